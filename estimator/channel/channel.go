@@ -1,0 +1,127 @@
+// Package channel describes what the vectors of a robot hold: which channel
+// stands at which place, in which unit, and with which structure.
+//
+// Logs, models and the data check share this one description, so that a model
+// can refuse a log or a state message of another robot by name.
+package channel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Role says what a channel is to the model.
+type Role string
+
+// The three roles. States are predicted, inputs drive the prediction, aux
+// channels are carried in logs and otherwise left alone.
+const (
+	State Role = "state"
+	Input Role = "input"
+	Aux   Role = "aux"
+)
+
+// Channel describes one scalar channel.
+type Channel struct {
+	Name       string  // unique within a robot
+	Unit       string  // free text, e.g. "rad/s"; empty = none
+	Role       Role    //
+	Derivative string  // (optional) the state channel that is this one's time derivative
+	Period     float64 // (optional) of a periodic channel, in its unit; 0 = not periodic
+	Invariant  bool    // the dynamics do not depend on its value (a position)
+	Noise      float64 // (optional) known standard deviation of the sensor, in its unit; 0 = unknown
+	Frame      string  // (optional) free text, e.g. "ned"
+}
+
+// Angle is the period of an angle in radians.
+const Angle = 2 * math.Pi
+
+// Select returns the channels of one role, in their order.
+func Select(all []Channel, role Role) []Channel {
+	var out []Channel
+	for _, c := range all {
+		if c.Role == role {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Names returns the names in order.
+func Names(all []Channel) []string {
+	out := make([]string, len(all))
+	for i, c := range all {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// Index returns the place of the named channel, or -1.
+func Index(all []Channel, name string) int {
+	for i, c := range all {
+		if c.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Check returns the first contradiction in a list of channels, named by channel
+// and field, or nil.
+func Check(all []Channel) error {
+	seen := make(map[string]bool, len(all))
+	for i, c := range all {
+		switch {
+		case c.Name == "":
+			return fmt.Errorf("channel %d: name is empty", i)
+		case seen[c.Name]:
+			return fmt.Errorf("channel %q: name appears twice", c.Name)
+		case c.Role != State && c.Role != Input && c.Role != Aux:
+			return fmt.Errorf("channel %q: role %q is none of state, input, aux", c.Name, c.Role)
+		case c.Period < 0 || math.IsNaN(c.Period) || math.IsInf(c.Period, 0):
+			return fmt.Errorf("channel %q: period %v must be positive and finite", c.Name, c.Period)
+		case c.Noise < 0 || math.IsNaN(c.Noise) || math.IsInf(c.Noise, 0):
+			return fmt.Errorf("channel %q: noise %v must be positive and finite", c.Name, c.Noise)
+		}
+		seen[c.Name] = true
+	}
+	states := Select(all, State)
+	if len(states) == 0 {
+		return fmt.Errorf("no channel has the role state")
+	}
+	for _, c := range all {
+		if c.Derivative == "" {
+			continue
+		}
+		if c.Role != State {
+			return fmt.Errorf("channel %q: derivative is for states, and its role is %q", c.Name, c.Role)
+		}
+		if c.Derivative == c.Name {
+			return fmt.Errorf("channel %q: names itself as its derivative", c.Name)
+		}
+		if Index(states, c.Derivative) < 0 {
+			return fmt.Errorf("channel %q: derivative %q is not a state channel", c.Name, c.Derivative)
+		}
+	}
+	return nil
+}
+
+// SameLayout returns nil if both lists hold the same names, roles and units in
+// the same order, else an error that names the first difference.
+func SameLayout(want, got []Channel) error {
+	for i := range max(len(want), len(got)) {
+		switch {
+		case i >= len(got):
+			return fmt.Errorf("channel %d: %q is missing", i, want[i].Name)
+		case i >= len(want):
+			return fmt.Errorf("channel %d: %q is not expected", i, got[i].Name)
+		case want[i].Name != got[i].Name:
+			return fmt.Errorf("channel %d: expected %q, found %q", i, want[i].Name, got[i].Name)
+		case want[i].Role != got[i].Role:
+			return fmt.Errorf("channel %q: expected role %s, found %s", want[i].Name, want[i].Role, got[i].Role)
+		case want[i].Unit != got[i].Unit:
+			return fmt.Errorf("channel %q: expected unit %q, found %q", want[i].Name, want[i].Unit, got[i].Unit)
+		}
+	}
+	return nil
+}
