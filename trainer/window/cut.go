@@ -1,0 +1,63 @@
+package window
+
+import "math"
+
+// Window is one trajectory: it starts at a sample of a flight.
+type Window struct {
+	Flight int // index into the flights it was cut from
+	Start  int // sample
+}
+
+// Cut lists the windows of horizon H, s, in all flights, starts about stride
+// seconds apart (0 = every sample).
+func Cut(flights []Flight, H, stride float64) []Window {
+	var out []Window
+	var starts []int
+	for i := range flights {
+		starts = flights[i].Starts(starts[:0], H, stride)
+		for _, s := range starts {
+			out = append(out, Window{Flight: i, Start: s})
+		}
+	}
+	return out
+}
+
+// Starts appends to dst the samples at which a window of horizon H, s, can
+// start. They are the first ones at or after the times of a grid with step
+// stride, s (0 = every sample), so that a jittering clock does not stretch the
+// mean distance.
+func (f *Flight) Starts(dst []int, H, stride float64) []int {
+	if len(f.T) == 0 {
+		return dst
+	}
+	last := f.T[len(f.T)-1] + snap
+	next := f.T[0]
+	for i, t := range f.T {
+		if t+H > last {
+			break
+		}
+		if t < next-snap || !f.known(i) {
+			continue
+		}
+		dst = append(dst, i)
+		if stride > 0 {
+			next += stride * (math.Floor((t+snap-next)/stride) + 1)
+		}
+	}
+	return dst
+}
+
+// known reports whether sample i has every state and every input.
+func (f *Flight) known(i int) bool {
+	for _, v := range f.State(i) {
+		if math.IsNaN(v) {
+			return false
+		}
+	}
+	for _, v := range f.Input(i) {
+		if math.IsNaN(v) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package window
+
+// InputAt writes the input that holds at time t (s after Origin) to dst (P). At
+// a sample it is the value that begins there; before the first sample the first
+// value, after the last the last one.
+func (f *Flight) InputAt(dst []float64, t float64) {
+	copy(dst[:f.P], f.Input(max(f.at(t), 0)))
+}
+
+// InputMean writes the exact mean of the held input over [a, b] (s after Origin,
+// a < b) to dst (P), in O(log n).
+func (f *Flight) InputMean(dst []float64, a, b float64) {
+	if f.P == 0 {
+		return
+	}
+	if !(a < b) {
+		panic(badInterval)
+	}
+	i, j := max(f.at(a), 0), max(f.at(b), 0)
+	if i == j {
+		copy(dst[:f.P], f.Input(i))
+		return
+	}
+	for p := range f.P {
+		from := f.integral[i*f.P+p] + f.U[i*f.P+p]*(a-f.T[i])
+		to := f.integral[j*f.P+p] + f.U[j*f.P+p]*(b-f.T[j])
+		dst[p] = (to - from) / (b - a)
+	}
+}
+
+// Input is the recorded input of one window, its time counted from the window's
+// start. Set Flight and Start, and reuse it from window to window.
+type Input struct {
+	Flight *Flight
+	Start  int // sample
+}
+
+// At writes u(t) to dst (P).
+func (in *Input) At(dst []float64, t float64) {
+	in.Flight.InputAt(dst, in.Flight.T[in.Start]+t)
+}
+
+// Mean writes the mean of u over [a, b] to dst (P).
+func (in *Input) Mean(dst []float64, a, b float64) {
+	t0 := in.Flight.T[in.Start]
+	in.Flight.InputMean(dst, t0+a, t0+b)
+}
+
+const badInterval = "window: the mean of an input needs a < b"
