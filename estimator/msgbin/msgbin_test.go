@@ -1,0 +1,372 @@
+package msgbin_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+	"pgregory.net/rapid"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// An independent library must read what is appended here.
+func TestAppendIsReadByAnotherLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		i := rapid.Int64().Draw(t, "i")
+		u := rapid.Uint64().Draw(t, "u")
+		f := rapid.Float64().Draw(t, "f")
+		s := rapid.StringN(0, 400, -1).Draw(t, "s")
+		raw := rapid.SliceOfN(rapid.Byte(), 0, 70000).Draw(t, "raw")
+		b := msgbin.AppendMapHeader(nil, 7)
+		b = msgbin.AppendInt(msgbin.AppendString(b, "i"), i)
+		b = msgbin.AppendUint(msgbin.AppendString(b, "u"), u)
+		b = msgbin.AppendFloat64(msgbin.AppendString(b, "f"), f)
+		b = msgbin.AppendString(msgbin.AppendString(b, "s"), s)
+		b = msgbin.AppendBin(msgbin.AppendString(b, "raw"), raw)
+		b = msgbin.AppendBool(msgbin.AppendString(b, "yes"), true)
+		b = msgbin.AppendNil(msgbin.AppendString(b, "none"))
+		got := struct {
+			I    int64   `msgpack:"i"`
+			U    uint64  `msgpack:"u"`
+			F    float64 `msgpack:"f"`
+			S    string  `msgpack:"s"`
+			Raw  []byte  `msgpack:"raw"`
+			Yes  bool    `msgpack:"yes"`
+			None *int    `msgpack:"none"`
+		}{}
+		if err := msgpack.Unmarshal(b, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.I != i || got.U != u || got.F != f || got.S != s || !bytes.Equal(got.Raw, raw) || !got.Yes || got.None != nil {
+			t.Fatalf("read %+v", got)
+		}
+	})
+}
+
+// What an independent library writes, in whatever width it chooses, must be read here.
+func TestReadsAnotherLibrary(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		i := rapid.Int64().Draw(t, "i")
+		s := rapid.StringN(0, 400, -1).Draw(t, "s")
+		f := rapid.Float32().Draw(t, "f")
+		v := rapid.SliceOfN(rapid.Float64(), 0, 40).Draw(t, "v")
+		compact := rapid.Bool().Draw(t, "compact")
+		var buf bytes.Buffer
+		enc := msgpack.NewEncoder(&buf)
+		enc.UseCompactInts(compact)
+		for _, x := range []any{i, s, f, v, map[string]any{"a": []any{i, nil, true}, "t": s}, []byte(s)} {
+			if err := enc.Encode(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := msgbin.NewReader(buf.Bytes())
+		if got, err := r.Int64(); err != nil || got != i {
+			t.Fatalf("int %d, %v; want %d", got, err, i)
+		}
+		if got, err := r.String(2000); err != nil || got != s {
+			t.Fatalf("string %q, %v; want %q", got, err, s)
+		}
+		if got, err := r.Float64(); err != nil || got != float64(f) {
+			t.Fatalf("float %v, %v; want %v", got, err, f)
+		}
+		got := make([]float64, len(v))
+		if err := r.Floats(got); err != nil {
+			t.Fatal(err)
+		}
+		for k := range v {
+			if got[k] != v[k] {
+				t.Fatalf("element %d: %v, want %v", k, got[k], v[k])
+			}
+		}
+		if err := r.Skip(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.Bin(2000); err != nil || string(got) != s {
+			t.Fatalf("bin %q, %v; want %q", got, err, s)
+		}
+		if r.Left() != 0 {
+			t.Fatalf("%d bytes left", r.Left())
+		}
+	})
+}
+
+func TestVectorsInEveryForm(t *testing.T) {
+	want := []float64{1, -2.5, 0.25}
+	forms := map[string][]byte{
+		"float64 bin": msgbin.AppendFloats(nil, want),
+		"float32 bin": msgbin.AppendFloats32(nil, []float32{1, -2.5, 0.25}),
+		"rounded bin": msgbin.AppendRounded(nil, want),
+		"array":       msgbin.AppendFloat64(msgbin.AppendFloat64(msgbin.AppendInt(msgbin.AppendArrayHeader(nil, 3), 1), -2.5), 0.25),
+	}
+	for name, b := range forms {
+		got, got32 := make([]float64, 3), make([]float32, 3)
+		r := msgbin.NewReader(b)
+		if err := r.Floats(got); err != nil || r.Left() != 0 {
+			t.Errorf("%s: %v, %d left", name, err, r.Left())
+		}
+		r.Reset(b)
+		if err := r.Floats32(got32); err != nil || r.Left() != 0 {
+			t.Errorf("%s into float32: %v, %d left", name, err, r.Left())
+		}
+		for i := range want {
+			if got[i] != want[i] || float64(got32[i]) != want[i] {
+				t.Errorf("%s: read %v and %v", name, got, got32)
+			}
+		}
+		for _, n := range []int{0, 1, 2, 4, 7} {
+			r.Reset(b)
+			if err := r.Floats(make([]float64, n)); err == nil {
+				t.Errorf("%s of 3 numbers read as %d", name, n)
+			}
+		}
+	}
+	r := msgbin.NewReader([]byte{0x92, 0xc0, 0x01})
+	got := make([]float64, 2)
+	if err := r.Floats(got); err != nil || !math.IsNaN(got[0]) || got[1] != 1 {
+		t.Errorf("nil in an array: %v, %v", got, err)
+	}
+	for _, empty := range [][]byte{{0xc0}, {0x90}, {0xc4, 0}} {
+		r.Reset(empty)
+		if err := r.Floats(nil); err != nil {
+			t.Errorf("% x as no numbers: %v", empty, err)
+		}
+	}
+	for _, b := range [][]byte{forms["float64 bin"], forms["array"]} {
+		r.Reset(b)
+		if got, err := r.AppendFloats(nil, 3); err != nil || len(got) != 3 || got[1] != -2.5 {
+			t.Errorf("unknown length: %v, %v", got, err)
+		}
+		r.Reset(b)
+		if _, err := r.AppendFloats(nil, 2); err == nil {
+			t.Error("a vector longer than the limit was read")
+		}
+	}
+}
+
+func TestIntegersInEveryForm(t *testing.T) {
+	for _, c := range []struct {
+		b    []byte
+		want int64
+		ok   bool
+	}{
+		{[]byte{0x05}, 5, true},
+		{[]byte{0xff}, -1, true},
+		{[]byte{0xcc, 0xff}, 255, true},
+		{[]byte{0xd0, 0xff}, -1, true},
+		{[]byte{0xd1, 0x80, 0x00}, -32768, true},
+		{[]byte{0xd2, 0x80, 0x00, 0x00, 0x00}, math.MinInt32, true},
+		{[]byte{0xcf, 0x80, 0, 0, 0, 0, 0, 0, 0}, 0, false},
+		{msgbin.AppendFloat64(nil, 1e15), 1e15, true},
+		{msgbin.AppendFloat64(nil, 1.5), 0, false},
+		{msgbin.AppendFloat64(nil, math.NaN()), 0, false},
+		{msgbin.AppendFloat64(nil, math.Inf(1)), 0, false},
+		{msgbin.AppendFloat64(nil, 9.3e18), 0, false},
+		{[]byte{0xa1, '5'}, 0, false},
+		{[]byte{0xc0}, 0, false},
+	} {
+		r := msgbin.NewReader(c.b)
+		got, err := r.Int64()
+		if (err == nil) != c.ok || got != c.want {
+			t.Errorf("% x: %d, %v", c.b, got, err)
+		}
+		if !c.ok && r.Offset() != 0 {
+			t.Errorf("% x: the cursor moved to %d in spite of the error", c.b, r.Offset())
+		}
+		r.Reset(c.b)
+		u, err := r.Uint64()
+		if ok := c.ok && c.want >= 0; ok && (err != nil || u != uint64(c.want)) {
+			t.Errorf("% x unsigned: %d, %v", c.b, u, err)
+		} else if c.want < 0 && err == nil {
+			t.Errorf("% x unsigned: %d", c.b, u)
+		}
+	}
+}
+
+// A few bytes that claim gigabytes must cost neither memory nor time.
+func TestClaimsAreCheckedBeforeAnythingIsAllocated(t *testing.T) {
+	claims := map[string][]byte{
+		"array":     {0xdd, 0x7f, 0xff, 0xff, 0xff},
+		"map":       {0xdf, 0x7f, 0xff, 0xff, 0xff},
+		"string":    {0xdb, 0x7f, 0xff, 0xff, 0xff, 'a'},
+		"bin":       {0xc6, 0x7f, 0xff, 0xff, 0xff, 0},
+		"extension": {0xc9, 0xff, 0xff, 0xff, 0xff, 1, 0},
+	}
+	for name, b := range claims {
+		var r msgbin.Reader
+		reads := map[string]func() error{
+			"Map":          func() error { _, err := r.Map(1 << 40); return err },
+			"Array":        func() error { _, err := r.Array(1 << 40); return err },
+			"String":       func() error { _, err := r.String(1 << 40); return err },
+			"Bin":          func() error { _, err := r.Bin(1 << 40); return err },
+			"Floats":       func() error { return r.Floats(make([]float64, 3)) },
+			"AppendFloats": func() error { _, err := r.AppendFloats(nil, 1<<40); return err },
+			"Skip":         func() error { return r.Skip() },
+		}
+		for read, f := range reads {
+			r.Reset(b)
+			if err := f(); err == nil {
+				t.Errorf("%s of a %s that claims gigabytes: no error", read, name)
+			}
+		}
+		if n := testing.AllocsPerRun(10, func() { r.Reset(b); _ = r.Skip() }); n > 4 {
+			t.Errorf("%s: %v allocations for an error", name, n)
+		}
+	}
+}
+
+func TestSkipDepth(t *testing.T) {
+	deep := append(bytes.Repeat([]byte{0x91}, 1<<20), 0xc0)
+	r := msgbin.NewReader(deep)
+	if err := r.Skip(); err != nil || r.Left() != 0 {
+		t.Errorf("a million nested arrays: %v, %d left", err, r.Left())
+	}
+	r.Reset(deep[:len(deep)-1])
+	if err := r.Skip(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("cut off: %v", err)
+	}
+	exts := [][]byte{
+		{0xd4, 1, 0}, {0xd5, 1, 0, 0}, {0xd8, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+		{0xc7, 2, 1, 0, 0}, {0xc8, 0, 1, 1, 0}, {0xc9, 0, 0, 0, 0, 1},
+	}
+	for _, e := range exts {
+		for n := range e {
+			r.Reset(e[:n])
+			if err := r.Skip(); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("% x cut at %d: %v", e, n, err)
+			}
+		}
+		r.Reset(e)
+		if err := r.Skip(); err != nil || r.Left() != 0 {
+			t.Errorf("% x: %v, %d left", e, err, r.Left())
+		}
+	}
+}
+
+func TestErrorsSayWhatWasFound(t *testing.T) {
+	r := msgbin.NewReader([]byte{0x01, 0xa3, 'a', 'b', 'c'})
+	if _, err := r.Int64(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Map(10)
+	var e *msgbin.Error
+	if !errors.As(err, &e) || e.Offset != 1 || e.Short || !strings.Contains(err.Error(), "expected a map, found a string") {
+		t.Errorf("error %v", err)
+	}
+	_, err = r.String(2)
+	if err == nil || !strings.Contains(err.Error(), "3 bytes, more than the limit of 2") {
+		t.Errorf("error %v", err)
+	}
+	if s, err := r.String(3); err != nil || s != "abc" {
+		t.Errorf("read %q, %v after errors", s, err)
+	}
+	if _, err := r.Bool(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("error %v at the end", err)
+	}
+}
+
+func TestDecodingAllocatesNothing(t *testing.T) {
+	x := []float64{1, 2, 3, 4}
+	b := msgbin.AppendMapHeader(nil, 4)
+	b = msgbin.AppendInt(msgbin.AppendString(b, "t"), 1772682400399326324)
+	b = msgbin.AppendFloats(msgbin.AppendString(b, "x"), x)
+	b = msgbin.AppendRounded(msgbin.AppendString(b, "y"), x)
+	b = msgbin.AppendFloat64(msgbin.AppendString(b, "other"), 1)
+	out := make([]byte, 0, 2*len(b))
+	dst, plan := make([]float64, 4), make([]float64, 0, 8)
+	var sum int64
+	n := testing.AllocsPerRun(100, func() {
+		r := msgbin.NewReader(b)
+		pairs, _ := r.Map(16)
+		for range pairs {
+			key, _ := r.StringBytes(32)
+			var err error
+			switch string(key) {
+			case "t":
+				sum, err = r.Int64()
+			case "x":
+				plan, err = r.AppendFloats(plan[:0], 8)
+			case "y":
+				err = r.Floats(dst)
+			default:
+				err = r.Skip()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		out = msgbin.AppendFloats(msgbin.AppendInt(msgbin.AppendMapHeader(out[:0], 1), sum), dst)
+	})
+	if n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	if sum != 1772682400399326324 || plan[3] != 4 || dst[2] != 3 {
+		t.Errorf("read %d, %v, %v", sum, plan, dst)
+	}
+}
+
+// Whatever the bytes are, nothing panics, the cursor stays inside, and Skip
+// agrees with the other library on what one value is.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte{0xdd, 0x7f, 0xff, 0xff, 0xff})
+	f.Add([]byte{0x82, 0xa1, 'a', 0xc4, 2, 1, 2, 0xa1, 'b', 0x92, 0xc0, 0xcb, 0, 0, 0, 0, 0, 0, 0, 0})
+	f.Add([]byte{0xd4})
+	f.Add([]byte{0xc7, 0, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r msgbin.Reader
+		for op := range 12 {
+			r.Reset(b)
+			for range 100 {
+				before := r.Offset()
+				var err error
+				switch op {
+				case 0:
+					_, err = r.Map(100)
+				case 1:
+					_, err = r.Array(100)
+				case 2:
+					_, err = r.String(100)
+				case 3:
+					_, err = r.Bin(100)
+				case 4:
+					_, err = r.Int64()
+				case 5:
+					_, err = r.Uint64()
+				case 6:
+					_, err = r.Float64()
+				case 7:
+					_, err = r.Bool()
+				case 8:
+					err = r.Floats(make([]float64, 2))
+				case 9:
+					err = r.Floats32(make([]float32, 2))
+				case 10:
+					_, err = r.AppendFloats(nil, 5)
+				case 11:
+					err = r.Skip()
+				}
+				if r.Left() < 0 || r.Offset() < before {
+					t.Fatalf("operation %d: offset %d after %d", op, r.Offset(), before)
+				}
+				if err != nil {
+					var e *msgbin.Error
+					if !errors.As(err, &e) {
+						t.Fatalf("operation %d: error of type %T", op, err)
+					}
+					break
+				}
+			}
+		}
+		r.Reset(b)
+		if err := r.Skip(); err == nil {
+			dec := msgpack.NewDecoder(bytes.NewReader(b))
+			if err := dec.Skip(); err != nil && !strings.Contains(err.Error(), "unknown ext") {
+				t.Fatalf("% x: skipped here, refused elsewhere: %v", b, err)
+			}
+		}
+	})
+}
