@@ -1,0 +1,114 @@
+package channel
+
+import "math"
+
+// Lift reads a state as a net should see it: a periodic channel as its sine and
+// cosine, an invariant one not at all, and every coordinate standardised.
+//
+// Coordinate l of the lifted state depends on channel Of[l] alone.
+type Lift struct {
+	Of    []int     // L, the channel that coordinate l reads
+	Kind  []Reading // L
+	Omega []float64 // L, 2π/period of that channel; 0 where it is not periodic
+	Mean  []float64 // L
+	Std   []float64 // L, all > 0
+}
+
+// Reading is how a coordinate reads its channel.
+type Reading uint8
+
+// The readings. Their numbers stand in model files and never change.
+const (
+	Value  Reading = 0
+	Sine   Reading = 1
+	Cosine Reading = 2
+)
+
+// NewLift returns the lifting that the structure of the states asks for, not yet
+// standardised (means 0, stds 1).
+func NewLift(states []Channel) Lift {
+	var l Lift
+	for k, c := range states {
+		switch {
+		case c.Period > 0:
+			l.add(k, Sine, 2*math.Pi/c.Period)
+			l.add(k, Cosine, 2*math.Pi/c.Period)
+		case !c.Invariant:
+			l.add(k, Value, 0)
+		}
+	}
+	return l
+}
+
+// Identity returns the lifting that reads all k channels as they are.
+func Identity(k int) Lift {
+	var l Lift
+	for i := range k {
+		l.add(i, Value, 0)
+	}
+	return l
+}
+
+func (l *Lift) add(k int, r Reading, omega float64) {
+	l.Of = append(l.Of, k)
+	l.Kind = append(l.Kind, r)
+	l.Omega = append(l.Omega, omega)
+	l.Mean = append(l.Mean, 0)
+	l.Std = append(l.Std, 1)
+}
+
+// Dim returns the number L of coordinates.
+func (l *Lift) Dim() int { return len(l.Of) }
+
+// Apply writes the lifted, standardised state to dst (L) from x (K).
+func (l *Lift) Apply(dst, x []float64) {
+	for i, k := range l.Of {
+		v := x[k]
+		switch l.Kind[i] {
+		case Sine:
+			v = math.Sin(l.Omega[i] * v)
+		case Cosine:
+			v = math.Cos(l.Omega[i] * v)
+		}
+		dst[i] = (v - l.Mean[i]) / l.Std[i]
+	}
+}
+
+// Slope writes ∂dst[l]/∂x[Of[l]] to dst (L).
+func (l *Lift) Slope(dst, x []float64) {
+	for i, k := range l.Of {
+		d := 1.0
+		switch l.Kind[i] {
+		case Sine:
+			d = l.Omega[i] * math.Cos(l.Omega[i]*x[k])
+		case Cosine:
+			d = -l.Omega[i] * math.Sin(l.Omega[i]*x[k])
+		}
+		dst[i] = d / l.Std[i]
+	}
+}
+
+// Standardise sets Mean and Std (population) from n states x (n×K). A coordinate
+// that does not vary keeps Std 1.
+func (l *Lift) Standardise(x []float64, k int) {
+	n := len(x) / k
+	raw := make([]float64, l.Dim())
+	for i := range l.Mean {
+		l.Mean[i], l.Std[i] = 0, 1
+	}
+	mean, sq := make([]float64, l.Dim()), make([]float64, l.Dim())
+	for r := range n {
+		l.Apply(raw, x[r*k:(r+1)*k])
+		for i, v := range raw {
+			delta := v - mean[i]
+			mean[i] += delta / float64(r+1)
+			sq[i] += delta * (v - mean[i])
+		}
+	}
+	for i := range mean {
+		l.Mean[i] = mean[i]
+		if s := math.Sqrt(sq[i] / float64(max(n, 1))); s > 1e-12*(1+math.Abs(mean[i])) {
+			l.Std[i] = s
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package feature
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Signal is the input u over one horizon, time measured from its start.
+type Signal interface {
+	// Mean writes the mean of u over [a, b], seconds, a < b, to dst (P).
+	Mean(dst []float64, a, b float64)
+	// At writes u(t) to dst (P); at a step, the value that begins there.
+	At(dst []float64, t float64)
+}
+
+// Inputs says how a row of the smoother's input S is made:
+// (t, lifted x0, knots), all standardised, knots in time order.
+type Inputs struct {
+	Horizon           float64      // H, s
+	TimeMean, TimeStd float64      // s; standardised time is (t − TimeMean)/TimeStd
+	Lift              channel.Lift // x0 → its coordinates
+	Knots             int          // J
+	InputMean         []float64    // P
+	InputStd          []float64    // P, all > 0
+	Causal            bool         // knot j grows with t through its block; else it is the block's value at all t
+}
+
+// Dim returns I, the width of a row of S.
+func (in *Inputs) Dim() int { return 1 + in.Lift.Dim() + in.Knots*len(in.InputMean) }
+
+// Standard returns standardised time.
+func (in *Inputs) Standard(t float64) float64 { return (t - in.TimeMean) / in.TimeStd }
+
+// Row writes one row of S to s (I) and its derivative by standardised time to ds
+// (I; nil leaves it out): x0 is the lifted start state (L), u the input over the
+// horizon (nil when there is none), scratch has room for P numbers.
+//
+// A causal knot is q_j(t) = (J/H) ∫ u dt over block j up to t: a later input
+// cannot change an earlier row. Its derivative is (J/H) u(t) inside the block.
+func (in *Inputs) Row(s, ds []float64, t float64, x0 []float64, u Signal, scratch []float64) {
+	L, P := in.Lift.Dim(), len(in.InputMean)
+	s[0] = in.Standard(t)
+	copy(s[1:1+L], x0[:L])
+	if ds != nil {
+		clear(ds[:in.Dim()])
+		ds[0] = 1
+	}
+	block := in.Horizon / float64(in.Knots)
+	for j := range in.Knots {
+		q := s[1+L+j*P : 1+L+(j+1)*P]
+		from, to := float64(j)*block, float64(j+1)*block
+		if !in.Causal {
+			u.Mean(q, from, to)
+			in.standardise(q, 1)
+			continue
+		}
+		last := j == in.Knots-1
+		if t <= from {
+			clear(q)
+			if t < from || ds == nil {
+				continue
+			}
+		} else {
+			end := math.Min(t, to)
+			u.Mean(q, from, end)
+			in.standardise(q, (end-from)/block)
+		}
+		if ds != nil && t >= from && (t < to || last) {
+			u.At(scratch, t)
+			dq := ds[1+L+j*P : 1+L+(j+1)*P]
+			copy(dq, scratch[:P])
+			in.standardise(dq, in.TimeStd/block)
+		}
+	}
+}
+
+// standardise sets q = weight·(q − mean)/std.
+func (in *Inputs) standardise(q []float64, weight float64) {
+	for p := range q {
+		q[p] = weight * (q[p] - in.InputMean[p]) / in.InputStd[p]
+	}
+}
+
+// InputAt writes the standardised input at time t to dst (P), as the dynamics
+// reads it.
+func (in *Inputs) InputAt(dst []float64, t float64, u Signal) {
+	if len(dst) == 0 {
+		return
+	}
+	u.At(dst, t)
+	in.standardise(dst, 1)
+}
+
+// Plan is a Signal made of equal steps over a horizon: Values holds rows×P.
+// Beyond its end the last row is held.
+type Plan struct {
+	Values []float64 // rows×P
+	P      int
+	Step   float64 // s, length of a row
+}
+
+// At implements Signal.
+func (p *Plan) At(dst []float64, t float64) {
+	rows := len(p.Values) / p.P
+	// A step's own start belongs to it, whatever rounding made of t.
+	r := min(max(int(t/p.Step+1e-9), 0), rows-1)
+	copy(dst, p.Values[r*p.P:(r+1)*p.P])
+}
+
+// Mean implements Signal.
+func (p *Plan) Mean(dst []float64, a, b float64) {
+	clear(dst[:p.P])
+	rows := len(p.Values) / p.P
+	first := min(max(int(a/p.Step), 0), rows-1)
+	for r := first; r < rows; r++ {
+		lo, hi := math.Max(a, float64(r)*p.Step), float64(r+1)*p.Step
+		if r == rows-1 || hi > b {
+			hi = b
+		}
+		if hi > lo {
+			for c := range p.P {
+				dst[c] += (hi - lo) * p.Values[r*p.P+c]
+			}
+		}
+		if hi >= b {
+			break
+		}
+	}
+	for c := range p.P {
+		dst[c] /= b - a
+	}
+}

@@ -1,0 +1,161 @@
+package feature
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// Map is the smoother's feature map with its parameters: a core shared by all
+// channels, one linear head for the prior means and the features of all of them,
+// and the frequencies.
+type Map struct {
+	K, D, F int
+	Core    mlp.Net
+	Head    mlp.Net   // one linear layer, core → K means, then K×D features
+	Omega   []float64 // F/2×D, row-major; empty for the exact kernel
+	LogAmp  []float64 // K×2: a1 of the random features, a2 of the basis (log amplitudes)
+	Basis   Basis
+	Gated   bool
+}
+
+// NewMap returns a map with zero parameters.
+func NewMap(inputs, k, d, f int, core []int, acts []mlp.Activation, basis Basis, gated bool) Map {
+	widths := append([]int{inputs}, core...)
+	out := widths[len(widths)-1]
+	return Map{
+		K: k, D: d, F: f,
+		Core:   mlp.New(widths, acts),
+		Head:   mlp.New([]int{out, k + k*d}, []mlp.Activation{mlp.Linear}),
+		Omega:  make([]float64, f/2*d),
+		LogAmp: make([]float64, 2*k),
+		Basis:  basis, Gated: gated,
+	}
+}
+
+// Inputs returns I, the width of S.
+func (m *Map) Inputs() int { return m.Core.In() }
+
+// Features returns the number of features of a channel, random ones and basis.
+func (m *Map) Features() int { return m.F + m.Basis.Dim(m.Inputs()) }
+
+// DrawOmega fills Omega with N(0,1).
+func (m *Map) DrawOmega(src mlp.Normal) {
+	for i := range m.Omega {
+		m.Omega[i] = src.NormFloat64()
+	}
+}
+
+// Eval is the memory of one evaluation of a Map on up to a given number of rows.
+type Eval struct {
+	Core, Head *mlp.Tape
+	Rows       *Rows
+}
+
+// NewEval takes the memory for rows rows, with tangents.
+func NewEval(m *Map, rows int) *Eval {
+	return &Eval{Core: mlp.NewTape(&m.Core, rows, true), Head: mlp.NewTape(&m.Head, rows, true)}
+}
+
+// Forward evaluates core and head on the rows, with the tangent if asked for.
+// Rows stay referenced by the Eval until the next call.
+func (m *Map) Forward(e *Eval, rows *Rows, tangent bool) {
+	e.Rows = rows
+	var ds, dh []float64
+	if tangent {
+		ds = rows.DS
+	}
+	m.Core.Forward(e.Core, rows.N, rows.S, ds)
+	if tangent {
+		dh = e.Core.DOut()
+	}
+	m.Head.Forward(e.Head, rows.N, e.Core.Out(), dh)
+}
+
+// Mu returns the learned part of the prior mean of channel k at row i and, if
+// the tangent was evaluated, its derivative: gate·net and its product rule.
+func (m *Map) Mu(e *Eval, i, k int) (mu, dmu float64) {
+	o := i*m.Head.Out() + k
+	v := e.Head.Out()[o]
+	mu = e.Rows.Gate[i] * v
+	if e.Core.DX != nil {
+		dmu = e.Rows.DGate[i]*v + e.Rows.Gate[i]*e.Head.DOut()[o]
+	}
+	return mu, dmu
+}
+
+// Z returns the smoother features of channel k at row i (D) and their
+// derivative, as views.
+func (m *Map) Z(e *Eval, i, k int) (z, dz []float64) {
+	o := i*m.Head.Out() + m.K + k*m.D
+	z = e.Head.Out()[o : o+m.D]
+	if e.Core.DX != nil {
+		dz = e.Head.DOut()[o : o+m.D]
+	}
+	return z, dz
+}
+
+// Phi is the memory for the features of one channel.
+type Phi struct {
+	Phi, DPhi []float64 // N×Features, gated and scaled by their amplitudes
+	Trig      []float64 // N×F, √(2/F)[cos Ωz; sin Ωz], before gate and amplitude
+	Rate      []float64 // N×F/2, Ω dz
+}
+
+// NewPhi takes the memory for rows rows.
+func NewPhi(m *Map, rows int) *Phi {
+	T := m.Features()
+	return &Phi{
+		Phi: make([]float64, rows*T), DPhi: make([]float64, rows*T),
+		Trig: make([]float64, rows*m.F), Rate: make([]float64, rows*m.F/2),
+	}
+}
+
+// Random evaluates the features of channel k at the rows of the last Forward;
+// the derivative if the tangent was evaluated.
+func (m *Map) Random(dst *Phi, e *Eval, k int) {
+	half, T, Q := m.F/2, m.Features(), m.Basis.Dim(m.Inputs())
+	unit := math.Sqrt(2 / float64(max(m.F, 1)))
+	amp, ampB := math.Exp(m.LogAmp[2*k]), math.Exp(m.LogAmp[2*k+1])
+	rows := e.Rows
+	tangent := e.Core.DX != nil
+	for i := range rows.N {
+		z, dz := m.Z(e, i, k)
+		g, dg := rows.Gate[i], rows.DGate[i]
+		trig, rate := dst.Trig[i*m.F:(i+1)*m.F], dst.Rate[i*half:(i+1)*half]
+		phi, dphi := dst.Phi[i*T:(i+1)*T], dst.DPhi[i*T:(i+1)*T]
+		ga, dga := g*amp, dg*amp
+		for j := range half {
+			om := m.Omega[j*m.D : (j+1)*m.D]
+			var a, da float64
+			for d, o := range om {
+				a += o * z[d]
+			}
+			sin, cos := math.Sincos(a)
+			sin *= unit
+			cos *= unit
+			trig[j], trig[half+j] = cos, sin
+			phi[j], phi[half+j] = ga*cos, ga*sin
+			if !tangent {
+				continue
+			}
+			for d, o := range om {
+				da += o * dz[d]
+			}
+			rate[j] = da
+			dphi[j] = dga*cos - ga*sin*da
+			dphi[half+j] = dga*sin + ga*cos*da
+		}
+		if Q == 0 {
+			continue
+		}
+		gb, dgb := g*ampB, dg*ampB
+		b, db := rows.B[i*Q:(i+1)*Q], rows.DB[i*Q:(i+1)*Q]
+		for q := range Q {
+			phi[m.F+q] = gb * b[q]
+			if tangent {
+				dphi[m.F+q] = dgb*b[q] + gb*db[q]
+			}
+		}
+	}
+}

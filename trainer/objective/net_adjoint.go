@@ -1,0 +1,120 @@
+package objective
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// netAdjoint is the memory for carrying adjoints back through one net.
+type netAdjoint struct {
+	a, da [][]float64 // per layer: rows×Out, adjoint before the activation
+	x, dx []float64   // rows×In, adjoint of the input; nil if nobody asks
+}
+
+func newNetAdjoint(n *mlp.Net, rows int, tangent, input bool) *netAdjoint {
+	w := &netAdjoint{}
+	for i := range n.Layers {
+		w.a = append(w.a, make([]float64, rows*n.Layers[i].Out))
+		if tangent {
+			w.da = append(w.da, make([]float64, rows*n.Layers[i].Out))
+		}
+	}
+	if input {
+		w.x = make([]float64, rows*n.In())
+		if tangent {
+			w.dx = make([]float64, rows*n.In())
+		}
+	}
+	return w
+}
+
+// run carries the adjoints of the net's output, ybar, and of its tangent, dybar
+// (nil: none), back to the parameters, added to grad, and to the input. With
+// y = act(a), ẏ = act'(a) ȧ:
+//
+//	ǡ = act' ẏ̄      ā = act' ȳ + act'' ȧ ẏ̄      W̄ = xᵀā + ẋᵀǡ      x̄ = āWᵀ
+func (w *netAdjoint) run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
+	rows := t.Rows
+	for i := len(n.Layers) - 1; i >= 0; i-- {
+		l, g := &n.Layers[i], &grad.Layers[i]
+		size := rows * l.Out
+		abar := w.a[i][:size]
+		var dabar, dy, da []float64
+		if dybar != nil {
+			dabar, dy, da = w.da[i][:size], dybar[:size], t.DA[i][:size]
+		}
+		unactivate(l.Act, abar, dabar, t.Y[i][:size], da, ybar[:size], dy)
+		x, dx := t.X, t.DX
+		if i > 0 {
+			x = t.Y[i-1]
+			if dybar != nil {
+				dx = t.DY[i-1]
+			}
+		}
+		grow(rows, l, g, x, abar)
+		for r := range rows {
+			blas64.Axpy(1, vec(abar[r*l.Out:(r+1)*l.Out]), vec(g.B))
+		}
+		if dybar != nil {
+			grow(rows, l, g, dx, dabar)
+		}
+		if i == 0 {
+			if w.x != nil {
+				back(rows, l, abar, w.x)
+				if dybar != nil && w.dx != nil {
+					back(rows, l, dabar, w.dx)
+				}
+			}
+			return
+		}
+		// The adjoint of the layer below goes where its own ā will be written:
+		// unactivate reads an element before it writes it.
+		back(rows, l, abar, w.a[i-1])
+		ybar = w.a[i-1]
+		if dybar != nil {
+			back(rows, l, dabar, w.da[i-1])
+			dybar = w.da[i-1]
+		}
+	}
+}
+
+// grow adds xᵀ·abar to the gradient of W.
+func grow(rows int, l, g *mlp.Layer, x, abar []float64) {
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, mat(rows, l.In, x), mat(rows, l.Out, abar), 1, mat(l.In, l.Out, g.W))
+}
+
+// back sets x = abar·Wᵀ.
+func back(rows int, l *mlp.Layer, abar, x []float64) {
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, mat(rows, l.Out, abar), mat(l.In, l.Out, l.W), 0, mat(rows, l.In, x))
+}
+
+// unactivate writes ā and ǡ from ȳ and ẏ̄; it may work in place.
+func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
+	for i, v := range y {
+		var d1, d2 float64 // act', act''
+		switch act {
+		case mlp.Linear:
+			d1 = 1
+		case mlp.Sigmoid:
+			d1 = v * (1 - v)
+			d2 = d1 * (1 - 2*v)
+		case mlp.Tanh:
+			d1 = 1 - v*v
+			d2 = -2 * v * d1
+		}
+		a := d1 * ybar[i]
+		if dybar != nil {
+			a += d2 * da[i] * dybar[i]
+			dabar[i] = d1 * dybar[i]
+		}
+		abar[i] = a
+	}
+}
+
+func mat(rows, cols int, d []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: d[:rows*cols]}
+}
+
+func vec(d []float64) blas64.Vector { return blas64.Vector{N: len(d), Inc: 1, Data: d} }

@@ -1,0 +1,191 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/trainer/posterior"
+)
+
+// Spec is what stays the same in all steps of one training.
+type Spec struct {
+	Lift   channel.Lift // how the dynamics reads a state
+	Scale  []float64    // K, state units for one output unit
+	DecayS float64      // wd_S, on core and head
+	DecayD float64      // wd_D, on the dynamics
+	Exact  bool         // the exact kernel instead of random features
+}
+
+// Parts are the terms of one evaluation.
+type Parts struct {
+	Total, Data    float64
+	WMean, WStd    float64 // W = WMean + WStd
+	DecayS, DecayD float64
+}
+
+// Objective evaluates L and its gradient. All memory is taken by New; an
+// evaluation runs one goroutine a channel and gives the same bits whatever the
+// number of processors.
+type Objective struct {
+	spec        Spec
+	K, Q        int
+	obs, sup    *feature.Eval
+	obsB, supB  *posterior.Bar
+	coreO, hO   *netAdjoint
+	coreS, hS   *netAdjoint
+	channels    []*channelWork
+	dyn         *dynamics
+	mean, dmean []float64 // Ns×K at the support points
+	dvar        []float64
+	fan         *fan
+	one         oneShared
+}
+
+type oneShared struct {
+	p, g  *Params
+	b     *Batch
+	match bool
+}
+
+// channelWork is the memory of one channel.
+type channelWork struct {
+	kernel            posterior.Kernel
+	r, prec           []float64 // n
+	rbar, sbar        []float64 // n
+	mean, dmean, dvar []float64 // Ns, the kernel's part
+	a, b, g           []float64 // Ns, adjoints
+	sigma             []float64 // Q, gradient
+	amp               [2]float64
+	fit               posterior.Fit
+	data              float64
+	ok                bool
+}
+
+// New takes the memory for batches of up to n observations and ns support points
+// (0: the observations are the support).
+func New(spec Spec, p *Params, n, ns int) *Objective {
+	m := &p.Map
+	o := &Objective{spec: spec, K: m.K, Q: len(p.LogSigma) / m.K}
+	o.obs, o.obsB = feature.NewEval(m, n), posterior.NewBar(m, n)
+	o.coreO, o.hO = newNetAdjoint(&m.Core, n, true, false), newNetAdjoint(&m.Head, n, true, true)
+	o.sup, o.supB, o.coreS, o.hS = o.obs, o.obsB, o.coreO, o.hO
+	rows := n
+	if ns > 0 {
+		rows = ns
+		o.sup, o.supB = feature.NewEval(m, ns), posterior.NewBar(m, ns)
+		o.coreS, o.hS = newNetAdjoint(&m.Core, ns, true, false), newNetAdjoint(&m.Head, ns, true, true)
+	}
+	for range m.K {
+		c := &channelWork{
+			r: make([]float64, n), prec: make([]float64, n), rbar: make([]float64, n), sbar: make([]float64, n),
+			mean: make([]float64, rows), dmean: make([]float64, rows), dvar: make([]float64, rows),
+			a: make([]float64, rows), b: make([]float64, rows), g: make([]float64, rows), sigma: make([]float64, o.Q),
+		}
+		if spec.Exact {
+			c.kernel = posterior.NewExact(n, rows)
+		} else {
+			c.kernel = posterior.NewRFF(m, n, ns)
+		}
+		o.channels = append(o.channels, c)
+	}
+	o.dyn = newDynamics(&p.Dynamics, &spec.Lift, m.K, rows)
+	o.mean, o.dmean, o.dvar = make([]float64, rows*m.K), make([]float64, rows*m.K), make([]float64, rows*m.K)
+	o.fan = newFan(m.K)
+	return o
+}
+
+// Evaluate returns the objective's parts and, unless grad is nil, writes the
+// gradient. ok is false if a factorisation or a variance failed, or anything is
+// not finite.
+func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
+	m := &p.Map
+	o.one = oneShared{p: p, g: grad, b: b, match: b.Match > 0}
+	shared := b.Sup == b.Obs
+	if shared != (o.sup == o.obs) {
+		panic(supportMismatch)
+	}
+	m.Forward(o.obs, b.Obs, shared && o.one.match)
+	if !shared && o.one.match {
+		m.Forward(o.sup, b.Sup, true)
+	}
+	o.fan.run(o.condition)
+	ok = true
+	for _, c := range o.channels {
+		ok = ok && c.ok
+		parts.Data += c.data
+	}
+	if !ok {
+		return parts, false
+	}
+	if o.one.match {
+		o.matching(&parts, p, b)
+	}
+	if grad != nil {
+		clear(grad.Flat)
+		o.adjoint(grad, p, b)
+	}
+	o.decay(&parts, grad, p)
+	parts.Total = parts.Data + b.Match*(parts.WMean+parts.WStd) + parts.DecayS + parts.DecayD
+	return parts, !math.IsNaN(parts.Total) && !math.IsInf(parts.Total, 0)
+}
+
+// condition fits the posterior of channel k and evaluates it at the support.
+func (o *Objective) condition(k int) {
+	c, p, b := o.channels[k], o.one.p, o.one.b
+	n := b.Obs.N
+	noise := p.LogSigma[k*o.Q : (k+1)*o.Q]
+	logs := 0.0
+	for i := range n {
+		y := b.Y[i*o.K+k]
+		if math.IsNaN(y) {
+			c.r[i], c.prec[i] = 0, 0
+			continue
+		}
+		mu, _ := p.Map.Mu(o.obs, i, k)
+		c.r[i] = y - b.Base[i*o.K+k] - mu
+		ls := 0.0
+		for q, s := range noise {
+			ls += b.Noise[i*o.Q+q] * s
+		}
+		c.prec[i] = b.C * math.Exp(-2*ls)
+		logs += 2 * ls
+	}
+	if c.fit, c.ok = c.kernel.Condition(&p.Map, o.obs, k, c.r, c.prec); !c.ok {
+		return
+	}
+	c.data = 0.5 * (c.fit.Quad + c.fit.LogDet + b.C*logs)
+	if !o.one.match {
+		return
+	}
+	c.ok = c.kernel.At(o.sup, c.mean, c.dmean, c.dvar)
+	for i := range b.Sup.N {
+		mu, dmu := p.Map.Mu(o.sup, i, k)
+		at := i*o.K + k
+		o.mean[at] = b.SBase[at] + mu + c.mean[i]
+		o.dmean[at] = b.SDBase[at] + dmu + c.dmean[i]
+		o.dvar[at] = c.dvar[i]
+	}
+}
+
+// decay adds the weight decay, on weights and biases.
+func (o *Objective) decay(parts *Parts, grad, p *Params) {
+	for _, d := range [...]struct {
+		group string
+		wd    float64
+		sum   *float64
+	}{{"core", o.spec.DecayS, &parts.DecayS}, {"head", o.spec.DecayS, &parts.DecayS}, {"dynamics", o.spec.DecayD, &parts.DecayD}} {
+		from, to := p.Range(d.group)
+		for i := from; i < to; i++ {
+			*d.sum += 0.5 * d.wd * p.Flat[i] * p.Flat[i]
+			if grad != nil {
+				grad.Flat[i] += d.wd * p.Flat[i]
+			}
+		}
+	}
+}
+
+// SetDecay changes the weight decays, for schedules.
+func (o *Objective) SetDecay(s, d float64) { o.spec.DecayS, o.spec.DecayD = s, d }
+
+const supportMismatch = "objective: batch and memory disagree on whether the support points are the observations"

@@ -1,0 +1,164 @@
+package posterior
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+)
+
+// RFF is the posterior in feature space: cost N F² + F³, whatever the kernel
+// matrix would have been.
+type RFF struct {
+	m        *feature.Map
+	k        int
+	T        int // features of the channel
+	obs, sup *feature.Eval
+	phi      *feature.Phi // at the observations
+	own      *feature.Phi // at the support points, where these are others
+	at       *feature.Phi // phi or own: what At was asked for
+
+	prec, r []float64 // N, the caller's
+	e       []float64 // N, r − Φw
+	L       []float64 // T×T, lower
+	inv     []float64 // T×T, A⁻¹, then A⁻¹ − 2C
+	w, q    []float64 // T
+	psi     []float64 // N×T: √s Φ, later Φ(A⁻¹ − 2C)
+	V       []float64 // Ns×T: Φ̇s L⁻ᵀ, later Φ̇s A⁻¹
+	gv      []float64 // Ns×T scratch
+	phiq    []float64 // N
+	bphi    []float64 // T scratch
+	bdphi   []float64 // T scratch
+}
+
+// NewRFF takes the memory for one channel: n observations, ns support points
+// (0 when the support points are the observations).
+func NewRFF(m *feature.Map, n, ns int) *RFF {
+	T := m.Features()
+	p := &RFF{
+		m: m, T: T, phi: feature.NewPhi(m, n),
+		e: make([]float64, n), phiq: make([]float64, n), psi: make([]float64, n*T),
+		L: make([]float64, T*T), inv: make([]float64, T*T),
+		w: make([]float64, T), q: make([]float64, T), bphi: make([]float64, T), bdphi: make([]float64, T),
+	}
+	p.at = p.phi
+	if ns > 0 {
+		p.own = feature.NewPhi(m, ns)
+	} else {
+		ns = n
+	}
+	p.V, p.gv = make([]float64, ns*T), make([]float64, ns*T)
+	return p
+}
+
+func general(rows, cols int, d []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: d}
+}
+
+func vector(d []float64) blas64.Vector { return blas64.Vector{N: len(d), Inc: 1, Data: d} }
+
+// Condition implements Kernel.
+func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []float64) (fit Fit, ok bool) {
+	p.m, p.k, p.obs, p.r, p.prec = m, k, obs, r, prec
+	m.Random(p.phi, obs, k)
+	N, T := obs.Rows.N, p.T
+	psi := p.psi[:N*T]
+	clear(p.q)
+	for i := range N {
+		s := math.Sqrt(prec[i])
+		row := psi[i*T : (i+1)*T]
+		for j, v := range p.phi.Phi[i*T : (i+1)*T] {
+			row[j] = s * v
+		}
+		if prec[i] > 0 {
+			blas64.Axpy(s*r[i], vector(row), vector(p.q))
+		}
+	}
+	clear(p.L)
+	for j := range T {
+		p.L[j*T+j] = 1
+	}
+	blas64.Syrk(blas.Trans, 1, general(N, T, psi), 1, blas64.Symmetric{N: T, Stride: T, Data: p.L, Uplo: blas.Lower})
+	if fit.LogDet, ok = factorise(p.L, T); !ok {
+		return fit, false
+	}
+	copy(p.w, p.q)
+	p.solve(p.w)
+	for i := range N {
+		p.e[i] = 0
+		if prec[i] == 0 {
+			continue
+		}
+		p.e[i] = r[i] - blas64.Dot(vector(p.phi.Phi[i*T:(i+1)*T]), vector(p.w))
+		fit.Quad += prec[i] * p.e[i] * p.e[i]
+	}
+	fit.Quad += blas64.Dot(vector(p.w), vector(p.w))
+	return fit, finite(fit.Quad) && finite(fit.LogDet)
+}
+
+// factorise replaces the lower triangle of a (n×n) by its Cholesky factor and
+// returns logdet a.
+func factorise(a []float64, n int) (logdet float64, ok bool) {
+	sym := blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Lower}
+	if _, ok = lapack64.Potrf(sym); !ok {
+		return 0, false
+	}
+	for j := range n {
+		logdet += 2 * math.Log(a[j*n+j])
+	}
+	return logdet, true
+}
+
+func (p *RFF) lower() blas64.Triangular {
+	return blas64.Triangular{N: p.T, Stride: p.T, Data: p.L, Uplo: blas.Lower, Diag: blas.NonUnit}
+}
+
+// solve replaces x by A⁻¹x.
+func (p *RFF) solve(x []float64) {
+	blas64.Trsv(blas.NoTrans, p.lower(), vector(x))
+	blas64.Trsv(blas.Trans, p.lower(), vector(x))
+}
+
+// At implements Kernel.
+func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
+	p.sup, p.at = sup, p.phi
+	if sup != p.obs {
+		p.at = p.own
+		p.m.Random(p.own, sup, p.k)
+	}
+	Ns, T := sup.Rows.N, p.T
+	V := p.V[:Ns*T]
+	copy(V, p.at.DPhi[:Ns*T])
+	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), general(Ns, T, V))
+	ok = true
+	for i := range Ns {
+		row := V[i*T : (i+1)*T]
+		mean[i] = blas64.Dot(vector(p.at.Phi[i*T:(i+1)*T]), vector(p.w))
+		dmean[i] = blas64.Dot(vector(p.at.DPhi[i*T:(i+1)*T]), vector(p.w))
+		dvar[i] = blas64.Dot(vector(row), vector(row))
+		ok = ok && dvar[i] > 0 && finite(dvar[i])
+	}
+	return ok
+}
+
+// Weights returns w (F), a view.
+func (p *RFF) Weights() []float64 { return p.w }
+
+// InverseFactor writes L⁻¹, its lower triangle packed by rows, to dst
+// (F(F+1)/2).
+func (p *RFF) InverseFactor(dst []float64) (ok bool) {
+	T := p.T
+	copy(p.inv, p.L)
+	if !lapack64.Trtri(blas64.Triangular{N: T, Stride: T, Data: p.inv, Uplo: blas.Lower, Diag: blas.NonUnit}) {
+		return false
+	}
+	for j, o := 0, 0; j < T; j++ {
+		o += copy(dst[o:], p.inv[j*T:j*T+j+1])
+	}
+	return true
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,158 @@
+package posterior
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+)
+
+// Adjoint implements Kernel; the formulas are in the package documentation.
+func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []float64) {
+	N, T := p.obs.Rows.N, p.T
+	p.inverse()
+	phi := p.phi.Phi
+	matching := a != nil
+	if matching {
+		p.wbar(a, b)       // q ← q̄
+		p.derivativeVar(g) // V ← G, inv ← A⁻¹ − 2C
+		for i := range N {
+			p.phiq[i] = blas64.Dot(vector(phi[i*T:(i+1)*T]), vector(p.q))
+		}
+	} else {
+		clear(p.q)
+		clear(p.phiq)
+	}
+	M := p.psi[:N*T]
+	blas64.Symm(blas.Right, 1, blas64.Symmetric{N: T, Stride: T, Data: p.inv, Uplo: blas.Lower}, general(N, T, phi[:N*T]), 0, general(N, T, M))
+
+	shared := p.sup == p.obs
+	for i := range N {
+		s, e, pq := p.prec[i], p.e[i], p.phiq[i]
+		row, m := phi[i*T:(i+1)*T], M[i*T:(i+1)*T]
+		rbar[i] = s * (e + pq)
+		sbar[i] = -s * (e*e + blas64.Dot(vector(row), vector(m)) + 2*e*pq)
+		onW := -s * (e + pq)
+		for j := range p.bphi {
+			p.bphi[j] = s*m[j] + onW*p.w[j] + s*e*p.q[j]
+		}
+		if !(matching && shared) {
+			p.toMap(p.obs, p.phi, obs, i, p.bphi, nil, ampbar)
+			continue
+		}
+		p.supportBar(i, a, b, g, p.bphi, p.bdphi)
+		p.toMap(p.obs, p.phi, obs, i, p.bphi, p.bdphi, ampbar)
+	}
+	if matching && !shared {
+		for i := range p.sup.Rows.N {
+			clear(p.bphi)
+			p.supportBar(i, a, b, g, p.bphi, p.bdphi)
+			p.toMap(p.sup, p.at, sup, i, p.bphi, p.bdphi, ampbar)
+		}
+	}
+}
+
+// inverse sets inv to A⁻¹ (lower triangle).
+func (p *RFF) inverse() {
+	copy(p.inv, p.L)
+	lapack64.Potri(blas64.Triangular{N: p.T, Stride: p.T, Data: p.inv, Uplo: blas.Lower, Diag: blas.NonUnit})
+}
+
+// wbar sets q to A⁻¹(Φsᵀa + Φ̇sᵀb).
+func (p *RFF) wbar(a, b []float64) {
+	Ns, T := p.sup.Rows.N, p.T
+	blas64.Gemv(blas.Trans, 1, general(Ns, T, p.at.Phi[:Ns*T]), vector(a[:Ns]), 0, vector(p.q))
+	blas64.Gemv(blas.Trans, 1, general(Ns, T, p.at.DPhi[:Ns*T]), vector(b[:Ns]), 1, vector(p.q))
+	p.solve(p.q)
+}
+
+// derivativeVar turns V into G = Φ̇s A⁻¹ and takes 2C off inv.
+func (p *RFF) derivativeVar(g []float64) {
+	Ns, T := p.sup.Rows.N, p.T
+	V := p.V[:Ns*T]
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, p.lower(), general(Ns, T, V))
+	// C = Σ g_i G_iᵀG_i with g of either sign: both signs in one pass of Gemm on
+	// the lower half would cost twice; two Syrk over the rows of each sign do not.
+	for _, sign := range [2]float64{1, -1} {
+		rows := 0
+		for i := range Ns {
+			if gi := sign * g[i]; gi > 0 {
+				scale := math.Sqrt(gi)
+				dst := p.gv[rows*T : (rows+1)*T]
+				for j, v := range V[i*T : (i+1)*T] {
+					dst[j] = scale * v
+				}
+				rows++
+			}
+		}
+		if rows > 0 {
+			blas64.Syrk(blas.Trans, -2*sign, general(rows, T, p.gv[:rows*T]), 1, blas64.Symmetric{N: T, Stride: T, Data: p.inv, Uplo: blas.Lower})
+		}
+	}
+}
+
+// supportBar adds Φ̄s of row i to bphi and sets bdphi to its Φ̇̄s.
+func (p *RFF) supportBar(i int, a, b, g, bphi, bdphi []float64) {
+	G := p.V[i*p.T : (i+1)*p.T]
+	for j, w := range p.w {
+		bphi[j] += a[i] * w
+		bdphi[j] = b[i]*w + 2*g[i]*G[j]
+	}
+}
+
+// toMap carries the adjoint of one row of Φ, and of Φ̇ unless nil, to the
+// features z, ż of the channel and to the log amplitudes.
+//
+//	φ = γ e^a1 u cos θ …  φ̇ = e^a1 u (γ̇ cos θ − γ θ̇ sin θ) …      θ = Ωz, θ̇ = Ωż, u = √(2/F)
+func (p *RFF) toMap(e *feature.Eval, f *feature.Phi, bar *Bar, i int, bphi, bdphi, ampbar []float64) {
+	m, half := p.m, p.m.F/2
+	amp := math.Exp(m.LogAmp[2*p.k])
+	g, dg := e.Rows.Gate[i]*amp, e.Rows.DGate[i]*amp
+	o := i*m.Head.Out() + m.K + p.k*m.D
+	zbar, dzbar := bar.Out[o:o+m.D], bar.DOut[o:o+m.D]
+	trig := f.Trig[i*m.F : (i+1)*m.F]
+	rate := f.Rate[i*half : (i+1)*half]
+	for j := range half {
+		cos, sin := trig[j], trig[half+j]
+		var thbar, ratebar float64
+		bc, bs := g*bphi[j], g*bphi[half+j]
+		if bdphi != nil {
+			// derivative's own gate slope acts like the value's gate
+			bc += dg * bdphi[j]
+			bs += dg * bdphi[half+j]
+			dc, ds := g*bdphi[j], g*bdphi[half+j]
+			ratebar = -sin*dc + cos*ds
+			thbar = -rate[j] * (cos*dc + sin*ds)
+		}
+		thbar += -sin*bc + cos*bs
+		for d, om := range m.Omega[j*m.D : (j+1)*m.D] {
+			zbar[d] += om * thbar
+			dzbar[d] += om * ratebar
+		}
+	}
+	T := p.T
+	phi := f.Phi[i*T : (i+1)*T]
+	dphi := f.DPhi[i*T : (i+1)*T]
+	if bdphi == nil {
+		dphi = nil
+	}
+	ampbar[0] += inner(phi, bphi, dphi, bdphi, 0, m.F)
+	ampbar[1] += inner(phi, bphi, dphi, bdphi, m.F, T)
+}
+
+// inner returns x·xbar + dx·dxbar over [from, to); dx may be nil.
+func inner(x, xbar, dx, dxbar []float64, from, to int) float64 {
+	s := 0.0
+	for j := from; j < to; j++ {
+		s += x[j] * xbar[j]
+	}
+	if dx != nil {
+		for j := from; j < to; j++ {
+			s += dx[j] * dxbar[j]
+		}
+	}
+	return s
+}
