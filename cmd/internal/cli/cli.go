@@ -1,0 +1,124 @@
+// Package cli is the frame around every command: it runs a cobra tree, ends it
+// on SIGINT and SIGTERM, and turns the outcome into an exit code and one line on
+// standard error.
+//
+//	0  done
+//	1  failed; the reason is one line on standard error
+//	2  wrong usage: unknown command or flag, missing or contradicting arguments
+//
+// A command returns an error for 1 and [Usage] for 2; standard output is its own.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes.
+const (
+	Done   = 0
+	Failed = 1
+	Wrong  = 2
+)
+
+// usageError is wrong usage, found by a command itself.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+// Usage returns an error for wrong usage: what is wrong with the arguments or
+// flags and how to say it right.
+func Usage(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// Main runs the command with the arguments of the process and ends the process.
+//
+// The first SIGINT or SIGTERM cancels the context of the command, which has then
+// the time it needs to finish in order; the second ends the process at once.
+func Main(root *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	code := Run(ctx, root)
+	stop()
+	os.Exit(code)
+}
+
+// Run is Main without the process around it: it returns the exit code. Tests
+// give arguments and outputs by root.SetArgs, SetOut and SetErr.
+func Run(ctx context.Context, root *cobra.Command) int {
+	// Cobra would print the whole usage after a failed run.
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.DisableSuggestions = true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	began := false
+	watch(root, &began)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return Done
+	}
+	var usage *usageError
+	wrong := !began || errors.As(err, &usage)
+	text := err.Error()
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		text = "interrupted"
+	}
+	text = oneLine(text)
+	if wrong {
+		fmt.Fprintf(root.ErrOrStderr(), "%s: %s (see %s --help)\n", root.Name(), text, cmd.CommandPath())
+		return Wrong
+	}
+	fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), text)
+	return Failed
+}
+
+// oneLine joins the lines of a message, which may come from any library.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	return strings.Join(lines, " ")
+}
+
+// watch notes when a command of the tree begins to run: an error before that is
+// cobra's about flags and arguments. A command that only holds others becomes
+// wrong usage where cobra would print its help and call that success.
+func watch(cmd *cobra.Command, began *bool) {
+	for _, sub := range cmd.Commands() {
+		watch(sub, began)
+	}
+	switch run, plain := cmd.RunE, cmd.Run; {
+	case run != nil:
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			*began = true
+			return run(cmd, args)
+		}
+	case plain != nil:
+		cmd.Run = func(cmd *cobra.Command, args []string) {
+			*began = true
+			plain(cmd, args)
+		}
+	case cmd.HasSubCommands():
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			var names []string
+			for _, sub := range cmd.Commands() {
+				if sub.IsAvailableCommand() && sub.Name() != "help" {
+					names = append(names, sub.Name())
+				}
+			}
+			if len(args) == 0 {
+				return Usage("say what to do: %s", strings.Join(names, ", "))
+			}
+			return Usage("unknown command %q, there is %s", args[0], strings.Join(names, ", "))
+		}
+	}
+}

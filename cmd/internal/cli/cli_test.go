@@ -1,0 +1,96 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// tree is a small command: tool read FILE --rate n, tool group leaf.
+func tree() *cobra.Command {
+	root := &cobra.Command{Use: "tool"}
+	read := &cobra.Command{Use: "read FILE", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		switch args[0] {
+		case "bad":
+			return errors.New("bad: line 3: cannot be read,\n\tremove it")
+		case "odd":
+			return fmt.Errorf("checking: %w", cli.Usage("--rate %d must be positive", -1))
+		case "slow":
+			<-cmd.Context().Done()
+			return fmt.Errorf("reading: %w", context.Cause(cmd.Context()))
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "read")
+		return nil
+	}}
+	read.Flags().Int("rate", 0, "")
+	need := &cobra.Command{Use: "need", RunE: func(*cobra.Command, []string) error { return nil }}
+	need.Flags().String("out", "", "")
+	if err := need.MarkFlagRequired("out"); err != nil {
+		panic(err)
+	}
+	group := &cobra.Command{Use: "group"}
+	group.AddCommand(&cobra.Command{Use: "leaf", Run: func(*cobra.Command, []string) {}})
+	root.AddCommand(read, need, group)
+	return root
+}
+
+func TestExitCodes(t *testing.T) {
+	cases := []struct {
+		args string
+		code int
+		line string // part of the one line on standard error
+	}{
+		{"read a", cli.Done, ""},
+		{"group leaf", cli.Done, ""},
+		{"--help", cli.Done, ""},
+		{"read bad", cli.Failed, "tool: bad: line 3: cannot be read, remove it\n"},
+		{"read odd", cli.Wrong, "--rate -1 must be positive (see tool read --help)"},
+		{"read", cli.Wrong, "accepts 1 arg"},
+		{"read a --rate x", cli.Wrong, "invalid argument"},
+		{"read a --speed 1", cli.Wrong, "unknown flag: --speed"},
+		{"need", cli.Wrong, `"out" not set`},
+		{"raed a", cli.Wrong, `unknown command "raed"`},
+		{"", cli.Wrong, "say what to do: group, need, read"},
+		{"group", cli.Wrong, "say what to do: leaf"},
+		{"group twig", cli.Wrong, `unknown command "twig", there is leaf`},
+	}
+	for _, c := range cases {
+		root := tree()
+		var out, errs bytes.Buffer
+		root.SetOut(&out)
+		root.SetErr(&errs)
+		root.SetArgs(strings.Fields(c.args))
+		code := cli.Run(context.Background(), root)
+		if code != c.code || !strings.Contains(errs.String(), c.line) {
+			t.Errorf("%q: exit %d, stderr %q; want %d, %q", c.args, code, errs.String(), c.code, c.line)
+		}
+		want := 1
+		if c.code == cli.Done {
+			want = 0
+		} else if out.Len() != 0 {
+			t.Errorf("%q: standard output holds %q", c.args, out.String())
+		}
+		if got := strings.Count(errs.String(), "\n"); got != want {
+			t.Errorf("%q: %d lines on standard error: %q", c.args, got, errs.String())
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	root := tree()
+	var errs bytes.Buffer
+	root.SetErr(&errs)
+	root.SetArgs([]string{"read", "slow"})
+	cancel()
+	if code := cli.Run(ctx, root); code != cli.Failed || errs.String() != "tool: interrupted\n" {
+		t.Errorf("exit %d, %q", code, errs.String())
+	}
+}
