@@ -1,0 +1,151 @@
+// Package plant holds known systems as differential equations dx/dt = f(x, u; p)
+// with their derivatives: the simulated firmware flies them, the paper's
+// experiments learn them, and parametric dynamics fit their parameters.
+//
+// A plant is a value. The right-hand side F and its adjoint VJP are plain
+// functions, so that a program may hand them to code that knows nothing of this
+// package. All plants are autonomous: time enters only through the inputs.
+//
+// One plant per file. The four systems of "Distributional Gradient Matching for
+// Learning Uncertain Neural Dynamics Models" (Treven et al., 2021) have the
+// paper's parameters, noise and initial conditions; where the paper's text is
+// wrong or silent, the plant's own comment says what stands here.
+package plant
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Param is a physical constant of a plant.
+type Param struct {
+	Name  string
+	Unit  string
+	Value float64 // default
+}
+
+// Plant describes one system. K states, P inputs, Q parameters, D disturbances.
+type Plant struct {
+	Name     string
+	Text     string            // one line for people
+	States   []channel.Channel // K
+	Inputs   []channel.Channel // P
+	Params   []Param           // Q
+	Noise    []float64         // K, default standard deviation of the sensors
+	Duration float64           // s, default length of a recording
+	X0       []float64         // K, default initial condition
+	Low      []float64         // K, further initial conditions are drawn
+	High     []float64         // K, uniformly between Low and High
+	U0       []float64         // P, inputs where nothing commands them
+
+	// F sets dst (K) to dx/dt at state x (K), inputs u (P), parameters p (Q).
+	F func(dst, x, u, p []float64)
+
+	// VJP adds gᵀ ∂f/∂x to dx (K), gᵀ ∂f/∂u to du (P) and gᵀ ∂f/∂p to dp (Q)
+	// for an adjoint g (K). Each of dx, du, dp may be nil: not wanted.
+	VJP func(dx, du, dp, x, u, p, g []float64)
+
+	// Disturbances names what wind does to the plant (D), with units; empty
+	// where wind makes no sense. Push adds its effect d (D) to dst (K) = dx/dt.
+	Disturbances []Param // Value is not used
+	Push         func(dst, x, d, p []float64)
+}
+
+// All returns every plant, in the order in which people meet them.
+func All() []Plant {
+	return []Plant{
+		LotkaVolterra(), Lorenz(), DoublePendulum(), Quadrotor(),
+		Pendulum(), Cartpole(), QuadrotorFlown(),
+	}
+}
+
+// Named returns the plant of that name.
+func Named(name string) (Plant, bool) {
+	all := All()
+	if i := slices.IndexFunc(all, func(p Plant) bool { return p.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Plant{}, false
+}
+
+// Names returns the names of all plants in the order of All.
+func Names() []string {
+	var out []string
+	for _, p := range All() {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// Channels returns the states, then the inputs.
+func (p *Plant) Channels() []channel.Channel {
+	return slices.Concat(p.States, p.Inputs)
+}
+
+// Values returns a fresh slice (Q) of the default parameters.
+func (p *Plant) Values() []float64 {
+	out := make([]float64, len(p.Params))
+	for i, q := range p.Params {
+		out[i] = q.Value
+	}
+	return out
+}
+
+// Jacobian sets jx (K×K), ju (K×P) and jp (K×Q), all row-major, to the
+// derivatives of f. Each may be nil: not wanted. It allocates.
+func (p *Plant) Jacobian(jx, ju, jp, x, u, params []float64) {
+	k := len(p.States)
+	g := make([]float64, k)
+	row := func(j []float64, i, n int) []float64 {
+		if j == nil {
+			return nil
+		}
+		r := j[i*n : (i+1)*n]
+		clear(r)
+		return r
+	}
+	for i := range k {
+		g[i] = 1
+		p.VJP(row(jx, i, k), row(ju, i, len(p.Inputs)), row(jp, i, len(p.Params)), x, u, params, g)
+		g[i] = 0
+	}
+}
+
+// state describes a state channel.
+func state(name, unit, frame string) channel.Channel {
+	return channel.Channel{Name: name, Unit: unit, Role: channel.State, Frame: frame}
+}
+
+// input describes an input channel.
+func input(name, unit string) channel.Channel {
+	return channel.Channel{Name: name, Unit: unit, Role: channel.Input}
+}
+
+// angle describes a state channel with the period of a full turn.
+func angle(name, frame string) channel.Channel {
+	c := state(name, "rad", frame)
+	c.Period = channel.Angle
+	return c
+}
+
+// position describes a state channel that the dynamics do not read.
+func position(name, frame string) channel.Channel {
+	c := state(name, "m", frame)
+	c.Invariant = true
+	return c
+}
+
+// derivative names the state channel that is c's time derivative.
+func derivative(c channel.Channel, of string) channel.Channel {
+	c.Derivative = of
+	return c
+}
+
+// withNoise writes the noise into the states' descriptions.
+func withNoise(p Plant) Plant {
+	for i := range p.States {
+		p.States[i].Noise = p.Noise[i]
+	}
+	return p
+}
