@@ -1,0 +1,169 @@
+package estimator
+
+import "math"
+
+// combine turns the sums over members into the ensemble: sum becomes the mean,
+// sumV the variance with the members' spread, sumSq is cleared. Derivatives go
+// to dst in units per second.
+func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
+	n := float64(len(p.members))
+	for j := range p.sum {
+		mean := p.sum[j] / n
+		spread := math.Max(0, p.sumSq[j]/n-mean*mean)
+		p.sum[j], p.sumV[j], p.sigma2[j] = mean, p.sumV[j]/n+spread, p.sigma2[j]/n
+	}
+	clear(p.sumSq)
+	if !derivative {
+		return
+	}
+	K := p.m.K
+	for j := range p.dsum {
+		unit := p.m.Scale[j%K] / p.m.Inputs.TimeStd
+		mean := p.dsum[j] / n
+		spread := math.Max(0, p.dsumSq[j]/n-mean*mean)
+		dst.DMean[j], dst.DStd[j] = unit*mean, unit*math.Sqrt(p.dsumV[j]/n+spread)
+	}
+}
+
+// finish turns output units into state units and adds noise, the uncertainty of
+// x0, and calibration.
+func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
+	m := p.m
+	K := m.K
+	carried := q.P0 != nil && m.Displacement
+	if carried {
+		p.startUncertainty(q, dst.Readout)
+	}
+	var widen []float64
+	if int(dst.Readout) < len(m.Widen) {
+		widen = m.Widen[dst.Readout]
+	}
+	Q := len(m.NoiseKnots)
+	ok = true
+	for i := range p.times {
+		for k := range K {
+			j := i*K + k
+			d2 := m.Scale[k] * m.Scale[k]
+			state, noise := p.sumV[j]*d2, p.sigma2[j]*d2
+			origin, obs := 0.0, noise
+			if m.Displacement {
+				origin = q.X0[k]
+				obs = math.Min(m.Sensor[k], noise)
+				state += noise - obs
+				if carried {
+					state += math.Max(0, p.carriedVar(i, k))
+				}
+			} else {
+				origin = m.Origin[k]
+			}
+			factor := 1.0
+			if widen != nil {
+				factor = dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
+			}
+			dst.Mean[j] = origin + m.Scale[k]*p.sum[j]
+			dst.Std[j] = factor * math.Sqrt(state)
+			dst.ObsStd[j] = factor * math.Sqrt(state+obs)
+			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
+		}
+	}
+	for j := range dst.DMean {
+		ok = ok && finite(dst.DMean[j]) && finite(dst.DStd[j])
+	}
+	return ok && finite(dst.OOD)
+}
+
+// startUncertainty fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by
+// forward mode along each state, and diff with P0 − R.
+func (p *Predictor) startUncertainty(q *Query, readout Readout) {
+	m := p.m
+	K, I := m.K, m.Inputs.Dim()
+	copy(p.diff, q.P0)
+	for k := range K {
+		p.diff[k*K+k] -= m.Sensor[k]
+	}
+	clear(p.jacobian)
+	lift := &m.Inputs.Lift
+	lift.Slope(p.slope, q.X0)
+	for c := range K {
+		for i := range p.times {
+			ds := p.rows.DS[i*I : (i+1)*I]
+			clear(ds)
+			for l, of := range lift.Of {
+				if of == c {
+					ds[1+l] = p.slope[l]
+				}
+			}
+		}
+		for w := range p.members {
+			p.alongState(&p.members[w], readout, c)
+		}
+	}
+	for i, t := range p.times {
+		for k := range K {
+			row := p.jacobian[(i*K+k)*K : (i*K+k+1)*K]
+			for c := range row {
+				row[c] *= m.Scale[k] / float64(len(p.members))
+			}
+			row[k]++ // the displacement's own start
+			if v := p.velocity[k]; v >= 0 {
+				row[v] += t
+			}
+		}
+	}
+}
+
+// alongState adds to jacobian the member's ∂mean/∂x0[c], output units.
+func (p *Predictor) alongState(w *memberWork, readout Readout, c int) {
+	e, K := &w.e.Map, p.m.K
+	for i, t := range p.times {
+		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
+		p.rows.Along(i, e.Basis)
+	}
+	e.Forward(w.eval, p.rows, true)
+	post := w.e.At(readout)
+	for k := range K {
+		if w.exact != nil {
+			w.exact.channel(p, w, post, k, true, false)
+		} else {
+			p.random(w, post, k, true, false)
+		}
+		for i := range p.times {
+			_, dmu := e.Mu(w.eval, i, k)
+			p.jacobian[(i*K+k)*K+c] += p.dmean[i*K+k] + dmu
+		}
+	}
+}
+
+// carriedVar returns element k of diag J (P0 − R) Jᵀ at time i.
+func (p *Predictor) carriedVar(i, k int) float64 {
+	K := p.m.K
+	row := p.jacobian[(i*K+k)*K : (i*K+k+1)*K]
+	s := 0.0
+	for a, ja := range row {
+		s += ja * dot(p.diff[a*K:(a+1)*K], row)
+	}
+	return s
+}
+
+// region sets the out-of-distribution score: the larger of the distance of the
+// net's input from the training inputs and of posterior over prior variance at
+// the end of the horizon, each over the value that held-out data reach.
+func (p *Predictor) region(dst *Prediction) {
+	r, I := &p.m.Region, p.m.Inputs.Dim()
+	dst.OOD = 0
+	if r.Distance > 0 {
+		last := p.rows.S[(len(p.times)-1)*I : len(p.times)*I]
+		x := p.residual[:I-1]
+		for i := range x {
+			x[i] = last[1+i] - r.Mean[i]
+		}
+		dst.OOD = math.Sqrt(squares(r.Inverse, x)) / r.Distance
+	}
+	if r.Variance > 0 {
+		ratio := p.ratio / float64(len(p.members)*p.m.K)
+		dst.OOD = math.Max(dst.OOD, ratio/r.Variance)
+	}
+	dst.OutOfDistribution = dst.OOD > 1
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,23 @@
+// Package estimator is the code that flies: it turns a model, a measured state
+// and the input to come into the distribution of the state over a horizon.
+//
+// It has no I/O, clock, goroutine or log, and after New it allocates nothing.
+// Everything around it (messages, deadlines, links) is in package node.
+//
+// # Formulas
+//
+// Member e of the ensemble gives, in output units and for channel k,
+//
+//	mean_e = base + mu + phi·w      v_e = ‖L⁻¹ phi‖²      base = v0 t / Scale where v0 is measured, else 0
+//	mean = avg mean_e      var = avg v_e + avg (mean_e − mean)²      var ← max(var, avg_b (m_b − mean)²) over the refits b
+//
+// and with σ²(t) the noise of the horizon, R the sensor's variance, J = ∂x(t)/∂x0:
+//
+//	Std²    = var + max(0, σ²(t) − R) + max(0, diag J (P0 − R) Jᵀ)
+//	ObsStd² = Std² + min(R, σ²(t))
+//
+// because in the windows form both ends of a displacement are measured and
+// disturbances add up over the horizon. In the paper's form x0 is exact and σ is
+// the sensor alone: Std² = var, ObsStd² = var + σ². A calibration factor, never
+// below 1, multiplies both.
+package estimator

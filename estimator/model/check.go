@@ -1,0 +1,231 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// FieldError says which field of a model is wrong, and why.
+type FieldError struct {
+	Field  string
+	Reason string
+}
+
+func (e *FieldError) Error() string { return fmt.Sprintf("field %s: %s", e.Field, e.Reason) }
+
+// dimension limits: a model beyond them is a damaged file or a mistake.
+const (
+	maxChannels = 256
+	maxWidth    = 4096
+	maxPoints   = 10000
+)
+
+// Check returns a *FieldError for the first thing in the model that does not
+// agree with the rest, or nil. It also completes what follows from other fields
+// (K, P, the inputs' horizon, each map's K).
+func (m *Model) Check() error {
+	c := &checker{}
+	if err := channel.Check(m.Channels); err != nil {
+		return &FieldError{"channels", err.Error()}
+	}
+	states := channel.Select(m.Channels, channel.State)
+	inputs := channel.Select(m.Channels, channel.Input)
+	m.K, m.P = len(states), len(inputs)
+	c.that(len(m.Channels) <= maxChannels, "channels", "%d channels, at most %d", len(m.Channels), maxChannels)
+	c.that(m.K+m.P == len(m.Channels), "channels", "only states and inputs belong in a model")
+	for i, ch := range m.Channels {
+		c.that((ch.Role == channel.State) == (i < m.K), "channels", "states must come before inputs")
+	}
+	c.positive("horizon", m.Horizon)
+	c.that(m.Points >= 1 && m.Points <= maxPoints, "points", "%d is outside 1…%d", m.Points, maxPoints)
+	m.Inputs.Horizon = m.Horizon
+	m.checkInputs(c)
+	if !m.Displacement {
+		c.length("origin", m.Origin, m.K)
+	}
+	c.length("scale", m.Scale, m.K)
+	c.allPositive("scale", m.Scale)
+	Q := len(m.NoiseKnots)
+	c.that(Q >= 1 && Q <= 64, "noise_knots", "%d knots, expected 1…64", Q)
+	for i := 1; i < Q; i++ {
+		c.that(m.NoiseKnots[i] > m.NoiseKnots[i-1], "noise_knots", "must ascend")
+	}
+	c.length("sensor", m.Sensor, m.K)
+	for _, r := range m.Sensor {
+		c.that(r >= 0, "sensor", "a variance is negative")
+	}
+	c.that(len(m.Widen) <= Readouts, "widen", "%d readouts, at most %d", len(m.Widen), Readouts)
+	for i, w := range m.Widen {
+		field := fmt.Sprintf("widen[%d]", i)
+		c.length(field, w, m.K*Q)
+		c.allPositive(field, w)
+	}
+	c.that(len(m.Members) >= 1, "members", "none")
+	for i := range m.Members {
+		m.checkMember(c, &m.Members[i], fmt.Sprintf("members[%d]", i), Q, true)
+	}
+	for i := range m.Refits {
+		m.checkMember(c, &m.Refits[i], fmt.Sprintf("refits[%d]", i), Q, false)
+	}
+	m.checkRest(c)
+	if c.err != nil {
+		return c.err
+	}
+	return nil
+}
+
+func (m *Model) checkInputs(c *checker) {
+	in := &m.Inputs
+	c.positive("inputs.time_std", in.TimeStd)
+	c.finite("inputs.time_mean", []float64{in.TimeMean})
+	c.length("inputs.input_mean", in.InputMean, m.P)
+	c.length("inputs.input_std", in.InputStd, m.P)
+	c.allPositive("inputs.input_std", in.InputStd)
+	c.that(in.Knots >= 0 && in.Knots <= maxWidth, "inputs.knots", "%d is outside 0…%d", in.Knots, maxWidth)
+	c.that(m.P > 0 || in.Knots == 0, "inputs.knots", "%d knots without an input", in.Knots)
+	l, n := &in.Lift, in.Lift.Dim()
+	c.that(n <= 2*m.K, "inputs.lift.of", "%d coordinates of %d states", n, m.K)
+	c.that(len(l.Kind) == n, "inputs.lift.kind", "%d entries, expected %d", len(l.Kind), n)
+	c.length("inputs.lift.omega", l.Omega, n)
+	c.length("inputs.lift.mean", l.Mean, n)
+	c.length("inputs.lift.std", l.Std, n)
+	c.allPositive("inputs.lift.std", l.Std)
+	for i, k := range l.Of {
+		c.that(k < m.K, "inputs.lift.of", "state %d of %d", k, m.K)
+		c.that(i >= len(l.Kind) || l.Kind[i] <= channel.Cosine, "inputs.lift.kind", "unknown reading")
+	}
+}
+
+func (m *Model) checkMember(c *checker, e *Member, path string, noiseKnots int, variance bool) {
+	p := &e.Map
+	p.K = m.K
+	c.that(p.D >= 1 && p.D <= maxWidth, path+".d", "%d is outside 1…%d", p.D, maxWidth)
+	c.that(p.F >= 0 && p.F <= maxWidth && p.F%2 == 0, path+".f", "%d is not an even number within 0…%d", p.F, maxWidth)
+	c.that(p.Basis.Terms >= 0 && p.Basis.Terms <= 8, path+".basis", "%d is outside 0…8", p.Basis.Terms)
+	c.that(p.Gated == m.Displacement, path+".gated", "must be as displacement is")
+	c.net(path+".core", &p.Core, m.Inputs.Dim(), -1)
+	if c.err != nil {
+		return
+	}
+	c.net(path+".head", &p.Head, p.Core.Out(), p.K+p.K*p.D)
+	c.length(path+".omega", p.Omega, p.F/2*p.D)
+	c.length(path+".log_amplitude", p.LogAmp, 2*p.K)
+	c.that(len(e.Posterior) >= 1 && len(e.Posterior) <= Readouts, path+".posterior", "%d readouts, expected 1…%d", len(e.Posterior), Readouts)
+	for r := range e.Posterior {
+		if c.err != nil {
+			return
+		}
+		q := &e.Posterior[r]
+		field := fmt.Sprintf("%s.posterior[%d]", path, r)
+		T := p.Features()
+		if x := q.Exact; x != nil {
+			T = x.N
+			c.that(p.F == 0, path+".f", "%d with the exact kernel", p.F)
+			c.that(x.N >= 1 && x.N <= 1<<14, field+".n", "%d is outside 1…%d", x.N, 1<<14)
+			c.rows(field+".z", x.Z, m.K, x.N*p.D)
+			c.length(field+".gate", x.Gate, x.N)
+			c.length(field+".b", x.B, x.N*p.Basis.Dim(p.Inputs()))
+		}
+		c.that(T > 0, path+".f", "no features at all")
+		c.rows(field+".weights", q.Weights, m.K, T)
+		c.length(field+".log_sigma", q.LogSigma, m.K*noiseKnots)
+		if variance {
+			c.rows(field+".inverse_factor", q.InverseFactor, m.K, T*(T+1)/2)
+		}
+	}
+}
+
+func (m *Model) checkRest(c *checker) {
+	if c.err != nil {
+		return
+	}
+	S := m.Inputs.Dim() - 1
+	if m.Region.Distance > 0 {
+		c.length("region.mean", m.Region.Mean, S)
+		c.length("region.inverse", m.Region.Inverse, S*(S+1)/2)
+	}
+	c.finite("region", []float64{m.Region.Distance, m.Region.Variance})
+	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
+	if len(m.Baseline.A) > 0 {
+		Z := 0
+		for _, ch := range m.Channels[:m.K] {
+			Z++
+			if ch.Period > 0 {
+				Z++
+			}
+		}
+		c.positive("baseline.step", m.Baseline.Step)
+		c.length("baseline.a", m.Baseline.A, Z*Z)
+		c.length("baseline.b", m.Baseline.B, Z*m.P)
+		c.length("baseline.c", m.Baseline.C, Z)
+	}
+	for i := range m.Checks {
+		s, path := &m.Checks[i], fmt.Sprintf("self_checks[%d]", i)
+		n := len(s.Times) * m.K
+		c.that(s.Readout < Readouts, path+".readout", "unknown")
+		c.length(path+".x0", s.X0, m.K)
+		c.length(path+".u", s.U, m.P)
+		c.that(m.P == 0 || len(s.Plan)%m.P == 0, path+".plan", "%d numbers are no whole number of rows", len(s.Plan))
+		c.finite(path+".plan", s.Plan)
+		c.that(len(s.Times) >= 1, path+".times", "none")
+		c.length(path+".mean", s.Mean, n)
+		c.length(path+".std", s.Std, n)
+		c.length(path+".obs_std", s.ObsStd, n)
+	}
+}
+
+// checker keeps the first error.
+type checker struct{ err error }
+
+func (c *checker) that(ok bool, field, format string, args ...any) {
+	if !ok && c.err == nil {
+		c.err = &FieldError{field, fmt.Sprintf(format, args...)}
+	}
+}
+
+func (c *checker) finite(field string, v []float64) {
+	for i, x := range v {
+		c.that(!math.IsNaN(x) && !math.IsInf(x, 0), field, "element %d is %v", i, x)
+	}
+}
+
+// length checks the number of elements, and that they are finite.
+func (c *checker) length(field string, v []float64, n int) {
+	c.that(len(v) == n, field, "%d numbers, expected %d", len(v), n)
+	c.finite(field, v)
+}
+
+func (c *checker) rows(field string, v [][]float64, k, n int) {
+	c.that(len(v) == k, field, "%d channels, expected %d", len(v), k)
+	for i := range v {
+		c.length(fmt.Sprintf("%s[%d]", field, i), v[i], n)
+	}
+}
+
+func (c *checker) positive(field string, v float64) {
+	c.that(v > 0 && !math.IsInf(v, 0), field, "%v must be positive and finite", v)
+}
+
+func (c *checker) allPositive(field string, v []float64) {
+	for _, x := range v {
+		c.positive(field, x)
+	}
+}
+
+// net checks that layers fit together, from width in to width out (-1: any).
+func (c *checker) net(field string, n *mlp.Net, in, out int) {
+	c.that(len(n.Layers) >= 1 && len(n.Layers) <= 32, field, "%d layers, expected 1…32", len(n.Layers))
+	for i, l := range n.Layers {
+		path := fmt.Sprintf("%s.layers[%d]", field, i)
+		c.that(l.In == in, path+".in", "%d, expected %d", l.In, in)
+		c.that(l.Out >= 1 && l.Out <= maxWidth, path+".out", "%d is outside 1…%d", l.Out, maxWidth)
+		c.that(l.Act <= mlp.Tanh, path+".activation", "%d is unknown", l.Act)
+		c.length(path+".w", l.W, l.In*l.Out)
+		c.length(path+".b", l.B, l.Out)
+		in = l.Out
+	}
+	c.that(out < 0 || in == out, field, "%d outputs, expected %d", in, out)
+}

@@ -1,0 +1,239 @@
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// coder writes or reads one map. A type lists its fields once, for both
+// directions, so that writer and reader cannot drift apart. Reading takes fields
+// in any order and leaves out what it does not know.
+type coder struct {
+	reading bool
+	path    string            // where we are, for errors
+	out     []byte            // writing: the pairs so far
+	pairs   int               //
+	in      map[string][]byte // reading: key → its value's bytes
+	err     error
+}
+
+// limits of a model file, checked before anything is taken.
+const (
+	maxFile   = 256 << 20
+	maxFields = 256
+	maxKey    = 64
+	maxText   = 1 << 20
+	maxList   = 4096
+	maxFloats = maxFile / 8
+)
+
+// open reads the map in b and returns a coder over its fields.
+func open(b []byte, path string) *coder {
+	c := &coder{reading: true, path: path, in: map[string][]byte{}}
+	r := msgbin.NewReader(b)
+	n, err := r.Map(maxFields)
+	for i := 0; err == nil && i < n; i++ {
+		var key string
+		if key, err = r.String(maxKey); err != nil {
+			break
+		}
+		from := r.Offset()
+		if err = r.Skip(); err == nil {
+			c.in[key] = b[from:r.Offset()]
+		}
+	}
+	if err != nil {
+		c.fail("", err.Error())
+	}
+	return c
+}
+
+func (c *coder) fail(key, why string) {
+	if c.err == nil {
+		field := c.path
+		if key != "" {
+			field += "." + key
+		}
+		c.err = &FieldError{Field: field, Reason: why}
+	}
+}
+
+// value returns a reader of the field, or ok = false when writing, when the field
+// is absent, or after an error.
+func (c *coder) value(key string) (r msgbin.Reader, ok bool) {
+	if !c.reading || c.err != nil {
+		return r, false
+	}
+	b, ok := c.in[key]
+	return msgbin.NewReader(b), ok
+}
+
+func (c *coder) write(key string, append func([]byte) []byte) {
+	if c.reading {
+		return
+	}
+	c.out = append(msgbin.AppendString(c.out, key))
+	c.pairs++
+}
+
+// field handles a scalar: its way out and its way in.
+func field[T any](c *coder, key string, v *T, put func([]byte, T) []byte, get func(*msgbin.Reader) (T, error)) {
+	c.write(key, func(b []byte) []byte { return put(b, *v) })
+	if r, ok := c.value(key); ok {
+		got, err := get(&r)
+		if err != nil {
+			c.fail(key, err.Error())
+			return
+		}
+		*v = got
+	}
+}
+
+func (c *coder) text(key string, v *string) {
+	field(c, key, v, msgbin.AppendString, func(r *msgbin.Reader) (string, error) { return r.String(maxText) })
+}
+
+func (c *coder) float(key string, v *float64) {
+	field(c, key, v, msgbin.AppendFloat64, (*msgbin.Reader).Float64)
+}
+
+func (c *coder) flag(key string, v *bool) {
+	field(c, key, v, msgbin.AppendBool, (*msgbin.Reader).Bool)
+}
+
+func (c *coder) int(key string, v *int) {
+	field(c, key, v, func(b []byte, i int) []byte { return msgbin.AppendInt(b, int64(i)) }, func(r *msgbin.Reader) (int, error) {
+		i, err := r.Int64()
+		if err == nil && (i < 0 || i > maxFloats) {
+			return 0, fmt.Errorf("%d is outside 0…%d", i, maxFloats)
+		}
+		return int(i), err
+	})
+}
+
+func (c *coder) uint(key string, v *uint64) {
+	field(c, key, v, msgbin.AppendUint, (*msgbin.Reader).Uint64)
+}
+
+func (c *coder) floats(key string, v *[]float64) {
+	field(c, key, v, msgbin.AppendFloats, func(r *msgbin.Reader) ([]float64, error) { return r.AppendFloats(nil, maxFloats) })
+}
+
+// singles is floats in single precision: for the factors, which are most of a
+// file and lose nothing by it.
+func (c *coder) singles(key string, v *[]float64) {
+	field(c, key, v, msgbin.AppendRounded, func(r *msgbin.Reader) ([]float64, error) {
+		raw, err := r.Bin(maxFile)
+		if err != nil {
+			return nil, err
+		}
+		if len(raw)%4 != 0 {
+			return nil, fmt.Errorf("%d bytes are no whole number of float32", len(raw))
+		}
+		out := make([]float64, len(raw)/4)
+		for i := range out {
+			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+		}
+		return out, nil
+	})
+}
+
+func (c *coder) ints(key string, v *[]int) {
+	c.write(key, func(b []byte) []byte {
+		b = msgbin.AppendArrayHeader(b, len(*v))
+		for _, i := range *v {
+			b = msgbin.AppendInt(b, int64(i))
+		}
+		return b
+	})
+	if r, ok := c.value(key); ok {
+		n, err := r.Array(maxList)
+		out := make([]int, 0, n)
+		for i := 0; err == nil && i < n; i++ {
+			var x int64
+			x, err = r.Int64()
+			if err == nil && (x < 0 || x > maxList) {
+				err = fmt.Errorf("element %d: %d is outside 0…%d", i, x, maxList)
+			}
+			out = append(out, int(x))
+		}
+		if err != nil {
+			c.fail(key, err.Error())
+			return
+		}
+		*v = out
+	}
+}
+
+// object handles a nested map.
+func (c *coder) object(key string, fields func(*coder)) {
+	c.write(key, func(b []byte) []byte {
+		inner := &coder{}
+		fields(inner)
+		return inner.finish(b)
+	})
+	if r, ok := c.value(key); ok {
+		_ = r
+		c.inner(key, c.in[key], fields)
+	}
+}
+
+func (c *coder) inner(key string, b []byte, fields func(*coder)) {
+	path := key
+	if c.path != "" {
+		path = c.path + "." + key
+	}
+	o := open(b, path)
+	if o.err == nil {
+		fields(o)
+	}
+	if o.err != nil && c.err == nil {
+		c.err = o.err
+	}
+}
+
+func (c *coder) finish(dst []byte) []byte {
+	return append(msgbin.AppendMapHeader(dst, c.pairs), c.out...)
+}
+
+// list handles an array of maps.
+func list[T any](c *coder, key string, v *[]T, fields func(*T, *coder)) {
+	c.write(key, func(b []byte) []byte {
+		b = msgbin.AppendArrayHeader(b, len(*v))
+		for i := range *v {
+			inner := &coder{}
+			fields(&(*v)[i], inner)
+			b = inner.finish(b)
+		}
+		return b
+	})
+	r, ok := c.value(key)
+	if !ok {
+		return
+	}
+	b := c.in[key]
+	n, err := r.Array(maxList)
+	for i := 0; err == nil && i < n; i++ {
+		from := r.Offset()
+		if err = r.Skip(); err != nil {
+			break
+		}
+		var item T
+		c.inner(fmt.Sprintf("%s[%d]", key, i), b[from:r.Offset()], func(o *coder) { fields(&item, o) })
+		if c.err != nil {
+			return
+		}
+		*v = append(*v, item)
+	}
+	if err != nil {
+		c.fail(key, err.Error())
+	}
+}
+
+// matrix handles a list of vectors, each coded by one.
+func (c *coder) matrix(key string, v *[][]float64, one func(*coder, string, *[]float64)) {
+	list(c, key, v, func(row *[]float64, o *coder) { one(o, "v", row) })
+}

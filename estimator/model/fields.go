@@ -1,0 +1,148 @@
+package model
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// The fields of every part of a model, in the order in which they are written.
+// FORMAT.md lists the same.
+
+func (m *Model) fields(c *coder) {
+	c.text("vehicle", &m.Vehicle)
+	list(c, "channels", &m.Channels, channelFields)
+	c.float("horizon", &m.Horizon)
+	c.int("points", &m.Points)
+	c.flag("displacement", &m.Displacement)
+	c.flag("velocity", &m.Velocity)
+	c.object("inputs", func(c *coder) { inputFields(&m.Inputs, c) })
+	c.floats("origin", &m.Origin)
+	c.floats("scale", &m.Scale)
+	c.floats("noise_knots", &m.NoiseKnots)
+	list(c, "members", &m.Members, memberFields)
+	list(c, "refits", &m.Refits, memberFields)
+	c.floats("sensor", &m.Sensor)
+	c.matrix("widen", &m.Widen, (*coder).floats)
+	c.object("region", func(c *coder) {
+		c.floats("mean", &m.Region.Mean)
+		c.floats("inverse", &m.Region.Inverse)
+		c.float("distance", &m.Region.Distance)
+		c.float("variance", &m.Region.Variance)
+	})
+	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
+	c.object("baseline", func(c *coder) {
+		c.float("step", &m.Baseline.Step)
+		c.floats("a", &m.Baseline.A)
+		c.floats("b", &m.Baseline.B)
+		c.floats("c", &m.Baseline.C)
+	})
+	c.object("provenance", func(c *coder) {
+		p := &m.Origins
+		c.text("created", &p.Created)
+		c.text("tool", &p.Tool)
+		c.text("data_hash", &p.DataHash)
+		c.text("config", &p.Config)
+		c.uint("seed", &p.Seed)
+		c.text("scores", &p.Scores)
+		c.text("partial", &p.Partial)
+		c.text("verdict", &p.Verdict)
+	})
+	list(c, "self_checks", &m.Checks, checkFields)
+}
+
+func channelFields(ch *channel.Channel, c *coder) {
+	role := string(ch.Role)
+	c.text("name", &ch.Name)
+	c.text("unit", &ch.Unit)
+	c.text("role", &role)
+	c.text("derivative", &ch.Derivative)
+	c.float("period", &ch.Period)
+	c.flag("invariant", &ch.Invariant)
+	c.float("noise", &ch.Noise)
+	c.text("frame", &ch.Frame)
+	ch.Role = channel.Role(role)
+}
+
+func inputFields(in *feature.Inputs, c *coder) {
+	c.float("time_mean", &in.TimeMean)
+	c.float("time_std", &in.TimeStd)
+	c.int("knots", &in.Knots)
+	c.flag("causal", &in.Causal)
+	c.floats("input_mean", &in.InputMean)
+	c.floats("input_std", &in.InputStd)
+	c.object("lift", func(c *coder) {
+		l := &in.Lift
+		kind := make([]int, len(l.Kind))
+		for i, k := range l.Kind {
+			kind[i] = int(k)
+		}
+		c.ints("of", &l.Of)
+		c.ints("kind", &kind)
+		c.floats("omega", &l.Omega)
+		c.floats("mean", &l.Mean)
+		c.floats("std", &l.Std)
+		l.Kind = l.Kind[:0]
+		for _, k := range kind {
+			l.Kind = append(l.Kind, channel.Reading(k))
+		}
+	})
+}
+
+func memberFields(m *Member, c *coder) {
+	c.int("d", &m.Map.D)
+	c.int("f", &m.Map.F)
+	c.int("basis", &m.Map.Basis.Terms)
+	c.flag("gated", &m.Map.Gated)
+	c.object("core", func(c *coder) { netFields(&m.Map.Core, c) })
+	c.object("head", func(c *coder) { netFields(&m.Map.Head, c) })
+	c.floats("omega", &m.Map.Omega)
+	c.uint("omega_seed", &m.OmegaSeed)
+	c.floats("log_amplitude", &m.Map.LogAmp)
+	list(c, "posterior", &m.Posterior, posteriorFields)
+}
+
+func netFields(n *mlp.Net, c *coder) {
+	list(c, "layers", &n.Layers, func(l *mlp.Layer, c *coder) {
+		act := int(l.Act)
+		c.int("in", &l.In)
+		c.int("out", &l.Out)
+		c.int("activation", &act)
+		c.floats("w", &l.W)
+		c.floats("b", &l.B)
+		l.Act = mlp.Activation(act)
+	})
+}
+
+func posteriorFields(p *Posterior, c *coder) {
+	c.matrix("weights", &p.Weights, (*coder).floats)
+	c.floats("log_sigma", &p.LogSigma)
+	// Exact kernels take their variance as a difference: they need all digits.
+	exact := p.Exact != nil
+	c.flag("exact", &exact)
+	if !exact {
+		c.matrix("inverse_factor", &p.InverseFactor, (*coder).singles)
+		return
+	}
+	c.matrix("inverse_factor", &p.InverseFactor, (*coder).floats)
+	if p.Exact == nil {
+		p.Exact = new(Exact)
+	}
+	c.int("n", &p.Exact.N)
+	c.matrix("z", &p.Exact.Z, (*coder).floats)
+	c.floats("gate", &p.Exact.Gate)
+	c.floats("b", &p.Exact.B)
+}
+
+func checkFields(s *SelfCheck, c *coder) {
+	readout := int(s.Readout)
+	c.int("readout", &readout)
+	c.floats("x0", &s.X0)
+	c.floats("u", &s.U)
+	c.floats("plan", &s.Plan)
+	c.floats("times", &s.Times)
+	c.floats("mean", &s.Mean)
+	c.floats("std", &s.Std)
+	c.floats("obs_std", &s.ObsStd)
+	s.Readout = Readout(readout)
+}

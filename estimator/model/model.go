@@ -1,0 +1,136 @@
+// Package model holds a trained model as data, and its file (FORMAT.md).
+//
+// A Model is what flies: channels, scalers, nets, frequencies and the
+// closed-form posterior. It computes nothing; the predictor above it does.
+package model
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// Readout says which input a posterior was conditioned for. Nets are shared by
+// both.
+type Readout uint8
+
+// The readouts. Their numbers stand in model files and never change.
+const (
+	Plan     Readout = 0 // the input over the horizon is known
+	Hold     Readout = 1 // the last input is held
+	Readouts         = 2
+)
+
+// String returns the readout's name on the wire.
+func (r Readout) String() string {
+	if r == Hold {
+		return "hold"
+	}
+	return "plan"
+}
+
+// Model is a trained model.
+//
+// In the windows form (Displacement) the state at time t after x0 is
+// x0 + Scale·mean(t), in the paper's form Origin + Scale·mean(t).
+type Model struct {
+	ID       string // first 16 hex digits of the SHA-256 of the file's body; set by Encode and Decode
+	Vehicle  string
+	Channels []channel.Channel // K states, then P inputs
+	K, P     int
+	Horizon  float64 // H, s
+	Points   int     // default number of points, equally spaced up to H
+
+	Displacement bool
+	Velocity     bool           // the prior mean contains v0·t where a channel has a measured derivative
+	Inputs       feature.Inputs // how a row of the net's input is made
+	Origin       []float64      // K, state units (paper's form)
+	Scale        []float64      // K, state units for one output unit, all > 0
+	NoiseKnots   []float64      // Q, τ of the noise knots, ascending; one knot = constant noise
+
+	Members  []Member    // the ensemble: means are averaged, spread is added
+	Refits   []Member    // bootstrap refits: means only (no InverseFactor)
+	Sensor   []float64   // K, variance R of the sensor of each state, state units squared
+	Widen    [][]float64 // per readout: K×Q calibration factors at the noise knots, all ≥ 1
+	Region   Region      // where the training inputs lay
+	Dynamics Dynamics    //
+	Baseline Baseline    // the simple predictors DGM is held against
+	Origins  Provenance  //
+	Checks   []SelfCheck // re-evaluated at load
+}
+
+// Member is one fit: a feature map and its posterior for each readout.
+type Member struct {
+	Map       feature.Map
+	OmegaSeed uint64      // what Omega was drawn from
+	Posterior []Posterior // one, or Readouts of them
+}
+
+// At returns the posterior of a readout; a member with only one has it for both.
+func (m *Member) At(r Readout) *Posterior {
+	if int(r) < len(m.Posterior) {
+		return &m.Posterior[r]
+	}
+	return &m.Posterior[0]
+}
+
+// Posterior is the closed-form posterior of every channel.
+type Posterior struct {
+	Weights       [][]float64 // K × T: w; with the exact kernel K × N: α
+	InverseFactor [][]float64 // K × T(T+1)/2: L⁻¹, lower triangle packed by rows; none in a refit
+	LogSigma      []float64   // K×Q: log σ at the noise knots, output units
+	Exact         *Exact      // only with the exact kernel
+}
+
+// Exact holds the observations that an exact kernel is conditioned on.
+type Exact struct {
+	N    int
+	Z    [][]float64 // K × N×D
+	Gate []float64   // N
+	B    []float64   // N×Q, linear basis
+}
+
+// Region describes where the training inputs lay: a score above 1 is outside.
+type Region struct {
+	Mean     []float64 // S = I−1 net inputs without time, at the end of the horizon
+	Inverse  []float64 // S(S+1)/2: inverse Cholesky factor of their covariance, packed by rows
+	Distance float64   // Mahalanobis distance at which the score is 1; 0 = not used
+	Variance float64   // posterior over prior variance at which the score is 1; 0 = not used
+}
+
+// Dynamics is the learned vector field: f and sD in output units by standardised
+// time, of the lifted, standardised state and the standardised input.
+type Dynamics struct {
+	Net mlp.Net // L+P → 2K
+}
+
+// Baseline is the linear model x⁺ = Ax + Bu + c on the lifted state, rolled out.
+// An empty A means that none was fitted.
+type Baseline struct {
+	Step float64   // s
+	A    []float64 // Z×Z, on the lifted state, raw units
+	B    []float64 // Z×P
+	C    []float64 // Z
+}
+
+// Provenance says where a model comes from.
+type Provenance struct {
+	Created  string // RFC 3339
+	Tool     string
+	DataHash string // SHA-256 of the logs, hex
+	Config   string // the trainer's configuration, TOML
+	Seed     uint64
+	Scores   string // held-out table, JSON
+	Partial  string // why training stopped early; empty = it did not
+	Verdict  string // the report's first line
+}
+
+// SelfCheck is a prediction that the trainer made from the file's own numbers.
+type SelfCheck struct {
+	Readout           Readout
+	X0                []float64 // K
+	U                 []float64 // P
+	Plan              []float64 // rows×P; none for Hold
+	Times             []float64 // T, s
+	Mean, Std, ObsStd []float64 // T×K
+}

@@ -1,0 +1,371 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Readout says which input a prediction assumes.
+type Readout = model.Readout
+
+// The readouts.
+const (
+	Plan = model.Plan // the input over the horizon came with the query
+	Hold = model.Hold // the last input is held
+)
+
+// Query is what a prediction starts from.
+type Query struct {
+	X0   []float64 // K, measured state
+	P0   []float64 // K×K row-major, covariance of X0; nil = the model's sensors
+	U    []float64 // P, the input held now; nil = the model's mean input
+	Plan []float64 // rows×P, input values at equal steps over the model's horizon; nil = readout Hold
+}
+
+// Prediction is the distribution of the state over the horizon. Angles are
+// continuous: unwrapped from X0.
+type Prediction struct {
+	Times             []float64 // T, s after the state's time
+	Mean              []float64 // T×K row-major, state units
+	Std               []float64 // T×K, of the state
+	ObsStd            []float64 // T×K, of a measurement of it
+	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
+	Readout           Readout
+	OOD               float64 // out-of-distribution score; above 1 is outside
+	OutOfDistribution bool
+}
+
+// Predictor evaluates one model at fixed times. It is not safe for concurrent
+// use: one per goroutine.
+type Predictor struct {
+	m        *model.Model
+	times    []float64
+	rows     *feature.Rows
+	members  []memberWork
+	refits   []memberWork
+	velocity []int // K, place of the derivative's channel, or −1
+
+	plan      feature.Plan
+	held      []float64 // P
+	x0        []float64 // L, lifted
+	scratch   []float64 // P
+	slope     []float64 // L
+	mean, v   []float64 // T×K of one member
+	sum       []float64 // T×K accumulators
+	sumSq     []float64
+	sumV      []float64
+	sigma2    []float64 // T×K, mean over members
+	noise     []float64 // T×Q weights of the noise knots
+	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
+	diff      []float64 // K×K, P0 − R
+	residual  []float64 // S, for the region
+	dmean, dv []float64
+	dsum      []float64
+	dsumSq    []float64
+	dsumV     []float64
+	ratio     float64 // posterior over prior variance, summed
+}
+
+// memberWork is the memory of one member.
+type memberWork struct {
+	e     *model.Member
+	eval  *feature.Eval
+	phi   *feature.Phi
+	exact *exactWork
+}
+
+// New takes all memory for predictions at the given times, in seconds within
+// (0, horizon]; nil asks for the model's own points. It re-evaluates the model's
+// self-checks and refuses a model whose numbers this program does not reproduce.
+func New(m *model.Model, times []float64) (*Predictor, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if times == nil {
+		times = make([]float64, m.Points)
+		for i := range times {
+			times[i] = m.Horizon * float64(i+1) / float64(m.Points)
+		}
+	}
+	if len(times) == 0 {
+		return nil, fmt.Errorf("no times to predict at")
+	}
+	for i, t := range times {
+		if !(t > 0 && t <= m.Horizon*(1+1e-9)) && m.Displacement {
+			return nil, fmt.Errorf("time %d is %g s, outside the model's horizon (0, %g] s", i, t, m.Horizon)
+		}
+	}
+	if err := selfCheck(m); err != nil {
+		return nil, err
+	}
+	return build(m, times), nil
+}
+
+// build takes the memory.
+func build(m *model.Model, times []float64) *Predictor {
+	T, K, P := len(times), m.K, m.P
+	most := feature.Basis{}
+	for _, set := range [][]model.Member{m.Members, m.Refits} {
+		for i := range set {
+			most.Terms = max(most.Terms, set[i].Map.Basis.Terms)
+		}
+	}
+	p := &Predictor{
+		m: m, times: append([]float64(nil), times...), rows: feature.NewRows(T, &m.Inputs, most),
+		held: make([]float64, P), x0: make([]float64, m.Inputs.Lift.Dim()), slope: make([]float64, m.Inputs.Lift.Dim()),
+		scratch: make([]float64, P), noise: make([]float64, T*len(m.NoiseKnots)),
+		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), residual: make([]float64, m.Inputs.Dim()),
+	}
+	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV} {
+		*b = make([]float64, T*K)
+	}
+	p.rows.N = T
+	for i := range m.Members {
+		p.members = append(p.members, newMember(&m.Members[i], T))
+	}
+	for i := range m.Refits {
+		p.refits = append(p.refits, newMember(&m.Refits[i], T))
+	}
+	states := m.Channels[:K]
+	for _, c := range states {
+		v := -1
+		if m.Velocity && c.Derivative != "" {
+			v = channel.Index(states, c.Derivative)
+		}
+		p.velocity = append(p.velocity, v)
+	}
+	for i, t := range times {
+		NoiseWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
+	}
+	return p
+}
+
+func newMember(e *model.Member, rows int) memberWork {
+	w := memberWork{e: e, eval: feature.NewEval(&e.Map, rows)}
+	if x := e.Posterior[0].Exact; x != nil {
+		w.exact = newExactWork(e)
+	} else {
+		w.phi = feature.NewPhi(&e.Map, rows)
+	}
+	return w
+}
+
+// NoiseWeights writes to dst the weights of the knots (ascending τ, one for each
+// dst) whose log σ, linear in √τ and constant beyond the ends, gives that at τ.
+func NoiseWeights(dst, knots []float64, tau float64) {
+	clear(dst)
+	if len(knots) == 1 || tau <= knots[0] {
+		dst[0] = 1
+		return
+	}
+	last := len(knots) - 1
+	if tau >= knots[last] {
+		dst[last] = 1
+		return
+	}
+	j := 0
+	for tau > knots[j+1] {
+		j++
+	}
+	a, b, s := math.Sqrt(knots[j]), math.Sqrt(knots[j+1]), math.Sqrt(tau)
+	dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)
+}
+
+// NewPrediction returns a prediction with memory for what Predict writes.
+func (p *Predictor) NewPrediction() *Prediction {
+	n := len(p.times) * p.m.K
+	return &Prediction{
+		Times: append([]float64(nil), p.times...),
+		Mean:  make([]float64, n), Std: make([]float64, n), ObsStd: make([]float64, n),
+	}
+}
+
+// WithDerivatives adds the memory that asks Predict for DMean and DStd.
+func (d *Prediction) WithDerivatives() *Prediction {
+	d.DMean, d.DStd = make([]float64, len(d.Mean)), make([]float64, len(d.Mean))
+	return d
+}
+
+// Model returns the model that the predictor evaluates. It must not be changed.
+func (p *Predictor) Model() *model.Model { return p.m }
+
+// Predict writes the distribution of the state over the horizon to dst. ok is
+// false if a number is not finite; dst is then not to be used. It panics if a
+// length does not fit the model.
+func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
+	m := p.m
+	K, T, P := m.K, len(p.times), m.P
+	if len(q.X0) != K || (q.P0 != nil && len(q.P0) != K*K) || (q.U != nil && len(q.U) != P) ||
+		(P > 0 && len(q.Plan)%P != 0) || len(dst.Mean) != T*K {
+		panic(wrongLength)
+	}
+	dst.Readout = p.signal(q)
+	wantD := dst.DMean != nil
+	p.fill(q.X0)
+	zero(p.sum, p.sumSq, p.sumV, p.sigma2)
+	if wantD {
+		zero(p.dsum, p.dsumSq, p.dsumV)
+	}
+	p.ratio = 0
+	for i := range p.members {
+		w := &p.members[i]
+		p.evaluate(w, dst.Readout, q.X0, wantD, true)
+		p.accumulate(w.e.At(dst.Readout), wantD)
+	}
+	p.region(dst)
+	p.combine(dst, q, wantD)
+	for i := range p.refits {
+		w := &p.refits[i]
+		p.evaluate(w, dst.Readout, q.X0, false, false)
+		for j, v := range p.mean {
+			d := v - p.sum[j]
+			p.sumSq[j] += d * d // combine has cleared it
+		}
+	}
+	if n := float64(len(p.refits)); n > 0 {
+		for j, s := range p.sumSq {
+			p.sumV[j] = math.Max(p.sumV[j], s/n)
+		}
+	}
+	return p.finish(dst, q)
+}
+
+const wrongLength = "estimator: a length does not fit the model"
+
+// signal sets the input over the horizon and says which readout that is.
+func (p *Predictor) signal(q *Query) Readout {
+	m := p.m
+	if m.P == 0 {
+		return Plan
+	}
+	if len(q.Plan) > 0 {
+		p.plan = feature.Plan{Values: q.Plan, P: m.P, Step: m.Horizon / float64(len(q.Plan)/m.P)}
+		return Plan
+	}
+	copy(p.held, m.Inputs.InputMean)
+	copy(p.held, q.U)
+	p.plan = feature.Plan{Values: p.held, P: m.P, Step: m.Horizon}
+	return Hold
+}
+
+// fill writes the input rows for start state x0, with time as the tangent.
+func (p *Predictor) fill(x0 []float64) {
+	in, r := &p.m.Inputs, p.rows
+	in.Lift.Apply(p.x0, x0)
+	I := in.Dim()
+	for i, t := range p.times {
+		in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, p.x0, &p.plan, p.scratch)
+	}
+}
+
+// evaluate writes mean, v and, if wanted, their derivatives of one member.
+func (p *Predictor) evaluate(w *memberWork, readout Readout, x0 []float64, derivative, variance bool) {
+	m, e := p.m, &w.e.Map
+	in := &m.Inputs
+	for i, t := range p.times {
+		p.rows.Fill(i, in, e.Gated, e.Basis, t)
+	}
+	e.Forward(w.eval, p.rows, derivative)
+	post := w.e.At(readout)
+	K := m.K
+	for k := range K {
+		if w.exact != nil {
+			w.exact.channel(p, w, post, k, derivative, variance)
+		} else {
+			p.random(w, post, k, derivative, variance)
+		}
+		for i, t := range p.times {
+			mu, dmu := e.Mu(w.eval, i, k)
+			p.mean[i*K+k] += mu
+			if derivative {
+				p.dmean[i*K+k] += dmu
+			}
+			if v := p.velocity[k]; v >= 0 {
+				p.mean[i*K+k] += x0[v] * t / m.Scale[k]
+				if derivative {
+					p.dmean[i*K+k] += x0[v] * in.TimeStd / m.Scale[k]
+				}
+			}
+		}
+	}
+}
+
+// random writes the posterior's part of channel k, with random features.
+func (p *Predictor) random(w *memberWork, post *model.Posterior, k int, derivative, variance bool) {
+	e, K := &w.e.Map, p.m.K
+	e.Random(w.phi, w.eval, k)
+	F := e.Features()
+	weights := post.Weights[k]
+	for i := range p.times {
+		phi, dphi := w.phi.Phi[i*F:(i+1)*F], w.phi.DPhi[i*F:(i+1)*F]
+		p.mean[i*K+k] = dot(phi, weights)
+		if derivative {
+			p.dmean[i*K+k] = dot(dphi, weights)
+		}
+		if !variance {
+			continue
+		}
+		p.v[i*K+k] = squares(post.InverseFactor[k], phi)
+		if derivative {
+			p.dv[i*K+k] = squares(post.InverseFactor[k], dphi)
+		}
+		if i == len(p.times)-1 {
+			p.ratio += p.v[i*K+k] / math.Max(dot(phi, phi), 1e-300)
+		}
+	}
+}
+
+// accumulate adds one member to the ensemble's sums.
+func (p *Predictor) accumulate(post *model.Posterior, derivative bool) {
+	K, Q := p.m.K, len(p.m.NoiseKnots)
+	for j, v := range p.mean {
+		p.sum[j] += v
+		p.sumSq[j] += v * v
+		p.sumV[j] += p.v[j]
+		if derivative {
+			p.dsum[j] += p.dmean[j]
+			p.dsumSq[j] += p.dmean[j] * p.dmean[j]
+			p.dsumV[j] += p.dv[j]
+		}
+	}
+	for i := range p.times {
+		for k := range K {
+			ls := dot(p.noise[i*Q:(i+1)*Q], post.LogSigma[k*Q:(k+1)*Q])
+			p.sigma2[i*K+k] += math.Exp(2 * ls)
+		}
+	}
+}
+
+// dot returns x·y.
+func dot(x, y []float64) float64 {
+	s := 0.0
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+// squares returns ‖L⁻¹x‖² for L⁻¹ packed by rows.
+func squares(inverse, x []float64) float64 {
+	s := 0.0
+	for j, o := 0, 0; j < len(x); j++ {
+		row := inverse[o : o+j+1]
+		var a float64
+		for i, v := range row {
+			a += v * x[i]
+		}
+		s += a * a
+		o += j + 1
+	}
+	return s
+}
+
+func zero(s ...[]float64) {
+	for _, v := range s {
+		clear(v)
+	}
+}
