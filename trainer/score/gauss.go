@@ -1,0 +1,66 @@
+package score
+
+import (
+	"fmt"
+	"math"
+)
+
+// Half-widths of the central intervals of a Gaussian, in standard deviations.
+const (
+	Z50 = 0.6744897501960817
+	Z90 = 1.6448536269514722
+	Z95 = 1.959963984540054
+)
+
+// LogLik returns the log density of x under N(m, s²):
+//
+//	−½((x−m)/s)² − log s − ½ log 2π
+func LogLik(x, m, s float64) float64 {
+	u := (x - m) / s
+	return -0.5*u*u - math.Log(s) - 0.5*math.Log(2*math.Pi)
+}
+
+// CRPS returns the continuous ranked probability score of N(m, s²) at x, in the
+// unit of x (Gneiting & Raftery 2007, eq. 21; here lower is better):
+//
+//	s [u (2Φ(u) − 1) + 2φ(u) − 1/√π]      u = (x−m)/s
+func CRPS(x, m, s float64) float64 {
+	u := (x - m) / s
+	density := math.Exp(-0.5*u*u) / math.Sqrt(2*math.Pi)
+	return s * (u*math.Erf(u/math.Sqrt2) + 2*density - 1/math.SqrtPi)
+}
+
+// Covered reports whether x lies within z standard deviations of m.
+func Covered(x, m, s, z float64) bool { return math.Abs(x-m) <= z*s }
+
+// PIT returns the probability integral transform Φ((x−m)/s). If the predicted
+// distributions are right, it is uniform on [0, 1].
+func PIT(x, m, s float64) float64 { return 0.5 * math.Erfc(-(x-m)/(s*math.Sqrt2)) }
+
+// Check returns an *UnfitError if x, m or s is not finite, or s is not positive.
+// Point and channel are for its message.
+func Check(x, m, s float64, trajectory, point, channel int) error {
+	if finite(x) && finite(m) && finite(s) && s > 0 {
+		return nil
+	}
+	return &UnfitError{Trajectory: trajectory, Point: point, Channel: channel, Value: x, Mean: m, Std: s}
+}
+
+// UnfitError is a prediction that cannot be scored.
+type UnfitError struct {
+	Trajectory, Point, Channel int
+	Value, Mean, Std           float64
+}
+
+func (e *UnfitError) Error() string {
+	where := fmt.Sprintf("trajectory %d, point %d, channel %d", e.Trajectory, e.Point, e.Channel)
+	switch {
+	case !finite(e.Value):
+		return fmt.Sprintf("%s: value %v is not finite: leave unmeasured points out", where, e.Value)
+	case !finite(e.Mean) || !finite(e.Std):
+		return fmt.Sprintf("%s: prediction %v ± %v is not finite", where, e.Mean, e.Std)
+	}
+	return fmt.Sprintf("%s: standard deviation %v is not positive: a certain prediction has no density", where, e.Std)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
