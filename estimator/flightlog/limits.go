@@ -1,0 +1,15 @@
+package flightlog
+
+// What a reader accepts and a writer refuses to exceed. Every length in a log is
+// compared with its limit and with the bytes that are there before memory is
+// taken for it.
+const (
+	MaxHeader   = 1 << 20         // bytes of the encoded header
+	MaxChannels = 1024            // channels of all roles
+	MaxName     = 256             // bytes of a vehicle's, channel's or segment's name, a unit or a frame
+	MaxSource   = 4096            // bytes of the header's source
+	MaxText     = 64 << 10        // bytes of a note
+	MaxPayload  = 1 << 20         // bytes of one record's payload
+	maxKind     = 0x7f            // record kinds are one byte in msgpack
+	frameMax    = MaxPayload + 32 // bytes of one record with its framing
+)

@@ -1,0 +1,214 @@
+package flightlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// Reader reads a log record by record, in memory that is bounded by the limits of
+// the format, not by the length of the log.
+type Reader struct {
+	src     source
+	path    string
+	header  Header
+	dec     decoder
+	records int // whole records so far
+	unknown int // of them, kinds that are not known
+	pending *DamageError
+}
+
+// NewReader reads the header of a log; name is what errors call the log. The
+// error is a *FormatError, or what r returned.
+func NewReader(r io.Reader, name string) (*Reader, error) {
+	rd := &Reader{src: source{r: r}, path: name}
+	if err := rd.readHeader(); err != nil {
+		return nil, err
+	}
+	rd.dec = newDecoder(&rd.header)
+	return rd, nil
+}
+
+// Header returns the header.
+func (r *Reader) Header() Header { return r.header }
+
+// Unknown returns how many records of unknown kinds were skipped so far.
+func (r *Reader) Unknown() int { return r.unknown }
+
+// Offset returns the number of bytes read so far.
+func (r *Reader) Offset() int64 { return r.src.base }
+
+// Next returns the next record of a known kind, or
+//   - io.EOF at the end,
+//   - a *DamageError for bytes that are no whole record. They are already skipped:
+//     unless its Tail is set, the next call returns the record after them,
+//   - a *FormatError for a record that is whole but says something impossible. The
+//     next call goes on behind it,
+//   - what the io.Reader returned.
+//
+// The record's slices are valid until the next call.
+func (r *Reader) Next() (Record, error) {
+	if d := r.pending; d != nil {
+		r.pending = nil
+		return Record{}, d
+	}
+	for {
+		at := r.src.base
+		f, err := r.frame()
+		if err != nil {
+			return Record{}, err
+		}
+		number := r.records
+		r.records++
+		switch f.kind {
+		case KindHeader: // read with the header
+			continue
+		case KindSegment, KindSample, KindPlan, KindNote:
+		default:
+			r.unknown++
+			continue
+		}
+		rec, err := r.dec.decode(f.kind, f.payload)
+		if err == nil {
+			return rec, nil
+		}
+		e := &FormatError{Path: r.path, Offset: at, Record: number, Field: f.kind.String(), Err: err,
+			Mend: "its checksum is good, so the program that wrote it must be mended"}
+		var field *fieldError
+		if errors.As(err, &field) {
+			e.Field, e.Err = f.kind.String()+" field "+field.field, field.err
+		}
+		return Record{}, e
+	}
+}
+
+// frame returns the next whole record, or io.EOF, or a *DamageError.
+func (r *Reader) frame() (frame, error) {
+	for {
+		window := r.src.bytes()
+		f, _, err := parseFrame(window, MaxPayload)
+		switch {
+		case err == nil:
+			r.src.advance(f.size)
+			return f, nil
+		case errors.Is(err, errTorn) && r.src.fill(len(window)+1):
+			continue
+		}
+		if err := r.src.failed(); err != nil {
+			return frame{}, fmt.Errorf("%s: reading at byte %d: %w", r.path, r.src.base, err)
+		}
+		if len(window) == 0 {
+			return frame{}, io.EOF
+		}
+		return frame{}, r.skipDamage(err)
+	}
+}
+
+// readHeader reads the header, or where it is damaged the copy of it that is the
+// first record.
+func (r *Reader) readHeader() error {
+	if !r.src.fill(1) {
+		if err := r.src.failed(); err != nil {
+			return fmt.Errorf("%s: reading at byte 0: %w", r.path, err)
+		}
+		return &FormatError{Path: r.path, Record: -1, Err: ErrEmpty,
+			Mend: "the recording stopped before it began, or the copy failed: take the original or record again"}
+	}
+	var size int
+	var err error
+	for {
+		window := r.src.bytes()
+		r.header, size, err = parseHeader(window)
+		var short *msgbin.Error
+		if err != nil && errors.As(err, &short) && short.Short && len(window) < MaxHeader && r.src.fill(len(window)+1) {
+			continue
+		}
+		break
+	}
+	if failed := r.src.failed(); err != nil && failed != nil {
+		return fmt.Errorf("%s: reading at byte %d: %w", r.path, len(r.src.bytes()), failed)
+	}
+	return r.checkHeader(size, err)
+}
+
+// checkHeader compares the header (size bytes, or unreadable by err) with its
+// copy and takes the copy where they differ: it has a checksum.
+func (r *Reader) checkHeader(size int, err error) error {
+	written := r.src.bytes()[:size]
+	at, copied, found := r.findCopy(size, err != nil)
+	switch {
+	case !found && err != nil:
+		return r.unreadable(err)
+	case !found || (err == nil && string(written) == string(copied.payload)):
+		// A log need not hold a copy, or the copy is damaged and Next says so.
+		r.src.advance(size)
+		return nil
+	}
+	h, _, copyErr := parseHeader(copied.payload)
+	if copyErr != nil {
+		// What its writer meant is in the copy.
+		return r.unreadable(copyErr)
+	}
+	if err == nil {
+		err = errors.New("it differs from its copy")
+	}
+	r.header = h
+	r.pending = &DamageError{Path: r.path, Offset: 0, End: int64(at), Record: 0,
+		Err: fmt.Errorf("the header is damaged (%w); its copy in the first record is taken", err)}
+	r.src.advance(at)
+	return nil
+}
+
+// findCopy returns the header's copy and its place in the window. It stands
+// right after the header; where the header is unreadable its end is not known,
+// and the copy is searched for.
+func (r *Reader) findCopy(size int, search bool) (at int, f frame, found bool) {
+	last := size
+	if search {
+		last = MaxHeader
+	}
+	sums := newSumBudget()
+	for at = size; at <= last; at++ {
+		for {
+			var sum int
+			var err error
+			f, sum, err = parseFrame(r.src.bytes()[min(at, len(r.src.bytes())):], sums.left())
+			if err == nil {
+				return at, f, f.kind == KindHeader
+			}
+			sums.spend(sum)
+			if !errors.Is(err, errTorn) || !r.src.fill(len(r.src.bytes())+1) {
+				break
+			}
+		}
+		sums.earn(1)
+		if at >= len(r.src.bytes()) {
+			return at, f, false
+		}
+	}
+	return at, f, false
+}
+
+// unreadable turns the fault of a header that has no good copy into the error
+// for the user.
+func (r *Reader) unreadable(err error) error {
+	e := &FormatError{Path: r.path, Record: -1, Field: "header", Err: err}
+	var in *headerError
+	if errors.As(err, &in) {
+		e.Field, e.Err = in.field, in.err
+	}
+	var b *msgbin.Error
+	switch {
+	case errors.Is(err, ErrVersion):
+		e.Mend = "update this program"
+	case errors.Is(err, ErrNotLog):
+		e.Mend = "give a log made by a recorder or by dgm-bridge import"
+	case errors.As(err, &b) && b.Short && len(r.src.bytes()) < MaxHeader:
+		e.Mend = fmt.Sprintf("the file ends within the header, after %d bytes, and holds no sample: take the original or record again", len(r.src.bytes()))
+	default:
+		e.Mend = "the file is damaged or was written wrong: take the original or make it again"
+	}
+	return e
+}

@@ -1,0 +1,151 @@
+package flightlog
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// flushAt is how many bytes a Writer gathers before it writes them by itself.
+const flushAt = 64 << 10
+
+// Writer writes a log record by record. Records are gathered and reach the
+// io.Writer when enough have come together, or by Flush. After a failed write
+// every call returns the same error. It allocates nothing per record once its
+// buffers have grown.
+type Writer struct {
+	w       io.Writer
+	K, P, A int
+	buf     []byte // whole records, not yet written
+	payload []byte // of the record being made
+	err     error
+}
+
+// NewWriter writes the header, at once, and returns a Writer for the records. It
+// refuses a header that no reader would accept by a *FormatError.
+func NewWriter(w io.Writer, h Header) (*Writer, error) {
+	wr, err := newWriter(w, h)
+	if err != nil {
+		return nil, err
+	}
+	wr.payload = appendHeader(wr.payload[:0], &h)
+	if len(wr.payload) > MaxHeader {
+		return nil, badHeader("channels", fmt.Errorf("the header takes %d bytes, more than the limit of %d", len(wr.payload), MaxHeader))
+	}
+	wr.buf = append(wr.buf, wr.payload...)
+	wr.record(KindHeader)
+	return wr, wr.Flush()
+}
+
+// newWriter returns a Writer that goes on with a log whose header stands.
+func newWriter(w io.Writer, h Header) (*Writer, error) {
+	if field, err := h.check(); err != nil {
+		return nil, badHeader(field, err)
+	}
+	K, P, A := h.dims()
+	return &Writer{w: w, K: K, P: P, A: A, buf: make([]byte, 0, flushAt+frameMax/8)}, nil
+}
+
+func badHeader(field string, err error) error {
+	return &FormatError{Path: "flight log", Record: -1, Field: field, Err: err, Mend: "nothing was written"}
+}
+
+// BeginSegment begins an unbroken stretch of recording: what follows does not
+// continue what came before. Segments may share a name, as the parts of one
+// flight around a gap do. x0 (K) is the exact state at the first sample where it
+// is known, as in a simulation, else nil.
+func (w *Writer) BeginSegment(name string, x0 []float64) error {
+	if x0 != nil && len(x0) != w.K {
+		panic("flightlog: x0 must hold one value for each state channel")
+	}
+	if err := w.text("segment name", name, MaxName); err != nil {
+		return err
+	}
+	w.payload = msgbin.AppendString(msgbin.AppendArrayHeader(w.payload[:0], 2), name)
+	if x0 == nil {
+		w.payload = msgbin.AppendNil(w.payload)
+	} else {
+		w.payload = msgbin.AppendFloats(w.payload, x0)
+	}
+	return w.record(KindSegment)
+}
+
+// Sample writes what was measured at time t (ns): states x (K), inputs u (P), aux
+// channels (A). NaN = not measured. Each slice may be nil where there is no such
+// channel.
+func (w *Writer) Sample(t int64, x, u, aux []float64) error {
+	if len(x) != w.K || len(u) != w.P || len(aux) != w.A {
+		panic("flightlog: a sample must hold one value for each channel of its role")
+	}
+	w.payload = msgbin.AppendInt(msgbin.AppendArrayHeader(w.payload[:0], 4), t)
+	w.payload = msgbin.AppendFloats(w.payload, x)
+	w.payload = msgbin.AppendFloats(w.payload, u)
+	w.payload = msgbin.AppendFloats(w.payload, aux)
+	return w.record(KindSample)
+}
+
+// Plan writes the inputs that were planned at time t (ns): plan is rows×P, row i
+// is held from t + i·step (ns) for one step.
+func (w *Writer) Plan(t int64, rows int, plan []float64, step int64) error {
+	if rows < 1 || len(plan) != rows*w.P {
+		panic("flightlog: a plan must hold rows×P values, and one row or more")
+	}
+	if w.err != nil {
+		return w.err
+	}
+	if err := checkPlan(step, int64(rows), w.P); err != nil {
+		return fmt.Errorf("flight log: plan at time %d ns cannot be written: %w", t, err)
+	}
+	w.payload = msgbin.AppendInt(msgbin.AppendArrayHeader(w.payload[:0], 4), t)
+	w.payload = msgbin.AppendInt(w.payload, step)
+	w.payload = msgbin.AppendInt(w.payload, int64(rows))
+	w.payload = msgbin.AppendFloats(w.payload, plan)
+	return w.record(KindPlan)
+}
+
+// Note writes a remark for people about time t (ns).
+func (w *Writer) Note(t int64, text string) error {
+	if err := w.text("note", text, MaxText); err != nil {
+		return err
+	}
+	w.payload = msgbin.AppendInt(msgbin.AppendArrayHeader(w.payload[:0], 2), t)
+	w.payload = msgbin.AppendString(w.payload, text)
+	return w.record(KindNote)
+}
+
+// Flush hands all records so far to the io.Writer.
+func (w *Writer) Flush() error {
+	if w.err != nil || len(w.buf) == 0 {
+		return w.err
+	}
+	n, err := w.w.Write(w.buf)
+	if err == nil && n < len(w.buf) {
+		err = io.ErrShortWrite
+	}
+	w.buf = w.buf[:0]
+	w.err = err
+	return err
+}
+
+// record appends the record whose payload stands in w.payload.
+func (w *Writer) record(kind Kind) error {
+	if w.err != nil {
+		return w.err
+	}
+	w.buf = appendFrame(w.buf, kind, w.payload)
+	if len(w.buf) >= flushAt {
+		return w.Flush()
+	}
+	return nil
+}
+
+func (w *Writer) text(what, s string, limit int) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case len(s) > limit:
+		return fmt.Errorf("flight log: %s of %d bytes cannot be written, the limit is %d", what, len(s), limit)
+	}
+	return nil
+}
