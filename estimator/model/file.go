@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
+	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
@@ -113,34 +113,11 @@ func ReadFile(path string) (*Model, error) {
 	return m, nil
 }
 
-// WriteFile writes a model to a temporary file in the same folder, syncs it and
-// renames it, so that the name never holds half a model.
-func WriteFile(path string, m *Model) (err error) {
+// WriteFile encodes a model and writes its file whole or not at all.
+func WriteFile(path string, m *Model) error {
 	b, err := m.Encode()
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(b); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return durable.WriteFile(path, b)
 }

@@ -147,18 +147,4 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 // Weights returns w (F), a view.
 func (p *RFF) Weights() []float64 { return p.w }
 
-// InverseFactor writes L⁻¹, its lower triangle packed by rows, to dst
-// (F(F+1)/2).
-func (p *RFF) InverseFactor(dst []float64) (ok bool) {
-	T := p.T
-	copy(p.inv, p.L)
-	if !lapack64.Trtri(blas64.Triangular{N: T, Stride: T, Data: p.inv, Uplo: blas.Lower, Diag: blas.NonUnit}) {
-		return false
-	}
-	for j, o := 0, 0; j < T; j++ {
-		o += copy(dst[o:], p.inv[j*T:j*T+j+1])
-	}
-	return true
-}
-
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

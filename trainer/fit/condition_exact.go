@@ -1,0 +1,99 @@
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/objective"
+	"github.com/dgm-robotics/dgm/trainer/posterior"
+	"github.com/dgm-robotics/dgm/trainer/rows"
+)
+
+// exactRows is how many rows the exact kernel is conditioned on: its file holds
+// N² numbers a channel, its prediction costs as much.
+const exactRows = 600
+
+// conditionExact is Condition for the exact kernel. Residual and variance at the
+// observations follow from the inverse of M = K + diag(1/s):
+//
+//	e = α/s      v = 1/s − (M⁻¹)_ii/s²
+func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model.Posterior, error) {
+	set, p := net.Settings, net.Params
+	m, K, Q := &p.Map, p.Map.K, len(d.Frame.NoiseKnots)
+	windows := thin(d.Windows, max(1, exactRows/set.ConditionPts))
+	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.ConditionPts}
+	b := objective.NewBatch(m, &d.Frame.Inputs, Q, len(windows)*set.ConditionPts, 0)
+	n := sampler.Take(b, windows, rand.New(rand.NewPCG(seed, 0x70617373)))
+	eval := feature.NewEval(m, n)
+	m.Forward(eval, b.Obs, false)
+	c := temper(net, d, n)
+
+	out := model.Posterior{LogSigma: append([]float64(nil), p.LogSigma...), Exact: &model.Exact{N: n, Gate: b.Obs.Gate[:n], B: b.Obs.B[:n*m.Basis.Dim(m.Inputs())]}}
+	kernel := posterior.NewExact(n, 0)
+	r, prec := make([]float64, n), make([]float64, n)
+	for k := range K {
+		sigma := out.LogSigma[k*Q : (k+1)*Q]
+		inverse := make([]float64, n*(n+1)/2)
+		for pass := 0; ; pass++ {
+			for i := range n {
+				r[i], prec[i] = 0, 0
+				if y := b.Y[i*K+k]; !math.IsNaN(y) {
+					mu, _ := m.Mu(eval, i, k)
+					r[i] = y - b.Base[i*K+k] - mu
+					ls := 0.0
+					for q, s := range sigma {
+						ls += b.Noise[i*Q+q] * s
+					}
+					prec[i] = c * math.Exp(-2*ls)
+				}
+			}
+			if _, ok := kernel.Condition(m, eval, k, r, prec); !ok || !kernel.InverseFactor(inverse) {
+				return model.Posterior{}, errCondition
+			}
+			if pass == set.NoisePasses {
+				break
+			}
+			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec)
+		}
+		out.Weights = append(out.Weights, append([]float64(nil), kernel.Alpha()...))
+		out.InverseFactor = append(out.InverseFactor, inverse)
+		z := make([]float64, 0, n*m.D)
+		for i := range n {
+			zi, _ := m.Z(eval, i, k)
+			z = append(z, zi...)
+		}
+		out.Exact.Z = append(out.Exact.Z, z)
+	}
+	return out, nil
+}
+
+// exactNoise moves log σ to the mean of e² + v near each knot.
+func exactNoise(sigma, noise, alpha, inverse, prec []float64) {
+	Q, n := len(sigma), len(alpha)
+	diagonal := make([]float64, n) // of M⁻¹ = L⁻ᵀL⁻¹
+	for j, o := 0, 0; j < n; j++ {
+		for i := range j + 1 {
+			diagonal[i] += inverse[o+i] * inverse[o+i]
+		}
+		o += j + 1
+	}
+	squares, near := make([]float64, Q), make([]float64, Q)
+	for i, s := range prec {
+		if s == 0 {
+			continue
+		}
+		e := alpha[i] / s
+		v := math.Max(0, 1/s-diagonal[i]/(s*s))
+		for q := range Q {
+			squares[q] += noise[i*Q+q] * (e*e + v)
+			near[q] += noise[i*Q+q]
+		}
+	}
+	for q := range Q {
+		if near[q] > 0 && squares[q] > 0 {
+			sigma[q] = 0.5 * math.Log(squares[q]/near[q])
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package fit
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// Settings are the choices of one fit. All have defaults that work; see
+// DefaultSettings.
+type Settings struct {
+	Core       []int          // widths of the smoother's core
+	Activation mlp.Activation // of core and dynamics
+	D          int            // smoother features a channel
+	F          int            // random features a channel, even; 0 with Exact
+	Exact      bool           // the exact kernel instead of random features
+	Dynamics   []int          // widths of the dynamics' hidden layers
+
+	Steps        int     // of the optimiser
+	Rate, Last   float64 // learning rate: highest, last
+	WarmUp       int     // steps
+	ClipNorm     float64 // longest gradient
+	Batch        int     // windows a step
+	Points       int     // points a window
+	Lambda       float64 // weight of the matching term; 0 leaves it out
+	DecayS       float64 // weight decay of the smoother
+	DecayD       float64 // weight decay of the dynamics
+	Temper       float64 // κ: share of the samples that the likelihood counts as independent
+	NoiseStart   []float64
+	Rows         int // most rows that the exported posterior is conditioned on
+	NoisePasses  int // passes that estimate the noise with the nets frozen
+	ConditionPts int // points a window in the exported posterior
+}
+
+// DefaultSettings returns the recipe for windows of flights.
+func DefaultSettings() Settings {
+	return Settings{
+		Core: []int{32, 32}, Activation: mlp.Tanh, D: 3, F: 100, Dynamics: []int{20, 20},
+		Steps: 400, Rate: 0.02, Last: 0.0002, WarmUp: 30, ClipNorm: 10, Batch: 100, Points: 8,
+		Lambda: 1, DecayS: 3, DecayD: 3, Temper: 1, NoiseStart: []float64{-4, -3, -2.5, -2, -1},
+		Rows: 12000, NoisePasses: 4, ConditionPts: 12,
+	}
+}

@@ -1,0 +1,137 @@
+package fit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/objective"
+	"github.com/dgm-robotics/dgm/trainer/optimise"
+	"github.com/dgm-robotics/dgm/trainer/rows"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Data is what a fit trains on.
+type Data struct {
+	Frame   *rows.Frame
+	Flights []window.Flight
+	Windows []window.Window
+	Samples int // distinct samples that the windows cover
+}
+
+// Point is one point of the training curve.
+type Point struct {
+	Step               int
+	Total, Data, Match float64 // a row
+	Rate               float64
+}
+
+// Net is a trained member, before its posterior is conditioned.
+type Net struct {
+	Params    *objective.Params
+	OmegaSeed uint64
+	Settings  Settings
+	Curve     []Point
+	Stopped   bool // the context ended the training early
+}
+
+// most failures in a row that a training survives: at each the step is taken
+// back and the rate halved.
+const maxFailures = 12
+
+// Train fits the nets. seed decides everything random. progress, unless nil, is
+// called after every step. When ctx ends, what is trained so far is returned
+// with Stopped set. The error says why the numbers failed.
+func Train(ctx context.Context, d Data, set Settings, seed uint64, progress func(step int)) (*Net, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x64676d))
+	net := &Net{OmegaSeed: seed, Settings: set}
+	net.Params = newParams(d.Frame, set, rng)
+	p := net.Params
+
+	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: model.Plan, Points: set.Points}
+	n := set.Batch * set.Points
+	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
+	o := objective.New(objective.Spec{
+		Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact,
+	}, p, n, 0)
+	grad, best := p.Like(), append([]float64(nil), p.Flat...)
+	adam := optimise.NewAdam(len(p.Flat))
+	rate := optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}
+	match := optimise.Rise{From: 0.2, To: 0.5, Power: 0.8, Steps: set.Steps}
+	damp, failures := 1.0, 0
+	for step := range set.Steps {
+		if ctx.Err() != nil {
+			net.Stopped = true
+			break
+		}
+		sampler.Draw(b, set.Batch, rng)
+		b.C = set.Temper * math.Min(float64(d.Samples), float64(rowsOf(d))) / float64(b.Obs.N)
+		b.Match = set.Lambda * match.At(step) * b.C
+		o.SetDecay(set.DecayS, set.DecayD*match.At(step))
+		parts, ok := o.Evaluate(grad, p, b)
+		ok = ok && !math.IsNaN(optimise.Clip(grad.Flat, set.ClipNorm))
+		if !ok {
+			failures++
+			if failures > maxFailures {
+				return nil, fmt.Errorf("training failed numerically %d times by step %d: the data may hold values far outside their channel's range; run the data check", failures, step)
+			}
+			copy(p.Flat, best)
+			damp /= 2
+			continue
+		}
+		copy(best, p.Flat)
+		adam.Step(p.Flat, grad.Flat, damp*rate.At(step))
+		rows := b.C * float64(b.Obs.N)
+		net.Curve = append(net.Curve, Point{
+			Step: step, Total: parts.Total / rows, Data: parts.Data / rows, Rate: damp * rate.At(step),
+			Match: (parts.WMean + parts.WStd) / float64(b.Obs.N),
+		})
+		if progress != nil {
+			progress(step + 1)
+		}
+	}
+	return net, nil
+}
+
+// rowsOf returns the number of rows that all windows hold together.
+func rowsOf(d Data) int {
+	n := 0
+	for _, w := range d.Windows {
+		from, to := d.Flights[w.Flight].Samples(w.Start, d.Frame.Inputs.Horizon)
+		n += to - from
+	}
+	return n
+}
+
+// newParams draws the starting point.
+func newParams(f *rows.Frame, set Settings, rng *rand.Rand) *objective.Params {
+	acts := make([]mlp.Activation, len(set.Core))
+	for i := range acts {
+		acts[i] = set.Activation
+	}
+	F := set.F
+	if set.Exact {
+		F = 0
+	}
+	m := feature.NewMap(f.Inputs.Dim(), f.K, set.D, F, set.Core, acts, f.Basis, true)
+	m.Core.Glorot(rng)
+	m.Head.Glorot(rng)
+	m.DrawOmega(rng)
+	widths := append([]int{f.Inputs.Lift.Dim() + f.P}, set.Dynamics...)
+	widths = append(widths, 2*f.K)
+	dacts := make([]mlp.Activation, len(widths)-1)
+	for i := range dacts[:len(dacts)-1] {
+		dacts[i] = set.Activation
+	}
+	dyn := mlp.New(widths, dacts)
+	dyn.Glorot(rng)
+	p := objective.Bind(m, dyn, len(f.NoiseKnots))
+	for i := range p.LogSigma {
+		p.LogSigma[i] = set.NoiseStart[i%len(f.NoiseKnots)]
+	}
+	return p
+}

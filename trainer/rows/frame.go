@@ -1,0 +1,157 @@
+// Package rows decides how data are scaled and turns windows of flights into the
+// rows of a batch: the windows form of the model.
+//
+// Targets are displacements from the window's measured start, in units of their
+// rms over all windows, the mean not subtracted:
+//
+//	y = (x(t) − x0)/Scale      base = v0 t/Scale where x0's derivative is measured
+//
+// Standardised time has mean H/2 and standard deviation H/√12, so it is
+// τ' = √12 (τ − ½).
+package rows
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/trainer/objective"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Settings are the choices of the frame.
+type Settings struct {
+	Horizon    float64   // H, s
+	Knots      int       // J, input knots
+	Basis      int       // terms of the linear basis, see feature.Basis
+	NoiseKnots []float64 // τ of the noise knots
+	Velocity   bool      // put v0 t into the prior mean
+}
+
+// Frame is what all rows of one model share.
+type Frame struct {
+	States     []channel.Channel
+	K, P       int
+	Inputs     feature.Inputs
+	Basis      feature.Basis
+	Scale      []float64 // K, rms displacement, state units
+	NoiseKnots []float64
+	Velocity   []int // K, the state that is this one's measured derivative, or −1
+	scratch    []float64
+	x0         []float64
+}
+
+// NewFrame measures the scalers on the windows of the flights. It returns an
+// error that names the channel if one never moves.
+func NewFrame(channels []channel.Channel, flights []window.Flight, windows []window.Window, set Settings) (*Frame, error) {
+	states, inputs := channel.Select(channels, channel.State), channel.Select(channels, channel.Input)
+	f := &Frame{States: states, K: len(states), P: len(inputs), Basis: feature.Basis{Terms: set.Basis}, NoiseKnots: set.NoiseKnots}
+	f.Inputs = feature.Inputs{
+		Horizon: set.Horizon, TimeMean: set.Horizon / 2, TimeStd: set.Horizon / math.Sqrt(12),
+		Lift: channel.NewLift(states), Causal: true,
+		InputMean: make([]float64, f.P), InputStd: make([]float64, f.P),
+	}
+	if f.P > 0 {
+		f.Inputs.Knots = set.Knots
+	}
+	var starts []float64
+	for _, w := range windows {
+		starts = append(starts, flights[w.Flight].State(w.Start)...)
+	}
+	f.Inputs.Lift.Standardise(starts, f.K)
+	f.measureInputs(flights)
+	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
+		return nil, err
+	}
+	for _, c := range states {
+		v := -1
+		if set.Velocity && c.Derivative != "" {
+			v = channel.Index(states, c.Derivative)
+		}
+		f.Velocity = append(f.Velocity, v)
+	}
+	f.scratch, f.x0 = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
+	return f, nil
+}
+
+// measureInputs sets mean and standard deviation of every input; one that never
+// changes keeps 1, so that it reads 0.
+func (f *Frame) measureInputs(flights []window.Flight) {
+	for p := range f.P {
+		var n, mean, sq float64
+		for i := range flights {
+			for j := range flights[i].N() {
+				v := flights[i].Input(j)[p]
+				if math.IsNaN(v) {
+					continue
+				}
+				n++
+				d := v - mean
+				mean += d / n
+				sq += d * (v - mean)
+			}
+		}
+		f.Inputs.InputMean[p], f.Inputs.InputStd[p] = mean, 1
+		if s := math.Sqrt(sq / math.Max(n, 1)); s > 1e-12*(1+math.Abs(mean)) {
+			f.Inputs.InputStd[p] = s
+		}
+	}
+}
+
+// measureScale sets the rms displacement over the windows' samples.
+func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H float64) error {
+	f.Scale = make([]float64, f.K)
+	count := make([]float64, f.K)
+	d := make([]float64, f.K)
+	for _, w := range windows {
+		fl := &flights[w.Flight]
+		from, to := fl.Samples(w.Start, H)
+		step := max(1, (to-from)/10)
+		for i := to - 1; i >= from; i -= step {
+			fl.SampleDisplacement(d, w.Start, i)
+			for k, v := range d {
+				if !math.IsNaN(v) {
+					f.Scale[k] += v * v
+					count[k]++
+				}
+			}
+		}
+	}
+	for k := range f.Scale {
+		f.Scale[k] = math.Sqrt(f.Scale[k] / math.Max(count[k], 1))
+		if !(f.Scale[k] > 0) {
+			return fmt.Errorf("channel %q never moves within a horizon of %g s: give it the role aux, or train on a log in which it moves", f.States[k].Name, H)
+		}
+	}
+	return nil
+}
+
+// Fill writes row i of a batch: sample s of the flight, in the window that
+// starts at start, under the input signal u (nil without inputs). Support point
+// and observation are the same row.
+func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int, u feature.Signal) {
+	in, I, K := &f.Inputs, f.Inputs.Dim(), f.K
+	t := math.Min(fl.T[s]-fl.T[start], in.Horizon)
+	x0 := fl.State(start)
+	in.Lift.Apply(f.x0, x0)
+	r := b.Obs
+	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.x0, u, f.scratch)
+	r.Fill(i, in, true, f.Basis, t)
+	fl.SampleDisplacement(b.Y[i*K:(i+1)*K], start, s)
+	for k := range K {
+		b.Y[i*K+k] /= f.Scale[k]
+		b.Origin[i*K+k] = x0[k]
+		b.Base[i*K+k], b.SDBase[i*K+k] = 0, 0
+		if v := f.Velocity[k]; v >= 0 {
+			b.Base[i*K+k] = x0[v] * t / f.Scale[k]
+			b.SDBase[i*K+k] = x0[v] * in.TimeStd / f.Scale[k]
+		}
+	}
+	if f.P > 0 {
+		in.InputAt(b.U[i*f.P:(i+1)*f.P], t, u)
+	}
+	Q := len(f.NoiseKnots)
+	estimator.NoiseWeights(b.Noise[i*Q:(i+1)*Q], f.NoiseKnots, t/in.Horizon)
+}
