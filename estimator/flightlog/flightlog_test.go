@@ -155,16 +155,7 @@ func rewrite(t *testing.T, raw []byte) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch rec.Kind {
-		case flightlog.KindSegment:
-			err = w.BeginSegment(rec.Name, rec.X0)
-		case flightlog.KindSample:
-			err = w.Sample(rec.T, rec.X, rec.U, rec.Aux)
-		case flightlog.KindPlan:
-			err = w.Plan(rec.T, rec.Rows, rec.Plan, rec.Step)
-		case flightlog.KindNote:
-			err = w.Note(rec.T, rec.Text)
-		}
+		err = again(w, rec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func (r *Reader) readHeader() error {
 // copy and takes the copy where they differ: it has a checksum.
 func (r *Reader) checkHeader(size int, err error) error {
 	written := r.src.bytes()[:size]
-	at, copied, found := r.findCopy(size, err != nil)
+	at, copied, found := r.findCopy(size)
 	switch {
 	case !found && err != nil:
 		return r.unreadable(err)
@@ -161,20 +161,20 @@ func (r *Reader) checkHeader(size int, err error) error {
 	return nil
 }
 
-// findCopy returns the header's copy and its place in the window. It stands
-// right after the header; where the header is unreadable its end is not known,
-// and the copy is searched for.
-func (r *Reader) findCopy(size int, search bool) (at int, f frame, found bool) {
-	last := size
-	if search {
-		last = MaxHeader
-	}
+// findCopy returns the header's copy and its place in the window: the first whole
+// record at from or after it. It stands right after the header, but where that is
+// damaged its end is not known.
+func (r *Reader) findCopy(from int) (at int, f frame, found bool) {
 	sums := newSumBudget()
-	for at = size; at <= last; at++ {
+	for at = from; at <= MaxHeader; at++ {
 		for {
+			window := r.src.bytes()
+			if at == len(window) && !r.src.fill(at+1) {
+				return at, f, false
+			}
 			var sum int
 			var err error
-			f, sum, err = parseFrame(r.src.bytes()[min(at, len(r.src.bytes())):], sums.left())
+			f, sum, err = parseFrame(r.src.bytes()[at:], sums.left())
 			if err == nil {
 				return at, f, f.kind == KindHeader
 			}
@@ -184,9 +184,6 @@ func (r *Reader) findCopy(size int, search bool) (at int, f frame, found bool) {
 			}
 		}
 		sums.earn(1)
-		if at >= len(r.src.bytes()) {
-			return at, f, false
-		}
 	}
 	return at, f, false
 }

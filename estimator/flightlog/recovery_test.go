@@ -1,0 +1,421 @@
+package flightlog_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// boundaries returns where each record of a log ends, the header's copy first,
+// and where its header ends.
+func boundaries(t testing.TB, raw []byte) (headerEnd int, ends []int) {
+	t.Helper()
+	copyAt := bytes.Index(raw, []byte{0x93, byte(flightlog.KindHeader), 0xce})
+	if copyAt < 0 {
+		t.Fatal("no copy of the header")
+	}
+	r, err := flightlog.NewReader(bytes.NewReader(raw), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The payload of the copy is the header.
+	ends = []int{copyAt + 2 + 5 + 3 + copyAt}
+	for {
+		if _, err := r.Next(); errors.Is(err, io.EOF) {
+			return copyAt, ends
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, int(r.Offset()))
+	}
+}
+
+// drain reads a log to its end and returns how many records and which damage it
+// met.
+func drain(t testing.TB, raw []byte) (records int, damage []*flightlog.DamageError) {
+	t.Helper()
+	r, err := flightlog.NewReader(bytes.NewReader(raw), "log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, err := r.Next()
+		var d *flightlog.DamageError
+		switch {
+		case err == nil:
+			records++
+		case errors.Is(err, io.EOF):
+			return records, damage
+		case errors.As(err, &d):
+			damage = append(damage, d)
+		default:
+			t.Fatal(err)
+		}
+	}
+}
+
+// A log cut at any byte reads up to its last whole record, and says so.
+func TestCutAtEveryByte(t *testing.T) {
+	raw := golden(t)
+	headerEnd, ends := boundaries(t, raw)
+	for n := range len(raw) {
+		if n < headerEnd {
+			_, err := flightlog.NewReader(bytes.NewReader(raw[:n]), "cut.msgpack")
+			var e *flightlog.FormatError
+			if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), "cut.msgpack: ") {
+				t.Fatalf("cut at %d, in the header: %v", n, err)
+			}
+			if (n == 0) != errors.Is(err, flightlog.ErrEmpty) || (n > 0) != errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatalf("cut at %d, in the header: %v", n, err)
+			}
+			continue
+		}
+		whole, end := 0, headerEnd
+		for _, e := range ends {
+			if e <= n {
+				whole, end = whole+1, e
+			}
+		}
+		records, damage := drain(t, raw[:n])
+		if records != max(0, whole-1) {
+			t.Fatalf("cut at %d: %d records read, %d are whole", n, records, whole-1)
+		}
+		if n == end {
+			if len(damage) != 0 {
+				t.Fatalf("cut at %d, between records: %v", n, damage[0])
+			}
+			continue
+		}
+		if len(damage) != 1 || !damage[0].Tail || damage[0].Offset != int64(end) || damage[0].End != int64(n) ||
+			damage[0].Record != whole || !errors.Is(damage[0], io.ErrUnexpectedEOF) {
+			t.Fatalf("cut at %d, last whole record ends at %d: damage %+v", n, end, damage)
+		}
+		log, err := flightlog.ReadFile(onDisk(t, raw[:n]))
+		if whole <= 1 {
+			var d *flightlog.DamageError
+			if !errors.As(err, &d) {
+				t.Fatalf("cut at %d: nothing can be read, and the error is %v", n, err)
+			}
+			continue
+		}
+		if err != nil || log.Damage == nil {
+			t.Fatalf("cut at %d: %v, damage %v", n, err, log.Damage)
+		}
+	}
+}
+
+// After a power cut many file systems leave zeros in place of the last data.
+func TestZeroFilledTail(t *testing.T) {
+	raw := golden(t)
+	headerEnd, ends := boundaries(t, raw)
+	for n := headerEnd; n < len(raw); n++ {
+		for _, zeros := range []int{1, 7, 4096} {
+			b := append(append([]byte{}, raw[:n]...), make([]byte, zeros)...)
+			whole, end := 0, headerEnd
+			for _, e := range ends {
+				// Zeros may happen to be the missing bytes of a record.
+				if e <= n || (e <= len(b) && bytes.Equal(b[n:e], raw[n:e])) {
+					whole, end = whole+1, e
+				}
+			}
+			records, damage := drain(t, b)
+			if records != max(0, whole-1) {
+				t.Fatalf("zeros from %d: %d records read, %d are whole", n, records, whole-1)
+			}
+			if end == len(b) {
+				continue
+			}
+			if len(damage) != 1 || !damage[0].Tail || damage[0].Offset != int64(end) {
+				t.Fatalf("zeros from %d: damage %+v", n, damage)
+			}
+			if end == n && !strings.Contains(damage[0].Error(), "only zeros") {
+				t.Fatalf("zeros from %d: %v", n, damage[0])
+			}
+		}
+	}
+}
+
+// A flipped bit costs the record it is in and nothing else. In the header it
+// costs nothing.
+func TestFlipEveryBit(t *testing.T) {
+	raw := golden(t)
+	headerEnd, ends := boundaries(t, raw)
+	b := append([]byte{}, raw...)
+	for bit := range 8 * len(raw) {
+		at := bit / 8
+		b[at] ^= 1 << (bit % 8)
+		records, damage := drain(t, b)
+		b[at] = raw[at]
+		wantRecords := len(ends) - 1
+		if at >= ends[0] {
+			wantRecords--
+		}
+		if records != wantRecords {
+			t.Fatalf("bit %d of byte %d: %d records read, want %d", bit%8, at, records, wantRecords)
+		}
+		start, end := 0, headerEnd
+		for i := range ends {
+			if at >= end {
+				start, end = end, ends[i]
+			}
+		}
+		if len(damage) != 1 || damage[0].Offset != int64(start) || damage[0].End != int64(end) || damage[0].Tail != (end == len(raw)) {
+			t.Fatalf("bit %d of byte %d: damage %+v, want from %d to %d", bit%8, at, damage, start, end)
+		}
+	}
+}
+
+// A header that reads well but is not what was written must not be believed.
+func TestDamagedHeaderIsTakenFromItsCopy(t *testing.T) {
+	raw := golden(t)
+	at := bytes.Index(raw, []byte("rad/s"))
+	raw[at] = 's'
+	log, err := flightlog.ReadFile(onDisk(t, raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := same(&want, log); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if log.Damage == nil || !strings.Contains(log.Damage.Error(), "the header is damaged (it differs from its copy)") {
+		t.Errorf("damage %v", log.Damage)
+	}
+}
+
+// After damage the segment goes on as another: what is missing may be anything.
+func TestDamageSplitsASegment(t *testing.T) {
+	var buf bytes.Buffer
+	w, err := flightlog.NewWriter(&buf, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.BeginSegment("only", []float64{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if err := w.Sample(int64(i), []float64{1, 2, 3}, []float64{4}, []float64{5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	_, ends := boundaries(t, buf.Bytes())
+	raw := buf.Bytes()
+	raw[ends[4]+20] ^= 1 // sample 3
+	raw[ends[8]+20] ^= 1 // sample 7
+	log, err := flightlog.ReadFile(onDisk(t, raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(log.Segments) != 3 || len(log.Segments[0].T) != 3 || len(log.Segments[1].T) != 3 || len(log.Segments[2].T) != 2 {
+		t.Fatalf("segments %+v", log.Segments)
+	}
+	for i, s := range log.Segments {
+		if s.Name != "only" || (s.X0 != nil) != (i == 0) {
+			t.Errorf("segment %d: name %q, x0 %v", i, s.Name, s.X0)
+		}
+	}
+	if len(log.Damages) != 2 || log.Damage != log.Damages[0] || log.Damage.Record != 5 || log.Damage.Tail {
+		t.Errorf("damage %+v", log.Damages)
+	}
+	if !strings.Contains(log.Damage.Error(), "the log goes on after that") {
+		t.Errorf("%v", log.Damage)
+	}
+}
+
+// Bytes made to look like the start of a megabyte at every step must not make
+// the search for the next record quadratic.
+func TestResyncIsLinear(t *testing.T) {
+	raw := golden(t)
+	_, ends := boundaries(t, raw)
+	bait := []byte{0x93, 3, 0xce, 1, 2, 3, 4, 0xc6, 0, 0x10, 0, 0}
+	evil := append([]byte{}, raw[:ends[2]]...)
+	evil = append(evil, bytes.Repeat(bait, 4<<20/len(bait))...)
+	evil = append(evil, raw[ends[2]:]...)
+	done := make(chan int, 1)
+	go func() {
+		n, _ := drain(t, evil)
+		done <- n
+	}()
+	select {
+	case n := <-done:
+		if n != len(ends)-1 {
+			t.Errorf("%d records read, want %d", n, len(ends)-1)
+		}
+	case <-time.After(30 * time.Second): // 4 MiB; unbounded it takes the better part of an hour
+		t.Fatal("still searching")
+	}
+}
+
+// Damage of a megabyte and more, through which the reader's window must move.
+func TestLongDamage(t *testing.T) {
+	raw := golden(t)
+	_, ends := boundaries(t, raw)
+	noise := make([]byte, 3<<20)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(rng.Uint32())
+	}
+	b := append(append(append([]byte{}, raw[:ends[3]]...), noise...), raw[ends[3]:]...)
+	records, damage := drain(t, b)
+	if records != len(ends)-1 || len(damage) != 1 || damage[0].End-damage[0].Offset != int64(len(noise)) {
+		t.Errorf("%d records, damage %v", records, damage)
+	}
+}
+
+// Records of a kind that a newer program wrote, and what it put behind the known
+// elements and fields, are passed over.
+func TestExtensionsAreSkipped(t *testing.T) {
+	raw := golden(t)
+	_, ends := boundaries(t, raw)
+	unknown := frameOf(99, []byte{0xc0})
+	longer := frameOf(byte(flightlog.KindNote), []byte{0x93, 7, 0xa1, 'n', 0x81, 0xa1, 'k', 0xc3})
+	b := append([]byte{}, raw[:ends[2]]...)
+	b = append(append(append(b, unknown...), longer...), raw[ends[2]:]...)
+	// A header field that is not known: source becomes sourse, in both places.
+	b = bytes.Replace(b, []byte("\xa6source\xa6golden"), []byte("\xa6sourse\xa6golden"), 1)
+	log, err := flightlog.ReadFile(onDisk(t, b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log.Unknown != 1 || len(log.Notes) != 2 || log.Notes[0] != (flightlog.Note{T: 7, Text: "n"}) {
+		t.Errorf("unknown %d, notes %v", log.Unknown, log.Notes)
+	}
+}
+
+func TestFilesThatAreNoLogs(t *testing.T) {
+	raw := golden(t)
+	newer := bytes.ReplaceAll(raw, []byte("version\x01"), []byte("version\x02"))
+	headerEnd, _ := boundaries(t, raw)
+	// The copy's checksum must fit, else the older copy wins, and rightly so.
+	newer = append(newer[:headerEnd:headerEnd], frameOf(byte(flightlog.KindHeader), newer[:headerEnd])...)
+	cases := map[string]struct {
+		raw  []byte
+		is   error
+		text string
+	}{
+		"empty":       {nil, flightlog.ErrEmpty, "the file is empty; the recording stopped before it began"},
+		"text":        {[]byte("time,theta\n0,1\n"), flightlog.ErrNotLog, "give a log made by a recorder"},
+		"zeros":       {make([]byte, 5000), flightlog.ErrNotLog, "not a flight log"},
+		"other map":   {[]byte("\x81\xa5magic\xa9something"), flightlog.ErrNotLog, `it begins with "something"`},
+		"newer":       {newer, flightlog.ErrVersion, "2, and 1 is read here; update this program"},
+		"2 GB header": {append(raw[:21:21], 0xdb, 0x7f, 0xff, 0xff, 0xff), nil, "2147483647 bytes, more than the limit of 256"},
+		"2 GB array":  {append(raw[:30:30], append([]byte("\xa8channels"), 0xdd, 0x7f, 0xff, 0xff, 0xff)...), nil, "channels: byte 39: an array of 2147483647 entries, more than the limit of 1024"},
+	}
+	for name, c := range cases {
+		path := onDisk(t, c.raw)
+		_, err := flightlog.ReadFile(path)
+		var e *flightlog.FormatError
+		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.is != nil && !errors.Is(err, c.is) {
+			t.Errorf("%s: the cause of %v is not %v", name, err, c.is)
+		}
+	}
+	if _, err := flightlog.ReadFile("missing.msgpack"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// A record that claims gigabytes is damage, and costs no memory.
+func TestRecordThatClaimsGigabytes(t *testing.T) {
+	raw := golden(t)
+	_, ends := boundaries(t, raw)
+	b := append([]byte{}, raw[:ends[2]]...)
+	b = append(b, 0x93, 3, 0xce, 0, 0, 0, 0, 0xc6, 0x7f, 0xff, 0xff, 0xff)
+	b = append(b, raw[ends[2]:]...)
+	records, damage := drain(t, b)
+	if records != len(ends)-1 || len(damage) != 1 || damage[0].End-damage[0].Offset != 12 {
+		t.Errorf("%d records, damage %v", records, damage)
+	}
+	if got := testing.AllocsPerRun(5, func() { drain(t, b) }); got > 100 {
+		t.Errorf("%v allocations", got)
+	}
+}
+
+// A record that is whole but says something impossible names its field.
+func TestRecordsOfAWrongShape(t *testing.T) {
+	raw := golden(t)
+	_, ends := boundaries(t, raw)
+	floats := func(n int) []byte {
+		b := []byte{0xc4, byte(8 * n)}
+		return append(b, make([]byte, 8*n)...)
+	}
+	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+	cases := map[string][]byte{
+		"sample field x: byte 2: a vector of 16 bytes, expected 3": frameOf(3, join([]byte{0x94, 7}, floats(2), floats(1), floats(1))),
+		"sample field u":           frameOf(3, join([]byte{0x94, 7}, floats(3), floats(2), floats(1))),
+		"sample field t":           frameOf(3, join([]byte{0x94, 0xa1, 'x'}, floats(3), floats(1), floats(1))),
+		"sample field payload":     frameOf(3, []byte{0x92, 7, 7}),
+		"segment field x0":         frameOf(2, join([]byte{0x92, 0xa0}, floats(2))),
+		"plan field rows: 0 rows":  frameOf(4, join([]byte{0x94, 7, 7, 0}, floats(0))),
+		"plan field rows: 9999999": frameOf(4, join([]byte{0x94, 7, 7, 0xce, 0, 0x98, 0x96, 0x7f}, floats(0))),
+		"plan field step: -1 ns":   frameOf(4, join([]byte{0x94, 7, 0xff, 1}, floats(1))),
+		"note field text":          frameOf(5, []byte{0x92, 7, 0xdb, 0x7f, 0xff, 0xff, 0xff}),
+	}
+	for want, record := range cases {
+		b := append(append(append([]byte{}, raw[:ends[2]]...), record...), raw[ends[2]:]...)
+		path := onDisk(t, b)
+		_, err := flightlog.ReadFile(path)
+		var e *flightlog.FormatError
+		if !errors.As(err, &e) || e.Record != 3 || e.Offset != int64(ends[2]) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		// A stream can go on behind it.
+		r, err := flightlog.NewReader(bytes.NewReader(b), "log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		good, bad := 0, 0
+		for {
+			_, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err == nil {
+				good++
+			} else {
+				bad++
+			}
+		}
+		if good != len(ends)-1 || bad != 1 {
+			t.Errorf("%s: %d good and %d bad records", want, good, bad)
+		}
+	}
+}
+
+// frameOf frames a payload as FORMAT.md says.
+func frameOf(kind byte, payload []byte) []byte {
+	crc := crc32c(append([]byte{kind}, payload...))
+	b := append([]byte{0x93, kind}, 0xce)
+	b = binary.BigEndian.AppendUint32(b, crc)
+	b = append(b, 0xc6)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(payload)))
+	return append(b, payload...)
+}
+
+// crc32c is the checksum by its definition, bit by bit.
+func crc32c(b []byte) uint32 {
+	crc := ^uint32(0)
+	for _, v := range b {
+		crc ^= uint32(v)
+		for range 8 {
+			if crc&1 != 0 {
+				crc = crc>>1 ^ 0x82f63b78
+			} else {
+				crc >>= 1
+			}
+		}
+	}
+	return ^crc
+}
