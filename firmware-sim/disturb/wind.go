@@ -1,0 +1,71 @@
+// Package disturb pushes plants about: what the world does to a robot and no
+// input or model knows of.
+package disturb
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dgm-robotics/dgm/firmware-sim/seed"
+)
+
+// Gusts describes wind as a Gaussian process with zero mean, independent in each
+// of a plant's disturbances, in their units.
+type Gusts struct {
+	Std  float64 // standard deviation; 0 = calm
+	Time float64 // (optional) correlation time, s; defaults to 1
+}
+
+// ParseGusts reads STD or STD:TIME, for example "0.5" or "0.5:2s".
+func ParseGusts(text string) (Gusts, error) {
+	std, rest, timed := strings.Cut(text, ":")
+	g := Gusts{Time: 1}
+	v, err := strconv.ParseFloat(std, 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+		return g, fmt.Errorf("wind=%s: the standard deviation %q must be a number that is not negative; write wind=0.5 or wind=0.5:2s", text, std)
+	}
+	g.Std = v
+	if timed {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d <= 0 {
+			return g, fmt.Errorf("wind=%s: the correlation time %q must be a duration above zero; write wind=0.5:2s", text, rest)
+		}
+		g.Time = d.Seconds()
+	}
+	return g, nil
+}
+
+// Wind is an Ornstein-Uhlenbeck process sampled at equal steps, exact at any
+// step: d' = a d + √(1 − a²) σ n with a = exp(−step/Time), started in its
+// stationary distribution.
+type Wind struct {
+	src        *seed.Source
+	keep, kick float64
+	now        []float64
+}
+
+// NewWind starts wind of dim components that changes every step seconds.
+func NewWind(g Gusts, dim int, step float64, src *seed.Source) *Wind {
+	if g.Time <= 0 {
+		g.Time = 1
+	}
+	a := math.Exp(-step / g.Time)
+	w := &Wind{src: src, keep: a, kick: g.Std * math.Sqrt(-math.Expm1(-2*step/g.Time)), now: make([]float64, dim)}
+	for i := range w.now {
+		w.now[i] = g.Std * src.Normal()
+	}
+	return w
+}
+
+// Now returns the wind of the current step. The slice changes with Next.
+func (w *Wind) Now() []float64 { return w.now }
+
+// Next moves on by one step.
+func (w *Wind) Next() {
+	for i := range w.now {
+		w.now[i] = w.keep*w.now[i] + w.kick*w.src.Normal()
+	}
+}

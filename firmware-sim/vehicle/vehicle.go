@@ -1,0 +1,163 @@
+// Package vehicle is one simulated robot: a plant, what drives it, the wind that
+// pushes it, and the clock that holds them together. It knows the truth; what
+// sensors make of it is another package's.
+//
+// Time runs in base steps. Between two of them every input and the wind are
+// constant, so that an adaptive integrator sees smooth equations. A robot is
+// commanded about 200 times a second, and at least once a sample: at sample
+// rates above that an input is held for several samples, below it several
+// inputs pass between two samples.
+package vehicle
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
+	"github.com/dgm-robotics/dgm/firmware-sim/drive"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/firmware-sim/seed"
+)
+
+// controlRate is how often a robot is commanded, Hz, about.
+const controlRate = 200
+
+// beliefNoise is the error of a controller's state estimate over that of the
+// raw sensors: its filter takes most of the noise away.
+const beliefNoise = 0.2
+
+// Config says which robot and how it is observed.
+type Config struct {
+	Plant  plant.Plant
+	Params []float64     // (optional) Q, the true parameters; defaults to the plant's. Drivers keep believing in the plant's
+	Noise  []float64     // (optional) K, standard deviation of the sensors that a controller flies by; defaults to none
+	Rate   float64       // samples a second, Hz
+	Gusts  disturb.Gusts // (optional) wind; the plant must have Disturbances
+	Seed   uint64
+}
+
+// Vehicle is a robot in motion. Take it by New, then Start a segment.
+type Vehicle struct {
+	cfg    Config
+	params []float64 // Q
+	noise  []float64 // K, of the belief
+
+	dt         float64 // s, base step
+	perSample  int     // base steps a sample
+	perCommand int     // base steps a command
+	left       int     // base steps until the next command
+
+	x, u, belief []float64
+	driver       drive.Driver
+	feedback     bool
+	doubt        *seed.Source
+	wind         *disturb.Wind // nil = calm
+
+	solver *ode.Dopri5
+	motion ode.Func
+	ahead  forecast
+}
+
+const (
+	badRate   = "vehicle: rate must be positive and finite"
+	badVector = "vehicle: wrong length of a vector"
+	badWind   = "vehicle: this plant has no wind"
+)
+
+// New returns a robot. It panics on a configuration that makes no sense.
+func New(c Config) *Vehicle {
+	k, p := len(c.Plant.States), len(c.Plant.Inputs)
+	if !(c.Rate > 0) || math.IsInf(c.Rate, 0) {
+		panic(badRate)
+	}
+	if c.Gusts.Std != 0 && c.Plant.Push == nil {
+		panic(badWind)
+	}
+	if (c.Params != nil && len(c.Params) != len(c.Plant.Params)) || (c.Noise != nil && len(c.Noise) != k) {
+		panic(badVector)
+	}
+	v := &Vehicle{
+		cfg: c, params: c.Params, perSample: 1, perCommand: 1,
+		noise: make([]float64, k),
+		x:     make([]float64, k), u: make([]float64, p), belief: make([]float64, k),
+		// Far below any sensor's noise, and cheap: most base steps are one step.
+		solver: ode.NewDopri5(k, ode.Config{RTol: 1e-9, ATol: 1e-9}),
+	}
+	if v.params == nil {
+		v.params = c.Plant.Values()
+	}
+	for i := range c.Noise {
+		v.noise[i] = beliefNoise * c.Noise[i]
+	}
+	if c.Rate >= controlRate {
+		v.perCommand = int(math.Round(c.Rate / controlRate))
+	} else if p > 0 || c.Gusts.Std != 0 {
+		v.perSample = int(math.Ceil(controlRate / c.Rate))
+	}
+	v.dt = 1 / (c.Rate * float64(v.perSample))
+	v.motion = func(dst []float64, _ float64, x []float64) {
+		c.Plant.F(dst, x, v.u, v.params)
+		if v.wind != nil {
+			c.Plant.Push(dst, x, v.wind.Now(), v.params)
+		}
+	}
+	v.ahead = newForecast(v)
+	return v
+}
+
+// Start begins a segment, counted from 0, at x0 (K). Without x0 the first one
+// begins at the plant's X0 and the others somewhere in its box.
+func (v *Vehicle) Start(segment int, x0 []float64) {
+	p := &v.cfg.Plant
+	switch {
+	case x0 != nil:
+		if len(x0) != len(v.x) {
+			panic(badVector)
+		}
+		copy(v.x, x0)
+	case segment == 0:
+		copy(v.x, p.X0)
+	default:
+		src := seed.New(v.cfg.Seed, seed.Start, segment, 0)
+		for i := range v.x {
+			v.x[i] = src.Uniform(p.Low[i], p.High[i])
+		}
+	}
+	v.driver, v.feedback = drive.For(p, v.dt*float64(v.perCommand), seed.New(v.cfg.Seed, seed.Drive, segment, 0))
+	v.doubt = seed.New(v.cfg.Seed, seed.Belief, segment, 0)
+	if v.cfg.Gusts.Std != 0 {
+		v.wind = disturb.NewWind(v.cfg.Gusts, len(p.Disturbances), v.dt, seed.New(v.cfg.Seed, seed.Wind, segment, 0))
+	}
+	v.command()
+}
+
+// X returns the true state (K) at the present sample; it changes with Step.
+func (v *Vehicle) X() []float64 { return v.x }
+
+// U returns the inputs (P) that are held from the present sample on.
+func (v *Vehicle) U() []float64 { return v.u }
+
+// Step moves on to the next sample. It returns false when the state is no longer
+// finite.
+func (v *Vehicle) Step() (ok bool) {
+	for range v.perSample {
+		if !v.solver.Advance(v.motion, v.x, 0, v.dt) {
+			return false
+		}
+		if v.wind != nil {
+			v.wind.Next()
+		}
+		if v.left--; v.left == 0 {
+			v.command()
+		}
+	}
+	return true
+}
+
+func (v *Vehicle) command() {
+	for i, x := range v.x {
+		v.belief[i] = x + v.noise[i]*v.doubt.Normal()
+	}
+	v.driver.Command(v.u, v.belief)
+	v.left = v.perCommand
+}
