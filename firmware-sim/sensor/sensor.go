@@ -1,0 +1,96 @@
+// Package sensor is what stands between a robot's true state and its log: noise
+// on every channel and, where asked for, faults.
+//
+// A measurement goes through its stages in one order, whatever the order in
+// which faults were asked for:
+//
+//	delay, noise, bias, spike, freeze   change values
+//	jitter, clock-jump                  change the time stamp
+//	dropout                             takes values or the sample away
+//
+// Every stage draws from a stream of its own, so that a fault changes nothing
+// but what it is for. One fault per file.
+package sensor
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/firmware-sim/seed"
+)
+
+// reading is one measurement on its way through the stages.
+type reading struct {
+	at    int64     // ns, true time
+	stamp int64     // ns, what the log will say
+	x     []float64 // K, NaN = not measured
+	lost  bool      // the whole sample is gone
+}
+
+// stage changes a reading.
+type stage interface{ apply(r *reading) }
+
+// Config says how a robot is measured.
+type Config struct {
+	K      int       // states
+	Noise  []float64 // (optional) K, standard deviations; defaults to none
+	Spike  []float64 // (optional) K, the unit of a spike's size; defaults to Noise
+	Faults []Fault
+	Seed   uint64
+}
+
+// Sensor measures the states of one segment.
+type Sensor struct {
+	stages []stage
+	read   reading
+}
+
+const badSize = "sensor: wrong number of states"
+
+// New returns the sensor for one segment, counted from 0.
+func New(c Config, segment int) *Sensor {
+	if (c.Noise != nil && len(c.Noise) != c.K) || (c.Spike != nil && len(c.Spike) != c.K) {
+		panic(badSize)
+	}
+	spike := c.Spike
+	if spike == nil {
+		spike = c.Noise
+	}
+	if spike == nil {
+		spike = make([]float64, c.K)
+	}
+	s := &Sensor{read: reading{x: make([]float64, c.K)}}
+	faults := slices.Clone(c.Faults)
+	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Kind.rank() - b.Kind.rank() })
+	noise := c.Noise != nil
+	addNoise := func() {
+		if noise {
+			s.stages = append(s.stages, &noisy{std: c.Noise, src: seed.New(c.Seed, seed.Noise, segment, 0)})
+			noise = false
+		}
+	}
+	for i, f := range faults {
+		if f.Kind != Delay {
+			addNoise()
+		}
+		s.stages = append(s.stages, f.stage(c, spike, segment, i))
+	}
+	addNoise()
+	return s
+}
+
+// Measure sets dst (K) to the measurement of truth (K) at time at, in ns of the
+// log, and returns its time stamp. It returns false where the sample is lost.
+// Call it for every sample in the order of time: faults have a memory.
+func (s *Sensor) Measure(dst []float64, at int64, truth []float64) (stamp int64, ok bool) {
+	r := &s.read
+	if len(truth) != len(r.x) || len(dst) != len(r.x) {
+		panic(badSize)
+	}
+	r.at, r.stamp, r.lost = at, at, false
+	copy(r.x, truth)
+	for _, st := range s.stages {
+		st.apply(r)
+	}
+	copy(dst, r.x)
+	return r.stamp, !r.lost
+}
