@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
@@ -150,13 +151,8 @@ func (m *Model) checkRest(c *checker) {
 	c.finite("region", []float64{m.Region.Distance, m.Region.Variance})
 	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
 	if len(m.Baseline.A) > 0 {
-		Z := 0
-		for _, ch := range m.Channels[:m.K] {
-			Z++
-			if ch.Period > 0 {
-				Z++
-			}
-		}
+		l := linear.NewLifting(m.Channels[:m.K])
+		Z := l.Z
 		c.positive("baseline.step", m.Baseline.Step)
 		c.length("baseline.a", m.Baseline.A, Z*Z)
 		c.length("baseline.b", m.Baseline.B, Z*m.P)

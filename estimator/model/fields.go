@@ -38,7 +38,7 @@ func (m *Model) fields(c *coder) {
 		c.floats("c", &m.Baseline.C)
 	})
 	c.object("provenance", func(c *coder) {
-		p := &m.Origins
+		p := &m.Provenance
 		c.text("created", &p.Created)
 		c.text("tool", &p.Tool)
 		c.text("data_hash", &p.DataHash)

@@ -7,6 +7,7 @@ package model
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
@@ -48,15 +49,15 @@ type Model struct {
 	Scale        []float64      // K, state units for one output unit, all > 0
 	NoiseKnots   []float64      // Q, τ of the noise knots, ascending; one knot = constant noise
 
-	Members  []Member    // the ensemble: means are averaged, spread is added
-	Refits   []Member    // bootstrap refits: means only (no InverseFactor)
-	Sensor   []float64   // K, variance R of the sensor of each state, state units squared
-	Widen    [][]float64 // per readout: K×Q calibration factors at the noise knots, all ≥ 1
-	Region   Region      // where the training inputs lay
-	Dynamics Dynamics    //
-	Baseline Baseline    // the simple predictors DGM is held against
-	Origins  Provenance  //
-	Checks   []SelfCheck // re-evaluated at load
+	Members    []Member    // the ensemble: means are averaged, spread is added
+	Refits     []Member    // bootstrap refits: means only (no InverseFactor)
+	Sensor     []float64   // K, variance R of the sensor of each state, state units squared
+	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all ≥ 1
+	Region     Region      // where the training inputs lay
+	Dynamics   Dynamics
+	Baseline   linear.Model // the best simple predictor, for comparison; no A = none was fitted
+	Provenance Provenance
+	Checks     []SelfCheck // re-evaluated at load
 }
 
 // Member is one fit: a feature map and its posterior for each readout.
@@ -102,15 +103,6 @@ type Region struct {
 // time, of the lifted, standardised state and the standardised input.
 type Dynamics struct {
 	Net mlp.Net // L+P → 2K
-}
-
-// Baseline is the linear model x⁺ = Ax + Bu + c on the lifted state, rolled out.
-// An empty A means that none was fitted.
-type Baseline struct {
-	Step float64   // s
-	A    []float64 // Z×Z, on the lifted state, raw units
-	B    []float64 // Z×P
-	C    []float64 // Z
 }
 
 // Provenance says where a model comes from.

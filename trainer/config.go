@@ -1,0 +1,184 @@
+package trainer
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer/fit"
+)
+
+// Config holds every choice of a training. Template is its commented form.
+type Config struct {
+	Horizon  Duration `toml:"horizon"`
+	Points   int      `toml:"points"`
+	Kernel   string   `toml:"kernel"`
+	Features int      `toml:"features"`
+	Seed     uint64   `toml:"seed"`
+	Holdout  float64  `toml:"holdout"`
+	Budget   Duration `toml:"budget"`
+	Members  int      `toml:"members"`
+	Stride   Duration `toml:"stride"`
+	MaxGap   Duration `toml:"max_gap"`
+	Knots    int      `toml:"knots"`
+	Velocity bool     `toml:"velocity"`
+	Basis    int      `toml:"basis"`
+
+	Net  NetConfig  `toml:"net"`
+	Step StepConfig `toml:"training"`
+}
+
+// NetConfig sizes the nets.
+type NetConfig struct {
+	Core       []int  `toml:"core"`
+	Activation string `toml:"activation"`
+	Heads      int    `toml:"heads"`
+	Dynamics   []int  `toml:"dynamics"`
+}
+
+// StepConfig drives the optimiser.
+type StepConfig struct {
+	Steps    int     `toml:"steps"`
+	Rate     float64 `toml:"rate"`
+	LastRate float64 `toml:"last_rate"`
+	Batch    int     `toml:"batch"`
+	Points   int     `toml:"points"`
+	Match    float64 `toml:"match"`
+	DecayS   float64 `toml:"decay_smoother"`
+	DecayD   float64 `toml:"decay_dynamics"`
+	Temper   float64 `toml:"temper"`
+}
+
+// Duration is a time.Duration written as text: "1s", "20ms".
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = Duration(v)
+	return err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// Seconds returns the duration in seconds.
+func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
+
+// Template is the commented configuration, with every default in it.
+//
+//go:embed train.toml
+var Template string
+
+// Default returns the configuration that Template holds.
+func Default() Config {
+	c, err := Parse(strings.NewReader(Template), "default configuration")
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// Quick returns the preset of the demo: one small member, seconds instead of
+// minutes, intervals less sure.
+func Quick() Config {
+	c := Default()
+	c.Members, c.Features = 2, 60
+	c.Step.Steps, c.Step.Batch = 200, 60
+	return c
+}
+
+// Parse reads a configuration; what it leaves out keeps its default. An unknown
+// key is an error.
+func Parse(r io.Reader, name string) (Config, error) {
+	var c Config
+	if name != "default configuration" {
+		c = Default()
+	}
+	meta, err := toml.NewDecoder(r).Decode(&c)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return c, fmt.Errorf("%s: unknown key %q; --print-config shows all that there are", name, unknown[0].String())
+	}
+	return c, c.Check()
+}
+
+// Check returns the first setting that cannot be, named as in the file, or nil.
+func (c *Config) Check() error {
+	for _, r := range []struct {
+		ok  bool
+		key string
+		say string
+	}{
+		{c.Horizon > 0, "horizon", "must be positive"},
+		{c.Points >= 1 && c.Points <= 1000, "points", "must be within 1…1000"},
+		{c.Kernel == "rff" || c.Kernel == "exact", "kernel", `must be "rff" or "exact"`},
+		{c.Features >= 2 && c.Features <= 2000 && c.Features%2 == 0, "features", "must be an even number within 2…2000"},
+		{c.Holdout >= 0 && c.Holdout <= 0.5, "holdout", "must be within 0…0.5"},
+		{c.Budget > 0, "budget", "must be positive"},
+		{c.Members >= 1 && c.Members <= 16, "members", "must be within 1…16"},
+		{c.Stride >= 0, "stride", "must not be negative"},
+		{c.MaxGap >= 0, "max_gap", "must not be negative"},
+		{c.Knots >= 1 && c.Knots <= 50, "knots", "must be within 1…50"},
+		{c.Basis >= 0 && c.Basis <= 4, "basis", "must be within 0…4"},
+		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
+		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
+		{c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "tanh" or "sigmoid"`},
+		{c.Net.Heads >= 1 && c.Net.Heads <= 32, "net.heads", "must be within 1…32"},
+		{c.Step.Steps >= 1, "training.steps", "must be positive"},
+		{c.Step.Rate > 0 && c.Step.LastRate > 0 && c.Step.LastRate <= c.Step.Rate, "training.rate", "rates must be positive, the last one not above the first"},
+		{c.Step.Batch >= 1, "training.batch", "must be positive"},
+		{c.Step.Points >= 2, "training.points", "must be at least 2"},
+		{c.Step.Match >= 0, "training.match", "must not be negative"},
+		{c.Step.DecayS >= 0 && c.Step.DecayD >= 0, "training.decay_smoother", "decays must not be negative"},
+		{c.Step.Temper > 0 && c.Step.Temper <= 1, "training.temper", "must be within (0, 1]"},
+	} {
+		if !r.ok {
+			return fmt.Errorf("setting %s: %s", r.key, r.say)
+		}
+	}
+	return nil
+}
+
+func widths(w []int) bool {
+	for _, n := range w {
+		if n < 1 || n > 512 {
+			return false
+		}
+	}
+	return true
+}
+
+// fitSettings translates the configuration.
+func (c *Config) fitSettings() fit.Settings {
+	s := fit.DefaultSettings()
+	s.Core, s.D, s.F, s.Dynamics = c.Net.Core, c.Net.Heads, c.Features, c.Net.Dynamics
+	s.Activation = mlp.Tanh
+	if c.Net.Activation == "sigmoid" {
+		s.Activation = mlp.Sigmoid
+	}
+	s.Exact = c.Kernel == "exact"
+	t := &c.Step
+	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
+	s.Lambda, s.DecayS, s.DecayD, s.Temper = t.Match, t.DecayS, t.DecayD, t.Temper
+	if s.Exact { // its cost grows with the cube of a batch's rows
+		s.F, s.Batch = 0, min(s.Batch, 240/s.Points)
+	}
+	return s
+}
+
+// TOML returns the configuration as a file, without comments.
+func (c Config) TOML() string {
+	var b strings.Builder
+	if err := toml.NewEncoder(&b).Encode(c); err != nil {
+		panic(err) // of a type of ours, into memory
+	}
+	return b.String()
+}

@@ -1,0 +1,236 @@
+package trainer
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Data is what remains of the logs after the check, cut into flights.
+type Data struct {
+	Vehicle  string
+	Channels []channel.Channel // states, then inputs
+	Flights  []window.Flight
+	Problems []Problem
+	Hash     string // of all samples, hex
+}
+
+// Problem is a finding of the data check, with the log it is in.
+type Problem struct {
+	Log string `json:"log"`
+	datacheck.Problem
+}
+
+// Load checks the logs and cuts them into flights. Logs of different channels
+// are an error that names the first difference.
+func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
+	d := &Data{}
+	hash := sha256.New()
+	for i, log := range logs {
+		states := channel.Select(log.Channels, channel.State)
+		inputs := channel.Select(log.Channels, channel.Input)
+		all := append(append([]channel.Channel(nil), states...), inputs...)
+		if i == 0 {
+			d.Vehicle, d.Channels = log.Vehicle, all
+		} else if err := channel.SameLayout(d.Channels, all); err != nil {
+			return nil, fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, logs[0].Path, err)
+		}
+		result := datacheck.Check(log, datacheck.Options{Horizon: cfg.Horizon.Seconds()})
+		for _, p := range result.Problems {
+			d.Problems = append(d.Problems, Problem{log.Path, p})
+		}
+		if stop := result.Stop(); stop != nil {
+			return d, fmt.Errorf("%s: %s", log.Path, stop.Text)
+		}
+		for s := range log.Segments {
+			seg := &log.Segments[s]
+			for _, v := range seg.T {
+				binary.Write(hash, binary.LittleEndian, v)
+			}
+			binary.Write(hash, binary.LittleEndian, seg.X)
+			binary.Write(hash, binary.LittleEndian, seg.U)
+			d.add(seg, len(d.Flights), len(states), len(inputs), result.Excluded(s), result.Cuts(s), cfg)
+		}
+	}
+	d.Hash = hex.EncodeToString(hash.Sum(nil))
+	return d, nil
+}
+
+// add prepares a segment, without what the check excludes.
+func (d *Data) add(seg *flightlog.Segment, number, k, p int, excluded [][2]int, cuts []int, cfg Config) {
+	from := 0
+	piece := func(to int) {
+		if to-from < 2 {
+			return
+		}
+		s := window.Series{Name: seg.Name, T: seg.T[from:to], X: seg.X[from*k : to*k]}
+		if p > 0 {
+			s.U = seg.U[from*p : to*p]
+		}
+		if from == 0 {
+			s.X0 = seg.X0
+		}
+		d.Flights = append(d.Flights, window.Prepare(number, s, d.Channels[:k], p, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
+	}
+	i, j := 0, 0
+	for i < len(excluded) || j < len(cuts) {
+		if j >= len(cuts) || (i < len(excluded) && excluded[i][0] < cuts[j]) {
+			piece(excluded[i][0])
+			from = max(from, excluded[i][1])
+			i++
+			continue
+		}
+		if cuts[j] > from {
+			piece(cuts[j])
+			from = cuts[j]
+		}
+		j++
+	}
+	piece(len(seg.T))
+}
+
+// Split parts the flights into those to train on and those held out.
+type Split struct {
+	Train, Held []window.Flight
+	How         string
+}
+
+// minSegments is how many flights there must be to hold out whole ones.
+const minSegments = 5
+
+// split holds out a share of the data: whole flights where there are enough,
+// else blocks of time, one out of each of several equal parts, so that they see
+// the beginning and the end of a recording alike.
+func split(flights []window.Flight, share, horizon float64, seed uint64) Split {
+	if share <= 0 {
+		return Split{Train: flights, How: "nothing held out"}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x73706c6974))
+	total := 0.0
+	long := 0
+	for i := range flights {
+		total += flights[i].Duration()
+		if flights[i].Duration() >= 1.5*horizon {
+			long++
+		}
+	}
+	var s Split
+	if long >= minSegments {
+		held := 0.0
+		out := map[int]bool{}
+		for _, i := range rng.Perm(len(flights)) {
+			d := flights[i].Duration()
+			if d < 1.5*horizon || (held > 0 && held+0.5*d > share*total) {
+				continue
+			}
+			out[i] = true
+			held += d
+		}
+		for i := range flights {
+			if out[i] {
+				s.Held = append(s.Held, flights[i])
+			} else {
+				s.Train = append(s.Train, flights[i])
+			}
+		}
+		s.How = fmt.Sprintf("%d of %d segments held out whole", len(s.Held), len(flights))
+		return s
+	}
+	blocks := 0
+	for i := range flights {
+		fl := &flights[i]
+		parts := blockCount(fl.Duration(), share, horizon)
+		if parts == 0 {
+			s.Train = append(s.Train, *fl)
+			continue
+		}
+		from := 0
+		for j := range parts {
+			start := fl.T[0] + fl.Duration()*float64(j)/float64(parts)
+			room := fl.Duration() / float64(parts) * (1 - share)
+			a := start + rng.Float64()*room
+			b := a + share*fl.Duration()/float64(parts)
+			ia, ib := sampleAt(fl, a), sampleAt(fl, b)
+			if ia > from {
+				s.Train = append(s.Train, fl.Slice(from, ia))
+			}
+			s.Held = append(s.Held, fl.Slice(ia, ib))
+			blocks++
+			from = ib
+		}
+		if from < fl.N() {
+			s.Train = append(s.Train, fl.Slice(from, fl.N()))
+		}
+	}
+	s.How = fmt.Sprintf("%d blocks of time held out", blocks)
+	return s
+}
+
+// blockCount returns into how many parts a flight is divided: as many as leave a
+// held-out block of at least three horizons in each, at most four; 0 when even
+// one block of one and a half horizons does not fit.
+func blockCount(duration, share, horizon float64) int {
+	for parts := 4; parts >= 1; parts-- {
+		least := 3 * horizon
+		if parts == 1 {
+			least = 1.5 * horizon
+		}
+		if share*duration/float64(parts) >= least {
+			return parts
+		}
+	}
+	return 0
+}
+
+func sampleAt(fl *window.Flight, t float64) int {
+	lo, hi := 0, fl.N()
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if fl.T[mid] < t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// samples counts the distinct samples of the flights.
+func samples(flights []window.Flight) int {
+	n := 0
+	for i := range flights {
+		n += flights[i].N()
+	}
+	return n
+}
+
+// least is how much data a training needs, in horizons that do not overlap.
+const least = 8
+
+// enough returns an error that says what is missing, or nil.
+func enough(flights []window.Flight, windows []window.Window, horizon float64) error {
+	longest, usable := 0.0, 0.0
+	for i := range flights {
+		d := flights[i].Duration()
+		longest = math.Max(longest, d)
+		if d >= horizon {
+			usable += d
+		}
+	}
+	if len(windows) == 0 {
+		return fmt.Errorf("no window of %g s fits: the longest stretch without a gap or excluded data lasts %.3g s; choose a shorter --horizon or record longer", horizon, longest)
+	}
+	if usable < least*horizon {
+		return fmt.Errorf("%.3g s of usable data are fewer than %d horizons of %g s: record at least %.3g s more, or choose --horizon %.2gs or shorter", usable, least, horizon, least*horizon-usable, usable/least)
+	}
+	return nil
+}
