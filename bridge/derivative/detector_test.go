@@ -1,0 +1,95 @@
+package derivative_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+func state(name, unit string) channel.Channel {
+	return channel.Channel{Name: name, Unit: unit, Role: channel.State}
+}
+
+// A noisy, jittering, wrapped pendulum-like signal with two unrelated channels.
+func TestFindsDerivatives(t *testing.T) {
+	theta := state("theta", "rad")
+	theta.Period = 2 * math.Pi
+	states := []channel.Channel{state("omega", "rad/s"), theta, state("x", "m"), state("v", "m/s"), state("flat", "V")}
+	for _, noise := range []float64{0, 0.01, 0.05} {
+		rng := rand.New(rand.NewPCG(1, 7))
+		d := derivative.New(states)
+		var at int64 = 1772682400399326324
+		for i := range 4000 {
+			if i == 2000 {
+				d.Break()
+				at += 40_000_000_000
+			}
+			at += 5_000_000 + rng.Int64N(1_000_000)
+			s := 1e-9 * float64(at-1772682400399326324)
+			angle := 4*math.Sin(1.3*s) + 2*s
+			rate := 5.2*math.Cos(1.3*s) + 2
+			x := []float64{rate, angle - 2*math.Pi*math.Floor(angle/(2*math.Pi)), math.Sin(s), math.Cos(s), 3}
+			for k := range x {
+				x[k] += noise * rng.NormFloat64()
+			}
+			if i%100 == 50 {
+				x[0] = math.NaN()
+			}
+			d.Add(at, x)
+		}
+		got := d.Found()
+		if len(got) != 2 || got[0].Channel != "theta" || got[0].Derivative != "omega" || got[1].Channel != "x" || got[1].Derivative != "v" {
+			t.Fatalf("noise %v: found %+v", noise, got)
+		}
+		for _, f := range got {
+			if math.Abs(f.Slope-1) > 0.05 || f.Correlation < 0.95 {
+				t.Errorf("noise %v: %+v", noise, f)
+			}
+		}
+	}
+}
+
+// On a circle flown at 1 rad/s, the rate of one axis is the
+// other axis. A position is no derivative of a position.
+func TestUnitsTellApart(t *testing.T) {
+	d := derivative.New([]channel.Channel{state("x", "m"), state("y", "m")})
+	same := derivative.New([]channel.Channel{state("x", ""), state("y", "")})
+	for i := range 2000 {
+		s := 0.01 * float64(i)
+		p := []float64{math.Cos(s), math.Sin(s)}
+		d.Add(int64(i)*10_000_000, p)
+		same.Add(int64(i)*10_000_000, p)
+	}
+	if got := d.Found(); got != nil {
+		t.Errorf("found %+v", got)
+	}
+	// Without units there is nothing to tell them apart by: dy/dt is x.
+	if got := same.Found(); len(got) != 1 || got[0].Channel != "y" || got[0].Derivative != "x" {
+		t.Errorf("found %+v", got)
+	}
+}
+
+func TestWrongScaleAndTooFew(t *testing.T) {
+	scaled := derivative.New([]channel.Channel{state("x", "m"), state("v", "km/h")})
+	short := derivative.New([]channel.Channel{state("x", "m"), state("v", "m/s")})
+	declared := state("x", "m")
+	declared.Derivative = "v"
+	given := derivative.New([]channel.Channel{declared, state("y", "mm"), state("v", "m/s")})
+	for i := range 3000 {
+		s, at := 0.01*float64(i), int64(i)*10_000_000
+		scaled.Add(at, []float64{math.Sin(s), 3.6 * math.Cos(s)})
+		if i < 30 {
+			short.Add(at, []float64{math.Sin(s), math.Cos(s)})
+		}
+		given.Add(at, []float64{math.Sin(s), math.Sin(s), math.Cos(s)})
+		given.Add(at, []float64{9, 9, 9}) // a repeated time says nothing
+	}
+	for name, d := range map[string]*derivative.Detector{"scaled": scaled, "short": short, "given": given} {
+		if got := d.Found(); got != nil {
+			t.Errorf("%s: found %+v", name, got)
+		}
+	}
+}
