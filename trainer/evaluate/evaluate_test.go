@@ -1,0 +1,290 @@
+package evaluate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/score"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+func run(t *testing.T, m *model.Model, f []window.Flight, opt Options) *Table {
+	t.Helper()
+	table, err := Run(context.Background(), m, f, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+func within(t *testing.T, what string, got, want, share float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= share*math.Abs(want)) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// A model that is right, with noise that is known, has known scores.
+func TestScoresOfWhatIsKnown(t *testing.T) {
+	m := handmade(0)
+	m.Baseline = still()
+	flights := shaft(rand.New(rand.NewPCG(1, 1)), 40000, 5, 0, 1)
+	table := run(t, m, flights, Options{Horizons: []float64{0.1, 0.5}, Stride: 0.005})
+	if table.Windows != 39900 {
+		t.Errorf("%d windows", table.Windows)
+	}
+	for _, h := range table.Horizons {
+		c := h.Channels[0]
+		sd := math.Sqrt2 * angleNoise
+		// The measured rate is a little wrong, too.
+		want := math.Hypot(sd, rateNoise*h.T)
+		within(t, "rmse", c.RMSE, want, 0.02)
+		within(t, "velocity", c.Velocity, want, 0.02)
+		within(t, "hold", c.Hold, 5*h.T, 0.02)
+		within(t, "linear", c.Linear, math.Hypot(h.T, sd), 0.03)
+		within(t, "std", c.Std, sd, 1e-6)
+		within(t, "loglik", c.LogLik, -0.5-math.Log(sd)-0.5*math.Log(2*math.Pi), 0.02)
+		within(t, "crps", c.CRPS, sd/math.SqrtPi, 0.02)
+		within(t, "coverage50", c.Coverage50, 0.5, 0.03)
+		within(t, "coverage90", c.Coverage90, 0.9, 0.02)
+		within(t, "coverage95", c.Coverage95, 0.95, 0.01)
+		if !(c.Coverage95Low < 0.95 && 0.95 < c.Coverage95High && c.Coverage95High-c.Coverage95Low < 0.02) {
+			t.Errorf("coverage %v in [%v, %v]", c.Coverage95, c.Coverage95Low, c.Coverage95High)
+		}
+		if !(h.Coverage95Low <= h.Coverage95 && h.Coverage95 <= h.Coverage95High) {
+			t.Errorf("mean coverage %v in [%v, %v]", h.Coverage95, h.Coverage95Low, h.Coverage95High)
+		}
+		for _, r := range h.Reliability {
+			if math.Abs(r.Nominal-r.Observed) > 0.02 {
+				t.Errorf("reliability %+v", r)
+			}
+		}
+	}
+	if table.Geo.Model > table.Geo.Linear || table.Geo.Linear > 1 {
+		t.Errorf("geo %+v", table.Geo)
+	}
+}
+
+func TestTruthScoresTheState(t *testing.T) {
+	flights := shaft(rand.New(rand.NewPCG(2, 2)), 2000, 5, 0, 0)
+	opt := Options{Horizons: []float64{0.5}}
+	measured := run(t, handmade(0), flights, opt).Horizons[0].Channels[0]
+	opt.Truth = true
+	state := run(t, handmade(0), flights, opt).Horizons[0].Channels[0]
+	within(t, "std of the state", state.Std, angleNoise, 1e-6)
+	within(t, "std of a measurement", measured.Std, math.Sqrt2*angleNoise, 1e-6)
+}
+
+func TestResultDoesNotDependOnWorkers(t *testing.T) {
+	m := handmade(0)
+	flights := shaft(rand.New(rand.NewPCG(3, 3)), 5000, 5, 0, 1)
+	one := run(t, m, flights, Options{Stride: 0.005, Workers: 1})
+	if three := run(t, m, flights, Options{Stride: 0.005, Workers: 3}); !reflect.DeepEqual(one, three) {
+		t.Error("three workers give another table")
+	}
+}
+
+func TestReadoutsSeeTheirOwnInput(t *testing.T) {
+	flights := shaft(rand.New(rand.NewPCG(4, 4)), 3000, 0, 1, 0)
+	opt := Options{Horizons: []float64{horizon}}
+	plan := run(t, handmade(1), flights, opt)
+	opt.Readout = estimator.Hold
+	hold := run(t, handmade(1), flights, opt)
+	if plan.Inputs != "plan" || hold.Inputs != "hold" {
+		t.Errorf("inputs %q and %q", plan.Inputs, hold.Inputs)
+	}
+	if e := plan.Horizons[0].Channels[1].RMSE; e > 1e-6 {
+		t.Errorf("the plan is known and the rate is wrong by %v", e)
+	}
+	if e := hold.Horizons[0].Channels[1].RMSE; e < 0.1 {
+		t.Errorf("the input steps unseen and the rate is wrong by %v only", e)
+	}
+}
+
+func TestUnfitIsRefused(t *testing.T) {
+	flights := shaft(rand.New(rand.NewPCG(5, 5)), 200, 5, 0, 1)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		opt  Options
+		say  string
+		edit func(m *model.Model)
+	}{
+		"too far":  {opt: Options{Horizons: []float64{0.1, 2}}, say: "horizon 2 s is beyond the model's"},
+		"negative": {opt: Options{Horizons: []float64{-1}}, say: "not positive"},
+		"stride":   {opt: Options{Stride: -1}, say: "stride"},
+		"no width": {opt: Options{Truth: true}, say: `channel "rate" after`, edit: func(m *model.Model) {
+			m.Sensor[1] = 1 // more than all noise there is, and the posterior has none
+			for i := range m.Members[0].Posterior[0].InverseFactor[1] {
+				m.Members[0].Posterior[0].InverseFactor[1][i] = 0
+			}
+		}},
+	} {
+		m := handmade(0)
+		if c.edit != nil {
+			c.edit(m)
+		}
+		if _, err := Run(ctx, m, flights, c.opt); err == nil || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	var short *ShortError
+	if _, err := Run(ctx, handmade(0), shaft(rand.New(rand.NewPCG(5, 5)), 50, 5, 0, 1), Options{}); !errors.As(err, &short) {
+		t.Errorf("short log: error %v", err)
+	}
+	var unfit *score.UnfitError
+	m := handmade(0)
+	m.Scale[0] = 1e308
+	m.Sensor[0] = 0
+	if _, err := Run(ctx, m, flights, Options{}); err == nil || errors.As(err, &unfit) {
+		t.Errorf("overflow: error %v", err)
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Run(stopped, handmade(0), flights, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: error %v", err)
+	}
+}
+
+// An unstable linear model must not put an infinity into the table.
+func TestLinearOverflowStaysFinite(t *testing.T) {
+	m := handmade(0)
+	m.Baseline = still()
+	m.Baseline.A[8] = 1e200
+	table := run(t, m, shaft(rand.New(rand.NewPCG(6, 6)), 500, 5, 0, 1), Options{})
+	if l := table.Horizons[len(table.Horizons)-1].Channels[1].Linear; !(l >= 1e11) || math.IsInf(l, 0) {
+		t.Errorf("linear %v", l)
+	}
+	if _, err := json.Marshal(table); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestJSONKeepsItsNames(t *testing.T) {
+	table := run(t, handmade(0), shaft(rand.New(rand.NewPCG(7, 7)), 1000, 5, 0, 1), Options{})
+	table.Model, table.Log = "a.dgm", "b.msgpack"
+	raw, err := json.Marshal(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Model, Log, Inputs *string
+		Windows            *int
+		Horizons           []struct {
+			T        *float64
+			Channels []map[string]any
+		}
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Model == nil || doc.Log == nil || doc.Inputs == nil || doc.Windows == nil || doc.Horizons[0].T == nil {
+		t.Fatalf("a name is missing in %s", raw)
+	}
+	for _, name := range []string{"name", "unit", "rmse", "hold", "velocity", "linear", "coverage50", "coverage90", "coverage95",
+		"coverage95_low", "coverage95_high", "crps", "loglik", "std", "ood"} {
+		if doc.Horizons[0].Channels[0][name] == nil {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestTextAndPictureAreWhole(t *testing.T) {
+	m := handmade(0)
+	flights := shaft(rand.New(rand.NewPCG(8, 8)), 2000, 5, 0, 1)
+	table := run(t, m, flights, Options{})
+	var text bytes.Buffer
+	if err := table.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", table.Verdict()} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, text.String())
+		}
+	}
+	trace, err := Follow(m, flights, Options{}, horizon, 200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(trace.T) != 200 || math.Abs(trace.Truth[0][100]-trace.Mean[0][100]) > 6*trace.Std[0][100] || trace.T[0] != horizon {
+		t.Errorf("trace of %d points, from %v", len(trace.T), trace.T[0])
+	}
+	var svg bytes.Buffer
+	if err := WriteSVG(&svg, table, trace); err != nil {
+		t.Fatal(err)
+	}
+	decoder := xml.NewDecoder(&svg)
+	words := ""
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := token.(xml.CharData); ok {
+			words += string(s)
+		}
+	}
+	for _, want := range []string{"angle", "rate", "measured", "95 % band", "hold", "linear"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("%q is missing in the picture", want)
+		}
+	}
+}
+
+func TestFansStartWhereTheyWereMeasured(t *testing.T) {
+	fans, err := Fans(handmade(0), shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0), Options{}, 4, 25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(fans) != 4 || len(fans[0].T) != 25 || fans[0].Start >= fans[3].Start {
+		t.Fatalf("%d fans", len(fans))
+	}
+	for _, f := range fans {
+		for i := range f.T {
+			if math.Abs(f.Truth[0][i]-f.Mean[0][i]) > 1e-9 {
+				t.Errorf("start %v, after %v: %v, measured %v", f.Start, f.T[i], f.Mean[0][i], f.Truth[0][i])
+			}
+		}
+	}
+}
+
+func TestVerdictNamesTheBest(t *testing.T) {
+	for want, g := range map[string]Geo{
+		"The model beats the best simple predictor, the linear model": {0.1, 0.5, 0.2},
+		"A simple predictor beats the model: constant velocity":       {0.3, 0.1, 0.2},
+		"holding the last value has 0.5 times":                        {2, 3, 4},
+	} {
+		if got := (&Table{Geo: g}).Verdict(); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	for _, c := range []struct {
+		H    float64
+		want []float64
+	}{
+		{1, []float64{0.05, 0.1, 0.2, 0.5, 1}},
+		{0.5, []float64{0.05, 0.1, 0.2, 0.5}},
+		{10, []float64{0.5, 1, 2, 5, 10}},
+		{0.3, []float64{0.02, 0.05, 0.1, 0.2, 0.3}},
+	} {
+		if got := Grid(c.H); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.H, got, c.want)
+		}
+	}
+}
