@@ -1,0 +1,94 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+)
+
+// options are the flags.
+type options struct {
+	model, log string
+	plot       string
+	json       bool
+	inputs     string
+	horizons   []time.Duration
+	stride     time.Duration
+	maxGap     time.Duration
+	truth      bool
+	seed       uint64
+}
+
+func command() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "dgm-eval --model flight.dgm --log other.msgpack",
+		Short: "Judge a model on a flight it has not seen",
+		Long: `dgm-eval replays a log through the code that flies and scores what it predicts, by horizon and channel:
+
+  rmse                root mean square error, beside three simple predictors: hold (the last value),
+                      velocity (x0 + v0 t) and linear (least squares, rolled out; fitted in training)
+  in 50%, 90%, 95%    share of measurements inside the predicted interval; it should be as named.
+                      [low, high] is how sure the 95 % column is (block bootstrap over time)
+  std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood (higher is better)
+  ood                 share of windows that the model flags as unlike its training data`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opt, err := o.check()
+			if err != nil {
+				return err
+			}
+			return run(cmd.Context(), o, opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.model, "model", "", "model file to judge")
+	f.StringVar(&o.log, "log", "", "flight log to replay")
+	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
+	f.StringVar(&o.plot, "plot", "", "also draw bands against measurements and errors by horizon, to this .svg file")
+	f.StringVar(&o.inputs, "inputs", "plan", "what the model knows of the input: plan (what was logged over the horizon) or hold (the last value)")
+	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
+	f.DurationVar(&o.stride, "stride", time.Duration(evaluate.DefaultStride*float64(time.Second)), "time between the starts of windows")
+	f.DurationVar(&o.maxGap, "max-gap", 0, "a longer time between samples is a gap (default: 5 times the median)")
+	f.BoolVar(&o.truth, "truth", false, "the log's channels are exact: score the interval of the state (std), not of a measurement (obs_std)")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap")
+	return c
+}
+
+// check returns what is to be scored, or what is wrong with the flags.
+func (o *options) check() (evaluate.Options, error) {
+	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth, Seed: o.seed}
+	switch {
+	case o.model == "":
+		return opt, cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
+	case o.log == "":
+		return opt, cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
+	case o.stride <= 0:
+		return opt, cli.Usage("--stride %v must be positive", o.stride)
+	case o.maxGap < 0:
+		return opt, cli.Usage("--max-gap %v must be positive", o.maxGap)
+	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):
+		return opt, cli.Usage("--plot %s: only .svg can be drawn", o.plot)
+	}
+	switch o.inputs {
+	case "plan":
+		opt.Readout = estimator.Plan
+	case "hold":
+		opt.Readout = estimator.Hold
+	default:
+		return opt, cli.Usage("--inputs %q is neither plan nor hold", o.inputs)
+	}
+	for _, h := range o.horizons {
+		if h <= 0 {
+			return opt, cli.Usage("--horizons: %v must be positive", h)
+		}
+		opt.Horizons = append(opt.Horizons, h.Seconds())
+	}
+	return opt, nil
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+var shaft = []channel.Channel{
+	{Name: "angle", Unit: "rad", Role: channel.State, Period: channel.Angle, Derivative: "rate"},
+	{Name: "rate", Unit: "rad/s", Role: channel.State},
+}
+
+// writeModel writes a model that predicts x0 + v0 t with a known noise.
+func writeModel(t *testing.T, path string) {
+	t.Helper()
+	m := &model.Model{
+		Vehicle: "shaft", Channels: shaft, Horizon: 0.5, Points: 10, Displacement: true, Velocity: true,
+		Inputs: feature.Inputs{Horizon: 0.5, TimeMean: 0.25, TimeStd: 0.5 / math.Sqrt(12), Lift: channel.NewLift(shaft)},
+		Scale:  []float64{1, 1}, NoiseKnots: []float64{0}, Sensor: []float64{1e-4, 1e-4},
+	}
+	I := m.Inputs.Dim()
+	e := model.Member{Map: feature.NewMap(I, 2, 1, 0, []int{1}, []mlp.Activation{mlp.Linear}, feature.Basis{Terms: 1}, true)}
+	inverse := make([]float64, I*(I+1)/2)
+	e.Posterior = []model.Posterior{{
+		Weights: [][]float64{make([]float64, I), make([]float64, I)}, InverseFactor: [][]float64{inverse, inverse},
+		LogSigma: []float64{math.Log(0.02), math.Log(0.02)},
+	}}
+	m.Members = []model.Member{e}
+	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim(), 4}, []mlp.Activation{mlp.Linear})
+	if err := model.WriteFile(path, m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeLog writes n samples of a shaft that turns at a constant rate.
+func writeLog(t *testing.T, path string, channels []channel.Channel, n int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	w, err := flightlog.NewWriter(&b, flightlog.Header{Vehicle: "shaft", Channels: channels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.BeginSegment("one", nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		x := []float64{math.Remainder(0.02*float64(i), channel.Angle) + 0.01*rng.NormFloat64(), 4 + 0.01*rng.NormFloat64()}
+		if err := w.Sample(int64(i)*5_000_000, x, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eval runs the command in a folder with a model and logs.
+func eval(t *testing.T, dir string, args ...string) (code int, out, errors string) {
+	t.Helper()
+	for i, a := range args {
+		if strings.HasSuffix(a, ".dgm") || strings.HasSuffix(a, ".msgpack") || strings.HasSuffix(a, ".svg") {
+			args[i] = filepath.Join(dir, a)
+		}
+	}
+	c := command()
+	var stdout, stderr bytes.Buffer
+	c.SetArgs(args)
+	c.SetOut(&stdout)
+	c.SetErr(&stderr)
+	code = cli.Run(context.Background(), c)
+	return code, stdout.String(), stderr.String()
+}
+
+func folder(t *testing.T) string {
+	dir := t.TempDir()
+	writeModel(t, filepath.Join(dir, "a.dgm"))
+	writeLog(t, filepath.Join(dir, "b.msgpack"), shaft, 2000)
+	return dir
+}
+
+func TestTableOfALog(t *testing.T) {
+	dir := folder(t)
+	code, out, errs := eval(t, dir, "--model", "a.dgm", "--log", "b.msgpack", "--plot", "p.svg")
+	if code != 0 || errs != "" || !strings.Contains(out, "angle") || !strings.Contains(out, "0.5 s") {
+		t.Errorf("code %d, %q\n%s", code, errs, out)
+	}
+	svg, err := os.ReadFile(filepath.Join(dir, "p.svg"))
+	if err != nil || !bytes.Contains(svg, []byte("<svg")) {
+		t.Errorf("picture: %v", err)
+	}
+}
+
+func TestJSONIsAloneAndFinite(t *testing.T) {
+	code, out, errs := eval(t, folder(t), "--model", "a.dgm", "--log", "b.msgpack", "--json", "--horizons", "0.1s,500ms", "--stride", "10ms", "--inputs", "hold")
+	var doc struct {
+		Inputs   string
+		Windows  int
+		Horizons []struct {
+			T        float64
+			Channels []struct {
+				Name       string
+				RMSE, Hold float64
+				Coverage95 float64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || errs != "" {
+		t.Fatalf("code %d, %v, %q", code, err, errs)
+	}
+	if doc.Inputs != "hold" || doc.Windows != 950 || len(doc.Horizons) != 2 || doc.Horizons[0].T != 0.1 || doc.Horizons[1].T != 0.5 {
+		t.Errorf("%+v", doc)
+	}
+	c := doc.Horizons[1].Channels[0]
+	if c.Name != "angle" || c.RMSE > 0.02 || math.Abs(c.Hold-2) > 0.01 || c.Coverage95 < 0.97 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDamagedLogIsScoredToItsLastRecord(t *testing.T) {
+	dir := folder(t)
+	path := filepath.Join(dir, "b.msgpack")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw[:len(raw)-5], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := eval(t, dir, "--model", "a.dgm", "--log", "b.msgpack")
+	if code != 0 || !strings.Contains(errs, "warning") || !strings.Contains(out, "angle") {
+		t.Errorf("code %d, %q", code, errs)
+	}
+}
+
+func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
+	dir := folder(t)
+	other := append([]channel.Channel(nil), shaft...)
+	other[1].Unit = "deg/s"
+	writeLog(t, filepath.Join(dir, "unit.msgpack"), other, 1000)
+	writeLog(t, filepath.Join(dir, "short.msgpack"), shaft, 50)
+	if err := os.WriteFile(filepath.Join(dir, "text.msgpack"), []byte("time,angle\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "text.dgm"), []byte("no model"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		say  string
+		args []string
+	}{
+		{2, "no model given", []string{"--log", "b.msgpack"}},
+		{2, "no log given", []string{"--model", "a.dgm"}},
+		{2, "neither plan nor hold", []string{"--model", "a.dgm", "--log", "b.msgpack", "--inputs", "none"}},
+		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--stride", "0s"}},
+		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "-1s"}},
+		{2, "only .svg", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "x.png"}},
+		{2, "horizons", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "half"}},
+		{1, "none.dgm", []string{"--model", "none.dgm", "--log", "b.msgpack"}},
+		{1, "none.msgpack", []string{"--model", "a.dgm", "--log", "none.msgpack"}},
+		{1, "text.dgm: not a model file", []string{"--model", "text.dgm", "--log", "b.msgpack"}},
+		{1, "text.msgpack", []string{"--model", "a.dgm", "--log", "text.msgpack"}},
+		{1, `channel "rate": expected unit "rad/s", found "deg/s"`, []string{"--model", "a.dgm", "--log", "unit.msgpack"}},
+		{1, "longest stretch without a gap has 0.245 s", []string{"--model", "a.dgm", "--log", "short.msgpack"}},
+		{1, "beyond the model's", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "2s"}},
+		{1, "cannot be written", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "no/such/p.svg"}},
+	} {
+		code, out, errs := eval(t, dir, c.args...)
+		if code != c.code || !strings.Contains(errs, c.say) || strings.Count(errs, "\n") != 1 || out != "" {
+			t.Errorf("%v: code %d, %q, %q", c.args, code, errs, out)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*tmp"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// tracePoints bounds the points of a drawn flight: more cannot be told apart.
+const tracePoints = 1000
+
+func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.Writer) error {
+	var picture *durable.File
+	if o.plot != "" {
+		// Before any work: a name that cannot be written fails at once.
+		var err error
+		if picture, err = durable.Create(o.plot); err != nil {
+			return err
+		}
+		defer picture.Abort()
+	}
+	m, err := model.ReadFile(o.model)
+	if err != nil {
+		return err
+	}
+	flights, err := load(m, o, messages)
+	if err != nil {
+		return err
+	}
+	table, err := evaluate.Run(ctx, m, flights, opt)
+	if err != nil {
+		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)
+	}
+	table.Model, table.Log = o.model, o.log
+	if picture != nil {
+		if err := draw(picture, m, flights, opt, table); err != nil {
+			return err
+		}
+	}
+	if !o.json {
+		return table.WriteText(out)
+	}
+	text, err := json.MarshalIndent(table, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", text)
+	return err
+}
+
+// load reads the log and makes flights of it. It refuses a log whose channels
+// are not the model's.
+func load(m *model.Model, o options, messages io.Writer) ([]window.Flight, error) {
+	log, err := flightlog.ReadFile(o.log)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range log.Damages {
+		fmt.Fprintf(messages, "warning: %v; what is whole is used\n", d)
+	}
+	got := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
+	if err := channel.SameLayout(m.Channels, got); err != nil {
+		return nil, fmt.Errorf("%s: header: %w as %s has it; evaluate on a log with the channels the model was trained on", o.log, err, o.model)
+	}
+	if log.Vehicle != m.Vehicle {
+		fmt.Fprintf(messages, "note: the log is of vehicle %q, the model of %q\n", log.Vehicle, m.Vehicle)
+	}
+	// The model's description of the channels (periods above all) is the one that counts.
+	log.Channels = m.Channels
+	flights := window.FromLog(log, window.Options{MaxGap: o.maxGap})
+	if len(flights) == 0 {
+		return nil, fmt.Errorf("%s: no two samples in a row; nothing can be scored", o.log)
+	}
+	return flights, nil
+}
+
+// draw writes the picture: the longest horizon scored, along the longest flight.
+func draw(picture *durable.File, m *model.Model, flights []window.Flight, opt evaluate.Options, table *evaluate.Table) error {
+	trace, err := evaluate.Follow(m, flights, opt, table.Horizons[len(table.Horizons)-1].T, tracePoints)
+	if err != nil {
+		return err
+	}
+	if err := evaluate.WriteSVG(picture, table, trace); err != nil {
+		return fmt.Errorf("%s: %w", picture.Path(), err)
+	}
+	return picture.Commit()
+}
