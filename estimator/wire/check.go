@@ -1,0 +1,93 @@
+package wire
+
+import "math"
+
+// Believable is what a vehicle's states are held against.
+type Believable struct {
+	Layout string    // fingerprint of the model's channels
+	MaxStd []float64 // K, state units: a P0 with a larger standard deviation is absurd
+
+	scaled []float64 // K×K, memory for the correlation
+}
+
+// asymmetry is how far P0 may be from symmetric and from positive semidefinite,
+// as a correlation: filters in float32 leave a few parts in 1e5.
+const asymmetry = 1e-4
+
+// Check returns an *Error for the first thing in a decoded state that cannot be
+// believed, or nil. Times and order are not its concern.
+func (b *Believable) Check(s *State) error {
+	if s.Layout != "" && s.Layout != b.Layout {
+		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)
+	}
+	for _, v := range [...]struct {
+		field string
+		x     []float64
+	}{{"x", s.X}, {"P0", s.P0}, {"u", s.U}, {"plan", s.Plan}} {
+		for i, x := range v.x {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fail(NotANumber, v.field, "element %d is %v", i, x)
+			}
+		}
+	}
+	if len(s.P0) == 0 {
+		return nil
+	}
+	return b.covariance(s.P0, len(s.X))
+}
+
+// covariance checks that P0 is one: its diagonal not negative and believable, its
+// correlation symmetric and positive semidefinite.
+func (b *Believable) covariance(P0 []float64, K int) error {
+	for k := range K {
+		v := P0[k*K+k]
+		if v < 0 {
+			return fail(Covariance, "P0", "variance of state %d is %g, which is negative", k, v)
+		}
+		if std := math.Sqrt(v); k < len(b.MaxStd) && std > b.MaxStd[k] {
+			return fail(Covariance, "P0", "standard deviation of state %d is %g, more than the believable %g", k, std, b.MaxStd[k])
+		}
+	}
+	b.scaled = resize(b.scaled, K*K)
+	for i := range K {
+		for j := range i {
+			lower, upper := P0[i*K+j], P0[j*K+i]
+			scale := math.Sqrt(P0[i*K+i]) * math.Sqrt(P0[j*K+j])
+			if math.Abs(lower-upper) > asymmetry*scale {
+				return fail(Covariance, "P0", "elements (%d,%d) and (%d,%d) are %g and %g, so it is not symmetric", i, j, j, i, lower, upper)
+			}
+			b.scaled[i*K+j] = 0
+			if scale > 0 {
+				b.scaled[i*K+j] = (lower/scale + upper/scale) / 2
+			} else if lower != 0 || upper != 0 {
+				return fail(Covariance, "P0", "states %d and %d are correlated, and one of them has no variance", i, j)
+			}
+		}
+		b.scaled[i*K+i] = 1 + asymmetry
+	}
+	if k := indefinite(b.scaled, K); k >= 0 {
+		return fail(Covariance, "P0", "is not positive semidefinite: state %d is correlated more than it can be", k)
+	}
+	return nil
+}
+
+// indefinite factors the lower triangle of the n×n row-major A in place (Cholesky)
+// and returns the first row whose pivot is not positive, or -1.
+func indefinite(A []float64, n int) int {
+	for i := range n {
+		for j := range i + 1 {
+			s := A[i*n+j]
+			for l := range j {
+				s -= A[i*n+l] * A[j*n+l]
+			}
+			if j < i {
+				A[i*n+j] = s / A[j*n+j]
+			} else if !(s > 0) {
+				return i
+			} else {
+				A[i*n+i] = math.Sqrt(s)
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,190 @@
+package wire
+
+import "github.com/dgm-robotics/dgm/estimator/msgbin"
+
+// fields is a cursor over the entries of a message's map.
+type fields struct {
+	r    msgbin.Reader
+	left int // entries not yet read
+	seen uint64
+}
+
+// open reads the map's header.
+func open(b []byte) (fields, error) {
+	f := fields{r: msgbin.NewReader(b)}
+	n, err := f.r.Map(maxFields)
+	if err != nil {
+		return f, malformed("", err)
+	}
+	f.left = n
+	return f, nil
+}
+
+// next reads the next key, in place; ok is false at the end, where nothing may
+// follow.
+func (f *fields) next() (key []byte, ok bool, err error) {
+	if f.left == 0 {
+		if f.r.Left() > 0 {
+			return nil, false, fail(Malformed, "", "%d bytes after the message", f.r.Left())
+		}
+		return nil, false, nil
+	}
+	f.left--
+	key, err = f.r.StringBytes(maxText)
+	if err != nil {
+		return nil, false, malformed("", err)
+	}
+	return key, true, nil
+}
+
+// begin notes that known field i was met and refuses it the second time, where
+// two readers could believe two different things.
+func (f *fields) begin(i int, field string) error {
+	if f.seen&(1<<i) != 0 {
+		return fail(Malformed, field, "stands twice in the message")
+	}
+	f.seen |= 1 << i
+	return nil
+}
+
+// has says whether known field i was met.
+func (f *fields) has(i int) bool { return f.seen&(1<<i) != 0 }
+
+// need returns an error if known field i, which no message lacks, was not met.
+func (f *fields) need(i int, field string) error {
+	if !f.has(i) {
+		return fail(Malformed, field, "is missing")
+	}
+	return nil
+}
+
+// version reads and checks known field i, the version.
+func (f *fields) version(i int) error {
+	var v int64
+	if err := f.int(i, "v", &v); err != nil {
+		return err
+	}
+	if v != Version {
+		return fail(WrongVersion, "v", "version %d, this program speaks %d", v, Version)
+	}
+	return nil
+}
+
+// text reads known field i, a string, into dst.
+func (f *fields) text(i int, field string, dst *string) error {
+	if err := f.begin(i, field); err != nil {
+		return err
+	}
+	return f.string(field, dst)
+}
+
+// string reads a string into dst, which is left as it is where it already holds
+// it: names repeat from message to message, and then nothing is allocated.
+func (f *fields) string(field string, dst *string) error {
+	b, err := f.r.StringBytes(maxText)
+	if err != nil {
+		return malformed(field, err)
+	}
+	if *dst != string(b) {
+		*dst = string(b)
+	}
+	return nil
+}
+
+// texts reads known field i, a list of up to max strings, into dst's memory.
+func (f *fields) texts(i int, field string, dst *[]string, max int) error {
+	if err := f.begin(i, field); err != nil {
+		return err
+	}
+	n, err := f.r.Array(max)
+	if err != nil {
+		return malformed(field, err)
+	}
+	*dst = resize(*dst, n)
+	for j := range *dst {
+		if err := f.string(field, &(*dst)[j]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// floats reads known field i, a vector of up to max numbers, into dst's memory.
+func (f *fields) floats(i int, field string, dst *[]float64, max int) error {
+	err := f.begin(i, field)
+	if err != nil {
+		return err
+	}
+	if *dst, err = f.r.AppendFloats((*dst)[:0], max); err != nil {
+		return malformed(field, err)
+	}
+	return nil
+}
+
+// float reads known field i, a number.
+func (f *fields) float(i int, field string, dst *float64) error {
+	err := f.begin(i, field)
+	if err != nil {
+		return err
+	}
+	if *dst, err = f.r.Float64(); err != nil {
+		return malformed(field, err)
+	}
+	return nil
+}
+
+// int reads known field i, an integer.
+func (f *fields) int(i int, field string, dst *int64) error {
+	err := f.begin(i, field)
+	if err != nil {
+		return err
+	}
+	if *dst, err = f.r.Int64(); err != nil {
+		return malformed(field, err)
+	}
+	return nil
+}
+
+// uint reads known field i, an integer of 0 or more.
+func (f *fields) uint(i int, field string, dst *uint64) error {
+	err := f.begin(i, field)
+	if err != nil {
+		return err
+	}
+	if *dst, err = f.r.Uint64(); err != nil {
+		return malformed(field, err)
+	}
+	return nil
+}
+
+// span reads past known field i and returns its bytes, none for nil.
+func (f *fields) span(i int, field string, b []byte) ([]byte, error) {
+	if err := f.begin(i, field); err != nil {
+		return nil, err
+	}
+	from := f.r.Offset()
+	if f.r.Nil() {
+		return nil, nil
+	}
+	if err := f.r.Skip(); err != nil {
+		return nil, malformed(field, err)
+	}
+	return b[from:f.r.Offset()], nil
+}
+
+// skip reads past the value of a field that this program does not know.
+func (f *fields) skip(key []byte) error {
+	if err := f.r.Skip(); err != nil {
+		return malformed(string(key), err)
+	}
+	return nil
+}
+
+// resize returns s with n elements, in its own memory where that suffices. The
+// elements keep what they held.
+func resize[E any](s []E, n int) []E {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return append(s[:cap(s)], make([]E, n-cap(s))...)
+}

@@ -1,0 +1,81 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// What can be decoded must say the same after it was appended and decoded again;
+// what cannot must be an *Error.
+
+func FuzzState(f *testing.F) {
+	f.Add(goldenState.Append(nil), uint8(2), uint8(1))
+	f.Add(smallState.Append(nil), uint8(2), uint8(0))
+	f.Add(message(f, state(map[string]any{"x": []float64{1, 2}, "plan": bin32(1, 2), "rows": 2})), uint8(2), uint8(1))
+	f.Fuzz(func(t *testing.T, b []byte, k, p uint8) {
+		K, P := int(k)+1, int(p)
+		var s, again wire.State
+		if err := s.Decode(b, K, P); err != nil {
+			typed(t, err)
+			return
+		}
+		var believe wire.Believable
+		if err := believe.Check(&s); err != nil {
+			typed(t, err)
+		}
+		first := s.Append(nil)
+		if err := again.Decode(first, K, P); err != nil {
+			t.Fatalf("%v, in what was appended: % x", err, first)
+		}
+		if second := again.Append(nil); !bytes.Equal(first, second) {
+			t.Fatalf("% x became % x", first, second)
+		}
+	})
+}
+
+func FuzzPrediction(f *testing.F) {
+	f.Add(smallPrediction.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var p, again wire.Prediction
+		if err := p.Decode(b); err != nil {
+			typed(t, err)
+			return
+		}
+		first := p.Append(nil)
+		if err := again.Decode(first); err != nil {
+			t.Fatalf("%v, in what was appended: % x", err, first)
+		}
+		if second := again.Append(nil); !bytes.Equal(first, second) {
+			t.Fatalf("% x became % x", first, second)
+		}
+	})
+}
+
+func FuzzStatus(f *testing.F) {
+	f.Add(goldenStatus.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s, again wire.Status
+		if err := s.Decode(b); err != nil {
+			typed(t, err)
+			return
+		}
+		first := s.Append(nil)
+		if err := again.Decode(first); err != nil {
+			t.Fatalf("%v, in what was appended: % x", err, first)
+		}
+		if second := again.Append(nil); !bytes.Equal(first, second) {
+			t.Fatalf("% x became % x", first, second)
+		}
+	})
+}
+
+func typed(t *testing.T, err error) {
+	t.Helper()
+	var e *wire.Error
+	if !errors.As(err, &e) || e.Reason == wire.OK || e.Reason >= wire.Reasons || e.Error() == "" {
+		t.Fatalf("error %#v", err)
+	}
+}

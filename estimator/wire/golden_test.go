@@ -1,0 +1,168 @@
+package wire_test
+
+import (
+	"bytes"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+var update = flag.Bool("update", false, "write the golden files of the present version")
+
+// The messages of the golden files, which never change for a version. They are
+// also the worked examples of PROTOCOL.md.
+var (
+	goldenState = wire.State{
+		Seq: 7, T: 1772682400399326324, X: []float64{0.5, -2},
+		P0: []float64{1e-4, 0, 0, 0.0025}, U: []float64{0.25}, Plan: []float64{0.25, 0, -0.25},
+		Layout: "ba317c1a93e33836",
+	}
+	smallState      = wire.State{Seq: 7, T: 1772682400399326324, X: []float64{0.5, -2}}
+	smallPrediction = wire.Prediction{
+		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", Seq: 7,
+		T: 1772682400399326324, ValidUntil: 1772682401399326324,
+		Channels: []string{"theta", "omega"}, Units: []string{"rad", "rad/s"},
+		Horizon: []float64{0.5, 1},
+		Mean:    []float64{-0.5, -1.5, -1, 0.25},
+		Std:     []float64{0.125, 0.25, 0.25, 0.5},
+		ObsStd:  []float64{0.25, 0.5, 0.5, 0.75},
+		Inputs:  "hold", Flags: wire.OutOfDistribution | wire.CarriedCovariance, OOD: 1.5,
+	}
+	goldenStatus = wire.Status{
+		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", T: 1772682401000000000,
+		Uptime: 12.5, Input: wire.InputLive, InputAge: 0.0025, Received: 1250, Published: 1247, Late: 1, Missed: 2,
+		StateRate: 100, PredictRate: 99, LatencyP50: 0.0003, LatencyP99: 0.001, LatencyMax: 0.002, Allocs: 3, Reconnects: 1,
+		Reasons: []wire.ReasonCount{{Reason: "nan", Count: 3, Text: wire.NotANumber.Sentence(), Last: "field x: element 1 is NaN"}},
+		Others:  []wire.Other{{Instance: "q9", Model: "a1b2c3d4e5f60718", Age: 0.5}},
+	}
+)
+
+func TestGoldenFiles(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		want []byte
+	}{
+		{"state-v1.msgpack", goldenState.Append(nil)},
+		{"state-v1-small.msgpack", smallState.Append(nil)},
+		{"prediction-v1.msgpack", smallPrediction.Append(nil)},
+		{"status-v1.msgpack", goldenStatus.Append(nil)},
+	} {
+		path := filepath.Join("testdata", c.file)
+		if *update {
+			if err := os.WriteFile(path, c.want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, c.want) {
+			t.Errorf("%s: this program writes other bytes for the same message", path)
+		}
+	}
+	var s wire.State
+	decode := func(file string, f func([]byte) error) {
+		b, err := os.ReadFile(filepath.Join("testdata", file))
+		if err == nil {
+			err = f(b)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	decode("state-v1.msgpack", func(b []byte) error { return s.Decode(b, 2, 1) })
+	if d := cmp.Diff(goldenState, s); d != "" {
+		t.Errorf("state: %s", d)
+	}
+	decode("state-v1-small.msgpack", func(b []byte) error { return s.Decode(b, 2, 1) })
+	if len(s.P0)+len(s.U)+len(s.Plan)+len(s.Layout) != 0 || s.X[1] != -2 {
+		t.Errorf("a small state after a full one holds %+v", s)
+	}
+	var p wire.Prediction
+	decode("prediction-v1.msgpack", p.Decode)
+	if d := cmp.Diff(smallPrediction, p); d != "" {
+		t.Errorf("prediction: %s", d)
+	}
+	var st wire.Status
+	decode("status-v1.msgpack", st.Decode)
+	if d := cmp.Diff(goldenStatus, st); d != "" {
+		t.Errorf("status: %s", d)
+	}
+}
+
+// large returns a prediction of the size of a quadrotor's.
+func large() wire.Prediction {
+	p := wire.Prediction{Vehicle: "q1", Model: "0011223344556677", Instance: "abcdefgh", Inputs: "plan"}
+	const K, T = 12, 100
+	for k := range K {
+		p.Channels = append(p.Channels, string(rune('a'+k)))
+		p.Units = append(p.Units, "m")
+	}
+	for i := range T {
+		p.Horizon = append(p.Horizon, float64(i+1)/T)
+		for k := range K {
+			p.Mean = append(p.Mean, math.Sin(float64(i*k)))
+			p.Std = append(p.Std, 0.1)
+			p.ObsStd = append(p.ObsStd, 0.2)
+		}
+	}
+	return p
+}
+
+func TestNothingIsAllocatedInSteadyState(t *testing.T) {
+	p := large()
+	buf := make([]byte, 0, 64<<10)
+	if n := testing.AllocsPerRun(50, func() { buf = p.Append(buf[:0]) }); n != 0 {
+		t.Errorf("prediction: %v allocations to append", n)
+	}
+	var q wire.Prediction
+	if err := q.Decode(buf); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(50, func() { _ = q.Decode(buf) }); n != 0 {
+		t.Errorf("prediction: %v allocations to decode", n)
+	}
+	s := goldenState
+	if n := testing.AllocsPerRun(50, func() { buf = s.Append(buf[:0]) }); n != 0 {
+		t.Errorf("state: %v allocations to append", n)
+	}
+	believe := wire.Believable{Layout: s.Layout, MaxStd: []float64{1, 1}}
+	work := func() {
+		if err := s.Decode(buf, 2, 1); err != nil {
+			t.Fatal(err)
+		}
+		if err := believe.Check(&s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work()
+	if n := testing.AllocsPerRun(50, work); n != 0 {
+		t.Errorf("state: %v allocations to decode and check", n)
+	}
+	st := goldenStatus
+	if n := testing.AllocsPerRun(50, func() { buf = st.Append(buf[:0]) }); n != 0 {
+		t.Errorf("status: %v allocations to append", n)
+	}
+}
+
+func BenchmarkPrediction(b *testing.B) {
+	p, q := large(), wire.Prediction{}
+	buf := p.Append(nil)
+	b.Run("append", func(b *testing.B) {
+		for b.Loop() {
+			buf = p.Append(buf[:0])
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		for b.Loop() {
+			_ = q.Decode(buf)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package wire
+
+import "github.com/dgm-robotics/dgm/estimator/msgbin"
+
+// Flags are the bits of a prediction. The low 16 are warnings: a reader that
+// meets one it does not know treats it as a reason for caution. The rest inform.
+type Flags uint32
+
+// The flags.
+const (
+	OutOfDistribution Flags = 1 << 0  // the state or input is unlike the training data
+	Late              Flags = 1 << 1  // sent after its deadline, see PROTOCOL.md
+	Contested         Flags = 1 << 2  // another estimator answers for this vehicle
+	Partial           Flags = 1 << 3  // the model's training was stopped early
+	CarriedCovariance Flags = 1 << 16 // the state came with P0, and it is in std
+)
+
+// Warnings are the bits that ask for caution, those of later versions included.
+const Warnings Flags = 0xffff
+
+// Prediction is the distribution of a vehicle's state over a horizon. K is
+// len(Channels), T is len(Horizon).
+type Prediction struct {
+	Vehicle    string
+	Model      string    // ID of the model
+	Instance   string    // of the estimator process, random
+	Seq        uint64    // of the state
+	T          int64     // ns, of the state
+	ValidUntil int64     // ns, on the clock of T; later it must not be used
+	Channels   []string  // K names
+	Units      []string  // K, "" = none
+	Horizon    []float64 // T, s after T
+	Mean       []float64 // T×K row-major, state units; angles are continuous from the state's own value
+	Std        []float64 // T×K, of the state
+	ObsStd     []float64 // T×K, of a measurement of it
+	Inputs     string    // "plan" or "hold"
+	Flags      Flags
+	OOD        float64 // out-of-distribution score; above 1 is outside
+}
+
+// The known fields of a prediction.
+const (
+	predictionV = iota
+	predictionVehicle
+	predictionModel
+	predictionInstance
+	predictionSeq
+	predictionT
+	predictionValidUntil
+	predictionChannels
+	predictionUnits
+	predictionHorizon
+	predictionMean
+	predictionStd
+	predictionObsStd
+	predictionInputs
+	predictionFlags
+	predictionOOD
+	predictionFields
+)
+
+// predictionNames are their names, in the order in which they are written.
+var predictionNames = [predictionFields]string{
+	"v", "vehicle", "model", "instance", "seq", "t", "valid_until", "channels", "units",
+	"horizon", "mean", "std", "obs_std", "inputs", "flags", "ood",
+}
+
+// Append appends the message to dst.
+func (p *Prediction) Append(dst []byte) []byte {
+	name := &predictionNames
+	dst = msgbin.AppendMapHeader(dst, predictionFields)
+	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionV]), Version)
+	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionVehicle]), p.Vehicle)
+	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionModel]), p.Model)
+	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionInstance]), p.Instance)
+	dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionSeq]), p.Seq)
+	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionT]), p.T)
+	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionValidUntil]), p.ValidUntil)
+	dst = appendTexts(msgbin.AppendString(dst, name[predictionChannels]), p.Channels)
+	dst = appendTexts(msgbin.AppendString(dst, name[predictionUnits]), p.Units)
+	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionHorizon]), p.Horizon)
+	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionMean]), p.Mean)
+	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionStd]), p.Std)
+	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionObsStd]), p.ObsStd)
+	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionInputs]), p.Inputs)
+	dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionFlags]), uint64(p.Flags))
+	return msgbin.AppendFloat64(msgbin.AppendString(dst, name[predictionOOD]), p.OOD)
+}
+
+// Decode reads a message into the memory of p. It returns an *Error if the
+// message has not the form that PROTOCOL.md describes; p then holds anything.
+func (p *Prediction) Decode(b []byte) error {
+	f, err := open(b)
+	if err != nil {
+		return err
+	}
+	var flags uint64
+	for {
+		key, ok, err := f.next()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "v":
+			err = f.version(predictionV)
+		case "vehicle":
+			err = f.text(predictionVehicle, "vehicle", &p.Vehicle)
+		case "model":
+			err = f.text(predictionModel, "model", &p.Model)
+		case "instance":
+			err = f.text(predictionInstance, "instance", &p.Instance)
+		case "seq":
+			err = f.uint(predictionSeq, "seq", &p.Seq)
+		case "t":
+			err = f.int(predictionT, "t", &p.T)
+		case "valid_until":
+			err = f.int(predictionValidUntil, "valid_until", &p.ValidUntil)
+		case "channels":
+			err = f.texts(predictionChannels, "channels", &p.Channels, MaxChannels)
+		case "units":
+			err = f.texts(predictionUnits, "units", &p.Units, MaxChannels)
+		case "horizon":
+			err = f.floats(predictionHorizon, "horizon", &p.Horizon, MaxTimes)
+		case "mean":
+			err = f.floats(predictionMean, "mean", &p.Mean, MaxTimes*MaxChannels)
+		case "std":
+			err = f.floats(predictionStd, "std", &p.Std, MaxTimes*MaxChannels)
+		case "obs_std":
+			err = f.floats(predictionObsStd, "obs_std", &p.ObsStd, MaxTimes*MaxChannels)
+		case "inputs":
+			err = f.text(predictionInputs, "inputs", &p.Inputs)
+		case "flags":
+			err = f.uint(predictionFlags, "flags", &flags)
+		case "ood":
+			err = f.float(predictionOOD, "ood", &p.OOD)
+		default:
+			err = f.skip(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	p.Flags = Flags(flags) // of 64 bits a later version may use those above
+	for i, name := range predictionNames {
+		if err := f.need(i, name); err != nil {
+			return err
+		}
+	}
+	return p.shape()
+}
+
+// shape checks that the lengths agree.
+func (p *Prediction) shape() error {
+	K, T := len(p.Channels), len(p.Horizon)
+	if len(p.Units) != K {
+		return fail(WrongSize, "units", "%d, for %d channels", len(p.Units), K)
+	}
+	for _, v := range [...]struct {
+		field string
+		n     int
+	}{{"mean", len(p.Mean)}, {"std", len(p.Std)}, {"obs_std", len(p.ObsStd)}} {
+		if v.n != T*K {
+			return fail(WrongSize, v.field, "%d numbers, expected %d times × %d channels", v.n, T, K)
+		}
+	}
+	return nil
+}
+
+// appendTexts appends a list of strings.
+func appendTexts(dst []byte, list []string) []byte {
+	dst = msgbin.AppendArrayHeader(dst, len(list))
+	for _, s := range list {
+		dst = msgbin.AppendString(dst, s)
+	}
+	return dst
+}

@@ -1,0 +1,46 @@
+package wire
+
+import "fmt"
+
+// The subjects without their vehicle. AllX is what to subscribe to for every
+// vehicle.
+const (
+	statePrefix   = "dgm.state."
+	predictPrefix = "dgm.predict."
+	statusPrefix  = "dgm.status."
+
+	AllStates      = statePrefix + "*"
+	AllPredictions = predictPrefix + "*"
+	AllStatuses    = statusPrefix + "*"
+)
+
+// maxVehicle is the longest name of a vehicle, in bytes.
+const maxVehicle = 64
+
+// StateSubject returns the subject of a vehicle's states.
+func StateSubject(vehicle string) string { return statePrefix + vehicle }
+
+// PredictSubject returns the subject of a vehicle's predictions.
+func PredictSubject(vehicle string) string { return predictPrefix + vehicle }
+
+// StatusSubject returns the subject of a vehicle's status.
+func StatusSubject(vehicle string) string { return statusPrefix + vehicle }
+
+// CheckVehicle returns nil if the name can stand in a subject as one token that
+// needs no escaping anywhere: 1 to 64 letters, digits, '-' and '_' of ASCII.
+func CheckVehicle(name string) error {
+	if name == "" {
+		return fmt.Errorf("the vehicle has no name; give one of letters, digits, - and _")
+	}
+	if len(name) > maxVehicle {
+		return fmt.Errorf("vehicle %.16q…: the name has %d bytes, at most %d fit", name, len(name), maxVehicle)
+	}
+	for _, c := range name {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+		default:
+			return fmt.Errorf("vehicle %q: %q cannot be part of a subject; use letters, digits, - and _", name, c)
+		}
+	}
+	return nil
+}
