@@ -51,8 +51,9 @@ func (m *Model) Check() error {
 	c.allPositive("scale", m.Scale)
 	Q := len(m.NoiseKnots)
 	c.that(Q >= 1 && Q <= 64, "noise_knots", "%d knots, expected 1…64", Q)
-	for i := 1; i < Q; i++ {
-		c.that(m.NoiseKnots[i] > m.NoiseKnots[i-1], "noise_knots", "must ascend")
+	c.finite("noise_knots", m.NoiseKnots)
+	for i, tau := range m.NoiseKnots {
+		c.that(tau >= 0 && (i == 0 || tau > m.NoiseKnots[i-1]), "noise_knots", "must ascend from 0 or later")
 	}
 	c.length("sensor", m.Sensor, m.K)
 	for _, r := range m.Sensor {
@@ -62,7 +63,9 @@ func (m *Model) Check() error {
 	for i, w := range m.Widen {
 		field := fmt.Sprintf("widen[%d]", i)
 		c.length(field, w, m.K*Q)
-		c.allPositive(field, w)
+		for _, f := range w {
+			c.that(f >= 1, field, "%v narrows; a factor is at least 1", f)
+		}
 	}
 	c.that(len(m.Members) >= 1, "members", "none")
 	for i := range m.Members {
@@ -95,7 +98,7 @@ func (m *Model) checkInputs(c *checker) {
 	c.length("inputs.lift.std", l.Std, n)
 	c.allPositive("inputs.lift.std", l.Std)
 	for i, k := range l.Of {
-		c.that(k < m.K, "inputs.lift.of", "state %d of %d", k, m.K)
+		c.that(k >= 0 && k < m.K, "inputs.lift.of", "state %d of %d", k, m.K)
 		c.that(i >= len(l.Kind) || l.Kind[i] <= channel.Cosine, "inputs.lift.kind", "unknown reading")
 	}
 }
@@ -122,6 +125,7 @@ func (m *Model) checkMember(c *checker, e *Member, path string, noiseKnots int, 
 		q := &e.Posterior[r]
 		field := fmt.Sprintf("%s.posterior[%d]", path, r)
 		T := p.Features()
+		c.that((q.Exact != nil) == (e.Posterior[0].Exact != nil), field+".exact", "must be the same for both readouts")
 		if x := q.Exact; x != nil {
 			T = x.N
 			c.that(p.F == 0, path+".f", "%d with the exact kernel", p.F)
@@ -150,9 +154,9 @@ func (m *Model) checkRest(c *checker) {
 	}
 	c.finite("region", []float64{m.Region.Distance, m.Region.Variance})
 	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
+	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {
-		l := linear.NewLifting(m.Channels[:m.K])
-		Z := l.Z
+		Z := linear.NewLifting(m.Channels[:m.K]).Z
 		c.positive("baseline.step", m.Baseline.Step)
 		c.length("baseline.a", m.Baseline.A, Z*Z)
 		c.length("baseline.b", m.Baseline.B, Z*m.P)
@@ -161,12 +165,17 @@ func (m *Model) checkRest(c *checker) {
 	for i := range m.Checks {
 		s, path := &m.Checks[i], fmt.Sprintf("self_checks[%d]", i)
 		n := len(s.Times) * m.K
-		c.that(s.Readout < Readouts, path+".readout", "unknown")
+		c.that(s.Readout < Readouts, path+".readout", "%d is unknown", s.Readout)
 		c.length(path+".x0", s.X0, m.K)
 		c.length(path+".u", s.U, m.P)
 		c.that(m.P == 0 || len(s.Plan)%m.P == 0, path+".plan", "%d numbers are no whole number of rows", len(s.Plan))
+		c.that(s.Readout == Hold || m.P == 0 || len(s.Plan) > 0, path+".plan", "none for the readout plan")
 		c.finite(path+".plan", s.Plan)
 		c.that(len(s.Times) >= 1, path+".times", "none")
+		c.finite(path+".times", s.Times)
+		for _, t := range s.Times {
+			c.that(!m.Displacement || (t > 0 && t <= m.Horizon*(1+1e-9)), path+".times", "%v s is outside the horizon (0, %v] s", t, m.Horizon)
+		}
 		c.length(path+".mean", s.Mean, n)
 		c.length(path+".std", s.Std, n)
 		c.length(path+".obs_std", s.ObsStd, n)
@@ -184,7 +193,9 @@ func (c *checker) that(ok bool, field, format string, args ...any) {
 
 func (c *checker) finite(field string, v []float64) {
 	for i, x := range v {
-		c.that(!math.IsNaN(x) && !math.IsInf(x, 0), field, "element %d is %v", i, x)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			c.that(false, field, "element %d is %v", i, x)
+		}
 	}
 }
 

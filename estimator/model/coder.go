@@ -42,8 +42,14 @@ func open(b []byte, path string) *coder {
 		}
 		from := r.Offset()
 		if err = r.Skip(); err == nil {
+			if _, twice := c.in[key]; twice {
+				c.fail(key, "appears twice")
+			}
 			c.in[key] = b[from:r.Offset()]
 		}
+	}
+	if err == nil && r.Left() > 0 {
+		err = fmt.Errorf("%d bytes after its end", r.Left())
 	}
 	if err != nil {
 		c.fail("", err.Error())
@@ -53,21 +59,33 @@ func open(b []byte, path string) *coder {
 
 func (c *coder) fail(key, why string) {
 	if c.err == nil {
-		field := c.path
-		if key != "" {
-			field += "." + key
-		}
-		c.err = &FieldError{Field: field, Reason: why}
+		c.err = &FieldError{Field: c.at(key), Reason: why}
 	}
 }
 
-// value returns a reader of the field, or ok = false when writing, when the field
-// is absent, or after an error.
+// at returns the path of a field, of the map itself where key is empty.
+func (c *coder) at(key string) string {
+	switch {
+	case key == "" && c.path == "":
+		return "body"
+	case key == "":
+		return c.path
+	case c.path == "":
+		return key
+	}
+	return c.path + "." + key
+}
+
+// value returns a reader of the field, or ok = false when writing or after an
+// error, which an absent field is: writers leave out nothing.
 func (c *coder) value(key string) (r msgbin.Reader, ok bool) {
 	if !c.reading || c.err != nil {
 		return r, false
 	}
 	b, ok := c.in[key]
+	if !ok {
+		c.fail(key, "is missing")
+	}
 	return msgbin.NewReader(b), ok
 }
 
@@ -114,6 +132,17 @@ func (c *coder) int(key string, v *int) {
 	})
 }
 
+// choice is one of the numbered choices 0…last.
+func choice[T ~uint8](c *coder, key string, v *T, last T) {
+	field(c, key, v, func(b []byte, x T) []byte { return msgbin.AppendUint(b, uint64(x)) }, func(r *msgbin.Reader) (T, error) {
+		x, err := r.Uint64()
+		if err == nil && x > uint64(last) {
+			err = fmt.Errorf("%d is outside 0…%d", x, last)
+		}
+		return T(x), err
+	})
+}
+
 func (c *coder) uint(key string, v *uint64) {
 	field(c, key, v, msgbin.AppendUint, (*msgbin.Reader).Uint64)
 }
@@ -141,7 +170,7 @@ func (c *coder) singles(key string, v *[]float64) {
 	})
 }
 
-func (c *coder) ints(key string, v *[]int) {
+func (c *coder) ints(key string, v *[]int, last int) {
 	c.write(key, func(b []byte) []byte {
 		b = msgbin.AppendArrayHeader(b, len(*v))
 		for _, i := range *v {
@@ -155,8 +184,8 @@ func (c *coder) ints(key string, v *[]int) {
 		for i := 0; err == nil && i < n; i++ {
 			var x int64
 			x, err = r.Int64()
-			if err == nil && (x < 0 || x > maxList) {
-				err = fmt.Errorf("element %d: %d is outside 0…%d", i, x, maxList)
+			if err == nil && (x < 0 || x > int64(last)) {
+				err = fmt.Errorf("element %d: %d is outside 0…%d", i, x, last)
 			}
 			out = append(out, int(x))
 		}
@@ -175,18 +204,13 @@ func (c *coder) object(key string, fields func(*coder)) {
 		fields(inner)
 		return inner.finish(b)
 	})
-	if r, ok := c.value(key); ok {
-		_ = r
+	if _, ok := c.value(key); ok {
 		c.inner(key, c.in[key], fields)
 	}
 }
 
 func (c *coder) inner(key string, b []byte, fields func(*coder)) {
-	path := key
-	if c.path != "" {
-		path = c.path + "." + key
-	}
-	o := open(b, path)
+	o := open(b, c.at(key))
 	if o.err == nil {
 		fields(o)
 	}

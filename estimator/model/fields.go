@@ -77,8 +77,8 @@ func inputFields(in *feature.Inputs, c *coder) {
 		for i, k := range l.Kind {
 			kind[i] = int(k)
 		}
-		c.ints("of", &l.Of)
-		c.ints("kind", &kind)
+		c.ints("of", &l.Of, maxChannels-1)
+		c.ints("kind", &kind, int(channel.Cosine))
 		c.floats("omega", &l.Omega)
 		c.floats("mean", &l.Mean)
 		c.floats("std", &l.Std)
@@ -104,13 +104,11 @@ func memberFields(m *Member, c *coder) {
 
 func netFields(n *mlp.Net, c *coder) {
 	list(c, "layers", &n.Layers, func(l *mlp.Layer, c *coder) {
-		act := int(l.Act)
 		c.int("in", &l.In)
 		c.int("out", &l.Out)
-		c.int("activation", &act)
+		choice(c, "activation", &l.Act, mlp.Tanh)
 		c.floats("w", &l.W)
 		c.floats("b", &l.B)
-		l.Act = mlp.Activation(act)
 	})
 }
 
@@ -135,8 +133,7 @@ func posteriorFields(p *Posterior, c *coder) {
 }
 
 func checkFields(s *SelfCheck, c *coder) {
-	readout := int(s.Readout)
-	c.int("readout", &readout)
+	choice(c, "readout", &s.Readout, Hold)
 	c.floats("x0", &s.X0)
 	c.floats("u", &s.U)
 	c.floats("plan", &s.Plan)
@@ -144,5 +141,4 @@ func checkFields(s *SelfCheck, c *coder) {
 	c.floats("mean", &s.Mean)
 	c.floats("std", &s.Std)
 	c.floats("obs_std", &s.ObsStd)
-	s.Readout = Readout(readout)
 }

@@ -15,6 +15,9 @@ import (
 // Magic is the first element of a model file.
 const Magic = "dgm-model"
 
+// signatureSize is the length of an Ed25519 signature.
+const signatureSize = 64
+
 // Version is the version of the format that this package writes and the only one
 // it reads.
 const Version = 1
@@ -55,7 +58,11 @@ func Decode(b []byte) (*Model, error) {
 	if magic, err := r.StringBytes(64); err != nil || string(magic) != Magic {
 		return nil, fmt.Errorf("%w: it does not start with %q", ErrNotModel, Magic)
 	}
-	if v, err := r.Int64(); err != nil || v != Version {
+	v, err := r.Int64()
+	if err != nil {
+		return nil, fmt.Errorf("%w: version: %w", ErrDamaged, err)
+	}
+	if v != Version {
 		return nil, fmt.Errorf("%w: found %d, this program reads %d: use a program of the same release, or train again", ErrVersion, v, Version)
 	}
 	body, err := r.Bin(maxFile)
@@ -70,7 +77,12 @@ func Decode(b []byte) (*Model, error) {
 	if !bytes.Equal(sum[:], want) {
 		return nil, fmt.Errorf("%w: its checksum does not fit its content; copy it again", ErrDamaged)
 	}
-	for i := 4; i < n; i++ { // signature, and what later versions add
+	if !r.Nil() {
+		if s, err := r.Bin(signatureSize); err != nil || len(s) != signatureSize {
+			return nil, fmt.Errorf("%w: the signature is neither nil nor a bin of %d bytes", ErrDamaged, signatureSize)
+		}
+	}
+	for i := 5; i < n; i++ { // what later writers add
 		if err := r.Skip(); err != nil {
 			return nil, fmt.Errorf("%w: element %d: %w", ErrDamaged, i, err)
 		}
