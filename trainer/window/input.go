@@ -8,13 +8,18 @@ func (f *Flight) InputAt(dst []float64, t float64) {
 }
 
 // InputMean writes the exact mean of the held input over [a, b] (s after Origin,
-// a < b) to dst (P), in O(log n).
+// a ≤ b) to dst (P), in O(log n). Over less than a nanosecond it is the value at
+// a: such an interval is what rounding has left of none.
 func (f *Flight) InputMean(dst []float64, a, b float64) {
 	if f.P == 0 {
 		return
 	}
-	if !(a < b) {
+	if !(a <= b+snap) {
 		panic(badInterval)
+	}
+	if b-a <= snap {
+		f.InputAt(dst, a)
+		return
 	}
 	i, j := max(f.at(a), 0), max(f.at(b), 0)
 	if i == j {
@@ -46,4 +51,4 @@ func (in *Input) Mean(dst []float64, a, b float64) {
 	in.Flight.InputMean(dst, t0+a, t0+b)
 }
 
-const badInterval = "window: the mean of an input needs a < b"
+const badInterval = "window: the mean of an input needs a ≤ b"

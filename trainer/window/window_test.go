@@ -216,6 +216,12 @@ func TestMeanOfSteps(t *testing.T) {
 	f.InputMean(got, f.Duration()+1, f.Duration()+2)
 	near(t, "mean after the end", got[0], f.U[2*99], 1e-13)
 
+	for _, b := range []float64{0.3, 0.3 + 1e-17, 0.3 - 1e-16} {
+		f.InputMean(got, 0.3, b) // no length, or lost in rounding
+		f.InputAt(v, 0.3)
+		near(t, "mean over nothing", got[0], v[0], 0)
+	}
+
 	in := &Input{Flight: &f, Start: 30}
 	in.Mean(got, 0, f.T[31]-f.T[30])
 	near(t, "input of a window", got[0], f.U[60], 1e-13)
