@@ -65,12 +65,26 @@ func (n *Net) Forward(t *Tape, rows int, x, dx []float64) {
 	}
 }
 
-// product sets c = x·W + beta c.
+// tileRows × tileCols is the largest result that Dgemm computes in one goroutine
+// without taking memory; it splits what has four blocks of 64×64 or more. In
+// flight there is one goroutine, and rows are independent, so tiles change no bit.
+const (
+	tileRows = 64
+	tileCols = 3 * 64
+)
+
+// product sets c = x·W + beta c, tile by tile.
 func product(rows int, x []float64, l *Layer, beta float64, c []float64) {
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
-		blas64.General{Rows: rows, Cols: l.In, Stride: l.In, Data: x},
-		blas64.General{Rows: l.In, Cols: l.Out, Stride: l.Out, Data: l.W},
-		beta, blas64.General{Rows: rows, Cols: l.Out, Stride: l.Out, Data: c})
+	for r := 0; r < rows; r += tileRows {
+		n := min(tileRows, rows-r)
+		for j := 0; j < l.Out; j += tileCols {
+			w := min(tileCols, l.Out-j)
+			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
+				blas64.General{Rows: n, Cols: l.In, Stride: l.In, Data: x[r*l.In:]},
+				blas64.General{Rows: l.In, Cols: w, Stride: l.Out, Data: l.W[j:]},
+				beta, blas64.General{Rows: n, Cols: w, Stride: l.Out, Data: c[r*l.Out+j:]})
+		}
+	}
 }
 
 func activate(a Activation, y []float64) {
