@@ -63,7 +63,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			dst.Mean[j] = origin + m.Scale[k]*p.sum[j]
 			dst.Std[j] = factor * math.Sqrt(state)
 			dst.ObsStd[j] = factor * math.Sqrt(state+obs)
-			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
+			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j]) && dst.Std[j] > 0
 		}
 	}
 	for j := range dst.DMean {
@@ -146,16 +146,16 @@ func (p *Predictor) carriedVar(i, k int) float64 {
 }
 
 // region sets the out-of-distribution score: the larger of the distance of the
-// net's input from the training inputs and of posterior over prior variance at
-// the end of the horizon, each over the value that held-out data reach.
+// net's input at the end of the horizon from the training inputs, whatever times
+// are predicted, and of posterior over prior variance at the last of these times,
+// each over the value that held-out data reach.
 func (p *Predictor) region(dst *Prediction) {
 	r, I := &p.m.Region, p.m.Inputs.Dim()
 	dst.OOD = 0
 	if r.Distance > 0 {
-		last := p.rows.S[(len(p.times)-1)*I : len(p.times)*I]
 		x := p.residual[:I-1]
 		for i := range x {
-			x[i] = last[1+i] - r.Mean[i]
+			x[i] = p.end[1+i] - r.Mean[i]
 		}
 		dst.OOD = math.Sqrt(squares(r.Inverse, x)) / r.Distance
 	}
@@ -164,6 +164,15 @@ func (p *Predictor) region(dst *Prediction) {
 		dst.OOD = math.Max(dst.OOD, ratio/r.Variance)
 	}
 	dst.OutOfDistribution = dst.OOD > 1
+}
+
+func allFinite(s []float64) bool {
+	for _, v := range s {
+		if !finite(v) {
+			return false
+		}
+	}
+	return true
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

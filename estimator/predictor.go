@@ -53,6 +53,7 @@ type Predictor struct {
 	held      []float64 // P
 	x0        []float64 // L, lifted
 	scratch   []float64 // P
+	end       []float64 // I, the input row at the end of the horizon, for the region
 	slope     []float64 // L
 	mean, v   []float64 // T×K of one member
 	sum       []float64 // T×K accumulators
@@ -95,6 +96,9 @@ func New(m *model.Model, times []float64) (*Predictor, error) {
 		return nil, fmt.Errorf("no times to predict at")
 	}
 	for i, t := range times {
+		if !finite(t) {
+			return nil, fmt.Errorf("time %d is %g s; times must be finite", i, t)
+		}
 		if !(t > 0 && t <= m.Horizon*(1+1e-9)) && m.Displacement {
 			return nil, fmt.Errorf("time %d is %g s, outside the model's horizon (0, %g] s", i, t, m.Horizon)
 		}
@@ -117,7 +121,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	p := &Predictor{
 		m: m, times: append([]float64(nil), times...), rows: feature.NewRows(T, &m.Inputs, most),
 		held: make([]float64, P), x0: make([]float64, m.Inputs.Lift.Dim()), slope: make([]float64, m.Inputs.Lift.Dim()),
-		scratch: make([]float64, P), noise: make([]float64, T*len(m.NoiseKnots)),
+		scratch: make([]float64, P), end: make([]float64, m.Inputs.Dim()), noise: make([]float64, T*len(m.NoiseKnots)),
 		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), residual: make([]float64, m.Inputs.Dim()),
 	}
 	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV} {
@@ -154,27 +158,6 @@ func newMember(e *model.Member, rows int) memberWork {
 	return w
 }
 
-// NoiseWeights writes to dst the weights of the knots (ascending τ, one for each
-// dst) whose log σ, linear in √τ and constant beyond the ends, gives that at τ.
-func NoiseWeights(dst, knots []float64, tau float64) {
-	clear(dst)
-	if len(knots) == 1 || tau <= knots[0] {
-		dst[0] = 1
-		return
-	}
-	last := len(knots) - 1
-	if tau >= knots[last] {
-		dst[last] = 1
-		return
-	}
-	j := 0
-	for tau > knots[j+1] {
-		j++
-	}
-	a, b, s := math.Sqrt(knots[j]), math.Sqrt(knots[j+1]), math.Sqrt(tau)
-	dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)
-}
-
 // NewPrediction returns a prediction with memory for what Predict writes.
 func (p *Predictor) NewPrediction() *Prediction {
 	n := len(p.times) * p.m.K
@@ -194,14 +177,13 @@ func (d *Prediction) WithDerivatives() *Prediction {
 func (p *Predictor) Model() *model.Model { return p.m }
 
 // Predict writes the distribution of the state over the horizon to dst. ok is
-// false if a number is not finite; dst is then not to be used. It panics if a
-// length does not fit the model.
+// false if a number of the query or of the prediction is not finite, or a
+// standard deviation is zero; dst is then not to be used. It panics if a length
+// does not fit the model.
 func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
-	m := p.m
-	K, T, P := m.K, len(p.times), m.P
-	if len(q.X0) != K || (q.P0 != nil && len(q.P0) != K*K) || (q.U != nil && len(q.U) != P) ||
-		(P > 0 && len(q.Plan)%P != 0) || len(dst.Mean) != T*K {
-		panic(wrongLength)
+	p.lengths(dst, q)
+	if !allFinite(q.X0) || !allFinite(q.P0) || !allFinite(q.U) || !allFinite(q.Plan) {
+		return false // a saturated net would make finite numbers of it
 	}
 	dst.Readout = p.signal(q)
 	wantD := dst.DMean != nil
@@ -234,6 +216,18 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 	return p.finish(dst, q)
 }
 
+// lengths panics if a length of the query or the prediction does not fit.
+func (p *Predictor) lengths(dst *Prediction, q *Query) {
+	K, P, n := p.m.K, p.m.P, len(p.times)*p.m.K
+	switch {
+	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
+		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0,
+		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n,
+		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
+		panic(wrongLength)
+	}
+}
+
 const wrongLength = "estimator: a length does not fit the model"
 
 // signal sets the input over the horizon and says which readout that is.
@@ -260,6 +254,7 @@ func (p *Predictor) fill(x0 []float64) {
 	for i, t := range p.times {
 		in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, p.x0, &p.plan, p.scratch)
 	}
+	in.Row(p.end, nil, in.Horizon, p.x0, &p.plan, p.scratch)
 }
 
 // evaluate writes mean, v and, if wanted, their derivatives of one member.

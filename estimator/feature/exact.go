@@ -13,12 +13,9 @@ type ExactPoint struct {
 // Exact returns point i of channel k as an argument of the exact kernel, made of
 // views.
 func (m *Map) Exact(e *Eval, i, k int) ExactPoint {
-	Q := m.Basis.Dim(m.Inputs())
 	z, dz := m.Z(e, i, k)
-	return ExactPoint{
-		Z: z, DZ: dz, Gate: e.Rows.Gate[i], DGate: e.Rows.DGate[i],
-		B: e.Rows.B[i*Q : (i+1)*Q], DB: e.Rows.DB[i*Q : (i+1)*Q],
-	}
+	b, db := e.Rows.basis(i, m.Basis.Dim(m.Inputs()))
+	return ExactPoint{Z: z, DZ: dz, Gate: e.Rows.Gate[i], DGate: e.Rows.DGate[i], B: b, DB: db}
 }
 
 // Covariance returns the kernel that the random features approximate, between p

@@ -150,7 +150,7 @@ func (m *Map) Random(dst *Phi, e *Eval, k int) {
 			continue
 		}
 		gb, dgb := g*ampB, dg*ampB
-		b, db := rows.B[i*Q:(i+1)*Q], rows.DB[i*Q:(i+1)*Q]
+		b, db := rows.basis(i, Q)
 		for q := range Q {
 			phi[m.F+q] = gb * b[q]
 			if tangent {

@@ -8,7 +8,7 @@ type Rows struct {
 	Gate      []float64 // N, τ in the windows form, 1 in the paper's
 	DGate     []float64 // N
 	B, DB     []float64 // N×Q
-	dim, base int       // I, Q
+	dim, base int       // I, Q; maps with a smaller basis use the start of a row
 }
 
 // Basis is the linear part of the features: powers of time times (1, s).
@@ -29,6 +29,12 @@ func NewRows(n int, in *Inputs, basis Basis) *Rows {
 		B: make([]float64, n*Q), DB: make([]float64, n*Q),
 		dim: I, base: Q,
 	}
+}
+
+// basis returns the first n numbers of the basis of row i and of its tangent.
+func (r *Rows) basis(i, n int) (b, db []float64) {
+	o := i * r.base
+	return r.B[o : o+n], r.DB[o : o+n]
 }
 
 // Room returns the number of rows there is memory for.
