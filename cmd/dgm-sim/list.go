@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
+)
+
+func listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List systems, their channels and constants, and faults",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, p := range plant.All() {
+				if err := describe(cmd.OutOrStdout(), &p); err != nil {
+					return err
+				}
+			}
+			return faults(cmd.OutOrStdout())
+		},
+	}
+}
+
+func describe(out io.Writer, p *plant.Plant) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s: %s\n", p.Name, p.Text)
+	for i, c := range p.States {
+		fmt.Fprintf(w, "  state\t%s\t%s\tnoise %g\tbegins at %.4g\n", c.Name, c.Unit, p.Noise[i], p.X0[i])
+	}
+	for _, c := range channel.Select(p.Inputs, channel.Input) {
+		fmt.Fprintf(w, "  input\t%s\t%s\t\t\n", c.Name, c.Unit)
+	}
+	for _, q := range p.Params {
+		fmt.Fprintf(w, "  param\t%s\t%s\t%.6g\t\n", q.Name, q.Unit, q.Value)
+	}
+	for _, d := range p.Disturbances {
+		fmt.Fprintf(w, "  wind\t%s\t%s\t\t\n", d.Name, d.Unit)
+	}
+	fmt.Fprintln(w)
+	return w.Flush()
+}
+
+func faults(out io.Writer) error {
+	if _, err := fmt.Fprintln(out, "faults, by --fault; @name or @name,name limits one to some states:"); err != nil {
+		return err
+	}
+	for _, s := range append(sensor.Syntax(), "wind=0.5 or wind=0.5:2s (gusts of 0.5 standard deviation that last 2 s)") {
+		if _, err := fmt.Fprintln(out, "  "+s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/firmware-sim/live"
+)
+
+func liveCommand() *cobra.Command {
+	var (
+		robot               robotFlags
+		vehicle, url, creds string
+		duration            time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "live --system NAME --vehicle v1",
+		Short: "Publish a robot's states over NATS in real time",
+		Example: `  dgm-sim live --system pendulum --vehicle pend1 --nats nats://127.0.0.1:4222 --rate 100
+  dgm-sim live --system quadrotor-flown --vehicle quad1 --plan-horizon 500ms --fault wind=0.5`,
+		Args: cobra.NoArgs,
+	}
+	robot.add(cmd, time.Second)
+	fl := cmd.Flags()
+	fl.StringVar(&vehicle, "vehicle", "", "states go to dgm.state.<vehicle>")
+	fl.StringVar(&url, "nats", nats.DefaultURL, "where the NATS server is")
+	fl.StringVar(&creds, "creds", "", "file with the user's credentials for the server")
+	fl.DurationVar(&duration, "duration", 0, "how long; 0 = until interrupted")
+	if err := cmd.MarkFlagRequired("vehicle"); err != nil {
+		panic(err)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := robot.config()
+		if err != nil {
+			return err
+		}
+		if err := wire.CheckVehicle(vehicle); err != nil {
+			return cli.Usage("--vehicle: %v", err)
+		}
+		if duration < 0 {
+			return cli.Usage("--duration %v must not be negative", duration)
+		}
+		say := func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-sim: %s\n", text) }
+		var options []nats.Option
+		if creds != "" {
+			options = append(options, nats.UserCredentials(creds))
+		}
+		nc, err := live.Connect(url, "dgm-sim "+vehicle, say, options...)
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+		plan := ""
+		if c.PlanRows > 0 {
+			plan = fmt.Sprintf(", a plan of %d rows over %v", c.PlanRows, robot.horizon)
+		}
+		say(fmt.Sprintf("%s as %s at %.6g Hz: states %s%s%s", c.Plant.Name, wire.StateSubject(vehicle), c.Rate,
+			strings.Join(channel.Names(c.Plant.States), " "), inputs(c.Plant.Inputs), plan))
+		sum, err := live.Run(cmd.Context(), nc, live.Config{Robot: c, Vehicle: vehicle, Duration: duration})
+		if err != nil {
+			return err
+		}
+		// What was published last must leave before the process does.
+		if nc.IsConnected() {
+			if err := nc.FlushTimeout(time.Second); err != nil {
+				return fmt.Errorf("NATS at %s: the last states may not have arrived: %w", url, err)
+			}
+		}
+		if sum.Sent == 0 && sum.Unsent > 0 {
+			return fmt.Errorf("NATS at %s: no server was there, %d states were dropped; start one or give --nats", url, sum.Unsent)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d states sent, %d lost by the sensors, %d without a server, %d too late\n",
+			vehicle, sum.Sent, sum.Lost, sum.Unsent, sum.Late)
+		return nil
+	}
+	return cmd
+}
+
+func inputs(all []channel.Channel) string {
+	if len(all) == 0 {
+		return ", no inputs"
+	}
+	return ", inputs " + strings.Join(channel.Names(all), " ")
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/firmware-sim/robot"
+	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
+)
+
+// robotFlags are the flags that say which robot to simulate, the same for a
+// recording and live.
+type robotFlags struct {
+	system  string
+	rate    float64
+	seed    uint64
+	x0      string
+	noise   string
+	params  []string
+	faults  []string
+	horizon time.Duration
+	rows    int
+}
+
+// add defines the flags; horizon is the default of the plan.
+func (f *robotFlags) add(cmd *cobra.Command, horizon time.Duration) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.system, "system", "", "which system to simulate (see dgm-sim list)")
+	fl.Float64Var(&f.rate, "rate", 200, "samples a second, Hz")
+	fl.Uint64Var(&f.seed, "seed", 1, "everything random follows from it")
+	fl.StringVar(&f.x0, "x0", "", `where to begin: all values in order, "0.5,0", or some by name, "theta=0.5"`)
+	fl.StringVar(&f.noise, "noise", "1", `sensor noise: a factor on the system's usual one, standard deviations by name, or both: "0.5,theta=0.01"`)
+	fl.StringArrayVar(&f.params, "param", nil, `change a physical constant, "m=0.13"; controllers do not know (repeatable)`)
+	fl.StringArrayVar(&f.faults, "fault", nil, `add a fault, "dropout=0.01" (repeatable, see dgm-sim list)`)
+	fl.DurationVar(&f.horizon, "plan-horizon", horizon, "how far the plan of inputs reaches that comes with each state; 0 = no plan")
+	fl.IntVar(&f.rows, "plan-rows", 50, "values of each input in a plan")
+	// The flag was just defined.
+	if err := cmd.MarkFlagRequired("system"); err != nil {
+		panic(err)
+	}
+}
+
+// config reads the flags. Every error is wrong usage.
+func (f *robotFlags) config() (c robot.Config, err error) {
+	p, ok := plant.Named(f.system)
+	if !ok {
+		return c, cli.Usage("system %q is not known; there is %s", f.system, strings.Join(plant.Names(), ", "))
+	}
+	c = robot.Typical(p)
+	c.Rate, c.Seed = f.rate, f.seed
+	if !(f.rate > 0 && f.rate <= 100_000) {
+		return c, cli.Usage("--rate %v must be above 0 and at most 100000 Hz", f.rate)
+	}
+	if f.x0 != "" {
+		if c.X0, err = vector("--x0", f.x0, p.States, p.X0); err != nil {
+			return c, err
+		}
+	}
+	if c.Noise, err = noise(f.noise, &p); err != nil {
+		return c, err
+	}
+	if c.Params, err = params(f.params, &p); err != nil {
+		return c, err
+	}
+	if err := f.addFaults(&c); err != nil {
+		return c, err
+	}
+	return c, f.plan(&c)
+}
+
+func (f *robotFlags) plan(c *robot.Config) error {
+	if f.horizon == 0 || len(c.Plant.Inputs) == 0 {
+		return nil
+	}
+	if f.horizon < 0 || f.rows < 1 || f.rows > 10_000 || f.horizon < time.Duration(f.rows) {
+		return cli.Usage("--plan-horizon %v in --plan-rows %d: the horizon must be positive and hold 1 to 10000 rows", f.horizon, f.rows)
+	}
+	c.PlanHorizon, c.PlanRows = f.horizon.Seconds(), f.rows
+	return nil
+}
+
+func (f *robotFlags) addFaults(c *robot.Config) error {
+	p := &c.Plant
+	for _, text := range f.faults {
+		kind, rest, _ := strings.Cut(text, "=")
+		if kind != "wind" {
+			fault, err := sensor.Parse(text, p.States)
+			if err != nil {
+				return cli.Usage("--fault: %v; wind is written wind=0.5:1s", err)
+			}
+			c.Faults = append(c.Faults, fault)
+			continue
+		}
+		gusts, err := disturb.ParseGusts(rest)
+		if err != nil {
+			return cli.Usage("--fault %v", err)
+		}
+		if p.Push == nil {
+			return cli.Usage("--fault %s: system %s has nothing that wind could push", text, p.Name)
+		}
+		c.Gusts = gusts
+	}
+	return nil
+}
+
+// vector reads K numbers in order, or some by name with the rest from rest.
+func vector(flag, text string, states []channel.Channel, rest []float64) ([]float64, error) {
+	parts := strings.Split(text, ",")
+	out := append([]float64{}, rest...)
+	for i, part := range parts {
+		name, value, named := strings.Cut(part, "=")
+		switch {
+		case named:
+			i = channel.Index(states, strings.TrimSpace(name))
+			if i < 0 {
+				return nil, cli.Usage("%s %s: state %q is not known, there is %s", flag, text, name, strings.Join(channel.Names(states), ", "))
+			}
+		case len(parts) != len(states):
+			return nil, cli.Usage("%s %s: %d values for the %d states %s; give all or name them",
+				flag, text, len(parts), len(states), strings.Join(channel.Names(states), ", "))
+		default:
+			value = part
+		}
+		v, err := number(value)
+		if err != nil {
+			return nil, cli.Usage("%s %s: %q is not a number", flag, text, value)
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// noise reads a factor on the plant's noise, values by name, or both.
+func noise(text string, p *plant.Plant) ([]float64, error) {
+	out := append([]float64{}, p.Noise...)
+	var named []string
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.Contains(part, "=") {
+			named = append(named, part)
+			continue
+		}
+		factor, err := number(part)
+		if err != nil || factor < 0 {
+			return nil, cli.Usage(`--noise %s: %q must be a factor that is not negative, or name=value`, text, part)
+		}
+		for i := range out {
+			out[i] = factor * p.Noise[i]
+		}
+	}
+	if named == nil {
+		return out, nil
+	}
+	out, err := vector("--noise", strings.Join(named, ","), p.States, out)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range out {
+		if v < 0 {
+			return nil, cli.Usage("--noise %s: the standard deviation of %s is negative", text, p.States[i].Name)
+		}
+	}
+	return out, nil
+}
+
+// params reads name=value for physical constants; nil where none is given.
+func params(texts []string, p *plant.Plant) ([]float64, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	out := p.Values()
+next:
+	for _, text := range texts {
+		name, value, _ := strings.Cut(text, "=")
+		for i, q := range p.Params {
+			if q.Name != name {
+				continue
+			}
+			v, err := number(value)
+			if err != nil {
+				return nil, cli.Usage("--param %s: %q is not a number", text, value)
+			}
+			out[i] = v
+			continue next
+		}
+		var names []string
+		for _, q := range p.Params {
+			names = append(names, q.Name)
+		}
+		return nil, cli.Usage("--param %s: system %s has no constant %q, it has %s", text, p.Name, name, strings.Join(names, ", "))
+	}
+	return out, nil
+}
+
+func number(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		err = strconv.ErrRange
+	}
+	return v, err
+}
