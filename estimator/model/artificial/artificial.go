@@ -1,0 +1,104 @@
+// Package artificial makes models of any size from a seed, for tests and
+// benchmarks of what surrounds a model. They are whole, finite and deterministic,
+// and say nothing about any robot.
+package artificial
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Size is the size of a model.
+type Size struct {
+	K, P     int     // states x0…, inputs u0…
+	Features int     // F, random features of a channel, even
+	Basis    int     // (optional) terms of the linear basis; 0 = none
+	Points   int     // default points over the horizon
+	Horizon  float64 // s
+}
+
+// Quadrotor is the size of a quadrotor's model with one member and no basis.
+var Quadrotor = Size{K: 12, P: 4, Features: 100, Points: 100, Horizon: 1}
+
+// New returns a model in the windows form: one member, core 10-5, D = 3, both
+// readouts sharing a posterior. It panics if the size is not one.
+func New(s Size, seed uint64) *model.Model {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	m := &model.Model{
+		Vehicle: "artificial", K: s.K, P: s.P, Horizon: s.Horizon, Points: s.Points, Displacement: true,
+		NoiseKnots: []float64{0, 0.1, 1},
+		Inputs: feature.Inputs{
+			Horizon: s.Horizon, TimeMean: s.Horizon / 2, TimeStd: s.Horizon / math.Sqrt(12), Causal: true,
+		},
+		Provenance: model.Provenance{Tool: "artificial", Seed: seed},
+	}
+	for k := range s.K {
+		m.Channels = append(m.Channels, channel.Channel{Name: fmt.Sprintf("x%d", k), Unit: "m", Role: channel.State})
+		m.Scale = append(m.Scale, 1)
+		m.Sensor = append(m.Sensor, 1e-4)
+	}
+	m.Inputs.Lift = channel.NewLift(m.Channels)
+	if s.P > 0 {
+		m.Inputs.Knots = 5
+	}
+	for p := range s.P {
+		m.Channels = append(m.Channels, channel.Channel{Name: fmt.Sprintf("u%d", p), Unit: "N", Role: channel.Input})
+		m.Inputs.InputMean = append(m.Inputs.InputMean, 0)
+		m.Inputs.InputStd = append(m.Inputs.InputStd, 1)
+	}
+	m.Members = []model.Member{member(s, m, rng)}
+	m.Region = region(m.Inputs.Dim() - 1)
+	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
+	m.Dynamics.Net.Glorot(rng)
+	if _, err := m.Encode(); err != nil { // sets the ID
+		panic("artificial: " + err.Error())
+	}
+	return m
+}
+
+func member(s Size, m *model.Model, rng *rand.Rand) model.Member {
+	sig := []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid}
+	e := model.Member{
+		Map:       feature.NewMap(m.Inputs.Dim(), s.K, 3, s.Features, []int{10, 5}, sig, feature.Basis{Terms: s.Basis}, true),
+		OmegaSeed: rng.Uint64(),
+	}
+	e.Map.Core.Glorot(rng)
+	e.Map.Head.Glorot(rng)
+	e.Map.DrawOmega(rand.New(rand.NewPCG(e.OmegaSeed, 0)))
+	var p model.Posterior
+	T := e.Map.Features()
+	for range s.K {
+		weights, inverse := make([]float64, T), make([]float64, T*(T+1)/2)
+		for i := range weights {
+			weights[i] = 0.3 * rng.NormFloat64()
+		}
+		for row, o := 0, 0; row < T; row++ {
+			for j := range row {
+				inverse[o+j] = 0.005 * rng.NormFloat64()
+			}
+			inverse[o+row] = 0.1
+			o += row + 1
+		}
+		p.Weights = append(p.Weights, weights)
+		p.InverseFactor = append(p.InverseFactor, inverse)
+		p.LogSigma = append(p.LogSigma, -4, -3, -2)
+	}
+	e.Posterior = []model.Posterior{p}
+	return e
+}
+
+// region is the unit ball of s inputs, wide enough for states of a few units.
+func region(s int) model.Region {
+	r := model.Region{Mean: make([]float64, s), Inverse: make([]float64, s*(s+1)/2), Distance: 10}
+	for i, o := 0, 0; i < s; i++ {
+		r.Inverse[o+i] = 1
+		o += i + 1
+	}
+	return r
+}

@@ -1,0 +1,51 @@
+package artificial
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+func TestModelsAreWholeAndRepeatable(t *testing.T) {
+	for _, s := range []Size{{K: 1, Features: 10, Points: 5, Horizon: 0.5}, {K: 2, P: 1, Features: 20, Basis: 2, Points: 10, Horizon: 1}, Quadrotor} {
+		m := New(s, 1)
+		first, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, _ := New(s, 1).Encode()
+		other, _ := New(s, 2).Encode()
+		if !bytes.Equal(first, second) || bytes.Equal(first, other) {
+			t.Errorf("%+v: the seed does not say which model this is", s)
+		}
+		if m, err = model.Decode(first); err != nil {
+			t.Fatal(err)
+		}
+		p, err := estimator.New(m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := p.NewPrediction()
+		x0 := make([]float64, s.K)
+		if !p.Predict(dst, &estimator.Query{X0: x0}) || len(dst.Mean) != s.K*s.Points || dst.OutOfDistribution {
+			t.Errorf("%+v: predicted %v", s, dst)
+		}
+		x0[0] = 1e3
+		if !p.Predict(dst, &estimator.Query{X0: x0}) || !dst.OutOfDistribution {
+			t.Errorf("%+v: a state far off is not told", s)
+		}
+	}
+}
+
+func BenchmarkPredict(b *testing.B) {
+	p, err := estimator.New(New(Quadrotor, 1), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst, x0 := p.NewPrediction(), make([]float64, 12)
+	for b.Loop() {
+		p.Predict(dst, &estimator.Query{X0: x0})
+	}
+}
