@@ -63,7 +63,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			dst.Mean[j] = origin + m.Scale[k]*p.sum[j]
 			dst.Std[j] = factor * math.Sqrt(state)
 			dst.ObsStd[j] = factor * math.Sqrt(state+obs)
-			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j]) && dst.Std[j] > 0
+			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}
 	for j := range dst.DMean {

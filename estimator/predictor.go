@@ -177,9 +177,8 @@ func (d *Prediction) WithDerivatives() *Prediction {
 func (p *Predictor) Model() *model.Model { return p.m }
 
 // Predict writes the distribution of the state over the horizon to dst. ok is
-// false if a number of the query or of the prediction is not finite, or a
-// standard deviation is zero; dst is then not to be used. It panics if a length
-// does not fit the model.
+// false if a number of the query or of the prediction is not finite; dst is then
+// not to be used. It panics if a length does not fit the model.
 func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 	p.lengths(dst, q)
 	if !allFinite(q.X0) || !allFinite(q.P0) || !allFinite(q.U) || !allFinite(q.Plan) {
