@@ -10,15 +10,14 @@ type Purpose uint64
 
 // The purposes. Their numbers are part of what a seed means: never reuse one.
 const (
-	Start     Purpose = 1 // initial conditions
-	Drive     Purpose = 2 // inputs, waypoints
-	Belief    Purpose = 3 // what a controller mistakes its state for
-	Wind      Purpose = 4
-	Noise     Purpose = 5
-	Spike     Purpose = 6
-	Dropout   Purpose = 7
-	Jitter    Purpose = 8
-	Spectator Purpose = 9 // free for programs around the simulation
+	Start   Purpose = 1 // initial conditions
+	Drive   Purpose = 2 // inputs, waypoints
+	Belief  Purpose = 3 // what a controller mistakes its state for
+	Wind    Purpose = 4
+	Noise   Purpose = 5
+	Spike   Purpose = 6
+	Dropout Purpose = 7
+	Jitter  Purpose = 8
 )
 
 // Stream returns the source for one purpose in one segment; n tells several of
