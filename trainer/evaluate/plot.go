@@ -19,7 +19,7 @@ import (
 var (
 	black  = color.RGBA{A: 255}
 	blue   = color.RGBA{R: 0, G: 114, B: 178, A: 255}
-	band   = color.NRGBA{R: 86, G: 180, B: 233, A: 90}
+	band   = color.NRGBA{R: 86, G: 180, B: 233, A: 110}
 	grey   = color.RGBA{R: 140, G: 140, B: 140, A: 255}
 	orange = color.RGBA{R: 230, G: 159, B: 0, A: 255}
 	red    = color.RGBA{R: 213, G: 94, B: 0, A: 255}
@@ -39,6 +39,13 @@ func WriteSVG(w io.Writer, t *Table, trace *Trace) error {
 		right, err := errorPlot(t, k, c)
 		if err != nil {
 			return err
+		}
+		if k == 0 {
+			// One legend a column, in room of its own above the curves.
+			left.Y.Max += 0.5 * (left.Y.Max - left.Y.Min)
+			right.Y.Max *= math.Pow(right.Y.Max/right.Y.Min, 0.6)
+		} else {
+			left.Legend, right.Legend = plot.NewLegend(), plot.NewLegend()
 		}
 		rows[k] = []*plot.Plot{left, right}
 	}
@@ -62,6 +69,17 @@ func tracePlot(t *Trace, k int, c Channel) (*plot.Plot, error) {
 	for i, m := range t.Mean[k] {
 		low[i], high[i] = m-score.Z95*t.Std[k][i], m+score.Z95*t.Std[k][i]
 	}
+	dots := draw.GlyphStyle{Color: black, Radius: 0.8, Shape: draw.CircleGlyph{}}
+	measured := points(t.T, t.Truth[k], 0, len(t.T))
+	if len(measured) > 0 {
+		truth, err := plotter.NewScatter(measured)
+		if err != nil {
+			return nil, err
+		}
+		truth.GlyphStyle = dots
+		p.Add(truth)
+		p.Legend.Add("measured", truth)
+	}
 	// Truth is NaN where nothing was measured; a band is broken at jumps of time.
 	for _, run := range runs(t.T) {
 		outline := append(points(t.T, high, run[0], run[1]), reversed(points(t.T, low, run[0], run[1]))...)
@@ -80,17 +98,6 @@ func tracePlot(t *Trace, k int, c Channel) (*plot.Plot, error) {
 			p.Legend.Add("model", mean)
 		}
 	}
-	measured := points(t.T, t.Truth[k], 0, len(t.T))
-	if len(measured) == 0 {
-		return p, nil
-	}
-	truth, err := plotter.NewScatter(measured)
-	if err != nil {
-		return nil, err
-	}
-	truth.GlyphStyle = draw.GlyphStyle{Color: black, Radius: 0.7 * vg.Millimeter / 2, Shape: draw.CircleGlyph{}}
-	p.Add(truth)
-	p.Legend.Add("measured", truth)
 	return p, nil
 }
 
@@ -140,8 +147,9 @@ func errorPlot(t *Table, k int, c Channel) (*plot.Plot, error) {
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Title.TextStyle.Font.Size, p.Title.Padding = 10, 2*vg.Millimeter
-	p.Legend.Top, p.Legend.TextStyle.Font.Size, p.Legend.ThumbnailWidth = true, 8, 6*vg.Millimeter
+	p.Title.TextStyle.Font.Size, p.Title.Padding = 11, 2*vg.Millimeter
+	p.X.Label.TextStyle.Font.Size, p.Y.Label.TextStyle.Font.Size = 9, 9
+	p.Legend.Top, p.Legend.Left, p.Legend.TextStyle.Font.Size, p.Legend.ThumbnailWidth = true, true, 8, 6*vg.Millimeter
 	p.Add(plotter.NewGrid())
 	return p
 }

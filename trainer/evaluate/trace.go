@@ -15,7 +15,11 @@ type Trace struct {
 	Segment          string
 }
 
-// Follow predicts ahead s along the longest flight, at most n windows of it.
+// shown is how many horizons long a trace is at most.
+const shown = 10
+
+// Follow predicts ahead s along the longest flight, for at most n windows and 10
+// horizons of it: more than that no eye can tell apart.
 func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64, n int) (*Trace, error) {
 	opt.Horizons = []float64{ahead}
 	opt, err := opt.fillIn(m.Horizon)
@@ -34,6 +38,9 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 	t := &Trace{Ahead: ahead, Segment: f.Name, Truth: make([][]float64, K), Mean: make([][]float64, K), Std: make([][]float64, K), Hold: make([][]float64, K)}
 	o := &r.newOutcomes(1)[0]
 	for _, s := range starts[:min(n, len(starts))] {
+		if f.T[s]-f.T[starts[0]] > shown*ahead {
+			break
+		}
 		r.window(o, f, s)
 		if !o.ok {
 			return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[s]*1e9)}
