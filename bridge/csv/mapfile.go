@@ -1,0 +1,218 @@
+package csv
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Map says how tables become a log: the content of map.toml.
+type Map struct {
+	Vehicle  string    `toml:"vehicle"` // one token, as in the subjects of its messages
+	Time     Time      `toml:"time"`
+	Channels []Channel `toml:"channel"`
+
+	file string // its name, for errors
+}
+
+// Time says how time is written and where segments begin.
+type Time struct {
+	Column        string   `toml:"column"`
+	Unit          string   `toml:"unit"`           // s, ms, us or ns
+	SegmentColumn Names    `toml:"segment_column"` // (optional) a new value starts a segment; several columns: a new value in any
+	MaxGap        Duration `toml:"max_gap"`        // (optional) a longer gap starts a segment; 0 = none does
+	From          Duration `toml:"from"`           // (optional) cut, from the file's first sample
+	To            Duration `toml:"to"`             // (optional) cut, from the file's first sample; 0 = to the end
+	OnBackwards   Policy   `toml:"on_backwards"`   // (optional) error, segment or keep; defaults to error
+	OnDuplicate   Policy   `toml:"on_duplicate"`   // (optional) drop, error or keep; defaults to drop
+	AnyRate       bool     `toml:"any_rate"`       // (optional) believe the unit even where the sampling rate is odd
+}
+
+// Channel says which column a channel is read from, and what it is.
+type Channel struct {
+	Name       string       `toml:"name"`
+	Column     string       `toml:"column"`
+	Unit       string       `toml:"unit"`       // (optional) of the value in the log
+	Role       channel.Role `toml:"role"`       // state, input or aux
+	Derivative string       `toml:"derivative"` // (optional) a state channel, or "none"; else detected
+	Period     float64      `toml:"period"`     // (optional) in its unit
+	Invariant  bool         `toml:"invariant"`  // (optional)
+	Noise      float64      `toml:"noise"`      // (optional) known std of the sensor, in its unit
+	Scale      *float64     `toml:"scale"`      // (optional) value = scale·column + offset; defaults to 1
+	Offset     float64      `toml:"offset"`     // (optional) in the unit of the log
+	Frame      string       `toml:"frame"`      // (optional) free text
+}
+
+// Policy is what is done with a time that is out of order.
+type Policy string
+
+// The policies.
+const (
+	Fail    Policy = "error"   // stop with an error
+	Segment Policy = "segment" // begin a new segment
+	Drop    Policy = "drop"    // leave the row out
+	Keep    Policy = "keep"    // write it as it is
+)
+
+// noDerivative as derivative says that there is none, and none is looked for.
+const noDerivative = "none"
+
+// Duration is a time.Duration written as "50ms".
+type Duration time.Duration
+
+var _ encoding.TextUnmarshaler = (*Duration)(nil)
+
+// UnmarshalText reads "50ms" or "1.5s".
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration such as \"50ms\" or \"5s\"", text)
+	}
+	if v < 0 {
+		return fmt.Errorf("%q is negative", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Names is one name or a list of names.
+type Names []string
+
+// UnmarshalTOML reads a string or an array of strings.
+func (n *Names) UnmarshalTOML(v any) error {
+	switch v := v.(type) {
+	case string:
+		*n = Names{v}
+		return nil
+	case []any:
+		for _, e := range v {
+			s, ok := e.(string)
+			if !ok {
+				return fmt.Errorf("%v is not the name of a column", e)
+			}
+			*n = append(*n, s)
+		}
+		return nil
+	}
+	return fmt.Errorf("%v is not the name of a column", v)
+}
+
+// ReadMap reads a map.toml. Errors are *Error, or of package os.
+func ReadMap(path string) (*Map, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMap(path, data)
+}
+
+// ParseMap is ReadMap of data; name is what errors call it.
+func ParseMap(name string, data []byte) (*Map, error) {
+	m := &Map{file: name}
+	md, err := toml.Decode(string(data), m)
+	if err != nil {
+		e := &Error{File: name, Reason: err.Error(), Mend: "correct it", Err: err}
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			e.Line, e.Reason = parse.Position.Line, parse.Message
+			if e.Reason == "" {
+				e.Reason = strings.TrimPrefix(parse.Error(), "toml: ")
+			}
+			if parse.LastKey != "" {
+				e.Field = "key " + parse.LastKey
+			}
+		}
+		return nil, e
+	}
+	if unknown := md.Undecoded(); len(unknown) > 0 {
+		var names []string
+		for _, k := range unknown {
+			names = append(names, k.String())
+		}
+		return nil, &Error{File: name, Field: "key " + strings.Join(names, ", "), Reason: "is not known", Mend: "correct the spelling or remove it"}
+	}
+	return m, m.check()
+}
+
+// powers of ten of a unit in nanoseconds.
+var unitPower = map[string]int{"s": 9, "ms": 6, "us": 3, "ns": 0}
+
+// check returns the first thing that cannot be, named by key.
+func (m *Map) check() error {
+	bad := func(field, reason, mend string) error {
+		return &Error{File: m.file, Field: field, Reason: reason, Mend: mend}
+	}
+	t := &m.Time
+	t.OnBackwards, t.OnDuplicate = policy(t.OnBackwards, Fail), policy(t.OnDuplicate, Drop)
+	_, unitKnown := unitPower[t.Unit]
+	switch {
+	case m.Vehicle == "":
+		return bad("vehicle", "is missing", `name the robot, as in vehicle = "pendulum"`)
+	case strings.ContainsAny(m.Vehicle, " \t\n.*>"):
+		return bad("vehicle", quote(m.Vehicle)+" holds a space, a dot, * or >", "the name is one token of a subject, such as pend1")
+	case t.Column == "":
+		return bad("time.column", "is missing", "name the column that holds the time")
+	case !unitKnown:
+		return bad("time.unit", quote(t.Unit)+" is not a unit of time here", "write s, ms, us or ns")
+	case t.To != 0 && t.To <= t.From:
+		return bad("time.to", "is not after time.from", "both count from the file's first sample")
+	case t.OnBackwards != Fail && t.OnBackwards != Segment && t.OnBackwards != Keep:
+		return bad("time.on_backwards", quote(string(t.OnBackwards))+" is not known", "write error, segment or keep")
+	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep:
+		return bad("time.on_duplicate", quote(string(t.OnDuplicate))+" is not known", "write error, drop or keep")
+	case len(m.Channels) == 0:
+		return bad("channel", "there is none", "describe each channel under [[channel]]")
+	}
+	for i, c := range m.Channels {
+		field := fmt.Sprintf("channel %d (%q)", i+1, c.Name)
+		switch {
+		case c.Name == "":
+			return bad(field, "name is missing", "name every channel")
+		case c.Column == "":
+			return bad(field, "column is missing", "name the column that it is read from")
+		case c.Role == "":
+			return bad(field, "role is missing", "write state, input or aux")
+		case c.Scale != nil && (*c.Scale == 0 || !finite(*c.Scale)):
+			return bad(field, fmt.Sprintf("scale %v would make every value the same", *c.Scale), "value = scale * column + offset")
+		case !finite(c.Offset):
+			return bad(field, fmt.Sprintf("offset %v is not finite", c.Offset), "value = scale * column + offset")
+		}
+	}
+	all := m.channels()
+	if err := channel.Check(all); err != nil {
+		return bad("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(all, channel.State)), ", "))
+	}
+	return nil
+}
+
+func policy(p, otherwise Policy) Policy {
+	if p == "" {
+		return otherwise
+	}
+	return p
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// channels describes the channels as the log's header does, with the derivatives
+// that the map declares.
+func (m *Map) channels() []channel.Channel {
+	var all []channel.Channel
+	for _, c := range m.Channels {
+		d := c.Derivative
+		if d == noDerivative {
+			d = ""
+		}
+		all = append(all, channel.Channel{Name: c.Name, Unit: c.Unit, Role: c.Role, Derivative: d,
+			Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: c.Frame})
+	}
+	return all
+}

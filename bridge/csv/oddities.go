@@ -1,0 +1,85 @@
+package csv
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// Oddities counts what is no error and what the user should know.
+type Oddities struct {
+	Duplicates Count     // rows whose time is that of the row before
+	Backwards  Count     // rows before which the time runs backwards
+	Gaps       Count     // rows before which there is more than max_gap
+	LongestGap int64     // ns
+	Missing    []Missing // per channel, in the map's order
+}
+
+// Missing counts the rows in which a channel was not measured.
+type Missing struct {
+	Channel string
+	Count
+}
+
+// Count is a number of rows and where the first of them stands.
+type Count struct {
+	N    int
+	File string
+	Line int
+}
+
+func (c *Count) add(file string, line int) {
+	if c.N == 0 {
+		c.File, c.Line = file, line
+	}
+	c.N++
+}
+
+// where names the file without its folder: the text goes into the log, which does
+// not depend on where it was made.
+func (c Count) where() string {
+	file := filepath.Base(c.File)
+	if c.N == 1 {
+		return fmt.Sprintf("in %s line %d", file, c.Line)
+	}
+	return fmt.Sprintf("first in %s line %d", file, c.Line)
+}
+
+func newOddities(m *Map) *Oddities {
+	o := &Oddities{}
+	for _, c := range m.Channels {
+		o.Missing = append(o.Missing, Missing{Channel: c.Name})
+	}
+	return o
+}
+
+// Texts says it in sentences, one for each kind that occurred.
+func (o *Oddities) Texts(duplicates, backwards Policy, rows int) []string {
+	var out []string
+	if o.Duplicates.N > 0 {
+		done := "dropped"
+		if duplicates == Keep {
+			done = "kept"
+		}
+		out = append(out, fmt.Sprintf("%d rows with the time of the row before %s, %s", o.Duplicates.N, done, o.Duplicates.where()))
+	}
+	if o.Backwards.N > 0 {
+		done := "a segment was begun at each"
+		if backwards == Keep {
+			done = "kept as they are"
+		}
+		out = append(out, fmt.Sprintf("time runs backwards at %d rows (%s), %s", o.Backwards.N, done, o.Backwards.where()))
+	}
+	if o.Gaps.N > 0 {
+		out = append(out, fmt.Sprintf("%d gaps longer than max_gap, the longest %s, %s", o.Gaps.N, seconds(o.LongestGap), o.Gaps.where()))
+	}
+	for _, m := range o.Missing {
+		switch {
+		case m.N == 0:
+		case m.N == rows:
+			out = append(out, fmt.Sprintf("channel %q was never measured", m.Channel))
+		default:
+			out = append(out, fmt.Sprintf("channel %q was not measured in %d of %d rows, %s", m.Channel, m.N, rows, m.where()))
+		}
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package csv
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxLine bounds a line, so that a file that is no table does not fill memory.
+const maxLine = 1 << 20
+
+// table reads one file row by row.
+type table struct {
+	path    string
+	file    *os.File
+	read    int64 // bytes of the file so far
+	records *csv.Reader
+	columns []string
+	line    int // of the row last returned
+}
+
+// openTable opens a file, finds out how it is packed and separated, and reads
+// the names of its columns. wanted are the columns that must be there.
+func openTable(path string, wanted []string) (*table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{path: path, file: f}
+	if err := t.start(wanted); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *table) close() { t.file.Close() }
+
+func (t *table) start(wanted []string) error {
+	if info, err := t.file.Stat(); err == nil && info.IsDir() {
+		return t.fail(0, "", "is a folder", "give its files one by one")
+	}
+	text := bufio.NewReaderSize(countingReader{t.file, &t.read}, 64<<10)
+	if head, _ := text.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		unzipped, err := gzip.NewReader(text)
+		if err != nil {
+			return t.failed(err)
+		}
+		text = bufio.NewReaderSize(unzipped, 64<<10)
+	}
+	head, err := text.Peek(64 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return t.failed(err)
+	}
+	switch {
+	case len(bytes.TrimSpace(head)) == 0 && errors.Is(err, io.EOF):
+		return t.fail(0, "", "the file is empty", "export it again")
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return t.fail(0, "", "the text is UTF-16", "export it as UTF-8")
+	case bytes.IndexByte(head, 0) >= 0:
+		return t.fail(0, "", "the file is not text", "give a table of text; other logs have importers of their own")
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		head = head[3:]
+		if _, err := text.Discard(3); err != nil {
+			return t.failed(err)
+		}
+	}
+	t.records = csv.NewReader(&lineLimit{r: text})
+	comma, names := header(head, wanted)
+	t.records.Comma = comma
+	t.records.Comment = '#'
+	t.records.FieldsPerRecord = -1
+	t.records.ReuseRecord = true
+	t.records.TrimLeadingSpace = t.records.Comma != '\t'
+	if names == nil {
+		names, err = t.records.Read()
+		if errors.Is(err, io.EOF) {
+			return t.fail(0, "", "the file is empty", "export it again")
+		}
+		if err != nil {
+			return t.failed(err)
+		}
+		t.line, _ = t.records.FieldPos(0)
+	}
+	for _, n := range names {
+		t.columns = append(t.columns, strings.TrimSpace(n))
+	}
+	return t.hasColumns(wanted)
+}
+
+// header guesses from the first lines what stands between the columns: what makes
+// the most wanted columns appear, else what occurs most. names is nil unless a
+// comment line holds all wanted columns, as numpy writes them.
+func header(head []byte, wanted []string) (comma rune, names []string) {
+	comma, best := ',', -1
+	for line := range strings.Lines(string(head)) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		text, comment := strings.CutPrefix(line, "#")
+		for _, sep := range ",;\t" {
+			cells := strings.Split(text, string(sep))
+			for i := range cells {
+				cells[i] = strings.Trim(cells[i], " \"")
+			}
+			found := 0
+			for _, w := range wanted {
+				if slices.Contains(cells, w) {
+					found++
+				}
+			}
+			if comment && found == len(wanted) {
+				return sep, cells
+			}
+			if score := found<<16 + len(cells); !comment && score > best {
+				comma, best = sep, score
+			}
+		}
+		if !comment {
+			break
+		}
+	}
+	return comma, nil
+}
+
+// hasColumns returns an error for the first wanted column that is not there, or
+// is there twice.
+func (t *table) hasColumns(wanted []string) error {
+	for _, w := range wanted {
+		n := 0
+		for _, c := range t.columns {
+			if c == w {
+				n++
+			}
+		}
+		switch {
+		case n > 1:
+			return t.fail(t.line, "column "+quote(w), fmt.Sprintf("stands there %d times", n), "give the columns different names")
+		case n == 0 && t.namesAreNumbers():
+			return t.fail(t.line, "", "the first line holds numbers", "the first line must name the columns")
+		case n == 0:
+			return t.fail(t.line, "", "there is no column "+quote(w), "there are: "+t.list(w))
+		}
+	}
+	return nil
+}
+
+func (t *table) namesAreNumbers() bool {
+	for _, c := range t.columns {
+		if _, err := parseTime(c, 0); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// list names the columns, those first that differ from wanted by case or spaces
+// only.
+func (t *table) list(wanted string) string {
+	const most = 60
+	names := slices.Clone(t.columns)
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case plain(a) == plain(wanted):
+			return -1
+		case plain(b) == plain(wanted):
+			return 1
+		}
+		return 0
+	})
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
+	}
+	return strings.Join(names, ", ") + more
+}
+
+// index returns the place of a column that is there.
+func (t *table) index(name string) int { return slices.Index(t.columns, name) }
+
+// next returns the cells of the next row, as many as there are columns, valid
+// until the next call, or io.EOF.
+func (t *table) next() ([]string, error) {
+	cells, err := t.records.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, io.EOF
+	}
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	t.line, _ = t.records.FieldPos(0)
+	for len(cells) > len(t.columns) && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1] // a separator at the end of the line
+	}
+	if len(cells) != len(t.columns) {
+		mend := "mend the line or delete it"
+		if _, err := t.records.Read(); errors.Is(err, io.EOF) {
+			mend = "it is the last line, so the file was cut off: delete the line or take the whole file"
+		}
+		return nil, t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", len(cells), len(t.columns)), mend)
+	}
+	return cells, nil
+}
+
+// fail makes an error about a place in the table.
+func (t *table) fail(line int, field, reason, mend string) error {
+	return &Error{File: t.path, Line: line, Field: field, Reason: reason, Mend: mend}
+}
+
+// failed makes an error of what the libraries say.
+func (t *table) failed(err error) error {
+	e := &Error{File: t.path, Reason: err.Error(), Err: err}
+	var parse *csv.ParseError
+	if errors.As(err, &parse) {
+		e.Line, e.Reason, e.Mend = parse.Line, parse.Err.Error(), "mend the quotes of the line or delete it"
+	}
+	switch {
+	case errors.Is(err, errLongLine):
+		e.Line, e.Reason, e.Mend = t.line+1, errLongLine.Error(), "give a table of text with line ends"
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF):
+		e.Line, e.Reason, e.Mend = 0, "the gzip data are damaged or cut off ("+err.Error()+")", "compress or copy the file again"
+	}
+	return e
+}
+
+// countingReader counts what was read.
+type countingReader struct {
+	r io.Reader
+	n *int64
+}
+
+func (c countingReader) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	*c.n += int64(n)
+	return n, err
+}
+
+var errLongLine = fmt.Errorf("a line of more than %d bytes", maxLine)
+
+// lineLimit fails where a line is longer than maxLine.
+type lineLimit struct {
+	r    io.Reader
+	open int // bytes since the last line end
+}
+
+func (l *lineLimit) Read(b []byte) (int, error) {
+	n, err := l.r.Read(b)
+	if i := bytes.LastIndexByte(b[:n], '\n'); i >= 0 {
+		l.open = n - i - 1
+	} else if l.open += n; l.open > maxLine {
+		return 0, errLongLine
+	}
+	return n, err
+}
