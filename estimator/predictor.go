@@ -103,6 +103,9 @@ func New(m *model.Model, times []float64) (*Predictor, error) {
 			return nil, fmt.Errorf("time %d is %g s, outside the model's horizon (0, %g] s", i, t, m.Horizon)
 		}
 	}
+	if err := affordable(m, len(times)); err != nil {
+		return nil, err
+	}
 	if err := selfCheck(m); err != nil {
 		return nil, err
 	}

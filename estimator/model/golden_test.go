@@ -1,0 +1,212 @@
+package model_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+)
+
+var update = flag.Bool("update", false, "make the golden files of this version anew")
+
+// The golden files of version 1: the windows form with all that it can carry,
+// and the paper's form with the exact kernel. Files of a released version are
+// never made anew.
+var goldenShapes = map[string]modeltest.Shape{
+	"v1":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, Widen: true, Velocity: true},
+	"v1-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
+}
+
+func goldenFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name+".dgm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestGolden(t *testing.T) {
+	for name, shape := range goldenShapes {
+		t.Run(name, func(t *testing.T) {
+			if *update {
+				makeGolden(t, name, shape)
+			}
+			b := goldenFile(t, name)
+			m, err := model.Decode(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := estimator.New(m, nil); err != nil { // re-evaluates the self-checks
+				t.Error(err)
+			}
+			again, err := m.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(again, b) {
+				t.Error("encoding what was decoded gives other bytes")
+			}
+			raw, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want map[string]any
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, throughJSON(t, content(m))); diff != "" {
+				t.Errorf("decoded numbers (-golden +now):\n%s", diff)
+			}
+		})
+	}
+}
+
+func makeGolden(t *testing.T, name string, shape modeltest.Shape) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, uint64(len(name))))
+	m := modeltest.New(shape, rng)
+	m.Members[0].Posterior[0].LogSigma[0] = -3.5 // a round number to look for in a dump
+	addChecks(t, m, rng)
+	b, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", name+".dgm"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = model.Decode(b); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(content(m), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("testdata", name+".json"), append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// addChecks predicts once with every readout.
+func addChecks(t *testing.T, m *model.Model, rng *rand.Rand) {
+	t.Helper()
+	H := m.Horizon
+	p, err := estimator.New(m, []float64{H / 10, H / 2, H})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range 2 {
+		if m.P == 0 && r == 1 {
+			break
+		}
+		c := model.SelfCheck{Readout: model.Readout(r), X0: numbers(m.K, rng), U: numbers(m.P, rng)}
+		q := estimator.Query{X0: c.X0, U: c.U}
+		if m.P > 0 && c.Readout == model.Plan {
+			c.Plan = numbers(5*m.P, rng)
+			q.Plan = c.Plan
+		}
+		got := p.NewPrediction()
+		if !p.Predict(got, &q) || got.Readout != c.Readout {
+			t.Fatal("no prediction to store")
+		}
+		c.Times, c.Mean, c.Std, c.ObsStd = got.Times, got.Mean, got.Std, got.ObsStd
+		m.Checks = append(m.Checks, c)
+	}
+}
+
+func numbers(n int, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = rng.NormFloat64()
+	}
+	return out
+}
+
+func throughJSON(t *testing.T, v any) map[string]any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// content lists a model's numbers by the names of FORMAT.md. It is written apart
+// from the codec, so that two swapped fields cannot agree with themselves.
+func content(m *model.Model) map[string]any {
+	out := map[string]any{
+		"id": m.ID, "vehicle": m.Vehicle, "horizon": m.Horizon, "points": m.Points, "displacement": m.Displacement,
+		"velocity": m.Velocity, "origin": m.Origin, "scale": m.Scale, "noise_knots": m.NoiseKnots, "sensor": m.Sensor,
+		"widen": m.Widen, "inputs.time_mean": m.Inputs.TimeMean, "inputs.time_std": m.Inputs.TimeStd,
+		"inputs.knots": m.Inputs.Knots, "inputs.causal": m.Inputs.Causal, "inputs.input_mean": m.Inputs.InputMean,
+		"inputs.input_std": m.Inputs.InputStd, "inputs.lift.of": m.Inputs.Lift.Of, "inputs.lift.omega": m.Inputs.Lift.Omega,
+		"inputs.lift.mean": m.Inputs.Lift.Mean, "inputs.lift.std": m.Inputs.Lift.Std,
+		"region.mean": m.Region.Mean, "region.inverse": m.Region.Inverse, "region.distance": m.Region.Distance,
+		"region.variance": m.Region.Variance, "baseline.step": m.Baseline.Step, "baseline.a": m.Baseline.A,
+		"baseline.b": m.Baseline.B, "baseline.c": m.Baseline.C,
+		"provenance.created": m.Provenance.Created, "provenance.tool": m.Provenance.Tool,
+		"provenance.data_hash": m.Provenance.DataHash, "provenance.config": m.Provenance.Config,
+		"provenance.seed": m.Provenance.Seed, "provenance.scores": m.Provenance.Scores,
+		"provenance.partial": m.Provenance.Partial, "provenance.verdict": m.Provenance.Verdict,
+	}
+	kinds := []int{}
+	for _, k := range m.Inputs.Lift.Kind {
+		kinds = append(kinds, int(k))
+	}
+	out["inputs.lift.kind"] = kinds
+	for i, c := range m.Channels {
+		p := fmt.Sprintf("channels[%d].", i)
+		out[p+"name"], out[p+"unit"], out[p+"role"], out[p+"frame"] = c.Name, c.Unit, c.Role, c.Frame
+		out[p+"derivative"], out[p+"period"], out[p+"invariant"], out[p+"noise"] = c.Derivative, c.Period, c.Invariant, c.Noise
+	}
+	netContent(out, "dynamics", &m.Dynamics.Net)
+	for i := range m.Members {
+		memberContent(out, fmt.Sprintf("members[%d]", i), &m.Members[i])
+	}
+	for i := range m.Refits {
+		memberContent(out, fmt.Sprintf("refits[%d]", i), &m.Refits[i])
+	}
+	for i, c := range m.Checks {
+		p := fmt.Sprintf("self_checks[%d].", i)
+		out[p+"readout"], out[p+"x0"], out[p+"u"], out[p+"plan"] = c.Readout, c.X0, c.U, c.Plan
+		out[p+"times"], out[p+"mean"], out[p+"std"], out[p+"obs_std"] = c.Times, c.Mean, c.Std, c.ObsStd
+	}
+	return out
+}
+
+func memberContent(out map[string]any, path string, e *model.Member) {
+	m := &e.Map
+	out[path+".d"], out[path+".f"], out[path+".basis"], out[path+".gated"] = m.D, m.F, m.Basis.Terms, m.Gated
+	out[path+".omega"], out[path+".omega_seed"], out[path+".log_amplitude"] = m.Omega, e.OmegaSeed, m.LogAmp
+	netContent(out, path+".core", &m.Core)
+	netContent(out, path+".head", &m.Head)
+	for r, p := range e.Posterior {
+		q := fmt.Sprintf("%s.posterior[%d].", path, r)
+		out[q+"weights"], out[q+"inverse_factor"], out[q+"log_sigma"] = p.Weights, p.InverseFactor, p.LogSigma
+		if p.Exact != nil {
+			out[q+"n"], out[q+"z"], out[q+"gate"], out[q+"b"] = p.Exact.N, p.Exact.Z, p.Exact.Gate, p.Exact.B
+		}
+	}
+}
+
+func netContent(out map[string]any, path string, n *mlp.Net) {
+	for i, l := range n.Layers {
+		p := fmt.Sprintf("%s.layers[%d].", path, i)
+		out[p+"in"], out[p+"out"], out[p+"activation"], out[p+"w"], out[p+"b"] = l.In, l.Out, int(l.Act), l.W, l.B
+	}
+}

@@ -1,0 +1,188 @@
+// Package modeltest makes models for tests: of any shape, with every feature of
+// the format, conditioned on invented data so that their variances behave as
+// trained ones do. Only tests import it.
+package modeltest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/linear"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Shape says what a model has. The zero value of what is optional leaves it out.
+type Shape struct {
+	K, P     int
+	Core     []int // (optional) widths; defaults to 8-6
+	D        int   // (optional) defaults to 2
+	F        int   // random features; 0 with Exact
+	Basis    int   // (optional)
+	Exact    int   // (optional) observations of the exact kernel
+	Knots    int   // (optional) defaults to 3 where there are inputs
+	Members  int   // (optional) defaults to 1
+	Refits   int   // (optional)
+	Readouts int   // (optional) posteriors of a member; defaults to 1
+	Paper    bool  // the paper's form instead of the windows form
+	Widen    bool
+	Velocity bool
+}
+
+// Horizon of all models, s.
+const Horizon = 0.8
+
+// New makes a model; the same rng gives the same model. Channels come in fours:
+// an angle and its rate, a position (invariant) and its velocity. It panics if
+// the shape is none.
+func New(s Shape, rng *rand.Rand) *model.Model {
+	s = s.defaults()
+	m := &model.Model{
+		Vehicle: "test", Channels: channels(s.K, s.P), K: s.K, P: s.P, Horizon: Horizon, Points: 10,
+		Displacement: !s.Paper, Velocity: s.Velocity, Inputs: inputs(s, rng), NoiseKnots: []float64{0, 0.1, 1},
+	}
+	if s.Paper {
+		m.NoiseKnots = []float64{0}
+	}
+	for range s.K {
+		m.Origin = append(m.Origin, rng.NormFloat64())
+		m.Scale = append(m.Scale, 0.5+rng.Float64())
+		m.Sensor = append(m.Sensor, 1e-4*rng.Float64())
+	}
+	if !s.Paper {
+		m.Origin = nil
+	}
+	for i := range s.Members {
+		m.Members = append(m.Members, member(m, s, uint64(i), rng))
+	}
+	for i := range s.Refits {
+		e := member(m, s, uint64(s.Members+i), rng)
+		for r := range e.Posterior {
+			e.Posterior[r].InverseFactor = nil
+		}
+		m.Refits = append(m.Refits, e)
+	}
+	for range s.Readouts {
+		if s.Widen {
+			m.Widen = append(m.Widen, factors(s.K*len(m.NoiseKnots), rng))
+		}
+	}
+	m.Region = region(m.Inputs.Dim()-1, rng)
+	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
+	m.Baseline = baseline(m, rng)
+	m.Provenance = model.Provenance{Created: "2026-01-02T03:04:05Z", Tool: "modeltest", DataHash: "00", Config: "a = 1", Seed: 7, Scores: "{}", Verdict: "made up"}
+	if _, err := m.Encode(); err != nil {
+		panic("modeltest: " + err.Error())
+	}
+	return m
+}
+
+func (s Shape) defaults() Shape {
+	if s.Core == nil {
+		s.Core = []int{8, 6}
+	}
+	if s.Knots == 0 && s.P > 0 {
+		s.Knots = 3
+	}
+	s.D, s.Members, s.Readouts = max(s.D, 0), max(s.Members, 1), max(s.Readouts, 1)
+	if s.D == 0 {
+		s.D = 2
+	}
+	return s
+}
+
+func channels(k, p int) []channel.Channel {
+	var out []channel.Channel
+	for i := range k {
+		c := channel.Channel{Role: channel.State, Frame: "ned"}
+		switch i % 4 {
+		case 0:
+			c.Name, c.Unit, c.Period = fmt.Sprintf("angle%d", i), "rad", channel.Angle
+		case 1:
+			c.Name, c.Unit, c.Noise = fmt.Sprintf("rate%d", i), "rad/s", 0.01
+		case 2:
+			c.Name, c.Unit, c.Invariant = fmt.Sprintf("position%d", i), "m", true
+		case 3:
+			c.Name, c.Unit = fmt.Sprintf("velocity%d", i), "m/s"
+		}
+		if i%2 == 1 {
+			out[i-1].Derivative = c.Name
+		}
+		out = append(out, c)
+	}
+	for i := range p {
+		out = append(out, channel.Channel{Name: fmt.Sprintf("command%d", i), Unit: "N", Role: channel.Input})
+	}
+	return out
+}
+
+func inputs(s Shape, rng *rand.Rand) feature.Inputs {
+	in := feature.Inputs{
+		Horizon: Horizon, TimeMean: Horizon / 2, TimeStd: Horizon / math.Sqrt(12),
+		Lift: channel.NewLift(channels(s.K, 0)), Knots: s.Knots, Causal: !s.Paper,
+	}
+	for i := range in.Lift.Mean {
+		in.Lift.Mean[i], in.Lift.Std[i] = 0.2*rng.NormFloat64(), 0.5+rng.Float64()
+	}
+	for range s.P {
+		in.InputMean = append(in.InputMean, 0.3*rng.NormFloat64())
+		in.InputStd = append(in.InputStd, 0.5+rng.Float64())
+	}
+	return in
+}
+
+func net(widths []int, rng *rand.Rand) mlp.Net {
+	acts := make([]mlp.Activation, len(widths)-1)
+	for i := range acts[:len(acts)-1] {
+		acts[i] = mlp.Activation(1 + i%2) // sigmoid, tanh, …
+	}
+	n := mlp.New(widths, acts)
+	n.Glorot(rng)
+	for i := range n.Layers {
+		for j := range n.Layers[i].B {
+			n.Layers[i].B[j] = 0.1 * rng.NormFloat64()
+		}
+	}
+	return n
+}
+
+// region is a unit ball in skewed coordinates that scores 1 at distance 3.
+func region(n int, rng *rand.Rand) model.Region {
+	r := model.Region{Distance: 3, Variance: 0.9}
+	for i := range n {
+		r.Mean = append(r.Mean, 0.1*rng.NormFloat64())
+		for range i {
+			r.Inverse = append(r.Inverse, 0.1*rng.NormFloat64())
+		}
+		r.Inverse = append(r.Inverse, 1)
+	}
+	return r
+}
+
+func baseline(m *model.Model, rng *rand.Rand) linear.Model {
+	Z := linear.NewLifting(m.Channels[:m.K]).Z
+	b := linear.Model{Step: 0.01, A: make([]float64, Z*Z), B: normal(Z*m.P, 0.1, rng), C: normal(Z, 0.01, rng)}
+	for i := range Z {
+		b.A[i*Z+i] = 0.9
+	}
+	return b
+}
+
+func factors(n int, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1 + rng.Float64()
+	}
+	return out
+}
+
+func normal(n int, scale float64, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = scale * rng.NormFloat64()
+	}
+	return out
+}

@@ -1,0 +1,397 @@
+package model_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// wrap makes a file with a fitting checksum around a body.
+func wrap(body []byte) []byte {
+	sum := sha256.Sum256(body)
+	b := msgbin.AppendArrayHeader(nil, 5)
+	b = msgbin.AppendString(b, model.Magic)
+	b = msgbin.AppendInt(b, model.Version)
+	b = msgbin.AppendBin(b, body)
+	b = msgbin.AppendBin(b, sum[:])
+	return msgbin.AppendNil(b)
+}
+
+// body returns the body of a golden file as any msgpack library reads it.
+func body(t testing.TB, name string) map[string]any {
+	t.Helper()
+	var outer []any
+	if err := msgpack.Unmarshal(goldenFile(t, name), &outer); err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := msgpack.Unmarshal(outer[2].([]byte), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func pack(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := msgpack.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestEveryFlippedBitIsRefused(t *testing.T) {
+	b := goldenFile(t, "v1")
+	for i := range b {
+		for bit := range 8 {
+			b[i] ^= 1 << bit
+			if _, err := model.Decode(b); err == nil {
+				t.Fatalf("bit %d of byte %d flipped and not seen", bit, i)
+			}
+			b[i] ^= 1 << bit
+		}
+	}
+}
+
+func TestEveryTruncationIsRefused(t *testing.T) {
+	b := goldenFile(t, "v1")
+	for n := range b {
+		if _, err := model.Decode(b[:n]); err == nil {
+			t.Fatalf("%d of %d bytes were enough", n, len(b))
+		}
+	}
+	if _, err := model.Decode(append(b, 0)); !errors.Is(err, model.ErrDamaged) {
+		t.Errorf("a byte behind the end: %v", err)
+	}
+}
+
+func TestOtherFilesAreNamed(t *testing.T) {
+	good := goldenFile(t, "v1")
+	at := bytes.IndexByte(good, model.Magic[len(model.Magic)-1]) + 1
+	newer := bytes.Clone(good)
+	newer[at]++
+	signed := func(s []byte) []byte {
+		return msgbin.AppendBin(bytes.Clone(good[:len(good)-1]), s)
+	}
+	for name, c := range map[string]struct {
+		file []byte
+		is   error
+		says string
+	}{
+		"empty":           {nil, model.ErrNotModel, "model"},
+		"text":            {[]byte("t,theta,omega\n0,1,2\n"), model.ErrNotModel, "model"},
+		"a log":           {[]byte("\x85\xa5magic\xaddgm.flightlog"), model.ErrNotModel, "model"},
+		"other magic":     {bytes.Replace(good, []byte(model.Magic), []byte("dgm-mOdel"), 1), model.ErrNotModel, model.Magic},
+		"newer version":   {newer, model.ErrVersion, "found 2, this program reads 1: use a program of the same release, or train again"},
+		"checksum":        {bytes.Replace(good, []byte("made up"), []byte("made uP"), 1), model.ErrDamaged, "copy it again"},
+		"short signature": {signed(make([]byte, 63)), model.ErrDamaged, "signature"},
+	} {
+		_, err := model.Decode(c.file)
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := model.Decode(signed(make([]byte, 64))); err != nil {
+		t.Errorf("the signature's place is not free: %v", err)
+	}
+}
+
+func TestFileErrorsNameTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "absent.dgm")
+	if _, err := model.ReadFile(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+	m, err := model.Decode(goldenFile(t, "v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "m.dgm")
+	m.Scale[1] = math.NaN()
+	var field *model.FieldError
+	if err := model.WriteFile(path, m); !errors.As(err, &field) || field.Field != "scale" || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+	m.Scale[1] = 1
+	if err := model.WriteFile(path, m); err != nil {
+		t.Fatal(err)
+	}
+	back, err := model.ReadFile(path)
+	if err != nil || back.ID != m.ID || len(back.ID) != 16 {
+		t.Errorf("wrote model %s, read %v, %v", m.ID, back, err)
+	}
+}
+
+func TestUnknownFieldsAreSkipped(t *testing.T) {
+	m := body(t, "v1")
+	m["novelty"] = map[string]any{"deep": []any{1, "two", nil}}
+	m["members"].([]any)[0].(map[string]any)["novelty"] = 3.5
+	if _, err := model.Decode(wrap(pack(t, m))); err != nil {
+		t.Error(err)
+	}
+	b := wrap(pack(t, m))
+	b[0]++ // an array of six
+	if _, err := model.Decode(msgbin.AppendString(b, "more")); err != nil {
+		t.Error(err)
+	}
+}
+
+// leaf is one place in a body.
+type leaf struct {
+	path string
+	set  func(v any)
+	cut  func() func() // removes the field and returns the way back
+	v    any
+}
+
+// leaves lists every field of a body, at all depths.
+func leaves(path string, v any, out []leaf) []leaf {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			at := strings.TrimPrefix(path+"."+key, ".")
+			out = append(out, leaf{at, func(x any) { v[key] = x }, func() func() {
+				delete(v, key)
+				return func() { v[key] = inner }
+			}, inner})
+			out = leaves(at, inner, out)
+		}
+	case []any:
+		for i, inner := range v {
+			out = leaves(fmt.Sprintf("%s[%d]", path, i), inner, out)
+		}
+	}
+	return out
+}
+
+// refused decodes the body and asserts that the error names the field or the
+// part that the field belongs to.
+func refused(t *testing.T, m map[string]any, what, path string) {
+	t.Helper()
+	_, err := model.Decode(wrap(pack(t, m)))
+	var field *model.FieldError
+	if !errors.As(err, &field) {
+		t.Errorf("%s %s: %v", path, what, err)
+		return
+	}
+	path = strings.TrimSuffix(path, ".v")
+	if !strings.HasPrefix(path, field.Field) && !strings.HasPrefix(field.Field, path) {
+		t.Errorf("%s %s: the error names another field: %v", path, what, err)
+	}
+}
+
+// freeLength are the vectors that may have any length, and what follows from
+// them elsewhere.
+func freeLength(path string, v any) bool {
+	switch {
+	case strings.HasSuffix(path, ".times"): // seen in the mean, which has other points
+		return true
+	case strings.HasSuffix(path, ".plan"): // any number of rows
+		return true
+	case path == "noise_knots": // seen in what has a number for each knot
+		return true
+	}
+	return len(v.([]byte)) == 0
+}
+
+// TestEveryFieldIsChecked leaves out, shortens and poisons every field of both
+// golden files, one after the other.
+func TestEveryFieldIsChecked(t *testing.T) {
+	for name := range goldenShapes {
+		m := body(t, name)
+		all := leaves("", m, nil)
+		if len(all) < 100 {
+			t.Fatalf("only %d fields", len(all))
+		}
+		for _, l := range all {
+			back := l.cut()
+			refused(t, m, "left out", l.path)
+			back()
+			l.set(map[string]any{"of": "another type"})
+			refused(t, m, "of another type", l.path)
+			l.set(l.v)
+			switch v := l.v.(type) {
+			case float64:
+				for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+					l.set(bad)
+					refused(t, m, "set to "+fmt.Sprint(bad), l.path)
+				}
+			case []byte:
+				if !freeLength(l.path, v) {
+					// Eight bytes are two single or one double number.
+					l.set(v[:len(v)-8])
+					refused(t, m, "shortened", l.path)
+					l.set(append(bytes.Clone(v), v[:8]...))
+					refused(t, m, "lengthened", l.path)
+					l.set(v[:len(v)-1])
+					refused(t, m, "cut within a number", l.path)
+				}
+				for _, bad := range poison(v, name == "v1" && strings.Contains(l.path, "inverse_factor")) {
+					l.set(bad)
+					refused(t, m, "poisoned", l.path)
+				}
+			}
+			l.set(l.v)
+		}
+		if _, err := model.Decode(wrap(pack(t, m))); err != nil {
+			t.Fatalf("the body was not put back: %v", err)
+		}
+	}
+}
+
+// poison returns copies of a vector, in single or double precision, with its last
+// number NaN and infinite.
+func poison(v []byte, single bool) [][]byte {
+	if len(v) == 0 {
+		return nil
+	}
+	nan, inf := bytes.Clone(v), bytes.Clone(v)
+	if single {
+		binary.LittleEndian.PutUint32(nan[len(v)-4:], math.Float32bits(float32(math.NaN())))
+		binary.LittleEndian.PutUint32(inf[len(v)-4:], math.Float32bits(float32(math.Inf(1))))
+	} else {
+		binary.LittleEndian.PutUint64(nan[len(v)-8:], math.Float64bits(math.NaN()))
+		binary.LittleEndian.PutUint64(inf[len(v)-8:], math.Float64bits(math.Inf(-1)))
+	}
+	return [][]byte{nan, inf}
+}
+
+// TestContradictionsAreRefused changes whole numbers and lists, which
+// TestEveryFieldIsChecked leaves alone.
+func TestContradictionsAreRefused(t *testing.T) {
+	vec := func(v ...float64) []byte { return msgbin.AppendFloats(nil, v)[2:] }
+	for _, c := range []struct {
+		path string
+		v    any
+		says string
+	}{
+		{"vehicle", 7, "expected a string"},
+		{"horizon", -1.0, "must be positive"},
+		{"points", 0, "outside 1…"},
+		{"points", 1 << 30, "outside"},
+		{"displacement", false, "origin"},
+		{"channels[0].role", "driver", "role"},
+		{"channels[0].role", "aux", "channels"},
+		{"channels[2].role", "state", "input_mean"}, // for an input that is none any more
+		{"channels[0].derivative", "nothing", "derivative"},
+		{"channels[1].name", "angle0", "twice"},
+		{"channels", []any{}, "no channel"},
+		{"inputs.knots", 4, "members[0].core.layers[0].in"},
+		{"inputs.knots", -1, "outside"},
+		{"inputs.knots", 1 << 40, "outside"},
+		{"inputs.input_std", vec(0), "must be positive"},
+		{"inputs.lift.of", []any{0, 0, 2}, "state 2 of 2"},
+		{"inputs.lift.of", []any{0, 0}, "kind"},
+		{"inputs.lift.kind", []any{1, 2, 3}, "outside 0…2"},
+		{"inputs.lift.kind", []any{1, 2, 256}, "outside 0…2"},
+		{"inputs.lift.std", vec(1, 1, 0), "must be positive"},
+		{"scale", vec(1, 0), "must be positive"},
+		{"sensor", vec(1, -1), "negative"},
+		{"noise_knots", vec(0, 0.2, 0.1), "ascend"},
+		{"noise_knots", vec(-1, 0.1, 1), "ascend"},
+		{"noise_knots", vec(), "0 knots"},
+		{"widen[0].v", vec(1, 1, 1, 1, 1, 0.99), "at least 1"},
+		{"members", []any{}, "none"},
+		{"members[0].d", 3, "head"},
+		{"members[0].d", 0, "outside 1…"},
+		{"members[0].f", 5, "even"},
+		{"members[0].f", 6, "omega"},
+		{"members[0].basis", 9, "outside 0…8"},
+		{"members[0].basis", 2, "weights"},
+		{"members[0].gated", false, "displacement"},
+		{"members[0].core.layers", []any{}, "layers"},
+		{"members[0].core.layers[0].in", 8, "expected 7"},
+		{"members[0].core.layers[1].out", 5, "numbers, expected"},
+		{"members[0].core.layers[1].out", 0, "outside 1…"},
+		{"members[0].core.layers[0].activation", 3, "outside 0…2"},
+		{"members[0].core.layers[0].activation", 256, "outside 0…2"},
+		{"members[0].posterior", []any{}, "0 readouts"},
+		{"members[1].posterior[1].weights", []any{}, "0 channels, expected 2"},
+		{"refits[0].posterior[0].weights", []any{}, "0 channels, expected 2"},
+		{"members[0].posterior[1].exact", true, "is missing"},
+		{"dynamics.layers[1].out", 3, "dynamics"},
+		{"baseline.step", 0.0, "must be positive"},
+		{"self_checks[0].readout", 2, "outside 0…1"},
+		{"self_checks[0].plan", vec(), "none for the readout plan"},
+		{"self_checks[0].times", vec(0.1, 0.2), "mean"},
+		{"self_checks[0].times", vec(0.1, 0.2, 0.9), "outside the horizon"},
+		{"self_checks[0].times", vec(), "none"},
+	} {
+		m := body(t, "v1")
+		found := false
+		for _, l := range leaves("", m, nil) {
+			if l.path == c.path {
+				l.set(c.v)
+				found = true
+			}
+		}
+		if !found {
+			t.Errorf("no field %s", c.path)
+			continue
+		}
+		_, err := model.Decode(wrap(pack(t, m)))
+		var field *model.FieldError
+		if !errors.As(err, &field) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s = %v: %v", c.path, c.v, err)
+		}
+	}
+}
+
+func TestReadoutsOfAMemberAgreeOnTheKernel(t *testing.T) {
+	m, err := model.Decode(goldenFile(t, "v1-exact"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &m.Members[0]
+	e.Posterior = append(e.Posterior, model.Posterior{Weights: e.Posterior[0].Weights, LogSigma: e.Posterior[0].LogSigma})
+	var field *model.FieldError
+	if err := m.Check(); !errors.As(err, &field) || field.Field != "members[0].posterior[1].exact" {
+		t.Error(err)
+	}
+}
+
+// TestClaimedLengthsTakeNoMemory offers lengths of gigabytes in a few bytes.
+func TestClaimedLengthsTakeNoMemory(t *testing.T) {
+	huge := []byte{0xff, 0xff, 0xff, 0xff}
+	claim := func(code byte) []byte { return append([]byte{code}, huge...) }
+	head := msgbin.AppendInt(msgbin.AppendString([]byte{0x95}, model.Magic), model.Version)
+	field := func(key string, v []byte) []byte {
+		return wrap(append(msgbin.AppendString(msgbin.AppendMapHeader(nil, 1), key), v...))
+	}
+	files := map[string][]byte{
+		"outer array":  claim(0xdd),
+		"magic":        append([]byte{0x95}, claim(0xdb)...),
+		"body":         append(bytes.Clone(head), claim(0xc6)...),
+		"body map":     wrap(claim(0xdf)),
+		"key":          wrap(append([]byte{0x81}, claim(0xdb)...)),
+		"extension":    field("vehicle", claim(0xc9)),
+		"text":         field("vehicle", claim(0xdb)),
+		"vector":       field("scale", claim(0xc6)),
+		"number array": field("scale", claim(0xdd)),
+		"list":         field("members", claim(0xdd)),
+		"whole map":    field("inputs", claim(0xdf)),
+	}
+	for name, b := range files {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := model.Decode(b)
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 64<<10 {
+			t.Errorf("%s: %d bytes were taken for %d: %v", name, n, len(b), err)
+		}
+	}
+}
