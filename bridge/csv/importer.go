@@ -20,9 +20,10 @@ type Summary struct {
 	Out      string
 	Rows     int
 	Segments int
-	Duration int64 // ns, of all segments together
-	Found    []derivative.Found
-	Remarks  []string // oddities, in sentences
+	Duration int64              // ns, of all segments together
+	Found    []derivative.Found // derivatives that the data show
+	Near     []derivative.Found // what is nearly one; see Detector.Found
+	Remarks  []string           // oddities, in sentences
 }
 
 // Import reads the tables in inputs (one or more) as m says and writes the log
@@ -48,7 +49,7 @@ func Import(ctx context.Context, m *Map, inputs []string, out string, progress f
 	}
 	s := &Summary{Out: out}
 	header := flightlog.Header{Vehicle: m.Vehicle, Channels: m.channels(), Source: source(inputs)}
-	if s.Found, err = job.detect(ctx, header.Channels); err != nil {
+	if s.Found, s.Near, err = job.detect(ctx, header.Channels); err != nil {
 		return nil, err
 	}
 	for _, f := range s.Found {
@@ -90,14 +91,14 @@ type job struct {
 
 // detect reads everything once: what is wrong is found before anything is
 // written, and derivatives before the header is.
-func (j *job) detect(ctx context.Context, all []channel.Channel) ([]derivative.Found, error) {
+func (j *job) detect(ctx context.Context, all []channel.Channel) (found, near []derivative.Found, err error) {
 	states := channel.Select(all, channel.State)
 	for i := range states {
 		// What the map says is final, "none" as well.
 		states[i].Derivative = j.m.find(states[i].Name).Derivative
 	}
 	detector := derivative.New(states)
-	err := j.each(ctx, newOddities(j.m), func(r *row) error {
+	err = j.each(ctx, newOddities(j.m), func(r *row) error {
 		if r.begins {
 			detector.Break()
 		}
@@ -105,9 +106,10 @@ func (j *job) detect(ctx context.Context, all []channel.Channel) ([]derivative.F
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return detector.Found(), nil
+	found, near = detector.Found()
+	return found, near, nil
 }
 
 // find returns the named channel, which is there.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // maxLine bounds a line, so that a file that is no table does not fill memory.
@@ -181,6 +182,11 @@ func (t *table) list(wanted string) string {
 	if len(names) > most {
 		more = fmt.Sprintf(" and %d more", len(names)-most)
 		names = names[:most]
+	}
+	for i, n := range names {
+		if len(n) > 40 || strings.ContainsFunc(n, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			names[i] = quote(n)
+		}
 	}
 	return strings.Join(names, ", ") + more
 }

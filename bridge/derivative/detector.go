@@ -14,8 +14,9 @@
 package derivative
 
 import (
+	"cmp"
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -23,7 +24,8 @@ import (
 const (
 	slopeMin, slopeMax = 0.9, 1.1
 	correlationMin     = 0.9
-	stretchesMin       = 20 // fewer say nothing
+	correlationNear    = 0.95 // where the slope is not that of a derivative
+	stretchesMin       = 20   // fewer say nothing
 )
 
 // lengths of stretches, in sampling intervals. The first is the central
@@ -124,13 +126,11 @@ func (s *stretches) close() {
 }
 
 // Found returns the pairs, each channel at most once on each side, in the order
-// of the channels.
-func (d *Detector) Found() []Found {
-	type pair struct {
-		i, j        int
-		slope, corr float64
-	}
-	var all []pair
+// of the channels. near are channels left without a derivative although another
+// follows their rate of change closely: only the slope is off, by a unit or a
+// poor sensor. They are for people to look at.
+func (d *Detector) Found() (found, near []Found) {
+	var good, off []pair
 	for i, c := range d.states {
 		if c.Derivative != "" {
 			continue
@@ -141,13 +141,29 @@ func (d *Detector) Found() []Found {
 				continue
 			}
 			slope, corr := d.best(i, j)
-			if corr >= correlationMin && slope >= slopeMin && slope <= slopeMax {
-				all = append(all, pair{i, j, slope, corr})
+			p := pair{i, j, slope, corr}
+			switch {
+			case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
+				good = append(good, p)
+			case corr >= correlationNear && (other.Unit == c.Unit+"/s" || slope > 0.5 && slope < 2):
+				off = append(off, p)
 			}
 		}
 	}
-	sort.SliceStable(all, func(a, b int) bool { return all[a].corr > all[b].corr })
 	hasOne, isOne := make([]bool, d.K), make([]bool, d.K)
+	return d.choose(good, hasOne, isOne), d.choose(off, hasOne, isOne)
+}
+
+// pair is a channel i and a candidate j for its derivative.
+type pair struct {
+	i, j        int
+	slope, corr float64
+}
+
+// choose takes the pairs with the highest correlation first, each channel once on
+// each side, and marks them in hasOne and isOne (K each).
+func (d *Detector) choose(all []pair, hasOne, isOne []bool) []Found {
+	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.corr, a.corr) })
 	var chosen []pair
 	for _, p := range all {
 		if !hasOne[p.i] && !isOne[p.j] {
@@ -155,7 +171,7 @@ func (d *Detector) Found() []Found {
 			chosen = append(chosen, p)
 		}
 	}
-	sort.Slice(chosen, func(a, b int) bool { return chosen[a].i < chosen[b].i })
+	slices.SortFunc(chosen, func(a, b pair) int { return cmp.Compare(a.i, b.i) })
 	var out []Found
 	for _, p := range chosen {
 		out = append(out, Found{d.states[p.i].Name, d.states[p.j].Name, p.slope, p.corr})

@@ -40,7 +40,10 @@ func TestFindsDerivatives(t *testing.T) {
 			}
 			d.Add(at, x)
 		}
-		got := d.Found()
+		got, near := d.Found()
+		if len(near) != 0 {
+			t.Errorf("noise %v: near %+v", noise, near)
+		}
 		if len(got) != 2 || got[0].Channel != "theta" || got[0].Derivative != "omega" || got[1].Channel != "x" || got[1].Derivative != "v" {
 			t.Fatalf("noise %v: found %+v", noise, got)
 		}
@@ -63,11 +66,11 @@ func TestUnitsTellApart(t *testing.T) {
 		d.Add(int64(i)*10_000_000, p)
 		same.Add(int64(i)*10_000_000, p)
 	}
-	if got := d.Found(); got != nil {
-		t.Errorf("found %+v", got)
+	if got, near := d.Found(); got != nil || near != nil {
+		t.Errorf("found %+v, near %+v", got, near)
 	}
 	// Without units there is nothing to tell them apart by: dy/dt is x.
-	if got := same.Found(); len(got) != 1 || got[0].Channel != "y" || got[0].Derivative != "x" {
+	if got, _ := same.Found(); len(got) != 1 || got[0].Channel != "y" || got[0].Derivative != "x" {
 		t.Errorf("found %+v", got)
 	}
 }
@@ -88,8 +91,21 @@ func TestWrongScaleAndTooFew(t *testing.T) {
 		given.Add(at, []float64{9, 9, 9}) // a repeated time says nothing
 	}
 	for name, d := range map[string]*derivative.Detector{"scaled": scaled, "short": short, "given": given} {
-		if got := d.Found(); got != nil {
+		if got, _ := d.Found(); got != nil {
 			t.Errorf("%s: found %+v", name, got)
 		}
+	}
+}
+
+// A derivative in another unit is not taken, and is shown.
+func TestNear(t *testing.T) {
+	d := derivative.New([]channel.Channel{state("angle", "rad"), state("rate", "rad/s"), state("x", ""), state("v", "")})
+	for i := range 3000 {
+		s := 0.01 * float64(i)
+		d.Add(int64(i)*10_000_000, []float64{math.Sin(s), 57.3 * math.Cos(s), math.Sin(1.7 * s), 1.25 * 1.7 * math.Cos(1.7*s)})
+	}
+	found, near := d.Found()
+	if len(found) != 0 || len(near) != 2 || near[0].Derivative != "rate" || math.Abs(near[0].Slope*57.3-1) > 0.01 || near[1].Derivative != "v" {
+		t.Errorf("found %+v, near %+v", found, near)
 	}
 }
