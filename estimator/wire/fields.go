@@ -157,6 +157,24 @@ func (f *fields) uint(i int, field string, dst *uint64) error {
 	return nil
 }
 
+// width reads known field i, the name of a width.
+func (f *fields) width(i int, field string) (width, error) {
+	if err := f.begin(i, field); err != nil {
+		return 0, err
+	}
+	b, err := f.r.StringBytes(maxText)
+	if err != nil {
+		return 0, malformed(field, err)
+	}
+	switch string(b) {
+	case float64s:
+		return 8, nil
+	case float32s:
+		return 4, nil
+	}
+	return 0, fail(Malformed, field, "%q, expected %q or %q", b, float64s, float32s)
+}
+
 // span reads past known field i and returns its bytes, none for nil.
 func (f *fields) span(i int, field string, b []byte) ([]byte, error) {
 	if err := f.begin(i, field); err != nil {

@@ -14,7 +14,7 @@ import (
 func FuzzState(f *testing.F) {
 	f.Add(goldenState.Append(nil), uint8(2), uint8(1))
 	f.Add(smallState.Append(nil), uint8(2), uint8(0))
-	f.Add(message(f, state(map[string]any{"x": []float64{1, 2}, "plan": bin32(1, 2), "rows": 2})), uint8(2), uint8(1))
+	f.Add(message(f, state(map[string]any{"x": []float64{1, 2}, "plan": bin32(1, 2), "dtype": "f4"})), uint8(2), uint8(1))
 	f.Fuzz(func(t *testing.T, b []byte, k, p uint8) {
 		K, P := int(k)+1, int(p)
 		var s, again wire.State

@@ -25,7 +25,7 @@ const (
 	stateP0
 	stateU
 	statePlan
-	stateRows
+	stateDtype
 	stateLayout
 )
 
@@ -61,11 +61,8 @@ func (s *State) Append(dst []byte) []byte {
 }
 
 // spans are the vectors of a state as they stand in the message. They are read
-// last, because the width of the floats of one follows from the length of another.
-type spans struct {
-	x, p0, u, plan []byte
-	rows           uint64 // 0 = not said
-}
+// last, because the width of their floats may be said after them.
+type spans struct{ x, p0, u, plan []byte }
 
 // Decode reads a message of a vehicle with K states and P inputs into the memory
 // of s. Optional fields that it lacks are empty. It checks the form and the
@@ -76,6 +73,7 @@ func (s *State) Decode(b []byte, K, P int) error {
 		return err
 	}
 	var v spans
+	w := width(8)
 	for {
 		key, ok, err := f.next()
 		if err != nil {
@@ -99,8 +97,8 @@ func (s *State) Decode(b []byte, K, P int) error {
 			v.u, err = f.span(stateU, "u", b)
 		case "plan":
 			v.plan, err = f.span(statePlan, "plan", b)
-		case "rows":
-			err = f.uint(stateRows, "rows", &v.rows)
+		case "dtype":
+			w, err = f.width(stateDtype, "dtype")
 		case "layout":
 			err = f.text(stateLayout, "layout", &s.Layout)
 		default:
@@ -118,36 +116,22 @@ func (s *State) Decode(b []byte, K, P int) error {
 			return err
 		}
 	}
-	return s.vectors(&v, K, P)
+	return s.vectors(&v, w, K, P)
 }
 
-// vectors reads the vectors: x first, whose width then holds for the plan unless
-// another bin says so.
-func (s *State) vectors(v *spans, K, P int) error {
-	w, err := vector(&s.X, v.x, "x", K, "one for each state")
-	if err != nil {
+// vectors reads the vectors, whose bins hold floats of w bytes.
+func (s *State) vectors(v *spans, w width, K, P int) error {
+	if err := vector(&s.X, v.x, "x", K, w, "one for each state"); err != nil {
 		return err
 	}
 	if len(s.X) != K {
 		return fail(WrongSize, "x", "no numbers, expected %d (one for each state)", K)
 	}
-	for _, o := range [...]struct {
-		dst   *[]float64
-		span  []byte
-		field string
-		n     int
-		what  string
-	}{
-		{&s.P0, v.p0, "P0", K * K, "states squared"},
-		{&s.U, v.u, "u", P, "one for each input"},
-	} {
-		other, err := vector(o.dst, o.span, o.field, o.n, o.what)
-		if err != nil {
-			return err
-		}
-		if w == 0 {
-			w = other
-		}
+	if err := vector(&s.P0, v.p0, "P0", K*K, w, "states squared"); err != nil {
+		return err
 	}
-	return plan(&s.Plan, v.plan, P, w, v.rows)
+	if err := vector(&s.U, v.u, "u", P, w, "one for each input"); err != nil {
+		return err
+	}
+	return plan(&s.Plan, v.plan, P, w)
 }

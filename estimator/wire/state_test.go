@@ -44,11 +44,10 @@ func TestStateFromOtherSenders(t *testing.T) {
 	x, plan := []float64{0.5, -2}, []float64{1, 2, 3, 4}
 	for name, m := range map[string]map[string]any{
 		"float64 bins":           {"x": bin(x...), "P0": bin(1, 0, 0, 1), "u": bin(4), "plan": bin(plan...)},
-		"float32 bins":           {"x": bin32(x...), "P0": bin32(1, 0, 0, 1), "u": bin32(4), "plan": bin32(plan...)},
+		"float32 bins":           {"dtype": "f4", "x": bin32(x...), "P0": bin32(1, 0, 0, 1), "u": bin32(4), "plan": bin32(plan...)},
 		"arrays":                 {"x": x, "P0": []int{1, 0, 0, 1}, "u": []float32{4}, "plan": plan},
-		"array x, float32 plan":  {"x": x, "P0": bin(1, 0, 0, 1), "u": bin(4), "plan": bin32(plan...), "rows": 4},
-		"array x, float64 plan":  {"x": x, "P0": []float64{1, 0, 0, 1}, "u": []int8{4}, "plan": bin(plan...)},
-		"array x, float32 u":     {"x": x, "P0": []float64{1, 0, 0, 1}, "u": bin32(4), "plan": bin32(plan...)},
+		"array x, float32 plan":  {"dtype": "f4", "x": x, "P0": bin32(1, 0, 0, 1), "u": []int{4}, "plan": bin32(plan...)},
+		"array x, float64 plan":  {"dtype": "f8", "x": x, "P0": []float64{1, 0, 0, 1}, "u": []int8{4}, "plan": bin(plan...)},
 		"unknown fields, floats": {"seq": 3.0, "t": 1e18, "P0": bin(1, 0, 0, 1), "u": bin(4), "plan": bin(plan...), "extra": map[string]any{"a": []int{1}}},
 	} {
 		var s wire.State
@@ -91,7 +90,7 @@ func TestStateRefused(t *testing.T) {
 		"negative seq":     {message(t, state(map[string]any{"seq": -1})), wire.Malformed, "field seq"},
 		"text for t":       {message(t, state(map[string]any{"t": "now"})), wire.Malformed, "field t"},
 		"half a ns":        {message(t, state(map[string]any{"t": 0.5})), wire.Malformed, "field t"},
-		"3 states":         {message(t, state(map[string]any{"x": bin(1, 2, 3)})), wire.WrongSize, "24 bytes, expected 2 numbers"},
+		"3 states":         {message(t, state(map[string]any{"x": bin(1, 2, 3)})), wire.WrongSize, "3 numbers, expected 2"},
 		"3 in an array":    {message(t, state(map[string]any{"x": []int{1, 2, 3}})), wire.WrongSize, "3 numbers, expected 2"},
 		"x is text":        {message(t, state(map[string]any{"x": "12345678"})), wire.Malformed, "field x"},
 		"text in x":        {message(t, state(map[string]any{"x": []any{1, "2"}})), wire.Malformed, "field x"},
@@ -99,8 +98,10 @@ func TestStateRefused(t *testing.T) {
 		"2 inputs":         {message(t, state(map[string]any{"u": bin(1, 2)})), wire.WrongSize, "field u"},
 		"odd plan bytes":   {message(t, state(map[string]any{"plan": []byte{1, 2, 3}})), wire.WrongSize, "field plan"},
 		"plan too long":    {message(t, state(map[string]any{"plan": long})), wire.WrongSize, "at most 10000"},
-		"rows disagree":    {message(t, state(map[string]any{"plan": bin(1, 2, 3), "rows": 2})), wire.WrongSize, "rows says 2"},
-		"rows too many":    {message(t, state(map[string]any{"plan": bin(1, 2, 3), "rows": uint64(math.MaxUint64)})), wire.WrongSize, "rows"},
+		"half a state":     {message(t, state(map[string]any{"x": bin(1)})), wire.WrongSize, `say so by "dtype": "f4"`},
+		"float32 unsaid":   {message(t, state(map[string]any{"x": bin32(1, 2)})), wire.WrongSize, `say so by "dtype": "f4"`},
+		"one in float64":   {message(t, state(map[string]any{"dtype": "f4", "x": bin32(1, 2), "u": bin(1)})), wire.WrongSize, "field u"},
+		"unknown dtype":    {message(t, state(map[string]any{"dtype": "f2"})), wire.Malformed, `"f2", expected "f8" or "f4"`},
 	} {
 		var s wire.State
 		err := s.Decode(c.b, 2, 1)

@@ -2,83 +2,52 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
-// Vectors of a state come from senders in any language: as a bin of float64, as
-// a bin of float32, or as a plain array of numbers. The length asked for tells
-// the bins apart. Only a plan has any number of rows; there the width is that of
-// the message's other bins, or follows from the field rows.
+// Vectors of a state come from senders in any language: as a bin of float64, as a
+// bin of float32 where the message says so, or as a plain array of numbers. The
+// length of a bin does not say which: half a state in float64 is as long as a
+// whole one in float32.
 
-// width is the size of a float in bytes; 0 = an array, which has none.
+// width is the size of the floats in the bins of a message, in bytes.
 type width int
+
+// The names of the widths, as values of the field dtype.
+const (
+	float64s = "f8"
+	float32s = "f4"
+)
 
 // vector reads exactly n numbers from span into dst's memory; an empty span gives
 // an empty vector. what says how n came about.
-func vector(dst *[]float64, span []byte, field string, n int, what string) (width, error) {
-	*dst = (*dst)[:0]
-	if len(span) == 0 {
-		return 0, nil
-	}
-	r := msgbin.NewReader(span)
-	if raw, err := r.Bin(len(span)); err == nil {
-		if len(raw) != 8*n && len(raw) != 4*n {
-			return 0, fail(WrongSize, field, "%d bytes, expected %d numbers (%s) of 8 bytes as float64 or of 4 as float32", len(raw), n, what)
-		}
-	} else if got, err := r.Array(len(span)); err != nil {
-		return 0, fail(Malformed, field, "is neither a bin of floats nor an array of numbers")
-	} else if got != n {
-		return 0, fail(WrongSize, field, "%d numbers, expected %d (%s)", got, n, what)
-	}
-	*dst = resize(*dst, n)
-	r.Reset(span)
-	if err := r.Floats(*dst); err != nil {
-		return 0, malformed(field, err)
-	}
-	return binWidth(span, n), nil
-}
-
-// binWidth returns the width of the floats of a span that holds n numbers.
-func binWidth(span []byte, n int) width {
-	r := msgbin.NewReader(span)
-	raw, err := r.Bin(len(span))
-	if err != nil || n == 0 {
-		return 0
-	}
-	return width(len(raw) / n)
-}
-
-// plan reads rows×P numbers from span into dst's memory. w is the width of the
-// message's other bins; rows, where not 0, is what the sender says.
-func plan(dst *[]float64, span []byte, P int, w width, rows uint64) error {
+func vector(dst *[]float64, span []byte, field string, n int, w width, what string) error {
 	*dst = (*dst)[:0]
 	if len(span) == 0 {
 		return nil
 	}
-	if rows > MaxPlan {
-		return fail(WrongSize, "rows", "%d, at most %d", rows, MaxPlan)
-	}
-	r := msgbin.NewReader(span)
-	raw, err := r.Bin(len(span))
+	got, err := count(span, field, w)
 	if err != nil {
-		n, err := r.Array(len(span))
-		if err != nil {
-			return fail(Malformed, "plan", "is neither a bin of floats nor an array of numbers")
-		}
-		return rowsOf(dst, span, P, n, rows)
+		return err
 	}
-	if w == 0 {
-		w = 8
+	if got != n {
+		return fail(WrongSize, field, "%d numbers, expected %d (%s)%s", got, n, what, mend(span, n, w))
 	}
-	if said := int(rows) * P; rows > 0 && (len(raw) == 8*said || len(raw) == 4*said) {
-		return rowsOf(dst, span, P, said, rows)
+	*dst = resize(*dst, n)
+	r := msgbin.NewReader(span)
+	if err := r.Floats(*dst); err != nil {
+		return malformed(field, err)
 	}
-	if len(raw)%int(w) != 0 {
-		return fail(WrongSize, "plan", "%d bytes, which is no whole number of floats of %d bytes", len(raw), w)
-	}
-	return rowsOf(dst, span, P, len(raw)/int(w), rows)
+	return nil
 }
 
-// rowsOf reads n numbers that must be whole rows.
-func rowsOf(dst *[]float64, span []byte, P, n int, rows uint64) error {
+// plan reads any number of rows of P numbers from span into dst's memory.
+func plan(dst *[]float64, span []byte, P int, w width) error {
+	*dst = (*dst)[:0]
+	if len(span) == 0 {
+		return nil
+	}
+	n, err := count(span, "plan", w)
 	switch {
+	case err != nil:
+		return err
 	case n == 0:
 		return nil
 	case P == 0:
@@ -87,9 +56,31 @@ func rowsOf(dst *[]float64, span []byte, P, n int, rows uint64) error {
 		return fail(WrongSize, "plan", "%d numbers, which is no whole number of rows of %d inputs", n, P)
 	case n/P > MaxPlan:
 		return fail(WrongSize, "plan", "%d rows, at most %d", n/P, MaxPlan)
-	case rows > 0 && uint64(n/P) != rows:
-		return fail(WrongSize, "plan", "%d rows of %d inputs, and the field rows says %d", n/P, P, rows)
 	}
-	_, err := vector(dst, span, "plan", n, "rows of inputs")
-	return err
+	return vector(dst, span, "plan", n, w, "rows of inputs")
+}
+
+// count returns how many numbers a span holds.
+func count(span []byte, field string, w width) (int, error) {
+	r := msgbin.NewReader(span)
+	if raw, err := r.Bin(len(span)); err == nil {
+		if len(raw)%int(w) != 0 {
+			return 0, fail(WrongSize, field, "%d bytes, which is no whole number of floats of %d bytes", len(raw), w)
+		}
+		return len(raw) / int(w), nil
+	}
+	n, err := r.Array(len(span))
+	if err != nil {
+		return 0, fail(Malformed, field, "is neither a bin of floats nor an array of numbers")
+	}
+	return n, nil
+}
+
+// mend is what may have been meant by a vector of the wrong length.
+func mend(span []byte, n int, w width) string {
+	r := msgbin.NewReader(span)
+	if raw, err := r.Bin(len(span)); err == nil && w == 8 && len(raw) == 4*n {
+		return `; if they are float32, say so by "dtype": "f4"`
+	}
+	return ""
 }
