@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+)
+
+func importCSV() *cobra.Command {
+	var mapFile, out string
+	cmd := &cobra.Command{
+		Use:   "csv --map map.toml --out flight.msgpack FILE.csv ...",
+		Short: "Turn tables of text (comma, semicolon or tab; .gz as well) into a flight log",
+		Long: `Turn tables of text (comma, semicolon or tab separated; gzipped as well) into a
+flight log. Every file begins a segment. The map says what is in the columns:
+
+    vehicle = "pendulum"
+    [time]
+    column = "t"
+    unit = "s"                   # s, ms, us, ns
+    segment_column = "segment"   # optional: a new value starts a segment; or a list of columns
+    max_gap = "50ms"             # optional: a larger gap starts a segment
+    from = "5s"                  # optional: cut, relative to the file's first sample
+    to = "36s"
+    on_backwards = "error"       # optional: error, segment (start one) or keep
+    on_duplicate = "drop"        # optional: drop, error or keep
+    any_rate = false             # optional: believe the unit though the rate is odd
+    [[channel]]
+    name = "theta"
+    column = "theta"
+    unit = "rad"
+    role = "state"               # state, input or aux
+    derivative = "omega"         # optional: the state that is this one's time derivative, or "none"; else detected
+    period = 6.283185307179586   # optional: an angle
+    invariant = true             # optional: the dynamics do not depend on it (a position)
+    noise = 0.01                 # optional: known std of the sensor
+    scale = 1.0                  # optional: value = scale * column + offset
+    offset = 0.0
+    frame = "ned"                # optional, free text`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, inputs []string) error {
+			m, err := csv.ReadMap(mapFile)
+			if err != nil {
+				return err
+			}
+			show, done := progress()
+			s, err := csv.Import(cmd.Context(), m, inputs, out, show)
+			done()
+			if err != nil {
+				return err
+			}
+			return report(cmd.OutOrStdout(), m, s)
+		},
+	}
+	cmd.Flags().StringVar(&mapFile, "map", "", "what is in the columns (toml)")
+	cmd.Flags().StringVar(&out, "out", "", "flight log to write")
+	for _, name := range []string{"map", "out"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return cmd
+}
+
+// report says what was written and what the user should know about it.
+func report(w io.Writer, m *csv.Map, s *csv.Summary) error {
+	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %d rows in %d segments, %.6g s\n", s.Out, m.Vehicle, s.Rows, s.Segments, 1e-9*float64(s.Duration))
+	for _, f := range s.Found {
+		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
+	}
+	for _, f := range s.Near {
+		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not taken; if it is, write derivative = %q, or mend scale\n",
+			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
+	}
+	for _, text := range s.Remarks {
+		fmt.Fprintln(w, text)
+	}
+	return err
+}
+
+// progress shows the share that is done on standard error where that is a
+// terminal. done clears the line.
+func progress() (show func(float64), done func()) {
+	info, err := os.Stderr.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil, func() {}
+	}
+	last := -1
+	show = func(share float64) {
+		if percent := int(100 * share); percent != last {
+			last = percent
+			fmt.Fprintf(os.Stderr, "\rreading %3d %%", percent)
+		}
+	}
+	return show, func() { fmt.Fprint(os.Stderr, "\r\x1b[K") }
+}

@@ -1,0 +1,28 @@
+// Command dgm-bridge turns the logs that robots already have into flight logs,
+// and says what is in a flight log.
+//
+//	dgm-bridge import csv --map map.toml a.csv b.csv --out flight.msgpack
+//	dgm-bridge info flight.msgpack
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+func main() { cli.Main(root()) }
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dgm-bridge",
+		Short: "Turn a robot's own logs into flight logs, and look into flight logs",
+	}
+	imports := &cobra.Command{
+		Use:   "import",
+		Short: "Turn logs of another format into one flight log",
+	}
+	imports.AddCommand(importCSV())
+	cmd.AddCommand(imports, info())
+	return cmd
+}
