@@ -147,26 +147,54 @@ func (c *coder) uint(key string, v *uint64) {
 	field(c, key, v, msgbin.AppendUint, (*msgbin.Reader).Uint64)
 }
 
-func (c *coder) floats(key string, v *[]float64) {
-	field(c, key, v, msgbin.AppendFloats, func(r *msgbin.Reader) ([]float64, error) { return r.AppendFloats(nil, maxFloats) })
+// precision is how the numbers of a vector are stored.
+type precision struct {
+	put func([]byte, []float64) []byte
+	get func(*msgbin.Reader) ([]float64, error)
 }
 
-// singles is floats in single precision: for the factors, which are most of a
-// file and lose nothing by it.
-func (c *coder) singles(key string, v *[]float64) {
-	field(c, key, v, msgbin.AppendRounded, func(r *msgbin.Reader) ([]float64, error) {
-		raw, err := r.Bin(maxFile)
-		if err != nil {
-			return nil, err
+// single is for the factors of random features, which are most of a file and
+// lose nothing by it. Everything else is double.
+var (
+	double = precision{msgbin.AppendFloats, func(r *msgbin.Reader) ([]float64, error) { return r.AppendFloats(nil, maxFloats) }}
+	single = precision{msgbin.AppendRounded, readSingles}
+)
+
+func readSingles(r *msgbin.Reader) ([]float64, error) {
+	raw, err := r.Bin(maxFile)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw)%4 != 0 {
+		return nil, fmt.Errorf("%d bytes are no whole number of float32", len(raw))
+	}
+	out := make([]float64, len(raw)/4)
+	for i := range out {
+		out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
+	}
+	return out, nil
+}
+
+func (c *coder) floats(key string, v *[]float64) { field(c, key, v, double.put, double.get) }
+
+// matrix handles a list of vectors.
+func (c *coder) matrix(key string, v *[][]float64, p precision) {
+	field(c, key, v, func(b []byte, rows [][]float64) []byte {
+		b = msgbin.AppendArrayHeader(b, len(rows))
+		for _, row := range rows {
+			b = p.put(b, row)
 		}
-		if len(raw)%4 != 0 {
-			return nil, fmt.Errorf("%d bytes are no whole number of float32", len(raw))
+		return b
+	}, func(r *msgbin.Reader) (rows [][]float64, err error) {
+		n, err := r.Array(maxList)
+		for i := 0; err == nil && i < n; i++ {
+			var row []float64
+			if row, err = p.get(r); err != nil {
+				return nil, fmt.Errorf("row %d: %w", i, err)
+			}
+			rows = append(rows, row)
 		}
-		out := make([]float64, len(raw)/4)
-		for i := range out {
-			out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		}
-		return out, nil
+		return rows, err
 	})
 }
 
@@ -255,9 +283,4 @@ func list[T any](c *coder, key string, v *[]T, fields func(*T, *coder)) {
 	if err != nil {
 		c.fail(key, err.Error())
 	}
-}
-
-// matrix handles a list of vectors, each coded by one.
-func (c *coder) matrix(key string, v *[][]float64, one func(*coder, string, *[]float64)) {
-	list(c, key, v, func(row *[]float64, o *coder) { one(o, "v", row) })
 }

@@ -23,7 +23,7 @@ func (m *Model) fields(c *coder) {
 	list(c, "members", &m.Members, memberFields)
 	list(c, "refits", &m.Refits, memberFields)
 	c.floats("sensor", &m.Sensor)
-	c.matrix("widen", &m.Widen, (*coder).floats)
+	c.matrix("widen", &m.Widen, double)
 	c.object("region", func(c *coder) {
 		c.floats("mean", &m.Region.Mean)
 		c.floats("inverse", &m.Region.Inverse)
@@ -113,21 +113,21 @@ func netFields(n *mlp.Net, c *coder) {
 }
 
 func posteriorFields(p *Posterior, c *coder) {
-	c.matrix("weights", &p.Weights, (*coder).floats)
+	c.matrix("weights", &p.Weights, double)
 	c.floats("log_sigma", &p.LogSigma)
 	// Exact kernels take their variance as a difference: they need all digits.
 	exact := p.Exact != nil
 	c.flag("exact", &exact)
 	if !exact {
-		c.matrix("inverse_factor", &p.InverseFactor, (*coder).singles)
+		c.matrix("inverse_factor", &p.InverseFactor, single)
 		return
 	}
-	c.matrix("inverse_factor", &p.InverseFactor, (*coder).floats)
+	c.matrix("inverse_factor", &p.InverseFactor, double)
 	if p.Exact == nil {
 		p.Exact = new(Exact)
 	}
 	c.int("n", &p.Exact.N)
-	c.matrix("z", &p.Exact.Z, (*coder).floats)
+	c.matrix("z", &p.Exact.Z, double)
 	c.floats("gate", &p.Exact.Gate)
 	c.floats("b", &p.Exact.B)
 }

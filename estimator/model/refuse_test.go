@@ -169,7 +169,11 @@ func leaves(path string, v any, out []leaf) []leaf {
 		}
 	case []any:
 		for i, inner := range v {
-			out = leaves(fmt.Sprintf("%s[%d]", path, i), inner, out)
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if _, vector := inner.([]byte); vector { // a row of a matrix
+				out = append(out, leaf{at, func(x any) { v[i] = x }, nil, inner})
+			}
+			out = leaves(at, inner, out)
 		}
 	}
 	return out
@@ -185,7 +189,6 @@ func refused(t *testing.T, m map[string]any, what, path string) {
 		t.Errorf("%s %s: %v", path, what, err)
 		return
 	}
-	path = strings.TrimSuffix(path, ".v")
 	if !strings.HasPrefix(path, field.Field) && !strings.HasPrefix(field.Field, path) {
 		t.Errorf("%s %s: the error names another field: %v", path, what, err)
 	}
@@ -215,9 +218,11 @@ func TestEveryFieldIsChecked(t *testing.T) {
 			t.Fatalf("only %d fields", len(all))
 		}
 		for _, l := range all {
-			back := l.cut()
-			refused(t, m, "left out", l.path)
-			back()
+			if l.cut != nil {
+				back := l.cut()
+				refused(t, m, "left out", l.path)
+				back()
+			}
 			l.set(map[string]any{"of": "another type"})
 			refused(t, m, "of another type", l.path)
 			l.set(l.v)
@@ -301,7 +306,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"noise_knots", vec(0, 0.2, 0.1), "ascend"},
 		{"noise_knots", vec(-1, 0.1, 1), "ascend"},
 		{"noise_knots", vec(), "0 knots"},
-		{"widen[0].v", vec(1, 1, 1, 1, 1, 0.99), "at least 1"},
+		{"widen[0]", vec(1, 1, 1, 1, 1, 0.99), "at least 1"},
 		{"members", []any{}, "none"},
 		{"members[0].d", 3, "head"},
 		{"members[0].d", 0, "outside 1…"},
