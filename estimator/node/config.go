@@ -1,0 +1,108 @@
+package node
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Config says how a node serves one vehicle. The zero value is a good one.
+type Config struct {
+	Vehicle  string    // (optional) as in the subjects; defaults to the model's vehicle
+	Times    []float64 // (optional) s after the state, ascending, within the model's horizon; defaults to the model's points
+	Instance string    // (optional) of this process; defaults to a random one
+
+	// RobotClock says that the robot's clock is another than this computer's (time
+	// since boot, say). Then states are neither refused as future nor as old: only
+	// their order can be checked.
+	RobotClock bool
+	MaxFuture  time.Duration // (optional) how far ahead of this computer's clock a state may be; defaults to 100 ms
+	MaxAge     time.Duration // (optional) how long ago; defaults to the validity, and is never more
+	Validity   time.Duration // (optional) how long after its state a prediction may be used; defaults to the last of Times, and is never more
+	Deadline   time.Duration // (optional) from a state's arrival to its prediction, beyond which that is flagged late; defaults to the time between states, as measured
+	Resync     time.Duration // (optional) after so long without a good state any order is taken; defaults to 500 ms
+	Every      time.Duration // (optional) time between two statuses; defaults to 1 s
+
+	Clock Clock             // (optional) defaults to SystemClock
+	Log   func(line string) // (optional) for what an operator should read; defaults to nothing
+}
+
+// believable is how many times its scale in the model the standard deviation of
+// a state may be: beyond it P0 says nothing but that a filter has diverged.
+const believable = 1000
+
+// complete fills in defaults and returns an error for what cannot be served.
+func (c *Config) complete(m *model.Model) error {
+	if c.Vehicle == "" {
+		c.Vehicle = m.Vehicle
+	}
+	if err := wire.CheckVehicle(c.Vehicle); err != nil {
+		return err
+	}
+	if c.Instance == "" {
+		c.Instance = randomName(rand.Uint64())
+	}
+	if c.Times == nil {
+		for i := range m.Points {
+			c.Times = append(c.Times, m.Horizon*float64(i+1)/float64(m.Points))
+		}
+	}
+	if len(c.Times) == 0 || len(c.Times) > wire.MaxTimes {
+		return fmt.Errorf("%d times to predict at, expected 1 to %d", len(c.Times), wire.MaxTimes)
+	}
+	for i, t := range c.Times {
+		if i > 0 && !(t > c.Times[i-1]) {
+			return fmt.Errorf("times must ascend, and %g s comes after %g s", t, c.Times[i-1])
+		}
+	}
+	if m.K > wire.MaxChannels || m.P > wire.MaxChannels {
+		return fmt.Errorf("the model has %d states and %d inputs, a message holds %d of each", m.K, m.P, wire.MaxChannels)
+	}
+	last := time.Duration(c.Times[len(c.Times)-1] * float64(time.Second))
+	for _, d := range []struct {
+		name     string
+		value    *time.Duration
+		standard time.Duration
+		most     time.Duration // 0 = any
+	}{
+		{"max_future", &c.MaxFuture, 100 * time.Millisecond, 0},
+		{"validity", &c.Validity, last, last},
+		{"max_age", &c.MaxAge, 0, 0}, // standard: the validity, below
+		{"deadline", &c.Deadline, 0, 0},
+		{"resync", &c.Resync, 500 * time.Millisecond, 0},
+		{"every", &c.Every, time.Second, 0},
+	} {
+		if *d.value < 0 {
+			return fmt.Errorf("%s is %v, and must not be negative", d.name, *d.value)
+		}
+		if *d.value == 0 {
+			*d.value = d.standard
+		}
+		if d.most > 0 {
+			*d.value = min(*d.value, d.most)
+		}
+	}
+	if c.MaxAge == 0 || c.MaxAge > c.Validity {
+		c.MaxAge = c.Validity
+	}
+	if c.Clock == nil {
+		c.Clock = SystemClock()
+	}
+	if c.Log == nil {
+		c.Log = func(string) {}
+	}
+	return nil
+}
+
+// randomName returns 12 letters and digits made of 60 random bits.
+func randomName(bits uint64) string {
+	const letters = "abcdefghijklmnopqrstuvwxyz234567"
+	name := make([]byte, 12)
+	for i := range name {
+		name[i] = letters[bits>>(5*i)&31]
+	}
+	return string(name)
+}

@@ -1,0 +1,267 @@
+package node
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// freePort returns a port of the loopback that nobody listens on now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func stopServer(s *server.Server) { s.Shutdown(); s.WaitForShutdown() }
+
+// robot sends a state every 5 ms, whatever the link does, until the test ends.
+func robot(t *testing.T, nc *nats.Conn) {
+	var seq atomic.Uint64
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		every := time.NewTicker(5 * time.Millisecond)
+		defer every.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-every.C:
+				s := wire.State{Seq: seq.Add(1), T: time.Now().UnixNano(), X: []float64{0.1, 0.2}}
+				_ = nc.Publish(wire.StateSubject("v1"), s.Append(nil)) // the link may be down
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-done })
+}
+
+func TestServerIsAwaited(t *testing.T) {
+	port := freePort(t)
+	url := "nats://127.0.0.1:" + itoa(port)
+	var said lines
+	nc := connect(t, url, &said)
+	run(t, nc, Config{}, pendulum())
+	eventually(t, "says that the server cannot be reached", func() bool { return said.has("cannot be reached") && said.has("trying again") })
+	serve(t, port)
+	client := connect(t, url, nil)
+	predictions := listen(t, client, wire.AllPredictions)
+	robot(t, client)
+	predictions.prediction()
+	eventually(t, "says that it is connected", func() bool { return said.has("connected to NATS") })
+}
+
+func TestNothingOldAfterTheLinkWasLost(t *testing.T) {
+	first := serve(t, 0)
+	port := first.Addr().(*net.TCPAddr).Port
+	var said lines
+	nc := connect(t, first.ClientURL(), &said)
+	run(t, nc, Config{}, pendulum())
+	client := connect(t, first.ClientURL(), nil)
+	predictions := listen(t, client, wire.AllPredictions)
+	robot(t, client)
+	last := predictions.prediction().Seq
+
+	stopServer(first)
+	eventually(t, "the node notices", func() bool { return !nc.IsConnected() })
+	// What comes out of the local queue was received before the link was lost.
+	for drained := false; !drained; {
+		select {
+		case b := <-predictions.msgs:
+			var p wire.Prediction
+			if err := p.Decode(b); err != nil || p.Seq <= last {
+				t.Fatalf("seq %d after %d, %v", p.Seq, last, err)
+			}
+			last = p.Seq
+		case <-time.After(200 * time.Millisecond):
+			drained = true
+		}
+	}
+	back := time.Now().UnixNano()
+	serve(t, port)
+	for range 20 {
+		p := predictions.prediction()
+		if p.T < back {
+			t.Errorf("a prediction for a state %v before the server was back", time.Duration(back-p.T))
+		}
+		if p.Seq <= last {
+			t.Errorf("seq %d after %d", p.Seq, last)
+		}
+		last = p.Seq
+	}
+	if !said.has("was lost") || !said.has("is back") {
+		t.Errorf("said only %q", said.said)
+	}
+}
+
+// A state that came in one epoch of the link is not answered in the next, even if
+// the link is up again when its prediction is ready.
+func TestAStateFromBeforeTheLossIsNotAnswered(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	n, err := New(Config{Vehicle: "v1"}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictions := listen(t, nc, wire.AllPredictions)
+	for seq, e := range []uint64{epoch(nc) - 1, epoch(nc)} {
+		s := wire.State{Seq: uint64(seq), T: time.Now().UnixNano(), X: []float64{0, 0}}
+		n.take(s.Append(nil), e)
+		n.answer(nc, n.box.get())
+	}
+	if p := predictions.prediction(); p.Seq != 1 {
+		t.Errorf("seq %d was answered", p.Seq)
+	}
+	if n.tally.reasons[wire.Disconnected] != 1 || n.tally.published != 1 {
+		t.Errorf("counted %v", n.tally.reasons)
+	}
+}
+
+func TestAPredictionThatIsOverIsNotSent(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	unix, steady := time.Now().UnixNano(), int64(0)
+	n, err := New(Config{Vehicle: "v1", Clock: func() (int64, int64) { return unix, steady }}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq, pass := range []func(){func() { steady += 1001 * ms }, func() { unix += 1001 * ms }} {
+		s := wire.State{Seq: uint64(seq), T: unix, X: []float64{0, 0}}
+		n.take(s.Append(nil), epoch(nc))
+		pass()
+		n.answer(nc, n.box.get())
+	}
+	if n.tally.reasons[wire.Expired] != 2 || n.tally.published != 0 {
+		t.Errorf("counted %v", n.tally.reasons)
+	}
+}
+
+func TestTwoEstimatorsSeeEachOther(t *testing.T) {
+	url := serve(t, 0).ClientURL()
+	var said lines
+	client := connect(t, url, nil)
+	a, _ := run(t, connect(t, url, nil), Config{Log: said.add}, pendulum())
+	b, stopB := run(t, connect(t, url, nil), Config{}, pendulum())
+	statuses := listen(t, client, wire.AllStatuses)
+	predictions := listen(t, client, wire.AllPredictions)
+	for _, pair := range [][2]*Node{{a, b}, {b, a}} {
+		statuses.status("the other", func(s *wire.Status) bool {
+			return s.Instance == pair[0].Instance() && len(s.Others) == 1 && s.Others[0].Instance == pair[1].Instance() && s.Others[0].Model == s.Model
+		})
+	}
+	send(t, client, 1)
+	instances := map[string]bool{}
+	for range 2 {
+		p := predictions.prediction()
+		instances[p.Instance] = true
+		if p.Flags&wire.Contested == 0 {
+			t.Errorf("flags %b", p.Flags)
+		}
+	}
+	if len(instances) != 2 {
+		t.Errorf("answered by %v", instances)
+	}
+	if !said.has("instance " + b.Instance()) {
+		t.Errorf("said only %q", said.said)
+	}
+	stopB()
+	statuses.status("nobody else", func(s *wire.Status) bool { return s.Instance == a.Instance() && len(s.Others) == 0 })
+	send(t, client, 2)
+	if p := predictions.prediction(); p.Flags&wire.Contested != 0 {
+		t.Errorf("flags %b after the other has gone", p.Flags)
+	}
+}
+
+func TestTheEndAnswersWhatHasCome(t *testing.T) {
+	url := serve(t, 0).ClientURL()
+	_, stop := run(t, connect(t, url, nil), Config{Every: time.Hour}, pendulum())
+	client := connect(t, url, nil)
+	statuses := listen(t, client, wire.AllStatuses)
+	predictions := listen(t, client, wire.AllPredictions)
+	for i := uint64(1); len(predictions.msgs) == 0; i++ { // until it listens
+		send(t, client, i)
+		time.Sleep(5 * time.Millisecond)
+	}
+	for i := range uint64(20) {
+		send(t, client, 1e6+i)
+	}
+	if err := client.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	last := statuses.status("the end", func(s *wire.Status) bool { return s.Published > 0 })
+	sum := last.Published
+	for _, n := range counts(last) {
+		sum += n
+	}
+	if sum != last.Received {
+		t.Errorf("%d came, %d are accounted for: %+v", last.Received, sum, last)
+	}
+	var seq uint64
+	for seq != 1e6+19 {
+		seq = predictions.prediction().Seq
+	}
+}
+
+func TestAClosedLinkEndsRun(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	n, err := New(Config{Vehicle: "v1", Every: 5 * time.Millisecond}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- n.Run(context.Background(), nc) }()
+	eventually(t, "serves", func() bool { return nc.NumSubscriptions() == 2 })
+	nc.Close()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("Run: %v", err)
+		}
+	case <-time.After(patience):
+		t.Fatal("Run does not end")
+	}
+}
+
+func TestABufferingLinkIsMisuse(t *testing.T) {
+	nc, err := nats.Connect(serve(t, 0).ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	n, err := New(Config{Vehicle: "v1"}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() != buffered {
+			t.Error("no panic")
+		}
+	}()
+	_ = n.Run(context.Background(), nc)
+}
+
+func TestPredictionTooLargeForTheServer(t *testing.T) {
+	s := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, MaxPayload: 600})
+	nc := connect(t, s.ClientURL(), nil)
+	n, err := New(Config{Vehicle: "v1"}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := wire.State{T: time.Now().UnixNano(), X: []float64{0, 0}}
+	n.take(st.Append(nil), epoch(nc))
+	n.answer(nc, n.box.get())
+	if err := n.tally.last[wire.Unsent]; err == nil || !strings.Contains(err.Error(), "fewer points") {
+		t.Errorf("said %v", err)
+	}
+}

@@ -1,0 +1,173 @@
+package node
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// reaches says whether a link gets through to its server.
+func reaches(t *testing.T, l Link, want bool) {
+	t.Helper()
+	var said lines
+	l.Log = said.add
+	nc, err := l.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if want {
+		eventually(t, "connected", nc.IsConnected)
+		return
+	}
+	eventually(t, "refused", func() bool { return said.has("cannot be reached") })
+	if nc.IsConnected() {
+		t.Error("connected to a server that should have refused")
+	}
+}
+
+func write(t *testing.T, name string, b []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestNKey(t *testing.T) {
+	user, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, _ := user.PublicKey()
+	seed, _ := user.Seed()
+	s := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Nkeys: []*server.NkeyUser{{Nkey: public}}})
+	reaches(t, Link{URL: s.ClientURL(), NKey: write(t, "user.nk", seed)}, true)
+	reaches(t, Link{URL: s.ClientURL()}, false)
+}
+
+func TestCredentials(t *testing.T) {
+	operator, _ := nkeys.CreateOperator()
+	account, _ := nkeys.CreateAccount()
+	user, _ := nkeys.CreateUser()
+	public := func(k nkeys.KeyPair) string { p, _ := k.PublicKey(); return p }
+	accountJWT, err := jwt.NewAccountClaims(public(account)).Encode(operator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	userJWT, err := jwt.NewUserClaims(public(user)).Encode(account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, _ := user.Seed()
+	creds, err := jwt.FormatUserConfig(userJWT, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts := &server.MemAccResolver{}
+	if err := accounts.Store(public(account), accountJWT); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, TrustedKeys: []string{public(operator)}, AccountResolver: accounts})
+	reaches(t, Link{URL: s.ClientURL(), Creds: write(t, "user.creds", creds)}, true)
+	reaches(t, Link{URL: s.ClientURL()}, false)
+}
+
+// certificate returns the PEM files of a certificate for the loopback that signs
+// itself, and its key.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &k.PublicKey, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		write(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}))
+}
+
+func TestTLS(t *testing.T) {
+	cert, key := certificate(t)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	b, _ := os.ReadFile(cert)
+	pool.AppendCertsFromPEM(b)
+	s := start(t, &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, TLS: true, TLSTimeout: 5, TLSVerify: true,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12},
+	})
+	url := "nats://" + s.Addr().String()
+	reaches(t, Link{URL: url, CA: cert, Cert: cert, Key: key}, true)
+	reaches(t, Link{URL: url, CA: cert}, false) // no certificate of its own
+	other, _ := certificate(t)
+	reaches(t, Link{URL: url, CA: other, Cert: cert, Key: key}, false) // does not trust the server
+}
+
+func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
+	cert, _ := certificate(t)
+	empty := write(t, "empty", nil)
+	missing := filepath.Join(t.TempDir(), "missing")
+	for name, c := range map[string]struct {
+		link Link
+		part string
+	}{
+		"no credentials":      {Link{Creds: missing}, "credentials: open " + missing},
+		"no nkey":             {Link{NKey: missing}, missing},
+		"empty nkey":          {Link{NKey: empty}, empty},
+		"both":                {Link{NKey: empty, Creds: empty}, "choose one"},
+		"no authority":        {Link{CA: missing}, "certificate authority: open " + missing},
+		"no PEM":              {Link{CA: empty}, "holds no certificate"},
+		"cert without key":    {Link{Cert: cert}, "give both"},
+		"key without cert":    {Link{Key: cert}, "give both"},
+		"key is no key":       {Link{Cert: cert, Key: empty}, "client certificate"},
+		"not a URL":           {Link{URL: "nats://[::1"}, "NATS at"},
+		"secret in the error": {Link{URL: "nats://me:secret@[::1"}, "…@"},
+	} {
+		nc, err := c.link.Connect()
+		if err == nil {
+			nc.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.part) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := withoutSecrets("nats://me:s3@a:4222,tls://b,token@c"); got != "nats://…@a:4222,tls://b,…@c" {
+		t.Errorf("shown as %s", got)
+	}
+}
