@@ -1,0 +1,187 @@
+package prior
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Candidate is a shape that was tried, with its score on data that it was not
+// fitted to: the geometric mean of RMSE over that of holding the last value.
+type Candidate struct {
+	Shape
+	Score float64 // +Inf: could not be fitted
+}
+
+const (
+	folds      = 3
+	foldShots  = 240 // windows that a fold is fitted to
+	finalShots = 600
+	foldSteps  = 30 // iterations of L-BFGS
+	finalSteps = 80
+)
+
+// Choose tries a few shapes by cross-validation over whole blocks of time, and
+// fits the best to all flights. The error says why none could be fitted.
+func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64) (*rollout.Model, []Candidate, error) {
+	var tried []Candidate
+	best := -1
+	for _, shape := range shapes(flights, states, p, H) {
+		leader := math.Inf(1)
+		if best >= 0 {
+			leader = tried[best].Score
+		}
+		c := Candidate{Shape: shape, Score: validate(ctx, flights, states, p, H, shape, leader)}
+		tried = append(tried, c)
+		if best < 0 || c.Score < tried[best].Score {
+			best = len(tried) - 1
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if best < 0 || math.IsInf(tried[best].Score, 1) {
+		return nil, tried, errors.New("no difference equation could be fitted: the data do not excite the channels enough")
+	}
+	m, err := Fit(ctx, flights, states, p, H, tried[best].Shape, finalShots, finalSteps)
+	return m, tried, err
+}
+
+// Fit fits one shape: regression, then shooting.
+func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, most, iterations int) (*rollout.Model, error) {
+	m, err := regress(flights, states, p, shape)
+	if err != nil {
+		return nil, err
+	}
+	s := gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), most)
+	if s.n < 10 {
+		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.n, H)
+	}
+	minimise(m, s, iterations, func() bool { return ctx.Err() != nil })
+	return m, nil
+}
+
+func nodesOf(H, step float64) int { return max(1, int(math.Floor(H/step+1e-6))) }
+
+// shapes lists the candidates: three lengths of a step, three degrees.
+func shapes(flights []window.Flight, states []channel.Channel, p int, H float64) []Shape {
+	var out []Shape
+	n := 0
+	dt := math.Inf(1)
+	for i := range flights {
+		n += flights[i].N()
+		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
+	}
+	l := channel.NewLift(states)
+	before := 0.0
+	for _, parts := range []float64{10, 25, 50} {
+		step := math.Max(1, math.Round(H/parts/dt)) * dt
+		if step > H || step == before {
+			continue
+		}
+		before = step
+		for degree := 1; degree <= 3; degree++ {
+			m := rollout.Model{Lift: l, UMean: make([]float64, p), Degree: degree}
+			if degree > 1 && (m.Terms() > n/10 || m.Terms() > 400) {
+				break
+			}
+			out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-5})
+			if degree > 1 {
+				out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-3})
+			}
+		}
+	}
+	return out
+}
+
+// grid holds the horizons, as shares of H, at which candidates are compared.
+var grid = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
+
+// hopeless is how far behind the best a candidate may be after its first fold
+// and still be tried on the others.
+const hopeless = 1.3
+
+// validate returns the score of a shape on blocks that it was not fitted to. It
+// stops after a fold that is hopelessly behind.
+func validate(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, best float64) float64 {
+	blocks := blocksOf(flights, H)
+	sum, n := 0.0, 0.0
+	for fold := range folds {
+		var train, held []window.Flight
+		for i, b := range blocks {
+			if i%folds == fold {
+				held = append(held, b)
+			} else {
+				train = append(train, b)
+			}
+		}
+		windows := window.Cut(held, H, H/10)
+		if len(windows) == 0 || len(train) == 0 {
+			continue
+		}
+		m, err := Fit(ctx, train, states, p, H, shape, foldShots, foldSteps)
+		if err != nil {
+			return math.Inf(1)
+		}
+		sum += follow(m, held, windows, H)
+		n++
+		if math.Exp(sum/n) > hopeless*best {
+			break
+		}
+	}
+	if n == 0 {
+		return math.Inf(1)
+	}
+	return math.Exp(sum / n)
+}
+
+// follow returns the mean over horizons and channels of log(RMSE / hold).
+func follow(m *rollout.Model, flights []window.Flight, windows []window.Window, H float64) float64 {
+	K := flights[0].K
+	square, hold := make([]float64, len(grid)*K), make([]float64, len(grid)*K)
+	roll := rollout.New(m, K, H)
+	y, got := make([]float64, K), make([]float64, K)
+	var u window.Input
+	for _, w := range windows {
+		f := &flights[w.Flight]
+		u = window.Input{Flight: f, Start: w.Start}
+		roll.Roll(f.State(w.Start), &u)
+		for i, share := range grid {
+			if !f.Displacement(y, w.Start, share*H) {
+				continue
+			}
+			roll.At(got, nil, share*H)
+			for k := range K {
+				square[i*K+k] += (got[k] - y[k]) * (got[k] - y[k])
+				hold[i*K+k] += y[k] * y[k]
+			}
+		}
+	}
+	sum := 0.0
+	for j := range square {
+		sum += 0.5 * math.Log(square[j]/(hold[j]+1e-300)+floor) / float64(len(square))
+	}
+	return sum
+}
+
+// blocksOf cuts the flights into blocks for cross-validation: whole flights where
+// there are many, else parts of at least four horizons.
+func blocksOf(flights []window.Flight, H float64) []window.Flight {
+	if len(flights) >= 2*folds {
+		return flights
+	}
+	var out []window.Flight
+	for i := range flights {
+		f := &flights[i]
+		parts := min(2*folds, max(1, int(f.Duration()/(4*H))))
+		for j := range parts {
+			out = append(out, f.Slice(j*f.N()/parts, (j+1)*f.N()/parts))
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package prior
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// shots are windows in the form that shooting needs: measured states at the
+// nodes of the difference equation and the mean input of every step.
+type shots struct {
+	n, nodes, k, p int
+	x0             []float64 // n×K
+	y              []float64 // n×nodes×K, displacement from x0
+	u              []float64 // n×nodes×P
+	hold           []float64 // nodes×K, rms displacement
+}
+
+// gather takes at most most windows of the flights, evenly spread, with every
+// state measured at every node.
+func gather(flights []window.Flight, k, p int, step float64, nodes, most int) *shots {
+	H := step * float64(nodes)
+	windows := window.Cut(flights, H, H/40)
+	stride := max(1, (len(windows)+most-1)/most)
+	s := &shots{nodes: nodes, k: k, p: p, hold: make([]float64, nodes*k)}
+	state, mean := make([]float64, k), make([]float64, p)
+	for i := 0; i < len(windows); i += stride {
+		w := windows[i]
+		f := &flights[w.Flight]
+		x0, t0 := f.State(w.Start), f.T[w.Start]
+		y, u, whole := make([]float64, 0, nodes*k), make([]float64, 0, nodes*p), true
+		for n := range nodes {
+			a := t0 + float64(n)*step
+			b := math.Min(a+step, f.T[f.N()-1])
+			whole = whole && f.StateAt(state, b)
+			for c := range k {
+				y = append(y, state[c]-x0[c])
+			}
+			if p > 0 {
+				f.InputMean(mean, a, b)
+				u = append(u, mean...)
+			}
+		}
+		if !whole {
+			continue
+		}
+		s.n++
+		s.x0, s.y, s.u = append(s.x0, x0...), append(s.y, y...), append(s.u, u...)
+		for j, v := range y {
+			s.hold[j] += v * v
+		}
+	}
+	for j := range s.hold {
+		s.hold[j] = math.Sqrt(s.hold[j]/float64(max(s.n, 1))) + 1e-300
+	}
+	return s
+}
+
+// inputScale returns mean and standard deviation of the inputs; 1 where an input
+// does not vary.
+func inputScale(flights []window.Flight, p int) (mean, std []float64) {
+	mean, std = make([]float64, p), make([]float64, p)
+	for c := range p {
+		var n, sq float64
+		for i := range flights {
+			for j := range flights[i].N() {
+				v := flights[i].Input(j)[c]
+				if math.IsNaN(v) {
+					continue
+				}
+				n++
+				d := v - mean[c]
+				mean[c] += d / n
+				sq += d * (v - mean[c])
+			}
+		}
+		std[c] = math.Sqrt(sq / math.Max(n, 1))
+		if !(std[c] > 1e-12*(1+math.Abs(mean[c]))) {
+			std[c] = 1
+		}
+	}
+	return mean, std
+}
+
+// standardLift returns the states' lifting, standardised on all whole samples.
+func standardLift(flights []window.Flight, states []channel.Channel) channel.Lift {
+	l := channel.NewLift(states)
+	var all []float64
+	for i := range flights {
+		f := &flights[i]
+		for j := range f.N() {
+			whole := true
+			for _, v := range f.State(j) {
+				whole = whole && !math.IsNaN(v)
+			}
+			if whole {
+				all = append(all, f.State(j)...)
+			}
+		}
+	}
+	l.Standardise(all, len(states))
+	return l
+}

@@ -1,0 +1,16 @@
+// Package prior fits the difference equation that a learned model starts from
+// (package rollout), and chooses its size by data that it was not fitted to.
+//
+// Least squares on single steps comes first. It is biased where sensors are
+// noisy, because the noise of x0 is in the regressors, and it is blind to errors
+// that add up. So it is followed by shooting: the roll-outs themselves are fitted,
+// by L-BFGS with adjoints written by hand, to
+//
+//	L = mean over nodes n and channels k of ½ log( mean_windows (x_n − y_n)² / hold² + ε )
+//
+// the profile likelihood of an error with its own variance at every node: free of
+// units, and of the choice of which horizon matters. Measured with this objective
+// against single steps, RMSE over hold-last (geometric mean, unseen data): torque
+// driven pendulum 0.350 → 0.266, double pendulum 0.046 → 0.035, single pendulum
+// 0.0040 → 0.0037, small quadrotor 0.319 → 0.315.
+package prior

@@ -1,0 +1,226 @@
+package prior
+
+import (
+	"math"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/dgm-robotics/dgm/estimator/rollout"
+)
+
+// shooting holds the memory of the roll-out objective.
+type shooting struct {
+	m      *rollout.Model
+	s      *shots
+	scale  []float64 // N×K, weights are unit·parameter
+	start  []float64 // N×K, parameters of the regression
+	pull   float64   // weight of the pull towards them
+	work   []*shotWork
+	msq    []float64 // nodes×K
+	weight []float64 // nodes×K, ∂L/∂(e²)
+}
+
+// shotWork is the memory of one worker, for its share of the windows.
+type shotWork struct {
+	m      rollout.Model
+	x      []float64 // share×(nodes+1)×K displacement
+	v      []float64 // share×nodes×(L+P)
+	slope  []float64 // share×nodes×L
+	psi    []float64
+	psibar []float64
+	vbar   []float64
+	now    []float64
+	lambda []float64
+	next   []float64
+	msq    []float64 // nodes×K
+	grad   []float64 // N×K
+}
+
+// floor keeps the logarithm away from zero: errors below a ten thousandth of the
+// motion are as good as none.
+const floor = 1e-8
+
+// shares is the number of parts that the windows are divided into. It is fixed,
+// so that sums have the same order on every machine.
+const shares = 4
+
+// minimise fits the roll-outs of m, in place, in at most iterations steps.
+func minimise(m *rollout.Model, s *shots, iterations int, stop func() bool) {
+	f := newShooting(m, s)
+	x := append([]float64(nil), f.start...)
+	grad := make([]float64, len(x))
+	best, bestX := f.evaluate(grad, x), append([]float64(nil), x...)
+	problem := optimize.Problem{
+		Func: func(x []float64) float64 {
+			v := f.evaluate(nil, x)
+			if v < best {
+				best = v
+				copy(bestX, x)
+			}
+			return v
+		},
+		Grad: func(g, x []float64) { f.evaluate(g, x) },
+		Status: func() (optimize.Status, error) {
+			if stop != nil && stop() {
+				return optimize.RuntimeLimit, nil
+			}
+			return optimize.NotTerminated, nil
+		},
+	}
+	// Whatever ends the search, a failed line search included, the best point
+	// seen is kept: it is never worse than the regression.
+	optimize.Minimize(problem, x, &optimize.Settings{MajorIterations: iterations, GradientThreshold: 1e-6}, &optimize.LBFGS{Store: 12})
+	for i, v := range bestX {
+		m.Weights[i] = v * f.scale[i]
+	}
+}
+
+func newShooting(m *rollout.Model, s *shots) *shooting {
+	K, N, L, P := s.k, m.Terms(), m.Lift.Dim(), s.p
+	f := &shooting{m: m, s: s, pull: 1e-4, scale: make([]float64, N*K), start: make([]float64, N*K), msq: make([]float64, s.nodes*K), weight: make([]float64, s.nodes*K)}
+	for k := range K {
+		// the rms of one step is what a parameter of one is worth
+		unit := s.hold[k]
+		for j := range N {
+			f.scale[j*K+k] = unit
+			f.start[j*K+k] = m.Weights[j*K+k] / unit
+		}
+	}
+	share := (s.n + shares - 1) / shares
+	for range shares {
+		f.work = append(f.work, &shotWork{
+			m: *m, x: make([]float64, share*(s.nodes+1)*K), v: make([]float64, share*s.nodes*(L+P)), slope: make([]float64, share*s.nodes*L),
+			psi: make([]float64, N), psibar: make([]float64, N), vbar: make([]float64, L+P), now: make([]float64, K),
+			lambda: make([]float64, K), next: make([]float64, K), msq: make([]float64, s.nodes*K), grad: make([]float64, N*K),
+		})
+	}
+	return f
+}
+
+// evaluate returns the objective at parameters x and, unless nil, its gradient.
+func (f *shooting) evaluate(grad, x []float64) float64 {
+	s := f.s
+	weights := make([]float64, len(x))
+	for i, v := range x {
+		weights[i] = v * f.scale[i]
+	}
+	f.each(func(i int, w *shotWork, from, to int) {
+		w.m.Weights = weights
+		w.forward(s, from, to)
+	})
+	clear(f.msq)
+	for _, w := range f.work {
+		for j, v := range w.msq {
+			f.msq[j] += v / float64(s.n)
+		}
+	}
+	total, cells := 0.0, float64(len(f.msq))
+	for j, v := range f.msq {
+		h2 := s.hold[j] * s.hold[j]
+		total += 0.5 * math.Log(v/h2+floor) / cells
+		f.weight[j] = 0.5 / (v + floor*h2) / cells / float64(s.n)
+	}
+	for i, v := range x {
+		d := v - f.start[i]
+		total += f.pull * d * d / float64(len(x))
+		if grad != nil {
+			grad[i] = 2 * f.pull * d / float64(len(x))
+		}
+	}
+	if math.IsNaN(total) {
+		return math.Inf(1)
+	}
+	if grad == nil {
+		return total
+	}
+	f.each(func(i int, w *shotWork, from, to int) { w.backward(s, f.weight, from, to) })
+	for _, w := range f.work {
+		for i, g := range w.grad {
+			grad[i] += g * f.scale[i]
+		}
+	}
+	return total
+}
+
+// each runs one part of the windows after the other, on all processors.
+func (f *shooting) each(run func(i int, w *shotWork, from, to int)) {
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, w := range f.work {
+		slots <- struct{}{}
+		wait.Go(func() {
+			run(i, w, i*f.s.n/shares, (i+1)*f.s.n/shares)
+			<-slots
+		})
+	}
+	wait.Wait()
+}
+
+// forward rolls windows [from, to) out and sums their squared errors.
+func (w *shotWork) forward(s *shots, from, to int) {
+	K, P, L, N := s.k, s.p, w.m.Lift.Dim(), s.nodes
+	clear(w.msq)
+	for i := from; i < to; i++ {
+		at := i - from
+		x := w.x[at*(N+1)*K : (at+1)*(N+1)*K]
+		clear(x[:K])
+		for n := range N {
+			here, next := x[n*K:(n+1)*K], x[(n+1)*K:(n+2)*K]
+			for k, d := range here {
+				w.now[k] = s.x0[i*K+k] + d
+			}
+			o := at*N + n
+			v := w.v[o*(L+P) : (o+1)*(L+P)]
+			w.m.Read(v, w.slope[o*L:(o+1)*L], w.now, s.u[(i*N+n)*P:(i*N+n+1)*P])
+			w.m.Monomials(w.psi, v)
+			copy(next, here)
+			for j, c := range w.psi {
+				for k, wt := range w.m.Weights[j*K : (j+1)*K] {
+					next[k] += wt * c
+				}
+			}
+			for k, d := range next {
+				e := d - s.y[(i*N+n)*K+k]
+				w.msq[n*K+k] += e * e
+			}
+		}
+	}
+}
+
+// backward carries the errors back through the roll-outs:
+//
+//	λ_n = λ_{n+1} + (∂v/∂x)ᵀ (∂ψ/∂v)ᵀ W λ_{n+1} + ∂L/∂x_n      W̄ += ψ_n λ_{n+1}ᵀ
+func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
+	K, P, L, N := s.k, s.p, w.m.Lift.Dim(), s.nodes
+	clear(w.grad)
+	for i := from; i < to; i++ {
+		at := i - from
+		x := w.x[at*(N+1)*K : (at+1)*(N+1)*K]
+		clear(w.lambda)
+		for n := N - 1; n >= 0; n-- {
+			for k := range K {
+				e := x[(n+1)*K+k] - s.y[(i*N+n)*K+k]
+				w.lambda[k] += 2 * weight[n*K+k] * e
+			}
+			o := at*N + n
+			v := w.v[o*(L+P) : (o+1)*(L+P)]
+			w.m.Monomials(w.psi, v)
+			for j, c := range w.psi {
+				sum := 0.0
+				row, g := w.m.Weights[j*K:(j+1)*K], w.grad[j*K:(j+1)*K]
+				for k, l := range w.lambda {
+					sum += row[k] * l
+					g[k] += c * l
+				}
+				w.psibar[j] = sum
+			}
+			clear(w.vbar)
+			w.m.Adjoint(w.vbar, v, w.psibar)
+			for l, of := range w.m.Lift.Of {
+				w.lambda[of] += w.vbar[l] * w.slope[o*L+l]
+			}
+		}
+	}
+}
