@@ -86,6 +86,16 @@ func (n *Node) Instance() string { return n.cfg.Instance }
 // Vehicle returns the vehicle that the node serves.
 func (n *Node) Vehicle() string { return n.cfg.Vehicle }
 
+// Times returns the times that are predicted at, in seconds after the state.
+func (n *Node) Times() []float64 { return n.cfg.Times }
+
+// Totals returns how many states came and how many predictions were sent.
+func (n *Node) Totals() (received, published uint64) {
+	n.tally.mu.Lock()
+	defer n.tally.mu.Unlock()
+	return n.tally.received, n.tally.published
+}
+
 const (
 	buffered = "node: the connection keeps what is published while it is down; make it with Link.Connect"
 	drainFor = time.Second

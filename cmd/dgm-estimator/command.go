@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+func command() *cobra.Command {
+	var (
+		flags  = defaults()
+		config string
+		times  []time.Duration
+		manual bool
+	)
+	cmd := &cobra.Command{
+		Use:   "dgm-estimator --model flight.dgm --vehicle pend1 --nats nats://127.0.0.1:4222",
+		Short: "Answer every state of a vehicle with the distribution of those to come",
+		Long: `dgm-estimator answers every message on dgm.state.<vehicle> with one on dgm.predict.<vehicle>: mean and
+standard deviation of every channel at every point of the model's horizon. It says how it is on
+dgm.status.<vehicle> once a second. The messages are described in estimator/wire/PROTOCOL.md.
+
+It waits for the server, and comes back when the link was lost; nothing is sent late. SIGTERM and
+SIGINT end it after what has come was answered.`,
+		Example: `  dgm-estimator --model flight.dgm --vehicle pend1
+  dgm-estimator --print-config > estimator.toml
+  dgm-estimator --config estimator.toml --points 20`,
+		Args: cobra.NoArgs,
+	}
+	// Flags are laid over the file: they are named like its keys.
+	f := cmd.Flags()
+	f.StringVar(&flags.Model, "model", "", "model file, written by dgm-train")
+	f.StringVar(&flags.Vehicle, "vehicle", "", "vehicle, as in dgm.state.<vehicle> (default: the model's)")
+	f.IntVar(&flags.Points, "points", flags.Points, "predict at so many points, equally spaced up to the horizon; 0 = the model's")
+	f.DurationSliceVar(&times, "times", nil, "predict at these times after the state, e.g. 0.1s,0.5s (instead of --points)")
+	f.StringVar(&flags.Clock, "clock", flags.Clock, "what dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
+	f.StringVar(&flags.NATS.URL, "nats", flags.NATS.URL, "the NATS server, or several separated by commas")
+	f.StringVar(&flags.NATS.Creds, "creds", "", "credentials file for the server")
+	f.StringVar(&flags.NATS.NKey, "nkey", "", "file with an nkey seed for the server")
+	f.StringVar(&flags.NATS.CA, "tls-ca", "", "PEM file of the authorities to trust")
+	f.StringVar(&flags.NATS.Cert, "tls-cert", "", "PEM file of this program's certificate")
+	f.StringVar(&flags.NATS.Key, "tls-key", "", "PEM file of its private key")
+	f.StringVar(&config, "config", "", "settings file; flags go before it")
+	f.BoolVar(&manual, "print-config", false, "print all settings with their defaults, commented, and end")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if manual {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), template)
+			return err
+		}
+		for _, t := range times {
+			flags.Times = append(flags.Times, duration(t))
+		}
+		s := defaults()
+		s.Model = "" // nobody's choice yet
+		if config != "" {
+			if err := s.read(config); err != nil {
+				return err
+			}
+			if err := s.check(); err != nil {
+				return fmt.Errorf("%s: %w", config, err)
+			}
+		}
+		s.overlay(&flags, f.Changed)
+		if s.Model == "" {
+			return cli.Usage("no model given: --model flight.dgm")
+		}
+		if err := s.check(); err != nil {
+			return cli.Usage("%v", err)
+		}
+		return run(cmd.Context(), &s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return cmd
+}
+
+// overlay takes from flags what was given.
+func (s *settings) overlay(flags *settings, given func(name string) bool) {
+	for _, o := range [...]struct {
+		name     string
+		dst, src *string
+	}{
+		{"model", &s.Model, &flags.Model}, {"vehicle", &s.Vehicle, &flags.Vehicle}, {"clock", &s.Clock, &flags.Clock},
+		{"nats", &s.NATS.URL, &flags.NATS.URL}, {"creds", &s.NATS.Creds, &flags.NATS.Creds}, {"nkey", &s.NATS.NKey, &flags.NATS.NKey},
+		{"tls-ca", &s.NATS.CA, &flags.NATS.CA}, {"tls-cert", &s.NATS.Cert, &flags.NATS.Cert}, {"tls-key", &s.NATS.Key, &flags.NATS.Key},
+	} {
+		if given(o.name) {
+			*o.dst = *o.src
+		}
+	}
+	if given("points") || given("times") {
+		s.Points, s.Times = flags.Points, flags.Times
+	}
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 30 * time.Second
+
+// buffer may be written and read at once.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.b.Write(p) }
+func (b *buffer) String() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// modelFile writes a small model and returns its path.
+func modelFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "flight.dgm")
+	if err := model.WriteFile(path, artificial.New(artificial.Size{K: 2, P: 1, Features: 10, Points: 4, Horizon: 1}, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// natsServer starts a server on the loopback and a client that sends a state of
+// vehicle pend1 every 10 ms.
+func natsServer(t *testing.T) (url string, client *nats.Conn) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, NoFastProducerStall: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the server does not start")
+	}
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	client, err = nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for seq := uint64(1); ; seq++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+				st := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.5, -0.25}}
+				_ = client.Publish(wire.StateSubject("pend1"), st.Append(nil))
+			}
+		}
+	}()
+	t.Cleanup(func() { close(stop); <-done })
+	return s.ClientURL(), client
+}
+
+// estimate runs the command until stop, which returns its exit code.
+func estimate(t *testing.T, out, messages io.Writer, args ...string) (stop func() int) {
+	t.Helper()
+	root := command()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(messages)
+	ctx, cancel := context.WithCancel(context.Background())
+	code := make(chan int, 1)
+	go func() { code <- cli.Run(ctx, root) }()
+	var once sync.Once
+	got := -1
+	stop = func() int {
+		once.Do(func() {
+			cancel()
+			select {
+			case got = <-code:
+			case <-time.After(patience):
+				t.Error("the command does not end")
+			}
+		})
+		return got
+	}
+	t.Cleanup(func() { stop() })
+	return stop
+}
+
+func TestServesUntilInterrupted(t *testing.T) {
+	url, client := natsServer(t)
+	predictions := make(chan []byte, 10000)
+	if _, err := client.Subscribe("dgm.predict.pend1", func(m *nats.Msg) { predictions <- m.Data }); err != nil {
+		t.Fatal(err)
+	}
+	var out, messages buffer
+	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--nats", url, "--times", "0.1s,250ms")
+	var p wire.Prediction
+	for range 5 {
+		select {
+		case b := <-predictions:
+			if err := p.Decode(b); err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(patience):
+			t.Fatalf("no prediction; it says %s", messages.String())
+		}
+	}
+	if p.Vehicle != "pend1" || len(p.Horizon) != 2 || p.Horizon[1] != 0.25 || len(p.Mean) != 4 || p.ValidUntil-p.T != 250e6 {
+		t.Errorf("predicted %+v", p)
+	}
+	if code := stop(); code != cli.Done {
+		t.Errorf("exit code %d: %s", code, messages.String())
+	}
+	if !strings.Contains(out.String(), "were answered") || !strings.Contains(messages.String(), "2 states and 1 inputs, 2 points up to 0.25 s") {
+		t.Errorf("said %q and %q", out.String(), messages.String())
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	good := modelFile(t)
+	missing := filepath.Join(t.TempDir(), "missing")
+	broken := filepath.Join(t.TempDir(), "broken.toml")
+	if err := os.WriteFile(broken, []byte("modle = 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	flipped := filepath.Join(t.TempDir(), "flipped.dgm")
+	if err := os.WriteFile(flipped, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		part string
+	}{
+		"nothing":          {nil, cli.Wrong, "no model given"},
+		"unknown flag":     {[]string{"--modle", "a"}, cli.Wrong, "--modle"},
+		"an argument":      {[]string{"a"}, cli.Wrong, "a"},
+		"vehicle":          {[]string{"--model", good, "--vehicle", "a.b"}, cli.Wrong, "cannot be part of a subject"},
+		"points and times": {[]string{"--model", good, "--points", "3", "--times", "1s"}, cli.Wrong, "choose one"},
+		"clock":            {[]string{"--model", good, "--clock", "moon"}, cli.Wrong, "clock"},
+		"no such model":    {[]string{"--model", missing}, cli.Failed, missing},
+		"flipped bit":      {[]string{"--model", flipped}, cli.Failed, flipped},
+		"beyond horizon":   {[]string{"--model", good, "--times", "5s"}, cli.Failed, "outside the model's horizon"},
+		"no such config":   {[]string{"--config", missing}, cli.Failed, missing},
+		"broken config":    {[]string{"--config", broken}, cli.Failed, "unknown key \"modle\""},
+		"no credentials":   {[]string{"--model", good, "--creds", missing}, cli.Failed, missing},
+		"key alone":        {[]string{"--model", good, "--tls-key", missing}, cli.Failed, "needs its key"},
+		"print-config":     {[]string{"--print-config"}, cli.Done, ""},
+	} {
+		var out, messages bytes.Buffer
+		root := command()
+		root.SetArgs(c.args)
+		root.SetOut(&out)
+		root.SetErr(&messages)
+		code := cli.Run(context.Background(), root)
+		if code != c.code || !strings.Contains(messages.String(), c.part) || strings.Count(messages.String(), "\n") > 1 {
+			t.Errorf("%s: code %d, said %q", name, code, messages.String())
+		}
+		if c.code == cli.Done && out.String() != template {
+			t.Errorf("%s printed %q", name, out.String())
+		}
+	}
+}
+
+func TestServerIsAwaited(t *testing.T) {
+	var out, messages buffer
+	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--nats", "nats://127.0.0.1:1")
+	eventually(t, "says that it tries again", func() bool { return strings.Contains(messages.String(), "trying again") })
+	if code := stop(); code != cli.Done {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// The program as it is started in earnest: as a process, ended by SIGTERM, with a
+// planner in Go beside it.
+func TestProcessesAndPlanners(t *testing.T) {
+	if testing.Short() {
+		t.Skip("programs as processes: left out of short runs, they are built first")
+	}
+	url, client := natsServer(t)
+	build := func(pkg string) string {
+		bin := filepath.Join(t.TempDir(), "program")
+		if out, err := exec.Command("go", "build", "-o", bin, pkg).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", pkg, err, out)
+		}
+		return bin
+	}
+	var messages, out buffer
+	cmd := exec.Command(build("."), "--model", modelFile(t), "--vehicle", "pend1", "--nats", url)
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	statuses := make(chan []byte, 100)
+	if _, err := client.Subscribe(wire.AllStatuses, func(m *nats.Msg) { statuses <- m.Data }); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("go", func(t *testing.T) { planner(t, exec.Command(build("./examples/planner-go"), url)) })
+	t.Run("python", func(t *testing.T) {
+		if out, err := exec.Command("python3", "-c", "import nats, msgpack").CombinedOutput(); err != nil {
+			t.Skipf("planner in Python: python3 with nats-py and msgpack is not here: %v %s", err, out)
+		}
+		planner(t, exec.Command("python3", "examples/planner-python/planner.py", url))
+	})
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v: %s", err, messages.String())
+	}
+	if !strings.Contains(out.String(), "pend1: ") {
+		t.Errorf("said %q", out.String())
+	}
+	var last wire.Status
+	for len(statuses) > 0 {
+		if err := last.Decode(<-statuses); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := last.Published
+	for _, r := range last.Reasons {
+		sum += r.Count
+	}
+	if last.Published == 0 || sum != last.Received {
+		t.Errorf("the last status accounts for %d of %d states: %+v", sum, last.Received, last)
+	}
+}
+
+// planner runs one until it has told of both channels.
+func planner(t *testing.T, cmd *exec.Cmd) {
+	var out buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	end := time.Now().Add(patience)
+	for !strings.Contains(out.String(), "pend1 x0 in 1 s: ") || !strings.Contains(out.String(), "pend1 x1 in 1 s: ") || !strings.Contains(out.String(), " ± ") {
+		if time.Now().After(end) {
+			t.Fatalf("it says %q", out.String())
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

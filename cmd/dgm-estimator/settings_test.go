@@ -1,0 +1,116 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+)
+
+// keys lists the TOML keys of a struct.
+func keys(t reflect.Type, prefix string) []string {
+	var out []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key := prefix + f.Tag.Get("toml")
+		if f.Type.Kind() == reflect.Struct {
+			out = append(out, keys(f.Type, key+".")...)
+		} else {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// The printed file is the manual: every setting stands in it, with a comment above
+// its paragraph, and it can be read.
+func TestTheTemplateIsTheManual(t *testing.T) {
+	var s settings
+	meta, err := toml.Decode(template, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys(reflect.TypeFor[settings](), "") {
+		if !meta.IsDefined(strings.Split(key, ".")...) {
+			t.Errorf("%s is not in the template", key)
+		}
+	}
+	for _, paragraph := range strings.Split(template, "\n\n") {
+		if strings.Contains(paragraph, "=") && !strings.HasPrefix(paragraph, "#") {
+			t.Errorf("no comment above: %s", paragraph)
+		}
+	}
+	if err := s.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFlagsGoBeforeTheFile(t *testing.T) {
+	s := defaults()
+	if err := s.parse("model = \"a.dgm\"\npoints = 5\nclock = \"robot\"\n[nats]\nurl = \"nats://a\"\ncreds = \"c\"\n", "file"); err != nil {
+		t.Fatal(err)
+	}
+	flags := settings{Model: "b.dgm", Times: []duration{duration(time.Second)}, NATS: natsLink{URL: "nats://b"}}
+	given := map[string]bool{"model": true, "times": true, "nats": true}
+	s.overlay(&flags, func(name string) bool { return given[name] })
+	if s.Model != "b.dgm" || s.Points != 0 || len(s.Times) != 1 || s.NATS.URL != "nats://b" || s.NATS.Creds != "c" || s.Clock != "robot" {
+		t.Errorf("%+v", s)
+	}
+	if s.Resync != duration(500*time.Millisecond) {
+		t.Error("a default was lost")
+	}
+}
+
+func TestSettingsRefused(t *testing.T) {
+	for text, part := range map[string]string{
+		"modle = \"a\"":                "unknown key \"modle\"",
+		"[nats]\nport = 1":             "unknown key \"nats.port\"",
+		"points = \"many\"":            "points",
+		"max_age = 5":                  "max_age",
+		"max_age = \"5 fortnights\"":   "max_age",
+		"points = -1":                  "points is -1",
+		"points = 3\ntimes = [\"1s\"]": "choose one",
+		"times = [\"2s\", \"1s\"]":     "ascend",
+		"clock = \"moon\"":             "clock is \"moon\"",
+		"status = \"0s\"":              "status is 0s",
+		"resync = \"0s\"":              "resync is 0s",
+		"vehicle = \"a b\"":            "cannot be part of a subject",
+		"not toml":                     "line 1",
+	} {
+		path := filepath.Join(t.TempDir(), "estimator.toml")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := defaults()
+		err := s.read(path)
+		if err == nil {
+			err = s.check()
+		}
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q: %v, want %q", text, err, part)
+		}
+	}
+}
+
+func TestTimesOfTheNode(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 1, Features: 4, Points: 10, Horizon: 2}, 1)
+	s := defaults()
+	if c := s.node(m, nil); c.Times != nil || c.Vehicle != "" || c.RobotClock {
+		t.Errorf("default: %+v", c)
+	}
+	s.Points, s.Clock = 4, "robot"
+	if c := s.node(m, nil); len(c.Times) != 4 || math.Abs(c.Times[0]-0.5) > 1e-12 || c.Times[3] != 2 || !c.RobotClock {
+		t.Errorf("4 points: %+v", c)
+	}
+	s.Points, s.Times = 0, []duration{duration(250 * time.Millisecond)}
+	if c := s.node(m, nil); len(c.Times) != 1 || c.Times[0] != 0.25 {
+		t.Errorf("one time: %+v", c)
+	}
+}
