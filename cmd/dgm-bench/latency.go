@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+)
+
+// latencyRow is one measurement, as it stands in the JSON document.
+type latencyRow struct {
+	Rate    float64 `json:"rate_hz"`
+	Points  int     `json:"points"`
+	Loaded  bool    `json:"loaded"` // every core busy with something else
+	P50     float64 `json:"p50_us"`
+	P99     float64 `json:"p99_us"`
+	P999    float64 `json:"p999_us"`
+	Missing int     `json:"missing"` // states that were never answered
+	Late    int     `json:"late"`    // answered after the next state was sent
+}
+
+func latencyCommand() *cobra.Command {
+	var (
+		rates    []float64
+		points   int
+		duration time.Duration
+		file     string
+		asJSON   bool
+	)
+	cmd := &cobra.Command{
+		Use:   "latency",
+		Short: "Time from a state sent to its prediction received, over loopback NATS",
+		Long: `latency starts a NATS server on the loopback and an estimator, sends states from a client with a
+connection of its own, and measures the time until each prediction is back there.
+
+The model is artificial unless --model names one: 12 states, 4 inputs, 100 random features, one member.
+A state that was replaced by a newer one before it was answered is missing; a prediction that comes
+after the next state was sent is late.`,
+		Example: `  dgm-bench latency --json
+  dgm-bench latency --rate 1000 --points 20 --duration 5s`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.Float64SliceVar(&rates, "rate", []float64{100, 500}, "states a second; one row for each")
+	f.IntVar(&points, "points", 100, "points of the horizon")
+	f.DurationVar(&duration, "duration", 20*time.Second, "how long a row is measured")
+	f.StringVar(&file, "model", "", "model file to serve instead of an artificial one")
+	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if points < 1 || points > 10000 {
+			return cli.Usage("--points %d must be within 1 … 10000", points)
+		}
+		for _, r := range rates {
+			if !(r >= 1 && r <= 10000) {
+				return cli.Usage("--rate %g must be within 1 … 10000", r)
+			}
+			if duration.Seconds()*r < 1 {
+				return cli.Usage("--duration %v is shorter than one state at %g Hz", duration, r)
+			}
+		}
+		m := artificial.New(artificial.Quadrotor, 1)
+		if file != "" {
+			var err error
+			if m, err = model.ReadFile(file); err != nil {
+				return err
+			}
+		}
+		var rows []latencyRow
+		for _, r := range rates {
+			row, err := measureLatency(cmd.Context(), m, r, points, duration)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+				Latency []latencyRow `json:"latency"`
+			}{rows})
+		}
+		return printLatency(cmd.OutOrStdout(), rows)
+	}
+	return cmd
+}
+
+func printLatency(w io.Writer, rows []latencyRow) error {
+	_, err := fmt.Fprintf(w, "%8s %7s %7s %9s %9s %9s %8s %6s\n", "rate/Hz", "points", "loaded", "p50/µs", "p99/µs", "p99.9/µs", "missing", "late")
+	for _, r := range rows {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%8g %7d %7v %9.0f %9.0f %9.0f %8d %6d\n", r.Rate, r.Points, r.Loaded, r.P50, r.P99, r.P999, r.Missing, r.Late)
+		}
+	}
+	return err
+}

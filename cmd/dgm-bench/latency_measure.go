@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+const (
+	vehicle   = "bench"
+	warmUp    = 20               // states that are not counted
+	patience  = 10 * time.Second // for what starts
+	straggler = time.Second      // for the last answers
+)
+
+// measureLatency serves a model for one row and measures from a client.
+func measureLatency(ctx context.Context, m *model.Model, rate float64, points int, duration time.Duration) (latencyRow, error) {
+	row := latencyRow{Rate: rate, Points: points}
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+		NoFastProducerStall: true, // one slow subscriber must not slow the others
+	})
+	if err != nil {
+		return row, err
+	}
+	s.Start()
+	defer func() { s.Shutdown(); s.WaitForShutdown() }()
+	if !s.ReadyForConnections(patience) {
+		return row, errors.New("the NATS server does not start on the loopback")
+	}
+	stop, err := serveBench(ctx, s.ClientURL(), m, points)
+	if err != nil {
+		return row, err
+	}
+	sent := warmUp + int(math.Round(rate*duration.Seconds()))
+	latencies, err := exchange(ctx, s.ClientURL(), m, rate, sent)
+	if stopped := stop(); err == nil {
+		err = stopped
+	}
+	if err != nil {
+		return row, err
+	}
+	row.fill(latencies[warmUp:])
+	return row, nil
+}
+
+// fill summarises latencies in ns, 0 = never answered.
+func (r *latencyRow) fill(latencies []int64) {
+	var came []int64
+	for _, ns := range latencies {
+		switch {
+		case ns == 0:
+			r.Missing++
+		default:
+			came = append(came, ns)
+			if float64(ns) > 1e9/r.Rate {
+				r.Late++
+			}
+		}
+	}
+	if len(came) == 0 {
+		return
+	}
+	slices.Sort(came)
+	at := func(q float64) float64 { return float64(came[min(int(q*float64(len(came))), len(came)-1)]) * 1e-3 }
+	r.P50, r.P99, r.P999 = at(0.5), at(0.99), at(0.999)
+}
+
+// serveBench runs an estimator with a connection of its own. stop ends it.
+func serveBench(ctx context.Context, url string, m *model.Model, points int) (stop func() error, err error) {
+	cfg := node.Config{Vehicle: vehicle}
+	for i := range points {
+		cfg.Times = append(cfg.Times, m.Horizon*float64(i+1)/float64(points))
+	}
+	n, err := node.New(cfg, m)
+	if err != nil {
+		return nil, err
+	}
+	nc, err := node.Link{URL: url, Name: "dgm-bench estimator"}.Connect()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx, nc) }()
+	return func() error {
+		cancel()
+		err := <-done
+		nc.Close()
+		return err
+	}, nil
+}
+
+// exchange sends states at a rate and returns the latency of each in ns, 0 for
+// those that were never answered.
+func exchange(ctx context.Context, url string, m *model.Model, rate float64, states int) ([]int64, error) {
+	nc, err := nats.Connect(url, nats.Name("dgm-bench client"))
+	if err != nil {
+		return nil, fmt.Errorf("NATS at %s: %w", url, err)
+	}
+	defer nc.Close()
+	var (
+		start     = time.Now()
+		sentAt    = make([]atomic.Int64, states)
+		latencies = make([]atomic.Int64, states)
+		answered  atomic.Int64
+		p         wire.Prediction
+	)
+	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(msg *nats.Msg) {
+		now := int64(time.Since(start))
+		if p.Decode(msg.Data) != nil || p.Seq >= uint64(states) {
+			return
+		}
+		if latencies[p.Seq].CompareAndSwap(0, now-sentAt[p.Seq].Load()) {
+			answered.Add(1)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if err := awaitEstimator(ctx, nc); err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P)}
+	var buf []byte
+	begin := time.Now()
+	for i := range states {
+		time.Sleep(time.Until(begin.Add(time.Duration(float64(i) / rate * 1e9))))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, v := range [][]float64{s.X, s.U, s.Plan} {
+			for j := range v {
+				v[j] = rng.NormFloat64()
+			}
+		}
+		s.Seq, s.T = uint64(i), time.Now().UnixNano()
+		buf = s.Append(buf[:0])
+		sentAt[i].Store(int64(time.Since(start)))
+		if err := nc.Publish(wire.StateSubject(vehicle), buf); err != nil {
+			return nil, err
+		}
+	}
+	for end := time.Now().Add(straggler); answered.Load() < int64(states) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	out := make([]int64, states)
+	for i := range out {
+		out[i] = latencies[i].Load()
+	}
+	return out, nil
+}
+
+// awaitEstimator returns when the estimator has said that it is there.
+func awaitEstimator(ctx context.Context, nc *nats.Conn) error {
+	there, err := nc.SubscribeSync(wire.StatusSubject(vehicle))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = there.Unsubscribe() }()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, err := there.NextMsgWithContext(ctx); err != nil {
+		return fmt.Errorf("the estimator does not start: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,17 @@
+// Command dgm-bench measures what users of the estimator are promised, on the
+// computer where it runs.
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+func main() { cli.Main(command()) }
+
+func command() *cobra.Command {
+	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator on this computer"}
+	root.AddCommand(latencyCommand())
+	return root
+}
