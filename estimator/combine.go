@@ -21,7 +21,7 @@ func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
 		unit := p.m.Scale[j%K] / p.m.Inputs.TimeStd
 		mean := p.dsum[j] / n
 		spread := math.Max(0, p.dsumSq[j]/n-mean*mean)
-		dst.DMean[j], dst.DStd[j] = unit*mean, unit*math.Sqrt(p.dsumV[j]/n+spread)
+		dst.DMean[j], dst.DStd[j] = unit*(p.dbase[j]+mean), unit*math.Sqrt(p.dsumV[j]/n+spread)
 	}
 }
 
@@ -60,7 +60,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			if widen != nil {
 				factor = dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
 			}
-			dst.Mean[j] = origin + m.Scale[k]*p.sum[j]
+			dst.Mean[j] = origin + m.Scale[k]*(p.base[j]+p.sum[j])
 			dst.Std[j] = factor * math.Sqrt(state)
 			dst.ObsStd[j] = factor * math.Sqrt(state+obs)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
@@ -97,17 +97,21 @@ func (p *Predictor) startUncertainty(q *Query, readout Readout) {
 		for w := range p.members {
 			p.alongState(&p.members[w], readout, c)
 		}
+		p.start.Along(c)
+		for i, t := range p.times {
+			p.start.AlongAt(p.mean[:K], t)
+			for k, d := range p.mean[:K] {
+				p.jacobian[(i*K+k)*K+c] += d / m.Scale[k] * float64(len(p.members))
+			}
+		}
 	}
-	for i, t := range p.times {
+	for i := range p.times {
 		for k := range K {
 			row := p.jacobian[(i*K+k)*K : (i*K+k+1)*K]
 			for c := range row {
 				row[c] *= m.Scale[k] / float64(len(p.members))
 			}
 			row[k]++ // the displacement's own start
-			if v := p.velocity[k]; v >= 0 {
-				row[v] += t
-			}
 		}
 	}
 }

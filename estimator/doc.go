@@ -8,7 +8,7 @@
 //
 // Member e of the ensemble gives, in output units and for channel k,
 //
-//	mean_e = base + mu + phi·w      v_e = ‖L⁻¹ phi‖²      base = v0 t / Scale where v0 is measured, else 0
+//	mean_e = base + mu + phi·w      v_e = ‖L⁻¹ phi‖²      base = (rollout of the prior difference equation)/Scale
 //	mean = avg mean_e      var = avg v_e + avg (mean_e − mean)²      var ← max(var, avg_b (m_b − mean)²) over the refits b
 //
 // and with σ²(t) the noise of the horizon, R the sensor's variance, J = ∂x(t)/∂x0:

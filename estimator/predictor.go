@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -42,12 +41,12 @@ type Prediction struct {
 // Predictor evaluates one model at fixed times. It is not safe for concurrent
 // use: one per goroutine.
 type Predictor struct {
-	m        *model.Model
-	times    []float64
-	rows     *feature.Rows
-	members  []memberWork
-	refits   []memberWork
-	velocity []int // K, place of the derivative's channel, or −1
+	m       *model.Model
+	times   []float64
+	rows    *feature.Rows
+	members []memberWork
+	refits  []memberWork
+	start   *Base
 
 	plan      feature.Plan
 	held      []float64 // P
@@ -60,6 +59,8 @@ type Predictor struct {
 	sumSq     []float64
 	sumV      []float64
 	sigma2    []float64 // T×K, mean over members
+	base      []float64 // T×K, prior mean that no net makes, output units
+	dbase     []float64 // T×K, its derivative by standardised time
 	noise     []float64 // T×Q weights of the noise knots
 	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff      []float64 // K×K, P0 − R
@@ -127,7 +128,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		scratch: make([]float64, P), end: make([]float64, m.Inputs.Dim()), noise: make([]float64, T*len(m.NoiseKnots)),
 		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), residual: make([]float64, m.Inputs.Dim()),
 	}
-	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV} {
+	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.base, &p.dbase} {
 		*b = make([]float64, T*K)
 	}
 	p.rows.N = T
@@ -137,14 +138,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	for i := range m.Refits {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
-	states := m.Channels[:K]
-	for _, c := range states {
-		v := -1
-		if m.Velocity && c.Derivative != "" {
-			v = channel.Index(states, c.Derivative)
-		}
-		p.velocity = append(p.velocity, v)
-	}
+	p.start = newBase(m)
 	for i, t := range times {
 		NoiseWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
 	}
@@ -197,14 +191,14 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 	p.ratio = 0
 	for i := range p.members {
 		w := &p.members[i]
-		p.evaluate(w, dst.Readout, q.X0, wantD, true)
+		p.evaluate(w, dst.Readout, wantD, true)
 		p.accumulate(w.e.At(dst.Readout), wantD)
 	}
 	p.region(dst)
 	p.combine(dst, q, wantD)
 	for i := range p.refits {
 		w := &p.refits[i]
-		p.evaluate(w, dst.Readout, q.X0, false, false)
+		p.evaluate(w, dst.Readout, false, false)
 		for j, v := range p.mean {
 			d := v - p.sum[j]
 			p.sumSq[j] += d * d // combine has cleared it
@@ -257,10 +251,21 @@ func (p *Predictor) fill(x0 []float64) {
 		in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, p.x0, &p.plan, p.scratch)
 	}
 	in.Row(p.end, nil, in.Horizon, p.x0, &p.plan, p.scratch)
+	K := p.m.K
+	p.start.Start(x0, &p.plan)
+	for i, t := range p.times {
+		base, dbase := p.base[i*K:(i+1)*K], p.dbase[i*K:(i+1)*K]
+		p.start.At(base, dbase, t)
+		for k, d := range p.m.Scale {
+			base[k] /= d
+			dbase[k] *= in.TimeStd / d
+		}
+	}
 }
 
-// evaluate writes mean, v and, if wanted, their derivatives of one member.
-func (p *Predictor) evaluate(w *memberWork, readout Readout, x0 []float64, derivative, variance bool) {
+// evaluate writes mean (without base), v and, if wanted, their derivatives of one
+// member.
+func (p *Predictor) evaluate(w *memberWork, readout Readout, derivative, variance bool) {
 	m, e := p.m, &w.e.Map
 	in := &m.Inputs
 	for i, t := range p.times {
@@ -275,17 +280,11 @@ func (p *Predictor) evaluate(w *memberWork, readout Readout, x0 []float64, deriv
 		} else {
 			p.random(w, post, k, derivative, variance)
 		}
-		for i, t := range p.times {
+		for i := range p.times {
 			mu, dmu := e.Mu(w.eval, i, k)
 			p.mean[i*K+k] += mu
 			if derivative {
 				p.dmean[i*K+k] += dmu
-			}
-			if v := p.velocity[k]; v >= 0 {
-				p.mean[i*K+k] += x0[v] * t / m.Scale[k]
-				if derivative {
-					p.dmean[i*K+k] += x0[v] * in.TimeStd / m.Scale[k]
-				}
 			}
 		}
 	}

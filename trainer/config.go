@@ -26,7 +26,7 @@ type Config struct {
 	Stride   Duration `toml:"stride"`
 	MaxGap   Duration `toml:"max_gap"`
 	Knots    int      `toml:"knots"`
-	Velocity bool     `toml:"velocity"`
+	Prior    string   `toml:"prior"`
 	Basis    int      `toml:"basis"`
 
 	Net  NetConfig  `toml:"net"`
@@ -77,7 +77,7 @@ var Template string
 
 // Default returns the configuration that Template holds.
 func Default() Config {
-	c, err := Parse(strings.NewReader(Template), "default configuration")
+	c, err := Config{}.Parse(strings.NewReader(Template), "default configuration")
 	if err != nil {
 		panic(err)
 	}
@@ -93,13 +93,9 @@ func Quick() Config {
 	return c
 }
 
-// Parse reads a configuration; what it leaves out keeps its default. An unknown
+// Parse reads a configuration on top of c; what it leaves out stays. An unknown
 // key is an error.
-func Parse(r io.Reader, name string) (Config, error) {
-	var c Config
-	if name != "default configuration" {
-		c = Default()
-	}
+func (c Config) Parse(r io.Reader, name string) (Config, error) {
 	meta, err := toml.NewDecoder(r).Decode(&c)
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", name, err)
@@ -107,7 +103,10 @@ func Parse(r io.Reader, name string) (Config, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return c, fmt.Errorf("%s: unknown key %q; --print-config shows all that there are", name, unknown[0].String())
 	}
-	return c, c.Check()
+	if err := c.Check(); err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
 }
 
 // Check returns the first setting that cannot be, named as in the file, or nil.
@@ -127,6 +126,7 @@ func (c *Config) Check() error {
 		{c.Stride >= 0, "stride", "must not be negative"},
 		{c.MaxGap >= 0, "max_gap", "must not be negative"},
 		{c.Knots >= 1 && c.Knots <= 50, "knots", "must be within 1…50"},
+		{c.Prior == "equation" || c.Prior == "velocity" || c.Prior == "none", "prior", `must be "equation", "velocity" or "none"`},
 		{c.Basis >= 0 && c.Basis <= 4, "basis", "must be within 0…4"},
 		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
@@ -163,6 +163,9 @@ func (c *Config) fitSettings() fit.Settings {
 	s.Activation = mlp.Tanh
 	if c.Net.Activation == "sigmoid" {
 		s.Activation = mlp.Sigmoid
+	}
+	if c.Net.Activation == "linear" {
+		s.Activation = mlp.Linear
 	}
 	s.Exact = c.Kernel == "exact"
 	t := &c.Step

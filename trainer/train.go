@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/prior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -28,6 +30,7 @@ type Result struct {
 	Model   *model.Model
 	Split   Split
 	Windows int // trained on
+	Priors  []prior.Candidate
 	Curves  [][]fit.Point
 	Partial string // why the training ended early; empty = it did not
 	Elapsed time.Duration
@@ -50,12 +53,20 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	train, held := res.Split.Train, res.Split.Held
 	windows := window.Cut(train, H, stride)
-	if err := enough(train, windows, H); err != nil {
+	err := enough(train, windows, H)
+	if err != nil {
 		return nil, err
 	}
-	frame, err := rows.NewFrame(d.Channels, train, windows, rows.Settings{
-		Horizon: H, Knots: cfg.Knots, Basis: cfg.Basis, NoiseKnots: noiseKnots, Velocity: cfg.Velocity,
-	})
+	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(cfg.Budget), errBudget)
+	defer cancel()
+	settings := rows.Settings{Horizon: H, Knots: cfg.Knots, Basis: cfg.Basis, NoiseKnots: noiseKnots, Velocity: cfg.Prior == "velocity"}
+	if cfg.Prior == "equation" {
+		states := channel.Select(d.Channels, channel.State)
+		if settings.Prior, res.Priors, err = prior.Choose(limited, train, states, len(d.Channels)-len(states), H); err != nil {
+			return nil, err
+		}
+	}
+	frame, err := rows.NewFrame(d.Channels, train, windows, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -67,15 +78,16 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	data := fit.Data{Frame: frame, Flights: train, Windows: windows, Samples: samples(train)}
 	m := &model.Model{
 		Vehicle: d.Vehicle, Channels: d.Channels, K: frame.K, P: frame.P, Horizon: H, Points: cfg.Points,
-		Displacement: true, Velocity: cfg.Velocity, Inputs: frame.Inputs, Scale: frame.Scale, NoiseKnots: noiseKnots,
+		Displacement: true, Velocity: settings.Velocity, Inputs: frame.Inputs, Scale: frame.Scale, NoiseKnots: noiseKnots,
 		Region:   trainingRegion(frame, train, held, windows, window.Cut(held, H, stride)),
 		Baseline: *linear,
 		Provenance: model.Provenance{
 			Created: began.UTC().Format(time.RFC3339), Tool: "dgm-train", DataHash: d.Hash, Config: cfg.TOML(), Seed: cfg.Seed,
 		},
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(cfg.Budget), errBudget)
-	defer cancel()
+	if settings.Prior != nil {
+		m.Prior = *settings.Prior
+	}
 	meter := &meter{report: report, began: began, members: cfg.Members, steps: cfg.fitSettings().Steps}
 	if err := members(limited, m, res, data, cfg, meter); err != nil {
 		return nil, err

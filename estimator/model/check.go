@@ -22,6 +22,7 @@ const (
 	maxChannels = 256
 	maxWidth    = 4096
 	maxPoints   = 10000
+	maxRoll     = 10000 // steps of the prior over a horizon
 )
 
 // Check returns a *FieldError for the first thing in the model that does not
@@ -90,16 +91,20 @@ func (m *Model) checkInputs(c *checker) {
 	c.allPositive("inputs.input_std", in.InputStd)
 	c.that(in.Knots >= 0 && in.Knots <= maxWidth, "inputs.knots", "%d is outside 0…%d", in.Knots, maxWidth)
 	c.that(m.P > 0 || in.Knots == 0, "inputs.knots", "%d knots without an input", in.Knots)
-	l, n := &in.Lift, in.Lift.Dim()
-	c.that(n <= 2*m.K, "inputs.lift.of", "%d coordinates of %d states", n, m.K)
-	c.that(len(l.Kind) == n, "inputs.lift.kind", "%d entries, expected %d", len(l.Kind), n)
-	c.length("inputs.lift.omega", l.Omega, n)
-	c.length("inputs.lift.mean", l.Mean, n)
-	c.length("inputs.lift.std", l.Std, n)
-	c.allPositive("inputs.lift.std", l.Std)
+	m.checkLift(c, "inputs.lift", &in.Lift)
+}
+
+func (m *Model) checkLift(c *checker, path string, l *channel.Lift) {
+	n := l.Dim()
+	c.that(n <= 2*m.K, path+".of", "%d coordinates of %d states", n, m.K)
+	c.that(len(l.Kind) == n, path+".kind", "%d entries, expected %d", len(l.Kind), n)
+	c.length(path+".omega", l.Omega, n)
+	c.length(path+".mean", l.Mean, n)
+	c.length(path+".std", l.Std, n)
+	c.allPositive(path+".std", l.Std)
 	for i, k := range l.Of {
-		c.that(k >= 0 && k < m.K, "inputs.lift.of", "state %d of %d", k, m.K)
-		c.that(i >= len(l.Kind) || l.Kind[i] <= channel.Cosine, "inputs.lift.kind", "unknown reading")
+		c.that(k >= 0 && k < m.K, path+".of", "state %d of %d", k, m.K)
+		c.that(i >= len(l.Kind) || l.Kind[i] <= channel.Cosine, path+".kind", "unknown reading")
 	}
 }
 
@@ -154,6 +159,15 @@ func (m *Model) checkRest(c *checker) {
 	}
 	c.finite("region", []float64{m.Region.Distance, m.Region.Variance})
 	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
+	c.finite("prior.step", []float64{m.Prior.Step})
+	if m.Prior.Degree != 0 {
+		c.that(m.Displacement, "prior", "belongs to a model of displacements")
+		m.checkLift(c, "prior.lift", &m.Prior.Lift)
+		if err := m.Prior.Check(m.K, m.P); err != nil {
+			c.that(false, "prior", "%v", err)
+		}
+		c.that(m.Horizon <= maxRoll*m.Prior.Step, "prior.step", "%g s is too short for a horizon of %g s", m.Prior.Step, m.Horizon)
+	}
 	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {
 		Z := linear.NewLifting(m.Channels[:m.K]).Z

@@ -31,6 +31,16 @@ func (m *Model) fields(c *coder) {
 		c.float("variance", &m.Region.Variance)
 	})
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
+	c.object("prior", func(c *coder) {
+		r := &m.Prior
+		c.float("step", &r.Step)
+		c.int("degree", &r.Degree)
+		c.object("lift", func(c *coder) { liftFields(&r.Lift, c) })
+		c.floats("input_mean", &r.UMean)
+		c.floats("input_std", &r.UStd)
+		c.floats("bound", &r.Bound)
+		c.floats("weights", &r.Weights)
+	})
 	c.object("baseline", func(c *coder) {
 		c.float("step", &m.Baseline.Step)
 		c.floats("a", &m.Baseline.A)
@@ -71,22 +81,23 @@ func inputFields(in *feature.Inputs, c *coder) {
 	c.flag("causal", &in.Causal)
 	c.floats("input_mean", &in.InputMean)
 	c.floats("input_std", &in.InputStd)
-	c.object("lift", func(c *coder) {
-		l := &in.Lift
-		kind := make([]int, len(l.Kind))
-		for i, k := range l.Kind {
-			kind[i] = int(k)
-		}
-		c.ints("of", &l.Of, maxChannels-1)
-		c.ints("kind", &kind, int(channel.Cosine))
-		c.floats("omega", &l.Omega)
-		c.floats("mean", &l.Mean)
-		c.floats("std", &l.Std)
-		l.Kind = l.Kind[:0]
-		for _, k := range kind {
-			l.Kind = append(l.Kind, channel.Reading(k))
-		}
-	})
+	c.object("lift", func(c *coder) { liftFields(&in.Lift, c) })
+}
+
+func liftFields(l *channel.Lift, c *coder) {
+	kind := make([]int, len(l.Kind))
+	for i, k := range l.Kind {
+		kind[i] = int(k)
+	}
+	c.ints("of", &l.Of, maxChannels-1)
+	c.ints("kind", &kind, int(channel.Cosine))
+	c.floats("omega", &l.Omega)
+	c.floats("mean", &l.Mean)
+	c.floats("std", &l.Std)
+	l.Kind = l.Kind[:0]
+	for _, k := range kind {
+		l.Kind = append(l.Kind, channel.Reading(k))
+	}
 }
 
 func memberFields(m *Member, c *coder) {

@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // Readout says which input a posterior was conditioned for. Nets are shared by
@@ -43,7 +44,7 @@ type Model struct {
 	Points   int     // default number of points, equally spaced up to H
 
 	Displacement bool
-	Velocity     bool           // the prior mean contains v0·t where a channel has a measured derivative
+	Velocity     bool           // without a Prior: the prior mean is v0·t where a channel has a measured derivative
 	Inputs       feature.Inputs // how a row of the net's input is made
 	Origin       []float64      // K, state units (paper's form)
 	Scale        []float64      // K, state units for one output unit, all > 0
@@ -55,7 +56,8 @@ type Model struct {
 	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all ≥ 1
 	Region     Region      // where the training inputs lay
 	Dynamics   Dynamics
-	Baseline   linear.Model // the best simple predictor, for comparison; no A = none was fitted
+	Prior      rollout.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
+	Baseline   linear.Model  // the best simple predictor, for comparison; no A = none was fitted
 	Provenance Provenance
 	Checks     []SelfCheck // re-evaluated at load
 }

@@ -26,7 +26,11 @@ var errCondition = errors.New("the posterior cannot be conditioned: its matrix i
 // variance, because mini-batches fit their own rows too well and leave it too
 // small:
 //
-//	σ² at a knot ← mean of e² + v over the rows near it, a few times
+//	σ² at a knot ← σ² · mean of (e² + v)/σ²(t) over the rows near it, a few times
+//
+// Where it comes to rest the likelihood's gradient by log σ is zero. (A mean of
+// e² + v alone would put the noise of a whole interval on its knots, and the first
+// of them, from which the sensor's variance is read, too high.)
 func Condition(net *Net, d Data, readout model.Readout, seed uint64) (model.Posterior, error) {
 	if net.Settings.Exact {
 		return conditionExact(net, d, readout, seed)
@@ -73,7 +77,7 @@ type channelRows struct {
 	phi           *feature.Phi
 	r, prec       []float64
 	mean, v       []float64
-	squares, near []float64 // Q: Σ weight·(e² + v), Σ weight
+	squares, near []float64 // Q: Σ weight·(e² + v)/σ², Σ weight
 }
 
 func newConditioner(net *Net, d Data, readout model.Readout, seed uint64) *conditioner {
@@ -168,7 +172,7 @@ func (c *conditioner) solve() bool {
 	return ok
 }
 
-// residuals adds e² + v of the rows to the noise knots near them.
+// residuals adds (e² + v)/σ² of the rows to the noise knots near them.
 func (c *conditioner) residuals(k, n int) {
 	w, Q := &c.work[k], len(c.d.Frame.NoiseKnots)
 	c.sums[k].At(w.phi.Phi, n, w.mean, w.v)
@@ -177,9 +181,10 @@ func (c *conditioner) residuals(k, n int) {
 			continue
 		}
 		e := w.r[i] - w.mean[i]
+		ratio := (e*e + w.v[i]) * w.prec[i] / c.c
 		for q := range Q {
 			weight := c.batch.Noise[i*Q+q]
-			w.squares[q] += weight * (e*e + w.v[i])
+			w.squares[q] += weight * ratio
 			w.near[q] += weight
 		}
 	}
@@ -197,7 +202,7 @@ func (c *conditioner) updateNoise() {
 		w := &c.work[k]
 		for q := range Q {
 			if w.near[q] > 0 && w.squares[q] > 0 {
-				c.logSigma[k*Q+q] = 0.5 * math.Log(w.squares[q]/w.near[q])
+				c.logSigma[k*Q+q] += 0.5 * math.Log(w.squares[q]/w.near[q])
 			}
 		}
 	}

@@ -19,6 +19,9 @@ const exactRows = 600
 // observations follow from the inverse of M = K + diag(1/s):
 //
 //	e = α/s      v = 1/s − (M⁻¹)_ii/s²
+//
+// A row that was not measured stands in M as a unit row, so that its α is zero.
+// Its row of L⁻¹ is cleared: it must not explain variance either.
 func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model.Posterior, error) {
 	set, p := net.Settings, net.Params
 	m, K, Q := &p.Map, p.Map.K, len(d.Frame.NoiseKnots)
@@ -55,7 +58,12 @@ func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model
 			if pass == set.NoisePasses {
 				break
 			}
-			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec)
+			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec, c)
+		}
+		for i, s := range prec {
+			if s == 0 {
+				clear(inverse[i*(i+1)/2 : (i+1)*(i+2)/2])
+			}
 		}
 		out.Weights = append(out.Weights, append([]float64(nil), kernel.Alpha()...))
 		out.InverseFactor = append(out.InverseFactor, inverse)
@@ -69,8 +77,9 @@ func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model
 	return out, nil
 }
 
-// exactNoise moves log σ to the mean of e² + v near each knot.
-func exactNoise(sigma, noise, alpha, inverse, prec []float64) {
+// exactNoise moves log σ by the mean of (e² + v)/σ² near each knot; c is the
+// temper, prec c/σ².
+func exactNoise(sigma, noise, alpha, inverse, prec []float64, c float64) {
 	Q, n := len(sigma), len(alpha)
 	diagonal := make([]float64, n) // of M⁻¹ = L⁻ᵀL⁻¹
 	for j, o := 0, 0; j < n; j++ {
@@ -87,13 +96,13 @@ func exactNoise(sigma, noise, alpha, inverse, prec []float64) {
 		e := alpha[i] / s
 		v := math.Max(0, 1/s-diagonal[i]/(s*s))
 		for q := range Q {
-			squares[q] += noise[i*Q+q] * (e*e + v)
+			squares[q] += noise[i*Q+q] * (e*e + v) * s / c
 			near[q] += noise[i*Q+q]
 		}
 	}
 	for q := range Q {
 		if near[q] > 0 && squares[q] > 0 {
-			sigma[q] = 0.5 * math.Log(squares[q]/near[q])
+			sigma[q] += 0.5 * math.Log(squares[q]/near[q])
 		}
 	}
 }

@@ -55,9 +55,11 @@ func Train(ctx context.Context, d Data, set Settings, seed uint64, progress func
 	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: model.Plan, Points: set.Points}
 	n := set.Batch * set.Points
 	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
-	o := objective.New(objective.Spec{
-		Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact,
-	}, p, n, 0)
+	spec := objective.Spec{Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact}
+	if in := &d.Frame.Inputs; d.Frame.Prior != nil {
+		spec.Prior = &objective.Prior{Model: d.Frame.Prior, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+	}
+	o := objective.New(spec, p, n, 0)
 	grad, best := p.Like(), append([]float64(nil), p.Flat...)
 	adam := optimise.NewAdam(len(p.Flat))
 	rate := optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}

@@ -5,24 +5,46 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
+
+// Prior is a known part of the dynamics: f = prior field + net.
+type Prior struct {
+	Model               *rollout.Model
+	InputMean, InputStd []float64 // P, to undo the standardisation of Batch.U
+	TimeStd             float64   // s for one unit of standardised time
+}
 
 // dynamics evaluates f and sD at the smoother's mean, and carries adjoints back.
 type dynamics struct {
+	prior *Prior
+	field *rollout.Field
+	f0    []float64 // Ns×K, the prior's part of f
+	u     []float64 // Ns×P, raw inputs
+	xs    []float64 // Ns×K, states
+	g     []float64 // K scratch
+	xbar  []float64 // K scratch
+	scale []float64 // K
 	tape  *mlp.Tape
 	adj   *netAdjoint
 	in    []float64 // Ns×(L+P)
 	slope []float64 // Ns×L, ∂coordinate/∂mean of its channel
-	x     []float64 // K scratch
 	fbar  []float64 // Ns×2K, adjoint of the net's output
 }
 
-func newDynamics(net *mlp.Net, lift *channel.Lift, k, rows int) *dynamics {
-	return &dynamics{
+func newDynamics(net *mlp.Net, spec Spec, k, rows int) *dynamics {
+	lift := &spec.Lift
+	d := &dynamics{
+		prior: spec.Prior, scale: spec.Scale, xs: make([]float64, rows*k), f0: make([]float64, rows*k), g: make([]float64, k), xbar: make([]float64, k),
 		tape: mlp.NewTape(net, rows, false), adj: newNetAdjoint(net, rows, false, true),
 		in: make([]float64, rows*net.In()), slope: make([]float64, rows*lift.Dim()),
-		x: make([]float64, k), fbar: make([]float64, rows*2*k),
+		fbar: make([]float64, rows*2*k),
 	}
+	if d.prior != nil {
+		d.field = rollout.NewField(d.prior.Model, k)
+		d.u = make([]float64, rows*len(d.prior.InputMean))
+	}
+	return d
 }
 
 // forward evaluates the net at x = origin + scale·mean (mean Ns×K), with the
@@ -31,25 +53,40 @@ func (d *dynamics) forward(net *mlp.Net, lift *channel.Lift, rows, k int, mean, 
 	I, L := net.In(), lift.Dim()
 	P := I - L
 	for i := range rows {
-		for c := range k {
-			d.x[c] = origin[i*k+c] + scale[c]*mean[i*k+c]
+		x := d.xs[i*k : (i+1)*k]
+		for c := range x {
+			x[c] = origin[i*k+c] + scale[c]*mean[i*k+c]
 		}
-		lift.Apply(d.in[i*I:i*I+L], d.x)
+		lift.Apply(d.in[i*I:i*I+L], x)
 		copy(d.in[i*I+L:(i+1)*I], u[i*P:(i+1)*P])
 		slope := d.slope[i*L : (i+1)*L]
-		lift.Slope(slope, d.x)
+		lift.Slope(slope, x)
 		for l, c := range lift.Of {
 			slope[l] *= scale[c]
 		}
 	}
 	net.Forward(d.tape, rows, d.in, nil)
+	if d.prior == nil {
+		return
+	}
+	for i := range rows {
+		raw := d.u[i*P : (i+1)*P]
+		for c := range raw {
+			raw[c] = d.prior.InputMean[c] + d.prior.InputStd[c]*u[i*P+c]
+		}
+		f0 := d.f0[i*k : (i+1)*k]
+		d.field.At(f0, d.xs[i*k:(i+1)*k], raw)
+		for c := range f0 {
+			f0[c] *= d.prior.TimeStd / scale[c]
+		}
+	}
 }
 
 // output returns f and sD of row i and channel c, and dsD/ds.
 func (d *dynamics) output(i, c, k int) (f, sD, slope float64) {
 	o := d.tape.Out()[i*2*k : (i+1)*2*k]
 	s := o[k+c]
-	return o[c], softplus(s), 1 / (1 + math.Exp(-s))
+	return d.f0[i*k+c] + o[c], softplus(s), 1 / (1 + math.Exp(-s))
 }
 
 // softplus returns log(1 + e^s), stably.
@@ -65,6 +102,20 @@ func (d *dynamics) adjoint(net, grad *mlp.Net, lift *channel.Lift, rows, k int, 
 	for i := range rows {
 		for l, c := range lift.Of {
 			meanbar[i*k+c] += d.adj.x[i*I+l] * d.slope[i*L+l]
+		}
+	}
+	if d.prior == nil {
+		return
+	}
+	P := I - L
+	for i := range rows {
+		for c := range k {
+			d.g[c] = d.fbar[i*2*k+c] * d.prior.TimeStd / d.scale[c]
+		}
+		clear(d.xbar)
+		d.field.Adjoint(d.xbar, d.xs[i*k:(i+1)*k], d.u[i*P:(i+1)*P], d.g)
+		for c := range k {
+			meanbar[i*k+c] += d.xbar[c] * d.scale[c]
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Spec struct {
 	Lift   channel.Lift // how the dynamics reads a state
 	Scale  []float64    // K, state units for one output unit
+	Prior  *Prior       // (optional) the vector field that the dynamics starts from
 	DecayS float64      // wd_S, on core and head
 	DecayD float64      // wd_D, on the dynamics
 	Exact  bool         // the exact kernel instead of random features
@@ -89,7 +90,7 @@ func New(spec Spec, p *Params, n, ns int) *Objective {
 		}
 		o.channels = append(o.channels, c)
 	}
-	o.dyn = newDynamics(&p.Dynamics, &spec.Lift, m.K, rows)
+	o.dyn = newDynamics(&p.Dynamics, spec, m.K, rows)
 	o.mean, o.dmean, o.dvar = make([]float64, rows*m.K), make([]float64, rows*m.K), make([]float64, rows*m.K)
 	o.fan = newFan(m.K)
 	return o

@@ -1,10 +1,11 @@
 // Package rows decides how data are scaled and turns windows of flights into the
 // rows of a batch: the windows form of the model.
 //
-// Targets are displacements from the window's measured start, in units of their
-// rms over all windows, the mean not subtracted:
+// Targets are displacements from the window's measured start. What the nets learn
+// is what the base, the prior mean that no net makes, leaves of them, and the
+// rms of that over all windows, its mean not subtracted, is the unit:
 //
-//	y = (x(t) − x0)/Scale      base = v0 t/Scale where x0's derivative is measured
+//	y = (x(t) − x0)/Scale      base = (roll-out of the prior, or v0 t)/Scale
 //
 // Standardised time has mean H/2 and standard deviation H/√12, so it is
 // τ' = √12 (τ − ½).
@@ -17,17 +18,19 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Settings are the choices of the frame.
 type Settings struct {
-	Horizon    float64   // H, s
-	Knots      int       // J, input knots
-	Basis      int       // terms of the linear basis, see feature.Basis
-	NoiseKnots []float64 // τ of the noise knots
-	Velocity   bool      // put v0 t into the prior mean
+	Horizon    float64        // H, s
+	Knots      int            // J, input knots
+	Basis      int            // terms of the linear basis, see feature.Basis
+	NoiseKnots []float64      // τ of the noise knots
+	Prior      *rollout.Model // (optional) the difference equation to start from
+	Velocity   bool           // without a prior: put v0 t into the prior mean
 }
 
 // Frame is what all rows of one model share.
@@ -36,11 +39,14 @@ type Frame struct {
 	K, P       int
 	Inputs     feature.Inputs
 	Basis      feature.Basis
-	Scale      []float64 // K, rms displacement, state units
+	Scale      []float64 // K, rms of what the base leaves of a displacement, state units
 	NoiseKnots []float64
-	Velocity   []int // K, the state that is this one's measured derivative, or −1
-	scratch    []float64
-	x0         []float64
+	Prior      *rollout.Model // nil = none
+	base       *estimator.Base
+	scratch    []float64 // P
+	x0, lifted []float64 // of the window that was started
+	u          feature.Signal
+	d, dd      []float64 // K
 }
 
 // NewFrame measures the scalers on the windows of the flights. It returns an
@@ -62,18 +68,22 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 	}
 	f.Inputs.Lift.Standardise(starts, f.K)
 	f.measureInputs(flights)
+	f.scratch, f.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
+	f.d, f.dd = make([]float64, f.K), make([]float64, f.K)
+	f.Prior = set.Prior
+	f.base = estimator.NewBase(states, set.Prior, set.Velocity, set.Horizon)
 	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
 		return nil, err
 	}
-	for _, c := range states {
-		v := -1
-		if set.Velocity && c.Derivative != "" {
-			v = channel.Index(states, c.Derivative)
-		}
-		f.Velocity = append(f.Velocity, v)
-	}
-	f.scratch, f.x0 = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
 	return f, nil
+}
+
+// Start sets the window whose rows Fill writes next: its measured start state (K)
+// and the input over it (nil without inputs).
+func (f *Frame) Start(x0 []float64, u feature.Signal) {
+	f.x0, f.u = x0, u
+	f.Inputs.Lift.Apply(f.lifted, x0)
+	f.base.Start(x0, u)
 }
 
 // measureInputs sets mean and standard deviation of every input; one that never
@@ -103,17 +113,20 @@ func (f *Frame) measureInputs(flights []window.Flight) {
 // measureScale sets the rms displacement over the windows' samples.
 func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H float64) error {
 	f.Scale = make([]float64, f.K)
-	count := make([]float64, f.K)
+	count, moved := make([]float64, f.K), make([]float64, f.K)
 	d := make([]float64, f.K)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
+		f.Start(fl.State(w.Start), f.recorded(fl, w.Start))
 		from, to := fl.Samples(w.Start, H)
 		step := max(1, (to-from)/10)
 		for i := to - 1; i >= from; i -= step {
 			fl.SampleDisplacement(d, w.Start, i)
+			f.base.At(f.d, f.dd, fl.T[i]-fl.T[w.Start])
 			for k, v := range d {
 				if !math.IsNaN(v) {
-					f.Scale[k] += v * v
+					f.Scale[k] += (v - f.d[k]) * (v - f.d[k])
+					moved[k] += v * v
 					count[k]++
 				}
 			}
@@ -121,37 +134,43 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	}
 	for k := range f.Scale {
 		f.Scale[k] = math.Sqrt(f.Scale[k] / math.Max(count[k], 1))
-		if !(f.Scale[k] > 0) {
+		still := !(moved[k] > 0)
+		// A base that explains everything leaves rounding, which is no unit.
+		f.Scale[k] = math.Max(f.Scale[k], 1e-9*math.Sqrt(moved[k]/math.Max(count[k], 1)))
+		if still {
 			return fmt.Errorf("channel %q never moves within a horizon of %g s: give it the role aux, or train on a log in which it moves", f.States[k].Name, H)
 		}
 	}
 	return nil
 }
 
-// Fill writes row i of a batch: sample s of the flight, in the window that
-// starts at start, under the input signal u (nil without inputs). Support point
-// and observation are the same row.
-func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int, u feature.Signal) {
+// Fill writes row i of a batch: sample s of the flight, in the window from sample
+// start that Start has set. Support point and observation are the same row.
+func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int) {
 	in, I, K := &f.Inputs, f.Inputs.Dim(), f.K
 	t := math.Min(fl.T[s]-fl.T[start], in.Horizon)
-	x0 := fl.State(start)
-	in.Lift.Apply(f.x0, x0)
 	r := b.Obs
-	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.x0, u, f.scratch)
+	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.lifted, f.u, f.scratch)
 	r.Fill(i, in, true, f.Basis, t)
 	fl.SampleDisplacement(b.Y[i*K:(i+1)*K], start, s)
+	f.base.At(f.d, f.dd, t)
 	for k := range K {
 		b.Y[i*K+k] /= f.Scale[k]
-		b.Origin[i*K+k] = x0[k]
-		b.Base[i*K+k], b.SDBase[i*K+k] = 0, 0
-		if v := f.Velocity[k]; v >= 0 {
-			b.Base[i*K+k] = x0[v] * t / f.Scale[k]
-			b.SDBase[i*K+k] = x0[v] * in.TimeStd / f.Scale[k]
-		}
+		b.Origin[i*K+k] = f.x0[k]
+		b.Base[i*K+k] = f.d[k] / f.Scale[k]
+		b.SDBase[i*K+k] = f.dd[k] * in.TimeStd / f.Scale[k]
 	}
 	if f.P > 0 {
-		in.InputAt(b.U[i*f.P:(i+1)*f.P], t, u)
+		in.InputAt(b.U[i*f.P:(i+1)*f.P], t, f.u)
 	}
 	Q := len(f.NoiseKnots)
 	estimator.NoiseWeights(b.Noise[i*Q:(i+1)*Q], f.NoiseKnots, t/in.Horizon)
+}
+
+// recorded returns the recorded input of a window, nil without inputs.
+func (f *Frame) recorded(fl *window.Flight, start int) feature.Signal {
+	if f.P == 0 {
+		return nil
+	}
+	return &window.Input{Flight: fl, Start: start}
 }

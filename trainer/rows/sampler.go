@@ -46,16 +46,16 @@ func (s *Sampler) Take(b *objective.Batch, windows []window.Window, rng *rand.Ra
 func (s *Sampler) window(b *objective.Batch, row int, w window.Window, rng *rand.Rand) int {
 	fl := &s.Flights[w.Flight]
 	from, to := fl.Samples(w.Start, s.Frame.Inputs.Horizon)
-	signal := s.signal(fl, w.Start)
+	s.Frame.Start(fl.State(w.Start), s.signal(fl, w.Start))
 	// One point at random in each of Points−1 equal parts, then the end.
 	inner := min(s.Points, to-from) - 1
 	for j := range inner {
 		a := from + j*(to-1-from)/inner
 		z := from + (j+1)*(to-1-from)/inner
-		s.Frame.Fill(b, row, fl, w.Start, a+rng.IntN(max(1, z-a)), signal)
+		s.Frame.Fill(b, row, fl, w.Start, a+rng.IntN(max(1, z-a)))
 		row++
 	}
-	s.Frame.Fill(b, row, fl, w.Start, to-1, signal)
+	s.Frame.Fill(b, row, fl, w.Start, to-1)
 	return row + 1
 }
 
