@@ -1,0 +1,182 @@
+package datacheck
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Options says what the check needs to know about what follows. The zero value
+// is good.
+type Options struct {
+	Horizon float64 // (optional) s, the horizon to be trained; 0 = unknown, and nothing is called too short for it
+}
+
+// maxListed bounds how many problems of one kind are listed for one channel of
+// one segment. The rest is gathered into one.
+const maxListed = 12
+
+// checker gathers what is found.
+type checker struct {
+	record
+	opt      Options
+	problems []Problem
+	slow     map[int]bool // channels that often stand still
+}
+
+// check runs all checks in the order in which they need each other: what is
+// found by one is set aside for those after it.
+func (c *checker) check() Result {
+	for _, s := range c.segs {
+		s.dt = s.interval()
+	}
+	usual := c.interval()
+	c.slow = map[int]bool{}
+	for _, s := range c.segs {
+		c.stamps(s, usual)
+	}
+	c.rates(usual)
+	for k := range c.channels {
+		c.missing(k)
+		if c.constant(k) {
+			continue
+		}
+		c.updates(k)
+		c.frozen(k)
+		c.smooth(k)
+		c.outliers(k)
+		c.runaways(k)
+		c.clipped(k)
+	}
+	c.fillings()
+	c.pairs()
+	c.dynamics()
+	c.rest()
+	c.short(usual)
+	return c.result()
+}
+
+// states returns the places of the state channels in the header.
+func (c *checker) states() []int { return places(c.channels, channel.State) }
+
+func places(all []channel.Channel, role channel.Role) []int {
+	var out []int
+	for i, ch := range all {
+		if ch.Role == role {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// garbage is the severity of values that are wrong: what is only carried along
+// need not be left out.
+func (c *checker) garbage(k int) Severity {
+	if c.channels[k].Role == channel.Aux {
+		return Note
+	}
+	return Exclude
+}
+
+// add reports samples [first, last) of a segment. k < 0: no channel.
+func (c *checker) add(kind Kind, sev Severity, k int, s *segment, first, last int, text string, args ...any) {
+	p := Problem{Kind: kind, Segment: s.name, Index: s.index, Severity: sev, Count: last - first,
+		From: s.t[first], To: s.t[last-1], first: first, last: last, Text: fmt.Sprintf(text, args...)}
+	if k >= 0 {
+		p.Channel = c.channels[k].Name
+	}
+	c.problems = append(c.problems, p)
+}
+
+// addLog reports something about the whole log.
+func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, args ...any) {
+	p := Problem{Kind: kind, Index: -1, Severity: sev, Count: count, Text: fmt.Sprintf(text, args...)}
+	if k >= 0 {
+		p.Channel = c.channels[k].Name
+	}
+	for _, s := range c.segs {
+		p.To = max(p.To, s.t[s.n()-1])
+	}
+	if len(c.segs) == 1 {
+		p.Segment, p.Index = c.segs[0].name, 0
+	}
+	c.problems = append(c.problems, p)
+}
+
+// result sorts and bounds the list and derives what to leave out. What is left
+// out is complete even where the list is not.
+func (c *checker) result() Result {
+	r := Result{excluded: c.excluded(), cuts: make([][]int, len(c.segs))}
+	for i, s := range c.segs {
+		r.cuts[i] = s.cuts
+	}
+	r.Problems = gather(c.problems)
+	order(r.Problems)
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		p.From, p.To = tidy(p.From), tidy(p.To)
+	}
+	return r
+}
+
+// excluded returns, by segment, the sample ranges that are not to be used.
+func (c *checker) excluded() [][][2]int {
+	out := make([][][2]int, len(c.segs))
+	for _, p := range c.problems {
+		if p.Severity == Exclude && p.last > p.first {
+			out[p.Index] = append(out[p.Index], [2]int{p.first, p.last})
+		}
+	}
+	for i := range out {
+		out[i] = merge(out[i])
+	}
+	return out
+}
+
+// gather replaces more than maxListed problems of one kind, channel and segment
+// by the largest ones and one that stands for them all.
+func gather(all []Problem) []Problem {
+	type key struct {
+		kind    Kind
+		channel string
+		index   int
+		sev     Severity
+	}
+	groups := map[key][]int{}
+	for i, p := range all {
+		k := key{p.Kind, p.Channel, p.Index, p.Severity}
+		groups[k] = append(groups[k], i)
+	}
+	var out []Problem
+	for i, p := range all {
+		g := groups[key{p.Kind, p.Channel, p.Index, p.Severity}]
+		if len(g) <= maxListed {
+			out = append(out, p)
+			continue
+		}
+		if i != g[0] {
+			continue
+		}
+		whole := p
+		whole.Count = 0
+		for _, j := range g {
+			whole.Count += all[j].Count
+			whole.From, whole.To = min(whole.From, all[j].From), max(whole.To, all[j].To)
+		}
+		whole.Text = fmt.Sprintf("%d places of kind %s from %s to %s, %d samples in all; the longest are listed one by one.",
+			len(g), p.Kind, sec(whole.From), sec(whole.To), whole.Count)
+		out = append(out, whole)
+		g = slices.Clone(g)
+		slices.SortStableFunc(g, func(a, b int) int { return cmp.Compare(all[b].To-all[b].From, all[a].To-all[a].From) })
+		for _, j := range g[:maxListed-1] {
+			out = append(out, all[j])
+		}
+	}
+	return out
+}
+
+// tidy rounds a time to a microsecond.
+func tidy(t float64) float64 { return math.Round(t*1e6) / 1e6 }

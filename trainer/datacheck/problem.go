@@ -1,0 +1,107 @@
+package datacheck
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+)
+
+// Kind names what is wrong. The names are part of the JSON output.
+type Kind string
+
+// The kinds of problems.
+const (
+	Gap       Kind = "gap"       // no samples for a while
+	Backwards Kind = "backwards" // stamps that lie before the one ahead of them
+	Duplicate Kind = "duplicate" // a stamp that occurs again
+	Frozen    Kind = "frozen"    // a value that stands still while it should move
+	Clipped   Kind = "clipped"   // a value held at the end of its range
+	Outlier   Kind = "outlier"   // spikes, bursts, beyond full scale, extrapolated tails, outside forces
+	NonFinite Kind = "nonfinite" // NaN or Inf
+	Rate      Kind = "rate"      // sampled unevenly, at an odd rate, or filled in
+	Clock     Kind = "clock"     // the clock stepped, or counts in another unit
+	Constant  Kind = "constant"  // one value throughout
+	Short     Kind = "short"     // too short for the horizon
+	Unexcited Kind = "unexcited" // too little motion to learn from
+	Unit      Kind = "unit"      // a channel and its derivative disagree by a factor
+)
+
+// Severity says what to do about a problem.
+type Severity string
+
+// From harmless to fatal.
+const (
+	Note    Severity = "note"    // good to know, nothing need be done
+	Exclude Severity = "exclude" // the trainer must leave this span out
+	Stop    Severity = "stop"    // training makes no sense until it is mended
+)
+
+// Problem is one finding. Times are seconds after the first sample of the
+// segment; both ends are samples that are affected, except for a gap, whose ends
+// are the last sample before it and the first one after it.
+type Problem struct {
+	Kind     Kind     `json:"kind"`
+	Channel  string   `json:"channel"` // empty: the stamps, or all channels
+	Segment  string   `json:"segment"` // name; empty: the whole log
+	Index    int      `json:"index"`   // number of the segment; -1: the whole log
+	From     float64  `json:"from"`    // s
+	To       float64  `json:"to"`      // s
+	Count    int      `json:"count"`   // samples affected (for a gap: samples missing)
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"` // what, where, and the mend, in one or two sentences
+
+	first, last int // samples [first, last) of the segment that it speaks of
+}
+
+// Result is what a check found.
+type Result struct {
+	Problems []Problem `json:"problems"`
+
+	excluded [][][2]int
+	cuts     [][]int
+}
+
+// Excluded returns the sample ranges [from, to) of a segment that training must
+// leave out: sorted, disjoint.
+func (r Result) Excluded(segment int) [][2]int { return r.excluded[segment] }
+
+// Cuts returns the samples of a segment before which time is broken: no window
+// may hold such a sample and the one ahead of it. Sorted.
+func (r Result) Cuts(segment int) []int { return r.cuts[segment] }
+
+// Stop returns the first problem that makes training senseless, or nil.
+func (r Result) Stop() *Problem {
+	for i := range r.Problems {
+		if r.Problems[i].Severity == Stop {
+			return &r.Problems[i]
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes {"problems": [...]}, an empty list rather than null.
+func (r Result) MarshalJSON() ([]byte, error) {
+	list := r.Problems
+	if list == nil {
+		list = []Problem{}
+	}
+	return json.Marshal(struct {
+		Problems []Problem `json:"problems"`
+	}{list})
+}
+
+var severityRank = map[Severity]int{Stop: 0, Exclude: 1, Note: 2}
+
+// order sorts problems: the grave ones first, then by place in the log.
+func order(p []Problem) {
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]),
+			cmp.Compare(a.Index, b.Index),
+			cmp.Compare(a.From, b.From),
+			cmp.Compare(a.To, b.To),
+			cmp.Compare(a.Channel, b.Channel),
+			cmp.Compare(a.Kind, b.Kind),
+		)
+	})
+}
