@@ -125,15 +125,24 @@ func split(flights []window.Flight, share, horizon float64, seed uint64) Split {
 	}
 	var s Split
 	if long >= minSegments {
-		held := 0.0
+		held, shortest := 0.0, -1
 		out := map[int]bool{}
 		for _, i := range rng.Perm(len(flights)) {
 			d := flights[i].Duration()
-			if d < 1.5*horizon || (held > 0 && held+0.5*d > share*total) {
+			if d < 1.5*horizon {
+				continue
+			}
+			if shortest < 0 || d < flights[shortest].Duration() {
+				shortest = i
+			}
+			if held+0.5*d > share*total {
 				continue
 			}
 			out[i] = true
 			held += d
+		}
+		if held == 0 { // even half of the shortest is more than was asked for
+			out[shortest] = true
 		}
 		for i := range flights {
 			if out[i] {
