@@ -1,0 +1,285 @@
+package architecture
+
+// Folders are slash paths from the top of the repository. A folder in a table
+// stands for itself and everything under it, but where said otherwise.
+
+// A fence keeps folders apart, tests included.
+type fence struct {
+	from string
+	not  []string
+	why  string
+}
+
+var fences = []fence{
+	{
+		"estimator",
+		[]string{"trainer", "bridge", "firmware-sim", "cmd"},
+		"what flies is the bottom: nothing that learns, converts or simulates may reach a robot by way of it",
+	},
+	{
+		"trainer",
+		[]string{"bridge", "firmware-sim", "cmd"},
+		"the trainer sees logs, not where they come from; a known plant is handed to it by cmd, as a value",
+	},
+	{
+		"bridge",
+		[]string{"trainer", "firmware-sim", "cmd"},
+		"a bridge turns what robots have into the formats of estimator; it needs nothing that learns or simulates",
+	},
+	{
+		"firmware-sim",
+		[]string{"trainer", "bridge", "cmd"},
+		"a simulated robot is known to the others by its messages and logs only, as a real one is",
+	},
+}
+
+// A storey says what one package of estimator stands on, tests apart. The order
+// is bottom to top: a package stands on packages above it in this table only.
+type storey struct {
+	folder string // this folder only
+	on     []string
+	why    string
+}
+
+var storeys = []storey{
+	{
+		"estimator/channel", nil,
+		"logs, messages and models all describe their channels by it, so it knows none of them",
+	},
+	{
+		"estimator/msgbin", nil,
+		"bounded reading of untrusted bytes is checked best where nothing else is",
+	},
+	{
+		"estimator/durable", nil,
+		"how a file gets safely to disk has nothing to do with what is in it",
+	},
+	{
+		"estimator/ode", nil,
+		"the integrator serves any system, so it knows none",
+	},
+	{
+		"estimator/mlp", nil,
+		"a dense net maps numbers to numbers; what they mean is known further up",
+	},
+	{
+		"estimator/rollout",
+		[]string{"estimator/channel"},
+		"a difference equation to start from, told by channels only",
+	},
+	{
+		"estimator/linear",
+		[]string{"estimator/channel"},
+		"the baseline must not borrow from what it is compared with",
+	},
+	{
+		"estimator/feature",
+		[]string{"estimator/channel", "estimator/mlp"},
+		"trainer and predictor evaluate this one map, so it knows neither, nor the file it is stored in",
+	},
+	{
+		"estimator/wire",
+		[]string{"estimator/channel", "estimator/msgbin"},
+		"a planner links it to read predictions, and gets no model and no linear algebra with it",
+	},
+	{
+		"estimator/flightlog",
+		[]string{"estimator/channel", "estimator/durable", "estimator/msgbin"},
+		"a logger links it to write a log, and gets no model and no linear algebra with it",
+	},
+	{
+		"estimator/flightlog/inspect",
+		[]string{"estimator/channel", "estimator/flightlog"},
+		"describes what is in a log, and nothing beyond it",
+	},
+	{
+		"estimator/model",
+		[]string{
+			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/linear",
+			"estimator/mlp", "estimator/msgbin", "estimator/rollout",
+		},
+		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
+	},
+	{
+		"estimator/model/artificial",
+		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model"},
+		"models for measuring what surrounds them need no data and no training",
+	},
+	{
+		"estimator/model/modeltest",
+		[]string{
+			"estimator/channel", "estimator/feature", "estimator/linear", "estimator/mlp",
+			"estimator/model", "estimator/rollout",
+		},
+		"models for tests of the format are conditioned by its own plain code, as an independent witness",
+	},
+	{
+		"estimator",
+		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/rollout"},
+		"the predictor knows models, not messages, logs or processes",
+	},
+	{
+		"estimator/node",
+		[]string{"estimator", "estimator/channel", "estimator/model", "estimator/wire"},
+		"the process joins a predictor to messages; logs and files are not its business",
+	},
+}
+
+// testOnly are packages of this module that no product code imports.
+var testOnly = []fence{
+	{"estimator/model/modeltest", nil, "a robot must not carry invented models; measuring has estimator/model/artificial"},
+}
+
+// A guest is a foreign module, or a part of one, and where it may be imported.
+// The longest path counts. Tests may import every guest.
+type guest struct {
+	path string
+	in   []string // none: tests only
+	why  string
+}
+
+var guests = []guest{
+	{
+		"github.com/nats-io/nats.go",
+		[]string{"estimator/node", "firmware-sim/live", "cmd"},
+		"one place per side speaks to the network; everything else is tried without it",
+	},
+	{
+		"github.com/nats-io/nats-server/v2",
+		[]string{"cmd/dgm-demo", "cmd/dgm-bench"},
+		"an embedded server adds 10 MB: never on a robot, only where one command must do everything",
+	},
+	{"github.com/nats-io/jwt/v2", nil, "tests make their own credentials"},
+	{"github.com/nats-io/nkeys", nil, "tests make their own credentials"},
+	{
+		"github.com/spf13/cobra",
+		[]string{"cmd"},
+		"flags belong to commands; everything else takes arguments",
+	},
+	{
+		"github.com/BurntSushi/toml",
+		[]string{"trainer", "bridge", "cmd"},
+		"settings for people; what flies is handed values",
+	},
+	{
+		"github.com/vmihailenco/msgpack/v5", nil,
+		"msgbin reads with bounds and without allocation; the library is the independent witness of the formats",
+	},
+	{
+		"golang.org/x/sys",
+		[]string{"estimator/node", "firmware-sim/live", "cmd"},
+		"clocks and priorities are for what runs in real time",
+	},
+	{
+		"gonum.org/v1/gonum/blas",
+		[]string{"estimator", "trainer"},
+		"products of matrices, called without the layers above them",
+	},
+	{
+		"gonum.org/v1/gonum/lapack",
+		[]string{"trainer", "estimator/model/modeltest"},
+		"a factorisation can fail: it is done on the ground, and the model file holds its result",
+	},
+	{
+		"gonum.org/v1/gonum",
+		[]string{"trainer"},
+		"statistics and optimisers are for training",
+	},
+	{
+		"gonum.org/v1/plot",
+		[]string{"trainer", "cmd"},
+		"pictures are for people at a desk; the module brings fonts and several MB",
+	},
+	{
+		"github.com/schollz/progressbar/v3",
+		[]string{"trainer", "cmd"},
+		"progress is shown to people who wait; nobody waits at a robot",
+	},
+	{
+		"github.com/guptarohit/asciigraph",
+		[]string{"trainer", "cmd"},
+		"curves are drawn for people; nobody reads the robot's terminal",
+	},
+	{"github.com/google/go-cmp", nil, "it panics on what it does not know: right in a test, wrong anywhere else"},
+	{"pgregory.net/rapid", nil, "makes arguments for tests"},
+	{"go.uber.org/goleak", nil, "finds what tests leave running"},
+}
+
+// world are the packages by which code touches what is outside its arguments:
+// files, network, clock, log, other goroutines, chance, memory as such. An entry
+// stands for the packages below it too.
+var world = []string{"os", "io/fs", "syscall", "net", "time", "log", "sync", "context", "runtime", "math/rand", "crypto/rand", "unsafe", "C"}
+
+// pure are the folders that touch the world only where a permit says so, tests
+// apart: what flies must give the same answer to the same arguments, in bounded
+// time and memory, which only code without a world can promise.
+var pure = []string{"estimator"}
+
+// A permit lets one folder (without those under it) or one file touch a part of
+// the world. A permit that nothing uses fails the test too.
+type permit struct {
+	where string
+	world []string
+	why   string
+}
+
+var permits = []permit{
+	{
+		"estimator/durable",
+		[]string{"os", "io/fs"},
+		"writing a file safely is its job: temporary name, sync, rename",
+	},
+	{
+		"estimator/model/file.go",
+		[]string{"os"},
+		"reads a model from disk, refusing its size before its content",
+	},
+	{
+		"estimator/model/artificial",
+		[]string{"math/rand"},
+		"invents weights, from a seed that is an argument",
+	},
+	{
+		"estimator/model/modeltest",
+		[]string{"math/rand"},
+		"invents weights, from a seed that is an argument",
+	},
+	{
+		"estimator/flightlog/file.go",
+		[]string{"os", "io/fs"},
+		"appends to a log that may end in a power cut, which takes the file itself",
+	},
+	{
+		"estimator/flightlog/log.go",
+		[]string{"os"},
+		"reads a whole log from disk",
+	},
+	{
+		"estimator/flightlog/inspect",
+		[]string{"os", "time"},
+		"describes a log file to a person: its durations are times, nothing reads a clock",
+	},
+	{
+		"estimator/node",
+		[]string{"os", "time", "sync", "context", "runtime", "math/rand"},
+		"the process around the core: it has the network, the clock and the goroutines so that the core needs none",
+	},
+}
+
+// topLevel is what stands at the top of the repository, dot files apart: the four
+// parts of the product, its doorways, and what a visitor looks for first.
+var topLevel = []string{
+	"estimator", "trainer", "bridge", "firmware-sim", "cmd",
+	"go.mod", "go.sum", "Taskfile.yml", "README.md", "LICENSE",
+}
+
+// byproducts are patterns of what building and measuring leave there; .gitignore
+// keeps them out of the repository.
+var byproducts = []string{"build", "*.test", "*.prof"}
+
+// namesNothing are package names that say nothing about what belongs in the
+// package, so that everything ends up there.
+var namesNothing = []string{"util", "utils", "common", "helper", "helpers", "misc", "shared", "base", "lib"}
+
+// maxLines is the length of a Go file that no longer can be one thing.
+const maxLines = 600
