@@ -24,7 +24,11 @@ func affordable(m *model.Model, times int) error {
 			row += 2*e.Basis.Dim(e.Inputs()) + 2*e.Features() + 2*e.F + width(&e.Core) + width(&e.Head)
 		}
 	}
-	if bytes := 8 * row * times; bytes > mostMemory {
+	nodes := 0
+	if m.Prior.Degree > 0 {
+		nodes = int(m.Horizon/m.Prior.Step+3) * (2*m.K + 2*m.Prior.Lift.Dim() + m.P)
+	}
+	if bytes := 8 * (row*times + nodes); bytes > mostMemory {
 		return fmt.Errorf("predictions at %d times need %d MB of memory, at most %d are taken: ask for fewer points, or train a smaller model", times, bytes>>20, mostMemory>>20)
 	}
 	return nil

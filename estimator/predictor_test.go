@@ -17,6 +17,7 @@ import (
 // shapes that between them have everything a model can have.
 var shapes = map[string]modeltest.Shape{
 	"windows": {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Refits: 2, Readouts: 2, Widen: true, Velocity: true},
+	"prior":   {K: 4, P: 1, F: 6, Members: 2, Readouts: 2, Velocity: true, Prior: 3},
 	"alone":   {K: 3, F: 8, Members: 2},
 	"exact":   {K: 2, P: 1, Exact: 12, Basis: 1, Readouts: 2, Velocity: true},
 	"paper":   {K: 3, F: 10, Members: 2, Paper: true},
@@ -76,7 +77,7 @@ func query(rng *rand.Rand, m *model.Model, rows int) estimator.Query {
 
 func TestPredictTakesNoMemory(t *testing.T) {
 	all := maps.Clone(shapes)
-	all["twelve states"] = modeltest.Shape{K: 12, P: 4, Core: []int{32, 32}, D: 5, F: 20, Basis: 2, Knots: 5, Members: 2, Refits: 1, Readouts: 2}
+	all["twelve states"] = modeltest.Shape{K: 12, P: 4, Core: []int{32, 32}, D: 5, F: 20, Basis: 2, Knots: 5, Members: 2, Refits: 1, Readouts: 2, Prior: 2}
 	for name, s := range all {
 		m := modeltest.New(s, rand.New(rand.NewPCG(1, 1)))
 		p := newPredictor(t, m, grid(100))
@@ -130,7 +131,7 @@ func TestPredictKeepsNothing(t *testing.T) {
 }
 
 func TestPredictionStartsAtTheState(t *testing.T) {
-	for _, name := range []string{"windows", "alone", "exact"} {
+	for _, name := range []string{"windows", "prior", "alone", "exact"} {
 		m, rng := make1(name, 4)
 		m.Widen = nil
 		q := query(rng, m, 5)
@@ -178,6 +179,27 @@ func TestLaterInputsDoNotChangeEarlierStates(t *testing.T) {
 				if same != early {
 					t.Fatalf("row %d changed: at %v s the prediction is the same: %v", r, at, same)
 				}
+			}
+		}
+	}
+}
+
+// A prior looks up to two of its own steps ahead: its inputs are means over
+// steps, its slopes reach to the next node.
+func TestPriorReachesTwoSteps(t *testing.T) {
+	m, rng := make1("prior", 5)
+	const rows = 4
+	times := grid(64)
+	q := query(rng, m, rows)
+	before := predict(t, m, times, q)
+	for r := 1; r < rows; r++ {
+		changed := q
+		changed.Plan = append([]float64(nil), q.Plan...)
+		copy(changed.Plan[r*m.P:], normal(rng, (rows-r)*m.P))
+		after := predict(t, m, times, changed)
+		for i, at := range times {
+			if at < H*float64(r)/rows-2*m.Prior.Step && before.Mean[i*m.K] != after.Mean[i*m.K] {
+				t.Fatalf("row %d changed, and so did the mean at %v s", r, at)
 			}
 		}
 	}
@@ -324,10 +346,14 @@ func TestSelfCheckRefusesAnotherModel(t *testing.T) {
 			t.Fatalf("%s: the model does not know itself: %v", name, err)
 		}
 		w := m.Members[0].At(got.Readout).Weights[1]
-		for what, v := range map[string]*float64{
+		numbers := map[string]*float64{
 			"weight": &w[0], "core": &m.Members[0].Map.Core.Layers[0].W[3], "factor": &m.Members[0].At(got.Readout).InverseFactor[0][5],
 			"scale": &m.Scale[1], "noise": &m.Members[0].At(got.Readout).LogSigma[len(m.NoiseKnots)-1],
-		} {
+		}
+		if m.Prior.Degree > 0 {
+			numbers["prior"] = &m.Prior.Weights[1]
+		}
+		for what, v := range numbers {
 			was := *v
 			*v += 0.01
 			_, err := estimator.New(m, nil)

@@ -27,6 +27,9 @@ func TestWhatIsOkCanBeUsed(t *testing.T) {
 		} else {
 			s.F = 2 * rapid.IntRange(1, 6).Draw(t, "features")
 		}
+		if !s.Paper {
+			s.Prior = rapid.IntRange(0, 3).Draw(t, "prior")
+		}
 		m := modeltest.New(s, rng)
 		p, err := estimator.New(m, nil)
 		if err != nil {

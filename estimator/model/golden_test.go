@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "make the golden files of this version a
 // and the paper's form with the exact kernel. Files of a released version are
 // never made anew.
 var goldenShapes = map[string]modeltest.Shape{
-	"v1":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, Widen: true, Velocity: true},
+	"v1":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, Widen: true, Velocity: true, Prior: 3},
 	"v1-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
 }
 
@@ -154,8 +155,9 @@ func content(m *model.Model) map[string]any {
 		"velocity": m.Velocity, "origin": m.Origin, "scale": m.Scale, "noise_knots": m.NoiseKnots, "sensor": m.Sensor,
 		"widen": m.Widen, "inputs.time_mean": m.Inputs.TimeMean, "inputs.time_std": m.Inputs.TimeStd,
 		"inputs.knots": m.Inputs.Knots, "inputs.causal": m.Inputs.Causal, "inputs.input_mean": m.Inputs.InputMean,
-		"inputs.input_std": m.Inputs.InputStd, "inputs.lift.of": m.Inputs.Lift.Of, "inputs.lift.omega": m.Inputs.Lift.Omega,
-		"inputs.lift.mean": m.Inputs.Lift.Mean, "inputs.lift.std": m.Inputs.Lift.Std,
+		"inputs.input_std": m.Inputs.InputStd,
+		"prior.step":       m.Prior.Step, "prior.degree": m.Prior.Degree, "prior.input_mean": m.Prior.UMean,
+		"prior.input_std": m.Prior.UStd, "prior.bound": m.Prior.Bound, "prior.weights": m.Prior.Weights,
 		"region.mean": m.Region.Mean, "region.inverse": m.Region.Inverse, "region.distance": m.Region.Distance,
 		"region.variance": m.Region.Variance, "baseline.step": m.Baseline.Step, "baseline.a": m.Baseline.A,
 		"baseline.b": m.Baseline.B, "baseline.c": m.Baseline.C,
@@ -164,11 +166,8 @@ func content(m *model.Model) map[string]any {
 		"provenance.seed": m.Provenance.Seed, "provenance.scores": m.Provenance.Scores,
 		"provenance.partial": m.Provenance.Partial, "provenance.verdict": m.Provenance.Verdict,
 	}
-	kinds := []int{}
-	for _, k := range m.Inputs.Lift.Kind {
-		kinds = append(kinds, int(k))
-	}
-	out["inputs.lift.kind"] = kinds
+	liftContent(out, "inputs.lift", &m.Inputs.Lift)
+	liftContent(out, "prior.lift", &m.Prior.Lift)
 	for i, c := range m.Channels {
 		p := fmt.Sprintf("channels[%d].", i)
 		out[p+"name"], out[p+"unit"], out[p+"role"], out[p+"frame"] = c.Name, c.Unit, c.Role, c.Frame
@@ -187,6 +186,14 @@ func content(m *model.Model) map[string]any {
 		out[p+"times"], out[p+"mean"], out[p+"std"], out[p+"obs_std"] = c.Times, c.Mean, c.Std, c.ObsStd
 	}
 	return out
+}
+
+func liftContent(out map[string]any, path string, l *channel.Lift) {
+	kinds := []int{}
+	for _, k := range l.Kind {
+		kinds = append(kinds, int(k))
+	}
+	out[path+".of"], out[path+".kind"], out[path+".omega"], out[path+".mean"], out[path+".std"] = l.Of, kinds, l.Omega, l.Mean, l.Std
 }
 
 func memberContent(out map[string]any, path string, e *model.Member) {

@@ -72,6 +72,11 @@ func (m *Model) Check(k, p int) error {
 			return fmt.Errorf("scaler %v of an input must be positive", v)
 		}
 	}
+	for _, v := range m.Bound {
+		if !(v > 0) {
+			return fmt.Errorf("bound %v must be positive", v)
+		}
+	}
 	for _, s := range [][]float64{m.UMean, m.UStd, m.Bound, m.Weights} {
 		for i, v := range s {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

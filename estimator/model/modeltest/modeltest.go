@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // Shape says what a model has. The zero value of what is optional leaves it out.
@@ -30,6 +31,7 @@ type Shape struct {
 	Paper    bool  // the paper's form instead of the windows form
 	Widen    bool
 	Velocity bool
+	Prior    int // (optional) degree of a difference equation to start from
 }
 
 // Horizon of all models, s.
@@ -69,6 +71,9 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 		if s.Widen {
 			m.Widen = append(m.Widen, factors(s.K*len(m.NoiseKnots), rng))
 		}
+	}
+	if s.Prior > 0 {
+		m.Prior = prior(m, s.Prior, rng)
 	}
 	m.Region = region(m.Inputs.Dim()-1, rng)
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
@@ -159,6 +164,18 @@ func region(n int, rng *rand.Rand) model.Region {
 		}
 		r.Inverse = append(r.Inverse, 1)
 	}
+	return r
+}
+
+// prior is a difference equation of twenty steps a second.
+func prior(m *model.Model, degree int, rng *rand.Rand) rollout.Model {
+	lift := m.Inputs.Lift
+	lift.Mean, lift.Std = normal(lift.Dim(), 0.2, rng), factors(lift.Dim(), rng)
+	r := rollout.Model{Step: 0.05, Degree: degree, Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng)}
+	for range lift.Dim() + m.P {
+		r.Bound = append(r.Bound, 2+rng.Float64())
+	}
+	r.Weights = normal(r.Terms()*m.K, 0.03, rng)
 	return r
 }
 
