@@ -1,0 +1,66 @@
+package trainer_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/trainer"
+)
+
+// The commented file is the defaults, and a configuration written out is itself.
+func TestTemplateIsTheDefault(t *testing.T) {
+	def := trainer.Default()
+	if err := def.Check(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := trainer.Config{}.Parse(strings.NewReader(def.TOML()), "written out")
+	if err != nil || !reflect.DeepEqual(again, def) {
+		t.Errorf("%v\n%+v\n%+v", err, def, again)
+	}
+	quick := trainer.Quick()
+	if err := quick.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, line := range strings.Split(def.TOML(), "\n") {
+		key, _, isKey := strings.Cut(strings.TrimSpace(line), " = ")
+		if isKey && !strings.Contains(trainer.Template, key+" = ") {
+			t.Errorf("the commented file leaves out %s", key)
+		}
+	}
+}
+
+func TestConfigKeepsWhatIsLeftOut(t *testing.T) {
+	c, err := trainer.Quick().Parse(strings.NewReader("horizon = \"250ms\"\n[net]\ncore = [7]\n"), "mine.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := trainer.Quick()
+	want.Horizon, want.Net.Core = trainer.Duration(250*time.Millisecond), []int{7}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("%+v\n%+v", c, want)
+	}
+}
+
+func TestWrongConfigIsNamed(t *testing.T) {
+	for text, says := range map[string]string{
+		"horizn = \"1s\"":                 `unknown key "horizn"`,
+		"[net]\nwidth = 3":                `unknown key "net.width"`,
+		"horizon = \"soon\"":              "horizon",
+		"horizon = \"0s\"":                "setting horizon: must be positive",
+		"features = 7":                    "setting features: must be an even number",
+		"kernel = \"linear\"":             "setting kernel",
+		"holdout = 0.9":                   "setting holdout",
+		"prior = \"crystal ball\"":        "setting prior",
+		"[net]\ncore = []":                "setting net.core",
+		"[training]\nlast_rate = 1.0":     "setting training.rate",
+		"[training]\ntemper = 0.0":        "setting training.temper",
+		"[net]\nactivation = \"softmax\"": "setting net.activation",
+	} {
+		_, err := trainer.Default().Parse(strings.NewReader(text), "mine.toml")
+		if err == nil || !strings.HasPrefix(err.Error(), "mine.toml: ") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
