@@ -1,0 +1,133 @@
+package plot
+
+import (
+	"math"
+	"strconv"
+)
+
+// draw lays out title, legend, axes and data.
+func (c Chart) draw(w *writer, width, height float64) {
+	top := 8.0
+	if c.Title != "" {
+		top += titleSize + 2
+		w.text(10, top-3, c.Title, titleSize, ink, "start", "600")
+	}
+	if rows := c.legend(w, 10, top+4, width-14); rows > 0 {
+		top += float64(rows)*(labelSize+5) + 3
+	}
+	top += 8
+	bottom := height - 38
+	_, probe := c.axes(0, 1, top, bottom)
+	left := 26.0
+	yt := probe.ticks(5)
+	for _, t := range yt {
+		left = math.Max(left, 30+float64(len([]rune(c.yLabel(t))))*tickSize*em)
+	}
+	right := width - 14
+	x, y := c.axes(left, right, top, bottom)
+
+	for _, t := range yt {
+		py := y.at(t.value)
+		w.line(left, py, right, py, grid, 1, "")
+		w.text(left-6, py+3.6, c.yLabel(t), tickSize, soft, "end", "")
+	}
+	last := math.Inf(-1)
+	for _, t := range x.ticks(6) {
+		px := x.at(t.value)
+		half := float64(len([]rune(t.label))) * tickSize * em / 2
+		w.line(px, bottom, px, bottom+4, frame, 1, "")
+		if px-half > last+4 {
+			w.text(math.Min(px, width-half-1), bottom+16, t.label, tickSize, soft, "middle", "")
+			last = px + half
+		}
+	}
+	w.line(left, bottom, right, bottom, frame, 1, "")
+	w.text((left+right)/2, height-6, c.XLabel, labelSize, soft, "middle", "")
+	w.upright(11, (top+bottom)/2, c.YLabel, labelSize, soft)
+
+	w.clip(left, top-2, right+2, bottom+1)
+	if c.Diagonal {
+		lo, hi := math.Max(x.min, y.min), math.Min(x.max, y.max)
+		w.line(x.at(lo), y.at(lo), x.at(hi), y.at(hi), soft, 1.2, "4 3")
+	}
+	for _, r := range c.Ribbons {
+		w.ribbon(r, x, y)
+	}
+	for _, r := range c.Rules {
+		c.rule(w, r, x, y)
+	}
+	for _, l := range c.Lines {
+		w.polyline(l, x, y)
+	}
+	w.unclip()
+}
+
+func (c Chart) yLabel(t tick) string {
+	if c.Percent {
+		return minus(strconv.FormatFloat(math.Round(1000*t.value)/10, 'g', -1, 64)) + "\u2009%"
+	}
+	return t.label
+}
+
+func (c Chart) rule(w *writer, r Rule, x, y axis) {
+	if r.Up {
+		p := x.at(r.Value)
+		w.line(p, y.from, p, y.to, soft, 1, "2 3")
+		w.text(p+4, y.to+10, r.Label, tickSize, soft, "start", "")
+		return
+	}
+	p := y.at(r.Value)
+	w.line(x.from, p, x.to, p, soft, 1, "4 3")
+	w.text(x.to-2, p-4, r.Label, tickSize, soft, "end", "")
+}
+
+// legend draws the names of all series in rows, and returns how many rows.
+func (c Chart) legend(w *writer, left, top, right float64) int {
+	type entry struct {
+		name string
+		draw func(x, y float64)
+	}
+	var all []entry
+	for _, r := range c.Ribbons {
+		if r.Name != "" {
+			all = append(all, entry{r.Name, func(x, y float64) { w.rect(x, y-7, 16, 9, r.Color, r.Opacity) }})
+		}
+	}
+	for _, l := range c.Lines {
+		if l.Name == "" {
+			continue
+		}
+		all = append(all, entry{l.Name, func(x, y float64) {
+			if l.Dots {
+				w.circle(x+8, y-2.5, 2.4, l.Color)
+				return
+			}
+			w.line(x, y-2.5, x+16, y-2.5, l.Color, l.width(), l.Dash)
+			if l.Marks {
+				w.circle(x+8, y-2.5, 2.2, l.Color)
+			}
+		}})
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	x, rows := left, 1
+	y := top + labelSize
+	for _, e := range all {
+		size := 21 + float64(len([]rune(e.name)))*labelSize*em + 12
+		if x > left && x+size > right+12 {
+			x, y, rows = left, y+labelSize+5, rows+1
+		}
+		e.draw(x, y)
+		w.text(x+21, y+1, e.name, labelSize, soft, "start", "")
+		x += size
+	}
+	return rows
+}
+
+func (l Line) width() float64 {
+	if l.Width == 0 {
+		return 1.8
+	}
+	return l.Width
+}

@@ -1,0 +1,220 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func ramp(n int, f func(t float64) float64) (t, y []float64) {
+	for i := range n {
+		t = append(t, float64(i+1)/float64(n))
+		y = append(y, f(t[i]))
+	}
+	return t, y
+}
+
+func prediction() Prediction {
+	p := Prediction{Title: "theta", Channel: "theta", Unit: "rad"}
+	p.T, p.Mean = ramp(100, math.Sin)
+	at := func(k float64) []float64 {
+		_, y := ramp(100, func(t float64) float64 { return math.Sin(t) + k*t })
+		return y
+	}
+	p.Lo50, p.Hi50, p.Lo95, p.Hi95 = at(-0.1), at(0.1), at(-0.3), at(0.3)
+	p.At, p.Measured = ramp(50, math.Sin)
+	return p
+}
+
+// all draws one of every chart.
+func all(t *testing.T) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	add := func(name string, svg []byte, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = svg
+	}
+	svg, err := Band(prediction())
+	add("band", svg, err)
+	T := []float64{0.01, 0.1, 0.5, 1}
+	svg, err = ErrorByHorizon(Errors{Channel: "theta", Unit: "rad", T: T, Model: []float64{0.001, 0.01, 0.02, 0.03},
+		Hold: []float64{0.01, 0.1, 0.5, 1}, Velocity: []float64{0, 0.02, 0.3, 0.9}, Linear: []float64{0.001, 0.02, 1e12, 1e12}})
+	add("errors", svg, err)
+	level := func(v float64) []float64 { return []float64{v, v, v - 0.02, v - 0.05} }
+	svg, err = CoverageByHorizon(Coverage{T: T, C50: level(0.5), C90: level(0.9), C95: level(0.95), Low95: level(0.93), High95: level(0.97),
+		Channels: []Line{{Name: "theta", X: T, Y: level(0.94)}}})
+	add("coverage", svg, err)
+	svg, err = ReliabilityDiagram([]Reliability{{"0.1 s", []float64{0.1, 0.5, 0.9}, []float64{0.1, 0.45, 0.88}}, {"1 s", []float64{0.1, 0.9}, []float64{0.2, 0.95}}})
+	add("reliability", svg, err)
+	x, y := ramp(300, func(t float64) float64 { return 1000*math.Exp(-80*t) - t })
+	svg, err = TrainingCurve([]Line{{Name: "objective", X: x, Y: y, Color: Model}}, "objective")
+	add("curve", svg, err)
+	return out
+}
+
+var number = regexp.MustCompile(`-?\d+(\.\d+)?`)
+
+func TestChartsAreWellFormed(t *testing.T) {
+	for name, svg := range all(t) {
+		d := xml.NewDecoder(bytes.NewReader(svg))
+		d.Strict = true
+		depth, elements := 0, 0
+		for {
+			tok, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			switch e := tok.(type) {
+			case xml.StartElement:
+				if elements == 0 && e.Name.Local != "svg" {
+					t.Errorf("%s begins with <%s>", name, e.Name.Local)
+				}
+				depth++
+				elements++
+			case xml.EndElement:
+				depth--
+			}
+		}
+		if depth != 0 || elements < 20 {
+			t.Errorf("%s: %d elements, depth %d at the end", name, elements, depth)
+		}
+		if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") || strings.Contains(string(svg), clipMark) {
+			t.Errorf("%s holds what is no number", name)
+		}
+		if len(svg) > 60_000 {
+			t.Errorf("%s has %d bytes", name, len(svg))
+		}
+	}
+}
+
+func TestAxesHaveUnitsAndLegends(t *testing.T) {
+	want := map[string][]string{
+		"band":        {"theta, rad", "time after the prediction, s", "95 %", "50 %", "mean", "measured"},
+		"errors":      {"RMSE, rad", "horizon, s", "hold", "velocity", "linear", "DGM"},
+		"coverage":    {"horizon, s", "measurements inside", "50 %", "90 %", "95 %"},
+		"reliability": {"happened", "said (nominal coverage)", "0.1 s", "1 s"},
+		"curve":       {"step", "objective"},
+	}
+	for name, svg := range all(t) {
+		for _, text := range want[name] {
+			if !strings.Contains(string(svg), ">"+text+"<") {
+				t.Errorf("%s lacks the text %q", name, text)
+			}
+		}
+	}
+}
+
+func TestSameChartSameBytes(t *testing.T) {
+	a, b := all(t), all(t)
+	for name := range a {
+		if !bytes.Equal(a[name], b[name]) {
+			t.Errorf("%s differs from run to run", name)
+		}
+	}
+}
+
+func TestWhatIsNotFiniteIsAnError(t *testing.T) {
+	p := prediction()
+	p.Hi95[3] = math.NaN()
+	if _, err := Band(p); err == nil || !strings.Contains(err.Error(), "95 %") {
+		t.Errorf("NaN in a band: %v", err)
+	}
+	if _, err := (Chart{Lines: []Line{{Name: "l", X: []float64{1, 2}, Y: []float64{1}}}}).SVG(); err == nil {
+		t.Error("lengths that differ are no error")
+	}
+	if _, err := (Chart{YLog: true, Lines: []Line{{X: []float64{1}, Y: []float64{-1}}}}).SVG(); err == nil {
+		t.Error("a logarithmic axis without positive values is no error")
+	}
+}
+
+// A point at the end of both axes has to land on the corner of the frame.
+func TestPlaces(t *testing.T) {
+	c := Chart{XMin: 0, XMax: 10, YMin: -1, YMax: 1, Lines: []Line{{X: []float64{0, 10}, Y: []float64{-1, 1}, Color: Model}}}
+	svg, err := c.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`stroke-linejoin="round" d="M([0-9.]+) ([0-9.]+)L([0-9.]+) ([0-9.]+)"`).FindStringSubmatch(string(svg))
+	clip := regexp.MustCompile(`<clipPath id="[^"]*"><rect x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)" height="([0-9.]+)"`).FindStringSubmatch(string(svg))
+	if m == nil || clip == nil {
+		t.Fatalf("no line or no frame in %s", svg)
+	}
+	if m[1] != clip[1] {
+		t.Errorf("the line begins at x = %s, the frame at %s", m[1], clip[1])
+	}
+	if m[3] != "406" || m[2] != "212" {
+		t.Errorf("the line goes from %s,%s to %s,%s", m[1], m[2], m[3], m[4])
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, tc := range []struct {
+		a    axis
+		n    int
+		want string
+	}{
+		{axis{min: 0, max: 1}, 5, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{axis{min: -3.2, max: 4.9}, 5, "\u22122 0 2 4"},
+		{axis{min: 0, max: 30}, 6, "0 5 10 15 20 25 30"},
+		{axis{min: 1000, max: 1004}, 5, "1000 1001 1002 1003 1004"},
+		{axis{min: 0.008, max: 1.2, log: true}, 5, "0.01 0.02 0.05 0.1 0.2 0.5 1"},
+		{axis{min: 0.00002, max: 3, log: true}, 5, "0.0001 0.001 0.01 0.1 1"},
+		{axis{min: 2, max: 4, log: true}, 5, "2 3"},
+	} {
+		var got []string
+		for _, k := range tc.a.ticks(tc.n) {
+			got = append(got, k.label)
+		}
+		if s := strings.Join(got, " "); s != tc.want {
+			t.Errorf("ticks of %+v: %s, want %s", tc.a, s, tc.want)
+		}
+	}
+}
+
+func TestOneValueAndNoneStillMakeAChart(t *testing.T) {
+	for name, c := range map[string]Chart{
+		"nothing":   {Title: "empty"},
+		"one point": {Lines: []Line{{X: []float64{1}, Y: []float64{5}, Marks: true}}},
+		"all alike": {Lines: []Line{{X: []float64{1, 2, 3}, Y: []float64{7, 7, 7}}}},
+		"one, log":  {YLog: true, XLog: true, Lines: []Line{{X: []float64{1}, Y: []float64{5}}}},
+	} {
+		svg, err := c.SVG()
+		if err != nil || strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ErrorByHorizon(Errors{Channel: "exact", T: []float64{1}, Model: []float64{0}, Hold: []float64{0}, Velocity: []float64{0}, Linear: []float64{0}}); err != nil {
+		t.Errorf("errors of zero: %v", err)
+	}
+}
+
+func TestLongLinesAreThinned(t *testing.T) {
+	x, y := ramp(200_000, math.Sin)
+	svg, err := Chart{Lines: []Line{{X: x, Y: y, Color: Model}}}.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(number.FindAll(svg, -1)); n > 4*mostPoints {
+		t.Errorf("%d numbers for one line", n)
+	}
+}
+
+func TestTextIsEscaped(t *testing.T) {
+	svg, err := Chart{Title: `<a & "b">`}.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(svg), "<a ") {
+		t.Error("a title reaches the chart as markup")
+	}
+}

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// value prints a number with three figures.
+func value(v float64) string {
+	a := math.Abs(v)
+	var s string
+	switch {
+	case v == 0:
+		s = "0"
+	case a >= 1e5 || a < 1e-3:
+		s = strconv.FormatFloat(v, 'e', 1, 64)
+	case a >= 100:
+		s = strconv.FormatFloat(v, 'f', 0, 64)
+	default:
+		s = strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(a))), 64)
+	}
+	return strings.Replace(s, "-", "\u2212", 1)
+}
+
+// percent prints a share.
+func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 0, 64) + "\u2009%" }
+
+// percents prints a share with one decimal.
+func percents(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
+
+// seconds prints a horizon.
+func seconds(v float64) string {
+	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'g', -1, 64) + "\u2009s"
+}
+
+// duration prints how long something took.
+func duration(v float64) string {
+	if v < 100 {
+		return strconv.FormatFloat(v, 'f', 1, 64) + "\u2009s"
+	}
+	return strconv.FormatFloat(v/60, 'f', 1, 64) + "\u2009min"
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+)
+
+// Report is the content of a report.
+type Report struct {
+	Title      string              `json:"title"`
+	Verdict    string              `json:"verdict"` // one sentence: does it beat the baselines, are its intervals true, up to which horizon
+	Good       bool                `json:"good"`    // what the verdict says, for the colour of its line
+	Warnings   []string            `json:"warnings"`
+	HeldOut    []*evaluate.Table   `json:"held_out"` // scores on data that was not trained on, one table per readout; the first is drawn
+	Examples   []Example           `json:"examples"`
+	Curve      []CurvePoint        `json:"curve"`
+	Candidates []Candidate         `json:"candidates"`
+	Problems   []datacheck.Problem `json:"problems"`
+	Provenance []Item              `json:"provenance"` // data, hashes, seed, versions, time, machine
+	Settings   []Item              `json:"settings"`
+	Files      []Item              `json:"files"` // written: name and what it is
+}
+
+// Item is a name with a value.
+type Item struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Example is one predicted channel of one held-out window.
+type Example struct {
+	Window   string    `json:"window"` // which: segment and time
+	Channel  string    `json:"channel"`
+	Unit     string    `json:"unit"`
+	T        []float64 `json:"t"` // s after the start, of Mean to Hi95
+	Mean     []float64 `json:"mean"`
+	Lo50     []float64 `json:"lo50"`
+	Hi50     []float64 `json:"hi50"`
+	Lo95     []float64 `json:"lo95"`
+	Hi95     []float64 `json:"hi95"`
+	At       []float64 `json:"at"` // s after the start, of Measured
+	Measured []float64 `json:"measured"`
+}
+
+// CurvePoint is the objective at one step of training. HeldOut is nil at steps at
+// which it was not computed.
+type CurvePoint struct {
+	Step    int      `json:"step"`
+	Loss    float64  `json:"loss"`
+	Data    float64  `json:"data"`
+	Match   float64  `json:"match"`
+	HeldOut *float64 `json:"heldout,omitempty"`
+}
+
+// Candidate is a setting that was tried.
+type Candidate struct {
+	Name    string  `json:"name"`
+	Score   float64 `json:"score"` // held-out log likelihood per value, larger is better
+	Seconds float64 `json:"seconds"`
+	Chosen  bool    `json:"chosen"`
+}

@@ -1,0 +1,272 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+)
+
+var preview = flag.String("preview", "", "write the sample report to this file, to be looked at")
+
+// sample is a report with everything in it, of an invented robot with K channels.
+func sample(K int) *Report {
+	r := rand.New(rand.NewPCG(1, 1))
+	names := []string{"theta", "omega", "x", "y", "z", "vx", "vy", "vz", "roll", "pitch", "yaw", "gyro_x"}
+	units := []string{"rad", "rad/s", "m", "m", "m", "m/s", "m/s", "m/s", "deg", "deg", "deg", "rad/s"}
+	table := &evaluate.Table{Model: "flight.dgm", Log: "flight.msgpack", Vehicle: "pend1", ModelID: "4f1c9a2e", Inputs: "plan", Stride: 0.02, Windows: 512}
+	for _, t := range []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1} {
+		h := evaluate.Horizon{T: t}
+		n := 0.0
+		for k := range K {
+			scale := 1 + float64(k%4)
+			c := evaluate.Channel{Name: names[k], Unit: units[k],
+				RMSE: scale * 0.004 * (0.3 + 2*math.Sqrt(t)), Hold: scale * 0.9 * t, Velocity: scale * 0.7 * math.Pow(t, 1.7),
+				Linear: scale * (0.002 + 0.03*t), CRPS: scale * 0.003 * math.Sqrt(t), LogLik: 3.2 - 1.5*t - 0.2*float64(k), Std: scale * 0.005 * math.Sqrt(t),
+				OOD: 0.03, Coverage50: 0.5 + 0.06*(r.Float64()-0.5), Coverage90: 0.9 + 0.04*(r.Float64()-0.5), Coverage95: 0.945 + 0.03*(r.Float64()-0.5)}
+			if k == 1 {
+				c.Coverage95 -= 0.08 * t
+				c.Linear *= 0.2
+			}
+			c.Coverage95Low, c.Coverage95High = c.Coverage95-0.02, math.Min(1, c.Coverage95+0.015)
+			h.Channels = append(h.Channels, c)
+			h.Coverage95 += c.Coverage95
+			n++
+		}
+		h.Coverage95 /= n
+		h.Coverage95Low, h.Coverage95High = h.Coverage95-0.02, h.Coverage95+0.015
+		for q := 0.05; q < 1; q += 0.05 {
+			h.Reliability = append(h.Reliability, evaluate.Reliability{Nominal: q, Observed: q - (0.1*t-0.02)*4*q*(1-q)})
+		}
+		table.Horizons = append(table.Horizons, h)
+	}
+	hold := *table
+	hold.Inputs = "hold"
+	out := &Report{
+		Title:   "pend1: flight.dgm",
+		Verdict: "The model beats every baseline at all horizons up to 1 s on held-out data, by a factor of 3.1 over the best of them, and its 95 % intervals hold 94 % of the measurements.",
+		Good:    true, Warnings: []string{"The held-out data is one segment of 9 s: coverage is known to 3 points only. Record more flights."},
+		HeldOut: []*evaluate.Table{table, &hold},
+		Problems: []datacheck.Problem{
+			{Kind: datacheck.Outlier, Channel: "omega", Segment: "flight 2", Index: 1, From: 12, To: 12.37, Count: 38, Severity: datacheck.Exclude,
+				Text: "omega jumps about for 38 samples, 12.000-12.370 s: up to 900 rad/s where its neighbours say about 1.2 rad/s. These samples are left out."},
+			{Kind: datacheck.Gap, Segment: "flight 2", Index: 1, From: 20.1, To: 20.6, Count: 49, Severity: datacheck.Note, Text: "No samples for 500 ms from 20.100 s on. No window is cut across it."},
+		},
+		Candidates: []Candidate{{"core 32-32, basis 1, temper 1", 2.31, 41.2, false}, {"core 16, basis 1, temper 0.3", 2.44, 25.8, true}, {"core 32-32, basis 2, temper 0.1", 1.97, 61, false}},
+		Provenance: []Item{{"log", "flight.msgpack (2 segments, 55.0 s, 200 Hz)"}, {"data hash", "sha256:9d1f0c5a77b0e1f2"}, {"model", "4f1c9a2e"}, {"seed", "1"}, {"trained", "2026-11-21 14:02, 2 cores, 66 s"}},
+		Settings:   []Item{{"horizon", "1s"}, {"points", "100"}, {"features", "100"}, {"kernel", "rff"}},
+		Files:      []Item{{"flight.dgm", "the model, 412 kB"}, {"flight.report.html", "this page"}, {"flight.report.json", "the same numbers"}},
+	}
+	for step := 0; step <= 400; step += 4 {
+		s := float64(step)
+		p := CurvePoint{Step: step, Loss: 40*math.Exp(-s/20) - 2.2*(1-math.Exp(-s/90)) + 0.05*r.NormFloat64(), Match: 0.4 * (1 - math.Exp(-s/50)) * math.Exp(-s/300)}
+		p.Data = p.Loss - p.Match
+		if step%40 == 0 {
+			v := p.Loss + 0.2
+			p.HeldOut = &v
+		}
+		out.Curve = append(out.Curve, p)
+	}
+	for w := range 3 {
+		for k := range min(K, 4) {
+			e := Example{Window: fmt.Sprintf("flight 1, %.1f s", 3.2+2.5*float64(w)), Channel: names[k], Unit: units[k]}
+			for i := 1; i <= 100; i++ {
+				t := float64(i) / 100
+				m := math.Sin(4*t+float64(w+k)) * float64(k+1)
+				s := 0.12 * math.Sqrt(t) * float64(k+1)
+				e.T, e.Mean = append(e.T, t), append(e.Mean, m)
+				e.Lo50, e.Hi50 = append(e.Lo50, m-0.674*s), append(e.Hi50, m+0.674*s)
+				e.Lo95, e.Hi95 = append(e.Lo95, m-1.96*s), append(e.Hi95, m+1.96*s)
+				if i%2 == 0 {
+					e.At, e.Measured = append(e.At, t), append(e.Measured, m+0.7*s*math.Sin(5*t+float64(w))+0.01*r.NormFloat64())
+				}
+			}
+			out.Examples = append(out.Examples, e)
+		}
+	}
+	return out
+}
+
+func page1(t *testing.T, r *Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPreview(t *testing.T) {
+	if *preview == "" {
+		t.Skip("no -preview file named")
+	}
+	if err := Write(*preview, sample(4)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPageHoldsEverything(t *testing.T) {
+	r := sample(4)
+	html := page1(t, r)
+	if n := strings.Count(html, "<svg"); n != 12+4+3 {
+		t.Errorf("%d charts, want 12 examples, 4 errors, coverage, reliability and training", n)
+	}
+	// Three horizons in the summary and all nine below, twice.
+	if n := strings.Count(html, `<td class="model">`); n != 2*4*(3+9) {
+		t.Errorf("%d table rows, want %d", n, 2*4*12)
+	}
+	text := html[strings.Index(html, "<main>"):]
+	if !strings.HasPrefix(text, "<main>\n<p class=\"verdict good\">"+r.Verdict) {
+		t.Errorf("the page does not begin with the verdict: %.200s", text)
+	}
+	for _, want := range []string{
+		r.Title, r.Warnings[0], "omega jumps about", "Left out of training", "12.00", "core 16, basis 1", "chosen", "sha256:9d1f0c5a77b0e1f2", "flight.report.json",
+		"rad/s", "horizon, s", "time after the prediction, s", "inputs: hold",
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func TestPageFetchesAndRunsNothing(t *testing.T) {
+	html := strings.ReplaceAll(page1(t, sample(12)), `xmlns="http://www.w3.org/2000/svg"`, "")
+	for _, never := range []string{"http:", "https:", "<script", "<link", "<img", "<iframe", "@import", "url(//", "src=", "href="} {
+		if strings.Contains(html, never) {
+			t.Errorf("the page contains %q", never)
+		}
+	}
+	for _, m := range regexp.MustCompile(`url\([^)]*\)`).FindAllString(html, -1) {
+		if !strings.HasPrefix(m, "url(#") {
+			t.Errorf("the page refers to %q", m)
+		}
+	}
+}
+
+func TestPageIsWellFormedAndFinite(t *testing.T) {
+	html := page1(t, sample(4))
+	for _, never := range []string{"NaN", "Inf", "<nil>", "%!", "ZgotmplZ"} {
+		if strings.Contains(html, never) {
+			t.Errorf("the page contains %q", never)
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
+		if ids[m[1]] {
+			t.Errorf("id %s occurs twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(` d="([^"]*)"`).FindAllStringSubmatch(html, -1) {
+		for _, f := range regexp.MustCompile(`-?[0-9.]+`).FindAllString(m[1], -1) {
+			if _, err := strconv.ParseFloat(f, 64); err != nil {
+				t.Fatalf("path has the number %q", f)
+			}
+		}
+	}
+}
+
+func TestNumbersMustBeFinite(t *testing.T) {
+	for name, spoil := range map[string]func(*Report){
+		"report.held_out[0].horizons[2].channels[1].rmse": func(r *Report) { r.HeldOut[0].Horizons[2].Channels[1].RMSE = math.NaN() },
+		"report.examples[1].hi95[7]":                      func(r *Report) { r.Examples[1].Hi95[7] = math.Inf(1) },
+		"report.curve[3].loss":                            func(r *Report) { r.Curve[3].Loss = math.NaN() },
+		"report.candidates[0].score":                      func(r *Report) { r.Candidates[0].Score = math.Inf(-1) },
+		"report.examples[0]":                              func(r *Report) { r.Examples[0].Mean = r.Examples[0].Mean[1:] },
+	} {
+		r := sample(3)
+		spoil(r)
+		path := filepath.Join(t.TempDir(), "r.html")
+		for _, err := range []error{Write(path, r), WriteJSON(path, r)} {
+			if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s: error %v", name, err)
+			}
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: a file was written", name)
+		}
+	}
+}
+
+func TestAFailedWriteLeavesTheOldReport(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "r.html")
+	if err := Write(path, sample(2)); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := sample(2)
+	bad.Curve[0].Loss = math.NaN()
+	if err := Write(path, bad); err == nil {
+		t.Error("no error")
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the old report is gone: %v", err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left behind: %v, %v", files, err)
+	}
+	if err := Write(filepath.Join(dir, "missing", "r.html"), sample(2)); err == nil {
+		t.Error("a folder that is missing is no error")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var b bytes.Buffer
+	r := sample(3)
+	if err := JSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Verdict != r.Verdict || len(back.Examples) != len(r.Examples) || back.HeldOut[0].Horizons[4].Channels[2] != r.HeldOut[0].Horizons[4].Channels[2] ||
+		back.Problems[0].Text != r.Problems[0].Text || *back.Curve[10].HeldOut != *r.Curve[10].HeldOut {
+		t.Error("the JSON does not hold what the report holds")
+	}
+	b.Reset()
+	if err := JSON(&b, &Report{}); err != nil || strings.Contains(b.String(), "null") {
+		t.Errorf("an empty report has null lists (%v): %s", err, b.String())
+	}
+}
+
+func TestAnEmptyReportIsAPage(t *testing.T) {
+	html := page1(t, &Report{Title: "t", Verdict: "Stopped before the first evaluation."})
+	if strings.Contains(html, "<svg") || !strings.Contains(html, "Nothing to complain about") {
+		t.Error("an empty report is not a plain page")
+	}
+}
+
+func TestTextIsEscaped(t *testing.T) {
+	r := sample(2)
+	r.Title, r.Verdict = "<b>&", "<script>alert(1)</script>"
+	r.Examples[0].Channel = "<i>"
+	html := page1(t, r)
+	if strings.Contains(html, "<script>") || strings.Contains(html, "<b>&") || strings.Contains(html, "<i>") {
+		t.Error("text of the report reaches the page as markup")
+	}
+}
+
+func TestSameReportSameBytes(t *testing.T) {
+	if page1(t, sample(4)) != page1(t, sample(4)) {
+		t.Error("the page differs from run to run")
+	}
+}

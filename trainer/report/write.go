@@ -1,0 +1,78 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"reflect"
+
+	"github.com/dgm-robotics/dgm/estimator/durable"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"value": value, "percent": percent, "percents": percents, "seconds": seconds, "duration": duration,
+}).Parse(pageText))
+
+// Write writes the report as one HTML page to path, whole or not at all. The
+// error names the file, or the number that is not finite.
+func Write(path string, r *Report) error {
+	return write(path, func(w io.Writer) error { return HTML(w, r) })
+}
+
+// WriteJSON writes the same content as one JSON document to path, whole or not
+// at all.
+func WriteJSON(path string, r *Report) error {
+	return write(path, func(w io.Writer) error { return JSON(w, r) })
+}
+
+// HTML writes the page to w.
+func HTML(w io.Writer, r *Report) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	v, err := newView(r)
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, v)
+}
+
+// JSON writes the document to w. Lists that are empty are [], not null.
+func JSON(w io.Writer, r *Report) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	full := *r
+	fields := reflect.ValueOf(&full).Elem()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.Kind() == reflect.Slice && f.IsNil() {
+			f.Set(reflect.MakeSlice(f.Type(), 0, 0))
+		}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(full)
+}
+
+func write(path string, content func(io.Writer) error) error {
+	// All of it in memory first: a report that cannot be made leaves the old one.
+	var b bytes.Buffer
+	if err := content(&b); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f, err := durable.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(b.Bytes()); err != nil {
+		return err
+	}
+	return f.Commit()
+}
