@@ -1,0 +1,146 @@
+// Package view shows in a terminal how a running estimator does: the band that
+// was predicted, what then happened, coverage so far by horizon, and latency.
+//
+// It owns characters only: numbers come in as a [Frame], and nothing here knows
+// of NATS or models. On a terminal the picture is redrawn in place, elsewhere (a
+// pipe, a CI log) one line is printed every two seconds.
+package view
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// Frame is what there is to see at one time.
+type Frame struct {
+	Title   string  // the robot and what it does
+	Elapsed float64 // s since the start
+	Total   float64 // s it will run; 0 = until stopped
+
+	Channel, Unit string
+	Bands         []Band   // drawn one over the other, on one time axis
+	Measured      []Sample // what happened, on the same axis
+
+	Coverage  []Coverage // of the 95 % interval, by horizon
+	Pooled    Coverage   // over all horizons and channels
+	P50, P99  float64    // s, state out to prediction in
+	Rate      float64    // predictions per second
+	Predicted int        // predictions so far
+	Missing   int        // states without one
+	Late      int        // that came after the next state
+}
+
+// Band is a prediction of the channel.
+type Band struct {
+	T            []float64 // s from now; before now is negative
+	Mean, Lo, Hi []float64
+}
+
+// Sample is a measured value.
+type Sample struct{ T, Value float64 }
+
+// Coverage counts how many measurements fell into the interval.
+type Coverage struct {
+	Horizon       float64 // s
+	Inside, Total int
+}
+
+// Share returns the share inside, 0 to 1.
+func (c Coverage) Share() float64 {
+	if c.Total == 0 {
+		return 0
+	}
+	return float64(c.Inside) / float64(c.Total)
+}
+
+// How often something is shown.
+const (
+	redraw = 100 * time.Millisecond // on a terminal
+	report = 2 * time.Second        // elsewhere
+)
+
+// View writes frames to a terminal, or lines to anything else.
+type View struct {
+	w      io.Writer
+	tty    bool
+	size   Size
+	last   time.Time
+	shown  bool
+	height int // lines of the picture that stands on the terminal
+}
+
+// Size is how many characters there are for the picture.
+type Size struct{ Columns, Rows int }
+
+// New returns a view on w. A terminal is redrawn in place.
+func New(w io.Writer, tty bool, size Size) *View {
+	return &View{w: w, tty: tty, size: size}
+}
+
+// IsTerminal reports whether f is a terminal that understands ANSI sequences.
+func IsTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	term := os.Getenv("TERM")
+	return term != "" && term != "dumb"
+}
+
+// Due reports whether Show would show something at this time, so that a frame
+// need not be made for nothing.
+func (v *View) Due(now time.Time) bool {
+	every := report
+	if v.tty {
+		every = redraw
+	}
+	return !v.shown || now.Sub(v.last) >= every
+}
+
+// Show shows a frame, if it is time for the next one.
+func (v *View) Show(now time.Time, f *Frame) error {
+	if !v.Due(now) {
+		return nil
+	}
+	v.last, v.shown = now, true
+	if !v.tty {
+		_, err := fmt.Fprintln(v.w, Line(f))
+		return err
+	}
+	lines := strings.Split(strings.TrimSuffix(Picture(f, v.size, true), "\n"), "\n")
+	var b strings.Builder
+	if v.height > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", v.height)
+	} else {
+		b.WriteString("\x1b[?25l") // no cursor
+	}
+	for _, l := range lines {
+		b.WriteString("\r" + l + "\x1b[K\n")
+	}
+	if len(lines) < v.height {
+		b.WriteString("\x1b[J") // what is left of a taller picture
+	}
+	v.height = len(lines)
+	_, err := io.WriteString(v.w, b.String())
+	return err
+}
+
+// Close leaves the last picture standing and gives the cursor back. Call it also
+// when the program is interrupted.
+func (v *View) Close() error {
+	if !v.tty || v.height == 0 {
+		return nil
+	}
+	v.height = 0
+	_, err := io.WriteString(v.w, "\x1b[?25h")
+	return err
+}
+
+// Line says a frame in one line.
+func Line(f *Frame) string {
+	return fmt.Sprintf("%s  %d predictions at %.0f Hz, coverage of 95 %%: %s, latency p50 %s p99 %s, missing %d, late %d",
+		elapsed(f), f.Predicted, f.Rate, percent(f.Pooled), millis(f.P50), millis(f.P99), f.Missing, f.Late)
+}
