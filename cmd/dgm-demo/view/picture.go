@@ -40,7 +40,7 @@ func Picture(f *Frame, size Size, color bool) string {
 	b.WriteString(legend(f, columns, color) + "\n")
 	drawPlot(&b, f, columns-margin-1, rows, color)
 	b.WriteString(clip(coverageLine(f), columns) + "\n")
-	b.WriteString(clip(fmt.Sprintf("latency  p50 %s  p99 %s   %d predictions at %.0f Hz, missing %d, late %d",
+	b.WriteString(clip(fmt.Sprintf("latency p50 %s, p99 %s; %d predictions at %.0f Hz; missing %d, late %d",
 		millis(f.P50), millis(f.P99), f.Predicted, f.Rate, f.Missing, f.Late), columns) + "\n")
 	return b.String()
 }
