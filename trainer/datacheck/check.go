@@ -83,8 +83,10 @@ func (c *checker) garbage(k int) Severity {
 
 // add reports samples [first, last) of a segment. k < 0: no channel.
 func (c *checker) add(kind Kind, sev Severity, k int, s *segment, first, last int, text string, args ...any) {
-	p := Problem{Kind: kind, Segment: s.name, Index: s.index, Severity: sev, Count: last - first,
-		From: s.t[first], To: s.t[last-1], first: first, last: last, Text: fmt.Sprintf(text, args...)}
+	p := Problem{
+		Kind: kind, Segment: s.name, Index: s.index, Severity: sev, Count: last - first,
+		From: s.t[first], To: s.t[last-1], first: first, last: last, Text: fmt.Sprintf(text, args...),
+	}
 	if k >= 0 {
 		p.Channel = c.channels[k].Name
 	}

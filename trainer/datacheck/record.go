@@ -32,8 +32,10 @@ type segment struct {
 // holds the channels that the b-th list names by their places in the header.
 func newSegment(name string, index int, ns []int64, channels int, blocks [][]float64, places [][]int) *segment {
 	n := len(ns)
-	s := &segment{name: name, index: index, ns: ns,
-		t: make([]float64, n), col: make([][]float64, channels), bad: make([][]bool, channels)}
+	s := &segment{
+		name: name, index: index, ns: ns,
+		t: make([]float64, n), col: make([][]float64, channels), bad: make([][]bool, channels),
+	}
 	for i := range ns {
 		s.t[i] = float64(ns[i]-ns[0]) / 1e9
 	}

@@ -12,9 +12,11 @@ type Coverage struct {
 
 // CoverageByHorizon draws coverage with the nominal levels as dashed lines.
 func CoverageByHorizon(v Coverage) ([]byte, error) {
-	c := Chart{Title: "Coverage", XLabel: "horizon, s", YLabel: "measurements inside", Percent: true, YMax: 1.015, Height: 330, XLog: wide(v.T),
+	c := Chart{
+		Title: "Coverage", XLabel: "horizon, s", YLabel: "measurements inside", Percent: true, YMax: 1.015, Height: 330, XLog: wide(v.T),
 		Rules:       []Rule{{Value: 0.5}, {Value: 0.9}, {Value: 0.95}},
-		Description: "Share of measurements inside the 50, 90 and 95 % intervals, by horizon."}
+		Description: "Share of measurements inside the 50, 90 and 95 % intervals, by horizon.",
+	}
 	if len(v.Low95) > 0 {
 		c.Ribbons = []Ribbon{{X: v.T, Low: v.Low95, High: v.High95, Color: Model, Opacity: 0.16}}
 	}

@@ -13,8 +13,10 @@ type Errors struct {
 // ErrorByHorizon draws the root mean square error on a logarithmic axis. An error
 // of zero, and one a thousand times that of holding, is not drawn.
 func ErrorByHorizon(e Errors) ([]byte, error) {
-	c := Chart{Title: e.Channel, XLabel: "horizon, s", YLabel: withUnit("RMSE", e.Unit),
-		Description: "Root mean square error of " + e.Channel + " by horizon, model and baselines."}
+	c := Chart{
+		Title: e.Channel, XLabel: "horizon, s", YLabel: withUnit("RMSE", e.Unit),
+		Description: "Root mean square error of " + e.Channel + " by horizon, model and baselines.",
+	}
 	for _, l := range []Line{
 		{Name: "hold", Y: e.Hold, Color: Hold, Dash: "2 2.5", Width: 2},
 		{Name: "velocity", Y: e.Velocity, Color: Velocity, Dash: "7 3"},

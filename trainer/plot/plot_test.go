@@ -44,12 +44,16 @@ func all(t *testing.T) map[string][]byte {
 	svg, err := Band(prediction())
 	add("band", svg, err)
 	T := []float64{0.01, 0.1, 0.5, 1}
-	svg, err = ErrorByHorizon(Errors{Channel: "theta", Unit: "rad", T: T, Model: []float64{0.001, 0.01, 0.02, 0.03},
-		Hold: []float64{0.01, 0.1, 0.5, 1}, Velocity: []float64{0, 0.02, 0.3, 0.9}, Linear: []float64{0.001, 0.02, 1e12, 1e12}})
+	svg, err = ErrorByHorizon(Errors{
+		Channel: "theta", Unit: "rad", T: T, Model: []float64{0.001, 0.01, 0.02, 0.03},
+		Hold: []float64{0.01, 0.1, 0.5, 1}, Velocity: []float64{0, 0.02, 0.3, 0.9}, Linear: []float64{0.001, 0.02, 1e12, 1e12},
+	})
 	add("errors", svg, err)
 	level := func(v float64) []float64 { return []float64{v, v, v - 0.02, v - 0.05} }
-	svg, err = CoverageByHorizon(Coverage{T: T, C50: level(0.5), C90: level(0.9), C95: level(0.95), Low95: level(0.93), High95: level(0.97),
-		Channels: []Line{{Name: "theta", X: T, Y: level(0.94)}}})
+	svg, err = CoverageByHorizon(Coverage{
+		T: T, C50: level(0.5), C90: level(0.9), C95: level(0.95), Low95: level(0.93), High95: level(0.97),
+		Channels: []Line{{Name: "theta", X: T, Y: level(0.94)}},
+	})
 	add("coverage", svg, err)
 	svg, err = ReliabilityDiagram([]Reliability{{"0.1 s", []float64{0.1, 0.5, 0.9}, []float64{0.1, 0.45, 0.88}}, {"1 s", []float64{0.1, 0.9}, []float64{0.2, 0.95}}})
 	add("reliability", svg, err)

@@ -9,8 +9,10 @@ import (
 
 func (v *view) drawExamples() error {
 	for _, e := range v.Examples {
-		chart, err := plot.Band(plot.Prediction{Title: e.Channel, Channel: e.Channel, Unit: e.Unit,
-			T: e.T, Mean: e.Mean, Lo50: e.Lo50, Hi50: e.Hi50, Lo95: e.Lo95, Hi95: e.Hi95, At: e.At, Measured: e.Measured})
+		chart, err := plot.Band(plot.Prediction{
+			Title: e.Channel, Channel: e.Channel, Unit: e.Unit,
+			T: e.T, Mean: e.Mean, Lo50: e.Lo50, Hi50: e.Hi50, Lo95: e.Lo95, Hi95: e.Hi95, At: e.At, Measured: e.Measured,
+		})
 		if err != nil {
 			return err
 		}

@@ -31,10 +31,12 @@ func sample(K int) *Report {
 		n := 0.0
 		for k := range K {
 			scale := 1 + float64(k%4)
-			c := evaluate.Channel{Name: names[k], Unit: units[k],
+			c := evaluate.Channel{
+				Name: names[k], Unit: units[k],
 				RMSE: scale * 0.004 * (0.3 + 2*math.Sqrt(t)), Hold: scale * 0.9 * t, Velocity: scale * 0.7 * math.Pow(t, 1.7),
 				Linear: scale * (0.002 + 0.03*t), CRPS: scale * 0.003 * math.Sqrt(t), LogLik: 3.2 - 1.5*t - 0.2*float64(k), Std: scale * 0.005 * math.Sqrt(t),
-				OOD: 0.03, Coverage50: 0.5 + 0.06*(r.Float64()-0.5), Coverage90: 0.9 + 0.04*(r.Float64()-0.5), Coverage95: 0.945 + 0.03*(r.Float64()-0.5)}
+				OOD: 0.03, Coverage50: 0.5 + 0.06*(r.Float64()-0.5), Coverage90: 0.9 + 0.04*(r.Float64()-0.5), Coverage95: 0.945 + 0.03*(r.Float64()-0.5),
+			}
 			if k == 1 {
 				c.Coverage95 -= 0.08 * t
 				c.Linear *= 0.2
@@ -59,8 +61,10 @@ func sample(K int) *Report {
 		Good:    true, Warnings: []string{"The held-out data is one segment of 9 s: coverage is known to 3 points only. Record more flights."},
 		HeldOut: []*evaluate.Table{table, &hold},
 		Problems: []datacheck.Problem{
-			{Kind: datacheck.Outlier, Channel: "omega", Segment: "flight 2", Index: 1, From: 12, To: 12.37, Count: 38, Severity: datacheck.Exclude,
-				Text: "omega jumps about for 38 samples, 12.000-12.370 s: up to 900 rad/s where its neighbours say about 1.2 rad/s. These samples are left out."},
+			{
+				Kind: datacheck.Outlier, Channel: "omega", Segment: "flight 2", Index: 1, From: 12, To: 12.37, Count: 38, Severity: datacheck.Exclude,
+				Text: "omega jumps about for 38 samples, 12.000-12.370 s: up to 900 rad/s where its neighbours say about 1.2 rad/s. These samples are left out.",
+			},
 			{Kind: datacheck.Gap, Segment: "flight 2", Index: 1, From: 20.1, To: 20.6, Count: 49, Severity: datacheck.Note, Text: "No samples for 500 ms from 20.100 s on. No window is cut across it."},
 		},
 		Candidates: []Candidate{{"core 32-32, basis 1, temper 1", 2.31, 41.2, false}, {"core 16, basis 1, temper 0.3", 2.44, 25.8, true}, {"core 32-32, basis 2, temper 0.1", 1.97, 61, false}},
@@ -266,7 +270,8 @@ func TestTextIsEscaped(t *testing.T) {
 }
 
 func TestSameReportSameBytes(t *testing.T) {
-	if page1(t, sample(4)) != page1(t, sample(4)) {
+	a, b := page1(t, sample(4)), page1(t, sample(4))
+	if a != b {
 		t.Error("the page differs from run to run")
 	}
 }

@@ -101,8 +101,10 @@ func newRowView(c evaluate.Channel) rowView {
 	if c.Linear < best {
 		best, rival = c.Linear, "linear"
 	}
-	r := rowView{Channel: c, Rival: rival, Ratio: "\u2013", Wins: c.RMSE <= tie*best,
-		Low: c.Coverage95High < nominal, High: c.Coverage95Low > nominal}
+	r := rowView{
+		Channel: c, Rival: rival, Ratio: "\u2013", Wins: c.RMSE <= tie*best,
+		Low: c.Coverage95High < nominal, High: c.Coverage95Low > nominal,
+	}
 	if best > 0 {
 		r.Ratio = value(c.RMSE / best)
 	}

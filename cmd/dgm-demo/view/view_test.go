@@ -19,9 +19,11 @@ var update = flag.Bool("update", false, "rewrite the golden pictures")
 // frame is a pendulum: the band of one horizon ago with what then happened, and
 // the newest one.
 func frame() *Frame {
-	f := &Frame{Title: "pend1: torque-driven pendulum", Elapsed: 12.3, Total: 30, Channel: "theta", Unit: "rad",
+	f := &Frame{
+		Title: "pend1: torque-driven pendulum", Elapsed: 12.3, Total: 30, Channel: "theta", Unit: "rad",
 		Coverage: []Coverage{{0.1, 955, 1000}, {0.5, 940, 1000}, {1, 890, 1000}}, Pooled: Coverage{0, 2785, 3000},
-		P50: 0.00042, P99: 0.0013, Rate: 100, Predicted: 1230, Missing: 0, Late: 3}
+		P50: 0.00042, P99: 0.0013, Rate: 100, Predicted: 1230, Missing: 0, Late: 3,
+	}
 	for _, start := range []float64{-1, 0} {
 		p := Band{}
 		for i := range 51 {
