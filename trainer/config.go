@@ -28,6 +28,7 @@ type Config struct {
 	Knots    int      `toml:"knots"`
 	Prior    string   `toml:"prior"`
 	Basis    int      `toml:"basis"`
+	Core     string   `toml:"core"`
 
 	Net  NetConfig  `toml:"net"`
 	Step StepConfig `toml:"training"`
@@ -128,6 +129,7 @@ func (c *Config) Check() error {
 		{c.Knots >= 1 && c.Knots <= 50, "knots", "must be within 1…50"},
 		{c.Prior == "equation" || c.Prior == "velocity" || c.Prior == "none", "prior", `must be "equation", "velocity" or "none"`},
 		{c.Basis >= 0 && c.Basis <= 4, "basis", "must be within 0…4"},
+		{c.Core == "choose" || c.Core == "linear" || c.Core == "net", "core", `must be "choose", "linear" or "net"`},
 		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
 		{c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "tanh" or "sigmoid"`},
@@ -164,10 +166,8 @@ func (c *Config) fitSettings() fit.Settings {
 	if c.Net.Activation == "sigmoid" {
 		s.Activation = mlp.Sigmoid
 	}
-	if c.Net.Activation == "linear" {
-		s.Activation = mlp.Linear
-	}
 	s.Exact = c.Kernel == "exact"
+	s.ZeroMean = c.Prior == "equation"
 	t := &c.Step
 	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
 	s.Lambda, s.DecayS, s.DecayD, s.Temper = t.Match, t.DecayS, t.DecayD, t.Temper

@@ -7,141 +7,330 @@ import (
 	"math"
 	"time"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/fit"
 	"github.com/dgm-robotics/dgm/trainer/prior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Progress tells how far a training is.
-type Progress struct {
-	Phase   string
-	Done    float64 // share of the whole, 0…1
-	Elapsed time.Duration
-	Left    time.Duration // estimate; 0 = not known yet
-}
-
 // Result is a trained model with what a report says about it.
 type Result struct {
-	Model   *model.Model
-	Split   Split
-	Windows int // trained on
-	Priors  []prior.Candidate
-	Curves  [][]fit.Point
-	Partial string // why the training ended early; empty = it did not
-	Elapsed time.Duration
+	Model      *model.Model
+	Judged     *model.Model      // the model without the held-out data, which Table is about; nil without them
+	Table      *evaluate.Table   // plan, on held-out data; nil without them
+	HoldTable  *evaluate.Table   // hold; nil without held-out data or inputs
+	Verdict    string            // one sentence
+	Split      Split             //
+	Windows    int               // trained on
+	Priors     []prior.Candidate // difference equations that were tried
+	Candidates []Candidate       // cores and tempers that were tried
+	Chosen     Candidate
+	Curves     [][]fit.Point
+	Partial    string // why the training ended early; empty = it did not
+	Elapsed    time.Duration
 }
 
 // noiseKnots are the places of the noise knots on the horizon: dense where it
 // grows fastest.
 var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
 
-// Train fits a model to the data. When ctx ends or the budget is used up, it
-// writes what it has and says so in Partial; it fails only if not even one
-// member could be conditioned.
+// folds is how often the data are parted for choosing and calibrating.
+const folds = 4
+
+// training is the state of one training.
+type training struct {
+	ctx       context.Context
+	d         *Data
+	cfg       Config
+	H, stride float64
+	states    []channel.Channel
+	P         int
+	res       *Result
+	meter     *meter
+
+	data     fit.Data    // all that is not held out; its frame is that of every fit
+	shape    prior.Shape // of the difference equation
+	velocity bool
+	folds    []foldData
+	nets     []*fit.Net
+	widen    [][]float64 // per readout
+}
+
+// Train fits a model to the data:
+//
+//  1. Part of the data is held out for the table; the rest is what is known.
+//  2. The shape of the difference equation is chosen by cross-validation.
+//  3. The core is chosen by the likelihood of a fold that it was not trained on.
+//  4. The ensemble is trained on all that is known.
+//  5. Temper and calibration are chosen by cross-validation: equation and
+//     posterior are fitted anew without each fold, the nets stay.
+//  6. The model of what is known is judged on the held-out data. Then equation
+//     and posterior are refitted to everything: this model is exported.
+//
+// When ctx ends or the budget is used up, what there is is finished and Partial
+// says so; an error comes only if not even one member could be conditioned.
 func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Result, error) {
 	began := time.Now()
-	H := cfg.Horizon.Seconds()
-	res := &Result{Split: split(d.Flights, cfg.Holdout, H, cfg.Seed)}
-	stride := cfg.Stride.Seconds()
-	if stride == 0 {
-		stride = H / 50
+	t := &training{d: d, cfg: cfg, H: cfg.Horizon.Seconds(), stride: cfg.Stride.Seconds(), res: &Result{}}
+	if t.stride == 0 {
+		t.stride = t.H / 50
 	}
-	train, held := res.Split.Train, res.Split.Held
-	windows := window.Cut(train, H, stride)
-	err := enough(train, windows, H)
-	if err != nil {
+	t.states = channel.Select(d.Channels, channel.State)
+	t.P = len(d.Channels) - len(t.states)
+	t.res.Split = split(d.Flights, cfg.Holdout, t.H, cfg.Seed)
+	known := t.res.Split.Train
+	if err := enough(known, window.Cut(known, t.H, t.stride), t.H); err != nil {
 		return nil, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(cfg.Budget), errBudget)
 	defer cancel()
-	settings := rows.Settings{Horizon: H, Knots: cfg.Knots, Basis: cfg.Basis, NoiseKnots: noiseKnots, Velocity: cfg.Prior == "velocity"}
-	if cfg.Prior == "equation" {
-		states := channel.Select(d.Channels, channel.State)
-		if settings.Prior, res.Priors, err = prior.Choose(limited, train, states, len(d.Channels)-len(states), H); err != nil {
+	t.ctx = limited
+	t.meter = &meter{report: report, began: began, units: 1.8 + 0.6*float64(len(t.cores())) + 1.2*float64(cfg.Members)}
+
+	if err := t.prepare(known); err != nil {
+		return nil, err
+	}
+	set, err := t.chooseCore()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.ensemble(set); err != nil {
+		return nil, err
+	}
+	if err := t.chooseTemper(); err != nil {
+		return nil, err
+	}
+	if err := t.calibrate(); err != nil {
+		return nil, err
+	}
+	if len(t.res.Split.Held) > 0 {
+		if err := t.judge(known); err != nil {
 			return nil, err
 		}
 	}
-	frame, err := rows.NewFrame(d.Channels, train, windows, settings)
-	if err != nil {
+	if err := t.export(began); err != nil {
 		return nil, err
 	}
-	linear, err := baseline.Linear(train, frame.States, frame.P, H)
-	if err != nil {
-		return nil, err
-	}
-	res.Windows = len(windows)
-	data := fit.Data{Frame: frame, Flights: train, Windows: windows, Samples: samples(train)}
-	m := &model.Model{
-		Vehicle: d.Vehicle, Channels: d.Channels, K: frame.K, P: frame.P, Horizon: H, Points: cfg.Points,
-		Displacement: true, Velocity: settings.Velocity, Inputs: frame.Inputs, Scale: frame.Scale, NoiseKnots: noiseKnots,
-		Region:   trainingRegion(frame, train, held, windows, window.Cut(held, H, stride)),
-		Baseline: *linear,
-		Provenance: model.Provenance{
-			Created: began.UTC().Format(time.RFC3339), Tool: "dgm-train", DataHash: d.Hash, Config: cfg.TOML(), Seed: cfg.Seed,
-		},
-	}
-	if settings.Prior != nil {
-		m.Prior = *settings.Prior
-	}
-	meter := &meter{report: report, began: began, members: cfg.Members, steps: cfg.fitSettings().Steps}
-	if err := members(limited, m, res, data, cfg, meter); err != nil {
-		return nil, err
-	}
-	m.Sensor = sensors(m)
-	m.Provenance.Partial = res.Partial
-	meter.say("self-check", 0.99)
-	res.Model, err = finish(m, data)
-	res.Elapsed = time.Since(began)
-	return res, err
+	t.res.Elapsed = time.Since(began)
+	return t.res, nil
 }
 
 var errBudget = errors.New("the time budget was used up")
 
-// members trains the ensemble, each member from its own seed.
-func members(ctx context.Context, m *model.Model, res *Result, data fit.Data, cfg Config, meter *meter) error {
-	set := cfg.fitSettings()
-	for i := range cfg.Members {
-		if ctx.Err() != nil && i > 0 {
-			res.Partial = fmt.Sprintf("%v after %d of %d members", reason(ctx), i, cfg.Members)
+func (t *training) seed(i int) uint64 { return t.cfg.Seed*1000 + uint64(i) }
+
+// scoreStride is the distance of windows that selection looks at.
+func (t *training) scoreStride() float64 { return t.H / 20 }
+
+// foldData is one part of the cross-validation: what is left to condition on,
+// under an equation fitted to it alone, and what is scored.
+type foldData struct {
+	data fit.Data
+	held []window.Flight
+}
+
+// prepare chooses the difference equation, sets up the frame of all fits and
+// parts the data into folds.
+func (t *training) prepare(known []window.Flight) error {
+	settings := rows.Settings{Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Velocity: t.cfg.Prior == "velocity"}
+	t.velocity = settings.Velocity
+	if t.cfg.Prior == "equation" {
+		t.meter.say("difference equation")
+		m, tried, err := prior.Choose(t.ctx, known, t.states, t.P, t.H)
+		if err != nil {
+			return err
+		}
+		t.res.Priors, t.shape, settings.Prior = tried, tried[0].Shape, m
+	}
+	t.meter.work("difference equation", 0.5)
+	windows := window.Cut(known, t.H, t.stride)
+	frame, err := rows.NewFrame(t.d.Channels, known, windows, settings)
+	if err != nil {
+		return err
+	}
+	t.data = fit.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
+	for _, f := range window.Folds(known, t.H, folds) {
+		d, err := t.dataOf(f.Train)
+		if err != nil {
+			return err
+		}
+		t.folds = append(t.folds, foldData{d, f.Held})
+	}
+	t.meter.work("folds", 0.3)
+	return nil
+}
+
+// dataOf returns flights as data, under an equation fitted to them alone.
+func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
+	d := fit.Data{Frame: t.data.Frame, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
+	if d.Frame.Prior == nil {
+		return d, nil
+	}
+	// A refit that is stopped halfway would be worse than the equation there is.
+	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape)
+	if err != nil {
+		return d, err
+	}
+	d.Frame = d.Frame.WithPrior(p)
+	return d, nil
+}
+
+// shell returns a model of the frame without members.
+func (t *training) shell(f *rows.Frame) *model.Model {
+	m := &model.Model{
+		Vehicle: t.d.Vehicle, Channels: t.d.Channels, K: f.K, P: f.P, Horizon: t.H, Points: t.cfg.Points,
+		Displacement: true, Velocity: t.velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
+		Sensor: make([]float64, f.K), Widen: t.widen,
+	}
+	if f.Prior != nil {
+		m.Prior = *f.Prior
+	}
+	return m
+}
+
+// ensemble trains the members, each from its own seed.
+func (t *training) ensemble(set fit.Settings) error {
+	for i := range t.cfg.Members {
+		if t.ctx.Err() != nil && i > 0 {
+			t.res.Partial = fmt.Sprintf("%v after %d of %d members", reason(t.ctx), i, t.cfg.Members)
 			break
 		}
-		seed := cfg.Seed*1000 + uint64(i)
-		net, err := fit.Train(ctx, data, set, seed, func(step int) { meter.step(i, step) })
+		phase := fmt.Sprintf("member %d of %d", i+1, t.cfg.Members)
+		net, err := fit.Train(t.ctx, t.data, set, t.seed(100+i), func(step int) {
+			t.meter.work(fmt.Sprintf("%s: step %d of %d", phase, step, set.Steps), 1/float64(set.Steps))
+		})
 		if err != nil {
 			return err
 		}
 		if net.Stopped {
-			res.Partial = fmt.Sprintf("%v at step %d of %d of member %d of %d", reason(ctx), len(net.Curve), set.Steps, i+1, cfg.Members)
+			t.res.Partial = fmt.Sprintf("%v at step %d of %d of %s", reason(t.ctx), len(net.Curve), set.Steps, phase)
 			// Half a fit beside whole ones would only spoil them.
 			if i > 0 {
 				break
 			}
 		}
-		meter.say(fmt.Sprintf("member %d of %d: posterior", i+1, cfg.Members), (float64(i)+0.95)/float64(cfg.Members))
-		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
-		readouts := 1
-		if m.P > 0 {
-			readouts = model.Readouts
+		t.nets = append(t.nets, net)
+		t.res.Curves = append(t.res.Curves, net.Curve)
+	}
+	return nil
+}
+
+// calibrate finds the widening factors by what the folds say of one member: the
+// ensemble's intervals are no narrower.
+func (t *training) calibrate() error {
+	if len(t.folds) == 0 {
+		return nil
+	}
+	readouts := 1
+	if t.P > 0 {
+		readouts = model.Readouts
+	}
+	var widen [][]float64
+	for r := range readouts {
+		o, err := t.outOfFold(t.nets[0], model.Readout(r), t.nets[0].Settings.NoisePasses)
+		if err != nil {
+			return err
 		}
+		widen = append(widen, calibration(t.shell(t.data.Frame), o))
+		t.meter.work(fmt.Sprintf("calibration, inputs %v", model.Readout(r)), 0.2)
+	}
+	t.widen = widen
+	return nil
+}
+
+// condition makes a model of the trained nets and the given data: posteriors for
+// every readout, sensors.
+func (t *training) condition(d fit.Data) (*model.Model, error) {
+	m := t.shell(d.Frame)
+	readouts := 1
+	if m.P > 0 {
+		readouts = model.Readouts
+	}
+	for i, net := range t.nets {
+		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
 		for r := range readouts {
-			post, err := fit.Condition(net, data, model.Readout(r), seed)
+			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), 0.1/float64(readouts))
+			post, err := fit.Condition(net, d, model.Readout(r), t.cfg.Seed)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			e.Posterior = append(e.Posterior, post)
 		}
 		m.Members = append(m.Members, e)
-		if i == 0 {
-			m.Dynamics.Net = net.Params.Dynamics
+	}
+	m.Dynamics.Net = t.nets[0].Params.Dynamics
+	m.Sensor = sensors(m)
+	return m, nil
+}
+
+// refit makes a model conditioned on all of the flights.
+func (t *training) refit(flights []window.Flight) (*model.Model, fit.Data, error) {
+	d, err := t.dataOf(flights)
+	if err != nil {
+		return nil, d, err
+	}
+	m, err := t.condition(d)
+	if err != nil {
+		return nil, d, err
+	}
+	linear, err := baseline.Linear(flights, t.states, t.P, t.H)
+	if err != nil {
+		return nil, d, err
+	}
+	m.Baseline = *linear
+	heldW := window.Cut(t.res.Split.Held, t.H, t.stride)
+	m.Region = trainingRegion(d.Frame, flights, t.res.Split.Held, d.Windows, heldW)
+	return m, d, nil
+}
+
+// judge scores the model that has not seen the held-out data on them.
+func (t *training) judge(known []window.Flight) error {
+	held := t.res.Split.Held
+	if len(window.Cut(held, t.H, t.stride)) == 0 {
+		return nil
+	}
+	m, d, err := t.refit(known)
+	if err != nil {
+		return err
+	}
+	if m, err = finish(m, d); err != nil {
+		return err
+	}
+	t.res.Judged = m
+	t.meter.say("held-out table")
+	background := context.WithoutCancel(t.ctx)
+	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed}); err != nil {
+		return err
+	}
+	if m.P > 0 {
+		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
+			return err
 		}
-		res.Curves = append(res.Curves, net.Curve)
 	}
 	return nil
+}
+
+// export makes the model that flies, from all flights.
+func (t *training) export(began time.Time) error {
+	m, d, err := t.refit(t.d.Flights)
+	if err != nil {
+		return err
+	}
+	t.res.Windows = len(d.Windows)
+	t.res.Verdict = "No data were held out: nothing is known about flights that it has not seen."
+	if t.res.Table != nil {
+		t.res.Verdict = t.res.Table.Verdict()
+	}
+	m.Provenance = model.Provenance{
+		Created: began.UTC().Format(time.RFC3339), Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
+		Partial: t.res.Partial, Verdict: t.res.Verdict,
+	}
+	t.res.Model, err = finish(m, d)
+	return err
 }
 
 func reason(ctx context.Context) error {
@@ -168,71 +357,4 @@ func sensors(m *model.Model) []float64 {
 		}
 	}
 	return out
-}
-
-// finish rounds the model as its file does, and adds self-checks made from these
-// very numbers.
-func finish(m *model.Model, d fit.Data) (*model.Model, error) {
-	b, err := m.Encode()
-	if err != nil {
-		return nil, err
-	}
-	if m, err = model.Decode(b); err != nil {
-		return nil, err
-	}
-	p, err := estimator.New(m, []float64{m.Horizon / 10, m.Horizon / 2, m.Horizon})
-	if err != nil {
-		return nil, err
-	}
-	var checks []model.SelfCheck
-	for i := range 3 {
-		w := d.Windows[(i*2+1)*len(d.Windows)/6]
-		fl := &d.Flights[w.Flight]
-		q := estimator.Query{X0: fl.State(w.Start)}
-		c := model.SelfCheck{X0: q.X0}
-		if m.P > 0 {
-			q.U = fl.Input(w.Start)
-			c.U = q.U
-			if i > 0 {
-				q.Plan = make([]float64, m.Inputs.Knots*m.P)
-				for j := range m.Inputs.Knots {
-					a := fl.T[w.Start] + m.Horizon*float64(j)/float64(m.Inputs.Knots)
-					fl.InputMean(q.Plan[j*m.P:(j+1)*m.P], a, a+m.Horizon/float64(m.Inputs.Knots))
-				}
-				c.Plan = q.Plan
-			}
-		}
-		dst := p.NewPrediction()
-		if !p.Predict(dst, &q) {
-			return nil, fmt.Errorf("the trained model predicts numbers that are not finite: the data may hold values far outside their channel's range; run the data check")
-		}
-		c.Readout, c.Times, c.Mean, c.Std, c.ObsStd = dst.Readout, dst.Times, dst.Mean, dst.Std, dst.ObsStd
-		checks = append(checks, c)
-	}
-	m.Checks = checks
-	_, err = m.Encode()
-	return m, err
-}
-
-// meter turns steps into progress.
-type meter struct {
-	report         func(Progress)
-	began          time.Time
-	members, steps int
-}
-
-func (t *meter) step(member, step int) {
-	t.say(fmt.Sprintf("member %d of %d: step %d of %d", member+1, t.members, step, t.steps),
-		(float64(member)+0.92*float64(step)/float64(t.steps))/float64(t.members))
-}
-
-func (t *meter) say(phase string, done float64) {
-	if t.report == nil {
-		return
-	}
-	p := Progress{Phase: phase, Done: done, Elapsed: time.Since(t.began)}
-	if done > 0.01 {
-		p.Left = time.Duration(float64(p.Elapsed) * (1 - done) / done)
-	}
-	t.report(p)
 }

@@ -13,6 +13,7 @@ type Settings struct {
 	F          int            // random features a channel, even; 0 with Exact
 	Exact      bool           // the exact kernel instead of random features
 	Dynamics   []int          // widths of the dynamics' hidden layers
+	ZeroMean   bool           // no learned prior mean: where data say nothing, the prediction is the base
 
 	Steps        int     // of the optimiser
 	Rate, Last   float64 // learning rate: highest, last

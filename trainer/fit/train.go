@@ -75,6 +75,9 @@ func Train(ctx context.Context, d Data, set Settings, seed uint64, progress func
 		b.Match = set.Lambda * match.At(step) * b.C
 		o.SetDecay(set.DecayS, set.DecayD*match.At(step))
 		parts, ok := o.Evaluate(grad, p, b)
+		if set.ZeroMean {
+			clearMean(&grad.Map)
+		}
 		ok = ok && !math.IsNaN(optimise.Clip(grad.Flat, set.ClipNorm))
 		if !ok {
 			failures++
@@ -122,6 +125,9 @@ func newParams(f *rows.Frame, set Settings, rng *rand.Rand) *objective.Params {
 	m := feature.NewMap(f.Inputs.Dim(), f.K, set.D, F, set.Core, acts, f.Basis, true)
 	m.Core.Glorot(rng)
 	m.Head.Glorot(rng)
+	if set.ZeroMean {
+		clearMean(&m)
+	}
 	m.DrawOmega(rng)
 	widths := append([]int{f.Inputs.Lift.Dim() + f.P}, set.Dynamics...)
 	widths = append(widths, 2*f.K)
@@ -136,4 +142,13 @@ func newParams(f *rows.Frame, set Settings, rng *rand.Rand) *objective.Params {
 		p.LogSigma[i] = set.NoiseStart[i%len(f.NoiseKnots)]
 	}
 	return p
+}
+
+// clearMean sets the head's columns of the prior mean to zero.
+func clearMean(m *feature.Map) {
+	h := &m.Head.Layers[0]
+	for r := range h.In {
+		clear(h.W[r*h.Out : r*h.Out+m.K])
+	}
+	clear(h.B[:m.K])
 }

@@ -26,8 +26,13 @@ const (
 	finalSteps = 80
 )
 
+// better is what a larger candidate must have over the smaller ones before it:
+// less than this share of their error.
+const better = 0.97
+
 // Choose tries a few shapes by cross-validation over whole blocks of time, and
-// fits the best to all flights. The error says why none could be fitted.
+// fits the best to all flights. The chosen one comes first among the candidates.
+// The error says why none could be fitted.
 func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64) (*rollout.Model, []Candidate, error) {
 	var tried []Candidate
 	best := -1
@@ -38,7 +43,7 @@ func Choose(ctx context.Context, flights []window.Flight, states []channel.Chann
 		}
 		c := Candidate{Shape: shape, Score: validate(ctx, flights, states, p, H, shape, leader)}
 		tried = append(tried, c)
-		if best < 0 || c.Score < tried[best].Score {
+		if best < 0 || c.Score < better*tried[best].Score {
 			best = len(tried) - 1
 		}
 		if ctx.Err() != nil {
@@ -48,12 +53,18 @@ func Choose(ctx context.Context, flights []window.Flight, states []channel.Chann
 	if best < 0 || math.IsInf(tried[best].Score, 1) {
 		return nil, tried, errors.New("no difference equation could be fitted: the data do not excite the channels enough")
 	}
-	m, err := Fit(ctx, flights, states, p, H, tried[best].Shape, finalShots, finalSteps)
+	tried[0], tried[best] = tried[best], tried[0]
+	m, err := Fit(ctx, flights, states, p, H, tried[0].Shape)
 	return m, tried, err
 }
 
 // Fit fits one shape: regression, then shooting.
-func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, most, iterations int) (*rollout.Model, error) {
+func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape) (*rollout.Model, error) {
+	return fit(ctx, flights, states, p, H, shape, finalShots, finalSteps)
+}
+
+// fit is Fit with at most most windows and iterations.
+func fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, most, iterations int) (*rollout.Model, error) {
 	m, err := regress(flights, states, p, shape)
 	if err != nil {
 		return nil, err
@@ -68,7 +79,8 @@ func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel,
 
 func nodesOf(H, step float64) int { return max(1, int(math.Floor(H/step+1e-6))) }
 
-// shapes lists the candidates: three lengths of a step, three degrees.
+// shapes lists the candidates, small ones first: three degrees, three lengths of
+// a step.
 func shapes(flights []window.Flight, states []channel.Channel, p int, H float64) []Shape {
 	var out []Shape
 	n := 0
@@ -77,19 +89,19 @@ func shapes(flights []window.Flight, states []channel.Channel, p int, H float64)
 		n += flights[i].N()
 		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
 	}
-	l := channel.NewLift(states)
-	before := 0.0
+	var steps []float64
 	for _, parts := range []float64{10, 25, 50} {
 		step := math.Max(1, math.Round(H/parts/dt)) * dt
-		if step > H || step == before {
-			continue
+		if step <= H && (len(steps) == 0 || step < steps[len(steps)-1]) {
+			steps = append(steps, step)
 		}
-		before = step
-		for degree := 1; degree <= 3; degree++ {
-			m := rollout.Model{Lift: l, UMean: make([]float64, p), Degree: degree}
-			if degree > 1 && (m.Terms() > n/10 || m.Terms() > 400) {
-				break
-			}
+	}
+	for degree := 1; degree <= 3; degree++ {
+		m := rollout.Model{Lift: channel.NewLift(states), UMean: make([]float64, p), Degree: degree}
+		if degree > 1 && (m.Terms() > n/10 || m.Terms() > 400) {
+			break
+		}
+		for _, step := range steps {
 			out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-5})
 			if degree > 1 {
 				out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-3})
@@ -109,26 +121,13 @@ const hopeless = 1.3
 // validate returns the score of a shape on blocks that it was not fitted to. It
 // stops after a fold that is hopelessly behind.
 func validate(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, best float64) float64 {
-	blocks := blocksOf(flights, H)
 	sum, n := 0.0, 0.0
-	for fold := range folds {
-		var train, held []window.Flight
-		for i, b := range blocks {
-			if i%folds == fold {
-				held = append(held, b)
-			} else {
-				train = append(train, b)
-			}
-		}
-		windows := window.Cut(held, H, H/10)
-		if len(windows) == 0 || len(train) == 0 {
-			continue
-		}
-		m, err := Fit(ctx, train, states, p, H, shape, foldShots, foldSteps)
+	for _, fold := range window.Folds(flights, H, folds) {
+		m, err := fit(ctx, fold.Train, states, p, H, shape, foldShots, foldSteps)
 		if err != nil {
 			return math.Inf(1)
 		}
-		sum += follow(m, held, windows, H)
+		sum += follow(m, fold.Held, window.Cut(fold.Held, H, H/10), H)
 		n++
 		if math.Exp(sum/n) > hopeless*best {
 			break
@@ -167,21 +166,4 @@ func follow(m *rollout.Model, flights []window.Flight, windows []window.Window, 
 		sum += 0.5 * math.Log(square[j]/(hold[j]+1e-300)+floor) / float64(len(square))
 	}
 	return sum
-}
-
-// blocksOf cuts the flights into blocks for cross-validation: whole flights where
-// there are many, else parts of at least four horizons.
-func blocksOf(flights []window.Flight, H float64) []window.Flight {
-	if len(flights) >= 2*folds {
-		return flights
-	}
-	var out []window.Flight
-	for i := range flights {
-		f := &flights[i]
-		parts := min(2*folds, max(1, int(f.Duration()/(4*H))))
-		for j := range parts {
-			out = append(out, f.Slice(j*f.N()/parts, (j+1)*f.N()/parts))
-		}
-	}
-	return out
 }

@@ -87,7 +87,7 @@ func TestShootingBeatsRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := Fit(context.Background(), train, pendulum, 1, 0.5, shape, 300, 60)
+	after, err := Fit(context.Background(), train, pendulum, 1, 0.5, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestChoose(t *testing.T) {
 	windows := window.Cut(test, 0.5, 0.05)
 	best := math.Inf(1)
 	for _, c := range tried {
-		other, err := Fit(context.Background(), train, pendulum, 1, 0.5, c.Shape, finalShots, finalSteps)
+		other, err := Fit(context.Background(), train, pendulum, 1, 0.5, c.Shape)
 		if err != nil {
 			t.Fatal(err)
 		}

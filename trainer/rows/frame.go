@@ -42,6 +42,7 @@ type Frame struct {
 	Scale      []float64 // K, rms of what the base leaves of a displacement, state units
 	NoiseKnots []float64
 	Prior      *rollout.Model // nil = none
+	velocity   bool
 	base       *estimator.Base
 	scratch    []float64 // P
 	x0, lifted []float64 // of the window that was started
@@ -70,12 +71,23 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 	f.measureInputs(flights)
 	f.scratch, f.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
 	f.d, f.dd = make([]float64, f.K), make([]float64, f.K)
-	f.Prior = set.Prior
+	f.Prior, f.velocity = set.Prior, set.Velocity
 	f.base = estimator.NewBase(states, set.Prior, set.Velocity, set.Horizon)
 	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
 		return nil, err
 	}
 	return f, nil
+}
+
+// WithPrior returns a frame with the same scalers and units and another prior:
+// nets that were trained in f stay valid in it.
+func (f *Frame) WithPrior(p *rollout.Model) *Frame {
+	g := *f
+	g.Prior = p
+	g.base = estimator.NewBase(f.States, p, f.velocity, f.Inputs.Horizon)
+	g.scratch, g.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
+	g.d, g.dd = make([]float64, f.K), make([]float64, f.K)
+	return &g
 }
 
 // Start sets the window whose rows Fill writes next: its measured start state (K)

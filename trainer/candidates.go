@@ -1,0 +1,179 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/fit"
+)
+
+// Candidate is a choice that was tried, with its mean log likelihood of data that
+// it was not fitted to.
+type Candidate struct {
+	Core   string  `json:"core"`   // the smoother's core
+	Temper float64 `json:"temper"` // κ
+	Score  float64 `json:"score"`  // mean log likelihood a point, outliers capped
+	Folds  bool    `json:"folds"`  // by all folds; else by the first one alone
+}
+
+// core is a shape of the smoother's core.
+type core struct {
+	name   string
+	widths []int
+	act    mlp.Activation
+	heads  int
+}
+
+// cores lists what is tried. A linear core makes the kernel one of the inputs
+// themselves: away from the data it falls off, the mean returns to the
+// difference equation and the interval to that of the prior. Where data are many
+// a curved core can follow what a stationary kernel cannot.
+func (t *training) cores() []core {
+	own := core{name: fmt.Sprint(t.cfg.Net.Activation, " ", t.cfg.Net.Core), widths: t.cfg.Net.Core, act: mlp.Tanh, heads: t.cfg.Net.Heads}
+	if t.cfg.Net.Activation == "sigmoid" {
+		own.act = mlp.Sigmoid
+	}
+	linear := core{name: "linear [8]", widths: []int{8}, act: mlp.Linear, heads: 6}
+	switch t.cfg.Core {
+	case "linear":
+		return []core{linear}
+	case "net":
+		return []core{own}
+	}
+	return []core{linear, own}
+}
+
+func (c core) apply(s fit.Settings) fit.Settings {
+	s.Core, s.Activation, s.D = c.widths, c.act, c.heads
+	return s
+}
+
+// tempers are the values of κ that are tried, from the middle outwards.
+var tempers = []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001}
+
+// middle is where the search over tempers begins.
+const middle = 2
+
+// margin is how much likelier, in nats a point, a later core must make the data:
+// the first one is the safe one.
+const margin = 0.03
+
+// chooseCore fits one member of every core without the first fold, scores it
+// there at its best temper, and returns the settings of the best.
+func (t *training) chooseCore() (fit.Settings, error) {
+	set := t.cfg.fitSettings()
+	cores := t.cores()
+	if len(cores) == 1 || len(t.folds) == 0 {
+		t.res.Chosen.Core = cores[0].name
+		return cores[0].apply(set), nil
+	}
+	best := math.Inf(-1)
+	var chosen fit.Settings
+	for i, c := range cores {
+		if t.ctx.Err() != nil && i > 0 {
+			break
+		}
+		s := c.apply(set)
+		s.Steps = max(1, set.Steps/2)
+		net, err := fit.Train(t.ctx, t.folds[0].data, s, t.seed(i), func(step int) {
+			t.meter.work("choosing: core "+c.name, 0.5/float64(s.Steps))
+		})
+		if err != nil {
+			return set, err
+		}
+		score := math.Inf(-1)
+		for _, temper := range []float64{0.3, 0.03, 0.003} {
+			trial := *net
+			trial.Settings.Temper, trial.Settings.NoisePasses = temper, 1
+			o, err := t.scoreFold(&trial, t.folds[0], model.Plan)
+			if err != nil {
+				return set, err
+			}
+			score = math.Max(score, o.score)
+			t.res.Candidates = append(t.res.Candidates, Candidate{Core: c.name, Temper: temper, Score: o.score})
+		}
+		if score > best+margin {
+			best, chosen = score, c.apply(set)
+			t.res.Chosen.Core = c.name
+		}
+	}
+	return chosen, nil
+}
+
+// scoreFold conditions a net on a fold's data and replays what was left out.
+func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcomes, error) {
+	post, err := fit.Condition(net, f.data, r, t.cfg.Seed)
+	if err != nil {
+		return nil, err
+	}
+	m := t.shell(f.data.Frame)
+	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
+	m.Dynamics.Net = net.Params.Dynamics
+	return replay(m, f.held, r, t.scoreStride())
+}
+
+// outOfFold returns what each fold says of a net.
+func (t *training) outOfFold(net *fit.Net, r model.Readout, passes int) ([]*outcomes, error) {
+	trial := *net
+	trial.Settings.NoisePasses = passes
+	var all []*outcomes
+	for _, f := range t.folds {
+		o, err := t.scoreFold(&trial, f, r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+// chooseTemper climbs from the middle of the tempers in the direction in which
+// the folds' likelihood rises, and sets the best in all nets.
+func (t *training) chooseTemper() error {
+	if len(t.folds) == 0 {
+		return nil
+	}
+	scores := map[int]float64{}
+	try := func(i int) (float64, error) {
+		if i < 0 || i >= len(tempers) {
+			return math.Inf(-1), nil
+		}
+		if s, ok := scores[i]; ok {
+			return s, nil
+		}
+		trial := *t.nets[0]
+		trial.Settings.Temper = tempers[i]
+		o, err := t.outOfFold(&trial, model.Plan, 1)
+		if err != nil {
+			return 0, err
+		}
+		scores[i] = meanScore(o)
+		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: scores[i], Folds: true})
+		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), 0.1)
+		return scores[i], nil
+	}
+	at := middle
+	here, err := try(at)
+	if err != nil {
+		return err
+	}
+	for _, direction := range []int{1, -1} {
+		for {
+			next, err := try(at + direction)
+			if err != nil {
+				return err
+			}
+			if next <= here {
+				break
+			}
+			at, here = at+direction, next
+		}
+	}
+	for _, net := range t.nets {
+		net.Settings.Temper = tempers[at]
+	}
+	t.res.Chosen.Temper, t.res.Chosen.Score, t.res.Chosen.Folds = tempers[at], here, true
+	return nil
+}

@@ -1,0 +1,90 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// outcomes are errors of a model on flights, over what it predicted for them.
+type outcomes struct {
+	times []float64     // T, s
+	z     [][][]float64 // T × K × n: (measured − mean)/ObsStd
+	score float64       // mean log likelihood, outliers capped
+	n     int
+}
+
+// meanScore returns the mean log likelihood a point of all folds.
+func meanScore(folds []*outcomes) float64 {
+	sum, n := 0.0, 0
+	for _, o := range folds {
+		sum += o.score * float64(o.n)
+		n += o.n
+	}
+	return sum / float64(n)
+}
+
+// zCap holds the squared error that one point can be held responsible for: a
+// Gaussian's tail would let a single bad sample choose the model.
+const zCap = 60
+
+// scoredTimes are the horizons, as shares of H, that selection and calibration
+// look at.
+var scoredTimes = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
+
+// replay predicts every window of the flights and compares.
+func replay(m *model.Model, flights []window.Flight, readout model.Readout, stride float64) (*outcomes, error) {
+	o := &outcomes{}
+	for _, s := range scoredTimes {
+		o.times = append(o.times, s*m.Horizon)
+		o.z = append(o.z, make([][]float64, m.K))
+	}
+	p, err := estimator.New(m, o.times)
+	if err != nil {
+		return nil, err
+	}
+	dst, y := p.NewPrediction(), make([]float64, m.K)
+	rows := 0
+	if m.P > 0 {
+		rows = 10 * m.Inputs.Knots
+	}
+	plan := make([]float64, rows*m.P)
+	for _, w := range window.Cut(flights, m.Horizon, stride) {
+		f := &flights[w.Flight]
+		q := estimator.Query{X0: f.State(w.Start)}
+		if m.P > 0 {
+			q.U = f.Input(w.Start)
+			if readout == model.Plan {
+				for r := range rows {
+					a := f.T[w.Start] + m.Horizon*float64(r)/float64(rows)
+					f.InputMean(plan[r*m.P:(r+1)*m.P], a, a+m.Horizon/float64(rows))
+				}
+				q.Plan = plan
+			}
+		}
+		if !p.Predict(dst, &q) {
+			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", f.Name, f.T[w.Start])
+		}
+		for i, t := range o.times {
+			f.Displacement(y, w.Start, t)
+			for k := range m.K {
+				j := i*m.K + k
+				if math.IsNaN(y[k]) || !(dst.ObsStd[j] > 0) {
+					continue
+				}
+				z := (q.X0[k] + y[k] - dst.Mean[j]) / dst.ObsStd[j]
+				o.z[i][k] = append(o.z[i][k], z)
+				o.score += -0.5*math.Min(z*z, zCap) - math.Log(dst.ObsStd[j]) - 0.5*math.Log(2*math.Pi)
+				o.n++
+			}
+		}
+	}
+	if o.n == 0 {
+		return nil, fmt.Errorf("no window of the held-out data can be scored")
+	}
+	o.score /= float64(o.n)
+	return o, nil
+}
