@@ -321,13 +321,14 @@ func (t *training) export(began time.Time) error {
 		return err
 	}
 	t.res.Windows = len(d.Windows)
-	t.res.Verdict = "No data were held out: nothing is known about flights that it has not seen."
-	if t.res.Table != nil {
-		t.res.Verdict = t.res.Table.Verdict()
+	t.res.Verdict, _ = verdict(t.res.Table)
+	table, err := scores(t.res.Table)
+	if err != nil {
+		return err
 	}
 	m.Provenance = model.Provenance{
 		Created: began.UTC().Format(time.RFC3339), Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
-		Partial: t.res.Partial, Verdict: t.res.Verdict,
+		Partial: t.res.Partial, Verdict: t.res.Verdict, Scores: table,
 	}
 	t.res.Model, err = finish(m, d)
 	return err

@@ -1,0 +1,167 @@
+package trainer
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/report"
+)
+
+// normal50 is the 75 % point of a standard normal: half of it lies within.
+const normal50 = 0.6744898
+
+// Report gathers what a report shows of a training: logs and files are the names
+// that were read and written.
+func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Report, error) {
+	line, good := verdict(res.Table)
+	r := &report.Report{Title: "DGM model of " + d.Vehicle, Verdict: line, Good: good}
+	if res.Partial != "" {
+		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")
+	}
+	for _, t := range []*evaluate.Table{res.Table, res.HoldTable} {
+		if t == nil {
+			continue
+		}
+		t.Model, t.Log = filepath.Base(files[0]), "held out of "+list(logs)
+		r.HeldOut = append(r.HeldOut, t)
+	}
+	for _, p := range d.Problems {
+		r.Problems = append(r.Problems, p.Problem)
+	}
+	if err := examples(r, res); err != nil {
+		return nil, err
+	}
+	for i, p := range res.Curves[0] {
+		if i%max(1, len(res.Curves[0])/200) == 0 {
+			r.Curve = append(r.Curve, report.CurvePoint{Step: p.Step, Loss: p.Total, Data: p.Data, Match: p.Match})
+		}
+	}
+	r.Candidates = candidates(res)
+	r.Provenance = []report.Item{
+		{Name: "model", Value: res.Model.ID},
+		{Name: "made", Value: res.Model.Provenance.Created},
+		{Name: "by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{Name: "time", Value: res.Elapsed.Round(time.Second).String()},
+		{Name: "logs", Value: list(logs)},
+		{Name: "data", Value: d.Hash},
+		{Name: "split", Value: res.Split.How},
+		{Name: "windows", Value: fmt.Sprint(res.Windows)},
+		{Name: "equation", Value: equation(res)},
+		{Name: "chosen", Value: fmt.Sprintf("core %s, temper %g", res.Chosen.Core, res.Chosen.Temper)},
+	}
+	r.Settings = settings(cfg)
+	for _, f := range files {
+		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
+	}
+	return r, r.Check()
+}
+
+func list(paths []string) string {
+	s := ""
+	for i, p := range paths {
+		if i > 0 {
+			s += ", "
+		}
+		s += filepath.Base(p)
+	}
+	return s
+}
+
+func kind(path string) string {
+	switch filepath.Ext(path) {
+	case ".dgm":
+		return "the model, for dgm-estimator and dgm-eval"
+	case ".html":
+		return "this page"
+	}
+	return "the same as data"
+}
+
+func equation(res *Result) string {
+	p := &res.Model.Prior
+	if p.Degree == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("degree %d, %d terms, step %.3g ms", p.Degree, p.Terms(), 1000*p.Step)
+}
+
+// candidates lists what was tried: equations by their error, the rest by their
+// likelihood.
+func candidates(res *Result) []report.Candidate {
+	var out []report.Candidate
+	for i, c := range res.Priors {
+		if math.IsInf(c.Score, 0) || !(c.Score > 0) {
+			continue
+		}
+		out = append(out, report.Candidate{
+			Name:  fmt.Sprintf("equation of degree %d, step %.3g ms, ridge %g (score: −log of its error over holding)", c.Degree, 1000*c.Step, c.Ridge),
+			Score: -math.Log(c.Score), Chosen: i == 0,
+		})
+	}
+	for _, c := range res.Candidates {
+		where := "first fold"
+		if c.Folds {
+			where = "all folds"
+		}
+		out = append(out, report.Candidate{
+			Name: fmt.Sprintf("core %s, temper %g (%s)", c.Core, c.Temper, where), Score: c.Score,
+			Chosen: c == res.Chosen,
+		})
+	}
+	return out
+}
+
+// examples draws the judged model from three starts in the held-out data.
+func examples(r *report.Report, res *Result) error {
+	if res.Judged == nil || res.Table == nil {
+		return nil
+	}
+	m := res.Judged
+	fans, err := evaluate.Fans(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
+	if err != nil {
+		return err
+	}
+	for _, f := range fans {
+		for k := range m.K {
+			e := report.Example{Window: fmt.Sprintf("segment %q at %.2f s", f.Segment, f.Start), Channel: m.Channels[k].Name, Unit: m.Channels[k].Unit, T: f.T}
+			for i, mean := range f.Mean[k] {
+				s := f.Std[k][i]
+				e.Mean = append(e.Mean, mean)
+				e.Lo50, e.Hi50 = append(e.Lo50, mean-normal50*s), append(e.Hi50, mean+normal50*s)
+				e.Lo95, e.Hi95 = append(e.Lo95, mean-normal95*s), append(e.Hi95, mean+normal95*s)
+				if y := f.Truth[k][i]; !math.IsNaN(y) {
+					e.At, e.Measured = append(e.At, f.T[i]), append(e.Measured, y)
+				}
+			}
+			r.Examples = append(r.Examples, e)
+		}
+	}
+	return nil
+}
+
+func settings(cfg Config) []report.Item {
+	return []report.Item{
+		{Name: "horizon", Value: time.Duration(cfg.Horizon).String()},
+		{Name: "points", Value: fmt.Sprint(cfg.Points)},
+		{Name: "kernel", Value: cfg.Kernel},
+		{Name: "features", Value: fmt.Sprint(cfg.Features)},
+		{Name: "members", Value: fmt.Sprint(cfg.Members)},
+		{Name: "seed", Value: fmt.Sprint(cfg.Seed)},
+		{Name: "holdout", Value: fmt.Sprint(cfg.Holdout)},
+		{Name: "budget", Value: time.Duration(cfg.Budget).String()},
+	}
+}
+
+// scores returns the held-out table as JSON, for the model's provenance.
+func scores(t *evaluate.Table) (string, error) {
+	if t == nil {
+		return "", nil
+	}
+	b, err := json.Marshal(t)
+	return string(b), err
+}

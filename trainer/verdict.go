@@ -1,0 +1,69 @@
+package trainer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+)
+
+// verdict says in one line whether the model is worth flying: whether it beats
+// the simple predictors, whether its intervals are true, and up to which horizon.
+func verdict(t *evaluate.Table) (line string, good bool) {
+	if t == nil {
+		return "No data were held out: nothing is known about flights that the model has not seen.", false
+	}
+	line = t.Verdict()
+	best := math.Min(1, math.Min(t.Geo.Velocity, t.Geo.Linear))
+	good = t.Geo.Model <= best
+	low, high := 1.0, 0.0
+	for _, h := range t.Horizons {
+		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
+	}
+	line += fmt.Sprintf(" Its 95 %% intervals held %.0f to %.0f %% of the held-out measurements, by horizon.", 100*low, 100*high)
+	if c, h, ratio := worstAgainstBaselines(t); ratio > 1.05 {
+		line += fmt.Sprintf(" At %g s, a simple predictor of %s is better: %.2f times the model's error.", h, c, 1/ratio)
+	}
+	if s := supported(t); s < t.Horizons[len(t.Horizons)-1].T {
+		good = false
+		if s == 0 {
+			line += " The data support no horizon: nothing is predicted better than by holding the last value with true intervals."
+		} else {
+			line += fmt.Sprintf(" The data support a horizon of %g s, not more.", s)
+		}
+	}
+	return line, good
+}
+
+// worstAgainstBaselines returns channel and horizon at which the model's error is
+// largest over that of the best simple predictor.
+func worstAgainstBaselines(t *evaluate.Table) (name string, horizon, ratio float64) {
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			best := math.Min(c.Hold, math.Min(c.Velocity, c.Linear))
+			if r := c.RMSE / best; best > 0 && r > ratio {
+				name, horizon, ratio = c.Name, h.T, r
+			}
+		}
+	}
+	return name, horizon, ratio
+}
+
+// supported returns the longest horizon up to which predictions are better than
+// the last value and the interval of their coverage reaches 0.9; 0 if none is.
+func supported(t *evaluate.Table) float64 {
+	s := 0.0
+	for _, h := range t.Horizons {
+		log := 0.0
+		for _, c := range h.Channels {
+			if c.Hold > 0 && c.RMSE > 0 {
+				log += math.Log(c.RMSE / c.Hold)
+			}
+		}
+		if log > 0 || h.Coverage95High < 0.9 {
+			break
+		}
+		s = h.T
+	}
+	return s
+}
