@@ -162,44 +162,25 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // A change of the plan from row r on leaves everything up to its start as it is,
 // to the last bit.
 func TestLaterInputsDoNotChangeEarlierStates(t *testing.T) {
-	m, rng := make1("windows", 5)
-	const rows = 5
-	times := grid(50)
-	q := query(rng, m, rows)
-	before := predict(t, m, times, q)
-	for r := 1; r < rows; r++ {
-		changed := q
-		changed.Plan = append([]float64(nil), q.Plan...)
-		copy(changed.Plan[r*m.P:], normal(rng, (rows-r)*m.P))
-		after := predict(t, m, times, changed)
-		for i, at := range times {
-			early := i+1 <= r*len(times)/rows
-			for j := i * m.K; j < (i+1)*m.K; j++ {
-				same := before.Mean[j] == after.Mean[j] && before.Std[j] == after.Std[j] && before.ObsStd[j] == after.ObsStd[j]
-				if same != early {
-					t.Fatalf("row %d changed: at %v s the prediction is the same: %v", r, at, same)
+	for _, shape := range []string{"windows", "prior"} {
+		m, rng := make1(shape, 5)
+		const rows = 5
+		times := grid(50)
+		q := query(rng, m, rows)
+		before := predict(t, m, times, q)
+		for r := 1; r < rows; r++ {
+			changed := q
+			changed.Plan = append([]float64(nil), q.Plan...)
+			copy(changed.Plan[r*m.P:], normal(rng, (rows-r)*m.P))
+			after := predict(t, m, times, changed)
+			for i, at := range times {
+				early := i+1 <= r*len(times)/rows
+				for j := i * m.K; j < (i+1)*m.K; j++ {
+					same := before.Mean[j] == after.Mean[j] && before.Std[j] == after.Std[j] && before.ObsStd[j] == after.ObsStd[j]
+					if same != early {
+						t.Fatalf("%s: row %d changed: at %v s the prediction is the same: %v", shape, r, at, same)
+					}
 				}
-			}
-		}
-	}
-}
-
-// A prior looks up to two of its own steps ahead: its inputs are means over
-// steps, its slopes reach to the next node.
-func TestPriorReachesTwoSteps(t *testing.T) {
-	m, rng := make1("prior", 5)
-	const rows = 4
-	times := grid(64)
-	q := query(rng, m, rows)
-	before := predict(t, m, times, q)
-	for r := 1; r < rows; r++ {
-		changed := q
-		changed.Plan = append([]float64(nil), q.Plan...)
-		copy(changed.Plan[r*m.P:], normal(rng, (rows-r)*m.P))
-		after := predict(t, m, times, changed)
-		for i, at := range times {
-			if at < H*float64(r)/rows-2*m.Prior.Step && before.Mean[i*m.K] != after.Mean[i*m.K] {
-				t.Fatalf("row %d changed, and so did the mean at %v s", r, at)
 			}
 		}
 	}

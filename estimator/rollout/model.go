@@ -135,6 +135,32 @@ func (m *Model) Monomials(psi, v []float64) {
 	}
 }
 
+// Tangent writes ∂ψ/∂v · dv to dpsi (N).
+func (m *Model) Tangent(dpsi, v, dv []float64) {
+	dpsi[0] = 0
+	o := 1 + copy(dpsi[1:], dv)
+	if m.Degree >= 2 {
+		for i, a := range v {
+			for j := i; j < len(v); j++ {
+				dpsi[o] = dv[i]*v[j] + a*dv[j]
+				o++
+			}
+		}
+	}
+	if m.Degree >= 3 {
+		x := v[:m.Lift.Dim()]
+		for i, a := range x {
+			for j := i; j < len(x); j++ {
+				ab, dab := a*x[j], dv[i]*x[j]+a*dv[j]
+				for k := j; k < len(x); k++ {
+					dpsi[o] = dab*x[k] + ab*dv[k]
+					o++
+				}
+			}
+		}
+	}
+}
+
 // Adjoint adds ∂(psibar·ψ)/∂v to vbar (L+P).
 func (m *Model) Adjoint(vbar, v, psibar []float64) {
 	for i := range v {

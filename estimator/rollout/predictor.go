@@ -1,125 +1,202 @@
 package rollout
 
-import "math"
-
 // Signal is the input u over the horizon, time measured from its start.
 type Signal interface {
 	// Mean writes the mean of u over [a, b], seconds, a < b, to dst (P).
 	Mean(dst []float64, a, b float64)
+	// At writes u(t) to dst (P); at a step, the value that begins there.
+	At(dst []float64, t float64)
 }
 
 // Predictor rolls a model out from one state after the other. It takes all its
 // memory in New and is not safe for concurrent use.
+//
+// Between node n and time t inside its step, with ū the mean of the input since
+// the node, the state follows the parabola through the node and the next two that
+// ū would lead to:
+//
+//	Δ0 = Wᵀψ(x_n, ū)   Δ1 = Wᵀψ(x_n + Δ0, ū)   x(t) = x_n + σ Δ0 + ½ σ(σ−1) (Δ1 − Δ0)
+//
+// σ = t/Step − n. So it meets the nodes, and no input after t is ever asked for.
 type Predictor struct {
-	m       *Model
-	k       int
-	nodes   int       // steps to the horizon and one beyond
-	x       []float64 // nodes+1 × K, displacement from x0
-	v       []float64 // nodes × (L+P)
-	slope   []float64 // nodes × L
-	psi     []float64 // N
-	vbar    []float64 // L+P
-	now, u  []float64 // K, P
-	tangent []float64 // nodes+1 × K
+	m     *Model
+	k     int
+	nodes int
+	u     Signal
+	x0    []float64 // K
+	x     []float64 // nodes+1 × K, displacement from x0
+	v     []float64 // nodes × (L+P)
+	slope []float64 // nodes × L
+	turn  []float64 // nodes+1 × K, derivative of x along a direction of x0
+	dx0   []float64 // K, that direction
+
+	mean, rate []float64 // P
+	now        []float64 // K
+	va, vb     []float64 // L+P
+	sa, sb     []float64 // L
+	dv         []float64 // L+P
+	psi        []float64 // N
+	da, db     []float64 // K: Δ0, Δ1
+	ta, tb     []float64 // K: their tangents
 }
 
 // New takes the memory for roll-outs of K states up to a horizon, s.
 func New(m *Model, k int, horizon float64) *Predictor {
-	n := max(1, int(math.Ceil(horizon/m.Step-1e-9))) + 1
+	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	return &Predictor{
-		m: m, k: k, nodes: n,
-		x: make([]float64, (n+1)*k), tangent: make([]float64, (n+1)*k),
-		v: make([]float64, n*(L+P)), slope: make([]float64, n*L),
-		psi: make([]float64, m.Terms()), vbar: make([]float64, L+P),
-		now: make([]float64, k), u: make([]float64, P),
+	p := &Predictor{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), turn: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
+	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.da, &p.db, &p.ta, &p.tb} {
+		*b = make([]float64, k)
+	}
+	for _, b := range []*[]float64{&p.va, &p.vb, &p.dv} {
+		*b = make([]float64, L+P)
+	}
+	p.sa, p.sb = make([]float64, L), make([]float64, L)
+	p.mean, p.rate = make([]float64, P), make([]float64, P)
+	return p
+}
+
+// Roll rolls the model out from x0 (K) under the input u (nil without inputs),
+// which must stay valid until the next Roll.
+func (p *Predictor) Roll(x0 []float64, u Signal) {
+	m, K := p.m, p.k
+	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
+	copy(p.x0, x0)
+	p.u = u
+	clear(p.x[:K])
+	for i := range p.nodes {
+		here, next := p.x[i*K:(i+1)*K], p.x[(i+1)*K:(i+2)*K]
+		if len(p.mean) > 0 {
+			u.Mean(p.mean, float64(i)*m.Step, float64(i+1)*m.Step)
+		}
+		p.increment(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here)
+		for k, d := range here {
+			next[k] += d
+		}
 	}
 }
 
-// Roll rolls the model out from x0 (K) under the input u (nil without inputs).
-func (p *Predictor) Roll(x0 []float64, u Signal) {
-	m, K := p.m, p.k
-	L, P := m.Lift.Dim(), len(m.UMean)
-	clear(p.x[:K])
-	for n := range p.nodes {
-		here, next := p.x[n*K:(n+1)*K], p.x[(n+1)*K:(n+2)*K]
-		for k, d := range here {
-			p.now[k] = x0[k] + d
-		}
-		if P > 0 {
-			u.Mean(p.u, float64(n)*m.Step, float64(n+1)*m.Step)
-		}
-		v := p.v[n*(L+P) : (n+1)*(L+P)]
-		m.Read(v, p.slope[n*L:(n+1)*L], p.now, p.u)
-		m.Monomials(p.psi, v)
-		copy(next, here)
-		for j, c := range p.psi {
-			for k, w := range m.Weights[j*K : (j+1)*K] {
-				next[k] += w * c
-			}
+// increment writes Wᵀψ at displacement d under the mean input p.mean to dst (K),
+// and leaves coordinates and slopes in v and slope.
+func (p *Predictor) increment(dst, v, slope, d []float64) {
+	for k, x := range p.x0 {
+		p.now[k] = x + d[k]
+	}
+	p.m.Read(v, slope, p.now, p.mean)
+	p.m.Monomials(p.psi, v)
+	p.apply(dst)
+}
+
+// apply writes Wᵀ·psi to dst (K).
+func (p *Predictor) apply(dst []float64) {
+	clear(dst)
+	for j, c := range p.psi {
+		for k, w := range p.m.Weights[j*p.k : (j+1)*p.k] {
+			dst[k] += w * c
 		}
 	}
 }
 
 // At writes the displacement x(t) − x0 of the last Roll to dst (K) and, unless
 // nil, its time derivative per second to ddst (K).
-func (p *Predictor) At(dst, ddst []float64, t float64) { p.between(dst, ddst, p.x, t) }
+func (p *Predictor) At(dst, ddst []float64, t float64) {
+	n, s := p.inside(t)
+	here := p.x[n*p.k : (n+1)*p.k]
+	for k, d := range here {
+		b := 0.5 * (p.db[k] - p.da[k])
+		dst[k] = d + s*p.da[k] + s*(s-1)*b
+		if ddst != nil {
+			ddst[k] = (p.da[k] + (2*s-1)*b) / p.m.Step
+		}
+	}
+	if ddst == nil || len(p.mean) == 0 || s < tiny {
+		return
+	}
+	// ū moves with t: dū/dt = (u(t) − ū)/(t − t_n).
+	p.u.At(p.rate, t)
+	L := p.m.Lift.Dim()
+	clear(p.dv)
+	for c := range p.rate {
+		p.dv[L+c] = (p.rate[c] - p.mean[c]) / (s * p.m.Step) / p.m.UStd[c]
+		if b := p.m.Bound[L+c]; p.va[L+c] >= b || p.va[L+c] <= -b {
+			p.dv[L+c] = 0
+		}
+	}
+	p.m.Tangent(p.psi, p.va, p.dv)
+	p.apply(p.ta)
+	for l, of := range p.m.Lift.Of {
+		p.dv[l] = p.sb[l] * p.ta[of]
+	}
+	p.m.Tangent(p.psi, p.vb, p.dv)
+	p.apply(p.tb)
+	for k := range ddst {
+		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
+	}
+}
+
+// tiny is a share of a step within which a node is as good as reached.
+const tiny = 1e-9
+
+// inside computes Δ0 and Δ1 of the step that t lies in.
+func (p *Predictor) inside(t float64) (n int, s float64) {
+	m, K := p.m, p.k
+	n = max(0, min(int(t/m.Step+tiny), p.nodes))
+	s = max(0, t/m.Step-float64(n))
+	if len(p.mean) > 0 {
+		if a := float64(n) * m.Step; s < tiny {
+			p.u.At(p.mean, a)
+		} else {
+			p.u.Mean(p.mean, a, t)
+		}
+	}
+	here := p.x[n*K : (n+1)*K]
+	p.increment(p.da, p.va, p.sa, here)
+	for k, d := range here {
+		p.tb[k] = d + p.da[k]
+	}
+	p.increment(p.db, p.vb, p.sb, p.tb)
+	return n, s
+}
 
 // Turn takes the derivative of the last Roll along the direction dx (K) of x0.
 func (p *Predictor) Turn(dx []float64) {
 	m, K := p.m, p.k
-	L, P := m.Lift.Dim(), len(m.UMean)
-	clear(p.tangent[:K])
-	for n := range p.nodes {
-		here, next := p.tangent[n*K:(n+1)*K], p.tangent[(n+1)*K:(n+2)*K]
-		copy(next, here)
-		v := p.v[n*(L+P) : (n+1)*(L+P)]
-		// ∂(Wᵀψ)_k/∂v by one adjoint for each channel: K is small.
-		for k := range K {
-			for j := range p.psi {
-				p.psi[j] = m.Weights[j*K+k]
-			}
-			clear(p.vbar)
-			m.Adjoint(p.vbar, v, p.psi)
-			for l, of := range m.Lift.Of {
-				next[k] += p.vbar[l] * p.slope[n*L+l] * (here[of] + dx[of])
-			}
+	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
+	copy(p.dx0, dx)
+	clear(p.turn[:K])
+	for i := range p.nodes {
+		here, next := p.turn[i*K:(i+1)*K], p.turn[(i+1)*K:(i+2)*K]
+		p.along(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here)
+		for k, d := range here {
+			next[k] += d
 		}
 	}
+}
+
+// along writes the tangent of an increment to dst (K) for a displacement that
+// turns by d.
+func (p *Predictor) along(dst, v, slope, d []float64) {
+	clear(p.dv)
+	for l, of := range p.m.Lift.Of {
+		p.dv[l] = slope[l] * (p.dx0[of] + d[of])
+	}
+	p.m.Tangent(p.psi, v, p.dv)
+	p.apply(dst)
 }
 
 // TurnAt writes the derivative of the displacement along the direction of the
 // last Turn to dst (K). What the start itself adds to the state is not in it.
-func (p *Predictor) TurnAt(dst []float64, t float64) { p.between(dst, nil, p.tangent, t) }
-
-// between interpolates the nodes x ((nodes+1)×K) at time t by a cubic whose
-// slopes are central differences.
-func (p *Predictor) between(dst, ddst, x []float64, t float64) {
-	K, h := p.k, p.m.Step
-	n := max(0, min(int(t/h), p.nodes-1))
-	s := t/h - float64(n)
-	s2, s3 := s*s, s*s*s
-	for k := range K {
-		a, b := x[n*K+k], x[(n+1)*K+k]
-		ma, mb := p.nodeSlope(x, n, k), p.nodeSlope(x, n+1, k)
-		dst[k] = (2*s3-3*s2+1)*a + (s3-2*s2+s)*ma + (3*s2-2*s3)*b + (s3-s2)*mb
-		if ddst != nil {
-			ddst[k] = ((6*s2-6*s)*(a-b) + (3*s2-4*s+1)*ma + (3*s2-2*s)*mb) / h
-		}
+func (p *Predictor) TurnAt(dst []float64, t float64) {
+	n, s := p.inside(t)
+	here := p.turn[n*p.k : (n+1)*p.k]
+	p.along(p.ta, p.va, p.sa, here)
+	for k, d := range here {
+		p.now[k] = d + p.ta[k]
 	}
-}
-
-// nodeSlope returns the slope at node n, per step; at both ends that of the
-// parabola through the last three nodes.
-func (p *Predictor) nodeSlope(x []float64, n, k int) float64 {
-	K := p.k
-	switch n {
-	case 0:
-		return -1.5*x[k] + 2*x[K+k] - 0.5*x[2*K+k]
-	case p.nodes:
-		return 1.5*x[n*K+k] - 2*x[(n-1)*K+k] + 0.5*x[(n-2)*K+k]
+	p.along(p.tb, p.vb, p.sb, p.now)
+	for k, d := range here {
+		dst[k] = d + s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
-	return 0.5 * (x[(n+1)*K+k] - x[(n-1)*K+k])
 }
 
 // Field evaluates the model's vector field: the increment of a step over its
