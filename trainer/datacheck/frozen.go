@@ -42,7 +42,7 @@ func (c *checker) frozen(k int) {
 	if len(all) == 0 {
 		return
 	}
-	f := &freezes{checker: c, k: k, noisy: float64(same) < 0.01*float64(pairs), step: quantile(sketch(steps(tracks)), 0.98)}
+	f := &freezes{checker: c, k: k, noisy: float64(same) < 0.01*float64(pairs)}
 	sd := sorted(values(tracks))
 	f.quantum, f.low, f.high = resolution(sd), sd[0], sd[len(sd)-1]
 	type freeze struct {
@@ -111,7 +111,6 @@ type freezes struct {
 	*checker
 	k         int
 	noisy     bool    // the channel never repeats a value but in long runs
-	step      float64 // its largest usual step
 	quantum   float64 // the step of a coarse sensor
 	low, high float64 // its extremes
 }

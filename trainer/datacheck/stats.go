@@ -40,17 +40,6 @@ func sketch(v []float64) []float64 {
 // median returns the median, 0 for none.
 func median(v []float64) float64 { return quantile(sketch(v), 0.5) }
 
-// steps returns |x[i+1] − x[i]| over all tracks.
-func steps(tracks []track) []float64 {
-	var out []float64
-	for _, tr := range tracks {
-		for i := 1; i < len(tr.x); i++ {
-			out = append(out, math.Abs(tr.x[i]-tr.x[i-1]))
-		}
-	}
-	return out
-}
-
 // values returns all values of all tracks.
 func values(tracks []track) []float64 {
 	var out []float64
