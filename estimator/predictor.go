@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -336,24 +338,16 @@ func (p *Predictor) accumulate(post *model.Posterior, derivative bool) {
 	}
 }
 
-// dot returns x·y.
+// dot returns x·y, for vectors of equal length.
 func dot(x, y []float64) float64 {
-	s := 0.0
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
+	return blas64.Dot(blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(x), Inc: 1, Data: y})
 }
 
 // squares returns ‖L⁻¹x‖² for L⁻¹ packed by rows.
 func squares(inverse, x []float64) float64 {
 	s := 0.0
 	for j, o := 0, 0; j < len(x); j++ {
-		row := inverse[o : o+j+1]
-		var a float64
-		for i, v := range row {
-			a += v * x[i]
-		}
+		a := dot(inverse[o:o+j+1], x[:j+1])
 		s += a * a
 		o += j + 1
 	}
