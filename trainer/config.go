@@ -53,6 +53,7 @@ type StepConfig struct {
 	DecayS   float64 `toml:"decay_smoother"`
 	DecayD   float64 `toml:"decay_dynamics"`
 	Temper   float64 `toml:"temper"`
+	Rows     int     `toml:"rows"`
 }
 
 // Duration is a time.Duration written as text: "1s", "20ms".
@@ -89,8 +90,8 @@ func Default() Config {
 // minutes, intervals less sure.
 func Quick() Config {
 	c := Default()
-	c.Members, c.Features = 2, 60
-	c.Step.Steps, c.Step.Batch = 200, 60
+	c.Members, c.Features, c.Core = 2, 60, "linear"
+	c.Step.Steps, c.Step.Batch, c.Step.Rows = 120, 60, 6000
 	return c
 }
 
@@ -140,6 +141,7 @@ func (c *Config) Check() error {
 		{c.Step.Points >= 2, "training.points", "must be at least 2"},
 		{c.Step.Match >= 0, "training.match", "must not be negative"},
 		{c.Step.DecayS >= 0 && c.Step.DecayD >= 0, "training.decay_smoother", "decays must not be negative"},
+		{c.Step.Rows >= 100 && c.Step.Rows <= 1e6, "training.rows", "must be within 100…1000000"},
 		{c.Step.Temper > 0 && c.Step.Temper <= 1, "training.temper", "must be within (0, 1]"},
 	} {
 		if !r.ok {
@@ -170,7 +172,7 @@ func (c *Config) fitSettings() fit.Settings {
 	s.ZeroMean = c.Prior == "equation"
 	t := &c.Step
 	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
-	s.Lambda, s.DecayS, s.DecayD, s.Temper = t.Match, t.DecayS, t.DecayD, t.Temper
+	s.Lambda, s.DecayS, s.DecayD, s.Temper, s.Rows = t.Match, t.DecayS, t.DecayD, t.Temper, t.Rows
 	if s.Exact { // its cost grows with the cube of a batch's rows
 		s.F, s.Batch = 0, min(s.Batch, 240/s.Points)
 	}

@@ -53,7 +53,7 @@ func small() trainer.Config {
 	c.Horizon = trainer.Duration(500 * time.Millisecond)
 	c.Points, c.Features = 10, 40
 	c.Net.Core, c.Net.Dynamics = []int{16, 16}, []int{10}
-	c.Step.Steps, c.Step.Batch = 60, 40
+	c.Step.Steps, c.Step.Batch, c.Step.Rows = 60, 40, 2000
 	return c
 }
 
@@ -97,7 +97,7 @@ func TestPendulumIsLearned(t *testing.T) {
 				t.Errorf("partial %q, %d members, %d self-checks, id %q", res.Partial, len(m.Members), len(m.Checks), m.ID)
 			}
 			for readout, limit := range limits {
-				s := judge(t, m, res.Split.Held, readout)
+				s := judge(t, res.Judged, res.Split.Held, readout)
 				t.Logf("%v: error over hold %.3f, coverage of 95 %% %.3f, flagged %.3f", readout, s.error, s.coverage, s.flagged)
 				if s.error > limit || s.coverage < 0.85 || s.flagged > 0.1 {
 					t.Errorf("%v: expected an error of at most %v of that of holding the last value", readout, limit)

@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // random makes a problem with everything switched on that the windows form
@@ -73,7 +74,14 @@ func random(seed uint64, exact, shared bool) (Spec, *Params, *Batch) {
 		b.Noise[i*Q], b.Noise[i*Q+1] = at, 1-at
 	}
 	b.C, b.Match = 1.7, 0.9
-	return Spec{Lift: in.Lift, Scale: []float64{0.7, 1.3, 2}, DecayS: 0.3, DecayD: 0.2, Exact: exact}, p, b
+	// The dynamics starts from a difference equation of degree 3.
+	eq := &rollout.Model{Step: 0.1, Degree: 3, Lift: in.Lift, UMean: []float64{0.1}, UStd: []float64{1.2}, Bound: []float64{9, 9, 9, 9}}
+	eq.Weights = make([]float64, eq.Terms()*K)
+	for i := range eq.Weights {
+		eq.Weights[i] = 0.05 * rng.NormFloat64()
+	}
+	prior := &Prior{Model: eq, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+	return Spec{Lift: in.Lift, Scale: []float64{0.7, 1.3, 2}, Prior: prior, DecayS: 0.3, DecayD: 0.2, Exact: exact}, p, b
 }
 
 // TestGradient compares the adjoint with central differences (Richardson's

@@ -20,10 +20,10 @@ type Candidate struct {
 
 const (
 	folds      = 3
-	foldShots  = 240 // windows that a fold is fitted to
-	finalShots = 600
-	foldSteps  = 30 // iterations of L-BFGS
-	finalSteps = 80
+	foldShots  = 120 // windows that a fold is fitted to
+	finalShots = 500
+	foldSteps  = 15 // iterations of L-BFGS
+	finalSteps = 60
 )
 
 // better is what a larger candidate must have over the smaller ones before it:
