@@ -86,7 +86,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err := enough(known, window.Cut(known, t.H, t.stride), t.H); err != nil {
 		return nil, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(cfg.Budget), errBudget)
+	// What comes after the nets (temper, calibration, refits, table) has its share
+	// of the budget too.
+	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(netShare*float64(cfg.Budget)), errBudget)
 	defer cancel()
 	t.ctx = limited
 	t.meter = &meter{report: report, began: began, units: 1.8 + 0.6*float64(len(t.cores())) + 1.2*float64(cfg.Members)}
@@ -118,6 +120,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	t.res.Elapsed = time.Since(began)
 	return t.res, nil
 }
+
+// netShare of the budget goes to choosing the equation and training the nets.
+const netShare = 0.6
 
 var errBudget = errors.New("the time budget was used up")
 

@@ -21,6 +21,9 @@ func verdict(t *evaluate.Table) (line string, good bool) {
 		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
 	}
 	line += fmt.Sprintf(" Its 95 %% intervals held %.0f to %.0f %% of the held-out measurements, by horizon.", 100*low, 100*high)
+	if low > 0.985 {
+		line += " They are wider than they need to be."
+	}
 	if c, h, ratio := worstAgainstBaselines(t); ratio > 1.05 {
 		line += fmt.Sprintf(" At %g s, a simple predictor of %s is better: %.2f times the model's error.", h, c, 1/ratio)
 	}
