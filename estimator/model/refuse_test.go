@@ -294,7 +294,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"channels", []any{}, "no channel"},
 		{"inputs.knots", 4, "members[0].core.layers[0].in"},
 		{"inputs.knots", -1, "outside"},
-		{"inputs.knots", 1 << 40, "outside"},
+		{"inputs.knots", int64(1 << 40), "outside"},
 		{"inputs.input_std", vec(0), "must be positive"},
 		{"inputs.lift.of", []any{0, 0, 2}, "state 2 of 2"},
 		{"inputs.lift.of", []any{0, 0}, "kind"},
