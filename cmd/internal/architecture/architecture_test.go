@@ -78,7 +78,7 @@ func TestEveryRuleHasAReason(t *testing.T) {
 	for _, s := range storeys {
 		reasons = append(reasons, s.why)
 	}
-	for _, g := range guests {
+	for _, g := range slices.Concat(guests, avoided) {
 		reasons = append(reasons, g.why)
 	}
 	for _, p := range permits {
@@ -147,6 +147,11 @@ func TestBreaksAreCaught(t *testing.T) {
 		{"more than the permit says", "estimator/model/file.go", doc(`import "time"`), "no I/O"},
 		{"a clock in a test", "estimator/a_test.go", `package a_test; import _ "time"`, ""},
 		{"mathematics in the predictor", "estimator/a.go", doc(`import ("math"; "math/bits"; "io"; "encoding/binary")`), ""},
+		{"flags outside of a command", "trainer/a.go", doc(`import "flag"`), "flags end at the doorway"},
+		{"flags in a command", "cmd/dgm-x/a.go", doc(`import "flag"`), ""},
+		{"flags in a test", "trainer/a_test.go", `package a; import _ "flag"`, ""},
+		{"the old random numbers", "trainer/a_test.go", `package a; import _ "math/rand"`, "takes its seed"},
+		{"the new random numbers", "trainer/a.go", doc(`import "math/rand/v2"`), ""},
 		{"C", "firmware-sim/live/a.go", doc(`import "C"`), "static binary"},
 
 		{"a package named for nothing", "trainer/utils/a.go", "// Package utils is.\npackage utils", "tells nothing"},

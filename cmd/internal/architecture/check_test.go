@@ -27,6 +27,7 @@ func breaks(files []*source) []string {
 			all = append(all, fenced(s, imported)...)
 			all = append(all, ordered(s, imported)...)
 			all = append(all, invited(s, imported)...)
+			all = append(all, shunned(s, imported)...)
 			all = append(all, worldly(s, imported)...)
 		}
 		all = append(all, form(s)...)
@@ -85,6 +86,16 @@ func invited(s *source, imported string) []string {
 		return []string{fmt.Sprintf("%s imports %s: only tests may, because %s", s.path, imported, found.why)}
 	}
 	return []string{fmt.Sprintf("%s imports %s: only %v may, because %s", s.path, imported, found.in, found.why)}
+}
+
+// shunned keeps packages of the standard library in their places.
+func shunned(s *source, imported string) (all []string) {
+	for _, a := range avoided {
+		if imported == a.path && !underAny(s.path, a.in) && !(s.test() && len(a.in) > 0) {
+			all = append(all, fmt.Sprintf("%s imports %s: only %v may, because %s", s.path, imported, a.in, a.why))
+		}
+	}
+	return all
 }
 
 // permitted returns the permit by which the file may import a part of the world.

@@ -205,6 +205,21 @@ var guests = []guest{
 	{"go.uber.org/goleak", nil, "finds what tests leave running"},
 }
 
+// avoided are packages of the standard library, each alone, that belong in some
+// folders only, or in none; tests may use those that belong in some.
+var avoided = []guest{
+	{
+		"flag",
+		[]string{"cmd"},
+		"flags end at the doorway; a package takes a struct",
+	},
+	{
+		"math/rand",
+		nil,
+		"math/rand/v2 takes its seed as an argument; the old one has a global that others can seed",
+	},
+}
+
 // world are the packages by which code touches what is outside its arguments:
 // files, network, clock, log, other goroutines, chance, memory as such. An entry
 // stands for the packages below it too.
