@@ -60,6 +60,10 @@ const carefulTemper = 0.01
 // middle is where the search over tempers begins.
 const middle = 2
 
+// trialRows bounds the rows that a posterior is conditioned on while choosing.
+// The likelihood is tempered by the number of rows, so it hardly depends on it.
+const trialRows = 4000
+
 // margin is how much likelier, in nats a point, a later core must make the data:
 // the first one is the safe one.
 const margin = 0.03
@@ -91,6 +95,7 @@ func (t *training) chooseCore() (fit.Settings, error) {
 		for _, temper := range []float64{0.3, 0.03, 0.003} {
 			trial := *net
 			trial.Settings.Temper, trial.Settings.NoisePasses = temper, 1
+			trial.Settings.Rows = min(trial.Settings.Rows, trialRows)
 			o, err := t.scoreFold(&trial, t.folds[0], model.Plan)
 			if err != nil {
 				return set, err
@@ -121,7 +126,7 @@ func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcom
 // outOfFold returns what each fold says of a net.
 func (t *training) outOfFold(net *fit.Net, r model.Readout, passes int) ([]*outcomes, error) {
 	trial := *net
-	trial.Settings.NoisePasses = passes
+	trial.Settings.NoisePasses, trial.Settings.Rows = passes, min(net.Settings.Rows, trialRows)
 	var all []*outcomes
 	for _, f := range t.folds {
 		o, err := t.scoreFold(&trial, f, r)
