@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-demo/judge"
+	"github.com/dgm-robotics/dgm/cmd/dgm-demo/view"
+)
+
+// fly lets the robot fly while the estimator predicts and a planner listens. It
+// returns, as an error, what was not as it must be.
+func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *output, screen *screen) (err error) {
+	est, err := startEstimator(s, sc, out.path(modelName))
+	if err != nil {
+		return err
+	}
+	defer func() { err = first(err, est.stop()) }()
+	p, err := listen(s, sc, est.times)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := p.awaitEstimator(ctx); err != nil {
+		return err
+	}
+	duration := sc.flight
+	if o.keep {
+		duration = 0
+		fmt.Fprint(screen, howToSubscribe(s.ClientURL(), sc))
+	}
+	fmt.Fprintln(screen)
+	sim, err := takeOff(ctx, s, sc, o.seed, duration)
+	if err != nil {
+		return err
+	}
+	defer func() { err = first(err, sim.land()) }()
+	return watch(ctx, sc, p, sim, screen, o.keep)
+}
+
+// watch shows the flight and judges it once it has lasted. With keep it goes on
+// until the context ends.
+func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *screen, keep bool) error {
+	every := time.NewTicker(50 * time.Millisecond)
+	defer every.Stop()
+	pictures := newShow(sc, p, keep)
+	v := view.New(screen, screen.tty, screen.size)
+	defer func() { _ = v.Close() }() // only the cursor's sake, and there may be nobody left to see it
+	judged, judgement := false, error(nil)
+	for {
+		select {
+		case now := <-every.C:
+			if v.Due(now) {
+				if err := v.Show(now, pictures.frame()); err != nil {
+					return err
+				}
+			}
+			if r := p.result(false); keep && !judged && r.Flight >= sc.flight {
+				_ = v.Close()
+				judged, judgement = true, conclude(&r, sc, p, screen)
+				fmt.Fprintln(screen, "It flies on; Ctrl-C ends it.")
+			}
+		case <-sim.done:
+			switch {
+			case sim.err != nil:
+				return sim.err
+			case judged: // and then stopped by hand, as it should be
+				return judgement
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			}
+			p.settle()
+			_ = v.Close()
+			r := p.result(true)
+			return conclude(&r, sc, p, screen)
+		}
+	}
+}
+
+// conclude tells what the flight was like, and judges it.
+func conclude(r *judge.Result, sc *scene, p *planner, screen *screen) error {
+	describe(screen, r)
+	err := r.Check(sc.limits)
+	if reasons := p.reasons(); err != nil && r.Missing > 0 && reasons != "" {
+		err = fmt.Errorf("%w (of states that it did not answer the estimator says: %s)", err, reasons)
+	}
+	if err != nil {
+		fmt.Fprintf(screen, "Not as it must be: %v.\n", err)
+	}
+	return err
+}
+
+// first returns the first error that is one.
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,264 @@
+package judge
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Config says what is listened to.
+type Config struct {
+	K       int           // channels of a state
+	Period  time.Duration // between two states
+	Horizon []float64     // T, s, times of the predictions: whole numbers of periods
+}
+
+// patience is how long a prediction is waited for, beyond the horizon, before it
+// counts as missing.
+const patience = time.Second
+
+// Z95 is half the width of the central 95 % of a standard normal distribution.
+const Z95 = 1.959963984540054
+
+// Judge follows one vehicle. It is not safe for concurrent use.
+type Judge struct {
+	cfg     Config
+	lags    []int    // T, times in periods
+	ring    []Moment // state seq at seq mod len
+	any     bool
+	first   int64  // ns, time of the first state
+	newest  uint64 // highest seq
+	early   []early
+	latency histogram
+	count   Result
+}
+
+// Moment is a state with the prediction that was made from it.
+type Moment struct {
+	Seq      uint64
+	T        int64     // ns, as in the messages
+	X        []float64 // K, measured
+	Answered bool      // by a prediction that can be used
+	Mean     []float64 // T×K row-major; only where Answered
+	ObsStd   []float64 // T×K
+
+	known   bool // else never filled, or left
+	heard   bool // a prediction came, be it of use or not
+	overdue bool // it came after its successor was due
+}
+
+// early is a prediction that overtook its state: the server serves each listener
+// by itself, and the estimator was served first.
+type early struct {
+	p    wire.Prediction
+	unix int64
+}
+
+// mostEarly bounds how many of them are kept.
+const mostEarly = 16
+
+const (
+	badHorizon = "judge: the times of a prediction must be whole numbers of periods"
+	badLength  = "judge: wrong length of a state"
+)
+
+// New returns a judge. It panics if the times are no whole numbers of periods:
+// then no measurement comes at the time of a prediction.
+func New(c Config) *Judge {
+	j := &Judge{cfg: c}
+	for _, t := range c.Horizon {
+		lag := t / c.Period.Seconds()
+		if lag < 0.5 || math.Abs(lag-math.Round(lag)) > 1e-6 {
+			panic(badHorizon)
+		}
+		j.lags = append(j.lags, int(math.Round(lag)))
+	}
+	j.ring = make([]Moment, slices.Max(j.lags)+int(patience/c.Period)+1)
+	n := len(c.Horizon) * c.K
+	for i := range j.ring {
+		all := make([]float64, c.K+2*n)
+		m := &j.ring[i]
+		m.X, m.Mean, m.ObsStd = all[:c.K:c.K], all[c.K:c.K+n:c.K+n], all[c.K+n:]
+	}
+	j.count = Result{Horizon: c.Horizon, K: c.K, Scored: make([]int, n), Covered: make([]int, n)}
+	return j
+}
+
+// State takes a state that came at unix, ns. One that comes twice or out of order
+// is not counted.
+func (j *Judge) State(s *wire.State, unix int64) {
+	if len(s.X) != j.cfg.K {
+		panic(badLength)
+	}
+	if j.any && s.Seq <= j.newest {
+		return
+	}
+	if !j.any {
+		j.first = s.T
+	}
+	j.any, j.newest = true, s.Seq
+	m := &j.ring[s.Seq%uint64(len(j.ring))]
+	j.leave(m)
+	m.Seq, m.T, m.known, m.heard, m.Answered = s.Seq, s.T, true, false, false
+	copy(m.X, s.X)
+	j.count.States++
+	if m.overdue = unix-s.T > int64(j.cfg.Period); m.overdue {
+		j.count.Overdue++
+	}
+	j.count.Flight = time.Duration(s.T - j.first)
+	for i, lag := range j.lags {
+		if before := j.At(s.Seq - uint64(lag)); before != nil && before.Answered {
+			j.score(before, i, m.X)
+		}
+	}
+	j.catchUp(s.Seq)
+}
+
+// catchUp takes the prediction that overtook state seq, if there is one.
+func (j *Judge) catchUp(seq uint64) {
+	waiting := j.early
+	j.early = nil
+	for _, e := range waiting {
+		if e.p.Seq <= seq {
+			j.Prediction(&e.p, e.unix)
+		} else {
+			j.early = append(j.early, e)
+		}
+	}
+}
+
+// Prediction takes a prediction that came at unix, ns.
+func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
+	if (!j.any || p.Seq > j.newest) && len(j.early) < mostEarly {
+		j.early = append(j.early, early{clone(p), unix})
+		return
+	}
+	m := j.At(p.Seq)
+	if m == nil || m.T != p.T || m.heard {
+		j.count.Unasked++
+		return
+	}
+	m.heard = true
+	j.count.Answered++
+	j.latency.add(time.Duration(unix - p.T))
+	if j.newest > p.Seq {
+		j.count.Late++
+	}
+	if p.Flags&wire.OutOfDistribution != 0 {
+		j.count.Outside++
+	}
+	switch {
+	case len(p.Channels) != j.cfg.K || !slices.Equal(p.Horizon, j.cfg.Horizon):
+		j.count.Unreadable++
+		return
+	case !sound(p):
+		j.count.NotFinite++
+		return
+	}
+	m.Answered = true
+	copy(m.Mean, p.Mean)
+	copy(m.ObsStd, p.ObsStd)
+	for i, lag := range j.lags {
+		if then := j.At(p.Seq + uint64(lag)); then != nil {
+			j.score(m, i, then.X)
+		}
+	}
+}
+
+// Unreadable counts a prediction that could not be decoded.
+func (j *Judge) Unreadable() { j.count.Unreadable++ }
+
+// At returns state seq with its prediction if it is recent enough to be
+// remembered, else nil. It changes with the next State.
+func (j *Judge) At(seq uint64) *Moment {
+	if m := &j.ring[seq%uint64(len(j.ring))]; m.known && m.Seq == seq {
+		return m
+	}
+	return nil
+}
+
+// Newest returns the newest state that has a prediction, or nil.
+func (j *Judge) Newest() *Moment {
+	for back := range uint64(len(j.ring)) {
+		if m := j.At(j.newest - back); m != nil && m.Answered {
+			return m
+		}
+	}
+	return nil
+}
+
+// Result returns what was counted so far. States that may still be answered
+// count as missing only where final says that nothing more will come.
+func (j *Judge) Result(final bool) Result {
+	r := j.count
+	r.Scored, r.Covered = slices.Clone(r.Scored), slices.Clone(r.Covered)
+	r.P50, r.P99, r.Max = j.latency.at(0.5), j.latency.at(0.99), j.latency.max
+	if final {
+		for i := range j.ring {
+			unanswered(&r, &j.ring[i])
+		}
+		r.Unasked += len(j.early)
+	}
+	return r
+}
+
+// Waiting returns how many states may still be answered.
+func (j *Judge) Waiting() int {
+	n := 0
+	for i := range j.ring {
+		if m := &j.ring[i]; m.known && !m.heard {
+			n++
+		}
+	}
+	return n
+}
+
+// leave forgets a state.
+func (j *Judge) leave(m *Moment) {
+	unanswered(&j.count, m)
+	m.known = false
+}
+
+// unanswered counts a state that was not answered and will not be.
+func unanswered(r *Result, m *Moment) {
+	switch {
+	case !m.known || m.heard:
+	case m.overdue:
+		r.Late++
+	default:
+		r.Missing++
+	}
+}
+
+// score holds time i of a prediction against what was measured then.
+func (j *Judge) score(m *Moment, i int, x []float64) {
+	for k, v := range x {
+		n := i*j.cfg.K + k
+		j.count.Scored[n]++
+		if math.Abs(v-m.Mean[n]) <= Z95*m.ObsStd[n] {
+			j.count.Covered[n]++
+		}
+	}
+}
+
+// clone returns a copy that shares no memory.
+func clone(p *wire.Prediction) wire.Prediction {
+	c := *p
+	c.Channels, c.Units = slices.Clone(p.Channels), slices.Clone(p.Units)
+	c.Horizon, c.Mean, c.Std, c.ObsStd = slices.Clone(p.Horizon), slices.Clone(p.Mean), slices.Clone(p.Std), slices.Clone(p.ObsStd)
+	return c
+}
+
+// sound reports whether all numbers are finite and no deviation is negative.
+func sound(p *wire.Prediction) bool {
+	for _, v := range [][]float64{p.Mean, p.Std, p.ObsStd} {
+		for _, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return false
+			}
+		}
+	}
+	return slices.Min(p.Std) >= 0 && slices.Min(p.ObsStd) >= 0
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/report"
+)
+
+const (
+	modelName = "flight.dgm"
+	pageName  = "flight.report.html"
+	dataName  = "flight.report.json"
+)
+
+// learn trains a model from the log, as dgm-train does, prints how it does on
+// flights that were held out, and writes model and report.
+func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
+	cfg := sc.training
+	log, err := flightlog.ReadFile(out.path(logName))
+	if err != nil {
+		return err
+	}
+	data, err := trainer.Load([]*flightlog.Log{log}, cfg)
+	if err != nil {
+		return err
+	}
+	bar := progress{w: screen, tty: screen.tty}
+	res, err := trainer.Train(ctx, data, cfg, bar.show)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil { // what was trained until then is nothing to fly with
+		return context.Cause(ctx)
+	}
+	fmt.Fprintf(screen, "Trained with the quick preset in %.1f s: %d windows of %g s, an ensemble of %d, %s.\n\n",
+		res.Elapsed.Seconds(), res.Windows, cfg.Horizon.Seconds(), len(res.Model.Members), res.Split.How)
+	if err := write(data, cfg, res, out); err != nil {
+		return err
+	}
+	return res.Table.WriteText(screen)
+}
+
+// write writes the model and what is known about it.
+func write(data *trainer.Data, cfg trainer.Config, res *trainer.Result, out *output) error {
+	if err := model.WriteFile(out.path(modelName), res.Model); err != nil {
+		return err
+	}
+	out.wrote(modelName, "the model, for dgm-estimator and dgm-eval")
+	page, err := trainer.Report(data, cfg, res, []string{logName}, []string{modelName, pageName, dataName})
+	if err != nil {
+		return err
+	}
+	if err := report.Write(out.path(pageName), page); err != nil {
+		return err
+	}
+	out.wrote(pageName, "how good it is, with plots")
+	if err := report.WriteJSON(out.path(dataName), page); err != nil {
+		return err
+	}
+	out.wrote(dataName, "the same as data")
+	return nil
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// output is the folder that everything is written to, and what was.
+type output struct {
+	folder string
+	files  []written
+}
+
+// written is a file that stands there.
+type written struct{ name, what string }
+
+// openOutput returns the folder, new if need be. It fails at once where nothing
+// can be written.
+func openOutput(folder string) (*output, error) {
+	if folder == "" {
+		made, err := os.MkdirTemp("", "dgm-demo-")
+		if err != nil {
+			return nil, fmt.Errorf("no folder for temporary files: %w; choose one with --out", err)
+		}
+		return &output{folder: made}, nil
+	}
+	err := os.MkdirAll(folder, 0o777)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(folder, ".dgm-demo-"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, fmt.Errorf("%s: nothing can be written there: %w; choose another folder with --out", folder, err)
+	}
+	return &output{folder: folder}, nil
+}
+
+// path returns where a file of the folder stands.
+func (o *output) path(name string) string { return filepath.Join(o.folder, name) }
+
+// wrote notes a file that now stands.
+func (o *output) wrote(name, what string) { o.files = append(o.files, written{name, what}) }
+
+// list tells what was written and where.
+func (o *output) list(w io.Writer) {
+	if len(o.files) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "Written to %s:\n", o.folder)
+	for _, f := range o.files {
+		size := int64(0)
+		if info, err := os.Stat(o.path(f.name)); err == nil {
+			size = info.Size()
+		}
+		fmt.Fprintf(w, "  %-20s %6.0f kB  %s\n", f.name, float64(size)/1000, f.what)
+	}
+}

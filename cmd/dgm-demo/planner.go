@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-demo/judge"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// planner listens as any program could that plans with predictions, to
+// dgm.predict.*, and to the states beside them, to know what then happened. It
+// has a connection of its own and learns nothing but what is sent.
+type planner struct {
+	vehicle string
+	nc      *nats.Conn
+	inbox   chan *nats.Msg
+	stop    chan struct{}
+	done    chan struct{}
+	served  chan struct{} // closed at the first status of the estimator
+
+	mu     sync.Mutex
+	judge  *judge.Judge
+	status wire.Status // the last one
+}
+
+// backlog is how many messages may wait: ten seconds of a flight.
+const backlog = 4096
+
+// listen starts a planner for a vehicle of K states.
+func listen(s *server.Server, sc *scene, times []float64) (*planner, error) {
+	nc, err := connect(s, "dgm-demo planner")
+	if err != nil {
+		return nil, err
+	}
+	p := &planner{
+		vehicle: sc.vehicle, nc: nc, inbox: make(chan *nats.Msg, backlog),
+		stop: make(chan struct{}), done: make(chan struct{}), served: make(chan struct{}),
+		judge: judge.New(judge.Config{K: len(sc.robot.Plant.States), Period: sc.period(), Horizon: times}),
+	}
+	// One channel for all: then the order is that in which the messages came.
+	for _, subject := range []string{wire.AllPredictions, wire.AllStates, wire.AllStatuses} {
+		if err == nil {
+			_, err = nc.ChanSubscribe(subject, p.inbox)
+		}
+	}
+	if err == nil {
+		err = nc.FlushTimeout(patience)
+	}
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("the planner cannot subscribe: %w", err)
+	}
+	go p.hear(len(sc.robot.Plant.States), len(sc.robot.Plant.Inputs))
+	return p, nil
+}
+
+// close ends the planner.
+func (p *planner) close() {
+	close(p.stop)
+	<-p.done
+	p.nc.Close()
+}
+
+// hear takes messages until stop.
+func (p *planner) hear(K, P int) {
+	defer close(p.done)
+	var s wire.State
+	var predicted wire.Prediction
+	for {
+		select {
+		case <-p.stop:
+			return
+		case m := <-p.inbox:
+			now := time.Now().UnixNano()
+			p.mu.Lock()
+			p.take(m, now, K, P, &s, &predicted)
+			p.mu.Unlock()
+		}
+	}
+}
+
+// take takes one message that came at unix, ns, with memory for decoding.
+func (p *planner) take(m *nats.Msg, unix int64, K, P int, s *wire.State, predicted *wire.Prediction) {
+	switch m.Subject {
+	case wire.StateSubject(p.vehicle):
+		if s.Decode(m.Data, K, P) == nil { // nobody answers a bad one
+			p.judge.State(s, unix)
+		}
+	case wire.PredictSubject(p.vehicle):
+		if predicted.Decode(m.Data) != nil {
+			p.judge.Unreadable()
+			return
+		}
+		p.judge.Prediction(predicted, unix)
+	case wire.StatusSubject(p.vehicle):
+		if p.status.Decode(m.Data) == nil {
+			p.noteServed()
+		}
+	}
+}
+
+func (p *planner) noteServed() {
+	select {
+	case <-p.served:
+	default:
+		close(p.served)
+	}
+}
+
+// awaitEstimator returns when the estimator has said that it is there.
+func (p *planner) awaitEstimator(ctx context.Context) error {
+	select {
+	case <-p.served:
+		return nil
+	case <-time.After(patience):
+		return errors.New("the estimator does not start")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// settle waits for the last answers.
+func (p *planner) settle() {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		p.mu.Lock()
+		n := p.judge.Waiting()
+		p.mu.Unlock()
+		if n == 0 {
+			return
+		}
+	}
+}
+
+// result returns what was heard so far; see judge.Result.
+func (p *planner) result(final bool) judge.Result {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.judge.Result(final)
+}
+
+// reasons tells why the estimator did not answer some states, by its own account;
+// empty where it answered all.
+func (p *planner) reasons() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var parts []string
+	for _, r := range p.status.Reasons {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Count, r.Reason))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+)
+
+// patience is how long is waited for what starts in this process.
+const patience = 10 * time.Second
+
+// serve starts a NATS server in this process. Nothing listens on a port unless
+// the demo keeps running for others; then it is one of the loopback.
+func serve(o options) (*server.Server, error) {
+	port := o.port
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "dgm-demo", Host: "127.0.0.1", Port: port, DontListen: !o.keep,
+		NoLog: true, NoSigs: true,
+		NoFastProducerStall: true, // one slow subscriber must not slow the others
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the NATS server: %w", err)
+	}
+	if o.port != 0 {
+		if err := free(o.port); err != nil {
+			return nil, err
+		}
+	}
+	s.Start()
+	if !s.ReadyForConnections(patience) {
+		stop(s)
+		return nil, errors.New("the NATS server does not start")
+	}
+	return s, nil
+}
+
+// free returns nil if a port of the loopback can be listened on: the server would
+// only say so by not becoming ready.
+func free(port int) error {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("port %d cannot be had: %w; choose another --port, or none", port, err)
+	}
+	return l.Close()
+}
+
+func stop(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// connect returns a connection through memory.
+func connect(s *server.Server, name string) (*nats.Conn, error) {
+	nc, err := nats.Connect("", nats.InProcessServer(s), nats.Name(name))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the NATS server: %w", err)
+	}
+	return nc, nil
+}
