@@ -21,9 +21,9 @@ type Candidate struct {
 const (
 	folds      = 3
 	foldShots  = 120 // windows that a fold is fitted to
-	finalShots = 500
+	finalShots = 600
 	foldSteps  = 15 // iterations of L-BFGS
-	finalSteps = 60
+	finalSteps = 80
 )
 
 // better is what a larger candidate must have over the smaller ones before it:
