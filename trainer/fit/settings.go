@@ -37,6 +37,6 @@ func DefaultSettings() Settings {
 		Core: []int{32, 32}, Activation: mlp.Tanh, D: 3, F: 100, Dynamics: []int{20, 20},
 		Steps: 400, Rate: 0.02, Last: 0.0002, WarmUp: 30, ClipNorm: 10, Batch: 100, Points: 8,
 		Lambda: 1, DecayS: 3, DecayD: 3, Temper: 1, NoiseStart: []float64{-1.5, -1.2, -1, -0.8, -0.6},
-		Rows: 12000, NoisePasses: 4, ConditionPts: 12,
+		Rows: 12000, NoisePasses: 2, ConditionPts: 12,
 	}
 }
