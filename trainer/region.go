@@ -26,7 +26,7 @@ const (
 // hundredth of the windows stay within.
 func trainingRegion(f *rows.Frame, train, held []window.Flight, trainW, heldW []window.Window) model.Region {
 	S := f.Inputs.Dim() - 1
-	x := netInputs(f, train, thin(trainW, 4000))
+	x := netInputs(f, train, window.Thin(trainW, 4000))
 	n := len(x) / S
 	r := model.Region{Mean: make([]float64, S)}
 	for i := range n {
@@ -56,7 +56,7 @@ func trainingRegion(f *rows.Frame, train, held []window.Flight, trainW, heldW []
 		r.Inverse = append(r.Inverse, cov[a*S:a*S+a+1]...)
 	}
 	d := distances(&r, x)
-	d = append(d, distances(&r, netInputs(f, held, thin(heldW, 4000)))...)
+	d = append(d, distances(&r, netInputs(f, held, window.Thin(heldW, 4000)))...)
 	r.Distance = regionSlack * quantile(d, regionQuantile)
 	return r
 }
@@ -107,15 +107,4 @@ func quantile(v []float64, q float64) float64 {
 	s := slices.Clone(v)
 	slices.Sort(s)
 	return s[min(int(q*float64(len(s))), len(s)-1)]
-}
-
-func thin(w []window.Window, n int) []window.Window {
-	if len(w) <= n {
-		return w
-	}
-	out := make([]window.Window, n)
-	for i := range out {
-		out[i] = w[i*len(w)/n]
-	}
-	return out
 }

@@ -87,7 +87,7 @@ func newConditioner(net *Net, d Data, readout model.Readout, seed uint64) *condi
 	c := &conditioner{
 		net: net, d: d, seed: seed,
 		sampler:  &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.ConditionPts},
-		windows:  thin(d.Windows, max(1, set.Rows/set.ConditionPts)),
+		windows:  window.Thin(d.Windows, max(1, set.Rows/set.ConditionPts)),
 		logSigma: append([]float64(nil), p.LogSigma...),
 		batch:    objective.NewBatch(&p.Map, &d.Frame.Inputs, Q, n, 0),
 		eval:     feature.NewEval(&p.Map, n),
@@ -107,18 +107,6 @@ func newConditioner(net *Net, d Data, readout model.Readout, seed uint64) *condi
 // κ · samples/rows, at most κ.
 func temper(net *Net, d Data, n int) float64 {
 	return net.Settings.Temper * math.Min(1, float64(d.Samples)/float64(n))
-}
-
-// thin returns at most n of the windows, evenly spread.
-func thin(w []window.Window, n int) []window.Window {
-	if len(w) <= n {
-		return w
-	}
-	out := make([]window.Window, n)
-	for i := range out {
-		out[i] = w[i*len(w)/n]
-	}
-	return out
 }
 
 // pass runs each over all windows, piece by piece and channel by channel. All

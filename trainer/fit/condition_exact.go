@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/posterior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // exactRows is how many rows the exact kernel is conditioned on: its file holds
@@ -25,7 +26,7 @@ const exactRows = 600
 func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model.Posterior, error) {
 	set, p := net.Settings, net.Params
 	m, K, Q := &p.Map, p.Map.K, len(d.Frame.NoiseKnots)
-	windows := thin(d.Windows, max(1, exactRows/set.ConditionPts))
+	windows := window.Thin(d.Windows, max(1, exactRows/set.ConditionPts))
 	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.ConditionPts}
 	b := objective.NewBatch(m, &d.Frame.Inputs, Q, len(windows)*set.ConditionPts, 0)
 	n := sampler.Take(b, windows, rand.New(rand.NewPCG(seed, 0x70617373)))

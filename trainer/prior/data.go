@@ -57,32 +57,6 @@ func gather(flights []window.Flight, k, p int, step float64, nodes, most int) *s
 	return s
 }
 
-// inputScale returns mean and standard deviation of the inputs; 1 where an input
-// does not vary.
-func inputScale(flights []window.Flight, p int) (mean, std []float64) {
-	mean, std = make([]float64, p), make([]float64, p)
-	for c := range p {
-		var n, sq float64
-		for i := range flights {
-			for j := range flights[i].N() {
-				v := flights[i].Input(j)[c]
-				if math.IsNaN(v) {
-					continue
-				}
-				n++
-				d := v - mean[c]
-				mean[c] += d / n
-				sq += d * (v - mean[c])
-			}
-		}
-		std[c] = math.Sqrt(sq / math.Max(n, 1))
-		if !(std[c] > 1e-12*(1+math.Abs(mean[c]))) {
-			std[c] = 1
-		}
-	}
-	return mean, std
-}
-
 // standardLift returns the states' lifting, standardised on all whole samples.
 func standardLift(flights []window.Flight, states []channel.Channel) channel.Lift {
 	l := channel.NewLift(states)

@@ -28,7 +28,7 @@ var errSingular = errors.New("the regression of the difference equation is singu
 // regress fits single steps by ridge regression: x(t + step) − x(t) on ψ.
 func regress(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*rollout.Model, error) {
 	m := &rollout.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states)}
-	m.UMean, m.UStd = inputScale(flights, p)
+	m.UMean, m.UStd = window.InputScale(flights, p)
 	n := m.Lift.Dim() + p
 	m.Bound = make([]float64, n)
 	for i := range m.Bound {

@@ -58,7 +58,6 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 	f.Inputs = feature.Inputs{
 		Horizon: set.Horizon, TimeMean: set.Horizon / 2, TimeStd: set.Horizon / math.Sqrt(12),
 		Lift: channel.NewLift(states), Causal: true,
-		InputMean: make([]float64, f.P), InputStd: make([]float64, f.P),
 	}
 	if f.P > 0 {
 		f.Inputs.Knots = set.Knots
@@ -68,7 +67,7 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 		starts = append(starts, flights[w.Flight].State(w.Start)...)
 	}
 	f.Inputs.Lift.Standardise(starts, f.K)
-	f.measureInputs(flights)
+	f.Inputs.InputMean, f.Inputs.InputStd = window.InputScale(flights, f.P)
 	f.scratch, f.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
 	f.d, f.dd = make([]float64, f.K), make([]float64, f.K)
 	f.Prior, f.velocity = set.Prior, set.Velocity
@@ -96,30 +95,6 @@ func (f *Frame) Start(x0 []float64, u feature.Signal) {
 	f.x0, f.u = x0, u
 	f.Inputs.Lift.Apply(f.lifted, x0)
 	f.base.Start(x0, u)
-}
-
-// measureInputs sets mean and standard deviation of every input; one that never
-// changes keeps 1, so that it reads 0.
-func (f *Frame) measureInputs(flights []window.Flight) {
-	for p := range f.P {
-		var n, mean, sq float64
-		for i := range flights {
-			for j := range flights[i].N() {
-				v := flights[i].Input(j)[p]
-				if math.IsNaN(v) {
-					continue
-				}
-				n++
-				d := v - mean
-				mean += d / n
-				sq += d * (v - mean)
-			}
-		}
-		f.Inputs.InputMean[p], f.Inputs.InputStd[p] = mean, 1
-		if s := math.Sqrt(sq / math.Max(n, 1)); s > 1e-12*(1+math.Abs(mean)) {
-			f.Inputs.InputStd[p] = s
-		}
-	}
 }
 
 // measureScale sets the rms displacement over the windows' samples.
