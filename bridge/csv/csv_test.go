@@ -292,3 +292,21 @@ func TestProgressAndInterrupt(t *testing.T) {
 		t.Errorf("interrupted, and there is %v", err)
 	}
 }
+
+// A channel may be the product of two columns; where either was not measured, it
+// was not; a factor that is not there is named.
+func TestTimesMultipliesTwoColumns(t *testing.T) {
+	text := strings.Replace(plainMap, `column = "tau"`, "column = \"pwm\"\ntimes = \"volt\"\nscale = 0.5\noffset = 1", 1)
+	log, sum := run(t, text, "t,angle,rate,pwm,volt,temp\n0,0,0,10,4,20\n0.01,0,0,20,3,20\n0.02,0,0,20,,20\n0.03,0,0,,3,20\n")
+	u := log.Segments[0].U
+	if u[0] != 21 || u[1] != 31 || !math.IsNaN(u[2]) || !math.IsNaN(u[3]) {
+		t.Errorf("inputs %v, expected 21, 31 and two not measured", u)
+	}
+	if remarks := strings.Join(sum.Remarks, "\n"); !strings.Contains(remarks, "tau") {
+		t.Errorf("the missing values of tau are not remarked upon: %q", remarks)
+	}
+	inputs, out := files(t, "t,angle,rate,pwm,temp\n0,0,0,10,20\n")
+	if _, err := csv.Import(context.Background(), parse(t, text), inputs, out, nil); err == nil || !strings.Contains(err.Error(), "volt") {
+		t.Errorf("a missing factor: %v", err)
+	}
+}

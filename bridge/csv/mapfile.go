@@ -46,7 +46,8 @@ type Channel struct {
 	Period     float64      `toml:"period"`     // (optional) in its unit
 	Invariant  bool         `toml:"invariant"`  // (optional)
 	Noise      float64      `toml:"noise"`      // (optional) known std of the sensor, in its unit
-	Scale      *float64     `toml:"scale"`      // (optional) value = scale·column + offset; defaults to 1
+	Times      string       `toml:"times"`      // (optional) a second column, as a factor: a motor's command times the battery's voltage
+	Scale      *float64     `toml:"scale"`      // (optional) value = scale·column·times + offset; defaults to 1
 	Offset     float64      `toml:"offset"`     // (optional) in the unit of the log
 	Frame      string       `toml:"frame"`      // (optional) free text
 }

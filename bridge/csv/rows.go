@@ -35,6 +35,7 @@ type rows struct {
 	timeAt     int
 	segmentsAt []int
 	columnAt   []int       // of each channel
+	timesAt    []int       // of each channel: the column that is its factor, or −1
 	dst        [][]float64 // of each channel: the cell in row's vectors that it fills, as a slice of one
 	row        row
 
@@ -55,6 +56,9 @@ func newRows(m *Map, path string, named bool, seen *Oddities) (*rows, error) {
 	wanted := slices.Concat([]string{m.Time.Column}, m.Time.SegmentColumn)
 	for _, c := range m.Channels {
 		wanted = append(wanted, c.Column)
+		if c.Times != "" {
+			wanted = append(wanted, c.Times)
+		}
 	}
 	t, err := openTable(path, wanted)
 	if err != nil {
@@ -71,6 +75,11 @@ func newRows(m *Map, path string, named bool, seen *Oddities) (*rows, error) {
 	free := map[channel.Role][]float64{channel.State: r.row.x, channel.Input: r.row.u, channel.Aux: r.row.aux}
 	for _, c := range m.Channels {
 		r.columnAt = append(r.columnAt, t.index(c.Column))
+		factor := -1
+		if c.Times != "" {
+			factor = t.index(c.Times)
+		}
+		r.timesAt = append(r.timesAt, factor)
 		r.dst = append(r.dst, free[c.Role][:1:1])
 		free[c.Role] = free[c.Role][1:]
 	}
@@ -108,7 +117,7 @@ func (r *rows) next() (*row, error) {
 			continue
 		}
 		for i := range r.m.Channels {
-			if r.dst[i][0], err = r.value(i, cells[r.columnAt[i]]); err != nil {
+			if r.dst[i][0], err = r.value(i, cells); err != nil {
 				return nil, err
 			}
 		}
@@ -222,15 +231,39 @@ func (r *rows) order(t int64, segment string) (keep bool, err error) {
 	return true, nil
 }
 
-// value reads the cell of channel i.
-func (r *rows) value(i int, cell string) (float64, error) {
+// value reads channel i from the cells of a row. NaN = not measured.
+func (r *rows) value(i int, cells []string) (float64, error) {
 	c := &r.m.Channels[i]
+	cell := cells[r.columnAt[i]]
+	v, err := r.number(c.Column, cell)
+	if err == nil && r.timesAt[i] >= 0 {
+		var factor float64
+		factor, err = r.number(c.Times, cells[r.timesAt[i]])
+		v *= factor
+	}
+	if err != nil {
+		return 0, err
+	}
+	if math.IsNaN(v) {
+		r.seen.Missing[i].add(r.table.path, r.table.line)
+		return v, nil
+	}
+	if c.Scale != nil {
+		v *= *c.Scale
+	}
+	if v += c.Offset; math.IsInf(v, 0) {
+		return 0, r.table.fail(r.table.line, "column "+quote(c.Column), quote(cell)+" is infinite after scale and offset", "correct it, or scale and offset in the map")
+	}
+	return v, nil
+}
+
+// number reads a cell of the named column; NaN where nothing was measured.
+func (r *rows) number(column, cell string) (float64, error) {
 	cell = strings.TrimSpace(cell)
 	if missing(cell) {
-		r.seen.Missing[i].add(r.table.path, r.table.line)
 		return math.NaN(), nil
 	}
-	field := "column " + quote(c.Column)
+	field := "column " + quote(column)
 	v, err := strconv.ParseFloat(cell, 64)
 	switch {
 	case math.IsInf(v, 0):
@@ -239,12 +272,6 @@ func (r *rows) value(i int, cell string) (float64, error) {
 		return 0, r.table.fail(r.table.line, field, quote(cell)+" is not a number", "export numbers with a decimal point instead of a comma")
 	case err != nil:
 		return 0, r.table.fail(r.table.line, field, quote(cell)+" is not a number", "correct it, or clear the cell if nothing was measured")
-	}
-	if c.Scale != nil {
-		v *= *c.Scale
-	}
-	if v += c.Offset; math.IsInf(v, 0) {
-		return 0, r.table.fail(r.table.line, field, quote(cell)+" is infinite after scale and offset", "correct it, or scale and offset in the map")
 	}
 	return v, nil
 }
