@@ -99,6 +99,9 @@ func TestShootingBeatsRegression(t *testing.T) {
 // TestChoose: what is chosen without seeing a flight predicts it as well as the
 // best of all candidates, give or take a tenth.
 func TestChoose(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits two dozen equations: minutes under the race detector, and no goroutine that the other tests do not have")
+	}
 	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
 	m, tried, err := Choose(context.Background(), train, pendulum, 1, 0.5)
 	if err != nil {
