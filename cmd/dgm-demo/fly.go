@@ -84,6 +84,9 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 func conclude(r *judge.Result, sc *scene, p *planner, screen *screen) error {
 	describe(screen, r)
 	err := r.Check(sc.limits)
+	if err != nil && r.Overdue > 0 && r.LateShare() > sc.limits.Late {
+		err = fmt.Errorf("%w (%d states themselves came late: this computer is too busy with something else, try again when it is not)", err, r.Overdue)
+	}
 	if reasons := p.reasons(); err != nil && r.Missing > 0 && reasons != "" {
 		err = fmt.Errorf("%w (of states that it did not answer the estimator says: %s)", err, reasons)
 	}
