@@ -29,7 +29,17 @@ func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
 		return err
 	}
 	bar := progress{w: screen, tty: screen.tty}
-	res, err := trainer.Train(ctx, data, cfg, bar.show)
+	stopping := false
+	res, err := trainer.Train(ctx, data, cfg, func(p trainer.Progress) {
+		switch {
+		case ctx.Err() == nil:
+			bar.show(p)
+		case !stopping: // the trainer rounds off what it has, as dgm-train needs it
+			stopping = true
+			bar.end()
+			fmt.Fprintln(screen, "Stopping the training; Ctrl-C once more ends at once.")
+		}
+	})
 	bar.end()
 	if err != nil {
 		return err

@@ -46,4 +46,5 @@ func (b *progress) end() {
 	if b.tty && b.began {
 		fmt.Fprint(b.w, "\r\x1b[K")
 	}
+	b.began = false
 }
