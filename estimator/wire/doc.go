@@ -27,4 +27,5 @@ const (
 	maxFields   = 64    // entries of a map, those of later versions included
 	maxText     = 1024  // bytes of a string
 	maxList     = 256   // elements of a list in a status
+	maxTrust    = 4096  // numbers of one vector in a status
 )

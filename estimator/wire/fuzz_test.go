@@ -38,6 +38,7 @@ func FuzzState(f *testing.F) {
 
 func FuzzPrediction(f *testing.F) {
 	f.Add(smallPrediction.Append(nil))
+	f.Add(fullPrediction.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var p, again wire.Prediction
 		if err := p.Decode(b); err != nil {
@@ -56,6 +57,7 @@ func FuzzPrediction(f *testing.F) {
 
 func FuzzStatus(f *testing.F) {
 	f.Add(goldenStatus.Append(nil))
+	f.Add(fullStatus.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var s, again wire.Status
 		if err := s.Decode(b); err != nil {

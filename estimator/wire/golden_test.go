@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -43,6 +44,28 @@ var (
 	}
 )
 
+// What later programs of the version write: with the fields that were added.
+var (
+	fullPrediction = func() wire.Prediction {
+		p := smallPrediction
+		p.Tick, p.Age, p.Factor = 12, 0.0625, []float64{1, 1.5, 2, 0.5}
+		p.Flags = wire.Stale | wire.Shortened | wire.Miscalibrated | wire.Chained | wire.Widened
+		return p
+	}()
+	fullStatus = func() wire.Status {
+		s := goldenStatus
+		s.Mode, s.Rate, s.Ticks, s.Used, s.Shortened, s.Widened = wire.ModeRate, 500, 6000, 1247, 2, 3
+		s.Silent = []wire.ReasonCount{{Reason: "overrun", Count: 2, Text: wire.Overrun.Sentence()}}
+		s.Phases = []wire.Phase{{Name: "decode", P50: 1e-6, P99: 2e-6, Max: 3e-6}, {Name: "predict", P50: 1e-4, P99: 2e-4, Max: 3e-4}}
+		s.ClockOffset, s.Delay, s.Miscalibrated = -12.5, 0.001, 1
+		s.Buckets, s.Checks = []float64{0.5, 1}, []float64{10, 10, 5, 5}
+		s.Coverage, s.Recalibrated = []float64{0.9, 1, -1, -1}, []float64{1, 1, -1, -1}
+		s.Nees, s.Factor, s.Health = []float64{1.5, 0.5, -1, -1}, []float64{1.25, 1, 1, 1}, 0.75
+		s.Recording, s.Unrecorded, s.Swaps, s.Refused, s.Memory, s.Goroutines = "on", 4, 1, "checksum", 12<<20, 15
+		return s
+	}()
+)
+
 func TestGoldenFiles(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -51,7 +74,8 @@ func TestGoldenFiles(t *testing.T) {
 		{"state-v1.msgpack", goldenState.Append(nil)},
 		{"state-v1-small.msgpack", smallState.Append(nil)},
 		{"prediction-v1.msgpack", smallPrediction.Append(nil)},
-		{"status-v1.msgpack", goldenStatus.Append(nil)},
+		{"prediction-v1-full.msgpack", fullPrediction.Append(nil)},
+		{"status-v1-full.msgpack", fullStatus.Append(nil)},
 	} {
 		path := filepath.Join("testdata", c.file)
 		if *update {
@@ -90,9 +114,23 @@ func TestGoldenFiles(t *testing.T) {
 	if d := cmp.Diff(smallPrediction, p); d != "" {
 		t.Errorf("prediction: %s", d)
 	}
+	decode("prediction-v1-full.msgpack", p.Decode)
+	if d := cmp.Diff(fullPrediction, p); d != "" {
+		t.Errorf("full prediction: %s", d)
+	}
+	decode("prediction-v1.msgpack", p.Decode)
+	if p.Tick != 0 || p.Age != 0 || len(p.Factor) != 0 {
+		t.Errorf("a prediction without optional fields, after one with them, holds %+v", p)
+	}
 	var st wire.Status
+	decode("status-v1-full.msgpack", st.Decode)
+	if d := cmp.Diff(fullStatus, st); d != "" {
+		t.Errorf("full status: %s", d)
+	}
+	// Of the first programs of the version, which wrote no more; nothing stays of
+	// the message read before.
 	decode("status-v1.msgpack", st.Decode)
-	if d := cmp.Diff(goldenStatus, st); d != "" {
+	if d := cmp.Diff(goldenStatus, st, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("status: %s", d)
 	}
 }
@@ -146,7 +184,7 @@ func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	if n := testing.AllocsPerRun(50, work); n != 0 {
 		t.Errorf("state: %v allocations to decode and check", n)
 	}
-	st := goldenStatus
+	st := fullStatus
 	if n := testing.AllocsPerRun(50, func() { buf = st.Append(buf[:0]) }); n != 0 {
 		t.Errorf("status: %v allocations to append", n)
 	}

@@ -12,7 +12,12 @@ const (
 	Late              Flags = 1 << 1  // sent after its deadline, see PROTOCOL.md
 	Contested         Flags = 1 << 2  // another estimator answers for this vehicle
 	Partial           Flags = 1 << 3  // the model's training was stopped early
+	Stale             Flags = 1 << 4  // made from a state older than the age limit allows without warning
+	Shortened         Flags = 1 << 5  // the horizon is shorter than configured, because there was no time for all of it
+	Miscalibrated     Flags = 1 << 6  // lately measurements leave the intervals too often
 	CarriedCovariance Flags = 1 << 16 // the state came with P0, and it is in std
+	Chained           Flags = 1 << 17 // made from a prediction of the state, not from the state itself
+	Widened           Flags = 1 << 18 // std and obs_std were enlarged for the age of the state
 )
 
 // Warnings are the bits that ask for caution, those of later versions included.
@@ -36,6 +41,11 @@ type Prediction struct {
 	Inputs     string    // "plan" or "hold"
 	Flags      Flags
 	OOD        float64 // out-of-distribution score; above 1 is outside
+
+	// Optional; 0 and empty are not written.
+	Tick   uint64    // number of the tick, at a fixed rate
+	Age    float64   // s between the measurement of the state and T; 0 = T is that of the state
+	Factor []float64 // T×K, by which Std and ObsStd held too little, or too much, lately
 }
 
 // The known fields of a prediction.
@@ -56,19 +66,29 @@ const (
 	predictionInputs
 	predictionFlags
 	predictionOOD
+	predictionTick
+	predictionAge
+	predictionFactor
 	predictionFields
+	predictionNeeded = predictionTick // those before it are in every message
 )
 
 // predictionNames are their names, in the order in which they are written.
 var predictionNames = [predictionFields]string{
 	"v", "vehicle", "model", "instance", "seq", "t", "valid_until", "channels", "units",
-	"horizon", "mean", "std", "obs_std", "inputs", "flags", "ood",
+	"horizon", "mean", "std", "obs_std", "inputs", "flags", "ood", "tick", "age", "factor",
 }
 
 // Append appends the message to dst.
 func (p *Prediction) Append(dst []byte) []byte {
 	name := &predictionNames
-	dst = msgbin.AppendMapHeader(dst, predictionFields)
+	n := predictionNeeded
+	for _, there := range [...]bool{p.Tick != 0, p.Age != 0, len(p.Factor) > 0} {
+		if there {
+			n++
+		}
+	}
+	dst = msgbin.AppendMapHeader(dst, n)
 	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionV]), Version)
 	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionVehicle]), p.Vehicle)
 	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionModel]), p.Model)
@@ -84,7 +104,17 @@ func (p *Prediction) Append(dst []byte) []byte {
 	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionObsStd]), p.ObsStd)
 	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionInputs]), p.Inputs)
 	dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionFlags]), uint64(p.Flags))
-	return msgbin.AppendFloat64(msgbin.AppendString(dst, name[predictionOOD]), p.OOD)
+	dst = msgbin.AppendFloat64(msgbin.AppendString(dst, name[predictionOOD]), p.OOD)
+	if p.Tick != 0 {
+		dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionTick]), p.Tick)
+	}
+	if p.Age != 0 {
+		dst = msgbin.AppendFloat64(msgbin.AppendString(dst, name[predictionAge]), p.Age)
+	}
+	if len(p.Factor) > 0 {
+		dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionFactor]), p.Factor)
+	}
+	return dst
 }
 
 // Decode reads a message into the memory of p. It returns an *Error if the
@@ -95,6 +125,7 @@ func (p *Prediction) Decode(b []byte) error {
 		return err
 	}
 	var flags uint64
+	p.Tick, p.Age, p.Factor = 0, 0, p.Factor[:0]
 	for {
 		key, ok, err := f.next()
 		if err != nil {
@@ -136,6 +167,12 @@ func (p *Prediction) Decode(b []byte) error {
 			err = f.uint(predictionFlags, "flags", &flags)
 		case "ood":
 			err = f.float(predictionOOD, "ood", &p.OOD)
+		case "tick":
+			err = f.uint(predictionTick, "tick", &p.Tick)
+		case "age":
+			err = f.float(predictionAge, "age", &p.Age)
+		case "factor":
+			err = f.floats(predictionFactor, "factor", &p.Factor, MaxTimes*MaxChannels)
 		default:
 			err = f.skip(key)
 		}
@@ -144,7 +181,7 @@ func (p *Prediction) Decode(b []byte) error {
 		}
 	}
 	p.Flags = Flags(flags) // of 64 bits a later version may use those above
-	for i, name := range predictionNames {
+	for i, name := range predictionNames[:predictionNeeded] {
 		if err := f.need(i, name); err != nil {
 			return err
 		}
@@ -165,6 +202,9 @@ func (p *Prediction) shape() error {
 		if v.n != T*K {
 			return fail(WrongSize, v.field, "%d numbers, expected %d times × %d channels", v.n, T, K)
 		}
+	}
+	if n := len(p.Factor); n > 0 && n != T*K {
+		return fail(WrongSize, "factor", "%d numbers, expected %d times × %d channels or none", n, T, K)
 	}
 	return nil
 }

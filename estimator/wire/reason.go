@@ -2,8 +2,8 @@ package wire
 
 import "fmt"
 
-// Reason says why a state was not answered by a good prediction. Every state
-// that an estimator receives is either published or counted under one reason.
+// Reason says why a state, or at a fixed rate a tick, gave no prediction. Every
+// state that an estimator receives, and every tick, is accounted for.
 type Reason uint8
 
 // The reasons. Their names, not their numbers, are on the wire.
@@ -24,6 +24,10 @@ const (
 	Disconnected        // the link was down, or was lost since the state came
 	Expired             // the prediction was over before it could be sent
 	Unsent              // the link refused the message
+	Flooded             // more states came than could be looked at
+	NoInput             // a tick was due and no state had come
+	TooOld              // the newest state is beyond the age limit
+	Overrun             // a tick was due while the one before it was still at work
 	Reasons             // the number of reasons
 )
 
@@ -44,6 +48,10 @@ var reasonText = [Reasons]struct{ name, sentence string }{
 	Disconnected: {"disconnected", "the link was down or was lost after the state came; nothing is sent later"},
 	Expired:      {"expired", "the prediction was over before it could be sent"},
 	Unsent:       {"unsent", "the link refused the message"},
+	Flooded:      {"flooded", "states come faster than they can be looked at, and were dropped unread: look for a sender gone mad"},
+	NoInput:      {"no_input", "no state has come yet"},
+	TooOld:       {"stale", "the newest state is too old for anything to be said from it: look at the robot and at the link"},
+	Overrun:      {"overrun", "the prediction before took so long that this one had no time: fewer points, a lower rate, a smaller model"},
 }
 
 // String returns the reason's name on the wire.

@@ -2,6 +2,12 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
+// How an estimator decides when to predict.
+const (
+	ModeAnswer = "answer" // once for each state, at once
+	ModeRate   = "rate"   // at a fixed rate, from the newest state
+)
+
 // What the input of an estimator is doing.
 const (
 	InputNone  = "none"  // no state was taken yet
@@ -33,6 +39,38 @@ type Status struct {
 	Reconnects  uint64        // times the link came back
 	Reasons     []ReasonCount // why states were not answered, those that occurred
 	Others      []Other       // other estimators seen answering for this vehicle
+
+	// What follows is of later origin: a reader must not rely on it being there.
+	Mode          string        // ModeAnswer or ModeRate
+	Rate          float64       // Hz of the ticks; 0 = one for each state
+	Ticks         uint64        // that were due
+	Used          uint64        // states that a prediction started from
+	Shortened     uint64        // predictions of a shorter horizon than configured
+	Widened       uint64        // predictions made wider for the age of their state
+	Silent        []ReasonCount // why ticks gave no prediction
+	Phases        []Phase       // where the time of a prediction goes, since the last status
+	ClockOffset   float64       // s, the robot's clock over the estimator's, least delay included
+	Delay         float64       // s, of the last state above the least delay seen, or by a shared clock
+	Miscalibrated uint64        // pairs of channel and bucket whose intervals hold too little
+	Buckets       []float64     // B, s, upper ends of the buckets of the horizon
+	Checks        []float64     // B×K row-major, predictions that were held against what came
+	Coverage      []float64     // B×K, running share of measurements within mean ± 1.96 obs_std; −1 = none yet
+	Recalibrated  []float64     // B×K, the same with factor·obs_std; −1 = none yet
+	Nees          []float64     // B×K, running mean of ((measured − mean)/obs_std)²; −1 = none yet
+	Factor        []float64     // B×K, as published
+	Health        float64       // root mean square of (smoother's derivative − f)/their std; −1 = not known
+	Recording     string        // "" = off, "on", or why it ended
+	Unrecorded    uint64        // records that the disk was too slow for
+	Swaps         uint64        // models taken while running
+	Refused       string        // why the last model offered was not taken; "" = none was refused
+	Memory        uint64        // bytes that the process has from the operating system
+	Goroutines    uint64
+}
+
+// Phase is where a part of the time of a prediction goes.
+type Phase struct {
+	Name          string  // decode, predict, encode or publish
+	P50, P99, Max float64 // s
 }
 
 // ReasonCount counts the states that were not answered for one reason.
@@ -73,13 +111,41 @@ const (
 	statusReconnects
 	statusReasons
 	statusOthers
+	statusMode
+	statusRate
+	statusTicks
+	statusUsed
+	statusShortened
+	statusWidened
+	statusSilent
+	statusPhases
+	statusClockOffset
+	statusDelay
+	statusMiscalibrated
+	statusBuckets
+	statusChecks
+	statusCoverage
+	statusRecalibrated
+	statusNees
+	statusFactor
+	statusHealth
+	statusRecording
+	statusUnrecorded
+	statusSwaps
+	statusRefused
+	statusMemory
+	statusGoroutines
 	statusFields
+	statusNeeded = statusMode // those before it are in every message of the version
 )
 
 var statusNames = [statusFields]string{
 	"v", "vehicle", "model", "instance", "t", "uptime", "input", "input_age", "received", "published",
 	"late", "missed", "state_rate", "predict_rate", "latency_p50", "latency_p99", "latency_max",
 	"allocs", "reconnects", "reasons", "others",
+	"mode", "rate", "ticks", "used", "shortened", "widened", "silent", "phases", "clock_offset", "delay",
+	"miscalibrated", "buckets", "checks", "coverage", "recalibrated", "nees", "factor", "health",
+	"recording", "unrecorded", "swaps", "refused", "memory", "goroutines",
 }
 
 // Append appends the message to dst.
@@ -92,10 +158,19 @@ func (s *Status) Append(dst []byte) []byte {
 			dst = msgbin.AppendInt(dst, Version)
 		case statusT:
 			dst = msgbin.AppendInt(dst, s.T)
-		case statusReasons:
-			dst = msgbin.AppendArrayHeader(dst, len(s.Reasons))
-			for _, r := range s.Reasons {
+		case statusReasons, statusSilent:
+			list := s.Reasons
+			if i == statusSilent {
+				list = s.Silent
+			}
+			dst = msgbin.AppendArrayHeader(dst, len(list))
+			for _, r := range list {
 				dst = r.append(dst)
+			}
+		case statusPhases:
+			dst = msgbin.AppendArrayHeader(dst, len(s.Phases))
+			for _, p := range s.Phases {
+				dst = p.append(dst)
 			}
 		case statusOthers:
 			dst = msgbin.AppendArrayHeader(dst, len(s.Others))
@@ -110,6 +185,8 @@ func (s *Status) Append(dst []byte) []byte {
 				dst = msgbin.AppendUint(dst, *v)
 			case *float64:
 				dst = msgbin.AppendFloat64(dst, *v)
+			case *[]float64:
+				dst = msgbin.AppendFloats(dst, *v)
 			}
 		}
 	}
@@ -125,6 +202,14 @@ func (s *Status) field(i int) any {
 		statusStateRate: &s.StateRate, statusPredictRate: &s.PredictRate,
 		statusLatencyP50: &s.LatencyP50, statusLatencyP99: &s.LatencyP99, statusLatencyMax: &s.LatencyMax,
 		statusAllocs: &s.Allocs, statusReconnects: &s.Reconnects,
+		statusMode: &s.Mode, statusRate: &s.Rate, statusTicks: &s.Ticks, statusUsed: &s.Used,
+		statusShortened: &s.Shortened, statusWidened: &s.Widened,
+		statusClockOffset: &s.ClockOffset, statusDelay: &s.Delay,
+		statusMiscalibrated: &s.Miscalibrated, statusBuckets: &s.Buckets, statusChecks: &s.Checks,
+		statusCoverage: &s.Coverage, statusRecalibrated: &s.Recalibrated, statusNees: &s.Nees,
+		statusFactor: &s.Factor, statusHealth: &s.Health,
+		statusRecording: &s.Recording, statusUnrecorded: &s.Unrecorded, statusSwaps: &s.Swaps, statusRefused: &s.Refused,
+		statusMemory: &s.Memory, statusGoroutines: &s.Goroutines,
 	}[i]
 }
 
@@ -135,6 +220,7 @@ func (s *Status) Decode(b []byte) error {
 	if err != nil {
 		return err
 	}
+	s.clearLater()
 	for {
 		key, ok, err := f.next()
 		if err != nil {
@@ -147,12 +233,29 @@ func (s *Status) Decode(b []byte) error {
 			return err
 		}
 	}
-	for i, name := range statusNames {
+	for i, name := range statusNames[:statusNeeded] {
 		if err := f.need(i, name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// clearLater empties the fields that a message may lack.
+func (s *Status) clearLater() {
+	s.Silent, s.Phases = s.Silent[:0], s.Phases[:0]
+	for i := statusNeeded; i < statusFields; i++ {
+		switch v := s.field(i).(type) {
+		case *string:
+			*v = ""
+		case *uint64:
+			*v = 0
+		case *float64:
+			*v = 0
+		case *[]float64:
+			*v = (*v)[:0]
+		}
+	}
 }
 
 func (s *Status) decodeField(f *fields, key []byte) error {
@@ -167,14 +270,30 @@ func (s *Status) decodeField(f *fields, key []byte) error {
 		return f.version(i)
 	case statusT:
 		return f.int(i, "t", &s.T)
-	case statusReasons:
-		n, err := f.list(i, "reasons")
+	case statusReasons, statusSilent:
+		n, err := f.list(i, statusNames[i])
 		if err != nil {
 			return err
 		}
-		s.Reasons = resize(s.Reasons, n)
-		for j := range s.Reasons {
-			if err := s.Reasons[j].decode(f); err != nil {
+		list := &s.Reasons
+		if i == statusSilent {
+			list = &s.Silent
+		}
+		*list = resize(*list, n)
+		for j := range *list {
+			if err := (*list)[j].decode(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	case statusPhases:
+		n, err := f.list(i, "phases")
+		if err != nil {
+			return err
+		}
+		s.Phases = resize(s.Phases, n)
+		for j := range s.Phases {
+			if err := s.Phases[j].decode(f); err != nil {
 				return err
 			}
 		}
@@ -199,6 +318,8 @@ func (s *Status) decodeField(f *fields, key []byte) error {
 		return f.uint(i, statusNames[i], v)
 	case *float64:
 		return f.float(i, statusNames[i], v)
+	case *[]float64:
+		return f.floats(i, statusNames[i], v, maxTrust)
 	}
 	panic("wire: a status field has no type")
 }

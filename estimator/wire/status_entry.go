@@ -27,6 +27,31 @@ func (r *ReasonCount) decode(f *fields) error {
 	})
 }
 
+func (p *Phase) append(dst []byte) []byte {
+	dst = msgbin.AppendMapHeader(dst, 4)
+	dst = msgbin.AppendString(msgbin.AppendString(dst, "phase"), p.Name)
+	dst = msgbin.AppendFloat64(msgbin.AppendString(dst, "p50"), p.P50)
+	dst = msgbin.AppendFloat64(msgbin.AppendString(dst, "p99"), p.P99)
+	return msgbin.AppendFloat64(msgbin.AppendString(dst, "max"), p.Max)
+}
+
+func (p *Phase) decode(f *fields) error {
+	*p = Phase{}
+	return f.entry("phases", func(e *fields, key string) error {
+		switch key {
+		case "phase":
+			return e.text(0, "phases.phase", &p.Name)
+		case "p50":
+			return e.float(1, "phases.p50", &p.P50)
+		case "p99":
+			return e.float(2, "phases.p99", &p.P99)
+		case "max":
+			return e.float(3, "phases.max", &p.Max)
+		}
+		return e.skip([]byte(key))
+	})
+}
+
 func (o *Other) append(dst []byte) []byte {
 	dst = msgbin.AppendMapHeader(dst, 3)
 	dst = msgbin.AppendString(msgbin.AppendString(dst, "instance"), o.Instance)
