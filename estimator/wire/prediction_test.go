@@ -3,8 +3,8 @@ package wire_test
 import (
 	"encoding/binary"
 	"errors"
-	"os"
 	"math"
+	"os"
 	"strings"
 	"testing"
 

@@ -119,9 +119,21 @@ var storeys = []storey{
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{
+		"estimator/node/trust",
+		[]string{"estimator/msgbin"},
+		"whether predictions hold is judged from numbers and times alone, so that it can be tried on simulated ones",
+	},
+	{
+		"estimator/node/realtime", nil,
+		"what is asked of the operating system depends on nothing that is computed",
+	},
+	{
 		"estimator/node",
-		[]string{"estimator", "estimator/channel", "estimator/model", "estimator/wire"},
-		"the process joins a predictor to messages; logs and files are not its business",
+		[]string{
+			"estimator", "estimator/channel", "estimator/durable", "estimator/mlp", "estimator/model", "estimator/msgbin",
+			"estimator/node/realtime", "estimator/node/trust", "estimator/rollout", "estimator/wire",
+		},
+		"the process joins a predictor to messages; flight logs are not its business",
 	},
 }
 
@@ -273,6 +285,11 @@ var permits = []permit{
 		"estimator/flightlog/inspect",
 		[]string{"os", "time"},
 		"describes a log file to a person: its durations are times, nothing reads a clock",
+	},
+	{
+		"estimator/node/realtime",
+		[]string{"os", "runtime", "time"},
+		"threads, priorities, clocks and the collector are the operating system's and the runtime's",
 	},
 	{
 		"estimator/node",

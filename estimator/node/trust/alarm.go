@@ -1,0 +1,39 @@
+package trust
+
+// alternatives are the shares of misses that the test looks for, p1.
+var alternatives = [...]float64{0.2, 0.4, 0.8}
+
+// alarm is the sequential test of one series.
+type alarm struct {
+	limit float64                    // c
+	r     [len(alternatives)]float64 // R for each alternative
+	on    bool
+	held  float64 // while on: evidence that the intervals hold
+}
+
+// take takes a separate check.
+func (a *alarm) take(miss bool) {
+	if a.on {
+		a.held = max(a.held, 1) * ratio(miss, nominal)
+		if a.held >= cleared {
+			*a = alarm{limit: a.limit}
+		}
+		return
+	}
+	mean := 0.
+	for i, p1 := range alternatives {
+		a.r[i] = (1 + a.r[i]) * ratio(miss, p1)
+		mean += a.r[i] / float64(len(alternatives))
+	}
+	if mean >= a.limit {
+		*a = alarm{limit: a.limit, on: true}
+	}
+}
+
+// ratio is the likelihood ratio of a share p1 of misses against the band.
+func ratio(miss bool, p1 float64) float64 {
+	if miss {
+		return p1 / band
+	}
+	return (1 - p1) / (1 - band)
+}

@@ -1,0 +1,252 @@
+package trust
+
+import (
+	"math"
+)
+
+// Config says what is predicted.
+type Config struct {
+	K      int       // channels
+	Times  []float64 // T, s, ascending
+	Period []float64 // K, of channels that are angles; 0 = not periodic
+	Every  float64   // (optional) s between false alarms on average, over all series; defaults to 100 hours
+}
+
+// Monitor checks the predictions of one model. It is not safe for concurrent use.
+type Monitor struct {
+	cfg    Config
+	until  []float64 // B, s, ends of the buckets
+	from   []float64 // B, s, where the part of a bucket begins that is checked
+	bucket []int     // T, of each time
+	series []series  // B×K
+
+	waiting []waiting // ring, oldest at first
+	first   int
+	n       int
+	last    int64   // ns, when the newest of them was made
+	step    int64   // ns between two
+	checked []int64 // B, ns, when the prediction was made that was checked last; separate by more than that
+	decided []int64 // B, ns, when the last separate check was decided
+	mean    []float64
+	std     []float64
+}
+
+// waiting is a prediction whose time has not come.
+type waiting struct {
+	t      int64 // ns
+	rows   int
+	next   int       // bucket that it waits for
+	mean   []float64 // T×K
+	std    []float64 // T×K, obs_std
+	factor []float64 // B×K, published
+}
+
+// fractions of the horizon at which buckets end.
+var fractions = [...]float64{0.1, 0.25, 0.5, 1}
+
+const (
+	mostWaiting = 64
+	perHorizon  = 48 // predictions that are kept within the horizon
+	perBucket   = 4  // checks within the time of a bucket
+	never       = math.MinInt64 / 2
+)
+
+// New takes all memory.
+func New(c Config) *Monitor {
+	if c.Every == 0 {
+		c.Every = 100 * 3600
+	}
+	m := &Monitor{cfg: c, mean: make([]float64, c.K), std: make([]float64, c.K)}
+	last := c.Times[len(c.Times)-1]
+	row := 0
+	for _, f := range fractions {
+		for c.Times[row] < f*last*(1-1e-9) {
+			row++
+		}
+		if n := len(m.until); n > 0 && m.until[n-1] == c.Times[row] {
+			continue
+		}
+		before := 0.
+		if n := len(m.until); n > 0 {
+			before = m.until[n-1]
+		}
+		m.until = append(m.until, c.Times[row])
+		m.from = append(m.from, max((before+c.Times[row])/2, c.Times[0]))
+	}
+	b := 0
+	for _, t := range c.Times {
+		for t > m.until[b] {
+			b++
+		}
+		m.bucket = append(m.bucket, b)
+	}
+	B := len(m.until)
+	m.series = make([]series, B*c.K)
+	m.checked, m.decided = make([]int64, B), make([]int64, B)
+	m.step = int64(last * 1e9 / perHorizon)
+	for range mostWaiting {
+		n := len(c.Times) * c.K
+		m.waiting = append(m.waiting, waiting{mean: make([]float64, n), std: make([]float64, n), factor: make([]float64, B*c.K)})
+	}
+	m.Reset()
+	return m
+}
+
+// Reset forgets everything.
+func (m *Monitor) Reset() {
+	for i := range m.series {
+		m.series[i].reset(m.limit(i / m.cfg.K))
+	}
+	m.forget()
+}
+
+// forget drops the predictions that wait, as at a jump of the robot's clock.
+func (m *Monitor) forget() {
+	m.first, m.n, m.last = 0, 0, never
+	for b := range m.checked {
+		m.checked[b], m.decided[b] = never, never
+	}
+}
+
+// limit returns c of the series of a bucket.
+func (m *Monitor) limit(b int) float64 {
+	return float64(len(m.series)) * m.cfg.Every / m.until[b]
+}
+
+// Predicted takes a prediction that was made at t, ns on the robot's clock, for
+// the first rows of the times: mean and obs_std rows×K. Most are too close to the
+// one before and are left out.
+func (m *Monitor) Predicted(t int64, mean, obsStd []float64) {
+	if t < m.last {
+		m.forget()
+	}
+	if m.last != never && t-m.last < m.step {
+		return
+	}
+	if m.n == mostWaiting {
+		m.first, m.n = (m.first+1)%mostWaiting, m.n-1
+	}
+	w := &m.waiting[(m.first+m.n)%mostWaiting]
+	m.n++
+	m.last = t
+	w.t, w.rows, w.next = t, len(mean)/m.cfg.K, 0
+	copy(w.mean, mean)
+	copy(w.std, obsStd)
+	for i := range w.factor {
+		w.factor[i] = m.series[i].factor
+	}
+}
+
+// Observed takes what was measured at t, ns on the robot's clock.
+func (m *Monitor) Observed(t int64, x []float64) {
+	B := len(m.until)
+	for i := range m.n {
+		w := &m.waiting[(m.first+i)%mostWaiting]
+		age := float64(t-w.t) * 1e-9
+		for w.next < B && age > m.until[w.next]*(1+1e-3) {
+			w.next++ // no measurement came at its time
+		}
+		if w.next < B && age >= m.from[w.next]*(1-1e-3) {
+			m.check(w, w.next, t, age, x)
+			w.next++
+		}
+	}
+	for m.n > 0 && m.waiting[m.first].next == B {
+		m.first, m.n = (m.first+1)%mostWaiting, m.n-1
+	}
+}
+
+// check holds one prediction against a measurement age s after it.
+func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
+	if w.t-m.checked[b] < int64(m.until[b]*1e9/perBucket) && m.checked[b] != never {
+		return
+	}
+	if !m.at(w, age) {
+		return // the horizon was shortened
+	}
+	m.checked[b] = w.t
+	separate := w.t > m.decided[b]
+	if separate {
+		m.decided[b] = t
+	}
+	K := m.cfg.K
+	for k := range K {
+		d := x[k] - m.mean[k]
+		if p := m.cfg.Period[k]; p > 0 {
+			d -= p * math.Round(d/p)
+		}
+		if z := d / m.std[k]; !math.IsNaN(z) { // a std of 0 that was met exactly tells nothing
+			m.series[b*K+k].take(z, w.factor[b*K+k], separate)
+		}
+	}
+}
+
+// at interpolates a prediction to a time; ok is false beyond its last row.
+func (m *Monitor) at(w *waiting, age float64) (ok bool) {
+	times, K := m.cfg.Times[:w.rows], m.cfg.K
+	i := 0
+	for i < w.rows && times[i] < age {
+		i++
+	}
+	if i == w.rows {
+		if i--; age > times[i]*(1+1e-3) {
+			return false
+		}
+	}
+	j, f := i, 0.
+	if i > 0 {
+		j, f = i-1, min((times[i]-age)/(times[i]-times[i-1]), 1)
+		f = max(f, 0)
+	}
+	for k := range K {
+		m.mean[k] = w.mean[i*K+k] + f*(w.mean[j*K+k]-w.mean[i*K+k])
+		m.std[k] = w.std[i*K+k] + f*(w.std[j*K+k]-w.std[i*K+k])
+	}
+	return true
+}
+
+// Factors writes the factor of every number of a prediction to dst (rows×K).
+func (m *Monitor) Factors(dst []float64) {
+	K := m.cfg.K
+	for i := range dst {
+		dst[i] = m.series[m.bucket[i/K]*K+i%K].factor
+	}
+}
+
+// Miscalibrated returns how many series have an alarm.
+func (m *Monitor) Miscalibrated() int {
+	n := 0
+	for i := range m.series {
+		if m.series[i].alarm.on {
+			n++
+		}
+	}
+	return n
+}
+
+// Report is what a monitor found, B×K row-major; −1 where nothing was checked.
+type Report struct {
+	Buckets      []float64 // B, s
+	Checks       []float64
+	Coverage     []float64 // of mean ± 1.96 obs_std
+	Recalibrated []float64 // of mean ± 1.96·factor·obs_std
+	Nees         []float64
+	Factor       []float64
+	Alarms       int
+}
+
+// Report writes to r, in its memory.
+func (m *Monitor) Report(r *Report) {
+	r.Buckets = append(r.Buckets[:0], m.until...)
+	r.Checks, r.Coverage, r.Recalibrated, r.Nees, r.Factor = r.Checks[:0], r.Coverage[:0], r.Recalibrated[:0], r.Nees[:0], r.Factor[:0]
+	for i := range m.series {
+		s := &m.series[i]
+		coverage, recalibrated, nees := s.coverage, s.recalibrated, s.nees
+		if s.checks == 0 {
+			coverage, recalibrated, nees = -1, -1, -1
+		}
+		r.Checks, r.Factor = append(r.Checks, s.checks), append(r.Factor, s.factor)
+		r.Coverage, r.Recalibrated, r.Nees = append(r.Coverage, coverage), append(r.Recalibrated, recalibrated), append(r.Nees, nees)
+	}
+	r.Alarms = m.Miscalibrated()
+}

@@ -1,0 +1,49 @@
+package trust
+
+import "math"
+
+// series is what is known of one channel in one bucket.
+type series struct {
+	checks       float64 // all that were made
+	coverage     float64 // running shares and mean
+	recalibrated float64
+	nees         float64
+
+	alpha  float64
+	factor float64 // q
+	scores scores
+	alarm  alarm
+}
+
+// memory is how many checks a running mean goes back.
+const memory = 400
+
+func (s *series) reset(limit float64) {
+	*s = series{alpha: nominal, factor: 1, alarm: alarm{limit: limit}}
+	s.scores.reset()
+}
+
+// take takes a check: the error in standard deviations of a measurement, and the
+// factor that was published with the prediction.
+func (s *series) take(z, published float64, separate bool) {
+	score := math.Abs(z) / width
+	s.checks++
+	w := max(1/s.checks, 1./memory)
+	mean := func(m *float64, v float64) { *m += w * (v - *m) }
+	mean(&s.coverage, indicator(score <= 1))
+	mean(&s.recalibrated, indicator(score <= published))
+	mean(&s.nees, min(z*z, 1e6))
+	s.scores.add(float32(min(score, 1e6)))
+	if separate {
+		s.alpha += learning * (nominal - indicator(score > published))
+		s.alarm.take(score > 1)
+	}
+	s.factor = min(max(s.scores.above(s.alpha), lowest), highest)
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,376 @@
+package trust
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// walk is a robot whose measured position is a random walk with noise, and the
+// predictor that knows it: the distribution that it gives is the true one while
+// scale is 1.
+type walk struct {
+	rng   *rand.Rand
+	t     int64 // ns
+	x     []float64
+	scale float64 // of what pushes it; the predictor does not know
+	times []float64
+	mean  []float64
+	std   []float64
+	y     []float64
+}
+
+const (
+	period    = int64(10e6) // ns
+	diffusion = 1.          // units squared a second
+	noise     = 0.02
+)
+
+func newWalk(seed uint64, K int) *walk {
+	w := &walk{rng: rand.New(rand.NewPCG(seed, 0)), x: make([]float64, K), y: make([]float64, K), scale: 1}
+	for i := range 25 {
+		t := 0.02 * float64(i+1)
+		w.times = append(w.times, t)
+		for range K {
+			w.std = append(w.std, math.Sqrt(diffusion*t+2*noise*noise))
+		}
+	}
+	w.mean = make([]float64, len(w.std))
+	return w
+}
+
+// step moves the robot by one period and lets the monitor see it and a prediction.
+func (w *walk) step(m *Monitor) {
+	w.t += period
+	K := len(w.x)
+	for k := range w.x {
+		w.x[k] += w.scale * math.Sqrt(diffusion*float64(period)*1e-9) * w.rng.NormFloat64()
+		w.y[k] = w.x[k] + noise*w.rng.NormFloat64()
+	}
+	m.Observed(w.t, w.y)
+	for i := range w.times {
+		copy(w.mean[i*K:(i+1)*K], w.y)
+	}
+	m.Predicted(w.t, w.mean, w.std)
+}
+
+func (w *walk) run(m *Monitor, seconds float64) {
+	for range int(seconds * 1e9 / float64(period)) {
+		w.step(m)
+	}
+}
+
+func monitor(w *walk) *Monitor {
+	return New(Config{K: len(w.x), Times: w.times, Period: make([]float64, len(w.x))})
+}
+
+func TestATrueModelIsTrusted(t *testing.T) {
+	w := newWalk(1, 2)
+	m := monitor(w)
+	w.run(m, 2000)
+	var r Report
+	m.Report(&r)
+	if r.Alarms != 0 {
+		t.Errorf("%d alarms", r.Alarms)
+	}
+	if !slices.EqualFunc(r.Buckets, []float64{0.06, 0.14, 0.26, 0.5}, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+		t.Fatalf("buckets %v", r.Buckets)
+	}
+	for i := range r.Checks {
+		// 400 checks, four of which overlap: 100 that count, so 0.022 is one standard deviation.
+		if math.Abs(r.Coverage[i]-0.95) > 0.07 || math.Abs(r.Recalibrated[i]-0.95) > 0.07 || math.Abs(r.Nees[i]-1) > 0.5 || r.Factor[i] < 0.6 || r.Factor[i] > 1.6 {
+			t.Errorf("series %d: coverage %.3f, recalibrated %.3f, nees %.2f, factor %.2f", i, r.Coverage[i], r.Recalibrated[i], r.Nees[i], r.Factor[i])
+		}
+		if want := 2000 / r.Buckets[i/2] * perBucket * 0.3; r.Checks[i] < want {
+			t.Errorf("series %d: %v checks, expected more than %v", i, r.Checks[i], want)
+		}
+	}
+}
+
+// What flies is not what was trained: gusts make errors 2.5 times as large. Raw
+// coverage falls, the alarm comes within what the derivation says, the recalibrated
+// intervals hold again within 40 horizons; and all of it ends with the gusts.
+func TestGustsAreNoticedAndMadeUpFor(t *testing.T) {
+	const horizon = 0.5
+	for seed := range uint64(5) {
+		w := newWalk(seed+10, 2)
+		m := monitor(w)
+		w.run(m, 300)
+		if m.Miscalibrated() > 0 {
+			t.Fatalf("seed %d: an alarm before the gusts", seed)
+		}
+		w.scale = 2.5
+		alarmAt := -1.
+		for s := 0.; s < 20*horizon && alarmAt < 0; s += 0.1 {
+			w.run(m, 0.1)
+			if m.Miscalibrated() > 0 {
+				alarmAt = s + 0.1
+			}
+		}
+		// In the shortest bucket, 0.06 s, log c = 17.5 is passed after about 40 checks.
+		if alarmAt < 0 || alarmAt > 4 {
+			t.Errorf("seed %d: the alarm came after %v s", seed, alarmAt)
+		}
+		w.run(m, 40*horizon)
+		raw, again, n := held(w, m, 400*horizon)
+		if n < 1000 {
+			t.Fatalf("seed %d: %v checks", seed, n)
+		}
+		if raw > 0.70 {
+			t.Errorf("seed %d: raw coverage %.3f in the gusts", seed, raw)
+		}
+		if math.Abs(again-0.95) > 0.02 {
+			t.Errorf("seed %d: recalibrated coverage %.3f, want 0.95 ± 0.02", seed, again)
+		}
+		w.scale = 1
+		w.run(m, 600*horizon)
+		if m.Miscalibrated() > 0 {
+			t.Errorf("seed %d: the alarm does not end", seed)
+		}
+		for i := range m.series {
+			if f := m.series[i].factor; f > 1.7 {
+				t.Errorf("seed %d: series %d still has factor %.2f", seed, i, f)
+			}
+		}
+	}
+}
+
+// held returns the share of checks within the raw and the recalibrated intervals
+// over some seconds, over all series.
+func held(w *walk, m *Monitor, seconds float64) (raw, again, n float64) {
+	type sum struct{ checks, raw, again float64 }
+	before := make([]series, len(m.series))
+	var s sum
+	for range int(seconds * 1e9 / float64(period)) {
+		copy(before, m.series)
+		w.step(m)
+		for i := range m.series {
+			a, b := &before[i], &m.series[i]
+			if b.checks == a.checks {
+				continue
+			}
+			weight := max(1/b.checks, 1./memory)
+			s.checks++
+			s.raw += math.Round((b.coverage-a.coverage)/weight + a.coverage)
+			s.again += math.Round((b.recalibrated-a.recalibrated)/weight + a.recalibrated)
+		}
+	}
+	return s.raw / s.checks, s.again / s.checks, s.checks
+}
+
+// Under the worst of the null hypothesis the mean number of checks until an alarm
+// is at least c, whether misses are independent or come in a pattern that keeps
+// their chance given the past at the band.
+func TestFalseAlarmsAreAsRareAsStated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 0))
+	for _, c := range []float64{30, 300} {
+		const runs = 1000
+		total := 0.
+		for range runs {
+			a := alarm{limit: c}
+			state := 0.
+			for !a.on {
+				// The chance depends on the past, never above the band.
+				p := band * (1 - 0.5*state)
+				miss := rng.Float64() < band
+				if state > 0 {
+					miss = rng.Float64() < p
+				}
+				state = indicator(miss && rng.Float64() < 0.3)
+				a.take(miss)
+				total++
+			}
+		}
+		if mean := total / runs; mean < c {
+			t.Errorf("c = %v: alarms after %v checks on average", c, mean)
+		}
+	}
+}
+
+func TestAlarmComesInTimeAndEnds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 0))
+	const c = 1e8
+	worst, mean := 0, 0.
+	for range 200 {
+		a := alarm{limit: c}
+		n := 0
+		for ; !a.on; n++ {
+			a.take(rng.Float64() < 0.5)
+		}
+		worst, mean = max(worst, n), mean+float64(n)/200
+		for n = 0; a.on; n++ {
+			if a.take(rng.Float64() < 0.03); n > 5000 {
+				t.Fatal("the alarm does not end")
+			}
+		}
+	}
+	if mean > 50 || worst > 120 {
+		t.Errorf("alarms after %v checks on average, at most %d", mean, worst)
+	}
+}
+
+// Gibbs & Candès' proposition 4.1 for errors that no assumption holds for: the
+// share of misses of the published intervals is as near 0.05 as they say.
+func TestTheFactorKeepsTheLongRunShareWhateverComes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 0))
+	for name, error := range map[string]func(i int, factor float64) float64{
+		"normal":      func(int, float64) float64 { return rng.NormFloat64() },
+		"heavy tails": func(int, float64) float64 { return rng.NormFloat64() / math.Max(math.Abs(rng.NormFloat64()), 0.2) },
+		"seasons":     func(i int, _ float64) float64 { return rng.NormFloat64() * (1 + 2*math.Abs(math.Sin(float64(i)/500))) },
+		"small":       func(int, float64) float64 { return 0.6 * rng.NormFloat64() },
+		"an adversary": func(i int, factor float64) float64 { // just outside what was published, in bursts
+			if i%100 < 50 {
+				return 1.01 * factor * width
+			}
+			return 0
+		},
+	} {
+		var s series
+		s.reset(1e9)
+		const n = 20000
+		missed, start := 0., s.alpha
+		lowestAlpha := s.alpha
+		for i := range n {
+			z := error(i, s.factor)
+			missed += indicator(math.Abs(z)/width > s.factor)
+			s.take(z, s.factor, true)
+			lowestAlpha = min(lowestAlpha, s.alpha)
+		}
+		// From the recursion itself; with α within [−γ, 1 + γ] it is their bound.
+		if d := missed/n - nominal - (start-s.alpha)/(learning*n); math.Abs(d) > 1e-9 {
+			t.Errorf("%s: the recursion is off by %v", name, d)
+		}
+		if name == "an adversary" {
+			continue // it drives the factor to its bound, where the promise ends
+		}
+		if lowestAlpha < -10*learning {
+			t.Errorf("%s: α fell to %v", name, lowestAlpha)
+		}
+		if math.Abs(missed/n-nominal) > 0.006 {
+			t.Errorf("%s: %v misses", name, missed/n)
+		}
+	}
+}
+
+func TestQuantilesAreThoseOfTheLastScores(t *testing.T) {
+	var s scores
+	s.reset()
+	if q := s.above(nominal); math.Abs(q-1) > 0.01 {
+		t.Errorf("the quantile of a normal distribution is %v", q)
+	}
+	rng := rand.New(rand.NewPCG(6, 0))
+	var all []float32
+	for range 1000 {
+		v := rng.Float32() * 4
+		if rng.IntN(3) == 0 {
+			v = 1 // ties
+		}
+		all = append(all, v)
+		s.add(v)
+		if !slices.IsSorted(s.sorted[:]) {
+			t.Fatal("not sorted")
+		}
+	}
+	want := slices.Clone(all[len(all)-recent:])
+	slices.Sort(want)
+	if !slices.Equal(want, s.sorted[:]) {
+		t.Error("these are not the last scores")
+	}
+	for _, alpha := range []float64{-5, -0.1, 0, 0.001, 0.05, 0.5, 0.9999, 1, 7} {
+		if q, next := s.above(alpha), s.above(alpha+0.01); q < next || q > 2*float64(want[recent-1]) {
+			t.Errorf("at %v: %v, then %v", alpha, q, next)
+		}
+	}
+}
+
+func TestARestartKeepsWhatWasLearned(t *testing.T) {
+	w := newWalk(7, 2)
+	w.scale = 2.5
+	m := monitor(w)
+	w.run(m, 100)
+	saved := m.Append(nil, "model a")
+	again := monitor(w)
+	if err := again.Restore(saved, "model a"); err != nil {
+		t.Fatal(err)
+	}
+	var a, b Report
+	m.Report(&a)
+	again.Report(&b)
+	if a.Alarms == 0 || a.Alarms != b.Alarms || !slices.Equal(a.Factor, b.Factor) || !slices.Equal(a.Coverage, b.Coverage) {
+		t.Errorf("%+v became %+v", a, b)
+	}
+	if !bytes.Equal(again.Append(nil, "model a"), saved) {
+		t.Error("kept twice it is something else")
+	}
+	if err := again.Restore(saved, "model b"); err == nil {
+		t.Error("another model's was taken")
+	}
+	other := New(Config{K: 1, Times: w.times, Period: make([]float64, 1)})
+	if err := other.Restore(saved, "model a"); err == nil {
+		t.Error("that of other channels was taken")
+	}
+	for i := 0; i < len(saved); i++ {
+		if i > 300 && i < len(saved)-10 {
+			i += 36
+		}
+		damaged := slices.Clone(saved)
+		damaged[i] ^= 0x10
+		if err := again.Restore(damaged, "model a"); err == nil {
+			t.Fatalf("damage at %d was not noticed", i)
+		}
+		if err := again.Restore(saved[:i], "model a"); err == nil {
+			t.Fatalf("cut at %d was not noticed", i)
+		}
+	}
+}
+
+func FuzzRestore(f *testing.F) {
+	w := newWalk(7, 1)
+	m := monitor(w)
+	w.run(m, 10)
+	f.Add(m.Append(nil, "a"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m := monitor(w)
+		if m.Restore(b, "a") != nil {
+			return
+		}
+		w.run(m, 2)
+		for i := range m.series {
+			if q := m.series[i].factor; !(q >= lowest && q <= highest) {
+				t.Errorf("factor %v", q)
+			}
+		}
+	})
+}
+
+func TestOddTimes(t *testing.T) {
+	// One time only, an angle, a clock that jumps back, a horizon cut short, gaps.
+	m := New(Config{K: 1, Times: []float64{0.1}, Period: []float64{2 * math.Pi}})
+	m.Predicted(0, []float64{3.1}, []float64{0.1})
+	m.Observed(50e6, []float64{0})
+	m.Observed(100e6, []float64{3.2 - 2*math.Pi})
+	if s := m.series[0]; s.checks != 1 || s.coverage != 1 {
+		t.Errorf("an angle was compared as %+v", s)
+	}
+	m.Predicted(-5e9, []float64{0}, []float64{1})
+	m.Observed(-4.9e9, []float64{0})
+	if m.series[0].checks != 2 {
+		t.Error("nothing was checked after the clock was set back")
+	}
+	long := New(Config{K: 1, Times: []float64{0.1, 0.2, 1}, Period: []float64{0}})
+	long.Predicted(0, []float64{0}, []float64{1}) // one row of three
+	for i := range int64(20) {
+		long.Observed(i*100e6, []float64{0})
+	}
+	if long.series[0].checks != 1 || long.series[len(long.series)-1].checks != 0 {
+		t.Errorf("checks of what was not predicted: %+v", long.series)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		long.Predicted(long.last+1e9, []float64{0, 0, 0}, []float64{1, 1, 1})
+		long.Observed(long.last+150e6, []float64{0})
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
