@@ -6,84 +6,71 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // answer predicts from an arrival and publishes, or counts why not.
 func (n *Node) answer(nc *nats.Conn, a *arrival) {
-	s := &a.state
-	q := estimator.Query{X0: s.X, P0: orNil(s.P0), U: orNil(s.U), Plan: orNil(s.Plan)}
-	if !n.predictor.Predict(n.dst, &q) {
-		n.tally.refused(wire.NonFinite, nil)
-		return
+	n.change()
+	_, now := n.cfg.Clock()
+	k := &n.task
+	*k = task{a: a, due: now, fresh: true}
+	if n.cfg.Deadline > 0 {
+		k.rung = n.engine.craft.rungs.choose(a.at + int64(n.cfg.Deadline) - now)
 	}
-	unix, steady := n.cfg.Clock()
-	elapsed := steady - a.at
-	validity := int64(n.cfg.Validity)
-	if elapsed > validity || (!n.cfg.RobotClock && unix > s.T+validity) {
-		n.tally.refused(wire.Expired, nil)
-		return
+	if r, cause := n.serve(nc, k, now); r != wire.OK {
+		n.tally.refused(r, cause)
+	} else {
+		n.tally.use()
 	}
-	o := &n.out
-	o.Seq, o.T, o.ValidUntil = s.Seq, s.T, s.T+validity
-	o.Inputs, o.OOD = n.dst.Readout.String(), n.dst.OOD
-	o.Flags = n.flags(a, elapsed)
-	n.buf = o.Append(n.buf[:0])
-	if !nc.IsConnected() || epoch(nc) != a.epoch {
-		n.tally.refused(wire.Disconnected, nil)
-		return
+}
+
+// serve makes the prediction of a task and publishes it, began being the time now,
+// and learns from its state. It returns why nothing was published, and what that
+// is known by, which may be nil.
+func (n *Node) serve(nc *nats.Conn, k *task, began int64) (wire.Reason, error) {
+	e := n.engine
+	k.contested = n.rivals.contested.Load()
+	r, cause := n.publish(nc, k, began)
+	e.learn(k)
+	e.look()
+	n.tell()
+	return r, cause
+}
+
+func (n *Node) publish(nc *nats.Conn, k *task, began int64) (wire.Reason, error) {
+	e := n.engine
+	d, r := e.predict(k)
+	unix, end := n.cfg.Clock()
+	if k.end = end; !n.cfg.RobotClock {
+		k.unix = unix
 	}
+	if r == wire.OK {
+		n.buf, r = e.finish(n.buf[:0], k, d)
+	}
+	if r != wire.OK {
+		return r, nil
+	}
+	if !nc.IsConnected() || (k.tick == 0 && epoch(nc) != k.a.epoch) {
+		return wire.Disconnected, nil
+	}
+	_, encoded := n.cfg.Clock()
 	if err := nc.Publish(n.subject, n.buf); err != nil {
-		n.unsent(nc, err)
-		return
+		return n.unsent(nc, err)
 	}
-	_, steady = n.cfg.Clock()
-	n.tally.sent(steady-a.at, o.Flags&wire.Late != 0)
+	_, sent := n.cfg.Clock()
+	e.craft.rungs.spent(k.rung, sent-began)
+	n.tally.sent(sent-k.from(), e.out.Flags, k.end-began, encoded-k.end, sent-encoded)
+	return wire.OK, nil
 }
 
-// flags returns the flags of the prediction in dst, elapsed ns after its state
-// came.
-func (n *Node) flags(a *arrival, elapsed int64) wire.Flags {
-	var f wire.Flags
-	deadline := int64(n.cfg.Deadline)
-	if deadline == 0 {
-		deadline = a.period
-	}
-	if deadline > 0 && elapsed > deadline {
-		f |= wire.Late
-	}
-	if n.dst.OutOfDistribution {
-		f |= wire.OutOfDistribution
-	}
-	if n.rivals.contested.Load() {
-		f |= wire.Contested
-	}
-	if n.m.Provenance.Partial != "" {
-		f |= wire.Partial
-	}
-	if len(a.state.P0) > 0 && n.m.Displacement {
-		f |= wire.CarriedCovariance
-	}
-	return f
-}
-
-// unsent counts a prediction that the link did not take.
-func (n *Node) unsent(nc *nats.Conn, err error) {
+// unsent tells why the link did not take a prediction.
+func (n *Node) unsent(nc *nats.Conn, err error) (wire.Reason, error) {
 	switch {
 	case errors.Is(err, nats.ErrReconnectBufExceeded):
-		n.tally.refused(wire.Disconnected, nil)
+		return wire.Disconnected, nil
 	case errors.Is(err, nats.ErrMaxPayload):
-		n.tally.refused(wire.Unsent, fmt.Errorf("a prediction of %d bytes, and the server takes %d: ask for fewer points", len(n.buf), nc.MaxPayload()))
-	default:
-		n.tally.refused(wire.Unsent, err)
+		return wire.Unsent, fmt.Errorf("a prediction of %d bytes, and the server takes %d: ask for fewer points", len(n.buf), nc.MaxPayload())
 	}
-}
-
-// orNil makes an absent vector nil, which is how a query says so.
-func orNil(v []float64) []float64 {
-	if len(v) == 0 {
-		return nil
-	}
-	return v
+	return wire.Unsent, err
 }

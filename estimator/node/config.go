@@ -22,9 +22,24 @@ type Config struct {
 	MaxFuture  time.Duration // (optional) how far ahead of this computer's clock a state may be; defaults to 100 ms
 	MaxAge     time.Duration // (optional) how long ago; defaults to the validity, and is never more
 	Validity   time.Duration // (optional) how long after its state a prediction may be used; defaults to the last of Times, and is never more
-	Deadline   time.Duration // (optional) from a state's arrival to its prediction, beyond which that is flagged late; defaults to the time between states, as measured
-	Resync     time.Duration // (optional) after so long without a good state any order is taken; defaults to 500 ms
-	Every      time.Duration // (optional) time between two statuses; defaults to 1 s
+
+	// Rate asks for predictions at a fixed rate, 1 to 10000 Hz, from the newest
+	// state propagated to the tick, instead of one for each state.
+	Rate     float64
+	Priority int // (optional) of the process, as realtime.Settings has it; the loop goes above it
+
+	// Deadline is the time from a state's arrival, or from the tick, to the
+	// prediction handed to the link; later it is flagged late. With a Rate or a
+	// Deadline given, the horizon is shortened when there is no time for all of it.
+	Deadline time.Duration // (optional) defaults to the time between ticks, or between states, as measured
+	AgeLimit time.Duration // (optional) age of a state beyond which predictions are widened, at twice that flagged, at four times stopped; defaults to a quarter of the validity
+
+	Resync time.Duration // (optional) after so long without a good state any order is taken; defaults to 500 ms
+	Every  time.Duration // (optional) time between two statuses; defaults to 1 s
+
+	NoTrust     bool          // (optional) do not hold predictions against what comes
+	FalseAlarms time.Duration // (optional) mean time between false alarms of the flag miscalibrated; defaults to 100 h
+	TrustFile   string        // (optional) where what is known of the intervals is kept over a restart
 
 	Clock Clock             // (optional) defaults to SystemClock
 	Log   func(line string) // (optional) for what an operator should read; defaults to nothing
@@ -45,23 +60,25 @@ func (c *Config) complete(m *model.Model) error {
 	if c.Instance == "" {
 		c.Instance = randomName(rand.Uint64())
 	}
-	if c.Times == nil {
-		for i := range m.Points {
-			c.Times = append(c.Times, m.Horizon*float64(i+1)/float64(m.Points))
+	times := c.Times
+	if times == nil {
+		times = modelTimes(m)
+	}
+	if len(times) == 0 || len(times) > wire.MaxTimes {
+		return fmt.Errorf("%d times to predict at, expected 1 to %d", len(times), wire.MaxTimes)
+	}
+	for i, t := range times {
+		if i > 0 && !(t > times[i-1]) {
+			return fmt.Errorf("times must ascend, and %g s comes after %g s", t, times[i-1])
 		}
 	}
-	if len(c.Times) == 0 || len(c.Times) > wire.MaxTimes {
-		return fmt.Errorf("%d times to predict at, expected 1 to %d", len(c.Times), wire.MaxTimes)
-	}
-	for i, t := range c.Times {
-		if i > 0 && !(t > c.Times[i-1]) {
-			return fmt.Errorf("times must ascend, and %g s comes after %g s", t, c.Times[i-1])
-		}
+	if c.Rate != 0 && !(c.Rate >= 1 && c.Rate <= 10000) {
+		return fmt.Errorf("rate is %g Hz, and must be 0 or within 1 … 10000", c.Rate)
 	}
 	if m.K > wire.MaxChannels || m.P > wire.MaxChannels {
 		return fmt.Errorf("the model has %d states and %d inputs, a message holds %d of each", m.K, m.P, wire.MaxChannels)
 	}
-	last := time.Duration(c.Times[len(c.Times)-1] * float64(time.Second))
+	last := time.Duration(times[len(times)-1] * float64(time.Second))
 	for _, d := range []struct {
 		name     string
 		value    *time.Duration
@@ -72,6 +89,8 @@ func (c *Config) complete(m *model.Model) error {
 		{"validity", &c.Validity, last, last},
 		{"max_age", &c.MaxAge, 0, 0}, // standard: the validity, below
 		{"deadline", &c.Deadline, 0, 0},
+		{"age_limit", &c.AgeLimit, 0, 0}, // standard: of the validity, below
+		{"false_alarms", &c.FalseAlarms, 100 * time.Hour, 0},
 		{"resync", &c.Resync, 500 * time.Millisecond, 0},
 		{"every", &c.Every, time.Second, 0},
 	} {
@@ -88,6 +107,9 @@ func (c *Config) complete(m *model.Model) error {
 	if c.MaxAge == 0 || c.MaxAge > c.Validity {
 		c.MaxAge = c.Validity
 	}
+	if c.AgeLimit == 0 || c.AgeLimit > c.Validity/silentFrom {
+		c.AgeLimit = max(c.Validity/silentFrom, 1)
+	}
 	if c.Clock == nil {
 		c.Clock = SystemClock()
 	}
@@ -95,6 +117,18 @@ func (c *Config) complete(m *model.Model) error {
 		c.Log = func(string) {}
 	}
 	return nil
+}
+
+// deadline returns the time that a prediction may take, ns; 0 = any. period is the
+// time between states.
+func (c *Config) deadline(period int64) int64 {
+	switch {
+	case c.Deadline > 0:
+		return int64(c.Deadline)
+	case c.Rate > 0:
+		return int64(1e9 / c.Rate)
+	}
+	return period
 }
 
 // randomName returns 12 letters and digits made of 60 random bits.

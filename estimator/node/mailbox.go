@@ -10,6 +10,7 @@ import (
 type arrival struct {
 	state  wire.State
 	at     int64  // ns, steady, when it came
+	age    int64  // ns, how old it was then
 	epoch  uint64 // of the link when it came
 	period int64  // ns between states, as known then; 0 = not known
 }

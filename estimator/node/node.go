@@ -8,38 +8,43 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Node serves one vehicle with one model. Run may be called once.
 type Node struct {
-	cfg Config
-	m   *model.Model
+	cfg    Config
+	models models
 
 	// The intake's, on the goroutine of the subscription.
+	K, P    int
 	believe wire.Believable
 	order   order
+	offset  offset
 
 	// The worker's.
-	predictor *estimator.Predictor
-	dst       *estimator.Prediction
-	out       wire.Prediction
-	buf       []byte
-	subject   string
+	engine  *engine
+	task    task
+	newest  *arrival // at a fixed rate: what is predicted from
+	buf     []byte
+	subject string
 
 	// The reporter's.
 	status   wire.Status
 	statuses []byte
 	scratch  [4096]int64
 	allocs   allocCounter
+	process  processReader
 	began    int64 // ns, steady
 	before   interval
+	states   *nats.Subscription
+	untold   bool // that the disk does not take what is to be kept
 
-	box    *mailbox
-	tally  tally
-	rivals rivals
+	box      *mailbox
+	tally    tally
+	rivals   rivals
+	findings findings
 }
 
 // New prepares a node and takes its memory. It returns an error for a model that
@@ -51,33 +56,27 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	if err := cfg.complete(m); err != nil {
 		return nil, err
 	}
-	p, err := estimator.New(m, cfg.Times)
+	n := &Node{cfg: cfg, K: m.K, P: m.P, box: newMailbox(), subject: wire.PredictSubject(cfg.Vehicle)}
+	c, err := newCraft(&n.cfg, m)
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, m: m, predictor: p, dst: p.NewPrediction(), box: newMailbox(), subject: wire.PredictSubject(cfg.Vehicle)}
+	c.trust = n.readTrust(m)
+	n.models.current, n.models.times = m, c.times
+	n.engine = newEngine(&n.cfg, c)
 	n.believe.Layout = wire.Layout(m.Channels)
 	for _, s := range m.Scale {
 		n.believe.MaxStd = append(n.believe.MaxStd, believable*s)
 	}
 	n.order = order{shared: !cfg.RobotClock, future: int64(cfg.MaxFuture), age: int64(cfg.MaxAge), resync: int64(cfg.Resync)}
+	n.offset = offset{window: offsetWindow, resync: int64(cfg.Resync)}
 	n.rivals = rivals{own: cfg.Instance, forget: int64(3*cfg.Every + cfg.Every/2)}
-	n.prepare()
-	return n, nil
-}
-
-// prepare fills in what is the same in every message.
-func (n *Node) prepare() {
-	o := &n.out
-	o.Vehicle, o.Model, o.Instance = n.cfg.Vehicle, n.m.ID, n.cfg.Instance
-	for _, c := range n.m.Channels[:n.m.K] {
-		o.Channels = append(o.Channels, c.Name)
-		o.Units = append(o.Units, c.Unit)
+	n.findings.health = -1
+	n.status = wire.Status{Vehicle: cfg.Vehicle, Instance: cfg.Instance, Mode: wire.ModeAnswer, Rate: cfg.Rate}
+	if cfg.Rate > 0 {
+		n.status.Mode = wire.ModeRate
 	}
-	o.Horizon, o.Mean, o.Std, o.ObsStd = n.dst.Times, n.dst.Mean, n.dst.Std, n.dst.ObsStd
-	n.buf = o.Append(nil)
-	n.buf = append(n.buf, make([]byte, 64)...)[:0] // numbers grow
-	n.status = wire.Status{Vehicle: o.Vehicle, Model: o.Model, Instance: o.Instance}
+	return n, nil
 }
 
 // Instance returns the name of this node among those that serve the vehicle.
@@ -87,7 +86,11 @@ func (n *Node) Instance() string { return n.cfg.Instance }
 func (n *Node) Vehicle() string { return n.cfg.Vehicle }
 
 // Times returns the times that are predicted at, in seconds after the state.
-func (n *Node) Times() []float64 { return n.cfg.Times }
+func (n *Node) Times() []float64 {
+	n.models.mu.Lock()
+	defer n.models.mu.Unlock()
+	return n.models.times
+}
 
 // Totals returns how many states came and how many predictions were sent.
 func (n *Node) Totals() (received, published uint64) {
@@ -99,6 +102,9 @@ func (n *Node) Totals() (received, published uint64) {
 const (
 	buffered = "node: the connection keeps what is published while it is down; make it with Link.Connect"
 	drainFor = time.Second
+
+	mostPending      = 1024
+	mostPendingBytes = 16 << 20
 )
 
 // Run serves until ctx is done; then it answers the states that have come, says
@@ -116,17 +122,31 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("subscribing to %s: %w", wire.StatusSubject(n.cfg.Vehicle), err)
 	}
 	defer func() { _ = rivals.Unsubscribe() }()
+	n.engine.craft.warm(func() int64 { _, steady := n.cfg.Clock(); return steady })
 	states, err := nc.Subscribe(wire.StateSubject(n.cfg.Vehicle), func(m *nats.Msg) { n.take(m.Data, epoch(nc)) })
 	if err != nil {
 		return fmt.Errorf("subscribing to %s: %w", wire.StateSubject(n.cfg.Vehicle), err)
 	}
+	// What waits longer than this is not worth reading; it is counted.
+	if err := states.SetPendingLimits(mostPending, mostPendingBytes); err != nil {
+		return fmt.Errorf("subscribing to %s: %w", wire.StateSubject(n.cfg.Vehicle), err)
+	}
+	n.states = states
 	stop := make(chan struct{})
 	var worker sync.WaitGroup
-	worker.Go(func() { n.work(nc, stop) })
-	err = n.tick(ctx, nc)
+	if n.cfg.Rate > 0 {
+		worker.Go(func() { n.beat(nc, stop) })
+	} else {
+		worker.Go(func() { n.work(nc, stop) })
+	}
+	err = n.reporting(ctx, nc)
 	n.finish(nc, states)
 	close(stop)
 	worker.Wait()
+	n.findings.asked.Store(true)
+	n.findings.keep.Store(true)
+	n.tell()
+	n.keepTrust()
 	if err == nil && nc.IsConnected() {
 		n.report(nc)
 		_ = nc.FlushTimeout(drainFor)
@@ -134,13 +154,13 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) error {
 	return err
 }
 
-// tick reports until ctx is done, or returns an error when the connection is
+// reporting reports until ctx is done, or returns an error when the connection is
 // closed.
-func (n *Node) tick(ctx context.Context, nc *nats.Conn) error {
+func (n *Node) reporting(ctx context.Context, nc *nats.Conn) error {
 	every := time.NewTicker(n.cfg.Every)
 	defer every.Stop()
 	n.report(nc)
-	for {
+	for i := 1; ; i++ {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -149,6 +169,11 @@ func (n *Node) tick(ctx context.Context, nc *nats.Conn) error {
 				return fmt.Errorf("the link to NATS was closed: %w", lastError(nc))
 			}
 			n.report(nc)
+			n.keepTrust()
+			n.findings.asked.Store(true)
+			if i%keepEvery == 0 && n.cfg.TrustFile != "" {
+				n.findings.keep.Store(true)
+			}
 		}
 	}
 }

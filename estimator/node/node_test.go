@@ -2,6 +2,7 @@ package node
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ func TestEveryStateIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := predictor.NewPrediction()
+	ones := slices.Repeat([]float64{1}, len(want.Mean)) // nothing has come yet to correct them by
 	for seq := range uint64(50) {
 		s := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.01 * float64(seq), -0.2}}
 		q := estimator.Query{X0: s.X}
@@ -54,7 +56,7 @@ func TestEveryStateIsAnswered(t *testing.T) {
 			Vehicle: "v1", Model: m.ID, Instance: n.Instance(), Seq: seq, T: s.T, ValidUntil: s.T + 1e9,
 			Channels: []string{"x0", "x1"}, Units: []string{"m", "m"},
 			Horizon: want.Times, Mean: want.Mean, Std: want.Std, ObsStd: want.ObsStd,
-			Inputs: inputs, Flags: flags, OOD: want.OOD,
+			Inputs: inputs, Flags: flags, OOD: want.OOD, Factor: ones,
 		}, got); d != "" {
 			t.Fatalf("prediction %d: %s", seq, d)
 		}
@@ -81,7 +83,7 @@ func TestWarningsAreFlagged(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := predictions.prediction()
-	if want := wire.OutOfDistribution | wire.Late | wire.Partial; p.Flags != want || p.OOD <= 1 {
+	if want := wire.OutOfDistribution | wire.Late | wire.Partial | wire.Shortened; p.Flags != want || p.OOD <= 1 {
 		t.Errorf("flags %b, want %b; score %v", p.Flags, want, p.OOD)
 	}
 	statuses.status("one late", func(s *wire.Status) bool { return s.Late == 1 })

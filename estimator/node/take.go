@@ -9,7 +9,7 @@ func (n *Node) take(data []byte, epoch uint64) {
 	n.tally.came()
 	a := n.box.blank()
 	s := &a.state
-	if err := s.Decode(data, n.m.K, n.m.P); err != nil {
+	if err := s.Decode(data, n.K, n.P); err != nil {
 		n.tally.bad(err)
 		return
 	}
@@ -22,8 +22,17 @@ func (n *Node) take(data []byte, epoch uint64) {
 		return
 	}
 	n.order.take(s.Seq, s.T, steady)
-	n.tally.took(steady, n.order.missed)
+	a.age = n.offset.take(s.T, unix, steady)
+	if n.order.shared {
+		a.age = max(unix-s.T, 0)
+	}
+	if a.age > silentFrom*int64(n.cfg.AgeLimit) {
+		n.tally.refused(wire.TooOld, nil)
+		return
+	}
 	a.at, a.epoch, a.period = steady, epoch, int64(n.order.period)
+	_, now := n.cfg.Clock()
+	n.tally.took(steady, n.order.missed, a.age, n.offset.seconds(), now-steady)
 	if n.box.put() {
 		n.tally.refused(wire.Replaced, nil)
 	}

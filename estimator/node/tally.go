@@ -19,8 +19,27 @@ type tally struct {
 	taken     bool
 	takenAt   int64 // ns, steady, when the last state was taken
 	missed    uint64
+	delay     int64   // ns, of the last state taken
+	offset    float64 // s, of the robot's clock
+	used      uint64
+	ticks     uint64
+	silent    [wire.Reasons]uint64 // ticks without a prediction
+	shortened uint64
+	widened   uint64
 	latency   latency
+	phases    [phases]latency
 }
+
+// The phases of a prediction.
+const (
+	decoding = iota
+	predicting
+	encoding
+	publishing
+	phases
+)
+
+var phaseNames = [phases]string{"decode", "predict", "encode", "publish"}
 
 // came counts a state that came.
 func (t *tally) came() {
@@ -29,10 +48,36 @@ func (t *tally) came() {
 	t.mu.Unlock()
 }
 
-// took notes a state that was taken and the number missed so far.
-func (t *tally) took(at int64, missed uint64) {
+// took notes a state that was taken, the number missed so far, its delay, ns, the
+// offset of its clock, s, and what it took to read it, ns.
+func (t *tally) took(at int64, missed uint64, delay int64, offset float64, ns int64) {
 	t.mu.Lock()
-	t.taken, t.takenAt, t.missed = true, at, missed
+	t.taken, t.takenAt, t.missed, t.delay, t.offset = true, at, missed, delay, offset
+	t.phases[decoding].add(ns)
+	t.mu.Unlock()
+}
+
+// ticked counts ticks that were due.
+func (t *tally) ticked(n uint64) {
+	t.mu.Lock()
+	t.ticks += n
+	t.mu.Unlock()
+}
+
+// use counts a state that is predicted from.
+func (t *tally) use() {
+	t.mu.Lock()
+	t.used++
+	t.mu.Unlock()
+}
+
+// quiet counts ticks without a prediction. cause may be nil.
+func (t *tally) quiet(r wire.Reason, n uint64, cause error) {
+	t.mu.Lock()
+	t.silent[r] += n
+	if cause != nil {
+		t.last[r] = cause
+	}
 	t.mu.Unlock()
 }
 
@@ -56,14 +101,23 @@ func (t *tally) bad(err error) {
 	t.refused(wire.Malformed, err)
 }
 
-// sent counts a prediction sent ns after its state came.
-func (t *tally) sent(ns int64, late bool) {
+// sent counts a prediction with flags f, sent ns after its state came or its tick
+// was due, of which the parts took so long.
+func (t *tally) sent(ns int64, f wire.Flags, predict, encode, publish int64) {
 	t.mu.Lock()
 	t.published++
-	if late {
-		t.late++
+	for _, c := range [...]struct {
+		flag wire.Flags
+		n    *uint64
+	}{{wire.Late, &t.late}, {wire.Shortened, &t.shortened}, {wire.Widened, &t.widened}} {
+		if f&c.flag != 0 {
+			*c.n++
+		}
 	}
 	t.latency.add(ns)
+	t.phases[predicting].add(predict)
+	t.phases[encoding].add(encode)
+	t.phases[publishing].add(publish)
 	t.mu.Unlock()
 }
 

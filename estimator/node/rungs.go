@@ -1,0 +1,93 @@
+package node
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// rung is the predictor of the first points of the horizon.
+type rung struct {
+	p    *estimator.Predictor
+	dst  *estimator.Prediction
+	n    int // points
+	cost cost
+}
+
+// rungs are predictors of the whole horizon, of its first half, its first quarter,
+// and so on: what is predicted when there is no time for more. A prediction cannot
+// be cut short once begun, so the choice is made before, by what each has cost.
+type rungs []rung
+
+const (
+	mostRungs = 6
+	// share of the time left that a prediction is expected to take at most.
+	share = 0.8
+)
+
+// newRungs takes the memory for a model; shorter says whether for more than the
+// whole horizon.
+func newRungs(m *model.Model, times []float64, shorter bool) (rungs, error) {
+	var l rungs
+	for n := len(times); n > 0 && len(l) < mostRungs; n /= 2 {
+		p, err := estimator.New(m, times[:n])
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, rung{p: p, dst: p.NewPrediction(), n: n})
+		if !shorter {
+			break
+		}
+	}
+	return l, nil
+}
+
+// choose returns the longest rung that is expected to end within left ns, or the
+// shortest.
+func (l rungs) choose(left int64) int {
+	for i := range l[:len(l)-1] {
+		if l[i].cost.expected() <= share*float64(left) {
+			return i
+		}
+	}
+	return len(l) - 1
+}
+
+// spent notes what rung i has cost, ns. Those that were not tried are slowly
+// expected to have become cheaper: the computer may be less busy by now.
+func (l rungs) spent(i int, ns int64) {
+	l[i].cost.add(float64(ns))
+	for j := range i {
+		l[j].cost.forget()
+	}
+}
+
+// cost is a running estimate of what something costs, at the upper end: the mean
+// and four mean deviations. A single outlier counts as four times the mean, so
+// that one stall does not shorten a second of predictions.
+type cost struct {
+	mean, deviation float64 // ns
+}
+
+const (
+	costWeight = 1. / 32
+	costFading = 1. / 256
+)
+
+func (c *cost) add(ns float64) {
+	if c.mean == 0 {
+		c.mean = ns
+		return
+	}
+	d := min(ns, 4*c.mean) - c.mean
+	c.mean += costWeight * d
+	c.deviation += costWeight * (math.Abs(d) - c.deviation)
+}
+
+func (c *cost) forget() {
+	c.mean -= costFading * c.mean
+	c.deviation -= costFading * c.deviation
+}
+
+func (c *cost) expected() float64 { return c.mean + 4*c.deviation }
