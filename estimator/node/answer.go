@@ -31,26 +31,33 @@ func (n *Node) answer(nc *nats.Conn, a *arrival) {
 func (n *Node) serve(nc *nats.Conn, k *task, began int64) (wire.Reason, error) {
 	e := n.engine
 	k.contested = n.rivals.contested.Load()
-	r, cause := n.publish(nc, k, began)
+	r, cause := n.make(k), error(nil)
+	made := r
+	if made == wire.OK {
+		r, cause = n.publish(nc, k, began)
+	}
+	n.recorder.task(k, made, &e.out)
 	e.learn(k)
 	e.look()
 	n.tell()
 	return r, cause
 }
 
-func (n *Node) publish(nc *nats.Conn, k *task, began int64) (wire.Reason, error) {
-	e := n.engine
-	d, r := e.predict(k)
+// make makes the message of a task.
+func (n *Node) make(k *task) wire.Reason {
+	d, r := n.engine.predict(k)
 	unix, end := n.cfg.Clock()
 	if k.end = end; !n.cfg.RobotClock {
 		k.unix = unix
 	}
 	if r == wire.OK {
-		n.buf, r = e.finish(n.buf[:0], k, d)
+		n.buf, r = n.engine.finish(n.buf[:0], k, d)
 	}
-	if r != wire.OK {
-		return r, nil
-	}
+	return r
+}
+
+// publish hands the message of a task to the link.
+func (n *Node) publish(nc *nats.Conn, k *task, began int64) (wire.Reason, error) {
 	if !nc.IsConnected() || (k.tick == 0 && epoch(nc) != k.a.epoch) {
 		return wire.Disconnected, nil
 	}
@@ -59,8 +66,8 @@ func (n *Node) publish(nc *nats.Conn, k *task, began int64) (wire.Reason, error)
 		return n.unsent(nc, err)
 	}
 	_, sent := n.cfg.Clock()
-	e.craft.rungs.spent(k.rung, sent-began)
-	n.tally.sent(sent-k.from(), e.out.Flags, k.end-began, encoded-k.end, sent-encoded)
+	n.engine.craft.rungs.spent(k.rung, sent-began)
+	n.tally.sent(sent-k.from(), n.engine.out.Flags, k.end-began, encoded-k.end, sent-encoded)
 	return wire.OK, nil
 }
 

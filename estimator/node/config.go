@@ -41,6 +41,11 @@ type Config struct {
 	FalseAlarms time.Duration // (optional) mean time between false alarms of the flag miscalibrated; defaults to 100 h
 	TrustFile   string        // (optional) where what is known of the intervals is kept over a restart
 
+	// Record names a file in which everything is recorded that is needed to make the
+	// same predictions again, see package journal. A file of that name is moved aside.
+	Record      string // (optional)
+	RecordLimit int64  // (optional) bytes at which the recording ends; defaults to 4 GiB
+
 	Clock Clock             // (optional) defaults to SystemClock
 	Log   func(line string) // (optional) for what an operator should read; defaults to nothing
 }
@@ -109,6 +114,9 @@ func (c *Config) complete(m *model.Model) error {
 	}
 	if c.AgeLimit == 0 || c.AgeLimit > c.Validity/silentFrom {
 		c.AgeLimit = max(c.Validity/silentFrom, 1)
+	}
+	if c.RecordLimit == 0 {
+		c.RecordLimit = 4 << 30
 	}
 	if c.Clock == nil {
 		c.Clock = SystemClock()

@@ -17,6 +17,7 @@ type craft struct {
 	rungs  rungs
 	bridge *bridge // nil where each state is answered
 	health *health // nil where the model has no dynamics net
+	file   []byte  // the model's, where what happens is recorded
 	trust  []byte  // what was known of its intervals when it was last in use; nil = nothing
 }
 
@@ -30,8 +31,14 @@ func newCraft(c *Config, m *model.Model) (*craft, error) {
 	if times == nil {
 		times = modelTimes(m)
 	}
-	r := &craft{m: m, times: times}
+	r := &craft{times: times}
 	var err error
+	if c.Record != "" {
+		if r.file, m, err = asFile(m); err != nil {
+			return nil, err
+		}
+	}
+	r.m = m
 	if r.rungs, err = newRungs(m, times, c.Rate > 0 || c.Deadline > 0); err != nil {
 		return nil, err
 	}

@@ -24,11 +24,12 @@ type Node struct {
 	offset  offset
 
 	// The worker's.
-	engine  *engine
-	task    task
-	newest  *arrival // at a fixed rate: what is predicted from
-	buf     []byte
-	subject string
+	engine   *engine
+	task     task
+	recorder *recorder
+	newest   *arrival // at a fixed rate: what is predicted from
+	buf      []byte
+	subject  string
 
 	// The reporter's.
 	status   wire.Status
@@ -115,6 +116,17 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) error {
 	if nc.Opts.ReconnectBufSize >= 0 {
 		panic(buffered)
 	}
+	if n.cfg.Record != "" {
+		var err error
+		if n.recorder, err = newRecorder(&n.cfg); err != nil {
+			return err
+		}
+		defer func() {
+			if err := n.recorder.close(); err != nil {
+				n.cfg.Log("recording: " + err.Error())
+			}
+		}()
+	}
 	_, n.began = n.cfg.Clock()
 	n.before = interval{at: n.began}
 	rivals, err := nc.Subscribe(wire.StatusSubject(n.cfg.Vehicle), func(m *nats.Msg) { n.hear(m.Data) })
@@ -132,6 +144,7 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("subscribing to %s: %w", wire.StateSubject(n.cfg.Vehicle), err)
 	}
 	n.states = states
+	n.recorder.model(n.engine.craft)
 	stop := make(chan struct{})
 	var worker sync.WaitGroup
 	if n.cfg.Rate > 0 {

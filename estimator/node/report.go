@@ -31,6 +31,13 @@ func (n *Node) compose(reconnects uint64) {
 	if text := n.models.refused.Load(); text != nil {
 		s.Refused = *text
 	}
+	s.Recording, s.Unrecorded = "", 0
+	if n.recorder != nil {
+		s.Recording, s.Unrecorded = "on", n.recorder.w.Lost()
+		if err := n.recorder.w.Err(); err != nil {
+			s.Recording = shorten(err.Error())
+		}
+	}
 	n.found(s)
 	n.flooded()
 	s.T, s.Uptime, s.Reconnects = unix, float64(steady-n.began)*1e-9, reconnects

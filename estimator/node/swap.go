@@ -100,5 +100,6 @@ func (n *Node) change() {
 	}
 	if c := n.models.next.Swap(nil); c != nil {
 		n.engine.use(c)
+		n.recorder.model(c)
 	}
 }

@@ -128,10 +128,15 @@ var storeys = []storey{
 		"what is asked of the operating system depends on nothing that is computed",
 	},
 	{
+		"estimator/node/journal",
+		[]string{"estimator/msgbin"},
+		"records of what was consumed are bytes and numbers: what they mean is known to who replays them",
+	},
+	{
 		"estimator/node",
 		[]string{
 			"estimator", "estimator/channel", "estimator/durable", "estimator/mlp", "estimator/model", "estimator/msgbin",
-			"estimator/node/realtime", "estimator/node/trust", "estimator/rollout", "estimator/wire",
+			"estimator/node/journal", "estimator/node/realtime", "estimator/node/trust", "estimator/rollout", "estimator/wire",
 		},
 		"the process joins a predictor to messages; flight logs are not its business",
 	},
@@ -181,6 +186,11 @@ var guests = []guest{
 		"golang.org/x/sys",
 		[]string{"estimator/node", "firmware-sim/live", "cmd"},
 		"clocks and priorities are for what runs in real time",
+	},
+	{
+		"github.com/klauspost/compress",
+		[]string{"bridge"},
+		"packed logs are unpacked where they are converted; what flies reads its own formats only",
 	},
 	{
 		"gonum.org/v1/gonum/blas",
@@ -285,6 +295,11 @@ var permits = []permit{
 		"estimator/flightlog/inspect",
 		[]string{"os", "time"},
 		"describes a log file to a person: its durations are times, nothing reads a clock",
+	},
+	{
+		"estimator/node/journal/writer.go",
+		[]string{"os", "io/fs", "sync", "time"},
+		"writes beside the loop that must not wait for a disk",
 	},
 	{
 		"estimator/node/realtime",

@@ -1,0 +1,128 @@
+// Package journal owns the record of what an estimator took in and gave out: the
+// states as it consumed them, with what the clocks said, the models, and a digest
+// of every prediction. FORMAT.md is the normative page.
+//
+// A [Writer] never keeps its caller waiting: records go through a bounded buffer
+// to a goroutine that writes, and those that do not fit are counted. A [Reader]
+// reads record by record in bounded memory.
+package journal
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+const (
+	magic   = "dgm-journal"
+	version = 1
+
+	frameStart = 0x93     // an array of three
+	mostBytes  = 80 << 20 // of one payload: a model with all its members
+	mostText   = 1024
+	mostTimes  = 10000
+)
+
+// Kind says what a record is.
+type Kind uint8
+
+// The kinds. Their numbers stand in files and never change.
+const (
+	KindHeader     Kind = 1
+	KindModel      Kind = 2
+	KindState      Kind = 3
+	KindPrediction Kind = 4
+	KindLost       Kind = 5
+	KindEnd        Kind = 6
+)
+
+// Header says who recorded and how it was configured.
+type Header struct {
+	Vehicle, Instance, Platform string
+
+	Times       []float64 // s; empty = the model's
+	Rate        float64   // Hz; 0 = an answer to each state
+	RobotClock  bool
+	Validity    int64 // ns
+	Deadline    int64 // ns
+	AgeLimit    int64 // ns
+	FalseAlarms int64 // ns
+	NoTrust     bool
+}
+
+// Model is a model that was taken.
+type Model struct {
+	File  []byte
+	Trust []byte // what was known of its intervals; empty = nothing
+}
+
+// State is a state that was consumed.
+type State struct {
+	At      int64 // ns, steady
+	Age     int64 // ns
+	Period  int64 // ns
+	Message []byte
+}
+
+// Prediction is what was made of a state, and when.
+type Prediction struct {
+	Tick      uint64
+	Due, End  int64 // ns, steady
+	Unix      int64 // ns
+	Rung      int
+	Fresh     bool
+	Contested bool
+	Outcome   string // as in reasons; OK = a message was made
+
+	// Where Outcome is OK:
+	Seq           uint64
+	T, ValidUntil int64
+	Flags         uint64
+	Points        int
+	Digests       [len(Digested)]uint64
+}
+
+// OK is the outcome of a prediction that became a message.
+const OK = "ok"
+
+// Digested are the parts of a prediction that have a digest.
+var Digested = [...]string{"mean", "std", "obs_std", "factor", "ood"}
+
+// Digest returns the digest of numbers.
+func Digest(v []float64) uint64 {
+	h := uint64(14695981039346656037)
+	for _, x := range v {
+		h = (h ^ math.Float64bits(x)) * 1099511628211
+	}
+	return h
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// kindBytes[k] is k, so that a checksum can run over it without allocating.
+var kindBytes = [...]byte{0, 1, 2, 3, 4, 5, 6}
+
+func checksum(k Kind, payload []byte) uint32 {
+	return crc32.Update(crc32.Update(0, castagnoli, kindBytes[k:k+1]), castagnoli, payload)
+}
+
+// Error says what is wrong with a journal, and where.
+type Error struct {
+	Name   string // of the file
+	Record int    // counted from 0
+	Offset int64  // byte at which the record begins
+	Text   string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s: record %d at byte %d: %s", e.Name, e.Record, e.Offset, e.Text)
+}
+
+// appendFrame appends a whole record.
+func appendFrame(dst []byte, k Kind, payload []byte) []byte {
+	dst = append(dst, frameStart, byte(k))
+	dst = msgbin.AppendUint(dst, uint64(checksum(k, payload)))
+	return msgbin.AppendBin(dst, payload)
+}

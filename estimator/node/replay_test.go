@@ -1,0 +1,248 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// otherPendulum is a model of the same channels with other numbers.
+func otherPendulum(seed uint64) *model.Model {
+	return artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1}, seed)
+}
+
+// flight records a flight with everything that changes predictions: plans,
+// covariances, errors that the factor learns from, late and lost states, another
+// model on the way, ticks that have no time.
+func flight(t *testing.T, rate float64) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "out.msgpack")
+	n, c, nc, predictions := offline(t, Config{Rate: rate, AgeLimit: 60 * time.Millisecond, Record: path})
+	var err error
+	if n.recorder, err = newRecorder(&n.cfg); err != nil {
+		t.Fatal(err)
+	}
+	c2, err := newCraft(&n.cfg, n.models.current) // with the bytes of its file
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.engine.use(c2)
+	n.recorder.model(c2)
+	for i := range uint64(400) {
+		c.pass(10 * ms)
+		s := wire.State{Seq: i + 1, T: c.unix - int64(i%7)*ms, X: []float64{math.Sin(float64(i) / 9), math.Cos(float64(i) / 5)}}
+		switch i % 4 {
+		case 1:
+			s.U = []float64{0.2}
+		case 2:
+			s.Plan, s.P0 = []float64{0.1, 0.2, 0.3}, []float64{1e-3, 0, 0, 2e-3}
+		case 3:
+			s.X[0] += 1 // far off what was predicted
+		}
+		if i%11 != 5 {
+			n.take(s.Append(nil), 0)
+		}
+		if i == 200 {
+			if err := n.Swap(otherPendulum(9)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		switch {
+		case rate > 0:
+			if i%50 == 7 {
+				n.engine.craft.rungs[0].cost.mean = 1e9
+			}
+			n.tick(nc, i+1, c.steady)
+		default:
+			if a := n.box.get(); a != nil {
+				c.pass(int64(i%5) * 20 * ms)
+				n.answer(nc, a)
+			}
+		}
+	}
+	if err := n.recorder.close(); err != nil {
+		t.Fatal(err)
+	}
+	if len(predictions.msgs) < 100 {
+		t.Fatalf("only %d predictions", len(predictions.msgs))
+	}
+	return path
+}
+
+func replayed(t *testing.T, path string, with ReplayConfig) (Replayed, error) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Replay(bytes.NewReader(b), "out.msgpack", with)
+}
+
+func TestReplayEqualsFlight(t *testing.T) {
+	for _, rate := range []float64{0, 100} {
+		path := flight(t, rate)
+		sum, err := replayed(t, path, ReplayConfig{})
+		if err != nil {
+			t.Fatalf("rate %v: %v", rate, err)
+		}
+		if sum.Models != 2 || sum.States < 300 || sum.Predictions < 300 || sum.Lost != 0 || sum.Torn {
+			t.Errorf("rate %v: replayed %+v", rate, sum)
+		}
+	}
+}
+
+func TestReplayNamesWhatDiffers(t *testing.T) {
+	path := flight(t, 0)
+	h := func() Config {
+		return Config{Vehicle: "v1", AgeLimit: 60 * time.Millisecond}
+	}
+	for name, c := range map[string]struct {
+		with ReplayConfig
+		part []string
+	}{
+		"other model":    {ReplayConfig{Model: otherPendulum(77)}, []string{"other model: model ", "which flew", "record 3", "seq 1", "mean has other bits"}},
+		"other limit":    {ReplayConfig{Config: func() *Config { c := h(); c.AgeLimit = 20 * time.Millisecond; return &c }()}, []string{"other configuration: ", "age_limit is 20ms and was 60ms", "std has other bits"}},
+		"without trust":  {ReplayConfig{Config: func() *Config { c := h(); c.NoTrust = true; return &c }()}, []string{"trust off is true and was false", "factor has other bits"}},
+		"other validity": {ReplayConfig{Config: func() *Config { c := h(); c.Validity = 500 * time.Millisecond; return &c }()}, []string{"validity is 500ms and was 1s", "valid_until is"}},
+	} {
+		_, err := replayed(t, path, c.with)
+		var d *Difference
+		if !errors.As(err, &d) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, part := range c.part {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v, want %q in it", name, err, part)
+			}
+		}
+	}
+	if _, err := replayed(t, path, ReplayConfig{Config: func() *Config { c := h(); return &c }()}); err != nil {
+		t.Errorf("the configuration that flew, given again: %v", err)
+	}
+}
+
+// rewrite copies the records of a journal that keep wants, as bytes.
+func rewrite(t *testing.T, path string, keep func(i int, k journal.Kind) bool) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.NewReader(bytes.NewReader(b), "all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []int64
+	var kinds []journal.Kind
+	for {
+		k, err := r.Next()
+		if err != nil {
+			break
+		}
+		_, at := r.Record()
+		places, kinds = append(places, at), append(kinds, k)
+	}
+	out := append([]byte(nil), b[:places[0]]...)
+	places = append(places, int64(len(b)))
+	for i, k := range kinds {
+		if keep(i, k) {
+			out = append(out, b[places[i]:places[i+1]]...)
+		}
+	}
+	return out
+}
+
+func TestReplayOfAJournalThatLacksSomething(t *testing.T) {
+	path := flight(t, 0)
+	states := 0
+	less := rewrite(t, path, func(_ int, k journal.Kind) bool {
+		if k == journal.KindState {
+			states++
+		}
+		return k != journal.KindState || states != 100
+	})
+	_, err := Replay(bytes.NewReader(less), "less", ReplayConfig{})
+	var d *Difference
+	if !errors.As(err, &d) || !strings.Contains(err.Error(), "missing input: the journal lacks 1 records") {
+		t.Errorf("without a state: %v", err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := Replay(bytes.NewReader(b[:len(b)*2/3]), "torn", ReplayConfig{})
+	if err != nil || !sum.Torn || sum.Predictions < 50 {
+		t.Errorf("cut off: %+v, %v", sum, err)
+	}
+	sum, err = Replay(bytes.NewReader(append(b[:len(b)*2/3:len(b)*2/3], make([]byte, 4096)...)), "zeros", ReplayConfig{})
+	if !sum.Torn && err == nil {
+		t.Errorf("zeros at the end: %+v, %v", sum, err)
+	}
+	b[len(b)/2] ^= 4
+	var e *journal.Error
+	if _, err = Replay(bytes.NewReader(b), "damaged", ReplayConfig{}); !errors.As(err, &e) || !strings.Contains(err.Error(), "damaged: record ") {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err = Replay(strings.NewReader("a flight log"), "other", ReplayConfig{}); err == nil {
+		t.Error("something else was replayed")
+	}
+}
+
+// In earnest, over NATS, with the clock of the computer.
+func TestRecordedLive(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	path := filepath.Join(t.TempDir(), "out.msgpack")
+	n, stop := run(t, nc, Config{Record: path}, pendulum())
+	predictions := listen(t, nc, wire.AllPredictions)
+	listening(listen(t, nc, wire.StatusSubject("v1")))
+	for i := range uint64(60) {
+		send(t, nc, i+1)
+		predictions.prediction()
+		if i == 30 {
+			if err := n.Swap(otherPendulum(3)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stop()
+	sum, err := replayed(t, path, ReplayConfig{})
+	if err != nil || sum.Predictions != 60 || sum.Models != 2 || sum.Torn {
+		t.Errorf("replayed %+v: %v", sum, err)
+	}
+}
+
+func TestADiskThatDoesNotTakeTheRecording(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("a full disk: there is no /dev/full")
+	}
+	dir := t.TempDir()
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	n, err := New(Config{Vehicle: "v1", Record: filepath.Join(dir, "no", "such", "folder")}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Run(t.Context(), nc); err == nil || !strings.Contains(err.Error(), "recording: ") {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	run(t, nc, Config{Record: filepath.Join(dir, "out.msgpack"), RecordLimit: 30000}, pendulum())
+	predictions := listen(t, nc, wire.AllPredictions)
+	statuses := listen(t, nc, wire.StatusSubject("v1"))
+	listening(statuses)
+	for i := range uint64(500) {
+		send(t, nc, i+1)
+		predictions.prediction()
+	}
+	statuses.status("the end of the recording", func(s *wire.Status) bool { return strings.Contains(s.Recording, "limit") })
+	send(t, nc, 501)
+	predictions.prediction() // and it goes on predicting
+}
