@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/derivative"
 )
 
 func importCSV() *cobra.Command {
@@ -69,17 +70,22 @@ flight log. Every file begins a segment. The map says what is in the columns:
 // report says what was written and what the user should know about it.
 func report(w io.Writer, m *csv.Map, s *csv.Summary) error {
 	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %d rows in %d segments, %.6g s\n", s.Out, m.Vehicle, s.Rows, s.Segments, 1e-9*float64(s.Duration))
-	for _, f := range s.Found {
-		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
-	}
-	for _, f := range s.Near {
-		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not taken; if it is, write derivative = %q, or mend scale\n",
-			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
-	}
+	derivatives(w, s.Found, s.Near)
 	for _, text := range s.Remarks {
 		fmt.Fprintln(w, text)
 	}
 	return err
+}
+
+// derivatives says which channels are others' derivatives, by the data.
+func derivatives(w io.Writer, found, near []derivative.Found) {
+	for _, f := range found {
+		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
+	}
+	for _, f := range near {
+		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not taken; if it is, write derivative = %q, or mend scale\n",
+			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
+	}
 }
 
 // progress shows the share that is done on standard error where that is a

@@ -1,6 +1,8 @@
 // Command dgm-bridge turns the logs that robots already have into flight logs,
 // and says what is in a flight log.
 //
+//	dgm-bridge topics log.ulg
+//	dgm-bridge import ulog --preset px4-quadrotor log.ulg --out flight.msgpack
 //	dgm-bridge import csv --map map.toml a.csv b.csv --out flight.msgpack
 //	dgm-bridge info flight.msgpack
 package main
@@ -23,6 +25,9 @@ func root() *cobra.Command {
 		Short: "Turn logs of another format into one flight log",
 	}
 	imports.AddCommand(importCSV())
-	cmd.AddCommand(imports, info())
+	for i := range formats {
+		imports.AddCommand(importTopics(&formats[i]))
+	}
+	cmd.AddCommand(imports, topics(), info())
 	return cmd
 }

@@ -1,0 +1,57 @@
+package frames
+
+import "math"
+
+// Frame names the axes of a vector.
+type Frame string
+
+// The frames. Unknown axes are kept as they are.
+const (
+	Unknown Frame = ""
+	NED     Frame = "ned"
+	ENU     Frame = "enu"
+	FRD     Frame = "frd"
+	FLU     Frame = "flu"
+)
+
+// World says whether a frame is fixed to the ground.
+func (f Frame) World() bool { return f == NED || f == ENU }
+
+// Body says whether a frame is fixed to the robot.
+func (f Frame) Body() bool { return f == FRD || f == FLU }
+
+// Known says whether a name is one of the frames.
+func (f Frame) Known() bool { return f.World() || f.Body() }
+
+// Vector returns v, given in from, in to. Both must be of the world or both of
+// the body. Each of the conversions is its own inverse.
+func Vector(v [3]float64, from, to Frame) [3]float64 {
+	switch {
+	case from == to:
+		return v
+	case from.World() && to.World():
+		return [3]float64{v[1], v[0], -v[2]}
+	case from.Body() && to.Body():
+		return [3]float64{v[0], -v[1], -v[2]}
+	}
+	panic("frames: a vector of the world cannot be given in axes of the body, nor the other way round")
+}
+
+// half is the sine and the cosine of 45°.
+var half = math.Sqrt(0.5)
+
+// Attitude returns the attitude q, of a body in axes body to a world in axes
+// world, for the axes toBody and toWorld.
+func Attitude(q Quaternion, world, body, toWorld, toBody Frame) Quaternion {
+	if !world.World() || !toWorld.World() || !body.Body() || !toBody.Body() {
+		panic("frames: an attitude is between a frame of the body and one of the world")
+	}
+	if world != toWorld {
+		// Half a turn about the bisector of x and y swaps them and turns z over.
+		q = Mul(Quaternion{0, half, half, 0}, q)
+	}
+	if body != toBody {
+		q = Mul(q, Quaternion{0, 1, 0, 0}) // half a turn about x
+	}
+	return q.Positive()
+}

@@ -1,0 +1,68 @@
+package frames
+
+import (
+	"math"
+	"strings"
+)
+
+// quantity is what a unit measures.
+type quantity string
+
+// unit is a unit in terms of the first one of its quantity.
+type unit struct {
+	of     quantity
+	factor float64
+	offset float64
+}
+
+// units are those that logs use, by their names in lower case without spaces.
+// Several spellings stand for one unit. A name that means different things in
+// different logs is not here.
+var units = map[string]unit{
+	"rad": {"angle", 1, 0}, "deg": {"angle", math.Pi / 180, 0}, "degheading": {"angle", math.Pi / 180, 0}, "°": {"angle", math.Pi / 180, 0},
+	"cdeg": {"angle", math.Pi / 18000, 0}, "mrad": {"angle", 1e-3, 0}, "dege7": {"angle", math.Pi / 180e7, 0}, "turn": {"angle", 2 * math.Pi, 0},
+
+	"rad/s": {"rate", 1, 0}, "deg/s": {"rate", math.Pi / 180, 0}, "cdeg/s": {"rate", math.Pi / 18000, 0}, "mrad/s": {"rate", 1e-3, 0},
+	"rpm": {"rate", 2 * math.Pi / 60, 0},
+
+	"m": {"length", 1, 0}, "dm": {"length", 0.1, 0}, "cm": {"length", 1e-2, 0}, "mm": {"length", 1e-3, 0}, "km": {"length", 1e3, 0},
+
+	"m/s": {"speed", 1, 0}, "cm/s": {"speed", 1e-2, 0}, "mm/s": {"speed", 1e-3, 0}, "dm/s": {"speed", 0.1, 0}, "km/h": {"speed", 1 / 3.6, 0},
+
+	// 1 g as by ISO 80000-3.
+	"m/s^2": {"acceleration", 1, 0}, "m/s/s": {"acceleration", 1, 0}, "m/s²": {"acceleration", 1, 0},
+	"cm/s^2": {"acceleration", 1e-2, 0}, "cm/s/s": {"acceleration", 1e-2, 0},
+	"g": {"acceleration", 9.80665, 0}, "mg": {"acceleration", 9.80665e-3, 0},
+
+	"v": {"voltage", 1, 0}, "mv": {"voltage", 1e-3, 0}, "cv": {"voltage", 1e-2, 0},
+	"a": {"current", 1, 0}, "ma": {"current", 1e-3, 0}, "ca": {"current", 1e-2, 0},
+
+	"s": {"time", 1, 0}, "ms": {"time", 1e-3, 0}, "us": {"time", 1e-6, 0}, "µs": {"time", 1e-6, 0}, "ns": {"time", 1e-9, 0},
+
+	"1": {"share", 1, 0}, "%": {"share", 1e-2, 0}, "permille": {"share", 1e-3, 0},
+
+	"pa": {"pressure", 1, 0}, "hpa": {"pressure", 100, 0}, "mbar": {"pressure", 100, 0}, "kpa": {"pressure", 1e3, 0},
+
+	"k": {"temperature", 1, 0}, "degc": {"temperature", 1, 273.15}, "°c": {"temperature", 1, 273.15}, "cdegc": {"temperature", 1e-2, 273.15},
+}
+
+// Unit returns what turns a value in unit from into unit to:
+//
+//	value_to = scale · value_from + offset
+//
+// ok is false where the units do not measure the same thing or are not known,
+// unless they are spelt alike.
+func Unit(from, to string) (scale, offset float64, ok bool) {
+	from, to = plain(from), plain(to)
+	if from == to {
+		return 1, 0, true
+	}
+	a, okA := units[from]
+	b, okB := units[to]
+	if !okA || !okB || a.of != b.of {
+		return 1, 0, false
+	}
+	return a.factor / b.factor, (a.offset - b.offset) / b.factor, true
+}
+
+func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "")) }

@@ -1,0 +1,114 @@
+package importer_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// msg is one message of an invented log: topic, time in ms, values.
+type msg struct {
+	topic  string
+	ms     int64
+	values []float64
+}
+
+// invented is a log in memory. It implements telemetry.Source.
+type invented struct {
+	fields   map[string][]telemetry.Field
+	clock    map[string]string // of topics; "" = the recorder's
+	behind   map[string]int64  // ns, of clocks
+	msgs     []msg
+	problems telemetry.Problems
+
+	wants  telemetry.Wants
+	next   int
+	topics map[string]*telemetry.Topic
+	paths  map[string][]string
+}
+
+func (s *invented) open(_ string, wants telemetry.Wants) (telemetry.Source, error) {
+	c := *s
+	c.wants, c.topics, c.paths = wants, map[string]*telemetry.Topic{}, map[string][]string{}
+	return &c, nil
+}
+
+func (s *invented) Next() (*telemetry.Message, error) {
+	if s.next == len(s.msgs) {
+		return nil, io.EOF
+	}
+	m := s.msgs[s.next]
+	s.next++
+	fields := s.fields[m.topic]
+	t := s.topics[m.topic]
+	if t == nil {
+		t = &telemetry.Topic{Name: m.topic, Seq: len(s.topics), Clock: s.clock[m.topic],
+			Fields: func() []telemetry.Field { return fields },
+			Check: func(path string) error {
+				if !slices.ContainsFunc(fields, func(f telemetry.Field) bool { return f.Path == path }) {
+					return errors.New("there is no such field")
+				}
+				return nil
+			}}
+		s.topics[m.topic] = t
+		s.paths[m.topic] = s.wants.Paths(t)
+	}
+	out := &telemetry.Message{Topic: t, Time: m.ms * 1e6, Logged: m.ms * 1e6, Stamped: t.Clock != ""}
+	out.Time -= s.behind[t.Clock]
+	for _, p := range s.paths[m.topic] {
+		out.Values = append(out.Values, m.values[slices.IndexFunc(fields, func(f telemetry.Field) bool { return f.Path == p })])
+	}
+	return out, nil
+}
+
+func (s *invented) Problems() *telemetry.Problems { return &s.problems }
+func (s *invented) Taken() int64                  { return int64(s.next) }
+func (s *invented) Size() int64                   { return int64(len(s.msgs)) }
+func (s *invented) Close() error                  { return nil }
+
+// names makes fields without units.
+func names(all ...string) (f []telemetry.Field) {
+	for _, n := range all {
+		f = append(f, telemetry.Field{Path: n})
+	}
+	return f
+}
+
+// run imports an invented log that must be right.
+func run(t *testing.T, s *invented, text string, all bool) (*flightlog.Log, *importer.Summary) {
+	t.Helper()
+	sum, out, err := try(t, s, text, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := flightlog.ReadFile(out)
+	if err != nil || log.Damage != nil {
+		t.Fatal(err, log)
+	}
+	return log, sum
+}
+
+func try(t *testing.T, s *invented, text string, all bool) (sum *importer.Summary, out string, err error) {
+	t.Helper()
+	m, err := importer.ParseMap("map.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	out = filepath.Join(dir, "flight.msgpack")
+	sum, err = importer.Import(context.Background(), importer.Job{Format: "invented", Open: s.open, Map: m, Inputs: []string{filepath.Join(dir, "a.log")}, Out: out, All: all})
+	if err != nil {
+		if left, _ := os.ReadDir(dir); len(left) != 0 {
+			t.Errorf("a failed import left %v", left)
+		}
+	}
+	return sum, out, err
+}

@@ -1,0 +1,223 @@
+package importer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// Job is what is imported, how and where to.
+type Job struct {
+	Format string // name of the format, for the log's header
+	Open   func(path string, wants telemetry.Wants) (telemetry.Source, error)
+	Map    *Map
+	Inputs []string // files, one or more
+	Out    string
+	All    bool // keep what is in no phase of the map: the robot on the ground
+
+	// Progress, if not nil, is called now and then with the share that is done,
+	// 0 to 1.
+	Progress func(share float64)
+}
+
+// Summary says what an import did.
+type Summary struct {
+	Out      string
+	Vehicle  string
+	Rows     int
+	Segments int
+	Duration int64              // ns, of all segments together
+	Found    []derivative.Found // derivatives that the data show
+	Near     []derivative.Found // what is nearly one; see derivative.Detector.Found
+	Remarks  []string           // where rows come from, what was interpolated, cut and left out, in sentences
+	Problems []string           // what could not be read, in sentences with file and place
+}
+
+// Import reads the inputs as the map says and writes the log out, or nothing
+// where anything is wrong. What could not be read of an input is not wrong: it is
+// passed over and told in the summary. The error is a *MapError, a
+// *telemetry.FieldError, what the file system or the reader says, or the cause of
+// ctx's end.
+func Import(ctx context.Context, jb Job) (*Summary, error) {
+	if len(jb.Inputs) == 0 {
+		panic("importer: no input")
+	}
+	j := &job{Job: jb}
+	// What cannot be written is said before anything is read.
+	trial, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.Map.header(nil)})
+	if err != nil {
+		return nil, err
+	}
+	trial.Abort()
+	if err := j.checkOut(); err != nil {
+		return nil, err
+	}
+	j.passes = 3
+	for _, path := range j.Inputs {
+		f, err := j.look(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		j.files = append(j.files, f)
+		j.at++
+	}
+	if j.plan, err = bind(j.Map, j.files); err != nil {
+		return nil, err
+	}
+	if j.All {
+		j.plan.phases = nil
+	}
+	s := &Summary{Out: j.Out, Vehicle: j.Map.Vehicle}
+	if j.wantsDerivatives() {
+		if err := j.detect(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	j.at = 2 * len(j.Inputs)
+	return s, j.write(ctx, s)
+}
+
+// job is one import.
+type job struct {
+	Job
+	files  []*survey
+	plan   *plan
+	passes int
+	at     int       // files read so far, in all passes
+	counts rowCounts // of the last pass
+}
+
+// tell reports progress within a file.
+func (j *job) tell(share float64) {
+	if j.Progress != nil {
+		j.Progress(min(1, (float64(j.at)+share)/float64(j.passes*len(j.Inputs))))
+	}
+}
+
+// checkOut refuses to write over an input.
+func (j *job) checkOut() error {
+	there, err := os.Stat(j.Out)
+	if err != nil {
+		return nil // it is not there
+	}
+	for _, path := range j.Inputs {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
+			return fmt.Errorf("%s: is an input, too; choose another name for the log", j.Out)
+		}
+	}
+	return nil
+}
+
+// wantsDerivatives says whether there is a state for whose derivative the data
+// must be looked at.
+func (j *job) wantsDerivatives() bool {
+	for i := range j.Map.Channels {
+		c := &j.Map.Channels[i]
+		for k := range c.names() {
+			if j.plan.sources[i] != nil && c.Role == channel.State && c.derivative(k) == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// detect reads everything once to find derivatives, which stand in the header.
+func (j *job) detect(ctx context.Context, s *Summary) error {
+	states := channel.Select(j.plan.header, channel.State)
+	declared := map[string]string{}
+	for i := range j.Map.Channels {
+		for k, name := range j.Map.Channels[i].names() {
+			declared[name] = j.Map.Channels[i].derivative(k)
+		}
+	}
+	for i := range states {
+		// What the map says is final, "none" as well.
+		states[i].Derivative = declared[states[i].Name]
+	}
+	d := derivative.New(states)
+	err := j.rows(ctx, nil, func(r *row) error {
+		if r.begins {
+			d.Break()
+		}
+		d.Add(r.t, r.x)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.Found, s.Near = d.Found()
+	for _, f := range s.Found {
+		j.plan.header[channel.Index(j.plan.header, f.Channel)].Derivative = f.Derivative
+	}
+	return nil
+}
+
+// maxTexts is how many of the robot's own words go into a log.
+const maxTexts = 1000
+
+// write reads everything again, into the log.
+func (j *job) write(ctx context.Context, s *Summary) error {
+	file, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.plan.header, Source: j.source()})
+	if err != nil {
+		return err
+	}
+	defer file.Abort()
+	texts := 0
+	say := func(t int64, text string) {
+		if texts++; texts <= maxTexts && text != "" && len(text) <= flightlog.MaxText {
+			// An error stays with the writer and comes back at the next sample.
+			_ = file.Note(t, text)
+		}
+	}
+	var last int64
+	err = j.rows(ctx, say, func(r *row) error {
+		s.Rows++
+		if r.begins {
+			s.Segments++
+			if err := file.BeginSegment(r.name, nil); err != nil {
+				return err
+			}
+		} else {
+			s.Duration += r.t - last
+		}
+		last = r.t
+		return file.Sample(r.t, r.x, r.u, r.aux)
+	})
+	if err != nil {
+		return err
+	}
+	j.summarise(s)
+	for _, text := range s.Remarks {
+		if err := file.Note(last, text); err != nil {
+			return err
+		}
+	}
+	for _, text := range s.Problems {
+		if err := file.Note(last, text); err != nil {
+			return err
+		}
+	}
+	return file.Commit()
+}
+
+// source names the files for the log's header, without their folders: a log does
+// not depend on where it was made.
+func (j *job) source() string {
+	names := make([]string, len(j.Inputs))
+	for i, path := range j.Inputs {
+		names[i] = filepath.Base(path)
+	}
+	s := j.Format + ": " + strings.Join(names, ", ")
+	if len(s) > flightlog.MaxSource {
+		s = fmt.Sprintf("%s: %d files from %.1000s to %.1000s", j.Format, len(names), names[0], names[len(names)-1])
+	}
+	return s
+}

@@ -1,0 +1,423 @@
+package importer_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+const quad = `
+vehicle = "q"
+[[channel]]
+names = ["x", "y", "z"]
+topic = "pos"
+fields = ["x", "y", "z"]
+axes = "ned"
+unit = "m"
+role = "state"
+derivatives = ["none", "none", "none"]
+[[channel]]
+names = ["roll", "pitch", "yaw"]
+topic = "att"
+quaternion = ["w", "x", "y", "z"]
+axes = "ned-frd"
+role = "state"
+derivatives = ["none", "none", "none"]
+[[channel]]
+name = "heading"
+topic = "mag"
+field = "deg"
+unit = "rad"
+period = 6.283185307179586
+role = "state"
+derivative = "none"
+[[channel]]
+name = "m1"
+topic = "nothing"
+field = "m"
+role = "input"
+[[channel.or]]
+topic = "out"
+field = "pwm"
+times = "volt"
+scale = 0.001
+offset = -1.0
+[[channel]]
+name = "temp"
+topic = "bat"
+field = "temp"
+role = "aux"
+optional = true
+`
+
+// quadLog has positions each 100 ms, attitudes each 40 ms at a yaw rate of 1
+// rad/s, a heading that goes over north, and an input that steps.
+func quadLog() *invented {
+	s := &invented{fields: map[string][]telemetry.Field{
+		"pos": names("x", "y", "z"), "att": names("w", "x", "y", "z"), "mag": {{Path: "deg", Unit: "deg"}}, "out": names("pwm", "volt"),
+	}}
+	for ms := range int64(1001) {
+		if ms%100 == 0 {
+			s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(ms), 2, -3}})
+		}
+		if ms%40 == 0 {
+			q := frames.FromEuler([3]float64{0.1, -0.2, 0.001 * float64(ms)})
+			s.msgs = append(s.msgs, msg{"att", ms, q[:]})
+		}
+		if ms%30 == 0 {
+			s.msgs = append(s.msgs, msg{"mag", ms, []float64{math.Mod(355+0.01*float64(ms), 360)}})
+		}
+		if ms%250 == 0 {
+			s.msgs = append(s.msgs, msg{"out", ms, []float64{float64(1000 + ms), 2}})
+		}
+	}
+	return s
+}
+
+func TestJoinsConvertsAndReports(t *testing.T) {
+	log, sum := run(t, quadLog(), quad, false)
+	if len(log.Segments) != 1 || len(log.Segments[0].T) != 11 || sum.Rows != 11 || sum.Duration != 1e9 {
+		t.Fatalf("%+v, %d segments", sum, len(log.Segments))
+	}
+	s := log.Segments[0]
+	K := len(channel.Select(log.Channels, channel.State))
+	for i, at := range s.T {
+		ms := 100 * float64(i)
+		want := []float64{ms, 2, -3, 0.1, -0.2, 0.001 * ms, (355 + 0.01*ms) * math.Pi / 180}
+		// The heading is interpolated on the short way, and not wrapped again.
+		if i == 10 {
+			want[6] = s.X[i*K+6] // after the last message of mag: not measured
+		}
+		got := s.X[i*K : (i+1)*K]
+		got[6] = math.Mod(got[6]+4*math.Pi, 2*math.Pi)
+		want[6] = math.Mod(want[6]+4*math.Pi, 2*math.Pi)
+		if d := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9), cmpopts.EquateNaNs()); d != "" || at != int64(100e6)*int64(i) {
+			t.Errorf("row %d at %d: %s", i, at, d)
+		}
+		// Held: the last of 0, 250, 500, …, times the battery, scaled.
+		if u := 0.001*2*(1000+250*math.Floor(ms/250)) - 1; math.Abs(s.U[i]-u) > 1e-12 {
+			t.Errorf("row %d: input %v, want %v", i, s.U[i], u)
+		}
+	}
+	told := strings.Join(sum.Remarks, "\n")
+	for _, want := range []string{"rows stand at the times of pos, 10 Hz, the slowest topic of the states", "roll, pitch, yaw: from att, 25 Hz, interpolated in 5 of 11 rows, samples 0.04 s apart at most",
+		"m1: from out, 4 Hz, held in 8 of 11 rows, 0.2 s at most", "heading: not measured in 1 of 11 rows: mag begins later or ends earlier", "temp left out: topic bat is not in"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+	if len(log.Notes) != len(sum.Remarks) {
+		t.Errorf("%d notes in the log, %d remarks", len(log.Notes), len(sum.Remarks))
+	}
+	if c := log.Channels[3]; c.Name != "roll" || c.Unit != "rad" || c.Period != 2*math.Pi || c.Frame != "ned-frd" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Axes asked for: the log has ENU and FLU.
+func TestFrames(t *testing.T) {
+	log, _ := run(t, quadLog(), "frames = \"enu-flu\"\n"+quad, false)
+	if d := cmp.Diff([]float64{2, 0, 3, 0.1, 0.2, math.Pi / 2}, log.Segments[0].X[:6], cmpopts.EquateApprox(0, 1e-12)); d != "" {
+		t.Error(d)
+	}
+	if log.Channels[0].Frame != "enu" || log.Channels[3].Frame != "enu-flu" || log.Channels[6].Frame != "" {
+		t.Errorf("%+v", log.Channels)
+	}
+}
+
+func TestBaseAndGaps(t *testing.T) {
+	s := quadLog()
+	// Nothing of att between 400 and 700 ms.
+	var kept []msg
+	for _, m := range s.msgs {
+		if m.topic != "att" || m.ms < 400 || m.ms > 700 {
+			kept = append(kept, m)
+		}
+	}
+	s.msgs = kept
+	log, sum := run(t, s, strings.Replace(quad, "[[channel]]", "[time]\nbase = \"att\"\nfrom = \"50ms\"\nto = \"900ms\"\n[[channel]]", 1), false)
+	if len(log.Segments) != 2 || log.Segments[0].T[0] != 80e6 || log.Segments[1].T[0] != 720e6 || log.Segments[1].Name != "a" || sum.Segments != 2 {
+		t.Fatalf("%+v", log.Segments)
+	}
+	if last := log.Segments[1].T; last[len(last)-1] != 880e6 {
+		t.Errorf("ends at %d", last[len(last)-1])
+	}
+	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "1 gaps longer than 0.2 s begin a segment, the longest 0.36 s") {
+		t.Error(told)
+	}
+}
+
+const phases = `
+vehicle = "q"
+[[phase]]
+topic = "status"
+field = "armed"
+equals = [2, 3]
+[[phase]]
+topic = "ev"
+field = "id"
+begins = [28]
+ends = [18]
+[[phase]]
+topic = "absent"
+field = "x"
+above = 0
+[[channel]]
+name = "x"
+topic = "pos"
+field = "x"
+role = "state"
+`
+
+// The parts in which all phases hold are segments; a state is what it first was
+// before it was first said, an event that ends a phase was preceded by it.
+func TestPhases(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "status": names("armed"), "ev": names("id")}}
+	for ms := range int64(1000) {
+		switch ms {
+		case 55: // before that, the robot flew
+			s.msgs = append(s.msgs, msg{"ev", ms, []float64{18}})
+		case 205:
+			s.msgs = append(s.msgs, msg{"ev", ms, []float64{28}})
+		case 206, 900: // says nothing about it
+			s.msgs = append(s.msgs, msg{"ev", ms, []float64{15}})
+		case 100: // before that, it was armed
+			s.msgs = append(s.msgs, msg{"status", ms, []float64{3}})
+		case 505, 700:
+			s.msgs = append(s.msgs, msg{"status", ms, []float64{1}})
+		case 800:
+			s.msgs = append(s.msgs, msg{"status", ms, []float64{2}})
+		}
+		if ms%10 == 0 {
+			s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(ms)}})
+		}
+	}
+	log, sum := run(t, s, phases, false)
+	var parts [][2]int64
+	for _, seg := range log.Segments {
+		parts = append(parts, [2]int64{seg.T[0] / 1e6, seg.T[len(seg.T)-1] / 1e6})
+	}
+	if d := cmp.Diff([][2]int64{{0, 50}, {210, 500}, {800, 990}}, parts); d != "" {
+		t.Error(d)
+	}
+	told := strings.Join(sum.Remarks, "\n")
+	for _, want := range []string{"44 rows on the ground or disarmed left out", "nothing is cut by x of absent: topic absent is not in"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+	if log, _ := run(t, s, phases, true); len(log.Segments) != 1 || len(log.Segments[0].T) != 100 {
+		t.Errorf("all: %d segments", len(log.Segments))
+	}
+	// Never in the air.
+	s.msgs = append([]msg{{"status", 0, []float64{1}}}, s.msgs[:20]...)
+	if _, _, err := try(t, s, phases, false); err == nil || !strings.Contains(err.Error(), "to keep them all, import with --all") {
+		t.Error(err)
+	}
+}
+
+// A clock that starts at zero when the robot does, a recorder with another, and a
+// topic that has no stamps: all on the base's clock.
+func TestClocks(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "raw": names("v")},
+		clock: map[string]string{"pos": "1/1"}, behind: map[string]int64{"1/1": 5e12}}
+	for ms := int64(5_000_000); ms < 5_001_000; ms += 10 {
+		s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(ms)}}, msg{"raw", ms + 5, []float64{float64(ms + 5)}})
+	}
+	log, sum := run(t, s, `
+vehicle = "q"
+[time]
+base = "pos"
+[[channel]]
+name = "x"
+topic = "pos"
+field = "x"
+role = "state"
+[[channel]]
+name = "v"
+topic = "raw"
+field = "v"
+role = "aux"
+`, false)
+	seg := log.Segments[0]
+	if seg.T[0] != 0 || seg.T[50] != 500e6 || math.Abs(seg.Aux[50]-seg.X[50]) > 1e-6 {
+		t.Errorf("times %v…, x %v, v %v: v is a straight line that equals x", seg.T[:2], seg.X[50], seg.Aux[50])
+	}
+	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "clock 1/1 is 5000 s behind the recorder's") {
+		t.Error(told)
+	}
+}
+
+// A wild stamp is left out; a clock that is set begins a segment.
+func TestWildStampsAndClockSet(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}}
+	for i := range int64(100) {
+		ms := 10 * i
+		if i == 20 {
+			s.msgs = append(s.msgs, msg{"pos", 9_000_000, []float64{-1}})
+		}
+		if i >= 50 {
+			ms += 3_600_000
+		}
+		s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(i)}})
+	}
+	log, sum := run(t, s, "vehicle = \"q\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n", false)
+	if len(log.Segments) != 2 || len(log.Segments[0].T) != 50 || log.Segments[1].X[0] != 54 {
+		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
+	}
+	told := strings.Join(sum.Remarks, "\n")
+	for _, want := range []string{"1 messages left out whose stamps are far from all others", "the clock was set 1 times, by 3600 s at most"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+}
+
+func TestDerivativesAreFound(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x", "v")}}
+	for i := range int64(2000) {
+		sec := 0.01 * float64(i)
+		s.msgs = append(s.msgs, msg{"pos", 10 * i, []float64{math.Sin(sec), math.Cos(sec)}})
+	}
+	text := "vehicle = \"q\"\n[[channel]]\nnames = [\"x\", \"v\"]\ntopic = \"pos\"\nfields = [\"x\", \"v\"]\nrole = \"state\"\n"
+	log, sum := run(t, s, text, false)
+	if log.Channels[0].Derivative != "v" || len(sum.Found) != 1 {
+		t.Errorf("%+v, %+v", log.Channels, sum.Found)
+	}
+	if log, sum := run(t, s, text+"derivatives = [\"none\", \"none\"]\n", false); log.Channels[0].Derivative != "" || len(sum.Found) != 0 {
+		t.Errorf("%+v, %+v", log.Channels, sum.Found)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	one := func(more string) string {
+		return "vehicle = \"q\"\n" + more + "\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nunit = \"m\"\nrole = \"state\"\n"
+	}
+	rad := func(text string) string { return strings.Replace(text, `"m"`, `"rad"`, 1) }
+	s := &invented{fields: map[string][]telemetry.Field{"pos": {{Path: "x", Unit: "deg"}}, "other": names("y")}, msgs: []msg{{"pos", 1, []float64{1}}, {"other", 1, []float64{1}}}}
+	for _, c := range []struct{ name, text, want string }{
+		{"no topic", strings.Replace(one(""), `"pos"`, `"nix"`, 1), "map.toml: channel x: topic nix is not in "},
+		{"no field", strings.Replace(one(""), `"x"`+"\nunit", `"y"`+"\nunit", 1), `topic pos: field "y": there is no such field`},
+		{"no base", rad(one("[time]\nbase = \"nix\"")), "map.toml: time.base: topic nix is not in "},
+		{"base of no channel", rad(one("[time]\nbase = \"other\"")), "no channel is read from other; name one of pos"},
+		{"unit", one(""), `the log gives the unit "deg", which is not turned into "m"; correct unit, or write from`},
+		{"instance", strings.Replace(one(""), "unit", "instance = 3\nunit", 1), "topic pos#3 is not in "},
+		{"cut", rad(one("[time]\nfrom = \"9s\"")), "nothing is left between time.from and time.to"},
+	} {
+		_, _, err := try(t, s, c.text, false)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestInterruptLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	m, err := importer.ParseMap("map.toml", []byte(quad))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := quadLog()
+	for range 8 {
+		s.msgs = append(s.msgs, s.msgs...)
+	}
+	// Each time at another share of the work.
+	for after := 1; ; after++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		n := 0
+		out := filepath.Join(dir, "flight.msgpack")
+		_, err = importer.Import(ctx, importer.Job{Format: "invented", Open: s.open, Map: m, Inputs: []string{"a.log"}, Out: out, Progress: func(share float64) {
+			if n++; n == after {
+				cancel()
+			}
+			if share < 0 || share > 1 {
+				t.Fatalf("progress %v", share)
+			}
+		}})
+		cancel()
+		if err == nil {
+			if after < 10 {
+				t.Errorf("only %d reports of progress", after)
+			}
+			break
+		}
+		left, _ := os.ReadDir(dir)
+		if !errors.Is(err, context.Canceled) || len(left) != 0 {
+			t.Fatalf("interrupted: %v, left %v", err, left)
+		}
+	}
+}
+
+func TestBadMaps(t *testing.T) {
+	good := "vehicle = \"q\"\n[time]\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n"
+	edit := func(old, new string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("no %q in the map", old)
+		}
+		return strings.Replace(good, old, new, 1)
+	}
+	for want, text := range map[string]string{
+		`key channel.colour: is not known; correct the spelling`: good + `colour = "red"`,
+		`vehicle: is missing`:                                      edit(`vehicle = "q"`, ""),
+		`vehicle: "a b" holds a space`:                             edit(`"q"`, `"a b"`),
+		`frames: "nwu" is not known; write ned-frd or enu-flu`:     "frames = \"nwu\"\n" + good,
+		`time.to: is not after time.from`:                          edit("[time]", "[time]\nfrom = \"2s\"\nto = \"1s\""),
+		`"5" is not a duration such as "50ms"`:                     edit("[time]", "[time]\nmax_gap = 5"),
+		`channel: there is none`:                                   "vehicle = \"q\"\n",
+		`channel 1 ("x"): topic is missing`:                        edit(`topic = "pos"`, ""),
+		`channel 1 ("x"): field is missing`:                        edit(`field = "x"`, ""),
+		`channel 1 (""): name is missing`:                          edit(`name = "x"`, ""),
+		`channel 1 ("x"): role is missing`:                         edit(`role = "state"`, ""),
+		`channel 1 ("x"): has name and names`:                      good + `names = ["a"]`,
+		`has more than one of field, fields, quaternion and euler`: good + `fields = ["a"]`,
+		`2 fields for 1 names`:                                     edit(`field = "x"`, `fields = ["a", "b"]`),
+		`an attitude has three names, not 1`:                       edit(`field = "x"`, `quaternion = ["a", "b", "c", "d"]`),
+		`axes "up" are not known`:                                  good + `axes = "up"`,
+		`axes "ned" do not fit: a vector has three names`:          good + `axes = "ned"`,
+		`between "never" is not known`:                             good + `between = "never"`,
+		`scale and offset would make every value the same`:         good + `scale = 0.0`,
+		`channel 1 ("x") or 1: field is missing`:                   good + "[[channel.or]]\ntopic = \"a\"",
+		`phase 1: needs one of equals, above`:                      good + "[[phase]]\ntopic = \"a\"\nfield = \"b\"",
+		`phase 1: begins and ends belong together`:                 good + "[[phase]]\ntopic = \"a\"\nfield = \"b\"\nbegins = [1]",
+		`channel "x": derivative "v" is not a state channel`:       good + `derivative = "v"`,
+		`line 4: `: edit(`name = "x"`, `name = x`),
+	} {
+		_, err := importer.ParseMap("map.toml", []byte(text))
+		var e *importer.MapError
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "map.toml: ") {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+}
+
+func TestPresetsAreMaps(t *testing.T) {
+	if len(importer.Presets()) == 0 {
+		t.Fatal("there are none")
+	}
+	for _, name := range importer.Presets() {
+		m, err := importer.Preset(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text, err := importer.PresetText(name)
+		if err != nil || !strings.HasPrefix(text, "# ") || m.Vehicle == "" {
+			t.Errorf("%s does not begin by saying what it is for: %v", name, err)
+		}
+	}
+	if _, err := importer.Preset("nix"); err == nil || !strings.Contains(err.Error(), `there is no preset "nix"; there are: `) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,185 @@
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Map says how topics become a log: the content of map.toml.
+type Map struct {
+	Vehicle  string    `toml:"vehicle"` // one token, as in the subjects of its messages
+	Frames   string    `toml:"frames"`  // (optional) ned-frd or enu-flu: the axes of the log's vectors and attitudes; else those recorded
+	Time     Time      `toml:"time"`
+	Phases   []Phase   `toml:"phase"`
+	Channels []Channel `toml:"channel"`
+
+	file string // its name, for errors
+}
+
+// Time says where rows and segments begin.
+type Time struct {
+	Base     string   `toml:"base"`     // (optional) the topic whose stamps are the rows'; defaults to the slowest that holds a state
+	Instance *int     `toml:"instance"` // (optional) of base; defaults to the lowest
+	MaxGap   Duration `toml:"max_gap"`  // (optional) a longer gap in the base begins a segment; defaults to five of its steps
+	From     Duration `toml:"from"`     // (optional) cut, from the file's first message
+	To       Duration `toml:"to"`       // (optional) cut, from the file's first message; 0 = to the end
+}
+
+// Source says where values stand in a log.
+type Source struct {
+	Topic      string   `toml:"topic"`
+	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest that is there
+	Field      string   `toml:"field"`      // of a channel with one name
+	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
+	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw
+	Euler      []string `toml:"euler"`      // fields roll, pitch, yaw: the channels are these
+	Axes       string   `toml:"axes"`       // (optional) those of the fields: ned, enu, frd, flu; of an attitude ned-frd or enu-flu
+	From       string   `toml:"from"`       // (optional) unit of the fields, where it is another than unit; defaults to what the log says
+	Times      string   `toml:"times"`      // (optional) a field of the same topic, as a factor
+	Scale      *float64 `toml:"scale"`      // (optional) value = scale·field·times + offset, after units; defaults to 1
+	Offset     float64  `toml:"offset"`     // (optional)
+}
+
+// Channel says what one channel is, or several that belong together.
+type Channel struct {
+	Name  string   `toml:"name"`
+	Names []string `toml:"names"` // several: one for each of fields
+	Source
+	Or []Source `toml:"or"` // (optional) where else to look, in this order
+
+	Unit        string       `toml:"unit"`        // (optional) of the values in the log
+	Role        channel.Role `toml:"role"`        // state, input or aux
+	Derivative  string       `toml:"derivative"`  // (optional) a state channel, or "none"; else detected
+	Derivatives []string     `toml:"derivatives"` // (optional) of several names, in their order
+	Period      float64      `toml:"period"`      // (optional) in its unit; attitudes have it by themselves
+	Invariant   bool         `toml:"invariant"`   // (optional)
+	Noise       float64      `toml:"noise"`       // (optional) known std of the sensor, in its unit
+	Between     string       `toml:"between"`     // (optional) linear, hold or exact; defaults to hold for inputs, else linear
+	MaxAge      Duration     `toml:"max_age"`     // (optional) over which it is interpolated or held; defaults to five steps of its topic, one second at least where held
+	Optional    bool         `toml:"optional"`    // (optional) left out where no source is in the log
+}
+
+// Phase says when the robot is in the part of a log that is wanted.
+type Phase struct {
+	Topic    string    `toml:"topic"`
+	Instance *int      `toml:"instance"` // (optional)
+	Field    string    `toml:"field"`
+	Equals   []float64 `toml:"equals"` // in the phase while the field is one of these
+	Above    *float64  `toml:"above"`  // in the phase while the field is above
+	Mask     uint32    `toml:"mask"`   // (optional) only these bits of the field are looked at
+	Begins   []float64 `toml:"begins"` // for events: values that begin it …
+	Ends     []float64 `toml:"ends"`   // … and that end it
+}
+
+// Duration is a time.Duration written as "50ms".
+type Duration time.Duration
+
+// UnmarshalText reads "50ms" or "1.5s".
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is not a duration such as \"50ms\" or \"5s\"", text)
+	}
+	if v < 0 {
+		return fmt.Errorf("%q is negative", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// MapError says what is wrong with a map, and how to mend it.
+type MapError struct {
+	File   string
+	Line   int    // from 1; 0 = none in particular
+	Field  string // the key
+	Reason string
+	Mend   string
+	Err    error // (optional) the cause
+}
+
+// Error returns everything in one line.
+func (e *MapError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ": line %d", e.Line)
+	}
+	if e.Field != "" {
+		b.WriteString(": " + e.Field)
+	}
+	b.WriteString(": " + e.Reason)
+	if e.Mend != "" {
+		b.WriteString("; " + e.Mend)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *MapError) Unwrap() error { return e.Err }
+
+// ReadMap reads a map.toml. Errors are *MapError, or of package os.
+func ReadMap(path string) (*Map, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMap(path, data)
+}
+
+// ParseMap is ReadMap of data; name is what errors call it.
+func ParseMap(name string, data []byte) (*Map, error) {
+	m := &Map{file: name}
+	md, err := toml.Decode(string(data), m)
+	if err != nil {
+		e := &MapError{File: name, Reason: err.Error(), Mend: "correct it", Err: err}
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			e.Line, e.Reason = parse.Position.Line, parse.Message
+			if e.Reason == "" {
+				e.Reason = strings.TrimPrefix(parse.Error(), "toml: ")
+			}
+			if parse.LastKey != "" {
+				e.Field = "key " + parse.LastKey
+			}
+		}
+		return nil, e
+	}
+	if unknown := md.Undecoded(); len(unknown) > 0 {
+		var names []string
+		for _, k := range unknown {
+			names = append(names, k.String())
+		}
+		return nil, &MapError{File: name, Field: "key " + strings.Join(names, ", "), Reason: "is not known", Mend: "correct the spelling or remove it"}
+	}
+	return m, m.Check()
+}
+
+// finite says whether v is a number.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// axes splits "ned-frd", "ned" or "" into its frames. ok is false for anything
+// else.
+func axes(text string) (world, body frames.Frame, ok bool) {
+	first, second, pair := strings.Cut(text, "-")
+	a, b := frames.Frame(first), frames.Frame(second)
+	switch {
+	case text == "":
+		return "", "", true
+	case pair:
+		return a, b, a.World() && b.Body()
+	case a.World():
+		return a, "", true
+	case a.Body():
+		return "", a, true
+	}
+	return "", "", false
+}

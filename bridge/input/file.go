@@ -1,0 +1,136 @@
+package input
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow bounds the memory that a .zst file can ask for, in bytes.
+const maxWindow = 128 << 20
+
+// File is an open log file, unpacked while it is read.
+type File struct {
+	file   *os.File
+	r      io.Reader
+	unpack io.Closer // (optional) what holds memory for unpacking
+	size   int64     // bytes on disk
+	taken  int64     // bytes read from disk
+	packed string    // "gzip", "zstd" or ""
+}
+
+// Open opens a file. Folders and what cannot be unpacked are refused.
+func Open(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{file: file}
+	if err := f.start(path); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return f, nil
+}
+
+func (f *File) start(path string) error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return fmt.Errorf("%s: is a folder; give its files one by one", path)
+	}
+	f.size = info.Size()
+	head := make([]byte, 4)
+	n, err := io.ReadFull(f.file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	head = head[:n]
+	raw := io.MultiReader(bytes.NewReader(head), f.file)
+	counted := &counter{raw, &f.taken}
+	f.r = counted
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		f.packed = "gzip"
+		z, err := gzip.NewReader(counted)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, f.cause(err))
+		}
+		f.r, f.unpack = z, z
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		f.packed = "zstd"
+		z, err := zstd.NewReader(counted, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, f.cause(err))
+		}
+		f.r, f.unpack = z, z.IOReadCloser()
+	}
+	return nil
+}
+
+// Read reads unpacked bytes. Where unpacking fails the error is a *PackError.
+func (f *File) Read(b []byte) (int, error) {
+	n, err := f.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = f.cause(err)
+	} else if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = f.cause(err)
+	}
+	return n, err
+}
+
+// Taken returns how many bytes were read from disk, of Size.
+func (f *File) Taken() int64 { return f.taken }
+
+// Size returns the size on disk.
+func (f *File) Size() int64 { return f.size }
+
+// Close closes the file.
+func (f *File) Close() error {
+	if f.unpack != nil {
+		// Nothing was written; what unpacking says at its end was said by Read.
+		_ = f.unpack.Close()
+	}
+	return f.file.Close()
+}
+
+// PackError says that a packed file is damaged or cut off.
+type PackError struct {
+	Packing string // gzip or zstd
+	Err     error
+}
+
+// Error says it with its mend.
+func (e *PackError) Error() string {
+	return fmt.Sprintf("the %s data are damaged or cut off (%v); compress or copy the file again", e.Packing, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *PackError) Unwrap() error { return e.Err }
+
+// cause tells unpacking's errors from the disk's.
+func (f *File) cause(err error) error {
+	var disk *os.PathError
+	if f.packed == "" || errors.As(err, &disk) {
+		return err
+	}
+	return &PackError{f.packed, err}
+}
+
+// counter counts what was read.
+type counter struct {
+	r io.Reader
+	n *int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	*c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,129 @@
+package telemetry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Topic is one kind of message from one origin.
+type Topic struct {
+	Name     string
+	Instance int    // several sensors of a kind, or several senders, have one name
+	Seq      int    // counts the topics of a source, from 0 in the order in which they come up
+	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
+
+	// Fields lists the numeric fields by their paths, as Wants.Select takes them,
+	// in the order of the message. Arrays make it long, so it is made when it is
+	// asked for, and cut at MaxFields.
+	Fields func() []Field
+	// Check says what is wrong with a path, or nil where it can be read.
+	Check func(path string) error
+}
+
+// MaxFields is how many fields of a topic are listed. A field behind them can
+// still be read by its path.
+const MaxFields = 4096
+
+// Field is one numeric field.
+type Field struct {
+	Path string // such as "q[2]" or "pose.pose.position.x"
+	Unit string // as far as the log says, else ""
+}
+
+// String names the topic, with its instance where that is not the first.
+func (t *Topic) String() string {
+	if t.Instance == 0 {
+		return t.Name
+	}
+	return fmt.Sprintf("%s#%d", t.Name, t.Instance)
+}
+
+// Message is one message. It and its values are valid until the next one.
+type Message struct {
+	Topic   *Topic
+	Time    int64     // ns, when it was measured, by the sensor's stamp, on the topic's clock; or the recorder's, see Stamped
+	Stamped bool      // Time is the sender's; else it is when the recorder got it, on the recorder's clock
+	Logged  int64     // ns, when the recorder got it, on the recorder's clock
+	Offset  int64     // byte in the unpacked file where it begins
+	Values  []float64 // of the fields that were asked for, in that order; NaN = not there
+}
+
+// Wants is what somebody wants of a log.
+type Wants struct {
+	// Select is called with each topic when it first comes up and returns the
+	// paths of the fields that are wanted of it; nil = none. (optional)
+	Select func(*Topic) []string
+	// Text takes what the robot said in words: time on the clock of the log's
+	// messages (ns) and text. (optional)
+	Text func(t int64, text string)
+}
+
+// Paths returns what is wanted of a topic.
+func (w *Wants) Paths(t *Topic) []string {
+	if w.Select == nil {
+		return nil
+	}
+	return w.Select(t)
+}
+
+// Say hands on a text.
+func (w *Wants) Say(t int64, text string) {
+	if w.Text != nil {
+		w.Text(t, strings.ToValidUTF8(strings.TrimRight(text, "\x00"), "\uFFFD"))
+	}
+}
+
+// Source is a log that is being read.
+type Source interface {
+	// Next returns the next message, or io.EOF at the end. A *FieldError says
+	// that a wanted field is not there; other errors come from the file system.
+	Next() (*Message, error)
+	// Problems returns what could not be read so far.
+	Problems() *Problems
+	// Taken returns how many bytes of the file were read, of Size.
+	Taken() int64
+	Size() int64
+	Close() error
+}
+
+// FieldError says that a topic has no such field.
+type FieldError struct {
+	File  string
+	Topic string
+	Path  string
+	Why   string  // what is wrong with the path
+	There []Field // what there is
+}
+
+// Error says it in one line, with what there is.
+func (e *FieldError) Error() string {
+	const most = 40
+	var names []string
+	for _, f := range e.There[:min(len(e.There), most)] {
+		names = append(names, f.Path)
+	}
+	more := ""
+	if len(e.There) > most {
+		more = fmt.Sprintf(" and %d more", len(e.There)-most)
+	}
+	return fmt.Sprintf("%s: topic %s: field %q: %s; correct the map, there are: %s%s", e.File, e.Topic, e.Path, e.Why, strings.Join(names, ", "), more)
+}
+
+// NewFieldError returns the error for a path that a topic does not have. The
+// fields that look most like it come first.
+func NewFieldError(file string, t *Topic, path, why string) *FieldError {
+	there := slices.Clone(t.Fields())
+	plain := func(s string) string { s, _, _ = strings.Cut(strings.ToLower(s), "["); return s }
+	like := plain(path)
+	slices.SortStableFunc(there, func(a, b Field) int {
+		switch x, y := plain(a.Path) == like, plain(b.Path) == like; {
+		case x && !y:
+			return -1
+		case y && !x:
+			return 1
+		}
+		return 0
+	})
+	return &FieldError{File: file, Topic: t.String(), Path: path, Why: why, There: there}
+}

@@ -1,0 +1,100 @@
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+)
+
+// Count is what a survey found of one topic.
+type Count struct {
+	Topic       *Topic
+	N           int
+	First, Last int64 // ns, the lowest and the highest stamp
+
+	latest int64   // stamp of the message before
+	every  int     // which steps are kept: every one, every second, …
+	steps  []int64 // ns, up to keptSteps of them, spread over the log
+}
+
+// keptSteps is how many steps of time are kept of a topic, for their median.
+const keptSteps = 64
+
+func (c *Count) add(t int64) {
+	if c.N == 0 {
+		c.First, c.Last, c.every = t, t, 1
+	} else if c.N%c.every == 0 {
+		if len(c.steps) == keptSteps {
+			for i := range keptSteps / 2 {
+				c.steps[i] = c.steps[2*i]
+			}
+			c.steps, c.every = c.steps[:keptSteps/2], 2*c.every
+		}
+		c.steps = append(c.steps, t-c.latest)
+	}
+	c.N++
+	c.latest = t
+	c.First, c.Last = min(c.First, t), max(c.Last, t)
+}
+
+// Rate returns messages per second, 0 where fewer than two times are known.
+func (c *Count) Rate() float64 {
+	if c.N < 2 || c.Last <= c.First {
+		return 0
+	}
+	return float64(c.N-1) / (1e-9 * float64(c.Last-c.First))
+}
+
+// Step returns the median step of time, ns, which gaps do not change; 0 where
+// there is none.
+func (c *Count) Step() int64 {
+	if len(c.steps) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(c.steps))
+	return max(0, s[len(s)/2])
+}
+
+// Survey reads a source to its end and counts the messages of each topic, sorted
+// by name and instance. tell, if not nil, is called now and then with the share
+// that is read, 0 to 1. The error is of ctx, of the file system, or a
+// *FieldError.
+func Survey(ctx context.Context, s Source, tell func(share float64), each func(*Message)) ([]*Count, error) {
+	var all []*Count // by Seq, nil where no message came
+	for n := 0; ; n++ {
+		if n%4096 == 0 {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			if tell != nil {
+				tell(float64(s.Taken()) / float64(max(1, s.Size())))
+			}
+		}
+		m, err := s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for m.Topic.Seq >= len(all) {
+			all = append(all, nil)
+		}
+		c := all[m.Topic.Seq]
+		if c == nil {
+			c = &Count{Topic: m.Topic}
+			all[m.Topic.Seq] = c
+		}
+		c.add(m.Time)
+		if each != nil {
+			each(m)
+		}
+	}
+	all = slices.DeleteFunc(all, func(c *Count) bool { return c == nil })
+	slices.SortFunc(all, func(a, b *Count) int {
+		return cmp.Or(cmp.Compare(a.Topic.Name, b.Topic.Name), cmp.Compare(a.Topic.Instance, b.Topic.Instance))
+	})
+	return all, nil
+}

@@ -1,0 +1,214 @@
+package timebase
+
+import "math"
+
+// How says what a signal is between two samples.
+type How uint8
+
+// The ways.
+const (
+	Linear   How = iota // on the straight line between them
+	Turning             // a periodic value: on the short way around
+	Rotation            // four values w, x, y, z of an attitude: turning at a constant rate
+	Hold                // that of the sample before
+	Exact               // not measured
+)
+
+// Signal is one value, or the four of an attitude, at the rows' times.
+type Signal struct {
+	Track  int     // which topic
+	At     []int   // which of its values
+	How    How     //
+	Period float64 // of Turning
+	// MaxAge is, in ns, how far the samples before and after may be apart, and for
+	// Hold how old the sample may be; 0 = any.
+	MaxAge int64
+}
+
+// Config describes a Joiner. Topics are tracks here, by number.
+type Config struct {
+	Widths  []int // values in a sample of each track
+	Base    int   // the track whose stamps are the rows'
+	Signals []Signal
+	Slack   int64 // ns, by how much later stamps than a row's are waited for before it is made; at least the largest MaxAge that is not of Hold
+}
+
+// Row is the signals at one time. Its values are valid until the next row.
+type Row struct {
+	T      int64     // ns
+	Values []float64 // of the signals, one after the other; NaN = not measured
+}
+
+// Stats counts what became of a signal over all rows.
+type Stats struct {
+	Measured int   // a sample stands at the row's time
+	Between  int   // found between two samples, or held
+	Stale    int   // not measured: samples too far apart or too old
+	Before   int   // not measured: no sample yet, or none after
+	MaxAge   int64 // ns, of what was held, or between the samples used
+}
+
+// Joiner makes rows of samples.
+type Joiner struct {
+	cfg     Config
+	tracks  []track
+	row     Row
+	stats   []Stats
+	high    int64 // ns, the highest stamp seen
+	begun   bool  // high is set
+	emitted int64 // ns, time of the last row
+	any     bool  // a row was made since the start or the last Reset
+	done    bool  // Finish was called
+	late    int
+}
+
+// maxHeld bounds the samples that are held of one topic.
+const maxHeld = 1 << 17
+
+// New returns a Joiner.
+func New(cfg Config) *Joiner {
+	n := 0
+	for _, s := range cfg.Signals {
+		if len(s.At) == 0 || s.How == Rotation && len(s.At) != 4 {
+			panic("timebase: a signal has one value or more, a rotation four")
+		}
+		n += len(s.At)
+	}
+	j := &Joiner{cfg: cfg, tracks: make([]track, len(cfg.Widths)), stats: make([]Stats, len(cfg.Signals))}
+	for i, w := range cfg.Widths {
+		j.tracks[i].width = w
+	}
+	j.row.Values = make([]float64, n)
+	return j
+}
+
+// Add takes a sample of a track: its time (ns) and values. After it, Next is
+// called until it has no more rows.
+func (j *Joiner) Add(which int, t int64, x []float64) {
+	if !j.begun || t > j.high {
+		j.high, j.begun = t, true
+	}
+	tr := &j.tracks[which]
+	if which == j.cfg.Base {
+		if j.any && t <= j.emitted || !tr.insert(t, x, true) {
+			j.late++
+		}
+		return
+	}
+	if !tr.insert(t, x, false) {
+		j.late++
+	}
+	if tr.len() > maxHeld {
+		tr.drop(1)
+	}
+}
+
+// Late returns how many samples came too late for their row, or repeated a time
+// of the base.
+func (j *Joiner) Late() int { return j.late }
+
+// Stats returns what became of the signals.
+func (j *Joiner) Stats() []Stats { return j.stats }
+
+// Finish says that no more samples come: Next returns the rest.
+func (j *Joiner) Finish() { j.done = true }
+
+// Reset forgets all samples: what follows has nothing to do with what came
+// before.
+func (j *Joiner) Reset() {
+	for i := range j.tracks {
+		j.tracks[i].drop(j.tracks[i].len())
+	}
+	j.begun, j.any, j.done = false, false, false
+}
+
+// Next returns the next row that is complete, or nil.
+func (j *Joiner) Next() *Row {
+	base := &j.tracks[j.cfg.Base]
+	if base.len() == 0 {
+		j.trim()
+		return nil
+	}
+	t := base.time(0)
+	if !j.done && base.len() < maxHeld && j.high-t <= j.cfg.Slack {
+		return nil
+	}
+	j.row.T = t
+	v := j.row.Values
+	for i := range j.cfg.Signals {
+		s := &j.cfg.Signals[i]
+		n := len(s.At)
+		if s.Track == j.cfg.Base {
+			pick(v[:n], base.values(0), s.At)
+			j.stats[i].Measured++
+		} else {
+			j.tracks[s.Track].passTo(t)
+			j.between(i, t, v[:n])
+		}
+		v = v[n:]
+	}
+	base.drop(1)
+	j.emitted, j.any = t, true
+	return &j.row
+}
+
+// trim drops what no row can need while there is none.
+func (j *Joiner) trim() {
+	for i := range j.tracks {
+		if i != j.cfg.Base && j.tracks[i].len() > 64 {
+			j.tracks[i].passTo(j.high - j.cfg.Slack)
+		}
+	}
+}
+
+// between finds signal i at time t. The track's first sample is the last one not
+// after t, if there is one.
+func (j *Joiner) between(i int, t int64, dst []float64) {
+	s, st := &j.cfg.Signals[i], &j.stats[i]
+	tr := &j.tracks[s.Track]
+	nan(dst)
+	if tr.len() == 0 || tr.time(0) > t {
+		st.Before++
+		return
+	}
+	t0 := tr.time(0)
+	if t0 == t {
+		pick(dst, tr.values(0), s.At)
+		st.Measured++
+		return
+	}
+	if s.How == Hold {
+		if age := t - t0; s.MaxAge > 0 && age > s.MaxAge {
+			st.Stale++
+		} else {
+			pick(dst, tr.values(0), s.At)
+			st.Between++
+			st.MaxAge = max(st.MaxAge, age)
+		}
+		return
+	}
+	if tr.len() < 2 || s.How == Exact {
+		st.Before++
+		return
+	}
+	t1 := tr.time(1)
+	if s.MaxAge > 0 && t1-t0 > s.MaxAge {
+		st.Stale++
+		return
+	}
+	mix(dst, s, tr.values(0), tr.values(1), float64(t-t0)/float64(t1-t0))
+	st.Between++
+	st.MaxAge = max(st.MaxAge, t1-t0)
+}
+
+func nan(dst []float64) {
+	for i := range dst {
+		dst[i] = math.NaN()
+	}
+}
+
+func pick(dst, x []float64, at []int) {
+	for i, k := range at {
+		dst[i] = x[k]
+	}
+}

@@ -1,0 +1,155 @@
+package ulog
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// accessor is where in a message a number stands.
+type accessor struct {
+	at     int // bytes from the start of the content
+	number primitive
+}
+
+// read returns the number in the content of a message. NaN where the message is
+// too short to hold it.
+func (a accessor) read(b []byte) float64 {
+	if a.at+sizes[a.number] > len(b) {
+		return math.NaN()
+	}
+	b = b[a.at:]
+	switch a.number {
+	case f32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case f64:
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	case u64:
+		return float64(binary.LittleEndian.Uint64(b))
+	case i64:
+		return float64(int64(binary.LittleEndian.Uint64(b)))
+	case u32:
+		return float64(binary.LittleEndian.Uint32(b))
+	case i32:
+		return float64(int32(binary.LittleEndian.Uint32(b)))
+	case u16:
+		return float64(binary.LittleEndian.Uint16(b))
+	case i16:
+		return float64(int16(binary.LittleEndian.Uint16(b)))
+	case i8, char, boolean:
+		return float64(int8(b[0]))
+	default:
+		return float64(b[0])
+	}
+}
+
+// find returns where the field with a path such as "esc[0].voltage" stands in
+// type name, or what is wrong with the path.
+func (fs formats) find(name, path string) (accessor, error) {
+	at := 0
+	for depth := 0; ; depth++ {
+		f := fs[name]
+		if f == nil || depth > maxDepth {
+			return accessor{}, fmt.Errorf("type %q is not defined", clip(name))
+		}
+		step, rest, more := strings.Cut(path, ".")
+		step, index, err := splitIndex(step)
+		if err != nil {
+			return accessor{}, err
+		}
+		i, skip, err := fs.locate(f, step)
+		if err != nil {
+			return accessor{}, err
+		}
+		fl := &f.fields[i]
+		size, err := fs.element(fl, depth)
+		if err != nil {
+			return accessor{}, err
+		}
+		switch {
+		case fl.count > 0 && index < 0:
+			return accessor{}, fmt.Errorf("%s is an array of %d: write %s[0]", step, fl.count, step)
+		case fl.count == 0 && index >= 0:
+			return accessor{}, fmt.Errorf("%s is not an array", step)
+		case index >= max(1, fl.count):
+			return accessor{}, fmt.Errorf("%s has %d elements, [0] to [%d]", step, fl.count, fl.count-1)
+		}
+		at += skip + max(0, index)*size
+		switch {
+		case fl.number != none && more:
+			return accessor{}, fmt.Errorf("%s is a number and has no fields", step)
+		case fl.number != none:
+			return accessor{at, fl.number}, nil
+		case !more:
+			return accessor{}, fmt.Errorf("%s is not a number but a %s: name a field of it", step, clip(fl.nested))
+		}
+		name, path = fl.nested, rest
+	}
+}
+
+// locate returns which field of f has a name, and the bytes before it.
+func (fs formats) locate(f *format, name string) (i, skip int, err error) {
+	for i := range f.fields {
+		if f.fields[i].name == name {
+			return i, skip, nil
+		}
+		n, err := fs.fieldSize(&f.fields[i], 0)
+		if err != nil {
+			return 0, 0, err
+		}
+		skip += n
+	}
+	return 0, 0, fmt.Errorf("there is no %q", name)
+}
+
+// splitIndex splits "q[2]" into "q" and 2; −1 where there is no index.
+func splitIndex(step string) (name string, index int, err error) {
+	name, tail, ok := strings.Cut(step, "[")
+	if !ok {
+		return step, -1, nil
+	}
+	n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 16)
+	if err != nil || !strings.HasSuffix(tail, "]") {
+		return "", 0, fmt.Errorf("%q is not a name with an index, such as q[0]", clip(step))
+	}
+	return name, int(n), nil
+}
+
+// list returns the numbers of a type in their order, no more than
+// telemetry.MaxFields, without padding.
+func (fs formats) list(name string) []telemetry.Field {
+	var out []telemetry.Field
+	fs.walk(name, "", 0, &out)
+	return out
+}
+
+func (fs formats) walk(name, prefix string, depth int, out *[]telemetry.Field) {
+	f := fs[name]
+	if f == nil || depth > maxDepth {
+		return
+	}
+	for i := range f.fields {
+		fl := &f.fields[i]
+		if fl.padding() {
+			continue
+		}
+		for k := range max(1, fl.count) {
+			if len(*out) >= telemetry.MaxFields {
+				return
+			}
+			path := prefix + fl.name
+			if fl.count > 0 {
+				path += "[" + strconv.Itoa(k) + "]"
+			}
+			if fl.number != none {
+				*out = append(*out, telemetry.Field{Path: path})
+			} else {
+				fs.walk(fl.nested, path+".", depth+1, out)
+			}
+		}
+	}
+}

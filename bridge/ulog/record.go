@@ -1,0 +1,284 @@
+package ulog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// record reads one record of any kind. Both results are nil where it was not a
+// message of a topic.
+func (r *Reader) record() (*telemetry.Message, error) {
+	at := r.w.Offset()
+	b := r.w.Peek(frameSize)
+	if len(b) < frameSize {
+		return nil, r.end(at, len(b))
+	}
+	size, kind := int(binary.LittleEndian.Uint16(b)), b[2]
+	if jump := r.appendix(at, size); jump > 0 {
+		return nil, nil
+	}
+	whole := r.w.Peek(frameSize + size)
+	if len(whole) < frameSize+size {
+		if r.w.Err() == nil && !r.sensible(whole[frameSize:], size, kind) {
+			return nil, r.resync(at)
+		}
+		return nil, r.end(at, len(whole))
+	}
+	content := whole[frameSize:]
+	if kind == 'D' { // nearly all of them
+		s := r.subscribed(content)
+		if s == nil || size-dataHead < s.min || size-dataHead > s.max {
+			return nil, r.resync(at)
+		}
+		r.w.Pass(frameSize + size)
+		if s.topic == nil {
+			return nil, nil
+		}
+		return r.data(at, s, content[dataHead:]), nil
+	}
+	if !r.sensible(content, size, kind) {
+		if size == 0 || !r.follows(frameSize+size) {
+			return nil, r.resync(at)
+		}
+		// A kind of a later version, or one that contradicts the definitions.
+		r.problems.Add(at, name(kind), "not understood, %d bytes passed", frameSize+size)
+		r.w.Pass(frameSize + size)
+		return nil, nil
+	}
+	err := r.other(at, kind, content)
+	r.w.Pass(frameSize + size)
+	return nil, err
+}
+
+// end ends the reading with n bytes that are no whole record.
+func (r *Reader) end(at int64, n int) error {
+	if err := r.w.Err(); err != nil {
+		r.problems.Add(at, "file", "cannot be read on: %v", err)
+		return io.EOF
+	}
+	if n > 0 {
+		r.problems.Add(at, "file", "cut off within a record, the last %d bytes are not read", n)
+	}
+	return io.EOF
+}
+
+// appendix goes on at appended data where the next one would begin within the
+// record at hand, which is then what was left unfinished before a crash.
+func (r *Reader) appendix(at int64, size int) int64 {
+	for len(r.flags.appended) > 0 {
+		begin := r.flags.appended[0]
+		if begin >= at+frameSize+int64(size) {
+			return 0
+		}
+		r.flags.appended = r.flags.appended[1:]
+		if begin > at {
+			r.problems.Add(at, "appended data", "the record before them was not finished, %d bytes are not read", begin-at)
+			return r.w.Skip(begin - at)
+		}
+	}
+	return 0
+}
+
+// name is what problems call a record.
+func name(kind byte) string {
+	if n, ok := names[kind]; ok {
+		return n
+	}
+	if kind > ' ' && kind < 0x7f {
+		return fmt.Sprintf("record of kind %q", kind)
+	}
+	return fmt.Sprintf("record of kind %#02x", kind)
+}
+
+var names = map[byte]string{
+	'B': "flag bits", 'F': "format", 'I': "information", 'M': "multi information", 'P': "parameter", 'Q': "default parameter",
+	'A': "subscription", 'R': "unsubscription", 'D': "data", 'L': "logged text", 'C': "tagged text", 'S': "synchronisation", 'O': "dropout",
+}
+
+// data reads the content of a message of a topic.
+func (r *Reader) data(at int64, s *subscription, b []byte) *telemetry.Message {
+	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
+	r.last = max(r.last, logged)
+	t := logged
+	if s.sample.number != none {
+		// 0 where the driver does not fill it in.
+		if v := microseconds(binary.LittleEndian.Uint64(b[s.sample.at:])); v > 0 && v <= logged {
+			t = v
+		}
+	}
+	for i, a := range s.wanted {
+		s.values[i] = a.read(b)
+	}
+	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: true, Logged: logged, Offset: at, Values: s.values}
+	return &r.message
+}
+
+// subscribed returns the topic of a data message.
+func (r *Reader) subscribed(b []byte) *subscription {
+	if len(b) < dataHead {
+		return nil
+	}
+	if id := int(binary.LittleEndian.Uint16(b)); id < len(r.byID) {
+		return r.byID[id]
+	}
+	return nil
+}
+
+// other reads a record that is not a message of a topic.
+func (r *Reader) other(at int64, kind byte, b []byte) error {
+	var err error
+	switch kind {
+	case 'B':
+		if r.flags, err = parseFlags(b); err == nil && r.flags.unknown() {
+			return fmt.Errorf("%s: byte %d: flag bits: % x ask for what is not known here; get a newer dgm-bridge", r.path, at, r.flags.incompat)
+		}
+	case 'F':
+		err = r.define(string(b))
+	case 'I':
+		err = r.entry(&r.info, b)
+	case 'M':
+		var e Entry
+		if len(b) < 1 {
+			err = errors.New("it is empty")
+		} else if e, err = parseEntry(b[1:]); err == nil {
+			e.Continued = b[0] != 0
+			err = r.multi.add(e)
+		}
+	case 'P':
+		list := &r.parameters
+		if r.isData {
+			list = &r.changes
+		}
+		err = r.entry(list, b)
+	case 'Q':
+		var e Entry
+		if len(b) < 1 {
+			err = errors.New("it is empty")
+		} else if e, err = parseEntry(b[1:]); err == nil {
+			e.Defaults = b[0]
+			err = r.defaults.add(e)
+		}
+	case 'A':
+		r.isData = true
+		return r.subscribe(at, b)
+	case 'R':
+		if id := int(binary.LittleEndian.Uint16(b)); id < len(r.byID) {
+			r.byID[id] = nil
+		}
+	case 'L':
+		r.text(b[1:])
+	case 'C':
+		r.text(b[3:])
+	case 'S':
+		r.count.Syncs++
+	case 'O':
+		r.count.Dropouts++
+		r.problems.Add(at, name(kind), "the logger lost %d ms of data", binary.LittleEndian.Uint16(b))
+	}
+	if err != nil {
+		r.problems.Add(at, name(kind), "%v", err)
+	}
+	return nil
+}
+
+func (r *Reader) text(b []byte) {
+	r.isData = true
+	r.count.Logged++
+	r.wants.Say(microseconds(binary.LittleEndian.Uint64(b)), string(b[stampSize:]))
+}
+
+func (r *Reader) entry(to *entries, b []byte) error {
+	e, err := parseEntry(b)
+	if err != nil {
+		return err
+	}
+	if r.isData {
+		e.Time = r.last
+	}
+	return to.add(e)
+}
+
+// define takes a definition. One that is there already stays as it is.
+func (r *Reader) define(text string) error {
+	f, err := parseFormat(text)
+	switch {
+	case err != nil:
+		return err
+	case r.formats[f.name] != nil:
+		return fmt.Errorf("%q is defined already; the first definition is used", clip(f.name))
+	case len(r.formats) >= maxFormats:
+		return fmt.Errorf("more than %d definitions: not kept", maxFormats)
+	}
+	r.formats[f.name] = f
+	return nil
+}
+
+// subscribe gives a topic a message id.
+func (r *Reader) subscribe(at int64, b []byte) error {
+	multi, id, name := b[0], int(binary.LittleEndian.Uint16(b[1:])), strings.Clone(string(b[3:]))
+	key := topicKey{name, multi}
+	s := r.topics[key]
+	if s == nil {
+		if len(r.topics) >= maxTopics {
+			r.problems.Add(at, "subscription", "more than %d topics: %q is not read", maxTopics, clip(name))
+			return nil
+		}
+		var err error
+		if s, err = r.topic(key); err != nil {
+			var missing *telemetry.FieldError
+			if errors.As(err, &missing) {
+				return err
+			}
+			r.problems.Add(at, "subscription", "topic %q is not read: %v", clip(name), err)
+			s = &subscription{max: maxPayload}
+		}
+		r.topics[key] = s
+	}
+	for id >= len(r.byID) {
+		r.byID = append(r.byID, nil)
+	}
+	r.byID[id] = s
+	return nil
+}
+
+// topic lays a topic out.
+func (r *Reader) topic(key topicKey) (*subscription, error) {
+	whole, err := r.formats.size(key.name, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &subscription{max: whole, min: whole}
+	f := r.formats[key.name]
+	for i := len(f.fields) - 1; i >= 0 && f.fields[i].padding(); i-- {
+		n, err := r.formats.fieldSize(&f.fields[i], 0)
+		if err != nil {
+			return nil, err
+		}
+		s.min -= n
+	}
+	if s.stamp, err = r.formats.find(key.name, "timestamp"); err != nil || s.stamp.number != u64 || s.stamp.at+stampSize > s.min {
+		return nil, errors.New("it has no timestamp of type uint64_t")
+	}
+	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && a.number == u64 && a.at+stampSize <= s.min {
+		s.sample = a
+	}
+	s.topic = &telemetry.Topic{Name: key.name, Instance: int(key.instance), Seq: r.seq,
+		Fields: func() []telemetry.Field { return r.formats.list(key.name) },
+		Check:  func(path string) error { _, err := r.formats.find(key.name, path); return err },
+	}
+	for _, path := range r.wants.Paths(s.topic) {
+		a, err := r.formats.find(key.name, path)
+		if err != nil {
+			return nil, telemetry.NewFieldError(r.path, s.topic, path, err.Error())
+		}
+		s.wanted = append(s.wanted, a)
+	}
+	s.values = make([]float64, len(s.wanted))
+	r.seq++
+	return s, nil
+}

@@ -1,0 +1,122 @@
+package ulog
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// syncRecord is a synchronisation message, whole.
+var syncRecord = []byte{8, 0, 'S', 0x2f, 0x73, 0x13, 0x20, 0x25, 0x0c, 0xbb, 0x12}
+
+// sensible says whether a record of a kind can have this length and begin like
+// this; b is its content, or less where the file ends.
+func (r *Reader) sensible(b []byte, size int, kind byte) bool {
+	switch kind {
+	case 'D':
+		s := r.subscribed(b)
+		return s != nil && size-dataHead >= s.min && size-dataHead <= s.max
+	case 'A':
+		return size > 3 && len(b) > 3 && isName(b[3:])
+	case 'B':
+		return size >= 40 && !r.isData
+	case 'F':
+		return bytes.IndexByte(b, ':') > 0 && isName(b[:bytes.IndexByte(b, ':')])
+	case 'I', 'P':
+		return size > 4 && len(b) > 0 && int(b[0]) < size && b[0] >= 3
+	case 'M', 'Q':
+		return size > 5 && len(b) > 1 && int(b[1])+1 < size && b[1] >= 3
+	case 'L':
+		return size >= 1+stampSize
+	case 'C':
+		return size >= 3+stampSize
+	case 'R', 'O':
+		return size == 2
+	case 'S':
+		return size == 8 && bytes.HasPrefix(syncRecord[frameSize:], b)
+	}
+	return false
+}
+
+// follows says whether sensible records follow n bytes from here, as far as the
+// window and the file go.
+func (r *Reader) follows(n int) bool {
+	held := r.w.Peek(window / 2)
+	for range chain - 1 {
+		if n == len(held) {
+			return true // the file ends with a whole record, or the window with it
+		}
+		if n+frameSize > len(held) {
+			return n > window/4
+		}
+		size := int(binary.LittleEndian.Uint16(held[n:]))
+		content := held[n+frameSize : min(len(held), n+frameSize+size)]
+		if len(content) < size || !r.sensible(content, size, held[n+2]) {
+			return false
+		}
+		n += frameSize + size
+	}
+	return true
+}
+
+// resync goes on at the next byte from which records make sense, and says which
+// bytes it passed. The record at hand, at byte at, does not.
+func (r *Reader) resync(at int64) error {
+	kind := "record"
+	if head := r.w.Peek(frameSize); len(head) == frameSize {
+		kind = name(head[2])
+	}
+	r.w.Pass(1)
+	for {
+		held := r.w.Peek(window / 2)
+		if len(held) < frameSize {
+			r.w.Pass(len(held))
+			r.problems.Add(at, kind, "the last %d bytes are damaged or cut off and are not read", r.w.Offset()-at)
+			return nil
+		}
+		// Far from the end of what is held, so that the records that follow are
+		// seen, unless the file ends.
+		most := len(held) - frameSize + 1
+		if len(held) == window/2 {
+			most = len(held) / 4
+		}
+		for i := range most {
+			if r.stands(held[i:]) {
+				r.w.Pass(i)
+				r.problems.Add(at, kind, "damaged; %d bytes passed, read on at byte %d", r.w.Offset()-at, r.w.Offset())
+				return nil
+			}
+		}
+		r.w.Pass(most)
+	}
+}
+
+// stands says whether sensible records stand at the start of held.
+func (r *Reader) stands(held []byte) bool {
+	if bytes.HasPrefix(held, syncRecord) {
+		return true
+	}
+	for n, k := 0, 0; k < chain; k++ {
+		if n == len(held) && k > 0 {
+			return true // up to the end of the file
+		}
+		if n+frameSize > len(held) {
+			return false
+		}
+		size := int(binary.LittleEndian.Uint16(held[n:]))
+		if n+frameSize+size > len(held) || !r.sensible(held[n+frameSize:n+frameSize+size], size, held[n+2]) {
+			return false
+		}
+		n += frameSize + size
+	}
+	return true
+}
+
+// isName says whether bytes can name a type.
+func isName(b []byte) bool {
+	for _, c := range b {
+		if c != '_' && c != '-' && c != '/' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return len(b) > 0
+}

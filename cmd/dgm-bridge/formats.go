@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/bridge/ulog"
+)
+
+// format is one kind of log with topics.
+type format struct {
+	name  string // of the subcommand of import
+	short string
+	what  string // a file of it, for usage
+	open  func(path string, wants telemetry.Wants) (telemetry.Source, error)
+	magic func(head []byte) bool // says whether a file that begins like this is one
+}
+
+// formats are the logs with topics that can be read. The first whose magic fits
+// is taken where none is named.
+var formats = []format{
+	{
+		name: "ulog", short: "Turn PX4 logs (.ulg) into a flight log", what: "FILE.ulg",
+		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
+			return source(ulog.Open(path, w))
+		},
+		magic: func(head []byte) bool { return bytes.HasPrefix(head, ulog.Magic) },
+	},
+}
+
+// source makes a nil interface of a nil reader.
+func source[S telemetry.Source](s S, err error) (telemetry.Source, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// formatOf returns the format of a name, or else that of the file.
+func formatOf(name, path string) (*format, error) {
+	var names []string
+	for i := range formats {
+		if formats[i].name == name {
+			return &formats[i], nil
+		}
+		names = append(names, formats[i].name)
+	}
+	if name != "" {
+		return nil, fmt.Errorf("format %q is not known; there are: %s", name, strings.Join(names, ", "))
+	}
+	f, err := input.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	w := input.NewWindow(f, 4096)
+	head := bytes.Clone(w.Peek(4096))
+	if err := errors.Join(w.Err(), f.Close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i := range formats {
+		if formats[i].magic(head) {
+			return &formats[i], nil
+		}
+	}
+	return nil, fmt.Errorf("%s: this is none of the logs with topics (%s); name its format with --format; a table of text is imported by import csv", path, strings.Join(names, ", "))
+}

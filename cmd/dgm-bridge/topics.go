@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// topicsReport is what topics --json writes.
+type topicsReport struct {
+	Topics   []topicReport       `json:"topics"`
+	Problems []telemetry.Problem `json:"problems"`
+}
+
+type topicReport struct {
+	Name     string  `json:"name"`
+	Instance int     `json:"instance"`
+	Count    int     `json:"count"`
+	RateHz   float64 `json:"rate_hz"`
+
+	fields []telemetry.Field
+}
+
+func topics() *cobra.Command {
+	var asJSON, fields bool
+	var kind string
+	cmd := &cobra.Command{
+		Use:   "topics FILE",
+		Short: "Say which topics are in a log, how many messages they have, and what could not be read",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := formatOf(kind, args[0])
+			if err != nil {
+				return err
+			}
+			s, err := f.open(args[0], telemetry.Wants{})
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			show, done := progress()
+			counts, err := telemetry.Survey(cmd.Context(), s, show, nil)
+			done()
+			if err != nil {
+				return err
+			}
+			r := topicsReport{Topics: []topicReport{}, Problems: []telemetry.Problem{}}
+			r.Problems = append(r.Problems, s.Problems().All()...)
+			for _, c := range counts {
+				// Three digits behind the point are enough for people and scripts.
+				t := topicReport{Name: c.Topic.Name, Instance: c.Topic.Instance, Count: c.N, RateHz: math.Round(1000*c.Rate()) / 1000}
+				if fields {
+					t.fields = c.Topic.Fields()
+				}
+				r.Topics = append(r.Topics, t)
+			}
+			if asJSON {
+				enc := json.NewEncoder(cmd.OutOrStdout())
+				enc.SetEscapeHTML(false)
+				enc.SetIndent("", "  ")
+				return enc.Encode(r)
+			}
+			return r.writeText(cmd, f.name)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
+	cmd.Flags().BoolVar(&fields, "fields", false, "list the fields of each topic, too")
+	cmd.Flags().StringVar(&kind, "format", "", "format of the file (default: by what it begins with)")
+	cmd.MarkFlagsMutuallyExclusive("json", "fields")
+	return cmd
+}
+
+// writeText writes the report for people.
+func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
+	w := cmd.OutOrStdout()
+	_, err := fmt.Fprintf(w, "%s, %d topics\n%10s %10s  topic\n", kind, len(r.Topics), "messages", "Hz")
+	for _, t := range r.Topics {
+		name := (&telemetry.Topic{Name: t.Name, Instance: t.Instance}).String()
+		fmt.Fprintf(w, "%10d %10.4g  %s\n", t.Count, t.RateHz, name)
+		for _, f := range t.fields {
+			fmt.Fprintf(w, "%21s    %s %s\n", "", f.Path, f.Unit)
+		}
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(w, "problem at %s\n", p)
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/ulog"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// smallULog is a PX4 log of 5 s: an angle at 100 Hz, its rate, and an input at 10 Hz.
+// The last bytes are cut off.
+func smallULog() []byte {
+	var b bytes.Buffer
+	record := func(kind byte, parts ...any) {
+		var c bytes.Buffer
+		for _, p := range parts {
+			if s, ok := p.(string); ok {
+				c.WriteString(s)
+			} else if err := binary.Write(&c, binary.LittleEndian, p); err != nil {
+				panic(err)
+			}
+		}
+		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(c.Len())))
+		b.WriteByte(kind)
+		b.Write(c.Bytes())
+	}
+	b.Write(ulog.Magic)
+	b.Write(make([]byte, 9))
+	record('F', "joint:uint64_t timestamp;float[2] q;")
+	record('F', "motor:uint64_t timestamp;float u;")
+	record('A', uint8(0), uint16(1), "joint")
+	record('A', uint8(1), uint16(2), "motor")
+	for i := range 500 {
+		s := 0.01 * float64(i)
+		record('D', uint16(1), uint64(10000*(i+1)), float32(math.Sin(s)), float32(math.Cos(s)))
+		if i%10 == 0 {
+			record('D', uint16(2), uint64(10000*(i+1)), float32(i))
+		}
+	}
+	record('D', uint16(1), uint64(5e6+1e4), float32(0), float32(0))
+	return b.Bytes()[:b.Len()-5]
+}
+
+const jointMap = `
+vehicle = "arm"
+[[channel]]
+names = ["q", "dq"]
+topic = "joint"
+fields = ["q[0]", "q[1]"]
+role = "state"
+[[channel]]
+name = "u"
+topic = "motor"
+field = "u"
+role = "input"
+`
+
+func TestTopicsAndImportULog(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, data := range map[string][]byte{"a.ulg": smallULog(), "map.toml": []byte(jointMap), "a.csv": []byte("t,x\n1,2\n")} {
+		if err := os.WriteFile(in(name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := run("topics", in("a.ulg"), "--json")
+	if code != cli.Done || errs != "" {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	var rep map[string]any
+	if err := json.Unmarshal([]byte(out), &rep); err != nil {
+		t.Fatal(err)
+	}
+	list := rep["topics"].([]any)
+	first := list[0].(map[string]any)
+	if len(list) != 2 || first["name"] != "joint" || first["instance"] != 0.0 || first["count"] != 500.0 || first["rate_hz"] != 100.0 || len(first) != 4 {
+		t.Errorf("topics %v", list)
+	}
+	if second := list[1].(map[string]any); second["name"] != "motor" || second["instance"] != 1.0 || second["count"] != 50.0 {
+		t.Errorf("topics %v", list)
+	}
+	problems := rep["problems"].([]any)
+	if p := problems[0].(map[string]any); len(problems) != 1 || len(p) != 3 || p["offset"].(float64) < 1000 || p["record"] != "file" || !strings.Contains(p["reason"].(string), "cut off") {
+		t.Errorf("problems %v", problems)
+	}
+	if _, out, _ = run("topics", in("a.ulg"), "--fields"); !strings.Contains(out, "motor#1") || !strings.Contains(out, "q[1]") || !strings.Contains(out, "problem at byte") {
+		t.Error(out)
+	}
+	code, out, errs = run("import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("f.msgpack"), "--vehicle", "arm2")
+	for _, want := range []string{"wrote " + in("f.msgpack") + ": vehicle arm2, 500 rows in 1 segments, 4.99 s\n", "derivative of q is dq, by the data", "u: from motor#1, 10 Hz, held in 450 of 500 rows, 0.09 s at most", "not read: a.ulg: byte "} {
+		if code != cli.Done || errs != "" || !strings.Contains(out, want) {
+			t.Errorf("exit %d, %q, no %q in %q", code, errs, want, out)
+		}
+	}
+	for _, name := range importer.Presets() {
+		code, out, _ := run("import", "ulog", "--preset", name, "--print-map")
+		if _, err := importer.ParseMap(name, []byte(out)); code != cli.Done || err != nil {
+			t.Errorf("%s: exit %d, %v", name, code, err)
+		}
+	}
+	for _, c := range []struct {
+		code int
+		line string
+		args []string
+	}{
+		{cli.Failed, "this is none of the logs with topics (ulog", []string{"topics", in("a.csv")}},
+		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
+		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
+		{cli.Failed, "no such file", []string{"topics", in("nix")}},
+		{cli.Failed, "topic vehicle_local_position is not in a.ulg", []string{"import", "ulog", "--preset", "px4-quadrotor", in("a.ulg"), "--out", in("g.msgpack")}},
+		{cli.Failed, `there is no preset "px5"`, []string{"import", "ulog", "--preset", "px5", in("a.ulg"), "--out", in("g.msgpack")}},
+		{cli.Failed, "cannot be written", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("nix/g.msgpack")}},
+		{cli.Failed, "topic nix is not in a.ulg", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("g.msgpack"), "--base", "nix"}},
+		{cli.Wrong, "one of --map and --preset is needed", []string{"import", "ulog", in("a.ulg"), "--out", in("g.msgpack")}},
+		{cli.Wrong, "one of --map and --preset is needed", []string{"import", "ulog", "--map", in("map.toml"), "--preset", "px4-quadrotor", in("a.ulg"), "--out", in("g.msgpack")}},
+		{cli.Wrong, "name one log or several", []string{"import", "ulog", "--map", in("map.toml"), "--out", in("g.msgpack")}},
+		{cli.Wrong, `"out" not set`, []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg")}},
+	} {
+		code, out, errs := run(c.args...)
+		if code != c.code || !strings.Contains(errs, c.line) || strings.Count(errs, "\n") != 1 || out != "" {
+			t.Errorf("%v: exit %d, %q, %q; want %d, %q", c.args, code, out, errs, c.code, c.line)
+		}
+	}
+	if _, err := os.Stat(in("g.msgpack")); err == nil {
+		t.Error("a failed import left a log")
+	}
+}
+
+// The map in the help text is one.
+func TestTopicMapInHelp(t *testing.T) {
+	_, text, _ := strings.Cut(mapHelp, "looks like this:")
+	m, err := importer.ParseMap("help", []byte(text+"\n[[channel]]\nnames=[\"vx\",\"vy\",\"vz\"]\ntopic=\"a\"\nfields=[\"a\",\"b\",\"c\"]\nrole=\"state\"\n"))
+	if err != nil || m.Vehicle != "quad1" || len(m.Channels[0].Or) != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
