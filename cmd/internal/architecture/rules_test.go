@@ -174,6 +174,11 @@ var guests = []guest{
 		"flags belong to commands; everything else takes arguments",
 	},
 	{
+		"github.com/spf13/pflag",
+		[]string{"cmd/internal"},
+		"cobra's flags by themselves, for what is said of them in one place for all commands",
+	},
+	{
 		"github.com/BurntSushi/toml",
 		[]string{"trainer", "bridge", "cmd"},
 		"settings for people; what flies is handed values",

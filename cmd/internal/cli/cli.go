@@ -7,12 +7,14 @@
 //	2  wrong usage: unknown command or flag, missing or contradicting arguments
 //
 // A command returns an error for 1 and [Usage] for 2; standard output is its own.
+// Every command has --version.
 package cli
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -42,13 +44,41 @@ func Usage(format string, args ...any) error {
 // Main runs the command with the arguments of the process and ends the process.
 //
 // The first SIGINT or SIGTERM cancels the context of the command, which has then
-// the time it needs to finish in order; the second ends the process at once.
+// the time it needs to finish in order; the second ends the process at once, with
+// a line that says so.
 func Main(root *cobra.Command) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	code := Run(ctx, root)
-	stop()
-	os.Exit(code)
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		if Terminal(os.Stderr) {
+			fmt.Fprint(os.Stderr, "\r\x1b[K\x1b[?25h") // away with a progress bar, back with the cursor
+		}
+		fmt.Fprintf(os.Stderr, "%s: interrupted again: ended at once, what was not finished is not written\n", root.Name())
+		os.Exit(Failed)
+	}()
+	os.Exit(Run(ctx, root))
+}
+
+// Terminal reports whether w is a terminal, for a person to watch.
+func Terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Count prints a number with its noun: "1 sample", "2 samples".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Run is Main without the process around it: it returns the exit code. Tests
@@ -58,6 +88,9 @@ func Run(ctx context.Context, root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.DisableSuggestions = true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = Version()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	began := false
 	watch(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -92,6 +125,7 @@ func oneLine(text string) string {
 // cobra's about flags and arguments. A command that only holds others becomes
 // wrong usage where cobra would print its help and call that success.
 func watch(cmd *cobra.Command, began *bool) {
+	plainDefaults(cmd)
 	for _, sub := range cmd.Commands() {
 		watch(sub, began)
 	}

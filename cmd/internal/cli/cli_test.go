@@ -30,6 +30,10 @@ func tree() *cobra.Command {
 		return nil
 	}}
 	read.Flags().Int("rate", 0, "")
+	read.Flags().Uint64("seed", 1, "")
+	read.Flags().Duration("for", 0, "")
+	read.Flags().DurationSlice("at", nil, "times")
+	read.Flags().Float64Slice("rates", []float64{100, 0.5}, "rates")
 	need := &cobra.Command{Use: "need", RunE: func(*cobra.Command, []string) error { return nil }}
 	need.Flags().String("out", "", "")
 	if err := need.MarkFlagRequired("out"); err != nil {
@@ -53,7 +57,13 @@ func TestExitCodes(t *testing.T) {
 		{"read bad", cli.Failed, "tool: bad: line 3: cannot be read, remove it\n"},
 		{"read odd", cli.Wrong, "--rate -1 must be positive (see tool read --help)"},
 		{"read", cli.Wrong, "accepts 1 arg"},
-		{"read a --rate x", cli.Wrong, "invalid argument"},
+		{"--version", cli.Done, ""},
+		{"read a --rate x", cli.Wrong, "--rate x is not a whole number (see tool read --help)"},
+		{"read a --rate 99999999999999999999", cli.Wrong, "--rate 99999999999999999999 is out of range"},
+		{"read a --seed -1", cli.Wrong, "--seed -1 is not a whole number from 0 on"},
+		{"read a --for 1", cli.Wrong, "--for 1 is not a duration such as"},
+		{"read a --at 1s,x", cli.Wrong, "--at 1s,x is not durations separated by commas"},
+		{"read a --seed", cli.Wrong, "flag needs an argument: --seed"},
 		{"read a --speed 1", cli.Wrong, "unknown flag: --speed"},
 		{"need", cli.Wrong, `"out" not set`},
 		{"raed a", cli.Wrong, `unknown command "raed"`},
@@ -92,5 +102,26 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	if code := cli.Run(ctx, root); code != cli.Failed || errs.String() != "tool: interrupted\n" {
 		t.Errorf("exit %d, %q", code, errs.String())
+	}
+}
+
+func TestHelpHasPlainDefaults(t *testing.T) {
+	root := tree()
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetArgs([]string{"read", "--help"})
+	if code := cli.Run(context.Background(), root); code != cli.Done {
+		t.Fatal(code)
+	}
+	if s := out.String(); strings.Contains(s, "[]") || !strings.Contains(s, "rates (default 100,0.5)\n") || !strings.Contains(s, "times\n") {
+		t.Error(s)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0 samples", 1: "1 sample", 2: "2 samples"} {
+		if got := cli.Count(n, "sample"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// plainDefaults makes the defaults of lists, which --help shows, readable: nothing
+// for an empty list, and numbers as people write them.
+func plainDefaults(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if t := f.Value.Type(); t != "durationSlice" && t != "float64Slice" {
+			return
+		}
+		parts := strings.Split(strings.Trim(f.DefValue, "[]"), ",")
+		for i, p := range parts {
+			if v, err := strconv.ParseFloat(p, 64); err == nil {
+				parts[i] = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+		}
+		f.DefValue = strings.Join(parts, ",")
+	})
+}
+
+// wanted says, by type of a flag, what may be written for it.
+var wanted = map[string]string{
+	"uint64":        "a whole number from 0 on",
+	"int":           "a whole number",
+	"float64":       "a number",
+	"bool":          "true or false",
+	"duration":      "a duration such as 500ms, 2s or 1m30s",
+	"durationSlice": "durations separated by commas, such as 100ms,0.5s",
+	"float64Slice":  "numbers separated by commas, such as 100,500",
+}
+
+// flagError says what is wrong with a flag's value in words of the user, not of
+// the library that reads it.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	f := invalid.GetFlag()
+	want, ok := wanted[f.Value.Type()]
+	if !ok {
+		return err
+	}
+	if errors.Is(err, strconv.ErrRange) {
+		return Usage("--%s %s is out of range", f.Name, invalid.GetValue())
+	}
+	return Usage("--%s %s is not %s", f.Name, invalid.GetValue(), want)
+}
