@@ -5,6 +5,8 @@
 //	dgm.state.<vehicle>     robot     → estimator   [State]
 //	dgm.predict.<vehicle>   estimator → planners    [Prediction]
 //	dgm.status.<vehicle>    estimator → everybody   [Status], once a second
+//	dgm.query.<vehicle>     planner   ⇄ estimator   [Query], [Answer]
+//	dgm.model.<vehicle>     operator  ⇄ estimator   [Command], [Outcome]
 //
 // Messages are msgpack maps with string keys; vectors are bins of little-endian
 // float64. Append writes a message behind what a buffer already holds, Decode

@@ -8,6 +8,8 @@ const (
 	statePrefix   = "dgm.state."
 	predictPrefix = "dgm.predict."
 	statusPrefix  = "dgm.status."
+	queryPrefix   = "dgm.query."
+	modelPrefix   = "dgm.model."
 
 	AllStates      = statePrefix + "*"
 	AllPredictions = predictPrefix + "*"
@@ -25,6 +27,12 @@ func PredictSubject(vehicle string) string { return predictPrefix + vehicle }
 
 // StatusSubject returns the subject of a vehicle's status.
 func StatusSubject(vehicle string) string { return statusPrefix + vehicle }
+
+// QuerySubject returns the subject of questions about a vehicle.
+func QuerySubject(vehicle string) string { return queryPrefix + vehicle }
+
+// ModelSubject returns the subject of commands about a vehicle's model.
+func ModelSubject(vehicle string) string { return modelPrefix + vehicle }
 
 // CheckVehicle returns nil if the name can stand in a subject as one token that
 // needs no escaping anywhere: 1 to 64 letters, digits, '-' and '_' of ASCII.

@@ -1,0 +1,147 @@
+package wire_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+var (
+	goldenQuery = wire.Query{
+		Want: wire.WantSamples, States: []float64{0.5, -2}, U: []float64{1}, Plans: []float64{1, 2, 3, 4, 5, 6}, Rows: 3,
+		Times: []float64{0.5, 1}, Samples: 2, Seed: 3, Timeout: 2e9, Dtype: "f4",
+	}
+	goldenAnswer = wire.Answer{
+		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Channels: []string{"theta", "omega"}, Inputs: "plan", Dtype: "f8",
+		Horizon: []float64{0.5}, Mean: []float64{1, 2}, Std: []float64{0.1, 0.2}, ObsStd: []float64{0.3, 0.4}, OOD: []float64{0.5},
+		F: []float64{7, 8}, SD: []float64{9, 10}, Samples: []float64{11, 12},
+	}
+	goldenCommand = wire.Command{Action: wire.Rollback}
+	goldenOutcome = wire.Outcome{Model: "a1b2c3d4e5f60718", Error: "there is none"}
+)
+
+func TestGoldenQueries(t *testing.T) {
+	for file, want := range map[string][]byte{
+		"query-v1.msgpack":   goldenQuery.Append(nil),
+		"answer-v1.msgpack":  goldenAnswer.Append(nil),
+		"command-v1.msgpack": goldenCommand.Append(nil),
+		"outcome-v1.msgpack": goldenOutcome.Append(nil),
+	} {
+		path := filepath.Join("testdata", file)
+		if *update {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: this program writes other bytes for the same message", path)
+		}
+	}
+	var q wire.Query
+	var a wire.Answer
+	var c wire.Command
+	var o wire.Outcome
+	for _, err := range []error{
+		q.Decode(goldenQuery.Append(nil)), a.Decode(goldenAnswer.Append(nil)), c.Decode(goldenCommand.Append(nil)), o.Decode(goldenOutcome.Append(nil)),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if d := cmp.Diff(goldenQuery, q); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(goldenAnswer, a); d != "" {
+		t.Error(d)
+	}
+	if c != goldenCommand || o != goldenOutcome {
+		t.Errorf("%+v, %+v", c, o)
+	}
+	short := goldenAnswer
+	short.Dtype = "f4"
+	if err := a.Decode(short.Append(nil)); err != nil || a.Mean[1] != 2 || a.Std[0] != float64(float32(0.1)) {
+		t.Errorf("in 32 bits: %+v, %v", a, err)
+	}
+	if 2*short.Size() != goldenAnswer.Size() {
+		t.Errorf("sizes %d and %d", short.Size(), goldenAnswer.Size())
+	}
+}
+
+// The page names what can be asked and answered, and the smallest question is
+// understood, from a sender that writes plain arrays.
+func TestQueryFields(t *testing.T) {
+	text := page(t)
+	for _, b := range [][]byte{goldenQuery.Append(nil), goldenAnswer.Append(nil), goldenCommand.Append(nil), goldenOutcome.Append(nil)} {
+		var m map[string]any
+		if err := msgpack.Unmarshal(b, &m); err != nil {
+			t.Fatal(err)
+		}
+		for field := range m {
+			if !strings.Contains(text, "`"+field+"`") {
+				t.Errorf("field %s is not on the page", field)
+			}
+		}
+	}
+	var q wire.Query
+	if err := q.Decode(message(t, map[string]any{"v": 1, "states": []any{1, 2.5}, "later": nil})); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(wire.Query{States: []float64{1, 2.5}}, q, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
+	}
+	for name, m := range map[string]map[string]any{
+		"no states":     {"v": 1},
+		"version":       {"v": 2, "states": []any{1}},
+		"negative rows": {"v": 1, "states": []any{1}, "rows": -1},
+		"many rows":     {"v": 1, "states": []any{1}, "rows": 1 << 30},
+		"a text":        {"v": 1, "states": "none"},
+	} {
+		var e *wire.Error
+		if err := q.Decode(message(t, m)); !errors.As(err, &e) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	f.Add(goldenQuery.Append(nil))
+	f.Add(goldenAnswer.Append(nil))
+	f.Add(goldenCommand.Append(nil))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var q, q2 wire.Query
+		if err := q.Decode(b); err != nil {
+			typed(t, err)
+		} else if err := q2.Decode(q.Append(nil)); err != nil || !bytes.Equal(q.Append(nil), q2.Append(nil)) {
+			t.Fatalf("query %+v became %+v, %v", q, q2, err)
+		}
+		var a, a2 wire.Answer
+		if err := a.Decode(b); err != nil {
+			typed(t, err)
+		} else if err := a2.Decode(a.Append(nil)); err != nil {
+			if a.Dtype != "" {
+				t.Fatalf("answer %+v became %+v, %v", a, a2, err)
+			}
+		}
+		var c wire.Command
+		if err := c.Decode(b); err != nil {
+			typed(t, err)
+		}
+		var o wire.Outcome
+		if err := o.Decode(b); err != nil {
+			typed(t, err)
+		}
+	})
+}
