@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -40,6 +41,9 @@ type Config struct {
 	NoTrust     bool          // (optional) do not hold predictions against what comes
 	FalseAlarms time.Duration // (optional) mean time between false alarms of the flag miscalibrated; defaults to 100 h
 	TrustFile   string        // (optional) where what is known of the intervals is kept over a restart
+
+	NoQueries bool              // (optional) do not answer questions
+	PublicKey ed25519.PublicKey // (optional) take only models that are signed by its private key, see Offer
 
 	// Record names a file in which everything is recorded that is needed to make the
 	// same predictions again, see package journal. A file of that name is moved aside.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,15 +33,16 @@ type Node struct {
 	subject  string
 
 	// The reporter's.
-	status   wire.Status
-	statuses []byte
-	scratch  [4096]int64
-	allocs   allocCounter
-	process  processReader
-	began    int64 // ns, steady
-	before   interval
-	states   *nats.Subscription
-	untold   bool // that the disk does not take what is to be kept
+	status     wire.Status
+	statuses   []byte
+	scratch    [4096]int64
+	allocs     allocCounter
+	process    processReader
+	began      int64 // ns, steady
+	before     interval
+	states     *nats.Subscription
+	maxPayload atomic.Int64 // bytes that the server takes; 0 = not known
+	untold     bool         // that the disk does not take what is to be kept
 
 	box      *mailbox
 	tally    tally
@@ -144,6 +146,18 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) error {
 		return fmt.Errorf("subscribing to %s: %w", wire.StateSubject(n.cfg.Vehicle), err)
 	}
 	n.states = states
+	commands, err := n.serveCommands(nc)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = commands.Unsubscribe() }()
+	if !n.cfg.NoQueries {
+		q, err := n.serveQueries(nc)
+		if err != nil {
+			return err
+		}
+		defer q.close()
+	}
 	n.recorder.model(n.engine.craft)
 	stop := make(chan struct{})
 	var worker sync.WaitGroup

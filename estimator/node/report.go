@@ -18,6 +18,7 @@ type interval struct {
 
 // report publishes a status. While the link is down there is nobody to tell.
 func (n *Node) report(nc *nats.Conn) {
+	n.maxPayload.Store(nc.MaxPayload())
 	n.compose(nc.Stats().Reconnects)
 	n.statuses = n.status.Append(n.statuses[:0])
 	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), n.statuses)

@@ -66,6 +66,17 @@ func (n *Node) ready(m *model.Model) (*craft, error) {
 	return c, nil
 }
 
+// Offer takes the bytes of a model file as Swap takes a model. Where the
+// configuration has a public key they must be signed.
+func (n *Node) Offer(file []byte) (id string, err error) {
+	m, err := model.DecodeSigned(file, n.cfg.PublicKey)
+	if err != nil {
+		n.Refuse(err)
+		return "", err
+	}
+	return m.ID, n.Swap(m)
+}
+
 // Refuse notes on the status why a model that was offered was not taken.
 func (n *Node) Refuse(err error) {
 	text := shorten(err.Error())
