@@ -23,7 +23,6 @@ type oracle struct {
 
 	query    wire.Query
 	answered wire.Answer
-	mean     []float64 // P, mean input
 }
 
 // batch is a checked query: which state, input and plan each question has.

@@ -74,6 +74,9 @@ func (n *Node) Offer(file []byte) (id string, err error) {
 		n.Refuse(err)
 		return "", err
 	}
+	if m.ID == n.Model() {
+		return m.ID, nil // it is in use already
+	}
 	return m.ID, n.Swap(m)
 }
 

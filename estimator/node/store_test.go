@@ -1,0 +1,89 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func signedFile(t *testing.T, m *model.Model, key ed25519.PrivateKey) []byte {
+	t.Helper()
+	b, err := m.Encode()
+	if err == nil && key != nil {
+		b, err = model.Sign(b, key)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A bucket that is made after the watch began, models put into it, one that is not
+// signed, a server that was gone.
+func TestModelsComeFromABucket(t *testing.T) {
+	dir, port := t.TempDir(), freePort(t)
+	o := func() *server.Options {
+		return &server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir}
+	}
+	s := start(t, o())
+	url := s.ClientURL()
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
+	var said lines
+	a := pendulum()
+	n, _ := run(t, connect(t, url, nil), Config{PublicKey: key.Public().(ed25519.PublicKey), Log: said.add}, a)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	link := connect(t, url, nil)
+	go func() { defer close(done); n.Watch(ctx, link, "models", "v1.dgm") }()
+	t.Cleanup(func() { cancel(); <-done })
+	eventually(t, "says that there is no bucket", func() bool { return said.has("bucket models cannot be watched") })
+
+	client := connect(t, url, nil)
+	js, err := client.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, b []byte) {
+		t.Helper()
+		if _, err := bucket.PutBytes(name, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, c := otherPendulum(2), otherPendulum(3)
+	put("v2.dgm", signedFile(t, c, key)) // of another vehicle
+	put("v1.dgm", signedFile(t, b, key))
+	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
+	put("v1.dgm", signedFile(t, c, nil))
+	eventually(t, "says that it is not signed", func() bool { return said.has("not signed") })
+	if n.Model() != b.ID {
+		t.Error("an unsigned model was taken")
+	}
+	if _, err := n.Rollback(); err != nil || n.Model() != a.ID {
+		t.Errorf("rolled back to %s: %v", n.Model(), err)
+	}
+
+	stopServer(s)
+	eventually(t, "the loss is noticed", func() bool { return !link.IsConnected() })
+	start(t, o())
+	eventually(t, "the client is back", client.IsConnected)
+	put("other", []byte("something that moves the watch"))
+	put("v1.dgm", signedFile(t, c, key))
+	eventually(t, "the model put after the loss was taken", func() bool { return n.Model() == c.ID })
+	statuses := listen(t, client, wire.AllStatuses)
+	st := statuses.status("three swaps", func(s *wire.Status) bool { return s.Swaps == 3 })
+	if st.Model != c.ID || strings.Contains(st.Refused, "signed") {
+		t.Errorf("status %+v", st)
+	}
+}
