@@ -25,6 +25,7 @@ type checker struct {
 	opt      Options
 	problems []Problem
 	slow     map[int]bool // channels that often stand still
+	far      float64      // how far the channel that is looked at moves in half a second, in the middle lot
 }
 
 // check runs all checks in the order in which they need each other: what is
@@ -39,21 +40,29 @@ func (c *checker) check() Result {
 		c.stamps(s, usual)
 	}
 	c.rates(usual)
+	lots := c.lots()
 	for k := range c.channels {
 		c.missing(k)
 		if c.constant(k) {
 			continue
 		}
-		c.updates(k)
-		c.frozen(k)
-		c.smooth(k)
-		c.outliers(k)
-		c.runaways(k)
+		c.far = c.reaches(k)
+		for _, lot := range lots {
+			c.within(lot, func() {
+				c.updates(k)
+				c.frozen(k)
+				c.smooth(k)
+				c.outliers(k)
+				c.runaways(k)
+			})
+		}
 		c.clipped(k)
 	}
 	c.fillings()
-	c.pairs()
-	c.dynamics()
+	c.pairs(lots)
+	for _, lot := range lots {
+		c.within(lot, c.dynamics)
+	}
 	c.rest()
 	c.short(usual)
 	return c.result()
@@ -93,7 +102,7 @@ func (c *checker) add(kind Kind, sev Severity, k int, s *segment, first, last in
 	c.problems = append(c.problems, p)
 }
 
-// addLog reports something about the whole log.
+// addLog reports something about the whole log, or the lot that is looked at.
 func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, args ...any) {
 	p := Problem{Kind: kind, Index: -1, Severity: sev, Count: count, Text: fmt.Sprintf(text, args...)}
 	if k >= 0 {
@@ -103,7 +112,7 @@ func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, arg
 		p.To = max(p.To, s.t[s.n()-1])
 	}
 	if len(c.segs) == 1 {
-		p.Segment, p.Index = c.segs[0].name, 0
+		p.Segment, p.Index = c.segs[0].name, c.segs[0].index
 	}
 	c.problems = append(c.problems, p)
 }

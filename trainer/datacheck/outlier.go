@@ -87,11 +87,8 @@ func (c *checker) kinks(k int, tracks []track) (*kinked, bool) {
 		factor = math.Min(16, math.Max(6, 4*usual/q90))
 	}
 	sv := sketch(values(tracks))
-	span := width(sv)
-	if p := c.channels[k].Period; p > 0 {
-		span = math.Min(angularWidth(sv, p), p/2)
-	}
-	reach := math.Min(span, quantile(sketch(moves(tracks, 0.5)), 0.95))
+	span := c.span(k, sv)
+	reach := math.Max(c.far, c.reach(k, tracks, sv))
 	global := math.Max(factor*usual, math.Max(kinkFloor*reach, 4*resolution(sv)))
 	if c.channels[k].Role == channel.Input {
 		// Commands jump as they please: only what leaves their range counts.

@@ -16,8 +16,9 @@ type agreement struct {
 	moved, holds float64 // change, integral of the derivative
 }
 
-// pairs compares every state with its measured derivative.
-func (c *checker) pairs() {
+// pairs compares every state with its measured derivative: the unit in the whole
+// log, single places within each lot.
+func (c *checker) pairs(lots [][]*segment) {
 	for _, k := range c.states() {
 		name := c.channels[k].Derivative
 		if name == "" {
@@ -33,8 +34,15 @@ func (c *checker) pairs() {
 		if len(long) < 50 {
 			long = rows
 		}
-		if !c.factor(k, d, long) {
-			c.disagreements(k, d, rows)
+		if c.factor(k, d, long) {
+			continue
+		}
+		for _, lot := range lots {
+			c.within(lot, func() {
+				if rows := c.agreements(k, d, pairLag); len(rows) >= 50 {
+					c.disagreements(k, d, rows)
+				}
+			})
 		}
 	}
 }

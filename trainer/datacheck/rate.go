@@ -9,8 +9,8 @@ const (
 	slowest = 0.4    // s
 )
 
-// rates looks at the intervals: the unit of time, one rate for all segments,
-// lost samples and jitter.
+// rates looks at the intervals: the unit of time, lost samples and jitter of every
+// segment, one rate for all.
 func (c *checker) rates(usual float64) {
 	if usual == 0 {
 		return
@@ -21,16 +21,34 @@ func (c *checker) rates(usual float64) {
 			interval(usual), num(1/usual))
 	}
 	for _, s := range c.segs {
-		if len(s.keep) < 20 || s.dt == 0 {
-			continue
+		if len(s.keep) >= 20 && s.dt > 0 {
+			c.jitter(s)
 		}
-		if s.dt > 1.25*usual || s.dt < usual/1.25 {
-			c.add(Rate, Note, -1, s, 0, s.n(),
-				"This segment has one sample every %s, most of the log one every %s. Windows are cut by time, so that it can be used; check that it is of the same robot and logger.",
-				interval(s.dt), interval(usual))
-		}
-		c.jitter(s)
 	}
+	c.mixed()
+}
+
+// mixed notes, once, that the segments of a log are sampled at different rates.
+func (c *checker) mixed() {
+	var segs []*segment
+	for _, s := range c.segs {
+		if len(s.keep) >= 20 && s.dt > 0 {
+			segs = append(segs, s)
+		}
+	}
+	lots := byRate(segs)
+	if len(lots) < 2 {
+		return
+	}
+	text := ""
+	for i, lot := range lots {
+		if i > 0 {
+			text += "; "
+		}
+		text += interval(lot[len(lot)/2].dt) + " (" + names(lot) + ")"
+	}
+	c.addLog(Rate, Note, -1, 0,
+		"The segments are not sampled at one rate; from one sample to the next there are %s. Windows are cut by time, so that all can be used; check that they are of the same robot and logger.", text)
 }
 
 // jitter reports lost samples and unevenness once per segment, where there is much.
