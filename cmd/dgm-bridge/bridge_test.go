@@ -86,6 +86,7 @@ func TestImportAndInfo(t *testing.T) {
 		{cli.Failed, "bad.csv: line 2: column \"theta\": \"x\" is not a number", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), in("bad.csv"), "--out", in("g.msgpack")}},
 		{cli.Failed, "no such file", []string{"import", "csv", "--map", in("nix.toml"), in("a.csv"), "--out", in("g.msgpack")}},
 		{cli.Failed, "cannot be written", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("nix/g.msgpack")}},
+		{cli.Wrong, "map.toml is read and would be replaced", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("map.toml")}},
 		{cli.Failed, "not a flight log", []string{"info", in("a.csv")}},
 		{cli.Failed, "no such file", []string{"info", in("nix")}},
 		{cli.Wrong, "requires at least 1 arg", []string{"import", "csv", "--map", in("map.toml"), "--out", in("g.msgpack")}},

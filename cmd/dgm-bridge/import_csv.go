@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 func importCSV() *cobra.Command {
@@ -44,6 +45,9 @@ flight log. Every file begins a segment. The map says what is in the columns:
     frame = "ned"                # optional, free text`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
+			if err := cli.Outputs("--out", append([]string{mapFile}, inputs...), []string{out}); err != nil {
+				return err
+			}
 			m, err := csv.ReadMap(mapFile)
 			if err != nil {
 				return err

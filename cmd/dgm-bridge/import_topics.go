@@ -77,6 +77,9 @@ func importTopics(f *format) *cobra.Command {
 			if out == "" {
 				return cli.Usage(`required flag "out" not set`)
 			}
+			if err := cli.Outputs("--out", append([]string{mapFile}, inputs...), []string{out}); err != nil {
+				return err
+			}
 			m, err := readMap(mapFile, preset)
 			if err != nil {
 				return err

@@ -121,6 +121,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		{cli.Failed, "topic nix is not in a.ulg", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("g.msgpack"), "--base", "nix"}},
 		{cli.Wrong, "one of --map and --preset is needed", []string{"import", "ulog", in("a.ulg"), "--out", in("g.msgpack")}},
 		{cli.Wrong, "one of --map and --preset is needed", []string{"import", "ulog", "--map", in("map.toml"), "--preset", "px4-quadrotor", in("a.ulg"), "--out", in("g.msgpack")}},
+		{cli.Wrong, "map.toml is read and would be replaced", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("map.toml")}},
 		{cli.Wrong, "name one log or several", []string{"import", "ulog", "--map", in("map.toml"), "--out", in("g.msgpack")}},
 		{cli.Wrong, `"out" not set`, []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg")}},
 	} {

@@ -159,6 +159,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "text.msgpack"), []byte("time,angle\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	writeModel(t, filepath.Join(dir, "a.svg"))
 	if err := os.WriteFile(filepath.Join(dir, "text.dgm"), []byte("no model"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +182,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 		{1, `channel "rate": expected unit "rad/s", found "deg/s"`, []string{"--model", "a.dgm", "--log", "unit.msgpack"}},
 		{1, "longest stretch without a gap has 0.245 s", []string{"--model", "a.dgm", "--log", "short.msgpack"}},
 		{1, "beyond the model's", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "2s"}},
+		{2, "a.svg is read", []string{"--model", "a.svg", "--log", "b.msgpack", "--plot", "a.svg"}},
 		{1, "cannot be written", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "no/such/p.svg"}},
 	} {
 		code, out, errs := eval(t, dir, c.args...)

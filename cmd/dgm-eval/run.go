@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -22,7 +23,10 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	var picture *durable.File
 	if o.plot != "" {
 		// Before any work: a name that cannot be written fails at once.
-		var err error
+		err := cli.Outputs("--plot", []string{o.model, o.log}, []string{o.plot})
+		if err != nil {
+			return err
+		}
 		if picture, err = durable.Create(o.plot); err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -98,8 +97,8 @@ func source(f *robotFlags, o *record.Options) string {
 // writeLogs records into out and, where truth is not empty, truth. Neither
 // stands there unless everything went well.
 func writeLogs(cmd *cobra.Command, o record.Options, out, truth string) error {
-	if truth != "" && filepath.Clean(truth) == filepath.Clean(out) {
-		return cli.Usage("--truth and --out are the same file %s", out)
+	if err := cli.Outputs("--out or --truth", nil, []string{out, truth}); err != nil {
+		return err
 	}
 	log, err := flightlog.CreateFile(out, o.Header(false))
 	if err != nil {

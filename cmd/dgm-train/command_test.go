@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -63,11 +64,30 @@ func TestWhatMustFailFailsBeforeWork(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	// Logs that stand where an output would.
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"z.report.json", "flight.dgm"} {
+		writeLog(t, in(name), 4)
+	}
+	if err := errors.Join(os.WriteFile(in("w.report.json"), nil, 0o666), os.Mkdir(in("o.report.html"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name, says string
 		code       int
 		args       []string
 	}{
+		{"log as the model", "swing.msgpack is read and would be replaced", cli.Wrong, []string{"--log", log, "--out", log}},
+		{"log named like a model", "flight.dgm is read", cli.Wrong, []string{"--log", in("flight.dgm")}},
+		{"log named like a report", "z.report.json is read", cli.Wrong, []string{"--log", in("z.report.json"), "--out", in("z.dgm")}},
+		{"settings named like a report", "w.report.json is read", cli.Wrong, []string{"--log", log, "--config", in("w.report.json"), "--out", in("w.dgm")}},
+		{"a folder as the model", "is not a regular file", cli.Failed, []string{"--log", log, "--out", dir}},
+		{"a device as the model", os.DevNull, cli.Failed, []string{"--log", log, "--out", os.DevNull}},
+		{"a folder as the report", "o.report.html", cli.Failed, []string{"--log", log, "--out", in("o.dgm")}},
 		{"no log", "no log given", cli.Wrong, nil},
 		{"unknown flag", "--bogus", cli.Wrong, []string{"--bogus"}},
 		{"setting that cannot be", "horizon", cli.Wrong, []string{"--log", log, "--horizon", "-1s"}},
@@ -86,9 +106,11 @@ func TestWhatMustFailFailsBeforeWork(t *testing.T) {
 			t.Errorf("%s: exit %d, expected %d; said %q", c.name, code, c.code, last)
 		}
 	}
-	left, _ := filepath.Glob(filepath.Join(dir, "*.dgm"))
-	if len(left) > 0 {
+	if left, _ := filepath.Glob(in("*.dgm")); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
+	}
+	if after, err := os.ReadFile(log); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the log was changed: %d bytes, %v", len(after), err)
 	}
 }
 

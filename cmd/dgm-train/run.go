@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -20,7 +19,7 @@ import (
 func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer) error {
 	modelPath, htmlPath, jsonPath := o.outputs()
 	if !o.check {
-		if err := writable(filepath.Dir(modelPath)); err != nil {
+		if err := cli.Outputs("--out", append([]string{o.config}, o.logs...), []string{modelPath, htmlPath, jsonPath}); err != nil {
 			return err
 		}
 	}
@@ -83,16 +82,6 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	}
 	printResult(text, res, []string{modelPath, htmlPath, jsonPath})
 	return nil
-}
-
-// writable fails before the work starts if no file can be made in a folder.
-func writable(folder string) error {
-	f, err := os.CreateTemp(folder, ".dgm-*")
-	if err != nil {
-		return fmt.Errorf("cannot write to %s: %w; choose another place with --out", folder, errors.Unwrap(err))
-	}
-	f.Close()
-	return os.Remove(f.Name())
 }
 
 func writeProblems(w io.Writer, p []trainer.Problem) error {

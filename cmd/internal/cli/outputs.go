@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dgm-robotics/dgm/estimator/durable"
+)
+
+// Outputs fails before any work where a command could not write its files at the
+// end: where one of them is a file that it reads, where two are one, and where a
+// name cannot be written at all (no folder, no permission, a folder or a device).
+//
+// flag is what names the outputs, and what the user changes: "--out". reads and
+// writes are file names; empty ones are left out.
+func Outputs(flag string, reads, writes []string) error {
+	for i, out := range writes {
+		if out == "" {
+			continue
+		}
+		for _, in := range reads {
+			if in != "" && same(in, out) {
+				return Usage("%s is read and would be replaced by what is written: choose another %s", in, flag)
+			}
+		}
+		for _, other := range writes[:i] {
+			if other != "" && same(other, out) {
+				return Usage("%s would be written twice, as %s: choose another %s", other, out, flag)
+			}
+		}
+		file, err := durable.Create(out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+		file.Abort()
+	}
+	return nil
+}
+
+// same reports whether two names are of one file. A file that is not there yet is
+// known by its folder.
+func same(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(infoA, infoB)
+	}
+	if errA == nil || errB == nil {
+		return false
+	}
+	dirA, dirB := filepath.Dir(a), filepath.Dir(b)
+	return filepath.Base(a) == filepath.Base(b) && (dirA == dirB || same(dirA, dirB))
+}
