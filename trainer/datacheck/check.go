@@ -148,7 +148,8 @@ func (c *checker) excluded() [][][2]int {
 }
 
 // gather replaces more than maxListed problems of one kind, channel and segment
-// by the largest ones and one that stands for them all.
+// by one that stands for them all and the largest ones; stamps that are out of
+// order or occur again, one like the other, by one alone.
 func gather(all []Problem) []Problem {
 	type key struct {
 		kind    Kind
@@ -164,22 +165,18 @@ func gather(all []Problem) []Problem {
 	var out []Problem
 	for i, p := range all {
 		g := groups[key{p.Kind, p.Channel, p.Index, p.Severity}]
-		if len(g) <= maxListed {
+		alike := p.Severity == Exclude && (p.Kind == Backwards || p.Kind == Duplicate)
+		if len(g) == 1 || !alike && len(g) <= maxListed {
 			out = append(out, p)
 			continue
 		}
 		if i != g[0] {
 			continue
 		}
-		whole := p
-		whole.Count = 0
-		for _, j := range g {
-			whole.Count += all[j].Count
-			whole.From, whole.To = min(whole.From, all[j].From), max(whole.To, all[j].To)
+		out = append(out, together(all, g))
+		if alike {
+			continue
 		}
-		whole.Text = fmt.Sprintf("%d places of kind %s from %s to %s, %d samples in all; the longest are listed one by one.",
-			len(g), p.Kind, sec(whole.From), sec(whole.To), whole.Count)
-		out = append(out, whole)
 		g = slices.Clone(g)
 		slices.SortStableFunc(g, func(a, b int) int { return cmp.Compare(all[b].To-all[b].From, all[a].To-all[a].From) })
 		for _, j := range g[:maxListed-1] {
@@ -187,6 +184,28 @@ func gather(all []Problem) []Problem {
 		}
 	}
 	return out
+}
+
+// together returns one problem for those numbered g.
+func together(all []Problem, g []int) Problem {
+	p := all[g[0]]
+	p.Count = 0
+	for _, j := range g {
+		p.Count += all[j].Count
+		p.From, p.To = min(p.From, all[j].From), max(p.To, all[j].To)
+	}
+	switch p.Kind {
+	case Backwards:
+		p.Text = fmt.Sprintf("%s stamped before the one ahead of them, in %s, %s. Records were stored out of order: sort the log by time, or leave them out.",
+			were(p.Count), plural(len(g), "place"), span(p.From, p.To))
+	case Duplicate:
+		p.Text = fmt.Sprintf("%s stamped like the one ahead of them, in %s, %s. The first sample of each stamp is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
+			were(p.Count), plural(len(g), "place"), span(p.From, p.To))
+	default:
+		p.Text = fmt.Sprintf("%d places of kind %s, %s, %s in all; the longest are listed one by one.",
+			len(g), p.Kind, span(p.From, p.To), plural(p.Count, "sample"))
+	}
+	return p
 }
 
 // tidy rounds a time to a microsecond.

@@ -92,14 +92,15 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 var severityRank = map[Severity]int{Stop: 0, Exclude: 1, Note: 2}
 
-// order sorts problems: the grave ones first, then by place in the log.
+// order sorts problems: the grave ones first, then by place in the log, what
+// stands for many ahead of them.
 func order(p []Problem) {
 	slices.SortStableFunc(p, func(a, b Problem) int {
 		return cmp.Or(
 			cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]),
 			cmp.Compare(a.Index, b.Index),
 			cmp.Compare(a.From, b.From),
-			cmp.Compare(a.To, b.To),
+			cmp.Compare(b.To, a.To),
 			cmp.Compare(a.Channel, b.Channel),
 			cmp.Compare(a.Kind, b.Kind),
 		)

@@ -349,6 +349,29 @@ func TestManyProblemsAreGathered(t *testing.T) {
 	}
 }
 
+func TestStampsOutOfOrderAreOneProblemWithTheirCount(t *testing.T) {
+	l := swing(even(30, 100), 0.01, 11)
+	T := l.Segments[0].T
+	for i := range 40 {
+		a := 100 + 50*i
+		T[a], T[a+1] = T[a+1], T[a]
+	}
+	T[2901] = T[2900]
+	T[2951], T[2952] = T[2950], T[2950]
+	r := Check(l, Options{Horizon: 0.3})
+	p := find(r, Backwards)
+	if len(p) != 1 || p[0].Count != 40 || p[0].Severity != Exclude || !strings.HasPrefix(p[0].Text, "40 samples are stamped before the one ahead of them, in 40 places, 1.000-20.500 s.") {
+		t.Errorf("40 pairs swapped:%s", describe(r))
+	}
+	p = find(r, Duplicate)
+	if len(p) != 1 || p[0].Count != 3 || !strings.HasPrefix(p[0].Text, "3 samples are stamped like the one ahead of them, in 2 places, 29.000-29.500 s.") {
+		t.Errorf("3 stamps again:%s", describe(r))
+	}
+	if len(r.Problems) != 2 || len(r.Excluded(0)) != 42 {
+		t.Errorf("%d ranges are left out:%s", len(r.Excluded(0)), describe(r))
+	}
+}
+
 func TestSameListEveryTime(t *testing.T) {
 	l := swing(even(30, 100), 0.01, 1)
 	r := rand.New(rand.NewPCG(5, 5))
