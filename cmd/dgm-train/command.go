@@ -41,8 +41,8 @@ Ctrl-C stops early and still writes what is trained so far, marked as such.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.printConfig {
-				fmt.Fprint(cmd.OutOrStdout(), trainer.Template)
-				return nil
+				_, err := fmt.Fprint(cmd.OutOrStdout(), trainer.Template)
+				return err
 			}
 			cfg, err := o.settings()
 			if err != nil {

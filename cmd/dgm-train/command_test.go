@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -123,6 +124,26 @@ func TestCheckAsJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &doc); code != cli.Done || err != nil || doc.Problems == nil {
 		t.Errorf("exit %d, %v: %s", code, err, out)
+	}
+}
+
+// full is a standard output without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestFullOutputIsAFailure(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "swing.msgpack")
+	writeLog(t, log, 20)
+	for _, args := range [][]string{{"--print-config"}, {"--log", log, "--check"}, {"--log", log, "--check", "--json"}} {
+		var errs bytes.Buffer
+		c := command()
+		c.SetArgs(args)
+		c.SetOut(full{})
+		c.SetErr(&errs)
+		if code := cli.Run(context.Background(), c); code != cli.Failed || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%v: exit %d, %q", args, code, errs.String())
+		}
 	}
 }
 

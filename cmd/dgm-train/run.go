@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,10 +47,11 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 		if o.json {
 			return writeProblems(out, data.Problems)
 		}
-		printProblems(text, data)
-		return nil
+		return printProblems(text, data)
 	}
-	printProblems(text, data)
+	if e := printProblems(text, data); err == nil {
+		err = e
+	}
 	if err != nil {
 		return err
 	}
@@ -80,8 +82,7 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 		_, err = out.Write(b)
 		return err
 	}
-	printResult(text, res, []string{modelPath, htmlPath, jsonPath})
-	return nil
+	return printResult(text, res, []string{modelPath, htmlPath, jsonPath})
 }
 
 func writeProblems(w io.Writer, p []trainer.Problem) error {
@@ -95,10 +96,11 @@ func writeProblems(w io.Writer, p []trainer.Problem) error {
 	}{p})
 }
 
-func printProblems(w io.Writer, d *trainer.Data) {
+func printProblems(out io.Writer, d *trainer.Data) error {
+	w := bufio.NewWriter(out) // keeps the first error
 	if len(d.Problems) == 0 {
 		fmt.Fprintln(w, "Data check: nothing to report.")
-		return
+		return w.Flush()
 	}
 	fmt.Fprintf(w, "Data check: %d findings\n", len(d.Problems))
 	for i, p := range d.Problems {
@@ -108,9 +110,11 @@ func printProblems(w io.Writer, d *trainer.Data) {
 		}
 		fmt.Fprintf(w, "  %-9s %-9s %s\n", p.Severity, p.Kind, p.Text)
 	}
+	return w.Flush()
 }
 
-func printResult(w io.Writer, res *trainer.Result, files []string) {
+func printResult(out io.Writer, res *trainer.Result, files []string) error {
+	w := bufio.NewWriter(out)
 	fmt.Fprintln(w)
 	if res.Partial != "" {
 		fmt.Fprintf(w, "PARTIAL: %s. The files are written, and marked.\n", res.Partial)
@@ -127,4 +131,5 @@ func printResult(w io.Writer, res *trainer.Result, files []string) {
 		}
 		fmt.Fprintf(w, "wrote %s (%.0f kB)\n", f, float64(size)/1000)
 	}
+	return w.Flush()
 }
