@@ -157,6 +157,7 @@ func TestUnits(t *testing.T) {
 		{300, "K", "degC", 26.85},
 		{16800, "mV", "V", 16.8},
 		{50, "%", "1", 0.5},
+		{70, "0.1 s", "ms", 7000},
 		{7, "furlong", "furlong", 7},
 	} {
 		scale, offset, ok := frames.Unit(c.from, c.to)
@@ -164,7 +165,7 @@ func TestUnits(t *testing.T) {
 			t.Errorf("%v %s is %v %s, want %v (%v)", c.value, c.from, got, c.to, c.want, ok)
 		}
 	}
-	for _, c := range [][2]string{{"deg", "m"}, {"furlong", "m"}, {"rad", "rad/s"}, {"g", "kg"}} {
+	for _, c := range [][2]string{{"deg", "m"}, {"furlong", "m"}, {"rad", "rad/s"}, {"g", "kg"}, {"-1 s", "s"}} {
 		if _, _, ok := frames.Unit(c[0], c[1]); ok {
 			t.Errorf("%s was turned into %s", c[0], c[1])
 		}

@@ -2,6 +2,7 @@ package frames
 
 import (
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -53,16 +54,28 @@ var units = map[string]unit{
 // ok is false where the units do not measure the same thing or are not known,
 // unless they are spelt alike.
 func Unit(from, to string) (scale, offset float64, ok bool) {
-	from, to = plain(from), plain(to)
-	if from == to {
+	if plain(from) == plain(to) {
 		return 1, 0, true
 	}
-	a, okA := units[from]
-	b, okB := units[to]
+	a, okA := lookUp(from)
+	b, okB := lookUp(to)
 	if !okA || !okB || a.of != b.of {
 		return 1, 0, false
 	}
 	return a.factor / b.factor, (a.offset - b.offset) / b.factor, true
+}
+
+// lookUp finds a unit by name, with a number before it or without, as in "0.1 s".
+func lookUp(name string) (u unit, ok bool) {
+	factor := 1.0
+	if number, rest, cut := strings.Cut(strings.TrimSpace(name), " "); cut {
+		if v, err := strconv.ParseFloat(number, 64); err == nil && v > 0 && !math.IsInf(v, 0) {
+			factor, name = v, rest
+		}
+	}
+	u, ok = units[plain(name)]
+	u.factor *= factor
+	return u, ok
 }
 
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "")) }

@@ -255,7 +255,7 @@ role = "aux"
 	if seg.T[0] != 0 || seg.T[50] != 500e6 || math.Abs(seg.Aux[50]-seg.X[50]) > 1e-6 {
 		t.Errorf("times %v…, x %v, v %v: v is a straight line that equals x", seg.T[:2], seg.X[50], seg.Aux[50])
 	}
-	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "clock 1/1 is 5000 s behind the recorder's") {
+	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "clock 1/1 is 5000.000 s behind the recorder's") {
 		t.Error(told)
 	}
 }
@@ -278,7 +278,7 @@ func TestWildStampsAndClockSet(t *testing.T) {
 		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
 	}
 	told := strings.Join(sum.Remarks, "\n")
-	for _, want := range []string{"1 messages left out whose stamps are far from all others", "the clock was set 1 times, by 3600 s at most"} {
+	for _, want := range []string{"1 messages left out whose stamps are far from all others", "the clock was set 1 times, by 3600.050 s at most"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}

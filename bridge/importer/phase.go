@@ -57,6 +57,9 @@ func (p *plan) bindPhases(files []*survey) {
 		n := phase{Phase: ph, topic: p.track(id, files)}
 		n.column = p.column(n.topic, ph.Field)
 		for _, f := range files {
+			if _, said := f.first[phaseKey{i, id}]; !said {
+				p.leftOut = append(p.leftOut, fmt.Sprintf("nothing is cut by %s of %s: it says nothing about flying in %s", ph.Field, ph.Topic, f.base()))
+			}
 			n.begin = append(n.begin, f.before(i, id, ph))
 		}
 		p.phases = append(p.phases, n)
@@ -71,10 +74,11 @@ func (p *plan) bindPhases(files []*survey) {
 
 // before returns whether the robot was in the phase before the field first said
 // anything in a file: 1 or 0. A state was what it first was; before an event that
-// ends the phase the robot was in it.
+// ends the phase the robot was in it. A field that never says anything cuts
+// nothing.
 func (f *survey) before(i int, id topicID, ph *Phase) float64 {
 	in, ok := f.first[phaseKey{i, id}]
-	if ok && in != ph.event() {
+	if !ok || in != ph.event() {
 		return 1
 	}
 	return 0

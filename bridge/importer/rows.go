@@ -100,7 +100,16 @@ func (r *rowMaker) nothing() error {
 
 // read makes the rows of one file.
 func (r *rowMaker) read(ctx context.Context, n int, path string, say func(int64, string)) error {
-	s, err := r.j.Open(path, telemetry.Wants{Select: r.j.plan.paths, Text: say})
+	clocks := &r.j.files[n].clocks
+	home := int64(0) // what the base's clock is behind the recorder's
+	if c := r.j.files[n].find(r.j.plan.tracks[r.j.plan.config.Base].id); c != nil {
+		home = clocks.Offset(c.Topic.Clock)
+	}
+	wants := telemetry.Wants{Select: r.j.plan.paths}
+	if say != nil {
+		wants.Text = func(t int64, text string) { say(t-home, text) }
+	}
+	s, err := r.j.Open(path, wants)
 	if err != nil {
 		return err
 	}
@@ -113,13 +122,8 @@ func (r *rowMaker) read(ctx context.Context, n int, path string, say func(int64,
 		r.in = append(r.in, r.j.plan.phases[i].begin[n])
 	}
 	r.reset()
-	clocks := &r.j.files[n].clocks
 	var tracks []int // by Seq of the topic: its track + 1
 	var offsets []int64
-	home := int64(0)
-	if c := r.j.files[n].find(r.j.plan.tracks[r.j.plan.config.Base].id); c != nil {
-		home = clocks.Offset(c.Topic.Clock)
-	}
 	for k := 0; ; k++ {
 		if k%4096 == 0 {
 			if ctx.Err() != nil {

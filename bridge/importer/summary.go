@@ -93,5 +93,8 @@ func (f *survey) clocksTold() (out []string) {
 
 // seconds writes a time in ns for people.
 func seconds(ns int64) string {
+	if ns >= 1e12 || ns <= -1e12 {
+		return strconv.FormatFloat(1e-9*float64(ns), 'f', 3, 64) + " s"
+	}
 	return strconv.FormatFloat(1e-9*float64(ns), 'g', 4, 64) + " s"
 }

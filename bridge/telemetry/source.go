@@ -54,8 +54,8 @@ type Wants struct {
 	// Select is called with each topic when it first comes up and returns the
 	// paths of the fields that are wanted of it; nil = none. (optional)
 	Select func(*Topic) []string
-	// Text takes what the robot said in words: time on the clock of the log's
-	// messages (ns) and text. (optional)
+	// Text takes what the robot said in words: time on the recorder's clock (ns) and
+	// text. (optional)
 	Text func(t int64, text string)
 }
 

@@ -1,55 +1,23 @@
 package ulog_test
 
 import (
-	"encoding/binary"
-	"encoding/json"
-	"errors"
-	"io"
-	"math"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/witness"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 )
 
 // samples returns the shared recordings.
-func samples(t testing.TB) []string {
-	all, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "data", "parser-samples", "ulg", "*.ulg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) == 0 {
-		t.Skip("the shared recordings are not here: parser-samples/ulg")
-	}
-	return all
-}
+func samples(t testing.TB) []string { return witness.Samples(t, "ulg/*.ulg") }
 
-// python returns an interpreter that has a module: that of DGM_PYTHON, or python3.
-func python(t *testing.T, module string) string {
-	name := os.Getenv("DGM_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if err := exec.Command(name, "-c", "import "+module).Run(); err != nil {
-		t.Skip(module, " is not here: install it, and name the interpreter in DGM_PYTHON")
-	}
-	return name
-}
-
-// witness is what pyulog read.
-type witness struct {
-	Topics []struct {
-		Name            string
-		Instance, Count int
-		Fields          []string
-	}
+// pyulog is what pyulog read.
+type pyulog struct {
+	Topics      []witness.Topic
 	Corrupt     bool
 	Dropouts    []int
 	Logged      []string
@@ -63,92 +31,21 @@ type witness struct {
 // Every topic, field, value, text, parameter and information of every sample is
 // the same as pyulog's, bit for bit in float64.
 func TestSameAsPyulog(t *testing.T) {
-	all := samples(t)
-	py := python(t, "pyulog")
-	for _, path := range all {
+	for _, path := range samples(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			columns := filepath.Join(t.TempDir(), "columns")
-			out, err := exec.Command(py, filepath.Join("testdata", "pyulog_columns.py"), path, columns).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var want witness
-			if err := json.Unmarshal(out, &want); err != nil {
-				t.Fatal(err)
-			}
-			raw, err := os.ReadFile(columns)
-			if err != nil {
-				t.Fatal(err)
-			}
+			var want pyulog
+			raw := witness.Ask(t, "pyulog", "pyulog_columns.py", path, &want)
 			compare(t, path, &want, raw)
 		})
 	}
 }
 
-func compare(t *testing.T, path string, want *witness, raw []byte) {
-	type key struct {
-		name     string
-		instance int
-	}
-	columns := map[key][][]float64{} // by topic, one for each field
-	fields := map[key][]string{}
+func compare(t *testing.T, path string, want *pyulog, raw []byte) {
 	var texts []string
-	r, err := ulog.Open(path, telemetry.Wants{
-		Select: func(t *telemetry.Topic) (paths []string) {
-			for _, f := range t.Fields() {
-				paths = append(paths, f.Path)
-			}
-			fields[key{t.Name, t.Instance}] = paths
-			return paths
-		},
-		Text: func(_ int64, text string) { texts = append(texts, text) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	messages, values := 0, 0
-	for {
-		m, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := key{m.Topic.Name, m.Topic.Instance}
-		if columns[k] == nil {
-			columns[k] = make([][]float64, len(m.Values))
-		}
-		for i, v := range m.Values {
-			columns[k][i] = append(columns[k][i], v)
-		}
-		messages++
-		values += len(m.Values)
-	}
-	if len(columns) != len(want.Topics) {
-		t.Errorf("%d topics, pyulog reads %d", len(columns), len(want.Topics))
-	}
-	for _, topic := range want.Topics {
-		k := key{topic.Name, topic.Instance}
-		if !slices.Equal(fields[k], topic.Fields) {
-			t.Fatalf("%v: fields %v, pyulog reads %v", k, fields[k], topic.Fields)
-		}
-		for i, f := range topic.Fields {
-			got := columns[k][i]
-			if len(got) != topic.Count {
-				t.Fatalf("%v: %d messages, pyulog reads %d", k, len(got), topic.Count)
-			}
-			for n, v := range got {
-				w := math.Float64frombits(binary.LittleEndian.Uint64(raw[8*n:]))
-				if v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
-					t.Fatalf("%v.%s, message %d: %v, pyulog reads %v", k, f, n, v, w)
-				}
-			}
-			raw = raw[8*len(got):]
-		}
-	}
-	t.Logf("%d topics, %d messages, %d values equal; problems %v", len(columns), messages, values, r.Problems().All())
+	s, messages, values := witness.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return ulog.Open(path, w) },
+		func(_ int64, text string) { texts = append(texts, text) }, want.Topics, raw)
+	r := s.(*ulog.Reader)
+	t.Logf("%d topics, %d messages, %d values equal; problems %v", len(want.Topics), messages, values, r.Problems().All())
 	if want.Corrupt || r.Problems().Count() != len(want.Dropouts) {
 		t.Errorf("problems %v; pyulog: corrupt %v, dropouts %v", r.Problems().All(), want.Corrupt, want.Dropouts)
 	}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/ardupilot"
 	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 )
@@ -29,6 +31,20 @@ var formats = []format{
 			return source(ulog.Open(path, w))
 		},
 		magic: func(head []byte) bool { return bytes.HasPrefix(head, ulog.Magic) },
+	},
+	{
+		name: "ardupilot", short: "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", what: "FILE.BIN",
+		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
+			return source(ardupilot.Open(path, w))
+		},
+		magic: func(head []byte) bool { return bytes.HasPrefix(head, ardupilot.Magic) },
+	},
+	{
+		name: "mavlink", short: "Turn MAVLink telemetry logs (.tlog) into a flight log", what: "FILE.tlog",
+		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
+			return source(mavlink.Open(path, w))
+		},
+		magic: mavlink.IsTlog,
 	},
 }
 

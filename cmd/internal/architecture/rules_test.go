@@ -179,6 +179,16 @@ var guests = []guest{
 		"cobra's flags by themselves, for what is said of them in one place for all commands",
 	},
 	{
+		"github.com/spf13/pflag",
+		[]string{"cmd"},
+		"what a flag looks like, for the manual page",
+	},
+	{
+		"github.com/coreos/go-systemd/v22",
+		[]string{"cmd/dgm-estimator"},
+		"what starts and watches a process is the business of the program, not of what it runs",
+	},
+	{
 		"github.com/BurntSushi/toml",
 		[]string{"trainer", "bridge", "cmd"},
 		"settings for people; what flies is handed values",
@@ -191,6 +201,11 @@ var guests = []guest{
 		"golang.org/x/sys",
 		[]string{"estimator/node", "firmware-sim/live", "cmd"},
 		"clocks and priorities are for what runs in real time",
+	},
+	{
+		"github.com/bluenviron/gomavlib/v3",
+		[]string{"bridge/mavlink"},
+		"one package speaks MAVLink; its definitions are 5 MB that no robot needs to carry",
 	},
 	{
 		"github.com/klauspost/compress",

@@ -1,0 +1,75 @@
+package mavlink
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/bluenviron/gomavlib/v3/pkg/x25"
+)
+
+const (
+	magic1   = 0xFE // first byte of a packet of version 1
+	magic2   = 0xFD
+	signed   = 0x01 // incompatibility flag of version 2
+	maxFrame = 10 + 255 + 2 + 13
+)
+
+// packet is one packet of any version.
+type packet struct {
+	size    int // bytes, with header, checksum and signature
+	system  byte
+	sender  byte // component
+	id      uint32
+	payload []byte
+	summed  []byte // bytes that the checksum covers
+	sum     uint16
+}
+
+var errShort = errors.New("cut off")
+
+// parsePacket reads the packet at the start of b. errShort means that b ends
+// before it does.
+func parsePacket(b []byte) (p packet, err error) {
+	if len(b) < 2 {
+		return p, errShort
+	}
+	head, tail := 6, 2
+	switch b[0] {
+	case magic1:
+	case magic2:
+		head = 10
+		if len(b) < 3 {
+			return p, errShort
+		}
+		if b[2]&^signed != 0 {
+			return p, fmt.Errorf("incompatibility flags %#02x are not known", b[2])
+		}
+		if b[2]&signed != 0 {
+			tail += 13
+		}
+	default:
+		return p, fmt.Errorf("a packet begins with %#02x or %#02x, not with %#02x", magic1, magic2, b[0])
+	}
+	n := int(b[1])
+	p.size = head + n + tail
+	if len(b) < p.size {
+		return p, errShort
+	}
+	if head == 6 {
+		p.system, p.sender, p.id = b[3], b[4], uint32(b[5])
+	} else {
+		p.system, p.sender, p.id = b[5], b[6], uint32(b[7])|uint32(b[8])<<8|uint32(b[9])<<16
+	}
+	p.payload, p.summed = b[head:head+n], b[1:head+n]
+	p.sum = binary.LittleEndian.Uint16(b[head+n:])
+	return p, nil
+}
+
+// fits says whether the checksum fits a message's definition.
+func (p *packet) fits(l *layout) bool {
+	h := x25.New()
+	h.Write(p.summed)
+	h.Write([]byte{l.crcExtra})
+	return h.Sum16() == p.sum
+}

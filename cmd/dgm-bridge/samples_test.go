@@ -1,0 +1,56 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// Recordings of real robots by the presets: counted, and imported whole.
+func TestRealLogs(t *testing.T) {
+	samples := filepath.Join("..", "..", "..", "shared", "data", "parser-samples")
+	for _, c := range []struct {
+		format, preset, file string
+		topics, messages     int
+		want                 []string
+	}{
+		{"ulog", "px4-quadrotor", "ulg/esc_status_log.ulg", 34, 8200, []string{
+			"vehicle quadrotor, 306 rows in 1 segments, 38.3144 s", "rows stand at the times of vehicle_local_position, 7.96 Hz", "9 rows on the ground or disarmed left out"}},
+		{"ardupilot", "ardupilot-copter", "ardupilot/small.BIN", 43, 7510, []string{
+			"vehicle copter, 87 rows in 1 segments, 8.60021 s", "p, q, r: from IMU, 25 Hz, interpolated", "150 rows on the ground or disarmed left out"}},
+		{"mavlink", "ardupilot-copter", "ardupilot/small.tlog", 51, 35912, []string{
+			"vehicle copter, 48 rows in 1 segments, 15.656 s", "clock 1/1 is 1683219851.591 s behind", "CAMERA_INFORMATION: wrong checksum, 159 bytes passed"}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			path := filepath.Join(samples, c.file)
+			if _, err := os.Stat(path); err != nil {
+				t.Skip("the shared recording is not here: ", c.file)
+			}
+			code, out, errs := run("topics", path, "--json")
+			var rep topicsReport
+			if err := json.Unmarshal([]byte(out), &rep); err != nil || code != cli.Done {
+				t.Fatal(code, errs, err)
+			}
+			messages := 0
+			for _, topic := range rep.Topics {
+				messages += topic.Count
+			}
+			if len(rep.Topics) != c.topics || messages != c.messages {
+				t.Errorf("%d topics, %d messages, want %d, %d", len(rep.Topics), messages, c.topics, c.messages)
+			}
+			code, out, errs = run("import", c.format, "--preset", c.preset, path, "--out", filepath.Join(t.TempDir(), "f.msgpack"))
+			if code != cli.Done || errs != "" {
+				t.Fatal(code, errs)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("no %q in\n%s", want, out)
+				}
+			}
+		})
+	}
+}
