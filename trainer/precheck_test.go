@@ -1,0 +1,76 @@
+package trainer_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+)
+
+// What training refuses, the precheck refuses in the same words.
+func TestPrecheckSaysWhatTrainingSays(t *testing.T) {
+	brief := pendulum(5, 1)
+	s := &brief.Segments[0]
+	s.T, s.X, s.U = s.T[:150], s.X[:300], s.U[:150]
+	still := pendulum(5, 6)
+	for i := range still.Segments {
+		for j := 1; j < len(still.Segments[i].X); j += 2 {
+			still.Segments[i].X[j] = 0
+		}
+	}
+	still.Channels[0].Derivative = ""
+	// Nine states, most of them multiples of the first.
+	wide := pendulum(5, 1)
+	wide.Channels = wide.Channels[:2:2]
+	for k := range 7 {
+		wide.Channels = append(wide.Channels, channel.Channel{Name: string(rune('a' + k)), Role: channel.State})
+	}
+	w := &wide.Segments[0]
+	var x []float64
+	for j := range w.T {
+		x = append(append(x, w.X[2*j:2*j+2]...), make([]float64, 7)...)
+		for k := range 7 {
+			x[len(x)-1-k] = w.X[2*j] * float64(k+j%3)
+		}
+	}
+	w.X, w.U = x, nil
+	for _, c := range []struct {
+		name    string
+		log     *flightlog.Log
+		horizon time.Duration
+		kind    datacheck.Kind
+		say     string // "" = it begins
+	}{
+		{"good", pendulum(5, 6), 500 * time.Millisecond, "", ""},
+		{"many channels", wide, 200 * time.Millisecond, "", ""},
+		{"a few horizons", brief, 500 * time.Millisecond, datacheck.Short, "fewer than 8 horizons"},
+		{"no window left after the hold-out", pendulum(5, 1), 9 * time.Second, datacheck.Short, "horizon"},
+		{"a state that never moves", still, 500 * time.Millisecond, datacheck.Constant, `"omega" never moves`},
+	} {
+		cfg := small()
+		cfg.Prior, cfg.Horizon, cfg.Members, cfg.Step.Steps = "none", trainer.Duration(c.horizon), 1, 1
+		d, err := trainer.Load([]*flightlog.Log{c.log}, cfg)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		p := trainer.Precheck(d, cfg)
+		_, err = trainer.Train(context.Background(), d, cfg, nil)
+		if c.say == "" {
+			if p != nil || err != nil {
+				t.Errorf("%s: %+v, %v", c.name, p, err)
+			}
+			continue
+		}
+		if p == nil || p.Kind != c.kind || p.Severity != datacheck.Stop || !strings.Contains(p.Text, c.say) {
+			t.Errorf("%s: %+v", c.name, p)
+		}
+		if err == nil || p != nil && err.Error() != p.Text {
+			t.Errorf("%s: training says %v", c.name, err)
+		}
+	}
+}
