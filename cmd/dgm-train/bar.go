@@ -3,32 +3,29 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
 // bar shows progress: one line that changes on a terminal, else a line every ten
-// seconds.
+// seconds. It may be used by several goroutines.
 type bar struct {
+	mu       sync.Mutex
 	w        io.Writer
 	terminal bool
 	last     time.Time
 	shown    bool
 }
 
-func newBar(w io.Writer) *bar {
-	f, ok := w.(*os.File)
-	if !ok {
-		return &bar{w: w}
-	}
-	info, err := f.Stat()
-	return &bar{w: w, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0}
-}
+func newBar(w io.Writer) *bar { return &bar{w: w, terminal: cli.Terminal(w)} }
 
 func (b *bar) show(p trainer.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	pause := 10 * time.Second
 	if b.terminal {
 		pause = 100 * time.Millisecond
@@ -53,8 +50,24 @@ func (b *bar) show(p trainer.Progress) {
 	fmt.Fprintln(b.w, line)
 }
 
+// say prints a line of its own, at once.
+func (b *bar) say(line string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clear()
+	fmt.Fprintln(b.w, line)
+}
+
+// end takes the bar away.
 func (b *bar) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clear()
+}
+
+func (b *bar) clear() {
 	if b.shown {
 		fmt.Fprint(b.w, "\r\x1b[K")
+		b.shown = false
 	}
 }

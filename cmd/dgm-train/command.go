@@ -37,13 +37,12 @@ and judges it on data that it has not seen. It writes, beside the first log or a
   NAME.report.html  what it learned and how sure it is, with plots
   NAME.report.json  the same as data
 
-Ctrl-C stops early and still writes what is trained so far, marked as such.`,
+Ctrl-C stops early and still writes what is trained so far, marked as such; once more, it ends at once.
+
+--check prints what is wrong with the logs, and where, and trains nothing. Its exit code is 1 if training
+would refuse them, with these settings: too short for the horizon, too little of it, nothing that moves.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.printConfig {
-				_, err := fmt.Fprint(cmd.OutOrStdout(), trainer.Template)
-				return err
-			}
 			cfg, err := o.settings()
 			if err != nil {
 				return err
@@ -65,6 +64,10 @@ Ctrl-C stops early and still writes what is trained so far, marked as such.`,
 			if err := cfg.Check(); err != nil {
 				return cli.Usage("%v", err)
 			}
+			if o.printConfig {
+				_, err := fmt.Fprint(cmd.OutOrStdout(), commented(cfg))
+				return err
+			}
 			if len(o.logs) == 0 {
 				return cli.Usage("no log given: dgm-train --log flight.msgpack")
 			}
@@ -76,8 +79,8 @@ Ctrl-C stops early and still writes what is trained so far, marked as such.`,
 	f.StringVar(&o.out, "out", "", "model file to write (default: the first log's name with .dgm)")
 	f.StringVar(&o.config, "config", "", "settings file; see --print-config")
 	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (seconds, less sure)")
-	f.BoolVar(&o.printConfig, "print-config", false, "print all settings, commented, and end")
-	f.BoolVar(&o.check, "check", false, "check the data and end")
+	f.BoolVar(&o.printConfig, "print-config", false, "print all settings, commented, as --preset, --config and the other flags make them, and end")
+	f.BoolVar(&o.check, "check", false, "check the data and end; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.DurationVar(&horizon, "horizon", time.Duration(flags.Horizon), "how far ahead to predict")
 	f.DurationVar(&budget, "budget", time.Duration(flags.Budget), "time after which training stops and writes what it has")
@@ -109,7 +112,11 @@ func (o *options) settings() (trainer.Config, error) {
 		return base, err
 	}
 	defer f.Close()
-	return base.Parse(f, o.config)
+	cfg, err := base.Parse(f, o.config)
+	if err != nil {
+		return cfg, cli.Usage("%v", err)
+	}
+	return cfg, nil
 }
 
 // outputs are the names of the files to write.

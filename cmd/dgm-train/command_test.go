@@ -10,14 +10,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
 )
 
 // writeLog records an undamped swing, θ̈ = −9 θ, with a little noise.
@@ -125,6 +128,54 @@ func TestCheckAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); code != cli.Done || err != nil || doc.Problems == nil {
 		t.Errorf("exit %d, %v: %s", code, err, out)
 	}
+	code, out, errs := call("--log", log, "--check", "--json", "--horizon", "90s")
+	if err := json.Unmarshal([]byte(out), &doc); code != cli.Failed || err != nil || strings.Count(errs, "\n") != 1 {
+		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	if p := doc.Problems[0]; p.Kind != datacheck.Short || p.Severity != datacheck.Stop {
+		t.Errorf("%+v", p)
+	}
+}
+
+// What passes the check can be trained on, and the check says where a finding is.
+func TestCheckRefusesWhatTrainingRefuses(t *testing.T) {
+	dir := t.TempDir()
+	good, short, shorter := filepath.Join(dir, "good.msgpack"), filepath.Join(dir, "short.msgpack"), filepath.Join(dir, "shorter.msgpack")
+	writeLog(t, good, 20)
+	writeLog(t, short, 6)
+	writeLog(t, shorter, 0.5)
+	for _, c := range []struct {
+		name   string
+		args   []string
+		refuse string   // "" = none
+		say    []string // on standard output
+	}{
+		{"good", []string{"--log", good}, "", []string{"Data check of good.msgpack: nothing to report.\n"}},
+		{"a horizon that is longer", []string{"--log", good, "--horizon", "90s"}, "the longest lasts 19.98 s", []string{"stop", "short", `segment "one", 0.000-19.980 s: This segment lasts`}},
+		{"few horizons", []string{"--log", short}, "fewer than 8 horizons", []string{"Data check of short.msgpack: nothing", "All logs together:\n  stop     short "}},
+		{"a log without a window", []string{"--log", shorter, "--log", good}, "the longest lasts 480 ms", []string{"shorter.msgpack: 2 findings", "good.msgpack: nothing"}},
+	} {
+		code, out, errs := call(append(c.args, "--check")...)
+		for _, s := range c.say {
+			if !strings.Contains(out, s) {
+				t.Errorf("%s: it does not say %q:\n%s", c.name, s, out)
+			}
+		}
+		if c.refuse == "" {
+			if code != cli.Done || errs != "" {
+				t.Errorf("%s: exit %d, %s", c.name, code, errs)
+			}
+			continue
+		}
+		if code != cli.Failed || !strings.Contains(errs, "cannot be trained on: ") || !strings.Contains(errs, c.refuse) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit %d, %s", c.name, code, errs)
+		}
+		// And so says training, in the same words.
+		reason := errs[strings.Index(errs, "cannot be trained on: ")+len("cannot be trained on: "):]
+		if code, _, errs := call(append(c.args, "--out", filepath.Join(dir, "x.dgm"))...); code != cli.Failed || !strings.HasSuffix(errs, reason) {
+			t.Errorf("%s: training ends with %d, %s", c.name, code, errs)
+		}
+	}
 }
 
 // full is a standard output without room.
@@ -149,14 +200,93 @@ func TestFullOutputIsAFailure(t *testing.T) {
 
 func TestPrintedConfigIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "train.toml")
-	code, out, _ := call("--print-config")
-	if err := os.WriteFile(path, []byte(out), 0o666); err != nil || code != cli.Done {
-		t.Fatal(code, err)
+	quick := trainer.Quick()
+	quick.Seed, quick.Horizon = 7, trainer.Duration(250*time.Millisecond)
+	for _, c := range []struct {
+		want trainer.Config
+		args []string
+	}{
+		{trainer.Default(), nil},
+		{trainer.Quick(), []string{"--preset", "quick"}},
+		{quick, []string{"--preset", "quick", "--seed", "7", "--horizon", "250ms"}},
+	} {
+		code, out, _ := call(append(c.args, "--print-config")...)
+		if err := os.WriteFile(path, []byte(out), 0o666); err != nil || code != cli.Done {
+			t.Fatal(code, err)
+		}
+		o := options{config: path, preset: "default"}
+		cfg, err := o.settings()
+		if err != nil || cfg.TOML() != c.want.TOML() {
+			t.Errorf("%v: %v: %s", c.args, err, cfg.TOML())
+		}
+		if strings.Count(out, "#") != strings.Count(trainer.Template, "#") || strings.Count(out, "\n") != strings.Count(trainer.Template, "\n") {
+			t.Errorf("%v: comments are lost:\n%s", c.args, out)
+		}
+		if c.args == nil && out != trainer.Template {
+			t.Error("the defaults differ from the commented file")
+		}
 	}
-	o := options{config: path, preset: "default"}
-	cfg, err := o.settings()
-	if err != nil || cfg.TOML() != trainer.Default().TOML() {
-		t.Errorf("%v: %s", err, cfg.TOML())
+	// A file that was printed is laid under flags like any other.
+	code, out, _ := call("--config", path, "--print-config", "--points", "33")
+	if code != cli.Done || !strings.Contains(out, "points = 33\n") || !strings.Contains(out, "seed = 7\n") || !strings.Contains(out, "batch = 60               # windows a step\n") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+func TestWrongSettingsFileIsWrongUsage(t *testing.T) {
+	dir := t.TempDir()
+	for text, say := range map[string]string{"horizn = \"1s\"\n": `unknown key "horizn"`, "points = 0\n": "points", "points = \n": "points.toml"} {
+		path := filepath.Join(dir, "points.toml")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := call("--config", path); code != cli.Wrong || !strings.Contains(errs, say) {
+			t.Errorf("%q: exit %d, %s", text, code, errs)
+		}
+	}
+	if code, _, errs := call("--config", filepath.Join(dir, "none.toml")); code != cli.Failed || !strings.Contains(errs, "none.toml") {
+		t.Errorf("no file: exit %d, %s", code, errs)
+	}
+}
+
+// heard is an output that says when a text was written to it.
+type heard struct {
+	mu   sync.Mutex
+	b    bytes.Buffer
+	wait string
+	then func()
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.b.Write(p)
+	if h.then != nil && strings.Contains(h.b.String(), h.wait) {
+		go h.then()
+		h.then = nil
+	}
+	return len(p), nil
+}
+
+// Ctrl-C is answered before what there is has been rounded off, and once.
+func TestInterruptIsAcknowledged(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "swing.msgpack")
+	writeLog(t, log, 40)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	errs := &heard{wait: "%", then: cancel}
+	var out bytes.Buffer
+	c := command()
+	c.SetArgs([]string{"--log", log, "--preset", "quick", "--horizon", "500ms"})
+	c.SetOut(&out)
+	c.SetErr(errs)
+	if code := cli.Run(ctx, c); code != cli.Done {
+		t.Fatalf("exit %d: %s", code, errs.b.String())
+	}
+	said := errs.b.String()
+	if strings.Count(said, "Stopping: ") != 1 || !strings.Contains(out.String(), "PARTIAL: ") {
+		t.Errorf("it says %s\n%s", said, out.String())
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -44,19 +43,23 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 		return err
 	}
 	if o.check {
-		if o.json {
-			return writeProblems(out, data.Problems)
-		}
-		return printProblems(text, data)
+		return o.checked(logs, data, err, cfg, out)
 	}
-	if e := printProblems(text, data); err == nil {
+	if e := printProblems(text, data, o.logs); err == nil {
 		err = e
 	}
 	if err != nil {
 		return err
 	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	bar := newBar(errs)
+	stop := context.AfterFunc(ctx, func() {
+		bar.say("Stopping: what is trained so far is rounded off and written; Ctrl-C once more ends at once, with nothing written.")
+	})
 	res, err := trainer.Train(ctx, data, cfg, bar.show)
+	stop()
 	bar.end()
 	if err != nil {
 		return err
@@ -83,34 +86,6 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 		return err
 	}
 	return printResult(text, res, []string{modelPath, htmlPath, jsonPath})
-}
-
-func writeProblems(w io.Writer, p []trainer.Problem) error {
-	if p == nil {
-		p = []trainer.Problem{}
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(struct {
-		Problems []trainer.Problem `json:"problems"`
-	}{p})
-}
-
-func printProblems(out io.Writer, d *trainer.Data) error {
-	w := bufio.NewWriter(out) // keeps the first error
-	if len(d.Problems) == 0 {
-		fmt.Fprintln(w, "Data check: nothing to report.")
-		return w.Flush()
-	}
-	fmt.Fprintf(w, "Data check: %d findings\n", len(d.Problems))
-	for i, p := range d.Problems {
-		if i == 20 {
-			fmt.Fprintf(w, "  … and %d more; --check --json lists all\n", len(d.Problems)-i)
-			break
-		}
-		fmt.Fprintf(w, "  %-9s %-9s %s\n", p.Severity, p.Kind, p.Text)
-	}
-	return w.Flush()
 }
 
 func printResult(out io.Writer, res *trainer.Result, files []string) error {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+)
+
+// mostPrinted bounds how many findings are printed for people.
+const mostPrinted = 20
+
+// checked tells what was found in the logs and whether they can be trained on: the
+// error says why not. d and refused are what trainer.Load said of them.
+func (o *options) checked(logs []*flightlog.Log, d *trainer.Data, refused error, cfg trainer.Config, out io.Writer) error {
+	if refused != nil {
+		// It has stopped at the first log that cannot be used.
+		if err := others(logs, d, cfg); err != nil {
+			return err
+		}
+	} else {
+		if p := trainer.Precheck(d, cfg); p != nil {
+			d.Problems = append(d.Problems, *p)
+			refused = errors.New(p.Text)
+		}
+	}
+	print := func() error { return printProblems(out, d, o.logs) }
+	if o.json {
+		print = func() error { return writeProblems(out, d.Problems) }
+	}
+	if err := print(); err != nil {
+		return err
+	}
+	if refused != nil {
+		return fmt.Errorf("cannot be trained on: %w", refused)
+	}
+	return nil
+}
+
+// others adds what is found in the logs after the one that Load stopped at.
+func others(logs []*flightlog.Log, d *trainer.Data, cfg trainer.Config) error {
+	last := d.Problems[len(d.Problems)-1].Log
+	i := slices.IndexFunc(logs, func(l *flightlog.Log) bool { return l.Path == last })
+	for _, l := range logs[i+1:] {
+		more, err := trainer.Load([]*flightlog.Log{l}, cfg)
+		if more == nil {
+			return err
+		}
+		d.Problems = append(d.Problems, more.Problems...)
+	}
+	return nil
+}
+
+func writeProblems(w io.Writer, p []trainer.Problem) error {
+	if p == nil {
+		p = []trainer.Problem{}
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(struct {
+		Problems []trainer.Problem `json:"problems"`
+	}{p})
+}
+
+// printProblems prints the findings log by log.
+func printProblems(out io.Writer, d *trainer.Data, logs []string) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	printed := 0
+	for _, log := range append(logs[:len(logs):len(logs)], "") {
+		var of []trainer.Problem
+		for _, p := range d.Problems {
+			if p.Log == log {
+				of = append(of, p)
+			}
+		}
+		switch {
+		case log == "" && len(of) == 0:
+			continue
+		case log == "":
+			fmt.Fprintln(w, "All logs together:")
+		case len(of) == 0:
+			fmt.Fprintf(w, "Data check of %s: nothing to report.\n", filepath.Base(log))
+		default:
+			fmt.Fprintf(w, "Data check of %s: %s\n", filepath.Base(log), cli.Count(len(of), "finding"))
+		}
+		for i, p := range of {
+			if printed == mostPrinted {
+				fmt.Fprintf(w, "  … and %d more; --check --json lists all\n", len(of)-i)
+				return w.Flush()
+			}
+			fmt.Fprintf(w, "  %-8s %-10s %s%s\n", p.Severity, p.Kind, where(&p.Problem), p.Text)
+			printed++
+		}
+	}
+	return w.Flush()
+}
+
+// where names the segment and the stretch of it that a problem is about; nothing
+// for the whole log.
+func where(p *datacheck.Problem) string {
+	switch {
+	case p.Index < 0:
+		return ""
+	case p.From == p.To:
+		return fmt.Sprintf("segment %q at %.3f s: ", p.Segment, p.From)
+	}
+	return fmt.Sprintf("segment %q, %.3f-%.3f s: ", p.Segment, p.From, p.To)
+}
