@@ -1,29 +1,49 @@
 package estimator
 
 import (
+	"math"
+
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
-// Base is the part of the prior mean that no net makes, as a displacement from
-// x0 in state units: a difference equation rolled out, or v0·t where there is
-// none and a channel's derivative is measured, or nothing. Trainer and predictor
-// use this one.
-type Base struct {
-	roll     *rollout.Predictor
-	velocity []int // K, place of the derivative's channel, or −1
-	x0       []float64
-	dx       []float64
+// BaseSpec says what the part of the prior mean is made of that no net makes.
+type BaseSpec struct {
+	Prior     *rollout.Model // a difference equation, rolled out; nil or of degree 0 = none
+	Companion *rollout.Model // a second one, blended in; nil or of degree 0 = none
+	Blend     []float64      // K×Q: the companion's share at the knots, linear in √τ between; none = no companion
+	Knots     []float64      // Q, τ of the knots, ascending
+	Velocity  bool           // without a prior: v0·t where a channel's derivative is measured
+	Horizon   float64        // H, s
 }
 
-// NewBase takes the memory. prior may be nil or of degree 0.
-func NewBase(states []channel.Channel, prior *rollout.Model, velocity bool, horizon float64) *Base {
-	b := &Base{x0: make([]float64, len(states)), dx: make([]float64, len(states))}
-	if prior != nil && prior.Degree > 0 {
-		b.roll = rollout.New(prior, len(states), horizon)
+// Base is that part of the mean, as a displacement from x0 in state units. Trainer
+// and predictor use this one.
+type Base struct {
+	roll, companion *rollout.Predictor // nil = none
+	spec            BaseSpec
+	velocity        []int // K, place of the derivative's channel, or −1
+	x0              []float64
+	dx              []float64
+	other, dother   []float64 // K, the companion's
+	share, dshare   []float64 // Q, weights of the knots and their slopes by τ
+}
+
+// NewBase takes the memory.
+func NewBase(states []channel.Channel, spec BaseSpec) *Base {
+	K, Q := len(states), len(spec.Knots)
+	b := &Base{spec: spec, x0: make([]float64, K), dx: make([]float64, K)}
+	velocity := spec.Velocity
+	if spec.Prior != nil && spec.Prior.Degree > 0 {
+		b.roll = rollout.New(spec.Prior, K, spec.Horizon)
 		velocity = false
+		if spec.Companion != nil && spec.Companion.Degree > 0 && len(spec.Blend) == K*Q {
+			b.companion = rollout.New(spec.Companion, K, spec.Horizon)
+			b.other, b.dother = make([]float64, K), make([]float64, K)
+			b.share, b.dshare = make([]float64, Q), make([]float64, Q)
+		}
 	}
 	for _, c := range states {
 		v := -1
@@ -36,7 +56,9 @@ func NewBase(states []channel.Channel, prior *rollout.Model, velocity bool, hori
 }
 
 func newBase(m *model.Model) *Base {
-	return NewBase(m.Channels[:m.K], &m.Prior, m.Velocity, m.Horizon)
+	return NewBase(m.Channels[:m.K], BaseSpec{
+		Prior: &m.Prior, Companion: &m.Companion, Blend: m.Blend, Knots: m.NoiseKnots, Velocity: m.Velocity, Horizon: m.Horizon,
+	})
 }
 
 // Start sets the start state (K) and the input over the horizon (nil without
@@ -46,20 +68,38 @@ func (b *Base) Start(x0 []float64, u feature.Signal) {
 	if b.roll != nil {
 		b.roll.Roll(x0, u)
 	}
+	if b.companion != nil {
+		b.companion.Roll(x0, u)
+	}
 }
 
 // At writes the displacement at time t to dst (K) and its derivative per second
 // to ddst (K).
 func (b *Base) At(dst, ddst []float64, t float64) {
-	if b.roll != nil {
-		b.roll.At(dst, ddst, t)
+	if b.roll == nil {
+		for k, v := range b.velocity {
+			dst[k], ddst[k] = 0, 0
+			if v >= 0 {
+				dst[k], ddst[k] = b.x0[v]*t, b.x0[v]
+			}
+		}
 		return
 	}
-	for k, v := range b.velocity {
-		dst[k], ddst[k] = 0, 0
-		if v >= 0 {
-			dst[k], ddst[k] = b.x0[v]*t, b.x0[v]
-		}
+	b.roll.At(dst, ddst, t)
+	if b.companion == nil {
+		return
+	}
+	b.companion.At(b.other, b.dother, t)
+	Q := len(b.share)
+	tau := t / b.spec.Horizon
+	NoiseWeights(b.share, b.spec.Knots, tau)
+	noiseSlopes(b.dshare, b.spec.Knots, tau)
+	for k := range dst {
+		blend := b.spec.Blend[k*Q : (k+1)*Q]
+		w, dw := dot(b.share, blend), dot(b.dshare, blend)/b.spec.Horizon
+		d := b.other[k] - dst[k]
+		dst[k] += w * d
+		ddst[k] += w*(b.dother[k]-ddst[k]) + dw*d
 	}
 }
 
@@ -70,18 +110,46 @@ func (b *Base) Along(c int) {
 	if b.roll != nil {
 		b.roll.Turn(b.dx)
 	}
+	if b.companion != nil {
+		b.companion.Turn(b.dx)
+	}
 }
 
 // AlongAt writes the derivative of the displacement at time t to dst (K).
 func (b *Base) AlongAt(dst []float64, t float64) {
-	if b.roll != nil {
-		b.roll.TurnAt(dst, t)
+	if b.roll == nil {
+		for k, v := range b.velocity {
+			dst[k] = 0
+			if v >= 0 {
+				dst[k] = b.dx[v] * t
+			}
+		}
 		return
 	}
-	for k, v := range b.velocity {
-		dst[k] = 0
-		if v >= 0 {
-			dst[k] = b.dx[v] * t
-		}
+	b.roll.TurnAt(dst, t)
+	if b.companion == nil {
+		return
 	}
+	b.companion.TurnAt(b.other, t)
+	Q := len(b.share)
+	NoiseWeights(b.share, b.spec.Knots, t/b.spec.Horizon)
+	for k := range dst {
+		dst[k] += dot(b.share, b.spec.Blend[k*Q:(k+1)*Q]) * (b.other[k] - dst[k])
+	}
+}
+
+// noiseSlopes writes the derivatives of NoiseWeights by τ to dst. At τ = 0, where
+// √τ has none, they are 0: all that they multiply vanishes there faster.
+func noiseSlopes(dst, knots []float64, tau float64) {
+	clear(dst)
+	last := len(knots) - 1
+	if last == 0 || tau <= math.Max(knots[0], 1e-12) || tau >= knots[last] {
+		return
+	}
+	j := 0
+	for tau > knots[j+1] {
+		j++
+	}
+	slope := 0.5 / (math.Sqrt(tau) * (math.Sqrt(knots[j+1]) - math.Sqrt(knots[j])))
+	dst[j], dst[j+1] = -slope, slope
 }

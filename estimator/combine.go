@@ -38,6 +38,10 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	if int(dst.Readout) < len(m.Widen) {
 		widen = m.Widen[dst.Readout]
 	}
+	growth := 1.0
+	if int(dst.Readout) < len(m.Growth) {
+		growth = m.Region.Growth(dst.Distance, m.Growth[dst.Readout])
+	}
 	Q := len(m.NoiseKnots)
 	ok = true
 	for i := range p.times {
@@ -56,9 +60,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			} else {
 				origin = m.Origin[k]
 			}
-			factor := 1.0
+			factor := growth
 			if widen != nil {
-				factor = dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
+				factor *= dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
 			}
 			dst.Mean[j] = origin + m.Scale[k]*(p.base[j]+p.sum[j])
 			dst.Std[j] = factor * math.Sqrt(state)
@@ -147,27 +151,6 @@ func (p *Predictor) carriedVar(i, k int) float64 {
 		s += ja * dot(p.diff[a*K:(a+1)*K], row)
 	}
 	return s
-}
-
-// region sets the out-of-distribution score: the larger of the distance of the
-// net's input at the end of the horizon from the training inputs, whatever times
-// are predicted, and of posterior over prior variance at the last of these times,
-// each over the value that held-out data reach.
-func (p *Predictor) region(dst *Prediction) {
-	r, I := &p.m.Region, p.m.Inputs.Dim()
-	dst.OOD = 0
-	if r.Distance > 0 {
-		x := p.residual[:I-1]
-		for i := range x {
-			x[i] = p.end[1+i] - r.Mean[i]
-		}
-		dst.OOD = math.Sqrt(squares(r.Inverse, x)) / r.Distance
-	}
-	if r.Variance > 0 {
-		ratio := p.ratio / float64(len(p.members)*p.m.K)
-		dst.OOD = math.Max(dst.OOD, ratio/r.Variance)
-	}
-	dst.OutOfDistribution = dst.OOD > 1
 }
 
 func allFinite(s []float64) bool {

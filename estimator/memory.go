@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // mostMemory is what New takes at most, bytes. A file of a few kilobytes, within
@@ -25,8 +26,10 @@ func affordable(m *model.Model, times int) error {
 		}
 	}
 	nodes := 0
-	if m.Prior.Degree > 0 {
-		nodes = int(m.Horizon/m.Prior.Step+3) * (2*m.K + 2*m.Prior.Lift.Dim() + m.P)
+	for _, r := range []*rollout.Model{&m.Prior, &m.Companion} {
+		if r.Degree > 0 {
+			nodes += int(m.Horizon/r.Step+3) * (2*m.K + 2*r.Lift.Dim() + m.P)
+		}
 	}
 	if bytes := 8 * (row*times + nodes); bytes > mostMemory {
 		return fmt.Errorf("predictions at %d times need %d MB of memory, at most %d are taken: ask for fewer points, or train a smaller model", times, bytes>>20, mostMemory>>20)

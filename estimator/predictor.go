@@ -36,6 +36,7 @@ type Prediction struct {
 	ObsStd            []float64 // T×K, of a measurement of it
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
 	Readout           Readout
+	Distance          float64 // from the training states, whitened, see region.Region; 0 = the model has none
 	OOD               float64 // out-of-distribution score; above 1 is outside
 	OutOfDistribution bool
 }
@@ -54,7 +55,6 @@ type Predictor struct {
 	held      []float64 // P
 	x0        []float64 // L, lifted
 	scratch   []float64 // P
-	end       []float64 // I, the input row at the end of the horizon, for the region
 	slope     []float64 // L
 	mean, v   []float64 // T×K of one member
 	sum       []float64 // T×K accumulators
@@ -66,7 +66,7 @@ type Predictor struct {
 	noise     []float64 // T×Q weights of the noise knots
 	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff      []float64 // K×K, P0 − R
-	residual  []float64 // S, for the region
+	white     []float64 // L, whitened, for the distance from the training states
 	dmean, dv []float64
 	dsum      []float64
 	dsumSq    []float64
@@ -127,8 +127,8 @@ func build(m *model.Model, times []float64) *Predictor {
 	p := &Predictor{
 		m: m, times: append([]float64(nil), times...), rows: feature.NewRows(T, &m.Inputs, most),
 		held: make([]float64, P), x0: make([]float64, m.Inputs.Lift.Dim()), slope: make([]float64, m.Inputs.Lift.Dim()),
-		scratch: make([]float64, P), end: make([]float64, m.Inputs.Dim()), noise: make([]float64, T*len(m.NoiseKnots)),
-		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), residual: make([]float64, m.Inputs.Dim()),
+		scratch: make([]float64, P), noise: make([]float64, T*len(m.NoiseKnots)),
+		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), white: make([]float64, m.Inputs.Lift.Dim()),
 	}
 	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.base, &p.dbase} {
 		*b = make([]float64, T*K)
@@ -196,7 +196,7 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 		p.evaluate(w, dst.Readout, wantD, true)
 		p.accumulate(w.e.At(dst.Readout), wantD)
 	}
-	p.region(dst)
+	p.novelty(dst)
 	p.combine(dst, q, wantD)
 	for i := range p.refits {
 		w := &p.refits[i]
@@ -252,7 +252,6 @@ func (p *Predictor) fill(x0 []float64) {
 	for i, t := range p.times {
 		in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, p.x0, &p.plan, p.scratch)
 	}
-	in.Row(p.end, nil, in.Horizon, p.x0, &p.plan, p.scratch)
 	K := p.m.K
 	p.start.Start(x0, &p.plan)
 	for i, t := range p.times {

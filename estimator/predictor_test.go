@@ -27,7 +27,9 @@ const H = modeltest.Horizon
 
 func make1(name string, seed uint64) (*model.Model, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	return modeltest.New(shapes[name], rng), rng
+	m := modeltest.New(shapes[name], rng)
+	m.Growth = nil // has a test of its own
+	return m, rng
 }
 
 func normal(rng *rand.Rand, n int) []float64 {

@@ -118,6 +118,7 @@ func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcom
 		return nil, err
 	}
 	m := t.shell(f.data.Frame)
+	m.Region = f.region
 	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 	m.Dynamics.Net = net.Params.Dynamics
 	return replay(m, f.held, r, t.scoreStride())
@@ -162,7 +163,7 @@ func (t *training) chooseTemper() error {
 		if err != nil {
 			return 0, err
 		}
-		scores[i] = meanScore(o)
+		scores[i] = calibrate(t.shell(t.data.Frame), o, nil).score
 		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: scores[i], Folds: true})
 		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), 0.1)
 		return scores[i], nil

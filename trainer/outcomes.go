@@ -11,20 +11,17 @@ import (
 
 // outcomes are errors of a model on flights, over what it predicted for them.
 type outcomes struct {
-	times []float64     // T, s
-	z     [][][]float64 // T × K × n: (measured − mean)/ObsStd
-	score float64       // mean log likelihood, outliers capped
-	n     int
+	times  []float64     // T, s
+	points [][][]outcome // T × K × n
+	score  float64       // mean log likelihood, outliers capped
+	n      int
 }
 
-// meanScore returns the mean log likelihood a point of all folds.
-func meanScore(folds []*outcomes) float64 {
-	sum, n := 0.0, 0
-	for _, o := range folds {
-		sum += o.score * float64(o.n)
-		n += o.n
-	}
-	return sum / float64(n)
+// outcome is what became of one prediction of one channel.
+type outcome struct {
+	z        float64 // (measured − mean)/ObsStd
+	std      float64 // ObsStd
+	distance float64 // of the states ahead from those of training
 }
 
 // zCap holds the squared error that one point can be held responsible for: a
@@ -40,7 +37,7 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 	o := &outcomes{}
 	for _, s := range scoredTimes {
 		o.times = append(o.times, s*m.Horizon)
-		o.z = append(o.z, make([][]float64, m.K))
+		o.points = append(o.points, make([][]outcome, m.K))
 	}
 	p, err := estimator.New(m, o.times)
 	if err != nil {
@@ -76,7 +73,7 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 					continue
 				}
 				z := (q.X0[k] + y[k] - dst.Mean[j]) / dst.ObsStd[j]
-				o.z[i][k] = append(o.z[i][k], z)
+				o.points[i][k] = append(o.points[i][k], outcome{z, dst.ObsStd[j], dst.Distance})
 				o.score += -0.5*math.Min(z*z, zCap) - math.Log(dst.ObsStd[j]) - 0.5*math.Log(2*math.Pi)
 				o.n++
 			}

@@ -44,7 +44,6 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 	r.Candidates = candidates(res)
 	r.Provenance = []report.Item{
 		{Name: "model", Value: res.Model.ID},
-		{Name: "made", Value: res.Model.Provenance.Created},
 		{Name: "by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{Name: "time", Value: res.Elapsed.Round(time.Second).String()},
 		{Name: "logs", Value: list(logs)},

@@ -7,11 +7,14 @@ import (
 	"math"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/outside"
 	"github.com/dgm-robotics/dgm/trainer/prior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -52,12 +55,14 @@ type training struct {
 	res       *Result
 	meter     *meter
 
-	data     fit.Data    // all that is not held out; its frame is that of every fit
-	shape    prior.Shape // of the difference equation
-	velocity bool
-	folds    []foldData
-	nets     []*fit.Net
-	widen    [][]float64 // per readout
+	data      fit.Data    // all that is not held out; its frame is that of every fit
+	shape     prior.Shape // of the difference equation
+	companion prior.Shape
+	blend     []float64 // K×Q, the companion's share
+	linearStd []float64 // K×Q, errors of the linear model on data it has not seen
+	folds     []foldData
+	nets      []*fit.Net
+	laws      []law // per readout
 }
 
 // Train fits a model to the data:
@@ -106,7 +111,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err := t.chooseTemper(); err != nil {
 		return nil, err
 	}
-	if err := t.calibrate(); err != nil {
+	if err := t.findLaws(); err != nil {
 		return nil, err
 	}
 	if len(t.res.Split.Held) > 0 {
@@ -134,65 +139,110 @@ func (t *training) scoreStride() float64 { return t.H / 20 }
 // foldData is one part of the cross-validation: what is left to condition on,
 // under an equation fitted to it alone, and what is scored.
 type foldData struct {
-	data fit.Data
-	held []window.Flight
+	data   fit.Data
+	held   []window.Flight
+	region region.Region // of what is left
 }
 
-// prepare chooses the difference equation, sets up the frame of all fits and
+// prepare chooses what the nets start from, sets up the frame of all fits and
 // parts the data into folds.
 func (t *training) prepare(known []window.Flight) error {
-	settings := rows.Settings{Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Velocity: t.cfg.Prior == "velocity"}
-	t.velocity = settings.Velocity
+	parts := window.Folds(known, t.H, folds)
+	bases := make([]estimator.BaseSpec, len(parts))
+	base := estimator.BaseSpec{Velocity: t.cfg.Prior == "velocity"}
 	if t.cfg.Prior == "equation" {
-		t.meter.say("difference equation")
-		m, tried, err := prior.Choose(t.ctx, known, t.states, t.P, t.H)
-		if err != nil {
+		var err error
+		if base, err = t.chooseBase(known, parts, bases); err != nil {
 			return err
 		}
-		t.res.Priors, t.shape, settings.Prior = tried, tried[0].Shape, m
 	}
 	t.meter.work("difference equation", 0.5)
 	windows := window.Cut(known, t.H, t.stride)
-	frame, err := rows.NewFrame(t.d.Channels, known, windows, settings)
+	frame, err := rows.NewFrame(t.d.Channels, known, windows, rows.Settings{
+		Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Base: base,
+	})
 	if err != nil {
 		return err
 	}
 	t.data = fit.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
-	for _, f := range window.Folds(known, t.H, folds) {
-		d, err := t.dataOf(f.Train)
-		if err != nil {
-			return err
+	for i, f := range parts {
+		d := t.dataOn(f.Train, frame.WithBase(bases[i]))
+		if t.cfg.Prior != "equation" {
+			d.Frame = frame
 		}
-		t.folds = append(t.folds, foldData{d, f.Held})
+		r, _ := outside.Starts(&frame.Inputs.Lift, d.Flights, d.Windows).Region() // without one, distances are 0
+		t.folds = append(t.folds, foldData{d, f.Held, r})
+	}
+	if t.linearStd, err = linearErrors(parts, t.states, t.P, t.H, noiseKnots); err != nil {
+		return err
 	}
 	t.meter.work("folds", 0.3)
 	return nil
 }
 
-// dataOf returns flights as data, under an equation fitted to them alone.
-func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
-	d := fit.Data{Frame: t.data.Frame, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
-	if d.Frame.Prior == nil {
-		return d, nil
+// chooseBase chooses the difference equation and how much of its companion is
+// blended in, and writes the base of every fold, fitted without what it holds out.
+func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
+	t.meter.say("difference equation")
+	m, tried, err := prior.Choose(t.ctx, known, t.states, t.P, t.H)
+	if err != nil {
+		return estimator.BaseSpec{}, err
 	}
+	t.res.Priors, t.shape = tried, tried[0].Shape
+	if t.companion, err = prior.Companion(known, t.states, t.P, t.H); err != nil {
+		return estimator.BaseSpec{}, err
+	}
+	var pairs []prior.Pair
+	for i, f := range parts {
+		if bases[i], err = t.baseOf(f.Train); err != nil {
+			return estimator.BaseSpec{}, err
+		}
+		pairs = append(pairs, prior.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
+	}
+	t.blend = prior.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
+	for i := range bases {
+		bases[i].Blend = t.blend
+	}
+	c, err := prior.FitCompanion(known, t.states, t.P, t.companion)
+	return estimator.BaseSpec{Prior: m, Companion: c, Blend: t.blend}, err
+}
+
+// baseOf fits both equations to flights.
+func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
 	// A refit that is stopped halfway would be worse than the equation there is.
 	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape)
 	if err != nil {
-		return d, err
+		return estimator.BaseSpec{}, err
 	}
-	d.Frame = d.Frame.WithPrior(p)
-	return d, nil
+	c, err := prior.FitCompanion(flights, t.states, t.P, t.companion)
+	return estimator.BaseSpec{Prior: p, Companion: c, Blend: t.blend}, err
+}
+
+// dataOf returns flights as data, under a base fitted to them alone.
+func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
+	if t.cfg.Prior != "equation" {
+		return t.dataOn(flights, t.data.Frame), nil
+	}
+	base, err := t.baseOf(flights)
+	return t.dataOn(flights, t.data.Frame.WithBase(base)), err
+}
+
+func (t *training) dataOn(flights []window.Flight, f *rows.Frame) fit.Data {
+	return fit.Data{Frame: f, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
 }
 
 // shell returns a model of the frame without members.
 func (t *training) shell(f *rows.Frame) *model.Model {
 	m := &model.Model{
 		Vehicle: t.d.Vehicle, Channels: t.d.Channels, K: f.K, P: f.P, Horizon: t.H, Points: t.cfg.Points,
-		Displacement: true, Velocity: t.velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
-		Sensor: make([]float64, f.K), Widen: t.widen,
+		Displacement: true, Velocity: f.Base.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
+		Sensor: make([]float64, f.K),
 	}
-	if f.Prior != nil {
-		m.Prior = *f.Prior
+	for _, l := range t.laws {
+		m.Widen, m.Growth = append(m.Widen, l.widen), append(m.Growth, l.growth)
+	}
+	if b := f.Base; b.Prior != nil {
+		m.Prior, m.Companion, m.Blend = *b.Prior, *b.Companion, b.Blend
 	}
 	return m
 }
@@ -224,9 +274,9 @@ func (t *training) ensemble(set fit.Settings) error {
 	return nil
 }
 
-// calibrate finds the widening factors by what the folds say of one member: the
+// findLaws calibrates both readouts by what the folds say of one member: the
 // ensemble's intervals are no narrower.
-func (t *training) calibrate() error {
+func (t *training) findLaws() error {
 	if len(t.folds) == 0 {
 		return nil
 	}
@@ -234,16 +284,20 @@ func (t *training) calibrate() error {
 	if t.P > 0 {
 		readouts = model.Readouts
 	}
-	var widen [][]float64
+	var laws []law
 	for r := range readouts {
 		o, err := t.outOfFold(t.nets[0], model.Readout(r), t.nets[0].Settings.NoisePasses)
 		if err != nil {
 			return err
 		}
-		widen = append(widen, calibration(t.shell(t.data.Frame), o))
+		var reach *law
+		if r > 0 {
+			reach = &laws[0]
+		}
+		laws = append(laws, calibrate(t.shell(t.data.Frame), o, reach))
 		t.meter.work(fmt.Sprintf("calibration, inputs %v", model.Readout(r)), 0.2)
 	}
-	t.widen = widen
+	t.laws = laws
 	return nil
 }
 
@@ -286,10 +340,24 @@ func (t *training) refit(flights []window.Flight) (*model.Model, fit.Data, error
 	if err != nil {
 		return nil, d, err
 	}
-	m.Baseline = *linear
-	heldW := window.Cut(t.res.Split.Held, t.H, t.stride)
-	m.Region = trainingRegion(d.Frame, flights, t.res.Split.Held, d.Windows, heldW)
+	m.Baseline, m.LinearStd = *linear, t.linearStd
+	m.Region = t.regionOf(d)
 	return m, d, nil
+}
+
+// regionOf describes where the states and inputs of the data lie.
+func (t *training) regionOf(d fit.Data) region.Region {
+	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
+	r, ok := states.Region()
+	if !ok {
+		return region.Region{}
+	}
+	r.Distance = states.Threshold(t.H)
+	r.Low, r.High = outside.Inputs(d.Flights, t.P)
+	if len(t.laws) > 0 {
+		r.Near, r.Far = t.laws[0].near, t.laws[0].far
+	}
+	return r
 }
 
 // judge scores the model that has not seen the held-out data on them.
@@ -332,7 +400,7 @@ func (t *training) export(began time.Time) error {
 		return err
 	}
 	m.Provenance = model.Provenance{
-		Created: began.UTC().Format(time.RFC3339), Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
+		Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
 		Partial: t.res.Partial, Verdict: t.res.Verdict, Scores: table,
 	}
 	t.res.Model, err = finish(m, d)

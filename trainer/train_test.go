@@ -194,7 +194,6 @@ func TestTrainingIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Model.Provenance.Created = ""
 		if files[i], err = res.Model.Encode(); err != nil {
 			t.Fatal(err)
 		}

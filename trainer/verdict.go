@@ -24,6 +24,10 @@ func verdict(t *evaluate.Table) (line string, good bool) {
 	if low > 0.985 {
 		line += " They are wider than they need to be."
 	}
+	if f := t.Fair; f != nil && !f.Better() {
+		good = false
+		line += fmt.Sprintf(" A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", f.LinearLogLik, f.LogLik, f.CRPS)
+	}
 	if c, h, ratio := worstAgainstBaselines(t); ratio > 1.05 {
 		line += fmt.Sprintf(" At %g s, a simple predictor of %s is better: %.2f times the model's error.", h, c, 1/ratio)
 	}

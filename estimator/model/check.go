@@ -7,6 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // FieldError says which field of a model is wrong, and why.
@@ -65,8 +66,13 @@ func (m *Model) Check() error {
 		field := fmt.Sprintf("widen[%d]", i)
 		c.length(field, w, m.K*Q)
 		for _, f := range w {
-			c.that(f >= 1, field, "%v narrows; a factor is at least 1", f)
+			c.that(f > 0, field, "%v is not a factor: it must be positive", f)
 		}
+	}
+	c.that(len(m.Growth) == 0 || len(m.Growth) == len(m.Widen), "growth", "of %d readouts, widen of %d", len(m.Growth), len(m.Widen))
+	c.finite("growth", m.Growth)
+	for _, g := range m.Growth {
+		c.that(g >= 0 && g <= 10, "growth", "%v is outside 0…10", g)
 	}
 	c.that(len(m.Members) >= 1, "members", "none")
 	for i := range m.Members {
@@ -80,6 +86,35 @@ func (m *Model) Check() error {
 		return c.err
 	}
 	return nil
+}
+
+func (m *Model) checkEquation(c *checker, field string, r *rollout.Model) {
+	c.finite(field+".step", []float64{r.Step})
+	if r.Degree == 0 || c.err != nil {
+		return
+	}
+	c.that(m.Displacement, field, "belongs to a model of displacements")
+	m.checkLift(c, field+".lift", &r.Lift)
+	if err := r.Check(m.K, m.P); err != nil {
+		c.that(false, field, "%v", err)
+	}
+	c.that(m.Horizon <= maxRoll*r.Step, field+".step", "%g s is too short for a horizon of %g s", r.Step, m.Horizon)
+}
+
+func (m *Model) checkRegion(c *checker) {
+	r, L := &m.Region, m.Inputs.Lift.Dim()
+	c.finite("region", []float64{r.Distance, r.Near, r.Far, r.Variance})
+	c.that(r.Distance >= 0 && r.Near >= 0 && r.Far >= 0 && r.Variance >= 0, "region", "a distance is negative")
+	if len(r.Points) > 0 {
+		c.length("region.mean", r.Mean, L)
+		c.length("region.inverse", r.Inverse, L*(L+1)/2)
+		c.rows("region.points", r.Points, len(r.Points), L)
+	}
+	c.that(len(r.Points) > 0 || r.Distance == 0 && r.Near == 0, "region.points", "none, so that no distance can be measured")
+	if len(r.Low) > 0 || len(r.High) > 0 {
+		c.length("region.low", r.Low, m.P)
+		c.length("region.high", r.High, m.P)
+	}
 }
 
 func (m *Model) checkInputs(c *checker) {
@@ -152,21 +187,20 @@ func (m *Model) checkRest(c *checker) {
 	if c.err != nil {
 		return
 	}
-	S := m.Inputs.Dim() - 1
-	if m.Region.Distance > 0 {
-		c.length("region.mean", m.Region.Mean, S)
-		c.length("region.inverse", m.Region.Inverse, S*(S+1)/2)
-	}
-	c.finite("region", []float64{m.Region.Distance, m.Region.Variance})
+	m.checkRegion(c)
 	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
-	c.finite("prior.step", []float64{m.Prior.Step})
-	if m.Prior.Degree != 0 {
-		c.that(m.Displacement, "prior", "belongs to a model of displacements")
-		m.checkLift(c, "prior.lift", &m.Prior.Lift)
-		if err := m.Prior.Check(m.K, m.P); err != nil {
-			c.that(false, "prior", "%v", err)
+	m.checkEquation(c, "prior", &m.Prior)
+	m.checkEquation(c, "companion", &m.Companion)
+	if len(m.Blend) > 0 {
+		c.length("blend", m.Blend, m.K*len(m.NoiseKnots))
+		c.that(m.Prior.Degree > 0 && m.Companion.Degree > 0, "blend", "needs a prior and a companion")
+		for _, w := range m.Blend {
+			c.that(w >= 0 && w <= 1, "blend", "a share of %v is outside 0…1", w)
 		}
-		c.that(m.Horizon <= maxRoll*m.Prior.Step, "prior.step", "%g s is too short for a horizon of %g s", m.Prior.Step, m.Horizon)
+	}
+	if len(m.LinearStd) > 0 {
+		c.length("linear_std", m.LinearStd, m.K*len(m.NoiseKnots))
+		c.allPositive("linear_std", m.LinearStd)
 	}
 	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {

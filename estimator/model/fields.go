@@ -4,6 +4,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // The fields of every part of a model, in the order in which they are written.
@@ -24,32 +25,32 @@ func (m *Model) fields(c *coder) {
 	list(c, "refits", &m.Refits, memberFields)
 	c.floats("sensor", &m.Sensor)
 	c.matrix("widen", &m.Widen, double)
+	c.floats("growth", &m.Growth)
 	c.object("region", func(c *coder) {
-		c.floats("mean", &m.Region.Mean)
-		c.floats("inverse", &m.Region.Inverse)
-		c.float("distance", &m.Region.Distance)
-		c.float("variance", &m.Region.Variance)
+		r := &m.Region
+		c.floats("mean", &r.Mean)
+		c.floats("inverse", &r.Inverse)
+		c.matrix("points", &r.Points, single)
+		c.float("distance", &r.Distance)
+		c.float("near", &r.Near)
+		c.float("far", &r.Far)
+		c.floats("low", &r.Low)
+		c.floats("high", &r.High)
+		c.float("variance", &r.Variance)
 	})
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
-	c.object("prior", func(c *coder) {
-		r := &m.Prior
-		c.float("step", &r.Step)
-		c.int("degree", &r.Degree)
-		c.object("lift", func(c *coder) { liftFields(&r.Lift, c) })
-		c.floats("input_mean", &r.UMean)
-		c.floats("input_std", &r.UStd)
-		c.floats("bound", &r.Bound)
-		c.floats("weights", &r.Weights)
-	})
+	c.object("prior", func(c *coder) { equationFields(&m.Prior, c) })
+	c.object("companion", func(c *coder) { equationFields(&m.Companion, c) })
+	c.floats("blend", &m.Blend)
 	c.object("baseline", func(c *coder) {
 		c.float("step", &m.Baseline.Step)
 		c.floats("a", &m.Baseline.A)
 		c.floats("b", &m.Baseline.B)
 		c.floats("c", &m.Baseline.C)
 	})
+	c.floats("linear_std", &m.LinearStd)
 	c.object("provenance", func(c *coder) {
 		p := &m.Provenance
-		c.text("created", &p.Created)
 		c.text("tool", &p.Tool)
 		c.text("data_hash", &p.DataHash)
 		c.text("config", &p.Config)
@@ -59,6 +60,16 @@ func (m *Model) fields(c *coder) {
 		c.text("verdict", &p.Verdict)
 	})
 	list(c, "self_checks", &m.Checks, checkFields)
+}
+
+func equationFields(r *rollout.Model, c *coder) {
+	c.float("step", &r.Step)
+	c.int("degree", &r.Degree)
+	c.object("lift", func(c *coder) { liftFields(&r.Lift, c) })
+	c.floats("input_mean", &r.UMean)
+	c.floats("input_std", &r.UStd)
+	c.floats("bound", &r.Bound)
+	c.floats("weights", &r.Weights)
 }
 
 func channelFields(ch *channel.Channel, c *coder) {

@@ -158,16 +158,21 @@ func content(m *model.Model) map[string]any {
 		"inputs.input_std": m.Inputs.InputStd,
 		"prior.step":       m.Prior.Step, "prior.degree": m.Prior.Degree, "prior.input_mean": m.Prior.UMean,
 		"prior.input_std": m.Prior.UStd, "prior.bound": m.Prior.Bound, "prior.weights": m.Prior.Weights,
-		"region.mean": m.Region.Mean, "region.inverse": m.Region.Inverse, "region.distance": m.Region.Distance,
+		"companion.step": m.Companion.Step, "companion.degree": m.Companion.Degree, "companion.input_mean": m.Companion.UMean,
+		"companion.input_std": m.Companion.UStd, "companion.bound": m.Companion.Bound, "companion.weights": m.Companion.Weights,
+		"blend": m.Blend, "linear_std": m.LinearStd,
+		"growth": m.Growth, "region.mean": m.Region.Mean, "region.inverse": m.Region.Inverse, "region.points": m.Region.Points,
+		"region.distance": m.Region.Distance, "region.near": m.Region.Near, "region.far": m.Region.Far, "region.low": m.Region.Low, "region.high": m.Region.High,
 		"region.variance": m.Region.Variance, "baseline.step": m.Baseline.Step, "baseline.a": m.Baseline.A,
 		"baseline.b": m.Baseline.B, "baseline.c": m.Baseline.C,
-		"provenance.created": m.Provenance.Created, "provenance.tool": m.Provenance.Tool,
+		"provenance.tool":      m.Provenance.Tool,
 		"provenance.data_hash": m.Provenance.DataHash, "provenance.config": m.Provenance.Config,
 		"provenance.seed": m.Provenance.Seed, "provenance.scores": m.Provenance.Scores,
 		"provenance.partial": m.Provenance.Partial, "provenance.verdict": m.Provenance.Verdict,
 	}
 	liftContent(out, "inputs.lift", &m.Inputs.Lift)
 	liftContent(out, "prior.lift", &m.Prior.Lift)
+	liftContent(out, "companion.lift", &m.Companion.Lift)
 	for i, c := range m.Channels {
 		p := fmt.Sprintf("channels[%d].", i)
 		out[p+"name"], out[p+"unit"], out[p+"role"], out[p+"frame"] = c.Name, c.Unit, c.Role, c.Frame

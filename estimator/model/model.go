@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/region"
 	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
@@ -53,11 +54,15 @@ type Model struct {
 	Members    []Member    // the ensemble: means are averaged, spread is added
 	Refits     []Member    // bootstrap refits: means only (no InverseFactor)
 	Sensor     []float64   // K, variance R of the sensor of each state, state units squared
-	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all ≥ 1
-	Region     Region      // where the training inputs lay
+	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
+	Growth     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see region.Growth
+	Region     region.Region
 	Dynamics   Dynamics
 	Prior      rollout.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
+	Companion  rollout.Model // a plain linear one, blended into it; Degree 0 = there is none
+	Blend      []float64     // K×Q: the companion's share of the base at the noise knots, 0…1; none = no companion
 	Baseline   linear.Model  // the best simple predictor, for comparison; no A = none was fitted
+	LinearStd  []float64     // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Provenance Provenance
 	Checks     []SelfCheck // re-evaluated at load
 }
@@ -93,14 +98,6 @@ type Exact struct {
 	B    []float64   // N×Q, linear basis
 }
 
-// Region describes where the training inputs lay: a score above 1 is outside.
-type Region struct {
-	Mean     []float64 // S = I−1 net inputs without time, at the end of the horizon
-	Inverse  []float64 // S(S+1)/2: inverse Cholesky factor of their covariance, packed by rows
-	Distance float64   // Mahalanobis distance at which the score is 1; 0 = not used
-	Variance float64   // posterior over prior variance at which the score is 1; 0 = not used
-}
-
 // Dynamics is the learned vector field: f and sD in output units by standardised
 // time, of the lifted, standardised state and the standardised input.
 type Dynamics struct {
@@ -109,7 +106,6 @@ type Dynamics struct {
 
 // Provenance says where a model comes from.
 type Provenance struct {
-	Created  string // RFC 3339
 	Tool     string
 	DataHash string // SHA-256 of the logs, hex
 	Config   string // the trainer's configuration, TOML

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
@@ -18,13 +19,15 @@ type scorer struct {
 	flagged int
 	cells   []cell    // T×K
 	pit     []counter // T, levels of the reliability diagram
+	fairStd []float64 // T×K, of the linear model; none = unknown
 }
 
 // cell is one channel at one horizon.
 type cell struct {
 	score.Tally
-	hold, velocity, linear float64   // sums of squares
-	inside                 []float64 // windows where it was measured: 1 if inside the 95 % interval
+	hold, velocity, linear float64     // sums of squares
+	fair                   score.Tally // of the linear model with its own calibrated interval
+	inside                 []float64   // windows where it was measured: 1 if inside the 95 % interval
 }
 
 // counter counts points inside the central interval of each level.
@@ -46,7 +49,30 @@ func newScorer(m *model.Model, opt Options, windows int) *scorer {
 	for i := range s.pit {
 		s.pit[i].inside = make([]int, len(levels))
 	}
+	s.fairStd = linearStd(m, opt.Horizons)
 	return s
+}
+
+// linearStd returns the standard deviation of the linear model's errors at the
+// horizons (T×K), as its training measured it; nil if it did not.
+func linearStd(m *model.Model, horizons []float64) []float64 {
+	Q := len(m.NoiseKnots)
+	if len(m.LinearStd) == 0 || len(m.Baseline.A) == 0 {
+		return nil
+	}
+	weights := make([]float64, Q)
+	var out []float64
+	for _, t := range horizons {
+		estimator.NoiseWeights(weights, m.NoiseKnots, t/m.Horizon)
+		for k := range m.K {
+			sd := 0.0
+			for q, w := range weights {
+				sd += w * m.LinearStd[k*Q+q]
+			}
+			out = append(out, sd)
+		}
+	}
+	return out
 }
 
 // add scores one window.
@@ -71,6 +97,9 @@ func (s *scorer) add(o *outcome) error {
 		c.hold += x * x
 		c.velocity += (x - o.velocity[i]) * (x - o.velocity[i])
 		c.linear += (x - o.linear[i]) * (x - o.linear[i])
+		if s.fairStd != nil {
+			c.fair.Add(x, o.linear[i], s.fairStd[i])
+		}
 		hit := 0.0
 		if score.Covered(x, m, sd, score.Z95) {
 			hit = 1
@@ -99,6 +128,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 	}
 	block := int(math.Ceil(2 * H[len(H)-1] / dt))
 	var geo, geoVelocity, geoLinear, geoHold []float64
+	var fair comparison
 	for i, t := range H {
 		row := Horizon{T: t}
 		for k := range K {
@@ -115,6 +145,11 @@ func (s *scorer) table(dt float64) (*Table, error) {
 			}
 			e.Coverage50, e.Coverage90, e.Coverage95 = c.Coverage()
 			e.Coverage95Low, e.Coverage95High = s.bootstrap(len(c.inside), block).Interval(c.inside, 0.95)
+			if c.fair.N > 0 {
+				e.LinearCRPS, e.LinearLogLik = c.fair.CRPS(), c.fair.LogLik()
+				_, _, e.LinearCoverage95 = c.fair.Coverage()
+				fair.add(&e)
+			}
 			row.Channels = append(row.Channels, e)
 			row.Coverage95 += e.Coverage95 / float64(K)
 			if e.Hold > 0 && e.RMSE > 0 && e.Velocity > 0 && e.Linear > 0 {
@@ -128,6 +163,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 		}
 		out.Horizons = append(out.Horizons, row)
 	}
+	out.Fair = fair.result()
 	out.Geo = Geo{Model: 1, Velocity: 1, Linear: 1}
 	if len(geo) > 0 {
 		out.Geo = Geo{score.GeoRatio(geo, geoHold), score.GeoRatio(geoVelocity, geoHold), score.GeoRatio(geoLinear, geoHold)}

@@ -33,6 +33,7 @@ type Table struct {
 	Stride   float64   `json:"stride"`
 	Windows  int       `json:"windows"`
 	Geo      Geo       `json:"geo"`
+	Fair     *Fair     `json:"fair,omitempty"` // nil where the model file does not know the linear model's errors
 	Horizons []Horizon `json:"horizons"`
 }
 
@@ -72,6 +73,11 @@ type Channel struct {
 	LogLik         float64 `json:"loglik"`
 	Std            float64 `json:"std"` // mean of the scored standard deviation
 	OOD            float64 `json:"ood"` // share of windows flagged as out of distribution
+
+	// The linear model with its own calibrated interval; 0 where it is unknown.
+	LinearCoverage95 float64 `json:"linear_coverage95"`
+	LinearCRPS       float64 `json:"linear_crps"`
+	LinearLogLik     float64 `json:"linear_loglik"`
 }
 
 // Reliability is one point of the reliability diagram: the share of points that

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/fit"
@@ -66,7 +67,7 @@ func driven(t testing.TB, seed uint64, flights int) fit.Data {
 		}
 		all = append(all, window.Prepare(i, s, channels[:2], 1, window.Options{})...)
 	}
-	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Velocity: true})
+	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Base: estimator.BaseSpec{Velocity: true}})
 }
 
 func quick() fit.Settings {

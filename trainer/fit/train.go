@@ -56,8 +56,8 @@ func Train(ctx context.Context, d Data, set Settings, seed uint64, progress func
 	n := set.Batch * set.Points
 	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
 	spec := objective.Spec{Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact}
-	if in := &d.Frame.Inputs; d.Frame.Prior != nil {
-		spec.Prior = &objective.Prior{Model: d.Frame.Prior, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+	if in := &d.Frame.Inputs; d.Frame.Base.Prior != nil {
+		spec.Prior = &objective.Prior{Model: d.Frame.Base.Prior, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
 	}
 	o := objective.New(spec, p, n, 0)
 	grad, best := p.Like(), append([]float64(nil), p.Flat...)

@@ -84,11 +84,10 @@ func nodesOf(H, step float64) int { return max(1, int(math.Floor(H/step+1e-6))) 
 func shapes(flights []window.Flight, states []channel.Channel, p int, H float64) []Shape {
 	var out []Shape
 	n := 0
-	dt := math.Inf(1)
 	for i := range flights {
 		n += flights[i].N()
-		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
 	}
+	dt := sampling(flights)
 	var steps []float64
 	for _, parts := range []float64{10, 25, 50} {
 		step := math.Max(1, math.Round(H/parts/dt)) * dt

@@ -18,19 +18,17 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Settings are the choices of the frame.
 type Settings struct {
-	Horizon    float64        // H, s
-	Knots      int            // J, input knots
-	Basis      int            // terms of the linear basis, see feature.Basis
-	NoiseKnots []float64      // τ of the noise knots
-	Prior      *rollout.Model // (optional) the difference equation to start from
-	Velocity   bool           // without a prior: put v0 t into the prior mean
+	Horizon    float64            // H, s
+	Knots      int                // J, input knots
+	Basis      int                // terms of the linear basis, see feature.Basis
+	NoiseKnots []float64          // τ of the noise knots
+	Base       estimator.BaseSpec // what the nets start from; its knots and horizon are set here
 }
 
 // Frame is what all rows of one model share.
@@ -41,8 +39,7 @@ type Frame struct {
 	Basis      feature.Basis
 	Scale      []float64 // K, rms of what the base leaves of a displacement, state units
 	NoiseKnots []float64
-	Prior      *rollout.Model // nil = none
-	velocity   bool
+	Base       estimator.BaseSpec
 	base       *estimator.Base
 	scratch    []float64 // P
 	x0, lifted []float64 // of the window that was started
@@ -70,23 +67,27 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 	f.Inputs.InputMean, f.Inputs.InputStd = window.InputScale(flights, f.P)
 	f.scratch, f.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
 	f.d, f.dd = make([]float64, f.K), make([]float64, f.K)
-	f.Prior, f.velocity = set.Prior, set.Velocity
-	f.base = estimator.NewBase(states, set.Prior, set.Velocity, set.Horizon)
+	f.setBase(set.Base)
 	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// WithPrior returns a frame with the same scalers and units and another prior:
-// nets that were trained in f stay valid in it.
-func (f *Frame) WithPrior(p *rollout.Model) *Frame {
+// WithBase returns a frame with the same scalers and units and another base: nets
+// that were trained in f stay valid in it.
+func (f *Frame) WithBase(spec estimator.BaseSpec) *Frame {
 	g := *f
-	g.Prior = p
-	g.base = estimator.NewBase(f.States, p, f.velocity, f.Inputs.Horizon)
+	g.setBase(spec)
 	g.scratch, g.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
 	g.d, g.dd = make([]float64, f.K), make([]float64, f.K)
 	return &g
+}
+
+func (f *Frame) setBase(spec estimator.BaseSpec) {
+	spec.Knots, spec.Horizon = f.NoiseKnots, f.Inputs.Horizon
+	f.Base = spec
+	f.base = estimator.NewBase(f.States, spec)
 }
 
 // Start sets the window whose rows Fill writes next: its measured start state (K)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
@@ -53,7 +54,7 @@ func batch(t *testing.T, r recording, readout model.Readout) (*rows.Frame, *obje
 	}
 	H := 0.5 * r.second
 	windows := window.Cut(flights, H, H/5)
-	f, err := rows.NewFrame(channels, flights, windows, rows.Settings{Horizon: H, Knots: 3, Basis: 2, NoiseKnots: []float64{0, 0.1, 1}, Velocity: true})
+	f, err := rows.NewFrame(channels, flights, windows, rows.Settings{Horizon: H, Knots: 3, Basis: 2, NoiseKnots: []float64{0, 0.1, 1}, Base: estimator.BaseSpec{Velocity: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

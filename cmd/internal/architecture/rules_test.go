@@ -68,6 +68,10 @@ var storeys = []storey{
 		"a difference equation to start from, told by channels only",
 	},
 	{
+		"estimator/region", nil,
+		"a distance from reference points is geometry: what the coordinates mean is known further up",
+	},
+	{
 		"estimator/linear",
 		[]string{"estimator/channel"},
 		"the baseline must not borrow from what it is compared with",
@@ -96,26 +100,26 @@ var storeys = []storey{
 		"estimator/model",
 		[]string{
 			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/linear",
-			"estimator/mlp", "estimator/msgbin", "estimator/rollout",
+			"estimator/mlp", "estimator/msgbin", "estimator/region", "estimator/rollout",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
 	},
 	{
 		"estimator/model/artificial",
-		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model"},
+		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/region"},
 		"models for measuring what surrounds them need no data and no training",
 	},
 	{
 		"estimator/model/modeltest",
 		[]string{
 			"estimator/channel", "estimator/feature", "estimator/linear", "estimator/mlp",
-			"estimator/model", "estimator/rollout",
+			"estimator/model", "estimator/region", "estimator/rollout",
 		},
 		"models for tests of the format are conditioned by its own plain code, as an independent witness",
 	},
 	{
 		"estimator",
-		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/rollout"},
+		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/region", "estimator/rollout"},
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{
@@ -177,11 +181,6 @@ var guests = []guest{
 		"github.com/spf13/pflag",
 		[]string{"cmd/internal"},
 		"cobra's flags by themselves, for what is said of them in one place for all commands",
-	},
-	{
-		"github.com/spf13/pflag",
-		[]string{"cmd"},
-		"what a flag looks like, for the manual page",
 	},
 	{
 		"github.com/coreos/go-systemd/v22",

@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
 )
 
 // Size is the size of a model.
@@ -53,7 +54,7 @@ func New(s Size, seed uint64) *model.Model {
 		m.Inputs.InputStd = append(m.Inputs.InputStd, 1)
 	}
 	m.Members = []model.Member{member(s, m, rng)}
-	m.Region = region(m.Inputs.Dim() - 1)
+	m.Region = around(m.Inputs.Lift.Dim(), rng)
 	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
 	m.Dynamics.Net.Glorot(rng)
 	if _, err := m.Encode(); err != nil { // sets the ID
@@ -93,12 +94,20 @@ func member(s Size, m *model.Model, rng *rand.Rand) model.Member {
 	return e
 }
 
-// region is the unit ball of s inputs, wide enough for states of a few units.
-func region(s int) model.Region {
-	r := model.Region{Mean: make([]float64, s), Inverse: make([]float64, s*(s+1)/2), Distance: 10}
-	for i, o := 0, 0; i < s; i++ {
+// around describes states around zero by as many reference points as a trained
+// model has.
+func around(l int, rng *rand.Rand) region.Region {
+	r := region.Region{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Distance: 10}
+	for i, o := 0, 0; i < l; i++ {
 		r.Inverse[o+i] = 1
 		o += i + 1
+	}
+	for range 256 {
+		p := make([]float64, l)
+		for i := range p {
+			p[i] = rng.NormFloat64()
+		}
+		r.Points = append(r.Points, p)
 	}
 	return r
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
 	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
@@ -70,15 +71,20 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	for range s.Readouts {
 		if s.Widen {
 			m.Widen = append(m.Widen, factors(s.K*len(m.NoiseKnots), rng))
+			m.Growth = append(m.Growth, 0.2+0.3*rng.Float64())
 		}
 	}
 	if s.Prior > 0 {
-		m.Prior = prior(m, s.Prior, rng)
+		m.Prior, m.Companion = equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
+		for range s.K * len(m.NoiseKnots) {
+			m.Blend = append(m.Blend, rng.Float64())
+		}
 	}
-	m.Region = region(m.Inputs.Dim()-1, rng)
+	m.Region = around(m, rng)
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
 	m.Baseline = baseline(m, rng)
-	m.Provenance = model.Provenance{Created: "2026-01-02T03:04:05Z", Tool: "modeltest", DataHash: "00", Config: "a = 1", Seed: 7, Scores: "{}", Verdict: "made up"}
+	m.LinearStd = factors(s.K*len(m.NoiseKnots), rng)
+	m.Provenance = model.Provenance{Tool: "modeltest", DataHash: "00", Config: "a = 1", Seed: 7, Scores: "{}", Verdict: "made up"}
 	if _, err := m.Encode(); err != nil {
 		panic("modeltest: " + err.Error())
 	}
@@ -154,24 +160,27 @@ func net(widths []int, rng *rand.Rand) mlp.Net {
 	return n
 }
 
-// region is a unit ball in skewed coordinates that scores 1 at distance 3.
-func region(n int, rng *rand.Rand) model.Region {
-	r := model.Region{Distance: 3, Variance: 0.9}
-	for i := range n {
-		r.Mean = append(r.Mean, 0.1*rng.NormFloat64())
-		for range i {
-			r.Inverse = append(r.Inverse, 0.1*rng.NormFloat64())
-		}
-		r.Inverse = append(r.Inverse, 1)
+// around has three reference points in skewed coordinates.
+func around(m *model.Model, rng *rand.Rand) region.Region {
+	L := m.Inputs.Lift.Dim()
+	r := region.Region{Mean: normal(L, 0.1, rng), Distance: 3, Near: 0.5, Far: 4, Variance: 0.9}
+	for i := range L {
+		r.Inverse = append(append(r.Inverse, normal(i, 0.1, rng)...), 1)
+	}
+	for range 3 {
+		r.Points = append(r.Points, normal(L, 1, rng))
+	}
+	for range m.P {
+		r.Low, r.High = append(r.Low, -3), append(r.High, 2)
 	}
 	return r
 }
 
-// prior is a difference equation of twenty steps a second.
-func prior(m *model.Model, degree int, rng *rand.Rand) rollout.Model {
+// equation is a difference equation.
+func equation(m *model.Model, degree int, step float64, rng *rand.Rand) rollout.Model {
 	lift := m.Inputs.Lift
 	lift.Mean, lift.Std = normal(lift.Dim(), 0.2, rng), factors(lift.Dim(), rng)
-	r := rollout.Model{Step: 0.05, Degree: degree, Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng)}
+	r := rollout.Model{Step: step, Degree: degree, Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng)}
 	for range lift.Dim() + m.P {
 		r.Bound = append(r.Bound, 2+rng.Float64())
 	}

@@ -1,0 +1,33 @@
+package estimator
+
+import "math"
+
+// novelty sets Distance and the out-of-distribution score of a query: how far the
+// start is from the training states, how far the input is outside its range, and
+// posterior over prior variance at the last of the predicted times, each over the
+// value at which held-out data begin to be outside; the largest counts. (The
+// states that the prediction goes through would seem to tell more. On flights of
+// another kind they told less: predictions stay near what was learned.)
+func (p *Predictor) novelty(dst *Prediction) {
+	m, r := p.m, &p.m.Region
+	dst.Distance, dst.OOD = 0, 0
+	if len(r.Points) > 0 {
+		r.Whiten(p.white, p.x0)
+		dst.Distance = r.Nearest(p.white)
+		if r.Distance > 0 {
+			dst.OOD = dst.Distance / r.Distance
+		}
+	}
+	if len(r.Low) > 0 {
+		block := m.Horizon / float64(max(1, m.Inputs.Knots))
+		for j := range max(1, m.Inputs.Knots) {
+			p.plan.Mean(p.scratch, float64(j)*block, float64(j+1)*block)
+			dst.OOD = math.Max(dst.OOD, r.InputScore(p.scratch))
+		}
+	}
+	if r.Variance > 0 {
+		ratio := p.ratio / float64(len(p.members)*m.K)
+		dst.OOD = math.Max(dst.OOD, ratio/r.Variance)
+	}
+	dst.OutOfDistribution = dst.OOD > 1
+}

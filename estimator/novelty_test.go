@@ -1,0 +1,58 @@
+package estimator_test
+
+import (
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// All intervals grow by the factor of the start's distance, each readout with its
+// own power; the mean stays.
+func TestIntervalsGrowWithDistance(t *testing.T) {
+	m, rng := make1("windows", 61)
+	for _, x0 := range [][]float64{normal(rng, m.K), {5, 40, 3, -2}} {
+		plan := estimator.Query{X0: x0[:m.K], Plan: normal(rng, m.P)}
+		hold := estimator.Query{X0: x0[:m.K], U: plan.Plan}
+		for r, q := range []estimator.Query{plan, hold} {
+			m.Growth = nil
+			want := predict(t, m, grid(4), q)
+			m.Growth = []float64{0.4, 1.1}
+			got := predict(t, m, grid(4), q)
+			factor := m.Region.Growth(got.Distance, m.Growth[r])
+			for j := range got.Std {
+				near(t, "mean", got.Mean[j], want.Mean[j], 0)
+				near(t, "std", got.Std[j], factor*want.Std[j], 1e-13)
+				near(t, "obs_std", got.ObsStd[j], factor*want.ObsStd[j], 1e-13)
+			}
+			if x0[1] == 40 && factor < 1.5 {
+				t.Errorf("readout %v: factor %v far away", model.Readout(r), factor)
+			}
+		}
+	}
+}
+
+// A held input counts as a planned one does; inside its range it does not.
+func TestScoreOfTheInput(t *testing.T) {
+	m, _ := make1("windows", 62)
+	m.Region.Variance = 0
+	x0 := make([]float64, m.K)
+	m.Region.Distance = 1e9 // no state is news
+	middle := 0.5 * (m.Region.Low[0] + m.Region.High[0])
+	width := m.Region.High[0] - m.Region.Low[0]
+	for _, c := range []struct {
+		u       float64
+		outside bool
+	}{{middle, false}, {m.Region.High[0], false}, {m.Region.Low[0] - 0.2*width, false}, {m.Region.High[0] + 0.3*width, true}} {
+		u := make([]float64, m.P)
+		for p := range u {
+			u[p] = middle
+		}
+		u[m.P-1] = c.u
+		for _, q := range []estimator.Query{{X0: x0, U: u}, {X0: x0, Plan: u}} {
+			if got := predict(t, m, grid(2), q); got.OutOfDistribution != c.outside {
+				t.Errorf("input %v, %v: score %v", c.u, got.Readout, got.OOD)
+			}
+		}
+	}
+}

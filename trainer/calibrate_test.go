@@ -1,0 +1,106 @@
+package trainer
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// made draws folds whose errors over ObsStd are normal with the given scale.
+func made(rng *rand.Rand, folds, n int, scale func(fold int, distance float64) float64) []*outcomes {
+	var out []*outcomes
+	for f := range folds {
+		o := &outcomes{times: []float64{0.1, 0.5, 1}}
+		for range o.times {
+			channels := make([][]outcome, 2)
+			for k := range channels {
+				for range n {
+					d := math.Exp(0.7 * rng.NormFloat64())
+					channels[k] = append(channels[k], outcome{scale(f, d) * rng.NormFloat64(), 2, d})
+				}
+			}
+			o.points = append(o.points, channels)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func shell() *model.Model {
+	return &model.Model{K: 2, Horizon: 1, NoiseKnots: []float64{0, 0.1, 1}}
+}
+
+// The power and the factor that made the errors are found again.
+func TestTheLawIsFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct{ power, factor float64 }{{0, 1.5}, {0.6, 1.4}, {1, 0.7}} {
+		l := calibrate(shell(), made(rng, 4, 4000, func(_ int, d float64) float64 {
+			return c.factor * math.Pow(math.Max(d, 1), c.power)
+		}), nil)
+		if math.Abs(l.growth-c.power) > 0.1 {
+			t.Errorf("growth %v, expected %v", l.growth, c.power)
+		}
+		for _, w := range l.widen {
+			if math.Abs(w/c.factor-1) > 0.06 {
+				t.Errorf("power %v: factor %v, expected %v", c.power, w, c.factor)
+			}
+		}
+		if math.Abs(l.near-1) > 0.05 {
+			t.Errorf("near %v, expected the median 1", l.near)
+		}
+	}
+}
+
+// The law makes the folds likelier than no law does.
+func TestTheLawIsLikelier(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.3 * math.Pow(math.Max(d, 1), 0.8) })
+	l := calibrate(shell(), folds, nil)
+	sum, n := 0.0, 0.0
+	for _, o := range folds {
+		for i := range o.times {
+			for _, channel := range o.points[i] {
+				for _, p := range channel {
+					sum += -0.5*math.Min(p.z*p.z, zCap) - math.Log(p.std) - 0.5*math.Log(2*math.Pi)
+					n++
+				}
+			}
+		}
+	}
+	if l.score <= sum/n {
+		t.Errorf("likelihood %v with the law, %v without", l.score, sum/n)
+	}
+}
+
+// Folds that disagree do not narrow as far as their mean, nor beyond 1; one hard
+// fold widens as much as its share.
+func TestFoldsThatDisagree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	agree := calibrate(shell(), made(rng, 4, 3000, func(int, float64) float64 { return 0.6 }), nil)
+	apart := calibrate(shell(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.3, 0.6, 0.6, 1.2}[f] }), nil)
+	wild := calibrate(shell(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.34, 0.5, 0.9, 2.5}[f] }), nil)
+	for q := range agree.widen {
+		if math.Abs(agree.widen[q]-0.6) > 0.03 {
+			t.Errorf("all say 0.6, the factor is %v", agree.widen[q])
+		}
+		if want := 0.6 * math.Exp(math.Log(2)/math.Sqrt(6)); math.Abs(apart.widen[q]/want-1) > 0.05 {
+			t.Errorf("they say 0.6 on average: factor %v, expected %v", apart.widen[q], want)
+		}
+		if wild.widen[q] > 1 || wild.widen[q] < 0.9 {
+			t.Errorf("they know nothing: factor %v", wild.widen[q])
+		}
+	}
+}
+
+// The hold readout reads the same distances as the plan readout.
+func TestReachIsShared(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	one := func(int, float64) float64 { return 1 }
+	first := calibrate(shell(), made(rng, 4, 500, one), nil)
+	second := calibrate(shell(), made(rng, 4, 50, one), &first)
+	if first.near != second.near || first.far != second.far {
+		t.Errorf("%v … %v and %v … %v", first.near, first.far, second.near, second.far)
+	}
+}
