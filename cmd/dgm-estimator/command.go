@@ -20,14 +20,18 @@ func command() *cobra.Command {
 		Use:   "dgm-estimator --model flight.dgm --vehicle pend1 --nats nats://127.0.0.1:4222",
 		Short: "Answer every state of a vehicle with the distribution of those to come",
 		Long: `dgm-estimator answers every message on dgm.state.<vehicle> with one on dgm.predict.<vehicle>: mean and
-standard deviation of every channel at every point of the model's horizon. It says how it is on
-dgm.status.<vehicle> once a second. The messages are described in estimator/wire/PROTOCOL.md.
+standard deviation of every channel at every point of the model's horizon; or, with --rate, it sends one
+at a fixed rate, from the newest state. It says how it is on dgm.status.<vehicle> once a second, and
+answers questions on dgm.query.<vehicle>. The messages are described in estimator/wire/PROTOCOL.md.
 
-It waits for the server, and comes back when the link was lost; nothing is sent late. SIGTERM and
-SIGINT end it after what has come was answered.`,
+It waits for the server, and comes back when the link was lost; nothing is sent late. SIGHUP makes it
+read its model file again and take the new model between two predictions. SIGTERM and SIGINT end it
+after what has come was answered.`,
 		Example: `  dgm-estimator --model flight.dgm --vehicle pend1
   dgm-estimator --print-config > estimator.toml
-  dgm-estimator --config estimator.toml --points 20`,
+  dgm-estimator --config estimator.toml --rate 500 --points 20
+  dgm-estimator --model flight.dgm --record out.msgpack
+  dgm-estimator replay --log out.msgpack`,
 		Args: cobra.NoArgs,
 	}
 	// Flags are laid over the file: they are named like its keys.
@@ -36,6 +40,8 @@ SIGINT end it after what has come was answered.`,
 	f.StringVar(&flags.Vehicle, "vehicle", "", "vehicle, as in dgm.state.<vehicle> (default: the model's)")
 	f.IntVar(&flags.Points, "points", flags.Points, "predict at so many points, equally spaced up to the horizon; 0 = the model's")
 	f.DurationSliceVar(&times, "times", nil, "predict at these times after the state, e.g. 0.1s,0.5s (instead of --points)")
+	f.Float64Var(&flags.Rate, "rate", flags.Rate, "predict at this fixed rate in Hz, from the newest state; 0 = answer each state")
+	f.StringVar(&flags.Record, "record", "", "record to this file what predictions are made from, for replay")
 	f.StringVar(&flags.Clock, "clock", flags.Clock, "what dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
 	f.StringVar(&flags.NATS.URL, "nats", flags.NATS.URL, "the NATS server, or several separated by commas")
 	f.StringVar(&flags.NATS.Creds, "creds", "", "credentials file for the server")
@@ -64,8 +70,15 @@ SIGINT end it after what has come was answered.`,
 				return fmt.Errorf("%s: %w", config, err)
 			}
 		}
+		if len(s.each) > 0 {
+			for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "clock", "record"} {
+				if f.Changed(name) {
+					return cli.Usage("--%s is of one vehicle, and %s describes %d: say it there", name, config, len(s.each))
+				}
+			}
+		}
 		s.overlay(&flags, f.Changed)
-		if s.Model == "" {
+		if s.Model == "" && len(s.each) == 0 {
 			return cli.Usage("no model given: --model flight.dgm")
 		}
 		if err := s.check(); err != nil {
@@ -73,6 +86,7 @@ SIGINT end it after what has come was answered.`,
 		}
 		return run(cmd.Context(), &s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
+	cmd.AddCommand(replayCommand(), manCommand())
 	return cmd
 }
 
@@ -83,6 +97,7 @@ func (s *settings) overlay(flags *settings, given func(name string) bool) {
 		dst, src *string
 	}{
 		{"model", &s.Model, &flags.Model}, {"vehicle", &s.Vehicle, &flags.Vehicle}, {"clock", &s.Clock, &flags.Clock},
+		{"record", &s.Record, &flags.Record},
 		{"nats", &s.NATS.URL, &flags.NATS.URL}, {"creds", &s.NATS.Creds, &flags.NATS.Creds}, {"nkey", &s.NATS.NKey, &flags.NATS.NKey},
 		{"tls-ca", &s.NATS.CA, &flags.NATS.CA}, {"tls-cert", &s.NATS.Cert, &flags.NATS.Cert}, {"tls-key", &s.NATS.Key, &flags.NATS.Key},
 	} {
@@ -92,5 +107,8 @@ func (s *settings) overlay(flags *settings, given func(name string) bool) {
 	}
 	if given("points") || given("times") {
 		s.Points, s.Times = flags.Points, flags.Times
+	}
+	if given("rate") {
+		s.Rate = flags.Rate
 	}
 }

@@ -56,11 +56,10 @@ func modelFile(t *testing.T) string {
 	return path
 }
 
-// natsServer starts a server on the loopback and a client that sends a state of
-// vehicle pend1 every 10 ms.
-func natsServer(t *testing.T) (url string, client *nats.Conn) {
+// startServer starts a server on the loopback.
+func startServer(t *testing.T, port int) *server.Server {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, NoFastProducerStall: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true, NoFastProducerStall: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +68,15 @@ func natsServer(t *testing.T) (url string, client *nats.Conn) {
 		t.Fatal("the server does not start")
 	}
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	client, err = nats.Connect(s.ClientURL())
+	return s
+}
+
+// natsServer starts a server on the loopback and a client that sends a state of
+// vehicle pend1 every 10 ms.
+func natsServer(t *testing.T) (url string, client *nats.Conn) {
+	t.Helper()
+	s := startServer(t, server.RANDOM_PORT)
+	client, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}

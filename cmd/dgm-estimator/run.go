@@ -2,37 +2,183 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"sync"
 
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
+// craft is one vehicle that is served.
+type craft struct {
+	settings vehicle
+	node     *node.Node
+	nc       *nats.Conn
+	say      func(string)
+}
+
 // run serves until ctx is done.
 func run(ctx context.Context, s *settings, out, messages io.Writer) error {
-	say := func(line string) { fmt.Fprintf(messages, "dgm-estimator: %s\n", line) }
-	m, err := model.ReadFile(s.Model)
+	var mu sync.Mutex
+	say := func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(messages, "dgm-estimator: %s\n", line)
+	}
+	key, err := s.key()
 	if err != nil {
 		return err
 	}
-	n, err := node.New(s.node(m, say), m)
+	crafts, failed := prepare(s, key, say)
+	defer func() {
+		for _, c := range crafts {
+			c.nc.Close()
+		}
+	}()
+	if len(crafts) == 0 {
+		return failed
+	}
+	if failed != nil { // the others fly
+		say(failed.Error())
+	}
+	page, err := s.Metrics.listen(crafts)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Model, err)
+		return err
+	}
+	defer page.close()
+	if err := s.realtime().Apply(); err != nil {
+		say(err.Error())
+	}
+	return errors.Join(failed, serve(ctx, s, crafts, out, say))
+}
+
+// key returns the public key that models are verified with, nil for none.
+func (s *settings) key() (ed25519.PublicKey, error) {
+	if s.Models.PublicKey == "" {
+		return nil, nil
+	}
+	return keys.Public(s.Models.PublicKey)
+}
+
+// prepare loads the model of every vehicle and connects for it: each has a link of
+// its own, so that a flood for one is not in the way of the others. It returns
+// those that can be served, and why others cannot.
+func prepare(s *settings, key ed25519.PublicKey, say func(string)) (crafts []*craft, failed error) {
+	several := len(s.vehicles()) > 1
+	names := map[string]bool{}
+	for _, v := range s.vehicles() {
+		c, err := v.prepare(s, key, several, say)
+		if err == nil && names[c.node.Vehicle()] {
+			c.nc.Close()
+			err = fmt.Errorf("%s: vehicle %q is served already; give each a name", v.Model, c.node.Vehicle())
+		}
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		names[c.node.Vehicle()] = true
+		crafts = append(crafts, c)
+	}
+	return crafts, failed
+}
+
+func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say func(string)) (*craft, error) {
+	m, err := readModel(v.Model, key)
+	if err != nil {
+		return nil, err
+	}
+	if several {
+		name, all := v.Vehicle, say
+		if name == "" {
+			name = m.Vehicle
+		}
+		say = func(line string) { all(name + ": " + line) }
+	}
+	cfg := v.node(m, say)
+	cfg.PublicKey, cfg.Priority = key, s.Realtime.Priority
+	n, err := node.New(cfg, m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", v.Model, err)
 	}
 	nc, err := s.link("dgm-estimator "+n.Vehicle(), say).Connect()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer nc.Close()
 	times := n.Times()
-	say(fmt.Sprintf("model %s: %d states and %d inputs, %d points up to %g s; %s → %s, instance %s", m.ID, m.K, m.P,
-		len(times), times[len(times)-1], wire.StateSubject(n.Vehicle()), wire.PredictSubject(n.Vehicle()), n.Instance()))
-	if err := n.Run(ctx, nc); err != nil {
-		return err
+	mode := "an answer to each state"
+	if v.Rate > 0 {
+		mode = fmt.Sprintf("at %g Hz", v.Rate)
 	}
-	received, published := n.Totals()
-	fmt.Fprintf(out, "%s: %d states came, %d were answered\n", n.Vehicle(), received, published)
-	return nil
+	say(fmt.Sprintf("model %s: %d states and %d inputs, %d points up to %g s, %s; %s → %s, instance %s", m.ID, m.K, m.P,
+		len(times), times[len(times)-1], mode, wire.StateSubject(n.Vehicle()), wire.PredictSubject(n.Vehicle()), n.Instance()))
+	return &craft{settings: v, node: n, nc: nc, say: say}, nil
+}
+
+// readModel reads a model file, which must be signed where there is a key.
+func readModel(path string, key ed25519.PublicKey) (*model.Model, error) {
+	if key == nil {
+		return model.ReadFile(path)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := model.DecodeSigned(b, key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// serve runs the nodes and what stands beside them until ctx is done, or until all
+// nodes have ended.
+func serve(ctx context.Context, s *settings, crafts []*craft, out io.Writer, say func(string)) error {
+	beside, cancel := context.WithCancel(ctx)
+	var sides sync.WaitGroup
+	defer func() { cancel(); sides.Wait() }()
+	sides.Go(func() { reload(beside, crafts) })
+	sides.Go(func() { tellSystemd(beside, crafts, say) })
+	for _, c := range crafts {
+		if s.Models.Bucket == "" {
+			continue
+		}
+		// Models are large: they come over a link of their own.
+		link, err := s.link("dgm-estimator models "+c.node.Vehicle(), func(string) {}).Connect()
+		if err != nil {
+			return err
+		}
+		defer link.Close()
+		object := c.settings.Object
+		if object == "" {
+			object = c.node.Vehicle() + ".dgm"
+		}
+		sides.Go(func() { c.node.Watch(beside, link, s.Models.Bucket, object) })
+	}
+	errs := make([]error, len(crafts))
+	var nodes sync.WaitGroup
+	for i, c := range crafts {
+		nodes.Go(func() {
+			if errs[i] = c.node.Run(ctx, c.nc); errs[i] != nil && len(crafts) > 1 {
+				c.say(errs[i].Error())
+			}
+		})
+	}
+	nodes.Wait()
+	for _, c := range crafts {
+		received, published := c.node.Totals()
+		verb := "were answered"
+		if c.settings.Rate > 0 {
+			verb = "predictions were made"
+		}
+		fmt.Fprintf(out, "%s: %d states came, %d %s\n", c.node.Vehicle(), received, published, verb)
+	}
+	return errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -20,18 +21,38 @@ var template string
 
 // settings is what the settings file says, flags laid over it.
 type settings struct {
-	Model     string     `toml:"model"`
-	Vehicle   string     `toml:"vehicle"`
-	Points    int        `toml:"points"`
-	Times     []duration `toml:"times"`
-	Clock     string     `toml:"clock"`
-	MaxFuture duration   `toml:"max_future"`
-	MaxAge    duration   `toml:"max_age"`
-	Validity  duration   `toml:"validity"`
-	Deadline  duration   `toml:"deadline"`
-	Resync    duration   `toml:"resync"`
-	Status    duration   `toml:"status"`
-	NATS      natsLink   `toml:"nats"`
+	vehicle                   // of the only one, or what all have in common
+	Vehicles []toml.Primitive `toml:"vehicles"`
+	NATS     natsLink         `toml:"nats"`
+	Models   models           `toml:"models"`
+	Realtime realTime         `toml:"realtime"`
+	Metrics  metrics          `toml:"metrics"`
+
+	each []vehicle // one for each of Vehicles, laid over what they have in common
+}
+
+// vehicle is what can be set for one vehicle.
+type vehicle struct {
+	Model       string     `toml:"model"`
+	Vehicle     string     `toml:"vehicle"`
+	Points      int        `toml:"points"`
+	Times       []duration `toml:"times"`
+	Rate        float64    `toml:"rate"`
+	Clock       string     `toml:"clock"`
+	MaxFuture   duration   `toml:"max_future"`
+	MaxAge      duration   `toml:"max_age"`
+	AgeLimit    duration   `toml:"age_limit"`
+	Validity    duration   `toml:"validity"`
+	Deadline    duration   `toml:"deadline"`
+	Resync      duration   `toml:"resync"`
+	Status      duration   `toml:"status"`
+	Trust       bool       `toml:"trust"`
+	FalseAlarms duration   `toml:"false_alarms"`
+	TrustFile   string     `toml:"trust_file"`
+	Queries     bool       `toml:"queries"`
+	Record      string     `toml:"record"`
+	RecordLimit int64      `toml:"record_limit_mb"`
+	Object      string     `toml:"object"`
 }
 
 // natsLink says how to reach the server.
@@ -42,6 +63,26 @@ type natsLink struct {
 	CA    string `toml:"tls_ca"`
 	Cert  string `toml:"tls_cert"`
 	Key   string `toml:"tls_key"`
+}
+
+// models says where models come from while the program runs.
+type models struct {
+	Bucket    string `toml:"bucket"`
+	PublicKey string `toml:"public_key"`
+}
+
+// realTime is what the program asks of the operating system.
+type realTime struct {
+	Priority   int   `toml:"priority"`
+	LockMemory bool  `toml:"lock_memory"`
+	CPUs       []int `toml:"cpus"`
+	Collect    int   `toml:"collect"`
+	Memory     int64 `toml:"memory_mb"`
+}
+
+// metrics says where the numbers of the status can be read.
+type metrics struct {
+	Listen string `toml:"listen"`
 }
 
 // duration is a time.Duration written as text: "1s", "20ms".
@@ -78,25 +119,69 @@ func (s *settings) parse(text, name string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	s.each = nil
+	for i, p := range s.Vehicles {
+		v := s.vehicle
+		v.Vehicle = "" // each needs a name of its own, or its model's
+		if err := meta.PrimitiveDecode(p, &v); err != nil {
+			return fmt.Errorf("%s: vehicle %d: %w", name, i+1, err)
+		}
+		s.each = append(s.each, v)
+	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return fmt.Errorf("%s: unknown key %q; --print-config shows all that there are", name, unknown[0].String())
 	}
 	return nil
 }
 
+// vehicles returns the settings of every vehicle.
+func (s *settings) vehicles() []vehicle {
+	if len(s.each) > 0 {
+		return s.each
+	}
+	return []vehicle{s.vehicle}
+}
+
 // check returns the first setting that cannot be, named as in the file, or nil.
 func (s *settings) check() error {
+	names := map[string]bool{}
+	for i := range s.vehicles() {
+		v := &s.vehicles()[i]
+		if err := v.check(); err != nil {
+			if len(s.each) > 0 {
+				return fmt.Errorf("vehicle %d: %w", i+1, err)
+			}
+			return err
+		}
+		if names[v.Vehicle] && v.Vehicle != "" {
+			return fmt.Errorf("vehicle %q stands twice; run one estimator for each", v.Vehicle)
+		}
+		names[v.Vehicle] = true
+	}
+	if err := s.realtime().Check(); err != nil {
+		return fmt.Errorf("realtime: %w", err)
+	}
+	return s.Metrics.check()
+}
+
+func (s *vehicle) check() error {
 	switch {
 	case s.Points < 0 || s.Points > 10000:
 		return fmt.Errorf("points is %d, and must be within 0 … 10000", s.Points)
 	case s.Points > 0 && len(s.Times) > 0:
 		return fmt.Errorf("both points and times are given; choose one")
+	case s.Rate != 0 && !(s.Rate >= 1 && s.Rate <= 10000):
+		return fmt.Errorf("rate is %g, and must be 0 or within 1 … 10000 Hz", s.Rate)
 	case s.Clock != "shared" && s.Clock != "robot":
 		return fmt.Errorf("clock is %q, and must be \"shared\" or \"robot\"", s.Clock)
 	case s.Status < duration(10*time.Millisecond):
 		return fmt.Errorf("status is %v, and must be at least 10ms", time.Duration(s.Status))
 	case s.Resync <= 0:
 		return fmt.Errorf("resync is %v, and must be positive", time.Duration(s.Resync))
+	case s.FalseAlarms <= 0:
+		return fmt.Errorf("false_alarms is %v, and must be positive", time.Duration(s.FalseAlarms))
+	case s.RecordLimit < 1:
+		return fmt.Errorf("record_limit_mb is %d, and must be at least 1", s.RecordLimit)
 	}
 	if s.Vehicle != "" {
 		if err := wire.CheckVehicle(s.Vehicle); err != nil {
@@ -112,11 +197,13 @@ func (s *settings) check() error {
 }
 
 // node returns the configuration of the node for a model.
-func (s *settings) node(m *model.Model, log func(string)) node.Config {
+func (s *vehicle) node(m *model.Model, log func(string)) node.Config {
 	c := node.Config{
-		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot",
-		MaxFuture: time.Duration(s.MaxFuture), MaxAge: time.Duration(s.MaxAge), Validity: time.Duration(s.Validity),
-		Deadline: time.Duration(s.Deadline), Resync: time.Duration(s.Resync), Every: time.Duration(s.Status),
+		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate,
+		MaxFuture: time.Duration(s.MaxFuture), MaxAge: time.Duration(s.MaxAge), AgeLimit: time.Duration(s.AgeLimit),
+		Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline), Resync: time.Duration(s.Resync), Every: time.Duration(s.Status),
+		NoTrust: !s.Trust, FalseAlarms: time.Duration(s.FalseAlarms), TrustFile: s.TrustFile,
+		NoQueries: !s.Queries, Record: s.Record, RecordLimit: s.RecordLimit << 20,
 		Log: log,
 	}
 	for i := range s.Points {
@@ -132,4 +219,10 @@ func (s *settings) node(m *model.Model, log func(string)) node.Config {
 func (s *settings) link(name string, log func(string)) node.Link {
 	n := &s.NATS
 	return node.Link{URL: n.URL, Name: name, Creds: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert, Key: n.Key, Log: log}
+}
+
+// realtime returns what to ask of the operating system.
+func (s *settings) realtime() *realtime.Settings {
+	r := &s.Realtime
+	return &realtime.Settings{Priority: r.Priority, LockMemory: r.LockMemory, CPUs: r.CPUs, Collect: r.Collect, Memory: r.Memory << 20}
 }

@@ -14,14 +14,18 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
-// keys lists the TOML keys of a struct.
-func keys(t reflect.Type, prefix string) []string {
+// tomlKeys lists the TOML keys of a struct.
+func tomlKeys(t reflect.Type, prefix string) []string {
 	var out []string
 	for i := range t.NumField() {
 		f := t.Field(i)
 		key := prefix + f.Tag.Get("toml")
-		if f.Type.Kind() == reflect.Struct {
-			out = append(out, keys(f.Type, key+".")...)
+		if f.Anonymous {
+			out = append(out, tomlKeys(f.Type, prefix)...)
+		} else if !f.IsExported() {
+			continue
+		} else if f.Type.Kind() == reflect.Struct {
+			out = append(out, tomlKeys(f.Type, key+".")...)
 		} else {
 			out = append(out, key)
 		}
@@ -37,7 +41,7 @@ func TestTheTemplateIsTheManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range keys(reflect.TypeFor[settings](), "") {
+	for _, key := range tomlKeys(reflect.TypeFor[settings](), "") {
 		if !meta.IsDefined(strings.Split(key, ".")...) {
 			t.Errorf("%s is not in the template", key)
 		}
@@ -57,7 +61,7 @@ func TestFlagsGoBeforeTheFile(t *testing.T) {
 	if err := s.parse("model = \"a.dgm\"\npoints = 5\nclock = \"robot\"\n[nats]\nurl = \"nats://a\"\ncreds = \"c\"\n", "file"); err != nil {
 		t.Fatal(err)
 	}
-	flags := settings{Model: "b.dgm", Times: []duration{duration(time.Second)}, NATS: natsLink{URL: "nats://b"}}
+	flags := settings{vehicle: vehicle{Model: "b.dgm", Times: []duration{duration(time.Second)}}, NATS: natsLink{URL: "nats://b"}}
 	given := map[string]bool{"model": true, "times": true, "nats": true}
 	s.overlay(&flags, func(name string) bool { return given[name] })
 	if s.Model != "b.dgm" || s.Points != 0 || len(s.Times) != 1 || s.NATS.URL != "nats://b" || s.NATS.Creds != "c" || s.Clock != "robot" {
@@ -70,19 +74,28 @@ func TestFlagsGoBeforeTheFile(t *testing.T) {
 
 func TestSettingsRefused(t *testing.T) {
 	for text, part := range map[string]string{
-		"modle = \"a\"":                "unknown key \"modle\"",
-		"[nats]\nport = 1":             "unknown key \"nats.port\"",
-		"points = \"many\"":            "points",
-		"max_age = 5":                  "max_age",
-		"max_age = \"5 fortnights\"":   "max_age",
-		"points = -1":                  "points is -1",
-		"points = 3\ntimes = [\"1s\"]": "choose one",
-		"times = [\"2s\", \"1s\"]":     "ascend",
-		"clock = \"moon\"":             "clock is \"moon\"",
-		"status = \"0s\"":              "status is 0s",
-		"resync = \"0s\"":              "resync is 0s",
-		"vehicle = \"a b\"":            "cannot be part of a subject",
-		"not toml":                     "line 1",
+		"modle = \"a\"":                        "unknown key \"modle\"",
+		"[nats]\nport = 1":                     "unknown key \"nats.port\"",
+		"points = \"many\"":                    "points",
+		"max_age = 5":                          "max_age",
+		"max_age = \"5 fortnights\"":           "max_age",
+		"points = -1":                          "points is -1",
+		"points = 3\ntimes = [\"1s\"]":         "choose one",
+		"times = [\"2s\", \"1s\"]":             "ascend",
+		"clock = \"moon\"":                     "clock is \"moon\"",
+		"status = \"0s\"":                      "status is 0s",
+		"resync = \"0s\"":                      "resync is 0s",
+		"vehicle = \"a b\"":                    "cannot be part of a subject",
+		"not toml":                             "line 1",
+		"rate = 0.2":                           "rate is 0.2",
+		"false_alarms = \"0s\"":                "false_alarms is 0s",
+		"record_limit_mb = 0":                  "record_limit_mb is 0",
+		"[realtime]\npriority = 95":            "realtime: priority",
+		"[metrics]\nlisten = \"0.0.0.0:9464\"": "must be an address of the loopback",
+		"[metrics]\nlisten = \"9464\"":         "metrics.listen",
+		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nrate = 0.1":      "vehicle 2: rate is 0.1",
+		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"a\"": "stands twice",
+		"[[vehicles]]\nvehicel = \"a\"":                                "unknown key \"vehicles.vehicel\"",
 	} {
 		path := filepath.Join(t.TempDir(), "estimator.toml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -96,6 +109,20 @@ func TestSettingsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: %v, want %q", text, err, part)
 		}
+	}
+}
+
+func TestVehiclesHaveInCommonWhatTheyDoNotSay(t *testing.T) {
+	s := defaults()
+	if err := s.parse("points = 7\nclock = \"robot\"\n[[vehicles]]\nvehicle = \"a\"\nmodel = \"a.dgm\"\n[[vehicles]]\nvehicle = \"b\"\npoints = 3\nrate = 50\n", "file"); err != nil {
+		t.Fatal(err)
+	}
+	v := s.vehicles()
+	if len(v) != 2 || v[0].Model != "a.dgm" || v[0].Points != 7 || v[0].Rate != 0 || v[1].Model != "flight.dgm" || v[1].Points != 3 || v[1].Rate != 50 || v[1].Clock != "robot" || v[1].Vehicle != "b" {
+		t.Errorf("%+v", v)
+	}
+	if err := s.check(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -60,3 +60,14 @@ func (b *mailbox) get() *arrival {
 	b.reading, b.waiting, b.full = b.waiting, b.reading, false
 	return b.reading
 }
+
+// peek returns the arrival that waits and its seq, nil if none does. The arrival
+// must not be read.
+func (b *mailbox) peek() (a *arrival, seq uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.full {
+		return nil, 0
+	}
+	return b.waiting, b.waiting.state.Seq
+}

@@ -48,6 +48,9 @@ type Node struct {
 	tally    tally
 	rivals   rivals
 	findings findings
+
+	pulse      pulse
+	lastStatus atomic.Value // []byte
 }
 
 // New prepares a node and takes its memory. It returns an error for a model that

@@ -2,6 +2,7 @@ package node
 
 import (
 	"runtime/metrics"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 
@@ -21,6 +22,7 @@ func (n *Node) report(nc *nats.Conn) {
 	n.maxPayload.Store(nc.MaxPayload())
 	n.compose(nc.Stats().Reconnects)
 	n.statuses = n.status.Append(n.statuses[:0])
+	n.lastStatus.Store(slices.Clone(n.statuses))
 	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), n.statuses)
 }
 

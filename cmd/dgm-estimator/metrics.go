@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// check returns an error for an address that others than this computer could
+// reach.
+func (m *metrics) check() error {
+	if m.Listen == "" {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(m.Listen)
+	if err != nil {
+		return fmt.Errorf("metrics.listen: %w", err)
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("metrics.listen is %q, and must be an address of the loopback, like 127.0.0.1:9464", m.Listen)
+	}
+	return nil
+}
+
+// page serves the numbers of the statuses.
+type page struct {
+	server *http.Server
+	done   chan struct{}
+	addr   string
+}
+
+// listen begins to serve, or does nothing where no address is given.
+func (m *metrics) listen(crafts []*craft) (*page, error) {
+	if m.Listen == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", m.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		writeMetrics(w, crafts)
+	})
+	p := &page{done: make(chan struct{}), addr: l.Addr().String(), server: &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second,
+	}}
+	go func() {
+		defer close(p.done)
+		_ = p.server.Serve(l) // until close
+	}()
+	return p, nil
+}
+
+// close ends it.
+func (p *page) close() {
+	if p == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if p.server.Shutdown(ctx) != nil {
+		_ = p.server.Close()
+	}
+	<-p.done
+}
+
+// writeMetrics writes the last status of every vehicle in the text format of
+// Prometheus.
+func writeMetrics(w io.Writer, crafts []*craft) {
+	all := make([]wire.Status, 0, len(crafts))
+	for _, c := range crafts {
+		var s wire.Status
+		if s.Decode(c.node.StatusMessage()) == nil { // none before the first
+			all = append(all, s)
+		}
+	}
+	number := func(name, kind, help string, value func(s *wire.Status) float64) {
+		fmt.Fprintf(w, "# HELP dgm_%s %s\n# TYPE dgm_%s %s\n", name, help, name, kind)
+		for i := range all {
+			fmt.Fprintf(w, "dgm_%s{vehicle=%q} %g\n", name, all[i].Vehicle, value(&all[i]))
+		}
+	}
+	number("states_total", "counter", "States that came.", func(s *wire.Status) float64 { return float64(s.Received) })
+	number("predictions_total", "counter", "Predictions that were sent.", func(s *wire.Status) float64 { return float64(s.Published) })
+	number("late_total", "counter", "Predictions sent after their deadline.", func(s *wire.Status) float64 { return float64(s.Late) })
+	number("shortened_total", "counter", "Predictions of a shorter horizon than configured.", func(s *wire.Status) float64 { return float64(s.Shortened) })
+	number("ticks_total", "counter", "Ticks that were due.", func(s *wire.Status) float64 { return float64(s.Ticks) })
+	number("input_age_seconds", "gauge", "Time since the last state was taken; -1 before the first.", func(s *wire.Status) float64 { return s.InputAge })
+	number("latency_p99_seconds", "gauge", "From a state or tick to its prediction, since the last status.", func(s *wire.Status) float64 { return s.LatencyP99 })
+	number("miscalibrated", "gauge", "Channels and buckets whose intervals hold too little.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
+	number("swaps_total", "counter", "Models taken while running.", func(s *wire.Status) float64 { return float64(s.Swaps) })
+	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })
+	fmt.Fprintf(w, "# HELP dgm_refused_total States that gave no prediction.\n# TYPE dgm_refused_total counter\n")
+	for i := range all {
+		for _, r := range all[i].Reasons {
+			fmt.Fprintf(w, "dgm_refused_total{vehicle=%q,reason=%q} %d\n", all[i].Vehicle, r.Reason, r.Count)
+		}
+	}
+}

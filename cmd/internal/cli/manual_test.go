@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestManual(t *testing.T) {
+	root := &cobra.Command{Use: "tool --in file", Short: "Do it", Long: "First.\n\n.hidden line\nback\\slash", Example: "  tool --in a"}
+	root.Flags().String("in", "", "read this `file`")
+	root.Flags().Bool("secret", false, "for nobody")
+	if err := root.Flags().MarkHidden("secret"); err != nil {
+		t.Fatal(err)
+	}
+	root.AddCommand(&cobra.Command{Use: "sub", Short: "Do a part", Run: func(*cobra.Command, []string) {}})
+	var b bytes.Buffer
+	if err := Manual(&b, root, "/etc/tool"); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		".TH TOOL 1", "tool \\- Do it", ".B tool \\-\\-in file", "\n.PP\nFirst.", "\\&.hidden line", "back\\eslash",
+		".B \\-\\-in file\nread this file", ".SH COMMANDS\n.TP\n.B sub", ".SH FILES\n/etc/tool", ".SH EXIT STATUS",
+	} {
+		if !strings.Contains(b.String(), part) {
+			t.Errorf("%q is not in it", part)
+		}
+	}
+	if strings.Contains(b.String(), "secret") {
+		t.Error("what is hidden is told")
+	}
+}

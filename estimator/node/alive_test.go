@@ -1,0 +1,48 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
+	n, c, nc, _ := offline(t, Config{})
+	if !n.Alive() || !n.Alive() {
+		t.Error("without work to do it is not alive")
+	}
+	c.arrive(n, 1, 0, 0.1, 0.2)
+	if !n.Alive() {
+		t.Error("a state that has just come is no sign of death")
+	}
+	if n.Alive() {
+		t.Error("a state waits for long, and it says that it is alive")
+	}
+	n.answer(nc, n.box.get())
+	c.pass(10 * ms)
+	c.arrive(n, 2, 0, 0.1, 0.2)
+	if !n.Alive() {
+		t.Error("it has answered, and another state waits")
+	}
+
+	n, c, nc, _ = offline(t, Config{Rate: 100})
+	if n.Alive() {
+		t.Error("alive without a tick")
+	}
+	n.tick(nc, 1, c.steady)
+	if !n.Alive() || n.Alive() {
+		t.Error("one tick is one sign")
+	}
+	n.tick(nc, 2, c.steady)
+	n.tally.ticked(1)
+	n.tally.quiet(wire.Overrun, 1, nil)
+	if !n.Alive() {
+		t.Error("half of the ticks were made")
+	}
+	n.tick(nc, 3, c.steady)
+	n.tally.ticked(2)
+	n.tally.quiet(wire.Overrun, 2, nil)
+	if n.Alive() {
+		t.Error("most ticks were missed, and it says that it is alive")
+	}
+}
