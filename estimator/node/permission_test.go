@@ -1,0 +1,187 @@
+package node
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// permitted reads who may do what from the page of the messages, for vehicle v1
+// and bucket models.
+func permitted(t *testing.T) map[string]*server.Permissions {
+	t.Helper()
+	b, err := os.ReadFile("../wire/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(b), "| | publishes | subscribes to |\n")
+	if !ok {
+		t.Fatal("the page has no table of permissions")
+	}
+	code := regexp.MustCompile("`([^`]+)`")
+	subjects := func(cell string) (out []string) {
+		for _, m := range code.FindAllStringSubmatch(cell, -1) {
+			s := strings.NewReplacer("<vehicle>", "v1", "<bucket>", "models").Replace(m[1])
+			if strings.Contains(s, ".") { // others are words of the server's configuration
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	all := map[string]*server.Permissions{}
+	var last string
+	for line := range strings.Lines(rest) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			break
+		}
+		who := strings.TrimSpace(cells[1])
+		if strings.HasPrefix(who, "-") {
+			continue
+		}
+		if strings.HasPrefix(who, "…") { // what the one above needs for more
+			all[who] = &server.Permissions{
+				Publish:   &server.SubjectPermission{Allow: append(subjects(cells[2]), all[last].Publish.Allow...)},
+				Subscribe: &server.SubjectPermission{Allow: append(subjects(cells[3]), all[last].Subscribe.Allow...)},
+			}
+			continue
+		}
+		for name := range strings.SplitSeq(who, ", ") {
+			p := &server.Permissions{Publish: &server.SubjectPermission{Allow: subjects(cells[2])}, Subscribe: &server.SubjectPermission{Allow: subjects(cells[3])}}
+			for _, s := range []*server.SubjectPermission{p.Publish, p.Subscribe} {
+				if len(s.Allow) == 0 {
+					s.Deny = []string{">"}
+				}
+			}
+			all[name], last = p, name
+		}
+	}
+	return all
+}
+
+// secured starts a server on which everybody may do what the page says they need
+// and nothing else.
+func secured(t *testing.T, o *server.Options) (as func(name string, log *lines) *nats.Conn) {
+	t.Helper()
+	o.Host, o.Port = "127.0.0.1", server.RANDOM_PORT
+	o.Users = append(o.Users, &server.User{Username: "root", Password: "pw"})
+	for name, p := range permitted(t) {
+		name = asUser(name)
+		o.Users = append(o.Users, &server.User{Username: name, Password: "pw", Permissions: p})
+	}
+	s := start(t, o)
+	return func(name string, log *lines) *nats.Conn {
+		t.Helper()
+		url := strings.Replace(s.ClientURL(), "nats://", "nats://"+asUser(name)+":pw@", 1)
+		return connect(t, url, log)
+	}
+}
+
+// asUser makes a name of the page one that can stand in a URL.
+func asUser(name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(name, "…", "estimator"), " ", "_"))
+}
+
+// With the permissions of the page, and no more, everybody can do what they are
+// for, without a violation.
+func TestThePermissionsOfThePageSuffice(t *testing.T) {
+	as := secured(t, &server.Options{})
+	var said lines
+	a := pendulum()
+	n, stop := run(t, as("estimator", &said), Config{}, a)
+	planner := as("planner", &said)
+	predictions := listen(t, planner, wire.AllPredictions)
+	statuses := listen(t, planner, wire.AllStatuses)
+	listening(statuses)
+	for i, name := range []string{"robot", "simulator"} {
+		nc := as(name, &said)
+		send(t, nc, uint64(i+1))
+		if p := predictions.prediction(); p.Seq != uint64(i+1) {
+			t.Errorf("answered seq %d", p.Seq)
+		}
+	}
+	q := wire.Query{States: []float64{0.1, 0.2}}
+	if _, refused := ask(t, planner, q.Append(nil)); refused != "" {
+		t.Error(refused)
+	}
+	if err := n.Swap(otherPendulum(2)); err != nil {
+		t.Fatal(err)
+	}
+	c := wire.Command{Action: wire.Rollback}
+	if _, err := as("operator", &said).Request(wire.ModelSubject("v1"), c.Append(nil), patience); err != nil || n.Model() != a.ID {
+		t.Errorf("the operator: %v", err)
+	}
+	stop()
+	if said.has("ermissions") {
+		t.Errorf("said %q", said.said)
+	}
+}
+
+func TestThePermissionsOfThePageSufficeForABucket(t *testing.T) {
+	as := secured(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
+	var said lines
+	var name string
+	for who := range permitted(t) {
+		if strings.HasPrefix(who, "…") {
+			name = who
+		}
+	}
+	n, _ := run(t, as(name, &said), Config{Log: said.add}, pendulum())
+	js, err := as("root", nil).JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := otherPendulum(2)
+	if _, err := bucket.PutBytes("v1.dgm", signedFile(t, b, nil)); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	ctx := t.Context()
+	link := as(name, &said)
+	go func() { defer close(done); n.Watch(ctx, link, "models", "v1.dgm") }()
+	t.Cleanup(func() { <-done })
+	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
+	if said.has("ermissions") {
+		t.Errorf("said %q", said.said)
+	}
+}
+
+// What nobody is permitted does not work, and an estimator that may not answer
+// questions or commands still predicts.
+func TestWhatIsNotPermitted(t *testing.T) {
+	as := secured(t, &server.Options{Users: []*server.User{{Username: "bare", Password: "pw", Permissions: &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{"dgm.predict.v1", "dgm.status.v1"}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"dgm.state.v1"}},
+	}}}})
+	var said lines
+	run(t, as("bare", &said), Config{}, pendulum())
+	robot, planner := as("robot", nil), as("planner", nil)
+	predictions := listen(t, planner, wire.AllPredictions)
+	listening(listen(t, planner, wire.AllStatuses))
+	eventually(t, "the violations are told", func() bool { return said.has("ermissions") })
+	send(t, robot, 1)
+	predictions.prediction()
+
+	var refused lines
+	spoofer := as("planner", &refused)
+	send(t, spoofer, 2) // a planner is no robot
+	eventually(t, "a planner may not send states", func() bool { return refused.has("ermissions") })
+	send(t, robot, 3)
+	if p := predictions.prediction(); p.Seq != 3 {
+		t.Errorf("seq %d was answered", p.Seq)
+	}
+	c := wire.Command{Action: wire.Rollback}
+	if _, err := spoofer.Request(wire.ModelSubject("v1"), c.Append(nil), patience/100); err == nil {
+		t.Error("a planner rolled a model back")
+	}
+}
