@@ -37,6 +37,7 @@ type Flight struct {
 	X       []float64 // n×K; periodic channels unwrapped from sample to sample; NaN = not measured
 	U       []float64 // n×P; missing values replaced by the value before; NaN = not known yet
 	X0      []float64 // K, exact state at T[0] where it is known, else nil
+	Exact   []float64 // n×K, exact states, near X on the same turn of an angle; nil = not known
 	K, P    int
 
 	integral []float64 // n×P, ∫ u dt from T[0] to T[i]; unknown inputs count as 0
@@ -60,6 +61,9 @@ func (f *Flight) Slice(i, j int) Flight {
 	s := *f
 	s.T, s.X, s.U = f.T[i:j], f.X[i*f.K:j*f.K], f.U[i*f.P:j*f.P]
 	s.integral = f.integral[i*f.P : j*f.P]
+	if f.Exact != nil {
+		s.Exact = f.Exact[i*f.K : j*f.K]
+	}
 	if i > 0 {
 		s.X0 = nil
 	}

@@ -17,7 +17,9 @@ func (f *Flight) at(t float64) int {
 // StateAt writes the state at time t (s after Origin) to dst (K), interpolated
 // linearly between measured values. A channel that is not measured around t, or
 // only across a gap, becomes NaN. It reports whether all channels are there.
-func (f *Flight) StateAt(dst []float64, t float64) bool {
+func (f *Flight) StateAt(dst []float64, t float64) bool { return f.stateAt(dst, f.X, t) }
+
+func (f *Flight) stateAt(dst, x []float64, t float64) bool {
 	n := len(f.T)
 	i := f.at(t)
 	if i < 0 || t > f.T[n-1]+snap {
@@ -26,26 +28,27 @@ func (f *Flight) StateAt(dst []float64, t float64) bool {
 	}
 	all := true
 	for k := range f.K {
-		dst[k] = f.value(k, i, t)
+		dst[k] = f.value(x, k, i, t)
 		all = all && !math.IsNaN(dst[k])
 	}
 	return all
 }
 
-// value interpolates channel k at time t; i is the last sample at or before t.
-func (f *Flight) value(k, i int, t float64) float64 {
+// value interpolates channel k of x (n×K) at time t; i is the last sample at or
+// before t.
+func (f *Flight) value(x []float64, k, i int, t float64) float64 {
 	onSample := t-f.T[i] <= snap
-	if onSample && !math.IsNaN(f.X[i*f.K+k]) {
-		return f.X[i*f.K+k]
+	if onSample && !math.IsNaN(x[i*f.K+k]) {
+		return x[i*f.K+k]
 	}
 	lo, hi := i, i+1
-	for lo >= 0 && math.IsNaN(f.X[lo*f.K+k]) {
+	for lo >= 0 && math.IsNaN(x[lo*f.K+k]) {
 		if t-f.T[lo] > f.maxGap[k] {
 			return math.NaN()
 		}
 		lo--
 	}
-	for hi < len(f.T) && math.IsNaN(f.X[hi*f.K+k]) {
+	for hi < len(f.T) && math.IsNaN(x[hi*f.K+k]) {
 		if f.T[hi]-t > f.maxGap[k] {
 			return math.NaN()
 		}
@@ -54,15 +57,20 @@ func (f *Flight) value(k, i int, t float64) float64 {
 	if lo < 0 || hi >= len(f.T) || f.T[hi]-f.T[lo] > f.maxGap[k]+snap {
 		return math.NaN()
 	}
-	a, b := f.X[lo*f.K+k], f.X[hi*f.K+k]
+	a, b := x[lo*f.K+k], x[hi*f.K+k]
 	w := (t - f.T[lo]) / (f.T[hi] - f.T[lo])
 	return a + w*(b-a)
 }
 
 // Displacement writes x(T[start]+h) − x(T[start]) to dst (K), interpolated as by
-// StateAt, with NaN where a channel is not there. It reports whether all are.
+// StateAt, with NaN where a channel is not there. It reports whether all are. What
+// it starts from is measured; what it leads to is exact where that is known.
 func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
-	ok := f.StateAt(dst, f.T[start]+h)
+	x := f.X
+	if f.Exact != nil {
+		x = f.Exact
+	}
+	ok := f.stateAt(dst, x, f.T[start]+h)
 	f.subtract(dst, start)
 	return ok
 }
