@@ -252,6 +252,20 @@ func TestFansStartWhereTheyWereMeasured(t *testing.T) {
 	if len(fans) != 4 || len(fans[0].T) != 25 || fans[0].Start >= fans[3].Start {
 		t.Fatalf("%d fans", len(fans))
 	}
+	// A block of time in the middle keeps the times of its segment.
+	all := shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0)
+	block := []window.Flight{all[0].Slice(900, 1200)}
+	first, err := Fans(handmade(0), block, Options{}, 2, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := first[0].Start; s < 900*0.005 || s > 1200*0.005-horizon {
+		t.Errorf("a prediction in 4.5-6 s of the segment starts at %v", s)
+	}
+	trace, err := Follow(handmade(0), block, Options{}, horizon, 10)
+	if err != nil || math.Abs(trace.T[0]-900*0.005-horizon) > 1e-9 {
+		t.Errorf("a trace from 4.5 s on: %v, %v", trace.T, err)
+	}
 	for _, f := range fans {
 		for i := range f.T {
 			if math.Abs(f.Truth[0][i]-f.Mean[0][i]) > 1e-9 {

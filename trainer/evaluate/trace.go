@@ -9,7 +9,7 @@ import (
 // measured then. Angles are continuous along the flight.
 type Trace struct {
 	Ahead            float64     // s
-	T                []float64   // n, s since the flight's first sample, of the predicted moment
+	T                []float64   // n, s since the segment's first sample, of the predicted moment
 	Truth, Mean, Std [][]float64 // K × n, in the channels' units
 	Hold             [][]float64 // K × n, the value when the prediction was made
 	Segment          string
@@ -45,7 +45,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 		if !o.ok {
 			return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[s]*1e9)}
 		}
-		t.T = append(t.T, f.T[s]+ahead-f.T[0])
+		t.T = append(t.T, f.InSegment(s)+ahead)
 		for k, x0 := range f.State(s) {
 			t.Truth[k] = append(t.Truth[k], x0+o.truth[k])
 			t.Mean[k] = append(t.Mean[k], x0+o.mean[k])
@@ -71,7 +71,7 @@ func longestRun(flights []window.Flight, H, stride float64) (*window.Flight, []i
 // Fan is the prediction over the whole horizon from one start, beside what was
 // measured after it, NaN where nothing was.
 type Fan struct {
-	Start            float64 // s since the flight's first sample
+	Start            float64 // s since the segment's first sample
 	Segment          string
 	T                []float64   // n, s after Start
 	Truth, Mean, Std [][]float64 // K × n, in the channels' units
@@ -106,7 +106,7 @@ func Fans(m *model.Model, flights []window.Flight, opt Options, count, points in
 		if !o.ok {
 			return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[w.Start]*1e9)}
 		}
-		out[i] = Fan{Start: f.T[w.Start] - f.T[0], Segment: f.Name, T: opt.Horizons}
+		out[i] = Fan{Start: f.InSegment(w.Start), Segment: f.Name, T: opt.Horizons}
 		for k, x0 := range f.State(w.Start) {
 			out[i].Truth = append(out[i].Truth, column(o.truth, k, m.K, x0))
 			out[i].Mean = append(out[i].Mean, column(o.mean, k, m.K, x0))

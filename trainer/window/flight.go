@@ -26,12 +26,17 @@ type Series struct {
 	X    []float64 // n×K row-major, in the units of the channels
 	U    []float64 // n×P
 	X0   []float64 // (optional) K, exact state at T[0]
+
+	// (optional) ns from the first sample of the segment to T[0], where the
+	// beginning of the segment was left out.
+	Before int64
 }
 
 // Flight is a stretch of a segment without gaps. Its slices are read-only.
 type Flight struct {
 	Segment int       // place of its series in the log
 	Name    string    // name of that series
+	Begin   int64     // ns, stamp of the first sample of its segment
 	Origin  int64     // ns; T counts from here
 	T       []float64 // n, s, strictly increasing
 	X       []float64 // n×K; periodic channels unwrapped from sample to sample; NaN = not measured
@@ -52,6 +57,10 @@ func (f *Flight) State(i int) []float64 { return f.X[i*f.K : (i+1)*f.K] }
 
 // Input returns the input held from sample i on, a view of length P.
 func (f *Flight) Input(i int) []float64 { return f.U[i*f.P : (i+1)*f.P] }
+
+// InSegment returns how long after the first sample of its segment sample i was
+// taken, s: the time that people know it by.
+func (f *Flight) InSegment(i int) float64 { return seconds(f.Origin-f.Begin) + f.T[i] }
 
 // Duration returns the time from the first sample to the last, s.
 func (f *Flight) Duration() float64 { return f.T[len(f.T)-1] - f.T[0] }
@@ -102,7 +111,7 @@ func Prepare(seg int, s Series, states []channel.Channel, inputs int, opt Option
 		}
 		if to-from >= 2 {
 			f := fill(s, keep[from:to], states, P)
-			f.Segment, f.maxGap = seg, maxGap
+			f.Segment, f.Begin, f.maxGap = seg, s.T[0]-s.Before, maxGap
 			out = append(out, f)
 		}
 		from = to

@@ -95,6 +95,24 @@ func TestAnglesAreUnwrapped(t *testing.T) {
 	}
 }
 
+// A time in a flight is told from where its segment began, whatever was cut off.
+func TestTimesCountFromTheSegment(t *testing.T) {
+	tt := times(300, 10*ms)
+	for i := 200; i < len(tt); i++ {
+		tt[i] += 500 * ms
+	}
+	x := make([]float64, len(tt))
+	whole := Prepare(0, Series{T: tt, X: x}, states(1), 0, Options{})
+	rest := Prepare(0, Series{T: tt[50:], X: x[50:], Before: tt[50] - tt[0]}, states(1), 0, Options{})
+	cut := rest[0].Slice(30, 60)
+	for _, c := range []struct {
+		f       Flight
+		i, from int
+	}{{whole[0], 0, 0}, {whole[0], 7, 0}, {whole[1], 3, 200}, {rest[0], 0, 50}, {rest[1], 4, 200}, {cut, 5, 80}} {
+		near(t, "time in the segment", c.f.InSegment(c.i), seconds(tt[c.from+c.i]-tt[0]), 1e-12)
+	}
+}
+
 func TestWindowsNeverStraddleAGap(t *testing.T) {
 	tt := times(300, 10*ms)
 	for i := 120; i < len(tt); i++ {
