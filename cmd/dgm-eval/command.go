@@ -12,6 +12,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
+// sameLog is what --truth without a file stands for.
+const sameLog = "the log"
+
 // options are the flags.
 type options struct {
 	model, log string
@@ -21,7 +24,7 @@ type options struct {
 	horizons   []time.Duration
 	stride     time.Duration
 	maxGap     time.Duration
-	truth      bool
+	truth      string // "" = score obs_std; sameLog; or the log of exact states
 	seed       uint64
 }
 
@@ -37,8 +40,23 @@ func command() *cobra.Command {
   in 50%, 90%, 95%    share of measurements inside the predicted interval; it should be as named.
                       [low, high] is how sure the 95 % column is (block bootstrap over time)
   std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood (higher is better)
-  ood                 share of windows that the model flags as unlike its training data`,
-		Args: cobra.NoArgs,
+  ood                 share of windows that the model flags as unlike its training data
+
+Intervals are those of a measurement (obs_std), and are held against the measurements. With --truth they
+are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
+held against the exact states that another log has at the same times, as dgm-sim record --truth writes it.
+--truth alone says that --log is exact itself; then its start states are exact too.`,
+		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
+  dgm-sim record --system pendulum --seed 2 --out another.msgpack --truth exact.msgpack
+  dgm-eval --model flight.dgm --log another.msgpack --truth exact.msgpack`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			// A flag that can stand alone takes its value by = only, for the library.
+			if len(args) == 1 && o.truth == sameLog {
+				o.truth = args[0]
+				return nil
+			}
+			return cobra.NoArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opt, err := o.check()
 			if err != nil {
@@ -56,14 +74,15 @@ func command() *cobra.Command {
 	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
 	f.DurationVar(&o.stride, "stride", time.Duration(evaluate.DefaultStride*float64(time.Second)), "time between the starts of windows")
 	f.DurationVar(&o.maxGap, "max-gap", 0, "a longer time between samples is a gap (default: 5 times the median)")
-	f.BoolVar(&o.truth, "truth", false, "the log's channels are exact: score the interval of the state (std), not of a measurement (obs_std)")
+	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
+	f.Lookup("truth").NoOptDefVal = sameLog
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap")
 	return c
 }
 
 // check returns what is to be scored, or what is wrong with the flags.
 func (o *options) check() (evaluate.Options, error) {
-	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth, Seed: o.seed}
+	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed}
 	switch {
 	case o.model == "":
 		return opt, cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")

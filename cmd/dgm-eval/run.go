@@ -23,7 +23,7 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	var picture *durable.File
 	if o.plot != "" {
 		// Before any work: a name that cannot be written fails at once.
-		err := cli.Outputs("--plot", []string{o.model, o.log}, []string{o.plot})
+		err := cli.Outputs("--plot", []string{o.model, o.log, o.truth}, []string{o.plot})
 		if err != nil {
 			return err
 		}
@@ -36,15 +36,26 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	if err != nil {
 		return err
 	}
-	flights, err := load(m, o, messages)
+	log, err := load(m, o.log, o.model, messages)
 	if err != nil {
 		return err
+	}
+	flights := window.FromLog(log, window.Options{MaxGap: o.maxGap})
+	if len(flights) == 0 {
+		return fmt.Errorf("%s: no two samples in a row; nothing can be scored", o.log)
+	}
+	name := o.log
+	if o.truth != "" && o.truth != sameLog {
+		if err := addTruth(m, log, flights, o, messages); err != nil {
+			return err
+		}
+		name += " against " + o.truth
 	}
 	table, err := evaluate.Run(ctx, m, flights, opt)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)
 	}
-	table.Model, table.Log = o.model, o.log
+	table.Model, table.Log = o.model, name
 	if picture != nil {
 		if err := draw(picture, m, flights, opt, table); err != nil {
 			return err
@@ -61,10 +72,9 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	return err
 }
 
-// load reads the log and makes flights of it. It refuses a log whose channels
-// are not the model's.
-func load(m *model.Model, o options, messages io.Writer) ([]window.Flight, error) {
-	log, err := flightlog.ReadFile(o.log)
+// load reads a log. It refuses one whose channels are not the model's.
+func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
+	log, err := flightlog.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -73,18 +83,29 @@ func load(m *model.Model, o options, messages io.Writer) ([]window.Flight, error
 	}
 	got := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
 	if err := channel.SameLayout(m.Channels, got); err != nil {
-		return nil, fmt.Errorf("%s: header: %w as %s has it; evaluate on a log with the channels the model was trained on", o.log, err, o.model)
+		return nil, fmt.Errorf("%s: header: %w as %s has it; evaluate on a log with the channels the model was trained on", path, err, modelPath)
 	}
 	if log.Vehicle != m.Vehicle {
 		fmt.Fprintf(messages, "note: the log is of vehicle %q, the model of %q\n", log.Vehicle, m.Vehicle)
 	}
 	// The model's description of the channels (periods above all) is the one that counts.
 	log.Channels = m.Channels
-	flights := window.FromLog(log, window.Options{MaxGap: o.maxGap})
-	if len(flights) == 0 {
-		return nil, fmt.Errorf("%s: no two samples in a row; nothing can be scored", o.log)
+	return log, nil
+}
+
+// addTruth gives the flights of a log the exact states to be compared with.
+func addTruth(m *model.Model, log *flightlog.Log, flights []window.Flight, o options, messages io.Writer) error {
+	exact, err := load(m, o.truth, o.model, messages)
+	if err != nil {
+		return err
 	}
-	return flights, nil
+	if a, b := len(log.Segments), len(exact.Segments); a != b {
+		return fmt.Errorf("%s has %s, %s has %d: both logs must be recorded together", o.log, cli.Count(a, "segment"), o.truth, b)
+	}
+	if err := window.AddExact(flights, exact); err != nil {
+		return fmt.Errorf("%s against %s: %w", o.log, o.truth, err)
+	}
+	return nil
 }
 
 // draw writes the picture: the longest horizon scored, along the longest flight.
