@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -30,19 +30,31 @@ type Problem struct {
 	datacheck.Problem
 }
 
+// Vehicle is the kind of the note on a log of another robot than the first one's.
+const Vehicle datacheck.Kind = "vehicle"
+
 // Load checks the logs and cuts them into flights. Logs of different channels
-// are an error that names the first difference.
+// are an error that names the first difference, and so is a recording that is
+// there twice: what is held out of one copy would be learned from the other.
 func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	d := &Data{}
-	hash := sha256.New()
 	for i, log := range logs {
-		states := channel.Select(log.Channels, channel.State)
-		inputs := channel.Select(log.Channels, channel.Input)
-		all := append(append([]channel.Channel(nil), states...), inputs...)
+		all := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
 		if i == 0 {
 			d.Vehicle, d.Channels = log.Vehicle, all
 		} else if err := channel.SameLayout(d.Channels, all); err != nil {
 			return nil, fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, logs[0].Path, err)
+		}
+	}
+	if err := distinct(logs); err != nil {
+		return nil, err
+	}
+	hash := sha256.New()
+	for _, log := range logs {
+		if log.Vehicle != d.Vehicle {
+			d.Problems = append(d.Problems, Problem{log.Path, datacheck.Problem{Kind: Vehicle, Index: -1, Severity: datacheck.Note, Text: fmt.Sprintf(
+				"%s is of vehicle %q, %s of %q: one model of both is learned, for %q. Leave it out unless the robots are of one kind.",
+				log.Path, log.Vehicle, logs[0].Path, d.Vehicle, d.Vehicle)}})
 		}
 		result := datacheck.Check(log, datacheck.Options{Horizon: cfg.Horizon.Seconds()})
 		for _, p := range result.Problems {
@@ -53,49 +65,14 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 		for s := range log.Segments {
 			seg := &log.Segments[s]
-			for _, v := range seg.T {
-				binary.Write(hash, binary.LittleEndian, v)
-			}
+			binary.Write(hash, binary.LittleEndian, seg.T)
 			binary.Write(hash, binary.LittleEndian, seg.X)
 			binary.Write(hash, binary.LittleEndian, seg.U)
-			d.add(seg, len(d.Flights), len(states), len(inputs), result.Excluded(s), result.Cuts(s), cfg)
+			d.add(seg, s, &result, cfg)
 		}
 	}
 	d.Hash = hex.EncodeToString(hash.Sum(nil))
 	return d, nil
-}
-
-// add prepares a segment, without what the check excludes.
-func (d *Data) add(seg *flightlog.Segment, number, k, p int, excluded [][2]int, cuts []int, cfg Config) {
-	from := 0
-	piece := func(to int) {
-		if to-from < 2 {
-			return
-		}
-		s := window.Series{Name: seg.Name, T: seg.T[from:to], X: seg.X[from*k : to*k]}
-		if p > 0 {
-			s.U = seg.U[from*p : to*p]
-		}
-		if from == 0 {
-			s.X0 = seg.X0
-		}
-		d.Flights = append(d.Flights, window.Prepare(number, s, d.Channels[:k], p, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
-	}
-	i, j := 0, 0
-	for i < len(excluded) || j < len(cuts) {
-		if j >= len(cuts) || (i < len(excluded) && excluded[i][0] < cuts[j]) {
-			piece(excluded[i][0])
-			from = max(from, excluded[i][1])
-			i++
-			continue
-		}
-		if cuts[j] > from {
-			piece(cuts[j])
-			from = cuts[j]
-		}
-		j++
-	}
-	piece(len(seg.T))
 }
 
 // Split parts the flights into those to train on and those held out.

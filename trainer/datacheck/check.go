@@ -102,6 +102,9 @@ func (c *checker) add(kind Kind, sev Severity, k int, s *segment, first, last in
 	c.problems = append(c.problems, p)
 }
 
+// leave says how the samples of the problem that was added last are left out.
+func (c *checker) leave(how leave) { c.problems[len(c.problems)-1].leave = how }
+
 // addLog reports something about the whole log, or the lot that is looked at.
 func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, args ...any) {
 	p := Problem{Kind: kind, Index: -1, Severity: sev, Count: count, Text: fmt.Sprintf(text, args...)}
@@ -120,9 +123,14 @@ func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, arg
 // result sorts and bounds the list and derives what to leave out. What is left
 // out is complete even where the list is not.
 func (c *checker) result() Result {
-	r := Result{excluded: c.excluded(), cuts: make([][]int, len(c.segs))}
+	r := Result{excluded: c.left(asGap), dropped: c.left(singly), blanked: make([][]Blank, len(c.segs)), cuts: make([][]int, len(c.segs))}
 	for i, s := range c.segs {
 		r.cuts[i] = s.cuts
+	}
+	for _, p := range c.problems {
+		if p.Severity == Exclude && p.leave == blank {
+			r.blanked[p.Index] = append(r.blanked[p.Index], Blank{p.Channel, p.first, p.last})
+		}
 	}
 	r.Problems = gather(c.problems)
 	order(r.Problems)
@@ -133,11 +141,11 @@ func (c *checker) result() Result {
 	return r
 }
 
-// excluded returns, by segment, the sample ranges that are not to be used.
-func (c *checker) excluded() [][][2]int {
+// left returns, by segment, the sample ranges that are left out in one way.
+func (c *checker) left(how leave) [][][2]int {
 	out := make([][][2]int, len(c.segs))
 	for _, p := range c.problems {
-		if p.Severity == Exclude && p.last > p.first {
+		if p.Severity == Exclude && p.leave == how && p.last > p.first {
 			out[p.Index] = append(out[p.Index], [2]int{p.first, p.last})
 		}
 	}

@@ -222,7 +222,7 @@ func judge(res Result, d damage, seg, i, j int, name string) verdict {
 	}
 	v := verdict{found: covered > 0 && 2*covered >= j-i-1}
 	for s := range res.excluded {
-		for _, e := range res.Excluded(s) {
+		for _, e := range leftOut(res, s) {
 			for m := e[0]; m < e[1]; m++ {
 				if s != seg || m < i-3 || m >= j+3 {
 					v.stray++

@@ -31,7 +31,7 @@ func TestASegmentIsJudgedByItself(t *testing.T) {
 	together := Check(join(names, logs...), Options{Horizon: 0.5})
 	for i, l := range logs {
 		alone := Check(l, Options{Horizon: 0.5})
-		if got, want := together.Excluded(i), alone.Excluded(0); !reflect.DeepEqual(got, want) {
+		if got, want := leftOut(together, i), leftOut(alone, 0); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v is left out, alone %v:%s", names[i], got, want, describe(together))
 		}
 	}
@@ -62,13 +62,13 @@ func TestShakenSegmentBesideCalmOnes(t *testing.T) {
 	l := join([]string{"a", "b", "c", "shaken"}, calm(1), calm(2), calm(3), shaken(5, 100))
 	r := Check(l, Options{Horizon: 0.5})
 	for i := range l.Segments {
-		if len(r.Excluded(i)) > 0 {
+		if len(leftOut(r, i)) > 0 {
 			t.Errorf("segment %s: %v is left out:%s", l.Segments[i].Name, r.Excluded(i), describe(r))
 		}
 	}
 	// A spike in a calm one is found all the same.
 	l.Segments[1].X[2*700+1] += 60
-	if r := Check(l, Options{Horizon: 0.5}); !covers(r.Excluded(1), 700, 701) || len(r.Excluded(0))+len(r.Excluded(2)) > 0 {
+	if r := Check(l, Options{Horizon: 0.5}); !covers(leftOut(r, 1), 700, 701) || len(leftOut(r, 0))+len(leftOut(r, 2)) > 0 {
 		t.Errorf("a spike among calm segments:%s", describe(r))
 	}
 }
@@ -86,11 +86,11 @@ func TestShortSegmentsAreJudgedTogether(t *testing.T) {
 	l.Segments[4].X[2*50+1] += 30
 	r := Check(l, Options{Horizon: 0.5})
 	for i := range l.Segments {
-		if i != 4 && len(r.Excluded(i)) > 0 {
+		if i != 4 && len(leftOut(r, i)) > 0 {
 			t.Errorf("segment %d: %v is left out", i, r.Excluded(i))
 		}
 	}
-	if !covers(r.Excluded(4), 50, 51) {
+	if !covers(leftOut(r, 4), 50, 51) {
 		t.Errorf("the spike is not found:%s", describe(r))
 	}
 	if p := find(r, Rate); len(p) != 1 || !strings.Contains(p[0].Text, "2.5 ms (10 segments); 10 ms (10 segments)") {

@@ -51,19 +51,46 @@ type Problem struct {
 	Text     string   `json:"text"` // what, where, and the mend, in one or two sentences
 
 	first, last int // samples [first, last) of the segment that it speaks of
+	leave       leave
 }
+
+// leave says how a span that training must leave out is left out.
+type leave uint8
+
+const (
+	asGap  leave = iota // nothing goes on across it
+	singly              // the stamps are wrong: without these samples the rest goes on
+	blank               // one channel is wrong, for few samples: as if it had not been measured
+)
 
 // Result is what a check found.
 type Result struct {
 	Problems []Problem `json:"problems"`
 
 	excluded [][][2]int
+	dropped  [][][2]int
+	blanked  [][]Blank
 	cuts     [][]int
 }
 
+// Blank is a range of samples [From, To) at which one channel is not to be
+// believed.
+type Blank struct {
+	Channel  string
+	From, To int
+}
+
 // Excluded returns the sample ranges [from, to) of a segment that training must
-// leave out: sorted, disjoint.
+// leave out, with no window across them: sorted, disjoint.
 func (r Result) Excluded(segment int) [][2]int { return r.excluded[segment] }
+
+// Dropped returns the sample ranges [from, to) of a segment whose stamps are
+// wrong: sorted, disjoint. Without them the segment is in order.
+func (r Result) Dropped(segment int) [][2]int { return r.dropped[segment] }
+
+// Blanked returns where single channels of a segment are to be taken as not
+// measured. The rest of these samples is good.
+func (r Result) Blanked(segment int) []Blank { return r.blanked[segment] }
 
 // Cuts returns the samples of a segment before which time is broken: no window
 // may hold such a sample and the one ahead of it. Sorted.

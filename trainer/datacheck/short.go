@@ -5,7 +5,7 @@ package datacheck
 func (c *checker) short(usual float64) {
 	h := c.opt.Horizon
 	longest, tooShort := 0.0, 0
-	excluded := c.excluded()
+	excluded := c.left(asGap)
 	for _, s := range c.segs {
 		l, whole := c.longestStretch(s, excluded[s.index])
 		longest = max(longest, l)

@@ -63,6 +63,7 @@ func (c *checker) stamps(s *segment, usual float64) {
 				c.add(Backwards, Exclude, -1, s, i, j,
 					"%s stamped up to %s before the one ahead of them, at %s. Records were stored out of order: sort the log by time, or leave them out.",
 					were(j-i), interval(-minimum(s.t[i:j], s.t[last])), sec(s.t[last]))
+				c.leave(singly)
 				i = j
 				continue
 			}
@@ -75,6 +76,7 @@ func (c *checker) stamps(s *segment, usual float64) {
 			if j := s.returns(i, last, dt); j > 0 {
 				c.add(Clock, Exclude, -1, s, i, j,
 					"%s stamped %s ahead of their neighbours, then the stamps come back. Leave them out or mend the stamps.", were(j-i), interval(d))
+				c.leave(singly)
 				i = j
 				continue
 			}
@@ -123,6 +125,7 @@ func (c *checker) duplicate(s *segment, i, j int) {
 	c.add(Duplicate, Exclude, -1, s, i, j,
 		"The stamp at %s occurs %s more, %s. The first sample is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
 		sec(s.t[i]), plural(j-i, "time"), same)
+	c.leave(singly)
 }
 
 func (s *segment) sameRow(i, j int) bool {

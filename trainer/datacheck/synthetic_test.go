@@ -57,6 +57,16 @@ func find(r Result, kind Kind) []Problem {
 	return out
 }
 
+// leftOut returns the samples of a segment that are not used as they are, in
+// whatever way they are left out.
+func leftOut(r Result, s int) [][2]int {
+	all := slices.Concat(r.Excluded(s), r.Dropped(s))
+	for _, b := range r.Blanked(s) {
+		all = append(all, [2]int{b.From, b.To})
+	}
+	return merge(all)
+}
+
 func describe(r Result) string {
 	var b strings.Builder
 	for _, p := range r.Problems {
@@ -80,7 +90,7 @@ func TestCleanLogsAreClean(t *testing.T) {
 		"500 Hz with jitter":  swing(jittered, 0.01, 6),
 		"noisy":               swing(even(30, 200), 0.3, 7),
 	} {
-		if r := Check(l, Options{Horizon: 1}); len(r.Problems) != 0 || len(r.Excluded(0)) != 0 {
+		if r := Check(l, Options{Horizon: 1}); len(r.Problems) != 0 || len(leftOut(r, 0)) != 0 {
 			t.Errorf("%s:%s", name, describe(r))
 		}
 	}
@@ -99,7 +109,7 @@ func TestRealLogsAreLeftAlone(t *testing.T) {
 	for name, l := range logs {
 		r := Check(l, Options{Horizon: 0.5})
 		for s := range l.Segments {
-			if len(r.Excluded(s)) > 0 {
+			if len(leftOut(r, s)) > 0 {
 				t.Errorf("%s: good data is left out:%s", name, describe(r))
 			}
 		}
@@ -161,7 +171,7 @@ func TestStamps(t *testing.T) {
 		do       func(s *flightlog.Segment)
 		kind     Kind
 		from, to float64
-		excluded [][2]int
+		dropped  [][2]int
 		cuts     []int
 	}{
 		{"two records swapped", func(s *flightlog.Segment) { s.T[500], s.T[501] = s.T[501], s.T[500] }, Backwards, 5, 5, [][2]int{{501, 502}}, nil},
@@ -183,8 +193,8 @@ func TestStamps(t *testing.T) {
 		if len(p) != 1 || math.Abs(p[0].From-tc.from) > 1e-6 || math.Abs(p[0].To-tc.to) > 1e-6 {
 			t.Errorf("%s: want one %s at %g-%g s, got%s", tc.name, tc.kind, tc.from, tc.to, describe(r))
 		}
-		if !slices.Equal(r.Excluded(0), tc.excluded) || !slices.Equal(r.Cuts(0), tc.cuts) {
-			t.Errorf("%s: excluded %v, cuts %v; want %v, %v", tc.name, r.Excluded(0), r.Cuts(0), tc.excluded, tc.cuts)
+		if !slices.Equal(r.Dropped(0), tc.dropped) || !slices.Equal(r.Cuts(0), tc.cuts) || len(r.Excluded(0)) > 0 {
+			t.Errorf("%s: dropped %v, cuts %v, excluded %v; want %v, %v", tc.name, r.Dropped(0), r.Cuts(0), r.Excluded(0), tc.dropped, tc.cuts)
 		}
 		if len(r.Problems) > 2 {
 			t.Errorf("%s: more is reported than is wrong:%s", tc.name, describe(r))
@@ -337,7 +347,9 @@ func TestManyProblemsAreGathered(t *testing.T) {
 	l := swing(even(60, 100), 0.01, 1)
 	want := 0
 	for i := 50; i < 5900; i += 90 {
-		l.Segments[0].X[2*i] = math.NaN()
+		for j := i; j <= i+few; j++ {
+			l.Segments[0].X[2*j] = math.NaN()
+		}
 		want++
 	}
 	r := Check(l, Options{Horizon: 0.2})
@@ -346,6 +358,61 @@ func TestManyProblemsAreGathered(t *testing.T) {
 	}
 	if got := len(r.Excluded(0)); got != want {
 		t.Errorf("%d ranges are left out, want %d: the list is bounded, not what is left out", got, want)
+	}
+}
+
+// What is missing or wrong for a few samples is not measured there: nothing that
+// is good around it is left out.
+func TestFewMissingValuesAreNotMeasured(t *testing.T) {
+	l := swing(even(60, 200), 0.01, 1)
+	s, r := &l.Segments[0], rand.New(rand.NewPCG(9, 9))
+	missing := map[string]int{}
+	for i := range s.T {
+		for k, name := range []string{"theta", "omega"} {
+			if r.Float64() < 0.05 {
+				s.X[2*i+k] = math.NaN()
+				missing[name]++
+			}
+		}
+		if r.Float64() < 0.05 {
+			s.U[i] = math.NaN()
+			missing["torque"]++
+		}
+	}
+	got := Check(l, Options{Horizon: 0.5})
+	if len(got.Problems) != 3 || len(leftOut(got, 0)) > 0 {
+		t.Errorf("%v are left out:%s", leftOut(got, 0), describe(got))
+	}
+	for _, p := range got.Problems {
+		if p.Kind != NonFinite || p.Severity != Note || p.Count != missing[p.Channel] {
+			t.Errorf("want one note of %d values of %s:%s", missing[p.Channel], p.Channel, describe(got))
+		}
+	}
+}
+
+// A hole is brief for a long horizon and not for a short one.
+func TestHolesAreMeasuredByTheHorizon(t *testing.T) {
+	l := swing(even(60, 200), 0.01, 1)
+	for i := 1000; i < 1020; i++ { // 100 ms
+		l.Segments[0].X[2*i] = math.NaN()
+	}
+	if r := Check(l, Options{Horizon: 1.01}); len(leftOut(r, 0)) > 0 || len(r.Problems) != 1 || r.Problems[0].To != 5.095 {
+		t.Errorf("a tenth of the horizon:%s", describe(r))
+	}
+	if r := Check(l, Options{Horizon: 0.9}); !slices.Equal(r.Excluded(0), [][2]int{{1000, 1020}}) {
+		t.Errorf("more than a tenth of the horizon:%s", describe(r))
+	}
+}
+
+func TestSpikesAreBlanked(t *testing.T) {
+	l := swing(even(60, 100), 0.01, 1)
+	var want []Blank
+	for i := 100; i < 5900; i += 100 {
+		l.Segments[0].X[2*i+1] += 50
+		want = append(want, Blank{"omega", i, i + 1})
+	}
+	if r := Check(l, Options{Horizon: 1}); !slices.Equal(r.Blanked(0), want) || len(r.Excluded(0))+len(r.Dropped(0)) > 0 {
+		t.Errorf("%v are blanked:%s", r.Blanked(0), describe(r))
 	}
 }
 
@@ -367,8 +434,8 @@ func TestStampsOutOfOrderAreOneProblemWithTheirCount(t *testing.T) {
 	if len(p) != 1 || p[0].Count != 3 || !strings.HasPrefix(p[0].Text, "3 samples are stamped like the one ahead of them, in 2 places, 29.000-29.500 s.") {
 		t.Errorf("3 stamps again:%s", describe(r))
 	}
-	if len(r.Problems) != 2 || len(r.Excluded(0)) != 42 {
-		t.Errorf("%d ranges are left out:%s", len(r.Excluded(0)), describe(r))
+	if len(r.Problems) != 2 || len(r.Dropped(0)) != 42 || len(r.Excluded(0)) > 0 {
+		t.Errorf("%d ranges are dropped, %d cut out:%s", len(r.Dropped(0)), len(r.Excluded(0)), describe(r))
 	}
 }
 

@@ -1,0 +1,63 @@
+package trainer
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// distinct returns an error if a recording is in the logs twice: the same states
+// and inputs at the same times after its first sample.
+func distinct(logs []*flightlog.Log) error {
+	type place struct {
+		log     *flightlog.Log
+		segment int
+	}
+	seen := map[[sha256.Size]byte]place{}
+	for _, log := range logs {
+		k := len(channel.Select(log.Channels, channel.State))
+		for s := range log.Segments {
+			seg := &log.Segments[s]
+			if !moves(seg.X, k) {
+				continue // two rests may well be alike
+			}
+			key := fingerprint(seg)
+			first, twice := seen[key]
+			if !twice {
+				seen[key] = place{log, s}
+				continue
+			}
+			return fmt.Errorf("%s: segment %d (%q) holds the same samples as segment %d (%q) of %s: give every recording once, or what is held out is learned as well",
+				log.Path, s+1, seg.Name, first.segment+1, first.log.Segments[first.segment].Name, first.log.Path)
+		}
+	}
+	return nil
+}
+
+// fingerprint is a hash of what is learned from a segment.
+func fingerprint(seg *flightlog.Segment) (key [sha256.Size]byte) {
+	after := make([]int64, len(seg.T))
+	for i, t := range seg.T {
+		after[i] = t - seg.T[0]
+	}
+	h := sha256.New()
+	for _, v := range []any{after, seg.X, seg.U} {
+		binary.Write(h, binary.LittleEndian, v) // writing to a hash does not fail
+	}
+	h.Sum(key[:0])
+	return key
+}
+
+// moves reports whether the rows of x are not all alike.
+func moves(x []float64, width int) bool {
+	for i := width; i+width <= len(x); i += width {
+		if !slices.Equal(x[i:i+width], x[:width]) {
+			return true
+		}
+	}
+	return false
+}
