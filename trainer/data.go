@@ -190,6 +190,22 @@ func sampleAt(fl *window.Flight, t float64) int {
 	return lo
 }
 
+// interval returns the median time from one sample to the next, s; 0 without any.
+func interval(flights []window.Flight) float64 {
+	var dt []float64
+	for i := range flights {
+		t := flights[i].T
+		for j := 1; j < len(t); j++ {
+			dt = append(dt, t[j]-t[j-1])
+		}
+	}
+	if len(dt) == 0 {
+		return 0
+	}
+	slices.Sort(dt)
+	return dt[len(dt)/2]
+}
+
 // samples counts the distinct samples of the flights.
 func samples(flights []window.Flight) int {
 	n := 0
@@ -204,6 +220,9 @@ const least = 8
 
 // enough returns an error that says what is missing, or nil.
 func enough(flights []window.Flight, windows []window.Window, horizon float64) error {
+	if dt := interval(flights); horizon < 0.99*dt {
+		return fmt.Errorf("a horizon of %.3g s is shorter than the time from one sample to the next, %.3g s: nothing was measured within it; choose a --horizon of %.2gs or more", horizon, dt, 10*dt)
+	}
 	longest, usable := 0.0, 0.0
 	for i := range flights {
 		d := flights[i].Duration()

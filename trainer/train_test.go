@@ -272,6 +272,14 @@ func TestTooLittleDataIsSaid(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "horizon") {
 		t.Errorf("1.2 s of data, horizon 0.5 s: %v", err)
 	}
+	cfg.Horizon = trainer.Duration(time.Millisecond)
+	d, err = trainer.Load([]*flightlog.Log{pendulum(5, 1)}, cfg)
+	if err == nil {
+		_, err = trainer.Train(context.Background(), d, cfg, nil)
+	}
+	if err == nil || !strings.Contains(err.Error(), "horizon of 0.001 s is shorter than the time from one sample to the next, 0.02 s") {
+		t.Errorf("a sample every 20 ms, horizon 1 ms: %v", err)
+	}
 	cfg.Horizon = trainer.Duration(time.Minute)
 	d, err = trainer.Load([]*flightlog.Log{pendulum(5, 1)}, cfg)
 	if err == nil {
