@@ -45,7 +45,7 @@ func (c Chart) draw(w *writer, width, height float64) {
 	w.text((left+right)/2, height-6, c.XLabel, labelSize, soft, "middle", "")
 	w.upright(11, (top+bottom)/2, c.YLabel, labelSize, soft)
 
-	w.clip(left, top-2, right+2, bottom+1)
+	w.clip(left-3, top-2, right+3, bottom+1) // marks at the ends are whole
 	if c.Diagonal {
 		lo, hi := math.Max(x.min, y.min), math.Min(x.max, y.max)
 		w.line(x.at(lo), y.at(lo), x.at(hi), y.at(hi), soft, 1.2, "4 3")

@@ -29,6 +29,9 @@ func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 0, 64) +
 // percents prints a share with one decimal.
 func percents(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
 
+// keep keeps numbers and their per cent signs on one line.
+func keep(text string) string { return strings.ReplaceAll(text, " %", "\u00a0%") }
+
 // seconds prints a horizon.
 func seconds(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'g', -1, 64) + "\u2009s"

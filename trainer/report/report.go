@@ -52,10 +52,11 @@ type CurvePoint struct {
 	HeldOut *float64 `json:"heldout,omitempty"`
 }
 
-// Candidate is a setting that was tried.
+// Candidate is a setting that was tried. Only scores of one measure can be compared.
 type Candidate struct {
 	Name    string  `json:"name"`
-	Score   float64 `json:"score"` // held-out log likelihood per value, larger is better
+	Measure string  `json:"measure,omitempty"` // what Score is; empty = held-out log likelihood per value
+	Score   float64 `json:"score"`             // larger is better
 	Seconds float64 `json:"seconds"`
 	Chosen  bool    `json:"chosen"`
 }

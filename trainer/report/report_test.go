@@ -67,10 +67,15 @@ func sample(K int) *Report {
 			},
 			{Kind: datacheck.Gap, Segment: "flight 2", Index: 1, From: 20.1, To: 20.6, Count: 49, Severity: datacheck.Note, Text: "No samples for 500 ms from 20.100 s on. No window is cut across it."},
 		},
-		Candidates: []Candidate{{"core 32-32, basis 1, temper 1", 2.31, 41.2, false}, {"core 16, basis 1, temper 0.3", 2.44, 25.8, true}, {"core 32-32, basis 2, temper 0.1", 1.97, 61, false}},
+		Candidates: []Candidate{{"core 32-32, basis 1, temper 1", "", 2.31, 41.2, false}, {"core 16, basis 1, temper 0.3", "", 2.44, 25.8, true}, {"core 32-32, basis 2, temper 0.1", "", 1.97, 61, false}},
 		Provenance: []Item{{"log", "flight.msgpack (2 segments, 55.0 s, 200 Hz)"}, {"data hash", "sha256:9d1f0c5a77b0e1f2"}, {"model", "4f1c9a2e"}, {"seed", "1"}, {"trained", "2026-11-21 14:02, 2 cores, 66 s"}},
 		Settings:   []Item{{"horizon", "1s"}, {"points", "100"}, {"features", "100"}, {"kernel", "rff"}},
 		Files:      []Item{{"flight.dgm", "the model, 412 kB"}, {"flight.report.html", "this page"}, {"flight.report.json", "the same numbers"}},
+	}
+	for i := range 15 {
+		out.Candidates = append(out.Candidates, Candidate{
+			Name: fmt.Sprintf("equation of degree %d, step %d ms, ridge 1e-05", i/5+1, 10*(i%5+1)), Measure: "\u2212log of error over hold", Score: 2 + 0.1*float64(i%7), Chosen: i == 4,
+		})
 	}
 	for step := 0; step <= 400; step += 4 {
 		s := float64(step)
@@ -131,16 +136,57 @@ func TestPageHoldsEverything(t *testing.T) {
 		t.Errorf("%d table rows, want %d", n, 2*4*12)
 	}
 	text := html[strings.Index(html, "<main>"):]
-	if !strings.HasPrefix(text, "<main>\n<p class=\"verdict good\">"+r.Verdict) {
+	if !strings.HasPrefix(text, "<main>\n<p class=\"verdict good\">"+keep(r.Verdict)) {
 		t.Errorf("the page does not begin with the verdict: %.200s", text)
 	}
 	for _, want := range []string{
-		r.Title, r.Warnings[0], "omega jumps about", "Left out of training", "12.00", "core 16, basis 1", "chosen", "sha256:9d1f0c5a77b0e1f2", "flight.report.json",
+		r.Title, keep(r.Warnings[0]), "omega jumps about", "Left out of training", "12.00", "core 16, basis 1", "chosen", "sha256:9d1f0c5a77b0e1f2", "flight.report.json",
 		"rad/s", "horizon, s", "time after the prediction, s", "inputs: hold",
 	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// Errors that differ by less than 5 % are told apart by nobody, so no colour does.
+func TestColourOfWhatIsNoDifference(t *testing.T) {
+	for rmse, want := range map[float64]string{0: "better", 0.5: "better", 0.949: "better", 0.96: "", 0.99: "", 1: "", 1.04: "", 1.051: "worse", 3: "worse"} {
+		r := newRowView(evaluate.Channel{RMSE: rmse, Hold: 2, Velocity: 1.5, Linear: 1})
+		if r.Standing != want || r.Rival != "linear" {
+			t.Errorf("%v times the error of %s is %q, want %q", rmse, r.Rival, r.Standing, want)
+		}
+	}
+	if r := newRowView(evaluate.Channel{}); r.Standing == "worse" || r.Ratio != "\u2013" {
+		t.Errorf("of nothing: %+v", r)
+	}
+	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{{T: 1, Channels: []evaluate.Channel{{Name: "a", RMSE: 1.02, Hold: 1, Velocity: 1, Linear: 1, Coverage95Low: 1}}}}}}})
+	if !strings.Contains(html, "<td>1.02</td>") {
+		t.Error("1.02 is coloured")
+	}
+}
+
+func TestCandidatesAreShownByMeasure(t *testing.T) {
+	html := page1(t, sample(2))
+	text := html[strings.Index(html, "<h2>Training"):]
+	short, all, ok := strings.Cut(text, "All 15 candidates: \u2212log of error over hold")
+	if !ok || strings.Count(text, "<summary>All") != 1 {
+		t.Fatalf("not all candidates can be unfolded: %s", text)
+	}
+	// Three of one measure, the six best of the other, the chosen one first.
+	if n := strings.Count(short, `<td class="name">`); n != 3+6 {
+		t.Errorf("%d candidates before all are unfolded", n)
+	}
+	first := short[strings.Index(short, "best of 15 candidates"):]
+	if i, j := strings.Index(first, "degree 1, step 50 ms"), strings.Index(first, "degree 2, step 20 ms"); i < 0 || j < 0 || i > j {
+		t.Errorf("the chosen one and the likeliest are not first: %s", first)
+	}
+	if n := strings.Count(all[:strings.Index(all, "</section>")], `<td class="name">`); n != 15 {
+		t.Errorf("%d candidates unfolded", n)
+	}
+	// How long it took is told where it is known.
+	if strings.Count(text[:strings.Index(text, "</section>")], "<th>time</th>") != 1 {
+		t.Error("a column of times without times")
 	}
 }
 

@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"html/template"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
@@ -11,7 +14,8 @@ import (
 const (
 	summaryHorizons = 3    // shown before the full table
 	nominal         = 0.95 // what Coverage95 should be
-	tie             = 1.02 // a baseline has to be better by more than 2 % to win
+	tie             = 0.05 // errors that differ by less are neither better nor worse
+	mostTried       = 6    // candidates of one measure shown before all of them
 )
 
 // view is what the template shows: the report, its tables judged, its charts drawn.
@@ -24,6 +28,7 @@ type view struct {
 	Reliability svg
 	Training    svg
 	Watched     bool // the training curve has held-out values
+	Tried       []triedView
 	Groups      []problemGroup
 }
 
@@ -35,21 +40,35 @@ type tableView struct {
 	*evaluate.Table
 	Summary []horizonView
 	Full    []horizonView // nil if the summary is all there is
+	Flagged string        // how many windows were flagged; empty where it depends on horizon or channel
 }
 
 type horizonView struct {
-	T    float64
+	evaluate.Horizon
 	Rows []rowView
 }
 
 // rowView is one channel at one horizon, judged.
 type rowView struct {
 	evaluate.Channel
-	Ratio string // RMSE over that of the best baseline
-	Rival string // the best baseline: hold, velocity or linear
-	Wins  bool   // the model is as good as it, or better
-	Low   bool   // coverage is below nominal, and so is its interval
-	High  bool   // above
+	Ratio    string // RMSE over that of the best baseline
+	Rival    string // the best baseline: hold, velocity or linear
+	Standing string // of the model beside it: better, worse, or empty where they do not differ
+	Low      bool   // coverage is below nominal, and so is its interval
+	High     bool   // above
+}
+
+// triedView is the candidates of one measure: the best of them, and all if these
+// are more.
+type triedView struct {
+	Best candidateList
+	All  *candidateList
+}
+
+type candidateList struct {
+	Title, Measure string
+	List           []Candidate
+	Timed          bool // how long they took is known
 }
 
 // windowView is the examples of one held-out window.
@@ -65,7 +84,7 @@ type problemGroup struct {
 }
 
 func newView(r *Report) (*view, error) {
-	v := &view{Report: r, Groups: groups(r.Problems)}
+	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates)}
 	for _, t := range r.HeldOut {
 		v.Tables = append(v.Tables, newTableView(t))
 	}
@@ -78,9 +97,9 @@ func newView(r *Report) (*view, error) {
 }
 
 func newTableView(t *evaluate.Table) tableView {
-	out := tableView{Table: t}
+	out := tableView{Table: t, Flagged: flagged(t)}
 	for _, h := range t.Horizons {
-		hv := horizonView{T: h.T}
+		hv := horizonView{Horizon: h}
 		for _, c := range h.Channels {
 			hv.Rows = append(hv.Rows, newRowView(c))
 		}
@@ -102,13 +121,75 @@ func newRowView(c evaluate.Channel) rowView {
 		best, rival = c.Linear, "linear"
 	}
 	r := rowView{
-		Channel: c, Rival: rival, Ratio: "\u2013", Wins: c.RMSE <= tie*best,
+		Channel: c, Rival: rival, Ratio: "\u2013",
 		Low: c.Coverage95High < nominal, High: c.Coverage95Low > nominal,
 	}
 	if best > 0 {
 		r.Ratio = value(c.RMSE / best)
 	}
+	switch {
+	case c.RMSE <= (1-tie)*best:
+		r.Standing = "better"
+	case c.RMSE >= (1+tie)*best && c.RMSE > 0:
+		r.Standing = "worse"
+	}
 	return r
+}
+
+// flagged says which share of the windows was called out of distribution, if it is
+// one share, as it is where whole windows are flagged.
+func flagged(t *evaluate.Table) string {
+	if len(t.Horizons) == 0 || len(t.Horizons[0].Channels) == 0 {
+		return ""
+	}
+	share := t.Horizons[0].Channels[0].OOD
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			if c.OOD != share {
+				return ""
+			}
+		}
+	}
+	return percent(share) + " of the windows were flagged as out of distribution: unlike what the model was trained on."
+}
+
+// tried parts the candidates by what their score is, in the order in which they
+// come.
+func tried(all []Candidate) []triedView {
+	var measures []string
+	for _, c := range all {
+		if !slices.Contains(measures, c.Measure) {
+			measures = append(measures, c.Measure)
+		}
+	}
+	var out []triedView
+	for _, m := range measures {
+		l := candidateList{Title: "candidate", Measure: m}
+		if m == "" {
+			l.Measure = "held-out log lik."
+		}
+		for _, c := range all {
+			if c.Measure == m {
+				l.List = append(l.List, c)
+				l.Timed = l.Timed || c.Seconds > 0
+			}
+		}
+		v := triedView{Best: l}
+		if len(l.List) > mostTried {
+			v.All = &l
+			v.Best.List = slices.Clone(l.List)
+			slices.SortStableFunc(v.Best.List, func(a, b Candidate) int {
+				if a.Chosen != b.Chosen {
+					return map[bool]int{true: -1, false: 1}[a.Chosen]
+				}
+				return cmp.Compare(b.Score, a.Score)
+			})
+			v.Best.List = v.Best.List[:mostTried]
+			v.Best.Title = fmt.Sprintf("best of %d candidates", len(l.List))
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // spread picks n entries: the first, the last, and those evenly between.

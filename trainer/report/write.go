@@ -16,7 +16,7 @@ import (
 var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"value": value, "percent": percent, "percents": percents, "seconds": seconds, "duration": duration,
+	"value": value, "percent": percent, "percents": percents, "seconds": seconds, "duration": duration, "keep": keep,
 }).Parse(pageText))
 
 // Write writes the report as one HTML page to path, whole or not at all. The
