@@ -237,7 +237,7 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 			words += string(s)
 		}
 	}
-	for _, want := range []string{"angle", "rate", "measured", "95 % band", "hold", "linear"} {
+	for _, want := range []string{"angle", "rate", "measured", "95 %", "50 %", "hold", "linear", "RMSE, rad/s", "time in the segment, s", "0.5 s ahead"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("%q is missing in the picture", want)
 		}

@@ -29,7 +29,10 @@ type tick struct {
 // ticks returns about n marks at round values.
 func (a axis) ticks(n int) []tick {
 	if a.log {
-		return a.decades(n)
+		if out := a.decades(n); len(out) >= 3 {
+			return out
+		}
+		// Less than a decade apart: round values tell more than powers of ten.
 	}
 	step := niceStep((a.max - a.min) / float64(n))
 	var out []tick

@@ -28,7 +28,7 @@ func Band(p Prediction) ([]byte, error) {
 		}
 	}
 	return Chart{
-		Title: p.Title, XLabel: "time after the prediction, s", YLabel: withUnit(p.Channel, p.Unit),
+		Title: p.Title, XLabel: "time after the prediction, s", YLabel: WithUnit(p.Channel, p.Unit),
 		Ribbons: []Ribbon{
 			{Name: "95 %", X: p.T, Low: p.Lo95, High: p.Hi95, Color: Model, Opacity: 0.16},
 			{Name: "50 %", X: p.T, Low: p.Lo50, High: p.Hi50, Color: Model, Opacity: 0.28},
@@ -39,7 +39,8 @@ func Band(p Prediction) ([]byte, error) {
 	}.SVG()
 }
 
-func withUnit(name, unit string) string {
+// WithUnit is the label of an axis.
+func WithUnit(name, unit string) string {
 	if unit == "" {
 		return name
 	}

@@ -57,12 +57,15 @@ func (c Chart) SVG() ([]byte, error) {
 		return nil, fmt.Errorf("plot %q: %w", c.Title, err)
 	}
 	w := &writer{}
-	height := c.Height
-	if height == 0 {
-		height = chartHeight
+	c.draw(w, chartWidth, c.height())
+	return w.finish(chartWidth, c.height(), c.Title, c.Description), nil
+}
+
+func (c Chart) height() float64 {
+	if c.Height == 0 {
+		return chartHeight
 	}
-	c.draw(w, chartWidth, height)
-	return w.finish(chartWidth, height, c.Title, c.Description), nil
+	return c.Height
 }
 
 func (c Chart) check() error {

@@ -10,11 +10,14 @@ type Errors struct {
 	Model, Hold, Velocity, Linear []float64 // RMSE in the channel's unit; empty = not drawn
 }
 
-// ErrorByHorizon draws the root mean square error on a logarithmic axis. An error
-// of zero, and one a thousand times that of holding, is not drawn.
-func ErrorByHorizon(e Errors) ([]byte, error) {
+// ErrorByHorizon draws the chart of the errors.
+func ErrorByHorizon(e Errors) ([]byte, error) { return e.Chart().SVG() }
+
+// Chart returns the root mean square error on a logarithmic axis. An error of zero,
+// and one a thousand times that of holding, is not drawn.
+func (e Errors) Chart() Chart {
 	c := Chart{
-		Title: e.Channel, XLabel: "horizon, s", YLabel: withUnit("RMSE", e.Unit),
+		Title: e.Channel, XLabel: "horizon, s", YLabel: WithUnit("RMSE", e.Unit),
 		Description: "Root mean square error of " + e.Channel + " by horizon, model and baselines.",
 	}
 	for _, l := range []Line{
@@ -33,7 +36,7 @@ func ErrorByHorizon(e Errors) ([]byte, error) {
 	if len(e.T) == 1 {
 		c.XMin, c.XMax = 0, 2*e.T[0]
 	}
-	return c.SVG()
+	return c
 }
 
 // visible returns the points that a logarithmic axis can show beside the errors

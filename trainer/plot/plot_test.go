@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -173,7 +174,7 @@ func TestTicks(t *testing.T) {
 		{axis{min: 1000, max: 1004}, 5, "1000 1001 1002 1003 1004"},
 		{axis{min: 0.008, max: 1.2, log: true}, 5, "0.01 0.02 0.05 0.1 0.2 0.5 1"},
 		{axis{min: 0.00002, max: 3, log: true}, 5, "0.0001 0.001 0.01 0.1 1"},
-		{axis{min: 2, max: 4, log: true}, 5, "2 3"},
+		{axis{min: 2, max: 4, log: true}, 5, "2.0 2.5 3.0 3.5 4.0"},
 	} {
 		var got []string
 		for _, k := range tc.a.ticks(tc.n) {
@@ -220,5 +221,37 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 	if strings.Contains(string(svg), "<a ") {
 		t.Error("a title reaches the chart as markup")
+	}
+}
+
+// A sheet holds its charts apart, and is as large as they need.
+func TestSheet(t *testing.T) {
+	line := func(title string) Chart {
+		return Chart{Title: title, XLabel: "t, s", Lines: []Line{{X: []float64{0, 1}, Y: []float64{0, 2}, Color: Model}}}
+	}
+	tall := line("tall")
+	tall.Height = 400
+	svg, err := Sheet("all & more", "of it", [][]Chart{{line("a"), line("b")}, {tall}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">all &amp; more<", ">of it<", ">a<", ">b<", ">tall<", `viewBox="0 0 858 `, `translate(438 `} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("the sheet lacks %q", want)
+		}
+	}
+	var height, top float64
+	if _, err := fmt.Sscanf(regexp.MustCompile(`viewBox="0 0 858 [0-9.]+`).FindString(string(svg)), `viewBox="0 0 858 %g`, &height); err != nil {
+		t.Fatal(err)
+	}
+	all := regexp.MustCompile(`translate\(0 ([0-9.]+)\)`).FindAllStringSubmatch(string(svg), -1)
+	if _, err := fmt.Sscan(all[1][1], &top); err != nil || top < 250 || height < top+400 {
+		t.Errorf("the second row begins at %v of %v: %v", top, height, err)
+	}
+	if strings.Count(string(svg), "<g") != strings.Count(string(svg), "</g>") || strings.Count(string(svg), "<clipPath") != 3 {
+		t.Error("groups or clips are not closed")
+	}
+	if _, err := Sheet("", "", [][]Chart{{{Title: "bad", Lines: []Line{{X: []float64{1}}}}}}); err == nil || !strings.Contains(err.Error(), `"bad"`) {
+		t.Errorf("a chart that cannot be drawn: %v", err)
 	}
 }

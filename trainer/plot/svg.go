@@ -54,6 +54,13 @@ func (w *writer) clip(x0, y0, x1, y1 float64) {
 	w.clips = append(w.clips, [4]float64{x0, y0, x1, y1})
 }
 
+// shift moves what follows, until unshift, by x and y.
+func (w *writer) shift(x, y float64) {
+	fmt.Fprintf(&w.body, `<g transform="translate(%s %s)">`, num(x), num(y))
+}
+
+func (w *writer) unshift() { w.body.WriteString("</g>") }
+
 func (w *writer) unclip() { w.body.WriteString("</g>") }
 
 func (w *writer) line(x0, y0, x1, y1 float64, c Color, width float64, dash string) {
