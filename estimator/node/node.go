@@ -74,6 +74,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	for _, s := range m.Scale {
 		n.believe.MaxStd = append(n.believe.MaxStd, believable*s)
 	}
+	n.believe.Scale = m.Scale
 	n.order = order{shared: !cfg.RobotClock, future: int64(cfg.MaxFuture), age: int64(cfg.MaxAge), resync: int64(cfg.Resync)}
 	n.offset = offset{window: offsetWindow, resync: int64(cfg.Resync)}
 	n.rivals = rivals{own: cfg.Instance, forget: int64(3*cfg.Every + cfg.Every/2)}

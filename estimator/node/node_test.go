@@ -128,12 +128,15 @@ func TestBadMessagesAreCountedByReasonAndDropped(t *testing.T) {
 		{wire.WrongSize, with(func(s *wire.State) { s.P0 = []float64{1, 2} })},
 		{wire.NotANumber, with(func(s *wire.State) { s.X[0] = math.NaN() })},
 		{wire.NotANumber, with(func(s *wire.State) { s.Plan = []float64{math.Inf(-1)} })},
+		{wire.Magnitude, with(func(s *wire.State) { s.X[0] = 1e154 })}, // finite, and an angle
+		{wire.Magnitude, with(func(s *wire.State) { s.X[1] = -1e16 })},
 		{wire.Covariance, with(func(s *wire.State) { s.P0 = []float64{1, 0, 0, -1} })},
 		{wire.Covariance, with(func(s *wire.State) { s.P0 = []float64{1, 1, -1, 1} })},
 		{wire.Covariance, with(func(s *wire.State) { s.P0 = []float64{1e30, 0, 0, 1} })},
 		{wire.Future, with(func(s *wire.State) { s.T += int64(time.Hour) })},
 		{wire.Old, with(func(s *wire.State) { s.T -= int64(time.Hour) })},
 		{wire.OutOfOrder, with(func(s *wire.State) { s.Seq, s.T = 1, first.T-1000 })},
+		{wire.Jump, with(func(s *wire.State) { s.Seq = 1 << 40 })},
 		{wire.Duplicate, first.Append(nil)},
 	} {
 		want[c.reason.String()]++
@@ -220,6 +223,28 @@ func TestStatesAreJudgedByTheClockGiven(t *testing.T) {
 	steady += 1001 * ms
 	if n.compose(0); n.status.Input != wire.InputStale || math.Abs(n.status.InputAge-1.001) > 1e-9 {
 		t.Errorf("a second later: %s, %v s", n.status.Input, n.status.InputAge)
+	}
+}
+
+// A robot's clock that is set back has its states taken again at once, not when
+// what was known of the clock before is forgotten.
+func TestAClockSetBackIsFollowed(t *testing.T) {
+	var steady int64
+	n, err := New(Config{Vehicle: "v1", RobotClock: true, Clock: func() (int64, int64) { return 5e18 / 4, steady }}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	boot := int64(1e17)
+	for i := range uint64(200) {
+		if i == 100 {
+			boot -= 9e16
+		}
+		s := wire.State{Seq: i, T: boot + steady, X: []float64{0, 0}}
+		n.take(s.Append(nil), 0)
+		steady += 5 * ms
+	}
+	if c := n.tally.reasons; c[wire.OutOfOrder] != behind-1 || c[wire.Replaced] != 200-behind {
+		t.Errorf("counted %v", c)
 	}
 }
 

@@ -136,6 +136,9 @@ func (o *oracle) check(q *wire.Query) (*batch, error) {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return nil, wrong("element %d of %s is %v", i, v.name, x)
 			}
+			if v.name == "states" && wire.Coarse(x, m.Scale[i%m.K]) {
+				return nil, wrong("element %d of states is %g: numbers of that size are too far apart for predictions that move by %g", i, x, m.Scale[i%m.K])
+			}
 		}
 		n := len(v.x) / v.size
 		if n > 1 && b.n > 1 && n != b.n {

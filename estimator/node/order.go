@@ -9,6 +9,10 @@ import (
 
 // order decides whether a state comes at a time and in an order that a prediction
 // can be made from, and measures the time between states.
+//
+// One state with a wrong seq or time must not cost those after it. So what does not
+// go on from the last state taken is refused, but remembered; when the next ones
+// go on from it, the sender has started again, or the last one taken was wrong.
 type order struct {
 	shared bool  // the robot's clock is this computer's
 	future int64 // ns, limits
@@ -16,24 +20,46 @@ type order struct {
 	resync int64
 
 	any    bool
-	seq    uint64
-	t      int64
-	at     int64   // ns, steady, when the last state was taken
+	last   moment  // of the last state taken
 	period float64 // ns, smoothed time between states; 0 = not known
 	missed uint64
+	hole   uint64 // missed ahead of the last one taken
+
+	apart   moment // of the last state refused that did not go on from the last one taken
+	run     int    // such states in a row, each going on from the one before
+	restart bool   // the state just checked begins a new sequence
+}
+
+// moment is when a state was measured and when it came.
+type moment struct {
+	seq uint64
+	t   int64
+	at  int64 // ns, steady
 }
 
 const (
 	// farthest keeps sums of times within 64 bits: years 1823 to 2116.
 	farthest = int64(1) << 62
-	// restart is a gap in the sequence that no loss explains.
-	restart = 1 << 20
+	// farSeq is a gap in the sequence that no loss explains.
+	farSeq = 1 << 20
+	// So many states must go on from each other, but not from the last one taken, to
+	// be believed: two after a jump ahead; more if they are behind it, because then
+	// two senders or a detour on the way may have mixed them up.
+	ahead, behind = 2, 4
 	// smoothing is the share of a new period in the mean of them.
 	smoothing = 0.125
 )
 
+// follows reports whether a state at m can be one of the next after a: seq and t
+// grow, and time does not run ahead of the steady clock by more than slack, ns.
+func (m *moment) follows(a *moment, slack int64) bool {
+	return m.seq > a.seq && m.seq-a.seq < farSeq && m.t > a.t && m.t-a.t <= m.at-a.at+slack
+}
+
 // check returns an error for a state that must not be taken at the given time.
+// Without an error it is to be taken next.
 func (o *order) check(seq uint64, t, unix, steady int64) error {
+	o.restart = false
 	switch {
 	case t >= farthest:
 		return refuse(wire.Future, "%d ns is no believable time", t)
@@ -43,30 +69,57 @@ func (o *order) check(seq uint64, t, unix, steady int64) error {
 		return refuse(wire.Future, "%v ahead of this computer's clock, at most %v", time.Duration(t-unix), time.Duration(o.future))
 	case o.shared && t <= unix-o.age:
 		return refuse(wire.Old, "%v ago by this computer's clock, expected less than %v", time.Duration(unix-t), time.Duration(o.age))
-	case !o.any || steady-o.at > o.resync:
+	case !o.any || steady-o.last.at > o.resync:
+		o.restart, o.run = true, 0
 		return nil
-	case seq == o.seq && t == o.t:
+	case seq == o.last.seq && t == o.last.t:
 		return refuse(wire.Duplicate, "seq %d came already", seq)
-	case t <= o.t:
-		return refuse(wire.OutOfOrder, "%v before the last state taken", time.Duration(o.t-t))
-	case seq <= o.seq:
-		return &wire.Error{Reason: wire.OutOfOrder, Field: "seq", Text: fmt.Sprintf("%d after %d was taken", seq, o.seq)}
 	}
-	return nil
+	m := moment{seq, t, steady}
+	if m.follows(&o.last, o.resync) {
+		return nil
+	}
+	if o.run > 0 && m.follows(&o.apart, o.resync) {
+		o.run++
+	} else {
+		o.run = 1
+	}
+	o.apart = m
+	later := t > o.last.t && seq > o.last.seq
+	if o.run >= behind || later && o.run >= ahead {
+		o.restart = true
+		return nil
+	}
+	switch l := &o.last; {
+	case later && seq-l.seq >= farSeq:
+		return &wire.Error{Reason: wire.Jump, Field: "seq", Text: fmt.Sprintf("%d after %d was taken", seq, l.seq)}
+	case later:
+		return refuse(wire.Jump, "%v after the last state taken, which came %v ago", time.Duration(t-l.t), time.Duration(steady-l.at))
+	case t <= l.t:
+		return refuse(wire.OutOfOrder, "%v before the last state taken", time.Duration(l.t-t))
+	}
+	return &wire.Error{Reason: wire.OutOfOrder, Field: "seq", Text: fmt.Sprintf("%d after %d was taken", seq, o.last.seq)}
 }
 
-// take notes that a state was taken.
+// take notes that the state that was just checked was taken.
 func (o *order) take(seq uint64, t, steady int64) {
-	if o.any && seq > o.seq && seq-o.seq < restart {
-		o.missed += seq - o.seq - 1
-		if dt := float64(t-o.t) / float64(seq-o.seq); dt > 0 && steady-o.at <= o.resync {
+	m := moment{seq, t, steady}
+	if o.restart && o.run >= behind {
+		o.missed -= o.hole // the last one taken was the wrong one
+	}
+	o.hole = 0
+	if o.any && m.seq > o.last.seq && m.seq-o.last.seq < farSeq && m.t > o.last.t && !(o.restart && o.run > 0) {
+		o.hole = seq - o.last.seq - 1
+		o.missed += o.hole
+		if !o.restart {
+			dt := float64(t-o.last.t) / float64(seq-o.last.seq)
 			if o.period == 0 {
 				o.period = dt
 			}
 			o.period += smoothing * (dt - o.period)
 		}
 	}
-	o.any, o.seq, o.t, o.at = true, seq, t, steady
+	o.any, o.last, o.run = true, m, 0
 }
 
 func refuse(r wire.Reason, format string, args ...any) error {

@@ -93,6 +93,7 @@ func TestQuestionsRefused(t *testing.T) {
 	for want, q := range map[string]wire.Query{
 		"400: there is no state":                       {U: []float64{1}},
 		"400: states has 3 numbers":                    {States: []float64{1, 2, 3}},
+		"400: element 0 of states is 1e+300":           {States: []float64{1e300, 0}},
 		"400: element 1 of states is NaN":              {States: []float64{1, math.NaN()}},
 		"400: plans are 3, and others 2":               {States: []float64{1, 2, 3, 4}, Plans: []float64{1, 2, 3}},
 		"400: plans has 4 numbers, which":              {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, Rows: 3},

@@ -22,6 +22,9 @@ func (n *Node) take(data []byte, epoch uint64) {
 		return
 	}
 	n.order.take(s.Seq, s.T, steady)
+	if n.order.restart {
+		n.offset.any = false // with another clock, perhaps
+	}
 	a.age = n.offset.take(s.T, unix, steady)
 	if n.order.shared {
 		a.age = max(unix-s.T, 0)

@@ -6,6 +6,7 @@ import "math"
 type Believable struct {
 	Layout string    // fingerprint of the model's channels
 	MaxStd []float64 // K, state units: a P0 with a larger standard deviation is absurd
+	Scale  []float64 // (optional) K, state units: how far a prediction usually is from its state
 
 	scaled []float64 // K×K, memory for the correlation
 }
@@ -13,6 +14,17 @@ type Believable struct {
 // asymmetry is how far P0 may be from symmetric and from positive semidefinite,
 // as a correlation: filters in float32 leave a few parts in 1e5.
 const asymmetry = 1e-4
+
+// rounding is the distance between neighbouring floats, as a share of the scale of
+// a channel, beyond which a state is too large to be predicted from.
+const rounding = 1e-3
+
+// Coarse reports whether x is so large that neighbouring floats are farther apart
+// than predictions which move by scale can bear.
+func Coarse(x, scale float64) bool {
+	x = math.Abs(x)
+	return math.Nextafter(x, math.Inf(1))-x > rounding*scale
+}
 
 // Check returns an *Error for the first thing in a decoded state that cannot be
 // believed, or nil. Times and order are not its concern.
@@ -28,6 +40,11 @@ func (b *Believable) Check(s *State) error {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return fail(NotANumber, v.field, "element %d is %v", i, x)
 			}
+		}
+	}
+	for k, x := range s.X {
+		if k < len(b.Scale) && Coarse(x, b.Scale[k]) {
+			return fail(Magnitude, "x", "element %d is %g: numbers of that size are too far apart for predictions that move by %g", k, x, b.Scale[k])
 		}
 	}
 	if len(s.P0) == 0 {

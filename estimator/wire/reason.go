@@ -28,6 +28,8 @@ const (
 	NoInput             // a tick was due and no state had come
 	TooOld              // the newest state is beyond the age limit
 	Overrun             // a tick was due while the one before it was still at work
+	Jump                // seq or time far ahead of where the last state was
+	Magnitude           // a number so large that what the model knows is lost in rounding
 	Reasons             // the number of reasons
 )
 
@@ -52,6 +54,8 @@ var reasonText = [Reasons]struct{ name, sentence string }{
 	NoInput:      {"no_input", "no state has come yet"},
 	TooOld:       {"stale", "the newest state is too old for anything to be said from it: look at the robot and at the link"},
 	Overrun:      {"overrun", "the prediction before took so long that this one had no time: fewer points, a lower rate, a smaller model"},
+	Jump:         {"jump", "seq or t is far ahead of the last state taken: a corrupt message, or a sender that started again, which is taken from its second state on"},
+	Magnitude:    {"magnitude", "a state is so large that rounding hides what the model predicts: look at the sensor, the units and the origin"},
 }
 
 // String returns the reason's name on the wire.

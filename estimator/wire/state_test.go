@@ -137,7 +137,7 @@ func TestUnbelievableStates(t *testing.T) {
 		{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Unit: "rad/s", Role: channel.State},
 		{Name: "torque", Unit: "Nm", Role: channel.Input},
 	}
-	b := wire.Believable{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}}
+	b := wire.Believable{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}, Scale: []float64{0.5, 2}}
 	ok := func() wire.State { return wire.State{X: []float64{1, 2}, U: []float64{0}, Layout: b.Layout} }
 	for name, c := range map[string]struct {
 		change func(s *wire.State)
@@ -150,6 +150,12 @@ func TestUnbelievableStates(t *testing.T) {
 		"infinite input":    {func(s *wire.State) { s.U[0] = inf }, wire.NotANumber},
 		"NaN in the plan":   {func(s *wire.State) { s.Plan = []float64{0, nan} }, wire.NotANumber},
 		"NaN in P0":         {func(s *wire.State) { s.P0 = []float64{1, nan, nan, 1} }, wire.NotANumber},
+		"absurd":            {func(s *wire.State) { s.X[0] = 1e300 }, wire.Magnitude},
+		"absurd, below 0":   {func(s *wire.State) { s.X[1] = -1e154 }, wire.Magnitude},
+		"hides its motion":  {func(s *wire.State) { s.X[0] = 1e16 }, wire.Magnitude},
+		"just too coarse":   {func(s *wire.State) { s.X[0] = 4.6e12 }, wire.Magnitude}, // floats are 2^-10 apart
+		"just fine enough":  {func(s *wire.State) { s.X[0] = 2.1e12 }, wire.OK},
+		"far away":          {func(s *wire.State) { s.X[1] = 6.4e6 }, wire.OK}, // the radius of the earth in m
 		"P0":                {func(s *wire.State) { s.P0 = []float64{1, 0.5, 0.5, 1} }, wire.OK},
 		"P0 of zeros":       {func(s *wire.State) { s.P0 = make([]float64, 4) }, wire.OK},
 		"P0 of rank 1":      {func(s *wire.State) { s.P0 = []float64{4, 6, 6, 9} }, wire.OK},
