@@ -34,6 +34,8 @@ type plan struct {
 	signals []string // what the signals are, for people; "" = nothing to be told
 	leftOut []string // sentences
 	gap     int64    // ns
+
+	keep map[channel.Role][]int // of each role, the channels that are left of those made; nil = all
 }
 
 // track is a topic of which fields are read.
@@ -104,7 +106,7 @@ const (
 func choose(c *Channel, files []*survey) (s *Source, id topicID, why []string) {
 	all := append([]*Source{&c.Source}, pointers(c.Or)...)
 	for _, s := range all {
-		id, reason := find(s.Topic, s.Instance, s.paths(), files)
+		id, reason := find(s, s.paths(), files)
 		if reason == "" {
 			return s, id, nil
 		}
@@ -134,21 +136,30 @@ func (s *Source) paths() []string {
 	return all
 }
 
-// find returns the topic of a name and instance, or the lowest instance, that all
-// files have with these fields; else why not.
-func find(name string, instance *int, paths []string, files []*survey) (id topicID, reason string) {
-	id = topicID{name: name, instance: -1}
-	for _, c := range files[0].counts {
-		if c.Topic.Name == name && (instance == nil || c.Topic.Instance == *instance) {
-			id.instance = c.Topic.Instance // they are sorted: the lowest comes first
-			break
+// find returns the topic that a source names, by its type or with the lowest
+// instance, that all files have with these fields; else why not.
+func find(s *Source, paths []string, files []*survey) (id topicID, reason string) {
+	what := "topic " + s.Topic
+	if s.Type != "" {
+		what = "a topic of type " + s.Type
+	}
+	if s.Instance != nil {
+		what += fmt.Sprintf("#%d", *s.Instance)
+	}
+	var found []string
+	for _, c := range files[0].counts { // they are sorted: the lowest instance comes first
+		if (c.Topic.Name == s.Topic || s.Type != "" && c.Topic.Kind == s.Type) && (s.Instance == nil || c.Topic.Instance == *s.Instance) {
+			if found = append(found, c.Topic.Name); len(found) == 1 {
+				id = topicID{c.Topic.Name, c.Topic.Instance}
+			}
 		}
 	}
-	if id.instance < 0 {
-		if instance != nil {
-			return id, fmt.Sprintf("topic %s#%d is not in %s", name, *instance, files[0].base())
-		}
-		return id, fmt.Sprintf("topic %s is not in %s", name, files[0].base())
+	found = slices.Compact(found)
+	if len(found) == 0 {
+		return id, what + " is not in " + files[0].base()
+	}
+	if len(found) > 1 {
+		return id, fmt.Sprintf("several topics are of type %s: %s; name one as topic", s.Type, strings.Join(found, ", "))
 	}
 	for _, f := range files {
 		c := f.find(id)
@@ -315,7 +326,7 @@ func (p *plan) unit(s *Source, to string, id topicID, file *survey) (scale, offs
 func (p *plan) chooseBase(files []*survey) error {
 	base := -1
 	if p.m.Time.Base != "" {
-		id, reason := find(p.m.Time.Base, p.m.Time.Instance, nil, files)
+		id, reason := find(&Source{Topic: p.m.Time.Base, Instance: p.m.Time.Instance}, nil, files)
 		if reason != "" {
 			return &MapError{File: p.m.file, Field: "time.base", Reason: reason, Mend: "name one of the topics of the channels: " + p.topicNames()}
 		}

@@ -78,6 +78,9 @@ func (c *Channel) check() (reason, mend string) {
 	case c.Between != "" && c.Between != "linear" && c.Between != "hold" && c.Between != "exact":
 		return fmt.Sprintf("between %q is not known", c.Between), "write linear, hold or exact"
 	}
+	if c.Each != "" && (c.Field == "" || len(c.Or) > 0 || !strings.Contains(c.Name, "{}") || !strings.Contains(c.Field, "{}")) {
+		return "each needs name and field with {} in them, and has no or", `write name = "{}" and field = "position[{}]"`
+	}
 	for _, name := range c.Names {
 		if name == "" {
 			return "one of its names is empty", "name every channel"
@@ -96,8 +99,10 @@ func (s *Source) check(c *Channel) (reason, mend string) {
 	}
 	world, body, ok := axes(s.Axes)
 	switch {
-	case s.Topic == "":
-		return "topic is missing", "name the topic that it is read from"
+	case s.Topic == "" && s.Type == "":
+		return "topic is missing", "name the topic that it is read from, or the type of its messages"
+	case s.Topic != "" && s.Type != "":
+		return "has topic and type", "write one of them"
 	case kinds == 0:
 		return "field is missing", "name the field, or fields, quaternion or euler"
 	case kinds > 1:

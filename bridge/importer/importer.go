@@ -68,6 +68,9 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 		j.files = append(j.files, f)
 		j.at++
 	}
+	if j.Map, err = j.Map.expand(j.files); err != nil {
+		return nil, err
+	}
 	if j.plan, err = bind(j.Map, j.files); err != nil {
 		return nil, err
 	}
@@ -75,8 +78,8 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 		j.plan.phases = nil
 	}
 	s := &Summary{Out: j.Out, Vehicle: j.Map.Vehicle}
-	if j.wantsDerivatives() {
-		if err := j.detect(ctx, s); err != nil {
+	if j.wantsData() {
+		if err := j.learn(ctx, s); err != nil {
 			return nil, err
 		}
 	}
@@ -115,13 +118,13 @@ func (j *job) checkOut() error {
 	return nil
 }
 
-// wantsDerivatives says whether there is a state for whose derivative the data
-// must be looked at.
-func (j *job) wantsDerivatives() bool {
+// wantsData says whether the data must be looked at before they are written: for
+// a derivative that the map does not declare, or for channels that may be still.
+func (j *job) wantsData() bool {
 	for i := range j.Map.Channels {
 		c := &j.Map.Channels[i]
 		for k := range c.names() {
-			if j.plan.sources[i] != nil && c.Role == channel.State && c.derivative(k) == "" {
+			if j.plan.sources[i] != nil && (c.Varies || c.Role == channel.State && c.derivative(k) == "") {
 				return true
 			}
 		}
@@ -129,8 +132,9 @@ func (j *job) wantsDerivatives() bool {
 	return false
 }
 
-// detect reads everything once to find derivatives, which stand in the header.
-func (j *job) detect(ctx context.Context, s *Summary) error {
+// learn reads everything once to find what stands in the header: derivatives,
+// and which channels move.
+func (j *job) learn(ctx context.Context, s *Summary) error {
 	states := channel.Select(j.plan.header, channel.State)
 	declared := map[string]string{}
 	for i := range j.Map.Channels {
@@ -143,19 +147,37 @@ func (j *job) detect(ctx context.Context, s *Summary) error {
 		states[i].Derivative = declared[states[i].Name]
 	}
 	d := derivative.New(states)
+	x, u, aux := newSpread(len(states)), newSpread(len(channel.Select(j.plan.header, channel.Input))), newSpread(len(channel.Select(j.plan.header, channel.Aux)))
 	err := j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			d.Break()
 		}
 		d.Add(r.t, r.x)
+		x.add(r.x)
+		u.add(r.u)
+		aux.add(r.aux)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.Found, s.Near = d.Found()
-	for _, f := range s.Found {
-		j.plan.header[channel.Index(j.plan.header, f.Channel)].Derivative = f.Derivative
+	if left := j.plan.still(map[channel.Role]*spread{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
+		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
+	}
+	found, near := d.Found()
+	there := func(f derivative.Found) bool {
+		return channel.Index(j.plan.header, f.Channel) >= 0 && channel.Index(j.plan.header, f.Derivative) >= 0
+	}
+	for _, f := range found {
+		if there(f) {
+			s.Found = append(s.Found, f)
+			j.plan.header[channel.Index(j.plan.header, f.Channel)].Derivative = f.Derivative
+		}
+	}
+	for _, f := range near {
+		if there(f) {
+			s.Near = append(s.Near, f)
+		}
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type Time struct {
 // Source says where values stand in a log.
 type Source struct {
 	Topic      string   `toml:"topic"`
+	Type       string   `toml:"type"`       // in place of topic: the one whose messages are of this type, such as nav_msgs/msg/Odometry
 	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest that is there
 	Field      string   `toml:"field"`      // of a channel with one name
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
@@ -66,6 +67,8 @@ type Channel struct {
 	Between     string       `toml:"between"`     // (optional) linear, hold or exact; defaults to hold for inputs, else linear
 	MaxAge      Duration     `toml:"max_age"`     // (optional) over which it is interpolated or held; defaults to five steps of its topic, one second at least where held
 	Optional    bool         `toml:"optional"`    // (optional) left out where no source is in the log
+	Varies      bool         `toml:"varies"`      // (optional) left out where it has one value throughout
+	Each        string       `toml:"each"`        // (optional) an array of texts, as the names of joints: a channel for each, with the text for {} in name and derivative and its number for {} in field
 }
 
 // Phase says when the robot is in the part of a log that is wanted.

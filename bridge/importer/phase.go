@@ -49,7 +49,7 @@ func (p *Phase) event() bool { return len(p.Begins) > 0 }
 func (p *plan) bindPhases(files []*survey) {
 	for i := range p.m.Phases {
 		ph := &p.m.Phases[i]
-		id, reason := find(ph.Topic, ph.Instance, []string{ph.Field}, files)
+		id, reason := find(&Source{Topic: ph.Topic, Instance: ph.Instance}, []string{ph.Field}, files)
 		if reason != "" {
 			p.leftOut = append(p.leftOut, fmt.Sprintf("nothing is cut by %s of %s: %s", ph.Field, ph.Topic, reason))
 			continue

@@ -37,8 +37,9 @@ type rowMaker struct {
 	emit   func(*row) error
 	joiner *timebase.Joiner
 	guard  timebase.Guard
-	row    row
-	dst    [][]float64 // of each output: the cells that it fills
+	row    row         // what is emitted
+	all    row         // with the channels that are left out of it
+	dst    [][]float64 // of each output: the cells of all that it fills
 
 	file    int
 	in      []float64 // of each phase: what was last said
@@ -62,10 +63,12 @@ type rowCounts struct {
 // robot said in words.
 func (j *job) rows(ctx context.Context, say func(int64, string), emit func(*row) error) error {
 	r := &rowMaker{j: j, emit: emit, joiner: timebase.New(j.plan.config), guard: timebase.Guard{Far: far, Back: back}}
-	r.row.x = make([]float64, len(channel.Select(j.plan.header, channel.State)))
-	r.row.u = make([]float64, len(channel.Select(j.plan.header, channel.Input)))
-	r.row.aux = make([]float64, len(channel.Select(j.plan.header, channel.Aux)))
-	free := map[channel.Role][]float64{channel.State: r.row.x, channel.Input: r.row.u, channel.Aux: r.row.aux}
+	n := map[channel.Role]int{}
+	for _, o := range j.plan.outputs {
+		n[o.role] += o.n
+	}
+	r.all.x, r.all.u, r.all.aux = make([]float64, n[channel.State]), make([]float64, n[channel.Input]), make([]float64, n[channel.Aux])
+	free := map[channel.Role][]float64{channel.State: r.all.x, channel.Input: r.all.u, channel.Aux: r.all.aux}
 	for _, o := range j.plan.outputs {
 		r.dst = append(r.dst, free[o.role][:o.n:o.n])
 		free[o.role] = free[o.role][o.n:]
@@ -243,6 +246,7 @@ func (r *rowMaker) make(jr *timebase.Row) error {
 	for i := range r.j.plan.outputs {
 		r.j.plan.outputs[i].write(r.dst[i], jr.Values)
 	}
+	r.row.x, r.row.u, r.row.aux = r.j.plan.kept(channel.State, r.all.x), r.j.plan.kept(channel.Input, r.all.u), r.j.plan.kept(channel.Aux, r.all.aux)
 	r.counts.kept++
 	return r.emit(&r.row)
 }

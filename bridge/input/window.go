@@ -90,3 +90,22 @@ func (w *Window) fill(n int) {
 		}
 	}
 }
+
+// Read reads into b what comes next, as an io.Reader.
+func (w *Window) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if w.lo == w.hi {
+		w.fill(1)
+	}
+	if w.lo == w.hi {
+		if err := w.Err(); err != nil {
+			return 0, err
+		}
+		return 0, io.EOF
+	}
+	n := copy(b, w.buf[w.lo:w.hi])
+	w.lo += n
+	return n, nil
+}

@@ -11,6 +11,7 @@ type Topic struct {
 	Name     string
 	Instance int    // several sensors of a kind, or several senders, have one name
 	Seq      int    // counts the topics of a source, from 0 in the order in which they come up
+	Kind     string // (optional) type of its messages, such as nav_msgs/msg/Odometry
 	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
 
 	// Fields lists the numeric fields by their paths, as Wants.Select takes them,
@@ -19,6 +20,9 @@ type Topic struct {
 	Fields func() []Field
 	// Check says what is wrong with a path, or nil where it can be read.
 	Check func(path string) error
+	// Texts returns the texts of an array in the first message, such as the names
+	// of joints; nil where a format has none. (optional)
+	Texts func(path string) []string
 }
 
 // MaxFields is how many fields of a topic are listed. A field behind them can

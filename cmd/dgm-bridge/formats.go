@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
+	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 )
@@ -45,6 +46,13 @@ var formats = []format{
 			return source(mavlink.Open(path, w))
 		},
 		magic: mavlink.IsTlog,
+	},
+	{
+		name: "mcap", short: "Turn MCAP files of ROS 2 into a flight log", what: "FILE.mcap",
+		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
+			return source(mcap.Open(path, w))
+		},
+		magic: func(head []byte) bool { return bytes.HasPrefix(head, mcap.Magic) },
 	},
 }
 

@@ -31,7 +31,7 @@ standard output, to be changed and given with --map. A map looks like this:
     equals = [0]                 # or above = 0.5, or for events begins = [28] and ends = [18]; mask = 128 looks at some bits
     [[channel]]
     names = ["x", "y", "z"]      # or name = "x"
-    topic = "vehicle_local_position"
+    topic = "vehicle_local_position" # or type = "nav_msgs/msg/Odometry"
     instance = 0                 # optional: else the lowest
     fields = ["x", "y", "z"]     # or field = "x", quaternion = [w, x, y, z], euler = [roll, pitch, yaw]
     axes = "ned"                 # optional: ned, enu, frd, flu; of an attitude ned-frd or enu-flu
@@ -47,6 +47,7 @@ standard output, to be changed and given with --map. A map looks like this:
     offset = 0.0
     times = "voltage"            # optional: a field of the same topic, as a factor
     optional = false             # optional: left out where it is not in the log
+    varies = false               # optional: left out where it has one value throughout
     [[channel.or]]               # optional: where else to look; the first that is there counts
     topic = "vehicle_odometry"
     fields = ["position[0]", "position[1]", "position[2]"]

@@ -4,6 +4,7 @@
 //	dgm-bridge topics log.ulg
 //	dgm-bridge import ulog --preset px4-quadrotor log.ulg --out flight.msgpack
 //	dgm-bridge import ardupilot --preset ardupilot-copter log.BIN --out flight.msgpack
+//	dgm-bridge import mcap --preset ros2-odometry drive.mcap --out flight.msgpack
 //	dgm-bridge import csv --map map.toml a.csv b.csv --out flight.msgpack
 //	dgm-bridge info flight.msgpack
 package main

@@ -111,7 +111,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs with topics (ulog", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs with topics (ulog, ardupilot, mavlink, mcap", []string{"topics", in("a.csv")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
 		{cli.Failed, "no such file", []string{"topics", in("nix")}},

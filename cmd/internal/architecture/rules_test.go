@@ -207,6 +207,16 @@ var guests = []guest{
 		"one package speaks MAVLink; its definitions are 5 MB that no robot needs to carry",
 	},
 	{
+		"github.com/foxglove/mcap/go/mcap",
+		[]string{"bridge/mcap"},
+		"one package writes MCAP; the module brings a test library with it",
+	},
+	{
+		"github.com/pierrec/lz4/v4",
+		[]string{"bridge/mcap"},
+		"packed logs are unpacked where they are converted",
+	},
+	{
 		"github.com/klauspost/compress",
 		[]string{"bridge"},
 		"packed logs are unpacked where they are converted; what flies reads its own formats only",
