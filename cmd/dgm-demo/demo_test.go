@@ -104,6 +104,30 @@ func TestWhatIsNotAsItMustBeFails(t *testing.T) {
 	if s := out.String(); !strings.Contains(s, "Flew 1.") || !strings.Contains(s, "Written to") || strings.Contains(s, "Done") {
 		t.Errorf("it says\n%s", s)
 	}
+	// The command tells it, once: not here as well.
+	if strings.Contains(out.String(), err.Error()) {
+		t.Errorf("it says why it fails, and again as its error:\n%s", out.String())
+	}
+}
+
+// What is not as it must be is told when it is known, though the robot flies on,
+// and not once more when it has landed.
+func TestKeepTellsOnceWhatIsNotAsItMustBe(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	sc := tiny(t, "pendulum")
+	sc.limits = judge.Limits{Flight: time.Hour, Late: 1, Low: 0, High: 1}
+	var out buffer
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
+	waitFor(t, &out, `Not as it must be: the flight lasted 1\.[^\n]*\nIt flies on`)
+	cancel()
+	if err := <-done; err == nil || strings.Contains(err.Error(), "the flight lasted") || !strings.Contains(err.Error(), "not as they must be") {
+		t.Errorf("it ends with %v", err)
+	}
+	if s := out.String(); strings.Count(s, "the flight lasted") != 1 || strings.Count(s, "\nFlew ") != 2 {
+		t.Errorf("it says\n%s", s)
+	}
 }
 
 // waitFor returns what a pattern matches in what the demo says.
@@ -152,8 +176,9 @@ func TestKeepServesOthers(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("stopped by hand after it was judged, it ends with %v", err)
 	}
-	if !strings.Contains(out.String(), "Done in") {
-		t.Error("no summary")
+	// It was summed up when it was judged, and all of it at the end.
+	if s := out.String(); !strings.Contains(s, "Done in") || strings.Count(s, "\nFlew ") != 2 || strings.LastIndex(s, "\nFlew ") < strings.Index(s, "It flies on") {
+		t.Errorf("no summary of the whole flight:\n%s", s)
 	}
 }
 

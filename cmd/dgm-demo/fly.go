@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/judge"
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/view"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 // fly lets the robot fly while the estimator predicts and a planner listens. It
@@ -60,38 +61,44 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 			}
 			if r := p.result(false); keep && !judged && r.Flight >= sc.flight {
 				_ = v.Close()
-				judged, judgement = true, conclude(&r, sc, p, screen)
+				describe(screen, &r)
+				judged = true
+				if err := verdict(&r, sc, p); err != nil {
+					fmt.Fprintf(screen, "Not as it must be: %v.\n", err)
+					judgement = fmt.Errorf("the first %.0f s were not as they must be; why is told there", sc.flight.Seconds())
+				}
 				fmt.Fprintln(screen, "It flies on; Ctrl-C ends it.")
 			}
 		case <-sim.done:
-			switch {
-			case sim.err != nil:
+			if sim.err != nil {
 				return sim.err
-			case judged: // and then stopped by hand, as it should be
-				return judgement
-			case ctx.Err() != nil:
+			}
+			if !keep && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			p.settle()
 			_ = v.Close()
 			r := p.result(true)
-			return conclude(&r, sc, p, screen)
+			describe(screen, &r)
+			switch {
+			case judged: // and then stopped by hand, as it should be
+				return judgement
+			case ctx.Err() != nil:
+				return context.Cause(ctx)
+			}
+			return verdict(&r, sc, p)
 		}
 	}
 }
 
-// conclude tells what the flight was like, and judges it.
-func conclude(r *judge.Result, sc *scene, p *planner, screen *screen) error {
-	describe(screen, r)
+// verdict returns what was not as it must be on a flight.
+func verdict(r *judge.Result, sc *scene, p *planner) error {
 	err := r.Check(sc.limits)
 	if err != nil && r.Overdue > 0 && r.LateShare() > sc.limits.Late {
-		err = fmt.Errorf("%w (%d states themselves came late: this computer is too busy with something else, try again when it is not)", err, r.Overdue)
+		err = fmt.Errorf("%w (%s came late: this computer is too busy with something else, try again when it is not)", err, cli.Count(r.Overdue, "state"))
 	}
 	if reasons := p.reasons(); err != nil && r.Missing > 0 && reasons != "" {
 		err = fmt.Errorf("%w (of states that it did not answer the estimator says: %s)", err, reasons)
-	}
-	if err != nil {
-		fmt.Fprintf(screen, "Not as it must be: %v.\n", err)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 )
@@ -33,7 +34,7 @@ func recordFlights(ctx context.Context, sc *scene, seed uint64, out *output, scr
 		return err
 	}
 	out.wrote(logName, fmt.Sprintf("the log: %d flights of %.0f s at %g Hz, %d samples", sc.segments, sc.length.Seconds(), sc.robot.Rate, sum.Samples))
-	fmt.Fprintf(screen, "Recorded %d flights of %.0f s, %d states and %d inputs at %g Hz with the noise of sensors, in %.1f s.\n",
-		sc.segments, sc.length.Seconds(), len(sc.robot.Plant.States), len(sc.robot.Plant.Inputs), sc.robot.Rate, time.Since(began).Seconds())
+	fmt.Fprintf(screen, "Recorded %d flights of %.0f s, %s and %s at %g Hz with the noise of sensors, in %.1f s.\n",
+		sc.segments, sc.length.Seconds(), cli.Count(len(sc.robot.Plant.States), "state"), cli.Count(len(sc.robot.Plant.Inputs), "input"), sc.robot.Rate, time.Since(began).Seconds())
 	return nil
 }

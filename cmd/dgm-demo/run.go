@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/judge"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -50,13 +51,13 @@ States are on %[2]s, predictions on %[3]s.
 
 // describe sums a flight up.
 func describe(w io.Writer, r *judge.Result) {
-	fmt.Fprintf(w, "\nFlew %.1f s: %d states, %d predictions, %d missing, %d not finite, %d after the next state (%.2f %%).\n",
-		r.Flight.Seconds(), r.States, r.Answered, r.Missing, r.NotFinite, r.Late, 100*r.LateShare())
+	fmt.Fprintf(w, "\nFlew %.1f s: %s, %s, %d missing, %d not finite, %d after the next state (%.2f %%).\n", r.Flight.Seconds(),
+		cli.Count(r.States, "state"), cli.Count(r.Answered, "prediction"), r.Missing, r.NotFinite, r.Late, 100*r.LateShare())
 	if r.Overdue > 0 {
-		fmt.Fprintf(w, "%d states themselves came after the next one was due: this computer was busy with something else.\n", r.Overdue)
+		fmt.Fprintf(w, "%s came after the next one was due: this computer was busy with something else.\n", cli.Count(r.Overdue, "state"))
 	}
 	if r.Outside > 0 {
-		fmt.Fprintf(w, "%d predictions carried the flag that says: out of distribution.\n", r.Outside)
+		fmt.Fprintf(w, "%s carried the flag that says: out of distribution.\n", cli.Count(r.Outside, "prediction"))
 	}
 	fmt.Fprintf(w, "From measurement to prediction: p50 %s, p99 %s, at most %s.\n", milliseconds(r.P50), milliseconds(r.P99), milliseconds(r.Max))
 	fmt.Fprintf(w, "Intervals of 95 %% held %.1f %% of what was then measured, over all channels and times ahead", 100*r.Coverage())

@@ -84,7 +84,7 @@ func TestMissing(t *testing.T) {
 	if r.Missing != 2 || r.Answered != 498 || r.Late != 0 {
 		t.Errorf("%+v", r)
 	}
-	if err := r.Check(limits); err == nil || err.Error() != "2 of 500 predictions are missing" {
+	if err := r.Check(limits); err == nil || err.Error() != "2 of 500 predictions missing" {
 		t.Error(err)
 	}
 }
@@ -176,11 +176,11 @@ func TestUseless(t *testing.T) {
 		spoil func(p *wire.Prediction)
 		say   string
 	}{
-		"NaN":           {func(p *wire.Prediction) { p.Std[3] = math.NaN() }, "1 of 500 predictions are not finite"},
-		"Inf":           {func(p *wire.Prediction) { p.Mean[5] = math.Inf(-1) }, "1 of 500 predictions are not finite"},
-		"negative":      {func(p *wire.Prediction) { p.ObsStd[0] = -1 }, "1 of 500 predictions are not finite"},
-		"other times":   {func(p *wire.Prediction) { p.Horizon = []float64{0.01, 0.05, 0.1} }, "1 predictions cannot be read"},
-		"other vehicle": {func(p *wire.Prediction) { p.Channels = []string{"a"} }, "1 predictions cannot be read"},
+		"NaN":           {func(p *wire.Prediction) { p.Std[3] = math.NaN() }, "1 of 500 predictions not finite"},
+		"Inf":           {func(p *wire.Prediction) { p.Mean[5] = math.Inf(-1) }, "1 of 500 predictions not finite"},
+		"negative":      {func(p *wire.Prediction) { p.ObsStd[0] = -1 }, "1 of 500 predictions not finite"},
+		"other times":   {func(p *wire.Prediction) { p.Horizon = []float64{0.01, 0.05, 0.1} }, "predictions that cannot be read: 1"},
+		"other vehicle": {func(p *wire.Prediction) { p.Channels = []string{"a"} }, "predictions that cannot be read: 1"},
 	} {
 		j := newJudge()
 		fly(j, 500, func(seq int) bool {
@@ -209,7 +209,7 @@ func TestUnasked(t *testing.T) {
 	j.Prediction(prediction(1, 0, 1), at(499, 0))   // long forgotten
 	j.Unreadable()
 	r := j.Result(true)
-	if err := r.Check(limits); err == nil || err.Error() != "1 predictions cannot be read; 3 predictions answer no state, or one a second time" {
+	if err := r.Check(limits); err == nil || err.Error() != "predictions that cannot be read: 1; predictions that answer no state, or one a second time: 3" {
 		t.Error(err)
 	}
 }

@@ -67,10 +67,10 @@ func (r *Result) Check(l Limits) error {
 			broken = append(broken, fmt.Sprintf(format, args...))
 		}
 	}
-	say(r.Missing > 0, "%d of %d predictions are missing", r.Missing, r.States)
-	say(r.NotFinite > 0, "%d of %d predictions are not finite", r.NotFinite, r.States)
-	say(r.Unreadable > 0, "%d predictions cannot be read", r.Unreadable)
-	say(r.Unasked > 0, "%d predictions answer no state, or one a second time", r.Unasked)
+	say(r.Missing > 0, "%d of %d predictions missing", r.Missing, r.States)
+	say(r.NotFinite > 0, "%d of %d predictions not finite", r.NotFinite, r.States)
+	say(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
+	say(r.Unasked > 0, "predictions that answer no state, or one a second time: %d", r.Unasked)
 	say(r.LateShare() > l.Late, "%.1f %% of the predictions came after the next state, at most %.0f %% may", 100*r.LateShare(), 100*l.Late)
 	say(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
 	c := r.Coverage()
