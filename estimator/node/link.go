@@ -5,9 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -43,17 +43,27 @@ func (l Link) Connect() (*nats.Conn, error) {
 	if l.Log == nil {
 		l.Log = func(string) {}
 	}
+	where := withoutSecrets(l.URL)
+	if err := addresses(l.URL); err != nil {
+		return nil, fmt.Errorf("NATS at %s: %w", where, err)
+	}
 	security, err := l.security()
 	if err != nil {
 		return nil, err
 	}
-	where := withoutSecrets(l.URL)
 	say := &talk{log: l.Log, url: where}
+	var own atomic.Pointer[nats.Conn]
 	options := append(security,
 		nats.Name(l.Name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(retry), nats.ReconnectJitter(retry/5, retry/5),
+		nats.CustomReconnectDelay(func(int) time.Duration {
+			// A server that answers and then refuses is in no callback.
+			if nc := own.Load(); nc != nil && nc.LastError() != nil {
+				say.trouble(nc.LastError())
+			}
+			return retry + rand.N(retry/5)
+		}),
 		nats.ReconnectBufSize(-1), // whatever is published while the link is down is gone
 		nats.IgnoreAuthErrorAbort(),
 		nats.Timeout(2*time.Second),
@@ -76,9 +86,7 @@ func (l Link) Connect() (*nats.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("NATS at %s: %w", where, err)
 	}
-	if !nc.IsConnected() {
-		say.trouble(nil)
-	}
+	own.Store(nc)
 	return nc, nil
 }
 
@@ -93,7 +101,20 @@ func (l Link) security() ([]nats.Option, error) {
 		if _, err := os.ReadFile(l.Creds); err != nil {
 			return nil, fmt.Errorf("credentials: %w", err)
 		}
-		options = append(options, nats.UserCredentials(l.Creds))
+		creds := nats.UserCredentials(l.Creds)
+		// What it will do when a server asks, done now.
+		var trial nats.Options
+		err := creds(&trial)
+		if err == nil {
+			_, err = trial.UserJWT()
+		}
+		if err == nil {
+			_, err = trial.SignatureCB(nil)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("credentials %s: %w; give the file that nsc or the server's operator made", l.Creds, err)
+		}
+		options = append(options, creds)
 	}
 	if l.NKey != "" {
 		o, err := nats.NkeyOptionFromSeed(l.NKey)
@@ -127,55 +148,4 @@ func (l Link) security() ([]nats.Option, error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return append(options, nats.Secure(config)), nil
-}
-
-// withoutSecrets hides passwords and tokens in a list of URLs.
-func withoutSecrets(list string) string {
-	parts := strings.Split(list, ",")
-	for i, p := range parts {
-		scheme, rest, ok := strings.Cut(p, "://")
-		if !ok {
-			scheme, rest = "", p
-		}
-		if at := strings.LastIndex(rest, "@"); at >= 0 {
-			rest = "…" + rest[at:]
-		}
-		if parts[i] = rest; ok {
-			parts[i] = scheme + "://" + rest
-		}
-	}
-	return strings.Join(parts, ",")
-}
-
-// talk tells an operator about the link, and the same trouble not too often.
-type talk struct {
-	log func(string)
-	url string
-
-	mu   sync.Mutex
-	last string
-	at   time.Time
-}
-
-func (t *talk) now(line string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = ""
-	t.log(line)
-}
-
-// trouble tells that the server cannot be reached. A nil error is one that nats.go
-// has not told.
-func (t *talk) trouble(err error) {
-	line := "NATS at " + t.url + " cannot be reached; trying again"
-	if err != nil && !strings.Contains(err.Error(), "no servers available") {
-		line = fmt.Sprintf("NATS at %s cannot be reached (%v); trying again", t.url, err)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if time.Since(t.at) < repeatLog && t.last != "" {
-		return
-	}
-	t.last, t.at = line, time.Now()
-	t.log(line)
 }

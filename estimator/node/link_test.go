@@ -54,7 +54,7 @@ func TestServerIsAwaited(t *testing.T) {
 	var said lines
 	nc := connect(t, url, &said)
 	run(t, nc, Config{}, pendulum())
-	eventually(t, "says that the server cannot be reached", func() bool { return said.has("cannot be reached") && said.has("trying again") })
+	eventually(t, "says that the server cannot be reached", func() bool { return said.has("cannot be reached: no server answers there; trying again") })
 	serve(t, port)
 	client := connect(t, url, nil)
 	predictions := listen(t, client, wire.AllPredictions)
@@ -171,7 +171,7 @@ func TestTwoEstimatorsSeeEachOther(t *testing.T) {
 	if len(instances) != 2 {
 		t.Errorf("answered by %v", instances)
 	}
-	if !said.has("instance " + b.Instance()) {
+	if !said.has("instance \"" + b.Instance()) {
 		t.Errorf("said only %q", said.said)
 	}
 	stopB()
@@ -263,5 +263,19 @@ func TestPredictionTooLargeForTheServer(t *testing.T) {
 	n.answer(nc, n.box.get())
 	if err := n.tally.last[wire.Unsent]; err == nil || !strings.Contains(err.Error(), "fewer points") {
 		t.Errorf("said %v", err)
+	}
+}
+
+// The name of a rival is whatever somebody published: it must not reach a terminal
+// as it is.
+func TestTheNameOfARivalIsQuoted(t *testing.T) {
+	var said lines
+	n, err := New(Config{Vehicle: "v1", Log: said.add}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.hear((&wire.Status{Vehicle: "v1", Instance: "\x1b]0;owned\a\nall is well"}).Append(nil))
+	if len(said.said) != 1 || strings.ContainsAny(said.said[0], "\x1b\a\n") || !said.has("owned") {
+		t.Errorf("said %q", said.said)
 	}
 }

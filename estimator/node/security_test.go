@@ -24,8 +24,9 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// reaches says whether a link gets through to its server.
-func reaches(t *testing.T, l Link, want bool) {
+// reaches says whether a link gets through to its server, and if not, that it says
+// why: refusal is empty or a part of that.
+func reaches(t *testing.T, l Link, refusal string) {
 	t.Helper()
 	var said lines
 	l.Log = said.add
@@ -34,11 +35,14 @@ func reaches(t *testing.T, l Link, want bool) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if want {
+	if refusal == "" {
 		eventually(t, "connected", nc.IsConnected)
 		return
 	}
-	eventually(t, "refused", func() bool { return said.has("cannot be reached") })
+	eventually(t, "refused", func() bool { return said.has(refusal) })
+	if said.has("no server answers") {
+		t.Errorf("a server that refuses looks like one that is not there: %q", said.said)
+	}
 	if nc.IsConnected() {
 		t.Error("connected to a server that should have refused")
 	}
@@ -61,8 +65,8 @@ func TestNKey(t *testing.T) {
 	public, _ := user.PublicKey()
 	seed, _ := user.Seed()
 	s := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Nkeys: []*server.NkeyUser{{Nkey: public}}})
-	reaches(t, Link{URL: s.ClientURL(), NKey: write(t, "user.nk", seed)}, true)
-	reaches(t, Link{URL: s.ClientURL()}, false)
+	reaches(t, Link{URL: s.ClientURL(), NKey: write(t, "user.nk", seed)}, "")
+	reaches(t, Link{URL: s.ClientURL()}, "refuses this client (Authorization Violation)")
 }
 
 func TestCredentials(t *testing.T) {
@@ -88,8 +92,8 @@ func TestCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, TrustedKeys: []string{public(operator)}, AccountResolver: accounts})
-	reaches(t, Link{URL: s.ClientURL(), Creds: write(t, "user.creds", creds)}, true)
-	reaches(t, Link{URL: s.ClientURL()}, false)
+	reaches(t, Link{URL: s.ClientURL(), Creds: write(t, "user.creds", creds)}, "")
+	reaches(t, Link{URL: s.ClientURL()}, "refuses this client (Authorization Violation)")
 }
 
 // certificate returns the PEM files of a certificate for the loopback that signs
@@ -133,10 +137,10 @@ func TestTLS(t *testing.T) {
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12},
 	})
 	url := "nats://" + s.Addr().String()
-	reaches(t, Link{URL: url, CA: cert, Cert: cert, Key: key}, true)
-	reaches(t, Link{URL: url, CA: cert}, false) // no certificate of its own
+	reaches(t, Link{URL: url, CA: cert, Cert: cert, Key: key}, "")
+	reaches(t, Link{URL: url, CA: cert}, "gives no secure link") // no certificate of its own
 	other, _ := certificate(t)
-	reaches(t, Link{URL: url, CA: other, Cert: cert, Key: key}, false) // does not trust the server
+	reaches(t, Link{URL: url, CA: other, Cert: cert, Key: key}, "certificate signed by unknown authority") // does not trust the server
 }
 
 func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
@@ -157,6 +161,14 @@ func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
 		"key without cert":    {Link{Key: cert}, "give both"},
 		"key is no key":       {Link{Cert: cert, Key: empty}, "client certificate"},
 		"not a URL":           {Link{URL: "nats://[::1"}, "NATS at"},
+		"no such port":        {Link{URL: "nats://127.0.0.1:99999"}, "there is no port 99999"},
+		"port 0":              {Link{URL: "127.0.0.1:0"}, "there is no port 0"},
+		"port of letters":     {Link{URL: "nats://host:http"}, "NATS at"},
+		"nothing":             {Link{URL: ","}, "an address is empty"},
+		"nothing at the end":  {Link{URL: "nats://a,"}, "an address is empty"},
+		"no host":             {Link{URL: "nats://:4222"}, "a host is missing"},
+		"creds are a picture": {Link{Creds: write(t, "user.creds", []byte("\x89PNG\r\n"))}, "user.creds"},
+		"creds without seed":  {Link{Creds: write(t, "jwt", []byte("-----BEGIN NATS USER JWT-----\nabc\n------END NATS USER JWT------\n"))}, "credentials"},
 		"secret in the error": {Link{URL: "nats://me:secret@[::1"}, "…@"},
 	} {
 		nc, err := c.link.Connect()
@@ -167,7 +179,31 @@ func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, good := range []string{"nats://127.0.0.1:4222", "a", "a:1, tls://b:65535", "nats://u:p@[::1]:4222"} {
+		if err := addresses(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
 	if got := withoutSecrets("nats://me:s3@a:4222,tls://b,token@c"); got != "nats://…@a:4222,tls://b,…@c" {
 		t.Errorf("shown as %s", got)
 	}
+}
+
+// A server that is not there yet and then refuses is told as two things.
+func TestARefusalAfterAnAbsenceIsTold(t *testing.T) {
+	user, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, _ := user.PublicKey()
+	port := freePort(t)
+	var said lines
+	nc, err := Link{URL: "nats://127.0.0.1:" + itoa(port), Log: said.add}.Connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	eventually(t, "absent", func() bool { return said.has("no server answers") })
+	start(t, &server.Options{Host: "127.0.0.1", Port: port, Nkeys: []*server.NkeyUser{{Nkey: public}}})
+	eventually(t, "refused", func() bool { return said.has("refuses this client") })
 }

@@ -1,6 +1,10 @@
 package node
 
-import "github.com/dgm-robotics/dgm/estimator/wire"
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
 
 // take decides about a state that came in an epoch of the link: it goes to the
 // mailbox or is counted for what is wrong with it.
@@ -45,6 +49,7 @@ func (n *Node) take(data []byte, epoch uint64) {
 func (n *Node) hear(data []byte) {
 	_, steady := n.cfg.Clock()
 	if name := n.rivals.hear(data, steady); name != "" {
-		n.cfg.Log("another estimator, instance " + name + ", answers for vehicle " + n.cfg.Vehicle + ": stop one of them")
+		// Anybody may have written the name.
+		n.cfg.Log(fmt.Sprintf("another estimator, instance %.64q, answers for vehicle %s: stop one of them", name, n.cfg.Vehicle))
 	}
 }

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,6 +28,7 @@ func Connect(url, name string, say func(string), more ...nats.Option) (*nats.Con
 				say(fmt.Sprintf("lost the server (%v), states are dropped until it is back", err))
 			}
 		}),
+		nats.ReconnectErrHandler(refusals(say)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { say(err.Error()) }),
 	}, more...)...)
 	if err != nil {
@@ -35,4 +38,18 @@ func Connect(url, name string, say func(string), more ...nats.Option) (*nats.Con
 		say("waiting for a NATS server at " + url)
 	}
 	return nc, nil
+}
+
+// refusals says why a server that is there gives no link, once for each reason in
+// a row.
+func refusals(say func(string)) nats.ConnErrHandler {
+	last := ""
+	return func(_ *nats.Conn, err error) { // never two at a time
+		text := err.Error()
+		if errors.Is(err, nats.ErrNoServers) || strings.Contains(text, "connection refused") || text == last {
+			return
+		}
+		last = text
+		say(fmt.Sprintf("no link (%s), trying again", text))
+	}
 }

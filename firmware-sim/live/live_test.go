@@ -214,3 +214,25 @@ func TestBadNamesAndDivergence(t *testing.T) {
 		t.Error("connected to an address that is none")
 	}
 }
+
+// A server that refuses is told from one that is not there.
+func TestARefusalIsSaid(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, Authorization: "token"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(s.Shutdown)
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not come up")
+	}
+	var d diary
+	connect(t, s.ClientURL(), &d)
+	for range 1000 {
+		if d.has("no link (nats: Authorization Violation)") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("said %q", d.lines)
+}

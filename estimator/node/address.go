@@ -1,0 +1,57 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// addresses returns an error for a list in which something cannot be an address.
+func addresses(list string) error {
+	for _, a := range strings.Split(list, ",") {
+		a = strings.TrimSpace(a)
+		if a == "" {
+			return errors.New("an address is empty; write nats://host:4222, several separated by commas")
+		}
+		if !strings.Contains(a, "://") {
+			a = "nats://" + a
+		}
+		u, err := url.Parse(a)
+		if err != nil {
+			var e *url.Error
+			if errors.As(err, &e) {
+				err = e.Err // the address may hold a password
+			}
+			return err
+		}
+		if u.Hostname() == "" {
+			return errors.New("a host is missing; write nats://host:4222")
+		}
+		if p := u.Port(); p != "" {
+			if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
+				return fmt.Errorf("there is no port %s; they go from 1 to 65535", p)
+			}
+		}
+	}
+	return nil
+}
+
+// withoutSecrets hides passwords and tokens in a list of URLs.
+func withoutSecrets(list string) string {
+	parts := strings.Split(list, ",")
+	for i, p := range parts {
+		scheme, rest, ok := strings.Cut(p, "://")
+		if !ok {
+			scheme, rest = "", p
+		}
+		if at := strings.LastIndex(rest, "@"); at >= 0 {
+			rest = "…" + rest[at:]
+		}
+		if parts[i] = rest; ok {
+			parts[i] = scheme + "://" + rest
+		}
+	}
+	return strings.Join(parts, ",")
+}
