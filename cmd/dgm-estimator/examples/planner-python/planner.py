@@ -1,4 +1,4 @@
-"""What a planner does with predictions: python3 planner.py nats://127.0.0.1:4222 (needs nats-py and msgpack)."""
+"""What a planner does with predictions: python3 planner.py [nats://127.0.0.1:4222] (needs nats-py and msgpack)."""
 import asyncio, struct, sys
 import msgpack, nats
 
@@ -8,10 +8,11 @@ def vector(b):
 
 
 async def main():
-    nc = await nats.connect(sys.argv[1])
+    url = (sys.argv[1:] + ["nats://127.0.0.1:4222"])[0]
+    nc = await nats.connect(url)
     sub = await nc.subscribe("dgm.predict.*")
     await nc.flush()
-    print("listening", flush=True)
+    print("listening at", url, flush=True)
     async for m in sub.messages:
         p = msgpack.unpackb(m.data)
         t, mean, std = vector(p["horizon"]), vector(p["mean"]), vector(p["std"])
