@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/firmware-sim/live"
 )
 
@@ -23,7 +24,7 @@ const flightSeed = 1_000_000
 
 // takeOff starts the robot. It lands by itself after duration, unless that is 0.
 func takeOff(ctx context.Context, s *server.Server, sc *scene, seed uint64, duration time.Duration) (*simulator, error) {
-	nc, err := live.Connect(nats.DefaultURL, "dgm-demo robot", func(string) {}, nats.InProcessServer(s))
+	nc, err := node.Link{InProcess: s, Name: "dgm-demo robot"}.Connect()
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/live"
@@ -16,9 +16,10 @@ import (
 
 func liveCommand() *cobra.Command {
 	var (
-		robot               robotFlags
-		vehicle, url, creds string
-		duration            time.Duration
+		robot    robotFlags
+		server   link.Flags
+		vehicle  string
+		duration time.Duration
 	)
 	cmd := &cobra.Command{
 		Use:   "live --system NAME --vehicle v1",
@@ -30,8 +31,7 @@ func liveCommand() *cobra.Command {
 	robot.add(cmd, time.Second)
 	fl := cmd.Flags()
 	fl.StringVar(&vehicle, "vehicle", "", "states go to dgm.state.<vehicle>")
-	fl.StringVar(&url, "nats", nats.DefaultURL, "where the NATS server is")
-	fl.StringVar(&creds, "creds", "", "file with the user's credentials for the server")
+	server.Add(fl)
 	fl.DurationVar(&duration, "duration", 0, "how long; 0 = until interrupted")
 	if err := cmd.MarkFlagRequired("vehicle"); err != nil {
 		panic(err)
@@ -48,11 +48,7 @@ func liveCommand() *cobra.Command {
 			return cli.Usage("--duration %v must not be negative", duration)
 		}
 		say := func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-sim: %s\n", text) }
-		var options []nats.Option
-		if creds != "" {
-			options = append(options, nats.UserCredentials(creds))
-		}
-		nc, err := live.Connect(url, "dgm-sim "+vehicle, say, options...)
+		nc, err := server.Link("dgm-sim "+vehicle, say).Connect()
 		if err != nil {
 			return err
 		}
@@ -70,14 +66,18 @@ func liveCommand() *cobra.Command {
 		// What was published last must leave before the process does.
 		if nc.IsConnected() {
 			if err := nc.FlushTimeout(time.Second); err != nil {
-				return fmt.Errorf("NATS at %s: the last states may not have arrived: %w", url, err)
+				return fmt.Errorf("the last states may not have arrived: %w", err)
 			}
 		}
 		if sum.Sent == 0 && sum.Unsent > 0 {
-			return fmt.Errorf("NATS at %s: no server was there, %d states were dropped; start one or give --nats", url, sum.Unsent)
+			dropped := cli.Count(sum.Unsent, "state")
+			if err := nc.LastError(); err != nil {
+				return fmt.Errorf("the server takes no connection: %w; %s dropped; see --creds, --nkey and --tls-ca", err, dropped)
+			}
+			return fmt.Errorf("no server was there, %s dropped; start one or give --nats", dropped)
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %d states sent, %d lost by the sensors, %d without a server, %d too late\n",
-			vehicle, sum.Sent, sum.Lost, sum.Unsent, sum.Late)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s sent, %d lost by the sensors, %d without a server, %d too late\n",
+			vehicle, cli.Count(sum.Sent, "state"), sum.Lost, sum.Unsent, sum.Late)
 		return nil
 	}
 	return cmd

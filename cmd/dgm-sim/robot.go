@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,8 +94,11 @@ func (f *robotFlags) addFaults(c *robot.Config) error {
 		kind, rest, _ := strings.Cut(text, "=")
 		if kind != "wind" {
 			fault, err := sensor.Parse(text, p.States)
+			if err != nil && !slices.Contains(sensor.Kinds(), kind) {
+				return cli.Usage("--%v, and wind", err)
+			}
 			if err != nil {
-				return cli.Usage("--fault: %v; wind is written wind=0.5:1s", err)
+				return cli.Usage("--%v", err) // it begins with: fault kind=…
 			}
 			c.Faults = append(c.Faults, fault)
 			continue

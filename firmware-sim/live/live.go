@@ -44,7 +44,8 @@ const lateness = 100 * time.Millisecond
 // nap is the longest sleep between two looks at the context.
 const nap = 100 * time.Millisecond
 
-// Run runs the robot until the context or the duration ends, which is no error.
+// Run runs the robot until the context or the duration ends, which is no error. The
+// connection must keep nothing for later while it is down, as one of node.Link does.
 // It fails where the vehicle's name cannot be a subject and where the state is no
 // longer finite.
 func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) {

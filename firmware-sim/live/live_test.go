@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
@@ -33,7 +34,7 @@ func serve(t *testing.T, port int) *server.Server {
 	return s
 }
 
-// diary is what Connect had to say.
+// diary is what the link had to say.
 type diary struct {
 	mu    sync.Mutex
 	lines []string
@@ -53,7 +54,7 @@ func (d *diary) has(part string) bool {
 
 func connect(t *testing.T, url string, d *diary) *nats.Conn {
 	t.Helper()
-	nc, err := Connect(url, "test", d.say)
+	nc, err := node.Link{URL: url, Name: "test", Log: d.say}.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +160,6 @@ func TestNothingOldIsSentWhenTheServerComes(t *testing.T) {
 	}
 	var d diary
 	nc := connect(t, url, &d)
-	if !d.has("waiting for a NATS server at " + url) {
-		t.Errorf("said %q", d.lines)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var sum Summary
@@ -210,29 +208,4 @@ func TestBadNamesAndDivergence(t *testing.T) {
 	if _, err := Run(context.Background(), nc, c); err == nil || !strings.Contains(err.Error(), "no longer finite") {
 		t.Errorf("divergence: %v", err)
 	}
-	if _, err := Connect("nats://127.0.0.1:notaport", "x", func(string) {}); err == nil {
-		t.Error("connected to an address that is none")
-	}
-}
-
-// A server that refuses is told from one that is not there.
-func TestARefusalIsSaid(t *testing.T) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, Authorization: "token"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(s.Shutdown)
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not come up")
-	}
-	var d diary
-	connect(t, s.ClientURL(), &d)
-	for range 1000 {
-		if d.has("no link (nats: Authorization Violation)") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("said %q", d.lines)
 }

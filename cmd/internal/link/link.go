@@ -1,0 +1,37 @@
+// Package link owns the flags that say how to reach a NATS server: the same names
+// and meanings in every command that speaks to one. The connection itself is that
+// of estimator/node.
+package link
+
+import (
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/pflag"
+
+	"github.com/dgm-robotics/dgm/estimator/node"
+)
+
+// Flags are the values of the flags.
+type Flags struct {
+	URL   string
+	Creds string
+	NKey  string
+	CA    string
+	Cert  string
+	Key   string
+}
+
+// Add defines the flags.
+func (f *Flags) Add(set *pflag.FlagSet) {
+	set.StringVar(&f.URL, "nats", nats.DefaultURL, "the NATS server, or several separated by commas")
+	set.StringVar(&f.Creds, "creds", "", "credentials file for the server")
+	set.StringVar(&f.NKey, "nkey", "", "file with an nkey seed for the server")
+	set.StringVar(&f.CA, "tls-ca", "", "PEM file of the authorities to trust")
+	set.StringVar(&f.Cert, "tls-cert", "", "PEM file of this program's certificate")
+	set.StringVar(&f.Key, "tls-key", "", "PEM file of its private key")
+}
+
+// Link returns how to connect under a name; what happens to the connection is told
+// to log, in sentences without a full stop.
+func (f *Flags) Link(name string, log func(string)) node.Link {
+	return node.Link{URL: f.URL, Name: name, Creds: f.Creds, NKey: f.NKey, CA: f.CA, Cert: f.Cert, Key: f.Key, Log: log}
+}
