@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/binary16"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -168,27 +169,9 @@ func (a accessor) read(b []byte) float64 {
 	case 'd':
 		return math.Float64frombits(binary.LittleEndian.Uint64(b))
 	case 'g':
-		return half(binary.LittleEndian.Uint16(b))
+		return binary16.Float64(binary.LittleEndian.Uint16(b))
 	}
 	panic("ardupilot: not the type of a number")
-}
-
-// half turns a half-precision float (IEEE 754 binary16) into a float64.
-func half(v uint16) float64 {
-	sign, exponent, fraction := 1.0, int(v>>10&31), float64(v&1023)
-	if v>>15 != 0 {
-		sign = -1
-	}
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 31:
-		if fraction != 0 {
-			return math.NaN()
-		}
-		return math.Inf(int(sign))
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // fields lists the numbers of a record.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -119,7 +120,19 @@ func TestPlainTable(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
+	var zstandard bytes.Buffer
+	zw, err := zstd.NewWriter(&zstandard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zw.Write([]byte(table)); err != nil {
+		t.Fatal(err)
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
 	forms := map[string]string{
+		"zstd":                 zstandard.String(),
 		"comma":                table,
 		"semicolon":            strings.ReplaceAll(table, ",", ";"),
 		"tab":                  strings.ReplaceAll(table, ",", "\t"),

@@ -2,7 +2,7 @@
 //
 // A map (map.toml, see [Map]) says which column becomes which channel, and how
 // time is written. [Import] reads one file or several, comma, semicolon or tab
-// separated, plain or gzipped, and writes one log: all of it, or nothing where
+// separated, plain, .gz or .zst, and writes one log: all of it, or nothing where
 // anything is wrong.
 //
 // # What becomes of what

@@ -169,7 +169,7 @@ func (j *job) file(ctx context.Context, r *rows, f func(*row) error) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			j.tell(r.table.read)
+			j.tell(r.table.file.Taken())
 		}
 		row, err := r.next()
 		if errors.Is(err, io.EOF) {
@@ -185,7 +185,7 @@ func (j *job) file(ctx context.Context, r *rows, f func(*row) error) error {
 	if err := r.checkRate(); err != nil {
 		return err
 	}
-	j.done += r.table.read
+	j.done += r.table.file.Taken()
 	j.tell(0)
 	return nil
 }

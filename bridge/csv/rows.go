@@ -184,7 +184,7 @@ func (r *rows) name(cells []string) string {
 // stem is the name of a file without its folder and its endings for text and
 // packing.
 func stem(path string) string {
-	base := strings.TrimSuffix(filepath.Base(path), ".gz")
+	base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst")
 	if short := strings.TrimSuffix(base, filepath.Ext(base)); short != "" {
 		return short
 	}

@@ -3,7 +3,6 @@ package csv
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/dgm-robotics/dgm/bridge/input"
 )
 
 // maxLine bounds a line, so that a file that is no table does not fill memory.
@@ -20,8 +21,7 @@ const maxLine = 1 << 20
 // table reads one file row by row.
 type table struct {
 	path    string
-	file    *os.File
-	read    int64 // bytes of the file so far
+	file    *input.File
 	records *csv.Reader
 	columns []string
 	line    int // of the row last returned
@@ -30,11 +30,15 @@ type table struct {
 // openTable opens a file, finds out how it is packed and separated, and reads
 // the names of its columns. wanted are the columns that must be there.
 func openTable(path string, wanted []string) (*table, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	t := &table{path: path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, t.fail(0, "", "is a folder", "give its files one by one")
 	}
-	t := &table{path: path, file: f}
+	f, err := input.Open(path)
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	t.file = f
 	if err := t.start(wanted); err != nil {
 		f.Close()
 		return nil, err
@@ -45,17 +49,7 @@ func openTable(path string, wanted []string) (*table, error) {
 func (t *table) close() { t.file.Close() }
 
 func (t *table) start(wanted []string) error {
-	if info, err := t.file.Stat(); err == nil && info.IsDir() {
-		return t.fail(0, "", "is a folder", "give its files one by one")
-	}
-	text := bufio.NewReaderSize(countingReader{t.file, &t.read}, 64<<10)
-	if head, _ := text.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		unzipped, err := gzip.NewReader(text)
-		if err != nil {
-			return t.failed(err)
-		}
-		text = bufio.NewReaderSize(unzipped, 64<<10)
-	}
+	text := bufio.NewReaderSize(t.file, 64<<10)
 	head, err := text.Peek(64 << 10)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return t.failed(err)
@@ -225,6 +219,10 @@ func (t *table) fail(line int, field, reason, mend string) error {
 
 // failed makes an error of what the libraries say.
 func (t *table) failed(err error) error {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		return err
+	}
+	var packed *input.PackError
 	e := &Error{File: t.path, Reason: err.Error(), Err: err}
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
@@ -233,22 +231,10 @@ func (t *table) failed(err error) error {
 	switch {
 	case errors.Is(err, errLongLine):
 		e.Line, e.Reason, e.Mend = t.line+1, errLongLine.Error(), "give a table of text with line ends"
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF):
-		e.Line, e.Reason, e.Mend = 0, "the gzip data are damaged or cut off ("+err.Error()+")", "compress or copy the file again"
+	case errors.As(err, &packed):
+		e.Line, e.Reason, e.Mend = 0, fmt.Sprintf("the %s data are damaged or cut off (%v)", packed.Packing, packed.Err), "compress or copy the file again"
 	}
 	return e
-}
-
-// countingReader counts what was read.
-type countingReader struct {
-	r io.Reader
-	n *int64
-}
-
-func (c countingReader) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b)
-	*c.n += int64(n)
-	return n, err
 }
 
 var errLongLine = fmt.Errorf("a line of more than %d bytes", maxLine)

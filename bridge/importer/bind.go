@@ -133,6 +133,9 @@ func (s *Source) paths() []string {
 			all = append(all, p)
 		}
 	}
+	for i := range all {
+		all[i], _ = strings.CutPrefix(all[i], "-")
+	}
 	return all
 }
 
@@ -242,7 +245,9 @@ func (p *plan) output(c *Channel, s *Source, id topicID, files []*survey) error 
 	}
 	var columns []int
 	for _, path := range s.valuePaths() {
+		path, negative := strings.CutPrefix(path, "-")
 		columns = append(columns, p.column(tr, path))
+		o.negative = append(o.negative, negative)
 	}
 	if len(s.Quaternion) > 0 {
 		o.kind = quaternion
@@ -304,7 +309,7 @@ func (p *plan) unit(s *Source, to string, id topicID, file *survey) (scale, offs
 	if from == "" {
 		said = "the log"
 		for _, f := range file.find(id).Topic.Fields() {
-			if f.Path == s.valuePaths()[0] {
+			if f.Path == s.paths()[0] {
 				from = f.Unit
 			}
 		}

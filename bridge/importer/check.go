@@ -115,6 +115,8 @@ func (s *Source) check(c *Channel) (reason, mend string) {
 		return fmt.Sprintf("an attitude has three names, not %d", n), `write names = ["roll", "pitch", "yaw"]`
 	case len(s.Quaternion) > 0 && len(s.Quaternion) != 4:
 		return fmt.Sprintf("a quaternion has four fields, not %d", len(s.Quaternion)), "write them in the order w, x, y, z"
+	case strings.HasPrefix(strings.Join(s.Quaternion, ","), "-") || strings.Contains(strings.Join(s.Quaternion, ","), ",-"):
+		return "a field of a quaternion has a minus", "remove it, and say which axes it has"
 	case len(s.Euler) > 0 && len(s.Euler) != 3:
 		return fmt.Sprintf("euler has three fields, not %d", len(s.Euler)), "write them in the order roll, pitch, yaw"
 	case !ok:

@@ -26,6 +26,7 @@ type output struct {
 	times                 int     // where its factor stands, −1 = none
 	unitScale, unitOffset float64 // into the log's unit
 	scale, offset         float64 // of the map
+	negative              []bool  // of each value: its sign is turned
 
 	fromWorld, fromBody, toWorld, toBody frames.Frame // of vectors and attitudes; unknown = kept
 }
@@ -38,6 +39,9 @@ func (o *output) write(dst, row []float64) {
 	}
 	in := row[o.at : o.at+o.n]
 	for i, v := range in {
+		if o.negative[i] {
+			v = -v
+		}
 		v = o.unitScale*v + o.unitOffset
 		if o.times >= 0 {
 			v *= row[o.times]

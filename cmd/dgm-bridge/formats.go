@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
+	"github.com/dgm-robotics/dgm/bridge/crazyflie"
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
@@ -54,6 +55,13 @@ var formats = []format{
 		},
 		magic: func(head []byte) bool { return bytes.HasPrefix(head, mcap.Magic) },
 	},
+	{
+		name: "crazyflie", short: "Turn logs of a Crazyflie's micro-SD card into a flight log", what: "LOG",
+		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
+			return source(crazyflie.Open(path, w))
+		},
+		magic: crazyflie.Is,
+	},
 }
 
 // source makes a nil interface of a nil reader.
@@ -90,5 +98,15 @@ func formatOf(name, path string) (*format, error) {
 			return &formats[i], nil
 		}
 	}
-	return nil, fmt.Errorf("%s: this is none of the logs with topics (%s); name its format with --format; a table of text is imported by import csv", path, strings.Join(names, ", "))
+	return nil, &unknownFormat{path, names}
+}
+
+// unknownFormat says that a file is no log with topics.
+type unknownFormat struct {
+	path  string
+	names []string
+}
+
+func (e *unknownFormat) Error() string {
+	return fmt.Sprintf("%s: this is none of the logs with topics (%s); name its format with --format; a table of text is imported by import csv", e.path, strings.Join(e.names, ", "))
 }

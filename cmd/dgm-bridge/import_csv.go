@@ -16,9 +16,10 @@ func importCSV() *cobra.Command {
 	var mapFile, out string
 	cmd := &cobra.Command{
 		Use:   "csv --map map.toml --out flight.msgpack FILE.csv ...",
-		Short: "Turn tables of text (comma, semicolon or tab; .gz as well) into a flight log",
-		Long: `Turn tables of text (comma, semicolon or tab separated; gzipped as well) into a
-flight log. Every file begins a segment. The map says what is in the columns:
+		Short: "Turn tables of text (comma, semicolon or tab; .gz and .zst as well) into a flight log",
+		Long: `Turn tables of text (comma, semicolon or tab separated; .gz and .zst as
+well) into a flight log. Every file begins a segment. The map says what is in the
+columns:
 
     vehicle = "pendulum"
     [time]

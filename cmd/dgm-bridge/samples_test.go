@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
@@ -41,6 +42,10 @@ func TestRealLogs(t *testing.T) {
 			}
 			if len(rep.Topics) != c.topics || messages != c.messages {
 				t.Errorf("%d topics, %d messages, want %d, %d", len(rep.Topics), messages, c.topics, c.messages)
+			}
+			code, out, errs = run("topics", path, "--suggest")
+			if _, err := importer.ParseMap("suggestion", []byte(out)); err != nil || code != cli.Done || !strings.Contains(out, "The preset "+c.preset+" fits this log") {
+				t.Errorf("exit %d, %s, %v", code, errs, err)
 			}
 			code, out, errs = run("import", c.format, "--preset", c.preset, path, "--out", filepath.Join(t.TempDir(), "f.msgpack"))
 			if code != cli.Done || errs != "" {

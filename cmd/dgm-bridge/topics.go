@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -26,13 +30,16 @@ type topicReport struct {
 }
 
 func topics() *cobra.Command {
-	var asJSON, fields bool
+	var asJSON, fields, suggest bool
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "topics FILE",
 		Short: "Say which topics are in a log, how many messages they have, and what could not be read",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if suggest {
+				return suggestMap(cmd, kind, args[0])
+			}
 			f, err := formatOf(kind, args[0])
 			if err != nil {
 				return err
@@ -70,8 +77,29 @@ func topics() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
 	cmd.Flags().BoolVar(&fields, "fields", false, "list the fields of each topic, too")
 	cmd.Flags().StringVar(&kind, "format", "", "format of the file (default: by what it begins with)")
-	cmd.MarkFlagsMutuallyExclusive("json", "fields")
+	cmd.Flags().BoolVar(&suggest, "suggest", false, "write a commented map from what is inside, of a table of text as well")
+	cmd.MarkFlagsMutuallyExclusive("json", "fields", "suggest")
 	return cmd
+}
+
+// suggestMap writes a map to begin with.
+func suggestMap(cmd *cobra.Command, kind, path string) error {
+	f, err := formatOf(kind, path)
+	var unknown *unknownFormat
+	if errors.As(err, &unknown) {
+		return csv.Suggest(cmd.OutOrStdout(), path)
+	}
+	if err != nil {
+		return err
+	}
+	show, done := progress()
+	defer done()
+	var text bytes.Buffer
+	if err := importer.Suggest(cmd.Context(), &text, path, f.open, show); err != nil {
+		return err
+	}
+	_, err = text.WriteTo(cmd.OutOrStdout())
+	return err
 }
 
 // writeText writes the report for people.

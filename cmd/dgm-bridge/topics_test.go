@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -111,7 +112,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs with topics (ulog, ardupilot, mavlink, mcap", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs with topics (ulog, ardupilot, mavlink, mcap, crazyflie)", []string{"topics", in("a.csv")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
 		{cli.Failed, "no such file", []string{"topics", in("nix")}},
@@ -132,6 +133,45 @@ func TestTopicsAndImportULog(t *testing.T) {
 	}
 	if _, err := os.Stat(in("g.msgpack")); err == nil {
 		t.Error("a failed import left a log")
+	}
+}
+
+// A suggestion is a map, and one by which the log it was made from is imported.
+func TestSuggest(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	table := "time,theta,note,torque,still\n"
+	for i := range 50 {
+		table += fmt.Sprintf("%d,%.3f,x,%d,7\n", 5*i, math.Sin(float64(i)), i%3)
+	}
+	for name, data := range map[string]string{"a.ulg": string(smallULog()), "a.csv": table, "empty.csv": "", "text.csv": "a,b\nx,y\n"} {
+		if err := os.WriteFile(in(name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ format, file, rows, want string }{
+		{"ulog", "a.ulg", "500 rows", "field = \"q[0]\" # -1 to 1\n"},
+		{"csv", "a.csv", "50 rows", "unit = \"ms\" # s, ms, us or ns: guessed from the step\n"},
+	} {
+		code, out, errs := run("topics", in(c.file), "--suggest")
+		if code != cli.Done || errs != "" || !strings.Contains(out, c.want) {
+			t.Fatalf("%s: exit %d, %s, no %q in\n%s", c.file, code, errs, c.want, out)
+		}
+		if err := os.WriteFile(in("map.toml"), []byte(out), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		code, report, errs := run("import", c.format, "--map", in("map.toml"), in(c.file), "--out", in("f.msgpack"))
+		if code != cli.Done || !strings.Contains(report, c.rows) {
+			t.Errorf("%s: exit %d, %s%s by\n%s", c.file, code, errs, report, out)
+		}
+	}
+	if _, out, _ := run("topics", in("a.csv"), "--suggest"); !strings.Contains(out, "name = \"torque\"\ncolumn = \"torque\"\nrole = \"input\"") || !strings.Contains(out, "# [[channel]] # 7 throughout") || !strings.Contains(out, "# [[channel]] # text") {
+		t.Error(out)
+	}
+	for file, want := range map[string]string{"empty.csv": "the file is empty", "text.csv": "no column of it looks like a time"} {
+		if code, _, errs := run("topics", in(file), "--suggest"); code != cli.Failed || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", file, code, errs)
+		}
 	}
 }
 

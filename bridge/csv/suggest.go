@@ -1,0 +1,152 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// suggestRows is how many rows a suggestion looks at.
+const suggestRows = 10_000
+
+// column is what a suggestion knows of a column.
+type column struct {
+	name      string
+	numbers   int  // cells that are numbers
+	others    int  // cells that are neither a number nor missing
+	rises     bool // no cell is below the one before it
+	last      float64
+	low, high float64
+	steps     []float64
+}
+
+// Suggest reads the start of a table and writes a map of what is in it, commented:
+// the column that looks like the time, its unit by the step, and a channel for
+// each column of numbers that vary.
+func Suggest(w io.Writer, path string) error {
+	t, err := openTable(path, nil)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	columns := make([]column, len(t.columns))
+	for i, name := range t.columns {
+		columns[i] = column{name: name, rises: true, last: math.Inf(-1), low: math.Inf(1), high: math.Inf(-1)}
+	}
+	rows := 0
+	for ; rows < suggestRows; rows++ {
+		cells, err := t.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for i := range columns {
+			columns[i].take(strings.TrimSpace(cells[i]))
+		}
+	}
+	clock := timeOf(columns)
+	if rows == 0 || clock < 0 {
+		return t.fail(0, "", "no column of it looks like a time", "add a column whose values rise, or write the map by hand")
+	}
+	unit := unitOf(&columns[clock])
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\nvehicle = \"robot\"\n\n[time]\ncolumn = %s\nunit = %s # s, ms, us or ns: guessed from the step\n",
+		filepath.Base(path), rows, strconv.Quote(columns[clock].name), strconv.Quote(unit))
+	for i := range columns {
+		if c := &columns[i]; i != clock {
+			c.write(&b)
+		}
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// take looks at a cell.
+func (c *column) take(cell string) {
+	if missing(cell) {
+		return
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil || math.IsInf(v, 0) {
+		c.others++
+		return
+	}
+	if c.numbers > 0 {
+		c.rises = c.rises && v >= c.last
+		if d := v - c.last; d > 0 && len(c.steps) < 1000 {
+			c.steps = append(c.steps, d)
+		}
+	}
+	c.numbers++
+	c.last, c.low, c.high = v, math.Min(c.low, v), math.Max(c.high, v)
+}
+
+// timeOf returns the column that looks like the time, or −1: one that rises, best
+// one that is called so.
+func timeOf(columns []column) int {
+	best, score := -1, 0
+	for i := range columns {
+		c := &columns[i]
+		if c.others > 0 || c.numbers == 0 || len(c.steps) == 0 && c.numbers > 1 {
+			continue
+		}
+		n, name := 0, strings.ToLower(c.name)
+		if c.rises {
+			n += 4
+		}
+		if name == "t" || name == "time" || name == "timestamp" {
+			n += 4
+		} else if strings.HasPrefix(name, "t[") || strings.HasPrefix(name, "t_") || strings.Contains(name, "time") || strings.Contains(name, "stamp") {
+			n += 3
+		}
+		if n > score && n >= 4 {
+			best, score = i, n
+		}
+	}
+	return best
+}
+
+// unitOf guesses the unit of the time from the median step: the first in which a
+// robot could have been sampled so.
+func unitOf(c *column) string {
+	if len(c.steps) == 0 {
+		return "s"
+	}
+	slices.Sort(c.steps)
+	for _, unit := range []string{"s", "ms", "us", "ns"} {
+		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(int64(step)) {
+			return unit
+		}
+	}
+	return "s"
+}
+
+// inputWords are parts of the names of columns that hold commands.
+var inputWords = []string{"cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl"}
+
+// write writes the channel of a column, commented out where it cannot be one.
+func (c *column) write(b *strings.Builder) {
+	hash, why := "", ""
+	switch {
+	case c.numbers == 0 && c.others == 0:
+		hash, why = "# ", "empty"
+	case c.others > 0:
+		hash, why = "# ", "text: perhaps segment_column of [time]"
+	case c.low == c.high:
+		hash, why = "# ", fmt.Sprintf("%.6g throughout", c.low)
+	default:
+		why = fmt.Sprintf("%.6g to %.6g", c.low, c.high)
+	}
+	role, name := "state", strings.ToLower(c.name)
+	if slices.ContainsFunc(inputWords, func(w string) bool { return strings.Contains(name, w) }) || name == "u" {
+		role = "input"
+	}
+	fmt.Fprintf(b, "\n%s[[channel]] # %s\n%sname = %s\n%scolumn = %s\n%srole = %q\n", hash, why, hash, strconv.Quote(c.name), hash, strconv.Quote(c.name), hash, role)
+}
