@@ -5,16 +5,27 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is also what this program is as a child of itself.
+func TestMain(m *testing.M) {
+	if os.Getenv(asChild) != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // bench runs the command with arguments.
 func bench(out io.Writer, args ...string) (code int, said string) {
@@ -29,12 +40,12 @@ func bench(out io.Writer, args ...string) (code int, said string) {
 
 func TestLatencyDocument(t *testing.T) {
 	var out bytes.Buffer
-	if code, said := bench(&out, "latency", "--json", "--rate", "20,40", "--points", "3", "--duration", "250ms"); code != cli.Done {
+	if code, said := bench(&out, "latency", "--json", "--rate", "20,40", "--points", "3", "--duration", "250ms", "--load", "both"); code != cli.Done {
 		t.Fatalf("code %d: %s", code, said)
 	}
 	var doc map[string][]map[string]any
 	d := json.NewDecoder(&out)
-	if err := d.Decode(&doc); err != nil || d.More() || len(doc) != 1 || len(doc["latency"]) != 2 {
+	if err := d.Decode(&doc); err != nil || d.More() || len(doc) != 1 || len(doc["latency"]) != 4 {
 		t.Fatalf("%v: %v", err, doc)
 	}
 	for i, row := range doc["latency"] {
@@ -43,11 +54,11 @@ func TestLatencyDocument(t *testing.T) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
-		if strings.Join(keys, " ") != "late loaded missing p50_us p999_us p99_us points rate_hz" {
+		if strings.Join(keys, " ") != "late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb" {
 			t.Errorf("row %d: fields %v", i, keys)
 		}
 		p50, p99, p999 := row["p50_us"].(float64), row["p99_us"].(float64), row["p999_us"].(float64)
-		if row["rate_hz"] != []float64{20, 40}[i] || row["points"] != 3.0 || row["loaded"] != false || !(p50 > 0 && p50 <= p99 && p99 <= p999) {
+		if row["rate_hz"] != []float64{20, 40}[i%2] || row["points"] != 3.0 || row["loaded"] != (i >= 2) || !(p50 > 0 && p50 <= p99 && p99 <= p999) {
 			t.Errorf("row %d: %v", i, row)
 		}
 	}
@@ -84,6 +95,7 @@ func TestLatencySummary(t *testing.T) {
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"speed"}, {"latency", "--points", "0"}, {"latency", "--rate", "0"}, {"latency", "--rate", "fast"}, {"latency", "--duration", "1ms"},
+		{"latency", "--load", "some"}, {"latency", "--priority", "99"}, {"chaos", "--only", "rain"}, {"chaos", "--day", "1s"},
 	} {
 		if code, said := bench(io.Discard, args...); code != cli.Wrong || said == "" {
 			t.Errorf("%v: code %d, %q", args, code, said)
@@ -91,5 +103,78 @@ func TestWrongUsage(t *testing.T) {
 	}
 	if code, said := bench(io.Discard, "latency", "--model", "missing.dgm"); code != cli.Failed || !strings.Contains(said, "missing.dgm") {
 		t.Errorf("missing model: code %d, %q", code, said)
+	}
+}
+
+// A few scenarios in earnest, the whole table by name.
+func TestChaosDocument(t *testing.T) {
+	if testing.Short() {
+		t.Skip("scenarios of chaos: left out of short runs, they take seconds")
+	}
+	if len(scenarios) < 12 {
+		t.Errorf("only %d scenarios", len(scenarios))
+	}
+	names := []string{"disk full", "corrupt model offered", "sender starts again"}
+	var out bytes.Buffer
+	code, said := bench(&out, "chaos", "--json", "--only", strings.Join(names, ","))
+	if code != cli.Done {
+		t.Fatalf("code %d: %s; %s", code, said, out.String())
+	}
+	var doc map[string][]map[string]any
+	if err := json.Unmarshal(out.Bytes(), &doc); err != nil || len(doc["chaos"]) != len(names) {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	for i, row := range doc["chaos"] {
+		for _, key := range []string{"lost", "stale", "nonfinite"} {
+			if row[key] != 0.0 {
+				t.Errorf("%s: %v", names[i], row)
+			}
+		}
+		if row["scenario"] != names[i] || row["ok"] != true || row["answered"].(float64) < 10 {
+			t.Errorf("%s: %v", names[i], row)
+		}
+	}
+	out.Reset()
+	if code, _ := bench(&out, "chaos", "--list"); code != cli.Done || strings.Count(out.String(), "\n") != len(scenarios) {
+		t.Errorf("listed %q", out.String())
+	}
+}
+
+// The planner of the scenarios sees what it is there to see.
+func TestThePlannerSeesLies(t *testing.T) {
+	c := newClock(0)
+	now := c.unix()
+	good := wire.Prediction{
+		Vehicle: vehicle, Seq: 1, T: now, ValidUntil: now + 1e9, Channels: []string{"a"}, Units: []string{""}, Horizon: []float64{1},
+		Mean: []float64{1}, Std: []float64{1}, ObsStd: []float64{1},
+	}
+	p := &planner{clock: c, answers: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	for i, change := range []func(q *wire.Prediction){
+		func(*wire.Prediction) {},
+		func(q *wire.Prediction) { q.Mean = []float64{math.NaN()} },
+		func(q *wire.Prediction) { q.Std = []float64{-1} },
+		func(q *wire.Prediction) { q.ValidUntil = now - 1 },
+		func(q *wire.Prediction) { q.ValidUntil = now + 5e9 },
+	} {
+		q := good
+		change(&q)
+		p.prediction(q.Append(nil))
+		stale, nonfinite := p.lies()
+		if want := [][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 2}, {2, 2}}[i]; stale != want[0] || nonfinite != want[1] || len(p.answers) != 1 {
+			t.Errorf("after message %d: %d stale, %d not finite, %d answers", i, stale, nonfinite, len(p.answers))
+		}
+	}
+	at := time.Now()
+	tr := &trial{planner: p, robot: &robot{at: map[uint64]time.Time{1: at, 2: at, 3: at.Add(time.Second)}}}
+	if lost, answered := tr.lost(); lost != 2 || answered != 1 {
+		t.Errorf("%d lost, %d answered", lost, answered)
+	}
+	tr.faults = []fault{{at.Add(-time.Millisecond), at}}
+	if lost, _ := tr.lost(); lost != 1 {
+		t.Errorf("%d lost outside the fault", lost)
+	}
+	p.replaced["x"] = 1
+	if lost, _ := tr.lost(); lost != 0 {
+		t.Errorf("%d lost without a reason", lost)
 	}
 }

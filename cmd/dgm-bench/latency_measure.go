@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -25,29 +28,41 @@ const (
 	straggler = time.Second      // for the last answers
 )
 
-// measureLatency serves a model for one row and measures from a client.
-func measureLatency(ctx context.Context, m *model.Model, rate float64, points int, duration time.Duration) (latencyRow, error) {
-	row := latencyRow{Rate: rate, Points: points}
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
-		NoFastProducerStall: true, // one slow subscriber must not slow the others
-	})
+// measureLatency measures one row.
+func measureLatency(ctx context.Context, m *model.Model, j latencyJob) (row latencyRow, err error) {
+	row = latencyRow{Rate: j.rate, Points: j.points, Loaded: j.loaded}
+	s, err := startServer(server.RANDOM_PORT)
 	if err != nil {
 		return row, err
 	}
-	s.Start()
-	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	if !s.ReadyForConnections(patience) {
-		return row, errors.New("the NATS server does not start on the loopback")
-	}
-	stop, err := serveBench(ctx, s.ClientURL(), m, points)
+	defer stopServer(s)
+	dir, err := os.MkdirTemp("", "dgm-bench")
 	if err != nil {
 		return row, err
 	}
-	sent := warmUp + int(math.Round(rate*duration.Seconds()))
-	latencies, err := exchange(ctx, s.ClientURL(), m, rate, sent)
-	if stopped := stop(); err == nil {
-		err = stopped
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "flight.dgm")
+	if err := model.WriteFile(file, m); err != nil {
+		return row, err
+	}
+	if j.loaded {
+		burn, err := startChild("burn")
+		if err != nil {
+			return row, err
+		}
+		defer func() { _ = burn.stop() }()
+	}
+	est, err := startChild("serve", "--nats", s.ClientURL(), "--model", file, "--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority))
+	if err != nil {
+		return row, err
+	}
+	sent := warmUp + int(math.Round(j.rate*j.duration.Seconds()))
+	half := 0.
+	latencies, err := exchange(ctx, s.ClientURL(), m, j.rate, sent, func() { half = est.resident() })
+	row.Memory = est.resident()
+	row.Growth = row.Memory - half
+	if e := est.stop(); err == nil && e != nil {
+		err = fmt.Errorf("the estimator: %w", e)
 	}
 	if err != nil {
 		return row, err
@@ -78,34 +93,9 @@ func (r *latencyRow) fill(latencies []int64) {
 	r.P50, r.P99, r.P999 = at(0.5), at(0.99), at(0.999)
 }
 
-// serveBench runs an estimator with a connection of its own. stop ends it.
-func serveBench(ctx context.Context, url string, m *model.Model, points int) (stop func() error, err error) {
-	cfg := node.Config{Vehicle: vehicle}
-	for i := range points {
-		cfg.Times = append(cfg.Times, m.Horizon*float64(i+1)/float64(points))
-	}
-	n, err := node.New(cfg, m)
-	if err != nil {
-		return nil, err
-	}
-	nc, err := node.Link{URL: url, Name: "dgm-bench estimator"}.Connect()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx, nc) }()
-	return func() error {
-		cancel()
-		err := <-done
-		nc.Close()
-		return err
-	}, nil
-}
-
 // exchange sends states at a rate and returns the latency of each in ns, 0 for
-// those that were never answered.
-func exchange(ctx context.Context, url string, m *model.Model, rate float64, states int) ([]int64, error) {
+// those that were never answered. half is called when half of them were sent.
+func exchange(ctx context.Context, url string, m *model.Model, rate float64, states int, half func()) ([]int64, error) {
 	nc, err := nats.Connect(url, nats.Name("dgm-bench client"))
 	if err != nil {
 		return nil, fmt.Errorf("NATS at %s: %w", url, err)
@@ -135,9 +125,14 @@ func exchange(ctx context.Context, url string, m *model.Model, rate float64, sta
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P)}
 	var buf []byte
-	begin := time.Now()
+	sleeper := realtime.NewSleeper(int64(time.Since(start)), 0)
+	defer sleeper.Close()
+	begin := int64(time.Since(start))
 	for i := range states {
-		time.Sleep(time.Until(begin.Add(time.Duration(float64(i) / rate * 1e9))))
+		sleeper.Until(begin + int64(float64(i)/rate*1e9))
+		if i == states/2 {
+			half()
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -110,7 +110,7 @@ const (
 	buffered = "node: the connection keeps what is published while it is down; make it with Link.Connect"
 	drainFor = time.Second
 
-	mostPending      = 1024
+	mostPending      = 8192
 	mostPendingBytes = 16 << 20
 )
 

@@ -337,7 +337,7 @@ var permits = []permit{
 	},
 	{
 		"estimator/node",
-		[]string{"os", "time", "sync", "context", "runtime", "math/rand"},
+		[]string{"os", "net", "time", "sync", "context", "runtime", "math/rand"},
 		"the process around the core: it has the network, the clock and the goroutines so that the core needs none",
 	},
 }

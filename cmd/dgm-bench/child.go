@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
+)
+
+// A child is this program started again with other arguments, to do something in a
+// process of its own. It ends when its standard input does, so that it cannot
+// outlive who started it.
+type child struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+}
+
+// asChild names the environment variable that tells a program that it is a child,
+// for tests, whose program is not dgm-bench.
+const asChild = "DGM_BENCH_CHILD"
+
+func startChild(args ...string) (*child, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(self, args...)}
+	c.cmd.Env = append(os.Environ(), asChild+"=1")
+	c.cmd.Stderr = os.Stderr
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", args[0], err)
+	}
+	return c, nil
+}
+
+// stop ends the child in order.
+func (c *child) stop() error {
+	_ = c.stdin.Close()
+	return c.cmd.Wait()
+}
+
+// resident returns the memory of the child that is in RAM, MB; 0 where the system
+// does not tell.
+func (c *child) resident() float64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) >= 2 && f[0] == "VmRSS:" {
+			kb, _ := strconv.ParseFloat(f[1], 64)
+			return kb / 1024
+		}
+	}
+	return 0
+}
+
+// untilStdinEnds returns a context that ends with the standard input.
+func untilStdinEnds(ctx context.Context, in io.Reader) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// burnCommand keeps every core busy.
+func burnCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "burn", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := untilStdinEnds(cmd.Context(), cmd.InOrStdin())
+			defer cancel()
+			var wg sync.WaitGroup
+			for range runtime.NumCPU() {
+				wg.Go(func() {
+					x := 1.
+					for i := 0; ctx.Err() == nil; i++ {
+						for range 10000 {
+							x = x*1.0000001 + 1e-9
+						}
+					}
+					runtime.KeepAlive(x)
+				})
+			}
+			wg.Wait()
+			return nil
+		},
+	}
+}
+
+// serveCommand is an estimator in a process of its own.
+func serveCommand() *cobra.Command {
+	var url, file, name, record, trust string
+	var points, priority int
+	var most uint64
+	cmd := &cobra.Command{Use: "serve", Hidden: true, Args: cobra.NoArgs}
+	f := cmd.Flags()
+	f.StringVar(&url, "nats", "", "")
+	f.StringVar(&file, "model", "", "")
+	f.StringVar(&name, "vehicle", vehicle, "")
+	f.IntVar(&points, "points", 0, "")
+	f.IntVar(&priority, "priority", 0, "")
+	f.StringVar(&record, "record", "", "")
+	f.StringVar(&trust, "trust", "", "")
+	f.Uint64Var(&most, "most-file-bytes", 0, "")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		ctx, cancel := untilStdinEnds(cmd.Context(), cmd.InOrStdin())
+		defer cancel()
+		rt := realtime.Settings{Priority: priority, LockMemory: priority > 0, Collect: 400, Memory: 256 << 20}
+		if err := rt.Apply(); err != nil {
+			return err
+		}
+		m, err := model.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if most > 0 {
+			if err := limitFiles(most); err != nil {
+				return err
+			}
+		}
+		cfg := node.Config{Vehicle: name, Priority: priority, Record: record, TrustFile: trust, Every: 100 * time.Millisecond}
+		for i := range points {
+			cfg.Times = append(cfg.Times, m.Horizon*float64(i+1)/float64(points))
+		}
+		n, err := node.New(cfg, m)
+		if err != nil {
+			return err
+		}
+		nc, err := node.Link{URL: url, Name: "dgm-bench estimator"}.Connect()
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+		if err := n.Run(ctx, nc); err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	}
+	return cmd
+}
