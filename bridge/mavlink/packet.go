@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"github.com/bluenviron/gomavlib/v3/pkg/x25"
 )
 
 const (
@@ -68,8 +66,26 @@ func parsePacket(b []byte) (p packet, err error) {
 
 // fits says whether the checksum fits a message's definition.
 func (p *packet) fits(l *layout) bool {
-	h := x25.New()
-	h.Write(p.summed)
-	h.Write([]byte{l.crcExtra})
-	return h.Sum16() == p.sum
+	sum := uint16(0xFFFF)
+	for _, b := range p.summed {
+		sum = sum>>8 ^ sums[byte(sum)^b]
+	}
+	return sum>>8^sums[byte(sum)^l.crcExtra] == p.sum
 }
+
+// sums is the checksum of each byte: CRC-16 with the polynomial 0x1021, reflected,
+// as MAVLink uses it (https://mavlink.io/en/guide/serialization.html#checksum).
+var sums = func() (t [256]uint16) {
+	for i := range t {
+		v := uint16(i)
+		for range 8 {
+			if v&1 != 0 {
+				v = v>>1 ^ 0x8408
+			} else {
+				v >>= 1
+			}
+		}
+		t[i] = v
+	}
+	return t
+}()

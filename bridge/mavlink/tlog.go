@@ -134,11 +134,11 @@ func (r *Tlog) record() (*telemetry.Message, error) {
 		return nil, r.resync(at, "packet")
 	}
 	l := r.dialect.find(p.id)
-	name := fmt.Sprintf("message %d", p.id)
-	if l != nil {
-		name = l.name
-	}
 	if l == nil || !p.fits(l) {
+		name := fmt.Sprintf("message %d", p.id)
+		if l != nil {
+			name = l.name
+		}
 		// Where another packet follows this one was whole, only not understood.
 		if !r.stands(b[min(len(b), timeSize+p.size):], false) {
 			return nil, r.resync(at, name)
