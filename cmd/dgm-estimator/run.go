@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/nats-io/nats.go"
@@ -91,7 +90,7 @@ func prepare(s *settings, key ed25519.PublicKey, say func(string)) (crafts []*cr
 }
 
 func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say func(string)) (*craft, error) {
-	m, err := readModel(v.Model, key)
+	m, err := model.ReadSigned(v.Model, key)
 	if err != nil {
 		return nil, err
 	}
@@ -120,22 +119,6 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say f
 	say(fmt.Sprintf("model %s: %d states and %d inputs, %d points up to %g s, %s; %s → %s, instance %s", m.ID, m.K, m.P,
 		len(times), times[len(times)-1], mode, wire.StateSubject(n.Vehicle()), wire.PredictSubject(n.Vehicle()), n.Instance()))
 	return &craft{settings: v, node: n, nc: nc, say: say}, nil
-}
-
-// readModel reads a model file, which must be signed where there is a key.
-func readModel(path string, key ed25519.PublicKey) (*model.Model, error) {
-	if key == nil {
-		return model.ReadFile(path)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := model.DecodeSigned(b, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
 }
 
 // serve runs the nodes and what stands beside them until ctx is done, or until all

@@ -2,10 +2,12 @@ package model
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/dgm-robotics/dgm/estimator/durable"
@@ -27,7 +29,18 @@ var (
 	ErrNotModel = errors.New("not a model file")
 	ErrVersion  = errors.New("version of the model format is not supported")
 	ErrDamaged  = errors.New("model file is damaged")
+	ErrUnsealed = errors.New("model holds no self-checks")
 )
+
+// Sealed returns ErrUnsealed for a model that was trained on data and holds no
+// self-checks: nothing would prove that it is evaluated here as it was there. An
+// invented one, without a hash of data, need not hold any.
+func (m *Model) Sealed() error {
+	if len(m.Checks) == 0 && m.Provenance.DataHash != "" {
+		return fmt.Errorf("%w, so that nothing proves that this program predicts what its trainer did; train again", ErrUnsealed)
+	}
+	return nil
+}
 
 // Encode returns the file of a model and sets its ID. It returns an error if the
 // model contradicts itself.
@@ -106,23 +119,54 @@ func Decode(b []byte) (*Model, error) {
 }
 
 // ReadFile reads and checks a model file. Errors name the file.
-func ReadFile(path string) (*Model, error) {
-	info, err := os.Stat(path)
+func ReadFile(path string) (*Model, error) { return ReadSigned(path, nil) }
+
+// ReadSigned is ReadFile for a file that must be signed; a nil key asks for no
+// signature. Both refuse a model that is not sealed.
+func ReadSigned(path string, key ed25519.PublicKey) (*Model, error) {
+	b, err := read(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %w: %d bytes, at most %d", path, ErrNotModel, info.Size(), maxFile)
+	m, err := DecodeSigned(b, key)
+	if err == nil {
+		err = m.Sealed()
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := Decode(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
+}
+
+// read returns the bytes of a file that begins as a model does, and no more than a
+// model can have: what has no end is told from one by its first bytes.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder; name the model file in it", path)
+	}
+	start := make([]byte, 32) // no model is smaller, and the magic stands in front
+	n, err := io.ReadFull(f, start)
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: %w: it is empty; copy it again, or train", path, ErrNotModel)
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, err
+	case !bytes.Contains(start[:n], []byte(Magic)):
+		return nil, fmt.Errorf("%s: %w: it does not start with %q; name a file that dgm-train wrote", path, ErrNotModel, Magic)
+	}
+	rest, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) == maxFile {
+		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", path, ErrNotModel, maxFile)
+	}
+	return append(start[:n], rest...), nil
 }
 
 // WriteFile encodes a model and writes its file whole or not at all.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -130,6 +131,54 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 	back, err := model.ReadFile(path)
 	if err != nil || back.ID != m.ID || len(back.ID) != 16 {
 		t.Errorf("wrote model %s, read %v, %v", m.ID, back, err)
+	}
+}
+
+// What is no model is told from its first bytes: something without an end ends.
+func TestWhatIsNoFileOfAModel(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string, b []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for path, says := range map[string]string{
+		dir:                                     "is a folder; name the model file in it",
+		in("empty", nil):                        "it is empty",
+		in("text", []byte("no model at all\n")): "dgm-train wrote",
+		in("short", goldenFile(t, "v1")[:20]):   "damaged",
+		"/dev/zero":                             "does not start with",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := model.ReadFile(path)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", path, err, says)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+			t.Errorf("%s: %d bytes of memory were taken", path, used)
+		}
+	}
+}
+
+func TestATrainedModelProvesItself(t *testing.T) {
+	m, err := model.Decode(goldenFile(t, "v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "m.dgm")
+	m.Checks = nil
+	for hash, want := range map[string]error{m.Provenance.DataHash: model.ErrUnsealed, "": nil} {
+		m.Provenance.DataHash = hash
+		if err := model.WriteFile(path, m); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := model.ReadFile(path); !errors.Is(err, want) || (err != nil && !strings.Contains(err.Error(), path)) {
+			t.Errorf("data hash %q, no self-checks: %v", hash, err)
+		}
 	}
 }
 

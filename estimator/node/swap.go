@@ -70,6 +70,9 @@ func (n *Node) ready(m *model.Model) (*craft, error) {
 // configuration has a public key they must be signed.
 func (n *Node) Offer(file []byte) (id string, err error) {
 	m, err := model.DecodeSigned(file, n.cfg.PublicKey)
+	if err == nil {
+		err = m.Sealed()
+	}
 	if err != nil {
 		n.Refuse(err)
 		return "", err

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -131,6 +132,18 @@ func TestOffersAreVerified(t *testing.T) {
 	signed, err := model.Sign(file, key)
 	if err != nil {
 		t.Fatal(err)
+	}
+	trained := otherPendulum(4)
+	trained.Provenance.DataHash = "00"
+	unsealed, err := trained.Encode()
+	if err == nil {
+		unsealed, err = model.Sign(unsealed, key)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Offer(unsealed); !errors.Is(err, model.ErrUnsealed) || n.models.next.Load() != nil {
+		t.Errorf("without self-checks: %v", err)
 	}
 	id, err := n.Offer(signed)
 	if err != nil || id != n.Model() || n.models.next.Load() == nil {
