@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -53,7 +54,9 @@ func Main(root *cobra.Command) {
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for first := time.Now(); time.Since(first) < echo; {
+			<-signals
+		}
 		if Terminal(os.Stderr) {
 			fmt.Fprint(os.Stderr, "\r\x1b[K\x1b[?25h") // away with a progress bar, back with the cursor
 		}
@@ -62,6 +65,10 @@ func Main(root *cobra.Command) {
 	}()
 	os.Exit(Run(ctx, root))
 }
+
+// echo is how long after an interrupt another one counts as the same: a terminal
+// sends it to all programs of a command line, and some of them pass it on.
+const echo = 300 * time.Millisecond
 
 // Terminal reports whether w is a terminal, for a person to watch.
 func Terminal(w io.Writer) bool {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 		fmt.Println("running")
 		<-cmd.Context().Done()
 		fmt.Println("ending")
+		time.Sleep(500 * time.Millisecond)
+		fmt.Println("still ending")
 		select {}
 	}})
 }
@@ -44,15 +47,25 @@ func TestSecondInterruptEndsAtOnceWithAWord(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
-	for _, want := range []string{"running", "ending"} {
-		if !lines.Scan() || lines.Text() != want {
-			t.Fatalf("%q, want %q", lines.Text(), want)
-		}
+	interrupt := func() {
+		t.Helper()
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
 	}
+	lines := bufio.NewScanner(out)
+	await := func(want string) {
+		t.Helper()
+		if !lines.Scan() || lines.Text() != want {
+			t.Fatalf("%q, want %q", lines.Text(), want)
+		}
+	}
+	await("running")
+	interrupt()
+	await("ending")
+	interrupt() // as passed on by another program: the same one
+	await("still ending")
+	interrupt()
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.Failed {
 		t.Errorf("it ends with %v", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Version tells what this program was built from: version of the module, revision
@@ -25,7 +26,8 @@ func version(info *debug.BuildInfo) string {
 	for _, s := range info.Settings {
 		set[s.Key] = s.Value
 	}
-	if r := set["vcs.revision"]; r != "" {
+	// A version that was made up from the revision holds it.
+	if r := set["vcs.revision"]; r != "" && !strings.Contains(text, r[:min(12, len(r))]) {
 		text += ", revision " + r[:min(12, len(r))]
 		if t := set["vcs.time"]; t != "" {
 			text += " of " + t

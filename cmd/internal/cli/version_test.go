@@ -15,6 +15,10 @@ func TestVersion(t *testing.T) {
 	for want, info := range map[string]*debug.BuildInfo{
 		"(devel), go": {},
 		"v1.2.3, go":  {Main: debug.Module{Version: "v1.2.3"}},
+		"v0.0.0-20261121165027-0123456789ab, go": {
+			Main:     debug.Module{Version: "v0.0.0-20261121165027-0123456789ab"},
+			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-21T16:50:27Z"}},
+		},
 		"(devel), revision 0123456789ab of 2026-11-21T10:00:00Z, modified, go": {
 			Main: debug.Module{Version: "(devel)"},
 			Settings: []debug.BuildSetting{
