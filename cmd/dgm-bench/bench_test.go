@@ -165,7 +165,7 @@ func TestThePlannerSeesLies(t *testing.T) {
 		}
 	}
 	at := time.Now()
-	tr := &trial{planner: p, robot: &robot{at: map[uint64]time.Time{1: at, 2: at, 3: at.Add(time.Second)}}}
+	tr := &trial{planner: p, robot: &sender{at: map[uint64]time.Time{1: at, 2: at, 3: at.Add(time.Second)}}}
 	if lost, answered := tr.lost(); lost != 2 || answered != 1 {
 		t.Errorf("%d lost, %d answered", lost, answered)
 	}
@@ -176,5 +176,21 @@ func TestThePlannerSeesLies(t *testing.T) {
 	p.replaced["x"] = 1
 	if lost, _ := tr.lost(); lost != 0 {
 		t.Errorf("%d lost without a reason", lost)
+	}
+}
+
+// What a planner counts: shares over series of different weight, the worst by
+// distance from 95 %.
+func TestCoverageShares(t *testing.T) {
+	c := newCoverage()
+	c.n[0], c.raw[0], c.again[0] = 100, 40, 97
+	c.n[1], c.raw[1], c.again[1] = 300, 150, 276
+	raw, again, worst := c.shares()
+	if math.Abs(raw-190./400) > 1e-12 || math.Abs(again-373./400) > 1e-12 || math.Abs(worst-0.92) > 1e-12 {
+		t.Errorf("%v, %v, %v", raw, again, worst)
+	}
+	var out bytes.Buffer
+	if err := printAdapt(&out, &adaptRow{Change: "rain", RawAfter: 0.5, Flag: 3}, true); err != nil || !strings.Contains(out.String(), "rain") {
+		t.Errorf("%s, %v", out.String(), err)
 	}
 }

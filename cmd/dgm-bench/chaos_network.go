@@ -238,7 +238,7 @@ func flood(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
-	r := newRobot(nc, other, 20*chaosRate, t.clock)
+	r := newSender(nc, other, 20*chaosRate, t.clock)
 	err = pause(ctx, 5*time.Second)
 	r.land()
 	if err != nil {

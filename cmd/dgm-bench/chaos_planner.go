@@ -86,7 +86,7 @@ func (p *planner) heard(data []byte) {
 
 // firstAnswered returns when the first answered state was sent of those sent after
 // a time.
-func (p *planner) firstAnswered(r *robot, after time.Time) (first time.Time, ok bool) {
+func (p *planner) firstAnswered(r *sender, after time.Time) (first time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for seq := range p.answers {

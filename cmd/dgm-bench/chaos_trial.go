@@ -25,7 +25,7 @@ type trial struct {
 	port    int
 	server  *server.Server
 	model   *model.Model
-	robot   *robot
+	robot   *sender
 	planner *planner
 	clock   *clock
 
@@ -143,7 +143,7 @@ func (t *trial) takeOff(url string, rate float64) error {
 	if err != nil {
 		return err
 	}
-	t.robot = newRobot(nc, vehicle, rate, t.clock)
+	t.robot = newSender(nc, vehicle, rate, t.clock)
 	t.later(func() error { t.robot.land(); return nil })
 	return nil
 }

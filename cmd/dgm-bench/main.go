@@ -12,6 +12,6 @@ func main() { cli.Main(command()) }
 
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator on this computer"}
-	root.AddCommand(latencyCommand(), chaosCommand(), serveCommand(), burnCommand())
+	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), serveCommand(), burnCommand())
 	return root
 }

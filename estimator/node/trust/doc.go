@@ -8,12 +8,14 @@
 // # What is compared
 //
 // The horizon is cut into buckets; a series is one channel in one bucket. A
-// prediction made at t is checked once in each bucket, by the first measurement in
-// the bucket's later half: mean and obs_std are interpolated to the time of the
-// measurement, never the measurement, whose noise an average would lower. A bucket
-// that ends at h is checked about four times in h, and of these checks those whose
-// prediction was made after the check before was decided are called separate: each
-// of their outcomes was open when the last was known.
+// prediction made at t is checked once in each bucket, by the measurement nearest to
+// the bucket's end: mean and obs_std are interpolated to the time of the
+// measurement, never the measurement, whose noise an average would lower. Errors of
+// a model that is wrong grow faster than their standard deviation over the horizon;
+// so what was learned at the ends of the buckets is interpolated between them. A
+// bucket that ends at h is checked about four times in h, and of these checks those
+// whose prediction was made after the check before was decided are called separate:
+// each of their outcomes was open when the last was known.
 //
 // # The test
 //

@@ -16,8 +16,7 @@ type Config struct {
 type Monitor struct {
 	cfg    Config
 	until  []float64 // B, s, ends of the buckets
-	from   []float64 // B, s, where the part of a bucket begins that is checked
-	bucket []int     // T, of each time
+	from   []float64 // B, s, where the later half of a bucket begins
 	series []series  // B×K
 
 	waiting []waiting // ring, oldest at first
@@ -29,6 +28,10 @@ type Monitor struct {
 	decided []int64 // B, ns, when the last separate check was decided
 	mean    []float64
 	std     []float64
+
+	seen   bool
+	seenAt int64 // ns, when x was measured
+	x      []float64
 }
 
 // waiting is a prediction whose time has not come.
@@ -56,7 +59,7 @@ func New(c Config) *Monitor {
 	if c.Every == 0 {
 		c.Every = 100 * 3600
 	}
-	m := &Monitor{cfg: c, mean: make([]float64, c.K), std: make([]float64, c.K)}
+	m := &Monitor{cfg: c, mean: make([]float64, c.K), std: make([]float64, c.K), x: make([]float64, c.K)}
 	last := c.Times[len(c.Times)-1]
 	row := 0
 	for _, f := range fractions {
@@ -72,13 +75,6 @@ func New(c Config) *Monitor {
 		}
 		m.until = append(m.until, c.Times[row])
 		m.from = append(m.from, max((before+c.Times[row])/2, c.Times[0]))
-	}
-	b := 0
-	for _, t := range c.Times {
-		for t > m.until[b] {
-			b++
-		}
-		m.bucket = append(m.bucket, b)
 	}
 	B := len(m.until)
 	m.series = make([]series, B*c.K)
@@ -102,7 +98,7 @@ func (m *Monitor) Reset() {
 
 // forget drops the predictions that wait, as at a jump of the robot's clock.
 func (m *Monitor) forget() {
-	m.first, m.n, m.last = 0, 0, never
+	m.first, m.n, m.last, m.seen = 0, 0, never, false
 	for b := range m.checked {
 		m.checked[b], m.decided[b] = never, never
 	}
@@ -137,24 +133,39 @@ func (m *Monitor) Predicted(t int64, mean, obsStd []float64) {
 	}
 }
 
-// Observed takes what was measured at t, ns on the robot's clock.
+// Observed takes what was measured at t, ns on the robot's clock. Of the two
+// measurements about the end of a bucket the nearer one is compared.
 func (m *Monitor) Observed(t int64, x []float64) {
 	B := len(m.until)
 	for i := range m.n {
 		w := &m.waiting[(m.first+i)%mostWaiting]
-		age := float64(t-w.t) * 1e-9
-		for w.next < B && age > m.until[w.next]*(1+1e-3) {
-			w.next++ // no measurement came at its time
+		age, before := seconds(t-w.t), -1.
+		if m.seen {
+			before = seconds(m.seenAt - w.t)
 		}
-		if w.next < B && age >= m.from[w.next]*(1-1e-3) {
-			m.check(w, w.next, t, age, x)
+		for w.next < B && age >= m.until[w.next]*(1-slack) {
+			b := w.next
 			w.next++
+			until := m.until[b]
+			switch {
+			case age-until <= until-before && age <= until*(1+slack) || age-until < until-before && b < B-1 && age <= m.from[b+1]:
+				m.check(w, b, t, age, x)
+			case before >= m.from[b]*(1-slack) && before <= until:
+				m.check(w, b, m.seenAt, before, m.x)
+			}
 		}
 	}
 	for m.n > 0 && m.waiting[m.first].next == B {
 		m.first, m.n = (m.first+1)%mostWaiting, m.n-1
 	}
+	m.seen, m.seenAt = true, t
+	copy(m.x, x)
 }
+
+// slack is the share of a time by which stamps of a regular clock may be off.
+const slack = 1e-3
+
+func seconds(ns int64) float64 { return float64(ns) * 1e-9 }
 
 // check holds one prediction against a measurement age s after it.
 func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
@@ -176,9 +187,24 @@ func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
 			d -= p * math.Round(d/p)
 		}
 		if z := d / m.std[k]; !math.IsNaN(z) { // a std of 0 that was met exactly tells nothing
-			m.series[b*K+k].take(z, w.factor[b*K+k], separate)
+			published := m.between(age, func(b int) float64 { return w.factor[b*K+k] })
+			m.series[b*K+k].take(z, published, separate)
 		}
 	}
+}
+
+// between interpolates what is known at the ends of the buckets to a time: linearly
+// between two ends, constant before the first and behind the last.
+func (m *Monitor) between(t float64, at func(b int) float64) float64 {
+	b := 0
+	for b < len(m.until)-1 && m.until[b] < t {
+		b++
+	}
+	if b == 0 || t >= m.until[b] {
+		return at(b)
+	}
+	f := (t - m.until[b-1]) / (m.until[b] - m.until[b-1])
+	return at(b-1) + f*(at(b)-at(b-1))
 }
 
 // at interpolates a prediction to a time; ok is false beyond its last row.
@@ -208,8 +234,10 @@ func (m *Monitor) at(w *waiting, age float64) (ok bool) {
 // Factors writes the factor of every number of a prediction to dst (rows×K).
 func (m *Monitor) Factors(dst []float64) {
 	K := m.cfg.K
-	for i := range dst {
-		dst[i] = m.series[m.bucket[i/K]*K+i%K].factor
+	for i := range len(dst) / K {
+		for k := range K {
+			dst[i*K+k] = m.between(m.cfg.Times[i], func(b int) float64 { return m.series[b*K+k].factor })
+		}
 	}
 }
 

@@ -109,8 +109,8 @@ func TestGustsAreNoticedAndMadeUpFor(t *testing.T) {
 				alarmAt = s + 0.1
 			}
 		}
-		// In the shortest bucket, 0.06 s, log c = 17.5 is passed after about 40 checks.
-		if alarmAt < 0 || alarmAt > 4 {
+		// In the shortest bucket, 0.06 s, log c = 17.5 is passed after about 50 checks of 0.07 s; twice that is rare.
+		if alarmAt < 0 || alarmAt > 7 {
 			t.Errorf("seed %d: the alarm came after %v s", seed, alarmAt)
 		}
 		w.run(m, 40*horizon)

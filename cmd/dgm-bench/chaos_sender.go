@@ -12,9 +12,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// robot sends states at a rate and remembers when it sent which. What its own link
+// sender is a robot: it sends states at a rate and remembers when it sent which. What its own link
 // refused is not sent.
-type robot struct {
+type sender struct {
 	nc      *nats.Conn
 	subject string
 	clock   *clock
@@ -27,13 +27,13 @@ type robot struct {
 	at  map[uint64]time.Time
 }
 
-func newRobot(nc *nats.Conn, vehicle string, rate float64, c *clock) *robot {
-	r := &robot{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}}
+func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {
+	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}}
 	go r.run(rate)
 	return r
 }
 
-func (r *robot) run(rate float64) {
+func (r *sender) run(rate float64) {
 	defer close(r.done)
 	start := time.Now()
 	sleeper := realtime.NewSleeper(0, 0)
@@ -64,7 +64,7 @@ func (r *robot) run(rate float64) {
 
 // again makes the robot count from the start, as after a restart. What it sent
 // before is forgotten.
-func (r *robot) again() {
+func (r *sender) again() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq = 0
@@ -72,14 +72,14 @@ func (r *robot) again() {
 }
 
 // sent returns when each state was sent.
-func (r *robot) sent() map[uint64]time.Time {
+func (r *sender) sent() map[uint64]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.at)
 }
 
 // sentAt returns when a state was sent.
-func (r *robot) sentAt(seq uint64) (at time.Time, ok bool) {
+func (r *sender) sentAt(seq uint64) (at time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at, ok = r.at[seq]
@@ -87,7 +87,7 @@ func (r *robot) sentAt(seq uint64) (at time.Time, ok bool) {
 }
 
 // land ends it.
-func (r *robot) land() {
+func (r *sender) land() {
 	r.once.Do(func() { close(r.stop) })
 	<-r.done
 }
