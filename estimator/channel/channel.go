@@ -8,6 +8,9 @@ package channel
 import (
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Role says what a channel is to the model.
@@ -74,6 +77,12 @@ func Check(all []Channel) error {
 		switch {
 		case c.Name == "":
 			return fmt.Errorf("channel %d: name is empty", i)
+		case !visible(c.Name):
+			return fmt.Errorf("channel %q: name holds a character that cannot be shown; use letters, digits and signs", c.Name)
+		case !visible(c.Unit):
+			return fmt.Errorf("channel %q: unit %q holds a character that cannot be shown; use letters, digits and signs", c.Name, c.Unit)
+		case !visible(c.Frame):
+			return fmt.Errorf("channel %q: frame %q holds a character that cannot be shown; use letters, digits and signs", c.Name, c.Frame)
 		case seen[c.Name]:
 			return fmt.Errorf("channel %q: name appears twice", c.Name)
 		case c.Role != State && c.Role != Input && c.Role != Aux:
@@ -104,6 +113,12 @@ func Check(all []Channel) error {
 		}
 	}
 	return nil
+}
+
+// visible reports whether a text can stand in a plot, a page and a terminal: no
+// control characters, nothing that changes the direction of writing, valid UTF-8.
+func visible(s string) bool {
+	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0
 }
 
 // SameLayout returns nil if both lists hold the same names, roles and units in

@@ -147,3 +147,28 @@ func TestDamage(t *testing.T) {
 		t.Errorf("missing: %v", err)
 	}
 }
+
+// Names, notes and the source are anybody's text: none of it reaches a terminal raw.
+func TestTextIsPlain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "flight.msgpack")
+	const evil = "\x1b]0;owned\a\n\u202eend"
+	f, err := flightlog.CreateFile(path, flightlog.Header{Vehicle: "v", Source: evil, Channels: []channel.Channel{{Name: "x", Role: channel.State}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	if err := errors.Join(f.BeginSegment(evil, nil), f.Sample(1, []float64{1}, nil, nil), f.Note(2, evil), f.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := inspect.File(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); strings.ContainsAny(s, "\x1b\a\u202e") || strings.Count(s, "owned") != 3 {
+		t.Errorf("%q", s)
+	}
+}

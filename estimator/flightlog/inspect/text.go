@@ -3,9 +3,11 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 // mostSegments is how many segments the text lists.
@@ -17,7 +19,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "%s: vehicle %s, %s in %s, %.6g s at %.5g Hz, %s\n", r.Log, r.Vehicle,
 		number(r.Samples, "sample"), number(len(r.Segments), "segment"), r.Duration, r.Rate, number(int(r.Bytes), "byte"))
 	if r.Source != "" {
-		fmt.Fprintf(&b, "made by %s\n", r.Source)
+		fmt.Fprintf(&b, "made by %s\n", plain(r.Source))
 	}
 	b.WriteString("\n")
 	r.writeChannels(&b)
@@ -27,7 +29,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		b.WriteString("\n")
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "note at %s: %s\n", at(n.T), n.Text)
+		fmt.Fprintf(&b, "note at %s: %s\n", at(n.T), plain(n.Text))
 	}
 	if len(r.Damage)+len(r.Invalid)+r.Unknown > 0 {
 		b.WriteString("\n")
@@ -91,7 +93,7 @@ func (r *Report) writeSegments(b *strings.Builder) {
 		if s.Exact {
 			more = append(more, "exact start")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.6g\t%d\t%.5g\t%d\t%.4g\t%s\n", dash(s.Name), at(s.Start), s.Duration, s.Samples, s.Rate,
+		fmt.Fprintf(t, "%s\t%s\t%.6g\t%d\t%.5g\t%d\t%.4g\t%s\n", dash(plain(s.Name)), at(s.Start), s.Duration, s.Samples, s.Rate,
 			s.Gaps, s.LongestGap, dash(strings.Join(more, ", ")))
 	}
 	t.Flush()
@@ -116,6 +118,14 @@ func number(n int, what string) string {
 		return fmt.Sprintf("%d times backwards", n)
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// plain escapes what must not reach a terminal: whoever wrote the log chose it.
+func plain(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0 {
+		return s
+	}
+	return strconv.QuoteToGraphic(s)
 }
 
 func value(v *float64) string {
