@@ -6,6 +6,7 @@
 //	dgm-bridge import ardupilot --preset ardupilot-copter log.BIN --out flight.msgpack
 //	dgm-bridge import mcap --preset ros2-odometry drive.mcap --out flight.msgpack
 //	dgm-bridge import csv --map map.toml a.csv b.csv --out flight.msgpack
+//	dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap
 //	dgm-bridge info flight.msgpack
 package main
 
@@ -30,6 +31,11 @@ func root() *cobra.Command {
 	for i := range formats {
 		imports.AddCommand(importTopics(&formats[i]))
 	}
-	cmd.AddCommand(imports, topics(), info())
+	exports := &cobra.Command{
+		Use:   "export",
+		Short: "Turn a flight log into a file of another format",
+	}
+	exports.AddCommand(exportMCAP(), exportCSV())
+	cmd.AddCommand(imports, topics(), info(), exports)
 	return cmd
 }

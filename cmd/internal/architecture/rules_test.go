@@ -208,7 +208,7 @@ var guests = []guest{
 	},
 	{
 		"github.com/foxglove/mcap/go/mcap",
-		[]string{"bridge/mcap"},
+		[]string{"bridge/export"},
 		"one package writes MCAP; the module brings a test library with it",
 	},
 	{

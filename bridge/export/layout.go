@@ -1,0 +1,180 @@
+package export
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// plot is one picture: a channel as it was measured, and its band.
+type plot struct {
+	title  string
+	curves []curve
+}
+
+// curve is one line of a plot.
+type curve struct {
+	topic string
+	path  []string // field and part
+	color string
+	dots  bool
+}
+
+// The colours: measurements dark, the mean red, the band light.
+const (
+	measured = "#1f3b5c"
+	mean     = "#d62728"
+	edge     = "#f2a0a0"
+	command  = "#2ca02c"
+)
+
+// plots are one for each state, with the band at the longest horizon, and one for
+// all inputs.
+func plots(h *flightlog.Header, as Schema, horizon string) (out []plot) {
+	root := "/dgm/" + h.Vehicle + "/"
+	named := func(all []channel.Channel) []string {
+		if as == JSON {
+			return channel.Names(all)
+		}
+		return rosNames(channel.Names(all))
+	}
+	states := channel.Select(h.Channels, channel.State)
+	for i, f := range named(states) {
+		p := plot{title: title(states[i]), curves: []curve{{root + "state", []string{f}, measured, true}}}
+		if horizon != "" {
+			for k, part := range bands {
+				color := edge
+				if k == 0 {
+					color = mean
+				}
+				p.curves = append(p.curves, curve{root + "predict/" + horizon, []string{f, part}, color, false})
+			}
+		}
+		out = append(out, p)
+	}
+	if inputs := channel.Select(h.Channels, channel.Input); len(inputs) > 0 {
+		p := plot{title: "inputs"}
+		for _, f := range named(inputs) {
+			p.curves = append(p.curves, curve{root + "input", []string{f}, command, false})
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func title(c channel.Channel) string {
+	if c.Unit == "" {
+		return c.Name
+	}
+	return c.Name + " [" + c.Unit + "]"
+}
+
+// FoxgloveLayout returns a layout for Foxglove, to be imported there: a plot for
+// each state with its band at a horizon, as "500ms", or without where that is "".
+func FoxgloveLayout(h *flightlog.Header, as Schema, horizon string) []byte {
+	type path struct {
+		Value           string  `json:"value"`
+		Enabled         bool    `json:"enabled"`
+		TimestampMethod string  `json:"timestampMethod"`
+		Color           string  `json:"color"`
+		LineSize        float64 `json:"lineSize"`
+		ShowLine        bool    `json:"showLine"`
+	}
+	configs := map[string]any{}
+	var ids []string
+	for i, p := range plots(h, as, horizon) {
+		var paths []path
+		for _, c := range p.curves {
+			paths = append(paths, path{Value: c.topic + "." + strings.Join(c.path, "."), Enabled: true, TimestampMethod: "receiveTime", Color: c.color, LineSize: 1.5, ShowLine: true})
+		}
+		id := fmt.Sprintf("Plot!dgm%d", i)
+		ids = append(ids, id)
+		configs[id] = map[string]any{"title": p.title, "foxglovePanelTitle": p.title, "paths": paths, "isSynced": true, "showLegend": false,
+			"showXAxisLabels": true, "showYAxisLabels": true, "legendDisplay": "floating", "xAxisVal": "timestamp"}
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"configById": configs, "globalVariables": map[string]any{}, "userNodes": map[string]any{},
+		"playbackConfig": map[string]any{"speed": 1}, "layout": mosaic(ids, 0),
+	}, "", "  ")
+	if err != nil {
+		panic("export: a layout that is no JSON")
+	}
+	return append(text, '\n')
+}
+
+// mosaic divides the window among panels, alternately below and beside each other.
+func mosaic(ids []string, depth int) any {
+	if len(ids) == 1 {
+		return ids[0]
+	}
+	direction := []string{"column", "row"}[depth%2]
+	half := (len(ids) + 1) / 2
+	return map[string]any{"direction": direction, "first": mosaic(ids[:half], depth+1), "second": mosaic(ids[half:], depth+1), "splitPercentage": 100 * float64(half) / float64(len(ids))}
+}
+
+// PlotJugglerLayout returns a layout for PlotJuggler.
+func PlotJugglerLayout(h *flightlog.Header, as Schema, horizon string) []byte {
+	type xmlCurve struct {
+		Name  string `xml:"name,attr"`
+		Color string `xml:"color,attr"`
+	}
+	type xmlPlot struct {
+		Mode   string     `xml:"mode,attr"`
+		Style  string     `xml:"style,attr"`
+		Curves []xmlCurve `xml:"curve"`
+	}
+	type xmlArea struct {
+		Name string  `xml:"name,attr"`
+		Plot xmlPlot `xml:"plot"`
+	}
+	type xmlSplitter struct {
+		Orientation string    `xml:"orientation,attr"`
+		Sizes       string    `xml:"sizes,attr"`
+		Count       int       `xml:"count,attr"`
+		Areas       []xmlArea `xml:"DockArea"`
+	}
+	type xmlTab struct {
+		Name       string `xml:"tab_name,attr"`
+		Containers int    `xml:"containers,attr"`
+		Container  struct {
+			Splitter xmlSplitter `xml:"DockSplitter"`
+		} `xml:"Container"`
+	}
+	type xmlRoot struct {
+		XMLName xml.Name `xml:"root"`
+		Widget  struct {
+			Name   string   `xml:"name,attr"`
+			Parent string   `xml:"parent,attr"`
+			Tabs   []xmlTab `xml:"Tab"`
+		} `xml:"tabbed_widget"`
+	}
+	var root xmlRoot
+	root.Widget.Name, root.Widget.Parent = "Main Window", "main_window"
+	const perTab = 4
+	all := plots(h, as, horizon)
+	for i := 0; i < len(all); i += perTab {
+		part := all[i:min(len(all), i+perTab)]
+		tab := xmlTab{Name: part[0].title, Containers: 1}
+		tab.Container.Splitter = xmlSplitter{Orientation: "-", Count: len(part), Sizes: strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%.6f;", 1/float64(len(part))), len(part)), ";")}
+		for _, p := range part {
+			x := xmlPlot{Mode: "TimeSeries", Style: "Lines"}
+			for _, c := range p.curves {
+				x.Curves = append(x.Curves, xmlCurve{Name: c.topic + "/" + strings.Join(c.path, "/"), Color: c.color})
+			}
+			tab.Container.Splitter.Areas = append(tab.Container.Splitter.Areas, xmlArea{Name: p.title, Plot: x})
+		}
+		root.Widget.Tabs = append(root.Widget.Tabs, tab)
+	}
+	text, err := xml.MarshalIndent(&root, "", "  ")
+	if err != nil {
+		panic("export: a layout that is no XML")
+	}
+	return append([]byte(xml.Header), append(text, '\n')...)
+}
+
+// Label names a horizon as it stands in the topics of predictions.
+func Label(ns int64) string { return label(ns) }

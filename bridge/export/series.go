@@ -1,0 +1,215 @@
+package export
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Schema is how messages are written.
+type Schema string
+
+// The schemas.
+const (
+	ROS2 Schema = "ros2"
+	JSON Schema = "json"
+)
+
+// bands are what a predicted channel consists of.
+var bands = []string{"mean", "lower", "upper"}
+
+// series is one topic: times and numbers with names.
+type series struct {
+	topic  string
+	kind   string // name of its type
+	fields []string
+	units  []string // of the fields, "" = none
+	band   bool     // each field is mean, lower, upper
+	made   bool     // a second time: when it was made
+}
+
+// numbers is how many a message holds.
+func (s *series) numbers() int {
+	if s.band {
+		return len(bands) * len(s.fields)
+	}
+	return len(s.fields)
+}
+
+// rosNames turns names into those that ROS 2 allows for fields: small letters,
+// digits and single underscores, a letter first; each once.
+func rosNames(names []string) []string {
+	out := make([]string, len(names))
+	taken := map[string]bool{}
+	for i, name := range names {
+		var b strings.Builder
+		for _, r := range strings.ToLower(name) {
+			if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+				b.WriteRune(r)
+			} else if n := b.Len(); n > 0 && b.String()[n-1] != '_' {
+				b.WriteByte('_')
+			}
+		}
+		n := strings.Trim(b.String(), "_")
+		if n == "" || n[0] < 'a' {
+			n = strings.TrimSuffix("c_"+n, "_")
+		}
+		for base, k := n, 2; taken[n]; k++ {
+			n = fmt.Sprintf("%s_%d", base, k)
+		}
+		taken[n] = true
+		out[i] = n
+	}
+	return out
+}
+
+// schema returns name, encoding and text of the series' schema.
+func (s *series) schema(as Schema) (name, encoding, text string) {
+	if as == JSON {
+		return "dgm." + s.kind, "jsonschema", s.jsonSchema()
+	}
+	var b strings.Builder
+	b.WriteString("builtin_interfaces/Time stamp\n")
+	if s.made {
+		b.WriteString("builtin_interfaces/Time made # the state that it was made from\n")
+	}
+	kind := "float64"
+	if s.band {
+		kind = "dgm/Band"
+	}
+	for i, f := range rosNames(s.fields) {
+		fmt.Fprintf(&b, "%s %s", kind, f)
+		if s.units[i] != "" {
+			b.WriteString(" # " + strings.Map(printable, s.units[i]))
+		}
+		b.WriteByte('\n')
+	}
+	line := strings.Repeat("=", 80)
+	fmt.Fprintf(&b, "%s\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n", line)
+	if s.band {
+		fmt.Fprintf(&b, "%s\nMSG: dgm/Band\nfloat64 mean\nfloat64 lower\nfloat64 upper\n", line)
+	}
+	return "dgm/msg/" + s.kind, "ros2msg", b.String()
+}
+
+// printable keeps a comment in its line.
+func printable(r rune) rune {
+	if r < ' ' {
+		return ' '
+	}
+	return r
+}
+
+// jsonSchema describes the message for viewers that ask for it.
+func (s *series) jsonSchema() string {
+	number := map[string]any{"type": "number"}
+	time := map[string]any{"type": "object", "properties": map[string]any{"sec": map[string]any{"type": "integer"}, "nsec": map[string]any{"type": "integer"}}}
+	properties := map[string]any{"stamp": time}
+	if s.made {
+		properties["made"] = time
+	}
+	for i, f := range s.fields {
+		var p map[string]any
+		if s.band {
+			parts := map[string]any{}
+			for _, b := range bands {
+				parts[b] = number
+			}
+			p = map[string]any{"type": "object", "properties": parts}
+		} else {
+			p = map[string]any{"type": "number"}
+		}
+		if s.units[i] != "" {
+			p["description"] = s.units[i]
+		}
+		properties[f] = p
+	}
+	text, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dgm." + s.kind, "type": "object", "properties": properties})
+	if err != nil {
+		panic("export: a schema that is no JSON")
+	}
+	return string(text)
+}
+
+// encode appends a message about time t, made at time made (both ns), to dst.
+func (s *series) encode(dst []byte, as Schema, t, made int64, values []float64) []byte {
+	if len(values) != s.numbers() {
+		panic("export: a message must hold one value for each field")
+	}
+	if as == JSON {
+		return s.encodeJSON(dst, t, made, values)
+	}
+	dst = append(dst, 0, 1, 0, 0) // plain CDR, little-endian
+	dst = rosTime(dst, t)
+	if s.made {
+		dst = rosTime(dst, made)
+	}
+	// Behind one or two times the numbers are aligned to 8 bytes already.
+	for _, v := range values {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+	}
+	return dst
+}
+
+func rosTime(dst []byte, t int64) []byte {
+	sec, nsec := split(t)
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, uint32(sec)), uint32(nsec))
+}
+
+func split(t int64) (sec, nsec int64) {
+	sec = t / 1e9
+	if nsec = t % 1e9; nsec < 0 {
+		sec, nsec = sec-1, nsec+1e9
+	}
+	return sec, nsec
+}
+
+func (s *series) encodeJSON(dst []byte, t, made int64, values []float64) []byte {
+	clock := func(name string, t int64) {
+		sec, nsec := split(t)
+		dst = fmt.Appendf(dst, "%q:{\"sec\":%d,\"nsec\":%d}", name, sec, nsec)
+	}
+	number := func(v float64) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			dst = append(dst, "null"...)
+		} else {
+			dst = strconv.AppendFloat(dst, v, 'g', -1, 64)
+		}
+	}
+	dst = append(dst, '{')
+	clock("stamp", t)
+	if s.made {
+		dst = append(dst, ',')
+		clock("made", made)
+	}
+	for i, f := range s.fields {
+		dst = append(dst, ',')
+		dst = append(appendJSONText(dst, f), ':')
+		if !s.band {
+			number(values[i])
+			continue
+		}
+		for k, b := range bands {
+			if k == 0 {
+				dst = append(dst, '{')
+			} else {
+				dst = append(dst, ',')
+			}
+			dst = append(appendJSONText(dst, b), ':')
+			number(values[len(bands)*i+k])
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+func appendJSONText(dst []byte, s string) []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic("export: a text that is no JSON")
+	}
+	return append(dst, text...)
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/export"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+func exportCSV() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "csv flight.msgpack --out flight.csv",
+		Short: "Write a flight log as a table of text",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := notOver(args[0], out); err != nil {
+				return err
+			}
+			show, done := progress()
+			s, err := export.CSV(cmd.Context(), args[0], out, show)
+			done()
+			if err != nil {
+				return err
+			}
+			return reportExport(cmd.OutOrStdout(), s)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "table to write")
+	required(cmd, "out")
+	return cmd
+}
+
+func exportMCAP() *cobra.Command {
+	var out, modelFile, schema, foxglove, plotJuggler string
+	var horizons []time.Duration
+	var every time.Duration
+	cmd := &cobra.Command{
+		Use:   "mcap flight.msgpack --out flight.mcap",
+		Short: "Write a flight log for Foxglove and PlotJuggler, with the bands that a model predicts",
+		Long: `Write a flight log for Foxglove and PlotJuggler. With --model, each state is predicted from, with
+its input held, and the band of 95 % stands at the times that it is about: over what was then measured.`,
+		Example: `  dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap --foxglove layout.json
+  dgm-bridge export mcap flight.msgpack --out flight.mcap --schema json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := export.Options{Schema: export.Schema(schema), Horizons: horizons, Every: every}
+			if o.Schema != export.ROS2 && o.Schema != export.JSON {
+				return cli.Usage("--schema %q is not known; write ros2 or json", schema)
+			}
+			if every < 0 {
+				return cli.Usage("--every %v is negative", every)
+			}
+			if modelFile == "" && len(horizons) > 0 {
+				return cli.Usage("--horizons needs --model")
+			}
+			if err := notOver(args[0], out); err != nil {
+				return err
+			}
+			if modelFile != "" {
+				m, err := model.ReadFile(modelFile)
+				if err != nil {
+					return err
+				}
+				o.Model = m
+			}
+			show, done := progress()
+			o.Progress = show
+			s, err := export.MCAP(cmd.Context(), args[0], out, o)
+			done()
+			if err != nil {
+				return err
+			}
+			if err := layouts(args[0], &o, foxglove, plotJuggler); err != nil {
+				return err
+			}
+			return reportExport(cmd.OutOrStdout(), s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&out, "out", "", "MCAP file to write")
+	f.StringVar(&modelFile, "model", "", "model to predict with")
+	f.StringVar(&schema, "schema", string(export.ROS2), "how messages are written: ros2 (CDR) or json")
+	f.DurationSliceVar(&horizons, "horizons", nil, "how far ahead to predict, e.g. 100ms,500ms (default: a tenth, a quarter, half and all of the model's horizon)")
+	f.DurationVar(&every, "every", 0, "time between states that are predicted from (default: from each)")
+	f.StringVar(&foxglove, "foxglove", "", "also write a layout for Foxglove to this file")
+	f.StringVar(&plotJuggler, "plotjuggler", "", "also write a layout for PlotJuggler to this file")
+	required(cmd, "out")
+	return cmd
+}
+
+// layouts writes the layouts that are asked for, with the band at half the horizon.
+func layouts(log string, o *export.Options, foxglove, plotJuggler string) error {
+	if foxglove == "" && plotJuggler == "" {
+		return nil
+	}
+	f, err := os.Open(log)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := flightlog.NewReader(f, log)
+	if err != nil {
+		return err
+	}
+	h := r.Header()
+	horizon := ""
+	if o.Model != nil {
+		all := o.Horizons
+		if len(all) == 0 {
+			all = export.DefaultHorizons(o.Model.Horizon)
+		}
+		horizon = export.Label(int64(all[len(all)/2]))
+	}
+	if foxglove != "" {
+		if err := writeFile(foxglove, export.FoxgloveLayout(&h, o.Schema, horizon)); err != nil {
+			return err
+		}
+	}
+	if plotJuggler != "" {
+		return writeFile(plotJuggler, export.PlotJugglerLayout(&h, o.Schema, horizon))
+	}
+	return nil
+}
+
+// writeFile writes a file that is there whole or not at all.
+func writeFile(path string, data []byte) error {
+	f, err := durable.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		f.Abort()
+		return err
+	}
+	return f.Commit()
+}
+
+// notOver refuses to write over the input.
+func notOver(in, out string) error {
+	a, errA := os.Stat(in)
+	b, errB := os.Stat(out)
+	if errA == nil && errB == nil && os.SameFile(a, b) {
+		return errors.New(out + ": is the input, too; choose another name")
+	}
+	return nil
+}
+
+// required marks a flag as one that must be there.
+func required(cmd *cobra.Command, name string) {
+	if err := cmd.MarkFlagRequired(name); err != nil {
+		panic(err)
+	}
+}
+
+// reportExport says what was written.
+func reportExport(w io.Writer, s *export.Summary) error {
+	_, err := fmt.Fprintf(w, "wrote %s: %d samples", s.Out, s.Samples)
+	if s.Predictions > 0 || s.NotMade > 0 {
+		fmt.Fprintf(w, ", %d predictions", s.Predictions)
+	}
+	fmt.Fprintln(w)
+	if s.NotMade > 0 {
+		fmt.Fprintf(w, "%d states were not predicted from: a number is missing, or the prediction is not finite\n", s.NotMade)
+	}
+	for _, text := range s.Damages {
+		fmt.Fprintln(w, "not read: "+text)
+	}
+	return err
+}
