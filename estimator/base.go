@@ -55,7 +55,8 @@ func NewBase(states []channel.Channel, spec BaseSpec) *Base {
 	return b
 }
 
-func newBase(m *model.Model) *Base {
+// BaseOf returns the base of a model.
+func BaseOf(m *model.Model) *Base {
 	return NewBase(m.Channels[:m.K], BaseSpec{
 		Prior: &m.Prior, Companion: &m.Companion, Blend: m.Blend, Knots: m.NoiseKnots, Velocity: m.Velocity, Horizon: m.Horizon,
 	})

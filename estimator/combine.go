@@ -16,12 +16,13 @@ func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
 	if !derivative {
 		return
 	}
-	K := p.m.K
+	K, gain := p.m.K, &p.gain[dst.Readout]
 	for j := range p.dsum {
 		unit := p.m.Scale[j%K] / p.m.Inputs.TimeStd
 		mean := p.dsum[j] / n
 		spread := math.Max(0, p.dsumSq[j]/n-mean*mean)
-		dst.DMean[j], dst.DStd[j] = unit*(p.dbase[j]+mean), unit*math.Sqrt(p.dsumV[j]/n+spread)
+		dst.DMean[j] = unit * (p.dbase[j] + gain.value[j]*mean + gain.slope[j]*p.sum[j])
+		dst.DStd[j] = unit * math.Sqrt(p.dsumV[j]/n+spread)
 	}
 }
 
@@ -64,7 +65,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			if widen != nil {
 				factor *= dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
 			}
-			dst.Mean[j] = origin + m.Scale[k]*(p.base[j]+p.sum[j])
+			dst.Mean[j] = origin + m.Scale[k]*(p.base[j]+p.gain[dst.Readout].value[j]*p.sum[j])
 			dst.Std[j] = factor * math.Sqrt(state)
 			dst.ObsStd[j] = factor * math.Sqrt(state+obs)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
@@ -105,7 +106,8 @@ func (p *Predictor) startUncertainty(q *Query, readout Readout) {
 		for i, t := range p.times {
 			p.start.AlongAt(p.mean[:K], t)
 			for k, d := range p.mean[:K] {
-				p.jacobian[(i*K+k)*K+c] += d / m.Scale[k] * float64(len(p.members))
+				j := &p.jacobian[(i*K+k)*K+c]
+				*j = *j*p.gain[readout].value[i*K+k] + d/m.Scale[k]*float64(len(p.members))
 			}
 		}
 	}

@@ -64,6 +64,7 @@ type Predictor struct {
 	base      []float64 // T×K, prior mean that no net makes, output units
 	dbase     []float64 // T×K, its derivative by standardised time
 	noise     []float64 // T×Q weights of the noise knots
+	gain      [model.Readouts]gains
 	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff      []float64 // K×K, P0 − R
 	white     []float64 // L, whitened, for the distance from the training states
@@ -140,7 +141,10 @@ func build(m *model.Model, times []float64) *Predictor {
 	for i := range m.Refits {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
-	p.start = newBase(m)
+	p.start = BaseOf(m)
+	for r := range p.gain {
+		p.gain[r] = gainsAt(m, Readout(r), times)
+	}
 	for i, t := range times {
 		NoiseWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
 	}

@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/trainer/blend"
 )
 
 // law is what brings the 95 % intervals of held-out data to 95 %: a factor for
@@ -15,11 +17,15 @@ import (
 // features that fit the data, does not rise enough.
 //
 //	factor_k(t) = widen_k(t) · (distance/near)^growth      near ≤ distance ≤ far
+//
+// Before that it decides, by channel and horizon, how much of what the nets add to
+// the base counts: where the folds do not agree that it helps, it does not.
 type law struct {
+	gain      []float64 // K×Q
 	near, far float64
 	growth    float64
 	widen     []float64 // K×Q
-	score     float64   // mean log likelihood a point of the folds under the law
+	scores    []float64 // of each fold, mean log likelihood of a point under the law
 }
 
 const (
@@ -35,7 +41,7 @@ const (
 // calibrate finds the law by what each fold says of data that it has not seen.
 // reach is where the distance begins and ends to count; nil finds it.
 func calibrate(m *model.Model, folds []*outcomes, reach *law) law {
-	l := law{}
+	l := law{gain: netGain(m, folds)}
 	if reach != nil {
 		l.near, l.far = reach.near, reach.far
 	} else {
@@ -51,8 +57,47 @@ func calibrate(m *model.Model, folds []*outcomes, reach *law) law {
 			l.widen[k*Q+q] = interpolate(folds[0].times, at, k, tau*m.Horizon)
 		}
 	}
-	l.score = likelihood(folds, &r, l.growth, at)
+	l.scores = likelihood(folds, &r, l.growth, at)
 	return l
+}
+
+// netGain returns how much of the nets counts (K×Q) and brings the outcomes up to
+// date.
+func netGain(m *model.Model, folds []*outcomes) []float64 {
+	Q := len(m.NoiseKnots)
+	hats := make([][]float64, len(folds[0].times))
+	for i, t := range folds[0].times {
+		hats[i] = make([]float64, Q)
+		estimator.NoiseWeights(hats[i], m.NoiseKnots, t/m.Horizon)
+	}
+	shares := make([][]float64, len(folds))
+	for f, o := range folds {
+		for k := range m.K {
+			var rows []blend.Row
+			for i := range o.times {
+				for _, p := range o.points[i][k] {
+					rows = append(rows, blend.Row{At: i, Left: p.left, Step: p.net, Hat: hats[i]})
+				}
+			}
+			shares[f] = append(shares[f], blend.Share(rows, Q, len(o.times))...)
+		}
+	}
+	gain := blend.Agreed(shares, 1)
+	for _, o := range folds {
+		for i, hat := range hats {
+			for k, channel := range o.points[i] {
+				g := 0.0
+				for q, w := range hat {
+					g += w * gain[k*Q+q]
+				}
+				for j := range channel {
+					p := &channel[j]
+					p.z = (p.left - g*p.net) / p.std
+				}
+			}
+		}
+	}
+	return gain
 }
 
 // reachOf returns the distance that half of the held-out windows stay within and
@@ -140,23 +185,39 @@ func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64)
 	return out
 }
 
-// likelihood returns the mean log likelihood of a held-out point under the law,
-// outliers capped.
-func likelihood(folds []*outcomes, r *region.Region, power float64, at [][]float64) float64 {
-	sum, n := 0.0, 0.0
+// likelihood returns the mean log likelihood of a held-out point of each fold under
+// the law, outliers capped. Here, where models are compared, cells of states weigh
+// the same; the law itself is of windows as they come, since so is the coverage
+// that is promised.
+func likelihood(folds []*outcomes, r *region.Region, power float64, at [][]float64) []float64 {
+	var out []float64
 	for _, o := range folds {
+		sum, n := 0.0, 0.0
 		for i := range o.times {
 			for k, channel := range o.points[i] {
 				for _, p := range channel {
 					f := at[i][k] * r.Growth(p.distance, power)
 					z := p.z / f
-					sum += -0.5*math.Min(z*z, zCap) - math.Log(f*p.std) - 0.5*math.Log(2*math.Pi)
-					n++
+					sum += p.weight * (-0.5*math.Min(z*z, zCap) - math.Log(f*p.std) - 0.5*math.Log(2*math.Pi))
+					n += p.weight
 				}
 			}
 		}
+		out = append(out, sum/n)
 	}
-	return sum / n
+	return out
+}
+
+// paired returns the mean of a − b and its standard error.
+func paired(a, b []float64) (mean, err float64) {
+	n := float64(len(a))
+	squares := 0.0
+	for i := range a {
+		d := a[i] - b[i]
+		mean += d / n
+		squares += d * d / n
+	}
+	return mean, math.Sqrt(math.Max(0, squares-mean*mean) / math.Max(1, n-1))
 }
 
 func bounded(f float64) float64 { return math.Min(math.Max(f, 1.0/widest), widest) }

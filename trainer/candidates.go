@@ -121,7 +121,7 @@ func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcom
 	m.Region = f.region
 	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 	m.Dynamics.Net = net.Params.Dynamics
-	return replay(m, f.held, r, t.scoreStride())
+	return replay(m, f.held, r, t.scoreStride(), t.cells)
 }
 
 // outOfFold returns what each fold says of a net.
@@ -139,8 +139,10 @@ func (t *training) outOfFold(net *fit.Net, r model.Readout, passes int) ([]*outc
 	return all, nil
 }
 
-// chooseTemper climbs from the middle of the tempers in the direction in which
-// the folds' likelihood rises, and sets the best in all nets.
+// chooseTemper looks for the temper under which the folds are likeliest, climbing
+// from the middle, then goes on to smaller ones as long as the folds do not agree
+// that they are worse: a gain within its standard error is luck, and a smaller
+// temper trusts the difference equation more. All nets get it.
 func (t *training) chooseTemper() error {
 	if len(t.folds) == 0 || t.ctx.Err() != nil {
 		for _, net := range t.nets {
@@ -149,13 +151,13 @@ func (t *training) chooseTemper() error {
 		t.res.Chosen.Temper = carefulTemper
 		return nil
 	}
-	scores := map[int]float64{}
+	scores := map[int][]float64{} // of the folds, by place in tempers
 	try := func(i int) (float64, error) {
 		if i < 0 || i >= len(tempers) {
 			return math.Inf(-1), nil
 		}
 		if s, ok := scores[i]; ok {
-			return s, nil
+			return mean(s), nil
 		}
 		trial := *t.nets[0]
 		trial.Settings.Temper = tempers[i]
@@ -163,10 +165,10 @@ func (t *training) chooseTemper() error {
 		if err != nil {
 			return 0, err
 		}
-		scores[i] = calibrate(t.shell(t.data.Frame), o, nil).score
-		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: scores[i], Folds: true})
+		scores[i] = calibrate(t.shell(t.data.Frame), o, nil).scores
+		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: mean(scores[i]), Folds: true})
 		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), 0.1)
-		return scores[i], nil
+		return mean(scores[i]), nil
 	}
 	at := middle
 	here, err := try(at)
@@ -185,9 +187,25 @@ func (t *training) chooseTemper() error {
 			at, here = at+direction, next
 		}
 	}
+	for best := at; at+1 < len(tempers); at++ {
+		if _, err := try(at + 1); err != nil {
+			return err
+		}
+		if gain, luck := paired(scores[best], scores[at+1]); gain > luck {
+			break
+		}
+	}
 	for _, net := range t.nets {
 		net.Settings.Temper = tempers[at]
 	}
-	t.res.Chosen.Temper, t.res.Chosen.Score, t.res.Chosen.Folds = tempers[at], here, true
+	t.res.Chosen.Temper, t.res.Chosen.Score, t.res.Chosen.Folds = tempers[at], mean(scores[at]), true
 	return nil
+}
+
+func mean(v []float64) float64 {
+	s := 0.0
+	for _, x := range v {
+		s += x / float64(len(v))
+	}
+	return s
 }

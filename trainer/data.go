@@ -158,6 +158,9 @@ func split(flights []window.Flight, share, horizon float64, seed uint64) Split {
 		}
 	}
 	s.How = fmt.Sprintf("%d blocks of time held out", blocks)
+	if blocks == 1 {
+		s.How = "1 block of time held out"
+	}
 	return s
 }
 

@@ -5,7 +5,9 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/outside"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -13,15 +15,18 @@ import (
 type outcomes struct {
 	times  []float64     // T, s
 	points [][][]outcome // T × K × n
-	score  float64       // mean log likelihood, outliers capped
-	n      int
+	score  float64       // mean log likelihood, outliers capped, cells of states weighing the same
+	weight float64       // of all points
 }
 
 // outcome is what became of one prediction of one channel.
 type outcome struct {
-	z        float64 // (measured − mean)/ObsStd
+	left     float64 // measured − base, state units
+	net      float64 // mean − base, what the nets add
+	z        float64 // (measured − mean)/ObsStd, with as much of net as counts
 	std      float64 // ObsStd
-	distance float64 // of the states ahead from those of training
+	distance float64 // of the start from the training states
+	weight   float64 // of the window, see outside.Cells
 }
 
 // zCap holds the squared error that one point can be held responsible for: a
@@ -33,7 +38,7 @@ const zCap = 60
 var scoredTimes = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
 
 // replay predicts every window of the flights and compares.
-func replay(m *model.Model, flights []window.Flight, readout model.Readout, stride float64) (*outcomes, error) {
+func replay(m *model.Model, flights []window.Flight, readout model.Readout, stride float64, cells *outside.Cells) (*outcomes, error) {
 	o := &outcomes{}
 	for _, s := range scoredTimes {
 		o.times = append(o.times, s*m.Horizon)
@@ -43,6 +48,8 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 	if err != nil {
 		return nil, err
 	}
+	base := estimator.BaseOf(m)
+	at, slope := make([]float64, m.K), make([]float64, m.K)
 	dst, y := p.NewPrediction(), make([]float64, m.K)
 	rows := 0
 	if m.P > 0 {
@@ -52,6 +59,7 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 	for _, w := range window.Cut(flights, m.Horizon, stride) {
 		f := &flights[w.Flight]
 		q := estimator.Query{X0: f.State(w.Start)}
+		weight := cells.Weight(q.X0)
 		if m.P > 0 {
 			q.U = f.Input(w.Start)
 			if readout == model.Plan {
@@ -62,26 +70,39 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 				q.Plan = plan
 			}
 		}
+		base.Start(q.X0, signalOf(m, &q))
 		if !p.Predict(dst, &q) {
 			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", f.Name, f.T[w.Start])
 		}
 		for i, t := range o.times {
 			f.Displacement(y, w.Start, t)
+			base.At(at, slope, t)
 			for k := range m.K {
 				j := i*m.K + k
 				if math.IsNaN(y[k]) || !(dst.ObsStd[j] > 0) {
 					continue
 				}
 				z := (q.X0[k] + y[k] - dst.Mean[j]) / dst.ObsStd[j]
-				o.points[i][k] = append(o.points[i][k], outcome{z, dst.ObsStd[j], dst.Distance})
-				o.score += -0.5*math.Min(z*z, zCap) - math.Log(dst.ObsStd[j]) - 0.5*math.Log(2*math.Pi)
-				o.n++
+				o.points[i][k] = append(o.points[i][k], outcome{y[k] - at[k], dst.Mean[j] - q.X0[k] - at[k], z, dst.ObsStd[j], dst.Distance, weight})
+				o.score += weight * (-0.5*math.Min(z*z, zCap) - math.Log(dst.ObsStd[j]) - 0.5*math.Log(2*math.Pi))
+				o.weight += weight
 			}
 		}
 	}
-	if o.n == 0 {
+	if o.weight == 0 {
 		return nil, fmt.Errorf("no window of the held-out data can be scored")
 	}
-	o.score /= float64(o.n)
+	o.score /= o.weight
 	return o, nil
+}
+
+// signalOf returns the input that a query tells of.
+func signalOf(m *model.Model, q *estimator.Query) feature.Signal {
+	switch {
+	case m.P == 0:
+		return nil
+	case q.Plan != nil:
+		return &feature.Plan{Values: q.Plan, P: m.P, Step: m.Horizon / float64(len(q.Plan)/m.P)}
+	}
+	return &feature.Plan{Values: q.U, P: m.P, Step: m.Horizon}
 }

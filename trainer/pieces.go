@@ -39,6 +39,7 @@ func (d *Data) add(seg *flightlog.Segment, s int, found *datacheck.Result, cfg C
 			part.U = append(part.U, good.U[w[0]*p:w[1]*p]...)
 		}
 		if len(part.T) >= 2 {
+			part.Before = part.T[0] - seg.T[0]
 			d.Flights = append(d.Flights, window.Prepare(number, part, states, p, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
 		}
 	}

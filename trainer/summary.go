@@ -23,10 +23,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 	if res.Partial != "" {
 		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")
 	}
-	for _, t := range []*evaluate.Table{res.Table, res.HoldTable} {
-		if t == nil {
-			continue
-		}
+	for _, t := range res.tables() {
 		t.Model, t.Log = filepath.Base(files[0]), "held out of "+list(logs)
 		r.HeldOut = append(r.HeldOut, t)
 	}
@@ -44,6 +41,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 	r.Candidates = candidates(res)
 	r.Provenance = []report.Item{
 		{Name: "model", Value: res.Model.ID},
+		{Name: "judged", Value: judged(res)},
 		{Name: "by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{Name: "time", Value: res.Elapsed.Round(time.Second).String()},
 		{Name: "logs", Value: list(logs)},
@@ -69,6 +67,14 @@ func list(paths []string) string {
 		s += filepath.Base(p)
 	}
 	return s
+}
+
+// judged says which model the held-out tables are of.
+func judged(res *Result) string {
+	if res.Table == nil {
+		return "nothing was held out"
+	}
+	return res.Table.Judged + ": the same nets, conditioned without the data that were held out; the model of the file has seen them too"
 }
 
 func kind(path string) string {
@@ -98,8 +104,8 @@ func candidates(res *Result) []report.Candidate {
 			continue
 		}
 		out = append(out, report.Candidate{
-			Name:  fmt.Sprintf("equation of degree %d, step %.3g ms, ridge %g (score: −log of its error over holding)", c.Degree, 1000*c.Step, c.Ridge),
-			Score: -math.Log(c.Score), Chosen: i == 0,
+			Name:    fmt.Sprintf("equation of degree %d, step %.3g ms, ridge %g", c.Degree, 1000*c.Step, c.Ridge),
+			Measure: "−log of error over hold", Score: -math.Log(c.Score), Chosen: i == 0,
 		})
 	}
 	for _, c := range res.Candidates {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -61,6 +62,7 @@ type training struct {
 	blend     []float64 // K×Q, the companion's share
 	linearStd []float64 // K×Q, errors of the linear model on data it has not seen
 	folds     []foldData
+	cells     *outside.Cells // of the known states
 	nets      []*fit.Net
 	laws      []law // per readout
 }
@@ -88,8 +90,8 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	t.P = len(d.Channels) - len(t.states)
 	t.res.Split = split(d.Flights, cfg.Holdout, t.H, cfg.Seed)
 	known := t.res.Split.Train
-	if err := enough(known, window.Cut(known, t.H, t.stride), t.H); err != nil {
-		return nil, err
+	if p := Precheck(d, cfg); p != nil {
+		return nil, errors.New(p.Text)
 	}
 	// What comes after the nets (temper, calibration, refits, table) has its share
 	// of the budget too.
@@ -165,6 +167,7 @@ func (t *training) prepare(known []window.Flight) error {
 		return err
 	}
 	t.data = fit.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
+	t.cells = outside.Starts(&frame.Inputs.Lift, known, windows).Cells()
 	for i, f := range parts {
 		d := t.dataOn(f.Train, frame.WithBase(bases[i]))
 		if t.cfg.Prior != "equation" {
@@ -239,7 +242,7 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 		Sensor: make([]float64, f.K),
 	}
 	for _, l := range t.laws {
-		m.Widen, m.Growth = append(m.Widen, l.widen), append(m.Growth, l.growth)
+		m.Gain, m.Widen, m.Growth = append(m.Gain, l.gain), append(m.Widen, l.widen), append(m.Growth, l.growth)
 	}
 	if b := f.Base; b.Prior != nil {
 		m.Prior, m.Companion, m.Blend = *b.Prior, *b.Companion, b.Blend
@@ -384,7 +387,15 @@ func (t *training) judge(known []window.Flight) error {
 			return err
 		}
 	}
+	for _, table := range t.res.tables() {
+		table.ModelID, table.Judged = "", m.ID // the file's is known when it is sealed
+	}
 	return nil
+}
+
+// tables are those that there are.
+func (r *Result) tables() []*evaluate.Table {
+	return slices.DeleteFunc([]*evaluate.Table{r.Table, r.HoldTable}, func(t *evaluate.Table) bool { return t == nil })
 }
 
 // export makes the model that flies, from all flights.
@@ -403,8 +414,13 @@ func (t *training) export(began time.Time) error {
 		Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
 		Partial: t.res.Partial, Verdict: t.res.Verdict, Scores: table,
 	}
-	t.res.Model, err = finish(m, d)
-	return err
+	if t.res.Model, err = finish(m, d); err != nil {
+		return err
+	}
+	for _, table := range t.res.tables() {
+		table.ModelID = t.res.Model.ID
+	}
+	return nil
 }
 
 func reason(ctx context.Context) error {

@@ -20,7 +20,11 @@ func verdict(t *evaluate.Table) (line string, good bool) {
 	for _, h := range t.Horizons {
 		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
 	}
-	line += fmt.Sprintf(" Its 95 %% intervals held %.0f to %.0f %% of the held-out measurements, by horizon.", 100*low, 100*high)
+	held := fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high)
+	if one := fmt.Sprintf("%.0f %%", 100*low); one == fmt.Sprintf("%.0f %%", 100*high) {
+		held = one
+	}
+	line += " Its 95 % intervals held " + held + " of the held-out measurements, by horizon."
 	if low > 0.985 {
 		line += " They are wider than they need to be."
 	}

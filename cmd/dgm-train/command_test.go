@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
 // writeLog records an undamped swing, θ̈ = −9 θ, with a little noise.
@@ -312,6 +314,32 @@ func TestTrainWritesWhatItSays(t *testing.T) {
 	}
 	if m.Vehicle != "swing" || m.Provenance.Scores == "" || m.Provenance.Verdict == "" || !strings.Contains(out, m.Provenance.Verdict) {
 		t.Errorf("vehicle %q, verdict %q; printed %s", m.Vehicle, m.Provenance.Verdict, out)
+	}
+	// One id, that of the sealed file, wherever the model is named; the held-out
+	// table says that it is of the model before it had seen these data.
+	b, err := os.ReadFile(filepath.Join(dir, "swing.report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		HeldOut []struct {
+			ModelID  string `json:"model_id"`
+			JudgedID string `json:"judged_id"`
+		} `json:"held_out"`
+		Provenance []report.Item
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if h := doc.HeldOut; len(h) != 1 || h[0].ModelID != m.ID || len(h[0].JudgedID) != 16 || h[0].JudgedID == m.ID {
+		t.Errorf("the model is %s, the report says %+v", m.ID, h)
+	}
+	if !slices.Contains(doc.Provenance, report.Item{Name: "model", Value: m.ID}) || !strings.Contains(out, "swing.dgm ("+m.ID+",") ||
+		!strings.Contains(out, "judged    before it had seen these data ("+doc.HeldOut[0].JudgedID+")") {
+		t.Errorf("the model is %s; printed\n%s", m.ID, out)
+	}
+	if s := m.Provenance.Scores; strings.Contains(s, m.ID) || !strings.Contains(s, doc.HeldOut[0].JudgedID) {
+		t.Errorf("scores in the file: %.200s", s)
 	}
 	for _, name := range []string{"swing.report.html", "swing.report.json"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 {

@@ -61,6 +61,15 @@ func (m *Model) Check() error {
 	for _, r := range m.Sensor {
 		c.that(r >= 0, "sensor", "a variance is negative")
 	}
+	c.that(len(m.Gain) <= Readouts, "gain", "%d readouts, at most %d", len(m.Gain), Readouts)
+	for i, g := range m.Gain {
+		field := fmt.Sprintf("gain[%d]", i)
+		c.that(m.Displacement, field, "belongs to a model of displacements")
+		c.length(field, g, m.K*Q)
+		for _, v := range g {
+			c.that(v >= 0 && v <= 1, field, "a share of %v is outside 0…1", v)
+		}
+	}
 	c.that(len(m.Widen) <= Readouts, "widen", "%d readouts, at most %d", len(m.Widen), Readouts)
 	for i, w := range m.Widen {
 		field := fmt.Sprintf("widen[%d]", i)

@@ -24,6 +24,7 @@ func (m *Model) fields(c *coder) {
 	list(c, "members", &m.Members, memberFields)
 	list(c, "refits", &m.Refits, memberFields)
 	c.floats("sensor", &m.Sensor)
+	c.matrix("gain", &m.Gain, double)
 	c.matrix("widen", &m.Widen, double)
 	c.floats("growth", &m.Growth)
 	c.object("region", func(c *coder) {

@@ -153,7 +153,7 @@ func content(m *model.Model) map[string]any {
 	out := map[string]any{
 		"id": m.ID, "vehicle": m.Vehicle, "horizon": m.Horizon, "points": m.Points, "displacement": m.Displacement,
 		"velocity": m.Velocity, "origin": m.Origin, "scale": m.Scale, "noise_knots": m.NoiseKnots, "sensor": m.Sensor,
-		"widen": m.Widen, "inputs.time_mean": m.Inputs.TimeMean, "inputs.time_std": m.Inputs.TimeStd,
+		"gain": m.Gain, "widen": m.Widen, "inputs.time_mean": m.Inputs.TimeMean, "inputs.time_std": m.Inputs.TimeStd,
 		"inputs.knots": m.Inputs.Knots, "inputs.causal": m.Inputs.Causal, "inputs.input_mean": m.Inputs.InputMean,
 		"inputs.input_std": m.Inputs.InputStd,
 		"prior.step":       m.Prior.Step, "prior.degree": m.Prior.Degree, "prior.input_mean": m.Prior.UMean,

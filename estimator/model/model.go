@@ -54,6 +54,7 @@ type Model struct {
 	Members    []Member    // the ensemble: means are averaged, spread is added
 	Refits     []Member    // bootstrap refits: means only (no InverseFactor)
 	Sensor     []float64   // K, variance R of the sensor of each state, state units squared
+	Gain       [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
 	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
 	Growth     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see region.Growth
 	Region     region.Region

@@ -28,7 +28,8 @@ type Table struct {
 	Log      string    `json:"log"`   // the caller's name for it
 	Vehicle  string    `json:"vehicle"`
 	ModelID  string    `json:"model_id"`
-	Inputs   string    `json:"inputs"` // plan or hold
+	Judged   string    `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same nets, conditioned without these data
+	Inputs   string    `json:"inputs"`              // plan or hold
 	Truth    bool      `json:"truth"`
 	Stride   float64   `json:"stride"`
 	Windows  int       `json:"windows"`

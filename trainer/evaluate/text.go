@@ -15,6 +15,9 @@ func (t *Table) WriteText(w io.Writer) error {
 		intervals = "of the state (std)"
 	}
 	fmt.Fprintf(w, "model     %s (%s, vehicle %s)\n", t.Model, t.ModelID, t.Vehicle)
+	if t.Judged != "" {
+		fmt.Fprintf(w, "judged    before it had seen these data (%s)\n", t.Judged)
+	}
 	fmt.Fprintf(w, "log       %s: %d windows, one every %s s\n", t.Log, t.Windows, short(t.Stride))
 	fmt.Fprintf(w, "inputs    %s\n", t.Inputs)
 	fmt.Fprintf(w, "intervals %s\n\n", intervals)

@@ -170,3 +170,33 @@ func TestInputs(t *testing.T) {
 		t.Errorf("%v … %v", low, high)
 	}
 }
+
+// A robot that rests for most of a log: its rest weighs no more than each of the
+// places that it goes to.
+func TestRestDoesNotOutweighMotion(t *testing.T) {
+	rest := window.Series{Name: "rest"}
+	rng := rand.New(rand.NewPCG(7, 0))
+	for i := range 4000 {
+		rest.T = append(rest.T, int64(i)*20e6)
+		for range flyer {
+			rest.X = append(rest.X, 1e-4*rng.NormFloat64())
+		}
+	}
+	flights := append(window.Prepare(0, rest, flyer, 0, window.Options{}), circle(8, 1, 20)...)
+	lift := lifted(flights)
+	s := Starts(&lift, flights, window.Cut(flights, 0.5, 0.02))
+	c := s.Cells()
+	if c == nil {
+		t.Fatal("no cells")
+	}
+	var sum [2]float64
+	for _, w := range s.windows {
+		sum[w.Flight] += c.Weight(flights[w.Flight].State(w.Start))
+	}
+	if sum[1] < 5*sum[0] {
+		t.Errorf("rest weighs %.0f, motion %.0f", sum[0], sum[1])
+	}
+	if w := (*Cells)(nil).Weight(nil); w != 1 {
+		t.Errorf("without cells a window weighs %v", w)
+	}
+}

@@ -21,9 +21,9 @@ type Candidate struct {
 const (
 	folds      = 3
 	foldShots  = 120 // windows that a fold is fitted to
-	finalShots = 600
+	finalShots = 1500
 	foldSteps  = 15 // iterations of L-BFGS
-	finalSteps = 80
+	finalSteps = 200
 )
 
 // better is what a larger candidate must have over the smaller ones before it:

@@ -71,14 +71,15 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	for range s.Readouts {
 		if s.Widen {
 			m.Widen = append(m.Widen, factors(s.K*len(m.NoiseKnots), rng))
+			if !s.Paper {
+				m.Gain = append(m.Gain, shares(s.K*len(m.NoiseKnots), rng))
+			}
 			m.Growth = append(m.Growth, 0.2+0.3*rng.Float64())
 		}
 	}
 	if s.Prior > 0 {
 		m.Prior, m.Companion = equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
-		for range s.K * len(m.NoiseKnots) {
-			m.Blend = append(m.Blend, rng.Float64())
-		}
+		m.Blend = shares(s.K*len(m.NoiseKnots), rng)
 	}
 	m.Region = around(m, rng)
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
@@ -195,6 +196,14 @@ func baseline(m *model.Model, rng *rand.Rand) linear.Model {
 		b.A[i*Z+i] = 0.9
 	}
 	return b
+}
+
+func shares(n int, rng *rand.Rand) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = rng.Float64()
+	}
+	return out
 }
 
 func factors(n int, rng *rand.Rand) []float64 {
