@@ -11,6 +11,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -45,6 +46,9 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		} else if err := channel.SameLayout(d.Channels, all); err != nil {
 			return nil, fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, logs[0].Path, err)
 		}
+	}
+	if err := wire.CheckVehicle(d.Vehicle); len(logs) > 0 && err != nil {
+		return nil, fmt.Errorf("%s: %w; a model of it could not be flown: record or import it under another name", logs[0].Path, err)
 	}
 	if err := distinct(logs); err != nil {
 		return nil, err

@@ -146,6 +146,17 @@ func TestARecordingIsGivenOnce(t *testing.T) {
 	}
 }
 
+// What cannot be flown under its name is not trained.
+func TestAVehicleCanBeASubject(t *testing.T) {
+	for _, name := range []string{"ü", "a/b", ""} {
+		log := swing(1)
+		log.Vehicle = name
+		if _, err := Load([]*flightlog.Log{log}, Default()); err == nil || !strings.Contains(err.Error(), "swing.msgpack: ") || !strings.Contains(err.Error(), "under another name") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestAnotherVehicleIsNoted(t *testing.T) {
 	cfg := Default()
 	cfg.Horizon = Duration(500 * time.Millisecond)

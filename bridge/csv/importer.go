@@ -185,6 +185,9 @@ func (j *job) file(ctx context.Context, r *rows, f func(*row) error) error {
 	if err := r.checkRate(); err != nil {
 		return err
 	}
+	if err := r.checkTimes(); err != nil {
+		return err
+	}
 	j.done += r.table.file.Taken()
 	j.tell(0)
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Map says how tables become a log: the content of map.toml.
@@ -157,8 +158,8 @@ func (m *Map) check() error {
 	switch {
 	case m.Vehicle == "":
 		return bad("vehicle", "is missing", `name the robot, as in vehicle = "pendulum"`)
-	case strings.ContainsAny(m.Vehicle, " \t\n.*>"):
-		return bad("vehicle", quote(m.Vehicle)+" holds a space, a dot, * or >", "the name is one token of a subject, such as pend1")
+	case wire.CheckVehicle(m.Vehicle) != nil:
+		return bad("vehicle", quote(m.Vehicle)+" cannot be part of a subject", "use letters of ASCII, digits, - and _, 64 at most, as in pend1")
 	case t.Column == "":
 		return bad("time.column", "is missing", "name the column that holds the time")
 	case !unitKnown:

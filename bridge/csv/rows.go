@@ -42,10 +42,13 @@ type rows struct {
 	started bool  // a row was read
 	first   int64 // time of the file's first row, whether cut or not
 	final   int64 // time of the row last read, whether cut or not
+	read    int   // rows
+	moves   bool  // not all rows read have the time of the first
 	begun   bool  // a row was kept
 	last    int64 // time of the row last kept
 	segment string
-	steps   []int64 // between rows of a segment, ns; the first maxSteps of them
+	written float64   // time of the row last kept or dropped, as the file has it
+	steps   []float64 // between rows of a segment, as the file has them; the first maxSteps
 }
 
 // maxSteps is how many steps of time are kept for their median.
@@ -106,10 +109,12 @@ func (r *rows) next() (*row, error) {
 			r.first, r.started = t, true
 		}
 		r.final = t
+		r.read++
+		r.moves = r.moves || t != r.first
 		if r.cut(t - r.first) {
 			continue
 		}
-		keep, err := r.order(t, r.name(cells))
+		keep, err := r.order(t, cells[r.timeAt], r.name(cells))
 		if err != nil {
 			return nil, err
 		}
@@ -191,11 +196,17 @@ func stem(path string) string {
 	return base
 }
 
-// order looks at the time of a row: whether it is kept, and whether it begins a
-// segment.
-func (r *rows) order(t int64, segment string) (keep bool, err error) {
+// order looks at the time of a row, which the file writes so: whether it is kept,
+// and whether it begins a segment.
+func (r *rows) order(t int64, cell, segment string) (keep bool, err error) {
 	step := t - r.last
 	fresh := !r.begun || segment != r.segment
+	// Of times in the wrong unit, nanoseconds may be too coarse to tell the steps.
+	digits, _ := strconv.ParseFloat(strings.TrimSpace(cell), 64) // was parsed before
+	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
+		r.steps = append(r.steps, d)
+	}
+	r.written = digits
 	line, field := r.table.line, "column "+quote(r.m.Time.Column)
 	switch policy := r.m.Time; {
 	case fresh && len(segment) > flightlog.MaxName:
@@ -223,9 +234,6 @@ func (r *rows) order(t int64, segment string) (keep bool, err error) {
 		r.row.begins = true
 	default:
 		r.row.begins = false
-	}
-	if !fresh && step > 0 && len(r.steps) < maxSteps {
-		r.steps = append(r.steps, step)
 	}
 	r.begun, r.last, r.segment, r.row.name = true, t, segment, segment
 	return true, nil
@@ -288,6 +296,15 @@ func missing(cell string) bool {
 	return false
 }
 
+// checkTimes returns an error where all rows are of one time, which is none at all.
+func (r *rows) checkTimes() error {
+	if r.read < 2 || r.moves {
+		return nil
+	}
+	return r.table.fail(0, "column "+quote(r.m.Time.Column), fmt.Sprintf("all %d rows are at one time, %s", r.read, seconds(r.first)),
+		"name the column that holds the time, or correct time.unit in the map")
+}
+
 // checkRate returns an error where the median step of time is one that no robot
 // has, as far as this file goes.
 func (r *rows) checkRate() error {
@@ -295,15 +312,15 @@ func (r *rows) checkRate() error {
 		return nil
 	}
 	slices.Sort(r.steps)
-	median := r.steps[len(r.steps)/2]
+	digits := r.steps[len(r.steps)/2]
+	median := digits * math.Pow10(unitPower[r.m.Time.Unit])
 	if plausible(median) {
 		return nil
 	}
 	mend := "correct time.unit in the map"
-	digits := float64(median) / math.Pow10(unitPower[r.m.Time.Unit]) // as written in the file
 	for _, unit := range []string{"s", "ms", "us", "ns"} {
-		if step := digits * math.Pow10(unitPower[unit]); step >= 1 && plausible(int64(step)) {
-			mend = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(int64(step)))
+		if step := digits * math.Pow10(unitPower[unit]); plausible(step) {
+			mend = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(step))
 			break
 		}
 	}
@@ -312,9 +329,9 @@ func (r *rows) checkRate() error {
 }
 
 // plausible says whether a robot may be sampled with such a step, ns.
-func plausible(step int64) bool { return step > 50_000 && step < 1_000_000_000 }
+func plausible(step float64) bool { return step > 50_000 && step < 1_000_000_000 }
 
 // seconds writes a time in ns for people.
-func seconds(ns int64) string {
+func seconds[T int64 | float64](ns T) string {
 	return strconv.FormatFloat(1e-9*float64(ns), 'g', 6, 64) + " s"
 }

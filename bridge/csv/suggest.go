@@ -121,7 +121,7 @@ func unitOf(c *column) string {
 	}
 	slices.Sort(c.steps)
 	for _, unit := range []string{"s", "ms", "us", "ns"} {
-		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(int64(step)) {
+		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(step) {
 			return unit
 		}
 	}

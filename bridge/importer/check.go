@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // noDerivative as derivative says that there is none, and none is looked for.
@@ -19,8 +20,8 @@ func (m *Map) Check() error {
 	switch {
 	case m.Vehicle == "":
 		return bad("vehicle", "is missing", `name the robot, as in vehicle = "quad1"`)
-	case strings.ContainsAny(m.Vehicle, " \t\n.*>"):
-		return bad("vehicle", fmt.Sprintf("%q holds a space, a dot, * or >", m.Vehicle), "the name is one token of a subject, such as quad1")
+	case wire.CheckVehicle(m.Vehicle) != nil:
+		return bad("vehicle", fmt.Sprintf("%q cannot be part of a subject", m.Vehicle), "use letters of ASCII, digits, - and _, 64 at most, as in quad1")
 	case m.Frames != "" && m.Frames != "ned-frd" && m.Frames != "enu-flu":
 		return bad("frames", fmt.Sprintf("%q is not known", m.Frames), "write ned-frd or enu-flu, or leave it out to keep the axes as recorded")
 	case m.Time.To != 0 && m.Time.To <= m.Time.From:

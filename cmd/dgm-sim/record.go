@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 )
 
@@ -58,6 +59,9 @@ func recordCommand() *cobra.Command {
 		o := record.Options{Robot: c, Vehicle: vehicle, Segments: segments}
 		if vehicle == "" {
 			o.Vehicle = c.Plant.Name
+		}
+		if err := wire.CheckVehicle(o.Vehicle); err != nil {
+			return cli.Usage("--vehicle: %v", err)
 		}
 		switch {
 		case duration <= 0 || duration > longest:

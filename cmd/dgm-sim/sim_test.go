@@ -116,6 +116,8 @@ func TestWrongUsageAndFailures(t *testing.T) {
 		{"record --system pendulum --out X --duration 720h --rate 100000", cli.Wrong, "can be recorded"},
 		{"record --system pendulum --out X --points 1", cli.Wrong, "--points 1"},
 		{"record --system pendulum --out X --points 10 --rate 5", cli.Wrong, "rate points"},
+		{"record --system pendulum --out X --vehicle ü", cli.Wrong, "--vehicle: vehicle \"ü\": 'ü' cannot be part of a subject"},
+		{"record --system pendulum --out X --vehicle a/b", cli.Wrong, "--vehicle"},
 		{"record --system pendulum --out X --segments 0", cli.Wrong, "--segments 0"},
 		{"record --system pendulum --out X --x0 1", cli.Wrong, "1 values for the 2 states theta, omega"},
 		{"record --system pendulum --out X --x0 phi=1", cli.Wrong, `"phi" is not known, there is theta, omega`},
