@@ -242,6 +242,48 @@ func TestJSONIsAloneAndFinite(t *testing.T) {
 	}
 }
 
+// One absurd sample is named and left out: it must not decide the scores, nor make
+// numbers that JSON cannot hold.
+func TestAbsurdValuesAreNamedAndLeftOut(t *testing.T) {
+	dir := folder(t)
+	_, clean, _ := eval(t, dir, "--model", "a.dgm", "--log", "b.msgpack")
+	log, err := flightlog.ReadFile(filepath.Join(dir, "b.msgpack"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := flightlog.CreateFile(filepath.Join(dir, "huge.msgpack"), log.Header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	s := log.Segments[0]
+	s.X[2*700+1], s.X[2*900], s.X[2*901] = -1e200, 1e300, 1e16
+	if err := f.BeginSegment(s.Name, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.T {
+		if err := f.Sample(s.T[i], s.X[2*i:2*i+2], nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := eval(t, dir, "--model", "a.dgm", "--log", "huge.msgpack")
+	for _, want := range []string{"huge.msgpack: segment 1 (\"one\") at 3.500 s: rate is -1e+200", "1 value of rate", "at 4.500 s: angle is 1e+300", "2 values of angle"} {
+		if code != cli.Done || !strings.Contains(errs, want) {
+			t.Errorf("code %d, %q, want %q", code, errs, want)
+		}
+	}
+	if strings.Contains(out, "Inf") || strings.Contains(out, "NaN") || strings.Contains(out, "e+") {
+		t.Errorf("beside\n%s\nit says\n%s", clean, out)
+	}
+	code, out, errs = eval(t, dir, "--model", "a.dgm", "--log", "huge.msgpack", "--json")
+	if !json.Valid([]byte(out)) || code != cli.Done {
+		t.Errorf("code %d, %q, %q", code, errs, out)
+	}
+}
+
 func TestDamagedLogIsScoredToItsLastRecord(t *testing.T) {
 	dir := folder(t)
 	path := filepath.Join(dir, "b.msgpack")

@@ -90,6 +90,7 @@ func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlo
 	}
 	// The model's description of the channels (periods above all) is the one that counts.
 	log.Channels = m.Channels
+	erase(m, log, messages)
 	return log, nil
 }
 
