@@ -141,3 +141,29 @@ func TestTimesOfTheNode(t *testing.T) {
 		t.Errorf("one time: %+v", c)
 	}
 }
+
+// Whatever stands in a file, it is read, or refused with its name; what is read
+// and checked gives every vehicle a configuration.
+func FuzzSettings(f *testing.F) {
+	f.Add(template)
+	f.Add("[[vehicles]]\nvehicle = \"a\"\ntimes = [\"1s\"]\n[realtime]\ncpus = [1, 2]\n")
+	f.Add("rate = 1e309\nclock = 3")
+	m := artificial.New(artificial.Size{K: 1, Features: 4, Points: 10, Horizon: 2}, 1)
+	f.Fuzz(func(t *testing.T, text string) {
+		s := defaults()
+		if err := s.parse(text, "fuzz.toml"); err != nil {
+			if !strings.HasPrefix(err.Error(), "fuzz.toml: ") {
+				t.Fatalf("the error does not name its file: %v", err)
+			}
+			return
+		}
+		if s.check() != nil {
+			return
+		}
+		for _, v := range s.vehicles() {
+			if c := v.node(m, nil); len(c.Times) > 10000 && v.Points > 0 {
+				t.Fatalf("%d times", len(c.Times))
+			}
+		}
+	})
+}

@@ -8,8 +8,10 @@ import (
 
 func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 	n, c, nc, _ := offline(t, Config{})
-	if !n.Alive() || !n.Alive() {
-		t.Error("without work to do it is not alive")
+	for range 2 {
+		if !n.Alive() {
+			t.Error("without work to do it is not alive")
+		}
 	}
 	c.arrive(n, 1, 0, 0.1, 0.2)
 	if !n.Alive() {
@@ -30,7 +32,7 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 		t.Error("alive without a tick")
 	}
 	n.tick(nc, 1, c.steady)
-	if !n.Alive() || n.Alive() {
+	if first, second := n.Alive(), n.Alive(); !first || second {
 		t.Error("one tick is one sign")
 	}
 	n.tick(nc, 2, c.steady)

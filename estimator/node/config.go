@@ -13,8 +13,12 @@ import (
 // Config says how a node serves one vehicle. The zero value is a good one.
 type Config struct {
 	Vehicle  string    // (optional) as in the subjects; defaults to the model's vehicle
-	Times    []float64 // (optional) s after the state, ascending, within the model's horizon; defaults to the model's points
+	Times    []float64 // (optional) s after the state, ascending, within the model's horizon (but see Chain); defaults to the model's points
 	Instance string    // (optional) of this process; defaults to a random one
+
+	// Chain lets Times go beyond the model's horizon, up to eight of them: predictions
+	// are then continued from where they end, and flagged chained.
+	Chain bool
 
 	// RobotClock says that the robot's clock is another than this computer's (time
 	// since boot, say). Then states are neither refused as future nor as old: only

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -24,6 +25,7 @@ type craft struct {
 // newCraft takes the memory for a model under a configuration, which is complete
 // but for the times.
 func newCraft(c *Config, m *model.Model) (*craft, error) {
+	m = private(m)
 	if err := m.Check(); err != nil { // completes what follows from other fields
 		return nil, err
 	}
@@ -39,7 +41,7 @@ func newCraft(c *Config, m *model.Model) (*craft, error) {
 		}
 	}
 	r.m = m
-	if r.rungs, err = newRungs(m, times, c.Rate > 0 || c.Deadline > 0); err != nil {
+	if r.rungs, err = newRungs(m, times, c.Rate > 0 || c.Deadline > 0, c.Chain); err != nil {
 		return nil, err
 	}
 	if c.Rate > 0 {
@@ -52,6 +54,15 @@ func newCraft(c *Config, m *model.Model) (*craft, error) {
 	}
 	r.health = newHealth(m, times)
 	return r, nil
+}
+
+// private returns a model of which nothing is shared that checking it writes: what
+// follows from other fields is filled in by whoever makes a predictor, and several
+// goroutines do.
+func private(m *model.Model) *model.Model {
+	own := *m
+	own.Members, own.Refits = slices.Clone(m.Members), slices.Clone(m.Refits)
+	return &own
 }
 
 // modelTimes returns the times that a model predicts at where nothing else is
@@ -86,7 +97,7 @@ func (r *craft) warm(now func() int64) {
 		g := &r.rungs[i]
 		for range 2 { // the first one finds its memory
 			began := now()
-			g.p.Predict(g.dst, &q)
+			g.p.predict(g.dst, &q)
 			g.cost = cost{mean: float64(now() - began)}
 		}
 	}

@@ -95,7 +95,7 @@ func (e *engine) predict(k *task) (*estimator.Prediction, wire.Reason) {
 		q.X0, q.P0, q.Plan = b.x, b.P, b.planFrom(q.Plan, float64(age)*1e-9)
 	}
 	g := &e.craft.rungs[k.rung]
-	if !g.p.Predict(g.dst, q) {
+	if !g.p.predict(g.dst, q) {
 		return nil, wire.NonFinite
 	}
 	return g.dst, wire.OK
@@ -156,7 +156,7 @@ func (e *engine) flags(k *task, d *estimator.Prediction) wire.Flags {
 	set(wire.Shortened, k.rung > 0)
 	set(wire.Miscalibrated, e.trust != nil && e.trust.Miscalibrated() > 0)
 	set(wire.CarriedCovariance, len(k.a.state.P0) > 0 && e.craft.m.Displacement)
-	set(wire.Chained, k.tick > 0)
+	set(wire.Chained, k.tick > 0 || e.craft.rungs[k.rung].p.chained())
 	return f
 }
 

@@ -32,7 +32,7 @@ func newHealth(m *model.Model, times []float64) *health {
 	if d == nil || !m.Displacement {
 		return nil
 	}
-	last := times[len(times)-1]
+	last := min(times[len(times)-1], m.Horizon)
 	p, err := estimator.New(m, []float64{last / 4, last})
 	if err != nil {
 		return nil // it has been made for other times, so for these no reason is left

@@ -2,7 +2,6 @@ package node
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ import (
 func TestEveryStateIsAnswered(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	m := pendulum()
-	n, _ := run(t, nc, Config{}, m)
+	n, _ := run(t, nc, Config{NoTrust: true}, m)
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
 	listening(statuses)
@@ -27,7 +26,6 @@ func TestEveryStateIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := predictor.NewPrediction()
-	ones := slices.Repeat([]float64{1}, len(want.Mean)) // nothing has come yet to correct them by
 	for seq := range uint64(50) {
 		s := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.01 * float64(seq), -0.2}}
 		q := estimator.Query{X0: s.X}
@@ -56,7 +54,7 @@ func TestEveryStateIsAnswered(t *testing.T) {
 			Vehicle: "v1", Model: m.ID, Instance: n.Instance(), Seq: seq, T: s.T, ValidUntil: s.T + 1e9,
 			Channels: []string{"x0", "x1"}, Units: []string{"m", "m"},
 			Horizon: want.Times, Mean: want.Mean, Std: want.Std, ObsStd: want.ObsStd,
-			Inputs: inputs, Flags: flags, OOD: want.OOD, Factor: ones,
+			Inputs: inputs, Flags: flags, OOD: want.OOD,
 		}, got); d != "" {
 			t.Fatalf("prediction %d: %s", seq, d)
 		}

@@ -12,8 +12,9 @@ import (
 
 // oracle answers questions, one after the other, with predictors of its own.
 type oracle struct {
-	n *Node
-	m *model.Model // that the following were made for
+	n    *Node
+	from *model.Model // that the following were made for
+	m    *model.Model // the same, this oracle's own
 
 	times     []float64
 	predictor *estimator.Predictor
@@ -64,8 +65,9 @@ func (o *oracle) answer(data []byte, at int64) (*wire.Answer, error) {
 	o.n.models.mu.Lock()
 	m, times := o.n.models.current, o.n.models.times
 	o.n.models.mu.Unlock()
-	if m != o.m {
-		*o = oracle{n: o.n, m: m, dynamics: newDynamics(m), query: o.query, answered: o.answered}
+	if m != o.from {
+		own := private(m)
+		*o = oracle{n: o.n, from: m, m: own, dynamics: newDynamics(own), query: o.query, answered: o.answered}
 	}
 	b, err := o.check(q)
 	if err != nil {

@@ -103,7 +103,7 @@ func TestQuestionsRefused(t *testing.T) {
 		"400: 5000 questions":                          {States: make([]float64, 10000)},
 		"400: 100000 samples":                          {States: []float64{1, 2}, Samples: 100000},
 		"400: the answer would have more than":         {States: make([]float64, 8000), Want: wire.WantSamples, Samples: 9999},
-		"413: the answer has":                          {States: make([]float64, 8000)},
+		"413: the answer has":                          {States: make([]float64, 8000), Timeout: 60e9},
 		"408: 0 of 64 questions were answered within":  {States: make([]float64, 128), Timeout: 1},
 		"400: u has 2 numbers, which is no multiple o": {},
 	} {

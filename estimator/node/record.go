@@ -33,7 +33,7 @@ func header(c *Config) *journal.Header {
 	return &journal.Header{
 		Vehicle: c.Vehicle, Instance: c.Instance, Platform: platform(),
 		Times: c.Times, Rate: c.Rate, RobotClock: c.RobotClock, Validity: int64(c.Validity), Deadline: int64(c.Deadline),
-		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust,
+		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain,
 	}
 }
 

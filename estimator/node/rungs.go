@@ -9,7 +9,7 @@ import (
 
 // rung is the predictor of the first points of the horizon.
 type rung struct {
-	p    *estimator.Predictor
+	p    *course
 	dst  *estimator.Prediction
 	n    int // points
 	cost cost
@@ -27,15 +27,15 @@ const (
 )
 
 // newRungs takes the memory for a model; shorter says whether for more than the
-// whole horizon.
-func newRungs(m *model.Model, times []float64, shorter bool) (rungs, error) {
+// whole horizon, chain whether the times may be beyond the model's.
+func newRungs(m *model.Model, times []float64, shorter, chain bool) (rungs, error) {
 	var l rungs
 	for n := len(times); n > 0 && len(l) < mostRungs; n /= 2 {
-		p, err := estimator.New(m, times[:n])
+		p, err := newCourse(m, times[:n], chain)
 		if err != nil {
 			return nil, err
 		}
-		l = append(l, rung{p: p, dst: p.NewPrediction(), n: n})
+		l = append(l, rung{p: p, dst: p.newPrediction(times[:n]), n: n})
 		if !shorter {
 			break
 		}

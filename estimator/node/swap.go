@@ -35,6 +35,7 @@ func (n *Node) Swap(m *model.Model) error {
 
 // swap does it, while no other is made ready.
 func (n *Node) swap(m *model.Model) error {
+	m = private(m)
 	c, err := n.ready(m)
 	if err != nil {
 		n.Refuse(err)

@@ -44,7 +44,7 @@ var errShort = errors.New("has too few elements")
 
 func (h *Header) read(r *msgbin.Reader) error {
 	n, err := r.Array(64)
-	if err != nil || n < 13 {
+	if err != nil || n < 14 {
 		return errors.New("is not the header of a journal: was this file written by --record?")
 	}
 	c := &cursor{r: r}
@@ -58,7 +58,7 @@ func (h *Header) read(r *msgbin.Reader) error {
 	h.Times = read(c, "times", func() ([]float64, error) { return r.AppendFloats(nil, mostTimes) })
 	h.Rate, h.RobotClock = c.float("rate"), c.bool("robot clock")
 	h.Validity, h.Deadline, h.AgeLimit, h.FalseAlarms = c.int("validity"), c.int("deadline"), c.int("age limit"), c.int("false alarms")
-	h.NoTrust = c.bool("trust off")
+	h.NoTrust, h.Chain = c.bool("trust off"), c.bool("chain")
 	return c.err
 }
 

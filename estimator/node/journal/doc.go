@@ -50,6 +50,7 @@ type Header struct {
 	AgeLimit    int64 // ns
 	FalseAlarms int64 // ns
 	NoTrust     bool
+	Chain       bool
 }
 
 // Model is a model that was taken.

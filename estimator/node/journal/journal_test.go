@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the golden file anew")
 var (
 	goldenHeader = Header{
 		Vehicle: "pend1", Instance: "x7", Platform: "linux/amd64 go1.26", Times: []float64{0.5, 1}, Rate: 100, RobotClock: true,
-		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true,
+		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true, Chain: true,
 	}
 	goldenModel      = Model{File: []byte("a model"), Trust: []byte{1, 2, 3}}
 	goldenState      = State{At: 5e9, Age: 3e6, Period: 1e7, Message: []byte{0x80}}

@@ -1,0 +1,36 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// A planner's question: 64 plans over 50 points for a quadrotor.
+func BenchmarkQuery(b *testing.B) {
+	m := artificial.New(artificial.Quadrotor, 1)
+	n, err := New(Config{Vehicle: "v1"}, m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	q := wire.Query{States: make([]float64, 12), Plans: make([]float64, 64*5*4), Rows: 5, Timeout: 60e9, Dtype: "f4"}
+	for i := range q.Plans {
+		q.Plans[i] = float64(i%7) / 7
+	}
+	for i := range 50 {
+		q.Times = append(q.Times, float64(i+1)/50)
+	}
+	data := q.Append(nil)
+	o := oracle{n: n}
+	var buf []byte
+	for b.Loop() {
+		_, now := n.cfg.Clock()
+		a, err := o.answer(data, now)
+		if err != nil {
+			b.Fatal(err)
+		}
+		buf = a.Append(buf[:0])
+	}
+	b.ReportMetric(float64(len(buf)), "bytes")
+}
