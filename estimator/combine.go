@@ -6,11 +6,11 @@ import "math"
 // sumV the variance with the members' spread, sumSq is cleared. Derivatives go
 // to dst in units per second.
 func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
-	n := float64(len(p.members))
+	n, nv := float64(len(p.members)), float64(p.variances)
 	for j := range p.sum {
 		mean := p.sum[j] / n
 		spread := math.Max(0, p.sumSq[j]/n-mean*mean)
-		p.sum[j], p.sumV[j], p.sigma2[j] = mean, p.sumV[j]/n+spread, p.sigma2[j]/n
+		p.sum[j], p.sumV[j], p.sigma2[j] = mean, p.sumV[j]/nv+spread, p.sigma2[j]/n
 	}
 	clear(p.sumSq)
 	if !derivative {
@@ -22,7 +22,7 @@ func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
 		mean := p.dsum[j] / n
 		spread := math.Max(0, p.dsumSq[j]/n-mean*mean)
 		dst.DMean[j] = unit * (p.dbase[j] + gain.value[j]*mean + gain.slope[j]*p.sum[j])
-		dst.DStd[j] = unit * math.Sqrt(p.dsumV[j]/n+spread)
+		dst.DStd[j] = unit * math.Sqrt(p.dsumV[j]/nv+spread)
 	}
 }
 

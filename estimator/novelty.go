@@ -26,7 +26,7 @@ func (p *Predictor) novelty(dst *Prediction) {
 		}
 	}
 	if r.Variance > 0 {
-		ratio := p.ratio / float64(len(p.members)*m.K)
+		ratio := p.ratio / float64(p.variances*m.K)
 		dst.OOD = math.Max(dst.OOD, ratio/r.Variance)
 	}
 	dst.OutOfDistribution = dst.OOD > 1

@@ -73,14 +73,16 @@ type Predictor struct {
 	dsumSq    []float64
 	dsumV     []float64
 	ratio     float64 // posterior over prior variance, summed
+	variances int     // members that give one
 }
 
 // memberWork is the memory of one member.
 type memberWork struct {
-	e     *model.Member
-	eval  *feature.Eval
-	phi   *feature.Phi
-	exact *exactWork
+	e        *model.Member
+	variance bool // it gives one
+	eval     *feature.Eval
+	phi      *feature.Phi
+	exact    *exactWork
 }
 
 // New takes all memory for predictions at the given times, in seconds within
@@ -137,6 +139,9 @@ func build(m *model.Model, times []float64) *Predictor {
 	p.rows.N = T
 	for i := range m.Members {
 		p.members = append(p.members, newMember(&m.Members[i], T))
+		if p.members[i].variance {
+			p.variances++
+		}
 	}
 	for i := range m.Refits {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
@@ -152,7 +157,7 @@ func build(m *model.Model, times []float64) *Predictor {
 }
 
 func newMember(e *model.Member, rows int) memberWork {
-	w := memberWork{e: e, eval: feature.NewEval(&e.Map, rows)}
+	w := memberWork{e: e, variance: e.GivesVariance(), eval: feature.NewEval(&e.Map, rows)}
 	if x := e.Posterior[0].Exact; x != nil {
 		w.exact = newExactWork(e)
 	} else {
@@ -197,8 +202,8 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 	p.ratio = 0
 	for i := range p.members {
 		w := &p.members[i]
-		p.evaluate(w, dst.Readout, wantD, true)
-		p.accumulate(w.e.At(dst.Readout), wantD)
+		p.evaluate(w, dst.Readout, wantD, w.variance)
+		p.accumulate(w.e.At(dst.Readout), wantD, w.variance)
 	}
 	p.novelty(dst)
 	p.combine(dst, q, wantD)
@@ -321,16 +326,20 @@ func (p *Predictor) random(w *memberWork, post *model.Posterior, k int, derivati
 }
 
 // accumulate adds one member to the ensemble's sums.
-func (p *Predictor) accumulate(post *model.Posterior, derivative bool) {
+func (p *Predictor) accumulate(post *model.Posterior, derivative, variance bool) {
 	K, Q := p.m.K, len(p.m.NoiseKnots)
 	for j, v := range p.mean {
 		p.sum[j] += v
 		p.sumSq[j] += v * v
-		p.sumV[j] += p.v[j]
+		if variance {
+			p.sumV[j] += p.v[j]
+		}
 		if derivative {
 			p.dsum[j] += p.dmean[j]
 			p.dsumSq[j] += p.dmean[j] * p.dmean[j]
-			p.dsumV[j] += p.dv[j]
+			if variance {
+				p.dsumV[j] += p.dv[j]
+			}
 		}
 	}
 	for i := range p.times {

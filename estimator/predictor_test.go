@@ -4,10 +4,12 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -348,6 +350,39 @@ func TestSelfCheckRefusesAnotherModel(t *testing.T) {
 				t.Errorf("%s: %s is rounded: %v", name, what, err)
 			}
 			*v = was
+		}
+	}
+}
+
+// A member without an inverse factor gives its mean only: the variance is that of
+// the others, and its distance from them counts as spread.
+func TestMembersOfWhichOnlyTheMeanCounts(t *testing.T) {
+	m, rng := make1("windows", 41)
+	q := query(rng, m, 2)
+	m.Checks = nil
+	m.Refits = nil
+	first := m.Members[0]
+	twin := first
+	twin.Posterior = slices.Clone(first.Posterior)
+	for r := range twin.Posterior {
+		twin.Posterior[r].InverseFactor = nil
+	}
+	m.Members = []model.Member{first}
+	alone := predict(t, m, grid(5), q)
+	m.Members = []model.Member{first, twin}
+	if diff := cmp.Diff(alone, predict(t, m, grid(5), q), cmpopts.EquateApprox(1e-12, 1e-15)); diff != "" {
+		t.Errorf("a twin changes the prediction: %s", diff)
+	}
+	for r := range twin.Posterior {
+		twin.Posterior[r].Weights = slices.Clone(first.Posterior[r].Weights)
+		for k := range m.K {
+			twin.Posterior[r].Weights[k] = normal(rng, len(first.Posterior[r].Weights[k]))
+		}
+	}
+	apart := predict(t, m, grid(5), q)
+	for j := range apart.Std {
+		if apart.Std[j] <= alone.Std[j] || apart.DStd[j] <= alone.DStd[j] {
+			t.Fatal("another mean adds no spread")
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (m *Model) Check() error {
 	}
 	c.that(len(m.Members) >= 1, "members", "none")
 	for i := range m.Members {
-		m.checkMember(c, &m.Members[i], fmt.Sprintf("members[%d]", i), Q, true)
+		m.checkMember(c, &m.Members[i], fmt.Sprintf("members[%d]", i), Q, i == 0 || m.Members[i].GivesVariance())
 	}
 	for i := range m.Refits {
 		m.checkMember(c, &m.Refits[i], fmt.Sprintf("refits[%d]", i), Q, false)

@@ -51,7 +51,7 @@ type Model struct {
 	Scale        []float64      // K, state units for one output unit, all > 0
 	NoiseKnots   []float64      // Q, τ of the noise knots, ascending; one knot = constant noise
 
-	Members    []Member    // the ensemble: means are averaged, spread is added
+	Members    []Member    // the ensemble: means are averaged, spread is added; the first and any others with an InverseFactor give variances
 	Refits     []Member    // bootstrap refits: means only (no InverseFactor)
 	Sensor     []float64   // K, variance R of the sensor of each state, state units squared
 	Gain       [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
@@ -83,10 +83,21 @@ func (m *Member) At(r Readout) *Posterior {
 	return &m.Posterior[0]
 }
 
+// GivesVariance reports whether the member has what a variance is made from, in all
+// readouts; else only its mean counts.
+func (m *Member) GivesVariance() bool {
+	for i := range m.Posterior {
+		if len(m.Posterior[i].InverseFactor) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Posterior is the closed-form posterior of every channel.
 type Posterior struct {
 	Weights       [][]float64 // K × T: w; with the exact kernel K × N: α
-	InverseFactor [][]float64 // K × T(T+1)/2: L⁻¹, lower triangle packed by rows; none in a refit
+	InverseFactor [][]float64 // K × T(T+1)/2: L⁻¹, lower triangle packed by rows; none where only the mean counts
 	LogSigma      []float64   // K×Q: log σ at the noise knots, output units
 	Exact         *Exact      // only with the exact kernel
 }
