@@ -1,5 +1,5 @@
-// Command dgm-bridge turns the logs that robots already have into flight logs,
-// and says what is in a flight log.
+// Command dgm-bridge joins what robots already have to flight logs and estimators,
+// and those to the viewers that people have.
 //
 //	dgm-bridge topics log.ulg
 //	dgm-bridge import ulog --preset px4-quadrotor log.ulg --out flight.msgpack
@@ -7,6 +7,8 @@
 //	dgm-bridge import mcap --preset ros2-odometry drive.mcap --out flight.msgpack
 //	dgm-bridge import csv --map map.toml a.csv b.csv --out flight.msgpack
 //	dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap
+//	dgm-bridge record --vehicle v1 --out flight.msgpack
+//	dgm-bridge play flight.msgpack --vehicle v1
 //	dgm-bridge info flight.msgpack
 package main
 
@@ -21,7 +23,7 @@ func main() { cli.Main(root()) }
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dgm-bridge",
-		Short: "Turn a robot's own logs into flight logs, and look into flight logs",
+		Short: "Join a robot's own logs and links to flight logs, estimators and viewers",
 	}
 	imports := &cobra.Command{
 		Use:   "import",
@@ -36,6 +38,6 @@ func root() *cobra.Command {
 		Short: "Turn a flight log into a file of another format",
 	}
 	exports.AddCommand(exportMCAP(), exportCSV())
-	cmd.AddCommand(imports, topics(), info(), exports)
+	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand())
 	return cmd
 }

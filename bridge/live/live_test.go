@@ -1,0 +1,227 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/dgm-robotics/dgm/bridge/live"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve runs a NATS server on loopback and returns a connection to it.
+func serve(t *testing.T) *nats.Conn {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not come up")
+	}
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { nc.Close(); s.Shutdown(); s.WaitForShutdown() })
+	return nc
+}
+
+var channels = []channel.Channel{{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Role: channel.State}, {Name: "u", Role: channel.Input}, {Name: "temp", Role: channel.Aux}}
+
+// flight writes a log of 30 samples, 10 ms apart, with a plan at one, a pause of an
+// hour, a sample that was not measured whole, and a clock that was set back.
+func flight(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "flight.msgpack")
+	w, err := flightlog.CreateFile(path, flightlog.Header{Vehicle: "pend1", Channels: channels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := int64(5e9)
+	for i := range 30 {
+		at += 1e7
+		x := []float64{float64(i), -1}
+		switch i {
+		case 5:
+			err = errors.Join(err, w.Plan(at, 2, []float64{7, 8}, 1e8))
+		case 10:
+			at += 3600e9
+		case 20:
+			x[1] = math.NaN()
+		case 25:
+			at = 0
+		}
+		err = errors.Join(err, w.Sample(at, x, []float64{0.5 * float64(i)}, []float64{20}))
+	}
+	if err = errors.Join(err, w.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What is played is what a recorder gets: the same states and inputs, in order, at
+// the pace of the log, stamped with the time of sending.
+func TestPlayIntoRecord(t *testing.T) {
+	nc := serve(t)
+	path := flight(t)
+	out := filepath.Join(t.TempDir(), "recorded.msgpack")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan live.RecordSummary)
+	go func() {
+		s, err := live.Record(ctx, nc, live.RecordConfig{Vehicle: "pend1", Out: out, Channels: channels, Pause: 150 * time.Millisecond})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- s
+	}()
+	sub, err := nc.SubscribeSync(wire.AllStates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The recorder subscribes on the same connection, so its subscription is at the
+	// server before what is sent after this.
+	for nc.NumSubscriptions() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: path, MaxPause: 200 * time.Millisecond})
+	took := time.Since(begin)
+	if err != nil || sum != (live.PlaySummary{Vehicle: "pend1", Sent: 29, Unmeasured: 1, Backwards: 1}) {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	// 27 steps of 10 ms, one of 200 ms and the one back, which is none.
+	if took < 470*time.Millisecond {
+		t.Errorf("played in %v", took)
+	}
+	var last wire.State
+	for i := range 29 {
+		m, err := sub.NextMsg(5 * time.Second)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		var s wire.State
+		if err := s.Decode(m.Data, 2, 1); err != nil {
+			t.Fatal(err)
+		}
+		n := i
+		if i >= 20 {
+			n++ // one was not measured whole
+		}
+		if m.Subject != "dgm.state.pend1" || s.Seq != uint64(i) || s.X[0] != float64(n) || s.U[0] != 0.5*float64(n) || s.Layout != wire.Layout(channels) || (len(s.Plan) > 0) != (i == 5) {
+			t.Fatalf("state %d: %+v", i, s)
+		}
+		step := s.T - last.T
+		if i > 0 && i != 10 && i != 25-1 && i != 20 && step != 1e7 || i == 10 && step != 2e8 {
+			t.Errorf("state %d: stamped %d ns after the one before", i, step)
+		}
+		if i == 0 && (s.T < begin.UnixNano() || s.T > time.Now().UnixNano()) {
+			t.Errorf("stamped %v", time.Unix(0, s.T))
+		}
+		last = s
+	}
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if info, err := os.Stat(out); err == nil && info.Size() > 1000 {
+			break
+		}
+	}
+	cancel()
+	s := <-done
+	log, err := flightlog.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.States != 29 || s.Refused != 0 || s.Segments != 2 || len(log.Segments) != 2 || log.Segments[0].X[2*9] != 9 || !math.IsNaN(log.Segments[0].Aux[0]) {
+		t.Errorf("%+v, %d segments", s, len(log.Segments))
+	}
+	if d := cmp.Diff(channels, log.Channels); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestPlayFasterAndInPart(t *testing.T) {
+	nc := serve(t)
+	var sent []int
+	begin := time.Now()
+	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: flight(t), Vehicle: "other", Speed: 1000, From: 20 * time.Millisecond, To: 2 * time.Hour, MaxPause: time.Millisecond, Sent: func(n int) { sent = append(sent, n) }})
+	if err != nil || sum.Vehicle != "other" || sum.Sent != 22 || len(sent) != 22 || time.Since(begin) > 5*time.Second {
+		t.Errorf("%+v, %v in %v", sum, err, time.Since(begin))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if sum, err := live.Play(ctx, nc, live.PlayConfig{Log: flight(t)}); err != nil || sum.Sent != 0 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if _, err := live.Play(context.Background(), nc, live.PlayConfig{Log: flight(t), Vehicle: "a.b"}); err == nil || !strings.Contains(err.Error(), "give another with --vehicle") {
+		t.Error(err)
+	}
+	if _, err := live.Play(context.Background(), nc, live.PlayConfig{Log: "nix"}); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Without a description channels are numbered; messages that are no state of them
+// are counted and cost nothing else; a recording is continued.
+func TestRecordOfUnknownChannels(t *testing.T) {
+	nc := serve(t)
+	out := filepath.Join(t.TempDir(), "recorded.msgpack")
+	for part := range 2 {
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan live.RecordSummary)
+		go func() {
+			s, err := live.Record(ctx, nc, live.RecordConfig{Vehicle: "v1", Out: out})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- s
+		}()
+		for nc.NumSubscriptions() < 1 {
+			time.Sleep(time.Millisecond)
+		}
+		send := func(b []byte) {
+			if err := nc.Publish("dgm.state.v1", b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send([]byte("nonsense"))
+		for i := range 5 {
+			s := wire.State{Seq: uint64(i), T: int64(i) * 1e6, X: []float64{1, 2, 3}, U: []float64{float64(part)}}
+			send(s.Append(nil))
+		}
+		s := wire.State{Seq: 9, T: 9e6, X: []float64{1, 2}}
+		send(s.Append(nil))
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // for the channel between NATS and the recorder
+		cancel()
+		if sum := <-done; sum.States != 5 || sum.Refused != 2 || sum.Segments != 1 || sum.Why == "" {
+			t.Errorf("%+v", sum)
+		}
+	}
+	log, err := flightlog.ReadFile(out)
+	if err != nil || len(log.Segments) != 2 || log.Segments[1].U[0] != 1 {
+		t.Fatal(log, err)
+	}
+	if names := strings.Join(channel.Names(log.Channels), " "); names != "x1 x2 x3 u1" {
+		t.Error(names)
+	}
+}

@@ -1,0 +1,189 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// PlayConfig says which log is played and how.
+type PlayConfig struct {
+	Log      string
+	Vehicle  string        // (optional) instead of the log's
+	Speed    float64       // (optional) times the original pace; defaults to 1
+	MaxPause time.Duration // (optional) longest wait between two samples, so that pauses of a log are short; 0 = as they were
+	From, To time.Duration // (optional) part of the log that is played, from its first sample; To 0 = to the end
+
+	// (optional) Sent is called after each state was sent, with its number from 0.
+	Sent func(n int)
+}
+
+// PlaySummary counts what happened to the samples of a log.
+type PlaySummary struct {
+	Vehicle    string
+	Sent       int
+	Unmeasured int // a state or an input was not measured
+	Backwards  int // stamped before the one before it
+	Unsent     int // the link was down or refused them
+	Damages    int // places at which the log is damaged
+}
+
+// Play publishes the states of a log on dgm.state.<vehicle> until its end or that
+// of the context, which is no error.
+func Play(ctx context.Context, nc *nats.Conn, c PlayConfig) (sum PlaySummary, err error) {
+	f, err := os.Open(c.Log)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	r, err := flightlog.NewReader(f, c.Log)
+	if err != nil {
+		return sum, err
+	}
+	if c.Speed == 0 {
+		c.Speed = 1
+	}
+	if sum.Vehicle = c.Vehicle; sum.Vehicle == "" {
+		sum.Vehicle = r.Header().Vehicle
+	}
+	if err := wire.CheckVehicle(sum.Vehicle); err != nil {
+		return sum, fmt.Errorf("%s: the vehicle cannot be part of a subject: %w; give another with --vehicle", c.Log, err)
+	}
+	p := &player{c: c, sum: &sum, nc: nc, subject: wire.StateSubject(sum.Vehicle), timer: time.NewTimer(time.Hour)}
+	defer p.timer.Stop()
+	p.state.Layout = wire.Layout(r.Header().Channels)
+	for ctx.Err() == nil {
+		rec, err := r.Next()
+		var damage *flightlog.DamageError
+		var bad *flightlog.FormatError
+		switch {
+		case errors.As(err, &damage), errors.As(err, &bad):
+			if sum.Damages++; damage != nil && damage.Tail {
+				return sum, nil
+			}
+			continue
+		case errors.Is(err, io.EOF):
+			return sum, nil
+		case err != nil:
+			return sum, err
+		}
+		if !p.take(ctx, &rec) {
+			break
+		}
+	}
+	return sum, nil
+}
+
+// player sends the samples of one log.
+type player struct {
+	c       PlayConfig
+	sum     *PlaySummary
+	nc      *nats.Conn
+	subject string
+	state   wire.State
+	timer   *time.Timer
+	buf     []byte
+
+	begun  bool
+	first  int64     // ns, stamp of the log's first sample
+	last   int64     // ns, stamp of the sample before
+	due    time.Time // when that was due
+	plan   []float64 // of the record before
+	planAt int64
+}
+
+// take sends a sample when it is due. It returns false at the end of the part that
+// is played.
+func (p *player) take(ctx context.Context, rec *flightlog.Record) bool {
+	switch rec.Kind {
+	case flightlog.KindPlan:
+		p.plan, p.planAt = append(p.plan[:0], rec.Plan...), rec.T
+		return true
+	case flightlog.KindSample:
+	default:
+		return true
+	}
+	if !p.begun {
+		p.begun, p.first, p.last, p.due = true, rec.T, rec.T, time.Now()
+	}
+	at := time.Duration(rec.T - p.first)
+	if p.c.From > 0 && at < p.c.From {
+		p.last = rec.T
+		return true
+	}
+	if p.c.To > 0 && at > p.c.To {
+		return false
+	}
+	step := time.Duration(rec.T - p.last)
+	if step < 0 {
+		p.sum.Backwards++
+		p.last = rec.T // another recording begins, or the clock was set
+		step = 0
+	}
+	p.last = rec.T
+	step = time.Duration(float64(step) / p.c.Speed)
+	if p.c.MaxPause > 0 {
+		step = min(step, p.c.MaxPause)
+	}
+	p.due = p.due.Add(step)
+	if !p.wait(ctx) {
+		return false
+	}
+	// What is behind by more than this is not sent faster to catch up: the pace
+	// of the log is kept from here on.
+	if late := time.Since(p.due); late > time.Second {
+		p.due = p.due.Add(late)
+	}
+	if !finite(rec.X) || !finite(rec.U) {
+		p.sum.Unmeasured++
+		return true
+	}
+	p.state.T, p.state.X, p.state.U, p.state.Plan = p.due.UnixNano(), rec.X, rec.U, nil
+	if p.planAt == rec.T {
+		p.state.Plan = p.plan
+	}
+	p.buf = p.state.Append(p.buf[:0])
+	p.state.Seq++
+	if !p.nc.IsConnected() || p.nc.Publish(p.subject, p.buf) != nil {
+		p.sum.Unsent++
+		return true
+	}
+	if p.c.Sent != nil {
+		p.c.Sent(p.sum.Sent)
+	}
+	p.sum.Sent++
+	return true
+}
+
+// wait waits until the sample is due. It returns false where the context ended.
+func (p *player) wait(ctx context.Context) bool {
+	d := time.Until(p.due)
+	if d <= 0 {
+		return true
+	}
+	p.timer.Reset(d)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-p.timer.C:
+		return true
+	}
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

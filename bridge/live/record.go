@@ -1,0 +1,202 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// RecordConfig says what is recorded and where to.
+type RecordConfig struct {
+	Vehicle  string
+	Out      string            // a log that is there already is continued
+	Channels []channel.Channel // (optional) states and inputs of the vehicle; else they are called x1, x2, …, u1, u2, … by the first state
+	Source   string            // (optional) free text for the header
+	Duration time.Duration     // (optional) how long; defaults to until the context ends
+	Pause    time.Duration     // (optional) a longer time between stamps begins a segment; defaults to 1 s
+}
+
+// RecordSummary counts what was recorded.
+type RecordSummary struct {
+	States   int
+	Segments int
+	Refused  int    // messages that are no state of these channels
+	Why      string // why the last of them was
+}
+
+var notMeasured = math.NaN()
+
+// queue is how many states may wait to be written.
+const queue = 8192
+
+// Record writes the states of a vehicle into a log until the context or the
+// duration ends, which is no error. What was written stays there whatever happens:
+// it is put on the disk once a second.
+func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSummary, err error) {
+	if err := wire.CheckVehicle(c.Vehicle); err != nil {
+		return sum, err
+	}
+	if c.Pause == 0 {
+		c.Pause = time.Second
+	}
+	w := &recorder{c: c, sum: &sum}
+	if c.Channels != nil {
+		// What cannot be written is said before anything comes.
+		if err := w.open(c.Channels); err != nil {
+			return sum, err
+		}
+	}
+	defer func() {
+		if w.file != nil {
+			err = errors.Join(err, w.file.Commit())
+		}
+	}()
+	messages := make(chan *nats.Msg, queue)
+	sub, err := nc.ChanSubscribe(wire.StateSubject(c.Vehicle), messages)
+	if err != nil {
+		return sum, err
+	}
+	defer func() {
+		// The connection ends with the caller anyway.
+		_ = sub.Unsubscribe()
+	}()
+	var end <-chan time.Time
+	if c.Duration > 0 {
+		timer := time.NewTimer(c.Duration)
+		defer timer.Stop()
+		end = timer.C
+	}
+	flush := time.NewTicker(time.Second)
+	defer flush.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return sum, nil
+		case <-end:
+			return sum, nil
+		case <-flush.C:
+			if w.file != nil {
+				if err := w.file.Flush(); err != nil {
+					return sum, err
+				}
+			}
+		case m := <-messages:
+			if err := w.take(m.Data); err != nil {
+				return sum, err
+			}
+		}
+	}
+}
+
+// recorder writes one log.
+type recorder struct {
+	c       RecordConfig
+	sum     *RecordSummary
+	file    *flightlog.File
+	K, P    int
+	layout  string
+	aux     []float64
+	state   wire.State
+	last    int64 // ns, of the state before
+	segment bool  // a segment is open
+}
+
+// open begins or continues the log.
+func (w *recorder) open(channels []channel.Channel) error {
+	file, err := flightlog.AppendFile(w.c.Out, flightlog.Header{Vehicle: w.c.Vehicle, Channels: channels, Source: w.c.Source})
+	if err != nil {
+		return err
+	}
+	w.file, w.K, w.P = file, len(channel.Select(channels, channel.State)), len(channel.Select(channels, channel.Input))
+	w.aux = make([]float64, len(channels)-w.K-w.P)
+	for i := range w.aux {
+		w.aux[i] = notMeasured
+	}
+	w.layout = wire.Layout(channels)
+	return nil
+}
+
+// take writes a state.
+func (w *recorder) take(message []byte) error {
+	if w.file == nil {
+		K, P, err := sizes(&w.state, message)
+		if err != nil {
+			return w.refuse(err.Error())
+		}
+		if err := w.open(invented(K, P)); err != nil {
+			return err
+		}
+		w.layout = "" // of names that are made up
+	}
+	s := &w.state
+	if err := s.Decode(message, w.K, w.P); err != nil {
+		return w.refuse(err.Error())
+	}
+	if s.Layout != "" && w.layout != "" && s.Layout != w.layout {
+		return w.refuse("it was made for other channels")
+	}
+	u := s.U
+	if len(u) == 0 && w.P > 0 {
+		u = make([]float64, w.P)
+		for i := range u {
+			u[i] = notMeasured
+		}
+	}
+	if step := s.T - w.last; !w.segment || step < 0 || step > int64(w.c.Pause) {
+		if err := w.file.BeginSegment(time.Unix(0, s.T).UTC().Format("2006-01-02T15:04:05Z"), nil); err != nil {
+			return err
+		}
+		w.segment = true
+		w.sum.Segments++
+	}
+	w.last = s.T
+	w.sum.States++
+	return w.file.Sample(s.T, s.X, u, w.aux)
+}
+
+// sizes finds how many states and inputs a message holds, by trying.
+func sizes(s *wire.State, message []byte) (K, P int, err error) {
+	for K, P = 1, 0; K <= wire.MaxChannels && P <= wire.MaxChannels; {
+		var wrong *wire.Error
+		if err = s.Decode(message, K, P); err == nil {
+			return K, P, nil
+		}
+		if !errors.As(err, &wrong) || wrong.Reason != wire.WrongSize {
+			break
+		}
+		switch wrong.Field {
+		case "x":
+			K++
+		case "u", "plan":
+			P++
+		default:
+			return 0, 0, err
+		}
+	}
+	return 0, 0, err
+}
+
+func (w *recorder) refuse(why string) error {
+	w.sum.Refused++
+	w.sum.Why = why
+	return nil
+}
+
+// invented names channels of which only the numbers are known.
+func invented(K, P int) (all []channel.Channel) {
+	for i := range K {
+		all = append(all, channel.Channel{Name: fmt.Sprintf("x%d", i+1), Role: channel.State})
+	}
+	for i := range P {
+		all = append(all, channel.Channel{Name: fmt.Sprintf("u%d", i+1), Role: channel.Input})
+	}
+	return all
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/live"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func playCommand() *cobra.Command {
+	var server link.Flags
+	var c live.PlayConfig
+	cmd := &cobra.Command{
+		Use:   "play flight.msgpack",
+		Short: "Publish the states of a flight log over NATS, as the robot did",
+		Example: `  dgm-bridge play flight.msgpack --vehicle v1
+  dgm-bridge play flight.msgpack --speed 10 --max-pause 1s`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case c.Speed <= 0:
+				return cli.Usage("--speed %v must be positive", c.Speed)
+			case c.MaxPause < 0 || c.From < 0 || c.To < 0:
+				return cli.Usage("--max-pause, --from and --to must not be negative")
+			case c.To > 0 && c.To <= c.From:
+				return cli.Usage("--to is not after --from")
+			}
+			c.Log = args[0]
+			if _, err := os.Stat(c.Log); err != nil {
+				return err
+			}
+			nc, err := connect(cmd, &server, "dgm-bridge play")
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			sum, err := live.Play(cmd.Context(), nc, c)
+			if err != nil {
+				return err
+			}
+			if nc.IsConnected() {
+				if err := nc.FlushTimeout(time.Second); err != nil {
+					return fmt.Errorf("the last states may not have arrived: %w", err)
+				}
+			}
+			if sum.Sent == 0 && sum.Unsent > 0 {
+				return fmt.Errorf("no server was there, %d states dropped; start one or give --nats", sum.Unsent)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d states sent, %d not measured whole, %d without a server, %d times back in time, %d damaged places\n",
+				sum.Vehicle, sum.Sent, sum.Unmeasured, sum.Unsent, sum.Backwards, sum.Damages)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.Vehicle, "vehicle", "", "states go to dgm.state.<vehicle> (default: the log's)")
+	f.Float64Var(&c.Speed, "speed", 1, "times the pace of the log")
+	f.DurationVar(&c.MaxPause, "max-pause", 0, "longest wait between two states (default: as it was)")
+	f.DurationVar(&c.From, "from", 0, "where to begin, from the log's first sample")
+	f.DurationVar(&c.To, "to", 0, "where to end (default: at the end)")
+	server.Add(f)
+	return cmd
+}
+
+func recordCommand() *cobra.Command {
+	var server link.Flags
+	var c live.RecordConfig
+	var modelFile, like string
+	cmd := &cobra.Command{
+		Use:   "record --vehicle v1 --out flight.msgpack",
+		Short: "Write the states that a vehicle publishes over NATS into a flight log",
+		Long: `Write the states that a vehicle publishes into a flight log, until interrupted. A log that is there
+already is continued; what was recorded survives the loss of power. States say no names: they come from a
+model or another log of the same vehicle, else channels are called x1, x2, …, u1, u2, ….`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := wire.CheckVehicle(c.Vehicle); err != nil {
+				return cli.Usage("--vehicle: %v", err)
+			}
+			if modelFile != "" && like != "" {
+				return cli.Usage("--model and --like both name the channels; give one")
+			}
+			if c.Duration < 0 {
+				return cli.Usage("--duration %v is negative", c.Duration)
+			}
+			var err error
+			if c.Channels, err = channelsOf(modelFile, like); err != nil {
+				return err
+			}
+			c.Source = "dgm-bridge record"
+			nc, err := connect(cmd, &server, "dgm-bridge record")
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			sum, err := live.Record(cmd.Context(), nc, c)
+			if err != nil {
+				return err
+			}
+			if sum.Refused > 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %d messages were no state of these channels: %s\n", sum.Refused, sum.Why)
+			}
+			if sum.States == 0 {
+				return errors.New("no state came on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded")
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "recorded %d states of %s in %d segments in %s\n", sum.States, c.Vehicle, sum.Segments, c.Out)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.Vehicle, "vehicle", "", "states come from dgm.state.<vehicle>")
+	f.StringVar(&c.Out, "out", "", "flight log to write or continue")
+	f.StringVar(&modelFile, "model", "", "model that names the channels")
+	f.StringVar(&like, "like", "", "flight log that names the channels")
+	f.DurationVar(&c.Duration, "duration", 0, "how long; 0 = until interrupted")
+	f.DurationVar(&c.Pause, "max-gap", time.Second, "a longer time between states begins a segment")
+	server.Add(f)
+	required(cmd, "vehicle")
+	required(cmd, "out")
+	return cmd
+}
+
+// connect connects and tells what happens to the connection on standard error.
+func connect(cmd *cobra.Command, server *link.Flags, name string) (*nats.Conn, error) {
+	return server.Link(name, func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }).Connect()
+}
+
+// channelsOf returns the channels that a model or a log names; nil where neither
+// is given.
+func channelsOf(modelFile, like string) ([]channel.Channel, error) {
+	switch {
+	case modelFile != "":
+		m, err := model.ReadFile(modelFile)
+		if err != nil {
+			return nil, err
+		}
+		return m.Channels, nil
+	case like != "":
+		f, err := os.Open(like)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r, err := flightlog.NewReader(f, like)
+		if err != nil {
+			return nil, err
+		}
+		return r.Header().Channels, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// A log that is played into a recorder comes out as it was.
+func TestPlayAndRecord(t *testing.T) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not come up")
+	}
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	w, err := flightlog.CreateFile(in("f.msgpack"), flightlog.Header{Vehicle: "v1", Channels: []channel.Channel{{Name: "theta", Role: channel.State}, {Name: "u", Role: channel.Input}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		if err := w.Sample(int64(i)*1e7, []float64{float64(i)}, []float64{1}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	var recorded sync.WaitGroup
+	recorded.Go(func() {
+		code, out, errs := run("record", "--vehicle", "v2", "--out", in("g.msgpack"), "--like", in("f.msgpack"), "--duration", "2s", "--nats", s.ClientURL())
+		if code != cli.Done || !strings.Contains(out, "recorded 100 states of v2 in 1 segments") {
+			t.Errorf("exit %d, %s%s", code, errs, out)
+		}
+	})
+	for s.NumSubscriptions() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	code, out, errs := run("play", in("f.msgpack"), "--vehicle", "v2", "--speed", "10", "--nats", s.ClientURL())
+	if code != cli.Done || !strings.HasPrefix(out, "v2: 100 states sent, 0 not measured whole, 0 without a server") {
+		t.Errorf("exit %d, %s%s", code, errs, out)
+	}
+	recorded.Wait()
+	log, err := flightlog.ReadFile(in("g.msgpack"))
+	if err != nil || len(log.Segments) != 1 || len(log.Segments[0].T) != 100 || log.Segments[0].X[99] != 99 || log.Channels[0].Name != "theta" {
+		t.Error(log, err)
+	}
+	for _, c := range []struct {
+		code int
+		line string
+		args []string
+	}{
+		{cli.Wrong, "--speed 0 must be positive", []string{"play", in("f.msgpack"), "--speed", "0"}},
+		{cli.Wrong, "--to is not after --from", []string{"play", in("f.msgpack"), "--from", "2s", "--to", "1s"}},
+		{cli.Failed, "no such file", []string{"play", in("nix")}},
+		{cli.Wrong, "--vehicle", []string{"record", "--vehicle", "a.b", "--out", in("h")}},
+		{cli.Wrong, "give one", []string{"record", "--vehicle", "a", "--out", in("h"), "--model", "x", "--like", "y"}},
+		{cli.Wrong, `"out" not set`, []string{"record", "--vehicle", "a"}},
+		{cli.Failed, "no such file", []string{"record", "--vehicle", "a", "--out", in("h"), "--like", in("nix")}},
+		{cli.Failed, "no state came on dgm.state.a", []string{"record", "--vehicle", "a", "--out", in("h"), "--duration", "10ms", "--nats", s.ClientURL()}},
+	} {
+		code, out, errs := run(c.args...)
+		if code != c.code || !strings.Contains(errs, c.line) || out != "" {
+			t.Errorf("%v: exit %d, %q, %q; want %d, %q", c.args, code, out, errs, c.code, c.line)
+		}
+	}
+}
