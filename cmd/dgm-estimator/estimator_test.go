@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -162,6 +163,8 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("modle = 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	trusting := filepath.Join(t.TempDir(), "trusting.toml")
+	writeFile(t, trusting, fmt.Appendf(nil, "model = %q\ntrust_file = %q\n", good, good))
 	b, err := os.ReadFile(good)
 	if err != nil {
 		t.Fatal(err)
@@ -187,6 +190,8 @@ func TestExitCodes(t *testing.T) {
 		"beyond horizon":   {[]string{"--model", good, "--times", "5s"}, cli.Failed, "outside the model's horizon"},
 		"no such config":   {[]string{"--config", missing}, cli.Failed, missing},
 		"broken config":    {[]string{"--config", broken}, cli.Failed, "unknown key \"modle\""},
+		"record is model":  {[]string{"--model", good, "--record", good}, cli.Wrong, "is read and would be replaced"},
+		"trust is model":   {[]string{"--config", trusting}, cli.Wrong, "is read and would be replaced"},
 		"no credentials":   {[]string{"--model", good, "--creds", missing}, cli.Failed, missing},
 		"key alone":        {[]string{"--model", good, "--tls-key", missing}, cli.Failed, "needs its key"},
 		"print-config":     {[]string{"--print-config"}, cli.Done, ""},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
@@ -90,6 +91,11 @@ func prepare(s *settings, key ed25519.PublicKey, say func(string)) (crafts []*cr
 }
 
 func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say func(string)) (*craft, error) {
+	link := &s.NATS
+	reads := []string{v.Model, s.Models.PublicKey, link.Creds, link.NKey, link.CA, link.Cert, link.Key}
+	if err := cli.Apart("record or trust_file", reads, []string{v.Record, v.TrustFile}); err != nil {
+		return nil, err
+	}
 	m, err := model.ReadSigned(v.Model, key)
 	if err != nil {
 		return nil, err

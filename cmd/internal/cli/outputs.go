@@ -15,6 +15,25 @@ import (
 // flag is what names the outputs, and what the user changes: "--out". reads and
 // writes are file names; empty ones are left out.
 func Outputs(flag string, reads, writes []string) error {
+	if err := Apart(flag, reads, writes); err != nil {
+		return err
+	}
+	for _, out := range writes {
+		if out == "" {
+			continue
+		}
+		file, err := durable.Create(out)
+		if err != nil {
+			return fmt.Errorf("%s: %w", flag, err)
+		}
+		file.Abort()
+	}
+	return nil
+}
+
+// Apart is the part of Outputs that touches nothing: no file that is written is
+// one that is read, or written under another name.
+func Apart(flag string, reads, writes []string) error {
 	for i, out := range writes {
 		if out == "" {
 			continue
@@ -29,11 +48,6 @@ func Outputs(flag string, reads, writes []string) error {
 				return Usage("%s would be written twice, as %s: choose another %s", other, out, flag)
 			}
 		}
-		file, err := durable.Create(out)
-		if err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
-		}
-		file.Abort()
 	}
 	return nil
 }
