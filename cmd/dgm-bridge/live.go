@@ -21,6 +21,7 @@ import (
 func playCommand() *cobra.Command {
 	var server link.Flags
 	var c live.PlayConfig
+	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "play flight.msgpack",
 		Short: "Publish the states of a flight log over NATS, as the robot did",
@@ -45,6 +46,12 @@ func playCommand() *cobra.Command {
 				return err
 			}
 			defer nc.Close()
+			// The log must not begin to run while nobody can hear it.
+			for begin := time.Now(); !nc.IsConnected(); time.Sleep(10 * time.Millisecond) {
+				if time.Since(begin) > wait || cmd.Context().Err() != nil {
+					return fmt.Errorf("no server answers at %s; start one or give --nats", server.URL)
+				}
+			}
 			sum, err := live.Play(cmd.Context(), nc, c)
 			if err != nil {
 				return err
@@ -67,6 +74,7 @@ func playCommand() *cobra.Command {
 	f.Float64Var(&c.Speed, "speed", 1, "times the pace of the log")
 	f.DurationVar(&c.MaxPause, "max-pause", 0, "longest wait between two states (default: as it was)")
 	f.DurationVar(&c.From, "from", 0, "where to begin, from the log's first sample")
+	f.DurationVar(&wait, "wait", 5*time.Second, "how long to wait for a server")
 	f.DurationVar(&c.To, "to", 0, "where to end (default: at the end)")
 	server.Add(f)
 	return cmd
