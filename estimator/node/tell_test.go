@@ -1,0 +1,78 @@
+package node
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// What was learned about the intervals of a model is there again after a restart,
+// for that model only; a file that is damaged or cannot be written costs nothing
+// else.
+func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trust")
+	last := func(n *Node, c *clock, states int) *wire.Prediction {
+		t.Helper()
+		var p wire.Prediction
+		c.pass(1000 * ms) // any seq goes
+		for i := range uint64(states) {
+			c.pass(50 * ms)
+			// Far off what the model expects, so that factors grow.
+			s := wire.State{Seq: i + 1, T: c.unix, X: []float64{3 * math.Sin(float64(i)), 3 * math.Cos(float64(i)*1.7)}}
+			n.take(s.Append(nil), 0)
+			k := task{a: n.box.get(), fresh: true}
+			k.due = c.steady
+			if r := n.make(&k); r != wire.OK {
+				t.Fatal(r)
+			}
+			n.engine.learn(&k)
+		}
+		if err := p.Decode(n.buf); err != nil {
+			t.Fatal(err)
+		}
+		return &p
+	}
+	n, c, _, _ := offline(t, Config{TrustFile: path})
+	if p := last(n, c, 400); p.Factor[len(p.Factor)-1] < 2 || p.Flags&wire.Miscalibrated == 0 {
+		t.Fatalf("the intervals were fooled by little: %v", p.Factor)
+	}
+	n.findings.asked.Store(true)
+	n.findings.keep.Store(true)
+	n.tell()
+	n.keepTrust()
+
+	again, c, _, _ := offline(t, Config{TrustFile: path})
+	if p := last(again, c, 1); p.Factor[len(p.Factor)-1] < 2 || p.Flags&wire.Miscalibrated == 0 {
+		t.Errorf("after a restart: factor %v, flags %b", p.Factor, p.Flags)
+	}
+	if err := again.Swap(otherPendulum(5)); err != nil {
+		t.Fatal(err)
+	}
+	again.change()
+	if p := last(again, c, 1); p.Factor[0] != 1 || p.Flags&wire.Miscalibrated != 0 {
+		t.Errorf("another model: factor %v, flags %b", p.Factor, p.Flags)
+	}
+
+	if err := os.WriteFile(path, []byte("damage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	damaged, c, _, _ := offline(t, Config{TrustFile: path})
+	if p := last(damaged, c, 1); p.Factor[0] != 1 {
+		t.Errorf("from a damaged file: factor %v", p.Factor)
+	}
+	var said lines
+	nowhere, _, _, _ := offline(t, Config{TrustFile: filepath.Join(path, "no", "folder"), Log: said.add})
+	for range 2 {
+		nowhere.findings.asked.Store(true)
+		nowhere.findings.keep.Store(true)
+		nowhere.tell()
+		nowhere.keepTrust()
+	}
+	if len(said.said) != 1 || !strings.Contains(said.said[0], "is not kept") {
+		t.Errorf("said %q", said.said)
+	}
+}
