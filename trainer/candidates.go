@@ -68,8 +68,10 @@ const trialRows = 4000
 // the first one is the safe one.
 const margin = 0.03
 
-// chooseCore fits one member of every core without the first fold, scores it
-// there at its best temper, and returns the settings of the best.
+// chooseCore fits one member of every core without the first fold, and scores it at
+// its best temper. A later core is taken only if it is better on that fold, which
+// its net has not seen, and if the other folds, held out of the posterior alone,
+// agree beyond their standard error. It returns the settings of the best.
 func (t *training) chooseCore() (fit.Settings, error) {
 	set := t.cfg.fitSettings()
 	cores := t.cores()
@@ -77,8 +79,8 @@ func (t *training) chooseCore() (fit.Settings, error) {
 		t.res.Chosen.Core = cores[0].name
 		return cores[0].apply(set), nil
 	}
-	best := math.Inf(-1)
 	var chosen fit.Settings
+	var best []float64 // scores of the folds
 	for i, c := range cores {
 		if t.ctx.Err() != nil && i > 0 {
 			break
@@ -91,22 +93,28 @@ func (t *training) chooseCore() (fit.Settings, error) {
 		if err != nil {
 			return set, err
 		}
-		score := math.Inf(-1)
-		for _, temper := range []float64{0.3, 0.03, 0.003} {
+		var scores []float64
+		for _, temper := range []float64{0.1, 0.01} {
 			trial := *net
-			trial.Settings.Temper, trial.Settings.NoisePasses = temper, 1
-			trial.Settings.Rows = min(trial.Settings.Rows, trialRows)
-			o, err := t.scoreFold(&trial, t.folds[0], model.Plan)
+			trial.Settings.Temper = temper
+			o, err := t.outOfFold(&trial, model.Plan, 1)
 			if err != nil {
 				return set, err
 			}
-			score = math.Max(score, o.score)
-			t.res.Candidates = append(t.res.Candidates, Candidate{Core: c.name, Temper: temper, Score: o.score})
+			these := calibrate(t.shell(t.data.Frame), o, nil).scores
+			if scores == nil || these[0] > scores[0] {
+				scores = these
+			}
+			t.res.Candidates = append(t.res.Candidates, Candidate{Core: c.name, Temper: temper, Score: these[0]})
 		}
-		if score > best+margin {
-			best, chosen = score, c.apply(set)
-			t.res.Chosen.Core = c.name
+		if best != nil {
+			gain, luck := paired(scores, best)
+			if scores[0] <= best[0]+margin || gain <= luck {
+				continue
+			}
 		}
+		best, chosen = scores, c.apply(set)
+		t.res.Chosen.Core = c.name
 	}
 	return chosen, nil
 }
