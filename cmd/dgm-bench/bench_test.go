@@ -149,19 +149,21 @@ func TestThePlannerSeesLies(t *testing.T) {
 		Mean: []float64{1}, Std: []float64{1}, ObsStd: []float64{1},
 	}
 	p := &planner{clock: c, answers: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	p.watch(&sender{t: map[uint64]int64{1: now}})
 	for i, change := range []func(q *wire.Prediction){
 		func(*wire.Prediction) {},
 		func(q *wire.Prediction) { q.Mean = []float64{math.NaN()} },
 		func(q *wire.Prediction) { q.Std = []float64{-1} },
-		func(q *wire.Prediction) { q.ValidUntil = now - 1 },
 		func(q *wire.Prediction) { q.ValidUntil = now + 5e9 },
+		func(q *wire.Prediction) { q.T, q.ValidUntil = now+3e8, now+13e8 }, // of a state that was measured at now
+		func(q *wire.Prediction) { q.ValidUntil = now - 1 },
 	} {
 		q := good
 		change(&q)
 		p.prediction(q.Append(nil))
-		stale, nonfinite := p.lies()
-		if want := [][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 2}, {2, 2}}[i]; stale != want[0] || nonfinite != want[1] || len(p.answers) != 1 {
-			t.Errorf("after message %d: %d stale, %d not finite, %d answers", i, stale, nonfinite, len(p.answers))
+		stale, nonfinite, dropped := p.lies()
+		if want := [][3]int{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1, 2, 0}, {2, 2, 0}, {2, 2, 1}}[i]; [3]int{stale, nonfinite, dropped} != want || len(p.answers) != 1 {
+			t.Errorf("after message %d: %d stale, %d not finite, %d dropped, %d answers", i, stale, nonfinite, dropped, len(p.answers))
 		}
 	}
 	at := time.Now()

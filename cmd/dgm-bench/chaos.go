@@ -18,10 +18,11 @@ type chaosRow struct {
 	Scenario  string  `json:"scenario"`
 	OK        bool    `json:"ok"`
 	Lost      int     `json:"lost"`        // states without an answer, outside the fault and without a reason on the status
-	Stale     int     `json:"stale"`       // predictions that came after they were over
+	Stale     int     `json:"stale"`       // predictions that were older than they said, or claimed to hold for longer than they do
 	NonFinite int     `json:"nonfinite"`   // predictions that hold a number that is none
 	Recovered float64 `json:"recovered_s"` // from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped
 	Answered  int     `json:"answered"`
+	Dropped   int     `json:"dropped_late"`  // that a network held until they were over, as their valid_until tells a planner
 	Why       string  `json:"why,omitempty"` // it is not ok
 }
 
@@ -37,6 +38,7 @@ var scenarios = []scenario{
 	{"server killed", serverKilled},
 	{"server slow", serverSlow},
 	{"partitioned for a minute", partitioned},
+	{"partitioned for three seconds", partitionedBriefly},
 	{"server restarted with other permissions", otherPermissions},
 	{"any order of starts", anyOrder},
 	{"stalled subscriber", stalledSubscriber},
@@ -62,8 +64,9 @@ func chaosCommand() *cobra.Command {
 		Short: "What surroundings do to an estimator, and whether it lies",
 		Long: `chaos does to an estimator what its surroundings may do, one scenario after the other, with a robot that
 sends states all the while and a planner that looks at every prediction. A scenario is ok if the
-planner saw nothing stale and nothing that is not finite, if no state was lost but for the time of the
-fault, and if answers came back by themselves.`,
+planner saw nothing that is older than it says and nothing that is not finite, if no state was lost but
+for the time of the fault, and if answers came back by themselves. What a network held until it was over
+is counted as dropped: valid_until tells it to every planner.`,
 		Example: `  dgm-bench chaos --json
   dgm-bench chaos --only "server killed,disk full"`,
 		Args: cobra.NoArgs,
@@ -156,10 +159,10 @@ func try(ctx context.Context, s scenario, day time.Duration) chaosRow {
 
 func printChaos(w io.Writer, r *chaosRow, first bool) error {
 	if first {
-		if _, err := fmt.Fprintf(w, "%-42s %-6s %6s %6s %9s %12s %9s\n", "scenario", "ok", "lost", "stale", "nonfinite", "recovered/s", "answered"); err != nil {
+		if _, err := fmt.Fprintf(w, "%-42s %-6s %6s %6s %9s %12s %9s %8s\n", "scenario", "ok", "lost", "stale", "nonfinite", "recovered/s", "answered", "dropped"); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%-42s %-6v %6d %6d %9d %12.2f %9d %s\n", r.Scenario, r.OK, r.Lost, r.Stale, r.NonFinite, r.Recovered, r.Answered, r.Why)
+	_, err := fmt.Fprintf(w, "%-42s %-6v %6d %6d %9d %12.2f %9d %8d %s\n", r.Scenario, r.OK, r.Lost, r.Stale, r.NonFinite, r.Recovered, r.Answered, r.Dropped, r.Why)
 	return err
 }

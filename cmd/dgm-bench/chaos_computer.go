@@ -271,7 +271,7 @@ func dayInFastTime(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
-	t.robot = &sender{clock: t.clock, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}}
+	t.robot = &sender{clock: t.clock, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}, t: map[uint64]int64{}}
 	close(t.robot.done)
 	// It is the planner's answers that are awaited: time must not pass before it has
 	// looked at them.

@@ -62,6 +62,22 @@ func partitioned(ctx context.Context, t *trial) error {
 	})
 }
 
+// partitionedBriefly: for three seconds no byte passes. That is longer than a
+// prediction holds, and so short that nobody's keep-alive notices. The estimator
+// predicts at a fixed rate, and so goes on for as long as its last state lets it.
+func partitionedBriefly(ctx context.Context, t *trial) error {
+	p, err := t.behindProxy(ctx, node.Config{Rate: chaosRate})
+	if err != nil {
+		return err
+	}
+	return t.during(ctx, func() error {
+		p.set(0, true)
+		err := pause(ctx, 3*time.Second)
+		p.set(0, false)
+		return err
+	})
+}
+
 // behindProxy is the usual stage with a proxy between estimator and server.
 func (t *trial) behindProxy(ctx context.Context, cfg node.Config) (*proxy, error) {
 	if err := t.serve(); err != nil {

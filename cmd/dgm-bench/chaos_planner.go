@@ -20,9 +20,11 @@ type planner struct {
 	answers   map[uint64]bool
 	models    map[string]int
 	stale     int
+	dropped   int // past their valid_until: a planner does not use them
 	nonfinite int
-	replaced  map[string]uint64 // by instance: states for which the status says why there is no answer
-	seen      chan<- uint64     // nil, or who waits for answers
+	stamp     func(seq uint64) (t int64, ok bool) // when a state was measured, from who measured it
+	replaced  map[string]uint64                   // by instance: states for which the status says why there is no answer
+	seen      chan<- uint64                       // nil, or who waits for answers
 	read      wire.Prediction
 	status    wire.Status
 }
@@ -36,6 +38,13 @@ func newPlanner(nc *nats.Conn, c *clock) (*planner, error) {
 	return p, err
 }
 
+// watch lets the planner compare the times of predictions with those of a sender.
+func (p *planner) watch(r *sender) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stamp = r.stamp
+}
+
 func (p *planner) prediction(data []byte) {
 	now := p.clock.unix()
 	p.mu.Lock()
@@ -44,7 +53,11 @@ func (p *planner) prediction(data []byte) {
 		p.nonfinite++
 		return
 	}
-	if now > p.read.ValidUntil || p.read.ValidUntil > p.read.T+int64(p.read.Horizon[len(p.read.Horizon)-1]*1e9) {
+	if now > p.read.ValidUntil {
+		p.dropped++
+		return
+	}
+	if !p.honest() {
 		p.stale++
 		return
 	}
@@ -67,6 +80,26 @@ func (p *planner) prediction(data []byte) {
 		p.seen <- p.read.Seq
 	}
 	p.models[p.read.Model]++
+}
+
+// honest says whether a prediction is as old as it says, and promises no more than
+// it holds.
+func (p *planner) honest() bool {
+	q := &p.read
+	horizon := int64(q.Horizon[len(q.Horizon)-1] * 1e9)
+	if q.ValidUntil > q.T+horizon {
+		return false
+	}
+	if p.stamp == nil {
+		return true
+	}
+	t, ok := p.stamp(q.Seq)
+	if !ok {
+		return true // of a sender before the present one
+	}
+	const rounding = int64(time.Millisecond)
+	d := q.T - int64(q.Age*1e9) - t
+	return d < rounding && d > -rounding
 }
 
 // heard notes for how many states a status says that a newer one came first, which
@@ -138,8 +171,8 @@ func (p *planner) explained() int {
 	return n
 }
 
-func (p *planner) lies() (stale, nonfinite int) {
+func (p *planner) lies() (stale, nonfinite, dropped int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.stale, p.nonfinite
+	return p.stale, p.nonfinite, p.dropped
 }

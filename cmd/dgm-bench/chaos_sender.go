@@ -25,10 +25,11 @@ type sender struct {
 	mu  sync.Mutex
 	seq uint64
 	at  map[uint64]time.Time
+	t   map[uint64]int64 // ns, by the clock of the stage
 }
 
 func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {
-	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}}
+	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}, t: map[uint64]int64{}}
 	go r.run(rate)
 	return r
 }
@@ -56,7 +57,7 @@ func (r *sender) run(rate float64) {
 		s.Seq, s.T = r.seq, r.clock.unix()
 		buf = s.Append(buf[:0])
 		if r.nc.IsConnected() && r.nc.Publish(r.subject, buf) == nil {
-			r.at[s.Seq] = time.Now()
+			r.at[s.Seq], r.t[s.Seq] = time.Now(), s.T
 		}
 		r.mu.Unlock()
 	}
@@ -69,6 +70,15 @@ func (r *sender) again() {
 	defer r.mu.Unlock()
 	r.seq = 0
 	clear(r.at)
+	clear(r.t)
+}
+
+// stamp returns when a state was measured.
+func (r *sender) stamp(seq uint64) (t int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, ok = r.t[seq]
+	return t, ok
 }
 
 // sent returns when each state was sent.

@@ -134,7 +134,9 @@ func (t *trial) listen(url string) error {
 	if err != nil {
 		return err
 	}
-	t.planner, err = newPlanner(nc, t.clock)
+	if t.planner, err = newPlanner(nc, t.clock); err == nil && t.robot != nil {
+		t.planner.watch(t.robot)
+	}
 	return err
 }
 
@@ -144,6 +146,9 @@ func (t *trial) takeOff(url string, rate float64) error {
 		return err
 	}
 	t.robot = newSender(nc, vehicle, rate, t.clock)
+	if t.planner != nil {
+		t.planner.watch(t.robot)
+	}
 	t.later(func() error { t.robot.land(); return nil })
 	return nil
 }
@@ -211,7 +216,7 @@ func (t *trial) end(row *chaosRow, err error) error {
 		t.robot.land()
 		time.Sleep(500 * time.Millisecond) // the last answers
 		row.Lost, row.Answered = t.lost()
-		row.Stale, row.NonFinite = t.planner.lies()
+		row.Stale, row.NonFinite, row.Dropped = t.planner.lies()
 	}
 	for i := len(t.ends) - 1; i >= 0; i-- {
 		err = errors.Join(err, t.ends[i]())
