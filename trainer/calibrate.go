@@ -38,18 +38,21 @@ const (
 	normal95 = 1.959964
 )
 
-// calibrate finds the law by what each fold says of data that it has not seen.
-// reach is where the distance begins and ends to count; nil finds it.
-func calibrate(m *model.Model, folds []*outcomes, reach *law) law {
-	l := law{gain: netGain(m, folds)}
+// calibrate finds the law by what each fold says of data that it has not seen, as
+// far as the switches ask for it. reach is where the distance begins and ends to
+// count; nil finds it.
+func calibrate(m *model.Model, folds []*outcomes, on FoldConfig, reach *law) law {
+	l := law{gain: netGain(m, folds, on.Gain)}
 	if reach != nil {
 		l.near, l.far = reach.near, reach.far
 	} else {
 		l.near, l.far = reachOf(folds)
 	}
 	r := region.Region{Near: l.near, Far: l.far}
-	l.growth = growth(&r, folds)
-	at := factors(m, folds, &r, l.growth)
+	if on.Growth {
+		l.growth = growth(&r, folds)
+	}
+	at := factors(m, folds, &r, l.growth, on.Factors)
 	Q := len(m.NoiseKnots)
 	l.widen = make([]float64, m.K*Q)
 	for k := range m.K {
@@ -63,8 +66,11 @@ func calibrate(m *model.Model, folds []*outcomes, reach *law) law {
 
 // netGain returns how much of the nets counts (K×Q) and brings the outcomes up to
 // date.
-func netGain(m *model.Model, folds []*outcomes) []float64 {
+func netGain(m *model.Model, folds []*outcomes, on bool) []float64 {
 	Q := len(m.NoiseKnots)
+	if !on {
+		return slices.Repeat([]float64{1}, m.K*Q)
+	}
 	hats := make([][]float64, len(folds[0].times))
 	for i, t := range folds[0].times {
 		hats[i] = make([]float64, Q)
@@ -151,11 +157,14 @@ func growth(r *region.Region, folds []*outcomes) float64 {
 // one that the others could not prepare for must not widen what all the rest find
 // right. Where the folds would narrow, they do so only as far as they agree: the
 // mean of their logarithms plus its standard error, at most to 1.
-func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64) [][]float64 {
+func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64, on bool) [][]float64 {
 	out := make([][]float64, len(folds[0].times))
 	n := float64(len(folds))
 	for i := range out {
-		out[i] = make([]float64, m.K)
+		out[i] = slices.Repeat([]float64{1}, m.K)
+		if !on {
+			continue
+		}
 		sum, squares := make([]float64, m.K), make([]float64, m.K)
 		for _, o := range folds {
 			var all []float64

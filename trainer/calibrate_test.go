@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // made draws folds whose errors over ObsStd are normal with the given scale.
@@ -30,6 +31,8 @@ func made(rng *rand.Rand, folds, n int, scale func(fold int, distance float64) f
 	return out
 }
 
+var all = FoldConfig{Companion: true, Gain: true, Factors: true, Growth: true}
+
 func shell() *model.Model {
 	return &model.Model{K: 2, Horizon: 1, NoiseKnots: []float64{0, 0.1, 1}}
 }
@@ -40,7 +43,7 @@ func TestTheLawIsFound(t *testing.T) {
 	for _, c := range []struct{ power, factor float64 }{{0, 1.5}, {0.6, 1.4}, {1, 0.7}} {
 		l := calibrate(shell(), made(rng, 4, 4000, func(_ int, d float64) float64 {
 			return c.factor * math.Pow(math.Max(d, 1), c.power)
-		}), nil)
+		}), all, nil)
 		if math.Abs(l.growth-c.power) > 0.1 {
 			t.Errorf("growth %v, expected %v", l.growth, c.power)
 		}
@@ -59,7 +62,7 @@ func TestTheLawIsFound(t *testing.T) {
 func TestTheLawIsLikelier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.3 * math.Pow(math.Max(d, 1), 0.8) })
-	l := calibrate(shell(), folds, nil)
+	l := calibrate(shell(), folds, all, nil)
 	sum, n := 0.0, 0.0
 	for _, o := range folds {
 		for i := range o.times {
@@ -80,9 +83,9 @@ func TestTheLawIsLikelier(t *testing.T) {
 // fold widens as much as its share.
 func TestFoldsThatDisagree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	agree := calibrate(shell(), made(rng, 4, 3000, func(int, float64) float64 { return 0.6 }), nil)
-	apart := calibrate(shell(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.3, 0.6, 0.6, 1.2}[f] }), nil)
-	wild := calibrate(shell(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.34, 0.5, 0.9, 2.5}[f] }), nil)
+	agree := calibrate(shell(), made(rng, 4, 3000, func(int, float64) float64 { return 0.6 }), all, nil)
+	apart := calibrate(shell(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.3, 0.6, 0.6, 1.2}[f] }), all, nil)
+	wild := calibrate(shell(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.34, 0.5, 0.9, 2.5}[f] }), all, nil)
 	for q := range agree.widen {
 		if math.Abs(agree.widen[q]-0.6) > 0.03 {
 			t.Errorf("all say 0.6, the factor is %v", agree.widen[q])
@@ -100,8 +103,8 @@ func TestFoldsThatDisagree(t *testing.T) {
 func TestReachIsShared(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	one := func(int, float64) float64 { return 1 }
-	first := calibrate(shell(), made(rng, 4, 500, one), nil)
-	second := calibrate(shell(), made(rng, 4, 50, one), &first)
+	first := calibrate(shell(), made(rng, 4, 500, one), all, nil)
+	second := calibrate(shell(), made(rng, 4, 50, one), all, &first)
 	if first.near != second.near || first.far != second.far {
 		t.Errorf("%v … %v and %v … %v", first.near, first.far, second.near, second.far)
 	}
@@ -111,5 +114,48 @@ func TestPaired(t *testing.T) {
 	gain, luck := paired([]float64{1, 2, 3, 4}, []float64{0, 2, 2, 2})
 	if math.Abs(gain-1) > 1e-15 || math.Abs(luck-math.Sqrt(0.5/3)) > 1e-15 {
 		t.Errorf("%v ± %v, expected 1 ± %v", gain, luck, math.Sqrt(0.5/3))
+	}
+}
+
+func TestSwitches(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.5 * math.Pow(math.Max(d, 1), 0.7) })
+	for i := range folds {
+		for _, times := range folds[i].points {
+			for _, channel := range times {
+				for j := range channel {
+					channel[j].net = rng.NormFloat64() // has nothing to do with what is left
+				}
+			}
+		}
+	}
+	with := calibrate(shell(), folds, all, nil)
+	if with.growth < 0.5 || with.widen[0] < 1.2 || with.gain[0] > 0.3 {
+		t.Errorf("growth %v, factor %v, gain %v", with.growth, with.widen[0], with.gain[0])
+	}
+	without := calibrate(shell(), folds, FoldConfig{}, nil)
+	if without.growth != 0 || without.widen[0] != 1 || without.gain[0] != 1 {
+		t.Errorf("switched off: growth %v, factor %v, gain %v", without.growth, without.widen[0], without.gain[0])
+	}
+}
+
+func TestResampledBlocksStayTogether(t *testing.T) {
+	var windows []window.Window
+	for i := range 100 {
+		windows = append(windows, window.Window{Start: i})
+	}
+	got := resample(windows, 10, rand.New(rand.NewPCG(6, 1)))
+	if len(got) != 100 {
+		t.Fatalf("%d windows", len(got))
+	}
+	seen := map[int]bool{}
+	for i, w := range got {
+		seen[w.Start] = true
+		if i%10 > 0 && w.Start != (got[i-1].Start+1)%100 {
+			t.Errorf("window %d follows %d", w.Start, got[i-1].Start)
+		}
+	}
+	if len(seen) > 90 || len(seen) < 30 {
+		t.Errorf("%d different windows of 100", len(seen))
 	}
 }

@@ -101,7 +101,7 @@ func (t *training) chooseCore() (fit.Settings, error) {
 			if err != nil {
 				return set, err
 			}
-			these := calibrate(t.shell(t.data.Frame), o, nil).scores
+			these := calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
 			if scores == nil || these[0] > scores[0] {
 				scores = these
 			}
@@ -152,11 +152,14 @@ func (t *training) outOfFold(net *fit.Net, r model.Readout, passes int) ([]*outc
 // that they are worse: a gain within its standard error is luck, and a smaller
 // temper trusts the difference equation more. All nets get it.
 func (t *training) chooseTemper() error {
-	if len(t.folds) == 0 || t.ctx.Err() != nil {
-		for _, net := range t.nets {
-			net.Settings.Temper = carefulTemper
+	if given := t.cfg.Fold.Temper; given > 0 || len(t.folds) == 0 || t.ctx.Err() != nil {
+		if given == 0 {
+			given = carefulTemper
 		}
-		t.res.Chosen.Temper = carefulTemper
+		for _, net := range t.nets {
+			net.Settings.Temper = given
+		}
+		t.res.Chosen.Temper = given
 		return nil
 	}
 	scores := map[int][]float64{} // of the folds, by place in tempers
@@ -173,7 +176,7 @@ func (t *training) chooseTemper() error {
 		if err != nil {
 			return 0, err
 		}
-		scores[i] = calibrate(t.shell(t.data.Frame), o, nil).scores
+		scores[i] = calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
 		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: mean(scores[i]), Folds: true})
 		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), 0.1)
 		return mean(scores[i]), nil

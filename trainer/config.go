@@ -23,6 +23,7 @@ type Config struct {
 	Holdout  float64  `toml:"holdout"`
 	Budget   Duration `toml:"budget"`
 	Members  int      `toml:"members"`
+	Refits   int      `toml:"refits"`
 	Stride   Duration `toml:"stride"`
 	MaxGap   Duration `toml:"max_gap"`
 	Knots    int      `toml:"knots"`
@@ -32,6 +33,7 @@ type Config struct {
 
 	Net  NetConfig  `toml:"net"`
 	Step StepConfig `toml:"training"`
+	Fold FoldConfig `toml:"folds"`
 }
 
 // NetConfig sizes the nets.
@@ -54,6 +56,15 @@ type StepConfig struct {
 	DecayD   float64 `toml:"decay_dynamics"`
 	Temper   float64 `toml:"temper"`
 	Rows     int     `toml:"rows"`
+}
+
+// FoldConfig switches what is decided on folds.
+type FoldConfig struct {
+	Companion bool    `toml:"companion"`
+	Gain      bool    `toml:"gain"`
+	Factors   bool    `toml:"factors"`
+	Growth    bool    `toml:"growth"`
+	Temper    float64 `toml:"temper"`
 }
 
 // Duration is a time.Duration written as text: "1s", "20ms".
@@ -135,6 +146,8 @@ func (c *Config) Check() error {
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
 		{c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "tanh" or "sigmoid"`},
 		{c.Net.Heads >= 1 && c.Net.Heads <= 32, "net.heads", "must be within 1…32"},
+		{c.Refits >= 0 && c.Refits <= 32, "refits", "must be 0 to 32"},
+		{c.Fold.Temper >= 0 && c.Fold.Temper <= 1, "folds.temper", "must be 0 to 1"},
 		{c.Step.Steps >= 1, "training.steps", "must be positive"},
 		{c.Step.Rate > 0 && c.Step.LastRate > 0 && c.Step.LastRate <= c.Step.Rate, "training.rate", "rates must be positive, the last one not above the first"},
 		{c.Step.Batch >= 1, "training.batch", "must be positive"},

@@ -202,7 +202,10 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 		}
 		pairs = append(pairs, prior.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
 	}
-	t.blend = prior.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
+	t.blend = make([]float64, len(t.states)*len(noiseKnots))
+	if t.cfg.Fold.Companion && len(pairs) > 0 {
+		t.blend = prior.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
+	}
 	for i := range bases {
 		bases[i].Blend = t.blend
 	}
@@ -297,7 +300,7 @@ func (t *training) findLaws() error {
 		if r > 0 {
 			reach = &laws[0]
 		}
-		laws = append(laws, calibrate(t.shell(t.data.Frame), o, reach))
+		laws = append(laws, calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, reach))
 		t.meter.work(fmt.Sprintf("calibration, inputs %v", model.Readout(r)), 0.2)
 	}
 	t.laws = laws
@@ -329,6 +332,9 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 			e.Posterior = append(e.Posterior, post)
 		}
 		m.Members = append(m.Members, e)
+	}
+	if err := t.bootstrap(m, d, readouts); err != nil {
+		return nil, err
 	}
 	m.Dynamics.Net = t.nets[0].Params.Dynamics
 	m.Sensor = sensors(m)

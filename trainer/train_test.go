@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -311,5 +312,23 @@ func TestHashIsOfTheSamples(t *testing.T) {
 	changed.Segments[1].X[7] += 1e-9
 	if load(t, changed, cfg).Hash == first {
 		t.Error("a changed sample does not change the hash")
+	}
+}
+
+// Refits ride along with their means alone.
+func TestRefitsRideAlong(t *testing.T) {
+	cfg := small()
+	cfg.Step.Steps, cfg.Members, cfg.Refits = 5, 1, 2
+	res, err := trainer.Train(context.Background(), load(t, pendulum(3, 6), cfg), cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Model.Refits) != 2 {
+		t.Fatalf("%d refits", len(res.Model.Refits))
+	}
+	for _, e := range res.Model.Refits {
+		if e.GivesVariance() || slices.Equal(e.Posterior[0].Weights[0], res.Model.Members[0].Posterior[0].Weights[0]) {
+			t.Error("a refit is no refit, or gives a variance")
+		}
 	}
 }
