@@ -18,7 +18,7 @@ const normal50 = 0.6744898
 // Report gathers what a report shows of a training: logs and files are the names
 // that were read and written.
 func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Report, error) {
-	line, good := verdict(res.Table)
+	line, good := verdict(res)
 	r := &report.Report{Title: "DGM model of " + d.Vehicle, Verdict: line, Good: good}
 	if res.Partial != "" {
 		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")

@@ -417,7 +417,7 @@ func (t *training) export(began time.Time) error {
 		return err
 	}
 	t.res.Windows = len(d.Windows)
-	t.res.Verdict, _ = verdict(t.res.Table)
+	t.res.Verdict, _ = verdict(t.res)
 	table, err := scores(t.res.Table)
 	if err != nil {
 		return err

@@ -7,25 +7,36 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// verdict says in one line whether the model is worth flying: whether it beats
-// the simple predictors, whether its intervals are true, and up to which horizon.
-func verdict(t *evaluate.Table) (line string, good bool) {
+// Of two errors the model's counts as better or worse beyond these ratios; between
+// them nobody could tell.
+const (
+	clearly = 0.97
+	worse   = 1.03
+)
+
+// verdict says in a few sentences whether the model is worth flying: whether it
+// beats the simple predictors, whether its intervals are true, up to which horizon,
+// and what becomes of it where the plan is not known. good is whether there is
+// nothing to worry about.
+func verdict(res *Result) (line string, good bool) {
+	t := res.Table
 	if t == nil {
 		return "No data were held out: nothing is known about flights that the model has not seen.", false
 	}
-	line = t.Verdict()
 	best := math.Min(1, math.Min(t.Geo.Velocity, t.Geo.Linear))
-	good = t.Geo.Model <= best
-	low, high := 1.0, 0.0
-	for _, h := range t.Horizons {
-		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
+	line, good = t.Verdict(), t.Geo.Model <= best
+	if r := t.Geo.Model / best; r > clearly && r < worse {
+		line = fmt.Sprintf("The model is no better than the best simple predictor: %.3g times its error.", r)
+		good = false
 	}
-	held := fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high)
-	if one := fmt.Sprintf("%.0f %%", 100*low); one == fmt.Sprintf("%.0f %%", 100*high) {
-		held = one
+	if res.Partial != "" {
+		good = false
+		line = "The training ended early: " + line
 	}
-	line += " Its 95 % intervals held " + held + " of the held-out measurements, by horizon."
+	low, high := held(t)
+	line += " Its 95 % intervals held " + between(low, high) + " of the held-out measurements, by horizon."
 	if low > 0.985 {
+		good = false
 		line += " They are wider than they need to be."
 	}
 	if f := t.Fair; f != nil && !f.Better() {
@@ -43,7 +54,29 @@ func verdict(t *evaluate.Table) (line string, good bool) {
 			line += fmt.Sprintf(" The data support a horizon of %g s, not more.", s)
 		}
 	}
+	if h := res.HoldTable; h != nil {
+		low, high := held(h)
+		line += fmt.Sprintf(" Without a plan, the last input held: %.2f times the error, intervals held %s.", h.Geo.Model/t.Geo.Model, between(low, high))
+		good = good && low > 0.85
+	}
 	return line, good
+}
+
+// held returns the least and the largest coverage of the 95 % intervals by horizon.
+func held(t *evaluate.Table) (low, high float64) {
+	low = 1
+	for _, h := range t.Horizons {
+		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
+	}
+	return low, high
+}
+
+func between(low, high float64) string {
+	a, b := fmt.Sprintf("%.0f", 100*low), fmt.Sprintf("%.0f", 100*high)
+	if a == b {
+		return a + " %"
+	}
+	return a + " to " + b + " %"
 }
 
 // worstAgainstBaselines returns channel and horizon at which the model's error is
