@@ -17,11 +17,11 @@ import (
 type chaosRow struct {
 	Scenario  string  `json:"scenario"`
 	OK        bool    `json:"ok"`
-	Lost      int     `json:"lost"`        // states without an answer, outside the fault and without a reason on the status
-	Stale     int     `json:"stale"`       // predictions that were older than they said, or claimed to hold for longer than they do
-	NonFinite int     `json:"nonfinite"`   // predictions that hold a number that is none
-	Recovered float64 `json:"recovered_s"` // from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped
-	Answered  int     `json:"answered"`
+	Lost      int     `json:"lost"`          // states without an answer, outside the fault and without a reason on the status
+	Stale     int     `json:"stale"`         // predictions that were older than they said, or claimed to hold for longer than they do
+	NonFinite int     `json:"nonfinite"`     // predictions that hold a number that is none
+	Recovered float64 `json:"recovered_s"`   // from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped
+	Answered  int     `json:"answered"`      // predictions that there was nothing wrong with
 	Dropped   int     `json:"dropped_late"`  // that a network held until they were over, as their valid_until tells a planner
 	Why       string  `json:"why,omitempty"` // it is not ok
 }

@@ -19,6 +19,7 @@ type planner struct {
 	mu        sync.Mutex
 	answers   map[uint64]bool
 	models    map[string]int
+	good      int
 	stale     int
 	dropped   int // past their valid_until: a planner does not use them
 	nonfinite int
@@ -76,6 +77,7 @@ func (p *planner) prediction(data []byte) {
 		}
 	}
 	p.answers[p.read.Seq] = true
+	p.good++
 	if p.seen != nil {
 		p.seen <- p.read.Seq
 	}
@@ -159,6 +161,13 @@ func (p *planner) reasons() string {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Count, r.Reason))
 	}
 	return fmt.Sprintf("%s and %d missed", strings.Join(parts, ", "), p.status.Missed)
+}
+
+// count returns how many predictions there was nothing wrong with.
+func (p *planner) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.good
 }
 
 func (p *planner) explained() int {

@@ -215,7 +215,8 @@ func (t *trial) end(row *chaosRow, err error) error {
 	if t.robot != nil && t.planner != nil {
 		t.robot.land()
 		time.Sleep(500 * time.Millisecond) // the last answers
-		row.Lost, row.Answered = t.lost()
+		row.Lost, _ = t.lost()
+		row.Answered = t.planner.count()
 		row.Stale, row.NonFinite, row.Dropped = t.planner.lies()
 	}
 	for i := len(t.ends) - 1; i >= 0; i-- {

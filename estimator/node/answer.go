@@ -66,9 +66,21 @@ func (n *Node) publish(nc *nats.Conn, k *task, began int64) (wire.Reason, error)
 		return n.unsent(nc, err)
 	}
 	_, sent := n.cfg.Clock()
-	n.engine.craft.rungs.spent(k.rung, sent-began)
+	n.spent(k, sent-began)
 	n.tally.sent(sent-k.from(), n.engine.out.Flags, k.end-began, encoded-k.end, sent-encoded)
 	return wire.OK, nil
+}
+
+// spent notes what a task has cost, ns. A tick with a new state builds the bridge
+// too, which is kept apart: the ticks after it have no such cost.
+func (n *Node) spent(k *task, ns int64) {
+	l := n.engine.craft.rungs
+	if k.fresh && k.tick > 0 {
+		n.bridging.add(max(float64(ns)-l[k.rung].cost.mean, 1))
+		l.fade(k.rung)
+		return
+	}
+	l.spent(k.rung, ns)
 }
 
 // unsent tells why the link did not take a prediction.

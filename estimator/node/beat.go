@@ -56,7 +56,11 @@ func (n *Node) tick(nc *nats.Conn, number uint64, due int64) {
 	}
 	k := &n.task
 	*k = task{a: n.newest, tick: number, due: due, fresh: fresh}
-	k.rung = n.engine.craft.rungs.choose(due + n.cfg.deadline(0) - now)
+	left := due + n.cfg.deadline(0) - now
+	if fresh {
+		left -= int64(n.bridging.expected())
+	}
+	k.rung = n.engine.craft.rungs.choose(left)
 	if r, cause := n.serve(nc, k, now); r != wire.OK {
 		n.tally.quiet(r, 1, cause)
 	}

@@ -28,6 +28,7 @@ type Node struct {
 	engine   *engine
 	task     task
 	recorder *recorder
+	bridging cost     // of propagating a new state
 	newest   *arrival // at a fixed rate: what is predicted from
 	buf      []byte
 	subject  string

@@ -345,3 +345,37 @@ func TestRateNeedsAModelThatStartsAtTheState(t *testing.T) {
 		}
 	}
 }
+
+// A tick with a new state costs more than those after it; that shortens its
+// horizon, and no other's.
+func TestANewStateShortensItsOwnTickOnly(t *testing.T) {
+	n, c, nc, predictions := offline(t, Config{Rate: 100})
+	for i := range n.engine.craft.rungs {
+		n.engine.craft.rungs[i].cost = cost{mean: float64([]int64{5, 3, 2, 1}[min(i, 3)] * ms)}
+	}
+	n.bridging = cost{mean: float64(4 * ms)}
+	for i := range uint64(20) {
+		if i%4 == 0 {
+			c.arrive(n, i+1, 0, 0.1, 0.2)
+		}
+		n.tick(nc, i+1, c.steady)
+		p := predictions.prediction()
+		if want := map[bool]int{true: 5, false: 10}[i%4 == 0]; len(p.Horizon) != want {
+			t.Errorf("tick %d: %d points, want %d", i, len(p.Horizon), want)
+		}
+		c.pass(10 * ms)
+		// The clock stands still within a tick: what was learned of costs is nothing.
+		n.bridging = cost{mean: float64(4 * ms)}
+		n.engine.craft.rungs[0].cost = cost{mean: float64(5 * ms)}
+		n.engine.craft.rungs[1].cost = cost{mean: float64(3 * ms)}
+	}
+	var k task
+	k.a, k.tick, k.fresh = n.newest, 1, true
+	before := n.engine.craft.rungs[1].cost
+	k.rung = 1
+	n.bridging = cost{}
+	n.spent(&k, 9*ms)
+	if n.bridging.mean != float64(6*ms) || n.engine.craft.rungs[1].cost != before {
+		t.Errorf("9 ms, of which 3 for the prediction: %v for the bridge", n.bridging.mean)
+	}
+}

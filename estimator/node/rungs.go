@@ -54,10 +54,15 @@ func (l rungs) choose(left int64) int {
 	return len(l) - 1
 }
 
-// spent notes what rung i has cost, ns. Those that were not tried are slowly
-// expected to have become cheaper: the computer may be less busy by now.
+// spent notes what rung i has cost, ns. Those above it, which were not tried, are
+// slowly expected to have become cheaper: the computer may be less busy by now.
 func (l rungs) spent(i int, ns int64) {
 	l[i].cost.add(float64(ns))
+	l.fade(i)
+}
+
+// fade lets what the rungs above i are expected to cost become less.
+func (l rungs) fade(i int) {
 	for j := range i {
 		l[j].cost.forget()
 	}
