@@ -72,6 +72,10 @@ func TestPlayAndRecord(t *testing.T) {
 		{cli.Wrong, "give one", []string{"record", "--vehicle", "a", "--out", in("h"), "--model", "x", "--like", "y"}},
 		{cli.Wrong, `"out" not set`, []string{"record", "--vehicle", "a"}},
 		{cli.Failed, "no such file", []string{"record", "--vehicle", "a", "--out", in("h"), "--like", in("nix")}},
+		{cli.Wrong, `link "nix": it says no place`, []string{"mavlink", "--link", "nix", "--vehicle", "v1"}},
+		{cli.Wrong, "--rate -1 is not from 0 to 1000", []string{"mavlink", "--link", "udp:1", "--vehicle", "v1", "--rate", "-1"}},
+		{cli.Wrong, `"link" not set`, []string{"mavlink", "--vehicle", "v1"}},
+		{cli.Failed, `channel "theta" is not among what MAVLink tells`, []string{"mavlink", "--link", "udp:14559", "--vehicle", "v1", "--like", in("f.msgpack"), "--nats", s.ClientURL()}},
 		{cli.Failed, "no state came on dgm.state.a", []string{"record", "--vehicle", "a", "--out", in("h"), "--duration", "10ms", "--nats", s.ClientURL()}},
 	} {
 		code, out, errs := run(c.args...)

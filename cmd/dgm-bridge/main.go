@@ -9,6 +9,7 @@
 //	dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap
 //	dgm-bridge record --vehicle v1 --out flight.msgpack
 //	dgm-bridge play flight.msgpack --vehicle v1
+//	dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
 //	dgm-bridge info flight.msgpack
 package main
 
@@ -38,6 +39,6 @@ func root() *cobra.Command {
 		Short: "Turn a flight log into a file of another format",
 	}
 	exports.AddCommand(exportMCAP(), exportCSV())
-	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand())
+	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), mavlinkCommand())
 	return cmd
 }

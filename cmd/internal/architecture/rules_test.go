@@ -162,7 +162,7 @@ type guest struct {
 var guests = []guest{
 	{
 		"github.com/nats-io/nats.go",
-		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "cmd"},
+		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/mavlink/link", "cmd"},
 		"one place per side speaks to the network; everything else is tried without it",
 	},
 	{

@@ -1,0 +1,34 @@
+// Package autopilot turns the messages that an autopilot sends into states of a
+// vehicle, and predictions into messages that it understands. It has no I/O and no
+// clock: times are arguments.
+//
+// # In
+//
+// A state is made when an attitude comes (ODOMETRY, ATTITUDE_QUATERNION or
+// ATTITUDE), at the time at which it was measured. Positions of another message
+// (LOCAL_POSITION_NED) are carried on to that time with their velocity; rates of
+// HIGHRES_IMU and motors (ACTUATOR_OUTPUT_STATUS, SERVO_OUTPUT_RAW) are held. What
+// is older than MaxAge is not used, and without something that the channels ask for
+// there is no state: it is counted by what was missing.
+//
+// Channels have the names of the presets: x, y, z, vx, vy, vz, roll, pitch, yaw, p,
+// q, r, and m1, m2, … as inputs. The axes are those of the channels' frames, ned and
+// frd or enu and flu.
+//
+// Stamps count from the autopilot's start. [ClockSync] turns them into this
+// computer's time, by TIMESYNC where the autopilot answers it, else by the shortest
+// delay so far. An autopilot that starts anew is noticed by its stamps.
+//
+// # Out
+//
+// [Odometry] is the prediction at one horizon, as ODOMETRY in ned and frd, with the
+// covariances turned into these axes. [Tunnels] is the whole horizon, a TUNNEL for
+// each point of it, type 40001, little-endian:
+//
+//	bytes  what
+//	0-3    uint32 number of the state that the prediction was made from
+//	4-5    uint16 number of the point, from 0
+//	6-7    uint16 how many points there are
+//	8-11   float32 s after the state
+//	12-    for each state channel: float32 mean, float32 std (of the state)
+package autopilot

@@ -1,0 +1,65 @@
+package link
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/bluenviron/gomavlib/v3"
+)
+
+// Endpoint reads where a link goes to:
+//
+//	udp:14550, udp:0.0.0.0:14550    listens for whoever sends there
+//	udpout:192.168.1.10:14550       sends there, and hears the answers
+//	tcp:127.0.0.1:5760              connects
+//	tcpin:5760                      listens
+//	serial:/dev/ttyAMA0:921600      a port and its rate; 57600 by default
+func Endpoint(text string) (gomavlib.EndpointConf, error) {
+	kind, rest, ok := strings.Cut(text, ":")
+	bad := func(why string) error {
+		return fmt.Errorf("link %q: %s; write udp:14550, udpout:host:port, tcp:host:port, tcpin:port or serial:device:rate", text, why)
+	}
+	if !ok || rest == "" {
+		return nil, bad("it says no place")
+	}
+	if kind == "serial" {
+		device, rate, ok := cutLast(rest)
+		if !ok {
+			return gomavlib.EndpointSerial{Device: rest, Baud: 57600}, nil
+		}
+		baud, err := strconv.Atoi(rate)
+		if err != nil || baud <= 0 {
+			return nil, bad(fmt.Sprintf("%q is not a rate", rate))
+		}
+		return gomavlib.EndpointSerial{Device: device, Baud: baud}, nil
+	}
+	if !strings.Contains(rest, ":") {
+		rest = "0.0.0.0:" + rest
+	}
+	_, port, err := net.SplitHostPort(rest)
+	if n, errPort := strconv.ParseUint(port, 10, 16); err != nil || errPort != nil || n == 0 {
+		return nil, bad("it needs a port")
+	}
+	switch kind {
+	case "udp", "udpin":
+		return gomavlib.EndpointUDPServer{Address: rest}, nil
+	case "udpout":
+		return gomavlib.EndpointUDPClient{Address: rest}, nil
+	case "tcp", "tcpout":
+		return gomavlib.EndpointTCPClient{Address: rest}, nil
+	case "tcpin":
+		return gomavlib.EndpointTCPServer{Address: rest}, nil
+	}
+	return nil, bad(fmt.Sprintf("%q is not known", kind))
+}
+
+// cutLast splits at the last colon.
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}

@@ -1,0 +1,278 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/bluenviron/gomavlib/v3"
+	"github.com/bluenviron/gomavlib/v3/pkg/dialect"
+	"github.com/bluenviron/gomavlib/v3/pkg/dialects/common"
+	"github.com/bluenviron/gomavlib/v3/pkg/message"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/bridge/mavlink/autopilot"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Config says which link is joined to which vehicle.
+type Config struct {
+	Link     string            // see Endpoint
+	Vehicle  string            // one token of the subjects
+	Channels []channel.Channel // (optional) states and inputs; defaults to those of a quadrotor
+	System   uint8             // (optional) the autopilot's system; 0 = the first that is heard
+	Ahead    time.Duration     // (optional) which point of the horizon goes out as ODOMETRY: the nearest to this
+	OutRate  float64           // (optional) predictions a second that go to the autopilot; 0 = none
+	Log      func(text string) // (optional) for what an operator should read
+}
+
+// Counts say what happened so far. They may be read while Run runs.
+type Counts struct {
+	Messages  atomic.Int64 // of the autopilot
+	States    atomic.Int64 // published
+	Unsent    atomic.Int64 // states that the link to NATS refused
+	BadBytes  atomic.Int64 // times that something was no packet
+	Predicted atomic.Int64 // predictions that went to the autopilot
+	Restarts  atomic.Int64 // times that the autopilot was started anew
+	Opened    atomic.Int64 // times that the link was opened
+}
+
+// messages are those that are read and written; others are passed.
+var messages = []message.Message{
+	&common.MessageHeartbeat{}, &common.MessageAttitude{}, &common.MessageAttitudeQuaternion{}, &common.MessageLocalPositionNed{},
+	&common.MessageOdometry{}, &common.MessageHighresImu{}, &common.MessageActuatorOutputStatus{}, &common.MessageServoOutputRaw{},
+	&common.MessageTimesync{}, &common.MessageTunnel{},
+}
+
+// What this program is to others on the link: a computer on board, of the
+// autopilot's own system once that is known.
+const (
+	ownSystem    = 1
+	ownComponent = 191 // MAV_COMP_ID_ONBOARD_COMPUTER
+	autopilotID  = 1   // MAV_COMP_ID_AUTOPILOT1
+)
+
+// syncEvery is how often the autopilot's clock is asked for.
+const syncEvery = 200 * time.Millisecond
+
+// lookEvery is how often it is looked whether states are made at all.
+const lookEvery = 10 * time.Second
+
+// Run joins a link to a vehicle until the context ends, which is no error. It fails
+// at once where the link cannot be one, or a port that it must listen on is taken.
+func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
+	if err := wire.CheckVehicle(c.Vehicle); err != nil {
+		return err
+	}
+	end, err := Endpoint(c.Link)
+	if err != nil {
+		return err
+	}
+	if c.Channels == nil {
+		c.Channels = autopilot.DefaultChannels()
+	}
+	if c.Log == nil {
+		c.Log = func(string) {}
+	}
+	a, err := autopilot.New(c.Channels)
+	if err != nil {
+		return err
+	}
+	node := &gomavlib.Node{Endpoints: []gomavlib.EndpointConf{end}, Dialect: &dialect.Dialect{Version: 3, Messages: messages},
+		OutVersion: gomavlib.V2, OutSystemID: ownSystem, OutComponentID: ownComponent, HeartbeatPeriod: time.Second, HeartbeatSystemType: int(common.MAV_TYPE_ONBOARD_CONTROLLER),
+		HeartbeatAutopilotType: int(common.MAV_AUTOPILOT_INVALID)}
+	if err := node.Initialize(); err != nil {
+		return fmt.Errorf("link %s: %w", c.Link, err)
+	}
+	defer node.Close()
+	r := &runner{c: c, n: n, a: a, node: node, nc: nc, system: c.System, subject: wire.StateSubject(c.Vehicle)}
+	K, P := a.Dims()
+	r.state.X, r.u = make([]float64, K), make([]float64, P)
+	r.state.Layout = wire.Layout(c.Channels)
+	predictions := make(chan *nats.Msg, 16)
+	if c.OutRate > 0 {
+		sub, err := nc.ChanSubscribe(wire.PredictSubject(c.Vehicle), predictions)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			// The connection ends with the caller anyway.
+			_ = sub.Unsubscribe()
+		}()
+	}
+	sync := time.NewTicker(syncEvery)
+	defer sync.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-node.Events():
+			r.event(e)
+		case <-sync.C:
+			r.askForTime()
+		case <-look.C:
+			r.look()
+		case m := <-predictions:
+			r.predicted(m.Data)
+		}
+	}
+}
+
+// runner is one link at work.
+type runner struct {
+	c       Config
+	n       *Counts
+	a       *autopilot.Assembler
+	node    *gomavlib.Node
+	nc      *nats.Conn
+	system  uint8 // of the autopilot, 0 = not known yet
+	subject string
+	state   wire.State
+	u       []float64
+	buf     []byte
+	pred    wire.Prediction
+	out     time.Time // when the last prediction went out
+	last    int64     // ns, time of the last state
+	warned  bool
+	seen    int64 // states at the last look
+	told    bool  // that there are none
+}
+
+func (r *runner) event(e gomavlib.Event) {
+	switch e := e.(type) {
+	case *gomavlib.EventChannelOpen:
+		r.n.Opened.Add(1)
+		r.c.Log(fmt.Sprintf("the link %s is open", e.Channel))
+	case *gomavlib.EventChannelClose:
+		r.c.Log(fmt.Sprintf("the link %s was closed: %v", e.Channel, e.Error))
+	case *gomavlib.EventParseError:
+		r.n.BadBytes.Add(1)
+	case *gomavlib.EventFrame:
+		r.frame(e)
+	}
+}
+
+func (r *runner) frame(e *gomavlib.EventFrame) {
+	if e.ComponentID() != autopilotID || r.system != 0 && e.SystemID() != r.system {
+		return
+	}
+	if _, unknown := e.Message().(*message.MessageRaw); unknown {
+		return
+	}
+	now := time.Now().UnixNano()
+	if r.system == 0 {
+		r.system = e.SystemID()
+		r.c.Log(fmt.Sprintf("autopilot %d/%d is there", e.SystemID(), e.ComponentID()))
+	}
+	r.n.Messages.Add(1)
+	if m, ok := e.Message().(*common.MessageTimesync); ok {
+		r.timesync(m, now)
+		return
+	}
+	if !r.a.Take(e.Message(), now) {
+		return
+	}
+	r.state.T = r.a.State(r.state.X, r.u)
+	if !finite(r.state.X) || r.state.T == r.last {
+		return
+	}
+	if r.state.T < r.last-1e9 {
+		r.n.Restarts.Add(1)
+	}
+	r.last = r.state.T
+	r.state.U = r.u
+	if !finite(r.u) {
+		r.state.U = nil
+	}
+	r.buf = r.state.Append(r.buf[:0])
+	r.state.Seq++
+	if !r.nc.IsConnected() || r.nc.Publish(r.subject, r.buf) != nil {
+		r.n.Unsent.Add(1)
+		return
+	}
+	r.n.States.Add(1)
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// timesync takes the answer to a question of this program, and answers the
+// autopilot's.
+func (r *runner) timesync(m *common.MessageTimesync, now int64) {
+	if m.Tc1 == 0 {
+		r.write(&common.MessageTimesync{Tc1: now, Ts1: m.Ts1})
+		return
+	}
+	if m.Ts1 > 0 && m.Ts1 <= now {
+		r.a.Clock.Reply(m.Ts1, m.Tc1, now)
+	}
+}
+
+func (r *runner) askForTime() {
+	if r.system != 0 {
+		r.write(&common.MessageTimesync{Ts1: time.Now().UnixNano()})
+	}
+}
+
+// look tells why no states are made, once for each time that they stop.
+func (r *runner) look() {
+	made := r.n.States.Load() + r.n.Unsent.Load()
+	still := made == r.seen
+	r.seen = made
+	if still && !r.told {
+		why := "nothing comes from an autopilot"
+		if missing := r.a.Missing(); r.system != 0 && len(missing) > 0 {
+			why = strings.Join(missing, ", ") + "; ask the autopilot for these messages, or take a model without them"
+		}
+		r.c.Log("no state was made for a while: " + why)
+	}
+	r.told = still
+}
+
+// write sends to whoever is on the link; while nobody is, nothing is kept.
+func (r *runner) write(m message.Message) {
+	if err := r.node.WriteMessageAll(m); err != nil && !r.warned {
+		r.warned = true
+		r.c.Log(fmt.Sprintf("a message could not be sent: %v", err))
+	}
+}
+
+// predicted sends a prediction to the autopilot, no more often than is wanted.
+func (r *runner) predicted(data []byte) {
+	if time.Since(r.out).Seconds() < 0.95/r.c.OutRate {
+		return
+	}
+	if r.pred.Decode(data) != nil || len(r.pred.Horizon) == 0 {
+		return
+	}
+	r.out = time.Now()
+	nearest := 0
+	for i, h := range r.pred.Horizon {
+		if math.Abs(h-r.c.Ahead.Seconds()) < math.Abs(r.pred.Horizon[nearest]-r.c.Ahead.Seconds()) {
+			nearest = i
+		}
+	}
+	if m, ok := r.a.Odometry(&r.pred, nearest); ok {
+		r.write(m)
+	}
+	if !autopilot.Tunnels(&r.pred, func(m *common.MessageTunnel) {
+		m.TargetSystem = r.system
+		r.write(m)
+	}) && !r.warned {
+		r.warned = true
+		r.c.Log("the horizon is not sent: a point of it has too many states for a TUNNEL")
+	}
+	r.n.Predicted.Add(1)
+}

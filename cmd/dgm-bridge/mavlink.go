@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	mavlink "github.com/dgm-robotics/dgm/bridge/mavlink/link"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func mavlinkCommand() *cobra.Command {
+	var server link.Flags
+	var c mavlink.Config
+	var modelFile, like string
+	cmd := &cobra.Command{
+		Use:   "mavlink --link udp:14550 --vehicle v1",
+		Short: "Join an autopilot's MAVLink link to an estimator: states in, predictions out",
+		Long: `Join an autopilot's MAVLink link to an estimator. From ODOMETRY, or ATTITUDE_QUATERNION with
+LOCAL_POSITION_NED, and from HIGHRES_IMU, ACTUATOR_OUTPUT_STATUS and SERVO_OUTPUT_RAW come the states of
+dgm.state.<vehicle>, stamped with the time of measurement (TIMESYNC where the autopilot answers it).
+Predictions go back with --rate: the horizon's point nearest to --ahead as ODOMETRY with its covariance,
+the whole horizon as TUNNEL messages of type 40001.
+
+Links: udp:14550 listens, udpout:host:port sends there, tcp:host:port connects, tcpin:port listens,
+serial:/dev/ttyAMA0:921600 opens a port. Either end may start first and come back at any time.
+
+Channels are those of --model or of the log --like: x y z vx vy vz roll pitch yaw p q r, and m1 m2 … as
+inputs, in the axes that they name; by default all twelve and four motors, in ned and frd.`,
+		Example: `  dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
+  dgm-bridge mavlink --link serial:/dev/ttyAMA0:921600 --vehicle v1 --model flight.dgm --rate 10 --ahead 200ms`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := wire.CheckVehicle(c.Vehicle); err != nil {
+				return cli.Usage("--vehicle: %v", err)
+			}
+			if _, err := mavlink.Endpoint(c.Link); err != nil {
+				return cli.Usage("%v", err)
+			}
+			switch {
+			case modelFile != "" && like != "":
+				return cli.Usage("--model and --like both name the channels; give one")
+			case c.OutRate < 0 || c.OutRate > 1000:
+				return cli.Usage("--rate %v is not from 0 to 1000", c.OutRate)
+			case c.Ahead < 0:
+				return cli.Usage("--ahead %v is negative", c.Ahead)
+			}
+			var err error
+			if c.Channels, err = channelsOf(modelFile, like); err != nil {
+				return err
+			}
+			c.Log = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }
+			nc, err := connect(cmd, &server, "dgm-bridge mavlink")
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			var n mavlink.Counts
+			if err := mavlink.Run(cmd.Context(), nc, c, &n); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d messages, %d states sent, %d without a server, %d predictions to the autopilot, %d times bad bytes, %d restarts of the autopilot\n",
+				c.Vehicle, n.Messages.Load(), n.States.Load(), n.Unsent.Load(), n.Predicted.Load(), n.BadBytes.Load(), n.Restarts.Load())
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.Link, "link", "", "where the autopilot is")
+	f.StringVar(&c.Vehicle, "vehicle", "", "subjects are dgm.state.<vehicle> and dgm.predict.<vehicle>")
+	f.StringVar(&modelFile, "model", "", "model that names the channels")
+	f.StringVar(&like, "like", "", "flight log that names the channels")
+	f.Uint8Var(&c.System, "system", 0, "the autopilot's system (default: the first that is heard)")
+	f.Float64Var(&c.OutRate, "rate", 0, "predictions a second that go to the autopilot; 0 = none")
+	f.DurationVar(&c.Ahead, "ahead", 100*time.Millisecond, "which point of the horizon goes out as ODOMETRY")
+	server.Add(f)
+	required(cmd, "link")
+	required(cmd, "vehicle")
+	return cmd
+}
