@@ -94,6 +94,16 @@ func (f *forecast) band(i int) []float64 {
 	return f.row
 }
 
+// Band returns mean, lower and upper of each state, whose bands hold 95 % of
+// measurements, as messages of bands have them.
+func Band(mean, obsStd []float64) []float64 {
+	out := make([]float64, 0, len(bands)*len(mean))
+	for k := range mean {
+		out = append(out, mean[k], mean[k]-interval*obsStd[k], mean[k]+interval*obsStd[k])
+	}
+	return out
+}
+
 // label names a horizon in a topic: 500ms, 1s, 1500us.
 func label(ns int64) string {
 	switch {

@@ -65,7 +65,7 @@ func MCAP(ctx context.Context, path, out string, o Options) (*Summary, error) {
 type writer struct {
 	mcap    *mcap.Writer
 	as      Schema
-	series  []*series // by channel of the file
+	series  []*Series // by channel of the file
 	state   int       // numbers of the series, −1 = none
 	input   int
 	aux     int
@@ -97,9 +97,9 @@ func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (
 		if len(all) == 0 {
 			return -1, nil
 		}
-		s := &series{topic: root + name, kind: kind, fields: channel.Names(all)}
+		s := &Series{Topic: root + name, Kind: kind, Fields: channel.Names(all)}
 		for _, c := range all {
-			s.units = append(s.units, c.Unit)
+			s.Units = append(s.Units, c.Unit)
 		}
 		return w.add(s)
 	}
@@ -115,14 +115,14 @@ func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (
 	if f != nil {
 		for _, t := range f.times {
 			s := *w.series[w.state]
-			s.topic, s.kind, s.band, s.made = root+"predict/"+label(t), "Prediction", true, true
+			s.Topic, s.Kind, s.Band, s.Made = root+"predict/"+label(t), "Prediction", true, true
 			n, err := w.add(&s)
 			if err != nil {
 				return nil, err
 			}
 			w.predict = append(w.predict, n)
 		}
-		if w.status, err = w.add(&series{topic: root + "status", kind: "Status", fields: []string{"ood", "outside"}, units: []string{"", ""}}); err != nil {
+		if w.status, err = w.add(&Series{Topic: root + "status", Kind: "Status", Fields: []string{"ood", "outside"}, Units: []string{"", ""}}); err != nil {
 			return nil, err
 		}
 	}
@@ -130,11 +130,11 @@ func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (
 }
 
 // add describes a series in the file and returns its number.
-func (w *writer) add(s *series) (int, error) {
+func (w *writer) add(s *Series) (int, error) {
 	n := len(w.series)
 	w.series = append(w.series, s)
-	name, encoding, text := s.schema(w.as)
-	return n, w.describe(uint16(n), s.topic, name, encoding, text)
+	name, encoding, text := s.Schema(w.as)
+	return n, w.describe(uint16(n), s.Topic, name, encoding, text)
 }
 
 func (w *writer) describe(id uint16, topic, name, encoding, text string) error {
@@ -162,7 +162,7 @@ func (w *writer) put(n int, t, made int64, values []float64) error {
 	if n < 0 {
 		return nil
 	}
-	w.buf = w.series[n].encode(w.buf[:0], w.as, t, made, values)
+	w.buf = w.series[n].Encode(w.buf[:0], w.as, t, made, values)
 	return w.write(uint16(n), t, made, w.buf)
 }
 

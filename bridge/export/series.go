@@ -21,22 +21,22 @@ const (
 // bands are what a predicted channel consists of.
 var bands = []string{"mean", "lower", "upper"}
 
-// series is one topic: times and numbers with names.
-type series struct {
-	topic  string
-	kind   string // name of its type
-	fields []string
-	units  []string // of the fields, "" = none
-	band   bool     // each field is mean, lower, upper
-	made   bool     // a second time: when it was made
+// Series is one topic: times and numbers with names.
+type Series struct {
+	Topic  string
+	Kind   string // name of its type
+	Fields []string
+	Units  []string // of the fields, "" = none
+	Band   bool     // each field is mean, lower, upper
+	Made   bool     // a second time: when it was made
 }
 
 // numbers is how many a message holds.
-func (s *series) numbers() int {
-	if s.band {
-		return len(bands) * len(s.fields)
+func (s *Series) numbers() int {
+	if s.Band {
+		return len(bands) * len(s.Fields)
 	}
-	return len(s.fields)
+	return len(s.Fields)
 }
 
 // rosNames turns names into those that ROS 2 allows for fields: small letters,
@@ -66,33 +66,33 @@ func rosNames(names []string) []string {
 	return out
 }
 
-// schema returns name, encoding and text of the series' schema.
-func (s *series) schema(as Schema) (name, encoding, text string) {
+// Schema returns name, encoding and text of the series' schema.
+func (s *Series) Schema(as Schema) (name, encoding, text string) {
 	if as == JSON {
-		return "dgm." + s.kind, "jsonschema", s.jsonSchema()
+		return "dgm." + s.Kind, "jsonschema", s.jsonSchema()
 	}
 	var b strings.Builder
 	b.WriteString("builtin_interfaces/Time stamp\n")
-	if s.made {
+	if s.Made {
 		b.WriteString("builtin_interfaces/Time made # the state that it was made from\n")
 	}
 	kind := "float64"
-	if s.band {
+	if s.Band {
 		kind = "dgm/Band"
 	}
-	for i, f := range rosNames(s.fields) {
+	for i, f := range rosNames(s.Fields) {
 		fmt.Fprintf(&b, "%s %s", kind, f)
-		if s.units[i] != "" {
-			b.WriteString(" # " + strings.Map(printable, s.units[i]))
+		if s.Units[i] != "" {
+			b.WriteString(" # " + strings.Map(printable, s.Units[i]))
 		}
 		b.WriteByte('\n')
 	}
 	line := strings.Repeat("=", 80)
 	fmt.Fprintf(&b, "%s\nMSG: builtin_interfaces/Time\nint32 sec\nuint32 nanosec\n", line)
-	if s.band {
+	if s.Band {
 		fmt.Fprintf(&b, "%s\nMSG: dgm/Band\nfloat64 mean\nfloat64 lower\nfloat64 upper\n", line)
 	}
-	return "dgm/msg/" + s.kind, "ros2msg", b.String()
+	return "dgm/msg/" + s.Kind, "ros2msg", b.String()
 }
 
 // printable keeps a comment in its line.
@@ -104,16 +104,16 @@ func printable(r rune) rune {
 }
 
 // jsonSchema describes the message for viewers that ask for it.
-func (s *series) jsonSchema() string {
+func (s *Series) jsonSchema() string {
 	number := map[string]any{"type": "number"}
 	time := map[string]any{"type": "object", "properties": map[string]any{"sec": map[string]any{"type": "integer"}, "nsec": map[string]any{"type": "integer"}}}
 	properties := map[string]any{"stamp": time}
-	if s.made {
+	if s.Made {
 		properties["made"] = time
 	}
-	for i, f := range s.fields {
+	for i, f := range s.Fields {
 		var p map[string]any
-		if s.band {
+		if s.Band {
 			parts := map[string]any{}
 			for _, b := range bands {
 				parts[b] = number
@@ -122,20 +122,20 @@ func (s *series) jsonSchema() string {
 		} else {
 			p = map[string]any{"type": "number"}
 		}
-		if s.units[i] != "" {
-			p["description"] = s.units[i]
+		if s.Units[i] != "" {
+			p["description"] = s.Units[i]
 		}
 		properties[f] = p
 	}
-	text, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dgm." + s.kind, "type": "object", "properties": properties})
+	text, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dgm." + s.Kind, "type": "object", "properties": properties})
 	if err != nil {
 		panic("export: a schema that is no JSON")
 	}
 	return string(text)
 }
 
-// encode appends a message about time t, made at time made (both ns), to dst.
-func (s *series) encode(dst []byte, as Schema, t, made int64, values []float64) []byte {
+// Encode appends a message about time t, made at time made (both ns), to dst.
+func (s *Series) Encode(dst []byte, as Schema, t, made int64, values []float64) []byte {
 	if len(values) != s.numbers() {
 		panic("export: a message must hold one value for each field")
 	}
@@ -144,7 +144,7 @@ func (s *series) encode(dst []byte, as Schema, t, made int64, values []float64) 
 	}
 	dst = append(dst, 0, 1, 0, 0) // plain CDR, little-endian
 	dst = rosTime(dst, t)
-	if s.made {
+	if s.Made {
 		dst = rosTime(dst, made)
 	}
 	// Behind one or two times the numbers are aligned to 8 bytes already.
@@ -167,7 +167,7 @@ func split(t int64) (sec, nsec int64) {
 	return sec, nsec
 }
 
-func (s *series) encodeJSON(dst []byte, t, made int64, values []float64) []byte {
+func (s *Series) encodeJSON(dst []byte, t, made int64, values []float64) []byte {
 	clock := func(name string, t int64) {
 		sec, nsec := split(t)
 		dst = fmt.Appendf(dst, "%q:{\"sec\":%d,\"nsec\":%d}", name, sec, nsec)
@@ -181,14 +181,14 @@ func (s *series) encodeJSON(dst []byte, t, made int64, values []float64) []byte 
 	}
 	dst = append(dst, '{')
 	clock("stamp", t)
-	if s.made {
+	if s.Made {
 		dst = append(dst, ',')
 		clock("made", made)
 	}
-	for i, f := range s.fields {
+	for i, f := range s.Fields {
 		dst = append(dst, ',')
 		dst = append(appendJSONText(dst, f), ':')
-		if !s.band {
+		if !s.Band {
 			number(values[i])
 			continue
 		}

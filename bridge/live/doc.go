@@ -1,6 +1,7 @@
 // Package live joins logs to running estimators over NATS: [Play] publishes a
-// flight log as a robot would, at its own pace or another, and [Record] writes the
-// states that a robot publishes into a log.
+// flight log as a robot would, at its own pace or another, [Record] writes the
+// states that a robot publishes into a log, and [View] shows them and the predictions
+// from them in Foxglove.
 //
 // A log that is played is stamped anew: its first sample with the time at which it
 // is sent, the others behind it as they were, divided by the speed. So an estimator

@@ -72,6 +72,8 @@ func TestPlayAndRecord(t *testing.T) {
 		{cli.Wrong, "give one", []string{"record", "--vehicle", "a", "--out", in("h"), "--model", "x", "--like", "y"}},
 		{cli.Wrong, `"out" not set`, []string{"record", "--vehicle", "a"}},
 		{cli.Failed, "no such file", []string{"record", "--vehicle", "a", "--out", in("h"), "--like", in("nix")}},
+		{cli.Wrong, "--horizons 0 is not from 1 to 100", []string{"foxglove", "--horizons", "0"}},
+		{cli.Failed, "cannot listen at nowhere:-1", []string{"foxglove", "--listen", "nowhere:-1", "--nats", s.ClientURL()}},
 		{cli.Wrong, `link "nix": it says no place`, []string{"mavlink", "--link", "nix", "--vehicle", "v1"}},
 		{cli.Wrong, "--rate -1 is not from 0 to 1000", []string{"mavlink", "--link", "udp:1", "--vehicle", "v1", "--rate", "-1"}},
 		{cli.Wrong, `"link" not set`, []string{"mavlink", "--vehicle", "v1"}},

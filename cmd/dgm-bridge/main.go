@@ -10,6 +10,7 @@
 //	dgm-bridge record --vehicle v1 --out flight.msgpack
 //	dgm-bridge play flight.msgpack --vehicle v1
 //	dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
+//	dgm-bridge foxglove --vehicle v1
 //	dgm-bridge info flight.msgpack
 package main
 
@@ -39,6 +40,6 @@ func root() *cobra.Command {
 		Short: "Turn a flight log into a file of another format",
 	}
 	exports.AddCommand(exportMCAP(), exportCSV())
-	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), mavlinkCommand())
+	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), mavlinkCommand(), foxgloveCommand())
 	return cmd
 }

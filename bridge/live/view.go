@@ -1,0 +1,254 @@
+package live
+
+import (
+	"container/heap"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/bridge/export"
+	"github.com/dgm-robotics/dgm/bridge/foxglove"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// ViewConfig says what is shown.
+type ViewConfig struct {
+	Vehicle  string            // (optional) one vehicle; defaults to all
+	Channels []channel.Channel // (optional) states and inputs of the vehicles; else states get their names by the first prediction
+	Horizons int               // (optional) how many points of a horizon are shown; defaults to 3
+}
+
+// View hands states and predictions from NATS to the clients of a server until the
+// context ends. States are topics /dgm/<vehicle>/state and …/input, predictions
+// /dgm/<vehicle>/predict/<how far ahead>. A band is sent when the time that it is
+// about has come, so that it lies over what is measured then.
+func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewConfig) error {
+	vehicle := c.Vehicle
+	if vehicle == "" {
+		vehicle = "*"
+	} else if err := wire.CheckVehicle(vehicle); err != nil {
+		return err
+	}
+	if c.Horizons == 0 {
+		c.Horizons = 3
+	}
+	v := &viewer{c: c, server: server, vehicles: map[string]*seen{}, zero: time.Now()}
+	messages := make(chan *nats.Msg, queue)
+	for _, subject := range []string{wire.StateSubject(vehicle), wire.PredictSubject(vehicle)} {
+		sub, err := nc.ChanSubscribe(subject, messages)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			// The connection ends with the caller anyway.
+			_ = sub.Unsubscribe()
+		}()
+	}
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(v.next())
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case m := <-messages:
+			kind, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, "dgm."), ".")
+			if kind == "state" {
+				v.state(name, m.Data)
+			} else {
+				v.predicted(name, m.Data)
+			}
+		}
+		v.due()
+	}
+}
+
+// What is kept.
+const (
+	maxVehicles = 64
+	maxWaiting  = 1 << 14 // bands whose time has not come
+)
+
+// viewer shows what comes.
+type viewer struct {
+	c        ViewConfig
+	server   *foxglove.Server
+	vehicles map[string]*seen
+	waiting  bands
+	pred     wire.Prediction
+	msg      wire.State
+	zero     time.Time
+}
+
+// seen is a vehicle.
+type seen struct {
+	K, P         int
+	names        []string
+	units        []string
+	inputs       []string
+	state, input *topic
+	predict      map[int64]*topic // by horizon, ns
+	shift        int64            // ns: this computer's clock − the vehicle's, at the shortest delay
+	known        bool             // shift is
+}
+
+// topic is a series with its channel.
+type topic struct {
+	export.Series
+	id int
+}
+
+func (v *viewer) add(s export.Series) *topic {
+	name, encoding, text := s.Schema(export.JSON)
+	return &topic{s, v.server.Add(foxglove.Channel{Topic: s.Topic, Encoding: "json", SchemaName: name, SchemaEncoding: encoding, Schema: text})}
+}
+
+func (v *viewer) vehicle(name string) *seen {
+	s := v.vehicles[name]
+	if s == nil && len(v.vehicles) < maxVehicles {
+		s = &seen{predict: map[int64]*topic{}}
+		for _, c := range v.c.Channels {
+			switch c.Role {
+			case channel.State:
+				s.names, s.units = append(s.names, c.Name), append(s.units, c.Unit)
+			case channel.Input:
+				s.inputs = append(s.inputs, c.Name)
+			}
+		}
+		v.vehicles[name] = s
+	}
+	return s
+}
+
+// state shows a state.
+func (v *viewer) state(name string, data []byte) {
+	s := v.vehicle(name)
+	if s == nil {
+		return
+	}
+	if s.K == 0 {
+		K, P, err := sizes(&v.msg, data)
+		if err != nil {
+			return
+		}
+		s.K, s.P = K, P
+	}
+	if v.msg.Decode(data, s.K, s.P) != nil || v.msg.T < 0 {
+		return
+	}
+	v.meet(s, v.msg.T)
+	if s.state == nil {
+		// Names come with the first prediction; without an estimator there is none.
+		if len(s.names) != s.K {
+			if time.Since(v.zero) < time.Second {
+				return
+			}
+			s.names, s.units = nil, make([]string, s.K)
+			for i := range s.K {
+				s.names = append(s.names, fmt.Sprintf("x%d", i+1))
+			}
+		}
+		s.state = v.add(export.Series{Topic: "/dgm/" + name + "/state", Kind: "State." + name, Fields: s.names, Units: s.units})
+		if s.P > 0 {
+			for i := len(s.inputs); i < s.P; i++ {
+				s.inputs = append(s.inputs, fmt.Sprintf("u%d", i+1))
+			}
+			s.input = v.add(export.Series{Topic: "/dgm/" + name + "/input", Kind: "Input." + name, Fields: s.inputs[:s.P], Units: make([]string, s.P)})
+		}
+	}
+	v.server.Send(s.state.id, v.msg.T+s.shift, s.state.Encode(nil, export.JSON, v.msg.T, v.msg.T, v.msg.X))
+	if s.input != nil && len(v.msg.U) == s.P {
+		v.server.Send(s.input.id, v.msg.T+s.shift, s.input.Encode(nil, export.JSON, v.msg.T, v.msg.T, v.msg.U))
+	}
+}
+
+// meet learns how far a vehicle's clock is from this computer's. Where they agree
+// but for a delay, messages keep their own times.
+func (v *viewer) meet(s *seen, t int64) {
+	shift := time.Now().UnixNano() - t
+	if !s.known || shift < s.shift {
+		s.known = true
+		if s.shift = shift; shift > -1e9 && shift < 1e9 {
+			s.shift = 0
+		}
+	}
+}
+
+// predicted lets the points of a horizon wait until their time comes.
+func (v *viewer) predicted(name string, data []byte) {
+	s := v.vehicle(name)
+	p := &v.pred
+	if s == nil || p.Decode(data) != nil || len(p.Horizon) == 0 || p.T < 0 {
+		return
+	}
+	if s.state == nil && len(s.names) != len(p.Channels) {
+		s.names, s.units = append([]string(nil), p.Channels...), append([]string(nil), p.Units...)
+	}
+	v.meet(s, p.T)
+	K, n := len(p.Channels), min(v.c.Horizons, len(p.Horizon))
+	for k := range n {
+		i := (k+1)*len(p.Horizon)/n - 1
+		h := int64(math.Round(1e3*p.Horizon[i])) * 1e6 // whole milliseconds name a topic
+		tp := s.predict[h]
+		if tp == nil {
+			if len(s.predict) >= 4*v.c.Horizons {
+				continue // a horizon that changes all the time
+			}
+			tp = v.add(export.Series{Topic: "/dgm/" + name + "/predict/" + export.Label(h), Kind: "Prediction." + name, Fields: append([]string(nil), p.Channels...),
+				Units: append([]string(nil), p.Units...), Band: true, Made: true})
+			s.predict[h] = tp
+		}
+		if len(tp.Fields) != K || v.waiting.Len() >= maxWaiting {
+			continue
+		}
+		at := p.T + int64(1e9*p.Horizon[i])
+		heap.Push(&v.waiting, band{at + s.shift, tp.id, tp.Encode(nil, export.JSON, at, p.T, export.Band(p.Mean[i*K:(i+1)*K], p.ObsStd[i*K:(i+1)*K]))})
+	}
+}
+
+// next is how long nothing is due.
+func (v *viewer) next() time.Duration {
+	if v.waiting.Len() == 0 {
+		return time.Hour
+	}
+	return max(0, time.Duration(v.waiting[0].at-time.Now().UnixNano()))
+}
+
+// due sends the bands whose time has come.
+func (v *viewer) due() {
+	for now := time.Now().UnixNano(); v.waiting.Len() > 0 && v.waiting[0].at <= now; {
+		b := heap.Pop(&v.waiting).(band)
+		v.server.Send(b.topic, b.at, b.data)
+	}
+}
+
+// band is a message that waits.
+type band struct {
+	at    int64 // ns, on this computer's clock
+	topic int
+	data  []byte
+}
+
+// bands are ordered by their times. They implement heap.Interface.
+type bands []band
+
+func (b bands) Len() int           { return len(b) }
+func (b bands) Less(i, k int) bool { return b[i].at < b[k].at }
+func (b bands) Swap(i, k int)      { b[i], b[k] = b[k], b[i] }
+
+// Push appends one, for package heap.
+func (b *bands) Push(x any) { *b = append(*b, x.(band)) }
+
+// Pop takes the last one, for package heap.
+func (b *bands) Pop() any {
+	old := *b
+	last := old[len(old)-1]
+	*b = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/foxglove"
+	"github.com/dgm-robotics/dgm/bridge/live"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func foxgloveCommand() *cobra.Command {
+	var server link.Flags
+	var c live.ViewConfig
+	var listen, modelFile, like string
+	cmd := &cobra.Command{
+		Use:   "foxglove",
+		Short: "Show live states and predictions in Foxglove, without ROS",
+		Long: `Show live states and predictions in Foxglove, without ROS: open a connection there of the kind "Foxglove
+WebSocket" to ws://127.0.0.1:8765. A band appears when the time that it is about has come, over what is
+measured then. Nothing can be changed from there. Only this computer is served unless --listen says another
+address.`,
+		Example: "  dgm-bridge foxglove --vehicle pend1",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.Vehicle != "" {
+				if err := wire.CheckVehicle(c.Vehicle); err != nil {
+					return cli.Usage("--vehicle: %v", err)
+				}
+			}
+			if modelFile != "" && like != "" {
+				return cli.Usage("--model and --like both name the channels; give one")
+			}
+			if c.Horizons < 1 || c.Horizons > 100 {
+				return cli.Usage("--horizons %d is not from 1 to 100", c.Horizons)
+			}
+			var err error
+			if c.Channels, err = channelsOf(modelFile, like); err != nil {
+				return err
+			}
+			s, err := foxglove.Listen(listen, "dgm-bridge")
+			if err != nil {
+				return err
+			}
+			nc, err := connect(cmd, &server, "dgm-bridge foxglove")
+			if err != nil {
+				return err
+			}
+			defer nc.Close()
+			fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: open ws://%s in Foxglove\n", s.Address())
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			served := make(chan error, 1)
+			go func() {
+				served <- s.Serve(ctx)
+				cancel()
+			}()
+			err = live.View(ctx, nc, s, c)
+			cancel()
+			return errors.Join(err, <-served)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&listen, "listen", "127.0.0.1:8765", "address to serve")
+	f.StringVar(&c.Vehicle, "vehicle", "", "the vehicle to show (default: all)")
+	f.StringVar(&modelFile, "model", "", "model that names the channels")
+	f.StringVar(&like, "like", "", "flight log that names the channels")
+	f.IntVar(&c.Horizons, "horizons", 3, "how many points of the horizon are shown")
+	server.Add(f)
+	return cmd
+}
