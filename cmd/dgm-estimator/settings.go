@@ -145,7 +145,7 @@ func (s *settings) vehicles() []vehicle {
 
 // check returns the first setting that cannot be, named as in the file, or nil.
 func (s *settings) check() error {
-	names := map[string]bool{}
+	names, files := map[string]bool{}, map[string]bool{}
 	for i := range s.vehicles() {
 		v := &s.vehicles()[i]
 		if err := v.check(); err != nil {
@@ -158,6 +158,12 @@ func (s *settings) check() error {
 			return fmt.Errorf("vehicle %q stands twice; run one estimator for each", v.Vehicle)
 		}
 		names[v.Vehicle] = true
+		for _, f := range [...]string{v.Record, v.TrustFile} {
+			if f != "" && files[f] {
+				return fmt.Errorf("vehicle %d: %s is written for another purpose too: give every vehicle a record and a trust_file of its own", i+1, f)
+			}
+			files[f] = true
+		}
 	}
 	if err := s.realtime().Check(); err != nil {
 		return fmt.Errorf("realtime: %w", err)

@@ -93,9 +93,11 @@ func TestSettingsRefused(t *testing.T) {
 		"[realtime]\npriority = 95":            "realtime: priority",
 		"[metrics]\nlisten = \"0.0.0.0:9464\"": "must be an address of the loopback",
 		"[metrics]\nlisten = \"9464\"":         "metrics.listen",
-		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nrate = 0.1":      "vehicle 2: rate is 0.1",
-		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"a\"": "stands twice",
-		"[[vehicles]]\nvehicel = \"a\"":                                "unknown key \"vehicles.vehicel\"",
+		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nrate = 0.1":                        "vehicle 2: rate is 0.1",
+		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"a\"":                   "stands twice",
+		"record = \"out\"\n[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"b\"": "of its own",
+		"record = \"out\"\ntrust_file = \"out\"":                                         "of its own",
+		"[[vehicles]]\nvehicel = \"a\"":                                                  "unknown key \"vehicles.vehicel\"",
 	} {
 		path := filepath.Join(t.TempDir(), "estimator.toml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -110,6 +110,9 @@ func (o *oracle) answer(data []byte, at int64) (*wire.Answer, error) {
 	return a, nil
 }
 
+// mostQueryTimes bounds the memory that one question can ask a robot for.
+const mostQueryTimes = 1000
+
 // check returns the questions of a query.
 func (o *oracle) check(q *wire.Query) (*batch, error) {
 	m := o.m
@@ -153,6 +156,8 @@ func (o *oracle) check(q *wire.Query) (*batch, error) {
 		return nil, wrong("there is no state")
 	case b.n > wire.MaxBatch:
 		return nil, wrong("%d questions, at most %d", b.n, wire.MaxBatch)
+	case len(q.Times) > mostQueryTimes:
+		return nil, wrong("%d times, at most %d", len(q.Times), mostQueryTimes)
 	case q.Samples > wire.MaxSamples:
 		return nil, wrong("%d samples, at most %d", q.Samples, wire.MaxSamples)
 	case q.Dtype != "" && q.Dtype != "f8" && q.Dtype != "f4":

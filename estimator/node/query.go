@@ -20,6 +20,7 @@ type queries struct {
 	n       *Node
 	service micro.Service
 	work    chan question
+	quit    chan struct{} // closed at the end; work is not, because what drains may still put into it
 	workers sync.WaitGroup
 }
 
@@ -61,7 +62,7 @@ func wrong(format string, args ...any) error {
 
 // serveQueries offers the service until close.
 func (n *Node) serveQueries(nc *nats.Conn) (*queries, error) {
-	q := &queries{n: n, work: make(chan question, mostWaiting)}
+	q := &queries{n: n, work: make(chan question, mostWaiting), quit: make(chan struct{})}
 	s, err := micro.AddService(nc, micro.Config{
 		Name: serviceName, Version: serviceV, Description: "distributions of the states to come of a robot",
 		Metadata: map[string]string{"vehicle": n.cfg.Vehicle, "instance": n.cfg.Instance},
@@ -87,7 +88,7 @@ func (n *Node) serveQueries(nc *nats.Conn) (*queries, error) {
 // close ends the service after what was taken is answered.
 func (q *queries) close() {
 	_ = q.service.Stop() // the connection may be gone
-	close(q.work)
+	close(q.quit)
 	q.workers.Wait()
 }
 
@@ -114,18 +115,35 @@ func (q *queries) refuse(r micro.Request, err error) {
 func (q *queries) run() {
 	o := oracle{n: q.n}
 	var buf []byte
-	for w := range q.work {
-		a, err := o.answer(w.r.Data(), w.at)
-		if err == nil {
-			if most := q.n.maxPayload.Load(); most > 0 && int64(a.Size())+1024 > most {
-				err = &refusal{codeLarge, fmt.Sprintf("the answer has %d bytes, and the server takes %d: ask for fewer questions or times, or for dtype f4", a.Size(), most)}
-			}
-		}
-		if err != nil {
-			q.refuse(w.r, err)
+	for {
+		select {
+		case w := <-q.work:
+			buf = q.reply(&o, w, buf)
 			continue
+		default:
 		}
-		buf = a.Append(buf[:0])
-		_ = w.r.Respond(buf)
+		select {
+		case w := <-q.work:
+			buf = q.reply(&o, w, buf)
+		case <-q.quit:
+			return // and nothing waits
+		}
 	}
+}
+
+// reply answers one request and returns its buffer for the next.
+func (q *queries) reply(o *oracle, w question, buf []byte) []byte {
+	a, err := o.answer(w.r.Data(), w.at)
+	if err == nil {
+		if most := q.n.maxPayload.Load(); most > 0 && int64(a.Size())+1024 > most {
+			err = &refusal{codeLarge, fmt.Sprintf("the answer has %d bytes, and the server takes %d: ask for fewer questions or times, or for dtype f4", a.Size(), most)}
+		}
+	}
+	if err != nil {
+		q.refuse(w.r, err)
+		return buf
+	}
+	buf = a.Append(buf[:0])
+	_ = w.r.Respond(buf) // who asked may be gone
+	return buf
 }

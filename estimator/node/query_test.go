@@ -100,6 +100,7 @@ func TestQuestionsRefused(t *testing.T) {
 		"400: want is \"luck\"":                        {States: []float64{1, 2}, Want: "luck"},
 		"400: dtype is \"f2\"":                         {States: []float64{1, 2}, Dtype: "f2"},
 		"400: times must ascend within the horizon":    {States: []float64{1, 2}, Times: []float64{0.5, 5}},
+		"400: 2000 times, at most":                     {States: []float64{1, 2}, Times: make([]float64, 2000)},
 		"400: 5000 questions":                          {States: make([]float64, 10000)},
 		"400: 100000 samples":                          {States: []float64{1, 2}, Samples: 100000},
 		"400: the answer would have more than":         {States: make([]float64, 8000), Want: wire.WantSamples, Samples: 9999},
@@ -252,5 +253,27 @@ func TestSamplesFollowTheDynamics(t *testing.T) {
 	s.draw(held, []float64{0.5, 1}, &q, u, 1, 0, 0)
 	if !near(long[:2], held[:2], 1e-12) || near(long[2:], held[2:], 1e-6) {
 		t.Errorf("under a plan %v, under its first input %v", long, held)
+	}
+}
+
+// Questions come while the node ends: those that were taken are answered, and
+// nothing panics about the rest.
+func TestTheEndAmidQuestions(t *testing.T) {
+	s := serve(t, 0)
+	for range 10 {
+		_, stop := run(t, connect(t, s.ClientURL(), nil), Config{}, pendulum())
+		client := connect(t, s.ClientURL(), nil)
+		listening(listen(t, client, wire.StatusSubject("v1")))
+		q := wire.Query{States: []float64{1, 2}}
+		b := q.Append(nil)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 300 {
+				_ = client.PublishRequest(wire.QuerySubject("v1"), "nowhere", b)
+			}
+		}()
+		stop()
+		<-done
 	}
 }

@@ -16,6 +16,7 @@ type Config struct {
 type Monitor struct {
 	cfg    Config
 	until  []float64 // B, s, ends of the buckets
+	places []place   // T, of the times
 	from   []float64 // B, s, where the later half of a bucket begins
 	series []series  // B×K
 
@@ -75,6 +76,9 @@ func New(c Config) *Monitor {
 		}
 		m.until = append(m.until, c.Times[row])
 		m.from = append(m.from, max((before+c.Times[row])/2, c.Times[0]))
+	}
+	for _, t := range c.Times {
+		m.places = append(m.places, m.place(t))
 	}
 	B := len(m.until)
 	m.series = make([]series, B*c.K)
@@ -181,30 +185,36 @@ func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
 		m.decided[b] = t
 	}
 	K := m.cfg.K
+	p := m.place(age)
 	for k := range K {
 		d := x[k] - m.mean[k]
-		if p := m.cfg.Period[k]; p > 0 {
-			d -= p * math.Round(d/p)
+		if turn := m.cfg.Period[k]; turn > 0 {
+			d -= turn * math.Round(d/turn)
 		}
 		if z := d / m.std[k]; !math.IsNaN(z) { // a std of 0 that was met exactly tells nothing
-			published := m.between(age, func(b int) float64 { return w.factor[b*K+k] })
+			published := w.factor[p.before*K+k] + p.share*(w.factor[p.bucket*K+k]-w.factor[p.before*K+k])
 			m.series[b*K+k].take(z, published, separate)
 		}
 	}
 }
 
-// between interpolates what is known at the ends of the buckets to a time: linearly
-// between two ends, constant before the first and behind the last.
-func (m *Monitor) between(t float64, at func(b int) float64) float64 {
+// place is where a time stands between the ends of two buckets.
+type place struct {
+	before, bucket int
+	share          float64 // of the way from the one to the other
+}
+
+// place returns where time t is: before the first end and behind the last it is
+// there.
+func (m *Monitor) place(t float64) place {
 	b := 0
 	for b < len(m.until)-1 && m.until[b] < t {
 		b++
 	}
 	if b == 0 || t >= m.until[b] {
-		return at(b)
+		return place{b, b, 0}
 	}
-	f := (t - m.until[b-1]) / (m.until[b] - m.until[b-1])
-	return at(b-1) + f*(at(b)-at(b-1))
+	return place{b - 1, b, (t - m.until[b-1]) / (m.until[b] - m.until[b-1])}
 }
 
 // at interpolates a prediction to a time; ok is false beyond its last row.
@@ -235,8 +245,10 @@ func (m *Monitor) at(w *waiting, age float64) (ok bool) {
 func (m *Monitor) Factors(dst []float64) {
 	K := m.cfg.K
 	for i := range len(dst) / K {
+		p := &m.places[i]
+		before, at := m.series[p.before*K:][:K], m.series[p.bucket*K:][:K]
 		for k := range K {
-			dst[i*K+k] = m.between(m.cfg.Times[i], func(b int) float64 { return m.series[b*K+k].factor })
+			dst[i*K+k] = before[k].factor + p.share*(at[k].factor-before[k].factor)
 		}
 	}
 }

@@ -374,3 +374,35 @@ func TestOddTimes(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// Between the ends of two buckets the factor is interpolated, at an end it is that
+// of the bucket, before the first and behind the last it stays.
+func TestFactorsBetweenBuckets(t *testing.T) {
+	var times []float64
+	for i := range 20 {
+		times = append(times, 0.05*float64(i+1))
+	}
+	m := New(Config{K: 1, Times: times, Period: []float64{0}})
+	for b := range m.until {
+		m.series[b].factor = float64(int(1) << b)
+	}
+	got := make([]float64, 20)
+	m.Factors(got)
+	for i, want := range map[int]float64{0: 1, 1: 1, 4: 2, 9: 4, 19: 8, 14: 6, 3: 1 + 2./3} {
+		if math.Abs(got[i]-want) > 1e-9 {
+			t.Errorf("at %v s: %v, want %v", times[i], got[i], want)
+		}
+	}
+}
+
+func BenchmarkFactors(b *testing.B) {
+	var times []float64
+	for i := range 100 {
+		times = append(times, 0.01*float64(i+1))
+	}
+	m := New(Config{K: 12, Times: times, Period: make([]float64, 12)})
+	dst := make([]float64, 1200)
+	for b.Loop() {
+		m.Factors(dst)
+	}
+}
