@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // RFF is the posterior in feature space: cost N F² + F³, whatever the kernel
@@ -24,14 +25,16 @@ type RFF struct {
 	prec, r []float64 // N, the caller's
 	e       []float64 // N, r − Φw
 	L       []float64 // T×T, lower
+	linv    []float64 // T×T, L⁻¹, zero above the diagonal
 	inv     []float64 // T×T, A⁻¹, then A⁻¹ − 2C
 	w, q    []float64 // T
 	psi     []float64 // N×T: √s Φ, later Φ(A⁻¹ − 2C)
-	V       []float64 // Ns×T: Φ̇s L⁻ᵀ, later Φ̇s A⁻¹
-	gv      []float64 // Ns×T scratch
+	V       []float64 // Ns×T: Φ̇s L⁻ᵀ, later diag(g) G
+	G       []float64 // Ns×T: Φ̇s A⁻¹
 	phiq    []float64 // N
 	bphi    []float64 // T scratch
 	bdphi   []float64 // T scratch
+	mul     matmul.Work
 }
 
 // NewRFF takes the memory for one channel: n observations, ns support points
@@ -41,7 +44,7 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 	p := &RFF{
 		m: m, T: T, phi: feature.NewPhi(m, n),
 		e: make([]float64, n), phiq: make([]float64, n), psi: make([]float64, n*T),
-		L: make([]float64, T*T), inv: make([]float64, T*T),
+		L: make([]float64, T*T), linv: make([]float64, T*T), inv: make([]float64, T*T),
 		w: make([]float64, T), q: make([]float64, T), bphi: make([]float64, T), bdphi: make([]float64, T),
 	}
 	p.at = p.phi
@@ -50,7 +53,7 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 	} else {
 		ns = n
 	}
-	p.V, p.gv = make([]float64, ns*T), make([]float64, ns*T)
+	p.V, p.G = make([]float64, ns*T), make([]float64, ns*T)
 	return p
 }
 
@@ -81,7 +84,7 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 	for j := range T {
 		p.L[j*T+j] = 1
 	}
-	blas64.Syrk(blas.Trans, 1, general(N, T, psi), 1, blas64.Symmetric{N: T, Stride: T, Data: p.L, Uplo: blas.Lower})
+	p.mul.MulLower(general(T, T, p.L), 1, true, general(N, T, psi), false, general(N, T, psi), 1)
 	if fit.LogDet, ok = factorise(p.L, T); !ok {
 		return fit, false
 	}
@@ -130,18 +133,30 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 		p.m.Random(p.own, sup, p.k)
 	}
 	Ns, T := sup.Rows.N, p.T
+	if !p.invert() {
+		return false
+	}
 	V := p.V[:Ns*T]
-	copy(V, p.at.DPhi[:Ns*T])
-	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), general(Ns, T, V))
+	p.mul.Mul(general(Ns, T, V), 1, false, general(Ns, T, p.at.DPhi[:Ns*T]), true, general(T, T, p.linv), 0)
+	blas64.Gemv(blas.NoTrans, 1, general(Ns, T, p.at.Phi[:Ns*T]), vector(p.w), 0, vector(mean[:Ns]))
+	blas64.Gemv(blas.NoTrans, 1, general(Ns, T, p.at.DPhi[:Ns*T]), vector(p.w), 0, vector(dmean[:Ns]))
 	ok = true
 	for i := range Ns {
 		row := V[i*T : (i+1)*T]
-		mean[i] = blas64.Dot(vector(p.at.Phi[i*T:(i+1)*T]), vector(p.w))
-		dmean[i] = blas64.Dot(vector(p.at.DPhi[i*T:(i+1)*T]), vector(p.w))
 		dvar[i] = blas64.Dot(vector(row), vector(row))
 		ok = ok && dvar[i] > 0 && finite(dvar[i])
 	}
 	return ok
+}
+
+// invert sets linv to L⁻¹.
+func (p *RFF) invert() (ok bool) {
+	T := p.T
+	for j := range T {
+		copy(p.linv[j*T:j*T+j+1], p.L[j*T:j*T+j+1])
+		clear(p.linv[j*T+j+1 : (j+1)*T])
+	}
+	return lapack64.Trtri(blas64.Triangular{N: T, Stride: T, Data: p.linv, Uplo: blas.Lower, Diag: blas.NonUnit})
 }
 
 // Weights returns w (F), a view.

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 )
@@ -13,21 +12,20 @@ import (
 // Adjoint implements Kernel; the formulas are in the package documentation.
 func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []float64) {
 	N, T := p.obs.Rows.N, p.T
-	p.inverse()
 	phi := p.phi.Phi
 	matching := a != nil
+	p.inverse(matching)
 	if matching {
 		p.wbar(a, b)       // q ← q̄
-		p.derivativeVar(g) // V ← G, inv ← A⁻¹ − 2C
-		for i := range N {
-			p.phiq[i] = blas64.Dot(vector(phi[i*T:(i+1)*T]), vector(p.q))
-		}
+		p.derivativeVar(g) // G, inv ← A⁻¹ − 2C
+		blas64.Gemv(blas.NoTrans, 1, general(N, T, phi[:N*T]), vector(p.q), 0, vector(p.phiq[:N]))
 	} else {
 		clear(p.q)
 		clear(p.phiq)
 	}
+	mirror(p.inv, T)
 	M := p.psi[:N*T]
-	blas64.Symm(blas.Right, 1, blas64.Symmetric{N: T, Stride: T, Data: p.inv, Uplo: blas.Lower}, general(N, T, phi[:N*T]), 0, general(N, T, M))
+	p.mul.Mul(general(N, T, M), 1, false, general(N, T, phi[:N*T]), false, general(T, T, p.inv), 0)
 
 	shared := p.sup == p.obs
 	for i := range N {
@@ -55,10 +53,23 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	}
 }
 
-// inverse sets inv to A⁻¹ (lower triangle).
-func (p *RFF) inverse() {
-	copy(p.inv, p.L)
-	lapack64.Potri(blas64.Triangular{N: p.T, Stride: p.T, Data: p.inv, Uplo: blas.Lower, Diag: blas.NonUnit})
+// inverse sets inv to A⁻¹ = L⁻ᵀL⁻¹ (lower triangle); L⁻¹ is there where At was
+// asked.
+func (p *RFF) inverse(there bool) {
+	if !there {
+		p.invert()
+	}
+	linv := general(p.T, p.T, p.linv)
+	p.mul.MulLower(general(p.T, p.T, p.inv), 1, true, linv, false, linv, 0)
+}
+
+// mirror copies the lower triangle of a (n×n) to the upper.
+func mirror(a []float64, n int) {
+	for i := range n {
+		for j := range i {
+			a[j*n+i] = a[i*n+j]
+		}
+	}
 }
 
 // wbar sets q to A⁻¹(Φsᵀa + Φ̇sᵀb).
@@ -69,34 +80,23 @@ func (p *RFF) wbar(a, b []float64) {
 	p.solve(p.q)
 }
 
-// derivativeVar turns V into G = Φ̇s A⁻¹ and takes 2C off inv.
+// derivativeVar sets G = Φ̇s A⁻¹ and takes 2C, C = Σ g_i G_iᵀG_i, off inv.
 func (p *RFF) derivativeVar(g []float64) {
 	Ns, T := p.sup.Rows.N, p.T
-	V := p.V[:Ns*T]
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, p.lower(), general(Ns, T, V))
-	// C = Σ g_i G_iᵀG_i with g of either sign: both signs in one pass of Gemm on
-	// the lower half would cost twice; two Syrk over the rows of each sign do not.
-	for _, sign := range [2]float64{1, -1} {
-		rows := 0
-		for i := range Ns {
-			if gi := sign * g[i]; gi > 0 {
-				scale := math.Sqrt(gi)
-				dst := p.gv[rows*T : (rows+1)*T]
-				for j, v := range V[i*T : (i+1)*T] {
-					dst[j] = scale * v
-				}
-				rows++
-			}
-		}
-		if rows > 0 {
-			blas64.Syrk(blas.Trans, -2*sign, general(rows, T, p.gv[:rows*T]), 1, blas64.Symmetric{N: T, Stride: T, Data: p.inv, Uplo: blas.Lower})
+	V, G := general(Ns, T, p.V[:Ns*T]), general(Ns, T, p.G[:Ns*T])
+	p.mul.Mul(G, 1, false, V, false, general(T, T, p.linv), 0)
+	for i := range Ns {
+		row := V.Data[i*T : (i+1)*T]
+		for j, v := range G.Data[i*T : (i+1)*T] {
+			row[j] = g[i] * v
 		}
 	}
+	p.mul.MulLower(general(T, T, p.inv), -2, true, G, false, V, 1)
 }
 
 // supportBar adds Φ̄s of row i to bphi and sets bdphi to its Φ̇̄s.
 func (p *RFF) supportBar(i int, a, b, g, bphi, bdphi []float64) {
-	G := p.V[i*p.T : (i+1)*p.T]
+	G := p.G[i*p.T : (i+1)*p.T]
 	for j, w := range p.w {
 		bphi[j] += a[i] * w
 		bdphi[j] = b[i]*w + 2*g[i]*G[j]

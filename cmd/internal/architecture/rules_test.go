@@ -198,8 +198,8 @@ var guests = []guest{
 	},
 	{
 		"golang.org/x/sys",
-		[]string{"estimator/node", "firmware-sim/live", "cmd"},
-		"clocks and priorities are for what runs in real time",
+		[]string{"estimator/node", "firmware-sim/live", "cmd", "trainer/matmul"},
+		"clocks and priorities are for what runs in real time; matmul asks what the processor can do",
 	},
 	{
 		"github.com/bluenviron/gomavlib/v3",

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package matmul
+
+const fast = false
+
+func kernel(int, *float64, *float64, *float64, int) { panic("matmul: no kernel for this processor") }
