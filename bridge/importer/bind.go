@@ -140,7 +140,7 @@ func (s *Source) paths() []string {
 }
 
 // find returns the topic that a source names, by its type or with the lowest
-// instance, that all files have with these fields; else why not.
+// instance whose fields are not one value throughout, that all files have with these fields; else why not.
 func find(s *Source, paths []string, files []*survey) (id topicID, reason string) {
 	what := "topic " + s.Topic
 	if s.Type != "" {
@@ -150,10 +150,14 @@ func find(s *Source, paths []string, files []*survey) (id topicID, reason string
 		what += fmt.Sprintf("#%d", *s.Instance)
 	}
 	var found []string
+	moves := false
 	for _, c := range files[0].counts { // they are sorted: the lowest instance comes first
 		if (c.Topic.Name == s.Topic || s.Type != "" && c.Topic.Kind == s.Type) && (s.Instance == nil || c.Topic.Instance == *s.Instance) {
-			if found = append(found, c.Topic.Name); len(found) == 1 {
-				id = topicID{c.Topic.Name, c.Topic.Instance}
+			it := topicID{c.Topic.Name, c.Topic.Instance}
+			// One that says the same all the time is of a sensor or an output that is
+			// not there.
+			if found = append(found, c.Topic.Name); len(found) == 1 || !moves && files[0].moves[it] {
+				id, moves = it, files[0].moves[it]
 			}
 		}
 	}

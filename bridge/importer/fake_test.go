@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
@@ -50,7 +52,9 @@ func (s *invented) Next() (*telemetry.Message, error) {
 	fields := s.fields[m.topic]
 	t := s.topics[m.topic]
 	if t == nil {
-		t = &telemetry.Topic{Name: m.topic, Seq: len(s.topics), Clock: s.clock[m.topic],
+		name, number, _ := strings.Cut(m.topic, "#")
+		instance, _ := strconv.Atoi(number)
+		t = &telemetry.Topic{Name: name, Instance: instance, Seq: len(s.topics), Clock: s.clock[m.topic],
 			Fields: func() []telemetry.Field { return fields },
 			Check: func(path string) error {
 				if !slices.ContainsFunc(fields, func(f telemetry.Field) bool { return f.Path == path }) {

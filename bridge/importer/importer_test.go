@@ -285,6 +285,21 @@ func TestWildStampsAndClockSet(t *testing.T) {
 	}
 }
 
+// Of several instances the first is taken that says anything: an output that is not
+// connected says 0 all the time.
+func TestInstanceThatMoves(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "out": names("m"), "out#1": names("m"), "out#2": names("m")}}
+	for i := range int64(50) {
+		s.msgs = append(s.msgs, msg{"pos", 10 * i, []float64{float64(i)}}, msg{"out", 10 * i, []float64{0}}, msg{"out#1", 10 * i, []float64{float64(2 * i)}}, msg{"out#2", 10 * i, []float64{float64(3 * i)}})
+	}
+	text := "vehicle = \"q\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n[[channel]]\nname = \"m\"\ntopic = \"out\"\nfield = \"m\"\nrole = \"input\"\n"
+	for more, factor := range map[string]float64{"": 2, "instance = 0\n": 0, "instance = 2\n": 3} {
+		if log, _ := run(t, s, text+more, false); log.Segments[0].U[10] != 10*factor {
+			t.Errorf("%q: %v", more, log.Segments[0].U[10])
+		}
+	}
+}
+
 func TestDerivativesAreFound(t *testing.T) {
 	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x", "v")}}
 	for i := range int64(2000) {

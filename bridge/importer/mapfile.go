@@ -38,7 +38,7 @@ type Time struct {
 type Source struct {
 	Topic      string   `toml:"topic"`
 	Type       string   `toml:"type"`       // in place of topic: the one whose messages are of this type, such as nav_msgs/msg/Odometry
-	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest that is there
+	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest whose fields are not one value throughout
 	Field      string   `toml:"field"`      // of a channel with one name; a minus before a field turns its sign, but not in a quaternion
 	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
 	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw

@@ -65,7 +65,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open func(string, te
 		all[c.Topic.Seq].count = c
 	}
 	all = slices.DeleteFunc(all, func(x *seen) bool { return x.count == nil })
-	return suggest(w, &survey{path: path, counts: counts, first: map[phaseKey]bool{}}, all)
+	return suggest(w, &survey{path: path, counts: counts, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}, all)
 }
 
 // suggest writes the map.
