@@ -17,9 +17,10 @@ const (
 // Work is the memory of products; it serves one goroutine at a time. The zero
 // value is ready, and grows to what is asked of it.
 type Work struct {
-	a, b  []float64
-	tile  [tileRows * tileCols]float64
-	plain bool // for tests: gonum's product
+	a, b   []float64
+	corner []float64 // of Cholesky
+	tile   [tileRows * tileCols]float64
+	plain  bool // for tests: gonum's product
 }
 
 // Mul sets c = alpha·op(a)·op(b) + beta·c, where op transposes if its flag is

@@ -70,6 +70,50 @@ func TestLowerIsTheLowerTriangle(t *testing.T) {
 	}
 }
 
+// L Lᵀ is what was factorised, and L⁻¹ L is one.
+func TestCholesky(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	var w Work
+	for _, n := range []int{1, 2, 12, 13, 25, 100, 101, 130} {
+		x := random(rng, n+20, n)
+		a, inv, got := random(rng, n, n), random(rng, n, n), random(rng, n, n)
+		w.Mul(a, 1, true, x, false, x, 0)
+		want := append([]float64(nil), a.Data...)
+		if !w.Cholesky(a, inv) {
+			t.Fatalf("n %d: not factorised", n)
+		}
+		for i := range n {
+			clear(a.Data[i*a.Stride+i+1 : i*a.Stride+n])
+		}
+		w.Mul(got, 1, false, a, true, a, 0)
+		for i := range n {
+			for j := range i + 1 {
+				if math.Abs(got.Data[i*got.Stride+j]-want[i*a.Stride+j]) > 1e-10 {
+					t.Fatalf("n %d: L Lᵀ at %d,%d", n, i, j)
+				}
+			}
+		}
+		w.Mul(got, 1, false, inv, false, a, 0)
+		for i := range n {
+			for j := range n {
+				one := 0.0
+				if i == j {
+					one = 1
+				}
+				// The condition number of L is below 10³.
+				if math.Abs(got.Data[i*got.Stride+j]-one) > 1e-11 {
+					t.Fatalf("n %d: L⁻¹L at %d,%d is %v", n, i, j, got.Data[i*got.Stride+j])
+				}
+			}
+		}
+	}
+	bad := random(rng, 40, 40)
+	bad.Data[30*bad.Stride+30] = math.NaN()
+	if w.Cholesky(bad, random(rng, 40, 40)) {
+		t.Error("factorised what is no number")
+	}
+}
+
 func TestProductTakesNoMemory(t *testing.T) {
 	if !fast {
 		t.Skip("this processor has no kernel")

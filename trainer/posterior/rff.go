@@ -69,33 +69,38 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 	m.Random(p.phi, obs, k)
 	N, T := obs.Rows.N, p.T
 	psi := p.psi[:N*T]
-	clear(p.q)
 	for i := range N {
 		s := math.Sqrt(prec[i])
+		p.e[i] = 0
+		if prec[i] > 0 {
+			p.e[i] = s * r[i]
+		}
 		row := psi[i*T : (i+1)*T]
 		for j, v := range p.phi.Phi[i*T : (i+1)*T] {
 			row[j] = s * v
 		}
-		if prec[i] > 0 {
-			blas64.Axpy(s*r[i], vector(row), vector(p.q))
-		}
 	}
+	blas64.Gemv(blas.Trans, 1, general(N, T, psi), vector(p.e[:N]), 0, vector(p.q))
 	clear(p.L)
 	for j := range T {
 		p.L[j*T+j] = 1
 	}
 	p.mul.MulLower(general(T, T, p.L), 1, true, general(N, T, psi), false, general(N, T, psi), 1)
-	if fit.LogDet, ok = factorise(p.L, T); !ok {
+	if !p.mul.Cholesky(general(T, T, p.L), general(T, T, p.linv)) {
 		return fit, false
+	}
+	for j := range T {
+		fit.LogDet += 2 * math.Log(p.L[j*T+j])
 	}
 	copy(p.w, p.q)
 	p.solve(p.w)
+	blas64.Gemv(blas.NoTrans, -1, general(N, T, p.phi.Phi[:N*T]), vector(p.w), 0, vector(p.e[:N]))
 	for i := range N {
-		p.e[i] = 0
 		if prec[i] == 0 {
+			p.e[i] = 0
 			continue
 		}
-		p.e[i] = r[i] - blas64.Dot(vector(p.phi.Phi[i*T:(i+1)*T]), vector(p.w))
+		p.e[i] += r[i]
 		fit.Quad += prec[i] * p.e[i] * p.e[i]
 	}
 	fit.Quad += blas64.Dot(vector(p.w), vector(p.w))
@@ -133,9 +138,6 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 		p.m.Random(p.own, sup, p.k)
 	}
 	Ns, T := sup.Rows.N, p.T
-	if !p.invert() {
-		return false
-	}
 	V := p.V[:Ns*T]
 	p.mul.Mul(general(Ns, T, V), 1, false, general(Ns, T, p.at.DPhi[:Ns*T]), true, general(T, T, p.linv), 0)
 	blas64.Gemv(blas.NoTrans, 1, general(Ns, T, p.at.Phi[:Ns*T]), vector(p.w), 0, vector(mean[:Ns]))
@@ -147,16 +149,6 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 		ok = ok && dvar[i] > 0 && finite(dvar[i])
 	}
 	return ok
-}
-
-// invert sets linv to L⁻¹.
-func (p *RFF) invert() (ok bool) {
-	T := p.T
-	for j := range T {
-		copy(p.linv[j*T:j*T+j+1], p.L[j*T:j*T+j+1])
-		clear(p.linv[j*T+j+1 : (j+1)*T])
-	}
-	return lapack64.Trtri(blas64.Triangular{N: T, Stride: T, Data: p.linv, Uplo: blas.Lower, Diag: blas.NonUnit})
 }
 
 // Weights returns w (F), a view.

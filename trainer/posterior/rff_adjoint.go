@@ -14,7 +14,7 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	N, T := p.obs.Rows.N, p.T
 	phi := p.phi.Phi
 	matching := a != nil
-	p.inverse(matching)
+	p.inverse()
 	if matching {
 		p.wbar(a, b)       // q ← q̄
 		p.derivativeVar(g) // G, inv ← A⁻¹ − 2C
@@ -53,12 +53,8 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	}
 }
 
-// inverse sets inv to A⁻¹ = L⁻ᵀL⁻¹ (lower triangle); L⁻¹ is there where At was
-// asked.
-func (p *RFF) inverse(there bool) {
-	if !there {
-		p.invert()
-	}
+// inverse sets inv to A⁻¹ = L⁻ᵀL⁻¹ (lower triangle).
+func (p *RFF) inverse() {
 	linv := general(p.T, p.T, p.linv)
 	p.mul.MulLower(general(p.T, p.T, p.inv), 1, true, linv, false, linv, 0)
 }
