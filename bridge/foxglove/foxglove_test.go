@@ -184,6 +184,10 @@ func TestFramesInPiecesLongOnesAndPings(t *testing.T) {
 	if op, p := w.frame(t); op != 0x8A || string(p) != "are you there" {
 		t.Fatalf("%#x %s", op, p)
 	}
+	w.send(t, 0x89, "and what I asked for") // answered behind it
+	if op, _ := w.frame(t); op != 0x8A {
+		t.Fatalf("%#x", op)
+	}
 	n := s.Add(foxglove.Channel{Topic: "/later", Encoding: "json"})
 	if _, p := w.frame(t); n != 1 || !strings.Contains(string(p), `"id":1,"topic":"/later"`) {
 		t.Fatalf("%d %s", n, p)
