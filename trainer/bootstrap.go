@@ -22,7 +22,9 @@ func (t *training) bootstrap(m *model.Model, d fit.Data, readouts int) error {
 		again.Windows = resample(d.Windows, block, rng)
 		for r := range readouts {
 			t.meter.say(fmt.Sprintf("refit %d of %d", i+1, t.cfg.Refits))
-			post, err := fit.Condition(net, again, model.Readout(r), t.cfg.Seed+uint64(i)+1)
+			trial := *net
+			trial.Settings.NoisePasses = 0
+			post, err := fit.Condition(&trial, again, model.Readout(r), m.Members[0].Posterior[r].LogSigma, t.cfg.Seed+uint64(i)+1)
 			if err != nil {
 				return err
 			}

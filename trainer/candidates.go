@@ -121,7 +121,7 @@ func (t *training) chooseCore() (fit.Settings, error) {
 
 // scoreFold conditions a net on a fold's data and replays what was left out.
 func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcomes, error) {
-	post, err := fit.Condition(net, f.data, r, t.cfg.Seed)
+	post, err := fit.Condition(net, f.data, r, nil, t.cfg.Seed)
 	if err != nil {
 		return nil, err
 	}

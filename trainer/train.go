@@ -187,12 +187,12 @@ func (t *training) prepare(known []window.Flight) error {
 // blended in, and writes the base of every fold, fitted without what it holds out.
 func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
 	t.meter.say("difference equation")
-	m, tried, err := prior.Choose(t.ctx, known, t.states, t.P, t.H)
+	m, tried, err := prior.Choose(t.ctx, known, t.states, t.d.Body, t.P, t.H)
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}
 	t.res.Priors, t.shape = tried, tried[0].Shape
-	if t.companion, err = prior.Companion(known, t.states, t.P, t.H); err != nil {
+	if t.companion, err = prior.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
 		return estimator.BaseSpec{}, err
 	}
 	var pairs []prior.Pair
@@ -319,7 +319,12 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
 		for r := range readouts {
 			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), 0.1/float64(readouts))
-			post, err := fit.Condition(net, d, model.Readout(r), t.cfg.Seed)
+			// The noise is what the first member leaves; it hardly differs between members.
+			trial, noise := *net, []float64(nil)
+			if i > 0 {
+				trial.Settings.NoisePasses, noise = 0, m.Members[0].Posterior[r].LogSigma
+			}
+			post, err := fit.Condition(&trial, d, model.Readout(r), noise, t.cfg.Seed)
 			if err != nil {
 				return nil, err
 			}

@@ -31,7 +31,14 @@ var errCondition = errors.New("the posterior cannot be conditioned: its matrix i
 // Where it comes to rest the likelihood's gradient by log σ is zero. (A mean of
 // e² + v alone would put the noise of a whole interval on its knots, and the first
 // of them, from which the sensor's variance is read, too high.)
-func Condition(net *Net, d Data, readout model.Readout, seed uint64) (model.Posterior, error) {
+//
+// logSigma (K×Q) is where the noise starts from; nil = where training left it.
+func Condition(net *Net, d Data, readout model.Readout, logSigma []float64, seed uint64) (model.Posterior, error) {
+	if logSigma != nil {
+		n, p := *net, *net.Params
+		p.LogSigma = logSigma
+		n.Params, net = &p, &n
+	}
 	if net.Settings.Exact {
 		return conditionExact(net, d, readout, seed)
 	}

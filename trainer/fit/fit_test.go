@@ -85,7 +85,7 @@ func member(t testing.TB, d fit.Data, set fit.Settings, seed uint64) ([]float64,
 	}
 	var posts []model.Posterior
 	for r := range model.Readouts {
-		p, err := fit.Condition(net, d, model.Readout(r), seed)
+		p, err := fit.Condition(net, d, model.Readout(r), nil, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestTrainingStopsWithItsContext(t *testing.T) {
 	if err != nil || !net.Stopped || last != 5 || len(net.Curve) != 5 {
 		t.Fatalf("stopped %v after step %d, %v", net.Stopped, last, err)
 	}
-	if _, err := fit.Condition(net, d, model.Plan, 1); err != nil {
+	if _, err := fit.Condition(net, d, model.Plan, nil, 1); err != nil {
 		t.Errorf("what was trained so far cannot be used: %v", err)
 	}
 	whole, err := fit.Train(context.Background(), d, quick(), 1, nil)
@@ -202,7 +202,7 @@ func TestNoiseIsRecovered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		post, err := fit.Condition(net, d, model.Plan, 1)
+		post, err := fit.Condition(net, d, model.Plan, nil, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestUnmeasuredRowsExplainNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	post, err := fit.Condition(net, d, model.Plan, 1)
+	post, err := fit.Condition(net, d, model.Plan, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
