@@ -37,7 +37,7 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 	if c.Horizons == 0 {
 		c.Horizons = 3
 	}
-	v := &viewer{c: c, server: server, vehicles: map[string]*seen{}, zero: time.Now()}
+	v := &viewer{c: c, server: server, vehicles: map[string]*seen{}}
 	messages := make(chan *nats.Msg, queue)
 	for _, subject := range []string{wire.StateSubject(vehicle), wire.PredictSubject(vehicle)} {
 		sub, err := nc.ChanSubscribe(subject, messages)
@@ -75,6 +75,9 @@ const (
 	maxWaiting  = 1 << 14 // bands whose time has not come
 )
 
+// patience is how long states wait for a prediction that says what they are called.
+const patience = 2 * time.Second
+
 // viewer shows what comes.
 type viewer struct {
 	c        ViewConfig
@@ -83,7 +86,6 @@ type viewer struct {
 	waiting  bands
 	pred     wire.Prediction
 	msg      wire.State
-	zero     time.Time
 }
 
 // seen is a vehicle.
@@ -96,6 +98,7 @@ type seen struct {
 	predict      map[int64]*topic // by horizon, ns
 	shift        int64            // ns: this computer's clock − the vehicle's, at the shortest delay
 	known        bool             // shift is
+	since        time.Time        // when it was first heard
 }
 
 // topic is a series with its channel.
@@ -112,7 +115,7 @@ func (v *viewer) add(s export.Series) *topic {
 func (v *viewer) vehicle(name string) *seen {
 	s := v.vehicles[name]
 	if s == nil && len(v.vehicles) < maxVehicles {
-		s = &seen{predict: map[int64]*topic{}}
+		s = &seen{predict: map[int64]*topic{}, since: time.Now()}
 		for _, c := range v.c.Channels {
 			switch c.Role {
 			case channel.State:
@@ -146,7 +149,7 @@ func (v *viewer) state(name string, data []byte) {
 	if s.state == nil {
 		// Names come with the first prediction; without an estimator there is none.
 		if len(s.names) != s.K {
-			if time.Since(v.zero) < time.Second {
+			if time.Since(s.since) < patience {
 				return
 			}
 			s.names, s.units = nil, make([]string, s.K)
