@@ -34,6 +34,9 @@ const (
 	widest = 3
 	// steepest is the largest growth that is tried, growthStep the grid of them.
 	steepest, growthStep = 1.5, 0.05
+	// mostGrowth is the largest factor by distance: farther out nothing was seen that
+	// could tell, and the prediction is flagged.
+	mostGrowth = 10
 	// normal95 is the 95 % point of |z|.
 	normal95 = 1.959964
 )
@@ -129,7 +132,7 @@ func growth(r *region.Region, folds []*outcomes) float64 {
 		return 0
 	}
 	best, lowest := 0.0, math.Inf(1)
-	for g := 0.0; g <= steepest+1e-9; g += growthStep {
+	for g := 0.0; g <= steepest+1e-9 && r.Growth(r.Far, g) <= mostGrowth; g += growthStep {
 		cost := 0.0
 		for i := range folds[0].times {
 			sum, logs, n := 0.0, 0.0, 0.0
