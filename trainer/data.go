@@ -11,6 +11,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -20,6 +21,7 @@ import (
 type Data struct {
 	Vehicle  string
 	Channels []channel.Channel // states, then inputs
+	Body     rollout.Body      // declared laws of motion
 	Flights  []window.Flight
 	Problems []Problem
 	Hash     string // of all samples, hex

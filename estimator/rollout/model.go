@@ -10,6 +10,9 @@
 //
 // It is the same idea as dynamic mode decomposition with control on lifted
 // coordinates, but the increment of the state is regressed, not its lifting.
+//
+// Where the states are declared to be those of a rigid body, its kinematics make
+// the increment together with the learned part, see [Body].
 package rollout
 
 import (
@@ -28,6 +31,7 @@ type Model struct {
 	UStd    []float64    // P, > 0
 	Bound   []float64    // L+P: |v| is held below it, so that a monomial cannot run away outside the data
 	Weights []float64    // N×K row-major, state units for a step
+	Body    Body         // (optional) declared laws, which the weights add to
 }
 
 // Terms returns N, the number of monomials: 1, every coordinate, every product
@@ -66,6 +70,9 @@ func (m *Model) Check(k, p int) error {
 		return fmt.Errorf("%d terms, at most %d", m.Terms(), MaxTerms)
 	case len(m.Weights) != m.Terms()*k:
 		return fmt.Errorf("%d weights, expected %d", len(m.Weights), m.Terms()*k)
+	}
+	if err := m.Body.Check(k); err != nil {
+		return fmt.Errorf("body: %w", err)
 	}
 	for _, v := range m.UStd {
 		if !(v > 0) {

@@ -15,9 +15,10 @@ type Signal interface {
 // the node, the state follows the parabola through the node and the next two that
 // ū would lead to:
 //
-//	Δ0 = Wᵀψ(x_n, ū)   Δ1 = Wᵀψ(x_n + Δ0, ū)   x(t) = x_n + σ Δ0 + ½ σ(σ−1) (Δ1 − Δ0)
+//	Δ0 = Δ(x_n, ū)   Δ1 = Δ(x_n + Δ0, ū)   x(t) = x_n + σ Δ0 + ½ σ(σ−1) (Δ1 − Δ0)
 //
-// σ = t/Step − n. So it meets the nodes, and no input after t is ever asked for.
+// σ = t/Step − n, Δ the increment of a step: Wᵀψ and what the declared laws say. So
+// it meets the nodes, and no input after t is ever asked for.
 type Predictor struct {
 	m     *Model
 	k     int
@@ -31,7 +32,8 @@ type Predictor struct {
 	dx0   []float64 // K, that direction
 
 	mean, rate []float64 // P
-	now        []float64 // K
+	now, dnow  []float64 // K
+	inc, moved []float64 // K
 	va, vb     []float64 // L+P
 	sa, sb     []float64 // L
 	dv         []float64 // L+P
@@ -45,7 +47,7 @@ func New(m *Model, k int, horizon float64) *Predictor {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
 	p := &Predictor{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), turn: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
-	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.da, &p.db, &p.ta, &p.tb} {
+	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.moved, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
 	for _, b := range []*[]float64{&p.va, &p.vb, &p.dv} {
@@ -76,7 +78,7 @@ func (p *Predictor) Roll(x0 []float64, u Signal) {
 	}
 }
 
-// increment writes Wᵀψ at displacement d under the mean input p.mean to dst (K),
+// increment writes that of a step, Wᵀψ and the declared laws, at displacement d under the mean input p.mean to dst (K),
 // and leaves coordinates and slopes in v and slope.
 func (p *Predictor) increment(dst, v, slope, d []float64) {
 	for k, x := range p.x0 {
@@ -85,6 +87,7 @@ func (p *Predictor) increment(dst, v, slope, d []float64) {
 	p.m.Read(v, slope, p.now, p.mean)
 	p.m.Monomials(p.psi, v)
 	p.apply(dst)
+	p.m.Body.Move(dst, p.now, p.m.Step)
 }
 
 // apply writes Wᵀ·psi to dst (K).
@@ -124,11 +127,20 @@ func (p *Predictor) At(dst, ddst []float64, t float64) {
 	}
 	p.m.Tangent(p.psi, p.va, p.dv)
 	p.apply(p.ta)
+	clear(p.dnow)
+	for k, d := range here {
+		p.now[k] = p.x0[k] + d
+	}
+	p.m.Body.Tangent(p.ta, p.dnow, p.now, p.da, p.m.Step)
 	for l, of := range p.m.Lift.Of {
 		p.dv[l] = p.sb[l] * p.ta[of]
 	}
 	p.m.Tangent(p.psi, p.vb, p.dv)
 	p.apply(p.tb)
+	for k := range p.now {
+		p.now[k] += p.da[k]
+	}
+	p.m.Body.Tangent(p.tb, p.ta, p.now, p.db, p.m.Step)
 	for k := range ddst {
 		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
@@ -166,34 +178,42 @@ func (p *Predictor) Turn(dx []float64) {
 	clear(p.turn[:K])
 	for i := range p.nodes {
 		here, next := p.turn[i*K:(i+1)*K], p.turn[(i+1)*K:(i+2)*K]
-		p.along(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here)
+		x := p.x[i*K : (i+1)*K]
+		for k, d := range p.x[(i+1)*K : (i+2)*K] {
+			p.inc[k] = d - x[k]
+		}
+		p.along(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
 		for k, d := range here {
 			next[k] += d
 		}
 	}
 }
 
-// along writes the tangent of an increment to dst (K) for a displacement that
-// turns by d.
-func (p *Predictor) along(dst, v, slope, d []float64) {
+// along writes the tangent of an increment inc (K) at displacement x (K) to dst
+// (K), for a displacement that turns by d (K).
+func (p *Predictor) along(dst, v, slope, d, x, inc []float64) {
 	clear(p.dv)
+	for k := range p.now {
+		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
+	}
 	for l, of := range p.m.Lift.Of {
-		p.dv[l] = slope[l] * (p.dx0[of] + d[of])
+		p.dv[l] = slope[l] * p.dnow[of]
 	}
 	p.m.Tangent(p.psi, v, p.dv)
 	p.apply(dst)
+	p.m.Body.Tangent(dst, p.dnow, p.now, inc, p.m.Step)
 }
 
 // TurnAt writes the derivative of the displacement along the direction of the
 // last Turn to dst (K). What the start itself adds to the state is not in it.
 func (p *Predictor) TurnAt(dst []float64, t float64) {
 	n, s := p.inside(t)
-	here := p.turn[n*p.k : (n+1)*p.k]
-	p.along(p.ta, p.va, p.sa, here)
+	here, x := p.turn[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
+	p.along(p.ta, p.va, p.sa, here, x, p.da)
 	for k, d := range here {
-		p.now[k] = d + p.ta[k]
+		p.moved[k], p.inc[k] = d+p.ta[k], x[k]+p.da[k]
 	}
-	p.along(p.tb, p.vb, p.sb, p.now)
+	p.along(p.tb, p.vb, p.sb, p.moved, p.inc, p.db)
 	for k, d := range here {
 		dst[k] = d + s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
@@ -209,6 +229,8 @@ type Field struct {
 	psi    []float64
 	psibar []float64
 	vbar   []float64
+	d      []float64 // K, an increment
+	dbar   []float64 // K, its adjoint
 }
 
 // NewField takes the memory for K states.
@@ -217,6 +239,7 @@ func NewField(m *Model, k int) *Field {
 	return &Field{
 		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
 		psi: make([]float64, m.Terms()), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
+		d: make([]float64, k), dbar: make([]float64, k),
 	}
 }
 
@@ -227,20 +250,39 @@ func (f *Field) At(dst, x, u []float64) {
 	clear(dst)
 	for j, c := range f.psi {
 		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-			dst[k] += w * c / f.m.Step
+			dst[k] += w * c
 		}
+	}
+	f.m.Body.Move(dst, x, f.m.Step)
+	for k := range dst {
+		dst[k] /= f.m.Step
 	}
 }
 
 // Adjoint adds ∂(fbar·dx/dt)/∂x at state x and input u to xbar (K).
 func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 	f.m.Read(f.v, f.slope, x, u)
+	for k, g := range fbar {
+		f.dbar[k] = g / f.m.Step
+	}
+	if !f.m.Body.None() {
+		// The laws read the whole increment.
+		f.m.Monomials(f.psi, f.v)
+		clear(f.d)
+		for j, c := range f.psi {
+			for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+				f.d[k] += w * c
+			}
+		}
+		f.m.Body.Move(f.d, x, f.m.Step)
+		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
+	}
 	for j := range f.psibar {
 		s := 0.0
 		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-			s += w * fbar[k]
+			s += w * f.dbar[k]
 		}
-		f.psibar[j] = s / f.m.Step
+		f.psibar[j] = s
 	}
 	clear(f.vbar)
 	f.m.Adjoint(f.vbar, f.v, f.psibar)

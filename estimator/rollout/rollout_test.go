@@ -155,9 +155,14 @@ func TestBounded(t *testing.T) {
 }
 
 func TestRollDoesNotAllocate(t *testing.T) {
-	m := random(3, 0.02)
-	p := New(m, 3, 1)
-	x0, u, d := []float64{0.1, 0.2, 0.3}, constant{1, 0}, make([]float64, 3)
+	checkAllocations(t, random(3, 0.02), []float64{0.1, 0.2, 0.3})
+	checkAllocations(t, flown(t, 1, true, 360, 0.01), aloft(0.3, 360))
+}
+
+func checkAllocations(t *testing.T, m *Model, x0 []float64) {
+	t.Helper()
+	p := New(m, len(x0), 1)
+	u, d := constant{1, 0}, make([]float64, len(x0))
 	var s Signal = u
 	if n := testing.AllocsPerRun(20, func() {
 		p.Roll(x0, s)

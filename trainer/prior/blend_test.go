@@ -78,17 +78,17 @@ func TestBlendFollowsTheBetter(t *testing.T) {
 
 func TestCompanionIsLinearAndShort(t *testing.T) {
 	flights := decay(5, 1000)
-	shape, err := Companion(flights, one, 0, 0.5)
+	shape, err := Companion(flights, one, rollout.Body{}, 0, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if shape.Degree != 1 || shape.Step > 0.05+1e-9 {
 		t.Errorf("shape %+v", shape)
 	}
-	if shape, _ = Companion(flights, one, 0, 8); shape.Step < 8./companionSteps-1e-9 {
+	if shape, _ = Companion(flights, one, rollout.Body{}, 0, 8); shape.Step < 8./companionSteps-1e-9 {
 		t.Errorf("a step of %v s is one of %v over the horizon", shape.Step, 8/shape.Step)
 	}
-	if _, err := Companion(decay(6, 2), one, 0, 0.02); err == nil {
+	if _, err := Companion(decay(6, 2), one, rollout.Body{}, 0, 0.02); err == nil {
 		t.Error("two samples give a companion")
 	}
 }

@@ -31,12 +31,12 @@ const (
 const better = 0.97
 
 // Choose tries a few shapes by cross-validation over whole blocks of time, and
-// fits the best to all flights. The chosen one comes first among the candidates.
+// fits the best to all flights; body declares laws, or nothing. The chosen one comes first among the candidates.
 // The error says why none could be fitted.
-func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64) (*rollout.Model, []Candidate, error) {
+func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) (*rollout.Model, []Candidate, error) {
 	var tried []Candidate
 	best := -1
-	for _, shape := range shapes(flights, states, p, H) {
+	for _, shape := range shapes(flights, states, body, p, H) {
 		leader := math.Inf(1)
 		if best >= 0 {
 			leader = tried[best].Score
@@ -81,7 +81,7 @@ func nodesOf(H, step float64) int { return max(1, int(math.Floor(H/step+1e-6))) 
 
 // shapes lists the candidates, small ones first: three degrees, three lengths of
 // a step.
-func shapes(flights []window.Flight, states []channel.Channel, p int, H float64) []Shape {
+func shapes(flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) []Shape {
 	var out []Shape
 	n := 0
 	for i := range flights {
@@ -101,9 +101,9 @@ func shapes(flights []window.Flight, states []channel.Channel, p int, H float64)
 			break
 		}
 		for _, step := range steps {
-			out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-5})
+			out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-5, Body: body})
 			if degree > 1 {
-				out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-3})
+				out = append(out, Shape{Step: step, Degree: degree, Ridge: 1e-3, Body: body})
 			}
 		}
 	}

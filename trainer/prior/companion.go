@@ -12,13 +12,13 @@ import (
 // chosen one: linear in the lifted state, fitted by regression alone, its step one
 // or five samples, whichever follows the flights better. Shooting weighs a whole
 // horizon; over its first few samples such an equation is hard to beat.
-func Companion(flights []window.Flight, states []channel.Channel, p int, H float64) (Shape, error) {
+func Companion(flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) (Shape, error) {
 	dt := sampling(flights)
 	best, lowest := Shape{}, math.Inf(1)
 	var last error
 	for _, samples := range []float64{1, 5} {
 		// Errors of hundreds of tiny steps add up, and the robot pays for each.
-		shape := Shape{Step: math.Min(H, dt*math.Max(samples, math.Ceil(H/dt/companionSteps))), Degree: 1, Ridge: 1e-9}
+		shape := Shape{Step: math.Min(H, dt*math.Max(samples, math.Ceil(H/dt/companionSteps))), Degree: 1, Ridge: 1e-9, Body: body}
 		m, err := regress(flights, states, p, shape)
 		if err != nil {
 			last = err

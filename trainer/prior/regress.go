@@ -18,6 +18,8 @@ type Shape struct {
 	Step   float64 // s
 	Degree int
 	Ridge  float64 // of the regression, relative to the number of rows
+
+	Body rollout.Body `json:"-"` // (optional) declared laws, to which the equation adds
 }
 
 // boundSlack is how far beyond the data a coordinate is let.
@@ -25,9 +27,10 @@ const boundSlack = 1.3
 
 var errSingular = errors.New("the regression of the difference equation is singular")
 
-// regress fits single steps by ridge regression: x(t + step) − x(t) on ψ.
+// regress fits single steps by ridge regression: x(t + step) − x(t), less what the
+// declared laws say of it, on ψ.
 func regress(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*rollout.Model, error) {
-	m := &rollout.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states)}
+	m := &rollout.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states), Body: shape.Body}
 	m.UMean, m.UStd = window.InputScale(flights, p)
 	n := m.Lift.Dim() + p
 	m.Bound = make([]float64, n)
@@ -37,7 +40,7 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 	K, N := len(states), m.Terms()
 	gram, moment := make([]float64, N*N), make([]float64, N*K)
 	v, psi, u := make([]float64, n), make([]float64, N), make([]float64, p)
-	next := make([]float64, K)
+	next, rise, left := make([]float64, K), make([]float64, K), make([]float64, K)
 	widest := make([]float64, n)
 	rows := 0.0
 	sym := blas64.Symmetric{N: N, Stride: N, Data: gram, Uplo: blas.Lower}
@@ -63,9 +66,14 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 			}
 			m.Monomials(psi, v)
 			blas64.Syr(1, blas64.Vector{N: N, Inc: 1, Data: psi}, sym)
+			for k := range K {
+				rise[k] = next[k] - x[k]
+			}
+			copy(left, rise)
+			shape.Body.Leave(left, x, rise, shape.Step)
 			for a, c := range psi {
 				for k := range K {
-					moment[a*K+k] += c * (next[k] - x[k])
+					moment[a*K+k] += c * left[k]
 				}
 			}
 			rows++

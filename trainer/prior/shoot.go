@@ -33,7 +33,8 @@ type shotWork struct {
 	vbar   []float64
 	now    []float64
 	lambda []float64
-	next   []float64
+	inc    []float64 // K, an increment
+	dbar   []float64 // K, adjoint of its learned part
 	msq    []float64 // nodes×K
 	grad   []float64 // N×K
 }
@@ -93,7 +94,7 @@ func newShooting(m *rollout.Model, s *shots) *shooting {
 		f.work = append(f.work, &shotWork{
 			m: *m, x: make([]float64, share*(s.nodes+1)*K), v: make([]float64, share*s.nodes*(L+P)), slope: make([]float64, share*s.nodes*L),
 			psi: make([]float64, N), psibar: make([]float64, N), vbar: make([]float64, L+P), now: make([]float64, K),
-			lambda: make([]float64, K), next: make([]float64, K), msq: make([]float64, s.nodes*K), grad: make([]float64, N*K),
+			lambda: make([]float64, K), inc: make([]float64, K), dbar: make([]float64, K), msq: make([]float64, s.nodes*K), grad: make([]float64, N*K),
 		})
 	}
 	return f
@@ -175,11 +176,15 @@ func (w *shotWork) forward(s *shots, from, to int) {
 			v := w.v[o*(L+P) : (o+1)*(L+P)]
 			w.m.Read(v, w.slope[o*L:(o+1)*L], w.now, s.u[(i*N+n)*P:(i*N+n+1)*P])
 			w.m.Monomials(w.psi, v)
-			copy(next, here)
+			clear(next)
 			for j, c := range w.psi {
 				for k, wt := range w.m.Weights[j*K : (j+1)*K] {
 					next[k] += wt * c
 				}
+			}
+			w.m.Body.Move(next, w.now, w.m.Step)
+			for k, d := range here {
+				next[k] += d
 			}
 			for k, d := range next {
 				e := d - s.y[(i*N+n)*K+k]
@@ -191,7 +196,10 @@ func (w *shotWork) forward(s *shots, from, to int) {
 
 // backward carries the errors back through the roll-outs:
 //
-//	λ_n = λ_{n+1} + (∂v/∂x)ᵀ (∂ψ/∂v)ᵀ W λ_{n+1} + ∂L/∂x_n      W̄ += ψ_n λ_{n+1}ᵀ
+//	λ_n = λ_{n+1} + (∂v/∂x)ᵀ (∂ψ/∂v)ᵀ W λ' + ∂L/∂x_n      W̄ += ψ_n λ'ᵀ
+//
+// λ' = λ_{n+1} where no law is declared; else the law's adjoint takes one to the other
+// and adds its own part to λ_n.
 func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
 	K, P, L, N := s.k, s.p, w.m.Lift.Dim(), s.nodes
 	clear(w.grad)
@@ -204,13 +212,21 @@ func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
 				e := x[(n+1)*K+k] - s.y[(i*N+n)*K+k]
 				w.lambda[k] += 2 * weight[n*K+k] * e
 			}
+			copy(w.dbar, w.lambda)
+			if !w.m.Body.None() {
+				for k := range K {
+					w.now[k] = s.x0[i*K+k] + x[n*K+k]
+					w.inc[k] = x[(n+1)*K+k] - x[n*K+k]
+				}
+				w.m.Body.Adjoint(w.lambda, w.dbar, w.now, w.inc, w.m.Step)
+			}
 			o := at*N + n
 			v := w.v[o*(L+P) : (o+1)*(L+P)]
 			w.m.Monomials(w.psi, v)
 			for j, c := range w.psi {
 				sum := 0.0
 				row, g := w.m.Weights[j*K:(j+1)*K], w.grad[j*K:(j+1)*K]
-				for k, l := range w.lambda {
+				for k, l := range w.dbar {
 					sum += row[k] * l
 					g[k] += c * l
 				}

@@ -38,14 +38,87 @@ func swing(seed uint64, seconds, noise float64) window.Flight {
 	return window.Prepare(0, s, pendulum, 1, window.Options{})[0]
 }
 
+var tumbling = func() (all []channel.Channel) {
+	for _, name := range []string{"vx", "vy", "vz", "p", "q", "r", "x", "y", "z", "roll", "pitch", "yaw"} {
+		c := channel.Channel{Name: name, Role: channel.State, Invariant: len(name) == 1 && name >= "x"}
+		if len(name) > 2 {
+			c.Period = channel.Angle
+		}
+		all = append(all, c)
+	}
+	return all
+}()
+
+func tumbler(t *testing.T, inBody bool) rollout.Body {
+	t.Helper()
+	b, err := rollout.NewBody(&channel.Kinematics{
+		Law: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
+		Attitude: []string{"roll", "pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: inBody,
+	}, tumbling)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// tumble records a rigid body whose velocity and rates swing slowly, far from
+// upright, with sensor noise.
+func tumble(seed uint64, seconds, noise float64, inBody bool) []window.Flight {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	b, err := rollout.NewBody(&channel.Kinematics{
+		Law: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
+		Attitude: []string{"roll", "pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: inBody,
+	}, tumbling)
+	if err != nil {
+		panic(err)
+	}
+	const dt, fine = 0.01, 20
+	n := int(seconds / dt)
+	s := window.Series{T: make([]int64, n), X: make([]float64, 12*n)}
+	x, rate, phase := make([]float64, 12), make([]float64, 12), make([]float64, 6)
+	for i := range phase {
+		phase[i] = 6 * rng.Float64()
+	}
+	x[9], x[10] = 0.4, 0.8
+	for i := range n {
+		s.T[i] = int64(i) * 1e7
+		for k, v := range x {
+			s.X[12*i+k] = v + noise*rng.NormFloat64()
+		}
+		for j := range fine {
+			at := dt * (float64(i) + float64(j)/fine)
+			for k := range phase {
+				x[k] = math.Sin(1.3*at*(1+0.2*float64(k)) + phase[k])
+			}
+			x[4] *= 0.3
+			b.RatesAt(rate, x)
+			for k := 6; k < 12; k++ {
+				x[k] += dt / fine * rate[k]
+			}
+		}
+	}
+	return window.Prepare(0, s, tumbling, 0, window.Options{})
+}
+
 func TestShootingGradient(t *testing.T) {
-	f := []window.Flight{swing(1, 6, 0.01)}
 	for degree := 1; degree <= 3; degree++ {
-		m, err := regress(f, pendulum, 1, Shape{Step: 0.05, Degree: degree, Ridge: 1e-4})
+		checkGradient(t, []window.Flight{swing(1, 6, 0.01)}, pendulum, 1, Shape{Step: 0.05, Degree: degree, Ridge: 1e-4})
+	}
+	for _, inBody := range []bool{false, true} {
+		shape := Shape{Step: 0.05, Degree: 2, Ridge: 1e-4, Body: tumbler(t, inBody)}
+		checkGradient(t, tumble(3, 6, 0.01, inBody), tumbling, 0, shape)
+	}
+}
+
+// checkGradient compares the adjoint of a shape's roll-outs with differences.
+func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p int, shape Shape) {
+	t.Helper()
+	{
+		m, err := regress(f, states, p, shape)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := newShooting(m, gather(f, 2, 1, 0.05, 8, 30))
+		o := newShooting(m, gather(f, len(states), p, 0.05, 8, 30))
 		x := append([]float64(nil), o.start...)
 		rng := rand.New(rand.NewPCG(5, 5))
 		for i := range x {
@@ -67,7 +140,7 @@ func TestShootingGradient(t *testing.T) {
 		}
 		const h = 1e-5
 		if got := (4*slope(h/2) - slope(h)) / 3; math.Abs(got-want) > 1e-6*math.Abs(want) {
-			t.Errorf("degree %d: adjoint %.10g, differences %.10g", degree, want, got)
+			t.Errorf("degree %d: adjoint %.10g, differences %.10g", shape.Degree, want, got)
 		}
 	}
 }
@@ -103,7 +176,7 @@ func TestChoose(t *testing.T) {
 		t.Skip("fits two dozen equations: minutes under the race detector, and no goroutine that the other tests do not have")
 	}
 	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
-	m, tried, err := Choose(context.Background(), train, pendulum, 1, 0.5)
+	m, tried, err := Choose(context.Background(), train, pendulum, rollout.Body{}, 1, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}

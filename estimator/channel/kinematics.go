@@ -1,0 +1,88 @@
+package channel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kinematics declares that states of a robot move others as those of a rigid body
+// do: the velocity its position, the body's rates its attitude. A name with a
+// minus before it stands for a channel of the opposite sign, as the pitch of some
+// autopilots. The zero value declares nothing.
+type Kinematics struct {
+	Law      string   // "quadrotor"; empty = nothing is declared
+	Position []string // (optional) three states along the axes of the world; their derivative is the velocity
+	Velocity []string // with a position: three states
+	Attitude []string // (optional) roll, pitch and yaw, three states of one period
+	Rates    []string // with an attitude: rates about the body's x, y, z, in the unit of the attitude per second
+	InBody   bool     // the velocity is along the axes of the body; needs the attitude
+}
+
+// Quadrotor is the law of a rigid body that flies.
+const Quadrotor = "quadrotor"
+
+// Signed returns a name without the minus before it, and the sign.
+func Signed(name string) (plain string, sign float64) {
+	if plain, negative := strings.CutPrefix(name, "-"); negative {
+		return plain, -1
+	}
+	return name, 1
+}
+
+// Equal says whether both declare the same.
+func (k *Kinematics) Equal(o *Kinematics) bool {
+	return k.Law == o.Law && k.InBody == o.InBody && slices.Equal(k.Position, o.Position) && slices.Equal(k.Velocity, o.Velocity) &&
+		slices.Equal(k.Attitude, o.Attitude) && slices.Equal(k.Rates, o.Rates)
+}
+
+// Check returns the first contradiction with a list of channels, or nil.
+func (k *Kinematics) Check(all []Channel) error {
+	if k.Law == "" {
+		return nil
+	}
+	if k.Law != Quadrotor {
+		return fmt.Errorf("%q is not known; %q is", k.Law, Quadrotor)
+	}
+	seen := map[string]bool{}
+	period := 0.0
+	for _, g := range []struct {
+		field, partner string
+		names, other   []string
+	}{
+		{"position", "velocity", k.Position, k.Velocity}, {"velocity", "position", k.Velocity, k.Position},
+		{"attitude", "rates", k.Attitude, k.Rates}, {"rates", "attitude", k.Rates, k.Attitude},
+	} {
+		if len(g.names) != 0 && len(g.names) != 3 {
+			return fmt.Errorf("%s names %d states, not three", g.field, len(g.names))
+		}
+		if len(g.names) > len(g.other) {
+			return fmt.Errorf("%s stands without %s", g.field, g.partner)
+		}
+		for _, name := range g.names {
+			plain, _ := Signed(name)
+			i := Index(all, plain)
+			switch {
+			case i < 0 || all[i].Role != State:
+				return fmt.Errorf("%s: %q is not a state", g.field, plain)
+			case seen[plain]:
+				return fmt.Errorf("%s: %q stands twice", g.field, plain)
+			case g.field == "attitude" && all[i].Period == 0:
+				return fmt.Errorf("attitude: %q has no period, 6.283185307179586 in radians", plain)
+			case g.field == "attitude" && period != 0 && all[i].Period != period:
+				return fmt.Errorf("attitude: %q has another period than the angle before it", plain)
+			}
+			if g.field == "attitude" {
+				period = all[i].Period
+			}
+			seen[plain] = true
+		}
+	}
+	switch {
+	case len(k.Position) == 0 && len(k.Attitude) == 0:
+		return fmt.Errorf("it names neither position and velocity nor attitude and rates")
+	case k.InBody && (len(k.Position) == 0 || len(k.Attitude) == 0):
+		return fmt.Errorf("a velocity in axes of the body needs position and attitude")
+	}
+	return nil
+}
