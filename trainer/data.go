@@ -48,9 +48,19 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		} else if err := channel.SameLayout(d.Channels, all); err != nil {
 			return nil, fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, logs[0].Path, err)
 		}
+		if !log.Kinematics.Equal(&logs[0].Kinematics) {
+			return nil, fmt.Errorf("%s: its kinematics are not those of %s; import both with one map", log.Path, logs[0].Path)
+		}
 	}
 	if err := wire.CheckVehicle(d.Vehicle); len(logs) > 0 && err != nil {
 		return nil, fmt.Errorf("%s: %w; a model of it could not be flown: record or import it under another name", logs[0].Path, err)
+	}
+	if len(logs) > 0 {
+		body, err := rollout.NewBody(&logs[0].Kinematics, channel.Select(d.Channels, channel.State))
+		if err != nil {
+			return nil, fmt.Errorf("%s: kinematics: %w; import it with another map", logs[0].Path, err)
+		}
+		d.Body = body
 	}
 	if err := distinct(logs); err != nil {
 		return nil, err

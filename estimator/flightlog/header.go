@@ -22,6 +22,8 @@ type Header struct {
 	Vehicle  string            // one token, as in the subjects of its messages
 	Channels []channel.Channel // in the order of their values within each role
 	Source   string            // (optional) free text: what made the log
+
+	Kinematics channel.Kinematics // (optional) which states move others as those of a rigid body
 }
 
 // K returns the number of states, P of inputs, A of aux channels.
@@ -61,6 +63,9 @@ func (h *Header) check() (field string, err error) {
 	if err := channel.Check(h.Channels); err != nil {
 		return "channels", err
 	}
+	if err := h.Kinematics.Check(h.Channels); err != nil {
+		return "kinematics", err
+	}
 	return "", nil
 }
 
@@ -87,6 +92,9 @@ func appendHeader(dst []byte, h *Header) []byte {
 	if h.Source != "" {
 		n++
 	}
+	if h.Kinematics.Law != "" {
+		n++
+	}
 	dst = msgbin.AppendMapHeader(dst, n)
 	dst = msgbin.AppendString(msgbin.AppendString(dst, "magic"), magic)
 	dst = msgbin.AppendInt(msgbin.AppendString(dst, "version"), Version)
@@ -97,6 +105,9 @@ func appendHeader(dst []byte, h *Header) []byte {
 	dst = msgbin.AppendArrayHeader(msgbin.AppendString(dst, "channels"), len(h.Channels))
 	for _, c := range h.Channels {
 		dst = appendChannel(dst, c)
+	}
+	if h.Kinematics.Law != "" {
+		dst = appendKinematics(msgbin.AppendString(dst, "kinematics"), &h.Kinematics)
 	}
 	return dst
 }
@@ -171,6 +182,9 @@ func parseHeader(b []byte) (h Header, size int, err error) {
 		case "channels":
 			field = "channels"
 			h.Channels, err = parseChannels(&r)
+		case "kinematics":
+			field = "kinematics"
+			h.Kinematics, err = parseKinematics(&r)
 		default:
 			field = "an unknown field"
 			err = r.Skip()

@@ -99,6 +99,7 @@ func (m *Model) Check() error {
 
 func (m *Model) checkEquation(c *checker, field string, r *rollout.Model) {
 	c.finite(field+".step", []float64{r.Step})
+	c.finite(field+".body.omega", []float64{r.Body.Omega})
 	if r.Degree == 0 || c.err != nil {
 		return
 	}

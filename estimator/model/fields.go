@@ -71,6 +71,17 @@ func equationFields(r *rollout.Model, c *coder) {
 	c.floats("input_std", &r.UStd)
 	c.floats("bound", &r.Bound)
 	c.floats("weights", &r.Weights)
+	c.object("body", func(c *coder) { bodyFields(&r.Body, c) })
+}
+
+func bodyFields(b *rollout.Body, c *coder) {
+	c.ints("position", &b.Position, maxChannels-1)
+	c.ints("velocity", &b.Velocity, maxChannels-1)
+	c.ints("attitude", &b.Attitude, maxChannels-1)
+	c.ints("rates", &b.Rates, maxChannels-1)
+	c.floats("sign", &b.Sign)
+	c.float("omega", &b.Omega)
+	c.flag("in_body", &b.InBody)
 }
 
 func channelFields(ch *channel.Channel, c *coder) {

@@ -17,15 +17,17 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 var update = flag.Bool("update", false, "make the golden files of this version anew")
 
-// The golden files of version 1: the windows form with all that it can carry,
-// and the paper's form with the exact kernel. Files of a released version are
+// The golden files of version 1: the windows form with all that it can carry, that
+// of a rigid body, and the paper's form with the exact kernel. Files of a released version are
 // never made anew.
 var goldenShapes = map[string]modeltest.Shape{
 	"v1":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, Widen: true, Velocity: true, Prior: 3},
+	"v1-body":  {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"v1-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
 }
 
@@ -173,6 +175,8 @@ func content(m *model.Model) map[string]any {
 	liftContent(out, "inputs.lift", &m.Inputs.Lift)
 	liftContent(out, "prior.lift", &m.Prior.Lift)
 	liftContent(out, "companion.lift", &m.Companion.Lift)
+	bodyContent(out, "prior.body", &m.Prior.Body)
+	bodyContent(out, "companion.body", &m.Companion.Body)
 	for i, c := range m.Channels {
 		p := fmt.Sprintf("channels[%d].", i)
 		out[p+"name"], out[p+"unit"], out[p+"role"], out[p+"frame"] = c.Name, c.Unit, c.Role, c.Frame
@@ -199,6 +203,11 @@ func liftContent(out map[string]any, path string, l *channel.Lift) {
 		kinds = append(kinds, int(k))
 	}
 	out[path+".of"], out[path+".kind"], out[path+".omega"], out[path+".mean"], out[path+".std"] = l.Of, kinds, l.Omega, l.Mean, l.Std
+}
+
+func bodyContent(out map[string]any, path string, b *rollout.Body) {
+	out[path+".position"], out[path+".velocity"], out[path+".attitude"], out[path+".rates"] = b.Position, b.Velocity, b.Attitude, b.Rates
+	out[path+".sign"], out[path+".omega"], out[path+".in_body"] = b.Sign, b.Omega, b.InBody
 }
 
 func memberContent(out map[string]any, path string, e *model.Member) {

@@ -92,9 +92,6 @@ func (b *Body) Moves(k int) bool {
 
 // Check returns what contradicts itself for K states, or nil.
 func (b *Body) Check(k int) error {
-	if b.None() {
-		return nil
-	}
 	used := make([]bool, k)
 	for _, group := range [][]int{b.Position, b.Velocity, b.Attitude, b.Rates} {
 		if len(group) != 0 && len(group) != 3 {
@@ -110,6 +107,10 @@ func (b *Body) Check(k int) error {
 			used[of] = true
 		}
 	}
+	signs := 12
+	if b.None() {
+		signs = 0
+	}
 	switch {
 	case len(b.Position) != len(b.Velocity):
 		return errors.New("position and velocity belong together")
@@ -117,8 +118,8 @@ func (b *Body) Check(k int) error {
 		return errors.New("attitude and rates belong together")
 	case b.InBody && !(b.travels() && b.turns()):
 		return errors.New("a velocity in axes of the body needs the attitude")
-	case len(b.Sign) != 12:
-		return fmt.Errorf("%d signs, expected 12", len(b.Sign))
+	case len(b.Sign) != signs:
+		return fmt.Errorf("%d signs, expected %d", len(b.Sign), signs)
 	case b.turns() && !(b.Omega > 0 && !math.IsInf(b.Omega, 0)):
 		return fmt.Errorf("omega %v must be positive", b.Omega)
 	}

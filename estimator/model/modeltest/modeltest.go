@@ -32,7 +32,8 @@ type Shape struct {
 	Paper    bool  // the paper's form instead of the windows form
 	Widen    bool
 	Velocity bool
-	Prior    int // (optional) degree of a difference equation to start from
+	Prior    int  // (optional) degree of a difference equation to start from
+	Body     bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
 }
 
 // Horizon of all models, s.
@@ -80,6 +81,9 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	if s.Prior > 0 {
 		m.Prior, m.Companion = equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
 		m.Blend = shares(s.K*len(m.NoiseKnots), rng)
+		if s.Body {
+			m.Prior.Body, m.Companion.Body = body(), body()
+		}
 	}
 	m.Region = around(m, rng)
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
@@ -187,6 +191,15 @@ func equation(m *model.Model, degree int, step float64, rng *rand.Rand) rollout.
 	}
 	r.Weights = normal(r.Terms()*m.K, 0.03, rng)
 	return r
+}
+
+// body takes the angles, rates, positions and velocities of twelve states for those
+// of a rigid body.
+func body() rollout.Body {
+	return rollout.Body{
+		Attitude: []int{0, 4, 8}, Rates: []int{1, 5, 9}, Position: []int{2, 6, 10}, Velocity: []int{3, 7, 11},
+		Sign: []float64{1, 1, -1, 1, -1, 1, 1, -1, 1, 1, 1, -1}, Omega: 1, InBody: true,
+	}
 }
 
 func baseline(m *model.Model, rng *rand.Rand) linear.Model {
