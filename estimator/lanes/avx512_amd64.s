@@ -1,0 +1,161 @@
+#include "go_asm.h"
+#include "textflag.h"
+
+// As with AVX2, but sixteen lanes are one vector: the sums of even columns, Z0 to
+// Z3, and of odd ones, Z4 to Z7, are kept apart, so that there are eight too.
+
+// COLUMN adds a column: four numbers at o(SI) by sixteen lanes at x(DX).
+#define COLUMN(o, x, s0, s1, s2, s3) \
+	VMOVUPS      (x)(DX), Z8     \
+	VBROADCASTSS (o)(SI), Z10    \
+	VBROADCASTSS (o+4)(SI), Z11  \
+	VBROADCASTSS (o+8)(SI), Z12  \
+	VBROADCASTSS (o+12)(SI), Z13 \
+	VFMADD231PS  Z8, Z10, s0     \
+	VFMADD231PS  Z8, Z11, s1     \
+	VFMADD231PS  Z8, Z12, s2     \
+	VFMADD231PS  Z8, Z13, s3
+
+// func squaresAVX512(dst *float32, panels int, parts *Part, n int)
+TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), DI
+	MOVQ    panels+8(FP), BX
+	MOVQ    parts+16(FP), R8
+	MOVQ    n+24(FP), R9
+	VMOVUPS (DI), Z14
+
+panel:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   R8, R12
+	MOVQ   R9, R13
+
+part:
+	MOVQ Part_at(R12), AX
+	MOVQ Part_k(R12), CX
+	MOVQ Part_L(R12), SI
+	LEAQ (SI)(AX*4), SI
+	LEAQ (AX)(CX*4), AX
+	ADDQ Part_Skip(R12), AX
+	MOVQ AX, Part_at(R12)
+	MOVQ Part_Grow(R12), AX
+	ADDQ CX, AX
+	MOVQ AX, Part_k(R12)
+	MOVQ Part_X(R12), DX
+	SUBQ $2, CX
+	JLT  last
+
+two:
+	COLUMN(0, 0, Z0, Z1, Z2, Z3)
+	COLUMN(16, 64, Z4, Z5, Z6, Z7)
+	ADDQ $128, DX
+	ADDQ $32, SI
+	SUBQ $2, CX
+	JGE  two
+
+last:
+	ADDQ $2, CX
+	JZ   done
+	COLUMN(0, 0, Z0, Z1, Z2, Z3)
+
+done:
+	ADDQ        $Part__size, R12
+	DECQ        R13
+	JNZ         part
+	VADDPS      Z4, Z0, Z0
+	VADDPS      Z5, Z1, Z1
+	VADDPS      Z6, Z2, Z2
+	VADDPS      Z7, Z3, Z3
+	VMULPS      Z1, Z1, Z1
+	VFMADD231PS Z0, Z0, Z14
+	VFMADD231PS Z3, Z3, Z1
+	VFMADD231PS Z2, Z2, Z14
+	VADDPS      Z1, Z14, Z14
+	DECQ        BX
+	JNZ         panel
+	VMOVUPS     Z14, (DI)
+	VZEROUPPER
+	RET
+
+// All sixteen lanes at once; all constants stay in registers.
+//
+// func wavesAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
+TEXT ·wavesAVX512(SB), NOSPLIT, $0-64
+	MOVQ table+56(FP), R13
+	MOVQ    x+0(FP), DI
+	MOVQ    mean+8(FP), R11
+	MOVQ    omega+16(FP), SI
+	MOVQ    weights+24(FP), R8
+	MOVQ    half+40(FP), R9
+	MOVQ    R9, R12
+	SHLQ    $6, R12
+	VMOVUPS (R13), Z16   // sin0
+	VMOVUPS 64(R13), Z17
+	VMOVUPS 128(R13), Z18
+	VMOVUPS 192(R13), Z19
+	VMOVUPS 256(R13), Z20
+	VMOVUPS 320(R13), Z21 // cos0
+	VMOVUPS 384(R13), Z22
+	VMOVUPS 448(R13), Z23
+	VMOVUPS 512(R13), Z24
+	VMOVUPS 576(R13), Z25
+	VMOVUPS 640(R13), Z26
+	VMOVUPS (R11), Z12
+	VPXORD  Z13, Z13, Z13
+
+feature:
+	MOVQ   z+32(FP), DX
+	MOVQ   d+48(FP), R10
+	VPXORD Z0, Z0, Z0
+
+turns:
+	VBROADCASTSS (SI), Z1
+	VFMADD231PS  (DX), Z1, Z0
+	ADDQ         $4, SI
+	ADDQ         $64, DX
+	DECQ         R10
+	JNZ          turns
+
+	VRNDSCALEPS  $8, Z0, Z1  // to nearest
+	VSUBPS       Z1, Z0, Z0  // f
+	VCVTPS2DQ    Z1, Z1
+	VPSLLD       $31, Z1, Z1 // the sign of an odd number
+	VMULPS       Z0, Z0, Z2  // g
+	VMOVAPS      Z20, Z3
+	VMOVAPS      Z26, Z4
+	VFMADD213PS  Z19, Z2, Z3
+	VFMADD213PS  Z25, Z2, Z4
+	VFMADD213PS  Z18, Z2, Z3
+	VFMADD213PS  Z24, Z2, Z4
+	VFMADD213PS  Z17, Z2, Z3
+	VFMADD213PS  Z23, Z2, Z4
+	VFMADD213PS  Z16, Z2, Z3
+	VFMADD213PS  Z22, Z2, Z4
+	VMULPS       Z0, Z3, Z3
+	VFMADD213PS  Z21, Z2, Z4
+	VPXORD       Z1, Z3, Z3
+	VPXORD       Z1, Z4, Z4
+	VBROADCASTSS (R8), Z5
+	VFMADD231PS  Z4, Z5, Z12
+	VBROADCASTSS 4(R8), Z5
+	VFMADD231PS  Z3, Z5, Z13
+	ADDQ         $8, R8
+	TESTQ        DI, DI      // no x
+	JZ           unkept
+	VMOVUPS      Z4, (DI)
+	VMOVUPS      Z3, (DI)(R12*1)
+	ADDQ         $64, DI
+
+unkept:
+	DECQ    R9
+	JNZ     feature
+	VADDPS  Z13, Z12, Z12
+	VMOVUPS Z12, (R11)
+	VZEROUPPER
+	RET
