@@ -1,0 +1,151 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Fast predicts what a Predictor predicts, many times faster: sixteen points at
+// once, in single precision where that is enough. What is small or would suffer is
+// done in double precision as by the Predictor: the start, the base, the input, the
+// ensemble and all that follows.
+//
+// It has the Predictor's methods and semantics, and takes no memory after NewFast
+// either. Two things differ. Its numbers do so by some 10⁻⁵ of a standard deviation;
+// a model for which they do not is handed to a Predictor. And a start state may
+// need numbers beyond single precision's 10³⁸; then Predict is not ok.
+//
+// The time of a prediction depends on the model, the points, and on how many rows a
+// plan has. It does not depend on what numbers a query holds.
+//
+// Derivatives are the Predictor's, at its speed.
+type Fast struct {
+	plain *Predictor // predicts what is not done here, and holds what both have
+	c     *compiled  // nil = the plain one does everything
+	g     *grid
+	w     fastWork
+}
+
+// NewFast is New for a Fast. It proves that the Predictor reproduces the model's
+// self-checks, and holds itself against them.
+func NewFast(m *model.Model, times []float64) (*Fast, error) {
+	plain, err := New(m, times)
+	if err != nil {
+		return nil, err
+	}
+	return newFast(plain, compile(m, lanes.Best())), nil
+}
+
+// For returns a Fast of the same model for other times, which shares with f what
+// depends on the model alone. The two may be used by different goroutines.
+func (f *Fast) For(times []float64) (*Fast, error) {
+	m := f.plain.m
+	times, err := checkTimes(m, times)
+	if err != nil {
+		return nil, err
+	}
+	return newFast(build(m, times), f.c), nil
+}
+
+// newFast takes the memory; without a compiled model the plain one does everything.
+func newFast(plain *Predictor, c *compiled) *Fast {
+	f := &Fast{plain: plain, c: c}
+	if c == nil {
+		return f
+	}
+	f.g = newGrid(plain, c)
+	f.w = newFastWork(c, f.g, plain.start)
+	return f
+}
+
+// Model returns the model that is evaluated. It must not be changed.
+func (f *Fast) Model() *model.Model { return f.plain.m }
+
+// NewPrediction returns a prediction with memory for what Predict writes.
+func (f *Fast) NewPrediction() *Prediction { return f.plain.NewPrediction() }
+
+// Unit says what predicts: the name of the processor's unit, or "plain" for a model
+// that single precision or the vectors do not fit.
+func (f *Fast) Unit() string {
+	if f.c == nil {
+		return "plain"
+	}
+	return f.c.unit.String()
+}
+
+// Predict writes the distribution of the state over the horizon to dst. ok is
+// false if a number of the query or of the prediction is not finite; dst is then
+// not to be used. It panics if a length does not fit the model.
+func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
+	p := f.plain
+	if f.c == nil || dst.DMean != nil {
+		return p.Predict(dst, q)
+	}
+	p.lengths(dst, q)
+	if !allFinite(q.X0) || !allFinite(q.P0) || !allFinite(q.U) || !allFinite(q.Plan) {
+		return false
+	}
+	dst.Readout = p.signal(q)
+	f.start(q)
+	p.ratio = 0
+	for i := range f.c.members {
+		f.member(&f.c.members[i], f.w.means[i], dst.Readout)
+	}
+	p.novelty(dst)
+	for i := range f.c.refits {
+		f.member(&f.c.refits[i], f.w.means[len(f.c.members)+i], dst.Readout)
+	}
+	return f.finish(dst, q)
+}
+
+// checkTimes returns the times to predict at, the model's own for nil.
+func checkTimes(m *model.Model, times []float64) ([]float64, error) {
+	if times == nil {
+		times = make([]float64, m.Points)
+		for i := range times {
+			times[i] = m.Horizon * float64(i+1) / float64(m.Points)
+		}
+	}
+	if len(times) == 0 {
+		return nil, fmt.Errorf("no times to predict at")
+	}
+	for i, t := range times {
+		if !finite(t) {
+			return nil, fmt.Errorf("time %d is %g s; times must be finite", i, t)
+		}
+		if !(t > 0 && t <= m.Horizon*(1+1e-9)) && m.Displacement {
+			return nil, fmt.Errorf("time %d is %g s, outside the model's horizon (0, %g] s", i, t, m.Horizon)
+		}
+	}
+	return times, affordable(m, len(times))
+}
+
+// agreed is how far a Fast may be off a self-check, in the standard deviations of a
+// measurement; beyond it the model is left to the Predictor.
+const agreed = 1e-4
+
+// agrees tells whether the compiled model gives what the self-checks say.
+func (c *compiled) agrees() bool {
+	m := c.m
+	for i := range m.Checks {
+		s := &m.Checks[i]
+		f := newFast(build(m, s.Times), c)
+		got := f.NewPrediction()
+		q := Query{X0: s.X0, U: s.U}
+		if s.Readout == Plan && m.P > 0 {
+			q.Plan = s.Plan
+		}
+		if !f.Predict(got, &q) {
+			return false
+		}
+		for j, obs := range s.ObsStd {
+			if math.Abs(got.Mean[j]-s.Mean[j]) > agreed*obs || math.Abs(got.Std[j]-s.Std[j]) > agreed*obs || math.Abs(got.ObsStd[j]-obs) > agreed*obs {
+				return false
+			}
+		}
+	}
+	return true
+}

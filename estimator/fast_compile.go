@@ -1,0 +1,222 @@
+package estimator
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// compiled is what a Fast knows of a model alone: the numbers of the model rounded,
+// with the amplitudes multiplied in, in the order in which they are used.
+//
+// The inputs of the nets and the basis hardly vary over a horizon. A row is
+// [τ', x0, knots]: x0 is the same at all points, and so is every knot whose block of
+// time is over; a knot whose block has not begun is 0. What is left are the time and
+// the knots of the present block. So whatever is linear in a row is split in columns:
+// those that do not vary are added up once for a query, for all points, and only the
+// few others are multiplied point by point.
+//
+//	basis b = Σ_p τ'ᵖ v,  v = [1, x0, knots]:  C·b = Σ_p τ'ᵖ (const_p + C_p·varying)
+type compiled struct {
+	m         *model.Model
+	unit      lanes.Unit
+	members   []fastMember
+	refits    []fastMember
+	variances int // members that give one
+	powers    int // powers of τ' that are wanted anywhere, at least 2
+	fixed     int // columns of x0 and of the one: 1 + L
+	knots     int // columns of the knots: J·P
+}
+
+// fastMember is a member for the vectors.
+type fastMember struct {
+	e        *model.Member
+	first    firstLayer
+	hidden   []fastLayer // from the second on, but for the last
+	mu, z    fastLayer   // the last, in two parts
+	omega    []float32   // F/2×D, half turns
+	terms    int         // of the basis
+	variance bool
+	readouts []fastReadout // as many as posteriors
+}
+
+// firstLayer reads a row.
+type firstLayer struct {
+	layer   *mlp.Layer
+	time    []float64 // Out, the column of τ'
+	varying []float32 // panels, Out × knots
+}
+
+// fastLayer is a further layer.
+type fastLayer struct {
+	in, out int
+	w       []float32 // panels, out×in
+	b       []float32 // out, filled up to whole panels
+	act     mlp.Activation
+}
+
+// fastReadout is the posterior of all channels.
+type fastReadout struct {
+	waves   [][]float32 // K of F/2×2: weights of cosine and sine
+	fixed   []float64   // [term][column][K]: weights of the basis
+	varying [][]float32 // by term: panels, K × knots
+	factors []fastFactor
+}
+
+// fastFactor is the inverse factor of one channel, turned so that its basis comes
+// first: of the rows of the features F×(B+F), of those of the basis B×B. See turn.
+type fastFactor struct {
+	lower   []float32   // lower triangle, F×F
+	fixed   [][]float32 // by column, fixed ones and knots: panels of all rows × terms
+	varying [][]float32 // by term: panels, all rows × knots
+	prior   [2]float64  // of the features, of the basis for each unit of its square
+}
+
+// compile returns nil for a model that a Fast does not do.
+func compile(m *model.Model, unit lanes.Unit) *compiled {
+	L := m.Inputs.Lift.Dim()
+	c := &compiled{m: m, unit: unit, powers: 2, fixed: 1 + L, knots: m.Inputs.Knots * m.P}
+	for _, set := range []struct {
+		from []model.Member
+		to   *[]fastMember
+		mean bool
+	}{{m.Members, &c.members, false}, {m.Refits, &c.refits, true}} {
+		for i := range set.from {
+			e := &set.from[i]
+			head := &e.Map.Head
+			if e.Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
+				return nil
+			}
+			f := c.member(e, e.GivesVariance() && !set.mean)
+			if f.variance {
+				c.variances++
+			}
+			c.powers = max(c.powers, f.terms)
+			*set.to = append(*set.to, f)
+		}
+	}
+	if !c.agrees() {
+		return nil
+	}
+	return c
+}
+
+func (c *compiled) member(e *model.Member, variance bool) fastMember {
+	p := &e.Map
+	K, D := p.K, p.D
+	f := fastMember{e: e, terms: p.Basis.Terms, variance: variance}
+	for _, o := range p.Omega {
+		f.omega = append(f.omega, lanes.Single(o/math.Pi))
+	}
+	layers := append(append([]mlp.Layer(nil), p.Core.Layers...), p.Head.Layers...)
+	f.first = c.firstLayer(&layers[0])
+	for i := 1; i < len(layers)-1; i++ {
+		f.hidden = append(f.hidden, newFastLayer(&layers[i], 0, layers[i].Out))
+	}
+	last := &layers[len(layers)-1]
+	f.mu, f.z = newFastLayer(last, 0, K), newFastLayer(last, K, K+K*D)
+	for r := range e.Posterior {
+		f.readouts = append(f.readouts, c.readout(&f, &e.Posterior[r]))
+	}
+	return f
+}
+
+func (c *compiled) firstLayer(l *mlp.Layer) firstLayer {
+	f := firstLayer{layer: l, time: l.W[:l.Out], varying: make([]float32, lanes.Rows*lanes.Panels(l.Out)*c.knots)}
+	lanes.Pack(f.varying, l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })
+	return f
+}
+
+// newFastLayer takes the outputs from … to of a layer.
+func newFastLayer(l *mlp.Layer, from, to int) fastLayer {
+	n := to - from
+	panels := lanes.Panels(n)
+	f := fastLayer{in: l.In, out: n, act: l.Act, w: make([]float32, lanes.Rows*panels*l.In), b: make([]float32, lanes.Rows*panels)}
+	lanes.Pack(f.w, n, l.In, func(r, k int) float64 { return l.W[k*l.Out+from+r] })
+	lanes.Pack(f.b, n, 1, func(r, _ int) float64 { return l.B[from+r] })
+	return f
+}
+
+func (c *compiled) readout(f *fastMember, post *model.Posterior) fastReadout {
+	p := &f.e.Map
+	K, F, half := p.K, p.F, p.F/2
+	amp := amplitudes(f.e)
+	var out fastReadout
+	for k := range K {
+		w := make([]float32, F)
+		for j := range half {
+			w[2*j], w[2*j+1] = lanes.Single(amp[k][0]*post.Weights[k][j]), lanes.Single(amp[k][0]*post.Weights[k][half+j])
+		}
+		out.waves = append(out.waves, w)
+	}
+	width := c.fixed + c.knots
+	basis := func(term, column, k int) float64 { return amp[k][1] * post.Weights[k][F+term*width+column] }
+	for term := range f.terms {
+		for column := range width {
+			for k := range K {
+				out.fixed = append(out.fixed, basis(term, column, k))
+			}
+		}
+		v := make([]float32, lanes.Rows*lanes.Panels(K)*c.knots)
+		lanes.Pack(v, K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) })
+		out.varying = append(out.varying, v)
+	}
+	if f.variance {
+		for k := range K {
+			out.factors = append(out.factors, c.factor(f, post.InverseFactor[k], amp[k]))
+		}
+	}
+	return out
+}
+
+// amplitudes returns for each channel what its features and its basis are
+// multiplied with.
+func amplitudes(e *model.Member) [][2]float64 {
+	p := &e.Map
+	unit := math.Sqrt(2 / float64(max(p.F, 1)))
+	out := make([][2]float64, p.K)
+	for k := range out {
+		out[k] = [2]float64{math.Exp(p.LogAmp[2*k]) * unit, math.Exp(p.LogAmp[2*k+1])}
+	}
+	return out
+}
+
+func (c *compiled) factor(f *fastMember, inverse []float64, amp [2]float64) fastFactor {
+	F := f.e.Map.F
+	width := c.fixed + c.knots
+	B := f.terms * width
+	t := turn(inverse, F, B, amp)
+	row := F + B
+	out := fastFactor{lower: make([]float32, lanes.LowerSize(F)), prior: [2]float64{amp[0] * amp[0] * float64(F/2), amp[1] * amp[1]}}
+	lanes.PackLower(out.lower, F, func(r, k int) float64 { return t[r*row+B+k] })
+	if B == 0 {
+		return out
+	}
+	// All rows: those of the features, filled up to whole panels, then the basis'.
+	first := lanes.Panels(F)
+	panels := first + lanes.Panels(B)
+	at := func(r, term, column int) float64 {
+		if r >= first*lanes.Rows {
+			r += F - first*lanes.Rows
+		} else if r >= F {
+			return 0
+		}
+		if r >= F+B {
+			return 0
+		}
+		return t[r*row+term*width+column]
+	}
+	for column := range width {
+		v := make([]float32, lanes.Rows*panels*f.terms)
+		lanes.Pack(v, lanes.Rows*panels, f.terms, func(r, term int) float64 { return at(r, term, column) })
+		out.fixed = append(out.fixed, v)
+	}
+	for term := range f.terms {
+		v := make([]float32, lanes.Rows*panels*c.knots)
+		lanes.Pack(v, lanes.Rows*panels, c.knots, func(r, k int) float64 { return at(r, term, c.fixed+k) })
+		out.varying = append(out.varying, v)
+	}
+	return out
+}

@@ -1,0 +1,15 @@
+package estimator
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// NewFastOn is NewFast on a given unit.
+func NewFastOn(m *model.Model, times []float64, unit lanes.Unit) (*Fast, error) {
+	plain, err := New(m, times)
+	if err != nil {
+		return nil, err
+	}
+	return newFast(plain, compile(m, unit)), nil
+}

@@ -1,0 +1,67 @@
+package estimator
+
+import (
+	"math"
+)
+
+// finish turns means and variances of the members into the prediction: combine and
+// finish of a Predictor, point by point in double precision.
+func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
+	p, g, w, m := f.plain, f.g, &f.w, f.plain.m
+	K, n := m.K, len(g.times)
+	carried := q.P0 != nil && m.Displacement
+	if carried {
+		p.fill(q.X0)
+		p.startUncertainty(q, dst.Readout)
+	}
+	growth := 1.0
+	if int(dst.Readout) < len(m.Growth) {
+		growth = m.Region.Growth(dst.Distance, m.Growth[dst.Readout])
+	}
+	part := &g.parts[dst.Readout]
+	members, refits := w.means[:len(f.c.members)], w.means[len(f.c.members):]
+	perMember, perRefit := 1/float64(len(members)), 1/math.Max(float64(len(refits)), 1)
+	perVariance := 1 / float64(f.c.variances)
+	ok = true
+	for k := range K {
+		origin := 0.0
+		if m.Displacement {
+			origin = q.X0[k]
+		} else {
+			origin = m.Origin[k]
+		}
+		for lane, i := range g.order[:len(g.points)] {
+			j := k*n + lane
+			mean := 0.0
+			for _, e := range members {
+				mean += float64(e[j])
+			}
+			mean *= perMember
+			spread := 0.0
+			for _, e := range members {
+				d := float64(e[j]) - mean
+				spread += d * d
+			}
+			variance := w.v[j]*perVariance + spread*perMember
+			if len(refits) > 0 {
+				spread = 0
+				for _, e := range refits {
+					d := float64(e[j]) - mean
+					spread += d * d
+				}
+				variance = math.Max(variance, spread*perRefit)
+			}
+			state := variance*g.scale[j] + part.state[j]
+			if carried {
+				state += math.Max(0, p.carriedVar(i, k))
+			}
+			factor := growth * part.widen[j]
+			at := i*K + k
+			dst.Mean[at] = origin + w.base.base[k*len(g.points)+lane] + part.gain[j]*mean
+			dst.Std[at] = factor * math.Sqrt(state)
+			dst.ObsStd[at] = factor * math.Sqrt(state+part.obs[j])
+			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
+		}
+	}
+	return ok && finite(dst.OOD)
+}

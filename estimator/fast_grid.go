@@ -1,0 +1,150 @@
+package estimator
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// grid is what a Fast knows of a model and the times together. Points are put in
+// order of time, sixteen to a block; the last block is filled up with its last
+// point.
+type grid struct {
+	order  []int       // the point of each lane; −1 = a lane that fills up
+	times  []float64   // of each lane, s
+	points []float64   // N, s, in order of time
+	last   int         // lane of the last of the times as they were given
+	blocks []gridBlock // of Width lanes
+	powers []float32   // [block][power][Width] of τ'
+	rows   int         // rows of knots that vary, of all blocks
+
+	norm  []float64 // by number of terms: Σ_p τ'²ᵖ at the last point
+	scale []float64 // K×lanes: d·γ², squared
+	parts [model.Readouts]gridReadout
+}
+
+// gridBlock says which knots vary within a block: those before are over for all of
+// its points, those behind have not begun.
+type gridBlock struct {
+	from, to int // knots
+	row      int // the first of its rows of varying knots
+}
+
+// gridReadout is what is done to the ensemble of one readout, K×lanes each.
+type gridReadout struct {
+	gain  []float64 // η·d·γ
+	state []float64 // σ²d² − r
+	obs   []float64 // r: what a measurement adds
+	widen []float64 // calibration factor
+}
+
+func newGrid(p *Predictor, c *compiled) *grid {
+	m, N := p.m, len(p.times)
+	g := &grid{}
+	sorted := make([]int, N)
+	for i := range sorted {
+		sorted[i] = i
+	}
+	slices.SortStableFunc(sorted, func(a, b int) int {
+		switch {
+		case p.times[a] < p.times[b]:
+			return -1
+		case p.times[a] > p.times[b]:
+			return 1
+		}
+		return 0
+	})
+	n := (N + lanes.Width - 1) / lanes.Width * lanes.Width
+	source := make([]int, n) // of each lane, those that fill up included
+	for i := range n {
+		source[i] = sorted[min(i, N-1)]
+		g.times = append(g.times, p.times[source[i]])
+		if i < N {
+			g.order = append(g.order, sorted[i])
+			g.points = append(g.points, g.times[i])
+		} else {
+			g.order = append(g.order, -1)
+		}
+	}
+	g.last = slices.Index(g.order, N-1)
+	for i := 0; i < n; i += lanes.Width {
+		g.block(m, c, g.times[i:i+lanes.Width])
+	}
+	for terms := range c.powers + 1 {
+		sum := 0.0
+		for q := range terms {
+			sum += math.Pow(m.Inputs.Standard(g.times[g.last]), float64(2*q))
+		}
+		g.norm = append(g.norm, sum)
+	}
+	for k := range m.K {
+		for _, t := range g.times {
+			s := m.Scale[k] * gate(m, t)
+			g.scale = append(g.scale, s*s)
+		}
+	}
+	for r := range g.parts {
+		g.parts[r] = newGridReadout(p, g, Readout(r), source)
+	}
+	return g
+}
+
+// gate returns γ.
+func gate(m *model.Model, t float64) float64 {
+	if m.Displacement {
+		return t / m.Horizon
+	}
+	return 1
+}
+
+// block adds a block of points at the given times.
+func (g *grid) block(m *model.Model, c *compiled, times []float64) {
+	for q := range c.powers {
+		for _, t := range times {
+			g.powers = append(g.powers, lanes.Single(math.Pow(m.Inputs.Standard(t), float64(q))))
+		}
+	}
+	b := gridBlock{row: g.rows}
+	if !m.Inputs.Causal {
+		b.from, b.to = m.Inputs.Knots, m.Inputs.Knots
+	} else {
+		length := m.Horizon / float64(m.Inputs.Knots)
+		for b.from < m.Inputs.Knots && float64(b.from+1)*length <= times[0] {
+			b.from++
+		}
+		for b.to = b.from; b.to < m.Inputs.Knots && float64(b.to)*length < times[len(times)-1]; {
+			b.to++
+		}
+	}
+	g.rows += (b.to - b.from) * m.P
+	g.blocks = append(g.blocks, b)
+}
+
+func newGridReadout(p *Predictor, g *grid, r Readout, source []int) gridReadout {
+	m, K, Q := p.m, p.m.K, len(p.m.NoiseKnots)
+	var out gridReadout
+	for k := range K {
+		for lane, i := range source {
+			weights, d2 := p.noise[i*Q:(i+1)*Q], m.Scale[k]*m.Scale[k]
+			noise := 0.0
+			for e := range m.Members {
+				noise += math.Exp(2 * dot(weights, m.Members[e].At(r).LogSigma[k*Q:(k+1)*Q]))
+			}
+			noise *= d2 / float64(len(m.Members))
+			state, obs := 0.0, noise
+			if m.Displacement {
+				obs = math.Min(m.Sensor[k], noise)
+				state = noise - obs
+			}
+			widen := 1.0
+			if int(r) < len(m.Widen) {
+				widen = dot(weights, m.Widen[r][k*Q:(k+1)*Q])
+			}
+			out.gain = append(out.gain, p.gain[r].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
+			out.state, out.obs, out.widen = append(out.state, state), append(out.obs, obs), append(out.widen, widen)
+		}
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package estimator
+
+import (
+	"github.com/tphakala/simd/f32"
+
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// member writes the means of one member, output units without base and γ, to means
+// (K×lanes) and adds its variances, without γ², to v and what novelty wants of them
+// to the ratio.
+func (f *Fast) member(e *fastMember, means []float32, readout Readout) {
+	post := &e.readouts[min(int(readout), len(e.readouts)-1)]
+	f.net(e, post, means)
+	for k := range f.plain.m.K {
+		f.channel(e, post, k, means)
+	}
+}
+
+// net evaluates the nets of a member and what the basis adds to the means, block by
+// block: z and means.
+func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
+	c, w, u, K, n := f.c, &f.w, f.c.unit, f.plain.m.K, len(f.g.times)
+	D := e.e.Map.D
+	width, basis := e.first.layer.Out, w.basis[:e.terms*K]
+	f.firstFixed(&e.first)
+	f.basisFixed(e, post)
+	over := 0 // knots that are among what does not vary
+	for i := range f.g.blocks {
+		b := &f.g.blocks[i]
+		powers := f.g.powers[i*c.powers*lanes.Width : (i+1)*c.powers*lanes.Width]
+		for ; over < b.from*f.plain.m.P; over++ {
+			f.firstKnot(&e.first, over)
+			f.basisKnot(e, post, over)
+		}
+		// First layer: constant and time, then the knots that vary.
+		fixed := w.fixedPart(width, 2, func(row, power int) float64 {
+			if power == 0 {
+				return w.first[row]
+			}
+			return e.first.time[row]
+		})
+		parts := append(w.parts[:0], lanes.Part{L: fixed, X: powers, K: 2})
+		parts = f.varying(parts, e.first.varying, b, 0, 0)
+		x := w.hidden[0]
+		u.Product(x, lanes.Panels(width), parts)
+		activate(u, e.first.layer.Act, x[:lanes.Panels(width)*lanes.Rows*lanes.Width])
+		for l := range e.hidden {
+			y := w.hidden[(l+1)%2]
+			e.hidden[l].forward(u, w, powers, x, y)
+			x = y
+		}
+		// Means: head and basis together.
+		terms := max(e.terms, 1)
+		fixed = w.fixedPart(K, terms, func(row, power int) float64 {
+			v := 0.0
+			if power < e.terms {
+				v = basis[power*K+row]
+			}
+			if power == 0 {
+				v += float64(e.mu.b[row])
+			}
+			return v
+		})
+		parts = append(w.parts[:0], lanes.Part{L: fixed, X: powers, K: terms}, lanes.Part{L: e.mu.w, X: x, K: e.mu.in})
+		for term, v := range post.varying {
+			parts = f.varying(parts, v, b, term, 0)
+		}
+		u.Product(w.mu, lanes.Panels(K), parts)
+		for k := range K {
+			copy(means[k*n+i*lanes.Width:(k*n+(i+1)*lanes.Width)], w.mu[k*lanes.Width:])
+		}
+		rows := lanes.Panels(K*D) * lanes.Rows * lanes.Width
+		e.z.forward(u, w, powers, x, w.z[i*rows:(i+1)*rows])
+	}
+}
+
+// firstFixed sets first to what does not vary of the first layer, the knots apart.
+func (f *Fast) firstFixed(l *firstLayer) {
+	w := &f.w
+	n := l.layer.Out
+	sum := w.first[:n]
+	copy(sum, l.layer.B)
+	for column, v := range w.fixed[1:] {
+		for r, c := range l.layer.W[(1+column)*n : (2+column)*n] {
+			sum[r] += v * c
+		}
+	}
+}
+
+// firstKnot adds a knot whose block of time is over.
+func (f *Fast) firstKnot(l *firstLayer, knot int) {
+	n, v := l.layer.Out, f.w.knots[knot]
+	column := f.c.fixed + knot
+	for r, c := range l.layer.W[column*n : (column+1)*n] {
+		f.w.first[r] += v * c
+	}
+}
+
+// basisFixed sets basis to what does not vary of the means, the knots apart.
+func (f *Fast) basisFixed(e *fastMember, post *fastReadout) {
+	clear(f.w.basis)
+	for column, v := range f.w.fixed {
+		f.basisColumn(e, post, column, v)
+	}
+}
+
+func (f *Fast) basisKnot(e *fastMember, post *fastReadout, knot int) {
+	f.basisColumn(e, post, f.c.fixed+knot, f.w.knots[knot])
+}
+
+func (f *Fast) basisColumn(e *fastMember, post *fastReadout, column int, v float64) {
+	K, width := f.plain.m.K, f.c.fixed+f.c.knots
+	for term := range e.terms {
+		sum := f.w.basis[term*K : (term+1)*K]
+		for k, c := range post.fixed[(term*width+column)*K : (term*width+column+1)*K] {
+			sum[k] += v * c
+		}
+	}
+}
+
+// varying adds to parts the columns of a panel matrix, Out × knots, that vary within
+// a block, from panel first on.
+func (f *Fast) varying(parts []lanes.Part, l []float32, b *gridBlock, power, first int) []lanes.Part {
+	P, all := f.plain.m.P, f.c.knots
+	n := (b.to - b.from) * P
+	if n == 0 {
+		return parts
+	}
+	return append(parts, lanes.Part{
+		L: l[(first*all+b.from*P)*lanes.Rows:], X: f.w.varying[power][b.row*lanes.Width:],
+		K: n, Skip: (all - n) * lanes.Rows,
+	})
+}
+
+// forward evaluates the layer at one block.
+func (l *fastLayer) forward(u lanes.Unit, w *fastWork, powers, x, y []float32) {
+	panels := lanes.Panels(l.out)
+	parts := append(w.parts[:0], lanes.Part{L: l.b, X: powers, K: 1}, lanes.Part{L: l.w, X: x, K: l.in})
+	u.Product(y, panels, parts)
+	activate(u, l.act, y[:panels*lanes.Rows*lanes.Width])
+}
+
+func activate(u lanes.Unit, a mlp.Activation, y []float32) {
+	switch a {
+	case mlp.Sigmoid:
+		u.Logistic(y, 1, 1, 0)
+	case mlp.Tanh:
+		u.Logistic(y, 2, 2, -1)
+	}
+}
+
+// fixedPart returns the panels of rows × columns numbers, rounded. They are valid
+// until the next.
+func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64) []float32 {
+	out := w.single[:lanes.Panels(rows)*lanes.Rows*columns]
+	lanes.Pack(out, rows, columns, at)
+	return out
+}
+
+// channel adds the random features of a channel to its means, and evaluates its
+// variance if the member gives one.
+func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32) {
+	c, w, u, n := f.c, &f.w, f.c.unit, len(f.g.times)
+	D := e.e.Map.D
+	rows := lanes.Panels(f.plain.m.K*D) * lanes.Rows * lanes.Width
+	var x []float32
+	var factor *fastFactor
+	if e.variance {
+		x, factor = w.x, &post.factors[k]
+		F := e.e.Map.F
+		clear(x[F*lanes.Width : lanes.Panels(F)*lanes.Rows*lanes.Width]) // no number may stand there that 0 does not cancel
+		f.factorFixed(e, factor)
+	}
+	over := 0
+	for i := range f.g.blocks {
+		mean := means[k*n+i*lanes.Width : k*n+(i+1)*lanes.Width]
+		u.Waves(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*lanes.Width:], D)
+		if !e.variance {
+			continue
+		}
+		b := &f.g.blocks[i]
+		for ; over < b.from*f.plain.m.P; over++ {
+			f.factorColumn(e, factor, c.fixed+over, w.knots[over])
+		}
+		f.variance(e, factor, i)
+		v := w.v[k*n+i*lanes.Width:]
+		for lane, s := range w.squares {
+			v[lane] += float64(s)
+		}
+		if i == f.g.last/lanes.Width {
+			f.plain.ratio += float64(w.squares[f.g.last%lanes.Width]) / (factor.prior[0] + factor.prior[1]*w.square*f.g.norm[e.terms])
+		}
+	}
+}
+
+// variance writes ‖L⁻¹φ‖²/γ² of one block to squares, from the features in x and
+// what does not vary in turned.
+func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
+	c, w, b := f.c, &f.w, &f.g.blocks[block]
+	F, B := e.e.Map.F, e.terms*(c.fixed+c.knots)
+	powers := f.g.powers[block*c.powers*lanes.Width:]
+	clear(w.squares[:])
+	first := lanes.Panels(F)
+	for i, group := range [2]struct{ panel, panels int }{{0, first}, {first, lanes.Panels(B)}} {
+		parts := w.parts[:0]
+		if e.terms > 0 {
+			parts = append(parts, lanes.Part{L: w.turned[group.panel*lanes.Rows*e.terms:], X: powers, K: e.terms})
+		}
+		for term, v := range t.varying {
+			parts = f.varying(parts, v, b, term, group.panel)
+		}
+		if i == 0 {
+			parts = append(parts, lanes.Part{L: t.lower, X: w.x, K: lanes.Rows, Grow: lanes.Rows})
+		}
+		if group.panels > 0 {
+			c.unit.SumSquares(w.squares[:], group.panels, parts)
+		}
+	}
+}
+
+// factorFixed sets turned to what does not vary of a factor times the basis, the
+// knots apart.
+func (f *Fast) factorFixed(e *fastMember, t *fastFactor) {
+	clear(f.w.turned)
+	if e.terms == 0 {
+		return
+	}
+	for column, v := range f.w.fixed {
+		f.factorColumn(e, t, column, v)
+	}
+}
+
+func (f *Fast) factorColumn(e *fastMember, t *fastFactor, column int, v float64) {
+	if e.terms > 0 {
+		f32.AddScaled(f.w.turned[:len(t.fixed[column])], lanes.Single(v), t.fixed[column])
+	}
+}

@@ -1,0 +1,63 @@
+package estimator
+
+import "github.com/dgm-robotics/dgm/estimator/lanes"
+
+// fastWork is the memory of a Fast.
+type fastWork struct {
+	fixed   []float64   // 1+L: one, x0 lifted
+	knots   []float64   // J·P at the end of their blocks of time
+	varying [][]float32 // by power: [row of grid][Width], τ'ᵖ·knots
+	square  float64     // ‖v‖² of the row at the last of the times
+	base    fastBase
+
+	first  []float64    // of the first layer: the sum of what does not vary
+	basis  []float64    // [term][K]: the same of the means
+	turned []float32    // panels × terms: the same of a factor
+	single []float32    // such a sum, rounded, as panels
+	parts  []lanes.Part // of a product, empty
+	hidden [2][]float32 // [row][Width], of one block
+	mu     []float32    // [K][Width], of one block
+	z      []float32    // [block][K·D][Width]
+	x      []float32    // [F, to whole panels][Width], of one channel and block
+
+	squares [lanes.Width]float32 // ‖L⁻¹φ‖², of one channel and block
+	means   [][]float32          // by member and refit: K×lanes, without γ
+	v       []float64            // K×lanes, sum over members, without γ²
+}
+
+func newFastWork(c *compiled, g *grid, b *Base) fastWork {
+	m, n := c.m, len(g.times)
+	K := m.K
+	w := fastWork{
+		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), base: newFastBase(b, g.points),
+		mu: make([]float32, lanes.Panels(K)*lanes.Rows*lanes.Width), v: make([]float64, K*n),
+	}
+	var first, terms, turned, single, hidden, parts, z, x int
+	for _, set := range [][]fastMember{c.members, c.refits} {
+		for i := range set {
+			e := &set[i]
+			p := &e.e.Map
+			outs := []int{e.first.layer.Out}
+			for l := range e.hidden {
+				outs = append(outs, e.hidden[l].out)
+			}
+			for _, out := range outs {
+				hidden = max(hidden, lanes.Panels(out)*lanes.Rows)
+			}
+			first, terms = max(first, outs[0]), max(terms, e.terms)
+			single = max(single, 2*lanes.Panels(outs[0])*lanes.Rows, max(e.terms, 1)*lanes.Panels(K)*lanes.Rows)
+			turned = max(turned, e.terms*lanes.Rows*(lanes.Panels(p.F)+lanes.Panels(e.terms*(c.fixed+c.knots))))
+			parts = max(parts, 3+e.terms)
+			z, x = max(z, lanes.Panels(K*p.D)*lanes.Rows), max(x, lanes.Panels(p.F)*lanes.Rows)
+			w.means = append(w.means, make([]float32, K*n))
+		}
+	}
+	for range c.powers {
+		w.varying = append(w.varying, make([]float32, g.rows*lanes.Width))
+	}
+	w.first, w.basis, w.turned, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, turned), make([]float32, single)
+	w.parts = make([]lanes.Part, 0, parts)
+	w.hidden = [2][]float32{make([]float32, hidden*lanes.Width), make([]float32, hidden*lanes.Width)}
+	w.z, w.x = make([]float32, z*n), make([]float32, x*lanes.Width)
+	return w
+}
