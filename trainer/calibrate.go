@@ -34,8 +34,10 @@ const (
 	widest = 3
 	// steepest is the largest growth that is tried, growthStep the grid of them.
 	steepest, growthStep = 1.5, 0.05
-	// mostGrowth is the largest factor by distance: farther out nothing was seen that
-	// could tell, and the prediction is flagged.
+	// beyond is how much farther than the folds have seen the law is believed, and
+	// mostGrowth the largest factor by distance: from there on nobody can tell, and the
+	// prediction is flagged.
+	beyond     = 3
 	mostGrowth = 10
 	// normal95 is the 95 % point of |z|.
 	normal95 = 1.959964
@@ -54,6 +56,13 @@ func calibrate(m *model.Model, folds []*outcomes, on FoldConfig, reach *law) law
 	r := region.Region{Near: l.near, Far: l.far}
 	if on.Growth {
 		l.growth = growth(&r, folds)
+	}
+	if reach == nil {
+		l.far *= beyond
+		if l.growth > 0 {
+			l.far = math.Min(l.far, l.near*math.Pow(mostGrowth, 1/l.growth))
+		}
+		r.Far = l.far
 	}
 	at := factors(m, folds, &r, l.growth, on.Factors)
 	Q := len(m.NoiseKnots)
