@@ -24,6 +24,10 @@
 //   - A median step below 50 µs or from 1 s upwards is an error, because it
 //     nearly always means that the unit of time is wrong (any_rate = true allows
 //     it).
+//   - Four columns of an [[attitude]] become roll, pitch and yaw, unwrapped within a
+//     segment; where they are not of length 1 they are NaN, counted and noted.
+//   - kinematics = "quadrotor" says that states are those of a rigid body. Where the
+//     data contradict it, it is an error (package kinematics).
 //   - A state without a derivative in the map gets one where the data show it
 //     (package derivative); derivative = "none" says that there is none.
 //

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
@@ -49,7 +50,10 @@ func Import(ctx context.Context, m *Map, inputs []string, out string, progress f
 	}
 	s := &Summary{Out: out}
 	header := flightlog.Header{Vehicle: m.Vehicle, Channels: m.channels(), Source: source(inputs)}
-	if s.Found, s.Near, err = job.detect(ctx, header.Channels); err != nil {
+	if header.Kinematics, err = m.kinematics(); err != nil {
+		return nil, err
+	}
+	if s.Found, s.Near, err = job.detect(ctx, &header); err != nil {
 		return nil, err
 	}
 	for _, f := range s.Found {
@@ -87,35 +91,47 @@ type job struct {
 	progress func(float64)
 	total    int64 // bytes of both passes
 	done     int64 // bytes of the files read to their end
+	remarks  []string
 }
 
 // detect reads everything once: what is wrong is found before anything is
 // written, and derivatives before the header is.
-func (j *job) detect(ctx context.Context, all []channel.Channel) (found, near []derivative.Found, err error) {
-	states := channel.Select(all, channel.State)
+func (j *job) detect(ctx context.Context, h *flightlog.Header) (found, near []derivative.Found, err error) {
+	states := channel.Select(h.Channels, channel.State)
+	law := kinematics.New(h.Kinematics, states)
 	for i := range states {
 		// What the map says is final, "none" as well.
-		states[i].Derivative = j.m.find(states[i].Name).Derivative
+		states[i].Derivative = j.m.declared(states[i].Name)
 	}
 	detector := derivative.New(states)
 	err = j.each(ctx, newOddities(j.m), func(r *row) error {
 		if r.begins {
 			detector.Break()
+			law.Break()
 		}
 		detector.Add(r.t, r.x)
+		law.Add(r.t, r.x)
 		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	wrong, remarks := law.Result()
+	if wrong != nil {
+		return nil, nil, &Error{File: j.m.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
+	}
+	j.remarks = remarks
 	found, near = detector.Found()
 	return found, near, nil
 }
 
-// find returns the named channel, which is there.
-func (m *Map) find(name string) *Channel {
+// declared returns what the map says is the derivative of a channel.
+func (m *Map) declared(name string) string {
 	i := slices.IndexFunc(m.Channels, func(c Channel) bool { return c.Name == name })
-	return &m.Channels[i]
+	if i < 0 {
+		return "" // one of an attitude
+	}
+	return m.Channels[i].Derivative
 }
 
 // write reads everything again, into the log.
@@ -138,7 +154,7 @@ func (j *job) write(ctx context.Context, file *flightlog.File, s *Summary) error
 	if err != nil {
 		return err
 	}
-	s.Remarks = seen.Texts(j.m.Time.OnDuplicate, j.m.Time.OnBackwards, s.Rows)
+	s.Remarks = append(seen.Texts(j.m.Time.OnDuplicate, j.m.Time.OnBackwards, s.Rows), j.remarks...)
 	for _, text := range s.Remarks {
 		if err := file.Note(last, text); err != nil {
 			return err

@@ -11,15 +11,19 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Map says how tables become a log: the content of map.toml.
 type Map struct {
-	Vehicle  string    `toml:"vehicle"` // one token, as in the subjects of its messages
-	Time     Time      `toml:"time"`
-	Channels []Channel `toml:"channel"`
+	Vehicle    string          `toml:"vehicle"` // one token, as in the subjects of its messages
+	Time       Time            `toml:"time"`
+	Channels   []Channel       `toml:"channel"`
+	Attitudes  []Attitude      `toml:"attitude"`   // (optional) quaternions: three channels each, after the others
+	Kinematics string          `toml:"kinematics"` // (optional) quadrotor: states are those of a rigid body
+	Body       kinematics.Body `toml:"body"`       // (optional) which; defaults to the usual names
 
 	file string // its name, for errors
 }
@@ -170,7 +174,7 @@ func (m *Map) check() error {
 		return bad("time.on_backwards", quote(string(t.OnBackwards))+" is not known", "write error, segment or keep")
 	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep:
 		return bad("time.on_duplicate", quote(string(t.OnDuplicate))+" is not known", "write error, drop or keep")
-	case len(m.Channels) == 0:
+	case len(m.Channels)+len(m.Attitudes) == 0:
 		return bad("channel", "there is none", "describe each channel under [[channel]]")
 	}
 	for i, c := range m.Channels {
@@ -188,9 +192,18 @@ func (m *Map) check() error {
 			return bad(field, fmt.Sprintf("offset %v is not finite", c.Offset), "value = scale * column + offset")
 		}
 	}
+	for i := range m.Attitudes {
+		a := &m.Attitudes[i]
+		if reason, mend := a.check(); reason != "" {
+			return bad(fmt.Sprintf("attitude %d", i+1), reason, mend)
+		}
+	}
 	all := m.channels()
 	if err := channel.Check(all); err != nil {
 		return bad("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(all, channel.State)), ", "))
+	}
+	if _, err := m.kinematics(); err != nil {
+		return bad("kinematics", err.Error(), "correct it, or the names under [body]; state channels here: "+strings.Join(channel.Names(channel.Select(all, channel.State)), ", "))
 	}
 	return nil
 }
@@ -216,5 +229,13 @@ func (m *Map) channels() []channel.Channel {
 		all = append(all, channel.Channel{Name: c.Name, Unit: c.Unit, Role: c.Role, Derivative: d,
 			Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: c.Frame})
 	}
+	for i := range m.Attitudes {
+		all = append(all, m.Attitudes[i].channels()...)
+	}
 	return all
+}
+
+// kinematics returns what the map declares of its states.
+func (m *Map) kinematics() (channel.Kinematics, error) {
+	return kinematics.Declare(m.Kinematics, &m.Body, channel.Select(m.channels(), channel.State))
 }

@@ -3,6 +3,7 @@ package csv
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 )
 
 // Oddities counts what is no error and what the user should know.
@@ -11,7 +12,8 @@ type Oddities struct {
 	Backwards  Count     // rows before which the time runs backwards
 	Gaps       Count     // rows before which there is more than max_gap
 	LongestGap int64     // ns
-	Missing    []Missing // per channel, in the map's order
+	Missing    []Missing // per channel, in the map's order, then per attitude
+	Crooked    []Missing // per attitude: rows whose quaternion is not of length 1 and became NaN
 }
 
 // Missing counts the rows in which a channel was not measured.
@@ -49,6 +51,10 @@ func newOddities(m *Map) *Oddities {
 	for _, c := range m.Channels {
 		o.Missing = append(o.Missing, Missing{Channel: c.Name})
 	}
+	for i := range m.Attitudes {
+		names := Missing{Channel: strings.Join(m.Attitudes[i].names(), ", ")}
+		o.Missing, o.Crooked = append(o.Missing, names), append(o.Crooked, names)
+	}
 	return o
 }
 
@@ -71,6 +77,11 @@ func (o *Oddities) Texts(duplicates, backwards Policy, rows int) []string {
 	}
 	if o.Gaps.N > 0 {
 		out = append(out, fmt.Sprintf("%d gaps longer than max_gap, the longest %s, %s", o.Gaps.N, seconds(o.LongestGap), o.Gaps.where()))
+	}
+	for _, m := range o.Crooked {
+		if m.N > 0 {
+			out = append(out, fmt.Sprintf("quaternion of %q was not of length 1 in %d of %d rows, which hold nothing (NaN) there, %s", m.Channel, m.N, rows, m.where()))
+		}
 	}
 	for _, m := range o.Missing {
 		switch {

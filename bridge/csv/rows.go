@@ -37,6 +37,7 @@ type rows struct {
 	columnAt   []int       // of each channel
 	timesAt    []int       // of each channel: the column that is its factor, or −1
 	dst        [][]float64 // of each channel: the cell in row's vectors that it fills, as a slice of one
+	turnings   []turning   // of the map's attitudes
 	row        row
 
 	started bool  // a row was read
@@ -63,6 +64,9 @@ func newRows(m *Map, path string, named bool, seen *Oddities) (*rows, error) {
 			wanted = append(wanted, c.Times)
 		}
 	}
+	for i := range m.Attitudes {
+		wanted = append(wanted, m.Attitudes[i].Columns...)
+	}
 	t, err := openTable(path, wanted)
 	if err != nil {
 		return nil, err
@@ -85,6 +89,18 @@ func newRows(m *Map, path string, named bool, seen *Oddities) (*rows, error) {
 		r.timesAt = append(r.timesAt, factor)
 		r.dst = append(r.dst, free[c.Role][:1:1])
 		free[c.Role] = free[c.Role][1:]
+	}
+	for i := range m.Attitudes {
+		a := &m.Attitudes[i]
+		turn := turning{a: a, missing: &seen.Missing[len(m.Channels)+i], crooked: &seen.Crooked[i].Count}
+		for k, c := range a.columns() {
+			turn.at[k] = t.index(c)
+		}
+		for k, c := range a.channels() {
+			turn.dst[k] = free[c.Role][:1:1]
+			free[c.Role] = free[c.Role][1:]
+		}
+		r.turnings = append(r.turnings, turn)
 	}
 	return r, nil
 }
@@ -123,6 +139,11 @@ func (r *rows) next() (*row, error) {
 		}
 		for i := range r.m.Channels {
 			if r.dst[i][0], err = r.value(i, cells); err != nil {
+				return nil, err
+			}
+		}
+		for i := range r.turnings {
+			if err = r.attitude(&r.turnings[i], cells); err != nil {
 				return nil, err
 			}
 		}

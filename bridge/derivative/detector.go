@@ -189,6 +189,22 @@ func (d *Detector) taken(name string) bool {
 	return false
 }
 
+// Slope returns, for channels i and j of the states, the slope of i's rate of change
+// on j and their correlation, of either sign, for the length of stretches at which
+// they correlate best. ok is false where there is too little to say.
+func (d *Detector) Slope(i, j int) (slope, corr float64, ok bool) {
+	for l := range d.lengths {
+		m := &d.lengths[l].pairs[i*d.K+j]
+		if m.n < stretchesMin || m.xx <= 0 || m.yy <= 0 {
+			continue
+		}
+		if c := m.xy / math.Sqrt(m.xx*m.yy); math.Abs(c) > math.Abs(corr) {
+			slope, corr, ok = m.xy/m.xx, c, true
+		}
+	}
+	return slope, corr, ok
+}
+
 // best returns slope and correlation for the length at which a pair correlates
 // best.
 func (d *Detector) best(i, j int) (slope, corr float64) {

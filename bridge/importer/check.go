@@ -2,8 +2,10 @@ package importer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -49,7 +51,28 @@ func (m *Map) Check() error {
 	if err := channel.Check(m.header(nil)); err != nil {
 		return bad("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(m.header(nil), channel.State)), ", "))
 	}
+	if m.eachless() {
+		if _, err := m.declared(m.header(nil)); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// eachless says whether all channels have their names in the map.
+func (m *Map) eachless() bool {
+	return !slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Each != "" })
+}
+
+// declared returns the kinematics that the map declares of channels.
+func (m *Map) declared(all []channel.Channel) (channel.Kinematics, error) {
+	states := channel.Select(all, channel.State)
+	k, err := kinematics.Declare(m.Kinematics, &m.Body, states)
+	if err != nil {
+		return k, &MapError{File: m.file, Field: "kinematics", Reason: err.Error(),
+			Mend: "correct it, or the names under [body]; state channels here: " + strings.Join(channel.Names(states), ", ")}
+	}
+	return k, nil
 }
 
 // names of the channels that c describes.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -93,8 +94,10 @@ type job struct {
 	files  []*survey
 	plan   *plan
 	passes int
-	at     int       // files read so far, in all passes
-	counts rowCounts // of the last pass
+	// what the map declares of the states that are left
+	kinematics channel.Kinematics
+	at         int       // files read so far, in all passes
+	counts     rowCounts // of the last pass
 }
 
 // tell reports progress within a file.
@@ -119,8 +122,11 @@ func (j *job) checkOut() error {
 }
 
 // wantsData says whether the data must be looked at before they are written: for
-// a derivative that the map does not declare, or for channels that may be still.
+// a derivative that the map does not declare, for kinematics that it does, or for channels that may be still.
 func (j *job) wantsData() bool {
+	if j.Map.Kinematics != "" {
+		return true
+	}
 	for i := range j.Map.Channels {
 		c := &j.Map.Channels[i]
 		for k := range c.names() {
@@ -147,12 +153,19 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		states[i].Derivative = declared[states[i].Name]
 	}
 	d := derivative.New(states)
+	claimed, err := j.Map.declared(states)
+	if err != nil {
+		return err
+	}
+	law := kinematics.New(claimed, states)
 	x, u, aux := newSpread(len(states)), newSpread(len(channel.Select(j.plan.header, channel.Input))), newSpread(len(channel.Select(j.plan.header, channel.Aux)))
-	err := j.rows(ctx, nil, func(r *row) error {
+	err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			d.Break()
+			law.Break()
 		}
 		d.Add(r.t, r.x)
+		law.Add(r.t, r.x)
 		x.add(r.x)
 		u.add(r.u)
 		aux.add(r.aux)
@@ -163,6 +176,19 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	}
 	if left := j.plan.still(map[channel.Role]*spread{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
 		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
+	}
+	wrong, remarks := law.Result()
+	switch {
+	case wrong != nil && j.Map.preset:
+		remarks = []string{"kinematics left out: " + wrong.Reason}
+		j.Map.Kinematics, j.Map.Body = "", kinematics.Body{}
+	case wrong != nil:
+		return &MapError{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
+	}
+	j.plan.leftOut = append(j.plan.leftOut, remarks...)
+	// Of what does not move nothing is declared.
+	if j.kinematics, err = j.Map.declared(j.plan.header); err != nil {
+		return err
 	}
 	found, near := d.Found()
 	there := func(f derivative.Found) bool {
@@ -187,7 +213,7 @@ const maxTexts = 1000
 
 // write reads everything again, into the log.
 func (j *job) write(ctx context.Context, s *Summary) error {
-	file, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.plan.header, Source: j.source()})
+	file, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.plan.header, Source: j.source(), Kinematics: j.kinematics})
 	if err != nil {
 		return err
 	}

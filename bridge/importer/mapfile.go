@@ -11,6 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -22,7 +23,11 @@ type Map struct {
 	Phases   []Phase   `toml:"phase"`
 	Channels []Channel `toml:"channel"`
 
-	file string // its name, for errors
+	Kinematics string          `toml:"kinematics"` // (optional) quadrotor: states are those of a rigid body
+	Body       kinematics.Body `toml:"body"`       // (optional) which; defaults to the usual names
+
+	file   string // its name, for errors
+	preset bool   // nobody wrote it for this log: what the data contradict is left out
 }
 
 // Time says where rows and segments begin.

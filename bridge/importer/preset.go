@@ -42,5 +42,9 @@ func Preset(name string) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseMap("preset "+name, []byte(text))
+	m, err := ParseMap("preset "+name, []byte(text))
+	if err == nil {
+		m.preset = true
+	}
+	return m, err
 }

@@ -43,7 +43,22 @@ columns:
     noise = 0.01                 # optional: known std of the sensor
     scale = 1.0                  # optional: value = scale * column + offset
     offset = 0.0
-    frame = "ned"                # optional, free text`,
+    frame = "ned"                # optional, free text
+    [[attitude]]                 # optional: a quaternion becomes roll, pitch and yaw
+    columns = ["qw", "qx", "qy", "qz"]
+    order = "wxyz"               # or xyzw
+    axes = "enu-flu"             # optional: those of the quaternion, or ned-frd
+    frames = "ned-frd"           # optional: those of the log
+
+    # A rigid body that flies: kinematics = "quadrotor", beside vehicle, says that the states x, y, z
+    # move by vx, vy, vz, and roll, pitch, yaw by the body's rates p, q, r. It is held against the data.
+    # Other names, a sign that is turned, a velocity in axes of the body:
+    # [body]
+    # position = ["x", "y", "-z"]
+    # velocity = ["u", "v", "w"]
+    # axes = "body"
+    # attitude = ["phi", "theta", "psi"]
+    # rates = ["p", "q", "r"]`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, inputs []string) error {
 			if err := cli.Outputs("--out", append([]string{mapFile}, inputs...), []string{out}); err != nil {

@@ -36,6 +36,25 @@ func (k *Kinematics) Equal(o *Kinematics) bool {
 		slices.Equal(k.Attitude, o.Attitude) && slices.Equal(k.Rates, o.Rates)
 }
 
+// String says it in one line; nothing where nothing is declared.
+func (k *Kinematics) String() string {
+	if k.Law == "" {
+		return ""
+	}
+	var parts []string
+	if len(k.Position) > 0 {
+		axes := "the world"
+		if k.InBody {
+			axes = "the body"
+		}
+		parts = append(parts, fmt.Sprintf("%s by %s in axes of %s", strings.Join(k.Position, ", "), strings.Join(k.Velocity, ", "), axes))
+	}
+	if len(k.Attitude) > 0 {
+		parts = append(parts, fmt.Sprintf("%s by %s", strings.Join(k.Attitude, ", "), strings.Join(k.Rates, ", ")))
+	}
+	return k.Law + ": " + strings.Join(parts, "; ")
+}
+
 // Check returns the first contradiction with a list of channels, or nil.
 func (k *Kinematics) Check(all []Channel) error {
 	if k.Law == "" {

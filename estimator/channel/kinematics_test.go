@@ -26,6 +26,9 @@ func TestKinematicsNameWhatIsWrong(t *testing.T) {
 	if err := k.Check(all); err != nil {
 		t.Fatal(err)
 	}
+	if got, want := k.String(), "quadrotor: x, y, -z by vx, vy, vz in axes of the body; roll, -pitch, yaw by p, q, r"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
 	var none channel.Kinematics
 	if err := none.Check(nil); err != nil {
 		t.Errorf("nothing declared is refused: %v", err)

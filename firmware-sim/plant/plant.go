@@ -39,6 +39,8 @@ type Plant struct {
 	High     []float64         // K, uniformly between Low and High
 	U0       []float64         // P, inputs where nothing commands them
 
+	Kinematics channel.Kinematics // (optional) of a rigid body, as its logs declare it
+
 	// F sets dst (K) to dx/dt at state x (K), inputs u (P), parameters p (Q).
 	F func(dst, x, u, p []float64)
 

@@ -36,6 +36,10 @@ func Quadrotor() Plant {
 			angle("phi", ""), angle("theta", ""), angle("psi", ""),
 			position("x", "world, z up"), position("y", "world, z up"), position("z", "world, z up"),
 		},
+		Kinematics: channel.Kinematics{
+			Law: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "v", "w"},
+			Attitude: []string{"phi", "theta", "psi"}, Rates: []string{"p", "q", "r"}, InBody: true,
+		},
 		Inputs: []channel.Channel{input("F1", "N"), input("F2", "N"), input("F3", "N"), input("F4", "N")},
 		Params: []Param{
 			{"m", "kg", 0.1}, {"Ixx", "kg·m²", 0.62e-3}, {"Iyy", "kg·m²", 1.13e-3},

@@ -32,7 +32,7 @@ const pause = 1_000_000_000
 
 // Header returns the header of the log, or of the log of the truth.
 func (o *Options) Header(truth bool) flightlog.Header {
-	return flightlog.Header{Vehicle: o.Vehicle, Source: o.Source, Channels: o.Robot.Channels(truth)}
+	return flightlog.Header{Vehicle: o.Vehicle, Source: o.Source, Channels: o.Robot.Channels(truth), Kinematics: o.Robot.Plant.Kinematics}
 }
 
 // Run writes all segments to log and, where truth is not nil, the exact states

@@ -13,6 +13,7 @@ type Report struct {
 	Version  int       `json:"version"`
 	Vehicle  string    `json:"vehicle"`
 	Source   string    `json:"source,omitempty"`
+	Law      string    `json:"kinematics,omitempty"` // which states move others, in words
 	Bytes    int64     `json:"bytes"`
 	States   int       `json:"states"`
 	Inputs   int       `json:"inputs"`

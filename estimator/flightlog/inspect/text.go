@@ -21,6 +21,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Source != "" {
 		fmt.Fprintf(&b, "made by %s\n", plain(r.Source))
 	}
+	if r.Law != "" {
+		fmt.Fprintf(&b, "kinematics %s\n", plain(r.Law))
+	}
 	b.WriteString("\n")
 	r.writeChannels(&b)
 	b.WriteString("\n")

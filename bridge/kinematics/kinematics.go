@@ -1,0 +1,194 @@
+// Package kinematics reads what a map declares of a robot as a rigid body, and
+// holds it against the data before it goes into a log.
+//
+// A law that contradicts its log would do worse than none: an autopilot's pitch
+// may point the other way than the textbook's, a rate may be in degrees. So for
+// every channel that a law moves, its rate of change is compared with what the law
+// says of it, by the slope of stretches of several lengths (package derivative): it
+// is 1 where the law holds.
+package kinematics
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/bridge/derivative"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
+)
+
+// Body is the table [body] of a map: which states are those of a rigid body. A
+// minus before a name says that the state has the opposite sign.
+type Body struct {
+	Position []string `toml:"position"` // (optional) along the world's x, y, z; defaults to x, y, z
+	Velocity []string `toml:"velocity"` // (optional) defaults to vx, vy, vz; to u, v, w in axes of the body
+	Attitude []string `toml:"attitude"` // (optional) defaults to roll, pitch, yaw
+	Rates    []string `toml:"rates"`    // (optional) about the body's x, y, z; defaults to p, q, r
+	Axes     string   `toml:"axes"`     // (optional) of the velocity: world or body; defaults to world
+}
+
+func (b *Body) empty() bool {
+	return len(b.Position)+len(b.Velocity)+len(b.Attitude)+len(b.Rates) == 0 && b.Axes == ""
+}
+
+// Declare returns what kinematics = law and a table [body] say of states. Pairs
+// that the table does not name are taken by their usual names where they are
+// there.
+func Declare(law string, b *Body, states []channel.Channel) (k channel.Kinematics, err error) {
+	switch {
+	case law == "" && b.empty():
+		return k, nil
+	case law == "":
+		return k, fmt.Errorf("there is a table [body] without kinematics = %q", channel.Quadrotor)
+	case b.Axes != "" && b.Axes != "world" && b.Axes != "body":
+		return k, fmt.Errorf("axes %q of the velocity are neither world nor body", b.Axes)
+	}
+	k = channel.Kinematics{Law: law, InBody: b.Axes == "body"}
+	velocity := []string{"vx", "vy", "vz"}
+	if k.InBody {
+		velocity = []string{"u", "v", "w"}
+	}
+	k.Position, k.Velocity = pair(b.Position, b.Velocity, []string{"x", "y", "z"}, velocity, states)
+	k.Attitude, k.Rates = pair(b.Attitude, b.Rates, []string{"roll", "pitch", "yaw"}, []string{"p", "q", "r"}, states)
+	return k, k.Check(states)
+}
+
+// pair completes what is named of two groups by the usual names. Where neither is
+// named, both are left out unless all six are there.
+func pair(a, b, usualA, usualB []string, states []channel.Channel) (outA, outB []string) {
+	named := len(a)+len(b) > 0
+	if len(a) == 0 {
+		a = usualA
+	}
+	if len(b) == 0 {
+		b = usualB
+	}
+	for _, name := range slices.Concat(a, b) {
+		if plain, _ := channel.Signed(name); !named && channel.Index(states, plain) < 0 {
+			return nil, nil
+		}
+	}
+	return a, b
+}
+
+const (
+	slopeMin, slopeMax = 0.75, 1.33 // estimators' velocities lag behind and lean to zero by some percent
+	correlationMin     = 0.5        // below it a channel says nothing about its law
+)
+
+// Contradiction says that a channel does not move as its law says.
+type Contradiction struct {
+	Channel            string
+	Slope, Correlation float64 // of its rate of change on what the law says
+	Reason, Mend       string
+}
+
+// Checker compares samples with a declaration, in memory that does not depend on
+// their number.
+type Checker struct {
+	declared channel.Kinematics
+	body     rollout.Body
+	moved    []int // states that the laws move
+	rate     []float64
+	row      []float64 // of each: the state, and the rate by its law
+	detector *derivative.Detector
+	names    []string
+}
+
+// New returns a Checker of what is declared of states; what is must have passed
+// its Check.
+func New(k channel.Kinematics, states []channel.Channel) *Checker {
+	body, err := rollout.NewBody(&k, states)
+	if err != nil {
+		panic("kinematics: " + err.Error())
+	}
+	c := &Checker{declared: k, body: body, rate: make([]float64, len(states))}
+	var pairs []channel.Channel
+	for i, s := range states {
+		if body.Moves(i) {
+			c.moved, c.names = append(c.moved, i), append(c.names, s.Name)
+			pairs = append(pairs, channel.Channel{Name: s.Name, Period: s.Period}, channel.Channel{Name: s.Name + " by its law"})
+		}
+	}
+	c.row = make([]float64, len(pairs))
+	c.detector = derivative.New(pairs)
+	return c
+}
+
+// Break says that the next sample does not continue the last one.
+func (c *Checker) Break() { c.detector.Break() }
+
+// Add takes the next sample: time t (ns), states x (K), NaN = not measured.
+func (c *Checker) Add(t int64, x []float64) {
+	if len(c.moved) == 0 {
+		return
+	}
+	c.body.RatesAt(c.rate, x)
+	for i, k := range c.moved {
+		c.row[2*i], c.row[2*i+1] = x[k], c.rate[k]
+	}
+	c.detector.Add(t, c.row)
+}
+
+// Result returns the worst contradiction, or nil, and remarks on channels of which
+// the data say nothing.
+func (c *Checker) Result() (worst *Contradiction, remarks []string) {
+	if k := &c.declared; k.Law != "" && len(k.Position) == 0 {
+		remarks = append(remarks, "kinematics: of position and velocity nothing is declared: name the states under [body]")
+	} else if k.Law != "" && len(k.Attitude) == 0 {
+		remarks = append(remarks, "kinematics: of attitude and rates nothing is declared: name the states under [body]")
+	}
+	for i, name := range c.names {
+		slope, corr, ok := c.detector.Slope(2*i, 2*i+1)
+		switch {
+		case !ok || corr < correlationMin && corr > -correlationMin:
+			remarks = append(remarks, fmt.Sprintf("kinematics: the data do not show whether %s moves as declared (correlation %.2f): it moves too little, or is noisy", name, corr))
+		case slope < slopeMin || slope > slopeMax:
+			if worst == nil || corr*corr > worst.Correlation*worst.Correlation {
+				worst = &Contradiction{Channel: name, Slope: slope, Correlation: corr}
+			}
+		}
+	}
+	if worst != nil {
+		c.explain(worst)
+	}
+	return worst, remarks
+}
+
+// explain says what a contradiction looks like.
+func (c *Checker) explain(w *Contradiction) {
+	w.Reason = fmt.Sprintf("the data contradict it: %s moves at %.4g times the rate that the other states say (correlation %.3f)", w.Channel, w.Slope, w.Correlation)
+	field := "position"
+	for _, name := range c.declared.Attitude {
+		if plain, _ := channel.Signed(name); plain == w.Channel {
+			field = "attitude"
+		}
+	}
+	switch {
+	case w.Slope < 0 && w.Slope > -slopeMax && w.Slope < -slopeMin:
+		w.Mend = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, c.turned(field, w.Channel))
+	case field == "attitude" && (w.Slope > 50 && w.Slope < 65 || w.Slope > 0.015 && w.Slope < 0.02):
+		w.Mend = "attitude and rates must be in one unit: rad and rad/s, or deg and deg/s; correct a scale in the map"
+	default:
+		w.Mend = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[c.declared.InBody])
+	}
+}
+
+// turned writes a group with the sign of one of its names turned.
+func (c *Checker) turned(field, name string) string {
+	names := slices.Clone(map[string][]string{"position": c.declared.Position, "attitude": c.declared.Attitude}[field])
+	text := "["
+	for i, n := range names {
+		plain, sign := channel.Signed(n)
+		if plain == name {
+			if n = "-" + plain; sign < 0 {
+				n = plain
+			}
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%q", n)
+	}
+	return text + "]"
+}

@@ -1,0 +1,141 @@
+package kinematics
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
+)
+
+// usual lists the states of a vehicle by their usual names.
+func usual(period float64) (all []channel.Channel) {
+	for _, name := range []string{"x", "y", "z", "vx", "vy", "vz", "roll", "pitch", "yaw", "p", "q", "r"} {
+		c := channel.Channel{Name: name, Role: channel.State}
+		if len(name) > 2 {
+			c.Period = period
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// fly feeds a checker of what is declared with a noisy flight that follows the usual
+// law, as edit leaves it.
+func fly(t *testing.T, k channel.Kinematics, seconds float64, edit func(x []float64)) *Checker {
+	t.Helper()
+	states := usual(channel.Angle)
+	truth, err := Declare(channel.Quadrotor, &Body{}, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := rollout.NewBody(&truth, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	c := New(k, states)
+	x, rate, seen := make([]float64, 12), make([]float64, 12), make([]float64, 12)
+	const dt, fine = 0.01, 10
+	for i := range int(seconds / dt) {
+		copy(seen, x)
+		for j := range seen {
+			seen[j] += 0.003 * rng.NormFloat64()
+		}
+		seen[8] = math.Remainder(seen[8], channel.Angle) // an angle may be wrapped
+		if edit != nil {
+			edit(seen)
+		}
+		c.Add(int64(i)*1e7, seen)
+		for s := range fine {
+			at := dt * (float64(i) + float64(s)/fine)
+			for j, of := range []int{3, 4, 5, 9, 10, 11} {
+				x[of] = math.Sin((1.5+0.3*float64(j))*at + float64(j))
+			}
+			body.RatesAt(rate, x)
+			for _, of := range []int{0, 1, 2, 6, 7, 8} {
+				x[of] += dt / fine * rate[of]
+			}
+		}
+	}
+	return c
+}
+
+func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
+	usual := usual(channel.Angle)
+	declare := func(b Body) channel.Kinematics {
+		k, err := Declare(channel.Quadrotor, &b, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	for _, c := range []struct {
+		name    string
+		body    Body
+		edit    func(x []float64)
+		channel string // that contradicts; "" = none does
+		slope   float64
+		mend    string
+	}{
+		{name: "as it is"},
+		{name: "pitch turned", edit: func(x []float64) { x[7] = -x[7] }, channel: "pitch", slope: -1, mend: `attitude = ["roll", "-pitch", "yaw"]`},
+		{name: "pitch turned and declared so", edit: func(x []float64) { x[7] = -x[7] }, body: Body{Attitude: []string{"roll", "-pitch", "yaw"}}},
+		{name: "declared turned", body: Body{Position: []string{"x", "y", "-z"}}, channel: "z", slope: -1, mend: `position = ["x", "y", "z"]`},
+		{name: "rates in degrees", edit: func(x []float64) { x[9] *= 180 / math.Pi; x[10] *= 180 / math.Pi; x[11] *= 180 / math.Pi },
+			slope: math.Pi / 180, mend: "one unit"},
+		{name: "in millimetres", edit: func(x []float64) { x[0] *= 1000 }, channel: "x", slope: 1000, mend: "units"},
+	} {
+		wrong, remarks := fly(t, declare(c.body), 30, c.edit).Result()
+		if len(remarks) > 0 && wrong == nil {
+			t.Errorf("%s: %v", c.name, remarks)
+		}
+		if (wrong != nil) != (c.mend != "") {
+			t.Errorf("%s: %+v", c.name, wrong)
+			continue
+		}
+		if wrong != nil && (c.channel != "" && wrong.Channel != c.channel || math.Abs(wrong.Slope/c.slope-1) > 0.1 || !strings.Contains(wrong.Mend, c.mend)) {
+			t.Errorf("%s: %+v", c.name, wrong)
+		}
+	}
+	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "z moves") {
+		t.Errorf("a height that stands still: %+v, %q", wrong, remarks)
+	}
+	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(); wrong != nil || len(remarks) != 6 {
+		t.Errorf("two samples: %+v, %q", wrong, remarks)
+	}
+}
+
+func TestDeclare(t *testing.T) {
+	all := usual(channel.Angle)
+	for _, c := range []struct {
+		law  string
+		body Body
+		says string // of the error; "" = none
+	}{
+		{"", Body{}, ""},
+		{"", Body{Rates: []string{"p", "q", "r"}}, "without kinematics"},
+		{"car", Body{}, `"car" is not known`},
+		{"quadrotor", Body{}, ""},
+		{"quadrotor", Body{Axes: "wind"}, "neither world nor body"},
+		{"quadrotor", Body{Axes: "body", Velocity: []string{"vx", "vy", "vz"}}, ""},
+		{"quadrotor", Body{Attitude: []string{"phi", "theta", "psi"}}, `"phi" is not a state`},
+	} {
+		k, err := Declare(c.law, &c.body, all)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%q %+v: %v", c.law, c.body, err)
+		}
+		if c.says == "" && c.law != "" && (len(k.Position) != 3 || len(k.Rates) != 3) {
+			t.Errorf("%+v declares %+v", c.body, k)
+		}
+	}
+	// What is not there by its usual names is left out.
+	if k, err := Declare("quadrotor", &Body{}, all[6:]); err != nil || k.Position != nil || len(k.Attitude) != 3 {
+		t.Errorf("without a position: %+v, %v", k, err)
+	}
+	if _, err := Declare("quadrotor", &Body{}, all[:3]); err == nil {
+		t.Error("three positions alone are a rigid body")
+	}
+}
