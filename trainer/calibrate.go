@@ -168,7 +168,7 @@ func growth(r *region.Region, folds []*outcomes) float64 {
 // errors and those of all channels together have equal say, and so have the folds:
 // one that the others could not prepare for must not widen what all the rest find
 // right. Where the folds would narrow, they do so only as far as they agree: the
-// mean of their logarithms plus its standard error, at most to 1.
+// mean of their logarithms plus half of its standard error, at most to 1.
 func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64, on bool) [][]float64 {
 	out := make([][]float64, len(folds[0].times))
 	n := float64(len(folds))
@@ -198,7 +198,7 @@ func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64,
 			mean := sum[k] / n
 			if mean < 0 {
 				variance := math.Max(0, squares[k]/n-mean*mean)
-				mean = math.Min(0, mean+math.Sqrt(variance/math.Max(1, n-1)))
+				mean = math.Min(0, mean+0.5*math.Sqrt(variance/math.Max(1, n-1)))
 			}
 			out[i][k] = math.Exp(mean)
 		}
