@@ -59,6 +59,7 @@ func (c *checker) check() Result {
 		c.clipped(k)
 	}
 	c.fillings()
+	c.gimbal()
 	c.pairs(lots)
 	for _, lot := range lots {
 		c.within(lot, c.dynamics)

@@ -11,7 +11,7 @@ func Check(log *flightlog.Log, opt Options) Result { return newChecker(log, opt)
 
 func newChecker(log *flightlog.Log, opt Options) *checker {
 	c := &checker{opt: opt}
-	c.channels = log.Channels
+	c.channels, c.law = log.Channels, log.Kinematics
 	roles := [][]int{
 		places(log.Channels, channel.State), places(log.Channels, channel.Input), places(log.Channels, channel.Aux),
 	}

@@ -9,6 +9,7 @@ import (
 // record is a log by columns.
 type record struct {
 	channels []channel.Channel
+	law      channel.Kinematics
 	segs     []*segment
 }
 
