@@ -110,7 +110,7 @@ var storeys = []storey{
 	},
 	{
 		"estimator/model/artificial",
-		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/region"},
+		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/region", "estimator/rollout"},
 		"models for measuring what surrounds them need no data and no training",
 	},
 	{
@@ -232,8 +232,8 @@ var guests = []guest{
 	},
 	{
 		"github.com/tphakala/simd",
-		[]string{"estimator"},
-		"vectors of the processor, for what flies: a tenth of the time, and the rounding that goes with it",
+		[]string{"estimator", "cmd/dgm-bench"},
+		"vectors of the processor, for what flies and for what it is measured against: a tenth of the time, and the rounding that goes with it",
 	},
 	{
 		"gonum.org/v1/gonum/lapack",

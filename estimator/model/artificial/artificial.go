@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 )
 
 // Size is the size of a model.
@@ -22,26 +23,38 @@ type Size struct {
 	Basis    int     // (optional) terms of the linear basis; 0 = none
 	Points   int     // default points over the horizon
 	Horizon  float64 // s
+	Members  int     // (optional) of which the first gives variances, all give means; defaults to 1
+	D        int     // (optional) smoother features of a channel; defaults to 3
+	Core     []int   // (optional) widths of the core; one = linear, else sigmoids; defaults to 10-5
+	Equation int     // (optional) degree of the difference equation that it starts from, which a linear one accompanies
+	Paper    bool    // (optional) the paper's form; else the windows form
 }
 
 // Quadrotor is the size of a quadrotor's model with one member and no basis.
 var Quadrotor = Size{K: 12, P: 4, Features: 100, Points: 100, Horizon: 1}
 
-// New returns a model in the windows form: one member, core 10-5, D = 3, both
-// readouts sharing a posterior. It panics if the size is not one.
+// New returns a model, both readouts of which share a posterior. It panics if the
+// size is not one.
 func New(s Size, seed uint64) *model.Model {
 	rng := rand.New(rand.NewPCG(seed, 0))
+	if s.Core == nil {
+		s.Core = []int{10, 5}
+	}
+	if s.D == 0 {
+		s.D = 3
+	}
 	m := &model.Model{
-		Vehicle: "artificial", K: s.K, P: s.P, Horizon: s.Horizon, Points: s.Points, Displacement: true,
+		Vehicle: "artificial", K: s.K, P: s.P, Horizon: s.Horizon, Points: s.Points, Displacement: !s.Paper,
 		NoiseKnots: []float64{0, 0.1, 1},
 		Inputs: feature.Inputs{
-			Horizon: s.Horizon, TimeMean: s.Horizon / 2, TimeStd: s.Horizon / math.Sqrt(12), Causal: true,
+			Horizon: s.Horizon, TimeMean: s.Horizon / 2, TimeStd: s.Horizon / math.Sqrt(12), Causal: !s.Paper,
 		},
 		Provenance: model.Provenance{Tool: "artificial", Seed: seed},
 	}
 	for k := range s.K {
 		m.Channels = append(m.Channels, channel.Channel{Name: fmt.Sprintf("x%d", k), Unit: "m", Role: channel.State})
 		m.Scale = append(m.Scale, 1)
+		m.Origin = append(m.Origin, 0)
 		m.Sensor = append(m.Sensor, 1e-4)
 	}
 	m.Inputs.Lift = channel.NewLift(m.Channels)
@@ -53,7 +66,18 @@ func New(s Size, seed uint64) *model.Model {
 		m.Inputs.InputMean = append(m.Inputs.InputMean, 0)
 		m.Inputs.InputStd = append(m.Inputs.InputStd, 1)
 	}
-	m.Members = []model.Member{member(s, m, rng)}
+	for i := range max(s.Members, 1) {
+		m.Members = append(m.Members, member(s, m, rng))
+		if i > 0 {
+			m.Members[i].Posterior[0].InverseFactor = nil
+		}
+	}
+	if s.Equation > 0 {
+		m.Prior, m.Companion = equation(m, s.Equation, rng), equation(m, 1, rng)
+		for range s.K * len(m.NoiseKnots) {
+			m.Blend = append(m.Blend, 0.5)
+		}
+	}
 	m.Region = around(m.Inputs.Lift.Dim(), rng)
 	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
 	m.Dynamics.Net.Glorot(rng)
@@ -64,9 +88,14 @@ func New(s Size, seed uint64) *model.Model {
 }
 
 func member(s Size, m *model.Model, rng *rand.Rand) model.Member {
-	sig := []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid}
+	acts := make([]mlp.Activation, len(s.Core))
+	if len(acts) > 1 {
+		for i := range acts {
+			acts[i] = mlp.Sigmoid
+		}
+	}
 	e := model.Member{
-		Map:       feature.NewMap(m.Inputs.Dim(), s.K, 3, s.Features, []int{10, 5}, sig, feature.Basis{Terms: s.Basis}, true),
+		Map:       feature.NewMap(m.Inputs.Dim(), s.K, s.D, s.Features, s.Core, acts, feature.Basis{Terms: s.Basis}, !s.Paper),
 		OmegaSeed: rng.Uint64(),
 	}
 	e.Map.Core.Glorot(rng)
@@ -92,6 +121,19 @@ func member(s Size, m *model.Model, rng *rand.Rand) model.Member {
 	}
 	e.Posterior = []model.Posterior{p}
 	return e
+}
+
+// equation is a difference equation of a twentieth of the horizon a step.
+func equation(m *model.Model, degree int, rng *rand.Rand) rollout.Model {
+	r := rollout.Model{Step: m.Horizon / 20, Degree: degree, Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd}
+	for range r.Lift.Dim() + m.P {
+		r.Bound = append(r.Bound, 4)
+	}
+	r.Weights = make([]float64, r.Terms()*m.K)
+	for i := range r.Weights {
+		r.Weights[i] = 0.01 * rng.NormFloat64()
+	}
+	return r
 }
 
 // around describes states around zero by as many reference points as a trained

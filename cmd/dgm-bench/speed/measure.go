@@ -1,0 +1,107 @@
+package speed
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+)
+
+// least keeps the least of times.
+type least float64
+
+// run takes the time that f takes by the clock on the wall.
+func (l *least) run(f func()) time.Duration {
+	began := time.Now()
+	f()
+	d := time.Since(began)
+	l.keep(d)
+	return d
+}
+
+// runLong takes the time that the processor spends on f: what takes milliseconds
+// is interrupted on a computer that does something else too.
+func (l *least) runLong(f func()) {
+	began := busy()
+	f()
+	l.keep(busy() - began)
+}
+
+func (l *least) keep(d time.Duration) {
+	if *l == 0 || float64(d) < float64(*l) {
+		*l = least(d)
+	}
+}
+
+func (l least) us() float64 { return math.Round(float64(l)/10) / 100 }
+
+// measure runs all in turns for a while.
+func (j *job) measure(duration time.Duration) (row, error) {
+	times := make([]float64, j.points)
+	for i := range times {
+		times[i] = j.m.Horizon * float64(i+1) / float64(j.points)
+	}
+	plain, err := estimator.New(j.m, times)
+	if err != nil {
+		return row{}, err
+	}
+	fast, err := estimator.NewFast(j.m, times)
+	if err != nil {
+		return row{}, err
+	}
+	sampled := newMonteCarlo(j.m, times)
+	asked := queries(j.m, 24)
+	query := estimator.Query{X0: asked[0]}
+	dst := plain.NewPrediction()
+	predicted := true
+	run := func(p interface {
+		Predict(*estimator.Prediction, *estimator.Query) bool
+	}) func() {
+		return func() { predicted = p.Predict(dst, &query) && predicted }
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const rounds = 2000
+	var slow, quick, monte, joined, spin least
+	perQuery := make([]least, len(asked))
+	var all []float64
+	operations := 0
+	for end := time.Now().Add(duration); time.Now().Before(end) || len(all) < 100; {
+		slow.runLong(run(plain))
+		monte.runLong(func() { predicted = sampled.oneByOne(asked[0]) && predicted })
+		joined.runLong(func() { predicted = sampled.together(asked[0]) && predicted })
+		run(fast)() // finds its memory
+		for range 50 {
+			all = append(all, float64(quick.run(run(fast))))
+		}
+		for i, x := range asked {
+			query.X0 = x
+			for range 4 {
+				perQuery[i].run(run(fast))
+			}
+		}
+		query.X0 = asked[0]
+		for range 5 {
+			spin.run(func() { operations = lanes.Best().Spin(rounds) })
+		}
+	}
+	if !predicted {
+		return row{}, fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
+	}
+	slices.Sort(all)
+	slices.Sort(perQuery)
+	multiplyAdds, _ := fast.Work()
+	rate := float64(multiplyAdds) / float64(quick)
+	return row{
+		System: j.system, Form: j.form, Features: j.m.Members[0].Map.F, Points: j.points, Members: len(j.m.Members), Unit: fast.Unit(),
+		Plain: slow.us(), Fast: quick.us(), FastP99: least(all[len(all)*99/100]).us(), MonteCarlo: monte.us(), Together: joined.us(),
+		Worst:  math.Round(100*float64(perQuery[len(perQuery)-1]/perQuery[len(perQuery)/2])) / 100,
+		Allocs: testing.AllocsPerRun(10, run(fast)),
+		Peak:   math.Round(1000*rate*float64(spin)/float64(operations)) / 1000,
+		Rate:   math.Round(20*rate) / 10,
+	}, nil
+}

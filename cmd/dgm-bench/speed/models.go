@@ -1,0 +1,191 @@
+package speed
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+)
+
+// job is what one row measures.
+type job struct {
+	system, form string
+	m            *model.Model
+	points       int
+}
+
+// standard returns the rows without a model of one's own.
+func standard(points []int) []job {
+	var jobs []job
+	add := func(p *plant.Plant, form string, features int, counts []int) {
+		if points != nil {
+			counts = points
+		}
+		for _, n := range counts {
+			jobs = append(jobs, job{system: p.Name, form: form, m: invented(p, form, features), points: n})
+		}
+	}
+	for _, name := range []string{"lotka-volterra", "lorenz", "double-pendulum", "quadrotor"} {
+		p, _ := plant.Named(name)
+		for _, features := range []int{50, 100, 200} {
+			counts := []int{100}
+			if name == "quadrotor" && features == 100 {
+				counts = []int{20, 50, 100}
+			}
+			add(&p, "paper", features, counts)
+		}
+		counts := []int{100}
+		if name == "quadrotor" {
+			counts = []int{20, 50, 100}
+		}
+		add(&p, "default", 100, counts)
+	}
+	return jobs
+}
+
+// ofFile returns the rows of a model file.
+func ofFile(m *model.Model, points []int) []job {
+	if points == nil {
+		points = []int{m.Points}
+	}
+	var jobs []job
+	for _, n := range points {
+		jobs = append(jobs, job{system: m.Vehicle, form: "file", m: m, points: n})
+	}
+	return jobs
+}
+
+// invented returns an artificial model of a system's size, with dynamics that follow
+// the system.
+func invented(p *plant.Plant, form string, features int) *model.Model {
+	s := artificial.Size{K: len(p.States), Features: features, Points: 100, Horizon: p.Duration, Paper: true}
+	if form == "default" {
+		s.Paper, s.P, s.Basis, s.Members, s.D, s.Core, s.Equation = false, len(p.Inputs), 2, 3, 3, []int{32, 32}, 2
+	}
+	m := artificial.New(s, 1)
+	follow(m, p)
+	return m
+}
+
+// follow makes the dynamics net of a model follow a plant where it flies: the last
+// layer is fitted, the ones before it are as they were drawn, but steeper.
+func follow(m *model.Model, p *plant.Plant) {
+	const samples = 2000
+	K := m.K
+	states := flown(p, samples)
+	lift := &m.Inputs.Lift
+	for l, k := range lift.Of {
+		mean, square := 0.0, 0.0
+		for i := range samples {
+			mean += states[i*K+k] / samples
+			square += states[i*K+k] * states[i*K+k] / samples
+		}
+		lift.Mean[l], lift.Std[l] = mean, math.Sqrt(max(square-mean*mean, 1e-6))
+		m.Scale[k] = lift.Std[l]
+		m.Sensor[k] *= m.Scale[k] * m.Scale[k]
+	}
+	layers := m.Dynamics.Net.Layers
+	for i := range layers[:len(layers)-1] {
+		for j := range layers[i].W {
+			layers[i].W[j] *= 3
+		}
+	}
+	net := newNet(m)
+	last := &layers[len(layers)-1]
+	H := last.In + 1
+	normal, right := make([]float64, H*H), make([]float64, H*K)
+	params := make([]float64, len(p.Params))
+	for i, c := range p.Params {
+		params[i] = c.Value
+	}
+	slope, hidden := make([]float64, K), make([]float64, H)
+	for i := range samples {
+		x := states[i*K : (i+1)*K]
+		p.F(slope, x, p.U0, params)
+		net.hiddenAt(hidden[:H-1], x)
+		hidden[H-1] = 1
+		for a, v := range hidden {
+			for b, w := range hidden {
+				normal[a*H+b] += v * w
+			}
+			for k := range K {
+				right[a*K+k] += v * slope[k] * m.Inputs.TimeStd / m.Scale[k]
+			}
+		}
+	}
+	for a := range H {
+		normal[a*H+a] += 1e-3
+	}
+	solve(normal, right, K)
+	clear(last.W)
+	for k := range K {
+		for a := range H - 1 {
+			last.W[a*last.Out+k] = right[a*K+k]
+		}
+		last.B[k], last.B[K+k] = right[(H-1)*K+k], -3
+	}
+}
+
+// flown returns states (n×K) of the plant's default flight.
+func flown(p *plant.Plant, n int) []float64 {
+	K := len(p.States)
+	params := make([]float64, len(p.Params))
+	for i, c := range p.Params {
+		params[i] = c.Value
+	}
+	times, states := make([]float64, n), make([]float64, n*K)
+	for i := range times {
+		times[i] = p.Duration * float64(i+1) / float64(n)
+	}
+	d := ode.NewDopri5(K, ode.Config{Dense: true})
+	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, times)
+	return states
+}
+
+// solve replaces right (n×k) by a⁻¹·right for a positive definite a (n×n), by
+// elimination.
+func solve(a, right []float64, k int) {
+	n := len(right) / k
+	for i := range n {
+		for r := range n {
+			if r == i {
+				continue
+			}
+			f := a[r*n+i] / a[i*n+i]
+			for c := i; c < n; c++ {
+				a[r*n+c] -= f * a[i*n+c]
+			}
+			for c := range k {
+				right[r*k+c] -= f * right[i*k+c]
+			}
+		}
+	}
+	for i := range n {
+		for c := range k {
+			right[i*k+c] /= a[i*n+i]
+		}
+	}
+}
+
+// queries returns different queries of a model: usual ones, none at all, and
+// numbers far outside of anything, large and small.
+func queries(m *model.Model, n int) [][]float64 {
+	rng := rand.New(rand.NewPCG(3, 1))
+	lift := &m.Inputs.Lift
+	out := make([][]float64, n)
+	for i := range out {
+		x := make([]float64, m.K)
+		for l, k := range lift.Of {
+			size := []float64{1, 1, 1, 1, 0, 30, 1e-20, 1e-300}[i%8]
+			x[k] = lift.Mean[l] + size*lift.Std[l]*rng.NormFloat64()
+			if i%8 >= 6 {
+				x[k] = size * rng.NormFloat64()
+			}
+		}
+		out[i] = x
+	}
+	return out
+}

@@ -1,0 +1,133 @@
+package speed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+)
+
+// bench runs the command with arguments.
+func bench(out io.Writer, args ...string) (code int, said string) {
+	var messages bytes.Buffer
+	c := Command()
+	c.SetArgs(args)
+	c.SetOut(out)
+	c.SetErr(&messages)
+	code = cli.Run(context.Background(), c)
+	return code, messages.String()
+}
+
+func TestDocument(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 10, Points: 7, Horizon: 1, Members: 2, Basis: 1}, 1)
+	file := filepath.Join(t.TempDir(), "m.dgm")
+	if err := model.WriteFile(file, m); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if code, said := bench(&out, "--json", "--model", file, "--points", "3,20", "--duration", "1ms"); code != cli.Done {
+		t.Fatalf("code %d: %s", code, said)
+	}
+	var doc map[string][]map[string]any
+	d := json.NewDecoder(&out)
+	if err := d.Decode(&doc); err != nil || d.More() || len(doc) != 1 || len(doc["predict"]) != 2 {
+		t.Fatalf("%v: %v", err, doc)
+	}
+	for i, r := range doc["predict"] {
+		var keys []string
+		for k := range r {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		if got := strings.Join(keys, " "); got != "allocs fast_p99_us fast_us features fma_peak_fraction form gflops members montecarlo_together_us montecarlo_us plain_us points system unit worst_input" {
+			t.Errorf("fields %s", got)
+		}
+		if r["system"] != "artificial" || r["features"] != 10.0 || r["points"] != []float64{3, 20}[i] || r["members"] != 2.0 || r["allocs"] != 0.0 {
+			t.Errorf("row %d: %v", i, r)
+		}
+		fast, p99, peak := r["fast_us"].(float64), r["fast_p99_us"].(float64), r["fma_peak_fraction"].(float64)
+		if !(fast > 0 && fast <= p99) || !(peak > 0 && peak < 1) || !(r["montecarlo_us"].(float64) > r["montecarlo_together_us"].(float64)) {
+			t.Errorf("row %d: %v", i, r)
+		}
+	}
+	out.Reset()
+	if err := table(&out, []row{{System: "lorenz", Fast: 31.4, Peak: 0.5}}); err != nil || !strings.Contains(out.String(), "31.4") || !strings.Contains(out.String(), " 50%") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	for _, args := range [][]string{{"--points", "0"}, {"--duration", "0s"}, {"--speed"}, {"file"}} {
+		if code, said := bench(io.Discard, args...); code != cli.Wrong || said == "" {
+			t.Errorf("%v: code %d, %q", args, code, said)
+		}
+	}
+	if code, said := bench(io.Discard, "--model", "missing.dgm"); code != cli.Failed || !strings.Contains(said, "missing.dgm") {
+		t.Errorf("code %d, %q", code, said)
+	}
+	if code, _ := bench(io.Discard, "--cpu", "9999"); code != cli.Failed && code != cli.Done { // where the system does not pin
+		t.Errorf("code %d", code)
+	}
+}
+
+func TestRows(t *testing.T) {
+	found := map[string]int{}
+	for _, j := range standard(nil) {
+		found[j.system+" "+j.form]++
+		if err := j.m.Check(); err != nil || j.m.Displacement != (j.form == "default") {
+			t.Errorf("%s, %s: %v", j.system, j.form, err)
+		}
+	}
+	for _, name := range []string{"lotka-volterra", "lorenz", "double-pendulum", "quadrotor"} {
+		if found[name+" paper"] < 3 || found[name+" default"] < 1 {
+			t.Errorf("%s: %v", name, found)
+		}
+	}
+	if n := len(standard([]int{10})); n != 16 {
+		t.Errorf("%d rows of 10 points", n)
+	}
+}
+
+// The samples follow the dynamics that were fitted to the system, both ways alike,
+// and their mean is near the system where it is easy to follow.
+func TestSamplesFollowTheSystem(t *testing.T) {
+	for _, name := range []string{"lotka-volterra", "double-pendulum"} {
+		p, _ := plant.Named(name)
+		m := invented(&p, "paper", 10)
+		times := []float64{p.Duration / 20, p.Duration / 10}
+		c := newMonteCarlo(m, times)
+		if !c.together(p.X0) {
+			t.Fatal("not finite")
+		}
+		mean, std := slices.Clone(c.mean), slices.Clone(c.std)
+		if !c.oneByOne(p.X0) {
+			t.Fatal("not finite")
+		}
+		params := make([]float64, len(p.Params))
+		for i, v := range p.Params {
+			params[i] = v.Value
+		}
+		want := make([]float64, len(mean))
+		ode.NewDopri5(m.K, ode.Config{}).Solve(want, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, times)
+		for j, w := range want {
+			k := j % m.K
+			if math.Abs(c.mean[j]-mean[j]) > 0.01*m.Scale[k] || math.Abs(c.std[j]-std[j]) > 0.01*m.Scale[k] {
+				t.Errorf("%s: together %v ± %v, one by one %v ± %v", name, mean[j], std[j], c.mean[j], c.std[j])
+			}
+			if math.Abs(c.mean[j]-w) > 0.15*m.Scale[k] || !(c.std[j] > 0) {
+				t.Errorf("%s: %v ± %v, the system is at %v", name, c.mean[j], c.std[j], w)
+			}
+		}
+	}
+}
