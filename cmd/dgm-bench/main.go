@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/paper"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
@@ -13,6 +14,6 @@ func main() { cli.Main(command()) }
 
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator on this computer"}
-	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), serveCommand(), burnCommand(), speed.Command())
+	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), serveCommand(), burnCommand(), paper.Command(), speed.Command())
 	return root
 }

@@ -26,7 +26,7 @@ type dynamics struct {
 	xbar  []float64 // K scratch
 	scale []float64 // K
 	tape  *mlp.Tape
-	adj   *netAdjoint
+	adj   *NetAdjoint
 	in    []float64 // Ns×(L+P)
 	slope []float64 // Ns×L, ∂coordinate/∂mean of its channel
 	fbar  []float64 // Ns×2K, adjoint of the net's output
@@ -36,7 +36,7 @@ func newDynamics(net *mlp.Net, spec Spec, k, rows int) *dynamics {
 	lift := &spec.Lift
 	d := &dynamics{
 		prior: spec.Prior, scale: spec.Scale, xs: make([]float64, rows*k), f0: make([]float64, rows*k), g: make([]float64, k), xbar: make([]float64, k),
-		tape: mlp.NewTape(net, rows, false), adj: newNetAdjoint(net, rows, false, true),
+		tape: mlp.NewTape(net, rows, false), adj: NewNetAdjoint(net, rows, false, true),
 		in: make([]float64, rows*net.In()), slope: make([]float64, rows*lift.Dim()),
 		fbar: make([]float64, rows*2*k),
 	}
@@ -97,11 +97,11 @@ func softplus(s float64) float64 {
 // adjoint carries fbar back to the net's gradient and adds ∂L/∂mean to meanbar
 // (Ns×K).
 func (d *dynamics) adjoint(net, grad *mlp.Net, lift *channel.Lift, rows, k int, meanbar []float64) {
-	d.adj.run(net, grad, d.tape, d.fbar, nil)
+	d.adj.Run(net, grad, d.tape, d.fbar, nil)
 	I, L := net.In(), lift.Dim()
 	for i := range rows {
 		for l, c := range lift.Of {
-			meanbar[i*k+c] += d.adj.x[i*I+l] * d.slope[i*L+l]
+			meanbar[i*k+c] += d.adj.X[i*I+l] * d.slope[i*L+l]
 		}
 	}
 	if d.prior == nil {

@@ -47,11 +47,11 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 	if match && shared {
 		dout = o.obsB.DOut
 	}
-	o.hO.run(&p.Map.Head, &grad.Map.Head, o.obs.Head, o.obsB.Out, dout)
-	o.coreO.run(&p.Map.Core, &grad.Map.Core, o.obs.Core, o.hO.x, tangent(dout, o.hO.dx))
+	o.hO.Run(&p.Map.Head, &grad.Map.Head, o.obs.Head, o.obsB.Out, dout)
+	o.coreO.Run(&p.Map.Core, &grad.Map.Core, o.obs.Core, o.hO.X, tangent(dout, o.hO.DX))
 	if match && !shared {
-		o.hS.run(&p.Map.Head, &grad.Map.Head, o.sup.Head, o.supB.Out, o.supB.DOut)
-		o.coreS.run(&p.Map.Core, &grad.Map.Core, o.sup.Core, o.hS.x, o.hS.dx)
+		o.hS.Run(&p.Map.Head, &grad.Map.Head, o.sup.Head, o.supB.Out, o.supB.DOut)
+		o.coreS.Run(&p.Map.Core, &grad.Map.Core, o.sup.Core, o.hS.X, o.hS.DX)
 	}
 }
 

@@ -7,14 +7,16 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
-// netAdjoint is the memory for carrying adjoints back through one net.
-type netAdjoint struct {
+// NetAdjoint is the memory for carrying adjoints back through one net.
+type NetAdjoint struct {
+	X, DX []float64   // rows×In, adjoint of the input; nil if nobody asks
 	a, da [][]float64 // per layer: rows×Out, adjoint before the activation
-	x, dx []float64   // rows×In, adjoint of the input; nil if nobody asks
 }
 
-func newNetAdjoint(n *mlp.Net, rows int, tangent, input bool) *netAdjoint {
-	w := &netAdjoint{}
+// NewNetAdjoint takes the memory for rows rows: with adjoints of a tangent, of the
+// input, where asked for.
+func NewNetAdjoint(n *mlp.Net, rows int, tangent, input bool) *NetAdjoint {
+	w := &NetAdjoint{}
 	for i := range n.Layers {
 		w.a = append(w.a, make([]float64, rows*n.Layers[i].Out))
 		if tangent {
@@ -22,20 +24,20 @@ func newNetAdjoint(n *mlp.Net, rows int, tangent, input bool) *netAdjoint {
 		}
 	}
 	if input {
-		w.x = make([]float64, rows*n.In())
+		w.X = make([]float64, rows*n.In())
 		if tangent {
-			w.dx = make([]float64, rows*n.In())
+			w.DX = make([]float64, rows*n.In())
 		}
 	}
 	return w
 }
 
-// run carries the adjoints of the net's output, ybar, and of its tangent, dybar
+// Run carries the adjoints of the net's output, ybar, and of its tangent, dybar
 // (nil: none), back to the parameters, added to grad, and to the input. With
 // y = act(a), ẏ = act'(a) ȧ:
 //
 //	ǡ = act' ẏ̄      ā = act' ȳ + act'' ȧ ẏ̄      W̄ = xᵀā + ẋᵀǡ      x̄ = āWᵀ
-func (w *netAdjoint) run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
+func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 	rows := t.Rows
 	for i := len(n.Layers) - 1; i >= 0; i-- {
 		l, g := &n.Layers[i], &grad.Layers[i]
@@ -61,10 +63,10 @@ func (w *netAdjoint) run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 			grow(rows, l, g, dx, dabar)
 		}
 		if i == 0 {
-			if w.x != nil {
-				back(rows, l, abar, w.x)
-				if dybar != nil && w.dx != nil {
-					back(rows, l, dabar, w.dx)
+			if w.X != nil {
+				back(rows, l, abar, w.X)
+				if dybar != nil && w.DX != nil {
+					back(rows, l, dabar, w.DX)
 				}
 			}
 			return

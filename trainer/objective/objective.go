@@ -33,8 +33,8 @@ type Objective struct {
 	K, Q        int
 	obs, sup    *feature.Eval
 	obsB, supB  *posterior.Bar
-	coreO, hO   *netAdjoint
-	coreS, hS   *netAdjoint
+	coreO, hO   *NetAdjoint
+	coreS, hS   *NetAdjoint
 	channels    []*channelWork
 	dyn         *dynamics
 	mean, dmean []float64 // Ns×K at the support points
@@ -69,13 +69,13 @@ func New(spec Spec, p *Params, n, ns int) *Objective {
 	m := &p.Map
 	o := &Objective{spec: spec, K: m.K, Q: len(p.LogSigma) / m.K}
 	o.obs, o.obsB = feature.NewEval(m, n), posterior.NewBar(m, n)
-	o.coreO, o.hO = newNetAdjoint(&m.Core, n, true, false), newNetAdjoint(&m.Head, n, true, true)
+	o.coreO, o.hO = NewNetAdjoint(&m.Core, n, true, false), NewNetAdjoint(&m.Head, n, true, true)
 	o.sup, o.supB, o.coreS, o.hS = o.obs, o.obsB, o.coreO, o.hO
 	rows := n
 	if ns > 0 {
 		rows = ns
 		o.sup, o.supB = feature.NewEval(m, ns), posterior.NewBar(m, ns)
-		o.coreS, o.hS = newNetAdjoint(&m.Core, ns, true, false), newNetAdjoint(&m.Head, ns, true, true)
+		o.coreS, o.hS = NewNetAdjoint(&m.Core, ns, true, false), NewNetAdjoint(&m.Head, ns, true, true)
 	}
 	for range m.K {
 		c := &channelWork{

@@ -1,0 +1,161 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/trainer/paper"
+)
+
+// named returns a set.
+func named(t *testing.T, name string) *set {
+	t.Helper()
+	for _, s := range sets() {
+		if s.name == name {
+			return &s
+		}
+	}
+	t.Fatalf("no set %s", name)
+	return nil
+}
+
+func TestSetsAreThePapers(t *testing.T) {
+	rows := map[string]int{"lv1": 100, "lo1": 100, "dp1": 100, "qu1": 100, "lv100": 500, "lo125": 1250, "dp100": 500, "qu64": 960}
+	for _, s := range sets() {
+		d, err := s.draw(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Rows() != rows[s.name] {
+			t.Errorf("%s has %d observations, the paper %d", s.name, d.Rows(), rows[s.name])
+		}
+		if d.End() != s.end {
+			t.Errorf("%s ends at %v", s.name, d.End())
+		}
+		// The noise that was added is the plant's.
+		squares := make([]float64, d.K)
+		for i := range d.Trajectories {
+			tr := &d.Trajectories[i]
+			x, err := s.truth(tr.X0, tr.T)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, y := range tr.Y {
+				squares[j%d.K] += (y - x[j]) * (y - x[j])
+			}
+		}
+		for k, sum := range squares {
+			ratio := math.Sqrt(sum/float64(d.Rows())) / s.plant.Noise[k]
+			if ratio < 0.7 || ratio > 1.3 { // 100 numbers and more: 7 % is usual
+				t.Errorf("%s, channel %d: noise is %v times the paper's", s.name, k, ratio)
+			}
+		}
+	}
+}
+
+func TestTestStartsAreDrawnAnew(t *testing.T) {
+	s := named(t, "lo125")
+	a, err := s.test(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.test(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.starts) != testStarts || a.starts[0][0] == b.starts[0][0] {
+		t.Errorf("%d starts, the first %v and %v", len(a.starts), a.starts[0], b.starts[0])
+	}
+	for _, x := range a.starts {
+		for _, v := range x {
+			if v < -5 || v > 5 {
+				t.Errorf("start %v is outside of the box", x)
+			}
+		}
+	}
+}
+
+// Few steps of the recipe already beat what a broken gradient could reach.
+func TestSmallRecipe(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
+	for name, least := range map[string]float64{"lv1": 1.6, "dp1": 1.6} {
+		s := named(t, name)
+		d, err := s.draw(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		on, err := s.test(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := paper.DefaultRecipe(d)
+		r.Steps, r.F, r.Members, r.Rounds, r.Final.Steps = 200, 30, 1, 2, 200
+		m, err := paper.Learn(context.Background(), d, r, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &result{Set: name}
+		if err := q.score(on.predict(d.K, m.Predict), d.K); err != nil {
+			t.Fatal(err)
+		}
+		if q.LogLik < least {
+			t.Errorf("%s: log likelihood %v, at least %v is usual", name, q.LogLik, least)
+		}
+		if q.Coverage95 < 0.8 {
+			t.Errorf("%s: %v of the truth in the 95 %% intervals", name, q.Coverage95)
+		}
+	}
+}
+
+// run gives the command its arguments and returns exit code and outputs.
+func run(args ...string) (code int, out, errs string) {
+	cmd := Command()
+	var o, e bytes.Buffer
+	cmd.SetArgs(args)
+	cmd.SetOut(&o)
+	cmd.SetErr(&e)
+	code = cli.Run(context.Background(), cmd)
+	return code, o.String(), e.String()
+}
+
+// Seeds whose files are there are not run again: this would take minutes.
+func TestFinishedSeedsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	for seed := range 2 {
+		r := &result{Set: "lv1", Seed: seed, LogLik: 2 + float64(seed), Coverage50: 0.5, Coverage90: 0.9, Coverage95: 0.95, RMSE: []float64{0.02, 0.02}, Seconds: 7}
+		if err := r.write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := run("single", "--sets", "lv1", "--seeds", "2", "--out", dir)
+	if code != cli.Done || !strings.Contains(out, "2.50 ± 0.71") || !strings.Contains(errs, "2 of 2 seeds are there") {
+		t.Errorf("code %d: %s %s", code, out, errs)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "single.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("no picture: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "lv1-1.json"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := run("single", "--sets", "lv1", "--seeds", "2", "--out", dir); code != cli.Failed || !strings.Contains(errs, "lv1-1.json") {
+		t.Errorf("a broken file: code %d, %s", code, errs)
+	}
+}
+
+func TestWrongUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"single", "--sets", "lv100"}, {"multi", "--sets", "lv1"}, {"single", "--sets", "x"}, {"single", "--seeds", "0"}, {"multi", "--first-seed", "-1"},
+	} {
+		if code, _, _ := run(append(args, "--out", t.TempDir())...); code != cli.Wrong {
+			t.Errorf("%v: code %d", args, code)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+// Package paper runs the experiments of "Distributional Gradient Matching for
+// Learning Uncertain Neural Dynamics Models" (Treven et al., 2021), each as a
+// command that can be stopped and continued, and sets its results beside the
+// paper's.
+//
+// It owns what only an experiment knows: the plants, the truth and the scores.
+// What is trained, and how settings are chosen without the truth, is
+// trainer/paper's.
+package paper
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/trainer/paper"
+)
+
+// testPoints is the number of times at which a trajectory is scored.
+const testPoints = 100
+
+// testStarts is the number of unseen trajectories that sets of many are scored on.
+const testStarts = 10
+
+// set is one of the paper's data sets.
+type set struct {
+	name   string
+	label  string
+	plant  plant.Plant
+	starts [][]float64 // of the training trajectories
+	points int         // observations a trajectory, both ends of the time included
+	end    float64     // s
+	paper  [2]float64  // the paper's log likelihood: mean, standard deviation
+	reach  float64     // log likelihood to reach
+}
+
+// single tells whether the set is one trajectory, scored on itself.
+func (s *set) single() bool { return len(s.starts) == 1 }
+
+// sets returns the paper's eight data sets, in the order of its tables.
+func sets() []set {
+	lv, lo, dp, qu := plant.LotkaVolterra(), plant.Lorenz(), plant.DoublePendulum(), plant.Quadrotor()
+	deg10 := math.Pi / 18
+	return []set{
+		{"lv1", "LV 1", lv, [][]float64{{1, 2}}, 100, 10, [2]float64{1.96, 0.21}, 2.4},
+		{"lo1", "LO 1", lo, [][]float64{{-2.5, 2.5, 2.5}}, 100, 1, [2]float64{-0.57, 0.11}, -0.15},
+		{"dp1", "DP 1", dp, [][]float64{{-math.Pi / 6, -math.Pi / 6, 0, 0}}, 100, 1, [2]float64{2.13, 0.14}, 2.45},
+		{"qu1", "QU 1", qu, [][]float64{make([]float64, 12)}, 100, 10, [2]float64{0.64, 0.07}, 0.75},
+		{"lv100", "LV 100", lv, grid(2, 0, 2, 10, 0.5, 1.5), 5, 10, [2]float64{1.81, 0.08}, 2.1},
+		{"lo125", "LO 125", lo, grid(3, 0, 3, 5, -5, 5), 10, 1, [2]float64{-2.18, 0.76}, -1.2},
+		{"dp100", "DP 100", dp, grid(4, 0, 2, 10, -math.Pi/6, math.Pi/6), 5, 1, [2]float64{1.86, 0.05}, 2.1},
+		{"qu64", "QU 64", qu, grid(12, 6, 9, 4, -deg10, deg10), 15, 10, [2]float64{-0.54, 0.36}, 0.9},
+	}
+}
+
+// grid returns the starts of k channels of which those in [from, to) stand on n
+// equidistant values between low and high, both included; the others are 0.
+func grid(k, from, to, n int, low, high float64) [][]float64 {
+	all := [][]float64{make([]float64, k)}
+	for c := from; c < to; c++ {
+		var more [][]float64
+		for _, x := range all {
+			for i := range n {
+				y := append([]float64(nil), x...)
+				y[c] = low + (high-low)*float64(i)/float64(n-1)
+				more = append(more, y)
+			}
+		}
+		all = more
+	}
+	return all
+}
+
+// truth solves the plant from x0 at times.
+func (s *set) truth(x0, times []float64) ([]float64, error) {
+	values := s.plant.Values()
+	f := func(dst []float64, _ float64, x []float64) { s.plant.F(dst, x, s.plant.U0, values) }
+	out := make([]float64, len(times)*len(x0))
+	// Errors grow by up to 2,000 on the way; what is asked for here leaves them far
+	// below the noise.
+	solver := ode.NewDopri5(len(x0), ode.Config{RTol: 1e-11, ATol: 1e-11})
+	if !solver.Solve(out, f, x0, 0, times) {
+		return nil, fmt.Errorf("%s cannot be integrated from %v", s.label, x0)
+	}
+	return out, nil
+}
+
+// span returns n equidistant times from 0 to the end, both included.
+func span(end float64, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = end * float64(i) / float64(n-1)
+	}
+	return out
+}
+
+// draw returns the noisy observations of one seed.
+func (s *set) draw(seed uint64) (*paper.Data, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365))
+	d := &paper.Data{K: len(s.plant.States)}
+	for _, x0 := range s.starts {
+		t := span(s.end, s.points)
+		y, err := s.truth(x0, t)
+		if err != nil {
+			return nil, err
+		}
+		for i := range y {
+			y[i] += s.plant.Noise[i%d.K] * rng.NormFloat64()
+		}
+		d.Trajectories = append(d.Trajectories, paper.Trajectory{X0: x0, T: t, Y: y})
+	}
+	return d, nil
+}
+
+// trial is what one seed is scored on: starts and truth at the times.
+type trial struct {
+	times  []float64
+	starts [][]float64
+	truth  [][]float64
+}
+
+// test returns the training trajectory itself where there is one only, else
+// trajectories from starts drawn anew for each seed, uniformly in the box of the
+// training starts.
+func (s *set) test(seed uint64) (*trial, error) {
+	out := &trial{times: span(s.end, testPoints), starts: s.starts}
+	if !s.single() {
+		rng := rand.New(rand.NewPCG(seed, 0x737461727473))
+		out.starts = nil
+		first, last := s.starts[0], s.starts[len(s.starts)-1]
+		for range testStarts {
+			x := make([]float64, len(first))
+			for k := range x {
+				x[k] = first[k] + (last[k]-first[k])*rng.Float64()
+			}
+			out.starts = append(out.starts, x)
+		}
+	}
+	for _, x0 := range out.starts {
+		y, err := s.truth(x0, out.times)
+		if err != nil {
+			return nil, err
+		}
+		out.truth = append(out.truth, y)
+	}
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package paper
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+)
+
+// Trajectory is one recording from a start that is known exactly.
+type Trajectory struct {
+	X0 []float64 // K, the state at time 0
+	T  []float64 // n, s
+	Y  []float64 // n×K row-major, state plus noise; NaN = not measured
+}
+
+// Data are the recordings of one system.
+type Data struct {
+	K            int
+	Trajectories []Trajectory
+}
+
+// Rows returns the number of observations in all trajectories.
+func (d *Data) Rows() int {
+	n := 0
+	for i := range d.Trajectories {
+		n += len(d.Trajectories[i].T)
+	}
+	return n
+}
+
+// End returns the last time that was observed.
+func (d *Data) End() float64 {
+	end := 0.0
+	for i := range d.Trajectories {
+		for _, t := range d.Trajectories[i].T {
+			end = math.Max(end, t)
+		}
+	}
+	return end
+}
+
+// Starts returns the smallest box that holds all starts.
+func (d *Data) Starts() (low, high []float64) {
+	low, high = make([]float64, d.K), make([]float64, d.K)
+	for i := range d.Trajectories {
+		for k, x := range d.Trajectories[i].X0 {
+			if i == 0 {
+				low[k], high[k] = x, x
+			}
+			low[k], high[k] = math.Min(low[k], x), math.Max(high[k], x)
+		}
+	}
+	return low, high
+}
+
+// scale holds how the nets see time and states: to zero mean and unit variance
+// over all observations, starts with the scaler of the states.
+func scale(d *Data) *feature.Inputs {
+	in := &feature.Inputs{Lift: channel.Identity(d.K)}
+	in.Lift.Mean, in.Lift.Std = make([]float64, d.K), make([]float64, d.K)
+	n := 0.0
+	for i := range d.Trajectories {
+		for _, t := range d.Trajectories[i].T {
+			n++
+			in.TimeMean += t
+			in.TimeStd += t * t
+		}
+	}
+	in.TimeMean /= n
+	in.TimeStd = math.Sqrt(math.Max(in.TimeStd/n-in.TimeMean*in.TimeMean, 0))
+	if !(in.TimeStd > 0) {
+		in.TimeStd = 1
+	}
+	for k := range d.K {
+		in.Lift.Mean[k], in.Lift.Std[k] = moments(d, k)
+	}
+	return in
+}
+
+// moments returns mean and standard deviation of what was observed of channel k.
+func moments(d *Data, k int) (mean, std float64) {
+	n := 0.0
+	each := func(use func(y float64)) {
+		for i := range d.Trajectories {
+			tr := &d.Trajectories[i]
+			for j := range tr.T {
+				if y := tr.Y[j*d.K+k]; !math.IsNaN(y) {
+					use(y)
+				}
+			}
+		}
+	}
+	each(func(y float64) { n++; mean += y })
+	if n == 0 {
+		return 0, 1
+	}
+	mean /= n
+	each(func(y float64) { std += (y - mean) * (y - mean) })
+	if std = math.Sqrt(std / n); !(std > 0) {
+		std = 1
+	}
+	return mean, std
+}

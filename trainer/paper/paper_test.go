@@ -1,0 +1,216 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer/matmul"
+)
+
+// turning is a rotation with a period of 2π: x' = v, v' = −x, from several starts,
+// observed with noise.
+func turning(starts, points int, noise float64) *Data {
+	rng := rand.New(rand.NewPCG(1, 1))
+	d := &Data{K: 2}
+	for s := range starts {
+		a := 0.5 + float64(s)/float64(max(starts-1, 1))
+		tr := Trajectory{X0: []float64{a, 0}}
+		for i := range points {
+			t := 5 * float64(i) / float64(points-1)
+			tr.T = append(tr.T, t)
+			x := rotated(a, t)
+			tr.Y = append(tr.Y, x[0]+noise*rng.NormFloat64(), x[1]+noise*rng.NormFloat64())
+		}
+		d.Trajectories = append(d.Trajectories, tr)
+	}
+	return d
+}
+
+func rotated(a, t float64) [2]float64 { return [2]float64{a * math.Cos(t), -a * math.Sin(t)} }
+
+// small is a recipe of seconds.
+func small() Recipe {
+	r := DefaultRecipe(turning(2, 3, 0))
+	r.Core, r.Dynamics, r.F, r.Steps, r.Support = []int{8, 4}, []int{8}, 20, 150, 4
+	r.Members, r.Rounds = 2, 2
+	r.Final.Core, r.Final.F, r.Final.Steps = []int{10, 5}, 40, 150
+	r.Virtual = Virtual{Starts: 10, Times: 12}
+	return r
+}
+
+func TestSensitivityIsTheDerivative(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, act := range []mlp.Activation{mlp.Sigmoid, mlp.Tanh} {
+		net := mlp.New([]int{2, 5, 4, 2}, []mlp.Activation{act, act, mlp.Linear})
+		net.Glorot(rng)
+		theta := make([]float64, net.Params())
+		net.Bind(theta)
+		end := func() []float64 {
+			w := newTangent(&net, false)
+			w.start([]float64{0.3, -0.7})
+			if !w.advance(0.1, 10) {
+				t.Fatal("left all bounds")
+			}
+			return w.z
+		}
+		w := newTangent(&net, true)
+		w.start([]float64{0.3, -0.7})
+		w.advance(0.1, 10)
+		for p := range theta {
+			const h = 1e-6
+			old := theta[p]
+			theta[p] = old + h
+			plus := append([]float64(nil), end()...)
+			theta[p] = old - h
+			minus := end()
+			theta[p] = old
+			for k := range 2 {
+				// Rounding over h is 1e-10, the third derivative times h² less.
+				if want := (plus[k] - minus[k]) / (2 * h); math.Abs(w.S[k*len(theta)+p]-want) > 1e-8 {
+					t.Fatalf("%s, state %d by parameter %d: %v, difference %v", act, k, p, w.S[k*len(theta)+p], want)
+				}
+			}
+		}
+	}
+}
+
+// A flow that starts from gradient matching finds a rotation from noisy
+// observations, and its intervals hold.
+func TestRecipeLearnsARotation(t *testing.T) {
+	d := turning(5, 8, 0.05)
+	m, err := Learn(context.Background(), d, small(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := make([]float64, 40)
+	for i := range times {
+		times[i] = 5 * float64(i) / 39
+	}
+	mean, std := make([]float64, 80), make([]float64, 80)
+	squares, inside, n := 0.0, 0.0, 0.0
+	for _, a := range []float64{0.6, 0.9, 1.2, 1.4} {
+		m.Predict(mean, std, []float64{a, 0}, times)
+		for i, at := range times {
+			for k, x := range rotated(a, at) {
+				e := mean[i*2+k] - x
+				squares += e * e
+				n++
+				if !(std[i*2+k] > 0) {
+					t.Fatalf("std %v at %v s", std[i*2+k], at)
+				}
+				if math.Abs(e) < 2*std[i*2+k] {
+					inside++
+				}
+			}
+		}
+	}
+	// 80 numbers of noise 0.05 and a smooth field: a fifth of the noise is usual.
+	if rmse := math.Sqrt(squares / n); rmse > 0.04 {
+		t.Errorf("error %v on unseen starts, noise 0.05", rmse)
+	}
+	if inside/n < 0.75 {
+		t.Errorf("%v of the true states within two standard deviations", inside/n)
+	}
+	for _, f := range m.Flows {
+		for k, s := range f.Sigma {
+			if s *= f.Inputs.Lift.Std[k]; s < 0.035 || s > 0.075 {
+				t.Errorf("noise of channel %d learned as %v, it is 0.05", k, s)
+			}
+		}
+	}
+}
+
+// The smoother says what the flows say, mean and standard deviation.
+func TestSmootherRepeatsItsFlows(t *testing.T) {
+	d := turning(5, 8, 0.05)
+	r := small()
+	r.Members, r.Final.Steps, r.Virtual.Starts = 1, 400, 20
+	m, err := Learn(context.Background(), d, r, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := m.Flows[0]
+	times := []float64{1, 2, 3, 4, 5}
+	a, va := make([]float64, 10), make([]float64, 10)
+	b, sb := make([]float64, 10), make([]float64, 10)
+	for _, x0 := range [][]float64{{0.55, 0}, {1.1, 0}, {1.45, 0}} {
+		if !f.Predict(a, va, x0, times) {
+			t.Fatal("the flow cannot be integrated")
+		}
+		m.Predict(b, sb, x0, times)
+		for i := range a {
+			s := math.Sqrt(va[i])
+			if math.Abs(a[i]-b[i]) > 0.05 || sb[i] < 0.5*s || sb[i] > 2*s+0.02 {
+				t.Errorf("start %v, number %d: smoother %v ± %v, flow %v ± %v", x0, i, b[i], sb[i], a[i], s)
+			}
+		}
+	}
+}
+
+func TestSeedDecides(t *testing.T) {
+	d := turning(3, 5, 0.05)
+	r := small()
+	var got [3][]float64
+	for i, seed := range []uint64{1, 1, 2} {
+		m, err := Learn(context.Background(), d, r, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = make([]float64, 2)
+		m.Predict(got[i], make([]float64, 2), []float64{1, 0}, []float64{2})
+	}
+	if got[0][0] != got[1][0] || got[0][1] != got[1][1] {
+		t.Errorf("the same seed gives %v and %v", got[0], got[1])
+	}
+	if got[0][0] == got[2][0] {
+		t.Error("another seed gives the same")
+	}
+}
+
+func TestEndOfContextEndsTraining(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := Learn(ctx, turning(2, 4, 0.1), small(), 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCovarianceFactor(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	const F, P = 7, 11
+	x, q := make([]float64, 2*F*F), make([]float64, F*P)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	for i := range q {
+		q[i] = rng.NormFloat64()
+	}
+	var w matmul.Work
+	A := make([]float64, F*F)
+	w.Mul(general(F, F, A), 1, true, general(2*F, F, x), false, general(2*F, F, x), 0)
+	a := append([]float64(nil), A...)
+	m := covarianceFactor(&w, append([]float64(nil), A...), q, F, P)
+	if m == nil {
+		t.Fatal("no factor")
+	}
+	// A MᵀM A = q qᵀ + A
+	cov, left, both, want := make([]float64, F*F), make([]float64, F*F), make([]float64, F*F), append([]float64(nil), a...)
+	w.Mul(general(F, F, cov), 1, true, general(F, F, m), false, general(F, F, m), 0)
+	w.Mul(general(F, F, left), 1, false, general(F, F, a), false, general(F, F, cov), 0)
+	w.Mul(general(F, F, both), 1, false, general(F, F, left), false, general(F, F, a), 0)
+	w.Mul(general(F, F, want), 1, false, general(F, P, q), true, general(F, P, q), 1)
+	for i := range F {
+		for j := range F {
+			if math.Abs(both[i*F+j]-want[i*F+j]) > 1e-9 {
+				t.Fatalf("element %d,%d: %v, want %v", i, j, both[i*F+j], want[i*F+j])
+			}
+			if j > i && m[i*F+j] != 0 {
+				t.Fatalf("element %d,%d above the diagonal is %v", i, j, m[i*F+j])
+			}
+		}
+	}
+}
