@@ -27,6 +27,7 @@ whose file is there is not run again.`,
 	}
 	cmd.AddCommand(tableCommand("single", "Table 1: one trajectory, scored on its own true states", true, 10))
 	cmd.AddCommand(tableCommand("multi", "Table 2: many trajectories, scored on ten unseen ones, drawn anew for each seed", false, 5))
+	cmd.AddCommand(reportCommand())
 	return cmd
 }
 

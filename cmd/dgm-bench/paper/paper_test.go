@@ -142,6 +142,11 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(dir, "single.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no picture: %v", err)
 	}
+	page := filepath.Join(t.TempDir(), "paper.html")
+	code, out, errs = run("report", "--results", dir, "--out", page)
+	if b, err := os.ReadFile(page); code != cli.Done || err != nil || !bytes.Contains(b, []byte("<svg")) || !strings.Contains(out, "| LV 1 | 2 | 2.50 ± 0.71 |") {
+		t.Errorf("report: code %d, %v: %s %s", code, err, out, errs)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "lv1-1.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
