@@ -90,6 +90,16 @@ func (b *Body) Moves(k int) bool {
 	return false
 }
 
+// Steep says whether the nose of state x (K) points so far up or down, more than
+// 70°, that measured angles say little of how they change: roll and yaw turn about
+// nearly one axis, and jump by half a turn beyond it.
+func (b *Body) Steep(x []float64) bool {
+	return b.turns() && math.Abs(math.Cos(b.Omega*x[b.Attitude[1]])) < steep
+}
+
+// steep is the cosine of that pitch.
+const steep = 0.342
+
 // Check returns what contradicts itself for K states, or nil.
 func (b *Body) Check(k int) error {
 	used := make([]bool, k)

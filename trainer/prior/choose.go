@@ -69,7 +69,10 @@ func fit(ctx context.Context, flights []window.Flight, states []channel.Channel,
 	if err != nil {
 		return nil, err
 	}
-	s := gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), most)
+	s := gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), most, &shape.Body)
+	if s.n < 10 {
+		s = gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), most, nil)
+	}
 	if s.n < 10 {
 		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.n, H)
 	}

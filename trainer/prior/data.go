@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -18,8 +19,9 @@ type shots struct {
 }
 
 // gather takes at most most windows of the flights, evenly spread, with every
-// state measured at every node.
-func gather(flights []window.Flight, k, p int, step float64, nodes, most int) *shots {
+// state measured at every node, and no node at which the nose of the body b (may be
+// nil) points nearly straight up or down: angles that jump there would outweigh all.
+func gather(flights []window.Flight, k, p int, step float64, nodes, most int, b *rollout.Body) *shots {
 	H := step * float64(nodes)
 	windows := window.Cut(flights, H, H/40)
 	stride := max(1, (len(windows)+most-1)/most)
@@ -29,16 +31,17 @@ func gather(flights []window.Flight, k, p int, step float64, nodes, most int) *s
 		w := windows[i]
 		f := &flights[w.Flight]
 		x0, t0 := f.State(w.Start), f.T[w.Start]
-		y, u, whole := make([]float64, 0, nodes*k), make([]float64, 0, nodes*p), true
+		y, u := make([]float64, 0, nodes*k), make([]float64, 0, nodes*p)
+		whole := b == nil || !b.Steep(x0)
 		for n := range nodes {
 			a := t0 + float64(n)*step
-			b := math.Min(a+step, f.T[f.N()-1])
-			whole = whole && f.StateAt(state, b)
+			end := math.Min(a+step, f.T[f.N()-1])
+			whole = whole && f.StateAt(state, end) && (b == nil || !b.Steep(state))
 			for c := range k {
 				y = append(y, state[c]-x0[c])
 			}
 			if p > 0 {
-				f.InputMean(mean, a, b)
+				f.InputMean(mean, a, end)
 				u = append(u, mean...)
 			}
 		}

@@ -38,12 +38,11 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 		m.Bound[i] = math.Inf(1)
 	}
 	K, N := len(states), m.Terms()
-	gram, moment := make([]float64, N*N), make([]float64, N*K)
+	all, level := newNormal(N, K), newNormal(N, K)
 	v, psi, u := make([]float64, n), make([]float64, N), make([]float64, p)
+	steep := climbs(flights, &shape.Body)
 	next, rise, left := make([]float64, K), make([]float64, K), make([]float64, K)
 	widest := make([]float64, n)
-	rows := 0.0
-	sym := blas64.Symmetric{N: N, Stride: N, Data: gram, Uplo: blas.Lower}
 	for i := range flights {
 		f := &flights[i]
 		for j := range f.N() {
@@ -65,36 +64,91 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 				widest[c] = math.Max(widest[c], math.Abs(a))
 			}
 			m.Monomials(psi, v)
-			blas64.Syr(1, blas64.Vector{N: N, Inc: 1, Data: psi}, sym)
 			for k := range K {
 				rise[k] = next[k] - x[k]
 			}
 			copy(left, rise)
 			shape.Body.Leave(left, x, rise, shape.Step)
-			for a, c := range psi {
-				for k := range K {
-					moment[a*K+k] += c * left[k]
-				}
+			all.add(psi, left)
+			if steep && !shape.Body.Steep(x) && !shape.Body.Steep(next) {
+				level.add(psi, left)
 			}
-			rows++
 		}
 	}
-	if rows < float64(N) {
+	if m.Weights = all.solve(shape.Ridge); m.Weights == nil {
 		return nil, errSingular
 	}
-	for a := range N {
-		gram[a*N+a] += rows * shape.Ridge
+	if steep {
+		// What measured angles do near the vertical is no error of the law.
+		weights := level.solve(shape.Ridge)
+		for j := range N {
+			for _, k := range shape.Body.Attitude {
+				if m.Weights[j*K+k] = 0; weights != nil {
+					m.Weights[j*K+k] = weights[j*K+k]
+				}
+			}
+		}
 	}
-	tri, ok := lapack64.Potrf(sym)
-	if !ok {
-		return nil, errSingular
-	}
-	lapack64.Potrs(tri, blas64.General{Rows: N, Cols: K, Stride: K, Data: moment})
-	m.Weights = moment
 	for i, w := range widest {
 		m.Bound[i] = boundSlack*w + 1e-9
 	}
 	return m, nil
+}
+
+// climbs says whether the nose of a body points nearly straight up or down
+// somewhere.
+func climbs(flights []window.Flight, b *rollout.Body) bool {
+	for i := range flights {
+		for j := range flights[i].N() {
+			if b.Steep(flights[i].State(j)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// normal gathers the normal equations of a regression, N terms to K targets.
+type normal struct {
+	n, k         int
+	gram, moment []float64 // N×N, lower triangle; N×K
+	rows         float64
+}
+
+func newNormal(n, k int) *normal {
+	return &normal{n: n, k: k, gram: make([]float64, n*n), moment: make([]float64, n*k)}
+}
+
+// add takes a row: its terms (N) and targets (K).
+func (e *normal) add(psi, y []float64) {
+	blas64.Syr(1, blas64.Vector{N: e.n, Inc: 1, Data: psi}, e.lower())
+	for a, c := range psi {
+		for k, v := range y {
+			e.moment[a*e.k+k] += c * v
+		}
+	}
+	e.rows++
+}
+
+func (e *normal) lower() blas64.Symmetric {
+	return blas64.Symmetric{N: e.n, Stride: e.n, Data: e.gram, Uplo: blas.Lower}
+}
+
+// solve returns the weights (N×K) under a ridge relative to the number of rows, or
+// nil where they are not determined. It uses the equations up.
+func (e *normal) solve(ridge float64) []float64 {
+	if e.rows < float64(e.n) {
+		return nil
+	}
+	for a := range e.n {
+		e.gram[a*e.n+a] += e.rows * ridge
+	}
+	tri, ok := lapack64.Potrf(e.lower())
+	if !ok {
+		return nil
+	}
+	lapack64.Potrs(tri, blas64.General{Rows: e.n, Cols: e.k, Stride: e.k, Data: e.moment})
+	return e.moment
 }
 
 func whole(v []float64) bool {

@@ -63,15 +63,9 @@ func tumbler(t *testing.T, inBody bool) rollout.Body {
 
 // tumble records a rigid body whose velocity and rates swing slowly, far from
 // upright, with sensor noise.
-func tumble(seed uint64, seconds, noise float64, inBody bool) []window.Flight {
+func tumble(t *testing.T, seed uint64, seconds, noise float64, inBody bool) []window.Flight {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	b, err := rollout.NewBody(&channel.Kinematics{
-		Law: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
-		Attitude: []string{"roll", "pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: inBody,
-	}, tumbling)
-	if err != nil {
-		panic(err)
-	}
+	b := tumbler(t, inBody)
 	const dt, fine = 0.01, 20
 	n := int(seconds / dt)
 	s := window.Series{T: make([]int64, n), X: make([]float64, 12*n)}
@@ -90,7 +84,7 @@ func tumble(seed uint64, seconds, noise float64, inBody bool) []window.Flight {
 			for k := range phase {
 				x[k] = math.Sin(1.3*at*(1+0.2*float64(k)) + phase[k])
 			}
-			x[4] *= 0.3
+			x[4] *= 0.9
 			b.RatesAt(rate, x)
 			for k := 6; k < 12; k++ {
 				x[k] += dt / fine * rate[k]
@@ -106,48 +100,46 @@ func TestShootingGradient(t *testing.T) {
 	}
 	for _, inBody := range []bool{false, true} {
 		shape := Shape{Step: 0.05, Degree: 2, Ridge: 1e-4, Body: tumbler(t, inBody)}
-		checkGradient(t, tumble(3, 6, 0.01, inBody), tumbling, 0, shape)
+		checkGradient(t, tumble(t, 3, 6, 0.01, inBody), tumbling, 0, shape)
 	}
 }
 
 // checkGradient compares the adjoint of a shape's roll-outs with differences.
 func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p int, shape Shape) {
 	t.Helper()
-	{
-		m, err := regress(f, states, p, shape)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := newShooting(m, gather(f, len(states), p, 0.05, 8, 30))
-		x := append([]float64(nil), o.start...)
-		rng := rand.New(rand.NewPCG(5, 5))
+	m, err := regress(f, states, p, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newShooting(m, gather(f, len(states), p, 0.05, 8, 30, nil))
+	x := append([]float64(nil), o.start...)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := range x {
+		x[i] += 0.01 * rng.NormFloat64()
+	}
+	grad, dir := make([]float64, len(x)), make([]float64, len(x))
+	o.evaluate(grad, x)
+	want := 0.0
+	for i := range dir {
+		dir[i] = rng.NormFloat64()
+		want += dir[i] * grad[i]
+	}
+	slope := func(h float64) float64 {
+		up, down := make([]float64, len(x)), make([]float64, len(x))
 		for i := range x {
-			x[i] += 0.01 * rng.NormFloat64()
+			up[i], down[i] = x[i]+h*dir[i], x[i]-h*dir[i]
 		}
-		grad, dir := make([]float64, len(x)), make([]float64, len(x))
-		o.evaluate(grad, x)
-		want := 0.0
-		for i := range dir {
-			dir[i] = rng.NormFloat64()
-			want += dir[i] * grad[i]
-		}
-		slope := func(h float64) float64 {
-			up, down := make([]float64, len(x)), make([]float64, len(x))
-			for i := range x {
-				up[i], down[i] = x[i]+h*dir[i], x[i]-h*dir[i]
-			}
-			return (o.evaluate(nil, up) - o.evaluate(nil, down)) / (2 * h)
-		}
-		const h = 1e-5
-		if got := (4*slope(h/2) - slope(h)) / 3; math.Abs(got-want) > 1e-6*math.Abs(want) {
-			t.Errorf("degree %d: adjoint %.10g, differences %.10g", shape.Degree, want, got)
-		}
+		return (o.evaluate(nil, up) - o.evaluate(nil, down)) / (2 * h)
+	}
+	const h = 1e-5
+	if got := (4*slope(h/2) - slope(h)) / 3; math.Abs(got-want) > 1e-6*math.Abs(want) {
+		t.Errorf("degree %d: adjoint %.10g, differences %.10g", shape.Degree, want, got)
 	}
 }
 
 // judge returns the log error over hold of a model's roll-outs on flights.
 func judge(m *rollout.Model, flights []window.Flight) float64 {
-	f := newShooting(m, gather(flights, 2, 1, 0.05, 10, 200))
+	f := newShooting(m, gather(flights, 2, 1, 0.05, 10, 200, nil))
 	return f.evaluate(nil, f.start)
 }
 
