@@ -1,0 +1,62 @@
+package importer_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+const moving = `
+vehicle = "v"
+kinematics = "quadrotor"
+[[channel]]
+names = ["x", "y", "z"]
+topic = "s"
+fields = ["x", "y", "z"]
+unit = "m"
+role = "state"
+[[channel]]
+names = ["vx", "vy", "vz"]
+topic = "s"
+fields = ["vx", "vy", "vz"]
+unit = "m/s"
+role = "state"
+`
+
+// circling is a log of a position and its velocity, whose last axis counts by up.
+func circling(up float64) *invented {
+	s := &invented{fields: map[string][]telemetry.Field{"s": names("x", "y", "z", "vx", "vy", "vz")}}
+	for i := range 600 {
+		t := 0.01 * float64(i)
+		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{
+			math.Sin(3 * t), math.Cos(3 * t), math.Sin(2 * t), 3 * math.Cos(3*t), -3 * math.Sin(3*t), up * 2 * math.Cos(2*t)}})
+	}
+	return s
+}
+
+func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
+	log, _ := run(t, circling(1), moving, false)
+	if k := log.Kinematics; k.Law != channel.Quadrotor || len(k.Position) != 3 || k.Velocity[2] != "vz" || k.Attitude != nil {
+		t.Errorf("%+v", k)
+	}
+	_, _, err := try(t, circling(-1), moving, false)
+	var e *importer.MapError
+	if !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Mend, `position = ["x", "y", "-z"]`) {
+		t.Errorf("%v", err)
+	}
+	log, _ = run(t, circling(-1), moving+"[body]\nposition = [\"x\", \"y\", \"-z\"]\n", false)
+	if k := log.Kinematics; len(k.Position) != 3 || k.Position[2] != "-z" {
+		t.Errorf("%+v", k)
+	}
+	if _, err := importer.ParseMap("map.toml", []byte(moving+"[body]\nrates = [\"p\", \"q\", \"r\"]\n")); !errors.As(err, &e) || e.Field != "kinematics" {
+		t.Errorf("%v", err)
+	}
+	if log, _ = run(t, circling(1), strings.Replace(moving, "kinematics", "# kinematics", 1), false); log.Kinematics.Law != "" {
+		t.Errorf("nobody declared %+v", log.Kinematics)
+	}
+}
