@@ -85,8 +85,14 @@ func TestCompanionIsLinearAndShort(t *testing.T) {
 	if shape.Degree != 1 || shape.Step > 0.05+1e-9 {
 		t.Errorf("shape %+v", shape)
 	}
-	if shape, _ = Companion(flights, one, rollout.Body{}, 0, 8); shape.Step < 8./companionSteps-1e-9 {
-		t.Errorf("a step of %v s is one of %v over the horizon", shape.Step, 8/shape.Step)
+	long := window.Series{Name: "long"}
+	for i := range 3000 {
+		long.T = append(long.T, int64(i)*1e6)
+		long.X = append(long.X, math.Exp(-float64(i)/500))
+	}
+	shape, err = Companion(window.Prepare(0, long, one, 0, window.Options{}), one, rollout.Body{}, 0, 1)
+	if err != nil || shape.Step < 1./companionSteps-1e-9 {
+		t.Errorf("a step of %v s is one of %v over the horizon: %v", shape.Step, 1/shape.Step, err)
 	}
 	if _, err := Companion(decay(6, 2), one, rollout.Body{}, 0, 0.02); err == nil {
 		t.Error("two samples give a companion")

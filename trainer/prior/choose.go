@@ -124,48 +124,84 @@ const hopeless = 1.3
 // stops after a fold that is hopelessly behind.
 func validate(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, best float64) float64 {
 	sum, n := 0.0, 0.0
+	scale := moves(flights, window.Cut(flights, H, H/10), H)
 	for _, fold := range window.Folds(flights, H, folds) {
 		m, err := fit(ctx, fold.Train, states, p, H, shape, foldShots, foldSteps)
 		if err != nil {
 			return math.Inf(1)
 		}
-		sum += follow(m, fold.Held, window.Cut(fold.Held, H, H/10), H)
-		n++
+		score, windows := follow(m, fold.Held, window.Cut(fold.Held, H, H/10), H, scale)
+		sum += score * windows
+		n += windows
 		if math.Exp(sum/n) > hopeless*best {
 			break
 		}
 	}
-	if n == 0 {
+	if n == 0 || math.IsNaN(sum) {
 		return math.Inf(1)
 	}
 	return math.Exp(sum / n)
 }
 
-// follow returns the mean over horizons and channels of log(RMSE / hold).
-func follow(m *rollout.Model, flights []window.Flight, windows []window.Window, H float64) float64 {
+// moves returns the rms displacement over windows, at the horizons of the grid
+// (grid×K): what holding the last value errs by.
+func moves(flights []window.Flight, windows []window.Window, H float64) []float64 {
 	K := flights[0].K
-	square, hold := make([]float64, len(grid)*K), make([]float64, len(grid)*K)
-	roll := rollout.New(m, K, H)
-	y, got := make([]float64, K), make([]float64, K)
-	var u window.Input
+	square, n, y := make([]float64, len(grid)*K), make([]float64, len(grid)*K), make([]float64, K)
 	for _, w := range windows {
-		f := &flights[w.Flight]
-		u = window.Input{Flight: f, Start: w.Start}
-		roll.Roll(f.State(w.Start), &u)
 		for i, share := range grid {
-			if !f.Displacement(y, w.Start, share*H) {
-				continue
-			}
-			roll.At(got, nil, share*H)
-			for k := range K {
-				square[i*K+k] += (got[k] - y[k]) * (got[k] - y[k])
-				hold[i*K+k] += y[k] * y[k]
+			flights[w.Flight].Displacement(y, w.Start, share*H)
+			for k, v := range y {
+				if !math.IsNaN(v) {
+					square[i*K+k] += v * v
+					n[i*K+k]++
+				}
 			}
 		}
 	}
-	sum := 0.0
 	for j := range square {
-		sum += 0.5 * math.Log(square[j]/(hold[j]+1e-300)+floor) / float64(len(square))
+		square[j] = math.Sqrt(square[j]/math.Max(n[j], 1)) + 1e-300
 	}
-	return sum
+	return square
+}
+
+// follow returns how well the roll-outs follow the windows: the mean over flights,
+// weighed by their windows, which it counts too, of the mean over horizons and
+// channels of log(RMSE/scale). An equation that runs away on one stretch, as one of
+// many terms does where the rest of the data did not prepare it, is worse on that
+// stretch, not on all.
+func follow(m *rollout.Model, flights []window.Flight, windows []window.Window, H float64, scale []float64) (score, n float64) {
+	K := flights[0].K
+	square, count := make([]float64, len(grid)*K), make([]float64, len(grid)*K)
+	roll := rollout.New(m, K, H)
+	y, got := make([]float64, K), make([]float64, K)
+	var u window.Input
+	for at := 0; at < len(windows); {
+		clear(square)
+		clear(count)
+		f := &flights[windows[at].Flight]
+		from := at
+		for ; at < len(windows) && windows[at].Flight == windows[from].Flight; at++ {
+			start := windows[at].Start
+			u = window.Input{Flight: f, Start: start}
+			roll.Roll(f.State(start), &u)
+			for i, share := range grid {
+				f.Displacement(y, start, share*H)
+				roll.At(got, nil, share*H)
+				for k, v := range y {
+					if !math.IsNaN(v) {
+						square[i*K+k] += (got[k] - v) * (got[k] - v)
+						count[i*K+k]++
+					}
+				}
+			}
+		}
+		sum := 0.0
+		for j, s := range square {
+			sum += 0.5 * math.Log(s/math.Max(count[j], 1)/(scale[j]*scale[j])+floor) / float64(len(square))
+		}
+		score += sum * float64(at-from)
+		n += float64(at - from)
+	}
+	return score / math.Max(n, 1), n
 }

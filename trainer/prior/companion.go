@@ -14,6 +14,8 @@ import (
 // horizon; over its first few samples such an equation is hard to beat.
 func Companion(flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) (Shape, error) {
 	dt := sampling(flights)
+	windows := window.Cut(flights, H, H/10)
+	scale := moves(flights, windows, H)
 	best, lowest := Shape{}, math.Inf(1)
 	var last error
 	for _, samples := range []float64{1, 5} {
@@ -24,7 +26,7 @@ func Companion(flights []window.Flight, states []channel.Channel, body rollout.B
 			last = err
 			continue
 		}
-		if score := follow(m, flights, window.Cut(flights, H, H/10), H); score < lowest {
+		if score, n := follow(m, flights, windows, H, scale); n > 0 && score < lowest {
 			best, lowest = shape, score
 		}
 	}

@@ -185,9 +185,10 @@ func TestChoose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best = min(best, follow(other, test, windows, 0.5))
+		score, _ := follow(other, test, windows, 0.5, moves(test, windows, 0.5))
+		best = min(best, score)
 	}
-	if got := follow(m, test, windows, 0.5); got > best+0.1 {
+	if got, _ := follow(m, test, windows, 0.5, moves(test, windows, 0.5)); got > best+0.1 {
 		t.Errorf("chose step %g, degree %d: log error over hold %.3f, the best candidate has %.3f", m.Step, m.Degree, got, best)
 	}
 }
