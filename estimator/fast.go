@@ -21,12 +21,16 @@ import (
 // The time of a prediction depends on the model, the points, and on how many rows a
 // plan has. It does not depend on what numbers a query holds.
 //
-// Derivatives are the Predictor's, at its speed.
+// Derivatives by time are the Predictor's, at its speed.
 type Fast struct {
 	plain *Predictor // predicts what is not done here, and holds what both have
 	c     *compiled  // nil = the plain one does everything
 	g     *grid
 	w     fastWork
+
+	slopes  bool // those of the means by the start state are wanted too
+	bare    Query
+	derived *Prediction // what the Predictor says where derivatives are wanted
 }
 
 // NewFast is New for a Fast. It proves that the Predictor reproduces the model's
@@ -56,6 +60,7 @@ func newFast(plain *Predictor, c *compiled) *Fast {
 	if c == nil {
 		return f
 	}
+	f.derived = plain.NewPrediction().WithDerivatives()
 	f.g = newGrid(plain, c)
 	f.w = newFastWork(c, f.g, plain.start)
 	return f
@@ -81,20 +86,31 @@ func (f *Fast) Unit() string {
 // not to be used. It panics if a length does not fit the model.
 func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	p := f.plain
-	if f.c == nil || dst.DMean != nil {
+	if f.c == nil {
 		return p.Predict(dst, q)
 	}
 	p.lengths(dst, q)
 	if !allFinite(q.X0) || !allFinite(q.P0) || !allFinite(q.U) || !allFinite(q.Plan) {
 		return false
 	}
+	if dst.DMean != nil {
+		f.bare = *q
+		f.bare.P0 = nil // no derivative depends on it
+		if !p.Predict(f.derived, &f.bare) {
+			return false
+		}
+		copy(dst.DMean, f.derived.DMean)
+		copy(dst.DStd, f.derived.DStd)
+	}
 	dst.Readout = p.signal(q)
+	f.slopes = q.P0 != nil && p.m.Displacement
 	f.start(q)
 	p.ratio = 0
 	for i := range f.c.members {
 		f.member(&f.c.members[i], f.w.means[i], dst.Readout)
 	}
 	p.novelty(dst)
+	f.slopes = false
 	for i := range f.c.refits {
 		f.member(&f.c.refits[i], f.w.means[len(f.c.members)+i], dst.Readout)
 	}

@@ -13,12 +13,13 @@ type fastBase struct {
 	prior, other    *rollout.Fan // of the roll-out, of its companion; nil = none
 	base, companion []float64    // K×N, state units
 	share           []float64    // K×N, the companion's share
+	turn, otherTurn []float64    // K×K×N: derivatives by the start state
 }
 
 // newFastBase takes the memory for ascending times.
 func newFastBase(b *Base, times []float64) fastBase {
 	K, Q := len(b.velocity), len(b.spec.Knots)
-	f := fastBase{b: b, times: times, base: make([]float64, K*len(times))}
+	f := fastBase{b: b, times: times, base: make([]float64, K*len(times)), turn: make([]float64, K*K*len(times))}
 	if b.roll != nil {
 		f.prior = rollout.NewFan(b.roll, times)
 	}
@@ -26,6 +27,7 @@ func newFastBase(b *Base, times []float64) fastBase {
 		return f
 	}
 	f.other, f.companion = rollout.NewFan(b.companion, times), make([]float64, K*len(times))
+	f.otherTurn = make([]float64, K*K*len(times))
 	weights := make([]float64, Q)
 	for k := range K {
 		for _, t := range times {
@@ -54,5 +56,29 @@ func (f *fastBase) all() {
 		f.other.All(f.companion)
 		f64.Sub(f.companion, f.companion, f.base)
 		f64.FMA(f.base, f.share, f.companion, f.base)
+	}
+}
+
+// slopes sets turn to the derivatives of base, after all.
+func (f *fastBase) slopes() {
+	K, n := len(f.b.velocity), len(f.times)
+	if f.prior == nil {
+		clear(f.turn)
+		for k, v := range f.b.velocity {
+			if v >= 0 {
+				copy(f.turn[(k*K+v)*n:(k*K+v+1)*n], f.times)
+			}
+		}
+		return
+	}
+	f.prior.Slopes(f.turn)
+	if f.other == nil {
+		return
+	}
+	f.other.Slopes(f.otherTurn)
+	f64.Sub(f.otherTurn, f.otherTurn, f.turn)
+	for j := range K * K {
+		row := f.turn[j*n : (j+1)*n]
+		f64.FMA(row, f.share[j/K*n:(j/K+1)*n], f.otherTurn[j*n:(j+1)*n], row)
 	}
 }

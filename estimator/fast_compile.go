@@ -40,6 +40,7 @@ type fastMember struct {
 	terms    int         // of the basis
 	variance bool
 	readouts []fastReadout // as many as posteriors
+	back     []fastLayer   // windows form: the layers from the first to the last but one, transposed
 }
 
 // firstLayer reads a row.
@@ -63,6 +64,14 @@ type fastReadout struct {
 	fixed   []float64   // [term][column][K]: weights of the basis
 	varying [][]float32 // by term: panels, K × knots
 	factors []fastFactor
+	slopes  []fastSlope // windows form: of each channel
+}
+
+// fastSlope is how the mean of one channel depends on what it is made of.
+type fastSlope struct {
+	waves []float32 // panels, D × [cosines, sines]: ∂(weights·features)/∂z
+	head  []float32 // panels, C × (1+D): ∂(mu, z)/∂(last hidden layer)
+	basis []float32 // panels, L × terms: ∂(weights·basis)/∂x0
 }
 
 // fastFactor is the inverse factor of one channel, turned so that its basis comes
@@ -120,6 +129,20 @@ func (c *compiled) member(e *model.Member, variance bool) fastMember {
 	for r := range e.Posterior {
 		f.readouts = append(f.readouts, c.readout(&f, &e.Posterior[r]))
 	}
+	if c.m.Displacement {
+		f.back = append(f.back, transposed(&layers[0], 1, c.fixed))
+		for i := 1; i < len(layers)-1; i++ {
+			f.back = append(f.back, transposed(&layers[i], 0, layers[i].In))
+		}
+	}
+	return f
+}
+
+// transposed takes a layer backwards to its inputs from … to.
+func transposed(l *mlp.Layer, from, to int) fastLayer {
+	n := to - from
+	f := fastLayer{in: l.Out, out: n, act: l.Act, w: make([]float32, lanes.Rows*lanes.Panels(n)*l.Out)}
+	lanes.Pack(f.w, n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })
 	return f
 }
 
@@ -163,12 +186,41 @@ func (c *compiled) readout(f *fastMember, post *model.Posterior) fastReadout {
 		lanes.Pack(v, K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) })
 		out.varying = append(out.varying, v)
 	}
+	if c.m.Displacement {
+		for k := range K {
+			out.slopes = append(out.slopes, c.slope(f, post, k, amp[k]))
+		}
+	}
 	if f.variance {
 		for k := range K {
 			out.factors = append(out.factors, c.factor(f, post.InverseFactor[k], amp[k]))
 		}
 	}
 	return out
+}
+
+func (c *compiled) slope(f *fastMember, post *model.Posterior, k int, amp [2]float64) fastSlope {
+	p := &f.e.Map
+	last := &p.Head.Layers[len(p.Head.Layers)-1]
+	D, F, half, width := p.D, p.F, p.F/2, c.fixed+c.knots
+	s := fastSlope{
+		waves: make([]float32, lanes.Rows*lanes.Panels(D)*F), head: make([]float32, lanes.Rows*lanes.Panels(last.In)*(1+D)),
+		basis: make([]float32, lanes.Rows*lanes.Panels(c.fixed-1)*f.terms),
+	}
+	lanes.Pack(s.waves, D, F, func(d, j int) float64 {
+		if j < half {
+			return amp[0] * post.Weights[k][half+j] * p.Omega[j*D+d]
+		}
+		return -amp[0] * post.Weights[k][j-half] * p.Omega[(j-half)*D+d]
+	})
+	lanes.Pack(s.head, last.In, 1+D, func(r, d int) float64 {
+		if d == 0 {
+			return last.W[r*last.Out+k]
+		}
+		return last.W[r*last.Out+p.K+k*D+d-1]
+	})
+	lanes.Pack(s.basis, c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] })
+	return s
 }
 
 // amplitudes returns for each channel what its features and its basis are

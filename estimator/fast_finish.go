@@ -7,12 +7,11 @@ import (
 // finish turns means and variances of the members into the prediction: combine and
 // finish of a Predictor, point by point in double precision.
 func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
-	p, g, w, m := f.plain, f.g, &f.w, f.plain.m
+	g, w, m := f.g, &f.w, f.plain.m
 	K, n := m.K, len(g.times)
 	carried := q.P0 != nil && m.Displacement
 	if carried {
-		p.fill(q.X0)
-		p.startUncertainty(q, dst.Readout)
+		f.carry(q, dst.Readout)
 	}
 	growth := 1.0
 	if int(dst.Readout) < len(m.Growth) {
@@ -53,7 +52,7 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			}
 			state := variance*g.scale[j] + part.state[j]
 			if carried {
-				state += math.Max(0, p.carriedVar(i, k))
+				state += math.Max(0, float64(w.carry.variance[j]))
 			}
 			factor := growth * part.widen[j]
 			at := i*K + k

@@ -43,11 +43,12 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		})
 		parts := append(w.parts[:0], lanes.Part{L: fixed, X: powers, K: 2})
 		parts = f.varying(parts, e.first.varying, b, 0, 0)
-		x := w.hidden[0]
+		room := w.hidden[i*w.room : (i+1)*w.room]
+		x := take(&room, width)
 		u.Product(x, lanes.Panels(width), parts)
-		activate(u, e.first.layer.Act, x[:lanes.Panels(width)*lanes.Rows*lanes.Width])
+		activate(u, e.first.layer.Act, x)
 		for l := range e.hidden {
-			y := w.hidden[(l+1)%2]
+			y := take(&room, e.hidden[l].out)
 			e.hidden[l].forward(u, w, powers, x, y)
 			x = y
 		}
@@ -73,7 +74,18 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		}
 		rows := lanes.Panels(K*D) * lanes.Rows * lanes.Width
 		e.z.forward(u, w, powers, x, w.z[i*rows:(i+1)*rows])
+		if f.slopes {
+			f.netSlopes(e, w.hidden[i*w.room:(i+1)*w.room])
+		}
 	}
+}
+
+// take cuts so many rows, filled up to whole panels, off room.
+func take(room *[]float32, rows int) []float32 {
+	n := lanes.Panels(rows) * lanes.Rows * lanes.Width
+	out := (*room)[:n]
+	*room = (*room)[n:]
+	return out
 }
 
 // firstFixed sets first to what does not vary of the first layer, the knots apart.
@@ -166,9 +178,12 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	D := e.e.Map.D
 	rows := lanes.Panels(f.plain.m.K*D) * lanes.Rows * lanes.Width
 	var x []float32
+	if e.variance || f.slopes {
+		x = w.x
+	}
 	var factor *fastFactor
 	if e.variance {
-		x, factor = w.x, &post.factors[k]
+		factor = &post.factors[k]
 		F := e.e.Map.F
 		clear(x[F*lanes.Width : lanes.Panels(F)*lanes.Rows*lanes.Width]) // no number may stand there that 0 does not cancel
 		f.factorFixed(e, factor)
@@ -177,6 +192,9 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	for i := range f.g.blocks {
 		mean := means[k*n+i*lanes.Width : k*n+(i+1)*lanes.Width]
 		u.Waves(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*lanes.Width:], D)
+		if f.slopes {
+			f.meanSlopes(e, post, k, i)
+		}
 		if !e.variance {
 			continue
 		}

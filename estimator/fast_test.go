@@ -105,15 +105,21 @@ func TestFastAgreesWithPlain(t *testing.T) {
 				if fast.Unit() != want {
 					t.Errorf("%s: predicted by %s, not %s", name, fast.Unit(), want)
 				}
-				a, b := plain.NewPrediction(), fast.NewPrediction()
+				a, b := plain.NewPrediction().WithDerivatives(), fast.NewPrediction().WithDerivatives()
 				rng := rand.New(rand.NewPCG(53, 1))
 				for _, rows := range []int{0, 1, 5, 12} {
 					q := query(rng, m, rows)
-					if rows == 5 {
+					switch rows {
+					case 1:
 						q.P0 = diagonal(m.K, 0.01)
+					case 5:
+						q.P0 = covariance(rng, m.K)
 					}
 					if !plain.Predict(a, &q) || !fast.Predict(b, &q) {
 						t.Fatalf("%s on %v: not finite", name, u)
+					}
+					if !slices.Equal(a.DMean, b.DMean) || !slices.Equal(a.DStd, b.DStd) {
+						t.Errorf("%s on %v: the derivatives are not the Predictor's", name, u)
 					}
 					mean, std, obs := difference(m, a, b)
 					if mean > alike || std > alike || obs > alike {
@@ -126,6 +132,19 @@ func TestFastAgreesWithPlain(t *testing.T) {
 			}
 		}
 	}
+}
+
+// covariance draws a matrix that is large beside the variance of most predictions.
+func covariance(rng *rand.Rand, n int) []float64 {
+	a, out := normal(rng, n*n), make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				out[i*n+j] += 0.3 * a[i*n+k] * a[j*n+k]
+			}
+		}
+	}
+	return out
 }
 
 func diagonal(n int, v float64) []float64 {

@@ -15,7 +15,8 @@ type fastWork struct {
 	turned []float32    // panels × terms: the same of a factor
 	single []float32    // such a sum, rounded, as panels
 	parts  []lanes.Part // of a product, empty
-	hidden [2][]float32 // [row][Width], of one block
+	hidden []float32    // [block][row of a hidden layer][Width]
+	room   int          // of one block in it
 	mu     []float32    // [K][Width], of one block
 	z      []float32    // [block][K·D][Width]
 	x      []float32    // [F, to whole panels][Width], of one channel and block
@@ -23,6 +24,7 @@ type fastWork struct {
 	squares [lanes.Width]float32 // ‖L⁻¹φ‖², of one channel and block
 	means   [][]float32          // by member and refit: K×lanes, without γ
 	v       []float64            // K×lanes, sum over members, without γ²
+	carry   carryWork
 }
 
 func newFastWork(c *compiled, g *grid, b *Base) fastWork {
@@ -41,9 +43,11 @@ func newFastWork(c *compiled, g *grid, b *Base) fastWork {
 			for l := range e.hidden {
 				outs = append(outs, e.hidden[l].out)
 			}
+			rows := 0
 			for _, out := range outs {
-				hidden = max(hidden, lanes.Panels(out)*lanes.Rows)
+				rows += lanes.Panels(out) * lanes.Rows
 			}
+			hidden = max(hidden, rows)
 			first, terms = max(first, outs[0]), max(terms, e.terms)
 			single = max(single, 2*lanes.Panels(outs[0])*lanes.Rows, max(e.terms, 1)*lanes.Panels(K)*lanes.Rows)
 			turned = max(turned, e.terms*lanes.Rows*(lanes.Panels(p.F)+lanes.Panels(e.terms*(c.fixed+c.knots))))
@@ -57,7 +61,10 @@ func newFastWork(c *compiled, g *grid, b *Base) fastWork {
 	}
 	w.first, w.basis, w.turned, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, turned), make([]float32, single)
 	w.parts = make([]lanes.Part, 0, parts)
-	w.hidden = [2][]float32{make([]float32, hidden*lanes.Width), make([]float32, hidden*lanes.Width)}
+	w.hidden, w.room = make([]float32, hidden*n), hidden*lanes.Width
 	w.z, w.x = make([]float32, z*n), make([]float32, x*lanes.Width)
+	if m.Displacement {
+		w.carry = newCarryWork(c, n)
+	}
 	return w
 }

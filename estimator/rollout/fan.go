@@ -21,7 +21,10 @@ type Fan struct {
 	term, pair []float64   // a monomial, and what two coordinates of three are together
 	ones       []float64
 	mean       []float64 // P
-	now, inc   []float64 // K
+	now, inc   []float64 // K, of one time
+
+	slopes              *fanSlopes
+	nodeV, nodeX, nodeD [][]float64 // rows of nodes: L+P coordinates; K: state, increment
 }
 
 // NewFan takes the memory for the predictor's roll-outs at ascending times.
@@ -33,25 +36,17 @@ func NewFan(p *Predictor, times []float64) *Fan {
 		s := max(0, t/p.m.Step-float64(i))
 		f.step, f.part, f.curve, f.ones = append(f.step, i), append(f.part, s), append(f.curve, 0.5*s*(s-1)), append(f.ones, 1)
 	}
-	rows := func(rows int) (out [][]float64) {
-		for range rows {
-			out = append(out, make([]float64, n))
-		}
-		return out
-	}
-	f.v, f.a, f.b, f.d = rows(len(p.va)), rows(p.k), rows(p.k), rows(p.k)
+	f.v, f.a, f.b, f.d = rowsOf(len(p.va), n), rowsOf(p.k, n), rowsOf(p.k, n), rowsOf(p.k, n)
+	f.slopes = newFanSlopes(p, n)
+	f.nodeV, f.nodeX, f.nodeD = rowsOf(len(p.va), p.nodes), rowsOf(p.k, p.nodes), rowsOf(p.k, p.nodes)
 	return f
 }
 
 // All writes the displacements of the predictor's last Roll to dst: K rows of all
 // times.
 func (f *Fan) All(dst []float64) {
-	p, n := f.p, len(f.times)
-	for i, step := range f.step {
-		for k, d := range p.x[step*p.k : (step+1)*p.k] {
-			f.d[k][i] = d
-		}
-	}
+	n := len(f.times)
+	f.begin()
 	f.inputs()
 	f.increments(f.a)
 	for k := range f.d {
@@ -64,6 +59,16 @@ func (f *Fan) All(dst []float64) {
 		f64.FMA(row, f.part, f.a[k], row)
 		f64.Sub(f.b[k], f.b[k], f.a[k])
 		f64.FMA(row, f.curve, f.b[k], row)
+	}
+}
+
+// begin sets the displacements to those at the start of each step.
+func (f *Fan) begin() {
+	K := f.p.k
+	for i, step := range f.step {
+		for k, d := range f.p.x[step*K : (step+1)*K] {
+			f.d[k][i] = d
+		}
 	}
 }
 

@@ -64,7 +64,23 @@ func TestFanIsAtForEveryTime(t *testing.T) {
 					}
 				}
 			}
-			if a := testing.AllocsPerRun(2, func() { f.All(all) }); a != 0 {
+			slopes := make([]float64, K*K*points)
+			f.Slopes(slopes)
+			dx := make([]float64, K)
+			for c := range K {
+				clear(dx)
+				dx[c] = 1
+				p.Turn(dx)
+				for i, at := range times {
+					p.TurnAt(one, at)
+					for k, want := range one {
+						if got := slopes[(k*K+c)*points+i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
+							t.Fatalf("%s: at %v s channel %d turns with state %d by %v, expected %v", name, at, k, c, got, want)
+						}
+					}
+				}
+			}
+			if a := testing.AllocsPerRun(2, func() { f.All(all); f.Slopes(slopes) }); a != 0 {
 				t.Errorf("%s: %v allocations", name, a)
 			}
 		}
