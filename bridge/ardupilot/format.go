@@ -52,8 +52,12 @@ var builtin = format{id: idFMT, name: "FMT", length: 89, columns: []column{
 	{name: "Type", kind: 'B', at: 0}, {name: "Length", kind: 'B', at: 1}, {name: "Name", kind: 'n', at: 2}, {name: "Format", kind: 'N', at: 6}, {name: "Columns", kind: 'Z', at: 22},
 }}
 
-// parseFMT reads the content of an FMT record.
+// parseFMT reads the content of an FMT record. It may be shorter than it should be:
+// a log can describe another record by that name.
 func parseFMT(b []byte) (*format, error) {
+	if len(b) < builtin.length-headSize {
+		return nil, fmt.Errorf("%d bytes describe no format, %d are needed", len(b), builtin.length-headSize)
+	}
 	f := &format{id: b[0], length: int(b[1]), name: cString(b[2:6])}
 	kinds, names := cString(b[6:22]), cString(b[22:86])
 	if f.name == "" || strings.ContainsFunc(f.name, func(r rune) bool { return r < ' ' || r > '~' }) {
