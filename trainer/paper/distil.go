@@ -30,7 +30,9 @@ var errFlow = errors.New("the refined dynamics cannot be integrated over the hor
 //
 //	A = ΦᵀΦ/σ² + I      B = A⁻¹ ΦᵀU/σ²      Cov w = B Bᵀ + A⁻¹ = MᵀM      var = ‖M φ‖²
 //
-// which has the form and the cost of the smoother's own posterior.
+// which has the form and the cost of the smoother's own posterior. To this a
+// constant is added for each channel: how far the smoother is from its teachers at
+// points that it has not seen.
 func distil(ctx context.Context, flows []*Flow, d *Data, set Settings, v Virtual, seed uint64) (*Fit, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x64697374696c))
 	low, high := d.Starts()
@@ -51,26 +53,77 @@ func distil(ctx context.Context, flows []*Flow, d *Data, set Settings, v Virtual
 	for i := range times {
 		times[i] = d.End() * float64(i) / float64(v.Times-1)
 	}
-	virtual := &Data{K: d.K, Trajectories: make([]Trajectory, len(starts))}
-	failed := make([]bool, len(starts))
-	each(len(starts), func(i int) {
-		y, one := make([]float64, v.Times*d.K), make([]float64, v.Times*d.K)
-		for _, f := range flows {
-			failed[i] = failed[i] || !f.solve(one, starts[i], times)
-			for j, x := range one {
-				y[j] += x / float64(len(flows))
-			}
-		}
-		virtual.Trajectories[i] = Trajectory{X0: starts[i], T: times, Y: y}
-	})
-	if slices.Contains(failed, true) {
+	virtual, ok := solutions(flows, starts, times)
+	if !ok {
 		return nil, errFlow
 	}
 	fit, err := Train(ctx, virtual, set, seed)
 	if err != nil {
 		return nil, err
 	}
-	return fit, fit.take(flows, virtual)
+	if err := fit.take(flows, virtual); err != nil {
+		return nil, err
+	}
+	// Points that it has not seen: between the times and, of many, other starts.
+	fresh := starts[:1]
+	if len(starts) > 1 {
+		fresh = nil
+		for range freshStarts {
+			x := make([]float64, d.K)
+			for k := range x {
+				x[k] = low[k] + (high[k]-low[k])*rng.Float64()
+			}
+			fresh = append(fresh, x)
+		}
+	}
+	between := make([]float64, len(times)-1)
+	for i := range between {
+		between[i] = (times[i] + times[i+1]) / 2
+	}
+	unseen, ok := solutions(flows, fresh, between)
+	if !ok {
+		return nil, errFlow
+	}
+	fit.allow(unseen)
+	return fit, nil
+}
+
+// freshStarts is the number of starts by which the misfit of a smoother is judged.
+const freshStarts = 40
+
+// solutions returns the mean solution of the flows from starts at times.
+func solutions(flows []*Flow, starts [][]float64, times []float64) (d *Data, ok bool) {
+	K := flows[0].Net.In()
+	d = &Data{K: K, Trajectories: make([]Trajectory, len(starts))}
+	failed := make([]bool, len(starts))
+	each(len(starts), func(i int) {
+		y, one := make([]float64, len(times)*K), make([]float64, len(times)*K)
+		for _, f := range flows {
+			failed[i] = failed[i] || !f.solve(one, starts[i], times)
+			for j, x := range one {
+				y[j] += x / float64(len(flows))
+			}
+		}
+		d.Trajectories[i] = Trajectory{X0: starts[i], T: times, Y: y}
+	})
+	return d, !slices.Contains(failed, true)
+}
+
+// allow adds to all variances of a channel the mean square by which the smoother
+// is wrong about points that it has not seen.
+func (f *Fit) allow(unseen *Data) {
+	K, n := unseen.K, float64(unseen.Rows())
+	f.post.misfit = make([]float64, K)
+	misfit := make([]float64, K)
+	for j := range unseen.Trajectories {
+		tr := &unseen.Trajectories[j]
+		mean := make([]float64, len(tr.Y))
+		f.Predict(mean, make([]float64, len(tr.Y)), tr.X0, tr.T)
+		for i, y := range tr.Y {
+			misfit[i%K] += (y - mean[i]) * (y - mean[i]) / n
+		}
+	}
+	f.post.misfit = misfit
 }
 
 // take replaces the variances by those of the flows.

@@ -12,6 +12,7 @@ import (
 type posteriors struct {
 	sums    []*posterior.Sum
 	factors [][]float64 // (optional) F×F lower, a channel: the variance is ‖M φ‖² instead
+	misfit  []float64   // (optional) K, added to the variance, raw units squared
 }
 
 // rowsAtOnce is how many rows are conditioned or predicted at a time.
@@ -80,6 +81,9 @@ func (f *Fit) Predict(mean, variance, x0, times []float64) {
 			mu, _ := m.Mu(eval, i, k)
 			mean[i*K+k] = in.Lift.Mean[k] + s*(mu+mk[i])
 			variance[i*K+k] = s * s * vk[i]
+			if f.post.misfit != nil {
+				variance[i*K+k] += f.post.misfit[k]
+			}
 		}
 	}
 }

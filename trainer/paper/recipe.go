@@ -129,6 +129,30 @@ func (m *Model) Predict(mean, std, x0, times []float64) {
 	}
 }
 
+// Integrate writes mean and standard deviation of the flows' solutions, integrated,
+// as Predict does: what the smoother was taught. ok is false where one cannot be
+// integrated.
+func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
+	n, E := len(mean), float64(len(m.Flows))
+	one, v, squares := make([]float64, n), make([]float64, n), make([]float64, n)
+	clear(mean)
+	clear(std)
+	for _, f := range m.Flows {
+		if !f.Predict(one, v, x0, times) {
+			return false
+		}
+		for i, a := range one {
+			mean[i] += a / E
+			squares[i] += a * a / E
+			std[i] += v[i] / E
+		}
+	}
+	for i, v := range std {
+		std[i] = math.Sqrt(v + math.Max(0, squares[i]-mean[i]*mean[i]))
+	}
+	return true
+}
+
 // A fit has collapsed where its objective is worse than the best by more than
 // this, in nats for each number observed: the trivial solution, a flat smoother
 // under large noise, which is consistent with itself. It is run again, at most

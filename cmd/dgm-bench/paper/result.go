@@ -22,11 +22,20 @@ type result struct {
 	RMSE       []float64 `json:"rmse"`
 	Seconds    float64   `json:"seconds"`
 	Phases     phases    `json:"phases"`
-	Members    []float64 `json:"members"` // log likelihood of each member as gradient matching left it
-	Rerun      int       `json:"rerun"`   // fits that were told by their objective to have collapsed
-	Dropped    int       `json:"dropped"` // refined dynamics that explain the data worse than others
-	Free       []float64 `json:"free"`    // effective number of parameters of each of the others
+	Flows      *scores   `json:"flows,omitempty"` // of the refined dynamics, integrated: what the smoother was taught
+	Members    []float64 `json:"members"`         // log likelihood of each member as gradient matching left it
+	Rerun      int       `json:"rerun"`           // fits that were told by their objective to have collapsed
+	Dropped    int       `json:"dropped"`         // refined dynamics that explain the data worse than others
+	Free       []float64 `json:"free"`            // effective number of parameters of each of the others
 	Recipe     string    `json:"recipe"`
+}
+
+// scores are those of another predictor on the same truth, without the starts
+// themselves, which it knows for certain.
+type scores struct {
+	LogLik     float64 `json:"loglik"`
+	Coverage50 float64 `json:"coverage50"`
+	Coverage95 float64 `json:"coverage95"`
 }
 
 // phases are the seconds of the parts of a recipe.

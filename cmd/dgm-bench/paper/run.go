@@ -35,6 +35,9 @@ func (s *set) run(ctx context.Context, seed int) (*result, error) {
 	if err := r.score(on.predict(d.K, m.Predict), d.K); err != nil {
 		return nil, err
 	}
+	if r.Flows, err = on.integrated(d.K, m); err != nil {
+		return nil, fmt.Errorf("%s, seed %d, refined dynamics: %w", s.name, seed, err)
+	}
 	for _, f := range m.Flows {
 		r.Free = append(r.Free, math.Round(10*f.Free)/10)
 	}
@@ -51,6 +54,24 @@ func (s *set) run(ctx context.Context, seed int) (*result, error) {
 		r.Members = append(r.Members, alone.LogLik)
 	}
 	return r, nil
+}
+
+// integrated scores the refined dynamics themselves.
+func (t *trial) integrated(k int, m *paper.Model) (*scores, error) {
+	fine := true
+	trs := t.predict(k, func(mean, std, x0, times []float64) { fine = m.Integrate(mean, std, x0, times) && fine })
+	if !fine {
+		return nil, nil
+	}
+	for i := range trs {
+		tr := &trs[i]
+		tr.Truth, tr.Mean, tr.Std = tr.Truth[k:], tr.Mean[k:], tr.Std[k:]
+	}
+	s, err := score.Trajectories(trs, k)
+	if err != nil {
+		return nil, err
+	}
+	return &scores{s.LogLik, s.Coverage50, s.Coverage95}, nil
 }
 
 // predict asks for mean and standard deviation along all trajectories.
@@ -113,6 +134,9 @@ func (p *plan) finish(ctx context.Context, progress io.Writer) ([][]*result, err
 		}
 		fmt.Fprintf(progress, "%s seed %d: log likelihood %.3f, coverage %.2f %.2f %.2f, %.0f s; %s\n",
 			s.name, r.Seed, r.LogLik, r.Coverage50, r.Coverage90, r.Coverage95, r.Seconds, remaining(len(jobs)-at-1, left))
+		if r.Flows != nil {
+			fmt.Fprintf(progress, "    refined dynamics, integrated: %.3f, coverage of 95 %% %.2f\n", r.Flows.LogLik, r.Flows.Coverage95)
+		}
 	}
 	return all, nil
 }
