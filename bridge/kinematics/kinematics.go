@@ -83,6 +83,8 @@ type Contradiction struct {
 	Reason, Mend       string
 }
 
+const unchecked = "kinematics: New with a declaration that does not pass its Check"
+
 // Checker compares samples with a declaration, in memory that does not depend on
 // their number.
 type Checker struct {
@@ -100,7 +102,7 @@ type Checker struct {
 func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	body, err := rollout.NewBody(&k, states)
 	if err != nil {
-		panic("kinematics: " + err.Error())
+		panic(unchecked)
 	}
 	c := &Checker{declared: k, body: body, rate: make([]float64, len(states))}
 	var pairs []channel.Channel
