@@ -20,6 +20,7 @@ standard output, to be changed and given with --map. A map looks like this:
 
     vehicle = "quad1"
     frames = "enu-flu"           # optional: ned-frd or enu-flu, else the axes as recorded
+    kinematics = "quadrotor"     # optional: x, y, z move by vx, vy, vz; roll, pitch, yaw by p, q, r. [body] names others: import csv --help
     [time]
     base = "vehicle_attitude"    # optional: whose stamps are the rows'; else the slowest topic with a state
     max_gap = "500ms"            # optional: a longer gap starts a segment; else five steps of the base
