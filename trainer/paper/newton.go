@@ -19,7 +19,7 @@ type Flow struct {
 	Inputs   *feature.Inputs
 	Net      mlp.Net   // K → K
 	Theta    []float64 // P, which Net is a view of
-	Alpha    []float64 // precision of the prior, a layer
+	Alpha    []float64 // precision of the prior, a group of parameters
 	Sigma    []float64 // K, noise, standardised
 	Free     float64   // effective number of parameters
 	Cost     float64   // ½ Σ e²/σ² + ½ Σ α θ²
@@ -34,6 +34,7 @@ const maxStep = 0.1
 // and Marquardt.
 type newton struct {
 	*Flow
+	group  []int // of each parameter
 	d      *Data
 	rows   int
 	z0, y  []float64
@@ -71,7 +72,8 @@ func (f *Fit) NewFlow() *Flow {
 	}
 	fl.Theta = make([]float64, fl.Net.Params())
 	fl.Net.Bind(fl.Theta)
-	for range src.Layers {
+	_, n := groups(&fl.Net)
+	for range n {
 		fl.Alpha = append(fl.Alpha, math.Max(f.Settings.Decay, 1e-3))
 	}
 	for k := range K {
@@ -94,7 +96,8 @@ func (f *Flow) Copy() *Flow {
 
 func newNewton(f *Flow, d *Data) *newton {
 	K, P, M := d.K, len(f.Theta), len(d.Trajectories)
-	n := &newton{Flow: f, d: d, mu: 1, rows: d.Rows(), z0: make([]float64, M*K), first: make([]int, M), bad: make([]bool, M)}
+	of, _ := groups(&f.Net)
+	n := &newton{Flow: f, group: of, d: d, mu: 1, rows: d.Rows(), z0: make([]float64, M*K), first: make([]int, M), bad: make([]bool, M)}
 	row := 0
 	for j := range d.Trajectories {
 		tr := &d.Trajectories[j]
@@ -179,15 +182,47 @@ func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
 	return true
 }
 
+// groups returns for every parameter the group that shares its prior: of the first
+// layer a group for every input, so that inputs which say nothing can be left out
+// (automatic relevance determination), of the last a group for every output, and
+// one for the rest of each layer's weights and for its biases.
+func groups(net *mlp.Net) (of []int, n int) {
+	last := len(net.Layers) - 1
+	for i := range net.Layers {
+		l := &net.Layers[i]
+		for a := range l.In {
+			for o := range l.Out {
+				switch {
+				case i == 0:
+					of = append(of, n+a)
+				case i == last:
+					of = append(of, n+o)
+				default:
+					of = append(of, n)
+				}
+			}
+		}
+		switch i {
+		case 0:
+			n += l.In
+		case last:
+			n += l.Out
+		default:
+			n++
+		}
+		for range l.Out {
+			of = append(of, n)
+		}
+		n++
+	}
+	return of, n
+}
+
 // prior returns ½ Σ α θ².
 func (n *newton) prior() float64 {
-	s, at := 0.0, 0
-	for l := range n.Net.Layers {
-		size := len(n.Net.Layers[l].W) + len(n.Net.Layers[l].B)
-		for _, v := range n.Theta[at : at+size] {
-			s += 0.5 * n.Alpha[l] * v * v
-		}
-		at += size
+	s := 0.0
+	for i, v := range n.Theta {
+		s += 0.5 * n.Alpha[n.group[i]] * v * v
 	}
 	return s
 }
@@ -203,13 +238,10 @@ func (n *newton) system() {
 			blas64.Axpy(e, blas64.Vector{N: P, Inc: 1, Data: n.J[i*P : (i+1)*P]}, blas64.Vector{N: P, Inc: 1, Data: n.g})
 		}
 	}
-	at := 0
-	for l := range n.Net.Layers {
-		for range len(n.Net.Layers[l].W) + len(n.Net.Layers[l].B) {
-			n.H[at*P+at] += n.Alpha[l]
-			n.g[at] -= n.Alpha[l] * n.Theta[at]
-			at++
-		}
+	for i, v := range n.Theta {
+		alpha := n.Alpha[n.group[i]]
+		n.H[i*P+i] += alpha
+		n.g[i] -= alpha * v
 	}
 }
 
@@ -217,12 +249,8 @@ func (n *newton) system() {
 func (n *newton) factorise(mu float64) (ok bool) {
 	P := len(n.Theta)
 	copy(n.L, n.H)
-	at := 0
-	for l := range n.Net.Layers {
-		for range len(n.Net.Layers[l].W) + len(n.Net.Layers[l].B) {
-			n.L[at*P+at] += mu
-			at++
-		}
+	for i := range P {
+		n.L[i*P+i] += mu
 	}
 	g := func(d []float64) blas64.General { return blas64.General{Rows: P, Cols: P, Stride: P, Data: d} }
 	return n.work.Cholesky(g(n.L), g(n.inv))
@@ -307,18 +335,20 @@ func (n *newton) evidence() (ok bool) {
 			diagonal[c] += v * v
 		}
 	}
-	at := 0
+	size, gamma, norm := make([]float64, len(n.Alpha)), make([]float64, len(n.Alpha)), make([]float64, len(n.Alpha))
+	for i, g := range n.group {
+		size[g]++
+		gamma[g] += 1 - n.Alpha[g]*diagonal[i]
+		norm[g] += n.Theta[i] * n.Theta[i]
+	}
 	n.Free = 0
-	for l := range n.Net.Layers {
-		size := len(n.Net.Layers[l].W) + len(n.Net.Layers[l].B)
-		gamma, norm := float64(size), 0.0
-		for i := at; i < at+size; i++ {
-			gamma -= n.Alpha[l] * diagonal[i]
-			norm += n.Theta[i] * n.Theta[i]
-		}
-		at += size
-		n.Free += gamma
-		n.Alpha[l] = math.Min(math.Max(math.Max(gamma, 0.1)/norm, n.Alpha[l]/3), n.Alpha[l]*3)
+	for g, v := range gamma {
+		n.Free += v
+		// A group that says nothing is held back, not driven out: it may be asked for
+		// when others have settled.
+		want := math.Max(v, 0.02*size[g]) / math.Max(norm[g], 1e-12)
+		n.Alpha[g] = math.Min(math.Max(want, n.Alpha[g]/3), n.Alpha[g]*3)
+		n.Alpha[g] = math.Min(n.Alpha[g], 1e3)
 	}
 	R := len(n.e)
 	U := make([]float64, R*P)
@@ -404,9 +434,8 @@ func (f *Flow) misfit(n *newton) {
 	for j := range P {
 		f.Evidence += math.Log(n.L[j*P+j])
 	}
-	for l := range f.Net.Layers {
-		size := len(f.Net.Layers[l].W) + len(f.Net.Layers[l].B)
-		f.Evidence -= 0.5 * float64(size) * math.Log(f.Alpha[l])
+	for _, g := range n.group {
+		f.Evidence -= 0.5 * math.Log(f.Alpha[g])
 	}
 	for i, y := range n.y {
 		if !math.IsNaN(y) {
