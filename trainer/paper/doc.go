@@ -39,7 +39,7 @@
 // over channels.
 //
 //   - Weight of matching 8 times and 50 times the paper's, three seeds each: on
-//     LV 1 rmse 0.27 and (two collapsed) against 0.27, on LO 1 0.31 and 0.36
+//     LV 1 rmse 0.27 and (two collapsed) against 0.27, on LO 1 0.33 and 0.36
 //     against 0.32, on DP 1 0.19 and 0.21 against 0.19. The paper's 1 stays.
 //   - 50 features instead of 100, 700 steps instead of 1,500: no difference beyond
 //     the seeds' on these sets, a fifth of the time. Members are short; one in
