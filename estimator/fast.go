@@ -165,3 +165,6 @@ func (c *compiled) agrees() bool {
 	}
 	return true
 }
+
+// Vectors names the unit of this processor that a Fast uses.
+func Vectors() string { return lanes.Best().String() }

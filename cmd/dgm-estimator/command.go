@@ -41,6 +41,7 @@ after what has come was answered.`,
 	f.IntVar(&flags.Points, "points", flags.Points, "predict at so many points, equally spaced up to the horizon; 0 = the model's")
 	f.DurationSliceVar(&times, "times", nil, "predict at these times after the state, e.g. 0.1s,0.5s (instead of --points)")
 	f.Float64Var(&flags.Rate, "rate", flags.Rate, "predict at this fixed rate in Hz, from the newest state; 0 = answer each state")
+	f.StringVar(&flags.Predictor, "predictor", flags.Predictor, "what predicts: fast (the processor's vectors) or plain (double precision throughout)")
 	f.StringVar(&flags.Record, "record", "", "record to this file what predictions are made from, for replay")
 	f.StringVar(&flags.Clock, "clock", flags.Clock, "what dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
 	f.StringVar(&flags.NATS.URL, "nats", flags.NATS.URL, "the NATS server, or several separated by commas")
@@ -71,7 +72,7 @@ after what has come was answered.`,
 			}
 		}
 		if len(s.each) > 0 {
-			for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "clock", "record"} {
+			for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "record"} {
 				if f.Changed(name) {
 					return cli.Usage("--%s is of one vehicle, and %s describes %d: say it there", name, config, len(s.each))
 				}
@@ -97,7 +98,7 @@ func (s *settings) overlay(flags *settings, given func(name string) bool) {
 		dst, src *string
 	}{
 		{"model", &s.Model, &flags.Model}, {"vehicle", &s.Vehicle, &flags.Vehicle}, {"clock", &s.Clock, &flags.Clock},
-		{"record", &s.Record, &flags.Record},
+		{"record", &s.Record, &flags.Record}, {"predictor", &s.Predictor, &flags.Predictor},
 		{"nats", &s.NATS.URL, &flags.NATS.URL}, {"creds", &s.NATS.Creds, &flags.NATS.Creds}, {"nkey", &s.NATS.NKey, &flags.NATS.NKey},
 		{"tls-ca", &s.NATS.CA, &flags.NATS.CA}, {"tls-cert", &s.NATS.Cert, &flags.NATS.Cert}, {"tls-key", &s.NATS.Key, &flags.NATS.Key},
 	} {

@@ -38,6 +38,7 @@ type vehicle struct {
 	Points      int        `toml:"points"`
 	Times       []duration `toml:"times"`
 	Chain       bool       `toml:"chain"`
+	Predictor   string     `toml:"predictor"`
 	Rate        float64    `toml:"rate"`
 	Clock       string     `toml:"clock"`
 	MaxFuture   duration   `toml:"max_future"`
@@ -181,6 +182,8 @@ func (s *vehicle) check() error {
 		return fmt.Errorf("rate is %g, and must be 0 or within 1 … 10000 Hz", s.Rate)
 	case s.Clock != "shared" && s.Clock != "robot":
 		return fmt.Errorf("clock is %q, and must be \"shared\" or \"robot\"", s.Clock)
+	case s.Predictor != "fast" && s.Predictor != "plain":
+		return fmt.Errorf("predictor is %q, and must be \"fast\" or \"plain\"", s.Predictor)
 	case s.Status < duration(10*time.Millisecond):
 		return fmt.Errorf("status is %v, and must be at least 10ms", time.Duration(s.Status))
 	case s.Resync <= 0:
@@ -206,7 +209,7 @@ func (s *vehicle) check() error {
 // node returns the configuration of the node for a model.
 func (s *vehicle) node(m *model.Model, log func(string)) node.Config {
 	c := node.Config{
-		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate, Chain: s.Chain,
+		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate, Chain: s.Chain, Plain: s.Predictor == "plain",
 		MaxFuture: time.Duration(s.MaxFuture), MaxAge: time.Duration(s.MaxAge), AgeLimit: time.Duration(s.AgeLimit),
 		Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline), Resync: time.Duration(s.Resync), Every: time.Duration(s.Status),
 		NoTrust: !s.Trust, FalseAlarms: time.Duration(s.FalseAlarms), TrustFile: s.TrustFile,

@@ -83,6 +83,7 @@ func TestSettingsRefused(t *testing.T) {
 		"points = 3\ntimes = [\"1s\"]":         "choose one",
 		"times = [\"2s\", \"1s\"]":             "ascend",
 		"clock = \"moon\"":                     "clock is \"moon\"",
+		"predictor = \"slow\"":                 "predictor is \"slow\"",
 		"status = \"0s\"":                      "status is 0s",
 		"resync = \"0s\"":                      "resync is 0s",
 		"vehicle = \"a b\"":                    "cannot be part of a subject",

@@ -2,7 +2,6 @@ package node
 
 import (
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // bridge carries the newest state to any time until it is too old: one prediction
@@ -10,7 +9,7 @@ import (
 // The mean goes by cubic Hermite pieces, for which the model gives the slopes, the
 // standard deviation linearly.
 type bridge struct {
-	p   *estimator.Predictor
+	p   predictor
 	dst *estimator.Prediction
 	K   int
 
@@ -25,13 +24,14 @@ type bridge struct {
 const bridgePoints = 8
 
 // newBridge takes the memory for ages up to reach, s.
-func newBridge(m *model.Model, reach float64) (*bridge, error) {
+func newBridge(of *predictors, reach float64) (*bridge, error) {
 	times := make([]float64, bridgePoints)
 	for i := range times {
 		f := float64(i+1) / bridgePoints
 		times[i] = reach * f * f
 	}
-	p, err := estimator.New(m, times)
+	m := of.m
+	p, err := of.at(times)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,12 @@ type course struct {
 	m    *model.Model
 	legs []leg
 	P    []float64 // K×K
+	at   estimator.Query
 }
 
 // leg is the part of a course within one horizon.
 type leg struct {
-	p    *estimator.Predictor
+	p    predictor
 	dst  *estimator.Prediction
 	from int // first row of the course
 	n    int // rows of the course; one more of dst is where the next leg begins
@@ -31,11 +32,12 @@ const mostLegs = 8
 
 // newCourse takes the memory for predictions at the times, s, ascending. Without
 // chain they must be within the horizon.
-func newCourse(m *model.Model, times []float64, chain bool) (*course, error) {
+func newCourse(of *predictors, times []float64, chain bool) (*course, error) {
+	m := of.m
 	H := m.Horizon
 	last := times[len(times)-1]
 	if !chain || last <= H*(1+1e-9) {
-		p, err := estimator.New(m, times)
+		p, err := of.at(times)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +63,7 @@ func newCourse(m *model.Model, times []float64, chain bool) (*course, error) {
 			within = append(within, H)
 		}
 		var err error
-		if l.p, err = estimator.New(m, within); err != nil {
+		if l.p, err = of.at(within); err != nil {
 			return nil, err
 		}
 		l.dst = l.p.NewPrediction()
@@ -85,10 +87,11 @@ func (c *course) predict(dst *estimator.Prediction, q *estimator.Query) (ok bool
 		return c.legs[0].p.Predict(dst, q)
 	}
 	K, P := c.m.K, c.m.P
-	at := *q
+	at := &c.at
+	*at = *q
 	for i := range c.legs {
 		l := &c.legs[i]
-		if !l.p.Predict(l.dst, &at) {
+		if !l.p.Predict(l.dst, at) {
 			return false
 		}
 		rows := l.n * K

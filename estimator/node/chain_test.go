@@ -14,7 +14,7 @@ import (
 func TestACourseGoesOnFromItsEnd(t *testing.T) {
 	m := pendulum()
 	times := []float64{0.4, 1, 1.3, 2.5, 2.75}
-	c, err := newCourse(m, times, true)
+	c, err := newCourse(&predictors{m: m}, times, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestACourseGoesOnFromItsEnd(t *testing.T) {
 	}
 	at := q
 	for i, leg := range [][]float64{{0.4, 1}, {0.3, 1}, {0.5, 0.75}} {
-		p, err := estimator.New(m, leg)
+		p, err := estimator.NewFast(m, leg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,9 @@ type Config struct {
 	// are then continued from where they end, and flagged chained.
 	Chain bool
 
+	// Plain asks for the plain predictor: slower, in double precision throughout.
+	Plain bool
+
 	// RobotClock says that the robot's clock is another than this computer's (time
 	// since boot, say). Then states are neither refused as future nor as old: only
 	// their order can be checked.

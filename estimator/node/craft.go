@@ -41,18 +41,19 @@ func newCraft(c *Config, m *model.Model) (*craft, error) {
 		}
 	}
 	r.m = m
-	if r.rungs, err = newRungs(m, times, c.Rate > 0 || c.Deadline > 0, c.Chain); err != nil {
+	of := &predictors{m: m, plain: c.Plain}
+	if r.rungs, err = newRungs(of, times, c.Rate > 0 || c.Deadline > 0, c.Chain); err != nil {
 		return nil, err
 	}
 	if c.Rate > 0 {
 		if !m.Displacement {
 			return nil, fmt.Errorf("the model does not start its predictions at the state, so that no state can be propagated to a tick: train one of windows, or answer each state")
 		}
-		if r.bridge, err = newBridge(m, min(silentFrom*c.AgeLimit.Seconds(), m.Horizon)); err != nil {
+		if r.bridge, err = newBridge(of, min(silentFrom*c.AgeLimit.Seconds(), m.Horizon)); err != nil {
 			return nil, err
 		}
 	}
-	r.health = newHealth(m, times)
+	r.health = newHealth(of, times)
 	return r, nil
 }
 

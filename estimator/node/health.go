@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // health compares the two models of the same motion that training made agree: the
@@ -13,7 +12,7 @@ import (
 // measurement, so it speaks before the states have come that would tell.
 type health struct {
 	d   *dynamics
-	p   *estimator.Predictor
+	p   predictor
 	dst *estimator.Prediction
 
 	f, sD, u []float64
@@ -27,13 +26,14 @@ const (
 )
 
 // newHealth returns nil for a model that cannot be looked at so.
-func newHealth(m *model.Model, times []float64) *health {
+func newHealth(of *predictors, times []float64) *health {
+	m := of.m
 	d := newDynamics(m)
 	if d == nil || !m.Displacement {
 		return nil
 	}
 	last := min(times[len(times)-1], m.Horizon)
-	p, err := estimator.New(m, []float64{last / 4, last})
+	p, err := of.at([]float64{last / 4, last})
 	if err != nil {
 		return nil // it has been made for other times, so for these no reason is left
 	}

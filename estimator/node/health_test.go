@@ -12,13 +12,13 @@ import (
 // standard deviations: 0 where the net was made to agree, large where one is moved.
 func TestHealthTellsWhenTheTwoModelsDisagree(t *testing.T) {
 	m := pendulum()
-	h := newHealth(m, []float64{0.5, 1})
+	h := newHealth(&predictors{m: m}, []float64{0.5, 1})
 	if h == nil || h.score() != -1 {
 		t.Fatalf("before the first look: %+v", h)
 	}
 	q := estimator.Query{X0: []float64{0.2, -0.1}, Plan: []float64{0.1, 0.4}}
 	h.look(&q)
-	p, err := estimator.New(m, []float64{0.25, 1})
+	p, err := estimator.NewFast(m, []float64{0.25, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +41,14 @@ func TestHealthTellsWhenTheTwoModelsDisagree(t *testing.T) {
 	other := pendulum()
 	b := other.Dynamics.Net.Layers[len(other.Dynamics.Net.Layers)-1].B
 	b[0] += 50
-	worse := newHealth(other, []float64{0.5, 1})
+	worse := newHealth(&predictors{m: other}, []float64{0.5, 1})
 	worse.look(&q)
 	if !(worse.score() > 5*h.score()) {
 		t.Errorf("score %v where they disagree, %v where not", worse.score(), h.score())
 	}
 	none := pendulum()
 	none.Dynamics.Net.Layers = slices.Clone(none.Dynamics.Net.Layers[:1])
-	if newHealth(none, []float64{1}) != nil || (*health)(nil).score() != -1 {
+	if newHealth(&predictors{m: none}, []float64{1}) != nil || (*health)(nil).score() != -1 {
 		t.Error("a model without dynamics has a score")
 	}
 }

@@ -21,7 +21,7 @@ func TestEveryStateIsAnswered(t *testing.T) {
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
 	listening(statuses)
 
-	predictor, err := estimator.New(m, nil)
+	predictor, err := estimator.NewFast(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ type oracle struct {
 	m    *model.Model // the same, this oracle's own
 
 	times     []float64
-	predictor *estimator.Predictor
+	of        predictors
+	predictor predictor
 	dst       *estimator.Prediction
 	dynamics  *dynamics
 	sampler   *sampler
@@ -67,7 +68,7 @@ func (o *oracle) answer(data []byte, at int64) (*wire.Answer, error) {
 	o.n.models.mu.Unlock()
 	if m != o.from {
 		own := private(m)
-		*o = oracle{n: o.n, from: m, m: own, dynamics: newDynamics(own), query: o.query, answered: o.answered}
+		*o = oracle{n: o.n, from: m, m: own, of: predictors{m: own, plain: o.n.cfg.Plain}, dynamics: newDynamics(own), query: o.query, answered: o.answered}
 	}
 	b, err := o.check(q)
 	if err != nil {
@@ -184,7 +185,7 @@ func (o *oracle) prepare(q *wire.Query, times []float64) (func(*wire.Answer, *es
 	switch q.Want {
 	case "", wire.WantPredict:
 		if !slices.Equal(o.times, times) {
-			p, err := estimator.New(o.m, times)
+			p, err := o.of.at(times)
 			if err != nil {
 				return nil, wrong("%v", err)
 			}

@@ -48,7 +48,7 @@ func TestBatchesAreAnswered(t *testing.T) {
 	if refused != "" {
 		t.Fatal(refused)
 	}
-	p, err := estimator.New(m, nil)
+	p, err := estimator.NewFast(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

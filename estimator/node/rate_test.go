@@ -48,7 +48,7 @@ func TestATickPredictsFromTheStatePropagatedToIt(t *testing.T) {
 	s := c.arrive(n, 1, 0, 0.4, -0.3)
 	n.tick(nc, 1, c.steady)
 	first := predictions.prediction()
-	plain, err := estimator.New(m, nil)
+	plain, err := estimator.NewFast(m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestATickPredictsFromTheStatePropagatedToIt(t *testing.T) {
 	}
 
 	const age = 0.137 // s
-	to, err := estimator.New(m, []float64{age})
+	to, err := estimator.NewFast(m, []float64{age})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestAnOverrunShortensTheHorizon(t *testing.T) {
 	s := c.arrive(n, 1, 0, 0.1, 0.2)
 	n.tick(nc, 1, c.steady)
 	p := predictions.prediction()
-	plain, err := estimator.New(n.models.current, nil)
+	plain, err := estimator.NewFast(n.models.current, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

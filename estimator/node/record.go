@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -33,13 +34,14 @@ func header(c *Config) *journal.Header {
 	return &journal.Header{
 		Vehicle: c.Vehicle, Instance: c.Instance, Platform: platform(),
 		Times: c.Times, Rate: c.Rate, RobotClock: c.RobotClock, Validity: int64(c.Validity), Deadline: int64(c.Deadline),
-		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain,
+		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain, Fast: !c.Plain,
 	}
 }
 
-// platform says on what a program rounds: processor, compiler, revision.
+// platform says on what a program rounds: processor, its vectors, compiler,
+// revision.
 func platform() string {
-	s := runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()
+	s := runtime.GOOS + "/" + runtime.GOARCH + " " + estimator.Vectors() + " " + runtime.Version()
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, v := range info.Settings {
 			if v.Key == "vcs.revision" && len(v.Value) >= 12 {

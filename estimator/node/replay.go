@@ -79,7 +79,7 @@ func Replay(in io.Reader, name string, with ReplayConfig) (Replayed, error) {
 	p.cfg = Config{
 		Vehicle: h.Vehicle, Instance: h.Instance, Times: orNil(h.Times), Rate: h.Rate, RobotClock: h.RobotClock,
 		Validity: time.Duration(h.Validity), Deadline: time.Duration(h.Deadline), AgeLimit: time.Duration(h.AgeLimit),
-		FalseAlarms: time.Duration(h.FalseAlarms), NoTrust: h.NoTrust, Chain: h.Chain,
+		FalseAlarms: time.Duration(h.FalseAlarms), NoTrust: h.NoTrust, Chain: h.Chain, Plain: !h.Fast,
 	}
 	if with.Config != nil {
 		p.cfg = *with.Config
@@ -268,6 +268,7 @@ func (p *replay) configuration() string {
 	note(is.Rate == was.Rate, "rate", was.Rate, is.Rate)
 	note(is.RobotClock == was.RobotClock, "clock = robot", was.RobotClock, is.RobotClock)
 	note(is.Chain == was.Chain, "chain", was.Chain, is.Chain)
+	note(is.Fast == was.Fast, "predictor = fast", was.Fast, is.Fast)
 	note(is.NoTrust == was.NoTrust, "trust off", was.NoTrust, is.NoTrust)
 	for _, v := range [...]struct {
 		name    string

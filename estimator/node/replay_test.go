@@ -113,6 +113,7 @@ func TestReplayNamesWhatDiffers(t *testing.T) {
 		"other model":    {ReplayConfig{Model: otherPendulum(77)}, []string{"other model: model ", "which flew", "record 3", "seq 1", "mean has other bits"}},
 		"other limit":    {ReplayConfig{Config: func() *Config { c := h(); c.AgeLimit = 20 * time.Millisecond; return &c }()}, []string{"other configuration: ", "age_limit is 20ms and was 60ms", "std has other bits"}},
 		"without trust":  {ReplayConfig{Config: func() *Config { c := h(); c.NoTrust = true; return &c }()}, []string{"trust off is true and was false", "factor has other bits"}},
+		"plain":          {ReplayConfig{Config: func() *Config { c := h(); c.Plain = true; return &c }()}, []string{"predictor = fast is false and was true", "mean has other bits"}},
 		"other validity": {ReplayConfig{Config: func() *Config { c := h(); c.Validity = 500 * time.Millisecond; return &c }()}, []string{"validity is 500ms and was 1s", "valid_until is"}},
 	} {
 		_, err := replayed(t, path, c.with)

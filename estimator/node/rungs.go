@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // rung is the predictor of the first points of the horizon.
@@ -28,10 +27,10 @@ const (
 
 // newRungs takes the memory for a model; shorter says whether for more than the
 // whole horizon, chain whether the times may be beyond the model's.
-func newRungs(m *model.Model, times []float64, shorter, chain bool) (rungs, error) {
+func newRungs(of *predictors, times []float64, shorter, chain bool) (rungs, error) {
 	var l rungs
 	for n := len(times); n > 0 && len(l) < mostRungs; n /= 2 {
-		p, err := newCourse(m, times[:n], chain)
+		p, err := newCourse(of, times[:n], chain)
 		if err != nil {
 			return nil, err
 		}

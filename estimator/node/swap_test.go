@@ -39,9 +39,9 @@ func TestNothingIsMissingWhileModelsAreSwapped(t *testing.T) {
 		}
 		done <- nil
 	}()
-	want := map[string]*estimator.Predictor{}
+	want := map[string]*estimator.Fast{}
 	for _, m := range []*model.Model{a, b} {
-		p, err := estimator.New(m, nil)
+		p, err := estimator.NewFast(m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestModelsRefused(t *testing.T) {
 	}
 	before := n.Model()
 	broken := otherPendulum(4)
-	p, err := estimator.New(broken, nil)
+	p, err := estimator.NewFast(broken, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,9 @@ func (h *Header) read(r *msgbin.Reader) error {
 	h.Rate, h.RobotClock = c.float("rate"), c.bool("robot clock")
 	h.Validity, h.Deadline, h.AgeLimit, h.FalseAlarms = c.int("validity"), c.int("deadline"), c.int("age limit"), c.int("false alarms")
 	h.NoTrust, h.Chain = c.bool("trust off"), c.bool("chain")
+	if n >= 15 {
+		h.Fast = c.bool("fast predictor")
+	}
 	return c.err
 }
 

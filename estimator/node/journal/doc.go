@@ -51,6 +51,7 @@ type Header struct {
 	FalseAlarms int64 // ns
 	NoTrust     bool
 	Chain       bool
+	Fast        bool // predicted by estimator.Fast; false where the header does not say
 }
 
 // Model is a model that was taken.

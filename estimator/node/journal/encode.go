@@ -3,7 +3,7 @@ package journal
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
 func (h *Header) append(dst []byte) []byte {
-	dst = msgbin.AppendArrayHeader(dst, 14)
+	dst = msgbin.AppendArrayHeader(dst, 15)
 	dst = msgbin.AppendInt(msgbin.AppendString(dst, magic), version)
 	for _, s := range [...]string{h.Vehicle, h.Instance, h.Platform} {
 		dst = msgbin.AppendString(dst, s)
@@ -14,7 +14,7 @@ func (h *Header) append(dst []byte) []byte {
 	for _, d := range [...]int64{h.Validity, h.Deadline, h.AgeLimit, h.FalseAlarms} {
 		dst = msgbin.AppendInt(dst, d)
 	}
-	return msgbin.AppendBool(msgbin.AppendBool(dst, h.NoTrust), h.Chain)
+	return msgbin.AppendBool(msgbin.AppendBool(msgbin.AppendBool(dst, h.NoTrust), h.Chain), h.Fast)
 }
 
 func (m *Model) append(dst []byte, number uint64) []byte {
