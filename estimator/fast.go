@@ -24,7 +24,8 @@ import (
 // Derivatives by time are the Predictor's, at its speed.
 type Fast struct {
 	plain *Predictor // predicts what is not done here, and holds what both have
-	c     *compiled  // nil = the plain one does everything
+	model *compiled  // nil = one that is not for a Fast
+	c     *compiled  // the same; nil = the plain one does everything
 	g     *grid
 	w     fastWork
 
@@ -51,15 +52,16 @@ func (f *Fast) For(times []float64) (*Fast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFast(build(m, times), f.c), nil
+	return newFast(build(m, times), f.model), nil
 }
 
 // newFast takes the memory; without a compiled model the plain one does everything.
 func newFast(plain *Predictor, c *compiled) *Fast {
-	f := &Fast{plain: plain, c: c}
-	if c == nil {
+	f := &Fast{plain: plain, model: c}
+	if c == nil || !c.affordable(len(plain.times)) {
 		return f
 	}
+	f.c = c
 	f.derived = plain.NewPrediction().WithDerivatives()
 	f.g = newGrid(plain, c)
 	f.w = newFastWork(c, f.g, plain.start)

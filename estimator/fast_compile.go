@@ -39,8 +39,9 @@ type fastMember struct {
 	omega    []float32   // F/2×D, half turns
 	terms    int         // of the basis
 	variance bool
+	slopes   bool          // by the start state are wanted: the windows form
 	readouts []fastReadout // as many as posteriors
-	back     []fastLayer   // windows form: the layers from the first to the last but one, transposed
+	back     []fastLayer   // with slopes: the layers from the first to the last but one, transposed
 }
 
 // firstLayer reads a row.
@@ -64,7 +65,7 @@ type fastReadout struct {
 	fixed   []float64   // [term][column][K]: weights of the basis
 	varying [][]float32 // by term: panels, K × knots
 	factors []fastFactor
-	slopes  []fastSlope // windows form: of each channel
+	slopes  []fastSlope // with slopes: of each channel
 }
 
 // fastSlope is how the mean of one channel depends on what it is made of.
@@ -98,7 +99,7 @@ func compile(m *model.Model, unit lanes.Unit) *compiled {
 			if e.Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
 				return nil
 			}
-			f := c.member(e, e.GivesVariance() && !set.mean)
+			f := c.member(e, set.mean)
 			if f.variance {
 				c.variances++
 			}
@@ -112,10 +113,11 @@ func compile(m *model.Model, unit lanes.Unit) *compiled {
 	return c
 }
 
-func (c *compiled) member(e *model.Member, variance bool) fastMember {
+// member compiles a member; of a refit only the mean is wanted.
+func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	p := &e.Map
 	K, D := p.K, p.D
-	f := fastMember{e: e, terms: p.Basis.Terms, variance: variance}
+	f := fastMember{e: e, terms: p.Basis.Terms, variance: e.GivesVariance() && !refit, slopes: c.m.Displacement && !refit}
 	for _, o := range p.Omega {
 		f.omega = append(f.omega, lanes.Single(o/math.Pi))
 	}
@@ -129,7 +131,7 @@ func (c *compiled) member(e *model.Member, variance bool) fastMember {
 	for r := range e.Posterior {
 		f.readouts = append(f.readouts, c.readout(&f, &e.Posterior[r]))
 	}
-	if c.m.Displacement {
+	if f.slopes {
 		f.back = append(f.back, transposed(&layers[0], 1, c.fixed))
 		for i := 1; i < len(layers)-1; i++ {
 			f.back = append(f.back, transposed(&layers[i], 0, layers[i].In))
@@ -186,7 +188,7 @@ func (c *compiled) readout(f *fastMember, post *model.Posterior) fastReadout {
 		lanes.Pack(v, K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) })
 		out.varying = append(out.varying, v)
 	}
-	if c.m.Displacement {
+	if f.slopes {
 		for k := range K {
 			out.slopes = append(out.slopes, c.slope(f, post, k, amp[k]))
 		}

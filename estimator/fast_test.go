@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,10 +14,14 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
 )
+
+// curved is a model that no Fast does.
+const curved = "head that is not linear"
 
 // fastModels are models with everything that the fast predictor has to get right.
 func fastModels(t *testing.T) map[string]*model.Model {
@@ -33,6 +38,14 @@ func fastModels(t *testing.T) map[string]*model.Model {
 		"uneven":            {K: 5, P: 3, F: 22, D: 3, Basis: 4, Knots: 7, Members: 3, Refits: 2, Readouts: 2, Widen: true, Prior: 2},
 	} {
 		out["shape "+name] = modeltest.New(s, rand.New(rand.NewPCG(52, 1)))
+	}
+	for name, last := range map[string]mlp.Activation{"head of two layers": mlp.Linear, curved: mlp.Tanh} {
+		rng := rand.New(rand.NewPCG(54, 1))
+		m := modeltest.New(modeltest.Shape{K: 3, P: 1, F: 8, Basis: 1, Readouts: 2}, rng)
+		p := &m.Members[0].Map
+		p.Head = mlp.New([]int{p.Core.Out(), 7, p.Head.Out()}, []mlp.Activation{mlp.Tanh, last})
+		p.Head.Glorot(rng)
+		out[name] = m
 	}
 	for name, s := range map[string]artificial.Size{
 		"quadrotor": artificial.Quadrotor,
@@ -99,7 +112,7 @@ func TestFastAgreesWithPlain(t *testing.T) {
 				times := mixed(m, points)
 				fast, plain := newFastOn(t, m, times, u), newPredictor(t, m, times)
 				want := u.String()
-				if m.Members[0].Posterior[0].Exact != nil {
+				if m.Members[0].Posterior[0].Exact != nil || name == curved {
 					want = "plain"
 				}
 				if fast.Unit() != want {
@@ -356,4 +369,52 @@ func TestFastIsOkWherePlainIs(t *testing.T) {
 			t.Fatalf("means differ by %v, std by %v", mean, std)
 		}
 	})
+}
+
+// Two for other times share a model, and goroutines.
+func TestFastIsSharedBetweenGoroutines(t *testing.T) {
+	m, rng := make1("prior", 58)
+	first := newFastOn(t, m, nil, lanes.Best())
+	second, err := first.For(grid(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := query(rng, m, 3)
+	q.P0 = covariance(rng, m.K)
+	var all sync.WaitGroup
+	for _, f := range []*estimator.Fast{first, second} {
+		own := q
+		want, got := f.NewPrediction(), f.NewPrediction()
+		f.Predict(want, &own)
+		all.Go(func() {
+			for range 50 {
+				if !f.Predict(got, &own) || !slices.Equal(got.Mean, want.Mean) || !slices.Equal(got.Std, want.Std) {
+					t.Error("another prediction than before")
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// What would take more memory than a robot has is left to the Predictor.
+func TestFastMemoryIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred megabytes: left out of short runs")
+	}
+	m := artificial.New(artificial.Size{K: 100, Features: 2, Points: 4, Horizon: 1, Equation: 1}, 1)
+	times := make([]float64, 1100)
+	for i := range times {
+		times[i] = float64(i+1) / 1100
+	}
+	f, err := estimator.NewFast(m, times)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Unit() != "plain" {
+		t.Errorf("predicted by %s", f.Unit())
+	}
+	if f, err = f.For(times[:3]); err != nil || f.Unit() != lanes.Best().String() {
+		t.Errorf("predicted by %s, %v", f.Unit(), err)
+	}
 }

@@ -1,6 +1,9 @@
 package estimator
 
-import "github.com/dgm-robotics/dgm/estimator/lanes"
+import (
+	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
+)
 
 // fastWork is the memory of a Fast.
 type fastWork struct {
@@ -67,4 +70,27 @@ func newFastWork(c *compiled, g *grid, b *Base) fastWork {
 		w.carry = newCarryWork(c, n)
 	}
 	return w
+}
+
+// affordable tells whether the memory for predictions at so many times, beside that
+// of a Predictor, is below mostMemory.
+func (c *compiled) affordable(times int) bool {
+	m := c.m
+	K, L := m.K, c.fixed-1
+	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
+	for _, r := range []*rollout.Model{&m.Prior, &m.Companion} {
+		if r.Degree > 0 {
+			row += 5*K*K + (K+1)*(r.Lift.Dim()+1) + 6*K
+		}
+	}
+	for _, set := range [][]fastMember{c.members, c.refits} {
+		for i := range set {
+			e := &set[i]
+			row += K*(2+e.e.Map.D) + e.e.Map.F + e.first.layer.Out
+			for l := range e.hidden {
+				row += e.hidden[l].out
+			}
+		}
+	}
+	return 8*row*(times+2*lanes.Width) <= mostMemory
 }
