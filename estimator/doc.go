@@ -4,6 +4,11 @@
 // It has no I/O, clock, goroutine or log, and after New it allocates nothing.
 // Everything around it (messages, deadlines, links) is in package node.
 //
+// There are two predictors. Predictor is the plain one, in double precision, which
+// says what is meant: trainer, evaluation and self-checks use it. Fast is the one
+// that flies: the same by vectors of sixteen points in single precision, tested
+// against the other.
+//
 // # Formulas
 //
 // Member e of the ensemble gives, in output units and for channel k,
