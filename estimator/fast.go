@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/lanes"
@@ -117,28 +116,6 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 		f.member(&f.c.refits[i], f.w.means[len(f.c.members)+i], dst.Readout)
 	}
 	return f.finish(dst, q)
-}
-
-// checkTimes returns the times to predict at, the model's own for nil.
-func checkTimes(m *model.Model, times []float64) ([]float64, error) {
-	if times == nil {
-		times = make([]float64, m.Points)
-		for i := range times {
-			times[i] = m.Horizon * float64(i+1) / float64(m.Points)
-		}
-	}
-	if len(times) == 0 {
-		return nil, fmt.Errorf("no times to predict at")
-	}
-	for i, t := range times {
-		if !finite(t) {
-			return nil, fmt.Errorf("time %d is %g s; times must be finite", i, t)
-		}
-		if !(t > 0 && t <= m.Horizon*(1+1e-9)) && m.Displacement {
-			return nil, fmt.Errorf("time %d is %g s, outside the model's horizon (0, %g] s", i, t, m.Horizon)
-		}
-	}
-	return times, affordable(m, len(times))
 }
 
 // agreed is how far a Fast may be off a self-check, in the standard deviations of a

@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -92,24 +91,8 @@ func New(m *model.Model, times []float64) (*Predictor, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if times == nil {
-		times = make([]float64, m.Points)
-		for i := range times {
-			times[i] = m.Horizon * float64(i+1) / float64(m.Points)
-		}
-	}
-	if len(times) == 0 {
-		return nil, fmt.Errorf("no times to predict at")
-	}
-	for i, t := range times {
-		if !finite(t) {
-			return nil, fmt.Errorf("time %d is %g s; times must be finite", i, t)
-		}
-		if !(t > 0 && t <= m.Horizon*(1+1e-9)) && m.Displacement {
-			return nil, fmt.Errorf("time %d is %g s, outside the model's horizon (0, %g] s", i, t, m.Horizon)
-		}
-	}
-	if err := affordable(m, len(times)); err != nil {
+	times, err := checkTimes(m, times)
+	if err != nil {
 		return nil, err
 	}
 	if err := selfCheck(m); err != nil {

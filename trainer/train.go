@@ -4,21 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
-	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/fit"
 	"github.com/dgm-robotics/dgm/trainer/outside"
 	"github.com/dgm-robotics/dgm/trainer/prior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
-	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Result is a trained model with what a report says about it.
@@ -37,13 +31,6 @@ type Result struct {
 	Partial    string // why the training ended early; empty = it did not
 	Elapsed    time.Duration
 }
-
-// noiseKnots are the places of the noise knots on the horizon: dense where it
-// grows fastest.
-var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
-
-// folds is how often the data are parted for choosing and calibrating.
-const folds = 4
 
 // training is the state of one training.
 type training struct {
@@ -138,105 +125,6 @@ func (t *training) seed(i int) uint64 { return t.cfg.Seed*1000 + uint64(i) }
 // scoreStride is the distance of windows that selection looks at.
 func (t *training) scoreStride() float64 { return t.H / 20 }
 
-// foldData is one part of the cross-validation: what is left to condition on,
-// under an equation fitted to it alone, and what is scored.
-type foldData struct {
-	data   fit.Data
-	held   []window.Flight
-	region region.Region // of what is left
-}
-
-// prepare chooses what the nets start from, sets up the frame of all fits and
-// parts the data into folds.
-func (t *training) prepare(known []window.Flight) error {
-	parts := window.Folds(known, t.H, folds)
-	bases := make([]estimator.BaseSpec, len(parts))
-	base := estimator.BaseSpec{Velocity: t.cfg.Prior == "velocity"}
-	if t.cfg.Prior == "equation" {
-		var err error
-		if base, err = t.chooseBase(known, parts, bases); err != nil {
-			return err
-		}
-	}
-	t.meter.work("difference equation", 0.5)
-	windows := window.Cut(known, t.H, t.stride)
-	frame, err := rows.NewFrame(t.d.Channels, known, windows, rows.Settings{
-		Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Base: base,
-	})
-	if err != nil {
-		return err
-	}
-	t.data = fit.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
-	t.cells = outside.Starts(&frame.Inputs.Lift, known, windows).Cells()
-	for i, f := range parts {
-		d := t.dataOn(f.Train, frame.WithBase(bases[i]))
-		if t.cfg.Prior != "equation" {
-			d.Frame = frame
-		}
-		r, _ := outside.Starts(&frame.Inputs.Lift, d.Flights, d.Windows).Region() // without one, distances are 0
-		t.folds = append(t.folds, foldData{d, f.Held, r})
-	}
-	if t.linearStd, err = linearErrors(parts, t.states, t.P, t.H, noiseKnots); err != nil {
-		return err
-	}
-	t.meter.work("folds", 0.3)
-	return nil
-}
-
-// chooseBase chooses the difference equation and how much of its companion is
-// blended in, and writes the base of every fold, fitted without what it holds out.
-func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
-	t.meter.say("difference equation")
-	m, tried, err := prior.Choose(t.ctx, known, t.states, t.d.Body, t.P, t.H)
-	if err != nil {
-		return estimator.BaseSpec{}, err
-	}
-	t.res.Priors, t.shape = tried, tried[0].Shape
-	if t.companion, err = prior.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
-		return estimator.BaseSpec{}, err
-	}
-	var pairs []prior.Pair
-	for i, f := range parts {
-		if bases[i], err = t.baseOf(f.Train); err != nil {
-			return estimator.BaseSpec{}, err
-		}
-		pairs = append(pairs, prior.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
-	}
-	t.blend = make([]float64, len(t.states)*len(noiseKnots))
-	if t.cfg.Fold.Companion && len(pairs) > 0 {
-		t.blend = prior.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
-	}
-	for i := range bases {
-		bases[i].Blend = t.blend
-	}
-	c, err := prior.FitCompanion(known, t.states, t.P, t.companion)
-	return estimator.BaseSpec{Prior: m, Companion: c, Blend: t.blend}, err
-}
-
-// baseOf fits both equations to flights.
-func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
-	// A refit that is stopped halfway would be worse than the equation there is.
-	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape)
-	if err != nil {
-		return estimator.BaseSpec{}, err
-	}
-	c, err := prior.FitCompanion(flights, t.states, t.P, t.companion)
-	return estimator.BaseSpec{Prior: p, Companion: c, Blend: t.blend}, err
-}
-
-// dataOf returns flights as data, under a base fitted to them alone.
-func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
-	if t.cfg.Prior != "equation" {
-		return t.dataOn(flights, t.data.Frame), nil
-	}
-	base, err := t.baseOf(flights)
-	return t.dataOn(flights, t.data.Frame.WithBase(base)), err
-}
-
-func (t *training) dataOn(flights []window.Flight, f *rows.Frame) fit.Data {
-	return fit.Data{Frame: f, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
-}
-
 // shell returns a model of the frame without members.
 func (t *training) shell(f *rows.Frame) *model.Model {
 	m := &model.Model{
@@ -307,161 +195,9 @@ func (t *training) findLaws() error {
 	return nil
 }
 
-// condition makes a model of the trained nets and the given data: posteriors for
-// every readout, sensors.
-func (t *training) condition(d fit.Data) (*model.Model, error) {
-	m := t.shell(d.Frame)
-	readouts := 1
-	if m.P > 0 {
-		readouts = model.Readouts
-	}
-	for i, net := range t.nets {
-		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
-		for r := range readouts {
-			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), 0.1/float64(readouts))
-			// The noise is what the first member leaves; it hardly differs between members.
-			trial, noise := *net, []float64(nil)
-			if i > 0 {
-				trial.Settings.NoisePasses, noise = 0, m.Members[0].Posterior[r].LogSigma
-			}
-			post, err := fit.Condition(&trial, d, model.Readout(r), noise, t.cfg.Seed)
-			if err != nil {
-				return nil, err
-			}
-			// Members differ in what they expect, hardly in how sure they are: the variance
-			// of the first one stands for all, as it does while calibrating, and the file
-			// and every prediction cost a third.
-			if i > 0 {
-				post.InverseFactor = nil
-			}
-			e.Posterior = append(e.Posterior, post)
-		}
-		m.Members = append(m.Members, e)
-	}
-	if err := t.bootstrap(m, d, readouts); err != nil {
-		return nil, err
-	}
-	m.Dynamics.Net = t.nets[0].Params.Dynamics
-	m.Sensor = sensors(m)
-	return m, nil
-}
-
-// refit makes a model conditioned on all of the flights.
-func (t *training) refit(flights []window.Flight) (*model.Model, fit.Data, error) {
-	d, err := t.dataOf(flights)
-	if err != nil {
-		return nil, d, err
-	}
-	m, err := t.condition(d)
-	if err != nil {
-		return nil, d, err
-	}
-	linear, err := baseline.Linear(flights, t.states, t.P, t.H)
-	if err != nil {
-		return nil, d, err
-	}
-	m.Baseline, m.LinearStd = *linear, t.linearStd
-	m.Region = t.regionOf(d)
-	return m, d, nil
-}
-
-// regionOf describes where the states and inputs of the data lie.
-func (t *training) regionOf(d fit.Data) region.Region {
-	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
-	r, ok := states.Region()
-	if !ok {
-		return region.Region{}
-	}
-	r.Distance = states.Threshold(t.H)
-	r.Low, r.High = outside.Inputs(d.Flights, t.P)
-	if len(t.laws) > 0 {
-		r.Near, r.Far = t.laws[0].near, t.laws[0].far
-	}
-	return r
-}
-
-// judge scores the model that has not seen the held-out data on them.
-func (t *training) judge(known []window.Flight) error {
-	held := t.res.Split.Held
-	if len(window.Cut(held, t.H, t.stride)) == 0 {
-		return nil
-	}
-	m, d, err := t.refit(known)
-	if err != nil {
-		return err
-	}
-	if m, err = finish(m, d); err != nil {
-		return err
-	}
-	t.res.Judged = m
-	t.meter.say("held-out table")
-	background := context.WithoutCancel(t.ctx)
-	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed}); err != nil {
-		return err
-	}
-	if m.P > 0 {
-		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
-			return err
-		}
-	}
-	for _, table := range t.res.tables() {
-		table.ModelID, table.Judged = "", m.ID // the file's is known when it is sealed
-	}
-	return nil
-}
-
-// tables are those that there are.
-func (r *Result) tables() []*evaluate.Table {
-	return slices.DeleteFunc([]*evaluate.Table{r.Table, r.HoldTable}, func(t *evaluate.Table) bool { return t == nil })
-}
-
-// export makes the model that flies, from all flights.
-func (t *training) export(began time.Time) error {
-	m, d, err := t.refit(t.d.Flights)
-	if err != nil {
-		return err
-	}
-	t.res.Windows = len(d.Windows)
-	t.res.Verdict, _ = verdict(t.res)
-	table, err := scores(t.res.Table)
-	if err != nil {
-		return err
-	}
-	m.Provenance = model.Provenance{
-		Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
-		Partial: t.res.Partial, Verdict: t.res.Verdict, Scores: table,
-	}
-	if t.res.Model, err = finish(m, d); err != nil {
-		return err
-	}
-	for _, table := range t.res.tables() {
-		table.ModelID = t.res.Model.ID
-	}
-	return nil
-}
-
 func reason(ctx context.Context) error {
 	if c := context.Cause(ctx); !errors.Is(c, context.Canceled) {
 		return c
 	}
 	return errors.New("stopped by hand")
-}
-
-// sensors returns the variance R of each state's sensor: as declared, else half
-// of the noise that a displacement has at the start, where both of its ends were
-// measured.
-func sensors(m *model.Model) []float64 {
-	Q := len(m.NoiseKnots)
-	out := make([]float64, m.K)
-	for k := range out {
-		if n := m.Channels[k].Noise; n > 0 {
-			out[k] = n * n
-			continue
-		}
-		for i := range m.Members {
-			s := m.Members[i].Posterior[0].LogSigma[k*Q]
-			out[k] += 0.5 * math.Exp(2*s) * m.Scale[k] * m.Scale[k] / float64(len(m.Members))
-		}
-	}
-	return out
 }

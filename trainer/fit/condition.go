@@ -4,11 +4,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"sync"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/posterior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
@@ -124,7 +123,7 @@ func (c *conditioner) pass(each func(k, n int)) {
 	for at := 0; at < len(c.windows); at += step {
 		n := c.sampler.Take(c.batch, c.windows[at:min(at+step, len(c.windows))], rng)
 		c.net.Params.Map.Forward(c.eval, c.batch.Obs, false)
-		parallel(c.net.Params.Map.K, func(k int) {
+		cores.Each(c.net.Params.Map.K, func(k int) {
 			c.rows(k, n)
 			each(k, n)
 		})
@@ -201,20 +200,4 @@ func (c *conditioner) updateNoise() {
 			}
 		}
 	}
-}
-
-// parallel runs each for 0…n−1 on all processors.
-func parallel(n int, each func(i int)) {
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range n {
-		wait.Add(1)
-		slots <- struct{}{}
-		go func() {
-			defer wait.Done()
-			each(i)
-			<-slots
-		}()
-	}
-	wait.Wait()
 }

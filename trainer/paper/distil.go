@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
@@ -96,7 +97,7 @@ func solutions(flows []*Flow, starts [][]float64, times []float64) (d *Data, ok 
 	K := flows[0].Net.In()
 	d = &Data{K: K, Trajectories: make([]Trajectory, len(starts))}
 	failed := make([]bool, len(starts))
-	each(len(starts), func(i int) {
+	cores.Each(len(starts), func(i int) {
 		y, one := make([]float64, len(times)*K), make([]float64, len(times)*K)
 		for _, f := range flows {
 			failed[i] = failed[i] || !f.solve(one, starts[i], times)
@@ -154,7 +155,7 @@ func (f *Fit) take(flows []*Flow, virtual *Data) error {
 	share := 1 / math.Sqrt(float64(E))
 	for j := range virtual.Trajectories {
 		tr := &virtual.Trajectories[j]
-		each(E, func(e int) { spreads[e], fine[e] = flows[e].spread(means[e], tr.X0, tr.T) })
+		cores.Each(E, func(e int) { spreads[e], fine[e] = flows[e].spread(means[e], tr.X0, tr.T) })
 		if slices.Contains(fine, false) {
 			return errFlow
 		}
@@ -163,7 +164,7 @@ func (f *Fit) take(flows []*Flow, virtual *Data) error {
 			f.row(rows, i, t, start)
 		}
 		m.Forward(eval, rows, false)
-		each(K, func(k int) {
+		cores.Each(K, func(k int) {
 			m.Random(phis[k], eval, k)
 			scale := share / in.Lift.Std[k]
 			for i := range n {
@@ -181,7 +182,7 @@ func (f *Fit) take(flows []*Flow, virtual *Data) error {
 		})
 	}
 	f.post.factors = make([][]float64, K)
-	each(K, func(k int) { f.post.factors[k] = covarianceFactor(&work[k], A[k], q[k], F, cols) })
+	cores.Each(K, func(k int) { f.post.factors[k] = covarianceFactor(&work[k], A[k], q[k], F, cols) })
 	for _, m := range f.post.factors {
 		if m == nil {
 			return errors.New("the covariance of the weights cannot be factorised")

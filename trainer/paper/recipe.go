@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 	"time"
+
+	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
 // Recipe says how a model is learned from data.
@@ -93,7 +93,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 // data.
 func (m *Model) refine(ctx context.Context, d *Data, rounds int) error {
 	flows := make([]*Flow, len(m.Members))
-	each(len(flows), func(i int) {
+	cores.Each(len(flows), func(i int) {
 		if f := m.Members[i].NewFlow(); f.Shoot(ctx, d, rounds) {
 			flows[i] = f
 		}
@@ -167,7 +167,7 @@ func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint6
 	out := make([]*Fit, len(data))
 	errs := make([]error, len(data))
 	run := func(i int, seed uint64) { out[i], errs[i] = Train(ctx, data[i], set, seed) }
-	each(len(data), func(i int) { run(i, seed+uint64(i)) })
+	cores.Each(len(data), func(i int) { run(i, seed+uint64(i)) })
 	for try := range reruns {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -185,7 +185,7 @@ func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint6
 			}
 		}
 		m.Rerun += len(again)
-		each(len(again), func(j int) {
+		cores.Each(len(again), func(j int) {
 			i := again[j]
 			old := out[i]
 			run(i, seed+uint64(100*(try+1)+i))
@@ -200,20 +200,4 @@ func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint6
 		}
 	}
 	return out, nil
-}
-
-// each runs f for 0 … n−1, as many at a time as there are processors.
-func each(n int, f func(i int)) {
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i := range n {
-		wait.Add(1)
-		slots <- struct{}{}
-		go func() {
-			defer wait.Done()
-			f(i)
-			<-slots
-		}()
-	}
-	wait.Wait()
 }

@@ -2,12 +2,11 @@ package prior
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
 // shooting holds the memory of the roll-out objective.
@@ -147,16 +146,9 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 
 // each runs one part of the windows after the other, on all processors.
 func (f *shooting) each(run func(i int, w *shotWork, from, to int)) {
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, w := range f.work {
-		slots <- struct{}{}
-		wait.Go(func() {
-			run(i, w, i*f.s.n/shares, (i+1)*f.s.n/shares)
-			<-slots
-		})
-	}
-	wait.Wait()
+	cores.Each(len(f.work), func(i int) {
+		run(i, f.work[i], i*f.s.n/shares, (i+1)*f.s.n/shares)
+	})
 }
 
 // forward rolls windows [from, to) out and sums their squared errors.

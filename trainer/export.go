@@ -1,0 +1,169 @@
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/trainer/baseline"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/outside"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// condition makes a model of the trained nets and the given data: posteriors for
+// every readout, sensors.
+func (t *training) condition(d fit.Data) (*model.Model, error) {
+	m := t.shell(d.Frame)
+	readouts := 1
+	if m.P > 0 {
+		readouts = model.Readouts
+	}
+	for i, net := range t.nets {
+		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
+		for r := range readouts {
+			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), 0.1/float64(readouts))
+			// The noise is what the first member leaves; it hardly differs between members.
+			trial, noise := *net, []float64(nil)
+			if i > 0 {
+				trial.Settings.NoisePasses, noise = 0, m.Members[0].Posterior[r].LogSigma
+			}
+			post, err := fit.Condition(&trial, d, model.Readout(r), noise, t.cfg.Seed)
+			if err != nil {
+				return nil, err
+			}
+			// Members differ in what they expect, hardly in how sure they are: the variance
+			// of the first one stands for all, as it does while calibrating, and the file
+			// and every prediction cost a third.
+			if i > 0 {
+				post.InverseFactor = nil
+			}
+			e.Posterior = append(e.Posterior, post)
+		}
+		m.Members = append(m.Members, e)
+	}
+	if err := t.bootstrap(m, d, readouts); err != nil {
+		return nil, err
+	}
+	m.Dynamics.Net = t.nets[0].Params.Dynamics
+	m.Sensor = sensors(m)
+	return m, nil
+}
+
+// refit makes a model conditioned on all of the flights.
+func (t *training) refit(flights []window.Flight) (*model.Model, fit.Data, error) {
+	d, err := t.dataOf(flights)
+	if err != nil {
+		return nil, d, err
+	}
+	m, err := t.condition(d)
+	if err != nil {
+		return nil, d, err
+	}
+	linear, err := baseline.Linear(flights, t.states, t.P, t.H)
+	if err != nil {
+		return nil, d, err
+	}
+	m.Baseline, m.LinearStd = *linear, t.linearStd
+	m.Region = t.regionOf(d)
+	return m, d, nil
+}
+
+// regionOf describes where the states and inputs of the data lie.
+func (t *training) regionOf(d fit.Data) region.Region {
+	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
+	r, ok := states.Region()
+	if !ok {
+		return region.Region{}
+	}
+	r.Distance = states.Threshold(t.H)
+	r.Low, r.High = outside.Inputs(d.Flights, t.P)
+	if len(t.laws) > 0 {
+		r.Near, r.Far = t.laws[0].near, t.laws[0].far
+	}
+	return r
+}
+
+// judge scores the model that has not seen the held-out data on them.
+func (t *training) judge(known []window.Flight) error {
+	held := t.res.Split.Held
+	if len(window.Cut(held, t.H, t.stride)) == 0 {
+		return nil
+	}
+	m, d, err := t.refit(known)
+	if err != nil {
+		return err
+	}
+	if m, err = finish(m, d); err != nil {
+		return err
+	}
+	t.res.Judged = m
+	t.meter.say("held-out table")
+	background := context.WithoutCancel(t.ctx)
+	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed}); err != nil {
+		return err
+	}
+	if m.P > 0 {
+		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
+			return err
+		}
+	}
+	for _, table := range t.res.tables() {
+		table.ModelID, table.Judged = "", m.ID // the file's is known when it is sealed
+	}
+	return nil
+}
+
+// tables are those that there are.
+func (r *Result) tables() []*evaluate.Table {
+	return slices.DeleteFunc([]*evaluate.Table{r.Table, r.HoldTable}, func(t *evaluate.Table) bool { return t == nil })
+}
+
+// export makes the model that flies, from all flights.
+func (t *training) export(began time.Time) error {
+	m, d, err := t.refit(t.d.Flights)
+	if err != nil {
+		return err
+	}
+	t.res.Windows = len(d.Windows)
+	t.res.Verdict, _ = verdict(t.res)
+	table, err := scores(t.res.Table)
+	if err != nil {
+		return err
+	}
+	m.Provenance = model.Provenance{
+		Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
+		Partial: t.res.Partial, Verdict: t.res.Verdict, Scores: table,
+	}
+	if t.res.Model, err = finish(m, d); err != nil {
+		return err
+	}
+	for _, table := range t.res.tables() {
+		table.ModelID = t.res.Model.ID
+	}
+	return nil
+}
+
+// sensors returns the variance R of each state's sensor: as declared, else half
+// of the noise that a displacement has at the start, where both of its ends were
+// measured.
+func sensors(m *model.Model) []float64 {
+	Q := len(m.NoiseKnots)
+	out := make([]float64, m.K)
+	for k := range out {
+		if n := m.Channels[k].Noise; n > 0 {
+			out[k] = n * n
+			continue
+		}
+		for i := range m.Members {
+			s := m.Members[i].Posterior[0].LogSigma[k*Q]
+			out[k] += 0.5 * math.Exp(2*s) * m.Scale[k] * m.Scale[k] / float64(len(m.Members))
+		}
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package paper
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// groups returns for every parameter the group that shares its prior: of the first
+// layer a group for every input, so that inputs which say nothing can be left out
+// (automatic relevance determination), of the last a group for every output, and
+// one for the rest of each layer's weights and for its biases.
+func groups(net *mlp.Net) (of []int, n int) {
+	last := len(net.Layers) - 1
+	for i := range net.Layers {
+		l := &net.Layers[i]
+		for a := range l.In {
+			for o := range l.Out {
+				switch {
+				case i == 0:
+					of = append(of, n+a)
+				case i == last:
+					of = append(of, n+o)
+				default:
+					of = append(of, n)
+				}
+			}
+		}
+		switch i {
+		case 0:
+			n += l.In
+		case last:
+			n += l.Out
+		default:
+			n++
+		}
+		for range l.Out {
+			of = append(of, n)
+		}
+		n++
+	}
+	return of, n
+}
+
+// evidence updates the precision of the prior and the noise as MacKay (1992) does:
+//
+//	γ_g = P_g − α_g tr(H⁻¹)_g      α_g ← γ_g / ‖θ_g‖²      σ_k² ← Σ e_k² / (N_k − γ_k)
+//
+// γ_k being the leverage of the rows of channel k.
+func (n *newton) evidence() (ok bool) {
+	n.system()
+	if !n.factorise(0) {
+		return false
+	}
+	P, K := len(n.Theta), n.d.K
+	diagonal := make([]float64, P) // of H⁻¹ = L⁻ᵀL⁻¹
+	for r := range P {
+		for c, v := range n.inv[r*P : r*P+r+1] {
+			diagonal[c] += v * v
+		}
+	}
+	size, gamma, norm := make([]float64, len(n.Alpha)), make([]float64, len(n.Alpha)), make([]float64, len(n.Alpha))
+	for i, g := range n.group {
+		size[g]++
+		gamma[g] += 1 - n.Alpha[g]*diagonal[i]
+		norm[g] += n.Theta[i] * n.Theta[i]
+	}
+	n.Free = 0
+	for g, v := range gamma {
+		n.Free += v
+		// A group that says nothing is held back, not driven out: it may be asked for
+		// when others have settled.
+		want := math.Max(v, 0.02*size[g]) / math.Max(norm[g], 1e-12)
+		n.Alpha[g] = math.Min(math.Max(want, n.Alpha[g]/3), n.Alpha[g]*3)
+		n.Alpha[g] = math.Min(n.Alpha[g], 1e3)
+	}
+	R := len(n.e)
+	U := make([]float64, R*P)
+	n.work.Mul(blas64.General{Rows: R, Cols: P, Stride: P, Data: U}, 1, false, blas64.General{Rows: R, Cols: P, Stride: P, Data: n.J}, true, blas64.General{Rows: P, Cols: P, Stride: P, Data: n.inv}, 0)
+	squares, free := make([]float64, K), make([]float64, K)
+	for i := range R {
+		row := blas64.Vector{N: P, Inc: 1, Data: U[i*P : (i+1)*P]}
+		if n.e[i] != 0 {
+			free[i%K] += 1 - blas64.Dot(row, row)
+			squares[i%K] += n.e[i] * n.e[i]
+		}
+	}
+	for k := range K {
+		if free[k] > 0 && squares[k] > 0 {
+			ratio := math.Min(math.Max(squares[k]/free[k], 0.2), 2)
+			n.Sigma[k] *= math.Sqrt(ratio)
+		}
+	}
+	return true
+}
+
+// still tells whether no number has changed by a hundredth.
+func still(a, b []float64) bool {
+	for i, v := range a {
+		if math.Abs(b[i]-v) > 0.01*v {
+			return false
+		}
+	}
+	return true
+}
+
+// misfit sets Evidence: −log of the Laplace approximation of the evidence, up to a
+// constant.
+//
+//	½ Σ e²/σ² + Σ N_k log σ_k + ½ Σ α θ² + ½ logdet H − ½ Σ log α
+func (f *Flow) misfit(n *newton) {
+	P, K := len(f.Theta), n.d.K
+	f.Evidence = n.Cost
+	for j := range P {
+		f.Evidence += math.Log(n.L[j*P+j])
+	}
+	for _, g := range n.group {
+		f.Evidence -= 0.5 * math.Log(f.Alpha[g])
+	}
+	for i, y := range n.y {
+		if !math.IsNaN(y) {
+			f.Evidence += math.Log(f.Sigma[i%K])
+		}
+	}
+}

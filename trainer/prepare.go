@@ -1,0 +1,119 @@
+package trainer
+
+import (
+	"context"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/outside"
+	"github.com/dgm-robotics/dgm/trainer/prior"
+	"github.com/dgm-robotics/dgm/trainer/rows"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// noiseKnots are the places of the noise knots on the horizon: dense where it
+// grows fastest.
+var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
+
+// folds is how often the data are parted for choosing and calibrating.
+const folds = 4
+
+// foldData is one part of the cross-validation: what is left to condition on,
+// under an equation fitted to it alone, and what is scored.
+type foldData struct {
+	data   fit.Data
+	held   []window.Flight
+	region region.Region // of what is left
+}
+
+// prepare chooses what the nets start from, sets up the frame of all fits and
+// parts the data into folds.
+func (t *training) prepare(known []window.Flight) error {
+	parts := window.Folds(known, t.H, folds)
+	bases := make([]estimator.BaseSpec, len(parts))
+	base := estimator.BaseSpec{Velocity: t.cfg.Prior == "velocity"}
+	if t.cfg.Prior == "equation" {
+		var err error
+		if base, err = t.chooseBase(known, parts, bases); err != nil {
+			return err
+		}
+	}
+	t.meter.work("difference equation", 0.5)
+	windows := window.Cut(known, t.H, t.stride)
+	frame, err := rows.NewFrame(t.d.Channels, known, windows, rows.Settings{
+		Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Base: base,
+	})
+	if err != nil {
+		return err
+	}
+	t.data = fit.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
+	t.cells = outside.Starts(&frame.Inputs.Lift, known, windows).Cells()
+	for i, f := range parts {
+		d := t.dataOn(f.Train, frame.WithBase(bases[i]))
+		if t.cfg.Prior != "equation" {
+			d.Frame = frame
+		}
+		r, _ := outside.Starts(&frame.Inputs.Lift, d.Flights, d.Windows).Region() // without one, distances are 0
+		t.folds = append(t.folds, foldData{d, f.Held, r})
+	}
+	if t.linearStd, err = linearErrors(parts, t.states, t.P, t.H, noiseKnots); err != nil {
+		return err
+	}
+	t.meter.work("folds", 0.3)
+	return nil
+}
+
+// chooseBase chooses the difference equation and how much of its companion is
+// blended in, and writes the base of every fold, fitted without what it holds out.
+func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
+	t.meter.say("difference equation")
+	m, tried, err := prior.Choose(t.ctx, known, t.states, t.d.Body, t.P, t.H)
+	if err != nil {
+		return estimator.BaseSpec{}, err
+	}
+	t.res.Priors, t.shape = tried, tried[0].Shape
+	if t.companion, err = prior.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
+		return estimator.BaseSpec{}, err
+	}
+	var pairs []prior.Pair
+	for i, f := range parts {
+		if bases[i], err = t.baseOf(f.Train); err != nil {
+			return estimator.BaseSpec{}, err
+		}
+		pairs = append(pairs, prior.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
+	}
+	t.blend = make([]float64, len(t.states)*len(noiseKnots))
+	if t.cfg.Fold.Companion && len(pairs) > 0 {
+		t.blend = prior.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
+	}
+	for i := range bases {
+		bases[i].Blend = t.blend
+	}
+	c, err := prior.FitCompanion(known, t.states, t.P, t.companion)
+	return estimator.BaseSpec{Prior: m, Companion: c, Blend: t.blend}, err
+}
+
+// baseOf fits both equations to flights.
+func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
+	// A refit that is stopped halfway would be worse than the equation there is.
+	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape)
+	if err != nil {
+		return estimator.BaseSpec{}, err
+	}
+	c, err := prior.FitCompanion(flights, t.states, t.P, t.companion)
+	return estimator.BaseSpec{Prior: p, Companion: c, Blend: t.blend}, err
+}
+
+// dataOf returns flights as data, under a base fitted to them alone.
+func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
+	if t.cfg.Prior != "equation" {
+		return t.dataOn(flights, t.data.Frame), nil
+	}
+	base, err := t.baseOf(flights)
+	return t.dataOn(flights, t.data.Frame.WithBase(base)), err
+}
+
+func (t *training) dataOn(flights []window.Flight, f *rows.Frame) fit.Data {
+	return fit.Data{Frame: f, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
+}
