@@ -98,6 +98,9 @@ func Run(ctx context.Context, root *cobra.Command) int {
 	root.Version = Version()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	errs, end := guard(root.ErrOrStderr())
+	defer end()
+	root.SetErr(errs)
 	began := false
 	watch(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
