@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/crazyflie"
 	tables "github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -72,7 +73,7 @@ func TestRealFlight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Time.From, m.Time.To = importer.Duration(5e9), importer.Duration(35.5e9) // flying, not on the ground
+	m.Time.From, m.Time.To = mapfile.Duration(5e9), mapfile.Duration(35.5e9) // flying, not on the ground
 	s, err := importer.Import(context.Background(), importer.Job{Format: "crazyflie", Map: m, Inputs: []string{card}, Out: filepath.Join(dir, "card.msgpack"),
 		Open: func(path string, w telemetry.Wants) (telemetry.Source, error) { return crazyflie.Open(path, w) }})
 	if err != nil {

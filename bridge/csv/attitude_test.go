@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
@@ -118,7 +119,7 @@ func TestAttitudeIsRefused(t *testing.T) {
 			text = strings.Replace(text, `columns = ["qx", "qy", "qz", "qw"]`+"\n", "", 1)
 		}
 		_, err := csv.ParseMap("map.toml", []byte(text))
-		var e *csv.Error
+		var e *mapfile.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v", c[0], err)
 		}
@@ -151,7 +152,7 @@ func TestKinematicsOfARecording(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	usual := strings.Replace(string(text), `"-pitch"`, `"pitch"`, 1)
-	var e *csv.Error
+	var e *mapfile.Error
 	if _, err := logOf(usual); !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Reason, "pitch moves at -1.0") || !strings.Contains(e.Mend, `"-pitch"`) {
 		t.Errorf("%v", err)
 	}

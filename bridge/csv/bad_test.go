@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 )
 
 // steady is a table with a constant step of time.
@@ -94,7 +95,7 @@ func TestBadTables(t *testing.T) {
 func TestBadSecondFile(t *testing.T) {
 	inputs, out := files(t, "t,x\n1,2\n", "t,x\n1,2\n2,three\n")
 	_, err := csv.Import(context.Background(), parse(t, shortMap), inputs, out, nil)
-	var e *csv.Error
+	var e *mapfile.Error
 	if !errors.As(err, &e) || e.File != inputs[1] || e.Line != 3 || e.Field != `column "x"` {
 		t.Errorf("error %v", err)
 	}
@@ -174,7 +175,7 @@ func TestBadMaps(t *testing.T) {
 	}
 	for want, text := range cases {
 		_, err := csv.ParseMap("map.toml", []byte(text))
-		var e *csv.Error
+		var e *mapfile.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "map.toml: ") {
 			t.Errorf("%v\nwant %s", err, want)
 		}

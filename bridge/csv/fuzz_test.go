@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -33,7 +34,7 @@ func FuzzImport(f *testing.F) {
 		}
 		s, err := csv.Import(context.Background(), m, []string{in}, out, nil)
 		if err != nil {
-			var e *csv.Error
+			var e *mapfile.Error
 			if !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("error of type %T: %q", err, err)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
@@ -30,7 +31,7 @@ type Summary struct {
 // Import reads the tables in inputs (one or more) as m says and writes the log
 // out. It writes nothing where anything is wrong. progress, if not nil, is
 // called now and then with the share that is done, 0 to 1. The error is an
-// *Error, or what the file system says, or the cause of ctx's end.
+// *mapfile.Error, or what the file system says, or the cause of ctx's end.
 func Import(ctx context.Context, m *Map, inputs []string, out string, progress func(share float64)) (*Summary, error) {
 	if len(inputs) == 0 {
 		panic("csv: no input")
@@ -78,7 +79,7 @@ func checkOut(inputs []string, out string) error {
 	}
 	for _, path := range inputs {
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
-			return &Error{File: out, Reason: "is an input, too", Mend: "choose another name for the log"}
+			return &mapfile.Error{File: out, Reason: "is an input, too", Mend: "choose another name for the log"}
 		}
 	}
 	return nil
@@ -118,7 +119,7 @@ func (j *job) detect(ctx context.Context, h *flightlog.Header) (found, near []de
 	}
 	wrong, remarks := law.Result()
 	if wrong != nil {
-		return nil, nil, &Error{File: j.m.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
+		return nil, nil, &mapfile.Error{File: j.m.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
 	}
 	j.remarks = remarks
 	found, near = detector.Found()

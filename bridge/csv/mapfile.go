@@ -1,17 +1,13 @@
 package csv
 
 import (
-	"encoding"
-	"errors"
 	"fmt"
 	"math"
 	"os"
 	"strings"
-	"time"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -30,15 +26,15 @@ type Map struct {
 
 // Time says how time is written and where segments begin.
 type Time struct {
-	Column        string   `toml:"column"`
-	Unit          string   `toml:"unit"`           // s, ms, us or ns
-	SegmentColumn Names    `toml:"segment_column"` // (optional) a new value starts a segment; several columns: a new value in any
-	MaxGap        Duration `toml:"max_gap"`        // (optional) a longer gap starts a segment; 0 = none does
-	From          Duration `toml:"from"`           // (optional) cut, from the file's first sample
-	To            Duration `toml:"to"`             // (optional) cut, from the file's first sample; 0 = to the end
-	OnBackwards   Policy   `toml:"on_backwards"`   // (optional) error, segment or keep; defaults to error
-	OnDuplicate   Policy   `toml:"on_duplicate"`   // (optional) drop, error or keep; defaults to drop
-	AnyRate       bool     `toml:"any_rate"`       // (optional) believe the unit even where the sampling rate is odd
+	Column        string           `toml:"column"`
+	Unit          string           `toml:"unit"`           // s, ms, us or ns
+	SegmentColumn Names            `toml:"segment_column"` // (optional) a new value starts a segment; several columns: a new value in any
+	MaxGap        mapfile.Duration `toml:"max_gap"`        // (optional) a longer gap starts a segment; 0 = none does
+	From          mapfile.Duration `toml:"from"`           // (optional) cut, from the file's first sample
+	To            mapfile.Duration `toml:"to"`             // (optional) cut, from the file's first sample; 0 = to the end
+	OnBackwards   Policy           `toml:"on_backwards"`   // (optional) error, segment or keep; defaults to error
+	OnDuplicate   Policy           `toml:"on_duplicate"`   // (optional) drop, error or keep; defaults to drop
+	AnyRate       bool             `toml:"any_rate"`       // (optional) believe the unit even where the sampling rate is odd
 }
 
 // Channel says which column a channel is read from, and what it is.
@@ -71,24 +67,6 @@ const (
 // noDerivative as derivative says that there is none, and none is looked for.
 const noDerivative = "none"
 
-// Duration is a time.Duration written as "50ms".
-type Duration time.Duration
-
-var _ encoding.TextUnmarshaler = (*Duration)(nil)
-
-// UnmarshalText reads "50ms" or "1.5s".
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	if err != nil {
-		return fmt.Errorf("%q is not a duration such as \"50ms\" or \"5s\"", text)
-	}
-	if v < 0 {
-		return fmt.Errorf("%q is negative", text)
-	}
-	*d = Duration(v)
-	return nil
-}
-
 // Names is one name or a list of names.
 type Names []string
 
@@ -111,7 +89,7 @@ func (n *Names) UnmarshalTOML(v any) error {
 	return fmt.Errorf("%v is not the name of a column", v)
 }
 
-// ReadMap reads a map.toml. Errors are *Error, or of package os.
+// ReadMap reads a map.toml. Errors are *mapfile.Error, or of package os.
 func ReadMap(path string) (*Map, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -123,27 +101,8 @@ func ReadMap(path string) (*Map, error) {
 // ParseMap is ReadMap of data; name is what errors call it.
 func ParseMap(name string, data []byte) (*Map, error) {
 	m := &Map{file: name}
-	md, err := toml.Decode(string(data), m)
-	if err != nil {
-		e := &Error{File: name, Reason: err.Error(), Mend: "correct it", Err: err}
-		var parse toml.ParseError
-		if errors.As(err, &parse) {
-			e.Line, e.Reason = parse.Position.Line, parse.Message
-			if e.Reason == "" {
-				e.Reason = strings.TrimPrefix(parse.Error(), "toml: ")
-			}
-			if parse.LastKey != "" {
-				e.Field = "key " + parse.LastKey
-			}
-		}
-		return nil, e
-	}
-	if unknown := md.Undecoded(); len(unknown) > 0 {
-		var names []string
-		for _, k := range unknown {
-			names = append(names, k.String())
-		}
-		return nil, &Error{File: name, Field: "key " + strings.Join(names, ", "), Reason: "is not known", Mend: "correct the spelling or remove it"}
+	if err := mapfile.Parse(name, data, m); err != nil {
+		return nil, err
 	}
 	return m, m.check()
 }
@@ -154,7 +113,7 @@ var unitPower = map[string]int{"s": 9, "ms": 6, "us": 3, "ns": 0}
 // check returns the first thing that cannot be, named by key.
 func (m *Map) check() error {
 	bad := func(field, reason, mend string) error {
-		return &Error{File: m.file, Field: field, Reason: reason, Mend: mend}
+		return &mapfile.Error{File: m.file, Field: field, Reason: reason, Mend: mend}
 	}
 	t := &m.Time
 	t.OnBackwards, t.OnDuplicate = policy(t.OnBackwards, Fail), policy(t.OnDuplicate, Drop)

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 )
 
 // maxLine bounds a line, so that a file that is no table does not fill memory.
@@ -214,7 +215,7 @@ func (t *table) next() ([]string, error) {
 
 // fail makes an error about a place in the table.
 func (t *table) fail(line int, field, reason, mend string) error {
-	return &Error{File: t.path, Line: line, Field: field, Reason: reason, Mend: mend}
+	return &mapfile.Error{File: t.path, Line: line, Field: field, Reason: reason, Mend: mend}
 }
 
 // failed makes an error of what the libraries say.
@@ -223,7 +224,7 @@ func (t *table) failed(err error) error {
 		return err
 	}
 	var packed *input.PackError
-	e := &Error{File: t.path, Reason: err.Error(), Err: err}
+	e := &mapfile.Error{File: t.path, Reason: err.Error(), Err: err}
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
 		e.Line, e.Reason, e.Mend = parse.Line, parse.Err.Error(), "mend the quotes of the line or delete it"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -53,7 +54,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		c := &m.Channels[i]
 		s, id, why := choose(c, files)
 		if s == nil && !c.Optional {
-			return nil, &MapError{File: m.file, Field: "channel " + strings.Join(c.names(), ", "), Reason: strings.Join(why, "; "),
+			return nil, &mapfile.Error{File: m.file, Field: "channel " + strings.Join(c.names(), ", "), Reason: strings.Join(why, "; "),
 				Mend: "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + files[0].path}
 		}
 		p.sources = append(p.sources, s)
@@ -73,7 +74,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		}
 	}
 	if err := channel.Check(p.header); err != nil {
-		return nil, &MapError{File: m.file, Field: "channel", Reason: err.Error() + " of those that are in the log", Mend: "correct the map"}
+		return nil, &mapfile.Error{File: m.file, Field: "channel", Reason: err.Error() + " of those that are in the log", Mend: "correct the map"}
 	}
 	if err := p.chooseBase(files); err != nil {
 		return nil, err
@@ -268,7 +269,7 @@ func (p *plan) output(c *Channel, s *Source, id topicID, files []*survey) error 
 	}
 	factor, shift, err := p.unit(s, unit, id, files[0])
 	if err != nil {
-		return &MapError{File: p.m.file, Field: "channel " + what, Reason: err.Error(), Mend: "correct unit, or write from = the unit of the field, or scale"}
+		return &mapfile.Error{File: p.m.file, Field: "channel " + what, Reason: err.Error(), Mend: "correct unit, or write from = the unit of the field, or scale"}
 	}
 	o.unitScale, o.unitOffset = factor, shift
 	if s.Axes != "" && o.kind == scalars {
@@ -337,7 +338,7 @@ func (p *plan) chooseBase(files []*survey) error {
 	if p.m.Time.Base != "" {
 		id, reason := find(&Source{Topic: p.m.Time.Base, Instance: p.m.Time.Instance}, nil, files)
 		if reason != "" {
-			return &MapError{File: p.m.file, Field: "time.base", Reason: reason, Mend: "name one of the topics of the channels: " + p.topicNames()}
+			return &mapfile.Error{File: p.m.file, Field: "time.base", Reason: reason, Mend: "name one of the topics of the channels: " + p.topicNames()}
 		}
 		for i := range p.tracks {
 			if p.tracks[i].id == id {
@@ -345,7 +346,7 @@ func (p *plan) chooseBase(files []*survey) error {
 			}
 		}
 		if base < 0 {
-			return &MapError{File: p.m.file, Field: "time.base", Reason: fmt.Sprintf("no channel is read from %s", id), Mend: "name one of " + p.topicNames()}
+			return &mapfile.Error{File: p.m.file, Field: "time.base", Reason: fmt.Sprintf("no channel is read from %s", id), Mend: "name one of " + p.topicNames()}
 		}
 	} else {
 		for _, i := range p.stateTracks() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -14,10 +15,10 @@ import (
 const noDerivative = "none"
 
 // Check returns the first thing in a map that cannot be, named by key, as a
-// *MapError.
+// *mapfile.Error.
 func (m *Map) Check() error {
 	bad := func(field, reason, mend string) error {
-		return &MapError{File: m.file, Field: field, Reason: reason, Mend: mend}
+		return &mapfile.Error{File: m.file, Field: field, Reason: reason, Mend: mend}
 	}
 	switch {
 	case m.Vehicle == "":
@@ -69,7 +70,7 @@ func (m *Map) declared(all []channel.Channel) (channel.Kinematics, error) {
 	states := channel.Select(all, channel.State)
 	k, err := kinematics.Declare(m.Kinematics, &m.Body, states)
 	if err != nil {
-		return k, &MapError{File: m.file, Field: "kinematics", Reason: err.Error(),
+		return k, &mapfile.Error{File: m.file, Field: "kinematics", Reason: err.Error(),
 			Mend: "correct it, or the names under [body]; state channels here: " + strings.Join(channel.Names(states), ", ")}
 	}
 	return k, nil

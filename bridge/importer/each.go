@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -22,7 +23,7 @@ func (m *Map) expand(files []*survey) (*Map, error) {
 		}
 		all, why := c.expand(files)
 		if len(all) == 0 && !c.Optional {
-			return nil, &MapError{File: m.file, Field: "channel " + c.Name, Reason: why, Mend: "correct each, or name the channels one by one"}
+			return nil, &mapfile.Error{File: m.file, Field: "channel " + c.Name, Reason: why, Mend: "correct each, or name the channels one by one"}
 		}
 		out.Channels = append(out.Channels, all...)
 	}

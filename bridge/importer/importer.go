@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -43,7 +44,7 @@ type Summary struct {
 
 // Import reads the inputs as the map says and writes the log out, or nothing
 // where anything is wrong. What could not be read of an input is not wrong: it is
-// passed over and told in the summary. The error is a *MapError, a
+// passed over and told in the summary. The error is a *mapfile.Error, a
 // *telemetry.FieldError, what the file system or the reader says, or the cause of
 // ctx's end.
 func Import(ctx context.Context, jb Job) (*Summary, error) {
@@ -183,7 +184,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		remarks = []string{"kinematics left out: " + wrong.Reason}
 		j.Map.Kinematics, j.Map.Body = "", kinematics.Body{}
 	case wrong != nil:
-		return &MapError{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
+		return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
 	}
 	j.plan.leftOut = append(j.plan.leftOut, remarks...)
 	// Of what does not move nothing is declared.

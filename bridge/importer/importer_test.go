@@ -14,6 +14,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -411,7 +412,7 @@ func TestBadMaps(t *testing.T) {
 		`line 4: `: edit(`name = "x"`, `name = x`),
 	} {
 		_, err := importer.ParseMap("map.toml", []byte(text))
-		var e *importer.MapError
+		var e *mapfile.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "map.toml: ") {
 			t.Errorf("%v\nwant %s", err, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -45,7 +46,7 @@ func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 	_, _, err := try(t, circling(-1), moving, false)
-	var e *importer.MapError
+	var e *mapfile.Error
 	if !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Mend, `position = ["x", "y", "-z"]`) {
 		t.Errorf("%v", err)
 	}

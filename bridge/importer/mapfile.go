@@ -1,17 +1,13 @@
 package importer
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"os"
 	"strings"
-	"time"
-
-	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -32,11 +28,11 @@ type Map struct {
 
 // Time says where rows and segments begin.
 type Time struct {
-	Base     string   `toml:"base"`     // (optional) the topic whose stamps are the rows'; defaults to the slowest that holds a state
-	Instance *int     `toml:"instance"` // (optional) of base; defaults to the lowest
-	MaxGap   Duration `toml:"max_gap"`  // (optional) a longer gap in the base begins a segment; defaults to five of its steps
-	From     Duration `toml:"from"`     // (optional) cut, from the file's first message
-	To       Duration `toml:"to"`       // (optional) cut, from the file's first message; 0 = to the end
+	Base     string           `toml:"base"`     // (optional) the topic whose stamps are the rows'; defaults to the slowest that holds a state
+	Instance *int             `toml:"instance"` // (optional) of base; defaults to the lowest
+	MaxGap   mapfile.Duration `toml:"max_gap"`  // (optional) a longer gap in the base begins a segment; defaults to five of its steps
+	From     mapfile.Duration `toml:"from"`     // (optional) cut, from the file's first message
+	To       mapfile.Duration `toml:"to"`       // (optional) cut, from the file's first message; 0 = to the end
 }
 
 // Source says where values stand in a log.
@@ -62,18 +58,18 @@ type Channel struct {
 	Source
 	Or []Source `toml:"or"` // (optional) where else to look, in this order
 
-	Unit        string       `toml:"unit"`        // (optional) of the values in the log
-	Role        channel.Role `toml:"role"`        // state, input or aux
-	Derivative  string       `toml:"derivative"`  // (optional) a state channel, or "none"; else detected
-	Derivatives []string     `toml:"derivatives"` // (optional) of several names, in their order
-	Period      float64      `toml:"period"`      // (optional) in its unit; attitudes have it by themselves
-	Invariant   bool         `toml:"invariant"`   // (optional)
-	Noise       float64      `toml:"noise"`       // (optional) known std of the sensor, in its unit
-	Between     string       `toml:"between"`     // (optional) linear, hold or exact; defaults to hold for inputs, else linear
-	MaxAge      Duration     `toml:"max_age"`     // (optional) over which it is interpolated or held; defaults to five steps of its topic, one second at least where held
-	Optional    bool         `toml:"optional"`    // (optional) left out where no source is in the log
-	Varies      bool         `toml:"varies"`      // (optional) left out where it has one value throughout
-	Each        string       `toml:"each"`        // (optional) an array of texts, as the names of joints: a channel for each, with the text for {} in name and derivative and its number for {} in field
+	Unit        string           `toml:"unit"`        // (optional) of the values in the log
+	Role        channel.Role     `toml:"role"`        // state, input or aux
+	Derivative  string           `toml:"derivative"`  // (optional) a state channel, or "none"; else detected
+	Derivatives []string         `toml:"derivatives"` // (optional) of several names, in their order
+	Period      float64          `toml:"period"`      // (optional) in its unit; attitudes have it by themselves
+	Invariant   bool             `toml:"invariant"`   // (optional)
+	Noise       float64          `toml:"noise"`       // (optional) known std of the sensor, in its unit
+	Between     string           `toml:"between"`     // (optional) linear, hold or exact; defaults to hold for inputs, else linear
+	MaxAge      mapfile.Duration `toml:"max_age"`     // (optional) over which it is interpolated or held; defaults to five steps of its topic, one second at least where held
+	Optional    bool             `toml:"optional"`    // (optional) left out where no source is in the log
+	Varies      bool             `toml:"varies"`      // (optional) left out where it has one value throughout
+	Each        string           `toml:"each"`        // (optional) an array of texts, as the names of joints: a channel for each, with the text for {} in name and derivative and its number for {} in field
 }
 
 // Phase says when the robot is in the part of a log that is wanted.
@@ -88,53 +84,7 @@ type Phase struct {
 	Ends     []float64 `toml:"ends"`   // … and that end it
 }
 
-// Duration is a time.Duration written as "50ms".
-type Duration time.Duration
-
-// UnmarshalText reads "50ms" or "1.5s".
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	if err != nil {
-		return fmt.Errorf("%q is not a duration such as \"50ms\" or \"5s\"", text)
-	}
-	if v < 0 {
-		return fmt.Errorf("%q is negative", text)
-	}
-	*d = Duration(v)
-	return nil
-}
-
-// MapError says what is wrong with a map, and how to mend it.
-type MapError struct {
-	File   string
-	Line   int    // from 1; 0 = none in particular
-	Field  string // the key
-	Reason string
-	Mend   string
-	Err    error // (optional) the cause
-}
-
-// Error returns everything in one line.
-func (e *MapError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ": line %d", e.Line)
-	}
-	if e.Field != "" {
-		b.WriteString(": " + e.Field)
-	}
-	b.WriteString(": " + e.Reason)
-	if e.Mend != "" {
-		b.WriteString("; " + e.Mend)
-	}
-	return b.String()
-}
-
-// Unwrap returns the cause.
-func (e *MapError) Unwrap() error { return e.Err }
-
-// ReadMap reads a map.toml. Errors are *MapError, or of package os.
+// ReadMap reads a map.toml. Errors are *mapfile.Error, or of package os.
 func ReadMap(path string) (*Map, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -146,27 +96,8 @@ func ReadMap(path string) (*Map, error) {
 // ParseMap is ReadMap of data; name is what errors call it.
 func ParseMap(name string, data []byte) (*Map, error) {
 	m := &Map{file: name}
-	md, err := toml.Decode(string(data), m)
-	if err != nil {
-		e := &MapError{File: name, Reason: err.Error(), Mend: "correct it", Err: err}
-		var parse toml.ParseError
-		if errors.As(err, &parse) {
-			e.Line, e.Reason = parse.Position.Line, parse.Message
-			if e.Reason == "" {
-				e.Reason = strings.TrimPrefix(parse.Error(), "toml: ")
-			}
-			if parse.LastKey != "" {
-				e.Field = "key " + parse.LastKey
-			}
-		}
-		return nil, e
-	}
-	if unknown := md.Undecoded(); len(unknown) > 0 {
-		var names []string
-		for _, k := range unknown {
-			names = append(names, k.String())
-		}
-		return nil, &MapError{File: name, Field: "key " + strings.Join(names, ", "), Reason: "is not known", Mend: "correct the spelling or remove it"}
+	if err := mapfile.Parse(name, data, m); err != nil {
+		return nil, err
 	}
 	return m, m.Check()
 }

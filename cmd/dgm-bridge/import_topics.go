@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
@@ -139,7 +140,7 @@ func override(m *importer.Map, vehicle, base, frames string, gap time.Duration) 
 		return cli.Usage("--max-gap %v is negative", gap)
 	}
 	if gap > 0 {
-		m.Time.MaxGap = importer.Duration(gap)
+		m.Time.MaxGap = mapfile.Duration(gap)
 	}
 	return m.Check()
 }

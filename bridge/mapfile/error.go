@@ -1,15 +1,16 @@
-package csv
+package mapfile
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Error says what is wrong with a map or a table, where, and how to mend it.
+// Error says what is wrong with a map, or with the table that it is for, where,
+// and how to mend it.
 type Error struct {
 	File   string
 	Line   int    // from 1; 0 = none in particular
-	Field  string // the column or the key, "" = none in particular
+	Field  string // the key or the column, "" = none in particular
 	Reason string
 	Mend   string
 	Err    error // (optional) the cause
@@ -34,12 +35,3 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// quote shows a cell in a message, shortened.
-func quote(cell string) string {
-	const most = 40
-	if len(cell) > most {
-		return fmt.Sprintf("%q…", cell[:most])
-	}
-	return fmt.Sprintf("%q", cell)
-}
