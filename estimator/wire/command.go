@@ -18,34 +18,20 @@ func (c *Command) Append(dst []byte) []byte {
 
 // Decode reads a message into c.
 func (c *Command) Decode(b []byte) error {
-	f, err := open(b)
+	f := open(b)
+	err := f.message(func(key []byte) error {
+		switch string(key) {
+		case "v":
+			return f.version(0)
+		case "action":
+			return f.text(1, "action", &c.Action)
+		}
+		return f.skip(key)
+	})
 	if err != nil {
 		return err
 	}
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case "v":
-			err = f.version(0)
-		case "action":
-			err = f.text(1, "action", &c.Action)
-		default:
-			err = f.skip(key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := f.need(0, "v"); err != nil {
-		return err
-	}
-	return f.need(1, "action")
+	return f.needs("v", "action")
 }
 
 // Outcome is the answer to a Command.
@@ -63,36 +49,20 @@ func (o *Outcome) Append(dst []byte) []byte {
 
 // Decode reads a message into o.
 func (o *Outcome) Decode(b []byte) error {
-	f, err := open(b)
+	f := open(b)
+	err := f.message(func(key []byte) error {
+		switch string(key) {
+		case "v":
+			return f.version(0)
+		case "model":
+			return f.text(1, "model", &o.Model)
+		case "error":
+			return f.text(2, "error", &o.Error)
+		}
+		return f.skip(key)
+	})
 	if err != nil {
 		return err
 	}
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case "v":
-			err = f.version(0)
-		case "model":
-			err = f.text(1, "model", &o.Model)
-		case "error":
-			err = f.text(2, "error", &o.Error)
-		default:
-			err = f.skip(key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for i, name := range [...]string{"v", "model", "error"} {
-		if err := f.need(i, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.needs("v", "model", "error")
 }

@@ -5,36 +5,42 @@ import "github.com/dgm-robotics/dgm/estimator/msgbin"
 // fields is a cursor over the entries of a message's map.
 type fields struct {
 	r    msgbin.Reader
-	left int // entries not yet read
 	seen uint64
 }
 
-// open reads the map's header.
-func open(b []byte) (fields, error) {
-	f := fields{r: msgbin.NewReader(b)}
-	n, err := f.r.Map(maxFields)
-	if err != nil {
-		return f, malformed("", err)
+// open returns a cursor over a message.
+func open(b []byte) fields { return fields{r: msgbin.NewReader(b)} }
+
+// message reads the map that is the whole message, see entries.
+func (f *fields) message(read func(key []byte) error) error {
+	if err := f.entries("", read); err != nil {
+		return err
 	}
-	f.left = n
-	return f, nil
+	if f.r.Left() > 0 {
+		return fail(Malformed, "", "%d bytes after the message", f.r.Left())
+	}
+	return nil
 }
 
-// next reads the next key, in place; ok is false at the end, where nothing may
-// follow.
-func (f *fields) next() (key []byte, ok bool, err error) {
-	if f.left == 0 {
-		if f.r.Left() > 0 {
-			return nil, false, fail(Malformed, "", "%d bytes after the message", f.r.Left())
-		}
-		return nil, false, nil
-	}
-	f.left--
-	key, err = f.r.StringBytes(maxText)
+// entries reads a map, which is the value of field, entry by entry, by read, which
+// reads or skips the value of the key that it is given in place. To read is a
+// closure rather than given f, so that f, which is of every message, need not be
+// allocated.
+func (f *fields) entries(field string, read func(key []byte) error) error {
+	n, err := f.r.Map(maxFields)
 	if err != nil {
-		return nil, false, malformed("", err)
+		return malformed(field, err)
 	}
-	return key, true, nil
+	for range n {
+		key, err := f.r.StringBytes(maxText)
+		if err != nil {
+			return malformed(field, err)
+		}
+		if err := read(key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // begin notes that known field i was met and refuses it the second time, where
@@ -54,6 +60,16 @@ func (f *fields) has(i int) bool { return f.seen&(1<<i) != 0 }
 func (f *fields) need(i int, field string) error {
 	if !f.has(i) {
 		return fail(Malformed, field, "is missing")
+	}
+	return nil
+}
+
+// needs does the same for the known fields from 0 on, by their names.
+func (f *fields) needs(names ...string) error {
+	for i, name := range names {
+		if err := f.need(i, name); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -190,17 +190,33 @@ func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	}
 }
 
-func BenchmarkPrediction(b *testing.B) {
-	p, q := large(), wire.Prediction{}
-	buf := p.Append(nil)
-	b.Run("append", func(b *testing.B) {
-		for b.Loop() {
-			buf = p.Append(buf[:0])
-		}
-	})
-	b.Run("decode", func(b *testing.B) {
-		for b.Loop() {
-			_ = q.Decode(buf)
-		}
-	})
+func BenchmarkDecode(b *testing.B) {
+	large := large()
+	var state wire.State
+	for _, m := range []struct {
+		name    string
+		message []byte
+		decode  func([]byte) error
+	}{
+		{"state", goldenState.Append(nil), func(b []byte) error { return state.Decode(b, 2, 1) }},
+		{"prediction", large.Append(nil), new(wire.Prediction).Decode},
+		{"status", fullStatus.Append(nil), new(wire.Status).Decode},
+	} {
+		b.Run(m.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := m.decode(m.message); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	p := large()
+	var buf []byte
+	for b.Loop() {
+		buf = p.Append(buf[:0])
+	}
 }

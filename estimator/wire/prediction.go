@@ -120,71 +120,58 @@ func (p *Prediction) Append(dst []byte) []byte {
 // Decode reads a message into the memory of p. It returns an *Error if the
 // message has not the form that PROTOCOL.md describes; p then holds anything.
 func (p *Prediction) Decode(b []byte) error {
-	f, err := open(b)
+	f := open(b)
+	var flags uint64
+	p.Tick, p.Age, p.Factor = 0, 0, p.Factor[:0]
+	err := f.message(func(key []byte) error {
+		switch string(key) {
+		case "v":
+			return f.version(predictionV)
+		case "vehicle":
+			return f.text(predictionVehicle, "vehicle", &p.Vehicle)
+		case "model":
+			return f.text(predictionModel, "model", &p.Model)
+		case "instance":
+			return f.text(predictionInstance, "instance", &p.Instance)
+		case "seq":
+			return f.uint(predictionSeq, "seq", &p.Seq)
+		case "t":
+			return f.int(predictionT, "t", &p.T)
+		case "valid_until":
+			return f.int(predictionValidUntil, "valid_until", &p.ValidUntil)
+		case "channels":
+			return f.texts(predictionChannels, "channels", &p.Channels, MaxChannels)
+		case "units":
+			return f.texts(predictionUnits, "units", &p.Units, MaxChannels)
+		case "horizon":
+			return f.floats(predictionHorizon, "horizon", &p.Horizon, MaxTimes)
+		case "mean":
+			return f.floats(predictionMean, "mean", &p.Mean, MaxTimes*MaxChannels)
+		case "std":
+			return f.floats(predictionStd, "std", &p.Std, MaxTimes*MaxChannels)
+		case "obs_std":
+			return f.floats(predictionObsStd, "obs_std", &p.ObsStd, MaxTimes*MaxChannels)
+		case "inputs":
+			return f.text(predictionInputs, "inputs", &p.Inputs)
+		case "flags":
+			return f.uint(predictionFlags, "flags", &flags)
+		case "ood":
+			return f.float(predictionOOD, "ood", &p.OOD)
+		case "tick":
+			return f.uint(predictionTick, "tick", &p.Tick)
+		case "age":
+			return f.float(predictionAge, "age", &p.Age)
+		case "factor":
+			return f.floats(predictionFactor, "factor", &p.Factor, MaxTimes*MaxChannels)
+		}
+		return f.skip(key)
+	})
 	if err != nil {
 		return err
 	}
-	var flags uint64
-	p.Tick, p.Age, p.Factor = 0, 0, p.Factor[:0]
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case "v":
-			err = f.version(predictionV)
-		case "vehicle":
-			err = f.text(predictionVehicle, "vehicle", &p.Vehicle)
-		case "model":
-			err = f.text(predictionModel, "model", &p.Model)
-		case "instance":
-			err = f.text(predictionInstance, "instance", &p.Instance)
-		case "seq":
-			err = f.uint(predictionSeq, "seq", &p.Seq)
-		case "t":
-			err = f.int(predictionT, "t", &p.T)
-		case "valid_until":
-			err = f.int(predictionValidUntil, "valid_until", &p.ValidUntil)
-		case "channels":
-			err = f.texts(predictionChannels, "channels", &p.Channels, MaxChannels)
-		case "units":
-			err = f.texts(predictionUnits, "units", &p.Units, MaxChannels)
-		case "horizon":
-			err = f.floats(predictionHorizon, "horizon", &p.Horizon, MaxTimes)
-		case "mean":
-			err = f.floats(predictionMean, "mean", &p.Mean, MaxTimes*MaxChannels)
-		case "std":
-			err = f.floats(predictionStd, "std", &p.Std, MaxTimes*MaxChannels)
-		case "obs_std":
-			err = f.floats(predictionObsStd, "obs_std", &p.ObsStd, MaxTimes*MaxChannels)
-		case "inputs":
-			err = f.text(predictionInputs, "inputs", &p.Inputs)
-		case "flags":
-			err = f.uint(predictionFlags, "flags", &flags)
-		case "ood":
-			err = f.float(predictionOOD, "ood", &p.OOD)
-		case "tick":
-			err = f.uint(predictionTick, "tick", &p.Tick)
-		case "age":
-			err = f.float(predictionAge, "age", &p.Age)
-		case "factor":
-			err = f.floats(predictionFactor, "factor", &p.Factor, MaxTimes*MaxChannels)
-		default:
-			err = f.skip(key)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	p.Flags = Flags(flags) // of 64 bits a later version may use those above
-	for i, name := range predictionNames[:predictionNeeded] {
-		if err := f.need(i, name); err != nil {
-			return err
-		}
+	if err := f.needs(predictionNames[:predictionNeeded]...); err != nil {
+		return err
 	}
 	return p.shape()
 }

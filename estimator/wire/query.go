@@ -65,57 +65,44 @@ func (q *Query) Append(dst []byte) []byte {
 // Decode reads a message into the memory of q. It returns an *Error if the message
 // has not the form that PROTOCOL.md describes; what the numbers say is not checked.
 func (q *Query) Decode(b []byte) error {
-	f, err := open(b)
+	f := open(b)
+	*q = Query{States: q.States[:0], U: q.U[:0], Plans: q.Plans[:0], Times: q.Times[:0]}
+	rows := int64(0)
+	err := f.message(func(key []byte) error {
+		switch string(key) {
+		case "v":
+			return f.version(queryV)
+		case "want":
+			return f.text(queryWant, "want", &q.Want)
+		case "states":
+			return f.floats(queryStates, "states", &q.States, MaxNumbers)
+		case "u":
+			return f.floats(queryU, "u", &q.U, MaxNumbers)
+		case "plans":
+			return f.floats(queryPlans, "plans", &q.Plans, MaxNumbers)
+		case "rows":
+			return f.int(queryRows, "rows", &rows)
+		case "times":
+			return f.floats(queryTimes, "times", &q.Times, MaxTimes)
+		case "samples":
+			return f.uint(querySamples, "samples", &q.Samples)
+		case "seed":
+			return f.uint(querySeed, "seed", &q.Seed)
+		case "timeout":
+			return f.int(queryTimeout, "timeout", &q.Timeout)
+		case "dtype":
+			return f.text(queryDtype, "dtype", &q.Dtype)
+		}
+		return f.skip(key)
+	})
 	if err != nil {
 		return err
 	}
-	*q = Query{States: q.States[:0], U: q.U[:0], Plans: q.Plans[:0], Times: q.Times[:0]}
-	rows := int64(0)
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case "v":
-			err = f.version(queryV)
-		case "want":
-			err = f.text(queryWant, "want", &q.Want)
-		case "states":
-			err = f.floats(queryStates, "states", &q.States, MaxNumbers)
-		case "u":
-			err = f.floats(queryU, "u", &q.U, MaxNumbers)
-		case "plans":
-			err = f.floats(queryPlans, "plans", &q.Plans, MaxNumbers)
-		case "rows":
-			err = f.int(queryRows, "rows", &rows)
-		case "times":
-			err = f.floats(queryTimes, "times", &q.Times, MaxTimes)
-		case "samples":
-			err = f.uint(querySamples, "samples", &q.Samples)
-		case "seed":
-			err = f.uint(querySeed, "seed", &q.Seed)
-		case "timeout":
-			err = f.int(queryTimeout, "timeout", &q.Timeout)
-		case "dtype":
-			err = f.text(queryDtype, "dtype", &q.Dtype)
-		default:
-			err = f.skip(key)
-		}
-		if err != nil {
-			return err
-		}
+	if err := f.need(queryV, "v"); err != nil {
+		return err
 	}
-	for i, name := range [...]string{queryV: "v", queryStates: "states"} {
-		if name == "" {
-			continue
-		}
-		if err := f.need(i, name); err != nil {
-			return err
-		}
+	if err := f.need(queryStates, "states"); err != nil {
+		return err
 	}
 	if rows < 0 || rows > MaxPlan {
 		return fail(WrongSize, "rows", "%d, expected 0 to %d", rows, MaxPlan)
@@ -193,21 +180,11 @@ const (
 
 // Decode reads a message into the memory of a.
 func (a *Answer) Decode(b []byte) error {
-	f, err := open(b)
-	if err != nil {
-		return err
-	}
+	f := open(b)
 	a.Dtype = ""
 	var spans [len(answerFields)][]byte
 	w := width(8)
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
+	err := f.message(func(key []byte) (err error) {
 		switch string(key) {
 		case "v":
 			err = f.version(answerV)
@@ -231,14 +208,14 @@ func (a *Answer) Decode(b []byte) error {
 				i++
 			}
 			if i == len(answerFields) {
-				err = f.skip(key)
-				break
+				return f.skip(key)
 			}
 			spans[i], err = f.span(answerVectors+i, answerFields[i], b)
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	for i, v := range a.vectors() {
 		n := 0
@@ -254,10 +231,5 @@ func (a *Answer) Decode(b []byte) error {
 			return err
 		}
 	}
-	for i, name := range [...]string{"v", "vehicle", "model", "channels"} {
-		if err := f.need(i, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.needs("v", "vehicle", "model", "channels")
 }

@@ -68,20 +68,10 @@ type spans struct{ x, p0, u, plan []byte }
 // of s. Optional fields that it lacks are empty. It checks the form and the
 // lengths; what the numbers say is for Check. After an *Error s holds anything.
 func (s *State) Decode(b []byte, K, P int) error {
-	f, err := open(b)
-	if err != nil {
-		return err
-	}
+	f := open(b)
 	var v spans
 	w := width(8)
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
+	err := f.message(func(key []byte) (err error) {
 		switch string(key) {
 		case "v":
 			err = f.version(stateV)
@@ -104,17 +94,16 @@ func (s *State) Decode(b []byte, K, P int) error {
 		default:
 			err = f.skip(key)
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if !f.has(stateLayout) {
 		s.Layout = ""
 	}
-	for i, field := range [...]string{stateV: "v", stateSeq: "seq", stateT: "t", stateX: "x"} {
-		if err := f.need(i, field); err != nil {
-			return err
-		}
+	if err := f.needs("v", "seq", "t", "x"); err != nil {
+		return err
 	}
 	return s.vectors(&v, w, K, P)
 }

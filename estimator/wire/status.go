@@ -153,57 +153,35 @@ func (s *Status) Append(dst []byte) []byte {
 	dst = msgbin.AppendMapHeader(dst, statusFields)
 	for i, name := range statusNames {
 		dst = msgbin.AppendString(dst, name)
-		switch i {
-		case statusV:
+		switch v := s.field(i).(type) {
+		case nil: // statusV
 			dst = msgbin.AppendInt(dst, Version)
-		case statusT:
-			dst = msgbin.AppendInt(dst, s.T)
-		case statusReasons, statusSilent:
-			list := s.Reasons
-			if i == statusSilent {
-				list = s.Silent
-			}
-			dst = msgbin.AppendArrayHeader(dst, len(list))
-			for _, r := range list {
-				dst = r.append(dst)
-			}
-		case statusPhases:
-			dst = msgbin.AppendArrayHeader(dst, len(s.Phases))
-			for _, p := range s.Phases {
-				dst = p.append(dst)
-			}
-		case statusOthers:
-			dst = msgbin.AppendArrayHeader(dst, len(s.Others))
-			for _, o := range s.Others {
-				dst = o.append(dst)
-			}
+		case *[]ReasonCount:
+			dst = reasonShape.append(dst, *v)
+		case *[]Phase:
+			dst = phaseShape.append(dst, *v)
+		case *[]Other:
+			dst = otherShape.append(dst, *v)
 		default:
-			switch v := s.field(i).(type) {
-			case *string:
-				dst = msgbin.AppendString(dst, *v)
-			case *uint64:
-				dst = msgbin.AppendUint(dst, *v)
-			case *float64:
-				dst = msgbin.AppendFloat64(dst, *v)
-			case *[]float64:
-				dst = msgbin.AppendFloats(dst, *v)
-			}
+			dst = appendValue(dst, v)
 		}
 	}
 	return dst
 }
 
-// field returns a pointer to the plain field i.
+// field returns a pointer to field i, nil for the version.
 func (s *Status) field(i int) any {
 	return [statusFields]any{
 		statusVehicle: &s.Vehicle, statusModel: &s.Model, statusInstance: &s.Instance,
-		statusUptime: &s.Uptime, statusInput: &s.Input, statusInputAge: &s.InputAge,
+		statusT: &s.T, statusUptime: &s.Uptime, statusInput: &s.Input, statusInputAge: &s.InputAge,
 		statusReceived: &s.Received, statusPublished: &s.Published, statusLate: &s.Late, statusMissed: &s.Missed,
 		statusStateRate: &s.StateRate, statusPredictRate: &s.PredictRate,
 		statusLatencyP50: &s.LatencyP50, statusLatencyP99: &s.LatencyP99, statusLatencyMax: &s.LatencyMax,
 		statusAllocs: &s.Allocs, statusReconnects: &s.Reconnects,
+		statusReasons: &s.Reasons, statusOthers: &s.Others,
 		statusMode: &s.Mode, statusRate: &s.Rate, statusTicks: &s.Ticks, statusUsed: &s.Used,
 		statusShortened: &s.Shortened, statusWidened: &s.Widened,
+		statusSilent: &s.Silent, statusPhases: &s.Phases,
 		statusClockOffset: &s.ClockOffset, statusDelay: &s.Delay,
 		statusMiscalibrated: &s.Miscalibrated, statusBuckets: &s.Buckets, statusChecks: &s.Checks,
 		statusCoverage: &s.Coverage, statusRecalibrated: &s.Recalibrated, statusNees: &s.Nees,
@@ -216,34 +194,37 @@ func (s *Status) field(i int) any {
 // Decode reads a message into s. It returns an *Error if the message has not the
 // form that PROTOCOL.md describes; s then holds anything.
 func (s *Status) Decode(b []byte) error {
-	f, err := open(b)
+	f := open(b)
+	s.clearLater()
+	err := f.message(func(key []byte) error {
+		i := 0
+		for i < statusFields && statusNames[i] != string(key) {
+			i++
+		}
+		if i == statusFields {
+			return f.skip(key)
+		}
+		switch v := s.field(i).(type) {
+		case nil: // statusV
+			return f.version(i)
+		case *[]ReasonCount:
+			return reasonShape.decode(&f, i, statusNames[i], v)
+		case *[]Phase:
+			return phaseShape.decode(&f, i, statusNames[i], v)
+		case *[]Other:
+			return otherShape.decode(&f, i, statusNames[i], v)
+		default:
+			return f.value(i, statusNames[i], v)
+		}
+	})
 	if err != nil {
 		return err
 	}
-	s.clearLater()
-	for {
-		key, ok, err := f.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if err := s.decodeField(&f, key); err != nil {
-			return err
-		}
-	}
-	for i, name := range statusNames[:statusNeeded] {
-		if err := f.need(i, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.needs(statusNames[:statusNeeded]...)
 }
 
 // clearLater empties the fields that a message may lack.
 func (s *Status) clearLater() {
-	s.Silent, s.Phases = s.Silent[:0], s.Phases[:0]
 	for i := statusNeeded; i < statusFields; i++ {
 		switch v := s.field(i).(type) {
 		case *string:
@@ -254,72 +235,47 @@ func (s *Status) clearLater() {
 			*v = 0
 		case *[]float64:
 			*v = (*v)[:0]
+		case *[]ReasonCount:
+			*v = (*v)[:0]
+		case *[]Phase:
+			*v = (*v)[:0]
 		}
 	}
 }
 
-func (s *Status) decodeField(f *fields, key []byte) error {
-	i := 0
-	for i < statusFields && statusNames[i] != string(key) {
-		i++
-	}
-	switch i {
-	case statusFields:
-		return f.skip(key)
-	case statusV:
-		return f.version(i)
-	case statusT:
-		return f.int(i, "t", &s.T)
-	case statusReasons, statusSilent:
-		n, err := f.list(i, statusNames[i])
-		if err != nil {
-			return err
-		}
-		list := &s.Reasons
-		if i == statusSilent {
-			list = &s.Silent
-		}
-		*list = resize(*list, n)
-		for j := range *list {
-			if err := (*list)[j].decode(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	case statusPhases:
-		n, err := f.list(i, "phases")
-		if err != nil {
-			return err
-		}
-		s.Phases = resize(s.Phases, n)
-		for j := range s.Phases {
-			if err := s.Phases[j].decode(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	case statusOthers:
-		n, err := f.list(i, "others")
-		if err != nil {
-			return err
-		}
-		s.Others = resize(s.Others, n)
-		for j := range s.Others {
-			if err := s.Others[j].decode(f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	switch v := s.field(i).(type) {
+// appendValue appends what v points to: a *string, *int64, *uint64, *float64 or
+// *[]float64.
+func appendValue(dst []byte, v any) []byte {
+	switch v := v.(type) {
 	case *string:
-		return f.text(i, statusNames[i], v)
+		return msgbin.AppendString(dst, *v)
+	case *int64:
+		return msgbin.AppendInt(dst, *v)
 	case *uint64:
-		return f.uint(i, statusNames[i], v)
+		return msgbin.AppendUint(dst, *v)
 	case *float64:
-		return f.float(i, statusNames[i], v)
+		return msgbin.AppendFloat64(dst, *v)
 	case *[]float64:
-		return f.floats(i, statusNames[i], v, maxTrust)
+		return msgbin.AppendFloats(dst, *v)
 	}
-	panic("wire: a status field has no type")
+	panic(noType)
 }
+
+// value reads known field i into what v points to, as appendValue has it.
+func (f *fields) value(i int, field string, v any) error {
+	switch v := v.(type) {
+	case *string:
+		return f.text(i, field, v)
+	case *int64:
+		return f.int(i, field, v)
+	case *uint64:
+		return f.uint(i, field, v)
+	case *float64:
+		return f.float(i, field, v)
+	case *[]float64:
+		return f.floats(i, field, v, maxTrust)
+	}
+	panic(noType)
+}
+
+const noType = "wire: a status field has no type"

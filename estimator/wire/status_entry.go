@@ -1,109 +1,67 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import (
+	"slices"
 
-func (r *ReasonCount) append(dst []byte) []byte {
-	dst = msgbin.AppendMapHeader(dst, 4)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "reason"), r.Reason)
-	dst = msgbin.AppendUint(msgbin.AppendString(dst, "count"), r.Count)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "text"), r.Text)
-	return msgbin.AppendString(msgbin.AppendString(dst, "last"), r.Last)
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// shape is that of a list of maps in a status, whose entries are E.
+type shape[E any] struct {
+	list  string   // what errors call it
+	names []string // the keys of a map, in the order in which they are written
+	field func(e *E, i int) any
 }
 
-func (r *ReasonCount) decode(f *fields) error {
-	*r = ReasonCount{}
-	return f.entry("reasons", func(e *fields, key string) error {
-		switch key {
-		case "reason":
-			return e.text(0, "reasons.reason", &r.Reason)
-		case "count":
-			return e.uint(1, "reasons.count", &r.Count)
-		case "text":
-			return e.text(2, "reasons.text", &r.Text)
-		case "last":
-			return e.text(3, "reasons.last", &r.Last)
+var (
+	reasonShape = shape[ReasonCount]{"reasons", []string{"reason", "count", "text", "last"}, func(r *ReasonCount, i int) any {
+		return [...]any{&r.Reason, &r.Count, &r.Text, &r.Last}[i]
+	}}
+	phaseShape = shape[Phase]{"phases", []string{"phase", "p50", "p99", "max"}, func(p *Phase, i int) any {
+		return [...]any{&p.Name, &p.P50, &p.P99, &p.Max}[i]
+	}}
+	otherShape = shape[Other]{"others", []string{"instance", "model", "age"}, func(o *Other, i int) any {
+		return [...]any{&o.Instance, &o.Model, &o.Age}[i]
+	}}
+)
+
+func (s *shape[E]) append(dst []byte, list []E) []byte {
+	dst = msgbin.AppendArrayHeader(dst, len(list))
+	for j := range list {
+		dst = msgbin.AppendMapHeader(dst, len(s.names))
+		for i, name := range s.names {
+			dst = appendValue(msgbin.AppendString(dst, name), s.field(&list[j], i))
 		}
-		return e.skip([]byte(key))
-	})
+	}
+	return dst
 }
 
-func (p *Phase) append(dst []byte) []byte {
-	dst = msgbin.AppendMapHeader(dst, 4)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "phase"), p.Name)
-	dst = msgbin.AppendFloat64(msgbin.AppendString(dst, "p50"), p.P50)
-	dst = msgbin.AppendFloat64(msgbin.AppendString(dst, "p99"), p.P99)
-	return msgbin.AppendFloat64(msgbin.AppendString(dst, "max"), p.Max)
-}
-
-func (p *Phase) decode(f *fields) error {
-	*p = Phase{}
-	return f.entry("phases", func(e *fields, key string) error {
-		switch key {
-		case "phase":
-			return e.text(0, "phases.phase", &p.Name)
-		case "p50":
-			return e.float(1, "phases.p50", &p.P50)
-		case "p99":
-			return e.float(2, "phases.p99", &p.P99)
-		case "max":
-			return e.float(3, "phases.max", &p.Max)
-		}
-		return e.skip([]byte(key))
-	})
-}
-
-func (o *Other) append(dst []byte) []byte {
-	dst = msgbin.AppendMapHeader(dst, 3)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "instance"), o.Instance)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "model"), o.Model)
-	return msgbin.AppendFloat64(msgbin.AppendString(dst, "age"), o.Age)
-}
-
-func (o *Other) decode(f *fields) error {
-	*o = Other{}
-	return f.entry("others", func(e *fields, key string) error {
-		switch key {
-		case "instance":
-			return e.text(0, "others.instance", &o.Instance)
-		case "model":
-			return e.text(1, "others.model", &o.Model)
-		case "age":
-			return e.float(2, "others.age", &o.Age)
-		}
-		return e.skip([]byte(key))
-	})
-}
-
-// list reads known field i, the header of a list.
-func (f *fields) list(i int, field string) (int, error) {
-	if err := f.begin(i, field); err != nil {
-		return 0, err
+// decode reads known field at, a list, into dst's memory. What an entry lacks is
+// empty.
+func (s *shape[E]) decode(f *fields, at int, field string, dst *[]E) error {
+	if err := f.begin(at, field); err != nil {
+		return err
 	}
 	n, err := f.r.Array(maxList)
 	if err != nil {
-		return 0, malformed(field, err)
-	}
-	return n, nil
-}
-
-// entry reads a map within a list, entry by entry, by read, which reads or skips
-// the value of the key it is given.
-func (f *fields) entry(field string, read func(e *fields, key string) error) error {
-	n, err := f.r.Map(maxFields)
-	if err != nil {
 		return malformed(field, err)
 	}
-	seen := f.seen
-	f.seen = 0
-	for range n {
-		key, err := f.r.StringBytes(maxText)
+	*dst = resize(*dst, n)
+	clear(*dst)
+	met := f.seen
+	for j := range *dst {
+		f.seen = 0
+		err := f.entries(s.list, func(key []byte) error {
+			i := slices.Index(s.names, string(key))
+			if i < 0 {
+				return f.skip(key)
+			}
+			return f.value(i, s.list+"."+s.names[i], s.field(&(*dst)[j], i))
+		})
 		if err != nil {
-			return malformed(field, err)
-		}
-		if err := read(f, string(key)); err != nil {
 			return err
 		}
 	}
-	f.seen = seen
+	f.seen = met
 	return nil
 }
