@@ -31,9 +31,16 @@ type Config struct {
 	Basis    int      `toml:"basis"`
 	Core     string   `toml:"core"`
 
-	Net  NetConfig  `toml:"net"`
-	Step StepConfig `toml:"training"`
-	Fold FoldConfig `toml:"folds"`
+	Roll EquationConfig `toml:"equation"`
+	Net  NetConfig      `toml:"net"`
+	Step StepConfig     `toml:"training"`
+	Fold FoldConfig     `toml:"folds"`
+}
+
+// EquationConfig bounds the fits of the difference equation.
+type EquationConfig struct {
+	Windows    int `toml:"windows"`
+	Iterations int `toml:"iterations"`
 }
 
 // NetConfig sizes the nets.
@@ -103,6 +110,7 @@ func Quick() Config {
 	c := Default()
 	c.Members, c.Features, c.Core = 2, 60, "linear"
 	c.Step.Steps, c.Step.Batch, c.Step.Rows = 120, 60, 6000
+	c.Roll.Windows, c.Roll.Iterations = 500, 60
 	return c
 }
 
@@ -148,6 +156,7 @@ func (c *Config) Check() error {
 		{c.Net.Heads >= 1 && c.Net.Heads <= 32, "net.heads", "must be within 1…32"},
 		{c.Refits >= 0 && c.Refits <= 32, "refits", "must be 0 to 32"},
 		{c.Fold.Temper >= 0 && c.Fold.Temper <= 1, "folds.temper", "must be 0 to 1"},
+		{c.Roll.Windows >= 10 && c.Roll.Iterations >= 1, "equation", "needs at least 10 windows and 1 iteration"},
 		{c.Step.Steps >= 1, "training.steps", "must be positive"},
 		{c.Step.Rate > 0 && c.Step.LastRate > 0 && c.Step.LastRate <= c.Step.Rate, "training.rate", "rates must be positive, the last one not above the first"},
 		{c.Step.Batch >= 1, "training.batch", "must be positive"},

@@ -55,23 +55,29 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 	return m, nil
 }
 
-// refit makes a model conditioned on all of the flights.
-func (t *training) refit(flights []window.Flight) (*model.Model, fit.Data, error) {
-	d, err := t.dataOf(flights)
-	if err != nil {
-		return nil, d, err
-	}
+// model makes a model conditioned on data, with all that goes into its file but
+// where it comes from.
+func (t *training) model(d fit.Data) (*model.Model, error) {
 	m, err := t.condition(d)
 	if err != nil {
-		return nil, d, err
+		return nil, err
 	}
-	linear, err := baseline.Linear(flights, t.states, t.P, t.H)
+	linear, err := baseline.Linear(d.Flights, t.states, t.P, t.H)
 	if err != nil {
-		return nil, d, err
+		return nil, err
 	}
 	m.Baseline, m.LinearStd = *linear, t.linearStd
 	m.Region = t.regionOf(d)
-	return m, d, nil
+	return m, nil
+}
+
+// knownData returns all that is not held out, under a base that was fitted to the
+// end.
+func (t *training) knownData() (fit.Data, error) {
+	if t.whole {
+		return t.data, nil
+	}
+	return t.dataOf(t.data.Flights)
 }
 
 // regionOf describes where the states and inputs of the data lie.
@@ -90,12 +96,16 @@ func (t *training) regionOf(d fit.Data) region.Region {
 }
 
 // judge scores the model that has not seen the held-out data on them.
-func (t *training) judge(known []window.Flight) error {
+func (t *training) judge() error {
 	held := t.res.Split.Held
 	if len(window.Cut(held, t.H, t.stride)) == 0 {
 		return nil
 	}
-	m, d, err := t.refit(known)
+	d, err := t.knownData()
+	if err != nil {
+		return err
+	}
+	m, err := t.model(d)
 	if err != nil {
 		return err
 	}
@@ -126,7 +136,15 @@ func (r *Result) tables() []*evaluate.Table {
 
 // export makes the model that flies, from all flights.
 func (t *training) export(began time.Time) error {
-	m, d, err := t.refit(t.d.Flights)
+	data := t.knownData
+	if len(t.res.Split.Held) > 0 {
+		data = func() (fit.Data, error) { return t.dataOf(t.d.Flights) }
+	}
+	d, err := data()
+	if err != nil {
+		return err
+	}
+	m, err := t.model(d)
 	if err != nil {
 		return err
 	}

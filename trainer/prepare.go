@@ -39,6 +39,7 @@ func (t *training) prepare(known []window.Flight) error {
 			return err
 		}
 	}
+	t.whole = t.ctx.Err() == nil
 	t.meter.work("difference equation", 0.5)
 	windows := window.Cut(known, t.H, t.stride)
 	frame, err := rows.NewFrame(t.d.Channels, known, windows, rows.Settings{
@@ -68,7 +69,7 @@ func (t *training) prepare(known []window.Flight) error {
 // blended in, and writes the base of every fold, fitted without what it holds out.
 func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
 	t.meter.say("difference equation")
-	m, tried, err := prior.Choose(t.ctx, known, t.states, t.d.Body, t.P, t.H)
+	m, tried, err := prior.Choose(t.ctx, known, t.states, t.d.Body, t.P, t.H, t.effort())
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}
@@ -94,10 +95,14 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 	return estimator.BaseSpec{Prior: m, Companion: c, Blend: t.blend}, err
 }
 
+func (t *training) effort() prior.Effort {
+	return prior.Effort{Windows: t.cfg.Roll.Windows, Iterations: t.cfg.Roll.Iterations}
+}
+
 // baseOf fits both equations to flights.
 func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
 	// A refit that is stopped halfway would be worse than the equation there is.
-	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape)
+	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape, t.effort())
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}

@@ -44,6 +44,7 @@ type training struct {
 	meter     *meter
 
 	data      fit.Data    // all that is not held out; its frame is that of every fit
+	whole     bool        // its base was fitted to the end
 	shape     prior.Shape // of the difference equation
 	companion prior.Shape
 	blend     []float64 // K×Q, the companion's share
@@ -104,7 +105,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		return nil, err
 	}
 	if len(t.res.Split.Held) > 0 {
-		if err := t.judge(known); err != nil {
+		if err := t.judge(); err != nil {
 			return nil, err
 		}
 	}

@@ -19,21 +19,25 @@ type Candidate struct {
 }
 
 const (
-	folds      = 3
-	foldShots  = 120 // windows that a fold is fitted to
-	finalShots = 1500
-	foldSteps  = 15 // iterations of L-BFGS
-	finalSteps = 200
+	folds     = 3
+	foldShots = 120 // windows that a fold is fitted to while shapes are compared
+	foldSteps = 15  // iterations of L-BFGS then
 )
 
 // better is what a larger candidate must have over the smaller ones before it:
 // less than this share of their error.
 const better = 0.97
 
+// Effort bounds a fit of roll-outs.
+type Effort struct {
+	Windows    int // that it is fitted to, spread evenly
+	Iterations int // of L-BFGS
+}
+
 // Choose tries a few shapes by cross-validation over whole blocks of time, and
-// fits the best to all flights; body declares laws, or nothing. The chosen one comes first among the candidates.
-// The error says why none could be fitted.
-func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) (*rollout.Model, []Candidate, error) {
+// fits the best to all flights; body declares laws, or nothing. The chosen one
+// comes first among the candidates. The error says why none could be fitted.
+func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64, e Effort) (*rollout.Model, []Candidate, error) {
 	var tried []Candidate
 	best := -1
 	for _, shape := range shapes(flights, states, body, p, H) {
@@ -54,29 +58,24 @@ func Choose(ctx context.Context, flights []window.Flight, states []channel.Chann
 		return nil, tried, errors.New("no difference equation could be fitted: the data do not excite the channels enough")
 	}
 	tried[0], tried[best] = tried[best], tried[0]
-	m, err := Fit(ctx, flights, states, p, H, tried[0].Shape)
+	m, err := Fit(ctx, flights, states, p, H, tried[0].Shape, e)
 	return m, tried, err
 }
 
 // Fit fits one shape: regression, then shooting.
-func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape) (*rollout.Model, error) {
-	return fit(ctx, flights, states, p, H, shape, finalShots, finalSteps)
-}
-
-// fit is Fit with at most most windows and iterations.
-func fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, most, iterations int) (*rollout.Model, error) {
+func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, e Effort) (*rollout.Model, error) {
 	m, err := regress(flights, states, p, shape)
 	if err != nil {
 		return nil, err
 	}
-	s := gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), most, &shape.Body)
+	s := gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), e.Windows, &shape.Body)
 	if s.n < 10 {
-		s = gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), most, nil)
+		s = gather(flights, len(states), p, shape.Step, nodesOf(H, shape.Step), e.Windows, nil)
 	}
 	if s.n < 10 {
 		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.n, H)
 	}
-	minimise(m, s, iterations, func() bool { return ctx.Err() != nil })
+	minimise(m, s, e.Iterations, func() bool { return ctx.Err() != nil })
 	return m, nil
 }
 
@@ -126,7 +125,7 @@ func validate(ctx context.Context, flights []window.Flight, states []channel.Cha
 	sum, n := 0.0, 0.0
 	scale := moves(flights, window.Cut(flights, H, H/10), H)
 	for _, fold := range window.Folds(flights, H, folds) {
-		m, err := fit(ctx, fold.Train, states, p, H, shape, foldShots, foldSteps)
+		m, err := Fit(ctx, fold.Train, states, p, H, shape, Effort{foldShots, foldSteps})
 		if err != nil {
 			return math.Inf(1)
 		}

@@ -143,6 +143,9 @@ func judge(m *rollout.Model, flights []window.Flight) float64 {
 	return f.evaluate(nil, f.start)
 }
 
+// usual is the effort of a training with the defaults.
+var usual = Effort{Windows: 1500, Iterations: 200}
+
 // TestShootingBeatsRegression holds shooting to its reason: under sensor noise
 // the fitted roll-outs follow an unseen flight better than those of single steps.
 func TestShootingBeatsRegression(t *testing.T) {
@@ -152,7 +155,7 @@ func TestShootingBeatsRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := Fit(context.Background(), train, pendulum, 1, 0.5, shape)
+	after, err := Fit(context.Background(), train, pendulum, 1, 0.5, shape, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +171,7 @@ func TestChoose(t *testing.T) {
 		t.Skip("fits two dozen equations: minutes under the race detector, and no goroutine that the other tests do not have")
 	}
 	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
-	m, tried, err := Choose(context.Background(), train, pendulum, rollout.Body{}, 1, 0.5)
+	m, tried, err := Choose(context.Background(), train, pendulum, rollout.Body{}, 1, 0.5, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +184,7 @@ func TestChoose(t *testing.T) {
 		if c.Degree > 1 && c.Ridge != 1e-5 || c.Degree > 2 {
 			continue // the rest cost minutes and are no better here
 		}
-		other, err := Fit(context.Background(), train, pendulum, 1, 0.5, c.Shape)
+		other, err := Fit(context.Background(), train, pendulum, 1, 0.5, c.Shape, usual)
 		if err != nil {
 			t.Fatal(err)
 		}
