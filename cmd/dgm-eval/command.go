@@ -44,7 +44,7 @@ func command() *cobra.Command {
 
 Intervals are those of a measurement (obs_std), and are held against the measurements. With --truth they
 are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
-held against the exact states that another log has at the same times, as dgm-sim record --truth writes it.
+held against the exact states that another log has of the same flights, as dgm-sim record --truth writes it.
 --truth alone says that --log is exact itself; then its start states are exact too.`,
 		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
   dgm-sim record --system pendulum --seed 2 --out another.msgpack --truth exact.msgpack

@@ -20,10 +20,12 @@ func (e *ExactError) Error() string {
 }
 
 // AddExact gives the flights of a log (FromLog) the exact states that another log
-// holds, of the same flights at the same times: sensors lie, simulators and motion
-// capture need not. The exact log may have samples that the sensors lost; every
-// sample of the flights must be in it. The states are those of the flights, in
-// their order. The error is an *ExactError.
+// holds, of the same flights: sensors lie, simulators and motion capture need not.
+// Between two exact samples the state is interpolated linearly, so that stamps may
+// differ; samples that the exact log lacks, though it goes on for long before and
+// after, are an error. Stamps that jitter beyond its ends are left without a state
+// (NaN). The states are those of the flights, in their order. The error is an
+// *ExactError.
 func AddExact(flights []Flight, exact *flightlog.Log) error {
 	states := channel.Select(exact.Channels, channel.State)
 	for i := range flights {
@@ -38,28 +40,60 @@ func AddExact(flights []Flight, exact *flightlog.Log) error {
 	return nil
 }
 
+const (
+	widestExact  = 1.5 // median intervals that a state is interpolated over
+	beyondEither = 10  // median intervals beyond the first and the last sample that a stamp may lie
+)
+
 func (f *Flight) addExact(seg *flightlog.Segment, states []channel.Channel) error {
 	f.Exact = make([]float64, len(f.X))
-	turn := make([]float64, f.K) // between the two ways to unwrap an angle
-	at := 0
+	all := make([]int, len(seg.T))
+	for i := range all {
+		all[i] = i
+	}
+	step := 1e9 * medianInterval(seg.T, all, func(int) bool { return true }) // ns
+	turn := make([]float64, f.K)                                             // between the two ways to unwrap an angle
+	at := 0                                                                  // the first exact sample that is not before
 	for i := range f.T {
 		t := f.Origin + int64(math.Round(f.T[i]*1e9))
 		for at < len(seg.T) && seg.T[at] < t {
 			at++
 		}
-		if at == len(seg.T) || seg.T[at] != t {
+		row := f.Exact[i*f.K : (i+1)*f.K]
+		switch {
+		case at < len(seg.T) && seg.T[at] == t:
+			copy(row, seg.X[at*f.K:])
+		case at > 0 && at < len(seg.T) && float64(seg.T[at]-seg.T[at-1]) <= widestExact*step:
+			w := float64(t-seg.T[at-1]) / float64(seg.T[at]-seg.T[at-1])
+			between(row, seg.X[(at-1)*f.K:at*f.K], seg.X[at*f.K:(at+1)*f.K], w, states)
+		case at == 0 && len(seg.T) > 0 && float64(seg.T[0]-t) <= beyondEither*step,
+			at > 0 && at == len(seg.T) && float64(t-seg.T[at-1]) <= beyondEither*step:
+			nan(row)
+		default:
 			return &ExactError{Segment: f.Name, T: t, Text: fmt.Sprintf("the sample at %d ns (%.6f s after its first) has no exact one", t, f.T[i]-f.T[0])}
 		}
 		for k, c := range states {
-			v := seg.X[at*f.K+k]
+			v := row[k]
 			if x := f.X[i*f.K+k]; c.Period > 0 && finite(x) && finite(v) {
 				turn[k] = c.Period * math.Round((x-v)/c.Period)
 			}
 			if v += turn[k]; !finite(v) {
 				v = math.NaN()
 			}
-			f.Exact[i*f.K+k] = v
+			row[k] = v
 		}
 	}
 	return nil
+}
+
+// between writes the states at the share w of the way from a to b, by the shorter
+// way around where they are angles.
+func between(dst, a, b []float64, w float64, states []channel.Channel) {
+	for k, c := range states {
+		d := b[k] - a[k]
+		if c.Period > 0 {
+			d = math.Remainder(d, c.Period)
+		}
+		dst[k] = a[k] + w*d
+	}
 }

@@ -67,6 +67,40 @@ func TestExactStatesAreWhatIsComparedWith(t *testing.T) {
 	}
 }
 
+// TestExactStatesBetweenSamples: a clock that jitters meets what the state was at
+// the time that it says, not at the nearest sample.
+func TestExactStatesBetweenSamples(t *testing.T) {
+	measured, exact := twins()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for s := range measured.Segments {
+		for i := range measured.Segments[s].T {
+			measured.Segments[s].T[i] += int64(4e6 * (rng.Float64() - 0.5))
+		}
+	}
+	flights := FromLog(measured, Options{})
+	if err := AddExact(flights, exact); err != nil {
+		t.Fatal(err)
+	}
+	for i := range flights {
+		f := &flights[i]
+		known := 0
+		for j := range f.T {
+			at := 4 * (float64(f.Origin-int64(f.Segment)*1e12-1)/1e9 + f.T[j])
+			got := f.Exact[2*j]
+			if math.IsNaN(got) {
+				continue
+			}
+			known++
+			if math.Abs(math.Remainder(got-at, channel.Angle)) > 1e-7 || math.Abs(got-f.X[2*j]) > 1 {
+				t.Fatalf("flight %d, sample %d: %v beside a measured %v, exact is %v", i, j, got, f.X[2*j], at)
+			}
+		}
+		if known < len(f.T)-2 {
+			t.Errorf("flight %d: %d of %d samples have an exact state", i, known, len(f.T))
+		}
+	}
+}
+
 func TestExactLogMustFit(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -77,14 +111,14 @@ func TestExactLogMustFit(t *testing.T) {
 		{"other names", func(l *flightlog.Log) { l.Segments[0].Name = "c" }, `segment "a"`},
 		{"a clock of its own", func(l *flightlog.Log) {
 			for i := range l.Segments[1].T {
-				l.Segments[1].T[i]++
+				l.Segments[1].T[i] += 1e9
 			}
 		}, `segment "b": the sample at 1000000000001 ns (0.000000 s after its first) has no exact one`},
 		{"a sample less", func(l *flightlog.Log) {
 			s := &l.Segments[0]
 			s.T, s.X = append(s.T[:100:100], s.T[101:]...), append(s.X[:200:200], s.X[202:]...)
 		}, "(0.500000 s after its first)"},
-		{"too short", func(l *flightlog.Log) { s := &l.Segments[0]; s.T, s.X = s.T[:399], s.X[:798] }, "has no exact one"},
+		{"too short", func(l *flightlog.Log) { s := &l.Segments[0]; s.T, s.X = s.T[:380], s.X[:760] }, "has no exact one"},
 	} {
 		measured, exact := twins()
 		c.do(exact)
