@@ -330,7 +330,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 		{2, "c.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "c.msgpack", "d.msgpack"}},
 		{1, "none.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "none.msgpack"}},
 		{1, "unit.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "unit.msgpack"}},
-		{1, `segment "one": the sample at 250000000 ns`, []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "short.msgpack"}},
+		{1, `segment "one": the sample at 300000000 ns`, []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "short.msgpack"}},
 		{1, "b.msgpack has 1 segment, ", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth=" + filepath.Join(dir, "two.msgpack")}},
 		{1, "none.dgm", []string{"--model", "none.dgm", "--log", "b.msgpack"}},
 		{1, "none.msgpack", []string{"--model", "a.dgm", "--log", "none.msgpack"}},
