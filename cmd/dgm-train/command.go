@@ -19,6 +19,7 @@ type options struct {
 	out         string
 	config      string
 	preset      string
+	sign, model string
 	printConfig bool
 	check, json bool
 }
@@ -40,7 +41,18 @@ and judges it on data that it has not seen. It writes, beside the first log or a
 Ctrl-C stops early and still writes what is trained so far, marked as such; once more, it ends at once.
 
 --check prints what is wrong with the logs, and where, and trains nothing. Its exit code is 1 if training
-would refuse them, with these settings: too short for the horizon, too little of it, nothing that moves.`,
+would refuse them, with these settings: too short for the horizon, too little of it, nothing that moves.
+
+--sign signs the model, for a dgm-estimator that takes none but signed ones (public_key in its settings).
+The keys are those of openssl:
+
+  openssl genpkey -algorithm ed25519 -out private.pem
+  openssl pkey -in private.pem -pubout -out public.pem
+
+With --model it signs a model that there is and trains nothing: the key need not be where models are made.`,
+		Example: `  dgm-train --log flight.msgpack
+  dgm-train --log monday.msgpack --log tuesday.msgpack --horizon 500ms --out copter.dgm
+  dgm-train --sign private.pem --model copter.dgm`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := o.settings()
@@ -68,6 +80,9 @@ would refuse them, with these settings: too short for the horizon, too little of
 				_, err := fmt.Fprint(cmd.OutOrStdout(), commented(cfg))
 				return err
 			}
+			if o.model != "" {
+				return o.signOnly(cmd.OutOrStdout())
+			}
 			if len(o.logs) == 0 {
 				return cli.Usage("no log given: dgm-train --log flight.msgpack")
 			}
@@ -80,6 +95,8 @@ would refuse them, with these settings: too short for the horizon, too little of
 	f.StringVar(&o.config, "config", "", "settings file; see --print-config")
 	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (seconds, less sure)")
 	f.BoolVar(&o.printConfig, "print-config", false, "print all settings, commented, as --preset, --config and the other flags make them, and end")
+	f.StringVar(&o.sign, "sign", "", "sign the model with this private `key` (PEM, ed25519)")
+	f.StringVar(&o.model, "model", "", "with --sign: the model file to sign, instead of training one")
 	f.BoolVar(&o.check, "check", false, "check the data and end; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.DurationVar(&horizon, "horizon", time.Duration(flags.Horizon), "how far ahead to predict")

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/ed25519"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -19,7 +21,14 @@ import (
 func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer) error {
 	modelPath, htmlPath, jsonPath := o.outputs()
 	if !o.check {
-		if err := cli.Outputs("--out", append([]string{o.config}, o.logs...), []string{modelPath, htmlPath, jsonPath}); err != nil {
+		if err := cli.Outputs("--out", append([]string{o.config, o.sign}, o.logs...), []string{modelPath, htmlPath, jsonPath}); err != nil {
+			return err
+		}
+	}
+	var key ed25519.PrivateKey
+	if o.sign != "" {
+		var err error
+		if key, err = keys.Private(o.sign); err != nil {
 			return err
 		}
 	}
@@ -64,7 +73,7 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	if err != nil {
 		return err
 	}
-	if err := model.WriteFile(modelPath, res.Model); err != nil {
+	if err := model.WriteSigned(modelPath, res.Model, key); err != nil {
 		return err
 	}
 	page, err := trainer.Report(data, cfg, res, o.logs, []string{modelPath, htmlPath, jsonPath})

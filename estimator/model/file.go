@@ -170,9 +170,28 @@ func read(path string) ([]byte, error) {
 }
 
 // WriteFile encodes a model and writes its file whole or not at all.
-func WriteFile(path string, m *Model) error {
+func WriteFile(path string, m *Model) error { return WriteSigned(path, m, nil) }
+
+// WriteSigned is WriteFile with the signature of key; a nil key makes none.
+func WriteSigned(path string, m *Model, key ed25519.PrivateKey) error {
 	b, err := m.Encode()
+	if err == nil && key != nil {
+		b, err = Sign(b, key)
+	}
 	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return durable.WriteFile(path, b)
+}
+
+// SignFile puts the signature of key into a model file, in place of what may have
+// stood there. Errors name the file, which is then as it was.
+func SignFile(path string, key ed25519.PrivateKey) error {
+	b, err := read(path)
+	if err != nil {
+		return err
+	}
+	if b, err = Sign(b, key); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return durable.WriteFile(path, b)

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+)
+
+// writeKey writes a private key as openssl does.
+func writeKey(t *testing.T, path string, first byte) ed25519.PrivateKey {
+	t.Helper()
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{first}, ed25519.SeedSize))
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func TestSignAModelThatThereIs(t *testing.T) {
+	dir := t.TempDir()
+	pemFile, path := filepath.Join(dir, "private.pem"), filepath.Join(dir, "flight.dgm")
+	key := writeKey(t, pemFile, 1)
+	public := key.Public().(ed25519.PublicKey)
+	m := artificial.New(artificial.Size{K: 2, Features: 10, Points: 5, Horizon: 1}, 1)
+	if err := model.WriteFile(path, m); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := model.ReadSigned(path, public); !errors.Is(err, model.ErrUnsigned) {
+		t.Fatal(err)
+	}
+	if code, out, errs := call("--sign", pemFile, "--model", path); code != cli.Done || out != "signed "+path+"\n" {
+		t.Fatalf("exit %d, %q, %q", code, out, errs)
+	}
+	got, err := model.ReadSigned(path, public)
+	if err != nil || got.ID != m.ID && m.ID != "" {
+		t.Fatalf("%v, id %q, was %q", err, got.ID, m.ID)
+	}
+	other := writeKey(t, filepath.Join(dir, "other.pem"), 2)
+	if _, err := model.ReadSigned(path, other.Public().(ed25519.PublicKey)); !errors.Is(err, model.ErrSignature) {
+		t.Errorf("by another key: %v", err)
+	}
+
+	before, _ := os.ReadFile(path)
+	log := filepath.Join(dir, "swing.msgpack")
+	writeLog(t, log, 4)
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{cli.Wrong, "needs --sign", []string{"--model", path}},
+		{cli.Wrong, "no --log", []string{"--sign", pemFile, "--model", path, "--log", log}},
+		{cli.Failed, "none.pem", []string{"--sign", filepath.Join(dir, "none.pem"), "--model", path}},
+		{cli.Failed, "swing.msgpack: ", []string{"--sign", pemFile, "--model", log}},
+		{cli.Failed, "holds no key", []string{"--sign", path, "--model", path}},
+		{cli.Failed, "holds no key", []string{"--sign", log, "--log", log}}, // before any training
+		{cli.Wrong, "private.pem is read", []string{"--sign", pemFile, "--log", log, "--out", pemFile}},
+	} {
+		if code, _, errs := call(c.args...); code != c.code || !strings.Contains(errs, c.says) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%v: exit %d, %q", c.args, code, errs)
+		}
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Error("a call that failed changed the model")
+	}
+}
