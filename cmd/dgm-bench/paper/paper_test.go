@@ -11,19 +11,8 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/score"
 )
-
-// named returns a set.
-func named(t *testing.T, name string) *set {
-	t.Helper()
-	for _, s := range sets() {
-		if s.name == name {
-			return &s
-		}
-	}
-	t.Fatalf("no set %s", name)
-	return nil
-}
 
 func TestSetsAreThePapers(t *testing.T) {
 	rows := map[string]int{"lv1": 100, "lo1": 100, "dp1": 100, "qu1": 100, "lv100": 500, "lo125": 1250, "dp100": 500, "qu64": 960}
@@ -60,7 +49,7 @@ func TestSetsAreThePapers(t *testing.T) {
 }
 
 func TestTestStartsAreDrawnAnew(t *testing.T) {
-	s := named(t, "lo125")
+	s := named("lo125")
 	a, err := s.test(0)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +76,7 @@ func TestSmallRecipe(t *testing.T) {
 		t.Skip("trains")
 	}
 	for name, least := range map[string]float64{"lv1": 1.6, "dp1": 1.6} {
-		s := named(t, name)
+		s := named(name)
 		d, err := s.draw(0)
 		if err != nil {
 			t.Fatal(err)
@@ -102,8 +91,8 @@ func TestSmallRecipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := &result{Set: name}
-		if err := q.score(on.predict(d.K, m.Predict), d.K); err != nil {
+		q, err := score.Trajectories(on.predict(d.K, m.Predict), d.K)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if q.LogLik < least {
@@ -130,8 +119,9 @@ func run(args ...string) (code int, out, errs string) {
 func TestFinishedSeedsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range 2 {
-		r := &result{Set: "lv1", Seed: seed, LogLik: 2 + float64(seed), Coverage50: 0.5, Coverage90: 0.9, Coverage95: 0.95, RMSE: []float64{0.02, 0.02}, Seconds: 7}
-		if err := r.write(dir); err != nil {
+		k := key{Set: "lv1", Seed: seed}
+		r := &result{key: k, scores: scores{2 + float64(seed), 0.5, 0.9, 0.95}, RMSE: []float64{0.02, 0.02}, Seconds: 7}
+		if err := k.write(dir, r); err != nil {
 			t.Fatal(err)
 		}
 	}

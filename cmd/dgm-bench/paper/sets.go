@@ -57,6 +57,18 @@ func sets() []set {
 	}
 }
 
+// named returns the set of a name, which must be one of sets.
+func named(name string) *set {
+	for _, s := range sets() {
+		if s.name == name {
+			return &s
+		}
+	}
+	panic(noSet)
+}
+
+const noSet = "paper: there is no set of this name"
+
 // grid returns the starts of k channels of which those in [from, to) stand on n
 // equidistant values between low and high, both included; the others are 0.
 func grid(k, from, to, n int, low, high float64) [][]float64 {

@@ -1,0 +1,185 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/plot"
+	"github.com/dgm-robotics/dgm/trainer/score"
+)
+
+// tables is the study of one of the paper's tables of log likelihoods.
+func tables(single bool) *study[result] {
+	s := &study[result]{
+		name: "multi", short: "Table 2: many trajectories, scored on ten unseen ones, drawn anew for each seed", seeds: 5,
+		tell: (*result).tell,
+	}
+	if single {
+		s.name, s.short, s.seeds = "single", "Table 1: one trajectory, scored on its own true states", 10
+	}
+	for _, set := range sets() {
+		if set.single() == single {
+			s.sets = append(s.sets, set.name)
+		}
+	}
+	s.run = func(ctx context.Context, dir string, k key) (*result, error) {
+		m, r, err := learn(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		// The picture costs nothing beside the training that it needs.
+		return r, drawTrajectories(dir, k, m)
+	}
+	s.sections = func(_ string, all []*result) ([]section, error) {
+		out := section{Title: "Many trajectories, ten unseen starts", Text: "The paper's Table 2. Test starts are drawn anew for each seed."}
+		if single {
+			out.Title, out.Text = "One trajectory", "The paper's Table 1."
+		}
+		out.Head = []string{"set", "seeds", "log likelihood", "median", "worst", "paper", "reach", "coverage 50", "90", "95", "rmse / noise", "seconds"}
+		by := bySet(all)
+		for _, r := range by {
+			out.Rows = append(out.Rows, []string{
+				r.set.label, strconv.Itoa(len(r.all)), spread(r.logliks()), two(median(r.logliks())), two(slices.Min(r.logliks())),
+				fmt.Sprintf("%.2f ± %.2f", r.set.paper[0], r.set.paper[1]), two(r.set.reach),
+				two(r.mean(func(r *result) float64 { return r.Coverage50 })), two(r.mean(func(r *result) float64 { return r.Coverage90 })),
+				two(r.mean(func(r *result) float64 { return r.Coverage95 })),
+				two(r.mean(func(q *result) float64 { return r.set.relative(q.RMSE) })), whole(r.mean(func(r *result) float64 { return r.Seconds })),
+			})
+		}
+		svg, err := chart(out.Title, by)
+		out.Pictures = []picture{{s.name, svg}}
+		return []section{out}, err
+	}
+	return s
+}
+
+// learn follows the recipe for one seed of a set, and scores the model.
+func learn(ctx context.Context, k key) (*paper.Model, *result, error) {
+	s := named(k.Set)
+	d, err := s.draw(uint64(k.Seed))
+	if err != nil {
+		return nil, nil, err
+	}
+	on, err := s.test(uint64(k.Seed))
+	if err != nil {
+		return nil, nil, err
+	}
+	recipe := paper.DefaultRecipe(d)
+	began := time.Now()
+	m, err := paper.Learn(ctx, d, recipe, uint64(k.Seed))
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &result{
+		key: k, Seconds: time.Since(began).Seconds(), Recipe: recipe.String(),
+		Phases: phases{Members: m.Took.Members, Flows: m.Took.Flows, Smoother: m.Took.Smoother},
+		Rerun:  m.Rerun, Dropped: m.Dropped,
+	}
+	q, err := score.Trajectories(on.predict(d.K, m.Predict), d.K)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.scores, r.RMSE = scored(q), q.RMSE
+	if r.Flows, err = on.integrated(d.K, m.Integrate); err != nil {
+		return nil, nil, fmt.Errorf("refined dynamics: %w", err)
+	}
+	for _, f := range m.Flows {
+		r.Free = append(r.Free, math.Round(10*f.Free)/10)
+	}
+	for _, f := range m.Members {
+		alone, err := score.Trajectories(on.predict(d.K, ofFit(f)), d.K)
+		if err != nil {
+			return nil, nil, fmt.Errorf("a member: %w", err)
+		}
+		r.Members = append(r.Members, alone.LogLik)
+	}
+	return m, r, nil
+}
+
+// ofFit returns what a fit predicts, with standard deviations.
+func ofFit(f *paper.Fit) func(mean, std, x0, times []float64) {
+	return func(mean, std, x0, times []float64) {
+		f.Predict(mean, std, x0, times)
+		for i, v := range std {
+			std[i] = math.Sqrt(v)
+		}
+	}
+}
+
+func (r *result) tell() string {
+	s := fmt.Sprintf("log likelihood %.3f, coverage %.2f %.2f %.2f, %.0f s", r.LogLik, r.Coverage50, r.Coverage90, r.Coverage95, r.Seconds)
+	if r.Flows != nil {
+		s += fmt.Sprintf(" (refined dynamics, integrated: %.3f, coverage of 95 %% %.2f)", r.Flows.LogLik, r.Flows.Coverage95)
+	}
+	return s
+}
+
+// ofSet are the results of one set.
+type ofSet struct {
+	set *set
+	all []*result
+}
+
+// bySet returns results by their sets, in the order of sets.
+func bySet(all []*result) []ofSet {
+	var out []ofSet
+	for _, s := range sets() {
+		var own []*result
+		for _, r := range all {
+			if r.Set == s.name {
+				own = append(own, r)
+			}
+		}
+		if len(own) > 0 {
+			out = append(out, ofSet{&s, own})
+		}
+	}
+	return out
+}
+
+func (o *ofSet) logliks() []float64 {
+	return values(o.all, func(r *result) float64 { return r.LogLik })
+}
+
+func (o *ofSet) mean(of func(r *result) float64) float64 { return mean(values(o.all, of)) }
+
+// relative returns errors over the noise: the geometric mean over channels.
+func (s *set) relative(rmse []float64) float64 {
+	return score.GeoRatio(rmse, s.plant.Noise)
+}
+
+// chart draws the log likelihood of every seed beside the paper's mean and
+// standard deviation, set by set.
+func chart(title string, by []ofSet) ([]byte, error) {
+	c := plot.Chart{
+		Title: title + ": log likelihood beside the paper's", YLabel: "log likelihood of the truth",
+		XMin: 0.5, XMax: float64(len(by)) + 0.5,
+		Description: "Log likelihood of the true states for every seed, the paper's mean and standard deviation beside it.",
+	}
+	ours := plot.Line{Name: "each seed", Color: plot.Model, Dots: true}
+	for i := range by {
+		r := &by[i]
+		x, y := float64(i+1), r.logliks()
+		for _, v := range y {
+			ours.X, ours.Y = append(ours.X, x), append(ours.Y, v)
+		}
+		name := ""
+		if i == 0 {
+			name = "the paper, ± its standard deviation"
+		}
+		low, high := r.set.paper[0]-r.set.paper[1], r.set.paper[0]+r.set.paper[1]
+		c.Ribbons = append(c.Ribbons, plot.Ribbon{
+			Name: name, X: []float64{x - 0.3, x + 0.3}, Color: plot.Velocity, Opacity: 0.4,
+			Low: []float64{low, low}, High: []float64{high, high},
+		})
+		c.Lines = append(c.Lines, plot.Line{X: []float64{x - 0.3, x + 0.3}, Y: []float64{mean(y), mean(y)}, Color: plot.Model})
+		c.XLabel += r.set.label + "     "
+	}
+	c.Lines = append(c.Lines, ours)
+	return c.SVG()
+}

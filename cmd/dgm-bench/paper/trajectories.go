@@ -1,0 +1,136 @@
+package paper
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/plot"
+	"github.com/dgm-robotics/dgm/trainer/score"
+)
+
+// trajectories is the study of the appendix' plots. Its results are those of the
+// tables, which draw the same pictures.
+func trajectories() *study[result] {
+	s := &study[result]{
+		name: "trajectories", short: "Appendix: trajectories of the training and unseen ones, with 95 % intervals", seeds: 1,
+		long: `trajectories draws what the model of the first seed of each set predicts, for a few trajectories of its data
+and a few that it has not seen. Results are those of single and multi, which draw the same pictures: a set
+that they have finished is not run again.`,
+		tell: (*result).tell, run: tables(true).run,
+	}
+	for _, set := range sets() {
+		s.sets = append(s.sets, set.name)
+	}
+	s.whole = func(dir string, k key) bool {
+		_, err := os.Stat(trajectoriesFile(dir, k))
+		return err == nil
+	}
+	s.sections = func(dir string, all []*result) ([]section, error) {
+		out := section{
+			Title: "Trajectories", Text: "Mean and 95 % intervals of the first seed, the truth dashed, observations as dots. Left, trajectories of the data; right, unseen ones.",
+			Head: []string{"set", "log likelihood", "coverage 95"},
+		}
+		for _, of := range bySet(all) {
+			for _, r := range of.all {
+				svg, err := os.ReadFile(trajectoriesFile(dir, r.key))
+				if err != nil {
+					continue // the tables' other seeds
+				}
+				out.Rows = append(out.Rows, []string{of.set.label, two(r.LogLik), two(r.Coverage95)})
+				out.Pictures = append(out.Pictures, picture{SVG: svg})
+				break
+			}
+		}
+		if len(out.Rows) == 0 {
+			return nil, nil
+		}
+		return []section{out}, nil
+	}
+	return s
+}
+
+func trajectoriesFile(dir string, k key) string {
+	return filepath.Join(dir, "trajectories-"+k.name()+".svg")
+}
+
+// shown is how many trajectories of the data, and how many unseen ones, are drawn.
+const shown = 3
+
+// drawTrajectories draws the channels of a few trajectories, the first seed's only.
+func drawTrajectories(dir string, k key, m *paper.Model) error {
+	s := named(k.Set)
+	if k.Seed != 0 {
+		return nil
+	}
+	d, err := s.draw(uint64(k.Seed))
+	if err != nil {
+		return err
+	}
+	on, err := s.test(uint64(k.Seed))
+	if err != nil {
+		return err
+	}
+	known := &trial{times: on.times}
+	var of []int
+	for i := range min(shown, len(s.starts)) {
+		of = append(of, i*(len(s.starts)-1)/max(1, min(shown, len(s.starts))-1))
+	}
+	for _, j := range of {
+		x, err := s.truth(s.starts[j], on.times)
+		if err != nil {
+			return err
+		}
+		known.starts, known.truth = append(known.starts, s.starts[j]), append(known.truth, x)
+	}
+	training := known.predict(d.K, m.Predict)
+	var unseen []score.Trajectory
+	if !s.single() {
+		unseen = on.predict(d.K, m.Predict)[:shown]
+	}
+	var rows [][]plot.Chart
+	for c := range d.K {
+		left := bands(s, c, on.times, training)
+		left.Title = s.plant.States[c].Name + ": of the data"
+		dots := plot.Line{Name: "observed", Color: plot.Measured, Dots: true}
+		for _, j := range of {
+			tr := &d.Trajectories[j]
+			for i, t := range tr.T {
+				dots.X, dots.Y = append(dots.X, t), append(dots.Y, tr.Y[i*d.K+c])
+			}
+		}
+		left.Lines = append(left.Lines, dots)
+		row := []plot.Chart{left}
+		if unseen != nil {
+			right := bands(s, c, on.times, unseen)
+			right.Title = s.plant.States[c].Name + ": unseen"
+			row = append(row, right)
+		}
+		rows = append(rows, row)
+	}
+	svg, err := plot.Sheet(s.label, "mean and 95 % intervals; the truth is dashed", rows)
+	if err != nil {
+		return fmt.Errorf("trajectories: %w", err)
+	}
+	return durable.WriteFile(trajectoriesFile(dir, k), svg)
+}
+
+// bands draws one channel of predicted trajectories.
+func bands(s *set, c int, times []float64, trs []score.Trajectory) plot.Chart {
+	k := len(s.plant.States)
+	colors := []plot.Color{plot.Model, plot.Alert, plot.Linear}
+	out := plot.Chart{XLabel: "time, s", YLabel: plot.WithUnit(s.plant.States[c].Name, s.plant.States[c].Unit)}
+	for j, tr := range trs {
+		mean, truth := plot.Line{X: times, Color: colors[j%3]}, plot.Line{X: times, Color: plot.Measured, Dash: "5 3", Width: 1}
+		band := plot.Ribbon{X: times, Color: colors[j%3], Opacity: 0.25}
+		for i := range times {
+			m, sd := tr.Mean[i*k+c], tr.Std[i*k+c]
+			mean.Y, truth.Y = append(mean.Y, m), append(truth.Y, tr.Truth[i*k+c])
+			band.Low, band.High = append(band.Low, m-score.Z95*sd), append(band.High, m+score.Z95*sd)
+		}
+		out.Ribbons, out.Lines = append(out.Ribbons, band), append(out.Lines, mean, truth)
+	}
+	return out
+}
