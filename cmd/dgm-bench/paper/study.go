@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/durable"
@@ -148,7 +147,7 @@ func (s *study[R]) part() part {
 	f.IntVar(&p.from, "first-seed", 0, "first of the seeds")
 	f.StringVar(&p.out, "out", results, "folder of the results")
 	if s.flags != nil {
-		s.flags(f)
+		s.flags(cmd)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if p.seeds < 1 || p.from < 0 {
