@@ -89,7 +89,7 @@ type study[R any] struct {
 	seeds             int
 	side              bool // pieces of work run side by side, each on one processor
 
-	flags    func(f *pflag.FlagSet)       // (optional) further flags
+	flags    func(cmd *cobra.Command)     // (optional) further flags
 	check    func() error                 // (optional) what is wrong with their values
 	variants func() []string              // (optional)
 	settings func() string                // (optional) what they change about results
