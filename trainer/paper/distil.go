@@ -94,7 +94,7 @@ const freshStarts = 40
 
 // solutions returns the mean solution of the flows from starts at times.
 func solutions(flows []*Flow, starts [][]float64, times []float64) (d *Data, ok bool) {
-	K := flows[0].Net.In()
+	K := flows[0].Dim()
 	d = &Data{K: K, Trajectories: make([]Trajectory, len(starts))}
 	failed := make([]bool, len(starts))
 	cores.Each(len(starts), func(i int) {

@@ -70,6 +70,9 @@ func (n *newton) evidence() (ok bool) {
 	n.Free = 0
 	for g, v := range gamma {
 		n.Free += v
+		if g < n.known() {
+			continue // what was known before is not learned from the data
+		}
 		// A group that says nothing is held back, not driven out: it may be asked for
 		// when others have settled.
 		want := math.Max(v, 0.02*size[g]) / math.Max(norm[g], 1e-12)

@@ -14,8 +14,9 @@ import (
 // the Laplace approximation of its posterior.
 type Flow struct {
 	Inputs   *feature.Inputs
-	Net      mlp.Net   // K → K
-	Theta    []float64 // P, which Net is a view of
+	Known    *Known    // (optional) a field that Net is added to; its parameters come first in Theta
+	Net      mlp.Net   // K → K; without layers beside a known field that nothing is added to
+	Theta    []float64 // P, of which Net is a view
 	Alpha    []float64 // precision of the prior, a group of parameters
 	Sigma    []float64 // K, noise, standardised
 	Free     float64   // effective number of parameters
@@ -60,7 +61,8 @@ func (f *Flow) Copy() *Flow {
 	c := *f
 	c.Net.Layers = append([]mlp.Layer(nil), f.Net.Layers...)
 	c.Theta = make([]float64, len(f.Theta))
-	c.Net.Bind(c.Theta)
+	copy(c.Theta, f.Theta)
+	c.Net.Bind(c.Theta[f.known():])
 	c.Alpha = append([]float64(nil), f.Alpha...)
 	c.Sigma = append([]float64(nil), f.Sigma...)
 	c.Inv = nil
@@ -70,7 +72,7 @@ func (f *Flow) Copy() *Flow {
 // Predict writes mean and variance of the state at times (rising) after x0
 // (len(times)×K, raw units). ok is false where the flow cannot be integrated.
 func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
-	K, P := f.Net.In(), len(f.Theta)
+	K, P := f.Dim(), len(f.Theta)
 	U, ok := f.spread(mean, x0, times)
 	if !ok {
 		return false
@@ -84,14 +86,14 @@ func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
 
 // solve writes the mean as Predict does.
 func (f *Flow) solve(mean, x0, times []float64) (ok bool) {
-	return f.walk(newTangent(&f.Net, false), mean, x0, times, func(int) {})
+	return f.walk(f.tangent(false), mean, x0, times, func(int) {})
 }
 
 // spread writes the mean as Predict does, and returns U (len(times)·K×P, raw
 // units) such that the covariance of all these states is U Uᵀ.
 func (f *Flow) spread(mean, x0, times []float64) (U []float64, ok bool) {
-	K, P := f.Net.In(), len(f.Theta)
-	t := newTangent(&f.Net, true)
+	K, P := f.Dim(), len(f.Theta)
+	t := f.tangent(true)
 	all := make([]float64, len(times)*K*P)
 	if !f.walk(t, mean, x0, times, func(i int) {
 		for k := range K {
@@ -113,7 +115,7 @@ func (f *Flow) spread(mean, x0, times []float64) (U []float64, ok bool) {
 // walk integrates t from x0 through the times (rising), writes the states to mean
 // and calls at when each is reached.
 func (f *Flow) walk(t *tangent, mean, x0, times []float64, at func(i int)) (ok bool) {
-	K := f.Net.In()
+	K := f.Dim()
 	z0 := make([]float64, K)
 	f.Inputs.Lift.Apply(z0, x0)
 	t.start(z0)

@@ -38,7 +38,7 @@ type newton struct {
 
 func newNewton(f *Flow, d *Data) *newton {
 	K, P, M := d.K, len(f.Theta), len(d.Trajectories)
-	of, _ := groups(&f.Net)
+	of, _ := f.groups()
 	n := &newton{Flow: f, group: of, d: d, mu: 1, rows: d.Rows(), z0: make([]float64, M*K), first: make([]int, M), bad: make([]bool, M)}
 	row := 0
 	for j := range d.Trajectories {
@@ -53,7 +53,7 @@ func newNewton(f *Flow, d *Data) *newton {
 	n.J, n.e = make([]float64, n.rows*K*P), make([]float64, n.rows*K)
 	n.H, n.L, n.inv, n.g = make([]float64, P*P), make([]float64, P*P), make([]float64, P*P), make([]float64, P)
 	for range 2 * runtime.GOMAXPROCS(0) {
-		n.tans = append(n.tans, newTangent(&f.Net, true))
+		n.tans = append(n.tans, f.tangent(true))
 	}
 	return n
 }

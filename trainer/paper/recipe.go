@@ -16,6 +16,9 @@ type Recipe struct {
 	Rounds  int      // of the refinement, with an update of prior and noise after each
 	Final   Settings // of the smoother that predicts
 	Virtual Virtual  // what it learns from
+
+	Known    *Known // (optional) the field that is refined in place of the members' dynamics
+	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
 }
 
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
@@ -77,7 +80,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	}
 	m.Took.Members = time.Since(began).Seconds()
 	began = time.Now()
-	if err := m.refine(ctx, d, r.Rounds); err != nil {
+	if err := m.refine(ctx, d, r, seed*1000+800); err != nil {
 		return nil, err
 	}
 	m.Took.Flows = time.Since(began).Seconds()
@@ -91,10 +94,10 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 
 // refine shoots with the dynamics of every member and keeps those that explain the
 // data.
-func (m *Model) refine(ctx context.Context, d *Data, rounds int) error {
+func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := make([]*Flow, len(m.Members))
 	cores.Each(len(flows), func(i int) {
-		if f := m.Members[i].NewFlow(); f.Shoot(ctx, d, rounds) {
+		if f := r.flow(m.Members[i], d, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
 			flows[i] = f
 		}
 	})

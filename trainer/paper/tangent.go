@@ -8,14 +8,15 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
-// tangent integrates dz/dt = f(z; θ) for one start, f a dense net, together with
-// its sensitivity S = ∂z/∂θ (K×P), by the classical method of order 4:
+// tangent integrates dz/dt = f(z; θ) for one start, f a dense net, a known field or
+// their sum, together with its sensitivity S = ∂z/∂θ (K×P), by the classical method of order 4:
 //
 //	dS/dt = ∂f/∂z S + ∂f/∂θ
 //
 // States and time are standardised.
 type tangent struct {
 	net          *mlp.Net
+	known        *knownPart // (optional)
 	K, P         int
 	z            []float64 // K
 	S            []float64 // K×P
@@ -29,7 +30,12 @@ type tangent struct {
 }
 
 func newTangent(net *mlp.Net, sensitivity bool) *tangent {
-	K, P := net.In(), net.Params()
+	return newTangentOf(net, net.In(), net.Params(), sensitivity)
+}
+
+// newTangentOf takes the memory for K states and P parameters, of which the net's are
+// the last; without layers it is not there.
+func newTangentOf(net *mlp.Net, K, P int, sensitivity bool) *tangent {
 	t := &tangent{net: net, K: K, P: P, sensitivity: sensitivity, maxMagnitude: 1e4}
 	v := func(n int) []float64 { return make([]float64, n) }
 	t.z, t.zs, t.f, t.zsum = v(K), v(K), v(K), v(K)
@@ -53,6 +59,31 @@ func (t *tangent) start(z0 []float64) {
 
 // slope sets f at zs and, with sensitivity, F = ∂f/∂z Ss + ∂f/∂θ.
 func (t *tangent) slope() {
+	if len(t.net.Layers) > 0 {
+		t.netSlope()
+	} else {
+		clear(t.f)
+		clear(t.fz)
+	}
+	if t.known != nil {
+		t.known.add(t)
+	}
+	if !t.sensitivity {
+		return
+	}
+	K, P := t.K, t.P
+	for k := range K {
+		row := blas64.Vector{N: P, Inc: 1, Data: t.F[k*P : (k+1)*P]}
+		for j := range K {
+			if d := t.fz[k*K+j]; d != 0 {
+				blas64.Axpy(d, blas64.Vector{N: P, Inc: 1, Data: t.Ss[j*P : (j+1)*P]}, row)
+			}
+		}
+	}
+}
+
+// netSlope sets f to the net and, with sensitivity, fz and the net's columns of F.
+func (t *tangent) netSlope() {
 	x := t.zs
 	for i := range t.net.Layers {
 		l := &t.net.Layers[i]
@@ -125,14 +156,6 @@ func (t *tangent) slope() {
 		}
 		t.g, t.gback = t.gback, t.g
 		g = below
-	}
-	for k := range K {
-		row := blas64.Vector{N: P, Inc: 1, Data: t.F[k*P : (k+1)*P]}
-		for j := range K {
-			if d := t.fz[k*K+j]; d != 0 {
-				blas64.Axpy(d, blas64.Vector{N: P, Inc: 1, Data: t.Ss[j*P : (j+1)*P]}, row)
-			}
-		}
 	}
 }
 
