@@ -12,8 +12,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// row is one measurement, as it stands in the JSON document.
-type row struct {
+// Row is one measurement, as it stands in the JSON document.
+type Row struct {
 	System     string  `json:"system"`
 	Form       string  `json:"form"` // paper: one member of random features; default: what is exported by default
 	Features   int     `json:"features"`
@@ -88,7 +88,7 @@ gives variances, basis 2, difference equation).`,
 			return err
 		}
 		defer unpin()
-		var rows []row
+		var rows []Row
 		for i := range jobs {
 			if err := cmd.Context().Err(); err != nil {
 				return err
@@ -101,7 +101,7 @@ gives variances, basis 2, difference equation).`,
 		}
 		if asJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
-				Predict []row `json:"predict"`
+				Predict []Row `json:"predict"`
 			}{rows})
 		}
 		return table(cmd.OutOrStdout(), rows)
@@ -109,7 +109,7 @@ gives variances, basis 2, difference equation).`,
 	return cmd
 }
 
-func table(w io.Writer, rows []row) error {
+func table(w io.Writer, rows []Row) error {
 	_, err := fmt.Fprintf(w, "%-16s %-7s %4s %6s %7s %-7s %9s %8s %8s %6s %9s %9s %6s %6s %8s\n",
 		"system", "form", "F", "points", "members", "unit", "plain/µs", "fast/µs", "p99/µs", "worst", "m.c./µs", "together", "allocs", "peak", "GFLOP/s")
 	for _, r := range rows {

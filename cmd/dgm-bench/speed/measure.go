@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
 // least keeps the least of times.
@@ -41,18 +42,18 @@ func (l *least) keep(d time.Duration) {
 func (l least) us() float64 { return math.Round(float64(l)/10) / 100 }
 
 // measure runs all in turns for a while.
-func (j *job) measure(duration time.Duration) (row, error) {
+func (j *job) measure(duration time.Duration) (Row, error) {
 	times := make([]float64, j.points)
 	for i := range times {
 		times[i] = j.m.Horizon * float64(i+1) / float64(j.points)
 	}
 	plain, err := estimator.New(j.m, times)
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	fast, err := estimator.NewFast(j.m, times)
 	if err != nil {
-		return row{}, err
+		return Row{}, err
 	}
 	sampled := newMonteCarlo(j.m, times)
 	asked := queries(j.m, 24)
@@ -90,13 +91,13 @@ func (j *job) measure(duration time.Duration) (row, error) {
 		}
 	}
 	if !predicted {
-		return row{}, fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
+		return Row{}, fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
 	}
 	slices.Sort(all)
 	slices.Sort(perQuery)
 	multiplyAdds, _ := fast.Work()
 	rate := float64(multiplyAdds) / float64(quick)
-	return row{
+	return Row{
 		System: j.system, Form: j.form, Features: j.m.Members[0].Map.F, Points: j.points, Members: len(j.m.Members), Unit: fast.Unit(),
 		Plain: slow.us(), Fast: quick.us(), FastP99: least(all[len(all)*99/100]).us(), MonteCarlo: monte.us(), Together: joined.us(),
 		Worst:  math.Round(100*float64(perQuery[len(perQuery)-1]/perQuery[len(perQuery)/2])) / 100,
@@ -104,4 +105,16 @@ func (j *job) measure(duration time.Duration) (row, error) {
 		Peak:   math.Round(1000*rate*float64(spin)/float64(operations)) / 1000,
 		Rate:   math.Round(20*rate) / 10,
 	}, nil
+}
+
+// Measure times predictions at so many points with a model in the paper's form of a
+// plant's size, on the last processor of those allowed.
+func Measure(p *plant.Plant, features, points int, duration time.Duration) (Row, error) {
+	unpin, err := pin(-1)
+	if err != nil {
+		return Row{}, err
+	}
+	defer unpin()
+	j := job{system: p.Name, form: "paper", m: invented(p, "paper", features), points: points}
+	return j.measure(duration)
 }

@@ -62,7 +62,7 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if err := table(&out, []row{{System: "lorenz", Fast: 31.4, Peak: 0.5}}); err != nil || !strings.Contains(out.String(), "31.4") || !strings.Contains(out.String(), " 50%") {
+	if err := table(&out, []Row{{System: "lorenz", Fast: 31.4, Peak: 0.5}}); err != nil || !strings.Contains(out.String(), "31.4") || !strings.Contains(out.String(), " 50%") {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }
