@@ -69,14 +69,15 @@ func label(v, step float64) string {
 	return minus(strconv.FormatFloat(v, 'f', min(d, 8), 64))
 }
 
-// decades returns the powers of ten within, and 2 and 5 times them if these are few.
+// decades returns the powers of ten within, and 2 and 5 times them if these are few:
+// two decades may hold only two powers.
 func (a axis) decades(n int) []tick {
 	var out []tick
 	lo, hi := math.Ceil(math.Log10(a.min)-1), math.Floor(math.Log10(a.max)+1)
 	multiples := []float64{1}
 	if span := math.Log10(a.max / a.min); span < 1.2 {
 		multiples = []float64{1, 2, 3, 5, 7}
-	} else if span < 2.2 {
+	} else if span < 3 {
 		multiples = []float64{1, 2, 5}
 	}
 	every := math.Max(1, math.Ceil((hi-lo-1)/float64(n)))
