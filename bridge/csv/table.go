@@ -62,6 +62,8 @@ func (t *table) start(wanted []string) error {
 		return t.fail(0, "", "the text is UTF-16", "export it as UTF-8")
 	case bytes.IndexByte(head, 0) >= 0:
 		return t.fail(0, "", "the file is not text", "give a table of text; other logs have importers of their own")
+	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:
+		return t.fail(1, "", "lines end with a carriage return alone, and it would be one line", "export it with line feeds")
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		head = head[3:]
 		if _, err := text.Discard(3); err != nil {
@@ -227,7 +229,9 @@ func (t *table) failed(err error) error {
 	e := &mapfile.Error{File: t.path, Reason: err.Error(), Err: err}
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
-		e.Line, e.Reason, e.Mend = parse.Line, parse.Err.Error(), "mend the quotes of the line or delete it"
+		// A quote that is never closed is noticed at the end of the file: what is to
+		// be mended is where its row begins.
+		e.Line, e.Reason, e.Mend = parse.StartLine, parse.Err.Error(), "mend the quotes of the line or delete it"
 	}
 	switch {
 	case errors.Is(err, errLongLine):
