@@ -89,8 +89,8 @@ func Check(all []Channel) error {
 			return fmt.Errorf("channel %q: role %q is none of state, input, aux", c.Name, c.Role)
 		case c.Period < 0 || math.IsNaN(c.Period) || math.IsInf(c.Period, 0):
 			return fmt.Errorf("channel %q: period %v must be positive and finite", c.Name, c.Period)
-		case c.Noise < 0 || math.IsNaN(c.Noise) || math.IsInf(c.Noise, 0):
-			return fmt.Errorf("channel %q: noise %v must be positive and finite", c.Name, c.Noise)
+		case c.Noise < 0 || math.IsNaN(c.Noise) || math.IsInf(c.Noise*c.Noise, 0):
+			return fmt.Errorf("channel %q: noise %v must be positive and finite, and so must its square", c.Name, c.Noise)
 		}
 		seen[c.Name] = true
 	}

@@ -119,6 +119,7 @@ func TestCheckNamesChannelAndField(t *testing.T) {
 		{state(func(c *channel.Channel) { c.Period = -1 }), `channel "a": period -1`},
 		{state(func(c *channel.Channel) { c.Period = math.NaN() }), `channel "a": period NaN`},
 		{state(func(c *channel.Channel) { c.Noise = math.Inf(1) }), `channel "a": noise +Inf`},
+		{state(func(c *channel.Channel) { c.Noise = 1e200 }), `channel "a": noise 1e+200 must be positive and finite, and so must its square`}, // a variance is taken of it
 		{state(func(c *channel.Channel) { c.Derivative = "a" }), `channel "a": names itself`},
 		{state(func(c *channel.Channel) { c.Derivative = "u" }), `channel "a": derivative "u" is not a state`},
 		{state(func(c *channel.Channel) { c.Role, c.Derivative = channel.Input, "b" }), `channel "a": derivative is for states`},
