@@ -77,12 +77,19 @@ func (f *robotFlags) config() (c robot.Config, err error) {
 	return c, f.plan(&c)
 }
 
+// longestPlan keeps one sample from taking minutes, in which nothing could be
+// interrupted.
+const longestPlan = time.Minute
+
 func (f *robotFlags) plan(c *robot.Config) error {
 	if f.horizon == 0 || len(c.Plant.Inputs) == 0 {
 		return nil
 	}
 	if f.horizon < 0 || f.rows < 1 || f.rows > 10_000 || f.horizon < time.Duration(f.rows) {
 		return cli.Usage("--plan-horizon %v in --plan-rows %d: the horizon must be positive and hold 1 to 10000 rows", f.horizon, f.rows)
+	}
+	if f.horizon > longestPlan {
+		return cli.Usage("--plan-horizon %v must be at most %v: the controller is simulated so far ahead of every sample", f.horizon, longestPlan)
 	}
 	c.PlanHorizon, c.PlanRows = f.horizon.Seconds(), f.rows
 	return nil

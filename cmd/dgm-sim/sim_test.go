@@ -134,6 +134,7 @@ func TestWrongUsageAndFailures(t *testing.T) {
 		{"record --system pendulum --out X --fault wind=-1", cli.Wrong, "wind=-1"},
 		{"record --system lorenz --out X --fault wind=1", cli.Wrong, "nothing that wind could push"},
 		{"record --system pendulum --out X --plan-horizon -1s", cli.Wrong, "horizon must be positive"},
+		{"record --system pendulum --out X --plan-horizon 1000h", cli.Wrong, "--plan-horizon 1000h0m0s must be at most 1m0s"},
 		{"record --system pendulum --out X --truth X", cli.Wrong, "written twice"},
 		{"record --system pendulum --out X/a", cli.Failed, "cannot be written"},
 		{"record --system pendulum --out X --truth X/a", cli.Failed, "cannot be written"},
