@@ -251,6 +251,9 @@ func enough(flights []window.Flight, windows []window.Window, horizon float64) e
 		}
 	}
 	if len(windows) == 0 {
+		if longest >= horizon {
+			return fmt.Errorf("no window of %g s can start, though stretches of %.3g s are whole: at no sample with %g s to come is every state and input measured; import them on common times, or give what is rarely measured the role aux", horizon, longest, horizon)
+		}
 		return fmt.Errorf("no window of %g s fits: the longest stretch without a gap or excluded data lasts %.3g s; choose a shorter --horizon or record longer", horizon, longest)
 	}
 	if usable < least*horizon {

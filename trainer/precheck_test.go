@@ -2,6 +2,7 @@ package trainer_test
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,25 @@ func TestPrecheckSaysWhatTrainingSays(t *testing.T) {
 		}
 	}
 	w.X, w.U = x, nil
+	// Positions alone: no value of a state counts, and nothing drives them.
+	adrift := pendulum(5, 6)
+	adrift.Channels = adrift.Channels[:2:2]
+	for i := range adrift.Channels {
+		adrift.Channels[i].Invariant, adrift.Channels[i].Period = true, 0
+	}
+	for i := range adrift.Segments {
+		adrift.Segments[i].U = nil
+	}
+	// Two sensors that take turns.
+	turns := pendulum(5, 6)
+	for i := range turns.Segments {
+		x := turns.Segments[i].X
+		for j := range x {
+			if (j/2+j)%2 == 0 {
+				x[j] = math.NaN()
+			}
+		}
+	}
 	for _, c := range []struct {
 		name    string
 		log     *flightlog.Log
@@ -51,6 +71,8 @@ func TestPrecheckSaysWhatTrainingSays(t *testing.T) {
 		{"a few horizons", brief, 500 * time.Millisecond, datacheck.Short, "fewer than 8 horizons"},
 		{"no window left after the hold-out", pendulum(5, 1), 9 * time.Second, datacheck.Short, "horizon"},
 		{"a state that never moves", still, 500 * time.Millisecond, datacheck.Constant, `"omega" never moves`},
+		{"only invariant states", adrift, 500 * time.Millisecond, datacheck.Unexcited, "every state is invariant (theta, omega) and there is no input"},
+		{"states that are never measured together", turns, 500 * time.Millisecond, datacheck.Short, "at no sample with 0.5 s to come is every state and input measured"},
 	} {
 		cfg := small()
 		cfg.Prior, cfg.Horizon, cfg.Members, cfg.Step.Steps = "none", trainer.Duration(c.horizon), 1, 1
