@@ -26,6 +26,8 @@ func parts() []part {
 	return []part{
 		tables(true).part(),
 		tables(false).part(),
+		predictStudy().part(),
+		parametricStudy().part(),
 		trajectories().part(),
 	}
 }
