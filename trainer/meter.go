@@ -24,6 +24,10 @@ func (t *meter) work(phase string, units float64) {
 	t.say(phase)
 }
 
+// remain corrects the whole: that much work is left. It is for trainings that
+// leave out what was counted on.
+func (t *meter) remain(units float64) { t.units = t.done + units }
+
 func (t *meter) say(phase string) {
 	t.phase = phase
 	if t.report == nil {

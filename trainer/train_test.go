@@ -213,14 +213,22 @@ func TestStoppedTrainingLeavesAModel(t *testing.T) {
 	cfg.Prior = "velocity"
 	d := load(t, pendulum(3, 6), cfg)
 	ctx, cancel := context.WithCancel(context.Background())
-	steps := 0
-	res, err := trainer.Train(ctx, d, cfg, func(trainer.Progress) {
+	steps, done := 0, 0.0
+	res, err := trainer.Train(ctx, d, cfg, func(p trainer.Progress) {
+		if p.Done < done {
+			t.Errorf("%s: from %.2f back to %.2f", p.Phase, done, p.Done)
+		}
+		done = p.Done
 		if steps++; steps == 8 {
 			cancel()
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	// What is left out is not counted on: else the time left would be too long.
+	if done < 0.8 {
+		t.Errorf("it ended at a share of %.2f", done)
 	}
 	if len(res.Model.Members) != 1 || !strings.Contains(res.Partial, "stopped by hand") || res.Model.Provenance.Partial != res.Partial {
 		t.Errorf("%d members, partial %q", len(res.Model.Members), res.Partial)
