@@ -1,6 +1,9 @@
 package objective
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // matching evaluates W at the support points and leaves ∂(Match·W)/∂dmean,
 // ∂/∂dvar in the channels and ∂/∂(f, s) in the dynamics. The 2-Wasserstein
@@ -35,7 +38,9 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 		}
 		// o.mean is not needed any more: it takes ∂L/∂mean from f's input.
 		clear(o.mean[:b.Sup.N*o.K])
+		from := time.Now()
 		o.dyn.adjoint(&p.Dynamics, &grad.Dynamics, &o.spec.Lift, b.Sup.N, o.K, o.mean)
+		lap(&o.took.Match, &from)
 	}
 	o.fan.run(o.channelAdjoint)
 	for k, c := range o.channels {
@@ -43,6 +48,8 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 		grad.Map.LogAmp[2*k+1] += c.amp[1]
 		copy(grad.LogSigma[k*o.Q:(k+1)*o.Q], c.sigma)
 	}
+	from := time.Now()
+	defer lap(&o.took.Back, &from)
 	var dout []float64
 	if match && shared {
 		dout = o.obsB.DOut
@@ -73,6 +80,8 @@ func zero(s ...[]float64) {
 // amplitudes.
 func (o *Objective) channelAdjoint(k int) {
 	c, p, b := o.channels[k], o.one.p, o.one.b
+	from := time.Now()
+	defer lap(&c.took.Adjoint, &from)
 	K, O := o.K, p.Map.Head.Out()
 	c.amp = [2]float64{}
 	clear(c.sigma)

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -41,6 +42,7 @@ type Objective struct {
 	dvar        []float64
 	fan         *fan
 	one         oneShared
+	took        Times
 }
 
 type oneShared struct {
@@ -61,6 +63,7 @@ type channelWork struct {
 	fit               posterior.Fit
 	data              float64
 	ok                bool
+	took              Times
 }
 
 // New takes the memory for batches of up to n observations and ns support points
@@ -106,10 +109,12 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 	if shared != (o.sup == o.obs) {
 		panic(supportMismatch)
 	}
+	from := time.Now()
 	m.Forward(o.obs, b.Obs, shared && o.one.match)
 	if !shared && o.one.match {
 		m.Forward(o.sup, b.Sup, true)
 	}
+	lap(&o.took.Forward, &from)
 	o.fan.run(o.condition)
 	ok = true
 	for _, c := range o.channels {
@@ -120,7 +125,9 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 		return parts, false
 	}
 	if o.one.match {
+		from = time.Now()
 		o.matching(&parts, p, b)
+		lap(&o.took.Match, &from)
 	}
 	if grad != nil {
 		clear(grad.Flat)
@@ -134,6 +141,7 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 // condition fits the posterior of channel k and evaluates it at the support.
 func (o *Objective) condition(k int) {
 	c, p, b := o.channels[k], o.one.p, o.one.b
+	from := time.Now()
 	n := b.Obs.N
 	noise := p.LogSigma[k*o.Q : (k+1)*o.Q]
 	logs := 0.0
@@ -155,6 +163,7 @@ func (o *Objective) condition(k int) {
 	if c.fit, c.ok = c.kernel.Condition(&p.Map, o.obs, k, c.r, c.prec); !c.ok {
 		return
 	}
+	lap(&c.took.Condition, &from)
 	c.data = 0.5 * (c.fit.Quad + c.fit.LogDet + b.C*logs)
 	if !o.one.match {
 		return
@@ -167,6 +176,7 @@ func (o *Objective) condition(k int) {
 		o.dmean[at] = b.SDBase[at] + dmu + c.dmean[i]
 		o.dvar[at] = c.dvar[i]
 	}
+	lap(&c.took.Support, &from)
 }
 
 // decay adds the weight decay, on weights and biases.

@@ -72,6 +72,9 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 		f.Parts = parts
 		adam.Step(p.Flat, grad.Flat, damp*rate.At(step))
 	}
+	if set.Exact {
+		return f, nil // predicts by Exact
+	}
 	f.post = f.condition()
 	if f.post == nil {
 		return nil, fmt.Errorf("the posterior cannot be conditioned after %d steps", set.Steps)

@@ -27,23 +27,9 @@ func (f *Fit) condition() *posteriors {
 	p.Map.Forward(eval, b.Obs, false)
 	out := &posteriors{}
 	phi := feature.NewPhi(&p.Map, N)
-	r, prec := make([]float64, N), make([]float64, N)
 	for k := range K {
 		p.Map.Random(phi, eval, k)
-		for i := range N {
-			r[i], prec[i] = 0, 0
-			y := b.Y[i*K+k]
-			if math.IsNaN(y) {
-				continue
-			}
-			mu, _ := p.Map.Mu(eval, i, k)
-			r[i] = y - mu
-			ls := 0.0
-			for q := range noiseKnots {
-				ls += b.Noise[i*noiseKnots+q] * p.LogSigma[k*noiseKnots+q]
-			}
-			prec[i] = math.Exp(-2 * ls)
-		}
+		r, prec := f.residuals(eval, k)
 		s := posterior.NewSum(p.Map.Features(), max(N, rowsAtOnce))
 		s.Reset()
 		s.Add(phi.Phi, N, r, prec)
@@ -53,6 +39,28 @@ func (f *Fit) condition() *posteriors {
 		out.sums = append(out.sums, s)
 	}
 	return out
+}
+
+// residuals returns what the prior mean leaves of the observations of channel k, and
+// their precisions; 0 where nothing was measured.
+func (f *Fit) residuals(eval *feature.Eval, k int) (r, prec []float64) {
+	p, b := f.Params, f.batch
+	K, N := p.Map.K, b.Obs.N
+	r, prec = make([]float64, N), make([]float64, N)
+	for i := range N {
+		y := b.Y[i*K+k]
+		if math.IsNaN(y) {
+			continue
+		}
+		mu, _ := p.Map.Mu(eval, i, k)
+		r[i] = y - mu
+		ls := 0.0
+		for q := range noiseKnots {
+			ls += b.Noise[i*noiseKnots+q] * p.LogSigma[k*noiseKnots+q]
+		}
+		prec[i] = math.Exp(-2 * ls)
+	}
+	return r, prec
 }
 
 // Predict writes mean and variance of the state at times after the start x0

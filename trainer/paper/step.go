@@ -1,0 +1,59 @@
+package paper
+
+import (
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/trainer/objective"
+	"github.com/dgm-robotics/dgm/trainer/optimise"
+)
+
+// Step is one step of the training of a fit, again and again, to be timed: all terms
+// of the objective in full, their gradient, and a step of the optimiser too small to
+// lead anywhere.
+type Step struct {
+	fit  *Fit
+	o    *objective.Objective
+	grad *objective.Params
+	adam *optimise.Adam
+}
+
+// NewStep takes the memory of a training.
+func NewStep(d *Data, set Settings, seed uint64) *Step {
+	rng := rand.New(rand.NewPCG(seed, 0x7061706572))
+	f := &Fit{Inputs: scale(d), Settings: set}
+	f.Params = f.draw(d.K, rng)
+	ns := f.fill(d)
+	f.batch.Match = set.Lambda * float64(f.batch.Obs.N) / float64(f.batch.Sup.N)
+	s := &Step{
+		fit: f, grad: f.Params.Like(), adam: optimise.NewAdam(len(f.Params.Flat)),
+		o: objective.New(objective.Spec{Lift: f.Inputs.Lift, Scale: f.Inputs.Lift.Std, Exact: set.Exact}, f.Params, f.batch.Obs.N, ns),
+	}
+	s.o.SetDecay(set.Decay, set.Decay)
+	return s
+}
+
+// Run takes one step; ok is false where the numbers failed.
+func (s *Step) Run() (ok bool) {
+	if _, ok = s.o.Evaluate(s.grad, s.fit.Params, s.fit.batch); ok {
+		s.adam.Step(s.fit.Params.Flat, s.grad.Flat, 1e-9)
+	}
+	return ok
+}
+
+// Times are of the objective's parts, over all steps.
+func (s *Step) Times() objective.Times { return s.o.Times() }
+
+// Rows returns the numbers of observations, those of the starts among them, and of
+// support points.
+func (s *Step) Rows() (n, ns int) { return s.fit.batch.Obs.N, s.fit.batch.Sup.N }
+
+// MultiplyAdds returns how many of them are in the matrix products and factorisations
+// of one step with random features; where a result is symmetric, those of one half.
+//
+//	K [ F² (3/2 N + 5/2 Ns) + F³/2 ]
+func (s *Step) MultiplyAdds() float64 {
+	m := &s.fit.Params.Map
+	n, ns := s.Rows()
+	F := float64(m.Features())
+	return float64(m.K) * (F*F*(1.5*float64(n)+2.5*float64(ns)) + F*F*F/2)
+}

@@ -1,0 +1,33 @@
+package paper
+
+import (
+	"testing"
+	"time"
+)
+
+func TestStepTakesItsTime(t *testing.T) {
+	d := turning(3, 6, 0.05)
+	set := small().Settings
+	s := NewStep(d, set, 1)
+	if n, ns := s.Rows(); n != 21 || ns != 12 {
+		t.Errorf("%d rows and %d support points", n, ns)
+	}
+	if want := 2 * (400*(1.5*21+2.5*12) + 4000.); s.MultiplyAdds() != want {
+		t.Errorf("%v multiply-adds, want %v", s.MultiplyAdds(), want)
+	}
+	for range 3 {
+		if !s.Run() {
+			t.Fatal("not finite")
+		}
+	}
+	p := s.Times()
+	for name, v := range map[string]time.Duration{"forward": p.Forward, "condition": p.Condition, "support": p.Support, "match": p.Match, "adjoint": p.Adjoint, "back": p.Back} {
+		if v <= 0 {
+			t.Errorf("%s took %v", name, v)
+		}
+	}
+	set.Exact = true
+	if !NewStep(d, set, 1).Run() {
+		t.Error("the exact kernel fails")
+	}
+}
