@@ -326,7 +326,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "-1s"}},
 		{2, "only .svg", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "x.png"}},
 		{2, "horizons", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "half"}},
-		{2, "unknown command", []string{"--model", "a.dgm", "--log", "b.msgpack", "c.msgpack"}},
+		{2, "belongs to no flag", []string{"--model", "a.dgm", "--log", "b.msgpack", "c.msgpack"}},
 		{2, "c.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "c.msgpack", "d.msgpack"}},
 		{1, "none.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "none.msgpack"}},
 		{1, "unit.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "unit.msgpack"}},

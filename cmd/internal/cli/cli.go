@@ -139,6 +139,15 @@ func watch(cmd *cobra.Command, began *bool) {
 	for _, sub := range cmd.Commands() {
 		watch(sub, began)
 	}
+	if args := cmd.Args; args != nil && !cmd.HasSubCommands() {
+		cmd.Args = func(cmd *cobra.Command, words []string) error {
+			err := args(cmd, words)
+			if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
+				return Usage("%q belongs to no flag: files and values are given by flags here", words[0])
+			}
+			return err
+		}
+	}
 	switch run, plain := cmd.RunE, cmd.Run; {
 	case run != nil:
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {

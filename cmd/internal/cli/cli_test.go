@@ -34,7 +34,7 @@ func tree() *cobra.Command {
 	read.Flags().Duration("for", 0, "")
 	read.Flags().DurationSlice("at", nil, "times")
 	read.Flags().Float64Slice("rates", []float64{100, 0.5}, "rates")
-	need := &cobra.Command{Use: "need", RunE: func(*cobra.Command, []string) error { return nil }}
+	need := &cobra.Command{Use: "need", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return nil }}
 	need.Flags().String("out", "", "")
 	if err := need.MarkFlagRequired("out"); err != nil {
 		panic(err)
@@ -66,6 +66,7 @@ func TestExitCodes(t *testing.T) {
 		{"read a --seed", cli.Wrong, "flag needs an argument: --seed"},
 		{"read a --speed 1", cli.Wrong, "unknown flag: --speed"},
 		{"need", cli.Wrong, `"out" not set`},
+		{"need a --out b", cli.Wrong, `"a" belongs to no flag: files and values are given by flags here (see tool need --help)`},
 		{"raed a", cli.Wrong, `unknown command "raed"`},
 		{"", cli.Wrong, "say what to do: group, need, read"},
 		{"group", cli.Wrong, "say what to do: leaf"},
