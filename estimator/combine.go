@@ -39,13 +39,15 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	if int(dst.Readout) < len(m.Widen) {
 		widen = m.Widen[dst.Readout]
 	}
-	growth := 1.0
-	if int(dst.Readout) < len(m.Growth) {
-		growth = m.Region.Growth(dst.Distance, m.Growth[dst.Readout])
-	}
+	p.startMotion(dst)
+	base := p.dmean[:K] // as scratch
 	Q := len(m.NoiseKnots)
 	ok = true
 	for i := range p.times {
+		for k, d := range m.Scale {
+			base[k] = d * p.base[i*K+k]
+		}
+		growth := p.growth(dst, i, base)
 		for k := range K {
 			j := i*K + k
 			d2 := m.Scale[k] * m.Scale[k]

@@ -13,9 +13,12 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	if carried {
 		f.carry(q, dst.Readout)
 	}
-	growth := 1.0
-	if int(dst.Readout) < len(m.Growth) {
-		growth = m.Region.Growth(dst.Distance, m.Growth[dst.Readout])
+	f.plain.startMotion(dst)
+	for lane, i := range g.order[:len(g.points)] {
+		for k := range K {
+			w.moved[k] = w.base.base[k*len(g.points)+lane]
+		}
+		w.growth[lane] = f.plain.growth(dst, i, w.moved)
 	}
 	part := &g.parts[dst.Readout]
 	members, refits := w.means[:len(f.c.members)], w.means[len(f.c.members):]
@@ -54,7 +57,7 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			if carried {
 				state += math.Max(0, float64(w.carry.variance[j]))
 			}
-			factor := growth * part.widen[j]
+			factor := w.growth[lane] * part.widen[j]
 			at := i*K + k
 			dst.Mean[at] = origin + w.base.base[k*len(g.points)+lane] + part.gain[j]*mean
 			dst.Std[at] = factor * math.Sqrt(state)

@@ -27,6 +27,8 @@ type fastWork struct {
 	squares [lanes.Width]float32 // ‖L⁻¹φ‖², of one channel and block
 	means   [][]float32          // by member and refit: K×lanes, without γ
 	v       []float64            // K×lanes, sum over members, without γ²
+	growth  []float64            // lanes: factor of all intervals
+	moved   []float64            // K, scratch
 	carry   carryWork
 }
 
@@ -36,6 +38,7 @@ func newFastWork(c *compiled, g *grid, b *Base) fastWork {
 	w := fastWork{
 		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), base: newFastBase(b, g.points),
 		mu: make([]float32, lanes.Panels(K)*lanes.Rows*lanes.Width), v: make([]float64, K*n),
+		growth: make([]float64, n), moved: make([]float64, K),
 	}
 	var first, terms, turned, single, hidden, parts, z, x int
 	for _, set := range [][]fastMember{c.members, c.refits} {

@@ -31,3 +31,29 @@ func (p *Predictor) novelty(dst *Prediction) {
 	}
 	dst.OutOfDistribution = dst.OOD > 1
 }
+
+// startMotion prepares Motion, by the base that was started last.
+func (p *Predictor) startMotion(dst *Prediction) {
+	if len(dst.Motion) == 0 {
+		return
+	}
+	base, slope := p.dmean[:p.m.K], p.dv[:p.m.K] // as scratch
+	for q, tau := range p.m.NoiseKnots {
+		p.start.At(base, slope, tau*p.m.Horizon)
+		p.course.Knot(q, base)
+	}
+}
+
+// growth returns the factor of all intervals at time i, by distance and motion, and
+// sets Motion there. displacement (K, state units) is that of the base.
+func (p *Predictor) growth(dst *Prediction, i int, displacement []float64) float64 {
+	factor := 1.0
+	if len(dst.Motion) > 0 {
+		dst.Motion[i] = p.course.Ratio(p.times[i]/p.m.Horizon, displacement)
+		factor = p.m.Motion.Factor(dst.Motion[i], int(dst.Readout))
+	}
+	if int(dst.Readout) < len(p.m.Growth) {
+		factor *= p.m.Region.Growth(dst.Distance, p.m.Growth[dst.Readout])
+	}
+	return factor
+}

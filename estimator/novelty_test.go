@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
 )
 
 // All intervals grow by the factor of the start's distance, each readout with its
@@ -27,6 +29,51 @@ func TestIntervalsGrowWithDistance(t *testing.T) {
 			}
 			if x0[1] == 40 && factor < 1.5 {
 				t.Errorf("readout %v: factor %v far away", model.Readout(r), factor)
+			}
+		}
+	}
+}
+
+// Intervals at a time grow by the factor of the motion until then, each readout with
+// its own power; the mean stays. It is that of the base, whatever other times the
+// prediction is asked for.
+func TestIntervalsGrowWithMotion(t *testing.T) {
+	m, rng := make1("windows", 63)
+	base := estimator.BaseOf(m)
+	at, slope := make([]float64, m.K), make([]float64, m.K)
+	usual, times := region.Motion{Least: 0.3, Most: 3, Power: []float64{0.4, 1.1}}, grid(4)
+	for range m.K * len(m.NoiseKnots) {
+		usual.Usual = append(usual.Usual, 0.1+rng.Float64())
+	}
+	for _, size := range []float64{0.1, 1, 5} {
+		x0, u := normal(rng, m.K), normal(rng, m.P)
+		for k := range x0 {
+			x0[k] *= size
+		}
+		course := region.NewCourse(&usual, m.NoiseKnots)
+		base.Start(x0, &feature.Plan{Values: u, P: m.P, Step: m.Horizon})
+		for q, tau := range m.NoiseKnots {
+			base.At(at, slope, tau*m.Horizon)
+			course.Knot(q, at)
+		}
+		for r, q := range []estimator.Query{{X0: x0, Plan: u}, {X0: x0, U: u}} {
+			m.Motion = region.Motion{}
+			want := predict(t, m, times, q)
+			m.Motion = usual
+			got := predict(t, m, times, q)
+			for i, at0 := range got.Times {
+				base.At(at, slope, at0)
+				near(t, "motion", got.Motion[i], course.Ratio(at0/m.Horizon, at), 1e-9)
+				factor := usual.Factor(got.Motion[i], r)
+				for k := range m.K {
+					j := i*m.K + k
+					near(t, "mean", got.Mean[j], want.Mean[j], 0)
+					near(t, "std", got.Std[j], factor*want.Std[j], 1e-13)
+					near(t, "obs_std", got.ObsStd[j], factor*want.ObsStd[j], 1e-13)
+				}
+			}
+			if few := predict(t, m, got.Times[1:2], q); few.Motion[0] != got.Motion[1] {
+				t.Errorf("motion %v at fewer times, %v", few.Motion[0], got.Motion[1])
 			}
 		}
 	}

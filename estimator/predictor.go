@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
 )
 
 // Readout says which input a prediction assumes.
@@ -35,8 +36,9 @@ type Prediction struct {
 	ObsStd            []float64 // T×K, of a measurement of it
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
 	Readout           Readout
-	Distance          float64 // from the training states, whitened, see region.Region; 0 = the model has none
-	OOD               float64 // out-of-distribution score; above 1 is outside
+	Distance          float64   // from the training states, whitened, see region.Region; 0 = the model has none
+	Motion            []float64 // T, of the base over the usual one until then, see region.Course; none = not measured
+	OOD               float64   // out-of-distribution score; above 1 is outside
 	OutOfDistribution bool
 }
 
@@ -67,6 +69,7 @@ type Predictor struct {
 	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff      []float64 // K×K, P0 − R
 	white     []float64 // L, whitened, for the distance from the training states
+	course    region.Course
 	dmean, dv []float64
 	dsum      []float64
 	dsumSq    []float64
@@ -130,6 +133,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
 	p.start = BaseOf(m)
+	p.course = region.NewCourse(&m.Motion, m.NoiseKnots)
 	for r := range p.gain {
 		p.gain[r] = gainsAt(m, Readout(r), times)
 	}
@@ -155,7 +159,16 @@ func (p *Predictor) NewPrediction() *Prediction {
 	return &Prediction{
 		Times: append([]float64(nil), p.times...),
 		Mean:  make([]float64, n), Std: make([]float64, n), ObsStd: make([]float64, n),
+		Motion: make([]float64, p.moments()),
 	}
+}
+
+// moments returns at how many times motion is measured: all or none.
+func (p *Predictor) moments() int {
+	if len(p.m.Motion.Usual) == 0 {
+		return 0
+	}
+	return len(p.times)
 }
 
 // WithDerivatives adds the memory that asks Predict for DMean and DStd.
@@ -212,7 +225,7 @@ func (p *Predictor) lengths(dst *Prediction, q *Query) {
 	switch {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0,
-		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n,
+		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.Motion) != p.moments(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
 		panic(wrongLength)
 	}

@@ -83,6 +83,7 @@ func (m *Model) Check() error {
 	for _, g := range m.Growth {
 		c.that(g >= 0 && g <= 10, "growth", "%v is outside 0…10", g)
 	}
+	m.checkMotion(c, Q)
 	c.that(len(m.Members) >= 1, "members", "none")
 	for i := range m.Members {
 		m.checkMember(c, &m.Members[i], fmt.Sprintf("members[%d]", i), Q, i == 0 || m.Members[i].GivesVariance())
@@ -95,6 +96,26 @@ func (m *Model) Check() error {
 		return c.err
 	}
 	return nil
+}
+
+func (m *Model) checkMotion(c *checker, Q int) {
+	o := &m.Motion
+	c.that(len(o.Power) == 0 || len(o.Power) == len(m.Widen), "motion.power", "of %d readouts, widen of %d", len(o.Power), len(m.Widen))
+	c.finite("motion.power", o.Power)
+	for _, p := range o.Power {
+		c.that(p >= 0 && p <= 10, "motion.power", "%v is outside 0…10", p)
+	}
+	c.finite("motion", []float64{o.Least, o.Most})
+	if len(o.Usual) == 0 {
+		return
+	}
+	c.that(m.Displacement, "motion.usual", "belongs to a model of displacements")
+	c.length("motion.usual", o.Usual, m.K*Q)
+	for _, u := range o.Usual {
+		c.that(u >= 0, "motion.usual", "%v is negative", u)
+	}
+	c.that(o.Least > 0 && o.Least <= 1, "motion.least", "%v is outside 0…1", o.Least)
+	c.that(o.Most >= 1 && o.Most <= 1e6, "motion.most", "%v is outside 1…1e6", o.Most)
 }
 
 func (m *Model) checkEquation(c *checker, field string, r *rollout.Model) {

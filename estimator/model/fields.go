@@ -39,6 +39,12 @@ func (m *Model) fields(c *coder) {
 		c.floats("high", &r.High)
 		c.float("variance", &r.Variance)
 	})
+	c.object("motion", func(c *coder) {
+		c.floats("usual", &m.Motion.Usual)
+		c.float("least", &m.Motion.Least)
+		c.float("most", &m.Motion.Most)
+		c.floats("power", &m.Motion.Power)
+	})
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
 	c.object("prior", func(c *coder) { equationFields(&m.Prior, c) })
 	c.object("companion", func(c *coder) { equationFields(&m.Companion, c) })

@@ -165,6 +165,7 @@ func content(m *model.Model) map[string]any {
 		"blend": m.Blend, "linear_std": m.LinearStd,
 		"growth": m.Growth, "region.mean": m.Region.Mean, "region.inverse": m.Region.Inverse, "region.points": m.Region.Points,
 		"region.distance": m.Region.Distance, "region.near": m.Region.Near, "region.far": m.Region.Far, "region.low": m.Region.Low, "region.high": m.Region.High,
+		"motion.usual": m.Motion.Usual, "motion.least": m.Motion.Least, "motion.most": m.Motion.Most, "motion.power": m.Motion.Power,
 		"region.variance": m.Region.Variance, "baseline.step": m.Baseline.Step, "baseline.a": m.Baseline.A,
 		"baseline.b": m.Baseline.B, "baseline.c": m.Baseline.C,
 		"provenance.tool":      m.Provenance.Tool,

@@ -58,6 +58,7 @@ type Model struct {
 	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
 	Growth     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see region.Growth
 	Region     region.Region
+	Motion     region.Motion
 	Dynamics   Dynamics
 	Prior      rollout.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
 	Companion  rollout.Model // a plain linear one, blended into it; Degree 0 = there is none

@@ -107,6 +107,18 @@ func (n *Node) Totals() (received, published uint64) {
 	return n.tally.received, n.tally.published
 }
 
+// Refused says how many states were refused, by the names of the reasons:
+// "3 replaced, 1 nan"; empty where none was.
+func (n *Node) Refused() string {
+	n.tally.mu.Lock()
+	defer n.tally.mu.Unlock()
+	var parts []string
+	for _, r := range n.tally.list(nil, &n.tally.reasons) {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Count, r.Reason))
+	}
+	return strings.Join(parts, ", ")
+}
+
 const (
 	buffered = "node: the connection keeps what is published while it is down; make it with Link.Connect"
 	drainFor = time.Second

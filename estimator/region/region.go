@@ -1,6 +1,7 @@
 // Package region knows where the states and inputs lay that a model was made
-// from, and measures how far from them a prediction goes. Trainer and predictor
-// use this one, so that a distance means the same to both.
+// from and how much the robot moved, and measures how far from them a prediction
+// goes. Trainer and predictor use this one, so that a distance means the same to
+// both.
 package region
 
 import (

@@ -86,6 +86,12 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 		}
 	}
 	m.Region = around(m, rng)
+	if s.Widen && !s.Paper {
+		m.Motion = region.Motion{Usual: factors(s.K*len(m.NoiseKnots), rng), Least: 0.3, Most: 3}
+		for range s.Readouts {
+			m.Motion.Power = append(m.Motion.Power, 0.3+0.4*rng.Float64())
+		}
+	}
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
 	m.Baseline = baseline(m, rng)
 	m.LinearStd = factors(s.K*len(m.NoiseKnots), rng)
