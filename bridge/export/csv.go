@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/csv"
-	"errors"
 	"math"
 	"strconv"
 
@@ -66,7 +65,13 @@ func CSV(ctx context.Context, path, out string, progress func(float64)) (*Summar
 		return nil
 	})
 	w.Flush()
-	if err := errors.Join(err, w.Error(), buffer.Flush()); err != nil {
+	// What failed first: a full disk says so at each.
+	for _, e := range []error{w.Error(), buffer.Flush()} {
+		if err == nil {
+			err = e
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return s, f.Commit()

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -281,6 +282,33 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := export.CSV(ctx, path, filepath.Join(dir, "f.csv"), nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// A size limit of the process stands in for a full disk: it is told of once, and
+// nothing is left.
+func TestTableOnAFullDisk(t *testing.T) {
+	_, path := made(t, 500)
+	dir := t.TempDir()
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Skip("no file size limits here: ", err)
+	}
+	limit := old
+	limit.Cur = 4096
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Skip("no file size limits here: ", err)
+	}
+	out := filepath.Join(dir, "f.csv")
+	_, err := export.CSV(context.Background(), path, out, nil)
+	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
+		t.Fatal(e)
+	}
+	if err == nil || strings.Count(err.Error(), out+": cannot be written") != 1 || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left over: %v", left)
