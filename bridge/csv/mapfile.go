@@ -3,7 +3,6 @@ package csv
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
@@ -91,7 +90,7 @@ func (n *Names) UnmarshalTOML(v any) error {
 
 // ReadMap reads a map.toml. Errors are *mapfile.Error, or of package os.
 func ReadMap(path string) (*Map, error) {
-	data, err := os.ReadFile(path)
+	data, err := mapfile.Read(path)
 	if err != nil {
 		return nil, err
 	}

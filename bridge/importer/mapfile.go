@@ -2,7 +2,6 @@ package importer
 
 import (
 	"math"
-	"os"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
@@ -86,7 +85,7 @@ type Phase struct {
 
 // ReadMap reads a map.toml. Errors are *mapfile.Error, or of package os.
 func ReadMap(path string) (*Map, error) {
-	data, err := os.ReadFile(path)
+	data, err := mapfile.Read(path)
 	if err != nil {
 		return nil, err
 	}

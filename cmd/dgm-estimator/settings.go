@@ -3,11 +3,11 @@ package main
 import (
 	_ "embed"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/node/realtime"
@@ -108,7 +108,7 @@ func defaults() settings {
 
 // read lays a settings file over s.
 func (s *settings) read(path string) error {
-	b, err := os.ReadFile(path)
+	b, err := cli.ReadSettings(path)
 	if err != nil {
 		return fmt.Errorf("settings: %w", err)
 	}

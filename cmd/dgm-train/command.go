@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -124,12 +124,11 @@ func (o *options) settings() (trainer.Config, error) {
 	if o.config == "" {
 		return base, nil
 	}
-	f, err := os.Open(o.config)
+	b, err := cli.ReadSettings(o.config)
 	if err != nil {
 		return base, err
 	}
-	defer f.Close()
-	cfg, err := base.Parse(f, o.config)
+	cfg, err := base.Parse(bytes.NewReader(b), o.config)
 	if err != nil {
 		return cfg, cli.Usage("%v", err)
 	}

@@ -10,7 +10,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"os"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 // Private reads the key that signs. Errors name the file.
@@ -49,7 +50,7 @@ func Public(path string) (ed25519.PublicKey, error) {
 
 // block returns the content of a PEM file's first block, which must be of a type.
 func block(path, kind string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	text, err := cli.ReadSettings(path)
 	if err != nil {
 		return nil, err
 	}
