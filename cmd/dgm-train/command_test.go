@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -289,6 +290,35 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	said := errs.b.String()
 	if strings.Count(said, "Stopping: ") != 1 || !strings.Contains(out.String(), "PARTIAL: ") {
 		t.Errorf("it says %s\n%s", said, out.String())
+	}
+}
+
+// A folder that fails after the training (taken away, full) does not cost the
+// training: the error says where the model is.
+func TestFolderThatFailsDoesNotCostTheModel(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	log, drive := filepath.Join(dir, "swing.msgpack"), filepath.Join(dir, "drive")
+	writeLog(t, log, 40)
+	if err := os.Mkdir(drive, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	errs := &heard{wait: "%", then: func() { os.Remove(drive); cancel() }}
+	c := command()
+	c.SetArgs([]string{"--log", log, "--preset", "quick", "--horizon", "500ms", "--out", filepath.Join(drive, "swing.dgm")})
+	c.SetOut(io.Discard)
+	c.SetErr(errs)
+	if code := cli.Run(ctx, c); code != cli.Failed {
+		t.Fatalf("exit %d: %s", code, errs.b.String())
+	}
+	saved, err := filepath.Glob(filepath.Join(temp, "*", "swing.dgm"))
+	if err != nil || len(saved) != 1 || !strings.Contains(errs.b.String(), "swing.dgm: cannot be written: no such file or directory; the model was saved as "+saved[0]) {
+		t.Fatalf("%v, %v: %s", saved, err, errs.b.String())
+	}
+	if _, err := model.ReadFile(saved[0]); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
@@ -73,7 +72,7 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	if err != nil {
 		return err
 	}
-	if err := model.WriteSigned(modelPath, res.Model, key); err != nil {
+	if err := keep(modelPath, res.Model, key); err != nil {
 		return err
 	}
 	page, err := trainer.Report(data, cfg, res, o.logs, []string{modelPath, htmlPath, jsonPath})
