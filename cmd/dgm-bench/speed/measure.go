@@ -28,9 +28,9 @@ func (l *least) run(f func()) time.Duration {
 // runLong takes the time that the processor spends on f: what takes milliseconds
 // is interrupted on a computer that does something else too.
 func (l *least) runLong(f func()) {
-	began := busy()
+	began := Busy()
 	f()
-	l.keep(busy() - began)
+	l.keep(Busy() - began)
 }
 
 func (l *least) keep(d time.Duration) {

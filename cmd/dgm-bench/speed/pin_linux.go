@@ -33,8 +33,8 @@ func pin(cpu int) (unpin func(), err error) {
 	}, nil
 }
 
-// busy returns how long the calling thread has been at work.
-func busy() time.Duration {
+// Busy returns how long the calling thread has been at work.
+func Busy() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		return time.Duration(time.Now().UnixNano())

@@ -14,5 +14,5 @@ func pin(int) (unpin func(), err error) {
 	return runtime.UnlockOSThread, nil
 }
 
-// busy stands for how long the calling thread has been at work: the time of day.
-func busy() time.Duration { return time.Duration(time.Now().UnixNano()) }
+// Busy stands for how long the calling thread has been at work: the time of day.
+func Busy() time.Duration { return time.Duration(time.Now().UnixNano()) }
