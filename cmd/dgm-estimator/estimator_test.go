@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -152,10 +153,13 @@ func TestServesUntilInterrupted(t *testing.T) {
 	if p.Vehicle != "pend1" || len(p.Horizon) != 2 || p.Horizon[1] != 0.25 || len(p.Mean) != 4 || p.ValidUntil-p.T != 250e6 {
 		t.Errorf("predicted %+v", p)
 	}
+	if err := errors.Join(client.Publish("dgm.state.pend1", []byte("no map")), client.Flush()); err != nil {
+		t.Fatal(err)
+	}
 	if code := stop(); code != cli.Done {
 		t.Errorf("exit code %d: %s", code, messages.String())
 	}
-	if !strings.Contains(out.String(), "were answered") || !strings.Contains(messages.String(), "2 states and 1 inputs, 2 points up to 0.25 s") {
+	if !strings.Contains(out.String(), "were answered; not used: 1 malformed") || !strings.Contains(messages.String(), "2 states and 1 inputs, 2 points up to 0.25 s") {
 		t.Errorf("said %q and %q", out.String(), messages.String())
 	}
 }

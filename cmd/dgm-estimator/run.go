@@ -167,7 +167,11 @@ func serve(ctx context.Context, s *settings, crafts []*craft, out io.Writer, say
 		if c.settings.Rate > 0 {
 			verb = "predictions were made"
 		}
-		fmt.Fprintf(out, "%s: %d states came, %d %s\n", c.node.Vehicle(), received, published, verb)
+		unused := c.node.Unused()
+		if unused != "" {
+			unused = "; not used: " + unused
+		}
+		fmt.Fprintf(out, "%s: %d states came, %d %s%s\n", c.node.Vehicle(), received, published, verb, unused)
 	}
 	return errors.Join(errs...)
 }

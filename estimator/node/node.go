@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,9 +108,9 @@ func (n *Node) Totals() (received, published uint64) {
 	return n.tally.received, n.tally.published
 }
 
-// Refused says how many states were refused, by the names of the reasons:
-// "3 replaced, 1 nan"; empty where none was.
-func (n *Node) Refused() string {
+// Unused says how many states were not predicted from, by the names of the reasons:
+// "3 replaced, 1 nan"; empty where none was left.
+func (n *Node) Unused() string {
 	n.tally.mu.Lock()
 	defer n.tally.mu.Unlock()
 	var parts []string
