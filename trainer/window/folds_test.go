@@ -1,0 +1,80 @@
+package window
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// lying returns one flight for each duration, in s, its number in the log from 0 on.
+func lying(durations ...float64) []Flight {
+	var out []Flight
+	states := []channel.Channel{{Name: "x", Role: channel.State}}
+	for n, d := range durations {
+		s := Series{Name: "flight"}
+		for i := range int(d*50) + 1 {
+			s.T, s.X = append(s.T, int64(i)*20e6), append(s.X, float64(i))
+		}
+		out = append(out, Prepare(n, s, states, 0, Options{})...)
+	}
+	return out
+}
+
+func segments(flights []Flight) (all []int) {
+	for i := range flights {
+		if !slices.Contains(all, flights[i].Segment) {
+			all = append(all, flights[i].Segment)
+		}
+	}
+	return all
+}
+
+func TestFoldsHoldOutWholeFlights(t *testing.T) {
+	whole := lying(20, 20, 20, 20, 20)
+	parts := append([]Flight{whole[0].Slice(0, 300), whole[0].Slice(400, 1001)}, whole[1:]...)
+	for name, flights := range map[string][]Flight{"whole": whole, "in parts": parts} {
+		folds := Folds(flights, 0.5, 4)
+		if len(folds) != 4 {
+			t.Fatalf("%s: %d folds", name, len(folds))
+		}
+		var held []int
+		for _, f := range folds {
+			for _, s := range segments(f.Held) {
+				if slices.Contains(segments(f.Train), s) {
+					t.Errorf("%s: flight %d on both sides", name, s)
+				}
+				held = append(held, s)
+			}
+		}
+		if slices.Sort(held); !slices.Equal(held, []int{0, 1, 2, 3, 4}) {
+			t.Errorf("%s: held out %v", name, held)
+		}
+	}
+}
+
+// Few flights, or one beside which the others weigh little, are parted in blocks of
+// time, each sample held out once.
+func TestFoldsHoldOutBlocks(t *testing.T) {
+	for name, flights := range map[string][]Flight{"three": lying(20, 20, 20), "one long": lying(60, 5, 5, 5, 5), "one": lying(60)} {
+		folds := Folds(flights, 0.5, 4)
+		if len(folds) != 4 {
+			t.Fatalf("%s: %d folds", name, len(folds))
+		}
+		held, all := 0, 0
+		for i := range flights {
+			all += flights[i].N()
+		}
+		for _, f := range folds {
+			if len(segments(f.Train)) != len(flights) {
+				t.Errorf("%s: trains on flights %v only", name, segments(f.Train))
+			}
+			for i := range f.Held {
+				held += f.Held[i].N()
+			}
+		}
+		if held != all {
+			t.Errorf("%s: %d samples held out, of %d", name, held, all)
+		}
+	}
+}
