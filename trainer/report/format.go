@@ -29,8 +29,10 @@ func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 0, 64) +
 // percents prints a share with one decimal.
 func percents(v float64) string { return strconv.FormatFloat(100*v, 'f', 1, 64) }
 
-// keep keeps numbers and their per cent signs on one line.
-func keep(text string) string { return strings.ReplaceAll(text, " %", "\u00a0%") }
+// keep keeps numbers with their per cent signs and their exponents on one line.
+func keep(text string) string { return unbroken.Replace(text) }
+
+var unbroken = strings.NewReplacer(" %", "\u00a0%", "e-0", "e\u20110")
 
 // seconds prints a horizon.
 func seconds(v float64) string {

@@ -184,6 +184,19 @@ func TestCandidatesAreShownByMeasure(t *testing.T) {
 	if n := strings.Count(all[:strings.Index(all, "</section>")], `<td class="name">`); n != 15 {
 		t.Errorf("%d candidates unfolded", n)
 	}
+	if strings.Contains(text, "1e-05") || !strings.Contains(text, "ridge 1e\u201105") {
+		t.Error("a line may break within a number")
+	}
+	// Why it is not the likeliest is told where it is not.
+	const why = "the simpler or more careful candidate is chosen"
+	if !strings.Contains(text, why) {
+		t.Error("a lower score is chosen and nothing says why")
+	}
+	best := sample(2)
+	best.Candidates = best.Candidates[:3]
+	if strings.Contains(page1(t, best), why) {
+		t.Error("the highest score is excused")
+	}
 	// How long it took is told where it is known.
 	if strings.Count(text[:strings.Index(text, "</section>")], "<th>time</th>") != 1 {
 		t.Error("a column of times without times")

@@ -29,6 +29,7 @@ type view struct {
 	Training    svg
 	Watched     bool // the training curve has held-out values
 	Tried       []triedView
+	Careful     bool // one was chosen although another scored higher
 	Groups      []problemGroup
 }
 
@@ -85,6 +86,7 @@ type problemGroup struct {
 
 func newView(r *Report) (*view, error) {
 	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates)}
+	v.Careful = careful(v.Tried)
 	for _, t := range r.HeldOut {
 		v.Tables = append(v.Tables, newTableView(t))
 	}
@@ -190,6 +192,20 @@ func tried(all []Candidate) []triedView {
 		out = append(out, v)
 	}
 	return out
+}
+
+// careful reports whether a candidate was chosen that does not score highest.
+func careful(tried []triedView) bool {
+	return slices.ContainsFunc(tried, func(v triedView) bool {
+		chosen, best := math.Inf(-1), math.Inf(-1)
+		for _, c := range v.Best.List {
+			best = max(best, c.Score)
+			if c.Chosen {
+				chosen = c.Score
+			}
+		}
+		return !math.IsInf(chosen, -1) && chosen < best
+	})
 }
 
 // spread picks n entries: the first, the last, and those evenly between.
