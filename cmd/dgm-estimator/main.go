@@ -4,4 +4,4 @@ package main
 
 import "github.com/dgm-robotics/dgm/cmd/internal/cli"
 
-func main() { cli.Main(command()) }
+func main() { cli.MainReload(command()) }

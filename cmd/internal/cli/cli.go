@@ -1,6 +1,6 @@
 // Package cli is the frame around every command: it runs a cobra tree, ends it
-// on SIGINT and SIGTERM, and turns the outcome into an exit code and one line on
-// standard error.
+// on SIGINT, SIGTERM and SIGHUP, and turns the outcome into an exit code and one
+// line on standard error.
 //
 //	0  done
 //	1  failed; the reason is one line on standard error
@@ -46,16 +46,35 @@ func Usage(format string, args ...any) error {
 //
 // The first SIGINT or SIGTERM cancels the context of the command, which has then
 // the time it needs to finish in order; the second ends the process at once, with
-// a line that says so.
+// a line that says so. SIGHUP, which comes when a terminal is closed or the link to
+// it is lost, is a first one, however often it comes; under nohup it is none.
 func Main(root *cobra.Command) {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	end(root, ends)
+}
+
+// MainReload is Main of a command that reads its files again on SIGHUP. One that
+// comes before the command listens is dropped: by default it would end the process.
+func MainReload(root *cobra.Command) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	end(root, []os.Signal{os.Interrupt, syscall.SIGTERM})
+}
+
+// end runs the command, ends it at the signals given, and ends the process.
+func end(root *cobra.Command, ends []os.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, ends...)
 	go func() {
 		<-signals
 		cancel()
-		for first := time.Now(); time.Since(first) < echo; {
-			<-signals
+		for first := time.Now(); ; {
+			if s := <-signals; s != syscall.SIGHUP && time.Since(first) >= echo {
+				break
+			}
 		}
 		if Terminal(os.Stderr) {
 			fmt.Fprint(os.Stderr, "\r\x1b[K\x1b[?25h") // away with a progress bar, back with the cursor

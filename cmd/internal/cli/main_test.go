@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 	"time"
@@ -25,7 +26,18 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	os.Args = os.Args[:1]
-	cli.Main(&cobra.Command{Use: "tool", RunE: func(cmd *cobra.Command, _ []string) error {
+	run := cli.Main
+	if os.Getenv(stubborn) == "reload" {
+		run = cli.MainReload
+	}
+	run(&cobra.Command{Use: "tool", RunE: func(cmd *cobra.Command, _ []string) error {
+		asked := make(chan os.Signal, 1)
+		signal.Notify(asked, syscall.SIGUSR1)
+		go func() {
+			for range asked {
+				fmt.Println("interrupted:", cmd.Context().Err() != nil)
+			}
+		}()
 		fmt.Println("running")
 		<-cmd.Context().Done()
 		fmt.Println("ending")
@@ -35,42 +47,101 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-func TestSecondInterruptEndsAtOnceWithAWord(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), stubborn+"=1")
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
+// tool is a stubborn command in a process of its own.
+type tool struct {
+	*exec.Cmd
+	errs  bytes.Buffer
+	lines *bufio.Scanner
+}
+
+func start(t *testing.T, how string, command ...string) *tool {
+	t.Helper()
+	c := &tool{Cmd: exec.Command(command[0], command[1:]...)}
+	c.Env = append(os.Environ(), stubborn+"="+how)
+	c.Stderr = &c.errs
+	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	c.lines = bufio.NewScanner(out)
+	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	interrupt := func() {
-		t.Helper()
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+	t.Cleanup(func() { c.Process.Kill() })
+	c.await(t, "running")
+	return c
+}
+
+func (c *tool) send(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := c.Process.Signal(s); err != nil {
+		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
-	await := func(want string) {
-		t.Helper()
-		if !lines.Scan() || lines.Text() != want {
-			t.Fatalf("%q, want %q", lines.Text(), want)
-		}
+}
+
+func (c *tool) await(t *testing.T, want string) {
+	t.Helper()
+	if !c.lines.Scan() || c.lines.Text() != want {
+		t.Fatalf("%q, want %q", c.lines.Text(), want)
 	}
-	await("running")
-	interrupt()
-	await("ending")
-	interrupt() // as passed on by another program: the same one
-	await("still ending")
-	interrupt()
+}
+
+// says asks the command how it is, often enough for a signal to have worked.
+func (c *tool) says(t *testing.T, want string) {
+	t.Helper()
+	for range 20 {
+		c.send(t, syscall.SIGUSR1)
+		c.await(t, want)
+	}
+}
+
+// ends checks that the process ended by itself after a second interrupt.
+func (c *tool) ends(t *testing.T) {
+	t.Helper()
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.Failed {
+	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.Failed {
 		t.Errorf("it ends with %v", err)
 	}
-	if errs.String() != "tool: interrupted again: ended at once, what was not finished is not written\n" {
-		t.Errorf("it says %q", errs.String())
+	if c.errs.String() != "tool: interrupted again: ended at once, what was not finished is not written\n" {
+		t.Errorf("it says %q", c.errs.String())
+	}
+}
+
+func TestSecondInterruptEndsAtOnceWithAWord(t *testing.T) {
+	c := start(t, "yes", os.Args[0])
+	c.send(t, syscall.SIGINT)
+	c.await(t, "ending")
+	c.send(t, syscall.SIGINT) // as passed on by another program: the same one
+	c.await(t, "still ending")
+	c.send(t, syscall.SIGINT)
+	c.ends(t)
+}
+
+// A terminal that is closed ends a command in order, and hurries it no more when
+// the shell says it again.
+func TestHangupInterruptsOnce(t *testing.T) {
+	c := start(t, "yes", os.Args[0])
+	c.send(t, syscall.SIGHUP)
+	c.await(t, "ending")
+	c.await(t, "still ending")
+	c.send(t, syscall.SIGHUP)
+	c.says(t, "interrupted: true")
+	c.send(t, syscall.SIGINT)
+	c.ends(t)
+}
+
+// Whoever says nohup, or has the command read its files again, means it.
+func TestHangupThatDoesNotEnd(t *testing.T) {
+	for _, c := range []*tool{
+		start(t, "yes", "/bin/sh", "-c", `trap "" HUP; exec "$0"`, os.Args[0]),
+		start(t, "reload", os.Args[0]),
+	} {
+		c.send(t, syscall.SIGHUP)
+		c.says(t, "interrupted: false")
+		c.send(t, syscall.SIGINT)
+		c.await(t, "ending")
+		c.await(t, "still ending")
+		c.send(t, syscall.SIGINT)
+		c.ends(t)
 	}
 }
