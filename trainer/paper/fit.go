@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
@@ -19,6 +20,7 @@ type Fit struct {
 	Settings Settings
 	Parts    objective.Parts // of the last evaluation
 	Failures int             // steps that were taken back
+	Seconds  [3]float64      // of the steps before matching begins, while it rises, and after
 
 	batch *objective.Batch
 	post  *posteriors
@@ -48,6 +50,7 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 	rise := optimise.Rise{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
 	ampFrom, ampTo := p.Range("amplitude")
 	damp := 1.0
+	from := time.Now()
 	for step := range set.Steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -71,6 +74,9 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 		copy(best, p.Flat)
 		f.Parts = parts
 		adam.Step(p.Flat, grad.Flat, damp*rate.At(step))
+		now := time.Now()
+		f.Seconds[set.phase(step)] += now.Sub(from).Seconds()
+		from = now
 	}
 	if set.Exact {
 		return f, nil // predicts by Exact
@@ -80,6 +86,17 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 		return nil, fmt.Errorf("the posterior cannot be conditioned after %d steps", set.Steps)
 	}
 	return f, nil
+}
+
+// phase tells whether a step is before matching (0), while it rises (1) or after (2).
+func (s *Settings) phase(step int) int {
+	switch share := float64(step) / float64(s.Steps); {
+	case share < s.From:
+		return 0
+	case share < s.To:
+		return 1
+	}
+	return 2
 }
 
 func clipAt(most float64) float64 {

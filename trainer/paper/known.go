@@ -172,4 +172,4 @@ func (f *Fit) newKnown(known *Known, residual []int, d *Data, seed uint64) *Flow
 }
 
 // residualPrior is the first precision of the weights of a net beside a known field.
-const residualPrior = 10
+const residualPrior = 100

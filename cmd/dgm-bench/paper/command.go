@@ -29,5 +29,7 @@ func parts() []part {
 		predictStudy().part(),
 		parametricStudy().part(),
 		trajectories().part(),
+		scalingStudy().part(),
+		timeStudy().part(),
 	}
 }
