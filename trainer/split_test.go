@@ -143,3 +143,25 @@ func TestBlocksSpreadOverAFlight(t *testing.T) {
 		}
 	}
 }
+
+// A robot that rests and moves by turns is judged on both, wherever the seed leads.
+func TestSplitHoldsOutWhatIsUsual(t *testing.T) {
+	states := []channel.Channel{{Name: "x", Role: channel.State}}
+	s := window.Series{Name: "turns"}
+	for i := range 5000 {
+		at := float64(i) * 0.02
+		s.T, s.X = append(s.T, int64(i)*20e6), append(s.X, 0)
+		if int(at/5)%2 == 1 {
+			s.X[i] = math.Sin(4 * at)
+		}
+	}
+	flights := window.Prepare(0, s, states, 0, window.Options{})
+	for seed := range uint64(20) {
+		for _, held := range split(flights, 0.2, 1, seed).Held {
+			from := int(math.Round(held.InSegment(0) / 0.02))
+			if a := activity(&flights[0], from, from+held.N(), 1); a < 0.6 || a > 1.6 {
+				t.Errorf("seed %d: the block at %.1f s moves %.2f times as much as usual", seed, held.InSegment(0), a)
+			}
+		}
+	}
+}
