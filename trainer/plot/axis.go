@@ -88,11 +88,19 @@ func (a axis) decades(n int) []tick {
 		for _, m := range multiples {
 			v := m * math.Pow(10, e)
 			if v >= a.min*(1-1e-9) && v <= a.max*(1+1e-9) {
-				out = append(out, tick{v, minus(strconv.FormatFloat(v, 'g', 3, 64))})
+				out = append(out, tick{v, minus(power(v))})
 			}
 		}
 	}
 	return out
+}
+
+// power prints a value of a logarithmic axis: in full up to a million.
+func power(v float64) string {
+	if v >= 1e3 && v < 1e7 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // minus replaces the hyphen of a negative number by a minus sign.

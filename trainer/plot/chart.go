@@ -44,10 +44,11 @@ type Chart struct {
 	XMin, XMax     float64
 	YMin, YMax     float64
 	YLog, XLog     bool
-	Diagonal       bool    // draw y = x
-	Percent        bool    // print y as per cent
-	Height         float64 // (optional) defaults to 250
-	Description    string  // (optional) for readers who cannot see it
+	XNames         []string // (optional) stand at 1, 2, … in place of numbers
+	Diagonal       bool     // draw y = x
+	Percent        bool     // print y as per cent
+	Height         float64  // (optional) defaults to 250
+	Description    string   // (optional) for readers who cannot see it
 }
 
 // SVG draws the chart. It fails where a number is not finite, lengths differ, or
@@ -139,6 +140,9 @@ func (c Chart) axes(left, right, top, bottom float64) (x, y axis) {
 	}
 	if c.YLog {
 		y.min, y.max = ly.positive/1.25, ly.hi*1.25
+	}
+	if len(c.XNames) > 0 {
+		x.min, x.max = 0.5, float64(len(c.XNames))+0.5
 	}
 	if c.XMin != 0 || c.XMax != 0 {
 		x.min, x.max = c.XMin, c.XMax

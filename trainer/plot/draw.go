@@ -32,7 +32,14 @@ func (c Chart) draw(w *writer, width, height float64) {
 		w.text(left-6, py+3.6, c.yLabel(t), tickSize, soft, "end", "")
 	}
 	last := math.Inf(-1)
-	for _, t := range x.ticks(6) {
+	xt := x.ticks(6)
+	if len(c.XNames) > 0 {
+		xt = nil
+		for i, name := range c.XNames {
+			xt = append(xt, tick{float64(i + 1), name})
+		}
+	}
+	for _, t := range xt {
 		px := x.at(t.value)
 		half := float64(len([]rune(t.label))) * tickSize * em / 2
 		w.line(px, bottom, px, bottom+4, frame, 1, "")

@@ -257,3 +257,18 @@ func TestSheet(t *testing.T) {
 		t.Errorf("a chart that cannot be drawn: %v", err)
 	}
 }
+
+func TestNamesInPlaceOfNumbers(t *testing.T) {
+	svg, err := Chart{Title: "names", XNames: []string{"LV 1", "LO 125"}, YLog: true, Lines: []Line{{X: []float64{1, 2}, Y: []float64{1, 20000}, Dots: true}}}.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{">LV 1<", ">LO 125<", ">10000<"} {
+		if !strings.Contains(string(svg), want) {
+			t.Errorf("%s is not there", want)
+		}
+	}
+	if strings.Contains(string(svg), ">1.5<") || strings.Contains(string(svg), "e+0") {
+		t.Error("numbers stand where names should, or are hard to read")
+	}
+}

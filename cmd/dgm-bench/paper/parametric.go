@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -252,7 +251,7 @@ func parametricSections(_ string, all []*parametric) ([]section, error) {
 			"The error of the parameters is the root mean square of the logarithm of found over true, the median over seeds, over those that the data tell (said to be good to a fifth); guesses are wrong by up to a factor of two.",
 		Head: []string{"set", "seeds", "net", "closed form", "coverage 95", "refined", "coverage 95", "Cramér-Rao", "error of parameters", "of", "seconds", "paper: DGM", "SGLD", "SGHMC"},
 	}
-	c := plot.Chart{Title: "Known fields: log likelihood of the truth", YLabel: "log likelihood", XMin: 0.5, XMax: 0.5, Description: "For every seed the log likelihood in closed form, of the refined field, and the Cramér-Rao expectation."}
+	c := plot.Chart{Title: "Known fields: log likelihood of the truth", YLabel: "log likelihood", Description: "For every seed the log likelihood in closed form, of the refined field, and the Cramér-Rao expectation."}
 	closed := plot.Line{Name: "closed form", Color: plot.Model, Dots: true}
 	refined := plot.Line{Name: "refined", Color: plot.Linear, Dots: true}
 	bound := plot.Line{Name: "Cramér-Rao", Color: plot.Alert}
@@ -272,7 +271,7 @@ func parametricSections(_ string, all []*parametric) ([]section, error) {
 				net = "yes"
 			}
 			var ref, cover []float64
-			x := c.XMax + 0.5
+			x := float64(len(c.XNames) + 1)
 			for _, r := range own {
 				closed.X, closed.Y = append(closed.X, x), append(closed.Y, r.LogLik)
 				if r.Refined != nil {
@@ -286,11 +285,10 @@ func parametricSections(_ string, all []*parametric) ([]section, error) {
 				bound.X, bound.Y = one.X, one.Y
 			}
 			c.Lines = append(c.Lines, one)
-			c.XMax++
 			if v == "known" {
-				c.XLabel += set.label + "      "
+				c.XNames = append(c.XNames, set.label)
 			} else {
-				c.XLabel += "+ net      "
+				c.XNames = append(c.XNames, "+ net")
 			}
 			refinedText, coverText := "cannot be integrated", ""
 			if len(ref) > 0 {
@@ -305,7 +303,6 @@ func parametricSections(_ string, all []*parametric) ([]section, error) {
 			})
 		}
 	}
-	c.XLabel = strings.TrimSpace(c.XLabel)
 	c.Lines = append(c.Lines, bound, closed, refined)
 	svg, err := c.SVG()
 	if err != nil {

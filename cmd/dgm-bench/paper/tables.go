@@ -158,7 +158,6 @@ func (s *set) relative(rmse []float64) float64 {
 func chart(title string, by []ofSet) ([]byte, error) {
 	c := plot.Chart{
 		Title: title + ": log likelihood beside the paper's", YLabel: "log likelihood of the truth",
-		XMin: 0.5, XMax: float64(len(by)) + 0.5,
 		Description: "Log likelihood of the true states for every seed, the paper's mean and standard deviation beside it.",
 	}
 	ours := plot.Line{Name: "each seed", Color: plot.Model, Dots: true}
@@ -178,7 +177,7 @@ func chart(title string, by []ofSet) ([]byte, error) {
 			Low: []float64{low, low}, High: []float64{high, high},
 		})
 		c.Lines = append(c.Lines, plot.Line{X: []float64{x - 0.3, x + 0.3}, Y: []float64{mean(y), mean(y)}, Color: plot.Model})
-		c.XLabel += r.set.label + "     "
+		c.XNames = append(c.XNames, r.set.label)
 	}
 	c.Lines = append(c.Lines, ours)
 	return c.SVG()

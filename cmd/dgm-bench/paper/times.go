@@ -78,7 +78,7 @@ func timeSections(dir string, all []*timed) ([]section, error) {
 			"The paper's are of one fit on a GPU.",
 		Head: []string{"set", "steps", "cores", "before", "rising", "after", "one fit", "members", "refinement", "smoother", "recipe", "paper"},
 	}
-	c := plot.Chart{Title: "Seconds of training", YLabel: "s", YLog: true, XMin: 0.5, XMax: 0.5, Description: "Seconds of one fit, of the whole recipe, and the paper's, set by set."}
+	c := plot.Chart{Title: "Seconds of training", YLabel: "s", YLog: true, Description: "Seconds of one fit, of the whole recipe, and the paper's, set by set."}
 	ours := plot.Line{Name: "one fit", Color: plot.Model, Dots: true}
 	recipes := plot.Line{Name: "the whole recipe", Color: plot.Linear, Dots: true}
 	theirs := plot.Line{Name: "the paper, one fit on a GPU", Color: plot.Velocity, Dots: true}
@@ -93,7 +93,7 @@ func timeSections(dir string, all []*timed) ([]section, error) {
 	by := bySet(tabled)
 	for _, set := range sets() {
 		row, there := []string{set.label, "", "", "", "", "", ""}, false
-		x := c.XMax + 0.5
+		x := float64(len(c.XNames) + 1)
 		var own []*timed
 		for _, r := range all {
 			if r.Set == set.name {
@@ -127,8 +127,7 @@ func timeSections(dir string, all []*timed) ([]section, error) {
 			continue
 		}
 		theirs.X, theirs.Y = append(theirs.X, x), append(theirs.Y, set.seconds)
-		c.XMax++
-		c.XLabel += set.label + "    "
+		c.XNames = append(c.XNames, set.label)
 		out.Rows = append(out.Rows, append(append(row, recipe...), whole(set.seconds)))
 	}
 	if len(out.Rows) == 0 {
