@@ -66,17 +66,17 @@ func (o *Oddities) Texts(duplicates, backwards Policy, rows int) []string {
 		if duplicates == Keep {
 			done = "kept"
 		}
-		out = append(out, fmt.Sprintf("%d rows with the time of the row before %s, %s", o.Duplicates.N, done, o.Duplicates.where()))
+		out = append(out, fmt.Sprintf("%s with the time of the row before %s, %s", number(o.Duplicates.N, "row"), done, o.Duplicates.where()))
 	}
 	if o.Backwards.N > 0 {
 		done := "a segment was begun at each"
 		if backwards == Keep {
 			done = "kept as they are"
 		}
-		out = append(out, fmt.Sprintf("time runs backwards at %d rows (%s), %s", o.Backwards.N, done, o.Backwards.where()))
+		out = append(out, fmt.Sprintf("time runs backwards at %s (%s), %s", number(o.Backwards.N, "row"), done, o.Backwards.where()))
 	}
 	if o.Gaps.N > 0 {
-		out = append(out, fmt.Sprintf("%d gaps longer than max_gap, the longest %s, %s", o.Gaps.N, seconds(o.LongestGap), o.Gaps.where()))
+		out = append(out, fmt.Sprintf("%s longer than max_gap, the longest %s, %s", number(o.Gaps.N, "gap"), seconds(o.LongestGap), o.Gaps.where()))
 	}
 	for _, m := range o.Crooked {
 		if m.N > 0 {
@@ -93,4 +93,12 @@ func (o *Oddities) Texts(duplicates, backwards Policy, rows int) []string {
 		}
 	}
 	return out
+}
+
+// number prints a count with its noun: "1 row", "2 rows".
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

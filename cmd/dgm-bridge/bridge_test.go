@@ -63,7 +63,7 @@ func TestImportAndInfo(t *testing.T) {
 	if code != cli.Done || errs != "" {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	for _, want := range []string{"wrote " + in("f.msgpack") + ": vehicle pend1, 1000 rows in 1 segments, 9.99 s\n", "derivative of theta is omega, by the data (slope 1.0", "1 rows with the time of the row before dropped, in a.csv line 1002"} {
+	for _, want := range []string{"wrote " + in("f.msgpack") + ": vehicle pend1, 1000 rows in 1 segment, 9.99 s\n", "derivative of theta is omega, by the data (slope 1.0", "1 row with the time of the row before dropped, in a.csv line 1002"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in %q", want, out)
 		}

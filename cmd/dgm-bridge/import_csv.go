@@ -89,7 +89,7 @@ columns:
 
 // report says what was written and what the user should know about it.
 func report(w io.Writer, m *csv.Map, s *csv.Summary) error {
-	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %d rows in %d segments, %.6g s\n", s.Out, m.Vehicle, s.Rows, s.Segments, 1e-9*float64(s.Duration))
+	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %s in %s, %.6g s\n", s.Out, m.Vehicle, cli.Count(s.Rows, "row"), cli.Count(s.Segments, "segment"), 1e-9*float64(s.Duration))
 	derivatives(w, s.Found, s.Near)
 	for _, text := range s.Remarks {
 		fmt.Fprintln(w, text)

@@ -160,7 +160,7 @@ func splitTopic(text string) (name string, instance *int, err error) {
 
 // reportTopics says what was written and what the user should know about it.
 func reportTopics(w io.Writer, s *importer.Summary) error {
-	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %d rows in %d segments, %.6g s\n", s.Out, s.Vehicle, s.Rows, s.Segments, 1e-9*float64(s.Duration))
+	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %s in %s, %.6g s\n", s.Out, s.Vehicle, cli.Count(s.Rows, "row"), cli.Count(s.Segments, "segment"), 1e-9*float64(s.Duration))
 	derivatives(w, s.Found, s.Near)
 	for _, text := range s.Remarks {
 		fmt.Fprintln(w, text)

@@ -121,7 +121,7 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 			if sum.States == 0 {
 				return errors.New("no state came on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded")
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "recorded %d states of %s in %d segments in %s\n", sum.States, c.Vehicle, sum.Segments, c.Out)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "recorded %s of %s in %s in %s\n", cli.Count(sum.States, "state"), c.Vehicle, cli.Count(sum.Segments, "segment"), c.Out)
 			return err
 		},
 	}

@@ -43,7 +43,7 @@ func TestPlayAndRecord(t *testing.T) {
 	var recorded sync.WaitGroup
 	recorded.Go(func() {
 		code, out, errs := run("record", "--vehicle", "v2", "--out", in("g.msgpack"), "--like", in("f.msgpack"), "--duration", "2s", "--nats", s.ClientURL())
-		if code != cli.Done || !strings.Contains(out, "recorded 100 states of v2 in 1 segments") {
+		if code != cli.Done || !strings.Contains(out, "recorded 100 states of v2 in 1 segment") {
 			t.Errorf("exit %d, %s%s", code, errs, out)
 		}
 	})

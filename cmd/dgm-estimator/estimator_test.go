@@ -159,7 +159,7 @@ func TestServesUntilInterrupted(t *testing.T) {
 	if code := stop(); code != cli.Done {
 		t.Errorf("exit code %d: %s", code, messages.String())
 	}
-	if !strings.Contains(out.String(), "were answered; not used: 1 malformed") || !strings.Contains(messages.String(), "2 states and 1 inputs, 2 points up to 0.25 s") {
+	if !strings.Contains(out.String(), "were answered; not used: 1 malformed") || !strings.Contains(messages.String(), "2 states and 1 input, 2 points up to 0.25 s") {
 		t.Errorf("said %q and %q", out.String(), messages.String())
 	}
 }

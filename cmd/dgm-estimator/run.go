@@ -122,8 +122,8 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say f
 	if v.Rate > 0 {
 		mode = fmt.Sprintf("at %g Hz", v.Rate)
 	}
-	say(fmt.Sprintf("model %s: %d states and %d inputs, %d points up to %g s, %s; %s → %s, instance %s", m.ID, m.K, m.P,
-		len(times), times[len(times)-1], mode, wire.StateSubject(n.Vehicle()), wire.PredictSubject(n.Vehicle()), n.Instance()))
+	say(fmt.Sprintf("model %s: %s and %s, %s up to %g s, %s; %s → %s, instance %s", m.ID, cli.Count(m.K, "state"), cli.Count(m.P, "input"),
+		cli.Count(len(times), "point"), times[len(times)-1], mode, wire.StateSubject(n.Vehicle()), wire.PredictSubject(n.Vehicle()), n.Instance()))
 	return &craft{settings: v, node: n, nc: nc, say: say}, nil
 }
 
@@ -171,7 +171,7 @@ func serve(ctx context.Context, s *settings, crafts []*craft, out io.Writer, say
 		if unused != "" {
 			unused = "; not used: " + unused
 		}
-		fmt.Fprintf(out, "%s: %d states came, %d %s%s\n", c.node.Vehicle(), received, published, verb, unused)
+		fmt.Fprintf(out, "%s: %s came, %d %s%s\n", c.node.Vehicle(), cli.Count(int(received), "state"), published, verb, unused)
 	}
 	return errors.Join(errs...)
 }
