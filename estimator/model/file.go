@@ -73,18 +73,18 @@ func Decode(b []byte) (*Model, error) {
 	}
 	v, err := r.Int64()
 	if err != nil {
-		return nil, fmt.Errorf("%w: version: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: version: %w; copy it again", ErrDamaged, err)
 	}
 	if v != Version {
 		return nil, fmt.Errorf("%w: found %d, this program reads %d: use a program of the same release, or train again", ErrVersion, v, Version)
 	}
 	body, err := r.Bin(maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("%w: body: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: body: %w; copy it again", ErrDamaged, err)
 	}
 	want, err := r.Bin(sha256.Size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: checksum: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: checksum: %w; copy it again", ErrDamaged, err)
 	}
 	sum := sha256.Sum256(body)
 	if !bytes.Equal(sum[:], want) {
@@ -92,27 +92,28 @@ func Decode(b []byte) (*Model, error) {
 	}
 	if !r.Nil() {
 		if s, err := r.Bin(signatureSize); err != nil || len(s) != signatureSize {
-			return nil, fmt.Errorf("%w: the signature is neither nil nor a bin of %d bytes", ErrDamaged, signatureSize)
+			return nil, fmt.Errorf("%w: the signature is neither nil nor a bin of %d bytes; copy it again", ErrDamaged, signatureSize)
 		}
 	}
 	for i := 5; i < n; i++ { // what later writers add
 		if err := r.Skip(); err != nil {
-			return nil, fmt.Errorf("%w: element %d: %w", ErrDamaged, i, err)
+			return nil, fmt.Errorf("%w: element %d: %w; copy it again", ErrDamaged, i, err)
 		}
 	}
 	if r.Left() > 0 {
-		return nil, fmt.Errorf("%w: %d bytes after its end", ErrDamaged, r.Left())
+		return nil, fmt.Errorf("%w: %d bytes after its end; copy it again", ErrDamaged, r.Left())
 	}
 	m := new(Model)
 	c := open(body, "")
 	if c.err == nil {
 		m.fields(c)
 	}
-	if c.err != nil {
-		return nil, c.err
+	err = c.err
+	if err == nil {
+		err = m.Check()
 	}
-	if err := m.Check(); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("%w; its checksum fits, so it was written that way: train again with a program of this release", err)
 	}
 	m.ID = hex.EncodeToString(sum[:8])
 	return m, nil

@@ -69,8 +69,12 @@ func TestEveryFlippedBitIsRefused(t *testing.T) {
 func TestEveryTruncationIsRefused(t *testing.T) {
 	b := goldenFile(t, "v1")
 	for n := range b {
-		if _, err := model.Decode(b[:n]); err == nil {
+		_, err := model.Decode(b[:n])
+		if err == nil {
 			t.Fatalf("%d of %d bytes were enough", n, len(b))
+		}
+		if errors.Is(err, model.ErrDamaged) && !strings.HasSuffix(err.Error(), "; copy it again") {
+			t.Fatalf("cut after %d bytes, and no mend: %v", n, err)
 		}
 	}
 	if _, err := model.Decode(append(b, 0)); !errors.Is(err, model.ErrDamaged) {
@@ -427,7 +431,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		}
 		_, err := model.Decode(wrap(pack(t, m)))
 		var field *model.FieldError
-		if !errors.As(err, &field) || !strings.Contains(err.Error(), c.says) {
+		if !errors.As(err, &field) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "train again") {
 			t.Errorf("%s = %v: %v", c.path, c.v, err)
 		}
 	}
