@@ -6,24 +6,28 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
 	"github.com/dgm-robotics/dgm/trainer/blend"
 )
 
 // law is what brings the 95 % intervals of held-out data to 95 %: a factor for
-// every channel and horizon, and one that grows with the distance of the states
-// ahead from those of training. Errors do grow with it, on every data set tried:
-// where all that was seen is far away, the posterior's own variance, made from
-// features that fit the data, does not rise enough.
+// every channel and horizon, one that grows with the distance of the start from the
+// states of training, and one that grows with the predicted motion. Errors do grow
+// with the distance, on every data set tried: where all that was seen is far away,
+// the posterior's own variance, made from features that fit the data, does not rise
+// enough. With the motion they grow on some; see growth.go.
 //
-//	factor_k(t) = widen_k(t) · (distance/near)^growth      near ≤ distance ≤ far
+//	factor_k(t) = widen_k(t) · (distance/near)^growth · motion(t)^stir
+//
+// where near ≤ distance ≤ far, and motion is over the usual one, within bounds.
 //
 // Before that it decides, by channel and horizon, how much of what the nets add to
 // the base counts: where the folds do not agree that it helps, it does not.
 type law struct {
 	gain      []float64 // K×Q
 	near, far float64
-	growth    float64
+	growth    float64   // power of the distance
+	usual     float64   // motion of half of what was held out, over that of the frame
+	stir      float64   // power of the motion
 	widen     []float64 // K×Q
 	scores    []float64 // of each fold, mean log likelihood of a point under the law
 }
@@ -32,13 +36,6 @@ const (
 	// widest is the largest factor, its inverse the smallest. A model that needs
 	// more is wrong, not narrow, and the report shows it.
 	widest = 3
-	// steepest is the largest growth that is tried, growthStep the grid of them.
-	steepest, growthStep = 1.5, 0.05
-	// beyond is how much farther than the folds have seen the law is believed, and
-	// mostGrowth the largest factor by distance: from there on nobody can tell, and the
-	// prediction is flagged.
-	beyond     = 3
-	mostGrowth = 10
 	// normal95 is the 95 % point of |z|.
 	normal95 = 1.959964
 )
@@ -49,22 +46,20 @@ const (
 func calibrate(m *model.Model, folds []*outcomes, on FoldConfig, reach *law) law {
 	l := law{gain: netGain(m, folds, on.Gain)}
 	if reach != nil {
-		l.near, l.far = reach.near, reach.far
+		l.near, l.far, l.usual = reach.near, reach.far, reach.usual
 	} else {
 		l.near, l.far = reachOf(folds)
+		l.usual = usualOf(folds)
 	}
-	r := region.Region{Near: l.near, Far: l.far}
-	if on.Growth {
-		l.growth = growth(&r, folds)
-	}
+	l.growth, l.stir = powers(&l, folds, on)
 	if reach == nil {
 		l.far *= beyond
 		if l.growth > 0 {
 			l.far = math.Min(l.far, l.near*math.Pow(mostGrowth, 1/l.growth))
 		}
-		r.Far = l.far
 	}
-	at := factors(m, folds, &r, l.growth, on.Factors)
+	l.grow(folds)
+	at := factors(m, folds, on.Factors)
 	Q := len(m.NoiseKnots)
 	l.widen = make([]float64, m.K*Q)
 	for k := range m.K {
@@ -72,7 +67,7 @@ func calibrate(m *model.Model, folds []*outcomes, on FoldConfig, reach *law) law
 			l.widen[k*Q+q] = interpolate(folds[0].times, at, k, tau*m.Horizon)
 		}
 	}
-	l.scores = likelihood(folds, &r, l.growth, at)
+	l.scores = likelihood(folds, at)
 	return l
 }
 
@@ -118,58 +113,12 @@ func netGain(m *model.Model, folds []*outcomes, on bool) []float64 {
 	return gain
 }
 
-// reachOf returns the distance that half of the held-out windows stay within and
-// that all but half a percent do.
-func reachOf(folds []*outcomes) (near, far float64) {
-	var d []float64
-	for _, o := range folds {
-		for _, p := range o.points[0][0] {
-			d = append(d, p.distance)
-		}
-	}
-	if len(d) == 0 {
-		return 0, 0
-	}
-	slices.Sort(d)
-	return d[len(d)/2], d[min(len(d)*995/1000, len(d)-1)]
-}
-
-// growth returns the power under which the errors are likeliest, each horizon
-// with a scale of its own.
-func growth(r *region.Region, folds []*outcomes) float64 {
-	if r.Near <= 0 {
-		return 0
-	}
-	best, lowest := 0.0, math.Inf(1)
-	for g := 0.0; g <= steepest+1e-9 && r.Growth(r.Far, g) <= mostGrowth; g += growthStep {
-		cost := 0.0
-		for i := range folds[0].times {
-			sum, logs, n := 0.0, 0.0, 0.0
-			for _, o := range folds {
-				for _, channel := range o.points[i] {
-					for _, p := range channel {
-						f := r.Growth(p.distance, g)
-						sum += math.Min(p.z*p.z, zCap) / (f * f)
-						logs += math.Log(f)
-						n++
-					}
-				}
-			}
-			cost += logs + 0.5*n*math.Log(math.Max(sum/n, 1e-300))
-		}
-		if cost < lowest {
-			best, lowest = g, cost
-		}
-	}
-	return best
-}
-
 // factors returns the factor of every horizon and channel (T × K). A channel's own
 // errors and those of all channels together have equal say, and so have the folds:
 // one that the others could not prepare for must not widen what all the rest find
 // right. Where the folds would narrow, they do so only as far as they agree: the
 // mean of their logarithms plus half of its standard error, at most to 1.
-func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64, on bool) [][]float64 {
+func factors(m *model.Model, folds []*outcomes, on bool) [][]float64 {
 	out := make([][]float64, len(folds[0].times))
 	n := float64(len(folds))
 	for i := range out {
@@ -183,7 +132,7 @@ func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64,
 			own := make([][]float64, m.K)
 			for k, channel := range o.points[i] {
 				for _, p := range channel {
-					own[k] = append(own[k], p.z/r.Growth(p.distance, power))
+					own[k] = append(own[k], p.z/p.grown)
 				}
 				all = append(all, own[k]...)
 			}
@@ -210,14 +159,14 @@ func factors(m *model.Model, folds []*outcomes, r *region.Region, power float64,
 // the law, outliers capped. Here, where models are compared, cells of states weigh
 // the same; the law itself is of windows as they come, since so is the coverage
 // that is promised.
-func likelihood(folds []*outcomes, r *region.Region, power float64, at [][]float64) []float64 {
+func likelihood(folds []*outcomes, at [][]float64) []float64 {
 	var out []float64
 	for _, o := range folds {
 		sum, n := 0.0, 0.0
 		for i := range o.times {
 			for k, channel := range o.points[i] {
 				for _, p := range channel {
-					f := at[i][k] * r.Growth(p.distance, power)
+					f := at[i][k] * p.grown
 					z := p.z / f
 					sum += p.weight * (-0.5*math.Min(z*z, zCap) - math.Log(f*p.std) - 0.5*math.Log(2*math.Pi))
 					n += p.weight

@@ -9,19 +9,25 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// made draws folds whose errors over ObsStd are normal with the given scale.
+// made draws folds whose errors over ObsStd are normal with the given scale, which
+// the motion has nothing to do with.
 func made(rng *rand.Rand, folds, n int, scale func(fold int, distance float64) float64) []*outcomes {
+	return stirred(rng, folds, n, func(fold int, distance, _ float64) float64 { return scale(fold, distance) })
+}
+
+// stirred is made where the scale depends on the motion, too.
+func stirred(rng *rand.Rand, folds, n int, scale func(fold int, distance, motion float64) float64) []*outcomes {
 	var out []*outcomes
 	for f := range folds {
 		o := &outcomes{times: []float64{0.1, 0.5, 1}}
 		for range o.times {
 			channels := make([][]outcome, 2)
-			for k := range channels {
-				for range n {
-					d := math.Exp(0.7 * rng.NormFloat64())
-					z := scale(f, d) * rng.NormFloat64()
+			for window := range n {
+				d, motion := math.Exp(0.7*rng.NormFloat64()), 5*math.Exp(0.7*rng.NormFloat64())
+				for k := range channels {
+					z := scale(f, d, motion) * rng.NormFloat64()
 					net := rng.NormFloat64() // helps as it should
-					channels[k] = append(channels[k], outcome{left: 2*z + net, net: net, z: z, std: 2, distance: d, weight: 1})
+					channels[k] = append(channels[k], outcome{left: 2*z + net, net: net, z: z, std: 2, distance: d, motion: motion, window: window, weight: 1})
 				}
 			}
 			o.points = append(o.points, channels)
@@ -31,7 +37,7 @@ func made(rng *rand.Rand, folds, n int, scale func(fold int, distance float64) f
 	return out
 }
 
-var all = FoldConfig{Companion: true, Gain: true, Factors: true, Growth: true}
+var all = FoldConfig{Companion: true, Gain: true, Factors: true, Growth: true, Motion: true}
 
 func shell() *model.Model {
 	return &model.Model{K: 2, Horizon: 1, NoiseKnots: []float64{0, 0.1, 1}}
@@ -52,9 +58,39 @@ func TestTheLawIsFound(t *testing.T) {
 				t.Errorf("power %v: factor %v, expected %v", c.power, w, c.factor)
 			}
 		}
+		if l.stir != 0 {
+			t.Errorf("grows with the motion by the power %v, and nothing does", l.stir)
+		}
 		if math.Abs(l.near-1) > 0.05 {
 			t.Errorf("near %v, expected the median 1", l.near)
 		}
+	}
+}
+
+// The power of the motion is found beside that of the distance; where folds do not
+// agree on one, there is none.
+func TestTheLawOfMotion(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	power := func(p float64) func(int, float64, float64) float64 {
+		return func(_ int, d, motion float64) float64 {
+			return 1.2 * math.Pow(math.Max(d, 1), 0.5) * math.Pow(math.Min(math.Max(motion/5, leastMotion), mostMotion), p)
+		}
+	}
+	for _, p := range []float64{0.5, 1, 1.25} {
+		folds := stirred(rng, 4, 2000, power(p))
+		l := calibrate(shell(), folds, all, nil)
+		if math.Abs(l.stir-p) > stirStep+1e-9 || math.Abs(l.growth-0.5) > 0.15 || math.Abs(l.usual/5-1) > 0.1 {
+			t.Errorf("power %v: found %v, of the distance %v, usual motion %v", p, l.stir, l.growth, l.usual)
+		}
+		if off := calibrate(shell(), folds, FoldConfig{Growth: true, Factors: true}, nil); off.stir != 0 || mean(off.scores) >= mean(l.scores) {
+			t.Errorf("switched off: power %v, likelihood %v, with it %v", off.stir, mean(off.scores), mean(l.scores))
+		}
+	}
+	apart := stirred(rng, 4, 2000, func(f int, d, motion float64) float64 {
+		return power([]float64{1, -0.8, 0.9, -1}[f])(f, d, motion)
+	})
+	if l := calibrate(shell(), apart, all, nil); l.stir != 0 {
+		t.Errorf("folds that disagree: power %v", l.stir)
 	}
 }
 

@@ -71,6 +71,7 @@ type FoldConfig struct {
 	Gain      bool    `toml:"gain"`
 	Factors   bool    `toml:"factors"`
 	Growth    bool    `toml:"growth"`
+	Motion    bool    `toml:"motion"`
 	Temper    float64 `toml:"temper"`
 }
 

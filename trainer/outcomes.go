@@ -26,6 +26,9 @@ type outcome struct {
 	z        float64 // (measured − mean)/ObsStd, with as much of net as counts
 	std      float64 // ObsStd
 	distance float64 // of the start from the training states
+	motion   float64 // of the base until then, over the frame's
+	window   int
+	grown    float64 // factor of the interval by distance and motion, see law.grow
 	weight   float64 // of the window, see outside.Cells
 }
 
@@ -56,7 +59,7 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 		rows = 10 * m.Inputs.Knots
 	}
 	plan := make([]float64, rows*m.P)
-	for _, w := range window.Cut(flights, m.Horizon, stride) {
+	for number, w := range window.Cut(flights, m.Horizon, stride) {
 		f := &flights[w.Flight]
 		q := estimator.Query{X0: f.State(w.Start)}
 		weight := cells.Weight(q.X0)
@@ -77,13 +80,20 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 		for i, t := range o.times {
 			f.Displacement(y, w.Start, t)
 			base.At(at, slope, t)
+			motion := 1.0
+			if len(dst.Motion) > 0 {
+				motion = dst.Motion[i]
+			}
 			for k := range m.K {
 				j := i*m.K + k
 				if math.IsNaN(y[k]) || !(dst.ObsStd[j] > 0) {
 					continue
 				}
 				z := (q.X0[k] + y[k] - dst.Mean[j]) / dst.ObsStd[j]
-				o.points[i][k] = append(o.points[i][k], outcome{y[k] - at[k], dst.Mean[j] - q.X0[k] - at[k], z, dst.ObsStd[j], dst.Distance, weight})
+				o.points[i][k] = append(o.points[i][k], outcome{
+					left: y[k] - at[k], net: dst.Mean[j] - q.X0[k] - at[k], z: z, std: dst.ObsStd[j],
+					distance: dst.Distance, motion: motion, window: number, weight: weight, grown: 1,
+				})
 				o.score += weight * (-0.5*math.Min(z*z, zCap) - math.Log(dst.ObsStd[j]) - 0.5*math.Log(2*math.Pi))
 				o.weight += weight
 			}

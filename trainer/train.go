@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/region"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/fit"
 	"github.com/dgm-robotics/dgm/trainer/outside"
 	"github.com/dgm-robotics/dgm/trainer/prior"
 	"github.com/dgm-robotics/dgm/trainer/rows"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Result is a trained model with what a report says about it.
@@ -133,8 +136,17 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 		Displacement: true, Velocity: f.Base.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
 		Sensor: make([]float64, f.K),
 	}
-	for _, l := range t.laws {
+	m.Motion = region.Motion{Usual: f.Moves, Least: leastMotion, Most: mostMotion}
+	for i, l := range t.laws {
 		m.Gain, m.Widen, m.Growth = append(m.Gain, l.gain), append(m.Widen, l.widen), append(m.Growth, l.growth)
+		m.Motion.Power = append(m.Motion.Power, l.stir)
+		if i == 0 {
+			m.Motion.Usual = slices.Clone(f.Moves)
+			floats.Scale(l.usual, m.Motion.Usual)
+		}
+	}
+	if len(t.laws) > 0 && !slices.ContainsFunc(t.laws, func(l law) bool { return l.stir > 0 }) {
+		m.Motion = region.Motion{} // nothing to measure
 	}
 	if b := f.Base; b.Prior != nil {
 		m.Prior, m.Companion, m.Blend = *b.Prior, *b.Companion, b.Blend

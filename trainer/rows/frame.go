@@ -38,6 +38,7 @@ type Frame struct {
 	Inputs     feature.Inputs
 	Basis      feature.Basis
 	Scale      []float64 // K, rms of what the base leaves of a displacement, state units
+	Moves      []float64 // K×Q, rms of the base's displacement at the noise knots, state units
 	NoiseKnots []float64
 	Base       estimator.BaseSpec
 	base       *estimator.Base
@@ -71,6 +72,7 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
 		return nil, err
 	}
+	f.measureMoves(flights, windows, set.Horizon)
 	return f, nil
 }
 
@@ -130,6 +132,25 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 		}
 	}
 	return nil
+}
+
+// measureMoves sets Moves.
+func (f *Frame) measureMoves(flights []window.Flight, windows []window.Window, H float64) {
+	Q := len(f.NoiseKnots)
+	f.Moves = make([]float64, f.K*Q)
+	for _, w := range windows {
+		fl := &flights[w.Flight]
+		f.Start(fl.State(w.Start), f.recorded(fl, w.Start))
+		for q, tau := range f.NoiseKnots {
+			f.base.At(f.d, f.dd, tau*H)
+			for k, d := range f.d {
+				f.Moves[k*Q+q] += d * d
+			}
+		}
+	}
+	for i, sum := range f.Moves {
+		f.Moves[i] = math.Sqrt(sum / float64(max(1, len(windows))))
+	}
 }
 
 // Fill writes row i of a batch: sample s of the flight, in the window from sample
