@@ -26,8 +26,16 @@ func addresses(list string) error {
 			}
 			return err
 		}
+		switch u.Scheme {
+		case "nats", "tls", "ws", "wss":
+		default:
+			return fmt.Errorf("%s:// is no address of NATS; write nats://host:4222, or tls, ws, wss", u.Scheme)
+		}
 		if u.Hostname() == "" {
 			return errors.New("a host is missing; write nats://host:4222")
+		}
+		if strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
+			return errors.New("a host has too many colons; write nats://host:4222, or nats://[::1]:4222 for IPv6")
 		}
 		if p := u.Port(); p != "" {
 			if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
