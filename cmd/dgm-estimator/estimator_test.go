@@ -199,6 +199,7 @@ func TestExitCodes(t *testing.T) {
 		"no such config":   {[]string{"--config", missing}, cli.Failed, missing},
 		"broken config":    {[]string{"--config", broken}, cli.Failed, "unknown key \"modle\""},
 		"record is model":  {[]string{"--model", good, "--record", good}, cli.Wrong, "is read and would be replaced"},
+		"record folder":    {[]string{"--model", good, "--record", filepath.Join(missing, "out.msgpack")}, cli.Failed, "record: " + filepath.Join(missing, "out.msgpack") + ": cannot be written"},
 		"trust is model":   {[]string{"--config", trusting}, cli.Wrong, "is read and would be replaced"},
 		"no credentials":   {[]string{"--model", good, "--creds", missing}, cli.Failed, missing},
 		"key alone":        {[]string{"--model", good, "--tls-key", missing}, cli.Failed, "needs its key"},

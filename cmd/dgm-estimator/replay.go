@@ -54,6 +54,9 @@ difference.`,
 		if err != nil {
 			return err
 		}
+		if sum.Predictions == 0 {
+			return fmt.Errorf("%s: holds no prediction to compare with: it ends before the first; record longer, or take the original", log)
+		}
 		end := ""
 		if sum.Torn {
 			end = "; the recording ends without its end, as after a power cut"

@@ -96,6 +96,9 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say f
 	if err := cli.Apart("record or trust_file", reads, []string{v.Record, v.TrustFile}); err != nil {
 		return nil, err
 	}
+	if err := cli.Outputs("record", nil, []string{v.Record}); err != nil {
+		return nil, err
+	}
 	m, err := model.ReadSigned(v.Model, key)
 	if err != nil {
 		return nil, err

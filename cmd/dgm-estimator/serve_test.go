@@ -87,6 +87,15 @@ func TestRecordAndReplay(t *testing.T) {
 		if code != cli.Done || !strings.Contains(said, "equal bit for bit") || strings.Contains(said, "power cut") {
 			t.Errorf("replay: code %d, %q, %q", code, said, failed)
 		}
+		whole, err := os.ReadFile(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := filepath.Join(t.TempDir(), "cut.msgpack")
+		writeFile(t, cut, whole[:200]) // within the model
+		if code, said, failed = execute("replay", "--log", cut); code != cli.Failed || !strings.Contains(failed, "cut.msgpack: holds no prediction") {
+			t.Errorf("replay of a beginning: code %d, %q, %q", code, said, failed)
+		}
 		other := filepath.Join(t.TempDir(), "other.dgm")
 		if err := model.WriteFile(other, small(7)); err != nil {
 			t.Fatal(err)
