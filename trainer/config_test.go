@@ -45,18 +45,23 @@ func TestConfigKeepsWhatIsLeftOut(t *testing.T) {
 
 func TestWrongConfigIsNamed(t *testing.T) {
 	for text, says := range map[string]string{
-		"horizn = \"1s\"":                 `unknown key "horizn"`,
-		"[net]\nwidth = 3":                `unknown key "net.width"`,
-		"horizon = \"soon\"":              "horizon",
-		"horizon = \"0s\"":                "setting horizon: must be positive",
-		"features = 7":                    "setting features: must be an even number",
-		"kernel = \"linear\"":             "setting kernel",
-		"holdout = 0.9":                   "setting holdout",
-		"prior = \"crystal ball\"":        "setting prior",
-		"[net]\ncore = []":                "setting net.core",
-		"[training]\nlast_rate = 1.0":     "setting training.rate",
-		"[training]\ntemper = 0.0":        "setting training.temper",
-		"[net]\nactivation = \"softmax\"": "setting net.activation",
+		"horizn = \"1s\"":                  `unknown key "horizn"`,
+		"[net]\nwidth = 3":                 `unknown key "net.width"`,
+		"horizon = \"soon\"":               "horizon",
+		"horizon = \"0s\"":                 "setting horizon: must be positive",
+		"[training]\nrate = inf":           "setting training.rate: rates must be positive and at most 1",
+		"[training]\nmatch = inf":          "setting training.match: must be within",
+		"[training]\ndecay_dynamics = inf": "setting training.decay_smoother: decays must be within",
+		"[training]\npoints = 1000000000":  "setting training.points: must be within",
+		"[equation]\nwindows = 1000000000": "setting equation: needs 10 to 1000000 windows",
+		"features = 7":                     "setting features: must be an even number",
+		"kernel = \"linear\"":              "setting kernel",
+		"holdout = 0.9":                    "setting holdout",
+		"prior = \"crystal ball\"":         "setting prior",
+		"[net]\ncore = []":                 "setting net.core",
+		"[training]\nlast_rate = 1.0":      "setting training.rate",
+		"[training]\ntemper = 0.0":         "setting training.temper",
+		"[net]\nactivation = \"softmax\"":  "setting net.activation",
 	} {
 		_, err := trainer.Default().Parse(strings.NewReader(text), "mine.toml")
 		if err == nil || !strings.HasPrefix(err.Error(), "mine.toml: ") || !strings.Contains(err.Error(), says) {
