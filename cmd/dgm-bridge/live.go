@@ -30,8 +30,8 @@ func playCommand() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case c.Speed <= 0:
-				return cli.Usage("--speed %v must be positive", c.Speed)
+			case !(c.Speed >= 1e-3 && c.Speed <= 1e6):
+				return cli.Usage("--speed %v must be within 0.001 and 1000000", c.Speed)
 			case c.MaxPause < 0 || c.From < 0 || c.To < 0:
 				return cli.Usage("--max-pause, --from and --to must not be negative")
 			case c.To > 0 && c.To <= c.From:

@@ -65,7 +65,9 @@ func TestPlayAndRecord(t *testing.T) {
 		args []string
 	}{
 		{cli.Failed, "no server answers at nats://127.0.0.1:1", []string{"play", in("f.msgpack"), "--nats", "nats://127.0.0.1:1", "--wait", "50ms"}},
-		{cli.Wrong, "--speed 0 must be positive", []string{"play", in("f.msgpack"), "--speed", "0"}},
+		{cli.Wrong, "--speed 0 must be within", []string{"play", in("f.msgpack"), "--speed", "0"}},
+		{cli.Wrong, "--speed NaN must be within", []string{"play", in("f.msgpack"), "--speed", "nan"}},
+		{cli.Wrong, "--speed 1e-300 must be within", []string{"play", in("f.msgpack"), "--speed", "1e-300"}}, // pauses beyond 292 years
 		{cli.Wrong, "--to is not after --from", []string{"play", in("f.msgpack"), "--from", "2s", "--to", "1s"}},
 		{cli.Failed, "no such file", []string{"play", in("nix")}},
 		{cli.Wrong, "--vehicle", []string{"record", "--vehicle", "a.b", "--out", in("h")}},
