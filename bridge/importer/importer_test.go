@@ -14,7 +14,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/importer"
-	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -229,63 +228,6 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// A clock that starts at zero when the robot does, a recorder with another, and a
-// topic that has no stamps: all on the base's clock.
-func TestClocks(t *testing.T) {
-	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "raw": names("v")},
-		clock: map[string]string{"pos": "1/1"}, behind: map[string]int64{"1/1": 5e12}}
-	for ms := int64(5_000_000); ms < 5_001_000; ms += 10 {
-		s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(ms)}}, msg{"raw", ms + 5, []float64{float64(ms + 5)}})
-	}
-	log, sum := run(t, s, `
-vehicle = "q"
-[time]
-base = "pos"
-[[channel]]
-name = "x"
-topic = "pos"
-field = "x"
-role = "state"
-[[channel]]
-name = "v"
-topic = "raw"
-field = "v"
-role = "aux"
-`, false)
-	seg := log.Segments[0]
-	if seg.T[0] != 0 || seg.T[50] != 500e6 || math.Abs(seg.Aux[50]-seg.X[50]) > 1e-6 {
-		t.Errorf("times %v…, x %v, v %v: v is a straight line that equals x", seg.T[:2], seg.X[50], seg.Aux[50])
-	}
-	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "clock 1/1 is 5000.000 s behind the recorder's") {
-		t.Error(told)
-	}
-}
-
-// A wild stamp is left out; a clock that is set begins a segment.
-func TestWildStampsAndClockSet(t *testing.T) {
-	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}}
-	for i := range int64(100) {
-		ms := 10 * i
-		if i == 20 {
-			s.msgs = append(s.msgs, msg{"pos", 9_000_000, []float64{-1}})
-		}
-		if i >= 50 {
-			ms += 3_600_000
-		}
-		s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(i)}})
-	}
-	log, sum := run(t, s, "vehicle = \"q\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n", false)
-	if len(log.Segments) != 2 || len(log.Segments[0].T) != 50 || log.Segments[1].X[0] != 54 {
-		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
-	}
-	told := strings.Join(sum.Remarks, "\n")
-	for _, want := range []string{"1 messages left out whose stamps are far from all others", "the clock was set 1 times, by 3600.050 s at most"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("no %q in\n%s", want, told)
-		}
-	}
-}
-
 // Of several instances the first is taken that says anything: an output that is not
 // connected says 0 all the time.
 func TestInstanceThatMoves(t *testing.T) {
@@ -373,68 +315,5 @@ func TestInterruptLeavesNothing(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || len(left) != 0 {
 			t.Fatalf("interrupted: %v, left %v", err, left)
 		}
-	}
-}
-
-func TestBadMaps(t *testing.T) {
-	good := "vehicle = \"q\"\n[time]\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n"
-	edit := func(old, new string) string {
-		if !strings.Contains(good, old) {
-			t.Fatalf("no %q in the map", old)
-		}
-		return strings.Replace(good, old, new, 1)
-	}
-	for want, text := range map[string]string{
-		`key channel.colour: is not known; correct the spelling`: good + `colour = "red"`,
-		`vehicle: is missing`:                                            edit(`vehicle = "q"`, ""),
-		`vehicle: "a b" cannot be part of a subject`:                     edit(`"q"`, `"a b"`),
-		`vehicle: "ü" cannot be part of a subject; use letters of ASCII`: edit(`"q"`, `"ü"`),
-		`frames: "nwu" is not known; write ned-frd or enu-flu`:           "frames = \"nwu\"\n" + good,
-		`time.to: is not after time.from`:                                edit("[time]", "[time]\nfrom = \"2s\"\nto = \"1s\""),
-		`"5" is not a duration such as "50ms"`:                           edit("[time]", "[time]\nmax_gap = 5"),
-		`channel: there is none`:                                         "vehicle = \"q\"\n",
-		`channel 1 ("x"): topic is missing`:                              edit(`topic = "pos"`, ""),
-		`channel 1 ("x"): field is missing`:                              edit(`field = "x"`, ""),
-		`channel 1 (""): name is missing`:                                edit(`name = "x"`, ""),
-		`channel 1 ("x"): role is missing`:                               edit(`role = "state"`, ""),
-		`channel 1 ("x"): has name and names`:                            good + `names = ["a"]`,
-		`has more than one of field, fields, quaternion and euler`:       good + `fields = ["a"]`,
-		`2 fields for 1 names`:                                           edit(`field = "x"`, `fields = ["a", "b"]`),
-		`an attitude has three names, not 1`:                             edit(`field = "x"`, `quaternion = ["a", "b", "c", "d"]`),
-		`axes "up" are not known`:                                        good + `axes = "up"`,
-		`axes "ned" do not fit: a vector has three names`:                good + `axes = "ned"`,
-		`between "never" is not known`:                                   good + `between = "never"`,
-		`scale and offset would make every value the same`:               good + `scale = 0.0`,
-		`channel 1 ("x") or 1: field is missing`:                         good + "[[channel.or]]\ntopic = \"a\"",
-		`phase 1: needs one of equals, above`:                            good + "[[phase]]\ntopic = \"a\"\nfield = \"b\"",
-		`phase 1: begins and ends belong together`:                       good + "[[phase]]\ntopic = \"a\"\nfield = \"b\"\nbegins = [1]",
-		`channel "x": derivative "v" is not a state channel`:             good + `derivative = "v"`,
-		`line 4: `: edit(`name = "x"`, `name = x`),
-	} {
-		_, err := importer.ParseMap("map.toml", []byte(text))
-		var e *mapfile.Error
-		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "map.toml: ") {
-			t.Errorf("%v\nwant %s", err, want)
-		}
-	}
-}
-
-func TestPresetsAreMaps(t *testing.T) {
-	if len(importer.Presets()) == 0 {
-		t.Fatal("there are none")
-	}
-	for _, name := range importer.Presets() {
-		m, err := importer.Preset(name)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		text, err := importer.PresetText(name)
-		if err != nil || !strings.HasPrefix(text, "# ") || m.Vehicle == "" {
-			t.Errorf("%s does not begin by saying what it is for: %v", name, err)
-		}
-	}
-	if _, err := importer.Preset("nix"); err == nil || !strings.Contains(err.Error(), `there is no preset "nix"; there are: `) {
-		t.Error(err)
 	}
 }

@@ -2,14 +2,11 @@ package model_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -18,17 +15,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
-
-// wrap makes a file with a fitting checksum around a body.
-func wrap(body []byte) []byte {
-	sum := sha256.Sum256(body)
-	b := msgbin.AppendArrayHeader(nil, 5)
-	b = msgbin.AppendString(b, model.Magic)
-	b = msgbin.AppendInt(b, model.Version)
-	b = msgbin.AppendBin(b, body)
-	b = msgbin.AppendBin(b, sum[:])
-	return msgbin.AppendNil(b)
-}
 
 // body returns the body of a golden file as any msgpack library reads it.
 func body(t testing.TB, name string) map[string]any {
@@ -51,121 +37,6 @@ func pack(t testing.TB, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func TestEveryFlippedBitIsRefused(t *testing.T) {
-	b := goldenFile(t, "v1")
-	for i := range b {
-		for bit := range 8 {
-			b[i] ^= 1 << bit
-			if _, err := model.Decode(b); err == nil {
-				t.Fatalf("bit %d of byte %d flipped and not seen", bit, i)
-			}
-			b[i] ^= 1 << bit
-		}
-	}
-}
-
-func TestEveryTruncationIsRefused(t *testing.T) {
-	b := goldenFile(t, "v1")
-	for n := range b {
-		_, err := model.Decode(b[:n])
-		if err == nil {
-			t.Fatalf("%d of %d bytes were enough", n, len(b))
-		}
-		if errors.Is(err, model.ErrDamaged) && !strings.HasSuffix(err.Error(), "; copy it again") {
-			t.Fatalf("cut after %d bytes, and no mend: %v", n, err)
-		}
-	}
-	if _, err := model.Decode(append(b, 0)); !errors.Is(err, model.ErrDamaged) {
-		t.Errorf("a byte behind the end: %v", err)
-	}
-}
-
-func TestOtherFilesAreNamed(t *testing.T) {
-	good := goldenFile(t, "v1")
-	at := bytes.IndexByte(good, model.Magic[len(model.Magic)-1]) + 1
-	newer := bytes.Clone(good)
-	newer[at]++
-	signed := func(s []byte) []byte {
-		return msgbin.AppendBin(bytes.Clone(good[:len(good)-1]), s)
-	}
-	for name, c := range map[string]struct {
-		file []byte
-		is   error
-		says string
-	}{
-		"empty":           {nil, model.ErrNotModel, "model"},
-		"text":            {[]byte("t,theta,omega\n0,1,2\n"), model.ErrNotModel, "model"},
-		"a log":           {[]byte("\x85\xa5magic\xaddgm.flightlog"), model.ErrNotModel, "model"},
-		"other magic":     {bytes.Replace(good, []byte(model.Magic), []byte("dgm-mOdel"), 1), model.ErrNotModel, model.Magic},
-		"newer version":   {newer, model.ErrVersion, "found 2, this program reads 1: use a program of the same release, or train again"},
-		"checksum":        {bytes.Replace(good, []byte("made up"), []byte("made uP"), 1), model.ErrDamaged, "copy it again"},
-		"short signature": {signed(make([]byte, 63)), model.ErrDamaged, "signature"},
-	} {
-		_, err := model.Decode(c.file)
-		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := model.Decode(signed(make([]byte, 64))); err != nil {
-		t.Errorf("the signature's place is not free: %v", err)
-	}
-}
-
-func TestFileErrorsNameTheFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "absent.dgm")
-	if _, err := model.ReadFile(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Error(err)
-	}
-	m, err := model.Decode(goldenFile(t, "v1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path = filepath.Join(t.TempDir(), "m.dgm")
-	m.Scale[1] = math.NaN()
-	var field *model.FieldError
-	if err := model.WriteFile(path, m); !errors.As(err, &field) || field.Field != "scale" || !strings.Contains(err.Error(), path) {
-		t.Error(err)
-	}
-	m.Scale[1] = 1
-	if err := model.WriteFile(path, m); err != nil {
-		t.Fatal(err)
-	}
-	back, err := model.ReadFile(path)
-	if err != nil || back.ID != m.ID || len(back.ID) != 16 {
-		t.Errorf("wrote model %s, read %v, %v", m.ID, back, err)
-	}
-}
-
-// What is no model is told from its first bytes: something without an end ends.
-func TestWhatIsNoFileOfAModel(t *testing.T) {
-	dir := t.TempDir()
-	in := func(name string, b []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	for path, says := range map[string]string{
-		dir:                                     "is a folder; name the model file in it",
-		in("empty", nil):                        "it is empty",
-		in("text", []byte("no model at all\n")): "dgm-train wrote",
-		in("short", goldenFile(t, "v1")[:20]):   "damaged",
-		"/dev/zero":                             "does not start with",
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := model.ReadFile(path)
-		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", path, err, says)
-		}
-		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-			t.Errorf("%s: %d bytes of memory were taken", path, used)
-		}
-	}
 }
 
 func TestATrainedModelProvesItself(t *testing.T) {
@@ -447,40 +318,5 @@ func TestReadoutsOfAMemberAgreeOnTheKernel(t *testing.T) {
 	var field *model.FieldError
 	if err := m.Check(); !errors.As(err, &field) || field.Field != "members[0].posterior[1].exact" {
 		t.Error(err)
-	}
-}
-
-// TestClaimedLengthsTakeNoMemory offers lengths of gigabytes in a few bytes.
-func TestClaimedLengthsTakeNoMemory(t *testing.T) {
-	huge := []byte{0xff, 0xff, 0xff, 0xff}
-	claim := func(code byte) []byte { return append([]byte{code}, huge...) }
-	head := msgbin.AppendInt(msgbin.AppendString([]byte{0x95}, model.Magic), model.Version)
-	field := func(key string, v []byte) []byte {
-		return wrap(append(msgbin.AppendString(msgbin.AppendMapHeader(nil, 1), key), v...))
-	}
-	files := map[string][]byte{
-		"outer array":  claim(0xdd),
-		"magic":        append([]byte{0x95}, claim(0xdb)...),
-		"body":         append(bytes.Clone(head), claim(0xc6)...),
-		"body map":     wrap(claim(0xdf)),
-		"key":          wrap(append([]byte{0x81}, claim(0xdb)...)),
-		"extension":    field("vehicle", claim(0xc9)),
-		"text":         field("vehicle", claim(0xdb)),
-		"vector":       field("scale", claim(0xc6)),
-		"number array": field("scale", claim(0xdd)),
-		"list":         field("members", claim(0xdd)),
-		"whole map":    field("inputs", claim(0xdf)),
-	}
-	for name, b := range files {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := model.Decode(b)
-		runtime.ReadMemStats(&after)
-		if err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-		if n := after.TotalAlloc - before.TotalAlloc; n > 64<<10 {
-			t.Errorf("%s: %d bytes were taken for %d: %v", name, n, len(b), err)
-		}
 	}
 }

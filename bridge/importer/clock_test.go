@@ -1,0 +1,66 @@
+package importer_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+)
+
+// A clock that starts at zero when the robot does, a recorder with another, and a
+// topic that has no stamps: all on the base's clock.
+func TestClocks(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "raw": names("v")},
+		clock: map[string]string{"pos": "1/1"}, behind: map[string]int64{"1/1": 5e12}}
+	for ms := int64(5_000_000); ms < 5_001_000; ms += 10 {
+		s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(ms)}}, msg{"raw", ms + 5, []float64{float64(ms + 5)}})
+	}
+	log, sum := run(t, s, `
+vehicle = "q"
+[time]
+base = "pos"
+[[channel]]
+name = "x"
+topic = "pos"
+field = "x"
+role = "state"
+[[channel]]
+name = "v"
+topic = "raw"
+field = "v"
+role = "aux"
+`, false)
+	seg := log.Segments[0]
+	if seg.T[0] != 0 || seg.T[50] != 500e6 || math.Abs(seg.Aux[50]-seg.X[50]) > 1e-6 {
+		t.Errorf("times %v…, x %v, v %v: v is a straight line that equals x", seg.T[:2], seg.X[50], seg.Aux[50])
+	}
+	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "clock 1/1 is 5000.000 s behind the recorder's") {
+		t.Error(told)
+	}
+}
+
+// A wild stamp is left out; a clock that is set begins a segment.
+func TestWildStampsAndClockSet(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x")}}
+	for i := range int64(100) {
+		ms := 10 * i
+		if i == 20 {
+			s.msgs = append(s.msgs, msg{"pos", 9_000_000, []float64{-1}})
+		}
+		if i >= 50 {
+			ms += 3_600_000
+		}
+		s.msgs = append(s.msgs, msg{"pos", ms, []float64{float64(i)}})
+	}
+	log, sum := run(t, s, "vehicle = \"q\"\n[[channel]]\nname = \"x\"\ntopic = \"pos\"\nfield = \"x\"\nrole = \"state\"\n", false)
+	if len(log.Segments) != 2 || len(log.Segments[0].T) != 50 || log.Segments[1].X[0] != 54 {
+		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
+	}
+	told := strings.Join(sum.Remarks, "\n")
+	for _, want := range []string{"1 messages left out whose stamps are far from all others", "the clock was set 1 times, by 3600.050 s at most"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("no %q in\n%s", want, told)
+		}
+	}
+}

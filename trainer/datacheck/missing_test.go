@@ -1,0 +1,81 @@
+package datacheck
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestManyProblemsAreGathered(t *testing.T) {
+	l := swing(even(60, 100), 0.01, 1)
+	want := 0
+	for i := 50; i < 5900; i += 90 {
+		for j := i; j <= i+few; j++ {
+			l.Segments[0].X[2*j] = math.NaN()
+		}
+		want++
+	}
+	r := Check(l, Options{Horizon: 0.2})
+	if len(r.Problems) != maxListed {
+		t.Errorf("%d problems are listed, want %d", len(r.Problems), maxListed)
+	}
+	if got := len(r.Excluded(0)); got != want {
+		t.Errorf("%d ranges are left out, want %d: the list is bounded, not what is left out", got, want)
+	}
+}
+
+// What is missing or wrong for a few samples is not measured there: nothing that
+// is good around it is left out.
+func TestFewMissingValuesAreNotMeasured(t *testing.T) {
+	l := swing(even(60, 200), 0.01, 1)
+	s, r := &l.Segments[0], rand.New(rand.NewPCG(9, 9))
+	missing := map[string]int{}
+	for i := range s.T {
+		for k, name := range []string{"theta", "omega"} {
+			if r.Float64() < 0.05 {
+				s.X[2*i+k] = math.NaN()
+				missing[name]++
+			}
+		}
+		if r.Float64() < 0.05 {
+			s.U[i] = math.NaN()
+			missing["torque"]++
+		}
+	}
+	got := Check(l, Options{Horizon: 0.5})
+	if len(got.Problems) != 3 || len(leftOut(got, 0)) > 0 {
+		t.Errorf("%v are left out:%s", leftOut(got, 0), describe(got))
+	}
+	for _, p := range got.Problems {
+		if p.Kind != NonFinite || p.Severity != Note || p.Count != missing[p.Channel] {
+			t.Errorf("want one note of %d values of %s:%s", missing[p.Channel], p.Channel, describe(got))
+		}
+	}
+}
+
+// A hole is brief for a long horizon and not for a short one.
+func TestHolesAreMeasuredByTheHorizon(t *testing.T) {
+	l := swing(even(60, 200), 0.01, 1)
+	for i := 1000; i < 1020; i++ { // 100 ms
+		l.Segments[0].X[2*i] = math.NaN()
+	}
+	if r := Check(l, Options{Horizon: 1.01}); len(leftOut(r, 0)) > 0 || len(r.Problems) != 1 || r.Problems[0].To != 5.095 {
+		t.Errorf("a tenth of the horizon:%s", describe(r))
+	}
+	if r := Check(l, Options{Horizon: 0.9}); !slices.Equal(r.Excluded(0), [][2]int{{1000, 1020}}) {
+		t.Errorf("more than a tenth of the horizon:%s", describe(r))
+	}
+}
+
+func TestSpikesAreBlanked(t *testing.T) {
+	l := swing(even(60, 100), 0.01, 1)
+	var want []Blank
+	for i := 100; i < 5900; i += 100 {
+		l.Segments[0].X[2*i+1] += 50
+		want = append(want, Blank{"omega", i, i + 1})
+	}
+	if r := Check(l, Options{Horizon: 1}); !slices.Equal(r.Blanked(0), want) || len(r.Excluded(0))+len(r.Dropped(0)) > 0 {
+		t.Errorf("%v are blanked:%s", r.Blanked(0), describe(r))
+	}
+}
