@@ -13,7 +13,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
-	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
 // parametric is a finished seed of a set whose field is known.
@@ -63,11 +62,7 @@ stands beside what the Cramér-Rao bound lets one expect of it. Variant residual
 	s.settings = func() string { return changed("members", members, 2) }
 	s.run = func(ctx context.Context, _ string, k key) (*parametric, error) {
 		set := named(k.Set)
-		d, err := set.draw(uint64(k.Seed))
-		if err != nil {
-			return nil, err
-		}
-		on, err := set.test(uint64(k.Seed))
+		d, on, err := set.both(k.Seed)
 		if err != nil {
 			return nil, err
 		}
@@ -82,12 +77,10 @@ stands beside what the Cramér-Rao bound lets one expect of it. Variant residual
 		if err != nil {
 			return nil, err
 		}
-		r := &parametric{key: k, Seconds: time.Since(began).Seconds(), Phases: phases{m.Took.Members, m.Took.Flows, m.Took.Smoother}}
-		q, err := score.Trajectories(on.predict(d.K, m.Predict), d.K)
-		if err != nil {
+		r := &parametric{key: k, Seconds: time.Since(began).Seconds(), Phases: phases(m.Took)}
+		if r.scores, _, err = on.score(d.K, m.Predict); err != nil {
 			return nil, err
 		}
-		r.scores = scored(q)
 		if r.Refined, err = on.integrated(d.K, m.Integrate); err != nil {
 			return nil, err
 		}

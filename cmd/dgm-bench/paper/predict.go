@@ -73,11 +73,7 @@ are, beside that of the closed form. Where results of baselines are there, sampl
 			return nil, err
 		}
 		r := &predicted{key: k, Plain: m.Plain, Fast: m.Fast, MonteCarlo: m.MonteCarlo, Together: m.Together, Unit: m.Unit}
-		d, err := set.draw(uint64(k.Seed))
-		if err != nil {
-			return nil, err
-		}
-		on, err := set.test(uint64(k.Seed))
+		d, on, err := set.both(k.Seed)
 		if err != nil {
 			return nil, err
 		}

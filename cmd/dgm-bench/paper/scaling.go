@@ -15,7 +15,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
-	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
 // scaled is a finished size of one kernel.
@@ -82,7 +81,7 @@ to 100,000 observations, with the exact kernel as far as that goes. The paper ha
 			return nil, err
 		}
 		set := gridOfLV(side)
-		d, err := set.draw(uint64(k.Seed))
+		d, on, err := set.both(k.Seed)
 		if err != nil {
 			return nil, err
 		}
@@ -98,10 +97,6 @@ to 100,000 observations, with the exact kernel as far as that goes. The paper ha
 		if settings.Exact && r.N > exact {
 			return r, nil
 		}
-		on, err := set.test(uint64(k.Seed))
-		if err != nil {
-			return nil, err
-		}
 		began := time.Now()
 		fit, err := paper.Train(ctx, d, settings, uint64(k.Seed))
 		if err != nil {
@@ -116,11 +111,10 @@ to 100,000 observations, with the exact kernel as far as that goes. The paper ha
 			}
 			ask = e.Predict
 		}
-		q, err := score.Trajectories(on.predict(d.K, ask), d.K)
+		all, _, err := on.score(d.K, ask)
 		if err != nil {
 			return nil, err
 		}
-		all := scored(q)
 		r.Scores = &all
 		return r, nil
 	}

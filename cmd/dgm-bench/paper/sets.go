@@ -128,6 +128,16 @@ func (s *set) draw(seed uint64) (*paper.Data, error) {
 	return d, nil
 }
 
+// both returns the data of one seed, and what it is scored on.
+func (s *set) both(seed int) (*paper.Data, *trial, error) {
+	d, err := s.draw(uint64(seed))
+	if err != nil {
+		return nil, nil, err
+	}
+	on, err := s.test(uint64(seed))
+	return d, on, err
+}
+
 // trial is what one seed is scored on: starts and truth at the times.
 type trial struct {
 	times  []float64

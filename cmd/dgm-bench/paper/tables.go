@@ -58,33 +58,31 @@ func tables(single bool) *study[result] {
 	return s
 }
 
-// learn follows the recipe for one seed of a set, and scores the model.
+// learn follows the recipe for one seed of a set of the tables, and scores the model.
 func learn(ctx context.Context, k key) (*paper.Model, *result, error) {
-	s := named(k.Set)
-	d, err := s.draw(uint64(k.Seed))
-	if err != nil {
-		return nil, nil, err
-	}
-	on, err := s.test(uint64(k.Seed))
+	return named(k.Set).learn(ctx, k, func(*paper.Recipe) {})
+}
+
+// learn follows the recipe, changed by change, for one seed, and scores the model.
+func (s *set) learn(ctx context.Context, k key, change func(r *paper.Recipe)) (*paper.Model, *result, error) {
+	d, on, err := s.both(k.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
 	recipe := paper.DefaultRecipe(d)
+	change(&recipe)
 	began := time.Now()
 	m, err := paper.Learn(ctx, d, recipe, uint64(k.Seed))
 	if err != nil {
 		return nil, nil, err
 	}
 	r := &result{
-		key: k, Seconds: time.Since(began).Seconds(), Recipe: recipe.String(),
-		Phases: phases{Members: m.Took.Members, Flows: m.Took.Flows, Smoother: m.Took.Smoother},
-		Rerun:  m.Rerun, Dropped: m.Dropped,
+		key: k, Seconds: time.Since(began).Seconds(), Recipe: recipe.String(), Phases: phases(m.Took),
+		Rerun: m.Rerun, Dropped: m.Dropped,
 	}
-	q, err := score.Trajectories(on.predict(d.K, m.Predict), d.K)
-	if err != nil {
+	if r.scores, r.RMSE, err = on.score(d.K, m.Predict); err != nil {
 		return nil, nil, err
 	}
-	r.scores, r.RMSE = scored(q), q.RMSE
 	if r.Flows, err = on.integrated(d.K, m.Integrate); err != nil {
 		return nil, nil, fmt.Errorf("refined dynamics: %w", err)
 	}
@@ -92,7 +90,7 @@ func learn(ctx context.Context, k key) (*paper.Model, *result, error) {
 		r.Free = append(r.Free, math.Round(10*f.Free)/10)
 	}
 	for _, f := range m.Members {
-		alone, err := score.Trajectories(on.predict(d.K, ofFit(f)), d.K)
+		alone, _, err := on.score(d.K, ofFit(f))
 		if err != nil {
 			return nil, nil, fmt.Errorf("a member: %w", err)
 		}

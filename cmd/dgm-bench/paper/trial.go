@@ -15,6 +15,15 @@ func (t *trial) predict(k int, ask func(mean, std, x0, times []float64)) []score
 	return out
 }
 
+// score scores mean and standard deviation along all trajectories; rmse is by channel.
+func (t *trial) score(k int, ask func(mean, std, x0, times []float64)) (s scores, rmse []float64, err error) {
+	q, err := score.Trajectories(t.predict(k, ask), k)
+	if err != nil {
+		return scores{}, nil, err
+	}
+	return scored(q), q.RMSE, nil
+}
+
 // integrated scores what is integrated from the starts, which it knows for certain
 // and is not scored on. It returns nil where that cannot be integrated.
 func (t *trial) integrated(k int, ask func(mean, std, x0, times []float64) (ok bool)) (*scores, error) {
