@@ -26,8 +26,10 @@ func parts() []part {
 	return []part{
 		tables(true).part(),
 		tables(false).part(),
+		baselinesStudy().part(),
 		predictStudy().part(),
 		parametricStudy().part(),
+		overparamStudy().part(),
 		ablationStudy().part(),
 		learningStudy().part(),
 		lambdaStudy().part(),

@@ -136,14 +136,14 @@ func lambdaSections(_ string, all []*fitted) ([]section, error) {
 		s := section{
 			Title: "Weight of the matching term, " + set.label,
 			Text:  "Single fits. The weight is a power of two of its default, the number of observations over that of support points. The paper finds its best at 1.",
-			Head:  []string{"weight", "seeds", "log likelihood", "worst", "coverage 95", "rmse / noise"},
+			Head:  []string{"weight", "seeds", "log likelihood", "median", "worst", "coverage 95", "rmse / noise"},
 		}
 		c := plot.Chart{
 			Title: s.Title, XLabel: "weight over its default", YLabel: "log likelihood", XLog: true,
-			Description: "Log likelihood against the weight of the matching term: mean over seeds and the seeds.",
+			Description: "Log likelihood against the weight of the matching term: median over seeds and the seeds.",
 		}
 		seeds := plot.Line{Name: "each seed", Color: plot.Hold, Dots: true}
-		line := plot.Line{Name: "mean", Color: plot.Model, Marks: true}
+		line := plot.Line{Name: "median; what is below −8 stands at −8", Color: plot.Model, Marks: true}
 		powers := make([]int, 0, len(byPower))
 		for p := range byPower {
 			powers = append(powers, p)
@@ -153,11 +153,11 @@ func lambdaSections(_ string, all []*fitted) ([]section, error) {
 			own := byPower[p]
 			ll := values(own, func(r *fitted) float64 { return r.LogLik })
 			for _, v := range ll {
-				seeds.X, seeds.Y = append(seeds.X, math.Exp2(float64(p))), append(seeds.Y, v)
+				seeds.X, seeds.Y = append(seeds.X, math.Exp2(float64(p))), append(seeds.Y, max(v, -8))
 			}
-			line.X, line.Y = append(line.X, math.Exp2(float64(p))), append(line.Y, mean(ll))
+			line.X, line.Y = append(line.X, math.Exp2(float64(p))), append(line.Y, max(median(ll), -8))
 			s.Rows = append(s.Rows, []string{
-				fmt.Sprintf("2^%d", p), strconv.Itoa(len(own)), spread(ll), two(slices.Min(ll)),
+				fmt.Sprintf("2^%d", p), strconv.Itoa(len(own)), spread(ll), two(median(ll)), two(slices.Min(ll)),
 				two(mean(values(own, func(r *fitted) float64 { return r.Coverage95 }))), two(mean(values(own, func(r *fitted) float64 { return r.Error }))),
 			})
 		}
