@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -131,7 +130,7 @@ func baselineSections(dir string, all []*sampled) ([]section, error) {
 			}
 			out.Rows = append(out.Rows, []string{
 				set.label, map[string]string{"sgld": "SGLD", "sghmc": "SGHMC"}[method], strconv.Itoa(len(own)), text, strconv.Itoa(len(own) - len(ll)), cover,
-				two(slices.Max(values(own, func(r *sampled) float64 { return r.RHat }))), fmt.Sprintf("%.0f of %d", values(own, func(r *sampled) float64 { return float64(r.Lost) })[0], own[0].Chains),
+				rHat(own), lostChains(own),
 				whole(mean(values(own, func(r *sampled) float64 { return r.Seconds }))), paperSampled[method][set.name], dgm, fmt.Sprintf("%.2f ± %.2f", set.paper[0], set.paper[1]),
 			})
 			color, dash := []plot.Color{plot.Model, plot.Alert, plot.Linear, plot.Other}[i%4], ""

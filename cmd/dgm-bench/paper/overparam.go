@@ -253,7 +253,7 @@ func overparamSections(_ string, all []*sampled) ([]section, error) {
 				row = append(row, cover)
 				continue
 			}
-			row = append(row, strconv.Itoa(len(own)-len(ll)), two(slices.Max(values(own, func(r *sampled) float64 { return r.RHat }))))
+			row = append(row, strconv.Itoa(len(own)-len(ll)), rHat(own))
 		}
 		c.XNames = append(c.XNames, shape)
 		s.Rows = append(s.Rows, row)

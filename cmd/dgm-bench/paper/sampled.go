@@ -41,7 +41,32 @@ func (r *sampled) loglik() float64 {
 }
 
 func (r *sampled) tell() string {
-	return fmt.Sprintf("log likelihood %.2f, %d of %d chains lost, R-hat %.2f, %.0f s", r.loglik(), r.Lost, r.Chains, r.RHat, r.Seconds)
+	text := fmt.Sprintf("log likelihood %.2f, %.0f s", r.loglik(), r.Seconds)
+	if r.Chains > 0 {
+		text += ", chains lost " + lostChains([]*sampled{r}) + ", R-hat " + rHat([]*sampled{r})
+	}
+	return text
+}
+
+// rHat prints the largest R-hat of seeds; NaN where none has one.
+func rHat(all []*sampled) string {
+	most := 0.0
+	for _, r := range all {
+		most = max(most, r.RHat)
+	}
+	if most == 0 {
+		return "NaN"
+	}
+	return two(most)
+}
+
+// lostChains prints how many of the chains of all seeds became NaN.
+func lostChains(all []*sampled) string {
+	lost, chains := 0, 0
+	for _, r := range all {
+		lost, chains = lost+r.Lost, chains+r.Chains
+	}
+	return fmt.Sprintf("%d of %d", lost, chains)
 }
 
 // chainFlags are the flags of studies that sample.

@@ -1,0 +1,153 @@
+package paper
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// counted is the result of a study for tests.
+type counted struct {
+	key
+	Value float64 `json:"value"`
+	Fill  string  `json:"fill,omitempty"`
+}
+
+// counting is a study whose pieces of work tell that they were done; fails is the
+// variant that cannot be.
+func counting(done *[]string, fails string) *study[counted] {
+	return &study[counted]{
+		name: "counting", files: "counting", sets: []string{"a", "b"}, seeds: 2,
+		variants: func() []string { return []string{"x10", "x9"} },
+		run: func(_ context.Context, _ string, k key) (*counted, error) {
+			if k.Variant == fails {
+				return nil, errors.New("it cannot be done")
+			}
+			*done = append(*done, k.name())
+			return &counted{key: k, Value: float64(k.Seed)}, nil
+		},
+		tell: func(r *counted) string { return "done" },
+		sections: func(_ string, all []*counted) ([]section, error) {
+			s := section{Title: "counted", Head: []string{"name"}}
+			for _, r := range all {
+				s.Rows = append(s.Rows, []string{r.name()})
+			}
+			return []section{s}, nil
+		},
+	}
+}
+
+func TestStudyGoesOnWhereItWas(t *testing.T) {
+	dir := t.TempDir()
+	try := func(s *study[counted], args ...string) (int, string, string) {
+		p := s.part()
+		var o, e bytes.Buffer
+		p.command.SetArgs(append(args, "--out", dir))
+		p.command.SetOut(&o)
+		p.command.SetErr(&e)
+		code := cli.Run(context.Background(), p.command)
+		return code, o.String(), e.String()
+	}
+	var done []string
+	if code, _, errs := try(counting(&done, "x9"), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "counting-a-x9-0") {
+		t.Fatalf("code %d: %s", code, errs)
+	}
+	if strings.Join(done, " ") != "counting-a-x10-0 counting-a-x10-1" {
+		t.Fatalf("done: %v", done)
+	}
+	done = nil
+	code, out, errs := try(counting(&done, ""), "--sets", "a", "--first-seed", "1")
+	if code != cli.Done || strings.Join(done, " ") != "counting-a-x10-2 counting-a-x9-1 counting-a-x9-2" {
+		t.Fatalf("code %d, done: %v: %s", code, done, errs)
+	}
+	if !strings.Contains(errs, "1 of 4 seeds are there") || !strings.Contains(errs, "2 to go") || strings.Count(out, "counting-a-") != 4 {
+		t.Errorf("%s%s", out, errs)
+	}
+	// Everything that is there, in the order of numbers.
+	s := counting(&done, "")
+	all, err := s.gather(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range all {
+		names = append(names, strings.TrimPrefix(r.name(), "counting-a-"))
+	}
+	if got := strings.Join(names, " "); got != "x9-1 x9-2 x10-0 x10-1 x10-2" {
+		t.Errorf("gathered: %s", got)
+	}
+	// Results that were made otherwise are not taken for these.
+	s.settings = func() string { return "--much" }
+	if code, _, errs := try(s, "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "--much") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+	k := key{Study: "counting", Set: "b", Variant: "x9"}
+	if err := k.write(dir, &counted{key: k, Fill: strings.Repeat("x", largest)}); err == nil {
+		t.Error("a result of more than 2 kB is written")
+	}
+	if err := k.write(dir, &counted{key: k, Value: math.NaN()}); err == nil {
+		t.Error("NaN is written")
+	}
+	if err := os.Rename(filepath.Join(dir, "counting-a-x9-1.json"), filepath.Join(dir, "counting-a-x9-0.json")); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := try(counting(&done, ""), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "counting-a-x9-1") {
+		t.Errorf("a result under another name: code %d: %s", code, errs)
+	}
+}
+
+func TestSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	var done []string
+	s := counting(&done, "")
+	s.side = true
+	s.run = func(_ context.Context, _ string, k key) (*counted, error) {
+		return &counted{key: k, Value: float64(k.Seed)}, nil
+	}
+	all, err := s.finish(context.Background(), &bytes.Buffer{}, &plan{sets: []string{"b", "a"}, seeds: 20, out: dir})
+	if err != nil || len(all) != 80 {
+		t.Fatalf("%v, %d results", err, len(all))
+	}
+	for i, r := range all {
+		if r == nil || r.Value != float64(i%20) || (r.Set == "b") != (i < 40) {
+			t.Fatalf("result %d: %+v", i, r)
+		}
+	}
+}
+
+// document decodes the only file of the results that a pattern fits.
+func document(t *testing.T, dir, pattern string, into any) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%s fits %v, %v", pattern, files, err)
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// done runs a subcommand that must succeed and leave a picture.
+func done(t *testing.T, dir, picture string, args ...string) string {
+	t.Helper()
+	code, out, errs := run(append(args, "--out", dir)...)
+	if code != cli.Done {
+		t.Fatalf("%v: code %d: %s", args, code, errs)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, picture)); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("%v: no picture %s: %v", args, picture, err)
+	}
+	return out
+}
