@@ -18,7 +18,7 @@ import (
 //
 //	factor_k(t) = widen_k(t) · (distance/near)^growth · motion(t)^stir
 //
-// where near ≤ distance ≤ far, and motion is over the usual one, within bounds.
+// (half of stir beyond the usual motion), where near ≤ distance ≤ far, and motion is over the usual one, within bounds.
 //
 // Before that it decides, by channel and horizon, how much of what the nets add to
 // the base counts: where the folds do not agree that it helps, it does not.

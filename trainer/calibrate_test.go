@@ -73,7 +73,12 @@ func TestTheLawOfMotion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	power := func(p float64) func(int, float64, float64) float64 {
 		return func(_ int, d, motion float64) float64 {
-			return 1.2 * math.Pow(math.Max(d, 1), 0.5) * math.Pow(math.Min(math.Max(motion/5, leastMotion), mostMotion), p)
+			ratio := math.Min(math.Max(motion/5, leastMotion), mostMotion)
+			scale := math.Pow(ratio, p)
+			if ratio > 1 {
+				scale = math.Sqrt(scale)
+			}
+			return 1.2 * math.Pow(math.Max(d, 1), 0.5) * scale
 		}
 	}
 	for _, p := range []float64{0.5, 1, 1.25} {

@@ -20,6 +20,9 @@ const (
 	// hardly moves is still a little wrong. On the double pendulum a bound of 1/3 held
 	// 0.89 of the calmest eighth of what was held out, one of 1/2 0.92 and was likelier.
 	leastMotion, mostMotion = 0.5, 3.0
+	// agreement is how many standard errors the folds' gain by motion must be above 0,
+	// of powers that are tried in a row on four folds.
+	agreement = 4
 )
 
 // reachOf returns the distance that half of the held-out windows stay within and
@@ -116,9 +119,9 @@ func (l *law) cells(folds []*outcomes) [][]cell {
 }
 
 // powers returns those of distance and motion under which the errors are likeliest,
-// each horizon with a scale of its own. Motion counts only as far as all folds agree
-// beyond twice their standard error: a robot that mostly rests has little to say
-// about how it errs when it moves.
+// each horizon with a scale of its own. Motion counts only where the folds agree
+// clearly: a robot that mostly rests has little to say about how it errs when it
+// moves.
 func powers(l *law, folds []*outcomes, on FoldConfig) (growth, stir float64) {
 	cells := l.cells(folds)
 	r := l.region()
@@ -140,7 +143,7 @@ func powers(l *law, folds []*outcomes, on FoldConfig) (growth, stir float64) {
 	for s := stirStep; s <= steepest+1e-9; s += stirStep {
 		g, scores := best(s)
 		gain, luck := paired(scores, still)
-		if sure := gain - 2*luck; sure > most {
+		if sure := gain - agreement*luck; sure > most {
 			most, growth, stir = sure, g, s
 		}
 	}

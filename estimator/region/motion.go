@@ -9,16 +9,21 @@ type Motion struct {
 	Usual []float64 // K×Q, state units: usual displacements at the knots; 0 = does not count; none = not measured
 	Least float64   // the ratio counts from here …
 	Most  float64   // … to here
-	Power []float64 // per readout: that of the ratio, with which intervals grow
+	Power []float64 // per readout: that of the ratio, with which intervals shrink below 1, half of it above
 }
 
 // Factor returns how much wider intervals of a readout are than those of usual
-// motion.
+// motion. Beyond it the power is halved: what moves most is what folds know least
+// when it is held out from them, and they overstate how wrong the whole is there.
 func (m *Motion) Factor(ratio float64, readout int) float64 {
 	if readout >= len(m.Power) || m.Power[readout] == 0 {
 		return 1
 	}
-	return math.Pow(math.Min(math.Max(ratio, m.Least), m.Most), m.Power[readout])
+	power := m.Power[readout]
+	if ratio > 1 {
+		power /= 2
+	}
+	return math.Pow(math.Min(math.Max(ratio, m.Least), m.Most), power)
 }
 
 // Course is the motion of one prediction. Until the time τ it is the root mean

@@ -79,7 +79,7 @@ func TestFactorOfMotionIsBetweenItsEnds(t *testing.T) {
 		ratio   float64
 		readout int
 		want    float64
-	}{{1, 0, 1}, {4, 0, 2}, {1e9, 0, 2}, {0, 0, 0.5}, {0.25, 0, 0.5}, {4, 1, 1}, {4, 2, 1}} {
+	}{{1, 0, 1}, {4, 0, math.Sqrt2}, {1e9, 0, math.Sqrt2}, {0, 0, 0.5}, {0.25, 0, 0.5}, {4, 1, 1}, {4, 2, 1}} {
 		if got := m.Factor(c.ratio, c.readout); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%+v: %v", c, got)
 		}
