@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -169,13 +168,7 @@ func timeSteps(s *set, features int, duration time.Duration) (trained, error) {
 	run() // takes the memory that grows
 	r := trained{Set: s.name, Features: features, Kernel: "features"}
 	r.Rows, r.Support = step.Rows()
-	const n = 384
-	a, b, c := make([]float64, n*n), make([]float64, n*n), make([]float64, n*n)
-	for i := range a {
-		a[i], b[i] = float64(i%7), float64(i%5)
-	}
-	g := func(d []float64) blas64.General { return blas64.General{Rows: n, Cols: n, Stride: n, Data: d} }
-	var w matmul.Work
+	spin, multiplied := matmul.NewSpin(384), 0.0
 	// What one core does is timed by its processor's clock: another program that is
 	// given its turn does not count.
 	runtime.LockOSThread()
@@ -192,7 +185,7 @@ func timeSteps(s *set, features int, duration time.Duration) (trained, error) {
 		least(&one, speed.Busy, run)
 		spent += time.Since(at)
 		parts.add(before, step.Times())
-		least(&product, speed.Busy, func() { w.Mul(g(c), 1, false, g(a), false, g(b), 0) })
+		least(&product, speed.Busy, func() { multiplied = spin.Run() })
 		runtime.GOMAXPROCS(cores)
 		least(&all, wall, run)
 	}
@@ -207,7 +200,7 @@ func timeSteps(s *set, features int, duration time.Duration) (trained, error) {
 	r.Shares = shares{share(parts.Forward), share(parts.Condition), share(parts.Support), share(parts.Match), share(parts.Adjoint), share(parts.Back), 0}
 	h := r.Shares
 	r.Shares.Rest = 1 - h.Forward - h.Condition - h.Support - h.Match - h.Adjoint - h.Back
-	peak := 2 * n * n * n / product.Seconds() / 1e9
+	peak := 2 * multiplied / product.Seconds() / 1e9
 	peakSeen = max(peakSeen, peak)
 	if features > 0 {
 		r.GFlops = 2 * step.MultiplyAdds() / r.OneCore / 1e9
