@@ -34,6 +34,7 @@ func (c *checker) outliers(k int) {
 			}
 		}
 	}
+	c.lone(k, tracks, kk)
 }
 
 // kinked holds the roughness of all tracks of one channel and its limit.
