@@ -41,7 +41,7 @@ func ablationStudy() *study[ablated] {
 		long: `ablation trains four models: one smoother of all trajectories or one for each, with derivatives matched to
 dynamics or without. Smoothers of their own share the dynamics. Scores are of the truth along the trajectories
 of the data, 100 points each; joint smoothers are asked for unseen starts too.`,
-		variants: func() []string { return []string{"joint-with", "joint-without", "separate-with", "separate-without"} },
+		kinds: []string{"joint-with", "joint-without", "separate-with", "separate-without"},
 	}
 	s.flags = func(cmd *cobra.Command) { cmd.Flags().IntVar(&steps, "steps", usual, "steps of the training") }
 	s.check = func() error {

@@ -29,13 +29,13 @@ var rates = map[string]struct {
 
 // The paper's log likelihoods of sampled neural ODEs.
 var paperSampled = map[string]map[string]string{
-	"sghmc": {"lv1": "1.36 ± 0.07", "lo1": "−3.02 ± 0.16", "dp1": "1.88 ± 0.05", "qu1": "−5.00 ± 1.36"},
-	"sgld":  {"lv1": "1.03 ± 0.06", "lo1": "−2.67 ± 0.37", "dp1": "1.85 ± 0.05", "qu1": "NaN"},
+	"sghmc": {"lv1": "1.36 ± 0.07", "lo1": "-3.02 ± 0.16", "dp1": "1.88 ± 0.05", "qu1": "-5.00 ± 1.36"},
+	"sgld":  {"lv1": "1.03 ± 0.06", "lo1": "-2.67 ± 0.37", "dp1": "1.85 ± 0.05", "qu1": "NaN"},
 }
 
 // paperNDP are the paper's log likelihoods of neural ODE processes, on unseen starts.
 var paperNDP = []struct{ set, loglik string }{
-	{"lv100", "0.62 ± 0.27"}, {"lo125", "−2.85 ± 0.05"}, {"dp100", "0.88 ± 0.05"}, {"qu64", "−0.91 ± 0.07"},
+	{"lv100", "0.62 ± 0.27"}, {"lo125", "-2.85 ± 0.05"}, {"dp100", "0.88 ± 0.05"}, {"qu64", "-0.91 ± 0.07"},
 }
 
 // baselinesStudy samples the weights of neural ODEs.
@@ -49,8 +49,8 @@ func baselinesStudy() *study[sampled] {
 and by stochastic gradient Hamiltonian Monte Carlo, with the paper's priors, which are centred on nets that were
 shown the true derivatives, and the rates that it chose by the truth. Gradients come from the integrator, step
 by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE processes are quoted from the paper.`,
-		variants: func() []string { return []string{"sgld", "sghmc"} },
-		check:    chains.check, settings: chains.settings,
+		kinds: []string{"sgld", "sghmc"},
+		check: chains.check, settings: chains.settings,
 		tell: (*sampled).tell,
 	}
 	s.flags = func(cmd *cobra.Command) {

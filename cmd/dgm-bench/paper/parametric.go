@@ -50,7 +50,7 @@ guess of each that is wrong by up to a factor of two, drawn anew for each seed. 
 the first parameters; shooting by Gauss and Newton's method refines them, Laplace's approximation gives their
 covariance, and the smoother is taught what the field says. The log likelihood of the field itself, integrated,
 stands beside what the Cramér-Rao bound lets one expect of it. Variant residual adds a net to the field.`,
-		variants: func() []string { return []string{"known", "residual"} },
+		kinds: []string{"known", "residual"},
 	}
 	s.flags = func(cmd *cobra.Command) { cmd.Flags().IntVar(&members, "members", members, "smoothers to start from") }
 	s.check = func() error {
@@ -232,7 +232,7 @@ func quadratic(A, x []float64) float64 {
 
 // The paper's log likelihoods of known fields: DGM, SGLD, SGHMC. NaN: it failed.
 var paperParametric = map[string][3]string{
-	"lv1": {"1.98 ± 0.18", "3.07 ± 0.69", "3.06 ± 0.52"}, "lo1": {"−0.52 ± 0.09", "2.01 ± 0.55", "failed"},
+	"lv1": {"1.98 ± 0.18", "3.07 ± 0.69", "3.06 ± 0.52"}, "lo1": {"-0.52 ± 0.09", "2.01 ± 0.55", "failed"},
 	"dp1": {"2.16 ± 0.13", "3.43 ± 0.40", "2.96 ± 0.80"}, "qu1": {"0.71 ± 0.07", "2.42 ± 0.32", "1.38 ± 0.00"},
 	"lv100": {"1.85 ± 0.11", "4.28 ± 0.18", "4.26 ± 0.18"},
 }

@@ -209,7 +209,7 @@ func TestWrongUsageOfStudies(t *testing.T) {
 		{"predict", "--steps", "0"}, {"predict", "--duration", "0s"}, {"parametric", "--members", "0"}, {"parametric", "--sets", "qu64"},
 		{"scaling", "--most", "1"}, {"time", "--steps", "0"}, {"lambda", "--powers=99"}, {"learning", "--grids", "1"},
 		{"ablation", "--steps", "0"}, {"baselines", "--keep", "0"}, {"baselines", "--steps", "10", "--keep", "20"},
-		{"overparam", "--shapes", "3-4"}, {"overparam", "--shapes", "3-x-3"}, {"overparam", "--methods", "nuts"}, {"trajectories", "--sets", "lv2"},
+		{"overparam", "--shapes", "3-4"}, {"overparam", "--shapes", "3-x-3"}, {"overparam", "--methods", "nuts"}, {"trajectories", "--sets", "lv2"}, {"parametric", "--variants", "x"},
 	} {
 		if code, _, _ := run(append(args, "--out", t.TempDir())...); code != cli.Wrong {
 			t.Errorf("%v: code %d", args, code)

@@ -91,7 +91,8 @@ type study[R any] struct {
 
 	flags    func(cmd *cobra.Command)     // (optional) further flags
 	check    func() error                 // (optional) what is wrong with their values
-	variants func() []string              // (optional)
+	kinds    []string                     // (optional) variants, of which a flag may choose
+	variants func() []string              // (optional) variants, where other flags say what they are
 	settings func() string                // (optional) what they change about results
 	whole    func(dir string, k key) bool // (optional) whether all but the result is there
 	run      func(ctx context.Context, dir string, k key) (*R, error)
@@ -108,13 +109,14 @@ type part struct {
 // plan is what a command is asked for.
 type plan struct {
 	sets        []string
+	variants    []string
 	seeds, from int
 	out         string
 }
 
 // keys returns the pieces of work of a plan.
 func (s *study[R]) keys(p *plan) []key {
-	variants, settings := []string{""}, ""
+	variants, settings := p.variants, ""
 	if s.variants != nil {
 		variants = s.variants()
 	}
@@ -146,6 +148,10 @@ func (s *study[R]) part() part {
 	f.IntVar(&p.seeds, "seeds", s.seeds, "noise seeds of each set")
 	f.IntVar(&p.from, "first-seed", 0, "first of the seeds")
 	f.StringVar(&p.out, "out", results, "folder of the results")
+	p.variants = []string{""}
+	if s.kinds != nil {
+		f.StringSliceVar(&p.variants, "variants", s.kinds, "of "+strings.Join(s.kinds, ","))
+	}
 	if s.flags != nil {
 		s.flags(cmd)
 	}
@@ -157,6 +163,11 @@ func (s *study[R]) part() part {
 		for _, n := range p.sets {
 			if !slices.Contains(s.sets, n) {
 				return cli.Usage("--sets %s: %q is none of %s", asked, n, strings.Join(s.sets, ", "))
+			}
+		}
+		for _, v := range p.variants {
+			if s.kinds != nil && !slices.Contains(s.kinds, v) {
+				return cli.Usage("--variants: %q is none of %s", v, strings.Join(s.kinds, ", "))
 			}
 		}
 		if s.check != nil {

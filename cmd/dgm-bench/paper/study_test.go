@@ -112,7 +112,7 @@ func TestSideBySide(t *testing.T) {
 	s.run = func(_ context.Context, _ string, k key) (*counted, error) {
 		return &counted{key: k, Value: float64(k.Seed)}, nil
 	}
-	all, err := s.finish(context.Background(), &bytes.Buffer{}, &plan{sets: []string{"b", "a"}, seeds: 20, out: dir})
+	all, err := s.finish(context.Background(), &bytes.Buffer{}, &plan{sets: []string{"b", "a"}, variants: []string{""}, seeds: 20, out: dir})
 	if err != nil || len(all) != 80 {
 		t.Fatalf("%v, %d results", err, len(all))
 	}
