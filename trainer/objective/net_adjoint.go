@@ -1,16 +1,17 @@
 package objective
 
 import (
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // NetAdjoint is the memory for carrying adjoints back through one net.
 type NetAdjoint struct {
 	X, DX []float64   // rows×In, adjoint of the input; nil if nobody asks
 	a, da [][]float64 // per layer: rows×Out, adjoint before the activation
+	mul   matmul.Work
 }
 
 // NewNetAdjoint takes the memory for rows rows: with adjoints of a tangent, of the
@@ -55,41 +56,41 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 				dx = t.DY[i-1]
 			}
 		}
-		grow(rows, l, g, x, abar)
+		w.grow(rows, l, g, x, abar)
 		for r := range rows {
 			blas64.Axpy(1, vec(abar[r*l.Out:(r+1)*l.Out]), vec(g.B))
 		}
 		if dybar != nil {
-			grow(rows, l, g, dx, dabar)
+			w.grow(rows, l, g, dx, dabar)
 		}
 		if i == 0 {
 			if w.X != nil {
-				back(rows, l, abar, w.X)
+				w.back(rows, l, abar, w.X)
 				if dybar != nil && w.DX != nil {
-					back(rows, l, dabar, w.DX)
+					w.back(rows, l, dabar, w.DX)
 				}
 			}
 			return
 		}
 		// The adjoint of the layer below goes where its own ā will be written:
 		// unactivate reads an element before it writes it.
-		back(rows, l, abar, w.a[i-1])
+		w.back(rows, l, abar, w.a[i-1])
 		ybar = w.a[i-1]
 		if dybar != nil {
-			back(rows, l, dabar, w.da[i-1])
+			w.back(rows, l, dabar, w.da[i-1])
 			dybar = w.da[i-1]
 		}
 	}
 }
 
 // grow adds xᵀ·abar to the gradient of W.
-func grow(rows int, l, g *mlp.Layer, x, abar []float64) {
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, mat(rows, l.In, x), mat(rows, l.Out, abar), 1, mat(l.In, l.Out, g.W))
+func (w *NetAdjoint) grow(rows int, l, g *mlp.Layer, x, abar []float64) {
+	w.mul.Mul(mat(l.In, l.Out, g.W), 1, true, mat(rows, l.In, x), false, mat(rows, l.Out, abar), 1)
 }
 
 // back sets x = abar·Wᵀ.
-func back(rows int, l *mlp.Layer, abar, x []float64) {
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, mat(rows, l.Out, abar), mat(l.In, l.Out, l.W), 0, mat(rows, l.In, x))
+func (w *NetAdjoint) back(rows int, l *mlp.Layer, abar, x []float64) {
+	w.mul.Mul(mat(rows, l.In, x), 1, false, mat(rows, l.Out, abar), true, mat(l.In, l.Out, l.W), 0)
 }
 
 // unactivate writes ā and ǡ from ȳ and ẏ̄; it may work in place.
