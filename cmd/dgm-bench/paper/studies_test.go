@@ -84,6 +84,9 @@ func TestParametricStudy(t *testing.T) {
 }
 
 func TestScalingStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
 	dir := t.TempDir()
 	out := done(t, dir, "scaling.svg", "scaling", "--steps", "20", "--most", "3200", "--exact", "80", "--exact-timed", "245")
 	var small, large, exact scaled
@@ -117,6 +120,9 @@ func TestTimeStudy(t *testing.T) {
 }
 
 func TestLambdaStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
 	dir := t.TempDir()
 	done(t, dir, "lambda-lv1.svg", "lambda", "--sets", "lv1", "--powers=-6,0", "--seeds", "2", "--steps", "150")
 	var low, usual fitted
@@ -147,6 +153,9 @@ func TestLearningStudy(t *testing.T) {
 }
 
 func TestAblationStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
 	dir := t.TempDir()
 	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "40")
 	var joint, separate ablated
@@ -158,6 +167,9 @@ func TestAblationStudy(t *testing.T) {
 }
 
 func TestBaselinesStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
 	dir := t.TempDir()
 	out := done(t, dir, "baselines.svg", "baselines", "--sets", "dp1", "--seeds", "1", "--chains", "2", "--steps", "60", "--keep", "30", "--pretraining", "3000")
 	for _, method := range []string{"sgld", "sghmc"} {
@@ -174,6 +186,9 @@ func TestBaselinesStudy(t *testing.T) {
 }
 
 func TestOverparamStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
 	dir := t.TempDir()
 	done(t, dir, "overparam.svg", "overparam", "--shapes", "3-4-3", "--methods", "sgld,sghmc", "--seeds", "1", "--chains", "2", "--steps", "60", "--keep", "30")
 	var r sampled
