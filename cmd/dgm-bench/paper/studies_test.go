@@ -2,6 +2,7 @@ package paper
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer/paper"
 )
 
 func TestPredictStudy(t *testing.T) {
@@ -230,4 +232,50 @@ func TestWrongUsageOfStudies(t *testing.T) {
 			t.Errorf("%v: code %d", args, code)
 		}
 	}
+}
+
+// Pictures of trajectories belong to the results of the tables: where both are there
+// nothing is run.
+func TestTrajectoriesStudy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains")
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"lv100", "dp1"} {
+		s, k := named(name), key{Set: name}
+		d, _, err := s.both(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := paper.Train(context.Background(), d, quick(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := drawTrajectories(dir, k, &paper.Model{K: d.K, Smoother: f}); err != nil {
+			t.Fatal(err)
+		}
+		r := &result{key: k, scores: scores{2, 0.5, 0.9, 0.95}, RMSE: s.plant.Noise}
+		if err := k.write(dir, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := run("trajectories", "--sets", "lv100,dp1", "--out", dir)
+	if code != cli.Done || !strings.Contains(errs, "2 of 2") || !strings.Contains(out, "LV 100") {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	page := filepath.Join(dir, "page.html")
+	if code, _, errs := run("report", "--results", dir, "--out", page); code != cli.Done {
+		t.Fatalf("code %d: %s", code, errs)
+	}
+	b, err := os.ReadFile(page)
+	if err != nil || bytes.Count(b, []byte("<svg")) < 4 || !bytes.Contains(b, []byte("unseen")) {
+		t.Errorf("%v: %d pictures", err, bytes.Count(b, []byte("<svg")))
+	}
+}
+
+// quick are settings of a second.
+func quick() paper.Settings {
+	s := paper.DefaultSettings()
+	s.Steps, s.F, s.Support = 20, 20, 5
+	return s
 }

@@ -19,7 +19,7 @@ func trajectories() *study[result] {
 		long: `trajectories draws what the model of the first seed of each set predicts, for a few trajectories of its data
 and a few that it has not seen. Results are those of single and multi, which draw the same pictures: a set
 that they have finished is not run again.`,
-		tell: (*result).tell, run: tables(true).run,
+		tell: (*result).tell, run: learnAndDraw,
 	}
 	for _, set := range sets() {
 		s.sets = append(s.sets, set.name)
@@ -59,12 +59,9 @@ func trajectoriesFile(dir string, k key) string {
 // shown is how many trajectories of the data, and how many unseen ones, are drawn.
 const shown = 3
 
-// drawTrajectories draws the channels of a few trajectories, the first seed's only.
+// drawTrajectories draws the channels of a few trajectories.
 func drawTrajectories(dir string, k key, m *paper.Model) error {
 	s := named(k.Set)
-	if k.Seed != 0 {
-		return nil
-	}
 	d, err := s.draw(uint64(k.Seed))
 	if err != nil {
 		return err
@@ -110,6 +107,9 @@ func drawTrajectories(dir string, k key, m *paper.Model) error {
 		}
 		rows = append(rows, row)
 	}
+	if d.K == 2 && !s.single() {
+		rows = append(rows, []plot.Chart{placement(s, on)})
+	}
 	svg, err := plot.Sheet(s.label, "mean and 95 % intervals; the truth is dashed", rows)
 	if err != nil {
 		return fmt.Errorf("trajectories: %w", err)
@@ -133,4 +133,19 @@ func bands(s *set, c int, times []float64, trs []score.Trajectory) plot.Chart {
 		out.Ribbons, out.Lines = append(out.Ribbons, band), append(out.Lines, mean, truth)
 	}
 	return out
+}
+
+// placement draws where a system of two states starts: of the data, and unseen.
+func placement(s *set, on *trial) plot.Chart {
+	of := func(name string, color plot.Color, starts [][]float64) plot.Line {
+		l := plot.Line{Name: name, Color: color, Dots: true}
+		for _, x := range starts {
+			l.X, l.Y = append(l.X, x[0]), append(l.Y, x[1])
+		}
+		return l
+	}
+	return plot.Chart{
+		Title: "Starts", XLabel: s.plant.States[0].Name, YLabel: s.plant.States[1].Name, XMin: 0.45, XMax: 1.55, Height: 330,
+		Lines: []plot.Line{of("of the data", plot.Hold, s.starts), of("unseen", plot.Alert, on.starts)},
+	}
 }
