@@ -154,7 +154,7 @@ func TestBaseAndGaps(t *testing.T) {
 	if last := log.Segments[1].T; last[len(last)-1] != 880e6 {
 		t.Errorf("ends at %d", last[len(last)-1])
 	}
-	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "1 gaps longer than 0.2 s begin a segment, the longest 0.36 s") {
+	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "a gap longer than 0.2 s begins a segment: 0.36 s") {
 		t.Error(told)
 	}
 }

@@ -23,19 +23,19 @@ func (j *job) summarise(s *Summary) {
 		}
 	}
 	if c.ground > 0 {
-		s.Remarks = append(s.Remarks, fmt.Sprintf("%d rows on the ground or disarmed left out", c.ground))
+		s.Remarks = append(s.Remarks, number(c.ground, "row")+" on the ground or disarmed left out")
 	}
 	if c.gaps > 0 {
-		s.Remarks = append(s.Remarks, fmt.Sprintf("%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest)))
+		s.Remarks = append(s.Remarks, gaps(c.gaps, p.gap, c.longest))
 	}
 	if c.wild > 0 {
-		s.Remarks = append(s.Remarks, fmt.Sprintf("%d messages left out whose stamps are far from all others", c.wild))
+		s.Remarks = append(s.Remarks, number(c.wild, "message")+" left out, stamped far from all others")
 	}
 	if c.sets > 0 {
-		s.Remarks = append(s.Remarks, fmt.Sprintf("the clock was set %d times, by %s at most; a segment begins at each", c.sets, seconds(c.largest)))
+		s.Remarks = append(s.Remarks, fmt.Sprintf("the clock was set %s, by %s at most; a segment begins at each", number(c.sets, "time"), seconds(c.largest)))
 	}
 	if c.late > 0 {
-		s.Remarks = append(s.Remarks, fmt.Sprintf("%d messages left out that repeat a time or come too late for it", c.late))
+		s.Remarks = append(s.Remarks, number(c.late, "message")+" left out: a repeated time, or one that comes too late")
 	}
 	s.Remarks = append(s.Remarks, p.leftOut...)
 	for _, f := range j.files {
@@ -44,6 +44,22 @@ func (j *job) summarise(s *Summary) {
 			s.Problems = append(s.Problems, fmt.Sprintf("%s: %s", f.base(), pr))
 		}
 	}
+}
+
+// gaps says what gaps longer than limit did, all times in ns.
+func gaps(n int, limit, longest int64) string {
+	if n == 1 {
+		return fmt.Sprintf("a gap longer than %s begins a segment: %s", seconds(limit), seconds(longest))
+	}
+	return fmt.Sprintf("%d gaps longer than %s begin a segment, the longest %s", n, seconds(limit), seconds(longest))
+}
+
+// number prints a count with its noun: "1 row", "2 rows".
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // told says how a signal was found.
@@ -84,7 +100,7 @@ func (f *survey) clocksTold() (out []string) {
 			text += fmt.Sprintf(", drift %.1f ppm", 1e6*c.Drift)
 		}
 		if c.Sets > 0 {
-			text += fmt.Sprintf(", set %d times", c.Sets)
+			text += ", set " + number(int(c.Sets), "time")
 		}
 		out = append(out, text)
 	}

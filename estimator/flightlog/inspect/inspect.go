@@ -63,6 +63,7 @@ type inspector struct {
 	last     int64     // time of the last sample
 	span     float64   // s, of the open segment
 	steps    steps     // of the open segment
+	back     steps     // of the open segment, those backwards
 	all      steps
 }
 
@@ -115,6 +116,7 @@ func (in *inspector) sample(rec *flightlog.Record) {
 			s.Duplicates++
 		default:
 			s.Backwards++
+			in.back.add(-step)
 		}
 	}
 	s.Samples++
@@ -163,7 +165,9 @@ func (in *inspector) close() {
 		if s.Gaps > 0 {
 			s.LongestGap = 1e-9 * float64(in.steps.max)
 		}
-		s.Duration = in.span
+		// Stamps that tremble go as far forwards as they came back; a clock that was
+		// set does not.
+		s.Duration = in.span - 1e-9*in.back.within(gapFactor*median)
 		in.rep.Segments = append(in.rep.Segments, *s)
 		in.rep.Samples += s.Samples
 		in.rep.Duration += s.Duration
@@ -171,6 +175,9 @@ func (in *inspector) close() {
 	if in.steps.n > 0 {
 		in.all.merge(&in.steps)
 		in.steps = steps{}
+	}
+	if in.back.n > 0 {
+		in.back = steps{}
 	}
 	in.span = 0
 }

@@ -51,8 +51,8 @@ type Channel struct {
 // Segment describes one segment that holds a sample or more.
 type Segment struct {
 	Name       string  `json:"name"`
-	Start      int64   `json:"start_ns"` // time of the first sample
-	Duration   float64 `json:"duration_s"`
+	Start      int64   `json:"start_ns"`   // time of the first sample
+	Duration   float64 `json:"duration_s"` // last stamp less first, s; without what a clock was set back, more than 3 median steps
 	Samples    int     `json:"samples"`
 	Rate       float64 `json:"rate_hz"`       // 1 / median step; 0 = unknown
 	Gaps       int     `json:"gaps"`          // steps longer than 3 median steps

@@ -50,6 +50,17 @@ func (s *steps) above(ns float64) int {
 	return n
 }
 
+// within returns the sum of the steps that are not clearly longer than ns, ns.
+func (s *steps) within(ns float64) (sum float64) {
+	if ns <= 0 || s.n == 0 {
+		return 0
+	}
+	for _, v := range s.sum[:min(int(binsPerFold*math.Log(max(ns, 1)))+1, bins)] {
+		sum += v
+	}
+	return sum
+}
+
 // merge adds the steps of other.
 func (s *steps) merge(other *steps) {
 	for b := range other.count {
