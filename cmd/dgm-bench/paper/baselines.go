@@ -99,7 +99,7 @@ func baselineSections(dir string, all []*sampled) ([]section, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := plot.Chart{Title: "Log likelihood against the number of samples", XLabel: "samples of the weights", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
+	number := plot.Chart{Title: "Log likelihood against the number of samples", XLabel: "samples of the weights; what is below -8 stands at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
 	for i, set := range sets() {
 		dgm := ""
 		for _, o := range bySet(ours) {
@@ -141,7 +141,7 @@ func baselineSections(dir string, all []*sampled) ([]section, error) {
 				l := plot.Line{Name: set.label + " " + method, Color: color, Dash: dash}
 				for j, n := range r.Samples {
 					if n >= 5 {
-						l.X, l.Y = append(l.X, float64(n)), append(l.Y, r.LogLik[j])
+						l.X, l.Y = append(l.X, float64(n)), append(l.Y, max(r.LogLik[j], -8))
 					}
 				}
 				if len(l.X) > 1 {

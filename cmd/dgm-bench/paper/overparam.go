@@ -208,7 +208,7 @@ func overparamSections(_ string, all []*sampled) ([]section, error) {
 		Text:  "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. NaN: a chain did not stay finite.",
 		Head:  []string{"matrices", "weights", "DGM", "coverage 95", "SGLD", "NaN", "R-hat", "SGHMC", "NaN", "R-hat"},
 	}
-	c := plot.Chart{Title: "Overparametrisation", YLabel: "log likelihood", Description: "Log likelihood of the truth by the shape of the product, for each method."}
+	c := plot.Chart{Title: "Overparametrisation", XLabel: "weights of the product", YLabel: "log likelihood", Description: "Log likelihood of the truth by the shape of the product, for each method."}
 	lines := map[string]*plot.Line{
 		"dgm": {Name: "DGM", Color: plot.Model, Marks: true}, "sgld": {Name: "SGLD", Color: plot.Alert, Marks: true}, "sghmc": {Name: "SGHMC", Color: plot.Linear, Marks: true},
 	}
@@ -255,7 +255,7 @@ func overparamSections(_ string, all []*sampled) ([]section, error) {
 			}
 			row = append(row, strconv.Itoa(len(own)-len(ll)), rHat(own))
 		}
-		c.XNames = append(c.XNames, shape)
+		c.XNames = append(c.XNames, row[1])
 		s.Rows = append(s.Rows, row)
 	}
 	for _, method := range []string{"dgm", "sgld", "sghmc"} {

@@ -86,7 +86,7 @@ func TestSmallRecipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := paper.DefaultRecipe(d)
-		r.Steps, r.F, r.Members, r.Rounds, r.Final.Steps = 200, 30, 1, 2, 200
+		r.Steps, r.F, r.Members, r.Rounds, r.Final.Steps = 200, 30, 1, 2, 500
 		m, err := paper.Learn(context.Background(), d, r, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -281,7 +281,7 @@ func parametricSections(_ string, all []*parametric) ([]section, error) {
 			if v == "known" {
 				c.XNames = append(c.XNames, set.label)
 			} else {
-				c.XNames = append(c.XNames, "+ net")
+				c.XNames = append(c.XNames, "+net")
 			}
 			refinedText, coverText := "cannot be integrated", ""
 			if len(ref) > 0 {

@@ -99,6 +99,10 @@ func drawTrajectories(dir string, k key, m *paper.Model) error {
 			}
 		}
 		left.Lines = append(left.Lines, dots)
+		if unseen == nil && c%2 == 1 { // two states side by side
+			rows[c/2] = append(rows[c/2], left)
+			continue
+		}
 		row := []plot.Chart{left}
 		if unseen != nil {
 			right := bands(s, c, on.times, unseen)
