@@ -251,7 +251,7 @@ func TestTrajectoriesStudy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := drawTrajectories(dir, k, &paper.Model{K: d.K, Smoother: f}); err != nil {
+		if err := drawTrajectories(dir, k, ofFit(f)); err != nil {
 			t.Fatal(err)
 		}
 		r := &result{key: k, scores: scores{2, 0.5, 0.9, 0.95}, RMSE: s.plant.Noise}

@@ -68,7 +68,7 @@ func learnAndDraw(ctx context.Context, dir string, k key) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, drawTrajectories(dir, k, m)
+	return r, drawTrajectories(dir, k, m.Predict)
 }
 
 // learn follows the recipe, changed by change, for one seed, and scores the model.

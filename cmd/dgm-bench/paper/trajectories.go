@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/dgm-robotics/dgm/estimator/durable"
-	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
@@ -59,8 +58,8 @@ func trajectoriesFile(dir string, k key) string {
 // shown is how many trajectories of the data, and how many unseen ones, are drawn.
 const shown = 3
 
-// drawTrajectories draws the channels of a few trajectories.
-func drawTrajectories(dir string, k key, m *paper.Model) error {
+// drawTrajectories draws the channels of a few trajectories as ask predicts them.
+func drawTrajectories(dir string, k key, ask func(mean, std, x0, times []float64)) error {
 	s := named(k.Set)
 	d, err := s.draw(uint64(k.Seed))
 	if err != nil {
@@ -82,10 +81,10 @@ func drawTrajectories(dir string, k key, m *paper.Model) error {
 		}
 		known.starts, known.truth = append(known.starts, s.starts[j]), append(known.truth, x)
 	}
-	training := known.predict(d.K, m.Predict)
+	training := known.predict(d.K, ask)
 	var unseen []score.Trajectory
 	if !s.single() {
-		unseen = on.predict(d.K, m.Predict)[:shown]
+		unseen = on.predict(d.K, ask)[:shown]
 	}
 	var rows [][]plot.Chart
 	for c := range d.K {
