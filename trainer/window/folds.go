@@ -16,9 +16,8 @@ const mostHeld = 0.4
 // whole flights where there are four or more, since another flight is another
 // battery, load and wind, which no block of the same one shows; else, and where
 // one flight outweighs the others, blocks of time of at least four horizons. Parts
-// of the same flight (Segment) count as one. Blocks go to the folds by turns, in the
-// next flight one further, so that no fold gets the same part of all flights. A fold
-// without anything on one side is left out.
+// of the same flight (Segment) count as one. A fold without anything on one side is
+// left out.
 func Folds(flights []Flight, H float64, k int) []Fold {
 	blocks := flights
 	group := wholeFlights(flights, k)
@@ -35,7 +34,9 @@ func Folds(flights []Flight, H float64, k int) []Fold {
 				}
 			}
 		}
-		group = byTurns(blocks, k)
+		for i := range blocks {
+			group = append(group, i%k)
+		}
 	}
 	var out []Fold
 	for n := range k {
@@ -73,22 +74,6 @@ func wholeFlights(flights []Flight, k int) []int {
 	}
 	if len(fold) < 4 || slices.Max(held) > mostHeld*total {
 		return nil
-	}
-	return group
-}
-
-// byTurns returns the fold of each block: those of a flight in a row, from one fold
-// further on than in the flight before.
-func byTurns(blocks []Flight, k int) []int {
-	var group []int
-	flight, block := map[int]int{}, map[int]int{} // by Segment: its number, and blocks so far
-	for i := range blocks {
-		s := blocks[i].Segment
-		if _, known := flight[s]; !known {
-			flight[s] = len(flight)
-		}
-		group = append(group, (flight[s]+block[s])%k)
-		block[s]++
 	}
 	return group
 }

@@ -78,28 +78,3 @@ func TestFoldsHoldOutBlocks(t *testing.T) {
 		}
 	}
 }
-
-// Of two blocks a flight none of two folds holds the first ones alone; one block a
-// flight goes to all folds.
-func TestFoldsTakeTurns(t *testing.T) {
-	folds := Folds(lying(8, 8, 8), 1, 2)
-	if len(folds) != 2 {
-		t.Fatalf("%d folds", len(folds))
-	}
-	for n, f := range folds {
-		early, late := 0, 0
-		for i := range f.Held {
-			if f.Held[i].InSegment(0) < 1 {
-				early++
-			} else {
-				late++
-			}
-		}
-		if early == 0 || late == 0 {
-			t.Errorf("fold %d holds %d beginnings and %d ends", n, early, late)
-		}
-	}
-	if folds := Folds(lying(4, 4, 4), 1, 4); len(folds) != 3 {
-		t.Errorf("one block a flight: %d folds", len(folds))
-	}
-}
