@@ -124,17 +124,17 @@ func (a *adjoint) forward(x0, times []float64, longest float64) (ok bool) {
 			h := (t - now) / float64(n)
 			at := 4 * len(a.h)
 			a.h = append(a.h, h)
-			var sum [4][]float64
+			var slopes [4][]float64
 			for q, c := range [4]float64{0, h / 2, h / 2, h} {
 				row := a.row(at + q)
 				copy(row, a.x)
 				if q > 0 {
-					for k, v := range sum[q-1] {
+					for k, v := range slopes[q-1] {
 						row[k] += c * v
 					}
 				}
 				a.evaluate(row)
-				sum[q] = row[a.width-K:]
+				slopes[q] = row[a.width-K:]
 			}
 			// The tape may have moved while it grew: rows are asked for again.
 			for q, w := range [4]float64{h / 6, h / 3, h / 3, h / 6} {

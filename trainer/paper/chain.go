@@ -124,7 +124,7 @@ func (b *Bayes) chain(ctx context.Context, d *Data, walk Walk, c Chains, rng *ra
 	return kept
 }
 
-// posterior is the log posterior of weights.
+// bayesPosterior is the log posterior of weights.
 type bayesPosterior struct {
 	*Bayes
 	net    mlp.Net // of theta
