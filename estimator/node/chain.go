@@ -72,8 +72,12 @@ func newCourse(of *predictors, times []float64, chain bool) (*course, error) {
 	return c, nil
 }
 
-// newPrediction returns the memory for what predict writes.
+// newPrediction returns the memory for what predict writes: within the horizon what
+// the predictor asks for.
 func (c *course) newPrediction(times []float64) *estimator.Prediction {
+	if !c.chained() {
+		return c.legs[0].p.NewPrediction()
+	}
 	n := len(times) * c.m.K
 	return &estimator.Prediction{Times: times, Mean: make([]float64, n), Std: make([]float64, n), ObsStd: make([]float64, n)}
 }

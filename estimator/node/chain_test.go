@@ -12,7 +12,7 @@ import (
 // Beyond the horizon a course is what predictions give that are made one after the
 // other by hand; within, it is one prediction.
 func TestACourseGoesOnFromItsEnd(t *testing.T) {
-	m := pendulum()
+	m := swinging()
 	times := []float64{0.4, 1, 1.3, 2.5, 2.75}
 	c, err := newCourse(&predictors{m: m}, times, true)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -23,9 +24,15 @@ func (c *clock) pass(ns int64)              { c.unix += ns; c.steady += ns }
 // sees what is sent.
 func offline(t *testing.T, cfg Config) (*Node, *clock, *nats.Conn, *listener) {
 	t.Helper()
+	return offlineWith(t, cfg, pendulum())
+}
+
+// offlineWith is offline with another model.
+func offlineWith(t *testing.T, cfg Config, m *model.Model) (*Node, *clock, *nats.Conn, *listener) {
+	t.Helper()
 	c := &clock{unix: 5e18 / 4}
 	cfg.Vehicle, cfg.Clock = "v1", c.read
-	n, err := New(cfg, pendulum())
+	n, err := New(cfg, m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/region"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -21,13 +23,30 @@ func otherPendulum(seed uint64) *model.Model {
 	return artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1}, seed)
 }
 
+// swinging is a model whose intervals grow with the predicted motion and with the
+// distance to the training data, as those of trained models do.
+func swinging() *model.Model {
+	m := pendulum()
+	knots := m.K * len(m.NoiseKnots)
+	m.Widen, m.Growth = [][]float64{slices.Repeat([]float64{1}, knots)}, []float64{0.3}
+	m.Region.Near, m.Region.Far = 0.5, 4
+	m.Motion = region.Motion{Usual: slices.Repeat([]float64{0.5}, knots), Least: 0.3, Most: 3, Power: []float64{0.7}}
+	return m
+}
+
 // flight records a flight with everything that changes predictions: plans,
 // covariances, errors that the factor learns from, late and lost states, another
 // model on the way, ticks that have no time.
 func flight(t *testing.T, rate float64) (path string) {
 	t.Helper()
+	return flightOf(t, rate, pendulum())
+}
+
+// flightOf is the flight of a model.
+func flightOf(t *testing.T, rate float64, m *model.Model) (path string) {
+	t.Helper()
 	path = filepath.Join(t.TempDir(), "out.msgpack")
-	n, c, nc, predictions := offline(t, Config{Rate: rate, AgeLimit: 60 * time.Millisecond, Record: path})
+	n, c, nc, predictions := offlineWith(t, Config{Rate: rate, AgeLimit: 60 * time.Millisecond, Record: path}, m)
 	var err error
 	if n.recorder, err = newRecorder(&n.cfg); err != nil {
 		t.Fatal(err)
@@ -89,15 +108,24 @@ func replayed(t *testing.T, path string, with ReplayConfig) (Replayed, error) {
 }
 
 func TestReplayEqualsFlight(t *testing.T) {
-	for _, rate := range []float64{0, 100} {
-		path := flight(t, rate)
-		sum, err := replayed(t, path, ReplayConfig{})
-		if err != nil {
-			t.Fatalf("rate %v: %v", rate, err)
+	for name, m := range map[string]*model.Model{"usual": pendulum(), "swinging": swinging()} {
+		for _, rate := range []float64{0, 100} {
+			path := flightOf(t, rate, m)
+			sum, err := replayed(t, path, ReplayConfig{})
+			if err != nil {
+				t.Fatalf("%s, rate %v: %v", name, rate, err)
+			}
+			if sum.Models != 2 || sum.States < 300 || sum.Predictions < 300 || sum.Lost != 0 || sum.Torn {
+				t.Errorf("%s, rate %v: replayed %+v", name, rate, sum)
+			}
 		}
-		if sum.Models != 2 || sum.States < 300 || sum.Predictions < 300 || sum.Lost != 0 || sum.Torn {
-			t.Errorf("rate %v: replayed %+v", rate, sum)
-		}
+	}
+	// The motion is in what flew: with a model that does not count it, other bits follow.
+	still := swinging()
+	still.Motion = region.Motion{}
+	_, err := replayed(t, flightOf(t, 0, swinging()), ReplayConfig{Model: still})
+	if err == nil || !strings.Contains(err.Error(), "std has other bits") {
+		t.Errorf("replayed without the motion: %v", err)
 	}
 }
 
