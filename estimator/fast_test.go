@@ -103,6 +103,7 @@ func TestFastAgreesWithPlain(t *testing.T) {
 	if testing.Short() {
 		counts = []int{17}
 	}
+	moved := 0 // intervals that the motion changes
 	for name, m := range fastModels(t) {
 		for _, u := range lanes.Units() {
 			for _, points := range counts {
@@ -135,12 +136,26 @@ func TestFastAgreesWithPlain(t *testing.T) {
 					if mean > alike || std > alike || obs > alike {
 						t.Errorf("%s on %v, %d points, %d rows: means differ by %.2g, std by %.2g, obs_std by %.2g", name, u, points, rows, mean, std, obs)
 					}
+					if len(a.Motion) != len(b.Motion) || (len(m.Motion.Power) > 0) != (len(a.Motion) == points) {
+						t.Fatalf("%s on %v: motion at %d and %d of %d points", name, u, len(a.Motion), len(b.Motion), points)
+					}
+					for i, ratio := range a.Motion {
+						if math.Abs(ratio-b.Motion[i]) > 1e-9*ratio {
+							t.Errorf("%s on %v: motion %v, %v", name, u, ratio, b.Motion[i])
+						}
+						if math.Abs(m.Motion.Factor(ratio, int(a.Readout))-1) > 0.05 {
+							moved++
+						}
+					}
 					if a.Readout != b.Readout || a.Distance != b.Distance || math.Abs(a.OOD-b.OOD) > alike*(1+a.OOD) || a.OutOfDistribution != b.OutOfDistribution {
 						t.Errorf("%s on %v: readout %v, %v, distance %v, %v, score %v, %v", name, u, a.Readout, b.Readout, a.Distance, b.Distance, a.OOD, b.OOD)
 					}
 				}
 			}
 		}
+	}
+	if moved < 100 {
+		t.Errorf("the motion changes %d intervals only: too few to see whether both count it alike", moved)
 	}
 }
 
