@@ -44,6 +44,14 @@ func groups(net *mlp.Net) (of []int, n int) {
 	return of, n
 }
 
+// Bounds of the precision of a prior: of groups of the net, which are held back
+// rather than driven out, for they may be asked for when others have settled, and of
+// the terms of a polynomial, which are left out beyond theirs.
+const (
+	mostOfNet  = 1e3
+	mostOfTerm = 1e4
+)
+
 // evidence updates the precision of the prior and the noise as MacKay (1992) does:
 //
 //	γ_g = P_g − α_g tr(H⁻¹)_g      α_g ← γ_g / ‖θ_g‖²      σ_k² ← Σ e_k² / (N_k − γ_k)
@@ -73,11 +81,13 @@ func (n *newton) evidence() (ok bool) {
 		if g < n.known() {
 			continue // what was known before is not learned from the data
 		}
-		// A group that says nothing is held back, not driven out: it may be asked for
-		// when others have settled.
-		want := math.Max(v, 0.02*size[g]) / math.Max(norm[g], 1e-12)
-		n.Alpha[g] = math.Min(math.Max(want, n.Alpha[g]/3), n.Alpha[g]*3)
-		n.Alpha[g] = math.Min(n.Alpha[g], 1e3)
+		least, faster, most := 0.02*size[g], 3.0, mostOfNet
+		if g >= len(n.Alpha)-n.Poly.params() {
+			least, faster, most = 1e-3, 10, 2*mostOfTerm
+		}
+		want := math.Max(v, least) / math.Max(norm[g], 1e-12)
+		n.Alpha[g] = math.Min(math.Max(want, n.Alpha[g]/3), n.Alpha[g]*faster)
+		n.Alpha[g] = math.Min(n.Alpha[g], most)
 	}
 	R := len(n.e)
 	U := make([]float64, R*P)
@@ -96,6 +106,29 @@ func (n *newton) evidence() (ok bool) {
 			n.Sigma[k] *= math.Sqrt(ratio)
 		}
 	}
+	return true
+}
+
+// prune leaves out terms of the polynomial that say nothing, and tells whether
+// there were any. All memory of sizes before is of no use then.
+func (f *Flow) prune() bool {
+	terms := f.Poly.params()
+	if terms == 0 {
+		return false
+	}
+	net, first := len(f.Theta)-terms, len(f.Alpha)-terms
+	kept := &polynomial{}
+	alpha := append([]float64(nil), f.Alpha[:first]...)
+	for i, t := range f.Poly.terms {
+		if a := f.Alpha[first+i]; a <= mostOfTerm {
+			kept.terms, kept.w, alpha = append(kept.terms, t), append(kept.w, f.Theta[net+i]), append(alpha, a)
+		}
+	}
+	if len(kept.w) == terms {
+		return false
+	}
+	f.Poly, f.Alpha = kept, alpha
+	f.bind()
 	return true
 }
 

@@ -14,19 +14,42 @@ import (
 // the Laplace approximation of its posterior.
 type Flow struct {
 	Inputs   *feature.Inputs
-	Known    *Known    // (optional) a field that Net is added to; its parameters come first in Theta
-	Net      mlp.Net   // K → K; without layers beside a known field that nothing is added to
-	Theta    []float64 // P, of which Net is a view
-	Alpha    []float64 // precision of the prior, a group of parameters
-	Sigma    []float64 // K, noise, standardised
-	Free     float64   // effective number of parameters
-	Cost     float64   // ½ Σ e²/σ² + ½ Σ α θ²
-	Evidence float64   // −log evidence, up to a constant
-	Inv      []float64 // P×P, inverse factor L⁻¹ of the posterior's precision
+	Known    *Known      // (optional) a field that Net is added to; its parameters come first in Theta
+	Net      mlp.Net     // K → K; without layers beside a known field that nothing is added to
+	Poly     *polynomial // (optional) added to Net; its weights come last in Theta
+	Theta    []float64   // P, of which Net and Poly are views
+	Alpha    []float64   // precision of the prior, a group of parameters
+	Sigma    []float64   // K, noise, standardised
+	Free     float64     // effective number of parameters
+	Cost     float64     // ½ Σ e²/σ² + ½ Σ α θ²
+	Evidence float64     // −log evidence, up to a constant
+	Inv      []float64   // P×P, inverse factor L⁻¹ of the posterior's precision
 }
 
 // NewFlow takes the mean of the fit's dynamics.
-func (f *Fit) NewFlow() *Flow {
+func (f *Fit) NewFlow() *Flow { return f.flow(f.mean(), nil) }
+
+// NewPolynomialFlow takes the mean of the fit's dynamics too, but a polynomial takes
+// over what it can say of it along the data, and a net of one hidden layer, the first
+// of the dynamics', says the rest.
+func (f *Fit) NewPolynomialFlow(d *Data) *Flow { return f.flow(f.share(d)) }
+
+// flow returns the flow of a net and, unless it is nil, a polynomial.
+func (f *Fit) flow(net mlp.Net, poly *polynomial) *Flow {
+	fl := &Flow{Inputs: f.Inputs, Net: net, Poly: poly}
+	fl.bind()
+	_, n := fl.groups()
+	for range n {
+		fl.Alpha = append(fl.Alpha, math.Max(f.Settings.Decay, 1e-3))
+	}
+	for k := range f.Params.Map.K {
+		fl.Sigma = append(fl.Sigma, math.Exp(f.Params.LogSigma[k*noiseKnots]))
+	}
+	return fl
+}
+
+// mean returns a copy of the dynamics without their standard deviations.
+func (f *Fit) mean() mlp.Net {
 	K := f.Params.Map.K
 	src := &f.Params.Dynamics
 	widths := []int{K}
@@ -36,33 +59,75 @@ func (f *Fit) NewFlow() *Flow {
 		acts = append(acts, src.Layers[i].Act)
 	}
 	widths[len(widths)-1] = K
-	fl := &Flow{Inputs: f.Inputs, Net: mlp.New(widths, acts)}
+	net := mlp.New(widths, acts)
 	for i := range src.Layers {
-		a, b := &src.Layers[i], &fl.Net.Layers[i]
+		a, b := &src.Layers[i], &net.Layers[i]
 		for r := range a.In {
 			copy(b.W[r*b.Out:(r+1)*b.Out], a.W[r*a.Out:])
 		}
 		copy(b.B, a.B)
 	}
-	fl.Theta = make([]float64, fl.Net.Params())
-	fl.Net.Bind(fl.Theta)
-	_, n := groups(&fl.Net)
-	for range n {
-		fl.Alpha = append(fl.Alpha, math.Max(f.Settings.Decay, 1e-3))
+	return net
+}
+
+// share splits what the dynamics say at the smoothed states: a polynomial first, the
+// first layer with new weights after that.
+func (f *Fit) share(d *Data) (net mlp.Net, poly *polynomial) {
+	const ridge = 0.1
+	K := d.K
+	var z []float64
+	for j := range d.Trajectories {
+		tr := &d.Trajectories[j]
+		mean := make([]float64, len(tr.T)*K)
+		f.Predict(mean, make([]float64, len(mean)), tr.X0, tr.T)
+		for i, v := range mean {
+			z = append(z, (v-f.Inputs.Lift.Mean[i%K])/f.Inputs.Lift.Std[i%K])
+		}
 	}
-	for k := range K {
-		fl.Sigma = append(fl.Sigma, math.Exp(f.Params.LogSigma[k*noiseKnots]))
+	n := len(z) / K
+	whole := f.mean()
+	tape := mlp.NewTape(&whole, n, false)
+	whole.Forward(tape, n, z, nil)
+	y := append([]float64(nil), tape.Out()[:n*K]...)
+	poly = newPolynomial(K)
+	poly.fit(y, z, n, K, ridge)
+	first := &whole.Layers[0]
+	H := first.Out
+	x := make([]float64, n*(H+1))
+	for i := range n {
+		copy(x[i*(H+1):], tape.Y[0][i*H:(i+1)*H])
+		x[i*(H+1)+H] = 1
 	}
-	return fl
+	w := leastSquares(x, y, n, H+1, K, ridge)
+	net = mlp.New([]int{K, H, K}, []mlp.Activation{first.Act, mlp.Linear})
+	copy(net.Layers[0].W, first.W)
+	copy(net.Layers[0].B, first.B)
+	copy(net.Layers[1].W, w)
+	copy(net.Layers[1].B, w[H*K:])
+	return net, poly
+}
+
+// bind moves the parameters of net and polynomial into Theta, behind those of a known
+// field.
+func (f *Flow) bind() {
+	theta := make([]float64, f.known()+f.Net.Params()+f.Poly.params())
+	copy(theta, f.Theta[:min(f.known(), len(f.Theta))])
+	rest := f.Net.Bind(theta[f.known():])
+	if f.Poly != nil {
+		copy(rest, f.Poly.w)
+		f.Poly.w = rest
+	}
+	f.Theta = theta
 }
 
 // Copy returns a flow of its own memory.
 func (f *Flow) Copy() *Flow {
 	c := *f
 	c.Net.Layers = append([]mlp.Layer(nil), f.Net.Layers...)
-	c.Theta = make([]float64, len(f.Theta))
-	copy(c.Theta, f.Theta)
-	c.Net.Bind(c.Theta[f.known():])
+	if f.Poly != nil {
+		c.Poly = &polynomial{terms: f.Poly.terms, w: f.Poly.w}
+	}
+	c.bind()
 	c.Alpha = append([]float64(nil), f.Alpha...)
 	c.Sigma = append([]float64(nil), f.Sigma...)
 	c.Inv = nil

@@ -53,25 +53,31 @@ func (f *Flow) known() int {
 // Dim returns K, the number of states.
 func (f *Flow) Dim() int { return len(f.Inputs.Lift.Std) }
 
-// groups returns the group of every parameter, as of a net.
+// groups returns the group of every parameter: of a known field and of a polynomial
+// each is one for itself.
 func (f *Flow) groups() (of []int, n int) {
-	q := f.known()
-	for i := range q {
-		of = append(of, i)
+	for n = range f.known() {
+		of = append(of, n)
 	}
-	if len(f.Net.Layers) == 0 {
-		return of, q
+	n = len(of)
+	if len(f.Net.Layers) > 0 {
+		net, more := groups(&f.Net)
+		for _, g := range net {
+			of = append(of, n+g)
+		}
+		n += more
 	}
-	net, n := groups(&f.Net)
-	for _, g := range net {
-		of = append(of, q+g)
+	for range f.Poly.params() {
+		of = append(of, n)
+		n++
 	}
-	return of, q + n
+	return of, n
 }
 
 // tangent returns an integrator of the flow.
 func (f *Flow) tangent(sensitivity bool) *tangent {
 	t := newTangentOf(&f.Net, f.Dim(), len(f.Theta), sensitivity)
+	t.poly = f.Poly
 	if f.Known != nil {
 		v := func(n int) []float64 { return make([]float64, n) }
 		K, Q := t.K, len(f.Known.Guess)
@@ -134,11 +140,14 @@ func (n *knownPart) add(t *tangent) {
 
 // flow returns what is refined of a member: its dynamics or, where it is given, the
 // known field with the parameters that follow the member's smoother best.
-func (r *Recipe) flow(f *Fit, d *Data, seed uint64) *Flow {
-	if r.Known == nil {
-		return f.NewFlow()
+func (r *Recipe) flow(f *Fit, d *Data, polynomial bool, seed uint64) *Flow {
+	switch {
+	case r.Known != nil:
+		return f.newKnown(r.Known, r.Residual, d, seed)
+	case polynomial && !r.Plain:
+		return f.NewPolynomialFlow(d)
 	}
-	return f.newKnown(r.Known, r.Residual, d, seed)
+	return f.NewFlow()
 }
 
 // newKnown returns a flow of a known field, with a net of the given hidden layers

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // turning is a rotation with a period of 2π: x' = v, v' = −x, from several starts,
@@ -37,8 +36,8 @@ func small() Recipe {
 	r := DefaultRecipe(turning(2, 3, 0))
 	r.Core, r.Dynamics, r.F, r.Steps, r.Support = []int{8, 4}, []int{8}, 20, 150, 4
 	r.Members, r.Rounds = 2, 2
-	r.Final.Core, r.Final.F, r.Final.Steps = []int{10, 5}, 40, 150
-	r.Virtual = Virtual{Starts: 10, Times: 12}
+	r.Final.Core, r.Final.F, r.Final.Steps, r.Final.Batch = []int{20, 20}, 40, 1500, 250
+	r.Final.Starts, r.Final.SpreadStarts = 300, 50
 	return r
 }
 
@@ -128,7 +127,7 @@ func TestRecipeLearnsARotation(t *testing.T) {
 func TestSmootherRepeatsItsFlows(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	r := small()
-	r.Members, r.Final.Steps, r.Virtual.Starts = 1, 400, 20
+	r.Members = 1
 	m, err := Learn(context.Background(), d, r, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -176,41 +175,5 @@ func TestEndOfContextEndsTraining(t *testing.T) {
 	stop()
 	if _, err := Learn(ctx, turning(2, 4, 0.1), small(), 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestCovarianceFactor(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	const F, P = 7, 11
-	x, q := make([]float64, 2*F*F), make([]float64, F*P)
-	for i := range x {
-		x[i] = rng.NormFloat64()
-	}
-	for i := range q {
-		q[i] = rng.NormFloat64()
-	}
-	var w matmul.Work
-	A := make([]float64, F*F)
-	w.Mul(general(F, F, A), 1, true, general(2*F, F, x), false, general(2*F, F, x), 0)
-	a := append([]float64(nil), A...)
-	m := covarianceFactor(&w, append([]float64(nil), A...), q, F, P)
-	if m == nil {
-		t.Fatal("no factor")
-	}
-	// A MᵀM A = q qᵀ + A
-	cov, left, both, want := make([]float64, F*F), make([]float64, F*F), make([]float64, F*F), append([]float64(nil), a...)
-	w.Mul(general(F, F, cov), 1, true, general(F, F, m), false, general(F, F, m), 0)
-	w.Mul(general(F, F, left), 1, false, general(F, F, a), false, general(F, F, cov), 0)
-	w.Mul(general(F, F, both), 1, false, general(F, F, left), false, general(F, F, a), 0)
-	w.Mul(general(F, F, want), 1, false, general(F, P, q), true, general(F, P, q), 1)
-	for i := range F {
-		for j := range F {
-			if math.Abs(both[i*F+j]-want[i*F+j]) > 1e-9 {
-				t.Fatalf("element %d,%d: %v, want %v", i, j, both[i*F+j], want[i*F+j])
-			}
-			if j > i && m[i*F+j] != 0 {
-				t.Fatalf("element %d,%d above the diagonal is %v", i, j, m[i*F+j])
-			}
-		}
 	}
 }

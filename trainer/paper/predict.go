@@ -10,9 +10,7 @@ import (
 // posteriors are the conditioned posteriors of all channels of a fit with random
 // features.
 type posteriors struct {
-	sums    []*posterior.Sum
-	factors [][]float64 // (optional) F×F lower, a channel: the variance is ‖M φ‖² instead
-	misfit  []float64   // (optional) K, added to the variance, raw units squared
+	sums []*posterior.Sum
 }
 
 // rowsAtOnce is how many rows are conditioned or predicted at a time.
@@ -81,17 +79,11 @@ func (f *Fit) Predict(mean, variance, x0, times []float64) {
 	for k := range K {
 		m.Random(phi, eval, k)
 		f.post.sums[k].At(phi.Phi, n, mk, vk)
-		if f.post.factors != nil {
-			factorVariance(vk, f.post.factors[k], phi.Phi, n)
-		}
 		s := in.Lift.Std[k]
 		for i := range n {
 			mu, _ := m.Mu(eval, i, k)
 			mean[i*K+k] = in.Lift.Mean[k] + s*(mu+mk[i])
 			variance[i*K+k] = s * s * vk[i]
-			if f.post.misfit != nil {
-				variance[i*K+k] += f.post.misfit[k]
-			}
 		}
 	}
 }

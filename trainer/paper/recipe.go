@@ -2,10 +2,13 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
@@ -13,33 +16,36 @@ import (
 type Recipe struct {
 	Settings
 	Members int      // fits, each refined
-	Rounds  int      // of the refinement, with an update of prior and noise after each
-	Final   Settings // of the smoother that predicts
-	Virtual Virtual  // what it learns from
+	Rounds  int      // of the refinement, at most, with an update of prior and noise after each
+	Refits  int      // flows refined on data drawn from the others
+	Final   Teaching // of the smoother that predicts
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics
 	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
+	Plain    bool   // (optional) no polynomial beside the members' dynamics
 }
 
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
 // derivatives are matched at the observations of one trajectory and at equal steps
-// along each of many, and that one trajectory has no starts beside its own.
+// along each of many, and that one trajectory has one start only.
 func DefaultRecipe(d *Data) Recipe {
-	r := Recipe{Settings: DefaultSettings(), Members: 4, Rounds: 4, Final: DefaultSettings(), Virtual: Virtual{Starts: 200, Times: 20}}
+	r := Recipe{Settings: DefaultSettings(), Members: 4, Rounds: 12, Refits: 4, Final: Teaching{
+		Core: []int{40, 40, 20}, Act: mlp.Tanh, D: 3, F: 100,
+		Regression: Regression{Steps: 3000, Batch: 500, Rate: 0.005, Last: 1e-5},
+		Rounds:     20, Starts: 3000, Times: 20, SpreadStarts: 300, SpreadTimes: 20,
+	}}
 	r.F, r.Steps = 50, 500
-	r.Final.Steps, r.Final.Lambda, r.Final.Decay, r.Final.Sigma, r.Final.Anchor = 400, 0, 0.01, 0.05, 0
 	if len(d.Trajectories) > 1 {
 		r.Support = 8
 	} else {
-		r.Virtual.Times = 150
+		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 1, 4000, 1, 1000
 	}
 	return r
 }
 
 // String tells the settings on one line.
 func (r Recipe) String() string {
-	return fmt.Sprintf("%d members: %s; refined in %d rounds; smoother: %s, on %d starts beside those of the data, %d times each",
-		r.Members, r.Settings, r.Rounds, r.Final, r.Virtual.Starts, r.Virtual.Times)
+	return fmt.Sprintf("%d members: %s; refined in %d rounds; smoother: %s", r.Members, r.Settings, r.Rounds, r.Final)
 }
 
 // String tells the settings on one line.
@@ -51,11 +57,12 @@ func (s Settings) String() string {
 // Model is a smoother that was taught by an ensemble of refined dynamics.
 type Model struct {
 	K        int
-	Members  []*Fit  // as gradient matching left them
-	Flows    []*Flow // their dynamics, refined; those that were dropped are not here
-	Smoother *Fit    // predicts
-	Rerun    int     // fits that had collapsed and were run again
-	Dropped  int     // flows that could not be integrated or explain the data worse
+	Members  []*Fit    // as gradient matching left them
+	Flows    []*Flow   // their dynamics, refined; those that were dropped are not here
+	Temper   float64   // by which the flows' variances are multiplied, found by refits
+	Smoother *Smoother // predicts
+	Rerun    int       // fits that had collapsed and were run again
+	Dropped  int       // flows that could not be integrated or explain the data worse
 	Took     Took
 }
 
@@ -68,7 +75,7 @@ const dropped = 0.03
 
 // Learn follows the recipe. seed decides everything random.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
-	m := &Model{K: d.K}
+	m := &Model{K: d.K, Temper: 1}
 	same := make([]*Data, r.Members)
 	for i := range same {
 		same[i] = d
@@ -80,30 +87,50 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	}
 	m.Took.Members = time.Since(began).Seconds()
 	began = time.Now()
-	if err := m.refine(ctx, d, r, seed*1000+800); err != nil {
+	say := m.say
+	switch err := m.refine(ctx, d, r, seed*1000+800); {
+	case errors.Is(err, errFlow) && r.Known == nil:
+		say = m.together()
+	case err != nil:
 		return nil, err
+	default:
+		if err := m.widen(ctx, d, r, seed*1000+850); err != nil {
+			return nil, err
+		}
 	}
 	m.Took.Flows = time.Since(began).Seconds()
 	began = time.Now()
-	if m.Smoother, err = distil(ctx, m.Flows, d, r.Final, r.Virtual, seed*1000+900); err != nil {
+	if m.Smoother, err = teach(ctx, say, m.Members[0].Inputs, d, r.Final, seed*1000+900); err != nil {
 		return nil, err
 	}
 	m.Took.Smoother = time.Since(began).Seconds()
 	return m, nil
 }
 
-// refine shoots with the dynamics of every member and keeps those that explain the
-// data.
+// refine shoots with the dynamics of every member and keeps the flows that explain
+// the data. Of four one has no polynomial: the evidence decides between fields with
+// and without.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := make([]*Flow, len(m.Members))
 	cores.Each(len(flows), func(i int) {
-		if f := r.flow(m.Members[i], d, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
+		if f := r.flow(m.Members[i], d, i%4 != 3, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
 			flows[i] = f
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	m.Flows = explain(flows, dropped*float64(d.Rows()*d.K))
+	m.Dropped = len(flows) - len(m.Flows)
+	if len(m.Flows) == 0 {
+		return errFlow
+	}
+	return nil
+}
+
+// explain returns the flows of which the evidence is worse than the best by at most
+// so many nats. Flows may be nil.
+func explain(flows []*Flow, nats float64) (out []*Flow) {
 	best := math.Inf(1)
 	for _, f := range flows {
 		if f != nil {
@@ -111,16 +138,11 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 		}
 	}
 	for _, f := range flows {
-		if f == nil || !(f.Evidence <= best+dropped*float64(d.Rows()*d.K)) {
-			m.Dropped++
-			continue
+		if f != nil && f.Evidence <= best+nats {
+			out = append(out, f)
 		}
-		m.Flows = append(m.Flows, f)
 	}
-	if len(m.Flows) == 0 {
-		return errFlow
-	}
-	return nil
+	return out
 }
 
 // Predict writes mean and standard deviation of the state at times after the
@@ -136,24 +158,79 @@ func (m *Model) Predict(mean, std, x0, times []float64) {
 // as Predict does: what the smoother was taught. ok is false where one cannot be
 // integrated.
 func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
+	if len(m.Flows) == 0 || !m.say(mean, std, x0, times) {
+		return false
+	}
+	for i, v := range std {
+		std[i] = math.Sqrt(v)
+	}
+	return true
+}
+
+// say is the flows' teacher: the mean of their solutions, and the mean of their
+// variances with how far they are from each other.
+func (m *Model) say(mean, variance, x0, times []float64) (ok bool) {
 	n, E := len(mean), float64(len(m.Flows))
-	one, v, squares := make([]float64, n), make([]float64, n), make([]float64, n)
+	one, squares := make([]float64, n), make([]float64, n)
+	var v []float64
+	if variance != nil {
+		v = make([]float64, n)
+	}
 	clear(mean)
-	clear(std)
+	clear(variance)
 	for _, f := range m.Flows {
-		if !f.Predict(one, v, x0, times) {
+		if variance == nil {
+			ok = f.solve(one, x0, times)
+		} else {
+			ok = f.Predict(one, v, x0, times)
+		}
+		if !ok {
 			return false
 		}
 		for i, a := range one {
 			mean[i] += a / E
 			squares[i] += a * a / E
-			std[i] += v[i] / E
+		}
+		for i, a := range v {
+			variance[i] += a / E
 		}
 	}
-	for i, v := range std {
-		std[i] = math.Sqrt(v + math.Max(0, squares[i]-mean[i]*mean[i]))
+	for i := range variance {
+		variance[i] += math.Max(0, squares[i]-mean[i]*mean[i])
+	}
+	for i := range variance {
+		variance[i] *= m.Temper
 	}
 	return true
+}
+
+// together is the members' teacher, where no flow can be integrated: the mean of
+// their smoothers, and the mean of their variances with how far they are from each
+// other.
+func (m *Model) together() teacher {
+	var one sync.Mutex
+	return func(mean, variance, x0, times []float64) bool {
+		one.Lock()
+		defer one.Unlock()
+		n, E := len(mean), float64(len(m.Members))
+		a, v, squares := make([]float64, n), make([]float64, n), make([]float64, n)
+		clear(mean)
+		clear(variance)
+		for _, f := range m.Members {
+			f.Predict(a, v, x0, times)
+			for i, x := range a {
+				mean[i] += x / E
+				squares[i] += x * x / E
+			}
+			for i := range variance {
+				variance[i] += v[i] / E
+			}
+		}
+		for i := range variance {
+			variance[i] += math.Max(0, squares[i]-mean[i]*mean[i])
+		}
+		return true
+	}
 }
 
 // A fit has collapsed where its objective is worse than the best by more than

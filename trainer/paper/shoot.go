@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"math"
 )
 
 // beginnings are the shares of the time that are shot through first, one after the
@@ -10,29 +11,33 @@ import (
 var beginnings = []float64{0.15, 0.25, 0.35, 0.5, 0.7, 0.85}
 
 // Shoot refines the flow so that its solutions from the exact starts pass through
-// the data: ok is false where it
-// cannot be integrated.
+// the data: ok is false where it cannot be integrated.
 func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	n := newNewton(f, d)
-	seen := 0
+	seen, from := 0, 0.0
 	for _, share := range beginnings {
 		n.until = share * d.End()
 		now := n.values()
-		if now < len(f.Theta)/2 || now == seen {
+		if now < min(f.Net.Params()/2, len(f.Theta)/4) || now == seen {
 			continue // too few: the prior alone would move most of the parameters
 		}
 		seen = now
-		if !n.iterate(ctx, 12) || !n.evidence() {
+		if !n.reach(ctx, from, share*d.End(), halvings) {
 			return false
 		}
+		from = share * d.End()
 	}
-	n.until = d.End()
-	for range rounds {
-		before := append([]float64(nil), f.Sigma...)
-		if !n.iterate(ctx, 15) || !n.evidence() {
+	for round := range rounds {
+		sigma, free := append([]float64(nil), f.Sigma...), f.Free
+		if !n.reach(ctx, from, d.End(), halvings) {
 			return false
 		}
-		if still(before, f.Sigma) {
+		from = d.End()
+		if f.prune() {
+			n = n.again()
+			continue
+		}
+		if round > 0 && still(sigma, f.Sigma) && math.Abs(f.Free-free) < 0.02*f.Free {
 			break
 		}
 	}
@@ -46,6 +51,31 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	f.Inv = n.inv
 	f.misfit(n)
 	return true
+}
+
+// halvings is how often the way from one beginning to the next is halved where the
+// flow that fits the one cannot be integrated through the next.
+const halvings = 4
+
+// reach fits the flow, and the priors and the noise to it, to what was observed until
+// a time, having done so for an earlier one.
+func (n *newton) reach(ctx context.Context, from, to float64, halvings int) (ok bool) {
+	n.until = to
+	if n.iterate(ctx, 12) {
+		return n.evidence()
+	}
+	if halvings == 0 || from == to {
+		return false
+	}
+	between := (from + to) / 2
+	return n.reach(ctx, from, between, halvings-1) && n.reach(ctx, between, to, halvings-1)
+}
+
+// again returns the method for a flow that has lost parameters.
+func (n *newton) again() *newton {
+	m := newNewton(n.Flow, n.d)
+	m.until, m.mu = n.until, n.mu
+	return m
 }
 
 // values returns the number of observed values after the start and not later than

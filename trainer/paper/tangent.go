@@ -16,7 +16,8 @@ import (
 // States and time are standardised.
 type tangent struct {
 	net          *mlp.Net
-	known        *knownPart // (optional)
+	known        *knownPart  // (optional)
+	poly         *polynomial // (optional)
 	K, P         int
 	z            []float64 // K
 	S            []float64 // K×P
@@ -34,7 +35,7 @@ func newTangent(net *mlp.Net, sensitivity bool) *tangent {
 }
 
 // newTangentOf takes the memory for K states and P parameters, of which the net's are
-// the last; without layers it is not there.
+// the last but for those of a polynomial; without layers it is not there.
 func newTangentOf(net *mlp.Net, K, P int, sensitivity bool) *tangent {
 	t := &tangent{net: net, K: K, P: P, sensitivity: sensitivity, maxMagnitude: 1e4}
 	v := func(n int) []float64 { return make([]float64, n) }
@@ -67,6 +68,9 @@ func (t *tangent) slope() {
 	}
 	if t.known != nil {
 		t.known.add(t)
+	}
+	if t.poly != nil {
+		t.poly.add(t)
 	}
 	if !t.sensitivity {
 		return
@@ -117,7 +121,7 @@ func (t *tangent) netSlope() {
 	for k := range K {
 		g[k*K+k] = 1
 	}
-	end := P
+	end := P - t.poly.params()
 	for i := len(t.net.Layers) - 1; i >= 0; i-- {
 		l := &t.net.Layers[i]
 		in := t.zs

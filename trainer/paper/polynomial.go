@@ -1,0 +1,87 @@
+package paper
+
+import "github.com/dgm-robotics/dgm/trainer/matmul"
+
+// polynomial is a part of a field: states and products of two states, each with a
+// weight for one output. It is what a net of sigmoids says worst and mechanics says
+// most: rates of rigid bodies, drag, reactions are of this form.
+type polynomial struct {
+	terms []term
+	w     []float64 // a weight for each term
+}
+
+// term is z[i]·z[j] in output k; j < 0: z[i] alone.
+type term struct{ i, j, k int }
+
+// newPolynomial returns all terms of degree one and two of K states, for every
+// output, with weights of zero.
+func newPolynomial(K int) *polynomial {
+	p := &polynomial{}
+	for i := range K {
+		for j := -1; j < K; j++ {
+			if j >= 0 && j < i {
+				continue
+			}
+			for k := range K {
+				p.terms = append(p.terms, term{i, j, k})
+			}
+		}
+	}
+	p.w = make([]float64, len(p.terms))
+	return p
+}
+
+// params returns the number of weights: none of nil.
+func (p *polynomial) params() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.w)
+}
+
+// value returns the term's product at z.
+func (t term) value(z []float64) float64 {
+	if t.j < 0 {
+		return z[t.i]
+	}
+	return z[t.i] * z[t.j]
+}
+
+// add adds the polynomial at zs to f, and with sensitivity its derivatives to fz and
+// the last columns of F.
+func (p *polynomial) add(t *tangent) {
+	K, first := t.K, t.P-len(p.w)
+	for n, m := range p.terms {
+		t.f[m.k] += p.w[n] * m.value(t.zs)
+	}
+	if !t.sensitivity {
+		return
+	}
+	for k := range K {
+		clear(t.F[k*t.P+first : (k+1)*t.P])
+	}
+	for n, m := range p.terms {
+		t.F[m.k*t.P+first+n] = m.value(t.zs)
+		if m.j < 0 {
+			t.fz[m.k*K+m.i] += p.w[n]
+			continue
+		}
+		t.fz[m.k*K+m.i] += p.w[n] * t.zs[m.j]
+		t.fz[m.k*K+m.j] += p.w[n] * t.zs[m.i]
+	}
+}
+
+// fit sets the weights by ridge regression of y (n×K) on the terms at z (n×K), and
+// takes from y what they say. All outputs must have the terms of newPolynomial.
+func (p *polynomial) fit(y, z []float64, n, K int, ridge float64) {
+	Q := len(p.terms) / K
+	x := make([]float64, n*Q)
+	for i := range n {
+		for q := range Q {
+			x[i*Q+q] = p.terms[q*K].value(z[i*K : (i+1)*K])
+		}
+	}
+	copy(p.w, leastSquares(x, y, n, Q, K, ridge))
+	var work matmul.Work
+	work.Mul(general(n, K, y), -1, false, general(n, Q, x), false, general(Q, K, p.w), 1)
+}

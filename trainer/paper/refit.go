@@ -1,0 +1,113 @@
+package paper
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/trainer/cores"
+)
+
+// A refit has lost its way where its evidence is worse than the best by more than
+// this, in nats for each number observed: other data have other evidence, but not by
+// so much.
+const lost = 0.3
+
+// mostTemper is the most by which variances are multiplied.
+const mostTemper = 4
+
+// widen sets the factor of the flows' variances by the parametric bootstrap: flows
+// are refined on data drawn from what the flows say, with the noise that they found,
+// and their mean squared distance from where they come from, relative to the mean
+// variance there, is the factor, if it is more than 1. The posterior takes as given which terms
+// there are, the priors and the noise; refits do not.
+func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+	if r.Known != nil || r.Refits == 0 {
+		return nil // of a known field the posterior is the whole of it
+	}
+	best := slices.MinFunc(m.Flows, func(a, b *Flow) int {
+		if a.Evidence < b.Evidence {
+			return -1
+		}
+		return 1
+	})
+	flows := make([]*Flow, r.Refits)
+	failed := make([]bool, r.Refits)
+	cores.Each(r.Refits, func(i int) {
+		drawn, ok := m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i))))
+		if !ok {
+			failed[i] = true
+			return
+		}
+		if f := r.flow(m.Members[i%len(m.Members)], d, best.Poly != nil, seed); f.Shoot(ctx, drawn, r.Rounds) {
+			flows[i] = f
+		}
+	})
+	if slices.Contains(failed, true) {
+		return errFlow
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	sum, n := 0.0, 0.0
+	for _, f := range explain(flows, lost*float64(d.Rows()*d.K)) {
+		if ratio, ok := m.distance(f, d); ok {
+			sum += ratio
+			n++
+		}
+	}
+	if n > 0 {
+		m.Temper = math.Min(math.Max(1, sum/n), mostTemper)
+	}
+	return nil
+}
+
+// drawn returns data as the flows would have them, with the noise of one of them;
+// what was not measured is not there.
+func (m *Model) drawn(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool) {
+	out = &Data{K: d.K}
+	for _, tr := range d.Trajectories {
+		y := make([]float64, len(tr.Y))
+		if !m.say(y, nil, tr.X0, tr.T) {
+			return nil, false
+		}
+		for j, v := range tr.Y {
+			k := j % d.K
+			y[j] += noise.Sigma[k] * noise.Inputs.Lift.Std[k] * rng.NormFloat64()
+			if math.IsNaN(v) {
+				y[j] = v
+			}
+		}
+		out.Trajectories = append(out.Trajectories, Trajectory{X0: tr.X0, T: tr.T, Y: y})
+	}
+	return out, true
+}
+
+// distance returns the mean over channels of the mean squared distance of a flow from
+// the mean of the model's flows over their mean variance, at observations of some
+// trajectories. A mean of ratios would be ruled by the points of which the flows are
+// surest.
+func (m *Model) distance(f *Flow, d *Data) (ratio float64, ok bool) {
+	const trajectories = 20
+	squares, variances := make([]float64, d.K), make([]float64, d.K)
+	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + trajectories - 1) / trajectories {
+		tr := &d.Trajectories[j]
+		size := len(tr.T) * d.K
+		mean, variance, one := make([]float64, size), make([]float64, size), make([]float64, size)
+		if !m.say(mean, variance, tr.X0, tr.T) || !f.solve(one, tr.X0, tr.T) {
+			return 0, false
+		}
+		for i, v := range variance {
+			squares[i%d.K] += (one[i] - mean[i]) * (one[i] - mean[i])
+			variances[i%d.K] += v
+		}
+	}
+	for k, v := range variances {
+		if !(v > 0) {
+			return 0, false
+		}
+		ratio += squares[k] / v / float64(d.K)
+	}
+	return ratio, true
+}

@@ -1,0 +1,132 @@
+package paper
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/trainer/matmul"
+)
+
+// spread finds the covariance C of a channel's weights such that N(0, φᵀCφ) is
+// likely for errors of which the mean squares at n rows of features Φ (n×F) are
+// known: those that the teachers expect of themselves plus those of the smoother.
+//
+// It begins with C = c cᵀ, c by least squares such that φ·c is the errors' root mean
+// square, relative to it, and goes on by expectation maximisation: with weights of
+// their own for every row, drawn from N(0, C),
+//
+//	s = φᵀCφ      C ← C + C [1/n Σ φφᵀ (e² − s)/s²] C
+type spread struct {
+	n, F   int
+	phi    []float64 // n×F
+	square []float64 // n, mean square errors
+	C      []float64 // F×F
+	s      []float64 // n
+	pc, q  []float64 // n×F
+	step   []float64 // F×F
+	work   matmul.Work
+}
+
+// newSpread begins. It keeps phi and square.
+func newSpread(phi, square []float64) *spread {
+	const ridge, free = 1e-7, 0.03 // shares: of the features' mean square; of the errors' harmonic mean
+	n := len(square)
+	F := len(phi) / n
+	e := &spread{n: n, F: F, phi: phi, square: square}
+	for _, p := range []*[]float64{&e.pc, &e.q} {
+		*p = make([]float64, n*F)
+	}
+	e.s, e.C, e.step = make([]float64, n), make([]float64, F*F), make([]float64, F*F)
+	ones, size, inverse := e.s, 0.0, 0.0
+	for i, v := range square {
+		ones[i] = 1
+		inverse += 1 / v / float64(n)
+		g := 1 / math.Sqrt(v)
+		for j, p := range phi[i*F : (i+1)*F] {
+			e.q[i*F+j] = g * p
+			size += g * g * p * p / float64(F)
+		}
+	}
+	c := leastSquares(e.q, ones, n, F, 1, ridge*size)
+	for i := range F {
+		for j := range F {
+			if c != nil {
+				e.C[i*F+j] = c[i] * c[j]
+			}
+		}
+		e.C[i*F+i] += free / inverse
+	}
+	return e
+}
+
+// improve takes so many steps.
+func (e *spread) improve(steps int) {
+	n, F := e.n, e.F
+	for range steps {
+		e.values()
+		for i, s := range e.s {
+			g := (e.square[i] - s) / (s * s) / float64(n)
+			for j, v := range e.pc[i*F : (i+1)*F] {
+				e.q[i*F+j] = g * v
+			}
+		}
+		e.work.MulLower(general(F, F, e.step), 1, true, general(n, F, e.q), false, general(n, F, e.pc), 0)
+		for i := range F {
+			for j := range i + 1 {
+				v := e.C[i*F+j] + e.step[i*F+j]
+				e.C[i*F+j], e.C[j*F+i] = v, v
+			}
+		}
+	}
+}
+
+// values sets pc = ΦC and s, the variances of the rows.
+func (e *spread) values() {
+	n, F := e.n, e.F
+	e.work.Mul(general(n, F, e.pc), 1, false, general(n, F, e.phi), false, general(F, F, e.C), 0)
+	for i := range n {
+		e.s[i] = dot(e.phi[i*F:(i+1)*F], e.pc[i*F:])
+	}
+}
+
+// loss returns the mean over rows of ½ (log s + e²/s).
+func (e *spread) loss() float64 {
+	e.values()
+	sum := 0.0
+	for i, s := range e.s {
+		sum += 0.5 * (math.Log(s) + e.square[i]/s)
+	}
+	return sum / float64(e.n)
+}
+
+// factor returns the lower triangular M (F×F) with MᵀM = C; nil where it cannot.
+func (e *spread) factor() []float64 {
+	F := e.F
+	// With the order of the features reversed, R Rᵀ = C for lower R is M = reversed Rᵀ.
+	size := 0.0
+	for i := range F {
+		size += e.C[i*F+i] / float64(F)
+	}
+	for jitter := 0.0; jitter < 1e-6; jitter = 10*jitter + 1e-14 {
+		rev, m := make([]float64, F*F), make([]float64, F*F)
+		for i := range F {
+			for j := range F {
+				rev[i*F+j] = e.C[(F-1-i)*F+F-1-j]
+			}
+			rev[i*F+i] += jitter * size
+		}
+		if _, ok := lapack64.Potrf(blas64.Symmetric{N: F, Stride: F, Data: rev, Uplo: blas.Lower}); !ok {
+			continue
+		}
+		for i := range F {
+			for j := range i + 1 {
+				m[i*F+j] = rev[(F-1-j)*F+F-1-i]
+			}
+		}
+		return m
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package paper
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+func TestPolynomialsDerivatives(t *testing.T) {
+	const K, h = 3, 1e-6
+	rng := rand.New(rand.NewPCG(4, 4))
+	p := newPolynomial(K)
+	if len(p.w) != K*(K+K*(K+1)/2) {
+		t.Fatalf("%d terms", len(p.w))
+	}
+	for i := range p.w {
+		p.w[i] = rng.NormFloat64()
+	}
+	z := []float64{0.3, -1.2, 0.7}
+	P := 5 + len(p.w)
+	w := &tangent{K: K, P: P, zs: z, f: make([]float64, K)}
+	at := func() []float64 {
+		clear(w.f)
+		p.add(w)
+		return append([]float64(nil), w.f...)
+	}
+	fz, F := make([]float64, K*K), make([]float64, K*P)
+	w.fz, w.F, w.sensitivity = fz, F, true
+	at()
+	w.sensitivity = false
+	// Of a polynomial of degree two central differences leave rounding only.
+	check := func(what string, x *float64, got func(k int) float64) {
+		old := *x
+		*x = old + h
+		plus := at()
+		*x = old - h
+		minus := at()
+		*x = old
+		for k := range K {
+			if want := (plus[k] - minus[k]) / (2 * h); math.Abs(got(k)-want) > 1e-8 {
+				t.Errorf("output %d by %s: %v, difference %v", k, what, got(k), want)
+			}
+		}
+	}
+	for j := range K {
+		check("a state", &z[j], func(k int) float64 { return fz[k*K+j] })
+	}
+	for n := range p.w {
+		check("a weight", &p.w[n], func(k int) float64 { return F[k*P+5+n] })
+	}
+}
+
+func TestPolynomialFitsWhatIsOne(t *testing.T) {
+	const K, n = 2, 40
+	rng := rand.New(rand.NewPCG(5, 5))
+	z, y := make([]float64, n*K), make([]float64, n*K)
+	for i := range n {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		z[i*K], z[i*K+1] = a, b
+		y[i*K], y[i*K+1] = 2*a-a*b, 0.5*b*b
+	}
+	p := newPolynomial(K)
+	p.fit(y, z, n, K, 1e-6)
+	for i, v := range y {
+		if math.Abs(v) > 1e-5 {
+			t.Fatalf("number %d: %v is left", i, v)
+		}
+	}
+	p.add(&tangent{K: K, zs: []float64{3, 5}, f: y[:K]}) // 2·3 − 15, 12.5
+	if math.Abs(y[0]+9) > 1e-3 || math.Abs(y[1]-12.5) > 1e-3 {
+		t.Errorf("at another point %v", y[:K])
+	}
+}
+
+// Terms that say nothing are left out: of two states with ten terms, a rotation has two.
+func TestFlowFindsTheTerms(t *testing.T) {
+	d := turning(5, 20, 0.02)
+	r := small()
+	f, err := Train(context.Background(), d, r.Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fl := f.NewPolynomialFlow(d)
+	if !fl.Shoot(context.Background(), d, 12) {
+		t.Fatal("cannot be integrated")
+	}
+	if n := len(fl.Poly.terms); n < 2 || n > 6 {
+		t.Errorf("%d terms are left", n)
+	}
+	if fl.Free > 8 {
+		t.Errorf("%v effective parameters", fl.Free)
+	}
+}
+
+func TestDescentIsTheGradient(t *testing.T) {
+	const rows, h = 7, 1e-6
+	rng := rand.New(rand.NewPCG(6, 6))
+	net := mlp.New([]int{2, 4, 3, 2}, []mlp.Activation{mlp.Tanh, mlp.Sigmoid, mlp.Linear})
+	net.Glorot(rng)
+	theta := make([]float64, net.Params())
+	net.Bind(theta)
+	d := newDescent(&net, rows)
+	for i := range d.x {
+		d.x[i] = rng.NormFloat64()
+	}
+	last := len(d.y) - 1
+	loss := func() float64 {
+		d.forward(&net, rows)
+		s := 0.0
+		for _, v := range d.y[last] {
+			s += 0.5 * v * v
+		}
+		return s
+	}
+	loss()
+	copy(d.ybar, d.y[last])
+	d.backward(&net, rows)
+	for i := range theta {
+		old := theta[i]
+		theta[i] = old + h
+		plus := loss()
+		theta[i] = old - h
+		minus := loss()
+		theta[i] = old
+		if want := (plus - minus) / (2 * h); math.Abs(d.grad[i]-want) > 1e-7 {
+			t.Fatalf("parameter %d: %v, difference %v", i, d.grad[i], want)
+		}
+	}
+	// The flying net says the same.
+	tape := mlp.NewTape(&net, rows, false)
+	net.Forward(tape, rows, d.x, nil)
+	loss()
+	for i, v := range tape.Out() {
+		if math.Abs(v-d.y[last][i]) > 1e-12 {
+			t.Fatalf("output %d: %v and %v", i, d.y[last][i], v)
+		}
+	}
+}
+
+// Errors of which the size changes along a line get variances that do, and every
+// round makes them likelier.
+func TestSpreadFollowsTheErrors(t *testing.T) {
+	const n, F = 400, 12
+	unit := math.Sqrt(2.0 / F)
+	phi, square := make([]float64, n*F), make([]float64, n)
+	for i := range n {
+		x := 2*float64(i)/n - 1
+		for j := range F / 2 {
+			phi[i*F+j], phi[i*F+F/2+j] = unit*math.Cos(float64(j)*x), unit*math.Sin(float64(j+1)*x)
+		}
+		square[i] = math.Exp(4 * x) // by 55 in standard deviation
+	}
+	e := newSpread(phi, square)
+	before := e.loss()
+	for range 5 {
+		e.improve(4)
+		after := e.loss()
+		if after > before+1e-12 {
+			t.Errorf("loss rises from %v to %v", before, after)
+		}
+		before = after
+	}
+	m := e.factor()
+	if m == nil {
+		t.Fatal("no factor")
+	}
+	v := make([]float64, n)
+	factorVariance(v, m, phi, n)
+	for i := range v {
+		if r := v[i] / square[i]; r < 0.7 || r > 1.4 {
+			t.Errorf("row %d: variance %v, errors %v", i, v[i], square[i])
+		}
+		if math.Abs(v[i]-e.s[i]) > 1e-6*e.s[i] {
+			t.Errorf("row %d: ‖Mφ‖² is %v, φᵀCφ %v", i, v[i], e.s[i])
+		}
+	}
+}
+
+// Where no flow can be integrated the smoother learns from the members.
+func TestMembersTeachToo(t *testing.T) {
+	d := turning(5, 8, 0.05)
+	r := small()
+	f, err := Train(context.Background(), d, r.Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{K: d.K, Members: []*Fit{f}}
+	r.Final.Starts, r.Final.Steps = 100, 500
+	s, err := teach(context.Background(), m.together(), f.Inputs, d, r.Final, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := []float64{1, 2, 3, 4}
+	a, va, b, vb := make([]float64, 8), make([]float64, 8), make([]float64, 8), make([]float64, 8)
+	f.Predict(a, va, []float64{1, 0}, times)
+	s.Predict(b, vb, []float64{1, 0}, times)
+	for i := range a {
+		if math.Abs(a[i]-b[i]) > 0.1 || vb[i] < 0.3*va[i] || vb[i] > 3*va[i]+0.01 {
+			t.Errorf("number %d: smoother %v ± %v, member %v ± %v", i, b[i], math.Sqrt(vb[i]), a[i], math.Sqrt(va[i]))
+		}
+	}
+	if m.Integrate(a, va, []float64{1, 0}, times) {
+		t.Error("there is nothing to integrate")
+	}
+}
+
+// The closed form of a fit says what the fit says.
+func TestSmootherOfAFit(t *testing.T) {
+	d := turning(3, 8, 0.05)
+	f, err := Train(context.Background(), d, small().Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := f.Smoother()
+	if !ok {
+		t.Fatal("no posterior")
+	}
+	times := []float64{0, 1.5, 4}
+	a, va, b, vb := make([]float64, 6), make([]float64, 6), make([]float64, 6), make([]float64, 6)
+	f.Predict(a, va, []float64{1, 0}, times)
+	s.Predict(b, vb, []float64{1, 0}, times)
+	for i := range a {
+		if math.Abs(a[i]-b[i]) > 1e-9 || math.Abs(va[i]-vb[i]) > 1e-9 {
+			t.Errorf("number %d: %v, variance %v; the fit says %v, %v", i, b[i], vb[i], a[i], va[i])
+		}
+	}
+}
