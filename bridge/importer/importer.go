@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
@@ -178,17 +179,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if left := j.plan.still(map[channel.Role]*spread{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
 		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
 	}
-	wrong, remarks := law.Result()
-	switch {
-	case wrong != nil && j.Map.preset:
-		remarks = []string{"kinematics left out: " + wrong.Reason}
-		j.Map.Kinematics, j.Map.Body = "", kinematics.Body{}
-	case wrong != nil:
-		return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
-	}
-	j.plan.leftOut = append(j.plan.leftOut, remarks...)
-	// Of what does not move nothing is declared.
-	if j.kinematics, err = j.Map.declared(j.plan.header); err != nil {
+	if err := j.settle(claimed, law); err != nil {
 		return err
 	}
 	found, near := d.Found()
@@ -205,6 +196,40 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		if there(f) {
 			s.Near = append(s.Near, f)
 		}
+	}
+	return nil
+}
+
+// settle decides what the log declares of what the map claims. Of what does not move
+// nothing is declared. What the data contradict is an error where somebody wrote it
+// for this log, and else is left out.
+func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error {
+	moving := channel.Select(j.plan.header, channel.State)
+	reduce := func(states []channel.Channel, why string) {
+		k := kinematics.Remaining(j.kinematics, states)
+		if k.Equal(&j.kinematics) {
+			return
+		}
+		left := "kinematics left out"
+		if k.Law != "" {
+			left = "kinematics only of " + strings.TrimPrefix(k.String(), k.Law+": ")
+		}
+		j.plan.leftOut = append(j.plan.leftOut, left+": "+why)
+		j.kinematics = k
+		law.Narrow(k)
+	}
+	j.kinematics = claimed
+	reduce(moving, "not all of the states move that it needs")
+	for j.kinematics.Law != "" {
+		wrong, remarks := law.Result()
+		switch {
+		case wrong == nil:
+			j.plan.leftOut = append(j.plan.leftOut, remarks...)
+			return nil
+		case !j.Map.preset:
+			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
+		}
+		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)
 	}
 	return nil
 }

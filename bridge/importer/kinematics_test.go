@@ -61,3 +61,17 @@ func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
 		t.Errorf("nobody declared %+v", log.Kinematics)
 	}
 }
+
+// Of what does not move nothing is declared, and it is told; by a preset, what the
+// data contradict is left out, too.
+func TestKinematicsOfWhatIsLeft(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"s": names("x", "y", "z", "vx", "vy", "vz")}}
+	for i := range 600 {
+		t := 0.01 * float64(i)
+		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{math.Sin(3 * t), math.Cos(3 * t), 7, 3 * math.Cos(3*t), -3 * math.Sin(3*t), 0}})
+	}
+	log, sum := run(t, s, strings.ReplaceAll(moving, "role =", "varies = true\nrole ="), false)
+	if told := strings.Join(sum.Remarks, "\n"); log.Kinematics.Law != "" || len(log.Channels) != 4 || !strings.Contains(told, "kinematics left out: not all of the states move that it needs") {
+		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), told)
+	}
+}

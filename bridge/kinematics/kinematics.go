@@ -11,6 +11,7 @@ package kinematics
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -71,6 +72,26 @@ func pair(a, b, usualA, usualB []string, states []channel.Channel) (outA, outB [
 	return a, b
 }
 
+// Remaining returns what is left of a declaration where only these states are: a
+// pair of which a state is missing falls, and a velocity in axes of the body
+// without its attitude. Nothing left is no law.
+func Remaining(k channel.Kinematics, states []channel.Channel) channel.Kinematics {
+	gone := func(name string) bool {
+		plain, _ := channel.Signed(name)
+		return channel.Index(states, plain) < 0
+	}
+	if slices.ContainsFunc(slices.Concat(k.Attitude, k.Rates), gone) {
+		k.Attitude, k.Rates = nil, nil
+	}
+	if k.InBody && k.Attitude == nil || slices.ContainsFunc(slices.Concat(k.Position, k.Velocity), gone) {
+		k.Position, k.Velocity, k.InBody = nil, nil, false
+	}
+	if k.Position == nil && k.Attitude == nil {
+		return channel.Kinematics{}
+	}
+	return k
+}
+
 const (
 	slopeMin, slopeMax = 0.75, 1.33 // estimators' velocities lag behind and lean to zero by some percent
 	correlationMin     = 0.5        // below it a channel says nothing about its law
@@ -94,7 +115,8 @@ type Checker struct {
 	rate     []float64
 	row      []float64 // of each: the state, and the rate by its law
 	detector *derivative.Detector
-	names    []string
+	names    []string // of moved; "" = no longer declared
+	narrowed bool
 }
 
 // New returns a Checker of what is declared of states; what is must have passed
@@ -132,24 +154,44 @@ func (c *Checker) Add(t int64, x []float64) {
 	c.detector.Add(t, c.row)
 }
 
+// Narrow says what is left of the declaration: nothing else is judged.
+func (c *Checker) Narrow(k channel.Kinematics) {
+	for i, name := range c.names {
+		if !slices.ContainsFunc(slices.Concat(k.Position, k.Attitude), func(n string) bool {
+			plain, _ := channel.Signed(n)
+			return plain == name
+		}) {
+			c.names[i] = ""
+		}
+	}
+	c.declared, c.narrowed = k, !k.Equal(&c.declared)
+}
+
 // Result returns the worst contradiction, or nil, and remarks on channels of which
 // the data say nothing.
 func (c *Checker) Result() (worst *Contradiction, remarks []string) {
-	if k := &c.declared; k.Law != "" && len(k.Position) == 0 {
+	if k := &c.declared; c.narrowed {
+		// Why a pair is not declared is known.
+	} else if k.Law != "" && len(k.Position) == 0 {
 		remarks = append(remarks, "kinematics: of position and velocity nothing is declared: name the states under [body]")
 	} else if k.Law != "" && len(k.Attitude) == 0 {
 		remarks = append(remarks, "kinematics: of attitude and rates nothing is declared: name the states under [body]")
 	}
+	var unsure []string
 	for i, name := range c.names {
 		slope, corr, ok := c.detector.Slope(2*i, 2*i+1)
 		switch {
+		case name == "":
 		case !ok || corr < correlationMin && corr > -correlationMin:
-			remarks = append(remarks, fmt.Sprintf("kinematics: the data do not show whether %s moves as declared (correlation %.2f): it moves too little, or is noisy", name, corr))
+			unsure = append(unsure, fmt.Sprintf("%s (correlation %.2f)", name, corr))
 		case slope < slopeMin || slope > slopeMax:
 			if worst == nil || corr*corr > worst.Correlation*worst.Correlation {
 				worst = &Contradiction{Channel: name, Slope: slope, Correlation: corr}
 			}
 		}
+	}
+	if len(unsure) > 0 {
+		remarks = append(remarks, fmt.Sprintf("kinematics: declared, but the data do not show it of %s: too little motion, or too much noise", strings.Join(unsure, ", ")))
 	}
 	if worst != nil {
 		c.explain(worst)
@@ -171,6 +213,9 @@ func (c *Checker) explain(w *Contradiction) {
 		w.Mend = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, c.turned(field, w.Channel))
 	case field == "attitude" && (w.Slope > 50 && w.Slope < 65 || w.Slope > 0.015 && w.Slope < 0.02):
 		w.Mend = "attitude and rates must be in one unit: rad and rad/s, or deg and deg/s; correct a scale in the map"
+	case w.Slope > 0 && w.Slope < slopeMin && w.Slope > slopeMin*w.Correlation*w.Correlation:
+		// Noise in what the law is read from lowers the slope by the squared correlation at most.
+		w.Mend = "what moves it is logged too slowly or is too noisy to follow it: log that faster, or remove kinematics; or names or axes under [body] are wrong"
 	default:
 		w.Mend = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[c.declared.InBody])
 	}

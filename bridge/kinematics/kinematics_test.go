@@ -3,6 +3,7 @@ package kinematics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,15 @@ func fly(t *testing.T, k channel.Kinematics, seconds float64, edit func(x []floa
 	return c
 }
 
+// blurred adds a motion to p that is none of the robot's.
+func blurred() func(x []float64) {
+	i := 0
+	return func(x []float64) {
+		x[9] += 0.9 * math.Sin(0.01*float64(i))
+		i++
+	}
+}
+
 func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 	usual := usual(channel.Angle)
 	declare := func(b Body) channel.Kinematics {
@@ -86,6 +96,7 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 		{name: "declared turned", body: Body{Position: []string{"x", "y", "-z"}}, channel: "z", slope: -1, mend: `position = ["x", "y", "z"]`},
 		{name: "rates in degrees", edit: func(x []float64) { x[9] *= 180 / math.Pi; x[10] *= 180 / math.Pi; x[11] *= 180 / math.Pi },
 			slope: math.Pi / 180, mend: "one unit"},
+		{name: "rates too slow to follow", edit: blurred(), channel: "roll", slope: 0.6, mend: "too slowly"},
 		{name: "in millimetres", edit: func(x []float64) { x[0] *= 1000 }, channel: "x", slope: 1000, mend: "units"},
 	} {
 		wrong, remarks := fly(t, declare(c.body), 30, c.edit).Result()
@@ -100,11 +111,62 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, wrong)
 		}
 	}
-	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "z moves") {
+	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "not show it of z (") {
 		t.Errorf("a height that stands still: %+v, %q", wrong, remarks)
 	}
-	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(); wrong != nil || len(remarks) != 6 {
+	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(); wrong != nil || len(remarks) != 1 || strings.Count(remarks[0], "correlation") != 6 {
 		t.Errorf("two samples: %+v, %q", wrong, remarks)
+	}
+}
+
+// What is missing of a robot takes the laws with it that need it, and no others.
+func TestRemaining(t *testing.T) {
+	all := usual(channel.Angle)
+	without := func(names ...string) []channel.Channel {
+		return slices.DeleteFunc(slices.Clone(all), func(c channel.Channel) bool { return slices.Contains(names, c.Name) })
+	}
+	for _, c := range []struct {
+		axes               string
+		missing            []string
+		position, attitude bool
+	}{
+		{"world", nil, true, true},
+		{"body", nil, true, true},
+		{"world", []string{"z"}, false, true},
+		{"world", []string{"q"}, true, false},
+		{"body", []string{"vz"}, false, true},
+		{"body", []string{"roll"}, false, false},
+		{"world", []string{"x", "p"}, false, false},
+	} {
+		k, err := Declare(channel.Quadrotor, &Body{Velocity: []string{"vx", "vy", "vz"}, Axes: c.axes}, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := without(c.missing...)
+		k = Remaining(k, states)
+		if len(k.Position) == 3 != c.position || len(k.Attitude) == 3 != c.attitude || (k.Law == "") != (!c.position && !c.attitude) {
+			t.Errorf("%s without %v: %+v", c.axes, c.missing, k)
+		}
+		if err := k.Check(states); err != nil {
+			t.Errorf("%s without %v: %v", c.axes, c.missing, err)
+		}
+	}
+}
+
+// What was narrowed down is not judged by what fell.
+func TestNarrow(t *testing.T) {
+	all := usual(channel.Angle)
+	k, err := Declare(channel.Quadrotor, &Body{}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := fly(t, k, 30, func(x []float64) { x[0], x[2] = -x[0], 1 })
+	if wrong, _ := c.Result(); wrong == nil || wrong.Channel != "x" {
+		t.Errorf("as it is: %+v", wrong)
+	}
+	c.Narrow(Remaining(k, slices.Delete(slices.Clone(all), 2, 3)))
+	if wrong, remarks := c.Result(); wrong != nil || len(remarks) != 0 {
+		t.Errorf("without z: %+v, %q", wrong, remarks)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	foxglove "github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/bridge/cdr/cdrtest"
+	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
@@ -29,6 +30,29 @@ func stamp(i int) (sec, nanosec uint32) {
 
 // yaw and rate of a robot that turns on a circle of 4 m.
 func yaw(i int) float64 { return 0.01 * float64(i) }
+
+// helix is the odometry of a robot that climbs on a circle of 4 m, its nose 0.3 rad up and
+// swinging, told in axes of the body as ROS has it, or of the world.
+func helix(i int, inBody bool) []byte {
+	t := 0.02 * float64(i)
+	roll, pitch, yaw := 0.2*math.Sin(2*t), 0.3+0.2*math.Sin(3*t), t
+	dRoll, dPitch, dYaw := 0.4*math.Cos(2*t), 0.6*math.Cos(3*t), 1.0
+	q := frames.FromEuler([3]float64{roll, pitch, yaw})
+	v := [3]float64{4 * math.Cos(t), 4 * math.Sin(t), 0.5 + 0.3*math.Cos(t)}
+	if inBody {
+		v = q.Conj().Rotate(v)
+	}
+	w := cdrtest.New()
+	sec, nanosec := stamp(i)
+	w.U32(sec, nanosec).Text("odom", "base_link")
+	w.F64(4*math.Sin(t), 4*(1-math.Cos(t)), 0.5*t+0.3*math.Sin(t))
+	w.F64(q[1], q[2], q[3], q[0])
+	w.F64(make([]float64, 36)...)
+	w.F64(v[0], v[1], v[2])
+	w.F64(dRoll-dYaw*math.Sin(pitch), dPitch*math.Cos(roll)+dYaw*math.Cos(pitch)*math.Sin(roll), dYaw*math.Cos(pitch)*math.Cos(roll)-dPitch*math.Sin(roll))
+	w.F64(make([]float64, 36)...)
+	return w.B
+}
 
 func odometry(i int) []byte {
 	w := cdrtest.New()
@@ -57,6 +81,12 @@ func joints(i int) []byte {
 // drive writes a drive of n odometry messages, 50 per second, each recorded 5 ms
 // late, with a command each 200 ms.
 func drive(t testing.TB, n int, o foxglove.WriterOptions, encoding string) []byte {
+	t.Helper()
+	return record(t, n, o, encoding, odometry)
+}
+
+// record is drive of another robot.
+func record(t testing.TB, n int, o foxglove.WriterOptions, encoding string, odometry func(i int) []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := foxglove.NewWriter(&b, &o)
@@ -250,9 +280,15 @@ func TestRefusals(t *testing.T) {
 // fly imports a drive by a preset.
 func fly(t *testing.T, preset string) (*flightlog.Log, *importer.Summary) {
 	t.Helper()
+	return imported(t, preset, drive(t, 500, ways["zstd"], "ros2msg"))
+}
+
+// imported is what a preset makes of a recording.
+func imported(t *testing.T, preset string, recording []byte) (*flightlog.Log, *importer.Summary) {
+	t.Helper()
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "a.mcap"), filepath.Join(dir, "f.msgpack")
-	if err := os.WriteFile(in, drive(t, 500, ways["zstd"], "ros2msg"), 0o666); err != nil {
+	if err := os.WriteFile(in, recording, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	m, err := importer.Preset(preset)
@@ -295,6 +331,21 @@ func TestOdometryPreset(t *testing.T) {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}
+	}
+}
+
+// A robot that moves in all directions moves by its velocities and rates. One that
+// tells its velocity in axes of the world, against the convention, loses that law,
+// is told so, and keeps the other.
+func TestOdometryPresetDeclaresKinematics(t *testing.T) {
+	log, s := imported(t, "ros2-odometry", record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte { return helix(i, true) }))
+	if k := log.Kinematics; len(k.Position) != 3 || !k.InBody || k.Velocity[0] != "vx" || len(k.Rates) != 3 {
+		t.Errorf("%s\n%s", k.String(), strings.Join(s.Remarks, "\n"))
+	}
+	log, s = imported(t, "ros2-odometry", record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte { return helix(i, false) }))
+	told := strings.Join(s.Remarks, "\n")
+	if k := log.Kinematics; k.Position != nil || k.InBody || len(k.Attitude) != 3 || !strings.Contains(told, "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it") {
+		t.Errorf("in axes of the world: %s\n%s", k.String(), told)
 	}
 }
 
