@@ -86,7 +86,7 @@ and priors, which are centred on what the truth was fitted by and let the produc
 		}
 		if method == "dgm" {
 			_, r, err := set.learn(ctx, k, func(r *paper.Recipe) {
-				r.Members, r.Dynamics, r.DynAct = members, hidden, mlp.Linear
+				r.Members, r.Dynamics, r.DynAct, r.Plain = members, hidden, mlp.Linear, true
 			})
 			if err != nil {
 				if ctx.Err() != nil {
