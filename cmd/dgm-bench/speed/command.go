@@ -29,6 +29,8 @@ type Row struct {
 	Allocs     float64 `json:"allocs"` // of the fast one
 	Peak       float64 `json:"fma_peak_fraction"`
 	Rate       float64 `json:"gflops"` // of the fast one's multiply-adds, each two operations
+	Size       int     `json:"file_kb"`
+	Load       float64 `json:"load_ms"` // from the bytes of the file to a fast predictor, of the processor's time
 }
 
 // Command returns the command "predict".
@@ -50,8 +52,9 @@ other, as samples of the dynamics' weights have to be; and all together, sixteen
 possible where samples share the weights.
 
 Times are the least of many, in turns, so that what else runs on the computer weighs little; of what takes
-milliseconds, it is the processor's time. The 99th percentile is by the clock and has all of that in it. The peak is that of multiply-adds that wait for nothing, on the same
-core in the same turns.
+milliseconds, it is the processor's time. The 99th percentile is by the clock and has all of that in it. The peak is that of
+multiply-adds that wait for nothing, on the same core in the same turns. Loading is the processor's time from
+the bytes of a model file to a predictor that is ready, the model's checks of itself included.
 
 Models are artificial, but for their dynamics, which follow the simulated systems: in the paper's form
 (one member, core 10-5, D = 3) and in the form that is trained by default (three members, one of which
@@ -110,12 +113,12 @@ gives variances, basis 2, difference equation).`,
 }
 
 func table(w io.Writer, rows []Row) error {
-	_, err := fmt.Fprintf(w, "%-16s %-7s %4s %6s %7s %-7s %9s %8s %8s %6s %9s %9s %6s %6s %8s\n",
-		"system", "form", "F", "points", "members", "unit", "plain/µs", "fast/µs", "p99/µs", "worst", "m.c./µs", "together", "allocs", "peak", "GFLOP/s")
+	_, err := fmt.Fprintf(w, "%-16s %-7s %4s %6s %7s %-7s %9s %8s %8s %6s %9s %9s %6s %6s %8s %6s %7s\n",
+		"system", "form", "F", "points", "members", "unit", "plain/µs", "fast/µs", "p99/µs", "worst", "m.c./µs", "together", "allocs", "peak", "GFLOP/s", "kB", "load/ms")
 	for _, r := range rows {
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%-16s %-7s %4d %6d %7d %-7s %9.0f %8.1f %8.1f %6.2f %9.0f %9.0f %6g %5.0f%% %8.1f\n",
-				r.System, r.Form, r.Features, r.Points, r.Members, r.Unit, r.Plain, r.Fast, r.FastP99, r.Worst, r.MonteCarlo, r.Together, r.Allocs, 100*r.Peak, r.Rate)
+			_, err = fmt.Fprintf(w, "%-16s %-7s %4d %6d %7d %-7s %9.0f %8.1f %8.1f %6.2f %9.0f %9.0f %6g %5.0f%% %8.1f %6d %7.1f\n",
+				r.System, r.Form, r.Features, r.Points, r.Members, r.Unit, r.Plain, r.Fast, r.FastP99, r.Worst, r.MonteCarlo, r.Together, r.Allocs, 100*r.Peak, r.Rate, r.Size, r.Load)
 		}
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -41,6 +42,28 @@ func (l *least) keep(d time.Duration) {
 
 func (l least) us() float64 { return math.Round(float64(l)/10) / 100 }
 
+// load takes the time that the processor spends on a model file until it predicts:
+// reading the bytes, the model's checks of itself, all that is computed beforehand.
+func (j *job) load(times []float64) (kb int, ms float64, err error) {
+	file, err := j.m.Encode()
+	if err != nil {
+		return 0, 0, err
+	}
+	var l least
+	for range 5 {
+		l.runLong(func() {
+			var m *model.Model
+			if m, err = model.Decode(file); err == nil {
+				_, err = estimator.NewFast(m, times)
+			}
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return (len(file) + 500) / 1000, math.Round(float64(l)/1e4) / 100, nil
+}
+
 // measure runs all in turns for a while.
 func (j *job) measure(duration time.Duration) (Row, error) {
 	times := make([]float64, j.points)
@@ -52,6 +75,10 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 		return Row{}, err
 	}
 	fast, err := estimator.NewFast(j.m, times)
+	if err != nil {
+		return Row{}, err
+	}
+	kb, load, err := j.load(times)
 	if err != nil {
 		return Row{}, err
 	}
@@ -104,6 +131,7 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 		Allocs: testing.AllocsPerRun(10, run(fast)),
 		Peak:   math.Round(1000*rate*float64(spin)/float64(operations)) / 1000,
 		Rate:   math.Round(20*rate) / 10,
+		Size:   kb, Load: load,
 	}, nil
 }
 

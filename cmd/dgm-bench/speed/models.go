@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/ode"
@@ -67,7 +68,23 @@ func invented(p *plant.Plant, form string, features int) *model.Model {
 	}
 	m := artificial.New(s, 1)
 	follow(m, p)
+	check(m)
 	return m
+}
+
+// check gives a model three checks of itself, as training does.
+func check(m *model.Model) {
+	p, err := estimator.New(m, []float64{m.Horizon / 10, m.Horizon / 2, m.Horizon})
+	if err != nil {
+		panic("speed: " + err.Error())
+	}
+	for _, x := range queries(m, 3) {
+		dst := p.NewPrediction()
+		u := m.Inputs.InputMean
+		if p.Predict(dst, &estimator.Query{X0: x, U: u}) {
+			m.Checks = append(m.Checks, model.SelfCheck{X0: x, U: u, Readout: dst.Readout, Times: dst.Times, Mean: dst.Mean, Std: dst.Std, ObsStd: dst.ObsStd})
+		}
+	}
 }
 
 // follow makes the dynamics net of a model follow a plant where it flies: the last

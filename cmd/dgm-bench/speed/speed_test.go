@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,13 +51,16 @@ func TestDocument(t *testing.T) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
-		if got := strings.Join(keys, " "); got != "allocs fast_p99_us fast_us features fma_peak_fraction form gflops members montecarlo_together_us montecarlo_us plain_us points system unit worst_input" {
+		if got := strings.Join(keys, " "); got != "allocs fast_p99_us fast_us features file_kb fma_peak_fraction form gflops load_ms members montecarlo_together_us montecarlo_us plain_us points system unit worst_input" {
 			t.Errorf("fields %s", got)
 		}
 		if r["system"] != "artificial" || r["features"] != 10.0 || r["points"] != []float64{3, 20}[i] || r["members"] != 2.0 || r["allocs"] != 0.0 {
 			t.Errorf("row %d: %v", i, r)
 		}
 		fast, p99, peak := r["fast_us"].(float64), r["fast_p99_us"].(float64), r["fma_peak_fraction"].(float64)
+		if info, err := os.Stat(file); err != nil || math.Abs(r["file_kb"].(float64)-float64(info.Size())/1000) > 0.5 || !(r["load_ms"].(float64) > 0) {
+			t.Errorf("row %d: %v kB, loaded in %v ms", i, r["file_kb"], r["load_ms"])
+		}
 		if !(fast > 0 && fast <= p99) || !(peak > 0 && peak < 1) || !(r["montecarlo_us"].(float64) > r["montecarlo_together_us"].(float64)) {
 			t.Errorf("row %d: %v", i, r)
 		}
@@ -64,6 +68,22 @@ func TestDocument(t *testing.T) {
 	out.Reset()
 	if err := table(&out, []Row{{System: "lorenz", Fast: 31.4, Peak: 0.5}}); err != nil || !strings.Contains(out.String(), "31.4") || !strings.Contains(out.String(), " 50%") {
 		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+// The models of the rows without a file check themselves when they are loaded.
+func TestInventedModelsCheckThemselves(t *testing.T) {
+	p, _ := plant.Named("lorenz")
+	for _, form := range []string{"paper", "default"} {
+		m := invented(&p, form, 50)
+		if len(m.Checks) != 3 {
+			t.Errorf("%s: %d checks", form, len(m.Checks))
+		}
+		m.Checks[1].Mean[0] += 1e-3
+		j := job{m: m, points: 5}
+		if _, _, err := j.load([]float64{m.Horizon}); err == nil || !strings.Contains(err.Error(), "self-check 1") {
+			t.Errorf("%s: loaded with a check that does not hold: %v", form, err)
+		}
 	}
 }
 
