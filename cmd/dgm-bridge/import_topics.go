@@ -58,7 +58,7 @@ standard output, to be changed and given with --map. A map looks like this:
 func importTopics(f *format) *cobra.Command {
 	var mapFile, preset, out, vehicle, base, frames string
 	var all, printMap bool
-	var gap time.Duration
+	var gap, from, to time.Duration
 	cmd := &cobra.Command{
 		Use:   f.name + " (--preset NAME | --map map.toml) --out flight.msgpack " + f.what + " ...",
 		Short: f.short,
@@ -87,7 +87,7 @@ func importTopics(f *format) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := override(m, vehicle, base, frames, gap); err != nil {
+			if err := override(m, vehicle, base, frames, gap, from, to); err != nil {
 				return err
 			}
 			show, done := progress()
@@ -108,6 +108,8 @@ func importTopics(f *format) *cobra.Command {
 	cmd.Flags().StringVar(&base, "base", "", "topic whose stamps are the rows', instead of the map's")
 	cmd.Flags().StringVar(&frames, "frames", "", "axes of the flight log, ned-frd or enu-flu, instead of the map's")
 	cmd.Flags().DurationVar(&gap, "max-gap", 0, "gap that starts a segment, instead of the map's")
+	cmd.Flags().DurationVar(&from, "from", 0, "cut, from the file's first message, instead of the map's")
+	cmd.Flags().DurationVar(&to, "to", 0, "cut, from the file's first message, instead of the map's")
 	cmd.Flags().BoolVar(&all, "all", false, "keep the robot on the ground, too: leave the map's phases out")
 	cmd.Flags().BoolVar(&printMap, "print-map", false, "write the preset's map to standard output, and nothing else")
 	return cmd
@@ -122,7 +124,7 @@ func readMap(file, preset string) (*importer.Map, error) {
 }
 
 // override puts what the flags say into a map.
-func override(m *importer.Map, vehicle, base, frames string, gap time.Duration) error {
+func override(m *importer.Map, vehicle, base, frames string, gap, from, to time.Duration) error {
 	if vehicle != "" {
 		m.Vehicle = vehicle
 	}
@@ -136,11 +138,20 @@ func override(m *importer.Map, vehicle, base, frames string, gap time.Duration) 
 	if frames != "" {
 		m.Frames = frames
 	}
-	if gap < 0 {
-		return cli.Usage("--max-gap %v is negative", gap)
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+		into  *mapfile.Duration
+	}{{"max-gap", gap, &m.Time.MaxGap}, {"from", from, &m.Time.From}, {"to", to, &m.Time.To}} {
+		if f.value < 0 {
+			return cli.Usage("--%s %v is negative", f.name, f.value)
+		}
+		if f.value > 0 {
+			*f.into = mapfile.Duration(f.value)
+		}
 	}
-	if gap > 0 {
-		m.Time.MaxGap = mapfile.Duration(gap)
+	if m.Time.To != 0 && m.Time.To <= m.Time.From {
+		return cli.Usage("--to %v is not after --from %v", time.Duration(m.Time.To), time.Duration(m.Time.From))
 	}
 	return m.Check()
 }

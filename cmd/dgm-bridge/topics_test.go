@@ -101,6 +101,9 @@ func TestTopicsAndImportULog(t *testing.T) {
 			t.Errorf("exit %d, %q, no %q in %q", code, errs, want, out)
 		}
 	}
+	if code, out, errs = run("import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("cut.msgpack"), "--from", "1s", "--to", "3s"); code != cli.Done || !strings.Contains(out, " rows in 1 segment, 2 s\n") {
+		t.Errorf("cut: exit %d, %q, %q", code, errs, out)
+	}
 	for _, name := range importer.Presets() {
 		code, out, _ := run("import", "ulog", "--preset", name, "--print-map")
 		if _, err := importer.ParseMap(name, []byte(out)); code != cli.Done || err != nil {
@@ -123,6 +126,8 @@ func TestTopicsAndImportULog(t *testing.T) {
 		{cli.Wrong, "one of --map and --preset is needed", []string{"import", "ulog", in("a.ulg"), "--out", in("g.msgpack")}},
 		{cli.Wrong, "one of --map and --preset is needed", []string{"import", "ulog", "--map", in("map.toml"), "--preset", "px4-quadrotor", in("a.ulg"), "--out", in("g.msgpack")}},
 		{cli.Wrong, "map.toml is read and would be replaced", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("map.toml")}},
+		{cli.Wrong, "--from -1s is negative", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("g.msgpack"), "--from", "-1s"}},
+		{cli.Wrong, "--to 1s is not after --from 2s", []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg"), "--out", in("g.msgpack"), "--from", "2s", "--to", "1s"}},
 		{cli.Wrong, "name one log or several", []string{"import", "ulog", "--map", in("map.toml"), "--out", in("g.msgpack")}},
 		{cli.Wrong, `"out" not set`, []string{"import", "ulog", "--map", in("map.toml"), in("a.ulg")}},
 	} {
