@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"io"
 	"math"
 	"os"
@@ -123,6 +124,7 @@ func Compare(t *testing.T, open func(telemetry.Wants) (telemetry.Source, error),
 	if len(counts) != len(want) {
 		t.Errorf("%d topics, the witness read %d", len(counts), len(want))
 	}
+	var own, others uint32
 	for _, topic := range want {
 		k := key{topic.Name, topic.Instance}
 		if counts[k] != topic.Count {
@@ -140,6 +142,7 @@ func Compare(t *testing.T, open func(telemetry.Wants) (telemetry.Source, error),
 				if v != w && !(math.IsNaN(v) && math.IsNaN(w)) {
 					t.Fatalf("%v.%s, message %d: %v, the witness read %v", k, f, n, v, w)
 				}
+				own, others = sum(own, v), sum(others, w)
 				values++
 			}
 			raw = raw[8*topic.Count:]
@@ -148,7 +151,18 @@ func Compare(t *testing.T, open func(telemetry.Wants) (telemetry.Source, error),
 	if len(raw) != 0 {
 		t.Errorf("%d bytes of the witness's columns are left over", len(raw))
 	}
+	t.Logf("%d values have the checksum %08x, the witness's %08x (CRC-32C of float64, little-endian)", values, own, others)
 	return s, messages, values
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum goes on with a checksum; every NaN counts as the same.
+func sum(crc uint32, v float64) uint32 {
+	if math.IsNaN(v) {
+		v = math.NaN()
+	}
+	return crc32.Update(crc, castagnoli, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 }
 
 // contains says whether all has each of some.
