@@ -22,8 +22,8 @@ type Pair struct {
 //	y ≈ a + ρ_k(τ) (b − a)      ρ linear in √τ between the knots
 //
 // with a and b the two predictions, by least squares, every time of the grid
-// weighing the same. Every pair has its say, and the share is their mean less two
-// standard errors: where they disagree, as they do if one of the two runs away on
+// weighing the same. Every pair has its say, and the share is their mean less its
+// standard error: where they disagree, as they do if one of the two runs away on
 // one stretch, the equation that was chosen stays.
 func Blend(pairs []Pair, K, P int, H float64, knots []float64) []float64 {
 	shares := make([][]float64, len(pairs))
@@ -34,7 +34,7 @@ func Blend(pairs []Pair, K, P int, H float64, knots []float64) []float64 {
 			shares[i] = append(shares[i], blend.Share(data[k], len(knots), len(blendGrid))...)
 		}
 	}
-	return blend.Agreed(shares, 2)
+	return blend.Agreed(shares, 1)
 }
 
 // gatherBlend adds the rows of a pair's held-out windows.
