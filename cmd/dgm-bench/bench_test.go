@@ -198,3 +198,26 @@ func TestCoverageShares(t *testing.T) {
 		t.Errorf("%s, %v", out.String(), err)
 	}
 }
+
+// Each condition of a change that is taken well counts by itself.
+func TestAdaptJudges(t *testing.T) {
+	good := adaptRow{RawBefore: 0.94, RawAfter: 0.5, RecalibratedAfter: 0.96, Flag: 8, Settled: 40}
+	for name, c := range map[string]struct {
+		ok     bool
+		change func(r *adaptRow)
+	}{
+		"good":          {true, func(*adaptRow) {}},
+		"nothing fell":  {false, func(r *adaptRow) { r.RawAfter = 0.94 }},
+		"no flag":       {false, func(r *adaptRow) { r.Flag = -1 }},
+		"flag too late": {false, func(r *adaptRow) { r.Flag = 41 }},
+		"false flag":    {false, func(r *adaptRow) { r.FalseFlag = true }},
+		"too narrow":    {false, func(r *adaptRow) { r.RecalibratedAfter = 0.925 }},
+		"too wide":      {false, func(r *adaptRow) { r.RecalibratedAfter = 0.975 }},
+	} {
+		r := good
+		c.change(&r)
+		if r.judge(); r.OK != c.ok {
+			t.Errorf("%s: ok is %v", name, r.OK)
+		}
+	}
+}
