@@ -29,8 +29,8 @@ type Parameter struct {
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
+	input.Stream
 	path     string
-	file     *input.File
 	w        *input.Window
 	wants    telemetry.Wants
 	problems telemetry.Problems
@@ -63,7 +63,6 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 		return nil, err
 	}
 	r := NewReader(path, file, wants)
-	r.file = file
 	head := r.w.Peek(4096)
 	if err := r.w.Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
@@ -76,7 +75,8 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 
 // NewReader returns a reader of any stream; name is what errors call it.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	r := &Reader{path: name, w: input.NewWindow(stream, window), wants: wants}
+	w := input.NewWindow(stream, window)
+	r := &Reader{path: name, w: w, Stream: w.Stream(), wants: wants}
 	b := builtin
 	r.formats[idFMT] = &b
 	r.units = units{labels: map[byte]string{}, mults: map[byte]float64{}}
@@ -330,27 +330,3 @@ func (r *Reader) Parameters() []Parameter { return r.parameters }
 
 // Problems returns what could not be read so far.
 func (r *Reader) Problems() *telemetry.Problems { return &r.problems }
-
-// Taken returns the bytes of the file that were read.
-func (r *Reader) Taken() int64 {
-	if r.file == nil {
-		return r.w.Offset()
-	}
-	return r.file.Taken()
-}
-
-// Size returns the bytes of the file.
-func (r *Reader) Size() int64 {
-	if r.file == nil {
-		return 0
-	}
-	return r.file.Size()
-}
-
-// Close closes the file.
-func (r *Reader) Close() error {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
-}

@@ -30,8 +30,8 @@ const (
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
+	input.Stream
 	path     string
-	file     *input.File
 	w        *input.Window
 	wants    telemetry.Wants
 	problems telemetry.Problems
@@ -60,7 +60,6 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 		return nil, err
 	}
 	r := NewReader(path, file, wants)
-	r.file = file
 	if err := r.begin(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -70,7 +69,8 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 // NewReader returns a reader of any stream; name is what errors call it. What is
 // no log is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	return &Reader{path: name, w: input.NewWindow(stream, window), wants: wants, kinds: map[uint16]*event{}}
+	w := input.NewWindow(stream, window)
+	return &Reader{path: name, w: w, Stream: w.Stream(), wants: wants, kinds: map[uint16]*event{}}
 }
 
 // pass goes on by n bytes that the checksum covers.
@@ -332,27 +332,3 @@ func (r *Reader) stands(held []byte) bool {
 
 // Problems returns what could not be read so far.
 func (r *Reader) Problems() *telemetry.Problems { return &r.problems }
-
-// Taken returns the bytes of the file that were read.
-func (r *Reader) Taken() int64 {
-	if r.file == nil {
-		return r.w.Offset()
-	}
-	return r.file.Taken()
-}
-
-// Size returns the bytes of the file.
-func (r *Reader) Size() int64 {
-	if r.file == nil {
-		return 0
-	}
-	return r.file.Size()
-}
-
-// Close closes the file.
-func (r *Reader) Close() error {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
-}

@@ -27,8 +27,8 @@ const (
 
 // Tlog reads one telemetry log. It implements telemetry.Source.
 type Tlog struct {
+	input.Stream
 	path     string
-	file     *input.File
 	w        *input.Window
 	wants    telemetry.Wants
 	problems telemetry.Problems
@@ -79,7 +79,6 @@ func Open(path string, wants telemetry.Wants) (*Tlog, error) {
 		return nil, err
 	}
 	r := NewTlog(path, file, wants)
-	r.file = file
 	head := r.w.Peek(4096)
 	if err := r.w.Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
@@ -94,7 +93,8 @@ func Open(path string, wants telemetry.Wants) (*Tlog, error) {
 
 // NewTlog returns a reader of any stream; name is what errors call it.
 func NewTlog(name string, stream io.Reader, wants telemetry.Wants) *Tlog {
-	return &Tlog{path: name, w: input.NewWindow(stream, window), wants: wants, dialect: newDialect(),
+	w := input.NewWindow(stream, window)
+	return &Tlog{path: name, w: w, Stream: w.Stream(), wants: wants, dialect: newDialect(),
 		topics: map[topicKey]*subscription{}, senders: map[string]int{}, first: map[string]bool{}, unknown: map[uint32]struct{}{}}
 }
 
@@ -295,27 +295,3 @@ func (r *Tlog) resync(at int64, record string) error {
 
 // Problems returns what could not be read so far.
 func (r *Tlog) Problems() *telemetry.Problems { return &r.problems }
-
-// Taken returns the bytes of the file that were read.
-func (r *Tlog) Taken() int64 {
-	if r.file == nil {
-		return r.w.Offset()
-	}
-	return r.file.Taken()
-}
-
-// Size returns the bytes of the file.
-func (r *Tlog) Size() int64 {
-	if r.file == nil {
-		return 0
-	}
-	return r.file.Size()
-}
-
-// Close closes the file.
-func (r *Tlog) Close() error {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
-}

@@ -25,8 +25,8 @@ const (
 
 // Reader reads one file. It implements telemetry.Source.
 type Reader struct {
+	input.Stream
 	path     string
-	file     *input.File
 	w        *input.Window
 	wants    telemetry.Wants
 	problems telemetry.Problems
@@ -66,7 +66,6 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 		return nil, err
 	}
 	r := NewReader(path, file, wants)
-	r.file = file
 	if err := r.begin(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -76,7 +75,8 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 // NewReader returns a reader of any stream; name is what errors call it. What is
 // no MCAP file is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	return &Reader{path: name, w: input.NewWindow(stream, window), wants: wants,
+	w := input.NewWindow(stream, window)
+	return &Reader{path: name, w: w, Stream: w.Stream(), wants: wants,
 		schemas: map[uint16]schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
 }
 
@@ -315,27 +315,8 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 // Problems returns what could not be read so far.
 func (r *Reader) Problems() *telemetry.Problems { return &r.problems }
 
-// Taken returns the bytes of the file that were read.
-func (r *Reader) Taken() int64 {
-	if r.file == nil {
-		return r.w.Offset()
-	}
-	return r.file.Taken()
-}
-
-// Size returns the bytes of the file.
-func (r *Reader) Size() int64 {
-	if r.file == nil {
-		return 0
-	}
-	return r.file.Size()
-}
-
 // Close closes the file.
 func (r *Reader) Close() error {
 	r.unpacker.close()
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
+	return r.Stream.Close()
 }

@@ -16,8 +16,8 @@ var Magic = []byte{'U', 'L', 'o', 'g', 0x01, 0x12, 0x35}
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
+	input.Stream
 	path     string
-	file     *input.File
 	w        *input.Window
 	wants    telemetry.Wants
 	problems telemetry.Problems
@@ -69,7 +69,6 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 		return nil, err
 	}
 	r := NewReader(path, file, wants)
-	r.file = file
 	if err := r.header(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -79,7 +78,8 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 // NewReader returns a reader of any stream; name is what errors call it. What is
 // no ULog is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	return &Reader{path: name, w: input.NewWindow(stream, window), wants: wants, formats: formats{}, topics: map[topicKey]*subscription{}}
+	w := input.NewWindow(stream, window)
+	return &Reader{path: name, w: w, Stream: w.Stream(), wants: wants, formats: formats{}, topics: map[topicKey]*subscription{}}
 }
 
 // header reads the first bytes of the file.
@@ -135,30 +135,6 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 
 // Problems returns what could not be read so far.
 func (r *Reader) Problems() *telemetry.Problems { return &r.problems }
-
-// Taken returns the bytes of the file that were read.
-func (r *Reader) Taken() int64 {
-	if r.file == nil {
-		return r.w.Offset()
-	}
-	return r.file.Taken()
-}
-
-// Size returns the bytes of the file.
-func (r *Reader) Size() int64 {
-	if r.file == nil {
-		return 0
-	}
-	return r.file.Size()
-}
-
-// Close closes the file.
-func (r *Reader) Close() error {
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
-}
 
 // Counts returns the number of records so far that are not messages of topics.
 func (r *Reader) Counts() Counts { return r.count }

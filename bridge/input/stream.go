@@ -1,0 +1,39 @@
+package input
+
+// Stream tells of the file behind a window how far it is read, and closes it.
+// Readers of logs embed it.
+type Stream struct{ w *Window }
+
+// Stream returns that of the window.
+func (w *Window) Stream() Stream { return Stream{w} }
+
+// file returns what the window looks into, nil where it is no file of this package.
+func (s Stream) file() *File {
+	f, _ := s.w.r.(*File)
+	return f
+}
+
+// Taken returns the bytes of the file that were read, of what is no file those that
+// were passed.
+func (s Stream) Taken() int64 {
+	if f := s.file(); f != nil {
+		return f.Taken()
+	}
+	return s.w.Offset()
+}
+
+// Size returns the bytes of the file, 0 of what is none.
+func (s Stream) Size() int64 {
+	if f := s.file(); f != nil {
+		return f.Size()
+	}
+	return 0
+}
+
+// Close closes the file, if it is one.
+func (s Stream) Close() error {
+	if f := s.file(); f != nil {
+		return f.Close()
+	}
+	return nil
+}
