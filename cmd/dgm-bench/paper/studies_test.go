@@ -64,7 +64,7 @@ func TestParametricStudy(t *testing.T) {
 		t.Skip("trains")
 	}
 	dir := t.TempDir()
-	done(t, dir, "parametric.svg", "parametric", "--sets", "lv1", "--seeds", "1", "--members", "1")
+	done(t, dir, "parametric.svg", "parametric", "--sets", "lv1", "--seeds", "1", "--members", "1", "--variants", "known")
 	var r parametric
 	document(t, dir, "parametric-lv1-known-0.json", &r)
 	if math.Abs(r.Bound-2.99) > 0.02 {
@@ -79,10 +79,6 @@ func TestParametricStudy(t *testing.T) {
 			t.Errorf("%s: error %v, spread %v, guess %v", r.Names[i], e, r.Spread[i], r.Start[i])
 		}
 	}
-	document(t, dir, "parametric-lv1-residual-0.json", &r)
-	if r.LogLik < 1.8 {
-		t.Errorf("with a net beside: log likelihood %v", r.LogLik)
-	}
 }
 
 func TestScalingStudy(t *testing.T) {
@@ -90,12 +86,12 @@ func TestScalingStudy(t *testing.T) {
 		t.Skip("trains")
 	}
 	dir := t.TempDir()
-	out := done(t, dir, "scaling.svg", "scaling", "--steps", "20", "--most", "3200", "--exact", "80", "--exact-timed", "245")
+	out := done(t, dir, "scaling.svg", "scaling", "--steps", "5", "--most", "3200", "--exact", "80", "--exact-timed", "80")
 	var small, large, exact scaled
 	document(t, dir, "scaling-lv-features-10-0.json", &small)
 	document(t, dir, "scaling-lv-features-25-0.json", &large)
-	document(t, dir, "scaling-lv-exact-7-0.json", &exact)
-	if small.N != 500 || large.N != 3125 || large.Features != 50 || large.Scores == nil || exact.Scores != nil {
+	document(t, dir, "scaling-lv-exact-4-0.json", &exact)
+	if small.N != 500 || large.N != 3125 || large.Features != 50 || large.Scores == nil || exact.Scores == nil || exact.Features != 0 {
 		t.Errorf("%+v %+v %+v", small, large, exact)
 	}
 	// Memory is what can be counted: 6.25 times the rows.
@@ -159,7 +155,7 @@ func TestAblationStudy(t *testing.T) {
 		t.Skip("trains")
 	}
 	dir := t.TempDir()
-	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "40")
+	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "10")
 	var joint, separate ablated
 	document(t, dir, "ablation-lv100-joint-with-0.json", &joint)
 	document(t, dir, "ablation-lv100-separate-without-0.json", &separate)
