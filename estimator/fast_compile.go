@@ -249,28 +249,34 @@ func (c *compiled) factor(f *fastMember, inverse []float64, amp [2]float64) fast
 		return out
 	}
 	// All rows: those of the features, filled up to whole panels, then the basis'.
+	// Row by row of t, as it lies in memory: this is most of what a model is loaded for.
 	first := lanes.Panels(F)
 	panels := first + lanes.Panels(B)
-	at := func(r, term, column int) float64 {
-		if r >= first*lanes.Rows {
-			r += F - first*lanes.Rows
-		} else if r >= F {
-			return 0
-		}
-		if r >= F+B {
-			return 0
-		}
-		return t[r*row+term*width+column]
-	}
+	size := lanes.Rows * panels * f.terms
+	fixed := make([]float32, width*size)
 	for column := range width {
-		v := make([]float32, lanes.Rows*panels*f.terms)
-		lanes.Pack(v, lanes.Rows*panels, f.terms, func(r, term int) float64 { return at(r, term, column) })
-		out.fixed = append(out.fixed, v)
+		out.fixed = append(out.fixed, fixed[column*size:(column+1)*size])
 	}
-	for term := range f.terms {
-		v := make([]float32, lanes.Rows*panels*c.knots)
-		lanes.Pack(v, lanes.Rows*panels, c.knots, func(r, k int) float64 { return at(r, term, c.fixed+k) })
-		out.varying = append(out.varying, v)
+	for range f.terms {
+		out.varying = append(out.varying, make([]float32, lanes.Rows*panels*c.knots))
+	}
+	for r := range F + B {
+		to := r
+		if r >= F {
+			to += first*lanes.Rows - F
+		}
+		panel, lane := to/lanes.Rows, to%lanes.Rows
+		for term := range f.terms {
+			from := t[r*row+term*width : r*row+(term+1)*width]
+			at := (panel*f.terms+term)*lanes.Rows + lane
+			for column, v := range from {
+				fixed[column*size+at] = lanes.Single(v)
+			}
+			varying := out.varying[term]
+			for k, v := range from[c.fixed:] {
+				varying[(panel*c.knots+k)*lanes.Rows+lane] = lanes.Single(v)
+			}
+		}
 	}
 	return out
 }

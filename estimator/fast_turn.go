@@ -34,18 +34,16 @@ func turn(inverse []float64, F, B int, amp [2]float64) []float64 {
 	if B == 0 {
 		return t
 	}
-	v, sum := make([]float64, B+1), make([]float64, n)
+	v, sum, rows := make([]float64, B+1), make([]float64, n), make([][]float64, B+1)
+	for i := range B { // the basis; in front of it comes the row of a feature
+		rows[1+i] = t[(F+i)*n : (F+i+1)*n]
+	}
 	for c := F - 1; c >= 0; c-- {
 		at := B + c
-		row := func(i int) []float64 { // 0: the row of the feature; further ones: of the basis
-			if i == 0 {
-				return t[c*n : (c+1)*n]
-			}
-			return t[(F+i-1)*n : (F+i)*n]
-		}
+		rows[0] = t[c*n : (c+1)*n]
 		norm := 0.0
-		for i := range v {
-			v[i] = row(i)[at]
+		for i, row := range rows {
+			v[i] = row[at]
 			norm += v[i] * v[i]
 		}
 		norm = math.Sqrt(norm)
@@ -56,14 +54,14 @@ func turn(inverse []float64, F, B int, amp [2]float64) []float64 {
 		v[0] -= pivot
 		scale := -1 / (pivot * v[0]) // 2/‖v‖²
 		clear(sum[:at])
-		for i := range v {
-			f64.AddScaled(sum[:at], v[i], row(i)[:at])
+		for i, row := range rows {
+			f64.AddScaled(sum[:at], v[i], row[:at])
 		}
-		for i := range v {
-			f64.AddScaled(row(i)[:at], -scale*v[i], sum[:at])
-			row(i)[at] = 0
+		for i, row := range rows {
+			f64.AddScaled(row[:at], -scale*v[i], sum[:at])
+			row[at] = 0
 		}
-		row(0)[at] = pivot
+		rows[0][at] = pivot
 	}
 	return t
 }
