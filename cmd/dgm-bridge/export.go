@@ -164,13 +164,13 @@ func required(cmd *cobra.Command, name string) {
 
 // reportExport says what was written.
 func reportExport(w io.Writer, s *export.Summary) error {
-	_, err := fmt.Fprintf(w, "wrote %s: %d samples", s.Out, s.Samples)
+	_, err := fmt.Fprintf(w, "wrote %s: %s", s.Out, cli.Count(s.Samples, "sample"))
 	if s.Predictions > 0 || s.NotMade > 0 {
-		fmt.Fprintf(w, ", %d predictions", s.Predictions)
+		fmt.Fprintf(w, ", %s", cli.Count(s.Predictions, "prediction"))
 	}
 	fmt.Fprintln(w)
 	if s.NotMade > 0 {
-		fmt.Fprintf(w, "%d states were not predicted from: a number is missing, or the prediction is not finite\n", s.NotMade)
+		fmt.Fprintf(w, "not predicted from %s: a number is missing, or the prediction is not finite\n", cli.Count(s.NotMade, "state"))
 	}
 	for _, text := range s.Damages {
 		fmt.Fprintln(w, "not read: "+text)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,19 @@ func TestExport(t *testing.T) {
 		}
 	}
 	if code, out, errs = run("topics", in("f.mcap")); code != cli.Done || !strings.Contains(out, "/dgm/v1/predict/200ms") {
+		t.Errorf("exit %d, %s%s", code, errs, out)
+	}
+	// A log of one sample has one topic, and is told as one.
+	if w, err = flightlog.CreateFile(in("one.msgpack"), flightlog.Header{Vehicle: "v1", Channels: m.Channels[:2]}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Sample(0, []float64{0, 1}, nil, nil), w.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs = run("export", "mcap", in("one.msgpack"), "--out", in("one.mcap")); code != cli.Done || !strings.HasSuffix(out, ": 1 sample\n") {
+		t.Errorf("exit %d, %s%s", code, errs, out)
+	}
+	if code, out, errs = run("topics", in("one.mcap")); code != cli.Done || !strings.HasPrefix(out, "mcap, 1 topic\n") {
 		t.Errorf("exit %d, %s%s", code, errs, out)
 	}
 	if code, out, errs = run("export", "csv", in("f.msgpack"), "--out", in("f.csv")); code != cli.Done || !strings.Contains(out, "30 samples") {

@@ -181,7 +181,7 @@ func reportTopics(w io.Writer, s *importer.Summary) error {
 		fmt.Fprintln(w, "not read: "+text)
 	}
 	if n := len(s.Problems) - most; n > 0 {
-		fmt.Fprintf(w, "not read: %d more places; dgm-bridge topics lists them\n", n)
+		fmt.Fprintf(w, "not read: %s more; dgm-bridge topics lists all\n", cli.Count(n, "place"))
 	}
 	return err
 }

@@ -62,7 +62,7 @@ func playCommand() *cobra.Command {
 				}
 			}
 			if sum.Sent == 0 && sum.Unsent > 0 {
-				return fmt.Errorf("no server was there, %d states dropped; start one or give --nats", sum.Unsent)
+				return fmt.Errorf("no server was there, %s dropped; start one or give --nats", cli.Count(sum.Unsent, "state"))
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d states sent, %d not measured whole, %d without a server, %d times back in time, %d damaged places\n",
 				sum.Vehicle, sum.Sent, sum.Unmeasured, sum.Unsent, sum.Backwards, sum.Damages)

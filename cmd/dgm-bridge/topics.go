@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 // topicsReport is what topics --json writes.
@@ -105,7 +106,7 @@ func suggestMap(cmd *cobra.Command, kind, path string) error {
 // writeText writes the report for people.
 func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 	w := cmd.OutOrStdout()
-	_, err := fmt.Fprintf(w, "%s, %d topics\n%10s %10s  topic\n", kind, len(r.Topics), "messages", "Hz")
+	_, err := fmt.Fprintf(w, "%s, %s\n%10s %10s  topic\n", kind, cli.Count(len(r.Topics), "topic"), "messages", "Hz")
 	for _, t := range r.Topics {
 		name := (&telemetry.Topic{Name: t.Name, Instance: t.Instance}).String()
 		fmt.Fprintf(w, "%10d %10.4g  %s\n", t.Count, t.RateHz, name)
