@@ -201,6 +201,9 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 			}
 			blas64.Gemv(blas.NoTrans, 1, inv, vec(n.g), 0, vec(tmp))
 			blas64.Gemv(blas.Trans, 1, inv, vec(tmp), 0, vec(delta))
+			if mu < 1 && 0.5*dot(n.g, delta) < 1e-3+1e-4*cost {
+				break // what there is to gain is less than what counts as a gain
+			}
 			copy(old, n.Theta)
 			for i, v := range delta {
 				n.Theta[i] += v

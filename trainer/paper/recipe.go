@@ -27,7 +27,8 @@ type Recipe struct {
 
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
 // derivatives are matched at the observations of one trajectory and at equal steps
-// along each of many, and that one trajectory has one start only.
+// along each of many, and that the smoother of one trajectory learns from one start,
+// in half the steps.
 func DefaultRecipe(d *Data) Recipe {
 	r := Recipe{Settings: DefaultSettings(), Members: 4, Rounds: 12, Refits: 4, Final: Teaching{
 		Core: []int{40, 40, 20}, Act: mlp.Tanh, D: 3, F: 100,
@@ -36,9 +37,10 @@ func DefaultRecipe(d *Data) Recipe {
 	}}
 	r.F, r.Steps = 50, 500
 	if len(d.Trajectories) > 1 {
-		r.Support = 8
+		r.Support, r.Final.Steps = 8, 6000
 	} else {
-		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 1, 4000, 1, 1000
+		// One start again and again: its beginning and its end are asked for every time.
+		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 80, 50, 20, 50
 	}
 	return r
 }

@@ -51,25 +51,6 @@ func newSmoother(net *mlp.Net, in *feature.Inputs, d, f int, src mlp.Normal) *Sm
 	return s
 }
 
-// Smoother returns the fit's smoother in closed form; ok is false where its
-// posterior is singular.
-func (f *Fit) Smoother() (s *Smoother, ok bool) {
-	s = &Smoother{Inputs: f.Inputs, Map: f.Params.Map}
-	F := s.Map.F
-	for _, sum := range f.post.sums {
-		packed, ok := sum.InverseFactor()
-		if !ok {
-			return nil, false
-		}
-		m := make([]float64, F*F)
-		for i := range F {
-			copy(m[i*F:i*F+i+1], packed[i*(i+1)/2:])
-		}
-		s.W, s.M = append(s.W, sum.Weights()), append(s.M, m)
-	}
-	return s, true
-}
-
 // fold lets the core read starts as Inputs gives them where it has learned to read
 // them scaled to a box.
 func (s *Smoother) fold(b *box) {

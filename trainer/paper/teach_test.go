@@ -206,25 +206,3 @@ func TestMembersTeachToo(t *testing.T) {
 		t.Error("there is nothing to integrate")
 	}
 }
-
-// The closed form of a fit says what the fit says.
-func TestSmootherOfAFit(t *testing.T) {
-	d := turning(3, 8, 0.05)
-	f, err := Train(context.Background(), d, small().Settings, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, ok := f.Smoother()
-	if !ok {
-		t.Fatal("no posterior")
-	}
-	times := []float64{0, 1.5, 4}
-	a, va, b, vb := make([]float64, 6), make([]float64, 6), make([]float64, 6), make([]float64, 6)
-	f.Predict(a, va, []float64{1, 0}, times)
-	s.Predict(b, vb, []float64{1, 0}, times)
-	for i := range a {
-		if math.Abs(a[i]-b[i]) > 1e-9 || math.Abs(va[i]-vb[i]) > 1e-9 {
-			t.Errorf("number %d: %v, variance %v; the fit says %v, %v", i, b[i], vb[i], a[i], va[i])
-		}
-	}
-}
