@@ -207,7 +207,7 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 	if err := table.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", table.Verdict()} {
+	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, 0.02 s apart or more", table.Verdict()} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}

@@ -18,7 +18,7 @@ func (t *Table) WriteText(w io.Writer) error {
 	if t.Judged != "" {
 		fmt.Fprintf(w, "judged    before it had seen these data (%s)\n", t.Judged)
 	}
-	fmt.Fprintf(w, "log       %s: %d windows, one every %s s\n", t.Log, t.Windows, short(t.Stride))
+	fmt.Fprintf(w, "log       %s: %d windows, %s s apart or more\n", t.Log, t.Windows, short(t.Stride))
 	fmt.Fprintf(w, "inputs    %s\n", t.Inputs)
 	fmt.Fprintf(w, "intervals %s\n\n", intervals)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
