@@ -21,6 +21,10 @@
 //     reported.
 //   - A gap in the base longer than max_gap, a clock that was set and a new file
 //     begin a segment.
+//   - kinematics = "quadrotor" is held against the data (package kinematics). What
+//     they contradict is an error of a map that somebody wrote for the log; of a
+//     preset the position or the attitude is left out, and told. So is what needs a
+//     state that does not move.
 //   - What could not be read is passed over, and counted with its place.
 //
 // A log is read three times: to count what is in it, to find derivatives that
