@@ -11,7 +11,7 @@
 //
 // The same for one trajectory and for many (Learn):
 //
-//  1. Members: the paper's training (fit.go), short, from four seeds. Noise starts
+//  1. Members: the paper's training (fit.go), short, from three seeds. Noise starts
 //     at 0.13 standardised, matching and decay of the dynamics begin after a fifth
 //     of the steps and are whole at half: no matching before the smoother has
 //     learned something. The exact starts count as observations at time 0. A fit
@@ -20,7 +20,7 @@
 //     from the exact starts pass through the data (shoot.go, newton.go, tangent.go):
 //     Gauss and Newton's method on sensitivities, in turn with MacKay's updates of
 //     the precision of the weights, of every input and output a group, and of the
-//     noise, a channel. Of four flows three are a polynomial of degree two beside a
+//     noise, a channel. Of three flows two are a polynomial of degree two beside a
 //     net of one hidden layer (polynomial.go), every term with a precision of its
 //     own, so that what says nothing is left out; one is the net alone. Laplace's
 //     approximation gives the posterior of the weights and the evidence; flows that

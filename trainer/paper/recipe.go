@@ -30,7 +30,7 @@ type Recipe struct {
 // along each of many, and that the smoother of one trajectory learns from one start,
 // in half the steps.
 func DefaultRecipe(d *Data) Recipe {
-	r := Recipe{Settings: DefaultSettings(), Members: 4, Rounds: 12, Refits: 4, Final: Teaching{
+	r := Recipe{Settings: DefaultSettings(), Members: 3, Rounds: 12, Refits: 4, Final: Teaching{
 		Core: []int{40, 40, 20}, Act: mlp.Tanh, D: 3, F: 100,
 		Regression: Regression{Steps: 3000, Batch: 500, Rate: 0.005, Last: 1e-5},
 		Rounds:     20, Starts: 3000, Times: 20, SpreadStarts: 300, SpreadTimes: 20,
@@ -110,12 +110,12 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 }
 
 // refine shoots with the dynamics of every member and keeps the flows that explain
-// the data. Of four one has no polynomial: the evidence decides between fields with
+// the data. Every third has no polynomial: the evidence decides between fields with
 // and without.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := make([]*Flow, len(m.Members))
 	cores.Each(len(flows), func(i int) {
-		if f := r.flow(m.Members[i], d, i%4 != 3, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
+		if f := r.flow(m.Members[i], d, i%3 != 1, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
 			flows[i] = f
 		}
 	})
