@@ -173,7 +173,7 @@ func scalingSections(_ string, all []*scaled) ([]section, error) {
 	times := plot.Chart{Title: "Time of a step", XLabel: "observations", YLabel: "s, one core", XLog: true, YLog: true, Description: "Seconds of a step against the number of observations, on logarithmic axes, with a straight line of slope one."}
 	straight := plot.Chart{Title: "The same, linear axes", XLabel: "observations, thousands", YLabel: "s, one core", Description: "Seconds of a step with random features against the number of observations, and a straight line."}
 	memory := plot.Chart{Title: "Memory of a training", XLabel: "observations", YLabel: "MiB", XLog: true, YLog: true, Description: "Memory against the number of observations."}
-	quality := plot.Chart{Title: "Score", XLabel: "observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of observations."}
+	quality := plot.Chart{Title: "Score; what is below -8 stands at -8", XLabel: "observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of observations."}
 	for _, kernel := range []string{"features", "exact"} {
 		name, color := "random features", plot.Model
 		if kernel == "exact" {
@@ -190,7 +190,7 @@ func scalingSections(_ string, all []*scaled) ([]section, error) {
 			m.X, m.Y = append(m.X, n), append(m.Y, max(r.MiB, 0.1))
 			row := []string{name, strconv.Itoa(r.N), strconv.Itoa(r.Support), fmt.Sprintf("%.4g", 1000*r.Step), fmt.Sprintf("%.3g", 1e6*r.Step/n), fmt.Sprintf("%.4g", r.MiB)}
 			if r.Scores != nil {
-				q.X, q.Y = append(q.X, n), append(q.Y, r.Scores.LogLik)
+				q.X, q.Y = append(q.X, n), append(q.Y, max(r.Scores.LogLik, -8))
 				row = append(row, strconv.Itoa(r.Steps), whole(r.Train), two(r.Scores.LogLik), two(r.Scores.Coverage95))
 			} else {
 				row = append(row, "", "", "", "")
