@@ -31,9 +31,9 @@ type Recipe struct {
 // in half the steps.
 func DefaultRecipe(d *Data) Recipe {
 	r := Recipe{Settings: DefaultSettings(), Members: 3, Rounds: 12, Refits: 4, Final: Teaching{
-		Core: []int{40, 40, 20}, Act: mlp.Tanh, D: 3, F: 100,
+		Core: []int{64, 64, 32}, Act: mlp.Tanh, D: 3, F: 100,
 		Regression: Regression{Steps: 3000, Batch: 500, Rate: 0.005, Last: 1e-5},
-		Rounds:     20, Starts: 3000, Times: 20, SpreadStarts: 300, SpreadTimes: 20,
+		Rounds:     20, Starts: 8000, Times: 20, SpreadStarts: 1500, SpreadTimes: 10,
 	}}
 	r.F, r.Steps = 50, 500
 	if len(d.Trajectories) > 1 {

@@ -128,19 +128,18 @@ func (s *Smoother) means(l *lesson) {
 // spreads sets M.
 func (s *Smoother) spreads(l *lesson, rounds int) {
 	K, F := s.Map.K, s.Map.F
-	all := make([]*spread, K)
+	phis, squares := make([][]float64, K), make([][]float64, K)
 	s.channels(l.x, l.n, func(k int, mu, phi []float64) {
-		square := make([]float64, l.n)
-		for i := range square {
+		phis[k], squares[k] = append([]float64(nil), phi...), make([]float64, l.n)
+		for i := range squares[k] {
 			e := l.y[i*K+k] - mu[i] - dot(s.W[k], phi[i*F:])
-			square[i] = l.v[i*K+k] + e*e
+			squares[k][i] = l.v[i*K+k] + e*e
 		}
-		all[k] = newSpread(append([]float64(nil), phi...), square)
 	})
 	cores.Each(K, func(k int) {
-		all[k].improve(rounds)
-		s.M[k] = all[k].factor()
-		all[k] = nil
+		e := newSpread(phis[k], squares[k])
+		e.improve(rounds)
+		s.M[k], phis[k] = e.factor(), nil
 	})
 }
 
