@@ -117,8 +117,12 @@ type accessor struct {
 // path returns where the field of a path stands, "Name" or "Name[2]", or what is
 // wrong with it.
 func (f *format) path(path string) (accessor, error) {
-	name, tail, indexed := strings.Cut(path, "[")
-	c := f.find(name)
+	name, tail, indexed := path, "", false
+	c := f.find(name) // labels of damaged logs have brackets, too
+	if c == nil {
+		name, tail, indexed = strings.Cut(path, "[")
+		c = f.find(name)
+	}
 	switch {
 	case c == nil:
 		return accessor{}, fmt.Errorf("there is no %q", name)

@@ -18,6 +18,7 @@ import (
 // prediction but by the processor that it takes.
 type queries struct {
 	n       *Node
+	nc      *nats.Conn
 	service micro.Service
 	work    chan question
 	quit    chan struct{} // closed at the end; work is not, because what drains may still put into it
@@ -62,7 +63,7 @@ func wrong(format string, args ...any) error {
 
 // serveQueries offers the service until close.
 func (n *Node) serveQueries(nc *nats.Conn) (*queries, error) {
-	q := &queries{n: n, work: make(chan question, mostWaiting), quit: make(chan struct{})}
+	q := &queries{n: n, nc: nc, work: make(chan question, mostWaiting), quit: make(chan struct{})}
 	s, err := micro.AddService(nc, micro.Config{
 		Name: serviceName, Version: serviceV, Description: "distributions of the states to come of a robot",
 		Metadata: map[string]string{"vehicle": n.cfg.Vehicle, "instance": n.cfg.Instance},
@@ -98,17 +99,24 @@ func (q *queries) take(r micro.Request) {
 	select {
 	case q.work <- question{r, now}:
 	default:
-		q.refuse(r, &refusal{codeBusy, fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
+		q.respond(r, nil, &refusal{codeBusy, fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
 	}
 }
 
-func (q *queries) refuse(r micro.Request, err error) {
-	code := codeWrong
-	var f *refusal
-	if errors.As(err, &f) {
-		code = f.code
+// respond answers a request with data or with why not, over the connection itself:
+// what a micro.Request notes of its answer is read when take returns, which is
+// before most are answered.
+func (q *queries) respond(r micro.Request, data []byte, err error) {
+	m := &nats.Msg{Subject: r.Reply(), Data: data}
+	if err != nil {
+		code := codeWrong
+		var f *refusal
+		if errors.As(err, &f) {
+			code = f.code
+		}
+		m.Header = nats.Header{micro.ErrorHeader: {shorten(err.Error())}, micro.ErrorCodeHeader: {strconv.Itoa(code)}}
 	}
-	_ = r.Error(strconv.Itoa(code), shorten(err.Error()), nil) // who asked may be gone
+	_ = q.nc.PublishMsg(m) // who asked may be gone
 }
 
 // run answers requests until there are no more.
@@ -139,11 +147,11 @@ func (q *queries) reply(o *oracle, w question, buf []byte) []byte {
 			err = &refusal{codeLarge, fmt.Sprintf("the answer has %d bytes, and the server takes %d: ask for fewer questions or times, or for dtype f4", a.Size(), most)}
 		}
 	}
-	if err != nil {
-		q.refuse(w.r, err)
-		return buf
+	if err == nil {
+		buf = a.Append(buf[:0])
+		q.respond(w.r, buf, nil)
+	} else {
+		q.respond(w.r, nil, err)
 	}
-	buf = a.Append(buf[:0])
-	_ = w.r.Respond(buf) // who asked may be gone
 	return buf
 }

@@ -1,7 +1,9 @@
 package link_test
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,6 +44,12 @@ func plug(t *testing.T, name string) *os.File {
 	return f
 }
 
+// adapter is the autopilot's end of a serial line.
+type adapter struct{ *os.File }
+
+func (adapter) LocalAddr() net.Addr  { return nil }
+func (adapter) RemoteAddr() net.Addr { return nil }
+
 // A serial adapter may be plugged in after the link was started, be pulled out, and
 // come back.
 func TestRestartsOfASerialPort(t *testing.T) {
@@ -50,7 +58,8 @@ func TestRestartsOfASerialPort(t *testing.T) {
 	n, _ := run(t, nc, link.Config{Link: "serial:" + name + ":57600", Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12]})
 	for range 2 {
 		before := n.States.Load()
-		p := fly(t, gomavlib.EndpointCustom{ReadWriteCloser: plug(t, name)})
+		end := adapter{plug(t, name)}
+		p := fly(t, gomavlib.EndpointCustomClient{Label: "pty", Connect: func(context.Context) (net.Conn, error) { return end, nil }})
 		within(t, "a state by the serial port", func() bool { return n.States.Load() > before+5 })
 		p.land()
 	}
