@@ -32,21 +32,19 @@ func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error
 		}
 		return 1
 	})
-	flows := make([]*Flow, r.Refits)
-	failed := make([]bool, r.Refits)
-	cores.Each(r.Refits, func(i int) {
-		drawn, ok := m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i))))
-		if !ok {
-			failed[i] = true
-			return
+	flows, starts, drawn := make([]*Flow, r.Refits), make([]*Flow, r.Refits), make([]*Data, r.Refits)
+	for i := range starts { // members and flows have one memory each to predict with
+		var ok bool
+		if drawn[i], ok = m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i)))); !ok {
+			return errFlow
 		}
-		if f := r.flow(m.Members[i%len(m.Members)], d, best.Poly != nil, seed); f.Shoot(ctx, drawn, r.Rounds) {
-			flows[i] = f
+		starts[i] = r.flow(m.Members[i%len(m.Members)], d, best.Poly != nil, seed)
+	}
+	cores.Each(r.Refits, func(i int) {
+		if starts[i].Shoot(ctx, drawn[i], r.Rounds) {
+			flows[i] = starts[i]
 		}
 	})
-	if slices.Contains(failed, true) {
-		return errFlow
-	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
