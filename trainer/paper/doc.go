@@ -145,7 +145,9 @@
 // The default recipe, all of it, two cores (one seed of many trajectories, two of
 // one): LV 1 2.84, LO 1 0.02, DP 1 2.59, about 10 s each; LV 100 3.65 (38 s), LO 125
 // −0.82 (85 s), DP 100 2.83 (145 s); coverage of 95 % 0.98, 0.95, 0.93, 0.98, 0.92,
-// 0.97, of 50 % 0.60, 0.56, 0.45, 0.58, 0.58, 0.60. QU 64 has been run through nothing.
+// 0.97, of 50 % 0.60, 0.56, 0.45, 0.58, 0.58, 0.60. Worst of five seeds of LV 1: 2.15,
+// coverage 0.81. QU 1 0.53, coverage 0.97 and 0.53, rmse 0.24 (257 s beside other
+// work), which is below the paper's 0.64. QU 64 has been run through nothing.
 //
 // LV and LO are polynomials of degree two: their scores say what it is worth to have
 // such a part in a field that is learned. With nets alone, flows of one seed: LV 1
@@ -153,10 +155,10 @@
 //
 // # What is next
 //
-//   - QU 1: an evidence that can be believed where there are 1,080 terms. Ways: all
-//     flows where refits say that the posterior is too sure; the first precision of a
-//     term by how many there are; leave-one-out in the place of the evidence; a mean
-//     with the members' smoothers, which err otherwise.
+//   - QU 1: flows of nets alone are calibrated and not accurate enough. Ways: an
+//     evidence that can be believed where there are 1,080 terms (their first precision
+//     by how many there are, leave-one-out instead); fewer terms; a mean with the
+//     members' smoothers, which err otherwise.
 //   - QU 64: its time, and whether it arrives.
 //   - Members decide little: fewer steps, or none, and shooting from the polynomial
 //     that fits their smoothers' slopes.
