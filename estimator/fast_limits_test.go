@@ -88,14 +88,7 @@ func TestFastIsOkWherePlainIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		number := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e6, 1e6), rapid.Float64())
-		vector := func(n int, what string) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, what) }
-		q := estimator.Query{X0: vector(K, "x0")}
-		if P > 0 && rapid.Bool().Draw(t, "planned") {
-			q.Plan = vector(P*rapid.IntRange(1, 5).Draw(t, "rows"), "plan")
-		} else if P > 0 {
-			q.U = vector(P, "u")
-		}
+		q := drawn(t, K, P)
 		a, b := plain.NewPrediction(), fast.NewPrediction()
 		okPlain, ok := plain.Predict(a, &q), fast.Predict(b, &q)
 		size := largest(q.X0, q.U, q.Plan)

@@ -11,6 +11,24 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
 )
 
+// numbers reach far outside of anything that a model was trained on.
+var numbers = rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e6, 1e6), rapid.Float64())
+
+func vector(t *rapid.T, n int, what string) []float64 {
+	return rapid.SliceOfN(numbers, n, n).Draw(t, what)
+}
+
+// drawn is any query of K states and P inputs, without a covariance.
+func drawn(t *rapid.T, K, P int) estimator.Query {
+	q := estimator.Query{X0: vector(t, K, "x0")}
+	if P > 0 && rapid.Bool().Draw(t, "planned") {
+		q.Plan = vector(t, P*rapid.IntRange(1, 5).Draw(t, "rows"), "plan")
+	} else if P > 0 {
+		q.U = vector(t, P, "u")
+	}
+	return q
+}
+
 // Whatever the model and the query, what is called ok is finite, has a width,
 // and a measurement is never surer than the state.
 func TestWhatIsOkCanBeUsed(t *testing.T) {
@@ -35,17 +53,9 @@ func TestWhatIsOkCanBeUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Up to far outside of anything that a model was trained on.
-		number := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e6, 1e6), rapid.Float64())
-		vector := func(n int, what string) []float64 { return rapid.SliceOfN(number, n, n).Draw(t, what) }
-		q := estimator.Query{X0: vector(K, "x0")}
-		if P > 0 && rapid.Bool().Draw(t, "planned") {
-			q.Plan = vector(P*rapid.IntRange(1, 5).Draw(t, "rows"), "plan")
-		} else if P > 0 {
-			q.U = vector(P, "u")
-		}
+		q := drawn(t, K, P)
 		if rapid.Bool().Draw(t, "covariance") {
-			q.P0 = vector(K*K, "P0")
+			q.P0 = vector(t, K*K, "P0")
 		}
 		dst := p.NewPrediction().WithDerivatives()
 		if !p.Predict(dst, &q) {

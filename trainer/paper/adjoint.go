@@ -57,22 +57,7 @@ func (a *adjoint) evaluate(row []float64) []float64 {
 	for i := range a.net.Layers {
 		l := &a.net.Layers[i]
 		y := rest[:l.Out]
-		copy(y, l.B)
-		for r, v := range x {
-			for o, w := range l.W[r*l.Out : (r+1)*l.Out] {
-				y[o] += v * w
-			}
-		}
-		switch l.Act {
-		case mlp.Sigmoid:
-			for o, v := range y {
-				y[o] = 1 / (1 + math.Exp(-v))
-			}
-		case mlp.Tanh:
-			for o, v := range y {
-				y[o] = math.Tanh(v)
-			}
-		}
+		evaluate(y, l, x)
 		x, rest = y, rest[l.Out:]
 	}
 	return x

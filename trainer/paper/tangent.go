@@ -92,22 +92,7 @@ func (t *tangent) netSlope() {
 	for i := range t.net.Layers {
 		l := &t.net.Layers[i]
 		y := t.y[i]
-		copy(y, l.B)
-		for a, v := range x {
-			for o, w := range l.W[a*l.Out : (a+1)*l.Out] {
-				y[o] += v * w
-			}
-		}
-		switch l.Act {
-		case mlp.Sigmoid:
-			for o, v := range y {
-				y[o] = 1 / (1 + math.Exp(-v))
-			}
-		case mlp.Tanh:
-			for o, v := range y {
-				y[o] = math.Tanh(v)
-			}
-		}
+		evaluate(y, l, x)
 		x = y
 	}
 	copy(t.f, x)

@@ -72,7 +72,6 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
 		return nil, err
 	}
-	f.measureMoves(flights, windows, set.Horizon)
 	return f, nil
 }
 
@@ -100,14 +99,21 @@ func (f *Frame) Start(x0 []float64, u feature.Signal) {
 	f.base.Start(x0, u)
 }
 
-// measureScale sets the rms displacement over the windows' samples.
+// measureScale sets Scale, over the windows' samples, and Moves.
 func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H float64) error {
-	f.Scale = make([]float64, f.K)
+	Q := len(f.NoiseKnots)
+	f.Scale, f.Moves = make([]float64, f.K), make([]float64, f.K*Q)
 	count, moved := make([]float64, f.K), make([]float64, f.K)
 	d := make([]float64, f.K)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
 		f.Start(fl.State(w.Start), f.recorded(fl, w.Start))
+		for q, tau := range f.NoiseKnots {
+			f.base.At(f.d, f.dd, tau*H)
+			for k, d := range f.d {
+				f.Moves[k*Q+q] += d * d
+			}
+		}
 		from, to := fl.Samples(w.Start, H)
 		step := max(1, (to-from)/10)
 		for i := to - 1; i >= from; i -= step {
@@ -122,6 +128,9 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 			}
 		}
 	}
+	for i, sum := range f.Moves {
+		f.Moves[i] = math.Sqrt(sum / float64(max(1, len(windows))))
+	}
 	for k := range f.Scale {
 		f.Scale[k] = math.Sqrt(f.Scale[k] / math.Max(count[k], 1))
 		still := !(moved[k] > 0)
@@ -132,25 +141,6 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 		}
 	}
 	return nil
-}
-
-// measureMoves sets Moves.
-func (f *Frame) measureMoves(flights []window.Flight, windows []window.Window, H float64) {
-	Q := len(f.NoiseKnots)
-	f.Moves = make([]float64, f.K*Q)
-	for _, w := range windows {
-		fl := &flights[w.Flight]
-		f.Start(fl.State(w.Start), f.recorded(fl, w.Start))
-		for q, tau := range f.NoiseKnots {
-			f.base.At(f.d, f.dd, tau*H)
-			for k, d := range f.d {
-				f.Moves[k*Q+q] += d * d
-			}
-		}
-	}
-	for i, sum := range f.Moves {
-		f.Moves[i] = math.Sqrt(sum / float64(max(1, len(windows))))
-	}
 }
 
 // Fill writes row i of a batch: sample s of the flight, in the window from sample
