@@ -136,13 +136,14 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 }
 
 // Measure times predictions at so many points with a model in the paper's form of a
-// plant's size, on the last processor of those allowed.
-func Measure(p *plant.Plant, features, points int, duration time.Duration) (Row, error) {
+// plant's size, with so many features and a core of these widths (nil: the paper's), on
+// the last processor of those allowed.
+func Measure(p *plant.Plant, features, points int, core []int, duration time.Duration) (Row, error) {
 	unpin, err := pin(-1)
 	if err != nil {
 		return Row{}, err
 	}
 	defer unpin()
-	j := job{system: p.Name, form: "paper", m: invented(p, "paper", features), points: points}
+	j := job{system: p.Name, form: "paper", m: invented(p, "paper", features, core), points: points}
 	return j.measure(duration)
 }

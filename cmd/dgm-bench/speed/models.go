@@ -26,7 +26,7 @@ func standard(points []int) []job {
 			counts = points
 		}
 		for _, n := range counts {
-			jobs = append(jobs, job{system: p.Name, form: form, m: invented(p, form, features), points: n})
+			jobs = append(jobs, job{system: p.Name, form: form, m: invented(p, form, features, nil), points: n})
 		}
 	}
 	for _, name := range []string{"lotka-volterra", "lorenz", "double-pendulum", "quadrotor"} {
@@ -60,9 +60,9 @@ func ofFile(m *model.Model, points []int) []job {
 }
 
 // invented returns an artificial model of a system's size, with dynamics that follow
-// the system.
-func invented(p *plant.Plant, form string, features int) *model.Model {
-	s := artificial.Size{K: len(p.States), Features: features, Points: 100, Horizon: p.Duration, Paper: true}
+// the system. core is that of the paper's form; nil for the paper's.
+func invented(p *plant.Plant, form string, features int, core []int) *model.Model {
+	s := artificial.Size{K: len(p.States), Features: features, Points: 100, Horizon: p.Duration, Core: core, Paper: true}
 	if form == "default" {
 		s.Paper, s.P, s.Basis, s.Members, s.D, s.Core, s.Equation = false, len(p.Inputs), 2, 3, 3, []int{32, 32}, 2
 	}

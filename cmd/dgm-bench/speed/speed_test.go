@@ -75,7 +75,7 @@ func TestDocument(t *testing.T) {
 func TestInventedModelsCheckThemselves(t *testing.T) {
 	p, _ := plant.Named("lorenz")
 	for _, form := range []string{"paper", "default"} {
-		m := invented(&p, form, 50)
+		m := invented(&p, form, 50, nil)
 		if len(m.Checks) != 3 {
 			t.Errorf("%s: %d checks", form, len(m.Checks))
 		}
@@ -124,7 +124,7 @@ func TestRows(t *testing.T) {
 func TestSamplesFollowTheSystem(t *testing.T) {
 	for _, name := range []string{"lotka-volterra", "double-pendulum"} {
 		p, _ := plant.Named(name)
-		m := invented(&p, "paper", 10)
+		m := invented(&p, "paper", 10, nil)
 		times := []float64{p.Duration / 20, p.Duration / 10}
 		c := newMonteCarlo(m, times)
 		if !c.together(p.X0) {
