@@ -64,8 +64,8 @@ func playCommand() *cobra.Command {
 			if sum.Sent == 0 && sum.Unsent > 0 {
 				return fmt.Errorf("no server was there, %s dropped; start one or give --nats", cli.Count(sum.Unsent, "state"))
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d states sent, %d not measured whole, %d without a server, %d times back in time, %d damaged places\n",
-				sum.Vehicle, sum.Sent, sum.Unmeasured, sum.Unsent, sum.Backwards, sum.Damages)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s sent, %d not measured whole, %d without a server, %s back in time, %s\n",
+				sum.Vehicle, cli.Count(sum.Sent, "state"), sum.Unmeasured, sum.Unsent, cli.Count(sum.Backwards, "time"), cli.Count(sum.Damages, "damaged place"))
 			return err
 		},
 	}
@@ -116,7 +116,7 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 				return err
 			}
 			if sum.Refused > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %d messages were no state of these channels: %s\n", sum.Refused, sum.Why)
+				fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s refused, no state of these channels: %s\n", cli.Count(sum.Refused, "message"), sum.Why)
 			}
 			if sum.States == 0 {
 				return errors.New("no state came on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded")

@@ -4,11 +4,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	mavlink "github.com/dgm-robotics/dgm/bridge/mavlink/link"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -55,6 +57,9 @@ func TestPlayAndRecord(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, errs, out)
 	}
 	recorded.Wait()
+	if _, out, errs = run("play", in("f.msgpack"), "--from", "985ms", "--nats", s.ClientURL()); out != "v1: 1 state sent, 0 not measured whole, 0 without a server, 0 times back in time, 0 damaged places\n" {
+		t.Errorf("one state: %s%s", out, errs)
+	}
 	log, err := flightlog.ReadFile(in("g.msgpack"))
 	if err != nil || len(log.Segments) != 1 || len(log.Segments[0].T) != 100 || log.Segments[0].X[99] != 99 || log.Channels[0].Name != "theta" {
 		t.Error(log, err)
@@ -86,5 +91,19 @@ func TestPlayAndRecord(t *testing.T) {
 		if code != c.code || !strings.Contains(errs, c.line) || out != "" {
 			t.Errorf("%v: exit %d, %q, %q; want %d, %q", c.args, code, out, errs, c.code, c.line)
 		}
+	}
+}
+
+func TestWhatALinkCarriedIsCounted(t *testing.T) {
+	var n mavlink.Counts
+	for _, c := range []*atomic.Int64{&n.Messages, &n.States, &n.Predicted, &n.BadBytes, &n.Restarts} {
+		c.Store(1)
+	}
+	if got, want := carried(&n), "1 message, 1 state sent, 0 without a server, 1 prediction to the autopilot, 1 time bad bytes, 1 restart of the autopilot"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	n.States.Store(2)
+	if got := carried(&n); !strings.Contains(got, ", 2 states sent,") {
+		t.Error(got)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,8 +63,7 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 			if err := mavlink.Run(cmd.Context(), nc, c, &n); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d messages, %d states sent, %d without a server, %d predictions to the autopilot, %d times bad bytes, %d restarts of the autopilot\n",
-				c.Vehicle, n.Messages.Load(), n.States.Load(), n.Unsent.Load(), n.Predicted.Load(), n.BadBytes.Load(), n.Restarts.Load())
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", c.Vehicle, carried(&n))
 			return err
 		},
 	}
@@ -79,4 +79,11 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 	required(cmd, "link")
 	required(cmd, "vehicle")
 	return cmd
+}
+
+// carried says what went over a link.
+func carried(n *mavlink.Counts) string {
+	count := func(n *atomic.Int64, noun string) string { return cli.Count(int(n.Load()), noun) }
+	return fmt.Sprintf("%s, %s sent, %d without a server, %s to the autopilot, %s bad bytes, %s of the autopilot",
+		count(&n.Messages, "message"), count(&n.States, "state"), n.Unsent.Load(), count(&n.Predicted, "prediction"), count(&n.BadBytes, "time"), count(&n.Restarts, "restart"))
 }

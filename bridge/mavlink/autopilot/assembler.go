@@ -262,7 +262,11 @@ func (a *Assembler) Dims() (K, P int) { return len(a.states), len(a.inputs) }
 func (a *Assembler) Missing() (out []string) {
 	for g, n := range a.missing {
 		if n > 0 {
-			out = append(out, fmt.Sprintf("%d states without %s", n, groupNames[g]))
+			noun := "states"
+			if n == 1 {
+				noun = "state"
+			}
+			out = append(out, fmt.Sprintf("%d %s without %s", n, noun, groupNames[g]))
 		}
 	}
 	return out

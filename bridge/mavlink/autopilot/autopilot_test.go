@@ -126,7 +126,7 @@ func TestWhatIsMissingIsToldAndOldIsNotUsed(t *testing.T) {
 		t.Error("a state with a position of 300 ms ago")
 	}
 	told := strings.Join(a.Missing(), "\n")
-	if told != "2 states without position (LOCAL_POSITION_NED or ODOMETRY)\n1 states without motors (ACTUATOR_OUTPUT_STATUS or SERVO_OUTPUT_RAW)" {
+	if told != "2 states without position (LOCAL_POSITION_NED or ODOMETRY)\n1 state without motors (ACTUATOR_OUTPUT_STATUS or SERVO_OUTPUT_RAW)" {
 		t.Error(told)
 	}
 	// The autopilot starts anew: nothing of before is used.
