@@ -244,8 +244,10 @@ func TestDamage(t *testing.T) {
 			if n := g.counts["/odom"]; g.err != nil || n < 400 || n > 495 || g.x[0] != 0 || g.times[len(g.times)-1] != 1.7e18+499*20e6 {
 				t.Errorf("%s, %s: %v, %v", name, what, g.counts, g.err)
 			}
-			if len(g.problems) != 1 || g.problems[0].Offset != int64(chunk) {
-				t.Errorf("%s, %s: problems %v, expected one at byte %d", name, what, g.problems, chunk)
+			// The second says how much is missing.
+			missing := fmt.Sprintf("say 1100 messages and not %d, ", g.counts["/odom"]+g.counts["/joint_states"]+g.counts["/cmd_vel"]+g.counts["/json"])
+			if len(g.problems) != 2 || g.problems[0].Offset != int64(chunk) || g.problems[1].Record != "statistics" || !strings.HasPrefix(g.problems[1].Reason, missing) {
+				t.Errorf("%s, %s: problems %v, expected one at byte %d and what the statistics %s", name, what, g.problems, chunk, missing)
 			}
 		}
 	}
@@ -293,6 +295,7 @@ func tiny(t testing.TB, o foxglove.WriterOptions) []byte {
 // Whatever the bytes are, reading ends, and problems have a place in them.
 func FuzzReader(f *testing.F) {
 	for _, name := range []string{"lz4", "zstd", "no chunks"} {
+		f.Add(tiny(f, ways[name]))
 		o := ways[name]
 		o.SkipMessageIndexing, o.SkipStatistics, o.SkipRepeatedSchemas, o.SkipRepeatedChannelInfos, o.SkipSummaryOffsets, o.SkipChunkIndex = true, true, true, true, true, true
 		f.Add(tiny(f, o))

@@ -42,6 +42,9 @@ type Reader struct {
 	records  []byte // what is left of the chunk at hand
 	recordAt int64  // where in the file the chunk stands
 	inChunk  bool
+	box      boxed
+	audit    audit
+	clean    bool // nothing was amiss in the data
 	message  telemetry.Message
 	firstErr error
 }
@@ -76,8 +79,10 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 // no MCAP file is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 	w := input.NewWindow(stream, window)
-	return &Reader{path: name, w: w, Stream: w.Stream(), wants: wants,
+	r := &Reader{path: name, w: w, Stream: w.Stream(), wants: wants, audit: newAudit(), box: boxed{messages: map[uint16]uint64{}},
 		schemas: map[uint16]schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
+	w.Tap(r.audit.passed)
+	return r
 }
 
 func (r *Reader) begin() error {
@@ -123,27 +128,40 @@ func (r *Reader) record() (*telemetry.Message, error) {
 		return nil, r.end(at, len(head))
 	}
 	kind, size := op(head[0]), binary.LittleEndian.Uint64(head[1:])
+	if r.box.behind != 0 && kind != opMessageIndex {
+		r.leave(&r.box)
+	}
 	switch {
-	case kind == opDataEnd || kind == opFooter:
-		return nil, io.EOF // what follows repeats what was there
-	case kind == 0 || size > math.MaxInt64/2:
+	case kind == opDataEnd && size == dataEndSize && r.audit.ended == 0:
+		return nil, r.dataEnd(at)
+	case kind == opFooter && size == footerSize:
+		return nil, r.footer(at)
+	case kind == 0 || kind == opDataEnd || kind == opFooter || size > math.MaxInt64/2:
 		return nil, r.resync(at, kind)
-	case kind == opChunk:
+	case names[kind] == "" && kind < 0x80:
+		return nil, r.resync(at, kind) // of a later version kinds are from 0x80 on
+	}
+	end := at + headSize + int64(size)
+	r.audit.summarised(kind, at, end)
+	if (kind == opChunk || kind == opMessage) && r.audit.ended != 0 && !r.audit.late {
+		r.audit.late = true
+		r.problems.Add(at, names[kind], "stands behind the end of the data; it is read all the same")
+	}
+	switch kind {
+	case opChunk:
 		return nil, r.chunk(at, size)
-	case kind == opSchema || kind == opChannel || kind == opMessage:
+	case opSchema, opChannel, opMessage, opMessageIndex, opChunkIndex, opStatistics, opAttachmentIndex, opMetadataIndex, opSummaryOffset:
 		if size > maxRecord {
 			return nil, r.resync(at, kind)
 		}
 		return r.small(at, kind, int(size))
 	}
 	// Of no use here, or of a later version.
-	if names[kind] == "" && kind < 0x80 {
-		return nil, r.resync(at, kind)
-	}
 	r.w.Pass(headSize)
 	if n := r.w.Skip(int64(size)); n < int64(size) {
 		return nil, r.end(at, headSize+int(n))
 	}
+	r.audit.piece(kind, at, end)
 	return nil, nil
 }
 
@@ -171,6 +189,8 @@ func (r *Reader) end(at int64, n int) error {
 		r.problems.Add(at, "file", "cannot be read on: %v", r.w.Err())
 	case n > 0:
 		r.problems.Add(at, "file", "cut off within a record, the last %d bytes are not read", n)
+	case r.audit.ended != 0:
+		r.problems.Add(at, "file", "cut off: the footer is missing")
 	default:
 		r.problems.Add(at, "file", "cut off: the record that ends the data is missing")
 	}
@@ -188,8 +208,12 @@ func (r *Reader) chunk(at int64, size uint64) error {
 		return r.resync(at, opChunk)
 	}
 	r.w.Pass(headSize + k.head)
+	r.audit.chunk(at, at+headSize+int64(size), &k)
+	r.box = boxed{messages: r.box.messages, behind: at + headSize + int64(size)}
+	clear(r.box.messages)
 	if k.packed > maxChunk {
 		r.problems.Add(at, "chunk", "has %d bytes, more than the limit of %d; passed", k.packed, maxChunk)
+		r.recordAt = at
 		r.w.Skip(int64(k.packed))
 		return nil
 	}
@@ -213,6 +237,8 @@ func (r *Reader) chunk(at int64, size uint64) error {
 		r.problems.Add(at, "chunk", "%v; its %d bytes are not read", err, k.size)
 	case err != nil:
 		r.problems.Add(at, "chunk", "%v", err)
+	default:
+		r.box.plain = plain
 	}
 	r.records, r.recordAt, r.inChunk = plain, at, true
 	return nil
@@ -223,6 +249,7 @@ func (r *Reader) within() (*telemetry.Message, error) {
 	b := r.records
 	if len(b) == 0 {
 		r.inChunk = false
+		r.times(&r.box)
 		return nil, nil
 	}
 	size := uint64(0)
@@ -234,18 +261,23 @@ func (r *Reader) within() (*telemetry.Message, error) {
 			r.problems.Add(r.recordAt, "chunk", "its last %d bytes are no whole record", len(b))
 		}
 		r.inChunk = false
+		r.box.plain = nil
 		return nil, nil
 	}
 	r.records = b[headSize+int(size):]
 	return r.take(r.recordAt, op(b[0]), b[headSize:headSize+int(size)])
 }
 
-// take takes a schema, channel or message.
+// take takes the content of a record.
 func (r *Reader) take(at int64, kind op, b []byte) (*telemetry.Message, error) {
 	switch kind {
 	case opSchema:
 		id, s, err := parseSchema(b)
-		if err == nil && r.schemas[id].name == "" {
+		if old, there := r.schemas[id]; err == nil && there {
+			if old.name != s.name || old.encoding != s.encoding || !bytes.Equal(old.data, s.data) {
+				r.problems.Add(at, "schema", "%d is not what it was before, which counts", id)
+			}
+		} else if err == nil {
 			if r.schemaMB += len(s.data); len(r.schemas) >= maxSchemas || r.schemaMB > maxSchemaMB {
 				err = errors.New("more schemas than are kept")
 			} else {
@@ -259,11 +291,23 @@ func (r *Reader) take(at int64, kind op, b []byte) (*telemetry.Message, error) {
 		id, c, err := parseChannel(b)
 		if err != nil {
 			r.problems.Add(at, "channel", "%v", err)
-		} else if _, there := r.channels[id]; !there {
+		} else if old, there := r.channels[id]; !there {
 			r.channels[id] = c
+		} else if old != c {
+			r.problems.Add(at, "channel", "%d is not what it was before, which counts", id)
 		}
 	case opMessage:
 		return r.messageOf(at, b)
+	case opMessageIndex:
+		r.index(at, b)
+	case opChunkIndex:
+		r.chunkIndex(at, b)
+	case opStatistics:
+		r.statistics(at, b)
+	case opAttachmentIndex, opMetadataIndex:
+		r.pieceIndex(at, kind, b)
+	case opSummaryOffset:
+		r.offsetOf(at, b)
 	}
 	return nil, nil
 }
@@ -277,6 +321,10 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 	if c.err != nil {
 		r.problems.Add(at, "message", "%v", c.err)
 		return nil, nil
+	}
+	r.audit.message(id, logged)
+	if r.inChunk {
+		r.box.message(id, logged)
 	}
 	if logged > math.MaxInt64/2 {
 		r.problems.Add(at, "message", "recorded at %d ns, which is no time", logged)

@@ -18,14 +18,29 @@ const (
 	opChannel op = 0x04
 	opMessage op = 0x05
 	opChunk   op = 0x06
-	opDataEnd op = 0x0F
+
+	opMessageIndex    op = 0x07
+	opChunkIndex      op = 0x08
+	opAttachment      op = 0x09
+	opAttachmentIndex op = 0x0A
+	opStatistics      op = 0x0B
+	opMetadata        op = 0x0C
+	opMetadataIndex   op = 0x0D
+	opSummaryOffset   op = 0x0E
+	opDataEnd         op = 0x0F
 )
 
 var names = map[op]string{
 	opHeader: "header", opFooter: "footer", opSchema: "schema", opChannel: "channel", opMessage: "message", opChunk: "chunk",
-	0x07: "message index", 0x08: "chunk index", 0x09: "attachment", 0x0A: "attachment index", 0x0B: "statistics",
-	0x0C: "metadata", 0x0D: "metadata index", 0x0E: "summary offset", opDataEnd: "data end",
+	opMessageIndex: "message index", opChunkIndex: "chunk index", opAttachment: "attachment", opAttachmentIndex: "attachment index", opStatistics: "statistics",
+	opMetadata: "metadata", opMetadataIndex: "metadata index", opSummaryOffset: "summary offset", opDataEnd: "data end",
 }
+
+// The contents of the records that end the data and the file, in bytes.
+const (
+	dataEndSize = 4
+	footerSize  = 8 + 8 + 4
+)
 
 // headSize is the kind of a record and the length of its content.
 const headSize = 1 + 8
