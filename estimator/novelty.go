@@ -18,11 +18,11 @@ func (p *Predictor) novelty(dst *Prediction) {
 			dst.OOD = dst.Distance / r.Distance
 		}
 	}
-	if len(r.Low) > 0 {
+	if int(dst.Readout) < len(r.Low) {
 		block := m.Horizon / float64(max(1, m.Inputs.Knots))
 		for j := range max(1, m.Inputs.Knots) {
 			p.plan.Mean(p.scratch, float64(j)*block, float64(j+1)*block)
-			dst.OOD = math.Max(dst.OOD, r.InputScore(p.scratch))
+			dst.OOD = math.Max(dst.OOD, r.InputScore(p.scratch, int(dst.Readout)))
 		}
 	}
 	if r.Variance > 0 {

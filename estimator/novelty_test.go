@@ -79,25 +79,31 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 	}
 }
 
-// A held input counts as a planned one does; inside its range it does not.
+// A held input counts as a planned one does, each within its own range: means of a plan
+// spread less than samples do.
 func TestScoreOfTheInput(t *testing.T) {
 	m, _ := make1("windows", 62)
 	m.Region.Variance = 0
 	x0 := make([]float64, m.K)
 	m.Region.Distance = 1e9 // no state is news
-	middle := 0.5 * (m.Region.Low[0] + m.Region.High[0])
-	width := m.Region.High[0] - m.Region.Low[0]
+	m.Region.Low, m.Region.High = [][]float64{make([]float64, m.P), make([]float64, m.P)}, [][]float64{make([]float64, m.P), make([]float64, m.P)}
+	for p := range m.P {
+		m.Region.Low[model.Plan][p], m.Region.High[model.Plan][p] = -2, 2
+		m.Region.Low[model.Hold][p], m.Region.High[model.Hold][p] = -8, 8
+	}
 	for _, c := range []struct {
-		u       float64
-		outside bool
-	}{{middle, false}, {m.Region.High[0], false}, {m.Region.Low[0] - 0.2*width, false}, {m.Region.High[0] + 0.3*width, true}} {
+		u    float64
+		plan bool // is news in a plan
+		hold bool
+	}{{0, false, false}, {2, false, false}, {-2.8, false, false}, {3.2, true, false}, {11, true, false}, {-13, true, true}} {
 		u := make([]float64, m.P)
-		for p := range u {
-			u[p] = middle
-		}
 		u[m.P-1] = c.u
 		for _, q := range []estimator.Query{{X0: x0, U: u}, {X0: x0, Plan: u}} {
-			if got := predict(t, m, grid(2), q); got.OutOfDistribution != c.outside {
+			want := c.hold
+			if q.Plan != nil {
+				want = c.plan
+			}
+			if got := predict(t, m, grid(2), q); got.OutOfDistribution != want {
 				t.Errorf("input %v, %v: score %v", c.u, got.Readout, got.OOD)
 			}
 		}

@@ -88,7 +88,13 @@ func (t *training) regionOf(d fit.Data) region.Region {
 		return region.Region{}
 	}
 	r.Distance = states.Threshold(t.H)
-	r.Low, r.High = outside.Inputs(d.Flights, t.P)
+	if t.P > 0 {
+		// As the net sees them: means over a knot's block of a plan, one sample held.
+		for _, block := range []float64{model.Plan: t.H / float64(max(1, t.cfg.Knots)), model.Hold: 0} {
+			low, high := outside.Inputs(d.Flights, t.P, block)
+			r.Low, r.High = append(r.Low, low), append(r.High, high)
+		}
+	}
 	if len(t.laws) > 0 {
 		r.Near, r.Far = t.laws[0].near, t.laws[0].far
 	}

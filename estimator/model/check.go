@@ -143,8 +143,9 @@ func (m *Model) checkRegion(c *checker) {
 	}
 	c.that(len(r.Points) > 0 || r.Distance == 0 && r.Near == 0, "region.points", "none, so that no distance can be measured")
 	if len(r.Low) > 0 || len(r.High) > 0 {
-		c.length("region.low", r.Low, m.P)
-		c.length("region.high", r.High, m.P)
+		c.that(len(r.Low) <= Readouts, "region.low", "%d readouts, at most %d", len(r.Low), Readouts)
+		c.rows("region.low", r.Low, len(r.Low), m.P)
+		c.rows("region.high", r.High, len(r.Low), m.P)
 	}
 }
 

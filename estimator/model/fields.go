@@ -35,8 +35,8 @@ func (m *Model) fields(c *coder) {
 		c.float("distance", &r.Distance)
 		c.float("near", &r.Near)
 		c.float("far", &r.Far)
-		c.floats("low", &r.Low)
-		c.floats("high", &r.High)
+		c.matrix("low", &r.Low, double)
+		c.matrix("high", &r.High, double)
 		c.float("variance", &r.Variance)
 	})
 	c.object("motion", func(c *coder) {

@@ -242,7 +242,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"region.distance", -1.0, "negative"},
 		{"region.points", []any{}, "none"},
 		{"region.inverse", vec(1), "expected 6"},
-		{"region.low", vec(1, 2), "expected 1"},
+		{"region.low", []any{vec(1, 2)}, "expected 1"},
 		{"blend", vec(0.5), "expected 6"},
 		{"blend", vec(0, 0, 0, 0, 0, 1.1), "outside 0…1"},
 		{"companion.degree", 0, "needs a prior and a companion"},

@@ -20,8 +20,8 @@ type Region struct {
 	Distance float64     // distance at which the score is 1; 0 = not used
 	Near     float64     // intervals begin to grow here …
 	Far      float64     // … and grow no further from here on; Near = 0: they never grow
-	Low      []float64   // P, least training input
-	High     []float64   // P, largest
+	Low      [][]float64 // per readout: P, least training input as the net sees it
+	High     [][]float64 // per readout: P, largest
 	Variance float64     // posterior over prior variance at which the score is 1; 0 = not used
 }
 
@@ -72,13 +72,13 @@ func (r *Region) Growth(distance, power float64) float64 {
 // that range, the score of an input reaches 1.
 const inputSlack = 0.25
 
-// InputScore returns how far outside the range of training an input u (P) is: at
-// most 1 within the range and a quarter of its width beyond; the largest of all
-// channels.
-func (r *Region) InputScore(u []float64) float64 {
+// InputScore returns how far outside the range of training an input u (P) is, for a
+// readout: at most 1 within the range and a quarter of its width beyond; the largest of
+// all channels.
+func (r *Region) InputScore(u []float64, readout int) float64 {
 	worst := 0.0
-	for p, lo := range r.Low {
-		hi := r.High[p]
+	for p, lo := range r.Low[readout] {
+		hi := r.High[readout][p]
 		middle := 0.5 * (lo + hi)
 		// An input that never moved still has rounding.
 		reach := (0.5+inputSlack)*(hi-lo) + 1e-6*(1+math.Abs(middle))

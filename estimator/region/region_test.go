@@ -64,18 +64,18 @@ func TestGrowthIsBetweenItsEnds(t *testing.T) {
 }
 
 func TestInputScore(t *testing.T) {
-	r := region.Region{Low: []float64{-1, 5}, High: []float64{3, 5}}
+	r := region.Region{Low: [][]float64{{-1, 5}, {-2, 5}}, High: [][]float64{{3, 5}, {4, 5}}}
 	for _, c := range []struct {
 		u    []float64
 		want float64
 	}{
 		{[]float64{1, 5}, 0}, {[]float64{3, 5}, 2 / 3.0}, {[]float64{4, 5}, 1}, {[]float64{-2, 5}, 1}, {[]float64{7, 5}, 2},
 	} {
-		if got := r.InputScore(c.u); math.Abs(got-c.want) > 1e-5 {
+		if got := r.InputScore(c.u, 0); math.Abs(got-c.want) > 1e-5 {
 			t.Errorf("%v: %v, expected %v", c.u, got, c.want)
 		}
 	}
-	if got := r.InputScore([]float64{1, 5.1}); got < 1000 {
+	if got := r.InputScore([]float64{1, 5.1}, 0); got < 1000 {
 		t.Errorf("an input that never moved moves: %v", got)
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Inputs returns the least and the largest value of every input (P) over all
-// samples.
-func Inputs(flights []window.Flight, P int) (low, high []float64) {
+// Inputs returns the least and the largest mean of every input (P) over any so many
+// seconds from a sample on; of the samples themselves where block is 0. An input that
+// chatters reaches far in its samples and hardly moves in its means: a plan is judged
+// by what the net sees of it, which are means.
+func Inputs(flights []window.Flight, P int, block float64) (low, high []float64) {
 	if P == 0 {
 		return nil, nil
 	}
@@ -16,9 +18,20 @@ func Inputs(flights []window.Flight, P int) (low, high []float64) {
 	for p := range P {
 		low[p], high[p] = math.Inf(1), math.Inf(-1)
 	}
+	mean := make([]float64, P)
 	for i := range flights {
-		for n := range flights[i].N() {
-			for p, v := range flights[i].Input(n) {
+		f := &flights[i]
+		last := f.T[f.N()-1]
+		for n, t := range f.T {
+			if t+block > last {
+				break
+			}
+			u := f.Input(n)
+			if block > 0 {
+				f.InputMean(mean, t, t+block)
+				u = mean
+			}
+			for p, v := range u {
 				if !math.IsNaN(v) {
 					low[p], high[p] = math.Min(low[p], v), math.Max(high[p], v)
 				}

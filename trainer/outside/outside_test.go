@@ -165,9 +165,15 @@ func TestInputs(t *testing.T) {
 		s.X = append(s.X, 0, 0, 0, float64(i))
 		s.U = append(s.U, float64(i%4)-1, 7)
 	}
-	low, high := Inputs(window.Prepare(0, s, flyer, 2, window.Options{}), 2)
+	flights := window.Prepare(0, s, flyer, 2, window.Options{})
+	low, high := Inputs(flights, 2, 0)
 	if low[0] != -1 || high[0] != 2 || low[1] != 7 || high[1] != 7 {
 		t.Errorf("%v … %v", low, high)
+	}
+	// Over two samples −1 0 1 2 −1 … is −0.5, 0.5, 1.5 and again 0.5.
+	low, high = Inputs(flights, 2, 0.02)
+	if math.Abs(low[0]+0.5) > 1e-9 || math.Abs(high[0]-1.5) > 1e-9 || math.Abs(low[1]-7) > 1e-9 || math.Abs(high[1]-7) > 1e-9 {
+		t.Errorf("means over two samples: %v … %v", low, high)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -181,8 +182,10 @@ func around(m *model.Model, rng *rand.Rand) region.Region {
 	for range 3 {
 		r.Points = append(r.Points, normal(L, 1, rng))
 	}
-	for range m.P {
-		r.Low, r.High = append(r.Low, -3), append(r.High, 2)
+	if m.P > 0 {
+		for range model.Readouts {
+			r.Low, r.High = append(r.Low, slices.Repeat([]float64{-3}, m.P)), append(r.High, slices.Repeat([]float64{2}, m.P))
+		}
 	}
 	return r
 }
