@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/lanes"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -125,9 +126,12 @@ const agreed = 1e-4
 // agrees tells whether the compiled model gives what the self-checks say.
 func (c *compiled) agrees() bool {
 	m := c.m
+	var f *Fast
 	for i := range m.Checks {
 		s := &m.Checks[i]
-		f := newFast(build(m, s.Times), c)
+		if f == nil || !slices.Equal(f.plain.times, s.Times) {
+			f = newFast(build(m, s.Times), c)
+		}
 		got := f.NewPrediction()
 		q := Query{X0: s.X0, U: s.U}
 		if s.Readout == Plan && m.P > 0 {

@@ -128,8 +128,12 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	}
 	last := &layers[len(layers)-1]
 	f.mu, f.z = newFastLayer(last, 0, K), newFastLayer(last, K, K+K*D)
+	var t *turning
+	if f.variance {
+		t = newTurning(p.F, f.terms*(c.fixed+c.knots))
+	}
 	for r := range e.Posterior {
-		f.readouts = append(f.readouts, c.readout(&f, &e.Posterior[r]))
+		f.readouts = append(f.readouts, c.readout(&f, t, &e.Posterior[r]))
 	}
 	if f.slopes {
 		f.back = append(f.back, transposed(&layers[0], 1, c.fixed))
@@ -164,7 +168,7 @@ func newFastLayer(l *mlp.Layer, from, to int) fastLayer {
 	return f
 }
 
-func (c *compiled) readout(f *fastMember, post *model.Posterior) fastReadout {
+func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fastReadout {
 	p := &f.e.Map
 	K, F, half := p.K, p.F, p.F/2
 	amp := amplitudes(f.e)
@@ -195,7 +199,7 @@ func (c *compiled) readout(f *fastMember, post *model.Posterior) fastReadout {
 	}
 	if f.variance {
 		for k := range K {
-			out.factors = append(out.factors, c.factor(f, post.InverseFactor[k], amp[k]))
+			out.factors = append(out.factors, c.factor(f, t, post.InverseFactor[k], amp[k]))
 		}
 	}
 	return out
@@ -237,19 +241,18 @@ func amplitudes(e *model.Member) [][2]float64 {
 	return out
 }
 
-func (c *compiled) factor(f *fastMember, inverse []float64, amp [2]float64) fastFactor {
-	F := f.e.Map.F
-	width := c.fixed + c.knots
-	B := f.terms * width
-	t := turn(inverse, F, B, amp)
-	row := F + B
+// factor turns an inverse factor and lays it out.
+func (c *compiled) factor(f *fastMember, t *turning, inverse []float64, amp [2]float64) fastFactor {
+	F, B, width := t.F, t.B, c.fixed+c.knots
+	t.turn(inverse, amp)
 	out := fastFactor{lower: make([]float32, lanes.LowerSize(F)), prior: [2]float64{amp[0] * amp[0] * float64(F/2), amp[1] * amp[1]}}
-	lanes.PackLower(out.lower, F, func(r, k int) float64 { return t[r*row+B+k] })
+	if F > 0 {
+		lanes.PackLower(out.lower, F, t.top[B:], F+B)
+	}
 	if B == 0 {
 		return out
 	}
 	// All rows: those of the features, filled up to whole panels, then the basis'.
-	// Row by row of t, as it lies in memory: this is most of what a model is loaded for.
 	first := lanes.Panels(F)
 	panels := first + lanes.Panels(B)
 	size := lanes.Rows * panels * f.terms
@@ -260,21 +263,32 @@ func (c *compiled) factor(f *fastMember, inverse []float64, amp [2]float64) fast
 	for range f.terms {
 		out.varying = append(out.varying, make([]float32, lanes.Rows*panels*c.knots))
 	}
-	for r := range F + B {
-		to := r
-		if r >= F {
-			to += first*lanes.Rows - F
-		}
-		panel, lane := to/lanes.Rows, to%lanes.Rows
+	for panel := range first {
+		a, b, e, g := t.row(panel*lanes.Rows), t.row(panel*lanes.Rows+1), t.row(panel*lanes.Rows+2), t.row(panel*lanes.Rows+3)
 		for term := range f.terms {
-			from := t[r*row+term*width : r*row+(term+1)*width]
-			at := (panel*f.terms+term)*lanes.Rows + lane
-			for column, v := range from {
-				fixed[column*size+at] = lanes.Single(v)
+			to, from := fixed[(panel*f.terms+term)*lanes.Rows:], term*width
+			for column := range width {
+				j := from + column
+				four := (*[lanes.Rows]float32)(to[column*size:])
+				four[0], four[1], four[2], four[3] = lanes.Single(a[j]), lanes.Single(b[j]), lanes.Single(e[j]), lanes.Single(g[j])
 			}
-			varying := out.varying[term]
-			for k, v := range from[c.fixed:] {
-				varying[(panel*c.knots+k)*lanes.Rows+lane] = lanes.Single(v)
+		}
+	}
+	for j, below := range t.below[:B] {
+		to := out.fixed[j%width]
+		for panel := first; panel < panels; panel++ {
+			four := to[(panel*f.terms+j/width)*lanes.Rows:]
+			for lane, v := range below[:lanes.Rows] { // zeros behind the last row
+				four[lane] = lanes.Single(v)
+			}
+			below = below[lanes.Rows:]
+		}
+	}
+	for term, varying := range out.varying {
+		for knot := range c.knots {
+			from := out.fixed[c.fixed+knot][term*lanes.Rows:]
+			for panel := range panels {
+				copy(varying[(panel*c.knots+knot)*lanes.Rows:], from[panel*f.terms*lanes.Rows:panel*f.terms*lanes.Rows+lanes.Rows])
 			}
 		}
 	}

@@ -6,62 +6,103 @@ import (
 	"github.com/tphakala/simd/f64"
 )
 
-// turn multiplies an inverse factor from the left by an orthogonal matrix, which
-// changes no variance, so that the basis comes first. Packed by rows it is
+// turning multiplies inverse factors from the left by orthogonal matrices, which
+// changes no variance, so that the basis comes first. Packed by rows a factor is
 //
 //	L⁻¹ = [M₁ 0; M₂ M₃]   features, then basis        turned: [N₁ N₂; 0 N₃]
 //
 // with N₁ lower triangular. What is multiplied point by point then is N₁ alone, F×F:
-// over a horizon the basis hardly varies. The result has (F+B)×(B+F) numbers, row
-// after row, the columns of the basis in front, and both times their amplitude.
+// over a horizon the basis hardly varies. The columns of the basis stand in front,
+// and both have their amplitude.
+//
+// Most of what a model is loaded for is done here. So the rows of the basis are kept
+// by columns: a reflection passes over each once, while it is near.
+type turning struct {
+	F, B  int
+	top   []float64   // F×(B+F) row-major: [N₂ N₁]
+	below [][]float64 // B+F columns of the rows of the basis: N₃, then zeros; B each, and zeros up to whole vectors
+	at    []float64   // what below are parts of
+	sums  []float64   // B+F
+	v     []float64   // as long as a column of below, a reflection's part of it
+	zeros []float64   // B
+}
+
+// newTurning takes the memory for factors of F features and B columns of a basis.
+func newTurning(F, B int) *turning {
+	const vector = 8
+	n, whole := F+B, (B+vector-1)/vector*vector
+	t := &turning{
+		F: F, B: B, top: make([]float64, F*n), below: make([][]float64, n), at: make([]float64, n*whole),
+		sums: make([]float64, n), v: make([]float64, whole), zeros: make([]float64, B),
+	}
+	for j := range t.below {
+		t.below[j] = t.at[j*whole : (j+1)*whole]
+	}
+	return t
+}
+
+// turn sets top and below.
 //
 // Householder reflections, from the last column of M₂ to the first, each of one row
 // of features with all of the basis.
-func turn(inverse []float64, F, B int, amp [2]float64) []float64 {
-	n := F + B
-	t := make([]float64, n*n)
-	for r, o := 0, 0; r < n; r++ {
-		row := t[r*n : (r+1)*n]
-		for c, v := range inverse[o : o+r+1] {
-			if c < F {
-				row[B+c] = amp[0] * v
-			} else {
-				row[c-F] = amp[1] * v
-			}
-		}
-		o += r + 1
-	}
+func (t *turning) turn(inverse []float64, amp [2]float64) {
+	F, B, n := t.F, t.B, t.F+t.B
+	t.fill(inverse, amp)
 	if B == 0 {
-		return t
-	}
-	v, sum, rows := make([]float64, B+1), make([]float64, n), make([][]float64, B+1)
-	for i := range B { // the basis; in front of it comes the row of a feature
-		rows[1+i] = t[(F+i)*n : (F+i+1)*n]
+		return
 	}
 	for c := F - 1; c >= 0; c-- {
 		at := B + c
-		rows[0] = t[c*n : (c+1)*n]
-		norm := 0.0
-		for i, row := range rows {
-			v[i] = row[at]
-			norm += v[i] * v[i]
-		}
-		norm = math.Sqrt(norm)
+		row, column := t.top[c*n:c*n+at+1], t.below[at]
+		norm := math.Sqrt(row[at]*row[at] + f64.DotProduct(column, column))
 		if norm == 0 {
 			continue
 		}
-		pivot := -math.Copysign(norm, v[0])
-		v[0] -= pivot
-		scale := -1 / (pivot * v[0]) // 2/‖v‖²
-		clear(sum[:at])
-		for i, row := range rows {
-			f64.AddScaled(sum[:at], v[i], row[:at])
+		pivot := -math.Copysign(norm, row[at])
+		first := row[at] - pivot
+		copy(t.v, column)
+		scale := -1 / (pivot * first) // 2/‖v‖²
+		sums := t.sums[:at]
+		f64.DotProductBatch(sums, t.below[:at], t.v)
+		f64.AddScaled(sums, first, row[:at])
+		f64.Scale(sums, sums, -scale)
+		f64.AddScaled(row[:at], first, sums)
+		for j, below := range t.below[:at] {
+			f64.AddScaled(below, sums[j], t.v)
 		}
-		for i, row := range rows {
-			f64.AddScaled(row[:at], -scale*v[i], sum[:at])
-			row[at] = 0
-		}
-		rows[0][at] = pivot
+		row[at] = pivot
+		clear(column)
 	}
-	return t
+}
+
+// fill writes a factor, packed by rows, times its amplitudes.
+func (t *turning) fill(inverse []float64, amp [2]float64) {
+	F, B, n := t.F, t.B, t.F+t.B
+	clear(t.top)
+	clear(t.at)
+	for r := range F {
+		row := t.top[r*n+B:]
+		for c, v := range inverse[:r+1] {
+			row[c] = amp[0] * v
+		}
+		inverse = inverse[r+1:]
+	}
+	for r := range B {
+		for c, v := range inverse[:F] {
+			t.below[B+c][r] = amp[0] * v
+		}
+		for c, v := range inverse[F : F+r+1] {
+			t.below[c][r] = amp[1] * v
+		}
+		inverse = inverse[F+r+1:]
+	}
+}
+
+// row returns a row of top, its columns of the basis; behind the last come zeros.
+func (t *turning) row(r int) []float64 {
+	if r >= t.F {
+		return t.zeros
+	}
+	n := t.F + t.B
+	return t.top[r*n : r*n+t.B]
 }

@@ -3,6 +3,7 @@ package estimator
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -14,9 +15,12 @@ const checkTolerance = 1e-6
 
 // selfCheck predicts what the model file says was predicted when it was made.
 func selfCheck(m *model.Model) error {
+	var p *Predictor
 	for i := range m.Checks {
 		c := &m.Checks[i]
-		p := build(m, c.Times)
+		if p == nil || !slices.Equal(p.times, c.Times) {
+			p = build(m, c.Times)
+		}
 		got := p.NewPrediction()
 		q := Query{X0: c.X0, U: c.U}
 		if c.Readout == Plan && m.P > 0 {

@@ -216,7 +216,16 @@ func TestPacking(t *testing.T) {
 		t.Errorf("%s, expected %s", got, want)
 	}
 	lower := make([]float32, lanes.LowerSize(5))
-	lanes.PackLower(lower, 5, at)
+	square := make([]float64, 0, 5*7)
+	for r := range 5 {
+		for c := range 7 { // two more than belong to it
+			square = append(square, at(r, c))
+		}
+	}
+	for i := range lower {
+		lower[i] = -1
+	}
+	lanes.PackLower(lower, 5, square, 7)
 	want := []float32{1, 11, 21, 31, 0, 12, 22, 32, 0, 0, 23, 33, 0, 0, 0, 34}
 	for c := range 8 {
 		v := float32(0)

@@ -1,5 +1,7 @@
 package lanes
 
+import "math"
+
 // Part is one summand of a product: columns of panels L times the rows of X that
 // belong to them.
 //
@@ -43,19 +45,15 @@ func Pack(dst []float32, rows, cols int, at func(r, c int) float64) {
 	}
 }
 
-// PackLower writes the lower triangle of n×n numbers as panels: panel p has the
-// columns up to its last row.
-func PackLower(dst []float32, n int, at func(r, c int) float64) {
-	i := 0
-	for p := range Panels(n) {
-		for c := range (p + 1) * Rows {
-			for r := p * Rows; r < (p+1)*Rows; r++ {
-				dst[i] = 0
-				if r < n && c <= r {
-					dst[i] = Single(at(r, c))
-				}
-				i++
-			}
+// PackLower writes the lower triangle of n×n numbers, whose rows stand stride apart
+// in l, as panels: panel p has the columns up to its last row.
+func PackLower(dst []float32, n int, l []float64, stride int) {
+	clear(dst[:LowerSize(n)])
+	for r := range n {
+		panel := r / Rows
+		to := dst[Rows*Rows*panel*(panel+1)/2+r%Rows:]
+		for c, v := range l[r*stride : r*stride+r+1] {
+			to[c*Rows] = Single(v)
 		}
 	}
 }
@@ -72,7 +70,7 @@ const smallest = 0x1p-126
 
 // Single rounds to single precision; what would not be a normal number becomes 0.
 func Single(v float64) float32 {
-	if v < smallest && v > -smallest {
+	if math.Abs(v) < smallest { // one branch, which hardly ever is taken: signs are not foreseen
 		return 0
 	}
 	return float32(v)

@@ -272,11 +272,28 @@ func (c *checker) that(ok bool, field, format string, args ...any) {
 }
 
 func (c *checker) finite(field string, v []float64) {
+	if allFinite(v) {
+		return
+	}
 	for i, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			c.that(false, field, "element %d is %v", i, x)
 		}
 	}
+}
+
+// allFinite adds zeros: what is not finite makes no zero of 0·x. Four sums that do
+// not wait for each other, for a model has many numbers and is checked where it flies.
+func allFinite(v []float64) bool {
+	var a, b, c, d float64
+	for len(v) >= 4 {
+		a, b, c, d = a+0*v[0], b+0*v[1], c+0*v[2], d+0*v[3]
+		v = v[4:]
+	}
+	for _, x := range v {
+		a += 0 * x
+	}
+	return a+b+c+d == 0
 }
 
 // length checks the number of elements, and that they are finite.
