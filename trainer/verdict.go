@@ -33,8 +33,8 @@ func verdict(res *Result) (line string, good bool) {
 		good = false
 		line = "The training ended early: " + line
 	}
-	low, high := held(t)
-	line += " Its 95 % intervals held " + between(low, high) + " of the held-out measurements, by horizon."
+	low, high := t.Held()
+	line += " Its 95 % intervals held " + evaluate.Percent(low, high) + " of the held-out measurements, by horizon."
 	if low > 0.985 {
 		good = false
 		line += " They are wider than they need to be."
@@ -55,28 +55,11 @@ func verdict(res *Result) (line string, good bool) {
 		}
 	}
 	if h := res.HoldTable; h != nil {
-		low, high := held(h)
-		line += fmt.Sprintf(" Without a plan, the last input held: %.2f times the error, intervals held %s.", h.Geo.Model/t.Geo.Model, between(low, high))
+		low, high := h.Held()
+		line += fmt.Sprintf(" Without a plan, the last input held: %.2f times the error, intervals held %s.", h.Geo.Model/t.Geo.Model, evaluate.Percent(low, high))
 		good = good && low > 0.85
 	}
 	return line, good
-}
-
-// held returns the least and the largest coverage of the 95 % intervals by horizon.
-func held(t *evaluate.Table) (low, high float64) {
-	low = 1
-	for _, h := range t.Horizons {
-		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
-	}
-	return low, high
-}
-
-func between(low, high float64) string {
-	a, b := fmt.Sprintf("%.0f", 100*low), fmt.Sprintf("%.0f", 100*high)
-	if a == b {
-		return a + " %"
-	}
-	return a + " to " + b + " %"
 }
 
 // worstAgainstBaselines returns channel and horizon at which the model's error is

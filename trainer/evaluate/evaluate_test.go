@@ -207,7 +207,7 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 	if err := table.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, 0.02 s apart or more", table.Verdict()} {
+	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, 0.02 s apart or more", table.Verdict(), table.trust()} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}
@@ -282,6 +282,21 @@ func TestVerdictNamesTheBest(t *testing.T) {
 		"holding the last value has 0.5 times":                        {2, 3, 4},
 	} {
 		if got := (&Table{Geo: g}).Verdict(); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestTextSaysWhetherIntervalsAreTrue(t *testing.T) {
+	at := func(held, high, ood float64) Horizon {
+		return Horizon{Coverage95: held, Coverage95High: high, Channels: []Channel{{OOD: ood}}}
+	}
+	for want, horizons := range map[string][]Horizon{
+		"held 60 to 83 % of the measurements, by horizon: they are too narrow here; 4 % of the":   {at(0.6, 0.64, 0.04), at(0.83, 0.85, 0.04)},
+		"held 89 to 95 % of the measurements, by horizon; 0 % of":                                 {at(0.89, 0.93, 0), at(0.95, 0.97, 0)},
+		"held 99 to 100 % of the measurements, by horizon: they are wider than they need to be h": {at(0.99, 1, 0), at(1, 1, 0)},
+	} {
+		if got := (&Table{Horizons: horizons}).trust(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

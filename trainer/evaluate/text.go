@@ -38,8 +38,8 @@ func (t *Table) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "after %s s the 95 %% intervals held %.1f %% [%.1f, %.1f], mean over channels\n",
 			short(h.T), 100*h.Coverage95, 100*h.Coverage95Low, 100*h.Coverage95High)
 	}
-	_, err := fmt.Fprintf(w, "error over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n%s\n",
-		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), t.Verdict())
+	_, err := fmt.Fprintf(w, "error over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n%s %s\n",
+		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), t.Verdict(), t.trust())
 	return err
 }
 
@@ -56,6 +56,47 @@ func (t *Table) Verdict() string {
 		return fmt.Sprintf("The model beats the best simple predictor, %s: %.3g times its error.", name, t.Geo.Model/best)
 	}
 	return fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, best/t.Geo.Model)
+}
+
+// trust says in one line whether the intervals hold what they say, and where the
+// predictions said themselves that they know little.
+func (t *Table) trust() string {
+	low, high := t.Held()
+	line := "Its 95 % intervals held " + Percent(low, high) + " of the measurements, by horizon"
+	reach := 1.0 // of the least one's own interval: a few windows tell little
+	flagged, n := 0.0, 0.0
+	for _, h := range t.Horizons {
+		reach = math.Min(reach, h.Coverage95High)
+		for _, c := range h.Channels {
+			flagged, n = flagged+c.OOD, n+1
+		}
+	}
+	switch {
+	case reach < 0.9:
+		line += ": they are too narrow here"
+	case low > 0.985:
+		line += ": they are wider than they need to be here"
+	}
+	return line + fmt.Sprintf("; %s of the predictions called themselves out of distribution.", Percent(flagged/n, flagged/n))
+}
+
+// Held returns the least and the largest share of measurements that the 95 %
+// intervals held, by horizon, mean over channels.
+func (t *Table) Held() (low, high float64) {
+	low = 1
+	for _, h := range t.Horizons {
+		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
+	}
+	return low, high
+}
+
+// Percent formats two shares, "93 to 96 %", as one where they round to the same.
+func Percent(low, high float64) string {
+	a, b := fmt.Sprintf("%.0f", 100*low), fmt.Sprintf("%.0f", 100*high)
+	if a == b {
+		return a + " %"
+	}
+	return a + " to " + b + " %"
 }
 
 // short formats a number with three digits that count, without an exponent
