@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
@@ -51,6 +52,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 		{Name: "equation", Value: equation(res)},
 		{Name: "chosen", Value: fmt.Sprintf("core %s, temper %g", res.Chosen.Core, res.Chosen.Temper)},
 	}
+	r.Decided = decided(res.Model)
 	r.Settings = settings(cfg)
 	for _, f := range files {
 		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
@@ -149,17 +151,19 @@ func examples(r *report.Report, res *Result) error {
 	return nil
 }
 
+// settings lists all of them, as a settings file would have them.
 func settings(cfg Config) []report.Item {
-	return []report.Item{
-		{Name: "horizon", Value: time.Duration(cfg.Horizon).String()},
-		{Name: "points", Value: fmt.Sprint(cfg.Points)},
-		{Name: "kernel", Value: cfg.Kernel},
-		{Name: "features", Value: fmt.Sprint(cfg.Features)},
-		{Name: "members", Value: fmt.Sprint(cfg.Members)},
-		{Name: "seed", Value: fmt.Sprint(cfg.Seed)},
-		{Name: "holdout", Value: fmt.Sprint(cfg.Holdout)},
-		{Name: "budget", Value: time.Duration(cfg.Budget).String()},
+	var out []report.Item
+	table := ""
+	for line := range strings.Lines(cfg.TOML()) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			table = strings.TrimSuffix(name, "]") + "."
+		} else if name, value, ok := strings.Cut(line, " = "); ok {
+			out = append(out, report.Item{Name: table + name, Value: strings.Trim(value, `"`)})
+		}
 	}
+	return out
 }
 
 // scores returns the held-out table as JSON, for the model's provenance.

@@ -15,6 +15,7 @@ type Report struct {
 	Examples   []Example           `json:"examples"`
 	Curve      []CurvePoint        `json:"curve"`
 	Candidates []Candidate         `json:"candidates"`
+	Decided    Decided             `json:"decided"`
 	Problems   []datacheck.Problem `json:"problems"`
 	Provenance []Item              `json:"provenance"` // data, hashes, seed, versions, time, machine
 	Settings   []Item              `json:"settings"`
@@ -52,11 +53,34 @@ type CurvePoint struct {
 	HeldOut *float64 `json:"heldout,omitempty"`
 }
 
+// Decided is what held-out parts of the data decided.
+type Decided struct {
+	Laws     []Item           `json:"laws"` // of all channels
+	Horizons []DecidedHorizon `json:"horizons"`
+}
+
+// DecidedHorizon is what was decided at one time of the horizon.
+type DecidedHorizon struct {
+	T        float64          `json:"t"` // s
+	Channels []DecidedChannel `json:"channels"`
+}
+
+// DecidedChannel is what was decided of one channel.
+type DecidedChannel struct {
+	Name       string  `json:"name"`
+	Unit       string  `json:"unit"`
+	Sensor     float64 `json:"sensor_std"`            // noise of the sensor, in Unit: what obs_std has beyond std
+	Companion  float64 `json:"companion"`             // its share of the base, 0…1
+	Nets       float64 `json:"nets"`                  // share of what the nets add to the base that counts, 0…1
+	Factor     float64 `json:"factor"`                // of the intervals, inputs as planned
+	FactorHold float64 `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
+}
+
 // Candidate is a setting that was tried. Only scores of one measure can be compared.
 type Candidate struct {
 	Name    string  `json:"name"`
 	Measure string  `json:"measure,omitempty"` // what Score is; empty = held-out log likelihood per value
 	Score   float64 `json:"score"`             // larger is better
-	Seconds float64 `json:"seconds"`
+	Seconds float64 `json:"seconds,omitempty"` // 0 = not known
 	Chosen  bool    `json:"chosen"`
 }

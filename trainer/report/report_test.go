@@ -69,8 +69,11 @@ func sample(K int) *Report {
 		},
 		Candidates: []Candidate{{"core 32-32, basis 1, temper 1", "", 2.31, 41.2, false}, {"core 16, basis 1, temper 0.3", "", 2.44, 25.8, true}, {"core 32-32, basis 2, temper 0.1", "", 1.97, 61, false}},
 		Provenance: []Item{{"log", "flight.msgpack (2 segments, 55.0 s, 200 Hz)"}, {"data hash", "sha256:9d1f0c5a77b0e1f2"}, {"model", "4f1c9a2e"}, {"seed", "1"}, {"trained", "2026-11-21 14:02, 2 cores, 66 s"}},
-		Settings:   []Item{{"horizon", "1s"}, {"points", "100"}, {"features", "100"}, {"kernel", "rff"}},
-		Files:      []Item{{"flight.dgm", "the model, 412 kB"}, {"flight.report.html", "this page"}, {"flight.report.json", "the same numbers"}},
+		Decided: Decided{Laws: []Item{{"distance", "intervals grow with the distance from the training states"}}, Horizons: []DecidedHorizon{
+			{0.1, []DecidedChannel{{"omega", "rad/s", 0.02, 0.25, 0.5, 0.8, 1.1}}}, {1, []DecidedChannel{{"omega", "rad/s", 0.02, 0, 0.75, 1.25, 0}}},
+		}},
+		Settings: []Item{{"horizon", "1s"}, {"points", "100"}, {"features", "100"}, {"kernel", "rff"}},
+		Files:    []Item{{"flight.dgm", "the model, 412 kB"}, {"flight.report.html", "this page"}, {"flight.report.json", "the same numbers"}},
 	}
 	for i := range 15 {
 		out.Candidates = append(out.Candidates, Candidate{
@@ -163,6 +166,22 @@ func TestColourOfWhatIsNoDifference(t *testing.T) {
 	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{{T: 1, Channels: []evaluate.Channel{{Name: "a", RMSE: 1.02, Hold: 1, Velocity: 1, Linear: 1, Coverage95Low: 1}}}}}}})
 	if !strings.Contains(html, "<td>1.02</td>") {
 		t.Error("1.02 is coloured")
+	}
+}
+
+func TestDecidedIsShownByChannel(t *testing.T) {
+	html := page1(t, sample(2))
+	text := html[strings.Index(html, "What the data decided"):]
+	text = text[:strings.Index(text, "</section>")]
+	for _, want := range []string{"0.1\u2009s: companion", "1\u2009s: companion", "<td>0.0200</td>", "<td>25", "0.80 <span", "(1.10 held)", "<td>1.25</td>", "grow with the distance"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	bare := sample(2)
+	bare.Decided = Decided{}
+	if strings.Contains(page1(t, bare), "What the data decided") {
+		t.Error("a section about nothing")
 	}
 }
 

@@ -31,6 +31,19 @@ type view struct {
 	Tried       []triedView
 	Careful     bool // one was chosen although another scored higher
 	Groups      []problemGroup
+	Decided     decidedView
+}
+
+// decidedView is what was decided, at a few horizons, a row a channel.
+type decidedView struct {
+	Laws     []Item
+	Horizons []DecidedHorizon
+	Rows     []decidedRow
+}
+
+type decidedRow struct {
+	DecidedChannel                  // at the first of the horizons
+	At             []DecidedChannel // a horizon each
 }
 
 // svg is a drawn chart.
@@ -85,7 +98,7 @@ type problemGroup struct {
 }
 
 func newView(r *Report) (*view, error) {
-	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates)}
+	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates), Decided: newDecidedView(&r.Decided)}
 	v.Careful = careful(v.Tried)
 	for _, t := range r.HeldOut {
 		v.Tables = append(v.Tables, newTableView(t))
@@ -96,6 +109,19 @@ func newView(r *Report) (*view, error) {
 		}
 	}
 	return v, nil
+}
+
+func newDecidedView(d *Decided) decidedView {
+	v := decidedView{Laws: d.Laws, Horizons: spread(d.Horizons, summaryHorizons)}
+	for i, h := range v.Horizons {
+		for k, c := range h.Channels {
+			if i == 0 {
+				v.Rows = append(v.Rows, decidedRow{DecidedChannel: c})
+			}
+			v.Rows[k].At = append(v.Rows[k].At, c)
+		}
+	}
+	return v
 }
 
 func newTableView(t *evaluate.Table) tableView {

@@ -49,15 +49,20 @@ func JSON(w io.Writer, r *Report) error {
 		return err
 	}
 	full := *r
-	fields := reflect.ValueOf(&full).Elem()
+	fill(reflect.ValueOf(&full).Elem())
+	fill(reflect.ValueOf(&full.Decided).Elem())
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(full)
+}
+
+// fill makes lists of a struct that are nil empty ones.
+func fill(fields reflect.Value) {
 	for i := range fields.NumField() {
 		if f := fields.Field(i); f.Kind() == reflect.Slice && f.IsNil() {
 			f.Set(reflect.MakeSlice(f.Type(), 0, 0))
 		}
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(full)
 }
 
 func write(path string, content func(io.Writer) error) error {

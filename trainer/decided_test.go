@@ -1,0 +1,73 @@
+package trainer
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+)
+
+// What the report says of a model is what is in it: shares linear and factors
+// geometric in √t between the knots.
+func TestDecidedIsWhatTheModelHas(t *testing.T) {
+	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, Widen: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
+	m.Horizon, m.NoiseKnots = 1, []float64{0.1, 1}
+	m.Sensor = []float64{0.04, 9}
+	m.Blend = []float64{0.2, 0.6, 0, 1}
+	m.Gain = [][]float64{{1, 0, 0.5, 0.5}, {0, 0, 0, 0}}
+	m.Widen = [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}}
+	d := decided(m)
+	last := d.Horizons[len(d.Horizons)-1]
+	if len(d.Horizons) < 3 || last.T != 1 || len(last.Channels) != 2 {
+		t.Fatalf("%+v", d.Horizons)
+	}
+	for i, want := range []struct{ sensor, companion, nets, factor, hold float64 }{{0.2, 0.6, 0, 4, 3}, {3, 1, 0.5, 2, 5}} {
+		c := last.Channels[i]
+		for name, pair := range map[string][2]float64{"sensor": {c.Sensor, want.sensor}, "companion": {c.Companion, want.companion}, "nets": {c.Nets, want.nets}, "factor": {c.Factor, want.factor}, "hold": {c.FactorHold, want.hold}} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12 {
+				t.Errorf("channel %d: %s %v, want %v", i, name, pair[0], pair[1])
+			}
+		}
+	}
+	for _, h := range d.Horizons {
+		share := (math.Sqrt(h.T) - math.Sqrt(0.1)) / (1 - math.Sqrt(0.1))
+		if h.T > 0.1 && (math.Abs(h.Channels[0].Factor-math.Pow(4, share)) > 1e-12 || math.Abs(h.Channels[0].Nets-(1-share)) > 1e-12) {
+			t.Errorf("at %v s: factor %v, nets %v", h.T, h.Channels[0].Factor, h.Channels[0].Nets)
+		}
+	}
+	m.Motion.Power, m.Motion.Least, m.Motion.Most = []float64{0.5, 0.25}, 0.5, 3
+	m.Growth = []float64{0.7, 0.7}
+	said := ""
+	for _, law := range decided(m).Laws {
+		said += law.Name + ": " + law.Value + "\n"
+	}
+	for _, want := range []string{"the power 0.5 (with a plan; 0.25 with the input held)", "the power 0.7, between", "none: the equation learns all", "farther than 3 from"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing in\n%s", want, said)
+		}
+	}
+	none := decided(&model.Model{K: 1, Channels: m.Channels[:1], Sensor: []float64{1}, Horizon: 1, NoiseKnots: []float64{1}})
+	if c := none.Horizons[0].Channels[0]; c.Nets != 1 || c.Factor != 1 || c.Companion != 0 || c.FactorHold != 0 {
+		t.Errorf("nothing was decided: %+v", c)
+	}
+}
+
+// A report has every setting that a settings file has.
+func TestReportHasAllSettings(t *testing.T) {
+	cfg := Default()
+	got := map[string]string{}
+	for _, s := range settings(cfg) {
+		got[s.Name] = s.Value
+	}
+	for name, want := range map[string]string{"horizon": "1s", "seed": "1", "folds.motion": "true", "equation.windows": "1500", "net.core": "[32, 32]", "training.steps": "120"} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q (all: %v)", name, got[name], want, got)
+		}
+	}
+	if len(got) < 30 {
+		t.Errorf("%d settings", len(got))
+	}
+}
