@@ -19,7 +19,8 @@ import (
 // need numbers beyond single precision's 10³⁸; then Predict is not ok.
 //
 // The time of a prediction depends on the model, the points, and on how many rows a
-// plan has. It does not depend on what numbers a query holds.
+// plan has. It does not depend on what numbers a query holds, but for sines of large
+// angles, which cost a tenth of a prediction at most.
 //
 // Derivatives by time are the Predictor's, at its speed.
 type Fast struct {

@@ -188,7 +188,8 @@ func solve(a, right []float64, k int) {
 }
 
 // queries returns different queries of a model: usual ones, none at all, and
-// numbers far outside of anything, large and small.
+// numbers far outside of anything: small ones, which processors may take for
+// denormal, and large ones, of which sines are harder to find.
 func queries(m *model.Model, n int) [][]float64 {
 	rng := rand.New(rand.NewPCG(3, 1))
 	lift := &m.Inputs.Lift
@@ -196,9 +197,9 @@ func queries(m *model.Model, n int) [][]float64 {
 	for i := range out {
 		x := make([]float64, m.K)
 		for l, k := range lift.Of {
-			size := []float64{1, 1, 1, 1, 0, 30, 1e-20, 1e-300}[i%8]
+			size := []float64{1, 1, 1, 0, 30, 1e3, 1e6, 1e10, 1e-20, 1e-300}[i%10]
 			x[k] = lift.Mean[l] + size*lift.Std[l]*rng.NormFloat64()
-			if i%8 >= 6 {
+			if i%10 >= 8 {
 				x[k] = size * rng.NormFloat64()
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -149,5 +150,17 @@ func TestSamplesFollowTheSystem(t *testing.T) {
 				t.Errorf("%s: %v ± %v, the system is at %v", name, c.mean[j], c.std[j], w)
 			}
 		}
+	}
+}
+
+// A long time that goes away is none of the query's, one that stays is.
+func TestWorstSettles(t *testing.T) {
+	once := []least{10, 10, 30, 10, 10}
+	if worst := settle(once, func(i int) { once[i].keep(10) }); worst != 1 {
+		t.Errorf("disturbed once: %v", worst)
+	}
+	always := []least{10, 10, 30, 10, 10}
+	if worst := settle(always, func(i int) { always[i].keep([]time.Duration{10, 10, 13, 10, 10}[i]) }); worst != 1.3 {
+		t.Errorf("always longer: %v", worst)
 	}
 }
