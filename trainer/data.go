@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -83,7 +84,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 			binary.Write(hash, binary.LittleEndian, seg.T)
 			binary.Write(hash, binary.LittleEndian, seg.X)
 			binary.Write(hash, binary.LittleEndian, seg.U)
-			d.add(seg, s, &result, cfg)
+			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, s, &result, d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
 		}
 	}
 	d.Hash = hex.EncodeToString(hash.Sum(nil))

@@ -20,6 +20,7 @@ type options struct {
 	model, log string
 	plot       string
 	json       bool
+	raw        bool
 	inputs     string
 	horizons   []time.Duration
 	stride     time.Duration
@@ -41,6 +42,9 @@ func command() *cobra.Command {
                       [low, high] is how sure the 95 % column is (block bootstrap over time)
   std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood (higher is better)
   ood                 share of windows that the model flags as unlike its training data
+
+The log is checked as for training: what is garbage (spikes, values that stand still, stamps out of order)
+is named and not scored, unless --raw is given.
 
 Intervals are those of a measurement (obs_std), and are held against the measurements. With --truth they
 are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
@@ -76,6 +80,7 @@ held against the exact states that another log has of the same flights, as dgm-s
 	f.DurationVar(&o.maxGap, "max-gap", 0, "a longer time between samples is a gap (default: 5 times the median)")
 	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
 	f.Lookup("truth").NoOptDefVal = sameLog
+	f.BoolVar(&o.raw, "raw", false, "score what the data check finds wrong too (samples whose stamps run backwards are left out all the same)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap")
 	return c
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
 var shaft = []channel.Channel{
@@ -129,6 +130,56 @@ func TestTableOfALog(t *testing.T) {
 	svg, err := os.ReadFile(filepath.Join(dir, "p.svg"))
 	if err != nil || !bytes.Contains(svg, []byte("<svg")) {
 		t.Errorf("picture: %v", err)
+	}
+}
+
+// Stamps that jitter past each other and a burst of nonsense: named, not scored.
+func TestGarbageIsNamedAndNotScored(t *testing.T) {
+	dir := folder(t)
+	rng := rand.New(rand.NewPCG(5, 6))
+	f, err := flightlog.CreateFile(filepath.Join(dir, "g.msgpack"), flightlog.Header{Vehicle: "shaft", Channels: shaft})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	if err := f.BeginSegment("one", nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2000 {
+		at := i
+		if i%20 < 2 { // two change places
+			at = i + 1 - 2*(i%20)
+		}
+		x := []float64{math.Remainder(0.02*float64(at), channel.Angle) + 0.01*rng.NormFloat64(), 4 + 0.01*rng.NormFloat64()}
+		if i >= 1005 && i < 1011 {
+			x[1] = 900
+		}
+		if err := f.Sample(int64(at)*5_000_000, x, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := eval(t, dir, "--model", "a.dgm", "--log", "g.msgpack", "--json")
+	var clean, raw evaluate.Table
+	if err := json.Unmarshal([]byte(out), &clean); code != 0 || err != nil {
+		t.Fatalf("code %d, %v: %s", code, err, errs)
+	}
+	for _, want := range []string{"data check: backwards: segment \"one\"", "data check: outlier: segment \"one\", 5.02"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("%q is missing in %s", want, errs)
+		}
+	}
+	code, out, errs = eval(t, dir, "--model", "a.dgm", "--log", "g.msgpack", "--json", "--raw")
+	if err := json.Unmarshal([]byte(out), &raw); code != 0 || err != nil || errs != "" {
+		t.Fatalf("code %d, %v: %s", code, err, errs)
+	}
+	if clean.LeftOut <= raw.LeftOut || raw.LeftOut <= 0 || clean.LeftOut > 0.2 {
+		t.Errorf("left out: %v, raw %v", clean.LeftOut, raw.LeftOut)
+	}
+	if a, b := clean.Horizons[0].Channels[1].RMSE, raw.Horizons[0].Channels[1].RMSE; a > 0.1 || b < 10 {
+		t.Errorf("error of the rate: %v, with the garbage %v", a, b)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -40,7 +41,7 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	if err != nil {
 		return err
 	}
-	flights := window.FromLog(log, window.Options{MaxGap: o.maxGap})
+	flights, left := cut(m, log, o, messages)
 	if len(flights) == 0 {
 		return fmt.Errorf("%s: no two samples in a row; nothing can be scored", o.log)
 	}
@@ -55,7 +56,7 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)
 	}
-	table.Model, table.Log = o.model, name
+	table.Model, table.Log, table.LeftOut = o.model, name, left
 	if picture != nil {
 		if err := draw(picture, m, flights, opt, table); err != nil {
 			return err
@@ -92,6 +93,33 @@ func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlo
 	log.Channels = m.Channels
 	erase(m, log, messages)
 	return log, nil
+}
+
+// mostSaid bounds the findings of the data check that are listed.
+const mostSaid = 20
+
+// cut makes flights of a log without what the data check finds wrong, as training
+// does, and says what that is; with --raw, and of an exact log, without wrong stamps
+// alone. left is the share of values that are not scored.
+func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (flights []window.Flight, left float64) {
+	found := datacheck.Check(log, datacheck.Options{})
+	if o.raw || o.truth == sameLog { // what is exact is too smooth for a sensor
+		found = found.Stamps()
+		return window.AllChecked(log, &found, m.Channels, window.Options{MaxGap: o.maxGap})
+	}
+	said := 0
+	for _, p := range found.Problems {
+		if p.Severity != datacheck.Exclude {
+			continue
+		}
+		if said++; said <= mostSaid {
+			fmt.Fprintf(messages, "data check: %s: segment %q, %.3f-%.3f s: %s\n", p.Kind, p.Segment, p.From, p.To, p.Text)
+		}
+	}
+	if said > mostSaid {
+		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", said-mostSaid, log.Path)
+	}
+	return window.AllChecked(log, &found, m.Channels, window.Options{MaxGap: o.maxGap})
 }
 
 // addTruth gives the flights of a log the exact states to be compared with.

@@ -97,6 +97,13 @@ func (r Result) Blanked(segment int) []Blank { return r.blanked[segment] }
 // may hold such a sample and the one ahead of it. Sorted.
 func (r Result) Cuts(segment int) []int { return r.cuts[segment] }
 
+// Stamps returns the result as if nothing were wrong but the stamps: what is dropped
+// and where time is broken.
+func (r Result) Stamps() Result {
+	n := len(r.dropped)
+	return Result{Problems: r.Problems, excluded: make([][][2]int, n), dropped: r.dropped, blanked: make([][]Blank, n), cuts: r.cuts}
+}
+
 // Stop returns the first problem that makes training senseless, or nil.
 func (r Result) Stop() *Problem {
 	for i := range r.Problems {

@@ -33,6 +33,7 @@ type Table struct {
 	Truth    bool      `json:"truth"`
 	Stride   float64   `json:"stride"`
 	Windows  int       `json:"windows"`
+	LeftOut  float64   `json:"left_out,omitempty"` // share of the log's values that the caller took for garbage
 	Geo      Geo       `json:"geo"`
 	Fair     *Fair     `json:"fair,omitempty"` // nil where the model file does not know the linear model's errors
 	Horizons []Horizon `json:"horizons"`

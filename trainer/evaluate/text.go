@@ -19,6 +19,9 @@ func (t *Table) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "judged    before it had seen these data (%s)\n", t.Judged)
 	}
 	fmt.Fprintf(w, "log       %s: %d windows, %s s apart or more\n", t.Log, t.Windows, short(t.Stride))
+	if t.LeftOut > 0 {
+		fmt.Fprintf(w, "left out  %.2g %% of its values, which the data check finds wrong\n", 100*t.LeftOut)
+	}
 	fmt.Fprintf(w, "inputs    %s\n", t.Inputs)
 	fmt.Fprintf(w, "intervals %s\n\n", intervals)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

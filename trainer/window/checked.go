@@ -1,19 +1,21 @@
-package trainer
+package window
 
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
-	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// add makes flights of segment s of a log, without what the check leaves out.
-func (d *Data) add(seg *flightlog.Segment, s int, found *datacheck.Result, cfg Config) {
-	states, inputs := channel.Select(d.Channels, channel.State), channel.Select(d.Channels, channel.Input)
+// Checked cuts a segment into flights without what a check of its log, in which it is
+// segment s, says must be left out: samples whose stamps are wrong are taken out of
+// their flight, values that are wrong become NaN, and no flight goes across the rest.
+// number is what the flights are told to be of, see Prepare; channels are states, then
+// inputs.
+func Checked(number int, seg *flightlog.Segment, s int, found *datacheck.Result, channels []channel.Channel, opt Options) []Flight {
+	states, inputs := channel.Select(channels, channel.State), channel.Select(channels, channel.Input)
 	k, p := len(states), len(inputs)
 	good := *seg
 	if blanks := found.Blanked(s); len(blanks) > 0 {
@@ -23,9 +25,9 @@ func (d *Data) add(seg *flightlog.Segment, s int, found *datacheck.Result, cfg C
 			erase(good.U, p, channel.Index(inputs, b.Channel), b)
 		}
 	}
-	number := len(d.Flights)
+	var out []Flight
 	for _, r := range pieces(len(seg.T), found.Excluded(s), found.Cuts(s)) {
-		part := window.Series{Name: seg.Name}
+		part := Series{Name: seg.Name}
 		if r[0] == 0 {
 			part.X0 = seg.X0
 		}
@@ -40,9 +42,33 @@ func (d *Data) add(seg *flightlog.Segment, s int, found *datacheck.Result, cfg C
 		}
 		if len(part.T) >= 2 {
 			part.Before = part.T[0] - seg.T[0]
-			d.Flights = append(d.Flights, window.Prepare(number, part, states, p, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
+			out = append(out, Prepare(number, part, states, p, opt)...)
 		}
 	}
+	return out
+}
+
+// AllChecked cuts all segments of a log with Checked, each of its own number, and says
+// which share of the values of states and inputs was left out.
+func AllChecked(log *flightlog.Log, found *datacheck.Result, channels []channel.Channel, opt Options) (flights []Flight, left float64) {
+	kept, all := 0, 0
+	for s := range log.Segments {
+		seg := &log.Segments[s]
+		flights = append(flights, Checked(s, seg, s, found, channels, opt)...)
+		n, width := len(seg.T), len(channels)
+		all += n * width
+		for _, r := range pieces(n, found.Excluded(s), found.Cuts(s)) {
+			for _, w := range without(r, found.Dropped(s)) {
+				kept += (w[1] - w[0]) * width
+			}
+		}
+		for _, b := range found.Blanked(s) {
+			if channel.Index(channels, b.Channel) >= 0 {
+				kept -= b.To - b.From
+			}
+		}
+	}
+	return flights, 1 - float64(kept)/float64(max(all, 1))
 }
 
 // erase takes samples of channel c out of the row-major x: NaN = not measured.
