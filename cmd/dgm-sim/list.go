@@ -48,10 +48,15 @@ func describe(out io.Writer, p *plant.Plant) error {
 }
 
 func faults(out io.Writer) error {
-	if _, err := fmt.Fprintln(out, "faults, by --fault; @name or @name,name limits one to some states:"); err != nil {
+	if _, err := fmt.Fprintln(out, "faults, by --fault; @name or @name,name limits one to some states, or inputs:"); err != nil {
 		return err
 	}
-	for _, s := range append(sensor.Syntax(), "wind=0.5 or wind=0.5:2s (gusts of 0.5 standard deviation that last 2 s)") {
+	for _, s := range append(sensor.Syntax(),
+		"wind=0.5 or wind=0.5:2s (gusts of 0.5 standard deviation that last 2 s)",
+		"payload=0.3 (three tenths of its own mass more)",
+		"worn=0.2 or worn=0.2@F1 (actuators lose a fifth of their effect)",
+		"  these three from a time on, growing: wind=0.5:2s:20s, payload=0.3:20s, worn=0.2:20s:60s@F1 (at 20 s, over 60 s)",
+	) {
 		if _, err := fmt.Fprintln(out, "  "+s); err != nil {
 			return err
 		}

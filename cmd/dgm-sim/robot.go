@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -99,25 +100,35 @@ func (f *robotFlags) addFaults(c *robot.Config) error {
 	p := &c.Plant
 	for _, text := range f.faults {
 		kind, rest, _ := strings.Cut(text, "=")
-		if kind != "wind" {
+		var err error
+		switch kind {
+		case "wind":
+			if c.Gusts, err = disturb.ParseGusts(rest); err == nil && p.Push == nil {
+				err = fmt.Errorf("%s: system %s has nothing that wind could push", text, p.Name)
+			}
+		case "payload":
+			if c.Payload, err = disturb.ParsePayload(rest); err == nil && p.Mass == "" {
+				err = fmt.Errorf("%s: system %s carries nothing", text, p.Name)
+			}
+		case "worn":
+			var w disturb.Wear
+			if w, err = disturb.ParseWear(rest, p.Inputs); err == nil && len(p.Inputs) == 0 {
+				err = fmt.Errorf("%s: system %s has no inputs that could lose effect", text, p.Name)
+			}
+			c.Worn = append(c.Worn, w)
+		default:
 			fault, err := sensor.Parse(text, p.States)
 			if err != nil && !slices.Contains(sensor.Kinds(), kind) {
-				return cli.Usage("--%v, and wind", err)
+				return cli.Usage("--%v, wind, payload, worn", err)
 			}
 			if err != nil {
 				return cli.Usage("--%v", err) // it begins with: fault kind=…
 			}
 			c.Faults = append(c.Faults, fault)
-			continue
 		}
-		gusts, err := disturb.ParseGusts(rest)
 		if err != nil {
 			return cli.Usage("--fault %v", err)
 		}
-		if p.Push == nil {
-			return cli.Usage("--fault %s: system %s has nothing that wind could push", text, p.Name)
-		}
-		c.Gusts = gusts
 	}
 	return nil
 }

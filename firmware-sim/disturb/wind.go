@@ -1,5 +1,5 @@
-// Package disturb pushes plants about: what the world does to a robot and no
-// input or model knows of.
+// Package disturb changes what a plant does: what the world and wear do to a robot,
+// and no input, controller or model knows of.
 package disturb
 
 import (
@@ -17,23 +17,30 @@ import (
 type Gusts struct {
 	Std  float64 // standard deviation; 0 = calm
 	Time float64 // (optional) correlation time, s; defaults to 1
+	Onset
 }
 
-// ParseGusts reads STD or STD:TIME, for example "0.5" or "0.5:2s".
+// ParseGusts reads STD, STD:TIME, STD:TIME:AT or STD:TIME:AT:OVER, for example
+// "0.5", "0.5:2s" or "0.5:2s:20s:5s".
 func ParseGusts(text string) (Gusts, error) {
-	std, rest, timed := strings.Cut(text, ":")
+	parts := strings.Split(text, ":")
+	std := parts[0]
 	g := Gusts{Time: 1}
 	v, err := strconv.ParseFloat(std, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return g, fmt.Errorf("wind=%s: the standard deviation %q must be a number that is not negative; write wind=0.5 or wind=0.5:2s", text, std)
+		return g, fmt.Errorf("wind=%s: the standard deviation %q must be a number that is not negative; write wind=0.5, wind=0.5:2s or wind=0.5:2s:20s", text, std)
 	}
 	g.Std = v
-	if timed {
-		d, err := time.ParseDuration(rest)
-		if err != nil || d <= 0 {
-			return g, fmt.Errorf("wind=%s: the correlation time %q must be a duration above zero; write wind=0.5:2s", text, rest)
-		}
-		g.Time = d.Seconds()
+	if len(parts) == 1 {
+		return g, nil
+	}
+	d, err := time.ParseDuration(parts[1])
+	if err != nil || d <= 0 {
+		return g, fmt.Errorf("wind=%s: the correlation time %q must be a duration above zero; write wind=0.5:2s", text, parts[1])
+	}
+	g.Time = d.Seconds()
+	if g.Onset, err = onset(parts[2:]); err != nil {
+		return g, fmt.Errorf("wind=%s: %w; write wind=0.5:2s:20s or wind=0.5:2s:20s:5s", text, err)
 	}
 	return g, nil
 }

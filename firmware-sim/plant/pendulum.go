@@ -25,6 +25,7 @@ func Pendulum() Plant {
 		Low:      []float64{-1, -2},
 		High:     []float64{1, 2},
 		U0:       []float64{0},
+		Mass:     "m",
 		F: func(dst, x, u, p []float64) {
 			dst[0] = x[1]
 			dst[1] = (u[0]-p[b]*x[1])/(p[m]*p[l]*p[l]) - p[g]/p[l]*math.Sin(x[0])

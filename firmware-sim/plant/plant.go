@@ -48,6 +48,8 @@ type Plant struct {
 	// for an adjoint g (K). Each of dx, du, dp may be nil: not wanted.
 	VJP func(dx, du, dp, x, u, p, g []float64)
 
+	Mass string // (optional) the parameter that a payload adds to; "" = nothing can be carried
+
 	// Disturbances names what wind does to the plant (D), with units; empty
 	// where wind makes no sense. Push adds its effect d (D) to dst (K) = dx/dt.
 	Disturbances []Param // Value is not used

@@ -53,6 +53,7 @@ func Quadrotor() Plant {
 		High:     []float64{0, 0, 0, 0, 0, 0, deg10, deg10, deg10, 0, 0, 0},
 		U0:       []float64{0.496, 0.495, 0.4955, 0.4955},
 		F:        quadrotor,
+		Mass:     "m",
 		VJP:      quadrotorVJP,
 
 		Disturbances: []Param{{Name: "ax", Unit: "m/s²"}, {Name: "ay", Unit: "m/s²"}, {Name: "az", Unit: "m/s²"}},

@@ -15,14 +15,16 @@ import (
 // Config describes a robot. Its zero value but for Plant and Rate is a robot in
 // still air with exact sensors.
 type Config struct {
-	Plant  plant.Plant
-	Params []float64      // (optional) Q, true parameters; defaults to the plant's
-	Rate   float64        // samples a second, Hz
-	X0     []float64      // (optional) K, where every segment begins; defaults to X0, then places in its box
-	Noise  []float64      // (optional) K, standard deviations of the sensors; defaults to none
-	Faults []sensor.Fault // (optional)
-	Gusts  disturb.Gusts  // (optional)
-	Seed   uint64
+	Plant   plant.Plant
+	Params  []float64       // (optional) Q, true parameters; defaults to the plant's
+	Rate    float64         // samples a second, Hz
+	X0      []float64       // (optional) K, where every segment begins; defaults to X0, then places in its box
+	Noise   []float64       // (optional) K, standard deviations of the sensors; defaults to none
+	Faults  []sensor.Fault  // (optional)
+	Gusts   disturb.Gusts   // (optional)
+	Payload disturb.Payload // (optional)
+	Worn    []disturb.Wear  // (optional)
+	Seed    uint64
 
 	// (optional) With both set, every sample comes with the plan of inputs for
 	// the next PlanHorizon seconds as PlanRows means over equal blocks of time.
@@ -75,7 +77,7 @@ type Robot struct {
 // New returns a robot. It panics on a configuration that makes no sense.
 func New(c Config) *Robot {
 	r := &Robot{cfg: c, vehicle: vehicle.New(vehicle.Config{
-		Plant: c.Plant, Params: c.Params, Noise: c.Noise, Rate: c.Rate, Gusts: c.Gusts, Seed: c.Seed,
+		Plant: c.Plant, Params: c.Params, Noise: c.Noise, Rate: c.Rate, Gusts: c.Gusts, Payload: c.Payload, Worn: c.Worn, Seed: c.Seed,
 	})}
 	r.now.X = make([]float64, len(c.Plant.States))
 	if n := c.PlanRows * len(c.Plant.Inputs); n > 0 && c.PlanHorizon > 0 {
@@ -87,7 +89,7 @@ func New(c Config) *Robot {
 // Start begins a segment, counted from 0, whose first sample is taken at time
 // first, ns.
 func (r *Robot) Start(segment int, first int64) {
-	r.vehicle.Start(segment, r.cfg.X0)
+	r.vehicle.Start(segment, float64(first)/1e9, r.cfg.X0)
 	r.sensor = sensor.New(sensor.Config{
 		K: len(r.now.X), Noise: r.cfg.Noise, Spike: r.cfg.Plant.Noise,
 		Faults: r.cfg.Faults, Seed: r.cfg.Seed,

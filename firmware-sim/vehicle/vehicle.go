@@ -11,6 +11,7 @@ package vehicle
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
@@ -28,12 +29,14 @@ const beliefNoise = 0.2
 
 // Config says which robot and how it is observed.
 type Config struct {
-	Plant  plant.Plant
-	Params []float64     // (optional) Q, the true parameters; defaults to the plant's. Drivers keep believing in the plant's
-	Noise  []float64     // (optional) K, standard deviation of the sensors that a controller flies by; defaults to none
-	Rate   float64       // samples a second, Hz
-	Gusts  disturb.Gusts // (optional) wind; the plant must have Disturbances
-	Seed   uint64
+	Plant   plant.Plant
+	Params  []float64       // (optional) Q, the true parameters; defaults to the plant's. Drivers keep believing in the plant's
+	Noise   []float64       // (optional) K, standard deviation of the sensors that a controller flies by; defaults to none
+	Rate    float64         // samples a second, Hz
+	Gusts   disturb.Gusts   // (optional) wind; the plant must have Disturbances
+	Payload disturb.Payload // (optional) the plant must have a Mass
+	Worn    []disturb.Wear  // (optional) of its actuators
+	Seed    uint64
 }
 
 // Vehicle is a robot in motion. Take it by New, then Start a segment.
@@ -47,7 +50,14 @@ type Vehicle struct {
 	perCommand int     // base steps a command
 	left       int     // base steps until the next command
 
+	first  float64 // s, log time of the segment's start
+	passed int     // base steps since then
+
 	x, u, belief []float64
+	acting       []float64 // P, what arrives of u
+	push         []float64 // what the wind does now
+	mass         int       // which parameter a payload adds to
+	carried      []float64 // Q, parameters with what is carried
 	driver       drive.Driver
 	feedback     bool
 	doubt        *seed.Source
@@ -62,6 +72,7 @@ const (
 	badRate   = "vehicle: rate must be positive and finite"
 	badVector = "vehicle: wrong length of a vector"
 	badWind   = "vehicle: this plant has no wind"
+	badLoad   = "vehicle: this plant carries nothing"
 )
 
 // New returns a robot. It panics on a configuration that makes no sense.
@@ -73,6 +84,10 @@ func New(c Config) *Vehicle {
 	if c.Gusts.Std != 0 && c.Plant.Push == nil {
 		panic(badWind)
 	}
+	mass := slices.IndexFunc(c.Plant.Params, func(p plant.Param) bool { return p.Name == c.Plant.Mass })
+	if c.Payload.Mass != 0 && mass < 0 {
+		panic(badLoad)
+	}
 	if (c.Params != nil && len(c.Params) != len(c.Plant.Params)) || (c.Noise != nil && len(c.Noise) != k) {
 		panic(badVector)
 	}
@@ -80,12 +95,14 @@ func New(c Config) *Vehicle {
 		cfg: c, params: c.Params, perSample: 1, perCommand: 1,
 		noise: make([]float64, k),
 		x:     make([]float64, k), u: make([]float64, p), belief: make([]float64, k),
+		acting: make([]float64, p), push: make([]float64, len(c.Plant.Disturbances)), mass: mass,
 		// Far below any sensor's noise, and cheap: most base steps are one step.
 		solver: ode.NewDopri5(k, ode.Config{RTol: 1e-9, ATol: 1e-9}),
 	}
 	if v.params == nil {
 		v.params = c.Plant.Values()
 	}
+	v.carried = slices.Clone(v.params)
 	for i := range c.Noise {
 		v.noise[i] = beliefNoise * c.Noise[i]
 	}
@@ -96,19 +113,21 @@ func New(c Config) *Vehicle {
 	}
 	v.dt = 1 / (c.Rate * float64(v.perSample))
 	v.motion = func(dst []float64, _ float64, x []float64) {
-		c.Plant.F(dst, x, v.u, v.params)
+		c.Plant.F(dst, x, v.acting, v.carried)
 		if v.wind != nil {
-			c.Plant.Push(dst, x, v.wind.Now(), v.params)
+			c.Plant.Push(dst, x, v.push, v.carried)
 		}
 	}
 	v.ahead = newForecast(v)
 	return v
 }
 
-// Start begins a segment, counted from 0, at x0 (K). Without x0 the first one
-// begins at the plant's X0 and the others somewhere in its box.
-func (v *Vehicle) Start(segment int, x0 []float64) {
+// Start begins a segment, counted from 0, at log time first, s, and at x0 (K).
+// Without x0 the first one begins at the plant's X0 and the others somewhere in its
+// box.
+func (v *Vehicle) Start(segment int, first float64, x0 []float64) {
 	p := &v.cfg.Plant
+	v.first, v.passed = first, 0
 	switch {
 	case x0 != nil:
 		if len(x0) != len(v.x) {
@@ -141,9 +160,11 @@ func (v *Vehicle) U() []float64 { return v.u }
 // finite.
 func (v *Vehicle) Step() (ok bool) {
 	for range v.perSample {
+		v.disturb()
 		if !v.solver.Advance(v.motion, v.x, 0, v.dt) {
 			return false
 		}
+		v.passed++
 		if v.wind != nil {
 			v.wind.Next()
 		}
@@ -152,6 +173,24 @@ func (v *Vehicle) Step() (ok bool) {
 		}
 	}
 	return true
+}
+
+// disturb sets what the coming base step feels: inputs that arrive, wind, and mass.
+func (v *Vehicle) disturb() {
+	t := v.first + float64(v.passed)*v.dt
+	copy(v.acting, v.u)
+	for i := range v.cfg.Worn {
+		v.cfg.Worn[i].Apply(v.acting, t)
+	}
+	if v.wind != nil {
+		share := v.cfg.Gusts.Share(t)
+		for i, d := range v.wind.Now() {
+			v.push[i] = share * d
+		}
+	}
+	if load := &v.cfg.Payload; load.Mass != 0 {
+		v.carried[v.mass] = v.params[v.mass] * (1 + load.Mass*load.Share(t))
+	}
 }
 
 func (v *Vehicle) command() {

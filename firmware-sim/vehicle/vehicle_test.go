@@ -14,7 +14,7 @@ import (
 func roll(t *testing.T, c Config, n int) (x, u [][]float64) {
 	t.Helper()
 	v := New(c)
-	v.Start(0, nil)
+	v.Start(0, 0, nil)
 	for i := range n + 1 {
 		x, u = append(x, slices.Clone(v.X())), append(u, slices.Clone(v.U()))
 		if !v.Step() {
@@ -94,7 +94,7 @@ func TestAPlanIsWhatWillBeCommanded(t *testing.T) {
 	for _, c := range cases {
 		p, _ := plant.Named(c.name)
 		v := New(Config{Plant: p, Rate: c.rate, Seed: 5})
-		v.Start(0, nil)
+		v.Start(0, 0, nil)
 		for range int(c.rate*2) + 1 { // somewhere between two commands
 			v.Step()
 		}
@@ -144,16 +144,67 @@ func TestWindPushesAndParametersMatter(t *testing.T) {
 	}
 }
 
+// A change that comes at 2 s of log time leaves everything before it as it was, to
+// the bit, and is felt after it; the commands are logged, not what arrives of them.
+func TestChangesComeInTheirTime(t *testing.T) {
+	p := plant.QuadrotorFlown()
+	before := Config{Plant: p, Rate: 100, Seed: 1}
+	at := disturb.Onset{At: 2, Over: 1}
+	for name, change := range map[string]func(c *Config){
+		"payload": func(c *Config) { c.Payload = disturb.Payload{Mass: 0.3, Onset: at} },
+		"worn":    func(c *Config) { c.Worn = []disturb.Wear{{Loss: 0.2, Inputs: []int{1}, Onset: at}} },
+		"wind":    func(c *Config) { c.Gusts = disturb.Gusts{Std: 1, Time: 1, Onset: at} },
+	} {
+		changed := before
+		change(&changed)
+		want, u := roll(t, before, 600)
+		got, v := roll(t, changed, 600)
+		for i := range 201 {
+			if !slices.Equal(got[i], want[i]) || !slices.Equal(u[i], v[i]) {
+				t.Fatalf("%s: sample %d differs, before its time", name, i)
+			}
+		}
+		early, late := math.Abs(got[210][11]-want[210][11])+math.Abs(got[210][9]-want[210][9]), 0.
+		for k := 9; k < 12; k++ {
+			late += math.Abs(got[600][k] - want[600][k])
+		}
+		if !(early < 2e-3) || !(late > 0.1) || !(late < 5) {
+			t.Errorf("%s: moved by %v m a tenth of a second after it began to grow, by %v m at last", name, early, late)
+		}
+	}
+	// A rotor that lost a fifth hovers with a command a quarter larger than its equal.
+	worn := before
+	worn.Worn = []disturb.Wear{{Loss: 0.2}}
+	_, u := roll(t, before, 600)
+	_, v := roll(t, worn, 600)
+	more := 0.
+	for i := 300; i < 600; i++ {
+		for k := range 4 {
+			more += (v[i][k] - u[i][k]) / (4 * 300) / p.U0[0]
+		}
+	}
+	if more < 0.15 || more > 0.3 {
+		t.Errorf("commands are %v larger, a quarter expected", more)
+	}
+	v2 := New(Config{Plant: p, Rate: 100, Seed: 1, Payload: disturb.Payload{Mass: 0.3, Onset: disturb.Onset{At: 100}}})
+	v2.Start(0, 100, nil) // the log is 100 s old
+	v2.Step()
+	calm, _ := roll(t, before, 1)
+	if slices.Equal(v2.X(), calm[1]) {
+		t.Error("what comes at 100 s is not there in a segment that begins then")
+	}
+}
+
 func TestStartingPlaces(t *testing.T) {
 	p := plant.Lorenz()
 	v := New(Config{Plant: p, Rate: 100, Seed: 1})
-	v.Start(0, nil)
+	v.Start(0, 0, nil)
 	if !slices.Equal(v.X(), p.X0) {
 		t.Errorf("first segment begins at %v", v.X())
 	}
 	seen := [][]float64{slices.Clone(v.X())}
 	for s := 1; s < 20; s++ {
-		v.Start(s, nil)
+		v.Start(s, 0, nil)
 		for k, x := range v.X() {
 			if x < p.Low[k] || x > p.High[k] {
 				t.Errorf("segment %d begins outside of the box: %v", s, v.X())
@@ -166,7 +217,7 @@ func TestStartingPlaces(t *testing.T) {
 		}
 		seen = append(seen, slices.Clone(v.X()))
 	}
-	if v.Start(7, []float64{1, 2, 3}); !slices.Equal(v.X(), []float64{1, 2, 3}) {
+	if v.Start(7, 0, []float64{1, 2, 3}); !slices.Equal(v.X(), []float64{1, 2, 3}) {
 		t.Errorf("asked for 1 2 3, began at %v", v.X())
 	}
 }
@@ -175,7 +226,7 @@ func TestAnExplodingStateIsReported(t *testing.T) {
 	p := plant.Lorenz()
 	p.F = func(dst, x, _, _ []float64) { dst[0], dst[1], dst[2] = x[0]*x[0], 0, 0 }
 	v := New(Config{Plant: p, Rate: 1})
-	v.Start(0, []float64{10, 0, 0})
+	v.Start(0, 0, []float64{10, 0, 0})
 	if v.Step() {
 		t.Error("stepped through a pole")
 	}
@@ -188,6 +239,7 @@ func TestMisusePanics(t *testing.T) {
 		"params": {Plant: p, Rate: 1, Params: []float64{1}},
 		"noise":  {Plant: p, Rate: 1, Noise: []float64{1}},
 		"wind":   {Plant: plant.Lorenz(), Rate: 1, Gusts: disturb.Gusts{Std: 1}},
+		"load":   {Plant: plant.Lorenz(), Rate: 1, Payload: disturb.Payload{Mass: 1}},
 	} {
 		func() {
 			defer func() {
@@ -203,7 +255,7 @@ func TestMisusePanics(t *testing.T) {
 func TestFlyingAllocatesNothing(t *testing.T) {
 	p := plant.QuadrotorFlown()
 	v := New(Config{Plant: p, Rate: 200, Seed: 1, Noise: p.Noise, Gusts: disturb.Gusts{Std: 0.3}})
-	v.Start(0, nil)
+	v.Start(0, 0, nil)
 	plan := make([]float64, 50*4)
 	if n := testing.AllocsPerRun(20, func() { v.Step(); v.Plan(plan, 1) }); n != 0 {
 		t.Errorf("%v allocations a step and plan", n)
