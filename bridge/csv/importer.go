@@ -181,6 +181,7 @@ func (j *job) each(ctx context.Context, seen *Oddities, f func(*row) error) erro
 }
 
 func (j *job) file(ctx context.Context, r *rows, f func(*row) error) error {
+	r.table.file.Until(ctx.Done())
 	for n := 0; ; n++ {
 		if n%4096 == 0 {
 			if ctx.Err() != nil {
@@ -189,6 +190,9 @@ func (j *job) file(ctx context.Context, r *rows, f func(*row) error) error {
 			j.tell(r.table.file.Taken())
 		}
 		row, err := r.next()
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -117,6 +117,7 @@ func (r *rowMaker) read(ctx context.Context, n int, path string, say func(int64,
 		return err
 	}
 	defer s.Close()
+	s.Until(ctx.Done())
 	r.file, r.started, r.open = n, false, false
 	r.guard = timebase.Guard{Far: far, Back: back}
 	r.row.name = stem(path)
@@ -135,6 +136,9 @@ func (r *rowMaker) read(ctx context.Context, n int, path string, say func(int64,
 			r.j.tell(float64(s.Taken()) / float64(max(1, s.Size())))
 		}
 		m, err := s.Next()
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -22,6 +22,7 @@ type File struct {
 	size   int64     // bytes on disk
 	taken  int64     // bytes read from disk
 	packed string    // "gzip", "zstd" or ""
+	done   <-chan struct{}
 }
 
 // Open opens a file. Folders and what cannot be unpacked are refused.
@@ -74,8 +75,21 @@ func (f *File) start(path string) error {
 	return nil
 }
 
+// ErrStopped says that reading was to end before the file did.
+var ErrStopped = errors.New("stopped")
+
+// Until has Read fail with ErrStopped once done is closed. A packed file may hold far
+// more than it seems to, and whoever looks for the next message in it does not come
+// back before there is one.
+func (f *File) Until(done <-chan struct{}) { f.done = done }
+
 // Read reads unpacked bytes. Where unpacking fails the error is a *PackError.
 func (f *File) Read(b []byte) (int, error) {
+	select {
+	case <-f.done:
+		return 0, ErrStopped
+	default:
+	}
 	n, err := f.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = f.cause(err)

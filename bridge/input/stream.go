@@ -30,6 +30,13 @@ func (s Stream) Size() int64 {
 	return 0
 }
 
+// Until has reading end, as where the file ends, once done is closed.
+func (s Stream) Until(done <-chan struct{}) {
+	if f := s.file(); f != nil {
+		f.Until(done)
+	}
+}
+
 // Close closes the file, if it is one.
 func (s Stream) Close() error {
 	if f := s.file(); f != nil {

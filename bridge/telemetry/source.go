@@ -88,6 +88,8 @@ type Source interface {
 	// Taken returns how many bytes of the file were read, of Size.
 	Taken() int64
 	Size() int64
+	// Until has reading end, as where the file ends, once done is closed.
+	Until(done <-chan struct{})
 	Close() error
 }
 

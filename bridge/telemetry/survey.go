@@ -63,6 +63,7 @@ func (c *Count) Step() int64 {
 // *FieldError.
 func Survey(ctx context.Context, s Source, tell func(share float64), each func(*Message)) ([]*Count, error) {
 	var all []*Count // by Seq, nil where no message came
+	s.Until(ctx.Done())
 	for n := 0; ; n++ {
 		if n%4096 == 0 {
 			if ctx.Err() != nil {
@@ -73,6 +74,9 @@ func Survey(ctx context.Context, s Source, tell func(share float64), each func(*
 			}
 		}
 		m, err := s.Next()
+		if err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -11,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/bridge/mcap"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
@@ -186,5 +191,49 @@ func TestTopicMapInHelp(t *testing.T) {
 	m, err := importer.ParseMap("help", []byte(text+"\n[[channel]]\nnames=[\"vx\",\"vy\",\"vz\"]\ntopic=\"a\"\nfields=[\"a\",\"b\",\"c\"]\nrole=\"state\"\n"))
 	if err != nil || m.Vehicle != "quad1" || len(m.Channels[0].Or) != 1 {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// Reading ends when it is interrupted, also where no message comes for long.
+func TestInterruptedWithinDamage(t *testing.T) {
+	long := make([]byte, 8<<20)
+	for name, head := range map[string][]byte{"ulog": append(bytes.Clone(ulog.Magic), make([]byte, 9)...), "mcap": mcap.Magic} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, append(bytes.Clone(head), long...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := formatOf("", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.open(path, telemetry.Wants{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		// The first report of progress comes before anything is read.
+		_, err = telemetry.Survey(ctx, s, func(float64) { cancel() }, nil)
+		if !errors.Is(err, context.Canceled) || s.Taken() > 2<<20 {
+			t.Errorf("%s: %v, %d bytes read", name, err, s.Taken())
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	dir := t.TempDir()
+	table := filepath.Join(dir, "a.csv")
+	if err := os.WriteFile(table, append([]byte("t,theta,omega\n0,1,2\n1,2,3\n"), bytes.Repeat([]byte("\n"), len(long))...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := csv.ParseMap("map.toml", []byte(mapText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := csv.Import(ctx, m, []string{table}, filepath.Join(dir, "f.msgpack"), func(float64) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Error("table:", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Error("an interrupted import left", left, err)
 	}
 }
