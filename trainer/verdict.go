@@ -7,13 +7,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// Of two errors the model's counts as better or worse beyond these ratios; between
-// them nobody could tell.
-const (
-	clearly = 0.97
-	worse   = 1.03
-)
-
 // verdict says in a few sentences whether the model is worth flying: whether it
 // beats the simple predictors, whether its intervals are true, up to which horizon,
 // and what becomes of it where the plan is not known. good is whether there is
@@ -23,12 +16,7 @@ func verdict(res *Result) (line string, good bool) {
 	if t == nil {
 		return "No data were held out: nothing is known about flights that the model has not seen.", false
 	}
-	best := math.Min(1, math.Min(t.Geo.Velocity, t.Geo.Linear))
-	line, good = t.Verdict(), t.Geo.Model <= best
-	if r := t.Geo.Model / best; r > clearly && r < worse {
-		line = fmt.Sprintf("The model is no better than the best simple predictor: %.3g times its error.", r)
-		good = false
-	}
+	line, good = t.Verdict(), t.Beats()
 	if res.Partial != "" {
 		good = false
 		line = "The training ended early: " + line
@@ -48,10 +36,14 @@ func verdict(res *Result) (line string, good bool) {
 	}
 	if s := supported(t); s < t.Horizons[len(t.Horizons)-1].T {
 		good = false
+		what := "The data support"
+		if res.Partial != "" { // that may be for want of time, not of data
+			what = "As far as it got, it supports"
+		}
 		if s == 0 {
-			line += " The data support no horizon: nothing is predicted better than by holding the last value with true intervals."
+			line += " " + what + " no horizon: nothing is predicted better than by holding the last value with true intervals."
 		} else {
-			line += fmt.Sprintf(" The data support a horizon of %g s, not more.", s)
+			line += fmt.Sprintf(" %s a horizon of %g s, not more.", what, s)
 		}
 	}
 	if h := res.HoldTable; h != nil {

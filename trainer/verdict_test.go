@@ -28,9 +28,10 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"nothing held out", Result{}, "nothing is known", false},
 		{"good", Result{Table: judgement(0.2, 0.4, 0.95)}, "beats the best simple predictor", true},
-		{"as good as a linear model", Result{Table: judgement(0.399, 0.4, 0.95)}, "is no better than the best simple predictor: 0.998", false},
+		{"as good as a linear model", Result{Table: judgement(0.399, 0.4, 0.95)}, "is no better than the best simple predictor, the linear model: 0.998", false},
 		{"worse", Result{Table: judgement(0.5, 0.4, 0.95)}, "A simple predictor beats the model", false},
 		{"stopped", Result{Table: judgement(0.2, 0.4, 0.95), Partial: "by hand"}, "The training ended early", false},
+		{"stopped and narrow", Result{Table: judgement(0.2, 0.4, 0.8), Partial: "by hand"}, "As far as it got, it supports no horizon", false},
 		{"wide", Result{Table: judgement(0.2, 0.4, 0.995)}, "wider than they need to be", false},
 		{"narrow", Result{Table: judgement(0.2, 0.4, 0.8)}, "The data support no horizon", false},
 		{"hold", Result{Table: judgement(0.2, 0.4, 0.95), HoldTable: judgement(0.3, 0.4, 0.94)}, "Without a plan, the last input held: 1.50 times the error, intervals held 94 %", true},

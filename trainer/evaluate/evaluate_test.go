@@ -280,6 +280,7 @@ func TestVerdictNamesTheBest(t *testing.T) {
 		"The model beats the best simple predictor, the linear model": {0.1, 0.5, 0.2},
 		"A simple predictor beats the model: constant velocity":       {0.3, 0.1, 0.2},
 		"holding the last value has 0.5 times":                        {2, 3, 4},
+		"no better than the best simple predictor, the linear model":  {0.199, 0.5, 0.2},
 	} {
 		if got := (&Table{Geo: g}).Verdict(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)

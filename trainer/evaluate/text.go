@@ -46,8 +46,34 @@ func (t *Table) WriteText(w io.Writer) error {
 	return err
 }
 
+// Of two errors the model's counts as better or worse beyond these ratios; between
+// them nobody could tell.
+const (
+	clearly = 0.97
+	worse   = 1.03
+)
+
 // Verdict says in one line whether the model beats the simple predictors.
 func (t *Table) Verdict() string {
+	ratio, name := t.rival()
+	switch {
+	case ratio <= clearly:
+		return fmt.Sprintf("The model beats the best simple predictor, %s: %.3g times its error.", name, ratio)
+	case ratio < worse:
+		return fmt.Sprintf("The model is no better than the best simple predictor, %s: %.3g times its error.", name, ratio)
+	}
+	return fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, 1/ratio)
+}
+
+// Beats reports whether the model's error is clearly less than that of the best
+// simple predictor.
+func (t *Table) Beats() bool {
+	ratio, _ := t.rival()
+	return ratio <= clearly
+}
+
+// rival returns the model's error over that of the best simple predictor, and its name.
+func (t *Table) rival() (ratio float64, name string) {
 	best, name := 1.0, "holding the last value"
 	if t.Geo.Velocity < best {
 		best, name = t.Geo.Velocity, "constant velocity"
@@ -55,10 +81,7 @@ func (t *Table) Verdict() string {
 	if t.Geo.Linear < best {
 		best, name = t.Geo.Linear, "the linear model"
 	}
-	if t.Geo.Model <= best {
-		return fmt.Sprintf("The model beats the best simple predictor, %s: %.3g times its error.", name, t.Geo.Model/best)
-	}
-	return fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, best/t.Geo.Model)
+	return t.Geo.Model / best, name
 }
 
 // trust says in one line whether the intervals hold what they say, and where the
