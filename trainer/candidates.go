@@ -88,7 +88,7 @@ func (t *training) chooseCore() (fit.Settings, error) {
 		s := c.apply(set)
 		s.Steps = max(1, set.Steps/2)
 		net, err := fit.Train(t.ctx, t.folds[0].data, s, t.seed(i), func(step int) {
-			t.meter.work("choosing: core "+c.name, 0.5/float64(s.Steps))
+			t.meter.work("choosing: core "+c.name, workCore/float64(s.Steps))
 		})
 		if err != nil {
 			return set, err
@@ -178,7 +178,7 @@ func (t *training) chooseTemper() error {
 		}
 		scores[i] = calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
 		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: mean(scores[i]), Folds: true})
-		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), 0.1)
+		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), workTemper)
 		return mean(scores[i]), nil
 	}
 	at := middle
@@ -187,7 +187,7 @@ func (t *training) chooseTemper() error {
 		return err
 	}
 	for _, direction := range []int{1, -1} {
-		for {
+		for t.ctx.Err() == nil {
 			next, err := try(at + direction)
 			if err != nil {
 				return err

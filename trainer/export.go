@@ -20,14 +20,11 @@ import (
 // every readout, sensors.
 func (t *training) condition(d fit.Data) (*model.Model, error) {
 	m := t.shell(d.Frame)
-	readouts := 1
-	if m.P > 0 {
-		readouts = model.Readouts
-	}
+	readouts := t.readouts()
 	for i, net := range t.nets {
 		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
 		for r := range readouts {
-			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), 0.1/float64(readouts))
+			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), workPosterior/float64(readouts))
 			// The noise is what the first member leaves; it hardly differs between members.
 			trial, noise := *net, []float64(nil)
 			if i > 0 {
@@ -71,15 +68,6 @@ func (t *training) model(d fit.Data) (*model.Model, error) {
 	return m, nil
 }
 
-// knownData returns all that is not held out, under a base that was fitted to the
-// end.
-func (t *training) knownData() (fit.Data, error) {
-	if t.whole {
-		return t.data, nil
-	}
-	return t.dataOf(t.data.Flights)
-}
-
 // regionOf describes where the states and inputs of the data lie.
 func (t *training) regionOf(d fit.Data) region.Region {
 	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
@@ -107,15 +95,11 @@ func (t *training) judge() error {
 	if len(window.Cut(held, t.H, t.stride)) == 0 {
 		return nil
 	}
-	d, err := t.knownData()
+	m, err := t.model(t.data)
 	if err != nil {
 		return err
 	}
-	m, err := t.model(d)
-	if err != nil {
-		return err
-	}
-	if m, err = finish(m, d); err != nil {
+	if m, err = finish(m, t.data); err != nil {
 		return err
 	}
 	t.res.Judged = m
@@ -142,13 +126,12 @@ func (r *Result) tables() []*evaluate.Table {
 
 // export makes the model that flies, from all flights.
 func (t *training) export(began time.Time) error {
-	data := t.knownData
+	d := t.data
 	if len(t.res.Split.Held) > 0 {
-		data = func() (fit.Data, error) { return t.dataOf(t.d.Flights) }
-	}
-	d, err := data()
-	if err != nil {
-		return err
+		var err error
+		if d, err = t.dataOf(t.d.Flights); err != nil {
+			return err
+		}
 	}
 	m, err := t.model(d)
 	if err != nil {

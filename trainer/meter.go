@@ -10,7 +10,32 @@ type Progress struct {
 	Left    time.Duration // estimate; 0 = not known yet
 }
 
-// meter turns units of work (one fit = 1) into progress.
+// Work of the phases, in units of training one member's nets, as measured on a robot of
+// twelve states; smaller ones take less of all.
+const (
+	workChoose    = 2.0  // candidates for the difference equation
+	workEquations = 1.2  // its fits to the data and to every fold
+	workFolds     = 0.1  //
+	workCore      = 0.5  // nets of one candidate for the core
+	workTempers   = 1.0  // some of the tempers
+	workTemper    = 0.25 // one of them
+	workLaw       = 0.5  // calibration of one readout
+	workPosterior = 0.35 // of one member, all readouts; twice: to be judged, and to fly
+)
+
+// planned is all work of a training.
+func (t *training) planned() float64 {
+	units := workFolds + workTempers + workLaw*float64(t.readouts()) + (1+2*workPosterior)*float64(t.cfg.Members)
+	if t.cfg.Prior == "equation" {
+		units += workChoose + workEquations
+	}
+	if n := len(t.cores()); n > 1 {
+		units += workCore * float64(n)
+	}
+	return units
+}
+
+// meter turns units of work into progress.
 type meter struct {
 	report      func(Progress)
 	began       time.Time

@@ -2,6 +2,8 @@ package trainer
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/region"
@@ -39,8 +41,6 @@ func (t *training) prepare(known []window.Flight) error {
 			return err
 		}
 	}
-	t.whole = t.ctx.Err() == nil
-	t.meter.work("difference equation", 0.5)
 	windows := window.Cut(known, t.H, t.stride)
 	frame, err := rows.NewFrame(t.d.Channels, known, windows, rows.Settings{
 		Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Base: base,
@@ -61,7 +61,7 @@ func (t *training) prepare(known []window.Flight) error {
 	if t.linearStd, err = linearErrors(parts, t.states, t.P, t.H, noiseKnots); err != nil {
 		return err
 	}
-	t.meter.work("folds", 0.3)
+	t.meter.work("folds", workFolds)
 	return nil
 }
 
@@ -69,7 +69,15 @@ func (t *training) prepare(known []window.Flight) error {
 // blended in, and writes the base of every fold, fitted without what it holds out.
 func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
 	t.meter.say("difference equation")
-	m, tried, err := prior.Choose(t.ctx, known, t.states, t.d.Body, t.P, t.H, t.effort())
+	limited, cancel := context.WithTimeout(t.ctx, t.share(chooseShare))
+	defer cancel()
+	tried, err := prior.Choose(limited, known, t.states, t.d.Body, t.P, t.H, func(done, of int) {
+		share := workChoose / float64(of)
+		if done == 0 {
+			share = 0
+		}
+		t.meter.work(fmt.Sprintf("difference equation: candidate %d of %d", done+1, of), share)
+	})
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}
@@ -77,8 +85,14 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 	if t.companion, err = prior.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
 		return estimator.BaseSpec{}, err
 	}
+	t.meter.work("difference equation", workChoose/float64(len(tried))) // the last of them
+	base, err := t.baseOf(known)
+	if err != nil {
+		return estimator.BaseSpec{}, err
+	}
 	var pairs []prior.Pair
 	for i, f := range parts {
+		t.meter.work(fmt.Sprintf("difference equation: fold %d of %d", i+1, len(parts)), workEquations/float64(len(parts)))
 		if bases[i], err = t.baseOf(f.Train); err != nil {
 			return estimator.BaseSpec{}, err
 		}
@@ -91,18 +105,36 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 	for i := range bases {
 		bases[i].Blend = t.blend
 	}
-	c, err := prior.FitCompanion(known, t.states, t.P, t.companion)
-	return estimator.BaseSpec{Prior: m, Companion: c, Blend: t.blend}, err
+	base.Blend = t.blend
+	return base, nil
 }
+
+// Shares of the budget that choosing an equation, and fitting one, may take. Every
+// fit has the same, so that a fold's equation is as good as the one that flies.
+const (
+	chooseShare = 0.1
+	fitShare    = 0.04
+)
+
+// atOnce is what a fit may take when somebody waits for the end.
+const atOnce = 5 * time.Second
+
+func (t *training) share(s float64) time.Duration { return time.Duration(s * float64(t.cfg.Budget)) }
 
 func (t *training) effort() prior.Effort {
 	return prior.Effort{Windows: t.cfg.Roll.Windows, Iterations: t.cfg.Roll.Iterations}
 }
 
-// baseOf fits both equations to flights.
+// baseOf fits both equations to flights, within their share of the budget; a training
+// that is to end goes on with what this leaves.
 func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
-	// A refit that is stopped halfway would be worse than the equation there is.
-	p, err := prior.Fit(context.WithoutCancel(t.ctx), flights, t.states, t.P, t.H, t.shape, t.effort())
+	limit := t.share(fitShare)
+	if t.ctx.Err() != nil {
+		limit = min(limit, atOnce)
+	}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), limit)
+	defer cancel()
+	p, err := prior.Fit(limited, flights, t.states, t.P, t.H, t.shape, t.effort())
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}

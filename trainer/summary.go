@@ -44,7 +44,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 		{Name: "model", Value: res.Model.ID},
 		{Name: "judged", Value: judged(res)},
 		{Name: "by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
-		{Name: "time", Value: res.Elapsed.Round(time.Second).String()},
+		{Name: "time", Value: fmt.Sprintf("%v of a budget of %v", res.Elapsed.Round(time.Second), time.Duration(cfg.Budget))},
 		{Name: "logs", Value: list(logs)},
 		{Name: "data", Value: d.Hash},
 		{Name: "split", Value: res.Split.How},

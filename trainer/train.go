@@ -47,7 +47,6 @@ type training struct {
 	meter     *meter
 
 	data      fit.Data    // all that is not held out; its frame is that of every fit
-	whole     bool        // its base was fitted to the end
 	shape     prior.Shape // of the difference equation
 	companion prior.Shape
 	blend     []float64 // K×Q, the companion's share
@@ -89,7 +88,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(netShare*float64(cfg.Budget)), errBudget)
 	defer cancel()
 	t.ctx = limited
-	t.meter = &meter{report: report, began: began, units: 1.8 + 0.6*float64(len(t.cores())) + 1.2*float64(cfg.Members)}
+	t.meter = &meter{report: report, began: began, units: t.planned()}
 
 	if err := t.prepare(known); err != nil {
 		return nil, err
@@ -118,6 +117,10 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	t.res.Elapsed = time.Since(began)
 	return t.res, nil
 }
+
+// hurriedRows is what posteriors are conditioned on where time has run out, or a
+// quarter of the usual: they, and calibration by them, cost in proportion.
+const hurriedRows = 2000
 
 // netShare of the budget goes to choosing the equation and training the nets.
 const netShare = 0.6
@@ -179,10 +182,21 @@ func (t *training) ensemble(set fit.Settings) error {
 		t.res.Curves = append(t.res.Curves, net.Curve)
 	}
 	if t.res.Partial != "" {
+		for _, net := range t.nets {
+			net.Settings.Rows = max(min(net.Settings.Rows, hurriedRows), net.Settings.Rows/4)
+		}
 		// Of what was counted on, calibration, posteriors and table are left.
-		t.meter.remain(0.7 + 0.2*float64(len(t.nets)))
+		t.meter.remain(workLaw*float64(t.readouts()) + 2*workPosterior*float64(len(t.nets)))
 	}
 	return nil
+}
+
+// readouts is how many the model has: without inputs there is no plan.
+func (t *training) readouts() int {
+	if t.P > 0 {
+		return model.Readouts
+	}
+	return 1
 }
 
 // findLaws calibrates both readouts by what the folds say of one member: the
@@ -191,12 +205,8 @@ func (t *training) findLaws() error {
 	if len(t.folds) == 0 {
 		return nil
 	}
-	readouts := 1
-	if t.P > 0 {
-		readouts = model.Readouts
-	}
 	var laws []law
-	for r := range readouts {
+	for r := range t.readouts() {
 		o, err := t.outOfFold(t.nets[0], model.Readout(r), t.nets[0].Settings.NoisePasses)
 		if err != nil {
 			return err
@@ -206,7 +216,7 @@ func (t *training) findLaws() error {
 			reach = &laws[0]
 		}
 		laws = append(laws, calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, reach))
-		t.meter.work(fmt.Sprintf("calibration, inputs %v", model.Readout(r)), 0.2)
+		t.meter.work(fmt.Sprintf("calibration, inputs %v", model.Readout(r)), workLaw)
 	}
 	t.laws = laws
 	return nil

@@ -117,7 +117,7 @@ func (f *Flow) prune() bool {
 		return false
 	}
 	net, first := len(f.Theta)-terms, len(f.Alpha)-terms
-	kept := &polynomial{}
+	kept := &polynomial{zero: f.Poly.zero}
 	alpha := append([]float64(nil), f.Alpha[:first]...)
 	for i, t := range f.Poly.terms {
 		if a := f.Alpha[first+i]; a <= mostOfTerm {

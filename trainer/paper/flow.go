@@ -17,6 +17,7 @@ type Flow struct {
 	Known    *Known      // (optional) a field that Net is added to; its parameters come first in Theta
 	Net      mlp.Net     // K → K; without layers beside a known field that nothing is added to
 	Poly     *polynomial // (optional) added to Net; its weights come last in Theta
+	part     part        // what Poly was at first
 	Theta    []float64   // P, of which Net and Poly are views
 	Alpha    []float64   // precision of the prior, a group of parameters
 	Sigma    []float64   // K, noise, standardised
@@ -31,8 +32,32 @@ func (f *Fit) NewFlow() *Flow { return f.flow(f.mean(), nil) }
 
 // NewPolynomialFlow takes the mean of the fit's dynamics too, but a polynomial takes
 // over what it can say of it along the data, and a net of one hidden layer, the first
-// of the dynamics', says the rest.
-func (f *Fit) NewPolynomialFlow(d *Data) *Flow { return f.flow(f.share(d)) }
+// of the dynamics', says the rest. The polynomial counts states from where they are
+// nought in their unit, or with centred from their mean.
+func (f *Fit) NewPolynomialFlow(d *Data, centred bool) *Flow {
+	zero := make([]float64, d.K)
+	if !centred {
+		f.Inputs.Lift.Apply(zero, zero)
+	}
+	fl := f.flow(f.share(d, newPolynomial(zero)))
+	fl.part = fromNought
+	if centred {
+		fl.part = fromMean
+	}
+	return fl
+}
+
+// part tells what is beside the net of a flow.
+type part int
+
+const (
+	netAlone   part = iota
+	fromNought      // a polynomial of states counted from where they are nought in their unit
+	fromMean        // one of states counted from their mean
+)
+
+// parts are those of the flows, in turn: the evidence decides between them.
+var parts = [3]part{fromNought, netAlone, fromMean}
 
 // flow returns the flow of a net and, unless it is nil, a polynomial.
 func (f *Fit) flow(net mlp.Net, poly *polynomial) *Flow {
@@ -72,7 +97,7 @@ func (f *Fit) mean() mlp.Net {
 
 // share splits what the dynamics say at the smoothed states: a polynomial first, the
 // first layer with new weights after that.
-func (f *Fit) share(d *Data) (net mlp.Net, poly *polynomial) {
+func (f *Fit) share(d *Data, poly *polynomial) (mlp.Net, *polynomial) {
 	const ridge = 0.1
 	K := d.K
 	var z []float64
@@ -89,7 +114,6 @@ func (f *Fit) share(d *Data) (net mlp.Net, poly *polynomial) {
 	tape := mlp.NewTape(&whole, n, false)
 	whole.Forward(tape, n, z, nil)
 	y := append([]float64(nil), tape.Out()[:n*K]...)
-	poly = newPolynomial(K)
 	poly.fit(y, z, n, K, ridge)
 	first := &whole.Layers[0]
 	H := first.Out
@@ -99,7 +123,7 @@ func (f *Fit) share(d *Data) (net mlp.Net, poly *polynomial) {
 		x[i*(H+1)+H] = 1
 	}
 	w := leastSquares(x, y, n, H+1, K, ridge)
-	net = mlp.New([]int{K, H, K}, []mlp.Activation{first.Act, mlp.Linear})
+	net := mlp.New([]int{K, H, K}, []mlp.Activation{first.Act, mlp.Linear})
 	copy(net.Layers[0].W, first.W)
 	copy(net.Layers[0].B, first.B)
 	copy(net.Layers[1].W, w)
@@ -125,7 +149,7 @@ func (f *Flow) Copy() *Flow {
 	c := *f
 	c.Net.Layers = append([]mlp.Layer(nil), f.Net.Layers...)
 	if f.Poly != nil {
-		c.Poly = &polynomial{terms: f.Poly.terms, w: f.Poly.w}
+		c.Poly = &polynomial{zero: f.Poly.zero, terms: f.Poly.terms, w: f.Poly.w}
 	}
 	c.bind()
 	c.Alpha = append([]float64(nil), f.Alpha...)

@@ -140,12 +140,12 @@ func (n *knownPart) add(t *tangent) {
 
 // flow returns what is refined of a member: its dynamics or, where it is given, the
 // known field with the parameters that follow the member's smoother best.
-func (r *Recipe) flow(f *Fit, d *Data, polynomial bool, seed uint64) *Flow {
+func (r *Recipe) flow(f *Fit, d *Data, p part, seed uint64) *Flow {
 	switch {
 	case r.Known != nil:
 		return f.newKnown(r.Known, r.Residual, d, seed)
-	case polynomial && !r.Plain:
-		return f.NewPolynomialFlow(d)
+	case p != netAlone && !r.Plain:
+		return f.NewPolynomialFlow(d, p == fromMean)
 	}
 	return f.NewFlow()
 }

@@ -5,18 +5,23 @@ import "github.com/dgm-robotics/dgm/trainer/matmul"
 // polynomial is a part of a field: states and products of two states, each with a
 // weight for one output. It is what a net of sigmoids says worst and mechanics says
 // most: rates of rigid bodies, drag, reactions are of this form.
+//
+// Where a state is nought matters: a product of two states that are counted from
+// elsewhere is a product, two states and a constant, of which every one must be found.
 type polynomial struct {
+	zero  []float64 // K, standardised: states are counted from here
 	terms []term
 	w     []float64 // a weight for each term
 }
 
-// term is z[i]·z[j] in output k; j < 0: z[i] alone.
+// term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i] alone.
 type term struct{ i, j, k int }
 
-// newPolynomial returns all terms of degree one and two of K states, for every
-// output, with weights of zero.
-func newPolynomial(K int) *polynomial {
-	p := &polynomial{}
+// newPolynomial returns all terms of degree one and two of K states counted from
+// zero, for every output, with weights of nought.
+func newPolynomial(zero []float64) *polynomial {
+	K := len(zero)
+	p := &polynomial{zero: zero}
 	for i := range K {
 		for j := -1; j < K; j++ {
 			if j >= 0 && j < i {
@@ -39,20 +44,28 @@ func (p *polynomial) params() int {
 	return len(p.w)
 }
 
-// value returns the term's product at z.
-func (t term) value(z []float64) float64 {
-	if t.j < 0 {
-		return z[t.i]
+// count sets b to the states z counted from zero.
+func (p *polynomial) count(b, z []float64) {
+	for k, v := range z {
+		b[k] = v - p.zero[k]
 	}
-	return z[t.i] * z[t.j]
+}
+
+// value returns the term's product.
+func (t term) value(b []float64) float64 {
+	if t.j < 0 {
+		return b[t.i]
+	}
+	return b[t.i] * b[t.j]
 }
 
 // add adds the polynomial at zs to f, and with sensitivity its derivatives to fz and
 // the last columns of F.
 func (p *polynomial) add(t *tangent) {
-	K, first := t.K, t.P-len(p.w)
+	K, first, b := t.K, t.P-len(p.w), t.b
+	p.count(b, t.zs)
 	for n, m := range p.terms {
-		t.f[m.k] += p.w[n] * m.value(t.zs)
+		t.f[m.k] += p.w[n] * m.value(b)
 	}
 	if !t.sensitivity {
 		return
@@ -61,13 +74,13 @@ func (p *polynomial) add(t *tangent) {
 		clear(t.F[k*t.P+first : (k+1)*t.P])
 	}
 	for n, m := range p.terms {
-		t.F[m.k*t.P+first+n] = m.value(t.zs)
+		t.F[m.k*t.P+first+n] = m.value(b)
 		if m.j < 0 {
 			t.fz[m.k*K+m.i] += p.w[n]
 			continue
 		}
-		t.fz[m.k*K+m.i] += p.w[n] * t.zs[m.j]
-		t.fz[m.k*K+m.j] += p.w[n] * t.zs[m.i]
+		t.fz[m.k*K+m.i] += p.w[n] * b[m.j]
+		t.fz[m.k*K+m.j] += p.w[n] * b[m.i]
 	}
 }
 
@@ -76,9 +89,11 @@ func (p *polynomial) add(t *tangent) {
 func (p *polynomial) fit(y, z []float64, n, K int, ridge float64) {
 	Q := len(p.terms) / K
 	x := make([]float64, n*Q)
+	b := make([]float64, K)
 	for i := range n {
+		p.count(b, z[i*K:(i+1)*K])
 		for q := range Q {
-			x[i*Q+q] = p.terms[q*K].value(z[i*K : (i+1)*K])
+			x[i*Q+q] = p.terms[q*K].value(b)
 		}
 	}
 	copy(p.w, leastSquares(x, y, n, Q, K, ridge))

@@ -110,12 +110,16 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 }
 
 // refine shoots with the dynamics of every member and keeps the flows that explain
-// the data. Every third has no polynomial: the evidence decides between fields with
-// and without. Where there are few observations for all of its terms none has one.
+// the data. Every third has no polynomial, and two have different ones: the evidence
+// decides. Where there are few observations for all of its terms none has one.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := make([]*Flow, len(m.Members))
 	cores.Each(len(flows), func(i int) {
-		if f := r.flow(m.Members[i], d, i%3 != 1 && enough(d), seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
+		p := parts[i%len(parts)]
+		if !enough(d) {
+			p = netAlone
+		}
+		if f := r.flow(m.Members[i], d, p, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
 			flows[i] = f
 		}
 	})
@@ -134,7 +138,7 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 // a polynomial.
 func enough(d *Data) bool {
 	const each = 3 // for a term
-	return d.Rows()*d.K >= each*newPolynomial(d.K).params()
+	return d.Rows()*d.K >= each*newPolynomial(make([]float64, d.K)).params()
 }
 
 // explain returns the flows of which the evidence is worse than the best by at most

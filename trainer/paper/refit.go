@@ -38,7 +38,7 @@ func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error
 		if drawn[i], ok = m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i)))); !ok {
 			return errFlow
 		}
-		starts[i] = r.flow(m.Members[i%len(m.Members)], d, best.Poly != nil, seed)
+		starts[i] = r.flow(m.Members[i%len(m.Members)], d, best.part, seed)
 	}
 	cores.Each(r.Refits, func(i int) {
 		if starts[i].Shoot(ctx, drawn[i], r.Rounds) {

@@ -26,6 +26,7 @@ type tangent struct {
 	fz           []float64 // K×K, ∂f/∂z
 	y            [][]float64
 	g, gback     []float64 // K×widest
+	b            []float64 // K, states as the polynomial counts them
 	sensitivity  bool
 	maxMagnitude float64
 }
@@ -39,7 +40,7 @@ func newTangent(net *mlp.Net, sensitivity bool) *tangent {
 func newTangentOf(net *mlp.Net, K, P int, sensitivity bool) *tangent {
 	t := &tangent{net: net, K: K, P: P, sensitivity: sensitivity, maxMagnitude: 1e4}
 	v := func(n int) []float64 { return make([]float64, n) }
-	t.z, t.zs, t.f, t.zsum = v(K), v(K), v(K), v(K)
+	t.z, t.zs, t.f, t.zsum, t.b = v(K), v(K), v(K), v(K), v(K)
 	widest := K
 	for i := range net.Layers {
 		t.y = append(t.y, v(net.Layers[i].Out))

@@ -12,7 +12,7 @@ import (
 func TestPolynomialsDerivatives(t *testing.T) {
 	const K, h = 3, 1e-6
 	rng := rand.New(rand.NewPCG(4, 4))
-	p := newPolynomial(K)
+	p := newPolynomial([]float64{0.4, -0.2, 0.1}[:K])
 	if len(p.w) != K*(K+K*(K+1)/2) {
 		t.Fatalf("%d terms", len(p.w))
 	}
@@ -21,7 +21,7 @@ func TestPolynomialsDerivatives(t *testing.T) {
 	}
 	z := []float64{0.3, -1.2, 0.7}
 	P := 5 + len(p.w)
-	w := &tangent{K: K, P: P, zs: z, f: make([]float64, K)}
+	w := &tangent{K: K, P: P, zs: z, f: make([]float64, K), b: make([]float64, K)}
 	at := func() []float64 {
 		clear(w.f)
 		p.add(w)
@@ -62,14 +62,14 @@ func TestPolynomialFitsWhatIsOne(t *testing.T) {
 		z[i*K], z[i*K+1] = a, b
 		y[i*K], y[i*K+1] = 2*a-a*b, 0.5*b*b
 	}
-	p := newPolynomial(K)
+	p := newPolynomial(make([]float64, K))
 	p.fit(y, z, n, K, 1e-6)
 	for i, v := range y {
 		if math.Abs(v) > 1e-5 {
 			t.Fatalf("number %d: %v is left", i, v)
 		}
 	}
-	p.add(&tangent{K: K, zs: []float64{3, 5}, f: y[:K]}) // 2·3 − 15, 12.5
+	p.add(&tangent{K: K, zs: []float64{3, 5}, f: y[:K], b: make([]float64, K)}) // 2·3 − 15, 12.5
 	if math.Abs(y[0]+9) > 1e-3 || math.Abs(y[1]-12.5) > 1e-3 {
 		t.Errorf("at another point %v", y[:K])
 	}
@@ -83,7 +83,7 @@ func TestFlowFindsTheTerms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fl := f.NewPolynomialFlow(d)
+	fl := f.NewPolynomialFlow(d, false)
 	if !fl.Shoot(context.Background(), d, 12) {
 		t.Fatal("cannot be integrated")
 	}

@@ -34,13 +34,16 @@ type Effort struct {
 	Iterations int // of L-BFGS
 }
 
-// Choose tries a few shapes by cross-validation over whole blocks of time, and
-// fits the best to all flights; body declares laws, or nothing. The chosen one
-// comes first among the candidates. The error says why none could be fitted.
-func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64, e Effort) (*rollout.Model, []Candidate, error) {
+// Choose tries a few shapes by cross-validation over whole blocks of time; body
+// declares laws, or nothing. The chosen one comes first. When ctx ends, it is the best
+// of those that were tried, one at least. tell hears of every one before it is tried:
+// how many were, and of how many. The error says why none could be fitted.
+func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64, tell func(done, of int)) ([]Candidate, error) {
 	var tried []Candidate
 	best := -1
-	for _, shape := range shapes(flights, states, body, p, H) {
+	all := shapes(flights, states, body, p, H)
+	for i, shape := range all {
+		tell(i, len(all))
 		leader := math.Inf(1)
 		if best >= 0 {
 			leader = tried[best].Score
@@ -55,14 +58,13 @@ func Choose(ctx context.Context, flights []window.Flight, states []channel.Chann
 		}
 	}
 	if best < 0 || math.IsInf(tried[best].Score, 1) {
-		return nil, tried, errors.New("no difference equation could be fitted: the data do not excite the channels enough")
+		return tried, errors.New("no difference equation could be fitted: the data do not excite the channels enough")
 	}
 	tried[0], tried[best] = tried[best], tried[0]
-	m, err := Fit(ctx, flights, states, p, H, tried[0].Shape, e)
-	return m, tried, err
+	return tried, nil
 }
 
-// Fit fits one shape: regression, then shooting.
+// Fit fits one shape: regression, then shooting, as far as it came when ctx ended.
 func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, e Effort) (*rollout.Model, error) {
 	m, err := regress(flights, states, p, shape)
 	if err != nil {

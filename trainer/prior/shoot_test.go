@@ -171,7 +171,17 @@ func TestChoose(t *testing.T) {
 		t.Skip("fits two dozen equations: minutes under the race detector, and no goroutine that the other tests do not have")
 	}
 	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
-	m, tried, err := Choose(context.Background(), train, pendulum, rollout.Body{}, 1, 0.5, usual)
+	told := 0
+	tried, err := Choose(context.Background(), train, pendulum, rollout.Body{}, 1, 0.5, func(done, of int) {
+		if done != told || of < 3 {
+			t.Errorf("candidate %d of %d after %d", done, of, told)
+		}
+		told++
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Fit(context.Background(), train, pendulum, 1, 0.5, tried[0].Shape, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
