@@ -19,11 +19,10 @@ import (
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// trainPendulum records flights of the pendulum as it is before any change, and
-// trains a model on them.
-func trainPendulum(ctx context.Context) (*model.Model, error) {
-	const segments, length = 6, 20
-	o := record.Options{Robot: adaptRobot(), Vehicle: vehicle, Segments: segments, Samples: length*adaptRate + 1, Source: "dgm-bench adapt"}
+// train records flights of the robot as it is before any change, and trains a model
+// on them.
+func (s *adaptSystem) train(ctx context.Context) (*model.Model, error) {
+	o := record.Options{Robot: s.robot(), Vehicle: vehicle, Segments: s.segments, Samples: int(float64(s.length)*s.rate) + 1, Source: "dgm-bench adapt"}
 	o.Robot.Seed = 1
 	dir, err := os.MkdirTemp("", "dgm-adapt")
 	if err != nil {
@@ -47,7 +46,7 @@ func trainPendulum(ctx context.Context) (*model.Model, error) {
 		return nil, err
 	}
 	cfg := trainer.Quick()
-	cfg.Horizon, cfg.Points = trainer.Duration(time.Second), 25
+	cfg.Horizon, cfg.Points = trainer.Duration(s.horizon), s.points
 	data, err := trainer.Load([]*flightlog.Log{log}, cfg)
 	if err != nil {
 		return nil, err
@@ -96,9 +95,9 @@ type awaited struct {
 	mean, std, again float64
 }
 
-// measureAdapt flies one change.
-func measureAdapt(ctx context.Context, m *model.Model, c change) (row adaptRow, err error) {
-	row = adaptRow{Change: c.name, Horizon: m.Horizon, Flag: -1, Settled: settleFor * m.Horizon}
+// measure flies one change.
+func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change) (row adaptRow, err error) {
+	row = adaptRow{System: s.plant.Name, Change: c.name, Horizon: m.Horizon, Flag: -1, Settled: settleFor * m.Horizon}
 	t, err := newTrial(0)
 	if err != nil {
 		return row, err
@@ -121,15 +120,15 @@ func measureAdapt(ctx context.Context, m *model.Model, c change) (row adaptRow, 
 	if err != nil {
 		return row, err
 	}
-	f, err := newAdaptFlight(nc, t.clock, m)
+	f, err := newAdaptFlight(nc, t.clock, s.rate, m)
 	if err != nil {
 		return row, err
 	}
 	calm, after := newCoverage(), newCoverage()
-	changed := adaptRobot()
+	changed := s.robot()
 	c.make(&changed)
 	// The factor needs its time in calm flight too.
-	if err := f.fly(ctx, adaptRobot(), adaptCalm, time.Duration(row.Settled*float64(time.Second)), calm); err != nil {
+	if err := f.fly(ctx, s.robot(), adaptCalm, time.Duration(row.Settled*float64(time.Second)), calm); err != nil {
 		return row, err
 	}
 	row.FalseFlag = f.flagged >= 0
@@ -149,6 +148,7 @@ func measureAdapt(ctx context.Context, m *model.Model, c change) (row adaptRow, 
 type adaptFlight struct {
 	nc      *nats.Conn
 	clock   *clock
+	rate    float64 // states a second, Hz
 	K       int
 	sub     *nats.Subscription
 	seq     uint64
@@ -158,12 +158,12 @@ type adaptFlight struct {
 	read    wire.Prediction
 }
 
-func newAdaptFlight(nc *nats.Conn, c *clock, m *model.Model) (*adaptFlight, error) {
+func newAdaptFlight(nc *nats.Conn, c *clock, rate float64, m *model.Model) (*adaptFlight, error) {
 	sub, err := nc.SubscribeSync(wire.PredictSubject(vehicle))
 	if err != nil {
 		return nil, err
 	}
-	return &adaptFlight{nc: nc, clock: c, K: m.K, sub: sub, due: map[int][]awaited{}, flagged: -1}, nil
+	return &adaptFlight{nc: nc, clock: c, rate: rate, K: m.K, sub: sub, due: map[int][]awaited{}, flagged: -1}, nil
 }
 
 // fly flies a robot, and counts from a time after the start on.
@@ -173,11 +173,11 @@ func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from tim
 	r.Start(0, 0)
 	var s wire.State
 	var b []byte
-	period := time.Duration(float64(time.Second) / adaptRate)
+	period := time.Duration(float64(time.Second) / f.rate)
 	for at := time.Duration(0); at < lasts; at += period {
 		x, ok := r.Sample()
 		if !ok {
-			return fmt.Errorf("the pendulum is lost")
+			return fmt.Errorf("the robot is lost")
 		}
 		f.clock.pass(period)
 		f.seq++
@@ -202,7 +202,7 @@ func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from tim
 		}
 		f.await()
 		if !r.Step() {
-			return fmt.Errorf("the pendulum is lost")
+			return fmt.Errorf("the robot is lost")
 		}
 	}
 	return nil
@@ -247,8 +247,8 @@ func (f *adaptFlight) await() {
 			if h < part*last*(1-1e-9) {
 				continue
 			}
-			steps := int(math.Round(h * adaptRate))
-			if math.Abs(float64(steps)/adaptRate-h) < 1e-6 {
+			steps := int(math.Round(h * f.rate))
+			if math.Abs(float64(steps)/f.rate-h) < 1e-6 {
 				for k := range f.K {
 					j := i*f.K + k
 					f.due[f.step+steps] = append(f.due[f.step+steps], awaited{b*f.K + k, p.Mean[j], p.ObsStd[j], p.Factor[j]})

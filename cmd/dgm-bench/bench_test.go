@@ -16,6 +16,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 )
 
 // TestMain is also what this program is as a child of itself.
@@ -196,6 +197,26 @@ func TestCoverageShares(t *testing.T) {
 	var out bytes.Buffer
 	if err := printAdapt(&out, &adaptRow{Change: "rain", RawAfter: 0.5, Flag: 3}, true); err != nil || !strings.Contains(out.String(), "rain") {
 		t.Errorf("%s, %v", out.String(), err)
+	}
+}
+
+// What is predicted is measured: every point of a horizon falls on a state. And what
+// a robot is changed to, it can be.
+func TestAdaptSystems(t *testing.T) {
+	for _, s := range adaptSystems() {
+		if steps := s.horizon.Seconds() * s.rate / float64(s.points); steps != math.Round(steps) || s.rows < 1 {
+			t.Errorf("%s: a point every %v states", s.plant.Name, steps)
+		}
+		for _, c := range s.changes {
+			before, after := s.robot(), s.robot()
+			c.make(&after)
+			a, b := robot.New(before), robot.New(after)
+			a.Start(0, 0)
+			b.Start(0, 0)
+			if !a.Step() || !b.Step() || slices.Equal(a.Truth(), b.Truth()) {
+				t.Errorf("%s, %s: nothing changes", s.plant.Name, c.name)
+			}
+		}
 	}
 }
 
