@@ -35,7 +35,7 @@ func DefaultRecipe(d *Data) Recipe {
 		Regression: Regression{Steps: 3000, Batch: 500, Rate: 0.005, Last: 1e-5},
 		Rounds:     20, Starts: 8000, Times: 20, SpreadStarts: 1500, SpreadTimes: 10,
 	}}
-	r.F, r.Steps = 50, 500
+	r.F, r.Steps = 50, 300
 	if len(d.Trajectories) > 1 {
 		r.Support, r.Final.Steps = 8, 6000
 	} else {
