@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"gonum.org/v1/gonum/mat"
@@ -201,8 +202,9 @@ func (d *regression) target(k int) {
 	if !ok {
 		return
 	}
+	angle := slices.Contains(d.attitude(), k)
 	for a := 0; a < len(y); a++ {
-		if !f.unexplained(a) {
+		if !f.unexplained(a) || angle && d.steepNear(d.rows[a].seg, d.rows[a].first, d.rows[a].last) {
 			continue
 		}
 		b, worst := a, a

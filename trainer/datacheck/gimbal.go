@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -9,6 +10,7 @@ import (
 
 const (
 	steep      = 80 * math.Pi / 180 // of pitch: beyond it roll and yaw turn about nearly one axis
+	climbing   = 60 * math.Pi / 180 // beyond it they turn fast
 	steepApart = 0.5                // s, steep stretches closer than this are told as one
 )
 
@@ -55,23 +57,67 @@ func (c *checker) gimbal() {
 	}
 }
 
-// pitch returns the channel that the log declares to be the second angle of an
-// attitude; else the one of that name beside a roll and a yaw; else −1.
+// pitch returns the second angle of the attitude; −1 without one.
 func (c *checker) pitch() int {
-	if len(c.law.Attitude) == 3 {
-		name, _ := channel.Signed(c.law.Attitude[1])
-		return channel.Index(c.channels, name)
+	if a := c.attitude(); a != nil {
+		return a[1]
 	}
-	found := map[string]int{"roll": -1, "pitch": -1, "yaw": -1}
-	for i, ch := range c.channels {
-		for name := range found {
-			if strings.EqualFold(ch.Name, name) && ch.Role == channel.State && ch.Period > 0 {
-				found[name] = i
+	return -1
+}
+
+// attitude returns the channels that the log declares to be the angles of an attitude;
+// else states called roll, pitch and yaw, if all are there; else nil.
+func (c *checker) attitude() []int {
+	if len(c.law.Attitude) == 3 {
+		var out []int
+		for _, signed := range c.law.Attitude {
+			name, _ := channel.Signed(signed)
+			out = append(out, channel.Index(c.channels, name))
+		}
+		return out
+	}
+	var out []int
+	for _, name := range []string{"roll", "pitch", "yaw"} {
+		k := slices.IndexFunc(c.channels, func(ch channel.Channel) bool {
+			return strings.EqualFold(ch.Name, name) && ch.Role == channel.State && ch.Period > 0
+		})
+		if k < 0 {
+			return nil
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// overTheTop reports whether channel k is roll or yaw and the nose is steep at most
+// samples around [first, last): these two change places there within a few samples. A
+// spike of pitch alone does not make it steep.
+func (c *checker) overTheTop(k int, s *segment, first, last int) bool {
+	const around = 5 // samples on either side
+	a := c.attitude()
+	if a == nil || k != a[0] && k != a[2] {
+		return false
+	}
+	pitch := a[1]
+	limit, n, turned := math.Cos(climbing), 0, 0
+	for i := max(0, first-around); i < min(last+around, s.n()); i++ {
+		if v := s.col[pitch][i]; finite(v) {
+			n++
+			if math.Abs(math.Cos(2*math.Pi/c.channels[pitch].Period*v)) < limit {
+				turned++
 			}
 		}
 	}
-	if found["roll"] < 0 || found["yaw"] < 0 {
-		return -1
+	return 2*turned > n
+}
+
+// steepNear reports whether the nose points up or down within halfRow of samples
+// [first, last] of a segment: the angles turn fast there, and nothing pushed the robot.
+func (c *checker) steepNear(s *segment, first, last int) bool {
+	for _, p := range c.problems {
+		if p.Kind == Gimbal && p.Index == s.index && p.From <= s.t[last]+halfRow && p.To >= s.t[first]-halfRow {
+			return true
+		}
 	}
-	return found["pitch"]
+	return false
 }

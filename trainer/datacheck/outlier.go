@@ -258,6 +258,9 @@ func (g *grouper) taken(steps []step) [][2]int {
 func (c *checker) burst(k int, tr track, i, j int) {
 	s, ch := tr.seg, c.channels[k]
 	first, last := tr.at[i], tr.at[j-1]+1
+	if c.overTheTop(k, s, first, last) {
+		return
+	}
 	worst := i
 	lo, hi := tr.x[max(0, i-1)], tr.x[min(len(tr.x)-1, j)]
 	for m := i; m < j; m++ {
