@@ -109,3 +109,43 @@ func TestNear(t *testing.T) {
 		t.Errorf("found %+v, near %+v", found, near)
 	}
 }
+
+// Spikes in either channel, and a part of the log in degrees, do not hide a pair; a
+// channel that contradicts itself as often as it agrees is none.
+func TestGarbageDoesNotHideAPair(t *testing.T) {
+	for name, spoil := range map[string]func(i int, x []float64){
+		"spikes": func(i int, x []float64) {
+			if i%75 == 35 {
+				x[i/75%2] += 3 * math.Sin(float64(i))
+			}
+		},
+		"a burst of nonsense": func(i int, x []float64) {
+			if i >= 3000 && i < 3020 {
+				x[0] = 1e9
+			}
+		},
+		"degrees in the end": func(i int, x []float64) {
+			if i >= 3500 {
+				x[0] *= 180 / math.Pi
+			}
+		},
+		"another sign for most": func(i int, x []float64) {
+			if i >= 2000 {
+				x[1] = -x[1]
+			}
+		},
+	} {
+		rng := rand.New(rand.NewPCG(2, 7))
+		d := derivative.New([]channel.Channel{state("theta", "rad"), state("omega", "rad/s")})
+		for i := range 6000 {
+			s := 0.01 * float64(i)
+			x := []float64{math.Sin(1.3*s) + 0.003*rng.NormFloat64(), 1.3*math.Cos(1.3*s) + 0.01*rng.NormFloat64()}
+			spoil(i, x)
+			d.Add(int64(i)*10_000_000, x)
+		}
+		got, _ := d.Found()
+		if pair := name != "another sign for most"; pair != (len(got) == 1) || pair && (math.Abs(got[0].Slope-1) > 0.05 || got[0].Correlation < 0.9) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
