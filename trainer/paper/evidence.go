@@ -76,13 +76,14 @@ func (n *newton) evidence() (ok bool) {
 		norm[g] += n.Theta[i] * n.Theta[i]
 	}
 	n.Free = 0
+	_, terms := n.Poly.groups()
 	for g, v := range gamma {
 		n.Free += v
 		if g < n.known() {
 			continue // what was known before is not learned from the data
 		}
 		least, faster, most := 0.02*size[g], 3.0, mostOfNet
-		if g >= len(n.Alpha)-n.Poly.params() {
+		if g >= len(n.Alpha)-terms {
 			least, faster, most = 1e-3, 10, 2*mostOfTerm
 		}
 		want := math.Max(v, least) / math.Max(norm[g], 1e-12)
@@ -113,7 +114,7 @@ func (n *newton) evidence() (ok bool) {
 // there were any. All memory of sizes before is of no use then.
 func (f *Flow) prune() bool {
 	terms := f.Poly.params()
-	if terms == 0 {
+	if terms == 0 || f.Poly.dense {
 		return false
 	}
 	net, first := len(f.Theta)-terms, len(f.Alpha)-terms

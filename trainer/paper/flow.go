@@ -54,10 +54,28 @@ const (
 	netAlone   part = iota
 	fromNought      // a polynomial of states counted from where they are nought in their unit
 	fromMean        // one of states counted from their mean
+	linear          // no net, and a dense polynomial of degree one
+	quadratic       // of degree two
 )
 
-// parts are those of the flows, in turn: the evidence decides between them.
-var parts = [3]part{fromNought, netAlone, fromMean}
+// The parts of flows, in turn, between which the evidence decides: where there are
+// values enough to choose terms by, and where there are not.
+var (
+	chosen = [3]part{fromNought, netAlone, fromMean}
+	dense  = [3]part{quadratic, linear, netAlone}
+)
+
+// newDenseFlow returns a flow of a polynomial alone that says what the dynamics say
+// along the data.
+func (f *Fit) newDenseFlow(d *Data, p part) *Flow {
+	zero := make([]float64, d.K)
+	f.Inputs.Lift.Apply(zero, zero)
+	poly := newDense(zero, 1+int(p-linear))
+	f.share(d, poly)
+	fl := f.flow(mlp.Net{}, poly)
+	fl.part = p
+	return fl
+}
 
 // flow returns the flow of a net and, unless it is nil, a polynomial.
 func (f *Fit) flow(net mlp.Net, poly *polynomial) *Flow {
@@ -149,7 +167,7 @@ func (f *Flow) Copy() *Flow {
 	c := *f
 	c.Net.Layers = append([]mlp.Layer(nil), f.Net.Layers...)
 	if f.Poly != nil {
-		c.Poly = &polynomial{zero: f.Poly.zero, terms: f.Poly.terms, w: f.Poly.w}
+		c.Poly = &polynomial{zero: f.Poly.zero, terms: f.Poly.terms, w: f.Poly.w, dense: f.Poly.dense}
 	}
 	c.bind()
 	c.Alpha = append([]float64(nil), f.Alpha...)

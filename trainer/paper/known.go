@@ -53,8 +53,8 @@ func (f *Flow) known() int {
 // Dim returns K, the number of states.
 func (f *Flow) Dim() int { return len(f.Inputs.Lift.Std) }
 
-// groups returns the group of every parameter: of a known field and of a polynomial
-// each is one for itself.
+// groups returns the group of every parameter: of a known field each is one for
+// itself.
 func (f *Flow) groups() (of []int, n int) {
 	for n = range f.known() {
 		of = append(of, n)
@@ -67,11 +67,11 @@ func (f *Flow) groups() (of []int, n int) {
 		}
 		n += more
 	}
-	for range f.Poly.params() {
-		of = append(of, n)
-		n++
+	terms, more := f.Poly.groups()
+	for _, g := range terms {
+		of = append(of, n+g)
 	}
-	return of, n
+	return of, n + more
 }
 
 // tangent returns an integrator of the flow.
@@ -144,10 +144,12 @@ func (r *Recipe) flow(f *Fit, d *Data, p part, seed uint64) *Flow {
 	switch {
 	case r.Known != nil:
 		return f.newKnown(r.Known, r.Residual, d, seed)
-	case p != netAlone && !r.Plain:
+	case r.Plain || p == netAlone:
+		return f.NewFlow()
+	case p == fromNought || p == fromMean:
 		return f.NewPolynomialFlow(d, p == fromMean)
 	}
-	return f.NewFlow()
+	return f.newDenseFlow(d, p)
 }
 
 // newKnown returns a flow of a known field, with a net of the given hidden layers

@@ -12,10 +12,23 @@ type polynomial struct {
 	zero  []float64 // K, standardised: states are counted from here
 	terms []term
 	w     []float64 // a weight for each term
+	dense bool      // terms of one degree and one output share a precision
 }
 
-// term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i] alone.
+// term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i]
+// alone; i < 0 too: a constant.
 type term struct{ i, j, k int }
+
+// degree returns the number of states in the product.
+func (t term) degree() int {
+	switch {
+	case t.i < 0:
+		return 0
+	case t.j < 0:
+		return 1
+	}
+	return 2
+}
 
 // newPolynomial returns all terms of degree one and two of K states counted from
 // zero, for every output, with weights of nought.
@@ -36,6 +49,44 @@ func newPolynomial(zero []float64) *polynomial {
 	return p
 }
 
+// newDense returns all terms up to a degree, 1 or 2, constants among them: a field of
+// its own. Of terms that are too many to choose from all stay, and are held small
+// together.
+func newDense(zero []float64, degree int) *polynomial {
+	K := len(zero)
+	all := newPolynomial(zero)
+	p := &polynomial{zero: zero, dense: true}
+	for k := range K {
+		p.terms = append(p.terms, term{-1, -1, k})
+	}
+	for _, t := range all.terms {
+		if t.degree() <= degree {
+			p.terms = append(p.terms, t)
+		}
+	}
+	p.w = make([]float64, len(p.terms))
+	return p
+}
+
+// groups returns the group of every term that shares a precision, and their number.
+func (p *polynomial) groups() (of []int, n int) {
+	if p == nil {
+		return nil, 0
+	}
+	K := len(p.zero)
+	for i, t := range p.terms {
+		g := i
+		if p.dense {
+			g = t.degree()*K + t.k
+		}
+		of, n = append(of, g), max(n, g+1)
+	}
+	return of, n
+}
+
+// dense tells whether the flow is a dense polynomial.
+func (f *Flow) dense() bool { return f.Poly != nil && f.Poly.dense }
+
 // params returns the number of weights: none of nil.
 func (p *polynomial) params() int {
 	if p == nil {
@@ -53,7 +104,10 @@ func (p *polynomial) count(b, z []float64) {
 
 // value returns the term's product.
 func (t term) value(b []float64) float64 {
-	if t.j < 0 {
+	switch t.degree() {
+	case 0:
+		return 1
+	case 1:
 		return b[t.i]
 	}
 	return b[t.i] * b[t.j]
@@ -75,12 +129,13 @@ func (p *polynomial) add(t *tangent) {
 	}
 	for n, m := range p.terms {
 		t.F[m.k*t.P+first+n] = m.value(b)
-		if m.j < 0 {
+		switch m.degree() {
+		case 1:
 			t.fz[m.k*K+m.i] += p.w[n]
-			continue
+		case 2:
+			t.fz[m.k*K+m.i] += p.w[n] * b[m.j]
+			t.fz[m.k*K+m.j] += p.w[n] * b[m.i]
 		}
-		t.fz[m.k*K+m.i] += p.w[n] * b[m.j]
-		t.fz[m.k*K+m.j] += p.w[n] * b[m.i]
 	}
 }
 

@@ -110,14 +110,13 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 }
 
 // refine shoots with the dynamics of every member and keeps the flows that explain
-// the data. Every third has no polynomial, and two have different ones: the evidence
-// decides. Where there are few observations for all of its terms none has one.
+// the data.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := make([]*Flow, len(m.Members))
 	cores.Each(len(flows), func(i int) {
-		p := parts[i%len(parts)]
-		if !enough(d) {
-			p = netAlone
+		p := dense[i%len(dense)]
+		if enough(d) {
+			p = chosen[i%len(chosen)]
 		}
 		if f := r.flow(m.Members[i], d, p, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
 			flows[i] = f
@@ -135,10 +134,11 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 }
 
 // enough tells whether there are observed values enough to choose between the terms of
-// a polynomial.
+// a polynomial, and not too many terms.
 func enough(d *Data) bool {
-	const each = 3 // for a term
-	return d.Rows()*d.K >= each*newPolynomial(make([]float64, d.K)).params()
+	const each, most = 3, 200 // values for a term; terms
+	terms := newPolynomial(make([]float64, d.K)).params()
+	return terms <= most && d.Rows()*d.K >= each*terms
 }
 
 // explain returns the flows of which the evidence is worse than the best by at most

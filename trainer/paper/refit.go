@@ -23,8 +23,8 @@ const mostTemper = 4
 // variance there, is the factor, if it is more than 1. The posterior takes as given which terms
 // there are, the priors and the noise; refits do not.
 func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error {
-	if r.Known != nil || r.Refits == 0 {
-		return nil // of a known field the posterior is the whole of it
+	if r.Known != nil || r.Refits == 0 || !slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }) {
+		return nil // where no terms were chosen the posterior is the whole of it
 	}
 	best := slices.MinFunc(m.Flows, func(a, b *Flow) int {
 		if a.Evidence < b.Evidence {

@@ -15,10 +15,14 @@ var beginnings = []float64{0.15, 0.25, 0.35, 0.5, 0.7, 0.85}
 func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	n := newNewton(f, d)
 	seen, from := 0, 0.0
+	few := len(f.Theta) / 4
+	if !f.dense() {
+		few = min(few, f.Net.Params()/2)
+	}
 	for _, share := range beginnings {
 		n.until = share * d.End()
 		now := n.values()
-		if now < min(f.Net.Params()/2, len(f.Theta)/4) || now == seen {
+		if now < few || now == seen {
 			continue // too few: the prior alone would move most of the parameters
 		}
 		seen = now

@@ -10,12 +10,21 @@ import (
 )
 
 func TestPolynomialsDerivatives(t *testing.T) {
+	const K = 3
+	zero := []float64{0.4, -0.2, 0.1}
+	chosen, dense := newPolynomial(zero), newDense(zero, 2)
+	if n := K * (K + K*(K+1)/2); len(chosen.w) != n || len(dense.w) != n+K {
+		t.Fatalf("%d and %d terms", len(chosen.w), len(dense.w))
+	}
+	derivatives(t, chosen)
+	derivatives(t, dense)
+}
+
+// derivatives compares those of a polynomial of three states with differences.
+func derivatives(t *testing.T, p *polynomial) {
+	t.Helper()
 	const K, h = 3, 1e-6
 	rng := rand.New(rand.NewPCG(4, 4))
-	p := newPolynomial([]float64{0.4, -0.2, 0.1}[:K])
-	if len(p.w) != K*(K+K*(K+1)/2) {
-		t.Fatalf("%d terms", len(p.w))
-	}
 	for i := range p.w {
 		p.w[i] = rng.NormFloat64()
 	}
@@ -91,6 +100,32 @@ func TestFlowFindsTheTerms(t *testing.T) {
 		t.Errorf("%d terms are left", n)
 	}
 	if fl.Free > 8 {
+		t.Errorf("%v effective parameters", fl.Free)
+	}
+}
+
+// A dense field keeps all of its terms, and those of one degree and output share a
+// precision: of a rotation it finds that squares say nothing.
+func TestDenseFlowHoldsTermsTogether(t *testing.T) {
+	d := turning(5, 20, 0.02)
+	r := small()
+	f, err := Train(context.Background(), d, r.Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fl := f.newDenseFlow(d, quadratic)
+	if !fl.Shoot(context.Background(), d, 12) {
+		t.Fatal("cannot be integrated")
+	}
+	if len(fl.Theta) != 12 || len(fl.Alpha) != 6 {
+		t.Errorf("%d weights, %d precisions", len(fl.Theta), len(fl.Alpha))
+	}
+	for k := range 2 {
+		if ofStates, ofSquares := fl.Alpha[2+k], fl.Alpha[4+k]; ofSquares < 10*ofStates {
+			t.Errorf("output %d: precision %v of states, %v of products", k, ofStates, ofSquares)
+		}
+	}
+	if fl.Free > 10 {
 		t.Errorf("%v effective parameters", fl.Free)
 	}
 }
