@@ -55,8 +55,12 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 		}
 	}
 	defer func() {
-		if w.file != nil {
-			err = errors.Join(err, w.file.Commit())
+		if w.file == nil {
+			return
+		}
+		// What failed first: a full disk says so at each.
+		if e := w.file.Commit(); err == nil {
+			err = e
 		}
 	}()
 	messages := make(chan *nats.Msg, queue)
