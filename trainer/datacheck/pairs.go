@@ -16,8 +16,8 @@ type agreement struct {
 	moved, holds float64 // change, integral of the derivative
 }
 
-// pairs compares every state with its measured derivative: the unit in the whole
-// log, single places within each lot.
+// pairs compares every state with its measured derivative: the unit in parts of the
+// log and in the whole, single places within each lot.
 func (c *checker) pairs(lots [][]*segment) {
 	for _, k := range c.states() {
 		name := c.channels[k].Derivative
@@ -33,6 +33,9 @@ func (c *checker) pairs(lots [][]*segment) {
 		long := c.agreements(k, d, 5*pairLag)
 		if len(long) < 50 {
 			long = rows
+		}
+		if c.units(k, d, long) {
+			rows, long = c.agreements(k, d, pairLag), c.agreements(k, d, 5*pairLag)
 		}
 		if c.factor(k, d, long) {
 			continue
@@ -153,22 +156,9 @@ func (c *checker) factor(k, d int, rows []agreement) bool {
 	case math.Abs(corr) < 0.8 || (f > 0.75 && f < 1.33):
 		return false
 	}
-	why := "check the units of both and of the stamps"
-	for _, known := range []struct {
-		f   float64
-		say string
-	}{
-		{180 / math.Pi, "one is in degrees, the other in radians"},
-		{math.Pi / 180, "one is in radians, the other in degrees"},
-		{1e3, "the unit of time, or of one channel, is wrong by 1000"},
-		{1e-3, "the unit of time, or of one channel, is wrong by 1000"},
-		{1e6, "the unit of time is wrong by a million"},
-		{1e-6, "the unit of time is wrong by a million"},
-		{-1, "one of the two has the wrong sign"},
-	} {
-		if math.Abs(f/known.f-1) < 0.2 {
-			why = known.say
-		}
+	why := unitOf(f)
+	if why == "" {
+		why = "check the units of both and of the stamps"
 	}
 	c.addLog(Unit, Note, d, len(rows),
 		"%s changes by %s times what its derivative %s says: %s. Set scale or time.unit in the map; as it is, the prediction starts with a wrong velocity.", x, num(f), v, why)

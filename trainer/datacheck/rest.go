@@ -50,7 +50,7 @@ func (c *checker) stillness(s *segment, span map[int]float64) []block {
 		for last < s.n() && s.t[last]-s.t[first] < restBlock && s.t[last] > s.t[first] {
 			last++
 		}
-		b := block{first, last, true}
+		b := block{first, last, s.anyGood(span, first, last)}
 		for k, w := range span {
 			if c.extentOf(s, k, first, last) > restMove*w {
 				b.still = false
@@ -60,6 +60,19 @@ func (c *checker) stillness(s *segment, span map[int]float64) []block {
 		first = last
 	}
 	return out
+}
+
+// anyGood reports whether any of the channels has a sample that nothing is known
+// against: what is all garbage does not rest.
+func (s *segment) anyGood(channels map[int]float64, first, last int) bool {
+	for k := range channels {
+		for i := first; i < last; i++ {
+			if finite(s.col[k][i]) && !s.bad[k][i] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // extentOf is the extent of channel k over samples that nothing is known

@@ -1,0 +1,63 @@
+package datacheck
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// A unit or a sign that changes under way is told with channel and span, and that span
+// alone is left out.
+func TestUnitThatChangesUnderWay(t *testing.T) {
+	channels := []channel.Channel{
+		{Name: "theta", Unit: "rad", Role: channel.State, Period: channel.Angle, Derivative: "omega"},
+		{Name: "omega", Unit: "rad/s", Role: channel.State},
+	}
+	const degree = 180 / math.Pi
+	for _, c := range []struct {
+		name         string
+		theta, omega float64 // factors between from and to
+		from, to     float64
+		blamed, say  string
+	}{
+		{"clean", 1, 1, 0, 0, "", ""},
+		{"theta in degrees at the end", degree, 1, 37, 60, "theta", "one is in degrees, the other in radians"},
+		{"omega in degrees at the beginning", 1, degree, 0, 14, "omega", "one is in radians, the other in degrees"},
+		{"omega turned in the middle", 1, -1, 22, 45, "omega", "one of the two has the wrong sign"},
+		{"omega in revolutions for most of it", 1, 1 / (2 * math.Pi), 15, 60, "omega", "changed under way"},
+	} {
+		rng := rand.New(rand.NewPCG(4, 4))
+		stamps := even(60, 100)
+		cols := make([][]float64, 2)
+		for _, at := range stamps {
+			s := at - 100
+			theta, omega := 0.9*math.Sin(2.1*s)+0.3*math.Sin(0.7*s), 1.89*math.Cos(2.1*s)+0.21*math.Cos(0.7*s)
+			if s >= c.from && s < c.to {
+				theta, omega = c.theta*theta, c.omega*omega
+			}
+			cols[0] = append(cols[0], math.Remainder(theta+0.002*rng.NormFloat64(), channel.Angle))
+			cols[1] = append(cols[1], omega+0.01*rng.NormFloat64())
+		}
+		result := Check(build(channels, stamps, nil, cols), Options{})
+		got := find(result, Unit)
+		if c.blamed == "" {
+			if len(result.Problems) != 0 {
+				t.Errorf("%s: %+v", c.name, result.Problems)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].Severity != Exclude || got[0].Channel != c.blamed || !strings.Contains(got[0].Text, c.say) {
+			t.Errorf("%s: %+v", c.name, result.Problems)
+			continue
+		}
+		if math.Abs(got[0].From-c.from) > 1.2 || math.Abs(got[0].To-c.to) > 1.2 {
+			t.Errorf("%s: %v to %v s, it was %v to %v", c.name, got[0].From, got[0].To, c.from, c.to)
+		}
+		if rest := find(result, Unexcited); len(rest) != 0 {
+			t.Errorf("%s: what is left out rests: %+v", c.name, rest)
+		}
+	}
+}
