@@ -15,21 +15,22 @@ import (
 
 // Config holds every choice of a training. Template is its commented form.
 type Config struct {
-	Horizon  Duration `toml:"horizon"`
-	Points   int      `toml:"points"`
-	Kernel   string   `toml:"kernel"`
-	Features int      `toml:"features"`
-	Seed     uint64   `toml:"seed"`
-	Holdout  float64  `toml:"holdout"`
-	Budget   Duration `toml:"budget"`
-	Members  int      `toml:"members"`
-	Refits   int      `toml:"refits"`
-	Stride   Duration `toml:"stride"`
-	MaxGap   Duration `toml:"max_gap"`
-	Knots    int      `toml:"knots"`
-	Prior    string   `toml:"prior"`
-	Basis    int      `toml:"basis"`
-	Core     string   `toml:"core"`
+	Horizon   Duration `toml:"horizon"`
+	Points    int      `toml:"points"`
+	Kernel    string   `toml:"kernel"`
+	Features  int      `toml:"features"`
+	Seed      uint64   `toml:"seed"`
+	Holdout   float64  `toml:"holdout"`
+	Budget    Duration `toml:"budget"`
+	Members   int      `toml:"members"`
+	Variances int      `toml:"variances"`
+	Refits    int      `toml:"refits"`
+	Stride    Duration `toml:"stride"`
+	MaxGap    Duration `toml:"max_gap"`
+	Knots     int      `toml:"knots"`
+	Prior     string   `toml:"prior"`
+	Basis     int      `toml:"basis"`
+	Core      string   `toml:"core"`
 
 	Roll EquationConfig `toml:"equation"`
 	Net  NetConfig      `toml:"net"`
@@ -145,6 +146,7 @@ func (c *Config) Check() error {
 		{c.Holdout >= 0 && c.Holdout <= 0.5, "holdout", "must be within 0…0.5"},
 		{c.Budget > 0, "budget", "must be positive"},
 		{c.Members >= 1 && c.Members <= 16, "members", "must be within 1…16"},
+		{c.Variances >= 1 && c.Variances <= 16, "variances", "must be within 1…16"},
 		{c.Stride >= 0, "stride", "must not be negative"},
 		{c.MaxGap >= 0, "max_gap", "must not be negative"},
 		{c.Knots >= 1 && c.Knots <= 50, "knots", "must be within 1…50"},

@@ -37,7 +37,7 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 			// Members differ in what they expect, hardly in how sure they are: the variance
 			// of the first one stands for all, as it does while calibrating, and the file
 			// and every prediction cost a third.
-			if i > 0 {
+			if i >= t.cfg.Variances {
 				post.InverseFactor = nil
 			}
 			e.Posterior = append(e.Posterior, post)

@@ -14,6 +14,6 @@ func main() { cli.Main(command()) }
 
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator on this computer"}
-	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), serveCommand(), burnCommand(), paper.Command(), paper.TrainCommand(), speed.Command())
+	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), savingsCommand(), serveCommand(), burnCommand(), paper.Command(), paper.TrainCommand(), speed.Command())
 	return root
 }
