@@ -26,7 +26,11 @@ answers questions on dgm.query.<vehicle>. The messages are described in estimato
 
 It waits for the server, and comes back when the link was lost; nothing is sent late. SIGHUP makes it
 read its model file again and take the new model between two predictions. SIGTERM and SIGINT end it
-after what has come was answered.`,
+after what has come was answered.
+
+What has no flag is a setting; --print-config shows them all. With public_key it takes signed models
+only, from the file as well as from a watched bucket: dgm-train --sign signs what it trains, with --model
+a file that there is. One message, which PROTOCOL.md describes, takes the model before it again.`,
 		Example: `  dgm-estimator --model flight.dgm --vehicle pend1
   dgm-estimator --print-config > estimator.toml
   dgm-estimator --config estimator.toml --rate 500 --points 20

@@ -85,6 +85,11 @@ func TestManualPagesAndCompletions(t *testing.T) {
 			t.Errorf("--%s is not in the manual", flag)
 		}
 	}
+	for _, part := range []string{"\\-\\-version", "dgm\\-train \\-\\-sign", ".SH COMMANDS\n.TP\n.B replay", "(default 0"} {
+		if strings.Contains(out, part) == (part == "(default 0") {
+			t.Errorf("%q: not as it should be in the manual", part)
+		}
+	}
 	if code, _, _ := execute("man", "nothing"); code != 2 {
 		t.Errorf("the manual of nothing: code %d", code)
 	}

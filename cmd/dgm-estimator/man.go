@@ -28,4 +28,6 @@ func manCommand() *cobra.Command {
 }
 
 // files are those that the manual names.
-const files = "/etc/dgm/estimator.toml: settings of the service, all of them with comments"
+const files = `/etc/dgm/estimator.toml: settings of the service, all of them with comments
+/var/lib/dgm-estimator/flight.dgm: the model that the service serves
+/var/lib/dgm-estimator/trust: what it has learned about its intervals, kept over a restart`

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,7 @@ import (
 )
 
 // Manual writes the manual page of a command, as man(7) describes it. files says
-// what stands under FILES of the root's page, empty for nothing.
+// what stands under FILES of the root's page, a line for each, empty for nothing.
 func Manual(w io.Writer, cmd *cobra.Command, files string) error {
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	var b strings.Builder
@@ -22,20 +23,29 @@ func Manual(w io.Writer, cmd *cobra.Command, files string) error {
 		fmt.Fprintf(&b, ".PP\n%s\n", roff(paragraph))
 	}
 	b.WriteString(".SH OPTIONS\n")
+	cmd.InitDefaultHelpFlag() // which a command gets when it runs
+	cmd.InitDefaultVersionFlag()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
 		}
 		kind, usage := pflag.UnquoteUsage(f)
-		fmt.Fprintf(&b, ".TP\n.B \\-\\-%s %s\n%s\n", roff(f.Name), roff(kind), roff(usage))
+		if !slices.Contains(nothing, f.DefValue) {
+			usage += fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		names := "--" + f.Name
+		if f.Shorthand != "" {
+			names = "-" + f.Shorthand + ", " + names
+		}
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(names+" "+kind)), roff(usage))
 	})
-	for i, sub := range cmd.Commands() {
+	heading := ".SH COMMANDS\n"
+	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {
 			continue
 		}
-		if i == 0 {
-			b.WriteString(".SH COMMANDS\n")
-		}
+		b.WriteString(heading)
+		heading = ""
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(sub.Name()), roff(sub.Short))
 	}
 	if cmd.Example != "" {
@@ -43,11 +53,17 @@ func Manual(w io.Writer, cmd *cobra.Command, files string) error {
 	}
 	b.WriteString(".SH EXIT STATUS\n0: done. 1: failed, with the reason on standard error. 2: wrong usage.\n")
 	if cmd == cmd.Root() && files != "" {
-		fmt.Fprintf(&b, ".SH FILES\n%s\n", roff(files))
+		b.WriteString(".SH FILES\n")
+		for _, file := range strings.Split(files, "\n") {
+			fmt.Fprintf(&b, ".PP\n%s\n", roff(file))
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// nothing are defaults that say nothing.
+var nothing = []string{"", "0", "0s", "false", "[]"}
 
 // roff escapes a text.
 func roff(text string) string {
