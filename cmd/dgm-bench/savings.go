@@ -41,8 +41,11 @@ func savingsCommand() *cobra.Command {
 		Short: "What it costs to compute less for a prediction",
 		Long: `savings predicts a flight that a model has not seen, as it is and with less computed: the variance of
 one member for that of all, at fewer points of the horizon and interpolated, one member alone, and what-if plans
-asked about in one message, whose answers are compared and must be the same. For each it tells the time of a prediction and what is lost of log likelihood and coverage of the 95 %
-interval of measurements, in the same windows, with the interval of that loss (95 %, block bootstrap of windows).
+asked about in one message, whose answers are compared and must be the same.
+
+For each it tells the processor's time of a prediction (of a question that is asked: of server, estimator and
+planner together) and what is lost of log likelihood and coverage of the 95 % interval of measurements, in the
+same windows, with the interval of that loss (95 %, block bootstrap of windows).
 
 Models are exported with the variance of one member. Train one with all of them to see what that costs:
 

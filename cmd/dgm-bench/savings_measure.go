@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/score"
@@ -188,14 +190,16 @@ func (s *saver) interpolate(std []float64) {
 	}
 }
 
-// timeSavers takes the least time of many predictions in turns. That of variances
+// timeSavers takes the least of the processor's times of many predictions in turns. That of variances
 // at fewer points is the whole less what the variances cost, which is what a second
 // member that gives them costs more; it is known where there are two.
 func timeSavers(savers []*saver, q *estimator.Query) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	least := func(took *time.Duration, f *estimator.Fast, dst *estimator.Prediction) {
-		began := time.Now()
+		began := speed.Busy()
 		f.Predict(dst, q)
-		if d := time.Since(began); *took == 0 || d < *took {
+		if d := speed.Busy() - began; *took == 0 || d < *took {
 			*took = d
 		}
 	}
