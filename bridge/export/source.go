@@ -44,13 +44,12 @@ func openLog(path string, progress func(float64)) (*log, error) {
 // each calls f with every record. Damage is told in s and passed over.
 func (l *log) each(ctx context.Context, s *Summary, f func(*flightlog.Record) error) error {
 	for n := 0; ; n++ {
-		if n%4096 == 0 {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if l.progress != nil {
-				l.progress(min(1, float64(l.r.Offset())/float64(max(1, l.size))))
-			}
+		// At each: the predictions of a record may take milliseconds.
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if n%64 == 0 && l.progress != nil {
+			l.progress(min(1, float64(l.r.Offset())/float64(max(1, l.size))))
 		}
 		rec, err := l.r.Next()
 		var damage *flightlog.DamageError

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -64,5 +65,29 @@ func TestTableOnAFullDisk(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left over: %v", left)
+	}
+}
+
+// An export that is interrupted ends at the next record, however short the log is, and
+// leaves nothing.
+func TestInterrupted(t *testing.T) {
+	m, path := made(t, 500)
+	for name, export := range map[string]func(ctx context.Context, out string, progress func(float64)) error{
+		"f.csv": func(ctx context.Context, out string, progress func(float64)) error {
+			_, err := export.CSV(ctx, path, out, progress)
+			return err
+		},
+		"f.mcap": func(ctx context.Context, out string, progress func(float64)) error {
+			_, err := export.MCAP(ctx, path, out, export.Options{Model: m, Progress: progress})
+			return err
+		},
+	} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		// The first report comes before the first record.
+		err := export(ctx, filepath.Join(dir, name), func(float64) { cancel() })
+		if left, e := os.ReadDir(dir); !errors.Is(err, context.Canceled) || e != nil || len(left) != 0 {
+			t.Errorf("%s: %v, left over: %v", name, err, left)
+		}
 	}
 }
