@@ -271,6 +271,50 @@ func TestBadClients(t *testing.T) {
 	}
 }
 
+// More clients than are served are told so, and one that goes makes room.
+func TestManyClients(t *testing.T) {
+	s := serve(t)
+	var all []*raw
+	for range 32 {
+		c := dial(t, s)
+		c.frame(t) // it is one of the clients once it is told of the channels
+		c.frame(t)
+		all = append(all, c)
+	}
+	ask := func() (int, string) {
+		c, err := net.Dial("tcp", s.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foxglove.websocket.v1\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusSwitchingProtocols {
+			return resp.StatusCode, ""
+		}
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+		return resp.StatusCode, string(body)
+	}
+	if code, body := ask(); code != http.StatusServiceUnavailable || !strings.Contains(body, "32 clients are connected") {
+		t.Errorf("one too many: %d, %q", code, body)
+	}
+	if err := all[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	for s.Clients() == 32 {
+		time.Sleep(time.Millisecond)
+	}
+	if code, _ := ask(); code != http.StatusSwitchingProtocols {
+		t.Errorf("after one has gone: %d", code)
+	}
+}
+
 // A client that does not read loses old messages; the sender never waits.
 func TestSlowClient(t *testing.T) {
 	s := serve(t)

@@ -156,6 +156,10 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if s.Clients() >= maxClients {
+		http.Error(w, fmt.Sprintf("%d clients are connected, and no more are served; close one", maxClients), http.StatusServiceUnavailable)
+		return
+	}
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
 		http.Error(w, "the connection cannot be taken over", http.StatusInternalServerError)
@@ -171,7 +175,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	if s.closed || len(s.clients) >= maxClients {
 		s.mu.Unlock()
-		// Nobody is there to read why.
+		// Others were faster, or it ends: too late to say why.
 		_ = conn.Close()
 		return
 	}
