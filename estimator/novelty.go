@@ -45,7 +45,9 @@ func (p *Predictor) startMotion(dst *Prediction) {
 }
 
 // growth returns the factor of all intervals at time i, by distance and motion, and
-// sets Motion there. displacement (K, state units) is that of the base.
+// sets Motion there; displacement (K, state units) is that of the base. Outside of the
+// data nothing tells how errors grow, since all that held-out data show is within:
+// intervals of models with a law of distance grow with the root of the score there.
 func (p *Predictor) growth(dst *Prediction, i int, displacement []float64) float64 {
 	factor := 1.0
 	if len(dst.Motion) > 0 {
@@ -54,6 +56,10 @@ func (p *Predictor) growth(dst *Prediction, i int, displacement []float64) float
 	}
 	if int(dst.Readout) < len(p.m.Growth) {
 		factor *= p.m.Region.Growth(dst.Distance, p.m.Growth[dst.Readout])
+		factor *= math.Min(math.Sqrt(math.Max(dst.OOD, 1)), mostUnknown)
 	}
 	return factor
 }
+
+// mostUnknown bounds how far intervals grow with the score outside.
+const mostUnknown = 10

@@ -1,6 +1,7 @@
 package estimator_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -10,10 +11,12 @@ import (
 )
 
 // All intervals grow by the factor of the start's distance, each readout with its
-// own power; the mean stays.
+// own power, and outside of the data with the root of the
+// score, up to ten times; the mean stays.
 func TestIntervalsGrowWithDistance(t *testing.T) {
 	m, rng := make1("windows", 61)
-	for _, x0 := range [][]float64{normal(rng, m.K), {5, 40, 3, -2}} {
+	inside, beyond, far := 0, 0, 0
+	for _, x0 := range [][]float64{normal(rng, m.K), {3, 12, 3, -2}, {5, 40, 3, -2}, {50, 4000, 30, -20}} {
 		plan := estimator.Query{X0: x0[:m.K], Plan: normal(rng, m.P)}
 		hold := estimator.Query{X0: x0[:m.K], U: plan.Plan}
 		for r, q := range []estimator.Query{plan, hold} {
@@ -22,15 +25,28 @@ func TestIntervalsGrowWithDistance(t *testing.T) {
 			m.Growth = []float64{0.4, 1.1}
 			got := predict(t, m, grid(4), q)
 			factor := m.Region.Growth(got.Distance, m.Growth[r])
+			switch {
+			case got.OOD <= 1:
+				inside++
+			case got.OOD <= 100:
+				factor *= math.Sqrt(got.OOD)
+				beyond++
+			default:
+				factor *= 10
+				far++
+			}
 			for j := range got.Std {
 				near(t, "mean", got.Mean[j], want.Mean[j], 0)
 				near(t, "std", got.Std[j], factor*want.Std[j], 1e-13)
 				near(t, "obs_std", got.ObsStd[j], factor*want.ObsStd[j], 1e-13)
 			}
-			if x0[1] == 40 && factor < 1.5 {
+			if x0[1] >= 40 && factor < 1.5 {
 				t.Errorf("readout %v: factor %v far away", model.Readout(r), factor)
 			}
 		}
+	}
+	if inside == 0 || beyond == 0 || far == 0 {
+		t.Errorf("%d inside, %d beyond, %d far beyond: one was not tried", inside, beyond, far)
 	}
 }
 
