@@ -107,16 +107,21 @@ func (t *training) chooseCore() (fit.Settings, error) {
 			}
 			t.res.Candidates = append(t.res.Candidates, Candidate{Core: c.name, Temper: temper, Score: these[0]})
 		}
-		if best != nil {
-			gain, luck := paired(scores, best)
-			if scores[0] <= best[0]+margin || gain <= luck {
-				continue
-			}
+		if best != nil && !clearlyLikelier(scores, best) {
+			continue
 		}
 		best, chosen = scores, c.apply(set)
 		t.res.Chosen.Core = c.name
 	}
 	return chosen, nil
+}
+
+// clearlyLikelier reports whether a core with these scores of the folds is to take the
+// place of a safer one: on the first fold by more than the margin, on all by more than
+// luck.
+func clearlyLikelier(scores, best []float64) bool {
+	gain, luck := paired(scores, best)
+	return scores[0] > best[0]+margin && gain > luck
 }
 
 // scoreFold conditions a net on a fold's data and replays what was left out.
@@ -147,10 +152,8 @@ func (t *training) outOfFold(net *fit.Net, r model.Readout, passes int) ([]*outc
 	return all, nil
 }
 
-// chooseTemper looks for the temper under which the folds are likeliest, climbing
-// from the middle, then goes on to smaller ones as long as the folds do not agree
-// that they are worse: a gain within its standard error is luck, and a smaller
-// temper trusts the difference equation more. All nets get it.
+// chooseTemper looks for the temper under which the folds are likeliest (careful). All
+// nets get it.
 func (t *training) chooseTemper() error {
 	if given := t.cfg.Fold.Temper; given > 0 || len(t.folds) == 0 || t.ctx.Err() != nil {
 		if given == 0 {
@@ -162,35 +165,57 @@ func (t *training) chooseTemper() error {
 		t.res.Chosen.Temper = given
 		return nil
 	}
-	scores := map[int][]float64{} // of the folds, by place in tempers
-	try := func(i int) (float64, error) {
-		if i < 0 || i >= len(tempers) {
-			return math.Inf(-1), nil
-		}
-		if s, ok := scores[i]; ok {
-			return mean(s), nil
-		}
+	at, scores, err := careful(len(tempers), middle, func(i int) ([]float64, error) {
 		trial := *t.nets[0]
 		trial.Settings.Temper = tempers[i]
 		o, err := t.outOfFold(&trial, model.Plan, 1)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		scores[i] = calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
-		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: mean(scores[i]), Folds: true})
+		scores := calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
+		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: mean(scores), Folds: true})
 		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), workTemper)
-		return mean(scores[i]), nil
-	}
-	at := middle
-	here, err := try(at)
+		return scores, nil
+	}, func() bool { return t.ctx.Err() != nil })
 	if err != nil {
 		return err
 	}
-	for _, direction := range []int{1, -1} {
-		for t.ctx.Err() == nil {
-			next, err := try(at + direction)
+	for _, net := range t.nets {
+		net.Settings.Temper = tempers[at]
+	}
+	t.res.Chosen.Temper, t.res.Chosen.Score, t.res.Chosen.Folds = tempers[at], mean(scores), true
+	return nil
+}
+
+// careful chooses among n candidates in order, later ones being more careful, by their
+// scores of the folds: it climbs from the first one given to the best mean, then goes
+// on to later ones as long as the folds do not agree that they are worse, for a gain
+// within its standard error is luck. When it is to stop, the best so far is taken.
+func careful(n, first int, try func(i int) ([]float64, error), stop func() bool) (at int, scores []float64, err error) {
+	tried := map[int][]float64{}
+	score := func(i int) (float64, error) {
+		if i < 0 || i >= n {
+			return math.Inf(-1), nil
+		}
+		if _, ok := tried[i]; !ok {
+			s, err := try(i)
 			if err != nil {
-				return err
+				return 0, err
+			}
+			tried[i] = s
+		}
+		return mean(tried[i]), nil
+	}
+	at = first
+	here, err := score(at)
+	if err != nil {
+		return at, nil, err
+	}
+	for _, direction := range []int{1, -1} {
+		for !stop() {
+			next, err := score(at + direction)
+			if err != nil {
+				return at, nil, err
 			}
 			if next <= here {
 				break
@@ -198,19 +223,15 @@ func (t *training) chooseTemper() error {
 			at, here = at+direction, next
 		}
 	}
-	for best := at; at+1 < len(tempers); at++ {
-		if _, err := try(at + 1); err != nil {
-			return err
+	for best := at; at+1 < n && !stop(); at++ {
+		if _, err := score(at + 1); err != nil {
+			return at, nil, err
 		}
-		if gain, luck := paired(scores[best], scores[at+1]); gain > luck {
+		if gain, luck := paired(tried[best], tried[at+1]); gain > luck {
 			break
 		}
 	}
-	for _, net := range t.nets {
-		net.Settings.Temper = tempers[at]
-	}
-	t.res.Chosen.Temper, t.res.Chosen.Score, t.res.Chosen.Folds = tempers[at], mean(scores[at]), true
-	return nil
+	return at, tried[at], nil
 }
 
 func mean(v []float64) float64 {
