@@ -61,6 +61,7 @@ func (c *checker) check() Result {
 	c.fillings()
 	c.gimbal()
 	c.pairs(lots)
+	c.scales()
 	for _, lot := range lots {
 		c.within(lot, c.dynamics)
 	}
