@@ -9,6 +9,7 @@ import (
 // boxed is the chunk that was read last, kept until its message indexes are read.
 type boxed struct {
 	plain       []byte            // its records; nil where they are not whole
+	size        int               // bytes of them that were unpacked
 	messages    map[uint16]uint64 // by channel
 	first, last uint64            // ns, as read
 	behind      int64             // where its next message index must stand; 0 = no chunk
@@ -134,28 +135,43 @@ func (r *Reader) chunkIndex(at int64, b []byte) {
 	wrong.number("bytes of message indexes", indexes, uint64(f.indexes))
 	wrong.number("message indexes", uint64(kinds), uint64(f.kinds))
 	if compression != f.compression {
-		wrong = append(wrong, fmt.Sprintf("the compression %.20q and not %.20q", compression, f.compression))
+		wrong.add(fmt.Sprintf("the compression %.20q and not %.20q", compression, f.compression))
 	}
 	if kinds == f.kinds && places != f.places {
-		wrong = append(wrong, "other places of its message indexes")
+		wrong.add("other places of its message indexes")
 	}
-	if len(wrong) > 0 {
-		r.problems.Add(at, names[opChunkIndex], "says of the chunk at byte %d %s", f.at, wrong)
+	if wrong.n > 0 {
+		r.problems.Add(at, names[opChunkIndex], "says of the chunk at byte %d %s", f.at, &wrong)
 	}
 }
 
 // differences are what a record says otherwise than it was read, in words.
-type differences []string
+type differences struct {
+	first []string
+	n     int
+}
 
-func (d *differences) number(of string, said, read uint64) {
-	if said != read {
-		*d = append(*d, fmt.Sprintf("%d %s and not %d", said, of, read))
+// told is how many differences of a record are told one by one.
+const told = 5
+
+func (d *differences) add(text string) {
+	if d.n++; d.n <= told {
+		d.first = append(d.first, text)
 	}
 }
 
-func (d differences) String() string {
-	if len(d) > 5 {
-		return fmt.Sprintf("%s and %d more that differ", strings.Join(d[:5], ", "), len(d)-5)
+func (d *differences) number(of string, said, read uint64) {
+	if said != read && d.n < told {
+		d.add(fmt.Sprintf("%d %s and not %d", said, of, read))
+	} else if said != read {
+		d.n++
 	}
-	return strings.Join(d, ", ")
+}
+
+func (d *differences) String() string {
+	text := strings.Join(d.first, ", ")
+	if d.n > told {
+		text += fmt.Sprintf(" and %d more that differ", d.n-told)
+	}
+	return text
 }

@@ -27,8 +27,8 @@ func standing(log []byte, kind byte) (at []int) {
 	return at
 }
 
-// told returns the problems of a kind of record at a place.
-func told(problems []telemetry.Problem, record string, at int) (reasons []string) {
+// reasonsOf returns the problems of a kind of record at a place.
+func reasonsOf(problems []telemetry.Problem, record string, at int) (reasons []string) {
 	for _, p := range problems {
 		if p.Record == record && p.Offset == int64(at) {
 			reasons = append(reasons, p.Reason)
@@ -124,7 +124,7 @@ func TestDamagedIndex(t *testing.T) {
 			if g.err != nil || g.counts["/odom"] != 100 || g.x[99] != read(t, whole).x[99] {
 				t.Errorf("%s, %s %d: %v, %v", way, c.record, c.byte, g.counts, g.err)
 			}
-			if reasons := told(g.problems, c.record, at); len(reasons) == 0 || !strings.Contains(reasons[0], c.want) {
+			if reasons := reasonsOf(g.problems, c.record, at); len(reasons) == 0 || !strings.Contains(reasons[0], c.want) {
 				t.Errorf("%s, byte %d of %s at byte %d: %v, want %q", way, c.byte, c.record, at, g.problems, c.want)
 			}
 			// Nothing else is blamed but the sums over what was changed, and the index of what is no longer named.
@@ -156,7 +156,7 @@ func TestDamagedEnd(t *testing.T) {
 		"data behind data": {append(bytes.Clone(whole[:end+13]), whole[standing(whole, aChunk)[0]:]...), end + 13, "chunk", "stands behind the end of the data; it is read all the same"},
 	} {
 		g := read(t, c.log)
-		if reasons := told(g.problems, c.record, c.at); g.counts["/odom"] < 100 || len(reasons) == 0 || !strings.Contains(reasons[0], c.want) {
+		if reasons := reasonsOf(g.problems, c.record, c.at); g.counts["/odom"] < 100 || len(reasons) == 0 || !strings.Contains(reasons[0], c.want) {
 			t.Errorf("%s: %v, %v, want %s at byte %d", what, g.counts, g.problems, c.want, c.at)
 		}
 	}
@@ -164,7 +164,7 @@ func TestDamagedEnd(t *testing.T) {
 	b := bytes.Clone(whole)
 	chunks := standing(b, aChunk)
 	b[chunks[1]] = theDataEnd
-	if g := read(t, b); g.counts["/odom"] < 70 || g.counts["/odom"] == 100 || len(told(g.problems, "data end", chunks[1])) == 0 {
+	if g := read(t, b); g.counts["/odom"] < 70 || g.counts["/odom"] == 100 || len(reasonsOf(g.problems, "data end", chunks[1])) == 0 {
 		t.Errorf("a chunk called the end of the data: %v, %v", g.counts, g.problems)
 	}
 }
@@ -181,7 +181,7 @@ func TestIndexOfAnotherFile(t *testing.T) {
 	if g.counts["/odom"] != 500 || kinds["statistics"] != 1 || kinds["footer"] == 0 || kinds["summary offset"] == 0 || kinds["data end"] != 1 || kinds["chunk index"] == 0 {
 		t.Errorf("%v, %v", g.counts, g.problems)
 	}
-	if want := fmt.Sprintf("say %d messages and not 1100, ", 660); !strings.HasPrefix(told(g.problems, "statistics", standing(b, theStatistics)[0])[0], want) {
+	if want := fmt.Sprintf("say %d messages and not 1100, ", 660); !strings.HasPrefix(reasonsOf(g.problems, "statistics", standing(b, theStatistics)[0])[0], want) {
 		t.Errorf("%v, want %s", g.problems, want)
 	}
 }
@@ -191,11 +191,59 @@ func TestSummaryOffsetOfNone(t *testing.T) {
 	b := withPieces(t, ways["plain"])
 	at := standing(b, aSummaryOffset)[0]
 	b[at+9] = aMessageIndex
-	if reasons := told(read(t, b).problems, "summary offset", at); len(reasons) != 1 {
+	if reasons := reasonsOf(read(t, b).problems, "summary offset", at); len(reasons) != 1 {
 		t.Errorf("some: %v", reasons)
 	}
 	clear(b[at+9+1+8:][:8])
-	if reasons := told(read(t, b).problems, "summary offset", at); len(reasons) != 0 {
+	if reasons := reasonsOf(read(t, b).problems, "summary offset", at); len(reasons) != 0 {
 		t.Errorf("none: %v", reasons)
+	}
+}
+
+// What a hostile index lists without end is told in one line; what no index can be is
+// passed; and what a chunk holds that is no record is told and not taken apart.
+func TestHostileIndex(t *testing.T) {
+	whole := withPieces(t, ways["plain"])
+	statistics, footer := standing(whole, theStatistics)[0], standing(whole, theFooter)[0]
+	with := func(kind byte, content []byte) []byte {
+		record := append(binary.LittleEndian.AppendUint64([]byte{kind}, uint64(len(content))), content...)
+		return append(append(bytes.Clone(whole[:footer]), record...), whole[footer:]...)
+	}
+	list := bytes.Clone(whole[statistics+9:][:42])
+	list = binary.LittleEndian.AppendUint32(list, 10*60_000)
+	for i := range 60_000 {
+		list = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint16(list, uint16(i)), 7)
+	}
+	for what, c := range map[string]struct {
+		log    []byte
+		record string
+		want   string
+	}{
+		"many channels": {with(theStatistics, list), "statistics", "and 59995 more that differ, of what was read"},
+		"too many":      {with(theStatistics, make([]byte, 2<<20)), "statistics", "has 2097152 bytes, more than the limit of 1048576; passed"},
+	} {
+		g := read(t, c.log)
+		if reasons := reasonsOf(g.problems, c.record, footer); g.counts["/odom"] != 100 || len(reasons) != 1 || !strings.HasSuffix(reasons[0], c.want) || len(reasons[0]) > 1000 {
+			t.Errorf("%s: %v, %v", what, g.counts, g.problems)
+		}
+	}
+	// Zeros within a chunk, where records were.
+	b := bytes.Clone(whole)
+	chunk := standing(b, aChunk)[1]
+	size := int(binary.LittleEndian.Uint64(b[chunk+1:]))
+	clear(b[chunk+9+40+5000 : chunk+9+size])         // 40 bytes stand before the records
+	binary.LittleEndian.PutUint32(b[chunk+9+24:], 0) // no checksum
+	g := read(t, b)
+	if reasons := reasonsOf(g.problems, "chunk", chunk); g.counts["/odom"] < 75 || g.counts["/odom"] > 95 || len(reasons) != 1 || !strings.Contains(reasons[0], "bytes are no whole record") {
+		t.Errorf("zeros: %v, %v", g.counts, g.problems)
+	}
+	// One record of another kind costs that one.
+	b = bytes.Clone(whole)
+	second := chunk + 9 + 40 + 9 + int(binary.LittleEndian.Uint64(b[chunk+9+40+1:]))
+	b[second] = 0x55
+	binary.LittleEndian.PutUint32(b[chunk+9+24:], 0)
+	g = read(t, b)
+	if reasons := reasonsOf(g.problems, "chunk", chunk); g.counts["/odom"] != 99 || len(reasons) != 1 || !strings.Contains(reasons[0], fmt.Sprintf("byte %d of it: records of kind 0x55 are not known", second-chunk-9-40)) {
+		t.Errorf("another kind: %v, %v", g.counts, g.problems)
 	}
 }

@@ -18,6 +18,7 @@ const (
 	window      = 1 << 20  // bytes of the file that are held
 	maxChunk    = 64 << 20 // bytes of a chunk, packed and unpacked each
 	maxRecord   = 64 << 20 // bytes of a message outside of chunks
+	maxSummary  = 1 << 20  // bytes of statistics or of a chunk index: 65536 channels have 640 KiB
 	maxSchemas  = 4096
 	maxSchemaMB = 32 << 20 // bytes of all schemas
 	maxTopics   = 1 << 14
@@ -150,7 +151,12 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	switch kind {
 	case opChunk:
 		return nil, r.chunk(at, size)
-	case opSchema, opChannel, opMessage, opMessageIndex, opChunkIndex, opStatistics, opAttachmentIndex, opMetadataIndex, opSummaryOffset:
+	case opChunkIndex, opStatistics, opAttachmentIndex, opMetadataIndex, opSummaryOffset:
+		if size <= maxSummary {
+			return r.small(at, kind, int(size))
+		}
+		r.problems.Add(at, names[kind], "has %d bytes, more than the limit of %d; passed", size, maxSummary)
+	case opSchema, opChannel, opMessage, opMessageIndex:
 		if size > maxRecord {
 			return nil, r.resync(at, kind)
 		}
@@ -241,6 +247,7 @@ func (r *Reader) chunk(at int64, size uint64) error {
 		r.box.plain = plain
 	}
 	r.records, r.recordAt, r.inChunk = plain, at, true
+	r.box.size = len(plain)
 	return nil
 }
 
@@ -256,7 +263,7 @@ func (r *Reader) within() (*telemetry.Message, error) {
 	if len(b) >= headSize {
 		size = binary.LittleEndian.Uint64(b[1:])
 	}
-	if len(b) < headSize || size > uint64(len(b)-headSize) {
+	if len(b) < headSize || size > uint64(len(b)-headSize) || b[0] == 0 && size == 0 { // zeros are what no record is
 		if n := len(r.problems.List); n == 0 || r.problems.List[n-1].Offset != r.recordAt { // a chunk cut off is told already
 			r.problems.Add(r.recordAt, "chunk", "its last %d bytes are no whole record", len(b))
 		}
@@ -265,6 +272,10 @@ func (r *Reader) within() (*telemetry.Message, error) {
 		return nil, nil
 	}
 	r.records = b[headSize+int(size):]
+	if names[op(b[0])] == "" && b[0] < 0x80 {
+		r.problems.Add(r.recordAt, "chunk", "byte %d of it: records of kind %#x are not known; %d bytes passed", r.box.size-len(b), b[0], headSize+size)
+		return nil, nil
+	}
 	return r.take(r.recordAt, op(b[0]), b[headSize:headSize+int(size)])
 }
 

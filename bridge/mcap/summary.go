@@ -3,11 +3,11 @@ package mcap
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // sorted returns the keys of a map in order.
@@ -46,9 +46,10 @@ func (r *Reader) statistics(at int64, b []byte) {
 	}
 	var wrong differences
 	wrong.number("messages", messages, all)
-	for len(list.b) > 0 && len(a.messages) <= maxTopics {
-		channel, n := list.u16(), list.u64()
-		wrong.number(fmt.Sprintf("messages of channel %d", channel), n, a.messages[channel])
+	for len(list.b) > 0 {
+		if channel, n := list.u16(), list.u64(); n != a.messages[channel] {
+			wrong.number("messages of channel "+strconv.Itoa(int(channel)), n, a.messages[channel])
+		}
 	}
 	wrong.number("schemas", uint64(schemas), uint64(len(r.schemas)))
 	wrong.number("channels", uint64(channels), uint64(len(r.channels)))
@@ -59,8 +60,8 @@ func (r *Reader) statistics(at int64, b []byte) {
 		wrong.number("ns as the first time", first, a.first)
 		wrong.number("ns as the last time", last, a.last)
 	}
-	if len(wrong) > 0 {
-		r.problems.Add(at, names[opStatistics], "say %s, of what was read", wrong)
+	if wrong.n > 0 {
+		r.problems.Add(at, names[opStatistics], "say %s, of what was read", &wrong)
 	}
 }
 
@@ -117,8 +118,8 @@ func (r *Reader) footer(at int64) error {
 		var wrong differences
 		wrong.number("as the byte where the summary begins", summary, begin)
 		wrong.number("as the byte where the summary offsets begin", offsets, uint64(a.offsets))
-		if len(wrong) > 0 {
-			r.problems.Add(at, names[opFooter], "says %s", wrong)
+		if wrong.n > 0 {
+			r.problems.Add(at, names[opFooter], "says %s", &wrong)
 		}
 		if read := crc32.Update(a.crc, crc32.IEEETable, b[:headSize+footerSize-4]); said != 0 && said != read {
 			r.problems.Add(at, names[opFooter], "its checksum of the summary, %08x, does not fit, it has %08x: bytes of it are damaged", said, read)
