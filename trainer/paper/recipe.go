@@ -28,18 +28,19 @@ type Recipe struct {
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
 // derivatives are matched at the observations of one trajectory and at equal steps
 // along each of many, and that the smoother of one trajectory learns from one start,
-// in half the steps.
+// in a quarter of the steps.
 func DefaultRecipe(d *Data) Recipe {
 	r := Recipe{Settings: DefaultSettings(), Members: 3, Rounds: 12, Refits: 4, Final: Teaching{
 		Core: []int{64, 64, 32}, Act: mlp.Tanh, D: 3, F: 100,
-		Regression: Regression{Steps: 3000, Batch: 500, Rate: 0.005, Last: 1e-5},
-		Rounds:     20, Starts: 8000, Times: 20, SpreadStarts: 1500, SpreadTimes: 10,
+		Regression: Regression{Steps: 12000, Batch: 500, Rate: 0.005, Last: 1e-5},
+		Rounds:     20, Starts: 30000, Times: 20, SpreadStarts: 3000, SpreadTimes: 10,
 	}}
 	r.F, r.Steps = 50, 300
 	if len(d.Trajectories) > 1 {
-		r.Support, r.Final.Steps = 8, 6000
+		r.Support = 8
 	} else {
 		// One start again and again: its beginning and its end are asked for every time.
+		r.Final.Steps = 3000
 		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 80, 50, 20, 50
 	}
 	return r
