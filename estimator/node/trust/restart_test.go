@@ -2,9 +2,13 @@ package trust
 
 import (
 	"bytes"
+	"encoding/binary"
+	"hash/crc32"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 func TestARestartKeepsWhatWasLearned(t *testing.T) {
@@ -48,21 +52,93 @@ func TestARestartKeepsWhatWasLearned(t *testing.T) {
 	}
 }
 
+// A number that cannot be is refused though the checksum fits.
+func TestARestartRefusesWhatCannotBe(t *testing.T) {
+	w := newWalk(7, 1)
+	m := monitor(w)
+	w.run(m, 10)
+	saved := m.Append(nil, "a")
+	var first [8]byte
+	binary.LittleEndian.PutUint64(first[:], math.Float64bits(m.series[0].checks))
+	from := bytes.LastIndex(saved[:200], first[:]) // the first number of the first series
+	if from < 0 {
+		t.Fatal("the first series is not where it was")
+	}
+	for number, bad := range map[int][]float64{
+		0: {-1, math.NaN()}, 1: {-0.1, 1.1}, 2: {-0.1, 7}, 3: {-1, 1e7}, 4: {-200, 3}, 5: {-1, math.Inf(1)}, 5 + len(alternatives) + 1: {-1}, seriesSize - 1: {-1, 1e7},
+	} {
+		for _, v := range bad {
+			b := slices.Clone(saved)
+			binary.LittleEndian.PutUint64(b[from+8*number:], math.Float64bits(v))
+			if err := monitor(w).Restore(seal(b), "a"); err == nil {
+				t.Errorf("number %d: %v was taken", number, v)
+			}
+		}
+	}
+	if err := monitor(w).Restore(seal(saved), "a"); err != nil {
+		t.Errorf("what was not changed is refused: %v", err)
+	}
+}
+
+// seal gives what looks like a kept state the checksum that fits: behind one that does
+// not, nothing would be tried.
+func seal(b []byte) []byte {
+	r := msgbin.NewReader(b)
+	if n, err := r.Array(6); err != nil || n != 6 {
+		return b
+	}
+	for range 4 {
+		if r.Skip() != nil {
+			return b
+		}
+	}
+	n, err := r.Array(1000)
+	if err != nil {
+		return b
+	}
+	from := r.Offset()
+	for range n {
+		if r.Skip() != nil {
+			return b
+		}
+	}
+	to := r.Offset()
+	return msgbin.AppendUint(slices.Clone(b[:to]), uint64(crc32.Checksum(b[from:to], castagnoli)))
+}
+
+// Whatever is kept, a number of it changed and the checksum made to fit: it is
+// refused, or what is then said of the intervals is within its bounds.
 func FuzzRestore(f *testing.F) {
 	w := newWalk(7, 1)
 	m := monitor(w)
 	w.run(m, 10)
-	f.Add(m.Append(nil, "a"))
-	f.Fuzz(func(t *testing.T, b []byte) {
+	saved := m.Append(nil, "a")
+	f.Add(saved, uint16(0), 0.5)
+	f.Add(saved, uint16(40), math.Inf(1))
+	f.Add(saved, uint16(2300), -1.)
+	f.Fuzz(func(t *testing.T, b []byte, at uint16, v float64) {
+		b = slices.Clone(b)
+		if i := int(at); i+8 <= len(b) {
+			binary.LittleEndian.PutUint64(b[i:], math.Float64bits(v))
+		}
+		w := newWalk(7, 1)
 		m := monitor(w)
-		if m.Restore(b, "a") != nil {
+		if m.Restore(b, "a") != nil && m.Restore(seal(b), "a") != nil {
 			return
 		}
 		w.run(m, 2)
-		for i := range m.series {
-			if q := m.series[i].factor; !(q >= lowest && q <= highest) {
+		var r Report
+		m.Report(&r)
+		for i := range r.Factor {
+			if q := r.Factor[i]; !(q >= lowest && q <= highest) {
 				t.Errorf("factor %v", q)
 			}
+			if r.Checks[i] > 0 && (!(r.Coverage[i] >= 0 && r.Coverage[i] <= 1) || !(r.Recalibrated[i] >= 0 && r.Recalibrated[i] <= 1) || !(r.Nees[i] >= 0 && r.Nees[i] <= 1e6)) {
+				t.Errorf("coverage %v and %v, squared error %v after %v checks", r.Coverage[i], r.Recalibrated[i], r.Nees[i], r.Checks[i])
+			}
+		}
+		if err := monitor(w).Restore(m.Append(nil, "a"), "a"); err != nil {
+			t.Errorf("what was taken and kept again is refused: %v", err)
 		}
 	})
 }

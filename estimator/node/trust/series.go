@@ -18,6 +18,9 @@ type series struct {
 // memory is how many checks a running mean goes back.
 const memory = 400
 
+// mostSquared is what a squared error counts with at most.
+const mostSquared = 1e6
+
 func (s *series) reset(limit float64) {
 	*s = series{alpha: nominal, factor: 1, alarm: alarm{limit: limit}}
 	s.scores.reset()
@@ -32,7 +35,7 @@ func (s *series) take(z, published float64, separate bool) {
 	mean := func(m *float64, v float64) { *m += w * (v - *m) }
 	mean(&s.coverage, indicator(score <= 1))
 	mean(&s.recalibrated, indicator(score <= published))
-	mean(&s.nees, min(z*z, 1e6))
+	mean(&s.nees, min(z*z, mostSquared))
 	s.scores.add(float32(min(score, 1e6)))
 	if separate {
 		s.alpha += learning * (nominal - indicator(score > published))

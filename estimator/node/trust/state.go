@@ -114,8 +114,14 @@ func (s *series) set(v []float64) (ok bool) {
 	s.scores.next = 0
 	s.scores.sorted = s.scores.order
 	slices.Sort(s.scores.sorted[:])
-	if s.alpha < -100 || s.alpha > 2 || s.checks < 0 {
+	share := func(v float64) bool { return v >= 0 && v <= 1 }
+	if s.alpha < -100 || s.alpha > 2 || s.checks < 0 || !share(s.coverage) || !share(s.recalibrated) || s.nees < 0 || s.nees > mostSquared || s.alarm.held < 0 {
 		return false
+	}
+	for _, r := range s.alarm.r {
+		if r < 0 {
+			return false
+		}
 	}
 	s.factor = min(max(s.scores.above(s.alpha), lowest), highest)
 	return true
