@@ -32,6 +32,7 @@ const (
 
 	pieceSpan     = 10.0 // s, of a piece
 	pieceLeast    = 40   // stretches of one, at least
+	pieceMost     = 4096 // and at most, however fast the samples come
 	spike         = 4    // times the 0.9 quantile of a piece: not believed
 	offLine       = 4    // times the mean distance from the line: not believed either …
 	trims         = 3    // … each time from the line through the rest
@@ -59,6 +60,7 @@ type Detector struct {
 	settled bool      // the pieces that are open have been counted
 	x       []float64 // K, the last sample
 	begun   bool
+	asked   []bool // K×K: whether channel j (column) may be the derivative of i (row)
 	lengths [len(lengths)]stretches
 }
 
@@ -71,8 +73,9 @@ type stretches struct {
 	pairs []moments // K×K, of rate of channel i (row) and mean of channel j
 	votes []votes   // K×K
 
-	rates, means [][]float64 // per stretch of the open piece: K
-	lasted       float64     // s, the open piece
+	rates, means []float64 // n×K row-major, of the n stretches of the open piece
+	lasted       float64   // s, the open piece
+	y, x         []float64 // of the pair at hand
 }
 
 // votes are pieces that took a pair for one, and that correlate with another slope.
@@ -82,10 +85,21 @@ type votes struct {
 }
 
 // New returns a Detector for state channels. Those that name their derivative
-// take part as candidates only.
+// take part as candidates only, and in Slope of that pair.
 func New(states []channel.Channel) *Detector {
 	K := len(states)
-	d := &Detector{states: states, K: K, x: make([]float64, K)}
+	d := &Detector{states: states, K: K, x: make([]float64, K), asked: make([]bool, K*K)}
+	for i, c := range states {
+		for j, other := range states {
+			switch {
+			case i == j:
+			case c.Derivative != "":
+				d.asked[i*K+j] = c.Derivative == other.Name
+			default: // a derivative has another unit, per second
+				d.asked[i*K+j] = !(c.Unit != "" && c.Unit == other.Unit) && !d.taken(other.Name)
+			}
+		}
+	}
 	for l := range d.lengths {
 		d.lengths[l] = stretches{rise: make([]float64, K), area: make([]float64, K), pairs: make([]moments, K*K), votes: make([]votes, K*K)}
 	}
@@ -116,7 +130,7 @@ func (d *Detector) Add(t int64, x []float64) {
 				s.area[k] += 0.5 * dt * (x[k] + d.x[k])
 			}
 			if s.steps++; s.steps == lengths[l] {
-				s.close()
+				s.close(d.asked)
 				s.restart()
 			}
 		}
@@ -133,77 +147,74 @@ func (s *stretches) restart() {
 
 // close adds the open stretch to the open piece. A channel that was not measured
 // somewhere in it is NaN by now.
-func (s *stretches) close() {
+func (s *stretches) close(asked []bool) {
 	K := len(s.rise)
-	both := make([]float64, 2*K)
 	for k := range K {
-		both[k], both[K+k] = s.rise[k]/s.span, s.area[k]/s.span
+		s.rates, s.means = append(s.rates, s.rise[k]/s.span), append(s.means, s.area[k]/s.span)
 	}
-	s.rates, s.means = append(s.rates, both[:K:K]), append(s.means, both[K:])
-	if s.lasted += s.span; s.lasted >= pieceSpan && len(s.rates) >= pieceLeast {
-		s.settle()
+	n := len(s.rates) / K
+	if s.lasted += s.span; s.lasted >= pieceSpan && n >= pieceLeast || n >= pieceMost {
+		s.settle(asked)
 	}
 }
 
-// settle counts the open piece: its stretches for all pairs, without those that are
-// far from the usual of a channel, and what it says by itself of each pair.
-func (s *stretches) settle() {
+// settle counts the open piece: its stretches for all pairs that are asked for (K×K),
+// without those that are far from the usual of a channel, and what it says by itself
+// of each pair.
+func (s *stretches) settle(asked []bool) {
 	K := len(s.rise)
 	fast, far := usual(s.rates, K), usual(s.means, K)
 	for i := range K {
 		for j := range K {
-			if i == j {
+			if !asked[i*K+j] {
 				continue
 			}
 			s.votes[i*K+j].count(s.piece(i, j, fast[i], far[j], &s.pairs[i*K+j]))
 		}
 	}
-	s.rates, s.means, s.lasted = nil, nil, 0
+	s.rates, s.means, s.lasted = s.rates[:0], s.means[:0], 0
 }
 
 // piece returns the moments of a pair in the open piece, of values up to fast and far,
 // and adds them to all. What is far from the line through the rest does not count.
 func (s *stretches) piece(i, j int, fast, far float64, all *moments) moments {
-	pass := func(visit func(rate, mean float64)) {
-		for n, rates := range s.rates {
-			if rate, mean := rates[i], s.means[n][j]; math.Abs(rate) <= fast && math.Abs(mean) <= far { // neither is NaN
-				visit(rate, mean)
-			}
+	K := len(s.rise)
+	s.y, s.x = s.y[:0], s.x[:0]
+	var sumY, sumX float64
+	for n := 0; n < len(s.rates); n += K {
+		if rate, mean := s.rates[n+i], s.means[n+j]; math.Abs(rate) <= fast && math.Abs(mean) <= far { // neither is NaN
+			s.y, s.x = append(s.y, rate), append(s.x, mean)
+			sumY += rate
+			sumX += mean
 		}
 	}
-	var own moments
-	pass(own.add)
+	if len(s.y) == 0 {
+		return moments{}
+	}
+	n := float64(len(s.y))
+	own := about(s.y, s.x, sumY/n, sumX/n, 0, math.Inf(1))
 	for range trims {
 		if own.n < stretchesMin || own.xx <= 0 {
 			break
 		}
-		slope := own.xy / own.xx
-		rest, n := 0.0, 0.0
-		pass(func(rate, mean float64) {
-			rest += math.Abs(rate - own.my - slope*(mean-own.mx))
-			n++
-		})
-		limit := offLine * rest / n
-		line := own
-		own = moments{}
-		pass(func(rate, mean float64) {
-			if math.Abs(rate-line.my-slope*(mean-line.mx)) <= limit {
-				own.add(rate, mean)
-			}
-		})
+		slope, rest := own.xy/own.xx, 0.0
+		for k, y := range s.y {
+			rest += math.Abs(y - own.my - slope*(s.x[k]-own.mx))
+		}
+		own = about(s.y, s.x, own.my, own.mx, slope, offLine*rest/n)
 	}
 	all.merge(&own)
 	return own
 }
 
 // usual returns, per channel (K), how large a value may be and be believed.
-func usual(rows [][]float64, K int) []float64 {
+func usual(rows []float64, K int) []float64 {
 	out := make([]float64, K)
 	var abs []float64
 	for k := range K {
 		abs = abs[:0]
-		for _, row := range rows {
-			if v := math.Abs(row[k]); v <= math.MaxFloat64 {
+		for n := k; n < len(rows); n += K {
+			if v := math.Abs(rows[n]); v <= math.MaxFloat64 {
 				abs = append(abs, v)
 			}
 		}
@@ -239,7 +250,7 @@ func (d *Detector) settle() {
 	}
 	d.settled = true
 	for l := range d.lengths {
-		d.lengths[l].settle()
+		d.lengths[l].settle(d.asked)
 	}
 }
 
@@ -255,8 +266,7 @@ func (d *Detector) Found() (found, near []Found) {
 			continue
 		}
 		for j, other := range d.states {
-			// A derivative has another unit, per second.
-			if i == j || (c.Unit != "" && c.Unit == other.Unit) || d.taken(other.Name) {
+			if !d.asked[i*d.K+j] {
 				continue
 			}
 			slope, corr := d.best(i, j)
@@ -325,7 +335,8 @@ func (d *Detector) taken(name string) bool {
 	return false
 }
 
-// Slope returns, for channels i and j of the states, the slope of i's rate of change
+// Slope returns, for channels i and j of the states, of which j is the derivative that
+// i names or one that it may have, the slope of i's rate of change
 // on j and their correlation, of either sign, for the length of stretches at which
 // they correlate best. ok is false where there is too little to say.
 func (d *Detector) Slope(i, j int) (slope, corr float64, ok bool) {
@@ -358,21 +369,33 @@ func (d *Detector) best(i, j int) (slope, corr float64) {
 }
 
 // moments are the running second moments of y (a rate) and x (a candidate)
-// around their means (Welford 1962).
+// around their means.
 type moments struct {
 	n          int
 	my, mx     float64
 	yy, xx, xy float64
 }
 
-func (m *moments) add(y, x float64) {
-	m.n++
-	dy, dx := y-m.my, x-m.mx
-	m.my += dy / float64(m.n)
-	m.mx += dx / float64(m.n)
-	m.yy += dy * (y - m.my)
-	m.xx += dx * (x - m.mx)
-	m.xy += dx * (y - m.my)
+// about returns the moments of those values that are no further than limit from the
+// line with a slope through (my, mx), which is about their mean: sums of squares of
+// what is left cancel nothing.
+func about(ys, xs []float64, my, mx, slope, limit float64) moments {
+	var n, sy, sx, yy, xx, xy float64
+	for k, y := range ys {
+		dy, dx := y-my, xs[k]-mx
+		if math.Abs(dy-slope*dx) <= limit {
+			n++
+			sy += dy
+			sx += dx
+			yy += dy * dy
+			xx += dx * dx
+			xy += dx * dy
+		}
+	}
+	if n == 0 {
+		return moments{}
+	}
+	return moments{n: int(n), my: my + sy/n, mx: mx + sx/n, yy: max(0, yy-sy*sy/n), xx: max(0, xx-sx*sx/n), xy: xy - sx*sy/n}
 }
 
 // merge adds the values of o (Chan, Golub and LeVeque 1979).

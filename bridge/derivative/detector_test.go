@@ -2,6 +2,7 @@ package derivative_test
 
 import (
 	"math"
+	"runtime"
 	"math/rand/v2"
 	"testing"
 
@@ -147,5 +148,29 @@ func TestGarbageDoesNotHideAPair(t *testing.T) {
 		if pair := name != "another sign for most"; pair != (len(got) == 1) || pair && (math.Abs(got[0].Slope-1) > 0.05 || got[0].Correlation < 0.9) {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// Samples that come a nanosecond apart, as where a time is in another unit than it
+// says, take no memory without end, and are judged all the same.
+func TestFastSamplesTakeLittleMemory(t *testing.T) {
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	d := derivative.New([]channel.Channel{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}})
+	before := heap()
+	for i := range int64(1_000_000) {
+		s := 1e-9 * float64(i)
+		d.Add(i, []float64{math.Sin(1e5 * s), 1e5 * math.Cos(1e5*s), math.Sin(3e5 * s), 1})
+	}
+	if after := heap(); after > before+4<<20 {
+		t.Errorf("%d bytes are held", after-before)
+	}
+	found, _ := d.Found()
+	if len(found) != 1 || found[0].Channel != "a" || found[0].Derivative != "b" {
+		t.Errorf("found %+v", found)
 	}
 }
