@@ -2,8 +2,8 @@ package derivative_test
 
 import (
 	"math"
-	"runtime"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
