@@ -114,45 +114,76 @@ func netGain(m *model.Model, folds []*outcomes, on bool) []float64 {
 }
 
 // factors returns the factor of every horizon and channel (T × K). A channel's own
-// errors and those of all channels together have equal say, and so have the folds:
-// one that the others could not prepare for must not widen what all the rest find
-// right. Where the folds would narrow, they do so only as far as they agree: the
-// mean of their logarithms plus half of its standard error, at most to 1.
+// errors have as much say as those of all channels together, more where the folds tell
+// the channels apart (ownSay). The folds have equal say: one that the others could not
+// prepare for must not widen what all the rest find right. Where the folds would narrow,
+// they do so only as far as they agree: the mean of their logarithms plus half of its
+// standard error, at most to 1.
 func factors(m *model.Model, folds []*outcomes, on bool) [][]float64 {
 	out := make([][]float64, len(folds[0].times))
-	n := float64(len(folds))
 	for i := range out {
 		out[i] = slices.Repeat([]float64{1}, m.K)
 		if !on {
 			continue
 		}
-		sum, squares := make([]float64, m.K), make([]float64, m.K)
-		for _, o := range folds {
+		own, pooled := make([][]float64, m.K), make([]float64, len(folds))
+		for f, o := range folds {
 			var all []float64
-			own := make([][]float64, m.K)
 			for k, channel := range o.points[i] {
+				var z []float64
 				for _, p := range channel {
-					own[k] = append(own[k], p.z/p.grown)
+					z = append(z, p.z/p.grown)
 				}
-				all = append(all, own[k]...)
+				own[k] = append(own[k], math.Log(bounded(quantile95(z))))
+				all = append(all, z...)
 			}
-			pooled := math.Log(bounded(quantile95(all)))
-			for k := range m.K {
-				v := 0.5 * (pooled + math.Log(bounded(quantile95(own[k]))))
-				sum[k] += v
-				squares[k] += v * v
-			}
+			pooled[f] = math.Log(bounded(quantile95(all)))
 		}
+		say := ownSay(own, pooled)
+		v := make([]float64, len(folds))
 		for k := range m.K {
-			mean := sum[k] / n
+			for f := range folds {
+				v[f] = say[k]*own[k][f] + (1-say[k])*pooled[f]
+			}
+			mean, err := meanErr(v)
 			if mean < 0 {
-				variance := math.Max(0, squares[k]/n-mean*mean)
-				mean = math.Min(0, mean+0.5*math.Sqrt(variance/math.Max(1, n-1)))
+				mean = math.Min(0, mean+0.5*err)
 			}
 			out[i][k] = math.Exp(mean)
 		}
 	}
 	return out
+}
+
+// ownSay returns how much each channel's own log factor counts (K, 0.5…1) beside that
+// of all, from those of the folds (K × folds, folds). It is that of the best linear
+// estimate of a channel's factor when channels differ by τ² and a channel's mean over
+// folds errs by se²: τ²/(τ² + se²). With much data a channel stands for itself.
+func ownSay(own [][]float64, pooled []float64) []float64 {
+	centre, _ := meanErr(pooled)
+	spread, errs := 0.0, make([]float64, len(own))
+	for k, v := range own {
+		mean, err := meanErr(v)
+		errs[k] = err * err
+		spread += ((mean-centre)*(mean-centre) - errs[k]) / float64(len(own))
+	}
+	out := slices.Repeat([]float64{0.5}, len(own))
+	if spread > 0 {
+		for k, e := range errs {
+			out[k] = math.Max(0.5, spread/(spread+e))
+		}
+	}
+	return out
+}
+
+// meanErr returns the mean and its standard error; none of one value.
+func meanErr(v []float64) (mean, err float64) {
+	n, squares := float64(len(v)), 0.0
+	for _, x := range v {
+		mean += x / n
+		squares += x * x / n
+	}
+	return mean, math.Sqrt(math.Max(0, squares-mean*mean) / math.Max(1, n-1))
 }
 
 // likelihood returns the mean log likelihood of a held-out point of each fold under
@@ -180,14 +211,11 @@ func likelihood(folds []*outcomes, at [][]float64) []float64 {
 
 // paired returns the mean of a − b and its standard error.
 func paired(a, b []float64) (mean, err float64) {
-	n := float64(len(a))
-	squares := 0.0
+	d := make([]float64, len(a))
 	for i := range a {
-		d := a[i] - b[i]
-		mean += d / n
-		squares += d * d / n
+		d[i] = a[i] - b[i]
 	}
-	return mean, math.Sqrt(math.Max(0, squares-mean*mean) / math.Max(1, n-1))
+	return meanErr(d)
 }
 
 func bounded(f float64) float64 { return math.Min(math.Max(f, 1.0/widest), widest) }

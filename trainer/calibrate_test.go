@@ -200,3 +200,24 @@ func TestResampledBlocksStayTogether(t *testing.T) {
 		t.Errorf("%d different windows of 100", len(seen))
 	}
 }
+
+// With folds that tell the channels apart each stands for itself; where they do not, or
+// where all are alike, what is common has half of the say.
+func TestOwnSay(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		own       [][]float64
+		pooled    []float64
+		low, high float64
+	}{
+		{"apart beyond doubt", [][]float64{{-0.5, -0.51, -0.49, -0.5}, {0.5, 0.49, 0.51, 0.5}}, []float64{0, 0.01, 0, -0.01}, 0.99, 1},
+		{"apart by chance", [][]float64{{-0.5, 0.6, 0.1, -0.1}, {0.5, -0.7, -0.1, 0.4}}, []float64{0, 0, 0, 0.1}, 0.5, 0.5},
+		{"alike", [][]float64{{0.2, 0.2, 0.2, 0.2}, {0.2, 0.2, 0.2, 0.2}}, []float64{0.2, 0.2, 0.2, 0.2}, 0.5, 0.5},
+	} {
+		for k, got := range ownSay(c.own, c.pooled) {
+			if got < c.low || got > c.high {
+				t.Errorf("%s: channel %d has a say of %v, want %v to %v", c.name, k, got, c.low, c.high)
+			}
+		}
+	}
+}

@@ -97,7 +97,7 @@ func (t *training) chooseCore() (fit.Settings, error) {
 		for _, temper := range []float64{0.1, 0.01} {
 			trial := *net
 			trial.Settings.Temper = temper
-			o, err := t.outOfFold(&trial, model.Plan, 1)
+			o, err := t.outOfFold(&trial, model.Plan, 1, trialRows)
 			if err != nil {
 				return set, err
 			}
@@ -137,10 +137,11 @@ func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcom
 	return replay(m, f.held, r, t.scoreStride(), t.cells)
 }
 
-// outOfFold returns what each fold says of a net.
-func (t *training) outOfFold(net *fit.Net, r model.Readout, passes int) ([]*outcomes, error) {
+// outOfFold returns what each fold says of a net that is conditioned on so many rows at
+// most.
+func (t *training) outOfFold(net *fit.Net, r model.Readout, passes, rows int) ([]*outcomes, error) {
 	trial := *net
-	trial.Settings.NoisePasses, trial.Settings.Rows = passes, min(net.Settings.Rows, trialRows)
+	trial.Settings.NoisePasses, trial.Settings.Rows = passes, min(net.Settings.Rows, rows)
 	var all []*outcomes
 	for _, f := range t.folds {
 		o, err := t.scoreFold(&trial, f, r)
@@ -168,7 +169,7 @@ func (t *training) chooseTemper() error {
 	at, scores, err := careful(len(tempers), middle, func(i int) ([]float64, error) {
 		trial := *t.nets[0]
 		trial.Settings.Temper = tempers[i]
-		o, err := t.outOfFold(&trial, model.Plan, 1)
+		o, err := t.outOfFold(&trial, model.Plan, 1, trialRows)
 		if err != nil {
 			return nil, err
 		}

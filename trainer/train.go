@@ -207,7 +207,7 @@ func (t *training) findLaws() error {
 	}
 	var laws []law
 	for r := range t.readouts() {
-		o, err := t.outOfFold(t.nets[0], model.Readout(r), t.nets[0].Settings.NoisePasses)
+		o, err := t.outOfFold(t.nets[0], model.Readout(r), t.nets[0].Settings.NoisePasses, t.nets[0].Settings.Rows)
 		if err != nil {
 			return err
 		}
