@@ -55,13 +55,27 @@ func Suggest(w io.Writer, path string) error {
 	if rows == 0 || clock < 0 {
 		return t.fail(0, "", "no column of it looks like a time", "add a column whose values rise, or write the map by hand")
 	}
-	unit := unitOf(&columns[clock])
+	unit, how := unitOf(&columns[clock]), "guessed from the step"
+	if _, said := parted(columns[clock].name); said != "" {
+		if _, known := unitPower[said]; known {
+			unit, how = said, "as the column says"
+		}
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\nvehicle = \"robot\"\n\n[time]\ncolumn = %s\nunit = %s # s, ms, us or ns: guessed from the step\n",
-		filepath.Base(path), rows, strconv.Quote(columns[clock].name), strconv.Quote(unit))
+	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\nvehicle = \"robot\"\n\n[time]\ncolumn = %s\nunit = %s # s, ms, us or ns: %s\n",
+		filepath.Base(path), rows, strconv.Quote(columns[clock].name), strconv.Quote(unit), how)
+	times := map[string]int{}
+	for i := range columns {
+		name, _ := parted(columns[i].name)
+		times[name]++
+	}
 	for i := range columns {
 		if c := &columns[i]; i != clock {
-			c.write(&b)
+			name, unit := parted(c.name)
+			if times[name] > 1 {
+				name = c.name // one name for two columns would be none
+			}
+			c.write(&b, name, unit)
 		}
 	}
 	_, err = io.WriteString(w, b.String())
@@ -131,8 +145,20 @@ func unitOf(c *column) string {
 // inputWords are parts of the names of columns that hold commands.
 var inputWords = []string{"cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl"}
 
+// parted returns name and unit of a column that is called like omega [rad/s]. The
+// brackets of q[0] hold no unit.
+func parted(column string) (name, unit string) {
+	name, rest, ok := strings.Cut(column, "[")
+	unit, closed := strings.CutSuffix(rest, "]")
+	name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
+	if !ok || !closed || name == "" || unit == "" || strings.ContainsAny(unit, "[]") || strings.Trim(unit, "0123456789:") == "" {
+		return column, ""
+	}
+	return name, unit
+}
+
 // write writes the channel of a column, commented out where it cannot be one.
-func (c *column) write(b *strings.Builder) {
+func (c *column) write(b *strings.Builder, called, unit string) {
 	hash, why := "", ""
 	switch {
 	case c.numbers == 0 && c.others == 0:
@@ -144,9 +170,13 @@ func (c *column) write(b *strings.Builder) {
 	default:
 		why = fmt.Sprintf("%.6g to %.6g", c.low, c.high)
 	}
-	role, name := "state", strings.ToLower(c.name)
-	if slices.ContainsFunc(inputWords, func(w string) bool { return strings.Contains(name, w) }) || name == "u" {
+	role, name := "state", strings.ToLower(called)
+	if slices.ContainsFunc(inputWords, func(w string) bool { return strings.Contains(name, w) }) || name == "u" && unit != "m/s" { // a velocity of the body is called so, too
 		role = "input"
 	}
-	fmt.Fprintf(b, "\n%s[[channel]] # %s\n%sname = %s\n%scolumn = %s\n%srole = %q\n", hash, why, hash, strconv.Quote(c.name), hash, strconv.Quote(c.name), hash, role)
+	fmt.Fprintf(b, "\n%s[[channel]] # %s\n%sname = %s\n%scolumn = %s\n", hash, why, hash, strconv.Quote(called), hash, strconv.Quote(c.name))
+	if unit != "" {
+		fmt.Fprintf(b, "%sunit = %s\n", hash, strconv.Quote(unit))
+	}
+	fmt.Fprintf(b, "%srole = %q\n", hash, role)
 }
