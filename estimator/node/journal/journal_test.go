@@ -7,10 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -211,17 +214,52 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add(b)
 	f.Add(b[:len(b)-3])
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := NewReader(bytes.NewReader(b), "fuzz")
-		for range 1000 {
-			if err != nil {
-				var e *Error
-				if !errors.As(err, &e) && !errors.Is(err, io.EOF) && !errors.Is(err, ErrTorn) {
-					t.Fatalf("error %#v", err)
-				}
-				return
-			}
-			_, err = r.Next()
+	f.Fuzz(func(t *testing.T, b []byte) { readAll(t, b) })
+}
+
+// FuzzPayload gets behind the checksums: each payload comes in a frame that fits.
+func FuzzPayload(f *testing.F) {
+	b, err := os.ReadFile("testdata/journal-v1.msgpack")
+	if err != nil {
+		f.Fatal(err)
+	}
+	r, err := NewReader(bytes.NewReader(b), "golden")
+	if err != nil {
+		f.Fatal(err)
+	}
+	frame := func(kind Kind, payload []byte) []byte {
+		return msgbin.AppendBin(msgbin.AppendUint([]byte{frameStart, byte(kind)}, uint64(checksum(kind, payload))), payload)
+	}
+	header := slices.Clone(r.payload.Bytes())
+	f.Add(byte(KindHeader-1), header)
+	for {
+		kind, err := r.Next()
+		if err != nil {
+			break
 		}
+		f.Add(byte(kind-1), slices.Clone(r.payload.Bytes()))
+	}
+	f.Fuzz(func(t *testing.T, kind byte, payload []byte) {
+		kind = 1 + kind%byte(len(kindBytes)-1) // there is no checksum of others
+		file := frame(Kind(kind), payload)
+		if Kind(kind) != KindHeader {
+			file = append(frame(KindHeader, header), file...)
+		}
+		readAll(t, file)
 	})
+}
+
+// readAll reads a journal to its end: whatever is in it, an error says which it is.
+func readAll(t *testing.T, b []byte) {
+	r, err := NewReader(bytes.NewReader(b), "fuzz")
+	for range 1000 {
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) && !errors.Is(err, io.EOF) && !errors.Is(err, ErrTorn) {
+				t.Fatalf("error %#v", err)
+			}
+			return
+		}
+		_, err = r.Next()
+	}
 }
