@@ -42,7 +42,8 @@ func FuzzDecode(f *testing.F) {
 			if err != nil || !bytes.Equal(once, twice) || back.ID != m.ID {
 				t.Fatalf("encoding is not stable: %v", err)
 			}
-			if p, err := estimator.New(m, nil); err == nil {
+			// The fast one holds the plain one, and asks it for derivatives.
+			if p, err := estimator.NewFast(m, nil); err == nil {
 				p.Predict(p.NewPrediction().WithDerivatives(), &estimator.Query{X0: make([]float64, m.K), P0: make([]float64, m.K*m.K)})
 			}
 		}
