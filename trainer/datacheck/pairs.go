@@ -35,7 +35,7 @@ func (c *checker) pairs(lots [][]*segment) {
 			long = rows
 		}
 		if c.units(k, d, long) {
-			rows, long = c.agreements(k, d, pairLag), c.agreements(k, d, 5*pairLag)
+			long = c.agreements(k, d, 5*pairLag)
 		}
 		if c.factor(k, d, long) {
 			continue
