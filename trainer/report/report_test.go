@@ -173,7 +173,7 @@ func TestDecidedIsShownByChannel(t *testing.T) {
 	html := page1(t, sample(2))
 	text := html[strings.Index(html, "What the data decided"):]
 	text = text[:strings.Index(text, "</section>")]
-	for _, want := range []string{"0.1\u2009s: companion", "1\u2009s: companion", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 held<", "<td>1.25</td>", "grow with the distance"} {
+	for _, want := range []string{"0.1\u2009s: compan.", "1\u2009s: compan.", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 held<", "<td>1.25</td>", "grow with the distance"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
