@@ -12,7 +12,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
@@ -98,22 +97,9 @@ type awaited struct {
 // measure flies one change.
 func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change) (row adaptRow, err error) {
 	row = adaptRow{System: s.plant.Name, Change: c.name, Horizon: m.Horizon, Flag: -1, Settled: settleFor * m.Horizon}
-	t, err := newTrial(0)
+	t, end, err := flying(m)
+	defer end(&err)
 	if err != nil {
-		return row, err
-	}
-	t.model, t.clock = m, newClock(0)
-	defer func() {
-		for i := len(t.ends) - 1; i >= 0; i-- {
-			if e := t.ends[i](); err == nil {
-				err = e
-			}
-		}
-	}()
-	if err := t.serve(); err != nil {
-		return row, err
-	}
-	if _, err := t.estimate(t.url(), node.Config{}); err != nil {
 		return row, err
 	}
 	nc, err := t.link(t.url(), "robot and planner")

@@ -59,6 +59,27 @@ func newTrial(day time.Duration) (*trial, error) {
 	return t, nil
 }
 
+// flying starts a server and an estimator with the model, on the usual clock. end stops
+// all of it and adds what goes wrong with that to err; it must be called, with an error
+// too.
+func flying(m *model.Model) (t *trial, end func(err *error), err error) {
+	if t, err = newTrial(0); err != nil {
+		return nil, func(*error) {}, err
+	}
+	t.model, t.clock = m, newClock(0)
+	if err = t.serve(); err == nil {
+		_, err = t.estimate(t.url(), node.Config{})
+	}
+	return t, t.close, err
+}
+
+// close does what was left for later, and adds what goes wrong with it to err.
+func (t *trial) close(err *error) {
+	for i := len(t.ends) - 1; i >= 0; i-- {
+		*err = errors.Join(*err, t.ends[i]())
+	}
+}
+
 // later does something at the end, the last first.
 func (t *trial) later(f func() error) { t.ends = append(t.ends, f) }
 
@@ -219,9 +240,7 @@ func (t *trial) end(row *chaosRow, err error) error {
 		row.Answered = t.planner.count()
 		row.Stale, row.NonFinite, row.Dropped = t.planner.lies()
 	}
-	for i := len(t.ends) - 1; i >= 0; i-- {
-		err = errors.Join(err, t.ends[i]())
-	}
+	t.close(&err)
 	row.Recovered = float64(int(t.recovered*1000)) / 1000
 	if err == nil && row.Lost+row.Stale+row.NonFinite > 0 {
 		err = fmt.Errorf("%d lost, %d stale, %d not finite; the status tells of %s", row.Lost, row.Stale, row.NonFinite, t.planner.reasons())

@@ -8,7 +8,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -20,22 +19,9 @@ const batchSize = 64
 // server, estimator and planner together, the least of some rounds. The answers must be
 // the same numbers.
 func measureBatch(m *model.Model) (alone, together time.Duration, err error) {
-	t, err := newTrial(0)
+	t, end, err := flying(m)
+	defer end(&err)
 	if err != nil {
-		return 0, 0, err
-	}
-	t.model, t.clock = m, newClock(0)
-	defer func() {
-		for i := len(t.ends) - 1; i >= 0; i-- {
-			if e := t.ends[i](); err == nil {
-				err = e
-			}
-		}
-	}()
-	if err := t.serve(); err != nil {
-		return 0, 0, err
-	}
-	if _, err := t.estimate(t.url(), node.Config{}); err != nil {
 		return 0, 0, err
 	}
 	nc, err := t.link(t.url(), "planner")

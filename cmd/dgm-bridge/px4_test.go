@@ -20,19 +20,7 @@ const px4Start = 200_000_000
 // it was published.
 func px4Log(flight []moment) []byte {
 	var b bytes.Buffer
-	record := func(kind byte, parts ...any) {
-		var c bytes.Buffer
-		for _, p := range parts {
-			if s, ok := p.(string); ok {
-				c.WriteString(s)
-			} else if err := binary.Write(&c, binary.LittleEndian, p); err != nil {
-				panic(err)
-			}
-		}
-		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(c.Len())))
-		b.WriteByte(kind)
-		b.Write(c.Bytes())
-	}
+	record := func(kind byte, parts ...any) { writeULog(&b, kind, parts...) }
 	f32 := func(v ...float64) []float32 {
 		out := make([]float32, len(v))
 		for i := range v {

@@ -21,23 +21,26 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
+// writeULog appends a record of ULog: strings as they are, numbers little-endian.
+func writeULog(b *bytes.Buffer, kind byte, parts ...any) {
+	var c bytes.Buffer
+	for _, p := range parts {
+		if s, ok := p.(string); ok {
+			c.WriteString(s)
+		} else if err := binary.Write(&c, binary.LittleEndian, p); err != nil {
+			panic(err)
+		}
+	}
+	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(c.Len())))
+	b.WriteByte(kind)
+	b.Write(c.Bytes())
+}
+
 // smallULog is a PX4 log of 5 s: an angle at 100 Hz, its rate, and an input at 10 Hz.
 // The last bytes are cut off.
 func smallULog() []byte {
 	var b bytes.Buffer
-	record := func(kind byte, parts ...any) {
-		var c bytes.Buffer
-		for _, p := range parts {
-			if s, ok := p.(string); ok {
-				c.WriteString(s)
-			} else if err := binary.Write(&c, binary.LittleEndian, p); err != nil {
-				panic(err)
-			}
-		}
-		b.Write(binary.LittleEndian.AppendUint16(nil, uint16(c.Len())))
-		b.WriteByte(kind)
-		b.Write(c.Bytes())
-	}
+	record := func(kind byte, parts ...any) { writeULog(&b, kind, parts...) }
 	b.Write(ulog.Magic)
 	b.Write(make([]byte, 9))
 	record('F', "joint:uint64_t timestamp;float[2] q;")
