@@ -21,8 +21,9 @@ type latencyRow struct {
 	P50     float64 `json:"p50_us"`
 	P99     float64 `json:"p99_us"`
 	P999    float64 `json:"p999_us"`
-	Missing int     `json:"missing"` // states that were never answered
-	Late    int     `json:"late"`    // answered after the next state was sent
+	Missing int     `json:"missing"`   // states that were never answered
+	Late    int     `json:"late"`      // answered after the next state was sent
+	Short   int     `json:"shortened"` // answered with the beginning of the horizon, for a newer state waited
 	Memory  float64 `json:"resident_mb"`
 	Growth  float64 `json:"resident_growth_mb"` // over the second half of the row
 }
@@ -56,8 +57,10 @@ func latencyCommand() *cobra.Command {
 from a client outside that process, and measures the time until each prediction is back there.
 
 The model is artificial unless --model names one: 12 states, 4 inputs, 100 random features, one member.
-A state that was replaced by a newer one before it was answered is missing; a prediction that comes
-after the next state was sent is late. In a loaded row another process keeps every core busy.`,
+A state that is never answered is missing; a prediction that comes after the next state was sent is
+late. States that were held up and come together are all answered, those that a newer one has overtaken
+with a shorter horizon: these are counted as shortened. More than 32 at a time are not: all but the newest
+are missing. In a loaded row another process keeps every core busy.`,
 		Example: `  dgm-bench latency --json
   dgm-bench latency --rate 1000 --points 20 --duration 10m --load both`,
 		Args: cobra.NoArgs,
@@ -127,10 +130,10 @@ after the next state was sent is late. In a loaded row another process keeps eve
 }
 
 func printLatency(w io.Writer, rows []latencyRow) error {
-	_, err := fmt.Fprintf(w, "%8s %7s %7s %9s %9s %9s %8s %6s %8s %8s\n", "rate/Hz", "points", "loaded", "p50/µs", "p99/µs", "p99.9/µs", "missing", "late", "RSS/MB", "grown/MB")
+	_, err := fmt.Fprintf(w, "%8s %7s %7s %9s %9s %9s %8s %6s %9s %8s %8s\n", "rate/Hz", "points", "loaded", "p50/µs", "p99/µs", "p99.9/µs", "missing", "late", "shortened", "RSS/MB", "grown/MB")
 	for _, r := range rows {
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%8g %7d %7v %9.0f %9.0f %9.0f %8d %6d %8.1f %8.1f\n", r.Rate, r.Points, r.Loaded, r.P50, r.P99, r.P999, r.Missing, r.Late, r.Memory, r.Growth)
+			_, err = fmt.Fprintf(w, "%8g %7d %7v %9.0f %9.0f %9.0f %8d %6d %9d %8.1f %8.1f\n", r.Rate, r.Points, r.Loaded, r.P50, r.P99, r.P999, r.Missing, r.Late, r.Short, r.Memory, r.Growth)
 		}
 	}
 	return err

@@ -58,7 +58,7 @@ func measureLatency(ctx context.Context, m *model.Model, j latencyJob) (row late
 	}
 	sent := warmUp + int(math.Round(j.rate*j.duration.Seconds()))
 	half := 0.
-	latencies, err := exchange(ctx, s.ClientURL(), m, j.rate, sent, func() { half = est.resident() })
+	latencies, short, err := exchange(ctx, s.ClientURL(), m, j.rate, sent, func() { half = est.resident() })
 	row.Memory = est.resident()
 	row.Growth = row.Memory - half
 	if e := est.stop(); err == nil && e != nil {
@@ -68,6 +68,7 @@ func measureLatency(ctx context.Context, m *model.Model, j latencyJob) (row late
 		return row, err
 	}
 	row.fill(latencies[warmUp:])
+	row.Short = short
 	return row, nil
 }
 
@@ -94,11 +95,12 @@ func (r *latencyRow) fill(latencies []int64) {
 }
 
 // exchange sends states at a rate and returns the latency of each in ns, 0 for
-// those that were never answered. half is called when half of them were sent.
-func exchange(ctx context.Context, url string, m *model.Model, rate float64, states int, half func()) ([]int64, error) {
+// those that were never answered, and how many answers after the warm-up were of a
+// shorter horizon. half is called when half of them were sent.
+func exchange(ctx context.Context, url string, m *model.Model, rate float64, states int, half func()) (ns []int64, short int, err error) {
 	nc, err := nats.Connect(url, nats.Name("dgm-bench client"))
 	if err != nil {
-		return nil, fmt.Errorf("NATS at %s: %w", url, err)
+		return nil, 0, fmt.Errorf("NATS at %s: %w", url, err)
 	}
 	defer nc.Close()
 	var (
@@ -106,6 +108,7 @@ func exchange(ctx context.Context, url string, m *model.Model, rate float64, sta
 		sentAt    = make([]atomic.Int64, states)
 		latencies = make([]atomic.Int64, states)
 		answered  atomic.Int64
+		shortened atomic.Int64
 		p         wire.Prediction
 	)
 	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(msg *nats.Msg) {
@@ -114,13 +117,15 @@ func exchange(ctx context.Context, url string, m *model.Model, rate float64, sta
 			return
 		}
 		if latencies[p.Seq].CompareAndSwap(0, now-sentAt[p.Seq].Load()) {
-			answered.Add(1)
+			if answered.Add(1); p.Seq >= warmUp && p.Flags&wire.Shortened != 0 {
+				shortened.Add(1)
+			}
 		}
 	}); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := awaitEstimator(ctx, nc); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P)}
@@ -134,7 +139,7 @@ func exchange(ctx context.Context, url string, m *model.Model, rate float64, sta
 			half()
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, 0, ctx.Err()
 		}
 		for _, v := range [][]float64{s.X, s.U, s.Plan} {
 			for j := range v {
@@ -145,7 +150,7 @@ func exchange(ctx context.Context, url string, m *model.Model, rate float64, sta
 		buf = s.Append(buf[:0])
 		sentAt[i].Store(int64(time.Since(start)))
 		if err := nc.Publish(wire.StateSubject(vehicle), buf); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	for end := time.Now().Add(straggler); answered.Load() < int64(states) && time.Now().Before(end); {
@@ -155,7 +160,7 @@ func exchange(ctx context.Context, url string, m *model.Model, rate float64, sta
 	for i := range out {
 		out[i] = latencies[i].Load()
 	}
-	return out, nil
+	return out, int(shortened.Load()), nil
 }
 
 // awaitEstimator returns when the estimator has said that it is there.

@@ -10,13 +10,13 @@ import (
 type pulse struct {
 	mu              sync.Mutex
 	ticks, overruns uint64
-	stuck           *arrival // what waited in the mailbox
-	at              uint64   // its seq
+	waited          bool   // a state did
+	reads           uint64 // of states
 }
 
 // Alive says whether the node has done its work since Alive was asked before: at a
 // fixed rate, that ticks went on and at most half of them were missed; else, that
-// no state waits which waited then already. Without a state to answer there is no
+// states which waited then were taken up since. Without a state to answer there is no
 // work. It is what a watchdog is fed by, and may be called from one goroutine.
 func (n *Node) Alive() bool {
 	p := &n.pulse
@@ -31,9 +31,9 @@ func (n *Node) Alive() bool {
 		p.ticks, p.overruns = ticks, overruns
 		return made > 0 && 2*missed <= made
 	}
-	waiting, seq := n.box.peek()
-	stuck := waiting != nil && waiting == p.stuck && seq == p.at
-	p.stuck, p.at = waiting, seq
+	waiting, reads := n.box.left()
+	stuck := waiting > 0 && p.waited && reads == p.reads
+	p.waited, p.reads = waiting > 0, reads
 	return !stuck
 }
 

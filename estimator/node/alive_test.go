@@ -26,6 +26,13 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 	if !n.Alive() {
 		t.Error("it has answered, and another state waits")
 	}
+	for seq := range uint64(2 * burst) { // nobody answers, and newer ones come
+		c.pass(10 * ms)
+		c.arrive(n, 3+seq, 0, 0.1, 0.2)
+		if n.Alive() {
+			t.Errorf("no answer since state 1, %d came, and it says that it is alive", 2+seq)
+		}
+	}
 
 	n, c, nc, _ = offline(t, Config{Rate: 100})
 	if n.Alive() {

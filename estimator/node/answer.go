@@ -9,7 +9,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// answer predicts from an arrival and publishes, or counts why not.
+// answer predicts from an arrival and publishes, or counts why not. Where a newer one
+// waits already the beginning of the horizon is all that it gets: the newer one must
+// not be late for it.
 func (n *Node) answer(nc *nats.Conn, a *arrival) {
 	n.change()
 	_, now := n.cfg.Clock()
@@ -17,6 +19,9 @@ func (n *Node) answer(nc *nats.Conn, a *arrival) {
 	*k = task{a: a, due: now, fresh: true}
 	if n.cfg.Deadline > 0 {
 		k.rung = n.engine.craft.rungs.choose(a.at + int64(n.cfg.Deadline) - now)
+	}
+	if waiting, _ := n.box.left(); waiting > 0 {
+		k.rung = len(n.engine.craft.rungs) - 1
 	}
 	if r, cause := n.serve(nc, k, now); r != wire.OK {
 		n.tally.refused(r, cause)

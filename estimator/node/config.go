@@ -38,7 +38,8 @@ type Config struct {
 
 	// Deadline is the time from a state's arrival, or from the tick, to the
 	// prediction handed to the link; later it is flagged late. With a Rate or a
-	// Deadline given, the horizon is shortened when there is no time for all of it.
+	// Deadline given, the horizon is shortened when there is no time for all of it;
+	// without, for states that were held up until a newer one came.
 	Deadline time.Duration // (optional) defaults to the time between ticks, or between states, as measured
 	AgeLimit time.Duration // (optional) age of a state beyond which predictions are widened, at twice that flagged, at four times stopped; defaults to a quarter of the validity
 

@@ -42,7 +42,7 @@ func newCraft(c *Config, m *model.Model) (*craft, error) {
 	}
 	r.m = m
 	of := &predictors{m: m, plain: c.Plain}
-	if r.rungs, err = newRungs(of, times, c.Rate > 0 || c.Deadline > 0, c.Chain); err != nil {
+	if r.rungs, err = newRungs(of, times, c.Chain); err != nil {
 		return nil, err
 	}
 	if c.Rate > 0 {

@@ -5,47 +5,64 @@ import (
 	"testing"
 )
 
-func TestMailboxKeepsTheNewest(t *testing.T) {
-	b := newMailbox()
-	if b.get() != nil {
-		t.Fatal("something in a new mailbox")
-	}
-	for i := range 3 {
-		b.blank().state.Seq = uint64(i)
-		if replaced := b.put(); replaced != (i > 0) {
-			t.Errorf("put %d: replaced %v", i, replaced)
+// As many as it holds are handed on in order; one more, and the newest is left.
+func TestMailboxHandsOnABurstAndDropsAFlood(t *testing.T) {
+	for _, holds := range []int{1, burst} {
+		b := newMailbox(holds)
+		if b.get() != nil {
+			t.Fatal("something in a new mailbox")
 		}
-	}
-	a := b.get()
-	if a == nil || a.state.Seq != 2 {
-		t.Fatalf("got %+v", a)
-	}
-	if b.get() != nil {
-		t.Error("the same arrival twice")
-	}
-	b.blank().state.Seq = 3
-	if b.put() {
-		t.Error("replaced what was read")
-	}
-	if a.state.Seq != 2 {
-		t.Error("what is being read was changed")
+		put := func(seq int) (dropped int) {
+			b.blank().state.Seq = uint64(seq)
+			return b.put()
+		}
+		for i := range holds {
+			if put(i) != 0 {
+				t.Errorf("of %d: number %d dropped something", holds, i)
+			}
+		}
+		for i := range holds {
+			if a := b.get(); a == nil || a.state.Seq != uint64(i) {
+				t.Fatalf("of %d: number %d is %+v", holds, i, a)
+			}
+		}
+		if b.get() != nil {
+			t.Error("the same arrival twice")
+		}
+		for i := range holds + 1 {
+			want := 0
+			if i == holds {
+				want = holds
+			}
+			if got := put(10 + i); got != want {
+				t.Errorf("of %d: %d dropped for number %d, want %d", holds, got, i, want)
+			}
+		}
+		a := b.get()
+		if a == nil || a.state.Seq != uint64(10+holds) {
+			t.Fatalf("after a flood: %+v", a)
+		}
+		if put(30) != 0 {
+			t.Error("dropped what was read")
+		}
+		if a.state.Seq != uint64(10+holds) {
+			t.Error("what is being read was changed")
+		}
 	}
 }
 
 // One goroutine writes as fast as it can, one reads: every arrival is whole, newer
-// than the one before, and either read or known as replaced.
+// than the one before, and either read or known as dropped.
 func TestMailboxBetweenGoroutines(t *testing.T) {
 	const n = 20000
-	b := newMailbox()
+	b := newMailbox(burst)
 	var replaced, read int
 	var done sync.WaitGroup
 	done.Go(func() {
 		for i := range n {
 			a := b.blank()
 			a.state.Seq, a.state.T, a.at = uint64(i+1), int64(i+1), int64(i+1)
-			if b.put() {
-				replaced++
-			}
+			replaced += b.put()
 		}
 	})
 	last := uint64(0)

@@ -64,7 +64,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	if err := cfg.complete(m); err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, K: m.K, P: m.P, box: newMailbox(), subject: wire.PredictSubject(cfg.Vehicle)}
+	n := &Node{cfg: cfg, K: m.K, P: m.P, box: newMailbox(burst), subject: wire.PredictSubject(cfg.Vehicle)}
 	c, err := newCraft(&n.cfg, m)
 	if err != nil {
 		return nil, err
@@ -83,6 +83,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	n.findings.health = -1
 	n.status = wire.Status{Vehicle: cfg.Vehicle, Instance: cfg.Instance, Mode: wire.ModeAnswer, Rate: cfg.Rate}
 	if cfg.Rate > 0 {
+		n.box = newMailbox(1) // ticks are for the newest
 		n.status.Mode = wire.ModeRate
 	}
 	return n, nil

@@ -161,21 +161,43 @@ func TestBadMessagesAreCountedByReasonAndDropped(t *testing.T) {
 	}
 }
 
+// Of more states than a burst is of the newest is answered, and the others are counted.
 func TestNewestStateWins(t *testing.T) {
 	n, err := New(Config{Vehicle: "v1"}, pendulum())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for seq := range uint64(5) {
+	for seq := range uint64(burst + 1) {
 		s := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0, 0}}
 		n.take(s.Append(nil), 0)
 		n.take([]byte("a bad message does not displace a good one"), 0)
 	}
-	if a := n.box.get(); a == nil || a.state.Seq != 4 || n.box.get() != nil {
+	if a := n.box.get(); a == nil || a.state.Seq != burst || n.box.get() != nil {
 		t.Errorf("in the mailbox: %+v", a)
 	}
-	if n.tally.reasons[wire.Replaced] != 4 || n.tally.reasons[wire.Malformed] != 5 {
+	if n.tally.reasons[wire.Replaced] != burst || n.tally.reasons[wire.Malformed] != burst+1 {
 		t.Errorf("counted %v", n.tally.reasons)
+	}
+}
+
+// States that come together are all answered, in order: the last with all of the
+// horizon, those before it with its beginning, which says so.
+func TestABurstIsAnswered(t *testing.T) {
+	n, c, nc, predictions := offline(t, Config{})
+	for seq := range uint64(burst) {
+		c.arrive(n, seq, 0, 0.1, 0.2)
+		c.pass(ms)
+	}
+	for range burst {
+		n.answer(nc, n.box.get())
+	}
+	whole := len(n.Times())
+	for seq := range uint64(burst) {
+		p := predictions.prediction()
+		last := seq == burst-1
+		if p.Seq != seq || (len(p.Horizon) == whole) != last || (p.Flags&wire.Shortened == 0) != last {
+			t.Errorf("answer %d is for state %d, %d of %d points, flags %b", seq, p.Seq, len(p.Horizon), whole, p.Flags)
+		}
 	}
 }
 
@@ -241,7 +263,7 @@ func TestAClockSetBackIsFollowed(t *testing.T) {
 		n.take(s.Append(nil), 0)
 		steady += 5 * ms
 	}
-	if c := n.tally.reasons; c[wire.OutOfOrder] != behind-1 || c[wire.Replaced] != 200-behind {
+	if c := n.tally.reasons; c[wire.OutOfOrder] != behind-1 || c[wire.Replaced] != (200-behind)/burst*burst {
 		t.Errorf("counted %v", c)
 	}
 }

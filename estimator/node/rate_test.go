@@ -127,7 +127,7 @@ func TestOldStates(t *testing.T) {
 		for i, age := range []int64{0, 49, 75, 99, 150, 199, 201} {
 			seq := uint64(i + 1)
 			c.arrive(n, seq, 0, 0.1, 0.2)
-			a := *n.box.waiting
+			a := *n.box.waiting[0]
 			c.pass(age * ms)
 			var k task
 			if rate > 0 {

@@ -25,9 +25,9 @@ const (
 	share = 0.8
 )
 
-// newRungs takes the memory for a model; shorter says whether for more than the
-// whole horizon, chain whether the times may be beyond the model's.
-func newRungs(of *predictors, times []float64, shorter, chain bool) (rungs, error) {
+// newRungs takes the memory for a model; chain says whether the times may be beyond
+// the model's.
+func newRungs(of *predictors, times []float64, chain bool) (rungs, error) {
 	var l rungs
 	for n := len(times); n > 0 && len(l) < mostRungs; n /= 2 {
 		p, err := newCourse(of, times[:n], chain)
@@ -35,9 +35,6 @@ func newRungs(of *predictors, times []float64, shorter, chain bool) (rungs, erro
 			return nil, err
 		}
 		l = append(l, rung{p: p, dst: p.newPrediction(times[:n]), n: n})
-		if !shorter {
-			break
-		}
 	}
 	return l, nil
 }

@@ -40,7 +40,7 @@ func (n *Node) take(data []byte, epoch uint64) {
 	a.at, a.epoch, a.period = steady, epoch, int64(n.order.period)
 	_, now := n.cfg.Clock()
 	n.tally.took(steady, n.order.missed, a.age, n.offset.seconds(), now-steady)
-	if n.box.put() {
+	for range n.box.put() {
 		n.tally.refused(wire.Replaced, nil)
 	}
 }
