@@ -194,10 +194,37 @@ func (c *conditioner) updateNoise() {
 	c.pass(c.residuals)
 	for k := range c.work {
 		w := &c.work[k]
-		for q := range Q {
-			if w.near[q] > 0 && w.squares[q] > 0 {
-				c.logSigma[k*Q+q] += 0.5 * math.Log(w.squares[q]/w.near[q])
+		moveNoise(c.logSigma[k*Q:(k+1)*Q], w.squares, w.near)
+	}
+}
+
+// fewRows near a knot say too little of its noise.
+const fewRows = 10
+
+// moveNoise moves log σ of each knot by what the rows near it say: squares is the sum
+// of weight·(e² + v)/σ² over them, near that of the weights. A knot with hardly any, as
+// the first ones are where the time from one sample to the next is long, takes the
+// noise of the nearest later one with rows, else of the earlier: training has left it
+// where it began, and from the first one the sensor's noise is read.
+func moveNoise(logSigma, squares, near []float64) {
+	known := func(q int) bool { return near[q] >= fewRows && squares[q] > 0 }
+	for q := range logSigma {
+		if known(q) {
+			logSigma[q] += 0.5 * math.Log(squares[q]/near[q])
+		}
+	}
+	for q := range logSigma {
+		from := q
+		for from < len(logSigma) && !known(from) {
+			from++
+		}
+		if from == len(logSigma) {
+			for from = q; from >= 0 && !known(from); {
+				from--
 			}
+		}
+		if from >= 0 {
+			logSigma[q] = logSigma[from]
 		}
 	}
 }

@@ -101,9 +101,5 @@ func exactNoise(sigma, noise, alpha, inverse, prec []float64, c float64) {
 			near[q] += noise[i*Q+q]
 		}
 	}
-	for q := range Q {
-		if near[q] > 0 && squares[q] > 0 {
-			sigma[q] += 0.5 * math.Log(squares[q]/near[q])
-		}
-	}
+	moveNoise(sigma, squares, near)
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -160,7 +161,7 @@ func TestTrainingImproves(t *testing.T) {
 
 // noise makes flights of one window each that stand still but for a noise whose
 // log σ is linear in √τ, from knot to knot as given.
-func noise(t testing.TB, logSigma []float64) fit.Data {
+func noise(t testing.TB, logSigma []float64, set rows.Settings) fit.Data {
 	t.Helper()
 	channels := []channel.Channel{{Name: "a", Role: channel.State}, {Name: "b", Role: channel.State}}
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -184,13 +185,14 @@ func noise(t testing.TB, logSigma []float64) fit.Data {
 		}
 		all = append(all, window.Prepare(i, s, channels, 0, window.Options{})...)
 	}
-	return frame(t, channels, all, 0, rows.Settings{Basis: 1})
+	set.Basis = 1
+	return frame(t, channels, all, 0, set)
 }
 
 // Known noise is found again at every knot, whatever the start.
 func TestNoiseIsRecovered(t *testing.T) {
 	want := []float64{-2, -1.2, -0.7, -0.3, 0.2}
-	d := noise(t, want)
+	d := noise(t, want, rows.Settings{})
 	if len(d.Windows) != 1500 {
 		t.Fatalf("%d windows", len(d.Windows))
 	}
@@ -214,6 +216,95 @@ func TestNoiseIsRecovered(t *testing.T) {
 					t.Errorf("from %v: log σ of channel %d at knot %d is %.3f, expected %.3f", start, k, q, got, w)
 				}
 			}
+		}
+	}
+}
+
+// Where samples are so far apart that none is near the first knots, these have the
+// noise of the first sample, whatever they began with: it is not far from all that is
+// known, and the sensor's is read from it.
+func TestKnotsWithoutSamplesTakeTheirNeighbours(t *testing.T) {
+	d := noise(t, []float64{0, 0, 0, 0, 0}, rows.Settings{})
+	for i := range d.Flights {
+		fl := &d.Flights[i]
+		thin := window.Series{T: []int64{0}, X: append([]float64(nil), fl.State(0)...)}
+		for j := 20; j < fl.N(); j += 20 { // a tenth of the horizon
+			thin.T = append(thin.T, int64(math.Round(1e9*fl.T[j])))
+			thin.X = append(thin.X, fl.State(j)...)
+		}
+		d.Flights[i] = window.Prepare(i, thin, d.Frame.States, 0, window.Options{MaxGap: time.Second})[0]
+	}
+	set := quick()
+	set.Steps, set.Rows, set.NoisePasses = 1, 18000, 4
+	for _, start := range []float64{-3, 1} {
+		set.NoiseStart = []float64{start, start, 0, 0, 0}
+		net, err := fit.Train(context.Background(), d, set, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		post, err := fit.Condition(net, d, model.Plan, nil, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 2 {
+			got := post.LogSigma[k*5 : (k+1)*5]
+			if got[0] != got[2] || got[1] != got[2] {
+				t.Errorf("from %v: log σ of channel %d is %v: nothing is known of the first two knots but the third", start, k, got)
+			}
+			if want := math.Log([]float64{1, 3}[k] / d.Frame.Scale[k]); math.Abs(got[0]-want) > 0.1 {
+				t.Errorf("from %v: log σ of channel %d is %.3f, expected %.3f", start, k, got[0], want)
+			}
+		}
+	}
+}
+
+// One noise over the horizon is the root of the mean square of what grows: after
+// training, where its gradient moves it, and after conditioning it is the same at
+// every knot.
+func TestConstantNoiseIsTheMeanOfAll(t *testing.T) {
+	growing := []float64{-2, -1.2, -0.7, -0.3, 0.2}
+	d := noise(t, growing, rows.Settings{ConstantNoise: true})
+	set := quick()
+	set.Steps, set.Rows, set.NoisePasses = 20, 18000, 6
+	net, err := fit.Train(context.Background(), d, set, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := fit.Condition(net, d, model.Plan, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of the points of a window one is its last; the others are spread evenly.
+	mean, weights := 0.0, make([]float64, len(noiseKnots))
+	at := func(tau float64) float64 {
+		estimator.NoiseWeights(weights, noiseKnots, tau)
+		ls := 0.0
+		for q, w := range weights {
+			ls += w * growing[q]
+		}
+		return math.Exp(2 * ls)
+	}
+	const steps = 200
+	for j := range steps {
+		mean += at(float64(j+1)/steps) / steps
+	}
+	points := float64(set.ConditionPts)
+	want := 0.5 * math.Log(((points-1)*mean+at(1))/points)
+	Q := len(noiseKnots)
+	start := (set.NoiseStart[0] + set.NoiseStart[1] + set.NoiseStart[2] + set.NoiseStart[3] + set.NoiseStart[4]) / 5
+	for k := range 2 {
+		trained := net.Params.LogSigma[k*Q : (k+1)*Q]
+		got := post.LogSigma[k*Q : (k+1)*Q]
+		for q := range Q {
+			if trained[q] != trained[0] || got[q] != got[0] {
+				t.Fatalf("channel %d: log σ of the knots is %v after training, %v after conditioning", k, trained, got)
+			}
+		}
+		if math.Abs(trained[0]-start) < 0.01 {
+			t.Errorf("channel %d: training leaves log σ at %v", k, trained[0])
+		}
+		if ls := got[0] + math.Log(d.Frame.Scale[k]) - math.Log([]float64{1, 3}[k]); math.Abs(ls-want) > 0.02 {
+			t.Errorf("channel %d: log σ %.3f, expected %.3f", k, ls, want)
 		}
 	}
 }

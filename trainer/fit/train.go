@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/optimise"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Data is what a fit trains on.
@@ -138,8 +139,12 @@ func newParams(f *rows.Frame, set Settings, rng *rand.Rand) *objective.Params {
 	dyn := mlp.New(widths, dacts)
 	dyn.Glorot(rng)
 	p := objective.Bind(m, dyn, len(f.NoiseKnots))
+	Q := len(f.NoiseKnots)
 	for i := range p.LogSigma {
-		p.LogSigma[i] = set.NoiseStart[i%len(f.NoiseKnots)]
+		p.LogSigma[i] = set.NoiseStart[i%Q]
+		if f.Constant {
+			p.LogSigma[i] = floats.Sum(set.NoiseStart[:Q]) / float64(Q)
+		}
 	}
 	return p
 }

@@ -29,6 +29,10 @@ type Settings struct {
 	Basis      int                // terms of the linear basis, see feature.Basis
 	NoiseKnots []float64          // τ of the noise knots
 	Base       estimator.BaseSpec // what the nets start from; its knots and horizon are set here
+
+	// ConstantNoise gives every channel one noise over the horizon: all knots have the
+	// same share in it at every time, so that knots that start alike stay alike.
+	ConstantNoise bool
 }
 
 // Frame is what all rows of one model share.
@@ -40,6 +44,7 @@ type Frame struct {
 	Scale      []float64 // K, rms of what the base leaves of a displacement, state units
 	Moves      []float64 // K×Q, rms of the base's displacement at the noise knots, state units
 	NoiseKnots []float64
+	Constant   bool // one noise over the horizon
 	Base       estimator.BaseSpec
 	base       *estimator.Base
 	scratch    []float64 // P
@@ -52,7 +57,7 @@ type Frame struct {
 // error that names the channel if one never moves.
 func NewFrame(channels []channel.Channel, flights []window.Flight, windows []window.Window, set Settings) (*Frame, error) {
 	states, inputs := channel.Select(channels, channel.State), channel.Select(channels, channel.Input)
-	f := &Frame{States: states, K: len(states), P: len(inputs), Basis: feature.Basis{Terms: set.Basis}, NoiseKnots: set.NoiseKnots}
+	f := &Frame{States: states, K: len(states), P: len(inputs), Basis: feature.Basis{Terms: set.Basis}, NoiseKnots: set.NoiseKnots, Constant: set.ConstantNoise}
 	f.Inputs = feature.Inputs{
 		Horizon: set.Horizon, TimeMean: set.Horizon / 2, TimeStd: set.Horizon / math.Sqrt(12),
 		Lift: channel.NewLift(states), Causal: true,
@@ -83,6 +88,13 @@ func (f *Frame) WithBase(spec estimator.BaseSpec) *Frame {
 	g.scratch, g.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
 	g.d, g.dd = make([]float64, f.K), make([]float64, f.K)
 	return &g
+}
+
+// WithBasis returns a frame with another linear basis.
+func (f *Frame) WithBasis(terms int) *Frame {
+	g := f.WithBase(f.Base)
+	g.Basis = feature.Basis{Terms: terms}
+	return g
 }
 
 func (f *Frame) setBase(spec estimator.BaseSpec) {
@@ -163,7 +175,14 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 		in.InputAt(b.U[i*f.P:(i+1)*f.P], t, f.u)
 	}
 	Q := len(f.NoiseKnots)
-	estimator.NoiseWeights(b.Noise[i*Q:(i+1)*Q], f.NoiseKnots, t/in.Horizon)
+	noise := b.Noise[i*Q : (i+1)*Q]
+	if f.Constant {
+		for q := range noise {
+			noise[q] = 1 / float64(Q)
+		}
+		return
+	}
+	estimator.NoiseWeights(noise, f.NoiseKnots, t/in.Horizon)
 }
 
 // recorded returns the recorded input of a window, nil without inputs.

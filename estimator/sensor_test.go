@@ -1,0 +1,64 @@
+package estimator_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+	"github.com/dgm-robotics/dgm/estimator/region"
+)
+
+// std² = v + max(0, σ²(t) − R) and obs_std² = v + σ²(t), whatever the sensor's R: less
+// than all noise there is, or more.
+func TestSensorAndStateAreToldApart(t *testing.T) {
+	shape := shapes["windows"]
+	shape.Members = 1 // σ²(t) is then that of one
+	rng := rand.New(rand.NewPCG(24, 1))
+	m := modeltest.New(shape, rng)
+	m.Growth, m.Motion, m.Widen = nil, region.Motion{}, nil
+	q, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
+	K, Q := m.K, len(m.NoiseKnots)
+
+	logSigma := m.Members[0].Posterior[estimator.Plan].LogSigma
+	noise, weights := make([]float64, len(times)*K), make([]float64, Q) // σ²(t), state units
+	for i, at := range times {
+		estimator.NoiseWeights(weights, m.NoiseKnots, at/H)
+		for k := range K {
+			ls := 0.0
+			for q, w := range weights {
+				ls += w * logSigma[k*Q+q]
+			}
+			noise[i*K+k] = math.Exp(2*ls) * m.Scale[k] * m.Scale[k]
+		}
+	}
+	known := append([]float64(nil), logSigma...)
+	for j := range logSigma {
+		logSigma[j] = -300
+	}
+	v := predict(t, m, times, q).Std // without noise it is the posterior's alone
+	copy(logSigma, known)
+
+	capped := 0
+	for _, share := range []float64{0, 0.3, 1, 3} {
+		for k := range K {
+			m.Sensor[k] = share * noise[2*K+k]
+		}
+		got := predict(t, m, times, q)
+		for j, s2 := range noise {
+			r := m.Sensor[j%K]
+			if r > s2 {
+				capped++
+			}
+			near(t, "std²", got.Std[j]*got.Std[j], v[j]*v[j]+math.Max(0, s2-r), 1e-11)
+			near(t, "obs_std²", got.ObsStd[j]*got.ObsStd[j], v[j]*v[j]+s2, 1e-11)
+			if share == 0 && got.Std[j] != got.ObsStd[j] {
+				t.Error("std and obs_std differ though nothing is known of the sensor")
+			}
+		}
+	}
+	if capped == 0 {
+		t.Error("no sensor has more noise than there is: the bound was not tried")
+	}
+}
