@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ type options struct {
 	stride     time.Duration
 	maxGap     time.Duration
 	truth      string // "" = score obs_std; sameLog; or the log of exact states
+	startNoise float64
+	startTold  bool
 	seed       uint64
 }
 
@@ -43,13 +46,20 @@ func command() *cobra.Command {
   std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood (higher is better)
   ood                 share of windows that the model flags as unlike its training data
 
+Where the states hold an attitude (declared by the map as that of a rigid body, else called roll, pitch and
+yaw), its error is also given as the angle of the rotation between what was predicted and what was measured.
+
 The log is checked as for training: what is garbage (spikes, values that stand still, stamps out of order)
 is named and not scored, unless --raw is given.
 
 Intervals are those of a measurement (obs_std), and are held against the measurements. With --truth they
 are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
 held against the exact states that another log has of the same flights, as dgm-sim record --truth writes it.
---truth alone says that --log is exact itself; then its start states are exact too.`,
+--truth alone says that --log is exact itself; then its start states are exact too.
+
+--start-noise 3 says what becomes of predictions where the robot knows its state worse than the log does:
+start states get noise of three times the sensors' standard deviation, and the covariance comes with the
+state, as P0 of a message does. --start-told=false shows what that is worth.`,
 		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
   dgm-sim record --system pendulum --seed 2 --out another.msgpack --truth exact.msgpack
   dgm-eval --model flight.dgm --log another.msgpack --truth exact.msgpack`,
@@ -81,13 +91,15 @@ held against the exact states that another log has of the same flights, as dgm-s
 	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
 	f.Lookup("truth").NoOptDefVal = sameLog
 	f.BoolVar(&o.raw, "raw", false, "score what the data check finds wrong too (samples whose stamps run backwards are left out all the same)")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap")
+	f.Float64Var(&o.startNoise, "start-noise", 0, "add noise to the start states, this many times that of the sensors")
+	f.BoolVar(&o.startTold, "start-told", true, "with --start-noise: the covariance of the start comes with the state")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap and of --start-noise")
 	return c
 }
 
 // check returns what is to be scored, or what is wrong with the flags.
 func (o *options) check() (evaluate.Options, error) {
-	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed}
+	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed, Shake: o.startNoise, Untold: !o.startTold}
 	switch {
 	case o.model == "":
 		return opt, cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
@@ -97,6 +109,10 @@ func (o *options) check() (evaluate.Options, error) {
 		return opt, cli.Usage("--stride %v must be positive", o.stride)
 	case o.maxGap < 0:
 		return opt, cli.Usage("--max-gap %v must be positive", o.maxGap)
+	case !(o.startNoise >= 0) || math.IsInf(o.startNoise, 0):
+		return opt, cli.Usage("--start-noise %v must be zero or positive", o.startNoise)
+	case !o.startTold && o.startNoise == 0:
+		return opt, cli.Usage("--start-told=false goes with --start-noise: without it the log's own states are the start")
 	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):
 		return opt, cli.Usage("--plot %s: only .svg can be drawn", o.plot)
 	}

@@ -158,6 +158,31 @@ func TestJSONIsAloneAndFinite(t *testing.T) {
 	}
 }
 
+// Noise that is added to the start widens the intervals if the model is told of it.
+func TestStartNoise(t *testing.T) {
+	dir := folder(t)
+	coverage := func(args ...string) float64 {
+		t.Helper()
+		code, out, errs := eval(t, dir, append([]string{"--model", "a.dgm", "--log", "b.msgpack", "--json", "--horizons", "0.1s"}, args...)...)
+		var doc struct {
+			Noise    float64 `json:"start_noise"`
+			Told     bool    `json:"start_told"`
+			Horizons []struct{ Coverage95 float64 }
+		}
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || errs != "" {
+			t.Fatalf("%v: code %d, %v, %q", args, code, err, errs)
+		}
+		if len(args) > 0 && (doc.Noise != 5 || doc.Told != (len(args) == 2)) {
+			t.Errorf("%v: %v times, told %v", args, doc.Noise, doc.Told)
+		}
+		return doc.Horizons[0].Coverage95
+	}
+	plain, told, untold := coverage(), coverage("--start-noise", "5"), coverage("--start-noise", "5", "--start-told=false")
+	if plain < 0.93 || told < 0.93 || untold > 0.75 {
+		t.Errorf("coverage %v, with a worse start %v, untold %v", plain, told, untold)
+	}
+}
+
 func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 	dir := folder(t)
 	other := append([]channel.Channel(nil), shaft...)
@@ -183,6 +208,8 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--stride", "0s"}},
 		{2, "must be positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "-1s"}},
 		{2, "only .svg", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "x.png"}},
+		{2, "--start-noise -1 must be zero or positive", []string{"--model", "a.dgm", "--log", "b.msgpack", "--start-noise", "-1"}},
+		{2, "--start-told=false goes with --start-noise", []string{"--model", "a.dgm", "--log", "b.msgpack", "--start-told=false"}},
 		{2, "horizons", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "half"}},
 		{2, "belongs to no flag", []string{"--model", "a.dgm", "--log", "b.msgpack", "c.msgpack"}},
 		{2, "c.msgpack", []string{"--model", "a.dgm", "--log", "b.msgpack", "--truth", "c.msgpack", "d.msgpack"}},

@@ -52,6 +52,7 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 		}
 		name += " against " + o.truth
 	}
+	opt.Law = log.Kinematics
 	table, err := evaluate.Run(ctx, m, flights, opt)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)

@@ -97,6 +97,10 @@ func (b *Body) Steep(x []float64) bool {
 	return b.turns() && math.Abs(math.Cos(b.Omega*x[b.Attitude[1]])) < steep
 }
 
+// Euler returns roll, pitch and yaw of state x (K), rad, with textbook signs. There must
+// be an attitude.
+func (b *Body) Euler(x []float64) [3]float64 { return b.get(x, b.Attitude, signAttitude, b.Omega) }
+
 // steep is the cosine of that pitch.
 const steep = 0.342
 

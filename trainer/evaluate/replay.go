@@ -6,6 +6,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/rollout"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -23,6 +24,8 @@ const overflow = 1e12
 type outcome struct {
 	truth, mean, std []float64
 	velocity, linear []float64
+	shift            []float64 // K, of the start that was told from the measured one
+	turns            []turns   // T, errors of the attitude; none without one
 	flagged, ok      bool
 }
 
@@ -39,6 +42,9 @@ type replayer struct {
 	input    window.Input
 	held     held
 	query    estimator.Query
+	shake    *shake        // nil = starts are as measured
+	attitude *rollout.Body // nil = there is none
+	moved    []float64     // K
 }
 
 // held is an input that stays at its value.
@@ -60,6 +66,12 @@ func newReplayer(m *model.Model, opt Options) (*replayer, error) {
 		rows := knots * ((planRows + knots - 1) / knots)
 		r.plan = make([]float64, rows*m.P)
 	}
+	r.attitude, r.moved = attitudeOf(m, &opt.Law), make([]float64, m.K)
+	if opt.Shake > 0 {
+		if r.shake, err = newShake(m, opt); err != nil {
+			return nil, err
+		}
+	}
 	if len(m.Baseline.A) > 0 {
 		if r.linear, err = linear.New(&m.Baseline, states, m.P, opt.Horizons); err != nil {
 			return nil, err
@@ -73,10 +85,14 @@ func (r *replayer) newOutcomes(n int) []outcome {
 	size := len(r.opt.Horizons) * r.m.K
 	out := make([]outcome, n)
 	for i := range out {
-		all := make([]float64, 5*size)
+		all := make([]float64, 5*size+r.m.K)
 		o := &out[i]
 		o.truth, o.mean, o.std = all[:size:size], all[size:2*size:2*size], all[2*size:3*size:3*size]
-		o.velocity, o.linear = all[3*size:4*size:4*size], all[4*size:]
+		o.velocity, o.linear = all[3*size:4*size:4*size], all[4*size:5*size:5*size]
+		o.shift = all[5*size:]
+		if r.attitude != nil {
+			o.turns = make([]turns, len(r.opt.Horizons))
+		}
 	}
 	return out
 }
@@ -85,7 +101,12 @@ func (r *replayer) newOutcomes(n int) []outcome {
 // whether the model's prediction was finite.
 func (r *replayer) window(dst *outcome, f *window.Flight, start int) {
 	K, x0, t0 := r.m.K, f.State(start), f.T[start]
-	r.query = estimator.Query{X0: x0}
+	from := x0
+	r.query = estimator.Query{}
+	if r.shake != nil {
+		from, r.query.P0 = r.shake.start(dst.shift, f, start)
+	}
+	r.query.X0 = from
 	if r.m.P > 0 {
 		copy(r.u, f.Input(start))
 		r.query.U = r.u
@@ -103,10 +124,16 @@ func (r *replayer) window(dst *outcome, f *window.Flight, start int) {
 		f.Displacement(dst.truth[i*K:(i+1)*K], start, h)
 		for k := range K {
 			dst.mean[i*K+k] = r.pred.Mean[i*K+k] - x0[k]
-			dst.velocity[i*K+k] = r.velocity.Displacement(k, x0, h)
+			dst.velocity[i*K+k] = dst.shift[k] + r.velocity.Displacement(k, from, h)
 		}
 	}
-	r.rollOut(dst.linear, x0, f, start)
+	r.rollOut(dst.linear, from, f, start)
+	for i := range dst.linear {
+		dst.linear[i] += dst.shift[i%K]
+	}
+	if r.attitude != nil {
+		r.turned(dst, x0)
+	}
 }
 
 // recordedPlan averages the recorded input into the plan's rows.

@@ -17,9 +17,10 @@ type scorer struct {
 	opt     Options
 	windows int
 	flagged int
-	cells   []cell    // T×K
-	pit     []counter // T, levels of the reliability diagram
-	fairStd []float64 // T×K, of the linear model; none = unknown
+	cells   []cell     // T×K
+	pit     []counter  // T, levels of the reliability diagram
+	fairStd []float64  // T×K, of the linear model; none = unknown
+	turned  []turnSums // T
 }
 
 // cell is one channel at one horizon.
@@ -42,7 +43,7 @@ var levels = []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 
 var errNotFinite = errors.New("the prediction is not finite; the state is far from what the model was trained on, or the model is damaged")
 
 func newScorer(m *model.Model, opt Options, windows int) *scorer {
-	s := &scorer{m: m, opt: opt, cells: make([]cell, len(opt.Horizons)*m.K), pit: make([]counter, len(opt.Horizons))}
+	s := &scorer{m: m, opt: opt, cells: make([]cell, len(opt.Horizons)*m.K), pit: make([]counter, len(opt.Horizons)), turned: make([]turnSums, len(opt.Horizons))}
 	for i := range s.cells {
 		s.cells[i].inside = make([]float64, 0, windows)
 	}
@@ -85,6 +86,9 @@ func (s *scorer) add(o *outcome) error {
 		s.flagged++
 	}
 	K := s.m.K
+	for i, t := range o.turns {
+		s.turned[i].add(t)
+	}
 	for i, x := range o.truth {
 		if math.IsNaN(x) {
 			continue
@@ -94,7 +98,7 @@ func (s *scorer) add(o *outcome) error {
 			return fmt.Errorf("channel %q after %g s: %w", s.m.Channels[i%K].Name, s.opt.Horizons[i/K], err)
 		}
 		c.Add(x, m, sd)
-		c.hold += x * x
+		c.hold += (x - o.shift[i%K]) * (x - o.shift[i%K])
 		c.velocity += (x - o.velocity[i]) * (x - o.velocity[i])
 		c.linear += (x - o.linear[i]) * (x - o.linear[i])
 		if s.fairStd != nil {
@@ -124,13 +128,18 @@ func (s *scorer) table(dt float64) (*Table, error) {
 	K, H := s.m.K, s.opt.Horizons
 	out := &Table{
 		Vehicle: s.m.Vehicle, ModelID: s.m.ID, Inputs: s.opt.Readout.String(), Truth: s.opt.Truth,
-		Stride: s.opt.Stride, Windows: s.windows,
+		Stride: s.opt.Stride, Windows: s.windows, Shake: s.opt.Shake, Told: s.opt.Shake > 0 && !s.opt.Untold,
+	}
+	if b := attitudeOf(s.m, &s.opt.Law); b != nil {
+		for _, k := range b.Attitude {
+			out.Attitude = append(out.Attitude, s.m.Channels[k].Name)
+		}
 	}
 	block := int(math.Ceil(2 * H[len(H)-1] / dt))
 	var geo, geoVelocity, geoLinear, geoHold []float64
 	var fair comparison
 	for i, t := range H {
-		row := Horizon{T: t}
+		row := Horizon{T: t, Attitude: s.turned[i].result()}
 		for k := range K {
 			c := &s.cells[i*K+k]
 			ch := s.m.Channels[k]

@@ -6,17 +6,21 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Options says what is scored. The zero value is good.
 type Options struct {
-	Horizons []float64         // (optional) s, ascending, within the model's horizon; defaults to Grid of it
-	Stride   float64           // (optional) s between windows; defaults to 0.02
-	Readout  estimator.Readout // Plan or Hold
-	Truth    bool              // score Std, not ObsStd: the channels of the log are exact
-	Seed     uint64            // of the bootstrap
-	Workers  int               // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
+	Horizons []float64          // (optional) s, ascending, within the model's horizon; defaults to Grid of it
+	Stride   float64            // (optional) s between windows; defaults to 0.02
+	Readout  estimator.Readout  // Plan or Hold
+	Truth    bool               // score Std, not ObsStd: the channels of the log are exact
+	Shake    float64            // (optional) start states get noise of so many times the sensors' std, as by a worse estimator than the log's
+	Untold   bool               // with Shake: the covariance of the start does not come with the state
+	Law      channel.Kinematics // (optional) what the log declares, for a model that does not
+	Seed     uint64             // of the bootstrap, and of Shake
+	Workers  int                // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
 }
 
 // DefaultStride is the time between windows, s.
@@ -31,11 +35,14 @@ type Table struct {
 	Judged   string    `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same nets, conditioned without these data
 	Inputs   string    `json:"inputs"`              // plan or hold
 	Truth    bool      `json:"truth"`
+	Shake    float64   `json:"start_noise,omitempty"` // start states were given noise of so many times the sensors' std
+	Told     bool      `json:"start_told,omitempty"`  // and the covariance of the start came with the state
 	Stride   float64   `json:"stride"`
 	Windows  int       `json:"windows"`
 	LeftOut  float64   `json:"left_out,omitempty"` // share of the log's values that the caller took for garbage
 	Geo      Geo       `json:"geo"`
-	Fair     *Fair     `json:"fair,omitempty"` // nil where the model file does not know the linear model's errors
+	Attitude []string  `json:"attitude,omitempty"` // names of the states that are one
+	Fair     *Fair     `json:"fair,omitempty"`     // nil where the model file does not know the linear model's errors
 	Horizons []Horizon `json:"horizons"`
 }
 
@@ -49,7 +56,8 @@ type Geo struct {
 
 // Horizon holds the scores at one time after the state's.
 type Horizon struct {
-	T              float64       `json:"t"` // s
+	T              float64       `json:"t"`                  // s
+	Attitude       *Attitude     `json:"attitude,omitempty"` // nil without an attitude
 	Channels       []Channel     `json:"channels"`
 	Coverage95     float64       `json:"coverage95"` // mean over channels, with its interval
 	Coverage95Low  float64       `json:"coverage95_low"`
@@ -126,6 +134,8 @@ func (o Options) fillIn(H float64) (Options, error) {
 		return o, fmt.Errorf("horizon %g s is beyond the model's: it predicts up to %g s", last, H)
 	case !(o.Stride > 0):
 		return o, fmt.Errorf("stride %g s is not positive", o.Stride)
+	case !(o.Shake >= 0) || math.IsInf(o.Shake, 0):
+		return o, fmt.Errorf("%g times the sensors' noise cannot be added to start states", o.Shake)
 	}
 	return o, nil
 }

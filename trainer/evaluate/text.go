@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -23,6 +24,13 @@ func (t *Table) WriteText(w io.Writer) error {
 		fmt.Fprintf(w, "left out  %.2g %% of its values, which the data check finds wrong\n", 100*t.LeftOut)
 	}
 	fmt.Fprintf(w, "inputs    %s\n", t.Inputs)
+	if t.Shake > 0 {
+		told := "; its covariance came with it"
+		if !t.Told {
+			told = "; nobody told the model"
+		}
+		fmt.Fprintf(w, "start     %s times the sensors' noise was added to every start state%s\n", short(t.Shake), told)
+	}
 	fmt.Fprintf(w, "intervals %s\n\n", intervals)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "after\tchannel\tunit\trmse\thold\tvelocity\tlinear\tin 50%\tin 90%\tin 95%\t[low, high]\tstd\tcrps\tloglik\tood\t")
@@ -40,6 +48,12 @@ func (t *Table) WriteText(w io.Writer) error {
 	for _, h := range t.Horizons {
 		fmt.Fprintf(w, "after %s s the 95 %% intervals held %.1f %% [%.1f, %.1f], mean over channels\n",
 			short(h.T), 100*h.Coverage95, 100*h.Coverage95Low, 100*h.Coverage95High)
+	}
+	for _, h := range t.Horizons {
+		if a := h.Attitude; a != nil {
+			fmt.Fprintf(w, "after %s s the attitude (%s) was off by an angle of %s rad, root mean square: hold %s, velocity %s, linear %s\n",
+				short(h.T), strings.Join(t.Attitude, ", "), short(a.RMSE), short(a.Hold), short(a.Velocity), short(a.Linear))
+		}
 	}
 	_, err := fmt.Fprintf(w, "error over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n%s %s\n",
 		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), t.Verdict(), t.trust())

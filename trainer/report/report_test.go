@@ -152,6 +152,27 @@ func TestPageHoldsEverything(t *testing.T) {
 	}
 }
 
+// An attitude has a row of its own at every horizon, as one angle beside the simple
+// predictors; where there is none, there is no such row.
+func TestAttitudeHasARow(t *testing.T) {
+	h := evaluate.Horizon{T: 1, Channels: []evaluate.Channel{{Name: "roll", RMSE: 1, Hold: 1, Velocity: 1, Linear: 1}}}
+	if html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}}); strings.Contains(html, "attitude") {
+		t.Error("there is none, and the page speaks of it")
+	}
+	h.Attitude = &evaluate.Attitude{RMSE: 0.0123, Hold: 0.5, Velocity: 0.4, Linear: 0.0246}
+	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}})
+	i := strings.Index(html, "attitude, the angle between")
+	if i < 0 {
+		t.Fatal("no row")
+	}
+	row, _, _ := strings.Cut(html[i:], "</tr>")
+	for _, want := range []string{`<td class="model">0.0123</td>`, `<span class="ok">0.500</span>`, `<td class="rival">0.0246</td>`} {
+		if !strings.Contains(row, want) {
+			t.Errorf("no %s in %s", want, row)
+		}
+	}
+}
+
 // Errors that differ by less than 5 % are told apart by nobody, so no colour does.
 func TestColourOfWhatIsNoDifference(t *testing.T) {
 	for rmse, want := range map[float64]string{0: "better", 0.5: "better", 0.949: "better", 0.96: "", 0.99: "", 1: "", 1.04: "", 1.051: "worse", 3: "worse"} {

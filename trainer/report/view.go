@@ -60,6 +60,7 @@ type tableView struct {
 type horizonView struct {
 	evaluate.Horizon
 	Rows []rowView
+	Turn *rowView // of the attitude as one angle; nil without one
 }
 
 // rowView is one channel at one horizon, judged.
@@ -130,6 +131,10 @@ func newTableView(t *evaluate.Table) tableView {
 		hv := horizonView{Horizon: h}
 		for _, c := range h.Channels {
 			hv.Rows = append(hv.Rows, newRowView(c))
+		}
+		if a := h.Attitude; a != nil {
+			row := newRowView(evaluate.Channel{Name: "attitude, the angle between", Unit: "rad", RMSE: a.RMSE, Hold: a.Hold, Velocity: a.Velocity, Linear: a.Linear})
+			hv.Turn = &row
 		}
 		out.Full = append(out.Full, hv)
 	}

@@ -1,0 +1,60 @@
+package evaluate
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// shake gives start states more noise than their sensors have, as a robot does whose
+// estimator is worse than the one that the log was recorded with.
+type shake struct {
+	seed uint64
+	std  []float64 // K, of what is added
+	cov  []float64 // K×K, of what a start then has: that and the sensor's; nil = not told
+	x0   []float64 // K
+	src  *rand.ChaCha8
+	rng  *rand.Rand
+}
+
+// newShake returns an error if the model knows no sensor.
+func newShake(m *model.Model, opt Options) (*shake, error) {
+	s := &shake{seed: opt.Seed, std: make([]float64, m.K), x0: make([]float64, m.K), src: rand.NewChaCha8([32]byte{})}
+	s.rng = rand.New(s.src)
+	if !opt.Untold {
+		s.cov = make([]float64, m.K*m.K)
+	}
+	known := false
+	for k, r := range m.Sensor {
+		known = known || r > 0
+		s.std[k] = opt.Shake * math.Sqrt(r)
+		if s.cov != nil {
+			s.cov[k*m.K+k] = r * (1 + opt.Shake*opt.Shake)
+		}
+	}
+	if !known {
+		return nil, errors.New("the model knows no noise of its sensors that the start states could be given more of: train it with separate = true")
+	}
+	return s, nil
+}
+
+// start returns the state that the window from a sample of f is told to start from,
+// and its covariance, and writes its difference from the measured one to shift. It
+// depends on the seed and the window alone.
+func (s *shake) start(shift []float64, f *window.Flight, sample int) (x0, cov []float64) {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], s.seed)
+	binary.LittleEndian.PutUint64(key[8:], uint64(f.Segment))
+	binary.LittleEndian.PutUint64(key[16:], uint64(f.Origin))
+	binary.LittleEndian.PutUint64(key[24:], uint64(sample))
+	s.src.Seed(key)
+	for k, x := range f.State(sample) {
+		shift[k] = s.std[k] * s.rng.NormFloat64()
+		s.x0[k] = x + shift[k]
+	}
+	return s.x0, s.cov
+}
