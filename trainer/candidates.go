@@ -3,7 +3,9 @@ package trainer
 import (
 	"fmt"
 	"math"
+	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/fit"
@@ -13,6 +15,7 @@ import (
 // it was not fitted to.
 type Candidate struct {
 	Core   string  `json:"core"`   // the smoother's core
+	Basis  int     `json:"basis"`  // terms of the linear basis
 	Temper float64 `json:"temper"` // κ
 	Score  float64 `json:"score"`  // mean log likelihood a point, outliers capped
 	Folds  bool    `json:"folds"`  // by all folds; else by the first one alone
@@ -26,24 +29,45 @@ type core struct {
 	heads  int
 }
 
-// cores lists what is tried. A linear core makes the kernel one of the inputs
-// themselves: away from the data it falls off, the mean returns to the
+// choose is the setting that leaves a choice to the data; for the basis it is −1.
+const choose = "choose"
+
+// cores lists what is tried, the safe one first. A linear core makes the kernel one of
+// the inputs themselves: away from the data it falls off, the mean returns to the
 // difference equation and the interval to that of the prior. Where data are many
 // a curved core can follow what a stationary kernel cannot.
 func (t *training) cores() []core {
-	own := core{name: fmt.Sprint(t.cfg.Net.Activation, " ", t.cfg.Net.Core), widths: t.cfg.Net.Core, act: mlp.Tanh, heads: t.cfg.Net.Heads}
-	if t.cfg.Net.Activation == "sigmoid" {
-		own.act = mlp.Sigmoid
-	}
 	linear := core{name: "linear [8]", widths: []int{8}, act: mlp.Linear, heads: 6}
+	var nets []core
+	for _, a := range []struct {
+		name string
+		act  mlp.Activation
+	}{{"tanh", mlp.Tanh}, {"sigmoid", mlp.Sigmoid}} {
+		if own := t.cfg.Net.Activation; own == choose || own == a.name {
+			nets = append(nets, core{name: fmt.Sprint(a.name, " ", t.cfg.Net.Core), widths: t.cfg.Net.Core, act: a.act, heads: t.cfg.Net.Heads})
+		}
+	}
 	switch t.cfg.Core {
 	case "linear":
 		return []core{linear}
 	case "net":
-		return []core{own}
+		return nets
 	}
-	return []core{linear, own}
+	return append([]core{linear}, nets...)
 }
+
+// bases lists the terms of the linear basis that are tried, the usual ones first. The
+// others are tried with the first core alone, whose nets are kept: they only stand
+// beside its features.
+func (t *training) bases() []int {
+	if t.cfg.Basis >= 0 {
+		return []int{t.cfg.Basis}
+	}
+	return []int{usualBasis, usualBasis + 1, 0}
+}
+
+// usualBasis is [1, s, τ', τ's].
+const usualBasis = 2
 
 func (c core) apply(s fit.Settings) fit.Settings {
 	s.Core, s.Activation, s.D = c.widths, c.act, c.heads
@@ -52,6 +76,9 @@ func (c core) apply(s fit.Settings) fit.Settings {
 
 // tempers are the values of κ that are tried, from the middle outwards.
 var tempers = []float64{1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001}
+
+// trialTempers are those that a core is tried with.
+var trialTempers = []float64{0.1, 0.01}
 
 // carefulTemper is taken where there is no time or no data to choose: on the
 // data sets tried, no interval came out too narrow with it.
@@ -69,51 +96,114 @@ const trialRows = 4000
 const margin = 0.03
 
 // chooseCore fits one member of every core without the first fold, and scores it at
-// its best temper. A later core is taken only if it is better on that fold, which
-// its net has not seen, and if the other folds, held out of the posterior alone,
-// agree beyond their standard error. It returns the settings of the best.
+// its best temper. A later core, or another basis beside the features of the first, is
+// taken only if it is better on that fold, which its net has not seen, and if the other
+// folds, held out of the posterior alone, agree beyond their standard error. It returns
+// the settings of the best; the frames have its basis.
 func (t *training) chooseCore() (fit.Settings, error) {
 	set := t.cfg.fitSettings()
-	cores := t.cores()
-	if len(cores) == 1 || len(t.folds) == 0 {
-		t.res.Chosen.Core = cores[0].name
-		return cores[0].apply(set), nil
-	}
-	var chosen fit.Settings
-	var best []float64 // scores of the folds
-	for i, c := range cores {
-		if t.ctx.Err() != nil && i > 0 {
-			break
-		}
-		s := c.apply(set)
-		s.Steps = max(1, set.Steps/2)
-		net, err := fit.Train(t.ctx, t.folds[0].data, s, t.seed(i), func(step int) {
-			t.meter.work("choosing: core "+c.name, workCore/float64(s.Steps))
-		})
-		if err != nil {
+	cores, bases := t.cores(), t.bases()
+	chosen := trial{core: cores[0], basis: bases[0]}
+	if len(cores)*len(bases) > 1 && len(t.folds) > 0 {
+		var err error
+		if chosen, err = t.tryAll(set, cores, bases); err != nil {
 			return set, err
 		}
-		var scores []float64
-		for _, temper := range []float64{0.1, 0.01} {
-			trial := *net
-			trial.Settings.Temper = temper
-			o, err := t.outOfFold(&trial, model.Plan, 1, trialRows)
-			if err != nil {
-				return set, err
-			}
-			these := calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
-			if scores == nil || these[0] > scores[0] {
-				scores = these
-			}
-			t.res.Candidates = append(t.res.Candidates, Candidate{Core: c.name, Temper: temper, Score: these[0]})
+	}
+	t.setBasis(chosen.basis)
+	t.res.Chosen.Core, t.res.Chosen.Basis = chosen.core.name, chosen.basis
+	return chosen.core.apply(set), nil
+}
+
+// trial is a core with a basis, and what the folds said of it.
+type trial struct {
+	core   core
+	basis  int
+	temper float64
+	scores []float64 // of the folds, at that temper; nil = not tried
+}
+
+// tryAll returns the best of the cores and bases. None is begun that would not end
+// within their share of the budget, as far as the first one tells.
+func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, error) {
+	var best trial
+	began, first := time.Now(), time.Duration(0)
+	for i, c := range cores {
+		if i > 0 && (t.ctx.Err() != nil || time.Since(began)+first > t.share(coreShare)) {
+			t.meter.skip(float64(len(cores)-i) * workCore)
+			break
 		}
-		if best != nil && !clearlyLikelier(scores, best) {
+		if i == 0 {
+			best.basis = bases[0]
+		}
+		net, err := t.trainCore(c, best.basis, set, i)
+		if err != nil {
+			return best, err
+		}
+		try := trial{core: c, basis: best.basis}
+		if err := t.score(&try, net, trialTempers); err != nil {
+			return best, err
+		}
+		if i == 0 || clearlyLikelier(try.scores, best.scores) {
+			best = try
+		}
+		if i > 0 {
 			continue
 		}
-		best, chosen = scores, c.apply(set)
-		t.res.Chosen.Core = c.name
+		for _, basis := range bases[1:] {
+			other := trial{core: c, basis: basis}
+			if err := t.score(&other, net, []float64{try.temper}); err != nil {
+				return best, err
+			}
+			if clearlyLikelier(other.scores, best.scores) {
+				best = other
+			}
+		}
+		first = time.Since(began)
 	}
-	return chosen, nil
+	return best, nil
+}
+
+// trainCore fits a core with half of the steps and without the first fold.
+func (t *training) trainCore(c core, basis int, set fit.Settings, seed int) (*fit.Net, error) {
+	t.setBasis(basis)
+	s := c.apply(set)
+	s.Steps = max(1, set.Steps/2)
+	return fit.Train(t.ctx, t.folds[0].data, s, t.seed(seed), func(step int) {
+		t.meter.work("choosing: core "+c.name, workNets/float64(s.Steps))
+	})
+}
+
+// score conditions a net, beside the basis of the trial, on all folds with each of the
+// tempers, and notes the likeliest of the first fold.
+func (t *training) score(try *trial, net *fit.Net, tempers []float64) error {
+	t.setBasis(try.basis)
+	p := *net.Params
+	p.Map.Basis = feature.Basis{Terms: try.basis}
+	for _, temper := range tempers {
+		n := *net
+		n.Params, n.Settings.Temper = &p, temper
+		o, err := t.outOfFold(&n, model.Plan, 1, trialRows)
+		if err != nil {
+			return err
+		}
+		these := calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
+		if try.scores == nil || these[0] > try.scores[0] {
+			try.scores, try.temper = these, temper
+		}
+		t.res.Candidates = append(t.res.Candidates, Candidate{Core: try.core.name, Basis: try.basis, Temper: temper, Score: these[0]})
+		t.meter.work(fmt.Sprintf("choosing: core %s, basis %d", try.core.name, try.basis), workTemper)
+	}
+	return nil
+}
+
+// setBasis gives all frames the linear basis of so many terms.
+func (t *training) setBasis(terms int) {
+	t.data.Frame = t.data.Frame.WithBasis(terms)
+	for i := range t.folds {
+		d := &t.folds[i].data
+		d.Frame = d.Frame.WithBasis(terms)
+	}
 }
 
 // clearlyLikelier reports whether a core with these scores of the folds is to take the
@@ -174,7 +264,7 @@ func (t *training) chooseTemper() error {
 			return nil, err
 		}
 		scores := calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, nil).scores
-		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Temper: tempers[i], Score: mean(scores), Folds: true})
+		t.res.Candidates = append(t.res.Candidates, Candidate{Core: t.res.Chosen.Core, Basis: t.res.Chosen.Basis, Temper: tempers[i], Score: mean(scores), Folds: true})
 		t.meter.work(fmt.Sprintf("choosing: temper %g", tempers[i]), workTemper)
 		return scores, nil
 	}, func() bool { return t.ctx.Err() != nil })

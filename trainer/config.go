@@ -25,6 +25,8 @@ type Config struct {
 	Members   int      `toml:"members"`
 	Variances int      `toml:"variances"`
 	Refits    int      `toml:"refits"`
+	Noise     string   `toml:"noise"`
+	Separate  bool     `toml:"separate"`
 	Stride    Duration `toml:"stride"`
 	MaxGap    Duration `toml:"max_gap"`
 	Knots     int      `toml:"knots"`
@@ -110,7 +112,7 @@ func Default() Config {
 // minutes, intervals less sure.
 func Quick() Config {
 	c := Default()
-	c.Members, c.Features, c.Core = 2, 60, "linear"
+	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", usualBasis
 	c.Step.Steps, c.Step.Batch, c.Step.Rows = 120, 60, 6000
 	c.Roll.Windows, c.Roll.Iterations = 500, 60
 	return c
@@ -147,15 +149,16 @@ func (c *Config) Check() error {
 		{c.Budget > 0, "budget", "must be positive"},
 		{c.Members >= 1 && c.Members <= 16, "members", "must be within 1…16"},
 		{c.Variances >= 1 && c.Variances <= 16, "variances", "must be within 1…16"},
+		{c.Noise == "growing" || c.Noise == "constant", "noise", `must be "growing" or "constant"`},
 		{c.Stride >= 0, "stride", "must not be negative"},
 		{c.MaxGap >= 0, "max_gap", "must not be negative"},
 		{c.Knots >= 1 && c.Knots <= 50, "knots", "must be within 1…50"},
 		{c.Prior == "equation" || c.Prior == "velocity" || c.Prior == "none", "prior", `must be "equation", "velocity" or "none"`},
-		{c.Basis >= 0 && c.Basis <= 4, "basis", "must be within 0…4"},
-		{c.Core == "choose" || c.Core == "linear" || c.Core == "net", "core", `must be "choose", "linear" or "net"`},
+		{c.Basis >= -1 && c.Basis <= 4, "basis", "must be within 0…4, or -1 to choose"},
+		{c.Core == choose || c.Core == "linear" || c.Core == "net", "core", `must be "choose", "linear" or "net"`},
 		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
-		{c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "tanh" or "sigmoid"`},
+		{c.Net.Activation == choose || c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "choose", "tanh" or "sigmoid"`},
 		{c.Net.Heads >= 1 && c.Net.Heads <= 32, "net.heads", "must be within 1…32"},
 		{c.Refits >= 0 && c.Refits <= 32, "refits", "must be 0 to 32"},
 		{c.Fold.Temper >= 0 && c.Fold.Temper <= 1, "folds.temper", "must be 0 to 1"},

@@ -61,6 +61,7 @@ func TestWrongConfigIsNamed(t *testing.T) {
 		"[net]\ncore = []":                 "setting net.core",
 		"[training]\nlast_rate = 1.0":      "setting training.rate",
 		"[training]\ntemper = 0.0":         "setting training.temper",
+		"noise = \"white\"":                `setting noise: must be "growing" or "constant"`,
 		"[net]\nactivation = \"softmax\"":  "setting net.activation",
 	} {
 		_, err := trainer.Default().Parse(strings.NewReader(text), "mine.toml")

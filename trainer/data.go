@@ -20,8 +20,9 @@ import (
 // Data is what remains of the logs after the check, cut into flights.
 type Data struct {
 	Vehicle  string
-	Channels []channel.Channel // states, then inputs
-	Body     rollout.Body      // declared laws of motion
+	Channels []channel.Channel  // states, then inputs
+	Law      channel.Kinematics // declared laws of motion,
+	Body     rollout.Body       // and the states that they are of
 	Flights  []window.Flight
 	Problems []Problem
 	Hash     string // of all samples, hex
@@ -60,7 +61,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: kinematics: %w; import it with another map", logs[0].Path, err)
 		}
-		d.Body = body
+		d.Law, d.Body = logs[0].Kinematics, body
 	}
 	if err := distinct(logs); err != nil {
 		return nil, err

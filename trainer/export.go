@@ -3,7 +3,6 @@ package trainer
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -48,7 +47,9 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 		return nil, err
 	}
 	m.Dynamics.Net = t.nets[0].Params.Dynamics
-	m.Sensor = sensors(m)
+	if t.cfg.Separate {
+		m.Sensor = sensors(m, t.cfg.Noise == "growing")
+	}
 	return m, nil
 }
 
@@ -105,11 +106,11 @@ func (t *training) judge() error {
 	t.res.Judged = m
 	t.meter.say("held-out table")
 	background := context.WithoutCancel(t.ctx)
-	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed}); err != nil {
+	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Law: t.d.Law, Seed: t.cfg.Seed}); err != nil {
 		return err
 	}
 	if m.P > 0 {
-		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
+		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Law: t.d.Law, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
 			return err
 		}
 	}
@@ -154,23 +155,4 @@ func (t *training) export(began time.Time) error {
 		table.ModelID = t.res.Model.ID
 	}
 	return nil
-}
-
-// sensors returns the variance R of each state's sensor: as declared, else half
-// of the noise that a displacement has at the start, where both of its ends were
-// measured.
-func sensors(m *model.Model) []float64 {
-	Q := len(m.NoiseKnots)
-	out := make([]float64, m.K)
-	for k := range out {
-		if n := m.Channels[k].Noise; n > 0 {
-			out[k] = n * n
-			continue
-		}
-		for i := range m.Members {
-			s := m.Members[i].Posterior[0].LogSigma[k*Q]
-			out[k] += 0.5 * math.Exp(2*s) * m.Scale[k] * m.Scale[k] / float64(len(m.Members))
-		}
-	}
-	return out
 }

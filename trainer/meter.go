@@ -16,7 +16,8 @@ const (
 	workChoose    = 2.0  // candidates for the difference equation
 	workEquations = 1.2  // its fits to the data and to every fold
 	workFolds     = 0.1  //
-	workCore      = 0.5  // nets of one candidate for the core
+	workCore      = 1.0  // one candidate for the core: its nets, and two tempers
+	workNets      = 0.5  // its nets
 	workTempers   = 1.0  // some of the tempers
 	workTemper    = 0.25 // one of them
 	workLaw       = 0.5  // calibration of one readout
@@ -29,9 +30,10 @@ func (t *training) planned() float64 {
 	if t.cfg.Prior == "equation" {
 		units += workChoose + workEquations
 	}
-	if n := len(t.cores()); n > 1 {
+	if n := len(t.cores()); n*len(t.bases()) > 1 {
 		units += workCore * float64(n)
 	}
+	units += workTemper * float64(len(t.bases())-1)
 	return units
 }
 
@@ -48,6 +50,9 @@ func (t *meter) work(phase string, units float64) {
 	t.done += units
 	t.say(phase)
 }
+
+// skip corrects the whole: so much work is left out.
+func (t *meter) skip(units float64) { t.units -= units }
 
 // remain corrects the whole: that much work is left. It is for trainings that
 // leave out what was counted on.

@@ -30,7 +30,7 @@ func Precheck(d *Data, cfg Config) *Problem {
 	}
 	if err == nil {
 		kind = datacheck.Constant
-		_, err = rows.NewFrame(d.Channels, known, windows, rows.Settings{Horizon: H, Knots: cfg.Knots, Basis: cfg.Basis, NoiseKnots: noiseKnots})
+		_, err = rows.NewFrame(d.Channels, known, windows, rows.Settings{Horizon: H, Knots: cfg.Knots, NoiseKnots: noiseKnots})
 	}
 	if err == nil {
 		kind = datacheck.Short

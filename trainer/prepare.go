@@ -43,7 +43,7 @@ func (t *training) prepare(known []window.Flight) error {
 	}
 	windows := window.Cut(known, t.H, t.stride)
 	frame, err := rows.NewFrame(t.d.Channels, known, windows, rows.Settings{
-		Horizon: t.H, Knots: t.cfg.Knots, Basis: t.cfg.Basis, NoiseKnots: noiseKnots, Base: base,
+		Horizon: t.H, Knots: t.cfg.Knots, Basis: t.bases()[0], NoiseKnots: noiseKnots, ConstantNoise: t.cfg.Noise == "constant", Base: base,
 	})
 	if err != nil {
 		return err
@@ -114,6 +114,7 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 const (
 	chooseShare = 0.1
 	fitShare    = 0.04
+	coreShare   = 0.25 // of choosing core and basis
 )
 
 // atOnce is what a fit may take when somebody waits for the end.

@@ -50,7 +50,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 		{Name: "split", Value: res.Split.How},
 		{Name: "windows", Value: fmt.Sprint(res.Windows)},
 		{Name: "equation", Value: equation(res)},
-		{Name: "chosen", Value: fmt.Sprintf("core %s, temper %g", res.Chosen.Core, res.Chosen.Temper)},
+		{Name: "chosen", Value: fmt.Sprintf("core %s, basis %d, temper %g", res.Chosen.Core, res.Chosen.Basis, res.Chosen.Temper)},
 	}
 	r.Decided = decided(res.Model)
 	r.Settings = settings(cfg)
@@ -116,7 +116,7 @@ func candidates(res *Result) []report.Candidate {
 			where = "all folds"
 		}
 		out = append(out, report.Candidate{
-			Name: fmt.Sprintf("core %s, temper %g (%s)", c.Core, c.Temper, where), Score: c.Score,
+			Name: fmt.Sprintf("core %s, basis %d, temper %g (%s)", c.Core, c.Basis, c.Temper, where), Score: c.Score,
 			Chosen: c == res.Chosen,
 		})
 	}

@@ -22,6 +22,12 @@ import (
 // pendulum records segments of ten seconds at 50 Hz of a damped pendulum under a
 // torque that steps at random, with sensor noise.
 func pendulum(seed uint64, segments int) *flightlog.Log {
+	return swings(seed, segments, [2]float64{0.003, 0.01})
+}
+
+// swings is a pendulum whose sensors have the given noise; its motion does not depend
+// on that.
+func swings(seed uint64, segments int, noise [2]float64) *flightlog.Log {
 	log := &flightlog.Log{Path: "pendulum.msgpack", Header: flightlog.Header{Vehicle: "pendulum", Channels: []channel.Channel{
 		{Name: "theta", Unit: "rad", Role: channel.State, Period: channel.Angle, Derivative: "omega"},
 		{Name: "omega", Unit: "rad/s", Role: channel.State},
@@ -39,7 +45,7 @@ func pendulum(seed uint64, segments int) *flightlog.Log {
 				torque = 3 * rng.NormFloat64()
 			}
 			s.T = append(s.T, int64(j)*20e6)
-			s.X = append(s.X, x[0]+0.003*rng.NormFloat64(), x[1]+0.01*rng.NormFloat64())
+			s.X = append(s.X, x[0]+noise[0]*rng.NormFloat64(), x[1]+noise[1]*rng.NormFloat64())
 			s.U = append(s.U, torque)
 			solver.Advance(field, x, 0, 0.02, 1)
 		}

@@ -1,0 +1,71 @@
+package trainer_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// The state's own std holds the truth as often as it says, and the sensor's noise is
+// found; told nothing apart, the interval of the state is that of a measurement, which
+// is too wide for it.
+func TestStateIsToldFromItsSensor(t *testing.T) {
+	noise := [2]float64{0.02, 0.06}
+	learn := swings(11, 8, noise)
+	flights := window.FromLog(swings(12, 10, noise), window.Options{})
+	if err := window.AddExact(flights, swings(12, 10, [2]float64{})); err != nil {
+		t.Fatal(err)
+	}
+	cfg := small()
+	cfg.Members = 1
+	d := load(t, learn, cfg)
+	score := func(separate bool) (m *model.Model, ofState, ofMeasurement float64) {
+		cfg.Separate = separate
+		res, err := trainer.Train(context.Background(), d, cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, truth := range []bool{true, false} {
+			table, err := evaluate.Run(context.Background(), res.Model, flights, evaluate.Options{Truth: truth})
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high := table.Held()
+			t.Logf("separate %v, truth %v: %.3f to %.3f", separate, truth, low, high)
+			mean := 0.0
+			for _, h := range table.Horizons {
+				mean += h.Coverage95 / float64(len(table.Horizons))
+			}
+			if truth {
+				ofState = mean
+			} else {
+				ofMeasurement = mean
+			}
+		}
+		return res.Model, ofState, ofMeasurement
+	}
+	m, state, measurement := score(true)
+	for k, want := range noise {
+		if got := math.Sqrt(m.Sensor[k]); math.Abs(got/want-1) > 0.15 {
+			t.Errorf("sensor of %s: std %v, expected %v", m.Channels[k].Name, got, want)
+		}
+	}
+	if state < 0.92 || state > 0.975 {
+		t.Errorf("95 %% intervals of the state held the truth %.3f of the time", state)
+	}
+	off, stateOff, measurementOff := score(false)
+	if off.Sensor[0] != 0 || off.Sensor[1] != 0 {
+		t.Errorf("sensors %v, though they are not to be told apart", off.Sensor)
+	}
+	if stateOff < state+0.02 {
+		t.Errorf("intervals of the state held the truth %.3f of the time with the sensor in them, %.3f without", stateOff, state)
+	}
+	if measurement != measurementOff {
+		t.Errorf("intervals of a measurement held %.4f with, %.4f without: telling the sensor apart must not change them", measurement, measurementOff)
+	}
+}

@@ -1,0 +1,70 @@
+package trainer_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer"
+)
+
+// tried lists the cores and bases of the candidates in the order in which they were
+// tried, before the temper was chosen.
+func tried(res *trainer.Result) (cores []string, bases []int) {
+	for _, c := range res.Candidates {
+		if c.Folds {
+			break
+		}
+		if !slices.Contains(cores, c.Core) {
+			cores = append(cores, c.Core)
+		}
+		if !slices.Contains(bases, c.Basis) {
+			bases = append(bases, c.Basis)
+		}
+	}
+	return cores, bases
+}
+
+// Core, basis and activation are chosen among few; a setting pins each. The model is of
+// what was chosen, in its file too.
+func TestWhatIsTried(t *testing.T) {
+	base := small()
+	base.Step.Steps, base.Members, base.Prior, base.Step.Rows, base.Features = 6, 1, "velocity", 300, 10
+	base.Stride, base.Holdout = trainer.Duration(250*time.Millisecond), 0
+	base.Core, base.Basis, base.Net.Activation = "choose", -1, "choose"
+	d := load(t, pendulum(9, 3), base)
+	for name, c := range map[string]struct {
+		set    func(c *trainer.Config)
+		cores  []string
+		bases  []int
+		linear bool
+	}{
+		"all":                 {func(*trainer.Config) {}, []string{"linear [8]", "tanh [16 16]", "sigmoid [16 16]"}, []int{2, 3, 0}, false},
+		"one activation":      {func(c *trainer.Config) { c.Net.Activation = "sigmoid" }, []string{"linear [8]", "sigmoid [16 16]"}, []int{2, 3, 0}, false},
+		"no basis":            {func(c *trainer.Config) { c.Basis = 0 }, []string{"linear [8]", "tanh [16 16]", "sigmoid [16 16]"}, []int{0}, false},
+		"a linear core":       {func(c *trainer.Config) { c.Core = "linear" }, []string{"linear [8]"}, []int{2, 3, 0}, true},
+		"nets":                {func(c *trainer.Config) { c.Core = "net" }, []string{"tanh [16 16]", "sigmoid [16 16]"}, []int{2, 3, 0}, false},
+		"all is said":         {func(c *trainer.Config) { c.Core, c.Basis = "linear", 4 }, nil, nil, true},
+		"no time but for one": {func(c *trainer.Config) { c.Budget = trainer.Duration(40 * time.Millisecond) }, []string{"linear [8]"}, []int{2, 3, 0}, true},
+	} {
+		cfg := base
+		c.set(&cfg)
+		res, err := trainer.Train(context.Background(), d, cfg, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		cores, bases := tried(res)
+		if !slices.Equal(cores, c.cores) || !slices.Equal(bases, c.bases) {
+			t.Errorf("%s: cores %q with bases %v were tried, expected %q, %v", name, cores, bases, c.cores, c.bases)
+		}
+		m := &res.Model.Members[0].Map
+		if m.Basis.Terms != res.Chosen.Basis || cfg.Basis >= 0 && m.Basis.Terms != cfg.Basis {
+			t.Errorf("%s: the model has a basis of %d terms, %d were chosen of %v", name, m.Basis.Terms, res.Chosen.Basis, bases)
+		}
+		if linear := m.Core.Layers[0].Act == mlp.Linear; linear != (res.Chosen.Core == "linear [8]") || c.linear && !linear {
+			t.Errorf("%s: chosen is %s, the model's first layer is linear: %v", name, res.Chosen.Core, linear)
+		}
+	}
+}
