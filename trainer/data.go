@@ -120,8 +120,9 @@ func samples(flights []window.Flight) int {
 // least is how much data a training needs, in horizons that do not overlap.
 const least = 8
 
-// enough returns an error that says what is missing, or nil.
-func enough(flights []window.Flight, windows []window.Window, horizon float64) error {
+// enough returns an error that says what is missing, or nil. share of what is recorded
+// is held out; shorter finds a horizon that there is enough for, 0 if none is.
+func enough(flights []window.Flight, windows []window.Window, horizon, share float64, shorter func() float64) error {
 	if dt := interval(flights); horizon < 0.99*dt {
 		return fmt.Errorf("a horizon of %.3g s is shorter than the time from one sample to the next, %.3g s: nothing was measured within it; choose a --horizon of %.2gs or more", horizon, dt, 10*dt)
 	}
@@ -137,10 +138,22 @@ func enough(flights []window.Flight, windows []window.Window, horizon float64) e
 		if longest >= horizon {
 			return fmt.Errorf("no window of %g s can start, though stretches of %.3g s are whole: at no sample with %g s to come is every state and input measured; import them on common times, or give what is rarely measured the role aux", horizon, longest, horizon)
 		}
-		return fmt.Errorf("no window of %g s fits: the longest stretch without a gap or excluded data lasts %.3g s; choose a shorter --horizon or record longer", horizon, longest)
+		return fmt.Errorf("no window of %g s fits: the longest stretch without a gap or excluded data lasts %.3g s; record longer%s", horizon, longest, orShorter(shorter()))
 	}
 	if usable < least*horizon {
-		return fmt.Errorf("%.3g s of usable data are fewer than %d horizons of %g s: record at least %.3g s more, or choose --horizon %.2gs or shorter", usable, least, horizon, least*horizon-usable, usable/least)
+		held := ""
+		if share > 0 {
+			held = " beside those held out"
+		}
+		return fmt.Errorf("%.3g s of usable data%s are fewer than %d horizons of %g s: record at least %.3g s more%s", usable, held, least, horizon, (least*horizon-usable)/(1-share), orShorter(shorter()))
 	}
 	return nil
+}
+
+// orShorter is advice to choose a horizon.
+func orShorter(horizon float64) string {
+	if horizon == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", or choose --horizon %gs or shorter", horizon)
 }

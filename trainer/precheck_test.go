@@ -13,6 +13,37 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 )
 
+// Advice for another horizon holds at once: with it training begins, though more is held
+// out of a shorter one.
+func TestAdviceForAHorizonHolds(t *testing.T) {
+	for _, n := range []int{60, 75, 100, 140, 190} { // of 50 a second
+		log := pendulum(5, 1)
+		s := &log.Segments[0]
+		s.T, s.X, s.U = s.T[:n], s.X[:2*n], s.U[:n]
+		cfg := small()
+		cfg.Horizon = trainer.Duration(time.Second)
+		d, err := trainer.Load([]*flightlog.Log{log}, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := trainer.Precheck(d, cfg)
+		if p == nil {
+			t.Fatalf("%d samples are enough", n)
+		}
+		_, advice, said := strings.Cut(p.Text, "choose --horizon ")
+		advice, _, _ = strings.Cut(advice, " ")
+		shorter, err := time.ParseDuration(advice)
+		if !said || err != nil || shorter < 40*time.Millisecond {
+			t.Errorf("%d samples: %s", n, p.Text)
+			continue
+		}
+		cfg.Horizon = trainer.Duration(shorter)
+		if p := trainer.Precheck(d, cfg); p != nil {
+			t.Errorf("%d samples: %v was the advice, and then: %s", n, shorter, p.Text)
+		}
+	}
+}
+
 // What training refuses, the precheck refuses in the same words.
 func TestPrecheckSaysWhatTrainingSays(t *testing.T) {
 	brief := pendulum(5, 1)
