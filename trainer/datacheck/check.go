@@ -60,6 +60,7 @@ func (c *checker) check() Result {
 	}
 	c.fillings()
 	c.gimbal()
+	c.swapped()
 	c.pairs(lots)
 	c.scales()
 	for _, lot := range lots {

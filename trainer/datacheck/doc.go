@@ -24,6 +24,8 @@
 //     is too smooth to have been measured, or that runs away.
 //   - Straight stretches inside (smooth.go): values that somebody put between
 //     two samples, that is, lost samples filled in.
+//   - Swapped channels (swapped.go): at one sample two states of one unit leap, each to
+//     where the other was, and go on from there.
 //   - Derivatives (pairs.go): a channel and its measured derivative must agree.
 //   - Dynamics (dynamics.go): a plain regression says what acceleration the
 //     state and the inputs explain. Where the robot was pushed by something

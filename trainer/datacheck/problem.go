@@ -24,6 +24,7 @@ const (
 	Short     Kind = "short"     // too short for the horizon
 	Unexcited Kind = "unexcited" // too little motion to learn from
 	Unit      Kind = "unit"      // a channel and its derivative disagree by a factor
+	Swapped   Kind = "swapped"   // two channels trade places
 	Gimbal    Kind = "gimbal"    // the nose points nearly straight up or down
 )
 

@@ -1,0 +1,65 @@
+package datacheck
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Columns that change their order under way are told with both names and the lesser
+// part, and that is left out; states that only cross are not.
+func TestColumnsThatTradePlaces(t *testing.T) {
+	channels := []channel.Channel{
+		{Name: "left", Unit: "rad/s", Role: channel.State}, {Name: "right", Unit: "rad/s", Role: channel.State},
+		{Name: "force", Unit: "N", Role: channel.State}, {Name: "u", Role: channel.Input},
+	}
+	for _, c := range []struct {
+		name     string
+		a, b     int
+		from, to []float64 // where they have changed places, s
+		lost     [][2]float64
+	}{
+		{name: "clean"},
+		{name: "to the end", a: 0, b: 1, from: []float64{40}, to: []float64{60}, lost: [][2]float64{{40, 60}}},
+		{name: "from the beginning", a: 0, b: 1, from: []float64{0}, to: []float64{17}, lost: [][2]float64{{0, 17}}},
+		{name: "for a while, twice", a: 0, b: 1, from: []float64{11, 33}, to: []float64{13, 39}, lost: [][2]float64{{11, 13}, {33, 39}}},
+		{name: "more than half", a: 0, b: 1, from: []float64{5}, to: []float64{60}, lost: [][2]float64{{0, 5}}},
+		{name: "of other units", a: 0, b: 2, from: []float64{40}, to: []float64{60}},
+	} {
+		rng := rand.New(rand.NewPCG(5, 5))
+		stamps := even(60, 100)
+		cols := make([][]float64, 4)
+		for _, at := range stamps {
+			s := at - 100
+			// They cross some thirty times.
+			v := []float64{2*math.Sin(1.3*s) + 1 + 0.01*rng.NormFloat64(), 1.5*math.Cos(0.9*s+1) - 0.4 + 0.01*rng.NormFloat64(), 3 * math.Sin(0.5*s+2), math.Sin(2 * s)}
+			v[2] += 0.01 * rng.NormFloat64()
+			for i := range c.from {
+				if s >= c.from[i] && s < c.to[i] {
+					v[c.a], v[c.b] = v[c.b], v[c.a]
+				}
+			}
+			for k := range cols {
+				cols[k] = append(cols[k], v[k])
+			}
+		}
+		result := Check(build(channels, stamps, nil, cols), Options{})
+		got := find(result, Swapped)
+		if len(got) != len(c.lost) {
+			t.Errorf("%s:%s", c.name, describe(result))
+			continue
+		}
+		for i, p := range got {
+			if p.Severity != Exclude || p.Channel != "left" || math.Abs(p.From-c.lost[i][0]) > 0.011 || math.Abs(p.To-c.lost[i][1]) > 0.021 {
+				t.Errorf("%s:%s", c.name, describe(result))
+			}
+		}
+		if len(c.lost) > 0 {
+			if left := result.Excluded(0); len(left) != len(c.lost) {
+				t.Errorf("%s: left out is %v", c.name, left)
+			}
+		}
+	}
+}
