@@ -23,12 +23,14 @@
 //     noise, a channel. Of three flows two are a polynomial of degree two beside a
 //     net of one hidden layer (polynomial.go), every term with a precision of its
 //     own, so that what says nothing is left out: of states counted from where they
-//     are nought in their unit, and from their mean. One is the net alone. Where there
-//     is too little to choose terms by, or they are too many, the first two are
+//     are nought in their unit, and from their mean. One is the first polynomial alone.
+//     Where there is too little to choose terms by, or they are too many, there are two
 //     polynomials without a net, of degree two and one, of which all terms of one
-//     degree and output share a precision. Laplace's approximation gives the posterior
-//     of the weights and the evidence; flows that explain the data worse than the best
-//     are dropped: the evidence decides.
+//     degree and output share a precision. What cannot be integrated from one member is
+//     tried from the next; the net alone is refined where no flow that can say all is
+//     left. Laplace's approximation gives the posterior of the weights and the evidence;
+//     flows that explain the data worse than the best by a hundredth of a nat a number
+//     are dropped, the others count alike.
 //  3. The width (refit.go): flows are refined on data drawn from the flows, and how
 //     far these are from where they come from, relative to the flows' standard
 //     deviation, is the factor by which that is widened. Only where terms were chosen.

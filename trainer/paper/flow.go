@@ -54,6 +54,7 @@ const (
 	netAlone   part = iota
 	fromNought      // a polynomial of states counted from where they are nought in their unit
 	fromMean        // one of states counted from their mean
+	sparse          // no net, and one of states counted from where they are nought
 	linear          // no net, and a dense polynomial of degree one
 	quadratic       // of degree two
 )
@@ -61,16 +62,21 @@ const (
 // The parts of flows, in turn, between which the evidence decides: where there are
 // values enough to choose terms by, and where there are not.
 var (
-	chosen = [3]part{fromNought, netAlone, fromMean}
-	dense  = [3]part{quadratic, linear, netAlone}
+	chosen = []part{fromNought, sparse, fromMean}
+	dense  = []part{quadratic, linear}
 )
 
-// newDenseFlow returns a flow of a polynomial alone that says what the dynamics say
+// newPlainFlow returns a flow of a polynomial alone that says what the dynamics say
 // along the data.
-func (f *Fit) newDenseFlow(d *Data, p part) *Flow {
+func (f *Fit) newPlainFlow(d *Data, p part) *Flow {
 	zero := make([]float64, d.K)
 	f.Inputs.Lift.Apply(zero, zero)
-	poly := newDense(zero, 1+int(p-linear))
+	degree := 2
+	if p == linear {
+		degree = 1
+	}
+	poly := newWhole(zero, degree)
+	poly.dense = p != sparse
 	f.share(d, poly)
 	fl := f.flow(mlp.Net{}, poly)
 	fl.part = p
@@ -241,4 +247,15 @@ func (f *Flow) walk(t *tangent, mean, x0, times []float64, at func(i int)) (ok b
 		at(i)
 	}
 	return true
+}
+
+// Form tells what the field is made of.
+func (f *Flow) Form() string {
+	switch {
+	case f.Known != nil && len(f.Net.Layers) > 0:
+		return "known and net"
+	case f.Known != nil:
+		return "known"
+	}
+	return [...]string{"net", "terms and net", "centred terms and net", "terms", "linear", "quadratic"}[f.part]
 }

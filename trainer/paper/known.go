@@ -144,12 +144,12 @@ func (r *Recipe) flow(f *Fit, d *Data, p part, seed uint64) *Flow {
 	switch {
 	case r.Known != nil:
 		return f.newKnown(r.Known, r.Residual, d, seed)
-	case r.Plain || p == netAlone:
+	case p == netAlone:
 		return f.NewFlow()
 	case p == fromNought || p == fromMean:
 		return f.NewPolynomialFlow(d, p == fromMean)
 	}
-	return f.newDenseFlow(d, p)
+	return f.newPlainFlow(d, p)
 }
 
 // newKnown returns a flow of a known field, with a net of the given hidden layers

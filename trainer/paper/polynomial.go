@@ -12,7 +12,7 @@ type polynomial struct {
 	zero  []float64 // K, standardised: states are counted from here
 	terms []term
 	w     []float64 // a weight for each term
-	dense bool      // terms of one degree and one output share a precision
+	dense bool      // all terms stay, and those of one degree and one output share a precision
 }
 
 // term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i]
@@ -49,13 +49,12 @@ func newPolynomial(zero []float64) *polynomial {
 	return p
 }
 
-// newDense returns all terms up to a degree, 1 or 2, constants among them: a field of
-// its own. Of terms that are too many to choose from all stay, and are held small
-// together.
-func newDense(zero []float64, degree int) *polynomial {
+// newWhole returns all terms up to a degree, 1 or 2, constants among them: a field of
+// its own.
+func newWhole(zero []float64, degree int) *polynomial {
 	K := len(zero)
 	all := newPolynomial(zero)
-	p := &polynomial{zero: zero, dense: true}
+	p := &polynomial{zero: zero}
 	for k := range K {
 		p.terms = append(p.terms, term{-1, -1, k})
 	}
@@ -83,9 +82,6 @@ func (p *polynomial) groups() (of []int, n int) {
 	}
 	return of, n
 }
-
-// dense tells whether the flow is a dense polynomial.
-func (f *Flow) dense() bool { return f.Poly != nil && f.Poly.dense }
 
 // params returns the number of weights: none of nil.
 func (p *polynomial) params() int {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ type Took struct{ Members, Flows, Smoother float64 }
 
 // A flow is dropped where its evidence is worse than the best by more than this, in
 // nats for each number observed.
-const dropped = 0.03
+const dropped = 0.01
 
 // Learn follows the recipe. seed decides everything random.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
@@ -110,28 +111,60 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	return m, nil
 }
 
-// refine shoots with the dynamics of every member and keeps the flows that explain
-// the data.
+// refine shoots with the dynamics of the members and keeps the flows that explain the
+// data: one of every form that a flow may have, and of the net alone only where no other
+// that can say all can be integrated.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
-	flows := make([]*Flow, len(m.Members))
-	cores.Each(len(flows), func(i int) {
-		p := dense[i%len(dense)]
-		if enough(d) {
-			p = chosen[i%len(chosen)]
-		}
-		if f := r.flow(m.Members[i], d, p, seed+uint64(i)); f.Shoot(ctx, d, r.Rounds) {
-			flows[i] = f
-		}
-	})
+	flows := m.shoot(ctx, d, r, r.forms(d), seed)
+	if !slices.ContainsFunc(flows, func(f *Flow) bool { return f.part != sparse }) {
+		flows = append(flows, m.shoot(ctx, d, r, make([]part, r.Members), seed+10)...)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	m.Flows = explain(flows, dropped*float64(d.Rows()*d.K))
-	m.Dropped = len(flows) - len(m.Flows)
-	if len(m.Flows) == 0 {
+	if len(flows) == 0 {
 		return errFlow
 	}
+	m.Flows = explain(flows, dropped*float64(d.Rows()*d.K))
+	m.Dropped += len(flows) - len(m.Flows)
 	return nil
+}
+
+// shoot returns the flows of so many forms that can be integrated, each from another
+// member and, where that fails, from the next.
+func (m *Model) shoot(ctx context.Context, d *Data, r Recipe, forms []part, seed uint64) []*Flow {
+	var one sync.Mutex // a member has one memory to predict with
+	begin := func(i, try int) *Flow {
+		one.Lock()
+		defer one.Unlock()
+		return r.flow(m.Members[(i+try)%len(m.Members)], d, forms[i], seed+uint64(i))
+	}
+	flows := make([]*Flow, len(forms))
+	cores.Each(len(forms), func(i int) {
+		for try := range m.Members {
+			if f := begin(i, try); f.Shoot(ctx, d, r.Rounds) {
+				flows[i] = f
+				return
+			}
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	})
+	out := slices.DeleteFunc(flows, func(f *Flow) bool { return f == nil })
+	m.Dropped += len(forms) - len(out)
+	return out
+}
+
+// forms returns the forms that flows may have.
+func (r *Recipe) forms(d *Data) []part {
+	switch {
+	case r.Known != nil || r.Plain:
+		return make([]part, r.Members)
+	case enough(d):
+		return chosen
+	}
+	return dense
 }
 
 // enough tells whether there are observed values enough to choose between the terms of
@@ -184,7 +217,7 @@ func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
 // say is the flows' teacher: the mean of their solutions, and the mean of their
 // variances with how far they are from each other.
 func (m *Model) say(mean, variance, x0, times []float64) (ok bool) {
-	n, E := len(mean), float64(len(m.Flows))
+	n, w := len(mean), 1/float64(len(m.Flows))
 	one, squares := make([]float64, n), make([]float64, n)
 	var v []float64
 	if variance != nil {
@@ -202,11 +235,11 @@ func (m *Model) say(mean, variance, x0, times []float64) (ok bool) {
 			return false
 		}
 		for i, a := range one {
-			mean[i] += a / E
-			squares[i] += a * a / E
+			mean[i] += w * a
+			squares[i] += w * a * a
 		}
 		for i, a := range v {
-			variance[i] += a / E
+			variance[i] += w * a
 		}
 	}
 	for i := range variance {

@@ -16,7 +16,7 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	n := newNewton(f, d)
 	seen, from := 0, 0.0
 	few := len(f.Theta) / 4
-	if !f.dense() {
+	if len(f.Net.Layers) > 0 || f.Known != nil {
 		few = min(few, f.Net.Params()/2)
 	}
 	for _, share := range beginnings {

@@ -12,7 +12,7 @@ import (
 func TestPolynomialsDerivatives(t *testing.T) {
 	const K = 3
 	zero := []float64{0.4, -0.2, 0.1}
-	chosen, dense := newPolynomial(zero), newDense(zero, 2)
+	chosen, dense := newPolynomial(zero), newWhole(zero, 2)
 	if n := K * (K + K*(K+1)/2); len(chosen.w) != n || len(dense.w) != n+K {
 		t.Fatalf("%d and %d terms", len(chosen.w), len(dense.w))
 	}
@@ -92,15 +92,45 @@ func TestFlowFindsTheTerms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fl := f.NewPolynomialFlow(d, false)
-	if !fl.Shoot(context.Background(), d, 12) {
-		t.Fatal("cannot be integrated")
+	for _, c := range []struct {
+		fl   *Flow
+		most int
+	}{{f.NewPolynomialFlow(d, false), 6}, {f.newPlainFlow(d, sparse), 4}} {
+		if !c.fl.Shoot(context.Background(), d, 12) {
+			t.Fatalf("%s: cannot be integrated", c.fl.Form())
+		}
+		if n := len(c.fl.Poly.terms); n < 2 || n > c.most {
+			t.Errorf("%s: %d terms are left", c.fl.Form(), n)
+		}
+		if c.fl.Free > 8 {
+			t.Errorf("%s: %v effective parameters", c.fl.Form(), c.fl.Free)
+		}
 	}
-	if n := len(fl.Poly.terms); n < 2 || n > 6 {
-		t.Errorf("%d terms are left", n)
+}
+
+// A form that cannot be integrated from one member is refined from the next.
+func TestAFlowIsTriedFromAnotherMember(t *testing.T) {
+	d := turning(5, 8, 0.05)
+	r := small()
+	good, err := Train(context.Background(), d, r.Settings, 1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if fl.Free > 8 {
-		t.Errorf("%v effective parameters", fl.Free)
+	bad, err := Train(context.Background(), d, r.Settings, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := &bad.Params.Dynamics.Layers[len(bad.Params.Dynamics.Layers)-1]
+	for i := range last.B {
+		last.B[i] = math.NaN()
+	}
+	m := &Model{K: d.K, Members: []*Fit{bad}}
+	if flows := m.shoot(context.Background(), d, r, []part{netAlone}, 1); len(flows) != 0 || m.Dropped != 1 {
+		t.Fatalf("%d flows of a field that is no number, %d dropped", len(flows), m.Dropped)
+	}
+	m = &Model{K: d.K, Members: []*Fit{bad, good}}
+	if flows := m.shoot(context.Background(), d, r, []part{netAlone, sparse}, 1); len(flows) != 2 || m.Dropped != 0 {
+		t.Errorf("%d flows with a good member beside, %d dropped", len(flows), m.Dropped)
 	}
 }
 
@@ -113,7 +143,7 @@ func TestDenseFlowHoldsTermsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fl := f.newDenseFlow(d, quadratic)
+	fl := f.newPlainFlow(d, quadratic)
 	if !fl.Shoot(context.Background(), d, 12) {
 		t.Fatal("cannot be integrated")
 	}

@@ -13,7 +13,9 @@ type result struct {
 	Members []float64 `json:"members"`         // log likelihood of each member as gradient matching left it
 	Rerun   int       `json:"rerun"`           // fits that were told by their objective to have collapsed
 	Dropped int       `json:"dropped"`         // refined dynamics that explain the data worse than others
-	Free    []float64 `json:"free"`            // effective number of parameters of each of the others
+	Forms   []string  `json:"forms"`           // what each of the others is made of
+	Free    []float64 `json:"free"`            // its effective number of parameters
+	Temper  float64   `json:"temper"`          // by which their variances were multiplied
 	Recipe  string    `json:"recipe"`
 }
 

@@ -86,7 +86,7 @@ func (s *set) learn(ctx context.Context, k key, change func(r *paper.Recipe)) (*
 	}
 	r := &result{
 		key: k, Seconds: time.Since(began).Seconds(), Recipe: recipe.String(), Phases: phases(m.Took),
-		Rerun: m.Rerun, Dropped: m.Dropped,
+		Rerun: m.Rerun, Dropped: m.Dropped, Temper: math.Round(100*m.Temper) / 100,
 	}
 	if r.scores, r.RMSE, err = on.score(d.K, m.Predict); err != nil {
 		return nil, nil, err
@@ -95,6 +95,7 @@ func (s *set) learn(ctx context.Context, k key, change func(r *paper.Recipe)) (*
 		return nil, nil, fmt.Errorf("refined dynamics: %w", err)
 	}
 	for _, f := range m.Flows {
+		r.Forms = append(r.Forms, f.Form())
 		r.Free = append(r.Free, math.Round(10*f.Free)/10)
 	}
 	for _, f := range m.Members {
