@@ -150,7 +150,11 @@ func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, e
 		if i > 0 {
 			continue
 		}
-		for _, basis := range bases[1:] {
+		for n, basis := range bases[1:] {
+			if t.ctx.Err() != nil || time.Since(began) > t.share(coreShare) {
+				t.meter.skip(float64(len(bases)-1-n) * workTemper)
+				break
+			}
 			other := trial{core: c, basis: basis}
 			if err := t.score(&other, net, []float64{try.temper}); err != nil {
 				return best, err
