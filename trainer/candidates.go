@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -124,21 +125,29 @@ type trial struct {
 }
 
 // tryAll returns the best of the cores and bases. None is begun that would not end
-// within their share of the budget, as far as the first one tells.
+// within their share of the budget, as far as the first one tells; where even that one
+// does not, it is taken untried: what flies needs the time.
 func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, error) {
-	var best trial
+	limited, cancel := context.WithTimeout(t.ctx, t.share(coreShare))
+	defer cancel()
+	best := trial{core: cores[0], basis: bases[0]}
 	began, first := time.Now(), time.Duration(0)
 	for i, c := range cores {
-		if i > 0 && (t.ctx.Err() != nil || time.Since(began)+first > t.share(coreShare)) {
-			t.meter.skip(float64(len(cores)-i) * workCore)
+		left := float64(len(cores)-i) * workCore
+		if i == 0 {
+			left += float64(len(bases)-1) * workTemper
+		}
+		if time.Since(began)+first > t.share(coreShare) || limited.Err() != nil {
+			t.meter.skip(left)
 			break
 		}
-		if i == 0 {
-			best.basis = bases[0]
-		}
-		net, err := t.trainCore(c, best.basis, set, i)
+		net, err := t.trainCore(limited, c, best.basis, set, i)
 		if err != nil {
 			return best, err
+		}
+		if net.Stopped {
+			t.meter.skip(left - workNets*float64(len(net.Curve))/float64(net.Settings.Steps))
+			break
 		}
 		try := trial{core: c, basis: best.basis}
 		if err := t.score(&try, net, trialTempers); err != nil {
@@ -151,7 +160,7 @@ func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, e
 			continue
 		}
 		for n, basis := range bases[1:] {
-			if t.ctx.Err() != nil || time.Since(began) > t.share(coreShare) {
+			if limited.Err() != nil {
 				t.meter.skip(float64(len(bases)-1-n) * workTemper)
 				break
 			}
@@ -169,11 +178,11 @@ func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, e
 }
 
 // trainCore fits a core with half of the steps and without the first fold.
-func (t *training) trainCore(c core, basis int, set fit.Settings, seed int) (*fit.Net, error) {
+func (t *training) trainCore(ctx context.Context, c core, basis int, set fit.Settings, seed int) (*fit.Net, error) {
 	t.setBasis(basis)
 	s := c.apply(set)
 	s.Steps = max(1, set.Steps/2)
-	return fit.Train(t.ctx, t.folds[0].data, s, t.seed(seed), func(step int) {
+	return fit.Train(ctx, t.folds[0].data, s, t.seed(seed), func(step int) {
 		t.meter.work("choosing: core "+c.name, workNets/float64(s.Steps))
 	})
 }
