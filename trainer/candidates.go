@@ -141,7 +141,13 @@ func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, e
 			t.meter.skip(left)
 			break
 		}
-		net, err := t.trainCore(limited, c, best.basis, set, i)
+		half := limited
+		if i == 0 { // to condition its nets on the folds takes as long as to train them
+			ctx, done := context.WithTimeout(t.ctx, t.share(coreShare)/2)
+			defer done()
+			half = ctx
+		}
+		net, err := t.trainCore(half, c, best.basis, set, i)
 		if err != nil {
 			return best, err
 		}

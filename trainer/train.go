@@ -103,6 +103,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err := t.chooseTemper(); err != nil {
 		return nil, err
 	}
+	if err := t.pace(); err != nil {
+		return nil, err
+	}
 	if err := t.findLaws(); err != nil {
 		return nil, err
 	}
@@ -117,10 +120,6 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	t.res.Elapsed = time.Since(began)
 	return t.res, nil
 }
-
-// hurriedRows is what posteriors are conditioned on where time has run out, or a
-// quarter of the usual: they, and calibration by them, cost in proportion.
-const hurriedRows = 2000
 
 // netShare of the budget goes to choosing the equation and training the nets.
 const netShare = 0.6
@@ -161,7 +160,9 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 func (t *training) ensemble(set fit.Settings) error {
 	for i := range t.cfg.Members {
 		if t.ctx.Err() != nil && i > 0 {
-			t.res.Partial = fmt.Sprintf("%v after %d of %d members", reason(t.ctx), i, t.cfg.Members)
+			if t.res.Partial == "" { // else the first one is not whole, which says more
+				t.res.Partial = fmt.Sprintf("%v after %d of %d members", reason(t.ctx), i, t.cfg.Members)
+			}
 			break
 		}
 		phase := fmt.Sprintf("member %d of %d", i+1, t.cfg.Members)
@@ -182,11 +183,7 @@ func (t *training) ensemble(set fit.Settings) error {
 		t.res.Curves = append(t.res.Curves, net.Curve)
 	}
 	if t.res.Partial != "" {
-		for _, net := range t.nets {
-			net.Settings.Rows = max(min(net.Settings.Rows, hurriedRows), net.Settings.Rows/4)
-		}
-		// Of what was counted on, calibration, posteriors and table are left.
-		t.meter.remain(workLaw*float64(t.readouts()) + 2*workPosterior*float64(len(t.nets)))
+		t.hurry()
 	}
 	return nil
 }
