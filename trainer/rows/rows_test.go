@@ -3,6 +3,7 @@ package rows_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,5 +231,46 @@ func TestStillChannelIsNamed(t *testing.T) {
 	_, err := rows.NewFrame(states, flights, window.Cut(flights, 0.2, 0.1), rows.Settings{Horizon: 0.2, NoiseKnots: []float64{0}})
 	if err == nil || !strings.Contains(err.Error(), `channel "stuck" never moves`) {
 		t.Error(err)
+	}
+}
+
+// A frame with another basis fills rows of that basis, and nothing else changes: a
+// further term is the last one times standardised time.
+func TestFrameWithAnotherBasis(t *testing.T) {
+	f, b, flights, windows := batch(t, recording{second: 1, rate: 1, place: 1, force: 1}, model.Plan)
+	I := f.Inputs.Dim()
+	g := f.WithBasis(3)
+	wide := objective.NewBatch(&feature.Map{K: 3, Basis: g.Basis}, &g.Inputs, 3, len(windows)*points, 0)
+	s := rows.Sampler{Frame: g, Flights: flights, Windows: windows, Points: points}
+	s.Take(wide, windows, rand.New(rand.NewPCG(2, 2)))
+	if f.Basis.Terms != 2 || len(wide.Obs.B) != 3*I*wide.Obs.N || !slices.Equal(wide.Y, b.Y) || !slices.Equal(wide.Base, b.Base) {
+		t.Fatalf("basis of %d terms, %d numbers of it; or another target", f.Basis.Terms, len(wide.Obs.B))
+	}
+	for i := range wide.Obs.N {
+		narrow, row := b.Obs.B[i*2*I:(i+1)*2*I], wide.Obs.B[i*3*I:(i+1)*3*I]
+		time := b.Obs.S[i*I]
+		for j, v := range narrow {
+			if row[j] != v || math.Abs(row[2*I+j%I]-time*time*row[j%I]) > 1e-14 {
+				t.Fatalf("row %d: %v, was %v", i, row, narrow)
+			}
+		}
+	}
+}
+
+// With one noise over the horizon all knots have the same share at every time.
+func TestConstantNoiseHasEqualShares(t *testing.T) {
+	f, _, flights, windows := batch(t, recording{second: 1, rate: 1, place: 1, force: 1}, model.Plan)
+	knots := []float64{0, 0.03, 0.1, 0.3, 1}
+	g, err := rows.NewFrame(channels, flights, windows, rows.Settings{Horizon: f.Inputs.Horizon, NoiseKnots: knots, ConstantNoise: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, frame := range []*rows.Frame{g, g.WithBasis(1)} {
+		b := objective.NewBatch(&feature.Map{K: 3, Basis: frame.Basis}, &frame.Inputs, len(knots), len(windows)*points, 0)
+		s := rows.Sampler{Frame: frame, Flights: flights, Windows: windows, Points: points}
+		s.Take(b, windows, rand.New(rand.NewPCG(2, 2)))
+		if slices.ContainsFunc(b.Noise, func(w float64) bool { return w != 0.2 }) {
+			t.Errorf("shares %v", b.Noise[:len(knots)])
+		}
 	}
 }
