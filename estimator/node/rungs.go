@@ -50,6 +50,18 @@ func (l rungs) choose(left int64) int {
 	return len(l) - 1
 }
 
+// beginning returns the shortest rung that ends well after a state of an age, ns, or
+// the longest: what is over when it is sent is not sent.
+func (l rungs) beginning(age int64) int {
+	const ahead = 0.1 // s
+	for i := len(l) - 1; i > 0; i-- {
+		if t := l[i].dst.Times; t[len(t)-1] >= float64(age)*1e-9+ahead {
+			return i
+		}
+	}
+	return 0
+}
+
 // spent notes what rung i has cost, ns. Those above it, which were not tried, are
 // slowly expected to have become cheaper: the computer may be less busy by now.
 func (l rungs) spent(i int, ns int64) {
