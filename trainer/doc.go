@@ -81,12 +81,11 @@
 //   - Basis and activation chosen too (basis = 2, net.activation = "tanh"): the
 //     torque-driven pendulum takes a third term, g 0.275 → 0.271 and ll −0.58 → −0.52, so
 //     does the double, ll 2.025 → 2.033; the others keep two, and no net has won, tanh or
-//     sigmoid, which are within 0.05 nats of each other. It costs a tenth to a quarter
-//     of the time.
+//     sigmoid, which score alike. It costs a twentieth to a fifth of the time.
 //   - Noise that grows with the horizon (noise = "constant"): ll after 50 ms and after the
 //     longest horizon, single pendulum 3.02 2.39 → 3.61 2.49, torque-driven −0.13 −1.46 →
-//     0.06 −1.60; c moves by 0.01 towards 0.95 after 50 ms, as the factors make up for
-//     most of it; g the same.
+//     0.06 −1.60, double 2.57 1.47 → 2.62 1.49, Crazyflie 3.37 1.88 → 3.68 1.88; c after 50
+//     ms 1.00 .99 .96 .98 → .98 .98 .95 .98, as the factors make up for most of it; g the same.
 //   - Sensors told from the state (separate = false): std over obs_std after 50 ms is 0.92
 //     on the torque-driven pendulum, 0.97 on the single one, 1.00 on the others, whose
 //     noise is what disturbs them. Where the truth is known, a pendulum whose sensors have
