@@ -81,7 +81,7 @@
 //   - Basis and activation chosen too (basis = 2, net.activation = "tanh"): the
 //     torque-driven pendulum takes a third term, g 0.275 → 0.271 and ll −0.58 → −0.52, so
 //     does the double, ll 2.025 → 2.033; the others keep two, and no net has won, tanh or
-//     sigmoid, which score alike. It costs a twentieth to a fifth of the time.
+//     sigmoid, which score alike. It takes a quarter more time.
 //   - Noise that grows with the horizon (noise = "constant"): ll after 50 ms and after the
 //     longest horizon, single pendulum 3.02 2.39 → 3.61 2.49, torque-driven −0.13 −1.46 →
 //     0.06 −1.60, double 2.57 1.47 → 2.62 1.49, Crazyflie 3.37 1.88 → 3.68 1.88; c after 50
