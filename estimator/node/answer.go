@@ -21,7 +21,7 @@ func (n *Node) answer(nc *nats.Conn, a *arrival) {
 		k.rung = n.engine.craft.rungs.choose(a.at + int64(n.cfg.Deadline) - now)
 	}
 	if waiting, _ := n.box.left(); waiting > 0 {
-		k.rung = n.engine.craft.rungs.beginning(k.age())
+		k.rung = max(k.rung, n.engine.craft.rungs.beginning(k.age()))
 	}
 	if r, cause := n.serve(nc, k, now); r != wire.OK {
 		n.tally.refused(r, cause)

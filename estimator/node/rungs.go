@@ -51,11 +51,14 @@ func (l rungs) choose(left int64) int {
 }
 
 // beginning returns the shortest rung that ends well after a state of an age, ns, or
-// the longest: what is over when it is sent is not sent.
+// the longest: what is over when it is sent is not sent. Of a short horizon less is well
+// after it, or no beginning would be, and states that come too fast would wait for ever
+// longer while each is given all of it.
 func (l rungs) beginning(age int64) int {
-	const ahead = 0.1 // s
+	end := func(i int) float64 { t := l[i].dst.Times; return t[len(t)-1] }
+	ahead := min(0.1, end(0)/4) // s
 	for i := len(l) - 1; i > 0; i-- {
-		if t := l[i].dst.Times; t[len(t)-1] >= float64(age)*1e-9+ahead {
+		if end(i) >= float64(age)*1e-9+ahead {
 			return i
 		}
 	}

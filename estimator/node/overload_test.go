@@ -1,0 +1,54 @@
+package node
+
+import (
+	"testing"
+	"time"
+)
+
+// Where the whole horizon takes twice as long as the time from one state to the next,
+// the beginnings that overtaken states get let the answers keep up, of a short horizon
+// too, and a deadline that allows less than that is kept to.
+func TestAnswersKeepUpWithStatesThatComeTooFast(t *testing.T) {
+	const points, each, period = 16, ms / 4, 2 * ms
+	for _, c := range []struct {
+		horizon  float64
+		deadline time.Duration
+	}{{horizon: 0.1}, {horizon: 0.2}, {horizon: 0.5}, {0.1, 3 * time.Millisecond}, {0.5, 3 * time.Millisecond}} {
+		times := make([]float64, points)
+		for i := range times {
+			times[i] = c.horizon * float64(i+1) / points
+		}
+		n, clock, nc, _ := offline(t, Config{Times: times, Deadline: c.deadline})
+		l := n.engine.craft.rungs
+		states, answers, worst := 0, 0, int64(0)
+		start := clock.steady
+		clock.pass(2 * period) // the first ones come together
+		for clock.steady < start+1000*ms {
+			for now := clock.steady; start+int64(states)*period <= now; states++ {
+				late := now - (start + int64(states)*period)
+				clock.pass(-late)
+				clock.arrive(n, uint64(states), 0, 0.1, 0.2)
+				clock.pass(late)
+			}
+			for i := range l {
+				l[i].cost = cost{mean: float64(int64(l[i].n) * each)}
+			}
+			a := n.box.get()
+			if a == nil {
+				clock.pass(each)
+				continue
+			}
+			came := a.at
+			n.answer(nc, a)
+			clock.pass(int64(l[n.task.rung].n) * each)
+			answers++
+			worst = max(worst, clock.steady-came)
+			if whole := n.task.rung == 0; whole && c.deadline > 0 {
+				t.Fatalf("horizon %v s: a prediction that takes %v was begun with a deadline of %v", c.horizon, time.Duration(points*each), c.deadline)
+			}
+		}
+		if worst > 4*period || answers < states-4 {
+			t.Errorf("horizon %v s, deadline %v: of %d states %d were answered, one after %v", c.horizon, c.deadline, states, answers, time.Duration(worst))
+		}
+	}
+}
