@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -9,48 +10,43 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// A refit has lost its way where its evidence is worse than the best by more than
-// this, in nats for each number observed: other data have other evidence, but not by
-// so much.
-const lost = 0.3
-
 // mostTemper is the most by which variances are multiplied.
 const mostTemper = 4
 
-// widen sets the factor of the flows' variances by the parametric bootstrap: flows
-// are refined on data drawn from what the flows say, with the noise that they found,
-// and their mean squared distance from where they come from, relative to the mean
-// variance there, is the factor, if it is more than 1. The posterior takes as given which terms
-// there are, the priors and the noise; refits do not.
+// widen sets the factor of the flows' variances by the parametric bootstrap: flows of
+// the same forms are refined on data drawn from what the flows say, with the noise that
+// they found, and those that explain these data are kept. The mean squared distance of
+// what they say from what the flows say, relative to the mean variance there, is the
+// factor, if it is more than 1. The posterior takes as given which terms there are, the
+// priors and the noise; refits do not.
 func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	if r.Known != nil || r.Refits == 0 || !slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }) {
 		return nil // where no terms were chosen the posterior is the whole of it
 	}
-	best := slices.MinFunc(m.Flows, func(a, b *Flow) int {
-		if a.Evidence < b.Evidence {
-			return -1
+	best := slices.MinFunc(m.Flows, func(a, b *Flow) int { return cmp.Compare(a.Evidence, b.Evidence) })
+	E := len(m.Flows)
+	flows, drawn := make([]*Flow, r.Refits*E), make([]*Data, r.Refits)
+	for i := range flows { // members and flows have one memory each to predict with
+		if i%E == 0 {
+			var ok bool
+			if drawn[i/E], ok = m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i/E)))); !ok {
+				return errFlow
+			}
 		}
-		return 1
-	})
-	flows, starts, drawn := make([]*Flow, r.Refits), make([]*Flow, r.Refits), make([]*Data, r.Refits)
-	for i := range starts { // members and flows have one memory each to predict with
-		var ok bool
-		if drawn[i], ok = m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i)))); !ok {
-			return errFlow
-		}
-		starts[i] = r.flow(m.Members[i%len(m.Members)], d, best.part, seed)
+		flows[i] = r.flow(m.Members[i%len(m.Members)], drawn[i/E], m.Flows[i%E].part, seed)
 	}
-	cores.Each(r.Refits, func(i int) {
-		if starts[i].Shoot(ctx, drawn[i], r.Rounds) {
-			flows[i] = starts[i]
+	cores.Each(len(flows), func(i int) {
+		if !flows[i].Shoot(ctx, drawn[i/E], r.Rounds) {
+			flows[i] = nil
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	sum, n := 0.0, 0.0
-	for _, f := range explain(flows, lost*float64(d.Rows()*d.K)) {
-		if ratio, ok := m.distance(f, d); ok {
+	for i := range r.Refits {
+		again := &Model{K: m.K, Temper: 1, Flows: explain(flows[i*E:(i+1)*E], dropped*float64(d.Rows()*d.K))}
+		if ratio, ok := m.distance(again, d); ok {
 			sum += ratio
 			n++
 		}
@@ -82,18 +78,18 @@ func (m *Model) drawn(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool)
 	return out, true
 }
 
-// distance returns the mean over channels of the mean squared distance of a flow from
-// the mean of the model's flows over their mean variance, at observations of some
+// distance returns the mean over channels of the mean squared distance of the mean of
+// a model's flows from that of others over their mean variance, at observations of some
 // trajectories. A mean of ratios would be ruled by the points of which the flows are
 // surest.
-func (m *Model) distance(f *Flow, d *Data) (ratio float64, ok bool) {
+func (m *Model) distance(again *Model, d *Data) (ratio float64, ok bool) {
 	const trajectories = 20
 	squares, variances := make([]float64, d.K), make([]float64, d.K)
 	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + trajectories - 1) / trajectories {
 		tr := &d.Trajectories[j]
 		size := len(tr.T) * d.K
 		mean, variance, one := make([]float64, size), make([]float64, size), make([]float64, size)
-		if !m.say(mean, variance, tr.X0, tr.T) || !f.solve(one, tr.X0, tr.T) {
+		if !m.say(mean, variance, tr.X0, tr.T) || len(again.Flows) == 0 || !again.say(one, nil, tr.X0, tr.T) {
 			return 0, false
 		}
 		for i, v := range variance {
