@@ -281,11 +281,14 @@ func (c *checker) burst(k int, tr track, i, j int) {
 	s.mark(k, first, last)
 }
 
+// fullTurn is a turn in the units of angles.
+var fullTurn = map[string]float64{"rad": 2 * math.Pi, "deg": 360, "°": 360}
+
 // turns looks for an angle that was not declared as one: jumps by a full turn
 // that stay. Such tracks are returned unwrapped.
 func (c *checker) turns(k int, tracks []track) []track {
 	ch := c.channels[k]
-	turn := map[string]float64{"rad": 2 * math.Pi, "deg": 360, "°": 360}[ch.Unit]
+	turn := fullTurn[ch.Unit]
 	if ch.Period > 0 || turn == 0 {
 		return tracks
 	}

@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -14,13 +15,17 @@ const (
 )
 
 // swapped looks for two states of one unit that trade places: at one sample both leap,
-// each to where the other was, and go on from there. Nothing that moves does that, but a
-// program does that was restarted with its columns in another order. The lesser part of
-// such a segment is left out.
+// each to where the other was, and go on from there. Hardly anything that moves does that
+// by itself, but a program does that was restarted with its columns in another order. The
+// lesser part of such a segment is left out. Where an input leaps as well it is only
+// told: wheels that turn a robot left and then right do that too.
 func (c *checker) swapped() {
 	states := c.states()
 	usual := map[int]float64{}
-	for _, k := range states {
+	for k, ch := range c.channels {
+		if ch.Role == channel.Aux {
+			continue
+		}
 		var steps []float64
 		for _, tr := range c.tracks(k) {
 			for j := 1; j < len(tr.x); j++ {
@@ -55,7 +60,7 @@ func (c *checker) swapped() {
 		for x, a := range states {
 			for _, b := range states[x+1:] {
 				if turns := at[[2]int{a, b}]; len(turns) > 0 && len(turns) <= mostSwaps {
-					c.saySwapped(s, a, b, turns)
+					c.saySwapped(s, a, b, turns, usual)
 				}
 			}
 		}
@@ -69,18 +74,36 @@ func (c *checker) apart(k int, x, y float64) float64 {
 }
 
 // trade reports whether channels a and b, which both leap from sample i to j, each go on
-// where the other was.
+// where the other was. Angles that nobody has declared to be some, of wheels that turn
+// against each other, do that too where both come over their ends.
 func (c *checker) trade(s *segment, a, b, i, j int, usual map[int]float64) bool {
 	p, q := c.channels[a], c.channels[b]
 	if p.Unit != q.Unit || p.Period != q.Period || p.Role != channel.State || c.overTheTop(a, s, i, j) || c.overTheTop(b, s, i, j) {
 		return false
 	}
+	if turn := fullTurn[p.Unit]; math.Abs(math.Abs(s.col[a][j]-s.col[a][i])-turn) < 0.15*turn {
+		return false
+	}
 	return c.apart(a, s.col[a][i], s.col[b][j]) <= 2*usual[a] && c.apart(b, s.col[b][i], s.col[a][j]) <= 2*usual[b]
+}
+
+// told reports whether an input leaps near a turn: what the states do then may be what
+// they were told to. An input that hardly ever changes has a usual step of 0.
+func (c *checker) told(s *segment, turn int, usual map[int]float64) bool {
+	const before, after = 10, 2 // samples: what is told comes first, but for the stamps
+	for _, k := range places(c.channels, channel.Input) {
+		for n := max(1, turn-before); n < min(s.n(), turn+after); n++ {
+			if q, ok := usual[k]; ok && c.apart(k, s.col[k][n-1], s.col[k][n]) > leap*q {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // saySwapped reports the lesser of the two parts of a segment that the turns, samples
 // at which a and b trade places, part it into.
-func (c *checker) saySwapped(s *segment, a, b int, turns []int) {
+func (c *checker) saySwapped(s *segment, a, b int, turns []int, usual map[int]float64) {
 	var parts [2][][2]int
 	var size [2]int
 	from := 0
@@ -94,7 +117,14 @@ func (c *checker) saySwapped(s *segment, a, b int, turns []int) {
 		lesser = 0
 	}
 	x, y := c.channels[a].Name, c.channels[b].Name
+	told := slices.ContainsFunc(turns, func(turn int) bool { return c.told(s, turn, usual) })
 	for _, p := range parts[lesser] {
+		if told {
+			c.add(Swapped, Note, a, s, p[0], p[1],
+				"%s and %s trade places: %s each goes on where the other was in the rest of the segment. An input leaps there too, so the robot may have been told to do that, as to turn the other way, and the span is kept; if two columns have changed their order, part the log there and import each part with its own map.",
+				x, y, span(s.t[p[0]], s.t[p[1]-1]))
+			continue
+		}
 		c.add(Swapped, Exclude, a, s, p[0], p[1],
 			"%s and %s trade places: %s each goes on where the other was in the rest of the segment, as if two columns had changed their order. The span is left out; part the log there and import each part with its own map to use it.",
 			x, y, span(s.t[p[0]], s.t[p[1]-1]))

@@ -63,3 +63,58 @@ func TestColumnsThatTradePlaces(t *testing.T) {
 		}
 	}
 }
+
+// What two wheels do at once is not taken for columns that changed their order: neither
+// that both come over the ends of angles that nobody declared, nor that they were told
+// to turn the robot the other way, which is only noted.
+func TestWheelsDoNotTradePlaces(t *testing.T) {
+	for _, c := range []struct {
+		name, unit string
+		period     float64
+		move       func(s float64) (left, right, u float64)
+		noted      int
+	}{
+		{"angles without a period", "rad", 0, func(s float64) (left, right, u float64) {
+			a := math.Remainder(0.3*s+0.05*math.Sin(2*s), 2*math.Pi)
+			return a, -a, math.Sin(2 * s)
+		}, 0},
+		{"angles in degrees", "deg", 0, func(s float64) (left, right, u float64) {
+			a := math.Remainder(20*s+3*math.Sin(2*s), 360)
+			return a, -a, math.Sin(2 * s)
+		}, 0},
+		{"turning left, then right", "rad/s", 0, func(s float64) (left, right, u float64) {
+			if s >= 25 && s < 50 {
+				return 9, 4, -1
+			}
+			return 4, 9, 1
+		}, 1},
+	} {
+		channels := []channel.Channel{
+			{Name: "left", Unit: c.unit, Role: channel.State, Period: c.period},
+			{Name: "right", Unit: c.unit, Role: channel.State, Period: c.period}, {Name: "u", Role: channel.Input},
+		}
+		rng := rand.New(rand.NewPCG(5, 6))
+		stamps := even(60, 20)
+		cols := make([][]float64, 3)
+		for _, at := range stamps {
+			left, right, u := c.move(at - 100)
+			for k, v := range []float64{left + 0.001*rng.NormFloat64(), right + 0.001*rng.NormFloat64(), u} {
+				cols[k] = append(cols[k], v)
+			}
+		}
+		result := Check(build(channels, stamps, nil, cols), Options{})
+		got := find(result, Swapped)
+		lost := 0
+		for _, span := range result.Excluded(0) { // a little around each leap, which the dynamics do not explain
+			lost += span[1] - span[0]
+		}
+		if len(got) != c.noted || lost > 50 {
+			t.Errorf("%s: %d samples are left out:%s", c.name, lost, describe(result))
+		}
+		for _, p := range got {
+			if p.Severity != Note {
+				t.Errorf("%s:%s", c.name, describe(result))
+			}
+		}
+	}
+}
