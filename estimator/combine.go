@@ -52,13 +52,13 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			j := i*K + k
 			d2 := m.Scale[k] * m.Scale[k]
 			state, noise := p.sumV[j]*d2, p.sigma2[j]*d2
-			origin, obs := 0.0, noise
+			origin, obs, start := 0.0, noise, 0.0
 			if m.Displacement {
 				origin = q.X0[k]
 				obs = math.Min(m.Sensor[k], noise)
 				state += noise - obs
 				if carried {
-					state += math.Max(0, p.carriedVar(i, k))
+					start = math.Max(0, p.carriedVar(i, k))
 				}
 			} else {
 				origin = m.Origin[k]
@@ -68,8 +68,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 				factor *= dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
 			}
 			dst.Mean[j] = origin + m.Scale[k]*(p.base[j]+p.gain[dst.Readout].value[j]*p.sum[j])
-			dst.Std[j] = factor * math.Sqrt(state)
-			dst.ObsStd[j] = factor * math.Sqrt(state+obs)
+			start *= startFactor(factor)
+			dst.Std[j] = math.Sqrt(factor*factor*state + start)
+			dst.ObsStd[j] = math.Sqrt(factor*factor*(state+obs) + start)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}
@@ -78,6 +79,11 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	}
 	return ok && finite(dst.OOD)
 }
+
+// startFactor returns by what the variance that is carried from x0 is multiplied where
+// a calibration factor multiplies the standard deviation: it was not part of what was
+// calibrated, and is never made less.
+func startFactor(factor float64) float64 { return math.Max(1, factor*factor) }
 
 // startUncertainty fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by
 // forward mode along each state, and diff with P0 − R.

@@ -23,6 +23,6 @@
 //
 // because in the windows form both ends of a displacement are measured and
 // disturbances add up over the horizon. In the paper's form x0 is exact and σ is
-// the sensor alone: Std² = var, ObsStd² = var + σ². A calibration factor, never
-// below 1, multiplies both.
+// the sensor alone: Std² = var, ObsStd² = var + σ². A calibration factor multiplies
+// both, and the part with P0 only where it is above 1.
 package estimator

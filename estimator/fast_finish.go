@@ -54,14 +54,15 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 				variance = math.Max(variance, spread*perRefit)
 			}
 			state := variance*g.scale[j] + part.state[j]
-			if carried {
-				state += math.Max(0, float64(w.carry.variance[j]))
-			}
 			factor := w.growth[lane] * part.widen[j]
+			start := 0.0
+			if carried {
+				start = startFactor(factor) * math.Max(0, float64(w.carry.variance[j]))
+			}
 			at := i*K + k
 			dst.Mean[at] = origin + w.base.base[k*len(g.points)+lane] + part.gain[j]*mean
-			dst.Std[at] = factor * math.Sqrt(state)
-			dst.ObsStd[at] = factor * math.Sqrt(state+part.obs[j])
+			dst.Std[at] = math.Sqrt(factor*factor*state + start)
+			dst.ObsStd[at] = math.Sqrt(factor*factor*(state+part.obs[j]) + start)
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}
 	}

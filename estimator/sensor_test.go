@@ -62,3 +62,39 @@ func TestSensorAndStateAreToldApart(t *testing.T) {
 		t.Error("no sensor has more noise than there is: the bound was not tried")
 	}
 }
+
+// What is carried from an uncertain start was not calibrated: a calibration factor
+// below 1 leaves it as it is, one above 1 widens it with the rest.
+func TestAFactorNeverNarrowsWhatIsCarried(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 1))
+	m := modeltest.New(shapes["windows"], rng)
+	m.Growth, m.Motion = nil, region.Motion{}
+	without, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
+	with := without
+	with.P0 = covariance(rng, m.K)
+	carried := func(widen float64) []float64 {
+		m.Widen = nil
+		if widen != 1 {
+			one := make([]float64, m.K*len(m.NoiseKnots))
+			for i := range one {
+				one[i] = widen
+			}
+			m.Widen = [][]float64{one, one}
+		}
+		a, b := predict(t, m, times, without), predict(t, m, times, with)
+		out := make([]float64, len(a.Std))
+		for j := range out {
+			out[j] = b.Std[j]*b.Std[j] - a.Std[j]*a.Std[j]
+			near(t, "in a measurement's interval", b.ObsStd[j]*b.ObsStd[j]-a.ObsStd[j]*a.ObsStd[j], out[j], 1e-9)
+		}
+		return out
+	}
+	plain, narrow, wide := carried(1), carried(0.3), carried(2)
+	for j, v := range plain {
+		if v < 1e-3 {
+			t.Fatalf("number %d: %v is carried, too little to see", j, v)
+		}
+		near(t, "with a factor of 0.3", narrow[j], v, 1e-9)
+		near(t, "with a factor of 2", wide[j], 4*v, 1e-9)
+	}
+}
