@@ -289,16 +289,24 @@ func TestVerdictNamesTheBest(t *testing.T) {
 }
 
 func TestTextSaysWhetherIntervalsAreTrue(t *testing.T) {
-	at := func(held, high, ood float64) Horizon {
-		return Horizon{Coverage95: held, Coverage95High: high, Channels: []Channel{{OOD: ood}}}
+	at := func(held, low, high, ood float64) Horizon {
+		return Horizon{Coverage95: held, Coverage95Low: low, Coverage95High: high, Channels: []Channel{{OOD: ood}}}
 	}
 	for want, horizons := range map[string][]Horizon{
-		"held 60 to 83 % of the measurements, by horizon: they are too narrow here; 4 % of the":   {at(0.6, 0.64, 0.04), at(0.83, 0.85, 0.04)},
-		"held 89 to 95 % of the measurements, by horizon; 0 % of":                                 {at(0.89, 0.93, 0), at(0.95, 0.97, 0)},
-		"held 99 to 100 % of the measurements, by horizon: they are wider than they need to be h": {at(0.99, 1, 0), at(1, 1, 0)},
+		"held 60 to 83 % of the measurements, by horizon: they are too narrow here; 4 % of the":   {at(0.6, 0.55, 0.64, 0.04), at(0.83, 0.8, 0.85, 0.04)},
+		"held 88 to 95 % of the measurements, by horizon: they are too narrow here; 0 % of":       {at(0.95, 0.94, 0.96, 0), at(0.88, 0.86, 0.9, 0)},
+		"held 88 to 99 % of the measurements, by horizon: they are too narrow here; 0 % of":       {at(0.99, 0.985, 0.995, 0), at(0.88, 0.86, 0.9, 0)},
+		"held 89 to 95 % of the measurements, by horizon; 0 % of":                                 {at(0.89, 0.85, 0.93, 0), at(0.95, 0.9, 0.97, 0)},
+		"held 99 % of the measurements, by horizon; 0 % of":                                       {at(0.99, 0.97, 1, 0)},
+		"held 98 to 99 % of the measurements, by horizon: they are wider than they need to be he": {at(0.99, 0.985, 1, 0), at(0.98, 0.97, 0.99, 0)},
+		"held 99 to 100 % of the measurements, by horizon: they are wider than they need to be h": {at(0.99, 0.985, 1, 0), at(1, 1, 1, 0)},
 	} {
 		if got := (&Table{Horizons: horizons}).trust(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
+		}
+		got := (&Table{Horizons: horizons, Truth: true}).trust()
+		if want = strings.Replace(want, "the measurements", "the true states", 1); !strings.Contains(got, want) {
+			t.Errorf("beside the truth: %q, want %q", got, want)
 		}
 	}
 }
