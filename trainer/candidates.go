@@ -22,6 +22,10 @@ type Candidate struct {
 	Folds  bool    `json:"folds"`  // by all folds; else by the first one alone
 }
 
+// Untried says which choices were not made because the time was up: the safe or careful
+// candidate was taken.
+type Untried struct{ Core, Temper bool }
+
 // core is a shape of the smoother's core.
 type core struct {
 	name   string
@@ -110,6 +114,7 @@ func (t *training) chooseCore() (fit.Settings, error) {
 		if chosen, err = t.tryAll(set, cores, bases); err != nil {
 			return set, err
 		}
+		t.res.Untried.Core = chosen.scores == nil
 	}
 	t.setBasis(chosen.basis)
 	t.res.Chosen.Core, t.res.Chosen.Basis = chosen.core.name, chosen.basis
@@ -268,6 +273,7 @@ func (t *training) chooseTemper() error {
 	if given := t.cfg.Fold.Temper; given > 0 || len(t.folds) == 0 || t.ctx.Err() != nil {
 		if given == 0 {
 			given = carefulTemper
+			t.res.Untried.Temper = len(t.folds) > 0
 		}
 		for _, net := range t.nets {
 			net.Settings.Temper = given

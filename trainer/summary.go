@@ -110,17 +110,48 @@ func candidates(res *Result) []report.Candidate {
 			Measure: "−log of error over hold", Score: -math.Log(c.Score), Chosen: i == 0,
 		})
 	}
+	return append(out, choices(res)...)
+}
+
+// What the scores of cores and tempers are, which cannot be compared.
+const (
+	byFirstFold = "held-out log lik., first fold"
+	byAllFolds  = "held-out log lik., all folds"
+)
+
+// choices lists the cores and bases as the first fold has them, then the tempers as all
+// folds have them. One of each is chosen, be it untried.
+func choices(res *Result) []report.Candidate {
+	var first, all []report.Candidate
+	at := -1 // what the chosen core and basis were chosen by: the better of its tempers
 	for _, c := range res.Candidates {
-		where := "first fold"
+		r := report.Candidate{Name: fmt.Sprintf("core %s, basis %d, temper %g", c.Core, c.Basis, c.Temper), Score: c.Score}
 		if c.Folds {
-			where = "all folds"
+			r.Measure, r.Chosen = byAllFolds, c == res.Chosen
+			all = append(all, r)
+			continue
 		}
-		out = append(out, report.Candidate{
-			Name: fmt.Sprintf("core %s, basis %d, temper %g (%s)", c.Core, c.Basis, c.Temper, where), Score: c.Score,
-			Chosen: c == res.Chosen,
-		})
+		r.Measure = byFirstFold
+		if c.Core == res.Chosen.Core && c.Basis == res.Chosen.Basis && (at < 0 || c.Score > first[at].Score) {
+			at = len(first)
+		}
+		first = append(first, r)
 	}
-	return out
+	if at >= 0 {
+		first[at].Chosen = true
+		for i := range first {
+			if first[i].Score > first[at].Score {
+				first[i].Why = fmt.Sprintf("A higher score on the first fold is not enough: to take the place of a safer candidate, one must be more than %g likelier there, and all folds together must agree beyond chance.", margin)
+			}
+		}
+	}
+	if c := res.Chosen; res.Untried.Core {
+		first = append(first, report.Candidate{Name: fmt.Sprintf("core %s, basis %d", c.Core, c.Basis), Measure: byFirstFold, Chosen: true, Untried: true})
+	}
+	if c := res.Chosen; res.Untried.Temper {
+		all = append(all, report.Candidate{Name: fmt.Sprintf("core %s, basis %d, temper %g", c.Core, c.Basis, c.Temper), Measure: byAllFolds, Chosen: true, Untried: true})
+	}
+	return append(first, all...)
 }
 
 // examples draws the judged model from three starts in the held-out data.

@@ -30,6 +30,7 @@ type Result struct {
 	Priors     []prior.Candidate // difference equations that were tried
 	Candidates []Candidate       // cores and tempers that were tried
 	Chosen     Candidate
+	Untried    Untried // what of it was taken untried
 	Curves     [][]fit.Point
 	Partial    string // why the training ended early; empty = it did not
 	Elapsed    time.Duration

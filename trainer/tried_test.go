@@ -59,6 +59,9 @@ func TestWhatIsTried(t *testing.T) {
 		if !slices.Equal(cores, c.cores) || !slices.Equal(bases, c.bases) {
 			t.Errorf("%s: cores %q with bases %v were tried, expected %q, %v", name, cores, bases, c.cores, c.bases)
 		}
+		if late := name == "no time"; res.Untried != (trainer.Untried{Core: late, Temper: late}) {
+			t.Errorf("%s: said to be untried: %+v", name, res.Untried)
+		}
 		m := &res.Model.Members[0].Map
 		if m.Basis.Terms != res.Chosen.Basis || cfg.Basis >= 0 && m.Basis.Terms != cfg.Basis {
 			t.Errorf("%s: the model has a basis of %d terms, %d were chosen of %v", name, m.Basis.Terms, res.Chosen.Basis, bases)

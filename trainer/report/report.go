@@ -76,11 +76,13 @@ type DecidedChannel struct {
 	FactorHold float64 `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
 }
 
-// Candidate is a setting that was tried. Only scores of one measure can be compared.
+// Candidate is a setting that was tried, or taken untried. Only scores of one measure can be compared.
 type Candidate struct {
 	Name    string  `json:"name"`
 	Measure string  `json:"measure,omitempty"` // what Score is; empty = held-out log likelihood per value
-	Score   float64 `json:"score"`             // larger is better
+	Score   float64 `json:"score,omitempty"`   // larger is better; none where Untried
 	Seconds float64 `json:"seconds,omitempty"` // 0 = not known
 	Chosen  bool    `json:"chosen"`
+	Untried bool    `json:"untried,omitempty"` // taken without a trial: there was no time for one
+	Why     string  `json:"why,omitempty"`     // it was not chosen although it scores higher
 }

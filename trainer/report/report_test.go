@@ -67,7 +67,7 @@ func sample(K int) *Report {
 			},
 			{Kind: datacheck.Gap, Segment: "flight 2", Index: 1, From: 20.1, To: 20.6, Count: 49, Severity: datacheck.Note, Text: "No samples for 500 ms from 20.100 s on. No window is cut across it."},
 		},
-		Candidates: []Candidate{{"core 32-32, basis 1, temper 1", "", 2.31, 41.2, false}, {"core 16, basis 1, temper 0.3", "", 2.44, 25.8, true}, {"core 32-32, basis 2, temper 0.1", "", 1.97, 61, false}},
+		Candidates: []Candidate{{Name: "core 32-32, basis 1, temper 1", Score: 2.31, Seconds: 41.2}, {Name: "core 16, basis 1, temper 0.3", Score: 2.44, Seconds: 25.8, Chosen: true}, {Name: "core 32-32, basis 2, temper 0.1", Score: 1.97, Seconds: 61}},
 		Provenance: []Item{{"log", "flight.msgpack (2 segments, 55.0 s, 200 Hz)"}, {"data hash", "sha256:9d1f0c5a77b0e1f2"}, {"model", "4f1c9a2e"}, {"seed", "1"}, {"trained", "2026-11-21 14:02, 2 cores, 66 s"}},
 		Decided: Decided{Laws: []Item{{"distance", "intervals grow with the distance from the training states"}}, Horizons: []DecidedHorizon{
 			{0.1, []DecidedChannel{{"omega", "rad/s", 0.02, 0.25, 0.5, 0.8, 1.1}}}, {1, []DecidedChannel{{"omega", "rad/s", 0.02, 0, 0.75, 1.25, 0}}},
@@ -236,6 +236,21 @@ func TestCandidatesAreShownByMeasure(t *testing.T) {
 	best.Candidates = best.Candidates[:3]
 	if strings.Contains(page1(t, best), why) {
 		t.Error("the highest score is excused")
+	}
+	// Where a candidate says itself why it was passed over, that is shown, once.
+	best.Candidates[0].Score, best.Candidates[0].Why, best.Candidates[2].Why = 3, "It needs a lead.", "It needs a lead."
+	best.Candidates = append(best.Candidates, Candidate{Name: "core 8", Measure: "another", Chosen: true, Untried: true})
+	passed := page1(t, best)
+	if strings.Contains(passed, why) || strings.Count(passed, "It needs a lead.") != 1 {
+		t.Error("why a likelier candidate was passed over is not told once")
+	}
+	// What was not tried has no score, on the page and as data.
+	row := passed[strings.Index(passed, "core 8"):]
+	if row = row[:strings.Index(row, "</tr>")]; !strings.Contains(row, "<td>untried</td>") || !strings.Contains(row, "chosen") {
+		t.Errorf("an untried candidate is shown as %s", row)
+	}
+	if b, err := json.Marshal(best.Candidates[3]); err != nil || strings.Contains(string(b), "score") || !strings.Contains(string(b), `"untried":true`) {
+		t.Errorf("an untried candidate is written as %s, %v", b, err)
 	}
 	// How long it took is told where it is known.
 	if strings.Count(text[:strings.Index(text, "</section>")], "<th>time</th>") != 1 {

@@ -83,7 +83,8 @@ type triedView struct {
 type candidateList struct {
 	Title, Measure string
 	List           []Candidate
-	Timed          bool // how long they took is known
+	Timed          bool     // how long they took is known
+	Why            []string // likelier ones were not chosen
 }
 
 // windowView is the examples of one held-out window.
@@ -205,6 +206,9 @@ func tried(all []Candidate) []triedView {
 			if c.Measure == m {
 				l.List = append(l.List, c)
 				l.Timed = l.Timed || c.Seconds > 0
+				if c.Why != "" && !slices.Contains(l.Why, c.Why) {
+					l.Why = append(l.Why, c.Why)
+				}
 			}
 		}
 		v := triedView{Best: l}
@@ -225,11 +229,15 @@ func tried(all []Candidate) []triedView {
 	return out
 }
 
-// careful reports whether a candidate was chosen that does not score highest.
+// careful reports whether a candidate was chosen that does not score highest, and
+// nothing says why.
 func careful(tried []triedView) bool {
 	return slices.ContainsFunc(tried, func(v triedView) bool {
 		chosen, best := math.Inf(-1), math.Inf(-1)
 		for _, c := range v.Best.List {
+			if c.Untried || c.Why != "" { // which say it themselves
+				continue
+			}
 			best = max(best, c.Score)
 			if c.Chosen {
 				chosen = c.Score
