@@ -90,7 +90,14 @@ func companion(m *model.Model) string {
 }
 
 func membersOf(m *model.Model) string {
-	return fmt.Sprintf("%d fits, whose means are averaged and whose spread counts; %d refits to resampled data", len(m.Members), len(m.Refits))
+	fits, refits := fmt.Sprintf("%d fits, whose means are averaged and whose spread counts", len(m.Members)), fmt.Sprintf("%d refits", len(m.Refits))
+	if len(m.Members) == 1 {
+		fits = "1 fit"
+	}
+	if len(m.Refits) == 1 {
+		refits = "1 refit"
+	}
+	return fits + "; " + refits + " to resampled data"
 }
 
 func distanceLaw(m *model.Model) string {

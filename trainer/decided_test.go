@@ -49,6 +49,14 @@ func TestDecidedIsWhatTheModelHas(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, said)
 		}
 	}
+	for _, c := range []struct {
+		members, refits int
+		want            string
+	}{{1, 0, "1 fit; 0 refits to resampled data"}, {1, 1, "1 fit; 1 refit to resampled data"}, {3, 2, "3 fits, whose means are averaged and whose spread counts; 2 refits to resampled data"}} {
+		if got := membersOf(&model.Model{Members: make([]model.Member, c.members), Refits: make([]model.Member, c.refits)}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
 	none := decided(&model.Model{K: 1, Channels: m.Channels[:1], Sensor: []float64{1}, Horizon: 1, NoiseKnots: []float64{1}})
 	if c := none.Horizons[0].Channels[0]; c.Nets != 1 || c.Factor != 1 || c.Companion != 0 || c.FactorHold != 0 {
 		t.Errorf("nothing was decided: %+v", c)

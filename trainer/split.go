@@ -14,7 +14,8 @@ type Split struct {
 	How         string
 }
 
-// minSegments is how many flights there must be to hold out whole ones.
+// minSegments is how many flights there must be to hold out whole ones. A flight is a
+// stretch without a gap: a segment of a log may have several.
 const minSegments = 5
 
 // split holds out a share of the data: whole flights where there are enough,
@@ -63,7 +64,7 @@ func split(flights []window.Flight, share, horizon float64, seed uint64) Split {
 				s.Train = append(s.Train, flights[i])
 			}
 		}
-		s.How = fmt.Sprintf("%d of %d segments held out whole", len(s.Held), len(flights))
+		s.How = fmt.Sprintf("%d of %d stretches without a gap held out whole", len(s.Held), len(flights))
 		return s
 	}
 	blocks := 0

@@ -125,6 +125,17 @@ func TestSplitDependsOnItsSeed(t *testing.T) {
 	}
 }
 
+// What is held out whole is what has no gap, of which a segment of a log may have several.
+func TestSplitSaysWhatItHoldsOut(t *testing.T) {
+	flights, _ := recordings([]float64{20, 20, 20, 20, 20})
+	for i := range flights {
+		flights[i].Segment = 0
+	}
+	if got, want := split(flights, 0.2, 1, 1).How, "1 of 5 stretches without a gap held out whole"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Blocks are as many as leave three horizons in each, and lie one in each part.
 func TestBlocksSpreadOverAFlight(t *testing.T) {
 	flights, _ := recordings([]float64{100})
