@@ -24,6 +24,9 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 	if res.Partial != "" {
 		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")
 	}
+	if w := res.Warning(); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
 	for _, t := range res.tables() {
 		t.Model, t.Log = filepath.Base(files[0]), "held out of "+list(logs)
 		r.HeldOut = append(r.HeldOut, t)

@@ -291,6 +291,24 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	if strings.Count(said, "Stopping: ") != 1 || !strings.Contains(out.String(), "PARTIAL: ") {
 		t.Errorf("it says %s\n%s", said, out.String())
 	}
+	// What was taken untried is told, on the page too, and marked where the candidates are.
+	_, warning, _ := strings.Cut(out.String(), "\nWARNING: ")
+	warning, _, _ = strings.Cut(warning, "\n")
+	if !strings.HasPrefix(warning, "There was no time to choose") || !strings.Contains(warning, "temper") {
+		t.Errorf("no warning of what was not chosen: %s", out.String())
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "swing.report.json"))
+	var page report.Report
+	if err == nil {
+		err = json.Unmarshal(b, &page)
+	}
+	if err != nil || !slices.Contains(page.Warnings, warning) {
+		t.Errorf("%v: %q does not have %q", err, page.Warnings, warning)
+	}
+	untried := slices.IndexFunc(page.Candidates, func(c report.Candidate) bool { return c.Untried })
+	if untried < 0 || !page.Candidates[untried].Chosen {
+		t.Errorf("no candidate is marked as taken untried: %+v", page.Candidates)
+	}
 }
 
 // A folder that fails after the training (taken away, full) does not cost the

@@ -102,6 +102,9 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 	if res.Partial != "" {
 		fmt.Fprintf(w, "PARTIAL: %s. The files are written, and marked.\n", res.Partial)
 	}
+	if warning := res.Warning(); warning != "" {
+		fmt.Fprintf(w, "WARNING: %s\n", warning)
+	}
 	fmt.Fprintf(w, "%s\n\n", res.Verdict)
 	if res.Table != nil {
 		res.Table.WriteText(w)
