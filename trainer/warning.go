@@ -27,7 +27,7 @@ func (r *Result) Warning() string {
 		untried = append(untried, "temper")
 	}
 	if len(untried) > 0 {
-		parts = append(parts, fmt.Sprintf("There was no time to choose %s: careful values were taken untried, and intervals may be too wide.", strings.Join(untried, ", and ")))
+		parts = append(parts, fmt.Sprintf("There was no time to choose %s: the careful choice was taken untried, and intervals may be too wide.", strings.Join(untried, ", and ")))
 	}
 	low, high, all := factorsOnBounds(r.Model.Widen)
 	bound := ""

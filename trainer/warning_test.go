@@ -22,7 +22,7 @@ func TestWarning(t *testing.T) {
 		}
 		return [][]float64{f[:10], f[10:]}
 	}
-	const untried = "careful values were taken untried, and intervals may be too wide."
+	const untried = "the careful choice was taken untried, and intervals may be too wide."
 	for _, c := range []struct {
 		name    string
 		untried Untried
