@@ -190,6 +190,9 @@ func (v *viewer) predicted(name string, data []byte) {
 	if s == nil || p.Decode(data) != nil || len(p.Horizon) == 0 || p.T < 0 {
 		return
 	}
+	if p.Flags&wire.Shortened != 0 && len(s.predict) > 0 {
+		return // of a part of the horizon, for want of time: its bands would be topics of their own
+	}
 	if s.state == nil && len(s.names) != len(p.Channels) {
 		s.names, s.units = append([]string(nil), p.Channels...), append([]string(nil), p.Units...)
 	}

@@ -56,6 +56,9 @@ func describe(w io.Writer, r *judge.Result) {
 	if r.Overdue > 0 {
 		fmt.Fprintf(w, "%s came after the next one was due: this computer was busy with something else.\n", cli.Count(r.Overdue, "state"))
 	}
+	if r.Shortened > 0 {
+		fmt.Fprintf(w, "%s told only the beginning of the horizon: a newer state had come.\n", cli.Count(r.Shortened, "prediction"))
+	}
 	if r.Outside > 0 {
 		fmt.Fprintf(w, "%s carried the flag that says: out of distribution.\n", cli.Count(r.Outside, "prediction"))
 	}

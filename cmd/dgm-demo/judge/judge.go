@@ -40,10 +40,11 @@ type Moment struct {
 	Seq      uint64
 	T        int64     // ns, as in the messages
 	X        []float64 // K, measured
-	Answered bool      // by a prediction that can be used
+	Answered bool      // by a prediction of the whole horizon that can be used
 	Mean     []float64 // T×K row-major; only where Answered
 	ObsStd   []float64 // T×K
 
+	points  int  // of the prediction that can be used: fewer where it says that it was shortened
 	known   bool // else never filled, or left
 	heard   bool // a prediction came, be it of use or not
 	overdue bool // it came after its successor was due
@@ -101,7 +102,7 @@ func (j *Judge) State(s *wire.State, unix int64) {
 	j.any, j.newest = true, s.Seq
 	m := &j.ring[s.Seq%uint64(len(j.ring))]
 	j.leave(m)
-	m.Seq, m.T, m.known, m.heard, m.Answered = s.Seq, s.T, true, false, false
+	m.Seq, m.T, m.known, m.heard, m.Answered, m.points = s.Seq, s.T, true, false, false, 0
 	copy(m.X, s.X)
 	j.count.States++
 	if m.overdue = unix-s.T > int64(j.cfg.Period); m.overdue {
@@ -109,7 +110,7 @@ func (j *Judge) State(s *wire.State, unix int64) {
 	}
 	j.count.Flight = time.Duration(s.T - j.first)
 	for i, lag := range j.lags {
-		if before := j.At(s.Seq - uint64(lag)); before != nil && before.Answered {
+		if before := j.At(s.Seq - uint64(lag)); before != nil && i < before.points {
 			j.score(before, i, m.X)
 		}
 	}
@@ -150,21 +151,34 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 		j.count.Outside++
 	}
 	switch {
-	case len(p.Channels) != j.cfg.K || !slices.Equal(p.Horizon, j.cfg.Horizon):
+	case len(p.Channels) != j.cfg.K || !j.asked(p):
 		j.count.Unreadable++
 		return
 	case !sound(p):
 		j.count.NotFinite++
 		return
 	}
-	m.Answered = true
+	m.points = len(p.Horizon)
+	if m.Answered = m.points == len(j.lags); !m.Answered {
+		j.count.Shortened++
+	}
 	copy(m.Mean, p.Mean)
 	copy(m.ObsStd, p.ObsStd)
-	for i, lag := range j.lags {
+	for i, lag := range j.lags[:m.points] {
 		if then := j.At(p.Seq + uint64(lag)); then != nil {
 			j.score(m, i, then.X)
 		}
 	}
+}
+
+// asked tells whether a prediction is for the times asked for, or for the first of them
+// and says so.
+func (j *Judge) asked(p *wire.Prediction) bool {
+	n := len(p.Horizon)
+	if n == 0 || n > len(j.cfg.Horizon) || n < len(j.cfg.Horizon) && p.Flags&wire.Shortened == 0 {
+		return false
+	}
+	return slices.Equal(p.Horizon, j.cfg.Horizon[:n])
 }
 
 // Unreadable counts a prediction that could not be decoded.

@@ -201,6 +201,36 @@ func TestUseless(t *testing.T) {
 	}
 }
 
+// A prediction that says that it was shortened is one, and is scored as far as it goes;
+// one that is short and does not say so cannot be read.
+func TestShortened(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		j := newJudge()
+		fly(j, 500, func(seq int) bool {
+			if seq == 100 {
+				p := prediction(seq, 0, 1)
+				p.Horizon, p.Mean, p.Std, p.ObsStd = p.Horizon[:1], p.Mean[:2], p.Std[:2], p.ObsStd[:2]
+				if told {
+					p.Flags |= wire.Shortened
+				}
+				j.Prediction(p, at(seq, time.Millisecond))
+				if j.At(100).Answered {
+					t.Error("one of part of the horizon stands for one of all")
+				}
+			}
+			return seq == 100
+		})
+		r := j.Result(true)
+		if told {
+			if err := r.Check(limits); err != nil || r.Shortened != 1 || r.Scored[0] != 498 || r.Missing != 0 {
+				t.Errorf("%v: %+v", err, r)
+			}
+		} else if r.Unreadable != 1 || r.Shortened != 0 || r.Scored[0] != 497 {
+			t.Errorf("not told: %+v", r)
+		}
+	}
+}
+
 func TestUnasked(t *testing.T) {
 	j := newJudge()
 	fly(j, 500, nil)

@@ -18,6 +18,7 @@ type Result struct {
 	NotFinite  int // predictions with a number that is not finite, or a negative deviation
 	Unreadable int // predictions that are not what the protocol says, or for other channels or times
 	Unasked    int // predictions of no known state, or a second one
+	Shortened  int // predictions of the beginning of the horizon, for states that a newer one had overtaken
 	Outside    int // predictions with the flag out of distribution
 
 	// From the time in a state, when it was measured, to its prediction in the
