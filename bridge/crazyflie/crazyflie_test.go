@@ -186,7 +186,7 @@ func TestRefusals(t *testing.T) {
 		{bad(2, uint16(1), uint16(0), "f", uint16(1), "gyro.x"), `"gyro.x" is not a name and a type`},
 		{bad(2, uint16(1), uint16(0), "f", uint16(1), "gyro.x(z)"), "has a type that is not known"},
 		{bad(2, uint16(1), uint16(0), "f", uint16(65535)), "more than 4096 variables"},
-		{bad(2, uint16(2), uint16(0), "f", uint16(0), uint16(0), "g", uint16(0)), "event g has the number 0 of f"},
+		{bad(2, uint16(2), uint16(0), "f", uint16(0), uint16(0), "g", uint16(0)), `event "g" has the number 0 of "f"`},
 	} {
 		if g := read(t, c.log); g.err == nil || !strings.Contains(g.err.Error(), c.want) || !strings.HasPrefix(g.err.Error(), "log00: byte ") {
 			t.Errorf("%q: %v, want %s", c.log, g.err, c.want)

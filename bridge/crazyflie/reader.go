@@ -120,14 +120,14 @@ func (r *Reader) begin() error {
 			}
 			v, err := parseVariable(text)
 			if err != nil {
-				return bad("event %s: %v; copy the file again", clip(name), err)
+				return bad("event %q: %v; copy the file again", clip(name), err)
 			}
 			v.at = e.size
 			e.size += sizes[v.kind]
 			e.variables = append(e.variables, v)
 		}
 		if r.kinds[id] != nil {
-			return bad("event %s has the number %d of %s; copy the file again", clip(name), id, r.kinds[id].name)
+			return bad("event %q has the number %d of %q; copy the file again", clip(name), id, clip(r.kinds[id].name))
 		}
 		r.kinds[id] = e
 	}
@@ -217,7 +217,7 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	size := r.frame() + e.size
 	whole := r.w.Peek(size + sumSize)
 	if len(whole) < size+sumSize {
-		r.problems.Add(at, "file", "cut off within event %s, the last %d bytes are not read, and the checksum is missing", clip(e.name), len(whole))
+		r.problems.Add(at, "file", "cut off within event %q, the last %d bytes are not read, and the checksum is missing", clip(e.name), len(whole))
 		return nil, r.stop()
 	}
 	if e.topic == nil {
