@@ -29,8 +29,8 @@
 //     degree and output share a precision. What cannot be integrated from one member is
 //     tried from the next; the net alone is refined where no flow that can say all is
 //     left. Laplace's approximation gives the posterior of the weights and the evidence;
-//     flows that explain the data worse than the best by a hundredth of a nat a number
-//     are dropped, the others count alike.
+//     flows that explain the data worse than the best by a hundredth of a nat a number,
+//     and 5 nats at least, are dropped, the others count alike.
 //  3. The width (refit.go): flows are refined on data drawn from the flows, and how
 //     far these are from where they come from, relative to the flows' standard
 //     deviation, is the factor by which that is widened. Only where terms were chosen.

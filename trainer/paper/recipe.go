@@ -73,9 +73,13 @@ type Model struct {
 // Took are the seconds of the parts of a recipe.
 type Took struct{ Members, Flows, Smoother float64 }
 
-// A flow is dropped where its evidence is worse than the best by more than this, in
-// nats for each number observed.
-const dropped = 0.01
+// A flow is dropped where its evidence is worse than the best by more than the larger of
+// these: nats, below which nobody would call a difference decisive, and nats for each
+// number observed.
+const (
+	decisive = 5
+	dropped  = 0.01
+)
 
 // Learn follows the recipe. seed decides everything random.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
@@ -125,7 +129,7 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 	if len(flows) == 0 {
 		return errFlow
 	}
-	m.Flows = explain(flows, dropped*float64(d.Rows()*d.K))
+	m.Flows = explain(flows, d)
 	m.Dropped += len(flows) - len(m.Flows)
 	return nil
 }
@@ -175,9 +179,10 @@ func enough(d *Data) bool {
 	return terms <= most && d.Rows()*d.K >= each*terms
 }
 
-// explain returns the flows of which the evidence is worse than the best by at most
-// so many nats. Flows may be nil.
-func explain(flows []*Flow, nats float64) (out []*Flow) {
+// explain returns the flows that explain the data about as well as the best. Flows may
+// be nil.
+func explain(flows []*Flow, d *Data) (out []*Flow) {
+	nats := math.Max(decisive, dropped*float64(d.Rows()*d.K))
 	best := math.Inf(1)
 	for _, f := range flows {
 		if f != nil {

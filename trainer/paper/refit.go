@@ -45,7 +45,7 @@ func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error
 	}
 	sum, n := 0.0, 0.0
 	for i := range r.Refits {
-		again := &Model{K: m.K, Temper: 1, Flows: explain(flows[i*E:(i+1)*E], dropped*float64(d.Rows()*d.K))}
+		again := &Model{K: m.K, Temper: 1, Flows: explain(flows[i*E:(i+1)*E], drawn[i])}
 		if ratio, ok := m.distance(again, d); ok {
 			sum += ratio
 			n++

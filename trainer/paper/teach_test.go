@@ -271,3 +271,19 @@ func TestMembersTeachToo(t *testing.T) {
 		t.Error("there is nothing to integrate")
 	}
 }
+
+// Flows within five nats of the best count, however few the data are; of many data
+// those within a hundredth of a nat a number.
+func TestFlowsThatExplainTheDataCount(t *testing.T) {
+	few := turning(2, 5, 0)    // 20 numbers
+	many := turning(50, 20, 0) // 2000 numbers
+	flows := []*Flow{{Evidence: 4.9}, nil, {Evidence: 0}, {Evidence: 5.1}, {Evidence: 19}, {Evidence: 21}}
+	for _, c := range []struct {
+		d    *Data
+		want int
+	}{{few, 2}, {many, 4}} {
+		if got := explain(flows, c.d); len(got) != c.want {
+			t.Errorf("%d numbers: %d flows count, want %d", c.d.Rows()*c.d.K, len(got), c.want)
+		}
+	}
+}
