@@ -189,6 +189,20 @@ func noise(t testing.TB, logSigma []float64, set rows.Settings) fit.Data {
 	return frame(t, channels, all, 0, set)
 }
 
+// conditioned trains one net and conditions it.
+func conditioned(t *testing.T, d fit.Data, set fit.Settings) model.Posterior {
+	t.Helper()
+	net, err := fit.Train(context.Background(), d, set, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := fit.Condition(net, d, model.Plan, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return post
+}
+
 // Known noise is found again at every knot, whatever the start.
 func TestNoiseIsRecovered(t *testing.T) {
 	want := []float64{-2, -1.2, -0.7, -0.3, 0.2}
@@ -200,14 +214,7 @@ func TestNoiseIsRecovered(t *testing.T) {
 	set.Steps, set.Rows, set.NoisePasses = 1, 18000, 6
 	for _, start := range []float64{-3, 0} {
 		set.NoiseStart = []float64{start, start, start, start, start}
-		net, err := fit.Train(context.Background(), d, set, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		post, err := fit.Condition(net, d, model.Plan, nil, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		post := conditioned(t, d, set)
 		for k := range 2 {
 			for q, w := range want {
 				got := post.LogSigma[k*len(want)+q] + math.Log(d.Frame.Scale[k]) - math.Log([]float64{1, 3}[k])
@@ -238,14 +245,7 @@ func TestKnotsWithoutSamplesTakeTheirNeighbours(t *testing.T) {
 	set.Steps, set.Rows, set.NoisePasses = 1, 18000, 4
 	for _, start := range []float64{-3, 1} {
 		set.NoiseStart = []float64{start, start, 0, 0, 0}
-		net, err := fit.Train(context.Background(), d, set, 1, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		post, err := fit.Condition(net, d, model.Plan, nil, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		post := conditioned(t, d, set)
 		for k := range 2 {
 			got := post.LogSigma[k*5 : (k+1)*5]
 			if got[0] != got[2] || got[1] != got[2] {
