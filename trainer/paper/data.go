@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -18,6 +19,8 @@ type Trajectory struct {
 type Data struct {
 	K            int
 	Trajectories []Trajectory
+
+	whole *Data // (optional) what these were drawn from: it says how they are scaled
 }
 
 // Rows returns the number of observations in all trajectories.
@@ -27,6 +30,24 @@ func (d *Data) Rows() int {
 		n += len(d.Trajectories[i].T)
 	}
 	return n
+}
+
+// some returns at most so many observations, those of whole trajectories drawn from
+// all, one at least; most 0 returns all.
+func (d *Data) some(most int, rng *rand.Rand) *Data {
+	if most == 0 || d.Rows() <= most {
+		return d
+	}
+	out := &Data{K: d.K, whole: d}
+	rows := 0
+	for _, i := range rng.Perm(len(d.Trajectories)) {
+		tr := d.Trajectories[i]
+		if rows += len(tr.T); rows > most && len(out.Trajectories) > 0 {
+			break
+		}
+		out.Trajectories = append(out.Trajectories, tr)
+	}
+	return out
 }
 
 // End returns the last time that was observed.
@@ -57,6 +78,9 @@ func (d *Data) Starts() (low, high []float64) {
 // scale holds how the nets see time and states: to zero mean and unit variance
 // over all observations, starts with the scaler of the states.
 func scale(d *Data) *feature.Inputs {
+	if d.whole != nil {
+		return scale(d.whole)
+	}
 	in := &feature.Inputs{Lift: channel.Identity(d.K)}
 	in.Lift.Mean, in.Lift.Std = make([]float64, d.K), make([]float64, d.K)
 	n := 0.0

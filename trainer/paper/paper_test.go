@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/mlp"
@@ -175,5 +176,20 @@ func TestEndOfContextEndsTraining(t *testing.T) {
 	stop()
 	if _, err := Learn(ctx, turning(2, 4, 0.1), small(), 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A member of some of the trajectories sees them as all of them are scaled: noise and
+// evidence of its flow are those of others, which have seen the rest.
+func TestSomeTrajectoriesKeepTheScale(t *testing.T) {
+	d := turning(6, 8, 0.05)
+	for _, c := range []struct{ most, want int }{{0, 6}, {47, 5}, {48, 6}, {17, 2}, {1, 1}} {
+		some := d.some(c.most, rand.New(rand.NewPCG(1, 1)))
+		if len(some.Trajectories) != c.want {
+			t.Errorf("at most %d observations: %d trajectories of 8, want %d", c.most, len(some.Trajectories), c.want)
+		}
+		if a, b := scale(some), scale(d); !slices.Equal(a.Lift.Std, b.Lift.Std) || !slices.Equal(a.Lift.Mean, b.Lift.Mean) || a.TimeStd != b.TimeStd {
+			t.Errorf("at most %d observations: another scale", c.most)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 type Recipe struct {
 	Settings
 	Members int      // fits, each refined
+	Most    int      // observations that a member is trained on, of whole trajectories; 0 = all
 	Rounds  int      // of the refinement, at most, with an update of prior and noise after each
 	Refits  int      // flows refined on data drawn from the others
 	Final   Teaching // of the smoother that predicts
@@ -31,7 +33,7 @@ type Recipe struct {
 // along each of many, and that the smoother of one trajectory learns from one start,
 // in a quarter of the steps.
 func DefaultRecipe(d *Data) Recipe {
-	r := Recipe{Settings: DefaultSettings(), Members: 3, Rounds: 12, Refits: 4, Final: Teaching{
+	r := Recipe{Settings: DefaultSettings(), Members: 3, Most: 2000, Rounds: 12, Refits: 8, Final: Teaching{
 		Core: []int{64, 64, 32}, Act: mlp.Tanh, D: 3, F: 100,
 		Regression: Regression{Steps: 12000, Batch: 500, Rate: 0.005, Last: 1e-5},
 		Rounds:     20, Starts: 30000, Times: 20, SpreadStarts: 3000, SpreadTimes: 10,
@@ -49,7 +51,7 @@ func DefaultRecipe(d *Data) Recipe {
 
 // String tells the settings on one line.
 func (r Recipe) String() string {
-	return fmt.Sprintf("%d members: %s; refined in %d rounds; smoother: %s", r.Members, r.Settings, r.Rounds, r.Final)
+	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds; smoother: %s", r.Members, r.Most, r.Settings, r.Rounds, r.Final)
 }
 
 // String tells the settings on one line.
@@ -84,13 +86,13 @@ const (
 // Learn follows the recipe. seed decides everything random.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
 	m := &Model{K: d.K, Temper: 1}
-	same := make([]*Data, r.Members)
-	for i := range same {
-		same[i] = d
+	parts := make([]*Data, r.Members)
+	for i := range parts {
+		parts[i] = d.some(r.Most, rand.New(rand.NewPCG(seed, uint64(i))))
 	}
 	var err error
 	began := time.Now()
-	if m.Members, err = m.fits(ctx, same, r.Settings, seed*1000); err != nil {
+	if m.Members, err = m.fits(ctx, parts, r.Settings, seed*1000); err != nil {
 		return nil, err
 	}
 	m.Took.Members = time.Since(began).Seconds()
@@ -102,7 +104,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	case err != nil:
 		return nil, err
 	default:
-		if err := m.widen(ctx, d, r, seed*1000+850); err != nil {
+		if err := m.temper(ctx, d, r, seed*1000+850); err != nil {
 			return nil, err
 		}
 	}

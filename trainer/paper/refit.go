@@ -10,16 +10,17 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// mostTemper is the most by which variances are multiplied.
-const mostTemper = 4
+// Bounds of what variances are multiplied by.
+const leastTemper, mostTemper = 0.5, 4
 
-// widen sets the factor of the flows' variances by the parametric bootstrap: flows of
+// temper sets the factor of the flows' variances by the parametric bootstrap: flows of
 // the same forms are refined on data drawn from what the flows say, with the noise that
 // they found, and those that explain these data are kept. The mean squared distance of
-// what they say from what the flows say, relative to the mean variance there, is the
-// factor, if it is more than 1. The posterior takes as given which terms there are, the
-// priors and the noise; refits do not.
-func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+// what they say from what the flows say, which is their truth, relative to the variance
+// that they claim, is the factor. The posterior takes as given which terms there are, the
+// priors and the noise; refits do not. On the other hand several forms together may be
+// nearer to the truth than the mean of their variances says: then the factor is below 1.
+func (m *Model) temper(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	if r.Known != nil || r.Refits == 0 || !slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }) {
 		return nil // where no terms were chosen the posterior is the whole of it
 	}
@@ -46,13 +47,13 @@ func (m *Model) widen(ctx context.Context, d *Data, r Recipe, seed uint64) error
 	sum, n := 0.0, 0.0
 	for i := range r.Refits {
 		again := &Model{K: m.K, Temper: 1, Flows: explain(flows[i*E:(i+1)*E], drawn[i])}
-		if ratio, ok := m.distance(again, d); ok {
+		if ratio, ok := again.distance(m, d); ok {
 			sum += ratio
 			n++
 		}
 	}
 	if n > 0 {
-		m.Temper = math.Min(math.Max(1, sum/n), mostTemper)
+		m.Temper = math.Min(math.Max(leastTemper, sum/n), mostTemper)
 	}
 	return nil
 }
@@ -78,22 +79,25 @@ func (m *Model) drawn(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool)
 	return out, true
 }
 
-// distance returns the mean over channels of the mean squared distance of the mean of
-// a model's flows from that of others over their mean variance, at observations of some
-// trajectories. A mean of ratios would be ruled by the points of which the flows are
+// distance returns the mean over channels of the mean squared distance of what the flows
+// say from what those of another model say, over their mean variance, at observations of
+// some trajectories. A mean of ratios would be ruled by the points of which the flows are
 // surest.
-func (m *Model) distance(again *Model, d *Data) (ratio float64, ok bool) {
+func (m *Model) distance(from *Model, d *Data) (ratio float64, ok bool) {
 	const trajectories = 20
+	if len(m.Flows) == 0 {
+		return 0, false
+	}
 	squares, variances := make([]float64, d.K), make([]float64, d.K)
 	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + trajectories - 1) / trajectories {
 		tr := &d.Trajectories[j]
 		size := len(tr.T) * d.K
-		mean, variance, one := make([]float64, size), make([]float64, size), make([]float64, size)
-		if !m.say(mean, variance, tr.X0, tr.T) || len(again.Flows) == 0 || !again.say(one, nil, tr.X0, tr.T) {
+		mean, variance, other := make([]float64, size), make([]float64, size), make([]float64, size)
+		if !m.say(mean, variance, tr.X0, tr.T) || !from.say(other, nil, tr.X0, tr.T) {
 			return 0, false
 		}
 		for i, v := range variance {
-			squares[i%d.K] += (one[i] - mean[i]) * (one[i] - mean[i])
+			squares[i%d.K] += (other[i] - mean[i]) * (other[i] - mean[i])
 			variances[i%d.K] += v
 		}
 	}

@@ -15,20 +15,25 @@ var page = template.Must(template.New("report").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>The paper's experiments, repeated</title>
 <style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2933}
-table{border-collapse:collapse;display:block;overflow-x:auto;font-variant-numeric:tabular-nums}
-th,td{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
+body{font:16px/1.5 system-ui,sans-serif;max-width:80rem;margin:2rem auto;padding:0 1rem;color:#1f2933}
+p,nav{max-width:50rem}
+nav a{margin-right:1rem;white-space:nowrap;color:#0072b2}
+table{border-collapse:collapse;display:block;overflow-x:auto;font-size:.9rem;font-variant-numeric:tabular-nums;margin-bottom:1rem}
+th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
+th{white-space:normal;vertical-align:bottom;line-height:1.2}
 th:first-child,td:first-child{text-align:left}
-svg{width:100%;max-width:42rem;height:auto}
+svg{width:100%;max-width:46rem;height:auto}
+h2{margin-top:3rem}
 </style></head><body>
 <h1>The paper's experiments, repeated</h1>
 <p>Log likelihood and coverage are of the true state, without noise; one recipe for all sets. Intervals are those of the model, nothing is fitted to the truth.</p>
-{{range .}}<h2>{{.Title}}</h2><p>{{.Text}}</p>
+<nav>{{range $i, $s := .}}<a href="#part{{$i}}">{{$s.Title}}</a> {{end}}</nav>
+{{range $i, $s := .}}{{with $s}}<h2 id="part{{$i}}">{{.Title}}</h2><p>{{.Text}}</p>
 <table><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</table>
 {{range .Pictures}}{{.Inline}}
-{{end}}{{end}}</body></html>
+{{end}}{{end}}{{end}}</body></html>
 `))
 
 func reportCommand() *cobra.Command {

@@ -86,7 +86,7 @@ func TestScalingStudy(t *testing.T) {
 		t.Skip("trains")
 	}
 	dir := t.TempDir()
-	out := done(t, dir, "scaling.svg", "scaling", "--steps", "5", "--most", "3200", "--exact", "80", "--exact-timed", "80")
+	out := done(t, dir, "scaling.svg", "scaling", "--steps", "5", "--most", "3200", "--recipe", "0", "--exact", "80", "--exact-timed", "80")
 	var small, large, exact scaled
 	document(t, dir, "scaling-lv-features-10-0.json", &small)
 	document(t, dir, "scaling-lv-features-25-0.json", &large)

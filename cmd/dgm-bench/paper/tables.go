@@ -164,7 +164,7 @@ func (s *set) relative(rmse []float64) float64 {
 // standard deviation, set by set.
 func chart(title string, by []ofSet) ([]byte, error) {
 	c := plot.Chart{
-		Title: title + ": log likelihood beside the paper's", YLabel: "log likelihood of the truth",
+		Title: title, YLabel: "log likelihood of the truth",
 		Description: "Log likelihood of the true states for every seed, the paper's mean and standard deviation beside it.",
 	}
 	ours := plot.Line{Name: "each seed", Color: plot.Model, Dots: true}
