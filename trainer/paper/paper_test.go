@@ -193,3 +193,34 @@ func TestSomeTrajectoriesKeepTheScale(t *testing.T) {
 		}
 	}
 }
+
+// A product of matrices says no more than one of them, and is refined to the same: no
+// direction is lost on the way.
+func TestAProductOfMatricesIsRefinedAsOne(t *testing.T) {
+	d := turning(1, 100, 0.1)
+	r := small()
+	r.DynAct, r.Support = mlp.Linear, 0
+	var noise []float64
+	for _, hidden := range [][]int{nil, {6, 6}, {6, 6, 6}} {
+		r.Dynamics = hidden
+		f, err := Train(context.Background(), d, r.Settings, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flow := f.NewFlow()
+		if !flow.Shoot(context.Background(), d, 12) {
+			t.Fatalf("%v: cannot be integrated", hidden)
+		}
+		if noise == nil {
+			noise = flow.Sigma
+		}
+		if flow.Free < 4 || flow.Free > 7 {
+			t.Errorf("%v: %v effective parameters, want those of one matrix and a constant", hidden, flow.Free)
+		}
+		for k, s := range flow.Sigma {
+			if math.Abs(s-noise[k]) > 0.02*noise[k] {
+				t.Errorf("%v: noise %v, of one matrix %v", hidden, flow.Sigma, noise)
+			}
+		}
+	}
+}

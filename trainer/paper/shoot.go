@@ -19,7 +19,11 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	if len(f.Net.Layers) > 0 || f.Known != nil {
 		few = min(few, f.Net.Params()/2)
 	}
-	for _, share := range beginnings {
+	way := beginnings
+	if f.part == netAlone && n.follows() {
+		way = nil
+	}
+	for _, share := range way {
 		n.until = share * d.End()
 		now := n.values()
 		if now < few || now == seen {
@@ -55,6 +59,16 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	f.Inv = n.inv
 	f.misfit(n)
 	return true
+}
+
+// follows tells whether the flow passes the data over the whole time before it is
+// refined, in twice the noise that a member found. A net alone then needs no beginnings,
+// which may lose what only later data speak of: in a product of matrices whose priors
+// were raised for want of evidence, no gradient leads back.
+func (n *newton) follows() bool {
+	n.until = n.d.End()
+	half, ok := n.residuals(false) // ½ Σ e²/σ²
+	return ok && half < 2*float64(n.values())
 }
 
 // halvings is how often the way from one beginning to the next is halved where the
