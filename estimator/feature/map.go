@@ -111,6 +111,49 @@ func NewPhi(m *Map, rows int) *Phi {
 	}
 }
 
+// turn sets dst (F/2) to Ωz.
+func (m *Map) turn(dst, z []float64) {
+	if m.D == 3 {
+		a, b, c := z[0], z[1], z[2]
+		om := m.Omega[:3*len(dst)]
+		for j := range dst {
+			dst[j] = om[0]*a + om[1]*b + om[2]*c
+			om = om[3:]
+		}
+		return
+	}
+	for j := range dst {
+		a := 0.0
+		for d, o := range m.Omega[j*m.D : (j+1)*m.D] {
+			a += o * z[d]
+		}
+		dst[j] = a
+	}
+}
+
+// TurnBack adds Ωᵀ theta (F/2) to zbar (D): the adjoint of the angles Ωz.
+func (m *Map) TurnBack(zbar, theta []float64) {
+	if m.D == 3 {
+		var a, b, c float64
+		om := m.Omega[:3*len(theta)]
+		for _, v := range theta {
+			a += om[0] * v
+			b += om[1] * v
+			c += om[2] * v
+			om = om[3:]
+		}
+		zbar[0] += a
+		zbar[1] += b
+		zbar[2] += c
+		return
+	}
+	for j, v := range theta {
+		for d, o := range m.Omega[j*m.D : (j+1)*m.D] {
+			zbar[d] += o * v
+		}
+	}
+}
+
 // Random evaluates the features of channel k at the rows of the last Forward;
 // the derivative if the tangent was evaluated.
 func (m *Map) Random(dst *Phi, e *Eval, k int) {
@@ -125,26 +168,25 @@ func (m *Map) Random(dst *Phi, e *Eval, k int) {
 		trig, rate := dst.Trig[i*m.F:(i+1)*m.F], dst.Rate[i*half:(i+1)*half]
 		phi, dphi := dst.Phi[i*T:(i+1)*T], dst.DPhi[i*T:(i+1)*T]
 		ga, dga := g*amp, dg*amp
-		for j := range half {
-			om := m.Omega[j*m.D : (j+1)*m.D]
-			var a, da float64
-			for d, o := range om {
-				a += o * z[d]
+		// angles stand in the place of the features until these are known
+		cos, sin, angle := trig[:half], trig[half:2*half], phi[:half]
+		m.turn(angle, z)
+		sincos(sin, cos, angle)
+		upper := phi[half : 2*half]
+		for j, s := range sin {
+			c := unit * cos[j]
+			s *= unit
+			cos[j], sin[j] = c, s
+			angle[j], upper[j] = ga*c, ga*s
+		}
+		if tangent {
+			m.turn(rate, dz)
+			dcos, dsin := dphi[:half], dphi[half:2*half]
+			for j, da := range rate {
+				c, s := cos[j], sin[j]
+				dcos[j] = dga*c - ga*s*da
+				dsin[j] = dga*s + ga*c*da
 			}
-			sin, cos := math.Sincos(a)
-			sin *= unit
-			cos *= unit
-			trig[j], trig[half+j] = cos, sin
-			phi[j], phi[half+j] = ga*cos, ga*sin
-			if !tangent {
-				continue
-			}
-			for d, o := range om {
-				da += o * dz[d]
-			}
-			rate[j] = da
-			dphi[j] = dga*cos - ga*sin*da
-			dphi[half+j] = dga*sin + ga*cos*da
 		}
 		if Q == 0 {
 			continue

@@ -1,9 +1,9 @@
 #include "textflag.h"
 
-// func kernel(k int, a, b, c *float64, stride int)
+// func kernel(k int, a, b, c *float64, stride int, add bool)
 //
 // Y4…Y15 hold the tile, three registers a row; Y0…Y2 a row of b, Y3 a number of a.
-TEXT ·kernel(SB), NOSPLIT, $0-40
+TEXT ·kernel(SB), NOSPLIT, $0-41
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DI
@@ -24,7 +24,7 @@ TEXT ·kernel(SB), NOSPLIT, $0-40
 	VXORPD Y14, Y14, Y14
 	VXORPD Y15, Y15, Y15
 	TESTQ CX, CX
-	JZ   add
+	JZ   sum
 
 loop:
 	VMOVUPD 0(DI), Y0
@@ -51,7 +51,9 @@ loop:
 	DECQ CX
 	JNZ  loop
 
-add:
+sum:
+	CMPB add+40(FP), $0
+	JEQ  store
 	VADDPD 0(DX), Y4, Y4
 	VMOVUPD Y4, 0(DX)
 	VADDPD 32(DX), Y5, Y5
@@ -78,6 +80,25 @@ add:
 	VADDPD 32(DX), Y14, Y14
 	VMOVUPD Y14, 32(DX)
 	VADDPD 64(DX), Y15, Y15
+	VMOVUPD Y15, 64(DX)
+	VZEROUPPER
+	RET
+
+store:
+	VMOVUPD Y4, 0(DX)
+	VMOVUPD Y5, 32(DX)
+	VMOVUPD Y6, 64(DX)
+	ADDQ R8, DX
+	VMOVUPD Y7, 0(DX)
+	VMOVUPD Y8, 32(DX)
+	VMOVUPD Y9, 64(DX)
+	ADDQ R8, DX
+	VMOVUPD Y10, 0(DX)
+	VMOVUPD Y11, 32(DX)
+	VMOVUPD Y12, 64(DX)
+	ADDQ R8, DX
+	VMOVUPD Y13, 0(DX)
+	VMOVUPD Y14, 32(DX)
 	VMOVUPD Y15, 64(DX)
 	VZEROUPPER
 	RET

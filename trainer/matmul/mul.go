@@ -51,7 +51,7 @@ func (w *Work) run(c blas64.General, alpha float64, transA bool, a blas64.Genera
 		blas64.Gemm(flag(transA), flag(transB), alpha, a, b, beta, c)
 		return
 	}
-	if beta != 1 {
+	if beta != 0 && beta != 1 || k == 0 {
 		for i := range m {
 			row := c.Data[i*c.Stride : i*c.Stride+n]
 			if beta == 0 {
@@ -70,13 +70,13 @@ func (w *Work) run(c blas64.General, alpha float64, transA bool, a blas64.Genera
 		for i := 0; i < m; i += rows {
 			mc := min(rows, m-i)
 			packRows(w.a, a, transA, i, mc, p, kc, alpha)
-			w.block(c, i, mc, kc, n, lower)
+			w.block(c, i, mc, kc, n, lower, p > 0 || beta != 0)
 		}
 	}
 }
 
-// block adds packed rows times packed columns to the rows of c from i on.
-func (w *Work) block(c blas64.General, i, mc, kc, n int, lower bool) {
+// block sets the rows of c from i on to packed rows times packed columns, or adds that.
+func (w *Work) block(c blas64.General, i, mc, kc, n int, lower, add bool) {
 	for j := 0; j < n; j += tileCols {
 		bp := w.b[j*kc:]
 		nc := min(tileCols, n-j)
@@ -87,15 +87,19 @@ func (w *Work) block(c blas64.General, i, mc, kc, n int, lower bool) {
 			ap := w.a[r*kc:]
 			mr := min(tileRows, mc-r)
 			if mr == tileRows && nc == tileCols {
-				kernel(kc, &ap[0], &bp[0], &c.Data[(i+r)*c.Stride+j], c.Stride)
+				kernel(kc, &ap[0], &bp[0], &c.Data[(i+r)*c.Stride+j], c.Stride, add)
 				continue
 			}
-			clear(w.tile[:])
-			kernel(kc, &ap[0], &bp[0], &w.tile[0], tileCols)
+			kernel(kc, &ap[0], &bp[0], &w.tile[0], tileCols, false)
 			for x := range mr {
-				row := c.Data[(i+r+x)*c.Stride+j:]
-				for y := range nc {
-					row[y] += w.tile[x*tileCols+y]
+				row := c.Data[(i+r+x)*c.Stride+j : (i+r+x)*c.Stride+j+nc]
+				tile := w.tile[x*tileCols : x*tileCols+nc]
+				if !add {
+					copy(row, tile)
+					continue
+				}
+				for y, v := range tile {
+					row[y] += v
 				}
 			}
 		}
@@ -125,9 +129,26 @@ func packRows(dst []float64, a blas64.General, trans bool, i, mc, p, kc int, alp
 		if trans {
 			for q := range kc {
 				src := a.Data[(p+q)*a.Stride+i+r:]
+				if mr == tileRows {
+					src = src[:tileRows]
+					to := sliver[q*tileRows : q*tileRows+tileRows : q*tileRows+tileRows]
+					to[0], to[1], to[2], to[3] = alpha*src[0], alpha*src[1], alpha*src[2], alpha*src[3]
+					continue
+				}
 				for x := range mr {
 					sliver[q*tileRows+x] = alpha * src[x]
 				}
+			}
+			continue
+		}
+		if mr == tileRows {
+			at := (i+r)*a.Stride + p
+			r0, r1 := a.Data[at:at+kc], a.Data[at+a.Stride:at+a.Stride+kc]
+			at += 2 * a.Stride
+			r2, r3 := a.Data[at:at+kc], a.Data[at+a.Stride:at+a.Stride+kc]
+			for q, v := range r0 {
+				to := sliver[q*tileRows : q*tileRows+tileRows : q*tileRows+tileRows]
+				to[0], to[1], to[2], to[3] = alpha*v, alpha*r1[q], alpha*r2[q], alpha*r3[q]
 			}
 			continue
 		}

@@ -32,6 +32,7 @@ type RFF struct {
 	V       []float64 // Ns×T: Φ̇s L⁻ᵀ, later diag(g) G
 	G       []float64 // Ns×T: Φ̇s A⁻¹
 	phiq    []float64 // N
+	amp     float64   // e^a1
 	bphi    []float64 // T scratch
 	bdphi   []float64 // T scratch
 	mul     matmul.Work

@@ -14,6 +14,7 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	N, T := p.obs.Rows.N, p.T
 	phi := p.phi.Phi
 	matching := a != nil
+	p.amp = math.Exp(p.m.LogAmp[2*p.k])
 	p.inverse()
 	if matching {
 		p.wbar(a, b)       // q ← q̄
@@ -93,9 +94,11 @@ func (p *RFF) derivativeVar(g []float64) {
 // supportBar adds Φ̄s of row i to bphi and sets bdphi to its Φ̇̄s.
 func (p *RFF) supportBar(i int, a, b, g, bphi, bdphi []float64) {
 	G := p.G[i*p.T : (i+1)*p.T]
-	for j, w := range p.w {
-		bphi[j] += a[i] * w
-		bdphi[j] = b[i]*w + 2*g[i]*G[j]
+	ai, bi, g2 := a[i], b[i], 2*g[i]
+	bphi, bdphi = bphi[:len(G)], bdphi[:len(G)]
+	for j, w := range p.w[:len(G)] {
+		bphi[j] += ai * w
+		bdphi[j] = bi*w + g2*G[j]
 	}
 }
 
@@ -104,51 +107,45 @@ func (p *RFF) supportBar(i int, a, b, g, bphi, bdphi []float64) {
 //
 //	φ = γ e^a1 u cos θ …  φ̇ = e^a1 u (γ̇ cos θ − γ θ̇ sin θ) …      θ = Ωz, θ̇ = Ωż, u = √(2/F)
 func (p *RFF) toMap(e *feature.Eval, f *feature.Phi, bar *Bar, i int, bphi, bdphi, ampbar []float64) {
-	m, half := p.m, p.m.F/2
-	amp := math.Exp(m.LogAmp[2*p.k])
-	g, dg := e.Rows.Gate[i]*amp, e.Rows.DGate[i]*amp
-	o := i*m.Head.Out() + m.K + p.k*m.D
-	zbar, dzbar := bar.Out[o:o+m.D], bar.DOut[o:o+m.D]
-	trig := f.Trig[i*m.F : (i+1)*m.F]
-	rate := f.Rate[i*half : (i+1)*half]
-	for j := range half {
-		cos, sin := trig[j], trig[half+j]
-		var thbar, ratebar float64
-		bc, bs := g*bphi[j], g*bphi[half+j]
-		if bdphi != nil {
-			// derivative's own gate slope acts like the value's gate
-			bc += dg * bdphi[j]
-			bs += dg * bdphi[half+j]
-			dc, ds := g*bdphi[j], g*bdphi[half+j]
-			ratebar = -sin*dc + cos*ds
-			thbar = -rate[j] * (cos*dc + sin*ds)
-		}
-		thbar += -sin*bc + cos*bs
-		for d, om := range m.Omega[j*m.D : (j+1)*m.D] {
-			zbar[d] += om * thbar
-			dzbar[d] += om * ratebar
-		}
-	}
-	T := p.T
+	m, half, T := p.m, p.m.F/2, p.T
 	phi := f.Phi[i*T : (i+1)*T]
-	dphi := f.DPhi[i*T : (i+1)*T]
+	ampbar[0] += inner(phi[:m.F], bphi[:m.F])
+	ampbar[1] += inner(phi[m.F:], bphi[m.F:T])
+	g, dg := e.Rows.Gate[i]*p.amp, e.Rows.DGate[i]*p.amp
+	o := i*m.Head.Out() + m.K + p.k*m.D
+	trig := f.Trig[i*m.F : (i+1)*m.F]
+	cos, sin := trig[:half], trig[half:2*half]
+	// What comes in is overwritten by θ̄ and the adjoint of θ̇.
+	thbar, upper := bphi[:half], bphi[half:2*half]
 	if bdphi == nil {
-		dphi = nil
+		for j, c := range cos {
+			thbar[j] = g * (c*upper[j] - sin[j]*thbar[j])
+		}
+		m.TurnBack(bar.Out[o:o+m.D], thbar)
+		return
 	}
-	ampbar[0] += inner(phi, bphi, dphi, bdphi, 0, m.F)
-	ampbar[1] += inner(phi, bphi, dphi, bdphi, m.F, T)
+	dphi := f.DPhi[i*T : (i+1)*T]
+	ampbar[0] += inner(dphi[:m.F], bdphi[:m.F])
+	ampbar[1] += inner(dphi[m.F:], bdphi[m.F:T])
+	rate := f.Rate[i*half : (i+1)*half]
+	ratebar, dupper := bdphi[:half], bdphi[half:2*half]
+	for j, c := range cos {
+		s, dc, ds := sin[j], ratebar[j], dupper[j]
+		// the derivative's own slope of the gate acts like the value's gate
+		bc, bs := g*thbar[j]+dg*dc, g*upper[j]+dg*ds
+		dc *= g
+		ds *= g
+		ratebar[j] = c*ds - s*dc
+		thbar[j] = c*bs - s*bc - rate[j]*(c*dc+s*ds)
+	}
+	m.TurnBack(bar.Out[o:o+m.D], thbar)
+	m.TurnBack(bar.DOut[o:o+m.D], ratebar)
 }
 
-// inner returns x·xbar + dx·dxbar over [from, to); dx may be nil.
-func inner(x, xbar, dx, dxbar []float64, from, to int) float64 {
-	s := 0.0
-	for j := from; j < to; j++ {
-		s += x[j] * xbar[j]
+// inner returns x·y.
+func inner(x, y []float64) float64 {
+	if len(x) == 0 {
+		return 0
 	}
-	if dx != nil {
-		for j := from; j < to; j++ {
-			s += dx[j] * dxbar[j]
-		}
-	}
-	return s
+	return blas64.Dot(vector(x), vector(y))
 }
