@@ -156,13 +156,16 @@ func (m *Map) TurnBack(zbar, theta []float64) {
 
 // Random evaluates the features of channel k at the rows of the last Forward;
 // the derivative if the tangent was evaluated.
-func (m *Map) Random(dst *Phi, e *Eval, k int) {
+func (m *Map) Random(dst *Phi, e *Eval, k int) { m.RandomRows(dst, e, k, 0, e.Rows.N) }
+
+// RandomRows is Random for the rows from … to.
+func (m *Map) RandomRows(dst *Phi, e *Eval, k, from, to int) {
 	half, T, Q := m.F/2, m.Features(), m.Basis.Dim(m.Inputs())
 	unit := math.Sqrt(2 / float64(max(m.F, 1)))
 	amp, ampB := math.Exp(m.LogAmp[2*k]), math.Exp(m.LogAmp[2*k+1])
 	rows := e.Rows
 	tangent := e.Core.DX != nil
-	for i := range rows.N {
+	for i := from; i < to; i++ {
 		z, dz := m.Z(e, i, k)
 		g, dg := rows.Gate[i], rows.DGate[i]
 		trig, rate := dst.Trig[i*m.F:(i+1)*m.F], dst.Rate[i*half:(i+1)*half]

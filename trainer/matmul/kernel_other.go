@@ -4,4 +4,6 @@ package matmul
 
 const fast = false
 
-func kernel(int, *float64, *float64, *float64, int, bool) { panic("matmul: no kernel for this processor") }
+func kernel(int, *float64, *float64, *float64, int, bool) {
+	panic("matmul: no kernel for this processor")
+}

@@ -67,26 +67,30 @@ func vector(d []float64) blas64.Vector { return blas64.Vector{N: len(d), Inc: 1,
 // Condition implements Kernel.
 func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []float64) (fit Fit, ok bool) {
 	p.m, p.k, p.obs, p.r, p.prec = m, k, obs, r, prec
-	m.Random(p.phi, obs, k)
 	N, T := obs.Rows.N, p.T
-	psi := p.psi[:N*T]
-	for i := range N {
-		s := math.Sqrt(prec[i])
-		p.e[i] = 0
-		if prec[i] > 0 {
-			p.e[i] = s * r[i]
-		}
-		row := psi[i*T : (i+1)*T]
-		for j, v := range p.phi.Phi[i*T : (i+1)*T] {
-			row[j] = s * v
-		}
-	}
-	blas64.Gemv(blas.Trans, 1, general(N, T, psi), vector(p.e[:N]), 0, vector(p.q))
+	clear(p.q)
 	clear(p.L)
 	for j := range T {
 		p.L[j*T+j] = 1
 	}
-	p.mul.MulLower(general(T, T, p.L), 1, true, general(N, T, psi), false, general(N, T, psi), 1)
+	blocks(N, func(from, to int) {
+		m.RandomRows(p.phi, obs, k, from, to)
+		psi := p.psi[from*T : to*T]
+		for i := from; i < to; i++ {
+			s := math.Sqrt(prec[i])
+			p.e[i] = 0
+			if prec[i] > 0 {
+				p.e[i] = s * r[i]
+			}
+			row := p.psi[i*T : (i+1)*T]
+			for j, v := range p.phi.Phi[i*T : (i+1)*T] {
+				row[j] = s * v
+			}
+		}
+		rows := general(to-from, T, psi)
+		blas64.Gemv(blas.Trans, 1, rows, vector(p.e[from:to]), 1, vector(p.q))
+		p.mul.MulLower(general(T, T, p.L), 1, true, rows, false, rows, 1)
+	})
 	if !p.mul.Cholesky(general(T, T, p.L), general(T, T, p.linv)) {
 		return fit, false
 	}
@@ -136,20 +140,35 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	p.sup, p.at = sup, p.phi
 	if sup != p.obs {
 		p.at = p.own
-		p.m.Random(p.own, sup, p.k)
 	}
-	Ns, T := sup.Rows.N, p.T
-	V := p.V[:Ns*T]
-	p.mul.Mul(general(Ns, T, V), 1, false, general(Ns, T, p.at.DPhi[:Ns*T]), true, general(T, T, p.linv), 0)
-	blas64.Gemv(blas.NoTrans, 1, general(Ns, T, p.at.Phi[:Ns*T]), vector(p.w), 0, vector(mean[:Ns]))
-	blas64.Gemv(blas.NoTrans, 1, general(Ns, T, p.at.DPhi[:Ns*T]), vector(p.w), 0, vector(dmean[:Ns]))
+	T := p.T
 	ok = true
-	for i := range Ns {
-		row := V[i*T : (i+1)*T]
-		dvar[i] = blas64.Dot(vector(row), vector(row))
-		ok = ok && dvar[i] > 0 && finite(dvar[i])
-	}
+	blocks(sup.Rows.N, func(from, to int) {
+		if sup != p.obs {
+			p.m.RandomRows(p.own, sup, p.k, from, to)
+		}
+		n, phi, dphi := to-from, p.at.Phi[from*T:to*T], p.at.DPhi[from*T:to*T]
+		V := p.V[from*T : to*T]
+		p.mul.Mul(general(n, T, V), 1, false, general(n, T, dphi), true, general(T, T, p.linv), 0)
+		blas64.Gemv(blas.NoTrans, 1, general(n, T, phi), vector(p.w), 0, vector(mean[from:to]))
+		blas64.Gemv(blas.NoTrans, 1, general(n, T, dphi), vector(p.w), 0, vector(dmean[from:to]))
+		for i := range n {
+			row := vector(V[i*T : (i+1)*T])
+			v := blas64.Dot(row, row)
+			dvar[from+i] = v
+			ok = ok && v > 0 && finite(v)
+		}
+	})
 	return ok
+}
+
+// blocks calls f for rows from … to, in turn, so many that what is made of them stays
+// in the second cache.
+func blocks(n int, f func(from, to int)) {
+	const most = 192
+	for from := 0; from < n; from += most {
+		f(from, min(from+most, n))
+	}
 }
 
 // Weights returns w (F), a view.

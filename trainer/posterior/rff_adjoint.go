@@ -12,46 +12,48 @@ import (
 // Adjoint implements Kernel; the formulas are in the package documentation.
 func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []float64) {
 	N, T := p.obs.Rows.N, p.T
-	phi := p.phi.Phi
-	matching := a != nil
+	matching, shared := a != nil, p.sup == p.obs
 	p.amp = math.Exp(p.m.LogAmp[2*p.k])
 	p.inverse()
+	clear(p.q)
+	clear(p.phiq)
 	if matching {
-		p.wbar(a, b)       // q ← q̄
-		p.derivativeVar(g) // G, inv ← A⁻¹ − 2C
-		blas64.Gemv(blas.NoTrans, 1, general(N, T, phi[:N*T]), vector(p.q), 0, vector(p.phiq[:N]))
-	} else {
-		clear(p.q)
-		clear(p.phiq)
+		p.wbar(a, b) // q ← q̄
+		blocks(p.sup.Rows.N, func(from, to int) {
+			p.derivativeVar(g, from, to) // G, inv ← A⁻¹ − 2C
+			for i := from; i < to && !shared; i++ {
+				clear(p.bphi)
+				p.supportBar(i, a, b, g, p.bphi, p.bdphi)
+				p.toMap(p.sup, p.at, sup, i, p.bphi, p.bdphi, ampbar)
+			}
+		})
 	}
 	mirror(p.inv, T)
-	M := p.psi[:N*T]
-	p.mul.Mul(general(N, T, M), 1, false, general(N, T, phi[:N*T]), false, general(T, T, p.inv), 0)
-
-	shared := p.sup == p.obs
-	for i := range N {
-		s, e, pq := p.prec[i], p.e[i], p.phiq[i]
-		row, m := phi[i*T:(i+1)*T], M[i*T:(i+1)*T]
-		rbar[i] = s * (e + pq)
-		sbar[i] = -s * (e*e + blas64.Dot(vector(row), vector(m)) + 2*e*pq)
-		onW := -s * (e + pq)
-		for j := range p.bphi {
-			p.bphi[j] = s*m[j] + onW*p.w[j] + s*e*p.q[j]
+	blocks(N, func(from, to int) {
+		phi, M := general(to-from, T, p.phi.Phi[from*T:to*T]), general(to-from, T, p.psi[from*T:to*T])
+		if matching {
+			blas64.Gemv(blas.NoTrans, 1, phi, vector(p.q), 0, vector(p.phiq[from:to]))
 		}
-		if !(matching && shared) {
-			p.toMap(p.obs, p.phi, obs, i, p.bphi, nil, ampbar)
-			continue
-		}
-		p.supportBar(i, a, b, g, p.bphi, p.bdphi)
-		p.toMap(p.obs, p.phi, obs, i, p.bphi, p.bdphi, ampbar)
-	}
-	if matching && !shared {
-		for i := range p.sup.Rows.N {
-			clear(p.bphi)
+		p.mul.Mul(M, 1, false, phi, false, general(T, T, p.inv), 0)
+		for i := from; i < to; i++ {
+			s, e, pq := p.prec[i], p.e[i], p.phiq[i]
+			row, m := p.phi.Phi[i*T:(i+1)*T], p.psi[i*T:(i+1)*T]
+			rbar[i] = s * (e + pq)
+			sbar[i] = -s * (e*e + blas64.Dot(vector(row), vector(m)) + 2*e*pq)
+			onW, onQ := -s*(e+pq), s*e
+			w, q := p.w[:len(m)], p.q[:len(m)]
+			bphi := p.bphi[:len(m)]
+			for j, v := range m {
+				bphi[j] = s*v + onW*w[j] + onQ*q[j]
+			}
+			if !(matching && shared) {
+				p.toMap(p.obs, p.phi, obs, i, p.bphi, nil, ampbar)
+				continue
+			}
 			p.supportBar(i, a, b, g, p.bphi, p.bdphi)
-			p.toMap(p.sup, p.at, sup, i, p.bphi, p.bdphi, ampbar)
+			p.toMap(p.obs, p.phi, obs, i, p.bphi, p.bdphi, ampbar)
 		}
-	}
+	})
 }
 
 // inverse sets inv to A⁻¹ = L⁻ᵀL⁻¹ (lower triangle).
@@ -77,15 +79,16 @@ func (p *RFF) wbar(a, b []float64) {
 	p.solve(p.q)
 }
 
-// derivativeVar sets G = Φ̇s A⁻¹ and takes 2C, C = Σ g_i G_iᵀG_i, off inv.
-func (p *RFF) derivativeVar(g []float64) {
-	Ns, T := p.sup.Rows.N, p.T
-	V, G := general(Ns, T, p.V[:Ns*T]), general(Ns, T, p.G[:Ns*T])
+// derivativeVar sets rows from … to of G = Φ̇s A⁻¹ and takes 2C of them, C = Σ g_i
+// G_iᵀG_i, off inv.
+func (p *RFF) derivativeVar(g []float64, from, to int) {
+	T := p.T
+	V, G := general(to-from, T, p.V[from*T:to*T]), general(to-from, T, p.G[from*T:to*T])
 	p.mul.Mul(G, 1, false, V, false, general(T, T, p.linv), 0)
-	for i := range Ns {
+	for i, gi := range g[from:to] {
 		row := V.Data[i*T : (i+1)*T]
 		for j, v := range G.Data[i*T : (i+1)*T] {
-			row[j] = g[i] * v
+			row[j] = gi * v
 		}
 	}
 	p.mul.MulLower(general(T, T, p.inv), -2, true, G, false, V, 1)
