@@ -151,7 +151,7 @@ func (n *newton) system() {
 	}
 }
 
-// factorise sets L and inv of H + μ diag(α); ok is false where it cannot.
+// factorise sets L and inv of H + μI; ok is false where it cannot.
 func (n *newton) factorise(mu float64) (ok bool) {
 	P := len(n.Theta)
 	copy(n.L, n.H)
@@ -169,7 +169,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 	if !ok {
 		return false
 	}
-	current := true // J belongs to Theta
+	current := true // J and e belong to Theta
 	defer func() {
 		if !current {
 			_, fine := n.residuals(true)
@@ -217,6 +217,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 				break
 			}
 			copy(n.Theta, old)
+			current = false // e is of the step that was taken back
 			mu *= 6
 		}
 		if !gained {

@@ -17,10 +17,10 @@ import (
 // Recipe says how a model is learned from data.
 type Recipe struct {
 	Settings
-	Members int      // fits, each refined
+	Members int      // fits, which flows begin from in turn
 	Most    int      // observations that a member is trained on, of whole trajectories; 0 = all
 	Rounds  int      // of the refinement, at most, with an update of prior and noise after each
-	Refits  int      // flows refined on data drawn from the others
+	Refits  int      // data sets drawn from the flows, on each of which flows of all their forms are refined
 	Final   Teaching // of the smoother that predicts
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics

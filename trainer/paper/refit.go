@@ -14,8 +14,8 @@ import (
 const leastTemper, mostTemper = 0.5, 4
 
 // temper sets the factor of the flows' variances by the parametric bootstrap: flows of
-// the same forms are refined on data drawn from what the flows say, with the noise that
-// they found, and those that explain these data are kept. The mean squared distance of
+// the same forms are refined on data drawn from what the flows say, with the noise of that
+// which explains the data best, and those that explain these data are kept. The mean squared distance of
 // what they say from what the flows say, which is their truth, relative to the variance
 // that they claim, is the factor. The posterior takes as given which terms there are, the
 // priors and the noise; refits do not. On the other hand several forms together may be

@@ -96,8 +96,8 @@ func (n *newton) again() *newton {
 	return m
 }
 
-// values returns the number of observed values after the start and not later than
-// until.
+// values returns the number of values, missing ones among them, after the start and not
+// later than until.
 func (n *newton) values() int {
 	count := 0
 	for j := range n.d.Trajectories {

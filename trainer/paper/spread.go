@@ -15,7 +15,7 @@ import (
 // known: those that the teachers expect of themselves plus those of the smoother.
 //
 // It begins with C = c cᵀ, c by least squares such that φ·c is the errors' root mean
-// square, relative to it, and goes on by expectation maximisation: with weights of
+// square, relative to it, and a multiple of the unit matrix, and goes on by expectation maximisation: with weights of
 // their own for every row, drawn from N(0, C),
 //
 //	s = φᵀCφ      C ← C + C [1/n Σ φφᵀ (e² − s)/s²] C

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,12 +51,15 @@ and by stochastic gradient Hamiltonian Monte Carlo, with the paper's priors, whi
 shown the true derivatives, and the rates that it chose by the truth. Gradients come from the integrator, step
 by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE processes are quoted from the paper.`,
 		kinds: []string{"sgld", "sghmc"},
-		check: chains.check, settings: chains.settings,
-		tell: (*sampled).tell,
+		check: chains.check,
+		tell:  (*sampled).tell,
 	}
 	s.flags = func(cmd *cobra.Command) {
 		chains.register(cmd)
 		cmd.Flags().IntVar(&pretraining, "pretraining", pretraining, "most steps of the training on true derivatives")
+	}
+	s.settings = func() string {
+		return strings.TrimSpace(chains.settings() + " " + changed("pretraining", pretraining, 20000))
 	}
 	s.check = func() error {
 		if pretraining < 1 {

@@ -24,7 +24,7 @@ type fitted struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// fit trains one model in the paper's form and scores it.
+// fit trains one model, as members are but for longer, and scores it.
 func (s *set) fit(ctx context.Context, k key, change func(f *paper.Settings)) (*fitted, error) {
 	d, on, err := s.both(k.Seed)
 	if err != nil {
@@ -135,7 +135,7 @@ func lambdaSections(_ string, all []*fitted) ([]section, error) {
 		}
 		s := section{
 			Title: "Weight of the matching term, " + set.label,
-			Text:  "Single fits. The weight is a power of two of its default, the number of observations over that of support points. The paper finds its best at 1.",
+			Text:  "Single fits. The weight is a power of two of its default, the number of observations, known starts among them, over that of support points. The paper finds its best at 1.",
 			Head:  []string{"weight", "seeds", "log likelihood", "median", "worst", "coverage 95", "rmse / noise"},
 		}
 		c := plot.Chart{

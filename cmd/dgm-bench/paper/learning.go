@@ -25,7 +25,7 @@ func learningStudy() *study[learned] {
 	usual := members
 	grids := []int{2, 3, 4, 6, 8, 10, 12}
 	s := &study[learned]{
-		name: "learning", files: "learning", sets: []string{"lv"}, seeds: 3,
+		name: "learning", files: "learning", sets: []string{"lv"}, seeds: 3, from: unseen, recipe: true,
 		short: "Figure: Lotka-Volterra with a growing grid of trajectories",
 		long: `learning follows the recipe on Lotka-Volterra from grids of starts in the same box, 5 observations each, and
 scores it on ten unseen starts.`,
@@ -35,8 +35,8 @@ scores it on ten unseen starts.`,
 		cmd.Flags().IntVar(&members, "members", members, "members of the recipe")
 	}
 	s.check = func() error {
-		if members < 1 || len(grids) == 0 || slices.Min(grids) < 2 || slices.Max(grids) > 100 {
-			return cli.Usage("--members must be at least 1 and --grids within 2 … 100")
+		if members < 1 || len(grids) == 0 || slices.Min(grids) < 2 || members > 20 || slices.Max(grids) > 100 {
+			return cli.Usage("--members must be within 1 … 20 and --grids within 2 … 100")
 		}
 		return nil
 	}

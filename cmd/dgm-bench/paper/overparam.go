@@ -29,7 +29,7 @@ func overparamStudy() *study[sampled] {
 	members, methods, pretraining := usual, []string{"dgm", "sgld", "sghmc"}, 20000
 	asked := slices.Clone(shapes)
 	s := &study[sampled]{
-		name: "overparam", files: "overparam", seeds: 3, sets: []string{"linear"},
+		name: "overparam", files: "overparam", seeds: 3, sets: []string{"linear"}, recipe: true,
 		short: "Figure: a linear system whose matrix is learned as a product of matrices",
 		long: `overparam learns a linear system of three states, one mode stable and two marginally so, from one trajectory of
 100 observations. Its field is a product of matrices, which says no more the more there are of them. DGM is the
@@ -62,7 +62,7 @@ and priors, which are centred on what the truth was fitted by and let the produc
 		return chains.check()
 	}
 	s.settings = func() string {
-		return strings.TrimSpace(changed("members", members, usual) + " " + chains.settings())
+		return strings.TrimSpace(changed("members", members, usual) + " " + chains.settings() + " " + changed("pretraining", pretraining, 20000))
 	}
 	s.variants = func() []string {
 		var all []string
@@ -92,7 +92,7 @@ and priors, which are centred on what the truth was fitted by and let the produc
 				if ctx.Err() != nil {
 					return nil, err
 				}
-				return &sampled{key: k, Weights: weights}, nil // NaN, like a chain that failed
+				return &sampled{key: k, Weights: weights, Failed: err.Error()}, nil // NaN, like a chain that failed
 			}
 			return &sampled{key: k, Scores: &r.scores, Weights: weights, Seconds: r.Seconds}, nil
 		}
@@ -205,8 +205,8 @@ func productNorm(layers []mlp.Layer) float64 {
 func overparamSections(_ string, all []*sampled) ([]section, error) {
 	s := section{
 		Title: "Products of matrices",
-		Text:  "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. NaN: a chain did not stay finite.",
-		Head:  []string{"matrices", "weights", "DGM", "coverage 95", "SGLD", "NaN", "R-hat", "SGHMC", "NaN", "R-hat"},
+		Text:  "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. NaN: seeds whose chains did not stay finite, or that could not be learned. Scores of samples leave out the start, which they know for certain.",
+		Head:  []string{"matrices", "weights", "DGM", "NaN", "coverage 95", "SGLD", "NaN", "R-hat", "SGHMC", "NaN", "R-hat"},
 	}
 	c := plot.Chart{Title: "Overparametrisation", XLabel: "weights of the product", YLabel: "log likelihood", Description: "Log likelihood of the truth by the shape of the product, for each method."}
 	lines := map[string]*plot.Line{
@@ -234,10 +234,7 @@ func overparamSections(_ string, all []*sampled) ([]section, error) {
 				}
 			}
 			if len(own) == 0 {
-				row = append(row, "", "")
-				if method != "dgm" {
-					row = append(row, "")
-				}
+				row = append(row, "", "", "")
 				continue
 			}
 			row[1] = strconv.Itoa(own[0].Weights)
@@ -249,11 +246,11 @@ func overparamSections(_ string, all []*sampled) ([]section, error) {
 				l := lines[method]
 				l.X, l.Y = append(l.X, float64(len(c.XNames)+1)), append(l.Y, max(mean(ll), -8))
 			}
-			if row = append(row, text); method == "dgm" {
-				row = append(row, cover)
-				continue
+			last := cover
+			if method != "dgm" {
+				last = rHat(own)
 			}
-			row = append(row, strconv.Itoa(len(own)-len(ll)), rHat(own))
+			row = append(row, text, strconv.Itoa(len(own)-len(ll)), last)
 		}
 		c.XNames = append(c.XNames, row[1])
 		s.Rows = append(s.Rows, row)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,14 +120,14 @@ func run(args ...string) (code int, out, errs string) {
 func TestFinishedSeedsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range 2 {
-		k := key{Set: "lv1", Seed: seed}
-		r := &result{key: k, scores: scores{2 + float64(seed), 0.5, 0.9, 0.95}, RMSE: []float64{0.02, 0.02}, Seconds: 7}
+		k := key{Set: "lv1", Seed: seed, Version: version}
+		r := &result{key: k, scores: scores{2 + float64(seed), 0.5, 0.9, 0.95}, RMSE: []float64{0.02, 0.02}, Seconds: 7, Recipe: "short"}
 		if err := k.write(dir, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	code, out, errs := run("single", "--sets", "lv1", "--seeds", "2", "--out", dir)
-	if code != cli.Done || !strings.Contains(out, "2.50 ± 0.71") || !strings.Contains(errs, "2 of 2 seeds are there") {
+	code, out, errs := run("single", "--sets", "lv1,lv1", "--first-seed", "0", "--seeds", "2", "--out", dir)
+	if code != cli.Done || !strings.Contains(out, "2.50 ± 0.71") || !strings.Contains(errs, "2 of 2 results are there") {
 		t.Errorf("code %d: %s %s", code, out, errs)
 	}
 	if b, err := os.ReadFile(filepath.Join(dir, "single.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
@@ -137,20 +138,45 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 	if b, err := os.ReadFile(page); code != cli.Done || err != nil || !bytes.Contains(b, []byte("<svg")) || !strings.Contains(out, "| LV 1 | 2 | 2.50 ± 0.71 |") {
 		t.Errorf("report: code %d, %v: %s %s", code, err, out, errs)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "lv1-1.json"), []byte("{"), 0o644); err != nil {
+	// What is no seed's is left alone; what is one's and broken, of another recipe or half
+	// there is named.
+	if err := os.WriteFile(filepath.Join(dir, "lv1-notes.json"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := run("single", "--sets", "lv1", "--seeds", "2", "--out", dir); code != cli.Failed || !strings.Contains(errs, "lv1-1.json") {
-		t.Errorf("a broken file: code %d, %s", code, errs)
+	if code, _, errs := run("report", "--results", dir, "--out", page); code != cli.Done {
+		t.Errorf("a file beside: code %d, %s", code, errs)
+	}
+	for _, text := range []string{"{", "null", `{"set":"lv1","seed":1,"version":2}`, `{"set":"lv1","seed":1,"loglik":2,"rmse":[1,1],"recipe":"old"}`} {
+		if err := os.WriteFile(filepath.Join(dir, "lv1-1.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"single", "--sets", "lv1", "--first-seed", "0", "--seeds", "2", "--out", dir}, {"report", "--results", dir, "--out", page}} {
+			if code, _, errs := run(args...); code != cli.Failed || !strings.Contains(errs, "lv1-1.json") || !strings.Contains(errs, "remove it") {
+				t.Errorf("%s: %s: code %d, %s", text, args[0], code, errs)
+			}
+		}
 	}
 }
 
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"single", "--sets", "lv100"}, {"multi", "--sets", "lv1"}, {"single", "--sets", "x"}, {"single", "--seeds", "0"}, {"multi", "--first-seed", "-1"},
+		{"single", "--out", ""}, {"learning", "--grids", ""}, {"baselines", "--variants", ""}, {"overparam", "--methods", ""},
 	} {
-		if code, _, _ := run(append(args, "--out", t.TempDir())...); code != cli.Wrong {
+		if !slices.Contains(args, "--out") {
+			args = append(args, "--out", t.TempDir())
+		}
+		if code, _, _ := run(args...); code != cli.Wrong {
 			t.Errorf("%v: code %d", args, code)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{file, "/proc"} {
+		if code, _, errs := run("single", "--sets", "lv1", "--out", out); code != cli.Failed || !strings.Contains(errs, out) {
+			t.Errorf("--out %s: code %d, %s", out, code, errs)
 		}
 	}
 }

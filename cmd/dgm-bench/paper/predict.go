@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -34,6 +35,13 @@ type predicted struct {
 	Samples    []int     `json:"samples"`
 	LogLik     []float64 `json:"loglik_by_samples"` // of the first so many rollouts
 	Lost       int       `json:"lost"`              // rollouts that did not stay finite
+}
+
+func (r *predicted) check() error {
+	if len(r.LogLik) == 0 || len(r.LogLik) != len(r.Samples) {
+		return errors.New("loglik_by_samples is not there, or not as long as samples")
+	}
+	return nil
 }
 
 // counts are the numbers of samples for which a log likelihood is told.
@@ -119,7 +127,7 @@ are, beside that of the closed form. Where results of baselines are there, sampl
 		if k.Seed != 0 {
 			return r, nil
 		}
-		return r, drawRollouts(rolloutsFile(dir, k), set, on, closed, all[:20])
+		return r, drawRollouts(rolloutsFile(dir, k), set, on, closed, all[:min(20, len(all))])
 	}
 	s.tell = func(r *predicted) string {
 		return fmt.Sprintf("%.1f µs, samples %.0f µs; log likelihood %.2f, of rollouts %.2f", r.Fast, r.MonteCarlo, r.Smoother.LogLik, r.Rollouts.LogLik)
@@ -199,12 +207,12 @@ func drawRollouts(file string, s *set, on *trial, closed []score.Trajectory, all
 	return durable.WriteFile(file, svg)
 }
 
-// The paper's times of 100 points on a GPU, in ms: in closed form and by 200 samples.
+// The paper's times of 100 points, in ms: in closed form and by 200 samples.
 var paperTimes = map[string][2]float64{"lv1": {0.68, 14.98}, "lo1": {0.99, 98.93}, "dp1": {1.31, 10.60}, "qu1": {3.76, 24.68}}
 
 func predictSections(dir string, all []*predicted) ([]section, error) {
 	times := section{
-		Title: "Time of a prediction", Text: "100 points, 100 features, one core, µs: the plain and the fast predictor, and the fast one with the wider core that the recipe ends with, against 200 integrated samples, one after the other and sixteen in a vector. The paper's figures are from a GPU, its samples SGHMC's.",
+		Title: "Time of a prediction", Text: "100 points, 100 features, one core, µs: the plain and the fast predictor, and the fast one with the wider core that the recipe ends with, against 200 integrated samples, one after the other and sixteen in a vector. The paper's own figures are from a GPU, those of its samples, SGHMC's, from Xeon processors.",
 		Head: []string{"set", "plain", "fast", "recipe", "200 samples", "together", "ratio", "paper: DGM", "samples", "ratio"},
 	}
 	number := section{

@@ -1,6 +1,10 @@
 package paper
 
-import "github.com/dgm-robotics/dgm/trainer/score"
+import (
+	"errors"
+
+	"github.com/dgm-robotics/dgm/trainer/score"
+)
 
 // result is one finished seed of one set of the tables, as it stands in its file.
 type result struct {
@@ -17,6 +21,13 @@ type result struct {
 	Free    []float64 `json:"free"`            // its effective number of parameters
 	Temper  float64   `json:"temper"`          // by which their variances were multiplied
 	Recipe  string    `json:"recipe"`
+}
+
+func (r *result) check() error {
+	if len(r.RMSE) == 0 || r.Recipe == "" {
+		return errors.New("rmse or recipe is not there")
+	}
+	return nil
 }
 
 // scores are those of one predictor on the true states.

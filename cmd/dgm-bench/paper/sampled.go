@@ -29,6 +29,7 @@ type sampled struct {
 	Loss     float64   `json:"pretraining_loss,omitempty"`
 	Prior    float64   `json:"prior_std,omitempty"`
 	Weights  int       `json:"weights"`
+	Failed   string    `json:"failed,omitempty"` // why there is nothing else
 	Seconds  float64   `json:"seconds"`
 }
 

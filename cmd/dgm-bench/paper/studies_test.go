@@ -238,7 +238,7 @@ func TestTrajectoriesStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"lv100", "dp1"} {
-		s, k := named(name), key{Set: name}
+		s, k := named(name), key{Set: name, Seed: unseen, Version: version}
 		d, _, err := s.both(0)
 		if err != nil {
 			t.Fatal(err)
@@ -250,7 +250,7 @@ func TestTrajectoriesStudy(t *testing.T) {
 		if err := drawTrajectories(dir, k, ofFit(f)); err != nil {
 			t.Fatal(err)
 		}
-		r := &result{key: k, scores: scores{2, 0.5, 0.9, 0.95}, RMSE: s.plant.Noise}
+		r := &result{key: k, scores: scores{2, 0.5, 0.9, 0.95}, RMSE: s.plant.Noise, Recipe: "short"}
 		if err := k.write(dir, r); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +29,11 @@ type key struct {
 	Variant  string `json:"variant,omitempty"`
 	Seed     int    `json:"seed"`
 	Settings string `json:"settings,omitempty"` // what a flag has changed, for results that are not of the same kind
+	Version  int    `json:"version,omitempty"`  // of the recipe, where it was followed
 }
+
+// version is that of the recipe: a change that moves results makes it another.
+const version = 2
 
 // file returns the name of the file of a result.
 func (k key) file(dir string) string { return filepath.Join(dir, k.name()+".json") }
@@ -76,6 +81,14 @@ func load[R any](dir string, want key) (r *R, ok bool, err error) {
 	if is.Settings != want.Settings {
 		return nil, false, fmt.Errorf("%s was made with %q, asked for is %q: give another --out, or remove it", path, is.Settings, want.Settings)
 	}
+	if is.Version != want.Version {
+		return nil, false, fmt.Errorf("%s was made by version %d of the recipe, this is version %d: give another --out, or remove it", path, is.Version, want.Version)
+	}
+	if r, ok := any(r).(interface{ check() error }); ok {
+		if err := r.check(); err != nil {
+			return nil, false, fmt.Errorf("%s is no result (%w): remove it, and the seed is run again", path, err)
+		}
+	}
 	return r, true, nil
 }
 
@@ -86,8 +99,9 @@ type study[R any] struct {
 	files             string   // first part of the names of its files; empty: none
 	sets              []string // that may be asked for
 	usual             []string // (optional) sets that are run unless others are asked for
-	seeds             int
+	seeds, from       int
 	side              bool // pieces of work run side by side, each on one processor
+	recipe            bool // results are the recipe's
 
 	flags    func(cmd *cobra.Command)     // (optional) further flags
 	check    func() error                 // (optional) what is wrong with their values
@@ -99,6 +113,10 @@ type study[R any] struct {
 	tell     func(r *R) string
 	sections func(dir string, all []*R) ([]section, error)
 }
+
+// unseen is the first of the seeds of noise and starts that nobody had looked at when the
+// recipe was made.
+const unseen = 100
 
 // part is a study without the type of its results.
 type part struct {
@@ -116,7 +134,10 @@ type plan struct {
 
 // keys returns the pieces of work of a plan.
 func (s *study[R]) keys(p *plan) []key {
-	variants, settings := p.variants, ""
+	variants, settings, made := p.variants, "", 0
+	if s.recipe {
+		made = version
+	}
 	if s.variants != nil {
 		variants = s.variants()
 	}
@@ -127,7 +148,10 @@ func (s *study[R]) keys(p *plan) []key {
 	for _, set := range p.sets {
 		for _, v := range variants {
 			for seed := range p.seeds {
-				all = append(all, key{Study: s.files, Set: set, Variant: v, Seed: p.from + seed, Settings: settings})
+				k := key{Study: s.files, Set: set, Variant: v, Seed: p.from + seed, Settings: settings, Version: made}
+				if !slices.Contains(all, k) {
+					all = append(all, k)
+				}
 			}
 		}
 	}
@@ -136,7 +160,7 @@ func (s *study[R]) keys(p *plan) []key {
 
 // part returns the study's command and what it adds to the report.
 func (s *study[R]) part() part {
-	p := plan{}
+	p := plan{from: s.from}
 	var asked string
 	usual := s.usual
 	if usual == nil {
@@ -146,7 +170,7 @@ func (s *study[R]) part() part {
 	f := cmd.Flags()
 	f.StringVar(&asked, "sets", strings.Join(usual, ","), "data sets, separated by commas, of "+strings.Join(s.sets, ","))
 	f.IntVar(&p.seeds, "seeds", s.seeds, "noise seeds of each set")
-	f.IntVar(&p.from, "first-seed", 0, "first of the seeds")
+	f.IntVar(&p.from, "first-seed", s.from, "first of the seeds")
 	f.StringVar(&p.out, "out", results, "folder of the results")
 	p.variants = []string{""}
 	if s.kinds != nil {
@@ -175,7 +199,10 @@ func (s *study[R]) part() part {
 				return err
 			}
 		}
-		if err := os.MkdirAll(p.out, 0o755); err != nil {
+		if len(s.keys(&p)) == 0 {
+			return cli.Usage("a flag with an empty list leaves nothing to do")
+		}
+		if err := writable(p.out); err != nil {
 			return err
 		}
 		all, err := s.finish(cmd.Context(), cmd.ErrOrStderr(), &p)
@@ -186,6 +213,14 @@ func (s *study[R]) part() part {
 		if err != nil {
 			return err
 		}
+		// The pictures in the folder are of all that is there.
+		if whole, err := s.gather(p.out); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "pictures are of these results only: %v\n", err)
+		} else if drawn, err := s.sections(p.out, whole); err == nil && len(drawn) == len(parts) {
+			for i := range parts {
+				parts[i].Pictures = drawn[i].Pictures
+			}
+		}
 		return show(cmd.OutOrStdout(), p.out, parts)
 	}
 	return part{cmd, func(dir string) ([]section, error) {
@@ -195,6 +230,22 @@ func (s *study[R]) part() part {
 		}
 		return s.sections(dir, all)
 	}}
+}
+
+// writable makes a folder and tells whether a file can be written to it, before hours of
+// work end there.
+func writable(dir string) error {
+	if dir == "" {
+		return cli.Usage("--out must not be empty")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("--out %s: %w", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // results is where results are committed.
@@ -208,13 +259,15 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 		return nil, err
 	}
 	var all []*R
+	var first *key
 	for _, set := range s.sets {
 		prefix := key{Study: s.files, Set: set}.name() // ends with seed 0
 		prefix = strings.TrimSuffix(prefix, "0")
 		var found []key
 		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), ".json") {
-				continue
+			last := strings.TrimSuffix(e.Name()[strings.LastIndex(e.Name(), "-")+1:], ".json")
+			if _, err := strconv.Atoi(last); err != nil || !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), ".json") {
+				continue // not a seed's
 			}
 			b, err := os.ReadFile(filepath.Join(dir, e.Name()))
 			if err != nil {
@@ -223,6 +276,15 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 			var k key
 			if err := json.Unmarshal(b, &k); err != nil {
 				return nil, fmt.Errorf("%s is no result (%w): remove it, and the seed is run again", filepath.Join(dir, e.Name()), err)
+			}
+			if s.recipe && k.Version != version && k.Study == s.files {
+				return nil, fmt.Errorf("%s was made by version %d of the recipe, this is version %d: remove it", filepath.Join(dir, e.Name()), k.Version, version)
+			}
+			if first == nil {
+				first = &k
+			}
+			if k.Study == s.files && k.Settings != first.Settings {
+				return nil, fmt.Errorf("%s was made with %q, %s.json with %q: keep them in folders of their own", filepath.Join(dir, e.Name()), k.Settings, first.name(), first.Settings)
 			}
 			if k.name()+".json" == e.Name() && k.Study == s.files && k.Set == set {
 				found = append(found, k)
@@ -265,7 +327,7 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 		all[i] = r
 	}
 	if done := len(keys) - len(todo); done > 0 {
-		fmt.Fprintf(progress, "%d of %d seeds are there already\n", done, len(keys))
+		fmt.Fprintf(progress, "%d of %d results are there already\n", done, len(keys))
 	}
 	workers := 1
 	if s.side {
@@ -274,11 +336,11 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var (
-		mutex sync.Mutex
-		wait  sync.WaitGroup
-		first error
-		next  int
-		took  = estimate{}
+		mutex         sync.Mutex
+		wait          sync.WaitGroup
+		first         error
+		next, running int
+		took          = estimate{}
 	)
 	work := func() {
 		defer wait.Done()
@@ -286,17 +348,20 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 			mutex.Lock()
 			at := next
 			next++
-			mutex.Unlock()
 			if at >= len(todo) || ctx.Err() != nil {
+				mutex.Unlock()
 				return
 			}
 			i := todo[at]
 			began := time.Now()
+			running++
+			mutex.Unlock()
 			r, err := s.run(ctx, p.out, keys[i])
 			if err == nil {
 				err = keys[i].write(p.out, r)
 			}
 			mutex.Lock()
+			running--
 			if err != nil {
 				if first == nil {
 					first = fmt.Errorf("%s: %w", keys[i].name(), err)
@@ -308,7 +373,7 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 			all[i] = r
 			took.add(keys[i], time.Since(began))
 			left := todo[min(next, len(todo)):]
-			fmt.Fprintf(progress, "%s: %s; %s\n", keys[i].name(), s.tell(r), took.remaining(keys, left, workers))
+			fmt.Fprintf(progress, "%s: %s; %s\n", keys[i].name(), s.tell(r), took.remaining(keys, left, running, workers))
 			mutex.Unlock()
 		}
 	}
@@ -344,8 +409,11 @@ func (e *estimate) add(k key, d time.Duration) {
 
 // remaining tells how much is left to do: what was not begun yet is taken to last as
 // long as the others did.
-func (e *estimate) remaining(keys []key, left []int, workers int) string {
-	if len(left) == 0 {
+func (e *estimate) remaining(keys []key, left []int, running, workers int) string {
+	switch {
+	case len(left) == 0 && running > 0:
+		return fmt.Sprintf("%d under way", running)
+	case len(left) == 0:
 		return "nothing to go"
 	}
 	d := time.Duration(0)

@@ -68,7 +68,7 @@ func TestStudyGoesOnWhereItWas(t *testing.T) {
 	if code != cli.Done || strings.Join(done, " ") != "counting-a-x10-2 counting-a-x9-1 counting-a-x9-2" {
 		t.Fatalf("code %d, done: %v: %s", code, done, errs)
 	}
-	if !strings.Contains(errs, "1 of 4 seeds are there") || !strings.Contains(errs, "2 to go") || strings.Count(out, "counting-a-") != 4 {
+	if !strings.Contains(errs, "1 of 4 results are there") || !strings.Contains(errs, "2 to go") || strings.Count(out, "counting-a-") != 4 {
 		t.Errorf("%s%s", out, errs)
 	}
 	// Everything that is there, in the order of numbers.
@@ -83,6 +83,17 @@ func TestStudyGoesOnWhereItWas(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "x9-1 x9-2 x10-0 x10-1 x10-2" {
 		t.Errorf("gathered: %s", got)
+	}
+	// Results of two kinds are not put together.
+	other := key{Study: "counting", Set: "b", Variant: "x9", Seed: 5, Settings: "--much"}
+	if err := other.write(dir, &counted{key: other}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.gather(dir); err == nil || !strings.Contains(err.Error(), "--much") {
+		t.Errorf("results of two kinds are gathered: %v", err)
+	}
+	if err := os.Remove(other.file(dir)); err != nil {
+		t.Fatal(err)
 	}
 	// Results that were made otherwise are not taken for these.
 	s.settings = func() string { return "--much" }

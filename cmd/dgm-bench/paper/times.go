@@ -33,7 +33,7 @@ func timeStudy() *study[timed] {
 	s := &study[timed]{
 		name: "time", files: "time", seeds: 1,
 		short: "Appendix: seconds of training, by phases and in all",
-		long: `time trains one model in the paper's form on each set and tells the seconds of its phases: before derivatives are
+		long: `time trains one model, as members are but for longer, on each set and tells the seconds of its phases: before derivatives are
 matched, while the matching rises, and after. Where results of single and multi are there, the seconds of the
 whole recipe stand beside, part by part.`,
 	}
