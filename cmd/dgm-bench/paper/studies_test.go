@@ -143,7 +143,7 @@ func TestLearningStudy(t *testing.T) {
 	dir := t.TempDir()
 	done(t, dir, "learning.svg", "learning", "--grids", "3", "--members", "1", "--seeds", "1")
 	var r learned
-	document(t, dir, "learning-lv-3-0.json", &r)
+	document(t, dir, "learning-lv-3-100.json", &r)
 	// 9 trajectories of 5 observations: between 1 and 2 is usual, NDP has 0.62.
 	if r.Failed != "" || r.LogLik < 0 || len(r.Members) != 1 {
 		t.Errorf("%+v", r)
