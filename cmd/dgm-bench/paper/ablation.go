@@ -33,7 +33,7 @@ const (
 
 // ablationStudy is the paper's first figure.
 func ablationStudy() *study[ablated] {
-	usual := 500
+	usual := 1500
 	steps := usual
 	s := &study[ablated]{
 		name: "ablation", files: "ablation", seeds: 3, sets: []string{"lv100", "lo125", "dp100", "qu64"}, usual: []string{"lo125"},
