@@ -287,6 +287,9 @@ func parametricSections(_ string, all []*parametric) ([]section, error) {
 			if len(ref) > 0 {
 				refinedText, coverText = spread(ref), two(mean(cover))
 			}
+			if lost := len(own) - len(ref); lost > 0 && len(ref) > 0 {
+				refinedText += fmt.Sprintf(" (%d not integrable)", lost)
+			}
 			e, n := told(own)
 			p := paperParametric[name]
 			table.Rows = append(table.Rows, []string{
