@@ -106,7 +106,7 @@ func learningSections(_ string, all []*learned) ([]section, error) {
 			row[2], row[3], row[4] = spread(ll), two(slices.Min(ll)), two(mean(values(own, func(r *learned) float64 { return r.Coverage95 })))
 			row[6], row[7] = two(single), whole(mean(values(own, func(r *learned) float64 { return r.Seconds })))
 			recipe.X, recipe.Y = append(recipe.X, x), append(recipe.Y, mean(ll))
-			if single > -20 { // far below, a single fit that is sure and wrong says no more
+			if single > -3 { // far below, members that are sure and wrong say no more
 				members.X, members.Y = append(members.X, x), append(members.Y, single)
 			}
 			var f []float64
