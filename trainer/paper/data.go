@@ -34,7 +34,7 @@ func (d *Data) Rows() int {
 
 // some returns at most so many observations, those of whole trajectories drawn from
 // all, one at least; most 0 returns all.
-func (d *Data) some(most int, rng *rand.Rand) *Data {
+func (d *Data) some(rng *rand.Rand, most int) *Data {
 	if most == 0 || d.Rows() <= most {
 		return d
 	}

@@ -179,6 +179,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 	cost := half + n.prior()
 	mu := math.Max(n.mu, 1e-3)
 	defer func() { n.mu = mu }()
+	kept := make([]float64, len(n.e)) // of the parameters before a step
 	old, delta, tmp := make([]float64, P), make([]float64, P), make([]float64, P)
 	vec := func(d []float64) blas64.Vector { return blas64.Vector{N: P, Inc: 1, Data: d} }
 	inv := blas64.General{Rows: P, Cols: P, Stride: P, Data: n.inv}
@@ -208,6 +209,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 			for i, v := range delta {
 				n.Theta[i] += v
 			}
+			copy(kept, n.e)
 			half, ok := n.residuals(false)
 			if now := half + n.prior(); ok && now < cost {
 				gained = cost-now > 1e-3+1e-4*cost
@@ -217,7 +219,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 				break
 			}
 			copy(n.Theta, old)
-			current = false // e is of the step that was taken back
+			copy(n.e, kept)
 			mu *= 6
 		}
 		if !gained {

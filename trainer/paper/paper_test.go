@@ -184,7 +184,7 @@ func TestEndOfContextEndsTraining(t *testing.T) {
 func TestSomeTrajectoriesKeepTheScale(t *testing.T) {
 	d := turning(6, 8, 0.05)
 	for _, c := range []struct{ most, want int }{{0, 6}, {47, 5}, {48, 6}, {17, 2}, {1, 1}} {
-		some := d.some(c.most, rand.New(rand.NewPCG(1, 1)))
+		some := d.some(rand.New(rand.NewPCG(1, 1)), c.most)
 		if len(some.Trajectories) != c.want {
 			t.Errorf("at most %d observations: %d trajectories of 8, want %d", c.most, len(some.Trajectories), c.want)
 		}
@@ -221,6 +221,32 @@ func TestAProductOfMatricesIsRefinedAsOne(t *testing.T) {
 			if math.Abs(s-noise[k]) > 0.02*noise[k] {
 				t.Errorf("%v: noise %v, of one matrix %v", hidden, flow.Sigma, noise)
 			}
+		}
+	}
+}
+
+// Whatever the last step was, taken or taken back, the residuals that the noise is updated
+// by are those of the parameters.
+func TestResidualsAreThoseOfTheParameters(t *testing.T) {
+	d := turning(5, 20, 0.05)
+	f, err := Train(context.Background(), d, small().Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(20) {
+		fl := f.newPlainFlow(d, sparse)
+		rng := rand.New(rand.NewPCG(3, seed))
+		for i := range fl.Theta {
+			fl.Theta[i] += 0.3 * rng.NormFloat64()
+		}
+		n := newNewton(fl, d)
+		n.until, n.mu = d.End(), 1e-3 // steps too long, some of which are taken back
+		if !n.iterate(context.Background(), 1+int(seed%4)) {
+			continue
+		}
+		e := slices.Clone(n.e)
+		if _, ok := n.residuals(false); !ok || !slices.Equal(e, n.e) {
+			t.Fatalf("start %d: residuals of other parameters", seed)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func DefaultRecipe(d *Data) Recipe {
 
 // String tells the settings on one line.
 func (r Recipe) String() string {
-	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds; smoother: %s", r.Members, r.Most, r.Settings, r.Rounds, r.Final)
+	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds, %d refits; smoother: %s", r.Members, r.Most, r.Settings, r.Rounds, r.Refits, r.Final)
 }
 
 // String tells the settings on one line.
@@ -88,7 +88,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	m := &Model{K: d.K, Temper: 1}
 	parts := make([]*Data, r.Members)
 	for i := range parts {
-		parts[i] = d.some(r.Most, rand.New(rand.NewPCG(seed, uint64(i))))
+		parts[i] = d.some(rand.New(rand.NewPCG(seed, uint64(i))), r.Most)
 	}
 	var err error
 	began := time.Now()

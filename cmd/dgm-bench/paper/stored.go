@@ -1,0 +1,213 @@
+package paper
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/durable"
+)
+
+// key says which piece of work of which study a result is of. Its parts, with
+// hyphens between, are the name of the file.
+type key struct {
+	Study    string `json:"study,omitempty"` // empty: the tables, whose files are named by the set
+	Set      string `json:"set"`
+	Variant  string `json:"variant,omitempty"`
+	Seed     int    `json:"seed"`
+	Settings string `json:"settings,omitempty"` // what a flag has changed, for results that are not of the same kind
+	Version  int    `json:"version,omitempty"`  // of the recipe, where it was followed
+}
+
+// version is that of the recipe: a change that moves results makes it another.
+const version = 2
+
+// file returns the name of the file of a result.
+func (k key) file(dir string) string { return filepath.Join(dir, k.name()+".json") }
+
+func (k key) name() string {
+	parts := []string{k.Study, k.Set, k.Variant, fmt.Sprint(k.Seed)}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "-")
+}
+
+// largest is how many bytes a result may have: hundreds of them lie side by side in
+// the repository.
+const largest = 2048
+
+// write puts a result into the file of its key.
+func (k key) write(dir string, result any) error {
+	b, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.name(), err)
+	}
+	if len(b) >= largest {
+		return fmt.Errorf("%s: the result has %d bytes, %d are allowed", k.name(), len(b)+1, largest)
+	}
+	return durable.WriteFile(k.file(dir), append(b, '\n'))
+}
+
+// load returns the result in a file; ok is false where there is no file. The key in
+// it must be the one of its name.
+func load[R any](dir string, want key) (r *R, ok bool, err error) {
+	path := want.file(dir)
+	b, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	is, err := keyOf(path, b)
+	if err != nil {
+		return nil, false, err
+	}
+	if is.name() != want.name() {
+		return nil, false, fmt.Errorf("%s holds %s: give it its own name back, or remove it", path, is.name())
+	}
+	if is.Settings != want.Settings {
+		return nil, false, fmt.Errorf("%s was made with %q, asked for is %q: give another --out, or remove it", path, is.Settings, want.Settings)
+	}
+	r, err = decode[R](path, b, is, want.Version)
+	return r, err == nil, err
+}
+
+// keyOf returns the key in what a file holds.
+func keyOf(path string, b []byte) (k key, err error) {
+	if err := json.Unmarshal(b, &k); err != nil {
+		return k, noResult(path, err)
+	}
+	if k.Set == "" {
+		return k, noResult(path, errors.New("it names no set"))
+	}
+	return k, nil
+}
+
+func noResult(path string, err error) error {
+	return fmt.Errorf("%s is no result (%w): remove it, and the seed is run again", path, err)
+}
+
+// decode returns the result in what a file holds, if it is whole and was made by the
+// version of the recipe (0: without it).
+func decode[R any](path string, b []byte, is key, made int) (*R, error) {
+	if is.Version != made {
+		return nil, fmt.Errorf("%s was made by version %d of the recipe, this is version %d: give another folder, or remove it", path, is.Version, made)
+	}
+	r := new(R)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, noResult(path, err)
+	}
+	if r, ok := any(r).(interface{ check() error }); ok {
+		if err := r.check(); err != nil {
+			return nil, noResult(path, err)
+		}
+	}
+	return r, nil
+}
+
+// results is where results are committed.
+var results = filepath.Join("cmd", "dgm-bench", "results")
+
+// gather reads all results of the study that are in a folder, in the order of sets,
+// then of variants and seeds. Results of several settings are not put together.
+func (s *study[R]) gather(dir string) ([]*R, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	type found struct {
+		key
+		result *R
+	}
+	var all []*R
+	var first *key
+	for _, set := range s.sets {
+		prefix := strings.TrimSuffix(key{Study: s.files, Set: set}.name(), "0") // without its seed
+		var own []found
+		for _, e := range entries {
+			name, isJSON := strings.CutSuffix(e.Name(), ".json")
+			if _, err := strconv.Atoi(name[strings.LastIndex(name, "-")+1:]); err != nil || !isJSON || !strings.HasPrefix(name, prefix) {
+				continue // not a seed's
+			}
+			path := filepath.Join(dir, e.Name())
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			k, err := keyOf(path, b)
+			if err != nil {
+				return nil, err
+			}
+			if k.Study != s.files || k.Set != set {
+				continue // another study's
+			}
+			r, err := decode[R](path, b, k, s.made())
+			if err != nil {
+				return nil, err
+			}
+			if k.name() != name {
+				continue
+			}
+			if first == nil {
+				first = &k
+			}
+			if k.Settings != first.Settings {
+				return nil, fmt.Errorf("%s was made with %q, %s.json with %q: keep them in folders of their own", path, k.Settings, first.name(), first.Settings)
+			}
+			own = append(own, found{k, r})
+		}
+		slices.SortFunc(own, func(a, b found) int {
+			if c := natural(a.Variant, b.Variant); c != 0 {
+				return c
+			}
+			return a.Seed - b.Seed
+		})
+		for _, f := range own {
+			all = append(all, f.result)
+		}
+	}
+	return all, nil
+}
+
+// natural orders texts with numbers in them by these.
+func natural(a, b string) int {
+	x, y := digits(a), digits(b)
+	if x.text != y.text {
+		return strings.Compare(x.text, y.text)
+	}
+	for i := range min(len(x.numbers), len(y.numbers)) {
+		if c := x.numbers[i] - y.numbers[i]; c != 0 {
+			return c
+		}
+	}
+	return len(x.numbers) - len(y.numbers)
+}
+
+type parsed struct {
+	text    string // up to the first number
+	numbers []int
+}
+
+func digits(s string) parsed {
+	p := parsed{}
+	inside := false
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			inside = false
+			if len(p.numbers) == 0 {
+				p.text += string(c)
+			}
+			continue
+		}
+		if !inside {
+			p.numbers = append(p.numbers, 0)
+		}
+		inside = true
+		p.numbers[len(p.numbers)-1] = 10*p.numbers[len(p.numbers)-1] + int(c-'0')
+	}
+	return p
+}
