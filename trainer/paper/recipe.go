@@ -34,8 +34,8 @@ type Recipe struct {
 // in a quarter of the steps.
 func DefaultRecipe(d *Data) Recipe {
 	r := Recipe{Settings: DefaultSettings(), Members: 3, Most: 2000, Rounds: 12, Refits: 8, Final: Teaching{
-		Core: []int{64, 64, 32}, Act: mlp.Tanh, D: 3, F: 100,
-		Regression: Regression{Steps: 12000, Batch: 500, Rate: 0.005, Last: 1e-5},
+		Core: []int{64, 64, 64, 64}, Act: mlp.Tanh, D: 3, F: 100,
+		Regression: Regression{Steps: 12000, Batch: 500, Rate: 0.01, Last: 1e-5},
 		Rounds:     20, Starts: 30000, Times: 20, SpreadStarts: 3000, SpreadTimes: 10,
 	}}
 	r.F, r.Steps = 50, 300

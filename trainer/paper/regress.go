@@ -20,7 +20,7 @@ type Regression struct {
 }
 
 // regress fits a net to y (N×O) at x (N×I) by least squares with weights w (N×O), by
-// Adam on batches. It stops where ctx ends.
+// SOAP on batches. It stops where ctx ends.
 func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regression, rng *rand.Rand) {
 	theta := make([]float64, net.Params())
 	net.Bind(theta)
@@ -33,7 +33,11 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 		ds[i] = newDescent(net, size)
 	}
 	order, at := rng.Perm(len(x)/I), 0
-	adam := optimise.NewAdam(len(theta))
+	shapes := make([][2]int, len(net.Layers))
+	for i, l := range net.Layers {
+		shapes[i] = [2]int{l.In + 1, l.Out} // weights, and the biases below them
+	}
+	soap := optimise.NewSOAP(shapes)
 	rate := optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: 30, Steps: set.Steps}
 	grad, rows := make([]float64, len(theta)), make([]int, parts*size)
 	for step := range set.Steps {
@@ -68,7 +72,7 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 				grad[i] += g / float64(len(rows)*O)
 			}
 		}
-		adam.Step(theta, grad, rate.At(step))
+		soap.Step(theta, grad, rate.At(step))
 	}
 }
 
