@@ -25,7 +25,7 @@ func learningStudy() *study[learned] {
 	usual := members
 	grids := []int{2, 3, 4, 6, 8, 10, 12}
 	s := &study[learned]{
-		name: "learning", files: "learning", sets: []string{"lv"}, seeds: 3, from: unseen, recipe: true,
+		name: "learning", files: "learning", sets: []string{"lv"}, seeds: 3, from: unseen, recipe: always,
 		short: "Figure: Lotka-Volterra with a growing grid of trajectories",
 		long: `learning follows the recipe on Lotka-Volterra from grids of starts in the same box, 5 observations each, and
 scores it on ten unseen starts.`,

@@ -29,7 +29,7 @@ func overparamStudy() *study[sampled] {
 	members, methods, pretraining := usual, []string{"dgm", "sgld", "sghmc"}, 20000
 	asked := slices.Clone(shapes)
 	s := &study[sampled]{
-		name: "overparam", files: "overparam", seeds: 3, sets: []string{"linear"}, recipe: true,
+		name: "overparam", files: "overparam", seeds: 3, sets: []string{"linear"}, recipe: func(variant string) bool { return strings.HasPrefix(variant, "dgm-") },
 		short: "Figure: a linear system whose matrix is learned as a product of matrices",
 		long: `overparam learns a linear system of three states, one mode stable and two marginally so, from one trajectory of
 100 observations. Its field is a product of matrices, which says no more the more there are of them. DGM is the

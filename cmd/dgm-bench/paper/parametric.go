@@ -43,7 +43,7 @@ const hiddenResidual = 10
 func parametricStudy() *study[parametric] {
 	members := 2
 	s := &study[parametric]{
-		name: "parametric", files: "parametric", seeds: 5, sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"},
+		name: "parametric", files: "parametric", seeds: 5, sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, recipe: always,
 		short: "Appendix: the field is known but for its parameters, and a net beside it",
 		long: `parametric learns with the plant's own field, whose parameters are unknown, in the place of a net. It is told a
 guess of each that is wrong by up to a factor of two, drawn anew for each seed. The smoother's derivatives give

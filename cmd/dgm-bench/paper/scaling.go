@@ -47,7 +47,7 @@ const perStart = 5
 
 func scalingStudy() *study[scaled] {
 	s := &study[scaled]{
-		name: "scaling", files: "scaling", sets: []string{"lv"}, seeds: 1, recipe: true,
+		name: "scaling", files: "scaling", sets: []string{"lv"}, seeds: 1, recipe: func(variant string) bool { return strings.HasPrefix(variant, "recipe-") },
 		short: "Appendix: time of a step, memory and score against the number of observations",
 		long: `scaling trains Lotka-Volterra from growing grids of starts with 5 observations each. Steps are timed with 50
 random features up to 100,000 observations, with the exact kernel as far as that goes; single models in the

@@ -145,7 +145,7 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 			if k.Study != s.files || k.Set != set {
 				continue // another study's
 			}
-			r, err := decode[R](path, b, k, s.made())
+			r, err := decode[R](path, b, k, s.made(k.Variant))
 			if err != nil {
 				return nil, err
 			}

@@ -21,8 +21,8 @@ type study[R any] struct {
 	sets              []string // that may be asked for
 	usual             []string // (optional) sets that are run unless others are asked for
 	seeds, from       int
-	side              bool // pieces of work run side by side, each on one processor
-	recipe            bool // results are the recipe's
+	side              bool                      // pieces of work run side by side, each on one processor
+	recipe            func(variant string) bool // (optional) whether results are the recipe's
 
 	flags    func(cmd *cobra.Command)     // (optional) further flags
 	check    func() error                 // (optional) what is wrong with their values
@@ -34,6 +34,9 @@ type study[R any] struct {
 	tell     func(r *R) string
 	sections func(dir string, all []*R) ([]section, error)
 }
+
+// always says of every variant that the recipe makes its results.
+func always(string) bool { return true }
 
 // unseen is the first of the seeds of noise and starts that nobody had looked at when the
 // recipe was made.
@@ -66,7 +69,7 @@ func (s *study[R]) keys(p *plan) []key {
 	for _, set := range p.sets {
 		for _, v := range variants {
 			for seed := range p.seeds {
-				k := key{Study: s.files, Set: set, Variant: v, Seed: p.from + seed, Settings: settings, Version: s.made()}
+				k := key{Study: s.files, Set: set, Variant: v, Seed: p.from + seed, Settings: settings, Version: s.made(v)}
 				if !slices.Contains(all, k) {
 					all = append(all, k)
 				}
@@ -76,9 +79,10 @@ func (s *study[R]) keys(p *plan) []key {
 	return all
 }
 
-// made returns the version of the recipe that makes the results; 0 where none does.
-func (s *study[R]) made() int {
-	if s.recipe {
+// made returns the version of the recipe that makes the results of a variant; 0 where none
+// does.
+func (s *study[R]) made(variant string) int {
+	if s.recipe != nil && s.recipe(variant) {
 		return version
 	}
 	return 0

@@ -14,7 +14,7 @@ import (
 // tables, which draw the same pictures.
 func trajectories() *study[result] {
 	s := &study[result]{
-		name: "trajectories", short: "Appendix: trajectories of the training and unseen ones, with 95 % intervals", seeds: 1, from: unseen, recipe: true,
+		name: "trajectories", short: "Appendix: trajectories of the training and unseen ones, with 95 % intervals", seeds: 1, from: unseen, recipe: always,
 		long: `trajectories draws what the model of the first seed of each set predicts, for a few trajectories of its data
 and a few that it has not seen. Results are those of single and multi, which draw the same pictures: a set
 that they have finished is not run again.`,
