@@ -31,19 +31,19 @@ type Recipe struct {
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
 // derivatives are matched at the observations of one trajectory and at equal steps
 // along each of many, and that the smoother of one trajectory learns from one start,
-// in a quarter of the steps.
+// in a quarter of the steps on batches half as large.
 func DefaultRecipe(d *Data) Recipe {
 	r := Recipe{Settings: DefaultSettings(), Members: 3, Most: 2000, Rounds: 12, Refits: 8, Final: Teaching{
 		Core: []int{64, 64, 64, 64}, Act: mlp.Tanh, D: 3, F: 100,
-		Regression: Regression{Steps: 12000, Batch: 500, Rate: 0.01, Last: 1e-5},
-		Rounds:     20, Starts: 30000, Times: 20, SpreadStarts: 3000, SpreadTimes: 10,
+		Regression: Regression{Steps: 12000, Batch: 1000, Rate: 0.01, Last: 1e-5},
+		Rounds:     60, Starts: 30000, Times: 20, SpreadStarts: 3000, SpreadTimes: 10,
 	}}
 	r.F, r.Steps = 50, 300
 	if len(d.Trajectories) > 1 {
 		r.Support = 8
 	} else {
 		// One start again and again: its beginning and its end are asked for every time.
-		r.Final.Steps = 3000
+		r.Final.Steps, r.Final.Batch = 3000, 500
 		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 80, 50, 20, 50
 	}
 	return r
