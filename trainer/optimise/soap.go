@@ -2,6 +2,7 @@ package optimise
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -118,13 +119,17 @@ func (t *turned) iterate(q, a []float64, n int) {
 	copy(q, next.Data)
 }
 
-// eigenvectors sets q to those of the symmetric a (n×n).
+// eigenvectors sets q to those of the symmetric a (n×n), that of the largest eigenvalue
+// first: where orthogonal iteration leaves them.
 func eigenvectors(q, a []float64, n int) {
 	copy(q, a)
 	size := make([]float64, 1)
 	lapack64.Syev(lapack.EVCompute, blas64.Symmetric{N: n, Stride: n, Data: q, Uplo: blas.Lower}, make([]float64, n), size, -1)
 	work := make([]float64, int(size[0]))
 	lapack64.Syev(lapack.EVCompute, blas64.Symmetric{N: n, Stride: n, Data: q, Uplo: blas.Lower}, make([]float64, n), work, len(work))
+	for i := range n {
+		slices.Reverse(q[i*n : (i+1)*n])
+	}
 }
 
 func dense(r, c int, x []float64) blas64.General {

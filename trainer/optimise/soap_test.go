@@ -116,3 +116,48 @@ func TestSOAPMovesEachMatrixAlone(t *testing.T) {
 		}
 	}
 }
+
+// Gradients that are noise, large along some mixtures of the parameters and small along
+// others: no step is long, from the first on.
+func TestSOAPTakesNoLongSteps(t *testing.T) {
+	const r, c = 12, 9
+	rng := rand.New(rand.NewPCG(7, 7))
+	U, V := rotation(rng, r), rotation(rng, c)
+	s := NewSOAP([][2]int{{r, c}})
+	x, old := make([]float64, r*c), make([]float64, r*c)
+	for step := range 60 {
+		z := normal(rng, r, c)
+		for i := range r {
+			for j := range c {
+				z.Data[i*c+j] *= math.Pow(10, -float64(i+j)/4)
+			}
+		}
+		copy(old, x)
+		s.Step(x, times(times(U, z, false, false), V, false, true).Data, 1)
+		d := 0.0
+		for i, v := range x {
+			d += (v - old[i]) * (v - old[i]) / (r * c)
+		}
+		// Noise leaves √((1−β1)/(1+β1)) = 0.16 of a step, more at first.
+		if d := math.Sqrt(d); step > 0 && !(d < 1.2) || step > 15 && !(d < 0.4) {
+			t.Errorf("step %d is %v times the rate", step, d)
+		}
+	}
+}
+
+// What turns round at every step moves nothing: a step is along the mean of the gradients.
+func TestSOAPHasMomentum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	g, s, x := normal(rng, 4, 3).Data, NewSOAP([][2]int{{4, 3}}), make([]float64, 12)
+	for range 200 {
+		s.Step(x, g, 0.01)
+		for i := range g {
+			g[i] = -g[i]
+		}
+	}
+	for i, v := range x {
+		if math.Abs(v) > 0.05 { // 200 steps of 0.01 in one direction are 2
+			t.Errorf("parameter %d has moved by %v", i, v)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package paper
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -21,6 +23,41 @@ type Data struct {
 	Trajectories []Trajectory
 
 	whole *Data // (optional) what these were drawn from: it says how they are scaled
+}
+
+// check tells what is wrong with the data: trajectories are numbered from 1.
+func (d *Data) check() error {
+	measured := 0
+	for j := range d.Trajectories {
+		tr := &d.Trajectories[j]
+		if len(tr.X0) != d.K || len(tr.Y) != len(tr.T)*d.K {
+			return fmt.Errorf("trajectory %d: a start of %d and %d values at %d times, of %d states", j+1, len(tr.X0), len(tr.Y), len(tr.T), d.K)
+		}
+		for k, x := range tr.X0 {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return fmt.Errorf("trajectory %d: state %d of the start is %v", j+1, k+1, x)
+			}
+		}
+		last := 0.0
+		for i, t := range tr.T {
+			if !(t >= last) || math.IsInf(t, 0) {
+				return fmt.Errorf("trajectory %d: time %d is %v after %v: times begin at 0 and rise", j+1, i+1, t, last)
+			}
+			last = t
+		}
+		for i, y := range tr.Y {
+			if math.IsInf(y, 0) {
+				return fmt.Errorf("trajectory %d: state %d at time %d is %v: what was not measured is NaN", j+1, i%d.K+1, i/d.K+1, y)
+			}
+			if !math.IsNaN(y) && tr.T[i/d.K] > 0 {
+				measured++
+			}
+		}
+	}
+	if measured == 0 {
+		return errors.New("there is nothing to learn from: no state was measured after time 0")
+	}
+	return nil
 }
 
 // Rows returns the number of observations in all trajectories.

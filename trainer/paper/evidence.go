@@ -128,6 +128,15 @@ func (f *Flow) prune() bool {
 			kept.terms, kept.w, alpha = append(kept.terms, t), append(kept.w, f.Theta[net+i]), append(alpha, a)
 		}
 	}
+	if net == 0 && len(kept.w) == 0 { // a field of no parameters is no field: the last term stays
+		least := 0
+		for i := range f.Poly.terms {
+			if f.Alpha[first+i] < f.Alpha[first+least] {
+				least = i
+			}
+		}
+		kept.terms, kept.w, alpha = append(kept.terms, f.Poly.terms[least]), append(kept.w, f.Theta[least]), append(alpha, f.Alpha[first+least])
+	}
 	if len(kept.w) == terms {
 		return false
 	}

@@ -2,7 +2,6 @@ package paper
 
 import (
 	"math/rand/v2"
-	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/trainer/cores"
@@ -46,9 +45,13 @@ func boxOf(d *Data, in *feature.Inputs) *box {
 	return b
 }
 
+// silent is the share of starts, of those drawn, of which a teacher may have nothing to say.
+const silent = 0.02
+
 // ask has the teacher speak of starts drawn from the box, at times drawn one from
 // each of so many equal parts of the time up to end; the beginning and the end of
-// the time belong to every second start. ok is false where it cannot.
+// the time belong to every second start. Starts of which it cannot are left out; ok is
+// false where these are more than a few.
 func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *lesson, ok bool) {
 	K := len(b.low)
 	x0s, ts := make([][]float64, starts), make([][]float64, starts)
@@ -66,10 +69,10 @@ func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int
 			ts[i][times-1] = end
 		}
 	}
-	n := starts * times
-	l = &lesson{n: n, x: make([]float64, n*(1+K)), y: make([]float64, n*K), from: in}
+	rows := starts * times
+	l = &lesson{x: make([]float64, rows*(1+K)), y: make([]float64, rows*K), from: in}
 	if variance {
-		l.v = make([]float64, n*K)
+		l.v = make([]float64, rows*K)
 	}
 	failed := make([]bool, starts)
 	cores.Each(starts, func(i int) {
@@ -96,7 +99,24 @@ func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int
 			}
 		}
 	})
-	return l, !slices.Contains(failed, true)
+	I, n := 1+K, 0
+	for i, bad := range failed {
+		if bad {
+			continue
+		}
+		copy(l.x[n*times*I:], l.x[i*times*I:(i+1)*times*I])
+		copy(l.y[n*times*K:], l.y[i*times*K:(i+1)*times*K])
+		if variance {
+			copy(l.v[n*times*K:], l.v[i*times*K:(i+1)*times*K])
+		}
+		n++
+	}
+	lost := starts - n
+	l.n, l.x, l.y = n*times, l.x[:n*times*I], l.y[:n*times*K]
+	if variance {
+		l.v = l.v[:n*times*K]
+	}
+	return l, float64(lost) <= silent*float64(starts)
 }
 
 // typical returns the mean variance of every channel, and lifts what is below the

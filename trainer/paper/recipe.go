@@ -83,8 +83,15 @@ const (
 	dropped  = 0.01
 )
 
-// Learn follows the recipe. seed decides everything random.
+// Learn follows the recipe. seed decides everything random. The error says what is wrong
+// with the data, why the numbers failed, or that ctx ended.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	if r.Members < 1 || r.Rounds < 1 {
+		return nil, errors.New("a recipe has one member and one round at least")
+	}
 	m := &Model{K: d.K, Temper: 1}
 	parts := make([]*Data, r.Members)
 	for i := range parts {
@@ -328,10 +335,10 @@ func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint6
 			}
 		})
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	// Flows are tried from all members: one that failed again and again is left out.
+	fine := slices.DeleteFunc(out, func(f *Fit) bool { return f == nil })
+	if len(fine) == 0 {
+		return nil, errs[0]
 	}
-	return out, nil
+	return fine, nil
 }

@@ -20,8 +20,8 @@ type Regression struct {
 }
 
 // regress fits a net to y (N×O) at x (N×I) by least squares with weights w (N×O), by
-// SOAP on batches. It stops where ctx ends.
-func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regression, rng *rand.Rand) {
+// SOAP on batches. It stops where ctx ends; ok is false where a gradient is not finite.
+func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regression, rng *rand.Rand) (ok bool) {
 	theta := make([]float64, net.Params())
 	net.Bind(theta)
 	I, O := net.In(), net.Out()
@@ -42,7 +42,7 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 	grad, rows := make([]float64, len(theta)), make([]int, parts*size)
 	for step := range set.Steps {
 		if ctx.Err() != nil {
-			return
+			return true
 		}
 		for i := range rows {
 			if at == len(order) {
@@ -72,8 +72,12 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 				grad[i] += g / float64(len(rows)*O)
 			}
 		}
+		if norm := dot(grad, grad); math.IsNaN(norm) || math.IsInf(norm, 0) {
+			return false
+		}
 		soap.Step(theta, grad, rate.At(step))
 	}
+	return true
 }
 
 // descent is the memory of one evaluation of a net with its gradient.

@@ -26,8 +26,8 @@ type Teaching struct {
 
 // String tells the settings on one line.
 func (t Teaching) String() string {
-	return fmt.Sprintf("core %v %s, D %d, F %d, %d steps on batches of %d, %g to %g, from %d starts, %d times each, variances from %d and %d",
-		t.Core, t.Act, t.D, t.F, t.Steps, t.Batch, t.Rate, t.Last, t.Starts, t.Times, t.SpreadStarts, t.SpreadTimes)
+	return fmt.Sprintf("core %v %s, D %d, F %d, %d steps on batches of %d, %g to %g, from %d starts, %d times each, variances from %d and %d in %d rounds",
+		t.Core, t.Act, t.D, t.F, t.Steps, t.Batch, t.Rate, t.Last, t.Starts, t.Times, t.SpreadStarts, t.SpreadTimes, t.Rounds)
 }
 
 var errFlow = errors.New("the refined dynamics cannot be integrated over the horizon")
@@ -55,7 +55,9 @@ func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Te
 	typical := some.typical(K)
 	net := set.net(K, rng)
 	x, y, w := targets(all, some, typical)
-	regress(ctx, net, x, y, w, set.Regression, rng)
+	if !regress(ctx, net, x, y, w, set.Regression, rng) {
+		return nil, errors.New("the smoother's regression failed numerically: a gradient is not finite")
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -63,8 +65,11 @@ func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Te
 	s.W, s.M = make([][]float64, K), make([][]float64, K)
 	s.means(all.some(rng, mostRows))
 	s.spreads(some, set.Rounds)
-	for _, m := range s.M {
-		if m == nil {
+	for k := range K {
+		if s.W[k] == nil {
+			return nil, errors.New("the smoother's weights cannot be found by least squares")
+		}
+		if s.M[k] == nil {
 			return nil, errors.New("the covariance of the smoother's weights cannot be factorised")
 		}
 	}

@@ -19,6 +19,14 @@ type learned struct {
 	Failed string `json:"failed,omitempty"`
 }
 
+// check lets pass what has failed: that is a result.
+func (r *learned) check() error {
+	if r.Failed != "" {
+		return nil
+	}
+	return r.result.check()
+}
+
 // learningStudy is the paper's figure on the number of trajectories.
 func learningStudy() *study[learned] {
 	members := paper.DefaultRecipe(&paper.Data{}).Members

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,19 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 				t.Errorf("%s: %s: code %d, %s", text, args[0], code, errs)
 			}
 		}
+	}
+}
+
+// A grid from which nothing could be learned is a result too, and is read again.
+func TestWhatFailedIsAResult(t *testing.T) {
+	dir := t.TempDir()
+	k := key{Study: "learning", Set: "lv", Variant: "2", Seed: unseen, Version: version}
+	if err := k.write(dir, &learned{result: result{key: k}, Failed: "no flow can be integrated"}); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := run("learning", "--grids", "2", "--seeds", "1", "--out", dir)
+	if code != cli.Done || !strings.Contains(errs, "1 of 1 results are there") || !regexp.MustCompile(`(?m)^ *4 +1 .* 1$`).MatchString(out) {
+		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 }
 

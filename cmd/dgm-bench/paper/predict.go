@@ -50,7 +50,7 @@ var counts = []int{2, 3, 5, 10, 20, 50, 100, 200, 500, 1000}
 // predictStudy compares the closed form with what it replaces.
 func predictStudy() *study[predicted] {
 	s := &study[predicted]{
-		name: "predict", files: "predict", seeds: 3,
+		name: "predict", files: "predict", seeds: 3, recipe: always,
 		short: "Table 1, right, and the figure on the number of samples: closed form against integrating samples",
 		long: `predict measures how long 100 points take, in closed form and as mean and standard deviation of 200 integrated
 samples, on one core with the same kernels (dgm-bench predict says more). Then it trains one model a seed and

@@ -27,6 +27,9 @@ func (r *result) check() error {
 	if len(r.RMSE) == 0 || r.Recipe == "" {
 		return errors.New("rmse or recipe is not there")
 	}
+	if r.scores == (scores{}) {
+		return errors.New("its scores are not there")
+	}
 	return nil
 }
 
