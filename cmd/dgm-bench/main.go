@@ -13,7 +13,7 @@ import (
 func main() { cli.Main(command()) }
 
 func command() *cobra.Command {
-	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator on this computer"}
+	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator and the training, and repeat the paper's experiments"}
 	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), savingsCommand(), serveCommand(), burnCommand(), paper.Command(), paper.TrainCommand(), speed.Command())
 	return root
 }

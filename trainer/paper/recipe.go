@@ -26,6 +26,8 @@ type Recipe struct {
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics
 	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
 	Plain    bool   // (optional) no polynomial beside the members' dynamics
+
+	Told func(what string) // (optional) is told what goes on, as often as something is done
 }
 
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
@@ -93,6 +95,11 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 		return nil, errors.New("a recipe has one member and one round at least")
 	}
 	m := &Model{K: d.K, Temper: 1}
+	told := r.Told
+	if told == nil {
+		told = func(string) {}
+	}
+	told("members are trained")
 	parts := make([]*Data, r.Members)
 	for i := range parts {
 		parts[i] = d.some(rand.New(rand.NewPCG(seed, uint64(i))), r.Most)
@@ -105,19 +112,21 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	m.Took.Members = time.Since(began).Seconds()
 	began = time.Now()
 	say := m.say
+	told("their dynamics are refined")
 	switch err := m.refine(ctx, d, r, seed*1000+800); {
 	case errors.Is(err, errFlow) && r.Known == nil:
 		say = m.together()
 	case err != nil:
 		return nil, err
 	default:
+		told("flows are refined on data of their own")
 		if err := m.temper(ctx, d, r, seed*1000+850); err != nil {
 			return nil, err
 		}
 	}
 	m.Took.Flows = time.Since(began).Seconds()
 	began = time.Now()
-	if m.Smoother, err = teach(ctx, say, m.Members[0].Inputs, d, r.Final, seed*1000+900); err != nil {
+	if m.Smoother, err = teach(ctx, say, m.Members[0].Inputs, d, r.Final, told, seed*1000+900); err != nil {
 		return nil, err
 	}
 	m.Took.Smoother = time.Since(began).Seconds()

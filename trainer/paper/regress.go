@@ -21,7 +21,8 @@ type Regression struct {
 
 // regress fits a net to y (N×O) at x (N×I) by least squares with weights w (N×O), by
 // SOAP on batches. It stops where ctx ends; ok is false where a gradient is not finite.
-func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regression, rng *rand.Rand) (ok bool) {
+// done is called at every step.
+func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regression, done func(step int), rng *rand.Rand) (ok bool) {
 	theta := make([]float64, net.Params())
 	net.Bind(theta)
 	I, O := net.In(), net.Out()
@@ -75,6 +76,7 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 		if norm := dot(grad, grad); math.IsNaN(norm) || math.IsInf(norm, 0) {
 			return false
 		}
+		done(step)
 		soap.Step(theta, grad, rate.At(step))
 	}
 	return true

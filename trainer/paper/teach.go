@@ -41,7 +41,8 @@ var errFlow = errors.New("the refined dynamics cannot be integrated over the hor
 // squares; and their weights get the covariance that makes the teacher's solutions
 // likely, those that were not in the regression (spread.go). What the smoother says
 // wrongly is part of its variance.
-func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Teaching, seed uint64) (*Smoother, error) {
+func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Teaching, told func(what string), seed uint64) (*Smoother, error) {
+	told("the smoother's lessons are integrated")
 	rng := rand.New(rand.NewPCG(seed, 0x64697374696c))
 	K, b := d.K, boxOf(d, in)
 	all, ok := ask(say, in, b, d.End(), set.Starts, set.Times, false, rng)
@@ -55,12 +56,18 @@ func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Te
 	typical := some.typical(K)
 	net := set.net(K, rng)
 	x, y, w := targets(all, some, typical)
-	if !regress(ctx, net, x, y, w, set.Regression, rng) {
+	done := func(step int) {
+		if step%(1+set.Steps/20) == 0 {
+			told(fmt.Sprintf("the smoother is taught, %d %%", 100*step/set.Steps))
+		}
+	}
+	if !regress(ctx, net, x, y, w, set.Regression, done, rng) {
 		return nil, errors.New("the smoother's regression failed numerically: a gradient is not finite")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	told("the smoother's variances are found")
 	s := newSmoother(net, in, set.D, set.F, rng)
 	s.W, s.M = make([][]float64, K), make([][]float64, K)
 	s.means(all.some(rng, mostRows))

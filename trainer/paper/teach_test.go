@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,7 +218,7 @@ func TestRegressionIsExact(t *testing.T) {
 		a, b := 2*rng.Float64()-1, 2*rng.Float64()-1
 		x[2*i], x[2*i+1], y[i], w[i] = a, b, math.Sin(4*a+2*b*b), 1
 	}
-	regress(context.Background(), &net, x, y, w, Regression{Steps: 1000, Batch: 200, Rate: 0.01, Last: 1e-5}, rng)
+	regress(context.Background(), &net, x, y, w, Regression{Steps: 1000, Batch: 200, Rate: 0.01, Last: 1e-5}, func(int) {}, rng)
 	tape := mlp.NewTape(&net, n, false)
 	net.Forward(tape, n, x, nil)
 	s := 0.0
@@ -288,7 +289,7 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 	set.Steps = 100
 	learned := func(rounds int) (s *Smoother, rms, loss float64) {
 		set.Rounds = rounds
-		s, err := teach(context.Background(), say, in, d, set, 1)
+		s, err := teach(context.Background(), say, in, d, set, func(string) {}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,9 +375,14 @@ func TestAFieldThatSaysNothing(t *testing.T) {
 	}
 	r := small()
 	r.Rounds, r.Refits, r.Final.Steps = 8, 2, 400
+	var told []string
+	r.Told = func(what string) { told = append(told, what) }
 	m, err := Learn(context.Background(), d, r, 1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(told) < 20 || told[0] != "members are trained" || !slices.Contains(told, "the smoother is taught, 50 %") && !slices.Contains(told, "the smoother is taught, 52 %") {
+		t.Errorf("told %q", told)
 	}
 	mean, std := make([]float64, 2), make([]float64, 2)
 	m.Predict(mean, std, []float64{2}, []float64{1, 5})
@@ -418,7 +424,7 @@ func TestMembersTeachToo(t *testing.T) {
 	}
 	m := &Model{K: d.K, Members: []*Fit{f}}
 	r.Final.Starts, r.Final.Steps = 100, 500
-	s, err := teach(context.Background(), m.together(), f.Inputs, d, r.Final, 1)
+	s, err := teach(context.Background(), m.together(), f.Inputs, d, r.Final, func(string) {}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,14 +96,14 @@ func baselineSections(dir string, all []*sampled) ([]section, error) {
 	out := section{
 		Title: "Sampled neural ODEs",
 		Text: "SGLD and SGHMC with the paper's priors (centred on nets that know the true derivatives) and rates (chosen by the truth), scored on the true trajectory without its start. " +
-			"NaN: a chain, or the integration of a sample, did not stay finite. DGM is the table of single trajectories, which is told nothing of the truth.",
+			"NaN: a chain, or the integration of a sample, did not stay finite. DGM is the table of single trajectories, which is told nothing of the truth, on seeds of its own. R-hat far above 1 says that chains have not converged.",
 		Head: []string{"set", "method", "seeds", "log likelihood", "NaN", "coverage 95", "R-hat", "chains lost", "seconds", "paper", "DGM here", "DGM, paper"},
 	}
 	ours, err := tables(true).gather(dir)
 	if err != nil {
 		return nil, err
 	}
-	number := plot.Chart{Title: "Log likelihood against the number of samples", XLabel: "samples of the weights; what is below -8 stands at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
+	number := plot.Chart{Title: "Samples of the weights: log likelihood by their number", XLabel: "samples of the weights; what is below -8 stands at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
 	for i, set := range sets() {
 		dgm := ""
 		for _, o := range bySet(ours) {

@@ -83,7 +83,7 @@ scores it on ten unseen starts.`,
 func learningSections(_ string, all []*learned) ([]section, error) {
 	s := section{
 		Title: "Learning curve",
-		Text:  "Lotka-Volterra, 5 observations from every start of a grid, scored on ten unseen starts of the same box: the recipe, its refined dynamics integrated, and the mean of its members as gradient matching left them. The paper's DGM is at 1.81 with 100 trajectories, NDP at 0.62 and no better with more.",
+		Text:  "Lotka-Volterra, 5 observations from every start of a grid, scored on ten unseen starts of the same box: the recipe, its refined dynamics integrated, and the mean of its members as gradient matching left them. The paper's DGM is at 1.81 with 100 trajectories, NDP at 0.62 and no better with more. Members below -3 are not drawn.",
 		Head:  []string{"trajectories", "seeds", "recipe", "worst", "coverage 95", "refined dynamics", "members", "seconds", "failed"},
 	}
 	c := plot.Chart{Title: "Learning curve, Lotka-Volterra", XLabel: "trajectories of 5 observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of training trajectories."}

@@ -41,8 +41,13 @@ func median(v []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
-// spread prints mean and standard deviation.
-func spread(v []float64) string { return fmt.Sprintf("%.2f ± %.2f", mean(v), deviation(v)) }
+// spread prints mean and standard deviation, where there are several numbers.
+func spread(v []float64) string {
+	if len(v) < 2 {
+		return two(mean(v))
+	}
+	return fmt.Sprintf("%.2f ± %.2f", mean(v), deviation(v))
+}
 
 func two(v float64) string   { return strconv.FormatFloat(v, 'f', 2, 64) }
 func whole(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }

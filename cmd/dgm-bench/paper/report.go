@@ -22,7 +22,7 @@ table{border-collapse:collapse;display:block;overflow-x:auto;font-size:.9rem;fon
 th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
 th{white-space:normal;vertical-align:bottom;line-height:1.2}
 th:first-child,td:first-child{text-align:left}
-svg{width:100%;max-width:46rem;height:auto}
+svg{max-width:100%;height:auto}
 h2{margin-top:3rem}
 </style></head><body>
 <h1>The paper's experiments, repeated</h1>

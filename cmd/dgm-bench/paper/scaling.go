@@ -249,6 +249,9 @@ func scalingSections(_ string, all []*scaled) ([]section, error) {
 		if kernel != "features" {
 			continue
 		}
+		if len(t.X) < 2 {
+			continue
+		}
 		last := len(t.X) - 1
 		per := t.Y[last] / t.X[last]
 		times.Lines = append(times.Lines, plot.Line{Name: "slope 1", Color: plot.Hold, Dash: "4 3", X: []float64{t.X[0], t.X[last]}, Y: []float64{per * t.X[0], t.Y[last]}})

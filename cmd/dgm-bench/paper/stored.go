@@ -24,6 +24,9 @@ type key struct {
 	Version  int    `json:"version,omitempty"`  // of the recipe, where it was followed
 }
 
+// changes returns what flags have changed; empty where nothing.
+func (k key) changes() string { return k.Settings }
+
 // version is that of the recipe: a change that moves results makes it another.
 const version = 3
 
@@ -70,10 +73,18 @@ func load[R any](dir string, want key) (r *R, ok bool, err error) {
 		return nil, false, fmt.Errorf("%s holds %s: give it its own name back, or remove it", path, is.name())
 	}
 	if is.Settings != want.Settings {
-		return nil, false, fmt.Errorf("%s was made with %q, asked for is %q: give another --out, or remove it", path, is.Settings, want.Settings)
+		return nil, false, fmt.Errorf("%s was made with %s, asked for is %s: give another --out, or remove it", path, said(is.Settings), said(want.Settings))
 	}
 	r, err = decode[R](path, b, is, want.Version)
 	return r, err == nil, err
+}
+
+// said tells settings.
+func said(settings string) string {
+	if settings == "" {
+		return "the defaults"
+	}
+	return settings
 }
 
 // keyOf returns the key in what a file holds.
@@ -156,7 +167,7 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 				first = &k
 			}
 			if k.Settings != first.Settings {
-				return nil, fmt.Errorf("%s was made with %q, %s.json with %q: keep them in folders of their own", path, k.Settings, first.name(), first.Settings)
+				return nil, fmt.Errorf("%s was made with %s, %s.json with %s: keep them in folders of their own", path, said(k.Settings), first.name(), said(first.Settings))
 			}
 			own = append(own, found{k, r})
 		}

@@ -139,27 +139,46 @@ func (s *study[R]) part() part {
 		if err != nil {
 			return err
 		}
-		parts, err := s.sections(p.out, all)
+		parts, err := s.tables(p.out, all)
 		if err != nil {
 			return err
 		}
 		// The pictures in the folder are of all that is there.
 		if whole, err := s.gather(p.out); err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "pictures are of these results only: %v\n", err)
-		} else if drawn, err := s.sections(p.out, whole); err == nil && len(drawn) == len(parts) {
+		} else if drawn, err := s.tables(p.out, whole); err == nil && len(drawn) == len(parts) {
 			for i := range parts {
 				parts[i].Pictures = drawn[i].Pictures
 			}
 		}
-		return show(cmd.OutOrStdout(), p.out, parts)
+		if err := show(cmd.OutOrStdout(), p.out, parts); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "results and pictures are in %s\n", p.out)
+		return nil
 	}
 	return part{cmd, func(dir string) ([]section, error) {
 		all, err := s.gather(dir)
 		if err != nil || len(all) == 0 {
 			return nil, err
 		}
-		return s.sections(dir, all)
+		return s.tables(dir, all)
 	}}
+}
+
+// tables returns the sections of results, which say what flags have changed about them.
+func (s *study[R]) tables(dir string, all []*R) ([]section, error) {
+	parts, err := s.sections(dir, all)
+	if err != nil || len(all) == 0 {
+		return parts, err
+	}
+	if r, ok := any(all[0]).(interface{ changes() string }); ok && r.changes() != "" {
+		for i := range parts {
+			parts[i].Text += " Made with " + r.changes() + "."
+			parts[i].Title += " (" + r.changes() + ")"
+		}
+	}
+	return parts, nil
 }
 
 // writable makes a folder and tells whether a file can be written to it, before hours of

@@ -2,9 +2,11 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -56,7 +58,7 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 			began := time.Now()
 			running++
 			mutex.Unlock()
-			r, err := s.run(ctx, p.out, keys[i])
+			r, err := s.run(tellTo(ctx, keys[i], progress, &mutex), p.out, keys[i])
 			if err == nil {
 				err = keys[i].write(p.out, r)
 			}
@@ -85,10 +87,43 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 	if first == nil {
 		first = ctx.Err()
 	}
+	if errors.Is(first, context.Canceled) {
+		done := len(slices.DeleteFunc(slices.Clone(all), func(r *R) bool { return r == nil }))
+		fmt.Fprintf(progress, "%d of %d results are in %s; the same command goes on from there\n", done, len(keys), p.out)
+	}
 	if first != nil {
 		return nil, first
 	}
 	return all, nil
+}
+
+// patience is after how long a piece of work says what it does, and how often.
+const patience = 15 * time.Second
+
+type telling struct{}
+
+// tellTo returns a context in which a piece of work can say what it does.
+func tellTo(ctx context.Context, k key, progress io.Writer, one *sync.Mutex) context.Context {
+	began := time.Now()
+	last := began
+	return context.WithValue(ctx, telling{}, func(what string) {
+		one.Lock()
+		defer one.Unlock()
+		if time.Since(last) < patience {
+			return
+		}
+		last = time.Now()
+		fmt.Fprintf(progress, "%s: after %s %s\n", k.name(), time.Since(began).Round(time.Second), what)
+	})
+}
+
+// toldTo returns what a piece of work says what it does to.
+func toldTo(ctx context.Context) func(what string) {
+	tell, ok := ctx.Value(telling{}).(func(what string))
+	if !ok {
+		return func(string) {}
+	}
+	return tell
 }
 
 // estimate knows how long pieces of work took.
