@@ -42,7 +42,7 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 		o.dyn.adjoint(&p.Dynamics, &grad.Dynamics, &o.spec.Lift, b.Sup.N, o.K, o.mean)
 		lap(&o.took.Match, &from)
 	}
-	o.fan.run(o.channelAdjoint)
+	o.fan.run(o.each.adjoint)
 	for k, c := range o.channels {
 		grad.Map.LogAmp[2*k] += c.amp[0]
 		grad.Map.LogAmp[2*k+1] += c.amp[1]

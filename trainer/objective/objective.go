@@ -41,6 +41,7 @@ type Objective struct {
 	mean, dmean []float64 // Ns×K at the support points
 	dvar        []float64
 	fan         *fan
+	each        struct{ condition, adjoint func(k int) } // of a channel; made once, for a step allocates nothing
 	one         oneShared
 	took        Times
 }
@@ -96,6 +97,7 @@ func New(spec Spec, p *Params, n, ns int) *Objective {
 	o.dyn = newDynamics(&p.Dynamics, spec, m.K, rows)
 	o.mean, o.dmean, o.dvar = make([]float64, rows*m.K), make([]float64, rows*m.K), make([]float64, rows*m.K)
 	o.fan = newFan(m.K)
+	o.each.condition, o.each.adjoint = o.condition, o.channelAdjoint
 	return o
 }
 
@@ -115,7 +117,7 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 		m.Forward(o.sup, b.Sup, true)
 	}
 	lap(&o.took.Forward, &from)
-	o.fan.run(o.condition)
+	o.fan.run(o.each.condition)
 	ok = true
 	for _, c := range o.channels {
 		ok = ok && c.ok

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -20,6 +21,11 @@ func TestStepTakesItsTime(t *testing.T) {
 			t.Fatal("not finite")
 		}
 	}
+	before := runtime.GOMAXPROCS(1) // goroutines are allocated
+	if n := testing.AllocsPerRun(5, func() { s.Run() }); n > 0 {
+		t.Errorf("%v allocations in a step", n)
+	}
+	runtime.GOMAXPROCS(before)
 	p := s.Times()
 	for name, v := range map[string]time.Duration{"forward": p.Forward, "condition": p.Condition, "support": p.Support, "match": p.Match, "adjoint": p.Adjoint, "back": p.Back} {
 		if v <= 0 {
