@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
@@ -113,6 +115,23 @@ func TestStudyGoesOnWhereItWas(t *testing.T) {
 	if code, _, errs := try(counting(&done, ""), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "counting-a-x9-1") {
 		t.Errorf("a result under another name: code %d: %s", code, errs)
 	}
+}
+
+// A piece of work says what it does, but not too often, and need not have a listener.
+func TestLongWorkIsTold(t *testing.T) {
+	var out bytes.Buffer
+	var one sync.Mutex
+	k := key{Set: "lv1", Seed: 7}
+	for patience, want := range map[time.Duration]int{0: 2, time.Hour: 0} {
+		out.Reset()
+		tell := toldTo(tellTo(context.Background(), k, &out, &one, patience))
+		tell("begins")
+		tell("ends")
+		if n := strings.Count(out.String(), "\n"); n != want || want > 0 && !strings.Contains(out.String(), "lv1-7: after 0s ends") {
+			t.Errorf("patience %v: %q", patience, out.String())
+		}
+	}
+	toldTo(context.Background())("nobody listens")
 }
 
 func TestSideBySide(t *testing.T) {

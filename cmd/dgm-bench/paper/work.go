@@ -58,7 +58,7 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 			began := time.Now()
 			running++
 			mutex.Unlock()
-			r, err := s.run(tellTo(ctx, keys[i], progress, &mutex), p.out, keys[i])
+			r, err := s.run(tellTo(ctx, keys[i], progress, &mutex, patience), p.out, keys[i])
 			if err == nil {
 				err = keys[i].write(p.out, r)
 			}
@@ -102,8 +102,9 @@ const patience = 15 * time.Second
 
 type telling struct{}
 
-// tellTo returns a context in which a piece of work can say what it does.
-func tellTo(ctx context.Context, k key, progress io.Writer, one *sync.Mutex) context.Context {
+// tellTo returns a context in which a piece of work can say what it does, which is passed on
+// where nothing was for a while.
+func tellTo(ctx context.Context, k key, progress io.Writer, one *sync.Mutex, patience time.Duration) context.Context {
 	began := time.Now()
 	last := began
 	return context.WithValue(ctx, telling{}, func(what string) {
