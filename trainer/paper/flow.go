@@ -168,20 +168,6 @@ func (f *Flow) bind() {
 	f.Theta = theta
 }
 
-// Copy returns a flow of its own memory.
-func (f *Flow) Copy() *Flow {
-	c := *f
-	c.Net.Layers = append([]mlp.Layer(nil), f.Net.Layers...)
-	if f.Poly != nil {
-		c.Poly = &polynomial{zero: f.Poly.zero, terms: f.Poly.terms, w: f.Poly.w, dense: f.Poly.dense}
-	}
-	c.bind()
-	c.Alpha = append([]float64(nil), f.Alpha...)
-	c.Sigma = append([]float64(nil), f.Sigma...)
-	c.Inv = nil
-	return &c
-}
-
 // Predict writes mean and variance of the state at times (rising) after x0
 // (len(times)×K, raw units). ok is false where the flow cannot be integrated.
 func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {

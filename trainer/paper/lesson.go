@@ -19,6 +19,7 @@ type lesson struct {
 	y    []float64 // n×K, mean
 	v    []float64 // n×K, variance; nil where it was not asked for
 	from *feature.Inputs
+	lost int // starts that were left out
 }
 
 // box is where starts are drawn from. A net reads them scaled to it: starts of many
@@ -111,12 +112,12 @@ func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int
 		}
 		n++
 	}
-	lost := starts - n
+	l.lost = starts - n
 	l.n, l.x, l.y = n*times, l.x[:n*times*I], l.y[:n*times*K]
 	if variance {
 		l.v = l.v[:n*times*K]
 	}
-	return l, float64(lost) <= silent*float64(starts)
+	return l, float64(l.lost) <= silent*float64(starts)
 }
 
 // typical returns the mean variance of every channel, and lifts what is below the

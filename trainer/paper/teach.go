@@ -69,6 +69,7 @@ func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Te
 	}
 	told("the smoother's variances are found")
 	s := newSmoother(net, in, set.D, set.F, rng)
+	s.Lost = all.lost + some.lost
 	s.W, s.M = make([][]float64, K), make([][]float64, K)
 	s.means(all.some(rng, mostRows))
 	s.spreads(some, set.Rounds)

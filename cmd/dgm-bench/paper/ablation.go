@@ -122,7 +122,7 @@ func ablationSections(_ string, all []*ablated) ([]section, error) {
 	for _, set := range sets() {
 		s := section{
 			Title: "Joint smoothing and dynamics, " + set.label,
-			Text:  "Single fits. Scores of the truth between the observations of the training trajectories, and on unseen starts, which a smoother of one trajectory cannot be asked for. Dynamics make the means better and the intervals of a single model far too narrow: by the log likelihood separate smoothers are better.",
+			Text:  "Single fits. Scores of the truth between the observations of the training trajectories, and on unseen starts, which a smoother of one trajectory cannot be asked for.",
 			Head:  []string{"smoother", "dynamics", "seeds", "log likelihood", "coverage 95", "rmse / noise", "unseen", "coverage 95", "seconds"},
 		}
 		var sheet [][]plot.Chart

@@ -205,7 +205,7 @@ func productNorm(layers []mlp.Layer) float64 {
 func overparamSections(_ string, all []*sampled) ([]section, error) {
 	s := section{
 		Title: "Products of matrices",
-		Text:  "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. Here SGHMC, told the true derivatives by its priors, stays too, above DGM. NaN: seeds whose chains did not stay finite, or that could not be learned. Scores of samples leave out the start, which they know for certain.",
+		Text:  "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. The priors of SGLD and SGHMC know the true derivatives. NaN: seeds whose chains did not stay finite, or that could not be learned. Scores of samples leave out the start, which they know for certain.",
 		Head:  []string{"matrices", "weights", "DGM", "NaN", "coverage 95", "SGLD", "NaN", "R-hat", "SGHMC", "NaN", "R-hat"},
 	}
 	c := plot.Chart{Title: "Overparametrisation", XLabel: "weights of the product", YLabel: "log likelihood", Description: "Log likelihood of the truth by the shape of the product, for each method."}

@@ -20,6 +20,7 @@ type result struct {
 	Forms   []string  `json:"forms"`           // what each of the others is made of
 	Free    []float64 `json:"free"`            // its effective number of parameters
 	Temper  float64   `json:"temper"`          // by which their variances were multiplied
+	Lost    int       `json:"lost,omitempty"`  // starts of the smoother's lessons from which the dynamics run off
 	Recipe  string    `json:"recipe"`
 }
 

@@ -38,8 +38,8 @@ type study[R any] struct {
 // always says of every variant that the recipe makes its results.
 func always(string) bool { return true }
 
-// unseen is the first of the seeds of noise and starts that nobody had looked at when the
-// recipe was made.
+// unseen is the first of the seeds of noise and starts by whose scores no setting of the
+// recipe was chosen.
 const unseen = 100
 
 // part is a study without the type of its results.
@@ -139,14 +139,14 @@ func (s *study[R]) part() part {
 		if err != nil {
 			return err
 		}
-		parts, err := s.tables(p.out, all)
+		parts, err := s.described(p.out, all)
 		if err != nil {
 			return err
 		}
 		// The pictures in the folder are of all that is there.
 		if whole, err := s.gather(p.out); err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "pictures are of these results only: %v\n", err)
-		} else if drawn, err := s.tables(p.out, whole); err == nil && len(drawn) == len(parts) {
+		} else if drawn, err := s.described(p.out, whole); err == nil && len(drawn) == len(parts) {
 			for i := range parts {
 				parts[i].Pictures = drawn[i].Pictures
 			}
@@ -162,12 +162,12 @@ func (s *study[R]) part() part {
 		if err != nil || len(all) == 0 {
 			return nil, err
 		}
-		return s.tables(dir, all)
+		return s.described(dir, all)
 	}}
 }
 
-// tables returns the sections of results, which say what flags have changed about them.
-func (s *study[R]) tables(dir string, all []*R) ([]section, error) {
+// described returns the sections of results, which say what flags have changed about them.
+func (s *study[R]) described(dir string, all []*R) ([]section, error) {
 	parts, err := s.sections(dir, all)
 	if err != nil || len(all) == 0 {
 		return parts, err

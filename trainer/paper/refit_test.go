@@ -1,0 +1,68 @@
+package paper
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Flows refined on what another flow says, with noise, are off by what they claim: where
+// terms were chosen somewhat more, which is what refits are for.
+func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
+	d := turning(5, 20, 0.05)
+	r := small()
+	f, err := Train(context.Background(), d, r.Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned := func(d *Data) *Model {
+		flow := f.newPlainFlow(d, sparse)
+		if !flow.Shoot(context.Background(), d, 12) {
+			t.Fatal("cannot be integrated")
+		}
+		return &Model{K: d.K, Temper: 1, Members: []*Fit{f}, Flows: []*Flow{flow}}
+	}
+	truth := learned(d)
+	const n = 40
+	sum := 0.0
+	for i := range uint64(n) {
+		own, ok := truth.drawn(d, truth.Flows[0], rand.New(rand.NewPCG(2, i)))
+		if !ok {
+			t.Fatal("cannot be integrated")
+		}
+		m := learned(own)
+		ratio, ok := m.distance(truth, d)
+		if !ok {
+			t.Fatal("no ratio")
+		}
+		sum += ratio
+		for j := range m.Flows[0].Inv {
+			m.Flows[0].Inv[j] *= 0.5
+		}
+		if sure, _ := m.distance(truth, d); math.Abs(sure-4*ratio) > 1e-9*sure {
+			t.Fatalf("half of the standard deviation makes %v of %v", sure, ratio)
+		}
+	}
+	// Weak terms are left out in some draws and kept in others: 2.2 here.
+	if mean := sum / n; mean < 0.8 || mean > 3.5 {
+		t.Errorf("variances have to be multiplied by %v", mean)
+	}
+	plain, wide := make([]float64, 4), make([]float64, 4)
+	truth.say(make([]float64, 4), plain, d.Trajectories[0].X0, []float64{1, 2})
+	truth.Temper = 4
+	truth.say(make([]float64, 4), wide, d.Trajectories[0].X0, []float64{1, 2})
+	truth.Temper = 1
+	for i, v := range plain {
+		if math.Abs(wide[i]-4*v) > 1e-12*wide[i] {
+			t.Errorf("variance %v, four times as large %v", v, wide[i])
+		}
+	}
+	r.Refits = 3
+	if err := truth.temper(context.Background(), d, r, 1); err != nil || truth.Temper == 1 || truth.Temper < leastTemper || truth.Temper > mostTemper {
+		t.Errorf("factor %v, %v", truth.Temper, err)
+	}
+	if _, ok := (&Model{K: d.K, Temper: 1}).distance(truth, d); ok {
+		t.Error("a ratio without flows")
+	}
+}
