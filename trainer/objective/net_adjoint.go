@@ -3,8 +3,8 @@ package objective
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // NetAdjoint is the memory for carrying adjoints back through one net.

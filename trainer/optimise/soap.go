@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/trainer/cores"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // SOAP is the optimiser of Vyas et al. (2024), "SOAP: Improving and Stabilizing Shampoo

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // Flow is a vector field, the mean of a fit's dynamics refined by shooting, with

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/trainer/cores"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
 )
 
 // maxStep is the longest step of the integrator, in standardised time.

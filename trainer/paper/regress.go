@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
 	"github.com/dgm-robotics/dgm/trainer/optimise"
 )
 

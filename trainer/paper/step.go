@@ -47,13 +47,16 @@ func (s *Step) Times() objective.Times { return s.o.Times() }
 // support points.
 func (s *Step) Rows() (n, ns int) { return s.fit.batch.Obs.N, s.fit.batch.Sup.N }
 
-// MultiplyAdds returns how many of them are in the matrix products and factorisations
-// of one step with random features; where a result is symmetric, those of one half.
+// MultiplyAdds returns how many of them the matrix products and factorisations of one
+// step with random features need: where a result is symmetric or a factor triangular,
+// those of one half. Per observation these are F²/2 for ΦᵀΦ and F² for Φ(A⁻¹ − 2C), per
+// support point F²/2 each for Φ̇L⁻ᵀ, for L⁻¹ behind it and for C; L, L⁻¹ and L⁻ᵀL⁻¹ take
+// F³/6 each.
 //
-//	K [ F² (3/2 N + 5/2 Ns) + F³/2 ]
+//	K F² (3/2 N + 3/2 Ns + F/2)
 func (s *Step) MultiplyAdds() float64 {
 	m := &s.fit.Params.Map
 	n, ns := s.Rows()
 	F := float64(m.Features())
-	return float64(m.K) * (F*F*(1.5*float64(n)+2.5*float64(ns)) + F*F*F/2)
+	return float64(m.K) * (F*F*1.5*(float64(n)+float64(ns)) + F*F*F/2)
 }

@@ -13,7 +13,7 @@ func TestStepTakesItsTime(t *testing.T) {
 	if n, ns := s.Rows(); n != 21 || ns != 12 {
 		t.Errorf("%d rows and %d support points", n, ns)
 	}
-	if want := 2 * (400*(1.5*21+2.5*12) + 4000.); s.MultiplyAdds() != want {
+	if want := 2 * (400*(1.5*21+1.5*12) + 4000.); s.MultiplyAdds() != want {
 		t.Errorf("%v multiply-adds, want %v", s.MultiplyAdds(), want)
 	}
 	for range 3 {

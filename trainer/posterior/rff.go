@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/trainer/matmul"
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // RFF is the posterior in feature space: cost N F² + F³, whatever the kernel
@@ -23,19 +23,20 @@ type RFF struct {
 	at       *feature.Phi // phi or own: what At was asked for
 
 	prec, r []float64 // N, the caller's
-	e       []float64 // N, r − Φw
+	e       []float64 // N: s r, later r − Φw
 	L       []float64 // T×T, lower
 	linv    []float64 // T×T, L⁻¹, zero above the diagonal
 	inv     []float64 // T×T, A⁻¹, then A⁻¹ − 2C
 	w, q    []float64 // T
-	psi     []float64 // N×T: √s Φ, later Φ(A⁻¹ − 2C)
-	V       []float64 // Ns×T: Φ̇s L⁻ᵀ, later diag(g) G
+	M       []float64 // N×T: Φ(A⁻¹ − 2C)
+	V       []float64 // Ns×T: Φ̇s L⁻ᵀ
 	G       []float64 // Ns×T: Φ̇s A⁻¹
 	phiq    []float64 // N
 	amp     float64   // e^a1
 	bphi    []float64 // T scratch
 	bdphi   []float64 // T scratch
 	mul     matmul.Work
+	factor  matmul.Packed // L⁻ᵀ, later L⁻¹, later A⁻¹ − 2C
 }
 
 // NewRFF takes the memory for one channel: n observations, ns support points
@@ -44,7 +45,7 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 	T := m.Features()
 	p := &RFF{
 		m: m, T: T, phi: feature.NewPhi(m, n),
-		e: make([]float64, n), phiq: make([]float64, n), psi: make([]float64, n*T),
+		e: make([]float64, n), phiq: make([]float64, n), M: make([]float64, n*T),
 		L: make([]float64, T*T), linv: make([]float64, T*T), inv: make([]float64, T*T),
 		w: make([]float64, T), q: make([]float64, T), bphi: make([]float64, T), bdphi: make([]float64, T),
 	}
@@ -75,21 +76,15 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 	}
 	blocks(N, func(from, to int) {
 		m.RandomRows(p.phi, obs, k, from, to)
-		psi := p.psi[from*T : to*T]
 		for i := from; i < to; i++ {
-			s := math.Sqrt(prec[i])
 			p.e[i] = 0
 			if prec[i] > 0 {
-				p.e[i] = s * r[i]
-			}
-			row := p.psi[i*T : (i+1)*T]
-			for j, v := range p.phi.Phi[i*T : (i+1)*T] {
-				row[j] = s * v
+				p.e[i] = prec[i] * r[i]
 			}
 		}
-		rows := general(to-from, T, psi)
-		blas64.Gemv(blas.Trans, 1, rows, vector(p.e[from:to]), 1, vector(p.q))
-		p.mul.MulLower(general(T, T, p.L), 1, true, rows, false, rows, 1)
+		phi := general(to-from, T, p.phi.Phi[from*T:to*T])
+		p.mul.Mul(general(1, T, p.q), 1, false, general(1, to-from, p.e[from:to]), false, phi, 1)
+		p.mul.Gram(general(T, T, p.L), 1, phi, prec[from:to], 1)
 	})
 	if !p.mul.Cholesky(general(T, T, p.L), general(T, T, p.linv)) {
 		return fit, false
@@ -143,13 +138,14 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	}
 	T := p.T
 	ok = true
+	p.factor.Pack(general(T, T, p.linv), true, true)
 	blocks(sup.Rows.N, func(from, to int) {
 		if sup != p.obs {
 			p.m.RandomRows(p.own, sup, p.k, from, to)
 		}
 		n, phi, dphi := to-from, p.at.Phi[from*T:to*T], p.at.DPhi[from*T:to*T]
 		V := p.V[from*T : to*T]
-		p.mul.Mul(general(n, T, V), 1, false, general(n, T, dphi), true, general(T, T, p.linv), 0)
+		p.mul.MulPacked(general(n, T, V), 1, false, general(n, T, dphi), &p.factor, 0)
 		blas64.Gemv(blas.NoTrans, 1, general(n, T, phi), vector(p.w), 0, vector(mean[from:to]))
 		blas64.Gemv(blas.NoTrans, 1, general(n, T, dphi), vector(p.w), 0, vector(dmean[from:to]))
 		for i := range n {

@@ -14,11 +14,13 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	N, T := p.obs.Rows.N, p.T
 	matching, shared := a != nil, p.sup == p.obs
 	p.amp = math.Exp(p.m.LogAmp[2*p.k])
-	p.inverse()
+	linv, inv := general(T, T, p.linv), general(T, T, p.inv)
+	p.mul.Inverse(inv, linv)
 	clear(p.q)
 	clear(p.phiq)
 	if matching {
 		p.wbar(a, b) // q ← q̄
+		p.factor.Pack(linv, false, true)
 		blocks(p.sup.Rows.N, func(from, to int) {
 			p.derivativeVar(g, from, to) // G, inv ← A⁻¹ − 2C
 			for i := from; i < to && !shared; i++ {
@@ -29,15 +31,16 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 		})
 	}
 	mirror(p.inv, T)
+	p.factor.Pack(inv, false, false)
 	blocks(N, func(from, to int) {
-		phi, M := general(to-from, T, p.phi.Phi[from*T:to*T]), general(to-from, T, p.psi[from*T:to*T])
+		phi, M := general(to-from, T, p.phi.Phi[from*T:to*T]), general(to-from, T, p.M[from*T:to*T])
 		if matching {
 			blas64.Gemv(blas.NoTrans, 1, phi, vector(p.q), 0, vector(p.phiq[from:to]))
 		}
-		p.mul.Mul(M, 1, false, phi, false, general(T, T, p.inv), 0)
+		p.mul.MulPacked(M, 1, false, phi, &p.factor, 0)
 		for i := from; i < to; i++ {
 			s, e, pq := p.prec[i], p.e[i], p.phiq[i]
-			row, m := p.phi.Phi[i*T:(i+1)*T], p.psi[i*T:(i+1)*T]
+			row, m := p.phi.Phi[i*T:(i+1)*T], p.M[i*T:(i+1)*T]
 			rbar[i] = s * (e + pq)
 			sbar[i] = -s * (e*e + blas64.Dot(vector(row), vector(m)) + 2*e*pq)
 			onW, onQ := -s*(e+pq), s*e
@@ -56,12 +59,6 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	})
 }
 
-// inverse sets inv to A⁻¹ = L⁻ᵀL⁻¹ (lower triangle).
-func (p *RFF) inverse() {
-	linv := general(p.T, p.T, p.linv)
-	p.mul.MulLower(general(p.T, p.T, p.inv), 1, true, linv, false, linv, 0)
-}
-
 // mirror copies the lower triangle of a (n×n) to the upper.
 func mirror(a []float64, n int) {
 	for i := range n {
@@ -74,8 +71,9 @@ func mirror(a []float64, n int) {
 // wbar sets q to A⁻¹(Φsᵀa + Φ̇sᵀb).
 func (p *RFF) wbar(a, b []float64) {
 	Ns, T := p.sup.Rows.N, p.T
-	blas64.Gemv(blas.Trans, 1, general(Ns, T, p.at.Phi[:Ns*T]), vector(a[:Ns]), 0, vector(p.q))
-	blas64.Gemv(blas.Trans, 1, general(Ns, T, p.at.DPhi[:Ns*T]), vector(b[:Ns]), 1, vector(p.q))
+	q := general(1, T, p.q)
+	p.mul.Mul(q, 1, false, general(1, Ns, a[:Ns]), false, general(Ns, T, p.at.Phi[:Ns*T]), 0)
+	p.mul.Mul(q, 1, false, general(1, Ns, b[:Ns]), false, general(Ns, T, p.at.DPhi[:Ns*T]), 1)
 	p.solve(p.q)
 }
 
@@ -84,14 +82,8 @@ func (p *RFF) wbar(a, b []float64) {
 func (p *RFF) derivativeVar(g []float64, from, to int) {
 	T := p.T
 	V, G := general(to-from, T, p.V[from*T:to*T]), general(to-from, T, p.G[from*T:to*T])
-	p.mul.Mul(G, 1, false, V, false, general(T, T, p.linv), 0)
-	for i, gi := range g[from:to] {
-		row := V.Data[i*T : (i+1)*T]
-		for j, v := range G.Data[i*T : (i+1)*T] {
-			row[j] = gi * v
-		}
-	}
-	p.mul.MulLower(general(T, T, p.inv), -2, true, G, false, V, 1)
+	p.mul.MulPacked(G, 1, false, V, &p.factor, 0)
+	p.mul.Gram(general(T, T, p.inv), -2, G, g[from:to], 1)
 }
 
 // supportBar adds Φ̄s of row i to bphi and sets bdphi to its Φ̇̄s.

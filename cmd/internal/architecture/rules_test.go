@@ -59,7 +59,12 @@ var storeys = []storey{
 		"the integrator serves any system, so it knows none",
 	},
 	{
-		"estimator/mlp", nil,
+		"estimator/matmul", nil,
+		"products of dense matrices are arithmetic: what the numbers mean is known further up",
+	},
+	{
+		"estimator/mlp",
+		[]string{"estimator/matmul"},
 		"a dense net maps numbers to numbers; what they mean is known further up",
 	},
 	{
@@ -202,7 +207,7 @@ var guests = []guest{
 	},
 	{
 		"golang.org/x/sys",
-		[]string{"estimator/node", "firmware-sim/live", "cmd", "trainer/matmul"},
+		[]string{"estimator/node", "firmware-sim/live", "cmd", "estimator/matmul"},
 		"clocks and priorities are for what runs in real time; matmul asks what the processor can do",
 	},
 	{

@@ -36,7 +36,7 @@ func (w *Work) halves(a, inv blas64.General) (ok bool) {
 	if !w.halves(a11, i11) {
 		return false
 	}
-	w.Mul(i21, 1, false, a21, true, i11, 0)
+	w.run(product{c: i21, alpha: 1, a: factor{m: a21}, b: factor{m: i11, trans: true, zero: below}})
 	for i := range n - h {
 		copy(a21.Data[i*a21.Stride:i*a21.Stride+h], i21.Data[i*i21.Stride:i*i21.Stride+h])
 	}
@@ -45,15 +45,27 @@ func (w *Work) halves(a, inv blas64.General) (ok bool) {
 		return false
 	}
 	c := blas64.General{Rows: n - h, Cols: h, Stride: h, Data: w.corner[:(n-h)*h]}
-	w.Mul(c, 1, false, a21, false, i11, 0)
-	w.Mul(i21, -1, false, i22, false, c, 0)
+	w.run(product{c: c, alpha: 1, a: factor{m: a21}, b: factor{m: i11, zero: above}})
+	w.run(product{c: i21, alpha: -1, a: factor{m: i22, zero: above}, b: factor{m: c}})
 	for i := range h {
 		clear(inv.Data[i*inv.Stride+h : i*inv.Stride+n])
 	}
 	return true
 }
 
-// small does the same number by number.
+// Inverse sets the lower triangle of inv to A⁻¹ = L⁻ᵀL⁻¹ and may write some of the
+// upper; linv is L⁻¹, as Cholesky sets it.
+func (w *Work) Inverse(inv, linv blas64.General) {
+	if linv.Rows != linv.Cols {
+		panic(badShape)
+	}
+	w.run(product{
+		c: inv, alpha: 1, lower: true,
+		a: factor{m: linv, trans: true, zero: below}, b: factor{m: linv, zero: above},
+	})
+}
+
+// small is halves number by number.
 func small(a, inv blas64.General) (ok bool) {
 	n := a.Rows
 	for j := range n {

@@ -1,0 +1,33 @@
+package matmul
+
+import "golang.org/x/sys/cpu"
+
+var fast = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+
+// kernel12 sets tiles × 4 rows of c, 12 columns wide and stride numbers apart, to
+// alpha·a·b, plus what plus points to unless nil, its rows ps apart. Number (i, q) of
+// a is at i·rs + q·cs, row q < k of b at q·bs.
+//
+//go:noescape
+func kernel12(tiles, k int, a *float64, rs, cs int, b *float64, bs int, c *float64, stride int, alpha float64, plus *float64, ps int)
+
+// kernel8 is the same for n ≤ 8 columns: it touches no others.
+//
+//go:noescape
+func kernel8(tiles, k int, a *float64, rs, cs int, b *float64, bs int, c *float64, stride int, alpha float64, plus *float64, ps, n int)
+
+// kernel1 is the same for one row of n columns, as many as there are.
+//
+//go:noescape
+func kernel1(n, k int, a *float64, cs int, b *float64, bs int, c *float64, alpha float64, plus *float64)
+
+// pack12 writes k > 0 rows of 12 numbers, stride apart in src, one behind the other,
+// row q times the number at scale + q·step.
+//
+//go:noescape
+func pack12(k int, dst, src *float64, stride int, scale *float64, step int)
+
+// pack8 is the same for rows of n ≤ 8 numbers, followed by zeros to make 8.
+//
+//go:noescape
+func pack8(k int, dst, src *float64, stride int, scale *float64, step, n int)

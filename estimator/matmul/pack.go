@@ -1,0 +1,131 @@
+package matmul
+
+import "gonum.org/v1/gonum/blas/blas64"
+
+// Packed is a right factor, laid out once for many products. The zero value is ready,
+// and grows to what is packed.
+type Packed struct {
+	b    factor
+	data []float64
+}
+
+// Pack packs op(b), where op transposes if trans is set. A b that is lower triangular,
+// zero above the diagonal, makes half of the work in every product. b is not to be
+// changed as long as p is used.
+func (p *Packed) Pack(b blas64.General, trans, lower bool) {
+	p.b = factor{m: b, trans: trans}
+	if short(b) || lower && b.Rows != b.Cols {
+		panic(badShape)
+	}
+	switch {
+	case lower && trans:
+		p.b.zero = below
+	case lower:
+		p.b.zero = above
+	}
+	k, n := p.b.shape()
+	if !fast || k == 0 || n == 0 {
+		return
+	}
+	wide := padded(n)
+	if need := k * wide; len(p.data) < need {
+		p.data = make([]float64, need)
+	}
+	for from := 0; from < k; from += inner {
+		b := block{p: from, k: min(inner, k-from), data: p.data[from*wide:]}
+		b.pack(&p.b, n, nil)
+	}
+}
+
+// MulPacked sets c = alpha·op(a)·b + beta·c, where op transposes if transA is set.
+func (w *Work) MulPacked(c blas64.General, alpha float64, transA bool, a blas64.General, b *Packed, beta float64) {
+	w.run(product{c: c, alpha: alpha, a: factor{m: a, trans: transA}, b: b.b, packed: b, beta: beta})
+}
+
+// block is the rows p … p+k of a right factor: as they stand, or packed in slivers of
+// twelve or eight columns, one row behind the other. The columns that the last sliver
+// lacks are zero.
+type block struct {
+	p, k   int
+	data   []float64 // from row p on
+	stride int       // 0: packed
+}
+
+// sliver returns the width of the next sliver when cols columns are left: twelves
+// and eights, so that as little as possible is lacking.
+func sliver(cols int) int {
+	switch {
+	case cols < 12:
+		return min(cols, 8)
+	case 12 < cols && cols <= 16 || 20 < cols && cols < 24:
+		return 8
+	}
+	return 12
+}
+
+// padded returns the width of all slivers of n columns.
+func padded(n int) int { return (n + 7) &^ 3 }
+
+// at returns where row q of the sliver of column j stands, and how far rows are apart.
+func (b *block) at(q, j, width int) (first *float64, stride int) {
+	if b.stride > 0 {
+		return &b.data[(q-b.p)*b.stride+j], b.stride
+	}
+	if width < 12 {
+		width = 8
+	}
+	return &b.data[j*b.k+(q-b.p)*width], width
+}
+
+// pack fills data with the block of op(m), n columns, row q times d[q] unless nil.
+func (b *block) pack(f *factor, n int, d []float64) {
+	for j := 0; j < n; {
+		width := sliver(n - j)
+		to := b.data[j*b.k:]
+		if f.trans {
+			turned(to, f.m, b.p, b.k, j, width)
+		} else {
+			from, scale, step := &f.m.Data[b.p*f.m.Stride+j], &one, 0
+			if d != nil {
+				scale, step = &d[b.p], 1
+			}
+			if width == 12 {
+				pack12(b.k, &to[0], from, f.m.Stride, scale, step)
+			} else {
+				pack8(b.k, &to[0], from, f.m.Stride, scale, step, width)
+			}
+		}
+		j += width
+	}
+}
+
+var one = 1.0
+
+// turned packs the rows p … p+k of the columns j … j+width of mᵀ.
+func turned(dst []float64, m blas64.General, p, k, j, width int) {
+	full := 12
+	if width < 12 {
+		full = 8
+		dst = dst[:k*full]
+		if width < full {
+			clear(dst)
+		}
+	}
+	y := 0
+	for ; y+4 <= width; y += 4 {
+		at := (j+y)*m.Stride + p
+		r0, r1 := m.Data[at:at+k], m.Data[at+m.Stride:][:k]
+		at += 2 * m.Stride
+		r2, r3 := m.Data[at:at+k], m.Data[at+m.Stride:][:k]
+		to := dst[y:]
+		for q, v := range r0 {
+			four := to[q*full : q*full+4 : q*full+4]
+			four[0], four[1], four[2], four[3] = v, r1[q], r2[q], r3[q]
+		}
+	}
+	for ; y < width; y++ {
+		for q, v := range m.Data[(j+y)*m.Stride+p:][:k] {
+			dst[q*full+y] = v
+		}
+	}
+}
