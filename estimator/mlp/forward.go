@@ -3,8 +3,9 @@ package mlp
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // Tape is the memory of one evaluation: what every layer received and gave, and
@@ -17,13 +18,16 @@ type Tape struct {
 	DA   [][]float64 // per layer: Rows×Out, tangent before the activation
 	X    []float64   // Rows×In, the input of the last evaluation (the caller's)
 	DX   []float64   // Rows×In, its tangent (the caller's), nil without
+	mul  matmul.Work
 }
 
 // NewTape takes the memory for up to rows rows; the tangent's only if asked for.
 func NewTape(n *Net, rows int, tangent bool) *Tape {
 	t := &Tape{Max: rows}
 	for i := range n.Layers {
-		size := rows * n.Layers[i].Out
+		l := &n.Layers[i]
+		t.mul.Reserve(l.In, l.Out)
+		size := rows * l.Out
 		t.Y = append(t.Y, make([]float64, size))
 		if tangent {
 			t.DY = append(t.DY, make([]float64, size))
@@ -49,42 +53,27 @@ func (n *Net) Forward(t *Tape, rows int, x, dx []float64) {
 	for i := range n.Layers {
 		l := &n.Layers[i]
 		y := t.Y[i][:rows*l.Out]
-		for r := range rows {
-			copy(y[r*l.Out:(r+1)*l.Out], l.B)
-		}
-		product(rows, x, l, 1, y)
+		t.affine(rows, x, l, l.B, y)
 		activate(l.Act, y)
 		x = y
 		if dx == nil {
 			continue
 		}
 		da, dy := t.DA[i][:rows*l.Out], t.DY[i][:rows*l.Out]
-		product(rows, dx, l, 0, da)
+		t.affine(rows, dx, l, nil, da)
 		slope(l.Act, dy, y, da)
 		dx = dy
 	}
 }
 
-// tileRows × tileCols is the largest result that Dgemm computes in one goroutine
-// without taking memory; it splits what has four blocks of 64×64 or more. In
-// flight there is one goroutine, and rows are independent, so tiles change no bit.
-const (
-	tileRows = 64
-	tileCols = 3 * 64
-)
+// affine sets y (rows×Out) to x·W, and bias to every row unless nil. Rows are
+// independent: one gives the same bits alone and among others.
+func (t *Tape) affine(rows int, x []float64, l *Layer, bias, y []float64) {
+	t.mul.Affine(matrix(rows, l.Out, y), matrix(rows, l.In, x), matrix(l.In, l.Out, l.W), bias)
+}
 
-// product sets c = x·W + beta c, tile by tile.
-func product(rows int, x []float64, l *Layer, beta float64, c []float64) {
-	for r := 0; r < rows; r += tileRows {
-		n := min(tileRows, rows-r)
-		for j := 0; j < l.Out; j += tileCols {
-			w := min(tileCols, l.Out-j)
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
-				blas64.General{Rows: n, Cols: l.In, Stride: l.In, Data: x[r*l.In:]},
-				blas64.General{Rows: l.In, Cols: w, Stride: l.Out, Data: l.W[j:]},
-				beta, blas64.General{Rows: n, Cols: w, Stride: l.Out, Data: c[r*l.Out+j:]})
-		}
-	}
+func matrix(rows, cols int, d []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: d}
 }
 
 func activate(a Activation, y []float64) {
