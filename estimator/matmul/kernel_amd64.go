@@ -31,3 +31,9 @@ func pack12(k int, dst, src *float64, stride int, scale *float64, step int)
 //
 //go:noescape
 func pack8(k int, dst, src *float64, stride int, scale *float64, step, n int)
+
+// dots sets m > 0 numbers of dst to the inner products of rows of a and of b, n numbers
+// each and as and bs apart.
+//
+//go:noescape
+func dots(m, n int, dst, a *float64, as int, b *float64, bs int)

@@ -57,9 +57,7 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 			}
 		}
 		w.grow(rows, l, g, x, abar)
-		for r := range rows {
-			blas64.Axpy(1, vec(abar[r*l.Out:(r+1)*l.Out]), vec(g.B))
-		}
+		matmul.AddRows(g.B, mat(rows, l.Out, abar))
 		if dybar != nil {
 			w.grow(rows, l, g, dx, dabar)
 		}
@@ -119,5 +117,3 @@ func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
 func mat(rows, cols int, d []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: d[:rows*cols]}
 }
-
-func vec(d []float64) blas64.Vector { return blas64.Vector{N: len(d), Inc: 1, Data: d} }

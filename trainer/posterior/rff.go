@@ -28,10 +28,11 @@ type RFF struct {
 	linv    []float64 // T×T, L⁻¹, zero above the diagonal
 	inv     []float64 // T×T, A⁻¹, then A⁻¹ − 2C
 	w, q    []float64 // T
-	M       []float64 // N×T: Φ(A⁻¹ − 2C)
+	M       []float64 // Φ(A⁻¹ − 2C), a block of rows
 	V       []float64 // Ns×T: Φ̇s L⁻ᵀ
 	G       []float64 // Ns×T: Φ̇s A⁻¹
-	phiq    []float64 // N
+	fitted  []float64 // N: Φw
+	phiq    []float64 // N: Φq̄
 	amp     float64   // e^a1
 	bphi    []float64 // T scratch
 	bdphi   []float64 // T scratch
@@ -45,7 +46,7 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 	T := m.Features()
 	p := &RFF{
 		m: m, T: T, phi: feature.NewPhi(m, n),
-		e: make([]float64, n), phiq: make([]float64, n), M: make([]float64, n*T),
+		e: make([]float64, n), fitted: make([]float64, n), phiq: make([]float64, n), M: make([]float64, min(n, most)*T),
 		L: make([]float64, T*T), linv: make([]float64, T*T), inv: make([]float64, T*T),
 		w: make([]float64, T), q: make([]float64, T), bphi: make([]float64, T), bdphi: make([]float64, T),
 	}
@@ -94,14 +95,13 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 	}
 	copy(p.w, p.q)
 	p.solve(p.w)
-	blas64.Gemv(blas.NoTrans, -1, general(N, T, p.phi.Phi[:N*T]), vector(p.w), 0, vector(p.e[:N]))
+	matmul.Dots(p.fitted[:N], general(N, T, p.phi.Phi[:N*T]), general(1, T, p.w))
 	for i := range N {
-		if prec[i] == 0 {
-			p.e[i] = 0
-			continue
+		p.e[i] = 0
+		if prec[i] != 0 {
+			p.e[i] = r[i] - p.fitted[i]
+			fit.Quad += prec[i] * p.e[i] * p.e[i]
 		}
-		p.e[i] += r[i]
-		fit.Quad += prec[i] * p.e[i] * p.e[i]
 	}
 	fit.Quad += blas64.Dot(vector(p.w), vector(p.w))
 	return fit, finite(fit.Quad) && finite(fit.LogDet)
@@ -138,30 +138,34 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	}
 	T := p.T
 	ok = true
+	w := general(1, T, p.w)
 	p.factor.Pack(general(T, T, p.linv), true, true)
 	blocks(sup.Rows.N, func(from, to int) {
 		if sup != p.obs {
 			p.m.RandomRows(p.own, sup, p.k, from, to)
 		}
-		n, phi, dphi := to-from, p.at.Phi[from*T:to*T], p.at.DPhi[from*T:to*T]
-		V := p.V[from*T : to*T]
-		p.mul.MulPacked(general(n, T, V), 1, false, general(n, T, dphi), &p.factor, 0)
-		blas64.Gemv(blas.NoTrans, 1, general(n, T, phi), vector(p.w), 0, vector(mean[from:to]))
-		blas64.Gemv(blas.NoTrans, 1, general(n, T, dphi), vector(p.w), 0, vector(dmean[from:to]))
-		for i := range n {
-			row := vector(V[i*T : (i+1)*T])
-			v := blas64.Dot(row, row)
-			dvar[from+i] = v
+		n := to - from
+		dphi, V := general(n, T, p.at.DPhi[from*T:to*T]), general(n, T, p.V[from*T:to*T])
+		p.mul.MulPacked(V, 1, false, dphi, &p.factor, 0)
+		matmul.Dots(dvar[from:to], V, V)
+		matmul.Dots(dmean[from:to], dphi, w)
+		if sup == p.obs {
+			copy(mean[from:to], p.fitted[from:to])
+		} else {
+			matmul.Dots(mean[from:to], general(n, T, p.at.Phi[from*T:to*T]), w)
+		}
+		for _, v := range dvar[from:to] {
 			ok = ok && v > 0 && finite(v)
 		}
 	})
 	return ok
 }
 
-// blocks calls f for rows from … to, in turn, so many that what is made of them stays
-// in the second cache.
+// most is so many rows that what is made of them stays in the second cache.
+const most = 192
+
+// blocks calls f for rows from … to, in turn, at most most.
 func blocks(n int, f func(from, to int)) {
-	const most = 192
 	for from := 0; from < n; from += most {
 		f(from, min(from+most, n))
 	}

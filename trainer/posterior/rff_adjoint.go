@@ -3,10 +3,10 @@ package posterior
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // Adjoint implements Kernel; the formulas are in the package documentation.
@@ -19,30 +19,32 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	clear(p.q)
 	clear(p.phiq)
 	if matching {
-		p.wbar(a, b) // q ← q̄
 		p.factor.Pack(linv, false, true)
 		blocks(p.sup.Rows.N, func(from, to int) {
 			p.derivativeVar(g, from, to) // G, inv ← A⁻¹ − 2C
+			p.wbar(a, b, from, to)       // q ← w̄
 			for i := from; i < to && !shared; i++ {
 				clear(p.bphi)
 				p.supportBar(i, a, b, g, p.bphi, p.bdphi)
 				p.toMap(p.sup, p.at, sup, i, p.bphi, p.bdphi, ampbar)
 			}
 		})
+		p.solve(p.q) // q̄
 	}
 	mirror(p.inv, T)
 	p.factor.Pack(inv, false, false)
 	blocks(N, func(from, to int) {
-		phi, M := general(to-from, T, p.phi.Phi[from*T:to*T]), general(to-from, T, p.M[from*T:to*T])
+		phi, M := general(to-from, T, p.phi.Phi[from*T:to*T]), general(to-from, T, p.M[:(to-from)*T])
 		if matching {
-			blas64.Gemv(blas.NoTrans, 1, phi, vector(p.q), 0, vector(p.phiq[from:to]))
+			matmul.Dots(p.phiq[from:to], phi, general(1, T, p.q))
 		}
 		p.mul.MulPacked(M, 1, false, phi, &p.factor, 0)
+		matmul.Dots(sbar[from:to], phi, M)
 		for i := from; i < to; i++ {
 			s, e, pq := p.prec[i], p.e[i], p.phiq[i]
-			row, m := p.phi.Phi[i*T:(i+1)*T], p.M[i*T:(i+1)*T]
+			m := M.Data[(i-from)*T : (i-from+1)*T]
 			rbar[i] = s * (e + pq)
-			sbar[i] = -s * (e*e + blas64.Dot(vector(row), vector(m)) + 2*e*pq)
+			sbar[i] = -s * (e*e + sbar[i] + 2*e*pq)
 			onW, onQ := -s*(e+pq), s*e
 			w, q := p.w[:len(m)], p.q[:len(m)]
 			bphi := p.bphi[:len(m)]
@@ -68,13 +70,12 @@ func mirror(a []float64, n int) {
 	}
 }
 
-// wbar sets q to A⁻¹(Φsᵀa + Φ̇sᵀb).
-func (p *RFF) wbar(a, b []float64) {
-	Ns, T := p.sup.Rows.N, p.T
+// wbar adds Φsᵀa + Φ̇sᵀb of the rows from … to to q.
+func (p *RFF) wbar(a, b []float64, from, to int) {
+	n, T := to-from, p.T
 	q := general(1, T, p.q)
-	p.mul.Mul(q, 1, false, general(1, Ns, a[:Ns]), false, general(Ns, T, p.at.Phi[:Ns*T]), 0)
-	p.mul.Mul(q, 1, false, general(1, Ns, b[:Ns]), false, general(Ns, T, p.at.DPhi[:Ns*T]), 1)
-	p.solve(p.q)
+	p.mul.Mul(q, 1, false, general(1, n, a[from:to]), false, general(n, T, p.at.Phi[from*T:to*T]), 1)
+	p.mul.Mul(q, 1, false, general(1, n, b[from:to]), false, general(n, T, p.at.DPhi[from*T:to*T]), 1)
 }
 
 // derivativeVar sets rows from … to of G = Φ̇s A⁻¹ and takes 2C of them, C = Σ g_i
