@@ -68,6 +68,17 @@ const (
 	below
 )
 
+// turned returns where the transposed matrix has them.
+func (z zeros) turned() zeros {
+	switch z {
+	case above:
+		return below
+	case below:
+		return above
+	}
+	return nowhere
+}
+
 // factor is op(m).
 type factor struct {
 	m     blas64.General
@@ -170,36 +181,38 @@ func (t *product) add(b *block, m, n int, plus []float64, ps int) {
 		return
 	}
 	// Rows that stay in the first cache while all columns pass.
-	high := max(8, min(96, 2400/b.k&^3))
+	high := max(8, min(96, 2400/b.k&^(tileRows-1)))
 	for i := 0; i < m; i += high {
 		for j := 0; j < n; {
 			width := sliver(n - j)
-			from, to := b.p, b.p+b.k
-			switch t.b.zero {
-			case above:
-				from = max(from, j)
-			case below:
-				to = min(to, j+width)
-			}
 			first, end := i, min(i+high, m)
 			if t.lower {
 				first = max(first, j)
 			}
+			from, to := terms(t.b.zero, b.p, b.p+b.k, j, width)
 			if t.a.zero == nowhere {
 				t.rows(b, first, end, j, width, from, to, plus, ps)
-			}
-			for r := first; r < end && t.a.zero != nowhere; r += tileRows {
-				f, e := from, to
-				if t.a.zero == above {
-					e = min(e, r+tileRows)
-				} else {
-					f = max(f, r)
+			} else {
+				for r := first; r < end; r += tileRows {
+					f, e := terms(t.a.zero.turned(), from, to, r, tileRows)
+					t.rows(b, r, min(r+tileRows, end), j, width, f, e, plus, ps)
 				}
-				t.rows(b, r, min(r+tileRows, end), j, width, f, e, plus, ps)
 			}
 			j += width
 		}
 	}
+}
+
+// terms returns those of from … to where the columns j … j+width of a right factor are
+// not all zero.
+func terms(zero zeros, from, to, j, width int) (int, int) {
+	switch zero {
+	case above:
+		from = max(from, j)
+	case below:
+		to = min(to, j+width)
+	}
+	return from, to
 }
 
 // rows does it for the rows first … end, the columns j … j+width and the terms from … to.
