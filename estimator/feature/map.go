@@ -100,57 +100,17 @@ type Phi struct {
 	Phi, DPhi []float64 // N×Features, gated and scaled by their amplitudes
 	Trig      []float64 // N×F, √(2/F)[cos Ωz; sin Ωz], before gate and amplitude
 	Rate      []float64 // N×F/2, Ω dz
+	omega     []float64 // D×stride, Ωᵀ of the last RandomRows
+	stride    int       // F/2 and zeros up to a multiple of four
 }
 
 // NewPhi takes the memory for rows rows.
 func NewPhi(m *Map, rows int) *Phi {
-	T := m.Features()
+	T, stride := m.Features(), (m.F/2+3)/4*4
 	return &Phi{
 		Phi: make([]float64, rows*T), DPhi: make([]float64, rows*T),
 		Trig: make([]float64, rows*m.F), Rate: make([]float64, rows*m.F/2),
-	}
-}
-
-// turn sets dst (F/2) to Ωz.
-func (m *Map) turn(dst, z []float64) {
-	if m.D == 3 {
-		a, b, c := z[0], z[1], z[2]
-		om := m.Omega[:3*len(dst)]
-		for j := range dst {
-			dst[j] = om[0]*a + om[1]*b + om[2]*c
-			om = om[3:]
-		}
-		return
-	}
-	for j := range dst {
-		a := 0.0
-		for d, o := range m.Omega[j*m.D : (j+1)*m.D] {
-			a += o * z[d]
-		}
-		dst[j] = a
-	}
-}
-
-// TurnBack adds Ωᵀ theta (F/2) to zbar (D): the adjoint of the angles Ωz.
-func (m *Map) TurnBack(zbar, theta []float64) {
-	if m.D == 3 {
-		var a, b, c float64
-		om := m.Omega[:3*len(theta)]
-		for _, v := range theta {
-			a += om[0] * v
-			b += om[1] * v
-			c += om[2] * v
-			om = om[3:]
-		}
-		zbar[0] += a
-		zbar[1] += b
-		zbar[2] += c
-		return
-	}
-	for j, v := range theta {
-		for d, o := range m.Omega[j*m.D : (j+1)*m.D] {
-			zbar[d] += o * v
-		}
+		omega: make([]float64, m.D*stride), stride: stride,
 	}
 }
 
@@ -160,46 +120,25 @@ func (m *Map) Random(dst *Phi, e *Eval, k int) { m.RandomRows(dst, e, k, 0, e.Ro
 
 // RandomRows is Random for the rows from … to.
 func (m *Map) RandomRows(dst *Phi, e *Eval, k, from, to int) {
-	half, T, Q := m.F/2, m.Features(), m.Basis.Dim(m.Inputs())
+	T, Q := m.Features(), m.Basis.Dim(m.Inputs())
 	unit := math.Sqrt(2 / float64(max(m.F, 1)))
 	amp, ampB := math.Exp(m.LogAmp[2*k]), math.Exp(m.LogAmp[2*k+1])
 	rows := e.Rows
-	tangent := e.Core.DX != nil
+	dst.transpose(m)
 	for i := from; i < to; i++ {
 		z, dz := m.Z(e, i, k)
 		g, dg := rows.Gate[i], rows.DGate[i]
-		trig, rate := dst.Trig[i*m.F:(i+1)*m.F], dst.Rate[i*half:(i+1)*half]
-		phi, dphi := dst.Phi[i*T:(i+1)*T], dst.DPhi[i*T:(i+1)*T]
-		ga, dga := g*amp, dg*amp
-		// angles stand in the place of the features until these are known
-		cos, sin, angle := trig[:half], trig[half:2*half], phi[:half]
-		m.turn(angle, z)
-		sincos(sin, cos, angle)
-		upper := phi[half : 2*half]
-		for j, s := range sin {
-			c := unit * cos[j]
-			s *= unit
-			cos[j], sin[j] = c, s
-			angle[j], upper[j] = ga*c, ga*s
-		}
-		if tangent {
-			m.turn(rate, dz)
-			dcos, dsin := dphi[:half], dphi[half:2*half]
-			for j, da := range rate {
-				c, s := cos[j], sin[j]
-				dcos[j] = dga*c - ga*s*da
-				dsin[j] = dga*s + ga*c*da
-			}
-		}
+		dst.wave(m, i, z, dz, unit, g*amp, dg*amp)
 		if Q == 0 {
 			continue
 		}
+		phi, dphi := dst.Phi[i*T+m.F:(i+1)*T], dst.DPhi[i*T+m.F:(i+1)*T]
 		gb, dgb := g*ampB, dg*ampB
 		b, db := rows.basis(i, Q)
 		for q := range Q {
-			phi[m.F+q] = gb * b[q]
-			if tangent {
-				dphi[m.F+q] = dgb*b[q] + gb*db[q]
+			phi[q] = gb * b[q]
+			if dz != nil {
+				dphi[q] = dgb*b[q] + gb*db[q]
 			}
 		}
 	}

@@ -100,42 +100,21 @@ func (p *RFF) supportBar(i int, a, b, g, bphi, bdphi []float64) {
 
 // toMap carries the adjoint of one row of Φ, and of Φ̇ unless nil, to the
 // features z, ż of the channel and to the log amplitudes.
-//
-//	φ = γ e^a1 u cos θ …  φ̇ = e^a1 u (γ̇ cos θ − γ θ̇ sin θ) …      θ = Ωz, θ̇ = Ωż, u = √(2/F)
 func (p *RFF) toMap(e *feature.Eval, f *feature.Phi, bar *Bar, i int, bphi, bdphi, ampbar []float64) {
-	m, half, T := p.m, p.m.F/2, p.T
-	phi := f.Phi[i*T : (i+1)*T]
-	ampbar[0] += inner(phi[:m.F], bphi[:m.F])
-	ampbar[1] += inner(phi[m.F:], bphi[m.F:T])
+	m, T := p.m, p.T
+	if m.F < T {
+		ampbar[1] += inner(f.Phi[i*T+m.F:(i+1)*T], bphi[m.F:T])
+		if bdphi != nil {
+			ampbar[1] += inner(f.DPhi[i*T+m.F:(i+1)*T], bdphi[m.F:T])
+		}
+	}
 	g, dg := e.Rows.Gate[i]*p.amp, e.Rows.DGate[i]*p.amp
 	o := i*m.Head.Out() + m.K + p.k*m.D
-	trig := f.Trig[i*m.F : (i+1)*m.F]
-	cos, sin := trig[:half], trig[half:2*half]
-	// What comes in is overwritten by θ̄ and the adjoint of θ̇.
-	thbar, upper := bphi[:half], bphi[half:2*half]
-	if bdphi == nil {
-		for j, c := range cos {
-			thbar[j] = g * (c*upper[j] - sin[j]*thbar[j])
-		}
-		m.TurnBack(bar.Out[o:o+m.D], thbar)
-		return
+	var dzbar []float64
+	if bdphi != nil {
+		dzbar = bar.DOut[o : o+m.D]
 	}
-	dphi := f.DPhi[i*T : (i+1)*T]
-	ampbar[0] += inner(dphi[:m.F], bdphi[:m.F])
-	ampbar[1] += inner(dphi[m.F:], bdphi[m.F:T])
-	rate := f.Rate[i*half : (i+1)*half]
-	ratebar, dupper := bdphi[:half], bdphi[half:2*half]
-	for j, c := range cos {
-		s, dc, ds := sin[j], ratebar[j], dupper[j]
-		// the derivative's own slope of the gate acts like the value's gate
-		bc, bs := g*thbar[j]+dg*dc, g*upper[j]+dg*ds
-		dc *= g
-		ds *= g
-		ratebar[j] = c*ds - s*dc
-		thbar[j] = c*bs - s*bc - rate[j]*(c*dc+s*ds)
-	}
-	m.TurnBack(bar.Out[o:o+m.D], thbar)
-	m.TurnBack(bar.DOut[o:o+m.D], ratebar)
+	ampbar[0] += f.Back(m, i, g, dg, bphi, bdphi, bar.Out[o:o+m.D], dzbar)
 }
 
 // inner returns x·y.

@@ -1,0 +1,23 @@
+package feature
+
+import "github.com/tphakala/simd/cpu"
+
+var vector = cpu.X86.AVX2 && cpu.X86.FMA
+
+// wavesAVX2 is Phi.wave for half frequencies, of which omega holds d rows of stride
+// numbers. It tells whether no angle is beyond farthest; if not, what it wrote is
+// worth nothing.
+//
+//go:noescape
+func wavesAVX2(trig, phi, dphi, rate, omega, z, dz *float64, half, stride, d int, unit, gate, dgate float64) (ok bool)
+
+// wavesBackAVX2 is Phi.back for half frequencies; without dbar it writes the adjoint
+// of the angles alone.
+//
+//go:noescape
+func wavesBackAVX2(bar, dbar, trig, phi, dphi, rate *float64, half int, gate, dgate float64) (amp float64)
+
+// turnBackAVX2 adds omega (d rows of stride numbers) times theta (half) to zbar (d).
+//
+//go:noescape
+func turnBackAVX2(zbar, omega, theta *float64, half, stride, d int)
