@@ -72,7 +72,7 @@ func (a *adjoint) pull(dst, row, g []float64) {
 		y, x := row[top-l.Out:top], row[top-l.Out-l.In:top-l.Out]
 		top -= l.Out
 		for o := range gy {
-			gy[o] *= derivative(l.Act, y[o])
+			gy[o] *= slopeOf(l.Act, y[o])
 			d.B[o] += gy[o]
 		}
 		gx := a.gb[:l.In]

@@ -76,8 +76,7 @@ func (f *Flow) groups() (of []int, n int) {
 
 // tangent returns an integrator of the flow.
 func (f *Flow) tangent(sensitivity bool) *tangent {
-	t := newTangentOf(&f.Net, f.Dim(), len(f.Theta), sensitivity)
-	t.poly = f.Poly
+	t := newTangentOf(&f.Net, f.Poly, f.Dim(), len(f.Theta), sensitivity)
 	if f.Known != nil {
 		v := func(n int) []float64 { return make([]float64, n) }
 		K, Q := t.K, len(f.Known.Guess)
@@ -130,10 +129,10 @@ func (n *knownPart) add(t *tangent) {
 		n.g[k] = n.time / n.by[k]
 		n.VJP(n.dx, n.dp, n.x, n.p, n.g)
 		for j, v := range n.dx {
-			t.fz[k*t.K+j] += v * n.by[j]
+			t.at.fz[k*t.K+j] += v * n.by[j]
 		}
 		for i, q := range n.of {
-			t.F[k*t.P+i] = n.dp[q] * n.p[q]
+			t.at.F[k*t.dense+i] = n.dp[q] * n.p[q]
 		}
 	}
 }

@@ -53,14 +53,14 @@ func (f *Fit) match(fl *Flow, d *Data) {
 		for i := range n {
 			copy(t.zs, z[i*K:(i+1)*K])
 			clear(t.f)
-			clear(t.fz)
+			clear(t.at.fz)
 			t.known.add(t)
 			for k := range K {
 				w := 1 / math.Sqrt(math.Max(size[k], 1e-12))
 				r[k] = w * (dz[i*K+k] - t.f[k])
 				cost += 0.5 * r[k] * r[k]
 				for p := range P {
-					J[k*P+p] = w * t.F[k*t.P+p]
+					J[k*P+p] = w * t.at.F[k*t.dense+p]
 				}
 			}
 			for k := range K {

@@ -21,17 +21,17 @@ type newton struct {
 	*Flow
 	group  []int // of each parameter
 	d      *Data
-	rows   int
 	z0, y  []float64
-	first  []int     // of each trajectory, the row of its first observation
-	J      []float64 // rows·K×P, divided by σ
+	first  []int     // of each trajectory, the first of its observations in y
+	until  float64   // observations later than this are left out
+	rows   []int     // of each trajectory, the row of its first observation among those that are not
+	J      []float64 // rows·K×P, divided by σ, of the rows that are not left out
 	e      []float64 // rows·K, (y − z)/σ
 	H, inv []float64 // P×P
 	L      []float64
 	g      []float64
 	work   matmul.Work
 	tans   []*tangent
-	until  float64 // observations later than this are left out
 	bad    []bool
 	mu     float64 // damping
 }
@@ -39,7 +39,7 @@ type newton struct {
 func newNewton(f *Flow, d *Data) *newton {
 	K, P, M := d.K, len(f.Theta), len(d.Trajectories)
 	of, _ := f.groups()
-	n := &newton{Flow: f, group: of, d: d, mu: 1, rows: d.Rows(), z0: make([]float64, M*K), first: make([]int, M), bad: make([]bool, M)}
+	n := &newton{Flow: f, group: of, d: d, mu: 1, z0: make([]float64, M*K), first: make([]int, M), rows: make([]int, M), bad: make([]bool, M)}
 	row := 0
 	for j := range d.Trajectories {
 		tr := &d.Trajectories[j]
@@ -50,12 +50,28 @@ func newNewton(f *Flow, d *Data) *newton {
 			n.y = append(n.y, (v-f.Inputs.Lift.Mean[i%K])/f.Inputs.Lift.Std[i%K])
 		}
 	}
-	n.J, n.e = make([]float64, n.rows*K*P), make([]float64, n.rows*K)
+	n.J, n.e = make([]float64, row*K*P), make([]float64, row*K)
+	n.observe(d.End())
 	n.H, n.L, n.inv, n.g = make([]float64, P*P), make([]float64, P*P), make([]float64, P*P), make([]float64, P)
 	for range 2 * runtime.GOMAXPROCS(0) {
 		n.tans = append(n.tans, f.tangent(true))
 	}
 	return n
+}
+
+// observe leaves out observations later than until; e and J are unknown then.
+func (n *newton) observe(until float64) {
+	n.until = until
+	rows := 0
+	for j := range n.d.Trajectories {
+		n.rows[j] = rows
+		for _, t := range n.d.Trajectories[j].T {
+			if t <= until {
+				rows++
+			}
+		}
+	}
+	n.e, n.J = n.e[:rows*n.d.K], n.J[:rows*n.d.K*len(n.Theta)]
 }
 
 // residuals integrates all trajectories and sets e and, if asked for, J. It
@@ -87,14 +103,10 @@ func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
 	t.start(n.z0[j*K : (j+1)*K])
 	now := n.Inputs.Standard(0)
 	for i, at := range tr.T {
-		row := (n.first[j] + i) * K
 		if at > n.until {
-			clear(n.e[row : row+K])
-			if jacobian {
-				clear(n.J[row*P : (row+K)*P])
-			}
-			continue
+			break
 		}
+		row, seen := (n.rows[j]+i)*K, (n.first[j]+i)*K
 		to := n.Inputs.Standard(at)
 		if to > now {
 			s := int(math.Ceil((to - now) / maxStep))
@@ -104,7 +116,7 @@ func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
 			now = to
 		}
 		for k := range K {
-			y := n.y[row+k]
+			y := n.y[seen+k]
 			if math.IsNaN(y) {
 				n.e[row+k] = 0
 				if jacobian {

@@ -240,7 +240,7 @@ func TestResidualsAreThoseOfTheParameters(t *testing.T) {
 			fl.Theta[i] += 0.3 * rng.NormFloat64()
 		}
 		n := newNewton(fl, d)
-		n.until, n.mu = d.End(), 1e-3 // steps too long, some of which are taken back
+		n.mu = 1e-3 // steps too long, some of which are taken back
 		if !n.iterate(context.Background(), 1+int(seed%4)) {
 			continue
 		}

@@ -13,6 +13,7 @@ type polynomial struct {
 	terms []term
 	w     []float64 // a weight for each term
 	dense bool      // all terms stay, and those of one degree and one output share a precision
+	whole bool      // every product stands in all outputs, one after the other
 }
 
 // term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i]
@@ -34,7 +35,7 @@ func (t term) degree() int {
 // zero, for every output, with weights of nought.
 func newPolynomial(zero []float64) *polynomial {
 	K := len(zero)
-	p := &polynomial{zero: zero}
+	p := &polynomial{zero: zero, whole: true}
 	for i := range K {
 		for j := -1; j < K; j++ {
 			if j >= 0 && j < i {
@@ -54,7 +55,7 @@ func newPolynomial(zero []float64) *polynomial {
 func newWhole(zero []float64, degree int) *polynomial {
 	K := len(zero)
 	all := newPolynomial(zero)
-	p := &polynomial{zero: zero}
+	p := &polynomial{zero: zero, whole: true}
 	for k := range K {
 		p.terms = append(p.terms, term{-1, -1, k})
 	}
@@ -110,28 +111,83 @@ func (t term) value(b []float64) float64 {
 }
 
 // add adds the polynomial at zs to f, and with sensitivity its derivatives to fz and
-// the last columns of F.
+// the values of its terms.
 func (p *polynomial) add(t *tangent) {
-	K, first, b := t.K, t.P-len(p.w), t.b
+	b := t.b
 	p.count(b, t.zs)
-	for n, m := range p.terms {
-		t.f[m.k] += p.w[n] * m.value(b)
-	}
-	if !t.sensitivity {
+	if p.whole {
+		p.addWhole(t)
 		return
 	}
-	for k := range K {
-		clear(t.F[k*t.P+first : (k+1)*t.P])
-	}
 	for n, m := range p.terms {
-		t.F[m.k*t.P+first+n] = m.value(b)
-		switch m.degree() {
-		case 1:
-			t.fz[m.k*K+m.i] += p.w[n]
-		case 2:
-			t.fz[m.k*K+m.i] += p.w[n] * b[m.j]
-			t.fz[m.k*K+m.j] += p.w[n] * b[m.i]
+		v := m.value(b)
+		t.f[m.k] += p.w[n] * v
+		if t.sensitivity {
+			t.at.v[n] = v
+			m.slope(t.at.fz[m.k*t.K:], t.K, b, p.w[n:n+1])
 		}
+	}
+}
+
+// addWhole is add where every product stands in all outputs.
+func (p *polynomial) addWhole(t *tangent) {
+	K, b := t.K, t.b
+	f := t.f[:K]
+	for n := 0; n < len(p.w); n += K {
+		m := p.terms[n]
+		v := m.value(b)
+		w := p.w[n : n+K]
+		for k, w := range w {
+			f[k] += v * w
+		}
+		if t.sensitivity {
+			t.at.v[n/K] = v
+			m.slope(t.at.fz, K, b, w)
+		}
+	}
+}
+
+// slope adds the derivative of the product to rows of fz (of K numbers), a weight for each.
+func (t term) slope(fz []float64, K int, b, w []float64) {
+	switch t.degree() {
+	case 1:
+		for k, w := range w {
+			fz[k*K+t.i] += w
+		}
+	case 2:
+		bi, bj := b[t.i], b[t.j]
+		for k, w := range w {
+			fz[k*K+t.i] += w * bj
+			fz[k*K+t.j] += w * bi
+		}
+	}
+}
+
+// together adds what the polynomial's weights do in a step to the sensitivity.
+func (p *polynomial) together(t *tangent) {
+	K, P, D := t.K, t.P, t.dense
+	if !p.whole {
+		for n, m := range p.terms {
+			var v [4]float64
+			for i := range v {
+				v[i] = t.stages[i].v[n]
+			}
+			for r := range K {
+				at := r*4*K + m.k
+				t.next[r*P+D+n] += v[0]*t.N[at] + v[1]*t.N[at+K] + v[2]*t.N[at+2*K] + v[3]*t.N[at+3*K]
+			}
+		}
+		return
+	}
+	// Row r of the sensitivity, seen as Q×K, gains the outer products of the terms' values
+	// with row r of the four N.
+	Q := len(p.w) / K
+	for i := range t.stages {
+		copy(t.values[i*Q:(i+1)*Q], t.stages[i].v)
+	}
+	values := general(4, Q, t.values)
+	for r := range K {
+		t.work.Mul(general(Q, K, t.next[r*P+D:]), 1, true, values, false, general(4, K, t.N[r*4*K:]), 1)
 	}
 }
 

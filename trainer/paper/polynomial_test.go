@@ -4,58 +4,79 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
-func TestPolynomialsDerivatives(t *testing.T) {
+func TestPolynomialsTerms(t *testing.T) {
 	const K = 3
-	zero := []float64{0.4, -0.2, 0.1}
+	zero := make([]float64, K)
 	chosen, dense := newPolynomial(zero), newWhole(zero, 2)
 	if n := K * (K + K*(K+1)/2); len(chosen.w) != n || len(dense.w) != n+K {
 		t.Fatalf("%d and %d terms", len(chosen.w), len(dense.w))
 	}
-	derivatives(t, chosen)
-	derivatives(t, dense)
 }
 
-// derivatives compares those of a polynomial of three states with differences.
-func derivatives(t *testing.T, p *polynomial) {
-	t.Helper()
-	const K, h = 3, 1e-6
+// What the integrator says of polynomials of all kinds, with and without a net, is the
+// derivative of its own steps, for few states and many.
+func TestSensitivityOfPolynomials(t *testing.T) {
+	const h = 1e-6
 	rng := rand.New(rand.NewPCG(4, 4))
-	for i := range p.w {
-		p.w[i] = rng.NormFloat64()
-	}
-	z := []float64{0.3, -1.2, 0.7}
-	P := 5 + len(p.w)
-	w := &tangent{K: K, P: P, zs: z, f: make([]float64, K), b: make([]float64, K)}
-	at := func() []float64 {
-		clear(w.f)
-		p.add(w)
-		return append([]float64(nil), w.f...)
-	}
-	fz, F := make([]float64, K*K), make([]float64, K*P)
-	w.fz, w.F, w.sensitivity = fz, F, true
-	at()
-	w.sensitivity = false
-	// Of a polynomial of degree two central differences leave rounding only.
-	check := func(what string, x *float64, got func(k int) float64) {
-		old := *x
-		*x = old + h
-		plus := at()
-		*x = old - h
-		minus := at()
-		*x = old
-		for k := range K {
-			if want := (plus[k] - minus[k]) / (2 * h); math.Abs(got(k)-want) > 1e-8 {
-				t.Errorf("output %d by %s: %v, difference %v", k, what, got(k), want)
+	for _, K := range []int{2, 3, fewStates + 2} {
+		zero := make([]float64, K)
+		for k := range zero {
+			zero[k] = 0.3 * rng.NormFloat64()
+		}
+		pruned := newPolynomial(zero)
+		pruned.whole = false
+		terms := pruned.terms
+		pruned.terms = nil
+		for i, m := range terms {
+			if i%3 != 1 {
+				pruned.terms = append(pruned.terms, m)
 			}
 		}
-	}
-	for j := range K {
-		check("a state", &z[j], func(k int) float64 { return fz[k*K+j] })
-	}
-	for n := range p.w {
-		check("a weight", &p.w[n], func(k int) float64 { return F[k*P+5+n] })
+		pruned.w = make([]float64, len(pruned.terms))
+		for _, p := range []*polynomial{newPolynomial(zero), pruned, newWhole(zero, 1), newWhole(zero, 2)} {
+			for _, hidden := range []int{0, 4} {
+				f := &Flow{Inputs: &feature.Inputs{Lift: channel.Lift{Std: make([]float64, K)}}, Poly: p}
+				if hidden > 0 {
+					f.Net = mlp.New([]int{K, hidden, K}, []mlp.Activation{mlp.Tanh, mlp.Linear})
+				}
+				f.bind()
+				for i := range f.Theta {
+					f.Theta[i] = 0.3 * rng.NormFloat64()
+				}
+				z0 := make([]float64, K)
+				for k := range z0 {
+					z0[k] = 0.5 * rng.NormFloat64()
+				}
+				end := func(w *tangent) *tangent {
+					w.start(z0)
+					if !w.advance(0.1, 4) {
+						t.Fatal("left all bounds")
+					}
+					return w
+				}
+				w, plain := end(f.tangent(true)), f.tangent(false)
+				for n := range f.Theta {
+					old := f.Theta[n]
+					f.Theta[n] = old + h
+					plus := append([]float64(nil), end(plain).z...)
+					f.Theta[n] = old - h
+					minus := end(plain).z
+					for k := range K {
+						// Rounding over h is 1e-10.
+						if want := (plus[k] - minus[k]) / (2 * h); !(math.Abs(w.S[k*len(f.Theta)+n]-want) < 1e-8) {
+							t.Fatalf("%d states, %d terms, net of %d: state %d by parameter %d: %v, difference %v", K, len(p.w), hidden, k, n, w.S[k*len(f.Theta)+n], want)
+						}
+					}
+					f.Theta[n] = old
+				}
+			}
+		}
 	}
 }
 
@@ -75,8 +96,10 @@ func TestPolynomialFitsWhatIsOne(t *testing.T) {
 			t.Fatalf("number %d: %v is left", i, v)
 		}
 	}
-	p.add(&tangent{K: K, zs: []float64{3, 5}, f: y[:K], b: make([]float64, K)}) // 2·3 − 15, 12.5
-	if math.Abs(y[0]+9) > 1e-3 || math.Abs(y[1]-12.5) > 1e-3 {
-		t.Errorf("at another point %v", y[:K])
+	w := newTangentOf(&mlp.Net{}, p, K, len(p.w), false)
+	copy(w.zs, []float64{3, 5})
+	w.slope() // 2·3 − 15, 12.5
+	if math.Abs(w.f[0]+9) > 1e-3 || math.Abs(w.f[1]-12.5) > 1e-3 {
+		t.Errorf("at another point %v", w.f)
 	}
 }

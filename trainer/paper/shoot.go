@@ -24,7 +24,7 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		way = nil
 	}
 	for _, share := range way {
-		n.until = share * d.End()
+		n.observe(share * d.End())
 		now := n.values()
 		if now < few || now == seen {
 			continue // too few: the prior alone would move most of the parameters
@@ -66,7 +66,7 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 // which may lose what only later data speak of: in a product of matrices whose priors
 // were raised for want of evidence, no gradient leads back.
 func (n *newton) follows() bool {
-	n.until = n.d.End()
+	n.observe(n.d.End())
 	half, ok := n.residuals(false) // ½ Σ e²/σ²
 	return ok && half < 2*float64(n.values())
 }
@@ -78,7 +78,7 @@ const halvings = 4
 // reach fits the flow, and the priors and the noise to it, to what was observed until
 // a time, having done so for an earlier one.
 func (n *newton) reach(ctx context.Context, from, to float64, halvings int) (ok bool) {
-	n.until = to
+	n.observe(to)
 	if n.iterate(ctx, 12) {
 		return n.evidence()
 	}
@@ -92,7 +92,8 @@ func (n *newton) reach(ctx context.Context, from, to float64, halvings int) (ok 
 // again returns the method for a flow that has lost parameters.
 func (n *newton) again() *newton {
 	m := newNewton(n.Flow, n.d)
-	m.until, m.mu = n.until, n.mu
+	m.observe(n.until)
+	m.mu = n.mu
 	return m
 }
 

@@ -5,13 +5,21 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
-// tangent integrates dz/dt = f(z; θ) for one start, f a dense net, a known field or
-// their sum, together with its sensitivity S = ∂z/∂θ (K×P), by the classical method of order 4:
+// tangent integrates dz/dt = f(z; θ) for one start, f a dense net, a known field, a
+// polynomial or their sum, together with its sensitivity S = ∂z/∂θ (K×P), by the
+// classical method of order 4:
 //
 //	dS/dt = ∂f/∂z S + ∂f/∂θ
+//
+// A step is linear in S, so its four stages are put together first, as matrices of K×K,
+// and S is gone through once: with Aᵢ = ∂f/∂z and Bᵢ = ∂f/∂θ of stage i, h the step,
+//
+//	N₄ = h/6      N₃ = h/3 + h N₄A₄      N₂ = h/3 + h/2 N₃A₃      N₁ = h/6 + h/2 N₂A₂
+//	S ← S + Σ NᵢAᵢ S + Σ NᵢBᵢ
 //
 // States and time are standardised.
 type tangent struct {
@@ -19,26 +27,38 @@ type tangent struct {
 	known        *knownPart  // (optional)
 	poly         *polynomial // (optional)
 	K, P         int
+	dense        int       // parameters of known field and net, which come first
 	z            []float64 // K
 	S            []float64 // K×P
 	zs, f, zsum  []float64 // K: state of a stage, its slope, weighted sum of slopes
-	Ss, F, Ssum  []float64 // K×P, the same of S
-	fz           []float64 // K×K, ∂f/∂z
-	y            [][]float64
-	g, gback     []float64 // K×widest
 	b            []float64 // K, states as the polynomial counts them
+	y            [][]float64
+	g, gback     []float64     // K×widest
+	stages       [4]derivative // of a step
+	at           *derivative   // of the stage that is evaluated
+	M, N         []float64     // K×K; K×4×K, the four Nᵢ
+	next         []float64     // K×P
+	values       []float64     // 4×terms, scratch of the polynomial
+	work         matmul.Work
 	sensitivity  bool
 	maxMagnitude float64
 }
 
-func newTangent(net *mlp.Net, sensitivity bool) *tangent {
-	return newTangentOf(net, net.In(), net.Params(), sensitivity)
+// derivative is that of the field at one state.
+type derivative struct {
+	fz []float64 // K×K, ∂f/∂z
+	F  []float64 // K×dense, ∂f/∂θ of known field and net
+	v  []float64 // of every term of the polynomial the product, ∂f/∂w of its output
 }
 
-// newTangentOf takes the memory for K states and P parameters, of which the net's are
-// the last but for those of a polynomial; without layers it is not there.
-func newTangentOf(net *mlp.Net, K, P int, sensitivity bool) *tangent {
-	t := &tangent{net: net, K: K, P: P, sensitivity: sensitivity, maxMagnitude: 1e4}
+func newTangent(net *mlp.Net, sensitivity bool) *tangent {
+	return newTangentOf(net, nil, net.In(), net.Params(), sensitivity)
+}
+
+// newTangentOf takes the memory for K states and P parameters, of which those of a
+// polynomial come last and the net's before these; without layers it is not there.
+func newTangentOf(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tangent {
+	t := &tangent{net: net, poly: poly, K: K, P: P, dense: P - poly.params(), sensitivity: sensitivity, maxMagnitude: 1e4}
 	v := func(n int) []float64 { return make([]float64, n) }
 	t.z, t.zs, t.f, t.zsum, t.b = v(K), v(K), v(K), v(K), v(K)
 	widest := K
@@ -46,9 +66,13 @@ func newTangentOf(net *mlp.Net, K, P int, sensitivity bool) *tangent {
 		t.y = append(t.y, v(net.Layers[i].Out))
 		widest = max(widest, net.Layers[i].Out, net.Layers[i].In)
 	}
+	t.at = &t.stages[0]
 	if sensitivity {
-		t.S, t.Ss, t.F, t.Ssum, t.fz = v(K*P), v(K*P), v(K*P), v(K*P), v(K*K)
-		t.g, t.gback = v(K*widest), v(K*widest)
+		t.S, t.next, t.M, t.N = v(K*P), v(K*P), v(K*K), v(4*K*K)
+		t.g, t.gback, t.values = v(K*widest), v(K*widest), v(4*(P-t.dense))
+		for i := range t.stages {
+			t.stages[i] = derivative{v(K * K), v(K * t.dense), v(P - t.dense)}
+		}
 	}
 	return t
 }
@@ -59,31 +83,19 @@ func (t *tangent) start(z0 []float64) {
 	clear(t.S)
 }
 
-// slope sets f at zs and, with sensitivity, F = ∂f/∂z Ss + ∂f/∂θ.
+// slope sets f at zs and, with sensitivity, its derivative.
 func (t *tangent) slope() {
 	if len(t.net.Layers) > 0 {
 		t.netSlope()
 	} else {
 		clear(t.f)
-		clear(t.fz)
+		clear(t.at.fz)
 	}
 	if t.known != nil {
 		t.known.add(t)
 	}
 	if t.poly != nil {
 		t.poly.add(t)
-	}
-	if !t.sensitivity {
-		return
-	}
-	K, P := t.K, t.P
-	for k := range K {
-		row := blas64.Vector{N: P, Inc: 1, Data: t.F[k*P : (k+1)*P]}
-		for j := range K {
-			if d := t.fz[k*K+j]; d != 0 {
-				blas64.Axpy(d, blas64.Vector{N: P, Inc: 1, Data: t.Ss[j*P : (j+1)*P]}, row)
-			}
-		}
 	}
 }
 
@@ -100,14 +112,14 @@ func (t *tangent) netSlope() {
 	if !t.sensitivity {
 		return
 	}
-	K, P := t.K, t.P
+	K, D := t.K, t.dense
 	// g (K×Out): ∂f/∂(layer's input to its activation), from the last layer down.
 	g := t.g[:K*K]
 	clear(g)
 	for k := range K {
 		g[k*K+k] = 1
 	}
-	end := P - t.poly.params()
+	end := D
 	for i := len(t.net.Layers) - 1; i >= 0; i-- {
 		l := &t.net.Layers[i]
 		in := t.zs
@@ -117,7 +129,7 @@ func (t *tangent) netSlope() {
 		begin := end - len(l.W) - len(l.B)
 		for k := range K {
 			gk := g[k*l.Out : (k+1)*l.Out]
-			row := t.F[k*P+begin : k*P+end]
+			row := t.at.F[k*D+begin : k*D+end]
 			for a, v := range in {
 				dst := row[a*l.Out : (a+1)*l.Out]
 				for o, w := range gk {
@@ -129,7 +141,7 @@ func (t *tangent) netSlope() {
 		end = begin
 		below := t.gback[:K*l.In]
 		if i == 0 {
-			below = t.fz
+			below = t.at.fz
 		}
 		for k := range K {
 			gk := g[k*l.Out : (k+1)*l.Out]
@@ -139,7 +151,7 @@ func (t *tangent) netSlope() {
 					s += w * gk[o]
 				}
 				if i > 0 {
-					s *= derivative(t.net.Layers[i-1].Act, t.y[i-1][a])
+					s *= slopeOf(t.net.Layers[i-1].Act, t.y[i-1][a])
 				}
 				below[k*l.In+a] = s
 			}
@@ -149,8 +161,8 @@ func (t *tangent) netSlope() {
 	}
 }
 
-// derivative returns act' where act is y.
-func derivative(a mlp.Activation, y float64) float64 {
+// slopeOf returns act' where act is y.
+func slopeOf(a mlp.Activation, y float64) float64 {
 	switch a {
 	case mlp.Sigmoid:
 		return y * (1 - y)
@@ -164,16 +176,17 @@ func derivative(a mlp.Activation, y float64) float64 {
 func (t *tangent) advance(h float64, n int) (ok bool) {
 	for range n {
 		copy(t.zs, t.z)
-		copy(t.Ss, t.S)
+		clear(t.zsum)
 		for q, c := range [4]float64{h / 2, h / 2, h, 0} {
+			t.at = &t.stages[q]
 			t.slope()
 			w := h / 6
 			if q == 1 || q == 2 {
 				w = h / 3
 			}
-			stage(t.zsum, t.zs, t.z, t.f, w, c, q)
-			if t.sensitivity {
-				stage(t.Ssum, t.Ss, t.S, t.F, w, c, q)
+			for k, v := range t.f {
+				t.zsum[k] += w * v
+				t.zs[k] = t.z[k] + c*v
 			}
 		}
 		for k := range t.z {
@@ -182,24 +195,92 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 				return false
 			}
 		}
-		for i, v := range t.Ssum {
-			t.S[i] += v
+		if t.sensitivity {
+			t.step(h)
 		}
 	}
 	return true
 }
 
-// stage adds w·f to the sum of slopes and sets the next stage's argument x + c f.
-func stage(sum, next, x, f []float64, w, c float64, q int) {
-	if q == 0 {
-		for i, v := range f {
-			sum[i] = w * v
-			next[i] = x[i] + c*v
+// step takes S through a step of length h whose stages have been evaluated.
+func (t *tangent) step(h float64) {
+	K, P, D := t.K, t.P, t.dense
+	t.stagesTogether(h)
+	next := general(K, P, t.next)
+	t.mul(next, general(K, K, t.M), general(K, P, t.S), 0)
+	if D > 0 {
+		next.Cols = D
+		for i := range t.stages {
+			t.mul(next, blas64.General{Rows: K, Cols: K, Stride: 4 * K, Data: t.N[i*K:]}, general(K, D, t.stages[i].F), 1)
 		}
+	}
+	if t.poly != nil {
+		t.poly.together(t)
+	}
+	t.S, t.next = t.next, t.S
+}
+
+// stagesTogether sets M and N.
+func (t *tangent) stagesTogether(h float64) {
+	K := t.K
+	clear(t.M)
+	for r := range K {
+		t.M[r*K+r] = 1
+		for i := range 4 {
+			n := t.N[(r*4+i)*K : (r*4+i+1)*K]
+			clear(n)
+			n[r] = h / 6
+			if i == 1 || i == 2 {
+				n[r] = h / 3
+			}
+		}
+	}
+	for i := 3; i >= 0; i-- {
+		c := h / 2 // of the argument of stage i in the slope before
+		if i == 3 {
+			c = h
+		}
+		A := t.stages[i].fz
+		for r := range K {
+			n, m := t.N[(r*4+i)*K:(r*4+i+1)*K], t.M[r*K:(r+1)*K]
+			for j, w := range n {
+				if w == 0 {
+					continue
+				}
+				a := A[j*K : (j+1)*K]
+				for l, v := range a {
+					m[l] += w * v
+				}
+				if i == 0 {
+					continue
+				}
+				before := t.N[(r*4+i-1)*K : (r*4+i)*K]
+				for l, v := range a {
+					before[l] += c * w * v
+				}
+			}
+		}
+	}
+}
+
+// fewStates is the number of states up to which a product row by row is the fastest.
+const fewStates = 5
+
+// mul sets c = a b + beta c, a being K×K and beta 0 or 1.
+func (t *tangent) mul(c, a, b blas64.General, beta float64) {
+	if t.K > fewStates {
+		t.work.Mul(c, 1, false, a, false, b, beta)
 		return
 	}
-	for i, v := range f {
-		sum[i] += w * v
-		next[i] = x[i] + c*v
+	for i := range c.Rows {
+		row := c.Data[i*c.Stride : i*c.Stride+c.Cols]
+		if beta == 0 {
+			clear(row)
+		}
+		for j, v := range a.Data[i*a.Stride : i*a.Stride+a.Cols] {
+			if v != 0 {
+				blas64.Axpy(v, blas64.Vector{N: c.Cols, Inc: 1, Data: b.Data[j*b.Stride:]}, blas64.Vector{N: c.Cols, Inc: 1, Data: row})
+			}
+		}
 	}
 }
