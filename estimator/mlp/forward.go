@@ -1,8 +1,6 @@
 package mlp
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/dgm-robotics/dgm/estimator/matmul"
@@ -54,14 +52,14 @@ func (n *Net) Forward(t *Tape, rows int, x, dx []float64) {
 		l := &n.Layers[i]
 		y := t.Y[i][:rows*l.Out]
 		t.affine(rows, x, l, l.B, y)
-		activate(l.Act, y)
+		l.Act.Activate(y)
 		x = y
 		if dx == nil {
 			continue
 		}
 		da, dy := t.DA[i][:rows*l.Out], t.DY[i][:rows*l.Out]
 		t.affine(rows, dx, l, nil, da)
-		slope(l.Act, dy, y, da)
+		l.Act.Slope(dy, y, da)
 		dx = dy
 	}
 }
@@ -75,45 +73,3 @@ func (t *Tape) affine(rows int, x []float64, l *Layer, bias, y []float64) {
 func matrix(rows, cols int, d []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: d}
 }
-
-func activate(a Activation, y []float64) {
-	switch a {
-	case Linear:
-	case Sigmoid:
-		for i, v := range y {
-			y[i] = sigmoid(v)
-		}
-	case Tanh:
-		for i, v := range y {
-			y[i] = math.Tanh(v)
-		}
-	default:
-		panic(badActivation)
-	}
-}
-
-// slope sets dy = act'(a)·da, act' being written in terms of y = act(a).
-func slope(a Activation, dy, y, da []float64) {
-	switch a {
-	case Linear:
-		copy(dy, da)
-	case Sigmoid:
-		for i, v := range y {
-			dy[i] = v * (1 - v) * da[i]
-		}
-	case Tanh:
-		for i, v := range y {
-			dy[i] = (1 - v*v) * da[i]
-		}
-	}
-}
-
-func sigmoid(x float64) float64 {
-	if x >= 0 {
-		return 1 / (1 + math.Exp(-x))
-	}
-	e := math.Exp(x)
-	return e / (1 + e)
-}
-
-const badActivation = "mlp: unknown activation"

@@ -91,26 +91,32 @@ func (w *NetAdjoint) back(rows int, l *mlp.Layer, abar, x []float64) {
 	w.mul.Mul(mat(rows, l.In, x), 1, false, mat(rows, l.Out, abar), true, mat(l.In, l.Out, l.W), 0)
 }
 
-// unactivate writes ā and ǡ from ȳ and ẏ̄; it may work in place.
+// unactivate writes ā and ǡ from ȳ and ẏ̄ (nil: none); it may work in place.
 func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
-	for i, v := range y {
-		var d1, d2 float64 // act', act''
-		switch act {
-		case mlp.Linear:
-			d1 = 1
-		case mlp.Sigmoid:
-			d1 = v * (1 - v)
-			d2 = d1 * (1 - 2*v)
-		case mlp.Tanh:
-			d1 = 1 - v*v
-			d2 = -2 * v * d1
+	if dybar == nil {
+		act.Slope(abar, y, ybar)
+		return
+	}
+	n := len(y)
+	abar, dabar, da, ybar, dybar = abar[:n], dabar[:n], da[:n], ybar[:n], dybar[:n]
+	switch act {
+	case mlp.Linear:
+		copy(abar, ybar)
+		copy(dabar, dybar)
+	case mlp.Sigmoid:
+		for i, v := range y {
+			d1 := v * (1 - v)
+			w := d1 * dybar[i]
+			abar[i] = d1*ybar[i] + (1-2*v)*da[i]*w
+			dabar[i] = w
 		}
-		a := d1 * ybar[i]
-		if dybar != nil {
-			a += d2 * da[i] * dybar[i]
-			dabar[i] = d1 * dybar[i]
+	case mlp.Tanh:
+		for i, v := range y {
+			d1 := 1 - v*v
+			w := d1 * dybar[i]
+			abar[i] = d1*ybar[i] - 2*v*da[i]*w
+			dabar[i] = w
 		}
-		abar[i] = a
 	}
 }
 

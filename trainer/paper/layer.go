@@ -1,10 +1,6 @@
 package paper
 
-import (
-	"math"
-
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-)
+import "github.com/dgm-robotics/dgm/estimator/mlp"
 
 // evaluate sets y (Out) to a layer at one input x (In).
 func evaluate(y []float64, l *mlp.Layer, x []float64) {
@@ -14,14 +10,5 @@ func evaluate(y []float64, l *mlp.Layer, x []float64) {
 			y[o] += v * w
 		}
 	}
-	switch l.Act {
-	case mlp.Sigmoid:
-		for o, v := range y {
-			y[o] = 1 / (1 + math.Exp(-v))
-		}
-	case mlp.Tanh:
-		for o, v := range y {
-			y[o] = math.Tanh(v)
-		}
-	}
+	l.Act.Activate(y)
 }

@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package mlp
+
+const vector = false
+
+func activateAVX2(_ *float64, _ int, _, _, _ float64) { panic("mlp: there is no such unit") }
