@@ -3,8 +3,7 @@ package paper
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
@@ -93,15 +92,20 @@ func (n *newton) evidence() (ok bool) {
 		n.Alpha[g] = math.Min(math.Max(want, n.Alpha[g]/3), n.Alpha[g]*faster)
 		n.Alpha[g] = math.Min(n.Alpha[g], most)
 	}
-	R := len(n.e)
-	U := make([]float64, R*P)
-	n.work.Mul(blas64.General{Rows: R, Cols: P, Stride: P, Data: U}, 1, false, blas64.General{Rows: R, Cols: P, Stride: P, Data: n.J}, true, blas64.General{Rows: P, Cols: P, Stride: P, Data: n.inv}, 0)
+	n.factor.Pack(n.square(n.inv), true, true)
+	const rows = 512 // at once
+	U, leverage := make([]float64, rows*P), make([]float64, rows)
 	squares, free := make([]float64, K), make([]float64, K)
-	for i := range R {
-		row := blas64.Vector{N: P, Inc: 1, Data: U[i*P : (i+1)*P]}
-		if n.e[i] != 0 {
-			free[i%K] += 1 - blas64.Dot(row, row)
-			squares[i%K] += n.e[i] * n.e[i]
+	for from := 0; from < len(n.e); from += rows {
+		e := n.e[from:min(from+rows, len(n.e))]
+		u := general(len(e), P, U[:len(e)*P])
+		n.work.MulPacked(u, 1, false, general(len(e), P, n.J[from*P:]), &n.factor, 0)
+		matmul.Dots(leverage[:len(e)], u, u)
+		for i, v := range e {
+			if v != 0 {
+				free[(from+i)%K] += 1 - leverage[i]
+				squares[(from+i)%K] += v * v
+			}
 		}
 	}
 	for k := range K {

@@ -3,8 +3,6 @@ package paper
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
@@ -14,17 +12,18 @@ import (
 // the Laplace approximation of its posterior.
 type Flow struct {
 	Inputs   *feature.Inputs
-	Known    *Known      // (optional) a field that Net is added to; its parameters come first in Theta
-	Net      mlp.Net     // K → K; without layers beside a known field that nothing is added to
-	Poly     *polynomial // (optional) added to Net; its weights come last in Theta
-	part     part        // what Poly was at first
-	Theta    []float64   // P, of which Net and Poly are views
-	Alpha    []float64   // precision of the prior, a group of parameters
-	Sigma    []float64   // K, noise, standardised
-	Free     float64     // effective number of parameters
-	Cost     float64     // ½ Σ e²/σ² + ½ Σ α θ²
-	Evidence float64     // −log evidence, up to a constant
-	Inv      []float64   // P×P, inverse factor L⁻¹ of the posterior's precision
+	Known    *Known        // (optional) a field that Net is added to; its parameters come first in Theta
+	Net      mlp.Net       // K → K; without layers beside a known field that nothing is added to
+	Poly     *polynomial   // (optional) added to Net; its weights come last in Theta
+	part     part          // what Poly was at first
+	Theta    []float64     // P, of which Net and Poly are views
+	Alpha    []float64     // precision of the prior, a group of parameters
+	Sigma    []float64     // K, noise, standardised
+	Free     float64       // effective number of parameters
+	Cost     float64       // ½ Σ e²/σ² + ½ Σ α θ²
+	Evidence float64       // −log evidence, up to a constant
+	Inv      []float64     // P×P, inverse factor L⁻¹ of the posterior's precision
+	factor   matmul.Packed // L⁻ᵀ
 }
 
 // NewFlow takes the mean of the fit's dynamics.
@@ -168,6 +167,12 @@ func (f *Flow) bind() {
 	f.Theta = theta
 }
 
+// believe takes the inverse factor of the posterior's precision (P×P, lower triangular).
+func (f *Flow) believe(inv []float64) {
+	f.Inv = inv
+	f.factor.Pack(general(len(f.Theta), len(f.Theta), inv), true, true)
+}
+
 // Predict writes mean and variance of the state at times (rising) after x0
 // (len(times)×K, raw units). ok is false where the flow cannot be integrated.
 func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
@@ -176,10 +181,8 @@ func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
 	if !ok {
 		return false
 	}
-	for i := range len(times) * K {
-		row := blas64.Vector{N: P, Inc: 1, Data: U[i*P : (i+1)*P]}
-		variance[i] = blas64.Dot(row, row)
-	}
+	R := len(times) * K
+	matmul.Dots(variance[:R], general(R, P, U), general(R, P, U))
 	return true
 }
 
@@ -207,7 +210,7 @@ func (f *Flow) spread(mean, x0, times []float64) (U []float64, ok bool) {
 	R := len(times) * K
 	U = make([]float64, R*P)
 	var w matmul.Work
-	w.Mul(blas64.General{Rows: R, Cols: P, Stride: P, Data: U}, 1, false, blas64.General{Rows: R, Cols: P, Stride: P, Data: all}, true, blas64.General{Rows: P, Cols: P, Stride: P, Data: f.Inv}, 0)
+	w.MulPacked(general(R, P, U), 1, false, general(R, P, all), &f.factor, 0)
 	return U, true
 }
 

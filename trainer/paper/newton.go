@@ -31,6 +31,7 @@ type newton struct {
 	L      []float64
 	g      []float64
 	work   matmul.Work
+	factor matmul.Packed // L⁻ᵀ, scratch
 	tans   []*tangent
 	bad    []bool
 	mu     float64 // damping
@@ -148,8 +149,8 @@ func (n *newton) prior() float64 {
 // system sets H = JᵀJ + diag α and g = Jᵀe − αθ.
 func (n *newton) system() {
 	P, R := len(n.Theta), len(n.e)
-	J := blas64.General{Rows: R, Cols: P, Stride: P, Data: n.J}
-	n.work.MulLower(blas64.General{Rows: P, Cols: P, Stride: P, Data: n.H}, 1, true, J, false, J, 0)
+	J := general(R, P, n.J)
+	n.work.MulLower(n.square(n.H), 1, true, J, false, J, 0)
 	clear(n.g)
 	for i, e := range n.e {
 		if e != 0 {
@@ -170,8 +171,12 @@ func (n *newton) factorise(mu float64) (ok bool) {
 	for i := range P {
 		n.L[i*P+i] += mu
 	}
-	g := func(d []float64) blas64.General { return blas64.General{Rows: P, Cols: P, Stride: P, Data: d} }
-	return n.work.Cholesky(g(n.L), g(n.inv))
+	return n.work.Cholesky(n.square(n.L), n.square(n.inv))
+}
+
+// square returns numbers as a matrix of P×P.
+func (n *newton) square(d []float64) blas64.General {
+	return general(len(n.Theta), len(n.Theta), d)
 }
 
 // iterate takes up to most damped steps; it stops early when they gain nothing.
@@ -194,7 +199,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 	kept := make([]float64, len(n.e)) // of the parameters before a step
 	old, delta, tmp := make([]float64, P), make([]float64, P), make([]float64, P)
 	vec := func(d []float64) blas64.Vector { return blas64.Vector{N: P, Inc: 1, Data: d} }
-	inv := blas64.General{Rows: P, Cols: P, Stride: P, Data: n.inv}
+	inv := n.square(n.inv)
 	for range most {
 		if ctx.Err() != nil {
 			return true

@@ -40,6 +40,7 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 		for j := range m.Flows[0].Inv {
 			m.Flows[0].Inv[j] *= 0.5
 		}
+		m.Flows[0].believe(m.Flows[0].Inv)
 		if sure, _ := m.distance(truth, d); math.Abs(sure-4*ratio) > 1e-9*sure {
 			t.Fatalf("half of the standard deviation makes %v of %v", sure, ratio)
 		}

@@ -56,7 +56,7 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	if !n.factorise(0) {
 		return false
 	}
-	f.Inv = n.inv
+	f.believe(n.inv)
 	f.misfit(n)
 	return true
 }
