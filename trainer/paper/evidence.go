@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
 // groups returns for every parameter the group that shares its prior: of the first
@@ -93,19 +94,22 @@ func (n *newton) evidence() (ok bool) {
 		n.Alpha[g] = math.Min(n.Alpha[g], most)
 	}
 	n.factor.Pack(n.square(n.inv), true, true)
-	const rows = 512 // at once
-	U, leverage := make([]float64, rows*P), make([]float64, rows)
+	leverage := make([]float64, len(n.e))
+	cores.Each(2, func(i int) {
+		const rows = 512 // at once
+		U := make([]float64, rows*P)
+		for from := i * rows; from < len(n.e); from += 2 * rows {
+			to := min(from+rows, len(n.e))
+			u := general(to-from, P, U[:(to-from)*P])
+			n.works[i].MulPacked(u, 1, false, general(to-from, P, n.J[from*P:]), &n.factor, 0)
+			matmul.Dots(leverage[from:to], u, u)
+		}
+	})
 	squares, free := make([]float64, K), make([]float64, K)
-	for from := 0; from < len(n.e); from += rows {
-		e := n.e[from:min(from+rows, len(n.e))]
-		u := general(len(e), P, U[:len(e)*P])
-		n.work.MulPacked(u, 1, false, general(len(e), P, n.J[from*P:]), &n.factor, 0)
-		matmul.Dots(leverage[:len(e)], u, u)
-		for i, v := range e {
-			if v != 0 {
-				free[(from+i)%K] += 1 - leverage[i]
-				squares[(from+i)%K] += v * v
-			}
+	for i, v := range n.e {
+		if v != 0 {
+			free[i%K] += 1 - leverage[i]
+			squares[i%K] += v * v
 		}
 	}
 	for k := range K {

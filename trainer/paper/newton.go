@@ -28,10 +28,11 @@ type newton struct {
 	J      []float64 // rows·K×P, divided by σ, of the rows that are not left out
 	e      []float64 // rows·K, (y − z)/σ
 	H, inv []float64 // P×P
+	second []float64 // P×P, the later rows' share of H
 	L      []float64
 	g      []float64
-	work   matmul.Work
-	factor matmul.Packed // L⁻ᵀ, scratch
+	works  [2]matmul.Work // of the two that share the large products
+	factor matmul.Packed  // L⁻ᵀ, scratch
 	tans   []*tangent
 	bad    []bool
 	mu     float64 // damping
@@ -149,8 +150,31 @@ func (n *newton) prior() float64 {
 // system sets H = JᵀJ + diag α and g = Jᵀe − αθ.
 func (n *newton) system() {
 	P, R := len(n.Theta), len(n.e)
-	J := general(R, P, n.J)
-	n.work.MulLower(n.square(n.H), 1, true, J, false, J, 0)
+	from := [3]int{0, R, R}
+	if R*P*P > 1e7 { // the halves' sum is the same on one processor
+		from[1] = R / 2
+		if n.second == nil {
+			n.second = make([]float64, P*P)
+		}
+	}
+	cores.Each(2, func(i int) {
+		rows := from[i+1] - from[i]
+		if rows == 0 {
+			return
+		}
+		J, H := general(rows, P, n.J[from[i]*P:]), n.H
+		if i > 0 {
+			H = n.second
+		}
+		n.works[i].MulLower(n.square(H), 1, true, J, false, J, 0)
+	})
+	if from[1] < R {
+		for r := range P {
+			for c := range r + 1 {
+				n.H[r*P+c] += n.second[r*P+c]
+			}
+		}
+	}
 	clear(n.g)
 	for i, e := range n.e {
 		if e != 0 {
@@ -171,7 +195,7 @@ func (n *newton) factorise(mu float64) (ok bool) {
 	for i := range P {
 		n.L[i*P+i] += mu
 	}
-	return n.work.Cholesky(n.square(n.L), n.square(n.inv))
+	return n.works[0].Cholesky(n.square(n.L), n.square(n.inv))
 }
 
 // square returns numbers as a matrix of P×P.
