@@ -13,17 +13,30 @@ import (
 // Bounds of what variances are multiplied by.
 const leastTemper, mostTemper = 0.5, 4
 
-// temper sets the factor of the flows' variances by the parametric bootstrap: flows of
+// temper sets the factor of the flows' variances: where their terms were chosen by refits on
+// data drawn from them, where they were not, and there are trajectories enough, by refits
+// that leave some out. A known field's are true as they are.
+func (m *Model) temper(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+	const each = 4 // trajectories in what is left out
+	switch {
+	case r.Known != nil || r.Refits == 0:
+		return nil
+	case slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }):
+		return m.refit(ctx, d, r, seed)
+	case r.Refits > 1 && len(d.Trajectories) >= each*r.Refits:
+		return m.leaveOut(ctx, d, r, seed)
+	}
+	return nil
+}
+
+// refit sets the factor of the flows' variances by the parametric bootstrap: flows of
 // the same forms are refined on data drawn from what the flows say, with the noise of that
 // which explains the data best, and those that explain these data are kept. The mean squared distance of
 // what they say from what the flows say, which is their truth, relative to the variance
 // that they claim, is the factor. The posterior takes as given which terms there are, the
 // priors and the noise; refits do not. On the other hand several forms together may be
 // nearer to the truth than the mean of their variances says: then the factor is below 1.
-func (m *Model) temper(ctx context.Context, d *Data, r Recipe, seed uint64) error {
-	if r.Known != nil || r.Refits == 0 || !slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }) {
-		return nil // where no terms were chosen the posterior is the whole of it
-	}
+func (m *Model) refit(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	best := slices.MinFunc(m.Flows, func(a, b *Flow) int { return cmp.Compare(a.Evidence, b.Evidence) })
 	E := len(m.Flows)
 	flows, drawn := make([]*Flow, r.Refits*E), make([]*Data, r.Refits)
@@ -81,16 +94,13 @@ func (m *Model) drawn(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool)
 
 // distance returns the mean over channels of the mean squared distance of what the flows
 // say from what those of another model say, over their mean variance, at observations of
-// some trajectories. A mean of ratios would be ruled by the points of which the flows are
-// surest.
+// some trajectories.
 func (m *Model) distance(from *Model, d *Data) (ratio float64, ok bool) {
-	const trajectories = 20
 	if len(m.Flows) == 0 {
 		return 0, false
 	}
 	squares, variances := make([]float64, d.K), make([]float64, d.K)
-	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + trajectories - 1) / trajectories {
-		tr := &d.Trajectories[j]
+	for _, tr := range d.spread() {
 		size := len(tr.T) * d.K
 		mean, variance, other := make([]float64, size), make([]float64, size), make([]float64, size)
 		if !m.say(mean, variance, tr.X0, tr.T) || !from.say(other, nil, tr.X0, tr.T) {
@@ -101,11 +111,26 @@ func (m *Model) distance(from *Model, d *Data) (ratio float64, ok bool) {
 			variances[i%d.K] += v
 		}
 	}
+	return over(squares, variances)
+}
+
+// spread returns some trajectories, from all parts of the data.
+func (d *Data) spread() (out []*Trajectory) {
+	const most = 20
+	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
+		out = append(out, &d.Trajectories[j])
+	}
+	return out
+}
+
+// over returns the mean over channels of squares over variances. A mean of ratios at every
+// point would be ruled by those of which the flows are surest.
+func over(squares, variances []float64) (ratio float64, ok bool) {
 	for k, v := range variances {
 		if !(v > 0) {
 			return 0, false
 		}
-		ratio += squares[k] / v / float64(d.K)
+		ratio += squares[k] / v / float64(len(variances))
 	}
 	return ratio, true
 }

@@ -1,0 +1,114 @@
+package paper
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/trainer/cores"
+)
+
+// leaveOut sets the factor of the flows' variances by the delete-a-group jackknife (Busing,
+// Meijer & van der Leeden 1999; Shao & Wu 1989): trajectories are dealt to r.Refits groups,
+// the flows are refined on, priors and noise with them, without each of these in turn, and
+//
+//	(G − 1)/G Σ (said without group g − mean of these)²
+//
+// relative to the variance that the flows claim is the factor. Unlike data drawn from the
+// flows this does not take for granted that the field is of their form, nor what the noise is
+// like; and the flows are nearly refined already.
+func (m *Model) leaveOut(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+	G := r.Refits
+	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(d.Trajectories))
+	without := make([]*Model, G)
+	cores.Each(G, func(g int) {
+		rest := &Data{K: d.K}
+		for i, j := range order {
+			if i%G != g {
+				rest.Trajectories = append(rest.Trajectories, d.Trajectories[j])
+			}
+		}
+		again := &Model{K: m.K, Temper: 1}
+		for _, f := range m.Flows {
+			f = f.copy()
+			if !f.goOn(ctx, rest) {
+				return
+			}
+			again.Flows = append(again.Flows, f)
+		}
+		without[g] = again
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if ratio, ok := m.scatter(without, d); ok {
+		m.Temper = math.Min(math.Max(leastTemper, ratio), mostTemper)
+	}
+	return nil
+}
+
+// copy returns a flow with memory of its own, which believes nothing yet.
+func (f *Flow) copy() *Flow {
+	c := &Flow{
+		Inputs: f.Inputs, Known: f.Known, Net: f.Net, part: f.part, Theta: f.Theta,
+		Alpha: append([]float64(nil), f.Alpha...), Sigma: append([]float64(nil), f.Sigma...),
+	}
+	c.Net.Layers = append([]mlp.Layer(nil), f.Net.Layers...)
+	if f.Poly != nil {
+		p := *f.Poly
+		c.Poly = &p
+	}
+	c.bind()
+	return c
+}
+
+// goOn refines a flow that was refined on much the same data: twice priors and noise follow.
+func (f *Flow) goOn(ctx context.Context, d *Data) (ok bool) {
+	n := newNewton(f, d)
+	for range 2 {
+		if !n.iterate(ctx, 12) || !n.evidence() {
+			return false
+		}
+	}
+	return n.iterate(ctx, 15)
+}
+
+// scatter returns the mean over channels of the jackknife's variance over that of the flows,
+// at observations of some trajectories. Groups that could not be refined are nil; ok is false
+// where most are.
+func (m *Model) scatter(without []*Model, d *Data) (ratio float64, ok bool) {
+	K := d.K
+	squares, variances := make([]float64, K), make([]float64, K)
+	for _, tr := range d.spread() {
+		size := len(tr.T) * K
+		variance, mean := make([]float64, size), make([]float64, size)
+		if !m.say(mean, variance, tr.X0, tr.T) {
+			return 0, false
+		}
+		var said [][]float64
+		clear(mean)
+		for _, w := range without {
+			one := make([]float64, size)
+			if w == nil || !w.say(one, nil, tr.X0, tr.T) {
+				continue
+			}
+			said = append(said, one)
+			for i, v := range one {
+				mean[i] += v
+			}
+		}
+		n := float64(len(said))
+		if 2*len(said) <= len(without) {
+			return 0, false
+		}
+		for i, v := range variance {
+			variances[i%K] += v
+			for _, one := range said {
+				e := one[i] - mean[i]/n
+				squares[i%K] += (n - 1) / n * e * e
+			}
+		}
+	}
+	return over(squares, variances)
+}
