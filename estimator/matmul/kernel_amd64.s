@@ -516,3 +516,47 @@ sum:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+// func blend(n int, dst *float64, a float64, x *float64, b float64, y *float64, c float64, z *float64)
+TEXT ·blend(SB), NOSPLIT, $0-64
+	MOVQ n+0(FP), CX
+	MOVQ dst+8(FP), DI
+	VBROADCASTSD a+16(FP), Y4
+	MOVQ x+24(FP), SI
+	VBROADCASTSD b+32(FP), Y5
+	MOVQ y+40(FP), R8
+	VBROADCASTSD c+48(FP), Y6
+	MOVQ z+56(FP), R9
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	VMULPD (SI), Y4, Y0
+	VFMADD231PD (R8), Y5, Y0
+	VFMADD231PD (R9), Y6, Y0
+	VMOVUPD Y0, (DI)
+	ADDQ $32, SI
+	ADDQ $32, R8
+	ADDQ $32, R9
+	ADDQ $32, DI
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JZ   done
+	LEAQ flags<>+128(SB), AX
+	SHLQ $3, CX
+	SUBQ CX, AX
+	VMOVUPD (AX), Y7
+	VMASKMOVPD (SI), Y7, Y0
+	VMASKMOVPD (R8), Y7, Y1
+	VMASKMOVPD (R9), Y7, Y2
+	VMULPD Y4, Y0, Y0
+	VFMADD231PD Y5, Y1, Y0
+	VFMADD231PD Y6, Y2, Y0
+	VMASKMOVPD Y0, Y7, (DI)
+
+done:
+	VZEROUPPER
+	RET

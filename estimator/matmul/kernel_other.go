@@ -18,6 +18,8 @@ func pack12(int, *float64, *float64, int, *float64, int) { panic(noKernel) }
 
 func pack8(int, *float64, *float64, int, *float64, int, int) { panic(noKernel) }
 
+func blend(int, *float64, float64, *float64, float64, *float64, float64, *float64) { panic(noKernel) }
+
 func dots(int, int, *float64, *float64, int, *float64, int) { panic(noKernel) }
 
 const noKernel = "matmul: no kernel for this processor"

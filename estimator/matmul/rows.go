@@ -41,6 +41,19 @@ func AddRows(dst []float64, a blas64.General) {
 	}
 }
 
+// Blend sets dst to a·x + b·y + c·z; dst may be one of these.
+func Blend(dst []float64, a float64, x []float64, b float64, y []float64, c float64, z []float64) {
+	n := len(dst)
+	x, y, z = x[:n], y[:n], z[:n]
+	if fast && n > 0 {
+		blend(n, &dst[0], a, &x[0], b, &y[0], c, &z[0])
+		return
+	}
+	for i, v := range x {
+		dst[i] = a*v + b*y[i] + c*z[i]
+	}
+}
+
 // row returns the row of m that begins at number at.
 func row(m blas64.General, at int) blas64.Vector {
 	return blas64.Vector{N: m.Cols, Inc: 1, Data: m.Data[at : at+m.Cols]}

@@ -64,3 +64,27 @@ func TestWrongRowsPanic(t *testing.T) {
 		}()
 	}
 }
+
+func TestBlend(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for n := range 40 {
+		var v [4][]float64
+		for i := range v {
+			v[i] = make([]float64, n+1)
+			for j := range v[i] {
+				v[i][j] = rng.NormFloat64()
+			}
+		}
+		dst, x, y, z := v[0], v[1], v[2], v[3]
+		dst[n] = 7
+		Blend(dst[:n], 0.5, x, -2, y, 3, z)
+		for i := range n {
+			if want := 0.5*x[i] - 2*y[i] + 3*z[i]; math.Abs(dst[i]-want) > 1e-14 {
+				t.Fatalf("number %d of %d: %v, want %v", i, n, dst[i], want)
+			}
+		}
+		if dst[n] != 7 {
+			t.Fatalf("%d numbers: more was written", n)
+		}
+	}
+}

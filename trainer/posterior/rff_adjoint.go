@@ -24,8 +24,8 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 			p.derivativeVar(g, from, to) // G, inv ← A⁻¹ − 2C
 			p.wbar(a, b, from, to)       // q ← w̄
 			for i := from; i < to && !shared; i++ {
-				clear(p.bphi)
-				p.supportBar(i, a, b, g, p.bphi, p.bdphi)
+				matmul.Blend(p.bphi, a[i], p.w, 0, p.w, 0, p.w)
+				p.slopeBar(i, b, g)
 				p.toMap(p.sup, p.at, sup, i, p.bphi, p.bdphi, ampbar)
 			}
 		})
@@ -46,16 +46,13 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 			rbar[i] = s * (e + pq)
 			sbar[i] = -s * (e*e + sbar[i] + 2*e*pq)
 			onW, onQ := -s*(e+pq), s*e
-			w, q := p.w[:len(m)], p.q[:len(m)]
-			bphi := p.bphi[:len(m)]
-			for j, v := range m {
-				bphi[j] = s*v + onW*w[j] + onQ*q[j]
-			}
 			if !(matching && shared) {
+				matmul.Blend(p.bphi, s, m, onW, p.w, onQ, p.q)
 				p.toMap(p.obs, p.phi, obs, i, p.bphi, nil, ampbar)
 				continue
 			}
-			p.supportBar(i, a, b, g, p.bphi, p.bdphi)
+			matmul.Blend(p.bphi, s, m, onW+a[i], p.w, onQ, p.q)
+			p.slopeBar(i, b, g)
 			p.toMap(p.obs, p.phi, obs, i, p.bphi, p.bdphi, ampbar)
 		}
 	})
@@ -87,15 +84,10 @@ func (p *RFF) derivativeVar(g []float64, from, to int) {
 	p.mul.Gram(general(T, T, p.inv), -2, G, g[from:to], 1)
 }
 
-// supportBar adds Φ̄s of row i to bphi and sets bdphi to its Φ̇̄s.
-func (p *RFF) supportBar(i int, a, b, g, bphi, bdphi []float64) {
+// slopeBar sets bdphi to Φ̇̄s of row i.
+func (p *RFF) slopeBar(i int, b, g []float64) {
 	G := p.G[i*p.T : (i+1)*p.T]
-	ai, bi, g2 := a[i], b[i], 2*g[i]
-	bphi, bdphi = bphi[:len(G)], bdphi[:len(G)]
-	for j, w := range p.w[:len(G)] {
-		bphi[j] += ai * w
-		bdphi[j] = bi*w + g2*G[j]
-	}
+	matmul.Blend(p.bdphi, b[i], p.w, 2*g[i], G, 0, G)
 }
 
 // toMap carries the adjoint of one row of Φ, and of Φ̇ unless nil, to the
