@@ -13,6 +13,11 @@ const (
 // From manyRows rows on it pays to pack the right factor.
 const manyRows = 48
 
+// Matrix returns numbers as a matrix, row by row, a view.
+func Matrix(rows, cols int, d []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: d}
+}
+
 // Work is the memory of products; it serves one goroutine at a time. The zero
 // value is ready, and grows to what is asked of it.
 type Work struct {

@@ -1,10 +1,6 @@
 package mlp
 
-import (
-	"gonum.org/v1/gonum/blas/blas64"
-
-	"github.com/dgm-robotics/dgm/estimator/matmul"
-)
+import "github.com/dgm-robotics/dgm/estimator/matmul"
 
 // Tape is the memory of one evaluation: what every layer received and gave, and
 // the same for the tangent. All of it is taken by NewTape.
@@ -67,9 +63,5 @@ func (n *Net) Forward(t *Tape, rows int, x, dx []float64) {
 // affine sets y (rows×Out) to x·W, and bias to every row unless nil. Rows are
 // independent: one gives the same bits alone and among others.
 func (t *Tape) affine(rows int, x []float64, l *Layer, bias, y []float64) {
-	t.mul.Affine(matrix(rows, l.Out, y), matrix(rows, l.In, x), matrix(l.In, l.Out, l.W), bias)
-}
-
-func matrix(rows, cols int, d []float64) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: d}
+	t.mul.Affine(matmul.Matrix(rows, l.Out, y), matmul.Matrix(rows, l.In, x), matmul.Matrix(l.In, l.Out, l.W), bias)
 }

@@ -1,8 +1,6 @@
 package objective
 
 import (
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
@@ -57,7 +55,7 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 			}
 		}
 		w.grow(rows, l, g, x, abar)
-		matmul.AddRows(g.B, mat(rows, l.Out, abar))
+		matmul.AddRows(g.B, matmul.Matrix(rows, l.Out, abar))
 		if dybar != nil {
 			w.grow(rows, l, g, dx, dabar)
 		}
@@ -83,12 +81,12 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 
 // grow adds xᵀ·abar to the gradient of W.
 func (w *NetAdjoint) grow(rows int, l, g *mlp.Layer, x, abar []float64) {
-	w.mul.Mul(mat(l.In, l.Out, g.W), 1, true, mat(rows, l.In, x), false, mat(rows, l.Out, abar), 1)
+	w.mul.Mul(matmul.Matrix(l.In, l.Out, g.W), 1, true, matmul.Matrix(rows, l.In, x), false, matmul.Matrix(rows, l.Out, abar), 1)
 }
 
 // back sets x = abar·Wᵀ.
 func (w *NetAdjoint) back(rows int, l *mlp.Layer, abar, x []float64) {
-	w.mul.Mul(mat(rows, l.In, x), 1, false, mat(rows, l.Out, abar), true, mat(l.In, l.Out, l.W), 0)
+	w.mul.Mul(matmul.Matrix(rows, l.In, x), 1, false, matmul.Matrix(rows, l.Out, abar), true, matmul.Matrix(l.In, l.Out, l.W), 0)
 }
 
 // unactivate writes ā and ǡ from ȳ and ẏ̄ (nil: none); it may work in place.
@@ -118,8 +116,4 @@ func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
 			dabar[i] = w
 		}
 	}
-}
-
-func mat(rows, cols int, d []float64) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: d[:rows*cols]}
 }

@@ -68,9 +68,9 @@ func (s *SOAP) Step(params, grad []float64, rate float64) {
 }
 
 func (t *turned) step(s *SOAP, params, grad []float64, rate float64) {
-	G := dense(t.r, t.c, grad)
-	t.mul.Mul(dense(t.r, t.r, t.l), 1-s.Beta2, false, G, true, G, s.Beta2)
-	t.mul.Mul(dense(t.c, t.c, t.rr), 1-s.Beta2, true, G, false, G, s.Beta2)
+	G := matmul.Matrix(t.r, t.c, grad)
+	t.mul.Mul(matmul.Matrix(t.r, t.r, t.l), 1-s.Beta2, false, G, true, G, s.Beta2)
+	t.mul.Mul(matmul.Matrix(t.c, t.c, t.rr), 1-s.Beta2, true, G, false, G, s.Beta2)
 	if s.t == 1 {
 		eigenvectors(t.ql, t.l, t.r)
 		eigenvectors(t.qr, t.rr, t.c)
@@ -99,20 +99,20 @@ func (t *turned) step(s *SOAP, params, grad []float64, rate float64) {
 
 // turn sets y = QLᵀ x QR.
 func (t *turned) turn(y, x []float64) {
-	t.mul.Mul(dense(t.r, t.c, t.w), 1, true, dense(t.r, t.r, t.ql), false, dense(t.r, t.c, x), 0)
-	t.mul.Mul(dense(t.r, t.c, y), 1, false, dense(t.r, t.c, t.w), false, dense(t.c, t.c, t.qr), 0)
+	t.mul.Mul(matmul.Matrix(t.r, t.c, t.w), 1, true, matmul.Matrix(t.r, t.r, t.ql), false, matmul.Matrix(t.r, t.c, x), 0)
+	t.mul.Mul(matmul.Matrix(t.r, t.c, y), 1, false, matmul.Matrix(t.r, t.c, t.w), false, matmul.Matrix(t.c, t.c, t.qr), 0)
 }
 
 // turnBack sets y = QL x QRᵀ.
 func (t *turned) turnBack(y, x []float64) {
-	t.mul.Mul(dense(t.r, t.c, t.w), 1, false, dense(t.r, t.r, t.ql), false, dense(t.r, t.c, x), 0)
-	t.mul.Mul(dense(t.r, t.c, y), 1, false, dense(t.r, t.c, t.w), true, dense(t.c, t.c, t.qr), 0)
+	t.mul.Mul(matmul.Matrix(t.r, t.c, t.w), 1, false, matmul.Matrix(t.r, t.r, t.ql), false, matmul.Matrix(t.r, t.c, x), 0)
+	t.mul.Mul(matmul.Matrix(t.r, t.c, y), 1, false, matmul.Matrix(t.r, t.c, t.w), true, matmul.Matrix(t.c, t.c, t.qr), 0)
 }
 
 // iterate takes one step of orthogonal iteration towards the eigenvectors of a (n×n).
 func (t *turned) iterate(q, a []float64, n int) {
-	next := dense(n, n, t.q[:n*n])
-	t.mul.Mul(next, 1, false, dense(n, n, a), false, dense(n, n, q), 0)
+	next := matmul.Matrix(n, n, t.q[:n*n])
+	t.mul.Mul(next, 1, false, matmul.Matrix(n, n, a), false, matmul.Matrix(n, n, q), 0)
 	tau, work := make([]float64, n), make([]float64, 32*n)
 	lapack64.Geqrf(next, tau, work, len(work))
 	lapack64.Orgqr(next, tau, work, len(work))
@@ -130,8 +130,4 @@ func eigenvectors(q, a []float64, n int) {
 	for i := range n {
 		slices.Reverse(q[i*n : (i+1)*n])
 	}
-}
-
-func dense(r, c int, x []float64) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: c, Data: x}
 }

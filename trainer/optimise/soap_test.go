@@ -22,10 +22,10 @@ func descend(step func(x, g []float64, rate float64), A, B, want blas64.General,
 		for j := range d {
 			d[j] = x[j] - want.Data[j]
 		}
-		w.Mul(dense(n, m, left), 1, false, A, false, dense(n, m, d), 0)
-		w.Mul(dense(n, m, e), 1, false, dense(n, m, left), false, B, 0)
-		w.Mul(dense(n, m, left), 1, true, A, false, dense(n, m, e), 0)
-		w.Mul(dense(n, m, grad), 1, false, dense(n, m, left), true, B, 0)
+		w.Mul(matmul.Matrix(n, m, left), 1, false, A, false, matmul.Matrix(n, m, d), 0)
+		w.Mul(matmul.Matrix(n, m, e), 1, false, matmul.Matrix(n, m, left), false, B, 0)
+		w.Mul(matmul.Matrix(n, m, left), 1, true, A, false, matmul.Matrix(n, m, e), 0)
+		w.Mul(matmul.Matrix(n, m, grad), 1, false, matmul.Matrix(n, m, left), true, B, 0)
 		step(x, grad, rate.At(i))
 		path = append(path, append([]float64(nil), x...))
 	}
@@ -41,7 +41,7 @@ func rotation(rng *rand.Rand, n int) blas64.General {
 }
 
 func normal(rng *rand.Rand, r, c int) blas64.General {
-	q := dense(r, c, make([]float64, r*c))
+	q := matmul.Matrix(r, c, make([]float64, r*c))
 	for i := range q.Data {
 		q.Data[i] = rng.NormFloat64()
 	}
@@ -57,7 +57,7 @@ func times(a, b blas64.General, transA, transB bool) blas64.General {
 	if transB {
 		c = b.Rows
 	}
-	out := dense(r, c, make([]float64, r*c))
+	out := matmul.Matrix(r, c, make([]float64, r*c))
 	w.Mul(out, 1, transA, a, transB, b, 0)
 	return out
 }
@@ -74,7 +74,7 @@ func TestSOAPKnowsNoAxes(t *testing.T) {
 		turned := descend(second, times(A, U, false, true), times(V, B, true, false), times(times(U, want, false, false), V, false, false), rate)
 		most := 0.0
 		for i, x := range path {
-			for j, v := range times(times(U, dense(n, n, x), false, false), V, false, false).Data {
+			for j, v := range times(times(U, matmul.Matrix(n, n, x), false, false), V, false, false).Data {
 				most = math.Max(most, math.Abs(v-turned[i][j]))
 			}
 		}

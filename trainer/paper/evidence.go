@@ -100,8 +100,8 @@ func (n *newton) evidence() (ok bool) {
 		U := make([]float64, rows*P)
 		for from := i * rows; from < len(n.e); from += 2 * rows {
 			to := min(from+rows, len(n.e))
-			u := general(to-from, P, U[:(to-from)*P])
-			n.works[i].MulPacked(u, 1, false, general(to-from, P, n.J[from*P:]), &n.factor, 0)
+			u := matmul.Matrix(to-from, P, U[:(to-from)*P])
+			n.works[i].MulPacked(u, 1, false, matmul.Matrix(to-from, P, n.J[from*P:]), &n.factor, 0)
 			matmul.Dots(leverage[from:to], u, u)
 		}
 	})

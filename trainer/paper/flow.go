@@ -170,7 +170,7 @@ func (f *Flow) bind() {
 // believe takes the inverse factor of the posterior's precision (P×P, lower triangular).
 func (f *Flow) believe(inv []float64) {
 	f.Inv = inv
-	f.factor.Pack(general(len(f.Theta), len(f.Theta), inv), true, true)
+	f.factor.Pack(matmul.Matrix(len(f.Theta), len(f.Theta), inv), true, true)
 }
 
 // Predict writes mean and variance of the state at times (rising) after x0
@@ -182,7 +182,7 @@ func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
 		return false
 	}
 	R := len(times) * K
-	matmul.Dots(variance[:R], general(R, P, U), general(R, P, U))
+	matmul.Dots(variance[:R], matmul.Matrix(R, P, U), matmul.Matrix(R, P, U))
 	return true
 }
 
@@ -210,7 +210,7 @@ func (f *Flow) spread(mean, x0, times []float64) (U []float64, ok bool) {
 	R := len(times) * K
 	U = make([]float64, R*P)
 	var w matmul.Work
-	w.MulPacked(general(R, P, U), 1, false, general(R, P, all), &f.factor, 0)
+	w.MulPacked(matmul.Matrix(R, P, U), 1, false, matmul.Matrix(R, P, all), &f.factor, 0)
 	return U, true
 }
 

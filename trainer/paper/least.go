@@ -16,16 +16,11 @@ func leastSquares(x, y []float64, n, I, O int, c float64) []float64 {
 	for i := range I {
 		a[i*I+i] = c
 	}
-	work.MulLower(general(I, I, a), 1, true, general(n, I, x), false, general(n, I, x), 1)
-	work.Mul(general(I, O, q), 1, true, general(n, I, x), false, general(n, O, y), 0)
+	work.MulLower(matmul.Matrix(I, I, a), 1, true, matmul.Matrix(n, I, x), false, matmul.Matrix(n, I, x), 1)
+	work.Mul(matmul.Matrix(I, O, q), 1, true, matmul.Matrix(n, I, x), false, matmul.Matrix(n, O, y), 0)
 	if _, ok := lapack64.Potrf(blas64.Symmetric{N: I, Stride: I, Data: a, Uplo: blas.Lower}); !ok {
 		return nil
 	}
-	lapack64.Potrs(blas64.Triangular{N: I, Stride: I, Data: a, Uplo: blas.Lower, Diag: blas.NonUnit}, general(I, O, q))
+	lapack64.Potrs(blas64.Triangular{N: I, Stride: I, Data: a, Uplo: blas.Lower, Diag: blas.NonUnit}, matmul.Matrix(I, O, q))
 	return q
-}
-
-// general is a matrix that fills its memory.
-func general(r, c int, d []float64) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: c, Data: d}
 }

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // match moves the parameters of a known field to where it follows the smoother's
@@ -66,7 +68,7 @@ func (f *Fit) match(fl *Flow, d *Data) {
 			for k := range K {
 				row := blas64.Vector{N: P, Inc: 1, Data: J[k*P : (k+1)*P]}
 				blas64.Axpy(r[k], row, blas64.Vector{N: P, Inc: 1, Data: g})
-				blas64.Ger(1, row, row, general(P, P, H))
+				blas64.Ger(1, row, row, matmul.Matrix(P, P, H))
 			}
 		}
 		for p := range P {

@@ -162,7 +162,7 @@ func (n *newton) system() {
 		if rows == 0 {
 			return
 		}
-		J, H := general(rows, P, n.J[from[i]*P:]), n.H
+		J, H := matmul.Matrix(rows, P, n.J[from[i]*P:]), n.H
 		if i > 0 {
 			H = n.second
 		}
@@ -200,7 +200,7 @@ func (n *newton) factorise(mu float64) (ok bool) {
 
 // square returns numbers as a matrix of P×P.
 func (n *newton) square(d []float64) blas64.General {
-	return general(len(n.Theta), len(n.Theta), d)
+	return matmul.Matrix(len(n.Theta), len(n.Theta), d)
 }
 
 // iterate takes up to most damped steps; it stops early when they gain nothing.

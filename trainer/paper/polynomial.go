@@ -185,9 +185,9 @@ func (p *polynomial) together(t *tangent) {
 	for i := range t.stages {
 		copy(t.values[i*Q:(i+1)*Q], t.stages[i].v)
 	}
-	values := general(4, Q, t.values)
+	values := matmul.Matrix(4, Q, t.values)
 	for r := range K {
-		t.work.Mul(general(Q, K, t.next[r*P+D:]), 1, true, values, false, general(4, K, t.N[r*4*K:]), 1)
+		t.work.Mul(matmul.Matrix(Q, K, t.next[r*P+D:]), 1, true, values, false, matmul.Matrix(4, K, t.N[r*4*K:]), 1)
 	}
 }
 
@@ -205,5 +205,5 @@ func (p *polynomial) fit(y, z []float64, n, K int, ridge float64) {
 	}
 	copy(p.w, leastSquares(x, y, n, Q, K, ridge))
 	var work matmul.Work
-	work.Mul(general(n, K, y), -1, false, general(n, Q, x), false, general(Q, K, p.w), 1)
+	work.Mul(matmul.Matrix(n, K, y), -1, false, matmul.Matrix(n, Q, x), false, matmul.Matrix(Q, K, p.w), 1)
 }

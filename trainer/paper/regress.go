@@ -105,7 +105,7 @@ func (d *descent) forward(net *mlp.Net, rows int) {
 	for i := range net.Layers {
 		l := &net.Layers[i]
 		y := d.y[i][:rows*l.Out]
-		d.work.Affine(general(rows, l.Out, y), general(rows, l.In, x), general(l.In, l.Out, l.W), l.B)
+		d.work.Affine(matmul.Matrix(rows, l.Out, y), matmul.Matrix(rows, l.In, x), matmul.Matrix(l.In, l.Out, l.W), l.B)
 		l.Act.Activate(y)
 		x = y
 	}
@@ -131,9 +131,9 @@ func (d *descent) backward(net *mlp.Net, rows int) {
 		for r := range rows {
 			blas64.Axpy(1, blas64.Vector{N: l.Out, Inc: 1, Data: a[r*l.Out:]}, blas64.Vector{N: l.Out, Inc: 1, Data: gb})
 		}
-		d.work.Mul(general(l.In, l.Out, gw), 1, true, general(rows, l.In, x), false, general(rows, l.Out, a), 0)
+		d.work.Mul(matmul.Matrix(l.In, l.Out, gw), 1, true, matmul.Matrix(rows, l.In, x), false, matmul.Matrix(rows, l.Out, a), 0)
 		if i > 0 {
-			d.work.Mul(general(rows, l.In, d.a[i-1]), 1, false, general(rows, l.Out, a), true, general(l.In, l.Out, l.W), 0)
+			d.work.Mul(matmul.Matrix(rows, l.In, d.a[i-1]), 1, false, matmul.Matrix(rows, l.Out, a), true, matmul.Matrix(l.In, l.Out, l.W), 0)
 			ybar = d.a[i-1]
 		}
 	}

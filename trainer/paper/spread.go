@@ -73,7 +73,7 @@ func (e *spread) improve(steps int) {
 				e.q[i*F+j] = g * v
 			}
 		}
-		e.work.MulLower(general(F, F, e.step), 1, true, general(n, F, e.q), false, general(n, F, e.pc), 0)
+		e.work.MulLower(matmul.Matrix(F, F, e.step), 1, true, matmul.Matrix(n, F, e.q), false, matmul.Matrix(n, F, e.pc), 0)
 		for i := range F {
 			for j := range i + 1 {
 				v := e.C[i*F+j] + e.step[i*F+j]
@@ -86,7 +86,7 @@ func (e *spread) improve(steps int) {
 // values sets pc = ΦC and s, the variances of the rows.
 func (e *spread) values() {
 	n, F := e.n, e.F
-	e.work.Mul(general(n, F, e.pc), 1, false, general(n, F, e.phi), false, general(F, F, e.C), 0)
+	e.work.Mul(matmul.Matrix(n, F, e.pc), 1, false, matmul.Matrix(n, F, e.phi), false, matmul.Matrix(F, F, e.C), 0)
 	for i := range n {
 		e.s[i] = dot(e.phi[i*F:(i+1)*F], e.pc[i*F:])
 	}

@@ -206,12 +206,12 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 func (t *tangent) step(h float64) {
 	K, P, D := t.K, t.P, t.dense
 	t.stagesTogether(h)
-	next := general(K, P, t.next)
-	t.mul(next, general(K, K, t.M), general(K, P, t.S), 0)
+	next := matmul.Matrix(K, P, t.next)
+	t.mul(next, matmul.Matrix(K, K, t.M), matmul.Matrix(K, P, t.S), 0)
 	if D > 0 {
 		next.Cols = D
 		for i := range t.stages {
-			t.mul(next, blas64.General{Rows: K, Cols: K, Stride: 4 * K, Data: t.N[i*K:]}, general(K, D, t.stages[i].F), 1)
+			t.mul(next, blas64.General{Rows: K, Cols: K, Stride: 4 * K, Data: t.N[i*K:]}, matmul.Matrix(K, D, t.stages[i].F), 1)
 		}
 	}
 	if t.poly != nil {

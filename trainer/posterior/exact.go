@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // Exact is the posterior with the exact RBF kernel (ARD, unit variance, its
@@ -117,7 +118,7 @@ func (p *Exact) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	}
 	U := p.U[:Ns*N]
 	copy(U, p.dcross[:Ns*N])
-	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), general(Ns, N, U))
+	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), matmul.Matrix(Ns, N, U))
 	ok = true
 	for i := range Ns {
 		ps := p.m.Exact(sup, i, p.k)
@@ -128,7 +129,7 @@ func (p *Exact) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 		dmean[i] = blas64.Dot(vector(p.dcross[i*N:(i+1)*N]), vector(p.alpha[:N]))
 		ok = ok && dvar[i] > 0 && finite(dvar[i])
 	}
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, p.lower(), general(Ns, N, U))
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, p.lower(), matmul.Matrix(Ns, N, U))
 	return ok
 }
 

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // Adjoint implements Kernel; the formulas are in the documentation of Exact.
@@ -36,8 +38,8 @@ func (p *Exact) matrixBar(a, b, g []float64) {
 	clear(q)
 	if a != nil {
 		Ns := p.sup.Rows.N
-		blas64.Gemv(blas.Trans, 1, general(Ns, N, p.cross[:Ns*N]), vector(a[:Ns]), 0, vector(q))
-		blas64.Gemv(blas.Trans, 1, general(Ns, N, p.dcross[:Ns*N]), vector(b[:Ns]), 1, vector(q))
+		blas64.Gemv(blas.Trans, 1, matmul.Matrix(Ns, N, p.cross[:Ns*N]), vector(a[:Ns]), 0, vector(q))
+		blas64.Gemv(blas.Trans, 1, matmul.Matrix(Ns, N, p.dcross[:Ns*N]), vector(b[:Ns]), 1, vector(q))
 		p.solve(q)
 	}
 	for i := range N {
@@ -56,7 +58,7 @@ func (p *Exact) matrixBar(a, b, g []float64) {
 			gu[i*N+j] = g[i] * p.U[i*N+j]
 		}
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, general(Ns, N, p.U[:Ns*N]), general(Ns, N, gu), 1, general(N, N, M))
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, matmul.Matrix(Ns, N, p.U[:Ns*N]), matmul.Matrix(Ns, N, gu), 1, matmul.Matrix(N, N, M))
 }
 
 // observationsToMap carries M̄ to z and the amplitudes:

@@ -60,10 +60,6 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 	return p
 }
 
-func general(rows, cols int, d []float64) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: d}
-}
-
 func vector(d []float64) blas64.Vector { return blas64.Vector{N: len(d), Inc: 1, Data: d} }
 
 // Condition implements Kernel.
@@ -83,11 +79,11 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 				p.e[i] = prec[i] * r[i]
 			}
 		}
-		phi := general(to-from, T, p.phi.Phi[from*T:to*T])
-		p.mul.Mul(general(1, T, p.q), 1, false, general(1, to-from, p.e[from:to]), false, phi, 1)
-		p.mul.Gram(general(T, T, p.L), 1, phi, prec[from:to], 1)
+		phi := matmul.Matrix(to-from, T, p.phi.Phi[from*T:to*T])
+		p.mul.Mul(matmul.Matrix(1, T, p.q), 1, false, matmul.Matrix(1, to-from, p.e[from:to]), false, phi, 1)
+		p.mul.Gram(matmul.Matrix(T, T, p.L), 1, phi, prec[from:to], 1)
 	})
-	if !p.mul.Cholesky(general(T, T, p.L), general(T, T, p.linv)) {
+	if !p.mul.Cholesky(matmul.Matrix(T, T, p.L), matmul.Matrix(T, T, p.linv)) {
 		return fit, false
 	}
 	for j := range T {
@@ -95,7 +91,7 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 	}
 	copy(p.w, p.q)
 	p.solve(p.w)
-	matmul.Dots(p.fitted[:N], general(N, T, p.phi.Phi[:N*T]), general(1, T, p.w))
+	matmul.Dots(p.fitted[:N], matmul.Matrix(N, T, p.phi.Phi[:N*T]), matmul.Matrix(1, T, p.w))
 	for i := range N {
 		p.e[i] = 0
 		if prec[i] != 0 {
@@ -138,21 +134,21 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	}
 	T := p.T
 	ok = true
-	w := general(1, T, p.w)
-	p.factor.Pack(general(T, T, p.linv), true, true)
+	w := matmul.Matrix(1, T, p.w)
+	p.factor.Pack(matmul.Matrix(T, T, p.linv), true, true)
 	blocks(sup.Rows.N, func(from, to int) {
 		if sup != p.obs {
 			p.m.RandomRows(p.own, sup, p.k, from, to)
 		}
 		n := to - from
-		dphi, V := general(n, T, p.at.DPhi[from*T:to*T]), general(n, T, p.V[from*T:to*T])
+		dphi, V := matmul.Matrix(n, T, p.at.DPhi[from*T:to*T]), matmul.Matrix(n, T, p.V[from*T:to*T])
 		p.mul.MulPacked(V, 1, false, dphi, &p.factor, 0)
 		matmul.Dots(dvar[from:to], V, V)
 		matmul.Dots(dmean[from:to], dphi, w)
 		if sup == p.obs {
 			copy(mean[from:to], p.fitted[from:to])
 		} else {
-			matmul.Dots(mean[from:to], general(n, T, p.at.Phi[from*T:to*T]), w)
+			matmul.Dots(mean[from:to], matmul.Matrix(n, T, p.at.Phi[from*T:to*T]), w)
 		}
 		for _, v := range dvar[from:to] {
 			ok = ok && v > 0 && finite(v)

@@ -14,7 +14,7 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	N, T := p.obs.Rows.N, p.T
 	matching, shared := a != nil, p.sup == p.obs
 	p.amp = math.Exp(p.m.LogAmp[2*p.k])
-	linv, inv := general(T, T, p.linv), general(T, T, p.inv)
+	linv, inv := matmul.Matrix(T, T, p.linv), matmul.Matrix(T, T, p.inv)
 	p.mul.Inverse(inv, linv)
 	clear(p.q)
 	clear(p.phiq)
@@ -34,9 +34,9 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	mirror(p.inv, T)
 	p.factor.Pack(inv, false, false)
 	blocks(N, func(from, to int) {
-		phi, M := general(to-from, T, p.phi.Phi[from*T:to*T]), general(to-from, T, p.M[:(to-from)*T])
+		phi, M := matmul.Matrix(to-from, T, p.phi.Phi[from*T:to*T]), matmul.Matrix(to-from, T, p.M[:(to-from)*T])
 		if matching {
-			matmul.Dots(p.phiq[from:to], phi, general(1, T, p.q))
+			matmul.Dots(p.phiq[from:to], phi, matmul.Matrix(1, T, p.q))
 		}
 		p.mul.MulPacked(M, 1, false, phi, &p.factor, 0)
 		matmul.Dots(sbar[from:to], phi, M)
@@ -70,18 +70,18 @@ func mirror(a []float64, n int) {
 // wbar adds Φsᵀa + Φ̇sᵀb of the rows from … to to q.
 func (p *RFF) wbar(a, b []float64, from, to int) {
 	n, T := to-from, p.T
-	q := general(1, T, p.q)
-	p.mul.Mul(q, 1, false, general(1, n, a[from:to]), false, general(n, T, p.at.Phi[from*T:to*T]), 1)
-	p.mul.Mul(q, 1, false, general(1, n, b[from:to]), false, general(n, T, p.at.DPhi[from*T:to*T]), 1)
+	q := matmul.Matrix(1, T, p.q)
+	p.mul.Mul(q, 1, false, matmul.Matrix(1, n, a[from:to]), false, matmul.Matrix(n, T, p.at.Phi[from*T:to*T]), 1)
+	p.mul.Mul(q, 1, false, matmul.Matrix(1, n, b[from:to]), false, matmul.Matrix(n, T, p.at.DPhi[from*T:to*T]), 1)
 }
 
 // derivativeVar sets rows from … to of G = Φ̇s A⁻¹ and takes 2C of them, C = Σ g_i
 // G_iᵀG_i, off inv.
 func (p *RFF) derivativeVar(g []float64, from, to int) {
 	T := p.T
-	V, G := general(to-from, T, p.V[from*T:to*T]), general(to-from, T, p.G[from*T:to*T])
+	V, G := matmul.Matrix(to-from, T, p.V[from*T:to*T]), matmul.Matrix(to-from, T, p.G[from*T:to*T])
 	p.mul.MulPacked(G, 1, false, V, &p.factor, 0)
-	p.mul.Gram(general(T, T, p.inv), -2, G, g[from:to], 1)
+	p.mul.Gram(matmul.Matrix(T, T, p.inv), -2, G, g[from:to], 1)
 }
 
 // slopeBar sets bdphi to Φ̇̄s of row i.

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
 
 // Sum conditions one channel on more rows than fit in memory: A and Φᵀ diag(s) r
@@ -46,7 +48,7 @@ func (p *Sum) Add(phi []float64, n int, r, prec []float64) {
 			blas64.Axpy(s*r[i], vector(row), vector(p.q))
 		}
 	}
-	blas64.Syrk(blas.Trans, 1, general(n, p.T, psi), 1, blas64.Symmetric{N: p.T, Stride: p.T, Data: p.a, Uplo: blas.Lower})
+	blas64.Syrk(blas.Trans, 1, matmul.Matrix(n, p.T, psi), 1, blas64.Symmetric{N: p.T, Stride: p.T, Data: p.a, Uplo: blas.Lower})
 }
 
 // Solve factorises A and computes w. ok is false if A is not positive definite.
@@ -71,7 +73,7 @@ func (p *Sum) lower() blas64.Triangular {
 func (p *Sum) At(phi []float64, n int, mean, v []float64) {
 	psi := p.psi[:n*p.T]
 	copy(psi, phi[:n*p.T])
-	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), general(n, p.T, psi))
+	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), matmul.Matrix(n, p.T, psi))
 	for i := range n {
 		mean[i] = blas64.Dot(vector(phi[i*p.T:(i+1)*p.T]), vector(p.w))
 		row := vector(psi[i*p.T : (i+1)*p.T])
