@@ -53,12 +53,8 @@ func Condition(net *Net, d Data, readout model.Readout, logSigma []float64, seed
 	}
 	out := model.Posterior{LogSigma: c.logSigma}
 	for _, s := range c.sums {
-		inv, ok := s.InverseFactor()
-		if !ok {
-			return model.Posterior{}, errCondition
-		}
 		out.Weights = append(out.Weights, s.Weights())
-		out.InverseFactor = append(out.InverseFactor, inv)
+		out.InverseFactor = append(out.InverseFactor, s.InverseFactor())
 	}
 	return out, nil
 }

@@ -53,9 +53,10 @@ func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model
 					prec[i] = c * math.Exp(-2*ls)
 				}
 			}
-			if _, ok := kernel.Condition(m, eval, k, r, prec); !ok || !kernel.InverseFactor(inverse) {
+			if _, ok := kernel.Condition(m, eval, k, r, prec); !ok {
 				return model.Posterior{}, errCondition
 			}
+			kernel.InverseFactor(inverse)
 			if pass == set.NoisePasses {
 				break
 			}

@@ -20,7 +20,7 @@ type Recipe struct {
 	Members int      // fits, which flows begin from in turn
 	Most    int      // observations that a member is trained on, of whole trajectories; 0 = all
 	Rounds  int      // of the refinement, at most, with an update of prior and noise after each
-	Refits  int      // data sets drawn from the flows, on each of which flows of all their forms are refined
+	Refits  int      // data sets drawn from the flows, on each of which flows of all their forms are refined, or groups of trajectories that are left out in turn
 	Final   Teaching // of the smoother that predicts
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics

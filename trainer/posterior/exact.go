@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/matmul"
@@ -30,20 +29,22 @@ type Exact struct {
 
 	prec    []float64 // N, the caller's
 	L       []float64 // N×N, lower
+	linv    []float64 // N×N, L⁻¹, zero above the diagonal
 	Mbar    []float64 // N×N
 	alpha   []float64 // N
 	q       []float64 // N: ᾱ, then q̄
 	cross   []float64 // Ns×N: k
 	dcross  []float64 // Ns×N: k̇
-	U       []float64 // Ns×N
-	scratch []float64 // Ns×N
+	V, U    []float64 // Ns×N: k̇L⁻ᵀ and k̇M⁻¹
+	mul     matmul.Work
+	factor  matmul.Packed // L⁻ᵀ, then L⁻¹
 }
 
 // NewExact takes the memory for n observations and ns support points.
 func NewExact(n, ns int) *Exact {
 	return &Exact{
-		L: make([]float64, n*n), Mbar: make([]float64, n*n), alpha: make([]float64, n), q: make([]float64, n),
-		cross: make([]float64, ns*n), dcross: make([]float64, ns*n), U: make([]float64, ns*n), scratch: make([]float64, ns*n),
+		L: make([]float64, n*n), linv: make([]float64, n*n), Mbar: make([]float64, n*n), alpha: make([]float64, n), q: make([]float64, n),
+		cross: make([]float64, ns*n), dcross: make([]float64, ns*n), V: make([]float64, ns*n), U: make([]float64, ns*n),
 	}
 }
 
@@ -70,11 +71,12 @@ func (p *Exact) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []fl
 			fit.LogDet += math.Log(prec[i])
 		}
 	}
-	logdet, ok := factorise(L, N)
-	if !ok {
+	if !p.mul.Cholesky(matmul.Matrix(N, N, L), p.inverse()) {
 		return fit, false
 	}
-	fit.LogDet += logdet
+	for j := range N {
+		fit.LogDet += 2 * math.Log(L[j*N+j])
+	}
 	for i := range N {
 		p.alpha[i] = 0
 		if prec[i] > 0 {
@@ -89,6 +91,12 @@ func (p *Exact) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []fl
 		}
 	}
 	return fit, finite(fit.Quad) && finite(fit.LogDet)
+}
+
+// inverse returns L⁻¹.
+func (p *Exact) inverse() blas64.General {
+	N := p.obs.Rows.N
+	return matmul.Matrix(N, N, p.linv[:N*N])
 }
 
 func (p *Exact) lower() blas64.Triangular {
@@ -116,20 +124,22 @@ func (p *Exact) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 			p.cross[i*N+j], p.dcross[i*N+j] = p.m.Covariance(p.k, &ps, &pj)
 		}
 	}
-	U := p.U[:Ns*N]
-	copy(U, p.dcross[:Ns*N])
-	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), matmul.Matrix(Ns, N, U))
+	cross, dcross := matmul.Matrix(Ns, N, p.cross[:Ns*N]), matmul.Matrix(Ns, N, p.dcross[:Ns*N])
+	V, alpha := matmul.Matrix(Ns, N, p.V[:Ns*N]), matmul.Matrix(1, N, p.alpha[:N])
+	p.factor.Pack(p.inverse(), true, true)
+	p.mul.MulPacked(V, 1, false, dcross, &p.factor, 0)
+	p.factor.Pack(p.inverse(), false, true)
+	p.mul.MulPacked(matmul.Matrix(Ns, N, p.U[:Ns*N]), 1, false, V, &p.factor, 0)
+	matmul.Dots(dvar[:Ns], V, V)
+	matmul.Dots(mean[:Ns], cross, alpha)
+	matmul.Dots(dmean[:Ns], dcross, alpha)
 	ok = true
 	for i := range Ns {
 		ps := p.m.Exact(sup, i, p.k)
 		_, prior := p.m.PriorVariance(p.k, &ps)
-		row := U[i*N : (i+1)*N]
-		dvar[i] = prior - blas64.Dot(vector(row), vector(row))
-		mean[i] = blas64.Dot(vector(p.cross[i*N:(i+1)*N]), vector(p.alpha[:N]))
-		dmean[i] = blas64.Dot(vector(p.dcross[i*N:(i+1)*N]), vector(p.alpha[:N]))
+		dvar[i] = prior - dvar[i]
 		ok = ok && dvar[i] > 0 && finite(dvar[i])
 	}
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, p.lower(), matmul.Matrix(Ns, N, U))
 	return ok
 }
 
@@ -138,14 +148,6 @@ func (p *Exact) Alpha() []float64 { return p.alpha[:p.obs.Rows.N] }
 
 // InverseFactor writes L⁻¹, its lower triangle packed by rows, to dst
 // (N(N+1)/2).
-func (p *Exact) InverseFactor(dst []float64) (ok bool) {
-	N := p.obs.Rows.N
-	copy(p.Mbar[:N*N], p.L[:N*N])
-	if !lapack64.Trtri(blas64.Triangular{N: N, Stride: N, Data: p.Mbar[:N*N], Uplo: blas.Lower, Diag: blas.NonUnit}) {
-		return false
-	}
-	for j, o := 0, 0; j < N; j++ {
-		o += copy(dst[o:], p.Mbar[j*N:j*N+j+1])
-	}
-	return true
+func (p *Exact) InverseFactor(dst []float64) {
+	triangle(dst[:0], p.linv, p.obs.Rows.N)
 }

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
@@ -32,8 +31,7 @@ func (p *Exact) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []f
 func (p *Exact) matrixBar(a, b, g []float64) {
 	N := p.obs.Rows.N
 	M := p.Mbar[:N*N]
-	copy(M, p.L[:N*N])
-	lapack64.Potri(blas64.Triangular{N: N, Stride: N, Data: M, Uplo: blas.Lower, Diag: blas.NonUnit})
+	p.mul.Inverse(matmul.Matrix(N, N, M), p.inverse())
 	q, alpha := p.q[:N], p.alpha[:N]
 	clear(q)
 	if a != nil {
@@ -45,20 +43,14 @@ func (p *Exact) matrixBar(a, b, g []float64) {
 	for i := range N {
 		for j := range i + 1 {
 			v := 0.5*(M[i*N+j]-alpha[i]*alpha[j]) - 0.5*(q[i]*alpha[j]+q[j]*alpha[i])
-			M[i*N+j], M[j*N+i] = v, v
+			M[i*N+j] = v
 		}
 	}
-	if a == nil {
-		return
+	if a != nil {
+		Ns := p.sup.Rows.N
+		p.mul.Gram(matmul.Matrix(N, N, M), 1, matmul.Matrix(Ns, N, p.U[:Ns*N]), g[:Ns], 1)
 	}
-	Ns := p.sup.Rows.N
-	gu := p.scratch[:Ns*N]
-	for i := range Ns {
-		for j := range N {
-			gu[i*N+j] = g[i] * p.U[i*N+j]
-		}
-	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, matmul.Matrix(Ns, N, p.U[:Ns*N]), matmul.Matrix(Ns, N, gu), 1, matmul.Matrix(N, N, M))
+	mirror(M, N)
 }
 
 // observationsToMap carries M̄ to z and the amplitudes:

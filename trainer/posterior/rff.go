@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/matmul"
@@ -101,19 +100,6 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 	}
 	fit.Quad += blas64.Dot(vector(p.w), vector(p.w))
 	return fit, finite(fit.Quad) && finite(fit.LogDet)
-}
-
-// factorise replaces the lower triangle of a (n×n) by its Cholesky factor and
-// returns logdet a.
-func factorise(a []float64, n int) (logdet float64, ok bool) {
-	sym := blas64.Symmetric{N: n, Stride: n, Data: a, Uplo: blas.Lower}
-	if _, ok = lapack64.Potrf(sym); !ok {
-		return 0, false
-	}
-	for j := range n {
-		logdet += 2 * math.Log(a[j*n+j])
-	}
-	return logdet, true
 }
 
 func (p *RFF) lower() blas64.Triangular {

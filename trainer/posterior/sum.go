@@ -1,11 +1,8 @@
 package posterior
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/matmul"
 )
@@ -13,16 +10,20 @@ import (
 // Sum conditions one channel on more rows than fit in memory: A and Φᵀ diag(s) r
 // are sums over rows, so one pass in pieces is enough.
 type Sum struct {
-	T   int
-	a   []float64 // T×T, lower: A, then its factor
-	q   []float64 // T
-	psi []float64 // rows×T scratch
-	w   []float64 // T
+	T      int
+	a      []float64 // T×T, lower: A, then its factor L
+	linv   []float64 // T×T, L⁻¹, zero above the diagonal
+	q, w   []float64 // T
+	sr     []float64 // rows, scratch
+	psi    []float64 // rows×T, scratch
+	mul    matmul.Work
+	factor matmul.Packed // L⁻ᵀ
 }
 
 // NewSum takes the memory for T features and pieces of up to rows rows.
 func NewSum(T, rows int) *Sum {
-	return &Sum{T: T, a: make([]float64, T*T), q: make([]float64, T), psi: make([]float64, rows*T), w: make([]float64, T)}
+	v := func(n int) []float64 { return make([]float64, n) }
+	return &Sum{T: T, a: v(T * T), linv: v(T * T), q: v(T), w: v(T), sr: v(rows), psi: v(rows * T)}
 }
 
 // Reset starts from the prior: A = I.
@@ -37,28 +38,29 @@ func (p *Sum) Reset() {
 // Add adds n rows: features phi (n×T), residuals r and precisions prec (n each,
 // prec 0 = not measured).
 func (p *Sum) Add(phi []float64, n int, r, prec []float64) {
-	psi := p.psi[:n*p.T]
-	for i := range n {
-		s := math.Sqrt(prec[i])
-		row := psi[i*p.T : (i+1)*p.T]
-		for j, v := range phi[i*p.T : (i+1)*p.T] {
-			row[j] = s * v
-		}
-		if prec[i] > 0 {
-			blas64.Axpy(s*r[i], vector(row), vector(p.q))
+	T := p.T
+	for i, s := range prec[:n] {
+		p.sr[i] = 0
+		if s > 0 {
+			p.sr[i] = s * r[i]
 		}
 	}
-	blas64.Syrk(blas.Trans, 1, matmul.Matrix(n, p.T, psi), 1, blas64.Symmetric{N: p.T, Stride: p.T, Data: p.a, Uplo: blas.Lower})
+	rows := matmul.Matrix(n, T, phi)
+	p.mul.Mul(matmul.Matrix(1, T, p.q), 1, false, matmul.Matrix(1, n, p.sr), false, rows, 1)
+	p.mul.Gram(matmul.Matrix(T, T, p.a), 1, rows, prec[:n], 1)
 }
 
 // Solve factorises A and computes w. ok is false if A is not positive definite.
 func (p *Sum) Solve() (ok bool) {
-	if _, ok = factorise(p.a, p.T); !ok {
+	linv := matmul.Matrix(p.T, p.T, p.linv)
+	if !p.mul.Cholesky(matmul.Matrix(p.T, p.T, p.a), linv) {
 		return false
 	}
+	p.factor.Pack(linv, true, true)
 	copy(p.w, p.q)
 	blas64.Trsv(blas.NoTrans, p.lower(), vector(p.w))
 	blas64.Trsv(blas.Trans, p.lower(), vector(p.w))
+	ok = true
 	for _, v := range p.w {
 		ok = ok && finite(v)
 	}
@@ -71,30 +73,24 @@ func (p *Sum) lower() blas64.Triangular {
 
 // At writes the posterior's mean φ·w and variance ‖L⁻¹φ‖² at n rows of features.
 func (p *Sum) At(phi []float64, n int, mean, v []float64) {
-	psi := p.psi[:n*p.T]
-	copy(psi, phi[:n*p.T])
-	blas64.Trsm(blas.Right, blas.Trans, 1, p.lower(), matmul.Matrix(n, p.T, psi))
-	for i := range n {
-		mean[i] = blas64.Dot(vector(phi[i*p.T:(i+1)*p.T]), vector(p.w))
-		row := vector(psi[i*p.T : (i+1)*p.T])
-		v[i] = blas64.Dot(row, row)
-	}
+	rows, psi := matmul.Matrix(n, p.T, phi), matmul.Matrix(n, p.T, p.psi)
+	p.mul.MulPacked(psi, 1, false, rows, &p.factor, 0)
+	matmul.Dots(v[:n], psi, psi)
+	matmul.Dots(mean[:n], rows, matmul.Matrix(1, p.T, p.w))
 }
 
 // Weights returns a copy of w.
 func (p *Sum) Weights() []float64 { return append([]float64(nil), p.w...) }
 
-// InverseFactor returns L⁻¹, its lower triangle packed by rows. ok is false if L
-// is singular.
-func (p *Sum) InverseFactor() (packed []float64, ok bool) {
-	T := p.T
-	inv := append([]float64(nil), p.a...)
-	if !lapack64.Trtri(blas64.Triangular{N: T, Stride: T, Data: inv, Uplo: blas.Lower, Diag: blas.NonUnit}) {
-		return nil, false
+// InverseFactor returns L⁻¹, its lower triangle packed by rows.
+func (p *Sum) InverseFactor() (packed []float64) {
+	return triangle(make([]float64, 0, p.T*(p.T+1)/2), p.linv, p.T)
+}
+
+// triangle appends the lower triangle of a (n×n), packed by rows, to dst.
+func triangle(dst, a []float64, n int) []float64 {
+	for j := range n {
+		dst = append(dst, a[j*n:j*n+j+1]...)
 	}
-	packed = make([]float64, 0, T*(T+1)/2)
-	for j := range T {
-		packed = append(packed, inv[j*T:j*T+j+1]...)
-	}
-	return packed, true
+	return dst
 }
