@@ -3,6 +3,7 @@ package paper
 import (
 	"math/rand/v2"
 
+	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/optimise"
 )
@@ -54,9 +55,31 @@ func (s *Step) Rows() (n, ns int) { return s.fit.batch.Obs.N, s.fit.batch.Sup.N 
 // F³/6 each.
 //
 //	K F² (3/2 N + 3/2 Ns + F/2)
+//
+// Added are those of the nets' products: of core and heads at every row, twice at support
+// points, for the tangent, and of the dynamics at support points.
 func (s *Step) MultiplyAdds() float64 {
 	m := &s.fit.Params.Map
 	n, ns := s.Rows()
 	F := float64(m.Features())
-	return float64(m.K) * (F*F*1.5*(float64(n)+float64(ns)) + F*F*F/2)
+	rows := float64(n + 2*ns)
+	if s.fit.batch.Sup == s.fit.batch.Obs {
+		rows = 2 * float64(n)
+	}
+	nets := rows*(products(&m.Core, false)+products(&m.Head, true)) + float64(ns)*products(&s.fit.Params.Dynamics, true)
+	return float64(m.K)*(F*F*1.5*float64(n+ns)+F*F*F/2) + nets
+}
+
+// products returns the multiply-adds for a row there and back: the output, the weights'
+// gradient and the adjoint of every layer's input, of the first one's where asked for.
+func products(net *mlp.Net, input bool) (n float64) {
+	for i := range net.Layers {
+		l := &net.Layers[i]
+		each := 3
+		if i == 0 && !input {
+			each = 2
+		}
+		n += float64(each * l.In * l.Out)
+	}
+	return n
 }

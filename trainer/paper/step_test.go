@@ -13,7 +13,9 @@ func TestStepTakesItsTime(t *testing.T) {
 	if n, ns := s.Rows(); n != 21 || ns != 12 {
 		t.Errorf("%d rows and %d support points", n, ns)
 	}
-	if want := 2 * (400*(1.5*21+1.5*12) + 4000.); s.MultiplyAdds() != want {
+	// Core 3-8-4, heads 4-8, dynamics 2-8-4.
+	nets := 45*(2*24+3*32+3*32) + 12*3*(16+32.)
+	if want := 2*(400*(1.5*21+1.5*12)+4000.) + nets; s.MultiplyAdds() != want {
 		t.Errorf("%v multiply-adds, want %v", s.MultiplyAdds(), want)
 	}
 	for range 3 {
