@@ -27,17 +27,17 @@ type Exact struct {
 	k        int
 	obs, sup *feature.Eval
 
-	prec    []float64 // N, the caller's
-	L       []float64 // N×N, lower
-	linv    []float64 // N×N, L⁻¹, zero above the diagonal
-	Mbar    []float64 // N×N
-	alpha   []float64 // N
-	q       []float64 // N: ᾱ, then q̄
-	cross   []float64 // Ns×N: k
-	dcross  []float64 // Ns×N: k̇
-	V, U    []float64 // Ns×N: k̇L⁻ᵀ and k̇M⁻¹
-	mul     matmul.Work
-	factor  matmul.Packed // L⁻ᵀ, then L⁻¹
+	prec   []float64 // N, the caller's
+	L      []float64 // N×N, lower
+	linv   []float64 // N×N, L⁻¹, zero above the diagonal
+	Mbar   []float64 // N×N
+	alpha  []float64 // N
+	q      []float64 // N: ᾱ, then q̄
+	cross  []float64 // Ns×N: k
+	dcross []float64 // Ns×N: k̇
+	V, U   []float64 // Ns×N: k̇L⁻ᵀ and k̇M⁻¹
+	mul    matmul.Work
+	factor matmul.Packed // L⁻ᵀ, then L⁻¹
 }
 
 // NewExact takes the memory for n observations and ns support points.
