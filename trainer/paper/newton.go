@@ -151,7 +151,7 @@ func (n *newton) prior() float64 {
 func (n *newton) system() {
 	P, R := len(n.Theta), len(n.e)
 	from := [3]int{0, R, R}
-	if R*P*P > 1e7 { // the halves' sum is the same on one processor
+	if R > 1 && R*P*P > 1e7 { // the halves' sum is the same on one processor
 		from[1] = R / 2
 		if n.second == nil {
 			n.second = make([]float64, P*P)
@@ -159,7 +159,7 @@ func (n *newton) system() {
 	}
 	cores.Each(2, func(i int) {
 		rows := from[i+1] - from[i]
-		if rows == 0 {
+		if i > 0 && rows == 0 {
 			return
 		}
 		J, H := matmul.Matrix(rows, P, n.J[from[i]*P:]), n.H

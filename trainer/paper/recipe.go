@@ -67,7 +67,7 @@ type Model struct {
 	K        int
 	Members  []*Fit    // as gradient matching left them
 	Flows    []*Flow   // their dynamics, refined; those that were dropped are not here
-	Temper   float64   // by which the flows' variances are multiplied, found by refits
+	Temper   float64   // by which the flows' variances are multiplied, found by refits on drawn data or without some
 	Smoother *Smoother // predicts
 	Rerun    int       // fits that had collapsed and were run again
 	Dropped  int       // flows that could not be integrated or explain the data worse
@@ -94,6 +94,9 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	if r.Members < 1 || r.Rounds < 1 {
 		return nil, errors.New("a recipe has one member and one round at least")
 	}
+	if r.Known != nil && len(r.Known.free()) == 0 && len(r.Residual) == 0 {
+		return nil, errors.New("of the known field no parameter is free, and no net is added: there is nothing to learn")
+	}
 	m := &Model{K: d.K, Temper: 1}
 	told := r.Told
 	if told == nil {
@@ -119,7 +122,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	case err != nil:
 		return nil, err
 	default:
-		told("flows are refined on data of their own")
+		told("the width is found by refits")
 		if err := m.temper(ctx, d, r, seed*1000+850); err != nil {
 			return nil, err
 		}

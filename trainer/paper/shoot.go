@@ -79,6 +79,9 @@ const halvings = 4
 // a time, having done so for an earlier one.
 func (n *newton) reach(ctx context.Context, from, to float64, halvings int) (ok bool) {
 	n.observe(to)
+	if len(n.e) == 0 {
+		return true // the prior alone would draw all parameters to zero
+	}
 	if n.iterate(ctx, 12) {
 		return n.evidence()
 	}

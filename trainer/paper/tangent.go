@@ -195,7 +195,7 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 				return false
 			}
 		}
-		if t.sensitivity {
+		if t.sensitivity && t.P > 0 {
 			t.step(h)
 		}
 	}
