@@ -1,8 +1,8 @@
 package matmul
 
-import "golang.org/x/sys/cpu"
+import "github.com/tphakala/simd/cpu"
 
-var fast = cpu.X86.HasAVX2 && cpu.X86.HasFMA
+var fast = cpu.X86.AVX2 && cpu.X86.FMA
 
 // kernel12 sets tiles × 4 rows of c, 12 columns wide and stride numbers apart, to
 // alpha·a·b, plus what plus points to unless nil, its rows ps apart. Number (i, q) of

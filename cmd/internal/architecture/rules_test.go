@@ -207,8 +207,8 @@ var guests = []guest{
 	},
 	{
 		"golang.org/x/sys",
-		[]string{"estimator/node", "firmware-sim/live", "cmd", "estimator/matmul"},
-		"clocks and priorities are for what runs in real time; matmul asks what the processor can do",
+		[]string{"estimator/node", "firmware-sim/live", "cmd"},
+		"clocks and priorities are for what runs in real time",
 	},
 	{
 		"github.com/bluenviron/gomavlib/v3",
