@@ -62,7 +62,7 @@ func TestPlanMeanIsExactOnSteps(t *testing.T) {
 		{0, 0.25, 1}, {0.25, 0.5, 5}, {0, 1, 3}, {0.125, 0.375, 3}, {0.6, 0.7, -2}, {0.75, 3, 8}, {2, 3, 8}, {0.5, 1.25, (-2 + 8*2) / 3.0},
 	} {
 		p.Mean(mean, c.a, c.b)
-		if math.Abs(mean[0]-c.want) > 1e-14 {
+		if !(math.Abs(mean[0]-c.want) <= 1e-14) {
 			t.Errorf("mean over [%v, %v] is %v, expected %v", c.a, c.b, mean[0], c.want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestPlanMeanIsExactOnSteps(t *testing.T) {
 		b := a + rapid.Float64Range(1e-3, 5).Draw(t, "length")
 		p.Mean(mean, a, b)
 		// The integrals reach 100, their difference is divided by 1e-3 at least.
-		if want := (integral(p, b) - integral(p, a)) / (b - a); math.Abs(mean[0]-want) > 1e-10 {
+		if want := (integral(p, b) - integral(p, a)) / (b - a); !(math.Abs(mean[0]-want) <= 1e-10) {
 			t.Fatalf("mean %v, expected %v", mean[0], want)
 		}
 	})
@@ -143,7 +143,7 @@ func TestKnotsGrowThroughTheirBlock(t *testing.T) {
 			for p := range 2 {
 				u := (plan.Values[2*j+p] - in.InputMean[p]) / in.InputStd[p]
 				want := u * math.Min(math.Max(at*J/horizon-float64(j), 0), 1)
-				if got := s[4+2*j+p]; math.Abs(got-want) > 1e-12 {
+				if got := s[4+2*j+p]; !(math.Abs(got-want) <= 1e-12) {
 					t.Errorf("knot %d of input %d at %v s is %v, expected %v", j, p, at, got, want)
 				}
 			}
@@ -154,7 +154,7 @@ func TestKnotsGrowThroughTheirBlock(t *testing.T) {
 		s, ds := row(in, at, x0, plan)
 		for i := range 2 * J {
 			want := (plan.Values[i] - in.InputMean[i%2]) / in.InputStd[i%2]
-			if math.Abs(s[4+i]-want) > 1e-12 || ds[4+i] != 0 {
+			if !(math.Abs(s[4+i]-want) <= 1e-12) || ds[4+i] != 0 {
 				t.Errorf("plain knot %d at %v s is %v with slope %v, expected %v", i, at, s[4+i], ds[4+i], want)
 			}
 		}
@@ -173,7 +173,7 @@ func TestRowTangentIsTheDerivative(t *testing.T) {
 		b, _ := row(in, at-h, x0, plan)
 		for i := range ds {
 			want := (a[i] - b[i]) / (2 * h) * in.TimeStd
-			if math.Abs(ds[i]-want) > 1e-8 { // linear in t: only rounding is left
+			if !(math.Abs(ds[i]-want) <= 1e-8) { // linear in t: only rounding is left
 				t.Errorf("input %d at %v s: tangent %v, difference %v", i, at, ds[i], want)
 			}
 		}

@@ -86,7 +86,7 @@ func TestTangentsOfTheMapAreDerivatives(t *testing.T) {
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+	if !(math.Abs(got-want) <= 1e-7*(1+math.Abs(want))) {
 		t.Errorf("%s: tangent %v, difference %v", what, got, want)
 	}
 }
@@ -129,7 +129,7 @@ func TestBasisIsTheDefinition(t *testing.T) {
 			if i > 0 {
 				want *= rows.S[i]
 			}
-			if got := rows.B[j*I+i]; math.Abs(got-want) > 1e-13 {
+			if got := rows.B[j*I+i]; !(math.Abs(got-want) <= 1e-13) {
 				t.Errorf("term %d, %d: %v, expected %v", j, i, got, want)
 			}
 		}
@@ -238,16 +238,16 @@ func TestCovarianceTangentIsTheDerivative(t *testing.T) {
 			cov := func(i, j int) float64 { c, _ := e.m.Covariance(k, &p[i], &p[j]); return c }
 			_, got := e.m.Covariance(k, &p[0], &p[3])
 			want := (cov(1, 3) - cov(2, 3)) * unit
-			if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			if !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
 				t.Errorf("derivative %v, difference %v", got, want)
 			}
 			v, dv := e.m.PriorVariance(k, &p[0])
-			if c := cov(0, 0); math.Abs(v-c) > 1e-12*c {
+			if c := cov(0, 0); !(math.Abs(v-c) <= 1e-12*c) {
 				t.Errorf("prior variance %v, covariance with itself %v", v, c)
 			}
 			// ∂²k/∂t∂t' at t' = t is the variance of the derivative.
 			want = (cov(1, 1) - cov(1, 2) - cov(2, 1) + cov(2, 2)) * unit * unit
-			if math.Abs(dv-want) > 1e-4*(1+want) {
+			if !(math.Abs(dv-want) <= 1e-4*(1+want)) {
 				t.Errorf("variance of the derivative %v, second difference %v", dv, want)
 			}
 		}

@@ -44,10 +44,10 @@ func TestWavesAreThoseOfTheLibrary(t *testing.T) {
 		for i, v := range theta {
 			s, c := math.Sincos(v)
 			sin, cos := p.Trig[n+i], p.Trig[i]
-			if math.Abs(sin-s) > 2.3e-16 || math.Abs(cos-c) > 2.3e-16 || p.Phi[i] != cos || p.Phi[n+i] != sin {
+			if !(math.Abs(sin-s) <= 2.3e-16) || !(math.Abs(cos-c) <= 2.3e-16) || p.Phi[i] != cos || p.Phi[n+i] != sin {
 				t.Fatalf("%v: %v %v, the library's %v %v", v, sin, cos, s, c)
 			}
-			if math.Abs(v) < 1e-5 && math.Abs(sin-s) > 2.3e-16*math.Abs(v) {
+			if math.Abs(v) < 1e-5 && !(math.Abs(sin-s) <= 2.3e-16*math.Abs(v)) {
 				t.Fatalf("%v: sine %v", v, sin)
 			}
 		}

@@ -25,12 +25,12 @@ func TestDotsAndSumsOfRows(t *testing.T) {
 					y += v * one.Data[j]
 					want[j] += v
 				}
-				if math.Abs(each[i]-x) > 1e-12 || math.Abs(all[i]-y) > 1e-12 {
+				if !(math.Abs(each[i]-x) <= 1e-12) || !(math.Abs(all[i]-y) <= 1e-12) {
 					t.Fatalf("%d columns, row %d of %d: %v and %v, want %v and %v", n, i, m, each[i], all[i], x, y)
 				}
 			}
 			for j, v := range sums {
-				if math.Abs(v-want[j]) > 1e-13 {
+				if !(math.Abs(v-want[j]) <= 1e-13) {
 					t.Fatalf("%d columns: the sum of column %d is %v, want %v", n, j, v, want[j])
 				}
 			}
@@ -79,7 +79,7 @@ func TestBlend(t *testing.T) {
 		dst[n] = 7
 		Blend(dst[:n], 0.5, x, -2, y, 3, z)
 		for i := range n {
-			if want := 0.5*x[i] - 2*y[i] + 3*z[i]; math.Abs(dst[i]-want) > 1e-14 {
+			if want := 0.5*x[i] - 2*y[i] + 3*z[i]; !(math.Abs(dst[i]-want) <= 1e-14) {
 				t.Fatalf("number %d of %d: %v, want %v", i, n, dst[i], want)
 			}
 		}

@@ -50,7 +50,7 @@ func TestActivationsOfWhatIsNoNumber(t *testing.T) {
 			y[i] = math.NaN()
 			y[(i+1)%7], y[(i+2)%7] = math.Inf(-1), math.Inf(1)
 			a.Activate(y)
-			if !math.IsNaN(y[i]) || math.Abs(y[(i+1)%7]-ends[0]) > 1e-307 || y[(i+2)%7] != ends[1] || y[(i+3)%7] != y[(i+4)%7] {
+			if !math.IsNaN(y[i]) || !(math.Abs(y[(i+1)%7]-ends[0]) <= 1e-307) || y[(i+2)%7] != ends[1] || y[(i+3)%7] != y[(i+4)%7] {
 				t.Errorf("%s: %v", a, y)
 			}
 		}

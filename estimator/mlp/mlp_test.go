@@ -60,7 +60,7 @@ func TestForwardIsTheDefinition(t *testing.T) {
 		for r := range rows {
 			for o, want := range plain(&n, x[r*3:(r+1)*3]) {
 				// The order of 200 terms differs.
-				if got := tape.Out()[r*5+o]; math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
+				if got := tape.Out()[r*5+o]; !(math.Abs(got-want) <= 1e-13*(1+math.Abs(want))) {
 					t.Fatalf("%d rows, row %d, output %d: %v, expected %v", rows, r, o, got, want)
 				}
 			}
@@ -104,7 +104,7 @@ func TestTangentIsTheDerivative(t *testing.T) {
 			for o := range a {
 				want := (a[o] - b[o]) / (2 * h)
 				// Truncation is h² = 1e-10 times a third derivative, rounding 1e-11.
-				if got := tape.DOut()[r*4+o]; math.Abs(got-want) > 1e-8 {
+				if got := tape.DOut()[r*4+o]; !(math.Abs(got-want) <= 1e-8) {
 					t.Errorf("%v: tangent %v, difference %v", acts, got, want)
 				}
 			}
@@ -119,7 +119,7 @@ func TestActivationsSaturateWithoutOverflow(t *testing.T) {
 		tape := mlp.NewTape(&n, 2, true)
 		n.Forward(tape, 2, []float64{-1e308, 1e308}, []float64{1, 1})
 		for i, v := range tape.Out() {
-			if math.Abs(v-want[i]) > 1e-307 || math.Abs(tape.DOut()[i]) > 1e-307 {
+			if !(math.Abs(v-want[i]) <= 1e-307) || !(math.Abs(tape.DOut()[i]) <= 1e-307) {
 				t.Errorf("%v at ±1e308: %v with slope %v", act, v, tape.DOut()[i])
 			}
 		}

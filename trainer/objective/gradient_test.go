@@ -146,7 +146,7 @@ func gradient(t *testing.T, exact, shared, match bool) {
 			}
 			const h = 1e-4
 			got := (4*slope(h/2) - slope(h)) / 3
-			if d := math.Abs(got-want) / math.Max(math.Abs(want), 1e-3); d > 1e-6 {
+			if d := math.Abs(got-want) / math.Max(math.Abs(want), 1e-3); !(d <= 1e-6) {
 				t.Errorf("%s: adjoint %.10g, differences %.10g, relative %.1e", g.Name, want, got, d)
 			}
 		}
@@ -178,7 +178,7 @@ func TestFeaturesApproachExact(t *testing.T) {
 	}
 	want := data(0, true)
 	few, many := math.Abs(data(40, false)-want), math.Abs(data(1600, false)-want)
-	if many > few/2 || many > 0.03*math.Abs(want) {
+	if !(many <= few/2) || !(many <= 0.03*math.Abs(want)) {
 		t.Errorf("distance to the exact kernel: %.3g with 40 features, %.3g with 1600 (exact %.4g)", few, many, want)
 	}
 }

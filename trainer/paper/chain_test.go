@@ -41,7 +41,7 @@ func TestGradientOfThePosterior(t *testing.T) {
 			return v
 		}
 		// Values of some hundreds: rounding over h is 1e-7 of these.
-		if want := (at(h) - at(-h)) / (2 * h); math.Abs(grad[i]-want) > 1e-5*(1+math.Abs(want)) {
+		if want := (at(h) - at(-h)) / (2 * h); !(math.Abs(grad[i]-want) <= 1e-5*(1+math.Abs(want))) {
 			t.Errorf("number %d: %v, difference %v", i, grad[i], want)
 		}
 	}
@@ -78,14 +78,14 @@ func TestChainsFindTheRate(t *testing.T) {
 			v += (p[0] - m) * (p[0] - m) / float64(len(s.Theta))
 		}
 		// σ/√Σ(t e^−t)² is about 0.026; the noise is sampled too and a little above.
-		if math.Abs(m+1) > 0.1 || math.Sqrt(v) < 0.015 || math.Sqrt(v) > 0.08 {
+		if !(math.Abs(m+1) <= 0.1) || !(math.Sqrt(v) >= 0.015) || !(math.Sqrt(v) <= 0.08) {
 			t.Errorf("%s: rate %v ± %v", name, m, math.Sqrt(v))
 		}
 		if !(s.RHat > 0.99 && s.RHat < 1.3) {
 			t.Errorf("%s: R-hat %v", name, s.RHat)
 		}
 		x := make([]float64, 1)
-		if !b.Solve(x, []float64{-1, 0}, []float64{1}, []float64{1}) || math.Abs(x[0]-math.Exp(-1)) > 1e-5 {
+		if !b.Solve(x, []float64{-1, 0}, []float64{1}, []float64{1}) || !(math.Abs(x[0]-math.Exp(-1)) <= 1e-5) {
 			t.Errorf("solution %v", x)
 		}
 	}
@@ -115,7 +115,7 @@ func TestPretrainedNetGivesRawDerivatives(t *testing.T) {
 			scale := []float64{50, 4}[i%2]
 			sum += (y - dx[i]) * (y - dx[i]) / (scale * scale) / 120
 		}
-		if sum > 1e-2 || loss > 0.1 {
+		if !(sum <= 1e-2) || !(loss <= 0.1) {
 			t.Errorf("hidden %v: loss %v, error %v", c.hidden, loss, sum)
 		}
 		if b := net.Layers[0].B[0]; !c.bias && b != 0 {

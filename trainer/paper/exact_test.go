@@ -23,7 +23,7 @@ func TestExactKernelPredicts(t *testing.T) {
 	e.Predict(mean, std, []float64{1, 0}, []float64{1, 2.5, 4})
 	for i, at := range []float64{1, 2.5, 4} {
 		for k, x := range rotated(1, at) {
-			if j := 2*i + k; !(std[j] > 0.005) || std[j] > 0.3 || math.Abs(mean[j]-x) > 4*std[j] {
+			if j := 2*i + k; !(std[j] > 0.005) || !(std[j] <= 0.3) || !(math.Abs(mean[j]-x) <= 4*std[j]) {
 				t.Errorf("%v s, state %d: %v ± %v, the truth is %v", at, k, mean[j], std[j], x)
 			}
 		}

@@ -50,7 +50,7 @@ func TestSensitivityOfAKnownField(t *testing.T) {
 			minus := end(f.tangent(false)).z
 			f.Theta[p] = old
 			for k := range 2 {
-				if want := (plus[k] - minus[k]) / (2 * h); math.Abs(w.S[k*len(f.Theta)+p]-want) > 1e-8 {
+				if want := (plus[k] - minus[k]) / (2 * h); !(math.Abs(w.S[k*len(f.Theta)+p]-want) <= 1e-8) {
 					t.Errorf("residual %v, state %d by parameter %d: %v, difference %v", residual, k, p, w.S[k*len(f.Theta)+p], want)
 				}
 			}
@@ -70,11 +70,11 @@ func TestParametersAreFound(t *testing.T) {
 	}
 	p, spread := m.Flows[0].Parameters()
 	// 80 numbers of noise 0.05 on radii of 1, over 5 s: the rate is good to 0.003.
-	if math.Abs(p[0]-1) > 0.012 || spread[0] > 0.006 || math.Abs(math.Log(p[0])) > 4*spread[0] {
+	if !(math.Abs(p[0]-1) <= 0.012) || !(spread[0] <= 0.006) || !(math.Abs(math.Log(p[0])) <= 4*spread[0]) {
 		t.Errorf("rate %v, spread %v; it is 1", p[0], spread[0])
 	}
 	// The damping is 0, and its logarithm is bounded by the prior alone.
-	if p[1] > 0.02 || !(spread[1] > 0.3) {
+	if !(p[1] <= 0.02) || !(spread[1] > 0.3) {
 		t.Errorf("damping %v, spread of its logarithm %v", p[1], spread[1])
 	}
 }

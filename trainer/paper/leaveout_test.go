@@ -32,7 +32,7 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 	}
 	d := turning(32, 12, 0.05)
 	m, right := ratio(d)
-	if right == 1 || right < leastTemper || right > 2 {
+	if right == 1 || !(right >= leastTemper) || !(right <= 2) {
 		t.Errorf("the form is right, and the factor %v", right)
 	}
 	own := turning(32, 12, 0.02)
@@ -45,7 +45,7 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 			tr.Y[2*i], tr.Y[2*i+1] = x[0]+0.02*rng.NormFloat64(), x[1]+0.02*rng.NormFloat64()
 		}
 	}
-	if _, wide := ratio(own); wide < 3 {
+	if _, wide := ratio(own); !(wide >= 3) {
 		t.Errorf("every trajectory has a speed of its own, and the factor is %v", wide)
 	}
 
@@ -65,7 +65,7 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 		flow.Inv[i] *= 0.5
 	}
 	flow.believe(flow.Inv)
-	if surer, _ := m.scatter(without, d); !ok || !(sure > 0) || math.Abs(surer-4*sure) > 1e-9*surer {
+	if surer, _ := m.scatter(without, d); !ok || !(sure > 0) || !(math.Abs(surer-4*sure) <= 1e-9*surer) {
 		t.Errorf("half of the standard deviation makes %v of %v", surer, sure)
 	}
 	without[3], without[5] = nil, nil

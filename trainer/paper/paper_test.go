@@ -70,7 +70,7 @@ func TestSensitivityIsTheDerivative(t *testing.T) {
 			theta[p] = old
 			for k := range 2 {
 				// Rounding over h is 1e-10, the third derivative times h² less.
-				if want := (plus[k] - minus[k]) / (2 * h); math.Abs(w.S[k*len(theta)+p]-want) > 1e-8 {
+				if want := (plus[k] - minus[k]) / (2 * h); !(math.Abs(w.S[k*len(theta)+p]-want) <= 1e-8) {
 					t.Fatalf("%s, state %d by parameter %d: %v, difference %v", act, k, p, w.S[k*len(theta)+p], want)
 				}
 			}
@@ -109,15 +109,15 @@ func TestRecipeLearnsARotation(t *testing.T) {
 		}
 	}
 	// 80 numbers of noise 0.05 and a smooth field: a fifth of the noise is usual.
-	if rmse := math.Sqrt(squares / n); rmse > 0.04 {
+	if rmse := math.Sqrt(squares / n); !(rmse <= 0.04) {
 		t.Errorf("error %v on unseen starts, noise 0.05", rmse)
 	}
-	if inside/n < 0.75 {
+	if !(inside/n >= 0.75) {
 		t.Errorf("%v of the true states within two standard deviations", inside/n)
 	}
 	for _, f := range m.Flows {
 		for k, s := range f.Sigma {
-			if s *= f.Inputs.Lift.Std[k]; s < 0.035 || s > 0.075 {
+			if s *= f.Inputs.Lift.Std[k]; !(s >= 0.035) || !(s <= 0.075) {
 				t.Errorf("noise of channel %d learned as %v, it is 0.05", k, s)
 			}
 		}
@@ -144,7 +144,7 @@ func TestSmootherRepeatsItsFlows(t *testing.T) {
 		m.Predict(b, sb, x0, times)
 		for i := range a {
 			s := math.Sqrt(va[i])
-			if math.Abs(a[i]-b[i]) > 0.05 || sb[i] < 0.5*s || sb[i] > 2*s+0.02 {
+			if !(math.Abs(a[i]-b[i]) <= 0.05) || !(sb[i] >= 0.5*s) || !(sb[i] <= 2*s+0.02) {
 				t.Errorf("start %v, number %d: smoother %v ± %v, flow %v ± %v", x0, i, b[i], sb[i], a[i], s)
 			}
 		}
@@ -214,11 +214,11 @@ func TestAProductOfMatricesIsRefinedAsOne(t *testing.T) {
 		if noise == nil {
 			noise = flow.Sigma
 		}
-		if flow.Free < 4 || flow.Free > 7 {
+		if !(flow.Free >= 4) || !(flow.Free <= 7) {
 			t.Errorf("%v: %v effective parameters, want those of one matrix and a constant", hidden, flow.Free)
 		}
 		for k, s := range flow.Sigma {
-			if math.Abs(s-noise[k]) > 0.02*noise[k] {
+			if !(math.Abs(s-noise[k]) <= 0.02*noise[k]) {
 				t.Errorf("%v: noise %v, of one matrix %v", hidden, flow.Sigma, noise)
 			}
 		}

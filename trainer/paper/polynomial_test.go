@@ -92,14 +92,14 @@ func TestPolynomialFitsWhatIsOne(t *testing.T) {
 	p := newPolynomial(make([]float64, K))
 	p.fit(y, z, n, K, 1e-6)
 	for i, v := range y {
-		if math.Abs(v) > 1e-5 {
+		if !(math.Abs(v) <= 1e-5) {
 			t.Fatalf("number %d: %v is left", i, v)
 		}
 	}
 	w := newTangentOf(&mlp.Net{}, p, K, len(p.w), false)
 	copy(w.zs, []float64{3, 5})
 	w.slope() // 2·3 − 15, 12.5
-	if math.Abs(w.f[0]+9) > 1e-3 || math.Abs(w.f[1]-12.5) > 1e-3 {
+	if !(math.Abs(w.f[0]+9) <= 1e-3) || !(math.Abs(w.f[1]-12.5) <= 1e-3) {
 		t.Errorf("at another point %v", w.f)
 	}
 }

@@ -41,12 +41,12 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 			m.Flows[0].Inv[j] *= 0.5
 		}
 		m.Flows[0].believe(m.Flows[0].Inv)
-		if sure, _ := m.distance(truth, d); math.Abs(sure-4*ratio) > 1e-9*sure {
+		if sure, _ := m.distance(truth, d); !(math.Abs(sure-4*ratio) <= 1e-9*sure) {
 			t.Fatalf("half of the standard deviation makes %v of %v", sure, ratio)
 		}
 	}
 	// Weak terms are left out in some draws and kept in others: 2.2 here.
-	if mean := sum / n; mean < 0.8 || mean > 3.5 {
+	if mean := sum / n; !(mean >= 0.8) || !(mean <= 3.5) {
 		t.Errorf("variances have to be multiplied by %v", mean)
 	}
 	plain, wide := make([]float64, 4), make([]float64, 4)
@@ -55,12 +55,12 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 	truth.say(make([]float64, 4), wide, d.Trajectories[0].X0, []float64{1, 2})
 	truth.Temper = 1
 	for i, v := range plain {
-		if math.Abs(wide[i]-4*v) > 1e-12*wide[i] {
+		if !(math.Abs(wide[i]-4*v) <= 1e-12*wide[i]) {
 			t.Errorf("variance %v, four times as large %v", v, wide[i])
 		}
 	}
 	r.Refits = 3
-	if err := truth.temper(context.Background(), d, r, 1); err != nil || truth.Temper == 1 || truth.Temper < leastTemper || truth.Temper > mostTemper {
+	if err := truth.temper(context.Background(), d, r, 1); err != nil || truth.Temper == 1 || !(truth.Temper >= leastTemper) || !(truth.Temper <= mostTemper) {
 		t.Errorf("factor %v, %v", truth.Temper, err)
 	}
 	if _, ok := (&Model{K: d.K, Temper: 1}).distance(truth, d); ok {

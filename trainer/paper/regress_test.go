@@ -39,7 +39,7 @@ func TestDescentIsTheGradient(t *testing.T) {
 		theta[i] = old - h
 		minus := loss()
 		theta[i] = old
-		if want := (plus - minus) / (2 * h); math.Abs(d.grad[i]-want) > 1e-7 {
+		if want := (plus - minus) / (2 * h); !(math.Abs(d.grad[i]-want) <= 1e-7) {
 			t.Fatalf("parameter %d: %v, difference %v", i, d.grad[i], want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestDescentIsTheGradient(t *testing.T) {
 	net.Forward(tape, rows, d.x, nil)
 	loss()
 	for i, v := range tape.Out() {
-		if math.Abs(v-d.y[last][i]) > 1e-12 {
+		if !(math.Abs(v-d.y[last][i]) <= 1e-12) {
 			t.Fatalf("output %d: %v and %v", i, d.y[last][i], v)
 		}
 	}

@@ -19,7 +19,7 @@ func TestRolloutFollowsTheDynamics(t *testing.T) {
 		t.Fatal("cannot be integrated")
 	}
 	for i := range mean {
-		if math.Abs(one[i]-mean[i]) > 1e-4 { // of the fixed steps
+		if !(math.Abs(one[i]-mean[i]) <= 1e-4) { // of the fixed steps
 			t.Errorf("number %d: rollout %v, flow %v", i, one[i], mean[i])
 		}
 	}

@@ -28,7 +28,7 @@ func TestSeparateSmoothersShareTheirDynamics(t *testing.T) {
 		for i, at := range []float64{1.5, 3.5} {
 			for k, x := range rotated(x0[0], at) {
 				// 8 observations each: good to a few times their noise.
-				if math.Abs(mean[2*i+k]-x) > 0.2 || !(v[2*i+k] > 0) {
+				if !(math.Abs(mean[2*i+k]-x) <= 0.2) || !(v[2*i+k] > 0) {
 					t.Errorf("fit %d, %v s, state %d: %v ± %v, the truth is %v", j, at, k, mean[2*i+k], math.Sqrt(v[2*i+k]), x)
 				}
 			}

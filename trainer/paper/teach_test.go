@@ -25,7 +25,7 @@ func TestSpreadFollowsTheErrors(t *testing.T) {
 	for range 5 {
 		e.improve(4)
 		after := e.loss()
-		if after > before+1e-12 {
+		if !(after <= before+1e-12) {
 			t.Errorf("loss rises from %v to %v", before, after)
 		}
 		before = after
@@ -37,10 +37,10 @@ func TestSpreadFollowsTheErrors(t *testing.T) {
 	v := make([]float64, n)
 	factorVariance(v, m, phi, n)
 	for i := range v {
-		if r := v[i] / square[i]; r < 0.7 || r > 1.4 {
+		if r := v[i] / square[i]; !(r >= 0.7) || !(r <= 1.4) {
 			t.Errorf("row %d: variance %v, errors %v", i, v[i], square[i])
 		}
-		if math.Abs(v[i]-e.s[i]) > 1e-6*e.s[i] {
+		if !(math.Abs(v[i]-e.s[i]) <= 1e-6*e.s[i]) {
 			t.Errorf("row %d: ‖Mφ‖² is %v, φᵀCφ %v", i, v[i], e.s[i])
 		}
 	}
@@ -135,7 +135,7 @@ func TestStartsThatRunOffAreLeftOut(t *testing.T) {
 		}
 		for i := range l.n {
 			x0 := in.Lift.Mean[0] + in.Lift.Std[0]*l.y[2*i]
-			if z := (l.y[2*i] - b.center[0]) * b.rate[0]; x0 < c.least || math.Abs(z-l.x[3*i+1]) > 1e-9 {
+			if z := (l.y[2*i] - b.center[0]) * b.rate[0]; !(x0 >= c.least) || !(math.Abs(z-l.x[3*i+1]) <= 1e-9) {
 				t.Fatalf("row %d: start %v, input %v of %v", i, x0, l.x[3*i+1], z)
 			}
 		}
@@ -161,7 +161,7 @@ func TestMembersTeachToo(t *testing.T) {
 	f.Predict(a, va, []float64{1, 0}, times)
 	s.Predict(b, vb, []float64{1, 0}, times)
 	for i := range a {
-		if math.Abs(a[i]-b[i]) > 0.1 || vb[i] < 0.3*va[i] || vb[i] > 3*va[i]+0.01 {
+		if !(math.Abs(a[i]-b[i]) <= 0.1) || !(vb[i] >= 0.3*va[i]) || !(vb[i] <= 3*va[i]+0.01) {
 			t.Errorf("number %d: smoother %v ± %v, member %v ± %v", i, b[i], math.Sqrt(vb[i]), a[i], math.Sqrt(va[i]))
 		}
 	}

@@ -65,7 +65,7 @@ func (e *example) phi(k int) []float64 {
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	// Condition numbers of A reach 1e4.
-	if math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
+	if !(math.Abs(got-want) <= 1e-10*(1+math.Abs(want))) {
 		t.Errorf("%s: %v, expected %v", what, got, want)
 	}
 }
@@ -159,7 +159,7 @@ func TestFromPriorToData(t *testing.T) {
 	}
 	sum.At(phi, n, mean, v)
 	for i := range n {
-		if math.Abs(mean[i]-e.r[i]) > 1e-4 || v[i] > 1e-9 {
+		if !(math.Abs(mean[i]-e.r[i]) <= 1e-4) || !(v[i] <= 1e-9) {
 			t.Errorf("row %d: %v ± %v, the datum is %v", i, mean[i], math.Sqrt(v[i]), e.r[i])
 		}
 	}
