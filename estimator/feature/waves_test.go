@@ -33,121 +33,145 @@ func phiOf(omega []float64, D, rows int) (*Map, *Phi) {
 
 // The features' sines and cosines and the library's agree to rounding.
 func TestWavesAreThoseOfTheLibrary(t *testing.T) {
-	all := angles()
-	for from := 0; from < len(all); {
-		n := 1 + from%23
-		theta := all[from:min(from+n, len(all))]
-		from += n
-		n = len(theta)
-		m, p := phiOf(theta, 1, 1)
-		p.wave(m, 0, []float64{1}, nil, 1, 1, 0)
-		for i, v := range theta {
-			s, c := math.Sincos(v)
-			sin, cos := p.Trig[n+i], p.Trig[i]
-			if !(math.Abs(sin-s) <= 2.3e-16) || !(math.Abs(cos-c) <= 2.3e-16) || p.Phi[i] != cos || p.Phi[n+i] != sin {
-				t.Fatalf("%v: %v %v, the library's %v %v", v, sin, cos, s, c)
-			}
-			if math.Abs(v) < 1e-5 && !(math.Abs(sin-s) <= 2.3e-16*math.Abs(v)) {
-				t.Fatalf("%v: sine %v", v, sin)
+	both(t, func(t *testing.T) {
+		all := angles()
+		for from := 0; from < len(all); {
+			n := 1 + from%23
+			theta := all[from:min(from+n, len(all))]
+			from += n
+			n = len(theta)
+			m, p := phiOf(theta, 1, 1)
+			p.wave(m, 0, []float64{1}, nil, 1, 1, 0)
+			for i, v := range theta {
+				s, c := math.Sincos(v)
+				sin, cos := p.Trig[n+i], p.Trig[i]
+				if !(math.Abs(sin-s) <= 2.3e-16) || !(math.Abs(cos-c) <= 2.3e-16) || p.Phi[i] != cos || p.Phi[n+i] != sin {
+					t.Fatalf("%v: %v %v, the library's %v %v", v, sin, cos, s, c)
+				}
+				if math.Abs(v) < 1e-5 && !(math.Abs(sin-s) <= 2.3e-16*math.Abs(v)) {
+					t.Fatalf("%v: sine %v", v, sin)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestWavesFarAway(t *testing.T) {
-	theta := []float64{1, 1e6, math.Inf(1), math.NaN(), -1e300, 2, 3}
-	for i := range theta {
-		one := append(append([]float64{}, theta[i:]...), theta[:i]...)
-		m, p := phiOf(one, 1, 1)
-		p.wave(m, 0, []float64{1}, []float64{1}, 1, 1, 0)
-		for j, v := range one {
-			s, c := math.Sincos(v)
-			if sin := p.Trig[len(one)+j]; !(sin == s || math.IsNaN(s) && math.IsNaN(sin)) {
-				t.Errorf("%v: sine %v, want %v", v, sin, s)
-			}
-			if cos := p.Trig[j]; !(cos == c || math.IsNaN(c) && math.IsNaN(cos)) {
-				t.Errorf("%v: cosine %v, want %v", v, cos, c)
+	both(t, func(t *testing.T) {
+		theta := []float64{1, 1e6, math.Inf(1), math.NaN(), -1e300, 2, 3}
+		for i := range theta {
+			one := append(append([]float64{}, theta[i:]...), theta[:i]...)
+			m, p := phiOf(one, 1, 1)
+			const unit, g, dg = 0.3, 1.7, -0.4
+			p.wave(m, 0, []float64{1}, []float64{2}, unit, g, dg)
+			n := len(one)
+			for j, v := range one {
+				s, c := math.Sincos(v)
+				c, s, r := unit*c, unit*s, 2*v
+				for _, x := range []struct {
+					what      string
+					got, want float64
+				}{
+					{"cosine", p.Trig[j], c}, {"sine", p.Trig[n+j], s}, {"rate", p.Rate[j], r},
+					{"first feature", p.Phi[j], g * c}, {"second feature", p.Phi[n+j], g * s},
+					{"first slope", p.DPhi[j], dg*c - g*s*r}, {"second slope", p.DPhi[n+j], dg*s + g*c*r},
+				} {
+					same := x.got == x.want || math.IsNaN(x.got) && math.IsNaN(x.want)
+					if !same && !(math.Abs(x.got-x.want) <= 1e-15*math.Abs(x.want)) {
+						t.Errorf("%v: %s %v, want %v", v, x.what, x.got, x.want)
+					}
+				}
 			}
 		}
-	}
+	})
 }
 
 // Features, their derivative and what is carried back are those of the formulas, for
 // every number of frequencies and dimensions, and nothing beside the row is written.
 func TestWavesThereAndBack(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	draw := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = rng.NormFloat64()
-		}
-		return x
-	}
-	near := func(what string, half int, a, b []float64) {
-		t.Helper()
-		for i := range a {
-			if !(math.Abs(a[i]-b[i]) <= 1e-13*(1+math.Abs(b[i]))) {
-				t.Fatalf("%d frequencies: %s %d is %v, want %v", half, what, i, a[i], b[i])
-			}
-		}
-	}
-	for half := 1; half <= 27; half++ {
-		D := 1 + half%5
-		m, p := phiOf(draw(half*D), D, 3)
-		for _, x := range [][]float64{p.Phi, p.DPhi, p.Trig, p.Rate} {
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(2, 2))
+		draw := func(n int) []float64 {
+			x := make([]float64, n)
 			for i := range x {
-				x[i] = 7
+				x[i] = rng.NormFloat64()
 			}
+			return x
 		}
-		z, dz := draw(D), draw(D)
-		const unit, g, dg = 0.3, 1.7, -0.4
-		p.wave(m, 1, z, dz, unit, g, dg)
-		F := 2 * half
-		bar, dbar, zbar, dzbar := draw(F), draw(F), draw(D), draw(D)
-		wantZ, wantDZ := append([]float64{}, zbar...), append([]float64{}, dzbar...)
-		alone := append([]float64{}, zbar...)
-		phi, dphi, trig, rate := make([]float64, F), make([]float64, F), make([]float64, F), make([]float64, half)
-		amp, ampAlone := 0.0, 0.0
-		for j := range half {
-			var a, r float64
-			for d := range D {
-				a += m.Omega[j*D+d] * z[d]
-				r += m.Omega[j*D+d] * dz[d]
-			}
-			c, s := unit*math.Cos(a), unit*math.Sin(a)
-			trig[j], trig[half+j], rate[j] = c, s, r
-			phi[j], phi[half+j] = g*c, g*s
-			dphi[j], dphi[half+j] = dg*c-g*s*r, dg*s+g*c*r
-			ampAlone += bar[j]*phi[j] + bar[half+j]*phi[half+j]
-			amp += dbar[j]*dphi[j] + dbar[half+j]*dphi[half+j]
-			onAlone := -g*s*bar[j] + g*c*bar[half+j]
-			onAngle := onAlone + dbar[j]*(-dg*s-g*c*r) + dbar[half+j]*(dg*c-g*s*r)
-			onRate := -g*s*dbar[j] + g*c*dbar[half+j]
-			for d := range D {
-				wantZ[d] += m.Omega[j*D+d] * onAngle
-				wantDZ[d] += m.Omega[j*D+d] * onRate
-				alone[d] += m.Omega[j*D+d] * onAlone
-			}
-		}
-		near("feature", half, p.Phi[F:2*F], phi)
-		near("slope", half, p.DPhi[F:2*F], dphi)
-		near("wave", half, p.Trig[F:2*F], trig)
-		near("rate", half, p.Rate[half:2*half], rate)
-		for name, x := range map[string][]float64{"feature": p.Phi, "slope": p.DPhi, "wave": p.Trig, "rate": p.Rate} {
-			n := len(x) / 3
-			for i := range n {
-				if x[i] != 7 || x[2*n+i] != 7 {
-					t.Fatalf("%d frequencies: a %s of another row was written", half, name)
+		near := func(what string, half int, a, b []float64) {
+			t.Helper()
+			for i := range a {
+				if !(math.Abs(a[i]-b[i]) <= 1e-13*(1+math.Abs(b[i]))) {
+					t.Fatalf("%d frequencies: %s %d is %v, want %v", half, what, i, a[i], b[i])
 				}
 			}
 		}
-		again, z2 := append([]float64{}, bar...), append([]float64{}, zbar...)
-		got := p.Back(m, 1, g, dg, append(bar, 9)[:F], append(dbar, 9)[:F], zbar, dzbar)
-		near("adjoint", half, append(zbar, got), append(wantZ, amp+ampAlone))
-		near("adjoint of the tangent", half, dzbar, wantDZ)
-		got = p.Back(m, 1, g, dg, again, nil, z2, nil)
-		near("adjoint alone", half, append(z2, got), append(alone, ampAlone))
-	}
+		for half := 1; half <= 27; half++ {
+			D := 1 + half%5
+			m, p := phiOf(draw(half*D), D, 3)
+			for _, x := range [][]float64{p.Phi, p.DPhi, p.Trig, p.Rate} {
+				for i := range x {
+					x[i] = 7
+				}
+			}
+			z, dz := draw(D), draw(D)
+			const unit, g, dg = 0.3, 1.7, -0.4
+			p.wave(m, 1, z, dz, unit, g, dg)
+			F := 2 * half
+			bar, dbar, zbar, dzbar := draw(F), draw(F), draw(D), draw(D)
+			wantZ, wantDZ := append([]float64{}, zbar...), append([]float64{}, dzbar...)
+			alone := append([]float64{}, zbar...)
+			phi, dphi, trig, rate := make([]float64, F), make([]float64, F), make([]float64, F), make([]float64, half)
+			amp, ampAlone := 0.0, 0.0
+			for j := range half {
+				var a, r float64
+				for d := range D {
+					a += m.Omega[j*D+d] * z[d]
+					r += m.Omega[j*D+d] * dz[d]
+				}
+				c, s := unit*math.Cos(a), unit*math.Sin(a)
+				trig[j], trig[half+j], rate[j] = c, s, r
+				phi[j], phi[half+j] = g*c, g*s
+				dphi[j], dphi[half+j] = dg*c-g*s*r, dg*s+g*c*r
+				ampAlone += bar[j]*phi[j] + bar[half+j]*phi[half+j]
+				amp += dbar[j]*dphi[j] + dbar[half+j]*dphi[half+j]
+				onAlone := -g*s*bar[j] + g*c*bar[half+j]
+				onAngle := onAlone + dbar[j]*(-dg*s-g*c*r) + dbar[half+j]*(dg*c-g*s*r)
+				onRate := -g*s*dbar[j] + g*c*dbar[half+j]
+				for d := range D {
+					wantZ[d] += m.Omega[j*D+d] * onAngle
+					wantDZ[d] += m.Omega[j*D+d] * onRate
+					alone[d] += m.Omega[j*D+d] * onAlone
+				}
+			}
+			near("feature", half, p.Phi[F:2*F], phi)
+			near("slope", half, p.DPhi[F:2*F], dphi)
+			near("wave", half, p.Trig[F:2*F], trig)
+			near("rate", half, p.Rate[half:2*half], rate)
+			for name, x := range map[string][]float64{"feature": p.Phi, "slope": p.DPhi, "wave": p.Trig, "rate": p.Rate} {
+				n := len(x) / 3
+				for i := range n {
+					if x[i] != 7 || x[2*n+i] != 7 {
+						t.Fatalf("%d frequencies: a %s of another row was written", half, name)
+					}
+				}
+			}
+			again, z2 := append(append([]float64{}, bar...), 9), append(append([]float64{}, zbar...), 9)
+			longBar, longDBar, longZ, longDZ := append(bar, 9), append(dbar, 9), append(zbar, 9), append(dzbar, 9)
+			zbar, dzbar = longZ[:D], longDZ[:D]
+			got := p.Back(m, 1, g, dg, longBar[:F], longDBar[:F], zbar, dzbar)
+			if longBar[F] != 9 || longDBar[F] != 9 || longZ[D] != 9 || longDZ[D] != 9 {
+				t.Fatalf("%d frequencies: what is behind an adjoint was written", half)
+			}
+			near("adjoint", half, append([]float64{got}, zbar...), append([]float64{amp + ampAlone}, wantZ...))
+			near("adjoint of the tangent", half, dzbar, wantDZ)
+			got = p.Back(m, 1, g, dg, again[:F], nil, z2[:D], nil)
+			near("adjoint alone", half, append([]float64{got}, z2...), append(append([]float64{ampAlone}, alone...), 9))
+			if again[F] != 9 {
+				t.Fatalf("%d frequencies: what is behind an adjoint was written", half)
+			}
+		}
+	})
 }
 
 func BenchmarkWaves(b *testing.B) {

@@ -98,184 +98,196 @@ func TestProductIsGonums(t *testing.T) {
 
 // Half of a factor that is zero anyway is left out, and nothing else.
 func TestTriangularFactors(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 7))
-	var quick Work
-	plain := Work{plain: true}
-	for _, n := range []int{1, 3, 8, 12, 13, 40, 100, 101, 300} {
-		for _, m := range []int{1, 6, 50} {
-			for _, trans := range []bool{false, true} {
-				l, x := random(rng, n, n), random(rng, m, n)
-				for i := range n {
-					clear(l.Data[i*l.Stride+i+1 : i*l.Stride+n])
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(7, 7))
+		var quick Work
+		plain := Work{plain: true}
+		for _, n := range []int{1, 3, 8, 12, 13, 40, 100, 101, 300} {
+			for _, m := range []int{1, 6, 50} {
+				for _, trans := range []bool{false, true} {
+					l, x := random(rng, n, n), random(rng, m, n)
+					for i := range n {
+						clear(l.Data[i*l.Stride+i+1 : i*l.Stride+n])
+					}
+					var p Packed
+					p.Pack(fence(l), trans, true)
+					for _, beta := range []float64{0, 1} {
+						c := random(rng, m, n)
+						want := copied(c)
+						quick.MulPacked(c, -1, false, fence(x), &p, beta)
+						plain.Mul(want, -1, false, x, trans, l, beta)
+						near(t, c, want, n, n, m, trans, beta)
+					}
+					left := product{c: random(rng, n, m), alpha: 2, a: factor{m: l, trans: trans, zero: above}, b: factor{m: random(rng, n, m)}}
+					if trans {
+						left.a.zero = below
+					}
+					want := left
+					want.c = copied(left.c)
+					quick.run(left)
+					plain.run(want)
+					near(t, left.c, want.c, n, n, m, trans, "left")
 				}
-				var p Packed
-				p.Pack(fence(l), trans, true)
-				for _, beta := range []float64{0, 1} {
-					c := random(rng, m, n)
-					want := copied(c)
-					quick.MulPacked(c, -1, false, fence(x), &p, beta)
-					plain.Mul(want, -1, false, x, trans, l, beta)
-					near(t, c, want, n, n, m, trans, beta)
-				}
-				left := product{c: random(rng, n, m), alpha: 2, a: factor{m: l, trans: trans, zero: above}, b: factor{m: random(rng, n, m)}}
-				if trans {
-					left.a.zero = below
-				}
-				want := left
-				want.c = copied(left.c)
-				quick.run(left)
-				plain.run(want)
-				near(t, left.c, want.c, n, n, m, trans, "left")
 			}
 		}
-	}
+	})
 }
 
 func TestGramIsTheLowerTriangle(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	var w Work
-	plain := Work{plain: true}
-	for _, n := range []int{1, 7, 12, 50, 101} {
-		a := fence(random(rng, 300, n))
-		d := random(rng, 1, 300).Data[:300]
-		c := random(rng, n, n)
-		want := copied(c)
-		w.Gram(c, -2, a, d, 1)
-		plain.Gram(want, -2, a, d, 1)
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				c.Data[i*c.Stride+j], want.Data[i*c.Stride+j] = 0, 0
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(8, 8))
+		var w Work
+		plain := Work{plain: true}
+		for _, n := range []int{1, 7, 12, 50, 101} {
+			a := fence(random(rng, 300, n))
+			d := random(rng, 1, 300).Data[:300]
+			c := random(rng, n, n)
+			want := copied(c)
+			w.Gram(c, -2, a, d, 1)
+			plain.Gram(want, -2, a, d, 1)
+			for i := range n {
+				for j := i + 1; j < n; j++ {
+					c.Data[i*c.Stride+j], want.Data[i*c.Stride+j] = 0, 0
+				}
 			}
+			near(t, c, want, 600, n)
 		}
-		near(t, c, want, 600, n)
-	}
+	})
 }
 
 // What a row comes to depends neither on its neighbours nor on their number.
 func TestRowsAreAlone(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	var w Work
-	shapes := [][2]int{{3, 5}, {20, 7}, {9, 23}, {300, 33}, {100, 100}, {64, 21}}
-	if testing.Short() {
-		shapes = shapes[:3]
-	}
-	for _, s := range shapes {
-		k, n := s[0], s[1]
-		const most = 203
-		x, b, bias := random(rng, most, k), random(rng, k, n), random(rng, 1, n).Data[:n]
-		all := random(rng, most, n)
-		w.Affine(all, x, b, bias)
-		for _, m := range []int{1, 2, 3, 4, 5, 7, 47, 48, 49, 97, 202} {
-			for _, from := range []int{0, 1, (most - m) / 2, most - m} {
-				some := random(rng, m, n)
-				w.Affine(some, sub(x, from, 0, m, k), b, bias)
-				for i := range m {
-					for j := range n {
-						if got, want := some.Data[i*some.Stride+j], all.Data[(from+i)*all.Stride+j]; got != want {
-							t.Fatalf("%v: row %d, alone with %d others %v, among all %v", s, from+i, m-1, got, want)
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(9, 9))
+		var w Work
+		shapes := [][2]int{{3, 5}, {20, 7}, {9, 23}, {300, 33}, {100, 100}, {64, 21}}
+		if testing.Short() {
+			shapes = shapes[:3]
+		}
+		for _, s := range shapes {
+			k, n := s[0], s[1]
+			const most = 203
+			x, b, bias := random(rng, most, k), random(rng, k, n), random(rng, 1, n).Data[:n]
+			all := random(rng, most, n)
+			w.Affine(all, x, b, bias)
+			for _, m := range []int{1, 2, 3, 4, 5, 7, 47, 48, 49, 97, 202} {
+				for _, from := range []int{0, 1, (most - m) / 2, most - m} {
+					some := random(rng, m, n)
+					w.Affine(some, sub(x, from, 0, m, k), b, bias)
+					for i := range m {
+						for j := range n {
+							if got, want := some.Data[i*some.Stride+j], all.Data[(from+i)*all.Stride+j]; got != want {
+								t.Fatalf("%v: row %d, alone with %d others %v, among all %v", s, from+i, m-1, got, want)
+							}
 						}
 					}
 				}
 			}
 		}
-	}
+	})
 }
 
 func TestAffine(t *testing.T) {
-	rng := rand.New(rand.NewPCG(10, 10))
-	for _, plain := range []bool{false, true} {
-		w := Work{plain: plain}
-		want := Work{plain: true}
-		for _, m := range []int{1, 5, 64, 150} {
-			for _, bias := range [][]float64{nil, random(rng, 1, 200).Data[:200]} {
-				a, b, c := fence(random(rng, m, 300)), fence(random(rng, 300, 200)), random(rng, m, 200)
-				sum := copied(c)
-				for i := range m {
-					clear(sum.Data[i*sum.Stride : i*sum.Stride+200])
-					copy(sum.Data[i*sum.Stride:], bias)
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(10, 10))
+		for _, plain := range []bool{false, true} {
+			w := Work{plain: plain}
+			want := Work{plain: true}
+			for _, m := range []int{1, 5, 64, 150} {
+				for _, bias := range [][]float64{nil, random(rng, 1, 200).Data[:200]} {
+					a, b, c := fence(random(rng, m, 300)), fence(random(rng, 300, 200)), random(rng, m, 200)
+					sum := copied(c)
+					for i := range m {
+						clear(sum.Data[i*sum.Stride : i*sum.Stride+200])
+						copy(sum.Data[i*sum.Stride:], bias)
+					}
+					want.Mul(sum, 1, false, a, false, b, 1)
+					w.Affine(c, a, b, bias)
+					near(t, c, sum, 300, m)
 				}
-				want.Mul(sum, 1, false, a, false, b, 1)
-				w.Affine(c, a, b, bias)
-				near(t, c, sum, 300, m)
 			}
 		}
-	}
+	})
 }
 
 func TestLowerIsTheLowerTriangle(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	var w Work
-	for _, n := range []int{1, 12, 50, 101} {
-		a := random(rng, 300, n)
-		c, want := random(rng, n, n), random(rng, n, n)
-		w.Mul(want, 2, true, a, false, a, 0)
-		w.MulLower(c, 2, true, a, false, a, 0)
-		for i := range n {
-			for j := range i + 1 {
-				if c.Data[i*c.Stride+j] != want.Data[i*want.Stride+j] {
-					t.Fatalf("n %d: element %d,%d differs", n, i, j)
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(2, 2))
+		var w Work
+		for _, n := range []int{1, 12, 50, 101} {
+			a := random(rng, 300, n)
+			c, want := random(rng, n, n), random(rng, n, n)
+			w.Mul(want, 2, true, a, false, a, 0)
+			w.MulLower(c, 2, true, a, false, a, 0)
+			for i := range n {
+				for j := range i + 1 {
+					if c.Data[i*c.Stride+j] != want.Data[i*want.Stride+j] {
+						t.Fatalf("n %d: element %d,%d differs", n, i, j)
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // L Lᵀ is what was factorised, L⁻¹ L is one, and L⁻ᵀL⁻¹ its inverse.
 func TestCholesky(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 6))
-	var w Work
-	for _, n := range []int{1, 2, 12, 13, 25, 100, 101, 130} {
-		x := random(rng, n+20, n)
-		a, inv, got := random(rng, n, n), random(rng, n, n), random(rng, n, n)
-		w.Mul(a, 1, true, x, false, x, 0)
-		want := append([]float64(nil), a.Data...)
-		if !w.Cholesky(a, inv) {
-			t.Fatalf("n %d: not factorised", n)
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(6, 6))
+		var w Work
+		for _, n := range []int{1, 2, 12, 13, 25, 100, 101, 130} {
+			x := random(rng, n+20, n)
+			a, inv, got := random(rng, n, n), random(rng, n, n), random(rng, n, n)
+			w.Mul(a, 1, true, x, false, x, 0)
+			want := append([]float64(nil), a.Data...)
+			if !w.Cholesky(a, inv) {
+				t.Fatalf("n %d: not factorised", n)
+			}
+			for i := range n {
+				clear(a.Data[i*a.Stride+i+1 : i*a.Stride+n])
+			}
+			w.Mul(got, 1, false, a, true, a, 0)
+			for i := range n {
+				for j := range i + 1 {
+					if !(math.Abs(got.Data[i*got.Stride+j]-want[i*a.Stride+j]) <= 1e-10) {
+						t.Fatalf("n %d: L Lᵀ at %d,%d", n, i, j)
+					}
+				}
+			}
+			w.Mul(got, 1, false, inv, false, a, 0)
+			for i := range n {
+				for j := range n {
+					one := 0.0
+					if i == j {
+						one = 1
+					}
+					// The condition number of L is below 10³.
+					if !(math.Abs(got.Data[i*got.Stride+j]-one) <= 1e-11) {
+						t.Fatalf("n %d: L⁻¹L at %d,%d is %v", n, i, j, got.Data[i*got.Stride+j])
+					}
+				}
+			}
 		}
-		for i := range n {
-			clear(a.Data[i*a.Stride+i+1 : i*a.Stride+n])
+		l, inv := random(rng, 70, 70), random(rng, 70, 70)
+		for i := range 70 {
+			clear(l.Data[i*l.Stride+i+1 : i*l.Stride+70])
 		}
-		w.Mul(got, 1, false, a, true, a, 0)
-		for i := range n {
+		want := copied(inv)
+		w.Inverse(inv, l)
+		w.MulLower(want, 1, true, l, false, l, 0)
+		for i := range 70 {
 			for j := range i + 1 {
-				if !(math.Abs(got.Data[i*got.Stride+j]-want[i*a.Stride+j]) <= 1e-10) {
-					t.Fatalf("n %d: L Lᵀ at %d,%d", n, i, j)
+				if at := i*inv.Stride + j; inv.Data[at] != want.Data[at] {
+					t.Fatalf("the inverse at %d,%d is %v, want %v", i, j, inv.Data[at], want.Data[at])
 				}
 			}
 		}
-		w.Mul(got, 1, false, inv, false, a, 0)
-		for i := range n {
-			for j := range n {
-				one := 0.0
-				if i == j {
-					one = 1
-				}
-				// The condition number of L is below 10³.
-				if !(math.Abs(got.Data[i*got.Stride+j]-one) <= 1e-11) {
-					t.Fatalf("n %d: L⁻¹L at %d,%d is %v", n, i, j, got.Data[i*got.Stride+j])
-				}
-			}
+		bad := random(rng, 40, 40)
+		bad.Data[30*bad.Stride+30] = math.NaN()
+		if w.Cholesky(bad, random(rng, 40, 40)) {
+			t.Error("factorised what is no number")
 		}
-	}
-	l, inv := random(rng, 70, 70), random(rng, 70, 70)
-	for i := range 70 {
-		clear(l.Data[i*l.Stride+i+1 : i*l.Stride+70])
-	}
-	want := copied(inv)
-	w.Inverse(inv, l)
-	w.MulLower(want, 1, true, l, false, l, 0)
-	for i := range 70 {
-		for j := range i + 1 {
-			if at := i*inv.Stride + j; inv.Data[at] != want.Data[at] {
-				t.Fatalf("the inverse at %d,%d is %v, want %v", i, j, inv.Data[at], want.Data[at])
-			}
-		}
-	}
-	bad := random(rng, 40, 40)
-	bad.Data[30*bad.Stride+30] = math.NaN()
-	if w.Cholesky(bad, random(rng, 40, 40)) {
-		t.Error("factorised what is no number")
-	}
+	})
 }
 
 func TestProductTakesNoMemory(t *testing.T) {
@@ -291,21 +303,29 @@ func TestProductTakesNoMemory(t *testing.T) {
 
 // Affine takes none at all after a Reserve, not even the first time.
 func TestAffineTakesNoMemory(t *testing.T) {
-	rng := rand.New(rand.NewPCG(13, 13))
-	for _, plain := range []bool{false, true} {
-		for _, m := range []int{1, 5, 64, 300} {
-			b := random(rng, 300, 200)
-			a, c := random(rng, m, 300), random(rng, m, 200)
-			works := make([]Work, 2) // AllocsPerRun runs once before it counts
-			for i := range works {
-				works[i].Reserve(300, 200)
-				works[i].plain = plain
-			}
-			if n := testing.AllocsPerRun(1, func() { works[0].Affine(c, a, b, nil); works = works[1:] }); n != 0 {
-				t.Errorf("%d rows: %v allocations", m, n)
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(13, 13))
+		for _, plain := range []bool{false, true} {
+			for _, m := range []int{1, 5, 64, 300} {
+				b := random(rng, 300, 200)
+				a, c := random(rng, m, 300), random(rng, m, 200)
+				least := math.Inf(1)
+				for range 5 { // for the runtime may take some meanwhile
+					works := make([]Work, 2) // AllocsPerRun runs once before it counts
+					for i := range works {
+						works[i].Reserve(300, 200)
+						works[i].plain = plain
+					}
+					if least = min(least, testing.AllocsPerRun(1, func() { works[0].Affine(c, a, b, nil); works = works[1:] })); least == 0 {
+						break
+					}
+				}
+				if least != 0 {
+					t.Errorf("%d rows: %v allocations", m, least)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestWrongShapesPanic(t *testing.T) {
@@ -337,15 +357,17 @@ func BenchmarkMul(b *testing.B) {
 }
 
 func TestSpinMultiplies(t *testing.T) {
-	s := NewSpin(9)
-	if n := s.Run(); n != 729 {
-		t.Errorf("%v multiply-adds", n)
-	}
-	want := 0.0
-	for k := range 9 {
-		want += s.a.Data[2*9+k] * s.b.Data[k*9+3]
-	}
-	if got := s.c.Data[2*9+3]; got != want {
-		t.Errorf("element %v, want %v", got, want)
-	}
+	both(t, func(t *testing.T) {
+		s := NewSpin(9)
+		if n := s.Run(); n != 729 {
+			t.Errorf("%v multiply-adds", n)
+		}
+		want := 0.0
+		for k := range 9 {
+			want += s.a.Data[2*9+k] * s.b.Data[k*9+3]
+		}
+		if got := s.c.Data[2*9+3]; got != want {
+			t.Errorf("element %v, want %v", got, want)
+		}
+	})
 }

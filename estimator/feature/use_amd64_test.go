@@ -1,0 +1,3 @@
+package feature
+
+func use(unit bool) { vector = unit }

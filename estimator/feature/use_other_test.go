@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package feature
+
+func use(bool) {}

@@ -1,0 +1,3 @@
+package mlp
+
+func use(unit bool) { vector = unit }
