@@ -1,0 +1,148 @@
+//go:build linux
+
+package feature
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/dgm-robotics/dgm/estimator/mlp"
+)
+
+// guards are pages that cannot be touched, around and between the numbers of a test.
+type guards struct{ maps [][]byte }
+
+// numbers returns n numbers that end right before a page that cannot be touched, or begin
+// right behind one.
+func (g *guards) numbers(t *testing.T, n int, end bool) []float64 {
+	page := os.Getpagesize()
+	body := max(1, (8*n+page-1)/page) * page
+	m, err := syscall.Mmap(-1, 0, body+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.maps = append(g.maps, m)
+	for _, guard := range [][]byte{m[:page], m[page+body:]} {
+		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := page
+	if end {
+		at += body - 8*n
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(m[at:]))), n)
+}
+
+func (g *guards) release() {
+	for _, m := range g.maps {
+		_ = syscall.Munmap(m)
+	}
+	g.maps = g.maps[:0]
+}
+
+// A row's features and what is carried back are those of the formulas where every slice
+// lies beside a page that cannot be touched, whatever the angles are: no other row and no
+// column of the basis is written, and without a tangent none of its numbers.
+func TestWavesStayInTheirRows(t *testing.T) {
+	both(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 3))
+		var g guards
+		defer g.release()
+		fill := func(n int, next func() float64) []float64 {
+			x := g.numbers(t, n, rng.IntN(3) > 0)
+			for i := range x {
+				x[i] = next()
+			}
+			return x
+		}
+		same := func(got, want float64) bool {
+			return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 1e-12*(1+math.Abs(want))
+		}
+		for draw := range 1500 {
+			half, D, rows := 1+rng.IntN(14), 1+rng.IntN(6), 1+rng.IntN(3)
+			F := 2 * half
+			m := NewMap(2, 1, D, F, []int{1}, []mlp.Activation{mlp.Linear}, Basis{Terms: rng.IntN(3)}, false)
+			T := m.Features()
+			m.Omega = fill(half*D, rng.NormFloat64)
+			p := NewPhi(&m, rows)
+			p.Phi, p.DPhi, p.Trig, p.Rate = fill(rows*T, math.NaN), fill(rows*T, math.NaN), fill(rows*F, math.NaN), fill(rows*half, math.NaN)
+			p.omega = g.numbers(t, len(p.omega), true)
+			p.transpose(&m)
+			z, dz := fill(D, rng.NormFloat64), fill(D, rng.NormFloat64)
+			switch draw % 12 {
+			case 3:
+				z[rng.IntN(D)] = math.NaN()
+			case 6:
+				z[rng.IntN(D)] = math.Inf(1)
+			}
+			tangent := draw%3 != 0
+			if !tangent {
+				dz = nil
+			}
+			i := rng.IntN(rows)
+			const unit, gate, dgate = 0.3, 1.7, -0.4
+			p.wave(&m, i, z, dz, unit, gate, dgate)
+
+			want := NewPhi(&m, rows)
+			for _, x := range [][]float64{want.Phi, want.DPhi, want.Trig, want.Rate} {
+				for j := range x {
+					x[j] = math.NaN()
+				}
+			}
+			copy(want.omega, p.omega)
+			for j := range half {
+				s, c := math.Sincos(want.angle(j, z))
+				s, c = unit*s, unit*c
+				want.Trig[i*F+j], want.Trig[i*F+half+j] = c, s
+				want.Phi[i*T+j], want.Phi[i*T+half+j] = gate*c, gate*s
+				if tangent {
+					r := want.angle(j, dz)
+					want.Rate[i*half+j] = r
+					want.DPhi[i*T+j], want.DPhi[i*T+half+j] = dgate*c-gate*s*r, dgate*s+gate*c*r
+				}
+			}
+			for what, x := range map[string][2][]float64{
+				"wave": {p.Trig, want.Trig}, "feature": {p.Phi, want.Phi}, "rate": {p.Rate, want.Rate}, "slope": {p.DPhi, want.DPhi},
+			} {
+				for j, v := range x[1] {
+					if !same(x[0][j], v) {
+						t.Fatalf("draw %d: %d frequencies, %d dimensions, row %d of %d: %s %d is %v, want %v", draw, half, D, i, rows, what, j, x[0][j], v)
+					}
+				}
+			}
+
+			bar, dbar, zbar, dzbar := fill(F, rng.NormFloat64), fill(F, rng.NormFloat64), fill(D, rng.NormFloat64), fill(D, rng.NormFloat64)
+			if !tangent {
+				dbar = nil
+			}
+			theta, dtheta := append([]float64(nil), bar...), append([]float64(nil), dbar...)
+			wantZ, wantDZ := append([]float64(nil), zbar...), append([]float64(nil), dzbar...)
+			if !tangent {
+				dtheta = nil
+			}
+			amp := want.back(theta, dtheta, want.Trig[i*F:(i+1)*F], want.Phi[i*T:i*T+F], want.DPhi[i*T:i*T+F], want.Rate[i*half:(i+1)*half], gate, dgate)
+			for j := range half {
+				for d := range D {
+					wantZ[d] += m.Omega[j*D+d] * theta[j]
+					if tangent {
+						wantDZ[d] += m.Omega[j*D+d] * dtheta[j]
+					}
+				}
+			}
+			if got := p.Back(&m, i, gate, dgate, bar, dbar, zbar, dzbar); !same(got, amp) {
+				t.Fatalf("draw %d: %d frequencies: adjoint of the amplitude %v, want %v", draw, half, got, amp)
+			}
+			for d := range D {
+				if !same(zbar[d], wantZ[d]) || !same(dzbar[d], wantDZ[d]) {
+					t.Fatalf("draw %d: %d frequencies, dimension %d: adjoints %v and %v, want %v and %v", draw, half, d, zbar[d], dzbar[d], wantZ[d], wantDZ[d])
+				}
+			}
+			g.release()
+		}
+	})
+}
