@@ -16,8 +16,16 @@ import (
 // knows: gate, basis, amplitudes, causal knots, noise by horizon, missing
 // measurements, a prior mean with a slope, a periodic and an invariant channel.
 func random(seed uint64, exact, shared bool) (Spec, *Params, *Batch) {
+	if shared {
+		return randomOf(seed, exact, 17, 0)
+	}
+	return randomOf(seed, exact, 17, 9)
+}
+
+// randomOf has n observations and ns support points, 0 being the observations.
+func randomOf(seed uint64, exact bool, n, ns int) (Spec, *Params, *Batch) {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	const K, P, D, F, n, Q = 3, 1, 2, 12, 17, 3
+	const K, P, D, F, Q = 3, 1, 2, 12, 3
 	states := []channel.Channel{
 		{Name: "angle", Role: channel.State, Period: channel.Angle, Derivative: "rate"},
 		{Name: "rate", Role: channel.State}, {Name: "position", Role: channel.State, Invariant: true},
@@ -36,10 +44,6 @@ func random(seed uint64, exact, shared bool) (Spec, *Params, *Batch) {
 	from, to := p.Range("log sigma")
 	for i := from; i < to; i++ {
 		p.Flat[i] = -1 + 0.3*rng.NormFloat64()
-	}
-	ns := 0
-	if !shared {
-		ns = 9
 	}
 	b := NewBatch(&p.Map, in, Q, n, ns)
 	scratch := make([]float64, P)
@@ -60,7 +64,7 @@ func random(seed uint64, exact, shared bool) (Spec, *Params, *Batch) {
 		}
 	}
 	fill(b.Obs, n)
-	if !shared {
+	if ns > 0 {
 		fill(b.Sup, ns)
 	}
 	for _, s := range [][]float64{b.Y, b.Base, b.SBase, b.SDBase, b.Origin, b.U} {
@@ -91,20 +95,31 @@ func TestGradient(t *testing.T) {
 		for _, shared := range []bool{true, false} {
 			for _, match := range []bool{true, false} {
 				t.Run(fmt.Sprintf("exact=%v,shared=%v,match=%v", exact, shared, match), func(t *testing.T) {
-					gradient(t, exact, shared, match)
+					spec, p, b := random(3, exact, shared)
+					gradient(t, spec, p, b, match)
 				})
 			}
 		}
 	}
 }
 
-func gradient(t *testing.T, exact, shared, match bool) {
-	spec, p, b := random(3, exact, shared)
+// Of more observations and support points than random features are conditioned on at a
+// time.
+func TestGradientOfManyRows(t *testing.T) {
+	for _, ns := range []int{0, 400} {
+		t.Run(fmt.Sprintf("support=%d", ns), func(t *testing.T) {
+			spec, p, b := randomOf(3, false, 450, ns)
+			gradient(t, spec, p, b, true)
+		})
+	}
+}
+
+func gradient(t *testing.T, spec Spec, p *Params, b *Batch, match bool) {
 	if !match {
 		b.Match = 0
 	}
 	ns := 0
-	if !shared {
+	if b.Sup != b.Obs {
 		ns = b.Sup.N
 	}
 	o := New(spec, p, b.Obs.N, ns)

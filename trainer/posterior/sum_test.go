@@ -56,10 +56,12 @@ func newExample(n, f int) *example {
 }
 
 // phi returns the features of channel k.
-func (e *example) phi(k int) []float64 {
+func (e *example) phi(k int) []float64 { return e.features(k).Phi }
+
+func (e *example) features(k int) *feature.Phi {
 	p := feature.NewPhi(&e.m, e.n)
 	e.m.Random(p, e.eval, k)
-	return p.Phi
+	return p
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -70,9 +72,10 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Conditioning in pieces of any size is conditioning at once.
+// Conditioning in pieces of any size is conditioning at once, of more rows than the whole
+// takes at a time, which says the same where they are support points of their own.
 func TestPiecesAreTheWhole(t *testing.T) {
-	const n = 100
+	const n = 450
 	e := newExample(n, 12)
 	T := e.m.Features()
 	for k := range 2 {
@@ -84,7 +87,12 @@ func TestPiecesAreTheWhole(t *testing.T) {
 		if !whole.At(e.eval, mean, dmean, dvar) {
 			t.Fatal("no posterior")
 		}
-		phi := e.phi(k)
+		own, sup := posterior.NewRFF(&e.m, n, n), *e.eval
+		ownMean, ownDMean, ownDVar := make([]float64, n), make([]float64, n), make([]float64, n)
+		if _, ok := own.Condition(&e.m, e.eval, k, e.r, e.prec); !ok || !own.At(&sup, ownMean, ownDMean, ownDVar) {
+			t.Fatal("no posterior at support points of their own")
+		}
+		phi, dphi := e.phi(k), e.features(k).DPhi
 		for _, piece := range []int{1, 9, 64, n} {
 			sum := posterior.NewSum(T, max(piece, n))
 			sum.Add(phi, n, e.r, e.prec) // of an earlier pass
@@ -108,6 +116,15 @@ func TestPiecesAreTheWhole(t *testing.T) {
 			for i := range n {
 				near(t, "mean", got[i], mean[i])
 				near(t, "variance", v[i], squares(inverse, phi[i*T:(i+1)*T]))
+				slope := 0.0
+				for j, w := range sum.Weights() {
+					slope += w * dphi[i*T+j]
+				}
+				near(t, "slope", dmean[i], slope)
+				near(t, "slope's variance", dvar[i], squares(inverse, dphi[i*T:(i+1)*T]))
+				near(t, "own mean", ownMean[i], mean[i])
+				near(t, "own slope", ownDMean[i], slope)
+				near(t, "own slope's variance", ownDVar[i], dvar[i])
 			}
 		}
 	}
