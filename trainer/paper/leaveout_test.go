@@ -74,6 +74,105 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 	}
 }
 
+// said returns a model of one flow that is sure of each parameter to within std.
+func said(f *Flow, std float64) *Model {
+	P := len(f.Theta)
+	inv := make([]float64, P*P)
+	for i := range P {
+		inv[i*P+i] = std
+	}
+	f.believe(inv)
+	return &Model{K: f.Dim(), Temper: 1, Flows: []*Flow{f}}
+}
+
+// Where refits differ from the flow by what is known, the ratio is the jackknife's variance
+// (G − 1)/G Σ(…)², of the groups that were refined, over what the flow claims.
+func TestScatterIsTheJackknife(t *testing.T) {
+	d := turning(25, 6, 0.05) // more trajectories than are looked at
+	flow := rotation(d)
+	m := said(flow, 0.01)
+	const G = 8
+	without := make([]*Model, G)
+	for g := range without {
+		c := flow.copy()
+		c.Theta[g%len(c.Theta)] += 0.002 * float64(1+g)
+		without[g] = &Model{K: 2, Temper: 1, Flows: []*Flow{c}}
+	}
+	without[2], without[5] = nil, nil
+	squares, variances := make([]float64, 2), make([]float64, 2)
+	for j := 0; j < 25; j += 2 {
+		tr := &d.Trajectories[j]
+		size := len(tr.Y)
+		mean, variance := make([]float64, size), make([]float64, size)
+		if !flow.Predict(mean, variance, tr.X0, tr.T) {
+			t.Fatal("cannot be integrated")
+		}
+		clear(mean)
+		var all [][]float64
+		for _, w := range without {
+			if w == nil {
+				continue
+			}
+			one := make([]float64, size)
+			if !w.Flows[0].solve(one, tr.X0, tr.T) {
+				t.Fatal("cannot be integrated")
+			}
+			all = append(all, one)
+			for i, v := range one {
+				mean[i] += v / 6
+			}
+		}
+		for i, v := range variance {
+			variances[i%2] += v
+			for _, one := range all {
+				squares[i%2] += 5. / 6 * (one[i] - mean[i]) * (one[i] - mean[i])
+			}
+		}
+	}
+	want := (squares[0]/variances[0] + squares[1]/variances[1]) / 2
+	if got, ok := m.scatter(without, d); !ok || !(math.Abs(got-want) <= 1e-9*want) {
+		t.Errorf("the ratio is %v, want %v", got, want)
+	}
+	without[0] = nil
+	if _, ok := m.scatter(without, d); !ok {
+		t.Error("five of eight groups were refined, and there is no ratio")
+	}
+	without[7] = nil
+	if ratio, ok := m.scatter(without, d); ok {
+		t.Errorf("half of the groups failed, and the ratio is %v", ratio)
+	}
+}
+
+// Factors stay within their bounds, and are 1 where nothing can be said of them.
+func TestFactorsHaveBounds(t *testing.T) {
+	d, few := turning(8, 6, 0.05), turning(7, 6, 0.05)
+	for name, c := range map[string]struct {
+		d      *Data
+		std    float64 // that the flow claims of its parameters
+		refits int
+		known  *Known
+		want   float64
+	}{
+		"far too sure":            {d, 1e-6, 2, nil, mostTemper},
+		"by far not sure enough":  {d, 10, 2, nil, leastTemper},
+		"a known field":           {d, 1e-6, 2, spinning(), 1},
+		"too few trajectories":    {few, 1e-6, 2, nil, 1},
+		"no refits":               {d, 1e-6, 0, nil, 1},
+		"one group, that is all":  {d, 1e-6, 1, nil, 1},
+		"more groups than it has": {d, 1e-6, 3, nil, 1},
+	} {
+		m := said(rotation(c.d), c.std)
+		r := small()
+		r.Refits, r.Known = c.refits, c.known
+		if err := m.temper(context.Background(), c.d, r, 1); err != nil {
+			t.Fatal(err)
+		}
+		if m.Temper != c.want {
+			t.Errorf("%s: factor %v, want %v", name, m.Temper, c.want)
+		}
+	}
+}
+
 // A copy shares no number with its flow.
 func TestCopiesAreTheirOwn(t *testing.T) {
 	d := turning(4, 8, 0.05)
