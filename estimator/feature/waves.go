@@ -2,8 +2,8 @@ package feature
 
 import "math"
 
-// farthest is the largest angle that the vector unit reduces: beyond it the three
-// parts of π/2 are too short.
+// farthest is the largest angle that the vector unit reduces. Larger ones are left to the
+// library, whose reduction holds everywhere.
 const farthest = 1e5
 
 // transpose sets omega.
@@ -66,8 +66,8 @@ func (p *Phi) angle(j int, z []float64) (a float64) {
 // Back carries the adjoints of the random features of row i, bar (F), and of their
 // derivative, dbar (F; nil: none), back to z and ż: it adds to zbar and dzbar (D). g and
 // dg are what the features were evaluated with: gate and its derivative times the
-// amplitude. It returns the adjoint of the amplitude's logarithm, and leaves in bar and
-// dbar nothing of use.
+// amplitude. Ω is that of the last RandomRows, whatever the map holds by now. It returns
+// the adjoint of the amplitude's logarithm, and leaves in bar and dbar nothing of use.
 //
 //	φ = g u cos θ …  φ̇ = u (ġ cos θ − g θ̇ sin θ) …      θ = Ωz, θ̇ = Ωż, u = √(2/F)
 func (p *Phi) Back(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []float64) (amp float64) {

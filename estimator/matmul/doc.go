@@ -10,7 +10,9 @@
 // one is packed into panels of a tile's width where it serves many rows. Elsewhere
 // gonum does the work; tests compare both.
 //
-// Sums are added in an order that depends on the inner dimension alone: a row of a
-// product has the same bits whatever stands in the others, however many there are,
-// on the same kind of processor.
+// The kernels add sums in an order that depends on the inner dimension alone: a row of
+// a product has the same bits whatever stands in the others, however many there are,
+// on the same kind of processor. Where gonum does the work only Affine promises that.
+// And gonum skips zeros of the left factor: NaN or an infinite number in the right one
+// may not show there, where the kernels show it, for nought times these is NaN.
 package matmul

@@ -28,7 +28,7 @@ func (a Activation) Activate(y []float64) {
 }
 
 // replace is activateAVX2: true to a few units in the last place, and the same bits
-// wherever a number stands.
+// wherever a number stands. Below −708 the sigmoid stays at 3e-308, and tanh of −0 is +0.
 func replace(y []float64, c, a, b float64) {
 	if len(y) > 0 {
 		activateAVX2(&y[0], len(y), c, a, b)
