@@ -5,19 +5,22 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
 // leaveOut sets the factor of the flows' variances by the delete-a-group jackknife (Busing,
 // Meijer & van der Leeden 1999; Shao & Wu 1989): trajectories are dealt to r.Refits groups,
-// the flows are refined on, priors and noise with them, without each of these in turn, and
+// the flows are refined, priors and noise with them, without each of these in turn, and
 //
 //	(G − 1)/G Σ (said without group g − mean of these)²
 //
-// relative to the variance that the flows claim is the factor. Unlike data drawn from the
-// flows this does not take for granted that the field is of their form, nor what the noise is
-// like; and the flows are nearly refined already.
+// is by how much what is said varies. Unlike data drawn from the flows this does not take for
+// granted that the field is of their form, nor what the noise is like; and the flows are
+// nearly refined already. A mean square error is this and the square of a bias. Parameters
+// are drawn towards zero wherever they are, so no part of the data tells the bias; the prior
+// does (pull). The sum relative to the variance that the flows claim is the factor.
 func (m *Model) leaveOut(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	G := r.Refits
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(d.Trajectories))
@@ -42,10 +45,64 @@ func (m *Model) leaveOut(ctx context.Context, d *Data, r Recipe, seed uint64) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if ratio, ok := m.scatter(without, d); ok {
-		m.Temper = math.Min(math.Max(leastTemper, ratio), mostTemper)
+	scatter, ok := m.scatter(without, d)
+	pull, fine := m.pull(d)
+	if ok && fine {
+		m.Temper = math.Min(math.Max(leastTemper, scatter+pull), mostTemper)
 	}
 	return nil
+}
+
+// pull returns the mean over channels of the square of the flows' bias, as the prior lets
+// one expect it, over their variance, at observations of some trajectories.
+func (m *Model) pull(d *Data) (ratio float64, ok bool) {
+	K := d.K
+	squares, variances := make([]float64, K), make([]float64, K)
+	for _, tr := range d.spread() {
+		size := len(tr.T) * K
+		mean, variance := make([]float64, size), make([]float64, size)
+		if !m.say(mean, variance, tr.X0, tr.T) {
+			return 0, false
+		}
+		for i, v := range variance {
+			variances[i%K] += v
+		}
+		for _, f := range m.Flows {
+			bias, ok := f.bias(tr.X0, tr.T)
+			if !ok {
+				return 0, false
+			}
+			for i, v := range bias {
+				squares[i%K] += v / float64(len(m.Flows))
+			}
+		}
+	}
+	return over(squares, variances)
+}
+
+// bias returns the expected square of how far the prior draws the states at times (rising)
+// after x0 from the truth (len(times)×K, raw units). The posterior's mean is off by −H⁻¹αθ,
+// H being the posterior's precision and θ what is true, of which the prior expects the
+// square α⁻¹: the part H⁻¹αH⁻¹ of the posterior's covariance H⁻¹. The other part,
+// H⁻¹JᵀJH⁻¹, is what noise makes of it.
+func (f *Flow) bias(x0, times []float64) (squares []float64, ok bool) {
+	R, P := len(times)*f.Dim(), len(f.Theta)
+	mean := make([]float64, R)
+	U, ok := f.spread(mean, x0, times)
+	if !ok {
+		return nil, false
+	}
+	var w matmul.Work
+	W := make([]float64, R*P) // the states' derivatives times H⁻¹
+	w.Mul(matmul.Matrix(R, P, W), 1, false, matmul.Matrix(R, P, U), false, matmul.Matrix(P, P, f.Inv), 0)
+	of, _ := f.groups()
+	for i := range mean {
+		mean[i] = 0
+		for p, v := range W[i*P : (i+1)*P] {
+			mean[i] += f.Alpha[of[p]] * v * v
+		}
+	}
+	return mean, true
 }
 
 // copy returns a flow with memory of its own, which believes nothing yet.

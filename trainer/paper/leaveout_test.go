@@ -199,3 +199,72 @@ func TestCopiesAreTheirOwn(t *testing.T) {
 		t.Error("the copy's field does not follow its parameters")
 	}
 }
+
+// A linear parameter θ of prior precision α that n observations of precision s measure is
+// claimed to within 1/(α + ns), of which the share α/(α + ns) is the prior's pull.
+func TestThePriorsPull(t *testing.T) {
+	d := turning(6, 10, 0.05)
+	f, err := Train(context.Background(), d, small().Settings, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flow := f.newPlainFlow(d, linear)
+	n := newNewton(flow, d)
+	for i := range flow.Alpha {
+		flow.Alpha[i] = 3 * float64(i+1)
+	}
+	if _, ok := n.residuals(true); !ok {
+		t.Fatal("cannot be integrated")
+	}
+	n.system()
+	if !n.factorise(0) {
+		t.Fatal("not positive definite")
+	}
+	flow.believe(n.inv)
+	x0, times := []float64{0.9, 0.1}, []float64{1, 2.5}
+	mean, variance := make([]float64, 4), make([]float64, 4)
+	bias, ok := flow.bias(x0, times)
+	if !ok || !flow.Predict(mean, variance, x0, times) {
+		t.Fatal("cannot be integrated")
+	}
+	// What noise makes of it, J(H⁻¹)ᵀ squared row by row, is the rest of the variance.
+	P := len(flow.Theta)
+	w := flow.tangent(true)
+	rest, row := make([]float64, 4), 0
+	flow.walk(w, mean, x0, times, func(int) {
+		for k := range 2 {
+			s := make([]float64, P) // L⁻¹ of the state's derivatives
+			for r := range P {
+				for c := range r + 1 {
+					s[r] += n.inv[r*P+c] * w.S[k*P+c]
+				}
+			}
+			for j := range len(n.e) {
+				a := 0.0
+				for r := range P {
+					b := 0.0
+					for c := range r + 1 {
+						b += n.inv[r*P+c] * n.J[j*P+c]
+					}
+					a += b * s[r]
+				}
+				rest[row] += math.Pow(flow.Inputs.Lift.Std[k]*a, 2)
+			}
+			row++
+		}
+	})
+	for i, v := range variance {
+		if !(bias[i] > 0.001*v) || !(math.Abs(bias[i]+rest[i]-v) <= 1e-9*v) {
+			t.Errorf("bias %v and noise %v of %v", bias[i], rest[i], v)
+		}
+	}
+	m := &Model{K: 2, Temper: 1, Flows: []*Flow{flow}}
+	one, ok := m.pull(d)
+	if !ok || !(one > 0) || one >= 1 {
+		t.Errorf("share %v", one)
+	}
+	m.Flows = append(m.Flows, flow)
+	if two, ok := m.pull(d); !ok || !(math.Abs(two-one) <= 1e-12) {
+		t.Errorf("twice the same flow: %v, once %v", two, one)
+	}
+}
