@@ -154,7 +154,7 @@ func TestFactorsHaveBounds(t *testing.T) {
 		want   float64
 	}{
 		"far too sure":            {d, 1e-6, 2, nil, mostTemper},
-		"by far not sure enough":  {d, 10, 2, nil, leastTemper},
+		"by far not sure enough":  {d, 1, 2, nil, leastTemper},
 		"a known field":           {d, 1e-6, 2, spinning(), 1},
 		"too few trajectories":    {few, 1e-6, 2, nil, 1},
 		"no refits":               {d, 1e-6, 0, nil, 1},
