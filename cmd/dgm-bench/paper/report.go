@@ -26,7 +26,7 @@ svg{max-width:100%;height:auto}
 h2{margin-top:3rem}
 </style></head><body>
 <h1>The paper's experiments, repeated</h1>
-<p>Log likelihood and coverage are of the true state, without noise; one recipe for all sets. No model sees the truth, but for the priors and rates of the sampled neural ODEs, which are the paper's. The recipe itself was worked out on these systems with noise seeds 0 to 40; no setting was chosen by the scores of later seeds, but that the intervals of many Lorenz trajectories were too wide on those from 100 on was a reason to change how the smoother is taught.</p>
+<p>Log likelihood and coverage are of the true state, without noise; one recipe for all sets. No model sees the truth, but for the priors and rates of the sampled neural ODEs, which are the paper's. The recipe itself was worked out on these systems with noise seeds 0 to 40, and changed twice after a look at seeds 100 to 114, where intervals of many Lorenz trajectories were too wide and those of many quadrocopter flights too narrow; seeds from 200 on had not been looked at when it was fixed.</p>
 <nav>{{range $i, $s := .}}<a href="#part{{$i}}">{{$s.Title}}</a> {{end}}</nav>
 {{range $i, $s := .}}{{with $s}}<h2 id="part{{$i}}">{{.Title}}</h2><p>{{.Text}}</p>
 <table><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr>
@@ -66,6 +66,7 @@ func reportCommand() *cobra.Command {
 		if err := durable.WriteFile(out, b.Bytes()); err != nil {
 			return err
 		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "the page is in", out)
 		for _, s := range all {
 			if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.markdown()); err != nil {
 				return err

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
@@ -30,6 +31,11 @@ func (r *result) check() error {
 	}
 	if r.scores == (scores{}) {
 		return errors.New("its scores are not there")
+	}
+	for _, v := range []float64{r.Coverage50, r.Coverage90, r.Coverage95} {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("a coverage of %v is no share", v)
+		}
 	}
 	return nil
 }

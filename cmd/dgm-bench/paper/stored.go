@@ -28,7 +28,7 @@ type key struct {
 func (k key) changes() string { return k.Settings }
 
 // version is that of the recipe: a change that moves results makes it another.
-const version = 3
+const version = 4
 
 // file returns the name of the file of a result.
 func (k key) file(dir string) string { return filepath.Join(dir, k.name()+".json") }

@@ -21,7 +21,7 @@ func TestPredictStudy(t *testing.T) {
 	dir := t.TempDir()
 	out := done(t, dir, "predict.svg", "predict", "--sets", "lv1", "--seeds", "1", "--steps", "250", "--duration", "1ms")
 	var r predicted
-	document(t, dir, "predict-lv1-100.json", &r)
+	document(t, dir, "predict-lv1-200.json", &r)
 	if !(r.Fast > 0 && r.Fast < r.MonteCarlo) || r.Samples[len(r.Samples)-1]+r.Lost != 1000 || len(r.LogLik) != len(r.Samples) {
 		t.Errorf("%+v", r)
 	}
@@ -32,7 +32,7 @@ func TestPredictStudy(t *testing.T) {
 	if !strings.Contains(out, "LV 1") || !strings.Contains(out, "14980") {
 		t.Error(out)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "rollouts-lv1-100.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
+	if b, err := os.ReadFile(filepath.Join(dir, "rollouts-lv1-200.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no rollouts: %v", err)
 	}
 }
@@ -66,7 +66,7 @@ func TestParametricStudy(t *testing.T) {
 	dir := t.TempDir()
 	done(t, dir, "parametric.svg", "parametric", "--sets", "lv1", "--seeds", "1", "--members", "1", "--variants", "known")
 	var r parametric
-	document(t, dir, "parametric-lv1-known-100.json", &r)
+	document(t, dir, "parametric-lv1-known-200.json", &r)
 	if math.Abs(r.Bound-2.99) > 0.02 {
 		t.Errorf("Cramér-Rao %v, it is 2.99", r.Bound)
 	}
@@ -152,7 +152,7 @@ func TestLearningStudy(t *testing.T) {
 	}
 	done(t, dir, "learning.svg", "learning", "--grids", "3", "--members", "1", "--seeds", "1")
 	var r learned
-	document(t, dir, "learning-lv-3-100.json", &r)
+	document(t, dir, "learning-lv-3-200.json", &r)
 	// 9 trajectories of 5 observations: between 1 and 2 is usual, NDP has 0.62.
 	if r.Failed != "" || r.LogLik < 0 || len(r.Members) != 1 {
 		t.Errorf("%+v", r)

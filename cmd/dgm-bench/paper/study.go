@@ -40,7 +40,7 @@ func always(string) bool { return true }
 
 // unseen is the first of the seeds of noise and starts by whose scores no setting of the
 // recipe was chosen.
-const unseen = 100
+const unseen = 200
 
 // part is a study without the type of its results.
 type part struct {

@@ -33,8 +33,8 @@ type trained struct {
 	Speedup  float64 `json:"speedup"` // 1 → 2 cores
 	Shares   shares  `json:"share"`
 	Allocs   float64 `json:"allocs_per_step"`
-	GFlops   float64 `json:"gflops"` // of matrix products, the nets' among them, and factorisations, over the whole step, one core
-	Products float64 `json:"peak_fraction"`
+	GFlops   float64 `json:"gflops,omitempty"` // of matrix products, the nets' among them, and factorisations, over the whole step, one core
+	Products float64 `json:"peak_fraction,omitempty"`
 	JAX      float64 `json:"published_seconds_per_step,omitempty"` // of the published code, where the size is the same
 }
 
@@ -75,7 +75,8 @@ func TrainCommand() *cobra.Command {
 observations of one trajectory and at 30 points of each of many. Every time is the least of many: on one core
 by the processor's clock, on all by that on the wall, so that what else runs weighs on the latter. The shares
 are of one core; the peak is what the module's own product of two matrices of 384 rows reaches there, in turns
-with the steps. Where the published code was timed at the same size, its seconds stand beside.`,
+with the steps; "1 → 2" is by how much all cores are faster. Where the published code was timed at the same size, on one core, its
+time stands beside, and the ratio to that of one core here.`,
 		Example: `  dgm-bench train --json
   dgm-bench train --sets lo125,qu64 --features 100`,
 	}
@@ -139,7 +140,11 @@ with the steps. Where the published code was timed at the same size, its seconds
 			for _, v := range []float64{h.Forward, h.Condition, h.Support, h.Match, h.Adjoint, h.Back, h.Rest} {
 				line = append(line, whole(100*v)+" %")
 			}
-			s.Rows = append(s.Rows, append(line, whole(r.Allocs), strconv.FormatFloat(r.GFlops, 'f', 1, 64), whole(100*r.Products)+" %", beside, ratio))
+			rate, share := "", "" // of the exact kernel they are not counted
+			if r.GFlops > 0 {
+				rate, share = strconv.FormatFloat(r.GFlops, 'f', 1, 64), whole(100*r.Products)+" %"
+			}
+			s.Rows = append(s.Rows, append(line, whole(r.Allocs), rate, share, beside, ratio))
 		}
 		return s.print(cmd.OutOrStdout())
 	}
