@@ -34,7 +34,7 @@ type Result struct {
 // Limits are what a flight must keep.
 type Limits struct {
 	Flight    time.Duration // it must last at least so long
-	Late      float64       // largest share of late predictions, beside those for which a state was late itself
+	Late      float64       // largest share of late predictions
 	Low, High float64       // coverage of the intervals of 95 %, pooled over channels and times
 }
 
@@ -72,8 +72,7 @@ func (r *Result) Check(l Limits) error {
 	say(r.NotFinite > 0, "%d of %d predictions not finite", r.NotFinite, r.States)
 	say(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
 	say(r.Unasked > 0, "predictions that answer no state, or one a second time: %d", r.Unasked)
-	// A state that was late itself, because the computer was held up, excuses a prediction.
-	say(float64(r.Late) > l.Late*float64(r.States)+float64(r.Overdue), "%.1f %% of the predictions came after the next state, at most %.0f %% may", 100*r.LateShare(), 100*l.Late)
+	say(r.LateShare() > l.Late, "%.1f %% of the predictions came after the next state, at most %.0f %% may", 100*r.LateShare(), 100*l.Late)
 	say(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
 	c := r.Coverage()
 	say(c < l.Low || c > l.High, "intervals of 95 %% held %.1f %% of the measurements, within %.1f to %.1f %% is expected", 100*c, 100*l.Low, 100*l.High)
