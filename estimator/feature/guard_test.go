@@ -5,45 +5,11 @@ package feature
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"syscall"
 	"testing"
-	"unsafe"
 
+	"github.com/dgm-robotics/dgm/estimator/guardtest"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
-
-// guards are pages that cannot be touched, around and between the numbers of a test.
-type guards struct{ maps [][]byte }
-
-// numbers returns n numbers that end right before a page that cannot be touched, or begin
-// right behind one.
-func (g *guards) numbers(t *testing.T, n int, end bool) []float64 {
-	page := os.Getpagesize()
-	body := max(1, (8*n+page-1)/page) * page
-	m, err := syscall.Mmap(-1, 0, body+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.maps = append(g.maps, m)
-	for _, guard := range [][]byte{m[:page], m[page+body:]} {
-		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	at := page
-	if end {
-		at += body - 8*n
-	}
-	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(m[at:]))), n)
-}
-
-func (g *guards) release() {
-	for _, m := range g.maps {
-		_ = syscall.Munmap(m)
-	}
-	g.maps = g.maps[:0]
-}
 
 // A row's features and what is carried back are those of the formulas where every slice
 // lies beside a page that cannot be touched, whatever the angles are: no other row and no
@@ -51,10 +17,10 @@ func (g *guards) release() {
 func TestWavesStayInTheirRows(t *testing.T) {
 	both(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 3))
-		var g guards
-		defer g.release()
+		var g guardtest.Pages
+		defer g.Release()
 		fill := func(n int, next func() float64) []float64 {
-			x := g.numbers(t, n, rng.IntN(3) > 0)
+			x := g.Numbers(t, n, rng.IntN(3) > 0)
 			for i := range x {
 				x[i] = next()
 			}
@@ -71,7 +37,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			m.Omega = fill(half*D, rng.NormFloat64)
 			p := NewPhi(&m, rows)
 			p.Phi, p.DPhi, p.Trig, p.Rate = fill(rows*T, math.NaN), fill(rows*T, math.NaN), fill(rows*F, math.NaN), fill(rows*half, math.NaN)
-			p.omega = g.numbers(t, len(p.omega), true)
+			p.omega = g.Numbers(t, len(p.omega), true)
 			p.transpose(&m)
 			z, dz := fill(D, rng.NormFloat64), fill(D, rng.NormFloat64)
 			switch draw % 12 {
@@ -142,7 +108,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 					t.Fatalf("draw %d: %d frequencies, dimension %d: adjoints %v and %v, want %v and %v", draw, half, d, zbar[d], dzbar[d], wantZ[d], wantDZ[d])
 				}
 			}
-			g.release()
+			g.Release()
 		}
 	})
 }

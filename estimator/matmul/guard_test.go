@@ -6,55 +6,22 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"syscall"
 	"testing"
-	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dgm-robotics/dgm/estimator/guardtest"
 )
-
-// guards are pages that cannot be touched, around and between the numbers of a test.
-type guards struct{ maps [][]byte }
-
-// numbers returns n numbers that end right before a page that cannot be touched, or begin
-// right behind one.
-func (g *guards) numbers(t *testing.T, n int, end bool) []float64 {
-	page := os.Getpagesize()
-	body := max(1, (8*n+page-1)/page) * page
-	m, err := syscall.Mmap(-1, 0, body+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.maps = append(g.maps, m)
-	for _, guard := range [][]byte{m[:page], m[page+body:]} {
-		if err := syscall.Mprotect(guard, syscall.PROT_NONE); err != nil {
-			t.Fatal(err)
-		}
-	}
-	at := page
-	if end {
-		at += body - 8*n
-	}
-	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(m[at:]))), n)
-}
-
-func (g *guards) release() {
-	for _, m := range g.maps {
-		_ = syscall.Munmap(m)
-	}
-	g.maps = g.maps[:0]
-}
 
 // guarded draws matrices beside pages that cannot be touched.
 type guarded struct {
-	guards
+	guardtest.Pages
 	*testing.T
 	rng *rand.Rand
 }
 
 func (g *guarded) draw(n int) []float64 {
-	d := g.numbers(g.T, n, g.rng.IntN(4) > 0)
+	d := g.Numbers(g.T, n, g.rng.IntN(4) > 0)
 	for i := range d {
 		d[i] = g.rng.NormFloat64()
 	}
@@ -155,7 +122,7 @@ func (g *guarded) is(c blas64.General, was []float64, p product, what string) {
 func TestProductsStayInTheirViews(t *testing.T) {
 	both(t, func(t *testing.T) {
 		g := &guarded{T: t, rng: rand.New(rand.NewPCG(14, 14))}
-		defer g.release()
+		defer g.Release()
 		rng := g.rng
 		var w Work
 		var packed Packed
@@ -212,7 +179,7 @@ func TestProductsStayInTheirViews(t *testing.T) {
 				w.run(p)
 			}
 			g.is(p.c, was, p, fmt.Sprint("draw ", draw, " of kind ", kind))
-			g.release()
+			g.Release()
 		}
 	})
 }
@@ -220,7 +187,7 @@ func TestProductsStayInTheirViews(t *testing.T) {
 func TestRowsStayInTheirViews(t *testing.T) {
 	both(t, func(t *testing.T) {
 		g := &guarded{T: t, rng: rand.New(rand.NewPCG(15, 15))}
-		defer g.release()
+		defer g.Release()
 		for n := range 45 {
 			for _, m := range []int{1, 2, 7} {
 				a, b, one := g.matrix(m, n), g.matrix(m, n), g.matrix(1, n)
@@ -248,7 +215,7 @@ func TestRowsStayInTheirViews(t *testing.T) {
 						t.Fatalf("%d columns: sum %d is %v, want %v; blended %v", n, j, sums[j], want[j], dst[j])
 					}
 				}
-				g.release()
+				g.Release()
 			}
 		}
 	})

@@ -71,9 +71,9 @@ func (a *adjoint) pull(dst, row, g []float64) {
 		l, d := &a.net.Layers[i], &a.grad.Layers[i]
 		y, x := row[top-l.Out:top], row[top-l.Out-l.In:top-l.Out]
 		top -= l.Out
-		for o := range gy {
-			gy[o] *= slopeOf(l.Act, y[o])
-			d.B[o] += gy[o]
+		l.Act.Slope(gy, y, gy)
+		for o, v := range gy {
+			d.B[o] += v
 		}
 		gx := a.gb[:l.In]
 		if i == 0 {

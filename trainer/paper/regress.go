@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/dgm-robotics/dgm/estimator/matmul"
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
@@ -128,9 +126,7 @@ func (d *descent) backward(net *mlp.Net, rows int) {
 		gw := d.grad[end-len(l.W) : end]
 		end -= len(l.W)
 		clear(gb)
-		for r := range rows {
-			blas64.Axpy(1, blas64.Vector{N: l.Out, Inc: 1, Data: a[r*l.Out:]}, blas64.Vector{N: l.Out, Inc: 1, Data: gb})
-		}
+		matmul.AddRows(gb, matmul.Matrix(rows, l.Out, a))
 		d.work.Mul(matmul.Matrix(l.In, l.Out, gw), 1, true, matmul.Matrix(rows, l.In, x), false, matmul.Matrix(rows, l.Out, a), 0)
 		if i > 0 {
 			d.work.Mul(matmul.Matrix(rows, l.In, d.a[i-1]), 1, false, matmul.Matrix(rows, l.Out, a), true, matmul.Matrix(l.In, l.Out, l.W), 0)

@@ -144,32 +144,21 @@ func (t *tangent) netSlope() {
 			below = t.at.fz
 		}
 		for k := range K {
-			gk := g[k*l.Out : (k+1)*l.Out]
-			for a := range l.In {
+			gk, row := g[k*l.Out:(k+1)*l.Out], below[k*l.In:(k+1)*l.In]
+			for a := range row {
 				s := 0.0
 				for o, w := range l.W[a*l.Out : (a+1)*l.Out] {
 					s += w * gk[o]
 				}
-				if i > 0 {
-					s *= slopeOf(t.net.Layers[i-1].Act, t.y[i-1][a])
-				}
-				below[k*l.In+a] = s
+				row[a] = s
+			}
+			if i > 0 {
+				t.net.Layers[i-1].Act.Slope(row, t.y[i-1], row)
 			}
 		}
 		t.g, t.gback = t.gback, t.g
 		g = below
 	}
-}
-
-// slopeOf returns act' where act is y.
-func slopeOf(a mlp.Activation, y float64) float64 {
-	switch a {
-	case mlp.Sigmoid:
-		return y * (1 - y)
-	case mlp.Tanh:
-		return 1 - y*y
-	}
-	return 1
 }
 
 // advance takes n steps of length h. ok is false where the state leaves all bounds.

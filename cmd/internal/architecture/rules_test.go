@@ -59,6 +59,10 @@ var storeys = []storey{
 		"the integrator serves any system, so it knows none",
 	},
 	{
+		"estimator/guardtest", nil,
+		"pages around a test's numbers know nothing of what is tested",
+	},
+	{
 		"estimator/matmul", nil,
 		"products of dense matrices are arithmetic: what the numbers mean is known further up",
 	},
@@ -157,6 +161,7 @@ var storeys = []storey{
 
 // testOnly are packages of this module that no product code imports.
 var testOnly = []fence{
+	{"estimator/guardtest", nil, "pages that cannot be touched are for tests of assembly"},
 	{"estimator/model/modeltest", nil, "a robot must not carry invented models; measuring has estimator/model/artificial"},
 }
 
@@ -313,6 +318,11 @@ var permits = []permit{
 		"estimator/model/file.go",
 		[]string{"os"},
 		"reads a model from disk, refusing its size before its content",
+	},
+	{
+		"estimator/guardtest",
+		[]string{"os", "syscall", "unsafe"},
+		"takes pages from the system, for tests alone",
 	},
 	{
 		"estimator/model/artificial",
