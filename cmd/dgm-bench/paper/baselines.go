@@ -103,7 +103,7 @@ func baselineSections(dir string, all []*sampled) ([]section, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := plot.Chart{Title: "Samples of the weights: log likelihood by their number", XLabel: "samples of the weights; what is below -8 stands at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
+	number := plot.Chart{Title: "Samples of the weights", XLabel: "samples of the weights; what is below -8 stands at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
 	for i, set := range sets() {
 		dgm := ""
 		for _, o := range bySet(ours) {

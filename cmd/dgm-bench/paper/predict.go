@@ -220,7 +220,7 @@ func predictSections(dir string, all []*predicted) ([]section, error) {
 		Head: []string{"set", "seeds", "closed form", "paper", "coverage 95", "200 rollouts", "1000 rollouts", "coverage 95", "lost"},
 	}
 	c := plot.Chart{
-		Title: "Samples of the dynamics: log likelihood by their number", XLabel: "samples", YLabel: "log likelihood of the truth", XLog: true,
+		Title: "Samples of the dynamics", XLabel: "samples", YLabel: "log likelihood of the truth", XLog: true,
 		Description: "Log likelihood of the truth under the Gaussian moments of a growing number of sampled trajectories, against the closed form.",
 	}
 	for i, name := range []string{"lv1", "lo1", "dp1", "qu1"} {

@@ -2,8 +2,10 @@ package paper
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -42,19 +44,39 @@ func reportCommand() *cobra.Command {
 		Use: "report", Short: "Gather all results that are there into one page, and tables for the README", Args: cobra.NoArgs,
 		Long: `report reads the results under --results, writes one self-contained page to --out and prints its tables as Markdown.`,
 	}
-	cmd.Flags().StringVar(&in, "results", results, "folder of the results")
+	cmd.Flags().StringVar(&in, "results", results(), "folder of the results")
 	cmd.Flags().StringVar(&out, "out", "paper.html", "the page")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := cli.Outputs("--out", nil, []string{out}); err != nil {
 			return err
 		}
+		if !isFolder(in) {
+			return cli.Usage("--results %s is no folder: name the one that the studies have written to", in)
+		}
+		strays, err := misnamed(in)
+		if err != nil {
+			return err
+		}
+		for _, line := range strays {
+			fmt.Fprintln(cmd.ErrOrStderr(), "left out:", line)
+		}
 		var all []section
+		var old, more stale
 		for _, p := range parts() {
 			s, err := p.sections(in)
-			if err != nil {
+			if errors.As(err, &more) {
+				for _, one := range more {
+					if !slices.Contains(old, one) { // several studies show some results
+						old = append(old, one)
+					}
+				}
+			} else if err != nil {
 				return err
 			}
 			all = append(all, s...)
+		}
+		if old != nil {
+			return old
 		}
 		if len(all) == 0 {
 			return fmt.Errorf("%s holds no results: run paper single or another of the studies first", in)

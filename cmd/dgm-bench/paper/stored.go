@@ -75,7 +75,10 @@ func load[R any](dir string, want key) (r *R, ok bool, err error) {
 	if is.Settings != want.Settings {
 		return nil, false, fmt.Errorf("%s was made with %s, asked for is %s: give another --out, or remove it", path, said(is.Settings), said(want.Settings))
 	}
-	r, err = decode[R](path, b, is, want.Version)
+	if is.Version != want.Version {
+		return nil, false, stale{{path, is.Version}}
+	}
+	r, err = decode[R](path, b)
 	return r, err == nil, err
 }
 
@@ -102,12 +105,8 @@ func noResult(path string, err error) error {
 	return fmt.Errorf("%s is no result (%w): remove it, and the seed is run again", path, err)
 }
 
-// decode returns the result in what a file holds, if it is whole and was made by the
-// version of the recipe (0: without it).
-func decode[R any](path string, b []byte, is key, made int) (*R, error) {
-	if is.Version != made {
-		return nil, fmt.Errorf("%s was made by version %d of the recipe, this is version %d: give another folder, or remove it", path, is.Version, made)
-	}
+// decode returns the result in what a file holds, if it is whole.
+func decode[R any](path string, b []byte) (*R, error) {
 	r := new(R)
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, noResult(path, err)
@@ -120,8 +119,55 @@ func decode[R any](path string, b []byte, is key, made int) (*R, error) {
 	return r, nil
 }
 
-// results is where results are committed.
-var results = filepath.Join("cmd", "dgm-bench", "results")
+// stale are results that were made by another version of the recipe.
+type stale []outdated
+
+type outdated struct {
+	path string
+	made int
+}
+
+func (s stale) Error() string {
+	more, which := "", "it"
+	if len(s) > 1 {
+		more, which = fmt.Sprintf(", and %d files more by such as are not this one", len(s)-1), "them"
+	}
+	return fmt.Sprintf("%s was made by version %d of the recipe%s; this is version %d: give another folder, or remove %s", s[0].path, s[0].made, more, version, which)
+}
+
+// results returns where results are put: where they are committed, if that is here.
+func results() string {
+	if committed := filepath.Join("cmd", "dgm-bench"); isFolder(committed) {
+		return filepath.Join(committed, "results")
+	}
+	return "paper-results"
+}
+
+func isFolder(path string) bool {
+	s, err := os.Stat(path)
+	return err == nil && s.IsDir()
+}
+
+// misnamed returns a line for every result in a folder that does not have its own name:
+// no study finds it.
+func misnamed(dir string) (lines []string, err error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if k, err := keyOf(path, b); err != nil {
+			lines = append(lines, err.Error())
+		} else if k.name()+".json" != filepath.Base(path) {
+			lines = append(lines, fmt.Sprintf("%s holds %s: give it its own name back", path, k.name()))
+		}
+	}
+	return lines, nil
+}
 
 // gather reads all results of the study that are in a folder, in the order of sets,
 // then of variants and seeds. Results of several settings are not put together.
@@ -135,6 +181,7 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 		result *R
 	}
 	var all []*R
+	var old stale
 	var first *key
 	for _, set := range s.sets {
 		prefix := strings.TrimSuffix(key{Study: s.files, Set: set}.name(), "0") // without its seed
@@ -153,15 +200,16 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 			if err != nil {
 				return nil, err
 			}
-			if k.Study != s.files || k.Set != set {
-				continue // another study's
+			if k.Study != s.files || k.Set != set || k.name() != name {
+				continue // another study's, or under another's name
 			}
-			r, err := decode[R](path, b, k, s.made(k.Variant))
+			if k.Version != s.made(k.Variant) {
+				old = append(old, outdated{path, k.Version})
+				continue
+			}
+			r, err := decode[R](path, b)
 			if err != nil {
 				return nil, err
-			}
-			if k.name() != name {
-				continue
 			}
 			if first == nil {
 				first = &k
@@ -180,6 +228,9 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 		for _, f := range own {
 			all = append(all, f.result)
 		}
+	}
+	if old != nil {
+		return nil, old
 	}
 	return all, nil
 }

@@ -101,7 +101,7 @@ func (s *study[R]) part() part {
 	f.StringVar(&asked, "sets", strings.Join(usual, ","), "data sets, separated by commas, of "+strings.Join(s.sets, ","))
 	f.IntVar(&p.seeds, "seeds", s.seeds, "noise seeds of each set")
 	f.IntVar(&p.from, "first-seed", s.from, "first of the seeds")
-	f.StringVar(&p.out, "out", results, "folder of the results")
+	f.StringVar(&p.out, "out", results(), "folder of the results")
 	p.variants = []string{""}
 	if s.kinds != nil {
 		f.StringSliceVar(&p.variants, "variants", s.kinds, "of "+strings.Join(s.kinds, ","))
@@ -113,9 +113,10 @@ func (s *study[R]) part() part {
 		if p.seeds < 1 || p.from < 0 {
 			return cli.Usage("--seeds must be at least 1 and --first-seed at least 0")
 		}
-		p.sets = strings.Split(asked, ",")
-		for _, n := range p.sets {
-			if !slices.Contains(s.sets, n) {
+		p.sets = strings.Split(strings.ToLower(asked), ",")
+		for i, n := range p.sets {
+			p.sets[i] = strings.TrimSpace(n)
+			if !slices.Contains(s.sets, p.sets[i]) {
 				return cli.Usage("--sets %s: %q is none of %s", asked, n, strings.Join(s.sets, ", "))
 			}
 		}

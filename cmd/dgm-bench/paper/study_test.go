@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -47,16 +48,21 @@ func counting(done *[]string, fails string) *study[counted] {
 	}
 }
 
+// command runs the command of a study.
+func command(s *study[counted], args ...string) (code int, out, errs string) {
+	p := s.part()
+	var o, e bytes.Buffer
+	p.command.SetArgs(args)
+	p.command.SetOut(&o)
+	p.command.SetErr(&e)
+	code = cli.Run(context.Background(), p.command)
+	return code, o.String(), e.String()
+}
+
 func TestStudyGoesOnWhereItWas(t *testing.T) {
 	dir := t.TempDir()
 	try := func(s *study[counted], args ...string) (int, string, string) {
-		p := s.part()
-		var o, e bytes.Buffer
-		p.command.SetArgs(append(args, "--out", dir))
-		p.command.SetOut(&o)
-		p.command.SetErr(&e)
-		code := cli.Run(context.Background(), p.command)
-		return code, o.String(), e.String()
+		return command(s, append(args, "--out", dir)...)
 	}
 	var done []string
 	if code, _, errs := try(counting(&done, "x9"), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "counting-a-x9-0") {
@@ -132,6 +138,65 @@ func TestLongWorkIsTold(t *testing.T) {
 		}
 	}
 	toldTo(context.Background())("nobody listens")
+}
+
+// Results of another version are all told at once, those under another's name one by one,
+// and neither gets into a report.
+func TestReportTellsWhatItLeavesOut(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(t.TempDir(), "page.html")
+	report := func() (code int, errs string) {
+		code, _, errs = run("report", "--results", dir, "--out", page)
+		return code, errs
+	}
+	good := result{key: key{Set: "lv1", Seed: 1, Version: version}, scores: scores{LogLik: 2, Coverage50: 0.5, Coverage90: 0.9, Coverage95: 0.95}, RMSE: []float64{0.1, 0.1}, Recipe: "none"}
+	if err := good.write(dir, &good); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(good.file(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stray := good.key
+	stray.Seed = 7
+	if err := os.WriteFile(stray.file(dir), whole, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, errs := report(); code != cli.Done || !strings.Contains(errs, "left out: "+stray.file(dir)+" holds lv1-1") || strings.Count(errs, "left out") != 1 {
+		t.Errorf("a result under another name: code %d: %s", code, errs)
+	}
+	if err := os.Remove(stray.file(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for i, set := range []string{"lv1", "dp1", "lv100"} {
+		old := good
+		old.key = key{Set: set, Seed: 2, Version: version - 1 - i%2}
+		if err := old.write(dir, &old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, errs := report()
+	if code != cli.Failed || !strings.Contains(errs, "2 files more") || !strings.Contains(errs, fmt.Sprintf("version %d of the recipe", version-1)) || !strings.Contains(errs, fmt.Sprintf("this is version %d", version)) {
+		t.Errorf("results of other versions: code %d: %s", code, errs)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if code, errs := report(); code != cli.Wrong || !strings.Contains(errs, "--results") {
+		t.Errorf("no folder: code %d: %s", code, errs)
+	}
+}
+
+// Names of sets are taken as people write them.
+func TestSetsAsWritten(t *testing.T) {
+	dir := t.TempDir()
+	var done []string
+	if code, _, errs := command(counting(&done, ""), "--sets", " A, b", "--seeds", "1", "--out", dir); code != cli.Done || len(done) != 4 {
+		t.Errorf("code %d, %v: %s", code, done, errs)
+	}
+	if code, _, errs := command(counting(&done, ""), "--sets", "a,,b", "--out", dir); code != cli.Wrong || !strings.Contains(errs, "--sets") {
+		t.Errorf("an empty name: code %d: %s", code, errs)
+	}
 }
 
 func TestSideBySide(t *testing.T) {
