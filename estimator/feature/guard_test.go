@@ -36,7 +36,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			T := m.Features()
 			m.Omega = fill(half*D, rng.NormFloat64)
 			p := NewPhi(&m, rows)
-			p.Phi, p.DPhi, p.Trig, p.Rate = fill(rows*T, math.NaN), fill(rows*T, math.NaN), fill(rows*F, math.NaN), fill(rows*half, math.NaN)
+			p.Phi, p.DPhi, p.trig, p.rate = fill(rows*T, math.NaN), fill(rows*T, math.NaN), fill(rows*F, math.NaN), fill(rows*half, math.NaN)
 			p.omega = g.Numbers(t, len(p.omega), true)
 			p.transpose(&m)
 			z, dz := fill(D, rng.NormFloat64), fill(D, rng.NormFloat64)
@@ -55,7 +55,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			p.wave(&m, i, z, dz, unit, gate, dgate)
 
 			want := NewPhi(&m, rows)
-			for _, x := range [][]float64{want.Phi, want.DPhi, want.Trig, want.Rate} {
+			for _, x := range [][]float64{want.Phi, want.DPhi, want.trig, want.rate} {
 				for j := range x {
 					x[j] = math.NaN()
 				}
@@ -64,16 +64,16 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			for j := range half {
 				s, c := math.Sincos(want.angle(j, z))
 				s, c = unit*s, unit*c
-				want.Trig[i*F+j], want.Trig[i*F+half+j] = c, s
+				want.trig[i*F+j], want.trig[i*F+half+j] = c, s
 				want.Phi[i*T+j], want.Phi[i*T+half+j] = gate*c, gate*s
 				if tangent {
 					r := want.angle(j, dz)
-					want.Rate[i*half+j] = r
+					want.rate[i*half+j] = r
 					want.DPhi[i*T+j], want.DPhi[i*T+half+j] = dgate*c-gate*s*r, dgate*s+gate*c*r
 				}
 			}
 			for what, x := range map[string][2][]float64{
-				"wave": {p.Trig, want.Trig}, "feature": {p.Phi, want.Phi}, "rate": {p.Rate, want.Rate}, "slope": {p.DPhi, want.DPhi},
+				"wave": {p.trig, want.trig}, "feature": {p.Phi, want.Phi}, "rate": {p.rate, want.rate}, "slope": {p.DPhi, want.DPhi},
 			} {
 				for j, v := range x[1] {
 					if !same(x[0][j], v) {
@@ -91,7 +91,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			if !tangent {
 				dtheta = nil
 			}
-			amp := want.back(theta, dtheta, want.Trig[i*F:(i+1)*F], want.Phi[i*T:i*T+F], want.DPhi[i*T:i*T+F], want.Rate[i*half:(i+1)*half], gate, dgate)
+			amp := want.back(theta, dtheta, want.trig[i*F:(i+1)*F], want.rate[i*half:(i+1)*half], gate, dgate)
 			for j := range half {
 				for d := range D {
 					wantZ[d] += m.Omega[j*D+d] * theta[j]
@@ -100,12 +100,51 @@ func TestWavesStayInTheirRows(t *testing.T) {
 					}
 				}
 			}
-			if got := p.Back(&m, i, gate, dgate, bar, dbar, zbar, dzbar); !same(got, amp) {
+			if got := p.unwave(&m, i, gate, dgate, bar, dbar, zbar, dzbar); !same(got, amp) {
 				t.Fatalf("draw %d: %d frequencies: adjoint of the amplitude %v, want %v", draw, half, got, amp)
 			}
 			for d := range D {
 				if !same(zbar[d], wantZ[d]) || !same(dzbar[d], wantDZ[d]) {
 					t.Fatalf("draw %d: %d frequencies, dimension %d: adjoints %v and %v, want %v and %v", draw, half, d, zbar[d], dzbar[d], wantZ[d], wantDZ[d])
+				}
+			}
+			if tangent {
+				// the sum, and the adjoints of a sum
+				const x, y, a, b, c = 0.6, -1.1, 0.8, -0.3, 1.9
+				w, row, sum := fill(F, rng.NormFloat64), fill(F, rng.NormFloat64), fill(F, rng.NormFloat64)
+				wantSum := append([]float64(nil), sum...)
+				trig, rate := want.trig[i*F:(i+1)*F], want.rate[i*half:(i+1)*half]
+				for j, r := range rate {
+					wantSum[j] += x*trig[j] - y*r*trig[half+j]
+					wantSum[half+j] += x*trig[half+j] + y*r*trig[j]
+				}
+				p.sum(sum, p.trig[i*F:(i+1)*F], p.rate[i*half:(i+1)*half], x, y)
+				for j, v := range wantSum {
+					if !same(sum[j], v) {
+						t.Fatalf("draw %d: %d frequencies: sum %d is %v, want %v", draw, half, j, sum[j], v)
+					}
+				}
+				for j, v := range w {
+					theta[j], dtheta[j] = a*v, b*v+c*row[j]
+				}
+				amp := want.back(theta, dtheta, trig, rate, gate, dgate)
+				clear(wantZ)
+				clear(wantDZ)
+				for j := range half {
+					for d := range D {
+						wantZ[d] += m.Omega[j*D+d] * theta[j]
+						wantDZ[d] += m.Omega[j*D+d] * dtheta[j]
+					}
+				}
+				clear(zbar)
+				clear(dzbar)
+				if got := p.unwaveAlong(&m, i, gate, dgate, w, row, a, b, c, bar, dbar, zbar, dzbar); !same(got, amp) {
+					t.Fatalf("draw %d: %d frequencies: adjoint of the amplitude along %v, want %v", draw, half, got, amp)
+				}
+				for d := range D {
+					if !same(zbar[d], wantZ[d]) || !same(dzbar[d], wantDZ[d]) {
+						t.Fatalf("draw %d: %d frequencies, dimension %d: adjoints along %v and %v, want %v and %v", draw, half, d, zbar[d], dzbar[d], wantZ[d], wantDZ[d])
+					}
 				}
 			}
 			g.Release()

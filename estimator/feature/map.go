@@ -1,8 +1,6 @@
 package feature
 
 import (
-	"math"
-
 	"github.com/dgm-robotics/dgm/estimator/mlp"
 )
 
@@ -93,53 +91,4 @@ func (m *Map) Z(e *Eval, i, k int) (z, dz []float64) {
 		dz = e.Head.DOut()[o : o+m.D]
 	}
 	return z, dz
-}
-
-// Phi is the memory for the features of one channel.
-type Phi struct {
-	Phi, DPhi []float64 // N×Features, gated and scaled by their amplitudes
-	Trig      []float64 // N×F, √(2/F)[cos Ωz; sin Ωz], before gate and amplitude
-	Rate      []float64 // N×F/2, Ω dz
-	omega     []float64 // D×stride, Ωᵀ of the last RandomRows
-	stride    int       // F/2 and zeros up to a multiple of four
-}
-
-// NewPhi takes the memory for rows rows.
-func NewPhi(m *Map, rows int) *Phi {
-	T, stride := m.Features(), (m.F/2+3)/4*4
-	return &Phi{
-		Phi: make([]float64, rows*T), DPhi: make([]float64, rows*T),
-		Trig: make([]float64, rows*m.F), Rate: make([]float64, rows*m.F/2),
-		omega: make([]float64, m.D*stride), stride: stride,
-	}
-}
-
-// Random evaluates the features of channel k at the rows of the last Forward;
-// the derivative if the tangent was evaluated.
-func (m *Map) Random(dst *Phi, e *Eval, k int) { m.RandomRows(dst, e, k, 0, e.Rows.N) }
-
-// RandomRows is Random for the rows from … to.
-func (m *Map) RandomRows(dst *Phi, e *Eval, k, from, to int) {
-	T, Q := m.Features(), m.Basis.Dim(m.Inputs())
-	unit := math.Sqrt(2 / float64(max(m.F, 1)))
-	amp, ampB := math.Exp(m.LogAmp[2*k]), math.Exp(m.LogAmp[2*k+1])
-	rows := e.Rows
-	dst.transpose(m)
-	for i := from; i < to; i++ {
-		z, dz := m.Z(e, i, k)
-		g, dg := rows.Gate[i], rows.DGate[i]
-		dst.wave(m, i, z, dz, unit, g*amp, dg*amp)
-		if Q == 0 {
-			continue
-		}
-		phi, dphi := dst.Phi[i*T+m.F:(i+1)*T], dst.DPhi[i*T+m.F:(i+1)*T]
-		gb, dgb := g*ampB, dg*ampB
-		b, db := rows.basis(i, Q)
-		for q := range Q {
-			phi[q] = gb * b[q]
-			if dz != nil {
-				dphi[q] = dgb*b[q] + gb*db[q]
-			}
-		}
-	}
 }

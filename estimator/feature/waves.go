@@ -18,8 +18,8 @@ func (p *Phi) transpose(m *Map) {
 // wave evaluates the random features of row i at z (D), times g, and their derivative,
 // if there is dz (D), with dg, the derivative of g:
 //
-//	θ = Ωz      Trig = unit·[cos θ; sin θ]      Phi = g Trig
-//	Rate = Ωż      DPhi = dg Trig + g unit·[−sin θ; cos θ] Rate
+//	θ = Ωz      trig = unit·[cos θ; sin θ]      Phi = g trig
+//	rate = Ωż      DPhi = dg trig + g unit·[−sin θ; cos θ] rate
 //
 // Sine and cosine are true to within 2⁻⁵².
 func (p *Phi) wave(m *Map, i int, z, dz []float64, unit, g, dg float64) {
@@ -27,8 +27,9 @@ func (p *Phi) wave(m *Map, i int, z, dz []float64, unit, g, dg float64) {
 	if half == 0 {
 		return
 	}
-	trig, rate := p.Trig[i*m.F:(i+1)*m.F], p.Rate[i*half:(i+1)*half]
-	phi, dphi := p.Phi[i*T:i*T+m.F], p.DPhi[i*T:i*T+m.F]
+	trig, rate := p.trig[i*m.F:(i+1)*m.F], p.rate[i*half:(i+1)*half]
+	at := (i - p.first) * T
+	phi, dphi := p.Phi[at:at+m.F], p.DPhi[at:at+m.F]
 	if vector {
 		slope, along := &dphi[0], z
 		if dz == nil {
@@ -63,29 +64,46 @@ func (p *Phi) angle(j int, z []float64) (a float64) {
 	return a
 }
 
-// Back carries the adjoints of the random features of row i, bar (F), and of their
+// sum adds x trig + y·[−sin θ; cos θ] rate of one row to dst (F): the cosines and sines of
+// trig, with their factor.
+func (p *Phi) sum(dst, trig, rate []float64, x, y float64) {
+	half := len(rate)
+	if half == 0 {
+		return
+	}
+	if vector {
+		wavesSumAVX2(&dst[0], &trig[0], &rate[0], half, x, y)
+		return
+	}
+	for j, r := range rate {
+		c, s := trig[j], trig[half+j]
+		dst[j] += x*c - y*s*r
+		dst[half+j] += x*s + y*c*r
+	}
+}
+
+// unwave carries the adjoints of the random features of row i, bar (F), and of their
 // derivative, dbar (F; nil: none), back to z and ż: it adds to zbar and dzbar (D). g and
 // dg are what the features were evaluated with: gate and its derivative times the
-// amplitude. Ω is that of the last RandomRows, whatever the map holds by now. It returns
-// the adjoint of the amplitude's logarithm, and leaves in bar and dbar nothing of use.
+// amplitude. It returns the adjoint of the amplitude's logarithm, and leaves in bar and
+// dbar nothing of use.
 //
 //	φ = g u cos θ …  φ̇ = u (ġ cos θ − g θ̇ sin θ) …      θ = Ωz, θ̇ = Ωż, u = √(2/F)
-func (p *Phi) Back(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
-	half, T := m.F/2, m.Features()
+func (p *Phi) unwave(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
+	half := m.F / 2
 	if half == 0 {
 		return 0
 	}
-	trig, rate := p.Trig[i*m.F:(i+1)*m.F], p.Rate[i*half:(i+1)*half]
-	phi, dphi := p.Phi[i*T:i*T+m.F], p.DPhi[i*T:i*T+m.F]
+	trig, rate := p.trig[i*m.F:(i+1)*m.F], p.rate[i*half:(i+1)*half]
 	bar = bar[:m.F]
 	if vector {
 		var slope *float64
 		if dbar != nil {
 			slope = &dbar[:m.F][0]
 		}
-		amp = wavesBackAVX2(&bar[0], slope, &trig[0], &phi[0], &dphi[0], &rate[0], half, g, dg)
+		amp = wavesBackAVX2(&bar[0], slope, &trig[0], &rate[0], half, g, dg)
 	} else {
-		amp = p.back(bar, dbar, trig, phi, dphi, rate, g, dg)
+		amp = p.back(bar, dbar, trig, rate, g, dg)
 	}
 	p.turnBack(zbar, bar[:half])
 	if dbar != nil {
@@ -94,25 +112,44 @@ func (p *Phi) Back(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []float6
 	return amp
 }
 
-// back replaces the first halves of bar and dbar by the adjoints of θ and θ̇.
-func (p *Phi) back(bar, dbar, trig, phi, dphi, rate []float64, g, dg float64) (amp float64) {
-	half := len(rate)
-	for j, v := range bar {
-		amp += phi[j] * v
+// unwaveAlong is unwave where the adjoints are a·w, and of the derivative b·w + c·row, which
+// need not be written down. It leaves in bar and dbar (F) nothing of use.
+func (p *Phi) unwaveAlong(m *Map, i int, g, dg float64, w, row []float64, a, b, c float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
+	half := m.F / 2
+	if half == 0 {
+		return 0
 	}
+	if !vector {
+		for j, v := range w[:m.F] {
+			bar[j], dbar[j] = a*v, b*v+c*row[j]
+		}
+		return p.unwave(m, i, g, dg, bar, dbar, zbar, dzbar)
+	}
+	w, row, bar, dbar = w[:m.F], row[:m.F], bar[:half], dbar[:half]
+	amp = wavesAlongAVX2(&bar[0], &dbar[0], &p.trig[i*m.F : (i+1)*m.F][0], &p.rate[i*half : (i+1)*half][0], &w[0], &row[0], half, g, dg, a, b, c)
+	p.turnBack(zbar, bar)
+	p.turnBack(dzbar, dbar)
+	return amp
+}
+
+// back replaces the first halves of bar and dbar by the adjoints of θ and θ̇.
+func (p *Phi) back(bar, dbar, trig, rate []float64, g, dg float64) (amp float64) {
+	half := len(rate)
 	for j, r := range rate {
-		c, s, bc, bs := trig[j], trig[half+j], bar[j], bar[half+j]
+		c, s, bc, bs := trig[j], trig[half+j], g*bar[j], g*bar[half+j]
 		if dbar == nil {
-			bar[j] = g * (c*bs - s*bc)
+			amp += c*bc + s*bs
+			bar[j] = c*bs - s*bc
 			continue
 		}
-		dc, ds := dbar[j], dbar[half+j]
-		amp += dphi[j]*dc + dphi[half+j]*ds
 		// the derivative's own slope of the gate acts like the value's gate
-		bc, bs = g*bc+dg*dc, g*bs+dg*ds
+		dc, ds := dbar[j], dbar[half+j]
+		bc, bs = bc+dg*dc, bs+dg*ds
 		dc *= g
 		ds *= g
-		dbar[j] = c*ds - s*dc
+		turn := c*ds - s*dc
+		amp += c*bc + s*bs + r*turn
+		dbar[j] = turn
 		bar[j] = c*bs - s*bc - r*(c*dc+s*ds)
 	}
 	return amp

@@ -48,6 +48,15 @@ GLOBL first<>(SB), RODATA|NOPTR, $56
 	SUBQ CX, R14 \
 	VMOVUPD (R15)(R14*8), Y11
 
+// AGAIN goes back to the last four of at least four, CX of which are left: masked stores
+// are slow, and those that were there are the same once more. BX is by how much.
+#define AGAIN(pointer) \
+	MOVQ $4, BX \
+	SUBQ CX, BX \
+	SHLQ $3, BX \
+	XORQ CX, CX \
+	SUBQ BX, pointer
+
 // ANGLES sets Y0 to four of Ωz and Y13 to four of Ωż; R10 walks through Ω.
 #define ANGLES(label) \
 	VXORPD Y0, Y0, Y0 \
@@ -170,6 +179,18 @@ next:
 rest:
 	ADDQ $4, CX
 	JZ   done
+	CMPQ R15, $32
+	JLT  few
+	AGAIN(DI)
+	SUBQ BX, SI
+	SUBQ BX, R9
+	TESTQ DX, DX
+	JZ   four
+	SUBQ BX, DX
+	SUBQ BX, R8
+	JMP  four
+
+few:
 	ANGLES(turnrest)
 	SINCOS
 	SCALE
@@ -194,7 +215,8 @@ done:
 
 // BACK takes Y0 and Y1, the adjoints of the value's cosine and sine, Y2 and Y3, those
 // of the derivative's, Y4 and Y5, cosine and sine, Y6, the rate, Y14 = g and Y13 = dg,
-// to Y8, the adjoint of the angle, and Y9, that of the rate.
+// to Y8, the adjoint of the angle, and Y9, that of the rate, and adds to Y15 and Y12 what
+// the amplitude's is the sum of.
 #define BACK \
 	VMULPD Y14, Y0, Y0 \
 	VFMADD231PD Y13, Y2, Y0 \
@@ -208,25 +230,29 @@ done:
 	VFMADD231PD Y5, Y3, Y10 \
 	VMULPD Y4, Y1, Y8 \
 	VFNMADD231PD Y5, Y0, Y8 \
-	VFNMADD231PD Y6, Y10, Y8
+	VFNMADD231PD Y6, Y10, Y8 \
+	VFMADD231PD Y4, Y0, Y15 \
+	VFMADD231PD Y5, Y1, Y12 \
+	VFMADD231PD Y6, Y9, Y15
 
 // ANGLE is BACK without a derivative.
 #define ANGLE \
+	VMULPD Y14, Y0, Y0 \
+	VMULPD Y14, Y1, Y1 \
 	VMULPD Y4, Y1, Y8 \
 	VFNMADD231PD Y5, Y0, Y8 \
-	VMULPD Y14, Y8, Y8
+	VFMADD231PD Y4, Y0, Y15 \
+	VFMADD231PD Y5, Y1, Y12
 
-// func wavesBackAVX2(bar, dbar, trig, phi, dphi, rate *float64, half int, gate, dgate float64) (amp float64)
-TEXT ·wavesBackAVX2(SB), NOSPLIT, $0-80
+// func wavesBackAVX2(bar, dbar, trig, rate *float64, half int, gate, dgate float64) (amp float64)
+TEXT ·wavesBackAVX2(SB), NOSPLIT, $0-64
 	MOVQ bar+0(FP), DI
 	MOVQ dbar+8(FP), SI
 	MOVQ trig+16(FP), R8
-	MOVQ phi+24(FP), R9
-	MOVQ dphi+32(FP), R10
-	MOVQ rate+40(FP), R11
-	MOVQ half+48(FP), CX
-	VBROADCASTSD gate+56(FP), Y14
-	VBROADCASTSD dgate+64(FP), Y13
+	MOVQ rate+24(FP), R11
+	MOVQ half+32(FP), CX
+	VBROADCASTSD gate+40(FP), Y14
+	VBROADCASTSD dgate+48(FP), Y13
 	VXORPD Y15, Y15, Y15
 	VXORPD Y12, Y12, Y12
 	MOVQ CX, DX
@@ -239,8 +265,6 @@ four:
 	VMOVUPD (DI)(DX*1), Y1
 	VMOVUPD (R8), Y4
 	VMOVUPD (R8)(DX*1), Y5
-	VFMADD231PD (R9), Y0, Y15
-	VFMADD231PD (R9)(DX*1), Y1, Y12
 	TESTQ SI, SI
 	JNZ  both
 	ANGLE
@@ -250,19 +274,15 @@ both:
 	VMOVUPD (SI), Y2
 	VMOVUPD (SI)(DX*1), Y3
 	VMOVUPD (R11), Y6
-	VFMADD231PD (R10), Y2, Y15
-	VFMADD231PD (R10)(DX*1), Y3, Y12
 	BACK
 	VMOVUPD Y9, (SI)
 	ADDQ $32, SI
-	ADDQ $32, R10
 	ADDQ $32, R11
 
 next:
 	VMOVUPD Y8, (DI)
 	ADDQ $32, DI
 	ADDQ $32, R8
-	ADDQ $32, R9
 	SUBQ $4, CX
 	JGE  four
 
@@ -274,10 +294,6 @@ rest:
 	VMASKMOVPD (DI)(DX*1), Y11, Y1
 	VMASKMOVPD (R8), Y11, Y4
 	VMASKMOVPD (R8)(DX*1), Y11, Y5
-	VMASKMOVPD (R9), Y11, Y7
-	VFMADD231PD Y7, Y0, Y15
-	VMASKMOVPD (R9)(DX*1), Y11, Y7
-	VFMADD231PD Y7, Y1, Y12
 	TESTQ SI, SI
 	JNZ  bothrest
 	ANGLE
@@ -287,10 +303,6 @@ bothrest:
 	VMASKMOVPD (SI), Y11, Y2
 	VMASKMOVPD (SI)(DX*1), Y11, Y3
 	VMASKMOVPD (R11), Y11, Y6
-	VMASKMOVPD (R10), Y11, Y7
-	VFMADD231PD Y7, Y2, Y15
-	VMASKMOVPD (R10)(DX*1), Y11, Y7
-	VFMADD231PD Y7, Y3, Y12
 	BACK
 	VMASKMOVPD Y9, Y11, (SI)
 
@@ -303,7 +315,137 @@ done:
 	VADDPD X1, X15, X15
 	VUNPCKHPD X15, X15, X1
 	VADDSD X1, X15, X15
-	VMOVSD X15, amp+72(FP)
+	VMOVSD X15, amp+56(FP)
+	VZEROUPPER
+	RET
+
+// BARS sets Y0 … Y3 to the adjoints of cosine and sine, a·w, and of those of the derivative,
+// b·w + c·row, where Y4 and Y5 are w's and x and y the row's.
+#define BARS(x, y, a, b, c) \
+	VBROADCASTSD a, Y7 \
+	VMULPD Y4, Y7, Y0 \
+	VMULPD Y5, Y7, Y1 \
+	VBROADCASTSD b, Y7 \
+	VMULPD Y4, Y7, Y2 \
+	VMULPD Y5, Y7, Y3 \
+	VBROADCASTSD c, Y7 \
+	VFMADD231PD x, Y7, Y2 \
+	VFMADD231PD y, Y7, Y3
+
+// func wavesAlongAVX2(theta, dtheta, trig, rate, w, row *float64, half int, gate, dgate, a, b, c float64) (amp float64)
+TEXT ·wavesAlongAVX2(SB), NOSPLIT, $0-104
+	MOVQ theta+0(FP), DI
+	MOVQ dtheta+8(FP), SI
+	MOVQ trig+16(FP), R8
+	MOVQ rate+24(FP), R11
+	MOVQ w+32(FP), R9
+	MOVQ row+40(FP), R10
+	MOVQ half+48(FP), CX
+	VBROADCASTSD gate+56(FP), Y14
+	VBROADCASTSD dgate+64(FP), Y13
+	VXORPD Y15, Y15, Y15
+	VXORPD Y12, Y12, Y12
+	MOVQ CX, DX
+	SHLQ $3, DX
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	VMOVUPD (R9), Y4
+	VMOVUPD (R9)(DX*1), Y5
+	BARS((R10), (R10)(DX*1), a+72(FP), b+80(FP), c+88(FP))
+	VMOVUPD (R8), Y4
+	VMOVUPD (R8)(DX*1), Y5
+	VMOVUPD (R11), Y6
+	BACK
+	VMOVUPD Y8, (DI)
+	VMOVUPD Y9, (SI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, R8
+	ADDQ $32, R9
+	ADDQ $32, R10
+	ADDQ $32, R11
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JZ   done
+	MASK
+	VMASKMOVPD (R9), Y11, Y4
+	VMASKMOVPD (R9)(DX*1), Y11, Y5
+	VMASKMOVPD (R10), Y11, Y8
+	VMASKMOVPD (R10)(DX*1), Y11, Y9
+	BARS(Y8, Y9, a+72(FP), b+80(FP), c+88(FP))
+	VMASKMOVPD (R8), Y11, Y4
+	VMASKMOVPD (R8)(DX*1), Y11, Y5
+	VMASKMOVPD (R11), Y11, Y6
+	BACK
+	VMASKMOVPD Y8, Y11, (DI)
+	VMASKMOVPD Y9, Y11, (SI)
+
+done:
+	VADDPD Y12, Y15, Y15
+	VEXTRACTF128 $1, Y15, X1
+	VADDPD X1, X15, X15
+	VUNPCKHPD X15, X15, X1
+	VADDSD X1, X15, X15
+	VMOVSD X15, amp+96(FP)
+	VZEROUPPER
+	RET
+
+// SUM adds to Y0 and Y1, sums of cosines and sines, what Y4 and Y5, cosine and sine, and
+// Y6, the rate, say: Y14 = x, Y13 = y.
+#define SUM \
+	VMULPD Y13, Y6, Y6 \
+	VFMADD231PD Y4, Y14, Y0 \
+	VFMADD231PD Y5, Y14, Y1 \
+	VFNMADD231PD Y5, Y6, Y0 \
+	VFMADD231PD Y4, Y6, Y1
+
+// func wavesSumAVX2(dst, trig, rate *float64, half int, x, y float64)
+TEXT ·wavesSumAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ trig+8(FP), R8
+	MOVQ rate+16(FP), R11
+	MOVQ half+24(FP), CX
+	VBROADCASTSD x+32(FP), Y14
+	VBROADCASTSD y+40(FP), Y13
+	MOVQ CX, DX
+	SHLQ $3, DX
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	VMOVUPD (DI), Y0
+	VMOVUPD (DI)(DX*1), Y1
+	VMOVUPD (R8), Y4
+	VMOVUPD (R8)(DX*1), Y5
+	VMOVUPD (R11), Y6
+	SUM
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)(DX*1)
+	ADDQ $32, DI
+	ADDQ $32, R8
+	ADDQ $32, R11
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JZ   done
+	MASK
+	VMASKMOVPD (DI), Y11, Y0
+	VMASKMOVPD (DI)(DX*1), Y11, Y1
+	VMASKMOVPD (R8), Y11, Y4
+	VMASKMOVPD (R8)(DX*1), Y11, Y5
+	VMASKMOVPD (R11), Y11, Y6
+	SUM
+	VMASKMOVPD Y0, Y11, (DI)
+	VMASKMOVPD Y1, Y11, (DI)(DX*1)
+
+done:
 	VZEROUPPER
 	RET
 

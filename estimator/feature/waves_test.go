@@ -44,7 +44,7 @@ func TestWavesAreThoseOfTheLibrary(t *testing.T) {
 			p.wave(m, 0, []float64{1}, nil, 1, 1, 0)
 			for i, v := range theta {
 				s, c := math.Sincos(v)
-				sin, cos := p.Trig[n+i], p.Trig[i]
+				sin, cos := p.trig[n+i], p.trig[i]
 				if !(math.Abs(sin-s) <= 2.3e-16) || !(math.Abs(cos-c) <= 2.3e-16) || p.Phi[i] != cos || p.Phi[n+i] != sin {
 					t.Fatalf("%v: %v %v, the library's %v %v", v, sin, cos, s, c)
 				}
@@ -72,7 +72,7 @@ func TestWavesFarAway(t *testing.T) {
 					what      string
 					got, want float64
 				}{
-					{"cosine", p.Trig[j], c}, {"sine", p.Trig[n+j], s}, {"rate", p.Rate[j], r},
+					{"cosine", p.trig[j], c}, {"sine", p.trig[n+j], s}, {"rate", p.rate[j], r},
 					{"first feature", p.Phi[j], g * c}, {"second feature", p.Phi[n+j], g * s},
 					{"first slope", p.DPhi[j], dg*c - g*s*r}, {"second slope", p.DPhi[n+j], dg*s + g*c*r},
 				} {
@@ -109,7 +109,7 @@ func TestWavesThereAndBack(t *testing.T) {
 		for half := 1; half <= 27; half++ {
 			D := 1 + half%5
 			m, p := phiOf(draw(half*D), D, 3)
-			for _, x := range [][]float64{p.Phi, p.DPhi, p.Trig, p.Rate} {
+			for _, x := range [][]float64{p.Phi, p.DPhi, p.trig, p.rate} {
 				for i := range x {
 					x[i] = 7
 				}
@@ -146,9 +146,9 @@ func TestWavesThereAndBack(t *testing.T) {
 			}
 			near("feature", half, p.Phi[F:2*F], phi)
 			near("slope", half, p.DPhi[F:2*F], dphi)
-			near("wave", half, p.Trig[F:2*F], trig)
-			near("rate", half, p.Rate[half:2*half], rate)
-			for name, x := range map[string][]float64{"feature": p.Phi, "slope": p.DPhi, "wave": p.Trig, "rate": p.Rate} {
+			near("wave", half, p.trig[F:2*F], trig)
+			near("rate", half, p.rate[half:2*half], rate)
+			for name, x := range map[string][]float64{"feature": p.Phi, "slope": p.DPhi, "wave": p.trig, "rate": p.rate} {
 				n := len(x) / 3
 				for i := range n {
 					if x[i] != 7 || x[2*n+i] != 7 {
@@ -159,13 +159,13 @@ func TestWavesThereAndBack(t *testing.T) {
 			again, z2 := append(append([]float64{}, bar...), 9), append(append([]float64{}, zbar...), 9)
 			longBar, longDBar, longZ, longDZ := append(bar, 9), append(dbar, 9), append(zbar, 9), append(dzbar, 9)
 			zbar, dzbar = longZ[:D], longDZ[:D]
-			got := p.Back(m, 1, g, dg, longBar[:F], longDBar[:F], zbar, dzbar)
+			got := p.unwave(m, 1, g, dg, longBar[:F], longDBar[:F], zbar, dzbar)
 			if longBar[F] != 9 || longDBar[F] != 9 || longZ[D] != 9 || longDZ[D] != 9 {
 				t.Fatalf("%d frequencies: what is behind an adjoint was written", half)
 			}
 			near("adjoint", half, append([]float64{got}, zbar...), append([]float64{amp + ampAlone}, wantZ...))
 			near("adjoint of the tangent", half, dzbar, wantDZ)
-			got = p.Back(m, 1, g, dg, again[:F], nil, z2[:D], nil)
+			got = p.unwave(m, 1, g, dg, again[:F], nil, z2[:D], nil)
 			near("adjoint alone", half, append([]float64{got}, z2...), append(append([]float64{ampAlone}, alone...), 9))
 			if again[F] != 9 {
 				t.Fatalf("%d frequencies: what is behind an adjoint was written", half)
@@ -186,7 +186,7 @@ func BenchmarkWaves(b *testing.B) {
 	})
 	b.Run("back", func(b *testing.B) {
 		for b.Loop() {
-			p.Back(m, 0, 1, 1, bar, dbar, zbar, zbar)
+			p.unwave(m, 0, 1, 1, bar, dbar, zbar, zbar)
 		}
 	})
 }

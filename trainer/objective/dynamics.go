@@ -85,13 +85,18 @@ func (d *dynamics) forward(net *mlp.Net, lift *channel.Lift, rows, k int, mean, 
 // output returns f and sD of row i and channel c, and dsD/ds.
 func (d *dynamics) output(i, c, k int) (f, sD, slope float64) {
 	o := d.tape.Out()[i*2*k : (i+1)*2*k]
-	s := o[k+c]
-	return d.f0[i*k+c] + o[c], softplus(s), 1 / (1 + math.Exp(-s))
+	sD, slope = softplus(o[k+c])
+	return d.f0[i*k+c] + o[c], sD, slope
 }
 
-// softplus returns log(1 + e^s), stably.
-func softplus(s float64) float64 {
-	return math.Max(s, 0) + math.Log1p(math.Exp(-math.Abs(s)))
+// softplus returns log(1 + e^s), stably, and its derivative.
+func softplus(s float64) (value, slope float64) {
+	e := math.Exp(-math.Abs(s))
+	value, slope = math.Log1p(e), 1/(1+e)
+	if s < 0 {
+		return value, e * slope
+	}
+	return s + value, slope
 }
 
 // adjoint carries fbar back to the net's gradient and adds ∂L/∂mean to meanbar

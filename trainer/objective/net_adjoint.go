@@ -46,7 +46,11 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 		if dybar != nil {
 			dabar, dy, da = w.da[i][:size], dybar[:size], t.DA[i][:size]
 		}
-		unactivate(l.Act, abar, dabar, t.Y[i][:size], da, ybar[:size], dy)
+		if l.Act == mlp.Linear {
+			abar, dabar = ybar[:size], dy
+		} else {
+			unactivate(l.Act, abar, dabar, t.Y[i][:size], da, ybar[:size], dy)
+		}
 		x, dx := t.X, t.DX
 		if i > 0 {
 			x = t.Y[i-1]
@@ -89,7 +93,8 @@ func (w *NetAdjoint) back(rows int, l *mlp.Layer, abar, x []float64) {
 	w.mul.Mul(matmul.Matrix(rows, l.In, x), 1, false, matmul.Matrix(rows, l.Out, abar), true, matmul.Matrix(l.In, l.Out, l.W), 0)
 }
 
-// unactivate writes ā and ǡ from ȳ and ẏ̄ (nil: none); it may work in place.
+// unactivate writes ā and ǡ from ȳ and ẏ̄ (nil: none) of an activation that is not linear;
+// it may work in place.
 func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
 	if dybar == nil {
 		act.Slope(abar, y, ybar)
@@ -98,9 +103,6 @@ func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
 	n := len(y)
 	abar, dabar, da, ybar, dybar = abar[:n], dabar[:n], da[:n], ybar[:n], dybar[:n]
 	switch act {
-	case mlp.Linear:
-		copy(abar, ybar)
-		copy(dabar, dybar)
 	case mlp.Sigmoid:
 		for i, v := range y {
 			d1 := v * (1 - v)

@@ -18,7 +18,7 @@ type RFF struct {
 	T        int // features of the channel
 	obs, sup *feature.Eval
 	phi      *feature.Phi // at the observations
-	own      *feature.Phi // at the support points, where these are others
+	own      *feature.Phi // at the support points, where these are others, in blocks
 	at       *feature.Phi // phi or own: what At was asked for
 
 	prec, r []float64 // N, the caller's
@@ -27,16 +27,17 @@ type RFF struct {
 	linv    []float64 // T×T, L⁻¹, zero above the diagonal
 	inv     []float64 // T×T, A⁻¹, then A⁻¹ − 2C
 	w, q    []float64 // T
-	M       []float64 // Φ(A⁻¹ − 2C), a block of rows
-	V       []float64 // Ns×T: Φ̇s L⁻ᵀ
+	M       []float64 // a block of rows: Φ̇s L⁻ᵀ, later Φ(A⁻¹ − 2C)
 	G       []float64 // Ns×T: Φ̇s A⁻¹
 	fitted  []float64 // N: Φw
 	phiq    []float64 // N: Φq̄
-	amp     float64   // e^a1
 	bphi    []float64 // T scratch
 	bdphi   []float64 // T scratch
+	zbar    []float64 // a block of rows ×D
+	dzbar   []float64
 	mul     matmul.Work
-	factor  matmul.Packed // L⁻ᵀ, later L⁻¹, later A⁻¹ − 2C
+	right   matmul.Packed // L⁻ᵀ, later A⁻¹ − 2C
+	left    matmul.Packed // L⁻¹
 }
 
 // NewRFF takes the memory for one channel: n observations, ns support points
@@ -45,17 +46,19 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 	T := m.Features()
 	p := &RFF{
 		m: m, T: T, phi: feature.NewPhi(m, n),
-		e: make([]float64, n), fitted: make([]float64, n), phiq: make([]float64, n), M: make([]float64, min(n, most)*T),
+		e: make([]float64, n), fitted: make([]float64, n), phiq: make([]float64, n),
 		L: make([]float64, T*T), linv: make([]float64, T*T), inv: make([]float64, T*T),
 		w: make([]float64, T), q: make([]float64, T), bphi: make([]float64, T), bdphi: make([]float64, T),
 	}
 	p.at = p.phi
 	if ns > 0 {
-		p.own = feature.NewPhi(m, ns)
+		p.own = feature.NewBlocks(m, ns, most)
 	} else {
 		ns = n
 	}
-	p.V, p.G = make([]float64, ns*T), make([]float64, ns*T)
+	block := min(max(n, ns), most)
+	p.G, p.M = make([]float64, ns*T), make([]float64, block*T)
+	p.zbar, p.dzbar = make([]float64, block*m.D), make([]float64, block*m.D)
 	return p
 }
 
@@ -121,20 +124,24 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	T := p.T
 	ok = true
 	w := matmul.Matrix(1, T, p.w)
-	p.factor.Pack(matmul.Matrix(T, T, p.linv), true, true)
+	linv := matmul.Matrix(T, T, p.linv)
+	p.right.Pack(linv, true, true)
+	p.left.Pack(linv, false, true)
 	blocks(sup.Rows.N, func(from, to int) {
 		if sup != p.obs {
 			p.m.RandomRows(p.own, sup, p.k, from, to)
 		}
 		n := to - from
-		dphi, V := matmul.Matrix(n, T, p.at.DPhi[from*T:to*T]), matmul.Matrix(n, T, p.V[from*T:to*T])
-		p.mul.MulPacked(V, 1, false, dphi, &p.factor, 0)
+		phi, dphi := p.at.Rows(p.m, from, to)
+		along, V, G := matmul.Matrix(n, T, dphi), matmul.Matrix(n, T, p.M[:n*T]), matmul.Matrix(n, T, p.G[from*T:to*T])
+		p.mul.MulPacked(V, 1, false, along, &p.right, 0)
+		p.mul.MulPacked(G, 1, false, V, &p.left, 0) // Adjoint's: V is at hand
 		matmul.Dots(dvar[from:to], V, V)
-		matmul.Dots(dmean[from:to], dphi, w)
+		matmul.Dots(dmean[from:to], along, w)
 		if sup == p.obs {
 			copy(mean[from:to], p.fitted[from:to])
 		} else {
-			matmul.Dots(mean[from:to], matmul.Matrix(n, T, p.at.Phi[from*T:to*T]), w)
+			matmul.Dots(mean[from:to], matmul.Matrix(n, T, phi), w)
 		}
 		for _, v := range dvar[from:to] {
 			ok = ok && v > 0 && finite(v)
