@@ -113,12 +113,9 @@ func (s *study[R]) part() part {
 		if p.seeds < 1 || p.from < 0 {
 			return cli.Usage("--seeds must be at least 1 and --first-seed at least 0")
 		}
-		p.sets = strings.Split(strings.ToLower(asked), ",")
-		for i, n := range p.sets {
-			p.sets[i] = strings.TrimSpace(n)
-			if !slices.Contains(s.sets, p.sets[i]) {
-				return cli.Usage("--sets %s: %q is none of %s", asked, n, strings.Join(s.sets, ", "))
-			}
+		var err error
+		if p.sets, err = chosen(asked, s.sets); err != nil {
+			return err
 		}
 		for _, v := range p.variants {
 			if s.kinds != nil && !slices.Contains(s.kinds, v) {
@@ -165,6 +162,18 @@ func (s *study[R]) part() part {
 		}
 		return s.described(dir, all)
 	}}
+}
+
+// chosen returns the sets that --sets asks for, with spaces and capitals as people write them.
+func chosen(asked string, of []string) ([]string, error) {
+	all := strings.Split(strings.ToLower(asked), ",")
+	for i, n := range all {
+		all[i] = strings.TrimSpace(n)
+		if !slices.Contains(of, all[i]) {
+			return nil, cli.Usage("--sets %s: %q is none of %s", asked, all[i], strings.Join(of, ", "))
+		}
+	}
+	return all, nil
 }
 
 // described returns the sections of results, which say what flags have changed about them.

@@ -95,13 +95,12 @@ time stands beside, and the ratio to that of one core here.`,
 		if duration <= 0 {
 			return cli.Usage("--duration %v must be positive", duration)
 		}
-		var rows []trained
-		for _, name := range strings.Split(asked, ",") {
-			if !slices.Contains(names, name) {
-				return cli.Usage("--sets %s: %q is none of %s", asked, name, strings.Join(names, ", "))
-			}
+		asks, err := chosen(asked, names)
+		if err != nil {
+			return err
 		}
-		for _, name := range strings.Split(asked, ",") {
+		var rows []trained
+		for _, name := range asks {
 			kinds := features
 			if exact && named(name).single() {
 				kinds = append(slices.Clone(kinds), 0)
