@@ -101,8 +101,8 @@ func (m *Map) RandomRows(dst *Phi, e *Eval, k, from, to int) {
 	}
 }
 
-// Sum adds Σ aᵢ φᵢ + bᵢ φ̇ᵢ to dst (Features), where i are the rows from … to and a and b
-// have a number for each of these.
+// Sum adds Σ aᵢ φᵢ + bᵢ φ̇ᵢ to dst (Features), where i are the rows from … to, evaluated with
+// the tangent, and a and b have a number for each of these.
 func (p *Phi) Sum(m *Map, e *Eval, dst, a, b []float64, from, to int) {
 	half, Q := m.F/2, m.Basis.Dim(m.Inputs())
 	for i := from; i < to; i++ {

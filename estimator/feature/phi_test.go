@@ -19,7 +19,9 @@ func alike(a, b []float64) bool {
 
 // Features in blocks are those of all rows at once; what Sum adds is the sum of these, and
 // Back's adjoints are those of the sum: with gate and without, odd and even halves.
-func TestBlocksSumsAndAdjoints(t *testing.T) {
+func TestBlocksSumsAndAdjoints(t *testing.T) { feature.Both(t, blocksSumsAndAdjoints) }
+
+func blocksSumsAndAdjoints(t *testing.T) {
 	for draw, f := range []int{0, 2, 6, 10, 26, 100} {
 		rng := rand.New(rand.NewPCG(uint64(draw), 8))
 		e := newExample(rng, f, draw%2 == 0)
@@ -79,6 +81,9 @@ func TestBlocksSumsAndAdjoints(t *testing.T) {
 			for d := range D {
 				numeric = append(numeric, slope(&z[d]), slope(&dz[d]))
 			}
+			// Another map by now: Back knows the one of RandomRows.
+			omega, amps := e.m.Omega, e.m.LogAmp
+			e.m.Omega, e.m.LogAmp = normal(rng, len(omega)), normal(rng, len(amps))
 			start := normal(rng, 2*D)
 			got := func(amp [2]float64, zbar, dzbar []float64) []float64 {
 				out := amp[:]
@@ -91,6 +96,7 @@ func TestBlocksSumsAndAdjoints(t *testing.T) {
 			z2, dz2 := append([]float64(nil), start[:D]...), append([]float64(nil), start[D:]...)
 			along := got(blocks.BackAlong(&e.m, eval, i, w, row, a[i], b[i], c, z2, dz2), z2, dz2)
 			one := got(blocks.Back(&e.m, eval, i, bar, dbar, z1, dz1), z1, dz1)
+			e.m.Omega, e.m.LogAmp = omega, amps
 			if !alike(along, one) {
 				t.Fatalf("%d features, row %d: adjoints %v along, %v one by one", f, i, along, one)
 			}

@@ -115,7 +115,7 @@ label: \
 	VPAND Y14, Y10, Y10 \
 	VXORPD Y10, Y9, Y9
 
-// SCALE makes of sine and cosine what is stored: Y8 and Y9 of Trig, Y1 and Y2 of Phi,
+// SCALE makes of sine and cosine what is stored: Y8 and Y9 of trig, Y1 and Y2 of Phi,
 // Y4 and Y5 of DPhi, always the sine first.
 #define SCALE \
 	VBROADCASTSD unit+80(FP), Y0 \

@@ -106,9 +106,9 @@ func TestGradient(t *testing.T) {
 // Of more observations and support points than random features are conditioned on at a
 // time.
 func TestGradientOfManyRows(t *testing.T) {
-	for _, ns := range []int{0, 400} {
-		t.Run(fmt.Sprintf("support=%d", ns), func(t *testing.T) {
-			spec, p, b := randomOf(3, false, 450, ns)
+	for _, x := range [][2]int{{450, 0}, {450, 400}, {17, 400}, {17, 30}} {
+		t.Run(fmt.Sprintf("observations=%d,support=%d", x[0], x[1]), func(t *testing.T) {
+			spec, p, b := randomOf(3, false, x[0], x[1])
 			gradient(t, spec, p, b, true)
 		})
 	}

@@ -7,7 +7,7 @@ import "time"
 type Times struct {
 	Forward   time.Duration // core and heads
 	Condition time.Duration // features at the observations, their Gram matrix, its factor
-	Support   time.Duration // means and variances at the support points
+	Support   time.Duration // means and variances at the support points, and what their adjoint needs of these
 	Match     time.Duration // the dynamics, there and back, and W
 	Adjoint   time.Duration // of the channels, back to the heads
 	Back      time.Duration // of heads and core

@@ -33,7 +33,7 @@ func (m *Model) temper(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 // the same forms are refined on data drawn from what the flows say, with the noise of that
 // which explains the data best, and those that explain these data are kept. The mean squared distance of
 // what they say from what the flows say, which is their truth, relative to the variance
-// that they claim, is the factor. The posterior takes as given which terms there are, the
+// that they claim, is the factor (withoutMisses). The posterior takes as given which terms there are, the
 // priors and the noise; refits do not. On the other hand several forms together may be
 // nearer to the truth than the mean of their variances says: then the factor is below 1.
 func (m *Model) refit(ctx context.Context, d *Data, r Recipe, seed uint64) error {
@@ -57,18 +57,31 @@ func (m *Model) refit(ctx context.Context, d *Data, r Recipe, seed uint64) error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	sum, n := 0.0, 0.0
+	var ratios []float64
 	for i := range r.Refits {
 		again := &Model{K: m.K, Temper: 1, Flows: explain(flows[i*E:(i+1)*E], drawn[i])}
-		if ratio, ok := again.distance(m, d); ok {
-			sum += ratio
-			n++
+		if ratio, ok := again.distance(m, d); ok && !math.IsNaN(ratio) {
+			ratios = append(ratios, ratio)
 		}
 	}
-	if n > 0 {
-		m.Temper = math.Min(math.Max(leastTemper, sum/n), mostTemper)
+	if len(ratios) > 0 {
+		m.Temper = math.Min(math.Max(leastTemper, withoutMisses(ratios)), mostTemper)
 	}
 	return nil
+}
+
+// withoutMisses returns the mean, of which no number is taken for more than a few times their
+// median: a refit that is farther off has found another optimum, and says nothing about
+// the width of this one.
+func withoutMisses(ratios []float64) (mean float64) {
+	const most = 3
+	sorted := slices.Sorted(slices.Values(ratios))
+	n := len(sorted)
+	median := (sorted[(n-1)/2] + sorted[n/2]) / 2
+	for _, v := range ratios {
+		mean += math.Min(v, most*median) / float64(n)
+	}
+	return mean
 }
 
 // drawn returns data as the flows would have them, with the noise of one of them;

@@ -67,3 +67,20 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 		t.Error("a ratio without flows")
 	}
 }
+
+// One refit that was lost does not rule the factor, and without such it is the mean.
+func TestOneMissDoesNotRule(t *testing.T) {
+	for _, x := range []struct {
+		ratios []float64
+		want   float64
+	}{
+		{[]float64{0.5, 1.5, 1, 2}, 1.25},
+		{[]float64{1, 1, 1e6, 1, 1, 1, 1, 1}, 1.25},
+		{[]float64{1, 1, math.Inf(1), 1, 3}, 9. / 5},
+		{[]float64{7}, 7},
+	} {
+		if got := withoutMisses(x.ratios); !(math.Abs(got-x.want) <= 1e-12) {
+			t.Errorf("of %v: %v, want %v", x.ratios, got, x.want)
+		}
+	}
+}

@@ -50,7 +50,6 @@ func NewRFF(m *feature.Map, n, ns int) *RFF {
 		L: make([]float64, T*T), linv: make([]float64, T*T), inv: make([]float64, T*T),
 		w: make([]float64, T), q: make([]float64, T), bphi: make([]float64, T), bdphi: make([]float64, T),
 	}
-	p.at = p.phi
 	if ns > 0 {
 		p.own = feature.NewBlocks(m, ns, most)
 	} else {

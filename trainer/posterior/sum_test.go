@@ -145,6 +145,61 @@ func squares(inverse, x []float64) float64 {
 
 // Without data the posterior is the prior; with ever surer data it goes through
 // them.
+// Adjoints are added to the bars: what is there stays.
+func TestAdjointsAreAdded(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		e := newExample(40, 10)
+		sup, ns := e.eval, 0
+		if own {
+			other := newExample(25, 10)
+			sup, ns = other.eval, 25
+			e.m.Forward(sup, other.eval.Rows, true)
+		}
+		rng := rand.New(rand.NewPCG(6, 6))
+		rows := sup.Rows.N
+		mean, dmean, dvar := make([]float64, rows), make([]float64, rows), make([]float64, rows)
+		a, b, g := normal(rng, rows), normal(rng, rows), normal(rng, rows)
+		kernel := posterior.NewRFF(&e.m, e.n, ns)
+		once := func(obs, at *posterior.Bar) {
+			if _, ok := kernel.Condition(&e.m, e.eval, 1, e.r, e.prec); !ok || !kernel.At(sup, mean, dmean, dvar) {
+				t.Fatal("not conditioned")
+			}
+			kernel.Adjoint(a, b, g, obs, at, make([]float64, e.n), make([]float64, e.n), make([]float64, 2))
+		}
+		bars := func() (obs, at *posterior.Bar) {
+			obs = posterior.NewBar(&e.m, e.n)
+			if !own {
+				return obs, obs
+			}
+			return obs, posterior.NewBar(&e.m, rows)
+		}
+		zero, zeroAt := bars()
+		once(zero, zeroAt)
+		full, fullAt := bars()
+		all := func(obs, at *posterior.Bar) (x []float64) {
+			return append(append(append(append(x, obs.Out...), obs.DOut...), at.Out...), at.DOut...)
+		}
+		for _, x := range [][]float64{full.Out, full.DOut, fullAt.Out, fullAt.DOut} {
+			for i := range x {
+				x[i] = 3
+			}
+		}
+		once(full, fullAt)
+		sum, moved := all(full, fullAt), 0
+		for i, v := range all(zero, zeroAt) {
+			if v != 0 {
+				moved++
+			}
+			if !(math.Abs(sum[i]-3-v) <= 1e-12*(1+math.Abs(v))) {
+				t.Fatalf("own support %v: adjoint %d is %v, on top of 3 it is %v", own, i, v, sum[i])
+			}
+		}
+		if moved < 2*e.n*e.m.D {
+			t.Errorf("own support %v: %d adjoints only", own, moved)
+		}
+	}
+}
+
 func TestFromPriorToData(t *testing.T) {
 	const n = 6
 	e := newExample(n, 40)

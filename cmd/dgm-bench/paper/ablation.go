@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -30,6 +31,14 @@ const (
 	ablatedTrajectory = 38
 	ablatedPoints     = 40
 )
+
+// check demands what the table shows.
+func (r *ablated) check() error {
+	if strings.HasPrefix(r.Variant, "joint") && r.Unseen == nil {
+		return errors.New("its scores on unseen starts are not there")
+	}
+	return nil
+}
 
 // ablationStudy is the paper's first figure.
 func ablationStudy() *study[ablated] {

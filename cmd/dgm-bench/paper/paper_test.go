@@ -152,7 +152,7 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"single", "--sets", "lv1", "--first-seed", "0", "--seeds", "2", "--out", dir}, {"report", "--results", dir, "--out", page}} {
-			if code, _, errs := run(args...); code != cli.Failed || !strings.Contains(errs, "lv1-1.json") || !strings.Contains(errs, "remove it") {
+			if code, _, errs := run(args...); code != cli.Failed || !strings.Contains(errs, "lv1-1.json") || !strings.Contains(errs, "remove ") {
 				t.Errorf("%s: %s: code %d, %s", text, args[0], code, errs)
 			}
 		}

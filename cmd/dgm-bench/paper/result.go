@@ -32,6 +32,11 @@ func (r *result) check() error {
 	if r.scores == (scores{}) {
 		return errors.New("its scores are not there")
 	}
+	for _, s := range sets() {
+		if s.name == r.Set && len(r.RMSE) != len(s.plant.States) {
+			return fmt.Errorf("rmse has %d numbers, %s %d states", len(r.RMSE), s.label, len(s.plant.States))
+		}
+	}
 	for _, v := range []float64{r.Coverage50, r.Coverage90, r.Coverage95} {
 		if !(v >= 0 && v <= 1) {
 			return fmt.Errorf("a coverage of %v is no share", v)

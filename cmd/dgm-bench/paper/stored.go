@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ type key struct {
 func (k key) changes() string { return k.Settings }
 
 // version is that of the recipe: a change that moves results makes it another.
-const version = 4
+const version = 5
 
 // file returns the name of the file of a result.
 func (k key) file(dir string) string { return filepath.Join(dir, k.name()+".json") }
@@ -58,7 +59,7 @@ func (k key) write(dir string, result any) error {
 // it must be the one of its name.
 func load[R any](dir string, want key) (r *R, ok bool, err error) {
 	path := want.file(dir)
-	b, err := os.ReadFile(path)
+	b, err := read(path)
 	if os.IsNotExist(err) {
 		return nil, false, nil
 	}
@@ -111,12 +112,37 @@ func decode[R any](path string, b []byte) (*R, error) {
 	if err := json.Unmarshal(b, r); err != nil {
 		return nil, noResult(path, err)
 	}
+	var there map[string]json.RawMessage
+	if err := json.Unmarshal(b, &there); err != nil {
+		return nil, noResult(path, err)
+	}
+	if lacks := missing(reflect.TypeFor[R](), there); lacks != "" {
+		return nil, noResult(path, fmt.Errorf("it has no %s", lacks))
+	}
 	if r, ok := any(r).(interface{ check() error }); ok {
 		if err := r.check(); err != nil {
 			return nil, noResult(path, err)
 		}
 	}
 	return r, nil
+}
+
+// missing returns the first field of a struct that is always written and is not there.
+func missing(t reflect.Type, there map[string]json.RawMessage) string {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			if lacks := missing(f.Type, there); lacks != "" {
+				return lacks
+			}
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if _, ok := there[name]; !ok && options == "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // stale are results that were made by another version of the recipe.
@@ -128,11 +154,15 @@ type outdated struct {
 }
 
 func (s stale) Error() string {
-	more, which := "", "it"
-	if len(s) > 1 {
-		more, which = fmt.Sprintf(", and %d files more by such as are not this one", len(s)-1), "them"
+	const most = 20
+	var names []string
+	for _, one := range s[:min(len(s), most)] {
+		names = append(names, fmt.Sprintf("%s (version %d of the recipe)", one.path, one.made))
 	}
-	return fmt.Sprintf("%s was made by version %d of the recipe%s; this is version %d: give another folder, or remove %s", s[0].path, s[0].made, more, version, which)
+	if more := len(s) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("this is version %d: give another folder, or remove %s", version, strings.Join(names, ", "))
 }
 
 // results returns where results are put: where they are committed, if that is here.
@@ -148,25 +178,79 @@ func isFolder(path string) bool {
 	return err == nil && s.IsDir()
 }
 
-// misnamed returns a line for every result in a folder that does not have its own name:
-// no study finds it.
-func misnamed(dir string) (lines []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+// strays returns a line for every .json in a folder that no study takes for its own.
+func strays(dir string, all []part) (lines []string, err error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range files {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
+	for _, e := range entries {
+		name, isJSON := strings.CutSuffix(e.Name(), ".json")
+		if !isJSON {
+			continue
 		}
-		if k, err := keyOf(path, b); err != nil {
-			lines = append(lines, err.Error())
-		} else if k.name()+".json" != filepath.Base(path) {
+		path := filepath.Join(dir, e.Name())
+		claimed := slices.ContainsFunc(all, func(p part) bool { return p.claims(name) })
+		k, err := readKey(path)
+		switch {
+		case err != nil && claimed: // the study says so
+		case err != nil:
+			lines = append(lines, fmt.Sprintf("%s is not named as a result, and is none", path))
+		case !slices.ContainsFunc(all, func(p part) bool { return p.knows(k) }):
+			lines = append(lines, fmt.Sprintf("%s holds %s, and no study makes such", path, k.name()))
+		case k.name() != name:
 			lines = append(lines, fmt.Sprintf("%s holds %s: give it its own name back", path, k.name()))
 		}
 	}
 	return lines, nil
+}
+
+// read returns what is in a file, which is not a pipe and not larger than a result.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > 16*largest {
+		return nil, fmt.Errorf("%s is no file of at most %d bytes", path, 16*largest)
+	}
+	return os.ReadFile(path)
+}
+
+func readKey(path string) (k key, err error) {
+	b, err := read(path)
+	if err != nil {
+		return k, err
+	}
+	return keyOf(path, b)
+}
+
+// claims tells whether a name, without its ending, is one of the study's results.
+func (s *study[R]) claims(name string) bool {
+	_, err := strconv.ParseUint(name[strings.LastIndex(name, "-")+1:], 10, 31)
+	return err == nil && slices.ContainsFunc(s.sets, func(set string) bool { return strings.HasPrefix(name, s.prefix(set)) })
+}
+
+// prefix is what the names of all results of a set begin with.
+func (s *study[R]) prefix(set string) string {
+	return strings.TrimSuffix(key{Study: s.files, Set: set}.name(), "0") // without its seed
+}
+
+// knows tells whether a key is one of the study's.
+func (s *study[R]) knows(k key) bool {
+	return k.Study == s.files && slices.Contains(s.sets, k.Set) && k.Seed >= 0 && s.makes(k.Variant)
+}
+
+// makes tells whether there is such a variant. Those that flags decide are numbers and names
+// that its sections read.
+func (s *study[R]) makes(variant string) bool {
+	switch {
+	case s.kinds != nil:
+		return slices.Contains(s.kinds, variant)
+	case s.variants != nil:
+		return variant != ""
+	}
+	return variant == ""
 }
 
 // gather reads all results of the study that are in a folder, in the order of sets,
@@ -184,15 +268,14 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 	var old stale
 	var first *key
 	for _, set := range s.sets {
-		prefix := strings.TrimSuffix(key{Study: s.files, Set: set}.name(), "0") // without its seed
 		var own []found
 		for _, e := range entries {
 			name, isJSON := strings.CutSuffix(e.Name(), ".json")
-			if _, err := strconv.Atoi(name[strings.LastIndex(name, "-")+1:]); err != nil || !isJSON || !strings.HasPrefix(name, prefix) {
-				continue // not a seed's
+			if !isJSON || !s.claims(name) || !strings.HasPrefix(name, s.prefix(set)) {
+				continue
 			}
 			path := filepath.Join(dir, e.Name())
-			b, err := os.ReadFile(path)
+			b, err := read(path)
 			if err != nil {
 				return nil, err
 			}
@@ -200,8 +283,8 @@ func (s *study[R]) gather(dir string) ([]*R, error) {
 			if err != nil {
 				return nil, err
 			}
-			if k.Study != s.files || k.Set != set || k.name() != name {
-				continue // another study's, or under another's name
+			if !s.knows(k) || k.Set != set || k.name() != name {
+				continue // of another study, or under another's name
 			}
 			if k.Version != s.made(k.Variant) {
 				old = append(old, outdated{path, k.Version})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -42,10 +43,15 @@ func always(string) bool { return true }
 // recipe was chosen.
 const unseen = 200
 
+// mostSeeds is more than anybody has waited for.
+const mostSeeds = 1000
+
 // part is a study without the type of its results.
 type part struct {
 	command  *cobra.Command
 	sections func(dir string) ([]section, error) // of all results that are there
+	claims   func(name string) bool              // whether a file of this name is one of them
+	knows    func(k key) bool                    // whether results of this key are
 }
 
 // plan is what a command is asked for.
@@ -110,15 +116,16 @@ func (s *study[R]) part() part {
 		s.flags(cmd)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if p.seeds < 1 || p.from < 0 {
-			return cli.Usage("--seeds must be at least 1 and --first-seed at least 0")
+		if p.seeds < 1 || p.seeds > mostSeeds || p.from < 0 || p.from > math.MaxInt32-mostSeeds {
+			return cli.Usage("--seeds must be within 1 … %d and --first-seed within 0 … %d", mostSeeds, math.MaxInt32-mostSeeds)
 		}
 		var err error
 		if p.sets, err = chosen(asked, s.sets); err != nil {
 			return err
 		}
-		for _, v := range p.variants {
-			if s.kinds != nil && !slices.Contains(s.kinds, v) {
+		for i, v := range p.variants {
+			p.variants[i] = strings.ToLower(strings.TrimSpace(v))
+			if !s.makes(p.variants[i]) && s.variants == nil {
 				return cli.Usage("--variants: %q is none of %s", v, strings.Join(s.kinds, ", "))
 			}
 		}
@@ -161,7 +168,7 @@ func (s *study[R]) part() part {
 			return nil, err
 		}
 		return s.described(dir, all)
-	}}
+	}, s.claims, s.knows}
 }
 
 // chosen returns the sets that --sets asks for, with spaces and capitals as people write them.
@@ -173,7 +180,13 @@ func chosen(asked string, of []string) ([]string, error) {
 			return nil, cli.Usage("--sets %s: %q is none of %s", asked, all[i], strings.Join(of, ", "))
 		}
 	}
-	return all, nil
+	var once []string
+	for _, n := range all {
+		if !slices.Contains(once, n) {
+			once = append(once, n)
+		}
+	}
+	return once, nil
 }
 
 // described returns the sections of results, which say what flags have changed about them.
@@ -198,7 +211,7 @@ func writable(dir string) error {
 		return cli.Usage("--out must not be empty")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+		return fmt.Errorf("--out %s: %w", dir, err)
 	}
 	f, err := os.CreateTemp(dir, ".writable-*")
 	if err != nil {

@@ -162,11 +162,58 @@ func TestReportTellsWhatItLeavesOut(t *testing.T) {
 	if err := os.WriteFile(stray.file(dir), whole, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, errs := report(); code != cli.Done || !strings.Contains(errs, "left out: "+stray.file(dir)+" holds lv1-1") || strings.Count(errs, "left out") != 1 {
-		t.Errorf("a result under another name: code %d: %s", code, errs)
+	foreign := key{Study: "gone", Set: "lv1", Seed: 3}
+	if err := foreign.write(dir, foreign); err != nil {
+		t.Fatal(err)
+	}
+	kind := good
+	kind.Variant = "foo"
+	if err := kind.write(dir, &kind); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"package.json": "{}", "notes.txt": "", "big.json": strings.Repeat(" ", 1<<20)} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.json"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	code, errs := report()
+	for _, line := range []string{
+		stray.file(dir) + " holds lv1-1: give it its own name back", foreign.file(dir) + " holds gone-lv1-3, and no study", kind.file(dir) + " holds lv1-foo-1, and no study",
+		filepath.Join(dir, "package.json") + " is not named as a result", filepath.Join(dir, "big.json") + " is not named", filepath.Join(dir, "folder.json") + " is not named",
+	} {
+		if !strings.Contains(errs, "left out: "+line) {
+			t.Errorf("not told: %s; code %d: %s", line, code, errs)
+		}
+	}
+	if code != cli.Done || strings.Count(errs, "left out") != 6 {
+		t.Errorf("code %d: %s", code, errs)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil || strings.Count(string(html), "<td>LV 1</td>") == 0 || !bytes.Contains(html, []byte("<td>LV 1</td><td>1</td>")) {
+		t.Errorf("the page does not tell of one seed: %v", err)
 	}
 	if err := os.Remove(stray.file(dir)); err != nil {
 		t.Fatal(err)
+	}
+	// What is not whole is an error that names the file.
+	half := filepath.Join(dir, "lv1-9.json")
+	for _, text := range []string{"", "{", `{"set":"lv1","seed":9,"version":VERSION}`, `{"set":"lv1","seed":9,"version":VERSION,"loglik":1,"coverage50":0.5,"coverage90":0.9,"coverage95":0.9,"rmse":[1],"seconds":1,"phases":{},"members":[],"rerun":0,"dropped":0,"forms":[],"free":[],"temper":1,"recipe":"x"}`} {
+		if err := os.WriteFile(half, []byte(strings.ReplaceAll(text, "VERSION", fmt.Sprint(version))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if code, errs := report(); code != cli.Failed || !strings.Contains(errs, half+" is no result") || strings.Contains(errs, "left out: "+half) {
+			t.Errorf("%q: code %d: %s", text, code, errs)
+		}
+	}
+	if err := os.Remove(half); err != nil {
+		t.Fatal(err)
+	}
+	// A page never takes the place of a result.
+	if code, _, errs := run("report", "--results", dir, "--out", good.file(dir)); code != cli.Wrong || !strings.Contains(errs, "--out") {
+		t.Errorf("a page in the place of a result: code %d: %s", code, errs)
 	}
 	for i, set := range []string{"lv1", "dp1", "lv100"} {
 		old := good
@@ -175,8 +222,8 @@ func TestReportTellsWhatItLeavesOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, errs := report()
-	if code != cli.Failed || !strings.Contains(errs, "2 files more") || !strings.Contains(errs, fmt.Sprintf("version %d of the recipe", version-1)) || !strings.Contains(errs, fmt.Sprintf("this is version %d", version)) {
+	code, errs = report()
+	if code != cli.Failed || strings.Count(errs, "-2.json (version ") != 3 || strings.Count(errs, fmt.Sprintf("(version %d ", version-1)) != 2 || !strings.Contains(errs, fmt.Sprintf("this is version %d", version)) {
 		t.Errorf("results of other versions: code %d: %s", code, errs)
 	}
 	if err := os.RemoveAll(dir); err != nil {

@@ -42,7 +42,7 @@ type trained struct {
 type shares struct {
 	Forward   float64 `json:"forward"`   // core and heads
 	Condition float64 `json:"condition"` // features, Gram matrix, factorisation
-	Support   float64 `json:"support"`   // means and variances where derivatives are matched
+	Support   float64 `json:"support"`   // means and variances where derivatives are matched, and what Adjoint needs of these
 	Match     float64 `json:"match"`     // the dynamics and the distance
 	Adjoint   float64 `json:"adjoint"`   // from the posteriors back to the heads
 	Back      float64 `json:"back"`      // heads and core
