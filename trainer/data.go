@@ -120,9 +120,10 @@ func samples(flights []window.Flight) int {
 // least is how much data a training needs, in horizons that do not overlap.
 const least = 8
 
-// enough returns an error that says what is missing, or nil. share of what is recorded
-// is held out; shorter finds a horizon that there is enough for, 0 if none is.
-func enough(flights []window.Flight, windows []window.Window, horizon, share float64, shorter func() float64) error {
+// enough returns an error that says what is missing, or nil, of what is left for training of
+// so many seconds. share of what is recorded is held out; shorter finds a horizon that there
+// is enough for, 0 if none is.
+func enough(flights []window.Flight, windows []window.Window, recorded, horizon, share float64, shorter func() float64) error {
 	if dt := interval(flights); horizon < 0.99*dt {
 		return fmt.Errorf("a horizon of %.3g s is shorter than the time from one sample to the next, %.3g s: nothing was measured within it; choose a --horizon of %.2gs or more", horizon, dt, 10*dt)
 	}
@@ -141,11 +142,14 @@ func enough(flights []window.Flight, windows []window.Window, horizon, share flo
 		return fmt.Errorf("no window of %g s fits: the longest stretch without a gap or excluded data lasts %.3g s; record longer%s", horizon, longest, orShorter(shorter()))
 	}
 	if usable < least*horizon {
-		held := ""
+		left := ""
 		if share > 0 {
-			held = " beside those held out"
+			left = " left for training"
 		}
-		return fmt.Errorf("%.3g s of usable data%s are fewer than %d horizons of %g s: record at least %.3g s more%s", usable, held, least, horizon, (least*horizon-usable)/(1-share), orShorter(shorter()))
+		// Where more is recorded more is held out, and beside it a stretch may be too short.
+		more := math.Max((least+1)*horizon/(1-share)-recorded, (least*horizon-usable)/(1-share))
+		more = math.Ceil(4*more/horizon) * horizon / 4
+		return fmt.Errorf("%.3g s of usable data%s are fewer than %d horizons of %g s: record at least %.3g s more%s", usable, left, least, horizon, more, orShorter(shorter()))
 	}
 	return nil
 }
@@ -156,4 +160,12 @@ func orShorter(horizon float64) string {
 		return ""
 	}
 	return fmt.Sprintf(", or choose --horizon %gs or shorter", horizon)
+}
+
+// seconds returns how long flights last in all.
+func seconds(flights []window.Flight) (sum float64) {
+	for i := range flights {
+		sum += flights[i].Duration()
+	}
+	return sum
 }

@@ -21,7 +21,7 @@ func Precheck(d *Data, cfg Config) *Problem {
 	states := channel.Select(d.Channels, channel.State)
 	P := len(d.Channels) - len(states)
 	known, windows := parted(d, cfg, H)
-	kind, err := datacheck.Short, enough(known, windows, H, cfg.Holdout, func() float64 { return shorter(d, cfg) })
+	kind, err := datacheck.Short, enough(known, windows, seconds(d.Flights), H, cfg.Holdout, func() float64 { return shorter(d, cfg) })
 	if err == nil {
 		kind, err = datacheck.Unexcited, dependent(states, P)
 	}
@@ -62,7 +62,7 @@ func shorter(d *Data, cfg Config) float64 {
 				continue
 			}
 			known, windows := parted(d, cfg, try)
-			if enough(known, windows, try, cfg.Holdout, none) == nil {
+			if enough(known, windows, seconds(d.Flights), try, cfg.Holdout, none) == nil {
 				return try
 			}
 		}

@@ -3,6 +3,7 @@ package trainer_test
 import (
 	"context"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,41 @@ func TestAdviceForAHorizonHolds(t *testing.T) {
 		cfg.Horizon = trainer.Duration(shorter)
 		if p := trainer.Precheck(d, cfg); p != nil {
 			t.Errorf("%d samples: %v was the advice, and then: %s", n, shorter, p.Text)
+		}
+	}
+}
+
+// Advice to record more holds too: with so much more training begins, though more is held out
+// of a longer log.
+func TestAdviceToRecordMoreHolds(t *testing.T) {
+	for seed := range uint64(4) {
+		for _, n := range []int{40, 60, 90, 110, 150, 190, 205, 220, 240} { // of 50 a second
+			check := func(n int) *trainer.Problem {
+				log := pendulum(20, 1) // 10 s
+				s := &log.Segments[0]
+				s.T, s.X, s.U = s.T[:n], s.X[:2*n], s.U[:n]
+				cfg := small()
+				cfg.Horizon, cfg.Seed = trainer.Duration(500*time.Millisecond), seed
+				d, err := trainer.Load([]*flightlog.Log{log}, cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return trainer.Precheck(d, cfg)
+			}
+			p := check(n)
+			if p == nil {
+				continue
+			}
+			_, advice, said := strings.Cut(p.Text, "record at least ")
+			advice, _, _ = strings.Cut(advice, " s more")
+			more, err := strconv.ParseFloat(advice, 64)
+			if !said || err != nil {
+				t.Errorf("%d samples: %s", n, p.Text)
+				continue
+			}
+			if p := check(n + int(math.Ceil(50*more))); p != nil {
+				t.Errorf("%d samples, seed %d: %v s more was the advice, and then: %s", n, seed, more, p.Text)
+			}
 		}
 	}
 }

@@ -31,9 +31,7 @@ func verdict(res *Result) (line string, good bool) {
 		good = false
 		line += fmt.Sprintf(" A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", f.LinearLogLik, f.LogLik, f.CRPS)
 	}
-	if c, h, ratio := worstAgainstBaselines(t); ratio > 1.05 {
-		line += fmt.Sprintf(" At %g s, a simple predictor of %s is better: %.2f times the model's error.", h, c, 1/ratio)
-	}
+	good = good && !lost(t)
 	if s := supported(t); s < t.Horizons[len(t.Horizons)-1].T {
 		good = false
 		what := "The data support"
@@ -48,24 +46,18 @@ func verdict(res *Result) (line string, good bool) {
 	}
 	if h := res.HoldTable; h != nil {
 		low, high := h.Held()
-		line += fmt.Sprintf(" Without a plan, the last input held: %.2f times the error, intervals held %s.", h.Geo.Model/t.Geo.Model, evaluate.Percent(low, high))
+		line += fmt.Sprintf(" Without a plan, the last input held, it has %.3g times the error that it has with one, and its intervals held %s.", h.Geo.Model/t.Geo.Model, evaluate.Percent(low, high))
 		good = good && low > 0.85
 	}
 	return line, good
 }
 
-// worstAgainstBaselines returns channel and horizon at which the model's error is
-// largest over that of the best simple predictor.
-func worstAgainstBaselines(t *evaluate.Table) (name string, horizon, ratio float64) {
-	for _, h := range t.Horizons {
-		for _, c := range h.Channels {
-			best := math.Min(c.Hold, math.Min(c.Velocity, c.Linear))
-			if r := c.RMSE / best; best > 0 && r > ratio {
-				name, horizon, ratio = c.Name, h.T, r
-			}
-		}
-	}
-	return name, horizon, ratio
+// lost reports whether some channel is far behind a simple predictor: a planner that uses
+// it is worse off than without the model.
+func lost(t *evaluate.Table) bool {
+	const far = 1.5
+	all := t.Losses()
+	return len(all) > 0 && all[0].Ratio > far
 }
 
 // supported returns the longest horizon up to which predictions are better than

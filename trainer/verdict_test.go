@@ -34,12 +34,28 @@ func TestVerdict(t *testing.T) {
 		{"stopped and narrow", Result{Table: judgement(0.2, 0.4, 0.8), Partial: "by hand"}, "As far as it got, it supports no horizon", false},
 		{"wide", Result{Table: judgement(0.2, 0.4, 0.995)}, "wider than they need to be", false},
 		{"narrow", Result{Table: judgement(0.2, 0.4, 0.8)}, "The data support no horizon", false},
-		{"hold", Result{Table: judgement(0.2, 0.4, 0.95), HoldTable: judgement(0.3, 0.4, 0.94)}, "Without a plan, the last input held: 1.50 times the error, intervals held 94 %", true},
+		{"hold", Result{Table: judgement(0.2, 0.4, 0.95), HoldTable: judgement(0.3, 0.4, 0.94)}, "Without a plan, the last input held, it has 1.5 times the error that it has with one, and its intervals held 94 %", true},
 		{"hold is false", Result{Table: judgement(0.2, 0.4, 0.95), HoldTable: judgement(0.3, 0.4, 0.7)}, "intervals held 70 %", false},
 	} {
 		line, good := verdict(&c.res)
 		if !strings.Contains(line, c.says) || good != c.good {
 			t.Errorf("%s: %v: %s", c.name, good, line)
+		}
+	}
+	for _, x := range []struct {
+		rmse float64
+		says string
+		good bool
+	}{{0.415, "", true}, {0.52, "But it loses on y (after 0.5 s 1.3 times the error of the linear model).", true}, {1.2, "But it loses on y (after 0.5 s 3 times the error of the linear model).", false}} {
+		one := judgement(0.2, 0.4, 0.95)
+		for i := range one.Horizons {
+			y := one.Horizons[i].Channels[0]
+			y.Name, y.RMSE = "y", x.rmse*one.Horizons[i].T/0.5
+			one.Horizons[i].Channels = append(one.Horizons[i].Channels, y, evaluate.Channel{Name: "still"})
+		}
+		line, good := verdict(&Result{Table: one})
+		if good != x.good || !strings.Contains(line, x.says) || strings.Contains(line, "loses") != (x.says != "") {
+			t.Errorf("%v: %v: %s", x.rmse, good, line)
 		}
 	}
 	fair := judgement(0.2, 0.4, 0.95)

@@ -97,3 +97,43 @@ func TestTruthIsComparedWithWhatStartsMeasured(t *testing.T) {
 		t.Errorf("an exact start leads to an error of %v", rmse)
 	}
 }
+
+// Exact states of another flight are not taken for the truth.
+func TestTruthOfAnotherFlight(t *testing.T) {
+	dir := folder(t)
+	rng := rand.New(rand.NewPCG(8, 8))
+	for i, name := range []string{"one.msgpack", "same.msgpack", "other.msgpack"} {
+		var b bytes.Buffer
+		w, err := flightlog.NewWriter(&b, flightlog.Header{Vehicle: "shaft", Channels: shaft})
+		if err == nil {
+			err = w.BeginSegment("one", nil)
+		}
+		for j := range 2000 {
+			phase := 0.01*float64(j) + []float64{0, 0, 2}[i]
+			x := []float64{math.Sin(phase), math.Cos(phase)}
+			if i == 0 {
+				x[0] += 0.3 * rng.NormFloat64() // a bad sensor is one all the same
+				x[1] += 0.3 * rng.NormFloat64()
+			}
+			if err == nil {
+				err = w.Sample(int64(j)*5_000_000, x, nil, nil)
+			}
+		}
+		if err == nil {
+			err = w.Flush()
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"--model", "a.dgm", "--horizons", "0.1s", "--log", "one.msgpack", "--truth"}
+	if code, _, errs := eval(t, dir, append(args, "same.msgpack")...); code != 0 {
+		t.Errorf("the same flight: code %d: %s", code, errs)
+	}
+	if code, _, errs := eval(t, dir, append(args, "other.msgpack")...); code != 1 || !strings.Contains(errs, "not those of the same flights") || !strings.Contains(errs, "other.msgpack") {
+		t.Errorf("another flight: code %d: %s", code, errs)
+	}
+}

@@ -1,9 +1,11 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -77,13 +79,78 @@ const (
 // Verdict says in one line whether the model beats the simple predictors.
 func (t *Table) Verdict() string {
 	ratio, name := t.rival()
+	line := ""
 	switch {
 	case ratio <= clearly:
-		return fmt.Sprintf("The model beats the best simple predictor, %s: %.3g times its error.", name, ratio)
+		line = fmt.Sprintf("The model beats the best simple predictor, %s: %.3g times its error.", name, ratio)
 	case ratio < worse:
-		return fmt.Sprintf("The model is no better than the best simple predictor, %s: %.3g times its error.", name, ratio)
+		line = fmt.Sprintf("The model is no better than the best simple predictor, %s: %.3g times its error.", name, ratio)
+	default:
+		line = fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, 1/ratio)
 	}
-	return fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, 1/ratio)
+	return line + t.losing()
+}
+
+// losing tells of the channels of which a simple predictor is better at some horizon;
+// empty if there is none.
+func (t *Table) losing() string {
+	const most = 4
+	var all []Loss
+	for _, l := range t.Losses() {
+		if l.Ratio > telling {
+			all = append(all, l)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	var names []string
+	for _, l := range all[:min(len(all), most)] {
+		names = append(names, fmt.Sprintf("%s (after %s s %.2g times the error of %s)", l.Channel, short(l.T), l.Ratio, l.Predictor))
+	}
+	if more := len(all) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return " But it loses on " + strings.Join(names, ", ") + "."
+}
+
+// telling is from what ratio on a channel on which the model loses is spoken of.
+const telling = 1.05
+
+// Loss is how far the model is behind the best simple predictor of a channel.
+type Loss struct {
+	Channel   string
+	T         float64 // s, the horizon at which it is farthest
+	Ratio     float64 // of the errors
+	Predictor string
+}
+
+// Losses returns for every channel the horizon at which the model's error is largest over
+// that of the best simple predictor, the largest first.
+func (t *Table) Losses() (all []Loss) {
+	at := map[string]int{}
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			l := Loss{c.Name, h.T, c.RMSE / c.Hold, "holding the last value"}
+			if r := c.RMSE / c.Velocity; r > l.Ratio {
+				l.Ratio, l.Predictor = r, "constant velocity"
+			}
+			if r := c.RMSE / c.Linear; r > l.Ratio {
+				l.Ratio, l.Predictor = r, "the linear model"
+			}
+			i, known := at[c.Name]
+			switch {
+			case math.IsNaN(l.Ratio) || math.IsInf(l.Ratio, 0): // nothing moved
+			case !known:
+				at[c.Name] = len(all)
+				all = append(all, l)
+			case l.Ratio > all[i].Ratio:
+				all[i] = l
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Loss) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	return all
 }
 
 // Beats reports whether the model's error is clearly less than that of the best

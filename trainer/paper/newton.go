@@ -203,7 +203,8 @@ func (n *newton) square(d []float64) blas64.General {
 	return matmul.Matrix(len(n.Theta), len(n.Theta), d)
 }
 
-// iterate takes up to most damped steps; it stops early when they gain nothing.
+// iterate takes up to most damped steps; it stops early when they gain nothing, and fails
+// where ctx ends.
 func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 	P := len(n.Theta)
 	half, ok := n.residuals(true)
@@ -226,7 +227,7 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 	inv := n.square(n.inv)
 	for range most {
 		if ctx.Err() != nil {
-			return true
+			return false
 		}
 		if !current {
 			if _, ok := n.residuals(true); !ok {

@@ -37,7 +37,42 @@ func AddExact(flights []Flight, exact *flightlog.Log) error {
 			return err
 		}
 	}
-	return nil
+	return together(flights, states)
+}
+
+// together returns an error where no channel of the measurements follows the exact states:
+// flights that have nothing to do with each other differ by √2 of what each of them moves.
+func together(flights []Flight, states []channel.Channel) error {
+	const apart = 1.2
+	least, at := math.Inf(1), 0
+	for k := range states {
+		off, moves, n := 0.0, 0.0, 0
+		for i := range flights {
+			f := &flights[i]
+			sum, squares, m := 0.0, 0.0, 0
+			for j := range f.N() {
+				x, e := f.X[j*f.K+k], f.Exact[j*f.K+k]
+				if d := x - e; !math.IsNaN(d) {
+					off += d * d
+					sum, squares, m = sum+x, squares+x*x, m+1
+				}
+			}
+			if m > 0 {
+				moves += squares - sum*sum/float64(m)
+				n += m
+			}
+		}
+		if n == 0 || !(moves > 0) {
+			return nil // nothing to tell by
+		}
+		if r := math.Sqrt(off / moves); r < least {
+			least, at = r, k
+		}
+	}
+	if least <= apart || math.IsInf(least, 1) {
+		return nil
+	}
+	return fmt.Errorf("the states are not those of the same flights: %s, the nearest channel, is off by %.2g times what it moves; both logs must be recorded together", states[at].Name, least)
 }
 
 const (

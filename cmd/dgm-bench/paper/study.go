@@ -107,7 +107,7 @@ func (s *study[R]) part() part {
 	f.StringVar(&asked, "sets", strings.Join(usual, ","), "data sets, separated by commas, of "+strings.Join(s.sets, ","))
 	f.IntVar(&p.seeds, "seeds", s.seeds, "noise seeds of each set")
 	f.IntVar(&p.from, "first-seed", s.from, "first of the seeds")
-	f.StringVar(&p.out, "out", results(), "folder of the results")
+	f.StringVar(&p.out, "out", results(), "folder of the results; at the top of the repository that of the committed ones")
 	p.variants = []string{""}
 	if s.kinds != nil {
 		f.StringSliceVar(&p.variants, "variants", s.kinds, "of "+strings.Join(s.kinds, ","))
@@ -175,7 +175,7 @@ func (s *study[R]) part() part {
 func chosen(asked string, of []string) ([]string, error) {
 	all := strings.Split(strings.ToLower(asked), ",")
 	for i, n := range all {
-		all[i] = strings.TrimSpace(n)
+		all[i] = strings.ReplaceAll(n, " ", "") // as tables print them
 		if !slices.Contains(of, all[i]) {
 			return nil, cli.Usage("--sets %s: %q is none of %s", asked, all[i], strings.Join(of, ", "))
 		}

@@ -238,7 +238,7 @@ func TestReportTellsWhatItLeavesOut(t *testing.T) {
 func TestSetsAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	var done []string
-	if code, _, errs := command(counting(&done, ""), "--sets", " A, b", "--seeds", "1", "--out", dir); code != cli.Done || len(done) != 4 {
+	if code, _, errs := command(counting(&done, ""), "--sets", " A, b ,a", "--seeds", "1", "--out", dir); code != cli.Done || len(done) != 4 {
 		t.Errorf("code %d, %v: %s", code, done, errs)
 	}
 	if code, _, errs := command(counting(&done, ""), "--sets", "a,,b", "--out", dir); code != cli.Wrong || !strings.Contains(errs, "--sets") {

@@ -75,7 +75,8 @@ func TrainCommand() *cobra.Command {
 observations of one trajectory and at 30 points of each of many. Every time is the least of many: on one core
 by the processor's clock, on all by that on the wall, so that what else runs weighs on the latter. The shares
 are of one core; the peak is what the module's own product of two matrices of 384 rows reaches there, in turns
-with the steps; "1 → 2" is by how much all cores are faster. Where the published code was timed at the same size, on one core, its
+with the steps; "1 → 2" is by how much all cores are faster (below 1: slower,
+as two threads of one core may be). Where the published code was timed at the same size, on one core, its
 time stands beside, and the ratio to that of one core here.`,
 		Example: `  dgm-bench train --json
   dgm-bench train --sets lo125,qu64 --features 100`,
@@ -124,7 +125,7 @@ time stands beside, and the ratio to that of one core here.`,
 			}{runtime.GOMAXPROCS(0), peakSeen, rows})
 		}
 		s := section{
-			Title: "A step of training", Head: []string{"set", "kernel", "rows", "support", "ms", "1 core", "1 → 2", "forward", "condition", "support", "match", "adjoint", "back", "rest", "allocs", "GFLOP/s", "of peak", "published ms", "ratio"},
+			Title: "A step of training", Head: []string{"set", "kernel", "rows", "support", "ms", "ms, 1 core", "1 → 2", "forward", "condition", "support", "match", "adjoint", "back", "rest", "allocs", "GFLOP/s", "of peak", "published ms", "ratio"},
 		}
 		for _, r := range rows {
 			kernel, beside, ratio := "exact", "", ""

@@ -17,7 +17,7 @@ func trajectories() *study[result] {
 		name: "trajectories", short: "Appendix: trajectories of the training and unseen ones, with 95 % intervals", seeds: 1, from: unseen, recipe: always,
 		long: `trajectories draws what the model of the first seed of each set predicts, for a few trajectories of its data
 and a few that it has not seen. Results are those of single and multi, which draw the same pictures: a set
-that they have finished is not run again.`,
+that they have finished is not run again, if its picture is there.`,
 		tell: (*result).tell, run: learnAndDraw,
 	}
 	for _, set := range sets() {
@@ -29,7 +29,7 @@ that they have finished is not run again.`,
 	}
 	s.sections = func(dir string, all []*result) ([]section, error) {
 		out := section{
-			Title: "Trajectories", Text: "Mean and 95 % intervals of the first seed, the truth dashed, observations as dots. Left, trajectories of the data; right, unseen ones.",
+			Title: "Trajectories", Text: "Mean and 95 % intervals of the first seed, the truth dashed, observations as dots. Of one trajectory two channels; of many one of the data on the left, an unseen one on the right.",
 			Head: []string{"set", "log likelihood", "coverage 95"},
 		}
 		for _, of := range bySet(all) {

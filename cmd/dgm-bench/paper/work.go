@@ -35,10 +35,16 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 	if s.side {
 		workers = max(1, min(runtime.GOMAXPROCS(0), len(todo)))
 	}
+	var mutex sync.Mutex
+	quiet := context.AfterFunc(ctx, func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		fmt.Fprintln(progress, "Stopping; what is finished stays, what is under way is lost. Ctrl-C once more ends at once.")
+	})
+	defer quiet()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var (
-		mutex         sync.Mutex
 		wait          sync.WaitGroup
 		first         error
 		next, running int
