@@ -130,14 +130,31 @@ func TestLongWorkIsTold(t *testing.T) {
 	k := key{Set: "lv1", Seed: 7}
 	for patience, want := range map[time.Duration]int{0: 2, time.Hour: 0} {
 		out.Reset()
-		tell := toldTo(tellTo(context.Background(), k, &out, &one, patience))
+		inside, stop := tellTo(context.Background(), k, &out, &one, patience)
+		tell := toldTo(inside)
 		tell("begins")
 		tell("ends")
+		stop()
 		if n := strings.Count(out.String(), "\n"); n != want || want > 0 && !strings.Contains(out.String(), "lv1-7: after 0s ends") {
 			t.Errorf("patience %v: %q", patience, out.String())
 		}
 	}
 	toldTo(context.Background())("nobody listens")
+	// Work that says nothing is spoken of all the same.
+	out.Reset()
+	_, stop := tellTo(context.Background(), k, &out, &one, time.Second/2)
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+		one.Lock()
+		said := out.Len() > 0
+		one.Unlock()
+		if said {
+			break
+		}
+	}
+	stop()
+	if !strings.Contains(out.String(), "lv1-7: after ") || !strings.Contains(out.String(), "it is under way") {
+		t.Errorf("silent work: %q", out.String())
+	}
 }
 
 // Results of another version are all told at once, those under another's name one by one,

@@ -64,7 +64,9 @@ func (s *study[R]) finish(ctx context.Context, progress io.Writer, p *plan) ([]*
 			began := time.Now()
 			running++
 			mutex.Unlock()
-			r, err := s.run(tellTo(ctx, keys[i], progress, &mutex, patience), p.out, keys[i])
+			inside, told := tellTo(ctx, keys[i], progress, &mutex, patience)
+			r, err := s.run(inside, p.out, keys[i])
+			told()
 			if err == nil {
 				err = keys[i].write(p.out, r)
 			}
@@ -109,19 +111,40 @@ const patience = 15 * time.Second
 type telling struct{}
 
 // tellTo returns a context in which a piece of work can say what it does, which is passed on
-// where nothing was for a while.
-func tellTo(ctx context.Context, k key, progress io.Writer, one *sync.Mutex, patience time.Duration) context.Context {
+// where nothing was for a while; where it says nothing, that it is under way is. stop ends that.
+func tellTo(ctx context.Context, k key, progress io.Writer, one *sync.Mutex, patience time.Duration) (inside context.Context, stop func()) {
 	began := time.Now()
-	last := began
-	return context.WithValue(ctx, telling{}, func(what string) {
-		one.Lock()
-		defer one.Unlock()
+	last, doing := began, "it is under way"
+	tell := func() {
 		if time.Since(last) < patience {
 			return
 		}
 		last = time.Now()
-		fmt.Fprintf(progress, "%s: after %s %s\n", k.name(), time.Since(began).Round(time.Second), what)
-	})
+		fmt.Fprintf(progress, "%s: after %s %s\n", k.name(), time.Since(began).Round(time.Second), doing)
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(max(patience, time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				one.Lock()
+				tell()
+				one.Unlock()
+			}
+		}
+	}()
+	told := func(what string) {
+		one.Lock()
+		defer one.Unlock()
+		doing = what
+		tell()
+	}
+	return context.WithValue(ctx, telling{}, told), func() { close(done); <-ended }
 }
 
 // toldTo returns what a piece of work says what it does to.
