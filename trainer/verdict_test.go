@@ -46,7 +46,7 @@ func TestVerdict(t *testing.T) {
 		rmse float64
 		says string
 		good bool
-	}{{0.415, "", true}, {0.52, "But it loses on y (after 0.5 s 1.3 times the error of the linear model).", true}, {1.2, "But it loses on y (after 0.5 s 3 times the error of the linear model).", false}} {
+	}{{0.415, "", true}, {0.52, "It loses on y (after 0.5 s 1.3 times the error of the linear model).", true}, {1.2, "It loses on y (after 0.5 s 3 times the error of the linear model).", false}} {
 		one := judgement(0.2, 0.4, 0.95)
 		for i := range one.Horizons {
 			y := one.Horizons[i].Channels[0]

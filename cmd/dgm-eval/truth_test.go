@@ -110,10 +110,9 @@ func TestTruthOfAnotherFlight(t *testing.T) {
 		}
 		for j := range 2000 {
 			phase := 0.01*float64(j) + []float64{0, 0, 2}[i]
-			x := []float64{math.Sin(phase), math.Cos(phase)}
+			x := []float64{math.Sin(phase), 4} // the rate tells nothing
 			if i == 0 {
 				x[0] += 0.3 * rng.NormFloat64() // a bad sensor is one all the same
-				x[1] += 0.3 * rng.NormFloat64()
 			}
 			if err == nil {
 				err = w.Sample(int64(j)*5_000_000, x, nil, nil)

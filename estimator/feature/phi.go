@@ -1,8 +1,6 @@
 package feature
 
-import (
-	"math"
-)
+import "math"
 
 // Phi is the memory for the features of one channel.
 type Phi struct {

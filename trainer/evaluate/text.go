@@ -111,7 +111,7 @@ func (t *Table) losing() string {
 	if more := len(all) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	return " But it loses on " + strings.Join(names, ", ") + "."
+	return " It loses on " + strings.Join(names, ", ") + "."
 }
 
 // telling is from what ratio on a channel on which the model loses is spoken of.

@@ -63,7 +63,7 @@ func together(flights []Flight, states []channel.Channel) error {
 			}
 		}
 		if n == 0 || !(moves > 0) {
-			return nil // nothing to tell by
+			continue // nothing to tell by
 		}
 		if r := math.Sqrt(off / moves); r < least {
 			least, at = r, k

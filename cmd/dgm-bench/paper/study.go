@@ -173,20 +173,17 @@ func (s *study[R]) part() part {
 
 // chosen returns the sets that --sets asks for, with spaces and capitals as people write them.
 func chosen(asked string, of []string) ([]string, error) {
-	all := strings.Split(strings.ToLower(asked), ",")
-	for i, n := range all {
-		all[i] = strings.ReplaceAll(n, " ", "") // as tables print them
-		if !slices.Contains(of, all[i]) {
-			return nil, cli.Usage("--sets %s: %q is none of %s", asked, all[i], strings.Join(of, ", "))
+	var all []string
+	for _, n := range strings.Split(strings.ToLower(asked), ",") {
+		n = strings.ReplaceAll(n, " ", "") // as tables print them
+		if !slices.Contains(of, n) {
+			return nil, cli.Usage("--sets %s: %q is none of %s", asked, n, strings.Join(of, ", "))
+		}
+		if !slices.Contains(all, n) {
+			all = append(all, n)
 		}
 	}
-	var once []string
-	for _, n := range all {
-		if !slices.Contains(once, n) {
-			once = append(once, n)
-		}
-	}
-	return once, nil
+	return all, nil
 }
 
 // described returns the sections of results, which say what flags have changed about them.
