@@ -46,7 +46,7 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 	grad, best := p.Like(), append([]float64(nil), p.Flat...)
 	adam := optimise.NewAdam(len(p.Flat))
 	adam.Beta2 = 0.999
-	rate := optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}
+	rate := set.rate()
 	rise := optimise.Rise{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
 	ampFrom, ampTo := p.Range("amplitude")
 	damp := 1.0
@@ -73,7 +73,7 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 		}
 		copy(best, p.Flat)
 		f.Parts = parts
-		adam.Step(p.Flat, grad.Flat, damp*rate.At(step))
+		adam.Step(p.Flat, grad.Flat, damp*rate(step))
 		now := time.Now()
 		f.Seconds[set.phase(step)] += now.Sub(from).Seconds()
 		from = now
@@ -86,6 +86,19 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 		return nil, fmt.Errorf("the posterior cannot be conditioned after %d steps", set.Steps)
 	}
 	return f, nil
+}
+
+// rate returns the learning rate of each step.
+func (s *Settings) rate() func(step int) float64 {
+	if s.FineTune == 0 {
+		return optimise.Cosine{From: s.Rate, To: s.Last, WarmUp: s.WarmUp, Steps: s.Steps}.At
+	}
+	return func(step int) float64 {
+		if step < s.Steps-s.FineTune {
+			return s.Rate
+		}
+		return s.Last
+	}
 }
 
 // phase tells whether a step is before matching (0), while it rises (1) or after (2).
@@ -113,6 +126,7 @@ func (f *Fit) draw(k int, rng *rand.Rand) *objective.Params {
 	for i := range acts[:len(acts)-1] {
 		acts[i] = set.Act
 	}
+	acts[len(acts)-1] = set.CoreEnd
 	F := set.F
 	if set.Exact {
 		F = 0

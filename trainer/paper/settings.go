@@ -4,8 +4,9 @@ import "github.com/dgm-robotics/dgm/estimator/mlp"
 
 // Settings are the choices of one fit.
 type Settings struct {
-	Core     []int          // widths of the smoother's core; its last layer is linear
+	Core     []int          // widths of the smoother's core; the activation of the last layer is CoreEnd
 	Act      mlp.Activation // of the core
+	CoreEnd  mlp.Activation // (optional) of the core's last layer; defaults to linear
 	DynAct   mlp.Activation // of the dynamics
 	Dynamics []int          // widths of the dynamics' hidden layers
 	D        int            // smoother features a channel
@@ -15,6 +16,7 @@ type Settings struct {
 	Steps      int     // of the optimiser
 	Rate, Last float64 // learning rate: highest, last
 	WarmUp     int     // steps
+	FineTune   int     // (optional) last steps, at rate Last, after all others at Rate; defaults to 0: a cosine from Rate to Last
 	Clip       float64 // longest gradient; 0 = any
 	Sigma      float64 // noise at the start, standardised
 	Lambda     float64 // weight of the matching term, times N/Ns
