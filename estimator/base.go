@@ -6,23 +6,23 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // BaseSpec says what the part of the prior mean is made of that no net makes.
 type BaseSpec struct {
-	Prior     *rollout.Model // a difference equation, rolled out; nil or of degree 0 = none
-	Companion *rollout.Model // a second one, blended in; nil or of degree 0 = none
-	Blend     []float64      // K×Q: the companion's share at the knots, linear in √τ between; none = no companion
-	Knots     []float64      // Q, τ of the knots, ascending
-	Velocity  bool           // without a prior: v0·t where a channel's derivative is measured
-	Horizon   float64        // H, s
+	Prior     *priordynamics.Model // a difference equation, rolled out; nil or of degree 0 = none
+	Companion *priordynamics.Model // a second one, blended in; nil or of degree 0 = none
+	Blend     []float64            // K×Q: the companion's share at the knots, linear in √τ between; none = no companion
+	Knots     []float64            // Q, τ of the knots, ascending
+	Velocity  bool                 // without a prior: v0·t where a channel's derivative is measured
+	Horizon   float64              // H, s
 }
 
 // Base is that part of the mean, as a displacement from x0 in state units. Trainer
 // and predictor use this one.
 type Base struct {
-	roll, companion *rollout.Predictor // nil = none
+	roll, companion *priordynamics.Predictor // nil = none
 	spec            BaseSpec
 	velocity        []int // K, place of the derivative's channel, or −1
 	x0              []float64
@@ -37,10 +37,10 @@ func NewBase(states []channel.Channel, spec BaseSpec) *Base {
 	b := &Base{spec: spec, x0: make([]float64, K), dx: make([]float64, K)}
 	velocity := spec.Velocity
 	if spec.Prior != nil && spec.Prior.Degree > 0 {
-		b.roll = rollout.New(spec.Prior, K, spec.Horizon)
+		b.roll = priordynamics.New(spec.Prior, K, spec.Horizon)
 		velocity = false
 		if spec.Companion != nil && spec.Companion.Degree > 0 && len(spec.Blend) == K*Q {
-			b.companion = rollout.New(spec.Companion, K, spec.Horizon)
+			b.companion = priordynamics.New(spec.Companion, K, spec.Horizon)
 			b.other, b.dother = make([]float64, K), make([]float64, K)
 			b.share, b.dshare = make([]float64, Q), make([]float64, Q)
 		}

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/lanes"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // Fast predicts what a Predictor predicts, many times faster: sixteen points at
@@ -42,7 +42,7 @@ func NewFast(m *model.Model, times []float64) (*Fast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFast(plain, compile(m, lanes.Best())), nil
+	return newFast(plain, compile(m, simd.Best())), nil
 }
 
 // For returns a Fast of the same model for other times, which shares with f what
@@ -151,4 +151,4 @@ func (c *compiled) agrees() bool {
 }
 
 // Vectors names the unit of this processor that a Fast uses.
-func Vectors() string { return lanes.Best().String() }
+func Vectors() string { return simd.Best().String() }

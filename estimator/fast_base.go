@@ -3,17 +3,17 @@ package estimator
 import (
 	"github.com/tphakala/simd/f64"
 
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // fastBase is a Base at all points of a Fast.
 type fastBase struct {
 	b               *Base
 	times           []float64
-	prior, other    *rollout.Fan // of the roll-out, of its companion; nil = none
-	base, companion []float64    // K×N, state units
-	share           []float64    // K×N, the companion's share
-	turn, otherTurn []float64    // K×K×N: derivatives by the start state
+	prior, other    *priordynamics.Fan // of the roll-out, of its companion; nil = none
+	base, companion []float64          // K×N, state units
+	share           []float64          // K×N, the companion's share
+	turn, otherTurn []float64          // K×K×N: derivatives by the start state
 }
 
 // newFastBase takes the memory for ascending times.
@@ -21,12 +21,12 @@ func newFastBase(b *Base, times []float64) fastBase {
 	K, Q := len(b.velocity), len(b.spec.Knots)
 	f := fastBase{b: b, times: times, base: make([]float64, K*len(times)), turn: make([]float64, K*K*len(times))}
 	if b.roll != nil {
-		f.prior = rollout.NewFan(b.roll, times)
+		f.prior = priordynamics.NewFan(b.roll, times)
 	}
 	if b.companion == nil {
 		return f
 	}
-	f.other, f.companion = rollout.NewFan(b.companion, times), make([]float64, K*len(times))
+	f.other, f.companion = priordynamics.NewFan(b.companion, times), make([]float64, K*len(times))
 	f.otherTurn = make([]float64, K*K*len(times))
 	weights := make([]float64, Q)
 	for k := range K {

@@ -3,8 +3,8 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
-	"github.com/dgm-robotics/dgm/estimator/lanes"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // carryWork is the memory for the uncertainty of the start: diag J (P0 − R) Jᵀ, J
@@ -25,25 +25,25 @@ type carryWork struct {
 }
 
 func newCarryWork(c *compiled, n int) carryWork {
-	K, L := c.m.K, lanes.Panels(c.fixed-1)*lanes.Rows
-	rows := lanes.Panels(K) * lanes.Rows
+	K, L := c.m.K, simd.Panels(c.fixed-1)*simd.Rows
+	rows := simd.Panels(K) * simd.Rows
 	w := carryWork{
-		lifted: make([]float32, K*L*n), base: make([]float32, K*K*n), grad: make([]float32, L*lanes.Width),
-		rows: make([]float32, rows*lanes.Width), turned: make([]float32, rows*lanes.Width), diff: make([]float32, rows*K),
+		lifted: make([]float32, K*L*n), base: make([]float32, K*K*n), grad: make([]float32, L*simd.Width),
+		rows: make([]float32, rows*simd.Width), turned: make([]float32, rows*simd.Width), diff: make([]float32, rows*K),
 		slope: make([]float64, c.fixed-1), variance: make([]float32, K*n),
 	}
 	wave, back := 0, 0
 	for _, e := range c.members {
-		wave = max(wave, 1+lanes.Panels(e.e.Map.D)*lanes.Rows)
+		wave = max(wave, 1+simd.Panels(e.e.Map.D)*simd.Rows)
 		for i := range e.back {
-			back = max(back, lanes.Panels(e.back[i].in)*lanes.Rows)
+			back = max(back, simd.Panels(e.back[i].in)*simd.Rows)
 		}
 	}
-	w.wave = make([]float32, wave*lanes.Width)
-	for lane := range lanes.Width {
+	w.wave = make([]float32, wave*simd.Width)
+	for lane := range simd.Width {
 		w.wave[lane] = 1
 	}
-	w.back = [2][]float32{make([]float32, back*lanes.Width), make([]float32, back*lanes.Width)}
+	w.back = [2][]float32{make([]float32, back*simd.Width), make([]float32, back*simd.Width)}
 	return w
 }
 
@@ -70,21 +70,21 @@ func (f *Fast) meanSlopes(e *fastMember, post *fastReadout, k, block int) {
 	c, w, u := f.c, &f.w.carry, f.c.unit
 	p, s := &e.e.Map, &post.slopes[k]
 	if p.F > 0 {
-		u.Product(w.wave[lanes.Width:], lanes.Panels(p.D), append(f.w.parts[:0], lanes.Part{L: s.waves, X: f.w.x, K: p.F}))
+		u.Product(w.wave[simd.Width:], simd.Panels(p.D), append(f.w.parts[:0], simd.Part{L: s.waves, X: f.w.x, K: p.F}))
 	} else {
-		clear(w.wave[lanes.Width:])
+		clear(w.wave[simd.Width:])
 	}
 	// From the head back to the first layer; room ends where a layer's slopes begin.
 	room, end := f.w.hidden[block*f.w.room:], 0
 	for i := range e.back {
-		end += lanes.Panels(e.back[i].in) * lanes.Rows * lanes.Width
+		end += simd.Panels(e.back[i].in) * simd.Rows * simd.Width
 	}
 	at := w.back[0]
 	for i := len(e.back) - 1; i >= 0; i-- {
 		l := &e.back[i]
-		n := lanes.Panels(l.in) * lanes.Rows * lanes.Width
+		n := simd.Panels(l.in) * simd.Rows * simd.Width
 		if i == len(e.back)-1 {
-			u.Product(at, lanes.Panels(l.in), append(f.w.parts[:0], lanes.Part{L: s.head, X: w.wave, K: 1 + p.D}))
+			u.Product(at, simd.Panels(l.in), append(f.w.parts[:0], simd.Part{L: s.head, X: w.wave, K: 1 + p.D}))
 		}
 		if l.act != mlp.Linear {
 			f32.Mul(at[:n], at[:n], room[end-n:end])
@@ -94,14 +94,14 @@ func (f *Fast) meanSlopes(e *fastMember, post *fastReadout, k, block int) {
 			break
 		}
 		next := w.back[(len(e.back)-i)%2]
-		u.Product(next, lanes.Panels(l.out), append(f.w.parts[:0], lanes.Part{L: l.w, X: at, K: l.in}))
+		u.Product(next, simd.Panels(l.out), append(f.w.parts[:0], simd.Part{L: l.w, X: at, K: l.in}))
 		at = next
 	}
-	parts := append(f.w.parts[:0], lanes.Part{L: e.back[0].w, X: at, K: e.back[0].in})
+	parts := append(f.w.parts[:0], simd.Part{L: e.back[0].w, X: at, K: e.back[0].in})
 	if e.terms > 0 {
-		parts = append(parts, lanes.Part{L: s.basis, X: f.g.powers[block*c.powers*lanes.Width:], K: e.terms})
+		parts = append(parts, simd.Part{L: s.basis, X: f.g.powers[block*c.powers*simd.Width:], K: e.terms})
 	}
-	u.Product(w.grad, lanes.Panels(c.fixed-1), parts)
+	u.Product(w.grad, simd.Panels(c.fixed-1), parts)
 	to := w.lifted[(k*len(f.g.blocks)+block)*len(w.grad):][:len(w.grad)]
 	f32.Add(to, to, w.grad)
 }
@@ -111,7 +111,7 @@ func (f *Fast) meanSlopes(e *fastMember, post *fastReadout, k, block int) {
 func (f *Fast) carry(q *Query, readout Readout) {
 	m, g, w := f.plain.m, f.g, &f.w.carry
 	K, n := m.K, len(g.times)
-	lanes.Pack(w.diff, K, K, func(a, b int) float64 {
+	simd.Pack(w.diff, K, K, func(a, b int) float64 {
 		if a == b {
 			return q.P0[a*K+b] - m.Sensor[a]
 		}
@@ -120,27 +120,27 @@ func (f *Fast) carry(q *Query, readout Readout) {
 	f.baseSlopes()
 	m.Inputs.Lift.Slope(w.slope, q.X0)
 	perMember := 1 / float64(len(f.c.members))
-	var gain [lanes.Width]float32
+	var gain [simd.Width]float32
 	for k := range K {
 		for block := range g.blocks {
-			at := k*n + block*lanes.Width
-			copy(w.rows, w.base[(k*len(g.blocks)+block)*K*lanes.Width:][:K*lanes.Width])
+			at := k*n + block*simd.Width
+			copy(w.rows, w.base[(k*len(g.blocks)+block)*K*simd.Width:][:K*simd.Width])
 			for lane := range gain {
 				gain[lane] = float32(g.parts[readout].gain[at+lane] * perMember)
 			}
 			grad := w.lifted[(k*len(g.blocks)+block)*len(w.grad):]
 			for l, of := range m.Inputs.Lift.Of {
-				row, slope := w.rows[of*lanes.Width:][:lanes.Width], float32(w.slope[l])
-				for lane, v := range grad[l*lanes.Width:][:lanes.Width] {
+				row, slope := w.rows[of*simd.Width:][:simd.Width], float32(w.slope[l])
+				for lane, v := range grad[l*simd.Width:][:simd.Width] {
 					row[lane] += gain[lane] * slope * v
 				}
 			}
-			f.c.unit.Product(w.turned, lanes.Panels(K), append(f.w.parts[:0], lanes.Part{L: w.diff, X: w.rows, K: K}))
+			f.c.unit.Product(w.turned, simd.Panels(K), append(f.w.parts[:0], simd.Part{L: w.diff, X: w.rows, K: K}))
 			f32.Mul(w.turned, w.turned, w.rows)
-			sum := w.variance[at : at+lanes.Width]
+			sum := w.variance[at : at+simd.Width]
 			clear(sum)
 			for c := range K {
-				f32.Add(sum, sum, w.turned[c*lanes.Width:][:lanes.Width])
+				f32.Add(sum, sum, w.turned[c*simd.Width:][:simd.Width])
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (f *Fast) baseSlopes() {
 		}
 		k, c := j/K, j%K
 		for lane, v := range f.w.base.turn[j*n : (j+1)*n] {
-			w.base[((k*len(g.blocks)+lane/lanes.Width)*K+c)*lanes.Width+lane%lanes.Width] = start + lanes.Single(v)
+			w.base[((k*len(g.blocks)+lane/simd.Width)*K+c)*simd.Width+lane%simd.Width] = start + simd.Single(v)
 		}
 	}
 }

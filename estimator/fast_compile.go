@@ -3,9 +3,9 @@ package estimator
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/lanes"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // compiled is what a Fast knows of a model alone: the numbers of the model rounded,
@@ -21,7 +21,7 @@ import (
 //	basis b = Σ_p τ'ᵖ v,  v = [1, x0, knots]:  C·b = Σ_p τ'ᵖ (const_p + C_p·varying)
 type compiled struct {
 	m         *model.Model
-	unit      lanes.Unit
+	unit      simd.Unit
 	members   []fastMember
 	refits    []fastMember
 	variances int // members that give one
@@ -85,7 +85,7 @@ type fastFactor struct {
 }
 
 // compile returns nil for a model that a Fast does not do.
-func compile(m *model.Model, unit lanes.Unit) *compiled {
+func compile(m *model.Model, unit simd.Unit) *compiled {
 	L := m.Inputs.Lift.Dim()
 	c := &compiled{m: m, unit: unit, powers: 2, fixed: 1 + L, knots: m.Inputs.Knots * m.P}
 	for _, set := range []struct {
@@ -119,7 +119,7 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	K, D := p.K, p.D
 	f := fastMember{e: e, terms: p.Basis.Terms, variance: e.GivesVariance() && !refit, slopes: c.m.Displacement && !refit}
 	for _, o := range p.Omega {
-		f.omega = append(f.omega, lanes.Single(o/math.Pi))
+		f.omega = append(f.omega, simd.Single(o/math.Pi))
 	}
 	layers := append(append([]mlp.Layer(nil), p.Core.Layers...), p.Head.Layers...)
 	f.first = c.firstLayer(&layers[0])
@@ -147,24 +147,24 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 // transposed takes a layer backwards to its inputs from … to.
 func transposed(l *mlp.Layer, from, to int) fastLayer {
 	n := to - from
-	f := fastLayer{in: l.Out, out: n, act: l.Act, w: make([]float32, lanes.Rows*lanes.Panels(n)*l.Out)}
-	lanes.Pack(f.w, n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })
+	f := fastLayer{in: l.Out, out: n, act: l.Act, w: make([]float32, simd.Rows*simd.Panels(n)*l.Out)}
+	simd.Pack(f.w, n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })
 	return f
 }
 
 func (c *compiled) firstLayer(l *mlp.Layer) firstLayer {
-	f := firstLayer{layer: l, time: l.W[:l.Out], varying: make([]float32, lanes.Rows*lanes.Panels(l.Out)*c.knots)}
-	lanes.Pack(f.varying, l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })
+	f := firstLayer{layer: l, time: l.W[:l.Out], varying: make([]float32, simd.Rows*simd.Panels(l.Out)*c.knots)}
+	simd.Pack(f.varying, l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })
 	return f
 }
 
 // newFastLayer takes the outputs from … to of a layer.
 func newFastLayer(l *mlp.Layer, from, to int) fastLayer {
 	n := to - from
-	panels := lanes.Panels(n)
-	f := fastLayer{in: l.In, out: n, act: l.Act, w: make([]float32, lanes.Rows*panels*l.In), b: make([]float32, lanes.Rows*panels)}
-	lanes.Pack(f.w, n, l.In, func(r, k int) float64 { return l.W[k*l.Out+from+r] })
-	lanes.Pack(f.b, n, 1, func(r, _ int) float64 { return l.B[from+r] })
+	panels := simd.Panels(n)
+	f := fastLayer{in: l.In, out: n, act: l.Act, w: make([]float32, simd.Rows*panels*l.In), b: make([]float32, simd.Rows*panels)}
+	simd.Pack(f.w, n, l.In, func(r, k int) float64 { return l.W[k*l.Out+from+r] })
+	simd.Pack(f.b, n, 1, func(r, _ int) float64 { return l.B[from+r] })
 	return f
 }
 
@@ -176,7 +176,7 @@ func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fas
 	for k := range K {
 		w := make([]float32, F)
 		for j := range half {
-			w[2*j], w[2*j+1] = lanes.Single(amp[k][0]*post.Weights[k][j]), lanes.Single(amp[k][0]*post.Weights[k][half+j])
+			w[2*j], w[2*j+1] = simd.Single(amp[k][0]*post.Weights[k][j]), simd.Single(amp[k][0]*post.Weights[k][half+j])
 		}
 		out.waves = append(out.waves, w)
 	}
@@ -188,8 +188,8 @@ func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fas
 				out.fixed = append(out.fixed, basis(term, column, k))
 			}
 		}
-		v := make([]float32, lanes.Rows*lanes.Panels(K)*c.knots)
-		lanes.Pack(v, K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) })
+		v := make([]float32, simd.Rows*simd.Panels(K)*c.knots)
+		simd.Pack(v, K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) })
 		out.varying = append(out.varying, v)
 	}
 	if f.slopes {
@@ -210,22 +210,22 @@ func (c *compiled) slope(f *fastMember, post *model.Posterior, k int, amp [2]flo
 	last := &p.Head.Layers[len(p.Head.Layers)-1]
 	D, F, half, width := p.D, p.F, p.F/2, c.fixed+c.knots
 	s := fastSlope{
-		waves: make([]float32, lanes.Rows*lanes.Panels(D)*F), head: make([]float32, lanes.Rows*lanes.Panels(last.In)*(1+D)),
-		basis: make([]float32, lanes.Rows*lanes.Panels(c.fixed-1)*f.terms),
+		waves: make([]float32, simd.Rows*simd.Panels(D)*F), head: make([]float32, simd.Rows*simd.Panels(last.In)*(1+D)),
+		basis: make([]float32, simd.Rows*simd.Panels(c.fixed-1)*f.terms),
 	}
-	lanes.Pack(s.waves, D, F, func(d, j int) float64 {
+	simd.Pack(s.waves, D, F, func(d, j int) float64 {
 		if j < half {
 			return amp[0] * post.Weights[k][half+j] * p.Omega[j*D+d]
 		}
 		return -amp[0] * post.Weights[k][j-half] * p.Omega[(j-half)*D+d]
 	})
-	lanes.Pack(s.head, last.In, 1+D, func(r, d int) float64 {
+	simd.Pack(s.head, last.In, 1+D, func(r, d int) float64 {
 		if d == 0 {
 			return last.W[r*last.Out+k]
 		}
 		return last.W[r*last.Out+p.K+k*D+d-1]
 	})
-	lanes.Pack(s.basis, c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] })
+	simd.Pack(s.basis, c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] })
 	return s
 }
 
@@ -245,50 +245,50 @@ func amplitudes(e *model.Member) [][2]float64 {
 func (c *compiled) factor(f *fastMember, t *turning, inverse []float64, amp [2]float64) fastFactor {
 	F, B, width := t.F, t.B, c.fixed+c.knots
 	t.turn(inverse, amp)
-	out := fastFactor{lower: make([]float32, lanes.LowerSize(F)), prior: [2]float64{amp[0] * amp[0] * float64(F/2), amp[1] * amp[1]}}
+	out := fastFactor{lower: make([]float32, simd.LowerSize(F)), prior: [2]float64{amp[0] * amp[0] * float64(F/2), amp[1] * amp[1]}}
 	if F > 0 {
-		lanes.PackLower(out.lower, F, t.top[B:], F+B)
+		simd.PackLower(out.lower, F, t.top[B:], F+B)
 	}
 	if B == 0 {
 		return out
 	}
 	// All rows: those of the features, filled up to whole panels, then the basis'.
-	first := lanes.Panels(F)
-	panels := first + lanes.Panels(B)
-	size := lanes.Rows * panels * f.terms
+	first := simd.Panels(F)
+	panels := first + simd.Panels(B)
+	size := simd.Rows * panels * f.terms
 	fixed := make([]float32, width*size)
 	for column := range width {
 		out.fixed = append(out.fixed, fixed[column*size:(column+1)*size])
 	}
 	for range f.terms {
-		out.varying = append(out.varying, make([]float32, lanes.Rows*panels*c.knots))
+		out.varying = append(out.varying, make([]float32, simd.Rows*panels*c.knots))
 	}
 	for panel := range first {
-		a, b, e, g := t.row(panel*lanes.Rows), t.row(panel*lanes.Rows+1), t.row(panel*lanes.Rows+2), t.row(panel*lanes.Rows+3)
+		a, b, e, g := t.row(panel*simd.Rows), t.row(panel*simd.Rows+1), t.row(panel*simd.Rows+2), t.row(panel*simd.Rows+3)
 		for term := range f.terms {
-			to, from := fixed[(panel*f.terms+term)*lanes.Rows:], term*width
+			to, from := fixed[(panel*f.terms+term)*simd.Rows:], term*width
 			for column := range width {
 				j := from + column
-				four := (*[lanes.Rows]float32)(to[column*size:])
-				four[0], four[1], four[2], four[3] = lanes.Single(a[j]), lanes.Single(b[j]), lanes.Single(e[j]), lanes.Single(g[j])
+				four := (*[simd.Rows]float32)(to[column*size:])
+				four[0], four[1], four[2], four[3] = simd.Single(a[j]), simd.Single(b[j]), simd.Single(e[j]), simd.Single(g[j])
 			}
 		}
 	}
 	for j, below := range t.below[:B] {
 		to := out.fixed[j%width]
 		for panel := first; panel < panels; panel++ {
-			four := to[(panel*f.terms+j/width)*lanes.Rows:]
-			for lane, v := range below[:lanes.Rows] { // zeros behind the last row
-				four[lane] = lanes.Single(v)
+			four := to[(panel*f.terms+j/width)*simd.Rows:]
+			for lane, v := range below[:simd.Rows] { // zeros behind the last row
+				four[lane] = simd.Single(v)
 			}
-			below = below[lanes.Rows:]
+			below = below[simd.Rows:]
 		}
 	}
 	for term, varying := range out.varying {
 		for knot := range c.knots {
-			from := out.fixed[c.fixed+knot][term*lanes.Rows:]
+			from := out.fixed[c.fixed+knot][term*simd.Rows:]
 			for panel := range panels {
-				copy(varying[(panel*c.knots+knot)*lanes.Rows:], from[panel*f.terms*lanes.Rows:panel*f.terms*lanes.Rows+lanes.Rows])
+				copy(varying[(panel*c.knots+knot)*simd.Rows:], from[panel*f.terms*simd.Rows:panel*f.terms*simd.Rows+simd.Rows])
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 package estimator
 
-import "github.com/dgm-robotics/dgm/estimator/lanes"
+import "github.com/dgm-robotics/dgm/estimator/numeric/simd"
 
 // Work returns how many multiply-adds and how many sines with their cosines the
 // vectors make for one prediction: what the formulas ask for, without the lanes
@@ -17,7 +17,7 @@ func (f *Fast) Work() (multiplyAdds, waves int) {
 			B := e.terms * (f.c.fixed + f.c.knots)
 			waves += len(f.g.points) * K * p.F / 2
 			for b := range f.g.blocks {
-				points := min(lanes.Width, len(f.g.points)-b*lanes.Width)
+				points := min(simd.Width, len(f.g.points)-b*simd.Width)
 				varying := (f.g.blocks[b].to - f.g.blocks[b].from) * f.plain.m.P
 				n := e.first.layer.Out*(2+varying) + e.mu.in*K*(1+p.D) + K*e.terms*(1+varying) + K*(p.F/2*p.D+p.F)
 				for l := range e.hidden {

@@ -1,12 +1,12 @@
 package estimator
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/lanes"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // NewFastOn is NewFast on a given unit.
-func NewFastOn(m *model.Model, times []float64, unit lanes.Unit) (*Fast, error) {
+func NewFastOn(m *model.Model, times []float64, unit simd.Unit) (*Fast, error) {
 	plain, err := New(m, times)
 	if err != nil {
 		return nil, err

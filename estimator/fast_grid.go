@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/lanes"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // grid is what a Fast knows of a model and the times together. Points are put in
@@ -56,7 +56,7 @@ func newGrid(p *Predictor, c *compiled) *grid {
 		}
 		return 0
 	})
-	n := (N + lanes.Width - 1) / lanes.Width * lanes.Width
+	n := (N + simd.Width - 1) / simd.Width * simd.Width
 	source := make([]int, n) // of each lane, those that fill up included
 	for i := range n {
 		source[i] = sorted[min(i, N-1)]
@@ -69,8 +69,8 @@ func newGrid(p *Predictor, c *compiled) *grid {
 		}
 	}
 	g.last = slices.Index(g.order, N-1)
-	for i := 0; i < n; i += lanes.Width {
-		g.block(m, c, g.times[i:i+lanes.Width])
+	for i := 0; i < n; i += simd.Width {
+		g.block(m, c, g.times[i:i+simd.Width])
 	}
 	for terms := range c.powers + 1 {
 		sum := 0.0
@@ -103,7 +103,7 @@ func gate(m *model.Model, t float64) float64 {
 func (g *grid) block(m *model.Model, c *compiled, times []float64) {
 	for q := range c.powers {
 		for _, t := range times {
-			g.powers = append(g.powers, lanes.Single(math.Pow(m.Inputs.Standard(t), float64(q))))
+			g.powers = append(g.powers, simd.Single(math.Pow(m.Inputs.Standard(t), float64(q))))
 		}
 	}
 	b := gridBlock{row: g.rows}

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/lanes"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // A model that single precision does not do justice to is left to the Predictor.
@@ -27,7 +27,7 @@ func TestFastKnowsItsLimits(t *testing.T) {
 		m.Checks = []model.SelfCheck{{X0: q.X0, Times: got.Times, Mean: got.Mean, Std: got.Std, ObsStd: got.ObsStd}}
 	}
 	check()
-	if f := newFastOn(t, m, nil, lanes.Best()); f.Unit() != lanes.Best().String() {
+	if f := newFastOn(t, m, nil, simd.Best()); f.Unit() != simd.Best().String() {
 		t.Fatalf("predicted by %s", f.Unit())
 	}
 	// Two features that are the same, and weights that cancel.
@@ -37,7 +37,7 @@ func TestFastKnowsItsLimits(t *testing.T) {
 	e.Posterior[0].Weights[0][1] -= 1e7
 	m.Checks = nil
 	check()
-	f := newFastOn(t, m, nil, lanes.Best())
+	f := newFastOn(t, m, nil, simd.Best())
 	if f.Unit() != "plain" {
 		t.Fatalf("predicted by %s", f.Unit())
 	}
@@ -52,7 +52,7 @@ func TestFastKnowsItsLimits(t *testing.T) {
 
 func TestFastPanicsAtWrongLengths(t *testing.T) {
 	m, rng := make1("windows", 57)
-	f := newFastOn(t, m, nil, lanes.Best())
+	f := newFastOn(t, m, nil, simd.Best())
 	q := query(rng, m, 2)
 	q.X0 = q.X0[1:]
 	defer func() {
@@ -112,7 +112,7 @@ func TestFastIsOkWherePlainIs(t *testing.T) {
 // Two for other times share a model, and goroutines.
 func TestFastIsSharedBetweenGoroutines(t *testing.T) {
 	m, rng := make1("prior", 58)
-	first := newFastOn(t, m, nil, lanes.Best())
+	first := newFastOn(t, m, nil, simd.Best())
 	second, err := first.For(grid(7))
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestFastMemoryIsBounded(t *testing.T) {
 	if f.Unit() != "plain" {
 		t.Errorf("predicted by %s", f.Unit())
 	}
-	if f, err = f.For(times[:3]); err != nil || f.Unit() != lanes.Best().String() {
+	if f, err = f.For(times[:3]); err != nil || f.Unit() != simd.Best().String() {
 		t.Errorf("predicted by %s, %v", f.Unit(), err)
 	}
 }

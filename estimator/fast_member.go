@@ -3,8 +3,8 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
-	"github.com/dgm-robotics/dgm/estimator/lanes"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // member writes the means of one member, output units without base and γ, to means
@@ -29,7 +29,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 	over := 0 // knots that are among what does not vary
 	for i := range f.g.blocks {
 		b := &f.g.blocks[i]
-		powers := f.g.powers[i*c.powers*lanes.Width : (i+1)*c.powers*lanes.Width]
+		powers := f.g.powers[i*c.powers*simd.Width : (i+1)*c.powers*simd.Width]
 		for ; over < b.from*f.plain.m.P; over++ {
 			f.firstKnot(&e.first, over)
 			f.basisKnot(e, post, over)
@@ -41,11 +41,11 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 			}
 			return e.first.time[row]
 		})
-		parts := append(w.parts[:0], lanes.Part{L: fixed, X: powers, K: 2})
+		parts := append(w.parts[:0], simd.Part{L: fixed, X: powers, K: 2})
 		parts = f.varying(parts, e.first.varying, b, 0, 0)
 		room := w.hidden[i*w.room : (i+1)*w.room]
 		x := take(&room, width)
-		u.Product(x, lanes.Panels(width), parts)
+		u.Product(x, simd.Panels(width), parts)
 		activate(u, e.first.layer.Act, x)
 		for l := range e.hidden {
 			y := take(&room, e.hidden[l].out)
@@ -64,15 +64,15 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 			}
 			return v
 		})
-		parts = append(w.parts[:0], lanes.Part{L: fixed, X: powers, K: terms}, lanes.Part{L: e.mu.w, X: x, K: e.mu.in})
+		parts = append(w.parts[:0], simd.Part{L: fixed, X: powers, K: terms}, simd.Part{L: e.mu.w, X: x, K: e.mu.in})
 		for term, v := range post.varying {
 			parts = f.varying(parts, v, b, term, 0)
 		}
-		u.Product(w.mu, lanes.Panels(K), parts)
+		u.Product(w.mu, simd.Panels(K), parts)
 		for k := range K {
-			copy(means[k*n+i*lanes.Width:(k*n+(i+1)*lanes.Width)], w.mu[k*lanes.Width:])
+			copy(means[k*n+i*simd.Width:(k*n+(i+1)*simd.Width)], w.mu[k*simd.Width:])
 		}
-		rows := lanes.Panels(K*D) * lanes.Rows * lanes.Width
+		rows := simd.Panels(K*D) * simd.Rows * simd.Width
 		e.z.forward(u, w, powers, x, w.z[i*rows:(i+1)*rows])
 		if f.slopes {
 			f.netSlopes(e, w.hidden[i*w.room:(i+1)*w.room])
@@ -82,7 +82,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 
 // take cuts so many rows, filled up to whole panels, off room.
 func take(room *[]float32, rows int) []float32 {
-	n := lanes.Panels(rows) * lanes.Rows * lanes.Width
+	n := simd.Panels(rows) * simd.Rows * simd.Width
 	out := (*room)[:n]
 	*room = (*room)[n:]
 	return out
@@ -134,27 +134,27 @@ func (f *Fast) basisColumn(e *fastMember, post *fastReadout, column int, v float
 
 // varying adds to parts the columns of a panel matrix, Out × knots, that vary within
 // a block, from panel first on.
-func (f *Fast) varying(parts []lanes.Part, l []float32, b *gridBlock, power, first int) []lanes.Part {
+func (f *Fast) varying(parts []simd.Part, l []float32, b *gridBlock, power, first int) []simd.Part {
 	P, all := f.plain.m.P, f.c.knots
 	n := (b.to - b.from) * P
 	if n == 0 {
 		return parts
 	}
-	return append(parts, lanes.Part{
-		L: l[(first*all+b.from*P)*lanes.Rows:], X: f.w.varying[power][b.row*lanes.Width:],
-		K: n, Skip: (all - n) * lanes.Rows,
+	return append(parts, simd.Part{
+		L: l[(first*all+b.from*P)*simd.Rows:], X: f.w.varying[power][b.row*simd.Width:],
+		K: n, Skip: (all - n) * simd.Rows,
 	})
 }
 
 // forward evaluates the layer at one block.
-func (l *fastLayer) forward(u lanes.Unit, w *fastWork, powers, x, y []float32) {
-	panels := lanes.Panels(l.out)
-	parts := append(w.parts[:0], lanes.Part{L: l.b, X: powers, K: 1}, lanes.Part{L: l.w, X: x, K: l.in})
+func (l *fastLayer) forward(u simd.Unit, w *fastWork, powers, x, y []float32) {
+	panels := simd.Panels(l.out)
+	parts := append(w.parts[:0], simd.Part{L: l.b, X: powers, K: 1}, simd.Part{L: l.w, X: x, K: l.in})
 	u.Product(y, panels, parts)
-	activate(u, l.act, y[:panels*lanes.Rows*lanes.Width])
+	activate(u, l.act, y[:panels*simd.Rows*simd.Width])
 }
 
-func activate(u lanes.Unit, a mlp.Activation, y []float32) {
+func activate(u simd.Unit, a mlp.Activation, y []float32) {
 	switch a {
 	case mlp.Sigmoid:
 		u.Logistic(y, 1, 1, 0)
@@ -166,8 +166,8 @@ func activate(u lanes.Unit, a mlp.Activation, y []float32) {
 // fixedPart returns the panels of rows × columns numbers, rounded. They are valid
 // until the next.
 func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64) []float32 {
-	out := w.single[:lanes.Panels(rows)*lanes.Rows*columns]
-	lanes.Pack(out, rows, columns, at)
+	out := w.single[:simd.Panels(rows)*simd.Rows*columns]
+	simd.Pack(out, rows, columns, at)
 	return out
 }
 
@@ -176,7 +176,7 @@ func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64
 func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32) {
 	c, w, u, n := f.c, &f.w, f.c.unit, len(f.g.times)
 	D := e.e.Map.D
-	rows := lanes.Panels(f.plain.m.K*D) * lanes.Rows * lanes.Width
+	rows := simd.Panels(f.plain.m.K*D) * simd.Rows * simd.Width
 	var x []float32
 	if e.variance || f.slopes {
 		x = w.x
@@ -185,13 +185,13 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	if e.variance {
 		factor = &post.factors[k]
 		F := e.e.Map.F
-		clear(x[F*lanes.Width : lanes.Panels(F)*lanes.Rows*lanes.Width]) // no number may stand there that 0 does not cancel
+		clear(x[F*simd.Width : simd.Panels(F)*simd.Rows*simd.Width]) // no number may stand there that 0 does not cancel
 		f.factorFixed(e, factor)
 	}
 	over := 0
 	for i := range f.g.blocks {
-		mean := means[k*n+i*lanes.Width : k*n+(i+1)*lanes.Width]
-		u.Waves(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*lanes.Width:], D)
+		mean := means[k*n+i*simd.Width : k*n+(i+1)*simd.Width]
+		u.Waves(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*simd.Width:], D)
 		if f.slopes {
 			f.meanSlopes(e, post, k, i)
 		}
@@ -203,12 +203,12 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 			f.factorColumn(e, factor, c.fixed+over, w.knots[over])
 		}
 		f.variance(e, factor, i)
-		v := w.v[k*n+i*lanes.Width:]
+		v := w.v[k*n+i*simd.Width:]
 		for lane, s := range w.squares {
 			v[lane] += float64(s)
 		}
-		if i == f.g.last/lanes.Width {
-			f.plain.ratio += float64(w.squares[f.g.last%lanes.Width]) / (factor.prior[0] + factor.prior[1]*w.square*f.g.norm[e.terms])
+		if i == f.g.last/simd.Width {
+			f.plain.ratio += float64(w.squares[f.g.last%simd.Width]) / (factor.prior[0] + factor.prior[1]*w.square*f.g.norm[e.terms])
 		}
 	}
 }
@@ -218,19 +218,19 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
 	c, w, b := f.c, &f.w, &f.g.blocks[block]
 	F, B := e.e.Map.F, e.terms*(c.fixed+c.knots)
-	powers := f.g.powers[block*c.powers*lanes.Width:]
+	powers := f.g.powers[block*c.powers*simd.Width:]
 	clear(w.squares[:])
-	first := lanes.Panels(F)
-	for i, group := range [2]struct{ panel, panels int }{{0, first}, {first, lanes.Panels(B)}} {
+	first := simd.Panels(F)
+	for i, group := range [2]struct{ panel, panels int }{{0, first}, {first, simd.Panels(B)}} {
 		parts := w.parts[:0]
 		if e.terms > 0 {
-			parts = append(parts, lanes.Part{L: w.turned[group.panel*lanes.Rows*e.terms:], X: powers, K: e.terms})
+			parts = append(parts, simd.Part{L: w.turned[group.panel*simd.Rows*e.terms:], X: powers, K: e.terms})
 		}
 		for term, v := range t.varying {
 			parts = f.varying(parts, v, b, term, group.panel)
 		}
 		if i == 0 {
-			parts = append(parts, lanes.Part{L: t.lower, X: w.x, K: lanes.Rows, Grow: lanes.Rows})
+			parts = append(parts, simd.Part{L: t.lower, X: w.x, K: simd.Rows, Grow: simd.Rows})
 		}
 		if group.panels > 0 {
 			c.unit.SumSquares(w.squares[:], group.panels, parts)
@@ -252,6 +252,6 @@ func (f *Fast) factorFixed(e *fastMember, t *fastFactor) {
 
 func (f *Fast) factorColumn(e *fastMember, t *fastFactor, column int, v float64) {
 	if e.terms > 0 {
-		f32.AddScaled(f.w.turned[:len(t.fixed[column])], lanes.Single(v), t.fixed[column])
+		f32.AddScaled(f.w.turned[:len(t.fixed[column])], simd.Single(v), t.fixed[column])
 	}
 }

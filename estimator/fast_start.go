@@ -2,7 +2,7 @@ package estimator
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/lanes"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // start prepares what all members share: start state, knots and base.
@@ -35,9 +35,9 @@ func (f *Fast) startKnots() {
 	}
 	for i := range g.blocks {
 		b := &g.blocks[i]
-		for lane, t := range g.times[i*lanes.Width : (i+1)*lanes.Width] {
+		for lane, t := range g.times[i*simd.Width : (i+1)*simd.Width] {
 			for j := b.from; j < b.to; j++ {
-				value, at := w.knots[j*P:(j+1)*P], (b.row+(j-b.from)*P)*lanes.Width+lane
+				value, at := w.knots[j*P:(j+1)*P], (b.row+(j-b.from)*P)*simd.Width+lane
 				switch from := float64(j) * length; {
 				case t <= from:
 					value = zeros(p.scratch)
@@ -47,7 +47,7 @@ func (f *Fast) startKnots() {
 					standardise(value, in, (t-from)/length)
 				}
 				for c, v := range value {
-					w.varying[0][at+c*lanes.Width] = lanes.Single(v)
+					w.varying[0][at+c*simd.Width] = simd.Single(v)
 				}
 			}
 		}
@@ -55,21 +55,21 @@ func (f *Fast) startKnots() {
 	for power := 1; power < len(w.varying); power++ {
 		for i := range g.blocks {
 			b := &g.blocks[i]
-			tau := g.powers[(i*f.c.powers+power)*lanes.Width:][:lanes.Width]
+			tau := g.powers[(i*f.c.powers+power)*simd.Width:][:simd.Width]
 			for row := b.row; row < b.row+(b.to-b.from)*P; row++ {
-				from, to := w.varying[0][row*lanes.Width:][:lanes.Width], w.varying[power][row*lanes.Width:][:lanes.Width]
+				from, to := w.varying[0][row*simd.Width:][:simd.Width], w.varying[power][row*simd.Width:][:simd.Width]
 				for lane, v := range from {
 					to[lane] = tau[lane] * v
 				}
 			}
 		}
 	}
-	b, lane := &g.blocks[g.last/lanes.Width], g.last%lanes.Width
+	b, lane := &g.blocks[g.last/simd.Width], g.last%simd.Width
 	for _, v := range w.knots[:b.from*P] {
 		w.square += v * v
 	}
 	for row := b.row; row < b.row+(b.to-b.from)*P; row++ {
-		v := float64(w.varying[0][row*lanes.Width+lane])
+		v := float64(w.varying[0][row*simd.Width+lane])
 		w.square += v * v
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/lanes"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // curved is a model that no Fast does.
@@ -89,7 +89,7 @@ func mixed(m *model.Model, points int) []float64 {
 	return times
 }
 
-func newFastOn(t testing.TB, m *model.Model, times []float64, u lanes.Unit) *estimator.Fast {
+func newFastOn(t testing.TB, m *model.Model, times []float64, u simd.Unit) *estimator.Fast {
 	t.Helper()
 	f, err := estimator.NewFastOn(m, times, u)
 	if err != nil {
@@ -105,7 +105,7 @@ func TestFastAgreesWithPlain(t *testing.T) {
 	}
 	moved := 0 // intervals that the motion changes
 	for name, m := range fastModels(t) {
-		for _, u := range lanes.Units() {
+		for _, u := range simd.Units() {
 			for _, points := range counts {
 				times := mixed(m, points)
 				fast, plain := newFastOn(t, m, times, u), newPredictor(t, m, times)
@@ -182,7 +182,7 @@ func diagonal(n int, v float64) []float64 {
 
 func TestFastTakesNoMemory(t *testing.T) {
 	for name, m := range fastModels(t) {
-		f := newFastOn(t, m, mixed(m, 20), lanes.Best())
+		f := newFastOn(t, m, mixed(m, 20), simd.Best())
 		dst, all := f.NewPrediction(), f.NewPrediction().WithDerivatives()
 		q := query(rand.New(rand.NewPCG(2, 2)), m, 7)
 		certain := q
@@ -203,7 +203,7 @@ func TestFastTakesNoMemory(t *testing.T) {
 func TestFastKeepsNothing(t *testing.T) {
 	for name, m := range fastModels(t) {
 		rng := rand.New(rand.NewPCG(3, 1))
-		f := newFastOn(t, m, mixed(m, 20), lanes.Best())
+		f := newFastOn(t, m, mixed(m, 20), simd.Best())
 		q, other := query(rng, m, 4), query(rng, m, 3)
 		other.P0 = diagonal(m.K, 3)
 		huge := query(rng, m, 1)
@@ -233,7 +233,7 @@ func TestFastReadsNoLaterInput(t *testing.T) {
 		for i := range times {
 			times[i] = m.Horizon * float64(i+1) / 50
 		}
-		f := newFastOn(t, m, times, lanes.Best())
+		f := newFastOn(t, m, times, simd.Best())
 		q := query(rng, m, rows)
 		before, after := f.NewPrediction(), f.NewPrediction()
 		f.Predict(before, &q)
@@ -258,7 +258,7 @@ func TestFastReadsNoLaterInput(t *testing.T) {
 
 func TestFastForOtherTimes(t *testing.T) {
 	m, rng := make1("windows", 55)
-	f := newFastOn(t, m, nil, lanes.Best())
+	f := newFastOn(t, m, nil, simd.Best())
 	if f.Model() != m || len(f.NewPrediction().Times) != m.Points {
 		t.Error("the model or its points are others")
 	}
@@ -268,9 +268,9 @@ func TestFastForOtherTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := query(rng, m, 3)
-	got, want := other.NewPrediction(), newFastOn(t, m, times, lanes.Best()).NewPrediction()
+	got, want := other.NewPrediction(), newFastOn(t, m, times, simd.Best()).NewPrediction()
 	other.Predict(got, &q)
-	newFastOn(t, m, times, lanes.Best()).Predict(want, &q)
+	newFastOn(t, m, times, simd.Best()).Predict(want, &q)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -1,8 +1,8 @@
 package estimator
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/lanes"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // fastWork is the memory of a Fast.
@@ -13,22 +13,22 @@ type fastWork struct {
 	square  float64     // ‖v‖² of the row at the last of the times
 	base    fastBase
 
-	first  []float64    // of the first layer: the sum of what does not vary
-	basis  []float64    // [term][K]: the same of the means
-	turned []float32    // panels × terms: the same of a factor
-	single []float32    // such a sum, rounded, as panels
-	parts  []lanes.Part // of a product, empty
-	hidden []float32    // [block][row of a hidden layer][Width]
-	room   int          // of one block in it
-	mu     []float32    // [K][Width], of one block
-	z      []float32    // [block][K·D][Width]
-	x      []float32    // [F, to whole panels][Width], of one channel and block
+	first  []float64   // of the first layer: the sum of what does not vary
+	basis  []float64   // [term][K]: the same of the means
+	turned []float32   // panels × terms: the same of a factor
+	single []float32   // such a sum, rounded, as panels
+	parts  []simd.Part // of a product, empty
+	hidden []float32   // [block][row of a hidden layer][Width]
+	room   int         // of one block in it
+	mu     []float32   // [K][Width], of one block
+	z      []float32   // [block][K·D][Width]
+	x      []float32   // [F, to whole panels][Width], of one channel and block
 
-	squares [lanes.Width]float32 // ‖L⁻¹φ‖², of one channel and block
-	means   [][]float32          // by member and refit: K×lanes, without γ
-	v       []float64            // K×lanes, sum over members, without γ²
-	growth  []float64            // lanes: factor of all intervals
-	moved   []float64            // K, scratch
+	squares [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
+	means   [][]float32         // by member and refit: K×lanes, without γ
+	v       []float64           // K×lanes, sum over members, without γ²
+	growth  []float64           // lanes: factor of all intervals
+	moved   []float64           // K, scratch
 	carry   carryWork
 }
 
@@ -37,7 +37,7 @@ func newFastWork(c *compiled, g *grid, b *Base) fastWork {
 	K := m.K
 	w := fastWork{
 		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), base: newFastBase(b, g.points),
-		mu: make([]float32, lanes.Panels(K)*lanes.Rows*lanes.Width), v: make([]float64, K*n),
+		mu: make([]float32, simd.Panels(K)*simd.Rows*simd.Width), v: make([]float64, K*n),
 		growth: make([]float64, n), moved: make([]float64, K),
 	}
 	var first, terms, turned, single, hidden, parts, z, x int
@@ -51,24 +51,24 @@ func newFastWork(c *compiled, g *grid, b *Base) fastWork {
 			}
 			rows := 0
 			for _, out := range outs {
-				rows += lanes.Panels(out) * lanes.Rows
+				rows += simd.Panels(out) * simd.Rows
 			}
 			hidden = max(hidden, rows)
 			first, terms = max(first, outs[0]), max(terms, e.terms)
-			single = max(single, 2*lanes.Panels(outs[0])*lanes.Rows, max(e.terms, 1)*lanes.Panels(K)*lanes.Rows)
-			turned = max(turned, e.terms*lanes.Rows*(lanes.Panels(p.F)+lanes.Panels(e.terms*(c.fixed+c.knots))))
+			single = max(single, 2*simd.Panels(outs[0])*simd.Rows, max(e.terms, 1)*simd.Panels(K)*simd.Rows)
+			turned = max(turned, e.terms*simd.Rows*(simd.Panels(p.F)+simd.Panels(e.terms*(c.fixed+c.knots))))
 			parts = max(parts, 3+e.terms)
-			z, x = max(z, lanes.Panels(K*p.D)*lanes.Rows), max(x, lanes.Panels(p.F)*lanes.Rows)
+			z, x = max(z, simd.Panels(K*p.D)*simd.Rows), max(x, simd.Panels(p.F)*simd.Rows)
 			w.means = append(w.means, make([]float32, K*n))
 		}
 	}
 	for range c.powers {
-		w.varying = append(w.varying, make([]float32, g.rows*lanes.Width))
+		w.varying = append(w.varying, make([]float32, g.rows*simd.Width))
 	}
 	w.first, w.basis, w.turned, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, turned), make([]float32, single)
-	w.parts = make([]lanes.Part, 0, parts)
-	w.hidden, w.room = make([]float32, hidden*n), hidden*lanes.Width
-	w.z, w.x = make([]float32, z*n), make([]float32, x*lanes.Width)
+	w.parts = make([]simd.Part, 0, parts)
+	w.hidden, w.room = make([]float32, hidden*n), hidden*simd.Width
+	w.z, w.x = make([]float32, z*n), make([]float32, x*simd.Width)
 	if m.Displacement {
 		w.carry = newCarryWork(c, n)
 	}
@@ -81,7 +81,7 @@ func (c *compiled) affordable(times int) bool {
 	m := c.m
 	K, L := m.K, c.fixed-1
 	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
-	for _, r := range []*rollout.Model{&m.Prior, &m.Companion} {
+	for _, r := range []*priordynamics.Model{&m.Prior, &m.Companion} {
 		if r.Degree > 0 {
 			row += 5*K*K + (K+1)*(r.Lift.Dim()+1) + 6*K
 		}
@@ -95,5 +95,5 @@ func (c *compiled) affordable(times int) bool {
 			}
 		}
 	}
-	return 8*row*(times+2*lanes.Width) <= mostMemory
+	return 8*row*(times+2*simd.Width) <= mostMemory
 }

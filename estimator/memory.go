@@ -3,9 +3,9 @@ package estimator
 import (
 	"fmt"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // mostMemory is what New takes at most, bytes. A file of a few kilobytes, within
@@ -26,7 +26,7 @@ func affordable(m *model.Model, times int) error {
 		}
 	}
 	nodes := 0
-	for _, r := range []*rollout.Model{&m.Prior, &m.Companion} {
+	for _, r := range []*priordynamics.Model{&m.Prior, &m.Companion} {
 		if r.Degree > 0 {
 			nodes += int(m.Horizon/r.Step+3) * (2*m.K + 2*r.Lift.Dim() + m.P)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 // All intervals grow by the factor of the start's distance, each readout with its
@@ -57,7 +57,7 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 	m, rng := make1("windows", 63)
 	base := estimator.BaseOf(m)
 	at, slope := make([]float64, m.K), make([]float64, m.K)
-	usual, times := region.Motion{Least: 0.3, Most: 3, Power: []float64{0.4, 1.1}}, grid(4)
+	usual, times := ood.Motion{Least: 0.3, Most: 3, Power: []float64{0.4, 1.1}}, grid(4)
 	for range m.K * len(m.NoiseKnots) {
 		usual.Usual = append(usual.Usual, 0.1+rng.Float64())
 	}
@@ -66,14 +66,14 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 		for k := range x0 {
 			x0[k] *= size
 		}
-		course := region.NewCourse(&usual, m.NoiseKnots)
+		course := ood.NewCourse(&usual, m.NoiseKnots)
 		base.Start(x0, &feature.Plan{Values: u, P: m.P, Step: m.Horizon})
 		for q, tau := range m.NoiseKnots {
 			base.At(at, slope, tau*m.Horizon)
 			course.Knot(q, at)
 		}
 		for r, q := range []estimator.Query{{X0: x0, Plan: u}, {X0: x0, U: u}} {
-			m.Motion = region.Motion{}
+			m.Motion = ood.Motion{}
 			want := predict(t, m, times, q)
 			m.Motion = usual
 			got := predict(t, m, times, q)

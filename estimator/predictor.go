@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 // Readout says which input a prediction assumes.
@@ -36,8 +36,8 @@ type Prediction struct {
 	ObsStd            []float64 // T×K, of a measurement of it
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
 	Readout           Readout
-	Distance          float64   // from the training states, whitened, see region.Region; 0 = the model has none
-	Motion            []float64 // T, of the base over the usual one until then, see region.Course; none = not measured
+	Distance          float64   // from the training states, whitened, see ood.Region; 0 = the model has none
+	Motion            []float64 // T, of the base over the usual one until then, see ood.Course; none = not measured
 	OOD               float64   // out-of-distribution score; above 1 is outside
 	OutOfDistribution bool
 }
@@ -69,7 +69,7 @@ type Predictor struct {
 	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff      []float64 // K×K, P0 − R
 	white     []float64 // L, whitened, for the distance from the training states
-	course    region.Course
+	course    ood.Course
 	dmean, dv []float64
 	dsum      []float64
 	dsumSq    []float64
@@ -133,7 +133,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
 	p.start = BaseOf(m)
-	p.course = region.NewCourse(&m.Motion, m.NoiseKnots)
+	p.course = ood.NewCourse(&m.Motion, m.NoiseKnots)
 	for r := range p.gain {
 		p.gain[r] = gainsAt(m, Readout(r), times)
 	}

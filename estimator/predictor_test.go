@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 // shapes that between them have everything a model can have.
@@ -31,7 +31,7 @@ const H = modeltest.Horizon
 func make1(name string, seed uint64) (*model.Model, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := modeltest.New(shapes[name], rng)
-	m.Growth, m.Motion = nil, region.Motion{} // have tests of their own
+	m.Growth, m.Motion = nil, ood.Motion{} // have tests of their own
 	return m, rng
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 // std² = v + max(0, σ²(t) − R) and obs_std² = v + σ²(t), whatever the sensor's R: less
@@ -17,7 +17,7 @@ func TestSensorAndStateAreToldApart(t *testing.T) {
 	shape.Members = 1 // σ²(t) is then that of one
 	rng := rand.New(rand.NewPCG(24, 1))
 	m := modeltest.New(shape, rng)
-	m.Growth, m.Motion, m.Widen = nil, region.Motion{}, nil
+	m.Growth, m.Motion, m.Widen = nil, ood.Motion{}, nil
 	q, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
 	K, Q := m.K, len(m.NoiseKnots)
 
@@ -68,7 +68,7 @@ func TestSensorAndStateAreToldApart(t *testing.T) {
 func TestAFactorNeverNarrowsWhatIsCarried(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 1))
 	m := modeltest.New(shapes["windows"], rng)
-	m.Growth, m.Motion = nil, region.Motion{}
+	m.Growth, m.Motion = nil, ood.Motion{}
 	without, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
 	with := without
 	with.P0 = covariance(rng, m.K)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -22,7 +22,7 @@ type Data struct {
 	Vehicle  string
 	Channels []channel.Channel  // states, then inputs
 	Law      channel.Kinematics // declared laws of motion,
-	Body     rollout.Body       // and the states that they are of
+	Body     priordynamics.Body // and the states that they are of
 	Flights  []window.Flight
 	Problems []Problem
 	Hash     string // of all samples, hex
@@ -57,7 +57,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		return nil, fmt.Errorf("%s: %w; a model of it could not be flown: record or import it under another name", logs[0].Path, err)
 	}
 	if len(logs) > 0 {
-		body, err := rollout.NewBody(&logs[0].Kinematics, channel.Select(d.Channels, channel.State))
+		body, err := priordynamics.NewBody(&logs[0].Kinematics, channel.Select(d.Channels, channel.State))
 		if err != nil {
 			return nil, fmt.Errorf("%s: kinematics: %w; import it with another map", logs[0].Path, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/fit"
@@ -70,11 +70,11 @@ func (t *training) model(d fit.Data) (*model.Model, error) {
 }
 
 // regionOf describes where the states and inputs of the data lie.
-func (t *training) regionOf(d fit.Data) region.Region {
+func (t *training) regionOf(d fit.Data) ood.Region {
 	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
 	r, ok := states.Region()
 	if !ok {
-		return region.Region{}
+		return ood.Region{}
 	}
 	r.Distance = states.Threshold(t.H)
 	if t.P > 0 {

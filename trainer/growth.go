@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 const (
@@ -63,10 +63,10 @@ func usualOf(folds []*outcomes) float64 {
 }
 
 // region and motion are those parts of a model that say how intervals grow.
-func (l *law) region() region.Region { return region.Region{Near: l.near, Far: l.far} }
+func (l *law) region() ood.Region { return ood.Region{Near: l.near, Far: l.far} }
 
-func (l *law) motion() region.Motion {
-	return region.Motion{Least: leastMotion, Most: mostMotion, Power: []float64{l.stir}}
+func (l *law) motion() ood.Motion {
+	return ood.Motion{Least: leastMotion, Most: mostMotion, Power: []float64{l.stir}}
 }
 
 // grow notes for every outcome by which factor the law widens its interval.
@@ -94,7 +94,7 @@ type cell struct {
 
 // cells gathers the outcomes of every horizon.
 func (l *law) cells(folds []*outcomes) [][]cell {
-	r, m := l.region(), region.Motion{Least: leastMotion, Most: mostMotion, Power: []float64{1}}
+	r, m := l.region(), ood.Motion{Least: leastMotion, Most: mostMotion, Power: []float64{1}}
 	out := make([][]cell, len(folds[0].times))
 	for i := range out {
 		for f, o := range folds {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/fit"
 	"github.com/dgm-robotics/dgm/trainer/outside"
 	"github.com/dgm-robotics/dgm/trainer/prior"
@@ -26,7 +26,7 @@ const folds = 4
 type foldData struct {
 	data   fit.Data
 	held   []window.Flight
-	region region.Region // of what is left
+	region ood.Region // of what is left
 }
 
 // prepare chooses what the nets start from, sets up the frame of all fits and

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/fit"
 	"github.com/dgm-robotics/dgm/trainer/outside"
@@ -139,7 +139,7 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 		Displacement: true, Velocity: f.Base.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
 		Sensor: make([]float64, f.K),
 	}
-	m.Motion = region.Motion{Usual: f.Moves, Least: leastMotion, Most: mostMotion}
+	m.Motion = ood.Motion{Usual: f.Moves, Least: leastMotion, Most: mostMotion}
 	for i, l := range t.laws {
 		m.Gain, m.Widen, m.Growth = append(m.Gain, l.gain), append(m.Widen, l.widen), append(m.Growth, l.growth)
 		m.Motion.Power = append(m.Motion.Power, l.stir)
@@ -149,7 +149,7 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 		}
 	}
 	if len(t.laws) > 0 && !slices.ContainsFunc(t.laws, func(l law) bool { return l.stir > 0 }) {
-		m.Motion = region.Motion{} // nothing to measure
+		m.Motion = ood.Motion{} // nothing to measure
 	}
 	if b := f.Base; b.Prior != nil {
 		m.Prior, m.Companion, m.Blend = *b.Prior, *b.Companion, b.Blend

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Body is the table [body] of a map: which states are those of a rigid body. A
@@ -110,7 +110,7 @@ const unchecked = "kinematics: New with a declaration that does not pass its Che
 // their number.
 type Checker struct {
 	declared channel.Kinematics
-	body     rollout.Body
+	body     priordynamics.Body
 	moved    []int // states that the laws move
 	rate     []float64
 	row      []float64 // of each: the state, and the rate by its law
@@ -122,7 +122,7 @@ type Checker struct {
 // New returns a Checker of what is declared of states; what is must have passed
 // its Check.
 func New(k channel.Kinematics, states []channel.Channel) *Checker {
-	body, err := rollout.NewBody(&k, states)
+	body, err := priordynamics.NewBody(&k, states)
 	if err != nil {
 		panic(unchecked)
 	}

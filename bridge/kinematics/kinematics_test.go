@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // usual lists the states of a vehicle by their usual names.
@@ -32,7 +32,7 @@ func fly(t *testing.T, k channel.Kinematics, seconds float64, edit func(x []floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := rollout.NewBody(&truth, states)
+	body, err := priordynamics.NewBody(&truth, states)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/guardtest"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/internal/guardtest"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // A row's features and what is carried back are those of the formulas where every slice

@@ -1,7 +1,7 @@
 package feature
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Map is the smoother's feature map with its parameters: a core shared by all

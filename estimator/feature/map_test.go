@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // example is a map with inputs, and a way to evaluate it at any time.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // angles are near zero, near multiples of π/4, at the end of what the vector unit reduces

@@ -6,8 +6,8 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/linear"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // FieldError says which field of a model is wrong, and why.
@@ -118,7 +118,7 @@ func (m *Model) checkMotion(c *checker, Q int) {
 	c.that(o.Most >= 1 && o.Most <= 1e6, "motion.most", "%v is outside 1…1e6", o.Most)
 }
 
-func (m *Model) checkEquation(c *checker, field string, r *rollout.Model) {
+func (m *Model) checkEquation(c *checker, field string, r *priordynamics.Model) {
 	c.finite(field+".step", []float64{r.Step})
 	c.finite(field+".body.omega", []float64{r.Body.Omega})
 	if r.Degree == 0 || c.err != nil {

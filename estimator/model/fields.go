@@ -3,8 +3,8 @@ package model
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // The fields of every part of a model, in the order in which they are written.
@@ -69,7 +69,7 @@ func (m *Model) fields(c *coder) {
 	list(c, "self_checks", &m.Checks, checkFields)
 }
 
-func equationFields(r *rollout.Model, c *coder) {
+func equationFields(r *priordynamics.Model, c *coder) {
 	c.float("step", &r.Step)
 	c.int("degree", &r.Degree)
 	c.object("lift", func(c *coder) { liftFields(&r.Lift, c) })
@@ -80,7 +80,7 @@ func equationFields(r *rollout.Model, c *coder) {
 	c.object("body", func(c *coder) { bodyFields(&r.Body, c) })
 }
 
-func bodyFields(b *rollout.Body, c *coder) {
+func bodyFields(b *priordynamics.Body, c *coder) {
 	c.ints("position", &b.Position, maxChannels-1)
 	c.ints("velocity", &b.Velocity, maxChannels-1)
 	c.ints("attitude", &b.Attitude, maxChannels-1)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 var update = flag.Bool("update", false, "make the golden files of this version anew")
@@ -206,7 +206,7 @@ func liftContent(out map[string]any, path string, l *channel.Lift) {
 	out[path+".of"], out[path+".kind"], out[path+".omega"], out[path+".mean"], out[path+".std"] = l.Of, kinds, l.Omega, l.Mean, l.Std
 }
 
-func bodyContent(out map[string]any, path string, b *rollout.Body) {
+func bodyContent(out map[string]any, path string, b *priordynamics.Body) {
 	out[path+".position"], out[path+".velocity"], out[path+".attitude"], out[path+".rates"] = b.Position, b.Velocity, b.Attitude, b.Rates
 	out[path+".sign"], out[path+".omega"], out[path+".in_body"] = b.Sign, b.Omega, b.InBody
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/estimator/region"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Readout says which input a posterior was conditioned for. Nets are shared by
@@ -56,15 +56,15 @@ type Model struct {
 	Sensor     []float64   // K, variance R of the sensor of each state, state units squared
 	Gain       [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
 	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
-	Growth     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see region.Growth
-	Region     region.Region
-	Motion     region.Motion
+	Growth     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see ood.Growth
+	Region     ood.Region
+	Motion     ood.Motion
 	Dynamics   Dynamics
-	Prior      rollout.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
-	Companion  rollout.Model // a plain linear one, blended into it; Degree 0 = there is none
-	Blend      []float64     // K×Q: the companion's share of the base at the noise knots, 0…1; none = no companion
-	Baseline   linear.Model  // the best simple predictor, for comparison; no A = none was fitted
-	LinearStd  []float64     // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
+	Prior      priordynamics.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
+	Companion  priordynamics.Model // a plain linear one, blended into it; Degree 0 = there is none
+	Blend      []float64           // K×Q: the companion's share of the base at the noise knots, 0…1; none = no companion
+	Baseline   linear.Model        // the best simple predictor, for comparison; no A = none was fitted
+	LinearStd  []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Provenance Provenance
 	Checks     []SelfCheck // re-evaluated at load
 }

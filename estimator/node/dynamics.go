@@ -3,9 +3,9 @@ package node
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // dynamics evaluates the learned vector field, as FORMAT.md describes it: the net
@@ -13,7 +13,7 @@ import (
 // increment over its step.
 type dynamics struct {
 	m     *model.Model
-	field *rollout.Field // nil = none
+	field *priordynamics.Field // nil = none
 	tape  *mlp.Tape
 	in    []float64 // L+P
 }
@@ -27,7 +27,7 @@ func newDynamics(m *model.Model) *dynamics {
 	}
 	d := &dynamics{m: m, tape: mlp.NewTape(net, 1, false), in: make([]float64, L+m.P)}
 	if m.Prior.Degree > 0 {
-		d.field = rollout.NewField(&m.Prior, m.K)
+		d.field = priordynamics.NewField(&m.Prior, m.K)
 	}
 	return d
 }

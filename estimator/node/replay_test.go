@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -30,7 +30,7 @@ func swinging() *model.Model {
 	knots := m.K * len(m.NoiseKnots)
 	m.Widen, m.Growth = [][]float64{slices.Repeat([]float64{1}, knots)}, []float64{0.3}
 	m.Region.Near, m.Region.Far = 0.5, 4
-	m.Motion = region.Motion{Usual: slices.Repeat([]float64{0.5}, knots), Least: 0.3, Most: 3, Power: []float64{0.7}}
+	m.Motion = ood.Motion{Usual: slices.Repeat([]float64{0.5}, knots), Least: 0.3, Most: 3, Power: []float64{0.7}}
 	return m
 }
 
@@ -122,7 +122,7 @@ func TestReplayEqualsFlight(t *testing.T) {
 	}
 	// The motion is in what flew: with a model that does not count it, other bits follow.
 	still := swinging()
-	still.Motion = region.Motion{}
+	still.Motion = ood.Motion{}
 	_, err := replayed(t, flightOf(t, 0, swinging()), ReplayConfig{Model: still})
 	if err == nil || !strings.Contains(err.Error(), "std has other bits") {
 		t.Errorf("replayed without the motion: %v", err)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )

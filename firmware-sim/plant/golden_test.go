@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 )
 
 type goldenSystem struct {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -14,7 +14,7 @@ func TestKinematicsAreThePlants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	declared := 0
 	for _, p := range plant.All() {
-		body, err := rollout.NewBody(&p.Kinematics, p.States)
+		body, err := priordynamics.NewBody(&p.Kinematics, p.States)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}

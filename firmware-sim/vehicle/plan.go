@@ -3,7 +3,7 @@ package vehicle
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/drive"
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )

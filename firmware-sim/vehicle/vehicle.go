@@ -13,7 +13,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
 	"github.com/dgm-robotics/dgm/firmware-sim/drive"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"

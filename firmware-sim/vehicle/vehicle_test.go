@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Attitude holds errors of an attitude, rad: root mean squares of the angle of the one
@@ -24,19 +24,19 @@ type Attitude struct {
 // attitudeOf returns which states are an attitude: as the model declares it, else as
 // the log does; where neither declares anything, states called roll, pitch and yaw that
 // are angles of one period, with textbook signs. nil if none are.
-func attitudeOf(m *model.Model, law *channel.Kinematics) *rollout.Body {
+func attitudeOf(m *model.Model, law *channel.Kinematics) *priordynamics.Body {
 	if len(m.Prior.Body.Attitude) > 0 {
 		return &m.Prior.Body
 	}
 	states := m.Channels[:m.K]
 	if law.Law != "" || !m.Prior.Body.None() {
-		b, err := rollout.NewBody(law, states)
+		b, err := priordynamics.NewBody(law, states)
 		if err != nil || len(b.Attitude) == 0 {
 			return nil // something is declared, and it is no attitude of these states
 		}
 		return &b
 	}
-	b := &rollout.Body{Sign: slices.Repeat([]float64{1}, 12)}
+	b := &priordynamics.Body{Sign: slices.Repeat([]float64{1}, 12)}
 	for _, name := range []string{"roll", "pitch", "yaw"} {
 		k := slices.IndexFunc(states, func(c channel.Channel) bool { return strings.EqualFold(c.Name, name) && c.Period > 0 })
 		if k < 0 {

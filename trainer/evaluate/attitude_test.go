@@ -9,9 +9,9 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -159,7 +159,7 @@ func TestAttitudeIsScoredAsAnAngle(t *testing.T) {
 	}
 	// A declaration that the model carries counts before all names.
 	m := gyro([3]string{"a", "b", "c"}, channel.Angle)
-	m.Prior.Body = rollout.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
+	m.Prior.Body = priordynamics.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
 	if b := attitudeOf(m, &channel.Kinematics{}); b == nil || b.Euler([]float64{0.1, 0.2, 0.3, 9}) != [3]float64{-0.3, 0.2, 0.1} {
 		t.Errorf("attitude of the model: %+v", b)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -42,9 +42,9 @@ type replayer struct {
 	input    window.Input
 	held     held
 	query    estimator.Query
-	shake    *shake        // nil = starts are as measured
-	attitude *rollout.Body // nil = there is none
-	moved    []float64     // K
+	shake    *shake              // nil = starts are as measured
+	attitude *priordynamics.Body // nil = there is none
+	moved    []float64           // K
 }
 
 // held is an input that stays at its value.

@@ -1,7 +1,7 @@
 package fit
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Settings are the choices of one fit. All have defaults that work; see

@@ -4,13 +4,13 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Prior is a known part of the dynamics: f = prior field + net.
 type Prior struct {
-	Model               *rollout.Model
+	Model               *priordynamics.Model
 	InputMean, InputStd []float64 // P, to undo the standardisation of Batch.U
 	TimeStd             float64   // s for one unit of standardised time
 }
@@ -18,7 +18,7 @@ type Prior struct {
 // dynamics evaluates f and sD at the smoother's mean, and carries adjoints back.
 type dynamics struct {
 	prior *Prior
-	field *rollout.Field
+	field *priordynamics.Field
 	f0    []float64 // Ns×K, the prior's part of f
 	u     []float64 // Ns×P, raw inputs
 	xs    []float64 // Ns×K, states
@@ -41,7 +41,7 @@ func newDynamics(net *mlp.Net, spec Spec, k, rows int) *dynamics {
 		fbar: make([]float64, rows*2*k),
 	}
 	if d.prior != nil {
-		d.field = rollout.NewField(d.prior.Model, k)
+		d.field = priordynamics.NewField(d.prior.Model, k)
 		d.u = make([]float64, rows*len(d.prior.InputMean))
 	}
 	return d

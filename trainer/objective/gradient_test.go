@@ -8,8 +8,8 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // random makes a problem with everything switched on that the windows form
@@ -79,7 +79,7 @@ func randomOf(seed uint64, exact bool, n, ns int) (Spec, *Params, *Batch) {
 	}
 	b.C, b.Match = 1.7, 0.9
 	// The dynamics starts from a difference equation of degree 3.
-	eq := &rollout.Model{Step: 0.1, Degree: 3, Lift: in.Lift, UMean: []float64{0.1}, UStd: []float64{1.2}, Bound: []float64{9, 9, 9, 9}}
+	eq := &priordynamics.Model{Step: 0.1, Degree: 3, Lift: in.Lift, UMean: []float64{0.1}, UStd: []float64{1.2}, Bound: []float64{9, 9, 9, 9}}
 	eq.Weights = make([]float64, eq.Terms()*K)
 	for i := range eq.Weights {
 		eq.Weights[i] = 0.05 * rng.NormFloat64()

@@ -1,8 +1,8 @@
 package objective
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/matmul"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // NetAdjoint is the memory for carrying adjoints back through one net.

@@ -2,7 +2,7 @@ package objective
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Params are all trained numbers, in one slice, with views of its parts. A

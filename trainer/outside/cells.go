@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 // Cells part the training states into those nearest to the same one of a few
@@ -13,7 +13,7 @@ import (
 // its model chosen by how well it predicts rest.
 type Cells struct {
 	lift   *channel.Lift
-	r      region.Region
+	r      ood.Region
 	weight []float64 // per cell
 	lifted []float64 // L
 }

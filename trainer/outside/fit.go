@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/region"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
 // ridge is added to the correlation matrix before it is inverted: a direction in
@@ -26,10 +26,10 @@ const ridge = 0.005
 // far (the greedy solution of the k-centre problem, Gonzalez 1985): no training
 // state is then farther from its nearest reference point than any other way of
 // picking could halve.
-func Fit(lift *channel.Lift, x []float64, m int) (r region.Region, ok bool) {
+func Fit(lift *channel.Lift, x []float64, m int) (r ood.Region, ok bool) {
 	L := lift.Dim()
 	if L == 0 || len(x) < 2*L {
-		return region.Region{}, false
+		return ood.Region{}, false
 	}
 	n := len(x) / L
 	r.Mean = make([]float64, L)
@@ -55,10 +55,10 @@ func Fit(lift *channel.Lift, x []float64, m int) (r region.Region, ok bool) {
 		cov[a*L+a] += ridge
 	}
 	if _, ok := lapack64.Potrf(blas64.Symmetric{N: L, Stride: L, Data: cov, Uplo: blas.Lower}); !ok {
-		return region.Region{}, false
+		return ood.Region{}, false
 	}
 	if !lapack64.Trtri(blas64.Triangular{N: L, Stride: L, Data: cov, Uplo: blas.Lower, Diag: blas.NonUnit}) {
-		return region.Region{}, false
+		return ood.Region{}, false
 	}
 	for a := range L {
 		for b := range a + 1 {

@@ -3,7 +3,7 @@ package paper
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // adjoint integrates dx/dt = net(x), raw states and seconds, by the classical method

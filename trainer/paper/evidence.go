@@ -3,8 +3,8 @@ package paper
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/matmul"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/matmul"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Flow is a vector field, the mean of a fit's dynamics refined by shooting, with

@@ -1,6 +1,6 @@
 package paper
 
-import "github.com/dgm-robotics/dgm/estimator/mlp"
+import "github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 
 // evaluate sets y (Out) to a layer at one input x (In).
 func evaluate(y []float64, l *mlp.Layer, x []float64) {

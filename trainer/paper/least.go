@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/dgm-robotics/dgm/estimator/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // leastSquares returns (XᵀX + c)⁻¹ XᵀY, I×O, for X n×I and Y n×O; nil where c > 0 is

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // turning is a rotation with a period of 2π: x' = v, v' = −x, from several starts,

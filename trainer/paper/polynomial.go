@@ -1,6 +1,6 @@
 package paper
 
-import "github.com/dgm-robotics/dgm/estimator/matmul"
+import "github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 
 // polynomial is a part of a field: states and products of two states, each with a
 // weight for one output. It is what a net of sigmoids says worst and mechanics says

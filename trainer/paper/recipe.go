@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 

@@ -3,8 +3,8 @@ package paper
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/mlp"
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 )
 
 // Rollout integrates the fit's dynamics with one ε for the whole trajectory,

@@ -1,6 +1,6 @@
 package paper
 
-import "github.com/dgm-robotics/dgm/estimator/mlp"
+import "github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 
 // Settings are the choices of one fit.
 type Settings struct {

@@ -2,7 +2,7 @@ package paper
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Smoother predicts in the paper's closed form, for every channel k

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/dgm-robotics/dgm/estimator/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // spread finds the covariance C of a channel's weights such that N(0, φᵀCφ) is

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/dgm-robotics/dgm/estimator/matmul"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // tangent integrates dz/dt = f(z; θ) for one start, f a dense net, a known field, a

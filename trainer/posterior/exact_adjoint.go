@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/dgm-robotics/dgm/estimator/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // Adjoint implements Kernel; the formulas are in the documentation of Exact.

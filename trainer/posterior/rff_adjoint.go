@@ -2,7 +2,7 @@ package posterior
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // Adjoint implements Kernel; the formulas are in the package documentation.

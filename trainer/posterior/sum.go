@@ -4,7 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/dgm-robotics/dgm/estimator/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // Sum conditions one channel on more rows than fit in memory: A and Φᵀ diag(s) r

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/blend"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -12,7 +12,7 @@ import (
 // Pair is a difference equation and its companion, fitted to the same data, with
 // flights that neither has seen.
 type Pair struct {
-	Prior, Companion *rollout.Model
+	Prior, Companion *priordynamics.Model
 	Held             []window.Flight
 }
 
@@ -39,7 +39,7 @@ func Blend(pairs []Pair, K, P int, H float64, knots []float64) []float64 {
 
 // gatherBlend adds the rows of a pair's held-out windows.
 func gatherBlend(data [][]blend.Row, pair *Pair, K, P int, H float64, knots []float64) {
-	a, b := rollout.New(pair.Prior, K, H), rollout.New(pair.Companion, K, H)
+	a, b := priordynamics.New(pair.Prior, K, H), priordynamics.New(pair.Companion, K, H)
 	da, db, y := make([]float64, K), make([]float64, K), make([]float64, K)
 	hats := make([][]float64, len(blendGrid))
 	for i, share := range blendGrid {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -30,7 +30,7 @@ func decay(seed uint64, n int) []window.Flight {
 var one = []channel.Channel{{Name: "x", Role: channel.State}}
 
 // bent returns the equation with its slope multiplied.
-func bent(m *rollout.Model, factor float64) *rollout.Model {
+func bent(m *priordynamics.Model, factor float64) *priordynamics.Model {
 	c := *m
 	c.Weights = append([]float64(nil), m.Weights...)
 	for i := range c.Weights {
@@ -48,7 +48,7 @@ func TestBlendFollowsTheBetter(t *testing.T) {
 	bad := bent(good, 1.5)
 	knots := []float64{0, 0.1, 1}
 	held := [][]window.Flight{decay(2, 300), decay(3, 300), decay(4, 300)}
-	pairs := func(prior, companion *rollout.Model) (out []Pair) {
+	pairs := func(prior, companion *priordynamics.Model) (out []Pair) {
 		for _, h := range held {
 			out = append(out, Pair{prior, companion, h})
 		}
@@ -78,7 +78,7 @@ func TestBlendFollowsTheBetter(t *testing.T) {
 
 func TestCompanionIsLinearAndShort(t *testing.T) {
 	flights := decay(5, 1000)
-	shape, err := Companion(flights, one, rollout.Body{}, 0, 0.5)
+	shape, err := Companion(flights, one, priordynamics.Body{}, 0, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,11 +90,11 @@ func TestCompanionIsLinearAndShort(t *testing.T) {
 		long.T = append(long.T, int64(i)*1e6)
 		long.X = append(long.X, math.Exp(-float64(i)/500))
 	}
-	shape, err = Companion(window.Prepare(0, long, one, 0, window.Options{}), one, rollout.Body{}, 0, 1)
+	shape, err = Companion(window.Prepare(0, long, one, 0, window.Options{}), one, priordynamics.Body{}, 0, 1)
 	if err != nil || shape.Step < 1./companionSteps-1e-9 {
 		t.Errorf("a step of %v s is one of %v over the horizon: %v", shape.Step, 1/shape.Step, err)
 	}
-	if _, err := Companion(decay(6, 2), one, rollout.Body{}, 0, 0.02); err == nil {
+	if _, err := Companion(decay(6, 2), one, priordynamics.Body{}, 0, 0.02); err == nil {
 		t.Error("two samples give a companion")
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // turned returns the rms angle by which a model's attitudes are off after half a
 // second, rad.
-func turned(m *rollout.Model, flights []window.Flight) float64 {
+func turned(m *priordynamics.Model, flights []window.Flight) float64 {
 	sum, n := 0.0, 0.0
-	roll, d, y := rollout.New(m, 12, 0.5), make([]float64, 12), make([]float64, 12)
+	roll, d, y := priordynamics.New(m, 12, 0.5), make([]float64, 12), make([]float64, 12)
 	for _, w := range window.Cut(flights, 0.5, 0.1) {
 		f := &flights[w.Flight]
 		roll.Roll(f.State(w.Start), nil)
@@ -56,7 +56,7 @@ func column(e [3]float64, axis int) [3]float64 {
 func TestBodyFollowsSteepFlight(t *testing.T) {
 	train, test := tumble(t, 3, 40, 0.003, true), tumble(t, 4, 20, 0.003, true)
 	body := tumbler(t, true)
-	if !climbs(train, &body) || climbs(train, &rollout.Body{}) {
+	if !climbs(train, &body) || climbs(train, &priordynamics.Body{}) {
 		t.Fatal("the test's flight is not steep")
 	}
 	shape := Shape{Step: 0.05, Degree: 1, Ridge: 1e-5}

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -38,7 +38,7 @@ type Effort struct {
 // declares laws, or nothing. The chosen one comes first. When ctx ends, it is the best
 // of those that were tried, one at least. tell hears of every one before it is tried:
 // how many were, and of how many. The error says why none could be fitted.
-func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64, tell func(done, of int)) ([]Candidate, error) {
+func Choose(ctx context.Context, flights []window.Flight, states []channel.Channel, body priordynamics.Body, p int, H float64, tell func(done, of int)) ([]Candidate, error) {
 	var tried []Candidate
 	best := -1
 	all := shapes(flights, states, body, p, H)
@@ -65,7 +65,7 @@ func Choose(ctx context.Context, flights []window.Flight, states []channel.Chann
 }
 
 // Fit fits one shape: regression, then shooting, as far as it came when ctx ended.
-func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, e Effort) (*rollout.Model, error) {
+func Fit(ctx context.Context, flights []window.Flight, states []channel.Channel, p int, H float64, shape Shape, e Effort) (*priordynamics.Model, error) {
 	m, err := regress(flights, states, p, shape)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func nodesOf(H, step float64) int { return max(1, int(math.Floor(H/step+1e-6))) 
 
 // shapes lists the candidates, small ones first: three degrees, three lengths of
 // a step.
-func shapes(flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) []Shape {
+func shapes(flights []window.Flight, states []channel.Channel, body priordynamics.Body, p int, H float64) []Shape {
 	var out []Shape
 	n := 0
 	for i := range flights {
@@ -100,7 +100,7 @@ func shapes(flights []window.Flight, states []channel.Channel, body rollout.Body
 		}
 	}
 	for degree := 1; degree <= 3; degree++ {
-		m := rollout.Model{Lift: channel.NewLift(states), UMean: make([]float64, p), Degree: degree}
+		m := priordynamics.Model{Lift: channel.NewLift(states), UMean: make([]float64, p), Degree: degree}
 		if degree > 1 && (m.Terms() > n/10 || m.Terms() > 400) {
 			break
 		}
@@ -171,10 +171,10 @@ func moves(flights []window.Flight, windows []window.Window, H float64) []float6
 // channels of log(RMSE/scale). An equation that runs away on one stretch, as one of
 // many terms does where the rest of the data did not prepare it, is worse on that
 // stretch, not on all.
-func follow(m *rollout.Model, flights []window.Flight, windows []window.Window, H float64, scale []float64) (score, n float64) {
+func follow(m *priordynamics.Model, flights []window.Flight, windows []window.Window, H float64, scale []float64) (score, n float64) {
 	K := flights[0].K
 	square, count := make([]float64, len(grid)*K), make([]float64, len(grid)*K)
-	roll := rollout.New(m, K, H)
+	roll := priordynamics.New(m, K, H)
 	y, got := make([]float64, K), make([]float64, K)
 	var u window.Input
 	for at := 0; at < len(windows); {

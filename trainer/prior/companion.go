@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -12,7 +12,7 @@ import (
 // chosen one: linear in the lifted state, fitted by regression alone, its step one
 // or five samples, whichever follows the flights better. Shooting weighs a whole
 // horizon; over its first few samples such an equation is hard to beat.
-func Companion(flights []window.Flight, states []channel.Channel, body rollout.Body, p int, H float64) (Shape, error) {
+func Companion(flights []window.Flight, states []channel.Channel, body priordynamics.Body, p int, H float64) (Shape, error) {
 	dt := sampling(flights)
 	windows := window.Cut(flights, H, H/10)
 	scale := moves(flights, windows, H)
@@ -41,7 +41,7 @@ func Companion(flights []window.Flight, states []channel.Channel, body rollout.B
 const companionSteps = 200
 
 // FitCompanion fits a companion by regression.
-func FitCompanion(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*rollout.Model, error) {
+func FitCompanion(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*priordynamics.Model, error) {
 	return regress(flights, states, p, shape)
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -21,7 +21,7 @@ type shots struct {
 // gather takes at most most windows of the flights, evenly spread, with every
 // state measured at every node, and no node at which the nose of the body b (may be
 // nil) points nearly straight up or down: angles that jump there would outweigh all.
-func gather(flights []window.Flight, k, p int, step float64, nodes, most int, b *rollout.Body) *shots {
+func gather(flights []window.Flight, k, p int, step float64, nodes, most int, b *priordynamics.Body) *shots {
 	H := step * float64(nodes)
 	windows := window.Cut(flights, H, H/40)
 	stride := max(1, (len(windows)+most-1)/most)

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -19,7 +19,7 @@ type Shape struct {
 	Degree int
 	Ridge  float64 // of the regression, relative to the number of rows
 
-	Body rollout.Body `json:"-"` // (optional) declared laws, to which the equation adds
+	Body priordynamics.Body `json:"-"` // (optional) declared laws, to which the equation adds
 }
 
 // boundSlack is how far beyond the data a coordinate is let.
@@ -29,8 +29,8 @@ var errSingular = errors.New("the regression of the difference equation is singu
 
 // regress fits single steps by ridge regression: x(t + step) − x(t), less what the
 // declared laws say of it, on ψ.
-func regress(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*rollout.Model, error) {
-	m := &rollout.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states), Body: shape.Body}
+func regress(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*priordynamics.Model, error) {
+	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states), Body: shape.Body}
 	m.UMean, m.UStd = window.InputScale(flights, p)
 	n := m.Lift.Dim() + p
 	m.Bound = make([]float64, n)
@@ -97,7 +97,7 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 
 // climbs says whether the nose of a body points nearly straight up or down
 // somewhere.
-func climbs(flights []window.Flight, b *rollout.Body) bool {
+func climbs(flights []window.Flight, b *priordynamics.Body) bool {
 	for i := range flights {
 		for j := range flights[i].N() {
 			if b.Steep(flights[i].State(j)) {

@@ -5,13 +5,13 @@ import (
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
 // shooting holds the memory of the roll-out objective.
 type shooting struct {
-	m      *rollout.Model
+	m      *priordynamics.Model
 	s      *shots
 	scale  []float64 // N×K, weights are unit·parameter
 	start  []float64 // N×K, parameters of the regression
@@ -23,7 +23,7 @@ type shooting struct {
 
 // shotWork is the memory of one worker, for its share of the windows.
 type shotWork struct {
-	m      rollout.Model
+	m      priordynamics.Model
 	x      []float64 // share×(nodes+1)×K displacement
 	v      []float64 // share×nodes×(L+P)
 	slope  []float64 // share×nodes×L
@@ -47,7 +47,7 @@ const floor = 1e-8
 const shares = 4
 
 // minimise fits the roll-outs of m, in place, in at most iterations steps.
-func minimise(m *rollout.Model, s *shots, iterations int, stop func() bool) {
+func minimise(m *priordynamics.Model, s *shots, iterations int, stop func() bool) {
 	f := newShooting(m, s)
 	x := append([]float64(nil), f.start...)
 	grad := make([]float64, len(x))
@@ -77,7 +77,7 @@ func minimise(m *rollout.Model, s *shots, iterations int, stop func() bool) {
 	}
 }
 
-func newShooting(m *rollout.Model, s *shots) *shooting {
+func newShooting(m *priordynamics.Model, s *shots) *shooting {
 	K, N, L, P := s.k, m.Terms(), m.Lift.Dim(), s.p
 	f := &shooting{m: m, s: s, pull: 1e-4, scale: make([]float64, N*K), start: make([]float64, N*K), msq: make([]float64, s.nodes*K), weight: make([]float64, s.nodes*K)}
 	for k := range K {

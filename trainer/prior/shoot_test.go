@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -49,9 +49,9 @@ var tumbling = func() (all []channel.Channel) {
 	return all
 }()
 
-func tumbler(t *testing.T, inBody bool) rollout.Body {
+func tumbler(t *testing.T, inBody bool) priordynamics.Body {
 	t.Helper()
-	b, err := rollout.NewBody(&channel.Kinematics{
+	b, err := priordynamics.NewBody(&channel.Kinematics{
 		Law: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
 		Attitude: []string{"roll", "pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: inBody,
 	}, tumbling)
@@ -138,7 +138,7 @@ func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p 
 }
 
 // judge returns the log error over hold of a model's roll-outs on flights.
-func judge(m *rollout.Model, flights []window.Flight) float64 {
+func judge(m *priordynamics.Model, flights []window.Flight) float64 {
 	f := newShooting(m, gather(flights, 2, 1, 0.05, 10, 200, nil))
 	return f.evaluate(nil, f.start)
 }
@@ -172,7 +172,7 @@ func TestChoose(t *testing.T) {
 	}
 	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
 	told := 0
-	tried, err := Choose(context.Background(), train, pendulum, rollout.Body{}, 1, 0.5, func(done, of int) {
+	tried, err := Choose(context.Background(), train, pendulum, priordynamics.Body{}, 1, 0.5, func(done, of int) {
 		if done != told || of < 3 {
 			t.Errorf("candidate %d of %d after %d", done, of, told)
 		}

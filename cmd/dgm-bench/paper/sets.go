@@ -13,7 +13,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 )

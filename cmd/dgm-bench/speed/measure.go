@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/lanes"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -115,7 +115,7 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 		}
 		query.X0 = asked[0]
 		for range 5 {
-			spin.run(func() { operations = lanes.Best().Spin(rounds) })
+			spin.run(func() { operations = simd.Best().Spin(rounds) })
 		}
 	}
 	worst := settle(perQuery, func(i int) {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/tphakala/simd/f32"
 
-	"github.com/dgm-robotics/dgm/estimator/lanes"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // samples is how many trajectories make a distribution.
@@ -35,8 +35,8 @@ type monteCarlo struct {
 }
 
 func newMonteCarlo(m *model.Model, times []float64) *monteCarlo {
-	blocks := (samples + lanes.Width - 1) / lanes.Width
-	K, T, n := m.K, len(times), blocks*m.K*lanes.Width
+	blocks := (samples + simd.Width - 1) / simd.Width
+	K, T, n := m.K, len(times), blocks*m.K*simd.Width
 	c := &monteCarlo{
 		net: newNet(m), alone: ode.NewDopri5(K, ode.Config{RTol: 1e-3, Dense: true}), joined: ode.NewDopri5(n, ode.Config{RTol: 1e-3, Dense: true}),
 		times: times, x0: make([]float64, n), states: make([]float64, T*n), one: make([]float64, T*K), mean: make([]float64, T*K), std: make([]float64, T*K),
@@ -50,18 +50,18 @@ func newMonteCarlo(m *model.Model, times []float64) *monteCarlo {
 
 // at returns where trajectory i has its first state in a row of states.
 func (c *monteCarlo) at(i int) int {
-	return i/lanes.Width*c.net.m.K*lanes.Width + i%lanes.Width
+	return i/simd.Width*c.net.m.K*simd.Width + i%simd.Width
 }
 
 // together sets mean and std from all trajectories in one; ok is false where they
 // do not stay finite.
 func (c *monteCarlo) together(x0 []float64) (ok bool) {
 	for i := range c.x0 {
-		k := i / lanes.Width % c.net.m.K
+		k := i / simd.Width % c.net.m.K
 		c.x0[i] = x0[k] / c.net.m.Scale[k]
 	}
 	ok = c.joined.Solve(c.states, func(dst []float64, _ float64, x []float64) {
-		block := c.net.m.K * lanes.Width
+		block := c.net.m.K * simd.Width
 		for i := 0; i < len(x); i += block {
 			c.net.slope(dst[i:i+block], x[i:i+block], c.eps[i:i+block])
 		}
@@ -84,7 +84,7 @@ func (c *monteCarlo) oneByOne(x0 []float64) (ok bool) {
 		}, c.x0[:K], 0, c.times) && ok
 		for t := range c.times {
 			for k := range K {
-				c.states[t*n+at+k*lanes.Width] = c.one[t*K+k]
+				c.states[t*n+at+k*simd.Width] = c.one[t*K+k]
 			}
 		}
 	}
@@ -99,9 +99,9 @@ func (c *monteCarlo) sum() {
 		row := c.states[t*n : (t+1)*n]
 		for k := range K {
 			sum, square := 0.0, 0.0
-			for i := 0; i < samples; i += lanes.Width {
-				from := c.at(i) + k*lanes.Width
-				for _, v := range row[from : from+min(lanes.Width, samples-i)] {
+			for i := 0; i < samples; i += simd.Width {
+				from := c.at(i) + k*simd.Width
+				for _, v := range row[from : from+min(simd.Width, samples-i)] {
 					sum += v
 					square += v * v
 				}
@@ -129,19 +129,19 @@ type net struct {
 
 func newNet(m *model.Model) *net {
 	layers := m.Dynamics.Net.Layers
-	n := &net{m: m, in: make([]float32, layers[0].In*lanes.Width), eps: make([]float32, m.K), one: make([]float32, lanes.Width)}
+	n := &net{m: m, in: make([]float32, layers[0].In*simd.Width), eps: make([]float32, m.K), one: make([]float32, simd.Width)}
 	for i := range n.one {
 		n.one[i] = 1
 	}
 	most := 0
 	for i := range layers {
 		l := &layers[i]
-		panels := lanes.Panels(l.Out)
-		w, b := make([]float32, panels*lanes.Rows*l.In), make([]float32, panels*lanes.Rows)
-		lanes.Pack(w, l.Out, l.In, func(r, c int) float64 { return l.W[c*l.Out+r] })
-		lanes.Pack(b, l.Out, 1, func(r, _ int) float64 { return l.B[r] })
+		panels := simd.Panels(l.Out)
+		w, b := make([]float32, panels*simd.Rows*l.In), make([]float32, panels*simd.Rows)
+		simd.Pack(w, l.Out, l.In, func(r, c int) float64 { return l.W[c*l.Out+r] })
+		simd.Pack(b, l.Out, 1, func(r, _ int) float64 { return l.B[r] })
 		n.weights, n.biases = append(n.weights, w), append(n.biases, b)
-		most = max(most, panels*lanes.Rows*lanes.Width)
+		most = max(most, panels*simd.Rows*simd.Width)
 	}
 	n.x = [2][]float32{make([]float32, most), make([]float32, most)}
 	lift := &m.Inputs.Lift
@@ -160,14 +160,14 @@ func (n *net) forward(layers int) []float32 {
 	for i := range layers {
 		l := &n.m.Dynamics.Net.Layers[i]
 		y := n.x[i%2]
-		panels := lanes.Panels(l.Out)
-		parts := [2]lanes.Part{{L: n.biases[i], X: n.one, K: 1}, {L: n.weights[i], X: x, K: l.In}}
-		lanes.Best().Product(y, panels, parts[:])
-		switch y := y[:panels*lanes.Rows*lanes.Width]; l.Act {
+		panels := simd.Panels(l.Out)
+		parts := [2]simd.Part{{L: n.biases[i], X: n.one, K: 1}, {L: n.weights[i], X: x, K: l.In}}
+		simd.Best().Product(y, panels, parts[:])
+		switch y := y[:panels*simd.Rows*simd.Width]; l.Act {
 		case mlp.Sigmoid:
-			lanes.Best().Logistic(y, 1, 1, 0)
+			simd.Best().Logistic(y, 1, 1, 0)
 		case mlp.Tanh:
-			lanes.Best().Logistic(y, 2, 2, -1)
+			simd.Best().Logistic(y, 2, 2, -1)
 		}
 		x = y
 	}
@@ -177,25 +177,25 @@ func (n *net) forward(layers int) []float32 {
 // slope writes dx/dt of sixteen states over their scales, per second.
 func (n *net) slope(dst, x []float64, eps []float32) {
 	for l, k := range n.of {
-		to := n.in[l*lanes.Width : (l+1)*lanes.Width]
-		for j, v := range x[k*lanes.Width : (k+1)*lanes.Width] {
+		to := n.in[l*simd.Width : (l+1)*simd.Width]
+		for j, v := range x[k*simd.Width : (k+1)*simd.Width] {
 			to[j] = n.shift[l] + n.gain[l]*float32(v)
 		}
 	}
-	n.derivative(dst, n.forward(len(n.weights)), eps, lanes.Width)
+	n.derivative(dst, n.forward(len(n.weights)), eps, simd.Width)
 }
 
 // slopeOf writes that of one state (K), whose ε stand Width apart.
 func (n *net) slopeOf(dst, x []float64, eps []float32) {
 	for l, k := range n.of {
-		n.in[l*lanes.Width] = n.shift[l] + n.gain[l]*float32(x[k])
+		n.in[l*simd.Width] = n.shift[l] + n.gain[l]*float32(x[k])
 	}
 	out := n.forward(len(n.weights))
 	for r := range 2 * n.m.K {
-		out[r] = out[r*lanes.Width]
+		out[r] = out[r*simd.Width]
 	}
 	for k := range n.m.K {
-		n.eps[k] = eps[k*lanes.Width]
+		n.eps[k] = eps[k*simd.Width]
 	}
 	n.derivative(dst, out, n.eps, 1)
 }
@@ -219,10 +219,10 @@ func (n *net) derivative(dst []float64, out, eps []float32, width int) {
 // hiddenAt writes what the last layer reads at state x (K) to dst.
 func (n *net) hiddenAt(dst, x []float64) {
 	for l, k := range n.of {
-		n.in[l*lanes.Width] = n.shift[l] + n.gain[l]*float32(x[k]/n.m.Scale[k])
+		n.in[l*simd.Width] = n.shift[l] + n.gain[l]*float32(x[k]/n.m.Scale[k])
 	}
 	out := n.forward(len(n.weights) - 1)
 	for i := range dst {
-		dst[i] = float64(out[i*lanes.Width])
+		dst[i] = float64(out[i*simd.Width])
 	}
 }

@@ -37,16 +37,16 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// Every package of estimator has a storey, and stands on lower ones only.
-func TestStoreysAreInOrder(t *testing.T) {
+// Every package of estimator has a layer, and imports lower ones only.
+func TestLayersAreInOrder(t *testing.T) {
 	place := map[string]int{}
-	for i, s := range storeys {
+	for i, s := range layers {
 		if _, twice := place[s.folder]; twice {
-			t.Errorf("%s stands in the table twice", s.folder)
+			t.Errorf("%s is in the table twice", s.folder)
 		}
-		for _, on := range s.on {
+		for _, on := range s.imports {
 			if _, ok := place[on]; !ok {
-				t.Errorf("%s stands on %s, which is not below it in the table", s.folder, on)
+				t.Errorf("%s imports %s, which does not precede it in the table", s.folder, on)
 			}
 		}
 		place[s.folder] = i
@@ -59,12 +59,12 @@ func TestStoreysAreInOrder(t *testing.T) {
 	}
 	for folder := range seen {
 		if _, ok := place[folder]; !ok {
-			t.Errorf("%s has no place in the table of storeys: say what it stands on and why", folder)
+			t.Errorf("%s is missing in the table of layers: add what it may import and why", folder)
 		}
 	}
 	for folder := range place {
 		if !seen[folder] {
-			t.Errorf("%s stands in the table of storeys but not in the repository", folder)
+			t.Errorf("%s is in the table of layers but not in the repository", folder)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestEveryRuleHasAReason(t *testing.T) {
 	for _, f := range slices.Concat(fences, testOnly) {
 		reasons = append(reasons, f.why)
 	}
-	for _, s := range storeys {
+	for _, s := range layers {
 		reasons = append(reasons, s.why)
 	}
 	for _, g := range slices.Concat(guests, avoided) {
@@ -97,7 +97,7 @@ func TestBreaksAreCaught(t *testing.T) {
 	long := "// Package x is long.\npackage x\n" + strings.Repeat("\n", maxLines)
 	for _, c := range []struct {
 		name, path, text string
-		want             string // a part of what is told; empty: nothing is
+		want             string // a part of what is reported; empty: nothing is
 	}{
 		{"estimator on trainer", "estimator/a.go", doc(`import "example.org/robot/trainer/window"`), "nothing in estimator may"},
 		{"estimator on bridge, in a test", "estimator/a_test.go", `package a_test; import _ "example.org/robot/bridge/csv"`, "nothing in estimator may"},
@@ -112,13 +112,13 @@ func TestBreaksAreCaught(t *testing.T) {
 		{"models for tests in a product", "cmd/dgm-x/a.go", doc(`import "example.org/robot/estimator/model/modeltest"`), "only tests may"},
 		{"models for tests in a test", "cmd/dgm-x/a_test.go", `package main; import _ "example.org/robot/estimator/model/modeltest"`, ""},
 
-		{"model on its predictor", "estimator/model/a.go", doc(`import "example.org/robot/estimator"`), "estimator/model stands on"},
-		{"feature on model", "estimator/feature/a.go", doc(`import "example.org/robot/estimator/model"`), "estimator/feature stands on"},
-		{"predictor on node", "estimator/a.go", doc(`import "example.org/robot/estimator/node"`), "estimator stands on"},
-		{"messages on model", "estimator/wire/a.go", doc(`import "example.org/robot/estimator/model"`), "estimator/wire stands on"},
+		{"model on its predictor", "estimator/model/a.go", doc(`import "example.org/robot/estimator"`), "estimator/model may import"},
+		{"feature on model", "estimator/feature/a.go", doc(`import "example.org/robot/estimator/model"`), "estimator/feature may import"},
+		{"predictor on node", "estimator/a.go", doc(`import "example.org/robot/estimator/node"`), "estimator may import"},
+		{"messages on model", "estimator/wire/a.go", doc(`import "example.org/robot/estimator/model"`), "estimator/wire may import"},
 		{"node on predictor", "estimator/node/a.go", doc(`import "example.org/robot/estimator"`), ""},
 		{"upwards in a test", "estimator/model/a_test.go", `package model_test; import _ "example.org/robot/estimator"`, ""},
-		{"a new package", "estimator/gust/a.go", doc(`import "example.org/robot/estimator/channel"`), "no place in the table of storeys"},
+		{"a new package", "estimator/gust/a.go", doc(`import "example.org/robot/estimator/channel"`), "is missing in the table of layers"},
 
 		{"network in the trainer", "trainer/a.go", doc(`import "github.com/nats-io/nats.go"`), "only [estimator/node"},
 		{"network in the predictor", "estimator/a.go", doc(`import "github.com/nats-io/nats.go/micro"`), "only [estimator/node"},
@@ -139,7 +139,7 @@ func TestBreaksAreCaught(t *testing.T) {
 
 		{"files in the predictor", "estimator/a.go", doc(`import "os"`), "no I/O"},
 		{"a clock in the features", "estimator/feature/a.go", doc(`import "time"`), "no I/O"},
-		{"a lock in the nets", "estimator/mlp/a.go", doc(`import "sync/atomic"`), "no I/O"},
+		{"a lock in the nets", "estimator/numeric/mlp/a.go", doc(`import "sync/atomic"`), "no I/O"},
 		{"a log in the messages", "estimator/wire/a.go", doc(`import "log/slog"`), "no I/O"},
 		{"chance in the predictor", "estimator/a.go", doc(`import "math/rand/v2"`), "no I/O"},
 		{"files elsewhere in model", "estimator/model/check.go", doc(`import "os"`), "no I/O"},
@@ -154,9 +154,9 @@ func TestBreaksAreCaught(t *testing.T) {
 		{"the new random numbers", "trainer/a.go", doc(`import "math/rand/v2"`), ""},
 		{"C", "firmware-sim/live/a.go", doc(`import "C"`), "static binary"},
 
-		{"a package named for nothing", "trainer/utils/a.go", "// Package utils is.\npackage utils", "tells nothing"},
-		{"a folder named for nothing", "trainer/common/a.go", "// Package fine is.\npackage fine", "tells nothing"},
-		{"its tests", "trainer/helpers/a_test.go", "package helpers_test", "tells nothing"},
+		{"a package named for nothing", "trainer/utils/a.go", "// Package utils is.\npackage utils", "without a meaning"},
+		{"a folder named for nothing", "trainer/common/a.go", "// Package fine is.\npackage fine", "without a meaning"},
+		{"its tests", "trainer/helpers/a_test.go", "package helpers_test", "without a meaning"},
 		{"init", "trainer/a.go", doc(`func init() {}`), "func init"},
 		{"init in a test", "trainer/a_test.go", `package a; func init() {}`, ""},
 		{"a method named init", "trainer/a.go", doc(`type x int; func (x) init() {}`), ""},
@@ -174,7 +174,7 @@ func TestBreaksAreCaught(t *testing.T) {
 			got := breaks([]*source{s})
 			switch {
 			case c.want == "" && len(got) != 0:
-				t.Errorf("allowed, but told: %q", got)
+				t.Errorf("allowed, but reported: %q", got)
 			case c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)):
 				t.Errorf("got %q, want one line with %q", got, c.want)
 			}
@@ -190,27 +190,27 @@ func doc(declaration string) string {
 	return "// Package a is documented.\npackage a\n" + declaration
 }
 
-func TestIdlePermitsAreTold(t *testing.T) {
+func TestIdlePermitsAreReported(t *testing.T) {
 	every := 0
 	for _, p := range permits {
 		every += len(p.world)
 	}
 	if got := len(idle(nil)); got != every {
-		t.Errorf("without any file %d of %d permits are told to be idle", got, every)
+		t.Errorf("without any file %d of %d permits are reported as idle", got, every)
 	}
 	s := &source{path: "estimator/durable/file.go", imports: []string{"os/signal", "io/fs"}}
 	for _, b := range idle([]*source{s}) {
 		if strings.HasPrefix(b, "estimator/durable ") {
-			t.Errorf("in use, but told: %s", b)
+			t.Errorf("in use, but reported: %s", b)
 		}
 	}
 }
 
-func TestMisplacedIsTold(t *testing.T) {
+func TestMisplacedIsReported(t *testing.T) {
 	if got := misplaced([]string{".git", ".ci", "estimator", "go.sum", "build", "fit.test", "cpu.prof"}); len(got) != 0 {
-		t.Errorf("in their place, but told: %q", got)
+		t.Errorf("in their place, but reported: %q", got)
 	}
-	for _, n := range []string{"docs", "main.go", "internal", "pkg", "scripts", "notes.md"} {
+	for _, n := range []string{"doc", "main.go", "internal", "pkg", "scripts", "notes.md"} {
 		if got := misplaced([]string{n}); len(got) != 1 || !strings.HasPrefix(got[0], n) {
 			t.Errorf("%s: got %q", n, got)
 		}

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// own says that an import, as a source holds it, is of this module.
+// own reports whether an import, as a source holds it, is of this module.
 func own(imported string) bool {
 	return underAny(imported, []string{"estimator", "trainer", "bridge", "firmware-sim", "cmd"})
 }
 
-// standard says that an import is of the standard library (or "C"): the first
+// standard reports whether an import is of the standard library (or "C"): the first
 // element of every other path is a host, with a dot.
 func standard(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return !own(imported) && !strings.Contains(first, ".")
 }
 
-// breaks tells every rule that the files break, one line each.
+// breaks lists every rule that the files break, one line each.
 func breaks(files []*source) []string {
 	var all []string
 	for _, s := range files {
@@ -55,15 +55,15 @@ func ordered(s *source, imported string) []string {
 	if s.test() || !under(s.path, "estimator") || !under(imported, "estimator") {
 		return nil
 	}
-	for _, floor := range storeys {
-		if floor.folder == s.folder() {
-			if slices.Contains(floor.on, imported) {
+	for _, l := range layers {
+		if l.folder == s.folder() {
+			if slices.Contains(l.imports, imported) {
 				return nil
 			}
-			return []string{fmt.Sprintf("%s imports %s: %s stands on %v only, because %s", s.path, imported, floor.folder, floor.on, floor.why)}
+			return []string{fmt.Sprintf("%s imports %s: %s may import %v only, because %s", s.path, imported, l.folder, l.imports, l.why)}
 		}
 	}
-	return []string{fmt.Sprintf("%s imports %s: %s has no place in the table of storeys yet; say there what it stands on and why", s.path, imported, s.folder())}
+	return []string{fmt.Sprintf("%s imports %s: %s is missing in the table of layers; add what it may import and why", s.path, imported, s.folder())}
 }
 
 // invited holds the places of foreign modules.
@@ -109,7 +109,7 @@ func permitted(s *source, imported string) (*permit, bool) {
 	return nil, false
 }
 
-// needsPermit says that the import is a part of the world which the file may not
+// needsPermit reports whether the import is a part of the world which the file may not
 // touch without a permit.
 func needsPermit(s *source, imported string) bool {
 	return !s.test() && underAny(s.path, pure) && underAny(imported, world)
@@ -134,7 +134,7 @@ func form(s *source) (all []string) {
 	name := strings.TrimSuffix(s.pkg, "_test")
 	for _, n := range []string{name, path.Base(s.folder())} {
 		if slices.Contains(namesNothing, n) {
-			all = append(all, fmt.Sprintf("%s is of a package named %s: a name that tells nothing attracts everything", s.path, n))
+			all = append(all, fmt.Sprintf("%s is of a package named %s: a name without a meaning attracts everything", s.path, n))
 			break
 		}
 	}
@@ -164,7 +164,7 @@ func undocumented(files []*source) (all []string) {
 	return all
 }
 
-// idle tells the permits that nothing uses.
+// idle lists the permits that nothing uses.
 func idle(files []*source) (all []string) {
 	used := map[string]bool{}
 	for _, s := range files {
@@ -191,7 +191,7 @@ func idle(files []*source) (all []string) {
 	return all
 }
 
-// misplaced tells what does not belong at the top of the repository.
+// misplaced lists what does not belong at the top of the repository.
 func misplaced(names []string) (all []string) {
 	for _, n := range names {
 		ignored := slices.ContainsFunc(byproducts, func(pattern string) bool {
@@ -199,7 +199,7 @@ func misplaced(names []string) (all []string) {
 			return ok && err == nil
 		})
 		if !strings.HasPrefix(n, ".") && !ignored && !slices.Contains(topLevel, n) {
-			all = append(all, fmt.Sprintf("%s stands at the top of the repository: only %v do, so that a visitor sees the product at one look", n, topLevel))
+			all = append(all, fmt.Sprintf("%s is at the top of the repository: only %v belong there, so that a visitor sees the product at once", n, topLevel))
 		}
 	}
 	return all

@@ -1,7 +1,7 @@
 package architecture
 
 // Folders are slash paths from the top of the repository. A folder in a table
-// stands for itself and everything under it, but where said otherwise.
+// means itself and everything under it, but where said otherwise.
 
 // A fence keeps folders apart, tests included.
 type fence struct {
@@ -33,15 +33,16 @@ var fences = []fence{
 	},
 }
 
-// A storey says what one package of estimator stands on, tests apart. The order
-// is bottom to top: a package stands on packages above it in this table only.
-type storey struct {
-	folder string // this folder only
-	on     []string
-	why    string
+// A layer is one package of estimator with the packages of estimator that it may
+// import, tests apart. The order is bottom to top: a package imports only packages
+// that precede it in this table.
+type layer struct {
+	folder  string // this folder only
+	imports []string
+	why     string
 }
 
-var storeys = []storey{
+var layers = []layer{
 	{
 		"estimator/channel", nil,
 		"logs, messages and models all describe their channels by it, so it knows none of them",
@@ -55,33 +56,33 @@ var storeys = []storey{
 		"how a file gets safely to disk has nothing to do with what is in it",
 	},
 	{
-		"estimator/ode", nil,
+		"estimator/numeric/ode", nil,
 		"the integrator serves any system, so it knows none",
 	},
 	{
-		"estimator/guardtest", nil,
+		"estimator/internal/guardtest", nil,
 		"pages around a test's numbers know nothing of what is tested",
 	},
 	{
-		"estimator/matmul", nil,
+		"estimator/numeric/matmul", nil,
 		"products of dense matrices are arithmetic: what the numbers mean is known further up",
 	},
 	{
-		"estimator/mlp",
-		[]string{"estimator/matmul"},
+		"estimator/numeric/mlp",
+		[]string{"estimator/numeric/matmul"},
 		"a dense net maps numbers to numbers; what they mean is known further up",
 	},
 	{
-		"estimator/lanes", nil,
-		"products and waves of many points at once are arithmetic: what the numbers mean is known further up",
+		"estimator/numeric/simd", nil,
+		"kernels over many points at once are arithmetic: what the numbers mean is known further up",
 	},
 	{
-		"estimator/rollout",
+		"estimator/priordynamics",
 		[]string{"estimator/channel"},
-		"a difference equation to start from, told by channels only",
+		"prior dynamics know a robot by its channels only",
 	},
 	{
-		"estimator/region", nil,
+		"estimator/ood", nil,
 		"a distance from reference points is geometry: what the coordinates mean is known further up",
 	},
 	{
@@ -91,7 +92,7 @@ var storeys = []storey{
 	},
 	{
 		"estimator/feature",
-		[]string{"estimator/channel", "estimator/mlp"},
+		[]string{"estimator/channel", "estimator/numeric/mlp"},
 		"trainer and predictor evaluate this one map, so it knows neither, nor the file it is stored in",
 	},
 	{
@@ -113,26 +114,26 @@ var storeys = []storey{
 		"estimator/model",
 		[]string{
 			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/linear",
-			"estimator/mlp", "estimator/msgbin", "estimator/region", "estimator/rollout",
+			"estimator/numeric/mlp", "estimator/msgbin", "estimator/ood", "estimator/priordynamics",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
 	},
 	{
 		"estimator/model/artificial",
-		[]string{"estimator/channel", "estimator/feature", "estimator/mlp", "estimator/model", "estimator/region", "estimator/rollout"},
+		[]string{"estimator/channel", "estimator/feature", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"models for measuring what surrounds them need no data and no training",
 	},
 	{
 		"estimator/model/modeltest",
 		[]string{
-			"estimator/channel", "estimator/feature", "estimator/linear", "estimator/mlp",
-			"estimator/model", "estimator/region", "estimator/rollout",
+			"estimator/channel", "estimator/feature", "estimator/linear", "estimator/numeric/mlp",
+			"estimator/model", "estimator/ood", "estimator/priordynamics",
 		},
 		"models for tests of the format are conditioned by its own plain code, as an independent witness",
 	},
 	{
 		"estimator",
-		[]string{"estimator/channel", "estimator/feature", "estimator/lanes", "estimator/mlp", "estimator/model", "estimator/region", "estimator/rollout"},
+		[]string{"estimator/channel", "estimator/feature", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{
@@ -152,8 +153,8 @@ var storeys = []storey{
 	{
 		"estimator/node",
 		[]string{
-			"estimator", "estimator/channel", "estimator/durable", "estimator/mlp", "estimator/model", "estimator/msgbin",
-			"estimator/node/journal", "estimator/node/realtime", "estimator/node/trust", "estimator/rollout", "estimator/wire",
+			"estimator", "estimator/channel", "estimator/durable", "estimator/numeric/mlp", "estimator/model", "estimator/msgbin",
+			"estimator/node/journal", "estimator/node/realtime", "estimator/node/trust", "estimator/priordynamics", "estimator/wire",
 		},
 		"the process joins a predictor to messages; flight logs are not its business",
 	},
@@ -161,7 +162,7 @@ var storeys = []storey{
 
 // testOnly are packages of this module that no product code imports.
 var testOnly = []fence{
-	{"estimator/guardtest", nil, "pages that cannot be touched are for tests of assembly"},
+	{"estimator/internal/guardtest", nil, "pages that cannot be touched are for tests of assembly"},
 	{"estimator/model/modeltest", nil, "a robot must not carry invented models; measuring has estimator/model/artificial"},
 }
 
@@ -292,10 +293,10 @@ var avoided = []guest{
 
 // world are the packages by which code touches what is outside its arguments:
 // files, network, clock, log, other goroutines, chance, memory as such. An entry
-// stands for the packages below it too.
+// covers the packages below it too.
 var world = []string{"os", "io/fs", "syscall", "net", "time", "log", "sync", "context", "runtime", "math/rand", "crypto/rand", "unsafe", "C"}
 
-// pure are the folders that touch the world only where a permit says so, tests
+// pure are the folders that touch the world only where a permit allows it, tests
 // apart: what flies must give the same answer to the same arguments, in bounded
 // time and memory, which only code without a world can promise.
 var pure = []string{"estimator"}
@@ -320,7 +321,7 @@ var permits = []permit{
 		"reads a model from disk, refusing its size before its content",
 	},
 	{
-		"estimator/guardtest",
+		"estimator/internal/guardtest",
 		[]string{"os", "syscall", "unsafe"},
 		"takes pages from the system, for tests alone",
 	},
@@ -366,10 +367,10 @@ var permits = []permit{
 	},
 }
 
-// topLevel is what stands at the top of the repository, dot files apart: the four
+// topLevel is what the top of the repository holds, dot files apart: the four
 // parts of the product, its doorways, and what a visitor looks for first.
 var topLevel = []string{
-	"estimator", "trainer", "bridge", "firmware-sim", "cmd",
+	"estimator", "trainer", "bridge", "firmware-sim", "cmd", "docs",
 	"go.mod", "go.sum", "Taskfile.yml", "README.md", "LICENSE",
 }
 

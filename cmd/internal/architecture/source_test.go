@@ -21,15 +21,15 @@ type source struct {
 	doc     bool   // a comment documents the package
 	init    bool   // it has a func init
 	lines   int
-	imports []string // those within this module as folders, the others as they stand
+	imports []string // those within this module as folders, the others as written
 }
 
 func (s *source) folder() string { return path.Dir(s.path) }
 
-// test says that the file is compiled into tests only.
+// test reports whether the file is compiled into tests only.
 func (s *source) test() bool { return strings.HasSuffix(s.path, "_test.go") }
 
-// under says that p, a folder, a file or an import path, is folder or below it.
+// under reports whether p, a folder, a file or an import path, is folder or below it.
 func under(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, folder+"/")
 }
@@ -100,7 +100,7 @@ func load(t *testing.T, root string) []*source {
 	return all
 }
 
-// moduleOf returns the path of the module whose go.mod stands in root.
+// moduleOf returns the path of the module whose go.mod is in root.
 func moduleOf(t *testing.T, root string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "go.mod"))

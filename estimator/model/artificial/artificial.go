@@ -10,10 +10,10 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Size is the size of a model.
@@ -124,8 +124,8 @@ func member(s Size, m *model.Model, rng *rand.Rand) model.Member {
 }
 
 // equation is a difference equation of a twentieth of the horizon a step.
-func equation(m *model.Model, degree int, rng *rand.Rand) rollout.Model {
-	r := rollout.Model{Step: m.Horizon / 20, Degree: degree, Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd}
+func equation(m *model.Model, degree int, rng *rand.Rand) priordynamics.Model {
+	r := priordynamics.Model{Step: m.Horizon / 20, Degree: degree, Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd}
 	for range r.Lift.Dim() + m.P {
 		r.Bound = append(r.Bound, 4)
 	}
@@ -138,8 +138,8 @@ func equation(m *model.Model, degree int, rng *rand.Rand) rollout.Model {
 
 // around describes states around zero by as many reference points as a trained
 // model has.
-func around(l int, rng *rand.Rand) region.Region {
-	r := region.Region{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Distance: 10}
+func around(l int, rng *rand.Rand) ood.Region {
+	r := ood.Region{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Distance: 10}
 	for i, o := 0, 0; i < l; i++ {
 		r.Inverse[o+i] = 1
 		o += i + 1

@@ -12,10 +12,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
-	"github.com/dgm-robotics/dgm/estimator/mlp"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/region"
-	"github.com/dgm-robotics/dgm/estimator/rollout"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Shape says what a model has. The zero value of what is optional leaves it out.
@@ -88,7 +88,7 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	}
 	m.Region = around(m, rng)
 	if s.Widen && !s.Paper {
-		m.Motion = region.Motion{Usual: factors(s.K*len(m.NoiseKnots), rng), Least: 0.3, Most: 3}
+		m.Motion = ood.Motion{Usual: factors(s.K*len(m.NoiseKnots), rng), Least: 0.3, Most: 3}
 		for range s.Readouts {
 			m.Motion.Power = append(m.Motion.Power, 0.3+0.4*rng.Float64())
 		}
@@ -173,9 +173,9 @@ func net(widths []int, rng *rand.Rand) mlp.Net {
 }
 
 // around has three reference points in skewed coordinates.
-func around(m *model.Model, rng *rand.Rand) region.Region {
+func around(m *model.Model, rng *rand.Rand) ood.Region {
 	L := m.Inputs.Lift.Dim()
-	r := region.Region{Mean: normal(L, 0.1, rng), Distance: 3, Near: 0.5, Far: 4, Variance: 0.9}
+	r := ood.Region{Mean: normal(L, 0.1, rng), Distance: 3, Near: 0.5, Far: 4, Variance: 0.9}
 	for i := range L {
 		r.Inverse = append(append(r.Inverse, normal(i, 0.1, rng)...), 1)
 	}
@@ -191,10 +191,10 @@ func around(m *model.Model, rng *rand.Rand) region.Region {
 }
 
 // equation is a difference equation.
-func equation(m *model.Model, degree int, step float64, rng *rand.Rand) rollout.Model {
+func equation(m *model.Model, degree int, step float64, rng *rand.Rand) priordynamics.Model {
 	lift := m.Inputs.Lift
 	lift.Mean, lift.Std = normal(lift.Dim(), 0.2, rng), factors(lift.Dim(), rng)
-	r := rollout.Model{Step: step, Degree: degree, Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng)}
+	r := priordynamics.Model{Step: step, Degree: degree, Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng)}
 	for range lift.Dim() + m.P {
 		r.Bound = append(r.Bound, 2+rng.Float64())
 	}
@@ -204,8 +204,8 @@ func equation(m *model.Model, degree int, step float64, rng *rand.Rand) rollout.
 
 // body takes the angles, rates, positions and velocities of twelve states for those
 // of a rigid body.
-func body() rollout.Body {
-	return rollout.Body{
+func body() priordynamics.Body {
+	return priordynamics.Body{
 		Attitude: []int{0, 4, 8}, Rates: []int{1, 5, 9}, Position: []int{2, 6, 10}, Velocity: []int{3, 7, 11},
 		Sign: []float64{1, 1, -1, 1, -1, 1, 1, -1, 1, 1, 1, -1}, Omega: 1, InBody: true,
 	}

@@ -1,0 +1,279 @@
+package simd_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+// everywhere runs a test on every unit of this processor.
+func everywhere(t *testing.T, test func(t *testing.T, u simd.Unit)) {
+	for _, u := range simd.Units() {
+		t.Run(u.String(), func(t *testing.T) { test(t, u) })
+	}
+}
+
+func TestUnits(t *testing.T) {
+	units := simd.Units()
+	if units[len(units)-1] != simd.Plain || simd.Best() != units[0] {
+		t.Errorf("units are %v, the best is %v", units, simd.Best())
+	}
+	for _, u := range []simd.Unit{simd.Plain, simd.AVX2, simd.AVX512, simd.NEON} {
+		found := false
+		for _, v := range units {
+			found = found || u == v
+		}
+		if u.Has() != found {
+			t.Errorf("%v: has is %v", u, u.Has())
+		}
+	}
+}
+
+func singles(rng *rand.Rand, n int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(rng.NormFloat64())
+	}
+	return out
+}
+
+// column returns what stands in a part's L in row r of panel p, column c.
+func column(l []float32, p *simd.Part, panel, c, r int) float64 {
+	at, k := 0, p.K
+	for range panel {
+		at += simd.Rows*k + p.Skip
+		k += p.Grow
+	}
+	if c >= k {
+		return 0
+	}
+	return float64(l[at+c*simd.Rows+r])
+}
+
+// random draws a part for so many panels.
+func random(rng *rand.Rand, panels int) simd.Part {
+	p := simd.Part{K: rng.IntN(8), Grow: []int{0, 0, 4, 1}[rng.IntN(4)], Skip: []int{0, 0, 8}[rng.IntN(3)]}
+	most := p.K + p.Grow*panels
+	p.L = singles(rng, panels*(simd.Rows*most+p.Skip))
+	p.X = singles(rng, most*simd.Width)
+	return p
+}
+
+func TestProducts(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		for range 200 {
+			const width = simd.Width
+			panels := rng.IntN(6)
+			var parts []simd.Part
+			for range 1 + rng.IntN(4) {
+				parts = append(parts, random(rng, panels))
+			}
+			dst := singles(rng, panels*simd.Rows*width+3)
+			behind := dst[len(dst)-3]
+			squares := singles(rng, width+1)
+			before := append([]float32(nil), squares...)
+			for range 2 { // a product leaves its parts as they were
+				u.Product(dst, panels, parts)
+			}
+			u.SumSquares(squares, panels, parts)
+			sums := make([]float64, width)
+			for p := range panels {
+				for r := range simd.Rows {
+					for lane := range width {
+						want, size := 0.0, 1.0
+						for i := range parts {
+							q := &parts[i]
+							for c := range q.K + q.Grow*p {
+								v := column(q.L, q, p, c, r) * float64(q.X[c*width+lane])
+								want += v
+								size += math.Abs(v)
+							}
+						}
+						got := float64(dst[(p*simd.Rows+r)*width+lane])
+						if math.Abs(got-want) > 1e-6*size {
+							t.Fatalf("panel %d, row %d, lane %d: %v, expected %v", p, r, lane, got, want)
+						}
+						sums[lane] += want * want
+					}
+				}
+			}
+			for lane, s := range sums {
+				want := float64(before[lane]) + s
+				if math.Abs(float64(squares[lane])-want) > 2e-6*(1+s) {
+					t.Fatalf("lane %d: squares %v, expected %v", lane, squares[lane], want)
+				}
+			}
+			if dst[len(dst)-3] != behind || squares[width] != before[width] {
+				t.Fatal("written behind the end")
+			}
+		}
+	})
+}
+
+// Phases of all sizes: what is left of the error beside the rounding of θ.
+func TestWaves(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		rng := rand.New(rand.NewPCG(2, 1))
+		worst := 0.0
+		for range 400 {
+			const width = simd.Width
+			half, d := rng.IntN(9), 1+rng.IntN(5)
+			size := math.Exp(6 * rng.NormFloat64())
+			omega, weights, z := singles(rng, half*d), singles(rng, 2*half), singles(rng, d*width)
+			for i := range z {
+				z[i] *= float32(size)
+			}
+			if d > 1 { // θ then is one exact product
+				for i := range omega {
+					if i%d > 0 {
+						omega[i] = 0
+					}
+				}
+			}
+			for i := range omega {
+				omega[i] = float32(math.RoundToEven(float64(omega[i]) * 4)) // few digits: θ is not rounded
+			}
+			for i := range z {
+				z[i] = math.Float32frombits(math.Float32bits(z[i]) &^ 0xfff)
+			}
+			x, mean := singles(rng, 2*half*width+1), singles(rng, width)
+			start := append([]float32(nil), mean...)
+			behind := x[2*half*width]
+			u.Waves(x, mean, omega, weights, z, d)
+			alone := append([]float32(nil), start...)
+			u.Waves(nil, alone, omega, weights, z, d)
+			for lane := range width {
+				sum, total := float64(start[lane]), 1.0
+				for j := range half {
+					theta := float64(omega[j*d]) * float64(z[lane])
+					sin, cos := math.Sincos(math.Pi * math.Mod(theta, 2))
+					for i, want := range []float64{cos, sin} {
+						got := float64(x[(i*half+j)*width+lane])
+						worst = max(worst, math.Abs(got-want))
+						if math.Abs(got-want) > 2.5e-7 {
+							t.Fatalf("θ = %v half turns: %v, expected %v", theta, got, want)
+						}
+						sum += float64(weights[2*j+i]) * want
+						total += math.Abs(float64(weights[2*j+i]))
+					}
+				}
+				if math.Abs(float64(mean[lane])-sum) > 3e-7*total || mean[lane] != alone[lane] {
+					t.Fatalf("mean %v and %v, expected %v", mean[lane], alone[lane], sum)
+				}
+			}
+			if x[2*half*width] != behind {
+				t.Fatal("written behind the end")
+			}
+		}
+		t.Logf("largest error of sine and cosine: %.2g", worst)
+	})
+}
+
+func TestLogistic(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		worst := 0.0
+		var x [2 * simd.Width]float32
+		for v := float32(-120); v < 120; v += 0.0371 {
+			for i := range x {
+				x[i] = v * (1 + float32(i)/64)
+			}
+			was := x
+			u.Logistic(x[:], 1, 1, 0)
+			for i, got := range x {
+				want := 1 / (1 + math.Exp(-float64(was[i])))
+				worst = max(worst, math.Abs(float64(got)-want))
+				// The relative error of e^−x is that of x's rounding, and a few units more.
+				if e := math.Abs(float64(got) - want); e > 1.5e-7 || (was[i] > -79 && e > 1e-6*want) || !(got >= 0 && got <= 1) {
+					t.Fatalf("at %v: %v, expected %v", was[i], got, want)
+				}
+			}
+			x = was
+			u.Logistic(x[:], 2, 2, -1)
+			for i, got := range x {
+				if want := math.Tanh(float64(was[i])); math.Abs(float64(got)-want) > 2.5e-7 {
+					t.Fatalf("tanh of %v: %v, expected %v", was[i], got, want)
+				}
+			}
+		}
+		t.Logf("largest error: %.2g", worst)
+		x[3], x[4], x[5] = float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))
+		u.Logistic(x[:], 1, 1, 0)
+		if !math.IsNaN(float64(x[3])) || x[4] != 1 || !(x[5] < 1e-30) {
+			t.Errorf("of NaN and ±Inf: %v", x[3:6])
+		}
+	})
+}
+
+func TestPacking(t *testing.T) {
+	at := func(r, c int) float64 { return float64(10*r + c + 1) }
+	panels := make([]float32, simd.Panels(5)*simd.Rows*2)
+	simd.Pack(panels, 5, 2, at)
+	if got, want := fmt.Sprint(panels), "[1 11 21 31 2 12 22 32 41 0 0 0 42 0 0 0]"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	lower := make([]float32, simd.LowerSize(5))
+	square := make([]float64, 0, 5*7)
+	for r := range 5 {
+		for c := range 7 { // two more than belong to it
+			square = append(square, at(r, c))
+		}
+	}
+	for i := range lower {
+		lower[i] = -1
+	}
+	simd.PackLower(lower, 5, square, 7)
+	want := []float32{1, 11, 21, 31, 0, 12, 22, 32, 0, 0, 23, 33, 0, 0, 0, 34}
+	for c := range 8 {
+		v := float32(0)
+		if c < 5 {
+			v = float32(41 + c)
+		}
+		want = append(want, v, 0, 0, 0)
+	}
+	if fmt.Sprint(lower) != fmt.Sprint(want) {
+		t.Errorf("%v, expected %v", lower, want)
+	}
+	if simd.Single(1e-40) != 0 || simd.Single(-1e-40) != 0 || simd.Single(-2e-38) != -2e-38 {
+		t.Error("what is no normal number is not 0, or what is one, is")
+	}
+}
+
+func TestSpin(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		one, many := u.Spin(1), u.Spin(100)
+		if one < 8 || many != 100*one {
+			t.Errorf("%d multiply-adds in one round, %d in 100", one, many)
+		}
+	})
+}
+
+func TestMisuse(t *testing.T) {
+	u := simd.Best()
+	n := make([]float32, 256)
+	part := []simd.Part{{L: n[:8], X: n[:32], K: 2}}
+	for what, f := range map[string]func(){
+		"dst":            func() { u.Product(n[:63], 1, part) },
+		"panels":         func() { u.Product(n, 2, part) },
+		"x":              func() { u.Product(n, 1, []simd.Part{{L: n[:8], X: n[:31], K: 2}}) },
+		"negative":       func() { u.Product(n, 1, []simd.Part{{L: n, X: n, K: -1}}) },
+		"no parts":       func() { u.Product(n, 1, nil) },
+		"sum":            func() { u.SumSquares(n[:15], 1, part) },
+		"z":              func() { u.Waves(n, n, n[:4], n[:4], n[:31], 2) },
+		"omega":          func() { u.Waves(n, n, n[:5], n[:4], n, 2) },
+		"features":       func() { u.Waves(n[:63], n, n[:4], n[:4], n, 2) },
+		"a broken block": func() { u.Logistic(n[:15], 1, 1, 0) },
+	} {
+		func() {
+			defer func() {
+				if s, _ := recover().(string); len(s) < 6 || s[:6] != "simd: " {
+					t.Errorf("%s: no panic with a constant", what)
+				}
+			}()
+			f()
+		}()
+	}
+}

@@ -1,0 +1,48 @@
+package simd
+
+import "slices"
+
+// Unit is a part of a processor that can do the work.
+type Unit uint8
+
+// The units.
+const (
+	Plain  Unit = iota // Go, on any processor
+	AVX2               // amd64: with FMA
+	AVX512             // amd64: F and VL, with AVX2 and FMA
+	NEON               // arm64
+)
+
+// String returns the unit's name.
+func (u Unit) String() string {
+	switch u {
+	case AVX2:
+		return "AVX2"
+	case AVX512:
+		return "AVX-512"
+	case NEON:
+		return "NEON"
+	}
+	return "Go"
+}
+
+// Units returns what this processor has, the best one first. Plain is always among
+// them.
+func Units() []Unit { return append(vector(), Plain) }
+
+// Best returns the fastest unit of this processor.
+func Best() Unit { return Units()[0] }
+
+// Has tells whether this processor has the unit.
+func (u Unit) Has() bool { return slices.Contains(Units(), u) }
+
+// Width is the number of lanes of a block.
+const Width = 16
+
+// Rows is the number of rows of a panel.
+const Rows = 4
+
+// Panels returns how many panels n rows take.
+func Panels(n int) int { return (n + Rows - 1) / Rows }
+
+const badLength = "simd: lengths do not agree"

@@ -1,0 +1,92 @@
+package simd
+
+import "github.com/tphakala/simd/cpu"
+
+// vector returns the units that this processor has beside Plain.
+func vector() []Unit {
+	var units []Unit
+	if cpu.X86.AVX2 && cpu.X86.FMA {
+		if cpu.X86.AVX512F && cpu.X86.AVX512VL {
+			units = append(units, AVX512)
+		}
+		units = append(units, AVX2)
+	}
+	return units
+}
+
+func (u Unit) product(dst []float32, panels int, parts []Part) {
+	if u == Plain {
+		productGo(dst, panels, parts)
+		return
+	}
+	productAVX2(&dst[0], panels, &parts[0], len(parts))
+}
+
+func (u Unit) squares(dst []float32, panels int, parts []Part) {
+	switch u {
+	case Plain:
+		squaresGo(dst, panels, parts)
+	case AVX512:
+		squaresAVX512(&dst[0], panels, &parts[0], len(parts))
+	default:
+		squaresAVX2(&dst[0], panels, &parts[0], len(parts))
+	}
+}
+
+func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
+	var features *float32
+	if x != nil {
+		features = &x[0]
+	}
+	switch u {
+	case Plain:
+		wavesGo(x, mean, omega, weights, z, half, d)
+	case AVX512:
+		wavesAVX512(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &waveTable)
+	default:
+		wavesAVX2(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &waveTable)
+	}
+}
+
+func (u Unit) logistic(x []float32, rate, gain, shift float32) {
+	if u == Plain {
+		logisticGo(x, rate, gain, shift)
+		return
+	}
+	logisticAVX2(&x[0], len(x), rate, gain, shift, &expTable)
+}
+
+// spin returns the multiply-adds of a round.
+func (u Unit) spin(rounds int) int {
+	switch u {
+	case Plain:
+		return spinGo(rounds)
+	case AVX512:
+		spinAVX512(rounds)
+		return 10 * 16
+	}
+	spinAVX2(rounds)
+	return 10 * 8
+}
+
+//go:noescape
+func productAVX2(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func squaresAVX2(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func squaresAVX512(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func wavesAVX2(x, mean, omega, weights, z *float32, half, d int, table *table)
+
+//go:noescape
+func wavesAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
+
+//go:noescape
+func logisticAVX2(x *float32, n int, rate, gain, shift float32, table *table)
+
+func spinAVX2(rounds int)
+
+func spinAVX512(rounds int)

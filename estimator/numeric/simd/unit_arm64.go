@@ -1,0 +1,70 @@
+package simd
+
+import "github.com/tphakala/simd/cpu"
+
+// vector returns the units that this processor has beside Plain.
+func vector() []Unit {
+	if cpu.ARM64.NEON {
+		return []Unit{NEON}
+	}
+	return nil
+}
+
+func (u Unit) product(dst []float32, panels int, parts []Part) {
+	if u == Plain {
+		productGo(dst, panels, parts)
+		return
+	}
+	productNEON(&dst[0], panels, &parts[0], len(parts))
+}
+
+func (u Unit) squares(dst []float32, panels int, parts []Part) {
+	if u == Plain {
+		squaresGo(dst, panels, parts)
+		return
+	}
+	squaresNEON(&dst[0], panels, &parts[0], len(parts))
+}
+
+func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
+	if u == Plain {
+		wavesGo(x, mean, omega, weights, z, half, d)
+		return
+	}
+	var features *float32
+	if x != nil {
+		features = &x[0]
+	}
+	wavesNEON(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &waveTable)
+}
+
+func (u Unit) logistic(x []float32, rate, gain, shift float32) {
+	if u == Plain {
+		logisticGo(x, rate, gain, shift)
+		return
+	}
+	logisticNEON(&x[0], len(x), rate, gain, shift, &expTable)
+}
+
+// spin returns the multiply-adds of a round.
+func (u Unit) spin(rounds int) int {
+	if u == Plain {
+		return spinGo(rounds)
+	}
+	spinNEON(rounds)
+	return 12 * 4
+}
+
+//go:noescape
+func productNEON(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func squaresNEON(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func wavesNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
+
+//go:noescape
+func logisticNEON(x *float32, n int, rate, gain, shift float32, table *table)
+
+func spinNEON(rounds int)

@@ -1,0 +1,21 @@
+//go:build !amd64 && !arm64
+
+package simd
+
+func vector() []Unit { return nil }
+
+func (u Unit) product(dst []float32, panels int, parts []Part) {
+	productGo(dst, panels, parts)
+}
+
+func (u Unit) squares(dst []float32, panels int, parts []Part) {
+	squaresGo(dst, panels, parts)
+}
+
+func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
+	wavesGo(x, mean, omega, weights, z, half, d)
+}
+
+func (u Unit) logistic(x []float32, rate, gain, shift float32) { logisticGo(x, rate, gain, shift) }
+
+func (u Unit) spin(rounds int) int { return spinGo(rounds) }

@@ -1,0 +1,92 @@
+// Package ood knows where the states and inputs lay that a model was made
+// from and how much the robot moved, and measures how far from them a prediction
+// goes. Trainer and predictor use this one, so that a distance means the same to
+// both.
+package ood
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Region describes the training states by reference points in whitened
+// coordinates: Inverse·(lifted − Mean), the Euclidean distance to the nearest of
+// which says how far a state is from all that was seen.
+type Region struct {
+	Mean     []float64   // L, of the lifted, standardised states
+	Inverse  []float64   // L(L+1)/2: whitening matrix, lower triangle packed by rows
+	Points   [][]float64 // m × L, whitened
+	Distance float64     // distance at which the score is 1; 0 = not used
+	Near     float64     // intervals begin to grow here …
+	Far      float64     // … and grow no further from here on; Near = 0: they never grow
+	Low      [][]float64 // per readout: P, least training input as the net sees it
+	High     [][]float64 // per readout: P, largest
+	Variance float64     // posterior over prior variance at which the score is 1; 0 = not used
+}
+
+// Dim returns the number L of coordinates.
+func (r *Region) Dim() int { return len(r.Mean) }
+
+// Whiten writes the whitened coordinates of a lifted, standardised state (L) to
+// dst (L). They may be the same slice.
+func (r *Region) Whiten(dst, lifted []float64) {
+	L := r.Dim()
+	for i := range L {
+		dst[i] = lifted[i] - r.Mean[i]
+	}
+	for i, o := L-1, len(r.Inverse); i >= 0; i-- { // from below: a row needs what stands above it
+		o -= i + 1
+		dst[i] = dot(r.Inverse[o:o+i+1], dst[:i+1])
+	}
+}
+
+// Nearest returns the distance of a whitened state from the nearest reference
+// point; 0 if there is none.
+func (r *Region) Nearest(white []float64) float64 {
+	if len(r.Points) == 0 {
+		return 0
+	}
+	best := math.Inf(1)
+	for _, p := range r.Points {
+		sum := 0.0
+		for i, v := range p {
+			d := white[i] - v
+			sum += d * d
+		}
+		best = math.Min(best, sum)
+	}
+	return math.Sqrt(best)
+}
+
+// Growth returns the factor by which an interval at the given distance is wider
+// than one near the training states: (distance/Near)^power, between Near and Far.
+func (r *Region) Growth(distance, power float64) float64 {
+	if r.Near <= 0 || power == 0 {
+		return 1
+	}
+	return math.Pow(math.Min(math.Max(distance, r.Near), math.Max(r.Far, r.Near))/r.Near, power)
+}
+
+// inputSlack is how far beyond the range of the training inputs, as a share of
+// that range, the score of an input reaches 1.
+const inputSlack = 0.25
+
+// InputScore returns how far outside the range of training an input u (P) is, for a
+// readout: at most 1 within the range and a quarter of its width beyond; the largest of
+// all channels.
+func (r *Region) InputScore(u []float64, readout int) float64 {
+	worst := 0.0
+	for p, lo := range r.Low[readout] {
+		hi := r.High[readout][p]
+		middle := 0.5 * (lo + hi)
+		// An input that never moved still has rounding.
+		reach := (0.5+inputSlack)*(hi-lo) + 1e-6*(1+math.Abs(middle))
+		worst = math.Max(worst, math.Abs(u[p]-middle)/reach)
+	}
+	return worst
+}
+
+func dot(x, y []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(x), Inc: 1, Data: y})
+}

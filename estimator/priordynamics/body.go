@@ -1,0 +1,343 @@
+package priordynamics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Body says which states move which others as those of a rigid body do. What it
+// says is added to the learned increment of a step, by the trapezoid rule:
+//
+//	ȧ = E(a) ω      ṗ = v, or R(a) v where v is in axes of the body
+//
+//	        ⎡ 1  tanθ sinφ  tanθ cosφ ⎤
+//	E(a) =  ⎢ 0    cosφ      −sinφ    ⎥      R(a) = Rz(ψ) Ry(θ) Rx(φ)
+//	        ⎣ 0  secθ sinφ  secθ cosφ ⎦
+//
+// a = (φ, θ, ψ) are roll, pitch and yaw, ω the body's rates (Diebel 2006, sequence
+// 1-2-3; the same in ned-frd and enu-flu). secθ is taken as cosθ/(cos²θ + softness²),
+// tanθ as sinθ secθ, so that both stay finite when the nose points straight up.
+//
+// Every channel has a sign: textbook value = sign · value. The zero value declares
+// nothing.
+type Body struct {
+	Position, Velocity []int     // 3 places of states, or none
+	Attitude, Rates    []int     // 3 places of states (φ, θ, ψ; p, q, r), or none
+	Sign               []float64 // 12: of position, velocity, attitude, rates; ±1
+	Omega              float64   // rad per unit of the angles; rates are in that unit per second
+	InBody             bool      // the velocity is in axes of the body
+}
+
+// softness bounds secθ by 1/(2·softness): it matters within some 3° of ±90°.
+const softness = 0.02
+
+// offsets of the groups in Sign.
+const (
+	signPosition = 0
+	signVelocity = 3
+	signAttitude = 6
+	signRates    = 9
+)
+
+// NewBody finds the channels that k names among the states.
+func NewBody(k *channel.Kinematics, states []channel.Channel) (b Body, err error) {
+	if k.Law == "" {
+		return b, nil
+	}
+	if err := k.Check(states); err != nil {
+		return b, err
+	}
+	b.Sign = make([]float64, 12)
+	for i := range b.Sign {
+		b.Sign[i] = 1
+	}
+	find := func(names []string, signs []float64) (out []int) {
+		for i, name := range names {
+			plain, sign := channel.Signed(name)
+			signs[i] = sign
+			out = append(out, channel.Index(states, plain))
+		}
+		return out
+	}
+	b.Position, b.Velocity = find(k.Position, b.Sign[signPosition:]), find(k.Velocity, b.Sign[signVelocity:])
+	b.Attitude, b.Rates = find(k.Attitude, b.Sign[signAttitude:]), find(k.Rates, b.Sign[signRates:])
+	b.InBody = k.InBody
+	if b.turns() {
+		b.Omega = 2 * math.Pi / states[b.Attitude[0]].Period
+	}
+	return b, nil
+}
+
+// None says that nothing is declared.
+func (b *Body) None() bool { return len(b.Position) == 0 && len(b.Attitude) == 0 }
+
+func (b *Body) turns() bool { return len(b.Attitude) > 0 }
+
+func (b *Body) travels() bool { return len(b.Position) > 0 }
+
+// Moves says whether a law moves state k.
+func (b *Body) Moves(k int) bool {
+	for _, group := range [][]int{b.Position, b.Attitude} {
+		for _, of := range group {
+			if of == k {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Steep says whether the nose of state x (K) points so far up or down, more than
+// 70°, that measured angles say little of how they change: roll and yaw turn about
+// nearly one axis, and jump by half a turn beyond it.
+func (b *Body) Steep(x []float64) bool {
+	return b.turns() && math.Abs(math.Cos(b.Omega*x[b.Attitude[1]])) < steep
+}
+
+// Euler returns roll, pitch and yaw of state x (K), rad, with textbook signs. There must
+// be an attitude.
+func (b *Body) Euler(x []float64) [3]float64 { return b.get(x, b.Attitude, signAttitude, b.Omega) }
+
+// steep is the cosine of that pitch.
+const steep = 0.342
+
+// Check returns what contradicts itself for K states, or nil.
+func (b *Body) Check(k int) error {
+	used := make([]bool, k)
+	for _, group := range [][]int{b.Position, b.Velocity, b.Attitude, b.Rates} {
+		if len(group) != 0 && len(group) != 3 {
+			return fmt.Errorf("%d states where three or none are expected", len(group))
+		}
+		for _, of := range group {
+			if of < 0 || of >= k {
+				return fmt.Errorf("state %d of %d", of, k)
+			}
+			if used[of] {
+				return fmt.Errorf("state %d stands twice", of)
+			}
+			used[of] = true
+		}
+	}
+	signs := 12
+	if b.None() {
+		signs = 0
+	}
+	switch {
+	case len(b.Position) != len(b.Velocity):
+		return errors.New("position and velocity belong together")
+	case len(b.Attitude) != len(b.Rates):
+		return errors.New("attitude and rates belong together")
+	case b.InBody && !(b.travels() && b.turns()):
+		return errors.New("a velocity in axes of the body needs the attitude")
+	case len(b.Sign) != signs:
+		return fmt.Errorf("%d signs, expected %d", len(b.Sign), signs)
+	case b.turns() && !(b.Omega > 0 && !math.IsInf(b.Omega, 0)):
+		return fmt.Errorf("omega %v must be positive", b.Omega)
+	}
+	for _, s := range b.Sign {
+		if s != 1 && s != -1 {
+			return fmt.Errorf("sign %v is neither 1 nor -1", s)
+		}
+	}
+	return nil
+}
+
+// vec3 and mat3 are of the world or of the body.
+type (
+	vec3 [3]float64
+	mat3 [3][3]float64
+)
+
+func (m *mat3) mul(v vec3) (w vec3) {
+	for i := range w {
+		w[i] = m[i][0]*v[0] + m[i][1]*v[1] + m[i][2]*v[2]
+	}
+	return w
+}
+
+// tmul returns mᵀ v.
+func (m *mat3) tmul(v vec3) (w vec3) {
+	for i := range w {
+		w[i] = m[0][i]*v[0] + m[1][i]*v[1] + m[2][i]*v[2]
+	}
+	return w
+}
+
+func (v vec3) plus(s float64, w vec3) vec3 {
+	return vec3{v[0] + s*w[0], v[1] + s*w[1], v[2] + s*w[2]}
+}
+
+// get reads a group of x, as the textbook has it.
+func (b *Body) get(x []float64, group []int, sign int, unit float64) (v vec3) {
+	for i, of := range group {
+		v[i] = b.Sign[sign+i] * unit * x[of]
+	}
+	return v
+}
+
+// add adds v to a group of x.
+func (b *Body) add(x []float64, group []int, sign int, unit float64, v vec3) {
+	for i, of := range group {
+		x[of] += b.Sign[sign+i] * unit * v[i]
+	}
+}
+
+// turning returns f = E(a) ω, E, and ∂f/∂a.
+func turning(a, w vec3) (f vec3, e, ja mat3) {
+	sf, cf := math.Sincos(a[0])
+	st, ct := math.Sincos(a[1])
+	q := ct*ct + softness*softness
+	sec := ct / q
+	dsec := st * (ct*ct - softness*softness) / (q * q)
+	tan, dtan := st*sec, ct*sec+st*dsec
+	e = mat3{{1, tan * sf, tan * cf}, {0, cf, -sf}, {0, sec * sf, sec * cf}}
+	g, dg := sf*w[1]+cf*w[2], cf*w[1]-sf*w[2]
+	f = vec3{w[0] + tan*g, dg, sec * g}
+	ja = mat3{{tan * dg, dtan * g, 0}, {-g, 0, 0}, {sec * dg, dsec * g, 0}}
+	return f, e, ja
+}
+
+// travelling returns f = R(a) v, R, and ∂f/∂a.
+func travelling(a, v vec3) (f vec3, r, ja mat3) {
+	sf, cf := math.Sincos(a[0])
+	st, ct := math.Sincos(a[1])
+	sp, cp := math.Sincos(a[2])
+	r = mat3{
+		{ct * cp, sf*st*cp - cf*sp, cf*st*cp + sf*sp},
+		{ct * sp, sf*st*sp + cf*cp, cf*st*sp - sf*cp},
+		{-st, sf * ct, cf * ct},
+	}
+	f = r.mul(v)
+	h := ct*v[0] + st*(sf*v[1]+cf*v[2]) // along the heading
+	dh := -st*v[0] + ct*(sf*v[1]+cf*v[2])
+	ja = mat3{
+		{r[0][2]*v[1] - r[0][1]*v[2], cp * dh, -f[1]},
+		{r[1][2]*v[1] - r[1][1]*v[2], sp * dh, f[0]},
+		{r[2][2]*v[1] - r[2][1]*v[2], -h, 0},
+	}
+	return f, r, ja
+}
+
+// RatesAt writes what the laws say of dx/dt at state x (K) to dst (K), and 0 where
+// they say nothing.
+func (b *Body) RatesAt(dst, x []float64) {
+	clear(dst)
+	a := b.get(x, b.Attitude, signAttitude, b.Omega)
+	if b.turns() {
+		f, _, _ := turning(a, b.get(x, b.Rates, signRates, 1))
+		b.add(dst, b.Attitude, signAttitude, 1, f)
+	}
+	if b.travels() {
+		v := b.get(x, b.Velocity, signVelocity, 1)
+		if b.InBody {
+			v, _, _ = travelling(a, v)
+		}
+		b.add(dst, b.Position, signPosition, 1, v)
+	}
+}
+
+// Move adds to d (K), the learned increment of state x (K) for a step of h
+// seconds, what the laws say. The velocity and the rates at the end of the step
+// follow from d, the attitude there from all of it.
+func (b *Body) Move(d, x []float64, h float64) { b.apply(d, x, d, h, 1) }
+
+// Leave takes what the laws say of the whole increment (K) of state x (K) for a
+// step of h seconds out of dst (K), which may not be the increment itself.
+func (b *Body) Leave(dst, x, whole []float64, h float64) { b.apply(dst, x, whole, h, -1) }
+
+// apply adds sign times the laws' share to dst. d is the whole increment but for
+// the attitude's and the position's where dst is d: there it becomes it on the way.
+func (b *Body) apply(dst, x, d []float64, h, sign float64) {
+	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
+	if b.turns() {
+		w0 := b.get(x, b.Rates, signRates, 1)
+		w1 := w0.plus(1, b.get(d, b.Rates, signRates, 1))
+		f, _, _ := turning(a0, w0)
+		g, _, _ := turning(a0.plus(h*b.Omega, f), w1)
+		b.add(dst, b.Attitude, signAttitude, sign*0.5*h, f.plus(1, g))
+	}
+	if !b.travels() {
+		return
+	}
+	v0 := b.get(x, b.Velocity, signVelocity, 1)
+	v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
+	if b.InBody {
+		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
+		v0, _, _ = travelling(a0, v0)
+		v1, _, _ = travelling(a1, v1)
+	}
+	b.add(dst, b.Position, signPosition, sign*0.5*h, v0.plus(1, v1))
+}
+
+// Tangent turns dd (K), the derivative of the learned increment along the
+// direction dx (K) of state x (K), into that of the whole increment d (K).
+func (b *Body) Tangent(dd, dx, x, d []float64, h float64) {
+	a0, da0 := b.get(x, b.Attitude, signAttitude, b.Omega), b.get(dx, b.Attitude, signAttitude, b.Omega)
+	if b.turns() {
+		w0, dw0 := b.get(x, b.Rates, signRates, 1), b.get(dx, b.Rates, signRates, 1)
+		w1, dw1 := w0.plus(1, b.get(d, b.Rates, signRates, 1)), dw0.plus(1, b.get(dd, b.Rates, signRates, 1))
+		f, e, ja := turning(a0, w0)
+		df := ja.mul(da0).plus(1, e.mul(dw0))
+		_, e, ja = turning(a0.plus(h*b.Omega, f), w1)
+		dg := ja.mul(da0.plus(h*b.Omega, df)).plus(1, e.mul(dw1))
+		b.add(dd, b.Attitude, signAttitude, 0.5*h, df.plus(1, dg))
+	}
+	if !b.travels() {
+		return
+	}
+	dv0 := b.get(dx, b.Velocity, signVelocity, 1)
+	dv1 := dv0.plus(1, b.get(dd, b.Velocity, signVelocity, 1))
+	if b.InBody {
+		v0 := b.get(x, b.Velocity, signVelocity, 1)
+		v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
+		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
+		da1 := da0.plus(1, b.get(dd, b.Attitude, signAttitude, b.Omega))
+		_, r, ja := travelling(a0, v0)
+		dv0 = r.mul(dv0).plus(1, ja.mul(da0))
+		_, r, ja = travelling(a1, v1)
+		dv1 = r.mul(dv1).plus(1, ja.mul(da1))
+	}
+	b.add(dd, b.Position, signPosition, 0.5*h, dv0.plus(1, dv1))
+}
+
+// Adjoint turns dbar (K), the adjoint of the whole increment d (K) of state x (K),
+// into that of the learned one, and adds to xbar (K) what reaches the state by the
+// laws.
+func (b *Body) Adjoint(xbar, dbar, x, d []float64, h float64) {
+	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
+	if b.travels() {
+		g := b.get(dbar, b.Position, signPosition, 0.5*h)
+		g0, g1 := g, g
+		if b.InBody {
+			v0 := b.get(x, b.Velocity, signVelocity, 1)
+			v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
+			a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
+			_, r, ja := travelling(a0, v0)
+			b.add(xbar, b.Attitude, signAttitude, b.Omega, ja.tmul(g))
+			g0 = r.tmul(g)
+			_, r, ja = travelling(a1, v1)
+			b.add(xbar, b.Attitude, signAttitude, b.Omega, ja.tmul(g))
+			b.add(dbar, b.Attitude, signAttitude, b.Omega, ja.tmul(g))
+			g1 = r.tmul(g)
+		}
+		b.add(xbar, b.Velocity, signVelocity, 1, g0.plus(1, g1))
+		b.add(dbar, b.Velocity, signVelocity, 1, g1)
+	}
+	if !b.turns() {
+		return
+	}
+	w0 := b.get(x, b.Rates, signRates, 1)
+	w1 := w0.plus(1, b.get(d, b.Rates, signRates, 1))
+	f, e0, ja0 := turning(a0, w0)
+	_, e1, ja1 := turning(a0.plus(h*b.Omega, f), w1)
+	g := b.get(dbar, b.Attitude, signAttitude, 0.5*h)
+	back := ja1.tmul(g) // of the attitude at the end
+	gf := g.plus(h*b.Omega, back)
+	b.add(xbar, b.Attitude, signAttitude, b.Omega, back.plus(1, ja0.tmul(gf)))
+	end := e1.tmul(g)
+	b.add(xbar, b.Rates, signRates, 1, e0.tmul(gf).plus(1, end))
+	b.add(dbar, b.Rates, signRates, 1, end)
+}

@@ -1,0 +1,200 @@
+// Package priordynamics is the simple predictor that the learned model starts from: a
+// difference equation of the robot, with few parameters, rolled out from the
+// measured state.
+//
+//	v = (lift(x), ū) standardised      x⁺ = x + Wᵀ ψ(v)      ψ = monomials of v up to a degree
+//
+// A periodic channel is read as sine and cosine and integrated as an angle, so a
+// pendulum's equation is linear in ψ even at degree 1, and a velocity's integral
+// moves the position. Between the steps the state follows a cubic through them.
+//
+// It is the same idea as dynamic mode decomposition with control on lifted
+// coordinates, but the increment of the state is regressed, not its lifting.
+//
+// Where the states are declared to be those of a rigid body, its kinematics make
+// the increment together with the learned part, see [Body].
+package priordynamics
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Model is a difference equation.
+type Model struct {
+	Step    float64      // s, > 0
+	Degree  int          // 1, 2 or 3; 0 = there is no model
+	Lift    channel.Lift // K states → L standardised coordinates
+	UMean   []float64    // P
+	UStd    []float64    // P, > 0
+	Bound   []float64    // L+P: |v| is held below it, so that a monomial cannot run away outside the data
+	Weights []float64    // N×K row-major, state units for a step
+	Body    Body         // (optional) declared laws, which the weights add to
+}
+
+// Terms returns N, the number of monomials: 1, every coordinate, every product
+// of two (degree 2), and every product of three lifted states (degree 3: an
+// input enters at most squared, which keeps their number down).
+func (m *Model) Terms() int { return terms(m.Lift.Dim(), len(m.UMean), m.Degree) }
+
+func terms(L, P, degree int) int {
+	n := L + P
+	t := 1 + n
+	if degree >= 2 {
+		t += n * (n + 1) / 2
+	}
+	if degree >= 3 {
+		t += L * (L + 1) * (L + 2) / 6
+	}
+	return t
+}
+
+// MaxTerms bounds the monomials of a model that flies.
+const MaxTerms = 1024
+
+// Check returns what contradicts itself for K states and P inputs, or nil.
+func (m *Model) Check(k, p int) error {
+	n := m.Lift.Dim() + p
+	switch {
+	case m.Degree < 1 || m.Degree > 3:
+		return fmt.Errorf("degree %d is outside 1…3", m.Degree)
+	case !(m.Step > 0) || math.IsInf(m.Step, 0):
+		return fmt.Errorf("step %v s must be positive", m.Step)
+	case len(m.UMean) != p || len(m.UStd) != p:
+		return fmt.Errorf("%d and %d scalers of %d inputs", len(m.UMean), len(m.UStd), p)
+	case len(m.Bound) != n:
+		return fmt.Errorf("%d bounds, expected %d", len(m.Bound), n)
+	case m.Terms() > MaxTerms:
+		return fmt.Errorf("%d terms, at most %d", m.Terms(), MaxTerms)
+	case len(m.Weights) != m.Terms()*k:
+		return fmt.Errorf("%d weights, expected %d", len(m.Weights), m.Terms()*k)
+	}
+	if err := m.Body.Check(k); err != nil {
+		return fmt.Errorf("body: %w", err)
+	}
+	for _, v := range m.UStd {
+		if !(v > 0) {
+			return fmt.Errorf("scaler %v of an input must be positive", v)
+		}
+	}
+	for _, v := range m.Bound {
+		if !(v > 0) {
+			return fmt.Errorf("bound %v must be positive", v)
+		}
+	}
+	for _, s := range [][]float64{m.UMean, m.UStd, m.Bound, m.Weights} {
+		for i, v := range s {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("number %d is %v", i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// Read writes the standardised, bounded coordinates of state x (K) and mean input
+// u (P) to v (L+P) and, unless nil, ∂v/∂x of their channels to slope (L): 0 where
+// a coordinate is held at its bound.
+func (m *Model) Read(v, slope, x, u []float64) {
+	L := m.Lift.Dim()
+	m.Lift.Apply(v[:L], x)
+	for p, c := range u {
+		v[L+p] = (c - m.UMean[p]) / m.UStd[p]
+	}
+	if slope != nil {
+		m.Lift.Slope(slope, x)
+	}
+	for i, b := range m.Bound {
+		if v[i] > b || v[i] < -b {
+			v[i] = math.Copysign(b, v[i])
+			if slope != nil && i < L {
+				slope[i] = 0
+			}
+		}
+	}
+}
+
+// Monomials writes ψ(v) to psi (N).
+func (m *Model) Monomials(psi, v []float64) {
+	psi[0] = 1
+	o := 1 + copy(psi[1:], v)
+	if m.Degree >= 2 {
+		for i, a := range v {
+			for _, b := range v[i:] {
+				psi[o] = a * b
+				o++
+			}
+		}
+	}
+	if m.Degree >= 3 {
+		x := v[:m.Lift.Dim()]
+		for i, a := range x {
+			for j := i; j < len(x); j++ {
+				ab := a * x[j]
+				for _, c := range x[j:] {
+					psi[o] = ab * c
+					o++
+				}
+			}
+		}
+	}
+}
+
+// Tangent writes ∂ψ/∂v · dv to dpsi (N).
+func (m *Model) Tangent(dpsi, v, dv []float64) {
+	dpsi[0] = 0
+	o := 1 + copy(dpsi[1:], dv)
+	if m.Degree >= 2 {
+		for i, a := range v {
+			for j := i; j < len(v); j++ {
+				dpsi[o] = dv[i]*v[j] + a*dv[j]
+				o++
+			}
+		}
+	}
+	if m.Degree >= 3 {
+		x := v[:m.Lift.Dim()]
+		for i, a := range x {
+			for j := i; j < len(x); j++ {
+				ab, dab := a*x[j], dv[i]*x[j]+a*dv[j]
+				for k := j; k < len(x); k++ {
+					dpsi[o] = dab*x[k] + ab*dv[k]
+					o++
+				}
+			}
+		}
+	}
+}
+
+// Adjoint adds ∂(psibar·ψ)/∂v to vbar (L+P).
+func (m *Model) Adjoint(vbar, v, psibar []float64) {
+	for i := range v {
+		vbar[i] += psibar[1+i]
+	}
+	o := 1 + len(v)
+	if m.Degree >= 2 {
+		for i, a := range v {
+			for j := i; j < len(v); j++ {
+				vbar[i] += psibar[o] * v[j]
+				vbar[j] += psibar[o] * a
+				o++
+			}
+		}
+	}
+	if m.Degree >= 3 {
+		x := v[:m.Lift.Dim()]
+		for i, a := range x {
+			for j := i; j < len(x); j++ {
+				for k := j; k < len(x); k++ {
+					p := psibar[o]
+					vbar[i] += p * x[j] * x[k]
+					vbar[j] += p * a * x[k]
+					vbar[k] += p * a * x[j]
+					o++
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package priordynamics
+
+// Signal is the input u over the horizon, time measured from its start.
+type Signal interface {
+	// Mean writes the mean of u over [a, b], seconds, a < b, to dst (P).
+	Mean(dst []float64, a, b float64)
+	// At writes u(t) to dst (P); at a step, the value that begins there.
+	At(dst []float64, t float64)
+}
+
+// Predictor rolls a model out from one state after the other. It takes all its
+// memory in New and is not safe for concurrent use.
+//
+// Between node n and time t inside its step, with ū the mean of the input since
+// the node, the state follows the parabola through the node and the next two that
+// ū would lead to:
+//
+//	Δ0 = Δ(x_n, ū)   Δ1 = Δ(x_n + Δ0, ū)   x(t) = x_n + σ Δ0 + ½ σ(σ−1) (Δ1 − Δ0)
+//
+// σ = t/Step − n, Δ the increment of a step: Wᵀψ and what the declared laws say. So
+// it meets the nodes, and no input after t is ever asked for.
+type Predictor struct {
+	m     *Model
+	k     int
+	nodes int
+	u     Signal
+	x0    []float64 // K
+	x     []float64 // nodes+1 × K, displacement from x0
+	v     []float64 // nodes × (L+P)
+	slope []float64 // nodes × L
+	turn  []float64 // nodes+1 × K, derivative of x along a direction of x0
+	dx0   []float64 // K, that direction
+
+	mean, rate []float64 // P
+	now, dnow  []float64 // K
+	inc, moved []float64 // K
+	va, vb     []float64 // L+P
+	sa, sb     []float64 // L
+	dv         []float64 // L+P
+	psi        []float64 // N
+	da, db     []float64 // K: Δ0, Δ1
+	ta, tb     []float64 // K: their tangents
+}
+
+// New takes the memory for roll-outs of K states up to a horizon, s.
+func New(m *Model, k int, horizon float64) *Predictor {
+	n := max(1, int(horizon/m.Step+1e-9))
+	L, P := m.Lift.Dim(), len(m.UMean)
+	p := &Predictor{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), turn: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
+	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.moved, &p.da, &p.db, &p.ta, &p.tb} {
+		*b = make([]float64, k)
+	}
+	for _, b := range []*[]float64{&p.va, &p.vb, &p.dv} {
+		*b = make([]float64, L+P)
+	}
+	p.sa, p.sb = make([]float64, L), make([]float64, L)
+	p.mean, p.rate = make([]float64, P), make([]float64, P)
+	return p
+}
+
+// Roll rolls the model out from x0 (K) under the input u (nil without inputs),
+// which must stay valid until the next Roll.
+func (p *Predictor) Roll(x0 []float64, u Signal) {
+	m, K := p.m, p.k
+	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
+	copy(p.x0, x0)
+	p.u = u
+	clear(p.x[:K])
+	for i := range p.nodes {
+		here, next := p.x[i*K:(i+1)*K], p.x[(i+1)*K:(i+2)*K]
+		if len(p.mean) > 0 {
+			u.Mean(p.mean, float64(i)*m.Step, float64(i+1)*m.Step)
+		}
+		p.increment(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here)
+		for k, d := range here {
+			next[k] += d
+		}
+	}
+}
+
+// increment writes that of a step, Wᵀψ and the declared laws, at displacement d under the mean input p.mean to dst (K),
+// and leaves coordinates and slopes in v and slope.
+func (p *Predictor) increment(dst, v, slope, d []float64) {
+	for k, x := range p.x0 {
+		p.now[k] = x + d[k]
+	}
+	p.m.Read(v, slope, p.now, p.mean)
+	p.m.Monomials(p.psi, v)
+	p.apply(dst)
+	p.m.Body.Move(dst, p.now, p.m.Step)
+}
+
+// apply writes Wᵀ·psi to dst (K).
+func (p *Predictor) apply(dst []float64) {
+	clear(dst)
+	for j, c := range p.psi {
+		for k, w := range p.m.Weights[j*p.k : (j+1)*p.k] {
+			dst[k] += w * c
+		}
+	}
+}
+
+// At writes the displacement x(t) − x0 of the last Roll to dst (K) and, unless
+// nil, its time derivative per second to ddst (K).
+func (p *Predictor) At(dst, ddst []float64, t float64) {
+	n, s := p.inside(t)
+	here := p.x[n*p.k : (n+1)*p.k]
+	for k, d := range here {
+		b := 0.5 * (p.db[k] - p.da[k])
+		dst[k] = d + s*p.da[k] + s*(s-1)*b
+		if ddst != nil {
+			ddst[k] = (p.da[k] + (2*s-1)*b) / p.m.Step
+		}
+	}
+	if ddst == nil || len(p.mean) == 0 || s < tiny {
+		return
+	}
+	// ū moves with t: dū/dt = (u(t) − ū)/(t − t_n).
+	p.u.At(p.rate, t)
+	L := p.m.Lift.Dim()
+	clear(p.dv)
+	for c := range p.rate {
+		p.dv[L+c] = (p.rate[c] - p.mean[c]) / (s * p.m.Step) / p.m.UStd[c]
+		if b := p.m.Bound[L+c]; p.va[L+c] >= b || p.va[L+c] <= -b {
+			p.dv[L+c] = 0
+		}
+	}
+	p.m.Tangent(p.psi, p.va, p.dv)
+	p.apply(p.ta)
+	clear(p.dnow)
+	for k, d := range here {
+		p.now[k] = p.x0[k] + d
+	}
+	p.m.Body.Tangent(p.ta, p.dnow, p.now, p.da, p.m.Step)
+	for l, of := range p.m.Lift.Of {
+		p.dv[l] = p.sb[l] * p.ta[of]
+	}
+	p.m.Tangent(p.psi, p.vb, p.dv)
+	p.apply(p.tb)
+	for k := range p.now {
+		p.now[k] += p.da[k]
+	}
+	p.m.Body.Tangent(p.tb, p.ta, p.now, p.db, p.m.Step)
+	for k := range ddst {
+		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
+	}
+}
+
+// tiny is a share of a step within which a node is as good as reached.
+const tiny = 1e-9
+
+// inside computes Δ0 and Δ1 of the step that t lies in.
+func (p *Predictor) inside(t float64) (n int, s float64) {
+	m, K := p.m, p.k
+	n = max(0, min(int(t/m.Step+tiny), p.nodes))
+	s = max(0, t/m.Step-float64(n))
+	if len(p.mean) > 0 {
+		if a := float64(n) * m.Step; s < tiny {
+			p.u.At(p.mean, a)
+		} else {
+			p.u.Mean(p.mean, a, t)
+		}
+	}
+	here := p.x[n*K : (n+1)*K]
+	p.increment(p.da, p.va, p.sa, here)
+	for k, d := range here {
+		p.tb[k] = d + p.da[k]
+	}
+	p.increment(p.db, p.vb, p.sb, p.tb)
+	return n, s
+}
+
+// Turn takes the derivative of the last Roll along the direction dx (K) of x0.
+func (p *Predictor) Turn(dx []float64) {
+	m, K := p.m, p.k
+	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
+	copy(p.dx0, dx)
+	clear(p.turn[:K])
+	for i := range p.nodes {
+		here, next := p.turn[i*K:(i+1)*K], p.turn[(i+1)*K:(i+2)*K]
+		x := p.x[i*K : (i+1)*K]
+		for k, d := range p.x[(i+1)*K : (i+2)*K] {
+			p.inc[k] = d - x[k]
+		}
+		p.along(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
+		for k, d := range here {
+			next[k] += d
+		}
+	}
+}
+
+// along writes the tangent of an increment inc (K) at displacement x (K) to dst
+// (K), for a displacement that turns by d (K).
+func (p *Predictor) along(dst, v, slope, d, x, inc []float64) {
+	clear(p.dv)
+	for k := range p.now {
+		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
+	}
+	for l, of := range p.m.Lift.Of {
+		p.dv[l] = slope[l] * p.dnow[of]
+	}
+	p.m.Tangent(p.psi, v, p.dv)
+	p.apply(dst)
+	p.m.Body.Tangent(dst, p.dnow, p.now, inc, p.m.Step)
+}
+
+// TurnAt writes the derivative of the displacement along the direction of the
+// last Turn to dst (K). What the start itself adds to the state is not in it.
+func (p *Predictor) TurnAt(dst []float64, t float64) {
+	n, s := p.inside(t)
+	here, x := p.turn[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
+	p.along(p.ta, p.va, p.sa, here, x, p.da)
+	for k, d := range here {
+		p.moved[k], p.inc[k] = d+p.ta[k], x[k]+p.da[k]
+	}
+	p.along(p.tb, p.vb, p.sb, p.moved, p.inc, p.db)
+	for k, d := range here {
+		dst[k] = d + s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
+	}
+}
+
+// Field evaluates the model's vector field: the increment of a step over its
+// length. It is what the dynamics starts from.
+type Field struct {
+	m      *Model
+	k      int
+	v      []float64
+	slope  []float64
+	psi    []float64
+	psibar []float64
+	vbar   []float64
+	d      []float64 // K, an increment
+	dbar   []float64 // K, its adjoint
+}
+
+// NewField takes the memory for K states.
+func NewField(m *Model, k int) *Field {
+	n := m.Lift.Dim() + len(m.UMean)
+	return &Field{
+		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
+		psi: make([]float64, m.Terms()), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
+		d: make([]float64, k), dbar: make([]float64, k),
+	}
+}
+
+// At writes dx/dt at state x (K) and input u (P), per second, to dst (K).
+func (f *Field) At(dst, x, u []float64) {
+	f.m.Read(f.v, nil, x, u)
+	f.m.Monomials(f.psi, f.v)
+	clear(dst)
+	for j, c := range f.psi {
+		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+			dst[k] += w * c
+		}
+	}
+	f.m.Body.Move(dst, x, f.m.Step)
+	for k := range dst {
+		dst[k] /= f.m.Step
+	}
+}
+
+// Adjoint adds ∂(fbar·dx/dt)/∂x at state x and input u to xbar (K).
+func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
+	f.m.Read(f.v, f.slope, x, u)
+	for k, g := range fbar {
+		f.dbar[k] = g / f.m.Step
+	}
+	if !f.m.Body.None() {
+		// The laws read the whole increment.
+		f.m.Monomials(f.psi, f.v)
+		clear(f.d)
+		for j, c := range f.psi {
+			for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+				f.d[k] += w * c
+			}
+		}
+		f.m.Body.Move(f.d, x, f.m.Step)
+		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
+	}
+	for j := range f.psibar {
+		s := 0.0
+		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+			s += w * f.dbar[k]
+		}
+		f.psibar[j] = s
+	}
+	clear(f.vbar)
+	f.m.Adjoint(f.vbar, f.v, f.psibar)
+	for l, of := range f.m.Lift.Of {
+		xbar[of] += f.vbar[l] * f.slope[l]
+	}
+}

@@ -1,0 +1,237 @@
+package priordynamics
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+type constant []float64
+
+func (c constant) Mean(dst []float64, _, _ float64) { copy(dst, c) }
+
+func (c constant) At(dst []float64, _ float64) { copy(dst, c) }
+
+// random returns a model of an angle, its rate and a position, with two inputs.
+func random(degree int, size float64) *Model {
+	rng := rand.New(rand.NewPCG(uint64(degree), 9))
+	m := &Model{Step: 0.1, Degree: degree, UMean: []float64{1, 0}, UStd: []float64{2, 0.5}}
+	m.Lift = channel.NewLift([]channel.Channel{{Name: "a", Period: channel.Angle}, {Name: "b"}, {Name: "c", Invariant: true}})
+	m.Lift.Mean[2], m.Lift.Std[2] = 0.3, 1.5
+	m.Bound = []float64{9, 9, 9, 9, 9}
+	m.Weights = make([]float64, m.Terms()*3)
+	for i := range m.Weights {
+		m.Weights[i] = size * rng.NormFloat64()
+	}
+	return m
+}
+
+func TestTermsAreCounted(t *testing.T) {
+	for degree, want := range map[int]int{1: 6, 2: 21, 3: 31} {
+		m := random(degree, 0.1)
+		psi := make([]float64, want)
+		for i := range psi {
+			psi[i] = math.NaN()
+		}
+		m.Monomials(psi, []float64{1, 2, 3, 4, 5})
+		for i, v := range psi {
+			if math.IsNaN(v) {
+				t.Errorf("degree %d: term %d was not written", degree, i)
+			}
+		}
+		if m.Terms() != want {
+			t.Errorf("degree %d: %d terms, want %d", degree, m.Terms(), want)
+		}
+		if err := m.Check(3, 2); err != nil {
+			t.Errorf("degree %d: %v", degree, err)
+		}
+	}
+}
+
+// TestTurn compares the derivative by x0 with differences of roll-outs.
+func TestTurn(t *testing.T) {
+	for degree := 1; degree <= 3; degree++ {
+		m := random(degree, 0.03)
+		p := New(m, 3, 1)
+		x0, dx, u := []float64{0.4, -0.7, 2}, []float64{0.3, -0.5, 0.8}, constant{1.2, -0.1}
+		at := func(h, time float64) []float64 {
+			x := make([]float64, 3)
+			for i := range x {
+				x[i] = x0[i] + h*dx[i]
+			}
+			p.Roll(x, u)
+			out := make([]float64, 3)
+			p.At(out, nil, time)
+			return out
+		}
+		for _, time := range []float64{0.03, 0.5, 0.87, 1} {
+			const h = 1e-5
+			up, down := at(h, time), at(-h, time)
+			p.Roll(x0, u)
+			p.Turn(dx)
+			got := make([]float64, 3)
+			p.TurnAt(got, time)
+			for k := range got {
+				want := (up[k] - down[k]) / (2 * h)
+				if math.Abs(got[k]-want) > 1e-7*(1+math.Abs(want)) {
+					t.Errorf("degree %d, t %g, channel %d: %v, differences %v", degree, time, k, got[k], want)
+				}
+			}
+		}
+	}
+}
+
+// TestDerivative compares the time derivative with differences, and the parabola's
+// order with an exact solution: ẋ = −x, rolled out by its exact increment.
+func TestDerivative(t *testing.T) {
+	err := func(step float64) float64 {
+		m := &Model{Step: step, Degree: 1, Lift: channel.Identity(1), Bound: []float64{10}, Weights: []float64{0, math.Expm1(-step)}}
+		p := New(m, 1, 1)
+		p.Roll([]float64{1}, nil)
+		worst := 0.0
+		for i := range 200 {
+			time := float64(i+1) / 200
+			d, dd := []float64{0}, []float64{0}
+			p.At(d, dd, time)
+			worst = math.Max(worst, math.Abs(d[0]-math.Expm1(-time)))
+			node := math.Abs(time/step-math.Round(time/step)) < 1e-6 // the slope may jump there
+			if i > 0 && i < 199 && !node {
+				const h = 1e-6
+				a, b := []float64{0}, []float64{0}
+				p.At(a, nil, time-h)
+				p.At(b, nil, time+h)
+				if want := (b[0] - a[0]) / (2 * h); math.Abs(dd[0]-want) > 1e-4 {
+					t.Errorf("derivative at %g: %v, differences %v", time, dd[0], want)
+				}
+			}
+		}
+		return worst
+	}
+	if a, b := err(0.1), err(0.05); b > a/5 {
+		t.Errorf("error %.2g with step 0.1, %.2g with 0.05: it should have order 3", a, b)
+	}
+}
+
+func TestFieldAdjoint(t *testing.T) {
+	m := random(3, 0.2)
+	f := NewField(m, 3)
+	x, u, fbar := []float64{0.4, -0.7, 2}, []float64{1.2, -0.1}, []float64{0.3, 1, -2}
+	xbar, up, down := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	f.Adjoint(xbar, x, u, fbar)
+	for k := range x {
+		const h = 1e-6
+		a, b := append([]float64(nil), x...), append([]float64(nil), x...)
+		a[k] += h
+		b[k] -= h
+		f.At(up, a, u)
+		f.At(down, b, u)
+		want := 0.0
+		for c := range fbar {
+			want += fbar[c] * (up[c] - down[c]) / (2 * h)
+		}
+		if math.Abs(xbar[k]-want) > 1e-7*(1+math.Abs(want)) {
+			t.Errorf("x[%d]: %v, differences %v", k, xbar[k], want)
+		}
+	}
+}
+
+// TestBounded: however far off the state, a step stays within what the bounds
+// allow, so a roll-out cannot overflow.
+func TestBounded(t *testing.T) {
+	m := random(3, 0.2)
+	p := New(m, 3, 1)
+	for _, big := range []float64{1e3, 1e9, 1e300} {
+		p.Roll([]float64{big, -big, big}, constant{big, big})
+		d := make([]float64, 3)
+		p.At(d, nil, 1)
+		for k, v := range d {
+			if math.IsNaN(v) || math.Abs(v) > 1e6 {
+				t.Errorf("start %g: channel %d moved by %g", big, k, v)
+			}
+		}
+	}
+}
+
+func TestRollDoesNotAllocate(t *testing.T) {
+	checkAllocations(t, random(3, 0.02), []float64{0.1, 0.2, 0.3})
+	checkAllocations(t, flown(t, 1, true, 360, 0.01), aloft(0.3, 360))
+}
+
+func checkAllocations(t *testing.T, m *Model, x0 []float64) {
+	t.Helper()
+	p := New(m, len(x0), 1)
+	u, d := constant{1, 0}, make([]float64, len(x0))
+	var s Signal = u
+	if n := testing.AllocsPerRun(20, func() {
+		p.Roll(x0, s)
+		p.At(d, d, 0.5)
+		p.Turn(x0)
+		p.TurnAt(d, 1)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// steps is an input that is 1 before a time and 5 from then on.
+type steps float64
+
+func (s steps) Mean(dst []float64, a, b float64) {
+	for i := range dst {
+		dst[i] = 1 + 4*math.Max(0, b-math.Max(a, float64(s)))/(b-a)
+	}
+}
+
+func (s steps) At(dst []float64, t float64) {
+	for i := range dst {
+		dst[i] = 1
+		if t >= float64(s) {
+			dst[i] = 5
+		}
+	}
+}
+
+// TestCausal: what the input does after t changes nothing at t, to the last bit;
+// what it did before does.
+func TestCausal(t *testing.T) {
+	m := random(3, 0.03)
+	p := New(m, 3, 1)
+	x0 := []float64{0.4, -0.7, 2}
+	at := func(step, time float64) (d, dd [3]float64) {
+		p.Roll(x0, steps(step))
+		p.At(d[:], dd[:], time)
+		return d, dd
+	}
+	for i := range 100 {
+		time := 0.01 * float64(i+1)
+		d, dd := at(time+1e-6, time)
+		e, de := at(9, time)
+		if d != e || dd != de {
+			t.Errorf("t %g: an input after it changed %v to %v", time, e, d)
+		}
+		if f, _ := at(time-0.005, time); f == e {
+			t.Errorf("t %g: an input before it changed nothing", time)
+		}
+	}
+}
+
+// TestDerivativeUnderInput compares the time derivative with differences while
+// the mean of the input moves.
+func TestDerivativeUnderInput(t *testing.T) {
+	m := random(2, 0.05)
+	p := New(m, 3, 1)
+	p.Roll([]float64{0.4, -0.7, 2}, steps(0.33))
+	for _, time := range []float64{0.05, 0.32, 0.36, 0.395, 0.45, 0.77} {
+		const h = 1e-6
+		var up, down, dd, d [3]float64
+		p.At(up[:], nil, time+h)
+		p.At(down[:], nil, time-h)
+		p.At(d[:], dd[:], time)
+		for k := range dd {
+			if want := (up[k] - down[k]) / (2 * h); math.Abs(dd[k]-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("t %g, channel %d: %v, differences %v", time, k, dd[k], want)
+			}
+		}
+	}
+}
