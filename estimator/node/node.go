@@ -21,7 +21,7 @@ type Node struct {
 
 	// The intake's, on the goroutine of the subscription.
 	K, P    int
-	believe wire.Believable
+	believe wire.PlausibilityLimits
 	order   order
 	offset  offset
 

@@ -209,7 +209,7 @@ func (o *oracle) prepare(q *wire.Query, times []float64) (func(*wire.Answer, *es
 	return nil, wrong("want is %q, and must be predict, dynamics or samples", q.Want)
 }
 
-var errNotFinite = &refusal{codeNotSound, "a result is not finite; is the state believable?"}
+var errNotFinite = &refusal{codeNotSound, "a result is not finite; is the state plausible?"}
 
 func (o *oracle) predict(a *wire.Answer, q *estimator.Query, _ int) error {
 	if !o.predictor.Predict(o.dst, q) {

@@ -62,9 +62,9 @@ func (o *order) check(seq uint64, t, unix, steady int64) error {
 	o.restart = false
 	switch {
 	case t >= farthest:
-		return refuse(wire.Future, "%d ns is no believable time", t)
+		return refuse(wire.Future, "%d ns is no plausible time", t)
 	case t <= -farthest:
-		return refuse(wire.Old, "%d ns is no believable time", t)
+		return refuse(wire.Old, "%d ns is no plausible time", t)
 	case o.shared && t > unix+o.future:
 		return refuse(wire.Future, "%v ahead of this computer's clock, at most %v", time.Duration(t-unix), time.Duration(o.future))
 	case o.shared && t <= unix-o.age:

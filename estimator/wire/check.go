@@ -2,8 +2,8 @@ package wire
 
 import "math"
 
-// Believable is what a vehicle's states are held against.
-type Believable struct {
+// PlausibilityLimits are what the states of a vehicle are checked against.
+type PlausibilityLimits struct {
 	Layout string    // fingerprint of the model's channels
 	MaxStd []float64 // K, state units: a P0 with a larger standard deviation is absurd
 	Scale  []float64 // (optional) K, state units: how far a prediction usually is from its state
@@ -26,9 +26,9 @@ func Coarse(x, scale float64) bool {
 	return math.Nextafter(x, math.Inf(1))-x > rounding*scale
 }
 
-// Check returns an *Error for the first thing in a decoded state that cannot be
-// believed, or nil. Times and order are not its concern.
-func (b *Believable) Check(s *State) error {
+// Check returns an *Error for the first thing in a decoded state that is not
+// plausible, or nil. Times and order are not its concern.
+func (b *PlausibilityLimits) Check(s *State) error {
 	if s.Layout != "" && s.Layout != b.Layout {
 		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)
 	}
@@ -53,16 +53,16 @@ func (b *Believable) Check(s *State) error {
 	return b.covariance(s.P0, len(s.X))
 }
 
-// covariance checks that P0 is one: its diagonal not negative and believable, its
+// covariance checks that P0 is one: its diagonal not negative and plausible, its
 // correlation symmetric and positive semidefinite.
-func (b *Believable) covariance(P0 []float64, K int) error {
+func (b *PlausibilityLimits) covariance(P0 []float64, K int) error {
 	for k := range K {
 		v := P0[k*K+k]
 		if v < 0 {
 			return fail(Covariance, "P0", "variance of state %d is %g, which is negative", k, v)
 		}
 		if std := math.Sqrt(v); k < len(b.MaxStd) && std > b.MaxStd[k] {
-			return fail(Covariance, "P0", "standard deviation of state %d is %g, more than the believable %g", k, std, b.MaxStd[k])
+			return fail(Covariance, "P0", "standard deviation of state %d is %g, more than the plausible %g", k, std, b.MaxStd[k])
 		}
 	}
 	b.scaled = resize(b.scaled, K*K)

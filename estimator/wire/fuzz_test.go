@@ -22,8 +22,8 @@ func FuzzState(f *testing.F) {
 			typed(t, err)
 			return
 		}
-		var believe wire.Believable
-		if err := believe.Check(&s); err != nil {
+		var limits wire.PlausibilityLimits
+		if err := limits.Check(&s); err != nil {
 			typed(t, err)
 		}
 		first := s.Append(nil)

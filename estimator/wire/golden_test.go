@@ -171,12 +171,12 @@ func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	if n := testing.AllocsPerRun(50, func() { buf = s.Append(buf[:0]) }); n != 0 {
 		t.Errorf("state: %v allocations to append", n)
 	}
-	believe := wire.Believable{Layout: s.Layout, MaxStd: []float64{1, 1}}
+	limits := wire.PlausibilityLimits{Layout: s.Layout, MaxStd: []float64{1, 1}}
 	work := func() {
 		if err := s.Decode(buf, 2, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := believe.Check(&s); err != nil {
+		if err := limits.Check(&s); err != nil {
 			t.Fatal(err)
 		}
 	}

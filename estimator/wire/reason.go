@@ -14,7 +14,7 @@ const (
 	WrongLayout         // made for other channels or another order of them
 	WrongSize           // a vector has another length than the model's channels ask for
 	NotANumber          // a number is NaN or infinite
-	Covariance          // P0 is no covariance, or larger than anything believable
+	Covariance          // P0 is no covariance, or larger than anything plausible
 	Future              // the state's time is ahead of the clock
 	Old                 // the state's time is so long ago that no prediction would be left
 	OutOfOrder          // older than the last state taken
@@ -40,7 +40,7 @@ var reasonText = [Reasons]struct{ name, sentence string }{
 	WrongLayout:  {"layout", "the sender's channels are not the model's: other names, units or order"},
 	WrongSize:    {"size", "a vector does not have the length that the model's channels ask for"},
 	NotANumber:   {"nan", "a number is NaN or infinite"},
-	Covariance:   {"covariance", "P0 is no covariance: not symmetric, negative, or larger than believable"},
+	Covariance:   {"covariance", "P0 is no covariance: not symmetric, negative, or larger than plausible"},
 	Future:       {"future", "the state's time is ahead of this computer's clock: set the clocks, or clock = \"robot\""},
 	Old:          {"old", "the state's time is too long ago: set the clocks, look for a delay, or clock = \"robot\""},
 	OutOfOrder:   {"order", "the state is older than one already taken: reordered on the way, or two senders"},

@@ -131,13 +131,13 @@ func TestStateCutAnywhere(t *testing.T) {
 	}
 }
 
-func TestUnbelievableStates(t *testing.T) {
+func TestImplausibleStates(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	channels := []channel.Channel{
 		{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Unit: "rad/s", Role: channel.State},
 		{Name: "torque", Unit: "Nm", Role: channel.Input},
 	}
-	b := wire.Believable{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}, Scale: []float64{0.5, 2}}
+	b := wire.PlausibilityLimits{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}, Scale: []float64{0.5, 2}}
 	ok := func() wire.State { return wire.State{X: []float64{1, 2}, U: []float64{0}, Layout: b.Layout} }
 	for name, c := range map[string]struct {
 		change func(s *wire.State)
@@ -181,7 +181,7 @@ func TestUnbelievableStates(t *testing.T) {
 		}
 	}
 	// Pairwise correlations that are each possible, but not together.
-	b = wire.Believable{}
+	b = wire.PlausibilityLimits{}
 	s := wire.State{X: make([]float64, 3), P0: []float64{1, 0.9, 0.9, 0.9, 1, -0.9, 0.9, -0.9, 1}}
 	if err := b.Check(&s); err == nil || !strings.Contains(err.Error(), "positive semidefinite") {
 		t.Errorf("an indefinite P0: %v", err)
