@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // bootstrap adds refits of the members' posteriors to resampled data: what the mean
 // would have been with other data of the same kind. Only their means ride along.
-func (t *training) bootstrap(m *model.Model, d fit.Data, readouts int) error {
+func (t *training) bootstrap(m *model.Model, d nets.Data, readouts int) error {
 	rng := rand.New(rand.NewPCG(t.cfg.Seed, 0x626f6f74))
 	block := max(1, int(math.Round(2*t.H/t.stride)))
 	for i := range t.cfg.Refits {
@@ -24,7 +24,7 @@ func (t *training) bootstrap(m *model.Model, d fit.Data, readouts int) error {
 			t.meter.say(fmt.Sprintf("refit %d of %d", i+1, t.cfg.Refits))
 			trial := *net
 			trial.Settings.NoisePasses = 0
-			post, err := fit.Condition(&trial, again, model.Readout(r), m.Members[0].Posterior[r].LogSigma, t.cfg.Seed+uint64(i)+1)
+			post, err := nets.Condition(&trial, again, model.Readout(r), m.Members[0].Posterior[r].LogSigma, t.cfg.Seed+uint64(i)+1)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/nets"
 )
 
 // Candidate is a choice that was tried, with its mean log likelihood of data that
@@ -74,7 +74,7 @@ func (t *training) bases() []int {
 // usualBasis is [1, s, τ', τ's].
 const usualBasis = 2
 
-func (c core) apply(s fit.Settings) fit.Settings {
+func (c core) apply(s nets.Settings) nets.Settings {
 	s.Core, s.Activation, s.D = c.widths, c.act, c.heads
 	return s
 }
@@ -105,7 +105,7 @@ const margin = 0.03
 // taken only if it is better on that fold, which its net has not seen, and if the other
 // folds, held out of the posterior alone, agree beyond their standard error. It returns
 // the settings of the best; the frames have its basis.
-func (t *training) chooseCore() (fit.Settings, error) {
+func (t *training) chooseCore() (nets.Settings, error) {
 	set := t.cfg.fitSettings()
 	cores, bases := t.cores(), t.bases()
 	chosen := trial{core: cores[0], basis: bases[0]}
@@ -132,7 +132,7 @@ type trial struct {
 // tryAll returns the best of the cores and bases. None is begun that would not end
 // within their share of the budget, as far as the first one tells; where even that one
 // does not, it is taken untried: what flies needs the time.
-func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, error) {
+func (t *training) tryAll(set nets.Settings, cores []core, bases []int) (trial, error) {
 	limited, cancel := context.WithTimeout(t.ctx, t.share(coreShare))
 	defer cancel()
 	best := trial{core: cores[0], basis: bases[0]}
@@ -189,18 +189,18 @@ func (t *training) tryAll(set fit.Settings, cores []core, bases []int) (trial, e
 }
 
 // trainCore fits a core with half of the steps and without the first fold.
-func (t *training) trainCore(ctx context.Context, c core, basis int, set fit.Settings, seed int) (*fit.Net, error) {
+func (t *training) trainCore(ctx context.Context, c core, basis int, set nets.Settings, seed int) (*nets.Net, error) {
 	t.setBasis(basis)
 	s := c.apply(set)
 	s.Steps = max(1, set.Steps/2)
-	return fit.Train(ctx, t.folds[0].data, s, t.seed(seed), func(step int) {
+	return nets.Train(ctx, t.folds[0].data, s, t.seed(seed), func(step int) {
 		t.meter.work("choosing: core "+c.name, workNets/float64(s.Steps))
 	})
 }
 
 // score conditions a net, beside the basis of the trial, on all folds with each of the
 // tempers, and notes the likeliest of the first fold.
-func (t *training) score(try *trial, net *fit.Net, tempers []float64) error {
+func (t *training) score(try *trial, net *nets.Net, tempers []float64) error {
 	t.setBasis(try.basis)
 	p := *net.Params
 	p.Map.Basis = feature.Basis{Terms: try.basis}
@@ -239,8 +239,8 @@ func clearlyLikelier(scores, best []float64) bool {
 }
 
 // scoreFold conditions a net on a fold's data and replays what was left out.
-func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcomes, error) {
-	post, err := fit.Condition(net, f.data, r, nil, t.cfg.Seed)
+func (t *training) scoreFold(net *nets.Net, f foldData, r model.Readout) (*outcomes, error) {
+	post, err := nets.Condition(net, f.data, r, nil, t.cfg.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (t *training) scoreFold(net *fit.Net, f foldData, r model.Readout) (*outcom
 
 // outOfFold returns what each fold says of a net that is conditioned on so many rows at
 // most.
-func (t *training) outOfFold(net *fit.Net, r model.Readout, passes, rows int) ([]*outcomes, error) {
+func (t *training) outOfFold(net *nets.Net, r model.Readout, passes, rows int) ([]*outcomes, error) {
 	trial := *net
 	trial.Settings.NoisePasses, trial.Settings.Rows = passes, min(net.Settings.Rows, rows)
 	var all []*outcomes

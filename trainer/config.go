@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/nets"
 )
 
 // Config holds every choice of a training. Template is its commented form.
@@ -189,8 +189,8 @@ func widths(w []int) bool {
 }
 
 // fitSettings translates the configuration.
-func (c *Config) fitSettings() fit.Settings {
-	s := fit.DefaultSettings()
+func (c *Config) fitSettings() nets.Settings {
+	s := nets.DefaultSettings()
 	s.Core, s.D, s.F, s.Dynamics = c.Net.Core, c.Net.Heads, c.Features, c.Net.Dynamics
 	s.Activation = mlp.Tanh
 	if c.Net.Activation == "sigmoid" {

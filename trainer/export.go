@@ -10,14 +10,14 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
-	"github.com/dgm-robotics/dgm/trainer/fit"
-	"github.com/dgm-robotics/dgm/trainer/outside"
+	"github.com/dgm-robotics/dgm/trainer/nets"
+	outside "github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // condition makes a model of the trained nets and the given data: posteriors for
 // every readout, sensors.
-func (t *training) condition(d fit.Data) (*model.Model, error) {
+func (t *training) condition(d nets.Data) (*model.Model, error) {
 	m := t.shell(d.Frame)
 	readouts := t.readouts()
 	for i, net := range t.nets {
@@ -29,7 +29,7 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 			if i > 0 {
 				trial.Settings.NoisePasses, noise = 0, m.Members[0].Posterior[r].LogSigma
 			}
-			post, err := fit.Condition(&trial, d, model.Readout(r), noise, t.cfg.Seed)
+			post, err := nets.Condition(&trial, d, model.Readout(r), noise, t.cfg.Seed)
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func (t *training) condition(d fit.Data) (*model.Model, error) {
 
 // model makes a model conditioned on data, with all that goes into its file but
 // where it comes from.
-func (t *training) model(d fit.Data) (*model.Model, error) {
+func (t *training) model(d nets.Data) (*model.Model, error) {
 	m, err := t.condition(d)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (t *training) model(d fit.Data) (*model.Model, error) {
 }
 
 // regionOf describes where the states and inputs of the data lie.
-func (t *training) regionOf(d fit.Data) ood.Region {
+func (t *training) regionOf(d nets.Data) ood.Region {
 	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
 	r, ok := states.Region()
 	if !ok {

@@ -5,12 +5,12 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/nets"
 )
 
 // finish rounds the model as its file does, and adds self-checks made from these
 // very numbers.
-func finish(m *model.Model, d fit.Data) (*model.Model, error) {
+func finish(m *model.Model, d nets.Data) (*model.Model, error) {
 	b, err := m.Encode()
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/outside"
+	outside "github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/ood"
-	"github.com/dgm-robotics/dgm/trainer/fit"
-	"github.com/dgm-robotics/dgm/trainer/outside"
-	"github.com/dgm-robotics/dgm/trainer/prior"
+	"github.com/dgm-robotics/dgm/trainer/nets"
+	outside "github.com/dgm-robotics/dgm/trainer/ood"
+	choice "github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -24,7 +24,7 @@ const folds = 4
 // foldData is one part of the cross-validation: what is left to condition on,
 // under an equation fitted to it alone, and what is scored.
 type foldData struct {
-	data   fit.Data
+	data   nets.Data
 	held   []window.Flight
 	region ood.Region // of what is left
 }
@@ -48,7 +48,7 @@ func (t *training) prepare(known []window.Flight) error {
 	if err != nil {
 		return err
 	}
-	t.data = fit.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
+	t.data = nets.Data{Frame: frame, Flights: known, Windows: windows, Samples: samples(known)}
 	t.cells = outside.Starts(&frame.Inputs.Lift, known, windows).Cells()
 	for i, f := range parts {
 		d := t.dataOn(f.Train, frame.WithBase(bases[i]))
@@ -71,7 +71,7 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 	t.meter.say("difference equation")
 	limited, cancel := context.WithTimeout(t.ctx, t.share(chooseShare))
 	defer cancel()
-	tried, err := prior.Choose(limited, known, t.states, t.d.Body, t.P, t.H, func(done, of int) {
+	tried, err := choice.Choose(limited, known, t.states, t.d.Body, t.P, t.H, func(done, of int) {
 		share := workChoose / float64(of)
 		if done == 0 {
 			share = 0
@@ -82,7 +82,7 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 		return estimator.BaseSpec{}, err
 	}
 	t.res.Priors, t.shape = tried, tried[0].Shape
-	if t.companion, err = prior.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
+	if t.companion, err = choice.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
 		return estimator.BaseSpec{}, err
 	}
 	t.meter.work("difference equation", workChoose/float64(len(tried))) // the last of them
@@ -90,17 +90,17 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}
-	var pairs []prior.Pair
+	var pairs []choice.Pair
 	for i, f := range parts {
 		t.meter.work(fmt.Sprintf("difference equation: fold %d of %d", i+1, len(parts)), workEquations/float64(len(parts)))
 		if bases[i], err = t.baseOf(f.Train); err != nil {
 			return estimator.BaseSpec{}, err
 		}
-		pairs = append(pairs, prior.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
+		pairs = append(pairs, choice.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
 	}
 	t.blend = make([]float64, len(t.states)*len(noiseKnots))
 	if t.cfg.Fold.Companion && len(pairs) > 0 {
-		t.blend = prior.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
+		t.blend = choice.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
 	}
 	for i := range bases {
 		bases[i].Blend = t.blend
@@ -122,8 +122,8 @@ const atOnce = 5 * time.Second
 
 func (t *training) share(s float64) time.Duration { return time.Duration(s * float64(t.cfg.Budget)) }
 
-func (t *training) effort() prior.Effort {
-	return prior.Effort{Windows: t.cfg.Roll.Windows, Iterations: t.cfg.Roll.Iterations}
+func (t *training) effort() choice.Effort {
+	return choice.Effort{Windows: t.cfg.Roll.Windows, Iterations: t.cfg.Roll.Iterations}
 }
 
 // baseOf fits both equations to flights, within their share of the budget; a training
@@ -135,16 +135,16 @@ func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), limit)
 	defer cancel()
-	p, err := prior.Fit(limited, flights, t.states, t.P, t.H, t.shape, t.effort())
+	p, err := choice.Fit(limited, flights, t.states, t.P, t.H, t.shape, t.effort())
 	if err != nil {
 		return estimator.BaseSpec{}, err
 	}
-	c, err := prior.FitCompanion(flights, t.states, t.P, t.companion)
+	c, err := choice.FitCompanion(flights, t.states, t.P, t.companion)
 	return estimator.BaseSpec{Prior: p, Companion: c, Blend: t.blend}, err
 }
 
 // dataOf returns flights as data, under a base fitted to them alone.
-func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
+func (t *training) dataOf(flights []window.Flight) (nets.Data, error) {
 	if t.cfg.Prior != "equation" {
 		return t.dataOn(flights, t.data.Frame), nil
 	}
@@ -152,6 +152,6 @@ func (t *training) dataOf(flights []window.Flight) (fit.Data, error) {
 	return t.dataOn(flights, t.data.Frame.WithBase(base)), err
 }
 
-func (t *training) dataOn(flights []window.Flight, f *rows.Frame) fit.Data {
-	return fit.Data{Frame: f, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
+func (t *training) dataOn(flights []window.Flight, f *rows.Frame) nets.Data {
+	return nets.Data{Frame: f, Flights: flights, Windows: window.Cut(flights, t.H, t.stride), Samples: samples(flights)}
 }

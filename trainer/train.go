@@ -11,9 +11,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
-	"github.com/dgm-robotics/dgm/trainer/fit"
-	"github.com/dgm-robotics/dgm/trainer/outside"
-	"github.com/dgm-robotics/dgm/trainer/prior"
+	"github.com/dgm-robotics/dgm/trainer/nets"
+	outside "github.com/dgm-robotics/dgm/trainer/ood"
+	choice "github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"gonum.org/v1/gonum/floats"
 )
@@ -21,17 +21,17 @@ import (
 // Result is a trained model with what a report says about it.
 type Result struct {
 	Model      *model.Model
-	Judged     *model.Model      // the model without the held-out data, which Table is about; nil without them
-	Table      *evaluate.Table   // plan, on held-out data; nil without them
-	HoldTable  *evaluate.Table   // hold; nil without held-out data or inputs
-	Verdict    string            // one sentence
-	Split      Split             //
-	Windows    int               // trained on
-	Priors     []prior.Candidate // difference equations that were tried
-	Candidates []Candidate       // cores and tempers that were tried
+	Judged     *model.Model       // the model without the held-out data, which Table is about; nil without them
+	Table      *evaluate.Table    // plan, on held-out data; nil without them
+	HoldTable  *evaluate.Table    // hold; nil without held-out data or inputs
+	Verdict    string             // one sentence
+	Split      Split              //
+	Windows    int                // trained on
+	Priors     []choice.Candidate // difference equations that were tried
+	Candidates []Candidate        // cores and tempers that were tried
 	Chosen     Candidate
 	Untried    Untried // what of it was taken untried
-	Curves     [][]fit.Point
+	Curves     [][]nets.Point
 	Partial    string // why the training ended early; empty = it did not
 	Elapsed    time.Duration
 }
@@ -47,14 +47,14 @@ type training struct {
 	res       *Result
 	meter     *meter
 
-	data      fit.Data    // all that is not held out; its frame is that of every fit
-	shape     prior.Shape // of the difference equation
-	companion prior.Shape
+	data      nets.Data    // all that is not held out; its frame is that of every fit
+	shape     choice.Shape // of the difference equation
+	companion choice.Shape
 	blend     []float64 // K×Q, the companion's share
 	linearStd []float64 // K×Q, errors of the linear model on data it has not seen
 	folds     []foldData
 	cells     *outside.Cells // of the known states
-	nets      []*fit.Net
+	nets      []*nets.Net
 	laws      []law // per readout
 }
 
@@ -158,7 +158,7 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 }
 
 // ensemble trains the members, each from its own seed.
-func (t *training) ensemble(set fit.Settings) error {
+func (t *training) ensemble(set nets.Settings) error {
 	for i := range t.cfg.Members {
 		if t.ctx.Err() != nil && i > 0 {
 			if t.res.Partial == "" { // else the first one is not whole, which says more
@@ -167,7 +167,7 @@ func (t *training) ensemble(set fit.Settings) error {
 			break
 		}
 		phase := fmt.Sprintf("member %d of %d", i+1, t.cfg.Members)
-		net, err := fit.Train(t.ctx, t.data, set, t.seed(100+i), func(step int) {
+		net, err := nets.Train(t.ctx, t.data, set, t.seed(100+i), func(step int) {
 			t.meter.work(fmt.Sprintf("%s: step %d of %d", phase, step, set.Steps), 1/float64(set.Steps))
 		})
 		if err != nil {

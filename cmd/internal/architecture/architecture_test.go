@@ -104,7 +104,7 @@ func TestBreaksAreCaught(t *testing.T) {
 		{"estimator on the simulator", "estimator/model/a.go", doc(`import "example.org/robot/firmware-sim/plant"`), "nothing in estimator may"},
 		{"estimator on a command", "estimator/node/a.go", doc(`import "example.org/robot/cmd/internal/cli"`), "nothing in estimator may"},
 		{"trainer on the simulator", "trainer/a.go", doc(`import "example.org/robot/firmware-sim/plant"`), "nothing in trainer may"},
-		{"trainer on bridge", "trainer/fit/a.go", doc(`import "example.org/robot/bridge/csv"`), "nothing in trainer may"},
+		{"trainer on bridge", "trainer/nets/a.go", doc(`import "example.org/robot/bridge/csv"`), "nothing in trainer may"},
 		{"bridge on trainer", "bridge/csv/a.go", doc(`import "example.org/robot/trainer"`), "nothing in bridge may"},
 		{"the simulator on trainer", "firmware-sim/plant/a.go", doc(`import "example.org/robot/trainer"`), "nothing in firmware-sim may"},
 		{"cmd joins what is kept apart", "cmd/dgm-x/a.go", doc(`import ("example.org/robot/trainer"; "example.org/robot/firmware-sim/plant")`), ""},

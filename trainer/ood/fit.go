@@ -1,6 +1,6 @@
-// Package outside describes where training states lay, and decides from how far
+// Package ood describes where training states lay, and decides from how far
 // away on a state counts as outside.
-package outside
+package ood
 
 import (
 	"math"

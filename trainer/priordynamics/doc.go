@@ -1,4 +1,4 @@
-// Package prior fits the difference equation that a learned model starts from
+// Package priordynamics fits the difference equation that a learned model starts from
 // (package rollout), and chooses its size by data that it was not fitted to.
 //
 // Least squares on single steps comes first. It is biased where sensors are
@@ -30,4 +30,4 @@
 // within 2 %, degree 2 in wind 0.325 → 0.348), nor did, once that was so, the direction
 // of gravity alone (0.1256 → 0.1258 on loops; at degree 2 calm 0.221 → 0.214, tumbling
 // 0.050 → 0.049; in wind its best is 1.3 % better than the best of sines and cosines).
-package prior
+package priordynamics

@@ -1,4 +1,4 @@
-package fit
+package nets
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"

@@ -1,4 +1,4 @@
-package fit_test
+package nets_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/fit"
+	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -25,7 +25,7 @@ const horizon = 1.0
 var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
 
 // frame cuts windows from the flights and measures them.
-func frame(t testing.TB, channels []channel.Channel, flights []window.Flight, stride float64, set rows.Settings) fit.Data {
+func frame(t testing.TB, channels []channel.Channel, flights []window.Flight, stride float64, set rows.Settings) nets.Data {
 	t.Helper()
 	windows := window.Cut(flights, horizon, stride)
 	set.Horizon, set.NoiseKnots = horizon, noiseKnots
@@ -37,12 +37,12 @@ func frame(t testing.TB, channels []channel.Channel, flights []window.Flight, st
 	for i := range flights {
 		n += flights[i].N()
 	}
-	return fit.Data{Frame: f, Flights: flights, Windows: windows, Samples: n}
+	return nets.Data{Frame: f, Flights: flights, Windows: windows, Samples: n}
 }
 
 // driven is a pendulum under a torque that changes at random, sampled at 50 Hz
 // with noise: theta, omega, torque.
-func driven(t testing.TB, seed uint64, flights int) fit.Data {
+func driven(t testing.TB, seed uint64, flights int) nets.Data {
 	t.Helper()
 	channels := []channel.Channel{
 		{Name: "theta", Unit: "rad", Role: channel.State, Period: channel.Angle, Derivative: "omega"},
@@ -71,22 +71,22 @@ func driven(t testing.TB, seed uint64, flights int) fit.Data {
 	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Base: estimator.BaseSpec{Velocity: true}})
 }
 
-func quick() fit.Settings {
-	s := fit.DefaultSettings()
+func quick() nets.Settings {
+	s := nets.DefaultSettings()
 	s.Core, s.Dynamics, s.F, s.Steps, s.Batch, s.Rows = []int{12, 12}, []int{10}, 30, 25, 40, 2000
 	return s
 }
 
 // member trains and conditions both readouts.
-func member(t testing.TB, d fit.Data, set fit.Settings, seed uint64) ([]float64, []model.Posterior) {
+func member(t testing.TB, d nets.Data, set nets.Settings, seed uint64) ([]float64, []model.Posterior) {
 	t.Helper()
-	net, err := fit.Train(context.Background(), d, set, seed, nil)
+	net, err := nets.Train(context.Background(), d, set, seed, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var posts []model.Posterior
 	for r := range model.Readouts {
-		p, err := fit.Condition(net, d, model.Readout(r), nil, seed)
+		p, err := nets.Condition(net, d, model.Readout(r), nil, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestFitIsReproducible(t *testing.T) {
 	d := driven(t, 1, 3)
 	exact := quick()
 	exact.Exact, exact.F, exact.Batch, exact.Points, exact.Steps, exact.NoisePasses = true, 0, 12, 5, 6, 0
-	for name, set := range map[string]fit.Settings{"features": quick(), "exact": exact} {
+	for name, set := range map[string]nets.Settings{"features": quick(), "exact": exact} {
 		flat, posts := member(t, d, set, 7)
 		was := runtime.GOMAXPROCS(1)
 		one, postsOne := member(t, d, set, 7)
@@ -120,7 +120,7 @@ func TestTrainingStopsWithItsContext(t *testing.T) {
 	d := driven(t, 2, 2)
 	ctx, cancel := context.WithCancel(context.Background())
 	last := 0
-	net, err := fit.Train(ctx, d, quick(), 1, func(step int) {
+	net, err := nets.Train(ctx, d, quick(), 1, func(step int) {
 		if last = step; step == 5 {
 			cancel()
 		}
@@ -128,10 +128,10 @@ func TestTrainingStopsWithItsContext(t *testing.T) {
 	if err != nil || !net.Stopped || last != 5 || len(net.Curve) != 5 {
 		t.Fatalf("stopped %v after step %d, %v", net.Stopped, last, err)
 	}
-	if _, err := fit.Condition(net, d, model.Plan, nil, 1); err != nil {
+	if _, err := nets.Condition(net, d, model.Plan, nil, 1); err != nil {
 		t.Errorf("what was trained so far cannot be used: %v", err)
 	}
-	whole, err := fit.Train(context.Background(), d, quick(), 1, nil)
+	whole, err := nets.Train(context.Background(), d, quick(), 1, nil)
 	if err != nil || whole.Stopped || len(whole.Curve) != quick().Steps {
 		t.Errorf("stopped %v, %v", whole.Stopped, err)
 	}
@@ -145,7 +145,7 @@ func TestTrainingImproves(t *testing.T) {
 	d := driven(t, 3, 3)
 	set := quick()
 	set.Steps = 60
-	net, err := fit.Train(context.Background(), d, set, 1, nil)
+	net, err := nets.Train(context.Background(), d, set, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestTrainingImproves(t *testing.T) {
 
 // noise makes flights of one window each that stand still but for a noise whose
 // log σ is linear in √τ, from knot to knot as given.
-func noise(t testing.TB, logSigma []float64, set rows.Settings) fit.Data {
+func noise(t testing.TB, logSigma []float64, set rows.Settings) nets.Data {
 	t.Helper()
 	channels := []channel.Channel{{Name: "a", Role: channel.State}, {Name: "b", Role: channel.State}}
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -190,13 +190,13 @@ func noise(t testing.TB, logSigma []float64, set rows.Settings) fit.Data {
 }
 
 // conditioned trains one net and conditions it.
-func conditioned(t *testing.T, d fit.Data, set fit.Settings) model.Posterior {
+func conditioned(t *testing.T, d nets.Data, set nets.Settings) model.Posterior {
 	t.Helper()
-	net, err := fit.Train(context.Background(), d, set, 1, nil)
+	net, err := nets.Train(context.Background(), d, set, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	post, err := fit.Condition(net, d, model.Plan, nil, 1)
+	post, err := nets.Condition(net, d, model.Plan, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,11 +266,11 @@ func TestConstantNoiseIsTheMeanOfAll(t *testing.T) {
 	d := noise(t, growing, rows.Settings{ConstantNoise: true})
 	set := quick()
 	set.Steps, set.Rows, set.NoisePasses = 20, 18000, 6
-	net, err := fit.Train(context.Background(), d, set, 1, nil)
+	net, err := nets.Train(context.Background(), d, set, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	post, err := fit.Condition(net, d, model.Plan, nil, 1)
+	post, err := nets.Condition(net, d, model.Plan, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,11 +322,11 @@ func TestUnmeasuredRowsExplainNothing(t *testing.T) {
 	}
 	set := quick()
 	set.Exact, set.F, set.Batch, set.Points, set.Steps = true, 0, 12, 5, 4
-	net, err := fit.Train(context.Background(), d, set, 1, nil)
+	net, err := nets.Train(context.Background(), d, set, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	post, err := fit.Condition(net, d, model.Plan, nil, 1)
+	post, err := nets.Condition(net, d, model.Plan, nil, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
