@@ -14,7 +14,7 @@
 //  1. Hold data out for the table: whole segments where there are five, else
 //     blocks of time.
 //  2. Choose a difference equation by cross-validation and fit its roll-outs
-//     (package prior). It is the prior mean, and the dynamics starts from it. A
+//     (package priordynamics). It is the prior mean, and the dynamics starts from it. A
 //     plain linear one is blended in as far as folds agree that it helps.
 //  3. Train the nets on what that leaves over, in units of it: a gated kernel of
 //     (time, start state, input knots) with a linear basis beside it, no learned
@@ -26,7 +26,7 @@
 //  5. Find the law of calibrate.go: how much of the nets counts, factors by channel
 //     and horizon, and the powers with which intervals grow with the distance from
 //     the training states and with the predicted motion.
-//  6. Find from how far away on a state is out of distribution (package outside).
+//  6. Find from how far away on a state is out of distribution (package ood).
 //  7. Judge on the held-out data; then condition on everything and export.
 //
 // # What each step is worth
@@ -41,7 +41,7 @@
 //     0.0042 → 0.0040. Nets alone, however regularised, did not go below 0.54 on the
 //     first.
 //   - Shooting instead of single-step regression for it, and long enough (1500
-//     windows, 200 iterations): see package prior. Double pendulum, g at 600 and 80:
+//     windows, 200 iterations): see package priordynamics. Double pendulum, g at 600 and 80:
 //     0.0374, at 1500 and 200: 0.0332.
 //   - The companion (folds.companion): torque-driven pendulum g 0.317 → 0.296 and ll
 //     −0.95 → −0.81; Crazyflie g of the base 0.312 → 0.309 and no channel and horizon
