@@ -7,23 +7,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dgm-robotics/dgm/bridge/ardupilot"
-	"github.com/dgm-robotics/dgm/bridge/internal/witness"
+	"github.com/dgm-robotics/dgm/bridge/internal/reference"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // Every topic, field, unit, value, parameter and text of the sample is the same
 // as pymavlink's, bit for bit in float64.
 func TestSameAsPymavlink(t *testing.T) {
-	for _, path := range witness.Samples(t, "ardupilot/*.BIN") {
+	for _, path := range reference.Samples(t, "flight.BIN", "ardupilot/*.BIN") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			var want struct {
-				Topics     []witness.Topic
+				Topics     []reference.Topic
 				Parameters [][]any
 				Texts      []string
 			}
-			raw := witness.Ask(t, "pymavlink", "pymavlink_columns.py", path, &want)
+			raw := reference.Ask(t, "pymavlink", "pymavlink_columns.py", path, &want)
 			var texts []string
-			s, messages, values := witness.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return ardupilot.Open(path, w) },
+			s, messages, values := reference.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return ardupilot.Open(path, w) },
 				func(_ int64, text string) { texts = append(texts, text) }, want.Topics, raw)
 			if d := cmp.Diff(want.Texts, texts); d != "" {
 				t.Error(d)

@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/dgm-robotics/dgm/bridge/export"
-	"github.com/dgm-robotics/dgm/bridge/internal/witness"
+	"github.com/dgm-robotics/dgm/bridge/internal/reference"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator"
@@ -229,10 +229,10 @@ func TestUnmeasuredStates(t *testing.T) {
 func TestSameAsROS2(t *testing.T) {
 	m, path := made(t, 50)
 	out, _ := exported(t, path, export.Options{Schema: export.ROS2, Model: m})
-	var want struct{ Topics []witness.Topic }
+	var want struct{ Topics []reference.Topic }
 	script := filepath.Join("..", "..", "mcap", "testdata", "mcap_ros2_columns.py")
-	raw := witness.Ask(t, "mcap_ros2", script, out, &want)
-	_, messages, values := witness.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return mcap.Open(out, w) }, nil, want.Topics, raw)
+	raw := reference.Ask(t, "mcap_ros2", script, out, &want)
+	_, messages, values := reference.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return mcap.Open(out, w) }, nil, want.Topics, raw)
 	t.Logf("%d topics, %d messages, %d values equal", len(want.Topics), messages, values)
 }
 

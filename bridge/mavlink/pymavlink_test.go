@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/dgm-robotics/dgm/bridge/internal/witness"
+	"github.com/dgm-robotics/dgm/bridge/internal/reference"
 	"github.com/dgm-robotics/dgm/bridge/mavlink"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
@@ -14,19 +14,19 @@ import (
 // Every message of every sender, field, value and text of the sample is the same
 // as pymavlink's, bit for bit in float64, and so is the number of bad packets.
 func TestSameAsPymavlink(t *testing.T) {
-	for _, path := range witness.Samples(t, "ardupilot/*.tlog") {
+	for _, path := range reference.Samples(t, "flight.tlog", "ardupilot/*.tlog") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			var want struct {
-				Topics []witness.Topic
+				Topics []reference.Topic
 				Texts  []string
 				Bad    int
 			}
-			raw := witness.Ask(t, "pymavlink", "pymavlink_columns.py", path, &want)
+			raw := reference.Ask(t, "pymavlink", "pymavlink_columns.py", path, &want)
 			for i := range want.Topics {
 				want.Topics[i].Older = true // definitions grow by extensions
 			}
 			var texts []string
-			s, messages, values := witness.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return mavlink.Open(path, w) },
+			s, messages, values := reference.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return mavlink.Open(path, w) },
 				func(_ int64, text string) { texts = append(texts, text) }, want.Topics, raw)
 			if d := cmp.Diff(want.Texts, texts); d != "" {
 				t.Error(d)

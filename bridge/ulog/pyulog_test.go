@@ -7,17 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/dgm-robotics/dgm/bridge/internal/witness"
+	"github.com/dgm-robotics/dgm/bridge/internal/reference"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 )
 
 // samples returns the shared recordings.
-func samples(t testing.TB) []string { return witness.Samples(t, "ulg/*.ulg") }
+func samples(t testing.TB) []string { return reference.Shared(t, "ulg/*.ulg") }
 
 // pyulog is what pyulog read.
 type pyulog struct {
-	Topics      []witness.Topic
+	Topics      []reference.Topic
 	Corrupt     bool
 	Dropouts    []int
 	Logged      []string
@@ -31,10 +31,10 @@ type pyulog struct {
 // Every topic, field, value, text, parameter and information of every sample is
 // the same as pyulog's, bit for bit in float64.
 func TestSameAsPyulog(t *testing.T) {
-	for _, path := range samples(t) {
+	for _, path := range reference.Samples(t, "flight.ulg", "ulg/*.ulg") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			var want pyulog
-			raw := witness.Ask(t, "pyulog", "pyulog_columns.py", path, &want)
+			raw := reference.Ask(t, "pyulog", "pyulog_columns.py", path, &want)
 			compare(t, path, &want, raw)
 		})
 	}
@@ -42,7 +42,7 @@ func TestSameAsPyulog(t *testing.T) {
 
 func compare(t *testing.T, path string, want *pyulog, raw []byte) {
 	var texts []string
-	s, messages, values := witness.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return ulog.Open(path, w) },
+	s, messages, values := reference.Compare(t, func(w telemetry.Wants) (telemetry.Source, error) { return ulog.Open(path, w) },
 		func(_ int64, text string) { texts = append(texts, text) }, want.Topics, raw)
 	r := s.(*ulog.Reader)
 	t.Logf("%d topics, %d messages, %d values equal; problems %v", len(want.Topics), messages, values, r.Problems().All())
