@@ -13,8 +13,8 @@ import (
 
 // decided tells what the folds decided: laws that are the same for all channels, and
 // what counts of each part of the prediction, by channel and horizon.
-func decided(m *model.Model) report.Decided {
-	out := report.Decided{Laws: []report.Item{
+func decided(m *model.Model) report.Selection {
+	out := report.Selection{Rules: []report.Item{
 		{Name: "declared motion", Value: declared(m)},
 		{Name: "companion", Value: companion(m)},
 		{Name: "members", Value: membersOf(m)},
@@ -49,16 +49,16 @@ func decided(m *model.Model) report.Decided {
 		return nil
 	}
 	for _, t := range evaluate.Grid(m.Horizon) {
-		h := report.DecidedHorizon{T: t}
+		h := report.SelectionHorizon{T: t}
 		tau := t / m.Horizon
 		for k, c := range m.Channels[:m.K] {
-			d := report.DecidedChannel{
-				Name: c.Name, Unit: c.Unit, Sensor: math.Sqrt(m.Sensor[k]),
-				Companion: at(m.Blend, k, tau, 0, false), Nets: at(row(m.Gain, model.Plan), k, tau, 1, false),
-				Factor: at(row(m.Widen, model.Plan), k, tau, 1, true),
+			d := report.SelectionChannel{
+				Name: c.Name, Unit: c.Unit, SensorStd: math.Sqrt(m.Sensor[k]),
+				LinearWeight: at(m.Blend, k, tau, 0, false), NetworkWeight: at(row(m.Gain, model.Plan), k, tau, 1, false),
+				ScaleFactor: at(row(m.Widen, model.Plan), k, tau, 1, true),
 			}
 			if len(m.Widen) > int(model.Hold) && m.P > 0 {
-				d.FactorHold = at(m.Widen[model.Hold], k, tau, 1, true)
+				d.ScaleFactorHold = at(m.Widen[model.Hold], k, tau, 1, true)
 			}
 			h.Channels = append(h.Channels, d)
 		}

@@ -26,7 +26,7 @@ func TestDecidedIsWhatTheModelHas(t *testing.T) {
 	}
 	for i, want := range []struct{ sensor, companion, nets, factor, hold float64 }{{0.2, 0.6, 0, 4, 3}, {3, 1, 0.5, 2, 5}} {
 		c := last.Channels[i]
-		for name, pair := range map[string][2]float64{"sensor": {c.Sensor, want.sensor}, "companion": {c.Companion, want.companion}, "nets": {c.Nets, want.nets}, "factor": {c.Factor, want.factor}, "hold": {c.FactorHold, want.hold}} {
+		for name, pair := range map[string][2]float64{"sensor": {c.SensorStd, want.sensor}, "companion": {c.LinearWeight, want.companion}, "nets": {c.NetworkWeight, want.nets}, "factor": {c.ScaleFactor, want.factor}, "hold": {c.ScaleFactorHold, want.hold}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-12 {
 				t.Errorf("channel %d: %s %v, want %v", i, name, pair[0], pair[1])
 			}
@@ -34,14 +34,14 @@ func TestDecidedIsWhatTheModelHas(t *testing.T) {
 	}
 	for _, h := range d.Horizons {
 		share := (math.Sqrt(h.T) - math.Sqrt(0.1)) / (1 - math.Sqrt(0.1))
-		if h.T > 0.1 && (math.Abs(h.Channels[0].Factor-math.Pow(4, share)) > 1e-12 || math.Abs(h.Channels[0].Nets-(1-share)) > 1e-12) {
-			t.Errorf("at %v s: factor %v, nets %v", h.T, h.Channels[0].Factor, h.Channels[0].Nets)
+		if h.T > 0.1 && (math.Abs(h.Channels[0].ScaleFactor-math.Pow(4, share)) > 1e-12 || math.Abs(h.Channels[0].NetworkWeight-(1-share)) > 1e-12) {
+			t.Errorf("at %v s: factor %v, nets %v", h.T, h.Channels[0].ScaleFactor, h.Channels[0].NetworkWeight)
 		}
 	}
 	m.Motion.Power, m.Motion.Least, m.Motion.Most = []float64{0.5, 0.25}, 0.5, 3
 	m.Growth = []float64{0.7, 0.7}
 	said := ""
-	for _, law := range decided(m).Laws {
+	for _, law := range decided(m).Rules {
 		said += law.Name + ": " + law.Value + "\n"
 	}
 	for _, want := range []string{"the power 0.5 (with a plan; 0.25 with the input held)", "the power 0.7, between", "none: the equation learns all", "farther than 3 from"} {
@@ -58,7 +58,7 @@ func TestDecidedIsWhatTheModelHas(t *testing.T) {
 		}
 	}
 	none := decided(&model.Model{K: 1, Channels: m.Channels[:1], Sensor: []float64{1}, Horizon: 1, NoiseKnots: []float64{1}})
-	if c := none.Horizons[0].Channels[0]; c.Nets != 1 || c.Factor != 1 || c.Companion != 0 || c.FactorHold != 0 {
+	if c := none.Horizons[0].Channels[0]; c.NetworkWeight != 1 || c.ScaleFactor != 1 || c.LinearWeight != 0 || c.ScaleFactorHold != 0 {
 		t.Errorf("nothing was decided: %+v", c)
 	}
 }

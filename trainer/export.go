@@ -106,16 +106,16 @@ func (t *training) judge() error {
 	t.res.Judged = m
 	t.meter.say("held-out table")
 	background := context.WithoutCancel(t.ctx)
-	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Law: t.d.Law, Seed: t.cfg.Seed}); err != nil {
+	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Kinematics: t.d.Law, Seed: t.cfg.Seed}); err != nil {
 		return err
 	}
 	if m.P > 0 {
-		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Law: t.d.Law, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
+		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Kinematics: t.d.Law, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
 			return err
 		}
 	}
 	for _, table := range t.res.tables() {
-		table.ModelID, table.Judged = "", m.ID // the file's is known when it is sealed
+		table.ModelID, table.EvaluatedID = "", m.ID // the file's is known when it is sealed
 	}
 	return nil
 }

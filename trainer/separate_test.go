@@ -35,7 +35,7 @@ func TestStateIsToldFromItsSensor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			low, high := table.Held()
+			low, high := table.CoverageRange()
 			t.Logf("separate %v, truth %v: %.3f to %.3f", separate, truth, low, high)
 			mean := 0.0
 			for _, h := range table.Horizons {

@@ -55,7 +55,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 		{Name: "equation", Value: equation(res)},
 		{Name: "chosen", Value: fmt.Sprintf("core %s, basis %d, temper %g", res.Chosen.Core, res.Chosen.Basis, res.Chosen.Temper)},
 	}
-	r.Decided = decided(res.Model)
+	r.Selection = decided(res.Model)
 	r.Settings = settings(cfg)
 	for _, f := range files {
 		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
@@ -79,7 +79,7 @@ func judged(res *Result) string {
 	if res.Table == nil {
 		return "nothing was held out"
 	}
-	return res.Table.Judged + ": the same nets, conditioned without the data that were held out; the model of the file has seen them too"
+	return res.Table.EvaluatedID + ": the same nets, conditioned without the data that were held out; the model of the file has seen them too"
 }
 
 func kind(path string) string {
@@ -163,7 +163,7 @@ func examples(r *report.Report, res *Result) error {
 		return nil
 	}
 	m := res.Judged
-	fans, err := evaluate.Fans(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
+	fans, err := evaluate.Forecasts(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ func TestExamplesAreWhereTheLogHasThem(t *testing.T) {
 	if err != nil || len(r.Examples) == 0 {
 		t.Fatal(err)
 	}
-	if r.HeldOut[0].ModelID != res.Model.ID || r.HeldOut[0].Judged != res.Judged.ID || res.Judged.ID == res.Model.ID {
-		t.Errorf("table of %s, judged %s; the models are %s and %s", r.HeldOut[0].ModelID, r.HeldOut[0].Judged, res.Model.ID, res.Judged.ID)
+	if r.HeldOut[0].ModelID != res.Model.ID || r.HeldOut[0].EvaluatedID != res.Judged.ID || res.Judged.ID == res.Model.ID {
+		t.Errorf("table of %s, judged %s; the models are %s and %s", r.HeldOut[0].ModelID, r.HeldOut[0].EvaluatedID, res.Model.ID, res.Judged.ID)
 	}
 	for _, e := range r.Examples {
 		if e.Channel != "omega" {

@@ -21,13 +21,13 @@ func verdict(res *Result) (line string, good bool) {
 		good = false
 		line = "The training ended early: " + line
 	}
-	low, high := t.Held()
+	low, high := t.CoverageRange()
 	line += " Its 95 % intervals held " + evaluate.Percent(low, high) + " of the held-out measurements, by horizon."
 	if low > 0.985 {
 		good = false
 		line += " They are wider than they need to be."
 	}
-	if f := t.Fair; f != nil && !f.Better() {
+	if f := t.Calibrated; f != nil && !f.Better() {
 		good = false
 		line += fmt.Sprintf(" A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", f.LinearLogLik, f.LogLik, f.CRPS)
 	}
@@ -45,7 +45,7 @@ func verdict(res *Result) (line string, good bool) {
 		}
 	}
 	if h := res.HoldTable; h != nil {
-		low, high := h.Held()
+		low, high := h.CoverageRange()
 		line += fmt.Sprintf(" Without a plan, the last input held, it has %.3g times the error that it has with one, and its intervals held %s.", h.Geo.Model/t.Geo.Model, evaluate.Percent(low, high))
 		good = good && low > 0.85
 	}
@@ -56,7 +56,7 @@ func verdict(res *Result) (line string, good bool) {
 // it is worse off than without the model.
 func lost(t *evaluate.Table) bool {
 	const far = 1.5
-	all := t.Losses()
+	all := t.WorstRatios()
 	return len(all) > 0 && all[0].Ratio > far
 }
 

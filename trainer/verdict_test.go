@@ -59,7 +59,7 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 	fair := judgement(0.2, 0.4, 0.95)
-	fair.Fair = &evaluate.Fair{LogLik: 1, LinearLogLik: 1.2, CRPS: 0.9}
+	fair.Calibrated = &evaluate.BaselineComparison{LogLik: 1, LinearLogLik: 1.2, CRPS: 0.9}
 	if line, good := verdict(&Result{Table: fair}); good || !strings.Contains(line, "linear model with calibrated intervals") {
 		t.Errorf("%v: %s", good, line)
 	}

@@ -99,7 +99,7 @@ state, as P0 of a message does. --start-told=false shows what that is worth.`,
 
 // check returns what is to be scored, or what is wrong with the flags.
 func (o *options) check() (evaluate.Options, error) {
-	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed, Shake: o.startNoise, Untold: !o.startTold}
+	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed, StartNoise: o.startNoise, HideStartCov: !o.startTold}
 	switch {
 	case o.model == "":
 		return opt, cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")

@@ -57,8 +57,8 @@ func TestGarbageIsNamedAndNotScored(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &raw); code != 0 || err != nil || errs != "" {
 		t.Fatalf("code %d, %v: %s", code, err, errs)
 	}
-	if clean.LeftOut <= raw.LeftOut || raw.LeftOut <= 0 || clean.LeftOut > 0.2 {
-		t.Errorf("left out: %v, raw %v", clean.LeftOut, raw.LeftOut)
+	if clean.Excluded <= raw.Excluded || raw.Excluded <= 0 || clean.Excluded > 0.2 {
+		t.Errorf("left out: %v, raw %v", clean.Excluded, raw.Excluded)
 	}
 	if a, b := clean.Horizons[0].Channels[1].RMSE, raw.Horizons[0].Channels[1].RMSE; a > 0.1 || b < 10 {
 		t.Errorf("error of the rate: %v, with the garbage %v", a, b)

@@ -52,12 +52,12 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 		}
 		name += " against " + o.truth
 	}
-	opt.Law = log.Kinematics
+	opt.Kinematics = log.Kinematics
 	table, err := evaluate.Run(ctx, m, flights, opt)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)
 	}
-	table.Model, table.Log, table.LeftOut = o.model, name, left
+	table.Model, table.Log, table.Excluded = o.model, name, left
 	if picture != nil {
 		if err := draw(picture, m, flights, opt, table); err != nil {
 			return err

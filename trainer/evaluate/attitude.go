@@ -52,9 +52,9 @@ func attitudeOf(m *model.Model, law *channel.Kinematics) *priordynamics.Body {
 	return b
 }
 
-// turn returns the angle, 0…π, of the rotation that takes one attitude into another,
+// rotationAngle returns the angle, 0…π, of the rotation that takes one attitude into another,
 // both roll, pitch and yaw in rad. NaN if one of them is.
-func turn(a, b [3]float64) float64 {
+func rotationAngle(a, b [3]float64) float64 {
 	p, q := quaternion(a), quaternion(b)
 	w := p[0]*q[0] + p[1]*q[1] + p[2]*q[2] + p[3]*q[3]
 	x := p[0]*q[1] - p[1]*q[0] - (p[2]*q[3] - p[3]*q[2])
@@ -71,17 +71,17 @@ func quaternion(a [3]float64) [4]float64 {
 	return [4]float64{cr*cp*cy + sr*sp*sy, sr*cp*cy - cr*sp*sy, cr*sp*cy + sr*cp*sy, cr*cp*sy - sr*sp*cy}
 }
 
-// turns are the errors of one window at one horizon, rad; NaN where the attitude was not
+// attitudeErrors are the errors of one window at one horizon, rad; NaN where the attitude was not
 // measured.
-type turns struct{ model, hold, velocity, linear float64 }
+type attitudeErrors struct{ model, hold, velocity, linear float64 }
 
-// turnSums are sums of their squares over n windows.
-type turnSums struct {
+// attitudeSums are sums of their squares over n windows.
+type attitudeSums struct {
 	n int
-	turns
+	attitudeErrors
 }
 
-func (s *turnSums) add(t turns) {
+func (s *attitudeSums) add(t attitudeErrors) {
 	if math.IsNaN(t.model) {
 		return
 	}
@@ -93,7 +93,7 @@ func (s *turnSums) add(t turns) {
 }
 
 // result is nil if nothing was measured.
-func (s *turnSums) result() *Attitude {
+func (s *attitudeSums) result() *Attitude {
 	if s.n == 0 {
 		return nil
 	}
@@ -113,9 +113,9 @@ func (r *replayer) turned(dst *outcome, x0 []float64) {
 	for i := range dst.turns {
 		row := func(v []float64) [3]float64 { return at(v[i*K : (i+1)*K]) }
 		truth := row(dst.truth)
-		dst.turns[i] = turns{
-			model: turn(row(dst.mean), truth), hold: turn(at(dst.shift), truth),
-			velocity: turn(row(dst.velocity), truth), linear: turn(row(dst.linear), truth),
+		dst.turns[i] = attitudeErrors{
+			model: rotationAngle(row(dst.mean), truth), hold: rotationAngle(at(dst.shift), truth),
+			velocity: rotationAngle(row(dst.velocity), truth), linear: rotationAngle(row(dst.linear), truth),
 		}
 	}
 }

@@ -34,17 +34,17 @@ func TestTurnOfKnownRotations(t *testing.T) {
 		{"nose down, they add", [3]float64{0.2, -right, 0.1}, [3]float64{0.2 + d, -right, 0.1 + d}, 2 * d},
 		{"tiny", [3]float64{0.4, 0.7, 1.1}, [3]float64{0.4, 0.7, 1.1 + 1e-9}, 1e-9},
 	} {
-		for _, got := range []float64{turn(c.a, c.b), turn(c.b, c.a)} {
+		for _, got := range []float64{rotationAngle(c.a, c.b), rotationAngle(c.b, c.a)} {
 			if math.Abs(got-c.want) > 1e-14+1e-7*c.want {
 				t.Errorf("%s: %v, expected %v", c.name, got, c.want)
 			}
 		}
 	}
 	// Within 0.01 rad of straight up, an error of 1 rad in roll and in yaw is one of 0.01.
-	if got := turn([3]float64{0.2, right - 0.01, 0.1}, [3]float64{1.2, right - 0.01, 1.1}); got > 0.011 {
+	if got := rotationAngle([3]float64{0.2, right - 0.01, 0.1}, [3]float64{1.2, right - 0.01, 1.1}); got > 0.011 {
 		t.Errorf("near straight up: %v", got)
 	}
-	if !math.IsNaN(turn([3]float64{0, math.NaN(), 0}, [3]float64{})) {
+	if !math.IsNaN(rotationAngle([3]float64{0, math.NaN(), 0}, [3]float64{})) {
 		t.Error("an angle that was not measured has an error")
 	}
 }
@@ -73,8 +73,8 @@ func TestTurnIsThatOfTheMatrices(t *testing.T) {
 				trace += A[i][j] * B[i][j]
 			}
 		}
-		if want := (trace - 1) / 2; math.Abs(math.Cos(turn(a, b))-want) > 1e-12 {
-			t.Fatalf("%v to %v: %v, the matrices say %v", a, b, turn(a, b), math.Acos(want))
+		if want := (trace - 1) / 2; math.Abs(math.Cos(rotationAngle(a, b))-want) > 1e-12 {
+			t.Fatalf("%v to %v: %v, the matrices say %v", a, b, rotationAngle(a, b), math.Acos(want))
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestAttitudeIsScoredAsAnAngle(t *testing.T) {
 				c.m.Scale[k] *= c.unit
 			}
 		}
-		table := run(t, c.m, spun(c.m, 1.05, c.unit), Options{Horizons: []float64{0.1, 0.5}, Law: c.law})
+		table := run(t, c.m, spun(c.m, 1.05, c.unit), Options{Horizons: []float64{0.1, 0.5}, Kinematics: c.law})
 		var text bytes.Buffer
 		if err := table.WriteText(&text); err != nil {
 			t.Fatal(err)

@@ -207,7 +207,7 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 	if err := table.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, 0.02 s apart or more", table.Verdict(), table.trust()} {
+	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, 0.02 s apart or more", table.Verdict(), table.coverageText()} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}
@@ -245,7 +245,7 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 }
 
 func TestFansStartWhereTheyWereMeasured(t *testing.T) {
-	fans, err := Fans(handmade(0), shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0), Options{}, 4, 25)
+	fans, err := Forecasts(handmade(0), shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0), Options{}, 4, 25)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestFansStartWhereTheyWereMeasured(t *testing.T) {
 	// A block of time in the middle keeps the times of its segment.
 	all := shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0)
 	block := []window.Flight{all[0].Slice(900, 1200)}
-	first, err := Fans(handmade(0), block, Options{}, 2, 5)
+	first, err := Forecasts(handmade(0), block, Options{}, 2, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,10 +301,10 @@ func TestTextSaysWhetherIntervalsAreTrue(t *testing.T) {
 		"held 98 to 99 % of the measurements, by horizon: they are wider than they need to be he": {at(0.99, 0.985, 1, 0), at(0.98, 0.97, 0.99, 0)},
 		"held 99 to 100 % of the measurements, by horizon: they are wider than they need to be h": {at(0.99, 0.985, 1, 0), at(1, 1, 1, 0)},
 	} {
-		if got := (&Table{Horizons: horizons}).trust(); !strings.Contains(got, want) {
+		if got := (&Table{Horizons: horizons}).coverageText(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
-		got := (&Table{Horizons: horizons, Truth: true}).trust()
+		got := (&Table{Horizons: horizons, Truth: true}).coverageText()
 		if want = strings.Replace(want, "the measurements", "the true states", 1); !strings.Contains(got, want) {
 			t.Errorf("beside the truth: %q, want %q", got, want)
 		}

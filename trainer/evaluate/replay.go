@@ -24,8 +24,8 @@ const overflow = 1e12
 type outcome struct {
 	truth, mean, std []float64
 	velocity, linear []float64
-	shift            []float64 // K, of the start that was told from the measured one
-	turns            []turns   // T, errors of the attitude; none without one
+	shift            []float64        // K, of the start that was told from the measured one
+	turns            []attitudeErrors // T, errors of the attitude; none without one
 	flagged, ok      bool
 }
 
@@ -42,7 +42,7 @@ type replayer struct {
 	input    window.Input
 	held     held
 	query    estimator.Query
-	shake    *shake              // nil = starts are as measured
+	shake    *startNoise         // nil = starts are as measured
 	attitude *priordynamics.Body // nil = there is none
 	moved    []float64           // K
 }
@@ -66,9 +66,9 @@ func newReplayer(m *model.Model, opt Options) (*replayer, error) {
 		rows := knots * ((planRows + knots - 1) / knots)
 		r.plan = make([]float64, rows*m.P)
 	}
-	r.attitude, r.moved = attitudeOf(m, &opt.Law), make([]float64, m.K)
-	if opt.Shake > 0 {
-		if r.shake, err = newShake(m, opt); err != nil {
+	r.attitude, r.moved = attitudeOf(m, &opt.Kinematics), make([]float64, m.K)
+	if opt.StartNoise > 0 {
+		if r.shake, err = newStartNoise(m, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +91,7 @@ func (r *replayer) newOutcomes(n int) []outcome {
 		o.velocity, o.linear = all[3*size:4*size:4*size], all[4*size:5*size:5*size]
 		o.shift = all[5*size:]
 		if r.attitude != nil {
-			o.turns = make([]turns, len(r.opt.Horizons))
+			o.turns = make([]attitudeErrors, len(r.opt.Horizons))
 		}
 	}
 	return out

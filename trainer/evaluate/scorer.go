@@ -17,18 +17,18 @@ type scorer struct {
 	opt     Options
 	windows int
 	flagged int
-	cells   []cell     // T×K
-	pit     []counter  // T, levels of the reliability diagram
-	fairStd []float64  // T×K, of the linear model; none = unknown
-	turned  []turnSums // T
+	cells   []cell         // T×K
+	pit     []counter      // T, levels of the reliability diagram
+	fairStd []float64      // T×K, of the linear model; none = unknown
+	turned  []attitudeSums // T
 }
 
 // cell is one channel at one horizon.
 type cell struct {
-	score.Tally
-	hold, velocity, linear float64     // sums of squares
-	fair                   score.Tally // of the linear model with its own calibrated interval
-	inside                 []float64   // windows where it was measured: 1 if inside the 95 % interval
+	score.Counters
+	hold, velocity, linear float64        // sums of squares
+	fair                   score.Counters // of the linear model with its own calibrated interval
+	inside                 []float64      // windows where it was measured: 1 if inside the 95 % interval
 }
 
 // counter counts points inside the central interval of each level.
@@ -43,7 +43,7 @@ var levels = []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 
 var errNotFinite = errors.New("the prediction is not finite; the state is far from what the model was trained on, or the model is damaged")
 
 func newScorer(m *model.Model, opt Options, windows int) *scorer {
-	s := &scorer{m: m, opt: opt, cells: make([]cell, len(opt.Horizons)*m.K), pit: make([]counter, len(opt.Horizons)), turned: make([]turnSums, len(opt.Horizons))}
+	s := &scorer{m: m, opt: opt, cells: make([]cell, len(opt.Horizons)*m.K), pit: make([]counter, len(opt.Horizons)), turned: make([]attitudeSums, len(opt.Horizons))}
 	for i := range s.cells {
 		s.cells[i].inside = make([]float64, 0, windows)
 	}
@@ -128,9 +128,9 @@ func (s *scorer) table(dt float64) (*Table, error) {
 	K, H := s.m.K, s.opt.Horizons
 	out := &Table{
 		Vehicle: s.m.Vehicle, ModelID: s.m.ID, Inputs: s.opt.Readout.String(), Truth: s.opt.Truth,
-		Stride: s.opt.Stride, Windows: s.windows, Shake: s.opt.Shake, Told: s.opt.Shake > 0 && !s.opt.Untold,
+		Stride: s.opt.Stride, Windows: s.windows, StartNoise: s.opt.StartNoise, StartCovGiven: s.opt.StartNoise > 0 && !s.opt.HideStartCov,
 	}
-	if b := attitudeOf(s.m, &s.opt.Law); b != nil {
+	if b := attitudeOf(s.m, &s.opt.Kinematics); b != nil {
 		for _, k := range b.Attitude {
 			out.Attitude = append(out.Attitude, s.m.Channels[k].Name)
 		}
@@ -172,7 +172,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 		}
 		out.Horizons = append(out.Horizons, row)
 	}
-	out.Fair = fair.result()
+	out.Calibrated = fair.result()
 	out.Geo = Geo{Model: 1, Velocity: 1, Linear: 1}
 	if len(geo) > 0 {
 		out.Geo = Geo{score.GeoRatio(geo, geoHold), score.GeoRatio(geoVelocity, geoHold), score.GeoRatio(geoLinear, geoHold)}

@@ -12,15 +12,15 @@ import (
 
 // Options says what is scored. The zero value is good.
 type Options struct {
-	Horizons []float64          // (optional) s, ascending, within the model's horizon; defaults to Grid of it
-	Stride   float64            // (optional) s between windows; defaults to 0.02
-	Readout  estimator.Readout  // Plan or Hold
-	Truth    bool               // score Std, not ObsStd: the channels of the log are exact
-	Shake    float64            // (optional) start states get noise of so many times the sensors' std, as by a worse estimator than the log's
-	Untold   bool               // with Shake: the covariance of the start does not come with the state
-	Law      channel.Kinematics // (optional) what the log declares, for a model that does not
-	Seed     uint64             // of the bootstrap, and of Shake
-	Workers  int                // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
+	Horizons     []float64          // (optional) s, ascending, within the model's horizon; defaults to Grid of it
+	Stride       float64            // (optional) s between windows; defaults to 0.02
+	Readout      estimator.Readout  // Plan or Hold
+	Truth        bool               // score Std, not ObsStd: the channels of the log are exact
+	StartNoise   float64            // (optional) start states get noise of so many times the sensors' std, as by a worse estimator than the log's
+	HideStartCov bool               // with Shake: the covariance of the start does not come with the state
+	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that does not
+	Seed         uint64             // of the bootstrap, and of Shake
+	Workers      int                // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
 }
 
 // DefaultStride is the time between windows, s.
@@ -28,22 +28,22 @@ const DefaultStride = 0.02
 
 // Table is the outcome: scores by horizon and channel. All numbers are finite.
 type Table struct {
-	Model    string    `json:"model"` // the caller's name for it
-	Log      string    `json:"log"`   // the caller's name for it
-	Vehicle  string    `json:"vehicle"`
-	ModelID  string    `json:"model_id"`
-	Judged   string    `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same nets, conditioned without these data
-	Inputs   string    `json:"inputs"`              // plan or hold
-	Truth    bool      `json:"truth"`
-	Shake    float64   `json:"start_noise,omitempty"` // start states were given noise of so many times the sensors' std
-	Told     bool      `json:"start_told,omitempty"`  // and the covariance of the start came with the state
-	Stride   float64   `json:"stride"`
-	Windows  int       `json:"windows"`
-	LeftOut  float64   `json:"left_out,omitempty"` // share of the log's values that the caller took for garbage
-	Geo      Geo       `json:"geo"`
-	Attitude []string  `json:"attitude,omitempty"` // names of the states that are one
-	Fair     *Fair     `json:"fair,omitempty"`     // nil where the model file does not know the linear model's errors
-	Horizons []Horizon `json:"horizons"`
+	Model         string              `json:"model"` // the caller's name for it
+	Log           string              `json:"log"`   // the caller's name for it
+	Vehicle       string              `json:"vehicle"`
+	ModelID       string              `json:"model_id"`
+	EvaluatedID   string              `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same nets, conditioned without these data
+	Inputs        string              `json:"inputs"`              // plan or hold
+	Truth         bool                `json:"truth"`
+	StartNoise    float64             `json:"start_noise,omitempty"` // start states were given noise of so many times the sensors' std
+	StartCovGiven bool                `json:"start_told,omitempty"`  // and the covariance of the start came with the state
+	Stride        float64             `json:"stride"`
+	Windows       int                 `json:"windows"`
+	Excluded      float64             `json:"left_out,omitempty"` // share of the log's values that the caller took for garbage
+	Geo           Geo                 `json:"geo"`
+	Attitude      []string            `json:"attitude,omitempty"` // names of the states that are one
+	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file does not know the linear model's errors
+	Horizons      []Horizon           `json:"horizons"`
 }
 
 // Geo holds geometric means over channels and horizons of the RMSE over that of
@@ -134,8 +134,8 @@ func (o Options) fillIn(H float64) (Options, error) {
 		return o, fmt.Errorf("horizon %g s is beyond the model's: it predicts up to %g s", last, H)
 	case !(o.Stride > 0):
 		return o, fmt.Errorf("stride %g s is not positive", o.Stride)
-	case !(o.Shake >= 0) || math.IsInf(o.Shake, 0):
-		return o, fmt.Errorf("%g times the sensors' noise cannot be added to start states", o.Shake)
+	case !(o.StartNoise >= 0) || math.IsInf(o.StartNoise, 0):
+		return o, fmt.Errorf("%g times the sensors' noise cannot be added to start states", o.StartNoise)
 	}
 	return o, nil
 }

@@ -18,20 +18,20 @@ func (t *Table) WriteText(w io.Writer) error {
 		intervals = "of the state (std)"
 	}
 	fmt.Fprintf(w, "model     %s (%s, vehicle %s)\n", t.Model, t.ModelID, t.Vehicle)
-	if t.Judged != "" {
-		fmt.Fprintf(w, "judged    before it had seen these data (%s)\n", t.Judged)
+	if t.EvaluatedID != "" {
+		fmt.Fprintf(w, "judged    before it had seen these data (%s)\n", t.EvaluatedID)
 	}
 	fmt.Fprintf(w, "log       %s: %d windows, %s s apart or more\n", t.Log, t.Windows, short(t.Stride))
-	if t.LeftOut > 0 {
-		fmt.Fprintf(w, "left out  %.2g %% of its values, which the data check finds wrong\n", 100*t.LeftOut)
+	if t.Excluded > 0 {
+		fmt.Fprintf(w, "left out  %.2g %% of its values, which the data check finds wrong\n", 100*t.Excluded)
 	}
 	fmt.Fprintf(w, "inputs    %s\n", t.Inputs)
-	if t.Shake > 0 {
+	if t.StartNoise > 0 {
 		told := "; its covariance came with it"
-		if !t.Told {
+		if !t.StartCovGiven {
 			told = "; nobody told the model"
 		}
-		fmt.Fprintf(w, "start     %s times the sensors' noise was added to every start state%s\n", short(t.Shake), told)
+		fmt.Fprintf(w, "start     %s times the sensors' noise was added to every start state%s\n", short(t.StartNoise), told)
 	}
 	fmt.Fprintf(w, "intervals %s\n\n", intervals)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -58,7 +58,7 @@ func (t *Table) WriteText(w io.Writer) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, "error over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n%s %s\n",
-		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), t.Verdict(), t.trust())
+		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), t.Verdict(), t.coverageText())
 	return err
 }
 
@@ -78,7 +78,7 @@ const (
 
 // Verdict says in one line whether the model beats the simple predictors.
 func (t *Table) Verdict() string {
-	ratio, name := t.rival()
+	ratio, name := t.bestBaseline()
 	line := ""
 	switch {
 	case ratio <= clearly:
@@ -88,15 +88,15 @@ func (t *Table) Verdict() string {
 	default:
 		line = fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, 1/ratio)
 	}
-	return line + t.losing()
+	return line + t.worseChannels()
 }
 
-// losing tells of the channels of which a simple predictor is better at some horizon;
+// worseChannels tells of the channels of which a simple predictor is better at some horizon;
 // empty if there is none.
-func (t *Table) losing() string {
+func (t *Table) worseChannels() string {
 	const most = 4
-	var all []Loss
-	for _, l := range t.Losses() {
+	var all []ChannelRatio
+	for _, l := range t.WorstRatios() {
 		if l.Ratio > telling {
 			all = append(all, l)
 		}
@@ -117,21 +117,21 @@ func (t *Table) losing() string {
 // telling is from what ratio on a channel on which the model loses is spoken of.
 const telling = 1.05
 
-// Loss is how far the model is behind the best simple predictor of a channel.
-type Loss struct {
+// ChannelRatio is how far the model is behind the best simple predictor of a channel.
+type ChannelRatio struct {
 	Channel   string
 	T         float64 // s, the horizon at which it is farthest
 	Ratio     float64 // of the errors
 	Predictor string
 }
 
-// Losses returns for every channel the horizon at which the model's error is largest over
+// WorstRatios returns for every channel the horizon at which the model's error is largest over
 // that of the best simple predictor, the largest first.
-func (t *Table) Losses() (all []Loss) {
+func (t *Table) WorstRatios() (all []ChannelRatio) {
 	at := map[string]int{}
 	for _, h := range t.Horizons {
 		for _, c := range h.Channels {
-			l := Loss{c.Name, h.T, c.RMSE / c.Hold, "holding the last value"}
+			l := ChannelRatio{c.Name, h.T, c.RMSE / c.Hold, "holding the last value"}
 			if r := c.RMSE / c.Velocity; r > l.Ratio {
 				l.Ratio, l.Predictor = r, "constant velocity"
 			}
@@ -149,19 +149,19 @@ func (t *Table) Losses() (all []Loss) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Loss) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	slices.SortStableFunc(all, func(a, b ChannelRatio) int { return cmp.Compare(b.Ratio, a.Ratio) })
 	return all
 }
 
 // Beats reports whether the model's error is clearly less than that of the best
 // simple predictor.
 func (t *Table) Beats() bool {
-	ratio, _ := t.rival()
+	ratio, _ := t.bestBaseline()
 	return ratio <= clearly
 }
 
-// rival returns the model's error over that of the best simple predictor, and its name.
-func (t *Table) rival() (ratio float64, name string) {
+// bestBaseline returns the model's error over that of the best simple predictor, and its name.
+func (t *Table) bestBaseline() (ratio float64, name string) {
 	best, name := 1.0, "holding the last value"
 	if t.Geo.Velocity < best {
 		best, name = t.Geo.Velocity, "constant velocity"
@@ -172,10 +172,10 @@ func (t *Table) rival() (ratio float64, name string) {
 	return t.Geo.Model / best, name
 }
 
-// trust says in one line whether the intervals hold what they say, and where the
+// coverageText says in one line whether the intervals hold what they say, and where the
 // predictions said themselves that they know little.
-func (t *Table) trust() string {
-	low, high := t.Held()
+func (t *Table) coverageText() string {
+	low, high := t.CoverageRange()
 	of := "the measurements"
 	if t.Truth { // std was judged, against exact states
 		of = "the true states"
@@ -200,9 +200,9 @@ func (t *Table) trust() string {
 	return line + fmt.Sprintf("; %s of the predictions called themselves out of distribution.", Percent(flagged/n, flagged/n))
 }
 
-// Held returns the least and the largest share of measurements that the 95 %
+// CoverageRange returns the least and the largest share of measurements that the 95 %
 // intervals held, by horizon, mean over channels.
-func (t *Table) Held() (low, high float64) {
+func (t *Table) CoverageRange() (low, high float64) {
 	low = 1
 	for _, h := range t.Horizons {
 		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)

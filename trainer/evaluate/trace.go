@@ -68,18 +68,18 @@ func longestRun(flights []window.Flight, H, stride float64) (*window.Flight, []i
 	return best, most
 }
 
-// Fan is the prediction over the whole horizon from one start, beside what was
+// Forecast is the prediction over the whole horizon from one start, beside what was
 // measured after it, NaN where nothing was.
-type Fan struct {
+type Forecast struct {
 	Start            float64 // s since the segment's first sample
 	Segment          string
 	T                []float64   // n, s after Start
 	Truth, Mean, Std [][]float64 // K × n, in the channels' units
 }
 
-// Fans predicts from count starts spread over the flights, at points equal steps
+// Forecasts predicts from count starts spread over the flights, at points equal steps
 // of the model's horizon.
-func Fans(m *model.Model, flights []window.Flight, opt Options, count, points int) ([]Fan, error) {
+func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, points int) ([]Forecast, error) {
 	opt.Horizons = nil
 	for i := range points {
 		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/float64(points))
@@ -98,7 +98,7 @@ func Fans(m *model.Model, flights []window.Flight, opt Options, count, points in
 	}
 	count = min(count, len(windows))
 	o := &r.newOutcomes(1)[0]
-	out := make([]Fan, count)
+	out := make([]Forecast, count)
 	for i := range out {
 		w := windows[(2*i+1)*len(windows)/(2*count)]
 		f := &flights[w.Flight]
@@ -106,7 +106,7 @@ func Fans(m *model.Model, flights []window.Flight, opt Options, count, points in
 		if !o.ok {
 			return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[w.Start]*1e9)}
 		}
-		out[i] = Fan{Start: f.InSegment(w.Start), Segment: f.Name, T: opt.Horizons}
+		out[i] = Forecast{Start: f.InSegment(w.Start), Segment: f.Name, T: opt.Horizons}
 		for k, x0 := range f.State(w.Start) {
 			out[i].Truth = append(out[i].Truth, column(o.truth, k, m.K, x0))
 			out[i].Mean = append(out[i].Mean, column(o.mean, k, m.K, x0))

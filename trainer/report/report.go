@@ -15,7 +15,7 @@ type Report struct {
 	Examples   []Example           `json:"examples"`
 	Curve      []CurvePoint        `json:"curve"`
 	Candidates []Candidate         `json:"candidates"`
-	Decided    Decided             `json:"decided"`
+	Selection  Selection           `json:"decided"`
 	Problems   []datacheck.Problem `json:"problems"`
 	Provenance []Item              `json:"provenance"` // data, hashes, seed, versions, time, machine
 	Settings   []Item              `json:"settings"`
@@ -53,27 +53,27 @@ type CurvePoint struct {
 	HeldOut *float64 `json:"heldout,omitempty"`
 }
 
-// Decided is what held-out parts of the data decided.
-type Decided struct {
-	Laws     []Item           `json:"laws"` // of all channels
-	Horizons []DecidedHorizon `json:"horizons"`
+// Selection is what held-out parts of the data decided.
+type Selection struct {
+	Rules    []Item             `json:"laws"` // of all channels
+	Horizons []SelectionHorizon `json:"horizons"`
 }
 
-// DecidedHorizon is what was decided at one time of the horizon.
-type DecidedHorizon struct {
-	T        float64          `json:"t"` // s
-	Channels []DecidedChannel `json:"channels"`
+// SelectionHorizon is what was decided at one time of the horizon.
+type SelectionHorizon struct {
+	T        float64            `json:"t"` // s
+	Channels []SelectionChannel `json:"channels"`
 }
 
-// DecidedChannel is what was decided of one channel.
-type DecidedChannel struct {
-	Name       string  `json:"name"`
-	Unit       string  `json:"unit"`
-	Sensor     float64 `json:"sensor_std"`            // noise of the sensor, in Unit: what obs_std has beyond std
-	Companion  float64 `json:"companion"`             // its share of the base, 0…1
-	Nets       float64 `json:"nets"`                  // share of what the nets add to the base that counts, 0…1
-	Factor     float64 `json:"factor"`                // of the intervals, inputs as planned
-	FactorHold float64 `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
+// SelectionChannel is what was decided of one channel.
+type SelectionChannel struct {
+	Name            string  `json:"name"`
+	Unit            string  `json:"unit"`
+	SensorStd       float64 `json:"sensor_std"`            // noise of the sensor, in Unit: what obs_std has beyond std
+	LinearWeight    float64 `json:"companion"`             // its share of the base, 0…1
+	NetworkWeight   float64 `json:"nets"`                  // share of what the nets add to the base that counts, 0…1
+	ScaleFactor     float64 `json:"factor"`                // of the intervals, inputs as planned
+	ScaleFactorHold float64 `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
 }
 
 // Candidate is a setting that was tried, or taken untried. Only scores of one measure can be compared.

@@ -69,8 +69,8 @@ func sample(K int) *Report {
 		},
 		Candidates: []Candidate{{Name: "core 32-32, basis 1, temper 1", Score: 2.31, Seconds: 41.2}, {Name: "core 16, basis 1, temper 0.3", Score: 2.44, Seconds: 25.8, Chosen: true}, {Name: "core 32-32, basis 2, temper 0.1", Score: 1.97, Seconds: 61}},
 		Provenance: []Item{{"log", "flight.msgpack (2 segments, 55.0 s, 200 Hz)"}, {"data hash", "sha256:9d1f0c5a77b0e1f2"}, {"model", "4f1c9a2e"}, {"seed", "1"}, {"trained", "2026-11-21 14:02, 2 cores, 66 s"}},
-		Decided: Decided{Laws: []Item{{"distance", "intervals grow with the distance from the training states"}}, Horizons: []DecidedHorizon{
-			{0.1, []DecidedChannel{{"omega", "rad/s", 0.02, 0.25, 0.5, 0.8, 1.1}}}, {1, []DecidedChannel{{"omega", "rad/s", 0.02, 0, 0.75, 1.25, 0}}},
+		Selection: Selection{Rules: []Item{{"distance", "intervals grow with the distance from the training states"}}, Horizons: []SelectionHorizon{
+			{0.1, []SelectionChannel{{"omega", "rad/s", 0.02, 0.25, 0.5, 0.8, 1.1}}}, {1, []SelectionChannel{{"omega", "rad/s", 0.02, 0, 0.75, 1.25, 0}}},
 		}},
 		Settings: []Item{{"horizon", "1s"}, {"points", "100"}, {"features", "100"}, {"kernel", "rff"}},
 		Files:    []Item{{"flight.dgm", "the model, 412 kB"}, {"flight.report.html", "this page"}, {"flight.report.json", "the same numbers"}},
@@ -177,11 +177,11 @@ func TestAttitudeHasARow(t *testing.T) {
 func TestColourOfWhatIsNoDifference(t *testing.T) {
 	for rmse, want := range map[float64]string{0: "better", 0.5: "better", 0.949: "better", 0.96: "", 0.99: "", 1: "", 1.04: "", 1.051: "worse", 3: "worse"} {
 		r := newRowView(evaluate.Channel{RMSE: rmse, Hold: 2, Velocity: 1.5, Linear: 1})
-		if r.Standing != want || r.Rival != "linear" {
-			t.Errorf("%v times the error of %s is %q, want %q", rmse, r.Rival, r.Standing, want)
+		if r.Comparison != want || r.BestBaseline != "linear" {
+			t.Errorf("%v times the error of %s is %q, want %q", rmse, r.BestBaseline, r.Comparison, want)
 		}
 	}
-	if r := newRowView(evaluate.Channel{}); r.Standing == "worse" || r.Ratio != "\u2013" {
+	if r := newRowView(evaluate.Channel{}); r.Comparison == "worse" || r.Ratio != "\u2013" {
 		t.Errorf("of nothing: %+v", r)
 	}
 	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{{T: 1, Channels: []evaluate.Channel{{Name: "a", RMSE: 1.02, Hold: 1, Velocity: 1, Linear: 1, Coverage95Low: 1}}}}}}})
@@ -200,7 +200,7 @@ func TestDecidedIsShownByChannel(t *testing.T) {
 		}
 	}
 	bare := sample(2)
-	bare.Decided = Decided{}
+	bare.Selection = Selection{}
 	if strings.Contains(page1(t, bare), "What the data decided") {
 		t.Error("a section about nothing")
 	}

@@ -21,29 +21,29 @@ const (
 // view is what the template shows: the report, its tables judged, its charts drawn.
 type view struct {
 	*Report
-	Tables      []tableView
-	Windows     []windowView
-	Errors      []svg
-	Coverage    svg
-	Reliability svg
-	Training    svg
-	Watched     bool // the training curve has held-out values
-	Tried       []triedView
-	Careful     bool // one was chosen although another scored higher
-	Groups      []problemGroup
-	Decided     decidedView
+	Tables           []tableView
+	Windows          []windowView
+	Errors           []svg
+	Coverage         svg
+	Reliability      svg
+	Training         svg
+	Watched          bool // the training curve has held-out values
+	Tried            []triedView
+	OneStandardError bool // one was chosen although another scored higher
+	Groups           []problemGroup
+	Selection        selectionView
 }
 
-// decidedView is what was decided, at a few horizons, a row a channel.
-type decidedView struct {
-	Laws     []Item
-	Horizons []DecidedHorizon
-	Rows     []decidedRow
+// selectionView is what was decided, at a few horizons, a row a channel.
+type selectionView struct {
+	Rules    []Item
+	Horizons []SelectionHorizon
+	Rows     []selectionRow
 }
 
-type decidedRow struct {
-	DecidedChannel                  // at the first of the horizons
-	At             []DecidedChannel // a horizon each
+type selectionRow struct {
+	SelectionChannel                    // at the first of the horizons
+	At               []SelectionChannel // a horizon each
 }
 
 // svg is a drawn chart.
@@ -66,11 +66,11 @@ type horizonView struct {
 // rowView is one channel at one horizon, judged.
 type rowView struct {
 	evaluate.Channel
-	Ratio    string // RMSE over that of the best baseline
-	Rival    string // the best baseline: hold, velocity or linear
-	Standing string // of the model beside it: better, worse, or empty where they do not differ
-	Low      bool   // coverage is below nominal, and so is its interval
-	High     bool   // above
+	Ratio        string // RMSE over that of the best baseline
+	BestBaseline string // the best baseline: hold, velocity or linear
+	Comparison   string // of the model beside it: better, worse, or empty where they do not differ
+	Low          bool   // coverage is below nominal, and so is its interval
+	High         bool   // above
 }
 
 // triedView is the candidates of one measure: the best of them, and all if these
@@ -100,8 +100,8 @@ type problemGroup struct {
 }
 
 func newView(r *Report) (*view, error) {
-	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates), Decided: newDecidedView(&r.Decided)}
-	v.Careful = careful(v.Tried)
+	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates), Selection: newSelectionView(&r.Selection)}
+	v.OneStandardError = oneStandardError(v.Tried)
 	for _, t := range r.HeldOut {
 		v.Tables = append(v.Tables, newTableView(t))
 	}
@@ -113,12 +113,12 @@ func newView(r *Report) (*view, error) {
 	return v, nil
 }
 
-func newDecidedView(d *Decided) decidedView {
-	v := decidedView{Laws: d.Laws, Horizons: spread(d.Horizons, summaryHorizons)}
+func newSelectionView(d *Selection) selectionView {
+	v := selectionView{Rules: d.Rules, Horizons: spread(d.Horizons, summaryHorizons)}
 	for i, h := range v.Horizons {
 		for k, c := range h.Channels {
 			if i == 0 {
-				v.Rows = append(v.Rows, decidedRow{DecidedChannel: c})
+				v.Rows = append(v.Rows, selectionRow{SelectionChannel: c})
 			}
 			v.Rows[k].At = append(v.Rows[k].At, c)
 		}
@@ -155,7 +155,7 @@ func newRowView(c evaluate.Channel) rowView {
 		best, rival = c.Linear, "linear"
 	}
 	r := rowView{
-		Channel: c, Rival: rival, Ratio: "\u2013",
+		Channel: c, BestBaseline: rival, Ratio: "\u2013",
 		Low: c.Coverage95High < nominal, High: c.Coverage95Low > nominal,
 	}
 	if best > 0 {
@@ -163,9 +163,9 @@ func newRowView(c evaluate.Channel) rowView {
 	}
 	switch {
 	case c.RMSE <= (1-tie)*best:
-		r.Standing = "better"
+		r.Comparison = "better"
 	case c.RMSE >= (1+tie)*best && c.RMSE > 0:
-		r.Standing = "worse"
+		r.Comparison = "worse"
 	}
 	return r
 }
@@ -229,9 +229,9 @@ func tried(all []Candidate) []triedView {
 	return out
 }
 
-// careful reports whether a candidate was chosen that does not score highest, and
+// oneStandardError reports whether a candidate was chosen that does not score highest, and
 // nothing says why.
-func careful(tried []triedView) bool {
+func oneStandardError(tried []triedView) bool {
 	return slices.ContainsFunc(tried, func(v triedView) bool {
 		chosen, best := math.Inf(-1), math.Inf(-1)
 		for _, c := range v.Best.List {

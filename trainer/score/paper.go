@@ -23,8 +23,8 @@ func Trajectories(trs []Trajectory, K int) (*Result, error) {
 		if len(tr.Truth)%K != 0 || len(tr.Mean) != len(tr.Truth) || len(tr.Std) != len(tr.Truth) || len(tr.Truth) == 0 {
 			panic(badShape)
 		}
-		var all Tally
-		byChannel := make([]Tally, K)
+		var all Counters
+		byChannel := make([]Counters, K)
 		for i, x := range tr.Truth {
 			m, s := tr.Mean[i], tr.Std[i]
 			if err := Check(x, m, s, j, i/K, i%K); err != nil {

@@ -69,7 +69,7 @@ func TestGoldenNumbers(t *testing.T) {
 		near(t, "standard CRPS", CRPS(z, 0, g.Standard.Std), g.Standard.CRPS[i], tolerance)
 	}
 	var trs []Trajectory
-	var pooled Tally
+	var pooled Counters
 	for _, g := range g.Trajectories {
 		var tr Trajectory
 		for i := range g.Truth {

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Tally gathers the scores of one set of points, of one channel at one horizon
+// Counters gathers the scores of one set of points, of one channel at one horizon
 // or of a whole trajectory. The zero value is empty. Means over no points are NaN.
-type Tally struct {
+type Counters struct {
 	N                            int
 	Square, CRPSSum, LogLikSum   float64 // sums of (x−m)², CRPS, log likelihood
 	StdSum                       float64 // sum of s
@@ -16,7 +16,7 @@ type Tally struct {
 }
 
 // Add scores one point. The caller has passed it through Check.
-func (t *Tally) Add(x, m, s float64) {
+func (t *Counters) Add(x, m, s float64) {
 	t.N++
 	t.Square += (x - m) * (x - m)
 	t.CRPSSum += CRPS(x, m, s)
@@ -28,20 +28,20 @@ func (t *Tally) Add(x, m, s float64) {
 }
 
 // RMSE returns the root mean square error.
-func (t *Tally) RMSE() float64 { return math.Sqrt(t.Square / float64(t.N)) }
+func (t *Counters) RMSE() float64 { return math.Sqrt(t.Square / float64(t.N)) }
 
 // CRPS returns the mean CRPS.
-func (t *Tally) CRPS() float64 { return t.CRPSSum / float64(t.N) }
+func (t *Counters) CRPS() float64 { return t.CRPSSum / float64(t.N) }
 
 // LogLik returns the mean log likelihood.
-func (t *Tally) LogLik() float64 { return t.LogLikSum / float64(t.N) }
+func (t *Counters) LogLik() float64 { return t.LogLikSum / float64(t.N) }
 
 // Std returns the mean predicted standard deviation.
-func (t *Tally) Std() float64 { return t.StdSum / float64(t.N) }
+func (t *Counters) Std() float64 { return t.StdSum / float64(t.N) }
 
 // Coverage returns the share of points inside the central 50, 90 and 95 %
 // intervals.
-func (t *Tally) Coverage() (c50, c90, c95 float64) {
+func (t *Counters) Coverage() (c50, c90, c95 float64) {
 	n := float64(t.N)
 	return float64(t.Inside50) / n, float64(t.Inside90) / n, float64(t.Inside95) / n
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// shake gives start states more noise than their sensors have, as a robot does whose
+// startNoise gives start states more noise than their sensors have, as a robot does whose
 // estimator is worse than the one that the log was recorded with.
-type shake struct {
+type startNoise struct {
 	seed uint64
 	std  []float64 // K, of what is added
 	cov  []float64 // K×K, of what a start then has: that and the sensor's; nil = not told
@@ -21,19 +21,19 @@ type shake struct {
 	rng  *rand.Rand
 }
 
-// newShake returns an error if the model knows no sensor.
-func newShake(m *model.Model, opt Options) (*shake, error) {
-	s := &shake{seed: opt.Seed, std: make([]float64, m.K), x0: make([]float64, m.K), src: rand.NewChaCha8([32]byte{})}
+// newStartNoise returns an error if the model knows no sensor.
+func newStartNoise(m *model.Model, opt Options) (*startNoise, error) {
+	s := &startNoise{seed: opt.Seed, std: make([]float64, m.K), x0: make([]float64, m.K), src: rand.NewChaCha8([32]byte{})}
 	s.rng = rand.New(s.src)
-	if !opt.Untold {
+	if !opt.HideStartCov {
 		s.cov = make([]float64, m.K*m.K)
 	}
 	known := false
 	for k, r := range m.Sensor {
 		known = known || r > 0
-		s.std[k] = opt.Shake * math.Sqrt(r)
+		s.std[k] = opt.StartNoise * math.Sqrt(r)
 		if s.cov != nil {
-			s.cov[k*m.K+k] = r * (1 + opt.Shake*opt.Shake)
+			s.cov[k*m.K+k] = r * (1 + opt.StartNoise*opt.StartNoise)
 		}
 	}
 	if !known {
@@ -45,7 +45,7 @@ func newShake(m *model.Model, opt Options) (*shake, error) {
 // start returns the state that the window from a sample of f is told to start from,
 // and its covariance, and writes its difference from the measured one to shift. It
 // depends on the seed and the window alone.
-func (s *shake) start(shift []float64, f *window.Flight, sample int) (x0, cov []float64) {
+func (s *startNoise) start(shift []float64, f *window.Flight, sample int) (x0, cov []float64) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], s.seed)
 	binary.LittleEndian.PutUint64(key[8:], uint64(f.Segment))

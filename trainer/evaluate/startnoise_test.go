@@ -16,9 +16,9 @@ import (
 func TestStartsThatAreKnownWorse(t *testing.T) {
 	flights := shaft(rand.New(rand.NewPCG(12, 1)), 40000, 5, 0, 1)
 	const times = 3
-	opt := Options{Horizons: []float64{0.1, 0.5}, Stride: 0.005, Seed: 4, Shake: times}
+	opt := Options{Horizons: []float64{0.1, 0.5}, Stride: 0.005, Seed: 4, StartNoise: times}
 	told := run(t, handmade(0), flights, opt)
-	opt.Untold = true
+	opt.HideStartCov = true
 	untold := run(t, handmade(0), flights, opt)
 	opt.Workers = 3
 	if again := run(t, handmade(0), flights, opt); !reflect.DeepEqual(again, untold) {
@@ -56,11 +56,11 @@ func TestUnknownSensorsCannotBeMadeWorse(t *testing.T) {
 	flights := shaft(rand.New(rand.NewPCG(12, 2)), 400, 5, 0, 1)
 	m := handmade(0)
 	clear(m.Sensor)
-	if _, err := Run(context.Background(), m, flights, Options{Shake: 3}); err == nil || !strings.Contains(err.Error(), "knows no noise of its sensors") {
+	if _, err := Run(context.Background(), m, flights, Options{StartNoise: 3}); err == nil || !strings.Contains(err.Error(), "knows no noise of its sensors") {
 		t.Errorf("error %v", err)
 	}
 	for _, times := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := Run(context.Background(), handmade(0), flights, Options{Shake: times}); err == nil || !strings.Contains(err.Error(), "cannot be added to start states") {
+		if _, err := Run(context.Background(), handmade(0), flights, Options{StartNoise: times}); err == nil || !strings.Contains(err.Error(), "cannot be added to start states") {
 			t.Errorf("%v times: %v", times, err)
 		}
 	}
