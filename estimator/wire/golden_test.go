@@ -135,16 +135,16 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-// large returns a prediction of the size of a quadrotor's.
-func large() wire.Prediction {
+// large returns a prediction of the size of a quadrotor's, at T points.
+func large(T int) wire.Prediction {
 	p := wire.Prediction{Vehicle: "q1", Model: "0011223344556677", Instance: "abcdefgh", Inputs: "plan"}
-	const K, T = 12, 100
+	const K = 12
 	for k := range K {
 		p.Channels = append(p.Channels, string(rune('a'+k)))
 		p.Units = append(p.Units, "m")
 	}
 	for i := range T {
-		p.Horizon = append(p.Horizon, float64(i+1)/T)
+		p.Horizon = append(p.Horizon, float64(i+1)/float64(T))
 		for k := range K {
 			p.Mean = append(p.Mean, math.Sin(float64(i*k)))
 			p.Std = append(p.Std, 0.1)
@@ -155,7 +155,7 @@ func large() wire.Prediction {
 }
 
 func TestNothingIsAllocatedInSteadyState(t *testing.T) {
-	p := large()
+	p := large(100)
 	buf := make([]byte, 0, 64<<10)
 	if n := testing.AllocsPerRun(50, func() { buf = p.Append(buf[:0]) }); n != 0 {
 		t.Errorf("prediction: %v allocations to append", n)
@@ -187,36 +187,5 @@ func TestNothingIsAllocatedInSteadyState(t *testing.T) {
 	st := fullStatus
 	if n := testing.AllocsPerRun(50, func() { buf = st.Append(buf[:0]) }); n != 0 {
 		t.Errorf("status: %v allocations to append", n)
-	}
-}
-
-func BenchmarkDecode(b *testing.B) {
-	large := large()
-	var state wire.State
-	for _, m := range []struct {
-		name    string
-		message []byte
-		decode  func([]byte) error
-	}{
-		{"state", goldenState.Append(nil), func(b []byte) error { return state.Decode(b, 2, 1) }},
-		{"prediction", large.Append(nil), new(wire.Prediction).Decode},
-		{"status", fullStatus.Append(nil), new(wire.Status).Decode},
-	} {
-		b.Run(m.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := m.decode(m.message); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkAppend(b *testing.B) {
-	p := large()
-	var buf []byte
-	for b.Loop() {
-		buf = p.Append(buf[:0])
 	}
 }

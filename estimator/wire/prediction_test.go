@@ -33,7 +33,7 @@ func TestPredictionIsReadByAnotherLibrary(t *testing.T) {
 		Flags      uint32   `msgpack:"flags"`
 		OOD        float64  `msgpack:"ood"`
 	}
-	want := large()
+	want := large(100)
 	want.T, want.ValidUntil, want.Flags, want.OOD = -5, math.MaxInt64, wire.Late, 0.25
 	if err := msgpack.Unmarshal(want.Append(nil), &got); err != nil {
 		t.Fatal(err)

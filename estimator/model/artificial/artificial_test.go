@@ -53,3 +53,18 @@ func BenchmarkPredict(b *testing.B) {
 		p.Predict(dst, &estimator.Query{X0: x0})
 	}
 }
+
+// BenchmarkDecode reads the file of a quadrotor's model.
+func BenchmarkDecode(b *testing.B) {
+	file, err := New(Quadrotor, 1).Encode()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(file)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := model.Decode(file); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
