@@ -114,16 +114,19 @@ func Run(ctx context.Context, root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.DisableSuggestions = true
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.Version = Version()
-	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	errs, end := guard(root.ErrOrStderr())
 	defer end()
 	root.SetErr(errs)
 	began := false
 	watch(root, &began)
+	versionFlag(root)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
+		return Done
+	case errors.Is(err, errVersion):
+		fmt.Fprintln(root.OutOrStdout(), root.Name(), Version())
 		return Done
 	}
 	var usage *usageError
