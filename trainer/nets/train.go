@@ -2,6 +2,7 @@ package nets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -61,44 +62,43 @@ func Train(ctx context.Context, d Data, set Settings, seed uint64, progress func
 		spec.Prior = &objective.Prior{Model: d.Frame.Base.Prior, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
 	}
 	o := objective.New(spec, p, n, 0)
-	grad, best := p.Like(), append([]float64(nil), p.Flat...)
-	adam := optimise.NewAdam(len(p.Flat))
-	rate := optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}
+	grad := p.Like()
 	match := optimise.Rise{From: 0.2, To: 0.5, Power: 0.8, Steps: set.Steps}
-	damp, failures := 1.0, 0
-	for step := range set.Steps {
-		if ctx.Err() != nil {
-			net.Stopped = true
-			break
-		}
-		sampler.Draw(b, set.Batch, rng)
-		b.C = set.Temper * math.Min(float64(d.Samples), float64(rowsOf(d))) / float64(b.Obs.N)
-		b.Match = set.Lambda * match.At(step) * b.C
-		o.SetDecay(set.DecayS, set.DecayD*match.At(step))
-		parts, ok := o.Evaluate(grad, p, b)
-		if set.ZeroMean {
-			clearMean(&grad.Map)
-		}
-		ok = ok && !math.IsNaN(optimise.Clip(grad.Flat, set.ClipNorm))
-		if !ok {
-			failures++
-			if failures > maxFailures {
-				return nil, fmt.Errorf("training failed numerically %d times by step %d: the data may hold values far outside their channel's range; run the data check", failures, step)
+	var parts objective.Parts
+	loop := optimise.Loop{
+		Steps: set.Steps, Rate: optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}.At,
+		MaxFailures: maxFailures, Groups: []optimise.Group{{Params: p.Flat, Grad: grad.Flat, Optimiser: optimise.NewAdam(len(p.Flat))}},
+		Evaluate: func(step int) optimise.Outcome {
+			sampler.Draw(b, set.Batch, rng)
+			b.C = set.Temper * math.Min(float64(d.Samples), float64(rowsOf(d))) / float64(b.Obs.N)
+			b.Match = set.Lambda * match.At(step) * b.C
+			o.SetDecay(set.DecayS, set.DecayD*match.At(step))
+			var ok bool
+			parts, ok = o.Evaluate(grad, p, b)
+			if set.ZeroMean {
+				clearMean(&grad.Map)
 			}
-			copy(p.Flat, best)
-			damp /= 2
-			continue
-		}
-		copy(best, p.Flat)
-		adam.Step(p.Flat, grad.Flat, damp*rate.At(step))
-		rows := b.C * float64(b.Obs.N)
-		net.Curve = append(net.Curve, Point{
-			Step: step, Total: parts.Total / rows, Data: parts.Data / rows, Rate: damp * rate.At(step),
-			Match: (parts.WMean + parts.WStd) / float64(b.Obs.N),
-		})
-		if progress != nil {
-			progress(step + 1)
-		}
+			if !ok || math.IsNaN(optimise.Clip(grad.Flat, set.ClipNorm)) {
+				return optimise.Failed
+			}
+			return optimise.Descend
+		},
+		Moved: func(step int, r float64) {
+			rows := b.C * float64(b.Obs.N)
+			net.Curve = append(net.Curve, Point{
+				Step: step, Total: parts.Total / rows, Data: parts.Data / rows, Rate: r,
+				Match: (parts.WMean + parts.WStd) / float64(b.Obs.N),
+			})
+			if progress != nil {
+				progress(step + 1)
+			}
+		},
+	}
+	var diverged *optimise.DivergedError
+	if _, err := loop.Run(ctx); errors.As(err, &diverged) {
+		return nil, fmt.Errorf("training %w: the data may hold values far outside their channel's range; run the data check", err)
+	} else if err != nil {
+		net.Stopped = true
 	}
 	return net, nil
 }

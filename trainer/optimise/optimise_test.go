@@ -1,7 +1,10 @@
 package optimise
 
 import (
+	"context"
+	"errors"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -55,3 +58,53 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("rise: %v %v %v %v", r.At(20), r.At(50), r.At(99), r.At(35))
 	}
 }
+
+// A failed evaluation takes the last move back and halves the rate; one failure too many
+// ends the loop, as the context does.
+func TestLoop(t *testing.T) {
+	run := func(ctx context.Context, failures int, evaluate func(step int, x float64) Outcome) (x float64, rates []float64, failed int, err error) {
+		params, grad := []float64{0}, []float64{-1}
+		l := Loop{
+			Steps: 5, Rate: func(int) float64 { return 1 }, MaxFailures: failures, Groups: []Group{{params, grad, plain{}}},
+			Evaluate: func(step int) Outcome { return evaluate(step, params[0]) },
+			Moved:    func(_ int, r float64) { rates = append(rates, r) },
+		}
+		failed, err = l.Run(ctx)
+		return params[0], rates, failed, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x, rates, failed, err := run(ctx, 1, func(step int, x float64) Outcome {
+		if step == 2 {
+			return Failed
+		}
+		return Descend
+	})
+	if want := []float64{1, 1, 0.5, 0.5}; x != 2 || !slices.Equal(rates, want) || failed != 1 || err != nil {
+		t.Errorf("one failure: x %v, rates %v, %d failures, %v", x, rates, failed, err)
+	}
+	var diverged *DivergedError
+	if _, _, failed, err := run(ctx, 1, func(int, float64) Outcome { return Failed }); failed != 2 || !errors.As(err, &diverged) || diverged.Step != 1 {
+		t.Errorf("failures only: %d, %v", failed, err)
+	}
+	if x, _, _, err := run(ctx, 0, func(_ int, x float64) Outcome {
+		if x == 3 {
+			return Done
+		}
+		return Descend
+	}); x != 3 || err != nil {
+		t.Errorf("done at 3: x %v, %v", x, err)
+	}
+	if x, _, _, err := run(ctx, 0, func(step int, _ float64) Outcome {
+		if step == 1 {
+			cancel()
+		}
+		return Descend
+	}); x != 2 || err != context.Canceled {
+		t.Errorf("cancelled in the second step: x %v, %v", x, err)
+	}
+}
+
+// plain moves parameters by rate times gradient.
+type plain struct{}
+
+func (plain) Step(params, grad []float64, rate float64) { params[0] -= rate * grad[0] }

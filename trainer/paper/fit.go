@@ -43,40 +43,35 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 	p, b := f.Params, f.batch
 	N := float64(b.Obs.N)
 	o := objective.New(objective.Spec{Lift: f.Inputs.Lift, Scale: f.Inputs.Lift.Std, Exact: set.Exact}, p, b.Obs.N, ns)
-	grad, best := p.Like(), append([]float64(nil), p.Flat...)
+	grad := p.Like()
 	adam := optimise.NewAdam(len(p.Flat))
 	adam.Beta2 = 0.999
-	rate := set.rate()
 	rise := optimise.Rise{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
-	ampFrom, ampTo := p.Range("amplitude")
-	damp := 1.0
+	var parts objective.Parts
 	from := time.Now()
-	for step := range set.Steps {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		b.Match = set.Lambda * rise.At(step) * N / float64(b.Sup.N)
-		o.SetDecay(set.Decay, set.Decay*rise.At(step))
-		parts, ok := o.Evaluate(grad, p, b)
-		clear(grad.Flat[ampFrom:ampTo])
-		for k := range p.Map.K {
-			grad.LogSigma[k*noiseKnots+1] = 0
-		}
-		norm := optimise.Clip(grad.Flat, clipAt(set.Clip))
-		if ok = ok && !math.IsNaN(norm); !ok {
-			if f.Failures++; f.Failures > maxFailures {
-				return nil, fmt.Errorf("the fit failed numerically %d times by step %d", f.Failures, step)
+	loop := optimise.Loop{
+		Steps: set.Steps, Rate: set.rate(), MaxFailures: maxFailures, Groups: []optimise.Group{{Params: p.Flat, Grad: grad.Flat, Optimiser: adam}},
+		Evaluate: func(step int) optimise.Outcome {
+			b.Match = set.Lambda * rise.At(step) * N / float64(b.Sup.N)
+			o.SetDecay(set.Decay, set.Decay*rise.At(step))
+			var ok bool
+			parts, ok = o.Evaluate(grad, p, b)
+			fix(grad)
+			if norm := optimise.Clip(grad.Flat, clipAt(set.Clip)); !ok || math.IsNaN(norm) {
+				return optimise.Failed
 			}
-			copy(p.Flat, best)
-			damp /= 2
-			continue
-		}
-		copy(best, p.Flat)
-		f.Parts = parts
-		adam.Step(p.Flat, grad.Flat, damp*rate(step))
-		now := time.Now()
-		f.Seconds[set.phase(step)] += now.Sub(from).Seconds()
-		from = now
+			return optimise.Descend
+		},
+		Moved: func(step int, _ float64) {
+			f.Parts = parts
+			now := time.Now()
+			f.Seconds[set.phase(step)] += now.Sub(from).Seconds()
+			from = now
+		},
+	}
+	var err error
+	if f.Failures, err = loop.Run(ctx); err != nil {
+		return nil, fmt.Errorf("the fit: %w", err)
 	}
 	if set.Exact {
 		return f, nil // predicts by Exact
@@ -86,6 +81,15 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 		return nil, fmt.Errorf("the posterior cannot be conditioned after %d steps", set.Steps)
 	}
 	return f, nil
+}
+
+// fix clears the gradient by what is not learned: amplitudes, and the noise of the anchors.
+func fix(grad *objective.Params) {
+	from, to := grad.Range("amplitude")
+	clear(grad.Flat[from:to])
+	for k := range grad.Map.K {
+		grad.LogSigma[k*noiseKnots+1] = 0
+	}
 }
 
 // rate returns the learning rate of each step.

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -35,32 +36,36 @@ func Pretrain(x, dx []float64, k int, hidden []int, act mlp.Activation, bias boo
 	bar := make([]float64, n*k)
 	adam := optimise.NewAdam(len(flat))
 	adam.Beta2 = 0.999
-	rate := optimise.Cosine{From: 0.02, To: 1e-4, WarmUp: 20, Steps: steps}
 	best, kept := 0.0, append([]float64(nil), flat...)
-	for step := range steps {
-		net.Forward(tape, n, in, nil)
-		loss = 0
-		for i, y := range tape.Out()[:n*k] {
-			e := y - out[i]
-			loss += e * e / float64(n*k)
-			bar[i] = 2 * e / float64(n*k)
-		}
-		if step == 0 || loss < best {
-			best = loss
-			copy(kept, flat)
-		}
-		if loss < enough {
-			break
-		}
-		clear(g)
-		adj.Run(&net, &grad, tape, bar, nil)
-		if !bias {
-			for i := range grad.Layers {
-				clear(grad.Layers[i].B)
+	loop := optimise.Loop{
+		Steps: steps, Rate: optimise.Cosine{From: 0.02, To: 1e-4, WarmUp: 20, Steps: steps}.At,
+		Groups: []optimise.Group{{Params: flat, Grad: g, Optimiser: adam}},
+		Evaluate: func(step int) optimise.Outcome {
+			net.Forward(tape, n, in, nil)
+			loss = 0
+			for i, y := range tape.Out()[:n*k] {
+				e := y - out[i]
+				loss += e * e / float64(n*k)
+				bar[i] = 2 * e / float64(n*k)
 			}
-		}
-		adam.Step(flat, g, rate.At(step))
+			if step == 0 || loss < best {
+				best = loss
+				copy(kept, flat)
+			}
+			if loss < enough {
+				return optimise.Done
+			}
+			clear(g)
+			adj.Run(&net, &grad, tape, bar, nil)
+			if !bias {
+				for i := range grad.Layers {
+					clear(grad.Layers[i].B)
+				}
+			}
+			return optimise.Descend
+		},
 	}
+	loop.Run(context.Background()) // no evaluation fails: the best parameters are kept apart
 	copy(flat, kept)
 	// The scalers go into the first and the last layer.
 	first, last := &net.Layers[0], &net.Layers[len(net.Layers)-1]

@@ -23,7 +23,7 @@ type Regression struct {
 func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regression, done func(step int), rng *rand.Rand) (ok bool) {
 	theta := make([]float64, net.Params())
 	net.Bind(theta)
-	I, O := net.In(), net.Out()
+	O := net.Out()
 	// Parts of a batch are fixed: sums do not depend on the number of processors.
 	const parts = 4
 	size := (set.Batch + parts - 1) / parts
@@ -31,53 +31,40 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 	for i := range ds {
 		ds[i] = newDescent(net, size)
 	}
-	order, at := rng.Perm(len(x)/I), 0
+	order, at := rng.Perm(len(x)/net.In()), 0
 	shapes := make([][2]int, len(net.Layers))
 	for i, l := range net.Layers {
 		shapes[i] = [2]int{l.In + 1, l.Out} // weights, and the biases below them
 	}
-	soap := optimise.NewSOAP(shapes)
-	rate := optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: 30, Steps: set.Steps}
 	grad, rows := make([]float64, len(theta)), make([]int, parts*size)
-	for step := range set.Steps {
-		if ctx.Err() != nil {
-			return true
-		}
-		for i := range rows {
-			if at == len(order) {
-				rng.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
-				at = 0
+	loop := optimise.Loop{
+		Steps: set.Steps, Rate: optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: 30, Steps: set.Steps}.At,
+		Groups: []optimise.Group{{Params: theta, Grad: grad, Optimiser: optimise.NewSOAP(shapes)}},
+		Evaluate: func(step int) optimise.Outcome {
+			for i := range rows {
+				if at == len(order) {
+					rng.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
+					at = 0
+				}
+				rows[i] = order[at]
+				at++
 			}
-			rows[i] = order[at]
-			at++
-		}
-		cores.Each(parts, func(part int) {
-			d, rows := ds[part], rows[part*size:(part+1)*size]
-			for i, r := range rows {
-				copy(d.x[i*I:(i+1)*I], x[r*I:(r+1)*I])
-			}
-			d.forward(net, size)
-			out := d.y[len(d.y)-1]
-			for i, r := range rows {
-				for o := range O {
-					d.ybar[i*O+o] = w[r*O+o] * (out[i*O+o] - y[r*O+o])
+			cores.Each(parts, func(part int) { ds[part].weighted(net, x, y, w, rows[part*size:(part+1)*size]) })
+			clear(grad)
+			for _, d := range ds {
+				for i, g := range d.grad {
+					grad[i] += g / float64(len(rows)*O)
 				}
 			}
-			d.backward(net, size)
-		})
-		clear(grad)
-		for _, d := range ds {
-			for i, g := range d.grad {
-				grad[i] += g / float64(len(rows)*O)
+			if norm := dot(grad, grad); math.IsNaN(norm) || math.IsInf(norm, 0) {
+				return optimise.Failed
 			}
-		}
-		if norm := dot(grad, grad); math.IsNaN(norm) || math.IsInf(norm, 0) {
-			return false
-		}
-		done(step)
-		soap.Step(theta, grad, rate.At(step))
+			done(step)
+			return optimise.Descend
+		},
 	}
-	return true
+	_, err := loop.Run(ctx)
+	return err == nil || err == ctx.Err()
 }
 
 // descent is the memory of one evaluation of a net with its gradient.
@@ -95,6 +82,22 @@ func newDescent(net *mlp.Net, rows int) *descent {
 		d.a = append(d.a, make([]float64, rows*net.Layers[i].Out))
 	}
 	return d
+}
+
+// weighted sets grad to that of half the sum of w·(output − y)² over some rows of x (N×In), y and w (N×Out).
+func (d *descent) weighted(net *mlp.Net, x, y, w []float64, rows []int) {
+	I, O := net.In(), net.Out()
+	for i, r := range rows {
+		copy(d.x[i*I:(i+1)*I], x[r*I:(r+1)*I])
+	}
+	d.forward(net, len(rows))
+	out := d.y[len(d.y)-1]
+	for i, r := range rows {
+		for o := range O {
+			d.ybar[i*O+o] = w[r*O+o] * (out[i*O+o] - y[r*O+o])
+		}
+	}
+	d.backward(net, len(rows))
 }
 
 // forward evaluates the net at x.
