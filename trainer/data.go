@@ -85,7 +85,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 			binary.Write(hash, binary.LittleEndian, seg.T)
 			binary.Write(hash, binary.LittleEndian, seg.X)
 			binary.Write(hash, binary.LittleEndian, seg.U)
-			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, s, &result, d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
+			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, result.Masks[s], d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
 		}
 	}
 	d.Hash = hex.EncodeToString(hash.Sum(nil))

@@ -122,7 +122,7 @@ func flightsOf(m *model.Model, path string) ([]window.Flight, error) {
 	}
 	log.Channels = m.Channels
 	found := datacheck.Check(log, datacheck.Options{})
-	flights, _ := window.AllChecked(log, &found, m.Channels, window.Options{})
+	flights, _ := window.AllChecked(log, found.Masks, m.Channels, window.Options{})
 	return flights, nil
 }
 

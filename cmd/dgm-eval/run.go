@@ -105,8 +105,7 @@ const mostSaid = 20
 func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (flights []window.Flight, left float64) {
 	found := datacheck.Check(log, datacheck.Options{})
 	if o.raw || o.truth == sameLog { // what is exact is too smooth for a sensor
-		found = found.Stamps()
-		return window.AllChecked(log, &found, m.Channels, window.Options{MaxGap: o.maxGap})
+		return window.AllChecked(log, found.Timing(), m.Channels, window.Options{MaxGap: o.maxGap})
 	}
 	said := 0
 	for _, p := range found.Problems {
@@ -120,7 +119,7 @@ func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (fli
 	if said > mostSaid {
 		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", said-mostSaid, log.Path)
 	}
-	return window.AllChecked(log, &found, m.Channels, window.Options{MaxGap: o.maxGap})
+	return window.AllChecked(log, found.Masks, m.Channels, window.Options{MaxGap: o.maxGap})
 }
 
 // addTruth gives the flights of a log the exact states to be compared with.

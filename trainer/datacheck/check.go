@@ -63,10 +63,10 @@ func (c *checker) check() Result {
 	c.swapped()
 	c.pairs(lots)
 	c.scales()
+	c.rest()
 	for _, lot := range lots {
 		c.within(lot, c.dynamics)
 	}
-	c.rest()
 	c.short(usual)
 	return c.result()
 }
@@ -97,16 +97,13 @@ func (c *checker) garbage(k int) Severity {
 func (c *checker) add(kind Kind, sev Severity, k int, s *segment, first, last int, text string, args ...any) {
 	p := Problem{
 		Kind: kind, Segment: s.name, Index: s.index, Severity: sev, Count: last - first,
-		From: s.t[first], To: s.t[last-1], first: first, last: last, Text: fmt.Sprintf(text, args...),
+		From: s.t[first], To: s.t[last-1], Text: fmt.Sprintf(text, args...),
 	}
 	if k >= 0 {
 		p.Channel = c.channels[k].Name
 	}
 	c.problems = append(c.problems, p)
 }
-
-// leave says how the samples of the problem that was added last are left out.
-func (c *checker) leave(how leave) { c.problems[len(c.problems)-1].leave = how }
 
 // addLog reports something about the whole log, or the lot that is looked at.
 func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, args ...any) {
@@ -123,39 +120,23 @@ func (c *checker) addLog(kind Kind, sev Severity, k, count int, text string, arg
 	c.problems = append(c.problems, p)
 }
 
-// result sorts and bounds the list and derives what to leave out. What is left
-// out is complete even where the list is not.
+// result sorts and bounds the list. The masks are complete even where the list is not.
 func (c *checker) result() Result {
-	r := Result{excluded: c.left(asGap), dropped: c.left(singly), blanked: make([][]Blank, len(c.segs)), cuts: make([][]int, len(c.segs))}
-	for i, s := range c.segs {
-		r.cuts[i] = s.cuts
-	}
-	for _, p := range c.problems {
-		if p.Severity == Exclude && p.leave == blank {
-			r.blanked[p.Index] = append(r.blanked[p.Index], Blank{p.Channel, p.first, p.last})
+	r := Result{Problems: gather(c.problems)}
+	order := slices.Concat(c.states(), places(c.channels, channel.Input), places(c.channels, channel.Aux))
+	for _, s := range c.segs {
+		mask := make(Mask, len(order))
+		for i, k := range order {
+			mask[i] = s.mask[k]
 		}
+		r.Masks = append(r.Masks, mask)
 	}
-	r.Problems = gather(c.problems)
-	order(r.Problems)
+	sortProblems(r.Problems)
 	for i := range r.Problems {
 		p := &r.Problems[i]
 		p.From, p.To = tidy(p.From), tidy(p.To)
 	}
 	return r
-}
-
-// left returns, by segment, the sample ranges that are left out in one way.
-func (c *checker) left(how leave) [][][2]int {
-	out := make([][][2]int, len(c.segs))
-	for _, p := range c.problems {
-		if p.Severity == Exclude && p.leave == how && p.last > p.first {
-			out[p.Index] = append(out[p.Index], [2]int{p.first, p.last})
-		}
-	}
-	for i := range out {
-		out[i] = merge(out[i])
-	}
-	return out
 }
 
 // gather replaces more than maxListed problems of one kind, channel and segment

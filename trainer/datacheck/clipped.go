@@ -68,7 +68,7 @@ func (c *checker) clipped(k int) {
 			c.add(Clipped, c.garbage(k), k, s, first, last,
 				"%s is held at its %s value %s for %s, %s, as at the end of a sensor's range. These samples are left out; set a larger range.",
 				c.channels[k].Name, side.name, c.value(k, side.level), plural(f.j-f.i, "sample"), span(s.t[first], s.t[last-1]))
-			s.mark(k, first, last)
+			s.mark(k, first, last, BadSpan)
 		}
 	}
 }

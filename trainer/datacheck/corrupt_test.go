@@ -213,15 +213,30 @@ type verdict struct {
 	stray int // samples left out that were not damaged
 }
 
-func judge(res Result, d damage, seg, i, j int, name string) verdict {
+// within returns the samples [first, last) stamped from a to b, s after the first one.
+func within(t []int64, a, b float64) (first, last int) {
+	for i := range t {
+		s := float64(t[i]-t[0]) / 1e9
+		if s < a-1e-6 {
+			first = i + 1
+		}
+		if s <= b+1e-6 {
+			last = i + 1
+		}
+	}
+	return first, last
+}
+
+func judge(res Result, d damage, t []int64, seg, i, j int, name string) verdict {
 	covered := 0
 	for _, p := range res.Problems {
 		if p.Channel == name && p.Index == seg && slices.Contains(d.kinds, p.Kind) {
-			covered += max(0, min(p.last, j)-max(p.first, i))
+			first, last := within(t, p.From, p.To)
+			covered += max(0, min(last, j)-max(first, i))
 		}
 	}
 	v := verdict{found: covered > 0 && 2*covered >= j-i-1}
-	for s := range res.excluded {
+	for s := range res.Masks {
 		for _, e := range leftOut(res, s) {
 			for m := e[0]; m < e[1]; m++ {
 				if s != seg || m < i-3 || m >= j+3 {
@@ -252,7 +267,7 @@ func TestDamageIsFound(t *testing.T) {
 				}
 				l := copyLog(b.log)
 				d.do(columnOf(l, seg, name), i, j, r)
-				v := judge(Check(l, Options{Horizon: 0.5}), d, seg, i, j, name)
+				v := judge(Check(l, Options{Horizon: 0.5}), d, l.Segments[seg].T, seg, i, j, name)
 				kindTried++
 				stray += v.stray
 				if v.found {

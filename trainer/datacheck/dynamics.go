@@ -111,7 +111,7 @@ func (d *regression) addRows(s *segment, keep []int) {
 
 func (d *regression) good(s *segment, i int) bool {
 	for k, ch := range d.channels {
-		if ch.Role != channel.Aux && (s.bad[k][i] || !finite(s.col[k][i])) {
+		if ch.Role != channel.Aux && !s.good(k, i) {
 			return false
 		}
 	}
@@ -221,9 +221,10 @@ func (d *regression) target(k int) {
 
 func (d *regression) pushed(k int, from, to, worst row, rest float64) {
 	s := from.seg
-	d.add(Outlier, d.garbage(k), k, s, from.first, to.last+1,
+	d.add(Outlier, Exclude, k, s, from.first, to.last+1,
 		"%s changes by %s more than state and inputs explain, around %s: the robot was pushed, held or thrown by something that is not in the log, or the channel is wrong there. The span is left out; what follows it may lie outside of ordinary motion: look at it.",
 		d.channels[k].Name, d.value(k, rest), sec(s.t[worst.mid]))
+	s.mark(k, from.first, to.last+1, BadSpan)
 }
 
 // change returns by how much the mean of state k differs between the halves of a

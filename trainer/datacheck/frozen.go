@@ -298,6 +298,6 @@ func (f *freezes) report(tr track, r repeats, why string) {
 	f.add(Frozen, sev, f.k, s, first, last, "%s stands at %s for %s, %s, %s. %s",
 		ch.Name, f.value(f.k, s.col[f.k][first]), plural(r.j-r.i, "sample"), span(s.t[first], s.t[last-1]), why, mend)
 	if sev != Note {
-		s.mark(f.k, first, last)
+		s.mark(f.k, first, last, BadSpan)
 	}
 }

@@ -31,7 +31,7 @@ func (c *checker) gimbal() {
 			}
 			most := 0.0
 			for i := from; i <= last; i++ {
-				if v := s.col[k][i]; finite(v) && !s.bad[k][i] {
+				if v := s.col[k][i]; s.good(k, i) {
 					most = math.Max(most, math.Abs(math.Asin(math.Sin(2*math.Pi/c.channels[k].Period*v))))
 				}
 			}
@@ -42,7 +42,7 @@ func (c *checker) gimbal() {
 		}
 		for _, i := range s.keep {
 			v := s.col[k][i]
-			if !finite(v) || s.bad[k][i] || math.Abs(math.Cos(2*math.Pi/c.channels[k].Period*v)) >= limit {
+			if !s.good(k, i) || math.Abs(math.Cos(2*math.Pi/c.channels[k].Period*v)) >= limit {
 				continue
 			}
 			if from >= 0 && s.t[i]-s.t[last] > steepApart {

@@ -35,7 +35,7 @@ func (c *checker) lone(k int, tracks []track, kk *kinked) {
 	for _, tr := range tracks {
 		for i := loneReach; i < len(tr.x)-loneReach; i++ {
 			off := tr.off(i, i-1, i+1)
-			if off <= least || tr.seg.bad[k][tr.at[i]] {
+			if off <= least || !tr.seg.good(k, tr.at[i]) {
 				continue
 			}
 			others := math.Max(tr.off(i-1, i-2, i+1), tr.off(i+1, i-1, i+2))

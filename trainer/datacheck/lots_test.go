@@ -63,7 +63,7 @@ func TestShakenSegmentBesideCalmOnes(t *testing.T) {
 	r := Check(l, Options{Horizon: 0.5})
 	for i := range l.Segments {
 		if len(leftOut(r, i)) > 0 {
-			t.Errorf("segment %s: %v is left out:%s", l.Segments[i].Name, r.Excluded(i), describe(r))
+			t.Errorf("segment %s: %v is left out:%s", l.Segments[i].Name, Ranges(r.Masks[i], BadSpan), describe(r))
 		}
 	}
 	// A spike in a calm one is found all the same.
@@ -87,7 +87,7 @@ func TestShortSegmentsAreJudgedTogether(t *testing.T) {
 	r := Check(l, Options{Horizon: 0.5})
 	for i := range l.Segments {
 		if i != 4 && len(leftOut(r, i)) > 0 {
-			t.Errorf("segment %d: %v is left out", i, r.Excluded(i))
+			t.Errorf("segment %d: %v is left out", i, Ranges(r.Masks[i], BadSpan))
 		}
 	}
 	if !covers(leftOut(r, 4), 50, 51) {

@@ -85,6 +85,7 @@ func (c *checker) missingIn(s *segment, k int) {
 		c.add(NonFinite, c.garbage(k), k, s, r[0], r[1],
 			"%s is %s for %s, %s. These samples are left out; if it happens often, look at the sensor's driver or the import.",
 			c.channels[k].Name, what, plural(r[1]-r[0], "sample"), span(s.t[r[0]], s.t[r[1]-1]))
+		s.mark(k, r[0], r[1], BadSpan)
 	}
 	if len(short) > 0 {
 		c.holes(s, k, short, inf)

@@ -20,7 +20,7 @@ func TestManyProblemsAreGathered(t *testing.T) {
 	if len(r.Problems) != maxListed {
 		t.Errorf("%d problems are listed, want %d", len(r.Problems), maxListed)
 	}
-	if got := len(r.Excluded(0)); got != want {
+	if got := len(Ranges(r.Masks[0], BadSpan)); got != want {
 		t.Errorf("%d ranges are left out, want %d: the list is bounded, not what is left out", got, want)
 	}
 }
@@ -63,19 +63,19 @@ func TestHolesAreMeasuredByTheHorizon(t *testing.T) {
 	if r := Check(l, Options{Horizon: 1.01}); len(leftOut(r, 0)) > 0 || len(r.Problems) != 1 || r.Problems[0].To != 5.095 {
 		t.Errorf("a tenth of the horizon:%s", describe(r))
 	}
-	if r := Check(l, Options{Horizon: 0.9}); !slices.Equal(r.Excluded(0), [][2]int{{1000, 1020}}) {
+	if r := Check(l, Options{Horizon: 0.9}); !slices.Equal(Ranges(r.Masks[0], BadSpan), [][2]int{{1000, 1020}}) {
 		t.Errorf("more than a tenth of the horizon:%s", describe(r))
 	}
 }
 
 func TestSpikesAreBlanked(t *testing.T) {
 	l := swing(even(60, 100), 0.01, 1)
-	var want []Blank
+	var want [][2]int
 	for i := 100; i < 5900; i += 100 {
 		l.Segments[0].X[2*i+1] += 50
-		want = append(want, Blank{"omega", i, i + 1})
+		want = append(want, [2]int{i, i + 1})
 	}
-	if r := Check(l, Options{Horizon: 1}); !slices.Equal(r.Blanked(0), want) || len(r.Excluded(0))+len(r.Dropped(0)) > 0 {
-		t.Errorf("%v are blanked:%s", r.Blanked(0), describe(r))
+	if r := Check(l, Options{Horizon: 1}); !slices.Equal(Ranges(r.Masks[0][1:2], BadValue), want) || len(Ranges(r.Masks[0], BadSpan|BadStamp)) > 0 {
+		t.Errorf("%v are blanked:%s", r.Masks[0], describe(r))
 	}
 }

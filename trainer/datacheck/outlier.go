@@ -275,10 +275,11 @@ func (c *checker) burst(k int, tr track, i, j int) {
 	c.add(Outlier, c.garbage(k), k, s, first, last,
 		"%s %s for %s, %s: up to %s where its neighbours say about %s. These samples are left out. A knock, a take-off or a landing looks like this too; if there is none, look at the sensor, its cable and the units.",
 		ch.Name, what, plural(j-i, "sample"), span(s.t[first], s.t[last-1]), c.value(k, tr.x[worst]), c.value(k, 0.5*(lo+hi)))
+	why := BadSpan
 	if last-first <= few {
-		c.leave(blank)
+		why = BadValue
 	}
-	s.mark(k, first, last)
+	s.mark(k, first, last, why)
 }
 
 // fullTurn is a turn in the units of angles.

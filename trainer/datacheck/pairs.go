@@ -69,7 +69,7 @@ func (c *checker) agree(out []agreement, s *segment, k, d int, keep []int, lag f
 	moved, holds, bad := make([]float64, n), make([]float64, n), make([]int, n+1)
 	for m, b := range keep {
 		bad[m+1] = bad[m]
-		if s.bad[k][b] || s.bad[d][b] || !finite(x[b]) || !finite(v[b]) {
+		if !s.good(k, b) || !s.good(d, b) {
 			bad[m+1]++
 		}
 		if m == 0 {
@@ -223,6 +223,6 @@ func (c *checker) parted(k, d, blamed int, from, to, worst agreement) {
 	c.add(Outlier, c.garbage(blamed), blamed, s, first, last+1,
 		"%s changes by %s within %s at %s where its derivative %s says %s: one of them is wrong there. These samples are left out.",
 		c.channels[k].Name, c.value(k, worst.moved), interval(s.t[worst.last]-s.t[worst.first]), sec(s.t[worst.first]), c.channels[d].Name, c.value(k, worst.holds))
-	s.mark(k, first, last+1)
-	s.mark(d, first, last+1)
+	s.mark(k, first, last+1, BadSpan)
+	s.mark(d, first, last+1, BadSpan)
 }

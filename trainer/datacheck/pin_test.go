@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -95,29 +96,33 @@ func pinned(d datacheck.Damaged) pin {
 	r := datacheck.Check(d.Log, datacheck.Options{Horizon: d.Horizon})
 	p := pin{Log: d.Name, Problems: r.Problems}
 	for s := range d.Log.Segments {
-		p.Segments = append(p.Segments, leftOutOf(r, s))
+		p.Segments = append(p.Segments, leftOutOf(d.Log, r, s))
 	}
 	channels := slices.Concat(channel.Select(d.Log.Channels, channel.State), channel.Select(d.Log.Channels, channel.Input))
-	flights, left := window.AllChecked(d.Log, &r, channels, window.Options{})
+	flights, left := window.AllChecked(d.Log, r.Masks, channels, window.Options{})
 	p.Left, p.Flights = left, pinnedFlights(flights, d.Horizon)
-	stamps := r.Stamps()
-	flights, _ = window.AllChecked(d.Log, &stamps, channels, window.Options{})
+	flights, _ = window.AllChecked(d.Log, r.Timing(), channels, window.Options{})
 	p.Stamps = pinnedFlights(flights, d.Horizon)
 	return p
 }
 
-func leftOutOf(r datacheck.Result, s int) leftOut {
-	out := leftOut{Dropped: r.Dropped(s), Excluded: r.Excluded(s), Cuts: r.Cuts(s), Blanked: map[string][][2]int{}}
-	for _, b := range r.Blanked(s) {
-		all := out.Blanked[b.Channel]
-		if n := len(all); n > 0 && all[n-1][1] == b.From {
-			all[n-1][1] = b.To
-			continue
+func leftOutOf(l *flightlog.Log, r datacheck.Result, s int) leftOut {
+	used := len(channel.Select(l.Channels, channel.State)) + len(channel.Select(l.Channels, channel.Input))
+	m := r.Masks[s][:used]
+	out := leftOut{Dropped: datacheck.Ranges(m, datacheck.BadStamp), Excluded: datacheck.Ranges(m, datacheck.BadSpan), Blanked: map[string][][2]int{}}
+	for _, c := range datacheck.Ranges(m, datacheck.TimeBreak) {
+		for i := c[0]; i < c[1]; i++ {
+			out.Cuts = append(out.Cuts, i)
 		}
-		out.Blanked[b.Channel] = append(all, [2]int{b.From, b.To})
 	}
-	for _, all := range out.Blanked {
-		slices.SortFunc(all, func(a, b [2]int) int { return a[0] - b[0] })
+	k := 0
+	for _, role := range []channel.Role{channel.State, channel.Input} {
+		for _, c := range channel.Select(l.Channels, role) {
+			if r := datacheck.Ranges(m[k:k+1], datacheck.BadValue); len(r) > 0 {
+				out.Blanked[c.Name] = r
+			}
+			k++
+		}
 	}
 	return out
 }

@@ -51,58 +51,22 @@ type Problem struct {
 	Count    int      `json:"count"`   // samples affected (for a gap: samples missing)
 	Severity Severity `json:"severity"`
 	Text     string   `json:"text"` // what, where, and the mend, in one or two sentences
-
-	first, last int // samples [first, last) of the segment that it speaks of
-	leave       leave
 }
-
-// leave says how a span that training must leave out is left out.
-type leave uint8
-
-const (
-	asGap  leave = iota // nothing goes on across it
-	singly              // the stamps are wrong: without these samples the rest goes on
-	blank               // one channel is wrong, for few samples: as if it had not been measured
-)
 
 // Result is what a check found.
 type Result struct {
-	Problems []Problem `json:"problems"`
-
-	excluded [][][2]int
-	dropped  [][][2]int
-	blanked  [][]Blank
-	cuts     [][]int
+	Problems []Problem
+	Masks    []Mask // by segment: what training leaves out
 }
 
-// Blank is a range of samples [From, To) at which one channel is not to be
-// believed.
-type Blank struct {
-	Channel  string
-	From, To int
-}
-
-// Excluded returns the sample ranges [from, to) of a segment that training must
-// leave out, with no window across them: sorted, disjoint.
-func (r Result) Excluded(segment int) [][2]int { return r.excluded[segment] }
-
-// Dropped returns the sample ranges [from, to) of a segment whose stamps are
-// wrong: sorted, disjoint. Without them the segment is in order.
-func (r Result) Dropped(segment int) [][2]int { return r.dropped[segment] }
-
-// Blanked returns where single channels of a segment are to be taken as not
-// measured. The rest of these samples is good.
-func (r Result) Blanked(segment int) []Blank { return r.blanked[segment] }
-
-// Cuts returns the samples of a segment before which time is broken: no window
-// may hold such a sample and the one ahead of it. Sorted.
-func (r Result) Cuts(segment int) []int { return r.cuts[segment] }
-
-// Stamps returns the result as if nothing were wrong but the stamps: what is dropped
-// and where time is broken.
-func (r Result) Stamps() Result {
-	n := len(r.dropped)
-	return Result{Problems: r.Problems, excluded: make([][][2]int, n), dropped: r.dropped, blanked: make([][]Blank, n), cuts: r.cuts}
+// Timing returns the masks as if nothing were wrong but time: stamps, and where time is
+// broken.
+func (r Result) Timing() []Mask {
+	out := make([]Mask, len(r.Masks))
+	for i, m := range r.Masks {
+		out[i] = m.Only(BadStamp | TimeBreak)
+	}
+	return out
 }
 
 // Stop returns the first problem that makes training senseless, or nil.
@@ -128,9 +92,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 var severityRank = map[Severity]int{Stop: 0, Exclude: 1, Note: 2}
 
-// order sorts problems: the grave ones first, then by place in the log, what
+// sortProblems sorts problems: the grave ones first, then by place in the log, what
 // stands for many ahead of them.
-func order(p []Problem) {
+func sortProblems(p []Problem) {
 	slices.SortStableFunc(p, func(a, b Problem) int {
 		return cmp.Or(
 			cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]),

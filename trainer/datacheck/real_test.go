@@ -56,8 +56,8 @@ func TestExtrapolatedTailsOfRealFlights(t *testing.T) {
 				t.Errorf("%s: the extrapolated tail of %s is not found", name, c)
 			}
 		}
-		if n := len(l.Segments[0].T); !covers(r.Excluded(0), n-5, n) {
-			t.Errorf("%s: the tail is not left out: %v", name, r.Excluded(0))
+		if n := len(l.Segments[0].T); !covers(Ranges(r.Masks[0], BadSpan), n-5, n) {
+			t.Errorf("%s: the tail is not left out: %v", name, Ranges(r.Masks[0], BadSpan))
 		}
 	}
 }

@@ -20,7 +20,7 @@ type segment struct {
 	ns    []int64     // n stamps
 	t     []float64   // n, s after the first sample
 	col   [][]float64 // by channel, then by sample
-	bad   [][]bool    // by channel, then by sample: not to be looked at again
+	mask  Mask        // channels in the order of the header
 
 	keep []int   // the samples whose stamps are in order
 	cuts []int   // samples before which time is broken
@@ -35,7 +35,7 @@ func newSegment(name string, index int, ns []int64, channels int, blocks [][]flo
 	n := len(ns)
 	s := &segment{
 		name: name, index: index, ns: ns,
-		t: make([]float64, n), col: make([][]float64, channels), bad: make([][]bool, channels),
+		t: make([]float64, n), col: make([][]float64, channels), mask: make(Mask, channels),
 	}
 	for i := range ns {
 		s.t[i] = float64(ns[i]-ns[0]) / 1e9
@@ -44,9 +44,13 @@ func newSegment(name string, index int, ns []int64, channels int, blocks [][]flo
 		width := len(places[b])
 		for j, c := range places[b] {
 			s.col[c] = make([]float64, n)
-			s.bad[c] = make([]bool, n)
+			s.mask[c] = make([]Reason, n)
 			for i := range n {
-				s.col[c][i] = block[i*width+j]
+				v := block[i*width+j]
+				s.col[c][i] = v
+				if !finite(v) {
+					s.mask[c][i] = Missing
+				}
 			}
 		}
 	}
@@ -55,12 +59,20 @@ func newSegment(name string, index int, ns []int64, channels int, blocks [][]flo
 
 func (s *segment) n() int { return len(s.t) }
 
-// mark sets samples [from, to) of channel c aside.
-func (s *segment) mark(c, from, to int) {
-	for i := from; i < to; i++ {
-		s.bad[c][i] = true
+// mark sets samples [from, to) of channel c aside; those of all channels where c < 0.
+func (s *segment) mark(c, from, to int, why Reason) {
+	for k, col := range s.mask {
+		if c < 0 || k == c {
+			for i := from; i < to; i++ {
+				col[i] |= why
+			}
+		}
 	}
 }
+
+// good reports whether channel c has a value at sample i that nothing is known against.
+// The stamp may be wrong.
+func (s *segment) good(c, i int) bool { return s.mask[c][i]&(Missing|BadValue|BadSpan) == 0 }
 
 // pieces returns the stretches of samples between which time is not broken, as
 // ranges of keep.
@@ -103,7 +115,7 @@ func (r *record) tracks(c int) []track {
 		for _, p := range s.pieces() {
 			var at []int
 			for _, i := range s.keep[p[0]:p[1]] {
-				if !s.bad[c][i] && finite(s.col[c][i]) {
+				if s.good(c, i) {
 					at = append(at, i)
 				}
 			}

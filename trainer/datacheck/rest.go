@@ -67,7 +67,7 @@ func (c *checker) stillness(s *segment, span map[int]float64) []block {
 func (s *segment) anyGood(channels map[int]float64, first, last int) bool {
 	for k := range channels {
 		for i := first; i < last; i++ {
-			if finite(s.col[k][i]) && !s.bad[k][i] {
+			if s.good(k, i) {
 				return true
 			}
 		}
@@ -80,8 +80,8 @@ func (s *segment) anyGood(channels map[int]float64, first, last int) bool {
 func (c *checker) extentOf(s *segment, k, first, last int) float64 {
 	var x []float64
 	for i := first; i < last; i++ {
-		if v := s.col[k][i]; finite(v) && !s.bad[k][i] {
-			x = append(x, v)
+		if s.good(k, i) {
+			x = append(x, s.col[k][i])
 		}
 	}
 	if p := c.channels[k].Period; p > 0 {

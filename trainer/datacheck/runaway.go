@@ -108,7 +108,7 @@ func (c *checker) ranAway(k int, tr track, i, j int, end string) {
 	c.add(Outlier, c.garbage(k), k, s, first, last,
 		"%s runs away to %s at the %s of the segment, %s, faster than it ever moves. Cut it off (time.from, time.to); look whether its sensor had stopped.",
 		c.channels[k].Name, c.value(k, farthest(tr.x[i:j])), end, span(s.t[first], s.t[last-1]))
-	s.mark(k, first, last)
+	s.mark(k, first, last, BadSpan)
 }
 
 func farthest(x []float64) float64 {

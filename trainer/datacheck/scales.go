@@ -87,7 +87,7 @@ func (c *checker) steps(s *segment, k, first, last int) []float64 {
 	var out []float64
 	for i := first; i+lag < last; i++ {
 		a, b := s.col[k][i], s.col[k][i+lag]
-		if finite(a) && finite(b) && !s.bad[k][i] && !s.bad[k][i+lag] {
+		if s.good(k, i) && s.good(k, i+lag) {
 			out = append(out, math.Abs(wrapped(b-a, c.channels[k].Period)))
 		}
 	}

@@ -1,13 +1,19 @@
 package datacheck
 
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
 // short reports segments that hold no window of the horizon, after all that has
 // to be left out.
 func (c *checker) short(usual float64) {
 	h := c.opt.Horizon
 	longest, tooShort := 0.0, 0
-	excluded := c.left(asGap)
+	used := slices.Concat(c.states(), places(c.channels, channel.Input))
 	for _, s := range c.segs {
-		l, whole := c.longestStretch(s, excluded[s.index])
+		l, whole := s.longestStretch(used)
 		longest = max(longest, l)
 		if l >= h && s.n() >= 10 {
 			continue
@@ -29,15 +35,11 @@ func (c *checker) short(usual float64) {
 
 // longestStretch returns the duration of the longest stretch of samples to be
 // used, s, and that of the segment as it was recorded.
-func (c *checker) longestStretch(s *segment, excluded [][2]int) (longest, whole float64) {
-	e := 0
+func (s *segment) longestStretch(channels []int) (longest, whole float64) {
 	for _, p := range s.pieces() {
 		start := -1
 		for _, i := range s.keep[p[0]:p[1]] {
-			for e < len(excluded) && excluded[e][1] <= i {
-				e++
-			}
-			if e < len(excluded) && i >= excluded[e][0] {
+			if slices.ContainsFunc(channels, func(k int) bool { return s.mask[k][i]&BadSpan != 0 }) {
 				start = -1
 				continue
 			}

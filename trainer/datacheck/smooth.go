@@ -195,7 +195,7 @@ func (c *checker) extrapolated(k int, tr track, i, j int, cv curve, end string) 
 	c.add(Outlier, c.garbage(k), k, s, first, last,
 		"%s lies on an exact %s at the %s of the segment, %s: nobody measured this, it was extrapolated after the samples stopped. Cut it off (time.from, time.to).",
 		c.channels[k].Name, cv.name, end, span(s.t[first], s.t[last-1]))
-	s.mark(k, first, last)
+	s.mark(k, first, last, BadSpan)
 }
 
 // bridged reports a long straight stretch inside: the samples [i, j) of a track
@@ -206,7 +206,7 @@ func (c *checker) bridged(k int, tr track, i, j int) {
 	c.add(Gap, c.garbage(k), k, s, first, last,
 		"%s was not measured from %s on for %s: a straight line fills the gap. Leave such samples empty (NaN) rather than fill them in.",
 		c.channels[k].Name, sec(s.t[first]), interval(s.t[last-1]-s.t[first]))
-	s.mark(k, first, last)
+	s.mark(k, first, last, BadSpan)
 }
 
 // filled notes how much of a channel lies on straight lines between other

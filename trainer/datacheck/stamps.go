@@ -63,7 +63,7 @@ func (c *checker) stamps(s *segment, usual float64) {
 				c.add(Backwards, Exclude, -1, s, i, j,
 					"%s stamped up to %s before the one ahead of them, at %s. Records were stored out of order: sort the log by time, or leave them out.",
 					were(j-i), interval(-minimum(s.t[i:j], s.t[last])), sec(s.t[last]))
-				c.leave(singly)
+				s.mark(-1, i, j, BadStamp)
 				i = j
 				continue
 			}
@@ -71,12 +71,12 @@ func (c *checker) stamps(s *segment, usual float64) {
 				"Time goes back by %s after %s and stays there. Windows do not cross this place.", interval(-d), sec(s.t[last]))
 			c.add(Clock, Note, -1, s, i, i+1,
 				"The clock steps back by %s at %s. If a new recording begins here, make it a segment of its own (time.segment_column).", interval(-d), sec(s.t[last]))
-			s.cuts = append(s.cuts, i)
+			s.cut(i)
 		case dt > 0 && d > (gapFactor+1.5*float64(i-last-1))*dt:
 			if j := s.returns(i, last, dt); j > 0 {
 				c.add(Clock, Exclude, -1, s, i, j,
 					"%s stamped %s ahead of their neighbours, then the stamps come back. Leave them out or mend the stamps.", were(j-i), interval(d))
-				c.leave(singly)
+				s.mark(-1, i, j, BadStamp)
 				i = j
 				continue
 			}
@@ -86,12 +86,18 @@ func (c *checker) stamps(s *segment, usual float64) {
 			} else {
 				c.gap(s, last, i, dt)
 			}
-			s.cuts = append(s.cuts, i)
+			s.cut(i)
 		}
 		s.keep = append(s.keep, i)
 		last = i
 		i++
 	}
+}
+
+// cut notes that time is broken ahead of sample i.
+func (s *segment) cut(i int) {
+	s.cuts = append(s.cuts, i)
+	s.mark(-1, i, i+1, TimeBreak)
 }
 
 // overtakes returns the first sample after i that lies beyond sample last in
@@ -125,7 +131,7 @@ func (c *checker) duplicate(s *segment, i, j int) {
 	c.add(Duplicate, Exclude, -1, s, i, j,
 		"The stamp at %s occurs %s more, %s. The first sample is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
 		sec(s.t[i]), plural(j-i, "time"), same)
-	c.leave(singly)
+	s.mark(-1, i, j, BadStamp)
 }
 
 func (s *segment) sameRow(i, j int) bool {

@@ -44,7 +44,7 @@ func (c *checker) swapped() {
 				i, j := keep[n-1], keep[n]
 				var leaps []int
 				for _, k := range states {
-					if q := usual[k]; q > 0 && !s.bad[k][i] && !s.bad[k][j] && c.apart(k, s.col[k][i], s.col[k][j]) > leap*q {
+					if q := usual[k]; q > 0 && s.good(k, i) && s.good(k, j) && c.apart(k, s.col[k][i], s.col[k][j]) > leap*q {
 						leaps = append(leaps, k)
 					}
 				}
@@ -128,7 +128,7 @@ func (c *checker) saySwapped(s *segment, a, b int, turns []int, usual map[int]fl
 		c.add(Swapped, Exclude, a, s, p[0], p[1],
 			"%s and %s trade places: %s each goes on where the other was in the rest of the segment, as if two columns had changed their order. The span is left out; part the log there and import each part with its own map to use it.",
 			x, y, span(s.t[p[0]], s.t[p[1]-1]))
-		s.mark(a, p[0], p[1])
-		s.mark(b, p[0], p[1])
+		s.mark(a, p[0], p[1], BadSpan)
+		s.mark(b, p[0], p[1], BadSpan)
 	}
 }

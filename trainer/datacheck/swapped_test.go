@@ -57,7 +57,7 @@ func TestColumnsThatTradePlaces(t *testing.T) {
 			}
 		}
 		if len(c.lost) > 0 {
-			if left := result.Excluded(0); len(left) != len(c.lost) {
+			if left := Ranges(result.Masks[0], BadSpan); len(left) != len(c.lost) {
 				t.Errorf("%s: left out is %v", c.name, left)
 			}
 		}
@@ -105,7 +105,7 @@ func TestWheelsDoNotTradePlaces(t *testing.T) {
 		result := Check(build(channels, stamps, nil, cols), Options{})
 		got := find(result, Swapped)
 		lost := 0
-		for _, span := range result.Excluded(0) { // a little around each leap, which the dynamics do not explain
+		for _, span := range Ranges(result.Masks[0], BadSpan) { // a little around each leap, which the dynamics do not explain
 			lost += span[1] - span[0]
 		}
 		if len(got) != c.noted || lost > 50 {

@@ -57,15 +57,25 @@ func find(r Result, kind Kind) []Problem {
 	return out
 }
 
+// Ranges returns the ranges of samples at which any channel of a mask has one of the
+// reasons.
+func Ranges(m Mask, reasons Reason) [][2]int {
+	var out [][2]int
+	for i, r := range m.Samples(len(m)) {
+		switch n := len(out); {
+		case r&reasons == 0:
+		case n > 0 && out[n-1][1] == i:
+			out[n-1][1]++
+		default:
+			out = append(out, [2]int{i, i + 1})
+		}
+	}
+	return out
+}
+
 // leftOut returns the samples of a segment that are not used as they are, in
 // whatever way they are left out.
-func leftOut(r Result, s int) [][2]int {
-	all := slices.Concat(r.Excluded(s), r.Dropped(s))
-	for _, b := range r.Blanked(s) {
-		all = append(all, [2]int{b.From, b.To})
-	}
-	return merge(all)
-}
+func leftOut(r Result, s int) [][2]int { return Ranges(r.Masks[s], BadValue|BadSpan|BadStamp) }
 
 func describe(r Result) string {
 	var b strings.Builder
@@ -130,8 +140,13 @@ func TestStamps(t *testing.T) {
 		if len(p) != 1 || math.Abs(p[0].From-tc.from) > 1e-6 || math.Abs(p[0].To-tc.to) > 1e-6 {
 			t.Errorf("%s: want one %s at %g-%g s, got%s", tc.name, tc.kind, tc.from, tc.to, describe(r))
 		}
-		if !slices.Equal(r.Dropped(0), tc.dropped) || !slices.Equal(r.Cuts(0), tc.cuts) || len(r.Excluded(0)) > 0 {
-			t.Errorf("%s: dropped %v, cuts %v, excluded %v; want %v, %v", tc.name, r.Dropped(0), r.Cuts(0), r.Excluded(0), tc.dropped, tc.cuts)
+		m := r.Masks[0]
+		var cuts [][2]int
+		for _, i := range tc.cuts {
+			cuts = append(cuts, [2]int{i, i + 1})
+		}
+		if !slices.Equal(Ranges(m, BadStamp), tc.dropped) || !slices.Equal(Ranges(m, TimeBreak), cuts) || len(Ranges(m, BadSpan|BadValue)) > 0 {
+			t.Errorf("%s: %v; want %v dropped, cut at %v", tc.name, m, tc.dropped, tc.cuts)
 		}
 		if len(r.Problems) > 2 {
 			t.Errorf("%s: more is reported than is wrong:%s", tc.name, describe(r))
@@ -298,8 +313,8 @@ func TestStampsOutOfOrderAreOneProblemWithTheirCount(t *testing.T) {
 	if len(p) != 1 || p[0].Count != 3 || !strings.HasPrefix(p[0].Text, "3 samples are stamped like the one ahead of them, in 2 places, 29.000-29.500 s.") {
 		t.Errorf("3 stamps again:%s", describe(r))
 	}
-	if len(r.Problems) != 2 || len(r.Dropped(0)) != 42 || len(r.Excluded(0)) > 0 {
-		t.Errorf("%d ranges are dropped, %d cut out:%s", len(r.Dropped(0)), len(r.Excluded(0)), describe(r))
+	if len(r.Problems) != 2 || len(Ranges(r.Masks[0], BadStamp)) != 42 || len(Ranges(r.Masks[0], BadSpan)) > 0 {
+		t.Errorf("left out: %v%s", r.Masks[0], describe(r))
 	}
 }
 

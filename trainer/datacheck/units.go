@@ -127,8 +127,8 @@ func (c *checker) otherUnit(k, d int, pieces []unitSpan, a, b int, good unitSpan
 	c.add(Unit, c.garbage(blamed), blamed, seg, from, to,
 		"%s changes by %s times what its derivative %s says, %s, and by as much as it says in the rest of the log: %s there. The span is left out; part the log at its ends and import each part with its own map to use it.",
 		x, num(factor), v, span(seg.t[from], seg.t[to-1]), what)
-	seg.mark(k, from, to)
-	seg.mark(d, from, to)
+	seg.mark(k, from, to, BadSpan)
+	seg.mark(d, from, to, BadSpan)
 	return true
 }
 
