@@ -9,21 +9,21 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// BaseSpec says what the part of the prior mean is made of that no net makes.
-type BaseSpec struct {
-	Prior     *priordynamics.Model // a difference equation, rolled out; nil or of degree 0 = none
-	Companion *priordynamics.Model // a second one, blended in; nil or of degree 0 = none
-	Blend     []float64            // K×Q: the companion's share at the knots, linear in √τ between; none = no companion
-	Knots     []float64            // Q, τ of the knots, ascending
-	Velocity  bool                 // without a prior: v0·t where a channel's derivative is measured
-	Horizon   float64              // H, s
+// PriorDynamicsSpec says what the part of the prior mean is made of that no net makes.
+type PriorDynamicsSpec struct {
+	Model        *priordynamics.Model // a difference equation, rolled out; nil or of degree 0 = none
+	Secondary    *priordynamics.Model // a second one, blended in; nil or of degree 0 = none
+	LinearWeight []float64            // K×Q: the companion's share at the knots, linear in √τ between; none = no companion
+	Knots        []float64            // Q, τ of the knots, ascending
+	Velocity     bool                 // without a prior: v0·t where a channel's derivative is measured
+	Horizon      float64              // H, s
 }
 
-// Base is that part of the mean, as a displacement from x0 in state units. Trainer
+// PriorDynamics is that part of the mean, as a displacement from x0 in state units. Trainer
 // and predictor use this one.
-type Base struct {
-	roll, companion *priordynamics.Predictor // nil = none
-	spec            BaseSpec
+type PriorDynamics struct {
+	roll, companion *priordynamics.Rollout // nil = none
+	spec            PriorDynamicsSpec
 	velocity        []int // K, place of the derivative's channel, or −1
 	x0              []float64
 	dx              []float64
@@ -31,16 +31,16 @@ type Base struct {
 	share, dshare   []float64 // Q, weights of the knots and their slopes by τ
 }
 
-// NewBase takes the memory.
-func NewBase(states []channel.Channel, spec BaseSpec) *Base {
+// NewPriorDynamics takes the memory.
+func NewPriorDynamics(states []channel.Channel, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
-	b := &Base{spec: spec, x0: make([]float64, K), dx: make([]float64, K)}
+	b := &PriorDynamics{spec: spec, x0: make([]float64, K), dx: make([]float64, K)}
 	velocity := spec.Velocity
-	if spec.Prior != nil && spec.Prior.Degree > 0 {
-		b.roll = priordynamics.New(spec.Prior, K, spec.Horizon)
+	if spec.Model != nil && spec.Model.Degree > 0 {
+		b.roll = priordynamics.New(spec.Model, K, spec.Horizon)
 		velocity = false
-		if spec.Companion != nil && spec.Companion.Degree > 0 && len(spec.Blend) == K*Q {
-			b.companion = priordynamics.New(spec.Companion, K, spec.Horizon)
+		if spec.Secondary != nil && spec.Secondary.Degree > 0 && len(spec.LinearWeight) == K*Q {
+			b.companion = priordynamics.New(spec.Secondary, K, spec.Horizon)
 			b.other, b.dother = make([]float64, K), make([]float64, K)
 			b.share, b.dshare = make([]float64, Q), make([]float64, Q)
 		}
@@ -55,28 +55,28 @@ func NewBase(states []channel.Channel, spec BaseSpec) *Base {
 	return b
 }
 
-// BaseOf returns the base of a model.
-func BaseOf(m *model.Model) *Base {
-	return NewBase(m.Channels[:m.K], BaseSpec{
-		Prior: &m.Prior, Companion: &m.Companion, Blend: m.Blend, Knots: m.NoiseKnots, Velocity: m.Velocity, Horizon: m.Horizon,
+// PriorDynamicsOf returns the base of a model.
+func PriorDynamicsOf(m *model.Model) *PriorDynamics {
+	return NewPriorDynamics(m.Channels[:m.K], PriorDynamicsSpec{
+		Model: &m.PriorDynamics, Secondary: &m.Secondary, LinearWeight: m.LinearWeight, Knots: m.NoiseKnots, Velocity: m.Velocity, Horizon: m.Horizon,
 	})
 }
 
 // Start sets the start state (K) and the input over the horizon (nil without
 // inputs).
-func (b *Base) Start(x0 []float64, u feature.Signal) {
+func (b *PriorDynamics) Start(x0 []float64, u feature.Signal) {
 	copy(b.x0, x0)
 	if b.roll != nil {
-		b.roll.Roll(x0, u)
+		b.roll.Run(x0, u)
 	}
 	if b.companion != nil {
-		b.companion.Roll(x0, u)
+		b.companion.Run(x0, u)
 	}
 }
 
 // At writes the displacement at time t to dst (K) and its derivative per second
 // to ddst (K).
-func (b *Base) At(dst, ddst []float64, t float64) {
+func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	if b.roll == nil {
 		for k, v := range b.velocity {
 			dst[k], ddst[k] = 0, 0
@@ -93,10 +93,10 @@ func (b *Base) At(dst, ddst []float64, t float64) {
 	b.companion.At(b.other, b.dother, t)
 	Q := len(b.share)
 	tau := t / b.spec.Horizon
-	NoiseWeights(b.share, b.spec.Knots, tau)
+	KnotWeights(b.share, b.spec.Knots, tau)
 	noiseSlopes(b.dshare, b.spec.Knots, tau)
 	for k := range dst {
-		blend := b.spec.Blend[k*Q : (k+1)*Q]
+		blend := b.spec.LinearWeight[k*Q : (k+1)*Q]
 		w, dw := dot(b.share, blend), dot(b.dshare, blend)/b.spec.Horizon
 		d := b.other[k] - dst[k]
 		dst[k] += w * d
@@ -104,20 +104,20 @@ func (b *Base) At(dst, ddst []float64, t float64) {
 	}
 }
 
-// Along prepares the derivative by state c of the start.
-func (b *Base) Along(c int) {
+// JVP prepares the derivative by state c of the start.
+func (b *PriorDynamics) JVP(c int) {
 	clear(b.dx)
 	b.dx[c] = 1
 	if b.roll != nil {
-		b.roll.Turn(b.dx)
+		b.roll.JVP(b.dx)
 	}
 	if b.companion != nil {
-		b.companion.Turn(b.dx)
+		b.companion.JVP(b.dx)
 	}
 }
 
-// AlongAt writes the derivative of the displacement at time t to dst (K).
-func (b *Base) AlongAt(dst []float64, t float64) {
+// JVPAt writes the derivative of the displacement at time t to dst (K).
+func (b *PriorDynamics) JVPAt(dst []float64, t float64) {
 	if b.roll == nil {
 		for k, v := range b.velocity {
 			dst[k] = 0
@@ -127,15 +127,15 @@ func (b *Base) AlongAt(dst []float64, t float64) {
 		}
 		return
 	}
-	b.roll.TurnAt(dst, t)
+	b.roll.JVPAt(dst, t)
 	if b.companion == nil {
 		return
 	}
-	b.companion.TurnAt(b.other, t)
+	b.companion.JVPAt(b.other, t)
 	Q := len(b.share)
-	NoiseWeights(b.share, b.spec.Knots, t/b.spec.Horizon)
+	KnotWeights(b.share, b.spec.Knots, t/b.spec.Horizon)
 	for k := range dst {
-		dst[k] += dot(b.share, b.spec.Blend[k*Q:(k+1)*Q]) * (b.other[k] - dst[k])
+		dst[k] += dot(b.share, b.spec.LinearWeight[k*Q:(k+1)*Q]) * (b.other[k] - dst[k])
 	}
 }
 

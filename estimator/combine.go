@@ -36,8 +36,8 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 		p.startUncertainty(q, dst.Readout)
 	}
 	var widen []float64
-	if int(dst.Readout) < len(m.Widen) {
-		widen = m.Widen[dst.Readout]
+	if int(dst.Readout) < len(m.ScaleFactor) {
+		widen = m.ScaleFactor[dst.Readout]
 	}
 	p.startMotion(dst)
 	base := p.dmean[:K] // as scratch
@@ -96,7 +96,7 @@ func (p *Predictor) startUncertainty(q *Query, readout Readout) {
 	}
 	clear(p.jacobian)
 	lift := &m.Inputs.Lift
-	lift.Slope(p.slope, q.X0)
+	lift.Derivative(p.slope, q.X0)
 	for c := range K {
 		for i := range p.times {
 			ds := p.rows.DS[i*I : (i+1)*I]
@@ -110,9 +110,9 @@ func (p *Predictor) startUncertainty(q *Query, readout Readout) {
 		for w := range p.members {
 			p.alongState(&p.members[w], readout, c)
 		}
-		p.start.Along(c)
+		p.start.JVP(c)
 		for i, t := range p.times {
-			p.start.AlongAt(p.mean[:K], t)
+			p.start.JVPAt(p.mean[:K], t)
 			for k, d := range p.mean[:K] {
 				j := &p.jacobian[(i*K+k)*K+c]
 				*j = *j*p.gain[readout].value[i*K+k] + d/m.Scale[k]*float64(len(p.members))
@@ -135,7 +135,7 @@ func (p *Predictor) alongState(w *memberWork, readout Readout, c int) {
 	e, K := &w.e.Map, p.m.K
 	for i, t := range p.times {
 		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
-		p.rows.Along(i, e.Basis)
+		p.rows.JVP(i, e.Basis)
 	}
 	e.Forward(w.eval, p.rows, true)
 	post := w.e.At(readout)

@@ -99,13 +99,13 @@ func TestWideningMultipliesBoth(t *testing.T) {
 	q := query(rng, m, 3)
 	times := []float64{0.05 * H, 0.1 * H, 0.3 * H, H}
 	with := predict(t, m, times, q)
-	widen := m.Widen
-	m.Widen = nil
+	widen := m.ScaleFactor
+	m.ScaleFactor = nil
 	without := predict(t, m, times, q)
 	Q := len(m.NoiseKnots)
 	weights := make([]float64, Q)
 	for i, at := range times {
-		estimator.NoiseWeights(weights, m.NoiseKnots, at/H)
+		estimator.KnotWeights(weights, m.NoiseKnots, at/H)
 		for k := range m.K {
 			want := 0.0
 			for j, w := range weights {
@@ -119,10 +119,10 @@ func TestWideningMultipliesBoth(t *testing.T) {
 			}
 		}
 	}
-	m.Widen = widen[:1] // of readout plan: hold has none
+	m.ScaleFactor = widen[:1] // of readout plan: hold has none
 	hold := estimator.Query{X0: q.X0, U: q.U}
 	a := predict(t, m, times, hold)
-	m.Widen = nil
+	m.ScaleFactor = nil
 	if b := predict(t, m, times, hold); a.Std[0] != b.Std[0] {
 		t.Error("a readout without a factor is widened")
 	}
@@ -136,14 +136,14 @@ func TestNoiseWeights(t *testing.T) {
 	for tau, want := range map[float64][3]float64{
 		0: {1, 0, 0}, 0.04: {1, 0, 0}, 0.1225: {0.5, 0.5, 0}, 0.25: {0, 1, 0}, 0.5625: {0, 0.5, 0.5}, 1: {0, 0, 1}, 4: {0, 0, 1},
 	} {
-		estimator.NoiseWeights(w, knots, tau)
+		estimator.KnotWeights(w, knots, tau)
 		for i := range w {
 			near(t, "weight", w[i], want[i], 1e-14)
 		}
 	}
 	one := make([]float64, 1)
 	for _, tau := range []float64{0, 0.5, 2} {
-		if estimator.NoiseWeights(one, []float64{0}, tau); one[0] != 1 {
+		if estimator.KnotWeights(one, []float64{0}, tau); one[0] != 1 {
 			t.Errorf("weight of the only knot is %v", one[0])
 		}
 	}

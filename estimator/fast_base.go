@@ -8,31 +8,31 @@ import (
 
 // fastBase is a Base at all points of a Fast.
 type fastBase struct {
-	b               *Base
+	b               *PriorDynamics
 	times           []float64
-	prior, other    *priordynamics.Fan // of the roll-out, of its companion; nil = none
-	base, companion []float64          // K×N, state units
-	share           []float64          // K×N, the companion's share
-	turn, otherTurn []float64          // K×K×N: derivatives by the start state
+	prior, other    *priordynamics.BatchedRollout // of the roll-out, of its companion; nil = none
+	base, companion []float64                     // K×N, state units
+	share           []float64                     // K×N, the companion's share
+	turn, otherTurn []float64                     // K×K×N: derivatives by the start state
 }
 
 // newFastBase takes the memory for ascending times.
-func newFastBase(b *Base, times []float64) fastBase {
+func newFastBase(b *PriorDynamics, times []float64) fastBase {
 	K, Q := len(b.velocity), len(b.spec.Knots)
 	f := fastBase{b: b, times: times, base: make([]float64, K*len(times)), turn: make([]float64, K*K*len(times))}
 	if b.roll != nil {
-		f.prior = priordynamics.NewFan(b.roll, times)
+		f.prior = priordynamics.NewBatchedRollout(b.roll, times)
 	}
 	if b.companion == nil {
 		return f
 	}
-	f.other, f.companion = priordynamics.NewFan(b.companion, times), make([]float64, K*len(times))
+	f.other, f.companion = priordynamics.NewBatchedRollout(b.companion, times), make([]float64, K*len(times))
 	f.otherTurn = make([]float64, K*K*len(times))
 	weights := make([]float64, Q)
 	for k := range K {
 		for _, t := range times {
-			NoiseWeights(weights, b.spec.Knots, t/b.spec.Horizon)
-			f.share = append(f.share, dot(weights, b.spec.Blend[k*Q:(k+1)*Q]))
+			KnotWeights(weights, b.spec.Knots, t/b.spec.Horizon)
+			f.share = append(f.share, dot(weights, b.spec.LinearWeight[k*Q:(k+1)*Q]))
 		}
 	}
 	return f
@@ -51,9 +51,9 @@ func (f *fastBase) all() {
 		}
 		return
 	}
-	f.prior.All(f.base)
+	f.prior.Evaluate(f.base)
 	if f.other != nil {
-		f.other.All(f.companion)
+		f.other.Evaluate(f.companion)
 		f64.Sub(f.companion, f.companion, f.base)
 		f64.FMA(f.base, f.share, f.companion, f.base)
 	}
@@ -71,11 +71,11 @@ func (f *fastBase) slopes() {
 		}
 		return
 	}
-	f.prior.Slopes(f.turn)
+	f.prior.Jacobian(f.turn)
 	if f.other == nil {
 		return
 	}
-	f.other.Slopes(f.otherTurn)
+	f.other.Jacobian(f.otherTurn)
 	f64.Sub(f.otherTurn, f.otherTurn, f.turn)
 	for j := range K * K {
 		row := f.turn[j*n : (j+1)*n]

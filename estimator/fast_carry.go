@@ -118,7 +118,7 @@ func (f *Fast) carry(q *Query, readout Readout) {
 		return q.P0[a*K+b]
 	})
 	f.baseSlopes()
-	m.Inputs.Lift.Slope(w.slope, q.X0)
+	m.Inputs.Lift.Derivative(w.slope, q.X0)
 	perMember := 1 / float64(len(f.c.members))
 	var gain [simd.Width]float32
 	for k := range K {

@@ -139,8 +139,8 @@ func newGridReadout(p *Predictor, g *grid, r Readout, source []int) gridReadout 
 				state = noise - obs
 			}
 			widen := 1.0
-			if int(r) < len(m.Widen) {
-				widen = dot(weights, m.Widen[r][k*Q:(k+1)*Q])
+			if int(r) < len(m.ScaleFactor) {
+				widen = dot(weights, m.ScaleFactor[r][k*Q:(k+1)*Q])
 			}
 			out.gain = append(out.gain, p.gain[r].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
 			out.state, out.obs, out.widen = append(out.state, state), append(out.obs, obs), append(out.widen, widen)

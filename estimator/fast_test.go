@@ -136,14 +136,14 @@ func TestFastAgreesWithPlain(t *testing.T) {
 					if mean > alike || std > alike || obs > alike {
 						t.Errorf("%s on %v, %d points, %d rows: means differ by %.2g, std by %.2g, obs_std by %.2g", name, u, points, rows, mean, std, obs)
 					}
-					if len(a.Motion) != len(b.Motion) || (len(m.Motion.Power) > 0) != (len(a.Motion) == points) {
-						t.Fatalf("%s on %v: motion at %d and %d of %d points", name, u, len(a.Motion), len(b.Motion), points)
+					if len(a.RMSRatio) != len(b.RMSRatio) || (len(m.RMSDisplacement.Exponent) > 0) != (len(a.RMSRatio) == points) {
+						t.Fatalf("%s on %v: motion at %d and %d of %d points", name, u, len(a.RMSRatio), len(b.RMSRatio), points)
 					}
-					for i, ratio := range a.Motion {
-						if math.Abs(ratio-b.Motion[i]) > 1e-9*ratio {
-							t.Errorf("%s on %v: motion %v, %v", name, u, ratio, b.Motion[i])
+					for i, ratio := range a.RMSRatio {
+						if math.Abs(ratio-b.RMSRatio[i]) > 1e-9*ratio {
+							t.Errorf("%s on %v: motion %v, %v", name, u, ratio, b.RMSRatio[i])
 						}
-						if math.Abs(m.Motion.Factor(ratio, int(a.Readout))-1) > 0.05 {
+						if math.Abs(m.RMSDisplacement.Factor(ratio, int(a.Readout))-1) > 0.05 {
 							moved++
 						}
 					}

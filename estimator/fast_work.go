@@ -32,7 +32,7 @@ type fastWork struct {
 	carry   carryWork
 }
 
-func newFastWork(c *compiled, g *grid, b *Base) fastWork {
+func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	m, n := c.m, len(g.times)
 	K := m.K
 	w := fastWork{
@@ -81,7 +81,7 @@ func (c *compiled) affordable(times int) bool {
 	m := c.m
 	K, L := m.K, c.fixed-1
 	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
-	for _, r := range []*priordynamics.Model{&m.Prior, &m.Companion} {
+	for _, r := range []*priordynamics.Model{&m.PriorDynamics, &m.Secondary} {
 		if r.Degree > 0 {
 			row += 5*K*K + (K+1)*(r.Lift.Dim()+1) + 6*K
 		}

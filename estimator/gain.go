@@ -10,7 +10,7 @@ type gains struct{ value, slope []float64 }
 func gainsAt(m *model.Model, r Readout, times []float64) gains {
 	K, Q := m.K, len(m.NoiseKnots)
 	g := gains{make([]float64, len(times)*K), make([]float64, len(times)*K)}
-	if int(r) >= len(m.Gain) {
+	if int(r) >= len(m.NetworkWeight) {
 		for j := range g.value {
 			g.value[j] = 1
 		}
@@ -18,10 +18,10 @@ func gainsAt(m *model.Model, r Readout, times []float64) gains {
 	}
 	weights, slopes := make([]float64, Q), make([]float64, Q)
 	for i, t := range times {
-		NoiseWeights(weights, m.NoiseKnots, t/m.Horizon)
+		KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
 		noiseSlopes(slopes, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
-			at := m.Gain[r][k*Q : (k+1)*Q]
+			at := m.NetworkWeight[r][k*Q : (k+1)*Q]
 			g.value[i*K+k] = dot(weights, at)
 			g.slope[i*K+k] = dot(slopes, at) * m.Inputs.TimeStd / m.Horizon
 		}

@@ -16,15 +16,15 @@ func TestGainScalesWhatTheNetsAdd(t *testing.T) {
 	for _, tau := range m.NoiseKnots[1:] {
 		at = append(at, tau*H)
 	}
-	m.Gain = nil
+	m.NetworkWeight = nil
 	full := predict(t, m, at, q)
 	none, some := make([]float64, m.K*Q), make([]float64, m.K*Q)
 	for i := range some {
 		some[i] = rng.Float64()
 	}
-	m.Gain = [][]float64{none, none}
+	m.NetworkWeight = [][]float64{none, none}
 	base := predict(t, m, at, q)
-	m.Gain = [][]float64{some, some}
+	m.NetworkWeight = [][]float64{some, some}
 	got := predict(t, m, at, q)
 	for i := range at {
 		for k := range m.K {
@@ -33,9 +33,9 @@ func TestGainScalesWhatTheNetsAdd(t *testing.T) {
 			near(t, "std", got.Std[j], full.Std[j], 0)
 		}
 	}
-	start := estimator.BaseOf(m)
+	start := estimator.PriorDynamicsOf(m)
 	x, slope := make([]float64, m.K), make([]float64, m.K)
-	m.Gain = [][]float64{none}
+	m.NetworkWeight = [][]float64{none}
 	q.Plan = nil // hold has no gain of its own: all counts
 	hold := predict(t, m, at, q)
 	start.Start(q.X0, signal{q.U})
@@ -63,7 +63,7 @@ func TestDerivativesKnowTheGain(t *testing.T) {
 	for i := range some {
 		some[i] = rng.Float64()
 	}
-	m.Gain = [][]float64{some, some}
+	m.NetworkWeight = [][]float64{some, some}
 	q := query(rng, m, 1)
 	for _, at := range []float64{0.11 * H, 0.4 * H, 0.9 * H} {
 		got := predict(t, m, []float64{at, at + h, at - h}, q)

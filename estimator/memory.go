@@ -26,7 +26,7 @@ func affordable(m *model.Model, times int) error {
 		}
 	}
 	nodes := 0
-	for _, r := range []*priordynamics.Model{&m.Prior, &m.Companion} {
+	for _, r := range []*priordynamics.Model{&m.PriorDynamics, &m.Secondary} {
 		if r.Degree > 0 {
 			nodes += int(m.Horizon/r.Step+3) * (2*m.K + 2*r.Lift.Dim() + m.P)
 		}

@@ -2,9 +2,9 @@ package estimator
 
 import "math"
 
-// NoiseWeights writes to dst the weights of the knots (ascending τ, one for each
+// KnotWeights writes to dst the weights of the knots (ascending τ, one for each
 // dst) whose log σ, linear in √τ and constant beyond the ends, gives that at τ.
-func NoiseWeights(dst, knots []float64, tau float64) {
+func KnotWeights(dst, knots []float64, tau float64) {
 	clear(dst)
 	if len(knots) == 1 || tau <= knots[0] {
 		dst[0] = 1

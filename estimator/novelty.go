@@ -9,7 +9,7 @@ import "math"
 // states that the prediction goes through would seem to tell more. On flights of
 // another kind they told less: predictions stay near what was learned.)
 func (p *Predictor) novelty(dst *Prediction) {
-	m, r := p.m, &p.m.Region
+	m, r := p.m, &p.m.OOD
 	dst.Distance, dst.OOD = 0, 0
 	if len(r.Points) > 0 {
 		r.Whiten(p.white, p.x0)
@@ -34,7 +34,7 @@ func (p *Predictor) novelty(dst *Prediction) {
 
 // startMotion prepares Motion, by the base that was started last.
 func (p *Predictor) startMotion(dst *Prediction) {
-	if len(dst.Motion) == 0 {
+	if len(dst.RMSRatio) == 0 {
 		return
 	}
 	base, slope := p.dmean[:p.m.K], p.dv[:p.m.K] // as scratch
@@ -50,12 +50,12 @@ func (p *Predictor) startMotion(dst *Prediction) {
 // intervals of models with a law of distance grow with the root of the score there.
 func (p *Predictor) growth(dst *Prediction, i int, displacement []float64) float64 {
 	factor := 1.0
-	if len(dst.Motion) > 0 {
-		dst.Motion[i] = p.course.Ratio(p.times[i]/p.m.Horizon, displacement)
-		factor = p.m.Motion.Factor(dst.Motion[i], int(dst.Readout))
+	if len(dst.RMSRatio) > 0 {
+		dst.RMSRatio[i] = p.course.Ratio(p.times[i]/p.m.Horizon, displacement)
+		factor = p.m.RMSDisplacement.Factor(dst.RMSRatio[i], int(dst.Readout))
 	}
-	if int(dst.Readout) < len(p.m.Growth) {
-		factor *= p.m.Region.Growth(dst.Distance, p.m.Growth[dst.Readout])
+	if int(dst.Readout) < len(p.m.OODExponent) {
+		factor *= p.m.OOD.DistanceFactor(dst.Distance, p.m.OODExponent[dst.Readout])
 		factor *= math.Min(math.Sqrt(math.Max(dst.OOD, 1)), mostUnknown)
 	}
 	return factor

@@ -20,11 +20,11 @@ func TestIntervalsGrowWithDistance(t *testing.T) {
 		plan := estimator.Query{X0: x0[:m.K], Plan: normal(rng, m.P)}
 		hold := estimator.Query{X0: x0[:m.K], U: plan.Plan}
 		for r, q := range []estimator.Query{plan, hold} {
-			m.Growth = nil
+			m.OODExponent = nil
 			want := predict(t, m, grid(4), q)
-			m.Growth = []float64{0.4, 1.1}
+			m.OODExponent = []float64{0.4, 1.1}
 			got := predict(t, m, grid(4), q)
-			factor := m.Region.Growth(got.Distance, m.Growth[r])
+			factor := m.OOD.DistanceFactor(got.Distance, m.OODExponent[r])
 			switch {
 			case got.OOD <= 1:
 				inside++
@@ -55,32 +55,32 @@ func TestIntervalsGrowWithDistance(t *testing.T) {
 // prediction is asked for.
 func TestIntervalsGrowWithMotion(t *testing.T) {
 	m, rng := make1("windows", 63)
-	base := estimator.BaseOf(m)
+	base := estimator.PriorDynamicsOf(m)
 	at, slope := make([]float64, m.K), make([]float64, m.K)
-	usual, times := ood.Motion{Least: 0.3, Most: 3, Power: []float64{0.4, 1.1}}, grid(4)
+	usual, times := ood.RMSDisplacement{Min: 0.3, Max: 3, Exponent: []float64{0.4, 1.1}}, grid(4)
 	for range m.K * len(m.NoiseKnots) {
-		usual.Usual = append(usual.Usual, 0.1+rng.Float64())
+		usual.Typical = append(usual.Typical, 0.1+rng.Float64())
 	}
 	for _, size := range []float64{0.1, 1, 5} {
 		x0, u := normal(rng, m.K), normal(rng, m.P)
 		for k := range x0 {
 			x0[k] *= size
 		}
-		course := ood.NewCourse(&usual, m.NoiseKnots)
+		course := ood.NewRunningRMS(&usual, m.NoiseKnots)
 		base.Start(x0, &feature.Plan{Values: u, P: m.P, Step: m.Horizon})
 		for q, tau := range m.NoiseKnots {
 			base.At(at, slope, tau*m.Horizon)
 			course.Knot(q, at)
 		}
 		for r, q := range []estimator.Query{{X0: x0, Plan: u}, {X0: x0, U: u}} {
-			m.Motion = ood.Motion{}
+			m.RMSDisplacement = ood.RMSDisplacement{}
 			want := predict(t, m, times, q)
-			m.Motion = usual
+			m.RMSDisplacement = usual
 			got := predict(t, m, times, q)
 			for i, at0 := range got.Times {
 				base.At(at, slope, at0)
-				near(t, "motion", got.Motion[i], course.Ratio(at0/m.Horizon, at), 1e-9)
-				factor := usual.Factor(got.Motion[i], r)
+				near(t, "motion", got.RMSRatio[i], course.Ratio(at0/m.Horizon, at), 1e-9)
+				factor := usual.Factor(got.RMSRatio[i], r)
 				for k := range m.K {
 					j := i*m.K + k
 					near(t, "mean", got.Mean[j], want.Mean[j], 0)
@@ -88,8 +88,8 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 					near(t, "obs_std", got.ObsStd[j], factor*want.ObsStd[j], 1e-13)
 				}
 			}
-			if few := predict(t, m, got.Times[1:2], q); few.Motion[0] != got.Motion[1] {
-				t.Errorf("motion %v at fewer times, %v", few.Motion[0], got.Motion[1])
+			if few := predict(t, m, got.Times[1:2], q); few.RMSRatio[0] != got.RMSRatio[1] {
+				t.Errorf("motion %v at fewer times, %v", few.RMSRatio[0], got.RMSRatio[1])
 			}
 		}
 	}
@@ -99,13 +99,13 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 // spread less than samples do.
 func TestScoreOfTheInput(t *testing.T) {
 	m, _ := make1("windows", 62)
-	m.Region.Variance = 0
+	m.OOD.Variance = 0
 	x0 := make([]float64, m.K)
-	m.Region.Distance = 1e9 // no state is news
-	m.Region.Low, m.Region.High = [][]float64{make([]float64, m.P), make([]float64, m.P)}, [][]float64{make([]float64, m.P), make([]float64, m.P)}
+	m.OOD.Distance = 1e9 // no state is news
+	m.OOD.Low, m.OOD.High = [][]float64{make([]float64, m.P), make([]float64, m.P)}, [][]float64{make([]float64, m.P), make([]float64, m.P)}
 	for p := range m.P {
-		m.Region.Low[model.Plan][p], m.Region.High[model.Plan][p] = -2, 2
-		m.Region.Low[model.Hold][p], m.Region.High[model.Hold][p] = -8, 8
+		m.OOD.Low[model.Plan][p], m.OOD.High[model.Plan][p] = -2, 2
+		m.OOD.Low[model.Hold][p], m.OOD.High[model.Hold][p] = -8, 8
 	}
 	for _, c := range []struct {
 		u    float64

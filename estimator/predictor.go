@@ -37,7 +37,7 @@ type Prediction struct {
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
 	Readout           Readout
 	Distance          float64   // from the training states, whitened, see ood.Region; 0 = the model has none
-	Motion            []float64 // T, of the base over the usual one until then, see ood.Course; none = not measured
+	RMSRatio          []float64 // T, of the base over the usual one until then, see ood.Course; none = not measured
 	OOD               float64   // out-of-distribution score; above 1 is outside
 	OutOfDistribution bool
 }
@@ -50,7 +50,7 @@ type Predictor struct {
 	rows    *feature.Rows
 	members []memberWork
 	refits  []memberWork
-	start   *Base
+	start   *PriorDynamics
 
 	plan      feature.Plan
 	held      []float64 // P
@@ -69,7 +69,7 @@ type Predictor struct {
 	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff      []float64 // K×K, P0 − R
 	white     []float64 // L, whitened, for the distance from the training states
-	course    ood.Course
+	course    ood.RunningRMS
 	dmean, dv []float64
 	dsum      []float64
 	dsumSq    []float64
@@ -132,13 +132,13 @@ func build(m *model.Model, times []float64) *Predictor {
 	for i := range m.Refits {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
-	p.start = BaseOf(m)
-	p.course = ood.NewCourse(&m.Motion, m.NoiseKnots)
+	p.start = PriorDynamicsOf(m)
+	p.course = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
 	for r := range p.gain {
 		p.gain[r] = gainsAt(m, Readout(r), times)
 	}
 	for i, t := range times {
-		NoiseWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
+		KnotWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
 	}
 	return p
 }
@@ -159,13 +159,13 @@ func (p *Predictor) NewPrediction() *Prediction {
 	return &Prediction{
 		Times: append([]float64(nil), p.times...),
 		Mean:  make([]float64, n), Std: make([]float64, n), ObsStd: make([]float64, n),
-		Motion: make([]float64, p.moments()),
+		RMSRatio: make([]float64, p.moments()),
 	}
 }
 
 // moments returns at how many times motion is measured: all or none.
 func (p *Predictor) moments() int {
-	if len(p.m.Motion.Usual) == 0 {
+	if len(p.m.RMSDisplacement.Typical) == 0 {
 		return 0
 	}
 	return len(p.times)
@@ -225,7 +225,7 @@ func (p *Predictor) lengths(dst *Prediction, q *Query) {
 	switch {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0,
-		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.Motion) != p.moments(),
+		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.moments(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
 		panic(wrongLength)
 	}
@@ -299,7 +299,7 @@ func (p *Predictor) evaluate(w *memberWork, readout Readout, derivative, varianc
 // random writes the posterior's part of channel k, with random features.
 func (p *Predictor) random(w *memberWork, post *model.Posterior, k int, derivative, variance bool) {
 	e, K := &w.e.Map, p.m.K
-	e.Random(w.phi, w.eval, k)
+	e.RandomFeatures(w.phi, w.eval, k)
 	F := e.Features()
 	weights := post.Weights[k]
 	for i := range p.times {

@@ -31,7 +31,7 @@ const H = modeltest.Horizon
 func make1(name string, seed uint64) (*model.Model, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := modeltest.New(shapes[name], rng)
-	m.Growth, m.Motion = nil, ood.Motion{} // have tests of their own
+	m.OODExponent, m.RMSDisplacement = nil, ood.RMSDisplacement{} // have tests of their own
 	return m, rng
 }
 
@@ -138,7 +138,7 @@ func TestPredictKeepsNothing(t *testing.T) {
 func TestPredictionStartsAtTheState(t *testing.T) {
 	for _, name := range []string{"windows", "prior", "alone", "exact"} {
 		m, rng := make1(name, 4)
-		m.Widen = nil
+		m.ScaleFactor = nil
 		q := query(rng, m, 5)
 		got := predict(t, m, []float64{1e-15 * H}, q)
 		for k, x := range q.X0 {
@@ -336,8 +336,8 @@ func TestSelfCheckRefusesAnotherModel(t *testing.T) {
 			"weight": &w[0], "core": &m.Members[0].Map.Core.Layers[0].W[3], "factor": &m.Members[0].At(got.Readout).InverseFactor[0][5],
 			"scale": &m.Scale[1], "noise": &m.Members[0].At(got.Readout).LogSigma[len(m.NoiseKnots)-1],
 		}
-		if m.Prior.Degree > 0 {
-			numbers["prior"] = &m.Prior.Weights[1]
+		if m.PriorDynamics.Degree > 0 {
+			numbers["prior"] = &m.PriorDynamics.Weights[1]
 		}
 		for what, v := range numbers {
 			was := *v

@@ -17,14 +17,14 @@ func TestSensorAndStateAreToldApart(t *testing.T) {
 	shape.Members = 1 // σ²(t) is then that of one
 	rng := rand.New(rand.NewPCG(24, 1))
 	m := modeltest.New(shape, rng)
-	m.Growth, m.Motion, m.Widen = nil, ood.Motion{}, nil
+	m.OODExponent, m.RMSDisplacement, m.ScaleFactor = nil, ood.RMSDisplacement{}, nil
 	q, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
 	K, Q := m.K, len(m.NoiseKnots)
 
 	logSigma := m.Members[0].Posterior[estimator.Plan].LogSigma
 	noise, weights := make([]float64, len(times)*K), make([]float64, Q) // σ²(t), state units
 	for i, at := range times {
-		estimator.NoiseWeights(weights, m.NoiseKnots, at/H)
+		estimator.KnotWeights(weights, m.NoiseKnots, at/H)
 		for k := range K {
 			ls := 0.0
 			for q, w := range weights {
@@ -68,18 +68,18 @@ func TestSensorAndStateAreToldApart(t *testing.T) {
 func TestAFactorNeverNarrowsWhatIsCarried(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 1))
 	m := modeltest.New(shapes["windows"], rng)
-	m.Growth, m.Motion = nil, ood.Motion{}
+	m.OODExponent, m.RMSDisplacement = nil, ood.RMSDisplacement{}
 	without, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
 	with := without
 	with.P0 = covariance(rng, m.K)
 	carried := func(widen float64) []float64 {
-		m.Widen = nil
+		m.ScaleFactor = nil
 		if widen != 1 {
 			one := make([]float64, m.K*len(m.NoiseKnots))
 			for i := range one {
 				one[i] = widen
 			}
-			m.Widen = [][]float64{one, one}
+			m.ScaleFactor = [][]float64{one, one}
 		}
 		a, b := predict(t, m, times, without), predict(t, m, times, with)
 		out := make([]float64, len(a.Std))

@@ -40,7 +40,7 @@ func TestStartUncertaintyIsCarriedThrough(t *testing.T) {
 	times := grid(6)
 	for _, name := range []string{"windows", "prior", "alone", "exact"} {
 		m, rng := make1(name, 30)
-		m.Widen = nil
+		m.ScaleFactor = nil
 		K := m.K
 		q := query(rng, m, 3)
 		J := jacobian(t, m, times, q)
@@ -105,7 +105,7 @@ func TestCertainStartDoesNotNarrow(t *testing.T) {
 // At the start the uncertainty of the state is that of x0.
 func TestUncertaintyStartsAtP0(t *testing.T) {
 	m, rng := make1("windows", 32)
-	m.Widen = nil
+	m.ScaleFactor = nil
 	q := query(rng, m, 3)
 	q.P0 = make([]float64, m.K*m.K)
 	for k := range m.K {
@@ -133,7 +133,7 @@ func TestPaperFormTakesNoCovariance(t *testing.T) {
 
 func TestScoreGrowsWithDistance(t *testing.T) {
 	m, _ := make1("windows", 34)
-	m.Region.Variance = 0
+	m.OOD.Variance = 0
 	last := 0.0
 	x0 := make([]float64, m.K)
 	for i := range 12 {
@@ -161,7 +161,7 @@ func TestScoreGrowsWithDistance(t *testing.T) {
 // The score is of the query, not of the times that were asked for; a plan counts.
 func TestScoreDoesNotDependOnTheTimes(t *testing.T) {
 	m, rng := make1("windows", 35)
-	m.Region.Variance = 0
+	m.OOD.Variance = 0
 	q := query(rng, m, 3)
 	want := predict(t, m, grid(10), q).OOD
 	for _, times := range [][]float64{{0.01 * H}, {H}, {0.5 * H, 0.1 * H}} {
@@ -180,8 +180,8 @@ func TestScoreDoesNotDependOnTheTimes(t *testing.T) {
 // Far from all observations the posterior knows what the prior knew.
 func TestVarianceRatioFlags(t *testing.T) {
 	m, _ := make1("exact", 36)
-	m.Region.Distance = 0
-	m.Region.Variance = 0.5
+	m.OOD.Distance = 0
+	m.OOD.Variance = 0.5
 	for i := range m.Members[0].Map.Head.Layers[0].B {
 		m.Members[0].Map.Head.Layers[0].B[i] += 100 // moves z away from the observations
 	}

@@ -81,7 +81,7 @@ func netGain(m *model.Model, folds []*outcomes, on bool) []float64 {
 	hats := make([][]float64, len(folds[0].times))
 	for i, t := range folds[0].times {
 		hats[i] = make([]float64, Q)
-		estimator.NoiseWeights(hats[i], m.NoiseKnots, t/m.Horizon)
+		estimator.KnotWeights(hats[i], m.NoiseKnots, t/m.Horizon)
 	}
 	shares := make([][]float64, len(folds))
 	for f, o := range folds {

@@ -245,7 +245,7 @@ func (t *training) scoreFold(net *nets.Net, f foldData, r model.Readout) (*outco
 		return nil, err
 	}
 	m := t.shell(f.data.Frame)
-	m.Region = f.region
+	m.OOD = f.region
 	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 	m.Dynamics.Net = net.Params.Dynamics
 	return replay(m, f.held, r, t.scoreStride(), t.cells)

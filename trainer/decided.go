@@ -28,7 +28,7 @@ func decided(m *model.Model) report.Selection {
 		if len(table) == 0 {
 			return none
 		}
-		estimator.NoiseWeights(hat, m.NoiseKnots, tau)
+		estimator.KnotWeights(hat, m.NoiseKnots, tau)
 		v := 0.0
 		for q, w := range hat {
 			if x := table[k*Q+q]; log {
@@ -54,11 +54,11 @@ func decided(m *model.Model) report.Selection {
 		for k, c := range m.Channels[:m.K] {
 			d := report.SelectionChannel{
 				Name: c.Name, Unit: c.Unit, SensorStd: math.Sqrt(m.Sensor[k]),
-				LinearWeight: at(m.Blend, k, tau, 0, false), NetworkWeight: at(row(m.Gain, model.Plan), k, tau, 1, false),
-				ScaleFactor: at(row(m.Widen, model.Plan), k, tau, 1, true),
+				LinearWeight: at(m.LinearWeight, k, tau, 0, false), NetworkWeight: at(row(m.NetworkWeight, model.Plan), k, tau, 1, false),
+				ScaleFactor: at(row(m.ScaleFactor, model.Plan), k, tau, 1, true),
 			}
-			if len(m.Widen) > int(model.Hold) && m.P > 0 {
-				d.ScaleFactorHold = at(m.Widen[model.Hold], k, tau, 1, true)
+			if len(m.ScaleFactor) > int(model.Hold) && m.P > 0 {
+				d.ScaleFactorHold = at(m.ScaleFactor[model.Hold], k, tau, 1, true)
 			}
 			h.Channels = append(h.Channels, d)
 		}
@@ -68,7 +68,7 @@ func decided(m *model.Model) report.Selection {
 }
 
 func declared(m *model.Model) string {
-	b := &m.Prior.Body
+	b := &m.PriorDynamics.Body
 	if b.None() {
 		return "none: the equation learns all of every step"
 	}
@@ -83,10 +83,10 @@ func declared(m *model.Model) string {
 }
 
 func companion(m *model.Model) string {
-	if len(m.Blend) == 0 {
+	if len(m.LinearWeight) == 0 {
 		return "none: folds did not agree that a plain linear equation helps"
 	}
-	return fmt.Sprintf("a plain linear equation, step %.3g ms, has the shares of the table", 1000*m.Companion.Step)
+	return fmt.Sprintf("a plain linear equation, step %.3g ms, has the shares of the table", 1000*m.Secondary.Step)
 }
 
 func membersOf(m *model.Model) string {
@@ -101,18 +101,18 @@ func membersOf(m *model.Model) string {
 }
 
 func distanceLaw(m *model.Model) string {
-	r := &m.Region
-	if len(m.Growth) == 0 || r.Near <= 0 {
+	r := &m.OOD
+	if len(m.OODExponent) == 0 || r.Near <= 0 {
 		return "intervals do not grow with the distance from the training states"
 	}
-	return fmt.Sprintf("intervals grow with the distance from the training states to the power %s, between distances of %.3g and %.3g", byReadout(m.Growth), r.Near, r.Far)
+	return fmt.Sprintf("intervals grow with the distance from the training states to the power %s, between distances of %.3g and %.3g", byReadout(m.OODExponent), r.Near, r.Far)
 }
 
 func motionLaw(m *model.Model) string {
-	o := &m.Motion
-	for _, p := range o.Power {
+	o := &m.RMSDisplacement
+	for _, p := range o.Exponent {
 		if p > 0 {
-			return fmt.Sprintf("intervals follow the predicted motion over the usual one to the power %s below 1 and half of it above, between %.3g and %.3g of the usual", byReadout(o.Power), o.Least, o.Most)
+			return fmt.Sprintf("intervals follow the predicted motion over the usual one to the power %s below 1 and half of it above, between %.3g and %.3g of the usual", byReadout(o.Exponent), o.Min, o.Max)
 		}
 	}
 	return "intervals do not depend on how much the robot moves: folds did not agree that they do"
@@ -127,7 +127,7 @@ func byReadout(p []float64) string {
 }
 
 func outsideOf(m *model.Model) string {
-	r := &m.Region
+	r := &m.OOD
 	var parts []string
 	if r.Distance > 0 {
 		parts = append(parts, fmt.Sprintf("farther than %.3g from the nearest of %d training states, whitened", r.Distance, len(r.Points)))

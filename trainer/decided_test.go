@@ -16,9 +16,9 @@ func TestDecidedIsWhatTheModelHas(t *testing.T) {
 	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, Widen: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
 	m.Horizon, m.NoiseKnots = 1, []float64{0.1, 1}
 	m.Sensor = []float64{0.04, 9}
-	m.Blend = []float64{0.2, 0.6, 0, 1}
-	m.Gain = [][]float64{{1, 0, 0.5, 0.5}, {0, 0, 0, 0}}
-	m.Widen = [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}}
+	m.LinearWeight = []float64{0.2, 0.6, 0, 1}
+	m.NetworkWeight = [][]float64{{1, 0, 0.5, 0.5}, {0, 0, 0, 0}}
+	m.ScaleFactor = [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}}
 	d := decided(m)
 	last := d.Horizons[len(d.Horizons)-1]
 	if len(d.Horizons) < 3 || last.T != 1 || len(last.Channels) != 2 {
@@ -38,8 +38,8 @@ func TestDecidedIsWhatTheModelHas(t *testing.T) {
 			t.Errorf("at %v s: factor %v, nets %v", h.T, h.Channels[0].ScaleFactor, h.Channels[0].NetworkWeight)
 		}
 	}
-	m.Motion.Power, m.Motion.Least, m.Motion.Most = []float64{0.5, 0.25}, 0.5, 3
-	m.Growth = []float64{0.7, 0.7}
+	m.RMSDisplacement.Exponent, m.RMSDisplacement.Min, m.RMSDisplacement.Max = []float64{0.5, 0.25}, 0.5, 3
+	m.OODExponent = []float64{0.7, 0.7}
 	said := ""
 	for _, law := range decided(m).Rules {
 		said += law.Name + ": " + law.Value + "\n"

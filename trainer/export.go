@@ -65,16 +65,16 @@ func (t *training) model(d nets.Data) (*model.Model, error) {
 		return nil, err
 	}
 	m.Baseline, m.LinearStd = *linear, t.linearStd
-	m.Region = t.regionOf(d)
+	m.OOD = t.regionOf(d)
 	return m, nil
 }
 
 // regionOf describes where the states and inputs of the data lie.
-func (t *training) regionOf(d nets.Data) ood.Region {
+func (t *training) regionOf(d nets.Data) ood.Detector {
 	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
 	r, ok := states.Region()
 	if !ok {
-		return ood.Region{}
+		return ood.Detector{}
 	}
 	r.Distance = states.Threshold(t.H)
 	if t.P > 0 {

@@ -63,10 +63,10 @@ func usualOf(folds []*outcomes) float64 {
 }
 
 // region and motion are those parts of a model that say how intervals grow.
-func (l *law) region() ood.Region { return ood.Region{Near: l.near, Far: l.far} }
+func (l *law) region() ood.Detector { return ood.Detector{Near: l.near, Far: l.far} }
 
-func (l *law) motion() ood.Motion {
-	return ood.Motion{Least: leastMotion, Most: mostMotion, Power: []float64{l.stir}}
+func (l *law) motion() ood.RMSDisplacement {
+	return ood.RMSDisplacement{Min: leastMotion, Max: mostMotion, Exponent: []float64{l.stir}}
 }
 
 // grow notes for every outcome by which factor the law widens its interval.
@@ -77,7 +77,7 @@ func (l *law) grow(folds []*outcomes) {
 			for _, points := range channels {
 				for j := range points {
 					p := &points[j]
-					p.grown = r.Growth(p.distance, l.growth) * m.Factor(p.motion/l.usual, 0)
+					p.grown = r.DistanceFactor(p.distance, l.growth) * m.Factor(p.motion/l.usual, 0)
 				}
 			}
 		}
@@ -94,7 +94,7 @@ type cell struct {
 
 // cells gathers the outcomes of every horizon.
 func (l *law) cells(folds []*outcomes) [][]cell {
-	r, m := l.region(), ood.Motion{Least: leastMotion, Most: mostMotion, Power: []float64{1}}
+	r, m := l.region(), ood.RMSDisplacement{Min: leastMotion, Max: mostMotion, Exponent: []float64{1}}
 	out := make([][]cell, len(folds[0].times))
 	for i := range out {
 		for f, o := range folds {
@@ -106,7 +106,7 @@ func (l *law) cells(folds []*outcomes) [][]cell {
 					if !known {
 						at = len(out[i]) - first
 						place[p.window] = at
-						out[i] = append(out[i], cell{fold: f, distance: math.Log(r.Growth(p.distance, 1)), motion: math.Log(m.Factor(p.motion/l.usual, 0))})
+						out[i] = append(out[i], cell{fold: f, distance: math.Log(r.DistanceFactor(p.distance, 1)), motion: math.Log(m.Factor(p.motion/l.usual, 0))})
 					}
 					c := &out[i][first+at]
 					c.n++
@@ -127,7 +127,7 @@ func powers(l *law, folds []*outcomes, on FoldConfig) (growth, stir float64) {
 	r := l.region()
 	best := func(stir float64) (power float64, scores []float64) {
 		highest := math.Inf(-1)
-		for g := 0.0; g == 0 || on.Growth && l.near > 0 && g <= steepest+1e-9 && r.Growth(r.Far, g) <= mostGrowth; g += growthStep {
+		for g := 0.0; g == 0 || on.Growth && l.near > 0 && g <= steepest+1e-9 && r.DistanceFactor(r.Far, g) <= mostGrowth; g += growthStep {
 			sum, s := scored(cells, len(folds), g, stir)
 			if sum > highest {
 				highest, power, scores = sum, g, s

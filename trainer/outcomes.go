@@ -51,7 +51,7 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 	if err != nil {
 		return nil, err
 	}
-	base := estimator.BaseOf(m)
+	base := estimator.PriorDynamicsOf(m)
 	at, slope := make([]float64, m.K), make([]float64, m.K)
 	dst, y := p.NewPrediction(), make([]float64, m.K)
 	rows := 0
@@ -81,8 +81,8 @@ func replay(m *model.Model, flights []window.Flight, readout model.Readout, stri
 			f.Displacement(y, w.Start, t)
 			base.At(at, slope, t)
 			motion := 1.0
-			if len(dst.Motion) > 0 {
-				motion = dst.Motion[i]
+			if len(dst.RMSRatio) > 0 {
+				motion = dst.RMSRatio[i]
 			}
 			for k := range m.K {
 				j := i*m.K + k

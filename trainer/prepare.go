@@ -26,15 +26,15 @@ const folds = 4
 type foldData struct {
 	data   nets.Data
 	held   []window.Flight
-	region ood.Region // of what is left
+	region ood.Detector // of what is left
 }
 
 // prepare chooses what the nets start from, sets up the frame of all fits and
 // parts the data into folds.
 func (t *training) prepare(known []window.Flight) error {
 	parts := window.Folds(known, t.H, folds)
-	bases := make([]estimator.BaseSpec, len(parts))
-	base := estimator.BaseSpec{Velocity: t.cfg.Prior == "velocity"}
+	bases := make([]estimator.PriorDynamicsSpec, len(parts))
+	base := estimator.PriorDynamicsSpec{Velocity: t.cfg.Prior == "velocity"}
 	if t.cfg.Prior == "equation" {
 		var err error
 		if base, err = t.chooseBase(known, parts, bases); err != nil {
@@ -67,7 +67,7 @@ func (t *training) prepare(known []window.Flight) error {
 
 // chooseBase chooses the difference equation and how much of its companion is
 // blended in, and writes the base of every fold, fitted without what it holds out.
-func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.BaseSpec) (estimator.BaseSpec, error) {
+func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases []estimator.PriorDynamicsSpec) (estimator.PriorDynamicsSpec, error) {
 	t.meter.say("difference equation")
 	limited, cancel := context.WithTimeout(t.ctx, t.share(chooseShare))
 	defer cancel()
@@ -79,33 +79,33 @@ func (t *training) chooseBase(known []window.Flight, parts []window.Fold, bases 
 		t.meter.work(fmt.Sprintf("difference equation: candidate %d of %d", done+1, of), share)
 	})
 	if err != nil {
-		return estimator.BaseSpec{}, err
+		return estimator.PriorDynamicsSpec{}, err
 	}
 	t.res.Priors, t.shape = tried, tried[0].Shape
 	if t.companion, err = choice.Companion(known, t.states, t.d.Body, t.P, t.H); err != nil {
-		return estimator.BaseSpec{}, err
+		return estimator.PriorDynamicsSpec{}, err
 	}
 	t.meter.work("difference equation", workChoose/float64(len(tried))) // the last of them
 	base, err := t.baseOf(known)
 	if err != nil {
-		return estimator.BaseSpec{}, err
+		return estimator.PriorDynamicsSpec{}, err
 	}
 	var pairs []choice.Pair
 	for i, f := range parts {
 		t.meter.work(fmt.Sprintf("difference equation: fold %d of %d", i+1, len(parts)), workEquations/float64(len(parts)))
 		if bases[i], err = t.baseOf(f.Train); err != nil {
-			return estimator.BaseSpec{}, err
+			return estimator.PriorDynamicsSpec{}, err
 		}
-		pairs = append(pairs, choice.Pair{Prior: bases[i].Prior, Companion: bases[i].Companion, Held: f.Held})
+		pairs = append(pairs, choice.Pair{Prior: bases[i].Model, Companion: bases[i].Secondary, Held: f.Held})
 	}
 	t.blend = make([]float64, len(t.states)*len(noiseKnots))
 	if t.cfg.Fold.Companion && len(pairs) > 0 {
 		t.blend = choice.Blend(pairs, len(t.states), t.P, t.H, noiseKnots)
 	}
 	for i := range bases {
-		bases[i].Blend = t.blend
+		bases[i].LinearWeight = t.blend
 	}
-	base.Blend = t.blend
+	base.LinearWeight = t.blend
 	return base, nil
 }
 
@@ -128,7 +128,7 @@ func (t *training) effort() choice.Effort {
 
 // baseOf fits both equations to flights, within their share of the budget; a training
 // that is to end goes on with what this leaves.
-func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
+func (t *training) baseOf(flights []window.Flight) (estimator.PriorDynamicsSpec, error) {
 	limit := t.share(fitShare)
 	if t.ctx.Err() != nil {
 		limit = min(limit, atOnce)
@@ -137,10 +137,10 @@ func (t *training) baseOf(flights []window.Flight) (estimator.BaseSpec, error) {
 	defer cancel()
 	p, err := choice.Fit(limited, flights, t.states, t.P, t.H, t.shape, t.effort())
 	if err != nil {
-		return estimator.BaseSpec{}, err
+		return estimator.PriorDynamicsSpec{}, err
 	}
 	c, err := choice.FitCompanion(flights, t.states, t.P, t.companion)
-	return estimator.BaseSpec{Prior: p, Companion: c, Blend: t.blend}, err
+	return estimator.PriorDynamicsSpec{Model: p, Secondary: c, LinearWeight: t.blend}, err
 }
 
 // dataOf returns flights as data, under a base fitted to them alone.

@@ -93,7 +93,7 @@ func kind(path string) string {
 }
 
 func equation(res *Result) string {
-	p := &res.Model.Prior
+	p := &res.Model.PriorDynamics
 	if p.Degree == 0 {
 		return "none"
 	}

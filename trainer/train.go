@@ -139,20 +139,20 @@ func (t *training) shell(f *rows.Frame) *model.Model {
 		Displacement: true, Velocity: f.Base.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
 		Sensor: make([]float64, f.K),
 	}
-	m.Motion = ood.Motion{Usual: f.Moves, Least: leastMotion, Most: mostMotion}
+	m.RMSDisplacement = ood.RMSDisplacement{Typical: f.Moves, Min: leastMotion, Max: mostMotion}
 	for i, l := range t.laws {
-		m.Gain, m.Widen, m.Growth = append(m.Gain, l.gain), append(m.Widen, l.widen), append(m.Growth, l.growth)
-		m.Motion.Power = append(m.Motion.Power, l.stir)
+		m.NetworkWeight, m.ScaleFactor, m.OODExponent = append(m.NetworkWeight, l.gain), append(m.ScaleFactor, l.widen), append(m.OODExponent, l.growth)
+		m.RMSDisplacement.Exponent = append(m.RMSDisplacement.Exponent, l.stir)
 		if i == 0 {
-			m.Motion.Usual = slices.Clone(f.Moves)
-			floats.Scale(l.usual, m.Motion.Usual)
+			m.RMSDisplacement.Typical = slices.Clone(f.Moves)
+			floats.Scale(l.usual, m.RMSDisplacement.Typical)
 		}
 	}
 	if len(t.laws) > 0 && !slices.ContainsFunc(t.laws, func(l law) bool { return l.stir > 0 }) {
-		m.Motion = ood.Motion{} // nothing to measure
+		m.RMSDisplacement = ood.RMSDisplacement{} // nothing to measure
 	}
-	if b := f.Base; b.Prior != nil {
-		m.Prior, m.Companion, m.Blend = *b.Prior, *b.Companion, b.Blend
+	if b := f.Base; b.Model != nil {
+		m.PriorDynamics, m.Secondary, m.LinearWeight = *b.Model, *b.Secondary, b.LinearWeight
 	}
 	return m
 }

@@ -29,7 +29,7 @@ func (r *Result) Warning() string {
 	if len(untried) > 0 {
 		parts = append(parts, fmt.Sprintf("There was no time to choose %s: the careful choice was taken untried, and intervals may be too wide.", strings.Join(untried, ", and ")))
 	}
-	low, high, all := factorsOnBounds(r.Model.Widen)
+	low, high, all := factorsOnBounds(r.Model.ScaleFactor)
 	bound := ""
 	switch {
 	case float64(low+high) <= mostOnBound*float64(all):

@@ -39,7 +39,7 @@ func TestWarning(t *testing.T) {
 		{"high", Untried{}, widen(0, 4), "4 of 20 calibration factors lie on their upper bound, 3: intervals may be too narrow. Give the training more time, or more data."},
 		{"all of it", Untried{Temper: true}, widen(2, 1), "There was no time to choose temper: " + untried + " 3 of 20 calibration factors lie on a bound, 2 on the lower one, 1/3, and 1 on the upper one, 3: intervals may be too wide or too narrow. Give the training more time, or more data."},
 	} {
-		r := Result{Untried: c.untried, Model: &model.Model{Widen: c.widen}}
+		r := Result{Untried: c.untried, Model: &model.Model{ScaleFactor: c.widen}}
 		if got := r.Warning(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

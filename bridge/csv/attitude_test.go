@@ -148,7 +148,7 @@ func TestKinematicsOfARecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := euler.Kinematics; k.Law != channel.Quadrotor || k.Attitude[1] != "-pitch" || k.Velocity[0] != "vx" {
+	if k := euler.Kinematics; k.Relation != channel.Quadrotor || k.Attitude[1] != "-pitch" || k.Velocity[0] != "vx" {
 		t.Errorf("%+v", k)
 	}
 	usual := strings.Replace(string(text), `"-pitch"`, `"pitch"`, 1)

@@ -211,8 +211,8 @@ func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error 
 			return
 		}
 		left := "kinematics left out"
-		if k.Law != "" {
-			left = "kinematics only of " + strings.TrimPrefix(k.String(), k.Law+": ")
+		if k.Relation != "" {
+			left = "kinematics only of " + strings.TrimPrefix(k.String(), k.Relation+": ")
 		}
 		j.plan.leftOut = append(j.plan.leftOut, left+": "+why)
 		j.kinematics = k
@@ -220,7 +220,7 @@ func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error 
 	}
 	j.kinematics = claimed
 	reduce(moving, "not all of the states move that it needs")
-	for j.kinematics.Law != "" {
+	for j.kinematics.Relation != "" {
 		wrong, remarks := law.Result()
 		switch {
 		case wrong == nil:

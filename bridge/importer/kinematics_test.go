@@ -42,7 +42,7 @@ func circling(up float64) *invented {
 
 func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
 	log, _ := run(t, circling(1), moving, false)
-	if k := log.Kinematics; k.Law != channel.Quadrotor || len(k.Position) != 3 || k.Velocity[2] != "vz" || k.Attitude != nil {
+	if k := log.Kinematics; k.Relation != channel.Quadrotor || len(k.Position) != 3 || k.Velocity[2] != "vz" || k.Attitude != nil {
 		t.Errorf("%+v", k)
 	}
 	_, _, err := try(t, circling(-1), moving, false)
@@ -57,7 +57,7 @@ func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
 	if _, err := importer.ParseMap("map.toml", []byte(moving+"[body]\nrates = [\"p\", \"q\", \"r\"]\n")); !errors.As(err, &e) || e.Field != "kinematics" {
 		t.Errorf("%v", err)
 	}
-	if log, _ = run(t, circling(1), strings.Replace(moving, "kinematics", "# kinematics", 1), false); log.Kinematics.Law != "" {
+	if log, _ = run(t, circling(1), strings.Replace(moving, "kinematics", "# kinematics", 1), false); log.Kinematics.Relation != "" {
 		t.Errorf("nobody declared %+v", log.Kinematics)
 	}
 }
@@ -71,7 +71,7 @@ func TestKinematicsOfWhatIsLeft(t *testing.T) {
 		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{math.Sin(3 * t), math.Cos(3 * t), 7, 3 * math.Cos(3*t), -3 * math.Sin(3*t), 0}})
 	}
 	log, sum := run(t, s, strings.ReplaceAll(moving, "role =", "varies = true\nrole ="), false)
-	if told := strings.Join(sum.Remarks, "\n"); log.Kinematics.Law != "" || len(log.Channels) != 4 || !strings.Contains(told, "kinematics left out: not all of the states move that it needs") {
+	if told := strings.Join(sum.Remarks, "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(told, "kinematics left out: not all of the states move that it needs") {
 		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), told)
 	}
 }

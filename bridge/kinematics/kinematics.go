@@ -44,7 +44,7 @@ func Declare(law string, b *Body, states []channel.Channel) (k channel.Kinematic
 	case b.Axes != "" && b.Axes != "world" && b.Axes != "body":
 		return k, fmt.Errorf("axes %q of the velocity are neither world nor body", b.Axes)
 	}
-	k = channel.Kinematics{Law: law, InBody: b.Axes == "body"}
+	k = channel.Kinematics{Relation: law, InBody: b.Axes == "body"}
 	velocity := []string{"vx", "vy", "vz"}
 	if k.InBody {
 		velocity = []string{"u", "v", "w"}
@@ -148,7 +148,7 @@ func (c *Checker) Add(t int64, x []float64) {
 	if len(c.moved) == 0 {
 		return
 	}
-	c.body.RatesAt(c.rate, x)
+	c.body.Derivative(c.rate, x)
 	for i, k := range c.moved {
 		c.row[2*i], c.row[2*i+1] = x[k], c.rate[k]
 	}
@@ -173,9 +173,9 @@ func (c *Checker) Narrow(k channel.Kinematics) {
 func (c *Checker) Result() (worst *Contradiction, remarks []string) {
 	if k := &c.declared; c.narrowed {
 		// Why a pair is not declared is known.
-	} else if k.Law != "" && len(k.Position) == 0 {
+	} else if k.Relation != "" && len(k.Position) == 0 {
 		remarks = append(remarks, "kinematics: of position and velocity nothing is declared: name the states under [body]")
-	} else if k.Law != "" && len(k.Attitude) == 0 {
+	} else if k.Relation != "" && len(k.Attitude) == 0 {
 		remarks = append(remarks, "kinematics: of attitude and rates nothing is declared: name the states under [body]")
 	}
 	var unsure []string

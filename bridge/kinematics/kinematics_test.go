@@ -55,7 +55,7 @@ func fly(t *testing.T, k channel.Kinematics, seconds float64, edit func(x []floa
 			for j, of := range []int{3, 4, 5, 9, 10, 11} {
 				x[of] = math.Sin((1.5+0.3*float64(j))*at + float64(j))
 			}
-			body.RatesAt(rate, x)
+			body.Derivative(rate, x)
 			for _, of := range []int{0, 1, 2, 6, 7, 8} {
 				x[of] += dt / fine * rate[of]
 			}
@@ -144,7 +144,7 @@ func TestRemaining(t *testing.T) {
 		}
 		states := without(c.missing...)
 		k = Remaining(k, states)
-		if len(k.Position) == 3 != c.position || len(k.Attitude) == 3 != c.attitude || (k.Law == "") != (!c.position && !c.attitude) {
+		if len(k.Position) == 3 != c.position || len(k.Attitude) == 3 != c.attitude || (k.Relation == "") != (!c.position && !c.attitude) {
 			t.Errorf("%s without %v: %+v", c.axes, c.missing, k)
 		}
 		if err := k.Check(states); err != nil {

@@ -124,7 +124,7 @@ func compareFlown(t *testing.T, path string, flight []moment, start int64, enu b
 			t.Errorf("%s is in %q, not %s", states[i].Name, states[i].Unit, want)
 		}
 	}
-	if log.Kinematics.Law != channel.Quadrotor || len(log.Kinematics.Position) != 3 || len(log.Kinematics.Attitude) != 3 {
+	if log.Kinematics.Relation != channel.Quadrotor || len(log.Kinematics.Position) != 3 || len(log.Kinematics.Attitude) != 3 {
 		t.Errorf("kinematics %+v: the data show both", log.Kinematics)
 	}
 	s := &log.Segments[0]

@@ -45,7 +45,7 @@ func TestLiftSlopeIsTheDerivative(t *testing.T) {
 	}
 	x := []float64{37, -2, 4}
 	slope, a, b := make([]float64, 3), make([]float64, 3), make([]float64, 3)
-	l.Slope(slope, x)
+	l.Derivative(slope, x)
 	for k := range x {
 		const h = 1e-3 // degrees
 		y := append([]float64(nil), x...)

@@ -11,7 +11,7 @@ import (
 // minus before it stands for a channel of the opposite sign, as the pitch of some
 // autopilots. The zero value declares nothing.
 type Kinematics struct {
-	Law      string   // "quadrotor"; empty = nothing is declared
+	Relation string   // "quadrotor"; empty = nothing is declared
 	Position []string // (optional) three states along the axes of the world; their derivative is the velocity
 	Velocity []string // with a position: three states
 	Attitude []string // (optional) roll, pitch and yaw, three states of one period
@@ -32,13 +32,13 @@ func Signed(name string) (plain string, sign float64) {
 
 // Equal says whether both declare the same.
 func (k *Kinematics) Equal(o *Kinematics) bool {
-	return k.Law == o.Law && k.InBody == o.InBody && slices.Equal(k.Position, o.Position) && slices.Equal(k.Velocity, o.Velocity) &&
+	return k.Relation == o.Relation && k.InBody == o.InBody && slices.Equal(k.Position, o.Position) && slices.Equal(k.Velocity, o.Velocity) &&
 		slices.Equal(k.Attitude, o.Attitude) && slices.Equal(k.Rates, o.Rates)
 }
 
 // String says it in one line; nothing where nothing is declared.
 func (k *Kinematics) String() string {
-	if k.Law == "" {
+	if k.Relation == "" {
 		return ""
 	}
 	var parts []string
@@ -52,16 +52,16 @@ func (k *Kinematics) String() string {
 	if len(k.Attitude) > 0 {
 		parts = append(parts, fmt.Sprintf("%s by %s", strings.Join(k.Attitude, ", "), strings.Join(k.Rates, ", ")))
 	}
-	return k.Law + ": " + strings.Join(parts, "; ")
+	return k.Relation + ": " + strings.Join(parts, "; ")
 }
 
 // Check returns the first contradiction with a list of channels, or nil.
 func (k *Kinematics) Check(all []Channel) error {
-	if k.Law == "" {
+	if k.Relation == "" {
 		return nil
 	}
-	if k.Law != Quadrotor {
-		return fmt.Errorf("%q is not known; %q is", k.Law, Quadrotor)
+	if k.Relation != Quadrotor {
+		return fmt.Errorf("%q is not known; %q is", k.Relation, Quadrotor)
 	}
 	seen := map[string]bool{}
 	period := 0.0

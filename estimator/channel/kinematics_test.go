@@ -18,7 +18,7 @@ func TestKinematicsNameWhatIsWrong(t *testing.T) {
 	all = append(all, channel.Channel{Name: "m1", Role: channel.Input}, channel.Channel{Name: "deg", Role: channel.State, Period: 360})
 	good := func() channel.Kinematics {
 		return channel.Kinematics{
-			Law: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"vx", "vy", "vz"},
+			Relation: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"vx", "vy", "vz"},
 			Attitude: []string{"roll", "-pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: true,
 		}
 	}
@@ -37,7 +37,7 @@ func TestKinematicsNameWhatIsWrong(t *testing.T) {
 		t.Error("equal declarations are not, or others are")
 	}
 	for says, edit := range map[string]func(k *channel.Kinematics){
-		`"car" is not known`:                 func(k *channel.Kinematics) { k.Law = "car" },
+		`"car" is not known`:                 func(k *channel.Kinematics) { k.Relation = "car" },
 		"position names 2 states":            func(k *channel.Kinematics) { k.Position = k.Position[:2] },
 		"position stands without velocity":   func(k *channel.Kinematics) { k.Velocity = nil },
 		"rates stands without attitude":      func(k *channel.Kinematics) { k.Attitude = nil },
@@ -46,7 +46,7 @@ func TestKinematicsNameWhatIsWrong(t *testing.T) {
 		`rates: "roll" stands twice`:         func(k *channel.Kinematics) { k.Rates[0] = "-roll" },
 		`attitude: "q" has no period`:        func(k *channel.Kinematics) { k.Attitude[1] = "q" },
 		`attitude: "deg" has another period`: func(k *channel.Kinematics) { k.Attitude[1] = "deg" },
-		"it names neither":                   func(k *channel.Kinematics) { *k = channel.Kinematics{Law: channel.Quadrotor} },
+		"it names neither":                   func(k *channel.Kinematics) { *k = channel.Kinematics{Relation: channel.Quadrotor} },
 		"needs position and attitude":        func(k *channel.Kinematics) { k.Attitude, k.Rates = nil, nil },
 	} {
 		k := good()

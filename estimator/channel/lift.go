@@ -7,21 +7,21 @@ import "math"
 //
 // Coordinate l of the lifted state depends on channel Of[l] alone.
 type Lift struct {
-	Of    []int     // L, the channel that coordinate l reads
-	Kind  []Reading // L
-	Omega []float64 // L, 2π/period of that channel; 0 where it is not periodic
-	Mean  []float64 // L
-	Std   []float64 // L, all > 0
+	Of    []int       // L, the channel that coordinate l reads
+	Kind  []Embedding // L
+	Omega []float64   // L, 2π/period of that channel; 0 where it is not periodic
+	Mean  []float64   // L
+	Std   []float64   // L, all > 0
 }
 
-// Reading is how a coordinate reads its channel.
-type Reading uint8
+// Embedding is how a coordinate reads its channel.
+type Embedding uint8
 
 // The readings. Their numbers stand in model files and never change.
 const (
-	Value  Reading = 0
-	Sine   Reading = 1
-	Cosine Reading = 2
+	Value  Embedding = 0
+	Sine   Embedding = 1
+	Cosine Embedding = 2
 )
 
 // NewLift returns the lifting that the structure of the states asks for, not yet
@@ -49,7 +49,7 @@ func Identity(k int) Lift {
 	return l
 }
 
-func (l *Lift) add(k int, r Reading, omega float64) {
+func (l *Lift) add(k int, r Embedding, omega float64) {
 	l.Of = append(l.Of, k)
 	l.Kind = append(l.Kind, r)
 	l.Omega = append(l.Omega, omega)
@@ -74,8 +74,8 @@ func (l *Lift) Apply(dst, x []float64) {
 	}
 }
 
-// Slope writes ∂dst[l]/∂x[Of[l]] to dst (L).
-func (l *Lift) Slope(dst, x []float64) {
+// Derivative writes ∂dst[l]/∂x[Of[l]] to dst (L).
+func (l *Lift) Derivative(dst, x []float64) {
 	for i, k := range l.Of {
 		d := 1.0
 		switch l.Kind[i] {

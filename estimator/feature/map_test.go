@@ -69,7 +69,7 @@ func TestTangentsOfTheMapAreDerivatives(t *testing.T) {
 				for d := range dz {
 					near(t, "z", dz[d], (zp[d]-zm[d])*scale)
 				}
-				e.m.Random(phi, eval, k)
+				e.m.RandomFeatures(phi, eval, k)
 				for j := range T {
 					near(t, "phi", phi.DPhi[j], (phi.Phi[T+j]-phi.Phi[2*T+j])*scale)
 				}
@@ -106,7 +106,7 @@ func TestBasisAlongAnotherDirection(t *testing.T) {
 			rows.DS[i*I+j] = dir[j]
 		}
 		rows.Fill(i, e.in, true, e.m.Basis, 0.4)
-		rows.Along(i, e.m.Basis)
+		rows.JVP(i, e.m.Basis)
 	}
 	if rows.DGate[0] != 0 {
 		t.Errorf("the gate moves with the start state: %v", rows.DGate[0])
@@ -141,8 +141,8 @@ func TestRowsServeASmallerBasis(t *testing.T) {
 	e := newExample(rand.New(rand.NewPCG(4, 4)), 6, true)
 	own, wide := e.at(e.m.Basis, times...), e.at(feature.Basis{Terms: 5}, times...)
 	a, b := feature.NewPhi(&e.m, len(times)), feature.NewPhi(&e.m, len(times))
-	e.m.Random(a, own, 1)
-	e.m.Random(b, wide, 1)
+	e.m.RandomFeatures(a, own, 1)
+	e.m.RandomFeatures(b, wide, 1)
 	for i := range a.Phi {
 		if a.Phi[i] != b.Phi[i] || a.DPhi[i] != b.DPhi[i] {
 			t.Fatalf("feature %d is %v in rows of its own and %v in wider ones", i, a.Phi[i], b.Phi[i])
@@ -162,7 +162,7 @@ func TestGatedMapStartsAtZero(t *testing.T) {
 	eval := e.at(e.m.Basis, 0)
 	phi := feature.NewPhi(&e.m, 1)
 	for k := range 2 {
-		e.m.Random(phi, eval, k)
+		e.m.RandomFeatures(phi, eval, k)
 		mu, _ := e.m.Mu(eval, 0, k)
 		for _, v := range append(phi.Phi, mu) {
 			if v != 0 {
@@ -187,7 +187,7 @@ func TestRandomFeaturesConvergeToTheKernel(t *testing.T) {
 			phi := feature.NewPhi(&e.m, len(times))
 			T := e.m.Features()
 			for k := range 2 {
-				e.m.Random(phi, eval, k)
+				e.m.RandomFeatures(phi, eval, k)
 				for i := range times {
 					for j := range times {
 						pi, pj := e.m.Exact(eval, i, k), e.m.Exact(eval, j, k)

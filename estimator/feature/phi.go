@@ -49,12 +49,12 @@ func (p *Phi) Rows(m *Map, from, to int) (phi, dphi []float64) {
 	return p.Phi[from:to:to], p.DPhi[from:to:to]
 }
 
-// Random evaluates the features of channel k at the rows of the last Forward;
+// RandomFeatures evaluates the features of channel k at the rows of the last Forward;
 // the derivative if the tangent was evaluated.
-func (m *Map) Random(dst *Phi, e *Eval, k int) { m.RandomRows(dst, e, k, 0, e.Rows.N) }
+func (m *Map) RandomFeatures(dst *Phi, e *Eval, k int) { m.RandomFeatureRows(dst, e, k, 0, e.Rows.N) }
 
-// RandomRows is Random for the rows from … to.
-func (m *Map) RandomRows(dst *Phi, e *Eval, k, from, to int) {
+// RandomFeatureRows is Random for the rows from … to.
+func (m *Map) RandomFeatureRows(dst *Phi, e *Eval, k, from, to int) {
 	Q := m.Basis.Dim(m.Inputs())
 	unit := math.Sqrt(2 / float64(max(m.F, 1)))
 	dst.amp = [2]float64{math.Exp(m.LogAmp[2*k]), math.Exp(m.LogAmp[2*k+1])}
@@ -118,12 +118,12 @@ func (p *Phi) Sum(m *Map, e *Eval, dst, a, b []float64, from, to int) {
 	}
 }
 
-// Back carries the adjoints of the features of row i, bar (Features), and of their
+// Adjoint carries the adjoints of the features of row i, bar (Features), and of their
 // derivative, dbar (Features; nil: none), back to z and ż: it adds to zbar and dzbar (D). It
 // returns the adjoints of the amplitudes' logarithms, and leaves in bar and dbar nothing of
 // use. Frequencies and amplitudes are those of the last RandomRows, whatever the map
 // holds by now.
-func (p *Phi) Back(m *Map, e *Eval, i int, bar, dbar, zbar, dzbar []float64) (amp [2]float64) {
+func (p *Phi) Adjoint(m *Map, e *Eval, i int, bar, dbar, zbar, dzbar []float64) (amp [2]float64) {
 	g, dg := e.Rows.Gate[i], e.Rows.DGate[i]
 	amp[0] = p.unwave(m, i, g*p.amp[0], dg*p.amp[0], bar, dbar, zbar, dzbar)
 	if Q := m.Basis.Dim(m.Inputs()); Q > 0 {
@@ -141,9 +141,9 @@ func (p *Phi) Back(m *Map, e *Eval, i int, bar, dbar, zbar, dzbar []float64) (am
 	return amp
 }
 
-// BackAlong is Back where the adjoints are a·w, and of the derivative b·w + c·row, w and row
+// AdjointCombined is Back where the adjoints are a·w, and of the derivative b·w + c·row, w and row
 // having as many numbers as there are features.
-func (p *Phi) BackAlong(m *Map, e *Eval, i int, w, row []float64, a, b, c float64, zbar, dzbar []float64) (amp [2]float64) {
+func (p *Phi) AdjointCombined(m *Map, e *Eval, i int, w, row []float64, a, b, c float64, zbar, dzbar []float64) (amp [2]float64) {
 	g, dg := e.Rows.Gate[i], e.Rows.DGate[i]
 	amp[0] = p.unwaveAlong(m, i, g*p.amp[0], dg*p.amp[0], w, row, a, b, c, p.bar, p.dbar, zbar, dzbar)
 	if Q := m.Basis.Dim(m.Inputs()); Q > 0 {

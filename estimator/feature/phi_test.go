@@ -29,13 +29,13 @@ func blocksSumsAndAdjoints(t *testing.T) {
 		n, T, D, k := len(all), e.m.Features(), e.m.D, draw%2
 		eval := e.at(e.m.Basis, all...)
 		whole, blocks := feature.NewPhi(&e.m, n), feature.NewBlocks(&e.m, n, 3)
-		e.m.Random(whole, eval, k)
+		e.m.RandomFeatures(whole, eval, k)
 		a, b := normal(rng, n), normal(rng, n)
 		sum, want := normal(rng, T), make([]float64, T)
 		copy(want, sum)
 		for from := 0; from < n; from += 3 {
 			to := min(n, from+3)
-			e.m.RandomRows(blocks, eval, k, from, to)
+			e.m.RandomFeatureRows(blocks, eval, k, from, to)
 			phi, dphi := blocks.Rows(&e.m, from, to)
 			if !alike(phi, whole.Phi[from*T:to*T]) || !alike(dphi, whole.DPhi[from*T:to*T]) {
 				t.Fatalf("%d features: rows from %d on are others in blocks", f, from)
@@ -60,7 +60,7 @@ func blocksSumsAndAdjoints(t *testing.T) {
 			}
 			value := func() (v float64) {
 				phi := feature.NewPhi(&e.m, n)
-				e.m.Random(phi, eval, k)
+				e.m.RandomFeatures(phi, eval, k)
 				for j := range T {
 					v += bar[j]*phi.Phi[i*T+j] + dbar[j]*phi.DPhi[i*T+j]
 				}
@@ -94,8 +94,8 @@ func blocksSumsAndAdjoints(t *testing.T) {
 			}
 			z1, dz1 := append([]float64(nil), start[:D]...), append([]float64(nil), start[D:]...)
 			z2, dz2 := append([]float64(nil), start[:D]...), append([]float64(nil), start[D:]...)
-			along := got(blocks.BackAlong(&e.m, eval, i, w, row, a[i], b[i], c, z2, dz2), z2, dz2)
-			one := got(blocks.Back(&e.m, eval, i, bar, dbar, z1, dz1), z1, dz1)
+			along := got(blocks.AdjointCombined(&e.m, eval, i, w, row, a[i], b[i], c, z2, dz2), z2, dz2)
+			one := got(blocks.Adjoint(&e.m, eval, i, bar, dbar, z1, dz1), z1, dz1)
 			e.m.Omega, e.m.LogAmp = omega, amps
 			if !alike(along, one) {
 				t.Fatalf("%d features, row %d: adjoints %v along, %v one by one", f, i, along, one)

@@ -54,9 +54,9 @@ func (r *Rows) Fill(i int, in *Inputs, gated bool, basis Basis, t float64) {
 	expand(r.B[i*r.base:(i+1)*r.base], r.DB[i*r.base:(i+1)*r.base], s, ds, basis.Terms)
 }
 
-// Along sets the basis' tangent of row i from the tangent DS (already there) of
+// JVP sets the basis' tangent of row i from the tangent DS (already there) of
 // another direction, and the gate's to zero.
-func (r *Rows) Along(i int, basis Basis) {
+func (r *Rows) JVP(i int, basis Basis) {
 	r.DGate[i] = 0
 	if r.base == 0 {
 		return

@@ -92,7 +92,7 @@ func appendHeader(dst []byte, h *Header) []byte {
 	if h.Source != "" {
 		n++
 	}
-	if h.Kinematics.Law != "" {
+	if h.Kinematics.Relation != "" {
 		n++
 	}
 	dst = msgbin.AppendMapHeader(dst, n)
@@ -106,7 +106,7 @@ func appendHeader(dst []byte, h *Header) []byte {
 	for _, c := range h.Channels {
 		dst = appendChannel(dst, c)
 	}
-	if h.Kinematics.Law != "" {
+	if h.Kinematics.Relation != "" {
 		dst = appendKinematics(msgbin.AppendString(dst, "kinematics"), &h.Kinematics)
 	}
 	return dst

@@ -27,7 +27,7 @@ func appendKinematics(dst []byte, k *channel.Kinematics) []byte {
 		n++
 	}
 	dst = msgbin.AppendMapHeader(dst, n)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "law"), k.Law)
+	dst = msgbin.AppendString(msgbin.AppendString(dst, "law"), k.Relation)
 	for _, field := range []string{"position", "velocity", "attitude", "rates"} {
 		names := *groups[field]
 		if len(names) == 0 {
@@ -58,7 +58,7 @@ func parseKinematics(r *msgbin.Reader) (k channel.Kinematics, err error) {
 		field := string(key)
 		switch names := groups[field]; {
 		case field == "law":
-			k.Law, err = r.String(MaxName)
+			k.Relation, err = r.String(MaxName)
 		case field == "in_body":
 			k.InBody, err = r.Bool()
 		case names != nil:
@@ -70,7 +70,7 @@ func parseKinematics(r *msgbin.Reader) (k channel.Kinematics, err error) {
 			return k, within("."+field, err)
 		}
 	}
-	if k.Law == "" {
+	if k.Relation == "" {
 		return k, within(".law", errors.New("it is missing"))
 	}
 	return k, nil

@@ -15,7 +15,7 @@ import (
 // flyer is a header that declares everything.
 func flyer() flightlog.Header {
 	h := flightlog.Header{Vehicle: "quad1", Kinematics: channel.Kinematics{
-		Law: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "v", "w"},
+		Relation: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "v", "w"},
 		Attitude: []string{"roll", "-pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: true,
 	}}
 	for _, name := range []string{"x", "y", "z", "u", "v", "w", "p", "q", "r"} {

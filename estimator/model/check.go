@@ -61,8 +61,8 @@ func (m *Model) Check() error {
 	for _, r := range m.Sensor {
 		c.that(r >= 0, "sensor", "a variance is negative")
 	}
-	c.that(len(m.Gain) <= Readouts, "gain", "%d readouts, at most %d", len(m.Gain), Readouts)
-	for i, g := range m.Gain {
+	c.that(len(m.NetworkWeight) <= Readouts, "gain", "%d readouts, at most %d", len(m.NetworkWeight), Readouts)
+	for i, g := range m.NetworkWeight {
 		field := fmt.Sprintf("gain[%d]", i)
 		c.that(m.Displacement, field, "belongs to a model of displacements")
 		c.length(field, g, m.K*Q)
@@ -70,17 +70,17 @@ func (m *Model) Check() error {
 			c.that(v >= 0 && v <= 1, field, "a share of %v is outside 0…1", v)
 		}
 	}
-	c.that(len(m.Widen) <= Readouts, "widen", "%d readouts, at most %d", len(m.Widen), Readouts)
-	for i, w := range m.Widen {
+	c.that(len(m.ScaleFactor) <= Readouts, "widen", "%d readouts, at most %d", len(m.ScaleFactor), Readouts)
+	for i, w := range m.ScaleFactor {
 		field := fmt.Sprintf("widen[%d]", i)
 		c.length(field, w, m.K*Q)
 		for _, f := range w {
 			c.that(f > 0, field, "%v is not a factor: it must be positive", f)
 		}
 	}
-	c.that(len(m.Growth) == 0 || len(m.Growth) == len(m.Widen), "growth", "of %d readouts, widen of %d", len(m.Growth), len(m.Widen))
-	c.finite("growth", m.Growth)
-	for _, g := range m.Growth {
+	c.that(len(m.OODExponent) == 0 || len(m.OODExponent) == len(m.ScaleFactor), "growth", "of %d readouts, widen of %d", len(m.OODExponent), len(m.ScaleFactor))
+	c.finite("growth", m.OODExponent)
+	for _, g := range m.OODExponent {
 		c.that(g >= 0 && g <= 10, "growth", "%v is outside 0…10", g)
 	}
 	m.checkMotion(c, Q)
@@ -99,23 +99,23 @@ func (m *Model) Check() error {
 }
 
 func (m *Model) checkMotion(c *checker, Q int) {
-	o := &m.Motion
-	c.that(len(o.Power) == 0 || len(o.Power) == len(m.Widen), "motion.power", "of %d readouts, widen of %d", len(o.Power), len(m.Widen))
-	c.finite("motion.power", o.Power)
-	for _, p := range o.Power {
+	o := &m.RMSDisplacement
+	c.that(len(o.Exponent) == 0 || len(o.Exponent) == len(m.ScaleFactor), "motion.power", "of %d readouts, widen of %d", len(o.Exponent), len(m.ScaleFactor))
+	c.finite("motion.power", o.Exponent)
+	for _, p := range o.Exponent {
 		c.that(p >= 0 && p <= 10, "motion.power", "%v is outside 0…10", p)
 	}
-	c.finite("motion", []float64{o.Least, o.Most})
-	if len(o.Usual) == 0 {
+	c.finite("motion", []float64{o.Min, o.Max})
+	if len(o.Typical) == 0 {
 		return
 	}
 	c.that(m.Displacement, "motion.usual", "belongs to a model of displacements")
-	c.length("motion.usual", o.Usual, m.K*Q)
-	for _, u := range o.Usual {
+	c.length("motion.usual", o.Typical, m.K*Q)
+	for _, u := range o.Typical {
 		c.that(u >= 0, "motion.usual", "%v is negative", u)
 	}
-	c.that(o.Least > 0 && o.Least <= 1, "motion.least", "%v is outside 0…1", o.Least)
-	c.that(o.Most >= 1 && o.Most <= 1e6, "motion.most", "%v is outside 1…1e6", o.Most)
+	c.that(o.Min > 0 && o.Min <= 1, "motion.least", "%v is outside 0…1", o.Min)
+	c.that(o.Max >= 1 && o.Max <= 1e6, "motion.most", "%v is outside 1…1e6", o.Max)
 }
 
 func (m *Model) checkEquation(c *checker, field string, r *priordynamics.Model) {
@@ -133,7 +133,7 @@ func (m *Model) checkEquation(c *checker, field string, r *priordynamics.Model) 
 }
 
 func (m *Model) checkRegion(c *checker) {
-	r, L := &m.Region, m.Inputs.Lift.Dim()
+	r, L := &m.OOD, m.Inputs.Lift.Dim()
 	c.finite("region", []float64{r.Distance, r.Near, r.Far, r.Variance})
 	c.that(r.Distance >= 0 && r.Near >= 0 && r.Far >= 0 && r.Variance >= 0, "region", "a distance is negative")
 	if len(r.Points) > 0 {
@@ -221,12 +221,12 @@ func (m *Model) checkRest(c *checker) {
 	}
 	m.checkRegion(c)
 	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
-	m.checkEquation(c, "prior", &m.Prior)
-	m.checkEquation(c, "companion", &m.Companion)
-	if len(m.Blend) > 0 {
-		c.length("blend", m.Blend, m.K*len(m.NoiseKnots))
-		c.that(m.Prior.Degree > 0 && m.Companion.Degree > 0, "blend", "needs a prior and a companion")
-		for _, w := range m.Blend {
+	m.checkEquation(c, "prior", &m.PriorDynamics)
+	m.checkEquation(c, "companion", &m.Secondary)
+	if len(m.LinearWeight) > 0 {
+		c.length("blend", m.LinearWeight, m.K*len(m.NoiseKnots))
+		c.that(m.PriorDynamics.Degree > 0 && m.Secondary.Degree > 0, "blend", "needs a prior and a companion")
+		for _, w := range m.LinearWeight {
 			c.that(w >= 0 && w <= 1, "blend", "a share of %v is outside 0…1", w)
 		}
 	}

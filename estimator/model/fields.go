@@ -24,11 +24,11 @@ func (m *Model) fields(c *coder) {
 	list(c, "members", &m.Members, memberFields)
 	list(c, "refits", &m.Refits, memberFields)
 	c.floats("sensor", &m.Sensor)
-	c.matrix("gain", &m.Gain, double)
-	c.matrix("widen", &m.Widen, double)
-	c.floats("growth", &m.Growth)
+	c.matrix("gain", &m.NetworkWeight, double)
+	c.matrix("widen", &m.ScaleFactor, double)
+	c.floats("growth", &m.OODExponent)
 	c.object("region", func(c *coder) {
-		r := &m.Region
+		r := &m.OOD
 		c.floats("mean", &r.Mean)
 		c.floats("inverse", &r.Inverse)
 		c.matrix("points", &r.Points, single)
@@ -40,15 +40,15 @@ func (m *Model) fields(c *coder) {
 		c.float("variance", &r.Variance)
 	})
 	c.object("motion", func(c *coder) {
-		c.floats("usual", &m.Motion.Usual)
-		c.float("least", &m.Motion.Least)
-		c.float("most", &m.Motion.Most)
-		c.floats("power", &m.Motion.Power)
+		c.floats("usual", &m.RMSDisplacement.Typical)
+		c.float("least", &m.RMSDisplacement.Min)
+		c.float("most", &m.RMSDisplacement.Max)
+		c.floats("power", &m.RMSDisplacement.Exponent)
 	})
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
-	c.object("prior", func(c *coder) { equationFields(&m.Prior, c) })
-	c.object("companion", func(c *coder) { equationFields(&m.Companion, c) })
-	c.floats("blend", &m.Blend)
+	c.object("prior", func(c *coder) { equationFields(&m.PriorDynamics, c) })
+	c.object("companion", func(c *coder) { equationFields(&m.Secondary, c) })
+	c.floats("blend", &m.LinearWeight)
 	c.object("baseline", func(c *coder) {
 		c.float("step", &m.Baseline.Step)
 		c.floats("a", &m.Baseline.A)
@@ -125,7 +125,7 @@ func liftFields(l *channel.Lift, c *coder) {
 	c.floats("std", &l.Std)
 	l.Kind = l.Kind[:0]
 	for _, k := range kind {
-		l.Kind = append(l.Kind, channel.Reading(k))
+		l.Kind = append(l.Kind, channel.Embedding(k))
 	}
 }
 

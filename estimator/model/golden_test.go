@@ -155,18 +155,18 @@ func content(m *model.Model) map[string]any {
 	out := map[string]any{
 		"id": m.ID, "vehicle": m.Vehicle, "horizon": m.Horizon, "points": m.Points, "displacement": m.Displacement,
 		"velocity": m.Velocity, "origin": m.Origin, "scale": m.Scale, "noise_knots": m.NoiseKnots, "sensor": m.Sensor,
-		"gain": m.Gain, "widen": m.Widen, "inputs.time_mean": m.Inputs.TimeMean, "inputs.time_std": m.Inputs.TimeStd,
+		"gain": m.NetworkWeight, "widen": m.ScaleFactor, "inputs.time_mean": m.Inputs.TimeMean, "inputs.time_std": m.Inputs.TimeStd,
 		"inputs.knots": m.Inputs.Knots, "inputs.causal": m.Inputs.Causal, "inputs.input_mean": m.Inputs.InputMean,
 		"inputs.input_std": m.Inputs.InputStd,
-		"prior.step":       m.Prior.Step, "prior.degree": m.Prior.Degree, "prior.input_mean": m.Prior.UMean,
-		"prior.input_std": m.Prior.UStd, "prior.bound": m.Prior.Bound, "prior.weights": m.Prior.Weights,
-		"companion.step": m.Companion.Step, "companion.degree": m.Companion.Degree, "companion.input_mean": m.Companion.UMean,
-		"companion.input_std": m.Companion.UStd, "companion.bound": m.Companion.Bound, "companion.weights": m.Companion.Weights,
-		"blend": m.Blend, "linear_std": m.LinearStd,
-		"growth": m.Growth, "region.mean": m.Region.Mean, "region.inverse": m.Region.Inverse, "region.points": m.Region.Points,
-		"region.distance": m.Region.Distance, "region.near": m.Region.Near, "region.far": m.Region.Far, "region.low": m.Region.Low, "region.high": m.Region.High,
-		"motion.usual": m.Motion.Usual, "motion.least": m.Motion.Least, "motion.most": m.Motion.Most, "motion.power": m.Motion.Power,
-		"region.variance": m.Region.Variance, "baseline.step": m.Baseline.Step, "baseline.a": m.Baseline.A,
+		"prior.step":       m.PriorDynamics.Step, "prior.degree": m.PriorDynamics.Degree, "prior.input_mean": m.PriorDynamics.UMean,
+		"prior.input_std": m.PriorDynamics.UStd, "prior.bound": m.PriorDynamics.Bound, "prior.weights": m.PriorDynamics.Weights,
+		"companion.step": m.Secondary.Step, "companion.degree": m.Secondary.Degree, "companion.input_mean": m.Secondary.UMean,
+		"companion.input_std": m.Secondary.UStd, "companion.bound": m.Secondary.Bound, "companion.weights": m.Secondary.Weights,
+		"blend": m.LinearWeight, "linear_std": m.LinearStd,
+		"growth": m.OODExponent, "region.mean": m.OOD.Mean, "region.inverse": m.OOD.Inverse, "region.points": m.OOD.Points,
+		"region.distance": m.OOD.Distance, "region.near": m.OOD.Near, "region.far": m.OOD.Far, "region.low": m.OOD.Low, "region.high": m.OOD.High,
+		"motion.usual": m.RMSDisplacement.Typical, "motion.least": m.RMSDisplacement.Min, "motion.most": m.RMSDisplacement.Max, "motion.power": m.RMSDisplacement.Exponent,
+		"region.variance": m.OOD.Variance, "baseline.step": m.Baseline.Step, "baseline.a": m.Baseline.A,
 		"baseline.b": m.Baseline.B, "baseline.c": m.Baseline.C,
 		"provenance.tool":      m.Provenance.Tool,
 		"provenance.data_hash": m.Provenance.DataHash, "provenance.config": m.Provenance.Config,
@@ -174,10 +174,10 @@ func content(m *model.Model) map[string]any {
 		"provenance.partial": m.Provenance.Partial, "provenance.verdict": m.Provenance.Verdict,
 	}
 	liftContent(out, "inputs.lift", &m.Inputs.Lift)
-	liftContent(out, "prior.lift", &m.Prior.Lift)
-	liftContent(out, "companion.lift", &m.Companion.Lift)
-	bodyContent(out, "prior.body", &m.Prior.Body)
-	bodyContent(out, "companion.body", &m.Companion.Body)
+	liftContent(out, "prior.lift", &m.PriorDynamics.Lift)
+	liftContent(out, "companion.lift", &m.Secondary.Lift)
+	bodyContent(out, "prior.body", &m.PriorDynamics.Body)
+	bodyContent(out, "companion.body", &m.Secondary.Body)
 	for i, c := range m.Channels {
 		p := fmt.Sprintf("channels[%d].", i)
 		out[p+"name"], out[p+"unit"], out[p+"role"], out[p+"frame"] = c.Name, c.Unit, c.Role, c.Frame

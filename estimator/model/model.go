@@ -51,22 +51,22 @@ type Model struct {
 	Scale        []float64      // K, state units for one output unit, all > 0
 	NoiseKnots   []float64      // Q, τ of the noise knots, ascending; one knot = constant noise
 
-	Members    []Member    // the ensemble: means are averaged, spread is added; the first and any others with an InverseFactor give variances
-	Refits     []Member    // bootstrap refits: means only (no InverseFactor)
-	Sensor     []float64   // K, variance R of the sensor of each state, state units squared
-	Gain       [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
-	Widen      [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
-	Growth     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see ood.Growth
-	Region     ood.Region
-	Motion     ood.Motion
-	Dynamics   Dynamics
-	Prior      priordynamics.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
-	Companion  priordynamics.Model // a plain linear one, blended into it; Degree 0 = there is none
-	Blend      []float64           // K×Q: the companion's share of the base at the noise knots, 0…1; none = no companion
-	Baseline   linear.Model        // the best simple predictor, for comparison; no A = none was fitted
-	LinearStd  []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
-	Provenance Provenance
-	Checks     []SelfCheck // re-evaluated at load
+	Members         []Member    // the ensemble: means are averaged, spread is added; the first and any others with an InverseFactor give variances
+	Refits          []Member    // bootstrap refits: means only (no InverseFactor)
+	Sensor          []float64   // K, variance R of the sensor of each state, state units squared
+	NetworkWeight   [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
+	ScaleFactor     [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
+	OODExponent     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see ood.Growth
+	OOD             ood.Detector
+	RMSDisplacement ood.RMSDisplacement
+	Dynamics        Dynamics
+	PriorDynamics   priordynamics.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
+	Secondary       priordynamics.Model // a plain linear one, blended into it; Degree 0 = there is none
+	LinearWeight    []float64           // K×Q: the companion's share of the base at the noise knots, 0…1; none = no companion
+	Baseline        linear.Model        // the best simple predictor, for comparison; no A = none was fitted
+	LinearStd       []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
+	Provenance      Provenance
+	Checks          []SelfCheck // re-evaluated at load
 }
 
 // Member is one fit: a feature map and its posterior for each readout.

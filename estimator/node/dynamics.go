@@ -26,8 +26,8 @@ func newDynamics(m *model.Model) *dynamics {
 		return nil
 	}
 	d := &dynamics{m: m, tape: mlp.NewTape(net, 1, false), in: make([]float64, L+m.P)}
-	if m.Prior.Degree > 0 {
-		d.field = priordynamics.NewField(&m.Prior, m.K)
+	if m.PriorDynamics.Degree > 0 {
+		d.field = priordynamics.NewField(&m.PriorDynamics, m.K)
 	}
 	return d
 }

@@ -28,9 +28,9 @@ func otherPendulum(seed uint64) *model.Model {
 func swinging() *model.Model {
 	m := pendulum()
 	knots := m.K * len(m.NoiseKnots)
-	m.Widen, m.Growth = [][]float64{slices.Repeat([]float64{1}, knots)}, []float64{0.3}
-	m.Region.Near, m.Region.Far = 0.5, 4
-	m.Motion = ood.Motion{Usual: slices.Repeat([]float64{0.5}, knots), Least: 0.3, Most: 3, Power: []float64{0.7}}
+	m.ScaleFactor, m.OODExponent = [][]float64{slices.Repeat([]float64{1}, knots)}, []float64{0.3}
+	m.OOD.Near, m.OOD.Far = 0.5, 4
+	m.RMSDisplacement = ood.RMSDisplacement{Typical: slices.Repeat([]float64{0.5}, knots), Min: 0.3, Max: 3, Exponent: []float64{0.7}}
 	return m
 }
 
@@ -122,7 +122,7 @@ func TestReplayEqualsFlight(t *testing.T) {
 	}
 	// The motion is in what flew: with a model that does not count it, other bits follow.
 	still := swinging()
-	still.Motion = ood.Motion{}
+	still.RMSDisplacement = ood.RMSDisplacement{}
 	_, err := replayed(t, flightOf(t, 0, swinging()), ReplayConfig{Model: still})
 	if err == nil || !strings.Contains(err.Error(), "std has other bits") {
 		t.Errorf("replayed without the motion: %v", err)

@@ -12,8 +12,8 @@ func moving(size, tau float64) []float64 {
 	return []float64{size * tau, 3 * size * math.Sqrt(tau), 0}
 }
 
-func course(m *ood.Motion, knots []float64, size float64) ood.Course {
-	c := ood.NewCourse(m, knots)
+func course(m *ood.RMSDisplacement, knots []float64, size float64) ood.RunningRMS {
+	c := ood.NewRunningRMS(m, knots)
 	for q, tau := range knots {
 		c.Knot(q, moving(size, tau))
 	}
@@ -24,10 +24,10 @@ func course(m *ood.Motion, knots []float64, size float64) ood.Course {
 // knots it is near that; a channel that never moves does not count.
 func TestRatioOfMotion(t *testing.T) {
 	knots := []float64{0, 0.05, 0.1, 0.3, 0.6, 1}
-	m := ood.Motion{Usual: make([]float64, 3*len(knots))}
+	m := ood.RMSDisplacement{Typical: make([]float64, 3*len(knots))}
 	for q, tau := range knots {
 		for k, d := range moving(1, tau) {
-			m.Usual[k*len(knots)+q] = d
+			m.Typical[k*len(knots)+q] = d
 		}
 	}
 	for _, size := range []float64{1, 2, -0.5} {
@@ -43,7 +43,7 @@ func TestRatioOfMotion(t *testing.T) {
 			}
 		}
 	}
-	none := ood.Motion{Usual: make([]float64, 3*len(knots))}
+	none := ood.RMSDisplacement{Typical: make([]float64, 3*len(knots))}
 	c := course(&none, knots, 5)
 	if got := c.Ratio(0.4, moving(5, 0.4)); got != 1 {
 		t.Errorf("where nothing counts: %v", got)
@@ -54,9 +54,9 @@ func TestRatioOfMotion(t *testing.T) {
 // the start has moved.
 func TestRatioRemembers(t *testing.T) {
 	knots := []float64{0, 0.1, 0.25, 0.5, 1}
-	m := ood.Motion{Usual: []float64{0, 1, 1, 1, 1}}
+	m := ood.RMSDisplacement{Typical: []float64{0, 1, 1, 1, 1}}
 	back := func(tau float64) []float64 { return []float64{2 * math.Sin(2*math.Pi*tau)} }
-	c := ood.NewCourse(&m, knots)
+	c := ood.NewRunningRMS(&m, knots)
 	for q, tau := range knots {
 		c.Knot(q, back(tau))
 	}
@@ -74,7 +74,7 @@ func TestRatioRemembers(t *testing.T) {
 }
 
 func TestFactorOfMotionIsBetweenItsEnds(t *testing.T) {
-	m := ood.Motion{Least: 0.25, Most: 4, Power: []float64{0.5, 0}}
+	m := ood.RMSDisplacement{Min: 0.25, Max: 4, Exponent: []float64{0.5, 0}}
 	for _, c := range []struct {
 		ratio   float64
 		readout int

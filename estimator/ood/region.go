@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Region describes the training states by reference points in whitened
+// Detector describes the training states by reference points in whitened
 // coordinates: Inverse·(lifted − Mean), the Euclidean distance to the nearest of
 // which says how far a state is from all that was seen.
-type Region struct {
+type Detector struct {
 	Mean     []float64   // L, of the lifted, standardised states
 	Inverse  []float64   // L(L+1)/2: whitening matrix, lower triangle packed by rows
 	Points   [][]float64 // m × L, whitened
@@ -26,11 +26,11 @@ type Region struct {
 }
 
 // Dim returns the number L of coordinates.
-func (r *Region) Dim() int { return len(r.Mean) }
+func (r *Detector) Dim() int { return len(r.Mean) }
 
 // Whiten writes the whitened coordinates of a lifted, standardised state (L) to
 // dst (L). They may be the same slice.
-func (r *Region) Whiten(dst, lifted []float64) {
+func (r *Detector) Whiten(dst, lifted []float64) {
 	L := r.Dim()
 	for i := range L {
 		dst[i] = lifted[i] - r.Mean[i]
@@ -43,7 +43,7 @@ func (r *Region) Whiten(dst, lifted []float64) {
 
 // Nearest returns the distance of a whitened state from the nearest reference
 // point; 0 if there is none.
-func (r *Region) Nearest(white []float64) float64 {
+func (r *Detector) Nearest(white []float64) float64 {
 	if len(r.Points) == 0 {
 		return 0
 	}
@@ -59,9 +59,9 @@ func (r *Region) Nearest(white []float64) float64 {
 	return math.Sqrt(best)
 }
 
-// Growth returns the factor by which an interval at the given distance is wider
+// DistanceFactor returns the factor by which an interval at the given distance is wider
 // than one near the training states: (distance/Near)^power, between Near and Far.
-func (r *Region) Growth(distance, power float64) float64 {
+func (r *Detector) DistanceFactor(distance, power float64) float64 {
 	if r.Near <= 0 || power == 0 {
 		return 1
 	}
@@ -75,7 +75,7 @@ const inputSlack = 0.25
 // InputScore returns how far outside the range of training an input u (P) is, for a
 // readout: at most 1 within the range and a quarter of its width beyond; the largest of
 // all channels.
-func (r *Region) InputScore(u []float64, readout int) float64 {
+func (r *Detector) InputScore(u []float64, readout int) float64 {
 	worst := 0.0
 	for p, lo := range r.Low[readout] {
 		hi := r.High[readout][p]

@@ -11,7 +11,7 @@ import (
 func TestWhitenIsTheMatrixProduct(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const L = 4
-	r := ood.Region{Mean: make([]float64, L)}
+	r := ood.Detector{Mean: make([]float64, L)}
 	full := make([]float64, L*L)
 	for i := range L {
 		r.Mean[i] = rng.NormFloat64()
@@ -38,33 +38,33 @@ func TestWhitenIsTheMatrixProduct(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	r := ood.Region{Points: [][]float64{{0, 0}, {3, 4}, {-1, 0}}}
+	r := ood.Detector{Points: [][]float64{{0, 0}, {3, 4}, {-1, 0}}}
 	for _, c := range []struct{ x, y, want float64 }{{3, 4, 0}, {0, 2, 2}, {-5, 3, 5}, {6, 8, 5}} {
 		if got := r.Nearest([]float64{c.x, c.y}); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("(%v, %v): %v, expected %v", c.x, c.y, got, c.want)
 		}
 	}
-	if got := (&ood.Region{}).Nearest(nil); got != 0 {
+	if got := (&ood.Detector{}).Nearest(nil); got != 0 {
 		t.Errorf("without points: %v", got)
 	}
 }
 
 func TestGrowthIsBetweenItsEnds(t *testing.T) {
-	r := ood.Region{Near: 2, Far: 8}
+	r := ood.Detector{Near: 2, Far: 8}
 	for _, c := range []struct{ d, power, want float64 }{
 		{0, 0.5, 1}, {2, 0.5, 1}, {8, 0.5, 2}, {4, 1, 2}, {1e9, 0.5, 2}, {4, 0, 1}, {math.Inf(1), 1, 4},
 	} {
-		if got := r.Growth(c.d, c.power); math.Abs(got-c.want) > 1e-15 {
+		if got := r.DistanceFactor(c.d, c.power); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("distance %v, power %v: %v, expected %v", c.d, c.power, got, c.want)
 		}
 	}
-	if got := (&ood.Region{}).Growth(5, 1); got != 1 {
+	if got := (&ood.Detector{}).DistanceFactor(5, 1); got != 1 {
 		t.Errorf("without near and far: %v", got)
 	}
 }
 
 func TestInputScore(t *testing.T) {
-	r := ood.Region{Low: [][]float64{{-1, 5}, {-2, 5}}, High: [][]float64{{3, 5}, {4, 5}}}
+	r := ood.Detector{Low: [][]float64{{-1, 5}, {-2, 5}}, High: [][]float64{{3, 5}, {4, 5}}}
 	for _, c := range []struct {
 		u    []float64
 		want float64

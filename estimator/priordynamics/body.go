@@ -44,7 +44,7 @@ const (
 
 // NewBody finds the channels that k names among the states.
 func NewBody(k *channel.Kinematics, states []channel.Channel) (b Body, err error) {
-	if k.Law == "" {
+	if k.Relation == "" {
 		return b, nil
 	}
 	if err := k.Check(states); err != nil {
@@ -221,9 +221,9 @@ func travelling(a, v vec3) (f vec3, r, ja mat3) {
 	return f, r, ja
 }
 
-// RatesAt writes what the laws say of dx/dt at state x (K) to dst (K), and 0 where
+// Derivative writes what the laws say of dx/dt at state x (K) to dst (K), and 0 where
 // they say nothing.
-func (b *Body) RatesAt(dst, x []float64) {
+func (b *Body) Derivative(dst, x []float64) {
 	clear(dst)
 	a := b.get(x, b.Attitude, signAttitude, b.Omega)
 	if b.turns() {
@@ -239,14 +239,14 @@ func (b *Body) RatesAt(dst, x []float64) {
 	}
 }
 
-// Move adds to d (K), the learned increment of state x (K) for a step of h
+// Add adds to d (K), the learned increment of state x (K) for a step of h
 // seconds, what the laws say. The velocity and the rates at the end of the step
 // follow from d, the attitude there from all of it.
-func (b *Body) Move(d, x []float64, h float64) { b.apply(d, x, d, h, 1) }
+func (b *Body) Add(d, x []float64, h float64) { b.apply(d, x, d, h, 1) }
 
-// Leave takes what the laws say of the whole increment (K) of state x (K) for a
+// Subtract takes what the laws say of the whole increment (K) of state x (K) for a
 // step of h seconds out of dst (K), which may not be the increment itself.
-func (b *Body) Leave(dst, x, whole []float64, h float64) { b.apply(dst, x, whole, h, -1) }
+func (b *Body) Subtract(dst, x, whole []float64, h float64) { b.apply(dst, x, whole, h, -1) }
 
 // apply adds sign times the laws' share to dst. d is the whole increment but for
 // the attitude's and the position's where dst is d: there it becomes it on the way.
@@ -272,9 +272,9 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	b.add(dst, b.Position, signPosition, sign*0.5*h, v0.plus(1, v1))
 }
 
-// Tangent turns dd (K), the derivative of the learned increment along the
+// JVP turns dd (K), the derivative of the learned increment along the
 // direction dx (K) of state x (K), into that of the whole increment d (K).
-func (b *Body) Tangent(dd, dx, x, d []float64, h float64) {
+func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 	a0, da0 := b.get(x, b.Attitude, signAttitude, b.Omega), b.get(dx, b.Attitude, signAttitude, b.Omega)
 	if b.turns() {
 		w0, dw0 := b.get(x, b.Rates, signRates, 1), b.get(dx, b.Rates, signRates, 1)

@@ -20,7 +20,7 @@ func flyer(inBody bool, period float64) ([]channel.Channel, channel.Kinematics) 
 		states = append(states, channel.Channel{Name: name, Role: channel.State, Period: period})
 	}
 	return states, channel.Kinematics{
-		Law: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "-v", "w"},
+		Relation: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "-v", "w"},
 		Attitude: []string{"roll", "-pitch", "yaw"}, Rates: []string{"p", "q", "-r"}, InBody: inBody,
 	}
 }
@@ -93,19 +93,19 @@ func near(t *testing.T, what string, got float64, f func(h float64) float64, h f
 	}
 }
 
-func checkTurn(t *testing.T, p *Predictor, x0, dx []float64, u Signal) {
+func checkTurn(t *testing.T, p *Rollout, x0, dx []float64, u Signal) {
 	t.Helper()
 	got, out, x := make([]float64, len(x0)), make([]float64, len(x0)), make([]float64, len(x0))
 	for _, time := range []float64{0.03, 0.5, 0.87} {
-		p.Roll(x0, u)
-		p.Turn(dx)
-		p.TurnAt(got, time)
+		p.Run(x0, u)
+		p.JVP(dx)
+		p.JVPAt(got, time)
 		for k := range got {
 			near(t, fmt.Sprintf("by x0, t %g, state %d", time, k), got[k], func(h float64) float64 {
 				for i := range x {
 					x[i] = x0[i] + h*dx[i]
 				}
-				p.Roll(x, u)
+				p.Run(x, u)
 				p.At(out, nil, time)
 				return out[k]
 			}, 1e-4)
@@ -113,9 +113,9 @@ func checkTurn(t *testing.T, p *Predictor, x0, dx []float64, u Signal) {
 	}
 }
 
-func checkRate(t *testing.T, p *Predictor, x0 []float64) {
+func checkRate(t *testing.T, p *Rollout, x0 []float64) {
 	t.Helper()
-	p.Roll(x0, steps(0.33))
+	p.Run(x0, steps(0.33))
 	d, dd := make([]float64, len(x0)), make([]float64, len(x0))
 	for _, time := range []float64{0.05, 0.36, 0.77} {
 		p.At(d, dd, time)
@@ -203,7 +203,7 @@ func TestBodyOrder(t *testing.T) {
 		m.Step = step
 		p := New(m, 12, 1)
 		x := aloft(0.3, channel.Angle)
-		p.Roll(x, constant{1, 0})
+		p.Run(x, constant{1, 0})
 		d := make([]float64, 12)
 		p.At(d, nil, 1)
 		return d
@@ -223,9 +223,9 @@ func TestBodyOrder(t *testing.T) {
 		d[k] = 0.01 * float64(k)
 	}
 	whole := append([]float64(nil), d...)
-	m.Body.Move(whole, x, 0.1)
+	m.Body.Add(whole, x, 0.1)
 	left := append([]float64(nil), whole...)
-	m.Body.Leave(left, x, whole, 0.1)
+	m.Body.Subtract(left, x, whole, 0.1)
 	for k := range d {
 		if math.Abs(left[k]-d[k]) > 1e-15 {
 			t.Errorf("state %d: %v is left of the learned %v", k, left[k], d[k])
@@ -238,7 +238,7 @@ func TestBodyStaysFinite(t *testing.T) {
 	p := New(m, 12, 1)
 	d := make([]float64, 12)
 	for _, pitch := range []float64{math.Pi / 2, -math.Pi / 2} {
-		p.Roll(aloft(pitch, channel.Angle), constant{1, 0})
+		p.Run(aloft(pitch, channel.Angle), constant{1, 0})
 		p.At(d, nil, 1)
 		for k, v := range d {
 			if math.IsNaN(v) || math.Abs(v) > 1e3 {

@@ -8,10 +8,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Fan evaluates roll-outs at many times at once, by At's formulas: what At does for
+// BatchedRollout evaluates roll-outs at many times at once, by At's formulas: what At does for
 // one time is done here for a row of all times, by vectors.
-type Fan struct {
-	p     *Predictor
+type BatchedRollout struct {
+	p     *Rollout
 	times []float64
 	step  []int     // of each time
 	part  []float64 // σ, the part of the step that is over
@@ -27,10 +27,10 @@ type Fan struct {
 	nodeV, nodeX, nodeD [][]float64 // rows of nodes: L+P coordinates; K: state, increment
 }
 
-// NewFan takes the memory for the predictor's roll-outs at ascending times.
-func NewFan(p *Predictor, times []float64) *Fan {
+// NewBatchedRollout takes the memory for the predictor's roll-outs at ascending times.
+func NewBatchedRollout(p *Rollout, times []float64) *BatchedRollout {
 	n := len(times)
-	f := &Fan{p: p, times: times, term: make([]float64, n), pair: make([]float64, n), mean: make([]float64, len(p.mean)), now: make([]float64, p.k), inc: make([]float64, p.k)}
+	f := &BatchedRollout{p: p, times: times, term: make([]float64, n), pair: make([]float64, n), mean: make([]float64, len(p.mean)), now: make([]float64, p.k), inc: make([]float64, p.k)}
 	for _, t := range times {
 		i := max(0, min(int(t/p.m.Step+tiny), p.nodes))
 		s := max(0, t/p.m.Step-float64(i))
@@ -42,9 +42,9 @@ func NewFan(p *Predictor, times []float64) *Fan {
 	return f
 }
 
-// All writes the displacements of the predictor's last Roll to dst: K rows of all
+// Evaluate writes the displacements of the predictor's last Roll to dst: K rows of all
 // times.
-func (f *Fan) All(dst []float64) {
+func (f *BatchedRollout) Evaluate(dst []float64) {
 	n := len(f.times)
 	f.begin()
 	f.inputs()
@@ -63,7 +63,7 @@ func (f *Fan) All(dst []float64) {
 }
 
 // begin sets the displacements to those at the start of each step.
-func (f *Fan) begin() {
+func (f *BatchedRollout) begin() {
 	K := f.p.k
 	for i, step := range f.step {
 		for k, d := range f.p.x[step*K : (step+1)*K] {
@@ -73,7 +73,7 @@ func (f *Fan) begin() {
 }
 
 // inputs fills the coordinates of the mean inputs since each step's start.
-func (f *Fan) inputs() {
+func (f *BatchedRollout) inputs() {
 	p, L := f.p, f.p.m.Lift.Dim()
 	if len(f.mean) == 0 {
 		return
@@ -95,7 +95,7 @@ func (f *Fan) inputs() {
 
 // increments writes those of a step from the displacements d, under the inputs, to
 // dst.
-func (f *Fan) increments(dst [][]float64) {
+func (f *BatchedRollout) increments(dst [][]float64) {
 	f.states()
 	for k := range dst {
 		clear(dst[k])
@@ -128,7 +128,7 @@ func (f *Fan) increments(dst [][]float64) {
 }
 
 // laws adds to the increments dst from the displacements d what is declared.
-func (f *Fan) laws(dst [][]float64) {
+func (f *BatchedRollout) laws(dst [][]float64) {
 	p := f.p
 	if p.m.Body.None() {
 		return
@@ -137,7 +137,7 @@ func (f *Fan) laws(dst [][]float64) {
 		for k, x := range p.x0 {
 			f.now[k], f.inc[k] = x+f.d[k][i], dst[k][i]
 		}
-		p.m.Body.Move(f.inc, f.now, p.m.Step)
+		p.m.Body.Add(f.inc, f.now, p.m.Step)
 		for k, v := range f.inc {
 			dst[k][i] = v
 		}
@@ -145,7 +145,7 @@ func (f *Fan) laws(dst [][]float64) {
 }
 
 // add adds a monomial, the one at a place of the weights, to increments.
-func (f *Fan) add(dst [][]float64, term []float64, at int) int {
+func (f *BatchedRollout) add(dst [][]float64, term []float64, at int) int {
 	for k, w := range f.p.m.Weights[at*f.p.k : (at+1)*f.p.k] {
 		f64.AddScaled(dst[k], w, term)
 	}
@@ -153,7 +153,7 @@ func (f *Fan) add(dst [][]float64, term []float64, at int) int {
 }
 
 // states fills the coordinates of the states at the displacements d.
-func (f *Fan) states() {
+func (f *BatchedRollout) states() {
 	p, lift := f.p, &f.p.m.Lift
 	for l, of := range lift.Of {
 		v, omega := f.v[l], lift.Omega[l]

@@ -38,7 +38,7 @@ func rowsOf(rows, n int) (out [][]float64) {
 	return out
 }
 
-func newFanSlopes(p *Predictor, n int) *fanSlopes {
+func newFanSlopes(p *Rollout, n int) *fanSlopes {
 	K, L := p.k, p.m.Lift.Dim()
 	s := &fanSlopes{turn: make([]float64, (p.nodes+1)*K*K), x: rowsOf(K*K, n), h: rowsOf(K*K, n), start: rowsOf(K, n), whole: rowsOf(K, n)}
 	d, slope, term := rowsOf(L*K, n), rowsOf(L, n), make([]float64, n)
@@ -48,9 +48,9 @@ func newFanSlopes(p *Predictor, n int) *fanSlopes {
 	return s
 }
 
-// Slopes writes the derivatives of what All has last written by the start state to
+// Jacobian writes the derivatives of what All has last written by the start state to
 // dst: K×K rows of all times, row k·K + c being that of displacement k by state c.
-func (f *Fan) Slopes(dst []float64) {
+func (f *BatchedRollout) Jacobian(dst []float64) {
 	p, s, n, K := f.p, f.slopes, len(f.times), f.p.k
 	// All has left the coordinates of Δ1 behind, and Δ1 − Δ0 in b.
 	f.read(&s.g1)
@@ -108,7 +108,7 @@ func product(c, a, b [][]float64, K int) {
 }
 
 // turnNodes sets turn.
-func (f *Fan) turnNodes() {
+func (f *BatchedRollout) turnNodes() {
 	p, s := f.p, f.slopes
 	K, L, width := p.k, p.m.Lift.Dim(), len(p.va)
 	for i := range p.nodes {
@@ -144,7 +144,7 @@ func (f *Fan) turnNodes() {
 
 // read fills the slopes of the coordinates v, as read from the displacements d: 0
 // where one is held at its bound.
-func (f *Fan) read(s *sheet) {
+func (f *BatchedRollout) read(s *sheet) {
 	p, lift := f.p, &f.p.m.Lift
 	for l, of := range lift.Of {
 		omega, scale, bound := lift.Omega[l], 1/lift.Std[l], p.m.Bound[l]
@@ -165,7 +165,7 @@ func (f *Fan) read(s *sheet) {
 }
 
 // jacobian sets g to that of Wᵀψ at the coordinates v.
-func (s *sheet) jacobian(p *Predictor, v [][]float64) {
+func (s *sheet) jacobian(p *Rollout, v [][]float64) {
 	m, K, L := p.m, p.k, p.m.Lift.Dim()
 	for _, d := range s.d {
 		clear(d)
@@ -221,7 +221,7 @@ func (s *sheet) jacobian(p *Predictor, v [][]float64) {
 }
 
 // laws turns g into that of the whole increments (K rows) from the states x (K rows).
-func (s *sheet) laws(p *Predictor, x, whole [][]float64) {
+func (s *sheet) laws(p *Rollout, x, whole [][]float64) {
 	K := p.k
 	if p.m.Body.None() {
 		return
@@ -236,7 +236,7 @@ func (s *sheet) laws(p *Predictor, x, whole [][]float64) {
 			for k := range K {
 				p.moved[k] = s.g[k*K+c][i]
 			}
-			p.m.Body.Tangent(p.moved, p.dnow, p.now, p.inc, p.m.Step)
+			p.m.Body.JVP(p.moved, p.dnow, p.now, p.inc, p.m.Step)
 			for k, v := range p.moved {
 				s.g[k*K+c][i] = v
 			}

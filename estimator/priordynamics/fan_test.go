@@ -47,15 +47,15 @@ func TestFanIsAtForEveryTime(t *testing.T) {
 		times[10] = 3 * m.Step // a node
 		K := len(m.Weights) / m.Terms()
 		p := New(m, K, horizon)
-		f := NewFan(p, times)
+		f := NewBatchedRollout(p, times)
 		all, one := make([]float64, K*points), make([]float64, K)
 		for start := range 3 {
 			x0 := make([]float64, K)
 			for k := range x0 {
 				x0[k] = float64(start) * math.Sin(float64(3*k+start))
 			}
-			p.Roll(x0, u)
-			f.All(all)
+			p.Run(x0, u)
+			f.Evaluate(all)
 			for i, at := range times {
 				p.At(one, nil, at)
 				for k, want := range one {
@@ -65,14 +65,14 @@ func TestFanIsAtForEveryTime(t *testing.T) {
 				}
 			}
 			slopes := make([]float64, K*K*points)
-			f.Slopes(slopes)
+			f.Jacobian(slopes)
 			dx := make([]float64, K)
 			for c := range K {
 				clear(dx)
 				dx[c] = 1
-				p.Turn(dx)
+				p.JVP(dx)
 				for i, at := range times {
-					p.TurnAt(one, at)
+					p.JVPAt(one, at)
 					for k, want := range one {
 						if got := slopes[(k*K+c)*points+i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
 							t.Fatalf("%s: at %v s channel %d turns with state %d by %v, expected %v", name, at, k, c, got, want)
@@ -80,7 +80,7 @@ func TestFanIsAtForEveryTime(t *testing.T) {
 					}
 				}
 			}
-			if a := testing.AllocsPerRun(2, func() { f.All(all); f.Slopes(slopes) }); a != 0 {
+			if a := testing.AllocsPerRun(2, func() { f.Evaluate(all); f.Jacobian(slopes) }); a != 0 {
 				t.Errorf("%s: %v allocations", name, a)
 			}
 		}

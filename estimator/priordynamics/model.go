@@ -94,17 +94,17 @@ func (m *Model) Check(k, p int) error {
 	return nil
 }
 
-// Read writes the standardised, bounded coordinates of state x (K) and mean input
+// Coordinates writes the standardised, bounded coordinates of state x (K) and mean input
 // u (P) to v (L+P) and, unless nil, ∂v/∂x of their channels to slope (L): 0 where
 // a coordinate is held at its bound.
-func (m *Model) Read(v, slope, x, u []float64) {
+func (m *Model) Coordinates(v, slope, x, u []float64) {
 	L := m.Lift.Dim()
 	m.Lift.Apply(v[:L], x)
 	for p, c := range u {
 		v[L+p] = (c - m.UMean[p]) / m.UStd[p]
 	}
 	if slope != nil {
-		m.Lift.Slope(slope, x)
+		m.Lift.Derivative(slope, x)
 	}
 	for i, b := range m.Bound {
 		if v[i] > b || v[i] < -b {
@@ -142,8 +142,8 @@ func (m *Model) Monomials(psi, v []float64) {
 	}
 }
 
-// Tangent writes ∂ψ/∂v · dv to dpsi (N).
-func (m *Model) Tangent(dpsi, v, dv []float64) {
+// JVP writes ∂ψ/∂v · dv to dpsi (N).
+func (m *Model) JVP(dpsi, v, dv []float64) {
 	dpsi[0] = 0
 	o := 1 + copy(dpsi[1:], dv)
 	if m.Degree >= 2 {

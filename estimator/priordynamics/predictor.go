@@ -8,7 +8,7 @@ type Signal interface {
 	At(dst []float64, t float64)
 }
 
-// Predictor rolls a model out from one state after the other. It takes all its
+// Rollout rolls a model out from one state after the other. It takes all its
 // memory in New and is not safe for concurrent use.
 //
 // Between node n and time t inside its step, with ū the mean of the input since
@@ -19,7 +19,7 @@ type Signal interface {
 //
 // σ = t/Step − n, Δ the increment of a step: Wᵀψ and what the declared laws say. So
 // it meets the nodes, and no input after t is ever asked for.
-type Predictor struct {
+type Rollout struct {
 	m     *Model
 	k     int
 	nodes int
@@ -43,10 +43,10 @@ type Predictor struct {
 }
 
 // New takes the memory for roll-outs of K states up to a horizon, s.
-func New(m *Model, k int, horizon float64) *Predictor {
+func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	p := &Predictor{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), turn: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
+	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), turn: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
 	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.moved, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
@@ -58,9 +58,9 @@ func New(m *Model, k int, horizon float64) *Predictor {
 	return p
 }
 
-// Roll rolls the model out from x0 (K) under the input u (nil without inputs),
-// which must stay valid until the next Roll.
-func (p *Predictor) Roll(x0 []float64, u Signal) {
+// Run rolls the model out from x0 (K) under the input u (nil without inputs),
+// which must stay valid until the next Run.
+func (p *Rollout) Run(x0 []float64, u Signal) {
 	m, K := p.m, p.k
 	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
 	copy(p.x0, x0)
@@ -80,18 +80,18 @@ func (p *Predictor) Roll(x0 []float64, u Signal) {
 
 // increment writes that of a step, Wᵀψ and the declared laws, at displacement d under the mean input p.mean to dst (K),
 // and leaves coordinates and slopes in v and slope.
-func (p *Predictor) increment(dst, v, slope, d []float64) {
+func (p *Rollout) increment(dst, v, slope, d []float64) {
 	for k, x := range p.x0 {
 		p.now[k] = x + d[k]
 	}
-	p.m.Read(v, slope, p.now, p.mean)
+	p.m.Coordinates(v, slope, p.now, p.mean)
 	p.m.Monomials(p.psi, v)
 	p.apply(dst)
-	p.m.Body.Move(dst, p.now, p.m.Step)
+	p.m.Body.Add(dst, p.now, p.m.Step)
 }
 
 // apply writes Wᵀ·psi to dst (K).
-func (p *Predictor) apply(dst []float64) {
+func (p *Rollout) apply(dst []float64) {
 	clear(dst)
 	for j, c := range p.psi {
 		for k, w := range p.m.Weights[j*p.k : (j+1)*p.k] {
@@ -102,7 +102,7 @@ func (p *Predictor) apply(dst []float64) {
 
 // At writes the displacement x(t) − x0 of the last Roll to dst (K) and, unless
 // nil, its time derivative per second to ddst (K).
-func (p *Predictor) At(dst, ddst []float64, t float64) {
+func (p *Rollout) At(dst, ddst []float64, t float64) {
 	n, s := p.inside(t)
 	here := p.x[n*p.k : (n+1)*p.k]
 	for k, d := range here {
@@ -125,22 +125,22 @@ func (p *Predictor) At(dst, ddst []float64, t float64) {
 			p.dv[L+c] = 0
 		}
 	}
-	p.m.Tangent(p.psi, p.va, p.dv)
+	p.m.JVP(p.psi, p.va, p.dv)
 	p.apply(p.ta)
 	clear(p.dnow)
 	for k, d := range here {
 		p.now[k] = p.x0[k] + d
 	}
-	p.m.Body.Tangent(p.ta, p.dnow, p.now, p.da, p.m.Step)
+	p.m.Body.JVP(p.ta, p.dnow, p.now, p.da, p.m.Step)
 	for l, of := range p.m.Lift.Of {
 		p.dv[l] = p.sb[l] * p.ta[of]
 	}
-	p.m.Tangent(p.psi, p.vb, p.dv)
+	p.m.JVP(p.psi, p.vb, p.dv)
 	p.apply(p.tb)
 	for k := range p.now {
 		p.now[k] += p.da[k]
 	}
-	p.m.Body.Tangent(p.tb, p.ta, p.now, p.db, p.m.Step)
+	p.m.Body.JVP(p.tb, p.ta, p.now, p.db, p.m.Step)
 	for k := range ddst {
 		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
@@ -150,7 +150,7 @@ func (p *Predictor) At(dst, ddst []float64, t float64) {
 const tiny = 1e-9
 
 // inside computes Δ0 and Δ1 of the step that t lies in.
-func (p *Predictor) inside(t float64) (n int, s float64) {
+func (p *Rollout) inside(t float64) (n int, s float64) {
 	m, K := p.m, p.k
 	n = max(0, min(int(t/m.Step+tiny), p.nodes))
 	s = max(0, t/m.Step-float64(n))
@@ -170,8 +170,8 @@ func (p *Predictor) inside(t float64) (n int, s float64) {
 	return n, s
 }
 
-// Turn takes the derivative of the last Roll along the direction dx (K) of x0.
-func (p *Predictor) Turn(dx []float64) {
+// JVP takes the derivative of the last Roll along the direction dx (K) of x0.
+func (p *Rollout) JVP(dx []float64) {
 	m, K := p.m, p.k
 	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
 	copy(p.dx0, dx)
@@ -191,7 +191,7 @@ func (p *Predictor) Turn(dx []float64) {
 
 // along writes the tangent of an increment inc (K) at displacement x (K) to dst
 // (K), for a displacement that turns by d (K).
-func (p *Predictor) along(dst, v, slope, d, x, inc []float64) {
+func (p *Rollout) along(dst, v, slope, d, x, inc []float64) {
 	clear(p.dv)
 	for k := range p.now {
 		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
@@ -199,14 +199,14 @@ func (p *Predictor) along(dst, v, slope, d, x, inc []float64) {
 	for l, of := range p.m.Lift.Of {
 		p.dv[l] = slope[l] * p.dnow[of]
 	}
-	p.m.Tangent(p.psi, v, p.dv)
+	p.m.JVP(p.psi, v, p.dv)
 	p.apply(dst)
-	p.m.Body.Tangent(dst, p.dnow, p.now, inc, p.m.Step)
+	p.m.Body.JVP(dst, p.dnow, p.now, inc, p.m.Step)
 }
 
-// TurnAt writes the derivative of the displacement along the direction of the
+// JVPAt writes the derivative of the displacement along the direction of the
 // last Turn to dst (K). What the start itself adds to the state is not in it.
-func (p *Predictor) TurnAt(dst []float64, t float64) {
+func (p *Rollout) JVPAt(dst []float64, t float64) {
 	n, s := p.inside(t)
 	here, x := p.turn[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
 	p.along(p.ta, p.va, p.sa, here, x, p.da)
@@ -245,7 +245,7 @@ func NewField(m *Model, k int) *Field {
 
 // At writes dx/dt at state x (K) and input u (P), per second, to dst (K).
 func (f *Field) At(dst, x, u []float64) {
-	f.m.Read(f.v, nil, x, u)
+	f.m.Coordinates(f.v, nil, x, u)
 	f.m.Monomials(f.psi, f.v)
 	clear(dst)
 	for j, c := range f.psi {
@@ -253,7 +253,7 @@ func (f *Field) At(dst, x, u []float64) {
 			dst[k] += w * c
 		}
 	}
-	f.m.Body.Move(dst, x, f.m.Step)
+	f.m.Body.Add(dst, x, f.m.Step)
 	for k := range dst {
 		dst[k] /= f.m.Step
 	}
@@ -261,7 +261,7 @@ func (f *Field) At(dst, x, u []float64) {
 
 // Adjoint adds ∂(fbar·dx/dt)/∂x at state x and input u to xbar (K).
 func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
-	f.m.Read(f.v, f.slope, x, u)
+	f.m.Coordinates(f.v, f.slope, x, u)
 	for k, g := range fbar {
 		f.dbar[k] = g / f.m.Step
 	}
@@ -274,7 +274,7 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 				f.d[k] += w * c
 			}
 		}
-		f.m.Body.Move(f.d, x, f.m.Step)
+		f.m.Body.Add(f.d, x, f.m.Step)
 		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
 	}
 	for j := range f.psibar {

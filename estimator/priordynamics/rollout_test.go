@@ -61,7 +61,7 @@ func TestTurn(t *testing.T) {
 			for i := range x {
 				x[i] = x0[i] + h*dx[i]
 			}
-			p.Roll(x, u)
+			p.Run(x, u)
 			out := make([]float64, 3)
 			p.At(out, nil, time)
 			return out
@@ -69,10 +69,10 @@ func TestTurn(t *testing.T) {
 		for _, time := range []float64{0.03, 0.5, 0.87, 1} {
 			const h = 1e-5
 			up, down := at(h, time), at(-h, time)
-			p.Roll(x0, u)
-			p.Turn(dx)
+			p.Run(x0, u)
+			p.JVP(dx)
 			got := make([]float64, 3)
-			p.TurnAt(got, time)
+			p.JVPAt(got, time)
 			for k := range got {
 				want := (up[k] - down[k]) / (2 * h)
 				if math.Abs(got[k]-want) > 1e-7*(1+math.Abs(want)) {
@@ -89,7 +89,7 @@ func TestDerivative(t *testing.T) {
 	err := func(step float64) float64 {
 		m := &Model{Step: step, Degree: 1, Lift: channel.Identity(1), Bound: []float64{10}, Weights: []float64{0, math.Expm1(-step)}}
 		p := New(m, 1, 1)
-		p.Roll([]float64{1}, nil)
+		p.Run([]float64{1}, nil)
 		worst := 0.0
 		for i := range 200 {
 			time := float64(i+1) / 200
@@ -143,7 +143,7 @@ func TestBounded(t *testing.T) {
 	m := random(3, 0.2)
 	p := New(m, 3, 1)
 	for _, big := range []float64{1e3, 1e9, 1e300} {
-		p.Roll([]float64{big, -big, big}, constant{big, big})
+		p.Run([]float64{big, -big, big}, constant{big, big})
 		d := make([]float64, 3)
 		p.At(d, nil, 1)
 		for k, v := range d {
@@ -165,10 +165,10 @@ func checkAllocations(t *testing.T, m *Model, x0 []float64) {
 	u, d := constant{1, 0}, make([]float64, len(x0))
 	var s Signal = u
 	if n := testing.AllocsPerRun(20, func() {
-		p.Roll(x0, s)
+		p.Run(x0, s)
 		p.At(d, d, 0.5)
-		p.Turn(x0)
-		p.TurnAt(d, 1)
+		p.JVP(x0)
+		p.JVPAt(d, 1)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -199,7 +199,7 @@ func TestCausal(t *testing.T) {
 	p := New(m, 3, 1)
 	x0 := []float64{0.4, -0.7, 2}
 	at := func(step, time float64) (d, dd [3]float64) {
-		p.Roll(x0, steps(step))
+		p.Run(x0, steps(step))
 		p.At(d[:], dd[:], time)
 		return d, dd
 	}
@@ -221,7 +221,7 @@ func TestCausal(t *testing.T) {
 func TestDerivativeUnderInput(t *testing.T) {
 	m := random(2, 0.05)
 	p := New(m, 3, 1)
-	p.Roll([]float64{0.4, -0.7, 2}, steps(0.33))
+	p.Run([]float64{0.4, -0.7, 2}, steps(0.33))
 	for _, time := range []float64{0.05, 0.32, 0.36, 0.395, 0.45, 0.77} {
 		const h = 1e-6
 		var up, down, dd, d [3]float64

@@ -28,7 +28,7 @@ func TestKinematicsAreThePlants(t *testing.T) {
 				x[k] = 0.5 * rng.NormFloat64()
 			}
 			p.F(want, x, p.U0, p.Values())
-			body.RatesAt(got, x)
+			body.Derivative(got, x)
 			for k := range x {
 				// the law's secant is softened by less than one part in 500 at these angles
 				if body.Moves(k) && math.Abs(got[k]-want[k]) > 0.01*(1+math.Abs(want[k])) {

@@ -37,7 +37,7 @@ func Quadrotor() Plant {
 			position("x", "world, z up"), position("y", "world, z up"), position("z", "world, z up"),
 		},
 		Kinematics: channel.Kinematics{
-			Law: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "v", "w"},
+			Relation: channel.Quadrotor, Position: []string{"x", "y", "-z"}, Velocity: []string{"u", "v", "w"},
 			Attitude: []string{"phi", "theta", "psi"}, Rates: []string{"p", "q", "r"}, InBody: true,
 		},
 		Inputs: []channel.Channel{input("F1", "N"), input("F2", "N"), input("F3", "N"), input("F4", "N")},

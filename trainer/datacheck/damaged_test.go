@@ -476,7 +476,7 @@ func relationLogs() []Damaged {
 		}
 	}
 	declared := vehicle(30, 100, 25)
-	declared.Kinematics = channel.Kinematics{Law: channel.Quadrotor, Attitude: []string{"roll", "-pitch", "yaw"}, Rates: []string{"p", "q", "r"}}
+	declared.Kinematics = channel.Kinematics{Relation: channel.Quadrotor, Attitude: []string{"roll", "-pitch", "yaw"}, Rates: []string{"p", "q", "r"}}
 	copy(declared.Segments[0].X, loop.Segments[0].X)
 	return []Damaged{
 		{"over the top, attitude declared", 0.5, declared},

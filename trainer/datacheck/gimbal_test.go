@@ -36,7 +36,7 @@ func TestGimbalIsNamedWithItsTime(t *testing.T) {
 			if got := find(Check(log, Options{}), Gimbal); len(got) != 0 {
 				t.Errorf("angles of which nothing is said: %+v", got)
 			}
-			log.Kinematics = channel.Kinematics{Law: channel.Quadrotor, Attitude: []string{"phi", "-theta", "psi"}, Rates: []string{"p", "q", "r"}}
+			log.Kinematics = channel.Kinematics{Relation: channel.Quadrotor, Attitude: []string{"phi", "-theta", "psi"}, Rates: []string{"p", "q", "r"}}
 		}
 		got := find(Check(log, Options{}), Gimbal)
 		if len(got) != 1 || got[0].Channel != names[1] || got[0].Severity != Note || got[0].From < 9.7 || got[0].To > 10.3 || got[0].From > got[0].To || !strings.Contains(got[0].Text, "up to 85°") {

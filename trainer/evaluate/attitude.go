@@ -25,11 +25,11 @@ type Attitude struct {
 // the log does; where neither declares anything, states called roll, pitch and yaw that
 // are angles of one period, with textbook signs. nil if none are.
 func attitudeOf(m *model.Model, law *channel.Kinematics) *priordynamics.Body {
-	if len(m.Prior.Body.Attitude) > 0 {
-		return &m.Prior.Body
+	if len(m.PriorDynamics.Body.Attitude) > 0 {
+		return &m.PriorDynamics.Body
 	}
 	states := m.Channels[:m.K]
-	if law.Law != "" || !m.Prior.Body.None() {
+	if law.Relation != "" || !m.PriorDynamics.Body.None() {
 		b, err := priordynamics.NewBody(law, states)
 		if err != nil || len(b.Attitude) == 0 {
 			return nil // something is declared, and it is no attitude of these states

@@ -119,7 +119,7 @@ func spun(m *model.Model, tilt, unit float64) []window.Flight {
 
 func TestAttitudeIsScoredAsAnAngle(t *testing.T) {
 	usual := [3]string{"roll", "pitch", "yaw"}
-	law := channel.Kinematics{Law: channel.Quadrotor, Attitude: []string{"a", "-b", "c"}, Rates: []string{"p", "q", "r"}}
+	law := channel.Kinematics{Relation: channel.Quadrotor, Attitude: []string{"a", "-b", "c"}, Rates: []string{"p", "q", "r"}}
 	for _, c := range []struct {
 		name   string
 		m      *model.Model
@@ -159,7 +159,7 @@ func TestAttitudeIsScoredAsAnAngle(t *testing.T) {
 	}
 	// A declaration that the model carries counts before all names.
 	m := gyro([3]string{"a", "b", "c"}, channel.Angle)
-	m.Prior.Body = priordynamics.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
+	m.PriorDynamics.Body = priordynamics.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
 	if b := attitudeOf(m, &channel.Kinematics{}); b == nil || b.Euler([]float64{0.1, 0.2, 0.3, 9}) != [3]float64{-0.3, 0.2, 0.1} {
 		t.Errorf("attitude of the model: %+v", b)
 	}

@@ -64,7 +64,7 @@ func linearStd(m *model.Model, horizons []float64) []float64 {
 	weights := make([]float64, Q)
 	var out []float64
 	for _, t := range horizons {
-		estimator.NoiseWeights(weights, m.NoiseKnots, t/m.Horizon)
+		estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
 		for k := range m.K {
 			sd := 0.0
 			for q, w := range weights {

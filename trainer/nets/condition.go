@@ -130,7 +130,7 @@ func (c *conditioner) pass(each func(k, n int)) {
 func (c *conditioner) rows(k, n int) {
 	m, w, b := &c.net.Params.Map, &c.work[k], c.batch
 	K, Q := m.K, len(c.d.Frame.NoiseKnots)
-	m.Random(w.phi, c.eval, k)
+	m.RandomFeatures(w.phi, c.eval, k)
 	for i := range n {
 		y := b.Y[i*K+k]
 		w.r[i], w.prec[i] = 0, 0

@@ -68,7 +68,7 @@ func driven(t testing.TB, seed uint64, flights int) nets.Data {
 		}
 		all = append(all, window.Prepare(i, s, channels[:2], 1, window.Options{})...)
 	}
-	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Base: estimator.BaseSpec{Velocity: true}})
+	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Base: estimator.PriorDynamicsSpec{Velocity: true}})
 }
 
 func quick() nets.Settings {
@@ -277,7 +277,7 @@ func TestConstantNoiseIsTheMeanOfAll(t *testing.T) {
 	// Of the points of a window one is its last; the others are spread evenly.
 	mean, weights := 0.0, make([]float64, len(noiseKnots))
 	at := func(tau float64) float64 {
-		estimator.NoiseWeights(weights, noiseKnots, tau)
+		estimator.KnotWeights(weights, noiseKnots, tau)
 		ls := 0.0
 		for q, w := range weights {
 			ls += w * growing[q]

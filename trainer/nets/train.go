@@ -58,12 +58,12 @@ func Train(ctx context.Context, d Data, set Settings, seed uint64, progress func
 	n := set.Batch * set.Points
 	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
 	spec := objective.Spec{Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact}
-	if in := &d.Frame.Inputs; d.Frame.Base.Prior != nil {
-		spec.Prior = &objective.Prior{Model: d.Frame.Base.Prior, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+	if in := &d.Frame.Inputs; d.Frame.Base.Model != nil {
+		spec.Prior = &objective.Prior{Model: d.Frame.Base.Model, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
 	}
 	o := objective.New(spec, p, n, 0)
 	grad := p.Like()
-	match := optimise.Rise{From: 0.2, To: 0.5, Power: 0.8, Steps: set.Steps}
+	match := optimise.Ramp{From: 0.2, To: 0.5, Power: 0.8, Steps: set.Steps}
 	var parts objective.Parts
 	loop := optimise.Loop{
 		Steps: set.Steps, Rate: optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}.At,

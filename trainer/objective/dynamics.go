@@ -60,7 +60,7 @@ func (d *dynamics) forward(net *mlp.Net, lift *channel.Lift, rows, k int, mean, 
 		lift.Apply(d.in[i*I:i*I+L], x)
 		copy(d.in[i*I+L:(i+1)*I], u[i*P:(i+1)*P])
 		slope := d.slope[i*L : (i+1)*L]
-		lift.Slope(slope, x)
+		lift.Derivative(slope, x)
 		for l, c := range lift.Of {
 			slope[l] *= scale[c]
 		}

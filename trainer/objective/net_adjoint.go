@@ -97,7 +97,7 @@ func (w *NetAdjoint) back(rows int, l *mlp.Layer, abar, x []float64) {
 // it may work in place.
 func unactivate(act mlp.Activation, abar, dabar, y, da, ybar, dybar []float64) {
 	if dybar == nil {
-		act.Slope(abar, y, ybar)
+		act.Derivative(abar, y, ybar)
 		return
 	}
 	n := len(y)

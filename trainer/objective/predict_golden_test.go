@@ -96,7 +96,7 @@ func goldenModel(t *testing.T, g *golden, tests *goldenTests) *model.Model {
 		}
 		// In three pieces, as a long log would be.
 		sum, phi := posterior.NewSum(d.F, d.N), feature.NewPhi(&p.Map, d.N)
-		p.Map.Random(phi, e, k)
+		p.Map.RandomFeatures(phi, e, k)
 		sum.Reset()
 		for _, cut := range [][2]int{{0, d.N / 3}, {d.N / 3, d.N / 2}, {d.N / 2, d.N}} {
 			sum.Add(phi.Phi[cut[0]*d.F:], cut[1]-cut[0], r[cut[0]:], prec[cut[0]:])

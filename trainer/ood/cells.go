@@ -13,7 +13,7 @@ import (
 // its model chosen by how well it predicts rest.
 type Cells struct {
 	lift   *channel.Lift
-	r      ood.Region
+	r      ood.Detector
 	weight []float64 // per cell
 	lifted []float64 // L
 }

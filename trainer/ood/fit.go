@@ -26,10 +26,10 @@ const ridge = 0.005
 // far (the greedy solution of the k-centre problem, Gonzalez 1985): no training
 // state is then farther from its nearest reference point than any other way of
 // picking could halve.
-func Fit(lift *channel.Lift, x []float64, m int) (r ood.Region, ok bool) {
+func Fit(lift *channel.Lift, x []float64, m int) (r ood.Detector, ok bool) {
 	L := lift.Dim()
 	if L == 0 || len(x) < 2*L {
-		return ood.Region{}, false
+		return ood.Detector{}, false
 	}
 	n := len(x) / L
 	r.Mean = make([]float64, L)
@@ -55,10 +55,10 @@ func Fit(lift *channel.Lift, x []float64, m int) (r ood.Region, ok bool) {
 		cov[a*L+a] += ridge
 	}
 	if _, ok := lapack64.Potrf(blas64.Symmetric{N: L, Stride: L, Data: cov, Uplo: blas.Lower}); !ok {
-		return ood.Region{}, false
+		return ood.Detector{}, false
 	}
 	if !lapack64.Trtri(blas64.Triangular{N: L, Stride: L, Data: cov, Uplo: blas.Lower, Diag: blas.NonUnit}) {
-		return ood.Region{}, false
+		return ood.Detector{}, false
 	}
 	for a := range L {
 		for b := range a + 1 {

@@ -40,7 +40,7 @@ func (s *States) state(i int) []float64 { return s.x[i*s.L : (i+1)*s.L] }
 
 // Region describes the states by reference points, without any threshold. ok is
 // false if they cannot be described.
-func (s *States) Region() (r ood.Region, ok bool) { return Fit(s.lift, s.x, references) }
+func (s *States) Region() (r ood.Detector, ok bool) { return Fit(s.lift, s.x, references) }
 
 // Threshold returns the distance that 94 % of the windows stay within when they
 // are not among those that the region was made from: blocks of time are left out
@@ -80,7 +80,7 @@ func (s *States) leftOut(H float64) []float64 {
 }
 
 // distance is that of window i.
-func (s *States) distance(r *ood.Region, i int) float64 {
+func (s *States) distance(r *ood.Detector, i int) float64 {
 	white := make([]float64, s.L)
 	r.Whiten(white, s.state(i))
 	return r.Nearest(white)

@@ -53,7 +53,7 @@ func TestSchedules(t *testing.T) {
 	if c.At(0) != 0.2 || c.At(4) != 1 || c.At(5) != 1 || math.Abs(c.At(99)-0.01) > 1e-12 {
 		t.Errorf("cosine: %v %v %v %v", c.At(0), c.At(4), c.At(5), c.At(99))
 	}
-	r := Rise{From: 0.2, To: 0.5, Power: 0.8, Steps: 100}
+	r := Ramp{From: 0.2, To: 0.5, Power: 0.8, Steps: 100}
 	if r.At(20) != 0 || r.At(50) != 1 || r.At(99) != 1 || math.Abs(r.At(35)-math.Pow(0.5, 0.8)) > 1e-12 {
 		t.Errorf("rise: %v %v %v %v", r.At(20), r.At(50), r.At(99), r.At(35))
 	}

@@ -19,17 +19,17 @@ func (c Cosine) At(i int) float64 {
 	return c.To + (c.From-c.To)*0.5*(1+math.Cos(math.Pi*math.Min(x, 1)))
 }
 
-// Rise is a weight that is 0 up to the fraction From of the steps, 1 from the
+// Ramp is a weight that is 0 up to the fraction From of the steps, 1 from the
 // fraction To on, and rises between them by a power. A matching term that acts
 // before the smoother has learned anything pulls it into the trivial solution:
 // a flat mean under a large noise, which is consistent with itself.
-type Rise struct {
+type Ramp struct {
 	From, To, Power float64
 	Steps           int
 }
 
 // At returns the weight of step i.
-func (r Rise) At(i int) float64 {
+func (r Ramp) At(i int) float64 {
 	x := (float64(i)/float64(r.Steps) - r.From) / (r.To - r.From)
 	return math.Pow(math.Min(math.Max(x, 0), 1), r.Power)
 }

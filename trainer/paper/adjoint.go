@@ -71,7 +71,7 @@ func (a *adjoint) pull(dst, row, g []float64) {
 		l, d := &a.net.Layers[i], &a.grad.Layers[i]
 		y, x := row[top-l.Out:top], row[top-l.Out-l.In:top-l.Out]
 		top -= l.Out
-		l.Act.Slope(gy, y, gy)
+		l.Act.Derivative(gy, y, gy)
 		for o, v := range gy {
 			d.B[o] += v
 		}

@@ -46,7 +46,7 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 	grad := p.Like()
 	adam := optimise.NewAdam(len(p.Flat))
 	adam.Beta2 = 0.999
-	rise := optimise.Rise{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
+	rise := optimise.Ramp{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
 	var parts objective.Parts
 	from := time.Now()
 	loop := optimise.Loop{

@@ -26,7 +26,7 @@ func (f *Fit) condition() *posteriors {
 	out := &posteriors{}
 	phi := feature.NewPhi(&p.Map, N)
 	for k := range K {
-		p.Map.Random(phi, eval, k)
+		p.Map.RandomFeatures(phi, eval, k)
 		r, prec := f.residuals(eval, k)
 		s := posterior.NewSum(p.Map.Features(), max(N, rowsAtOnce))
 		s.Reset()
@@ -77,7 +77,7 @@ func (f *Fit) Predict(mean, variance, x0, times []float64) {
 	m.Forward(eval, rows, false)
 	mk, vk := make([]float64, n), make([]float64, n)
 	for k := range K {
-		m.Random(phi, eval, k)
+		m.RandomFeatures(phi, eval, k)
 		f.post.sums[k].At(phi.Phi, n, mk, vk)
 		s := in.Lift.Std[k]
 		for i := range n {

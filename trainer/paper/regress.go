@@ -119,7 +119,7 @@ func (d *descent) backward(net *mlp.Net, rows int) {
 	for i := len(net.Layers) - 1; i >= 0; i-- {
 		l := &net.Layers[i]
 		a := d.a[i]
-		l.Act.Slope(a[:rows*l.Out], d.y[i], ybar[:rows*l.Out])
+		l.Act.Derivative(a[:rows*l.Out], d.y[i], ybar[:rows*l.Out])
 		x := d.x
 		if i > 0 {
 			x = d.y[i-1]

@@ -34,7 +34,7 @@ func TrainSeparate(ctx context.Context, d *Data, set Settings, seed uint64) ([]*
 	for _, f := range fits[1:] {
 		copy(f.Params.Flat[from:to], fits[0].Params.Flat[from:to])
 	}
-	rise := optimise.Rise{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
+	rise := optimise.Ramp{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
 	fine, shared := make([]bool, M), make([]float64, to-from)
 	loop := optimise.Loop{Steps: set.Steps, Rate: optimise.Cosine{From: set.Rate, To: set.Last, WarmUp: set.WarmUp, Steps: set.Steps}.At, MaxFailures: maxFailures, Groups: groups, Evaluate: func(step int) optimise.Outcome {
 		cores.Each(M, func(j int) {

@@ -102,7 +102,7 @@ func (s *Smoother) channels(x []float64, n int, use func(k int, mu, phi []float6
 	m.Forward(eval, rows, false)
 	mu := make([]float64, n)
 	for k := range m.K {
-		m.Random(phi, eval, k)
+		m.RandomFeatures(phi, eval, k)
 		for i := range mu {
 			mu[i], _ = m.Mu(eval, i, k)
 		}

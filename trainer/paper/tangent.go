@@ -153,7 +153,7 @@ func (t *tangent) netSlope() {
 				row[a] = s
 			}
 			if i > 0 {
-				t.net.Layers[i-1].Act.Slope(row, t.y[i-1], row)
+				t.net.Layers[i-1].Act.Derivative(row, t.y[i-1], row)
 			}
 		}
 		t.g, t.gback = t.gback, t.g

@@ -73,7 +73,7 @@ func (p *RFF) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []floa
 		p.L[j*T+j] = 1
 	}
 	blocks(N, func(from, to int) {
-		m.RandomRows(p.phi, obs, k, from, to)
+		m.RandomFeatureRows(p.phi, obs, k, from, to)
 		for i := from; i < to; i++ {
 			p.e[i] = 0
 			if prec[i] > 0 {
@@ -128,7 +128,7 @@ func (p *RFF) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	p.left.Pack(linv, false, true)
 	blocks(sup.Rows.N, func(from, to int) {
 		if sup != p.obs {
-			p.m.RandomRows(p.own, sup, p.k, from, to)
+			p.m.RandomFeatureRows(p.own, sup, p.k, from, to)
 		}
 		n := to - from
 		phi, dphi := p.at.Rows(p.m, from, to)

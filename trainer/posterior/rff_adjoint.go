@@ -22,7 +22,7 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 			}
 			for i := from; i < to; i++ {
 				zbar, dzbar := p.bars(i - from)
-				amp := p.at.BackAlong(p.m, p.sup, i, p.w, p.G[i*T:(i+1)*T], a[i], b[i], 2*g[i], zbar, dzbar)
+				amp := p.at.AdjointCombined(p.m, p.sup, i, p.w, p.G[i*T:(i+1)*T], a[i], b[i], 2*g[i], zbar, dzbar)
 				ampbar[0] += amp[0]
 				ampbar[1] += amp[1]
 			}
@@ -47,13 +47,13 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 			sbar[i] = -s * (e*e + sbar[i] + 2*e*pq)
 			onW, onQ := -s*(e+pq), s*e
 			if !(matching && shared) {
-				matmul.Blend(p.bphi, s, m, onW, p.w, onQ, p.q)
+				matmul.LinearCombination(p.bphi, s, m, onW, p.w, onQ, p.q)
 				p.toMap(p.obs, p.phi, from, i, nil, ampbar)
 				continue
 			}
-			matmul.Blend(p.bphi, s, m, onW+a[i], p.w, onQ, p.q)
+			matmul.LinearCombination(p.bphi, s, m, onW+a[i], p.w, onQ, p.q)
 			G := p.G[i*T : (i+1)*T]
-			matmul.Blend(p.bdphi, b[i], p.w, 2*g[i], G, 0, G) // Φ̇̄
+			matmul.LinearCombination(p.bdphi, b[i], p.w, 2*g[i], G, 0, G) // Φ̇̄
 			p.toMap(p.obs, p.phi, from, i, p.bdphi, ampbar)
 		}
 		p.toBar(obs, from, to, matching && shared)
@@ -73,7 +73,7 @@ func mirror(a []float64, n int) {
 // z, ż of the channel, in a block that begins with row from, and to the log amplitudes.
 func (p *RFF) toMap(e *feature.Eval, f *feature.Phi, from, i int, bdphi, ampbar []float64) {
 	zbar, dzbar := p.bars(i - from)
-	amp := f.Back(p.m, e, i, p.bphi, bdphi, zbar, dzbar)
+	amp := f.Adjoint(p.m, e, i, p.bphi, bdphi, zbar, dzbar)
 	ampbar[0] += amp[0]
 	ampbar[1] += amp[1]
 }

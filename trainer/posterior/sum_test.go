@@ -60,7 +60,7 @@ func (e *example) phi(k int) []float64 { return e.features(k).Phi }
 
 func (e *example) features(k int) *feature.Phi {
 	p := feature.NewPhi(&e.m, e.n)
-	e.m.Random(p, e.eval, k)
+	e.m.RandomFeatures(p, e.eval, k)
 	return p
 }
 

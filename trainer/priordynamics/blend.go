@@ -44,7 +44,7 @@ func gatherBlend(data [][]blend.Row, pair *Pair, K, P int, H float64, knots []fl
 	hats := make([][]float64, len(blendGrid))
 	for i, share := range blendGrid {
 		hats[i] = make([]float64, len(knots))
-		estimator.NoiseWeights(hats[i], knots, share)
+		estimator.KnotWeights(hats[i], knots, share)
 	}
 	var u window.Input
 	for _, w := range window.Cut(pair.Held, H, H/10) {
@@ -52,8 +52,8 @@ func gatherBlend(data [][]blend.Row, pair *Pair, K, P int, H float64, knots []fl
 		if P > 0 {
 			u = window.Input{Flight: f, Start: w.Start}
 		}
-		a.Roll(f.State(w.Start), &u)
-		b.Roll(f.State(w.Start), &u)
+		a.Run(f.State(w.Start), &u)
+		b.Run(f.State(w.Start), &u)
 		for i, share := range blendGrid {
 			f.Displacement(y, w.Start, share*H)
 			a.At(da, nil, share*H)

@@ -15,7 +15,7 @@ func turned(m *priordynamics.Model, flights []window.Flight) float64 {
 	roll, d, y := priordynamics.New(m, 12, 0.5), make([]float64, 12), make([]float64, 12)
 	for _, w := range window.Cut(flights, 0.5, 0.1) {
 		f := &flights[w.Flight]
-		roll.Roll(f.State(w.Start), nil)
+		roll.Run(f.State(w.Start), nil)
 		roll.At(d, nil, 0.5)
 		if !f.Displacement(y, w.Start, 0.5) {
 			continue

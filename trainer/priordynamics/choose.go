@@ -185,7 +185,7 @@ func follow(m *priordynamics.Model, flights []window.Flight, windows []window.Wi
 		for ; at < len(windows) && windows[at].Flight == windows[from].Flight; at++ {
 			start := windows[at].Start
 			u = window.Input{Flight: f, Start: start}
-			roll.Roll(f.State(start), &u)
+			roll.Run(f.State(start), &u)
 			for i, share := range grid {
 				f.Displacement(y, start, share*H)
 				roll.At(got, nil, share*H)

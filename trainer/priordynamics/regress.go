@@ -59,7 +59,7 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 					continue
 				}
 			}
-			m.Read(v, nil, x, u)
+			m.Coordinates(v, nil, x, u)
 			for c, a := range v {
 				widest[c] = math.Max(widest[c], math.Abs(a))
 			}
@@ -68,7 +68,7 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 				rise[k] = next[k] - x[k]
 			}
 			copy(left, rise)
-			shape.Body.Leave(left, x, rise, shape.Step)
+			shape.Body.Subtract(left, x, rise, shape.Step)
 			all.add(psi, left)
 			if steep && !shape.Body.Steep(x) && !shape.Body.Steep(next) {
 				level.add(psi, left)

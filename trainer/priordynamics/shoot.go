@@ -166,7 +166,7 @@ func (w *shotWork) forward(s *shots, from, to int) {
 			}
 			o := at*N + n
 			v := w.v[o*(L+P) : (o+1)*(L+P)]
-			w.m.Read(v, w.slope[o*L:(o+1)*L], w.now, s.u[(i*N+n)*P:(i*N+n+1)*P])
+			w.m.Coordinates(v, w.slope[o*L:(o+1)*L], w.now, s.u[(i*N+n)*P:(i*N+n+1)*P])
 			w.m.Monomials(w.psi, v)
 			clear(next)
 			for j, c := range w.psi {
@@ -174,7 +174,7 @@ func (w *shotWork) forward(s *shots, from, to int) {
 					next[k] += wt * c
 				}
 			}
-			w.m.Body.Move(next, w.now, w.m.Step)
+			w.m.Body.Add(next, w.now, w.m.Step)
 			for k, d := range here {
 				next[k] += d
 			}

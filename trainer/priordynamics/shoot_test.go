@@ -52,7 +52,7 @@ var tumbling = func() (all []channel.Channel) {
 func tumbler(t *testing.T, inBody bool) priordynamics.Body {
 	t.Helper()
 	b, err := priordynamics.NewBody(&channel.Kinematics{
-		Law: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
+		Relation: channel.Quadrotor, Position: []string{"x", "y", "z"}, Velocity: []string{"vx", "vy", "vz"},
 		Attitude: []string{"roll", "pitch", "yaw"}, Rates: []string{"p", "q", "r"}, InBody: inBody,
 	}, tumbling)
 	if err != nil {
@@ -85,7 +85,7 @@ func tumble(t *testing.T, seed uint64, seconds, noise float64, inBody bool) []wi
 				x[k] = math.Sin(1.3*at*(1+0.2*float64(k)) + phase[k])
 			}
 			x[4] *= 0.9
-			b.RatesAt(rate, x)
+			b.Derivative(rate, x)
 			for k := 6; k < 12; k++ {
 				x[k] += dt / fine * rate[k]
 			}

@@ -24,11 +24,11 @@ import (
 
 // Settings are the choices of the frame.
 type Settings struct {
-	Horizon    float64            // H, s
-	Knots      int                // J, input knots
-	Basis      int                // terms of the linear basis, see feature.Basis
-	NoiseKnots []float64          // τ of the noise knots
-	Base       estimator.BaseSpec // what the nets start from; its knots and horizon are set here
+	Horizon    float64                     // H, s
+	Knots      int                         // J, input knots
+	Basis      int                         // terms of the linear basis, see feature.Basis
+	NoiseKnots []float64                   // τ of the noise knots
+	Base       estimator.PriorDynamicsSpec // what the nets start from; its knots and horizon are set here
 
 	// ConstantNoise gives every channel one noise over the horizon: all knots have the
 	// same share in it at every time, so that knots that start alike stay alike.
@@ -45,8 +45,8 @@ type Frame struct {
 	Moves      []float64 // K×Q, rms of the base's displacement at the noise knots, state units
 	NoiseKnots []float64
 	Constant   bool // one noise over the horizon
-	Base       estimator.BaseSpec
-	base       *estimator.Base
+	Base       estimator.PriorDynamicsSpec
+	base       *estimator.PriorDynamics
 	scratch    []float64 // P
 	x0, lifted []float64 // of the window that was started
 	u          feature.Signal
@@ -82,7 +82,7 @@ func NewFrame(channels []channel.Channel, flights []window.Flight, windows []win
 
 // WithBase returns a frame with the same scalers and units and another base: nets
 // that were trained in f stay valid in it.
-func (f *Frame) WithBase(spec estimator.BaseSpec) *Frame {
+func (f *Frame) WithBase(spec estimator.PriorDynamicsSpec) *Frame {
 	g := *f
 	g.setBase(spec)
 	g.scratch, g.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
@@ -97,10 +97,10 @@ func (f *Frame) WithBasis(terms int) *Frame {
 	return g
 }
 
-func (f *Frame) setBase(spec estimator.BaseSpec) {
+func (f *Frame) setBase(spec estimator.PriorDynamicsSpec) {
 	spec.Knots, spec.Horizon = f.NoiseKnots, f.Inputs.Horizon
 	f.Base = spec
-	f.base = estimator.NewBase(f.States, spec)
+	f.base = estimator.NewPriorDynamics(f.States, spec)
 }
 
 // Start sets the window whose rows Fill writes next: its measured start state (K)
@@ -182,7 +182,7 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 		}
 		return
 	}
-	estimator.NoiseWeights(noise, f.NoiseKnots, t/in.Horizon)
+	estimator.KnotWeights(noise, f.NoiseKnots, t/in.Horizon)
 }
 
 // recorded returns the recorded input of a window, nil without inputs.

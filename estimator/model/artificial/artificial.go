@@ -73,12 +73,12 @@ func New(s Size, seed uint64) *model.Model {
 		}
 	}
 	if s.Equation > 0 {
-		m.Prior, m.Companion = equation(m, s.Equation, rng), equation(m, 1, rng)
+		m.PriorDynamics, m.Secondary = equation(m, s.Equation, rng), equation(m, 1, rng)
 		for range s.K * len(m.NoiseKnots) {
-			m.Blend = append(m.Blend, 0.5)
+			m.LinearWeight = append(m.LinearWeight, 0.5)
 		}
 	}
-	m.Region = around(m.Inputs.Lift.Dim(), rng)
+	m.OOD = around(m.Inputs.Lift.Dim(), rng)
 	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
 	m.Dynamics.Net.Glorot(rng)
 	if _, err := m.Encode(); err != nil { // sets the ID
@@ -138,8 +138,8 @@ func equation(m *model.Model, degree int, rng *rand.Rand) priordynamics.Model {
 
 // around describes states around zero by as many reference points as a trained
 // model has.
-func around(l int, rng *rand.Rand) ood.Region {
-	r := ood.Region{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Distance: 10}
+func around(l int, rng *rand.Rand) ood.Detector {
+	r := ood.Detector{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Distance: 10}
 	for i, o := 0, 0; i < l; i++ {
 		r.Inverse[o+i] = 1
 		o += i + 1

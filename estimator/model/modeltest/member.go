@@ -69,7 +69,7 @@ func random(m *feature.Map, e *feature.Eval, rng *rand.Rand) model.Posterior {
 	T, n := m.Features(), e.Rows.N
 	phi := feature.NewPhi(m, n)
 	for k := range m.K {
-		m.Random(phi, e, k)
+		m.RandomFeatures(phi, e, k)
 		A, q := make([]float64, T*T), make([]float64, T)
 		for i := range n {
 			row := phi.Phi[i*T : (i+1)*T]

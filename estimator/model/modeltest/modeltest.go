@@ -72,25 +72,25 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	}
 	for range s.Readouts {
 		if s.Widen {
-			m.Widen = append(m.Widen, factors(s.K*len(m.NoiseKnots), rng))
+			m.ScaleFactor = append(m.ScaleFactor, factors(s.K*len(m.NoiseKnots), rng))
 			if !s.Paper {
-				m.Gain = append(m.Gain, shares(s.K*len(m.NoiseKnots), rng))
+				m.NetworkWeight = append(m.NetworkWeight, shares(s.K*len(m.NoiseKnots), rng))
 			}
-			m.Growth = append(m.Growth, 0.2+0.3*rng.Float64())
+			m.OODExponent = append(m.OODExponent, 0.2+0.3*rng.Float64())
 		}
 	}
 	if s.Prior > 0 {
-		m.Prior, m.Companion = equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
-		m.Blend = shares(s.K*len(m.NoiseKnots), rng)
+		m.PriorDynamics, m.Secondary = equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
+		m.LinearWeight = shares(s.K*len(m.NoiseKnots), rng)
 		if s.Body {
-			m.Prior.Body, m.Companion.Body = body(), body()
+			m.PriorDynamics.Body, m.Secondary.Body = body(), body()
 		}
 	}
-	m.Region = around(m, rng)
+	m.OOD = around(m, rng)
 	if s.Widen && !s.Paper {
-		m.Motion = ood.Motion{Usual: factors(s.K*len(m.NoiseKnots), rng), Least: 0.3, Most: 3}
+		m.RMSDisplacement = ood.RMSDisplacement{Typical: factors(s.K*len(m.NoiseKnots), rng), Min: 0.3, Max: 3}
 		for range s.Readouts {
-			m.Motion.Power = append(m.Motion.Power, 0.3+0.4*rng.Float64())
+			m.RMSDisplacement.Exponent = append(m.RMSDisplacement.Exponent, 0.3+0.4*rng.Float64())
 		}
 	}
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
@@ -173,9 +173,9 @@ func net(widths []int, rng *rand.Rand) mlp.Net {
 }
 
 // around has three reference points in skewed coordinates.
-func around(m *model.Model, rng *rand.Rand) ood.Region {
+func around(m *model.Model, rng *rand.Rand) ood.Detector {
 	L := m.Inputs.Lift.Dim()
-	r := ood.Region{Mean: normal(L, 0.1, rng), Distance: 3, Near: 0.5, Far: 4, Variance: 0.9}
+	r := ood.Detector{Mean: normal(L, 0.1, rng), Distance: 3, Near: 0.5, Far: 4, Variance: 0.9}
 	for i := range L {
 		r.Inverse = append(append(r.Inverse, normal(i, 0.1, rng)...), 1)
 	}

@@ -209,7 +209,7 @@ func TestRowsStayInTheirViews(t *testing.T) {
 					}
 				}
 				dst, x, y, z := g.draw(n), g.draw(n), g.draw(n), g.draw(n)
-				Blend(dst, 2, x, 3, y, -1, z)
+				LinearCombination(dst, 2, x, 3, y, -1, z)
 				for j := range n {
 					if !(math.Abs(sums[j]-want[j]) <= 1e-13) || !(math.Abs(dst[j]-(2*x[j]+3*y[j]-z[j])) <= 1e-13) {
 						t.Fatalf("%d columns: sum %d is %v, want %v; blended %v", n, j, sums[j], want[j], dst[j])

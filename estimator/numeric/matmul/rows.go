@@ -41,8 +41,8 @@ func AddRows(dst []float64, a blas64.General) {
 	}
 }
 
-// Blend sets dst to a·x + b·y + c·z; dst may be one of these.
-func Blend(dst []float64, a float64, x []float64, b float64, y []float64, c float64, z []float64) {
+// LinearCombination sets dst to a·x + b·y + c·z; dst may be one of these.
+func LinearCombination(dst []float64, a float64, x []float64, b float64, y []float64, c float64, z []float64) {
 	n := len(dst)
 	x, y, z = x[:n], y[:n], z[:n]
 	if fast && n > 0 {

@@ -82,7 +82,7 @@ func TestBlend(t *testing.T) {
 			}
 			dst, x, y, z := v[0], v[1], v[2], v[3]
 			dst[n] = 7
-			Blend(dst[:n], 0.5, x, -2, y, 3, z)
+			LinearCombination(dst[:n], 0.5, x, -2, y, 3, z)
 			for i := range n {
 				if want := 0.5*x[i] - 2*y[i] + 3*z[i]; !(math.Abs(dst[i]-want) <= 1e-14) {
 					t.Fatalf("number %d of %d: %v, want %v", i, n, dst[i], want)

@@ -43,9 +43,9 @@ func sigmoid(x float64) float64 {
 	return e / (1 + e)
 }
 
-// Slope sets to to act'·from, act' being written in terms of y = act(a) (n each; to may
+// Derivative sets to to act'·from, act' being written in terms of y = act(a) (n each; to may
 // be from).
-func (a Activation) Slope(to, y, from []float64) {
+func (a Activation) Derivative(to, y, from []float64) {
 	to, y = to[:len(from)], y[:len(from)]
 	switch a {
 	case Linear:

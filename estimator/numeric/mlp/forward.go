@@ -55,7 +55,7 @@ func (n *Net) Forward(t *Tape, rows int, x, dx []float64) {
 		}
 		da, dy := t.DA[i][:rows*l.Out], t.DY[i][:rows*l.Out]
 		t.affine(rows, dx, l, nil, da)
-		l.Act.Slope(dy, y, da)
+		l.Act.Derivative(dy, y, da)
 		dx = dy
 	}
 }
