@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/linear"
+	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -25,7 +26,7 @@ func Linear(flights []window.Flight, states []channel.Channel, inputs int, H flo
 	if len(flights) == 0 {
 		return nil, fmt.Errorf("linear baseline: no flight to fit to")
 	}
-	dt := sampleInterval(flights)
+	dt := window.Interval(flights)
 	var best *linear.Model
 	least := math.Inf(1)
 	for _, n := range steps {
@@ -40,7 +41,7 @@ func Linear(flights []window.Flight, states []channel.Channel, inputs int, H flo
 	if best == nil {
 		l := linear.NewLifting(states)
 		return nil, fmt.Errorf("linear baseline: no finite fit of %d coefficients a channel from flights of %.3g s in all; log more, or a shorter horizon than %g s",
-			l.Z+inputs+1, duration(flights), H)
+			l.Z+inputs+1, window.Duration(flights), H)
 	}
 	return best, nil
 }
@@ -56,20 +57,21 @@ func rollOutError(flights []window.Flight, states []channel.Channel, m *linear.M
 	}
 	windows := window.Cut(flights, H, 0)
 	every := max(1, len(windows)/choiceWindows)
-	pred, truth := make([]float64, len(times)*K), make([]float64, K)
-	model, hold := make([]float64, len(pred)), make([]float64, len(pred))
-	in := &window.Input{}
+	thin := make([]window.Window, 0, len(windows)/every+1)
 	for i := 0; i < len(windows); i += every {
-		f, s := &flights[windows[i].Flight], windows[i].Start
-		in.Flight, in.Start = f, s
-		if !r.Predict(pred, f.State(s), in) {
+		thin = append(thin, windows[i])
+	}
+	pred, model, hold := make([]float64, len(times)*K), make([]float64, len(times)*K), make([]float64, len(times)*K)
+	for w := range replay.Each(flights, thin, times) {
+		if !r.Predict(pred, w.X0, &w.Input) {
 			return math.Inf(1)
 		}
-		for j, h := range times {
-			if !f.Displacement(truth, s, h) {
+		for j := range times {
+			measured := w.Measured[j*K : (j+1)*K]
+			if slices.ContainsFunc(measured, math.IsNaN) {
 				continue
 			}
-			for k, d := range truth {
+			for k, d := range measured {
 				e := pred[j*K+k] - d
 				model[j*K+k] += e * e
 				hold[j*K+k] += d * d
@@ -89,14 +91,6 @@ func rollOutError(flights []window.Flight, states []channel.Channel, m *linear.M
 		return g
 	}
 	return math.Inf(1)
-}
-
-func duration(flights []window.Flight) float64 {
-	sum := 0.0
-	for i := range flights {
-		sum += flights[i].Duration()
-	}
-	return sum
 }
 
 // fitStep returns the linear model with the given step, s, that predicts one
@@ -154,17 +148,4 @@ func fitStep(flights []window.Flight, states []channel.Channel, inputs int, step
 		copy(m.B[j*inputs:(j+1)*inputs], W[j*V+len(read):(j+1)*V])
 	}
 	return m, true
-}
-
-// sampleInterval returns the median interval between samples, s.
-func sampleInterval(flights []window.Flight) float64 {
-	var dt []float64
-	for i := range flights {
-		t := flights[i].T
-		for j := 1; j < len(t); j++ {
-			dt = append(dt, t[j]-t[j-1])
-		}
-	}
-	slices.Sort(dt)
-	return dt[len(dt)/2]
 }

@@ -230,7 +230,7 @@ func TestFiguresOfRealTelemetry(t *testing.T) {
 					dst[i] = v.Displacement(i%K, f.State(s), set.times()[i/K])
 				}
 			}))
-			dt := sampleInterval(set.train)
+			dt := window.Interval(set.train)
 			for i, want := range []float64{c.one, c.five} {
 				m, ok := fitStep(set.train, set.states, set.inputs, float64(steps[i])*dt)
 				if !ok {

@@ -1,6 +1,8 @@
 package window
 
 import (
+	"slices"
+
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
@@ -14,6 +16,40 @@ func FromLog(log *flightlog.Log, opt Options) []Flight {
 		out = append(out, Prepare(i, Series{Name: s.Name, T: s.T, X: s.X, U: s.U, X0: s.X0}, states, inputs, opt)...)
 	}
 	return out
+}
+
+// Interval returns the median time from one sample to the next, s; 0 without any.
+func Interval(flights []Flight) float64 {
+	var dt []float64
+	for i := range flights {
+		t := flights[i].T
+		for j := 1; j < len(t); j++ {
+			dt = append(dt, t[j]-t[j-1])
+		}
+	}
+	if len(dt) == 0 {
+		return 0
+	}
+	slices.Sort(dt)
+	return dt[len(dt)/2]
+}
+
+// Samples returns the number of samples of the flights.
+func Samples(flights []Flight) int {
+	n := 0
+	for i := range flights {
+		n += flights[i].N()
+	}
+	return n
+}
+
+// Duration returns how long the flights last in all, s.
+func Duration(flights []Flight) float64 {
+	sum := 0.0
+	for i := range flights {
+		sum += flights[i].Duration()
+	}
+	return sum
 }
 
 // Longest returns the duration of the longest flight, s; 0 if there is none.
