@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -205,7 +206,7 @@ func TestRepeatable(t *testing.T) {
 	first, again := p.Like(), p.Like()
 	a, _ := o.Evaluate(first, p, b)
 	serial := New(spec, p, b.Obs.N, 0)
-	serial.fan.serial = true
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	c, _ := serial.Evaluate(again, p, b)
 	if a.Total != c.Total {
 		t.Errorf("total %v and %v", a.Total, c.Total)

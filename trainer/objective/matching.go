@@ -2,7 +2,8 @@ package objective
 
 import (
 	"math"
-	"time"
+
+	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
 // matching evaluates W at the support points and leaves ∂(Match·W)/∂dmean,
@@ -38,18 +39,14 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 		}
 		// o.mean is not needed any more: it takes ∂L/∂mean from f's input.
 		clear(o.mean[:b.Sup.N*o.K])
-		from := time.Now()
 		o.dyn.adjoint(&p.Dynamics, &grad.Dynamics, &o.spec.Lift, b.Sup.N, o.K, o.mean)
-		lap(&o.took.Match, &from)
 	}
-	o.fan.run(o.each.adjoint)
+	cores.Each(o.K, o.each.adjoint)
 	for k, c := range o.channels {
 		grad.Map.LogAmp[2*k] += c.amp[0]
 		grad.Map.LogAmp[2*k+1] += c.amp[1]
 		copy(grad.LogSigma[k*o.Q:(k+1)*o.Q], c.sigma)
 	}
-	from := time.Now()
-	defer lap(&o.took.Back, &from)
 	var dout []float64
 	if match && shared {
 		dout = o.obsB.DOut
@@ -80,8 +77,6 @@ func zero(s ...[]float64) {
 // amplitudes.
 func (o *Objective) channelAdjoint(k int) {
 	c, p, b := o.channels[k], o.one.p, o.one.b
-	from := time.Now()
-	defer lap(&c.took.Adjoint, &from)
 	K, O := o.K, p.Map.Head.Out()
 	c.amp = [2]float64{}
 	clear(c.sigma)

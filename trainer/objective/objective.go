@@ -2,10 +2,10 @@ package objective
 
 import (
 	"math"
-	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/posterior"
 )
 
@@ -28,7 +28,7 @@ type Parts struct {
 
 // Objective evaluates L and its gradient. All memory is taken by New; an
 // evaluation runs one goroutine a channel and gives the same bits whatever the
-// number of processors.
+// number of processors; on one processor it allocates nothing.
 type Objective struct {
 	spec        Spec
 	K, Q        int
@@ -40,10 +40,8 @@ type Objective struct {
 	dyn         *dynamics
 	mean, dmean []float64 // Ns×K at the support points
 	dvar        []float64
-	fan         *fan
 	each        struct{ condition, adjoint func(k int) } // of a channel; made once, for a step allocates nothing
 	one         oneShared
-	took        Times
 }
 
 type oneShared struct {
@@ -64,7 +62,6 @@ type channelWork struct {
 	fit               posterior.Fit
 	data              float64
 	ok                bool
-	took              Times
 }
 
 // New takes the memory for batches of up to n observations and ns support points
@@ -96,7 +93,6 @@ func New(spec Spec, p *Params, n, ns int) *Objective {
 	}
 	o.dyn = newDynamics(&p.Dynamics, spec, m.K, rows)
 	o.mean, o.dmean, o.dvar = make([]float64, rows*m.K), make([]float64, rows*m.K), make([]float64, rows*m.K)
-	o.fan = newFan(m.K)
 	o.each.condition, o.each.adjoint = o.condition, o.channelAdjoint
 	return o
 }
@@ -111,13 +107,11 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 	if shared != (o.sup == o.obs) {
 		panic(supportMismatch)
 	}
-	from := time.Now()
 	m.Forward(o.obs, b.Obs, shared && o.one.match)
 	if !shared && o.one.match {
 		m.Forward(o.sup, b.Sup, true)
 	}
-	lap(&o.took.Forward, &from)
-	o.fan.run(o.each.condition)
+	cores.Each(o.K, o.each.condition)
 	ok = true
 	for _, c := range o.channels {
 		ok = ok && c.ok
@@ -127,9 +121,7 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 		return parts, false
 	}
 	if o.one.match {
-		from = time.Now()
 		o.matching(&parts, p, b)
-		lap(&o.took.Match, &from)
 	}
 	if grad != nil {
 		clear(grad.Flat)
@@ -143,7 +135,6 @@ func (o *Objective) Evaluate(grad, p *Params, b *Batch) (parts Parts, ok bool) {
 // condition fits the posterior of channel k and evaluates it at the support.
 func (o *Objective) condition(k int) {
 	c, p, b := o.channels[k], o.one.p, o.one.b
-	from := time.Now()
 	n := b.Obs.N
 	noise := p.LogSigma[k*o.Q : (k+1)*o.Q]
 	logs := 0.0
@@ -165,7 +156,6 @@ func (o *Objective) condition(k int) {
 	if c.fit, c.ok = c.kernel.Condition(&p.Map, o.obs, k, c.r, c.prec); !c.ok {
 		return
 	}
-	lap(&c.took.Condition, &from)
 	c.data = 0.5 * (c.fit.Quad + c.fit.LogDet + b.C*logs)
 	if !o.one.match {
 		return
@@ -178,7 +168,6 @@ func (o *Objective) condition(k int) {
 		o.dmean[at] = b.SDBase[at] + dmu + c.dmean[i]
 		o.dvar[at] = c.dvar[i]
 	}
-	lap(&c.took.Support, &from)
 }
 
 // decay adds the weight decay, on weights and biases.

@@ -41,8 +41,20 @@ func (s *Step) Run() (ok bool) {
 	return ok
 }
 
-// Times are of the objective's parts, over all steps.
-func (s *Step) Times() objective.Times { return s.o.Times() }
+// Objective evaluates the objective alone: with or without matching, with or without the
+// gradient. It measures what the parts of a step cost.
+func (s *Step) Objective(match, gradient bool) (ok bool) {
+	b := *s.fit.batch
+	grad := s.grad
+	if !match {
+		b.Match = 0
+	}
+	if !gradient {
+		grad = nil
+	}
+	_, ok = s.o.Evaluate(grad, s.fit.Params, &b)
+	return ok
+}
 
 // Rows returns the numbers of observations, those of the starts among them, and of
 // support points.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"math"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -35,7 +34,7 @@ func TestTrainDocument(t *testing.T) {
 	}
 	for i, r := range doc.Train {
 		h := r.Shares
-		if sum := h.Forward + h.Condition + h.Support + h.Match + h.Adjoint + h.Back + h.Rest; math.Abs(sum-1) > 1e-9 || h.Rest < 0 || h.Adjoint <= 0 || h.Condition <= 0 {
+		if !(h.Data > 0) || h.Match < 0 || h.Gradient < 0 || h.Rest < 0 {
 			t.Errorf("row %d: shares %+v", i, h)
 		}
 		if !(r.Step > 0 && r.OneCore > 0 && r.Speedup > 0) || (r.Kernel == "features") != (r.GFlops > 0) {

@@ -95,7 +95,7 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const rounds = 2000
-	var slow, quick, monte, joined, spin least
+	var slow, quick, monte, joined, peak least
 	perQuery := make([]least, len(asked))
 	var all []float64
 	operations := 0
@@ -115,7 +115,7 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 		}
 		query.X0 = asked[0]
 		for range 5 {
-			spin.run(func() { operations = simd.Best().Spin(rounds) })
+			peak.run(func() { operations = multiplyAdds(simd.Best(), rounds) })
 		}
 	}
 	worst := settle(perQuery, func(i int) {
@@ -126,14 +126,14 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 		return Row{}, fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
 	}
 	slices.Sort(all)
-	multiplyAdds, _ := fast.Work()
-	rate := float64(multiplyAdds) / float64(quick)
+	work, _ := fast.Work()
+	rate := float64(work) / float64(quick)
 	return Row{
 		System: j.system, Form: j.form, Features: j.m.Members[0].Map.F, Points: j.points, Members: len(j.m.Members), Unit: fast.Unit(),
 		Plain: slow.us(), Fast: quick.us(), FastP99: least(all[len(all)*99/100]).us(), MonteCarlo: monte.us(), Together: joined.us(),
 		Worst:  math.Round(100*worst) / 100,
 		Allocs: testing.AllocsPerRun(10, run(fast)),
-		Peak:   math.Round(1000*rate*float64(spin)/float64(operations)) / 1000,
+		Peak:   math.Round(1000*rate*float64(peak)/float64(operations)) / 1000,
 		Rate:   math.Round(20*rate) / 10,
 		Size:   kb, Load: load,
 	}, nil

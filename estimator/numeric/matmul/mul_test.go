@@ -355,19 +355,3 @@ func BenchmarkMul(b *testing.B) {
 		})
 	}
 }
-
-func TestSpinMultiplies(t *testing.T) {
-	both(t, func(t *testing.T) {
-		s := NewSpin(9)
-		if n := s.Run(); n != 729 {
-			t.Errorf("%v multiply-adds", n)
-		}
-		want := 0.0
-		for k := range 9 {
-			want += s.a.Data[2*9+k] * s.b.Data[k*9+3]
-		}
-		if got := s.c.Data[2*9+3]; got != want {
-			t.Errorf("element %v, want %v", got, want)
-		}
-	})
-}

@@ -242,15 +242,6 @@ func TestPacking(t *testing.T) {
 	}
 }
 
-func TestSpin(t *testing.T) {
-	everywhere(t, func(t *testing.T, u simd.Unit) {
-		one, many := u.Spin(1), u.Spin(100)
-		if one < 8 || many != 100*one {
-			t.Errorf("%d multiply-adds in one round, %d in 100", one, many)
-		}
-	})
-}
-
 func TestMisuse(t *testing.T) {
 	u := simd.Best()
 	n := make([]float32, 256)

@@ -56,19 +56,6 @@ func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 	logisticAVX2(&x[0], len(x), rate, gain, shift, &expTable)
 }
 
-// spin returns the multiply-adds of a round.
-func (u Unit) spin(rounds int) int {
-	switch u {
-	case Plain:
-		return spinGo(rounds)
-	case AVX512:
-		spinAVX512(rounds)
-		return 10 * 16
-	}
-	spinAVX2(rounds)
-	return 10 * 8
-}
-
 //go:noescape
 func productAVX2(dst *float32, panels int, parts *Part, n int)
 
@@ -86,7 +73,3 @@ func wavesAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticAVX2(x *float32, n int, rate, gain, shift float32, table *table)
-
-func spinAVX2(rounds int)
-
-func spinAVX512(rounds int)

@@ -46,15 +46,6 @@ func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 	logisticNEON(&x[0], len(x), rate, gain, shift, &expTable)
 }
 
-// spin returns the multiply-adds of a round.
-func (u Unit) spin(rounds int) int {
-	if u == Plain {
-		return spinGo(rounds)
-	}
-	spinNEON(rounds)
-	return 12 * 4
-}
-
 //go:noescape
 func productNEON(dst *float32, panels int, parts *Part, n int)
 
@@ -66,5 +57,3 @@ func wavesNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticNEON(x *float32, n int, rate, gain, shift float32, table *table)
-
-func spinNEON(rounds int)

@@ -17,5 +17,3 @@ func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
 }
 
 func (u Unit) logistic(x []float32, rate, gain, shift float32) { logisticGo(x, rate, gain, shift) }
-
-func (u Unit) spin(rounds int) int { return spinGo(rounds) }
