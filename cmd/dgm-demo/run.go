@@ -43,8 +43,8 @@ func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 func howToSubscribe(url string, sc *scene) string {
 	return fmt.Sprintf(`
 The NATS server listens on %[1]s. In another terminal:
-  go run ./cmd/dgm-estimator/examples/planner-go %[1]s
-  python3 cmd/dgm-estimator/examples/planner-python/planner.py %[1]s
+  go run ./examples/planner-go %[1]s
+  python3 examples/planner-python/planner.py %[1]s
 States are on %[2]s, predictions on %[3]s.
 `, url, wire.StateSubject(sc.vehicle), wire.PredictSubject(sc.vehicle))
 }

@@ -257,12 +257,12 @@ func TestProcessesAndPlanners(t *testing.T) {
 	if _, err := client.Subscribe(wire.AllStatuses, func(m *nats.Msg) { statuses <- m.Data }); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("go", func(t *testing.T) { planner(t, exec.Command(build("./examples/planner-go"), url)) })
+	t.Run("go", func(t *testing.T) { planner(t, exec.Command(build("../../examples/planner-go"), url)) })
 	t.Run("python", func(t *testing.T) {
 		if out, err := exec.Command("python3", "-c", "import nats, msgpack").CombinedOutput(); err != nil {
 			t.Skipf("planner in Python: python3 with nats-py and msgpack is not here: %v %s", err, out)
 		}
-		planner(t, exec.Command("python3", "examples/planner-python/planner.py", url))
+		planner(t, exec.Command("python3", "../../examples/planner-python/planner.py", url))
 	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

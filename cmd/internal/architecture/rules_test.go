@@ -177,7 +177,7 @@ type guest struct {
 var guests = []guest{
 	{
 		"github.com/nats-io/nats.go",
-		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/mavlink/link", "cmd"},
+		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/mavlink/link", "cmd", "examples"},
 		"one place per side speaks to the network; everything else is tried without it",
 	},
 	{
@@ -370,7 +370,7 @@ var permits = []permit{
 // topLevel is what the top of the repository holds, dot files apart: the four
 // parts of the product, its doorways, and what a visitor looks for first.
 var topLevel = []string{
-	"estimator", "trainer", "bridge", "firmware-sim", "cmd", "docs",
+	"estimator", "trainer", "bridge", "firmware-sim", "cmd", "docs", "examples", "python",
 	"go.mod", "go.sum", "Taskfile.yml", "README.md", "LICENSE",
 }
 

@@ -1,4 +1,4 @@
-package main
+package architecture
 
 import (
 	"os"
@@ -10,8 +10,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 )
-
-var root = filepath.Join("..", "..")
 
 func read(t *testing.T, path ...string) string {
 	t.Helper()
@@ -36,8 +34,8 @@ func block(t *testing.T, page, language string) string {
 func TestReadmeShowsTheExamples(t *testing.T) {
 	page := read(t, "README.md")
 	for language, path := range map[string]string{
-		"go":     "cmd/dgm-estimator/examples/planner-go/main.go",
-		"python": "cmd/dgm-estimator/examples/planner-python/planner.py",
+		"go":     "examples/planner-go/main.go",
+		"python": "examples/planner-python/planner.py",
 	} {
 		if got, want := block(t, page, language), read(t, path); got != want {
 			t.Errorf("the program in %s is not %s; copy it into README.md:\n%s", language, path, want)
@@ -46,7 +44,7 @@ func TestReadmeShowsTheExamples(t *testing.T) {
 		}
 	}
 	var shown, tested map[string]any
-	if _, err := toml.Decode(block(t, page, "toml"), &shown); err != nil {
+	if _, err := toml.Decode(block(t, read(t, "docs", "logs.md"), "toml"), &shown); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := toml.Decode(read(t, "bridge/csv/testdata/dfki.toml"), &tested); err != nil {
@@ -57,21 +55,44 @@ func TestReadmeShowsTheExamples(t *testing.T) {
 	}
 }
 
+// pages are those that a user reads.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
+	return append(found, filepath.Join(root, "README.md"))
+}
+
 // Links and pictures lead somewhere, and programs exist.
-func TestReadmeNamesWhatIsThere(t *testing.T) {
-	page := read(t, "README.md")
-	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(page, -1) {
-		if strings.HasPrefix(m[1], "https://") {
-			continue
+func TestPagesNameWhatIsThere(t *testing.T) {
+	for _, path := range pages(t) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(m[1]))); err != nil {
-			t.Errorf("a link leads nowhere: %s", m[1])
+		page := string(b)
+		for _, m := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(page, -1) {
+			if strings.HasPrefix(m[1], "https://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))); err != nil {
+				t.Errorf("%s: a link leads nowhere: %s", path, m[1])
+			}
+		}
+		page = strings.ReplaceAll(page, "github.com/dgm-robotics/", "")
+		for _, m := range regexp.MustCompile(`\bdgm-[a-z]+\b`).FindAllString(page, -1) {
+			if _, err := os.Stat(filepath.Join(root, "cmd", m)); err != nil {
+				t.Errorf("%s: there is no program %s", path, m)
+			}
 		}
 	}
-	page = strings.ReplaceAll(page, "github.com/dgm-robotics/", "")
-	for _, m := range regexp.MustCompile(`\bdgm-[a-z]+\b`).FindAllString(page, -1) {
-		if _, err := os.Stat(filepath.Join(root, "cmd", m)); err != nil {
-			t.Errorf("there is no program %s", m)
-		}
+}
+
+// A visitor reads the first page to its end.
+func TestReadmeIsShort(t *testing.T) {
+	if n := strings.Count(read(t, "README.md"), "\n"); n > 180 {
+		t.Errorf("README.md has %d lines, more than 180", n)
 	}
 }
