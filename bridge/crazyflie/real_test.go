@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/bridge/crazyflie"
-	tables "github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
@@ -79,11 +78,11 @@ func TestRealFlight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := tables.ReadMap(filepath.Join("..", "csv", "testdata", "nanobench.toml"))
+	plain, err := importer.ReadMap(filepath.Join("..", "csv", "testdata", "nanobench.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tables.Import(context.Background(), plain, []string{table}, filepath.Join(dir, "table.msgpack"), nil); err != nil {
+	if _, err := importer.Import(context.Background(), importer.Job{Format: "csv", Map: plain, Inputs: []string{table}, Out: filepath.Join(dir, "table.msgpack")}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := flightlog.ReadFile(filepath.Join(dir, "card.msgpack"))

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -56,7 +56,7 @@ func TestAttitude(t *testing.T) {
 		}
 		return ""
 	}))
-	s, err := csv.Import(context.Background(), parse(t, attitudeMap), in, out, nil)
+	s, err := importTables(context.Background(), parse(t, attitudeMap), in, out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestAttitude(t *testing.T) {
 func TestAttitudeInOtherAxesAndUnits(t *testing.T) {
 	in, out := files(t, spin(3, func(int) float64 { return 1 }, func(int) string { return "" }))
 	m := parse(t, attitudeMap+"axes = \"ned-frd\"\nframes = \"enu-flu\"\nunit = \"deg\"\nnames = [\"a\", \"b\", \"c\"]\n")
-	if _, err := csv.Import(context.Background(), m, in, out, nil); err != nil {
+	if _, err := importTables(context.Background(), m, in, out, nil); err != nil {
 		t.Fatal(err)
 	}
 	log, err := flightlog.ReadFile(out)
@@ -118,7 +118,7 @@ func TestAttitudeIsRefused(t *testing.T) {
 		if strings.Contains(c[0], "columns") {
 			text = strings.Replace(text, `columns = ["qx", "qy", "qz", "qw"]`+"\n", "", 1)
 		}
-		_, err := csv.ParseMap("map.toml", []byte(text))
+		_, err := importer.ParseMap("map.toml", []byte(text))
 		var e *mapfile.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v", c[0], err)
@@ -139,7 +139,7 @@ func TestKinematicsOfARecording(t *testing.T) {
 	}
 	logOf := func(text string) (*flightlog.Log, error) {
 		out := filepath.Join(t.TempDir(), "flight.msgpack")
-		if _, err := csv.Import(context.Background(), parse(t, text), []string{input}, out, nil); err != nil {
+		if _, err := importTables(context.Background(), parse(t, text), []string{input}, out, nil); err != nil {
 			return nil, err
 		}
 		return flightlog.ReadFile(out)
@@ -153,7 +153,7 @@ func TestKinematicsOfARecording(t *testing.T) {
 	}
 	usual := strings.Replace(string(text), `"-pitch"`, `"pitch"`, 1)
 	var e *mapfile.Error
-	if _, err := logOf(usual); !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Reason, "pitch moves at -1.0") || !strings.Contains(e.Mend, `"-pitch"`) {
+	if _, err := logOf(usual); !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Reason, "pitch moves at -1.0") || !strings.Contains(e.Remedy, `"-pitch"`) {
 		t.Errorf("%v", err)
 	}
 	// The quaternion in place of the three angles.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 )
 
@@ -37,7 +37,7 @@ func TestBadTables(t *testing.T) {
 		{"missing column", shortMap, "time,X,y\n1,2,3\n", []string{`a.csv: line 1: there is no column "t"; there are: time, X, y`}},
 		{"case differs", shortMap, "t,y,X\n1,2,3\n", []string{`there is no column "x"; there are: X, t, y`}},
 		{"no header", shortMap, "1,2\n3,4\n", []string{"a.csv: line 1: the first line holds numbers; the first line must name the columns"}},
-		{"column twice", shortMap, "t,x,x\n1,2,3\n", []string{`a.csv: line 1: column "x": stands there 2 times`}},
+		{"column twice", shortMap, "t,x,x\n1,2,3\n", []string{`a.csv: line 1: column "x": occurs 2 times`}},
 		{"text in a number", shortMap, "t,x\n1,2\n\n2,abc\n", []string{`a.csv: line 4: column "x": "abc" is not a number; correct it, or clear the cell`}},
 		{"decimal comma", shortMap, "t;x\n1;2,5\n", []string{`line 2: column "x": "2,5" is not a number; export numbers with a decimal point`}},
 		{"zeros in place of text", shortMap, "t,x\n1,2\n2,\x00\x00\x00", []string{"a.csv: the file is not text"}},
@@ -60,12 +60,12 @@ func TestBadTables(t *testing.T) {
 		{"one time", shortMap, "t,x\n7,1\n7,2\n7,3\n", []string{`a.csv: column "t": all 3 rows are at one time, 0.007 s; name the column that holds the time`}},
 		{"one time, kept", shortMap + `on_duplicate = "keep"`, "t,x\n7,1\n7,2\n", []string{`all 2 rows are at one time`}},
 		{"cut leaves nothing", shortMap + `from = "5s"`, "t,x\n1,1\n3,2\n", []string{"a.csv: time.from and time.to: nothing is left between them of a file that lasts 0.002 s"}},
-		{"too few cells", shortMap, "t,x\n1,2\n2\n3,4\n", []string{"a.csv: line 3: 1 cells, and there are 2 columns; mend the line"}},
+		{"too few cells", shortMap, "t,x\n1,2\n2\n3,4\n", []string{"a.csv: line 3: 1 cells, and there are 2 columns; correct the line"}},
 		{"cut off", shortMap, "t,x\n1,2\n2", []string{"a.csv: line 3: 1 cells, and there are 2 columns; it is the last line, so the file was cut off"}},
 		{"too many cells", shortMap, "t,x\n1,2,3\n", []string{"a.csv: line 2: 3 cells, and there are 2 columns"}},
-		{"quotes", shortMap, "t,x\n1,2\n3,\"4\n", []string{"a.csv: line 3: ", "mend the quotes"}},
+		{"quotes", shortMap, "t,x\n1,2\n3,\"4\n", []string{"a.csv: line 3: ", "correct the quotes"}},
 		{"no line ends", shortMap, "t,x\n" + strings.Repeat("1", 3<<20), []string{"a.csv: line 2: a line of more than 1048576 bytes"}},
-		{"a quote that is never closed", shortMap, "t,x\n1,2\n3,\"4\n5,6\n7,8\n", []string{"a.csv: line 3: ", "mend the quotes"}},
+		{"a quote that is never closed", shortMap, "t,x\n1,2\n3,\"4\n5,6\n7,8\n", []string{"a.csv: line 3: ", "correct the quotes"}},
 		{"carriage returns", shortMap, "t,x\r1,2\r3,4\r", []string{"a.csv: line 1: lines end with a carriage return alone", "export it with line feeds"}},
 		{"UTF-16", shortMap, "\xff\xfet\x00,\x00x\x00\n\x00", []string{"a.csv: the text is UTF-16; export it as UTF-8"}},
 		{"binary", shortMap, "ULog\x01\x12\x35\x01\x00\x00", []string{"a.csv: the file is not text; give a table of text"}},
@@ -74,7 +74,7 @@ func TestBadTables(t *testing.T) {
 	}
 	for _, c := range cases {
 		inputs, out := files(t, c.table)
-		_, err := csv.Import(context.Background(), parse(t, c.mapText), inputs, out, nil)
+		_, err := importTables(context.Background(), parse(t, c.mapText), inputs, out, nil)
 		if err == nil {
 			t.Errorf("%s: no error", c.name)
 			continue
@@ -96,7 +96,7 @@ func TestBadTables(t *testing.T) {
 // The second of two files is bad: nothing is written either.
 func TestBadSecondFile(t *testing.T) {
 	inputs, out := files(t, "t,x\n1,2\n", "t,x\n1,2\n2,three\n")
-	_, err := csv.Import(context.Background(), parse(t, shortMap), inputs, out, nil)
+	_, err := importTables(context.Background(), parse(t, shortMap), inputs, out, nil)
 	var e *mapfile.Error
 	if !errors.As(err, &e) || e.File != inputs[1] || e.Line != 3 || e.Field != `column "x"` {
 		t.Errorf("error %v", err)
@@ -129,7 +129,7 @@ func TestBadPlaces(t *testing.T) {
 		"out is a input": {inputs, inputs[0], "is an input, too"},
 		"out a folder":   {inputs, filepath.Dir(out), "is not a regular file"},
 	} {
-		if _, err := csv.Import(ctx, m, c.inputs, c.out, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := importTables(ctx, m, c.inputs, c.out, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -176,13 +176,13 @@ func TestBadMaps(t *testing.T) {
 		`segment_column`:                                                                 shortMap + `segment_column = 3`,
 	}
 	for want, text := range cases {
-		_, err := csv.ParseMap("map.toml", []byte(text))
+		_, err := importer.ParseMap("map.toml", []byte(text))
 		var e *mapfile.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), "map.toml: ") {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
-	if _, err := csv.ReadMap("nix.toml"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := importer.ReadMap("nix.toml"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing map: %v", err)
 	}
 }

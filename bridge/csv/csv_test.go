@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
@@ -47,9 +47,9 @@ role = "aux"
 `
 
 // parse reads a map that must be right.
-func parse(t testing.TB, text string) *csv.Map {
+func parse(t testing.TB, text string) *importer.Map {
 	t.Helper()
-	m, err := csv.ParseMap("map.toml", []byte(text))
+	m, err := importer.ParseMap("map.toml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,16 @@ func files(t testing.TB, tables ...string) (inputs []string, out string) {
 	return inputs, filepath.Join(dir, "flight.msgpack")
 }
 
+// importTables imports tables.
+func importTables(ctx context.Context, m *importer.Map, inputs []string, out string, progress func(float64)) (*importer.Summary, error) {
+	return importer.Import(ctx, importer.Job{Format: "csv", Map: m, Inputs: inputs, Out: out, Progress: progress})
+}
+
 // run imports tables that must be right.
-func run(t testing.TB, mapText string, tables ...string) (*flightlog.Log, *csv.Summary) {
+func run(t testing.TB, mapText string, tables ...string) (*flightlog.Log, *importer.Summary) {
 	t.Helper()
 	inputs, out := files(t, tables...)
-	s, err := csv.Import(context.Background(), parse(t, mapText), inputs, out, nil)
+	s, err := importTables(context.Background(), parse(t, mapText), inputs, out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +290,7 @@ func TestDerivativesAreDetected(t *testing.T) {
 func TestProgressAndInterrupt(t *testing.T) {
 	inputs, out := files(t, "t,x\n1,0\n2,0\n", "t,x\n1,0\n2,0\n")
 	var shares []float64
-	if _, err := csv.Import(context.Background(), parse(t, shortMap), inputs, out, func(s float64) { shares = append(shares, s) }); err != nil {
+	if _, err := importTables(context.Background(), parse(t, shortMap), inputs, out, func(s float64) { shares = append(shares, s) }); err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range shares {
@@ -299,7 +304,7 @@ func TestProgressAndInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	other := out + "2"
-	if _, err := csv.Import(ctx, parse(t, shortMap), inputs, other, nil); !errors.Is(err, context.Canceled) {
+	if _, err := importTables(ctx, parse(t, shortMap), inputs, other, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 	if _, err := os.Stat(other); !errors.Is(err, os.ErrNotExist) {
@@ -320,7 +325,7 @@ func TestTimesMultipliesTwoColumns(t *testing.T) {
 		t.Errorf("the missing values of tau are not remarked upon: %q", remarks)
 	}
 	inputs, out := files(t, "t,angle,rate,pwm,temp\n0,0,0,10,20\n")
-	if _, err := csv.Import(context.Background(), parse(t, text), inputs, out, nil); err == nil || !strings.Contains(err.Error(), "volt") {
+	if _, err := importTables(context.Background(), parse(t, text), inputs, out, nil); err == nil || !strings.Contains(err.Error(), "volt") {
 		t.Errorf("a missing factor: %v", err)
 	}
 }

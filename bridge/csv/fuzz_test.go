@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
@@ -22,7 +22,7 @@ func FuzzImport(f *testing.F) {
 	} {
 		f.Add(table)
 	}
-	m, err := csv.ParseMap("map.toml", []byte(shortMap+"max_gap = \"1s\"\n"))
+	m, err := importer.ParseMap("map.toml", []byte(shortMap+"max_gap = \"1s\"\n"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func FuzzImport(f *testing.F) {
 		if err := os.WriteFile(in, []byte(table), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := csv.Import(context.Background(), m, []string{in}, out, nil)
+		s, err := importTables(context.Background(), m, []string{in}, out, nil)
 		if err != nil {
 			var e *mapfile.Error
 			if !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {

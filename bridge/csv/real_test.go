@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -39,12 +39,12 @@ func TestRealRecordings(t *testing.T) {
 				}
 				inputs = append(inputs, path)
 			}
-			m, err := csv.ReadMap(filepath.Join("testdata", c.mapFile))
+			m, err := importer.ReadMap(filepath.Join("testdata", c.mapFile))
 			if err != nil {
 				t.Fatal(err)
 			}
 			out := filepath.Join(t.TempDir(), "flight.msgpack")
-			s, err := csv.Import(context.Background(), m, inputs, out, nil)
+			s, err := importTables(context.Background(), m, inputs, out, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/input"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // maxLine bounds a line, so that a file that is no table does not fill memory.
@@ -21,8 +22,8 @@ const maxLine = 1 << 20
 
 // table reads one file row by row.
 type table struct {
+	*input.File
 	path    string
-	file    *input.File
 	records *csv.Reader
 	columns []string
 	line    int // of the row last returned
@@ -39,7 +40,7 @@ func openTable(path string, wanted []string) (*table, error) {
 	if err != nil {
 		return nil, t.failed(err)
 	}
-	t.file = f
+	t.File = f
 	if err := t.start(wanted); err != nil {
 		f.Close()
 		return nil, err
@@ -47,10 +48,8 @@ func openTable(path string, wanted []string) (*table, error) {
 	return t, nil
 }
 
-func (t *table) close() { t.file.Close() }
-
 func (t *table) start(wanted []string) error {
-	text := bufio.NewReaderSize(t.file, 64<<10)
+	text := bufio.NewReaderSize(t.File, 64<<10)
 	head, err := text.Peek(64 << 10)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return t.failed(err)
@@ -133,15 +132,10 @@ func header(head []byte, wanted []string) (comma rune, names []string) {
 // is there twice.
 func (t *table) hasColumns(wanted []string) error {
 	for _, w := range wanted {
-		n := 0
-		for _, c := range t.columns {
-			if c == w {
-				n++
-			}
-		}
+		n := t.count(w)
 		switch {
 		case n > 1:
-			return t.fail(t.line, "column "+quote(w), fmt.Sprintf("stands there %d times", n), "give the columns different names")
+			return t.fail(t.line, "column "+quote(w), fmt.Sprintf("occurs %d times", n), "give the columns different names")
 		case n == 0 && t.namesAreNumbers():
 			return t.fail(t.line, "", "the first line holds numbers", "the first line must name the columns")
 		case n == 0:
@@ -188,6 +182,36 @@ func (t *table) list(wanted string) string {
 	return strings.Join(names, ", ") + more
 }
 
+// check returns what is wrong with the name of a column, or nil.
+func (t *table) check(name string) error {
+	switch n := t.count(name); n {
+	case 0:
+		return fmt.Errorf("there is no column %s", quote(name))
+	case 1:
+		return nil
+	default:
+		return fmt.Errorf("%d columns have this name", n)
+	}
+}
+
+// count returns how many columns have a name.
+func (t *table) count(name string) (n int) {
+	for _, c := range t.columns {
+		if c == name {
+			n++
+		}
+	}
+	return n
+}
+
+// fields lists the columns.
+func (t *table) fields() (out []telemetry.Field) {
+	for _, c := range t.columns[:min(len(t.columns), telemetry.MaxFields)] {
+		out = append(out, telemetry.Field{Path: c})
+	}
+	return out
+}
+
 // index returns the place of a column that is there.
 func (t *table) index(name string) int { return slices.Index(t.columns, name) }
 
@@ -206,18 +230,18 @@ func (t *table) next() ([]string, error) {
 		cells = cells[:len(cells)-1] // a separator at the end of the line
 	}
 	if len(cells) != len(t.columns) {
-		mend := "mend the line or delete it"
+		remedy := "correct the line or delete it"
 		if _, err := t.records.Read(); errors.Is(err, io.EOF) {
-			mend = "it is the last line, so the file was cut off: delete the line or take the whole file"
+			remedy = "it is the last line, so the file was cut off: delete the line or take the whole file"
 		}
-		return nil, t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", len(cells), len(t.columns)), mend)
+		return nil, t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", len(cells), len(t.columns)), remedy)
 	}
 	return cells, nil
 }
 
 // fail makes an error about a place in the table.
-func (t *table) fail(line int, field, reason, mend string) error {
-	return &mapfile.Error{File: t.path, Line: line, Field: field, Reason: reason, Mend: mend}
+func (t *table) fail(line int, field, reason, remedy string) error {
+	return &mapfile.Error{File: t.path, Line: line, Field: field, Reason: reason, Remedy: remedy}
 }
 
 // failed makes an error of what the libraries say.
@@ -230,14 +254,14 @@ func (t *table) failed(err error) error {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {
 		// A quote that is never closed is noticed at the end of the file: what is to
-		// be mended is where its row begins.
-		e.Line, e.Reason, e.Mend = parse.StartLine, parse.Err.Error(), "mend the quotes of the line or delete it"
+		// be corrected is where its row begins.
+		e.Line, e.Reason, e.Remedy = parse.StartLine, parse.Err.Error(), "correct the quotes of the line or delete it"
 	}
 	switch {
 	case errors.Is(err, errLongLine):
-		e.Line, e.Reason, e.Mend = t.line+1, errLongLine.Error(), "give a table of text with line ends"
+		e.Line, e.Reason, e.Remedy = t.line+1, errLongLine.Error(), "give a table of text with line ends"
 	case errors.As(err, &packed):
-		e.Line, e.Reason, e.Mend = 0, fmt.Sprintf("the %s data are damaged or cut off (%v)", packed.Packing, packed.Err), "compress or copy the file again"
+		e.Line, e.Reason, e.Remedy = 0, fmt.Sprintf("the %s data are damaged or cut off (%v)", packed.Packing, packed.Err), "compress or copy the file again"
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/kinematics"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -18,8 +19,8 @@ import (
 
 // Job is what is imported, how and where to.
 type Job struct {
-	Format string // name of the format, for the log's header
-	Open   func(path string, wants telemetry.Wants) (telemetry.Source, error)
+	Format string                                                             // name of the format, for the log's header
+	Open   func(path string, wants telemetry.Wants) (telemetry.Source, error) // nil for tables, which Map describes
 	Map    *Map
 	Inputs []string // files, one or more
 	Out    string
@@ -30,7 +31,7 @@ type Job struct {
 	Progress func(share float64)
 }
 
-// Summary says what an import did.
+// Summary reports what an import did.
 type Summary struct {
 	Out      string
 	Vehicle  string
@@ -43,17 +44,16 @@ type Summary struct {
 	Problems []string           // what could not be read, in sentences with file and place
 }
 
-// Import reads the inputs as the map says and writes the log out, or nothing
-// where anything is wrong. What could not be read of an input is not wrong: it is
-// passed over and told in the summary. The error is a *mapfile.Error, a
-// *telemetry.FieldError, what the file system or the reader says, or the cause of
-// ctx's end.
+// Import reads the inputs as the map describes and writes the log out, or nothing
+// where anything is wrong. What could not be read of a log of topics is not wrong: it
+// is skipped and reported in the summary. The error is a *mapfile.Error, a
+// *telemetry.FieldError, of the file system or the reader, or the cause of ctx's end.
 func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if len(jb.Inputs) == 0 {
 		panic("importer: no input")
 	}
 	j := &job{Job: jb}
-	// What cannot be written is said before anything is read.
+	// What cannot be written is reported before anything is read.
 	trial, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.Map.header(nil)})
 	if err != nil {
 		return nil, err
@@ -62,14 +62,8 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 	if err := j.checkOut(); err != nil {
 		return nil, err
 	}
-	j.passes = 3
-	for _, path := range j.Inputs {
-		f, err := j.look(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		j.files = append(j.files, f)
-		j.at++
+	if err := j.survey(ctx); err != nil {
+		return nil, err
 	}
 	if j.Map, err = j.Map.expand(j.files); err != nil {
 		return nil, err
@@ -86,26 +80,29 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 			return nil, err
 		}
 	}
-	j.at = 2 * len(j.Inputs)
-	return s, j.write(ctx, s)
+	j.read = (j.passes - 1) * len(j.Inputs)
+	if err := j.write(ctx, s); err != nil {
+		return nil, err
+	}
+	j.progress(0)
+	return s, nil
 }
 
 // job is one import.
 type job struct {
 	Job
-	files  []*survey
-	plan   *plan
-	passes int
-	// what the map declares of the states that are left
-	kinematics channel.Kinematics
-	at         int       // files read so far, in all passes
+	files      []*survey
+	plan       *plan
+	kinematics channel.Kinematics // what the map declares of the states that are left
+	passes     int
+	read       int       // files read so far, in all passes
 	counts     rowCounts // of the last pass
 }
 
-// tell reports progress within a file.
-func (j *job) tell(share float64) {
+// progress reports the share that is read of the open file.
+func (j *job) progress(share float64) {
 	if j.Progress != nil {
-		j.Progress(min(1, (float64(j.at)+share)/float64(j.passes*len(j.Inputs))))
+		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.Inputs))))
 	}
 }
 
@@ -123,10 +120,71 @@ func (j *job) checkOut() error {
 	return nil
 }
 
-// wantsData says whether the data must be looked at before they are written: for
-// a derivative that the map does not declare, for kinematics that it does, or for channels that may be still.
+// survey reads what is in the files: of topics in a pass of their own, of tables from
+// the names of their columns.
+func (j *job) survey(ctx context.Context) error {
+	j.passes = 3
+	if j.Map.IsTable() {
+		j.passes = 2
+	}
+	for _, path := range j.Inputs {
+		var f *survey
+		var err error
+		if j.Map.IsTable() {
+			f, err = surveyTable(path, j.opener(&csv.Counts{}))
+		} else {
+			f, err = surveyTopics(ctx, j.Map, path, j.Open, j.progress)
+			j.read++
+		}
+		if err != nil {
+			return err
+		}
+		j.files = append(j.files, f)
+	}
+	return nil
+}
+
+// opener returns what opens the inputs. counts takes what a table counts.
+func (j *job) opener(counts *csv.Counts) opener {
+	if !j.Map.IsTable() {
+		return j.Open
+	}
+	cfg := csv.Config{Time: j.Map.Time.Time, FileNames: len(j.Inputs) > 1, Counts: counts}
+	for i := range j.Map.Channels {
+		if c := &j.Map.Channels[i]; !c.Optional && len(c.Or) == 0 {
+			cfg.Columns = append(cfg.Columns, c.paths()...)
+		}
+	}
+	return func(path string, wants telemetry.Wants) (telemetry.Source, error) {
+		r, err := csv.Open(path, wants, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+}
+
+// rows calls emit with every row of every file. text, if not nil, takes the texts in
+// the files.
+func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) error {
+	r := newRowMaker(j.plan, j.files, emit)
+	open := j.opener(&r.counts.table)
+	for i := range j.files {
+		if err := r.read(ctx, i, open, j.progress, text); err != nil {
+			return err
+		}
+		j.read++
+	}
+	err := r.finish()
+	j.counts = r.counts
+	return err
+}
+
+// wantsData reports whether the data must be read before they are written: for errors
+// in a table, for a derivative that the map does not declare, for kinematics that it
+// does, or for channels that may have one value throughout.
 func (j *job) wantsData() bool {
-	if j.Map.Kinematics != "" {
+	if j.Map.Kinematics != "" || j.Map.IsTable() {
 		return true
 	}
 	for i := range j.Map.Channels {
@@ -140,10 +198,14 @@ func (j *job) wantsData() bool {
 	return false
 }
 
-// learn reads everything once to find what stands in the header: derivatives,
-// and which channels move.
+// learn reads everything once to find what the header holds: derivatives, kinematics,
+// and which channels vary.
 func (j *job) learn(ctx context.Context, s *Summary) error {
 	states := channel.Select(j.plan.header, channel.State)
+	claimed, err := j.Map.declared(states)
+	if err != nil {
+		return err
+	}
 	declared := map[string]string{}
 	for i := range j.Map.Channels {
 		for k, name := range j.Map.Channels[i].names() {
@@ -151,16 +213,11 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		}
 	}
 	for i := range states {
-		// What the map says is final, "none" as well.
+		// What the map declares is final, "none" as well.
 		states[i].Derivative = declared[states[i].Name]
 	}
-	d := derivative.New(states)
-	claimed, err := j.Map.declared(states)
-	if err != nil {
-		return err
-	}
-	law := kinematics.New(claimed, states)
-	x, u, aux := newSpread(len(states)), newSpread(len(channel.Select(j.plan.header, channel.Input))), newSpread(len(channel.Select(j.plan.header, channel.Aux)))
+	d, law := derivative.New(states), kinematics.New(claimed, states)
+	x, u, aux := newExtrema(len(states)), newExtrema(len(channel.Select(j.plan.header, channel.Input))), newExtrema(len(channel.Select(j.plan.header, channel.Aux)))
 	err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			d.Break()
@@ -176,33 +233,26 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	if left := j.plan.still(map[channel.Role]*spread{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
+	if left := j.plan.leaveOut(map[channel.Role]*extrema{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
 		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
 	}
 	if err := j.settle(claimed, law); err != nil {
 		return err
 	}
 	found, near := d.Found()
-	there := func(f derivative.Found) bool {
-		return channel.Index(j.plan.header, f.Channel) >= 0 && channel.Index(j.plan.header, f.Derivative) >= 0
+	gone := func(f derivative.Found) bool {
+		return channel.Index(j.plan.header, f.Channel) < 0 || channel.Index(j.plan.header, f.Derivative) < 0
 	}
-	for _, f := range found {
-		if there(f) {
-			s.Found = append(s.Found, f)
-			j.plan.header[channel.Index(j.plan.header, f.Channel)].Derivative = f.Derivative
-		}
-	}
-	for _, f := range near {
-		if there(f) {
-			s.Near = append(s.Near, f)
-		}
+	s.Found, s.Near = slices.DeleteFunc(found, gone), slices.DeleteFunc(near, gone)
+	for _, f := range s.Found {
+		j.plan.header[channel.Index(j.plan.header, f.Channel)].Derivative = f.Derivative
 	}
 	return nil
 }
 
-// settle decides what the log declares of what the map claims. Of what does not move
-// nothing is declared. What the data contradict is an error where somebody wrote it
-// for this log, and else is left out.
+// settle decides what the log declares of the claimed kinematics. Of states that do
+// not vary nothing is declared. What the data contradict is an error where somebody
+// wrote it for this log, and else is left out.
 func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error {
 	moving := channel.Select(j.plan.header, channel.State)
 	reduce := func(states []channel.Channel, why string) {
@@ -227,14 +277,14 @@ func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error 
 			j.plan.leftOut = append(j.plan.leftOut, remarks...)
 			return nil
 		case !j.Map.preset:
-			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Mend: wrong.Mend}
+			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Mend}
 		}
 		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)
 	}
 	return nil
 }
 
-// maxTexts is how many of the robot's own words go into a log.
+// maxTexts is how many of the robot's texts go into a log.
 const maxTexts = 1000
 
 // write reads everything again, into the log.
@@ -245,14 +295,14 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	}
 	defer file.Abort()
 	texts := 0
-	say := func(t int64, text string) {
+	note := func(t int64, text string) {
 		if texts++; texts <= maxTexts && text != "" && len(text) <= flightlog.MaxText {
-			// An error stays with the writer and comes back at the next sample.
+			// An error is kept by the writer and returned at the next sample.
 			_ = file.Note(t, text)
 		}
 	}
 	var last int64
-	err = j.rows(ctx, say, func(r *row) error {
+	err = j.rows(ctx, note, func(r *row) error {
 		s.Rows++
 		if r.begins {
 			s.Segments++
@@ -268,13 +318,8 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	j.summarise(s)
-	for _, text := range s.Remarks {
-		if err := file.Note(last, text); err != nil {
-			return err
-		}
-	}
-	for _, text := range s.Problems {
+	s.Remarks, s.Problems = remarks(j.plan, &j.counts, j.files), problems(j.files)
+	for _, text := range slices.Concat(s.Remarks, s.Problems) {
 		if err := file.Note(last, text); err != nil {
 			return err
 		}

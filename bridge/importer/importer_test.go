@@ -270,7 +270,7 @@ func TestRefusals(t *testing.T) {
 		{"no field", strings.Replace(one(""), `"x"`+"\nunit", `"y"`+"\nunit", 1), `topic pos: field "y": there is no such field`},
 		{"no base", rad(one("[time]\nbase = \"nix\"")), "map.toml: time.base: topic nix is not in "},
 		{"base of no channel", rad(one("[time]\nbase = \"other\"")), "no channel is read from other; name one of pos"},
-		{"unit", one(""), `the log gives the unit "deg", which is not turned into "m"; correct unit, or write from`},
+		{"unit", one(""), `the log gives the unit "deg", which is not converted into "m"; correct unit, or write from`},
 		{"instance", strings.Replace(one(""), "unit", "instance = 3\nunit", 1), "topic pos#3 is not in "},
 		{"cut", rad(one("[time]\nfrom = \"9s\"")), "nothing is left between time.from and time.to"},
 	} {

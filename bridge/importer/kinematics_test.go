@@ -47,7 +47,7 @@ func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
 	}
 	_, _, err := try(t, circling(-1), moving, false)
 	var e *mapfile.Error
-	if !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Mend, `position = ["x", "y", "-z"]`) {
+	if !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Remedy, `position = ["x", "y", "-z"]`) {
 		t.Errorf("%v", err)
 	}
 	log, _ = run(t, circling(-1), moving+"[body]\nposition = [\"x\", \"y\", \"-z\"]\n", false)

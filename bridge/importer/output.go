@@ -19,26 +19,40 @@ const (
 
 // output is one or several channels of the log.
 type output struct {
+	label                 string // channels, for messages
 	role                  channel.Role
 	kind                  kind
-	n                     int     // channels
-	at                    int     // where its values stand in a row
-	times                 int     // where its factor stands, −1 = none
-	unitScale, unitOffset float64 // into the log's unit
-	scale, offset         float64 // of the map
-	negative              []bool  // of each value: its sign is turned
+	n                     int        // channels
+	at                    int        // index of its first value in a row
+	times                 int        // index of its factor, −1 = none
+	unitScale, unitOffset float64    // into the log's unit
+	scale, offset         float64    // of the map
+	negative              []bool     // of each value: its sign is turned
+	angle                 float64    // of an attitude: one radian in the unit of the log
+	unwrap                bool       // of an attitude: angles are continuous within a segment
+	last                  [3]float64 // rad, the angles before, where begun
+	begun                 bool
 
 	fromWorld, fromBody, toWorld, toBody frames.Frame // of vectors and attitudes; unknown = kept
 }
 
-// write puts the channels into dst (n), from the values of a row.
-func (o *output) write(dst, row []float64) {
+// state is what became of an output in a row.
+type state uint8
+
+const (
+	measured  state = iota
+	missing         // a value is NaN
+	crooked         // a quaternion is not of length 1
+	unbounded       // a value is infinite after scale and offset
+)
+
+// write puts the channels into dst (n), from the values of a row; begins says that a
+// segment begins with it. What is not measured is NaN.
+func (o *output) write(dst, row []float64, begins bool) (st state) {
 	if o.kind == quaternion {
-		o.attitude(dst, frames.Quaternion(row[o.at:o.at+4]))
-		return
+		return o.attitude(dst, frames.Quaternion(row[o.at:o.at+4]), begins)
 	}
-	in := row[o.at : o.at+o.n]
-	for i, v := range in {
+	for i, v := range row[o.at : o.at+o.n] {
 		if o.negative[i] {
 			v = -v
 		}
@@ -47,20 +61,24 @@ func (o *output) write(dst, row []float64) {
 			v *= row[o.times]
 		}
 		v = o.scale*v + o.offset
-		if math.IsInf(v, 0) {
-			v = math.NaN()
+		switch {
+		case math.IsInf(v, 0):
+			v, st = math.NaN(), unbounded
+		case math.IsNaN(v) && st == measured:
+			st = missing
 		}
 		dst[i] = v
 	}
 	switch {
 	case o.kind == euler && o.fromWorld != "" && (o.fromWorld != o.toWorld || o.fromBody != o.toBody):
 		if !math.IsNaN(dst[0] + dst[1] + dst[2]) {
-			o.attitude(dst, frames.FromEuler([3]float64(dst)))
+			o.attitude(dst, frames.FromEuler([3]float64(dst)), begins)
 		}
 	case o.kind == vector:
 		v := frames.Vector([3]float64(dst), o.fromWorld+o.fromBody, o.to())
 		copy(dst, v[:])
 	}
+	return st
 }
 
 // to is the frame of a vector in the log.
@@ -72,15 +90,28 @@ func (o *output) to() frames.Frame {
 }
 
 // attitude puts roll, pitch and yaw into dst (3): NaN where q is no attitude.
-func (o *output) attitude(dst []float64, q frames.Quaternion) {
-	q, ok := q.Unit()
+func (o *output) attitude(dst []float64, q frames.Quaternion, begins bool) state {
+	o.begun = o.begun && !begins
+	unit, ok := q.Unit()
 	if !ok {
 		dst[0], dst[1], dst[2] = math.NaN(), math.NaN(), math.NaN()
-		return
+		if math.IsNaN(q[0] + q[1] + q[2] + q[3]) {
+			return missing
+		}
+		return crooked
 	}
 	if o.fromWorld != "" {
-		q = frames.Attitude(q, o.fromWorld, o.fromBody, o.toWorld, o.toBody)
+		unit = frames.Attitude(unit, o.fromWorld, o.fromBody, o.toWorld, o.toBody)
 	}
-	e := q.Euler()
-	copy(dst, e[:])
+	e := unit.Euler()
+	if o.unwrap && o.begun {
+		for i := range e {
+			e[i] -= channel.Angle * math.Round((e[i]-o.last[i])/channel.Angle)
+		}
+	}
+	o.last, o.begun = e, true
+	for i, v := range e {
+		dst[i] = o.angle * v
+	}
+	return measured
 }

@@ -2,13 +2,13 @@ package importer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -19,12 +19,12 @@ import (
 // row.
 type row struct {
 	t         int64
-	begins    bool      // a segment starts here
+	begins    bool      // a segment begins here
 	name      string    // of the segment
 	x, u, aux []float64 // K, P, A
 }
 
-// The stamps that follow each other in a log: how far apart they can be, and how
+// The timestamps that follow each other in a log: how far apart they can be, and how
 // much earlier a message may have been measured than the one before it, both ns.
 const (
 	far  = 120e9
@@ -33,7 +33,8 @@ const (
 
 // rowMaker makes rows of the messages of all files.
 type rowMaker struct {
-	j      *job
+	plan   *plan
+	files  []*survey
 	emit   func(*row) error
 	joiner *timebase.Joiner
 	guard  timebase.Guard
@@ -41,8 +42,8 @@ type rowMaker struct {
 	all    row         // with the channels that are left out of it
 	dst    [][]float64 // of each output: the cells of all that it fills
 
-	file    int
-	in      []float64 // of each phase: what was last said
+	path    string
+	in      []float64 // of each phase: what was last reported
 	first   int64     // ns, of the file's first message
 	started bool      // first is set
 	last    int64     // ns, of the row kept before
@@ -50,119 +51,102 @@ type rowMaker struct {
 	counts  rowCounts
 }
 
-// rowCounts says what became of rows.
+// rowCounts counts what became of rows.
 type rowCounts struct {
 	kept, ground, cut, gaps int
 	longest                 int64 // ns, of the gaps
 	late, wild, sets        int
 	largest                 int64 // ns, of the steps of the clock
 	stats                   []timebase.Stats
+
+	table            csv.Counts  // of tables
+	missing, crooked []csv.Count // of tables, by output
 }
 
-// rows calls emit with every row of every file. say, if not nil, takes what the
-// robot said in words.
-func (j *job) rows(ctx context.Context, say func(int64, string), emit func(*row) error) error {
-	r := &rowMaker{j: j, emit: emit, joiner: timebase.New(j.plan.config), guard: timebase.Guard{Far: far, Back: back}}
+// opener opens a file as a source.
+type opener func(path string, wants telemetry.Wants) (telemetry.Source, error)
+
+func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
+	r := &rowMaker{plan: p, files: files, emit: emit, joiner: timebase.New(p.config)}
 	n := map[channel.Role]int{}
-	for _, o := range j.plan.outputs {
-		n[o.role] += o.n
+	for i := range p.outputs {
+		n[p.outputs[i].role] += p.outputs[i].n
 	}
 	r.all.x, r.all.u, r.all.aux = make([]float64, n[channel.State]), make([]float64, n[channel.Input]), make([]float64, n[channel.Aux])
 	free := map[channel.Role][]float64{channel.State: r.all.x, channel.Input: r.all.u, channel.Aux: r.all.aux}
-	for _, o := range j.plan.outputs {
+	for i := range p.outputs {
+		o := &p.outputs[i]
 		r.dst = append(r.dst, free[o.role][:o.n:o.n])
 		free[o.role] = free[o.role][o.n:]
 	}
-	for i, path := range j.Inputs {
-		if err := r.read(ctx, i, path, say); err != nil {
-			return err
-		}
-		j.at++
-	}
+	r.counts.missing, r.counts.crooked = make([]csv.Count, len(p.outputs)), make([]csv.Count, len(p.outputs))
+	return r
+}
+
+// finish completes the counts. It returns an error where there is no row.
+func (r *rowMaker) finish() error {
 	r.counts.late, r.counts.wild = r.joiner.Late(), r.guard.Wild()
 	r.counts.sets, r.counts.largest = r.guard.Jumps()
 	r.counts.stats = r.joiner.Stats()
-	j.counts = r.counts
-	if r.counts.kept == 0 {
-		return r.nothing()
-	}
-	return nil
-}
-
-// nothing says why there is no row.
-func (r *rowMaker) nothing() error {
-	base := r.j.plan.tracks[r.j.plan.config.Base].id
+	first := r.files[0].path
 	switch {
+	case r.counts.kept > 0:
+		return nil
 	case r.counts.ground > 0:
-		return fmt.Errorf("%s: none of the %d rows is in the phases of the map (flying); to keep them all, import with --all", r.j.Inputs[0], r.counts.ground)
+		return fmt.Errorf("%s: none of the %d rows is in the phases of the map (flying); to keep them all, import with --all", first, r.counts.ground)
 	case r.counts.cut > 0:
-		return fmt.Errorf("%s: nothing is left between time.from and time.to of the map, which count from the file's first message; correct them", r.j.Inputs[0])
+		return fmt.Errorf("%s: nothing is left between time.from and time.to of the map, which count from the file's first message; correct them", first)
 	}
-	return fmt.Errorf("%s: topic %s gives no row; choose another base", r.j.Inputs[0], base)
+	return fmt.Errorf("%s: topic %s gives no row; choose another base", first, r.plan.tracks[r.plan.config.Base].id)
 }
 
-// read makes the rows of one file.
-func (r *rowMaker) read(ctx context.Context, n int, path string, say func(int64, string)) error {
-	clocks := &r.j.files[n].clocks
-	home := int64(0) // what the base's clock is behind the recorder's
-	if c := r.j.files[n].find(r.j.plan.tracks[r.j.plan.config.Base].id); c != nil {
-		home = clocks.Offset(c.Topic.Clock)
+// read makes the rows of file n. text, if not nil, takes the texts in it.
+func (r *rowMaker) read(ctx context.Context, n int, open opener, progress func(float64), text func(int64, string)) error {
+	f := r.files[n]
+	home := int64(0) // the offset of the recorder's clock from the base's
+	if c := f.find(r.plan.tracks[r.plan.config.Base].id); c != nil {
+		home = f.clocks.Offset(c.Topic.Clock)
 	}
-	wants := telemetry.Wants{Select: r.j.plan.paths}
-	if say != nil {
-		wants.Text = func(t int64, text string) { say(t-home, text) }
+	wants := telemetry.Wants{Select: r.plan.paths}
+	if text != nil {
+		wants.Text = func(t int64, s string) { text(t-home, s) }
 	}
-	s, err := r.j.Open(path, wants)
+	s, err := open(f.path, wants)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	s.Until(ctx.Done())
-	r.file, r.started, r.open = n, false, false
+	r.path, r.started, r.open = f.path, false, false
 	r.guard = timebase.Guard{Far: far, Back: back}
-	r.row.name = stem(path)
+	r.row.name = stem(f.path)
 	r.in = r.in[:0]
-	for i := range r.j.plan.phases {
-		r.in = append(r.in, r.j.plan.phases[i].begin[n])
+	for i := range r.plan.phases {
+		r.in = append(r.in, r.plan.phases[i].begin[n])
 	}
 	r.reset()
-	var tracks []int // by Seq of the topic: its track + 1
-	var offsets []int64
-	for k := 0; ; k++ {
-		if k%4096 == 0 {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			r.j.tell(float64(s.Taken()) / float64(max(1, s.Size())))
-		}
-		m, err := s.Next()
-		if err != nil && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
+	var tracks []topicTrack // by Seq
+	err = telemetry.Each(ctx, s, progress, func(m *telemetry.Message) error {
+		if m.Row != nil {
+			return r.table(m)
 		}
 		for m.Topic.Seq >= len(tracks) {
-			tracks = append(tracks, -1)
-			offsets = append(offsets, 0)
+			tracks = append(tracks, topicTrack{})
 		}
-		if tracks[m.Topic.Seq] < 0 {
-			tracks[m.Topic.Seq] = r.j.plan.trackOf(m.Topic) + 1
-			offsets[m.Topic.Seq] = clocks.Offset(m.Topic.Clock)
+		tr := &tracks[m.Topic.Seq]
+		if !tr.known {
+			*tr = topicTrack{known: true, track: r.plan.trackOf(idOf(m.Topic)), offset: f.clocks.Offset(m.Topic.Clock)}
 		}
-		if tracks[m.Topic.Seq] == 0 {
-			continue
+		if tr.track < 0 {
+			return nil
 		}
 		t := m.Time - home
 		if m.Stamped {
-			t += offsets[m.Topic.Seq]
+			t += tr.offset
 		}
-		if err := r.take(tracks[m.Topic.Seq]-1, t, m.Values); err != nil {
-			return err
-		}
+		return r.add(tr.track, t, m.Values)
+	})
+	if err != nil {
+		return err
 	}
 	r.joiner.Finish()
 	err = r.drain()
@@ -170,17 +154,24 @@ func (r *rowMaker) read(ctx context.Context, n int, path string, say func(int64,
 	return err
 }
 
+// topicTrack is the track of a topic of a file.
+type topicTrack struct {
+	known  bool
+	track  int   // −1 = none
+	offset int64 // ns, of the topic's clock
+}
+
 // reset begins anew with the phases as they are.
 func (r *rowMaker) reset() {
 	r.joiner.Reset()
 	r.open = false
-	for i := range r.j.plan.phases {
-		r.joiner.Add(r.j.plan.phases[i].track, math.MinInt64/4, r.in[i:i+1])
+	for i := range r.plan.phases {
+		r.joiner.Add(r.plan.phases[i].track, math.MinInt64/4, r.in[i:i+1])
 	}
 }
 
-// take takes a message of a track.
-func (r *rowMaker) take(track int, t int64, values []float64) error {
+// add adds a message of a track.
+func (r *rowMaker) add(track int, t int64, values []float64) error {
 	ok, jumped := r.guard.Take(t)
 	if !ok {
 		return nil
@@ -196,12 +187,12 @@ func (r *rowMaker) take(track int, t int64, values []float64) error {
 		r.first, r.started = t, true
 	}
 	r.joiner.Add(track, t, values)
-	for i := range r.j.plan.phases {
-		p := &r.j.plan.phases[i]
+	for i := range r.plan.phases {
+		p := &r.plan.phases[i]
 		if p.topic != track {
 			continue
 		}
-		if in, ok := p.says(values[p.column]); ok {
+		if in, ok := p.decide(values[p.column]); ok {
 			r.in[i] = 0
 			if in {
 				r.in[i] = 1
@@ -219,58 +210,66 @@ func (r *rowMaker) drain() error {
 		if jr == nil {
 			return nil
 		}
-		if err := r.make(jr); err != nil {
+		if err := r.joined(jr); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *rowMaker) make(jr *timebase.Row) error {
-	m := r.j.Map
-	at := jr.T - r.first
-	if from, to := int64(m.Time.From), int64(m.Time.To); from > 0 && at < from || to > 0 && at > to {
+// joined makes a row of topics: cut, in the phases, divided by gaps.
+func (r *rowMaker) joined(jr *timebase.Row) error {
+	from, to := int64(r.plan.m.Time.From), int64(r.plan.m.Time.To)
+	if at := jr.T - r.first; from > 0 && at < from || to > 0 && at > to {
 		r.counts.cut++
 		r.open = false
 		return nil
 	}
-	for i := range r.j.plan.phases {
-		if jr.Values[r.j.plan.phases[i].at] != 1 {
+	for i := range r.plan.phases {
+		if jr.Values[r.plan.phases[i].at] != 1 {
 			r.counts.ground++
 			r.open = false
 			return nil
 		}
 	}
-	r.row.t, r.row.begins = jr.T, !r.open
-	if step := jr.T - r.last; r.open && step > r.j.plan.gap {
+	r.row.begins = !r.open
+	if step := jr.T - r.last; r.open && step > r.plan.gap {
 		r.counts.gaps++
 		r.counts.longest = max(r.counts.longest, step)
 		r.row.begins = true
 	}
 	r.last, r.open = jr.T, true
-	for i := range r.j.plan.outputs {
-		r.j.plan.outputs[i].write(r.dst[i], jr.Values)
+	for i := range r.plan.outputs {
+		r.plan.outputs[i].write(r.dst[i], jr.Values, r.row.begins)
 	}
-	r.row.x, r.row.u, r.row.aux = r.j.plan.kept(channel.State, r.all.x), r.j.plan.kept(channel.Input, r.all.u), r.j.plan.kept(channel.Aux, r.all.aux)
-	r.counts.kept++
-	return r.emit(&r.row)
+	return r.send(jr.T)
 }
 
-// paths returns the fields that are read of a topic.
-func (p *plan) paths(t *telemetry.Topic) []string {
-	if i := p.trackOf(t); i >= 0 {
-		return p.tracks[i].paths
-	}
-	return nil
-}
-
-// trackOf returns the track of a topic, or −1.
-func (p *plan) trackOf(t *telemetry.Topic) int {
-	for i := range p.tracks {
-		if p.tracks[i].id == (topicID{t.Name, t.Instance}) {
-			return i
+// table makes a row of a table, whose reader has ordered and divided it.
+func (r *rowMaker) table(m *telemetry.Message) error {
+	jr := r.joiner.Direct(m.Time, m.Values)
+	r.row.name, r.row.begins = m.Row.Segment, m.Row.Begins
+	for i := range r.plan.outputs {
+		o := &r.plan.outputs[i]
+		switch o.write(r.dst[i], jr.Values, r.row.begins) {
+		case missing:
+			r.counts.missing[i].Add(r.path, m.Row.Line)
+		case crooked:
+			r.counts.crooked[i].Add(r.path, m.Row.Line)
+		case unbounded:
+			return &mapfile.Error{File: r.path, Line: m.Row.Line, Field: "channel " + o.label, Reason: fmt.Sprintf("%v is infinite after scale and offset", jr.Values[o.at]),
+				Remedy: "correct it, or scale and offset in the map"}
 		}
 	}
-	return -1
+	return r.send(m.Time)
+}
+
+// send emits a row at time t.
+func (r *rowMaker) send(t int64) error {
+	p := r.plan
+	r.row.t = t
+	r.row.x, r.row.u, r.row.aux = p.kept(channel.State, r.all.x), p.kept(channel.Input, r.all.u), p.kept(channel.Aux, r.all.aux)
+	r.counts.kept++
+	return r.emit(&r.row)
 }
 
 // stem is the name of a file without its folder and its endings for kind and

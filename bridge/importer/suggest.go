@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // What a suggestion looks at.
@@ -29,9 +32,13 @@ type seen struct {
 
 // Suggest reads a log and writes a map of what is in it: the preset that fits, or
 // the topic that looks most like a state, and everything else commented out, with
-// the range of its values. tell, if not nil, is called now and then with the share
+// the range of its values. A nil open is of a table of text: its first rows show the
+// time and the columns. progress, if not nil, is called now and then with the share
 // that is read.
-func Suggest(ctx context.Context, w io.Writer, path string, open func(string, telemetry.Wants) (telemetry.Source, error), tell func(float64)) error {
+func Suggest(ctx context.Context, w io.Writer, path string, open func(string, telemetry.Wants) (telemetry.Source, error), progress func(float64)) error {
+	if open == nil {
+		return suggestTable(w, path)
+	}
 	var all []*seen // by Seq
 	total := 0
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
@@ -52,7 +59,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open func(string, te
 	if err != nil {
 		return err
 	}
-	counts, err := telemetry.Survey(ctx, s, tell, func(m *telemetry.Message) {
+	counts, err := telemetry.Survey(ctx, s, progress, func(m *telemetry.Message) {
 		x := all[m.Topic.Seq]
 		for i, v := range m.Values {
 			x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v) // NaN stays: it says that the field is not a plain number
@@ -65,7 +72,9 @@ func Suggest(ctx context.Context, w io.Writer, path string, open func(string, te
 		all[c.Topic.Seq].count = c
 	}
 	all = slices.DeleteFunc(all, func(x *seen) bool { return x.count == nil })
-	return suggest(w, &survey{path: path, counts: counts, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}, all)
+	f := newSurvey(path)
+	f.counts = counts
+	return suggest(w, f, all)
 }
 
 // suggest writes the map.
@@ -161,18 +170,27 @@ func (x *seen) write(b *strings.Builder, active bool) {
 			hash = "# "
 		}
 		written++
-		fmt.Fprintf(b, "%s[[channel]]\n%sname = %s\n%stopic = %s\n", hash, hash, strconv.Quote(channelName(f.Path)), hash, strconv.Quote(t.Name))
+		where := "topic = " + strconv.Quote(t.Name)
 		if t.Instance != 0 {
-			fmt.Fprintf(b, "%sinstance = %d\n", hash, t.Instance)
+			where += fmt.Sprintf("\ninstance = %d", t.Instance)
 		}
-		fmt.Fprintf(b, "%sfield = %s # %.4g to %.4g\n", hash, strconv.Quote(f.Path), x.low[k], x.high[k])
-		if f.Unit != "" {
-			fmt.Fprintf(b, "%sunit = %s\n", hash, strconv.Quote(f.Unit))
-		}
-		fmt.Fprintf(b, "%srole = \"state\"\n", hash)
+		where += fmt.Sprintf("\nfield = %s # %.4g to %.4g", strconv.Quote(f.Path), x.low[k], x.high[k])
+		writeChannel(b, hash, "", channelName(f.Path), where, f.Unit, channel.State)
 	}
 	if written == 0 {
 		b.WriteString("# nothing in it varies\n")
+	}
+}
+
+// writeChannel writes a channel of a map, with hash before each line.
+func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, role channel.Role) {
+	text := fmt.Sprintf("[[channel]]%s\nname = %s\n%s\n", remark, strconv.Quote(name), where)
+	if unit != "" {
+		text += "unit = " + strconv.Quote(unit) + "\n"
+	}
+	text += fmt.Sprintf("role = %q\n", role)
+	for line := range strings.Lines(text) {
+		b.WriteString(hash + line)
 	}
 }
 
@@ -180,4 +198,51 @@ func (x *seen) write(b *strings.Builder, active bool) {
 // within a topic.
 func channelName(path string) string {
 	return strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(path)
+}
+
+// suggestTable writes a map of a table: its time, and a channel for each column of
+// numbers that vary.
+func suggestTable(w io.Writer, path string) error {
+	o, err := csv.Look(path)
+	if err != nil {
+		return err
+	}
+	how := "guessed from the step"
+	if o.Named {
+		how = "from the name of the column"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\nvehicle = \"robot\"\n\n[time]\ncolumn = %s\nunit = %s # s, ms, us or ns: %s\n",
+		filepath.Base(path), o.Rows, strconv.Quote(o.Columns[o.Time].Column), strconv.Quote(o.Unit), how)
+	for i := range o.Columns {
+		if i != o.Time {
+			writeColumn(&b, &o.Columns[i])
+		}
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// inputWords are parts of the names of columns that hold commands.
+var inputWords = []string{"cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl"}
+
+// writeColumn writes the channel of a column, commented out where it cannot be one.
+func writeColumn(b *strings.Builder, c *csv.Column) {
+	hash, remark := "# ", fmt.Sprintf("%.6g to %.6g", c.Low, c.High)
+	switch {
+	case c.Numbers == 0 && c.Others == 0:
+		remark = "empty"
+	case c.Others > 0:
+		remark = "text: perhaps segment_column of [time]"
+	case c.Low == c.High:
+		remark = fmt.Sprintf("%.6g throughout", c.Low)
+	default:
+		hash = ""
+	}
+	role, name := channel.State, strings.ToLower(c.Name)
+	if slices.ContainsFunc(inputWords, func(w string) bool { return strings.Contains(name, w) }) || name == "u" && c.Unit != "m/s" { // a velocity of the body is called so, too
+		role = channel.Input
+	}
+	b.WriteString("\n")
+	writeChannel(b, hash, " # "+remark, c.Name, "column = "+strconv.Quote(c.Column), c.Unit, role)
 }

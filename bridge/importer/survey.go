@@ -2,6 +2,7 @@ package importer
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -9,56 +10,78 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
+// topicID names a topic in all files.
+type topicID struct {
+	name     string
+	instance int
+}
+
+func (id topicID) String() string {
+	return (&telemetry.Topic{Name: id.name, Instance: id.instance}).String()
+}
+
+func idOf(t *telemetry.Topic) topicID { return topicID{t.Name, t.Instance} }
+
 // survey is what is in one file.
 type survey struct {
 	path     string
 	counts   []*telemetry.Count
 	problems []telemetry.Problem
 	clocks   timebase.Clocks
-	first    map[phaseKey]bool // what each phase was first said to be
+	first    map[phaseKey]bool // the first known value of each phase
 	moves    map[topicID]bool  // topics in which a field that a channel could be read from has more than one value
 }
 
-// look reads a file once.
-func (j *job) look(ctx context.Context, path string) (*survey, error) {
-	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
+// phaseKey is a phase of the map as one topic gives it.
+type phaseKey struct {
+	phase int
+	id    topicID
+}
+
+func newSurvey(path string) *survey {
+	return &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
+}
+
+// surveyTopics reads a file of topics once.
+func surveyTopics(ctx context.Context, m *Map, path string, open func(string, telemetry.Wants) (telemetry.Source, error), progress func(float64)) (*survey, error) {
+	f := newSurvey(path)
 	var phases []int     // by Seq: how many of the values are the phases'
-	var spreads []spread // by Seq: of the other values
-	s, err := j.Open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
-		for i := range j.Map.Phases {
-			if j.Map.Phases[i].reads(t) {
-				paths = append(paths, j.Map.Phases[i].Field)
+	var ranges []extrema // by Seq: of the other values
+	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
+		for i := range m.Phases {
+			if m.Phases[i].reads(t) {
+				paths = append(paths, m.Phases[i].Field)
 			}
 		}
 		for t.Seq >= len(phases) {
-			phases, spreads = append(phases, 0), append(spreads, spread{})
+			phases, ranges = append(phases, 0), append(ranges, extrema{})
 		}
 		phases[t.Seq] = len(paths)
-		paths = append(paths, j.Map.candidates(t)...)
-		spreads[t.Seq] = newSpread(len(paths) - phases[t.Seq])
+		paths = append(paths, m.candidates(t)...)
+		ranges[t.Seq] = newExtrema(len(paths) - phases[t.Seq])
 		return paths
 	}})
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	f.counts, err = telemetry.Survey(ctx, s, j.tell, func(m *telemetry.Message) {
-		if len(m.Values) > 0 {
-			f.note(j.Map, m)
-			spreads[m.Topic.Seq].add(m.Values[phases[m.Topic.Seq]:])
+	f.counts, err = telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
+		if len(msg.Values) > 0 {
+			f.addPhases(m, msg)
+			ranges[msg.Topic.Seq].add(msg.Values[phases[msg.Topic.Seq]:])
 		}
-		if m.Stamped && m.Topic.Clock != "" {
-			f.clocks.Add(m.Topic.Clock, m.Time, m.Logged)
+		if msg.Stamped && msg.Topic.Clock != "" {
+			f.clocks.Add(msg.Topic.Clock, msg.Time, msg.Logged)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range f.counts {
-		s := &spreads[c.Topic.Seq]
-		for i := range s.low {
-			if s.moves(i) {
-				f.moves[topicID{c.Topic.Name, c.Topic.Instance}] = true
+		r := &ranges[c.Topic.Seq]
+		for i := range r.low {
+			if r.varies(i) {
+				f.moves[idOf(c.Topic)] = true
 			}
 		}
 	}
@@ -66,11 +89,24 @@ func (j *job) look(ctx context.Context, path string) (*survey, error) {
 	return f, nil
 }
 
+// surveyTable reads the columns of a table and none of its rows.
+func surveyTable(path string, open func(string, telemetry.Wants) (telemetry.Source, error)) (*survey, error) {
+	f := newSurvey(path)
+	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
+		f.counts = []*telemetry.Count{{Topic: t}}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return f, s.Close()
+}
+
 // candidates returns the fields of a topic that channels could be read from, where
-// the map leaves open from which instance.
+// the map leaves the instance open.
 func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 	for i := range m.Channels {
-		for _, s := range append([]*Source{&m.Channels[i].Source}, pointers(m.Channels[i].Or)...) {
+		for _, s := range m.Channels[i].sources() {
 			if s.Instance != nil || s.Topic != t.Name {
 				continue
 			}
@@ -84,6 +120,35 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 	return paths
 }
 
+// addPhases keeps what a message first reports about the phases of a map.
+func (f *survey) addPhases(m *Map, msg *telemetry.Message) {
+	k := 0
+	for i := range m.Phases {
+		p := &m.Phases[i]
+		if !p.reads(msg.Topic) {
+			continue
+		}
+		key := phaseKey{i, idOf(msg.Topic)}
+		if in, ok := p.decide(msg.Values[k]); ok {
+			if _, known := f.first[key]; !known {
+				f.first[key] = in
+			}
+		}
+		k++
+	}
+}
+
+// before returns whether the robot was in the phase before the field first reported
+// it: 1 or 0. A state was what it first was; before an event that ends the phase the
+// robot was in it. A field that never reports it cuts nothing.
+func (f *survey) before(i int, id topicID, p *Phase) float64 {
+	in, ok := f.first[phaseKey{i, id}]
+	if !ok || in != p.event() {
+		return 1
+	}
+	return 0
+}
+
 // base names the file without its folder: a log does not depend on where it was
 // made.
 func (f *survey) base() string { return filepath.Base(f.path) }
@@ -91,9 +156,66 @@ func (f *survey) base() string { return filepath.Base(f.path) }
 // find returns the count of a topic, or nil.
 func (f *survey) find(id topicID) *telemetry.Count {
 	for _, c := range f.counts {
-		if c.Topic.Name == id.name && c.Topic.Instance == id.instance {
+		if idOf(c.Topic) == id {
 			return c
 		}
 	}
 	return nil
 }
+
+// reads reports whether the phase could be read from a topic.
+func (p *Phase) reads(t *telemetry.Topic) bool {
+	return p.Topic == t.Name && (p.Instance == nil || *p.Instance == t.Instance) && t.Check(p.Field) == nil
+}
+
+// decide returns whether a value of the field means that the robot is in the phase.
+// ok is false where it means neither, as an event of another kind.
+func (p *Phase) decide(v float64) (in, ok bool) {
+	if math.IsNaN(v) {
+		return false, false
+	}
+	if p.Mask != 0 {
+		v = float64(uint32(int64(v)) & p.Mask)
+	}
+	switch {
+	case p.Above != nil:
+		return v > *p.Above, true
+	case len(p.Equals) > 0:
+		return slices.Contains(p.Equals, v), true
+	case slices.Contains(p.Begins, v):
+		return true, true
+	case slices.Contains(p.Ends, v):
+		return false, true
+	}
+	return false, false
+}
+
+// event reports whether the field holds changes and not states.
+func (p *Phase) event() bool { return len(p.Begins) > 0 }
+
+// extrema keeps the lowest and highest of several values.
+type extrema struct {
+	low, high []float64
+}
+
+func newExtrema(n int) extrema {
+	e := extrema{make([]float64, n), make([]float64, n)}
+	for i := range n {
+		e.low[i], e.high[i] = math.Inf(1), math.Inf(-1)
+	}
+	return e
+}
+
+func (e *extrema) add(x []float64) {
+	for i, v := range x {
+		if v < e.low[i] {
+			e.low[i] = v
+		}
+		if v > e.high[i] {
+			e.high[i] = v
+		}
+	}
+}
+
+// varies reports whether value i had more than one value.
+func (e *extrema) varies(i int) bool { return e.high[i] > e.low[i] }

@@ -51,6 +51,14 @@ type Message struct {
 	Logged  int64     // ns, when the recorder got it, on the recorder's clock
 	Offset  int64     // byte in the unpacked file where it begins
 	Values  []float64 // of the fields that were asked for, in that order; NaN = not there
+	Row     *Row      // (optional) of a table, whose messages are rows in their order
+}
+
+// Row is the place of a message in a table.
+type Row struct {
+	Segment string // name of the segment
+	Begins  bool   // the segment begins here
+	Line    int    // of the file, from 1
 }
 
 // Wants is what somebody wants of a log.

@@ -57,32 +57,42 @@ func (c *Count) Step() int64 {
 	return max(0, s[len(s)/2])
 }
 
-// Survey reads a source to its end and counts the messages of each topic, sorted
-// by name and instance. tell, if not nil, is called now and then with the share
-// that is read, 0 to 1. The error is of ctx, of the file system, or a
-// *FieldError.
-func Survey(ctx context.Context, s Source, tell func(share float64), each func(*Message)) ([]*Count, error) {
-	var all []*Count // by Seq, nil where no message came
+// Each reads a source to its end and calls f with every message. progress, if not
+// nil, is called now and then with the share that is read, 0 to 1. The error is of f,
+// of the source, or the cause of ctx's end.
+func Each(ctx context.Context, s Source, progress func(share float64), f func(*Message) error) error {
 	s.Until(ctx.Done())
 	for n := 0; ; n++ {
 		if n%4096 == 0 {
 			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
-			if tell != nil {
-				tell(float64(s.Taken()) / float64(max(1, s.Size())))
+			if progress != nil {
+				progress(float64(s.Taken()) / float64(max(1, s.Size())))
 			}
 		}
 		m, err := s.Next()
 		if err != nil && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+}
+
+// Survey reads a source to its end and counts the messages of each topic, sorted
+// by name and instance. progress is as in Each; each, if not nil, is called with every
+// message.
+func Survey(ctx context.Context, s Source, progress func(share float64), each func(*Message)) ([]*Count, error) {
+	var all []*Count // by Seq, nil where no message came
+	err := Each(ctx, s, progress, func(m *Message) error {
 		for m.Topic.Seq >= len(all) {
 			all = append(all, nil)
 		}
@@ -95,6 +105,10 @@ func Survey(ctx context.Context, s Source, tell func(share float64), each func(*
 		if each != nil {
 			each(m)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(c *Count) bool { return c == nil })
 	slices.SortFunc(all, func(a, b *Count) int {

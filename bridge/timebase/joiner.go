@@ -152,6 +152,19 @@ func (j *Joiner) Next() *Row {
 	return &j.row
 }
 
+// Direct returns the row of one sample of the base, where all signals are of the base:
+// a table's. Order and repeated times are the caller's.
+func (j *Joiner) Direct(t int64, x []float64) *Row {
+	j.row.T = t
+	v := j.row.Values
+	for i := range j.cfg.Signals {
+		at := j.cfg.Signals[i].At
+		pick(v[:len(at)], x, at)
+		v = v[len(at):]
+	}
+	return &j.row
+}
+
 // trim drops what no row can need while there is none.
 func (j *Joiner) trim() {
 	for i := range j.tracks {

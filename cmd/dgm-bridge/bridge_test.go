@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog/inspect"
 )
@@ -89,7 +89,7 @@ func TestImportAndInfo(t *testing.T) {
 		{cli.Wrong, "map.toml is read and would be replaced", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("map.toml")}},
 		{cli.Failed, "not a flight log", []string{"info", in("a.csv")}},
 		{cli.Failed, "no such file", []string{"info", in("nix")}},
-		{cli.Wrong, "requires at least 1 arg", []string{"import", "csv", "--map", in("map.toml"), "--out", in("g.msgpack")}},
+		{cli.Wrong, "name one log or several", []string{"import", "csv", "--map", in("map.toml"), "--out", in("g.msgpack")}},
 		{cli.Wrong, `"map" not set`, []string{"import", "csv", in("a.csv"), "--out", in("g.msgpack")}},
 		{cli.Wrong, `unknown command "xls"`, []string{"import", "xls"}},
 		{cli.Wrong, "accepts 1 arg", []string{"info"}},
@@ -107,8 +107,8 @@ func TestImportAndInfo(t *testing.T) {
 
 // The map in the help text is one.
 func TestMapInHelp(t *testing.T) {
-	_, text, _ := strings.Cut(importCSV().Long, "\n\n")
-	m, err := csv.ParseMap("help", []byte(text+"\n[[channel]]\nname=\"omega\"\ncolumn=\"w\"\nrole=\"state\"\n"))
+	_, text, _ := strings.Cut(importCommand(&table).Long, "\n\n")
+	m, err := importer.ParseMap("help", []byte(text+"\n[[channel]]\nname=\"omega\"\ncolumn=\"w\"\nrole=\"state\"\n"))
 	if err != nil || m.Vehicle != "pendulum" || m.Channels[0].Period == 0 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -15,17 +15,26 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/ulog"
 )
 
-// format is one kind of log with topics.
+// format is one kind of log.
 type format struct {
 	name  string // of the subcommand of import
 	short string
-	what  string // a file of it, for usage
-	open  func(path string, wants telemetry.Wants) (telemetry.Source, error)
-	magic func(head []byte) bool // says whether a file that begins like this is one
+	what  string                                                             // a file of it, for usage
+	open  func(path string, wants telemetry.Wants) (telemetry.Source, error) // nil for tables
+	magic func(head []byte) bool                                             // reports whether a file that begins like this is one
 }
 
-// formats are the logs with topics that can be read. The first whose magic fits
-// is taken where none is named.
+// table is the format of tables of text.
+var table = format{
+	name: "csv", what: "FILE.csv",
+	short: "Turn tables of text (comma, semicolon or tab; .gz and .zst as well) into a flight log",
+}
+
+// table reports whether f is the format of tables.
+func (f *format) table() bool { return f.open == nil }
+
+// formats are the logs of topics that can be read. Where none is named it is the
+// first whose magic fits.
 var formats = []format{
 	{
 		name: "ulog", short: "Turn PX4 logs (.ulg) into a flight log", what: "FILE.ulg",
@@ -101,12 +110,12 @@ func formatOf(name, path string) (*format, error) {
 	return nil, &unknownFormat{path, names}
 }
 
-// unknownFormat says that a file is no log with topics.
+// unknownFormat reports that a file is no log of topics.
 type unknownFormat struct {
 	path  string
 	names []string
 }
 
 func (e *unknownFormat) Error() string {
-	return fmt.Sprintf("%s: this is none of the logs with topics (%s); name its format with --format; a table of text is imported by import csv", e.path, strings.Join(e.names, ", "))
+	return fmt.Sprintf("%s: this is none of the logs of topics (%s); name its format with --format; a table of text is imported by import csv", e.path, strings.Join(e.names, ", "))
 }

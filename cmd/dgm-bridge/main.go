@@ -31,9 +31,9 @@ func root() *cobra.Command {
 		Use:   "import",
 		Short: "Turn logs of another format into one flight log",
 	}
-	imports.AddCommand(importCSV())
+	imports.AddCommand(importCommand(&table))
 	for i := range formats {
-		imports.AddCommand(importTopics(&formats[i]))
+		imports.AddCommand(importCommand(&formats[i]))
 	}
 	exports := &cobra.Command{
 		Use:   "export",

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -88,7 +87,7 @@ func suggestMap(cmd *cobra.Command, kind, path string) error {
 	f, err := formatOf(kind, path)
 	var unknown *unknownFormat
 	if errors.As(err, &unknown) {
-		return csv.Suggest(cmd.OutOrStdout(), path)
+		f, err = &table, nil
 	}
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mcap"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
@@ -123,7 +122,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs with topics (ulog, ardupilot, mavlink, mcap, crazyflie)", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie)", []string{"topics", in("a.csv")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
 		{cli.Failed, "no such file", []string{"topics", in("nix")}},
@@ -190,7 +189,7 @@ func TestSuggest(t *testing.T) {
 
 // The map in the help text is one.
 func TestTopicMapInHelp(t *testing.T) {
-	_, text, _ := strings.Cut(mapHelp, "looks like this:")
+	_, text, _ := strings.Cut(topicHelp, "looks like this:")
 	m, err := importer.ParseMap("help", []byte(text+"\n[[channel]]\nnames=[\"vx\",\"vy\",\"vz\"]\ntopic=\"a\"\nfields=[\"a\",\"b\",\"c\"]\nrole=\"state\"\n"))
 	if err != nil || m.Vehicle != "quad1" || len(m.Channels[0].Or) != 1 {
 		t.Errorf("%+v, %v", m, err)
@@ -228,12 +227,12 @@ func TestInterruptedWithinDamage(t *testing.T) {
 	if err := os.WriteFile(table, append([]byte("t,theta,omega\n0,1,2\n1,2,3\n"), bytes.Repeat([]byte("\n"), len(long))...), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m, err := csv.ParseMap("map.toml", []byte(mapText))
+	m, err := importer.ParseMap("map.toml", []byte(mapText))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := csv.Import(ctx, m, []string{table}, filepath.Join(dir, "f.msgpack"), func(float64) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := importer.Import(ctx, importer.Job{Format: "csv", Map: m, Inputs: []string{table}, Out: filepath.Join(dir, "f.msgpack"), Progress: func(float64) { cancel() }}); !errors.Is(err, context.Canceled) {
 		t.Error("table:", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

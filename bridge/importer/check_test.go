@@ -37,7 +37,7 @@ func TestBadMaps(t *testing.T) {
 		`axes "up" are not known`:                                        good + `axes = "up"`,
 		`axes "ned" do not fit: a vector has three names`:                good + `axes = "ned"`,
 		`between "never" is not known`:                                   good + `between = "never"`,
-		`scale and offset would make every value the same`:               good + `scale = 0.0`,
+		`scale 0 would make every value the same`:                        good + `scale = 0.0`,
 		`channel 1 ("x") or 1: field is missing`:                         good + "[[channel.or]]\ntopic = \"a\"",
 		`phase 1: needs one of equals, above`:                            good + "[[phase]]\ntopic = \"a\"\nfield = \"b\"",
 		`phase 1: begins and ends belong together`:                       good + "[[phase]]\ntopic = \"a\"\nfield = \"b\"\nbegins = [1]",

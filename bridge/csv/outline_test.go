@@ -2,13 +2,14 @@ package csv_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/importer"
 )
 
 // A column called like omega [rad/s] is suggested with its name and its unit, and what
@@ -23,11 +24,11 @@ func TestSuggestedUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := csv.Suggest(&b, path); err != nil {
+	if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us or ns: as the column says\n",
+		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us or ns: from the name of the column\n",
 		"name = \"theta\"\ncolumn = \"theta [rad]\"\nunit = \"rad\"\nrole = \"state\"\n",
 		"name = \"omega\"\ncolumn = \"omega[rad/s]\"\nunit = \"rad/s\"\n",
 		"name = \"q[0]\"\ncolumn = \"q[0]\"\nrole = ",
@@ -38,7 +39,7 @@ func TestSuggestedUnits(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
 	}
-	if m, err := csv.ParseMap("map.toml", b.Bytes()); err != nil || len(m.Channels) != 6 {
+	if m, err := importer.ParseMap("map.toml", b.Bytes()); err != nil || len(m.Channels) != 6 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }

@@ -1,0 +1,152 @@
+package csv
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// outlineRows is how many rows an outline looks at.
+const outlineRows = 10_000
+
+// Outline is what the first rows of a table show.
+type Outline struct {
+	Rows    int
+	Columns []Column
+	Time    int    // which column looks like the time
+	Unit    string // of the time
+	Named   bool   // Unit is part of the column's name; else it is a guess by the step
+}
+
+// Column is what an outline knows of a column.
+type Column struct {
+	Column    string // its name in the file
+	Name      string // without its unit
+	Unit      string // of a column that is called like omega [rad/s], else ""
+	Numbers   int    // cells that are numbers
+	Others    int    // cells that are neither a number nor missing
+	Low, High float64
+
+	rises bool // no cell is below the one before it
+	last  float64
+	steps []float64
+}
+
+// Look reads the start of a table: the column that looks like the time, its unit by
+// the name or the step, and the range of each column.
+func Look(path string) (*Outline, error) {
+	t, err := openTable(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	o := &Outline{Columns: make([]Column, len(t.columns))}
+	names := map[string]int{}
+	for i, text := range t.columns {
+		name, unit := splitUnit(text)
+		o.Columns[i] = Column{Column: text, Name: name, Unit: unit, rises: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
+		names[name]++
+	}
+	for i := range o.Columns {
+		if c := &o.Columns[i]; names[c.Name] > 1 {
+			c.Name = c.Column // one name of two columns would be ambiguous
+		}
+	}
+	for ; o.Rows < outlineRows; o.Rows++ {
+		cells, err := t.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range o.Columns {
+			o.Columns[i].add(strings.TrimSpace(cells[i]))
+		}
+	}
+	if o.Time = timeOf(o.Columns); o.Rows == 0 || o.Time < 0 {
+		return nil, t.fail(0, "", "no column of it looks like a time", "add a column whose values rise, or write the map by hand")
+	}
+	clock := &o.Columns[o.Time]
+	if _, o.Named = unitPower[clock.Unit]; o.Named {
+		o.Unit = clock.Unit
+	} else {
+		o.Unit = unitOf(clock)
+	}
+	return o, nil
+}
+
+// add adds a cell.
+func (c *Column) add(cell string) {
+	if missing(cell) {
+		return
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil || math.IsInf(v, 0) {
+		c.Others++
+		return
+	}
+	if c.Numbers > 0 {
+		c.rises = c.rises && v >= c.last
+		if d := v - c.last; d > 0 && len(c.steps) < 1000 {
+			c.steps = append(c.steps, d)
+		}
+	}
+	c.Numbers++
+	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
+}
+
+// timeOf returns the column that looks like the time, or −1: one that rises, best
+// one that is called so.
+func timeOf(columns []Column) int {
+	best, score := -1, 0
+	for i := range columns {
+		c := &columns[i]
+		if c.Others > 0 || c.Numbers == 0 || len(c.steps) == 0 && c.Numbers > 1 {
+			continue
+		}
+		n, name := 0, strings.ToLower(c.Column)
+		if c.rises {
+			n += 4
+		}
+		if name == "t" || name == "time" || name == "timestamp" {
+			n += 4
+		} else if strings.HasPrefix(name, "t[") || strings.HasPrefix(name, "t_") || strings.Contains(name, "time") || strings.Contains(name, "stamp") {
+			n += 3
+		}
+		if n > score && n >= 4 {
+			best, score = i, n
+		}
+	}
+	return best
+}
+
+// unitOf guesses the unit of the time from the median step: the first in which a
+// robot could have been sampled so.
+func unitOf(c *Column) string {
+	if len(c.steps) == 0 {
+		return "s"
+	}
+	slices.Sort(c.steps)
+	for _, unit := range units {
+		if step := c.steps[len(c.steps)/2] * math.Pow10(unitPower[unit]); step >= 1 && step < 1e18 && plausible(step) {
+			return unit
+		}
+	}
+	return "s"
+}
+
+// splitUnit returns name and unit of a column that is called like omega [rad/s]. The
+// brackets of q[0] hold no unit.
+func splitUnit(column string) (name, unit string) {
+	name, rest, ok := strings.Cut(column, "[")
+	unit, closed := strings.CutSuffix(rest, "]")
+	name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
+	if !ok || !closed || name == "" || unit == "" || strings.ContainsAny(unit, "[]") || strings.Trim(unit, "0123456789:") == "" {
+		return column, ""
+	}
+	return name, unit
+}

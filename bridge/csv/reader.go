@@ -1,0 +1,288 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// Topic is the name of the one topic of a table.
+const Topic = "table"
+
+// Config describes how a table is read.
+type Config struct {
+	Time
+	Columns   []string // that must be in the file, beside those of Time
+	FileNames bool     // segments are named by the file as well as by the segment column
+	Counts    *Counts  // takes what is counted
+}
+
+// Reader reads the rows of one file: converted, cut, in order, and divided into
+// segments.
+type Reader struct {
+	*table
+	cfg   Config
+	topic telemetry.Topic
+	msg   telemetry.Message
+	row   telemetry.Row
+
+	timeAt     int
+	segmentsAt []int
+	wantedAt   []int // columns of the values
+
+	started bool      // a row was read
+	first   int64     // ns, time of the file's first row, whether cut or not
+	final   int64     // ns, time of the row last read, whether cut or not
+	read    int       // rows
+	moves   bool      // not all rows read have the time of the first
+	begun   bool      // a row was kept
+	last    int64     // ns, time of the row last kept
+	written float64   // time of the row last kept or dropped, as the file has it
+	steps   []float64 // between rows of a segment, as the file has them; the first maxSteps
+}
+
+var _ telemetry.Source = (*Reader)(nil)
+
+// maxSteps is how many steps of time are kept for their median.
+const maxSteps = 1 << 16
+
+// Open opens a table. Its first error is about the file and its columns.
+func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
+	t, err := openTable(path, slices.Concat([]string{cfg.Column}, cfg.SegmentColumn, cfg.Columns))
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{table: t, cfg: cfg, timeAt: t.index(cfg.Column)}
+	for _, c := range cfg.SegmentColumn {
+		r.segmentsAt = append(r.segmentsAt, t.index(c))
+	}
+	r.topic = telemetry.Topic{Name: Topic, Fields: t.fields, Check: t.check}
+	paths := wants.Paths(&r.topic)
+	for _, p := range paths {
+		if err := t.check(p); err != nil {
+			t.Close()
+			return nil, telemetry.NewFieldError(path, &r.topic, p, err.Error())
+		}
+		r.wantedAt = append(r.wantedAt, t.index(p))
+	}
+	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
+	return r, nil
+}
+
+// Problems returns nothing: what cannot be read of a table is an error.
+func (r *Reader) Problems() *telemetry.Problems { return &telemetry.Problems{} }
+
+// Next returns the next row that the configuration keeps, or io.EOF.
+func (r *Reader) Next() (*telemetry.Message, error) {
+	for {
+		cells, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil, r.atEnd()
+		}
+		if err != nil {
+			return nil, err
+		}
+		t, err := r.time(cells[r.timeAt])
+		if err != nil {
+			return nil, err
+		}
+		if !r.started {
+			r.first, r.started = t, true
+		}
+		r.final = t
+		r.read++
+		r.moves = r.moves || t != r.first
+		if r.cut(t - r.first) {
+			continue
+		}
+		keep, err := r.order(t, cells[r.timeAt], r.name(cells))
+		if err != nil {
+			return nil, err
+		}
+		if !keep {
+			continue
+		}
+		for i, k := range r.wantedAt {
+			if r.msg.Values[i], err = r.number(r.columns[k], cells[k]); err != nil {
+				return nil, err
+			}
+		}
+		r.msg.Time, r.msg.Logged, r.row.Line = t, t, r.line
+		return &r.msg, nil
+	}
+}
+
+// cut reports whether a row at a time from the file's first is cut away. With no cut
+// given none is made: order judges rows before the first.
+func (r *Reader) cut(at int64) bool {
+	from, to := int64(r.cfg.From), int64(r.cfg.To)
+	return (from > 0 && at < from) || (to > 0 && at > to)
+}
+
+// time reads the cell of the time.
+func (r *Reader) time(cell string) (int64, error) {
+	cell = strings.TrimSpace(cell)
+	t, err := parseTime(cell, unitPower[r.cfg.Unit])
+	if err == nil {
+		return t, nil
+	}
+	field := "column " + quote(r.cfg.Column)
+	if missing(cell) {
+		return 0, r.fail(r.line, field, "the time is missing", "fill it in or delete the line")
+	}
+	remedy := "correct it or delete the line"
+	if errors.Is(err, errTooLarge) {
+		remedy = "correct time.unit in the map"
+	}
+	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
+}
+
+// name returns the segment that a row names.
+func (r *Reader) name(cells []string) string {
+	if len(r.segmentsAt) == 0 {
+		return stem(r.path)
+	}
+	if len(r.segmentsAt) == 1 && !r.cfg.FileNames {
+		return strings.TrimSpace(cells[r.segmentsAt[0]])
+	}
+	var parts []string
+	if r.cfg.FileNames {
+		parts = append(parts, stem(r.path))
+	}
+	for _, i := range r.segmentsAt {
+		parts = append(parts, strings.TrimSpace(cells[i]))
+	}
+	return strings.Join(parts, "/")
+}
+
+// stem is the name of a file without its folder and its endings for text and
+// packing.
+func stem(path string) string {
+	base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst")
+	if short := strings.TrimSuffix(base, filepath.Ext(base)); short != "" {
+		return short
+	}
+	return base
+}
+
+// order judges the time of a row, which the file writes as cell: whether the row is
+// kept, and whether it begins a segment.
+func (r *Reader) order(t int64, cell, segment string) (keep bool, err error) {
+	step := t - r.last
+	fresh := !r.begun || segment != r.row.Segment
+	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
+	digits, _ := strconv.ParseFloat(strings.TrimSpace(cell), 64) // was parsed before
+	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
+		r.steps = append(r.steps, d)
+	}
+	r.written = digits
+	field, begins := "column "+quote(r.cfg.Column), fresh
+	switch counts := r.cfg.Counts; {
+	case fresh && len(segment) > flightlog.MaxName:
+		return false, r.fail(r.line, "time.segment_column", fmt.Sprintf("a name of %d bytes, the limit is %d", len(segment), flightlog.MaxName),
+			"choose a column with shorter values")
+	case fresh:
+	case step == 0 && r.cfg.OnDuplicate == Fail:
+		return false, r.fail(r.line, field, "the time is that of the row before", `delete the line, or write on_duplicate = "drop" under [time]`)
+	case step == 0:
+		counts.Duplicates.Add(r.path, r.line)
+		if r.cfg.OnDuplicate == Drop {
+			return false, nil
+		}
+	case step < 0 && r.cfg.OnBackwards == Fail:
+		return false, r.fail(r.line, field, fmt.Sprintf("the time runs backwards by %s", seconds(-step)),
+			`sort the file by time; or, if the clock was set or another recording begins here, write on_backwards = "segment" under [time]`)
+	case step < 0:
+		counts.Backwards.Add(r.path, r.line)
+		begins = r.cfg.OnBackwards == Segment
+	case r.cfg.MaxGap > 0 && step > int64(r.cfg.MaxGap):
+		counts.Gaps.Add(r.path, r.line)
+		counts.LongestGap = max(counts.LongestGap, step)
+		begins = true
+	}
+	r.begun, r.last, r.row.Segment, r.row.Begins = true, t, segment, begins
+	return true, nil
+}
+
+// number reads a cell of the named column; NaN where nothing was measured.
+func (r *Reader) number(column, cell string) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if missing(cell) {
+		return math.NaN(), nil
+	}
+	v, err := strconv.ParseFloat(cell, 64)
+	reason, remedy := "is not a number", "correct it, or clear the cell if nothing was measured"
+	switch {
+	case math.IsInf(v, 0):
+		reason = "is infinite"
+	case err == nil:
+		return v, nil
+	case strings.ContainsRune(cell, ','):
+		remedy = "export numbers with a decimal point instead of a comma"
+	}
+	return 0, r.fail(r.line, "column "+quote(column), quote(cell)+" "+reason, remedy)
+}
+
+// missing reports whether a cell means that nothing was measured.
+func missing(cell string) bool {
+	if len(cell) > 4 {
+		return false
+	}
+	switch strings.ToLower(cell) {
+	case "", "nan", "-nan", "na", "n/a", "null", "none":
+		return true
+	}
+	return false
+}
+
+// atEnd returns io.EOF, or what the file as a whole shows to be wrong.
+func (r *Reader) atEnd() error {
+	switch {
+	case !r.started:
+		return r.fail(0, "", "the file names its columns and holds no row", "export it again")
+	case !r.begun:
+		return r.fail(0, "time.from and time.to", "nothing is left between them of a file that lasts "+seconds(r.final-r.first),
+			"both count from the file's first sample; correct them or time.unit in the map")
+	}
+	if err := r.checkRate(); err != nil {
+		return err
+	}
+	if r.read > 1 && !r.moves {
+		return r.fail(0, "column "+quote(r.cfg.Column), fmt.Sprintf("all %d rows are at one time, %s", r.read, seconds(r.first)),
+			"name the column that holds the time, or correct time.unit in the map")
+	}
+	return io.EOF
+}
+
+// checkRate returns an error where the median step of time is one that no robot has.
+func (r *Reader) checkRate() error {
+	if r.cfg.AnyRate || len(r.steps) < 3 {
+		return nil
+	}
+	slices.Sort(r.steps)
+	digits := r.steps[len(r.steps)/2]
+	median := digits * math.Pow10(unitPower[r.cfg.Unit])
+	if plausible(median) {
+		return nil
+	}
+	remedy := "correct time.unit in the map"
+	for _, unit := range units {
+		if step := digits * math.Pow10(unitPower[unit]); plausible(step) {
+			remedy = fmt.Sprintf("with unit = %q it would be %s: correct time.unit in the map", unit, seconds(step))
+			break
+		}
+	}
+	return r.fail(0, "time.unit", fmt.Sprintf("with unit = %q the median step is %s", r.cfg.Unit, seconds(median)),
+		remedy+", or write any_rate = true under [time] if it is right")
+}
+
+// plausible reports whether a robot may be sampled with such a step, ns.
+func plausible(step float64) bool { return step > 50_000 && step < 1_000_000_000 }

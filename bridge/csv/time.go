@@ -1,0 +1,88 @@
+package csv
+
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
+)
+
+// Time describes the time of a table and its segments: keys of [time] in a map.
+type Time struct {
+	Column        string           `toml:"column"`
+	Unit          string           `toml:"unit"`           // s, ms, us or ns
+	SegmentColumn Names            `toml:"segment_column"` // (optional) a new value begins a segment; several columns: a new value in any
+	MaxGap        mapfile.Duration `toml:"max_gap"`        // (optional) a longer gap begins a segment; defaults to none in a table, to five steps of the base in a log of topics
+	From          mapfile.Duration `toml:"from"`           // (optional) cut, from the file's first sample
+	To            mapfile.Duration `toml:"to"`             // (optional) cut, from the file's first sample; 0 = to the end
+	OnBackwards   Policy           `toml:"on_backwards"`   // (optional) error, segment or keep; defaults to error
+	OnDuplicate   Policy           `toml:"on_duplicate"`   // (optional) drop, error or keep; defaults to drop
+	AnyRate       bool             `toml:"any_rate"`       // (optional) accept the unit even where the sampling rate is implausible
+}
+
+// Policy is what is done with a time that is out of order.
+type Policy string
+
+// The policies.
+const (
+	Fail    Policy = "error"   // stop with an error
+	Segment Policy = "segment" // begin a new segment
+	Drop    Policy = "drop"    // leave the row out
+	Keep    Policy = "keep"    // write it as it is
+)
+
+// Names is one name or a list of names.
+type Names []string
+
+// UnmarshalTOML reads a string or an array of strings.
+func (n *Names) UnmarshalTOML(v any) error {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			return fmt.Errorf("%v is not the name of a column", e)
+		}
+		*n = append(*n, s)
+	}
+	return nil
+}
+
+// unitPower holds the powers of ten of a unit in nanoseconds.
+var unitPower = map[string]int{"s": 9, "ms": 6, "us": 3, "ns": 0}
+
+// units in the order in which a wrong one is looked for.
+var units = []string{"s", "ms", "us", "ns"}
+
+// Check sets the policies that are left open and returns the first key that is
+// wrong, with the reason and the remedy; "" where there is none.
+func (t *Time) Check() (key, reason, remedy string) {
+	if t.OnBackwards == "" {
+		t.OnBackwards = Fail
+	}
+	if t.OnDuplicate == "" {
+		t.OnDuplicate = Drop
+	}
+	_, unitKnown := unitPower[t.Unit]
+	switch {
+	case t.Column == "":
+		return "column", "is missing", "name the column that holds the time"
+	case !unitKnown:
+		return "unit", quote(t.Unit) + " is not a unit of time here", "write s, ms, us or ns"
+	case t.OnBackwards != Fail && t.OnBackwards != Segment && t.OnBackwards != Keep:
+		return "on_backwards", quote(string(t.OnBackwards)) + " is not known", "write error, segment or keep"
+	case t.OnDuplicate != Fail && t.OnDuplicate != Drop && t.OnDuplicate != Keep:
+		return "on_duplicate", quote(string(t.OnDuplicate)) + " is not known", "write error, drop or keep"
+	}
+	return "", "", ""
+}
+
+// quote returns a cell for a message, shortened.
+func quote(cell string) string {
+	const most = 40
+	if len(cell) > most {
+		return fmt.Sprintf("%q…", cell[:most])
+	}
+	return fmt.Sprintf("%q", cell)
+}

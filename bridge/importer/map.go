@@ -1,0 +1,280 @@
+package importer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/kinematics"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Map describes how a recording becomes a flight log: the content of map.toml. Its
+// channels are read from fields of topics, or from columns of a table of text, which
+// time.column begins.
+type Map struct {
+	Vehicle   string     `toml:"vehicle"` // one token, as in the subjects of its messages
+	Frames    string     `toml:"frames"`  // (optional) ned-frd or enu-flu: the axes of the log's vectors and attitudes; else those recorded
+	Time      Time       `toml:"time"`
+	Phases    []Phase    `toml:"phase"` // of topics
+	Channels  []Channel  `toml:"channel"`
+	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
+
+	Kinematics string          `toml:"kinematics"` // (optional) quadrotor: states are those of a rigid body
+	Body       kinematics.Body `toml:"body"`       // (optional) which; defaults to the usual names
+
+	file   string // its name, for errors
+	preset bool   // nobody wrote it for this log: what the data contradict is left out
+}
+
+// Time describes where rows and segments begin.
+type Time struct {
+	csv.Time        // of a table; max_gap, from and to of topics as well
+	Base     string `toml:"base"`     // of topics: (optional) the topic whose timestamps are the rows'; defaults to the slowest that holds a state
+	Instance *int   `toml:"instance"` // (optional) of base; defaults to the lowest
+}
+
+// Source names the fields of a log that values are read from.
+type Source struct {
+	Topic      string   `toml:"topic"`
+	Type       string   `toml:"type"`       // in place of topic: the one whose messages are of this type, such as nav_msgs/msg/Odometry
+	Instance   *int     `toml:"instance"`   // (optional) defaults to the lowest whose fields are not one value throughout
+	Column     string   `toml:"column"`     // of a table, in place of topic and field
+	Field      string   `toml:"field"`      // of a channel with one name; a minus before a field turns its sign, but not in a quaternion
+	Fields     []string `toml:"fields"`     // of a channel with several names, in their order
+	Quaternion []string `toml:"quaternion"` // fields w, x, y, z: the channels are roll, pitch, yaw
+	Euler      []string `toml:"euler"`      // fields roll, pitch, yaw: the channels are these
+	Axes       string   `toml:"axes"`       // (optional) those of the fields: ned, enu, frd, flu; of an attitude ned-frd or enu-flu
+	From       string   `toml:"from"`       // (optional) unit of the fields, where it is another than unit; defaults to that in the log
+	Times      string   `toml:"times"`      // (optional) a field of the same topic, as a factor
+	Scale      *float64 `toml:"scale"`      // (optional) value = scale·field·times + offset, after units; defaults to 1
+	Offset     float64  `toml:"offset"`     // (optional)
+}
+
+// Channel describes one channel, or several that belong together.
+type Channel struct {
+	Name  string   `toml:"name"`
+	Names []string `toml:"names"` // several: one for each of fields
+	Source
+	Or []Source `toml:"or"` // (optional) where else to look, in this order
+
+	Unit        string           `toml:"unit"`        // (optional) of the values in the log
+	Role        channel.Role     `toml:"role"`        // state, input or aux
+	Derivative  string           `toml:"derivative"`  // (optional) a state channel, or "none"; else detected
+	Derivatives []string         `toml:"derivatives"` // (optional) of several names, in their order
+	Period      float64          `toml:"period"`      // (optional) in its unit; attitudes have it by themselves
+	Invariant   bool             `toml:"invariant"`   // (optional)
+	Noise       float64          `toml:"noise"`       // (optional) known std of the sensor, in its unit
+	Frame       string           `toml:"frame"`       // (optional) free text; defaults to the axes in the log
+	Between     string           `toml:"between"`     // (optional) linear, hold or exact; defaults to hold for inputs, else linear
+	MaxAge      mapfile.Duration `toml:"max_age"`     // (optional) over which it is interpolated or held; defaults to five steps of its topic, one second at least where held
+	Optional    bool             `toml:"optional"`    // (optional) left out where no source is in the log
+	Varies      bool             `toml:"varies"`      // (optional) left out where it has one value throughout
+	Each        string           `toml:"each"`        // (optional) an array of texts, as the names of joints: a channel for each, with the text for {} in name and derivative and its number for {} in field
+
+	of *Attitude // whose angles they are
+}
+
+// Attitude describes four columns of a table that are a quaternion, and the three
+// channels made of it: roll, pitch and yaw, continuous within a segment.
+type Attitude struct {
+	Columns []string     `toml:"columns"` // four
+	Order   string       `toml:"order"`   // wxyz or xyzw
+	Names   []string     `toml:"names"`   // (optional) defaults to roll, pitch, yaw
+	Axes    string       `toml:"axes"`    // (optional) ned-frd or enu-flu, those of the quaternion
+	Frames  string       `toml:"frames"`  // (optional) with axes: those of the log; defaults to axes
+	Unit    string       `toml:"unit"`    // (optional) of the log: rad or deg; defaults to rad
+	Role    channel.Role `toml:"role"`    // (optional) defaults to state
+	Noise   float64      `toml:"noise"`   // (optional) known std of the three, in unit
+}
+
+// Phase describes when the robot is in the part of a log that is wanted.
+type Phase struct {
+	Topic    string    `toml:"topic"`
+	Instance *int      `toml:"instance"` // (optional)
+	Field    string    `toml:"field"`
+	Equals   []float64 `toml:"equals"` // in the phase while the field is one of these
+	Above    *float64  `toml:"above"`  // in the phase while the field is above
+	Mask     uint32    `toml:"mask"`   // (optional) only these bits of the field are compared
+	Begins   []float64 `toml:"begins"` // for events: values that begin it …
+	Ends     []float64 `toml:"ends"`   // … and that end it
+}
+
+// IsTable reports whether a map describes a table of text, and not topics.
+func (m *Map) IsTable() bool {
+	return m.Time.Column != "" || m.Time.Unit != "" || len(m.Attitudes) > 0 ||
+		slices.ContainsFunc(m.Channels, func(c Channel) bool { return c.Column != "" || c.of != nil })
+}
+
+// noDerivative as derivative means that there is none, and none is looked for.
+const noDerivative = "none"
+
+// names of the channels that c describes.
+func (c *Channel) names() []string {
+	if c.Name != "" {
+		return []string{c.Name}
+	}
+	return c.Names
+}
+
+// label names the channels in messages.
+func (c *Channel) label() string { return strings.Join(c.names(), ", ") }
+
+// derivative returns what the map declares for name k: a channel, "none" or "".
+func (c *Channel) derivative(k int) string {
+	if len(c.Derivatives) > 0 {
+		return c.Derivatives[k]
+	}
+	return c.Derivative
+}
+
+// sources returns the source of c and its alternatives.
+func (c *Channel) sources() []*Source {
+	all := []*Source{&c.Source}
+	for i := range c.Or {
+		all = append(all, &c.Or[i])
+	}
+	return all
+}
+
+// channel returns the three angles of a quaternion as channels read from a table.
+func (a *Attitude) channel() Channel {
+	c := Channel{Names: a.Names, Unit: cmp.Or(a.Unit, "rad"), Role: cmp.Or(a.Role, channel.State), Noise: a.Noise, Frame: cmp.Or(a.Frames, a.Axes), of: a}
+	if len(c.Names) == 0 {
+		c.Names = []string{"roll", "pitch", "yaw"}
+	}
+	q := a.Columns
+	if a.Order == "xyzw" {
+		q = []string{q[3], q[0], q[1], q[2]}
+	}
+	c.Source = Source{Topic: csv.Topic, Quaternion: q, Axes: a.Axes}
+	return c
+}
+
+// angle returns what one radian is in the unit of an attitude.
+func (c *Channel) angle() float64 {
+	if c.of == nil {
+		return 1
+	}
+	scale, _, _ := frames.Unit("rad", c.Unit)
+	return scale
+}
+
+// attitude reports whether a source holds roll, pitch and yaw.
+func (s *Source) attitude() bool { return len(s.Quaternion) > 0 || len(s.Euler) > 0 }
+
+// valuePaths are the fields of a source but for the factor.
+func (s *Source) valuePaths() []string {
+	all := slices.Concat(s.Fields, s.Quaternion, s.Euler)
+	if s.Field != "" {
+		all = append(all, s.Field)
+	}
+	return all
+}
+
+// paths are all fields of a source, without signs.
+func (s *Source) paths() []string {
+	all := s.valuePaths()
+	if s.Times != "" {
+		all = append(all, s.Times)
+	}
+	for i := range all {
+		all[i], _ = strings.CutPrefix(all[i], "-")
+	}
+	return all
+}
+
+// framesOf returns the axes that a log is written in, for channel c: "" = as recorded.
+func (m *Map) framesOf(c *Channel) string {
+	if c.of != nil && c.of.Frames != "" {
+		return c.of.Frames
+	}
+	return m.Frames
+}
+
+// axesOf names the axes that the values of a channel's source have in the log.
+func (m *Map) axesOf(c *Channel, s *Source) string {
+	if c.Frame != "" {
+		return c.Frame
+	}
+	world, body, _ := axes(s.Axes)
+	to := m.framesOf(c)
+	if to == "" || s.Axes == "" {
+		return s.Axes
+	}
+	toWorld, toBody, _ := axes(to)
+	var out []string
+	if world != "" {
+		out = append(out, string(toWorld))
+	}
+	if body != "" {
+		out = append(out, string(toBody))
+	}
+	return strings.Join(out, "-")
+}
+
+// header describes the channels as the log's header does, with the derivatives
+// that the map declares. of, if not nil, is the source that was found for each
+// channel of the map, nil where it is left out.
+func (m *Map) header(of []*Source) []channel.Channel {
+	var all []channel.Channel
+	for i := range m.Channels {
+		c, s := &m.Channels[i], &m.Channels[i].Source
+		if of != nil {
+			if s = of[i]; s == nil {
+				continue
+			}
+		}
+		for k, name := range c.names() {
+			ch := channel.Channel{Name: name, Unit: c.Unit, Role: c.Role, Derivative: c.derivative(k),
+				Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: m.axesOf(c, s)}
+			if s.attitude() {
+				ch.Period = c.angle() * channel.Angle
+				if c.of == nil {
+					ch.Unit = "rad"
+				}
+			}
+			if ch.Derivative == noDerivative {
+				ch.Derivative = ""
+			}
+			all = append(all, ch)
+		}
+	}
+	return all
+}
+
+// declared returns the kinematics that the map declares of channels.
+func (m *Map) declared(all []channel.Channel) (channel.Kinematics, error) {
+	states := channel.Select(all, channel.State)
+	k, err := kinematics.Declare(m.Kinematics, &m.Body, states)
+	if err != nil {
+		return k, &mapfile.Error{File: m.file, Field: "kinematics", Reason: err.Error(),
+			Remedy: "correct it, or the names under [body]; state channels here: " + strings.Join(channel.Names(states), ", ")}
+	}
+	return k, nil
+}
+
+// finite reports whether v is a number.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// axes splits "ned-frd", "ned" or "" into its frames. ok is false for anything
+// else.
+func axes(text string) (world, body frames.Frame, ok bool) {
+	first, second, pair := strings.Cut(text, "-")
+	a, b := frames.Frame(first), frames.Frame(second)
+	switch {
+	case text == "":
+		return "", "", true
+	case pair:
+		return a, b, a.World() && b.Body()
+	case a.World():
+		return a, "", true
+	case a.Body():
+		return "", a, true
+	}
+	return "", "", false
+}

@@ -1,0 +1,153 @@
+package importer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
+	"github.com/dgm-robotics/dgm/bridge/timebase"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// plan is a map that has been found in the logs: which fields are read, how they
+// are joined, and what is made of them.
+type plan struct {
+	m       *Map
+	sources []*Source // of the map's channels; nil: left out
+	tracks  []track
+	phases  []phase
+	config  timebase.Config
+	outputs []output
+	header  []channel.Channel
+	signals []string // channels of the signals, for messages; "" = none
+	leftOut []string // sentences
+	gap     int64    // ns, a longer gap of the base begins a segment
+
+	keep map[channel.Role][]int // of each role, the channels that are left of those made; nil = all
+}
+
+// track is a topic of which fields are read.
+type track struct {
+	id    topicID
+	step  int64    // ns, the median of its steps
+	rate  float64  // Hz
+	paths []string // fields
+}
+
+// phase is a phase of the map whose topic is in the logs. It has a track of its
+// own, of one value: 1 in the phase, 0 not.
+type phase struct {
+	*Phase
+	topic  int       // track of its topic
+	track  int       // its own
+	at     int       // index of its value in a row
+	column int       // which value of its topic's track
+	begin  []float64 // of each file: what it was before it was first reported
+}
+
+// track returns the number of the track of a topic.
+func (p *plan) track(id topicID, files []*survey) int {
+	if i := p.trackOf(id); i >= 0 {
+		return i
+	}
+	t := track{id: id}
+	for _, f := range files {
+		c := f.find(id)
+		t.step = max(t.step, c.Step())
+		t.rate = max(t.rate, c.Rate())
+	}
+	p.tracks = append(p.tracks, t)
+	return len(p.tracks) - 1
+}
+
+// trackOf returns the track of a topic, or −1.
+func (p *plan) trackOf(id topicID) int {
+	return slices.IndexFunc(p.tracks, func(t track) bool { return t.id == id })
+}
+
+// column returns which value of a track a field is.
+func (p *plan) column(track int, path string) int {
+	t := &p.tracks[track]
+	if i := slices.Index(t.paths, path); i >= 0 {
+		return i
+	}
+	t.paths = append(t.paths, path)
+	return len(t.paths) - 1
+}
+
+// signal adds one and returns the index of its first value in a row.
+func (p *plan) signal(s timebase.Signal, what string) int {
+	at := 0
+	for _, o := range p.config.Signals {
+		at += len(o.At)
+	}
+	p.config.Signals = append(p.config.Signals, s)
+	p.signals = append(p.signals, what)
+	return at
+}
+
+// paths returns the fields that are read of a topic.
+func (p *plan) paths(t *telemetry.Topic) []string {
+	if i := p.trackOf(idOf(t)); i >= 0 {
+		return p.tracks[i].paths
+	}
+	return nil
+}
+
+func (p *plan) topicNames() string {
+	var names []string
+	for i := range p.tracks {
+		names = append(names, p.tracks[i].id.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// leaveOut leaves the channels out of the header that the map wants only where they
+// vary and that do not, and returns their names.
+func (p *plan) leaveOut(ranges map[channel.Role]*extrema) (left []string) {
+	wanted := map[string]bool{}
+	for i := range p.m.Channels {
+		for _, name := range p.m.Channels[i].names() {
+			wanted[name] = p.m.Channels[i].Varies
+		}
+	}
+	keep, at := map[channel.Role][]int{}, map[channel.Role]int{}
+	var header []channel.Channel
+	for _, c := range p.header {
+		i := at[c.Role]
+		at[c.Role]++
+		if wanted[c.Name] && !ranges[c.Role].varies(i) {
+			left = append(left, c.Name)
+			continue
+		}
+		keep[c.Role] = append(keep[c.Role], i)
+		header = append(header, c)
+	}
+	// Where nothing at all varies, the log is as it is.
+	if len(left) == 0 || len(channel.Select(header, channel.State)) == 0 {
+		return nil
+	}
+	p.keep, p.header = keep, header
+	p.dropDerivatives()
+	return left
+}
+
+// dropDerivatives forgets derivatives that are left out.
+func (p *plan) dropDerivatives() {
+	for i := range p.header {
+		if d := p.header[i].Derivative; d != "" && channel.Index(p.header, d) < 0 {
+			p.header[i].Derivative = ""
+		}
+	}
+}
+
+// kept returns the values that are left of a role, in place.
+func (p *plan) kept(role channel.Role, x []float64) []float64 {
+	if p.keep == nil {
+		return x
+	}
+	for to, from := range p.keep[role] {
+		x[to] = x[from]
+	}
+	return x[:len(p.keep[role])]
+}
