@@ -191,7 +191,7 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	over := 0
 	for i := range f.g.blocks {
 		mean := means[k*n+i*simd.Width : k*n+(i+1)*simd.Width]
-		u.Waves(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*simd.Width:], D)
+		u.RandomFeatures(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*simd.Width:], D)
 		if f.slopes {
 			f.meanSlopes(e, post, k, i)
 		}

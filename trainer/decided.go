@@ -69,7 +69,7 @@ func decided(m *model.Model) report.Selection {
 
 func declared(m *model.Model) string {
 	b := &m.PriorDynamics.Body
-	if b.None() {
+	if b.Empty() {
 		return "none: the equation learns all of every step"
 	}
 	var laws []string

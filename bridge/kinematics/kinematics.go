@@ -129,7 +129,7 @@ func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	c := &Checker{declared: k, body: body, rate: make([]float64, len(states))}
 	var pairs []channel.Channel
 	for i, s := range states {
-		if body.Moves(i) {
+		if body.Determines(i) {
 			c.moved, c.names = append(c.moved, i), append(c.names, s.Name)
 			law := s.Name + " by its law" // no other pair is asked for
 			pairs = append(pairs, channel.Channel{Name: s.Name, Period: s.Period, Derivative: law}, channel.Channel{Name: law, Derivative: law})

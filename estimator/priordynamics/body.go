@@ -65,21 +65,21 @@ func NewBody(k *channel.Kinematics, states []channel.Channel) (b Body, err error
 	b.Position, b.Velocity = find(k.Position, b.Sign[signPosition:]), find(k.Velocity, b.Sign[signVelocity:])
 	b.Attitude, b.Rates = find(k.Attitude, b.Sign[signAttitude:]), find(k.Rates, b.Sign[signRates:])
 	b.InBody = k.InBody
-	if b.turns() {
+	if b.hasAttitude() {
 		b.Omega = 2 * math.Pi / states[b.Attitude[0]].Period
 	}
 	return b, nil
 }
 
-// None says that nothing is declared.
-func (b *Body) None() bool { return len(b.Position) == 0 && len(b.Attitude) == 0 }
+// Empty says that nothing is declared.
+func (b *Body) Empty() bool { return len(b.Position) == 0 && len(b.Attitude) == 0 }
 
-func (b *Body) turns() bool { return len(b.Attitude) > 0 }
+func (b *Body) hasAttitude() bool { return len(b.Attitude) > 0 }
 
-func (b *Body) travels() bool { return len(b.Position) > 0 }
+func (b *Body) hasPosition() bool { return len(b.Position) > 0 }
 
-// Moves says whether a law moves state k.
-func (b *Body) Moves(k int) bool {
+// Determines says whether a law moves state k.
+func (b *Body) Determines(k int) bool {
 	for _, group := range [][]int{b.Position, b.Attitude} {
 		for _, of := range group {
 			if of == k {
@@ -90,19 +90,19 @@ func (b *Body) Moves(k int) bool {
 	return false
 }
 
-// Steep says whether the nose of state x (K) points so far up or down, more than
+// NearGimbalLock says whether the nose of state x (K) points so far up or down, more than
 // 70°, that measured angles say little of how they change: roll and yaw turn about
 // nearly one axis, and jump by half a turn beyond it.
-func (b *Body) Steep(x []float64) bool {
-	return b.turns() && math.Abs(math.Cos(b.Omega*x[b.Attitude[1]])) < steep
+func (b *Body) NearGimbalLock(x []float64) bool {
+	return b.hasAttitude() && math.Abs(math.Cos(b.Omega*x[b.Attitude[1]])) < gimbalCosine
 }
 
 // Euler returns roll, pitch and yaw of state x (K), rad, with textbook signs. There must
 // be an attitude.
 func (b *Body) Euler(x []float64) [3]float64 { return b.get(x, b.Attitude, signAttitude, b.Omega) }
 
-// steep is the cosine of that pitch.
-const steep = 0.342
+// gimbalCosine is the cosine of that pitch.
+const gimbalCosine = 0.342
 
 // Check returns what contradicts itself for K states, or nil.
 func (b *Body) Check(k int) error {
@@ -122,7 +122,7 @@ func (b *Body) Check(k int) error {
 		}
 	}
 	signs := 12
-	if b.None() {
+	if b.Empty() {
 		signs = 0
 	}
 	switch {
@@ -130,11 +130,11 @@ func (b *Body) Check(k int) error {
 		return errors.New("position and velocity belong together")
 	case len(b.Attitude) != len(b.Rates):
 		return errors.New("attitude and rates belong together")
-	case b.InBody && !(b.travels() && b.turns()):
+	case b.InBody && !(b.hasPosition() && b.hasAttitude()):
 		return errors.New("a velocity in axes of the body needs the attitude")
 	case len(b.Sign) != signs:
 		return fmt.Errorf("%d signs, expected %d", len(b.Sign), signs)
-	case b.turns() && !(b.Omega > 0 && !math.IsInf(b.Omega, 0)):
+	case b.hasAttitude() && !(b.Omega > 0 && !math.IsInf(b.Omega, 0)):
 		return fmt.Errorf("omega %v must be positive", b.Omega)
 	}
 	for _, s := range b.Sign {
@@ -185,8 +185,8 @@ func (b *Body) add(x []float64, group []int, sign int, unit float64, v vec3) {
 	}
 }
 
-// turning returns f = E(a) ω, E, and ∂f/∂a.
-func turning(a, w vec3) (f vec3, e, ja mat3) {
+// attitudeRate returns f = E(a) ω, E, and ∂f/∂a.
+func attitudeRate(a, w vec3) (f vec3, e, ja mat3) {
 	sf, cf := math.Sincos(a[0])
 	st, ct := math.Sincos(a[1])
 	q := ct*ct + softness*softness
@@ -200,8 +200,8 @@ func turning(a, w vec3) (f vec3, e, ja mat3) {
 	return f, e, ja
 }
 
-// travelling returns f = R(a) v, R, and ∂f/∂a.
-func travelling(a, v vec3) (f vec3, r, ja mat3) {
+// worldVelocity returns f = R(a) v, R, and ∂f/∂a.
+func worldVelocity(a, v vec3) (f vec3, r, ja mat3) {
 	sf, cf := math.Sincos(a[0])
 	st, ct := math.Sincos(a[1])
 	sp, cp := math.Sincos(a[2])
@@ -226,14 +226,14 @@ func travelling(a, v vec3) (f vec3, r, ja mat3) {
 func (b *Body) Derivative(dst, x []float64) {
 	clear(dst)
 	a := b.get(x, b.Attitude, signAttitude, b.Omega)
-	if b.turns() {
-		f, _, _ := turning(a, b.get(x, b.Rates, signRates, 1))
+	if b.hasAttitude() {
+		f, _, _ := attitudeRate(a, b.get(x, b.Rates, signRates, 1))
 		b.add(dst, b.Attitude, signAttitude, 1, f)
 	}
-	if b.travels() {
+	if b.hasPosition() {
 		v := b.get(x, b.Velocity, signVelocity, 1)
 		if b.InBody {
-			v, _, _ = travelling(a, v)
+			v, _, _ = worldVelocity(a, v)
 		}
 		b.add(dst, b.Position, signPosition, 1, v)
 	}
@@ -252,22 +252,22 @@ func (b *Body) Subtract(dst, x, whole []float64, h float64) { b.apply(dst, x, wh
 // the attitude's and the position's where dst is d: there it becomes it on the way.
 func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
-	if b.turns() {
+	if b.hasAttitude() {
 		w0 := b.get(x, b.Rates, signRates, 1)
 		w1 := w0.plus(1, b.get(d, b.Rates, signRates, 1))
-		f, _, _ := turning(a0, w0)
-		g, _, _ := turning(a0.plus(h*b.Omega, f), w1)
+		f, _, _ := attitudeRate(a0, w0)
+		g, _, _ := attitudeRate(a0.plus(h*b.Omega, f), w1)
 		b.add(dst, b.Attitude, signAttitude, sign*0.5*h, f.plus(1, g))
 	}
-	if !b.travels() {
+	if !b.hasPosition() {
 		return
 	}
 	v0 := b.get(x, b.Velocity, signVelocity, 1)
 	v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
 	if b.InBody {
 		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
-		v0, _, _ = travelling(a0, v0)
-		v1, _, _ = travelling(a1, v1)
+		v0, _, _ = worldVelocity(a0, v0)
+		v1, _, _ = worldVelocity(a1, v1)
 	}
 	b.add(dst, b.Position, signPosition, sign*0.5*h, v0.plus(1, v1))
 }
@@ -276,16 +276,16 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 // direction dx (K) of state x (K), into that of the whole increment d (K).
 func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 	a0, da0 := b.get(x, b.Attitude, signAttitude, b.Omega), b.get(dx, b.Attitude, signAttitude, b.Omega)
-	if b.turns() {
+	if b.hasAttitude() {
 		w0, dw0 := b.get(x, b.Rates, signRates, 1), b.get(dx, b.Rates, signRates, 1)
 		w1, dw1 := w0.plus(1, b.get(d, b.Rates, signRates, 1)), dw0.plus(1, b.get(dd, b.Rates, signRates, 1))
-		f, e, ja := turning(a0, w0)
+		f, e, ja := attitudeRate(a0, w0)
 		df := ja.mul(da0).plus(1, e.mul(dw0))
-		_, e, ja = turning(a0.plus(h*b.Omega, f), w1)
+		_, e, ja = attitudeRate(a0.plus(h*b.Omega, f), w1)
 		dg := ja.mul(da0.plus(h*b.Omega, df)).plus(1, e.mul(dw1))
 		b.add(dd, b.Attitude, signAttitude, 0.5*h, df.plus(1, dg))
 	}
-	if !b.travels() {
+	if !b.hasPosition() {
 		return
 	}
 	dv0 := b.get(dx, b.Velocity, signVelocity, 1)
@@ -295,9 +295,9 @@ func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 		v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
 		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
 		da1 := da0.plus(1, b.get(dd, b.Attitude, signAttitude, b.Omega))
-		_, r, ja := travelling(a0, v0)
+		_, r, ja := worldVelocity(a0, v0)
 		dv0 = r.mul(dv0).plus(1, ja.mul(da0))
-		_, r, ja = travelling(a1, v1)
+		_, r, ja = worldVelocity(a1, v1)
 		dv1 = r.mul(dv1).plus(1, ja.mul(da1))
 	}
 	b.add(dd, b.Position, signPosition, 0.5*h, dv0.plus(1, dv1))
@@ -308,17 +308,17 @@ func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 // laws.
 func (b *Body) Adjoint(xbar, dbar, x, d []float64, h float64) {
 	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
-	if b.travels() {
+	if b.hasPosition() {
 		g := b.get(dbar, b.Position, signPosition, 0.5*h)
 		g0, g1 := g, g
 		if b.InBody {
 			v0 := b.get(x, b.Velocity, signVelocity, 1)
 			v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
 			a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
-			_, r, ja := travelling(a0, v0)
+			_, r, ja := worldVelocity(a0, v0)
 			b.add(xbar, b.Attitude, signAttitude, b.Omega, ja.tmul(g))
 			g0 = r.tmul(g)
-			_, r, ja = travelling(a1, v1)
+			_, r, ja = worldVelocity(a1, v1)
 			b.add(xbar, b.Attitude, signAttitude, b.Omega, ja.tmul(g))
 			b.add(dbar, b.Attitude, signAttitude, b.Omega, ja.tmul(g))
 			g1 = r.tmul(g)
@@ -326,13 +326,13 @@ func (b *Body) Adjoint(xbar, dbar, x, d []float64, h float64) {
 		b.add(xbar, b.Velocity, signVelocity, 1, g0.plus(1, g1))
 		b.add(dbar, b.Velocity, signVelocity, 1, g1)
 	}
-	if !b.turns() {
+	if !b.hasAttitude() {
 		return
 	}
 	w0 := b.get(x, b.Rates, signRates, 1)
 	w1 := w0.plus(1, b.get(d, b.Rates, signRates, 1))
-	f, e0, ja0 := turning(a0, w0)
-	_, e1, ja1 := turning(a0.plus(h*b.Omega, f), w1)
+	f, e0, ja0 := attitudeRate(a0, w0)
+	_, e1, ja1 := attitudeRate(a0.plus(h*b.Omega, f), w1)
 	g := b.get(dbar, b.Attitude, signAttitude, 0.5*h)
 	back := ja1.tmul(g) // of the attitude at the end
 	gf := g.plus(h*b.Omega, back)

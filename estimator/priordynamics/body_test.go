@@ -175,7 +175,7 @@ func rotation(a vec3) mat3 {
 // TestBodyIsRigid: the angles turn so that Ṙ = R [ω]×, and R carries velocities.
 func TestBodyIsRigid(t *testing.T) {
 	a, w, v := vec3{0.7, -0.9, 2.1}, vec3{0.4, -1.3, 0.8}, vec3{1, -2, 0.5}
-	rate, _, _ := turning(a, w)
+	rate, _, _ := attitudeRate(a, w)
 	r := rotation(a)
 	cross := mat3{{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}}
 	const h = 1e-5
@@ -189,7 +189,7 @@ func TestBodyIsRigid(t *testing.T) {
 			}
 		}
 	}
-	got, _, _ := travelling(a, v)
+	got, _, _ := worldVelocity(a, v)
 	if want := r.mul(v); math.Abs(got[0]-want[0])+math.Abs(got[1]-want[1])+math.Abs(got[2]-want[2]) > 1e-14 {
 		t.Errorf("velocity %v, expected %v", got, want)
 	}

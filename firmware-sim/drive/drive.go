@@ -46,5 +46,3 @@ func (c *Constant) Command(u, _ []float64) { copy(u, c.U) }
 
 // CopyFrom does nothing: constants have one future.
 func (c *Constant) CopyFrom(Driver) {}
-
-func clamp(v, low, high float64) float64 { return max(low, min(high, v)) }

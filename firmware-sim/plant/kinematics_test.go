@@ -18,7 +18,7 @@ func TestKinematicsAreThePlants(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
-		if body.None() {
+		if body.Empty() {
 			continue
 		}
 		declared++
@@ -31,7 +31,7 @@ func TestKinematicsAreThePlants(t *testing.T) {
 			body.Derivative(got, x)
 			for k := range x {
 				// the law's secant is softened by less than one part in 500 at these angles
-				if body.Moves(k) && math.Abs(got[k]-want[k]) > 0.01*(1+math.Abs(want[k])) {
+				if body.Determines(k) && math.Abs(got[k]-want[k]) > 0.01*(1+math.Abs(want[k])) {
 					t.Errorf("%s: %s moves at %v, declared %v", p.Name, p.States[k].Name, want[k], got[k])
 				}
 			}

@@ -56,32 +56,6 @@ type Plant struct {
 	Push         func(dst, x, d, p []float64)
 }
 
-// All returns every plant, in the order in which people meet them.
-func All() []Plant {
-	return []Plant{
-		LotkaVolterra(), Lorenz(), DoublePendulum(), Quadrotor(),
-		Pendulum(), Cartpole(), QuadrotorFlown(),
-	}
-}
-
-// Named returns the plant of that name.
-func Named(name string) (Plant, bool) {
-	all := All()
-	if i := slices.IndexFunc(all, func(p Plant) bool { return p.Name == name }); i >= 0 {
-		return all[i], true
-	}
-	return Plant{}, false
-}
-
-// Names returns the names of all plants in the order of All.
-func Names() []string {
-	var out []string
-	for _, p := range All() {
-		out = append(out, p.Name)
-	}
-	return out
-}
-
 // Channels returns the states, then the inputs.
 func (p *Plant) Channels() []channel.Channel {
 	return slices.Concat(p.States, p.Inputs)

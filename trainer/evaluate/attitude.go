@@ -29,7 +29,7 @@ func attitudeOf(m *model.Model, law *channel.Kinematics) *priordynamics.Body {
 		return &m.PriorDynamics.Body
 	}
 	states := m.Channels[:m.K]
-	if law.Relation != "" || !m.PriorDynamics.Body.None() {
+	if law.Relation != "" || !m.PriorDynamics.Body.Empty() {
 		b, err := priordynamics.NewBody(law, states)
 		if err != nil || len(b.Attitude) == 0 {
 			return nil // something is declared, and it is no attitude of these states

@@ -32,11 +32,11 @@ func gather(flights []window.Flight, k, p int, step float64, nodes, most int, b 
 		f := &flights[w.Flight]
 		x0, t0 := f.State(w.Start), f.T[w.Start]
 		y, u := make([]float64, 0, nodes*k), make([]float64, 0, nodes*p)
-		whole := b == nil || !b.Steep(x0)
+		whole := b == nil || !b.NearGimbalLock(x0)
 		for n := range nodes {
 			a := t0 + float64(n)*step
 			end := math.Min(a+step, f.T[f.N()-1])
-			whole = whole && f.StateAt(state, end) && (b == nil || !b.Steep(state))
+			whole = whole && f.StateAt(state, end) && (b == nil || !b.NearGimbalLock(state))
 			for c := range k {
 				y = append(y, state[c]-x0[c])
 			}

@@ -70,7 +70,7 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 			copy(left, rise)
 			shape.Body.Subtract(left, x, rise, shape.Step)
 			all.add(psi, left)
-			if steep && !shape.Body.Steep(x) && !shape.Body.Steep(next) {
+			if steep && !shape.Body.NearGimbalLock(x) && !shape.Body.NearGimbalLock(next) {
 				level.add(psi, left)
 			}
 		}
@@ -100,7 +100,7 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 func climbs(flights []window.Flight, b *priordynamics.Body) bool {
 	for i := range flights {
 		for j := range flights[i].N() {
-			if b.Steep(flights[i].State(j)) {
+			if b.NearGimbalLock(flights[i].State(j)) {
 				return true
 			}
 		}

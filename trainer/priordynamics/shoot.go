@@ -205,7 +205,7 @@ func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
 				w.lambda[k] += 2 * weight[n*K+k] * e
 			}
 			copy(w.dbar, w.lambda)
-			if !w.m.Body.None() {
+			if !w.m.Body.Empty() {
 				for k := range K {
 					w.now[k] = s.x0[i*K+k] + x[n*K+k]
 					w.inc[k] = x[(n+1)*K+k] - x[n*K+k]

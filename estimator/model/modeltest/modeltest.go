@@ -13,7 +13,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
@@ -157,21 +156,6 @@ func inputs(s Shape, rng *rand.Rand) feature.Inputs {
 	return in
 }
 
-func net(widths []int, rng *rand.Rand) mlp.Net {
-	acts := make([]mlp.Activation, len(widths)-1)
-	for i := range acts[:len(acts)-1] {
-		acts[i] = mlp.Activation(1 + i%2) // sigmoid, tanh, …
-	}
-	n := mlp.New(widths, acts)
-	n.Glorot(rng)
-	for i := range n.Layers {
-		for j := range n.Layers[i].B {
-			n.Layers[i].B[j] = 0.1 * rng.NormFloat64()
-		}
-	}
-	return n
-}
-
 // around has three reference points in skewed coordinates.
 func around(m *model.Model, rng *rand.Rand) ood.Detector {
 	L := m.Inputs.Lift.Dim()
@@ -232,14 +216,6 @@ func factors(n int, rng *rand.Rand) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = 1 + rng.Float64()
-	}
-	return out
-}
-
-func normal(n int, scale float64, rng *rand.Rand) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = scale * rng.NormFloat64()
 	}
 	return out
 }

@@ -107,8 +107,3 @@ func small(a, inv blas64.General) (ok bool) {
 	}
 	return true
 }
-
-// sub returns the r×c block of m at (i, j), a view.
-func sub(m blas64.General, i, j, r, c int) blas64.General {
-	return blas64.General{Rows: r, Cols: c, Stride: m.Stride, Data: m.Data[i*m.Stride+j:]}
-}

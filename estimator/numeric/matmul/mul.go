@@ -13,11 +13,6 @@ const (
 // From manyRows rows on it pays to pack the right factor.
 const manyRows = 48
 
-// Matrix returns numbers as a matrix, row by row, a view.
-func Matrix(rows, cols int, d []float64) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: d}
-}
-
 // Work is the memory of products; it serves one goroutine at a time. The zero
 // value is ready, and grows to what is asked of it.
 type Work struct {
@@ -62,48 +57,6 @@ func (w *Work) Affine(c, a, b blas64.General, bias []float64) {
 		panic(badShape)
 	}
 	w.run(product{c: c, alpha: 1, a: factor{m: a}, b: factor{m: b}, bias: bias, alone: true})
-}
-
-// zeros says where a square matrix is known to have them.
-type zeros uint8
-
-const (
-	nowhere zeros = iota
-	above         // the diagonal: lower triangular
-	below
-)
-
-// turned returns where the transposed matrix has them.
-func (z zeros) turned() zeros {
-	switch z {
-	case above:
-		return below
-	case below:
-		return above
-	}
-	return nowhere
-}
-
-// factor is op(m).
-type factor struct {
-	m     blas64.General
-	trans bool
-	zero  zeros // of op(m)
-}
-
-func (f *factor) shape() (rows, cols int) {
-	if f.trans {
-		return f.m.Cols, f.m.Rows
-	}
-	return f.m.Rows, f.m.Cols
-}
-
-// steps returns how far rows and columns are apart.
-func (f *factor) steps() (rs, cs int) {
-	if f.trans {
-		return 1, f.m.Stride
-	}
-	return f.m.Stride, 1
 }
 
 // product is c = alpha·a·diag(d)·b + beta·c, or plus the bias in every row.
@@ -258,10 +211,3 @@ func (t *product) row(b *block, i, j, width, from, to int, plus []float64, ps in
 	}
 	kernel1(width, to-from, &t.a.m.Data[i*rs+from*cs], cs, right, bs, &t.c.Data[i*t.c.Stride+j], t.alpha, p)
 }
-
-// short tells whether a matrix has less memory than its shape says.
-func short(m blas64.General) bool {
-	return m.Rows > 0 && m.Cols > 0 && (m.Stride < m.Cols || len(m.Data) < (m.Rows-1)*m.Stride+m.Cols)
-}
-
-const badShape = "matmul: shapes do not agree"

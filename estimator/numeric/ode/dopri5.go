@@ -226,12 +226,6 @@ func (d *Dopri5) errorNorm() float64 {
 	return math.Sqrt(sum / float64(d.k))
 }
 
-func (d *Dopri5) store(dst []float64, row int, x []float64) {
-	if dst != nil {
-		copy(dst[row*d.k:(row+1)*d.k], x)
-	}
-}
-
 func checkTimes(t0 float64, times []float64, end float64) {
 	last := t0
 	for _, t := range times {

@@ -49,3 +49,9 @@ func (d *Dopri5) interpolant(h float64) {
 		d.c[4][k] = h * sum
 	}
 }
+
+func (d *Dopri5) store(dst []float64, row int, x []float64) {
+	if dst != nil {
+		copy(dst[row*d.k:(row+1)*d.k], x)
+	}
+}

@@ -125,8 +125,8 @@ panel:
 //	DI x   SI omega   DX z of these lanes   R8 weights   R9 features left
 //	R10 rows of z left   R11 bytes to the lanes   R12 bytes from cosine to sine
 //
-// func wavesAVX2(x, mean, omega, weights, z *float32, half, d int, table *table)
-TEXT ·wavesAVX2(SB), NOSPLIT, $0-64
+// func rffAVX2(x, mean, omega, weights, z *float32, half, d int, table *table)
+TEXT ·rffAVX2(SB), NOSPLIT, $0-64
 	MOVQ table+56(FP), R13
 	MOVQ    half+40(FP), R12
 	SHLQ    $6, R12

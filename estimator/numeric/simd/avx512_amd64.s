@@ -85,8 +85,8 @@ done:
 
 // All sixteen lanes at once; all constants stay in registers.
 //
-// func wavesAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
-TEXT ·wavesAVX512(SB), NOSPLIT, $0-64
+// func rffAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
+TEXT ·rffAVX512(SB), NOSPLIT, $0-64
 	MOVQ table+56(FP), R13
 	MOVQ    x+0(FP), DI
 	MOVQ    mean+8(FP), R11

@@ -9,7 +9,7 @@
 //
 // There are three kernels, each for AVX2, AVX-512 and NEON in assembly and for any
 // processor in Go: products of panels with lanes (Product, SumSquares), the random
-// features with their mean (Waves), and the logistic function (Logistic). None of
+// features with their mean (RandomFeatures), and the logistic function (Logistic). None of
 // them branches on data. Which ones a processor has is what
 // github.com/tphakala/simd/cpu detects; its variable SIMD_DISABLE ("all",
 // "avx512", …) leaves some out.

@@ -138,8 +138,8 @@ panel:
 //	R0 x   R1 omega   R2 z   R3 weights   R4 features left   R5 rows of z left
 //	R6 bytes to the lanes   R7 bytes from cosine to sine   R8, R9 scratch
 //
-// func wavesNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
-TEXT ·wavesNEON(SB), NOSPLIT, $0-64
+// func rffNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
+TEXT ·rffNEON(SB), NOSPLIT, $0-64
 	MOVD table+56(FP), R8
 	VLD1 (R8), [V16.S4]      // sin0
 	ADD  $64, R8

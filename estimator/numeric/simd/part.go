@@ -75,3 +75,34 @@ func Single(v float64) float32 {
 	}
 	return float32(v)
 }
+
+// Width is the number of lanes of a block.
+const Width = 16
+
+// Rows is the number of rows of a panel.
+const Rows = 4
+
+// Panels returns how many panels n rows take.
+func Panels(n int) int { return (n + Rows - 1) / Rows }
+
+// begin sets the parts to their first panel and panics where there is less than
+// the product would read.
+func begin(panels int, parts []Part) {
+	if len(parts) == 0 || panels < 0 {
+		panic(badLength)
+	}
+	for i := range parts {
+		p := &parts[i]
+		numbers, columns := p.ends(panels)
+		if p.K < 0 || p.Grow < 0 || p.Skip < 0 || len(p.L) < numbers || len(p.X) < columns*Width {
+			panic(badLength)
+		}
+		p.at, p.k = 0, p.K
+	}
+}
+
+// next sets a part to its next panel.
+func (p *Part) next() {
+	p.at += Rows*p.k + p.Skip
+	p.k += p.Grow
+}

@@ -143,9 +143,9 @@ func TestWaves(t *testing.T) {
 			x, mean := singles(rng, 2*half*width+1), singles(rng, width)
 			start := append([]float32(nil), mean...)
 			behind := x[2*half*width]
-			u.Waves(x, mean, omega, weights, z, d)
+			u.RandomFeatures(x, mean, omega, weights, z, d)
 			alone := append([]float32(nil), start...)
-			u.Waves(nil, alone, omega, weights, z, d)
+			u.RandomFeatures(nil, alone, omega, weights, z, d)
 			for lane := range width {
 				sum, total := float64(start[lane]), 1.0
 				for j := range half {
@@ -253,9 +253,9 @@ func TestMisuse(t *testing.T) {
 		"negative":       func() { u.Product(n, 1, []simd.Part{{L: n, X: n, K: -1}}) },
 		"no parts":       func() { u.Product(n, 1, nil) },
 		"sum":            func() { u.SumSquares(n[:15], 1, part) },
-		"z":              func() { u.Waves(n, n, n[:4], n[:4], n[:31], 2) },
-		"omega":          func() { u.Waves(n, n, n[:5], n[:4], n, 2) },
-		"features":       func() { u.Waves(n[:63], n, n[:4], n[:4], n, 2) },
+		"z":              func() { u.RandomFeatures(n, n, n[:4], n[:4], n[:31], 2) },
+		"omega":          func() { u.RandomFeatures(n, n, n[:5], n[:4], n, 2) },
+		"features":       func() { u.RandomFeatures(n[:63], n, n[:4], n[:4], n, 2) },
 		"a broken block": func() { u.Logistic(n[:15], 1, 1, 0) },
 	} {
 		func() {

@@ -36,13 +36,4 @@ func Best() Unit { return Units()[0] }
 // Has tells whether this processor has the unit.
 func (u Unit) Has() bool { return slices.Contains(Units(), u) }
 
-// Width is the number of lanes of a block.
-const Width = 16
-
-// Rows is the number of rows of a panel.
-const Rows = 4
-
-// Panels returns how many panels n rows take.
-func Panels(n int) int { return (n + Rows - 1) / Rows }
-
 const badLength = "simd: lengths do not agree"

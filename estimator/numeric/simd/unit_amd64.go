@@ -33,18 +33,18 @@ func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	}
 }
 
-func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
+func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) {
 	var features *float32
 	if x != nil {
 		features = &x[0]
 	}
 	switch u {
 	case Plain:
-		wavesGo(x, mean, omega, weights, z, half, d)
+		randomFeaturesGo(x, mean, omega, weights, z, half, d)
 	case AVX512:
-		wavesAVX512(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &waveTable)
+		rffAVX512(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &sincosTable)
 	default:
-		wavesAVX2(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &waveTable)
+		rffAVX2(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &sincosTable)
 	}
 }
 
@@ -66,10 +66,10 @@ func squaresAVX2(dst *float32, panels int, parts *Part, n int)
 func squaresAVX512(dst *float32, panels int, parts *Part, n int)
 
 //go:noescape
-func wavesAVX2(x, mean, omega, weights, z *float32, half, d int, table *table)
+func rffAVX2(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
-func wavesAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
+func rffAVX512(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticAVX2(x *float32, n int, rate, gain, shift float32, table *table)

@@ -26,16 +26,16 @@ func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	squaresNEON(&dst[0], panels, &parts[0], len(parts))
 }
 
-func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
+func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) {
 	if u == Plain {
-		wavesGo(x, mean, omega, weights, z, half, d)
+		randomFeaturesGo(x, mean, omega, weights, z, half, d)
 		return
 	}
 	var features *float32
 	if x != nil {
 		features = &x[0]
 	}
-	wavesNEON(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &waveTable)
+	rffNEON(features, &mean[0], &omega[0], &weights[0], &z[0], half, d, &sincosTable)
 }
 
 func (u Unit) logistic(x []float32, rate, gain, shift float32) {
@@ -53,7 +53,7 @@ func productNEON(dst *float32, panels int, parts *Part, n int)
 func squaresNEON(dst *float32, panels int, parts *Part, n int)
 
 //go:noescape
-func wavesNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
+func rffNEON(x, mean, omega, weights, z *float32, half, d int, table *table)
 
 //go:noescape
 func logisticNEON(x *float32, n int, rate, gain, shift float32, table *table)

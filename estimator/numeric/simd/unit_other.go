@@ -12,8 +12,8 @@ func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	squaresGo(dst, panels, parts)
 }
 
-func (u Unit) waves(x, mean, omega, weights, z []float32, half, d int) {
-	wavesGo(x, mean, omega, weights, z, half, d)
+func (u Unit) randomFeatures(x, mean, omega, weights, z []float32, half, d int) {
+	randomFeaturesGo(x, mean, omega, weights, z, half, d)
 }
 
 func (u Unit) logistic(x []float32, rate, gain, shift float32) { logisticGo(x, rate, gain, shift) }

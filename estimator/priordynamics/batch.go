@@ -23,7 +23,7 @@ type BatchedRollout struct {
 	mean       []float64 // P
 	now, inc   []float64 // K, of one time
 
-	slopes              *fanSlopes
+	jacobian            *batchJacobian
 	nodeV, nodeX, nodeD [][]float64 // rows of nodes: L+P coordinates; K: state, increment
 }
 
@@ -37,7 +37,7 @@ func NewBatchedRollout(p *Rollout, times []float64) *BatchedRollout {
 		f.step, f.part, f.curve, f.ones = append(f.step, i), append(f.part, s), append(f.curve, 0.5*s*(s-1)), append(f.ones, 1)
 	}
 	f.v, f.a, f.b, f.d = rowsOf(len(p.va), n), rowsOf(p.k, n), rowsOf(p.k, n), rowsOf(p.k, n)
-	f.slopes = newFanSlopes(p, n)
+	f.jacobian = newBatchJacobian(p, n)
 	f.nodeV, f.nodeX, f.nodeD = rowsOf(len(p.va), p.nodes), rowsOf(p.k, p.nodes), rowsOf(p.k, p.nodes)
 	return f
 }
@@ -124,13 +124,13 @@ func (f *BatchedRollout) increments(dst [][]float64) {
 			}
 		}
 	}
-	f.laws(dst)
+	f.addKinematics(dst)
 }
 
-// laws adds to the increments dst from the displacements d what is declared.
-func (f *BatchedRollout) laws(dst [][]float64) {
+// addKinematics adds to the increments dst from the displacements d what is declared.
+func (f *BatchedRollout) addKinematics(dst [][]float64) {
 	p := f.p
-	if p.m.Body.None() {
+	if p.m.Body.Empty() {
 		return
 	}
 	for i := range f.times {

@@ -28,12 +28,12 @@ type Rollout struct {
 	x     []float64 // nodes+1 × K, displacement from x0
 	v     []float64 // nodes × (L+P)
 	slope []float64 // nodes × L
-	turn  []float64 // nodes+1 × K, derivative of x along a direction of x0
+	jvp   []float64 // nodes+1 × K, derivative of x along a direction of x0
 	dx0   []float64 // K, that direction
 
 	mean, rate []float64 // P
 	now, dnow  []float64 // K
-	inc, moved []float64 // K
+	inc, djvp  []float64 // K
 	va, vb     []float64 // L+P
 	sa, sb     []float64 // L
 	dv         []float64 // L+P
@@ -46,8 +46,8 @@ type Rollout struct {
 func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), turn: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
-	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.moved, &p.da, &p.db, &p.ta, &p.tb} {
+	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), jvp: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
+	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.djvp, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
 	for _, b := range []*[]float64{&p.va, &p.vb, &p.dv} {
@@ -175,23 +175,23 @@ func (p *Rollout) JVP(dx []float64) {
 	m, K := p.m, p.k
 	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
 	copy(p.dx0, dx)
-	clear(p.turn[:K])
+	clear(p.jvp[:K])
 	for i := range p.nodes {
-		here, next := p.turn[i*K:(i+1)*K], p.turn[(i+1)*K:(i+2)*K]
+		here, next := p.jvp[i*K:(i+1)*K], p.jvp[(i+1)*K:(i+2)*K]
 		x := p.x[i*K : (i+1)*K]
 		for k, d := range p.x[(i+1)*K : (i+2)*K] {
 			p.inc[k] = d - x[k]
 		}
-		p.along(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
+		p.incrementJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
 		for k, d := range here {
 			next[k] += d
 		}
 	}
 }
 
-// along writes the tangent of an increment inc (K) at displacement x (K) to dst
+// incrementJVP writes the tangent of an increment inc (K) at displacement x (K) to dst
 // (K), for a displacement that turns by d (K).
-func (p *Rollout) along(dst, v, slope, d, x, inc []float64) {
+func (p *Rollout) incrementJVP(dst, v, slope, d, x, inc []float64) {
 	clear(p.dv)
 	for k := range p.now {
 		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
@@ -208,85 +208,13 @@ func (p *Rollout) along(dst, v, slope, d, x, inc []float64) {
 // last Turn to dst (K). What the start itself adds to the state is not in it.
 func (p *Rollout) JVPAt(dst []float64, t float64) {
 	n, s := p.inside(t)
-	here, x := p.turn[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
-	p.along(p.ta, p.va, p.sa, here, x, p.da)
+	here, x := p.jvp[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
+	p.incrementJVP(p.ta, p.va, p.sa, here, x, p.da)
 	for k, d := range here {
-		p.moved[k], p.inc[k] = d+p.ta[k], x[k]+p.da[k]
+		p.djvp[k], p.inc[k] = d+p.ta[k], x[k]+p.da[k]
 	}
-	p.along(p.tb, p.vb, p.sb, p.moved, p.inc, p.db)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.djvp, p.inc, p.db)
 	for k, d := range here {
 		dst[k] = d + s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
-	}
-}
-
-// Field evaluates the model's vector field: the increment of a step over its
-// length. It is what the dynamics starts from.
-type Field struct {
-	m      *Model
-	k      int
-	v      []float64
-	slope  []float64
-	psi    []float64
-	psibar []float64
-	vbar   []float64
-	d      []float64 // K, an increment
-	dbar   []float64 // K, its adjoint
-}
-
-// NewField takes the memory for K states.
-func NewField(m *Model, k int) *Field {
-	n := m.Lift.Dim() + len(m.UMean)
-	return &Field{
-		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
-		psi: make([]float64, m.Terms()), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
-		d: make([]float64, k), dbar: make([]float64, k),
-	}
-}
-
-// At writes dx/dt at state x (K) and input u (P), per second, to dst (K).
-func (f *Field) At(dst, x, u []float64) {
-	f.m.Coordinates(f.v, nil, x, u)
-	f.m.Monomials(f.psi, f.v)
-	clear(dst)
-	for j, c := range f.psi {
-		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-			dst[k] += w * c
-		}
-	}
-	f.m.Body.Add(dst, x, f.m.Step)
-	for k := range dst {
-		dst[k] /= f.m.Step
-	}
-}
-
-// Adjoint adds ∂(fbar·dx/dt)/∂x at state x and input u to xbar (K).
-func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
-	f.m.Coordinates(f.v, f.slope, x, u)
-	for k, g := range fbar {
-		f.dbar[k] = g / f.m.Step
-	}
-	if !f.m.Body.None() {
-		// The laws read the whole increment.
-		f.m.Monomials(f.psi, f.v)
-		clear(f.d)
-		for j, c := range f.psi {
-			for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-				f.d[k] += w * c
-			}
-		}
-		f.m.Body.Add(f.d, x, f.m.Step)
-		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
-	}
-	for j := range f.psibar {
-		s := 0.0
-		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-			s += w * f.dbar[k]
-		}
-		f.psibar[j] = s
-	}
-	clear(f.vbar)
-	f.m.Adjoint(f.vbar, f.v, f.psibar)
-	for l, of := range f.m.Lift.Of {
-		xbar[of] += f.vbar[l] * f.slope[l]
 	}
 }

@@ -56,3 +56,5 @@ func (s *Steps) Next(src *seed.Source) float64 {
 	s.left--
 	return s.now
 }
+
+func clamp(v, low, high float64) float64 { return max(low, min(high, v)) }

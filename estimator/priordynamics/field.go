@@ -1,0 +1,73 @@
+package priordynamics
+
+// Field evaluates the model's vector field: the increment of a step over its
+// length. It is what the dynamics starts from.
+type Field struct {
+	m      *Model
+	k      int
+	v      []float64
+	slope  []float64
+	psi    []float64
+	psibar []float64
+	vbar   []float64
+	d      []float64 // K, an increment
+	dbar   []float64 // K, its adjoint
+}
+
+// NewField takes the memory for K states.
+func NewField(m *Model, k int) *Field {
+	n := m.Lift.Dim() + len(m.UMean)
+	return &Field{
+		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
+		psi: make([]float64, m.Terms()), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
+		d: make([]float64, k), dbar: make([]float64, k),
+	}
+}
+
+// At writes dx/dt at state x (K) and input u (P), per second, to dst (K).
+func (f *Field) At(dst, x, u []float64) {
+	f.m.Coordinates(f.v, nil, x, u)
+	f.m.Monomials(f.psi, f.v)
+	clear(dst)
+	for j, c := range f.psi {
+		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+			dst[k] += w * c
+		}
+	}
+	f.m.Body.Add(dst, x, f.m.Step)
+	for k := range dst {
+		dst[k] /= f.m.Step
+	}
+}
+
+// Adjoint adds ∂(fbar·dx/dt)/∂x at state x and input u to xbar (K).
+func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
+	f.m.Coordinates(f.v, f.slope, x, u)
+	for k, g := range fbar {
+		f.dbar[k] = g / f.m.Step
+	}
+	if !f.m.Body.Empty() {
+		// The laws read the whole increment.
+		f.m.Monomials(f.psi, f.v)
+		clear(f.d)
+		for j, c := range f.psi {
+			for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+				f.d[k] += w * c
+			}
+		}
+		f.m.Body.Add(f.d, x, f.m.Step)
+		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
+	}
+	for j := range f.psibar {
+		s := 0.0
+		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
+			s += w * f.dbar[k]
+		}
+		f.psibar[j] = s
+	}
+	clear(f.vbar)
+	f.m.Adjoint(f.vbar, f.v, f.psibar)
+	for l, of := range f.m.Lift.Of {
+		xbar[of] += f.vbar[l] * f.slope[l]
+	}
+}

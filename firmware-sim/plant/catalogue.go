@@ -1,0 +1,29 @@
+package plant
+
+import "slices"
+
+// All returns every plant, in the order in which people meet them.
+func All() []Plant {
+	return []Plant{
+		LotkaVolterra(), Lorenz(), DoublePendulum(), Quadrotor(),
+		Pendulum(), Cartpole(), QuadrotorFlown(),
+	}
+}
+
+// Named returns the plant of that name.
+func Named(name string) (Plant, bool) {
+	all := All()
+	if i := slices.IndexFunc(all, func(p Plant) bool { return p.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Plant{}, false
+}
+
+// Names returns the names of all plants in the order of All.
+func Names() []string {
+	var out []string
+	for _, p := range All() {
+		out = append(out, p.Name)
+	}
+	return out
+}
