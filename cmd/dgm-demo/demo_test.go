@@ -93,7 +93,7 @@ func TestWholePath(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAsItMustBeFails(t *testing.T) {
+func TestBrokenLimitsFail(t *testing.T) {
 	sc := tiny(t, "pendulum")
 	sc.limits = judge.Limits{Flight: time.Hour, Late: 1, Low: 0, High: 1}
 	var out buffer
@@ -104,15 +104,15 @@ func TestWhatIsNotAsItMustBeFails(t *testing.T) {
 	if s := out.String(); !strings.Contains(s, "Flew 1.") || !strings.Contains(s, "Written to") || strings.Contains(s, "Done") {
 		t.Errorf("it says\n%s", s)
 	}
-	// The command tells it, once: not here as well.
+	// The command prints its error, once.
 	if strings.Contains(out.String(), err.Error()) {
-		t.Errorf("it says why it fails, and again as its error:\n%s", out.String())
+		t.Errorf("the error is printed twice:\n%s", out.String())
 	}
 }
 
-// What is not as it must be is told when it is known, though the robot flies on,
-// and not once more when it has landed.
-func TestKeepTellsOnceWhatIsNotAsItMustBe(t *testing.T) {
+// Limits that are not kept are named when they are known, though the flight continues,
+// and not again at its end.
+func TestKeepNamesBrokenLimitsOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sc := tiny(t, "pendulum")
@@ -120,9 +120,9 @@ func TestKeepTellsOnceWhatIsNotAsItMustBe(t *testing.T) {
 	var out buffer
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
-	waitFor(t, &out, `Not as it must be: the flight lasted 1\.[^\n]*\nIt flies on`)
+	waitFor(t, &out, `Limits not kept: the flight lasted 1\.[^\n]*\nThe flight continues`)
 	cancel()
-	if err := <-done; err == nil || strings.Contains(err.Error(), "the flight lasted") || !strings.Contains(err.Error(), "not as they must be") {
+	if err := <-done; err == nil || strings.Contains(err.Error(), "the flight lasted") || !strings.Contains(err.Error(), "did not keep the limits") {
 		t.Errorf("it ends with %v", err)
 	}
 	if s := out.String(); strings.Count(s, "the flight lasted") != 1 || strings.Count(s, "\nFlew ") != 2 {
@@ -160,7 +160,7 @@ func TestKeepServesOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, &out, `It flies on`)
+	waitFor(t, &out, `The flight continues`)
 	for range 5 {
 		msg, err := sub.NextMsg(10 * time.Second)
 		if err != nil {
@@ -177,7 +177,7 @@ func TestKeepServesOthers(t *testing.T) {
 		t.Errorf("stopped by hand after it was judged, it ends with %v", err)
 	}
 	// It was summed up when it was judged, and all of it at the end.
-	if s := out.String(); !strings.Contains(s, "Done in") || strings.Count(s, "\nFlew ") != 2 || strings.LastIndex(s, "\nFlew ") < strings.Index(s, "It flies on") {
+	if s := out.String(); !strings.Contains(s, "Done in") || strings.Count(s, "\nFlew ") != 2 || strings.LastIndex(s, "\nFlew ") < strings.Index(s, "The flight continues") {
 		t.Errorf("no summary of the whole flight:\n%s", s)
 	}
 }
@@ -236,7 +236,7 @@ func TestExitCodes(t *testing.T) {
 		"an argument":      {[]string{"pendulum"}, cli.Wrong, "pendulum"},
 		"unknown flag":     {[]string{"--systme", "a"}, cli.Wrong, "--systme"},
 		"port of nobody":   {[]string{"--port", "4222"}, cli.Wrong, "--keep"},
-		"no port":          {[]string{"--keep", "--port", "70000"}, cli.Wrong, "is no port"},
+		"no port":          {[]string{"--keep", "--port", "70000"}, cli.Wrong, "is not within"},
 		"a file as folder": {[]string{"--out", file}, cli.Failed, "choose another folder with --out"},
 		"port taken":       {[]string{"--keep", "--port", port, "--out", t.TempDir()}, cli.Failed, "choose another --port"},
 	} {
@@ -266,7 +266,7 @@ func TestScenesAreAsPromised(t *testing.T) {
 		if sc.robot.Noise == nil || sc.robot.Rate != 100 || sc.robot.PlanHorizon != sc.horizon().Seconds() {
 			t.Errorf("%s: robot %+v", system, sc.robot)
 		}
-		// Predictions are held against measurements: their times must be the
+		// Predictions are compared with measurements: their times must be the
 		// same, and the last one must come before the flight is over.
 		var times []float64
 		for i := range sc.training.Points {

@@ -7,13 +7,11 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/dgm-robotics/dgm/cmd/dgm-demo/judge"
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/view"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// fly lets the robot fly while the estimator predicts and a planner listens. It
-// returns, as an error, what was not as it must be.
+// fly lets the robot fly while the estimator predicts and a planner receives. It returns
+// as an error which limits the flight did not keep.
 func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *output, screen *screen) (err error) {
 	est, err := startEstimator(s, sc, out.path(modelName))
 	if err != nil {
@@ -25,6 +23,11 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 		return err
 	}
 	defer p.close()
+	echo, err := startEcho(s, sc.vehicle)
+	if err != nil {
+		return err
+	}
+	defer echo.Close()
 	if err := p.awaitEstimator(ctx); err != nil {
 		return err
 	}
@@ -42,14 +45,14 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 	return watch(ctx, sc, p, sim, screen, o.keep)
 }
 
-// watch shows the flight and judges it once it has lasted. With keep it goes on
-// until the context ends.
+// watch shows the flight and judges it at its end. With keep it judges it after the
+// planned time and continues until the context ends.
 func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *screen, keep bool) error {
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
 	pictures := newShow(sc, p, keep)
 	v := view.New(screen, screen.tty, screen.size)
-	defer func() { _ = v.Close() }() // only the cursor's sake, and there may be nobody left to see it
+	defer func() { _ = v.Close() }() // restores the cursor; nobody may be left to see it
 	judged, judgement := false, error(nil)
 	for {
 		select {
@@ -59,16 +62,16 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 					return err
 				}
 			}
-			if r := p.result(false); keep && !judged && r.Flight >= sc.flight {
-				_ = v.Close()
-				describe(screen, &r)
-				judged = true
-				if err := verdict(&r, sc, p); err != nil {
-					fmt.Fprintf(screen, "Not as it must be: %v.\n", err)
-					judgement = fmt.Errorf("the first %.0f s were not as they must be; why is told there", sc.flight.Seconds())
-				}
-				fmt.Fprintln(screen, "It flies on; Ctrl-C ends it.")
+			if !keep || judged || p.result(false).Flight < sc.flight {
+				continue
 			}
+			_ = v.Close()
+			judged = true
+			if err := conclude(sc, p, screen, false); err != nil {
+				fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
+				judgement = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
+			}
+			fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
 		case <-sim.done:
 			if sim.err != nil {
 				return sim.err
@@ -78,27 +81,25 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 			}
 			p.settle()
 			_ = v.Close()
-			r := p.result(true)
-			describe(screen, &r)
+			err := conclude(sc, p, screen, true)
 			switch {
-			case judged: // and then stopped by hand, as it should be
+			case judged: // and then stopped by hand
 				return judgement
 			case ctx.Err() != nil:
 				return context.Cause(ctx)
 			}
-			return verdict(&r, sc, p)
+			return err
 		}
 	}
 }
 
-// verdict returns what was not as it must be on a flight.
-func verdict(r *judge.Result, sc *scene, p *planner) error {
+// conclude writes the summary of the flight and returns which limits it did not keep.
+func conclude(sc *scene, p *planner, screen *screen, final bool) error {
+	r := p.result(final)
+	describe(screen, &r)
 	err := r.Check(sc.limits)
-	if err != nil && r.Overdue > 0 && r.LateShare() > sc.limits.Late {
-		err = fmt.Errorf("%w (%s came late: this computer is too busy with something else, try again when it is not)", err, cli.Count(r.Overdue, "state"))
-	}
 	if reasons := p.reasons(); err != nil && r.Missing > 0 && reasons != "" {
-		err = fmt.Errorf("%w (of states that it did not answer the estimator says: %s)", err, reasons)
+		err = fmt.Errorf("%w (the estimator's reasons for states that it did not answer: %s)", err, reasons)
 	}
 	return err
 }

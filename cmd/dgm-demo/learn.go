@@ -16,8 +16,8 @@ const (
 	dataName  = "flight.report.json"
 )
 
-// learn trains a model from the log, as dgm-train does, prints how it does on
-// flights that were held out, and writes model and report.
+// learn trains a model from the log, as dgm-train does, prints its scores on held-out
+// flights, and writes model and report.
 func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
 	cfg := sc.training
 	log, err := flightlog.ReadFile(out.path(logName))
@@ -34,7 +34,7 @@ func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
 		switch {
 		case ctx.Err() == nil:
 			bar.show(p)
-		case !stopping: // the trainer rounds off what it has, as dgm-train needs it
+		case !stopping: // the trainer completes what it has, as dgm-train needs it
 			stopping = true
 			bar.end()
 			fmt.Fprintln(screen, "Stopping the training; Ctrl-C once more ends at once.")
@@ -44,7 +44,7 @@ func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
 	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil { // what was trained until then is nothing to fly with
+	if ctx.Err() != nil { // half a training is not flown
 		return context.Cause(ctx)
 	}
 	fmt.Fprintf(screen, "Trained with the quick preset in %.1f s: %d windows of %g s, an ensemble of %d, %s.\n\n",
@@ -68,7 +68,7 @@ func write(data *trainer.Data, cfg trainer.Config, res *trainer.Result, out *out
 	if err := report.Write(out.path(pageName), page); err != nil {
 		return err
 	}
-	out.wrote(pageName, "how good it is, with plots")
+	out.wrote(pageName, "scores and plots")
 	if err := report.WriteJSON(out.path(dataName), page); err != nil {
 		return err
 	}

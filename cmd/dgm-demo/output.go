@@ -15,7 +15,7 @@ type output struct {
 	files  []written
 }
 
-// written is a file that stands there.
+// written is a file in it.
 type written struct{ name, what string }
 
 // openOutput returns the folder, new if need be. It fails at once where nothing
@@ -45,13 +45,13 @@ func openOutput(folder string) (*output, error) {
 	return &output{folder: folder}, nil
 }
 
-// path returns where a file of the folder stands.
+// path returns the path of a file in the folder.
 func (o *output) path(name string) string { return filepath.Join(o.folder, name) }
 
-// wrote notes a file that now stands.
+// wrote notes a file.
 func (o *output) wrote(name, what string) { o.files = append(o.files, written{name, what}) }
 
-// list tells what was written and where.
+// list prints what was written and where.
 func (o *output) list(w io.Writer) {
 	if len(o.files) == 0 {
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,9 +16,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// planner listens as any program could that plans with predictions, to
-// dgm.predict.*, and to the states beside them, to know what then happened. It
-// has a connection of its own and learns nothing but what is sent.
+// planner receives dgm.predict.* as any program could that plans with predictions, and
+// the states and their echo, to compare with. It has a connection of its own.
 type planner struct {
 	vehicle string
 	nc      *nats.Conn
@@ -43,10 +43,10 @@ func listen(s *server.Server, sc *scene, times []float64) (*planner, error) {
 	p := &planner{
 		vehicle: sc.vehicle, nc: nc, inbox: make(chan *nats.Msg, backlog),
 		stop: make(chan struct{}), done: make(chan struct{}), served: make(chan struct{}),
-		judge: judge.New(judge.Config{K: len(sc.robot.Plant.States), Period: sc.period(), Horizon: times}),
+		judge: judge.New(judge.Config{K: len(sc.robot.Plant.States), Period: sc.period(), Horizon: times, Echo: true}),
 	}
-	// One channel for all: then the order is that in which the messages came.
-	for _, subject := range []string{wire.AllPredictions, wire.AllStates, wire.AllStatuses} {
+	// One channel for all: then the order is that of arrival.
+	for _, subject := range []string{wire.AllPredictions, wire.AllStates, wire.AllStatuses, echoSubject(sc.vehicle)} {
 		if err == nil {
 			_, err = nc.ChanSubscribe(subject, p.inbox)
 		}
@@ -58,7 +58,7 @@ func listen(s *server.Server, sc *scene, times []float64) (*planner, error) {
 		nc.Close()
 		return nil, fmt.Errorf("the planner cannot subscribe: %w", err)
 	}
-	go p.hear(len(sc.robot.Plant.States), len(sc.robot.Plant.Inputs))
+	go p.receive(len(sc.robot.Plant.States), len(sc.robot.Plant.Inputs))
 	return p, nil
 }
 
@@ -69,8 +69,8 @@ func (p *planner) close() {
 	p.nc.Close()
 }
 
-// hear takes messages until stop.
-func (p *planner) hear(K, P int) {
+// receive takes messages until stop.
+func (p *planner) receive(K, P int) {
 	defer close(p.done)
 	var s wire.State
 	var predicted wire.Prediction
@@ -87,12 +87,16 @@ func (p *planner) hear(K, P int) {
 	}
 }
 
-// take takes one message that came at unix, ns, with memory for decoding.
+// take takes one message that arrived at unix, ns, with memory for decoding.
 func (p *planner) take(m *nats.Msg, unix int64, K, P int, s *wire.State, predicted *wire.Prediction) {
 	switch m.Subject {
 	case wire.StateSubject(p.vehicle):
 		if s.Decode(m.Data, K, P) == nil { // nobody answers a bad one
 			p.judge.State(s, unix)
+		}
+	case echoSubject(p.vehicle):
+		if s.Decode(m.Data, K, P) == nil {
+			p.judge.Echo(s.Seq, unix)
 		}
 	case wire.PredictSubject(p.vehicle):
 		if predicted.Decode(m.Data) != nil {
@@ -115,7 +119,7 @@ func (p *planner) noteServed() {
 	}
 }
 
-// awaitEstimator returns when the estimator has said that it is there.
+// awaitEstimator returns when the estimator has sent its first status.
 func (p *planner) awaitEstimator(ctx context.Context) error {
 	select {
 	case <-p.served:
@@ -139,14 +143,23 @@ func (p *planner) settle() {
 	}
 }
 
-// result returns what was heard so far; see judge.Result.
+// forWantOfTime are the reasons for which a busy computer leaves states unanswered.
+var forWantOfTime = []wire.Reason{wire.Replaced, wire.Expired, wire.Flooded, wire.TooOld}
+
+// result returns the counts so far; see judge.Result.
 func (p *planner) result(final bool) judge.Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.judge.Result(final)
+	r := p.judge.Result(final)
+	for _, reported := range p.status.Reasons {
+		if slices.ContainsFunc(forWantOfTime, func(w wire.Reason) bool { return w.String() == reported.Reason }) {
+			r.Explained += int(reported.Count)
+		}
+	}
+	return r
 }
 
-// reasons tells why the estimator did not answer some states, by its own account;
+// reasons returns why the estimator did not answer some states, as its status says;
 // empty where it answered all.
 func (p *planner) reasons() string {
 	p.mu.Lock()

@@ -9,12 +9,12 @@ import (
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// progress tells how far the training is: one line that changes on a terminal,
+// progress shows how far the training is: one line that changes on a terminal,
 // elsewhere a line every ten seconds.
 type progress struct {
 	w     io.Writer
 	tty   bool
-	last  time.Duration // when it was told last, of the training's time
+	last  time.Duration // when it was shown last, of the training's time
 	began bool
 }
 
@@ -41,7 +41,7 @@ func (b *progress) show(p trainer.Progress) {
 	fmt.Fprintf(b.w, "\r[%s%s] %s\x1b[K", strings.Repeat("=", n), strings.Repeat(" ", barWidth-n), line)
 }
 
-// end takes the line away.
+// end removes the line.
 func (b *progress) end() {
 	if b.tty && b.began {
 		fmt.Fprint(b.w, "\r\x1b[K")

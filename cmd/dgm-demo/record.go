@@ -12,7 +12,7 @@ import (
 
 const logName = "flight.msgpack"
 
-// recordFlights writes the log that is learned from.
+// recordFlights writes the log that the model is trained on.
 func recordFlights(ctx context.Context, sc *scene, seed uint64, out *output, screen *screen) error {
 	o := record.Options{
 		Robot: sc.robot, Vehicle: sc.vehicle, Segments: sc.segments,

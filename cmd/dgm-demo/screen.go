@@ -7,7 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/view"
 )
 
-// screen is where the demo tells what it does.
+// screen is where the demo prints what it does.
 type screen struct {
 	io.Writer
 	tty  bool
@@ -23,6 +23,6 @@ func newScreen(w io.Writer) *screen {
 			s.size = view.Size{Columns: min(columns, 120), Rows: min(rows, 32)}
 		}
 	}
-	s.size.Rows-- // the cursor rests on a line of its own
+	s.size.Rows-- // the cursor has a line of its own
 	return s
 }

@@ -13,10 +13,11 @@ type Config struct {
 	K       int           // channels of a state
 	Period  time.Duration // between two states
 	Horizon []float64     // T, s, times of the predictions: whole numbers of periods
+	Echo    bool          // every state is echoed, see Judge.Echo
 }
 
-// patience is how long a prediction is waited for, beyond the horizon, before it
-// counts as missing.
+// patience is how long a prediction is awaited, beyond the horizon, before it counts
+// as missing.
 const patience = time.Second
 
 // Z95 is half the width of the central 95 % of a standard normal distribution.
@@ -31,7 +32,10 @@ type Judge struct {
 	first   int64  // ns, time of the first state
 	newest  uint64 // highest seq
 	early   []early
+	echoes  []echo // early ones
 	latency histogram
+	echoed  histogram
+	seconds seconds
 	count   Result
 }
 
@@ -44,20 +48,27 @@ type Moment struct {
 	Mean     []float64 // T×K row-major; only where Answered
 	ObsStd   []float64 // T×K
 
-	points  int  // of the prediction that can be used: fewer where it says that it was shortened
-	known   bool // else never filled, or left
-	heard   bool // a prediction came, be it of use or not
-	overdue bool // it came after its successor was due
+	points  int  // of the prediction that can be used: fewer where it is flagged as shortened
+	known   bool // else never filled, or forgotten
+	heard   bool // a prediction arrived, usable or not
+	echoed  bool
+	overdue bool // it arrived after its successor was due
 }
 
-// early is a prediction that overtook its state: the server serves each listener
-// by itself, and the estimator was served first.
+// early is a prediction that arrived before its state: the server serves each listener
+// separately, and the estimator was served first.
 type early struct {
 	p    wire.Prediction
 	unix int64
 }
 
-// mostEarly bounds how many of them are kept.
+// echo is the echo of a state.
+type echo struct {
+	seq  uint64
+	unix int64
+}
+
+// mostEarly bounds the number of early messages.
 const mostEarly = 16
 
 const (
@@ -66,7 +77,7 @@ const (
 )
 
 // New returns a judge. It panics if the times are no whole numbers of periods:
-// then no measurement comes at the time of a prediction.
+// then no measurement exists at the time of a prediction.
 func New(c Config) *Judge {
 	j := &Judge{cfg: c}
 	for _, t := range c.Horizon {
@@ -83,12 +94,13 @@ func New(c Config) *Judge {
 		m := &j.ring[i]
 		m.X, m.Mean, m.ObsStd = all[:c.K:c.K], all[c.K:c.K+n:c.K+n], all[c.K+n:]
 	}
+	j.seconds = newSeconds(len(j.ring), c.Period)
 	j.count = Result{Horizon: c.Horizon, K: c.K, Scored: make([]int, n), Covered: make([]int, n)}
 	return j
 }
 
-// State takes a state that came at unix, ns. One that comes twice or out of order
-// is not counted.
+// State takes a state that arrived at unix, ns. A repeated one, or one out of order, is
+// not counted.
 func (j *Judge) State(s *wire.State, unix int64) {
 	if len(s.X) != j.cfg.K {
 		panic(badLength)
@@ -102,11 +114,14 @@ func (j *Judge) State(s *wire.State, unix int64) {
 	j.any, j.newest = true, s.Seq
 	m := &j.ring[s.Seq%uint64(len(j.ring))]
 	j.leave(m)
-	m.Seq, m.T, m.known, m.heard, m.Answered, m.points = s.Seq, s.T, true, false, false, 0
+	m.Seq, m.T, m.known, m.heard, m.echoed, m.Answered, m.points = s.Seq, s.T, true, false, false, false, 0
 	copy(m.X, s.X)
 	j.count.States++
+	second := j.seconds.at(s.T-j.first, &j.count)
+	second.states++
 	if m.overdue = unix-s.T > int64(j.cfg.Period); m.overdue {
 		j.count.Overdue++
+		second.busy = true
 	}
 	j.count.Flight = time.Duration(s.T - j.first)
 	for i, lag := range j.lags {
@@ -117,7 +132,25 @@ func (j *Judge) State(s *wire.State, unix int64) {
 	j.catchUp(s.Seq)
 }
 
-// catchUp takes the prediction that overtook state seq, if there is one.
+// Echo takes the echo of state seq that arrived at unix, ns.
+func (j *Judge) Echo(seq uint64, unix int64) {
+	if (!j.any || seq > j.newest) && len(j.echoes) < mostEarly {
+		j.echoes = append(j.echoes, echo{seq, unix})
+		return
+	}
+	m := j.At(seq)
+	if m == nil || m.echoed {
+		return
+	}
+	m.echoed = true
+	took := time.Duration(unix - m.T)
+	j.echoed.add(took)
+	if took > j.cfg.Period/2 {
+		j.seconds.at(m.T-j.first, &j.count).busy = true
+	}
+}
+
+// catchUp takes the early messages up to state seq.
 func (j *Judge) catchUp(seq uint64) {
 	waiting := j.early
 	j.early = nil
@@ -128,9 +161,18 @@ func (j *Judge) catchUp(seq uint64) {
 			j.early = append(j.early, e)
 		}
 	}
+	echoes := j.echoes
+	j.echoes = nil
+	for _, e := range echoes {
+		if e.seq <= seq {
+			j.Echo(e.seq, e.unix)
+		} else {
+			j.echoes = append(j.echoes, e)
+		}
+	}
 }
 
-// Prediction takes a prediction that came at unix, ns.
+// Prediction takes a prediction that arrived at unix, ns.
 func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	if (!j.any || p.Seq > j.newest) && len(j.early) < mostEarly {
 		j.early = append(j.early, early{clone(p), unix})
@@ -146,6 +188,7 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	j.latency.add(time.Duration(unix - p.T))
 	if j.newest > p.Seq {
 		j.count.Late++
+		j.seconds.at(m.T-j.first, &j.count).late++
 	}
 	if p.Flags&wire.OutOfDistribution != 0 {
 		j.count.Outside++
@@ -171,8 +214,8 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	}
 }
 
-// asked tells whether a prediction is for the times asked for, or for the first of them
-// and says so.
+// asked reports whether a prediction is for the times asked for, or for the first of
+// them and flagged as shortened.
 func (j *Judge) asked(p *wire.Prediction) bool {
 	n := len(p.Horizon)
 	if n == 0 || n > len(j.cfg.Horizon) || n < len(j.cfg.Horizon) && p.Flags&wire.Shortened == 0 {
@@ -203,18 +246,21 @@ func (j *Judge) Newest() *Moment {
 	return nil
 }
 
-// Result returns what was counted so far. States that may still be answered
-// count as missing only where final says that nothing more will come.
+// Result returns the counts so far. With final, states that are not answered yet count
+// as missing.
 func (j *Judge) Result(final bool) Result {
 	r := j.count
 	r.Scored, r.Covered = slices.Clone(r.Scored), slices.Clone(r.Covered)
 	r.P50, r.P99, r.Max = j.latency.at(0.5), j.latency.at(0.99), j.latency.max
+	r.EchoP99, r.EchoMax = j.echoed.at(0.99), j.echoed.max
+	open := j.seconds.clone()
 	if final {
 		for i := range j.ring {
-			unanswered(&r, &j.ring[i])
+			j.unanswered(&r, &open, &j.ring[i])
 		}
 		r.Unasked += len(j.early)
 	}
+	open.close(&r)
 	return r
 }
 
@@ -231,22 +277,31 @@ func (j *Judge) Waiting() int {
 
 // leave forgets a state.
 func (j *Judge) leave(m *Moment) {
-	unanswered(&j.count, m)
+	j.unanswered(&j.count, &j.seconds, m)
 	m.known = false
 }
 
-// unanswered counts a state that was not answered and will not be.
-func unanswered(r *Result, m *Moment) {
+// unanswered counts a state that was not answered and will not be, or not echoed.
+func (j *Judge) unanswered(r *Result, seconds *seconds, m *Moment) {
+	if !m.known {
+		return
+	}
+	second := seconds.at(m.T-j.first, r)
+	if j.cfg.Echo && !m.echoed {
+		second.busy = true
+	}
 	switch {
-	case !m.known || m.heard:
+	case m.heard:
 	case m.overdue:
 		r.Late++
+		second.late++
 	default:
 		r.Missing++
+		second.missing++
 	}
 }
 
-// score holds time i of a prediction against what was measured then.
+// score compares time i of a prediction with the measurement of that time.
 func (j *Judge) score(m *Moment, i int, x []float64) {
 	for k, v := range x {
 		n := i*j.cfg.K + k

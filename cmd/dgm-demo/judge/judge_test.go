@@ -108,7 +108,7 @@ func TestLateIsAfterTheNextState(t *testing.T) {
 	if r.Scored[0] != 498 || r.Scored[5] != 490 {
 		t.Errorf("scored %v", r.Scored)
 	}
-	if err := r.Check(limits); err == nil || err.Error() != "4.8 % of the predictions came after the next state, at most 2 % may" {
+	if err := r.Check(limits); err == nil || err.Error() != "4.8 % of the predictions arrived after the next state though the computer was free, at most 2 % may" {
 		t.Error(err)
 	}
 }
@@ -131,8 +131,94 @@ func TestOverdueStatesMayGiveWay(t *testing.T) {
 	if r.Overdue != 4 || r.Late != 3 || r.Missing != 0 || r.Answered != 497 { // 104 comes 10 ms late: not too late
 		t.Errorf("%+v", r)
 	}
-	if r.LateShare() != 3.0/500 {
-		t.Errorf("share %g", r.LateShare())
+	if r.Busy != (Share{Seconds: 1, States: 100, Late: 3}) || r.Free != (Share{Seconds: 4, States: 400}) {
+		t.Errorf("busy %+v, free %+v", r.Busy, r.Free)
+	}
+}
+
+// Late predictions count where the echo says that the computer was free.
+func TestEchoTellsBusySecondsFromFreeOnes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		slow func(seq int) bool // predictions
+		echo func(seq int) time.Duration
+		busy int // seconds
+		ok   bool
+	}{
+		{"on time", func(int) bool { return false }, func(int) time.Duration { return time.Millisecond }, 0, true},
+		{"late while busy", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
+			if seq == 150 {
+				return 40 * time.Millisecond
+			}
+			return time.Millisecond
+		}, 1, true},
+		{"late while free", func(seq int) bool { return seq >= 100 && seq < 200 }, func(int) time.Duration { return time.Millisecond }, 0, false},
+		{"late while another second is busy", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
+			if seq == 350 {
+				return 40 * time.Millisecond
+			}
+			return time.Millisecond
+		}, 1, false},
+		{"echoes are lost", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
+			if seq >= 100 && seq < 110 {
+				return 0
+			}
+			return time.Millisecond
+		}, 1, true},
+	} {
+		j := New(Config{K: 2, Period: period, Horizon: horizon, Echo: true})
+		for i := range 500 {
+			early := i%2 == 0 // the echo arrives before its state
+			if d := c.echo(i); d > 0 && early {
+				j.Echo(uint64(i), at(i, d))
+			}
+			j.State(state(i, 0, 0), at(i, 0))
+			if i > 0 && c.slow(i-1) {
+				j.Prediction(prediction(i-1, 0, 1), at(i, time.Millisecond))
+			}
+			if !c.slow(i) {
+				j.Prediction(prediction(i, 0, 1), at(i, time.Millisecond))
+			}
+			if d := c.echo(i); d > 0 && !early {
+				j.Echo(uint64(i), at(i, d))
+			}
+		}
+		r := j.Result(true)
+		if err := r.Check(limits); (err == nil) != c.ok || r.Busy.Seconds != c.busy || r.Busy.Seconds+r.Free.Seconds != 5 || r.Busy.Late+r.Free.Late != r.Late {
+			t.Errorf("%s: %v, busy %+v, free %+v", c.name, err, r.Busy, r.Free)
+		}
+	}
+}
+
+// A state that is not answered while the computer is busy is excused where the
+// estimator reports it.
+func TestMissingWhileBusyNeedsAReason(t *testing.T) {
+	for explained, want := range []int{2, 1, 0, 0} {
+		j := New(Config{K: 2, Period: period, Horizon: horizon, Echo: true})
+		for i := range 500 {
+			j.State(state(i, 0, 0), at(i, 0))
+			if i != 120 && i != 130 {
+				j.Prediction(prediction(i, 0, 1), at(i, time.Millisecond))
+			}
+			j.Echo(uint64(i), at(i, map[bool]time.Duration{true: 30 * time.Millisecond, false: time.Millisecond}[i == 150]))
+		}
+		r := j.Result(true)
+		r.Explained = explained
+		if r.Lost() != want || (r.Check(limits) == nil) != (want == 0) {
+			t.Errorf("%d explained: %d lost, %v", explained, r.Lost(), r.Check(limits))
+		}
+	}
+}
+
+// A flight that lasts longer than the memory counts every second once.
+func TestSecondsOfALongFlight(t *testing.T) {
+	j := newJudge()
+	fly(j, 10_000, nil)
+	if r := j.Result(true); r.Free != (Share{Seconds: 100, States: 10_000}) || r.Busy != (Share{}) {
+		t.Errorf("busy %+v, free %+v", r.Busy, r.Free)
+	}
+	if a, b := j.Result(false), j.Result(false); a.Free != b.Free {
+		t.Errorf("asked twice: %+v and %+v", a.Free, b.Free)
 	}
 }
 
@@ -239,7 +325,7 @@ func TestUnasked(t *testing.T) {
 	j.Prediction(prediction(1, 0, 1), at(499, 0))   // long forgotten
 	j.Unreadable()
 	r := j.Result(true)
-	if err := r.Check(limits); err == nil || err.Error() != "predictions that cannot be read: 1; predictions that answer no state, or one a second time: 3" {
+	if err := r.Check(limits); err == nil || err.Error() != "predictions that cannot be read: 1; predictions of no state, or repeated: 3" {
 		t.Error(err)
 	}
 }
@@ -287,7 +373,7 @@ func TestCoverageIsThatOfANormalDistribution(t *testing.T) {
 func TestNothingCame(t *testing.T) {
 	r := newJudge().Result(true)
 	err := r.Check(Limits{Flight: 30 * time.Second, Late: 0.02, Low: 0.88, High: 0.995})
-	if err == nil || !strings.Contains(err.Error(), "the flight lasted 0.0 s, at least 30 s are needed; intervals of 95 % held 0.0 %") {
+	if err == nil || !strings.Contains(err.Error(), "the flight lasted 0.0 s, at least 30 s are needed; 95 % intervals covered 0.0 %") {
 		t.Error(err)
 	}
 	if newJudge().Newest() != nil {

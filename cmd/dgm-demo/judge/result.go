@@ -7,38 +7,49 @@ import (
 	"time"
 )
 
-// Result counts what became of states and predictions.
+// Result counts what happened to states and predictions.
 type Result struct {
 	Flight     time.Duration // from the first state to the last
 	States     int
 	Answered   int
 	Missing    int // states that were not answered
-	Late       int // predictions that came after the next state, and those that never came for an overdue one
-	Overdue    int // states that came after their successor was due
+	Late       int // predictions that arrived after the next state, or never for an overdue one
+	Overdue    int // states that arrived after their successor was due
 	NotFinite  int // predictions with a number that is not finite, or a negative deviation
-	Unreadable int // predictions that are not what the protocol says, or for other channels or times
-	Unasked    int // predictions of no known state, or a second one
-	Shortened  int // predictions of the beginning of the horizon, for states that a newer one had overtaken
+	Unreadable int // predictions that are not as the protocol says, or for other channels or times
+	Unasked    int // predictions of no known state, or repeated
+	Shortened  int // predictions of the beginning of the horizon, for superseded states
 	Outside    int // predictions with the flag out of distribution
+	Explained  int // states that the estimator itself reports as not answered for want of time
+
+	Busy, Free Share // of the seconds in which the computer was busy with something else, and of the others
 
 	// From the time in a state, when it was measured, to its prediction in the
 	// listener's hands.
 	P50, P99, Max time.Duration
 
+	EchoP99, EchoMax time.Duration // the same of the echo
+
 	Horizon []float64 // T, s
 	K       int
-	Scored  []int // T×K, intervals that were held against a measurement
-	Covered []int // T×K, of those, intervals that held it
+	Scored  []int // T×K, intervals that were compared with a measurement
+	Covered []int // T×K, of those, intervals that contained it
 }
+
+// Share is a part of the flight, in whole seconds.
+type Share struct{ Seconds, States, Late, Missing int }
+
+// LateShare returns the share of states whose predictions were late.
+func (s Share) LateShare() float64 { return share([]int{s.Late}, []int{s.States}) }
 
 // Limits are what a flight must keep.
 type Limits struct {
 	Flight    time.Duration // it must last at least so long
-	Late      float64       // largest share of late predictions
-	Low, High float64       // coverage of the intervals of 95 %, pooled over channels and times
+	Late      float64       // largest share of late predictions while the computer is free
+	Low, High float64       // coverage of the 95 % intervals, pooled over channels and times
 }
 
-// Coverage returns the share of intervals that held their measurement, over all
+// Coverage returns the share of intervals that contained their measurement, over all
 // channels and times, or 0 where none was scored.
 func (r *Result) Coverage() float64 { return share(r.Covered, r.Scored) }
 
@@ -56,26 +67,28 @@ func (r *Result) CoverageOf(k int) float64 {
 	return share([]int{in}, []int{of})
 }
 
-// LateShare returns the share of states whose predictions were late.
-func (r *Result) LateShare() float64 { return share([]int{r.Late}, []int{r.States}) }
+// Lost returns how many states were not answered without a reason: in a free second, or
+// in a busy one without the estimator reporting that it had no time.
+func (r *Result) Lost() int { return r.Missing - min(r.Busy.Missing, r.Explained) }
 
-// Check returns nil if the flight kept the limits, else an error that says in one
-// line all that it did not keep.
+// Check returns nil if the flight kept the limits, else an error that names in one
+// line all limits that it did not keep. A late prediction counts where the computer was
+// free.
 func (r *Result) Check(l Limits) error {
 	var broken []string
-	say := func(bad bool, format string, args ...any) {
+	limit := func(bad bool, format string, args ...any) {
 		if bad {
 			broken = append(broken, fmt.Sprintf(format, args...))
 		}
 	}
-	say(r.Missing > 0, "%d of %d predictions missing", r.Missing, r.States)
-	say(r.NotFinite > 0, "%d of %d predictions not finite", r.NotFinite, r.States)
-	say(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
-	say(r.Unasked > 0, "predictions that answer no state, or one a second time: %d", r.Unasked)
-	say(r.LateShare() > l.Late, "%.1f %% of the predictions came after the next state, at most %.0f %% may", 100*r.LateShare(), 100*l.Late)
-	say(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
+	limit(r.Lost() > 0, "%d of %d predictions missing", r.Lost(), r.States)
+	limit(r.NotFinite > 0, "%d of %d predictions not finite", r.NotFinite, r.States)
+	limit(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
+	limit(r.Unasked > 0, "predictions of no state, or repeated: %d", r.Unasked)
+	limit(r.Free.LateShare() > l.Late, "%.1f %% of the predictions arrived after the next state though the computer was free, at most %.0f %% may", 100*r.Free.LateShare(), 100*l.Late)
+	limit(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
 	c := r.Coverage()
-	say(c < l.Low || c > l.High, "intervals of 95 %% held %.1f %% of the measurements, within %.1f to %.1f %% is expected", 100*c, 100*l.Low, 100*l.High)
+	limit(c < l.Low || c > l.High, "95 %% intervals covered %.1f %% of the measurements, %.1f to %.1f %% is expected", 100*c, 100*l.Low, 100*l.High)
 	if broken == nil {
 		return nil
 	}

@@ -22,8 +22,6 @@ var pending = []string{
 	"bridge/ulog",
 	"cmd/dgm-bench",
 	"cmd/dgm-bench/paper",
-	"cmd/dgm-demo",
-	"cmd/dgm-demo/view",
 	"cmd/dgm-train",
 	"cmd/internal/cli",
 	"estimator",
