@@ -85,193 +85,133 @@ func checkVehicle(name string) error {
 	return nil
 }
 
-// appendHeader appends the header's map. Fields with their zero value are left
-// out, but for those that every log must have.
-func appendHeader(dst []byte, h *Header) []byte {
-	n := 4
-	if h.Source != "" {
-		n++
-	}
-	if h.Kinematics.Relation != "" {
-		n++
-	}
-	dst = msgbin.AppendMapHeader(dst, n)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "magic"), magic)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, "version"), Version)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "vehicle"), h.Vehicle)
-	if h.Source != "" {
-		dst = msgbin.AppendString(msgbin.AppendString(dst, "source"), h.Source)
-	}
-	dst = msgbin.AppendArrayHeader(msgbin.AppendString(dst, "channels"), len(h.Channels))
-	for _, c := range h.Channels {
-		dst = appendChannel(dst, c)
-	}
-	if h.Kinematics.Relation != "" {
-		dst = appendKinematics(msgbin.AppendString(dst, "kinematics"), &h.Kinematics)
-	}
-	return dst
+// headerMap are the fields of the header, in the order in which they are written.
+type headerMap struct {
+	magic                string
+	channels, kinematics msgbin.Raw
 }
 
-func appendChannel(dst []byte, c channel.Channel) []byte {
-	n := 3
-	for _, there := range []bool{c.Derivative != "", c.Period != 0, c.Invariant, c.Noise != 0, c.Frame != ""} {
-		if there {
-			n++
+func (m *headerMap) fields(h *Header) [6]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("magic", &m.magic),
+		msgbin.Required("version", Version),
+		msgbin.Required("vehicle", &h.Vehicle).Limit(MaxName),
+		msgbin.OmitZero("source", &h.Source).Limit(MaxSource),
+		msgbin.Required("channels", &m.channels).Limit(MaxChannels),
+		msgbin.OmitZero("kinematics", &m.kinematics),
+	}
+}
+
+// channelFields are the fields of a channel. A log need not hold those that are
+// empty.
+func channelFields(c *channel.Channel) [8]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Optional("name", &c.Name).Limit(MaxName),
+		msgbin.Optional("unit", &c.Unit).Limit(MaxName),
+		msgbin.Optional("role", (*string)(&c.Role)).Limit(MaxName),
+		msgbin.OmitZero("derivative", &c.Derivative).Limit(MaxName),
+		msgbin.OmitZero("period", &c.Period),
+		msgbin.OmitZero("invariant", &c.Invariant),
+		msgbin.OmitZero("noise", &c.Noise),
+		msgbin.OmitZero("frame", &c.Frame).Limit(MaxName),
+	}
+}
+
+func kinematicsFields(k *channel.Kinematics) [6]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("law", &k.Relation).Limit(MaxName),
+		msgbin.OmitZero("position", &k.Position).Limit(3),
+		msgbin.OmitZero("velocity", &k.Velocity).Limit(3),
+		msgbin.OmitZero("attitude", &k.Attitude).Limit(3),
+		msgbin.OmitZero("rates", &k.Rates).Limit(3),
+		msgbin.OmitZero("in_body", &k.InBody),
+	}
+}
+
+// encodeHeader returns the map of the header.
+func encodeHeader(h *Header) []byte {
+	m := headerMap{magic: magic}
+	m.channels.Bytes = msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Array(len(h.Channels))
+		for i := range h.Channels {
+			f := channelFields(&h.Channels[i])
+			w.Fields(f[:])
 		}
+	})
+	if h.Kinematics.Relation != "" {
+		f := kinematicsFields(&h.Kinematics)
+		m.kinematics.Bytes = msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(f[:]) })
 	}
-	dst = msgbin.AppendMapHeader(dst, n)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "name"), c.Name)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "unit"), c.Unit)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "role"), string(c.Role))
-	if c.Derivative != "" {
-		dst = msgbin.AppendString(msgbin.AppendString(dst, "derivative"), c.Derivative)
-	}
-	if c.Period != 0 {
-		dst = msgbin.AppendFloat64(msgbin.AppendString(dst, "period"), c.Period)
-	}
-	if c.Invariant {
-		dst = msgbin.AppendBool(msgbin.AppendString(dst, "invariant"), true)
-	}
-	if c.Noise != 0 {
-		dst = msgbin.AppendFloat64(msgbin.AppendString(dst, "noise"), c.Noise)
-	}
-	if c.Frame != "" {
-		dst = msgbin.AppendString(msgbin.AppendString(dst, "frame"), c.Frame)
-	}
-	return dst
+	f := m.fields(h)
+	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(f[:]) })
 }
-
-// headerError is a fault in the bytes of a header, with its field.
-type headerError struct {
-	field string
-	err   error
-}
-
-func (e *headerError) Error() string { return e.field + ": " + e.err.Error() }
-func (e *headerError) Unwrap() error { return e.err }
 
 // parseHeader reads a header from the start of b and returns its size. The error
-// is a *headerError; it wraps a short *msgbin.Error where more bytes could mend
-// it.
+// is a *msgbin.FieldError; it wraps a short *msgbin.Error where with more bytes the
+// header may be whole.
 func parseHeader(b []byte) (h Header, size int, err error) {
 	r := msgbin.NewReader(b)
-	pairs, err := r.Map(64)
-	if err != nil {
-		return h, 0, &headerError{"magic", notLog(err)}
-	}
-	if err := expectMagic(&r); err != nil {
+	if err := expectLog(r); err != nil {
 		return h, 0, err
 	}
-	// Nothing but magic and version keeps its meaning in another version.
-	if err := expectVersion(&r); err != nil {
+	r.Reset(b)
+	var m headerMap
+	f := m.fields(&h)
+	if err := r.Fields(f[:]); err != nil {
 		return h, 0, err
 	}
-	for range pairs - 2 {
-		key, err := r.StringBytes(MaxName)
-		if err != nil {
-			return h, 0, &headerError{"a field's name", err}
-		}
-		field := ""
-		switch string(key) {
-		case "vehicle":
-			field = "vehicle"
-			h.Vehicle, err = r.String(MaxName)
-		case "source":
-			field = "source"
-			h.Source, err = r.String(MaxSource)
-		case "channels":
-			field = "channels"
-			h.Channels, err = parseChannels(&r)
-		case "kinematics":
-			field = "kinematics"
-			h.Kinematics, err = parseKinematics(&r)
-		default:
-			field = "an unknown field"
-			err = r.Skip()
-		}
-		if err != nil {
-			return h, 0, within(field, err)
+	size = r.Offset()
+	if err := parseChannels(r, m.channels, &h); err != nil {
+		return h, 0, err
+	}
+	if len(m.kinematics.Bytes) > 0 {
+		r.ResetRaw(m.kinematics)
+		f := kinematicsFields(&h.Kinematics)
+		if err := r.Fields(f[:]); err != nil {
+			return h, 0, within("kinematics", err)
 		}
 	}
 	if field, err := h.check(); err != nil {
-		return h, 0, &headerError{field, err}
+		return h, 0, &msgbin.FieldError{Field: field, Err: err}
 	}
-	return h, r.Offset(), nil
+	return h, size, nil
 }
 
-func parseChannels(r *msgbin.Reader) ([]channel.Channel, error) {
+func parseChannels(r *msgbin.Reader, raw msgbin.Raw, h *Header) error {
+	r.ResetRaw(raw)
 	n, err := r.Array(MaxChannels)
 	if err != nil {
-		return nil, err
+		return within("channels", err)
 	}
-	var all []channel.Channel
 	for i := range n {
-		c, err := parseChannel(r)
-		if err != nil {
-			return nil, within(fmt.Sprintf("[%d]", i), err)
+		var c channel.Channel
+		f := channelFields(&c)
+		if err := r.Fields(f[:]); err != nil {
+			return within(fmt.Sprintf("channels[%d]", i), err)
 		}
-		all = append(all, c)
-	}
-	return all, nil
-}
-
-func parseChannel(r *msgbin.Reader) (c channel.Channel, err error) {
-	pairs, err := r.Map(64)
-	if err != nil {
-		return c, err
-	}
-	for range pairs {
-		key, err := r.StringBytes(MaxName)
-		if err != nil {
-			return c, err
-		}
-		field := "." + string(key)
-		switch string(key) {
-		case "name":
-			c.Name, err = r.String(MaxName)
-		case "unit":
-			c.Unit, err = r.String(MaxName)
-		case "role":
-			var role string
-			role, err = r.String(MaxName)
-			c.Role = channel.Role(role)
-		case "derivative":
-			c.Derivative, err = r.String(MaxName)
-		case "period":
-			c.Period, err = r.Float64()
-		case "invariant":
-			c.Invariant, err = r.Bool()
-		case "noise":
-			c.Noise, err = r.Float64()
-		case "frame":
-			c.Frame, err = r.String(MaxName)
-		default:
-			err = r.Skip()
-		}
-		if err != nil {
-			return c, within(field, err)
-		}
-	}
-	return c, nil
-}
-
-func expectMagic(r *msgbin.Reader) error {
-	for _, want := range []string{"magic", magic} {
-		got, err := r.StringBytes(MaxName)
-		if err != nil {
-			return &headerError{"magic", notLog(err)}
-		}
-		if string(got) != want {
-			return &headerError{"magic", fmt.Errorf("%w: it begins with %q instead of %q", ErrNotLog, got, want)}
-		}
+		h.Channels = append(h.Channels, c)
 	}
 	return nil
 }
 
-func expectVersion(r *msgbin.Reader) error {
+// expectLog reads the start of a header: magic and version, which alone keep their
+// place and meaning in other versions.
+func expectLog(r *msgbin.Reader) error {
+	if _, err := r.Map(64); err != nil {
+		return within("magic", notLog(err))
+	}
+	for _, want := range []string{"magic", magic} {
+		got, err := r.StringBytes(MaxName)
+		if err != nil {
+			return within("magic", notLog(err))
+		}
+		if string(got) != want {
+			return within("magic", fmt.Errorf("%w: it begins with %q instead of %q", ErrNotLog, got, want))
+		}
+	}
 	key, err := r.StringBytes(MaxName)
 	if err == nil && string(key) != "version" {
-		return &headerError{"version", fmt.Errorf("it must be the second field, which is %q", key)}
+		return within("version", fmt.Errorf("it must be the second field, which is %q", key))
 	}
 	var v uint64
 	if err == nil {
@@ -279,16 +219,16 @@ func expectVersion(r *msgbin.Reader) error {
 	}
 	switch {
 	case err != nil:
-		return &headerError{"version", err}
+		return within("version", err)
 	case v > Version:
-		return &headerError{"version", fmt.Errorf("%w: %d, and %d is read here", ErrVersion, v, Version)}
+		return within("version", fmt.Errorf("%w: %d, and %d is read here", ErrVersion, v, Version))
 	case v == 0:
-		return &headerError{"version", errors.New("0 is not a version")}
+		return within("version", errors.New("0 is not a version"))
 	}
 	return nil
 }
 
-// notLog marks bytes that are no header at all, unless more bytes could mend it.
+// notLog marks bytes that are no header at all, unless they may be the start of one.
 func notLog(err error) error {
 	var e *msgbin.Error
 	if errors.As(err, &e) && e.Short {
@@ -299,9 +239,12 @@ func notLog(err error) error {
 
 // within puts the name of an outer field before that of an inner one.
 func within(field string, err error) error {
-	var inner *headerError
+	var inner *msgbin.FieldError
 	if errors.As(err, &inner) {
-		return &headerError{field + inner.field, inner.err}
+		if inner.Field != "" {
+			field += "." + inner.Field
+		}
+		err = inner.Err
 	}
-	return &headerError{field, err}
+	return &msgbin.FieldError{Field: field, Err: err}
 }

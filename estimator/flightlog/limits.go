@@ -10,6 +10,5 @@ const (
 	MaxSource   = 4096            // bytes of the header's source
 	MaxText     = 64 << 10        // bytes of a note
 	MaxPayload  = 1 << 20         // bytes of one record's payload
-	maxKind     = 0x7f            // record kinds are one byte in msgpack
-	frameMax    = MaxPayload + 32 // bytes of one record with its framing
+	recordMax   = MaxPayload + 32 // bytes of one record, all of it
 )

@@ -11,19 +11,20 @@ import (
 // Reader reads a log record by record, in memory that is bounded by the limits of
 // the format, not by the length of the log.
 type Reader struct {
-	src     source
+	src     *msgbin.Stream
 	path    string
 	header  Header
-	dec     decoder
-	records int // whole records so far
-	unknown int // of them, kinds that are not known
+	raw     *msgbin.Reader // of records
+	dec     decoder        // of their payloads
+	records int            // whole records so far
+	unknown int            // of them, kinds that are not known
 	pending *DamageError
 }
 
 // NewReader reads the header of a log; name is what errors call the log. The
 // error is a *FormatError, or what r returned.
 func NewReader(r io.Reader, name string) (*Reader, error) {
-	rd := &Reader{src: source{r: r}, path: name}
+	rd := &Reader{src: msgbin.NewStream(r), raw: msgbin.NewReader(nil), path: name}
 	if err := rd.readHeader(); err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (r *Reader) Header() Header { return r.header }
 func (r *Reader) Unknown() int { return r.unknown }
 
 // Offset returns the number of bytes read so far.
-func (r *Reader) Offset() int64 { return r.src.base }
+func (r *Reader) Offset() int64 { return r.src.Offset() }
 
 // Next returns the next record of a known kind, or
 //   - io.EOF at the end,
@@ -55,14 +56,15 @@ func (r *Reader) Next() (Record, error) {
 		return Record{}, d
 	}
 	for {
-		at := r.src.base
-		f, err := r.frame()
+		at := r.src.Offset()
+		raw, err := r.next()
 		if err != nil {
 			return Record{}, err
 		}
+		kind := Kind(raw.Kind)
 		number := r.records
 		r.records++
-		switch f.kind {
+		switch kind {
 		case KindHeader: // read with the header
 			continue
 		case KindSegment, KindSample, KindPlan, KindNote:
@@ -70,47 +72,47 @@ func (r *Reader) Next() (Record, error) {
 			r.unknown++
 			continue
 		}
-		rec, err := r.dec.decode(f.kind, f.payload)
+		rec, err := r.dec.decode(kind, raw.Payload)
 		if err == nil {
 			return rec, nil
 		}
-		e := &FormatError{Path: r.path, Offset: at, Record: number, Field: f.kind.String(), Err: err,
+		e := &FormatError{Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
 			Mend: "its checksum is good, so the program that wrote it must be mended"}
-		var field *fieldError
+		var field *msgbin.FieldError
 		if errors.As(err, &field) {
-			e.Field, e.Err = f.kind.String()+" field "+field.field, field.err
+			e.Field, e.Err = kind.String()+" field "+field.Field, field.Err
 		}
 		return Record{}, e
 	}
 }
 
-// frame returns the next whole record, or io.EOF, or a *DamageError.
-func (r *Reader) frame() (frame, error) {
+// next returns the next whole record, or io.EOF, or a *DamageError.
+func (r *Reader) next() (msgbin.Record, error) {
 	for {
-		window := r.src.bytes()
-		f, _, err := parseFrame(window, MaxPayload)
+		window := r.src.Bytes()
+		rec, _, err := r.parse(window, MaxPayload)
 		switch {
 		case err == nil:
-			r.src.advance(f.size)
-			return f, nil
-		case errors.Is(err, errTorn) && r.src.fill(len(window)+1):
+			r.src.Advance(rec.Size)
+			return rec, nil
+		case errors.Is(err, errTorn) && r.src.Fill(len(window)+1):
 			continue
 		}
-		if err := r.src.failed(); err != nil {
-			return frame{}, fmt.Errorf("%s: reading at byte %d: %w", r.path, r.src.base, err)
+		if err := r.src.Err(); err != nil {
+			return rec, fmt.Errorf("%s: reading at byte %d: %w", r.path, r.src.Offset(), err)
 		}
 		if len(window) == 0 {
-			return frame{}, io.EOF
+			return rec, io.EOF
 		}
-		return frame{}, r.skipDamage(err)
+		return rec, r.skipDamage(err)
 	}
 }
 
 // readHeader reads the header, or where it is damaged the copy of it that is the
 // first record.
 func (r *Reader) readHeader() error {
-	if !r.src.fill(1) {
-		if err := r.src.failed(); err != nil {
+	if !r.src.Fill(1) {
+		if err := r.src.Err(); err != nil {
 			return fmt.Errorf("%s: reading at byte 0: %w", r.path, err)
 		}
 		return &FormatError{Path: r.path, Record: -1, Err: ErrEmpty,
@@ -119,16 +121,16 @@ func (r *Reader) readHeader() error {
 	var size int
 	var err error
 	for {
-		window := r.src.bytes()
+		window := r.src.Bytes()
 		r.header, size, err = parseHeader(window)
 		var short *msgbin.Error
-		if err != nil && errors.As(err, &short) && short.Short && len(window) < MaxHeader && r.src.fill(len(window)+1) {
+		if err != nil && errors.As(err, &short) && short.Short && len(window) < MaxHeader && r.src.Fill(len(window)+1) {
 			continue
 		}
 		break
 	}
-	if failed := r.src.failed(); err != nil && failed != nil {
-		return fmt.Errorf("%s: reading at byte %d: %w", r.path, len(r.src.bytes()), failed)
+	if failed := r.src.Err(); err != nil && failed != nil {
+		return fmt.Errorf("%s: reading at byte %d: %w", r.path, len(r.src.Bytes()), failed)
 	}
 	return r.checkHeader(size, err)
 }
@@ -136,17 +138,17 @@ func (r *Reader) readHeader() error {
 // checkHeader compares the header (size bytes, or unreadable by err) with its
 // copy and takes the copy where they differ: it has a checksum.
 func (r *Reader) checkHeader(size int, err error) error {
-	written := r.src.bytes()[:size]
+	written := r.src.Bytes()[:size]
 	at, copied, found := r.findCopy(size)
 	switch {
 	case !found && err != nil:
 		return r.unreadable(err)
-	case !found || (err == nil && string(written) == string(copied.payload)):
+	case !found || (err == nil && string(written) == string(copied.Payload)):
 		// A log need not hold a copy, or the copy is damaged and Next says so.
-		r.src.advance(size)
+		r.src.Advance(size)
 		return nil
 	}
-	h, _, copyErr := parseHeader(copied.payload)
+	h, _, copyErr := parseHeader(copied.Payload)
 	if copyErr != nil {
 		// What its writer meant is in the copy.
 		return r.unreadable(copyErr)
@@ -157,44 +159,34 @@ func (r *Reader) checkHeader(size int, err error) error {
 	r.header = h
 	r.pending = &DamageError{Path: r.path, Offset: 0, End: int64(at), Record: 0,
 		Err: fmt.Errorf("the header is damaged (%w); its copy in the first record is taken", err)}
-	r.src.advance(at)
+	r.src.Advance(at)
 	return nil
 }
 
 // findCopy returns the header's copy and its place in the window: the first whole
-// record at from or after it. It stands right after the header, but where that is
+// record at from or after it. It is right after the header, but where that is
 // damaged its end is not known.
-func (r *Reader) findCopy(from int) (at int, f frame, found bool) {
+func (r *Reader) findCopy(from int) (at int, rec msgbin.Record, found bool) {
 	sums := newSumBudget()
 	for at = from; at <= MaxHeader; at++ {
-		for {
-			window := r.src.bytes()
-			if at == len(window) && !r.src.fill(at+1) {
-				return at, f, false
-			}
-			var sum int
-			var err error
-			f, sum, err = parseFrame(r.src.bytes()[at:], sums.left())
-			if err == nil {
-				return at, f, f.kind == KindHeader
-			}
-			sums.spend(sum)
-			if !errors.Is(err, errTorn) || !r.src.fill(len(r.src.bytes())+1) {
-				break
-			}
+		if at == len(r.src.Bytes()) && !r.src.Fill(at+1) {
+			return at, rec, false
+		}
+		if rec, whole := r.recordAt(at, &sums); whole {
+			return at, rec, Kind(rec.Kind) == KindHeader
 		}
 		sums.earn(1)
 	}
-	return at, f, false
+	return at, rec, false
 }
 
 // unreadable turns the fault of a header that has no good copy into the error
 // for the user.
 func (r *Reader) unreadable(err error) error {
 	e := &FormatError{Path: r.path, Record: -1, Field: "header", Err: err}
-	var in *headerError
+	var in *msgbin.FieldError
 	if errors.As(err, &in) {
-		e.Field, e.Err = in.field, in.err
+		e.Field, e.Err = in.Field, in.Err
 	}
 	var b *msgbin.Error
 	switch {
@@ -202,8 +194,8 @@ func (r *Reader) unreadable(err error) error {
 		e.Mend = "update this program"
 	case errors.Is(err, ErrNotLog):
 		e.Mend = "give a log made by a recorder or by dgm-bridge import"
-	case errors.As(err, &b) && b.Short && len(r.src.bytes()) < MaxHeader:
-		e.Mend = fmt.Sprintf("the file ends within the header, after %d bytes, and holds no sample: take the original or record again", len(r.src.bytes()))
+	case errors.As(err, &b) && b.Short && len(r.src.Bytes()) < MaxHeader:
+		e.Mend = fmt.Sprintf("the file ends within the header, after %d bytes, and holds no sample: take the original or record again", len(r.src.Bytes()))
 	default:
 		e.Mend = "the file is damaged or was written wrong: take the original or make it again"
 	}

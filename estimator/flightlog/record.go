@@ -58,76 +58,68 @@ type decoder struct {
 	x, u, aux []float64 // K, P, A
 	x0        []float64 // K
 	plan      []float64 // grows to the longest plan seen
+	r         *msgbin.Reader
+	err       error // the first of the payload, a *msgbin.FieldError
 }
 
 func newDecoder(h *Header) decoder {
 	K, P, A := h.dims()
-	return decoder{K: K, P: P, A: A,
+	return decoder{K: K, P: P, A: A, r: msgbin.NewReader(nil),
 		x: make([]float64, K), u: make([]float64, P), aux: make([]float64, A), x0: make([]float64, K)}
 }
-
-// fieldError is a fault in a payload, with its field.
-type fieldError struct {
-	field string
-	err   error
-}
-
-func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
-func (e *fieldError) Unwrap() error { return e.err }
 
 // decode reads the payload of a known kind. Elements that a newer writer put
 // behind the known ones are left unread.
 func (d *decoder) decode(kind Kind, payload []byte) (Record, error) {
 	rec := Record{Kind: kind}
-	p := payloadReader{r: msgbin.NewReader(payload)}
+	d.r.Reset(payload)
+	d.err = nil
 	switch kind {
 	case KindSegment:
-		p.array(2)
-		rec.Name = p.str("name", MaxName)
-		if p.err == nil && !p.r.Nil() {
-			p.floats("x0", d.x0)
+		d.array(2)
+		rec.Name = d.text("name", MaxName)
+		if d.err == nil && !d.r.Nil() {
+			d.floats("x0", d.x0)
 			rec.X0 = d.x0
 		}
 	case KindSample:
-		p.array(4)
-		rec.T = p.int("t")
-		p.floats("x", d.x)
-		p.floats("u", d.u)
-		p.floats("aux", d.aux)
+		d.array(4)
+		rec.T = d.int("t")
+		d.floats("x", d.x)
+		d.floats("u", d.u)
+		d.floats("aux", d.aux)
 		rec.X, rec.U, rec.Aux = d.x, d.u, d.aux
 	case KindPlan:
-		p.array(4)
-		rec.T = p.int("t")
-		rec.Step = p.int("step")
-		rows := p.int("rows")
-		if p.err == nil {
-			p.err = checkPlan(rec.Step, rows, d.P)
+		d.array(4)
+		rec.T = d.int("t")
+		rec.Step = d.int("step")
+		rows := d.int("rows")
+		if d.err == nil {
+			d.err = checkPlan(rec.Step, rows, d.P)
 		}
-		if p.err == nil {
+		if d.err == nil {
 			rec.Rows = int(rows)
-			if need := rec.Rows * d.P; cap(d.plan) < need {
-				d.plan = make([]float64, need)
-			}
-			rec.Plan = d.plan[:rec.Rows*d.P]
-			p.floats("plan", rec.Plan)
+			d.plan = msgbin.Resize(d.plan, rec.Rows*d.P)
+			rec.Plan = d.plan
+			d.floats("plan", rec.Plan)
 		}
 	case KindNote:
-		p.array(2)
-		rec.T = p.int("t")
-		rec.Text = p.str("text", MaxText)
+		d.array(2)
+		rec.T = d.int("t")
+		rec.Text = d.text("text", MaxText)
 	}
-	return rec, p.err
+	return rec, d.err
 }
 
-// checkPlan bounds the shape of a plan, before memory is taken for it.
+// checkPlan bounds the shape of a plan, before memory is allocated for it.
 func checkPlan(step, rows int64, P int) error {
 	switch {
 	case P == 0:
-		return &fieldError{"plan", errors.New("the header has no input channel")}
+		return within("plan", errors.New("the header has no input channel"))
 	case step <= 0:
-		return &fieldError{"step", fmt.Errorf("%d ns must be positive", step)}
+		return within("step", fmt.Errorf("%d ns must be positive", step))
 	case rows < 1 || rows > int64(maxPlan/P):
-		return &fieldError{"rows", fmt.Errorf("%d rows of %d inputs, expected 1 to %d", rows, P, maxPlan/P)}
+		return within("rows", fmt.Errorf("%d rows of %d inputs, expected 1 to %d", rows, P, maxPlan/P))
 	}
 	return nil
 }
@@ -136,47 +128,40 @@ func checkPlan(step, rows int64, P int) error {
 // other fields.
 const maxPlan = (MaxPayload - 64) / 8
 
-// payloadReader reads the elements of a payload's array in order and keeps the
-// first error.
-type payloadReader struct {
-	r   msgbin.Reader
-	err error
-}
-
-func (p *payloadReader) array(min int) {
-	n, err := p.r.Array(64)
+func (d *decoder) array(min int) {
+	n, err := d.r.Array(64)
 	if err == nil && n < min {
 		err = fmt.Errorf("%d elements, expected %d or more", n, min)
 	}
-	p.keep("payload", err)
+	d.keep("payload", err)
 }
 
-func (p *payloadReader) int(field string) (v int64) {
-	if p.err == nil {
+func (d *decoder) int(field string) (v int64) {
+	if d.err == nil {
 		var err error
-		v, err = p.r.Int64()
-		p.keep(field, err)
+		v, err = d.r.Int64()
+		d.keep(field, err)
 	}
 	return v
 }
 
-func (p *payloadReader) str(field string, max int) (s string) {
-	if p.err == nil {
+func (d *decoder) text(field string, max int) (s string) {
+	if d.err == nil {
 		var err error
-		s, err = p.r.String(max)
-		p.keep(field, err)
+		s, err = d.r.String(max)
+		d.keep(field, err)
 	}
 	return s
 }
 
-func (p *payloadReader) floats(field string, dst []float64) {
-	if p.err == nil {
-		p.keep(field, p.r.Floats(dst))
+func (d *decoder) floats(field string, dst []float64) {
+	if d.err == nil {
+		d.keep(field, d.r.Floats(dst))
 	}
 }
 
-func (p *payloadReader) keep(field string, err error) {
+func (d *decoder) keep(field string, err error) {
 	if err != nil {
-		p.err = &fieldError{field, err}
+		d.err = within(field, err)
 	}
 }

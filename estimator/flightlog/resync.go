@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 // skipDamage moves to the next whole record, or to the end of the log, and
@@ -13,55 +16,85 @@ import (
 // record of a megabyte, so summing every candidate could take time quadratic in
 // the length of the log; a budget keeps it linear.
 func (r *Reader) skipDamage(reason error) error {
-	d := &DamageError{Path: r.path, Offset: r.src.base, Record: r.records, Err: reason}
+	d := &DamageError{Path: r.path, Offset: r.src.Offset(), Record: r.records, Err: reason}
 	sums := newSumBudget()
-	zeros := r.src.bytes()[0] == 0
-	r.src.advance(1)
+	zeros := r.src.Bytes()[0] == 0
+	r.src.Advance(1)
 	for {
-		window := r.src.bytes()
-		n := bytes.IndexByte(window, frameStart)
+		window := r.src.Bytes()
+		n := bytes.IndexByte(window, msgbin.RecordStart)
 		if n < 0 {
 			n = len(window)
 		}
 		zeros = zeros && allZero(window[:n])
 		sums.earn(n)
-		r.src.advance(n)
+		r.src.Advance(n)
 		if n == len(window) {
-			if r.src.fill(1) {
+			if r.src.Fill(1) {
 				continue
 			}
 			break
 		}
 		zeros = false
-		if r.recordHere(&sums) {
-			d.End = r.src.base
+		if _, whole := r.recordAt(0, &sums); whole {
+			d.End = r.src.Offset()
 			return d
 		}
 		sums.earn(1)
-		r.src.advance(1)
+		r.src.Advance(1)
 	}
-	if err := r.src.failed(); err != nil {
-		return fmt.Errorf("%s: reading at byte %d: %w", r.path, r.src.base, err)
+	if err := r.src.Err(); err != nil {
+		return fmt.Errorf("%s: reading at byte %d: %w", r.path, r.src.Offset(), err)
 	}
-	d.End, d.Tail = r.src.base, true
+	d.End, d.Tail = r.src.Offset(), true
 	if zeros {
 		d.Err = errZeros
 	}
 	return d
 }
 
-// recordHere says whether a whole record starts at the window, reading more as
-// it needs to.
-func (r *Reader) recordHere(sums *sumBudget) bool {
+// Why the bytes at some place are no whole record.
+var (
+	errNoRecord = errors.New("no record starts here")
+	errChecksum = errors.New("the checksum does not match the record")
+	errTorn     = fmt.Errorf("the log ends within a record (%w)", io.ErrUnexpectedEOF)
+	errZeros    = fmt.Errorf("only zeros from here on, as a power cut leaves them (%w)", io.ErrUnexpectedEOF)
+)
+
+// parse reads the record at the start of b. It returns errTorn where b ends before
+// the record does. sum is how many bytes of payload were summed; a payload above
+// maxSum is not summed but refused.
+func (r *Reader) parse(b []byte, maxSum int) (rec msgbin.Record, sum int, err error) {
+	if len(b) > 0 && b[0] != msgbin.RecordStart {
+		return rec, 0, errNoRecord
+	}
+	r.raw.Reset(b)
+	rec, err = r.raw.Record(MaxPayload)
+	switch {
+	case err == nil && len(rec.Payload) > maxSum:
+		return rec, 0, errChecksum
+	case err == nil && rec.Intact():
+		return rec, len(rec.Payload), nil
+	case err == nil:
+		return rec, len(rec.Payload), errChecksum
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return rec, 0, errTorn
+	}
+	return rec, 0, errNoRecord
+}
+
+// recordAt returns the whole record at a place in the window, reading more as it
+// needs to.
+func (r *Reader) recordAt(at int, sums *sumBudget) (rec msgbin.Record, whole bool) {
 	for {
-		window := r.src.bytes()
-		_, sum, err := parseFrame(window, sums.left())
+		window := r.src.Bytes()
+		rec, sum, err := r.parse(window[at:], sums.left())
 		if err == nil {
-			return true
+			return rec, true
 		}
 		sums.spend(sum)
-		if !errors.Is(err, errTorn) || !r.src.fill(len(window)+1) {
-			return false
+		if !errors.Is(err, errTorn) || !r.src.Fill(len(window)+1) {
+			return rec, false
 		}
 	}
 }

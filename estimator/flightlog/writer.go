@@ -17,8 +17,8 @@ const flushAt = 64 << 10
 type Writer struct {
 	w       io.Writer
 	K, P, A int
-	buf     []byte // whole records, not yet written
-	payload []byte // of the record being made
+	records *msgbin.Writer // whole ones, not yet written
+	payload *msgbin.Writer // of the record being made
 	err     error
 }
 
@@ -29,12 +29,12 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	wr.payload = appendHeader(wr.payload[:0], &h)
-	if len(wr.payload) > MaxHeader {
-		return nil, badHeader("channels", fmt.Errorf("the header takes %d bytes, more than the limit of %d", len(wr.payload), MaxHeader))
+	header := encodeHeader(&h)
+	if len(header) > MaxHeader {
+		return nil, badHeader("channels", fmt.Errorf("the header has %d bytes, more than the limit of %d", len(header), MaxHeader))
 	}
-	wr.buf = append(wr.buf, wr.payload...)
-	wr.record(KindHeader)
+	wr.records.Raw(header)
+	wr.records.Record(uint8(KindHeader), header)
 	return wr, wr.Flush()
 }
 
@@ -44,7 +44,8 @@ func newWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, badHeader(field, err)
 	}
 	K, P, A := h.dims()
-	return &Writer{w: w, K: K, P: P, A: A, buf: make([]byte, 0, flushAt+frameMax/8)}, nil
+	return &Writer{w: w, K: K, P: P, A: A, payload: msgbin.NewWriter(nil),
+		records: msgbin.NewWriter(make([]byte, 0, flushAt+recordMax/8))}, nil
 }
 
 func badHeader(field string, err error) error {
@@ -62,11 +63,12 @@ func (w *Writer) BeginSegment(name string, x0 []float64) error {
 	if err := w.text("segment name", name, MaxName); err != nil {
 		return err
 	}
-	w.payload = msgbin.AppendString(msgbin.AppendArrayHeader(w.payload[:0], 2), name)
+	p := w.begin(2)
+	p.String(name)
 	if x0 == nil {
-		w.payload = msgbin.AppendNil(w.payload)
+		p.Nil()
 	} else {
-		w.payload = msgbin.AppendFloats(w.payload, x0)
+		p.Floats(x0)
 	}
 	return w.record(KindSegment)
 }
@@ -78,10 +80,11 @@ func (w *Writer) Sample(t int64, x, u, aux []float64) error {
 	if len(x) != w.K || len(u) != w.P || len(aux) != w.A {
 		panic("flightlog: a sample must hold one value for each channel of its role")
 	}
-	w.payload = msgbin.AppendInt(msgbin.AppendArrayHeader(w.payload[:0], 4), t)
-	w.payload = msgbin.AppendFloats(w.payload, x)
-	w.payload = msgbin.AppendFloats(w.payload, u)
-	w.payload = msgbin.AppendFloats(w.payload, aux)
+	p := w.begin(4)
+	p.Int(t)
+	p.Floats(x)
+	p.Floats(u)
+	p.Floats(aux)
 	return w.record(KindSample)
 }
 
@@ -97,10 +100,11 @@ func (w *Writer) Plan(t int64, rows int, plan []float64, step int64) error {
 	if err := checkPlan(step, int64(rows), w.P); err != nil {
 		return fmt.Errorf("flight log: plan at time %d ns cannot be written: %w", t, err)
 	}
-	w.payload = msgbin.AppendInt(msgbin.AppendArrayHeader(w.payload[:0], 4), t)
-	w.payload = msgbin.AppendInt(w.payload, step)
-	w.payload = msgbin.AppendInt(w.payload, int64(rows))
-	w.payload = msgbin.AppendFloats(w.payload, plan)
+	p := w.begin(4)
+	p.Int(t)
+	p.Int(step)
+	p.Int(int64(rows))
+	p.Floats(plan)
 	return w.record(KindPlan)
 }
 
@@ -109,32 +113,41 @@ func (w *Writer) Note(t int64, text string) error {
 	if err := w.text("note", text, MaxText); err != nil {
 		return err
 	}
-	w.payload = msgbin.AppendInt(msgbin.AppendArrayHeader(w.payload[:0], 2), t)
-	w.payload = msgbin.AppendString(w.payload, text)
+	p := w.begin(2)
+	p.Int(t)
+	p.String(text)
 	return w.record(KindNote)
 }
 
 // Flush hands all records so far to the io.Writer.
 func (w *Writer) Flush() error {
-	if w.err != nil || len(w.buf) == 0 {
+	if w.err != nil || w.records.Len() == 0 {
 		return w.err
 	}
-	n, err := w.w.Write(w.buf)
-	if err == nil && n < len(w.buf) {
+	b := w.records.Bytes()
+	n, err := w.w.Write(b)
+	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}
-	w.buf = w.buf[:0]
+	w.records.Reset(b[:0])
 	w.err = err
 	return err
 }
 
-// record appends the record whose payload stands in w.payload.
+// begin starts the payload of a record, an array of n elements.
+func (w *Writer) begin(n int) *msgbin.Writer {
+	w.payload.Reset(w.payload.Bytes()[:0])
+	w.payload.Array(n)
+	return w.payload
+}
+
+// record appends the record of the payload that was begun.
 func (w *Writer) record(kind Kind) error {
 	if w.err != nil {
 		return w.err
 	}
-	w.buf = appendFrame(w.buf, kind, w.payload)
-	if len(w.buf) >= flushAt {
+	w.records.Record(uint8(kind), w.payload.Bytes())
+	if w.records.Len() >= flushAt {
 		return w.Flush()
 	}
 	return nil

@@ -1,26 +1,24 @@
 package model
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 // coder writes or reads one map. A type lists its fields once, for both
-// directions, so that writer and reader cannot drift apart. Reading takes fields
-// in any order and leaves out what it does not know.
+// directions, so that writer and reader cannot differ. Reading takes fields in any
+// order and leaves out what it does not know.
 type coder struct {
-	reading bool
-	path    string            // where we are, for errors
-	out     []byte            // writing: the pairs so far
-	pairs   int               //
-	in      map[string][]byte // reading: key → its value's bytes
-	err     error
+	path  string                // of the map in the file, for errors
+	out   *msgbin.Writer        // writing: the pairs so far; nil = reading
+	pairs int                   // writing
+	in    map[string]msgbin.Raw // reading: the value of each key
+	r     *msgbin.Reader        // reading
+	err   error                 // the first, a *FieldError
 }
 
-// limits of a model file, checked before anything is taken.
+// limits of a model file, checked before memory is allocated.
 const (
 	maxFile   = 256 << 20
 	maxFields = 256
@@ -30,31 +28,49 @@ const (
 	maxFloats = maxFile / 8
 )
 
-// open reads the map in b and returns a coder over its fields.
-func open(b []byte, path string) *coder {
-	c := &coder{reading: true, path: path, in: map[string][]byte{}}
-	r := msgbin.NewReader(b)
-	n, err := r.Map(maxFields)
+// encodeMap returns the map of the fields.
+func encodeMap(fields func(*coder)) []byte {
+	c := &coder{out: msgbin.NewWriter(nil)}
+	fields(c)
+	return msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Map(c.pairs)
+		w.Raw(c.out.Bytes())
+	})
+}
+
+// decodeMap reads the map that is the whole value. The error is a *FieldError.
+func decodeMap(value msgbin.Raw, path string, fields func(*coder)) error {
+	c := &coder{path: path, in: map[string]msgbin.Raw{}, r: msgbin.AcquireReader(nil)}
+	defer c.r.Release()
+	c.r.ResetRaw(value)
+	n, err := c.r.Map(maxFields)
 	for i := 0; err == nil && i < n; i++ {
 		var key string
-		if key, err = r.String(maxKey); err != nil {
+		if key, err = c.r.String(maxKey); err != nil {
 			break
 		}
-		from := r.Offset()
-		if err = r.Skip(); err == nil {
-			if _, twice := c.in[key]; twice {
-				c.fail(key, "appears twice")
-			}
-			c.in[key] = b[from:r.Offset()]
+		if _, twice := c.in[key]; twice {
+			c.fail(key, "appears twice")
 		}
+		c.in[key], err = next(c.r, value)
 	}
-	if err == nil && r.Left() > 0 {
-		err = fmt.Errorf("%d bytes after its end", r.Left())
+	if err == nil && c.r.Left() > 0 {
+		err = fmt.Errorf("%d bytes after its end", c.r.Left())
 	}
 	if err != nil {
 		c.fail("", err.Error())
 	}
-	return c
+	if c.err == nil {
+		fields(c)
+	}
+	return c.err
+}
+
+// next reads past the next part of a value and returns it.
+func next(r *msgbin.Reader, value msgbin.Raw) (msgbin.Raw, error) {
+	from := r.Offset()
+	err := r.Skip()
+	return msgbin.Raw{Bytes: value.Bytes[from:r.Offset()], Offset: value.Offset + from}, err
 }
 
 func (c *coder) fail(key, why string) {
@@ -76,32 +92,29 @@ func (c *coder) at(key string) string {
 	return c.path + "." + key
 }
 
-// value returns a reader of the field, or ok = false when writing or after an
-// error, which an absent field is: writers leave out nothing.
-func (c *coder) value(key string) (r msgbin.Reader, ok bool) {
-	if !c.reading || c.err != nil {
-		return r, false
+// value moves the Reader to the value of a field. It returns ok = false when
+// writing and after an error, which an absent field is: writers leave out nothing.
+func (c *coder) value(key string) (raw msgbin.Raw, ok bool) {
+	if c.out != nil || c.err != nil {
+		return raw, false
 	}
-	b, ok := c.in[key]
+	raw, ok = c.in[key]
 	if !ok {
 		c.fail(key, "is missing")
 	}
-	return msgbin.NewReader(b), ok
+	c.r.ResetRaw(raw)
+	return raw, ok
 }
 
-func (c *coder) write(key string, append func([]byte) []byte) {
-	if c.reading {
-		return
+// field writes a value by put, or reads it by get.
+func field[T any](c *coder, key string, v *T, put func(*msgbin.Writer, T), get func(*msgbin.Reader) (T, error)) {
+	if c.out != nil {
+		c.out.String(key)
+		c.pairs++
+		put(c.out, *v)
 	}
-	c.out = append(msgbin.AppendString(c.out, key))
-	c.pairs++
-}
-
-// field handles a scalar: its way out and its way in.
-func field[T any](c *coder, key string, v *T, put func([]byte, T) []byte, get func(*msgbin.Reader) (T, error)) {
-	c.write(key, func(b []byte) []byte { return put(b, *v) })
-	if r, ok := c.value(key); ok {
-		got, err := get(&r)
+	if _, ok := c.value(key); ok {
+		got, err := get(c.r)
 		if err != nil {
 			c.fail(key, err.Error())
 			return
@@ -111,171 +124,128 @@ func field[T any](c *coder, key string, v *T, put func([]byte, T) []byte, get fu
 }
 
 func (c *coder) text(key string, v *string) {
-	field(c, key, v, msgbin.AppendString, func(r *msgbin.Reader) (string, error) { return r.String(maxText) })
+	field(c, key, v, (*msgbin.Writer).String, func(r *msgbin.Reader) (string, error) { return r.String(maxText) })
 }
 
 func (c *coder) float(key string, v *float64) {
-	field(c, key, v, msgbin.AppendFloat64, (*msgbin.Reader).Float64)
+	field(c, key, v, (*msgbin.Writer).Float64, (*msgbin.Reader).Float64)
 }
 
 func (c *coder) flag(key string, v *bool) {
-	field(c, key, v, msgbin.AppendBool, (*msgbin.Reader).Bool)
+	field(c, key, v, (*msgbin.Writer).Bool, (*msgbin.Reader).Bool)
+}
+
+func (c *coder) uint(key string, v *uint64) {
+	field(c, key, v, (*msgbin.Writer).Uint, (*msgbin.Reader).Uint64)
 }
 
 func (c *coder) int(key string, v *int) {
-	field(c, key, v, func(b []byte, i int) []byte { return msgbin.AppendInt(b, int64(i)) }, func(r *msgbin.Reader) (int, error) {
-		i, err := r.Int64()
-		if err == nil && (i < 0 || i > maxFloats) {
-			return 0, fmt.Errorf("%d is outside 0…%d", i, maxFloats)
-		}
-		return int(i), err
-	})
+	field(c, key, v, putInt, func(r *msgbin.Reader) (int, error) { return getInt(r, maxFloats) })
+}
+
+func putInt(w *msgbin.Writer, v int) { w.Int(int64(v)) }
+
+// getInt reads an integer from 0 to last.
+func getInt(r *msgbin.Reader, last int) (int, error) {
+	v, err := r.Int64()
+	if err == nil && (v < 0 || v > int64(last)) {
+		err = fmt.Errorf("%d is outside 0…%d", v, last)
+	}
+	return int(v), err
 }
 
 // choice is one of the numbered choices 0…last.
 func choice[T ~uint8](c *coder, key string, v *T, last T) {
-	field(c, key, v, func(b []byte, x T) []byte { return msgbin.AppendUint(b, uint64(x)) }, func(r *msgbin.Reader) (T, error) {
-		x, err := r.Uint64()
-		if err == nil && x > uint64(last) {
-			err = fmt.Errorf("%d is outside 0…%d", x, last)
-		}
-		return T(x), err
-	})
-}
-
-func (c *coder) uint(key string, v *uint64) {
-	field(c, key, v, msgbin.AppendUint, (*msgbin.Reader).Uint64)
+	i := int(*v)
+	field(c, key, &i, putInt, func(r *msgbin.Reader) (int, error) { return getInt(r, int(last)) })
+	*v = T(i)
 }
 
 // precision is how the numbers of a vector are stored.
 type precision struct {
-	put func([]byte, []float64) []byte
-	get func(*msgbin.Reader) ([]float64, error)
+	put func(*msgbin.Writer, []float64)
+	get func(r *msgbin.Reader, dst []float64, max int) ([]float64, error)
 }
 
-// single is for the factors of random features, which are most of a file and
-// lose nothing by it. Everything else is double.
+// single is for the factors of random features, which are most of a file and whose
+// rounding costs no accuracy. Everything else is double.
 var (
-	double = precision{msgbin.AppendFloats, func(r *msgbin.Reader) ([]float64, error) { return r.AppendFloats(nil, maxFloats) }}
-	single = precision{msgbin.AppendRounded, readSingles}
+	double = precision{(*msgbin.Writer).Floats, (*msgbin.Reader).AppendFloats}
+	single = precision{(*msgbin.Writer).Floats32, (*msgbin.Reader).AppendFloats32}
 )
 
-func readSingles(r *msgbin.Reader) ([]float64, error) {
-	raw, err := r.Bin(maxFile)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw)%4 != 0 {
-		return nil, fmt.Errorf("%d bytes are no whole number of float32", len(raw))
-	}
-	out := make([]float64, len(raw)/4)
-	for i := range out {
-		out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-	}
-	return out, nil
+func (c *coder) floats(key string, v *[]float64) {
+	field(c, key, v, double.put, func(r *msgbin.Reader) ([]float64, error) { return double.get(r, nil, maxFloats) })
 }
 
-func (c *coder) floats(key string, v *[]float64) { field(c, key, v, double.put, double.get) }
+// array handles an array, one element after the other.
+func array[T any](c *coder, key string, v *[]T, put func(*msgbin.Writer, T), get func(*msgbin.Reader) (T, error)) {
+	field(c, key, v, func(w *msgbin.Writer, list []T) {
+		w.Array(len(list))
+		for _, x := range list {
+			put(w, x)
+		}
+	}, func(r *msgbin.Reader) ([]T, error) {
+		n, err := r.Array(maxList)
+		list := make([]T, 0, n)
+		for i := 0; err == nil && i < n; i++ {
+			x, err := get(r)
+			if err != nil {
+				return nil, fmt.Errorf("element %d: %w", i, err)
+			}
+			list = append(list, x)
+		}
+		return list, err
+	})
+}
 
 // matrix handles a list of vectors.
 func (c *coder) matrix(key string, v *[][]float64, p precision) {
-	field(c, key, v, func(b []byte, rows [][]float64) []byte {
-		b = msgbin.AppendArrayHeader(b, len(rows))
-		for _, row := range rows {
-			b = p.put(b, row)
-		}
-		return b
-	}, func(r *msgbin.Reader) (rows [][]float64, err error) {
-		n, err := r.Array(maxList)
-		for i := 0; err == nil && i < n; i++ {
-			var row []float64
-			if row, err = p.get(r); err != nil {
-				return nil, fmt.Errorf("row %d: %w", i, err)
-			}
-			rows = append(rows, row)
-		}
-		return rows, err
-	})
+	array(c, key, v, p.put, func(r *msgbin.Reader) ([]float64, error) { return p.get(r, nil, maxFloats) })
+	if len(*v) == 0 {
+		*v = nil // none
+	}
 }
 
+// ints handles a list of integers from 0 to last.
 func (c *coder) ints(key string, v *[]int, last int) {
-	c.write(key, func(b []byte) []byte {
-		b = msgbin.AppendArrayHeader(b, len(*v))
-		for _, i := range *v {
-			b = msgbin.AppendInt(b, int64(i))
-		}
-		return b
-	})
-	if r, ok := c.value(key); ok {
-		n, err := r.Array(maxList)
-		out := make([]int, 0, n)
-		for i := 0; err == nil && i < n; i++ {
-			var x int64
-			x, err = r.Int64()
-			if err == nil && (x < 0 || x > int64(last)) {
-				err = fmt.Errorf("element %d: %d is outside 0…%d", i, x, last)
-			}
-			out = append(out, int(x))
-		}
-		if err != nil {
-			c.fail(key, err.Error())
-			return
-		}
-		*v = out
-	}
+	array(c, key, v, putInt, func(r *msgbin.Reader) (int, error) { return getInt(r, last) })
 }
 
 // object handles a nested map.
 func (c *coder) object(key string, fields func(*coder)) {
-	c.write(key, func(b []byte) []byte {
-		inner := &coder{}
-		fields(inner)
-		return inner.finish(b)
-	})
-	if _, ok := c.value(key); ok {
-		c.inner(key, c.in[key], fields)
+	if c.out != nil {
+		c.out.String(key)
+		c.pairs++
+		c.out.Raw(encodeMap(fields))
 	}
-}
-
-func (c *coder) inner(key string, b []byte, fields func(*coder)) {
-	o := open(b, c.at(key))
-	if o.err == nil {
-		fields(o)
+	if raw, ok := c.value(key); ok {
+		c.err = decodeMap(raw, c.at(key), fields)
 	}
-	if o.err != nil && c.err == nil {
-		c.err = o.err
-	}
-}
-
-func (c *coder) finish(dst []byte) []byte {
-	return append(msgbin.AppendMapHeader(dst, c.pairs), c.out...)
 }
 
 // list handles an array of maps.
 func list[T any](c *coder, key string, v *[]T, fields func(*T, *coder)) {
-	c.write(key, func(b []byte) []byte {
-		b = msgbin.AppendArrayHeader(b, len(*v))
+	if c.out != nil {
+		c.out.String(key)
+		c.pairs++
+		c.out.Array(len(*v))
 		for i := range *v {
-			inner := &coder{}
-			fields(&(*v)[i], inner)
-			b = inner.finish(b)
+			c.out.Raw(encodeMap(func(o *coder) { fields(&(*v)[i], o) }))
 		}
-		return b
-	})
-	r, ok := c.value(key)
+	}
+	raw, ok := c.value(key)
 	if !ok {
 		return
 	}
-	b := c.in[key]
-	n, err := r.Array(maxList)
+	n, err := c.r.Array(maxList)
 	for i := 0; err == nil && i < n; i++ {
-		from := r.Offset()
-		if err = r.Skip(); err != nil {
+		var part msgbin.Raw
+		if part, err = next(c.r, raw); err != nil {
 			break
 		}
 		var item T
-		c.inner(fmt.Sprintf("%s[%d]", key, i), b[from:r.Offset()], func(o *coder) { fields(&item, o) })
-		if c.err != nil {
+		if c.err = decodeMap(part, fmt.Sprintf("%s[%d]", c.at(key), i), func(o *coder) { fields(&item, o) }); c.err != nil {
 			return
 		}
 		*v = append(*v, item)

@@ -18,12 +18,14 @@ import (
 // wrap makes a file with a fitting checksum around a body.
 func wrap(body []byte) []byte {
 	sum := sha256.Sum256(body)
-	b := msgbin.AppendArrayHeader(nil, 5)
-	b = msgbin.AppendString(b, model.Magic)
-	b = msgbin.AppendInt(b, model.Version)
-	b = msgbin.AppendBin(b, body)
-	b = msgbin.AppendBin(b, sum[:])
-	return msgbin.AppendNil(b)
+	return msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Array(5)
+		w.String(model.Magic)
+		w.Int(model.Version)
+		w.Bin(body)
+		w.Bin(sum[:])
+		w.Nil()
+	})
 }
 
 func TestEveryFlippedBitIsRefused(t *testing.T) {
@@ -61,7 +63,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	newer := bytes.Clone(good)
 	newer[at]++
 	signed := func(s []byte) []byte {
-		return msgbin.AppendBin(bytes.Clone(good[:len(good)-1]), s)
+		return msgbin.Append(bytes.Clone(good[:len(good)-1]), func(w *msgbin.Writer) { w.Bin(s) })
 	}
 	for name, c := range map[string]struct {
 		file []byte
@@ -145,9 +147,17 @@ func TestWhatIsNoFileOfAModel(t *testing.T) {
 func TestClaimedLengthsTakeNoMemory(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff}
 	claim := func(code byte) []byte { return append([]byte{code}, huge...) }
-	head := msgbin.AppendInt(msgbin.AppendString([]byte{0x95}, model.Magic), model.Version)
+	head := msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Array(5)
+		w.String(model.Magic)
+		w.Int(model.Version)
+	})
 	field := func(key string, v []byte) []byte {
-		return wrap(append(msgbin.AppendString(msgbin.AppendMapHeader(nil, 1), key), v...))
+		return wrap(msgbin.Append(nil, func(w *msgbin.Writer) {
+			w.Map(1)
+			w.String(key)
+			w.Raw(v)
+		}))
 	}
 	files := map[string][]byte{
 		"outer array":  claim(0xdd),

@@ -48,28 +48,37 @@ func (m *Model) Encode() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	c := &coder{}
-	m.fields(c)
-	body := c.finish(nil)
+	body := encodeMap(m.fields)
 	sum := sha256.Sum256(body)
 	m.ID = hex.EncodeToString(sum[:8])
-	out := msgbin.AppendArrayHeader(nil, 5)
-	out = msgbin.AppendString(out, Magic)
-	out = msgbin.AppendInt(out, Version)
-	out = msgbin.AppendBin(out, body)
-	out = msgbin.AppendBin(out, sum[:])
-	return msgbin.AppendNil(out), nil
+	return msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Array(5)
+		w.String(Magic)
+		w.Int(Version)
+		w.Bin(body)
+		w.Bin(sum[:])
+		w.Nil()
+	}), nil
+}
+
+// open returns a Reader behind the magic of a model file, and the number of
+// elements of its array.
+func open(file []byte) (r *msgbin.Reader, n int, err error) {
+	r = msgbin.NewReader(file)
+	if n, err = r.Array(64); err != nil || n < 5 {
+		return nil, 0, fmt.Errorf("%w: it does not start with the array of a model", ErrNotModel)
+	}
+	if magic, err := r.StringBytes(64); err != nil || string(magic) != Magic {
+		return nil, 0, fmt.Errorf("%w: it does not start with %q", ErrNotModel, Magic)
+	}
+	return r, n, nil
 }
 
 // Decode reads a model from the bytes of its file and checks it whole.
 func Decode(b []byte) (*Model, error) {
-	r := msgbin.NewReader(b)
-	n, err := r.Array(64)
-	if err != nil || n < 5 {
-		return nil, fmt.Errorf("%w: it does not start with the array of a model", ErrNotModel)
-	}
-	if magic, err := r.StringBytes(64); err != nil || string(magic) != Magic {
-		return nil, fmt.Errorf("%w: it does not start with %q", ErrNotModel, Magic)
+	r, n, err := open(b)
+	if err != nil {
+		return nil, err
 	}
 	v, err := r.Int64()
 	if err != nil {
@@ -104,11 +113,7 @@ func Decode(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: %d bytes after its end; copy it again", ErrDamaged, r.Left())
 	}
 	m := new(Model)
-	c := open(body, "")
-	if c.err == nil {
-		m.fields(c)
-	}
-	err = c.err
+	err = decodeMap(msgbin.Raw{Bytes: body}, "", m.fields)
 	if err == nil {
 		err = m.Check()
 	}

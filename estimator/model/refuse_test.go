@@ -66,7 +66,7 @@ func TestUnknownFieldsAreSkipped(t *testing.T) {
 	}
 	b := wrap(pack(t, m))
 	b[0]++ // an array of six
-	if _, err := model.Decode(msgbin.AppendString(b, "more")); err != nil {
+	if _, err := model.Decode(msgbin.Append(b, func(w *msgbin.Writer) { w.String("more") })); err != nil {
 		t.Error(err)
 	}
 }
@@ -199,7 +199,9 @@ func poison(v []byte, single bool) [][]byte {
 // TestContradictionsAreRefused changes whole numbers and lists, which
 // TestEveryFieldIsChecked leaves alone.
 func TestContradictionsAreRefused(t *testing.T) {
-	vec := func(v ...float64) []byte { return msgbin.AppendFloats(nil, v)[2:] }
+	vec := func(v ...float64) []byte {
+		return msgbin.Append(nil, func(w *msgbin.Writer) { w.Floats(v) })[2:]
+	}
 	for _, c := range []struct {
 		path string
 		v    any

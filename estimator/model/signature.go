@@ -27,9 +27,11 @@ func Sign(file []byte, key ed25519.PrivateKey) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append([]byte(nil), signed...)
-	out = msgbin.AppendBin(out, ed25519.Sign(key, signed))
-	return append(out, rest...), nil
+	return msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Raw(signed)
+		w.Bin(ed25519.Sign(key, signed))
+		w.Raw(rest)
+	}), nil
 }
 
 // Verify returns nil if a model file is signed by the private key of the given
@@ -67,13 +69,9 @@ const wrongKey = "model: a key for signatures has the wrong length"
 // split returns what of a file a signature covers, what follows the signature, and
 // the signature, nil where there is none.
 func split(file []byte) (signed, rest, signature []byte, err error) {
-	r := msgbin.NewReader(file)
-	n, err := r.Array(64)
-	if err != nil || n < 5 {
-		return nil, nil, nil, fmt.Errorf("%w: it does not start with the array of a model", ErrNotModel)
-	}
-	if magic, err := r.StringBytes(64); err != nil || string(magic) != Magic {
-		return nil, nil, nil, fmt.Errorf("%w: it does not start with %q", ErrNotModel, Magic)
+	r, _, err := open(file)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	for range 3 { // version, body, checksum
 		if err := r.Skip(); err != nil {

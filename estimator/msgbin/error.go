@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// Error says what is wrong with the bytes at an offset.
+// Error is what is wrong with the bytes at an offset.
 type Error struct {
-	Offset int    // bytes from the start of the slice
+	Offset int    // bytes from the start of the data
 	Reason string // what was expected and what was found
-	Short  bool   // the data ends within the value, so more bytes could mend it
+	Short  bool   // the data ends within the value: with more bytes it may be whole
 }
 
 // Error returns the reason with its offset.
@@ -23,27 +23,25 @@ func (e *Error) Unwrap() error {
 	return nil
 }
 
-// typeName names the type of a value by its first byte, for messages.
-func typeName(b byte) string {
-	switch {
-	case b <= 0x7f || b >= 0xe0 || (b >= 0xcc && b <= 0xd3):
-		return "an integer"
-	case b <= 0x8f || b == 0xde || b == 0xdf:
-		return "a map"
-	case b <= 0x9f || b == 0xdc || b == 0xdd:
-		return "an array"
-	case b <= 0xbf || (b >= 0xd9 && b <= 0xdb):
-		return "a string"
-	case b == 0xc0:
-		return "nil"
-	case b == 0xc2 || b == 0xc3:
-		return "a bool"
-	case b >= 0xc4 && b <= 0xc6:
-		return "a bin"
-	case b == 0xca || b == 0xcb:
-		return "a float"
-	case b == 0xc1:
-		return "0xc1, which no msgpack value starts with"
-	}
-	return "an extension"
+// FieldError is what is wrong with the value of a key.
+type FieldError struct {
+	Field string // the key; "" = the map itself
+	Err   error
 }
+
+// Error returns the key and the cause.
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return e.Err.Error()
+	}
+	return e.Field + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// ConstantError is that a field which every message has in common, its version,
+// has another value.
+type ConstantError struct{ Got, Want int64 }
+
+func (e *ConstantError) Error() string { return fmt.Sprintf("%d, expected %d", e.Got, e.Want) }

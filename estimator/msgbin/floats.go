@@ -4,175 +4,115 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Floats reads a vector of exactly len(dst) numbers into dst: a bin of float64,
-// a bin of float32 or an array. Nil is accepted where len(dst) is 0. On an error
-// dst holds anything.
+// a bin of float32 or an array. Nil is accepted where len(dst) is 0. After an
+// error the content of dst is undefined.
 func (r *Reader) Floats(dst []float64) error {
-	if r.Left() == 0 {
-		return r.short("a vector")
-	}
-	switch b := r.buf[r.off]; {
-	case b >= 0xc4 && b <= 0xc6:
-		raw, err := r.binOf(len(dst))
-		if err != nil {
-			return err
-		}
-		if len(raw) == 8*len(dst) {
-			DecodeFloats(dst, raw)
-			return nil
-		}
-		for i := range dst {
-			dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-		}
-		return nil
-	case b&0xf0 == 0x90 || b == 0xdc || b == 0xdd:
-		if err := r.arrayOf(len(dst)); err != nil {
-			return err
-		}
-		for i := range dst {
-			v, err := r.element()
-			if err != nil {
-				return err
-			}
-			dst[i] = v
-		}
-		return nil
-	case b == 0xc0 && len(dst) == 0:
-		r.off++
-		return nil
-	}
-	return r.other("a vector (bin or array)")
-}
-
-// Floats32 is Floats into float32; what is wider is rounded.
-func (r *Reader) Floats32(dst []float32) error {
-	if r.Left() == 0 {
-		return r.short("a vector")
-	}
-	switch b := r.buf[r.off]; {
-	case b >= 0xc4 && b <= 0xc6:
-		raw, err := r.binOf(len(dst))
-		if err != nil {
-			return err
-		}
-		if len(raw) == 4*len(dst) {
-			for i := range dst {
-				dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-			}
-			return nil
-		}
-		for i := range dst {
-			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
-		}
-		return nil
-	case b&0xf0 == 0x90 || b == 0xdc || b == 0xdd:
-		if err := r.arrayOf(len(dst)); err != nil {
-			return err
-		}
-		for i := range dst {
-			v, err := r.element()
-			if err != nil {
-				return err
-			}
-			dst[i] = float32(v)
-		}
-		return nil
-	case b == 0xc0 && len(dst) == 0:
-		r.off++
-		return nil
-	}
-	return r.other("a vector (bin or array)")
-}
-
-// AppendFloats reads a vector whose length is not known before, of up to max
-// numbers, and appends it to dst: a bin of float64 (never float32, which the
-// length alone cannot tell apart), an array, or nil for none. It allocates only
-// where the capacity of dst is too small, and then no more than the data holds.
-func (r *Reader) AppendFloats(dst []float64, max int) ([]float64, error) {
-	if r.Left() == 0 {
-		return dst, r.short("a vector")
-	}
-	b := r.buf[r.off]
+	k, _, err := r.next("a vector")
+	at := r.Offset()
 	switch {
-	case b == 0xc0:
-		r.off++
-		return dst, nil
-	case b >= 0xc4 && b <= 0xc6:
-		at := r.off
+	case err != nil:
+		return err
+	case k == bin:
+		raw, err := r.Bin(math.MaxInt)
+		switch {
+		case err != nil:
+			return err
+		case len(raw) == 8*len(dst):
+			decode64(dst, raw)
+		case len(raw) == 4*len(dst):
+			decode32(dst, raw)
+		default:
+			r.move(at)
+			return r.fail(fmt.Sprintf("a vector of %d bytes, expected %d numbers (%d bytes as float64, %d as float32)", len(raw), len(dst), 8*len(dst), 4*len(dst)))
+		}
+		return nil
+	case k == array:
+		n, err := r.Array(math.MaxInt)
+		if err == nil && n != len(dst) {
+			r.move(at)
+			err = r.fail(fmt.Sprintf("a vector of %d numbers, expected %d", n, len(dst)))
+		}
+		if err != nil {
+			return err
+		}
+		return r.elements(dst)
+	case len(dst) == 0 && r.Nil():
+		return nil
+	}
+	return r.other("a vector (bin or array)")
+}
+
+// AppendFloats reads a vector of an unknown length, of up to max numbers, and
+// appends it to dst: a bin of float64 (never float32, which the length alone
+// does not distinguish), an array, or nil for none. It allocates only where the
+// capacity of dst is too small, and then no more than the data holds.
+func (r *Reader) AppendFloats(dst []float64, max int) ([]float64, error) {
+	return r.appendFloats(dst, max, 8, decode64)
+}
+
+// AppendFloats32 is AppendFloats for bins of float32.
+func (r *Reader) AppendFloats32(dst []float64, max int) ([]float64, error) {
+	return r.appendFloats(dst, max, 4, decode32)
+}
+
+func (r *Reader) appendFloats(dst []float64, max, size int, decode func(dst []float64, raw []byte)) ([]float64, error) {
+	k, _, err := r.next("a vector")
+	at, from := r.Offset(), len(dst)
+	switch {
+	case err != nil:
+		return dst, err
+	case k == bin:
 		raw, err := r.Bin(math.MaxInt)
 		if err != nil {
 			return dst, err
 		}
-		if len(raw)%8 != 0 || len(raw)/8 > max {
-			r.off = at
-			return dst, r.fail(fmt.Sprintf("a vector of %d bytes, expected 8 bytes for each of up to %d numbers", len(raw), max))
+		n := len(raw) / size
+		if len(raw) != n*size || n > max {
+			r.move(at)
+			return dst, r.fail(fmt.Sprintf("a vector of %d bytes, expected %d bytes for each of up to %d numbers", len(raw), size, max))
 		}
-		for ; len(raw) > 0; raw = raw[8:] {
-			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
-		}
+		dst = slices.Grow(dst, n)[:from+n]
+		decode(dst[from:], raw)
 		return dst, nil
-	case b&0xf0 == 0x90 || b == 0xdc || b == 0xdd:
+	case k == array:
 		n, err := r.Array(max)
 		if err != nil {
 			return dst, err
 		}
-		for range n {
-			v, err := r.element()
-			if err != nil {
-				return dst, err
-			}
-			dst = append(dst, v)
-		}
+		dst = slices.Grow(dst, n)[:from+n] // n is at most the bytes that are left
+		return dst, r.elements(dst[from:])
+	case r.Nil():
 		return dst, nil
 	}
 	return dst, r.other("a vector (bin or array)")
 }
 
-// binOf reads a bin that holds n numbers of 8 or of 4 bytes.
-func (r *Reader) binOf(n int) ([]byte, error) {
-	at := r.off
-	raw, err := r.Bin(math.MaxInt)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) != 8*n && len(raw) != 4*n {
-		r.off = at
-		return nil, r.fail(fmt.Sprintf("a vector of %d bytes, expected %d numbers (%d bytes as float64, %d as float32)", len(raw), n, 8*n, 4*n))
-	}
-	return raw, nil
-}
-
-// arrayOf reads the header of an array of n elements.
-func (r *Reader) arrayOf(n int) error {
-	at := r.off
-	got, err := r.Array(math.MaxInt)
-	if err != nil {
-		return err
-	}
-	if got != n {
-		r.off = at
-		return r.fail(fmt.Sprintf("a vector of %d numbers, expected %d", got, n))
+// elements reads the numbers of an array; nil is NaN.
+func (r *Reader) elements(dst []float64) (err error) {
+	for i := range dst {
+		if r.Nil() {
+			dst[i] = math.NaN()
+		} else if dst[i], err = r.Float64(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// element reads one number of an array; nil is NaN.
-func (r *Reader) element() (float64, error) {
-	if r.Nil() {
-		return math.NaN(), nil
-	}
-	return r.Float64()
-}
-
-// DecodeFloats reads len(dst) little-endian float64 from raw, which holds
-// exactly 8·len(dst) bytes.
-func DecodeFloats(dst []float64, raw []byte) {
-	if len(raw) != 8*len(dst) {
-		panic("msgbin: raw must hold 8 bytes for each number")
-	}
+// decode64 reads len(dst) little-endian float64 from raw.
+func decode64(dst []float64, raw []byte) {
 	for i := range dst {
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	}
+}
+
+// decode32 reads len(dst) little-endian float32 from raw.
+func decode32(dst []float64, raw []byte) {
+	for i := range dst {
+		dst[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
-// An independent library must read what is appended here.
+func encoded(write func(w *msgbin.Writer)) []byte { return msgbin.Append(nil, write) }
+
+// The library, used in its own way, must read what is appended here.
 func TestAppendIsReadByAnotherLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i := rapid.Int64().Draw(t, "i")
@@ -23,14 +26,12 @@ func TestAppendIsReadByAnotherLibrary(t *testing.T) {
 		f := rapid.Float64().Draw(t, "f")
 		s := rapid.StringN(0, 400, -1).Draw(t, "s")
 		raw := rapid.SliceOfN(rapid.Byte(), 0, 70000).Draw(t, "raw")
-		b := msgbin.AppendMapHeader(nil, 7)
-		b = msgbin.AppendInt(msgbin.AppendString(b, "i"), i)
-		b = msgbin.AppendUint(msgbin.AppendString(b, "u"), u)
-		b = msgbin.AppendFloat64(msgbin.AppendString(b, "f"), f)
-		b = msgbin.AppendString(msgbin.AppendString(b, "s"), s)
-		b = msgbin.AppendBin(msgbin.AppendString(b, "raw"), raw)
-		b = msgbin.AppendBool(msgbin.AppendString(b, "yes"), true)
-		b = msgbin.AppendNil(msgbin.AppendString(b, "none"))
+		yes, none, value := true, msgbin.Raw{Bytes: []byte{0xc0}}, msgbin.Raw{Bytes: encoded(func(w *msgbin.Writer) { w.Bin(raw) })}
+		fields := []msgbin.Field{
+			msgbin.Required("i", &i), msgbin.Required("u", &u), msgbin.OmitZero("f", &f), msgbin.Optional("s", &s).Limit(2000),
+			msgbin.Required("raw", &value), msgbin.Required("yes", &yes), msgbin.Optional("none", &none),
+		}
+		b := encoded(func(w *msgbin.Writer) { w.Fields(fields) })
 		got := struct {
 			I    int64   `msgpack:"i"`
 			U    uint64  `msgpack:"u"`
@@ -49,7 +50,7 @@ func TestAppendIsReadByAnotherLibrary(t *testing.T) {
 	})
 }
 
-// What an independent library writes, in whatever width it chooses, must be read here.
+// What the library writes in its own way, in whatever width it chooses, must be read here.
 func TestReadsAnotherLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i := rapid.Int64().Draw(t, "i")
@@ -99,25 +100,20 @@ func TestReadsAnotherLibrary(t *testing.T) {
 func TestVectorsInEveryForm(t *testing.T) {
 	want := []float64{1, -2.5, 0.25}
 	forms := map[string][]byte{
-		"float64 bin": msgbin.AppendFloats(nil, want),
-		"float32 bin": msgbin.AppendFloats32(nil, []float32{1, -2.5, 0.25}),
-		"rounded bin": msgbin.AppendRounded(nil, want),
-		"array":       msgbin.AppendFloat64(msgbin.AppendFloat64(msgbin.AppendInt(msgbin.AppendArrayHeader(nil, 3), 1), -2.5), 0.25),
+		"float64 bin": encoded(func(w *msgbin.Writer) { w.Floats(want) }),
+		"float32 bin": encoded(func(w *msgbin.Writer) { w.Floats32(want) }),
+		"array": encoded(func(w *msgbin.Writer) {
+			w.Array(3)
+			w.Int(1)
+			w.Float64(-2.5)
+			w.Float64(0.25)
+		}),
 	}
 	for name, b := range forms {
-		got, got32 := make([]float64, 3), make([]float32, 3)
+		got := make([]float64, 3)
 		r := msgbin.NewReader(b)
-		if err := r.Floats(got); err != nil || r.Left() != 0 {
-			t.Errorf("%s: %v, %d left", name, err, r.Left())
-		}
-		r.Reset(b)
-		if err := r.Floats32(got32); err != nil || r.Left() != 0 {
-			t.Errorf("%s into float32: %v, %d left", name, err, r.Left())
-		}
-		for i := range want {
-			if got[i] != want[i] || float64(got32[i]) != want[i] {
-				t.Errorf("%s: read %v and %v", name, got, got32)
-			}
+		if err := r.Floats(got); err != nil || r.Left() != 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: read %v, %v, %d left", name, got, err, r.Left())
 		}
 		for _, n := range []int{0, 1, 2, 4, 7} {
 			r.Reset(b)
@@ -137,19 +133,22 @@ func TestVectorsInEveryForm(t *testing.T) {
 			t.Errorf("% x as no numbers: %v", empty, err)
 		}
 	}
-	for _, b := range [][]byte{forms["float64 bin"], forms["array"]} {
-		r.Reset(b)
-		if got, err := r.AppendFloats(nil, 3); err != nil || len(got) != 3 || got[1] != -2.5 {
-			t.Errorf("unknown length: %v, %v", got, err)
-		}
-		r.Reset(b)
-		if _, err := r.AppendFloats(nil, 2); err == nil {
-			t.Error("a vector longer than the limit was read")
+	for name, read := range map[string]func(dst []float64, max int) ([]float64, error){"float64 bin": r.AppendFloats, "float32 bin": r.AppendFloats32} {
+		for _, b := range [][]byte{forms[name], forms["array"]} {
+			r.Reset(b)
+			if got, err := read([]float64{7}, 3); err != nil || !slices.Equal(got, append([]float64{7}, want...)) {
+				t.Errorf("unknown length: %v, %v", got, err)
+			}
+			r.Reset(b)
+			if _, err := read(nil, 2); err == nil {
+				t.Error("a vector longer than the limit was read")
+			}
 		}
 	}
 }
 
 func TestIntegersInEveryForm(t *testing.T) {
+	number := func(v float64) []byte { return encoded(func(w *msgbin.Writer) { w.Float64(v) }) }
 	for _, c := range []struct {
 		b    []byte
 		want int64
@@ -162,11 +161,11 @@ func TestIntegersInEveryForm(t *testing.T) {
 		{[]byte{0xd1, 0x80, 0x00}, -32768, true},
 		{[]byte{0xd2, 0x80, 0x00, 0x00, 0x00}, math.MinInt32, true},
 		{[]byte{0xcf, 0x80, 0, 0, 0, 0, 0, 0, 0}, 0, false},
-		{msgbin.AppendFloat64(nil, 1e15), 1e15, true},
-		{msgbin.AppendFloat64(nil, 1.5), 0, false},
-		{msgbin.AppendFloat64(nil, math.NaN()), 0, false},
-		{msgbin.AppendFloat64(nil, math.Inf(1)), 0, false},
-		{msgbin.AppendFloat64(nil, 9.3e18), 0, false},
+		{number(1e15), 1e15, true},
+		{number(1.5), 0, false},
+		{number(math.NaN()), 0, false},
+		{number(math.Inf(1)), 0, false},
+		{number(9.3e18), 0, false},
 		{[]byte{0xa1, '5'}, 0, false},
 		{[]byte{0xc0}, 0, false},
 	} {
@@ -198,7 +197,7 @@ func TestClaimsAreCheckedBeforeAnythingIsAllocated(t *testing.T) {
 		"extension": {0xc9, 0xff, 0xff, 0xff, 0xff, 1, 0},
 	}
 	for name, b := range claims {
-		var r msgbin.Reader
+		r := msgbin.NewReader(nil)
 		reads := map[string]func() error{
 			"Map":          func() error { _, err := r.Map(math.MaxInt); return err },
 			"Array":        func() error { _, err := r.Array(math.MaxInt); return err },
@@ -206,7 +205,10 @@ func TestClaimsAreCheckedBeforeAnythingIsAllocated(t *testing.T) {
 			"Bin":          func() error { _, err := r.Bin(math.MaxInt); return err },
 			"Floats":       func() error { return r.Floats(make([]float64, 3)) },
 			"AppendFloats": func() error { _, err := r.AppendFloats(nil, math.MaxInt); return err },
-			"Skip":         func() error { return r.Skip() },
+			"Skip":         r.Skip,
+			"Raw":          func() error { _, err := r.Raw(); return err },
+			"Record":       func() error { _, err := r.Record(math.MaxInt); return err },
+			"Fields":       func() error { return r.Fields(nil) },
 		}
 		for read, f := range reads {
 			r.Reset(b)
@@ -220,6 +222,61 @@ func TestClaimsAreCheckedBeforeAnythingIsAllocated(t *testing.T) {
 			if took := after.TotalAlloc - before.TotalAlloc; took > 1<<16 {
 				t.Errorf("%s of a %s that claims gigabytes took %d bytes", read, name, took)
 			}
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	type value struct {
+		name string
+		n    int64
+		list []float64
+		on   bool
+	}
+	read := func(b []byte) (value, error) {
+		v := value{name: "old", n: 7, list: []float64{7}, on: true}
+		err := msgbin.NewReader(b).Fields([]msgbin.Field{
+			msgbin.Required("v", 3), msgbin.Required("name", &v.name).Limit(5),
+			msgbin.Optional("n", &v.n), msgbin.Optional("list", &v.list).Limit(2), msgbin.OmitZero("on", &v.on),
+		})
+		return v, err
+	}
+	for name, c := range map[string]struct {
+		m    []any // keys and values in turn
+		want value
+		err  string
+	}{
+		"whole":         {[]any{"v", 3, "name", "abc", "n", 1, "list", []any{1, 2}, "on", true}, value{"abc", 1, []float64{1, 2}, true}, ""},
+		"another order": {[]any{"on", true, "name", "abc", "later", []any{nil}, "v", 3.0}, value{"abc", 0, nil, true}, ""},
+		"nil is absent": {[]any{"v", 3, "name", "", "n", nil, "list", nil, "on", nil}, value{}, ""},
+		"nil is needed": {[]any{"v", 3, "name", nil}, value{}, "name: byte 9: expected a string, found nil"},
+		"missing":       {[]any{"v", 3}, value{}, "name: is missing"},
+		"twice":         {[]any{"v", 3, "v", 3}, value{}, "v: appears twice"},
+		"constant":      {[]any{"v", 4, "name", ""}, value{}, "v: 4, expected 3"},
+		"long name":     {[]any{"v", 3, "name", "abcdef"}, value{}, "name: byte 9: a string of 6 bytes, more than the limit of 5"},
+		"long list":     {[]any{"v", 3, "name", "", "list", []any{1, 2, 3}}, value{}, "list: byte 15: an array of 3 entries, more than the limit of 2"},
+		"number as key": {[]any{3, 3}, value{}, "byte 1: expected a string, found an integer"},
+	} {
+		b := []byte{0x80 | byte(len(c.m)/2)}
+		for _, x := range c.m {
+			one, err := msgpack.Marshal(x)
+			if i, ok := x.(int); ok {
+				one, err = []byte{byte(i)}, nil
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = append(b, one...)
+		}
+		got, err := read(b)
+		if c.err != "" {
+			if err == nil || err.Error() != c.err {
+				t.Errorf("%s: error %v, want %s", name, err, c.err)
+			}
+			continue
+		}
+		if err != nil || got.name != c.want.name || got.n != c.want.n || !slices.Equal(got.list, c.want.list) || got.on != c.want.on {
+			t.Errorf("%s: read %+v, %v", name, got, err)
 		}
 	}
 }
@@ -276,35 +333,33 @@ func TestErrorsSayWhatWasFound(t *testing.T) {
 
 func TestDecodingAllocatesNothing(t *testing.T) {
 	x := []float64{1, 2, 3, 4}
-	b := msgbin.AppendMapHeader(nil, 4)
-	b = msgbin.AppendInt(msgbin.AppendString(b, "t"), 1772682400399326324)
-	b = msgbin.AppendFloats(msgbin.AppendString(b, "x"), x)
-	b = msgbin.AppendRounded(msgbin.AppendString(b, "y"), x)
-	b = msgbin.AppendFloat64(msgbin.AppendString(b, "other"), 1)
+	b := encoded(func(w *msgbin.Writer) {
+		w.Map(4)
+		w.String("t")
+		w.Int(1772682400399326324)
+		w.String("x")
+		w.Floats(x)
+		w.String("y")
+		w.Floats32(x)
+		w.String("other")
+		w.Float64(1)
+	})
 	out := make([]byte, 0, 2*len(b))
 	dst, plan := make([]float64, 4), make([]float64, 0, 8)
 	var sum int64
+	var y msgbin.Raw
 	n := testing.AllocsPerRun(100, func() {
-		r := msgbin.NewReader(b)
-		pairs, _ := r.Map(16)
-		for range pairs {
-			key, _ := r.StringBytes(32)
-			var err error
-			switch string(key) {
-			case "t":
-				sum, err = r.Int64()
-			case "x":
-				plan, err = r.AppendFloats(plan[:0], 8)
-			case "y":
-				err = r.Floats(dst)
-			default:
-				err = r.Skip()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		r := msgbin.AcquireReader(b)
+		defer r.Release()
+		fields := [...]msgbin.Field{msgbin.Required("t", &sum), msgbin.Required("x", &plan), msgbin.Required("y", &y)}
+		if err := r.Fields(fields[:]); err != nil {
+			t.Fatal(err)
 		}
-		out = msgbin.AppendFloats(msgbin.AppendInt(msgbin.AppendMapHeader(out[:0], 1), sum), dst)
+		r.ResetRaw(y)
+		if err := r.Floats(dst); err != nil {
+			t.Fatal(err)
+		}
+		out = msgbin.Append(out[:0], func(w *msgbin.Writer) { w.Fields(fields[:2]) })
 	})
 	if n != 0 {
 		t.Errorf("%v allocations", n)
@@ -322,8 +377,8 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte{0xd4})
 	f.Add([]byte{0xc7, 0, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r msgbin.Reader
-		for op := range 12 {
+		r := msgbin.NewReader(nil)
+		for op := range 15 {
 			r.Reset(b)
 			for range 100 {
 				before := r.Offset()
@@ -348,18 +403,28 @@ func FuzzReader(f *testing.F) {
 				case 8:
 					err = r.Floats(make([]float64, 2))
 				case 9:
-					err = r.Floats32(make([]float32, 2))
+					_, err = r.AppendFloats32(nil, 5)
 				case 10:
 					_, err = r.AppendFloats(nil, 5)
 				case 11:
 					err = r.Skip()
+				case 12:
+					_, err = r.Raw()
+				case 13:
+					_, err = r.Record(100)
+				case 14:
+					var text string
+					var list []string
+					var raw msgbin.Raw
+					err = r.Fields([]msgbin.Field{msgbin.Optional("a", &text), msgbin.Optional("b", &list), msgbin.Required("c", &raw)})
 				}
 				if r.Left() < 0 || r.Offset() < before {
 					t.Fatalf("operation %d: offset %d after %d", op, r.Offset(), before)
 				}
 				if err != nil {
 					var e *msgbin.Error
-					if !errors.As(err, &e) {
+					var field *msgbin.FieldError
+					if !errors.As(err, &e) && !errors.As(err, &field) {
 						t.Fatalf("operation %d: error of type %T", op, err)
 					}
 					break

@@ -1,73 +1,134 @@
 package msgbin
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
 
-// Reader is a cursor over msgpack bytes. The zero value reads nothing; Reset
-// gives it something to read. It never panics and, but for String and errors,
-// never allocates.
+	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
+)
+
+// Reader is a cursor over msgpack bytes. It never panics and, except for String
+// and errors, allocates nothing after its first use.
 type Reader struct {
-	buf []byte
-	off int
+	data []byte
+	base int // offset of data in what errors count from
+	in   bytes.Reader
+	dec  *msgpack.Decoder // reads in
 }
 
 // NewReader returns a cursor at the start of b, which it reads in place.
-func NewReader(b []byte) Reader { return Reader{buf: b} }
+func NewReader(b []byte) *Reader {
+	r := new(Reader)
+	r.dec = msgpack.NewDecoder(&r.in)
+	r.Reset(b)
+	return r
+}
+
+// readers holds Readers to use again. A sync.Pool would drop them at every second
+// garbage collection, and the next message would allocate.
+var readers = make(chan *Reader, 16)
+
+// AcquireReader is NewReader with the memory of an earlier Reader. Release gives
+// it back.
+func AcquireReader(b []byte) *Reader {
+	select {
+	case r := <-readers:
+		r.Reset(b)
+		return r
+	default:
+		return NewReader(b)
+	}
+}
+
+// Release gives the Reader back; it must not be used again.
+func (r *Reader) Release() {
+	r.Reset(nil)
+	select {
+	case readers <- r:
+	default:
+	}
+}
 
 // Reset moves the cursor to the start of b.
-func (r *Reader) Reset(b []byte) { r.buf, r.off = b, 0 }
+func (r *Reader) Reset(b []byte) { r.ResetRaw(Raw{Bytes: b}) }
+
+// Raw is the bytes of one value, in place.
+type Raw struct {
+	Bytes  []byte // none = absent or nil
+	Offset int    // of the value in the data that it is part of
+}
+
+// ResetRaw moves the cursor to the start of a value. Errors count their offset
+// from the start of the data that the value is part of.
+func (r *Reader) ResetRaw(v Raw) {
+	r.data, r.base = v.Bytes, v.Offset
+	r.in.Reset(v.Bytes)
+}
 
 // Offset returns the number of bytes read so far.
-func (r *Reader) Offset() int { return r.off }
+func (r *Reader) Offset() int { return len(r.data) - r.in.Len() }
 
 // Left returns the number of bytes not yet read.
-func (r *Reader) Left() int { return len(r.buf) - r.off }
+func (r *Reader) Left() int { return r.in.Len() }
+
+// move sets the offset, which is within the data.
+func (r *Reader) move(offset int) {
+	// Seek fails for negative offsets only.
+	_, _ = r.in.Seek(int64(offset), io.SeekStart)
+}
+
+// next returns the kind of the next value and its first byte.
+func (r *Reader) next(want string) (kind, byte, error) {
+	if r.Left() == 0 {
+		return 0, 0, r.short(want)
+	}
+	code := r.data[r.Offset()]
+	return kinds[code], code, nil
+}
+
+// expect returns an error unless the next value is of a kind.
+func (r *Reader) expect(want kind) error {
+	got, _, err := r.next(want.String())
+	if err == nil && got != want {
+		err = r.other(want.String())
+	}
+	return err
+}
 
 // Map reads the header of a map and returns its number n of pairs, 0 ≤ n ≤ max.
 // 2n values follow.
-func (r *Reader) Map(max int) (n int, err error) {
-	return r.header(2, 0x80, 0xde, "a map", max)
-}
+func (r *Reader) Map(max int) (n int, err error) { return r.container(mapping, max) }
 
 // Array reads the header of an array and returns its number n of elements,
 // 0 ≤ n ≤ max. n values follow.
-func (r *Reader) Array(max int) (n int, err error) {
-	return r.header(1, 0x90, 0xdc, "an array", max)
-}
+func (r *Reader) Array(max int) (n int, err error) { return r.container(array, max) }
 
-// header reads the header of a container: fix is its short form (size in the low
-// four bits), wide the code of its 16-bit form, with the 32-bit form next to it;
-// per is the number of values an entry takes, each one byte or more.
-func (r *Reader) header(per int, fix, wide byte, want string, max int) (int, error) {
-	if r.Left() == 0 {
-		return 0, r.short(want)
+func (r *Reader) container(k kind, max int) (n int, err error) {
+	if err := r.expect(k); err != nil {
+		return 0, err
 	}
-	var n uint64
-	size := 1
-	switch b := r.buf[r.off]; {
-	case b&0xf0 == fix:
-		n = uint64(b & 0x0f)
-	case b == wide:
-		size = 3
-	case b == wide+1:
-		size = 5
-	default:
-		return 0, r.other(want)
+	at, values := r.Offset(), 1 // values of an entry, each of one byte or more
+	if k == mapping {
+		values = 2
+		n, err = r.dec.DecodeMapLen()
+	} else {
+		n, err = r.dec.DecodeArrayLen()
 	}
-	if r.Left() < size {
-		return 0, r.short(want)
+	left := r.Left()
+	switch {
+	case err != nil:
+		return 0, r.cut(at, k.String())
+	case n < 0 || n > max: // negative: more than an int of 32 bits holds
+		r.move(at)
+		return 0, r.fail(fmt.Sprintf("%v of %d entries, more than the limit of %d", k, uint32(n), max))
+	case n > left/values:
+		r.move(at)
+		return 0, r.failShort(fmt.Sprintf("%v of %d entries, but only %d bytes are left", k, n, left))
 	}
-	if size > 1 {
-		n = bigEndian(r.buf[r.off+1 : r.off+size])
-	}
-	if n > uint64(max) {
-		return 0, r.fail(fmt.Sprintf("%s of %d entries, more than the limit of %d", want, n, max))
-	}
-	if n*uint64(per) > uint64(r.Left()-size) {
-		return 0, &Error{Offset: r.off, Short: true,
-			Reason: fmt.Sprintf("%s of %d entries, but only %d bytes are left", want, n, r.Left()-size)}
-	}
-	r.off += size
-	return int(n), nil
+	return n, nil
 }
 
 // String reads a string of up to max bytes into new memory.
@@ -78,81 +139,204 @@ func (r *Reader) String(max int) (string, error) {
 
 // StringBytes reads a string of up to max bytes and returns it in place: the
 // result is part of the slice being read. `switch string(b)` does not allocate.
-func (r *Reader) StringBytes(max int) ([]byte, error) {
-	if r.Left() == 0 {
-		return nil, r.short("a string")
-	}
-	b := r.buf[r.off]
-	switch {
-	case b&0xe0 == 0xa0:
-		return r.bytes(1, uint64(b&0x1f), "a string", max)
-	case b >= 0xd9 && b <= 0xdb:
-		return r.sized(1<<(b-0xd9), "a string", max)
-	}
-	return nil, r.other("a string")
-}
+func (r *Reader) StringBytes(max int) ([]byte, error) { return r.bytes(text, max) }
 
 // Bin reads binary data of up to max bytes and returns it in place.
-func (r *Reader) Bin(max int) ([]byte, error) {
-	if r.Left() == 0 {
-		return nil, r.short("a bin")
+func (r *Reader) Bin(max int) ([]byte, error) { return r.bytes(bin, max) }
+
+func (r *Reader) bytes(k kind, max int) ([]byte, error) {
+	if err := r.expect(k); err != nil {
+		return nil, err
 	}
-	if b := r.buf[r.off]; b >= 0xc4 && b <= 0xc6 {
-		return r.sized(1<<(b-0xc4), "a bin", max)
+	at := r.Offset()
+	n, err := r.dec.DecodeBytesLen()
+	if err != nil {
+		return nil, r.cut(at, k.String())
 	}
-	return nil, r.other("a bin")
+	return r.take(at, n, k, max)
 }
 
-// sized reads bytes whose number stands in the width bytes after the code.
-func (r *Reader) sized(width int, want string, max int) ([]byte, error) {
-	if r.Left() < 1+width {
-		return nil, r.short(want)
+// take reads n bytes, the content of the value of kind k at offset at.
+func (r *Reader) take(at, n int, k kind, max int) ([]byte, error) {
+	left := r.Left()
+	switch {
+	case n < 0 || n > max: // negative: more than an int of 32 bits holds
+		r.move(at)
+		return nil, r.fail(fmt.Sprintf("%v of %d bytes, more than the limit of %d", k, uint32(n), max))
+	case n > left:
+		r.move(at)
+		return nil, r.failShort(fmt.Sprintf("%v of %d bytes, but only %d are left", k, n, left))
 	}
-	return r.bytes(1+width, bigEndian(r.buf[r.off+1:r.off+1+width]), want, max)
-}
-
-// bytes reads n bytes that follow a head.
-func (r *Reader) bytes(head int, n uint64, want string, max int) ([]byte, error) {
-	if n > uint64(max) {
-		return nil, r.fail(fmt.Sprintf("%s of %d bytes, more than the limit of %d", want, n, max))
-	}
-	if int(n) > r.Left()-head {
-		return nil, &Error{Offset: r.off, Short: true,
-			Reason: fmt.Sprintf("%s of %d bytes, but only %d are left", want, n, r.Left())}
-	}
-	start := r.off + head
-	r.off = start + int(n)
-	return r.buf[start:r.off:r.off], nil
+	from := r.Offset()
+	r.move(from + n)
+	return r.data[from : from+n : from+n], nil
 }
 
 // Bool reads a bool.
 func (r *Reader) Bool() (bool, error) {
-	if r.Left() == 0 {
-		return false, r.short("a bool")
+	if err := r.expect(boolean); err != nil {
+		return false, err
 	}
-	b := r.buf[r.off]
-	if b != 0xc2 && b != 0xc3 {
-		return false, r.other("a bool")
-	}
-	r.off++
-	return b == 0xc3, nil
+	return r.dec.DecodeBool()
 }
 
-// Nil reads a nil if one is next and says whether it did.
+// Nil reads a nil if one is next, and reports whether it did.
 func (r *Reader) Nil() bool {
-	if r.Left() > 0 && r.buf[r.off] == 0xc0 {
-		r.off++
-		return true
+	k, _, err := r.next("")
+	return err == nil && k == null && r.dec.DecodeNil() == nil
+}
+
+// Int64 reads an integer of any width, or a float that is whole.
+func (r *Reader) Int64() (v int64, err error) {
+	k, code, err := r.next("an integer")
+	if err != nil {
+		return 0, err
 	}
-	return false
+	at, fits := r.Offset(), true
+	switch {
+	case k == float:
+		var f float64
+		f, err = r.dec.DecodeFloat64()
+		// Both bounds are exact in float64; NaN fails the first comparison.
+		if fits = f >= math.MinInt64 && f < -math.MinInt64 && f == math.Trunc(f); fits {
+			v = int64(f)
+		}
+	case code == msgpcode.Uint64:
+		var u uint64
+		u, err = r.dec.DecodeUint64()
+		v, fits = int64(u), u <= math.MaxInt64
+	case k == integer:
+		v, err = r.dec.DecodeInt64()
+	default:
+		return 0, r.other("an integer")
+	}
+	if err != nil {
+		return 0, r.cut(at, "an integer")
+	}
+	if !fits {
+		r.move(at)
+		return 0, r.fail("a number that is not whole or does not fit 64 bits with sign, where an integer is expected")
+	}
+	return v, nil
+}
+
+// Uint64 reads an integer ≥ 0 of any width, or a float that is whole.
+func (r *Reader) Uint64() (uint64, error) {
+	if _, code, err := r.next("an integer"); err == nil && code == msgpcode.Uint64 {
+		return r.uint64()
+	}
+	at := r.Offset()
+	v, err := r.Int64()
+	if err == nil && v < 0 {
+		r.move(at)
+		err = r.fail("a number that is negative, where an integer of 0 or more is expected")
+	}
+	return uint64(max(v, 0)), err
+}
+
+// uint64 reads an integer whose code is Uint64.
+func (r *Reader) uint64() (uint64, error) {
+	at := r.Offset()
+	v, err := r.dec.DecodeUint64()
+	if err != nil {
+		return 0, r.cut(at, "an integer")
+	}
+	return v, nil
+}
+
+// Float64 reads a float of either width or an integer.
+func (r *Reader) Float64() (float64, error) {
+	k, code, err := r.next("a number")
+	switch {
+	case err != nil:
+		return 0, err
+	case code == msgpcode.Uint64: // the library reads it as an int64
+		u, err := r.uint64()
+		return float64(u), err
+	case k != float && k != integer:
+		return 0, r.other("a number")
+	}
+	at := r.Offset()
+	v, err := r.dec.DecodeFloat64()
+	if err != nil {
+		return 0, r.cut(at, "a number")
+	}
+	return v, nil
+}
+
+// Raw reads past one value of any type and returns its bytes, none for nil.
+func (r *Reader) Raw() (Raw, error) {
+	if r.Nil() {
+		return Raw{}, nil
+	}
+	at := r.Offset()
+	err := r.Skip()
+	return Raw{Bytes: r.data[at:r.Offset()], Offset: r.base + at}, err
+}
+
+// Skip reads past one value of any type, containers and extensions with all they
+// hold.
+//
+// It counts the values still to be read instead of recursing, so nesting of any
+// depth costs no stack, and its work is bounded by the bytes that are left.
+func (r *Reader) Skip() error {
+	for pending := 1; pending > 0; pending-- {
+		// Every value takes a byte, so there cannot be more values than bytes.
+		if pending > r.Left() {
+			return r.short("a value")
+		}
+		k, _, err := r.next("a value")
+		n, at := 0, r.Offset()
+		switch {
+		case err != nil:
+		case k == mapping:
+			n, err = r.Map(math.MaxInt)
+			n *= 2
+		case k == array:
+			n, err = r.Array(math.MaxInt)
+		case k == text || k == bin:
+			_, err = r.bytes(k, math.MaxInt)
+		case k == extension:
+			var size int
+			if _, size, err = r.dec.DecodeExtHeader(); err != nil {
+				err = r.cut(at, k.String())
+			} else {
+				_, err = r.take(at, size, k, math.MaxInt)
+			}
+		case k == invalid:
+			err = r.other("a value")
+		default: // of 9 bytes or less
+			if r.dec.Skip() != nil {
+				err = r.cut(at, k.String())
+			}
+		}
+		if err != nil {
+			return err
+		}
+		pending += n
+	}
+	return nil
+}
+
+// cut moves back to the value at an offset, which the library could not read to
+// its end.
+func (r *Reader) cut(at int, want string) error {
+	r.move(at)
+	return r.short(want)
 }
 
 func (r *Reader) short(want string) error {
-	return &Error{Offset: r.off, Short: true, Reason: "the data ends where " + want + " is expected"}
+	return r.failShort("the data ends where " + want + " is expected")
+}
+
+func (r *Reader) failShort(reason string) error {
+	return &Error{Offset: r.base + r.Offset(), Reason: reason, Short: true}
 }
 
 func (r *Reader) other(want string) error {
-	return r.fail("expected " + want + ", found " + typeName(r.buf[r.off]))
+	return r.fail("expected " + want + ", found " + kinds[r.data[r.Offset()]].String())
 }
 
-func (r *Reader) fail(reason string) error { return &Error{Offset: r.off, Reason: reason} }
+func (r *Reader) fail(reason string) error {
+	return &Error{Offset: r.base + r.Offset(), Reason: reason}
+}

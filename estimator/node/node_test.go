@@ -341,12 +341,21 @@ func TestPlainArraysAreAnswered(t *testing.T) {
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
 	listening(statuses)
-	b := msgbin.AppendMapHeader(nil, 5)
-	b = msgbin.AppendInt(msgbin.AppendString(b, "v"), 1)
-	b = msgbin.AppendFloat64(msgbin.AppendString(b, "seq"), 1)
-	b = msgbin.AppendFloat64(msgbin.AppendString(b, "t"), 12e9) // since boot
-	b = msgbin.AppendNil(msgbin.AppendString(b, "remark"))
-	b = msgbin.AppendInt(msgbin.AppendInt(msgbin.AppendArrayHeader(msgbin.AppendString(b, "x"), 2), 1), 2)
+	b := msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Map(5)
+		w.String("v")
+		w.Int(1)
+		w.String("seq")
+		w.Float64(1)
+		w.String("t")
+		w.Float64(12e9) // since boot
+		w.String("remark")
+		w.Nil()
+		w.String("x")
+		w.Array(2)
+		w.Int(1)
+		w.Int(2)
+	})
 	if err := nc.Publish(wire.StateSubject("v1"), b); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package wire
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
 
 // PlausibilityLimits are what the states of a vehicle are checked against.
 type PlausibilityLimits struct {
@@ -65,7 +69,7 @@ func (b *PlausibilityLimits) covariance(P0 []float64, K int) error {
 			return fail(Covariance, "P0", "standard deviation of state %d is %g, more than the plausible %g", k, std, b.MaxStd[k])
 		}
 	}
-	b.scaled = resize(b.scaled, K*K)
+	b.scaled = msgbin.Resize(b.scaled, K*K)
 	for i := range K {
 		for j := range i {
 			lower, upper := P0[i*K+j], P0[j*K+i]

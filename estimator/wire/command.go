@@ -2,7 +2,7 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
-// Rollback is the action that takes the model before the one in use again.
+// Rollback is the action that returns to the model used before.
 const Rollback = "rollback"
 
 // Command asks an estimator to do something with its models.
@@ -10,28 +10,20 @@ type Command struct {
 	Action string // Rollback
 }
 
+func (c *Command) fields() [2]msgbin.Field {
+	return [...]msgbin.Field{msgbin.Required("v", Version), msgbin.Required("action", &c.Action)}
+}
+
 // Append appends the message to dst.
 func (c *Command) Append(dst []byte) []byte {
-	dst = msgbin.AppendInt(msgbin.AppendString(msgbin.AppendMapHeader(dst, 2), "v"), Version)
-	return msgbin.AppendString(msgbin.AppendString(dst, "action"), c.Action)
+	f := c.fields()
+	return encode(dst, f[:])
 }
 
 // Decode reads a message into c.
 func (c *Command) Decode(b []byte) error {
-	f := open(b)
-	err := f.message(func(key []byte) error {
-		switch string(key) {
-		case "v":
-			return f.version(0)
-		case "action":
-			return f.text(1, "action", &c.Action)
-		}
-		return f.skip(key)
-	})
-	if err != nil {
-		return err
-	}
-	return f.needs("v", "action")
+	f := c.fields()
+	return decode(b, f[:])
 }
 
 // Outcome is the answer to a Command.
@@ -40,29 +32,20 @@ type Outcome struct {
 	Error string // why not; "" = done
 }
 
+func (o *Outcome) fields() [3]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("v", Version), msgbin.Required("model", &o.Model), msgbin.Required("error", &o.Error),
+	}
+}
+
 // Append appends the message to dst.
 func (o *Outcome) Append(dst []byte) []byte {
-	dst = msgbin.AppendInt(msgbin.AppendString(msgbin.AppendMapHeader(dst, 3), "v"), Version)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "model"), o.Model)
-	return msgbin.AppendString(msgbin.AppendString(dst, "error"), o.Error)
+	f := o.fields()
+	return encode(dst, f[:])
 }
 
 // Decode reads a message into o.
 func (o *Outcome) Decode(b []byte) error {
-	f := open(b)
-	err := f.message(func(key []byte) error {
-		switch string(key) {
-		case "v":
-			return f.version(0)
-		case "model":
-			return f.text(1, "model", &o.Model)
-		case "error":
-			return f.text(2, "error", &o.Error)
-		}
-		return f.skip(key)
-	})
-	if err != nil {
-		return err
-	}
-	return f.needs("v", "model", "error")
+	f := o.fields()
+	return decode(b, f[:])
 }

@@ -26,8 +26,6 @@ const (
 	MaxChannels = 256   // states, or inputs, of a vehicle
 	MaxTimes    = 10000 // points of a horizon
 	MaxPlan     = 10000 // rows of an input plan
-	maxFields   = 64    // entries of a map, those of later versions included
-	maxText     = 1024  // bytes of a string
 	maxList     = 256   // elements of a list in a status
 	maxTrust    = 4096  // numbers of one vector in a status
 )

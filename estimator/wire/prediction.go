@@ -48,129 +48,44 @@ type Prediction struct {
 	Factor []float64 // T×K, by which Std and ObsStd held too little, or too much, lately
 }
 
-// The known fields of a prediction.
-const (
-	predictionV = iota
-	predictionVehicle
-	predictionModel
-	predictionInstance
-	predictionSeq
-	predictionT
-	predictionValidUntil
-	predictionChannels
-	predictionUnits
-	predictionHorizon
-	predictionMean
-	predictionStd
-	predictionObsStd
-	predictionInputs
-	predictionFlags
-	predictionOOD
-	predictionTick
-	predictionAge
-	predictionFactor
-	predictionFields
-	predictionNeeded = predictionTick // those before it are in every message
-)
-
-// predictionNames are their names, in the order in which they are written.
-var predictionNames = [predictionFields]string{
-	"v", "vehicle", "model", "instance", "seq", "t", "valid_until", "channels", "units",
-	"horizon", "mean", "std", "obs_std", "inputs", "flags", "ood", "tick", "age", "factor",
+// fields are the fields of the message, in the order in which they are written.
+func (p *Prediction) fields() [19]msgbin.Field {
+	const numbers = MaxTimes * MaxChannels
+	return [...]msgbin.Field{
+		msgbin.Required("v", Version),
+		msgbin.Required("vehicle", &p.Vehicle),
+		msgbin.Required("model", &p.Model),
+		msgbin.Required("instance", &p.Instance),
+		msgbin.Required("seq", &p.Seq),
+		msgbin.Required("t", &p.T),
+		msgbin.Required("valid_until", &p.ValidUntil),
+		msgbin.Required("channels", &p.Channels).Limit(MaxChannels),
+		msgbin.Required("units", &p.Units).Limit(MaxChannels),
+		msgbin.Required("horizon", &p.Horizon).Limit(MaxTimes),
+		msgbin.Required("mean", &p.Mean).Limit(numbers),
+		msgbin.Required("std", &p.Std).Limit(numbers),
+		msgbin.Required("obs_std", &p.ObsStd).Limit(numbers),
+		msgbin.Required("inputs", &p.Inputs),
+		msgbin.Required("flags", (*uint32)(&p.Flags)), // a later version may use 64 bits
+		msgbin.Required("ood", &p.OOD),
+		msgbin.OmitZero("tick", &p.Tick),
+		msgbin.OmitZero("age", &p.Age),
+		msgbin.OmitZero("factor", &p.Factor).Limit(numbers),
+	}
 }
 
 // Append appends the message to dst.
 func (p *Prediction) Append(dst []byte) []byte {
-	name := &predictionNames
-	n := predictionNeeded
-	for _, there := range [...]bool{p.Tick != 0, p.Age != 0, len(p.Factor) > 0} {
-		if there {
-			n++
-		}
-	}
-	dst = msgbin.AppendMapHeader(dst, n)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionV]), Version)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionVehicle]), p.Vehicle)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionModel]), p.Model)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionInstance]), p.Instance)
-	dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionSeq]), p.Seq)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionT]), p.T)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, name[predictionValidUntil]), p.ValidUntil)
-	dst = appendTexts(msgbin.AppendString(dst, name[predictionChannels]), p.Channels)
-	dst = appendTexts(msgbin.AppendString(dst, name[predictionUnits]), p.Units)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionHorizon]), p.Horizon)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionMean]), p.Mean)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionStd]), p.Std)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionObsStd]), p.ObsStd)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, name[predictionInputs]), p.Inputs)
-	dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionFlags]), uint64(p.Flags))
-	dst = msgbin.AppendFloat64(msgbin.AppendString(dst, name[predictionOOD]), p.OOD)
-	if p.Tick != 0 {
-		dst = msgbin.AppendUint(msgbin.AppendString(dst, name[predictionTick]), p.Tick)
-	}
-	if p.Age != 0 {
-		dst = msgbin.AppendFloat64(msgbin.AppendString(dst, name[predictionAge]), p.Age)
-	}
-	if len(p.Factor) > 0 {
-		dst = msgbin.AppendFloats(msgbin.AppendString(dst, name[predictionFactor]), p.Factor)
-	}
-	return dst
+	f := p.fields()
+	return encode(dst, f[:])
 }
 
-// Decode reads a message into the memory of p. It returns an *Error if the
-// message has not the form that PROTOCOL.md describes; p then holds anything.
+// Decode reads a message into the memory of p. It returns an *Error if the message
+// does not have the form that PROTOCOL.md describes; the content of p is then
+// undefined.
 func (p *Prediction) Decode(b []byte) error {
-	f := open(b)
-	var flags uint64
-	p.Tick, p.Age, p.Factor = 0, 0, p.Factor[:0]
-	err := f.message(func(key []byte) error {
-		switch string(key) {
-		case "v":
-			return f.version(predictionV)
-		case "vehicle":
-			return f.text(predictionVehicle, "vehicle", &p.Vehicle)
-		case "model":
-			return f.text(predictionModel, "model", &p.Model)
-		case "instance":
-			return f.text(predictionInstance, "instance", &p.Instance)
-		case "seq":
-			return f.uint(predictionSeq, "seq", &p.Seq)
-		case "t":
-			return f.int(predictionT, "t", &p.T)
-		case "valid_until":
-			return f.int(predictionValidUntil, "valid_until", &p.ValidUntil)
-		case "channels":
-			return f.texts(predictionChannels, "channels", &p.Channels, MaxChannels)
-		case "units":
-			return f.texts(predictionUnits, "units", &p.Units, MaxChannels)
-		case "horizon":
-			return f.floats(predictionHorizon, "horizon", &p.Horizon, MaxTimes)
-		case "mean":
-			return f.floats(predictionMean, "mean", &p.Mean, MaxTimes*MaxChannels)
-		case "std":
-			return f.floats(predictionStd, "std", &p.Std, MaxTimes*MaxChannels)
-		case "obs_std":
-			return f.floats(predictionObsStd, "obs_std", &p.ObsStd, MaxTimes*MaxChannels)
-		case "inputs":
-			return f.text(predictionInputs, "inputs", &p.Inputs)
-		case "flags":
-			return f.uint(predictionFlags, "flags", &flags)
-		case "ood":
-			return f.float(predictionOOD, "ood", &p.OOD)
-		case "tick":
-			return f.uint(predictionTick, "tick", &p.Tick)
-		case "age":
-			return f.float(predictionAge, "age", &p.Age)
-		case "factor":
-			return f.floats(predictionFactor, "factor", &p.Factor, MaxTimes*MaxChannels)
-		}
-		return f.skip(key)
-	})
-	if err != nil {
-		return err
-	}
-	p.Flags = Flags(flags) // of 64 bits a later version may use those above
-	if err := f.needs(predictionNames[:predictionNeeded]...); err != nil {
+	f := p.fields()
+	if err := decode(b, f[:]); err != nil {
 		return err
 	}
 	return p.shape()
@@ -194,13 +109,4 @@ func (p *Prediction) shape() error {
 		return fail(WrongSize, "factor", "%d numbers, expected %d times × %d channels or none", n, T, K)
 	}
 	return nil
-}
-
-// appendTexts appends a list of strings.
-func appendTexts(dst []byte, list []string) []byte {
-	dst = msgbin.AppendArrayHeader(dst, len(list))
-	for _, s := range list {
-		dst = msgbin.AppendString(dst, s)
-	}
-	return dst
 }

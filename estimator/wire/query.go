@@ -32,76 +32,36 @@ const (
 	MaxNumbers = 1 << 22 // of one vector of an answer, and of a query
 )
 
-const (
-	queryV = iota
-	queryWant
-	queryStates
-	queryU
-	queryPlans
-	queryRows
-	queryTimes
-	querySamples
-	querySeed
-	queryTimeout
-	queryDtype
-)
+// fields are the fields of the message, in the order in which they are written.
+func (q *Query) fields(rows *int64) [11]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("v", Version),
+		msgbin.Optional("want", &q.Want),
+		msgbin.Required("states", &q.States).Limit(MaxNumbers),
+		msgbin.Optional("u", &q.U).Limit(MaxNumbers),
+		msgbin.Optional("plans", &q.Plans).Limit(MaxNumbers),
+		msgbin.Optional("rows", rows),
+		msgbin.Optional("times", &q.Times).Limit(MaxTimes),
+		msgbin.Optional("samples", &q.Samples),
+		msgbin.Optional("seed", &q.Seed),
+		msgbin.Optional("timeout", &q.Timeout),
+		msgbin.Optional("dtype", &q.Dtype),
+	}
+}
 
 // Append appends the message to dst.
 func (q *Query) Append(dst []byte) []byte {
-	dst = msgbin.AppendMapHeader(dst, 11)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, "v"), Version)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "want"), q.Want)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, "states"), q.States)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, "u"), q.U)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, "plans"), q.Plans)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, "rows"), int64(q.Rows))
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, "times"), q.Times)
-	dst = msgbin.AppendUint(msgbin.AppendString(dst, "samples"), q.Samples)
-	dst = msgbin.AppendUint(msgbin.AppendString(dst, "seed"), q.Seed)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, "timeout"), q.Timeout)
-	return msgbin.AppendString(msgbin.AppendString(dst, "dtype"), q.Dtype)
+	rows := int64(q.Rows)
+	f := q.fields(&rows)
+	return encode(dst, f[:])
 }
 
 // Decode reads a message into the memory of q. It returns an *Error if the message
-// has not the form that PROTOCOL.md describes; what the numbers say is not checked.
+// does not have the form that PROTOCOL.md describes; the numbers are not checked.
 func (q *Query) Decode(b []byte) error {
-	f := open(b)
-	*q = Query{States: q.States[:0], U: q.U[:0], Plans: q.Plans[:0], Times: q.Times[:0]}
-	rows := int64(0)
-	err := f.message(func(key []byte) error {
-		switch string(key) {
-		case "v":
-			return f.version(queryV)
-		case "want":
-			return f.text(queryWant, "want", &q.Want)
-		case "states":
-			return f.floats(queryStates, "states", &q.States, MaxNumbers)
-		case "u":
-			return f.floats(queryU, "u", &q.U, MaxNumbers)
-		case "plans":
-			return f.floats(queryPlans, "plans", &q.Plans, MaxNumbers)
-		case "rows":
-			return f.int(queryRows, "rows", &rows)
-		case "times":
-			return f.floats(queryTimes, "times", &q.Times, MaxTimes)
-		case "samples":
-			return f.uint(querySamples, "samples", &q.Samples)
-		case "seed":
-			return f.uint(querySeed, "seed", &q.Seed)
-		case "timeout":
-			return f.int(queryTimeout, "timeout", &q.Timeout)
-		case "dtype":
-			return f.text(queryDtype, "dtype", &q.Dtype)
-		}
-		return f.skip(key)
-	})
-	if err != nil {
-		return err
-	}
-	if err := f.need(queryV, "v"); err != nil {
-		return err
-	}
-	if err := f.need(queryStates, "states"); err != nil {
+	var rows int64
+	f := q.fields(&rows)
+	if err := decode(b, f[:]); err != nil {
 		return err
 	}
 	if rows < 0 || rows > MaxPlan {
@@ -136,27 +96,36 @@ func (a *Answer) vectors() [len(answerFields)]*[]float64 {
 	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples}
 }
 
-// Append appends the message to dst.
-func (a *Answer) Append(dst []byte) []byte {
-	dst = msgbin.AppendMapHeader(dst, 6+len(answerFields))
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, "v"), Version)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "vehicle"), a.Vehicle)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "model"), a.Model)
-	dst = appendTexts(msgbin.AppendString(dst, "channels"), a.Channels)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "inputs"), a.Inputs)
-	dst = msgbin.AppendString(msgbin.AppendString(dst, "dtype"), a.Dtype)
-	for i, v := range a.vectors() {
-		dst = msgbin.AppendString(dst, answerFields[i])
-		if a.Dtype == float32s {
-			dst = msgbin.AppendRounded(dst, *v)
-		} else {
-			dst = msgbin.AppendFloats(dst, *v)
-		}
+// head are the fields before the vectors, in the order in which they are written.
+func (a *Answer) head() [6]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("v", Version),
+		msgbin.Required("vehicle", &a.Vehicle),
+		msgbin.Required("model", &a.Model),
+		msgbin.Required("channels", &a.Channels).Limit(MaxChannels),
+		msgbin.Optional("inputs", &a.Inputs),
+		msgbin.Optional("dtype", &a.Dtype),
 	}
-	return dst
 }
 
-// Size returns the bytes of the message, but for a few hundred.
+// Append appends the message to dst.
+func (a *Answer) Append(dst []byte) []byte {
+	head := a.head()
+	return msgbin.Append(dst, func(w *msgbin.Writer) {
+		w.Map(len(head) + len(answerFields))
+		w.Pairs(head[:])
+		for i, v := range a.vectors() {
+			w.String(answerFields[i])
+			if a.Dtype == float32s {
+				w.Floats32(*v)
+			} else {
+				w.Floats(*v)
+			}
+		}
+	})
+}
+
+// Size returns the bytes of the message, up to a few hundred.
 func (a *Answer) Size() int {
 	n := 0
 	for _, v := range a.vectors() {
@@ -168,68 +137,34 @@ func (a *Answer) Size() int {
 	return 8 * n
 }
 
-const (
-	answerV = iota
-	answerVehicle
-	answerModel
-	answerChannels
-	answerInputs
-	answerDtype
-	answerVectors
-)
-
 // Decode reads a message into the memory of a.
 func (a *Answer) Decode(b []byte) error {
-	f := open(b)
-	a.Dtype = ""
-	var spans [len(answerFields)][]byte
-	w := width(8)
-	err := f.message(func(key []byte) (err error) {
-		switch string(key) {
-		case "v":
-			err = f.version(answerV)
-		case "vehicle":
-			err = f.text(answerVehicle, "vehicle", &a.Vehicle)
-		case "model":
-			err = f.text(answerModel, "model", &a.Model)
-		case "channels":
-			err = f.texts(answerChannels, "channels", &a.Channels, MaxChannels)
-		case "inputs":
-			err = f.text(answerInputs, "inputs", &a.Inputs)
-		case "dtype":
-			if w, err = f.width(answerDtype, "dtype"); w == 4 {
-				a.Dtype = float32s
-			} else {
-				a.Dtype = float64s
-			}
-		default:
-			i := 0
-			for i < len(answerFields) && answerFields[i] != string(key) {
-				i++
-			}
-			if i == len(answerFields) {
-				return f.skip(key)
-			}
-			spans[i], err = f.span(answerVectors+i, answerFields[i], b)
-		}
-		return err
-	})
-	if err != nil {
+	head := a.head()
+	var raw [len(answerFields)]msgbin.Raw
+	fields := head[:]
+	for i, name := range answerFields {
+		fields = append(fields, msgbin.Optional(name, &raw[i]))
+	}
+	r := msgbin.AcquireReader(b)
+	defer r.Release()
+	if err := message(r, fields); err != nil {
 		return err
 	}
-	for i, v := range a.vectors() {
-		n := 0
-		if len(spans[i]) > 0 {
-			if n, err = count(spans[i], answerFields[i], w); err != nil {
-				return err
-			}
-			if n > MaxNumbers {
-				return fail(WrongSize, answerFields[i], "%d numbers, at most %d", n, MaxNumbers)
-			}
+	v := vectors{r: r}
+	if err := v.setWidth([]byte(a.Dtype)); err != nil {
+		return err
+	}
+	for i, dst := range a.vectors() {
+		n, err := v.count(raw[i], answerFields[i])
+		if err != nil {
+			return err
 		}
-		if err := vector(v, spans[i], answerFields[i], n, w, "as many as there are"); err != nil {
+		if n > MaxNumbers {
+			return fail(WrongSize, answerFields[i], "%d numbers, at most %d", n, MaxNumbers)
+		}
+		if err := v.read(dst, raw[i], answerFields[i], n); err != nil {
 			return err
 		}
 	}
-	return f.needs("v", "vehicle", "model", "channels")
+	return nil
 }

@@ -100,8 +100,3 @@ func (e *Error) Unwrap() error { return e.Err }
 func fail(r Reason, field, format string, args ...any) error {
 	return &Error{Reason: r, Field: field, Text: fmt.Sprintf(format, args...)}
 }
-
-// malformed returns the *Error for a field that msgbin could not read.
-func malformed(field string, err error) error {
-	return &Error{Reason: Malformed, Field: field, Err: err}
-}

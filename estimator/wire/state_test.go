@@ -24,9 +24,13 @@ func message(t testing.TB, fields map[string]any) []byte {
 }
 
 // bin returns the bytes of a vector, bin32 of one rounded to float32.
-func bin(v ...float64) []byte { return msgbin.AppendFloats(nil, v)[2:] }
+func bin(v ...float64) []byte {
+	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Floats(v) })[2:]
+}
 
-func bin32(v ...float64) []byte { return msgbin.AppendRounded(nil, v)[2:] }
+func bin32(v ...float64) []byte {
+	return msgbin.Append(nil, func(w *msgbin.Writer) { w.Floats32(v) })[2:]
+}
 
 func state(more map[string]any) map[string]any {
 	m := map[string]any{"v": 1, "seq": 3, "t": int64(1e18), "x": bin(0.5, -2)}
@@ -98,8 +102,8 @@ func TestStateRefused(t *testing.T) {
 		"2 inputs":         {message(t, state(map[string]any{"u": bin(1, 2)})), wire.WrongSize, "field u"},
 		"odd plan bytes":   {message(t, state(map[string]any{"plan": []byte{1, 2, 3}})), wire.WrongSize, "field plan"},
 		"plan too long":    {message(t, state(map[string]any{"plan": long})), wire.WrongSize, "at most 10000"},
-		"half a state":     {message(t, state(map[string]any{"x": bin(1)})), wire.WrongSize, `say so by "dtype": "f4"`},
-		"float32 unsaid":   {message(t, state(map[string]any{"x": bin32(1, 2)})), wire.WrongSize, `say so by "dtype": "f4"`},
+		"half a state":     {message(t, state(map[string]any{"x": bin(1)})), wire.WrongSize, `add "dtype": "f4"`},
+		"float32 unsaid":   {message(t, state(map[string]any{"x": bin32(1, 2)})), wire.WrongSize, `add "dtype": "f4"`},
 		"one in float64":   {message(t, state(map[string]any{"dtype": "f4", "x": bin32(1, 2), "u": bin(1)})), wire.WrongSize, "field u"},
 		"unknown dtype":    {message(t, state(map[string]any{"dtype": "f2"})), wire.Malformed, `"f2", expected "f8" or "f4"`},
 	} {

@@ -88,194 +88,167 @@ type Other struct {
 	Age      float64 // s since its last status
 }
 
-// The known fields of a status.
-const (
-	statusV = iota
-	statusVehicle
-	statusModel
-	statusInstance
-	statusT
-	statusUptime
-	statusInput
-	statusInputAge
-	statusReceived
-	statusPublished
-	statusLate
-	statusMissed
-	statusStateRate
-	statusPredictRate
-	statusLatencyP50
-	statusLatencyP99
-	statusLatencyMax
-	statusAllocs
-	statusReconnects
-	statusReasons
-	statusOthers
-	statusMode
-	statusRate
-	statusTicks
-	statusUsed
-	statusShortened
-	statusWidened
-	statusSilent
-	statusPhases
-	statusClockOffset
-	statusDelay
-	statusMiscalibrated
-	statusBuckets
-	statusChecks
-	statusCoverage
-	statusRecalibrated
-	statusNees
-	statusFactor
-	statusHealth
-	statusRecording
-	statusUnrecorded
-	statusSwaps
-	statusRefused
-	statusMemory
-	statusGoroutines
-	statusFields
-	statusNeeded = statusMode // those before it are in every message of the version
-)
-
-var statusNames = [statusFields]string{
-	"v", "vehicle", "model", "instance", "t", "uptime", "input", "input_age", "received", "published",
-	"late", "missed", "state_rate", "predict_rate", "latency_p50", "latency_p99", "latency_max",
-	"allocs", "reconnects", "reasons", "others",
-	"mode", "rate", "ticks", "used", "shortened", "widened", "silent", "phases", "clock_offset", "delay",
-	"miscalibrated", "buckets", "checks", "coverage", "recalibrated", "nees", "factor", "health",
-	"recording", "unrecorded", "swaps", "refused", "memory", "goroutines",
+// fields are the fields of the message, in the order in which they are written.
+func (s *Status) fields(lists *statusLists) [45]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("v", Version),
+		msgbin.Required("vehicle", &s.Vehicle),
+		msgbin.Required("model", &s.Model),
+		msgbin.Required("instance", &s.Instance),
+		msgbin.Required("t", &s.T),
+		msgbin.Required("uptime", &s.Uptime),
+		msgbin.Required("input", &s.Input),
+		msgbin.Required("input_age", &s.InputAge),
+		msgbin.Required("received", &s.Received),
+		msgbin.Required("published", &s.Published),
+		msgbin.Required("late", &s.Late),
+		msgbin.Required("missed", &s.Missed),
+		msgbin.Required("state_rate", &s.StateRate),
+		msgbin.Required("predict_rate", &s.PredictRate),
+		msgbin.Required("latency_p50", &s.LatencyP50),
+		msgbin.Required("latency_p99", &s.LatencyP99),
+		msgbin.Required("latency_max", &s.LatencyMax),
+		msgbin.Required("allocs", &s.Allocs),
+		msgbin.Required("reconnects", &s.Reconnects),
+		msgbin.Required("reasons", &lists.reasons),
+		msgbin.Required("others", &lists.others),
+		msgbin.Optional("mode", &s.Mode),
+		msgbin.Optional("rate", &s.Rate),
+		msgbin.Optional("ticks", &s.Ticks),
+		msgbin.Optional("used", &s.Used),
+		msgbin.Optional("shortened", &s.Shortened),
+		msgbin.Optional("widened", &s.Widened),
+		msgbin.Optional("silent", &lists.silent),
+		msgbin.Optional("phases", &lists.phases),
+		msgbin.Optional("clock_offset", &s.ClockOffset),
+		msgbin.Optional("delay", &s.Delay),
+		msgbin.Optional("miscalibrated", &s.Miscalibrated),
+		msgbin.Optional("buckets", &s.Buckets).Limit(maxTrust),
+		msgbin.Optional("checks", &s.Checks).Limit(maxTrust),
+		msgbin.Optional("coverage", &s.Coverage).Limit(maxTrust),
+		msgbin.Optional("recalibrated", &s.Recalibrated).Limit(maxTrust),
+		msgbin.Optional("nees", &s.Nees).Limit(maxTrust),
+		msgbin.Optional("factor", &s.Factor).Limit(maxTrust),
+		msgbin.Optional("health", &s.Health),
+		msgbin.Optional("recording", &s.Recording),
+		msgbin.Optional("unrecorded", &s.Unrecorded),
+		msgbin.Optional("swaps", &s.Swaps),
+		msgbin.Optional("refused", &s.Refused),
+		msgbin.Optional("memory", &s.Memory),
+		msgbin.Optional("goroutines", &s.Goroutines),
+	}
 }
+
+// statusLists are the lists of a status, encoded.
+type statusLists struct{ reasons, others, silent, phases msgbin.Raw }
+
+var noLists statusLists // of a status that is written
 
 // Append appends the message to dst.
 func (s *Status) Append(dst []byte) []byte {
-	dst = msgbin.AppendMapHeader(dst, statusFields)
-	for i, name := range statusNames {
-		dst = msgbin.AppendString(dst, name)
-		switch v := s.field(i).(type) {
-		case nil: // statusV
-			dst = msgbin.AppendInt(dst, Version)
-		case *[]ReasonCount:
-			dst = reasonShape.append(dst, *v)
-		case *[]Phase:
-			dst = phaseShape.append(dst, *v)
-		case *[]Other:
-			dst = otherShape.append(dst, *v)
-		default:
-			dst = appendValue(dst, v)
-		}
-	}
-	return dst
-}
-
-// field returns a pointer to field i, nil for the version.
-func (s *Status) field(i int) any {
-	return [statusFields]any{
-		statusVehicle: &s.Vehicle, statusModel: &s.Model, statusInstance: &s.Instance,
-		statusT: &s.T, statusUptime: &s.Uptime, statusInput: &s.Input, statusInputAge: &s.InputAge,
-		statusReceived: &s.Received, statusPublished: &s.Published, statusLate: &s.Late, statusMissed: &s.Missed,
-		statusStateRate: &s.StateRate, statusPredictRate: &s.PredictRate,
-		statusLatencyP50: &s.LatencyP50, statusLatencyP99: &s.LatencyP99, statusLatencyMax: &s.LatencyMax,
-		statusAllocs: &s.Allocs, statusReconnects: &s.Reconnects,
-		statusReasons: &s.Reasons, statusOthers: &s.Others,
-		statusMode: &s.Mode, statusRate: &s.Rate, statusTicks: &s.Ticks, statusUsed: &s.Used,
-		statusShortened: &s.Shortened, statusWidened: &s.Widened,
-		statusSilent: &s.Silent, statusPhases: &s.Phases,
-		statusClockOffset: &s.ClockOffset, statusDelay: &s.Delay,
-		statusMiscalibrated: &s.Miscalibrated, statusBuckets: &s.Buckets, statusChecks: &s.Checks,
-		statusCoverage: &s.Coverage, statusRecalibrated: &s.Recalibrated, statusNees: &s.Nees,
-		statusFactor: &s.Factor, statusHealth: &s.Health,
-		statusRecording: &s.Recording, statusUnrecorded: &s.Unrecorded, statusSwaps: &s.Swaps, statusRefused: &s.Refused,
-		statusMemory: &s.Memory, statusGoroutines: &s.Goroutines,
-	}[i]
-}
-
-// Decode reads a message into s. It returns an *Error if the message has not the
-// form that PROTOCOL.md describes; s then holds anything.
-func (s *Status) Decode(b []byte) error {
-	f := open(b)
-	s.clearLater()
-	err := f.message(func(key []byte) error {
-		i := 0
-		for i < statusFields && statusNames[i] != string(key) {
-			i++
-		}
-		if i == statusFields {
-			return f.skip(key)
-		}
-		switch v := s.field(i).(type) {
-		case nil: // statusV
-			return f.version(i)
-		case *[]ReasonCount:
-			return reasonShape.decode(&f, i, statusNames[i], v)
-		case *[]Phase:
-			return phaseShape.decode(&f, i, statusNames[i], v)
-		case *[]Other:
-			return otherShape.decode(&f, i, statusNames[i], v)
-		default:
-			return f.value(i, statusNames[i], v)
+	f := s.fields(&noLists)
+	return msgbin.Append(dst, func(w *msgbin.Writer) {
+		w.Map(len(f))
+		for i := range f {
+			switch f[i].Name {
+			case "reasons":
+				appendList(w, "reasons", s.Reasons)
+			case "others":
+				appendList(w, "others", s.Others)
+			case "silent":
+				appendList(w, "silent", s.Silent)
+			case "phases":
+				appendList(w, "phases", s.Phases)
+			default:
+				w.Pairs(f[i : i+1])
+			}
 		}
 	})
-	if err != nil {
+}
+
+// Decode reads a message into s. It returns an *Error if the message does not have
+// the form that PROTOCOL.md describes; the content of s is then undefined.
+func (s *Status) Decode(b []byte) error {
+	var lists statusLists
+	f := s.fields(&lists)
+	r := msgbin.AcquireReader(b)
+	defer r.Release()
+	if err := message(r, f[:]); err != nil {
 		return err
 	}
-	return f.needs(statusNames[:statusNeeded]...)
+	if err := readList(r, lists.reasons, "reasons", &s.Reasons); err != nil {
+		return err
+	}
+	if err := readList(r, lists.others, "others", &s.Others); err != nil {
+		return err
+	}
+	if err := readList(r, lists.silent, "silent", &s.Silent); err != nil {
+		return err
+	}
+	return readList(r, lists.phases, "phases", &s.Phases)
 }
 
-// clearLater empties the fields that a message may lack.
-func (s *Status) clearLater() {
-	for i := statusNeeded; i < statusFields; i++ {
-		switch v := s.field(i).(type) {
-		case *string:
-			*v = ""
-		case *uint64:
-			*v = 0
-		case *float64:
-			*v = 0
-		case *[]float64:
-			*v = (*v)[:0]
-		case *[]ReasonCount:
-			*v = (*v)[:0]
-		case *[]Phase:
-			*v = (*v)[:0]
+// entry is an element of a list of a status, which is a map. code writes it to w,
+// or reads it from r where w is nil. What a map lacks is empty.
+type entry[E any] interface {
+	*E
+	code(w *msgbin.Writer, r *msgbin.Reader) error
+}
+
+func (c *ReasonCount) code(w *msgbin.Writer, r *msgbin.Reader) error {
+	f := [...]msgbin.Field{
+		msgbin.Optional("reason", &c.Reason), msgbin.Optional("count", &c.Count),
+		msgbin.Optional("text", &c.Text), msgbin.Optional("last", &c.Last),
+	}
+	return code(w, r, f[:])
+}
+
+func (p *Phase) code(w *msgbin.Writer, r *msgbin.Reader) error {
+	f := [...]msgbin.Field{
+		msgbin.Optional("phase", &p.Name), msgbin.Optional("p50", &p.P50),
+		msgbin.Optional("p99", &p.P99), msgbin.Optional("max", &p.Max),
+	}
+	return code(w, r, f[:])
+}
+
+func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader) error {
+	f := [...]msgbin.Field{
+		msgbin.Optional("instance", &o.Instance), msgbin.Optional("model", &o.Model), msgbin.Optional("age", &o.Age),
+	}
+	return code(w, r, f[:])
+}
+
+func code(w *msgbin.Writer, r *msgbin.Reader, fields []msgbin.Field) error {
+	if w != nil {
+		w.Fields(fields)
+		return nil
+	}
+	return r.Fields(fields)
+}
+
+func appendList[E any, P entry[E]](w *msgbin.Writer, name string, list []E) {
+	w.String(name)
+	w.Array(len(list))
+	for i := range list {
+		_ = P(&list[i]).code(w, nil) // writing never fails
+	}
+}
+
+// readList reads a list into the memory of dst; an absent one gives none.
+func readList[E any, P entry[E]](r *msgbin.Reader, raw msgbin.Raw, name string, dst *[]E) error {
+	n := 0
+	if len(raw.Bytes) > 0 {
+		var err error
+		r.ResetRaw(raw)
+		if n, err = r.Array(maxList); err != nil {
+			return refused(name, err)
 		}
 	}
-}
-
-// appendValue appends what v points to: a *string, *int64, *uint64, *float64 or
-// *[]float64.
-func appendValue(dst []byte, v any) []byte {
-	switch v := v.(type) {
-	case *string:
-		return msgbin.AppendString(dst, *v)
-	case *int64:
-		return msgbin.AppendInt(dst, *v)
-	case *uint64:
-		return msgbin.AppendUint(dst, *v)
-	case *float64:
-		return msgbin.AppendFloat64(dst, *v)
-	case *[]float64:
-		return msgbin.AppendFloats(dst, *v)
+	*dst = msgbin.Resize(*dst, n)
+	for i := range *dst {
+		if err := P(&(*dst)[i]).code(nil, r); err != nil {
+			return refused(name, err)
+		}
 	}
-	panic(noType)
+	return nil
 }
-
-// value reads known field i into what v points to, as appendValue has it.
-func (f *fields) value(i int, field string, v any) error {
-	switch v := v.(type) {
-	case *string:
-		return f.text(i, field, v)
-	case *int64:
-		return f.int(i, field, v)
-	case *uint64:
-		return f.uint(i, field, v)
-	case *float64:
-		return f.float(i, field, v)
-	case *[]float64:
-		return f.floats(i, field, v, maxTrust)
-	}
-	panic(noType)
-}
-
-const noType = "wire: a status field has no type"

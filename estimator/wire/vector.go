@@ -1,86 +1,106 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import (
+	"math"
 
-// Vectors of a state come from senders in any language: as a bin of float64, as a
-// bin of float32 where the message says so, or as a plain array of numbers. The
-// length of a bin does not say which: half a state in float64 is as long as a
-// whole one in float32.
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
 
-// width is the size of the floats in the bins of a message, in bytes.
-type width int
-
-// The names of the widths, as values of the field dtype.
+// The widths of the floats in the bins of a message, as values of the field dtype.
 const (
 	float64s = "f8"
 	float32s = "f4"
 )
 
-// vector reads exactly n numbers from span into dst's memory; an empty span gives
-// an empty vector. what says how n came about.
-func vector(dst *[]float64, span []byte, field string, n int, w width, what string) error {
-	*dst = (*dst)[:0]
-	if len(span) == 0 {
-		return nil
-	}
-	got, err := count(span, field, w)
-	if err != nil {
-		return err
-	}
-	if got != n {
-		return fail(WrongSize, field, "%d numbers, expected %d (%s)%s", got, n, what, mend(span, n, w))
-	}
-	*dst = resize(*dst, n)
-	r := msgbin.NewReader(span)
-	if err := r.Floats(*dst); err != nil {
-		return malformed(field, err)
+// vectors decodes vectors from senders in any language: a bin of float64, a bin of
+// float32 where the message has a dtype for it, or a plain array of numbers. The
+// length of a bin does not distinguish the widths: half a state in float64 is as
+// long as a whole one in float32.
+type vectors struct {
+	r     *msgbin.Reader
+	width int // bytes of a float in a bin
+}
+
+// setWidth takes the width from the dtype of the message; none is float64.
+func (v *vectors) setWidth(dtype []byte) error {
+	switch string(dtype) {
+	case "", float64s:
+		v.width = 8
+	case float32s:
+		v.width = 4
+	default:
+		return fail(Malformed, "dtype", "%q, expected %q or %q", dtype, float64s, float32s)
 	}
 	return nil
 }
 
-// plan reads any number of rows of P numbers from span into dst's memory.
-func plan(dst *[]float64, span []byte, P int, w width) error {
-	*dst = (*dst)[:0]
-	if len(span) == 0 {
-		return nil
+// exactly reads n numbers into the memory of dst; an absent vector gives none.
+// what describes n.
+func (v *vectors) exactly(dst *[]float64, raw msgbin.Raw, field string, n int, what string) error {
+	got, err := v.count(raw, field)
+	if err != nil {
+		return err
 	}
-	n, err := count(span, "plan", w)
+	if len(raw.Bytes) > 0 && got != n {
+		return fail(WrongSize, field, "%d numbers, expected %d (%s)%s", got, n, what, v.remedy(raw, n))
+	}
+	return v.read(dst, raw, field, got)
+}
+
+// rows reads up to MaxPlan rows of P numbers into the memory of dst.
+func (v *vectors) rows(dst *[]float64, raw msgbin.Raw, P int) error {
+	n, err := v.count(raw, "plan")
 	switch {
 	case err != nil:
 		return err
-	case n == 0:
-		return nil
-	case P == 0:
+	case n > 0 && P == 0:
 		return fail(WrongSize, "plan", "%d numbers, and the model has no inputs", n)
-	case n%P != 0:
+	case n > 0 && n%P != 0:
 		return fail(WrongSize, "plan", "%d numbers, which is no whole number of rows of %d inputs", n, P)
-	case n/P > MaxPlan:
+	case n > MaxPlan*P:
 		return fail(WrongSize, "plan", "%d rows, at most %d", n/P, MaxPlan)
 	}
-	return vector(dst, span, "plan", n, w, "rows of inputs")
+	return v.read(dst, raw, "plan", n)
 }
 
-// count returns how many numbers a span holds.
-func count(span []byte, field string, w width) (int, error) {
-	r := msgbin.NewReader(span)
-	if raw, err := r.Bin(len(span)); err == nil {
-		if len(raw)%int(w) != 0 {
-			return 0, fail(WrongSize, field, "%d bytes, which is no whole number of floats of %d bytes", len(raw), w)
-		}
-		return len(raw) / int(w), nil
+// read reads the n numbers of a vector into the memory of dst.
+func (v *vectors) read(dst *[]float64, raw msgbin.Raw, field string, n int) error {
+	*dst = msgbin.Resize(*dst, n)
+	if n == 0 {
+		return nil
 	}
-	n, err := r.Array(len(span))
+	v.r.ResetRaw(raw)
+	if err := v.r.Floats(*dst); err != nil {
+		return refused(field, err)
+	}
+	return nil
+}
+
+// count returns how many numbers a vector holds.
+func (v *vectors) count(raw msgbin.Raw, field string) (int, error) {
+	if len(raw.Bytes) == 0 {
+		return 0, nil
+	}
+	v.r.ResetRaw(raw)
+	if b, err := v.r.Bin(math.MaxInt); err == nil {
+		if len(b)%v.width != 0 {
+			return 0, fail(WrongSize, field, "%d bytes, which is no whole number of floats of %d bytes", len(b), v.width)
+		}
+		return len(b) / v.width, nil
+	}
+	n, err := v.r.Array(math.MaxInt)
 	if err != nil {
 		return 0, fail(Malformed, field, "is neither a bin of floats nor an array of numbers")
 	}
 	return n, nil
 }
 
-// mend is what may have been meant by a vector of the wrong length.
-func mend(span []byte, n int, w width) string {
-	r := msgbin.NewReader(span)
-	if raw, err := r.Bin(len(span)); err == nil && w == 8 && len(raw) == 4*n {
-		return `; if they are float32, say so by "dtype": "f4"`
+// remedy returns what the sender may have to change for a vector of the wrong
+// length.
+func (v *vectors) remedy(raw msgbin.Raw, n int) string {
+	v.r.ResetRaw(raw)
+	if b, err := v.r.Bin(math.MaxInt); err == nil && v.width == 8 && len(b) == 4*n {
+		return `; if they are float32, add "dtype": "f4"`
 	}
 	return ""
 }

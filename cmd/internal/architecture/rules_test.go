@@ -208,8 +208,9 @@ var guests = []guest{
 		"settings for people; what flies is handed values",
 	},
 	{
-		"github.com/vmihailenco/msgpack/v5", nil,
-		"msgbin reads with bounds and without allocation; the library is the independent witness of the formats",
+		"github.com/vmihailenco/msgpack/v5",
+		[]string{"estimator/msgbin"},
+		"one package bounds what is read; the library alone trusts the lengths and the types of a message",
 	},
 	{
 		"golang.org/x/sys",

@@ -9,20 +9,16 @@ package journal
 
 import (
 	"fmt"
-	"hash/crc32"
 	"math"
-
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 const (
 	magic   = "dgm-journal"
 	version = 1
 
-	frameStart = 0x93     // an array of three
-	mostBytes  = 80 << 20 // of one payload: a model with all its members
-	mostText   = 1024
-	mostTimes  = 10000
+	mostBytes = 80 << 20 // of one payload: a model with all its members
+	mostText  = 1024
+	mostTimes = 10000
 )
 
 // Kind says what a record is.
@@ -101,15 +97,6 @@ func Digest(v []float64) uint64 {
 	return h
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// kindBytes[k] is k, so that a checksum can run over it without allocating.
-var kindBytes = [...]byte{0, 1, 2, 3, 4, 5, 6}
-
-func checksum(k Kind, payload []byte) uint32 {
-	return crc32.Update(crc32.Update(0, castagnoli, kindBytes[k:k+1]), castagnoli, payload)
-}
-
 // Error says what is wrong with a journal, and where.
 type Error struct {
 	Name   string // of the file
@@ -120,11 +107,4 @@ type Error struct {
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s: record %d at byte %d: %s", e.Name, e.Record, e.Offset, e.Text)
-}
-
-// appendFrame appends a whole record.
-func appendFrame(dst []byte, k Kind, payload []byte) []byte {
-	dst = append(dst, frameStart, byte(k))
-	dst = msgbin.AppendUint(dst, uint64(checksum(k, payload)))
-	return msgbin.AppendBin(dst, payload)
 }

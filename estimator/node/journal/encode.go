@@ -2,49 +2,69 @@ package journal
 
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
-func (h *Header) append(dst []byte) []byte {
-	dst = msgbin.AppendArrayHeader(dst, 15)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, magic), version)
+// appendRecord appends a whole record.
+func appendRecord(dst []byte, k Kind, payload []byte) []byte {
+	return msgbin.Append(dst, func(w *msgbin.Writer) { w.Record(uint8(k), payload) })
+}
+
+func (h *Header) append(w *msgbin.Writer) {
+	w.Array(15)
+	w.String(magic)
+	w.Int(version)
 	for _, s := range [...]string{h.Vehicle, h.Instance, h.Platform} {
-		dst = msgbin.AppendString(dst, s)
+		w.String(s)
 	}
-	dst = msgbin.AppendFloats(dst, h.Times)
-	dst = msgbin.AppendFloat64(dst, h.Rate)
-	dst = msgbin.AppendBool(dst, h.RobotClock)
+	w.Floats(h.Times)
+	w.Float64(h.Rate)
+	w.Bool(h.RobotClock)
 	for _, d := range [...]int64{h.Validity, h.Deadline, h.AgeLimit, h.FalseAlarms} {
-		dst = msgbin.AppendInt(dst, d)
+		w.Int(d)
 	}
-	return msgbin.AppendBool(msgbin.AppendBool(msgbin.AppendBool(dst, h.NoTrust), h.Chain), h.Fast)
+	for _, on := range [...]bool{h.NoTrust, h.Chain, h.Fast} {
+		w.Bool(on)
+	}
 }
 
-func (m *Model) append(dst []byte, number uint64) []byte {
-	dst = msgbin.AppendUint(msgbin.AppendArrayHeader(dst, 3), number)
-	return msgbin.AppendBin(msgbin.AppendBin(dst, m.File), m.Trust)
+func (m *Model) append(w *msgbin.Writer, number uint64) {
+	w.Array(3)
+	w.Uint(number)
+	w.Bin(m.File)
+	w.Bin(m.Trust)
 }
 
-func (s *State) append(dst []byte, number uint64) []byte {
-	dst = msgbin.AppendUint(msgbin.AppendArrayHeader(dst, 5), number)
-	dst = msgbin.AppendInt(msgbin.AppendInt(msgbin.AppendInt(dst, s.At), s.Age), s.Period)
-	return msgbin.AppendBin(dst, s.Message)
+func (s *State) append(w *msgbin.Writer, number uint64) {
+	w.Array(5)
+	w.Uint(number)
+	w.Int(s.At)
+	w.Int(s.Age)
+	w.Int(s.Period)
+	w.Bin(s.Message)
 }
 
-func (p *Prediction) append(dst []byte, number uint64) []byte {
+func (p *Prediction) append(w *msgbin.Writer, number uint64) {
 	n := 9
 	if p.Outcome == OK {
 		n += 5 + len(p.Digests)
 	}
-	dst = msgbin.AppendUint(msgbin.AppendUint(msgbin.AppendArrayHeader(dst, n), number), p.Tick)
-	dst = msgbin.AppendInt(msgbin.AppendInt(msgbin.AppendInt(dst, p.Due), p.End), p.Unix)
-	dst = msgbin.AppendInt(dst, int64(p.Rung))
-	dst = msgbin.AppendBool(msgbin.AppendBool(dst, p.Fresh), p.Contested)
-	dst = msgbin.AppendString(dst, p.Outcome)
+	w.Array(n)
+	w.Uint(number)
+	w.Uint(p.Tick)
+	w.Int(p.Due)
+	w.Int(p.End)
+	w.Int(p.Unix)
+	w.Int(int64(p.Rung))
+	w.Bool(p.Fresh)
+	w.Bool(p.Contested)
+	w.String(p.Outcome)
 	if p.Outcome != OK {
-		return dst
+		return
 	}
-	dst = msgbin.AppendInt(msgbin.AppendInt(msgbin.AppendUint(dst, p.Seq), p.T), p.ValidUntil)
-	dst = msgbin.AppendInt(msgbin.AppendUint(dst, p.Flags), int64(p.Points))
+	w.Uint(p.Seq)
+	w.Int(p.T)
+	w.Int(p.ValidUntil)
+	w.Uint(p.Flags)
+	w.Int(int64(p.Points))
 	for _, d := range p.Digests {
-		dst = msgbin.AppendUint(dst, d)
+		w.Uint(d)
 	}
-	return dst
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -217,7 +215,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { readAll(t, b) })
 }
 
-// FuzzPayload gets behind the checksums: each payload comes in a frame that fits.
+// FuzzPayload gets behind the checksums: each payload comes in a record whose checksum matches.
 func FuzzPayload(f *testing.F) {
 	b, err := os.ReadFile("testdata/journal-v1.msgpack")
 	if err != nil {
@@ -227,23 +225,20 @@ func FuzzPayload(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	frame := func(kind Kind, payload []byte) []byte {
-		return msgbin.AppendBin(msgbin.AppendUint([]byte{frameStart, byte(kind)}, uint64(checksum(kind, payload))), payload)
-	}
-	header := slices.Clone(r.payload.Bytes())
+	header := slices.Clone(r.payload)
 	f.Add(byte(KindHeader-1), header)
 	for {
 		kind, err := r.Next()
 		if err != nil {
 			break
 		}
-		f.Add(byte(kind-1), slices.Clone(r.payload.Bytes()))
+		f.Add(byte(kind-1), slices.Clone(r.payload))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, payload []byte) {
-		kind = 1 + kind%byte(len(kindBytes)-1) // there is no checksum of others
-		file := frame(Kind(kind), payload)
+		kind = 1 + kind%byte(KindEnd)
+		file := appendRecord(nil, Kind(kind), payload)
 		if Kind(kind) != KindHeader {
-			file = append(frame(KindHeader, header), file...)
+			file = append(appendRecord(nil, KindHeader, header), file...)
 		}
 		readAll(t, file)
 	})

@@ -1,9 +1,6 @@
 package journal
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +19,12 @@ type Reader struct {
 	Lost       uint64 // records that are missing before the one read, in all
 
 	name    string
-	in      *bufio.Reader
-	offset  int64 // of the next record
-	at      int64 // of the record read
-	record  int   // number of records read
+	in      *msgbin.Stream
+	raw     *msgbin.Reader // of records and payloads
+	at      int64          // place of the record read
+	record  int            // number of records read
 	next    uint64
-	payload bytes.Buffer
+	payload []byte // of the record read
 }
 
 // ErrTorn is that a journal ends within a record, as it does where the power was
@@ -36,8 +33,8 @@ var ErrTorn = errors.New("the file ends within a record")
 
 // NewReader reads the header. name is for errors.
 func NewReader(in io.Reader, name string) (*Reader, error) {
-	r := &Reader{name: name, in: bufio.NewReaderSize(in, 64<<10)}
-	k, err := r.frame()
+	r := &Reader{name: name, in: msgbin.NewStream(in), raw: msgbin.NewReader(nil)}
+	k, err := r.nextRecord()
 	if err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, ErrTorn) {
 			return nil, fmt.Errorf("%s: %w", name, ErrTorn)
@@ -47,8 +44,7 @@ func NewReader(in io.Reader, name string) (*Reader, error) {
 	if k != KindHeader {
 		return nil, r.fail("is not the header of a journal: was this file written by --record?")
 	}
-	b := msgbin.NewReader(r.payload.Bytes())
-	if err := r.Header.read(&b); err != nil {
+	if err := r.Header.read(r.raw); err != nil {
 		return nil, r.fail(err.Error())
 	}
 	return r, nil
@@ -60,11 +56,11 @@ func (r *Reader) Record() (number int, offset int64) { return r.record - 1, r.at
 // Next reads a record. It returns io.EOF at the end, ErrTorn where the file ends
 // within a record, and an *Error for what cannot be read.
 func (r *Reader) Next() (Kind, error) {
-	k, err := r.frame()
+	k, err := r.nextRecord()
 	if err != nil {
 		return 0, err
 	}
-	b := msgbin.NewReader(r.payload.Bytes())
+	b := r.raw
 	n, err := b.Array(64)
 	if err != nil || n < 1 {
 		return 0, r.fail("is not an array with a number")
@@ -83,11 +79,11 @@ func (r *Reader) Next() (Kind, error) {
 	r.next = number + 1
 	switch k {
 	case KindModel:
-		err = r.Model.read(&b, n)
+		err = r.Model.read(b, n)
 	case KindState:
-		err = r.State.read(&b, n)
+		err = r.State.read(b, n)
 	case KindPrediction:
-		err = r.Prediction.read(&b, n)
+		err = r.Prediction.read(b, n)
 	}
 	if err != nil {
 		return 0, r.fail(err.Error())
@@ -95,92 +91,38 @@ func (r *Reader) Next() (Kind, error) {
 	return k, nil
 }
 
-// frame reads one record's frame; its payload is then in r.payload.
-func (r *Reader) frame() (Kind, error) {
-	r.at = r.offset
+// nextRecord reads one record; r.raw is then at the start of its payload.
+func (r *Reader) nextRecord() (Kind, error) {
+	r.at = r.in.Offset()
 	r.record++
-	var head [12]byte
-	if _, err := io.ReadFull(r.in, head[:1]); err != nil {
-		return 0, io.EOF
+	var rec msgbin.Record
+	for {
+		window := r.in.Bytes()
+		r.raw.Reset(window)
+		var err error
+		if rec, err = r.raw.Record(mostBytes); err == nil {
+			break
+		}
+		switch torn := errors.Is(err, io.ErrUnexpectedEOF); {
+		case torn && r.in.Fill(len(window)+1):
+		case len(window) == 0:
+			return 0, io.EOF
+		case torn, window[0] == 0: // what a file system leaves behind a power cut
+			return 0, ErrTorn
+		default:
+			return 0, r.fail(err.Error() + ": the file is damaged")
+		}
 	}
-	if head[0] == 0 {
-		return 0, ErrTorn // what a file system leaves behind a power cut
+	if rec.Kind == 0 || Kind(rec.Kind) > KindEnd {
+		return 0, r.fail(fmt.Sprintf("is of kind %d, which this program does not know", rec.Kind))
 	}
-	if head[0] != frameStart {
-		return 0, r.fail("no record begins here: the file is damaged")
+	if !rec.Intact() {
+		return 0, r.fail("its checksum does not match: the file is damaged")
 	}
-	if err := r.full(head[1:2]); err != nil {
-		return 0, err
-	}
-	kind := head[1]
-	sum, n1, err := r.uint(head[2:])
-	if err != nil {
-		return 0, err
-	}
-	size, n2, err := r.binHeader(head[2:])
-	if err != nil {
-		return 0, err
-	}
-	if size > mostBytes {
-		return 0, r.fail(fmt.Sprintf("claims %d bytes, at most %d", size, mostBytes))
-	}
-	r.payload.Reset()
-	if _, err := io.CopyN(&r.payload, r.in, int64(size)); err != nil {
-		return 0, ErrTorn
-	}
-	if kind == 0 || int(kind) >= len(kindBytes) {
-		return 0, r.fail(fmt.Sprintf("is of kind %d, which this program does not know", kind))
-	}
-	if uint64(checksum(Kind(kind), r.payload.Bytes())) != sum {
-		return 0, r.fail("its checksum does not fit: the file is damaged")
-	}
-	r.offset += int64(2+n1+n2) + int64(size)
-	return Kind(kind), nil
-}
-
-func (r *Reader) full(b []byte) error {
-	if _, err := io.ReadFull(r.in, b); err != nil {
-		return ErrTorn
-	}
-	return nil
-}
-
-// uint reads a msgpack unsigned integer and returns its size too.
-func (r *Reader) uint(b []byte) (v uint64, n int, err error) {
-	if err := r.full(b[:1]); err != nil {
-		return 0, 0, err
-	}
-	width := 0
-	switch c := b[0]; {
-	case c <= 0x7f:
-		return uint64(c), 1, nil
-	case c >= 0xcc && c <= 0xcf:
-		width = 1 << (c - 0xcc)
-	default:
-		return 0, 0, r.fail("has no checksum")
-	}
-	return r.big(b[1:], width)
-}
-
-// binHeader reads the header of a bin.
-func (r *Reader) binHeader(b []byte) (size uint64, n int, err error) {
-	if err := r.full(b[:1]); err != nil {
-		return 0, 0, err
-	}
-	if b[0] < 0xc4 || b[0] > 0xc6 {
-		return 0, 0, r.fail("has no payload")
-	}
-	return r.big(b[1:], 1<<(b[0]-0xc4))
-}
-
-// big reads a big-endian integer of some bytes, behind one that was read.
-func (r *Reader) big(b []byte, width int) (v uint64, n int, err error) {
-	if err := r.full(b[:width]); err != nil {
-		return 0, 0, err
-	}
-	var whole [8]byte
-	copy(whole[8-width:], b[:width])
-	return binary.BigEndian.Uint64(whole[:]), 1 + width, nil
+	r.in.Advance(rec.Size)
+	r.payload = rec.Payload
+	r.raw.Reset(rec.Payload)
+	return Kind(rec.Kind), nil
 }
 
 func (r *Reader) fail(text string) error {

@@ -21,8 +21,8 @@ type Writer struct {
 
 	mu      sync.Mutex
 	closing bool
-	pending []byte // framed, to be written
-	payload []byte // memory
+	pending []byte // records, to be written
+	payload []byte // of the record being made
 	number  uint64 // of the next record
 	missed  uint64 // records lost since the last one that fitted
 	lost    uint64 // in all
@@ -53,7 +53,7 @@ func Create(path string, h *Header, most int64) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be written: %w", path, reason(err))
 	}
-	head := appendFrame(nil, KindHeader, h.append(nil))
+	head := appendRecord(nil, KindHeader, msgbin.Append(nil, h.append))
 	if _, err := f.Write(head); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("%s: cannot be written: %w", path, reason(err))
@@ -67,7 +67,7 @@ func Create(path string, h *Header, most int64) (*Writer, error) {
 func (w *Writer) Model(m *Model) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.payload = m.append(w.payload[:0], w.number)
+	w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) { m.append(out, w.number) })
 	w.put(KindModel, true)
 }
 
@@ -75,7 +75,7 @@ func (w *Writer) Model(m *Model) {
 func (w *Writer) State(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.payload = s.append(w.payload[:0], w.number)
+	w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) { s.append(out, w.number) })
 	w.put(KindState, false)
 }
 
@@ -83,7 +83,7 @@ func (w *Writer) State(s *State) {
 func (w *Writer) Prediction(p *Prediction) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.payload = p.append(w.payload[:0], w.number)
+	w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) { p.append(out, w.number) })
 	w.put(KindPrediction, false)
 }
 
@@ -99,11 +99,15 @@ func (w *Writer) put(k Kind, always bool) {
 		return
 	}
 	if w.missed > 0 {
-		note := msgbin.AppendUint(msgbin.AppendUint(msgbin.AppendArrayHeader(nil, 2), w.number), w.missed)
-		w.pending = appendFrame(w.pending, KindLost, note)
+		note := msgbin.Append(nil, func(out *msgbin.Writer) {
+			out.Array(2)
+			out.Uint(w.number)
+			out.Uint(w.missed)
+		})
+		w.pending = appendRecord(w.pending, KindLost, note)
 		w.missed = 0
 	}
-	w.pending = appendFrame(w.pending, k, w.payload)
+	w.pending = appendRecord(w.pending, k, w.payload)
 	w.number++
 	if cap(w.payload) > mostPending {
 		w.payload = nil // a model's; states are small
@@ -128,7 +132,10 @@ func (w *Writer) Err() error {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if !w.closing && w.err == nil {
-		w.payload = msgbin.AppendUint(msgbin.AppendArrayHeader(w.payload[:0], 1), w.number)
+		w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) {
+			out.Array(1)
+			out.Uint(w.number)
+		})
 		w.put(KindEnd, true)
 	}
 	first := !w.closing

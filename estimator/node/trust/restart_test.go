@@ -103,7 +103,9 @@ func seal(b []byte) []byte {
 		}
 	}
 	to := r.Offset()
-	return msgbin.AppendUint(slices.Clone(b[:to]), uint64(crc32.Checksum(b[from:to], castagnoli)))
+	return msgbin.Append(slices.Clone(b[:to]), func(w *msgbin.Writer) {
+		w.Uint(uint64(crc32.Checksum(b[from:to], castagnoli)))
+	})
 }
 
 // Whatever is kept, a number of it changed and the checksum made to fit: it is

@@ -27,23 +27,27 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Append appends what is known of the model with the given ID to dst.
 func (m *Monitor) Append(dst []byte, model string) []byte {
-	dst = msgbin.AppendArrayHeader(dst, 6)
-	dst = msgbin.AppendInt(msgbin.AppendString(dst, stateMagic), stateVersion)
-	dst = msgbin.AppendFloats(msgbin.AppendString(dst, model), m.until)
-	dst = msgbin.AppendArrayHeader(dst, len(m.series))
-	from := len(dst)
-	v := make([]float64, 0, seriesSize)
-	for i := range m.series {
-		s := &m.series[i]
-		v = append(v[:0], s.checks, s.coverage, s.recalibrated, s.nees, s.alpha)
-		v = append(v, s.alarm.r[:]...)
-		v = append(v, indicator(s.alarm.on), s.alarm.held)
-		for j := range recent {
-			v = append(v, float64(s.scores.order[(s.scores.next+j)%recent]))
+	return msgbin.Append(dst, func(w *msgbin.Writer) {
+		w.Array(6)
+		w.String(stateMagic)
+		w.Int(stateVersion)
+		w.String(model)
+		w.Floats(m.until)
+		w.Array(len(m.series))
+		from := w.Len()
+		v := make([]float64, 0, seriesSize)
+		for i := range m.series {
+			s := &m.series[i]
+			v = append(v[:0], s.checks, s.coverage, s.recalibrated, s.nees, s.alpha)
+			v = append(v, s.alarm.r[:]...)
+			v = append(v, indicator(s.alarm.on), s.alarm.held)
+			for j := range recent {
+				v = append(v, float64(s.scores.order[(s.scores.next+j)%recent]))
+			}
+			w.Floats(v)
 		}
-		dst = msgbin.AppendFloats(dst, v)
-	}
-	return msgbin.AppendUint(dst, uint64(crc32.Checksum(dst[from:], castagnoli)))
+		w.Uint(uint64(crc32.Checksum(w.Bytes()[from:], castagnoli)))
+	})
 }
 
 var (
