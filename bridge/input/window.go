@@ -13,7 +13,6 @@ type Window struct {
 	hi   int   // end of what was read
 	base int64 // offset in the stream of buf[0]
 	err  error // of the last read, kept
-	tap  func([]byte)
 }
 
 // NewWindow returns a window that holds up to capacity bytes.
@@ -38,27 +37,15 @@ func (w *Window) Peek(n int) []byte {
 // Held returns everything that is held without reading more.
 func (w *Window) Held() []byte { return w.buf[w.lo:w.hi] }
 
-// Pass goes on by n bytes, which were looked at.
+// Pass advances by n bytes, which were looked at.
 func (w *Window) Pass(n int) {
 	if n < 0 || n > w.hi-w.lo {
 		panic("input: passed more than was looked at")
 	}
-	w.pass(n)
-}
-
-// Tap has f see all bytes that are passed or skipped from here on, in their order:
-// for a checksum of them. f must not keep them.
-func (w *Window) Tap(f func([]byte)) { w.tap = f }
-
-// pass goes on by n bytes that are held.
-func (w *Window) pass(n int) {
-	if w.tap != nil {
-		w.tap(w.buf[w.lo : w.lo+n])
-	}
 	w.lo += n
 }
 
-// Skip goes on by n bytes or to the end, whatever they are, and returns how many
+// Skip advances by n bytes or to the end, whatever they are, and returns how many
 // were passed.
 func (w *Window) Skip(n int64) int64 {
 	left := n
@@ -67,7 +54,7 @@ func (w *Window) Skip(n int64) int64 {
 		if have == 0 {
 			break
 		}
-		w.pass(int(have))
+		w.lo += int(have)
 		left -= have
 	}
 	return n - left
@@ -119,6 +106,6 @@ func (w *Window) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(b, w.buf[w.lo:w.hi])
-	w.pass(n)
+	w.lo += n
 	return n, nil
 }

@@ -244,10 +244,8 @@ func TestDamage(t *testing.T) {
 			if n := g.counts["/odom"]; g.err != nil || n < 400 || n > 495 || g.x[0] != 0 || g.times[len(g.times)-1] != 1.7e18+499*20e6 {
 				t.Errorf("%s, %s: %v, %v", name, what, g.counts, g.err)
 			}
-			// The second says how much is missing.
-			missing := fmt.Sprintf("say 1100 messages and not %d, ", g.counts["/odom"]+g.counts["/joint_states"]+g.counts["/cmd_vel"]+g.counts["/json"])
-			if len(g.problems) != 2 || g.problems[0].Offset != int64(chunk) || g.problems[1].Record != "statistics" || !strings.HasPrefix(g.problems[1].Reason, missing) {
-				t.Errorf("%s, %s: problems %v, expected one at byte %d and what the statistics %s", name, what, g.problems, chunk, missing)
+			if len(g.problems) != 1 || g.problems[0].Offset != int64(chunk) {
+				t.Errorf("%s, %s: problems %v, expected one at byte %d", name, what, g.problems, chunk)
 			}
 		}
 	}

@@ -2,11 +2,12 @@ package mcap
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/bridge/cdr"
 	"github.com/dgm-robotics/dgm/bridge/input"
@@ -16,9 +17,7 @@ import (
 // What is kept of a file, so that a hostile one takes no more memory than this.
 const (
 	window      = 1 << 20  // bytes of the file that are held
-	maxChunk    = 64 << 20 // bytes of a chunk, packed and unpacked each
-	maxRecord   = 64 << 20 // bytes of a message outside of chunks
-	maxSummary  = 1 << 20  // bytes of statistics or of a chunk index: 65536 channels have 640 KiB
+	maxRecord   = 64 << 20 // bytes of a record, and of a chunk packed and unpacked each
 	maxSchemas  = 4096
 	maxSchemaMB = 32 << 20 // bytes of all schemas
 	maxTopics   = 1 << 14
@@ -28,29 +27,35 @@ const (
 type Reader struct {
 	input.Stream
 	path     string
-	w        *input.Window
+	records  records
 	wants    telemetry.Wants
 	problems telemetry.Problems
 
-	schemas  map[uint16]schema
+	schemas  map[uint16]*mcap.Schema
 	schemaMB int
 	channels map[uint16]channel
 	topics   map[uint16]*subscription // by channel
 	names    map[string]int           // channels of a topic so far
-	unpacker unpacker
-	buf      []byte // of a record outside of chunks
 
-	records  []byte // what is left of the chunk at hand
-	recordAt int64  // where in the file the chunk stands
-	inChunk  bool
-	box      boxed
-	audit    audit
-	clean    bool // nothing was amiss in the data
+	unpacker unpacker
+	chunkAt  int64 // offset of the open chunk in the file
+	size     int   // bytes of it, unpacked
+	damaged  bool  // it is cut off, which is reported
+	ended    bool  // the end of the data was read
+	late     bool  // data behind the end of the data were reported
+
+	raw      mcap.Message
 	message  telemetry.Message
 	firstErr error
 }
 
-// subscription is a topic with where its fields stand.
+// channel is the origin of messages.
+type channel struct {
+	schema          uint16
+	topic, encoding string
+}
+
+// subscription is a topic with the places of its fields.
 type subscription struct {
 	topic  *telemetry.Topic
 	t      *cdr.Type   // nil: only counted
@@ -76,41 +81,37 @@ func Open(path string, wants telemetry.Wants) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader returns a reader of any stream; name is what errors call it. What is
+// NewReader returns a reader of any stream; name is its name in errors. What is
 // no MCAP file is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
 	w := input.NewWindow(stream, window)
-	r := &Reader{path: name, w: w, Stream: w.Stream(), wants: wants, audit: newAudit(), box: boxed{messages: map[uint16]uint64{}},
-		schemas: map[uint16]schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
-	w.Tap(r.audit.passed)
-	return r
+	return &Reader{path: name, Stream: w.Stream(), records: records{w: w}, wants: wants,
+		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
 }
 
 func (r *Reader) begin() error {
-	b := r.w.Peek(len(Magic))
-	if err := r.w.Err(); err != nil {
+	b := r.records.w.Peek(len(Magic))
+	if err := r.records.w.Err(); err != nil {
 		return fmt.Errorf("%s: %w", r.path, err)
 	}
 	if !bytes.Equal(b, Magic) {
 		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite is converted by ros2 bag convert)", r.path, b)
 	}
-	r.w.Pass(len(Magic))
+	r.records.w.Pass(len(Magic))
 	return nil
 }
 
 // Next returns the next message of any topic, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) {
-	if r.firstErr == nil && r.w.Offset() == 0 {
+	if r.firstErr == nil && r.records.w.Offset() == 0 {
 		r.firstErr = r.begin()
 	}
 	for r.firstErr == nil {
-		var m *telemetry.Message
-		var err error
-		if r.inChunk {
-			m, err = r.within()
-		} else {
-			m, err = r.record()
+		next := r.inFile
+		if r.records.open {
+			next = r.inChunk
 		}
+		m, err := next()
 		if err != nil {
 			r.firstErr = err
 		} else if m != nil {
@@ -120,82 +121,49 @@ func (r *Reader) Next() (*telemetry.Message, error) {
 	return nil, r.firstErr
 }
 
-// record reads one record of the file. Both results are nil where it was no
-// message.
-func (r *Reader) record() (*telemetry.Message, error) {
-	at := r.w.Offset()
-	head := r.w.Peek(headSize)
-	if len(head) < headSize {
-		return nil, r.end(at, len(head))
-	}
-	kind, size := op(head[0]), binary.LittleEndian.Uint64(head[1:])
-	if r.box.behind != 0 && kind != opMessageIndex {
-		r.leave(&r.box)
-	}
+// inFile reads one record of the file. Both results are nil where it was no message.
+func (r *Reader) inFile() (*telemetry.Message, error) {
+	at := r.records.w.Offset()
+	kind, size, ok := r.records.head()
 	switch {
-	case kind == opDataEnd && size == dataEndSize && r.audit.ended == 0:
-		return nil, r.dataEnd(at)
-	case kind == opFooter && size == footerSize:
+	case !ok:
+		return nil, r.end(at, len(r.records.peek(headSize)))
+	case kind == mcap.OpDataEnd && size == dataEndSize && !r.ended:
+		r.ended = true
+	case kind == mcap.OpFooter && size == footerSize:
 		return nil, r.footer(at)
-	case kind == 0 || kind == opDataEnd || kind == opFooter || size > math.MaxInt64/2:
-		return nil, r.resync(at, kind)
-	case names[kind] == "" && kind < 0x80:
-		return nil, r.resync(at, kind) // of a later version kinds are from 0x80 on
+	case !known(kind) && kind < 0x80, kind == mcap.OpDataEnd, kind == mcap.OpFooter, size > math.MaxInt64/2, used(kind) && kind != mcap.OpChunk && size > maxRecord:
+		r.resync(at, kind)
+		return nil, nil
 	}
-	end := at + headSize + int64(size)
-	r.audit.summarised(kind, at, end)
-	if (kind == opChunk || kind == opMessage) && r.audit.ended != 0 && !r.audit.late {
-		r.audit.late = true
-		r.problems.Add(at, names[kind], "stands behind the end of the data; it is read all the same")
+	if (kind == mcap.OpChunk || kind == mcap.OpMessage) && r.ended && !r.late {
+		r.late = true
+		r.problems.Add(at, record(kind), "is behind the end of the data; it is read all the same")
 	}
-	switch kind {
-	case opChunk:
-		return nil, r.chunk(at, size)
-	case opChunkIndex, opStatistics, opAttachmentIndex, opMetadataIndex, opSummaryOffset:
-		if size <= maxSummary {
-			return r.small(at, kind, int(size))
+	if kind == mcap.OpChunk {
+		return nil, r.openChunk(at, size)
+	}
+	if !used(kind) { // or of a later version
+		if n := r.records.skip(headSize + int64(size)); n < headSize+int64(size) {
+			return nil, r.end(at, int(n))
 		}
-		r.problems.Add(at, names[kind], "has %d bytes, more than the limit of %d; passed", size, maxSummary)
-	case opSchema, opChannel, opMessage, opMessageIndex:
-		if size > maxRecord {
-			return nil, r.resync(at, kind)
-		}
-		return r.small(at, kind, int(size))
+		return nil, nil
 	}
-	// Of no use here, or of a later version.
-	r.w.Pass(headSize)
-	if n := r.w.Skip(int64(size)); n < int64(size) {
-		return nil, r.end(at, headSize+int(n))
+	b, whole, err := r.records.next(int(size))
+	if err != nil || !whole {
+		return nil, r.end(at, headSize+len(b))
 	}
-	r.audit.piece(kind, at, end)
-	return nil, nil
-}
-
-// small reads a record outside of chunks.
-func (r *Reader) small(at int64, kind op, size int) (*telemetry.Message, error) {
-	r.w.Pass(headSize)
-	// In steps, so that a length that lies takes no memory for what is not there.
-	r.buf = r.buf[:0]
-	for len(r.buf) < size {
-		step := min(size-len(r.buf), window)
-		b := r.w.Peek(step)
-		r.buf = append(r.buf, b...)
-		r.w.Pass(len(b))
-		if len(b) < step {
-			return nil, r.end(at, headSize+len(r.buf))
-		}
-	}
-	return r.take(at, kind, r.buf)
+	return r.content(at, kind, b)
 }
 
 // end ends the reading with n bytes that are no whole record.
 func (r *Reader) end(at int64, n int) error {
 	switch {
-	case r.w.Err() != nil:
-		r.problems.Add(at, "file", "cannot be read on: %v", r.w.Err())
+	case r.records.w.Err() != nil:
+		r.problems.Add(at, "file", "cannot be read further: %v", r.records.w.Err())
 	case n > 0:
 		r.problems.Add(at, "file", "cut off within a record, the last %d bytes are not read", n)
-	case r.audit.ended != 0:
+	case r.ended:
 		r.problems.Add(at, "file", "cut off: the footer is missing")
 	default:
 		r.problems.Add(at, "file", "cut off: the record that ends the data is missing")
@@ -203,140 +171,143 @@ func (r *Reader) end(at int64, n int) error {
 	return io.EOF
 }
 
-// chunk unpacks a chunk.
-func (r *Reader) chunk(at int64, size uint64) error {
-	head := r.w.Peek(headSize + maxChunkHead)
-	k, err := parseChunk(head[headSize:])
-	if err != nil && len(head) < headSize+maxChunkHead {
+// footer reads the record that ends the file, and ends the reading.
+func (r *Reader) footer(at int64) error {
+	w := r.records.w
+	b := w.Peek(headSize + footerSize + len(Magic))
+	if len(b) < headSize+footerSize {
+		return r.end(at, len(b))
+	}
+	if !r.ended {
+		r.problems.Add(at, "footer", "the record that ends the data is missing before it")
+	}
+	if !bytes.Equal(b[headSize+footerSize:], Magic) {
+		r.problems.Add(at+headSize+footerSize, "file", "does not end with what an MCAP file ends with")
+	} else if w.Pass(len(b)); len(w.Peek(1)) > 0 {
+		r.problems.Add(w.Offset(), "file", "continues behind its end; what follows is not read")
+	}
+	return io.EOF
+}
+
+// openChunk unpacks a chunk of size bytes.
+func (r *Reader) openChunk(at int64, size uint64) error {
+	head := r.records.peek(headSize + maxChunkHead)
+	k, ok := parseChunk(head[headSize:])
+	switch {
+	case !ok && len(head) < headSize+maxChunkHead:
 		return r.end(at, len(head))
-	}
-	if err != nil || uint64(k.head)+k.packed != size {
-		return r.resync(at, opChunk)
-	}
-	r.w.Pass(headSize + k.head)
-	r.audit.chunk(at, at+headSize+int64(size), &k)
-	r.box = boxed{messages: r.box.messages, behind: at + headSize + int64(size)}
-	clear(r.box.messages)
-	if k.packed > maxChunk {
-		r.problems.Add(at, "chunk", "has %d bytes, more than the limit of %d; passed", k.packed, maxChunk)
-		r.recordAt = at
-		r.w.Skip(int64(k.packed))
+	case !ok || uint64(k.head)+k.packed != size:
+		r.resync(at, mcap.OpChunk)
+		return nil
+	case size > maxRecord:
+		r.problems.Add(at, "chunk", "has %d bytes, more than the limit of %d; skipped", k.packed, maxRecord)
+		r.records.skip(headSize + int64(size))
 		return nil
 	}
-	packed := r.unpacker.packed[:0]
-	for uint64(len(packed)) < k.packed {
-		step := int(min(k.packed-uint64(len(packed)), window))
-		b := r.w.Peek(step)
-		packed = append(packed, b...)
-		r.w.Pass(len(b))
-		if len(b) < step {
-			break
-		}
+	packed, whole, err := r.records.next(int(size))
+	if err != nil {
+		return r.end(at, headSize)
 	}
-	r.unpacker.packed = packed
-	cut := uint64(len(packed)) < k.packed
+	packed = packed[min(k.head, len(packed)):]
 	plain, err := r.unpacker.unpack(&k, packed)
 	switch {
-	case cut:
+	case !whole:
 		r.problems.Add(at, "chunk", "cut off: %d of %d bytes are there, %d of %d can be unpacked", len(packed), k.packed, len(plain), k.size)
 	case errors.Is(err, errSum):
 		r.problems.Add(at, "chunk", "%v; its %d bytes are not read", err, k.size)
 	case err != nil:
 		r.problems.Add(at, "chunk", "%v", err)
-	default:
-		r.box.plain = plain
 	}
-	r.records, r.recordAt, r.inChunk = plain, at, true
-	r.box.size = len(plain)
+	r.chunkAt, r.size, r.damaged = at, len(plain), err != nil || !whole
+	r.records.chunk, r.records.open = plain, true
 	return nil
 }
 
-// within reads one record of the chunk at hand.
-func (r *Reader) within() (*telemetry.Message, error) {
-	b := r.records
-	if len(b) == 0 {
-		r.inChunk = false
-		r.times(&r.box)
+// inChunk reads one record of the open chunk.
+func (r *Reader) inChunk() (*telemetry.Message, error) {
+	left := len(r.records.chunk)
+	if left == 0 {
+		r.records.open = false
 		return nil, nil
 	}
-	size := uint64(0)
-	if len(b) >= headSize {
-		size = binary.LittleEndian.Uint64(b[1:])
-	}
-	if len(b) < headSize || size > uint64(len(b)-headSize) || b[0] == 0 && size == 0 { // zeros are what no record is
-		if n := len(r.problems.List); n == 0 || r.problems.List[n-1].Offset != r.recordAt { // a chunk cut off is told already
-			r.problems.Add(r.recordAt, "chunk", "its last %d bytes are no whole record", len(b))
+	kind, size, ok := r.records.head()
+	switch {
+	case !ok || size > uint64(left-headSize) || kind == 0 && size == 0: // zeros are what no record is
+		if !r.damaged { // else it is reported already
+			r.problems.Add(r.chunkAt, "chunk", "its last %d bytes are no whole record", left)
 		}
-		r.inChunk = false
-		r.box.plain = nil
+		r.records.open = false
+		return nil, nil
+	case !known(kind) && kind < 0x80:
+		r.problems.Add(r.chunkAt, "chunk", "byte %d of it: records of kind %#x are not known; %d bytes skipped", r.size-left, byte(kind), headSize+size)
+	}
+	if !used(kind) || kind == mcap.OpChunk {
+		r.records.skip(headSize + int64(size))
 		return nil, nil
 	}
-	r.records = b[headSize+int(size):]
-	if names[op(b[0])] == "" && b[0] < 0x80 {
-		r.problems.Add(r.recordAt, "chunk", "byte %d of it: records of kind %#x are not known; %d bytes passed", r.box.size-len(b), b[0], headSize+size)
-		return nil, nil
+	b, _, err := r.records.next(int(size))
+	if err != nil {
+		return nil, err
 	}
-	return r.take(r.recordAt, op(b[0]), b[headSize:headSize+int(size)])
+	return r.content(r.chunkAt, kind, b)
 }
 
-// take takes the content of a record.
-func (r *Reader) take(at int64, kind op, b []byte) (*telemetry.Message, error) {
+// content reads the content of a record.
+func (r *Reader) content(at int64, kind mcap.OpCode, b []byte) (m *telemetry.Message, err error) {
 	switch kind {
-	case opSchema:
-		id, s, err := parseSchema(b)
-		if old, there := r.schemas[id]; err == nil && there {
-			if old.name != s.name || old.encoding != s.encoding || !bytes.Equal(old.data, s.data) {
-				r.problems.Add(at, "schema", "%d is not what it was before, which counts", id)
-			}
-		} else if err == nil {
-			if r.schemaMB += len(s.data); len(r.schemas) >= maxSchemas || r.schemaMB > maxSchemaMB {
-				err = errors.New("more schemas than are kept")
-			} else {
-				r.schemas[id] = s
-			}
-		}
-		if err != nil {
-			r.problems.Add(at, "schema", "%v", err)
-		}
-	case opChannel:
-		id, c, err := parseChannel(b)
-		if err != nil {
-			r.problems.Add(at, "channel", "%v", err)
-		} else if old, there := r.channels[id]; !there {
-			r.channels[id] = c
-		} else if old != c {
-			r.problems.Add(at, "channel", "%d is not what it was before, which counts", id)
-		}
-	case opMessage:
+	case mcap.OpSchema:
+		err = r.schema(b)
+	case mcap.OpChannel:
+		err = r.channel(b)
+	default:
 		return r.messageOf(at, b)
-	case opMessageIndex:
-		r.index(at, b)
-	case opChunkIndex:
-		r.chunkIndex(at, b)
-	case opStatistics:
-		r.statistics(at, b)
-	case opAttachmentIndex, opMetadataIndex:
-		r.pieceIndex(at, kind, b)
-	case opSummaryOffset:
-		r.offsetOf(at, b)
+	}
+	if err != nil {
+		r.problems.Add(at, record(kind), "%v", err)
 	}
 	return nil, nil
 }
 
+// schema keeps a schema.
+func (r *Reader) schema(b []byte) error {
+	s, err := mcap.ParseSchema(b)
+	if err != nil {
+		return err
+	}
+	if old := r.schemas[s.ID]; old != nil {
+		if old.Name != s.Name || old.Encoding != s.Encoding || !bytes.Equal(old.Data, s.Data) {
+			return fmt.Errorf("%d differs from what it was before, which counts", s.ID)
+		}
+		return nil
+	}
+	if r.schemaMB += len(s.Data); len(r.schemas) >= maxSchemas || r.schemaMB > maxSchemaMB {
+		return errors.New("more schemas than are kept")
+	}
+	r.schemas[s.ID] = s
+	return nil
+}
+
+// channel keeps a channel.
+func (r *Reader) channel(b []byte) error {
+	parsed, err := mcap.ParseChannel(b)
+	if err != nil {
+		return err
+	}
+	c := channel{parsed.SchemaID, parsed.Topic, parsed.MessageEncoding}
+	if old, there := r.channels[parsed.ID]; there && old != c {
+		return fmt.Errorf("%d differs from what it was before, which counts", parsed.ID)
+	}
+	r.channels[parsed.ID] = c
+	return nil
+}
+
 // messageOf makes a message of the content of its record.
 func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
-	c := content{b: b}
-	id := c.u16()
-	c.u32() // its number
-	logged, _ := c.u64(), c.u64()
-	if c.err != nil {
-		r.problems.Add(at, "message", "%v", c.err)
+	if err := r.raw.PopulateFrom(b, false); err != nil {
+		r.problems.Add(at, "message", "%v", err)
 		return nil, nil
 	}
-	r.audit.message(id, logged)
-	if r.inChunk {
-		r.box.message(id, logged)
-	}
+	id, logged, data := r.raw.ChannelID, r.raw.LogTime, r.raw.Data
 	if logged > math.MaxInt64/2 {
 		r.problems.Add(at, "message", "recorded at %d ns, which is no time", logged)
 		return nil, nil
@@ -349,21 +320,21 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 			return nil, nil
 		}
 		var err error
-		if s, err = r.topic(at, ch, c.b); err != nil {
+		if s, err = r.topic(at, ch, data); err != nil {
 			return nil, err
 		}
 		r.topics[id] = s
 	}
 	t, stamped := int64(logged), false
 	if s.stamp != nil {
-		if err := s.stamp.Read(s.time[:], c.b); err == nil && s.time[0] > 0 { // 0 where nobody filled it in
+		if err := s.stamp.Read(s.time[:], data); err == nil && s.time[0] > 0 { // 0 where nobody filled it in
 			t, stamped = int64(s.time[0])*1e9+int64(s.time[1]), true
 		}
 	}
 	if s.fields != nil {
-		if err := s.fields.Read(s.values, c.b); err != nil {
+		if err := s.fields.Read(s.values, data); err != nil {
 			if s.bad++; s.bad == 1 {
-				r.problems.Add(at, "message", "of %s: %v; others like it are not told", s.topic, err)
+				r.problems.Add(at, "message", "of %s: %v; others like it are not reported", s.topic, err)
 			}
 		}
 	}

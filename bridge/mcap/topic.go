@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/foxglove/mcap/go/mcap"
+
 	"github.com/dgm-robotics/dgm/bridge/cdr"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
@@ -13,21 +15,24 @@ import (
 func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error) {
 	s := &subscription{}
 	sc := r.schemas[ch.schema]
+	if sc == nil {
+		sc = &mcap.Schema{}
+	}
 	var why error
 	switch {
 	case ch.encoding != "cdr":
 		why = fmt.Errorf("messages in %q are not read, only cdr is", ch.encoding)
-	case sc.name == "":
+	case sc.Name == "":
 		why = fmt.Errorf("its schema %d is not in the file", ch.schema)
 	default:
-		if s.t, why = cdr.Parse(sc.encoding, sc.name, sc.data); why != nil {
+		if s.t, why = cdr.Parse(sc.Encoding, sc.Name, sc.Data); why != nil {
 			s.t = nil
-			r.problems.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.name, why, ch.topic)
+			r.problems.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.Name, why, ch.topic)
 		}
 	}
-	// What the first message holds tells how long its arrays are.
+	// The first message shows how long its arrays are.
 	sample := bytes.Clone(first[:min(len(first), maxSample)])
-	s.topic = &telemetry.Topic{Name: ch.topic, Kind: kindName(sc.name), Instance: r.names[ch.topic], Seq: len(r.topics),
+	s.topic = &telemetry.Topic{Name: ch.topic, Kind: kindName(sc.Name), Instance: r.names[ch.topic], Seq: len(r.topics),
 		Fields: func() []telemetry.Field { return list(s.t, sample) },
 		Texts:  func(path string) []string { return texts(s.t, sample, path) },
 		Check: func(path string) error {

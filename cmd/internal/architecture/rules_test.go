@@ -224,8 +224,8 @@ var guests = []guest{
 	},
 	{
 		"github.com/foxglove/mcap/go/mcap",
-		[]string{"bridge/export"},
-		"one package writes MCAP; the module brings a test library with it",
+		[]string{"bridge/export", "bridge/mcap"},
+		"one package writes MCAP and one reads it; the module brings a test library with it",
 	},
 	{
 		"github.com/pierrec/lz4/v4",
