@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	outside "github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -139,7 +140,7 @@ func (t *training) export(began time.Time) error {
 		return err
 	}
 	t.res.Windows = len(d.Windows)
-	t.res.Verdict, _ = verdict(t.res)
+	t.res.Verdict, _ = report.Verdict(t.res.Table, t.res.HoldTable, t.res.Partial)
 	table, err := scores(t.res.Table)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const normal50 = 0.6744898
 // Report gathers what a report shows of a training: logs and files are the names
 // that were read and written.
 func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Report, error) {
-	line, good := verdict(res)
+	line, good := report.Verdict(res.Table, res.HoldTable, res.Partial)
 	r := &report.Report{Title: "DGM model of " + d.Vehicle, Verdict: line, Good: good}
 	if res.Partial != "" {
 		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")
@@ -55,7 +55,7 @@ func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Rep
 		{Name: "equation", Value: equation(res)},
 		{Name: "chosen", Value: fmt.Sprintf("core %s, basis %d, temper %g", res.Chosen.Core, res.Chosen.Basis, res.Chosen.Temper)},
 	}
-	r.Selection = decided(res.Model)
+	r.Selection = report.SelectionOf(res.Model)
 	r.Settings = settings(cfg)
 	for _, f := range files {
 		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
@@ -200,11 +200,14 @@ func settings(cfg Config) []report.Item {
 	return out
 }
 
-// scores returns the held-out table as JSON, for the model's provenance.
+// scores returns the held-out table as JSON, for the model's provenance, without the
+// comparison with the prior dynamics, which the report has.
 func scores(t *evaluate.Table) (string, error) {
 	if t == nil {
 		return "", nil
 	}
-	b, err := json.Marshal(t)
+	kept := *t
+	kept.Networks = nil
+	b, err := json.Marshal(kept)
 	return string(b), err
 }

@@ -222,7 +222,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 		{1, "text.dgm: not a model file", []string{"--model", "text.dgm", "--log", "b.msgpack"}},
 		{1, "text.msgpack", []string{"--model", "a.dgm", "--log", "text.msgpack"}},
 		{1, `channel "rate": expected unit "rad/s", found "deg/s"`, []string{"--model", "a.dgm", "--log", "unit.msgpack"}},
-		{1, "longest stretch without a gap has 0.245 s", []string{"--model", "a.dgm", "--log", "short.msgpack"}},
+		{1, "longest gap-free section has 0.245 s", []string{"--model", "a.dgm", "--log", "short.msgpack"}},
 		{1, "beyond the model's", []string{"--model", "a.dgm", "--log", "b.msgpack", "--horizons", "2s"}},
 		{2, "a.svg is read", []string{"--model", "a.svg", "--log", "b.msgpack", "--plot", "a.svg"}},
 		{1, "cannot be written", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "no/such/p.svg"}},

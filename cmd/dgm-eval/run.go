@@ -64,7 +64,11 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 		}
 	}
 	if !o.json {
-		return table.WriteText(out)
+		if err := table.WriteText(out); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(out, table.Summary())
+		return err
 	}
 	text, err := json.MarshalIndent(table, "", "  ")
 	if err != nil {

@@ -383,7 +383,7 @@ func TestTrainWritesWhatItSays(t *testing.T) {
 		t.Errorf("the model is %s, the report says %+v", m.ID, h)
 	}
 	if !slices.Contains(doc.Provenance, report.Item{Name: "model", Value: m.ID}) || !strings.Contains(out, "swing.dgm ("+m.ID+",") ||
-		!strings.Contains(out, "judged    before it had seen these data ("+doc.HeldOut[0].JudgedID+")") {
+		!strings.Contains(out, "evaluated the same networks, conditioned without these data ("+doc.HeldOut[0].JudgedID+")") {
 		t.Errorf("the model is %s; printed\n%s", m.ID, out)
 	}
 	if s := m.Provenance.Scores; strings.Contains(s, m.ID) || !strings.Contains(s, doc.HeldOut[0].JudgedID) {

@@ -207,7 +207,7 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 	if err := table.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, 0.02 s apart or more", table.Verdict(), table.coverageText()} {
+	for _, want := range []string{"angle", "rad/s", "velocity", "0.5 s", "in 95%", "windows, at least 0.02 s apart", "RMSE over that of holding"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}
@@ -244,13 +244,13 @@ func TestTextAndPictureAreWhole(t *testing.T) {
 	}
 }
 
-func TestFansStartWhereTheyWereMeasured(t *testing.T) {
-	fans, err := Forecasts(handmade(0), shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0), Options{}, 4, 25)
+func TestForecastsStartWhereTheyWereMeasured(t *testing.T) {
+	forecasts, err := Forecasts(handmade(0), shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0), Options{}, 4, 25)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(fans) != 4 || len(fans[0].T) != 25 || fans[0].Start >= fans[3].Start {
-		t.Fatalf("%d fans", len(fans))
+	if len(forecasts) != 4 || len(forecasts[0].T) != 25 || forecasts[0].Start >= forecasts[3].Start {
+		t.Fatalf("%d forecasts", len(forecasts))
 	}
 	// A block of time in the middle keeps the times of its segment.
 	all := shaft(rand.New(rand.NewPCG(9, 9)), 2000, 5, 0, 0)
@@ -266,7 +266,7 @@ func TestFansStartWhereTheyWereMeasured(t *testing.T) {
 	if err != nil || math.Abs(trace.T[0]-900*0.005-horizon) > 1e-9 {
 		t.Errorf("a trace from 4.5 s on: %v, %v", trace.T, err)
 	}
-	for _, f := range fans {
+	for _, f := range forecasts {
 		for i := range f.T {
 			if math.Abs(f.Truth[0][i]-f.Mean[0][i]) > 1e-9 {
 				t.Errorf("start %v, after %v: %v, measured %v", f.Start, f.T[i], f.Mean[0][i], f.Truth[0][i])
@@ -277,36 +277,70 @@ func TestFansStartWhereTheyWereMeasured(t *testing.T) {
 
 func TestVerdictNamesTheBest(t *testing.T) {
 	for want, g := range map[string]Geo{
-		"The model beats the best simple predictor, the linear model": {0.1, 0.5, 0.2},
-		"A simple predictor beats the model: constant velocity":       {0.3, 0.1, 0.2},
-		"holding the last value has 0.5 times":                        {2, 3, 4},
-		"no better than the best simple predictor, the linear model":  {0.199, 0.5, 0.2},
+		"The model is better than the best baseline, the linear model: 50 % lower RMSE.":        {0.1, 0.5, 0.2},
+		"The model is worse than the best baseline, constant velocity: 200 % higher RMSE.":      {0.3, 0.1, 0.2},
+		"The model is worse than the best baseline, holding the last value: 100 % higher RMSE.": {2, 3, 4},
+		"The model is no better than the best baseline, the linear model: same RMSE.":           {0.1995, 0.5, 0.2},
 	} {
-		if got := (&Table{Geo: g}).Verdict(); !strings.Contains(got, want) {
+		if got := (&Table{Geo: g}).Verdict(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
 
-func TestTextSaysWhetherIntervalsAreTrue(t *testing.T) {
-	at := func(held, low, high, ood float64) Horizon {
-		return Horizon{Coverage95: held, Coverage95Low: low, Coverage95High: high, Channels: []Channel{{OOD: ood}}}
+func TestCoverageTextRatesIntervals(t *testing.T) {
+	at := func(coverage, low, high, ood float64) Horizon {
+		return Horizon{Coverage95: coverage, Coverage95Low: low, Coverage95High: high, Channels: []Channel{{OOD: ood}}}
 	}
 	for want, horizons := range map[string][]Horizon{
-		"held 60 to 83 % of the measurements, by horizon: they are too narrow here; 4 % of the":   {at(0.6, 0.55, 0.64, 0.04), at(0.83, 0.8, 0.85, 0.04)},
-		"held 88 to 95 % of the measurements, by horizon: they are too narrow here; 0 % of":       {at(0.95, 0.94, 0.96, 0), at(0.88, 0.86, 0.9, 0)},
-		"held 88 to 99 % of the measurements, by horizon: they are too narrow here; 0 % of":       {at(0.99, 0.985, 0.995, 0), at(0.88, 0.86, 0.9, 0)},
-		"held 89 to 95 % of the measurements, by horizon; 0 % of":                                 {at(0.89, 0.85, 0.93, 0), at(0.95, 0.9, 0.97, 0)},
-		"held 99 % of the measurements, by horizon; 0 % of":                                       {at(0.99, 0.97, 1, 0)},
-		"held 98 to 99 % of the measurements, by horizon: they are wider than they need to be he": {at(0.99, 0.985, 1, 0), at(0.98, 0.97, 0.99, 0)},
-		"held 99 to 100 % of the measurements, by horizon: they are wider than they need to be h": {at(0.99, 0.985, 1, 0), at(1, 1, 1, 0)},
+		"60 to 83 % of the measurements, by horizon: too narrow; 4 % of":            {at(0.6, 0.55, 0.64, 0.04), at(0.83, 0.8, 0.85, 0.04)},
+		"88 to 95 % of the measurements, by horizon: too narrow; 0 % of":            {at(0.95, 0.94, 0.96, 0), at(0.88, 0.86, 0.9, 0)},
+		"88 to 99 % of the measurements, by horizon: too narrow; 0 % of":            {at(0.99, 0.985, 0.995, 0), at(0.88, 0.86, 0.9, 0)},
+		"89 to 95 % of the measurements, by horizon; 0 % of":                        {at(0.89, 0.85, 0.93, 0), at(0.95, 0.9, 0.97, 0)},
+		"99 % of the measurements, by horizon; 0 % of":                              {at(0.99, 0.97, 1, 0)},
+		"98 to 99 % of the measurements, by horizon: wider than necessary; 0 % of":  {at(0.99, 0.985, 1, 0), at(0.98, 0.97, 0.99, 0)},
+		"99 to 100 % of the measurements, by horizon: wider than necessary; 0 % of": {at(0.99, 0.985, 1, 0), at(1, 1, 1, 0)},
 	} {
 		if got := (&Table{Horizons: horizons}).coverageText(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 		got := (&Table{Horizons: horizons, Truth: true}).coverageText()
-		if want = strings.Replace(want, "the measurements", "the true states", 1); !strings.Contains(got, want) {
+		if want = strings.Replace(want, "measurements", "true states", 1); !strings.Contains(got, want) {
 			t.Errorf("beside the truth: %q, want %q", got, want)
+		}
+	}
+}
+
+// The comparison with the prior dynamics finds what a network adds, and nothing where it
+// adds nothing.
+func TestNetworksBesidePriorDynamics(t *testing.T) {
+	// The network knows the input, the prior dynamics (constant velocity) do not.
+	driven := shaft(rand.New(rand.NewPCG(21, 1)), 3000, 0, 1, 1)
+	n := run(t, handmade(1), driven, Options{Horizons: []float64{0.1, horizon}}).Networks
+	if n == nil || n.BelowNoise() || n.GainLow <= 0 || n.RMSERatio >= 0.9 || n.LogLik <= n.PriorLogLik || !(n.GainLow <= n.LogLik-n.PriorLogLik && n.LogLik-n.PriorLogLik <= n.GainHigh) {
+		t.Errorf("a network that adds: %+v", n)
+	}
+	// An input that does nothing: the network adds an error.
+	free := shaft(rand.New(rand.NewPCG(21, 2)), 3000, 5, 0, 1)
+	if n := run(t, handmade(1), free, Options{}).Networks; n.BelowNoise() || n.GainHigh >= 0 || n.RMSERatio <= 1.1 {
+		t.Errorf("a network that spoils: %+v", n)
+	}
+	// A network of weight zero, and one whose weight the model sets to zero.
+	if n := run(t, handmade(0), free, Options{}).Networks; !n.BelowNoise() || math.Abs(n.RMSERatio-1) > 1e-9 || math.Abs(n.LogLik-n.PriorLogLik) > 1e-9 {
+		t.Errorf("a network that adds nothing: %+v", n)
+	}
+	m := handmade(1)
+	m.NetworkWeight = [][]float64{{0, 0}, {0, 0}}
+	table := run(t, m, free, Options{})
+	if n := table.Networks; !n.BelowNoise() || len(n.PriorRMSE) != len(table.Horizons) || math.Abs(n.PriorRMSE[0][0]/table.Horizons[0].Channels[0].RMSE-1) > 1e-9 {
+		t.Errorf("network weight 0: %+v", n)
+	}
+}
+
+func TestRelativeRMSE(t *testing.T) {
+	for ratio, want := range map[float64]string{1: "same RMSE", 0.996: "same RMSE", 0.341: "66 % lower RMSE", 2.56: "156 % higher RMSE"} {
+		if got := RelativeRMSE(ratio); got != want {
+			t.Errorf("%v: %q, want %q", ratio, got, want)
 		}
 	}
 }

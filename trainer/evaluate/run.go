@@ -19,7 +19,7 @@ const chunk = 1024
 // The flights' states and inputs must be those of the model, in its order (see
 // channel.SameLayout).
 func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Options) (*Table, error) {
-	opt, err := opt.fillIn(m.Horizon)
+	opt, err := opt.withDefaults(m.Horizon)
 	if err != nil {
 		return nil, err
 	}
@@ -27,9 +27,9 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	replayers := make([]*replayer, workers)
-	for i := range replayers {
-		if replayers[i], err = newReplayer(m, opt); err != nil {
+	comparers := make([]*comparer, workers)
+	for i := range comparers {
+		if comparers[i], err = newComparer(m, opt); err != nil {
 			return nil, err
 		}
 	}
@@ -39,32 +39,51 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		return nil, &ShortError{Needed: last, Longest: window.Longest(flights)}
 	}
 	s := newScorer(m, opt, len(windows))
-	outcomes := replayers[0].newOutcomes(min(chunk, len(windows)))
+	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
 	for from := 0; from < len(windows); from += chunk {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		part := windows[from:min(from+chunk, len(windows))]
-		replay(replayers, outcomes, flights, part)
+		predict(comparers, outcomes, flights, part)
 		for i, w := range part {
-			f := &flights[w.Flight]
 			if err := s.add(&outcomes[i]); err != nil {
-				return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[w.Start]*1e9), Err: err}
+				return nil, diverged(&flights[w.Flight], w.Start, err)
 			}
 		}
 	}
 	return s.table(spacing(flights, windows, opt.Stride))
 }
 
-// replay predicts the windows, each worker its share, into outcomes.
-func replay(replayers []*replayer, outcomes []outcome, flights []window.Flight, windows []window.Window) {
+// predict predicts the windows, each worker its share, into outcomes.
+func predict(comparers []*comparer, outcomes []outcome, flights []window.Flight, windows []window.Window) {
 	var wait sync.WaitGroup
-	for j, r := range replayers {
+	for j, c := range comparers {
 		wait.Go(func() {
-			for i := j; i < len(windows); i += len(replayers) {
-				r.window(&outcomes[i], &flights[windows[i].Flight], windows[i].Start)
+			for i := j; i < len(windows); i += len(comparers) {
+				c.compare(&outcomes[i], &flights[windows[i].Flight], windows[i].Start)
 			}
 		})
 	}
 	wait.Wait()
+}
+
+// spacing returns the mean time between the starts of windows, s.
+func spacing(flights []window.Flight, windows []window.Window, stride float64) float64 {
+	sum, n := 0.0, 0
+	for i := 1; i < len(windows); i++ {
+		if a, b := windows[i-1], windows[i]; a.Flight == b.Flight {
+			f := &flights[a.Flight]
+			sum += f.T[b.Start] - f.T[a.Start]
+			n++
+		}
+	}
+	if n == 0 {
+		return stride
+	}
+	return sum / float64(n)
+}
+
+func diverged(f *window.Flight, start int, err error) error {
+	return &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[start]*1e9), Err: err}
 }

@@ -11,69 +11,68 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
-// scorer gathers the outcomes of windows, in time order.
+// scorer accumulates the scores of windows, in time order.
 type scorer struct {
-	m       *model.Model
-	opt     Options
-	windows int
-	flagged int
-	cells   []cell         // T×K
-	pit     []counter      // T, levels of the reliability diagram
-	fairStd []float64      // T×K, of the linear model; none = unknown
-	turned  []attitudeSums // T
+	m         *model.Model
+	opt       Options
+	windows   int
+	flagged   int
+	cells     []cell      // T×K
+	levels    []levelHits // T
+	linearStd []float64   // T×K, of the linear model's errors; none = unknown
+	angles    []angleSums // T
+	gain      []float64   // per window, log likelihood per measurement beyond that of the prior dynamics
+	priorSum  float64     // sum of the log likelihoods under the prior dynamics
 }
 
 // cell is one channel at one horizon.
 type cell struct {
 	score.Counters
-	hold, velocity, linear float64        // sums of squares
-	fair                   score.Counters // of the linear model with its own calibrated interval
-	inside                 []float64      // windows where it was measured: 1 if inside the 95 % interval
+	square [methods]float64 // sums of squared errors
+	linear score.Counters   // of the linear model with its own calibrated interval
+	inside []float64        // windows where it was measured: 1 if inside the 95 % interval
 }
 
-// counter counts points inside the central interval of each level.
-type counter struct {
+// levelHits counts points inside the central interval of each level.
+type levelHits struct {
 	n      int
 	inside []int
 }
 
-// levels of the reliability diagram.
+// angleSums are sums of squared attitude errors over n windows.
+type angleSums struct {
+	n      int
+	square [methods]float64
+}
+
+// levels of the calibration diagram.
 var levels = []float64{0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}
 
 var errNotFinite = errors.New("the prediction is not finite; the state is far from what the model was trained on, or the model is damaged")
 
 func newScorer(m *model.Model, opt Options, windows int) *scorer {
-	s := &scorer{m: m, opt: opt, cells: make([]cell, len(opt.Horizons)*m.K), pit: make([]counter, len(opt.Horizons)), turned: make([]attitudeSums, len(opt.Horizons))}
+	T := len(opt.Horizons)
+	s := &scorer{m: m, opt: opt, cells: make([]cell, T*m.K), levels: make([]levelHits, T), angles: make([]angleSums, T)}
 	for i := range s.cells {
 		s.cells[i].inside = make([]float64, 0, windows)
 	}
-	for i := range s.pit {
-		s.pit[i].inside = make([]int, len(levels))
+	for i := range s.levels {
+		s.levels[i].inside = make([]int, len(levels))
 	}
-	s.fairStd = linearStd(m, opt.Horizons)
-	return s
-}
-
-// linearStd returns the standard deviation of the linear model's errors at the
-// horizons (T×K), as its training measured it; nil if it did not.
-func linearStd(m *model.Model, horizons []float64) []float64 {
-	Q := len(m.NoiseKnots)
-	if len(m.LinearStd) == 0 || len(m.Baseline.A) == 0 {
-		return nil
-	}
-	weights := make([]float64, Q)
-	var out []float64
-	for _, t := range horizons {
-		estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
-		for k := range m.K {
-			sd := 0.0
-			for q, w := range weights {
-				sd += w * m.LinearStd[k*Q+q]
+	if Q := len(m.NoiseKnots); len(m.LinearStd) > 0 && len(m.Baseline.A) > 0 {
+		weights := make([]float64, Q)
+		for _, t := range opt.Horizons {
+			estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
+			for k := range m.K {
+				sd := 0.0
+				for q, w := range weights {
+					sd += w * m.LinearStd[k*Q+q]
+				}
+				s.linearStd = append(s.linearStd, sd)
 			}
-			out = append(out, sd)
 		}
 	}
-	return out
+	return s
 }
 
 // add scores one window.
@@ -85,50 +84,68 @@ func (s *scorer) add(o *outcome) error {
 	if o.flagged {
 		s.flagged++
 	}
-	K := s.m.K
-	for i, t := range o.turns {
-		s.turned[i].add(t)
+	for i := range o.angle {
+		s.angles[i].add(&o.angle[i])
 	}
-	for i, x := range o.truth {
+	K, gain, n := s.m.K, 0.0, 0
+	for i, x := range o.measured {
 		if math.IsNaN(x) {
 			continue
 		}
-		m, sd, c := o.mean[i], o.std[i], &s.cells[i]
-		if err := score.Check(x, m, sd, s.windows-1, i/K, i%K); err != nil {
+		mean, sd, c := o.mean[byModel][i], o.std[i], &s.cells[i]
+		if err := score.Check(x, mean, sd, s.windows-1, i/K, i%K); err != nil {
 			return fmt.Errorf("channel %q after %g s: %w", s.m.Channels[i%K].Name, s.opt.Horizons[i/K], err)
 		}
-		c.Add(x, m, sd)
-		c.hold += (x - o.shift[i%K]) * (x - o.shift[i%K])
-		c.velocity += (x - o.velocity[i]) * (x - o.velocity[i])
-		c.linear += (x - o.linear[i]) * (x - o.linear[i])
-		if s.fairStd != nil {
-			c.fair.Add(x, o.linear[i], s.fairStd[i])
+		c.Add(x, mean, sd)
+		for j := range c.square {
+			e := x - o.mean[j][i]
+			c.square[j] += e * e
+		}
+		if s.linearStd != nil {
+			c.linear.Add(x, o.mean[byLinear][i], s.linearStd[i])
 		}
 		hit := 0.0
-		if score.Covered(x, m, sd, score.Z95) {
+		if score.Covered(x, mean, sd, score.Z95) {
 			hit = 1
 		}
 		c.inside = append(c.inside, hit)
-		s.pit[i/K].add(score.PIT(x, m, sd))
+		s.levels[i/K].add(score.PIT(x, mean, sd))
+		prior := score.LogLik(x, o.mean[byPrior][i], sd)
+		s.priorSum += prior
+		gain += score.LogLik(x, mean, sd) - prior
+		n++
+	}
+	if n > 0 {
+		s.gain = append(s.gain, gain/float64(n))
 	}
 	return nil
 }
 
-func (c *counter) add(pit float64) {
-	c.n++
-	for i, l := range levels {
-		if math.Abs(2*pit-1) <= l {
-			c.inside[i]++
+func (l *levelHits) add(pit float64) {
+	l.n++
+	for i, level := range levels {
+		if math.Abs(2*pit-1) <= level {
+			l.inside[i]++
 		}
 	}
 }
 
-// table closes the account; dt is the mean time between windows, s.
+func (s *angleSums) add(angle *[methods]float64) {
+	if math.IsNaN(angle[byModel]) {
+		return
+	}
+	s.n++
+	for j, a := range angle {
+		s.square[j] += a * a
+	}
+}
+
+// table returns the scores; dt is the mean time between windows, s.
 func (s *scorer) table(dt float64) (*Table, error) {
-	K, H := s.m.K, s.opt.Horizons
+	H := s.opt.Horizons
 	out := &Table{
-		Vehicle: s.m.Vehicle, ModelID: s.m.ID, Inputs: s.opt.Readout.String(), Truth: s.opt.Truth,
-		Stride: s.opt.Stride, Windows: s.windows, StartNoise: s.opt.StartNoise, StartCovGiven: s.opt.StartNoise > 0 && !s.opt.HideStartCov,
+		Vehicle: s.m.Vehicle, ModelID: s.m.ID, Inputs: s.opt.Readout.String(), Truth: s.opt.Truth, Stride: s.opt.Stride,
+		Windows: s.windows, StartNoise: s.opt.StartNoise, StartCovGiven: s.opt.StartNoise > 0 && !s.opt.HideStartCov,
 	}
 	if b := attitudeOf(s.m, &s.opt.Kinematics); b != nil {
 		for _, k := range b.Attitude {
@@ -136,48 +153,60 @@ func (s *scorer) table(dt float64) (*Table, error) {
 		}
 	}
 	block := int(math.Ceil(2 * H[len(H)-1] / dt))
-	var geo, geoVelocity, geoLinear, geoHold []float64
-	var fair comparison
-	for i, t := range H {
-		row := Horizon{T: t, Attitude: s.turned[i].result()}
-		for k := range K {
-			c := &s.cells[i*K+k]
-			ch := s.m.Channels[k]
-			if c.N == 0 {
-				return nil, fmt.Errorf("channel %q is never measured %g s after a start: choose other horizons", ch.Name, t)
-			}
-			rms := func(sum float64) float64 { return math.Sqrt(sum / float64(c.N)) }
-			e := Channel{
-				Name: ch.Name, Unit: ch.Unit,
-				RMSE: c.RMSE(), Hold: rms(c.hold), Velocity: rms(c.velocity), Linear: rms(c.linear),
-				CRPS: c.CRPS(), LogLik: c.LogLik(), Std: c.Std(), OOD: float64(s.flagged) / float64(s.windows),
-			}
-			e.Coverage50, e.Coverage90, e.Coverage95 = c.Coverage()
-			e.Coverage95Low, e.Coverage95High = s.bootstrap(len(c.inside), block).Interval(c.inside, 0.95)
-			if c.fair.N > 0 {
-				e.LinearCRPS, e.LinearLogLik = c.fair.CRPS(), c.fair.LogLik()
-				_, _, e.LinearCoverage95 = c.fair.Coverage()
-				fair.add(&e)
-			}
-			row.Channels = append(row.Channels, e)
-			row.Coverage95 += e.Coverage95 / float64(K)
-			if e.Hold > 0 && e.RMSE > 0 && e.Velocity > 0 && e.Linear > 0 {
-				geo, geoVelocity = append(geo, e.RMSE), append(geoVelocity, e.Velocity)
-				geoLinear, geoHold = append(geoLinear, e.Linear), append(geoHold, e.Hold)
-			}
-		}
-		row.Coverage95Low, row.Coverage95High = s.meanInterval(i, block)
-		for j, l := range levels {
-			row.Reliability = append(row.Reliability, Reliability{Nominal: l, Observed: float64(s.pit[i].inside[j]) / float64(s.pit[i].n)})
+	for i := range H {
+		row, err := s.horizon(i, block)
+		if err != nil {
+			return nil, err
 		}
 		out.Horizons = append(out.Horizons, row)
 	}
-	out.Calibrated = fair.result()
-	out.Geo = Geo{Model: 1, Velocity: 1, Linear: 1}
-	if len(geo) > 0 {
-		out.Geo = Geo{score.GeoRatio(geo, geoHold), score.GeoRatio(geoVelocity, geoHold), score.GeoRatio(geoLinear, geoHold)}
+	out.Geo = geoOf(out.Horizons)
+	if s.linearStd != nil {
+		out.Calibrated = compareCalibrated(out.Horizons)
+	}
+	if s.m.Displacement {
+		out.Networks = s.networks(block)
 	}
 	return out, nil
+}
+
+// horizon returns the scores at horizon i.
+func (s *scorer) horizon(i, block int) (Horizon, error) {
+	K := s.m.K
+	row := Horizon{T: s.opt.Horizons[i], Attitude: s.angles[i].result()}
+	for k, ch := range s.m.Channels[:K] {
+		c := &s.cells[i*K+k]
+		if c.N == 0 {
+			return row, fmt.Errorf("channel %q is never measured %g s after a start: choose other horizons", ch.Name, row.T)
+		}
+		e := Channel{
+			Name: ch.Name, Unit: ch.Unit, RMSE: c.RMSE(), Hold: rms(c.square[byHold], c.N), Velocity: rms(c.square[byVelocity], c.N), Linear: rms(c.square[byLinear], c.N),
+			CRPS: c.CRPS(), LogLik: c.LogLik(), Std: c.Std(), OOD: float64(s.flagged) / float64(s.windows),
+		}
+		e.Coverage50, e.Coverage90, e.Coverage95 = c.Coverage()
+		e.Coverage95Low, e.Coverage95High = s.bootstrap(len(c.inside), block).Interval(c.inside, 0.95)
+		if s.linearStd != nil {
+			e.LinearCRPS, e.LinearLogLik = c.linear.CRPS(), c.linear.LogLik()
+			_, _, e.LinearCoverage95 = c.linear.Coverage()
+		}
+		row.Channels = append(row.Channels, e)
+		row.Coverage95 += e.Coverage95 / float64(K)
+	}
+	row.Coverage95Low, row.Coverage95High = s.meanInterval(s.cells[i*K:(i+1)*K], row.Channels, block)
+	for j, level := range levels {
+		row.Reliability = append(row.Reliability, Reliability{Nominal: level, Observed: float64(s.levels[i].inside[j]) / float64(s.levels[i].n)})
+	}
+	return row, nil
+}
+
+func rms(sum float64, n int) float64 { return math.Sqrt(sum / float64(n)) }
+
+// result is nil if no attitude was measured.
+func (s *angleSums) result() *Attitude {
+	if s.n == 0 {
+		return nil
+	}
+	return &Attitude{RMSE: rms(s.square[byModel], s.n), Hold: rms(s.square[byHold], s.n), Velocity: rms(s.square[byVelocity], s.n), Linear: rms(s.square[byLinear], s.n)}
 }
 
 // bootstrap of n windows, the same for every series of that length.
@@ -185,29 +214,83 @@ func (s *scorer) bootstrap(n, block int) *score.Bootstrap {
 	return score.NewBootstrap(n, block, rand.New(rand.NewPCG(s.opt.Seed, uint64(n))))
 }
 
-// meanInterval returns the interval of the coverage averaged over channels. It
-// resamples whole windows, so that errors of channels that go together stay
-// together; where channels were measured in different windows it cannot, and
+// meanInterval returns the interval of the coverage averaged over the channels of one
+// horizon. It resamples whole windows, so that errors of channels that go together
+// stay together; where channels were measured in different windows it cannot, and
 // returns the mean of the channels' own bounds.
-func (s *scorer) meanInterval(horizon, block int) (low, high float64) {
-	K := s.m.K
-	cells := s.cells[horizon*K : (horizon+1)*K]
-	sum := make([]float64, len(cells[0].inside))
-	for k := range cells {
-		if len(cells[k].inside) != len(sum) {
-			return s.meanOfBounds(cells, block)
+func (s *scorer) meanInterval(cells []cell, channels []Channel, block int) (low, high float64) {
+	mean := make([]float64, len(cells[0].inside))
+	K := float64(len(cells))
+	for _, c := range cells {
+		if len(c.inside) != len(mean) {
+			for _, e := range channels {
+				low, high = low+e.Coverage95Low/K, high+e.Coverage95High/K
+			}
+			return low, high
 		}
-		for i, hit := range cells[k].inside {
-			sum[i] += hit / float64(K)
+		for i, hit := range c.inside {
+			mean[i] += hit / K
 		}
 	}
-	return s.bootstrap(len(sum), block).Interval(sum, 0.95)
+	return s.bootstrap(len(mean), block).Interval(mean, 0.95)
 }
 
-func (s *scorer) meanOfBounds(cells []cell, block int) (low, high float64) {
-	for k := range cells {
-		l, h := s.bootstrap(len(cells[k].inside), block).Interval(cells[k].inside, 0.95)
-		low, high = low+l/float64(len(cells)), high+h/float64(len(cells))
+// networks compares the scored model with its prior dynamics.
+func (s *scorer) networks(block int) *Networks {
+	K, n, model := s.m.K, 0, 0.0
+	out := &Networks{RMSERatio: 1}
+	var errs, prior []float64
+	for i, c := range s.cells {
+		n += c.N
+		model += c.LogLikSum
+		a, b := c.RMSE(), rms(c.square[byPrior], c.N)
+		if i%K == 0 {
+			out.PriorRMSE = append(out.PriorRMSE, nil)
+		}
+		out.PriorRMSE[i/K] = append(out.PriorRMSE[i/K], b)
+		if a > 0 && b > 0 {
+			errs, prior = append(errs, a), append(prior, b)
+		}
 	}
-	return low, high
+	if len(errs) > 0 {
+		out.RMSERatio = score.GeoRatio(errs, prior)
+	}
+	out.LogLik, out.PriorLogLik = model/float64(n), s.priorSum/float64(n)
+	out.GainLow, out.GainHigh = s.bootstrap(len(s.gain), block).Interval(s.gain, 0.95)
+	return out
+}
+
+// geoOf returns the geometric means of the channels that have all errors.
+func geoOf(rows []Horizon) Geo {
+	var hold, model, velocity, linear []float64
+	for _, row := range rows {
+		for _, e := range row.Channels {
+			if e.Hold > 0 && e.RMSE > 0 && e.Velocity > 0 && e.Linear > 0 {
+				hold, model = append(hold, e.Hold), append(model, e.RMSE)
+				velocity, linear = append(velocity, e.Velocity), append(linear, e.Linear)
+			}
+		}
+	}
+	if len(hold) == 0 {
+		return Geo{Model: 1, Velocity: 1, Linear: 1}
+	}
+	return Geo{score.GeoRatio(model, hold), score.GeoRatio(velocity, hold), score.GeoRatio(linear, hold)}
+}
+
+// compareCalibrated compares the model with the linear model under its own interval.
+func compareCalibrated(rows []Horizon) *BaselineComparison {
+	out, n, ratios, logs := &BaselineComparison{}, 0.0, 0.0, 0.0
+	for _, row := range rows {
+		for _, e := range row.Channels {
+			n++
+			out.LogLik += e.LogLik
+			out.LinearLogLik += e.LinearLogLik
+			if e.CRPS > 0 && e.LinearCRPS > 0 {
+				ratios++
+				logs += math.Log(e.CRPS / e.LinearCRPS)
+			}
+		}
+	}
+	out.LogLik, out.LinearLogLik, out.CRPS = out.LogLik/n, out.LinearLogLik/n, math.Exp(logs/math.Max(ratios, 1))
+	return out
 }

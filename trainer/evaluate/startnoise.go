@@ -10,18 +10,18 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// startNoise gives start states more noise than their sensors have, as a robot does whose
-// estimator is worse than the one that the log was recorded with.
+// startNoise adds noise to start states, as on a robot whose state estimate is worse
+// than that of the log.
 type startNoise struct {
 	seed uint64
 	std  []float64 // K, of what is added
-	cov  []float64 // K×K, of what a start then has: that and the sensor's; nil = not told
+	cov  []float64 // K×K, of the noisy start: that and the sensor's; nil = hidden
 	x0   []float64 // K
 	src  *rand.ChaCha8
 	rng  *rand.Rand
 }
 
-// newStartNoise returns an error if the model knows no sensor.
+// newStartNoise returns an error if the model has no sensor noise.
 func newStartNoise(m *model.Model, opt Options) (*startNoise, error) {
 	s := &startNoise{seed: opt.Seed, std: make([]float64, m.K), x0: make([]float64, m.K), src: rand.NewChaCha8([32]byte{})}
 	s.rng = rand.New(s.src)
@@ -37,14 +37,13 @@ func newStartNoise(m *model.Model, opt Options) (*startNoise, error) {
 		}
 	}
 	if !known {
-		return nil, errors.New("the model knows no noise of its sensors that the start states could be given more of: train it with separate = true")
+		return nil, errors.New("the model has no sensor noise to scale the noise of start states by: train it with separate = true")
 	}
 	return s, nil
 }
 
-// start returns the state that the window from a sample of f is told to start from,
-// and its covariance, and writes its difference from the measured one to shift. It
-// depends on the seed and the window alone.
+// start returns the noisy state at a sample of f and its covariance, and writes the noise
+// to shift (K). It depends on the seed and the window alone.
 func (s *startNoise) start(shift []float64, f *window.Flight, sample int) (x0, cov []float64) {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], s.seed)

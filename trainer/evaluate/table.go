@@ -1,48 +1,29 @@
 package evaluate
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
-
-	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Options says what is scored. The zero value is good.
-type Options struct {
-	Horizons     []float64          // (optional) s, ascending, within the model's horizon; defaults to Grid of it
-	Stride       float64            // (optional) s between windows; defaults to 0.02
-	Readout      estimator.Readout  // Plan or Hold
-	Truth        bool               // score Std, not ObsStd: the channels of the log are exact
-	StartNoise   float64            // (optional) start states get noise of so many times the sensors' std, as by a worse estimator than the log's
-	HideStartCov bool               // with Shake: the covariance of the start does not come with the state
-	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that does not
-	Seed         uint64             // of the bootstrap, and of Shake
-	Workers      int                // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
-}
-
-// DefaultStride is the time between windows, s.
-const DefaultStride = 0.02
-
-// Table is the outcome: scores by horizon and channel. All numbers are finite.
+// Table is the result of an evaluation: scores by horizon and channel. All numbers are finite.
 type Table struct {
 	Model         string              `json:"model"` // the caller's name for it
 	Log           string              `json:"log"`   // the caller's name for it
 	Vehicle       string              `json:"vehicle"`
 	ModelID       string              `json:"model_id"`
-	EvaluatedID   string              `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same nets, conditioned without these data
+	EvaluatedID   string              `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same networks, conditioned without these data
 	Inputs        string              `json:"inputs"`              // plan or hold
 	Truth         bool                `json:"truth"`
-	StartNoise    float64             `json:"start_noise,omitempty"` // start states were given noise of so many times the sensors' std
-	StartCovGiven bool                `json:"start_told,omitempty"`  // and the covariance of the start came with the state
+	StartNoise    float64             `json:"start_noise,omitempty"` // noise added to start states, over the sensors' std
+	StartCovGiven bool                `json:"start_told,omitempty"`  // the covariance of the start came with the state
 	Stride        float64             `json:"stride"`
 	Windows       int                 `json:"windows"`
-	Excluded      float64             `json:"left_out,omitempty"` // share of the log's values that the caller took for garbage
+	Excluded      float64             `json:"left_out,omitempty"` // share of the log's values that the data check excluded
 	Geo           Geo                 `json:"geo"`
-	Attitude      []string            `json:"attitude,omitempty"` // names of the states that are one
-	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file does not know the linear model's errors
+	Attitude      []string            `json:"attitude,omitempty"` // names of the attitude's channels
+	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file has no errors of the linear model
+	Networks      *Networks           `json:"networks,omitempty"` // nil where the model has no prior dynamics
 	Horizons      []Horizon           `json:"horizons"`
 }
 
@@ -80,9 +61,9 @@ type Channel struct {
 	Coverage95Low  float64 `json:"coverage95_low"` // 95 % block bootstrap
 	Coverage95High float64 `json:"coverage95_high"`
 	CRPS           float64 `json:"crps"`
-	LogLik         float64 `json:"loglik"`
-	Std            float64 `json:"std"` // mean of the scored standard deviation
-	OOD            float64 `json:"ood"` // share of windows flagged as out of distribution
+	LogLik         float64 `json:"loglik"` // per scalar measurement
+	Std            float64 `json:"std"`    // mean of the scored standard deviation
+	OOD            float64 `json:"ood"`    // share of windows flagged OOD
 
 	// The linear model with its own calibrated interval; 0 where it is unknown.
 	LinearCoverage95 float64 `json:"linear_coverage95"`
@@ -90,95 +71,118 @@ type Channel struct {
 	LinearLogLik     float64 `json:"linear_loglik"`
 }
 
-// Reliability is one point of the reliability diagram: the share of points that
-// lay inside the central interval of the nominal level.
+// Reliability is one point of the calibration diagram: the share of points inside
+// the central interval of the nominal level.
 type Reliability struct {
 	Nominal  float64 `json:"nominal"`
 	Observed float64 `json:"observed"`
 }
 
-// Grid returns the horizons scored by default: the round times (1, 2, 5 times a
-// power of ten) from H/20 on, and H.
-func Grid(H float64) []float64 {
-	var out []float64
-	for power := math.Floor(math.Log10(H / 20)); power <= math.Ceil(math.Log10(H)); power++ {
-		for _, digit := range []float64{1, 2, 5} {
-			t := digit * math.Pow(10, power)
-			if power < 0 {
-				t = digit / math.Pow(10, -power) // 0.2, not 0.2 plus a rounding error
-			}
-			if t >= H/20*(1-1e-9) && t < H*(1-1e-9) {
-				out = append(out, t)
+// BaselineComparison compares the distributions of the model with those of the linear
+// model under an interval of its own, calibrated on the same held-out parts of the
+// training data. Without it a model could win by its intervals against a baseline
+// that has none.
+type BaselineComparison struct {
+	LogLik       float64 `json:"loglik"`        // mean over channels and horizons
+	LinearLogLik float64 `json:"linear_loglik"` //
+	CRPS         float64 `json:"crps"`          // geometric mean of the model's CRPS over the linear one's
+}
+
+// Better reports whether the model is better in both.
+func (c *BaselineComparison) Better() bool { return c.LogLik > c.LinearLogLik && c.CRPS < 1 }
+
+// Networks compares the model with its prior dynamics alone: the same model with
+// network weight 0 and the same intervals. The log likelihoods are per scalar
+// measurement, over all channels and horizons.
+type Networks struct {
+	RMSERatio   float64 `json:"rmse_ratio"` // of the model over the prior dynamics, geometric mean over channels and horizons
+	LogLik      float64 `json:"loglik"`
+	PriorLogLik float64 `json:"prior_loglik"`
+	// The difference per window, and its 95 % block bootstrap. Where the interval
+	// contains 0, the change is below the noise of the evaluation.
+	GainLow   float64     `json:"gain_low"`
+	GainHigh  float64     `json:"gain_high"`
+	PriorRMSE [][]float64 `json:"prior_rmse"` // T×K, of the prior dynamics alone
+}
+
+// BelowNoise reports whether the evaluation cannot tell the model from its prior dynamics.
+func (n *Networks) BelowNoise() bool { return n.GainLow <= 0 && n.GainHigh >= 0 }
+
+// Attitude holds the attitude errors, rad: root mean squares of the angle of the one
+// rotation that takes the predicted attitude into the measured one. The errors of roll,
+// pitch and yaw are no substitute: where the nose points up two of them turn about one
+// axis, and large errors of both may cancel.
+type Attitude struct {
+	RMSE     float64 `json:"rmse"`
+	Hold     float64 `json:"hold"`
+	Velocity float64 `json:"velocity"`
+	Linear   float64 `json:"linear"`
+}
+
+// CoverageRange returns the smallest and the largest coverage of the 95 % intervals
+// over the horizons, mean over channels.
+func (t *Table) CoverageRange() (low, high float64) {
+	low = 1
+	for _, h := range t.Horizons {
+		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
+	}
+	return low, high
+}
+
+// Best returns the baseline with the smallest RMSE and its RMSE.
+func (c *Channel) Best() (name string, rmse float64) {
+	return best(c.Hold, c.Velocity, c.Linear)
+}
+
+// Best returns the baseline with the smallest geometric mean, and the model's RMSE over its.
+func (g *Geo) Best() (name string, ratio float64) {
+	name, base := best(1, g.Velocity, g.Linear)
+	return name, g.Model / base
+}
+
+// Names of the baselines.
+const (
+	HoldName     = "hold"
+	VelocityName = "velocity"
+	LinearName   = "linear"
+)
+
+func best(hold, velocity, linear float64) (name string, rmse float64) {
+	name, rmse = HoldName, hold
+	if velocity < rmse {
+		name, rmse = VelocityName, velocity
+	}
+	if linear < rmse {
+		name, rmse = LinearName, linear
+	}
+	return name, rmse
+}
+
+// ChannelRatio is a channel's RMSE over that of its best baseline.
+type ChannelRatio struct {
+	Channel  string
+	T        float64 // s, the horizon at which the ratio is largest
+	Ratio    float64
+	Baseline string // its name
+}
+
+// WorstRatios returns for every channel the horizon at which the model's RMSE is largest
+// over that of the best baseline, the largest first. Channels that do not move are left out.
+func (t *Table) WorstRatios() (all []ChannelRatio) {
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			name, rmse := c.Best()
+			r := ChannelRatio{c.Name, h.T, c.RMSE / rmse, name}
+			i := slices.IndexFunc(all, func(o ChannelRatio) bool { return o.Channel == c.Name })
+			switch {
+			case math.IsNaN(r.Ratio) || math.IsInf(r.Ratio, 0):
+			case i < 0:
+				all = append(all, r)
+			case r.Ratio > all[i].Ratio:
+				all[i] = r
 			}
 		}
 	}
-	return append(out, H)
-}
-
-// fillIn returns the options with their defaults, or an error that names what
-// does not fit a model with horizon H.
-func (o Options) fillIn(H float64) (Options, error) {
-	if o.Horizons == nil {
-		o.Horizons = Grid(H)
-	}
-	o.Horizons = slices.Clone(o.Horizons)
-	slices.Sort(o.Horizons)
-	o.Horizons = slices.Compact(o.Horizons)
-	if o.Stride == 0 {
-		o.Stride = DefaultStride
-	}
-	switch first, last := o.Horizons[0], o.Horizons[len(o.Horizons)-1]; {
-	case !(first > 0):
-		return o, fmt.Errorf("horizon %g s is not positive", first)
-	case last > H*(1+1e-9):
-		return o, fmt.Errorf("horizon %g s is beyond the model's: it predicts up to %g s", last, H)
-	case !(o.Stride > 0):
-		return o, fmt.Errorf("stride %g s is not positive", o.Stride)
-	case !(o.StartNoise >= 0) || math.IsInf(o.StartNoise, 0):
-		return o, fmt.Errorf("%g times the sensors' noise cannot be added to start states", o.StartNoise)
-	}
-	return o, nil
-}
-
-// ShortError says that no window fits into the flights.
-type ShortError struct {
-	Needed, Longest float64 // s
-}
-
-func (e *ShortError) Error() string {
-	return fmt.Sprintf("no window of %g s with all channels measured: the longest stretch without a gap has %.3g s; choose shorter horizons or a longer log", e.Needed, e.Longest)
-}
-
-// DivergedError says that a prediction was not finite or had no width.
-type DivergedError struct {
-	Flight string
-	T      int64 // ns, of the window's start
-	Err    error // (optional) which score was impossible
-}
-
-func (e *DivergedError) Error() string {
-	where := fmt.Sprintf("segment %q, window at %d ns", e.Flight, e.T)
-	if e.Err != nil {
-		return where + ": " + e.Err.Error()
-	}
-	return where + ": the prediction is not finite"
-}
-
-// Unwrap returns the cause.
-func (e *DivergedError) Unwrap() error { return e.Err }
-
-// spacing returns the mean time between the starts of windows, s.
-func spacing(flights []window.Flight, windows []window.Window, stride float64) float64 {
-	sum, n := 0.0, 0
-	for i := 1; i < len(windows); i++ {
-		if a, b := windows[i-1], windows[i]; a.Flight == b.Flight {
-			f := &flights[a.Flight]
-			sum += f.T[b.Start] - f.T[a.Start]
-			n++
-		}
-	}
-	if n == 0 {
-		return stride
-	}
-	return sum / float64(n)
+	slices.SortStableFunc(all, func(a, b ChannelRatio) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	return all
 }

@@ -1,39 +1,70 @@
 package evaluate
 
 import (
-	"cmp"
+	"bufio"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
-// WriteText writes the table for people, aligned, one line a horizon and channel.
-func (t *Table) WriteText(w io.Writer) error {
+// WriteText writes the table for people: a header, one aligned line a horizon and
+// channel, and the coverage of every horizon. Summary is apart.
+func (t *Table) WriteText(out io.Writer) error {
+	w := bufio.NewWriter(out) // keeps the first error
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-9s "+format+"\n", append([]any{name}, args...)...)
+	}
+	line("model", "%s (%s, vehicle %s)", t.Model, t.ModelID, t.Vehicle)
+	if t.EvaluatedID != "" {
+		line("evaluated", "the same networks, conditioned without these data (%s)", t.EvaluatedID)
+	}
+	line("log", "%s: %d windows, at least %s s apart", t.Log, t.Windows, short(t.Stride))
+	if t.Excluded > 0 {
+		line("excluded", "%.2g %% of its values, by the data check", 100*t.Excluded)
+	}
+	line("inputs", "%s", t.Inputs)
+	if t.StartNoise > 0 {
+		cov := "given"
+		if !t.StartCovGiven {
+			cov = "hidden"
+		}
+		line("start", "noise of %s times the sensors' added to every start state; its covariance is %s", short(t.StartNoise), cov)
+	}
 	intervals := "of a measurement (obs_std)"
 	if t.Truth {
 		intervals = "of the state (std)"
 	}
-	fmt.Fprintf(w, "model     %s (%s, vehicle %s)\n", t.Model, t.ModelID, t.Vehicle)
-	if t.EvaluatedID != "" {
-		fmt.Fprintf(w, "judged    before it had seen these data (%s)\n", t.EvaluatedID)
+	line("intervals", "%s\n", intervals)
+	t.writeRows(w)
+	for _, h := range t.Horizons {
+		fmt.Fprintf(w, "after %s s: 95 %% intervals covered %.1f %% [%.1f, %.1f], mean over channels\n",
+			short(h.T), 100*h.Coverage95, 100*h.Coverage95Low, 100*h.Coverage95High)
 	}
-	fmt.Fprintf(w, "log       %s: %d windows, %s s apart or more\n", t.Log, t.Windows, short(t.Stride))
-	if t.Excluded > 0 {
-		fmt.Fprintf(w, "left out  %.2g %% of its values, which the data check finds wrong\n", 100*t.Excluded)
-	}
-	fmt.Fprintf(w, "inputs    %s\n", t.Inputs)
-	if t.StartNoise > 0 {
-		told := "; its covariance came with it"
-		if !t.StartCovGiven {
-			told = "; nobody told the model"
+	for _, h := range t.Horizons {
+		if a := h.Attitude; a != nil {
+			fmt.Fprintf(w, "after %s s: attitude error (rotation angle of %s) %s rad RMS; hold %s, velocity %s, linear %s\n",
+				short(h.T), strings.Join(t.Attitude, ", "), short(a.RMSE), short(a.Hold), short(a.Velocity), short(a.Linear))
 		}
-		fmt.Fprintf(w, "start     %s times the sensors' noise was added to every start state%s\n", short(t.StartNoise), told)
 	}
-	fmt.Fprintf(w, "intervals %s\n\n", intervals)
+	fmt.Fprintf(w, "RMSE over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n",
+		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear))
+	return w.Flush()
+}
+
+// Summary compares the model with the baselines and with its prior dynamics, and
+// states its coverage.
+func (t *Table) Summary() string {
+	text := t.Verdict() + " " + t.coverageText()
+	if t.Networks != nil {
+		text += " " + t.Networks.String()
+	}
+	return text
+}
+
+func (t *Table) writeRows(w io.Writer) {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "after\tchannel\tunit\trmse\thold\tvelocity\tlinear\tin 50%\tin 90%\tin 95%\t[low, high]\tstd\tcrps\tloglik\tood\t")
 	for _, h := range t.Horizons {
@@ -43,30 +74,16 @@ func (t *Table) WriteText(w io.Writer) error {
 				c.Coverage50, c.Coverage90, c.Coverage95, c.Coverage95Low, c.Coverage95High, short(c.Std), short(c.CRPS), c.LogLik, c.OOD)
 		}
 	}
-	if err := tab.Flush(); err != nil {
-		return err
-	}
+	_ = tab.Flush() // to a writer that keeps its error
 	fmt.Fprintln(w)
-	for _, h := range t.Horizons {
-		fmt.Fprintf(w, "after %s s the 95 %% intervals held %.1f %% [%.1f, %.1f], mean over channels\n",
-			short(h.T), 100*h.Coverage95, 100*h.Coverage95Low, 100*h.Coverage95High)
-	}
-	for _, h := range t.Horizons {
-		if a := h.Attitude; a != nil {
-			fmt.Fprintf(w, "after %s s the attitude (%s) was off by an angle of %s rad, root mean square: hold %s, velocity %s, linear %s\n",
-				short(h.T), strings.Join(t.Attitude, ", "), short(a.RMSE), short(a.Hold), short(a.Velocity), short(a.Linear))
-		}
-	}
-	_, err := fmt.Fprintf(w, "error over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n%s %s\n",
-		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), t.Verdict(), t.coverageText())
-	return err
 }
 
-// Of two errors the model's counts as better or worse beyond these ratios; between
-// them nobody could tell.
+// The model's RMSE counts as better or worse than a baseline's beyond these ratios,
+// and a channel is named as worse beyond worseChannel.
 const (
-	clearly = 0.97
-	worse   = 1.03
+	betterRatio  = 0.97
+	worseRatio   = 1.03
+	worseChannel = 1.05
 )
 
 // The 95 % intervals of a horizon count as too narrow or too wide where all of the
@@ -76,114 +93,67 @@ const (
 	wide   = 0.98
 )
 
-// Verdict says in one line whether the model beats the simple predictors.
+var baselinePhrase = map[string]string{HoldName: "holding the last value", VelocityName: "constant velocity", LinearName: "the linear model"}
+
+// Verdict states in one or two sentences how the model compares with the baselines,
+// and the channels on which it is worse.
 func (t *Table) Verdict() string {
-	ratio, name := t.bestBaseline()
-	line := ""
+	name, ratio := t.Geo.Best()
+	rank := "worse"
 	switch {
-	case ratio <= clearly:
-		line = fmt.Sprintf("The model beats the best simple predictor, %s: %.3g times its error.", name, ratio)
-	case ratio < worse:
-		line = fmt.Sprintf("The model is no better than the best simple predictor, %s: %.3g times its error.", name, ratio)
-	default:
-		line = fmt.Sprintf("A simple predictor beats the model: %s has %.3g times its error.", name, 1/ratio)
+	case ratio <= betterRatio:
+		rank = "better"
+	case ratio < worseRatio:
+		rank = "no better"
 	}
-	return line + t.worseChannels()
-}
-
-// worseChannels tells of the channels of which a simple predictor is better at some horizon;
-// empty if there is none.
-func (t *Table) worseChannels() string {
+	line := fmt.Sprintf("The model is %s than the best baseline, %s: %s.", rank, baselinePhrase[name], RelativeRMSE(ratio))
 	const most = 4
-	var all []ChannelRatio
-	for _, l := range t.WorstRatios() {
-		if l.Ratio > telling {
-			all = append(all, l)
+	var worse []string
+	more := 0
+	for _, r := range t.WorstRatios() {
+		switch {
+		case r.Ratio <= worseChannel:
+		case len(worse) == most:
+			more++
+		default:
+			worse = append(worse, fmt.Sprintf("%s (after %s s: %s than %s)", r.Channel, short(r.T), RelativeRMSE(r.Ratio), baselinePhrase[r.Baseline]))
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	if more > 0 {
+		worse = append(worse, fmt.Sprintf("%d more", more))
 	}
-	var names []string
-	for _, l := range all[:min(len(all), most)] {
-		names = append(names, fmt.Sprintf("%s (after %s s %.2g times the error of %s)", l.Channel, short(l.T), l.Ratio, l.Predictor))
+	if len(worse) > 0 {
+		line += " It is worse than the baseline on " + strings.Join(worse, ", ") + "."
 	}
-	if more := len(all) - most; more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return " It loses on " + strings.Join(names, ", ") + "."
+	return line
 }
 
-// telling is from what ratio on a channel on which the model loses is spoken of.
-const telling = 1.05
-
-// ChannelRatio is how far the model is behind the best simple predictor of a channel.
-type ChannelRatio struct {
-	Channel   string
-	T         float64 // s, the horizon at which it is farthest
-	Ratio     float64 // of the errors
-	Predictor string
+// Better reports whether the model's RMSE is clearly below that of the best baseline.
+func (t *Table) Better() bool {
+	_, ratio := t.Geo.Best()
+	return ratio <= betterRatio
 }
 
-// WorstRatios returns for every channel the horizon at which the model's error is largest over
-// that of the best simple predictor, the largest first.
-func (t *Table) WorstRatios() (all []ChannelRatio) {
-	at := map[string]int{}
-	for _, h := range t.Horizons {
-		for _, c := range h.Channels {
-			l := ChannelRatio{c.Name, h.T, c.RMSE / c.Hold, "holding the last value"}
-			if r := c.RMSE / c.Velocity; r > l.Ratio {
-				l.Ratio, l.Predictor = r, "constant velocity"
-			}
-			if r := c.RMSE / c.Linear; r > l.Ratio {
-				l.Ratio, l.Predictor = r, "the linear model"
-			}
-			i, known := at[c.Name]
-			switch {
-			case math.IsNaN(l.Ratio) || math.IsInf(l.Ratio, 0): // nothing moved
-			case !known:
-				at[c.Name] = len(all)
-				all = append(all, l)
-			case l.Ratio > all[i].Ratio:
-				all[i] = l
-			}
-		}
+// RelativeRMSE phrases a ratio of two RMSEs: "66 % lower RMSE".
+func RelativeRMSE(ratio float64) string {
+	switch percent := math.Round(100 * (ratio - 1)); {
+	case percent == 0:
+		return "same RMSE"
+	case percent < 0:
+		return fmt.Sprintf("%.0f %% lower RMSE", -percent)
+	default:
+		return fmt.Sprintf("%.0f %% higher RMSE", percent)
 	}
-	slices.SortStableFunc(all, func(a, b ChannelRatio) int { return cmp.Compare(b.Ratio, a.Ratio) })
-	return all
 }
 
-// Beats reports whether the model's error is clearly less than that of the best
-// simple predictor.
-func (t *Table) Beats() bool {
-	ratio, _ := t.bestBaseline()
-	return ratio <= clearly
-}
-
-// bestBaseline returns the model's error over that of the best simple predictor, and its name.
-func (t *Table) bestBaseline() (ratio float64, name string) {
-	best, name := 1.0, "holding the last value"
-	if t.Geo.Velocity < best {
-		best, name = t.Geo.Velocity, "constant velocity"
-	}
-	if t.Geo.Linear < best {
-		best, name = t.Geo.Linear, "the linear model"
-	}
-	return t.Geo.Model / best, name
-}
-
-// coverageText says in one line whether the intervals hold what they say, and where the
-// predictions said themselves that they know little.
+// coverageText states the coverage of the 95 % intervals and the share of flagged predictions.
 func (t *Table) coverageText() string {
-	low, high := t.CoverageRange()
-	of := "the measurements"
-	if t.Truth { // std was judged, against exact states
-		of = "the true states"
+	of := "measurements"
+	if t.Truth {
+		of = "true states"
 	}
-	line := "Its 95 % intervals held " + Percent(low, high) + " of " + of + ", by horizon"
-	// The coverage's own interval decides: a few windows tell little.
-	isNarrow, isWide := false, false
-	flagged, n := 0.0, 0.0
+	line := "Its 95 % intervals covered " + Percent(t.CoverageRange()) + " of the " + of + ", by horizon"
+	isNarrow, isWide, flagged, n := false, false, 0.0, 0.0
 	for _, h := range t.Horizons {
 		isNarrow = isNarrow || h.Coverage95High < narrow
 		isWide = isWide || h.Coverage95Low > wide
@@ -192,22 +162,25 @@ func (t *Table) coverageText() string {
 		}
 	}
 	switch {
-	case isNarrow: // at some horizon; that others are wide does not make up for it
-		line += ": they are too narrow here"
+	case isNarrow: // at some horizon, whatever the others are
+		line += ": too narrow"
 	case isWide:
-		line += ": they are wider than they need to be here"
+		line += ": wider than necessary"
 	}
-	return line + fmt.Sprintf("; %s of the predictions called themselves out of distribution.", Percent(flagged/n, flagged/n))
+	return line + fmt.Sprintf("; %s of the predictions were flagged OOD.", Percent(flagged/n, flagged/n))
 }
 
-// CoverageRange returns the least and the largest share of measurements that the 95 %
-// intervals held, by horizon, mean over channels.
-func (t *Table) CoverageRange() (low, high float64) {
-	low = 1
-	for _, h := range t.Horizons {
-		low, high = math.Min(low, h.Coverage95), math.Max(high, h.Coverage95)
+// String states in one sentence what the networks add to the prior dynamics.
+func (n *Networks) String() string {
+	what := "The networks improve on the prior dynamics alone"
+	switch {
+	case n.BelowNoise():
+		what = "The networks add less than this evaluation can measure to the prior dynamics alone"
+	case n.GainHigh < 0:
+		what = "The networks are worse than the prior dynamics alone"
 	}
-	return low, high
+	return fmt.Sprintf("%s: %s, log likelihood per scalar measurement %.2f with and %.2f without them (95 %% interval of the difference %.2g to %.2g).",
+		what, RelativeRMSE(n.RMSERatio), n.LogLik, n.PriorLogLik, n.GainLow, n.GainHigh)
 }
 
 // Percent formats two shares, "93 to 96 %", as one where they round to the same.
@@ -219,7 +192,7 @@ func Percent(low, high float64) string {
 	return a + " to " + b + " %"
 }
 
-// short formats a number with three digits that count, without an exponent
+// short formats a number with three significant digits, without an exponent
 // where people would not write one.
 func short(v float64) string {
 	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e6) {

@@ -10,62 +10,52 @@ import (
 type Trace struct {
 	Ahead            float64     // s
 	T                []float64   // n, s since the segment's first sample, of the predicted moment
-	Truth, Mean, Std [][]float64 // K × n, in the channels' units
-	Hold             [][]float64 // K × n, the value when the prediction was made
+	Truth, Mean, Std [][]float64 // K × n, in the channels' units; Truth is NaN where nothing was measured
 	Segment          string
 }
 
-// shown is how many horizons long a trace is at most.
-const shown = 10
+// traceHorizons bounds the length of a trace, in horizons.
+const traceHorizons = 10
 
-// Follow predicts ahead s along the longest flight, for at most n windows and 10
-// horizons of it: more than that no eye can tell apart.
+// Follow predicts ahead s along the longest flight, for at most n windows and
+// traceHorizons of it.
 func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64, n int) (*Trace, error) {
 	opt.Horizons = []float64{ahead}
-	opt, err := opt.fillIn(m.Horizon)
+	opt, err := opt.withDefaults(m.Horizon)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReplayer(m, opt)
-	if err != nil {
-		return nil, err
+	var f *window.Flight
+	var starts []int
+	for i := range flights {
+		if s := flights[i].Starts(nil, ahead, opt.Stride); len(s) > len(starts) {
+			f, starts = &flights[i], s
+		}
 	}
-	f, starts := longestRun(flights, ahead, opt.Stride)
 	if f == nil {
 		return nil, &ShortError{Needed: ahead, Longest: window.Longest(flights)}
 	}
-	K := m.K
-	t := &Trace{Ahead: ahead, Segment: f.Name, Truth: make([][]float64, K), Mean: make([][]float64, K), Std: make([][]float64, K), Hold: make([][]float64, K)}
-	o := &r.newOutcomes(1)[0]
+	c, err := newComparer(m, opt)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{Ahead: ahead, Segment: f.Name, Truth: make([][]float64, m.K), Mean: make([][]float64, m.K), Std: make([][]float64, m.K)}
+	o := &c.newOutcomes(1)[0]
 	for _, s := range starts[:min(n, len(starts))] {
-		if f.T[s]-f.T[starts[0]] > shown*ahead {
+		if f.T[s]-f.T[starts[0]] > traceHorizons*ahead {
 			break
 		}
-		r.window(o, f, s)
-		if !o.ok {
-			return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[s]*1e9)}
+		if c.compare(o, f, s); !o.ok {
+			return nil, diverged(f, s, errNotFinite)
 		}
 		t.T = append(t.T, f.InSegment(s)+ahead)
 		for k, x0 := range f.State(s) {
-			t.Truth[k] = append(t.Truth[k], x0+o.truth[k])
-			t.Mean[k] = append(t.Mean[k], x0+o.mean[k])
+			t.Truth[k] = append(t.Truth[k], x0+o.measured[k])
+			t.Mean[k] = append(t.Mean[k], x0+o.mean[byModel][k])
 			t.Std[k] = append(t.Std[k], o.std[k])
-			t.Hold[k] = append(t.Hold[k], x0)
 		}
 	}
 	return t, nil
-}
-
-// longestRun returns the flight with the most windows, and their starts.
-func longestRun(flights []window.Flight, H, stride float64) (*window.Flight, []int) {
-	var best *window.Flight
-	var most []int
-	for i := range flights {
-		if s := flights[i].Starts(nil, H, stride); len(s) > len(most) {
-			best, most = &flights[i], s
-		}
-	}
-	return best, most
 }
 
 // Forecast is the prediction over the whole horizon from one start, beside what was
@@ -84,11 +74,7 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 	for i := range points {
 		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/float64(points))
 	}
-	opt, err := opt.fillIn(m.Horizon)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newReplayer(m, opt)
+	opt, err := opt.withDefaults(m.Horizon)
 	if err != nil {
 		return nil, err
 	}
@@ -96,20 +82,23 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 	if len(windows) == 0 {
 		return nil, &ShortError{Needed: m.Horizon, Longest: window.Longest(flights)}
 	}
+	c, err := newComparer(m, opt)
+	if err != nil {
+		return nil, err
+	}
 	count = min(count, len(windows))
-	o := &r.newOutcomes(1)[0]
+	o := &c.newOutcomes(1)[0]
 	out := make([]Forecast, count)
 	for i := range out {
 		w := windows[(2*i+1)*len(windows)/(2*count)]
 		f := &flights[w.Flight]
-		r.window(o, f, w.Start)
-		if !o.ok {
-			return nil, &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[w.Start]*1e9)}
+		if c.compare(o, f, w.Start); !o.ok {
+			return nil, diverged(f, w.Start, errNotFinite)
 		}
 		out[i] = Forecast{Start: f.InSegment(w.Start), Segment: f.Name, T: opt.Horizons}
 		for k, x0 := range f.State(w.Start) {
-			out[i].Truth = append(out[i].Truth, column(o.truth, k, m.K, x0))
-			out[i].Mean = append(out[i].Mean, column(o.mean, k, m.K, x0))
+			out[i].Truth = append(out[i].Truth, column(o.measured, k, m.K, x0))
+			out[i].Mean = append(out[i].Mean, column(o.mean[byModel], k, m.K, x0))
 			out[i].Std = append(out[i].Std, column(o.std, k, m.K, 0))
 		}
 	}

@@ -32,7 +32,7 @@ func (a axis) ticks(n int) []tick {
 		if out := a.decades(n); len(out) >= 3 {
 			return out
 		}
-		// Less than a decade apart: round values tell more than powers of ten.
+		// Less than a decade apart: round values are more useful than powers of ten.
 	}
 	step := niceStep((a.max - a.min) / float64(n))
 	var out []tick
@@ -111,9 +111,9 @@ func minus(s string) string {
 	return s
 }
 
-// wide reports whether positive, rising values are better shown on a logarithmic
+// logarithmic reports whether positive, rising values span enough for a logarithmic
 // axis.
-func wide(v []float64) bool { return len(v) >= 3 && v[0] > 0 && v[len(v)-1] >= 8*v[0] }
+func logarithmic(v []float64) bool { return len(v) >= 3 && v[0] > 0 && v[len(v)-1] >= 8*v[0] }
 
 // limits gathers the smallest and the largest value.
 type limits struct {

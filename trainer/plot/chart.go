@@ -17,6 +17,13 @@ type Line struct {
 	Marks bool    // points on the line
 }
 
+func (l Line) width() float64 {
+	if l.Width == 0 {
+		return 1.8
+	}
+	return l.Width
+}
+
 // Ribbon is the area between two lines.
 type Ribbon struct {
 	Name      string
@@ -44,22 +51,11 @@ type Chart struct {
 	XMin, XMax     float64
 	YMin, YMax     float64
 	YLog, XLog     bool
-	XNames         []string // (optional) stand at 1, 2, … in place of numbers
+	XNames         []string // (optional) labels at 1, 2, … in place of numbers
 	Diagonal       bool     // draw y = x
 	Percent        bool     // print y as per cent
 	Height         float64  // (optional) defaults to 250
 	Description    string   // (optional) for readers who cannot see it
-}
-
-// SVG draws the chart. It fails where a number is not finite, lengths differ, or
-// a logarithmic axis gets no positive value.
-func (c Chart) SVG() ([]byte, error) {
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("plot %q: %w", c.Title, err)
-	}
-	w := &writer{}
-	c.draw(w, chartWidth, c.height())
-	return w.finish(chartWidth, c.height(), c.Title, c.Description), nil
 }
 
 func (c Chart) height() float64 {

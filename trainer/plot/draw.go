@@ -1,9 +1,55 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 )
+
+// SVG draws the chart. It fails where a number is not finite, lengths differ, or
+// a logarithmic axis gets no positive value.
+func (c Chart) SVG() ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("plot %q: %w", c.Title, err)
+	}
+	w := &writer{}
+	c.draw(w, chartWidth, c.height())
+	return w.finish(chartWidth, c.height(), c.Title, c.Description), nil
+}
+
+const gutter = 18.0 // between the charts of a sheet
+
+// Sheet draws charts in rows, each row as high as its highest chart, under a title
+// and a line that says more, as one <svg> element.
+func Sheet(title, more string, rows [][]Chart) ([]byte, error) {
+	w := &writer{}
+	y, width := 8.0, chartWidth
+	if title != "" {
+		y += titleSize + 4
+		w.text(10, y, title, titleSize+1, ink, "start", "600")
+	}
+	if more != "" {
+		y += labelSize + 7
+		w.text(10, y, more, labelSize, soft, "start", "")
+	}
+	y += gutter / 2
+	for _, row := range rows {
+		x, height := 0.0, 0.0
+		for _, c := range row {
+			if err := c.check(); err != nil {
+				return nil, fmt.Errorf("plot %q: %w", c.Title, err)
+			}
+			w.shift(x, y)
+			c.draw(w, chartWidth, c.height())
+			w.unshift()
+			x += chartWidth + gutter
+			height = max(height, c.height())
+		}
+		width = max(width, x-gutter)
+		y += height + gutter
+	}
+	return w.finish(width, y, title, ""), nil
+}
 
 // draw lays out title, legend, axes and data.
 func (c Chart) draw(w *writer, width, height float64) {
@@ -130,11 +176,4 @@ func (c Chart) legend(w *writer, left, top, right float64) int {
 		x += size
 	}
 	return rows
-}
-
-func (l Line) width() float64 {
-	if l.Width == 0 {
-		return 1.8
-	}
-	return l.Width
 }

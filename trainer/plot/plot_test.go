@@ -36,31 +36,27 @@ func prediction() Prediction {
 func all(t *testing.T) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
-	add := func(name string, svg []byte, err error) {
+	add := func(name string, c Chart) {
+		svg, err := c.SVG()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		out[name] = svg
 	}
-	svg, err := Band(prediction())
-	add("band", svg, err)
+	add("band", prediction().Chart())
 	T := []float64{0.01, 0.1, 0.5, 1}
-	svg, err = ErrorByHorizon(Errors{
+	add("errors", Errors{
 		Channel: "theta", Unit: "rad", T: T, Model: []float64{0.001, 0.01, 0.02, 0.03},
-		Hold: []float64{0.01, 0.1, 0.5, 1}, Velocity: []float64{0, 0.02, 0.3, 0.9}, Linear: []float64{0.001, 0.02, 1e12, 1e12},
-	})
-	add("errors", svg, err)
+		Hold: []float64{0.01, 0.1, 0.5, 1}, Velocity: []float64{0, 0.02, 0.3, 0.9}, Linear: []float64{0.001, 0.02, 1e12, 1e12}, Prior: []float64{0.001, 0.02, 0.03, 0.04},
+	}.Chart())
 	level := func(v float64) []float64 { return []float64{v, v, v - 0.02, v - 0.05} }
-	svg, err = CoverageByHorizon(Coverage{
+	add("coverage", Coverage{
 		T: T, C50: level(0.5), C90: level(0.9), C95: level(0.95), Low95: level(0.93), High95: level(0.97),
 		Channels: []Line{{Name: "theta", X: T, Y: level(0.94)}},
-	})
-	add("coverage", svg, err)
-	svg, err = ReliabilityDiagram([]Reliability{{"0.1 s", []float64{0.1, 0.5, 0.9}, []float64{0.1, 0.45, 0.88}}, {"1 s", []float64{0.1, 0.9}, []float64{0.2, 0.95}}})
-	add("reliability", svg, err)
+	}.Chart())
+	add("calibration", Calibration([]Line{{Name: "0.1 s", X: []float64{0.1, 0.5, 0.9}, Y: []float64{0.1, 0.45, 0.88}}, {Name: "1 s", X: []float64{0.1, 0.9}, Y: []float64{0.2, 0.95}}}))
 	x, y := ramp(300, func(t float64) float64 { return 1000*math.Exp(-80*t) - t })
-	svg, err = TrainingCurve([]Line{{Name: "objective", X: x, Y: y, Color: Model}}, "objective")
-	add("curve", svg, err)
+	add("curve", TrainingCurve([]Line{{Name: "objective", X: x, Y: y, Color: Model}}))
 	return out
 }
 
@@ -105,9 +101,9 @@ func TestChartsAreWellFormed(t *testing.T) {
 func TestAxesHaveUnitsAndLegends(t *testing.T) {
 	want := map[string][]string{
 		"band":        {"theta, rad", "time after the prediction, s", "95 %", "50 %", "mean", "measured"},
-		"errors":      {"RMSE, rad", "horizon, s", "hold", "velocity", "linear", "DGM"},
+		"errors":      {"RMSE, rad", "horizon, s", "hold", "velocity", "linear", "prior dynamics", "DGM"},
 		"coverage":    {"horizon, s", "measurements inside", "50 %", "90 %", "95 %"},
-		"reliability": {"happened", "said (nominal coverage)", "0.1 s", "1 s"},
+		"calibration": {"empirical coverage", "nominal coverage", "0.1 s", "1 s"},
 		"curve":       {"step", "objective"},
 	}
 	for name, svg := range all(t) {
@@ -131,7 +127,7 @@ func TestSameChartSameBytes(t *testing.T) {
 func TestWhatIsNotFiniteIsAnError(t *testing.T) {
 	p := prediction()
 	p.Hi95[3] = math.NaN()
-	if _, err := Band(p); err == nil || !strings.Contains(err.Error(), "95 %") {
+	if _, err := p.Chart().SVG(); err == nil || !strings.Contains(err.Error(), "95 %") {
 		t.Errorf("NaN in a band: %v", err)
 	}
 	if _, err := (Chart{Lines: []Line{{Name: "l", X: []float64{1, 2}, Y: []float64{1}}}}).SVG(); err == nil {
@@ -200,8 +196,20 @@ func TestOneValueAndNoneStillMakeAChart(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := ErrorByHorizon(Errors{Channel: "exact", T: []float64{1}, Model: []float64{0}, Hold: []float64{0}, Velocity: []float64{0}, Linear: []float64{0}}); err != nil {
+	if _, err := (Errors{Channel: "exact", T: []float64{1}, Model: []float64{0}, Hold: []float64{0}, Velocity: []float64{0}, Linear: []float64{0}}).Chart().SVG(); err != nil {
 		t.Errorf("errors of zero: %v", err)
+	}
+}
+
+// A band is interrupted where measurements are missing, and has one entry in the legend.
+func TestBandsAreInterruptedAtGaps(t *testing.T) {
+	p := prediction()
+	for i := 40; i < len(p.T); i++ {
+		p.T[i] += 2
+	}
+	c := p.Chart()
+	if len(c.Ribbons) != 4 || len(c.Lines) != 3 || len(c.Lines[0].X) != 40 || c.Ribbons[2].Name != "" || c.Lines[1].Name != "" {
+		t.Errorf("%d ribbons, %d lines, the first of %d points", len(c.Ribbons), len(c.Lines), len(c.Lines[0].X))
 	}
 }
 

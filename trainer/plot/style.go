@@ -5,13 +5,13 @@ type Color string
 
 // The colours. One meaning each, the same in all charts.
 const (
-	Model    Color = "#0072B2" // blue: what the model says
-	Measured Color = "#1F2933" // near black: what happened
+	Model    Color = "#0072B2" // blue: the model
+	Measured Color = "#1F2933" // near black: measurements
 	Hold     Color = "#8A94A0" // grey: last value held
 	Velocity Color = "#E69F00" // orange: constant velocity
 	Linear   Color = "#009E73" // green: linear model
-	Alert    Color = "#D55E00" // vermilion: what should not be
-	Other    Color = "#CC79A7" // purple
+	Alert    Color = "#D55E00" // vermilion: faults
+	Other    Color = "#CC79A7" // purple: prior dynamics alone
 	Light    Color = "#56B4E9" // sky blue
 
 	ink   Color = "#1F2933"

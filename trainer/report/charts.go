@@ -7,120 +7,80 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
-func (v *view) drawExamples() error {
-	for _, e := range v.Examples {
-		chart, err := plot.Band(plot.Prediction{
-			Title: e.Channel, Channel: e.Channel, Unit: e.Unit,
-			T: e.T, Mean: e.Mean, Lo50: e.Lo50, Hi50: e.Hi50, Lo95: e.Lo95, Hi95: e.Hi95, At: e.At, Measured: e.Measured,
-		})
-		if err != nil {
-			return err
+// draw draws all charts.
+func (v *view) draw() error {
+	var err error // the first one
+	add := func(dst *[]svg, c plot.Chart) {
+		text, e := c.SVG()
+		if err == nil {
+			err = e
 		}
+		*dst = append(*dst, svg(text))
+	}
+	for _, e := range v.Examples {
 		i := slices.IndexFunc(v.Windows, func(w windowView) bool { return w.Title == e.Window })
 		if i < 0 {
+			i = len(v.Windows)
 			v.Windows = append(v.Windows, windowView{Title: e.Window})
-			i = len(v.Windows) - 1
 		}
-		v.Windows[i].Charts = append(v.Windows[i].Charts, svg(chart))
+		add(&v.Windows[i].Charts, plot.Prediction{
+			Title: e.Channel, Channel: e.Channel, Unit: e.Unit,
+			T: e.T, Mean: e.Mean, Lo50: e.Lo50, Hi50: e.Hi50, Lo95: e.Lo95, Hi95: e.Hi95, At: e.At, Measured: e.Measured,
+		}.Chart())
 	}
-	return nil
-}
-
-// drawn returns the horizons that are drawn: those of the first table.
-func (v *view) drawn() []evaluate.Horizon {
-	if len(v.HeldOut) == 0 {
-		return nil
-	}
-	return v.HeldOut[0].Horizons
-}
-
-// byChannel returns, for every channel, its scores at all horizons.
-func (v *view) byChannel() (names []string, times [][]float64, scores [][]evaluate.Channel) {
-	for _, h := range v.drawn() {
-		for _, c := range h.Channels {
-			i := slices.Index(names, c.Name)
-			if i < 0 {
-				i = len(names)
-				names, times, scores = append(names, c.Name), append(times, nil), append(scores, nil)
-			}
-			times[i], scores[i] = append(times[i], h.T), append(scores[i], c)
+	if len(v.HeldOut) > 0 && len(v.HeldOut[0].Horizons) > 0 { // the first table is drawn
+		t := v.HeldOut[0]
+		for k := range t.Horizons[0].Channels {
+			add(&v.Errors, t.ErrorChart(k))
+		}
+		add(&v.Calibration, coverage(t.Horizons).Chart())
+		if lines := calibration(t.Horizons); len(lines) > 0 {
+			add(&v.Calibration, plot.Calibration(lines))
 		}
 	}
-	return names, times, scores
+	if len(v.Curve) >= 2 {
+		add(&v.Training, plot.TrainingCurve(v.objective()))
+	}
+	return err
 }
 
-func (v *view) drawErrors() error {
-	names, times, scores := v.byChannel()
-	for i, name := range names {
-		e := plot.Errors{Channel: name, Unit: scores[i][0].Unit, T: times[i]}
-		for _, c := range scores[i] {
-			e.Model = append(e.Model, c.RMSE)
-			e.Hold = append(e.Hold, c.Hold)
-			e.Velocity = append(e.Velocity, c.Velocity)
-			e.Linear = append(e.Linear, c.Linear)
-		}
-		chart, err := plot.ErrorByHorizon(e)
-		if err != nil {
-			return err
-		}
-		v.Errors = append(v.Errors, svg(chart))
-	}
-	return nil
-}
-
-func (v *view) drawCoverage() error {
-	all := v.drawn()
-	if len(all) == 0 {
-		return nil
-	}
+// coverage returns the coverage by horizon, mean over channels and of every channel.
+func coverage(all []evaluate.Horizon) plot.Coverage {
 	var c plot.Coverage
+	for _, ch := range all[0].Channels {
+		c.Channels = append(c.Channels, plot.Line{Name: ch.Name})
+	}
 	for _, h := range all {
 		c50, c90 := 0.0, 0.0
-		for _, ch := range h.Channels {
+		for k, ch := range h.Channels {
 			c50 += ch.Coverage50 / float64(len(h.Channels))
 			c90 += ch.Coverage90 / float64(len(h.Channels))
+			l := &c.Channels[k]
+			l.X, l.Y = append(l.X, h.T), append(l.Y, ch.Coverage95)
 		}
 		c.T = append(c.T, h.T)
 		c.C50, c.C90, c.C95 = append(c.C50, c50), append(c.C90, c90), append(c.C95, h.Coverage95)
 		c.Low95, c.High95 = append(c.Low95, h.Coverage95Low), append(c.High95, h.Coverage95High)
 	}
-	names, times, scores := v.byChannel()
-	for i, name := range names {
-		l := plot.Line{Name: name, X: times[i]}
-		for _, ch := range scores[i] {
-			l.Y = append(l.Y, ch.Coverage95)
-		}
-		c.Channels = append(c.Channels, l)
-	}
-	chart, err := plot.CoverageByHorizon(c)
-	v.Coverage = svg(chart)
-	return err
+	return c
 }
 
-func (v *view) drawReliability() error {
-	var lines []plot.Reliability
-	for _, h := range spread(v.drawn(), 5) {
-		if len(h.Reliability) == 0 {
-			continue
-		}
-		r := plot.Reliability{Label: seconds(h.T)}
+// calibration returns the empirical over the nominal coverage of a few horizons.
+func calibration(all []evaluate.Horizon) (lines []plot.Line) {
+	for _, h := range spread(all, 5) {
+		l := plot.Line{Name: seconds(h.T)}
 		for _, p := range h.Reliability {
-			r.Nominal, r.Observed = append(r.Nominal, p.Nominal), append(r.Observed, p.Observed)
+			l.X, l.Y = append(l.X, p.Nominal), append(l.Y, p.Observed)
 		}
-		lines = append(lines, r)
+		if len(l.X) > 0 {
+			lines = append(lines, l)
+		}
 	}
-	if len(lines) == 0 {
-		return nil
-	}
-	chart, err := plot.ReliabilityDiagram(lines)
-	v.Reliability = svg(chart)
-	return err
+	return lines
 }
 
-func (v *view) drawTraining() error {
-	if len(v.Curve) < 2 {
-		return nil
-	}
+// objective returns the training curve and its parts.
+func (v *view) objective() []plot.Line {
 	loss := plot.Line{Name: "objective", Color: plot.Model, Width: 2.2}
 	data := plot.Line{Name: "data", Color: plot.Velocity, Dash: "7 3"}
 	match := plot.Line{Name: "matching", Color: plot.Linear, Dash: "7 3 2 3"}
@@ -138,7 +98,5 @@ func (v *view) drawTraining() error {
 	if v.Watched = len(held.X) > 0; v.Watched {
 		lines = append(lines, held)
 	}
-	chart, err := plot.TrainingCurve(lines, "objective")
-	v.Training = svg(chart)
-	return err
+	return lines
 }

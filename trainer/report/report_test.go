@@ -143,7 +143,7 @@ func TestPageHoldsEverything(t *testing.T) {
 		t.Errorf("the page does not begin with the verdict: %.200s", text)
 	}
 	for _, want := range []string{
-		r.Title, keep(r.Warnings[0]), "omega jumps about", "Left out of training", "12.00", "core 16, basis 1", "chosen", "sha256:9d1f0c5a77b0e1f2", "flight.report.json",
+		r.Title, keep(r.Warnings[0]), "omega jumps about", "Excluded from training", "12.00", "core 16, basis 1", "chosen", "sha256:9d1f0c5a77b0e1f2", "flight.report.json",
 		"rad/s", "horizon, s", "time after the prediction, s", "inputs: hold",
 	} {
 		if !strings.Contains(html, want) {
@@ -161,12 +161,12 @@ func TestAttitudeHasARow(t *testing.T) {
 	}
 	h.Attitude = &evaluate.Attitude{RMSE: 0.0123, Hold: 0.5, Velocity: 0.4, Linear: 0.0246}
 	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}})
-	i := strings.Index(html, "attitude, the angle between")
+	i := strings.Index(html, "attitude error (rotation angle)")
 	if i < 0 {
 		t.Fatal("no row")
 	}
 	row, _, _ := strings.Cut(html[i:], "</tr>")
-	for _, want := range []string{`<td class="model">0.0123</td>`, `<span class="ok">0.500</span>`, `<td class="rival">0.0246</td>`} {
+	for _, want := range []string{`<td class="model">0.0123</td>`, `<span class="ok">0.500</span>`, `<td class="best">0.0246</td>`} {
 		if !strings.Contains(row, want) {
 			t.Errorf("no %s in %s", want, row)
 		}
@@ -192,16 +192,16 @@ func TestColourOfWhatIsNoDifference(t *testing.T) {
 
 func TestDecidedIsShownByChannel(t *testing.T) {
 	html := page1(t, sample(2))
-	text := html[strings.Index(html, "What the data decided"):]
+	text := html[strings.Index(html, "Model selection and calibration"):]
 	text = text[:strings.Index(text, "</section>")]
-	for _, want := range []string{"0.1\u2009s: compan.", "1\u2009s: compan.", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 held<", "<td>1.25</td>", "grow with the distance"} {
+	for _, want := range []string{"0.1\u2009s: linear", "1\u2009s: linear", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 hold<", "<td>1.25</td>", "grow with the distance"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
 	bare := sample(2)
 	bare.Selection = Selection{}
-	if strings.Contains(page1(t, bare), "What the data decided") {
+	if strings.Contains(page1(t, bare), "Model selection and calibration") {
 		t.Error("a section about nothing")
 	}
 }
@@ -228,7 +228,7 @@ func TestCandidatesAreShownByMeasure(t *testing.T) {
 		t.Error("a line may break within a number")
 	}
 	// Why it is not the likeliest is told where it is not.
-	const why = "the simpler or more careful candidate is chosen"
+	const why = "one-standard-error rule"
 	if !strings.Contains(text, why) {
 		t.Error("a lower score is chosen and nothing says why")
 	}
@@ -368,7 +368,7 @@ func TestJSON(t *testing.T) {
 
 func TestAnEmptyReportIsAPage(t *testing.T) {
 	html := page1(t, &Report{Title: "t", Verdict: "Stopped before the first evaluation."})
-	if strings.Contains(html, "<svg") || !strings.Contains(html, "Nothing to complain about") {
+	if strings.Contains(html, "<svg") || !strings.Contains(html, "No findings") {
 		t.Error("an empty report is not a plain page")
 	}
 }

@@ -18,23 +18,22 @@ const (
 	mostTried       = 6    // candidates of one measure shown before all of them
 )
 
-// view is what the template shows: the report, its tables judged, its charts drawn.
+// view is what the template shows: the report, its tables rated, its charts drawn.
 type view struct {
 	*Report
 	Tables           []tableView
 	Windows          []windowView
 	Errors           []svg
-	Coverage         svg
-	Reliability      svg
-	Training         svg
+	Calibration      []svg
+	Training         []svg
 	Watched          bool // the training curve has held-out values
 	Tried            []triedView
-	OneStandardError bool // one was chosen although another scored higher
+	OneStandardError bool // a candidate was chosen although another scores higher
 	Groups           []problemGroup
 	Selection        selectionView
 }
 
-// selectionView is what was decided, at a few horizons, a row a channel.
+// selectionView is the selection at a few horizons, a row a channel.
 type selectionView struct {
 	Rules    []Item
 	Horizons []SelectionHorizon
@@ -54,20 +53,20 @@ type tableView struct {
 	*evaluate.Table
 	Summary []horizonView
 	Full    []horizonView // nil if the summary is all there is
-	Flagged string        // how many windows were flagged; empty where it depends on horizon or channel
+	Flagged string
 }
 
 type horizonView struct {
 	evaluate.Horizon
-	Rows []rowView
-	Turn *rowView // of the attitude as one angle; nil without one
+	Rows        []rowView
+	AttitudeRow *rowView // attitude error; nil without an attitude
 }
 
-// rowView is one channel at one horizon, judged.
+// rowView is one channel at one horizon, rated.
 type rowView struct {
 	evaluate.Channel
 	Ratio        string // RMSE over that of the best baseline
-	BestBaseline string // the best baseline: hold, velocity or linear
+	BestBaseline string // hold, velocity or linear
 	Comparison   string // of the model beside it: better, worse, or empty where they do not differ
 	Low          bool   // coverage is below nominal, and so is its interval
 	High         bool   // above
@@ -84,7 +83,7 @@ type candidateList struct {
 	Title, Measure string
 	List           []Candidate
 	Timed          bool     // how long they took is known
-	Why            []string // likelier ones were not chosen
+	Why            []string // candidates of higher score were not chosen
 }
 
 // windowView is the examples of one held-out window.
@@ -105,12 +104,7 @@ func newView(r *Report) (*view, error) {
 	for _, t := range r.HeldOut {
 		v.Tables = append(v.Tables, newTableView(t))
 	}
-	for _, draw := range []func() error{v.drawExamples, v.drawErrors, v.drawCoverage, v.drawReliability, v.drawTraining} {
-		if err := draw(); err != nil {
-			return nil, err
-		}
-	}
-	return v, nil
+	return v, v.draw()
 }
 
 func newSelectionView(d *Selection) selectionView {
@@ -134,8 +128,8 @@ func newTableView(t *evaluate.Table) tableView {
 			hv.Rows = append(hv.Rows, newRowView(c))
 		}
 		if a := h.Attitude; a != nil {
-			row := newRowView(evaluate.Channel{Name: "attitude, the angle between", Unit: "rad", RMSE: a.RMSE, Hold: a.Hold, Velocity: a.Velocity, Linear: a.Linear})
-			hv.Turn = &row
+			row := newRowView(evaluate.Channel{Name: "attitude error (rotation angle)", Unit: "rad", RMSE: a.RMSE, Hold: a.Hold, Velocity: a.Velocity, Linear: a.Linear})
+			hv.AttitudeRow = &row
 		}
 		out.Full = append(out.Full, hv)
 	}
@@ -147,15 +141,9 @@ func newTableView(t *evaluate.Table) tableView {
 }
 
 func newRowView(c evaluate.Channel) rowView {
-	best, rival := c.Hold, "hold"
-	if c.Velocity < best {
-		best, rival = c.Velocity, "velocity"
-	}
-	if c.Linear < best {
-		best, rival = c.Linear, "linear"
-	}
+	name, best := c.Best()
 	r := rowView{
-		Channel: c, BestBaseline: rival, Ratio: "\u2013",
+		Channel: c, BestBaseline: name, Ratio: "\u2013",
 		Low: c.Coverage95High < nominal, High: c.Coverage95Low > nominal,
 	}
 	if best > 0 {
@@ -170,72 +158,55 @@ func newRowView(c evaluate.Channel) rowView {
 	return r
 }
 
-// flagged says which share of the windows was called out of distribution, if it is
-// one share, as it is where whole windows are flagged.
+// flagged states which share of the windows was flagged OOD.
 func flagged(t *evaluate.Table) string {
 	if len(t.Horizons) == 0 || len(t.Horizons[0].Channels) == 0 {
 		return ""
 	}
-	share := t.Horizons[0].Channels[0].OOD
-	for _, h := range t.Horizons {
-		for _, c := range h.Channels {
-			if c.OOD != share {
-				return ""
-			}
-		}
-	}
-	return percent(share) + " of the windows were flagged as out of distribution: unlike what the model was trained on."
+	return percent(t.Horizons[0].Channels[0].OOD) + " of the windows were flagged OOD (out of distribution): unlike the training data."
 }
 
-// tried parts the candidates by what their score is, in the order in which they
-// come.
+// tried groups the candidates by what their score measures, in the order of the report.
 func tried(all []Candidate) []triedView {
-	var measures []string
-	for _, c := range all {
-		if !slices.Contains(measures, c.Measure) {
-			measures = append(measures, c.Measure)
-		}
-	}
 	var out []triedView
-	for _, m := range measures {
-		l := candidateList{Title: "candidate", Measure: m}
-		if m == "" {
-			l.Measure = "held-out log lik."
+	for _, c := range all {
+		if !slices.ContainsFunc(out, func(v triedView) bool { return v.Best.List[0].Measure == c.Measure }) {
+			out = append(out, newTriedView(slices.DeleteFunc(slices.Clone(all), func(o Candidate) bool { return o.Measure != c.Measure })))
 		}
-		for _, c := range all {
-			if c.Measure == m {
-				l.List = append(l.List, c)
-				l.Timed = l.Timed || c.Seconds > 0
-				if c.Why != "" && !slices.Contains(l.Why, c.Why) {
-					l.Why = append(l.Why, c.Why)
-				}
-			}
-		}
-		v := triedView{Best: l}
-		if len(l.List) > mostTried {
-			v.All = &l
-			v.Best.List = slices.Clone(l.List)
-			slices.SortStableFunc(v.Best.List, func(a, b Candidate) int {
-				if a.Chosen != b.Chosen {
-					return map[bool]int{true: -1, false: 1}[a.Chosen]
-				}
-				return cmp.Compare(b.Score, a.Score)
-			})
-			v.Best.List = v.Best.List[:mostTried]
-			v.Best.Title = fmt.Sprintf("best of %d candidates", len(l.List))
-		}
-		out = append(out, v)
 	}
 	return out
 }
 
-// oneStandardError reports whether a candidate was chosen that does not score highest, and
-// nothing says why.
+// newTriedView shows candidates of one measure.
+func newTriedView(list []Candidate) triedView {
+	l := candidateList{Title: "candidate", Measure: cmp.Or(list[0].Measure, "held-out log lik."), List: list}
+	for _, c := range list {
+		l.Timed = l.Timed || c.Seconds > 0
+		if c.Why != "" && !slices.Contains(l.Why, c.Why) {
+			l.Why = append(l.Why, c.Why)
+		}
+	}
+	v := triedView{Best: l}
+	if len(list) > mostTried {
+		v.All = &l
+		v.Best.List = slices.SortedStableFunc(slices.Values(list), func(a, b Candidate) int {
+			if a.Chosen != b.Chosen {
+				return map[bool]int{true: -1, false: 1}[a.Chosen]
+			}
+			return cmp.Compare(b.Score, a.Score)
+		})[:mostTried]
+		v.Best.Title = fmt.Sprintf("best of %d candidates", len(list))
+	}
+	return v
+}
+
+// oneStandardError reports whether a candidate was chosen that does not score highest,
+// and no candidate gives the reason.
 func oneStandardError(tried []triedView) bool {
 	return slices.ContainsFunc(tried, func(v triedView) bool {
 		chosen, best := math.Inf(-1), math.Inf(-1)
 		for _, c := range v.Best.List {
-			if c.Untried || c.Why != "" { // which say it themselves
+			if c.Untried || c.Why != "" { // the reason is on the page
 				continue
 			}
 			best = max(best, c.Score)
@@ -265,9 +236,9 @@ func groups(problems []datacheck.Problem) []problemGroup {
 		severity datacheck.Severity
 		title    string
 	}{
-		{datacheck.Stop, "Must be mended"},
-		{datacheck.Exclude, "Left out of training"},
-		{datacheck.Note, "Good to know"},
+		{datacheck.Stop, "Must be fixed"},
+		{datacheck.Exclude, "Excluded from training"},
+		{datacheck.Note, "Notes"},
 	} {
 		group := problemGroup{Title: g.title}
 		for _, p := range problems {

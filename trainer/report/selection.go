@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+)
+
+// SelectionOf returns what cross-validation selected and calibrated for a model: rules
+// for all channels, and the weight of each part of the prediction by channel and horizon.
+func SelectionOf(m *model.Model) Selection {
+	out := Selection{Rules: []Item{
+		{Name: "kinematic relations", Value: kinematics(m)},
+		{Name: "secondary linear model", Value: secondary(m)},
+		{Name: "members", Value: members(m)},
+		{Name: "distance", Value: distance(m)},
+		{Name: "motion", Value: motion(m)},
+		{Name: "out of distribution", Value: thresholds(m)},
+	}}
+	at := func(tables [][]float64, r model.Readout, k int, t, none float64) float64 {
+		if int(r) >= len(tables) || len(tables[r]) == 0 {
+			return none
+		}
+		weights := make([]float64, len(m.NoiseKnots))
+		estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
+		v := 0.0
+		for q, w := range weights {
+			v += w * tables[r][k*len(weights)+q]
+		}
+		return v
+	}
+	logs := make([][]float64, len(m.ScaleFactor)) // factors are interpolated in their logarithm
+	for r, table := range m.ScaleFactor {
+		for _, f := range table {
+			logs[r] = append(logs[r], math.Log(f))
+		}
+	}
+	for _, t := range evaluate.Grid(m.Horizon) {
+		h := SelectionHorizon{T: t}
+		for k, c := range m.Channels[:m.K] {
+			d := SelectionChannel{
+				Name: c.Name, Unit: c.Unit, SensorStd: math.Sqrt(m.Sensor[k]),
+				LinearWeight: at([][]float64{m.LinearWeight}, 0, k, t, 0), NetworkWeight: at(m.NetworkWeight, model.Plan, k, t, 1),
+				ScaleFactor: math.Exp(at(logs, model.Plan, k, t, 0)),
+			}
+			if len(logs) > int(model.Hold) && m.P > 0 {
+				d.ScaleFactorHold = math.Exp(at(logs, model.Hold, k, t, 0))
+			}
+			h.Channels = append(h.Channels, d)
+		}
+		out.Horizons = append(out.Horizons, h)
+	}
+	return out
+}
+
+func kinematics(m *model.Model) string {
+	b := &m.PriorDynamics.Body
+	if b.Empty() {
+		return "none declared: the prior dynamics learn every step in full"
+	}
+	var relations []string
+	if len(b.Position) > 0 {
+		relations = append(relations, "position from velocity")
+	}
+	if len(b.Attitude) > 0 {
+		relations = append(relations, "attitude from body rates")
+	}
+	return strings.Join(relations, ", ") + ": the prior dynamics learn the remainder"
+}
+
+func secondary(m *model.Model) string {
+	if len(m.LinearWeight) == 0 {
+		return "none: the folds do not agree that it helps"
+	}
+	return fmt.Sprintf("step %.3g ms, weights in the table", 1000*m.Secondary.Step)
+}
+
+func members(m *model.Model) string {
+	fits, refits := fmt.Sprintf("%d fits, their means averaged and their spread added to the variance", len(m.Members)), fmt.Sprintf("%d refits", len(m.Refits))
+	if len(m.Members) == 1 {
+		fits = "1 fit"
+	}
+	if len(m.Refits) == 1 {
+		refits = "1 refit"
+	}
+	return fits + "; " + refits + " to resampled data"
+}
+
+func distance(m *model.Model) string {
+	r := &m.OOD
+	if len(m.OODExponent) == 0 || r.Near <= 0 {
+		return "intervals do not grow with the distance from the training states"
+	}
+	return fmt.Sprintf("intervals grow with the distance from the training states to the power %s, between distances of %.3g and %.3g", byReadout(m.OODExponent), r.Near, r.Far)
+}
+
+func motion(m *model.Model) string {
+	o := &m.RMSDisplacement
+	for _, p := range o.Exponent {
+		if p > 0 {
+			return fmt.Sprintf("intervals scale with the predicted over the usual RMS displacement, to the power %s below 1 and half of it above, between %.3g and %.3g of the usual", byReadout(o.Exponent), o.Min, o.Max)
+		}
+	}
+	return "intervals do not depend on the displacement: the folds do not agree that they do"
+}
+
+// byReadout lists the exponents of the readouts.
+func byReadout(p []float64) string {
+	if len(p) == 2 && p[0] != p[1] {
+		return fmt.Sprintf("%.3g (with a plan; %.3g with the input held)", p[0], p[1])
+	}
+	return fmt.Sprintf("%.3g", p[0])
+}
+
+func thresholds(m *model.Model) string {
+	r := &m.OOD
+	var parts []string
+	if r.Distance > 0 {
+		parts = append(parts, fmt.Sprintf("farther than %.3g from the nearest of %d training states, whitened", r.Distance, len(r.Points)))
+	}
+	if len(r.Low) > 0 {
+		parts = append(parts, "an input a quarter of its range beyond it")
+	}
+	if r.Variance > 0 {
+		parts = append(parts, fmt.Sprintf("posterior over prior variance above %.3g", r.Variance))
+	}
+	if len(parts) == 0 {
+		return "never flagged: the model has no thresholds"
+	}
+	return strings.Join(parts, "; ")
+}

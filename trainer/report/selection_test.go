@@ -1,0 +1,64 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+)
+
+// What the report says of a model is what is in it: shares linear and factors
+// geometric in √t between the knots.
+func TestSelectionIsThatOfTheModel(t *testing.T) {
+	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, Widen: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
+	m.Horizon, m.NoiseKnots = 1, []float64{0.1, 1}
+	m.Sensor = []float64{0.04, 9}
+	m.LinearWeight = []float64{0.2, 0.6, 0, 1}
+	m.NetworkWeight = [][]float64{{1, 0, 0.5, 0.5}, {0, 0, 0, 0}}
+	m.ScaleFactor = [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}}
+	d := SelectionOf(m)
+	last := d.Horizons[len(d.Horizons)-1]
+	if len(d.Horizons) < 3 || last.T != 1 || len(last.Channels) != 2 {
+		t.Fatalf("%+v", d.Horizons)
+	}
+	for i, want := range []struct{ sensor, linear, network, factor, hold float64 }{{0.2, 0.6, 0, 4, 3}, {3, 1, 0.5, 2, 5}} {
+		c := last.Channels[i]
+		for name, pair := range map[string][2]float64{"sensor": {c.SensorStd, want.sensor}, "linear": {c.LinearWeight, want.linear}, "network": {c.NetworkWeight, want.network}, "factor": {c.ScaleFactor, want.factor}, "hold": {c.ScaleFactorHold, want.hold}} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12 {
+				t.Errorf("channel %d: %s %v, want %v", i, name, pair[0], pair[1])
+			}
+		}
+	}
+	for _, h := range d.Horizons {
+		share := (math.Sqrt(h.T) - math.Sqrt(0.1)) / (1 - math.Sqrt(0.1))
+		if h.T > 0.1 && (math.Abs(h.Channels[0].ScaleFactor-math.Pow(4, share)) > 1e-12 || math.Abs(h.Channels[0].NetworkWeight-(1-share)) > 1e-12) {
+			t.Errorf("at %v s: factor %v, nets %v", h.T, h.Channels[0].ScaleFactor, h.Channels[0].NetworkWeight)
+		}
+	}
+	m.RMSDisplacement.Exponent, m.RMSDisplacement.Min, m.RMSDisplacement.Max = []float64{0.5, 0.25}, 0.5, 3
+	m.OODExponent = []float64{0.7, 0.7}
+	text := ""
+	for _, rule := range SelectionOf(m).Rules {
+		text += rule.Name + ": " + rule.Value + "\n"
+	}
+	for _, want := range []string{"the power 0.5 (with a plan; 0.25 with the input held)", "the power 0.7, between", "none declared", "farther than 3 from"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	for _, c := range []struct {
+		members, refits int
+		want            string
+	}{{1, 0, "1 fit; 0 refits to resampled data"}, {1, 1, "1 fit; 1 refit to resampled data"}, {3, 2, "3 fits, their means averaged and their spread added to the variance; 2 refits to resampled data"}} {
+		if got := members(&model.Model{Members: make([]model.Member, c.members), Refits: make([]model.Member, c.refits)}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	none := SelectionOf(&model.Model{K: 1, Channels: m.Channels[:1], Sensor: []float64{1}, Horizon: 1, NoiseKnots: []float64{1}})
+	if c := none.Horizons[0].Channels[0]; c.NetworkWeight != 1 || c.ScaleFactor != 1 || c.LinearWeight != 0 || c.ScaleFactorHold != 0 {
+		t.Errorf("nothing was selected: %+v", c)
+	}
+}
