@@ -1,9 +1,6 @@
 package estimator
 
 import (
-	"math"
-	"slices"
-
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -30,9 +27,9 @@ type Fast struct {
 	g     *grid
 	w     fastWork
 
-	slopes  bool // those of the means by the start state are wanted too
-	bare    Query
-	derived *Prediction // what the Predictor says where derivatives are wanted
+	jacobian bool // those of the means by the start state are wanted too
+	bare     Query
+	derived  *Prediction // what the Predictor says where derivatives are wanted
 }
 
 // NewFast is New for a Fast. It proves that the Predictor reproduces the model's
@@ -42,7 +39,17 @@ func NewFast(m *model.Model, times []float64) (*Fast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFast(plain, compile(m, simd.Best())), nil
+	return newFast(plain, compileChecked(m, simd.Best())), nil
+}
+
+// compileChecked returns nil for a model that a Fast does not serve: one that it cannot
+// compile, or whose self-checks it does not reproduce.
+func compileChecked(m *model.Model, unit simd.Unit) *compiled {
+	c := compile(m, unit)
+	if c == nil || selfChecks(m, func(times []float64) checkable { return newFast(build(m, times), c) }, withinSingle) != nil {
+		return nil
+	}
+	return c
 }
 
 // For returns a Fast of the same model for other times, which shares with f what
@@ -65,7 +72,7 @@ func newFast(plain *Predictor, c *compiled) *Fast {
 	f.c = c
 	f.derived = plain.NewPrediction().WithDerivatives()
 	f.g = newGrid(plain, c)
-	f.w = newFastWork(c, f.g, plain.start)
+	f.w = newFastWork(c, f.g, plain.prior)
 	return f
 }
 
@@ -106,48 +113,18 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 		copy(dst.DStd, f.derived.DStd)
 	}
 	dst.Readout = p.signal(q)
-	f.slopes = q.P0 != nil && p.m.Displacement
+	f.jacobian = q.P0 != nil && p.m.Displacement
 	f.start(q)
 	p.ratio = 0
 	for i := range f.c.members {
 		f.member(&f.c.members[i], f.w.means[i], dst.Readout)
 	}
-	p.novelty(dst)
-	f.slopes = false
+	p.score(dst)
+	f.jacobian = false
 	for i := range f.c.refits {
 		f.member(&f.c.refits[i], f.w.means[len(f.c.members)+i], dst.Readout)
 	}
 	return f.finish(dst, q)
-}
-
-// agreed is how far a Fast may be off a self-check, in the standard deviations of a
-// measurement; beyond it the model is left to the Predictor.
-const agreed = 1e-4
-
-// agrees tells whether the compiled model gives what the self-checks say.
-func (c *compiled) agrees() bool {
-	m := c.m
-	var f *Fast
-	for i := range m.Checks {
-		s := &m.Checks[i]
-		if f == nil || !slices.Equal(f.plain.times, s.Times) {
-			f = newFast(build(m, s.Times), c)
-		}
-		got := f.NewPrediction()
-		q := Query{X0: s.X0, U: s.U}
-		if s.Readout == Plan && m.P > 0 {
-			q.Plan = s.Plan
-		}
-		if !f.Predict(got, &q) {
-			return false
-		}
-		for j, obs := range s.ObsStd {
-			if math.Abs(got.Mean[j]-s.Mean[j]) > agreed*obs || math.Abs(got.Std[j]-s.Std[j]) > agreed*obs || math.Abs(got.ObsStd[j]-obs) > agreed*obs {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Vectors names the unit of this processor that a Fast uses.

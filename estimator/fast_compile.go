@@ -20,14 +20,25 @@ import (
 //
 //	basis b = Σ_p τ'ᵖ v,  v = [1, x0, knots]:  C·b = Σ_p τ'ᵖ (const_p + C_p·varying)
 type compiled struct {
-	m         *model.Model
-	unit      simd.Unit
-	members   []fastMember
-	refits    []fastMember
-	variances int // members that give one
-	powers    int // powers of τ' that are wanted anywhere, at least 2
-	fixed     int // columns of x0 and of the one: 1 + L
-	knots     int // columns of the knots: J·P
+	m       *model.Model
+	unit    simd.Unit
+	members []fastMember
+	refits  []fastMember
+	powers  int // of τ' that are used anywhere, at least 2
+	fixed   int // columns of x0 and of the one: 1 + L
+	knots   int // columns of the knots: J·P
+
+	perMember, perRefit, perVariance float64 // one over the number of members, of refits, of members with a variance
+}
+
+// all returns members and refits.
+func (c *compiled) all() (all []*fastMember) {
+	for _, set := range [][]fastMember{c.members, c.refits} {
+		for i := range set {
+			all = append(all, &set[i])
+		}
+	}
+	return all
 }
 
 // fastMember is a member for the vectors.
@@ -39,9 +50,9 @@ type fastMember struct {
 	omega    []float32   // F/2×D, half turns
 	terms    int         // of the basis
 	variance bool
-	slopes   bool          // by the start state are wanted: the windows form
+	jacobian bool          // by the start state: the windows form
 	readouts []fastReadout // as many as posteriors
-	back     []fastLayer   // with slopes: the layers from the first to the last but one, transposed
+	back     []fastLayer   // with jacobian: the layers from the first to the last but one, transposed
 }
 
 // firstLayer reads a row.
@@ -61,22 +72,23 @@ type fastLayer struct {
 
 // fastReadout is the posterior of all channels.
 type fastReadout struct {
-	waves   [][]float32 // K of F/2×2: weights of cosine and sine
-	fixed   []float64   // [term][column][K]: weights of the basis
-	varying [][]float32 // by term: panels, K × knots
-	factors []fastFactor
-	slopes  []fastSlope // with slopes: of each channel
+	features  [][]float32 // K of F/2×2: weights of cosine and sine
+	fixed     []float64   // [term][column][K]: weights of the basis
+	varying   [][]float32 // by term: panels, K × knots
+	factors   []fastFactor
+	jacobians []fastJacobian // with jacobian: of each channel
 }
 
-// fastSlope is how the mean of one channel depends on what it is made of.
-type fastSlope struct {
-	waves []float32 // panels, D × [cosines, sines]: ∂(weights·features)/∂z
-	head  []float32 // panels, C × (1+D): ∂(mu, z)/∂(last hidden layer)
-	basis []float32 // panels, L × terms: ∂(weights·basis)/∂x0
+// fastJacobian holds the derivatives of the mean of one channel.
+type fastJacobian struct {
+	features []float32 // panels, D × [cosines, sines]: ∂(weights·features)/∂z
+	head     []float32 // panels, C × (1+D): ∂(mu, z)/∂(last hidden layer)
+	basis    []float32 // panels, L × terms: ∂(weights·basis)/∂x0
 }
 
-// fastFactor is the inverse factor of one channel, turned so that its basis comes
-// first: of the rows of the features F×(B+F), of those of the basis B×B. See turn.
+// fastFactor is the inverse factor of one channel, re-triangularised so that its basis
+// comes first: of the rows of the features F×(B+F), of those of the basis B×B. See
+// triangularise.
 type fastFactor struct {
 	lower   []float32   // lower triangle, F×F
 	fixed   [][]float32 // by column, fixed ones and knots: panels of all rows × terms
@@ -84,32 +96,32 @@ type fastFactor struct {
 	prior   [2]float64  // of the features, of the basis for each unit of its square
 }
 
-// compile returns nil for a model that a Fast does not do.
+// compile returns nil for a model that a Fast does not serve.
 func compile(m *model.Model, unit simd.Unit) *compiled {
-	L := m.Inputs.Lift.Dim()
-	c := &compiled{m: m, unit: unit, powers: 2, fixed: 1 + L, knots: m.Inputs.Knots * m.P}
-	for _, set := range []struct {
-		from []model.Member
-		to   *[]fastMember
-		mean bool
-	}{{m.Members, &c.members, false}, {m.Refits, &c.refits, true}} {
-		for i := range set.from {
-			e := &set.from[i]
-			head := &e.Map.Head
-			if e.Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
+	c := &compiled{m: m, unit: unit, powers: 2, fixed: 1 + m.Inputs.Lift.Dim(), knots: m.Inputs.Knots * m.P}
+	for _, set := range [][]model.Member{m.Members, m.Refits} {
+		for i := range set {
+			head := &set[i].Map.Head
+			if set[i].Posterior[0].Exact != nil || head.Layers[len(head.Layers)-1].Act != mlp.Linear {
 				return nil
 			}
-			f := c.member(e, set.mean)
-			if f.variance {
-				c.variances++
-			}
-			c.powers = max(c.powers, f.terms)
-			*set.to = append(*set.to, f)
 		}
 	}
-	if !c.agrees() {
-		return nil
+	variances := 0
+	for i := range m.Members {
+		c.members = append(c.members, c.member(&m.Members[i], false))
+		if c.members[i].variance {
+			variances++
+		}
 	}
+	for i := range m.Refits {
+		c.refits = append(c.refits, c.member(&m.Refits[i], true))
+	}
+	for _, e := range c.all() {
+		c.powers = max(c.powers, e.terms)
+	}
+	c.perMember, c.perRefit = 1/float64(len(c.members)), 1/math.Max(float64(len(c.refits)), 1)
+	c.perVariance = 1 / float64(variances)
 	return c
 }
 
@@ -117,7 +129,7 @@ func compile(m *model.Model, unit simd.Unit) *compiled {
 func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	p := &e.Map
 	K, D := p.K, p.D
-	f := fastMember{e: e, terms: p.Basis.Terms, variance: e.GivesVariance() && !refit, slopes: c.m.Displacement && !refit}
+	f := fastMember{e: e, terms: p.Basis.Terms, variance: e.GivesVariance() && !refit, jacobian: c.m.Displacement && !refit}
 	for _, o := range p.Omega {
 		f.omega = append(f.omega, simd.Single(o/math.Pi))
 	}
@@ -128,14 +140,14 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	}
 	last := &layers[len(layers)-1]
 	f.mu, f.z = newFastLayer(last, 0, K), newFastLayer(last, K, K+K*D)
-	var t *turning
+	var t *triangulariser
 	if f.variance {
-		t = newTurning(p.F, f.terms*(c.fixed+c.knots))
+		t = newTriangulariser(p.F, f.terms*(c.fixed+c.knots))
 	}
 	for r := range e.Posterior {
 		f.readouts = append(f.readouts, c.readout(&f, t, &e.Posterior[r]))
 	}
-	if f.slopes {
+	if f.jacobian {
 		f.back = append(f.back, transposed(&layers[0], 1, c.fixed))
 		for i := 1; i < len(layers)-1; i++ {
 			f.back = append(f.back, transposed(&layers[i], 0, layers[i].In))
@@ -147,28 +159,24 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 // transposed takes a layer backwards to its inputs from … to.
 func transposed(l *mlp.Layer, from, to int) fastLayer {
 	n := to - from
-	f := fastLayer{in: l.Out, out: n, act: l.Act, w: make([]float32, simd.Rows*simd.Panels(n)*l.Out)}
-	simd.Pack(f.w, n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })
-	return f
+	return fastLayer{in: l.Out, out: n, act: l.Act, w: packed(n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })}
 }
 
 func (c *compiled) firstLayer(l *mlp.Layer) firstLayer {
-	f := firstLayer{layer: l, time: l.W[:l.Out], varying: make([]float32, simd.Rows*simd.Panels(l.Out)*c.knots)}
-	simd.Pack(f.varying, l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })
-	return f
+	return firstLayer{layer: l, time: l.W[:l.Out], varying: packed(l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })}
 }
 
 // newFastLayer takes the outputs from … to of a layer.
 func newFastLayer(l *mlp.Layer, from, to int) fastLayer {
 	n := to - from
-	panels := simd.Panels(n)
-	f := fastLayer{in: l.In, out: n, act: l.Act, w: make([]float32, simd.Rows*panels*l.In), b: make([]float32, simd.Rows*panels)}
-	simd.Pack(f.w, n, l.In, func(r, k int) float64 { return l.W[k*l.Out+from+r] })
-	simd.Pack(f.b, n, 1, func(r, _ int) float64 { return l.B[from+r] })
-	return f
+	return fastLayer{
+		in: l.In, out: n, act: l.Act,
+		w: packed(n, l.In, func(r, k int) float64 { return l.W[k*l.Out+from+r] }),
+		b: packed(n, 1, func(r, _ int) float64 { return l.B[from+r] }),
+	}
 }
 
-func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fastReadout {
+func (c *compiled) readout(f *fastMember, t *triangulariser, post *model.Posterior) fastReadout {
 	p := &f.e.Map
 	K, F, half := p.K, p.F, p.F/2
 	amp := amplitudes(f.e)
@@ -178,7 +186,7 @@ func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fas
 		for j := range half {
 			w[2*j], w[2*j+1] = simd.Single(amp[k][0]*post.Weights[k][j]), simd.Single(amp[k][0]*post.Weights[k][half+j])
 		}
-		out.waves = append(out.waves, w)
+		out.features = append(out.features, w)
 	}
 	width := c.fixed + c.knots
 	basis := func(term, column, k int) float64 { return amp[k][1] * post.Weights[k][F+term*width+column] }
@@ -188,13 +196,11 @@ func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fas
 				out.fixed = append(out.fixed, basis(term, column, k))
 			}
 		}
-		v := make([]float32, simd.Rows*simd.Panels(K)*c.knots)
-		simd.Pack(v, K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) })
-		out.varying = append(out.varying, v)
+		out.varying = append(out.varying, packed(K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) }))
 	}
-	if f.slopes {
+	if f.jacobian {
 		for k := range K {
-			out.slopes = append(out.slopes, c.slope(f, post, k, amp[k]))
+			out.jacobians = append(out.jacobians, c.jacobian(f, post, k, amp[k]))
 		}
 	}
 	if f.variance {
@@ -205,28 +211,25 @@ func (c *compiled) readout(f *fastMember, t *turning, post *model.Posterior) fas
 	return out
 }
 
-func (c *compiled) slope(f *fastMember, post *model.Posterior, k int, amp [2]float64) fastSlope {
+func (c *compiled) jacobian(f *fastMember, post *model.Posterior, k int, amp [2]float64) fastJacobian {
 	p := &f.e.Map
 	last := &p.Head.Layers[len(p.Head.Layers)-1]
 	D, F, half, width := p.D, p.F, p.F/2, c.fixed+c.knots
-	s := fastSlope{
-		waves: make([]float32, simd.Rows*simd.Panels(D)*F), head: make([]float32, simd.Rows*simd.Panels(last.In)*(1+D)),
-		basis: make([]float32, simd.Rows*simd.Panels(c.fixed-1)*f.terms),
+	return fastJacobian{
+		features: packed(D, F, func(d, j int) float64 {
+			if j < half {
+				return amp[0] * post.Weights[k][half+j] * p.Omega[j*D+d]
+			}
+			return -amp[0] * post.Weights[k][j-half] * p.Omega[(j-half)*D+d]
+		}),
+		head: packed(last.In, 1+D, func(r, d int) float64 {
+			if d == 0 {
+				return last.W[r*last.Out+k]
+			}
+			return last.W[r*last.Out+p.K+k*D+d-1]
+		}),
+		basis: packed(c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] }),
 	}
-	simd.Pack(s.waves, D, F, func(d, j int) float64 {
-		if j < half {
-			return amp[0] * post.Weights[k][half+j] * p.Omega[j*D+d]
-		}
-		return -amp[0] * post.Weights[k][j-half] * p.Omega[(j-half)*D+d]
-	})
-	simd.Pack(s.head, last.In, 1+D, func(r, d int) float64 {
-		if d == 0 {
-			return last.W[r*last.Out+k]
-		}
-		return last.W[r*last.Out+p.K+k*D+d-1]
-	})
-	simd.Pack(s.basis, c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] })
-	return s
 }
 
 // amplitudes returns for each channel what its features and its basis are
@@ -241,10 +244,10 @@ func amplitudes(e *model.Member) [][2]float64 {
 	return out
 }
 
-// factor turns an inverse factor and lays it out.
-func (c *compiled) factor(f *fastMember, t *turning, inverse []float64, amp [2]float64) fastFactor {
+// factor re-triangularises an inverse factor and lays it out.
+func (c *compiled) factor(f *fastMember, t *triangulariser, inverse []float64, amp [2]float64) fastFactor {
 	F, B, width := t.F, t.B, c.fixed+c.knots
-	t.turn(inverse, amp)
+	t.triangularise(inverse, amp)
 	out := fastFactor{lower: make([]float32, simd.LowerSize(F)), prior: [2]float64{amp[0] * amp[0] * float64(F/2), amp[1] * amp[1]}}
 	if F > 0 {
 		simd.PackLower(out.lower, F, t.top[B:], F+B)

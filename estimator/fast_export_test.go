@@ -11,5 +11,5 @@ func NewFastOn(m *model.Model, times []float64, unit simd.Unit) (*Fast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newFast(plain, compile(m, unit)), nil
+	return newFast(plain, compileChecked(m, unit)), nil
 }

@@ -1,70 +1,73 @@
 package estimator
 
-import (
-	"math"
-)
+import "math"
 
 // finish turns means and variances of the members into the prediction: combine and
 // finish of a Predictor, point by point in double precision.
 func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	g, w, m := f.g, &f.w, f.plain.m
-	K, n := m.K, len(g.times)
-	carried := q.P0 != nil && m.Displacement
-	if carried {
-		f.carry(q, dst.Readout)
+	K, n, N := m.K, len(g.times), len(g.points)
+	withStart := q.P0 != nil && m.Displacement
+	if withStart {
+		f.startVariance(q, dst.Readout)
 	}
-	f.plain.startMotion(dst)
-	for lane, i := range g.order[:len(g.points)] {
-		for k := range K {
-			w.moved[k] = w.base.base[k*len(g.points)+lane]
-		}
-		w.growth[lane] = f.plain.growth(dst, i, w.moved)
+	f.intervalFactors(dst)
+	part, origin := &g.parts[dst.Readout], m.Origin
+	if m.Displacement {
+		origin = q.X0
 	}
-	part := &g.parts[dst.Readout]
-	members, refits := w.means[:len(f.c.members)], w.means[len(f.c.members):]
-	perMember, perRefit := 1/float64(len(members)), 1/math.Max(float64(len(refits)), 1)
-	perVariance := 1 / float64(f.c.variances)
 	ok = true
 	for k := range K {
-		origin := 0.0
-		if m.Displacement {
-			origin = q.X0[k]
-		} else {
-			origin = m.Origin[k]
-		}
-		for lane, i := range g.order[:len(g.points)] {
-			j := k*n + lane
-			mean := 0.0
-			for _, e := range members {
-				mean += float64(e[j])
-			}
-			mean *= perMember
-			spread := 0.0
-			for _, e := range members {
-				d := float64(e[j]) - mean
-				spread += d * d
-			}
-			variance := w.v[j]*perVariance + spread*perMember
-			if len(refits) > 0 {
-				spread = 0
-				for _, e := range refits {
-					d := float64(e[j]) - mean
-					spread += d * d
-				}
-				variance = math.Max(variance, spread*perRefit)
-			}
+		for lane, i := range g.order[:N] {
+			j, at := k*n+lane, i*K+k
+			mean, variance := f.ensemble(j)
 			state := variance*g.scale[j] + part.state[j]
-			factor := w.growth[lane] * part.widen[j]
+			factor := w.factor[lane] * part.scaleFactor[j]
 			start := 0.0
-			if carried {
-				start = startFactor(factor) * math.Max(0, float64(w.carry.variance[j]))
+			if withStart {
+				start = startFactor(factor) * math.Max(0, float64(w.covariance.variance[j]))
 			}
-			at := i*K + k
-			dst.Mean[at] = origin + w.base.base[k*len(g.points)+lane] + part.gain[j]*mean
+			dst.Mean[at] = origin[k] + w.prior.displacement[k*N+lane] + part.networkWeight[j]*mean
 			dst.Std[at] = math.Sqrt(factor*factor*state + start)
 			dst.ObsStd[at] = math.Sqrt(factor*factor*(state+part.obs[j]) + start)
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}
 	}
 	return ok && finite(dst.OOD)
+}
+
+// ensemble returns mean and variance over the members at place j of K×lanes.
+func (f *Fast) ensemble(j int) (mean, variance float64) {
+	c, w := f.c, &f.w
+	members, refits := w.means[:len(c.members)], w.means[len(c.members):]
+	for _, e := range members {
+		mean += float64(e[j])
+	}
+	mean *= c.perMember
+	variance = w.v[j]*c.perVariance + spread(members, j, mean)*c.perMember
+	if len(refits) > 0 {
+		variance = math.Max(variance, spread(refits, j, mean)*c.perRefit)
+	}
+	return mean, variance
+}
+
+// spread returns the sum of the squared distances of members from a mean.
+func spread(members [][]float32, j int, mean float64) (sum float64) {
+	for _, e := range members {
+		d := float64(e[j]) - mean
+		sum += d * d
+	}
+	return sum
+}
+
+// intervalFactors sets the factor of all intervals at every point.
+func (f *Fast) intervalFactors(dst *Prediction) {
+	w, N := &f.w, len(f.g.points)
+	f.plain.startRMS(dst)
+	for lane, i := range f.g.order[:N] {
+		for k := range w.displacement {
+			w.displacement[k] = w.prior.displacement[k*N+lane]
+		}
+		w.factor[lane] = f.plain.intervalFactor(dst, i, w.displacement)
+	}
 }

@@ -34,10 +34,10 @@ type gridBlock struct {
 
 // gridReadout is what is done to the ensemble of one readout, K×lanes each.
 type gridReadout struct {
-	gain  []float64 // η·d·γ
-	state []float64 // σ²d² − r
-	obs   []float64 // r: what a measurement adds
-	widen []float64 // calibration factor
+	networkWeight []float64 // η·d·γ
+	state         []float64 // σ²d² − r
+	obs           []float64 // r: what a measurement adds
+	scaleFactor   []float64 // calibration factor
 }
 
 func newGrid(p *Predictor, c *compiled) *grid {
@@ -138,12 +138,12 @@ func newGridReadout(p *Predictor, g *grid, r Readout, source []int) gridReadout 
 				obs = math.Min(m.Sensor[k], noise)
 				state = noise - obs
 			}
-			widen := 1.0
+			scaleFactor := 1.0
 			if int(r) < len(m.ScaleFactor) {
-				widen = dot(weights, m.ScaleFactor[r][k*Q:(k+1)*Q])
+				scaleFactor = dot(weights, m.ScaleFactor[r][k*Q:(k+1)*Q])
 			}
-			out.gain = append(out.gain, p.gain[r].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
-			out.state, out.obs, out.widen = append(out.state, state), append(out.obs, obs), append(out.widen, widen)
+			out.networkWeight = append(out.networkWeight, p.networkWeight[r].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
+			out.state, out.obs, out.scaleFactor = append(out.state, state), append(out.obs, obs), append(out.scaleFactor, scaleFactor)
 		}
 	}
 	return out

@@ -72,20 +72,12 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		for k := range K {
 			copy(means[k*n+i*simd.Width:(k*n+(i+1)*simd.Width)], w.mu[k*simd.Width:])
 		}
-		rows := simd.Panels(K*D) * simd.Rows * simd.Width
+		rows := padded(K*D) * simd.Width
 		e.z.forward(u, w, powers, x, w.z[i*rows:(i+1)*rows])
-		if f.slopes {
-			f.netSlopes(e, w.hidden[i*w.room:(i+1)*w.room])
+		if f.jacobian {
+			f.activationDerivatives(e, w.hidden[i*w.room:(i+1)*w.room])
 		}
 	}
-}
-
-// take cuts so many rows, filled up to whole panels, off room.
-func take(room *[]float32, rows int) []float32 {
-	n := simd.Panels(rows) * simd.Rows * simd.Width
-	out := (*room)[:n]
-	*room = (*room)[n:]
-	return out
 }
 
 // firstFixed sets first to what does not vary of the first layer, the knots apart.
@@ -166,7 +158,7 @@ func activate(u simd.Unit, a mlp.Activation, y []float32) {
 // fixedPart returns the panels of rows × columns numbers, rounded. They are valid
 // until the next.
 func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64) []float32 {
-	out := w.single[:simd.Panels(rows)*simd.Rows*columns]
+	out := w.single[:padded(rows)*columns]
 	simd.Pack(out, rows, columns, at)
 	return out
 }
@@ -176,24 +168,24 @@ func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64
 func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32) {
 	c, w, u, n := f.c, &f.w, f.c.unit, len(f.g.times)
 	D := e.e.Map.D
-	rows := simd.Panels(f.plain.m.K*D) * simd.Rows * simd.Width
+	rows := padded(f.plain.m.K*D) * simd.Width
 	var x []float32
-	if e.variance || f.slopes {
+	if e.variance || f.jacobian {
 		x = w.x
 	}
 	var factor *fastFactor
 	if e.variance {
 		factor = &post.factors[k]
 		F := e.e.Map.F
-		clear(x[F*simd.Width : simd.Panels(F)*simd.Rows*simd.Width]) // no number may stand there that 0 does not cancel
+		clear(x[F*simd.Width : padded(F)*simd.Width]) // no number may stand there that 0 does not cancel
 		f.factorFixed(e, factor)
 	}
 	over := 0
 	for i := range f.g.blocks {
 		mean := means[k*n+i*simd.Width : k*n+(i+1)*simd.Width]
-		u.RandomFeatures(x, mean, e.omega, post.waves[k], w.z[i*rows+k*D*simd.Width:], D)
-		if f.slopes {
-			f.meanSlopes(e, post, k, i)
+		u.RandomFeatures(x, mean, e.omega, post.features[k], w.z[i*rows+k*D*simd.Width:], D)
+		if f.jacobian {
+			f.addMeanGradient(e, post, k, i)
 		}
 		if !e.variance {
 			continue
@@ -224,7 +216,7 @@ func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
 	for i, group := range [2]struct{ panel, panels int }{{0, first}, {first, simd.Panels(B)}} {
 		parts := w.parts[:0]
 		if e.terms > 0 {
-			parts = append(parts, simd.Part{L: w.turned[group.panel*simd.Rows*e.terms:], X: powers, K: e.terms})
+			parts = append(parts, simd.Part{L: w.factorBasis[group.panel*simd.Rows*e.terms:], X: powers, K: e.terms})
 		}
 		for term, v := range t.varying {
 			parts = f.varying(parts, v, b, term, group.panel)
@@ -241,7 +233,7 @@ func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
 // factorFixed sets turned to what does not vary of a factor times the basis, the
 // knots apart.
 func (f *Fast) factorFixed(e *fastMember, t *fastFactor) {
-	clear(f.w.turned)
+	clear(f.w.factorBasis)
 	if e.terms == 0 {
 		return
 	}
@@ -252,6 +244,6 @@ func (f *Fast) factorFixed(e *fastMember, t *fastFactor) {
 
 func (f *Fast) factorColumn(e *fastMember, t *fastFactor, column int, v float64) {
 	if e.terms > 0 {
-		f32.AddScaled(f.w.turned[:len(t.fixed[column])], simd.Single(v), t.fixed[column])
+		f32.AddScaled(f.w.factorBasis[:len(t.fixed[column])], simd.Single(v), t.fixed[column])
 	}
 }

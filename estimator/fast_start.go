@@ -5,11 +5,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// start prepares what all members share: start state, knots and base.
+// start prepares what all members share: start state, knots and prior dynamics.
 func (f *Fast) start(q *Query) {
 	p, w, m := f.plain, &f.w, f.plain.m
-	in := &m.Inputs
-	in.Lift.Apply(p.x0, q.X0)
+	m.Inputs.Lift.Apply(p.x0, q.X0)
 	w.fixed[0] = 1
 	copy(w.fixed[1:], p.x0)
 	w.square = 0
@@ -17,46 +16,67 @@ func (f *Fast) start(q *Query) {
 		w.square += v * v
 	}
 	if f.c.knots > 0 {
-		f.startKnots()
+		f.knotMeans()
+		f.varyingKnots()
+		f.varyingPowers()
+		f.addKnotSquares()
 	}
-	p.start.Start(q.X0, &p.plan)
-	w.base.all()
+	p.prior.Start(q.X0, &p.plan)
+	w.prior.evaluate()
 	clear(w.v)
 }
 
-// startKnots fills knots and varying.
-func (f *Fast) startKnots() {
-	p, w, g, in := f.plain, &f.w, f.g, &f.plain.m.Inputs
+// knotMeans sets knots to their values at the ends of their blocks of time.
+func (f *Fast) knotMeans() {
+	in := &f.plain.m.Inputs
 	P, length := len(in.InputMean), in.Horizon/float64(in.Knots)
 	for j := range in.Knots {
-		q := w.knots[j*P : (j+1)*P]
-		p.plan.Mean(q, float64(j)*length, float64(j+1)*length)
+		q := f.w.knots[j*P : (j+1)*P]
+		f.plain.plan.Mean(q, float64(j)*length, float64(j+1)*length)
 		standardise(q, in, 1)
 	}
+}
+
+// varyingKnots sets the first power of varying: the knots that vary within a block.
+func (f *Fast) varyingKnots() {
+	w, g, P := &f.w, f.g, f.plain.m.P
 	for i := range g.blocks {
 		b := &g.blocks[i]
 		for lane, t := range g.times[i*simd.Width : (i+1)*simd.Width] {
 			for j := b.from; j < b.to; j++ {
-				value, at := w.knots[j*P:(j+1)*P], (b.row+(j-b.from)*P)*simd.Width+lane
-				switch from := float64(j) * length; {
-				case t <= from:
-					value = zeros(p.scratch)
-				case t < from+length:
-					value = p.scratch
-					p.plan.Mean(value, from, t)
-					standardise(value, in, (t-from)/length)
-				}
-				for c, v := range value {
+				at := (b.row+(j-b.from)*P)*simd.Width + lane
+				for c, v := range f.knotAt(j, t) {
 					w.varying[0][at+c*simd.Width] = simd.Single(v)
 				}
 			}
 		}
 	}
+}
+
+// knotAt returns knot j (P) at time t: 0 before its block of time, its mean after it.
+func (f *Fast) knotAt(j int, t float64) []float64 {
+	p, in := f.plain, &f.plain.m.Inputs
+	P, length := p.m.P, in.Horizon/float64(in.Knots)
+	switch from := float64(j) * length; {
+	case t <= from:
+		clear(p.scratch)
+		return p.scratch
+	case t < from+length:
+		p.plan.Mean(p.scratch, from, t)
+		standardise(p.scratch, in, (t-from)/length)
+		return p.scratch
+	}
+	return f.w.knots[j*P : (j+1)*P]
+}
+
+// varyingPowers sets the further powers of varying: τ'ᵖ times the first.
+func (f *Fast) varyingPowers() {
+	w, g := &f.w, f.g
 	for power := 1; power < len(w.varying); power++ {
 		for i := range g.blocks {
 			b := &g.blocks[i]
 			tau := g.powers[(i*f.c.powers+power)*simd.Width:][:simd.Width]
-			for row := b.row; row < b.row+(b.to-b.from)*P; row++ {
+			for row := b.row; row < b.row+(b.to-b.from)*f.plain.m.P; row++ {
 				from, to := w.varying[0][row*simd.Width:][:simd.Width], w.varying[power][row*simd.Width:][:simd.Width]
 				for lane, v := range from {
 					to[lane] = tau[lane] * v
@@ -64,6 +84,11 @@ func (f *Fast) startKnots() {
 			}
 		}
 	}
+}
+
+// addKnotSquares adds to square what the knots are at the last of the times.
+func (f *Fast) addKnotSquares() {
+	w, g, P := &f.w, f.g, f.plain.m.P
 	b, lane := &g.blocks[g.last/simd.Width], g.last%simd.Width
 	for _, v := range w.knots[:b.from*P] {
 		w.square += v * v
@@ -72,11 +97,6 @@ func (f *Fast) startKnots() {
 		v := float64(w.varying[0][row*simd.Width+lane])
 		w.square += v * v
 	}
-}
-
-func zeros(s []float64) []float64 {
-	clear(s)
-	return s
 }
 
 // standardise sets q = weight·(q − mean)/std.

@@ -11,72 +11,66 @@ type fastWork struct {
 	knots   []float64   // J·P at the end of their blocks of time
 	varying [][]float32 // by power: [row of grid][Width], τ'ᵖ·knots
 	square  float64     // ‖v‖² of the row at the last of the times
-	base    fastBase
+	prior   batchedPrior
 
-	first  []float64   // of the first layer: the sum of what does not vary
-	basis  []float64   // [term][K]: the same of the means
-	turned []float32   // panels × terms: the same of a factor
-	single []float32   // such a sum, rounded, as panels
-	parts  []simd.Part // of a product, empty
-	hidden []float32   // [block][row of a hidden layer][Width]
-	room   int         // of one block in it
-	mu     []float32   // [K][Width], of one block
-	z      []float32   // [block][K·D][Width]
-	x      []float32   // [F, to whole panels][Width], of one channel and block
+	first       []float64   // of the first layer: the sum of what does not vary
+	basis       []float64   // [term][K]: the same of the means
+	factorBasis []float32   // panels × terms: the same of a factor
+	single      []float32   // such a sum, rounded, as panels
+	parts       []simd.Part // of a product, empty
+	hidden      []float32   // [block][row of a hidden layer][Width]
+	room        int         // of one block in it
+	mu          []float32   // [K][Width], of one block
+	z           []float32   // [block][K·D][Width]
+	x           []float32   // [F, padded][Width], of one channel and block
 
-	squares [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
-	means   [][]float32         // by member and refit: K×lanes, without γ
-	v       []float64           // K×lanes, sum over members, without γ²
-	growth  []float64           // lanes: factor of all intervals
-	moved   []float64           // K, scratch
-	carry   carryWork
+	squares      [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
+	means        [][]float32         // by member and refit: K×lanes, without γ
+	v            []float64           // K×lanes, sum over members, without γ²
+	factor       []float64           // lanes: factor of all intervals
+	displacement []float64           // K, scratch
+	covariance   covarianceWork
 }
 
 func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	m, n := c.m, len(g.times)
 	K := m.K
 	w := fastWork{
-		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), base: newFastBase(b, g.points),
-		mu: make([]float32, simd.Panels(K)*simd.Rows*simd.Width), v: make([]float64, K*n),
-		growth: make([]float64, n), moved: make([]float64, K),
+		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g.points),
+		mu: make([]float32, padded(K)*simd.Width), v: make([]float64, K*n),
+		factor: make([]float64, n), displacement: make([]float64, K),
 	}
-	var first, terms, turned, single, hidden, parts, z, x int
-	for _, set := range [][]fastMember{c.members, c.refits} {
-		for i := range set {
-			e := &set[i]
-			p := &e.e.Map
-			outs := []int{e.first.layer.Out}
-			for l := range e.hidden {
-				outs = append(outs, e.hidden[l].out)
-			}
-			rows := 0
-			for _, out := range outs {
-				rows += simd.Panels(out) * simd.Rows
-			}
-			hidden = max(hidden, rows)
-			first, terms = max(first, outs[0]), max(terms, e.terms)
-			single = max(single, 2*simd.Panels(outs[0])*simd.Rows, max(e.terms, 1)*simd.Panels(K)*simd.Rows)
-			turned = max(turned, e.terms*simd.Rows*(simd.Panels(p.F)+simd.Panels(e.terms*(c.fixed+c.knots))))
-			parts = max(parts, 3+e.terms)
-			z, x = max(z, simd.Panels(K*p.D)*simd.Rows), max(x, simd.Panels(p.F)*simd.Rows)
-			w.means = append(w.means, make([]float32, K*n))
+	var first, terms, factor, single, hidden, parts, z, x int
+	for _, e := range c.all() {
+		p := &e.e.Map
+		out := e.first.layer.Out
+		rows := padded(out)
+		for l := range e.hidden {
+			rows += padded(e.hidden[l].out)
 		}
+		hidden = max(hidden, rows)
+		first, terms = max(first, out), max(terms, e.terms)
+		single = max(single, 2*padded(out), max(e.terms, 1)*padded(K))
+		factor = max(factor, e.terms*(padded(p.F)+padded(e.terms*(c.fixed+c.knots))))
+		parts = max(parts, 3+e.terms)
+		z, x = max(z, padded(K*p.D)), max(x, padded(p.F))
+		w.means = append(w.means, make([]float32, K*n))
 	}
 	for range c.powers {
 		w.varying = append(w.varying, make([]float32, g.rows*simd.Width))
 	}
-	w.first, w.basis, w.turned, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, turned), make([]float32, single)
+	w.first, w.basis, w.factorBasis, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, factor), make([]float32, single)
 	w.parts = make([]simd.Part, 0, parts)
 	w.hidden, w.room = make([]float32, hidden*n), hidden*simd.Width
 	w.z, w.x = make([]float32, z*n), make([]float32, x*simd.Width)
 	if m.Displacement {
-		w.carry = newCarryWork(c, n)
+		w.covariance = newCovarianceWork(c, n)
 	}
 	return w
 }
 
-// affordable tells whether the memory for predictions at so many times, beside that
-// of a Predictor, is below mostMemory.
+// affordable reports whether the memory for predictions at so many times, beside that
+// of a Predictor, is at most maxMemory.
 func (c *compiled) affordable(times int) bool {
 	m := c.m
 	K, L := m.K, c.fixed-1
@@ -86,14 +80,11 @@ func (c *compiled) affordable(times int) bool {
 			row += 5*K*K + (K+1)*(r.Lift.Dim()+1) + 6*K
 		}
 	}
-	for _, set := range [][]fastMember{c.members, c.refits} {
-		for i := range set {
-			e := &set[i]
-			row += K*(2+e.e.Map.D) + e.e.Map.F + e.first.layer.Out
-			for l := range e.hidden {
-				row += e.hidden[l].out
-			}
+	for _, e := range c.all() {
+		row += K*(2+e.e.Map.D) + e.e.Map.F + e.first.layer.Out
+		for l := range e.hidden {
+			row += e.hidden[l].out
 		}
 	}
-	return 8*row*(times+2*simd.Width) <= mostMemory
+	return 8*row*(times+2*simd.Width) <= maxMemory
 }

@@ -66,11 +66,11 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 		for k := range x0 {
 			x0[k] *= size
 		}
-		course := ood.NewRunningRMS(&usual, m.NoiseKnots)
+		rms := ood.NewRunningRMS(&usual, m.NoiseKnots)
 		base.Start(x0, &feature.Plan{Values: u, P: m.P, Step: m.Horizon})
 		for q, tau := range m.NoiseKnots {
 			base.At(at, slope, tau*m.Horizon)
-			course.Knot(q, at)
+			rms.Knot(q, at)
 		}
 		for r, q := range []estimator.Query{{X0: x0, Plan: u}, {X0: x0, U: u}} {
 			m.RMSDisplacement = ood.RMSDisplacement{}
@@ -79,7 +79,7 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 			got := predict(t, m, times, q)
 			for i, at0 := range got.Times {
 				base.At(at, slope, at0)
-				near(t, "motion", got.RMSRatio[i], course.Ratio(at0/m.Horizon, at), 1e-9)
+				near(t, "motion", got.RMSRatio[i], rms.Ratio(at0/m.Horizon, at), 1e-9)
 				factor := usual.Factor(got.RMSRatio[i], r)
 				for k := range m.K {
 					j := i*m.K + k

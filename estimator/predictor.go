@@ -3,44 +3,10 @@ package estimator
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 )
-
-// Readout says which input a prediction assumes.
-type Readout = model.Readout
-
-// The readouts.
-const (
-	Plan = model.Plan // the input over the horizon came with the query
-	Hold = model.Hold // the last input is held
-)
-
-// Query is what a prediction starts from.
-type Query struct {
-	X0   []float64 // K, measured state
-	P0   []float64 // K×K row-major, covariance of X0; nil = the model's sensors
-	U    []float64 // P, the input held now; nil = the model's mean input
-	Plan []float64 // rows×P, input values at equal steps over the model's horizon; nil = readout Hold
-}
-
-// Prediction is the distribution of the state over the horizon. Angles are
-// continuous: unwrapped from X0.
-type Prediction struct {
-	Times             []float64 // T, s after the state's time
-	Mean              []float64 // T×K row-major, state units
-	Std               []float64 // T×K, of the state
-	ObsStd            []float64 // T×K, of a measurement of it
-	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
-	Readout           Readout
-	Distance          float64   // from the training states, whitened, see ood.Region; 0 = the model has none
-	RMSRatio          []float64 // T, of the base over the usual one until then, see ood.Course; none = not measured
-	OOD               float64   // out-of-distribution score; above 1 is outside
-	OutOfDistribution bool
-}
 
 // Predictor evaluates one model at fixed times. It is not safe for concurrent
 // use: one per goroutine.
@@ -50,41 +16,32 @@ type Predictor struct {
 	rows    *feature.Rows
 	members []memberWork
 	refits  []memberWork
-	start   *PriorDynamics
+	prior   *PriorDynamics
 
-	plan      feature.Plan
-	held      []float64 // P
-	x0        []float64 // L, lifted
-	scratch   []float64 // P
-	slope     []float64 // L
-	mean, v   []float64 // T×K of one member
-	sum       []float64 // T×K accumulators
-	sumSq     []float64
-	sumV      []float64
-	sigma2    []float64 // T×K, mean over members
-	base      []float64 // T×K, prior mean that no net makes, output units
-	dbase     []float64 // T×K, its derivative by standardised time
-	noise     []float64 // T×Q weights of the noise knots
-	gain      [model.Readouts]gains
-	jacobian  []float64 // T×K×K, ∂x(t)/∂x0, output over state units
-	diff      []float64 // K×K, P0 − R
-	white     []float64 // L, whitened, for the distance from the training states
-	course    ood.RunningRMS
-	dmean, dv []float64
-	dsum      []float64
-	dsumSq    []float64
-	dsumV     []float64
-	ratio     float64 // posterior over prior variance, summed
-	variances int     // members that give one
-}
-
-// memberWork is the memory of one member.
-type memberWork struct {
-	e        *model.Member
-	variance bool // it gives one
-	eval     *feature.Eval
-	phi      *feature.Phi
-	exact    *exactWork
+	plan          feature.Plan
+	held          []float64 // P
+	x0            []float64 // L, lifted
+	scratch       []float64 // P
+	slope         []float64 // L
+	mean, v       []float64 // T×K of one member
+	sum           []float64 // T×K accumulators
+	sumSq         []float64
+	sumV          []float64
+	sigma2        []float64 // T×K, mean over members
+	base          []float64 // T×K, prior mean that no net makes, output units
+	dbase         []float64 // T×K, its derivative by standardised time
+	noise         []float64 // T×Q weights of the noise knots
+	networkWeight [model.Readouts]networkWeights
+	jacobian      []float64 // T×K×K, ∂x(t)/∂x0, output over state units
+	diff          []float64 // K×K, P0 − R
+	white         []float64 // L, whitened, for the distance from the training states
+	rms           ood.RunningRMS
+	dmean, dv     []float64
+	dsum          []float64
+	dsumSq        []float64
+	dsumV         []float64
+	ratio         float64 // posterior over prior variance, summed
+	variances     int     // members that give one
 }
 
 // New takes all memory for predictions at the given times, in seconds within
@@ -98,7 +55,7 @@ func New(m *model.Model, times []float64) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := selfCheck(m); err != nil {
+	if err := selfChecks(m, func(times []float64) checkable { return build(m, times) }, reproduced(m)); err != nil {
 		return nil, err
 	}
 	return build(m, times), nil
@@ -132,25 +89,15 @@ func build(m *model.Model, times []float64) *Predictor {
 	for i := range m.Refits {
 		p.refits = append(p.refits, newMember(&m.Refits[i], T))
 	}
-	p.start = PriorDynamicsOf(m)
-	p.course = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
-	for r := range p.gain {
-		p.gain[r] = gainsAt(m, Readout(r), times)
+	p.prior = PriorDynamicsOf(m)
+	p.rms = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
+	for r := range p.networkWeight {
+		p.networkWeight[r] = networkWeightsAt(m, Readout(r), times)
 	}
 	for i, t := range times {
 		KnotWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
 	}
 	return p
-}
-
-func newMember(e *model.Member, rows int) memberWork {
-	w := memberWork{e: e, variance: e.GivesVariance(), eval: feature.NewEval(&e.Map, rows)}
-	if x := e.Posterior[0].Exact; x != nil {
-		w.exact = newExactWork(e)
-	} else {
-		w.phi = feature.NewPhi(&e.Map, rows)
-	}
-	return w
 }
 
 // NewPrediction returns a prediction with memory for what Predict writes.
@@ -159,22 +106,16 @@ func (p *Predictor) NewPrediction() *Prediction {
 	return &Prediction{
 		Times: append([]float64(nil), p.times...),
 		Mean:  make([]float64, n), Std: make([]float64, n), ObsStd: make([]float64, n),
-		RMSRatio: make([]float64, p.moments()),
+		RMSRatio: make([]float64, p.rmsTimes()),
 	}
 }
 
 // moments returns at how many times motion is measured: all or none.
-func (p *Predictor) moments() int {
+func (p *Predictor) rmsTimes() int {
 	if len(p.m.RMSDisplacement.Typical) == 0 {
 		return 0
 	}
 	return len(p.times)
-}
-
-// WithDerivatives adds the memory that asks Predict for DMean and DStd.
-func (d *Prediction) WithDerivatives() *Prediction {
-	d.DMean, d.DStd = make([]float64, len(d.Mean)), make([]float64, len(d.Mean))
-	return d
 }
 
 // Model returns the model that the predictor evaluates. It must not be changed.
@@ -201,7 +142,7 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 		p.evaluate(w, dst.Readout, wantD, w.variance)
 		p.accumulate(w.e.At(dst.Readout), wantD, w.variance)
 	}
-	p.novelty(dst)
+	p.score(dst)
 	p.combine(dst, q, wantD)
 	for i := range p.refits {
 		w := &p.refits[i]
@@ -225,13 +166,11 @@ func (p *Predictor) lengths(dst *Prediction, q *Query) {
 	switch {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0,
-		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.moments(),
+		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
 		panic(wrongLength)
 	}
 }
-
-const wrongLength = "estimator: a length does not fit the model"
 
 // signal sets the input over the horizon and says which readout that is.
 func (p *Predictor) signal(q *Query) Readout {
@@ -258,65 +197,13 @@ func (p *Predictor) fill(x0 []float64) {
 		in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, p.x0, &p.plan, p.scratch)
 	}
 	K := p.m.K
-	p.start.Start(x0, &p.plan)
+	p.prior.Start(x0, &p.plan)
 	for i, t := range p.times {
 		base, dbase := p.base[i*K:(i+1)*K], p.dbase[i*K:(i+1)*K]
-		p.start.At(base, dbase, t)
+		p.prior.At(base, dbase, t)
 		for k, d := range p.m.Scale {
 			base[k] /= d
 			dbase[k] *= in.TimeStd / d
-		}
-	}
-}
-
-// evaluate writes mean (without base), v and, if wanted, their derivatives of one
-// member.
-func (p *Predictor) evaluate(w *memberWork, readout Readout, derivative, variance bool) {
-	m, e := p.m, &w.e.Map
-	in := &m.Inputs
-	for i, t := range p.times {
-		p.rows.Fill(i, in, e.Gated, e.Basis, t)
-	}
-	e.Forward(w.eval, p.rows, derivative)
-	post := w.e.At(readout)
-	K := m.K
-	for k := range K {
-		if w.exact != nil {
-			w.exact.channel(p, w, post, k, derivative, variance)
-		} else {
-			p.random(w, post, k, derivative, variance)
-		}
-		for i := range p.times {
-			mu, dmu := e.Mu(w.eval, i, k)
-			p.mean[i*K+k] += mu
-			if derivative {
-				p.dmean[i*K+k] += dmu
-			}
-		}
-	}
-}
-
-// random writes the posterior's part of channel k, with random features.
-func (p *Predictor) random(w *memberWork, post *model.Posterior, k int, derivative, variance bool) {
-	e, K := &w.e.Map, p.m.K
-	e.RandomFeatures(w.phi, w.eval, k)
-	F := e.Features()
-	weights := post.Weights[k]
-	for i := range p.times {
-		phi, dphi := w.phi.Phi[i*F:(i+1)*F], w.phi.DPhi[i*F:(i+1)*F]
-		p.mean[i*K+k] = dot(phi, weights)
-		if derivative {
-			p.dmean[i*K+k] = dot(dphi, weights)
-		}
-		if !variance {
-			continue
-		}
-		p.v[i*K+k] = squares(post.InverseFactor[k], phi)
-		if derivative {
-			p.dv[i*K+k] = squares(post.InverseFactor[k], dphi)
-		}
-		if i == len(p.times)-1 {
-			p.ratio += p.v[i*K+k] / math.Max(dot(phi, phi), 1e-300)
 		}
 	}
 }
@@ -343,27 +230,5 @@ func (p *Predictor) accumulate(post *model.Posterior, derivative, variance bool)
 			ls := dot(p.noise[i*Q:(i+1)*Q], post.LogSigma[k*Q:(k+1)*Q])
 			p.sigma2[i*K+k] += math.Exp(2 * ls)
 		}
-	}
-}
-
-// dot returns x·y, for vectors of equal length.
-func dot(x, y []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(x), Inc: 1, Data: x}, blas64.Vector{N: len(x), Inc: 1, Data: y})
-}
-
-// squares returns ‖L⁻¹x‖² for L⁻¹ packed by rows.
-func squares(inverse, x []float64) float64 {
-	s := 0.0
-	for j, o := 0, 0; j < len(x); j++ {
-		a := dot(inverse[o:o+j+1], x[:j+1])
-		s += a * a
-		o += j + 1
-	}
-	return s
-}
-
-func zero(s ...[]float64) {
-	for _, v := range s {
-		clear(v)
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkNewFast is what a model of a quadrotor with inputs is loaded for, its file
-// and its checks of itself apart: most of it is turning 24 factors.
+// and its checks of itself apart: most of it is triangulariser 24 factors.
 func BenchmarkNewFast(b *testing.B) {
 	m := artificial.New(artificial.Size{K: 12, P: 4, Features: 100, Basis: 2, Members: 3, D: 6, Core: []int{32, 32}, Points: 100, Horizon: 0.5, Equation: 2}, 1)
 	b.ReportAllocs()

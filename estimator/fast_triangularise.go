@@ -6,7 +6,7 @@ import (
 	"github.com/tphakala/simd/f64"
 )
 
-// turning multiplies inverse factors from the left by orthogonal matrices, which
+// triangulariser multiplies inverse factors from the left by orthogonal matrices, which
 // changes no variance, so that the basis comes first. Packed by rows a factor is
 //
 //	L⁻¹ = [M₁ 0; M₂ M₃]   features, then basis        turned: [N₁ N₂; 0 N₃]
@@ -17,7 +17,7 @@ import (
 //
 // Most of what a model is loaded for is done here. So the rows of the basis are kept
 // by columns: a reflection passes over each once, while it is near.
-type turning struct {
+type triangulariser struct {
 	F, B  int
 	top   []float64   // F×(B+F) row-major: [N₂ N₁]
 	below [][]float64 // B+F columns of the rows of the basis: N₃, then zeros; B each, and zeros up to whole vectors
@@ -27,11 +27,11 @@ type turning struct {
 	zeros []float64   // B
 }
 
-// newTurning takes the memory for factors of F features and B columns of a basis.
-func newTurning(F, B int) *turning {
+// newTriangulariser takes the memory for factors of F features and B columns of a basis.
+func newTriangulariser(F, B int) *triangulariser {
 	const vector = 8
 	n, whole := F+B, (B+vector-1)/vector*vector
-	t := &turning{
+	t := &triangulariser{
 		F: F, B: B, top: make([]float64, F*n), below: make([][]float64, n), at: make([]float64, n*whole),
 		sums: make([]float64, n), v: make([]float64, whole), zeros: make([]float64, B),
 	}
@@ -45,7 +45,7 @@ func newTurning(F, B int) *turning {
 //
 // Householder reflections, from the last column of M₂ to the first, each of one row
 // of features with all of the basis.
-func (t *turning) turn(inverse []float64, amp [2]float64) {
+func (t *triangulariser) triangularise(inverse []float64, amp [2]float64) {
 	F, B, n := t.F, t.B, t.F+t.B
 	t.fill(inverse, amp)
 	if B == 0 {
@@ -76,7 +76,7 @@ func (t *turning) turn(inverse []float64, amp [2]float64) {
 }
 
 // fill writes a factor, packed by rows, times its amplitudes.
-func (t *turning) fill(inverse []float64, amp [2]float64) {
+func (t *triangulariser) fill(inverse []float64, amp [2]float64) {
 	F, B, n := t.F, t.B, t.F+t.B
 	clear(t.top)
 	clear(t.at)
@@ -99,7 +99,7 @@ func (t *turning) fill(inverse []float64, amp [2]float64) {
 }
 
 // row returns a row of top, its columns of the basis; behind the last come zeros.
-func (t *turning) row(r int) []float64 {
+func (t *triangulariser) row(r int) []float64 {
 	if r >= t.F {
 		return t.zeros
 	}

@@ -8,7 +8,7 @@ import "math"
 // value at which held-out data begin to be outside; the largest counts. (The
 // states that the prediction goes through would seem to tell more. On flights of
 // another kind they told less: predictions stay near what was learned.)
-func (p *Predictor) novelty(dst *Prediction) {
+func (p *Predictor) score(dst *Prediction) {
 	m, r := p.m, &p.m.OOD
 	dst.Distance, dst.OOD = 0, 0
 	if len(r.Points) > 0 {
@@ -32,15 +32,15 @@ func (p *Predictor) novelty(dst *Prediction) {
 	dst.OutOfDistribution = dst.OOD > 1
 }
 
-// startMotion prepares Motion, by the base that was started last.
-func (p *Predictor) startMotion(dst *Prediction) {
+// startRMS prepares Motion, by the base that was started last.
+func (p *Predictor) startRMS(dst *Prediction) {
 	if len(dst.RMSRatio) == 0 {
 		return
 	}
 	base, slope := p.dmean[:p.m.K], p.dv[:p.m.K] // as scratch
 	for q, tau := range p.m.NoiseKnots {
-		p.start.At(base, slope, tau*p.m.Horizon)
-		p.course.Knot(q, base)
+		p.prior.At(base, slope, tau*p.m.Horizon)
+		p.rms.Knot(q, base)
 	}
 }
 
@@ -48,18 +48,18 @@ func (p *Predictor) startMotion(dst *Prediction) {
 // sets Motion there; displacement (K, state units) is that of the base. Outside of the
 // data nothing tells how errors grow, since all that held-out data show is within:
 // intervals of models with a law of distance grow with the root of the score there.
-func (p *Predictor) growth(dst *Prediction, i int, displacement []float64) float64 {
+func (p *Predictor) intervalFactor(dst *Prediction, i int, displacement []float64) float64 {
 	factor := 1.0
 	if len(dst.RMSRatio) > 0 {
-		dst.RMSRatio[i] = p.course.Ratio(p.times[i]/p.m.Horizon, displacement)
+		dst.RMSRatio[i] = p.rms.Ratio(p.times[i]/p.m.Horizon, displacement)
 		factor = p.m.RMSDisplacement.Factor(dst.RMSRatio[i], int(dst.Readout))
 	}
 	if int(dst.Readout) < len(p.m.OODExponent) {
 		factor *= p.m.OOD.DistanceFactor(dst.Distance, p.m.OODExponent[dst.Readout])
-		factor *= math.Min(math.Sqrt(math.Max(dst.OOD, 1)), mostUnknown)
+		factor *= math.Min(math.Sqrt(math.Max(dst.OOD, 1)), maxOODFactor)
 	}
 	return factor
 }
 
-// mostUnknown bounds how far intervals grow with the score outside.
-const mostUnknown = 10
+// maxOODFactor bounds how far intervals grow with the score outside.
+const maxOODFactor = 10

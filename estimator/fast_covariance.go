@@ -1,0 +1,163 @@
+package estimator
+
+import (
+	"github.com/tphakala/simd/f32"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+// covarianceWork is the memory for the uncertainty of the start: diag J (P0 − R) Jᵀ, J
+// being the Jacobian of the ensemble's means by the start state. A Predictor takes one
+// JVP through the nets for each state; this takes one adjoint for each channel, which
+// serves all states.
+type covarianceWork struct {
+	lifted   []float32    // [K][block][L, padded][Width]: ∂mean/∂(lifted start), sum over members
+	prior    []float32    // [K][block][K][Width]: Jacobian of the prior dynamics, with that of the displacement's start
+	seed     []float32    // [1+D, padded][Width]: one, then ∂mean/∂z
+	adjoint  [2][]float32 // [row of a hidden layer][Width]
+	gradient []float32    // [L, padded][Width]
+	rows     []float32    // [K, padded][Width], a row of J
+	product  []float32    // the same, times P0 − R
+	diff     []float32    // panels K×K, P0 − R
+	lift     []float64    // L, derivatives of the lifted start
+	variance []float32    // K×lanes
+}
+
+func newCovarianceWork(c *compiled, n int) covarianceWork {
+	K, L := c.m.K, padded(c.fixed-1)
+	rows := padded(K)
+	w := covarianceWork{
+		lifted: make([]float32, K*L*n), prior: make([]float32, K*K*n), gradient: make([]float32, L*simd.Width),
+		rows: make([]float32, rows*simd.Width), product: make([]float32, rows*simd.Width), diff: make([]float32, rows*K),
+		lift: make([]float64, c.fixed-1), variance: make([]float32, K*n),
+	}
+	seed, hidden := 0, 0
+	for _, e := range c.members {
+		seed = max(seed, 1+padded(e.e.Map.D))
+		for i := range e.back {
+			hidden = max(hidden, padded(e.back[i].in))
+		}
+	}
+	w.seed = make([]float32, seed*simd.Width)
+	for lane := range simd.Width {
+		w.seed[lane] = 1
+	}
+	w.adjoint = [2][]float32{make([]float32, hidden*simd.Width), make([]float32, hidden*simd.Width)}
+	return w
+}
+
+// activationDerivatives replaces the outputs of the hidden layers of one block by the
+// derivatives of their activations there.
+func (f *Fast) activationDerivatives(e *fastMember, hidden []float32) {
+	for i := range e.back {
+		y := take(&hidden, e.back[i].in)
+		switch e.back[i].act {
+		case mlp.Sigmoid: // y(1 − y)
+			tmp := f.w.covariance.adjoint[0][:len(y)]
+			f32.SubFromScalar(tmp, y, 1)
+			f32.Mul(y, y, tmp)
+		case mlp.Tanh: // 1 − y²
+			f32.Mul(y, y, y)
+			f32.SubFromScalar(y, y, 1)
+		}
+	}
+}
+
+// addMeanGradient adds to lifted the gradient of the mean of channel k by the lifted
+// start in one block, whose features are in x.
+func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
+	c, w, u := f.c, &f.w.covariance, f.c.unit
+	p, s := &e.e.Map, &post.jacobians[k]
+	if p.F > 0 {
+		u.Product(w.seed[simd.Width:], simd.Panels(p.D), append(f.w.parts[:0], simd.Part{L: s.features, X: f.w.x, K: p.F}))
+	} else {
+		clear(w.seed[simd.Width:])
+	}
+	// From the head back to the first layer; room ends where a layer's derivatives begin.
+	room, end := f.w.hidden[block*f.w.room:], 0
+	for i := range e.back {
+		end += padded(e.back[i].in) * simd.Width
+	}
+	last := len(e.back) - 1
+	at := w.adjoint[0]
+	u.Product(at, simd.Panels(e.back[last].in), append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + p.D}))
+	for i := last; i >= 0; i-- {
+		l := &e.back[i]
+		n := padded(l.in) * simd.Width
+		if l.act != mlp.Linear {
+			f32.Mul(at[:n], at[:n], room[end-n:end])
+		}
+		end -= n
+		if i == 0 {
+			break
+		}
+		next := w.adjoint[(len(e.back)-i)%2]
+		u.Product(next, simd.Panels(l.out), append(f.w.parts[:0], simd.Part{L: l.w, X: at, K: l.in}))
+		at = next
+	}
+	parts := append(f.w.parts[:0], simd.Part{L: e.back[0].w, X: at, K: e.back[0].in})
+	if e.terms > 0 {
+		parts = append(parts, simd.Part{L: s.basis, X: f.g.powers[block*c.powers*simd.Width:], K: e.terms})
+	}
+	u.Product(w.gradient, simd.Panels(c.fixed-1), parts)
+	to := w.lifted[(k*len(f.g.blocks)+block)*len(w.gradient):][:len(w.gradient)]
+	f32.Add(to, to, w.gradient)
+}
+
+// startVariance sets variance to what the covariance of the start adds, without what
+// the sensor's would.
+func (f *Fast) startVariance(q *Query, readout Readout) {
+	m, g, w := f.plain.m, f.g, &f.w.covariance
+	K, n := m.K, len(g.times)
+	simd.Pack(w.diff, K, K, func(a, b int) float64 {
+		if a == b {
+			return q.P0[a*K+b] - m.Sensor[a]
+		}
+		return q.P0[a*K+b]
+	})
+	f.priorJacobian()
+	m.Inputs.Lift.Derivative(w.lift, q.X0)
+	var weight [simd.Width]float32
+	for k := range K {
+		for block := range g.blocks {
+			at := k*n + block*simd.Width
+			copy(w.rows, w.prior[(k*len(g.blocks)+block)*K*simd.Width:][:K*simd.Width])
+			for lane := range weight {
+				weight[lane] = float32(g.parts[readout].networkWeight[at+lane] * f.c.perMember)
+			}
+			gradient := w.lifted[(k*len(g.blocks)+block)*len(w.gradient):]
+			for l, of := range m.Inputs.Lift.Of {
+				row, derivative := w.rows[of*simd.Width:][:simd.Width], float32(w.lift[l])
+				for lane, v := range gradient[l*simd.Width:][:simd.Width] {
+					row[lane] += weight[lane] * derivative * v
+				}
+			}
+			f.c.unit.Product(w.product, simd.Panels(K), append(f.w.parts[:0], simd.Part{L: w.diff, X: w.rows, K: K}))
+			f32.Mul(w.product, w.product, w.rows)
+			sum := w.variance[at : at+simd.Width]
+			clear(sum)
+			for c := range K {
+				f32.Add(sum, sum, w.product[c*simd.Width:][:simd.Width])
+			}
+		}
+	}
+	clear(w.lifted)
+}
+
+// priorJacobian sets prior.
+func (f *Fast) priorJacobian() {
+	g, w, K := f.g, &f.w.covariance, f.plain.m.K
+	f.w.prior.differentiate()
+	n := len(g.points)
+	for j := range K * K {
+		start := float32(0)
+		if j%(K+1) == 0 {
+			start = 1
+		}
+		k, c := j/K, j%K
+		for lane, v := range f.w.prior.jacobian[j*n : (j+1)*n] {
+			w.prior[((k*len(g.blocks)+lane/simd.Width)*K+c)*simd.Width+lane%simd.Width] = start + simd.Single(v)
+		}
+	}
+}

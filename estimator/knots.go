@@ -1,0 +1,71 @@
+package estimator
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// KnotWeights writes to dst the weights of the knots (ascending τ, one for each
+// dst) whose log σ, linear in √τ and constant beyond the ends, gives that at τ.
+func KnotWeights(dst, knots []float64, tau float64) {
+	clear(dst)
+	if len(knots) == 1 || tau <= knots[0] {
+		dst[0] = 1
+		return
+	}
+	last := len(knots) - 1
+	if tau >= knots[last] {
+		dst[last] = 1
+		return
+	}
+	j := 0
+	for tau > knots[j+1] {
+		j++
+	}
+	a, b, s := math.Sqrt(knots[j]), math.Sqrt(knots[j+1]), math.Sqrt(tau)
+	dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)
+}
+
+// knotSlopes writes the derivatives of NoiseWeights by τ to dst. At τ = 0, where
+// √τ has none, they are 0: all that they multiply vanishes there faster.
+func knotSlopes(dst, knots []float64, tau float64) {
+	clear(dst)
+	last := len(knots) - 1
+	if last == 0 || tau <= math.Max(knots[0], 1e-12) || tau >= knots[last] {
+		return
+	}
+	j := 0
+	for tau > knots[j+1] {
+		j++
+	}
+	slope := 0.5 / (math.Sqrt(tau) * (math.Sqrt(knots[j+1]) - math.Sqrt(knots[j])))
+	dst[j], dst[j+1] = -slope, slope
+}
+
+// networkWeights are the shares of what the nets add to the base, and their slopes by
+// standardised time, at the times of a predictor (T×K each).
+type networkWeights struct{ value, slope []float64 }
+
+// networkWeightsAt returns the networkWeights of one readout: 1 everywhere where the model has none.
+func networkWeightsAt(m *model.Model, r Readout, times []float64) networkWeights {
+	K, Q := m.K, len(m.NoiseKnots)
+	g := networkWeights{make([]float64, len(times)*K), make([]float64, len(times)*K)}
+	if int(r) >= len(m.NetworkWeight) {
+		for j := range g.value {
+			g.value[j] = 1
+		}
+		return g
+	}
+	weights, slopes := make([]float64, Q), make([]float64, Q)
+	for i, t := range times {
+		KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
+		knotSlopes(slopes, m.NoiseKnots, t/m.Horizon)
+		for k := range K {
+			at := m.NetworkWeight[r][k*Q : (k+1)*Q]
+			g.value[i*K+k] = dot(weights, at)
+			g.slope[i*K+k] = dot(slopes, at) * m.Inputs.TimeStd / m.Horizon
+		}
+	}
+	return g
+}

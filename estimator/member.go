@@ -1,0 +1,79 @@
+package estimator
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// memberWork is the memory of one member.
+type memberWork struct {
+	e        *model.Member
+	variance bool // it gives one
+	eval     *feature.Eval
+	phi      *feature.Phi
+	exact    *exactWork
+}
+
+func newMember(e *model.Member, rows int) memberWork {
+	w := memberWork{e: e, variance: e.GivesVariance(), eval: feature.NewEval(&e.Map, rows)}
+	if x := e.Posterior[0].Exact; x != nil {
+		w.exact = newExactWork(e)
+	} else {
+		w.phi = feature.NewPhi(&e.Map, rows)
+	}
+	return w
+}
+
+// evaluate writes mean (without base), v and, if wanted, their derivatives of one
+// member.
+func (p *Predictor) evaluate(w *memberWork, readout Readout, derivative, variance bool) {
+	m, e := p.m, &w.e.Map
+	in := &m.Inputs
+	for i, t := range p.times {
+		p.rows.Fill(i, in, e.Gated, e.Basis, t)
+	}
+	e.Forward(w.eval, p.rows, derivative)
+	post := w.e.At(readout)
+	K := m.K
+	for k := range K {
+		if w.exact != nil {
+			w.exact.channel(p, w, post, k, derivative, variance)
+		} else {
+			p.random(w, post, k, derivative, variance)
+		}
+		for i := range p.times {
+			mu, dmu := e.Mu(w.eval, i, k)
+			p.mean[i*K+k] += mu
+			if derivative {
+				p.dmean[i*K+k] += dmu
+			}
+		}
+	}
+}
+
+// random writes the posterior's part of channel k, with random features.
+func (p *Predictor) random(w *memberWork, post *model.Posterior, k int, derivative, variance bool) {
+	e, K := &w.e.Map, p.m.K
+	e.RandomFeatures(w.phi, w.eval, k)
+	F := e.Features()
+	weights := post.Weights[k]
+	for i := range p.times {
+		phi, dphi := w.phi.Phi[i*F:(i+1)*F], w.phi.DPhi[i*F:(i+1)*F]
+		p.mean[i*K+k] = dot(phi, weights)
+		if derivative {
+			p.dmean[i*K+k] = dot(dphi, weights)
+		}
+		if !variance {
+			continue
+		}
+		p.v[i*K+k] = squares(post.InverseFactor[k], phi)
+		if derivative {
+			p.dv[i*K+k] = squares(post.InverseFactor[k], dphi)
+		}
+		if i == len(p.times)-1 {
+			p.ratio += p.v[i*K+k] / math.Max(dot(phi, phi), 1e-300)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package estimator
+
+import "github.com/dgm-robotics/dgm/estimator/model"
+
+// Readout says which input a prediction assumes.
+type Readout = model.Readout
+
+// The readouts.
+const (
+	Plan = model.Plan // the input over the horizon came with the query
+	Hold = model.Hold // the last input is held
+)
+
+// Query is what a prediction starts from.
+type Query struct {
+	X0   []float64 // K, measured state
+	P0   []float64 // K×K row-major, covariance of X0; nil = the model's sensors
+	U    []float64 // P, the input held now; nil = the model's mean input
+	Plan []float64 // rows×P, input values at equal steps over the model's horizon; nil = readout Hold
+}
+
+// Prediction is the distribution of the state over the horizon. Angles are
+// continuous: unwrapped from X0.
+type Prediction struct {
+	Times             []float64 // T, s after the state's time
+	Mean              []float64 // T×K row-major, state units
+	Std               []float64 // T×K, of the state
+	ObsStd            []float64 // T×K, of a measurement of it
+	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
+	Readout           Readout
+	Distance          float64   // from the training states, whitened, see ood.Region; 0 = the model has none
+	RMSRatio          []float64 // T, of the base over the usual one until then, see ood.Course; none = not measured
+	OOD               float64   // out-of-distribution score; above 1 is outside
+	OutOfDistribution bool
+}
+
+// WithDerivatives adds the memory that asks Predict for DMean and DStd.
+func (d *Prediction) WithDerivatives() *Prediction {
+	d.DMean, d.DStd = make([]float64, len(d.Mean)), make([]float64, len(d.Mean))
+	return d
+}
+
+const wrongLength = "estimator: a length does not fit the model"

@@ -1,0 +1,86 @@
+package estimator
+
+import "math"
+
+// startJacobian fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by
+// forward mode along each state, and diff with P0 − R.
+func (p *Predictor) startJacobian(q *Query, readout Readout) {
+	m := p.m
+	K, I := m.K, m.Inputs.Dim()
+	copy(p.diff, q.P0)
+	for k := range K {
+		p.diff[k*K+k] -= m.Sensor[k]
+	}
+	clear(p.jacobian)
+	lift := &m.Inputs.Lift
+	lift.Derivative(p.slope, q.X0)
+	for c := range K {
+		for i := range p.times {
+			ds := p.rows.DS[i*I : (i+1)*I]
+			clear(ds)
+			for l, of := range lift.Of {
+				if of == c {
+					ds[1+l] = p.slope[l]
+				}
+			}
+		}
+		for w := range p.members {
+			p.addStateJVP(&p.members[w], readout, c)
+		}
+		p.prior.JVP(c)
+		for i, t := range p.times {
+			p.prior.JVPAt(p.mean[:K], t)
+			for k, d := range p.mean[:K] {
+				j := &p.jacobian[(i*K+k)*K+c]
+				*j = *j*p.networkWeight[readout].value[i*K+k] + d/m.Scale[k]*float64(len(p.members))
+			}
+		}
+	}
+	for i := range p.times {
+		for k := range K {
+			row := p.jacobian[(i*K+k)*K : (i*K+k+1)*K]
+			for c := range row {
+				row[c] *= m.Scale[k] / float64(len(p.members))
+			}
+			row[k]++ // the displacement's own start
+		}
+	}
+}
+
+// addStateJVP adds to jacobian the member's ∂mean/∂x0[c], output units.
+func (p *Predictor) addStateJVP(w *memberWork, readout Readout, c int) {
+	e, K := &w.e.Map, p.m.K
+	for i, t := range p.times {
+		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
+		p.rows.JVP(i, e.Basis)
+	}
+	e.Forward(w.eval, p.rows, true)
+	post := w.e.At(readout)
+	for k := range K {
+		if w.exact != nil {
+			w.exact.channel(p, w, post, k, true, false)
+		} else {
+			p.random(w, post, k, true, false)
+		}
+		for i := range p.times {
+			_, dmu := e.Mu(w.eval, i, k)
+			p.jacobian[(i*K+k)*K+c] += p.dmean[i*K+k] + dmu
+		}
+	}
+}
+
+// startVariance returns element k of diag J (P0 − R) Jᵀ at time i.
+func (p *Predictor) startVariance(i, k int) float64 {
+	K := p.m.K
+	row := p.jacobian[(i*K+k)*K : (i*K+k+1)*K]
+	s := 0.0
+	for a, ja := range row {
+		s += ja * dot(p.diff[a*K:(a+1)*K], row)
+	}
+	return s
+}
+
+// startFactor returns by what the variance that is carried from x0 is multiplied where
+// a calibration factor multiplies the standard deviation: it was not part of what was
+// calibrated, and is never made less.
+func startFactor(factor float64) float64 { return math.Max(1, factor*factor) }
