@@ -4,43 +4,47 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// addresses returns an error for a list in which something cannot be an address.
-func addresses(list string) error {
-	for _, a := range strings.Split(list, ",") {
-		a = strings.TrimSpace(a)
-		if a == "" {
-			return errors.New("an address is empty; write nats://host:4222, several separated by commas")
-		}
-		if !strings.Contains(a, "://") {
-			a = "nats://" + a
-		}
-		u, err := url.Parse(a)
-		if err != nil {
-			var e *url.Error
-			if errors.As(err, &e) {
-				err = e.Err // the address may hold a password
-			}
+// checkAddresses returns an error for a list in which something cannot be an address.
+func checkAddresses(list string) error {
+	for a := range strings.SplitSeq(list, ",") {
+		if err := checkAddress(strings.TrimSpace(a)); err != nil {
 			return err
 		}
-		switch u.Scheme {
-		case "nats", "tls", "ws", "wss":
-		default:
-			return fmt.Errorf("%s:// is no address of NATS; write nats://host:4222, or tls, ws, wss", u.Scheme)
+	}
+	return nil
+}
+
+func checkAddress(a string) error {
+	if a == "" {
+		return errors.New("an address is empty; write nats://host:4222, several separated by commas")
+	}
+	if !strings.Contains(a, "://") {
+		a = "nats://" + a
+	}
+	u, err := url.Parse(a)
+	if err != nil {
+		var e *url.Error
+		if errors.As(err, &e) {
+			err = e.Err // the address may hold a password
 		}
-		if u.Hostname() == "" {
-			return errors.New("a host is missing; write nats://host:4222")
-		}
-		if strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
-			return errors.New("a host has too many colons; write nats://host:4222, or nats://[::1]:4222 for IPv6")
-		}
-		if p := u.Port(); p != "" {
-			if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
-				return fmt.Errorf("there is no port %s; they go from 1 to 65535", p)
-			}
+		return err
+	}
+	switch {
+	case !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme):
+		return fmt.Errorf("%s:// is no address of NATS; write nats://host:4222, or tls, ws, wss", u.Scheme)
+	case u.Hostname() == "":
+		return errors.New("a host is missing; write nats://host:4222")
+	case strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "["):
+		return errors.New("a host has too many colons; write nats://host:4222, or nats://[::1]:4222 for IPv6")
+	}
+	if p := u.Port(); p != "" {
+		if n, err := strconv.ParseUint(p, 10, 16); err != nil || n == 0 {
+			return fmt.Errorf("there is no port %s; they go from 1 to 65535", p)
 		}
 	}
 	return nil

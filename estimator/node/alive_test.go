@@ -20,7 +20,7 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 	if n.Alive() {
 		t.Error("a state waits for long, and it says that it is alive")
 	}
-	n.answer(nc, n.box.get())
+	n.worker.answer(nc, n.intake.Mailbox.Get())
 	c.pass(10 * ms)
 	c.arrive(n, 2, 0, 0.1, 0.2)
 	if !n.Alive() {
@@ -38,19 +38,19 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 	if n.Alive() {
 		t.Error("alive without a tick")
 	}
-	n.tick(nc, 1, c.steady)
+	n.worker.tick(nc, 1, c.steady)
 	if first, second := n.Alive(), n.Alive(); !first || second {
 		t.Error("one tick is one sign")
 	}
-	n.tick(nc, 2, c.steady)
-	n.tally.ticked(1)
-	n.tally.quiet(wire.Overrun, 1, nil)
+	n.worker.tick(nc, 2, c.steady)
+	n.counters.Tick(1)
+	n.counters.Skip(wire.Overrun, 1, nil)
 	if !n.Alive() {
 		t.Error("half of the ticks were made")
 	}
-	n.tick(nc, 3, c.steady)
-	n.tally.ticked(2)
-	n.tally.quiet(wire.Overrun, 2, nil)
+	n.worker.tick(nc, 3, c.steady)
+	n.counters.Tick(2)
+	n.counters.Skip(wire.Overrun, 2, nil)
 	if n.Alive() {
 		t.Error("most ticks were missed, and it says that it is alive")
 	}

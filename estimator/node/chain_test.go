@@ -5,49 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
-
-// Beyond the horizon a course is what predictions give that are made one after the
-// other by hand; within, it is one prediction.
-func TestACourseGoesOnFromItsEnd(t *testing.T) {
-	m := swinging()
-	times := []float64{0.4, 1, 1.3, 2.5, 2.75}
-	c, err := newCourse(&predictors{m: m}, times, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := estimator.Query{X0: []float64{0.3, -0.1}, Plan: []float64{0.5, -0.5, 0.2}}
-	d := c.newPrediction(times)
-	if !c.predict(d, &q) || len(c.legs) != 3 {
-		t.Fatalf("%d legs", len(c.legs))
-	}
-	at := q
-	for i, leg := range [][]float64{{0.4, 1}, {0.3, 1}, {0.5, 0.75}} {
-		p, err := estimator.NewFast(m, leg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := p.NewPrediction()
-		p.Predict(w, &at)
-		rows := [][2]int{{0, 2}, {2, 3}, {3, 5}}[i]
-		n := 2 * (rows[1] - rows[0])
-		if !near(d.Mean[2*rows[0]:2*rows[1]], w.Mean[:n], 1e-9) || !near(d.Std[2*rows[0]:2*rows[1]], w.Std[:n], 1e-9) || !near(d.ObsStd[2*rows[0]:2*rows[1]], w.ObsStd[:n], 1e-9) {
-			t.Errorf("leg %d: %v ± %v, by hand %v ± %v", i, d.Mean[2*rows[0]:2*rows[1]], d.Std[2*rows[0]:2*rows[1]], w.Mean[:n], w.Std[:n])
-		}
-		if d.OOD < w.OOD {
-			t.Errorf("leg %d has score %v, all have %v", i, w.OOD, d.OOD)
-		}
-		at = estimator.Query{X0: slices.Clone(w.Mean[2:]), P0: []float64{w.Std[2] * w.Std[2], 0, 0, w.Std[3] * w.Std[3]}, Plan: []float64{0.2}}
-	}
-	if !(d.Std[8] > d.Std[4] && d.Std[4] > d.Std[0]) {
-		t.Errorf("the spread does not grow: %v", d.Std)
-	}
-	if n := testing.AllocsPerRun(20, func() { c.predict(d, &q) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
 
 func TestBeyondTheHorizonOnlyIfAsked(t *testing.T) {
 	m := pendulum()
@@ -65,13 +24,13 @@ func TestBeyondTheHorizonOnlyIfAsked(t *testing.T) {
 	}
 	n, c, nc, predictions := offline(t, Config{Times: []float64{0.5, 1.5, 3}, Chain: true})
 	c.arrive(n, 1, 0, 0.1, 0.2)
-	n.answer(nc, n.box.get())
+	n.worker.answer(nc, n.intake.Mailbox.Get())
 	if p := predictions.prediction(); p.Flags&wire.Chained == 0 || !slices.Equal(p.Horizon, []float64{0.5, 1.5, 3}) || p.ValidUntil-p.T != 3e9 {
 		t.Errorf("predicted %+v", p)
 	}
 	n, c, nc, predictions = offline(t, Config{Times: []float64{0.5, 1}, Chain: true})
 	c.arrive(n, 1, 0, 0.1, 0.2)
-	n.answer(nc, n.box.get())
+	n.worker.answer(nc, n.intake.Mailbox.Get())
 	if p := predictions.prediction(); p.Flags&wire.Chained != 0 {
 		t.Errorf("flags %b within the horizon", p.Flags)
 	}

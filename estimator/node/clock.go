@@ -2,7 +2,7 @@ package node
 
 import "time"
 
-// Clock tells the time twice, in nanoseconds: unix since 1970, which may be set
+// Clock returns the time twice, in nanoseconds: unix since 1970, which may be set
 // while the node runs, and steady since any moment, which may not. States are
 // dated on the first; everything else is measured on the second.
 type Clock func() (unix, steady int64)

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// Config says how a node serves one vehicle. The zero value is a good one.
+// Config is how a node serves one vehicle. The zero value is a good one.
 type Config struct {
 	Vehicle  string    // (optional) as in the subjects; defaults to the model's vehicle
 	Times    []float64 // (optional) s after the state, ascending, within the model's horizon (but see Chain); defaults to the model's points
@@ -23,9 +25,9 @@ type Config struct {
 	// Plain asks for the plain predictor: slower, in double precision throughout.
 	Plain bool
 
-	// RobotClock says that the robot's clock is another than this computer's (time
-	// since boot, say). Then states are neither refused as future nor as old: only
-	// their order can be checked.
+	// RobotClock is true where the robot's clock is another than this computer's (time
+	// since boot, for example). Then states are neither refused as future nor as old:
+	// only their order can be checked.
 	RobotClock bool
 	MaxFuture  time.Duration // (optional) how far ahead of this computer's clock a state may be; defaults to 100 ms
 	MaxAge     time.Duration // (optional) how long ago; defaults to the validity, and is never more
@@ -39,19 +41,19 @@ type Config struct {
 	// Deadline is the time from a state's arrival, or from the tick, to the
 	// prediction handed to the link; later it is flagged late. With a Rate or a
 	// Deadline given, the horizon is shortened when there is no time for all of it;
-	// without, for states that were held up until a newer one came.
+	// without, for states that were superseded by a newer one.
 	Deadline time.Duration // (optional) defaults to the time between ticks, or between states, as measured
 	AgeLimit time.Duration // (optional) age of a state beyond which predictions are widened, at twice that flagged, at four times stopped; defaults to a quarter of the validity
 
-	Resync time.Duration // (optional) after so long without a good state any order is taken; defaults to 500 ms
+	Resync time.Duration // (optional) after so long without a good state any order is accepted; defaults to 500 ms
 	Every  time.Duration // (optional) time between two statuses; defaults to 1 s
 
-	NoTrust     bool          // (optional) do not hold predictions against what comes
+	NoTrust     bool          // (optional) do not compare predictions with what is then measured
 	FalseAlarms time.Duration // (optional) mean time between false alarms of the flag miscalibrated; defaults to 100 h
-	TrustFile   string        // (optional) where what is known of the intervals is kept over a restart
+	TrustFile   string        // (optional) where the state of the trust monitor is kept over a restart
 
 	NoQueries bool              // (optional) do not answer questions
-	PublicKey ed25519.PublicKey // (optional) take only models that are signed by its private key, see Offer
+	PublicKey ed25519.PublicKey // (optional) accept only models that are signed by its private key, see Offer
 
 	// Record names a file in which everything is recorded that is needed to make the
 	// same predictions again, see package journal. A file of that name is moved aside.
@@ -62,24 +64,40 @@ type Config struct {
 	Log   func(line string) // (optional) for what an operator should read; defaults to nothing
 }
 
-// believable is how many times its scale in the model the standard deviation of
-// a state may be: beyond it P0 says nothing but that a filter has diverged.
-const believable = 1000
-
 // complete fills in defaults and returns an error for what cannot be served.
 func (c *Config) complete(m *model.Model) error {
 	if c.Vehicle == "" {
 		c.Vehicle = m.Vehicle
-	}
-	if err := wire.CheckVehicle(c.Vehicle); err != nil {
-		return err
 	}
 	if c.Instance == "" {
 		c.Instance = randomName(rand.Uint64())
 	}
 	times := c.Times
 	if times == nil {
-		times = modelTimes(m)
+		times = prediction.ModelTimes(m)
+	}
+	if err := c.check(m, times); err != nil {
+		return err
+	}
+	if err := c.completeDurations(times[len(times)-1]); err != nil {
+		return err
+	}
+	if c.RecordLimit == 0 {
+		c.RecordLimit = 4 << 30
+	}
+	if c.Clock == nil {
+		c.Clock = SystemClock()
+	}
+	if c.Log == nil {
+		c.Log = func(string) {}
+	}
+	return nil
+}
+
+// check returns the first setting that a node cannot have, but for the durations.
+func (c *Config) check(m *model.Model, times []float64) error {
+	if err := wire.CheckVehicle(c.Vehicle); err != nil {
+		return err
 	}
 	if len(times) == 0 || len(times) > wire.MaxTimes {
 		return fmt.Errorf("%d times to predict at, expected 1 to %d", len(times), wire.MaxTimes)
@@ -95,21 +113,24 @@ func (c *Config) complete(m *model.Model) error {
 	if m.K > wire.MaxChannels || m.P > wire.MaxChannels {
 		return fmt.Errorf("the model has %d states and %d inputs, a message holds %d of each", m.K, m.P, wire.MaxChannels)
 	}
-	last := time.Duration(times[len(times)-1] * float64(time.Second))
-	for _, d := range []struct {
+	return nil
+}
+
+// completeDurations fills in the durations; last is the last of the times, s.
+func (c *Config) completeDurations(last float64) error {
+	for _, d := range [...]struct {
 		name     string
 		value    *time.Duration
 		standard time.Duration
-		most     time.Duration // 0 = any
 	}{
-		{"max_future", &c.MaxFuture, 100 * time.Millisecond, 0},
-		{"validity", &c.Validity, last, last},
-		{"max_age", &c.MaxAge, 0, 0}, // standard: the validity, below
-		{"deadline", &c.Deadline, 0, 0},
-		{"age_limit", &c.AgeLimit, 0, 0}, // standard: of the validity, below
-		{"false_alarms", &c.FalseAlarms, 100 * time.Hour, 0},
-		{"resync", &c.Resync, 500 * time.Millisecond, 0},
-		{"every", &c.Every, time.Second, 0},
+		{"max_future", &c.MaxFuture, 100 * time.Millisecond},
+		{"validity", &c.Validity, 0}, // these three below
+		{"max_age", &c.MaxAge, 0},
+		{"age_limit", &c.AgeLimit, 0},
+		{"deadline", &c.Deadline, 0},
+		{"false_alarms", &c.FalseAlarms, 100 * time.Hour},
+		{"resync", &c.Resync, 500 * time.Millisecond},
+		{"every", &c.Every, time.Second},
 	} {
 		if *d.value < 0 {
 			return fmt.Errorf("%s is %v, and must not be negative", d.name, *d.value)
@@ -117,38 +138,38 @@ func (c *Config) complete(m *model.Model) error {
 		if *d.value == 0 {
 			*d.value = d.standard
 		}
-		if d.most > 0 {
-			*d.value = min(*d.value, d.most)
+	}
+	limit := func(d *time.Duration, most time.Duration) {
+		if *d == 0 || *d > most {
+			*d = most
 		}
 	}
-	if c.MaxAge == 0 || c.MaxAge > c.Validity {
-		c.MaxAge = c.Validity
-	}
-	if c.AgeLimit == 0 || c.AgeLimit > c.Validity/silentFrom {
-		c.AgeLimit = max(c.Validity/silentFrom, 1)
-	}
-	if c.RecordLimit == 0 {
-		c.RecordLimit = 4 << 30
-	}
-	if c.Clock == nil {
-		c.Clock = SystemClock()
-	}
-	if c.Log == nil {
-		c.Log = func(string) {}
-	}
+	limit(&c.Validity, time.Duration(last*float64(time.Second)))
+	limit(&c.MaxAge, c.Validity)
+	limit(&c.AgeLimit, max(c.Validity/prediction.SilentAfter, 1))
 	return nil
 }
 
-// deadline returns the time that a prediction may take, ns; 0 = any. period is the
-// time between states.
-func (c *Config) deadline(period int64) int64 {
-	switch {
-	case c.Deadline > 0:
-		return int64(c.Deadline)
-	case c.Rate > 0:
-		return int64(1e9 / c.Rate)
+// settings returns what predictions depend on of a complete configuration.
+func (c *Config) settings() *journal.Settings {
+	return &journal.Settings{
+		Vehicle: c.Vehicle, Instance: c.Instance,
+		Times: c.Times, Rate: c.Rate, RobotClock: c.RobotClock, Validity: int64(c.Validity), Deadline: int64(c.Deadline),
+		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain, Fast: !c.Plain,
 	}
-	return period
+}
+
+// configOf is the opposite of settings.
+func configOf(s *journal.Settings) Config {
+	c := Config{
+		Vehicle: s.Vehicle, Instance: s.Instance,
+		Rate: s.Rate, RobotClock: s.RobotClock, Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline),
+		AgeLimit: time.Duration(s.AgeLimit), FalseAlarms: time.Duration(s.FalseAlarms), NoTrust: s.NoTrust, Chain: s.Chain, Plain: !s.Fast,
+	}
+	if len(s.Times) > 0 { // else the model's
+		c.Times = s.Times
+	}
+	return c
 }
 
 // randomName returns 12 letters and digits made of 60 random bits.

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Link says how to reach NATS.
+// Link is how to reach NATS.
 type Link struct {
 	URL   string // (optional) one or several, separated by commas; defaults to nats://127.0.0.1:4222
 	Name  string // (optional) of this client, as the server lists it
@@ -28,9 +28,8 @@ type Link struct {
 }
 
 const (
-	retry     = 250 * time.Millisecond // between two attempts to connect
-	ping      = 2 * time.Second        // a dead link is noticed after two of these
-	repeatLog = 10 * time.Second       // the same trouble is told again after this
+	retry = 250 * time.Millisecond // between two attempts to connect
+	ping  = 2 * time.Second        // a dead link is noticed after two of these
 )
 
 // Connect returns a connection that finds its server in any order of starts and
@@ -44,23 +43,23 @@ func (l Link) Connect() (*nats.Conn, error) {
 		l.Log = func(string) {}
 	}
 	where := withoutSecrets(l.URL)
-	if err := addresses(l.URL); err != nil {
+	if err := checkAddresses(l.URL); err != nil {
 		return nil, fmt.Errorf("NATS at %s: %w", where, err)
 	}
-	security, err := l.security()
+	options, err := l.security()
 	if err != nil {
 		return nil, err
 	}
-	say := &talk{log: l.Log, url: where}
+	log := &throttledLog{log: l.Log, url: where}
 	var own atomic.Pointer[nats.Conn]
-	options := append(security,
+	options = append(options,
 		nats.Name(l.Name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
 		nats.CustomReconnectDelay(func(int) time.Duration {
 			// A server that answers and then refuses is in no callback.
 			if nc := own.Load(); nc != nil && nc.LastError() != nil {
-				say.trouble(nc.LastError())
+				log.trouble(nc.LastError())
 			}
 			return retry + rand.N(retry/5)
 		}),
@@ -69,15 +68,15 @@ func (l Link) Connect() (*nats.Conn, error) {
 		nats.Timeout(2*time.Second),
 		nats.PingInterval(ping), nats.MaxPingsOutstanding(2),
 		nats.FlusherTimeout(2*time.Second),
-		nats.ConnectHandler(func(nc *nats.Conn) { say.now("connected to NATS at " + nc.ConnectedUrlRedacted()) }),
-		nats.ReconnectHandler(func(nc *nats.Conn) { say.now("the link to NATS is back, at " + nc.ConnectedUrlRedacted()) }),
+		nats.ConnectHandler(func(nc *nats.Conn) { log.now("connected to NATS at " + nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.now("the link to NATS is back, at " + nc.ConnectedUrlRedacted()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				say.now(fmt.Sprintf("the link to NATS at %s was lost: %v", where, err))
+				log.now(fmt.Sprintf("the link to NATS at %s was lost: %v", where, err))
 			}
 		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { say.trouble(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { say.now("NATS: " + err.Error()) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { log.trouble(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.now("NATS: " + err.Error()) }),
 	)
 	if l.InProcess != nil {
 		options = append(options, nats.InProcessServer(l.InProcess))
@@ -90,31 +89,20 @@ func (l Link) Connect() (*nats.Conn, error) {
 	return nc, nil
 }
 
-// security returns the options for who this client is and whom it trusts. Files
-// are read now, so that what is wrong with them is said before anything runs.
-func (l Link) security() ([]nats.Option, error) {
-	var options []nats.Option
-	if l.Creds != "" && l.NKey != "" {
+// security returns the options for who this client is and whom it trusts. Files are
+// read now, so that what is wrong with them is reported before anything runs.
+func (l Link) security() (options []nats.Option, err error) {
+	switch {
+	case l.Creds != "" && l.NKey != "":
 		return nil, errors.New("both credentials and an nkey are given; choose one")
+	case (l.Cert == "") != (l.Key == ""):
+		return nil, errors.New("a client certificate needs its key, and a key its certificate; give both or none")
 	}
 	if l.Creds != "" {
-		if _, err := os.ReadFile(l.Creds); err != nil {
-			return nil, fmt.Errorf("credentials: %w", err)
+		if err := checkCredentials(l.Creds); err != nil {
+			return nil, err
 		}
-		creds := nats.UserCredentials(l.Creds)
-		// What it will do when a server asks, done now.
-		var trial nats.Options
-		err := creds(&trial)
-		if err == nil {
-			_, err = trial.UserJWT()
-		}
-		if err == nil {
-			_, err = trial.SignatureCB(nil)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("credentials %s: %w; give the file that nsc or the server's operator made", l.Creds, err)
-		}
-		options = append(options, creds)
+		options = append(options, nats.UserCredentials(l.Creds))
 	}
 	if l.NKey != "" {
 		o, err := nats.NkeyOptionFromSeed(l.NKey)
@@ -122,9 +110,6 @@ func (l Link) security() ([]nats.Option, error) {
 			return nil, fmt.Errorf("nkey %s: %w", l.NKey, err)
 		}
 		options = append(options, o)
-	}
-	if (l.Cert == "") != (l.Key == "") {
-		return nil, errors.New("a client certificate needs its key, and a key its certificate; give both or none")
 	}
 	if l.CA == "" && l.Cert == "" {
 		return options, nil
@@ -149,3 +134,26 @@ func (l Link) security() ([]nats.Option, error) {
 	}
 	return append(options, nats.Secure(config)), nil
 }
+
+// checkCredentials does what will be done with a credentials file when a server asks.
+func checkCredentials(path string) error {
+	if _, err := os.ReadFile(path); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
+	var trial nats.Options
+	err := nats.UserCredentials(path)(&trial)
+	if err == nil {
+		_, err = trial.UserJWT()
+	}
+	if err == nil {
+		_, err = trial.SignatureCB(nil)
+	}
+	if err != nil {
+		return fmt.Errorf("credentials %s: %w; give the file that nsc or the server's operator made", path, err)
+	}
+	return nil
+}
+
+// epoch counts the times that a connection came back: what came in one epoch is
+// not answered in another.
+func epoch(nc *nats.Conn) uint64 { return nc.Stats().Reconnects }

@@ -117,14 +117,14 @@ func TestAStateFromBeforeTheLossIsNotAnswered(t *testing.T) {
 	predictions := listen(t, nc, wire.AllPredictions)
 	for seq, e := range []uint64{epoch(nc) - 1, epoch(nc)} {
 		s := wire.State{Seq: uint64(seq), T: time.Now().UnixNano(), X: []float64{0, 0}}
-		n.take(s.Append(nil), e)
-		n.answer(nc, n.box.get())
+		n.intake.Receive(s.Append(nil), e)
+		n.worker.answer(nc, n.intake.Mailbox.Get())
 	}
 	if p := predictions.prediction(); p.Seq != 1 {
 		t.Errorf("seq %d was answered", p.Seq)
 	}
-	if n.tally.reasons[wire.Disconnected] != 1 || n.tally.published != 1 {
-		t.Errorf("counted %v", n.tally.reasons)
+	if n.counters.Counts().Reasons[wire.Disconnected] != 1 || n.counters.Counts().Published != 1 {
+		t.Errorf("counted %v", n.counters.Counts().Reasons)
 	}
 }
 
@@ -137,12 +137,12 @@ func TestAPredictionThatIsOverIsNotSent(t *testing.T) {
 	}
 	for seq, pass := range []func(){func() { steady += 1001 * ms }, func() { unix += 1001 * ms }} {
 		s := wire.State{Seq: uint64(seq), T: unix, X: []float64{0, 0}}
-		n.take(s.Append(nil), epoch(nc))
+		n.intake.Receive(s.Append(nil), epoch(nc))
 		pass()
-		n.answer(nc, n.box.get())
+		n.worker.answer(nc, n.intake.Mailbox.Get())
 	}
-	if n.tally.reasons[wire.Expired] != 2 || n.tally.published != 0 {
-		t.Errorf("counted %v", n.tally.reasons)
+	if n.counters.Counts().Reasons[wire.Expired] != 2 || n.counters.Counts().Published != 0 {
+		t.Errorf("counted %v", n.counters.Counts().Reasons)
 	}
 }
 
@@ -259,10 +259,10 @@ func TestPredictionTooLargeForTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := wire.State{T: time.Now().UnixNano(), X: []float64{0, 0}}
-	n.take(st.Append(nil), epoch(nc))
-	n.answer(nc, n.box.get())
-	if err := n.tally.last[wire.Unsent]; err == nil || !strings.Contains(err.Error(), "fewer points") {
-		t.Errorf("said %v", err)
+	n.intake.Receive(st.Append(nil), epoch(nc))
+	n.worker.answer(nc, n.intake.Mailbox.Get())
+	if st := n.compose(0); len(st.Reasons) != 1 || st.Reasons[0].Reason != wire.Unsent.String() || !strings.Contains(st.Reasons[0].Last, "fewer points") {
+		t.Errorf("counted %+v", st.Reasons)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestTheNameOfARivalIsQuoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n.hear((&wire.Status{Vehicle: "v1", Instance: "\x1b]0;owned\a\nall is well"}).Append(nil))
+	n.receivePeer((&wire.Status{Vehicle: "v1", Instance: "\x1b]0;owned\a\nall is well"}).Append(nil))
 	if len(said.said) != 1 || strings.ContainsAny(said.said[0], "\x1b\a\n") || !said.has("owned") {
 		t.Errorf("said %q", said.said)
 	}

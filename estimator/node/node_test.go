@@ -169,14 +169,14 @@ func TestNewestStateWins(t *testing.T) {
 	}
 	for seq := range uint64(burst + 1) {
 		s := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0, 0}}
-		n.take(s.Append(nil), 0)
-		n.take([]byte("a bad message does not displace a good one"), 0)
+		n.intake.Receive(s.Append(nil), 0)
+		n.intake.Receive([]byte("a bad message does not displace a good one"), 0)
 	}
-	if a := n.box.get(); a == nil || a.state.Seq != burst || n.box.get() != nil {
+	if a := n.intake.Mailbox.Get(); a == nil || a.State.Seq != burst || n.intake.Mailbox.Get() != nil {
 		t.Errorf("in the mailbox: %+v", a)
 	}
-	if n.tally.reasons[wire.Replaced] != burst || n.tally.reasons[wire.Malformed] != burst+1 {
-		t.Errorf("counted %v", n.tally.reasons)
+	if n.counters.Counts().Reasons[wire.Replaced] != burst || n.counters.Counts().Reasons[wire.Malformed] != burst+1 {
+		t.Errorf("counted %v", n.counters.Counts().Reasons)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestABurstIsAnswered(t *testing.T) {
 		c.pass(ms)
 	}
 	for range burst {
-		n.answer(nc, n.box.get())
+		n.worker.answer(nc, n.intake.Mailbox.Get())
 	}
 	whole := len(n.Times())
 	if end := n.Times()[whole/2-1]; end < 0.1+4e-3 {
@@ -211,10 +211,10 @@ func TestStatesAreJudgedByTheClockGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	offer := func(seq uint64, age int64) wire.Reason {
-		before := n.tally.reasons
+		before := n.counters.Counts().Reasons
 		s := wire.State{Seq: seq, T: unix - age, X: []float64{0, 0}}
-		n.take(s.Append(nil), 0)
-		for r, c := range n.tally.reasons {
+		n.intake.Receive(s.Append(nil), 0)
+		for r, c := range n.counters.Counts().Reasons {
 			if c != before[r] && wire.Reason(r) != wire.Replaced {
 				return wire.Reason(r)
 			}
@@ -239,13 +239,13 @@ func TestStatesAreJudgedByTheClockGiven(t *testing.T) {
 			t.Errorf("state %d: %v, want %v", i, got, c.want)
 		}
 	}
-	n.compose(0)
-	if n.status.Input != wire.InputLive || n.status.InputAge != 0 || n.status.T != unix {
-		t.Errorf("status %+v", n.status)
+	st := n.compose(0)
+	if st.Input != wire.InputLive || st.InputAge != 0 || st.T != unix {
+		t.Errorf("status %+v", st)
 	}
 	steady += 1001 * ms
-	if n.compose(0); n.status.Input != wire.InputStale || math.Abs(n.status.InputAge-1.001) > 1e-9 {
-		t.Errorf("a second later: %s, %v s", n.status.Input, n.status.InputAge)
+	if st := n.compose(0); st.Input != wire.InputStale || math.Abs(st.InputAge-1.001) > 1e-9 {
+		t.Errorf("a second later: %s, %v s", st.Input, st.InputAge)
 	}
 }
 
@@ -263,10 +263,10 @@ func TestAClockSetBackIsFollowed(t *testing.T) {
 			boot -= 9e16
 		}
 		s := wire.State{Seq: i, T: boot + steady, X: []float64{0, 0}}
-		n.take(s.Append(nil), 0)
+		n.intake.Receive(s.Append(nil), 0)
 		steady += 5 * ms
 	}
-	if c := n.tally.reasons; c[wire.OutOfOrder] != behind-1 || c[wire.Replaced] != (200-behind)/burst*burst {
+	if c := n.counters.Counts().Reasons; c[wire.OutOfOrder] != 3 || c[wire.Replaced] != (200-4)/burst*burst {
 		t.Errorf("counted %v", c)
 	}
 }
@@ -281,18 +281,18 @@ func TestNothingIsAllocatedForAMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := wire.State{T: now, X: []float64{0, 0}, P0: []float64{1e-3, 0, 0, 1e-3}, U: []float64{0}, Plan: []float64{1, 0}, Layout: n.believe.Layout}
+	s := wire.State{T: now, X: []float64{0, 0}, P0: []float64{1e-3, 0, 0, 1e-3}, U: []float64{0}, Plan: []float64{1, 0}, Layout: wire.Layout(n.models.current.Channels)}
 	var b []byte
 	cycle := func() {
 		s.Seq++
 		s.T += 1000
 		b = s.Append(b[:0])
-		n.take(b, 0)
-		a := n.box.get()
+		n.intake.Receive(b, 0)
+		a := n.intake.Mailbox.Get()
 		if a == nil {
-			t.Fatal("not taken")
+			t.Fatal("it was refused")
 		}
-		n.answer(nc, a)
+		n.worker.answer(nc, a)
 	}
 	for range 3 { // each arrival takes its memory once
 		cycle()
@@ -300,11 +300,12 @@ func TestNothingIsAllocatedForAMessage(t *testing.T) {
 	if got := testing.AllocsPerRun(200, cycle); got != 0 {
 		t.Errorf("%v allocations", got)
 	}
-	if n.tally.reasons[wire.Disconnected] == 0 {
+	if n.counters.Counts().Reasons[wire.Disconnected] == 0 {
 		t.Error("a closed connection took a prediction")
 	}
-	n.compose(0)
-	if got := testing.AllocsPerRun(20, func() { n.statuses = n.status.Append(n.statuses[:0]) }); got != 0 {
+	st := n.compose(0)
+	b = st.Append(b[:0])
+	if got := testing.AllocsPerRun(20, func() { b = st.Append(b[:0]) }); got != 0 {
 		t.Errorf("status: %v allocations", got)
 	}
 }

@@ -3,6 +3,8 @@ package node
 import (
 	"testing"
 	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 )
 
 // Where the whole horizon takes twice as long as the time from one state to the next,
@@ -19,7 +21,7 @@ func TestAnswersKeepUpWithStatesThatComeTooFast(t *testing.T) {
 			times[i] = c.horizon * float64(i+1) / points
 		}
 		n, clock, nc, _ := offline(t, Config{Times: times, Deadline: c.deadline})
-		l := n.engine.craft.rungs
+		l := n.worker.engine.Loaded.Ladder.Costs
 		states, answers, worst := 0, 0, int64(0)
 		start := clock.steady
 		clock.pass(2 * period) // the first ones come together
@@ -31,19 +33,20 @@ func TestAnswersKeepUpWithStatesThatComeTooFast(t *testing.T) {
 				clock.pass(late)
 			}
 			for i := range l {
-				l[i].cost = cost{mean: float64(int64(l[i].n) * each)}
+				l[i] = prediction.Cost{Mean: float64(points >> i * each)}
 			}
-			a := n.box.get()
+			a := n.intake.Mailbox.Get()
 			if a == nil {
 				clock.pass(each)
 				continue
 			}
-			came := a.at
-			n.answer(nc, a)
-			clock.pass(int64(l[n.task.rung].n) * each)
+			came := a.At
+			n.worker.answer(nc, a)
+			level := n.worker.task.Level
+			clock.pass(points >> level * each)
 			answers++
 			worst = max(worst, clock.steady-came)
-			if whole := n.task.rung == 0; whole && c.deadline > 0 {
+			if level == 0 && c.deadline > 0 {
 				t.Fatalf("horizon %v s: a prediction that takes %v was begun with a deadline of %v", c.horizon, time.Duration(points*each), c.deadline)
 			}
 		}

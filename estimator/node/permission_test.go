@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -148,7 +149,10 @@ func TestThePermissionsOfThePageSufficeForABucket(t *testing.T) {
 	done := make(chan struct{})
 	ctx := t.Context()
 	link := as(name, &said)
-	go func() { defer close(done); n.Watch(ctx, link, "models", "v1.dgm") }()
+	go func() {
+		defer close(done)
+		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
+	}()
 	t.Cleanup(func() { <-done })
 	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
 	if said.has("ermissions") {

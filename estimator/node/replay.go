@@ -9,15 +9,17 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
-	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// ReplayConfig says with what a journal is replayed. The zero value takes
+// ReplayConfig replaces what is recorded in a journal. The zero value takes
 // everything from the journal.
 type ReplayConfig struct {
-	Model  *model.Model // (optional) instead of those that flew
-	Config *Config      // (optional) instead of the one that flew
+	Model  *model.Model // (optional) instead of the recorded ones
+	Config *Config      // (optional) instead of the recorded settings
 }
 
 // Replayed counts what was replayed.
@@ -26,7 +28,7 @@ type Replayed struct {
 	Predictions int // made again, with the same bits
 	Models      int
 	Lost        uint64 // records that the journal lacks
-	Torn        bool   // the journal was not ended in order
+	Torn        bool   // the journal has no end, as after a power cut
 }
 
 // Difference is the first record of a journal whose prediction is not made again
@@ -50,20 +52,18 @@ func (d *Difference) Error() string {
 
 // replay is a journal being replayed.
 type replay struct {
-	r    *journal.Reader
-	with ReplayConfig
-	name string
-	cfg  Config
-	e    *engine
-	a    arrival
-	any  bool // a holds a state
-	sum  Replayed
+	r        *journal.Reader
+	with     ReplayConfig
+	name     string
+	cfg      Config
+	settings *journal.Settings  // of cfg
+	engine   *prediction.Engine // nil before the first model
+	arrival  intake.Arrival
+	any      bool // arrival holds a state
+	sum      Replayed
 
-	models  []string // what differs between the models that flew and those used
-	states  uint64   // records lost when the last state was read
-	message []byte
-	again   journal.Prediction
-	ood     [1]float64
+	models []string // what differs between the recorded models and those used
+	again  journal.Prediction
 }
 
 // Replay makes every prediction of a journal again. It returns a *Difference for
@@ -74,16 +74,10 @@ func Replay(in io.Reader, name string, with ReplayConfig) (Replayed, error) {
 	if err != nil {
 		return Replayed{}, err
 	}
-	p := &replay{r: r, with: with, name: name}
-	h := &r.Header
-	p.cfg = Config{
-		Vehicle: h.Vehicle, Instance: h.Instance, Times: orNil(h.Times), Rate: h.Rate, RobotClock: h.RobotClock,
-		Validity: time.Duration(h.Validity), Deadline: time.Duration(h.Deadline), AgeLimit: time.Duration(h.AgeLimit),
-		FalseAlarms: time.Duration(h.FalseAlarms), NoTrust: h.NoTrust, Chain: h.Chain, Plain: !h.Fast,
-	}
+	p := &replay{r: r, with: with, name: name, cfg: configOf(&r.Header.Settings)}
 	if with.Config != nil {
 		p.cfg = *with.Config
-		p.cfg.Instance = h.Instance
+		p.cfg.Instance = r.Header.Instance
 	}
 	err = p.run()
 	p.sum.Lost = r.Lost
@@ -122,107 +116,107 @@ func (p *replay) fail(format string, args ...any) error {
 	return &journal.Error{Name: p.name, Record: n, Offset: at, Text: fmt.Sprintf(format, args...)}
 }
 
-// model takes the model of a record, or the one that is to be used instead.
+// model loads the model of a record, or the one that is to be used instead.
 func (p *replay) model() error {
-	flew, err := model.Decode(p.r.Model.File)
+	recorded, err := model.Decode(p.r.Model.File)
 	if err != nil {
 		return p.fail("its model: %v", err)
 	}
-	m := flew
+	m := recorded
 	if p.with.Model != nil {
 		m = p.with.Model
-		if m.ID != flew.ID {
-			p.models = append(p.models, fmt.Sprintf("model %s instead of %s, which flew", m.ID, flew.ID))
+		if m.ID != recorded.ID {
+			p.models = append(p.models, fmt.Sprintf("other model: model %s instead of the recorded %s", m.ID, recorded.ID))
 		}
-		if err := fits(m, flew); err != nil {
+		if err := prediction.Replaceable(m, recorded); err != nil {
 			return err
 		}
 	}
 	if err := p.cfg.complete(m); err != nil {
 		return p.fail("its configuration: %v", err)
 	}
-	c, err := newCraft(&p.cfg, m)
+	p.settings = p.cfg.settings()
+	l, err := prediction.Load(p.settings, m, false)
 	if err != nil {
 		return p.fail("its model: %v", err)
 	}
 	if len(p.r.Model.Trust) > 0 {
-		c.trust = slices.Clone(p.r.Model.Trust)
+		l.Trust = slices.Clone(p.r.Model.Trust)
 	}
-	if p.e == nil {
-		p.e = newEngine(&p.cfg, c)
+	if p.engine == nil {
+		p.engine = prediction.NewEngine(p.settings, l)
 	} else {
-		p.e.use(c)
+		p.engine.Use(l)
 	}
 	p.sum.Models++
 	return nil
 }
 
 func (p *replay) state() error {
-	if p.e == nil {
+	if p.engine == nil {
 		return p.fail("a state comes before any model")
 	}
-	s := &p.r.State
-	m := p.e.craft.m
-	if err := p.a.state.Decode(s.Message, m.K, m.P); err != nil {
+	s, a := &p.r.State, &p.arrival
+	m := p.engine.Loaded.Model
+	if err := a.State.Decode(s.Message, m.K, m.P); err != nil {
 		return p.fail("its state: %v", err)
 	}
-	p.a.at, p.a.age, p.a.period = s.At, s.Age, s.Period
+	a.At, a.Age, a.Period = s.At, s.Age, s.Period
 	p.any = true
-	p.states = p.r.Lost
 	p.sum.States++
 	return nil
 }
 
 // prediction makes one again and compares.
 func (p *replay) prediction() error {
-	f := &p.r.Prediction
-	if p.e == nil || !p.any {
+	was, is := &p.r.Prediction, &p.again
+	if p.engine == nil || !p.any {
 		if p.r.Lost > 0 {
 			return p.differs("its state is missing")
 		}
 		return p.fail("a prediction comes before any state")
 	}
-	if f.Rung < 0 || f.Rung >= len(p.e.craft.rungs) {
-		return p.differs(fmt.Sprintf("step %d of the horizon does not exist", f.Rung))
+	if was.Level < 0 || was.Level >= len(p.engine.Loaded.Ladder.Costs) {
+		return p.differs(fmt.Sprintf("level %d of the horizon does not exist", was.Level))
 	}
-	if (f.Tick > 0) != (p.e.craft.bridge != nil) {
+	if (was.Tick > 0) != (p.settings.Rate > 0) {
 		return p.differs("it was made in the other mode")
 	}
-	k := task{
-		a: &p.a, tick: f.Tick, due: f.Due, rung: f.Rung, fresh: f.Fresh,
-		contested: f.Contested, end: f.End, unix: f.Unix,
+	t := prediction.Task{
+		Arrival: &p.arrival, Tick: was.Tick, Due: was.Due, Level: was.Level, Fresh: was.Fresh, Contested: was.Contested,
+		Clock: func() (unix, steady int64) { return was.Unix, was.End },
 	}
-	d, outcome := p.e.predict(&k)
-	if outcome == wire.OK {
-		p.message, outcome = p.e.finish(p.message[:0], &k, d)
-	}
-	describe(&p.again, &k, outcome, &p.e.out, &p.ood)
-	p.e.learn(&k)
-	if p.again == *f {
+	m, outcome := p.engine.Step(&t)
+	recording.Describe(is, &t, m, outcome)
+	p.engine.Learn(&t)
+	if *is == *was {
 		p.sum.Predictions++
 		return nil
 	}
-	g := &p.again
-	var what []string
-	note := func(same bool, name string, was, is any) {
-		if !same {
-			what = append(what, fmt.Sprintf("%s is %v and was %v", name, is, was))
-		}
-	}
-	note(g.Outcome == f.Outcome, "the outcome", f.Outcome, g.Outcome)
-	if g.Outcome == f.Outcome {
-		note(g.Seq == f.Seq, "seq", f.Seq, g.Seq)
-		note(g.T == f.T, "t", f.T, g.T)
-		note(g.ValidUntil == f.ValidUntil, "valid_until", f.ValidUntil, g.ValidUntil)
-		note(g.Points == f.Points, "the number of points", f.Points, g.Points)
-		note(g.Flags == f.Flags, "flags", fmt.Sprintf("%#x", f.Flags), fmt.Sprintf("%#x", g.Flags))
+	var c comparison
+	c.add("the outcome", was.Outcome, is.Outcome)
+	if is.Outcome == was.Outcome {
+		c.add("seq", was.Seq, is.Seq)
+		c.add("t", was.T, is.T)
+		c.add("valid_until", was.ValidUntil, is.ValidUntil)
+		c.add("the number of points", was.Points, is.Points)
+		c.add("flags", fmt.Sprintf("%#x", was.Flags), fmt.Sprintf("%#x", is.Flags))
 		for i, name := range journal.Digested {
-			if g.Digests[i] != f.Digests[i] {
-				what = append(what, name+" has other bits")
+			if is.Digests[i] != was.Digests[i] {
+				c = append(c, name+" has other bits")
 			}
 		}
 	}
-	return p.differs(strings.Join(what, ", "))
+	return p.differs(strings.Join(c, ", "))
+}
+
+// comparison lists what differs.
+type comparison []string
+
+func (c *comparison) add(name string, was, is any) {
+	if w, i := fmt.Sprint(was), fmt.Sprint(is); w != i {
+		*c = append(*c, fmt.Sprintf("%s is %s and was %s", name, i, w))
+	}
 }
 
 // differs returns the difference at the present record with what may explain it.
@@ -231,55 +225,38 @@ func (p *replay) differs(what string) error {
 	n, _ := p.r.Record()
 	d := &Difference{Name: p.name, Record: n, Seq: f.Seq, Tick: f.Tick, What: what}
 	if p.any && f.Seq == 0 {
-		d.Seq = p.a.state.Seq
+		d.Seq = p.arrival.State.Seq
 	}
-	why := append([]string(nil), p.models...)
-	if h := p.configuration(); h != "" {
-		why = append(why, "other configuration: "+h)
+	why := slices.Clone(p.models)
+	if c := p.configuration(); c != "" {
+		why = append(why, "other configuration: "+c)
 	}
 	if p.r.Lost > 0 {
 		why = append(why, fmt.Sprintf("missing input: the journal lacks %d records before this one, for which the disk was too slow", p.r.Lost))
 	}
-	if here := platform(); len(why) == 0 && here != p.r.Header.Platform {
+	if here := recording.Platform(); len(why) == 0 && here != p.r.Header.Platform {
 		why = append(why, fmt.Sprintf("other program or processor: recorded with %s, this is %s", p.r.Header.Platform, here))
 	}
 	if len(why) == 0 {
 		why = append(why, "same model, same configuration, nothing missing: the program does not give the same numbers for the same input")
 	}
-	for i, w := range why {
-		if strings.HasPrefix(w, "model ") {
-			why[i] = "other model: " + w
-		}
-	}
 	d.Why = strings.Join(why, "; ")
 	return d
 }
 
-// configuration names the settings that differ from those that flew.
+// configuration lists the settings that differ from the recorded ones.
 func (p *replay) configuration() string {
-	was, is := &p.r.Header, header(&p.cfg)
-	var out []string
-	note := func(same bool, name string, was, is any) {
-		if !same {
-			out = append(out, fmt.Sprintf("%s is %v and was %v", name, is, was))
-		}
-	}
-	note(slices.Equal(is.Times, was.Times), "times", was.Times, is.Times)
-	note(is.Rate == was.Rate, "rate", was.Rate, is.Rate)
-	note(is.RobotClock == was.RobotClock, "clock = robot", was.RobotClock, is.RobotClock)
-	note(is.Chain == was.Chain, "chain", was.Chain, is.Chain)
-	note(is.Fast == was.Fast, "predictor = fast", was.Fast, is.Fast)
-	note(is.NoTrust == was.NoTrust, "trust off", was.NoTrust, is.NoTrust)
-	for _, v := range [...]struct {
-		name    string
-		was, is int64
-	}{
-		{"validity", was.Validity, is.Validity},
-		{"deadline", was.Deadline, is.Deadline},
-		{"age_limit", was.AgeLimit, is.AgeLimit},
-		{"false_alarms", was.FalseAlarms, is.FalseAlarms},
-	} {
-		note(v.was == v.is, v.name, time.Duration(v.was), time.Duration(v.is))
-	}
-	return strings.Join(out, ", ")
+	was, is := &p.r.Header.Settings, p.settings
+	var c comparison
+	c.add("times", was.Times, is.Times)
+	c.add("rate", was.Rate, is.Rate)
+	c.add("clock = robot", was.RobotClock, is.RobotClock)
+	c.add("chain", was.Chain, is.Chain)
+	c.add("predictor = fast", was.Fast, is.Fast)
+	c.add("trust off", was.NoTrust, is.NoTrust)
+	c.add("validity", time.Duration(was.Validity), time.Duration(is.Validity))
+	c.add("deadline", time.Duration(was.Deadline), time.Duration(is.Deadline))
+	c.add("age_limit", time.Duration(was.AgeLimit), time.Duration(is.AgeLimit))
+	c.add("false_alarms", time.Duration(was.FalseAlarms), time.Duration(is.FalseAlarms))
+	return strings.Join(c, ", ")
 }

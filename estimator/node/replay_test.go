@@ -13,6 +13,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -48,15 +49,10 @@ func flightOf(t *testing.T, rate float64, m *model.Model) (path string) {
 	path = filepath.Join(t.TempDir(), "out.msgpack")
 	n, c, nc, predictions := offlineWith(t, Config{Rate: rate, AgeLimit: 60 * time.Millisecond, Record: path}, m)
 	var err error
-	if n.recorder, err = newRecorder(&n.cfg); err != nil {
+	if n.worker.recorder, err = recording.New(path, n.models.settings, 0); err != nil {
 		t.Fatal(err)
 	}
-	c2, err := newCraft(&n.cfg, n.models.current) // with the bytes of its file
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.engine.use(c2)
-	n.recorder.model(c2)
+	n.worker.recorder.Model(n.worker.engine.Loaded)
 	for i := range uint64(400) {
 		c.pass(10 * ms)
 		s := wire.State{Seq: i + 1, T: c.unix - int64(i%7)*ms, X: []float64{math.Sin(float64(i) / 9), math.Cos(float64(i) / 5)}}
@@ -69,7 +65,7 @@ func flightOf(t *testing.T, rate float64, m *model.Model) (path string) {
 			s.X[0] += 1 // far off what was predicted
 		}
 		if i%11 != 5 {
-			n.take(s.Append(nil), 0)
+			n.intake.Receive(s.Append(nil), 0)
 		}
 		if i == 200 {
 			if err := n.Swap(otherPendulum(9)); err != nil {
@@ -79,17 +75,17 @@ func flightOf(t *testing.T, rate float64, m *model.Model) (path string) {
 		switch {
 		case rate > 0:
 			if i%50 == 7 {
-				n.engine.craft.rungs[0].cost.mean = 1e9
+				n.worker.engine.Loaded.Ladder.Costs[0].Mean = 1e9
 			}
-			n.tick(nc, i+1, c.steady)
+			n.worker.tick(nc, i+1, c.steady)
 		default:
-			if a := n.box.get(); a != nil {
+			if a := n.intake.Mailbox.Get(); a != nil {
 				c.pass(int64(i%5) * 20 * ms)
-				n.answer(nc, a)
+				n.worker.answer(nc, a)
 			}
 		}
 	}
-	if err := n.recorder.close(); err != nil {
+	if err := n.worker.recorder.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for range 50 { // at least
@@ -138,7 +134,7 @@ func TestReplayNamesWhatDiffers(t *testing.T) {
 		with ReplayConfig
 		part []string
 	}{
-		"other model":    {ReplayConfig{Model: otherPendulum(77)}, []string{"other model: model ", "which flew", "record 3", "seq 1", "mean has other bits"}},
+		"other model":    {ReplayConfig{Model: otherPendulum(77)}, []string{"other model: model ", "instead of the recorded ", "record 3", "seq 1", "mean has other bits"}},
 		"other limit":    {ReplayConfig{Config: func() *Config { c := h(); c.AgeLimit = 20 * time.Millisecond; return &c }()}, []string{"other configuration: ", "age_limit is 20ms and was 60ms", "std has other bits"}},
 		"without trust":  {ReplayConfig{Config: func() *Config { c := h(); c.NoTrust = true; return &c }()}, []string{"trust off is true and was false", "factor has other bits"}},
 		"plain":          {ReplayConfig{Config: func() *Config { c := h(); c.Plain = true; return &c }()}, []string{"predictor = fast is false and was true", "mean has other bits"}},

@@ -183,7 +183,7 @@ func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"nats://127.0.0.1:4222", "a", "a:1, tls://b:65535", "nats://u:p@[::1]:4222"} {
-		if err := addresses(good); err != nil {
+		if err := checkAddresses(good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
 	}

@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/nats-io/nats%2ego.(*js).resetPendingAcksOnReconnect"))
 }
 
+const ms = int64(1e6)
+
 // patience is how long a test waits for what must come; nothing is measured by it.
 const patience = 20 * time.Second
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,44 +14,87 @@ import (
 // object store bucket.
 type store struct {
 	bucket, object string
-	digest         string // of what was offered last, taken or not
+	retry          time.Duration
+	digest         string // of what was offered last, accepted or not
 }
 
-const (
-	storeRetry = 2 * time.Second
-	mostModel  = 80 << 20 // bytes of an object
-)
+const mostModel = 80 << 20 // bytes of a model's file
+
+// OfferFile offers the model in a file and logs what came of it.
+func (n *Node) OfferFile(path string) {
+	n.offer(path, func() ([]byte, error) {
+		info, err := os.Stat(path)
+		if err == nil {
+			err = checkSize(uint64(info.Size()))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return os.ReadFile(path)
+	})
+}
+
+// checkSize returns an error for a file of size bytes that is no model's.
+func checkSize(size uint64) error {
+	if size > mostModel {
+		return fmt.Errorf("%d bytes, a model has at most %d", size, mostModel)
+	}
+	return nil
+}
+
+// offer offers the file that read returns and logs what came of it.
+func (n *Node) offer(source string, read func() ([]byte, error)) {
+	var id string
+	before := n.Model()
+	b, err := read()
+	if err == nil {
+		id, err = n.Offer(b)
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: %w", source, err)
+		n.Refuse(err)
+		n.cfg.Log("the model was refused: " + err.Error())
+	case id == before:
+		n.cfg.Log(source + " holds the model that is in use")
+	default:
+		n.cfg.Log(fmt.Sprintf("model %s is in use, from %s", id, source))
+	}
+}
 
 // Watch offers the node every model that is put into an object of a bucket, the
 // one that is there at first, until ctx is done. It waits for a server, a bucket
 // and an object that are not there yet, and comes back with the link. An object is
 // offered once: neither a link that came back nor a rollback brings it again.
 func (n *Node) Watch(ctx context.Context, nc *nats.Conn, bucket, object string) {
-	s := &store{bucket: bucket, object: object}
-	told := ""
+	n.watch(ctx, nc, &store{bucket: bucket, object: object, retry: 2 * time.Second})
+}
+
+func (n *Node) watch(ctx context.Context, nc *nats.Conn, s *store) {
+	logged := ""
 	for ctx.Err() == nil {
-		err := n.watch(ctx, nc, s)
+		err := s.watch(ctx, nc, n)
 		switch {
 		case err == nil:
-			told = ""
+			logged = ""
 			continue // the link came back
 		case ctx.Err() != nil:
 			return
-		case err.Error() != told:
-			told = err.Error()
-			n.cfg.Log(fmt.Sprintf("bucket %s cannot be watched (%v); trying again", bucket, err))
+		case err.Error() != logged:
+			logged = err.Error()
+			n.cfg.Log(fmt.Sprintf("bucket %s cannot be watched (%v); trying again", s.bucket, err))
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(storeRetry):
+		case <-time.After(s.retry):
 		}
 	}
 }
 
 // watch watches until ctx is done, the link came back (nil) or something fails.
-func (n *Node) watch(ctx context.Context, nc *nats.Conn, s *store) error {
+func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
 	since := epoch(nc)
-	js, err := nc.JetStream(nats.MaxWait(storeRetry))
+	js, err := nc.JetStream(nats.MaxWait(2 * time.Second))
 	if err != nil {
 		return err
 	}
@@ -63,7 +107,7 @@ func (n *Node) watch(ctx context.Context, nc *nats.Conn, s *store) error {
 		return err
 	}
 	defer func() { _ = w.Stop() }() // the link may be gone
-	every := time.NewTicker(storeRetry)
+	every := time.NewTicker(s.retry)
 	defer every.Stop()
 	for {
 		select {
@@ -75,33 +119,17 @@ func (n *Node) watch(ctx context.Context, nc *nats.Conn, s *store) error {
 			}
 			if info != nil && !info.Deleted && info.Name == s.object && info.Digest != s.digest {
 				s.digest = info.Digest
-				n.fetch(bucket, info)
+				n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, info.Bucket), func() ([]byte, error) {
+					if err := checkSize(info.Size); err != nil {
+						return nil, err
+					}
+					return bucket.GetBytes(info.Name)
+				})
 			}
 		case <-every.C:
 			if epoch(nc) != since {
 				return nil
 			}
 		}
-	}
-}
-
-// fetch gets an object and offers it.
-func (n *Node) fetch(bucket nats.ObjectStore, info *nats.ObjectInfo) {
-	var id string
-	before := n.Model()
-	err := fmt.Errorf("%d bytes, at most %d", info.Size, mostModel)
-	if info.Size <= mostModel {
-		var b []byte
-		if b, err = bucket.GetBytes(info.Name); err == nil {
-			id, err = n.Offer(b)
-		}
-	}
-	switch {
-	case err != nil:
-		err = fmt.Errorf("object %s of bucket %s: %w", info.Name, info.Bucket, err)
-		n.Refuse(err)
-		n.cfg.Log("a model was not taken: " + err.Error())
-	case id != before:
-		n.cfg.Log(fmt.Sprintf("model %s was taken, from object %s of bucket %s", id, info.Name, info.Bucket))
 	}
 }

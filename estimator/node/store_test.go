@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -42,7 +43,10 @@ func TestModelsComeFromABucket(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	link := connect(t, url, nil)
-	go func() { defer close(done); n.Watch(ctx, link, "models", "v1.dgm") }()
+	go func() {
+		defer close(done)
+		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
+	}()
 	t.Cleanup(func() { cancel(); <-done })
 	eventually(t, "says that there is no bucket", func() bool { return said.has("bucket models cannot be watched") })
 

@@ -102,9 +102,9 @@ func TestModelsRefused(t *testing.T) {
 		if err := n.Swap(c.m); err == nil || !strings.Contains(err.Error(), c.part) {
 			t.Errorf("%s: %v", name, err)
 		}
-		n.compose(0)
-		if n.Model() != before || n.models.next.Load() != nil || !strings.Contains(n.status.Refused, c.part) || n.status.Swaps != 0 {
-			t.Errorf("%s: model %s, status %q", name, n.Model(), n.status.Refused)
+		st := n.compose(0)
+		if n.Model() != before || n.models.next.Load() != nil || !strings.Contains(st.Refused, c.part) || st.Swaps != 0 {
+			t.Errorf("%s: model %s, status %q", name, n.Model(), st.Refused)
 		}
 	}
 	short, err := New(Config{Vehicle: "v1", Times: []float64{0.8}}, pendulum())

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -23,16 +24,14 @@ func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
 			c.pass(50 * ms)
 			// Far off what the model expects, so that factors grow.
 			s := wire.State{Seq: i + 1, T: c.unix, X: []float64{3 * math.Sin(float64(i)), 3 * math.Cos(float64(i)*1.7)}}
-			n.take(s.Append(nil), 0)
-			k := task{a: n.box.get(), fresh: true}
-			k.due = c.steady
-			if r := n.make(&k); r != wire.OK {
+			n.intake.Receive(s.Append(nil), 0)
+			task := prediction.Task{Arrival: n.intake.Mailbox.Get(), Fresh: true, Due: c.steady, Clock: n.cfg.Clock}
+			m, r := n.worker.engine.Step(&task)
+			if r != wire.OK {
 				t.Fatal(r)
 			}
-			n.engine.learn(&k)
-		}
-		if err := p.Decode(n.buf); err != nil {
-			t.Fatal(err)
+			n.worker.engine.Learn(&task)
+			p = m.Prediction
 		}
 		return &p
 	}
@@ -40,9 +39,8 @@ func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
 	if p := last(n, c, 400); p.Factor[len(p.Factor)-1] < 2 || p.Flags&wire.Miscalibrated == 0 {
 		t.Fatalf("the intervals were fooled by little: %v", p.Factor)
 	}
-	n.findings.asked.Store(true)
-	n.findings.keep.Store(true)
-	n.tell()
+	n.status.snapshot.request(true)
+	n.status.snapshot.update(n.worker.engine)
 	n.keepTrust()
 
 	again, c, _, _ := offline(t, Config{TrustFile: path})
@@ -52,7 +50,7 @@ func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
 	if err := again.Swap(otherPendulum(5)); err != nil {
 		t.Fatal(err)
 	}
-	again.change()
+	again.worker.useNext()
 	if p := last(again, c, 1); p.Factor[0] != 1 || p.Flags&wire.Miscalibrated != 0 {
 		t.Errorf("another model: factor %v, flags %b", p.Factor, p.Flags)
 	}
@@ -67,12 +65,11 @@ func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
 	var said lines
 	nowhere, _, _, _ := offline(t, Config{TrustFile: filepath.Join(path, "no", "folder"), Log: said.add})
 	for range 2 {
-		nowhere.findings.asked.Store(true)
-		nowhere.findings.keep.Store(true)
-		nowhere.tell()
+		nowhere.status.snapshot.request(true)
+		nowhere.status.snapshot.update(nowhere.worker.engine)
 		nowhere.keepTrust()
 	}
-	if len(said.said) != 1 || !strings.Contains(said.said[0], "is not kept") {
+	if len(said.said) != 1 || !strings.Contains(said.said[0], "is not saved") {
 		t.Errorf("said %q", said.said)
 	}
 }

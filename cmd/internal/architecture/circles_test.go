@@ -29,7 +29,6 @@ var pending = []string{
 	"estimator/model",
 	"estimator/model/modeltest",
 	"estimator/msgbin",
-	"estimator/node",
 	"estimator/numeric/matmul",
 	"estimator/numeric/ode",
 	"estimator/numeric/simd",

@@ -151,12 +151,44 @@ var layers = []layer{
 		"records of what was consumed are bytes and numbers: what they mean is known to who replays them",
 	},
 	{
+		"estimator/node/internal/reporting",
+		[]string{"estimator/node/trust", "estimator/wire"},
+		"what is counted and reported are numbers; what they were counted of is known to who counts",
+	},
+	{
+		"estimator/node/internal/intake",
+		[]string{"estimator/model", "estimator/node/internal/reporting", "estimator/wire"},
+		"whether a state is accepted depends on states and clocks, not on predictions",
+	},
+	{
+		"estimator/node/internal/prediction",
+		[]string{
+			"estimator", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal", "estimator/node/trust",
+			"estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
+		},
+		"a task becomes a message by one pure step: no network, no counters, no file",
+	},
+	{
+		"estimator/node/internal/recording",
+		[]string{"estimator", "estimator/node/internal/prediction", "estimator/node/journal", "estimator/wire"},
+		"what is recorded are tasks and messages, after they were published",
+	},
+	{
+		"estimator/node/internal/queries",
+		[]string{
+			"estimator", "estimator/model", "estimator/node/internal/prediction", "estimator/node/internal/reporting",
+			"estimator/numeric/ode", "estimator/wire",
+		},
+		"queries have predictors of their own and touch nothing that predictions depend on",
+	},
+	{
 		"estimator/node",
 		[]string{
-			"estimator", "estimator/channel", "estimator/durable", "estimator/numeric/mlp", "estimator/model", "estimator/msgbin",
-			"estimator/node/journal", "estimator/node/realtime", "estimator/node/trust", "estimator/priordynamics", "estimator/wire",
+			"estimator/durable", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
+			"estimator/node/journal", "estimator/node/realtime", "estimator/node/trust", "estimator/wire",
 		},
-		"the process joins a predictor to messages; flight logs are not its business",
+		"the process joins its parts to the network; flight logs are not its business",
 	},
 }
 
@@ -362,8 +394,33 @@ var permits = []permit{
 		"threads, priorities, clocks and the collector are the operating system's and the runtime's",
 	},
 	{
+		"estimator/node/internal/reporting",
+		[]string{"runtime", "sync"},
+		"counts for several goroutines, and reports what the runtime knows of the process",
+	},
+	{
+		"estimator/node/internal/intake",
+		[]string{"sync", "time"},
+		"hands states from one goroutine to another; its durations are text, it reads no clock",
+	},
+	{
+		"estimator/node/internal/prediction",
+		[]string{"time"},
+		"its settings are durations; the clock is an argument of a task",
+	},
+	{
+		"estimator/node/internal/recording",
+		[]string{"runtime"},
+		"names the processor and the compiler, on which the bits of a prediction depend",
+	},
+	{
+		"estimator/node/internal/queries",
+		[]string{"math/rand", "sync", "time"},
+		"answers on goroutines of its own; samples are drawn from a seed in the query",
+	},
+	{
 		"estimator/node",
-		[]string{"os", "net", "time", "sync", "context", "runtime", "math/rand"},
+		[]string{"os", "net", "time", "sync", "context", "math/rand"},
 		"the process around the core: it has the network, the clock and the goroutines so that the core needs none",
 	},
 }

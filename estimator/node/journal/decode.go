@@ -90,7 +90,7 @@ func (p *Prediction) read(r *msgbin.Reader, n int) error {
 		return errShort
 	}
 	c := &cursor{r: r}
-	*p = Prediction{Tick: c.uint("tick"), Due: c.int("due"), End: c.int("end"), Unix: c.int("unix"), Rung: int(c.int("step"))}
+	*p = Prediction{Tick: c.uint("tick"), Due: c.int("due"), End: c.int("end"), Unix: c.int("unix"), Level: int(c.int("step"))}
 	p.Fresh, p.Contested, p.Outcome = c.bool("fresh"), c.bool("contested"), c.string("outcome")
 	if c.err != nil || p.Outcome != OK {
 		return c.err

@@ -34,9 +34,15 @@ const (
 	KindEnd        Kind = 6
 )
 
-// Header says who recorded and how it was configured.
+// Header names the program that recorded and its settings.
 type Header struct {
-	Vehicle, Instance, Platform string
+	Platform string
+	Settings
+}
+
+// Settings are all that a prediction depends on beside the model and the states.
+type Settings struct {
+	Vehicle, Instance string
 
 	Times       []float64 // s; empty = the model's
 	Rate        float64   // Hz; 0 = an answer to each state
@@ -69,7 +75,7 @@ type Prediction struct {
 	Tick      uint64
 	Due, End  int64 // ns, steady
 	Unix      int64 // ns
-	Rung      int
+	Level     int
 	Fresh     bool
 	Contested bool
 	Outcome   string // as in reasons; OK = a message was made

@@ -52,7 +52,7 @@ func (p *Prediction) append(w *msgbin.Writer, number uint64) {
 	w.Int(p.Due)
 	w.Int(p.End)
 	w.Int(p.Unix)
-	w.Int(int64(p.Rung))
+	w.Int(int64(p.Level))
 	w.Bool(p.Fresh)
 	w.Bool(p.Contested)
 	w.String(p.Outcome)

@@ -17,14 +17,14 @@ import (
 var update = flag.Bool("update", false, "write the golden file anew")
 
 var (
-	goldenHeader = Header{
-		Vehicle: "pend1", Instance: "x7", Platform: "linux/amd64 go1.26", Times: []float64{0.5, 1}, Rate: 100, RobotClock: true,
+	goldenHeader = Header{Platform: "linux/amd64 go1.26", Settings: Settings{
+		Vehicle: "pend1", Instance: "x7", Times: []float64{0.5, 1}, Rate: 100, RobotClock: true,
 		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true, Chain: true,
-	}
+	}}
 	goldenModel      = Model{File: []byte("a model"), Trust: []byte{1, 2, 3}}
 	goldenState      = State{At: 5e9, Age: 3e6, Period: 1e7, Message: []byte{0x80}}
 	goldenPrediction = Prediction{
-		Tick: 7, Due: 5_010_000_000, End: 5_010_200_000, Unix: 1772682400399326324, Rung: 1, Fresh: true, Contested: true, Outcome: OK,
+		Tick: 7, Due: 5_010_000_000, End: 5_010_200_000, Unix: 1772682400399326324, Level: 1, Fresh: true, Contested: true, Outcome: OK,
 		Seq: 9, T: 1772682400399326324, ValidUntil: 1772682401399326324, Flags: 65537, Points: 2, Digests: [len(Digested)]uint64{1, 2, 3, 4, 1 << 63},
 	}
 	goldenSilence = Prediction{Tick: 8, Due: 5_020_000_000, End: 5_020_000_000, Outcome: "stale"}

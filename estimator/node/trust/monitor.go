@@ -2,6 +2,7 @@ package trust
 
 import (
 	"math"
+	"slices"
 )
 
 // Config says what is predicted.
@@ -273,6 +274,14 @@ type Report struct {
 	Nees         []float64
 	Factor       []float64
 	Alarms       int
+}
+
+// Clone returns a copy that shares no memory.
+func (r *Report) Clone() Report {
+	return Report{
+		slices.Clone(r.Buckets), slices.Clone(r.Checks), slices.Clone(r.Coverage), slices.Clone(r.Recalibrated),
+		slices.Clone(r.Nees), slices.Clone(r.Factor), r.Alarms,
+	}
 }
 
 // Report writes to r, in its memory.

@@ -88,7 +88,7 @@ func TestATrueModelIsTrusted(t *testing.T) {
 	}
 }
 
-// What flies is not what was trained: gusts make errors 2.5 times as large. Raw
+// The robot is not the one of the training data: gusts make errors 2.5 times as large. Raw
 // coverage falls, the alarm comes within what the derivation says, the recalibrated
 // intervals hold again within 40 horizons; and all of it ends with the gusts.
 func TestGustsAreNoticedAndMadeUpFor(t *testing.T) {

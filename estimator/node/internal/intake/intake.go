@@ -1,0 +1,92 @@
+// Package intake decides which states are predicted from: it decodes a message,
+// checks that its state is plausible and in time and order, measures its delay, and
+// puts it into a mailbox. It runs on the goroutine of the NATS subscription and takes
+// microseconds, so that a bad message cannot displace a good one that waits, and a
+// flood costs decoding but no predictions.
+package intake
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Config are the limits of what is accepted. All times are in ns.
+type Config struct {
+	RobotClock bool  // the robot's clock is another than this computer's
+	MaxFuture  int64 // how far ahead of this computer's clock a state may be
+	MaxAge     int64 // how long ago
+	Oldest     int64 // age beyond which no prediction is made
+	Resync     int64 // after so long without a good state any order is accepted
+	Hold       int   // states that may wait in the mailbox
+
+	Clock func() (unix, steady int64)
+}
+
+// Intake receives the states of one vehicle. Receive is for one goroutine.
+type Intake struct {
+	Mailbox *Mailbox
+
+	cfg      Config
+	counters *reporting.Counters
+	k, p     int // states and inputs
+	limits   wire.PlausibilityLimits
+	order    order
+	offset   offset
+}
+
+// absurdStd is the standard deviation of a state, in its scales in the model, beyond
+// which P0 means that a filter has diverged.
+const absurdStd = 1000
+
+// New returns an intake for the states of a model.
+func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
+	in := &Intake{
+		Mailbox: NewMailbox(cfg.Hold), cfg: cfg, counters: c, k: m.K, p: m.P,
+		limits: wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Scale: m.Scale},
+		order:  order{shared: !cfg.RobotClock, future: cfg.MaxFuture, age: cfg.MaxAge, resync: cfg.Resync},
+		offset: offset{window: offsetWindow, resync: cfg.Resync},
+	}
+	for _, s := range m.Scale {
+		in.limits.MaxStd = append(in.limits.MaxStd, absurdStd*s)
+	}
+	return in
+}
+
+// Receive puts a state into the mailbox, or counts why it is refused. epoch is that
+// of the link.
+func (in *Intake) Receive(data []byte, epoch uint64) {
+	unix, steady := in.cfg.Clock()
+	in.counters.Receive()
+	a := in.Mailbox.Blank()
+	s := &a.State
+	err := s.Decode(data, in.k, in.p)
+	if err == nil {
+		err = in.limits.Check(s)
+	}
+	if err == nil {
+		err = in.order.check(s.Seq, s.T, unix, steady)
+	}
+	if err != nil {
+		in.counters.RefuseFor(err)
+		return
+	}
+	in.order.accept(s.Seq, s.T, steady)
+	if in.order.restart {
+		in.offset.known = false // with another clock, perhaps
+	}
+	a.Age = in.offset.update(s.T, unix, steady)
+	if in.order.shared {
+		a.Age = max(unix-s.T, 0)
+	}
+	if a.Age > in.cfg.Oldest {
+		in.counters.Refuse(wire.TooOld, nil)
+		return
+	}
+	a.At, a.Epoch, a.Period = steady, epoch, int64(in.order.period)
+	_, now := in.cfg.Clock()
+	in.counters.Accept(reporting.Accepted{At: steady, Missed: in.order.missed, Delay: a.Age, Offset: in.offset.seconds()}, now-steady)
+	for range in.Mailbox.Put() {
+		in.counters.Refuse(wire.Replaced, nil)
+	}
+}

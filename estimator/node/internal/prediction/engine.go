@@ -1,0 +1,270 @@
+// Package prediction turns states into messages. A task passes through one pure step,
+// from the state and what was decided by the clock to the message, or to the reason
+// why there is none. So the same tasks give the same messages, bit for bit, which is
+// what a replay relies on.
+package prediction
+
+import (
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/node/trust"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Task is one prediction to be made: the state, and what was decided by the clock.
+type Task struct {
+	Arrival   *intake.Arrival
+	Tick      uint64 // 0 = the answer to a state
+	Due       int64  // ns, steady: the tick, or when work on the state began
+	Level     int    // of the horizon
+	Fresh     bool   // the first task of its state
+	Contested bool   // a peer instance answers for the vehicle
+
+	// Clock is read once, when the prediction is ready: ns, unix is 0 where the
+	// robot's clock is another.
+	Clock func() (unix, steady int64)
+}
+
+// Age returns how old the state of a task is at its time, ns.
+func (t *Task) Age() int64 { return max(t.Arrival.Age+t.Due-t.Arrival.At, 0) }
+
+// Start returns when the time of the deadline began, ns: with the tick, or when the
+// state came.
+func (t *Task) Start() int64 {
+	if t.Tick > 0 {
+		return t.Due
+	}
+	return t.Arrival.At
+}
+
+// Message is what a task becomes.
+type Message struct {
+	wire.Prediction
+	Bytes       []byte // the encoded prediction
+	Ready, Unix int64  // ns, steady and on the wall clock, when the prediction was ready
+}
+
+// Engine predicts with one model at a time. It is for one goroutine.
+type Engine struct {
+	Loaded *Loaded
+
+	settings *journal.Settings
+	monitor  *trust.Monitor // nil = switched off
+
+	message     Message
+	made        *estimator.Prediction // of the last step; nil = none
+	query       estimator.Query
+	propagated  bool      // the propagator starts at the state of the present task
+	factor      []float64 // T×K
+	std, obsStd []float64 // T×K, widened
+	untilCheck  int       // predictions until the next consistency check
+}
+
+// NewEngine returns an engine that predicts under the settings.
+func NewEngine(s *journal.Settings, l *Loaded) *Engine {
+	e := &Engine{settings: s}
+	e.Use(l)
+	return e
+}
+
+// Use replaces the model, and what is known of the intervals of the last one by what
+// is known of this one's.
+func (e *Engine) Use(l *Loaded) {
+	if e.Loaded != nil {
+		l.Ladder.Propagation = e.Loaded.Ladder.Propagation
+	}
+	e.Loaded, e.propagated = l, false
+	m := l.Model
+	o := &e.message.Prediction
+	o.Vehicle, o.Model, o.Instance = e.settings.Vehicle, m.ID, e.settings.Instance
+	o.Channels, o.Units = nil, nil
+	period := make([]float64, m.K)
+	for k, c := range m.Channels[:m.K] {
+		o.Channels = append(o.Channels, c.Name)
+		o.Units = append(o.Units, c.Unit)
+		period[k] = c.Period
+	}
+	e.monitor, e.factor = nil, nil
+	if e.settings.NoTrust {
+		return
+	}
+	e.monitor = trust.New(trust.Config{K: m.K, Times: l.Times, Period: period, Every: time.Duration(e.settings.FalseAlarms).Seconds()})
+	if l.Trust != nil {
+		_ = e.monitor.Restore(l.Trust, m.ID) // of another model, or damaged: it begins anew
+	}
+	e.factor = make([]float64, len(l.Times)*m.K)
+}
+
+// Step makes the message of a task, or returns the reason why none must be sent; the
+// times are those of the attempt then. It changes nothing that is known: see Learn.
+// The message belongs to the engine, until the next step.
+func (e *Engine) Step(t *Task) (*Message, wire.Reason) {
+	m := &e.message
+	e.made = nil
+	d, reason := e.predict(t)
+	m.Unix, m.Ready = t.Clock()
+	if reason == wire.OK {
+		reason = e.compose(t, d)
+	}
+	if reason == wire.OK {
+		e.made = d
+	}
+	return m, reason
+}
+
+// predict returns the prediction from the state of a task, propagated to its tick.
+func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
+	s := &t.Arrival.State
+	q := &e.query
+	*q = estimator.Query{X0: s.X, P0: orNil(s.P0), U: orNil(s.U), Plan: orNil(s.Plan)}
+	age := t.Age()
+	if t.Fresh {
+		e.propagated = false
+	}
+	if t.Tick == 0 && age > e.settings.Validity {
+		return nil, wire.Expired
+	}
+	if _, _, ok := widening(age, e.settings.AgeLimit); !ok {
+		return nil, wire.TooOld
+	}
+	if t.Tick > 0 {
+		p := e.Loaded.propagator
+		if !e.propagated {
+			if e.propagated = p.start(q, e.Loaded.Model.Sensor); !e.propagated {
+				return nil, wire.NonFinite
+			}
+		}
+		p.at(float64(age) * 1e-9)
+		q.X0, q.P0, q.Plan = p.x, p.P, p.planFrom(q.Plan, float64(age)*1e-9)
+	}
+	l := &e.Loaded.levels[t.Level]
+	if !l.rollout.predict(l.dst, q) {
+		return nil, wire.NonFinite
+	}
+	return l.dst, wire.OK
+}
+
+// compose writes the message of a prediction, unless that is over already.
+func (e *Engine) compose(t *Task, d *estimator.Prediction) wire.Reason {
+	m, o := &e.message, &e.message.Prediction
+	s, age := &t.Arrival.State, t.Age()
+	stamp, waited := s.T, m.Ready-t.Arrival.At+t.Arrival.Age // since it was measured
+	o.Age = 0
+	if t.Tick > 0 {
+		stamp, waited = s.T+age, m.Ready-t.Due
+		o.Age = float64(age) * 1e-9
+	}
+	validity := min(e.settings.Validity, int64(d.Times[len(d.Times)-1]*1e9))
+	// By the wall clock too, which goes on where a suspended computer's steady one
+	// does not, and by which planners judge.
+	if waited > validity || (m.Unix != 0 && m.Unix > stamp+validity) {
+		return wire.Expired
+	}
+	o.Seq, o.T, o.ValidUntil, o.Tick = s.Seq, stamp, stamp+validity, t.Tick
+	o.Horizon, o.Mean, o.Std, o.ObsStd = d.Times, d.Mean, d.Std, d.ObsStd
+	factor, flags, _ := widening(age, e.settings.AgeLimit)
+	if factor > 1 {
+		e.std, e.obsStd = scaled(e.std, d.Std, factor), scaled(e.obsStd, d.ObsStd, factor)
+		o.Std, o.ObsStd = e.std, e.obsStd
+	}
+	o.Inputs, o.OOD = d.Readout.String(), d.OOD
+	o.Factor = e.factor[:min(len(e.factor), len(d.Mean))]
+	if e.monitor != nil {
+		e.monitor.Factors(o.Factor)
+	}
+	o.Flags = flags | e.flags(t, d)
+	m.Bytes = o.Append(m.Bytes[:0])
+	return wire.OK
+}
+
+// scaled writes v times a factor to dst, in its memory.
+func scaled(dst, v []float64, factor float64) []float64 {
+	dst = append(dst[:0], v...)
+	for i := range dst {
+		dst[i] *= factor
+	}
+	return dst
+}
+
+// flags returns the flags of a prediction but for those of the state's age.
+func (e *Engine) flags(t *Task, d *estimator.Prediction) wire.Flags {
+	var f wire.Flags
+	set := func(flag wire.Flags, on bool) {
+		if on {
+			f |= flag
+		}
+	}
+	deadline := Deadline(e.settings, t.Arrival.Period)
+	set(wire.Late, deadline > 0 && e.message.Ready-t.Start() > deadline)
+	set(wire.OutOfDistribution, d.OutOfDistribution)
+	set(wire.Contested, t.Contested)
+	set(wire.Partial, e.Loaded.Model.Provenance.Partial != "")
+	set(wire.Shortened, t.Level > 0)
+	set(wire.Miscalibrated, e.monitor != nil && e.monitor.Miscalibrated() > 0)
+	set(wire.CarriedCovariance, len(t.Arrival.State.P0) > 0 && e.Loaded.Model.Displacement)
+	set(wire.Chained, t.Tick > 0 || e.Loaded.levels[t.Level].rollout.chained())
+	return f
+}
+
+// Deadline returns the time that a prediction may take, ns; 0 = any. period is the
+// time between states, ns.
+func Deadline(s *journal.Settings, period int64) int64 {
+	switch {
+	case s.Deadline > 0:
+		return s.Deadline
+	case s.Rate > 0:
+		return int64(1e9 / s.Rate)
+	}
+	return period
+}
+
+// checkEvery is how many tasks pass from one consistency check to the next.
+const checkEvery = 32
+
+// Learn adds the prediction that the last step made, and the state of its task, to
+// what is known of the intervals. It is called after the message was published, so
+// that it delays none.
+func (e *Engine) Learn(t *Task) {
+	if e.monitor != nil {
+		if d := e.made; d != nil {
+			e.monitor.Predicted(e.message.T, d.Mean, d.ObsStd)
+		}
+		if t.Fresh {
+			e.monitor.Observed(t.Arrival.State.T, t.Arrival.State.X)
+		}
+	}
+	if c := e.Loaded.consistency; c != nil {
+		if e.untilCheck--; e.untilCheck <= 0 {
+			e.untilCheck = checkEvery
+			c.check(&e.query)
+		}
+	}
+}
+
+// Report writes what is known of the intervals to r, and returns the score of the
+// early consistency check, −1 = none yet.
+func (e *Engine) Report(r *trust.Report) (consistency float64) {
+	if e.monitor != nil {
+		e.monitor.Report(r)
+	}
+	return e.Loaded.consistency.score()
+}
+
+// AppendState appends the state of the trust monitor, if there is one, to dst.
+func (e *Engine) AppendState(dst []byte) []byte {
+	if e.monitor == nil {
+		return dst
+	}
+	return e.monitor.Append(dst, e.Loaded.Model.ID)
+}
+
+// orNil makes an absent vector nil, which is how a query says so.
+func orNil(v []float64) []float64 {
+	if len(v) == 0 {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,135 @@
+package prediction
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Loaded is a model made ready to predict: all that changes when another model is
+// used. It is made on any goroutine and then used by one.
+type Loaded struct {
+	Model  *model.Model
+	Times  []float64 // s
+	Ladder Ladder
+	File   []byte // the model's, where predictions are recorded
+	Trust  []byte // state of the trust monitor when it was last in use; nil = none
+
+	levels      []level     // of the horizon, as in Ladder
+	propagator  *propagator // nil where each state is answered
+	consistency *consistency
+}
+
+// level predicts the first points of the horizon: all of it, its first half, its
+// first quarter, and so on.
+type level struct {
+	rollout *rollout
+	dst     *estimator.Prediction
+}
+
+const mostLevels = 6
+
+// Load takes the memory for a model. record keeps the bytes of its file.
+func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
+	m = Private(m)
+	if err := m.Check(); err != nil { // completes what follows from other fields
+		return nil, err
+	}
+	r := &Loaded{Times: s.Times}
+	if r.Times == nil {
+		r.Times = ModelTimes(m)
+	}
+	var err error
+	if record {
+		if r.File, m, err = reread(m); err != nil {
+			return nil, fmt.Errorf("recording: %w", err)
+		}
+	}
+	r.Model = m
+	of := &Predictors{Model: m, Plain: !s.Fast}
+	for n := len(r.Times); n > 0 && len(r.levels) < mostLevels; n /= 2 {
+		p, err := newRollout(of, r.Times[:n], s.Chain)
+		if err != nil {
+			return nil, err
+		}
+		r.levels = append(r.levels, level{rollout: p, dst: p.newPrediction(r.Times[:n])})
+		r.Ladder.Ends = append(r.Ladder.Ends, r.Times[n-1])
+	}
+	r.Ladder.Costs = make([]Cost, len(r.levels))
+	if s.Rate > 0 {
+		if !m.Displacement {
+			return nil, errors.New("the model does not start its predictions at the state, so that no state can be propagated to a tick: train one of windows, or answer each state")
+		}
+		if r.propagator, err = newPropagator(of, min(SilentAfter*time.Duration(s.AgeLimit).Seconds(), m.Horizon)); err != nil {
+			return nil, err
+		}
+	}
+	r.consistency = newConsistency(of, r.Times)
+	return r, nil
+}
+
+// reread returns the bytes of a model's file, and the model that they hold: a file
+// rounds some numbers, and the recorded model must be the one that predicts.
+func reread(m *model.Model) ([]byte, *model.Model, error) {
+	b, err := m.Encode()
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err = model.Decode(b)
+	return b, m, err
+}
+
+// Private returns a model of which nothing is shared that checking it writes: what
+// follows from other fields is filled in by whoever makes a predictor, and several
+// goroutines do.
+func Private(m *model.Model) *model.Model {
+	own := *m
+	own.Members, own.Refits = slices.Clone(m.Members), slices.Clone(m.Refits)
+	return &own
+}
+
+// ModelTimes returns the times, s, that a model predicts at by default.
+func ModelTimes(m *model.Model) []float64 {
+	times := make([]float64, m.Points)
+	for i := range times {
+		times[i] = m.Horizon * float64(i+1) / float64(m.Points)
+	}
+	return times
+}
+
+// Replaceable returns an error if a model cannot replace another while states come.
+func Replaceable(m, before *model.Model) error {
+	a, b := wire.Layout(m.Channels), wire.Layout(before.Channels)
+	if m.K != before.K || m.P != before.P || a != b {
+		return fmt.Errorf("the model has %d states and %d inputs with layout %s, the one in use has %d and %d with layout %s: it is of another vehicle, or its channels are in another order",
+			m.K, m.P, a, before.K, before.P, b)
+	}
+	return nil
+}
+
+// Warm predicts from the model's mean inputs with every predictor, so that memory is
+// there and the first costs are known.
+func (r *Loaded) Warm(clock func() (unix, steady int64)) {
+	q := estimator.Query{X0: make([]float64, r.Model.K)}
+	if len(r.Model.Checks) > 0 {
+		q.X0 = r.Model.Checks[0].X0
+	}
+	for i := range r.levels {
+		l := &r.levels[i]
+		for range 2 { // the first one finds its memory
+			_, began := clock()
+			l.rollout.predict(l.dst, &q)
+			_, now := clock()
+			r.Ladder.Costs[i] = Cost{Mean: float64(now - began)}
+		}
+	}
+	if r.propagator != nil {
+		r.propagator.start(&q, r.Model.Sensor)
+	}
+}

@@ -1,0 +1,41 @@
+package prediction
+
+import (
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Predictor predicts at fixed times: an estimator.Fast, or an estimator.Predictor
+// where the configuration asks for the plain one.
+type Predictor interface {
+	Predict(dst *estimator.Prediction, q *estimator.Query) (ok bool)
+	NewPrediction() *estimator.Prediction
+}
+
+// Predictors makes the predictors of one model, which share what depends on it alone.
+// It is for one goroutine.
+type Predictors struct {
+	Model *model.Model // not shared, see Private
+	Plain bool
+
+	fast *estimator.Fast // the first one
+}
+
+// At returns a predictor for the times, s.
+func (s *Predictors) At(times []float64) (Predictor, error) {
+	var p Predictor
+	var err error
+	switch {
+	case s.Plain:
+		p, err = estimator.New(s.Model, times)
+	case s.fast == nil:
+		s.fast, err = estimator.NewFast(s.Model, times)
+		p = s.fast
+	default:
+		p, err = s.fast.For(times)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}

@@ -1,0 +1,146 @@
+// Package queries answers questions about a vehicle as a NATS micro service: what if
+// the state or the plan were these? It has goroutines and predictors of its own, so
+// that the longest question delays no prediction but by the processor time that it
+// needs.
+package queries
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Config names what is asked about.
+type Config struct {
+	Vehicle, Instance string
+	Plain             bool // predictors in double precision throughout
+
+	Clock func() (unix, steady int64)              // ns
+	Model func() (m *model.Model, times []float64) // the one in use, and the times, s, that it predicts at
+}
+
+// Service answers the queries about one vehicle.
+type Service struct {
+	cfg     Config
+	nc      *nats.Conn
+	service micro.Service
+	work    chan request
+	quit    chan struct{} // closed at the end; work is not, because what drains may still put into it
+	workers sync.WaitGroup
+}
+
+// request is a query that waits.
+type request struct {
+	micro.Request
+	at int64 // ns, steady, when it came
+}
+
+const (
+	workers     = 2
+	mostWaiting = 8 // requests; more are refused at once
+	timeout     = int64(time.Second)
+	serviceName = "dgm-estimator"
+	version     = "1.0.0"
+)
+
+// Serve offers the service until Close.
+func Serve(nc *nats.Conn, cfg Config) (*Service, error) {
+	s := &Service{cfg: cfg, nc: nc, work: make(chan request, mostWaiting), quit: make(chan struct{})}
+	var err error
+	s.service, err = micro.AddService(nc, micro.Config{
+		Name: serviceName, Version: version, Description: "distributions of the states to come of a robot",
+		Metadata: map[string]string{"vehicle": cfg.Vehicle, "instance": cfg.Instance},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("offering queries: %w", err)
+	}
+	for range workers {
+		s.workers.Go(s.run)
+	}
+	// Instances would share the queries of all vehicles if the queue group, too, did
+	// not name the vehicle.
+	err = s.service.AddEndpoint("query", micro.HandlerFunc(s.receive),
+		micro.WithEndpointSubject(wire.QuerySubject(cfg.Vehicle)), micro.WithEndpointQueueGroup(cfg.Vehicle))
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("offering queries at %s: %w", wire.QuerySubject(cfg.Vehicle), err)
+	}
+	return s, nil
+}
+
+// Close ends the service after what was accepted is answered.
+func (s *Service) Close() {
+	_ = s.service.Stop() // the connection may be gone
+	close(s.quit)
+	s.workers.Wait()
+}
+
+// receive accepts or refuses a request, on the goroutine of the subscription.
+func (s *Service) receive(r micro.Request) {
+	_, now := s.cfg.Clock()
+	select {
+	case s.work <- request{r, now}:
+	default:
+		s.respond(r, nil, &refusal{codeBusy, fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
+	}
+}
+
+// respond answers a request with data or with an error, over the connection itself:
+// what a micro.Request notes of its answer is read when receive returns, which is
+// before most are answered.
+func (s *Service) respond(r micro.Request, data []byte, err error) {
+	m := &nats.Msg{Subject: r.Reply(), Data: data}
+	if err != nil {
+		code := codeWrong
+		var f *refusal
+		if errors.As(err, &f) {
+			code = f.code
+		}
+		m.Header = nats.Header{micro.ErrorHeader: {reporting.Shorten(err.Error())}, micro.ErrorCodeHeader: {strconv.Itoa(code)}}
+	}
+	_ = s.nc.PublishMsg(m) // who asked may be gone
+}
+
+// run answers requests until there are no more.
+func (s *Service) run() {
+	a := answerer{cfg: &s.cfg}
+	var buf []byte
+	for {
+		select {
+		case r := <-s.work:
+			buf = s.reply(&a, r, buf)
+			continue
+		default:
+		}
+		select {
+		case r := <-s.work:
+			buf = s.reply(&a, r, buf)
+		case <-s.quit:
+			return // and nothing waits
+		}
+	}
+}
+
+// reply answers one request and returns its buffer for the next.
+func (s *Service) reply(a *answerer, r request, buf []byte) []byte {
+	answer, err := a.answer(r.Data(), r.at)
+	if most := s.nc.MaxPayload(); err == nil && most > 0 && int64(answer.Size())+1024 > most {
+		err = &refusal{codeLarge, fmt.Sprintf("the answer has %d bytes, and the server takes %d: ask for fewer questions or times, or for dtype f4", answer.Size(), most)}
+	}
+	if err != nil {
+		s.respond(r, nil, err)
+		return buf
+	}
+	buf = answer.Append(buf[:0])
+	s.respond(r, buf, nil)
+	return buf
+}

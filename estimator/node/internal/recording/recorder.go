@@ -1,0 +1,106 @@
+// Package recording writes to a journal what is needed to make the same predictions
+// again.
+package recording
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Recorder records the tasks of one worker. A nil one records nothing.
+type Recorder struct {
+	w          *journal.Writer
+	state      journal.State
+	prediction journal.Prediction
+}
+
+// New begins a journal at path, which ends at most bytes; an empty path records
+// nothing.
+func New(path string, s *journal.Settings, most int64) (*Recorder, error) {
+	if path == "" {
+		return nil, nil
+	}
+	w, err := journal.Create(path, &journal.Header{Platform: Platform(), Settings: *s}, most)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	return &Recorder{w: w}, nil
+}
+
+// Platform describes on what a program rounds: processor, its vectors, compiler,
+// revision.
+func Platform() string {
+	s := runtime.GOOS + "/" + runtime.GOARCH + " " + estimator.Vectors() + " " + runtime.Version()
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, v := range info.Settings {
+			if v.Key == "vcs.revision" && len(v.Value) >= 12 {
+				s += " " + v.Value[:12]
+			}
+		}
+	}
+	return s
+}
+
+// Model records that a model is used.
+func (r *Recorder) Model(l *prediction.Loaded) {
+	if r != nil {
+		r.w.Model(&journal.Model{File: l.File, Trust: l.Trust})
+	}
+}
+
+// Task records a task, its state if that is a new one, and what came of it.
+func (r *Recorder) Task(t *prediction.Task, m *prediction.Message, outcome wire.Reason) {
+	if r == nil {
+		return
+	}
+	if t.Fresh {
+		a, s := t.Arrival, &r.state
+		s.At, s.Age, s.Period = a.At, a.Age, a.Period
+		s.Message = a.State.Append(s.Message[:0])
+		r.w.State(s)
+	}
+	Describe(&r.prediction, t, m, outcome)
+	r.w.Prediction(&r.prediction)
+}
+
+// Describe writes to p what came of a task.
+func Describe(p *journal.Prediction, t *prediction.Task, m *prediction.Message, outcome wire.Reason) {
+	*p = journal.Prediction{
+		Tick: t.Tick, Due: t.Due, End: m.Ready, Unix: m.Unix, Level: t.Level,
+		Fresh: t.Fresh, Contested: t.Contested, Outcome: outcome.String(),
+	}
+	if outcome != wire.OK {
+		return
+	}
+	p.Seq, p.T, p.ValidUntil, p.Flags, p.Points = m.Seq, m.T, m.ValidUntil, uint64(m.Flags), len(m.Horizon)
+	ood := [1]float64{m.OOD}
+	for i, v := range [...][]float64{m.Mean, m.Std, m.ObsStd, m.Factor, ood[:]} {
+		p.Digests[i] = journal.Digest(v)
+	}
+}
+
+// Status returns "on" or why the recording has ended, and how many records the disk
+// was too slow for; "" where nothing is recorded.
+func (r *Recorder) Status() (state string, lost uint64) {
+	if r == nil {
+		return "", 0
+	}
+	if err := r.w.Err(); err != nil {
+		return err.Error(), r.w.Lost()
+	}
+	return "on", r.w.Lost()
+}
+
+// Close ends the journal.
+func (r *Recorder) Close() error {
+	if r == nil {
+		return nil
+	}
+	return r.w.Close()
+}

@@ -1,0 +1,172 @@
+package reporting
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Counters count what became of states. They are safe for concurrent use.
+type Counters struct {
+	mu     sync.Mutex
+	counts Counts
+	last   [wire.Reasons]error
+	total  latency // from a state or tick to its prediction
+	phases [phases]latency
+}
+
+// Counts are the values of the counters.
+type Counts struct {
+	Received, Published      uint64
+	Late, Shortened, Widened uint64 // of the published
+	Used                     uint64 // states predicted from
+	Ticks                    uint64
+	Reasons                  [wire.Reasons]uint64 // states that were not predicted from
+	Silent                   [wire.Reasons]uint64 // ticks without a prediction
+	Any                      bool                 // a state was accepted; the last one is
+	Accepted
+}
+
+// Accepted is what the intake knows when it has accepted a state.
+type Accepted struct {
+	At     int64   // ns, steady
+	Missed uint64  // states so far
+	Delay  int64   // ns, of this state
+	Offset float64 // s, of the robot's clock
+}
+
+// The phases of a prediction.
+const (
+	decoding = iota
+	predicting
+	encoding
+	publishing
+	phases
+)
+
+var phaseNames = [phases]string{"decode", "predict", "encode", "publish"}
+
+// Counts returns the values at this moment.
+func (c *Counters) Counts() Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts
+}
+
+// Receive counts a state that came.
+func (c *Counters) Receive() {
+	c.mu.Lock()
+	c.counts.Received++
+	c.mu.Unlock()
+}
+
+// Accept notes a state that was accepted, decoded in ns.
+func (c *Counters) Accept(a Accepted, ns int64) {
+	c.mu.Lock()
+	c.counts.Any, c.counts.Accepted = true, a
+	c.phases[decoding].add(ns)
+	c.mu.Unlock()
+}
+
+// Refuse counts a state that is not answered. cause may be nil.
+func (c *Counters) Refuse(r wire.Reason, cause error) {
+	c.mu.Lock()
+	c.counts.Reasons[r]++
+	if cause != nil {
+		c.last[r] = cause
+	}
+	c.mu.Unlock()
+}
+
+// RefuseFor counts a state for the reason that its error has.
+func (c *Counters) RefuseFor(err error) {
+	r := wire.Malformed
+	var e *wire.Error
+	if errors.As(err, &e) {
+		r = e.Reason
+	}
+	c.Refuse(r, err)
+}
+
+// Use counts a state that is predicted from.
+func (c *Counters) Use() {
+	c.mu.Lock()
+	c.counts.Used++
+	c.mu.Unlock()
+}
+
+// Tick counts n ticks that were due.
+func (c *Counters) Tick(n uint64) {
+	c.mu.Lock()
+	c.counts.Ticks += n
+	c.mu.Unlock()
+}
+
+// Skip counts n ticks without a prediction. cause may be nil.
+func (c *Counters) Skip(r wire.Reason, n uint64, cause error) {
+	c.mu.Lock()
+	c.counts.Silent[r] += n
+	if cause != nil {
+		c.last[r] = cause
+	}
+	c.mu.Unlock()
+}
+
+// Publish counts a prediction with flags f, published ns after its state came or its
+// tick was due, and what its parts took, ns.
+func (c *Counters) Publish(ns int64, f wire.Flags, predict, encode, publish int64) {
+	c.mu.Lock()
+	c.counts.Published++
+	for _, v := range [...]struct {
+		flag wire.Flags
+		n    *uint64
+	}{{wire.Late, &c.counts.Late}, {wire.Shortened, &c.counts.Shortened}, {wire.Widened, &c.counts.Widened}} {
+		if f&v.flag != 0 {
+			*v.n++
+		}
+	}
+	c.total.add(ns)
+	c.phases[predicting].add(predict)
+	c.phases[encoding].add(encode)
+	c.phases[publishing].add(publish)
+	c.mu.Unlock()
+}
+
+// drop sets how many states the client library has dropped unread.
+func (c *Counters) drop(n uint64) {
+	c.mu.Lock()
+	c.counts.Received += n - c.counts.Reasons[wire.Flooded]
+	c.counts.Reasons[wire.Flooded] = n
+	c.mu.Unlock()
+}
+
+// Unused lists how many states were not predicted from, by the names of the reasons:
+// "3 replaced, 1 nan"; empty where all were.
+func (c *Counters) Unused() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := ""
+	for r, n := range c.counts.Reasons {
+		if n > 0 {
+			text += fmt.Sprintf(", %d %s", n, wire.Reason(r))
+		}
+	}
+	return text[min(2, len(text)):]
+}
+
+// list appends the reasons that occurred to dst, with the lock held.
+func (c *Counters) list(dst []wire.ReasonCount, counts *[wire.Reasons]uint64) []wire.ReasonCount {
+	for r, n := range counts {
+		if n == 0 {
+			continue
+		}
+		reason := wire.ReasonCount{Reason: wire.Reason(r).String(), Count: n, Text: wire.Reason(r).Sentence()}
+		if err := c.last[r]; err != nil {
+			reason.Last = Shorten(err.Error())
+		}
+		dst = append(dst, reason)
+	}
+	return dst
+}

@@ -1,0 +1,182 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// models are the one in use and the one before it. Another one is made ready on
+// the goroutine that brings it and used by the worker between two predictions.
+type models struct {
+	settings  *journal.Settings
+	record    bool
+	trustFile string
+	clock     Clock
+
+	next    atomic.Pointer[prediction.Loaded]
+	swaps   atomic.Uint64
+	refused atomic.Pointer[string] // why the last one was
+
+	making sync.Mutex // held while one is made ready
+
+	mu              sync.Mutex
+	current, before *model.Model
+	times           []float64 // s, of current
+}
+
+// inUse returns the model in use, or the one to be used next, and its times, s.
+func (s *models) inUse() (m *model.Model, times []float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current, s.times
+}
+
+// load makes a model ready.
+func (s *models) load(m *model.Model) (*prediction.Loaded, error) {
+	l, err := prediction.Load(s.settings, m, s.record)
+	if err == nil {
+		l.Trust = readTrust(s.trustFile)
+	}
+	return l, err
+}
+
+// Swap replaces the model in use by another, between two predictions. It returns an
+// error, and the old one stays, where the new one is of other channels, does not
+// reach the times that are predicted at, or fails its self-checks. It may be called
+// from any goroutine.
+func (n *Node) Swap(m *model.Model) error {
+	n.models.making.Lock()
+	defer n.models.making.Unlock()
+	err := n.models.swap(prediction.Private(m))
+	if err != nil {
+		n.Refuse(err)
+	}
+	return err
+}
+
+// swap makes m the next model, while no other is made ready.
+func (s *models) swap(m *model.Model) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	if err := prediction.Replaceable(m, s.current); err != nil {
+		return err
+	}
+	l, err := s.load(m)
+	if err != nil {
+		return err
+	}
+	l.Warm(s.clock)
+	s.mu.Lock()
+	s.before, s.current, s.times = s.current, m, l.Times
+	s.mu.Unlock()
+	s.next.Store(l)
+	s.swaps.Add(1)
+	s.refused.Store(nil)
+	return nil
+}
+
+// Offer swaps to the model in the bytes of a file, unless it is in use already. Where
+// the configuration has a public key they must be signed.
+func (n *Node) Offer(file []byte) (id string, err error) {
+	m, err := model.DecodeSigned(file, n.cfg.PublicKey)
+	if err == nil {
+		err = m.Sealed()
+	}
+	if err != nil {
+		n.Refuse(err)
+		return "", err
+	}
+	if m.ID == n.Model() {
+		return m.ID, nil
+	}
+	return m.ID, n.Swap(m)
+}
+
+// Refuse notes on the status why a model that was offered is not used.
+func (n *Node) Refuse(err error) {
+	text := reporting.Shorten(err.Error())
+	n.models.refused.Store(&text)
+}
+
+var errNoModelBefore = errors.New("there is no model to go back to: none was swapped")
+
+// Rollback swaps to the model before the one in use and returns its ID. Twice
+// is back to the first.
+func (n *Node) Rollback() (id string, err error) {
+	n.models.making.Lock()
+	defer n.models.making.Unlock()
+	m := n.models.before
+	if m == nil {
+		return "", errNoModelBefore
+	}
+	if err := n.models.swap(prediction.Private(m)); err != nil {
+		n.Refuse(err)
+		return m.ID, err
+	}
+	return m.ID, nil
+}
+
+// Model returns the ID of the model in use, or of the one to be used next.
+func (n *Node) Model() string {
+	m, _ := n.models.inUse()
+	return m.ID
+}
+
+// receiveCommand carries out a command about the model and responds.
+func (n *Node) receiveCommand(m *nats.Msg) {
+	err := n.command(m.Data)
+	o := wire.Outcome{Model: n.Model()}
+	if err != nil {
+		o.Error = reporting.Shorten(err.Error())
+	}
+	if m.Reply != "" {
+		_ = m.Respond(o.Append(nil)) // who asked may be gone
+	}
+}
+
+func (n *Node) command(data []byte) error {
+	var c wire.Command
+	if err := c.Decode(data); err != nil {
+		return err
+	}
+	if c.Action != wire.Rollback {
+		return fmt.Errorf("action %.40q is not known, there is %s", c.Action, wire.Rollback)
+	}
+	id, err := n.Rollback()
+	if err != nil {
+		n.cfg.Log("rolling back: " + err.Error())
+		return err
+	}
+	n.cfg.Log("rolled back to model " + id)
+	return nil
+}
+
+// mostTrust is the size of a file that no monitor writes, bytes.
+const mostTrust = 64 << 20
+
+// readTrust returns the saved state of a monitor, nil if nothing was saved.
+func readTrust(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, mostTrust+1))
+	if err != nil || len(b) > mostTrust {
+		return nil
+	}
+	return b
+}

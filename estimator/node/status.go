@@ -1,0 +1,107 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// status publishes statuses and saves the state of the trust monitor.
+type status struct {
+	reporter *reporting.Reporter
+	snapshot *snapshot
+	states   *nats.Subscription
+	dropped  uint64 // of states, unread
+	buf      []byte
+	last     atomic.Value // []byte, as it was published
+	unsaved  bool         // the state of the monitor; it was logged
+}
+
+func newStatus(n *Node) *status {
+	return &status{
+		reporter: reporting.New(reporting.Config{
+			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Rate: n.cfg.Rate, Validity: n.cfg.Validity.Seconds(),
+		}, n.counters, n.peers),
+		snapshot: n.worker.snapshot,
+	}
+}
+
+// saveEvery is how many statuses pass between two writings of the trust monitor's
+// state.
+const saveEvery = 60
+
+// reportUntil reports until ctx is done, or returns an error when the connection is
+// closed.
+func (n *Node) reportUntil(ctx context.Context, nc *nats.Conn) error {
+	every := time.NewTicker(n.cfg.Every)
+	defer every.Stop()
+	n.report(nc)
+	for i := 1; ; i++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+			if nc.IsClosed() {
+				err := nc.LastError()
+				if err == nil {
+					err = nats.ErrConnectionClosed
+				}
+				return fmt.Errorf("the link to NATS was closed: %w", err)
+			}
+			n.report(nc)
+			n.keepTrust()
+			n.status.snapshot.request(i%saveEvery == 0 && n.cfg.TrustFile != "")
+		}
+	}
+}
+
+// report publishes a status. While the link is down nobody receives it.
+func (n *Node) report(nc *nats.Conn) {
+	s := n.status
+	s.buf = n.compose(nc.Stats().Reconnects).Append(s.buf[:0])
+	s.last.Store(slices.Clone(s.buf))
+	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), s.buf)
+}
+
+// compose returns the status of this moment.
+func (n *Node) compose(reconnects uint64) *wire.Status {
+	s := n.status
+	f := reporting.Facts{Swaps: n.models.swaps.Load(), Reconnects: reconnects, Model: n.Model()}
+	f.Unix, f.Steady = n.cfg.Clock()
+	if text := n.models.refused.Load(); text != nil {
+		f.Refused = *text
+	}
+	f.Recording, f.Unrecorded = n.worker.recorder.Status()
+	f.Recording = reporting.Shorten(f.Recording)
+	if s.states != nil {
+		if dropped, err := s.states.Dropped(); err == nil && dropped >= 0 { // else the subscription has ended
+			s.dropped = uint64(dropped)
+		}
+	}
+	f.Dropped = s.dropped
+	f.Trust, f.Consistency = s.snapshot.read()
+	return s.reporter.Compose(&f)
+}
+
+// keepTrust writes the file of the trust monitor's state. A disk that is full or gone
+// is logged once; nothing depends on it while the program runs.
+func (n *Node) keepTrust() {
+	s := n.status
+	b := s.snapshot.newState()
+	if len(b) == 0 || n.cfg.TrustFile == "" {
+		return
+	}
+	err := durable.WriteFile(n.cfg.TrustFile, b)
+	if err != nil && !s.unsaved {
+		n.cfg.Log("the state of the trust monitor is not saved: " + err.Error())
+	}
+	s.unsaved = err != nil
+}

@@ -1,0 +1,193 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// worker predicts, from each state or at a fixed rate, and publishes. It is for one
+// goroutine.
+type worker struct {
+	settings *journal.Settings
+	priority int
+	clock    Clock
+	subject  string
+
+	mailbox  *intake.Mailbox
+	models   *models
+	counters *reporting.Counters
+	peers    *reporting.Peers
+	snapshot *snapshot
+
+	engine   *prediction.Engine
+	recorder *recording.Recorder
+	task     prediction.Task
+	newest   *intake.Arrival // at a fixed rate: what is predicted from
+}
+
+func newWorker(n *Node, l *prediction.Loaded) *worker {
+	w := &worker{
+		settings: n.models.settings, priority: n.cfg.Priority, clock: n.cfg.Clock, subject: wire.PredictSubject(n.cfg.Vehicle),
+		mailbox: n.intake.Mailbox, models: &n.models, counters: n.counters, peers: n.peers, snapshot: &snapshot{consistency: -1},
+		engine: prediction.NewEngine(n.models.settings, l),
+	}
+	w.task.Clock = n.cfg.Clock
+	if n.cfg.RobotClock {
+		w.task.Clock = func() (unix, steady int64) {
+			_, steady = w.clock()
+			return 0, steady
+		}
+	}
+	return w
+}
+
+// run predicts until stop is closed.
+func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
+	if w.settings.Rate > 0 {
+		w.runTicks(nc, stop)
+		return
+	}
+	for stopped := false; !stopped; {
+		select {
+		case <-w.mailbox.Ready:
+		case <-stop:
+			stopped = true // after what has come is answered
+		}
+		for a := w.mailbox.Get(); a != nil; a = w.mailbox.Get() {
+			w.answer(nc, a)
+		}
+	}
+}
+
+// answer predicts from an arrival. Where a newer one waits already the beginning of
+// the horizon is all that it gets: the newer one must not be late for it.
+func (w *worker) answer(nc *nats.Conn, a *intake.Arrival) {
+	w.useNext()
+	_, now := w.clock()
+	t, ladder := &w.task, &w.engine.Loaded.Ladder
+	t.Arrival, t.Due, t.Fresh, t.Level = a, now, true, 0
+	if w.settings.Deadline > 0 {
+		t.Level = ladder.Choose(a.At+w.settings.Deadline-now, false)
+	}
+	if waiting, _ := w.mailbox.Waiting(); waiting > 0 {
+		t.Level = max(t.Level, ladder.Beginning(t.Age()))
+	}
+	if r, cause := w.serve(nc, now); r != wire.OK {
+		w.counters.Refuse(r, cause)
+	} else {
+		w.counters.Use()
+	}
+}
+
+// runTicks predicts at a fixed rate until stop is closed. Ticks are due at multiples
+// of the period after the start, so that the rate does not drift; one that could not
+// begin before the next was due is counted and left out.
+func (w *worker) runTicks(nc *nats.Conn, stop <-chan struct{}) {
+	_, start := w.clock()
+	sleeper := realtime.NewSleeper(start, w.priority)
+	defer sleeper.Close()
+	due := func(i int64) int64 { return start + int64(float64(i)*1e9/w.settings.Rate) }
+	for i := int64(1); ; i++ {
+		sleeper.Until(due(i))
+		select {
+		case <-stop:
+			if w.mailbox.Get() != nil {
+				w.counters.Refuse(wire.Replaced, nil) // by none: this is the end
+			}
+			return
+		default:
+		}
+		_, now := w.clock()
+		skipped := uint64(0)
+		for due(i+1) <= now {
+			i++
+			skipped++
+		}
+		if skipped > 0 {
+			w.counters.Tick(skipped)
+			w.counters.Skip(wire.Overrun, skipped, nil)
+		}
+		w.tick(nc, uint64(i), due(i))
+	}
+}
+
+// tick makes the prediction that is due, from the newest state.
+func (w *worker) tick(nc *nats.Conn, number uint64, due int64) {
+	w.useNext()
+	_, now := w.clock()
+	w.counters.Tick(1)
+	a := w.mailbox.Get()
+	if a != nil {
+		w.newest = a
+		w.counters.Use()
+	}
+	if w.newest == nil {
+		w.counters.Skip(wire.NoInput, 1, nil)
+		return
+	}
+	t := &w.task
+	t.Arrival, t.Tick, t.Due, t.Fresh = w.newest, number, due, a != nil
+	t.Level = w.engine.Loaded.Ladder.Choose(due+prediction.Deadline(w.settings, 0)-now, t.Fresh)
+	if r, cause := w.serve(nc, now); r != wire.OK {
+		w.counters.Skip(r, 1, cause)
+	}
+}
+
+// serve makes the message of the task and publishes it, began being the time now,
+// and learns from its state. It returns why nothing was published, and the error that
+// shows it, which may be nil.
+func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
+	t := &w.task
+	t.Contested = w.peers.Contested()
+	m, made := w.engine.Step(t)
+	reason, cause := made, error(nil)
+	if made == wire.OK {
+		reason, cause = w.publish(nc, m, began)
+	}
+	w.recorder.Task(t, m, made)
+	w.engine.Learn(t)
+	w.snapshot.update(w.engine)
+	return reason, cause
+}
+
+// publish hands a message to the link and notes what it has cost.
+func (w *worker) publish(nc *nats.Conn, m *prediction.Message, began int64) (wire.Reason, error) {
+	t := &w.task
+	if !nc.IsConnected() || (t.Tick == 0 && epoch(nc) != t.Arrival.Epoch) {
+		return wire.Disconnected, nil
+	}
+	_, encoded := w.clock()
+	switch err := nc.Publish(w.subject, m.Bytes); {
+	case errors.Is(err, nats.ErrReconnectBufExceeded):
+		return wire.Disconnected, nil
+	case errors.Is(err, nats.ErrMaxPayload):
+		return wire.Unsent, fmt.Errorf("a prediction of %d bytes, and the server takes %d: ask for fewer points", len(m.Bytes), nc.MaxPayload())
+	case err != nil:
+		return wire.Unsent, err
+	}
+	_, sent := w.clock()
+	w.engine.Loaded.Ladder.Spend(t.Level, sent-began, t.Fresh && t.Tick > 0)
+	w.counters.Publish(sent-t.Start(), m.Flags, m.Ready-began, encoded-m.Ready, sent-encoded)
+	return wire.OK, nil
+}
+
+// useNext uses the model that was made ready, if there is one.
+func (w *worker) useNext() {
+	if w.models.next.Load() == nil {
+		return
+	}
+	if l := w.models.next.Swap(nil); l != nil {
+		w.engine.Use(l)
+		w.recorder.Model(l)
+	}
+}
