@@ -110,7 +110,7 @@ func TestSteepNear(t *testing.T) {
 	for i := range s.t {
 		s.t[i] -= 100
 	}
-	c := &checker{problems: []Problem{{Kind: Gimbal, Index: 1, From: 5, To: 5.2}, {Kind: Gap, Index: 1, From: 2, To: 3}}}
+	c := &recording{found: &findings{problems: []Problem{{Kind: Gimbal, Index: 1, From: 5, To: 5.2}, {Kind: Gap, Index: 1, From: 2, To: 3}}}}
 	for _, w := range []struct {
 		first, last int
 		want        bool

@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,13 +52,11 @@ func (m Mask) Only(reasons Reason) Mask {
 	return out
 }
 
-// Samples returns, by sample, the reasons of any of the first so many channels.
+// Samples returns, by sample, the reasons of any of the first so many channels, at least
+// one.
 func (m Mask) Samples(channels int) []Reason {
-	var out []Reason
-	for c, col := range m[:min(channels, len(m))] {
-		if c == 0 {
-			out = make([]Reason, len(col))
-		}
+	out := slices.Clone(m[0])
+	for _, col := range m[1:channels] {
 		for i, r := range col {
 			out[i] |= r
 		}
@@ -70,15 +69,10 @@ func (m Mask) String() string {
 	var b strings.Builder
 	for c, col := range m {
 		fmt.Fprintf(&b, "channel %d:", c)
-		for i := 0; i < len(col); {
-			j := i + 1
-			for j < len(col) && col[j] == col[i] {
-				j++
-			}
+		for i, j := range runs(len(col), func(first, i int) bool { return col[i] == col[first] }) {
 			if col[i] != 0 {
 				fmt.Fprintf(&b, " [%d, %d) %v;", i, j, col[i])
 			}
-			i = j
 		}
 		b.WriteByte('\n')
 	}

@@ -11,7 +11,7 @@ func TestManyProblemsAreGathered(t *testing.T) {
 	l := swing(even(60, 100), 0.01, 1)
 	want := 0
 	for i := 50; i < 5900; i += 90 {
-		for j := i; j <= i+few; j++ {
+		for j := i; j <= i+fewSamples; j++ {
 			l.Segments[0].X[2*j] = math.NaN()
 		}
 		want++

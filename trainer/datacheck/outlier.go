@@ -7,116 +7,84 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-const (
-	burstGap     = 0.1  // s, kinks closer than this belong together
-	burstSamples = 6    // and so do kinks closer than this many samples
-	longestBurst = 1.5  // s, a pair of opposite steps farther apart is motion
-	kinkFloor    = 0.15 // of what the channel does in half a second
-)
-
-// outliers finds spikes and bursts. A kink is a sample that lies off the line
-// between its neighbours by many times what is usual. Kinks that are close
-// together form a group; what is between the good samples on its two sides is an
-// outlier. A group with nothing between is a step, and only a step that is taken
-// back soon encloses outliers.
-func (c *checker) outliers(k int) {
-	tracks := c.tracks(k)
-	tracks = c.turns(k, tracks)
-	kk, ok := c.kinks(k, tracks)
+// outliers finds spikes and bursts. A kink is a sample that is off the line between its
+// neighbours by many times what is usual. Kinks that are close together form a group;
+// what is between the good samples on its two sides is an outlier. A group with nothing
+// between is a step, and only a step that is taken back soon encloses outliers.
+func (s series) outliers() {
+	tracks := s.undeclaredTurns(s.tracks())
+	all, ok := s.kinked(tracks)
 	if !ok {
 		return
 	}
-	for m, tr := range tracks {
-		g := grouper{tr: tr, limit: kk.limit[m], period: c.channels[k].Period}
-		for _, r := range g.bursts(kk.at(m)) {
-			if g.deep(r[0], r[1], c.channels[k].Role == channel.Input) {
-				c.burst(k, tr, r[0], r[1])
+	for _, g := range all {
+		for _, r := range g.bursts() {
+			if g.deep(r[0], r[1]) {
+				s.burst(g.track, r[0], r[1])
 			}
 		}
 	}
-	c.lone(k, tracks, kk)
+	s.spikes(tracks, all)
 }
 
-// kinked holds the roughness of all tracks of one channel and its limit.
+// kinked is a track with its kinks.
 type kinked struct {
-	rough [][]float64 // by track, by sample: distance from the line between the neighbours
-	limit [][]float64
-	dt    float64
+	track
+	channel.Channel
+	rough []float64 // distance of each sample from the line between its neighbours
+	limit []float64 // by sample: a rougher one is a kink
 }
 
-// at lists the kinks of track m.
-func (kk *kinked) at(m int) []int {
-	var out []int
-	for i, r := range kk.rough[m] {
-		if r > kk.limit[m][i] {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
-func (c *checker) kinks(k int, tracks []track) (*kinked, bool) {
-	kk := &kinked{}
-	var dts, all []float64
+func (s series) kinked(tracks []track) (all []kinked, ok bool) {
+	dt := median(intervals(tracks))
+	var rough []float64
 	for _, tr := range tracks {
-		for i := 1; i < len(tr.t); i++ {
-			dts = append(dts, tr.t[i]-tr.t[i-1])
-		}
-	}
-	kk.dt = median(dts)
-	for _, tr := range tracks {
-		r := make([]float64, len(tr.x))
+		g := kinked{track: tr, Channel: s.Channel, rough: make([]float64, len(tr.x))}
 		for i := 1; i < len(tr.x)-1; i++ {
 			// A line over a longer stretch is missed by more: quadratically.
-			wide := math.Max(1, (tr.t[i+1]-tr.t[i-1])/(2*kk.dt))
-			w := (tr.t[i] - tr.t[i-1]) / (tr.t[i+1] - tr.t[i-1])
-			r[i] = math.Abs(tr.x[i]-tr.x[i-1]-w*(tr.x[i+1]-tr.x[i-1])) / (wide * wide)
-			all = append(all, r[i])
+			wide := math.Max(1, (tr.t[i+1]-tr.t[i-1])/(2*dt))
+			g.rough[i] = tr.off(i, i-1, i+1) / (wide * wide)
+			rough = append(rough, g.rough[i])
 		}
-		kk.rough = append(kk.rough, r)
+		all = append(all, g)
 	}
-	if len(all) < 50 {
+	if len(rough) < 50 {
 		return nil, false
 	}
-	sd := sketch(all)
+	sd := sketch(rough)
 	q90, q97 := quantile(sd, 0.9), quantile(sd, 0.97)
-	// The heavier the tail of what is usual, the farther out garbage begins.
-	block := max(64, int(0.6/kk.dt))
-	usual := math.Min(q97, kk.ordinaryBlock(block))
+	// The heavier the tail of what is usual, the higher the limit.
+	block := max(64, int(0.6/dt))
+	usual := math.Min(q97, ordinaryBlock(all, block))
 	factor := 16.0
 	if q90 > 0 {
 		factor = math.Min(16, math.Max(6, 4*usual/q90))
 	}
 	sv := sketch(values(tracks))
-	span := c.span(k, sv)
-	reach := math.Max(c.far, c.reach(k, tracks, sv))
+	most := s.usedRange(sv)
+	reach := math.Max(s.motion, s.reach(tracks, sv))
 	global := math.Max(factor*usual, math.Max(kinkFloor*reach, 4*resolution(sv)))
-	if c.channels[k].Role == channel.Input {
+	if s.Role == channel.Input {
 		// Commands jump as they please: only what leaves their range counts.
-		global = math.Max(1.5*global, 1.5*span)
+		global = math.Max(1.5*global, 1.5*most)
 	}
-	if global == 0 {
-		return nil, false
+	if s.Period > 0 {
+		most *= 0.4 // wrong values of an angle are folded into one turn
 	}
-	most := span
-	if c.channels[k].Period > 0 {
-		most = 0.4 * span // garbage in an angle is folded into one turn
+	for i := range all {
+		all[i].limit = regional(all[i].rough, block, global, math.Max(global, most))
 	}
-	for m := range tracks {
-		kk.limit = append(kk.limit, regional(kk.rough[m], block, global, math.Max(global, most)))
-	}
-	return kk, true
+	return all, global > 0
 }
 
-// ordinaryBlock returns the roughest sample of an ordinary block (0.75 quantile
-// over all blocks): bursts of garbage are in few.
-func (kk *kinked) ordinaryBlock(block int) float64 {
+// ordinaryBlock returns the roughest sample of an ordinary block (0.75 quantile over all
+// blocks): bursts are in few.
+func ordinaryBlock(all []kinked, block int) float64 {
 	var most []float64
-	for _, r := range kk.rough {
-		for from := 0; from < len(r); from += block {
-			to := min(len(r), from+block)
-			if to-from >= block/2 {
-				most = append(most, slices.Max(r[from:to]))
+	for _, g := range all {
+		for r := range slices.Chunk(g.rough, block) {
+			if len(r) >= block/2 {
+				most = append(most, slices.Max(r))
 			}
 		}
 	}
@@ -126,8 +94,8 @@ func (kk *kinked) ordinaryBlock(block int) float64 {
 	return quantile(sketch(most), 0.75)
 }
 
-// regional raises the limit where the channel is rough for long (vibration), by
-// the median roughness of five blocks around, up to most.
+// regional raises the limit where the channel is rough for long (vibration), by the
+// median roughness of five blocks around, up to most.
 func regional(rough []float64, block int, global, most float64) []float64 {
 	n := len(rough)
 	out := make([]float64, n)
@@ -141,13 +109,6 @@ func regional(rough []float64, block int, global, most float64) []float64 {
 	return out
 }
 
-// grouper turns the kinks of one track into bursts.
-type grouper struct {
-	tr     track
-	limit  []float64
-	period float64 // of an angle, else 0
-}
-
 // step is a jump between samples at−1 and at that stays.
 type step struct {
 	at   int
@@ -155,36 +116,37 @@ type step struct {
 }
 
 // bursts returns the ranges [i, j) of samples that are outliers.
-func (g *grouper) bursts(kinks []int) [][2]int {
+func (g *kinked) bursts() [][2]int {
+	var kinks []int
+	for i, r := range g.rough {
+		if r > g.limit[i] {
+			kinks = append(kinks, i)
+		}
+	}
+	near := func(_, n int) bool {
+		i, j := kinks[n-1], kinks[n]
+		return j-i <= burstSamples || g.t[j]-g.t[i] <= burstGap
+	}
 	var out [][2]int
 	var steps []step
-	for a := 0; a < len(kinks); {
-		b := a
-		for b+1 < len(kinks) && g.together(kinks[b], kinks[b+1]) {
-			b++
-		}
-		i, j := g.trim(kinks[a], kinks[b])
+	for a, b := range runs(len(kinks), near) {
+		i, j := g.trim(kinks[a], kinks[b-1])
 		if i < j {
 			out = append(out, [2]int{i, j})
-		} else if i > 0 && i < len(g.tr.x) {
-			steps = append(steps, step{i, g.tr.x[i] - g.tr.x[i-1]})
+		} else if i > 0 && i < len(g.x) {
+			steps = append(steps, step{i, g.x[i] - g.x[i-1]})
 		}
-		a = b + 1
 	}
-	return merge(append(out, g.taken(steps)...))
+	return merge(append(out, g.takenBack(steps)...))
 }
 
-func (g *grouper) together(i, j int) bool {
-	return j-i <= burstSamples || g.tr.t[j]-g.tr.t[i] <= burstGap
-}
-
-// trim narrows the samples around the kinks [a, b] to those that fit neither the
-// good samples ahead of them nor those after them.
-func (g *grouper) trim(a, b int) (i, j int) {
-	n := len(g.tr.x)
+// trim narrows the samples around the kinks [a, b] to those that fit neither the good
+// samples ahead of them nor those after them.
+func (g *kinked) trim(a, b int) (i, j int) {
+	n := len(g.x)
 	i, j = a-1, b+2
 	if a <= 2 {
-		i = 0 // nothing good ahead: all from the start on
+		i = 0 // no good sample ahead: all from the start on
 	} else {
 		for i < min(n, b+2) && g.fits(i, i-1, -1) {
 			i++
@@ -200,10 +162,10 @@ func (g *grouper) trim(a, b int) (i, j int) {
 	return max(i, 0), min(j, n)
 }
 
-// fits reports whether sample i goes on from the good sample g0 and those beyond
-// it on the side dir.
-func (g *grouper) fits(i, g0, dir int) bool {
-	x, t := g.tr.x, g.tr.t
+// fits reports whether sample i goes on from the good sample g0 and those beyond it on the
+// side dir.
+func (g *kinked) fits(i, g0, dir int) bool {
+	x, t := g.x, g.t
 	if g0 < 0 || g0 >= len(x) {
 		return true
 	}
@@ -218,15 +180,15 @@ func (g *grouper) fits(i, g0, dir int) bool {
 	return math.Abs(x[i]-x[g0]-median(slopes)*(t[i]-t[g0])) < 0.6*g.limit[i]
 }
 
-// deep reports whether samples [i, j) leave the line between the good samples
-// around them by more than the limit: a corner of steep motion does not. An input
-// has to come back as well; otherwise it was commanded.
-func (g *grouper) deep(i, j int, input bool) bool {
-	x, t := g.tr.x, g.tr.t
+// deep reports whether samples [i, j) leave the line between the good samples around them
+// by more than the limit: a corner of steep motion does not. An input has to come back as
+// well; otherwise it was commanded.
+func (g *kinked) deep(i, j int) bool {
+	x, t, input := g.x, g.t, g.Role == channel.Input
 	if i == 0 || j == len(x) {
 		return !input
 	}
-	far, net := 0.0, wrapped(x[j]-x[i-1], g.period)
+	far, net := 0.0, wrapped(x[j]-x[i-1], g.Period)
 	for m := i; m < j; m++ {
 		w := (t[m] - t[i-1]) / (t[j] - t[i-1])
 		far = math.Max(far, math.Abs(x[m]-x[i-1]-w*net)/g.limit[m])
@@ -237,13 +199,13 @@ func (g *grouper) deep(i, j int, input bool) bool {
 	return far > 1
 }
 
-// taken returns what lies between two steps where the second one takes the first
-// one back within a short time.
-func (g *grouper) taken(steps []step) [][2]int {
+// takenBack returns what is between two steps where the second one takes the first one
+// back within a short time.
+func (g *kinked) takenBack(steps []step) [][2]int {
 	var out [][2]int
 	for s := 0; s+1 < len(steps); s++ {
 		a, b := steps[s], steps[s+1]
-		if a.size*b.size > 0 || g.tr.t[b.at]-g.tr.t[a.at] > longestBurst {
+		if a.size*b.size > 0 || g.t[b.at]-g.t[a.at] > longestBurst {
 			continue
 		}
 		if math.Abs(a.size+b.size) < 0.5*math.Max(math.Abs(a.size), math.Abs(b.size)) {
@@ -254,11 +216,24 @@ func (g *grouper) taken(steps []step) [][2]int {
 	return out
 }
 
+// merge joins overlapping and touching ranges.
+func merge(r [][2]int) [][2]int {
+	slices.SortFunc(r, func(a, b [2]int) int { return a[0] - b[0] })
+	var out [][2]int
+	for _, x := range r {
+		if n := len(out); n > 0 && x[0] <= out[n-1][1] {
+			out[n-1][1] = max(out[n-1][1], x[1])
+		} else if x[1] > x[0] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // burst reports samples [i, j) of a track.
-func (c *checker) burst(k int, tr track, i, j int) {
-	s, ch := tr.seg, c.channels[k]
-	first, last := tr.at[i], tr.at[j-1]+1
-	if c.overTheTop(k, s, first, last) {
+func (s series) burst(tr track, i, j int) {
+	at := tr.span(i, j)
+	if s.overTheTop(s.k, at.seg, at.first, at.last) {
 		return
 	}
 	worst := i
@@ -272,50 +247,80 @@ func (c *checker) burst(k int, tr track, i, j int) {
 	if j-i > 1 {
 		what = "jumps about"
 	}
-	c.add(Outlier, c.garbage(k), k, s, first, last,
-		"%s %s for %s, %s: up to %s where its neighbours say about %s. These samples are left out. A knock, a take-off or a landing looks like this too; if there is none, look at the sensor, its cable and the units.",
-		ch.Name, what, plural(j-i, "sample"), span(s.t[first], s.t[last-1]), c.value(k, tr.x[worst]), c.value(k, 0.5*(lo+hi)))
 	why := BadSpan
-	if last-first <= few {
+	if at.n() <= fewSamples {
 		why = BadValue
 	}
-	s.mark(k, first, last, why)
+	s.exclude(Outlier, s.k, at, why,
+		"%s %s for %s, %s: up to %s where its neighbours say about %s. These samples are left out. A knock, a take-off or a landing looks like this too; if there is none, look at the sensor, its cable and the units.",
+		s.Name, what, plural(j-i, "sample"), at, s.value(s.k, tr.x[worst]), s.value(s.k, 0.5*(lo+hi)))
+}
+
+// spikes finds single samples that are far off their neighbours where those are on one
+// line with each other. Spikes that come often are what is usual among all kinks; what is
+// between two of them is not. Commands jump as they please.
+func (s series) spikes(tracks []track, all []kinked) {
+	if s.Role == channel.Input {
+		return
+	}
+	var rough []float64
+	for _, g := range all {
+		rough = append(rough, g.rough...)
+	}
+	sv := sketch(values(tracks))
+	least := math.Max(spikeKinks*quantile(sketch(rough), spikeQuantile),
+		math.Max(spikeFloor*math.Max(s.motion, s.reach(tracks, sv)), spikeLevels*resolution(sv)))
+	if least == 0 {
+		return
+	}
+	for _, tr := range tracks {
+		for i := spikeReach; i < len(tr.x)-spikeReach; i++ {
+			off := tr.off(i, i-1, i+1)
+			if off <= least || !tr.seg.good(s.k, tr.at[i]) {
+				continue
+			}
+			others := math.Max(tr.off(i-1, i-2, i+1), tr.off(i+1, i-1, i+2))
+			if off > spikeApart*others {
+				s.burst(tr, i, i+1)
+			}
+		}
+	}
 }
 
 // fullTurn is a turn in the units of angles.
 var fullTurn = map[string]float64{"rad": 2 * math.Pi, "deg": 360, "°": 360}
 
-// turns looks for an angle that was not declared as one: jumps by a full turn
-// that stay. Such tracks are returned unwrapped.
-func (c *checker) turns(k int, tracks []track) []track {
-	ch := c.channels[k]
-	turn := fullTurn[ch.Unit]
-	if ch.Period > 0 || turn == 0 {
+// undeclaredTurns finds an angle that was not declared as one: jumps by a full turn that
+// stay. Such tracks are returned unwrapped.
+func (s series) undeclaredTurns(tracks []track) []track {
+	turn := fullTurn[s.Unit]
+	if s.Period > 0 || turn == 0 {
 		return tracks
 	}
 	for m, tr := range tracks {
-		var at []int
+		first, n := 0, 0
 		for i := 1; i < len(tr.x); i++ {
-			if math.Abs(math.Abs(tr.x[i]-tr.x[i-1])-turn) < 0.15*turn && c.alone(tr, i, 0.25*turn) {
-				at = append(at, i)
+			if math.Abs(math.Abs(tr.x[i]-tr.x[i-1])-turn) < 0.15*turn && tr.onlyStep(i, 0.25*turn) {
+				if n++; n == 1 {
+					first = i
+				}
 			}
 		}
-		if len(at) == 0 {
+		if n == 0 {
 			continue
 		}
-		first := tr.at[at[0]]
-		c.add(Outlier, Note, k, tr.seg, first, first+1,
+		at := tr.span(first, first+1)
+		s.add(Outlier, Note, s.k, at,
 			"%s jumps by a full turn %s, first at %s: it is an angle. Say so in the map (period = %s), and it is unwrapped.",
-			ch.Name, plural(len(at), "time"), sec(tr.seg.t[first]), num(turn))
-		c.problems[len(c.problems)-1].Count = len(at)
+			s.Name, plural(n, "time"), sec(at.from()), num(turn)).Count = n
 		tracks[m].x = slices.Clone(tr.x)
 		unwrap(tracks[m].x, turn)
 	}
 	return tracks
 }
 
-// alone reports whether the step to sample i has no other large one next to it.
-func (c *checker) alone(tr track, i int, large float64) bool {
+// onlyStep reports whether the step to sample i has no other large one next to it.
+func (tr *track) onlyStep(i int, large float64) bool {
 	for j := max(1, i-3); j < min(len(tr.x), i+4); j++ {
 		if j != i && math.Abs(tr.x[j]-tr.x[j-1]) > large {
 			return false

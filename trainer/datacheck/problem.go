@@ -1,22 +1,16 @@
 package datacheck
 
-import (
-	"cmp"
-	"encoding/json"
-	"slices"
-)
-
 // Kind names what is wrong. The names are part of the JSON output.
 type Kind string
 
 // The kinds of problems.
 const (
 	Gap       Kind = "gap"       // no samples for a while
-	Backwards Kind = "backwards" // stamps that lie before the one ahead of them
+	Backwards Kind = "backwards" // stamps before the one ahead of them
 	Duplicate Kind = "duplicate" // a stamp that occurs again
-	Frozen    Kind = "frozen"    // a value that stands still while it should move
-	Clipped   Kind = "clipped"   // a value held at the end of its range
-	Outlier   Kind = "outlier"   // spikes, bursts, beyond full scale, extrapolated tails, outside forces
+	Frozen    Kind = "frozen"    // a value that does not change while it should
+	Clipped   Kind = "clipped"   // a value at the end of its range
+	Outlier   Kind = "outlier"   // spikes, bursts, beyond full scale, extrapolated ends, outside forces
 	NonFinite Kind = "nonfinite" // NaN or Inf
 	Rate      Kind = "rate"      // sampled unevenly, at an odd rate, or filled in
 	Clock     Kind = "clock"     // the clock stepped, or counts in another unit
@@ -28,19 +22,19 @@ const (
 	Gimbal    Kind = "gimbal"    // the nose points nearly straight up or down
 )
 
-// Severity says what to do about a problem.
+// Severity is what to do about a problem.
 type Severity string
 
 // From harmless to fatal.
 const (
 	Note    Severity = "note"    // good to know, nothing need be done
-	Exclude Severity = "exclude" // the trainer must leave this span out
+	Exclude Severity = "exclude" // the trainer leaves this span out
 	Stop    Severity = "stop"    // training makes no sense until it is mended
 )
 
-// Problem is one finding. Times are seconds after the first sample of the
-// segment; both ends are samples that are affected, except for a gap, whose ends
-// are the last sample before it and the first one after it.
+// Problem is one finding. Times are seconds after the first sample of the segment; both
+// ends are samples that are affected, except for a gap, whose ends are the last sample
+// before it and the first one after it.
 type Problem struct {
 	Kind     Kind     `json:"kind"`
 	Channel  string   `json:"channel"` // empty: the stamps, or all channels
@@ -50,13 +44,13 @@ type Problem struct {
 	To       float64  `json:"to"`      // s
 	Count    int      `json:"count"`   // samples affected (for a gap: samples missing)
 	Severity Severity `json:"severity"`
-	Text     string   `json:"text"` // what, where, and the mend, in one or two sentences
+	Text     string   `json:"text"` // cause, place and remedy, in one or two sentences
 }
 
 // Result is what a check found.
 type Result struct {
-	Problems []Problem
-	Masks    []Mask // by segment: what training leaves out
+	Problems []Problem `json:"problems"`
+	Masks    []Mask    `json:"-"` // by segment: what training leaves out
 }
 
 // Timing returns the masks as if nothing were wrong but time: stamps, and where time is
@@ -77,32 +71,4 @@ func (r Result) Stop() *Problem {
 		}
 	}
 	return nil
-}
-
-// MarshalJSON writes {"problems": [...]}, an empty list rather than null.
-func (r Result) MarshalJSON() ([]byte, error) {
-	list := r.Problems
-	if list == nil {
-		list = []Problem{}
-	}
-	return json.Marshal(struct {
-		Problems []Problem `json:"problems"`
-	}{list})
-}
-
-var severityRank = map[Severity]int{Stop: 0, Exclude: 1, Note: 2}
-
-// sortProblems sorts problems: the grave ones first, then by place in the log, what
-// stands for many ahead of them.
-func sortProblems(p []Problem) {
-	slices.SortStableFunc(p, func(a, b Problem) int {
-		return cmp.Or(
-			cmp.Compare(severityRank[a.Severity], severityRank[b.Severity]),
-			cmp.Compare(a.Index, b.Index),
-			cmp.Compare(a.From, b.From),
-			cmp.Compare(b.To, a.To),
-			cmp.Compare(a.Channel, b.Channel),
-			cmp.Compare(a.Kind, b.Kind),
-		)
-	})
 }

@@ -1,69 +1,55 @@
 package datacheck
 
-import "math"
+import (
+	"math"
 
-// Rates outside of this are rarely those of a robot's log, and are what seconds
-// read as milliseconds (or the reverse) look like.
-const (
-	fastest = 1.1e-4 // s
-	slowest = 0.4    // s
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // rates looks at the intervals: the unit of time, lost samples and jitter of every
 // segment, one rate for all.
-func (c *checker) rates(usual float64) {
+func (r *recording) rates(usual float64) {
 	if usual == 0 {
 		return
 	}
-	if usual < fastest || usual > slowest {
-		c.addLog(Rate, Note, -1, 0,
+	if usual < fastestRate || usual > slowestRate {
+		r.addLog(Rate, Note, -1, 0,
 			"The log has one sample every %s (%s per second). If that is not so, the unit of time is wrong: set time.unit in the map.",
-			interval(usual), num(1/usual))
+			duration(usual), num(1/usual))
 	}
-	for _, s := range c.segs {
-		if len(s.keep) >= 20 && s.dt > 0 {
-			c.jitter(s)
-		}
-	}
-	c.mixed()
-}
-
-// mixed notes, once, that the segments of a log are sampled at different rates.
-func (c *checker) mixed() {
 	var segs []*segment
-	for _, s := range c.segs {
+	for _, s := range r.segs {
 		if len(s.keep) >= 20 && s.dt > 0 {
 			segs = append(segs, s)
+			r.jitter(s)
 		}
 	}
-	lots := byRate(segs)
-	if len(lots) < 2 {
+	groups := byRate(segs)
+	if len(groups) < 2 {
 		return
 	}
 	text := ""
-	for i, lot := range lots {
+	for i, g := range groups {
 		if i > 0 {
 			text += "; "
 		}
-		text += interval(lot[len(lot)/2].dt) + " (" + names(lot) + ")"
+		text += duration(g[len(g)/2].dt) + " (" + segmentNames(g) + ")"
 	}
-	c.addLog(Rate, Note, -1, 0,
+	r.addLog(Rate, Note, -1, 0,
 		"The segments are not sampled at one rate; from one sample to the next there are %s. Windows are cut by time, so that all can be used; check that they are of the same robot and logger.", text)
 }
 
 // jitter reports lost samples and unevenness once per segment, where there is much.
-func (c *checker) jitter(s *segment) {
+func (r *recording) jitter(s *segment) {
 	var dt []float64
-	lost, cut := 0, 0
-	for j := 1; j < len(s.keep); j++ {
-		if cut < len(s.cuts) && s.keep[j] >= s.cuts[cut] {
-			cut++
-			continue
-		}
-		d := s.t[s.keep[j]] - s.t[s.keep[j-1]]
-		dt = append(dt, d)
-		if d > 1.6*s.dt {
-			lost += int(math.Round(d/s.dt)) - 1
+	lost := 0
+	for _, piece := range s.pieces() {
+		for j := 1; j < len(piece); j++ {
+			d := s.t[piece[j]] - s.t[piece[j-1]]
+			dt = append(dt, d)
+			if d > 1.6*s.dt {
+				lost += int(math.Round(d/s.dt)) - 1
+			}
 		}
 	}
 	if len(dt) < 20 {
@@ -73,11 +59,47 @@ func (c *checker) jitter(s *segment) {
 	lo, hi := quantile(sd, 0.05), quantile(sd, 0.95)
 	switch {
 	case hi-lo > 0.5*s.dt:
-		c.add(Rate, Note, -1, s, 0, s.n(),
+		r.add(Rate, Note, -1, s.whole(),
 			"Sampling is uneven: intervals go from %s to %s (5 to 95 %%), %s at the median. The model uses the stamps and can bear it, if they are those of the sensor, not of the logger.",
-			interval(lo), interval(hi), interval(s.dt))
+			duration(lo), duration(hi), duration(s.dt))
 	case lost > max(5, s.n()/50):
-		c.add(Rate, Note, -1, s, 0, s.n(),
+		r.add(Rate, Note, -1, s.whole(),
 			"About %d of %d samples are missing, one by one, between the others. The states between are interpolated; nothing need be done.", lost, s.n()+lost)
+	}
+}
+
+// held reports a channel that is held between fewer true samples: most of its values
+// repeat the one before, in runs of about one length. Inputs are held by nature.
+func (s series) held() {
+	if s.Role == channel.Input {
+		return
+	}
+	tracks := s.tracks()
+	for _, seg := range s.segs {
+		var lengths []float64
+		same, n := 0, 0
+		for _, tr := range tracks {
+			if tr.seg != seg {
+				continue
+			}
+			n += len(tr.x)
+			same += repeats(tr.x)
+			for i, j := range equalRuns(tr.x) {
+				if i > 0 && j < len(tr.x) {
+					lengths = append(lengths, float64(j-i))
+				}
+			}
+		}
+		if len(lengths) < 20 || same*5 < n*2 {
+			continue
+		}
+		l := sorted(lengths)
+		held := quantile(l, 0.5)
+		if held < 2 || quantile(l, 0.9) > 1.5*held+1 || quantile(l, 0.1) < 0.5*held {
+			continue
+		}
+		s.add(Rate, Note, s.k, seg.whole(),
+			"%s changes only about every %d samples (%s per second): it is measured more slowly than the log is sampled, and held between. Mark it as not measured (NaN) between, or log at its rate.",
+			s.Name, int(held), num(1/(held*seg.dt)))
 	}
 }

@@ -2,19 +2,13 @@ package datacheck
 
 import (
 	"math"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-const (
-	shortestTail   = 4    // samples whose neighbours lie on one curve with them
-	longestBridge  = 0.25 // s, a straight stretch that windows may still cross
-	unlikely       = 16   // −ln of the chance of a smooth run
-	filledFraction = 0.02 // of the samples, from which on filling in is worth a note
-)
-
-// A curve is a way to be smoother than measured: off(x, t, i) is how far sample
-// i is from the curve through its neighbours, in units of the channel.
+// A curve is a way to be smoother than measured: off(t, x, i) is how far sample i is from
+// the curve through its neighbours, in units of the channel.
 type curve struct {
 	name  string
 	reach int // neighbours needed on either side
@@ -39,75 +33,79 @@ var (
 	}}
 )
 
-// smooth finds stretches of a channel that are too smooth to have been measured:
-// at the ends, where somebody went on without samples, and inside, where
-// somebody filled in lost ones.
-func (c *checker) smooth(k int) {
-	for n, cv := range []curve{line, cubic, exponential} {
-		tracks := c.tracks(k)
-		off, usual := cv.offsets(tracks)
-		coarse := usual < 50*math.Max(2*rounding(meanSize(tracks)), resolution(sketch(values(tracks))))
-		var unique map[float64]bool
-		if coarse {
-			if unique, usual = singles(tracks); unique == nil {
-				continue
-			}
-		}
-		if usual == 0 {
+// smooth finds stretches of a channel that are too smooth to have been measured: ends
+// that were extrapolated, and gaps inside that were filled in. It returns how much of each
+// segment is straight.
+func (s series) smooth() []filling {
+	lines, coarse := s.smoothOn(line, true)
+	s.smoothOn(cubic, false)
+	s.smoothOn(exponential, false)
+	if coarse || s.Role == channel.Aux {
+		return nil
+	}
+	return s.fillings(lines)
+}
+
+// smoothRun is samples [i, j) of track m that are on a curve.
+type smoothRun struct {
+	tracks  []track
+	m, i, j int
+}
+
+// smoothOn reports the stretches on one curve, those inside a track only where they are
+// straight. It returns all runs on it, and whether the channel is coarse.
+func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool) {
+	tracks := s.tracks()
+	off, usual := cv.offsets(tracks)
+	all := values(tracks)
+	coarse = usual < 50*math.Max(2*rounding(meanSize(all)), resolution(sketch(all)))
+	var unique map[float64]bool
+	if coarse {
+		unique, usual = uniqueValues(sorted(all))
+	}
+	if usual == 0 {
+		return nil, coarse
+	}
+	found, typical, share := cv.runs(tracks, off, usual)
+	for _, r := range found {
+		tr, l := tracks[r.m], r.j-r.i
+		if l < shortestSmooth || l < 2*typical || -float64(l)*math.Log(share) < smoothLogOdds ||
+			coarse && !mostlyUnique(tr.x[r.i:r.j], unique) {
 			continue
 		}
-		runs, typical, share := cv.runs(tracks, off, usual)
-		if n == 0 {
-			if !coarse {
-				c.filled(k, tracks, runs)
-			}
-		}
-		for m, tr := range tracks {
-			for _, r := range runs[m] {
-				l := r[1] - r[0]
-				if l < shortestTail || l < 2*typical || -float64(l)*math.Log(share) < unlikely {
-					continue
-				}
-				if coarse && !novel(tr.x[r[0]:r[1]], unique) {
-					continue
-				}
-				head := r[0] == cv.reach && atStart(tracks, m)
-				tail := r[1] == len(tr.x)-cv.reach && atEnd(tracks, m)
-				switch {
-				case head && tail:
-				case tail:
-					c.extrapolated(k, tr, r[0]+cv.reach, len(tr.x), cv, "end")
-				case head:
-					c.extrapolated(k, tr, 0, r[1]-cv.reach, cv, "beginning")
-				case n == 0 && l >= 4*typical && tr.t[r[1]]-tr.t[r[0]-1] > longestBridge && l >= 2*shortestTail:
-					c.bridged(k, tr, r[0], r[1])
-				}
-			}
+		head := r.i == cv.reach && atStart(tracks, r.m)
+		tail := r.j == len(tr.x)-cv.reach && atEnd(tracks, r.m)
+		switch {
+		case head && tail:
+		case tail:
+			s.extrapolated(tr, r.i+cv.reach, len(tr.x), cv, "end")
+		case head:
+			s.extrapolated(tr, 0, r.j-cv.reach, cv, "beginning")
+		case inside && l >= 4*typical && tr.t[r.j]-tr.t[r.i-1] > longestFilled && l >= 2*shortestSmooth:
+			s.filledGap(tr.span(r.i, r.j))
 		}
 	}
+	return found, coarse
 }
 
-// singles returns the values that a coarse channel takes only once, and a scale
-// to measure it by; nil if it is not one that repeats its values. On the grid of
-// a coarse sensor straight stretches are nothing special, but who fills in
-// samples leaves the grid.
-func singles(tracks []track) (unique map[float64]bool, scale float64) {
-	sv := sorted(values(tracks))
+// uniqueValues returns the values that a coarse channel takes only once, and a scale to
+// measure it by; 0 if it does not repeat its values. On the grid of a coarse sensor
+// straight stretches are usual, but filled-in samples are off the grid.
+func uniqueValues(sv []float64) (unique map[float64]bool, scale float64) {
 	unique = map[float64]bool{}
-	for i, v := range sv {
-		if (i == 0 || sv[i-1] != v) && (i+1 == len(sv) || sv[i+1] != v) {
-			unique[v] = true
+	for i, j := range equalRuns(sv) {
+		if j-i == 1 {
+			unique[sv[i]] = true
 		}
 	}
-	q := resolution(sv)
-	if q == 0 || 3*len(unique) > len(sv) {
+	if 3*len(unique) > len(sv) {
 		return nil, 0
 	}
-	return unique, q / 2
+	return unique, resolution(sv) / 2
 }
 
-// novel reports whether most of x are values that occur nowhere else.
-func novel(x []float64, unique map[float64]bool) bool {
+// mostlyUnique reports whether most of x are values that occur nowhere else.
+func mostlyUnique(x []float64, unique map[float64]bool) bool {
 	n := 0
 	for _, v := range x {
 		if unique[v] {
@@ -117,18 +115,15 @@ func novel(x []float64, unique map[float64]bool) bool {
 	return 10*n >= 7*len(x)
 }
 
-func meanSize(tracks []track) float64 {
-	sum, n := 0.0, 0
-	for _, tr := range tracks {
-		for _, v := range tr.x {
-			sum += math.Min(math.Abs(v), 1e12)
-			n++
-		}
+func meanSize(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Min(math.Abs(v), 1e12)
 	}
-	return sum / float64(max(n, 1))
+	return sum / float64(max(len(x), 1))
 }
 
-// offsets returns off for every track, and the usual one.
+// offsets returns off for every track, and the usual one; 0 of too few.
 func (cv curve) offsets(tracks []track) (off [][]float64, usual float64) {
 	var all []float64
 	for _, tr := range tracks {
@@ -145,122 +140,104 @@ func (cv curve) offsets(tracks []track) (off [][]float64, usual float64) {
 	return off, median(all)
 }
 
-// runs returns the runs of samples that lie on the curve, the usual length of
-// one (0.8 quantile, 0 where there are too few to say), and the share of all
-// samples that do without belonging to a long run.
-func (cv curve) runs(tracks []track, off [][]float64, usual float64) (runs [][][2]int, typical int, share float64) {
+// runs returns the runs of samples that are on the curve, the usual length of one (0.8
+// quantile, 0 from too few), and the share of all samples that are on it without
+// belonging to a long run. The sample after a run is not counted.
+func (cv curve) runs(tracks []track, off [][]float64, usual float64) (all []smoothRun, typical int, share float64) {
 	var lengths []float64
 	on, n := 0, 0
 	for m, tr := range tracks {
-		var list [][2]int
-		for i := cv.reach; i < len(tr.x)-cv.reach; i++ {
-			n++
-			if !lies(tr.x, off[m], i, usual) {
-				continue
-			}
-			j := i + 1
-			for j < len(tr.x)-cv.reach && lies(tr.x, off[m], j, usual) {
-				j++
-			}
-			list = append(list, [2]int{i, j})
+		end := len(tr.x) - cv.reach
+		n += max(0, end-cv.reach)
+		for i, j := range where(cv.reach, end, func(i int) bool { return onCurve(tr.x, off[m], i, usual) }) {
+			all = append(all, smoothRun{tracks, m, i, j})
 			lengths = append(lengths, float64(j-i))
-			if j-i < shortestTail {
+			if j-i < shortestSmooth {
 				on += j - i
 			}
-			n += j - i - 1
-			i = j
+			if j < end {
+				n--
+			}
 		}
-		runs = append(runs, list)
 	}
 	if len(lengths) >= 10 {
 		typical = int(quantile(sketch(lengths), 0.8))
 	}
-	return runs, typical, (float64(on) + 1) / (float64(n) + 2)
+	return all, typical, (float64(on) + 1) / (float64(n) + 2)
 }
 
-// lies reports whether sample i lies on a curve, other than by standing still.
-func lies(x, off []float64, i int, usual float64) bool {
+// onCurve reports whether sample i is on a curve, other than by not changing.
+func onCurve(x, off []float64, i int, usual float64) bool {
 	step := math.Max(math.Abs(x[i]-x[i-1]), math.Abs(x[i+1]-x[i]))
 	return step > 0 && off[i] <= math.Min(usual/50, math.Max(usual/1000, math.Max(2*rounding(math.Abs(x[i])), 1e-4*step)))
 }
 
-// extrapolated reports samples [i, j) of a track that were made up at one of its
-// ends.
-func (c *checker) extrapolated(k int, tr track, i, j int, cv curve, end string) {
+// extrapolated reports samples [i, j) of a track, at one of its ends.
+func (s series) extrapolated(tr track, i, j int, cv curve, end string) {
 	if j-i < 2 {
 		return
 	}
-	s := tr.seg
-	first, last := tr.at[i], tr.at[j-1]+1
-	c.add(Outlier, c.garbage(k), k, s, first, last,
+	at := tr.span(i, j)
+	s.exclude(Outlier, s.k, at, BadSpan,
 		"%s lies on an exact %s at the %s of the segment, %s: nobody measured this, it was extrapolated after the samples stopped. Cut it off (time.from, time.to).",
-		c.channels[k].Name, cv.name, end, span(s.t[first], s.t[last-1]))
-	s.mark(k, first, last, BadSpan)
+		s.Name, cv.name, end, at)
 }
 
-// bridged reports a long straight stretch inside: the samples [i, j) of a track
-// lie on the line between those around them.
-func (c *checker) bridged(k int, tr track, i, j int) {
-	s := tr.seg
-	first, last := tr.at[i], tr.at[j-1]+1
-	c.add(Gap, c.garbage(k), k, s, first, last,
+// filledGap reports a long straight stretch inside.
+func (s series) filledGap(at span) {
+	s.exclude(Gap, s.k, at, BadSpan,
 		"%s was not measured from %s on for %s: a straight line fills the gap. Leave such samples empty (NaN) rather than fill them in.",
-		c.channels[k].Name, sec(s.t[first]), interval(s.t[last-1]-s.t[first]))
-	s.mark(k, first, last, BadSpan)
+		s.Name, sec(at.from()), duration(at.to()-at.from()))
 }
 
-// filled notes how much of a channel lies on straight lines between other
-// samples.
-func (c *checker) filled(k int, tracks []track, runs [][][2]int) {
-	if c.channels[k].Role == channel.Aux {
-		return
+// filling is how much of a channel in one segment was filled in.
+type filling struct {
+	seg              *segment
+	k                int
+	samples, longest int
+}
+
+// fillings counts the samples of each segment on straight lines between others.
+func (s series) fillings(lines []smoothRun) []filling {
+	var out []filling
+	for _, seg := range s.segs {
+		f := filling{seg: seg, k: s.k}
+		for _, r := range lines {
+			if l := r.j - r.i; r.tracks[r.m].seg == seg && l >= 2 {
+				f.samples += l
+				f.longest = max(f.longest, l)
+			}
+		}
+		if f.samples >= 20 && float64(f.samples) >= filledShare*float64(seg.n()) {
+			out = append(out, f)
+		}
 	}
-	for _, s := range c.segs {
-		on, longest := 0, 0
-		for m, tr := range tracks {
-			if tr.seg != s {
+	return out
+}
+
+// filled reports, once per segment, how much was filled in: packets are lost for many
+// channels at once.
+func (r *recording) filled(all []filling) {
+	for _, s := range r.segs {
+		var names []string
+		most, k := filling{}, -1
+		for _, f := range all {
+			if f.seg != s {
 				continue
 			}
-			for _, r := range runs[m] {
-				if l := r[1] - r[0]; l >= 2 {
-					on += l
-					longest = max(longest, l)
-				}
-			}
-		}
-		if on >= 20 && float64(on) >= filledFraction*float64(s.n()) {
-			s.filled = append(s.filled, filling{k, on, longest})
-		}
-	}
-}
-
-// filling is how much of a channel was filled in.
-type filling struct{ k, samples, longest int }
-
-// fillings reports, once per segment, what filled found: packets are lost for
-// many channels at once.
-func (c *checker) fillings() {
-	for _, s := range c.segs {
-		if len(s.filled) == 0 {
-			continue
-		}
-		names, most := "", filling{}
-		for i, f := range s.filled {
-			if i > 0 {
-				names += ", "
-			}
-			names += c.channels[f.k].Name
+			names, k = append(names, r.channels[f.k].Name), f.k
 			if f.samples > most.samples {
 				most = f
 			}
 		}
-		k := -1
-		if len(s.filled) == 1 {
-			k = most.k
+		if len(names) == 0 {
+			continue
 		}
-		c.add(Rate, Note, k, s, 0, s.n(),
+		if len(names) > 1 {
+			k = -1
+		}
+		r.add(Rate, Note, k, s.whole(),
 			"Up to %.0f %% of the samples of %s lie exactly on straight lines between others, up to %d in a row: lost packets that were filled in. They say less than they seem to; log NaN instead where you can.",
-			100*float64(most.samples)/float64(s.n()), names, most.longest)
-		c.problems[len(c.problems)-1].Count = most.samples
+			100*float64(most.samples)/float64(s.n()), strings.Join(names, ", "), most.longest).Count = most.samples
 	}
 }

@@ -2,164 +2,113 @@ package datacheck
 
 import (
 	"math"
-	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-const (
-	// gapFactor: an interval this many times the usual one is a gap, the same
-	// rule as for cutting windows.
-	gapFactor = 5
-	// strayStamps: a disturbance of the clock that is over after this many
-	// samples is their fault, not that of all the samples after it.
-	strayStamps = 20
-)
-
-// interval returns the median interval of one segment, s; 0 if it has none.
-func (s *segment) interval() float64 {
-	var dt []float64
-	for i := 1; i < s.n(); i++ {
-		if d := s.ns[i] - s.ns[i-1]; d > 0 {
-			dt = append(dt, float64(d)/1e9)
-		}
-	}
-	return median(dt)
-}
-
-// interval returns the interval at which most of the log was sampled, s.
-func (r *record) interval() float64 {
-	var dt []float64
-	for _, s := range r.segs {
-		for i := 1; i < s.n(); i++ {
-			if d := s.ns[i] - s.ns[i-1]; d > 0 {
-				dt = append(dt, float64(d)/1e9)
-			}
-		}
-	}
-	return median(dt)
-}
-
-// stamps walks along the stamps of a segment and sets keep and cuts.
-func (c *checker) stamps(s *segment, usual float64) {
+// stamps lists the samples of a segment whose stamps are in order, marks the others, and
+// finds gaps and steps of the clock.
+func (r *recording) stamps(s *segment, usual float64) {
 	dt := s.dt
 	if s.n() < 10 || dt == 0 {
 		dt = usual
 	}
-	n := s.n()
-	s.keep = make([]int, 1, n)
-	last := 0
-	for i := 1; i < n; {
-		d := s.t[i] - s.t[last]
-		switch {
+	s.keep = make([]int, 1, s.n())
+	for i := 1; i < s.n(); {
+		last := s.keep[len(s.keep)-1]
+		next := i // the first sample after i whose stamp is not wrong
+		switch d := s.t[i] - s.t[last]; {
 		case s.ns[i] == s.ns[last]:
-			j := i + 1
-			for j < n && s.ns[j] == s.ns[last] {
-				j++
-			}
-			c.duplicate(s, i, j)
-			i = j
-			continue
+			next = r.duplicate(s, last, i)
 		case d < 0:
-			if j := s.overtakes(i, last); j > 0 {
-				c.add(Backwards, Exclude, -1, s, i, j,
-					"%s stamped up to %s before the one ahead of them, at %s. Records were stored out of order: sort the log by time, or leave them out.",
-					were(j-i), interval(-minimum(s.t[i:j], s.t[last])), sec(s.t[last]))
-				s.mark(-1, i, j, BadStamp)
-				i = j
-				continue
-			}
-			c.add(Backwards, Note, -1, s, i, i+1,
-				"Time goes back by %s after %s and stays there. Windows do not cross this place.", interval(-d), sec(s.t[last]))
-			c.add(Clock, Note, -1, s, i, i+1,
-				"The clock steps back by %s at %s. If a new recording begins here, make it a segment of its own (time.segment_column).", interval(-d), sec(s.t[last]))
-			s.cut(i)
+			next = r.backwards(s, last, i)
 		case dt > 0 && d > (gapFactor+1.5*float64(i-last-1))*dt:
-			if j := s.returns(i, last, dt); j > 0 {
-				c.add(Clock, Exclude, -1, s, i, j,
-					"%s stamped %s ahead of their neighbours, then the stamps come back. Leave them out or mend the stamps.", were(j-i), interval(d))
-				s.mark(-1, i, j, BadStamp)
-				i = j
-				continue
-			}
-			if c.continuous(s, last, i, d) {
-				c.add(Clock, Note, -1, s, i, i+1,
-					"The clock steps forward by %s at %s, but the robot has not moved meanwhile as in a gap. Windows do not cross this place; take the stamps from the sensor's clock, not from one that is set while recording.", interval(d), sec(s.t[last]))
-			} else {
-				c.gap(s, last, i, dt)
-			}
-			s.cut(i)
+			next = r.ahead(s, last, i, dt)
+		}
+		if next > i {
+			span{s, i, next}.mark(-1, BadStamp)
+			i = next
+			continue
 		}
 		s.keep = append(s.keep, i)
-		last = i
 		i++
 	}
 }
 
-// cut notes that time is broken ahead of sample i.
-func (s *segment) cut(i int) {
-	s.cuts = append(s.cuts, i)
-	s.mark(-1, i, i+1, TimeBreak)
-}
-
-// overtakes returns the first sample after i that lies beyond sample last in
-// time, if it comes soon; 0 = it does not.
-func (s *segment) overtakes(i, last int) int {
-	for j := i + 1; j < min(s.n(), i+max(strayStamps, min(s.n()/50, 500))); j++ {
-		if s.ns[j] > s.ns[last] {
-			return j
-		}
+// duplicate reports the samples from i on that are stamped like sample last.
+func (r *recording) duplicate(s *segment, last, i int) (next int) {
+	next = i + 1
+	for next < s.n() && s.ns[next] == s.ns[last] {
+		next++
 	}
-	return 0
-}
-
-// returns finds whether the stamps that jump ahead at sample i come back to where
-// they would have been, and at which sample; 0 = they do not.
-func (s *segment) returns(i, last int, dt float64) int {
-	for j := i + 1; j < min(s.n(), i+strayStamps); j++ {
-		d := s.t[j] - s.t[last]
-		if s.ns[j] < s.ns[j-1] && d > 0 && d <= gapFactor*dt*float64(j-last) && s.ns[j] < s.ns[i] {
-			return j
-		}
-	}
-	return 0
-}
-
-func (c *checker) duplicate(s *segment, i, j int) {
-	same := "with other values"
-	if s.sameRow(i-1, i) {
-		same = "with the same values"
-	}
-	c.add(Duplicate, Exclude, -1, s, i, j,
-		"The stamp at %s occurs %s more, %s. The first sample is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
-		sec(s.t[i]), plural(j-i, "time"), same)
-	s.mark(-1, i, j, BadStamp)
-}
-
-func (s *segment) sameRow(i, j int) bool {
+	same := "with the same values"
 	for _, col := range s.col {
-		if col[i] != col[j] && !(math.IsNaN(col[i]) && math.IsNaN(col[j])) {
-			return false
+		if col[i-1] != col[i] && !(math.IsNaN(col[i-1]) && math.IsNaN(col[i])) {
+			same = "with other values"
 		}
 	}
-	return true
+	r.add(Duplicate, Exclude, -1, span{s, i, next},
+		"The stamp at %s occurs %s more, %s. The first sample is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
+		sec(s.t[i]), plural(next-i, "time"), same)
+	return next
 }
 
-func (c *checker) gap(s *segment, a, b int, dt float64) {
-	d := s.t[b] - s.t[a]
-	missing := max(1, int(math.Round(d/dt))-1)
-	c.add(Gap, Note, -1, s, a, b+1,
-		"No samples for %s from %s on, where one every %s is usual: about %d are missing. No window is cut across it; nothing need be done unless gaps are many.",
-		interval(d), sec(s.t[a]), interval(dt), missing)
-	p := &c.problems[len(c.problems)-1]
-	p.Count = missing
+// backwards reports a stamp at sample i before that of sample last: of a few samples, or of
+// a clock that stepped.
+func (r *recording) backwards(s *segment, last, i int) (next int) {
+	most := i + max(strayStamps, min(s.n()/50, 500))
+	least := 0.0
+	for j := i; j < min(s.n(), most); j++ {
+		if s.ns[j] > s.ns[last] {
+			r.add(Backwards, Exclude, -1, span{s, i, j},
+				"%s stamped up to %s before the one ahead of them, at %s. Records were stored out of order: sort the log by time, or leave them out.",
+				were(j-i), duration(-least), sec(s.t[last]))
+			return j
+		}
+		least = math.Min(least, s.t[j]-s.t[last])
+	}
+	at, d := span{s, i, i + 1}, s.t[last]-s.t[i]
+	r.add(Backwards, Note, -1, at,
+		"Time goes back by %s after %s and stays there. Windows do not cross this place.", duration(d), sec(s.t[last]))
+	r.add(Clock, Note, -1, at,
+		"The clock steps back by %s at %s. If a new recording begins here, make it a segment of its own (time.segment_column).", duration(d), sec(s.t[last]))
+	at.mark(-1, TimeBreak)
+	return i
 }
 
-// continuous reports whether the states go on from sample a to b as they do from
-// one sample to the next, although the stamps say that d seconds have passed and
-// over so long a time they would have moved on. The moving channels vote: by
-// chance they would all have come back with a probability below 2 %.
-func (c *checker) continuous(s *segment, a, b int, d float64) bool {
+// ahead reports a stamp at sample i long after that of sample last: of a few samples, of a
+// clock that stepped, or of a gap.
+func (r *recording) ahead(s *segment, last, i int, dt float64) (next int) {
+	d := s.t[i] - s.t[last]
+	for j := i + 1; j < min(s.n(), i+strayStamps); j++ {
+		since := s.t[j] - s.t[last]
+		if s.ns[j] < s.ns[j-1] && since > 0 && since <= gapFactor*dt*float64(j-last) && s.ns[j] < s.ns[i] {
+			r.add(Clock, Exclude, -1, span{s, i, j},
+				"%s stamped %s ahead of their neighbours, then the stamps come back. Leave them out or mend the stamps.", were(j-i), duration(d))
+			return j
+		}
+	}
+	at := span{s, i, i + 1}
+	if r.continuous(s, last, i, d) {
+		r.add(Clock, Note, -1, at,
+			"The clock steps forward by %s at %s, but the robot has not moved meanwhile as in a gap. Windows do not cross this place; take the stamps from the sensor's clock, not from one that is set while recording.", duration(d), sec(s.t[last]))
+	} else {
+		missing := max(1, int(math.Round(d/dt))-1)
+		r.add(Gap, Note, -1, span{s, last, i + 1},
+			"No samples for %s from %s on, where one every %s is usual: about %d are missing. No window is cut across it; nothing need be done unless gaps are many.",
+			duration(d), sec(s.t[last]), duration(dt), missing).Count = missing
+	}
+	at.mark(-1, TimeBreak)
+	return i
+}
+
+// continuous reports whether the states go on from sample a to b as they do from one
+// sample to the next, although d seconds have passed by the stamps and over so long a time
+// they would have moved on. The moving channels vote: by chance they would all have come
+// back with a probability below 2 %.
+func (r *recording) continuous(s *segment, a, b int, d float64) bool {
 	chance := 1.0
-	for _, k := range c.states() {
+	for _, k := range r.places(channel.State) {
 		x := s.col[k]
 		lo, hi := max(0, a-20), min(s.n(), b+21)
 		var near []float64
@@ -172,11 +121,7 @@ func (c *checker) continuous(s *segment, a, b int, d float64) bool {
 		if step == 0 || !finite(x[a]) || !finite(x[b]) {
 			continue
 		}
-		diff := x[b] - x[a]
-		if p := c.channels[k].Period; p > 0 {
-			diff -= p * math.Round(diff/p)
-		}
-		if math.Abs(diff) > 3*step {
+		if math.Abs(r.change(s, k, a, b)) > 3*step {
 			return false
 		}
 		if far := s.typicalMove(x, d); far > 0 {
@@ -186,8 +131,8 @@ func (c *checker) continuous(s *segment, a, b int, d float64) bool {
 	return chance < 0.02
 }
 
-// typicalMove is the median of |x(t+d) − x(t)| within the segment; for a d that
-// is longer than half of it, the distance of two values drawn at random.
+// typicalMove is the median of |x(t+d) − x(t)| within the segment; for a d that is longer
+// than half of it, the distance of two values drawn at random.
 func (s *segment) typicalMove(x []float64, d float64) float64 {
 	lag := 1
 	if s.dt > 0 {
@@ -200,8 +145,7 @@ func (s *segment) typicalMove(x []float64, d float64) float64 {
 				v = append(v, y)
 			}
 		}
-		slices.Sort(v)
-		return 0.5 * width(v)
+		return 0.5 * width(sorted(v))
 	}
 	for i := lag; i < s.n(); i++ {
 		if m := math.Abs(x[i] - x[i-lag]); finite(m) {
@@ -209,21 +153,4 @@ func (s *segment) typicalMove(x []float64, d float64) float64 {
 		}
 	}
 	return median(v)
-}
-
-// minimum returns the smallest of t, relative to from.
-func minimum(t []float64, from float64) float64 {
-	m := 0.0
-	for _, v := range t {
-		m = math.Min(m, v-from)
-	}
-	return m
-}
-
-// were prints how many samples something happened to.
-func were(n int) string {
-	if n == 1 {
-		return "1 sample is"
-	}
-	return plural(n, "sample") + " are"
 }

@@ -7,93 +7,97 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-const (
-	leap       = 6.0   // times the usual large step of its channel: what no state does by itself
-	largeStep  = 0.995 // quantile of the steps that is called large
-	mostSwaps  = 4     // of two channels in one segment; what trades places more often means it
-	fewestRows = 50    // steps that tell what is usual
-)
-
-// swapped looks for two states of one unit that trade places: at one sample both leap,
-// each to where the other was, and go on from there. Hardly anything that moves does that
-// by itself, but a program does that was restarted with its columns in another order. The
-// lesser part of such a segment is left out. Where an input leaps as well it is only
-// told: wheels that turn a robot left and then right do that too.
-func (c *checker) swapped() {
-	states := c.states()
-	usual := map[int]float64{}
-	for k, ch := range c.channels {
-		if ch.Role == channel.Aux {
-			continue
-		}
+// swapped finds two states of one unit that trade places: at one sample both jump, each to
+// where the other was, and go on from there. Hardly anything that moves does that by
+// itself, but a program does that was restarted with its columns in another order. The
+// lesser part of such a segment is left out. Where an input jumps as well it is only
+// noted: wheels that turn a robot left and then right do that too.
+func (r *recording) swapped() {
+	w := swaps{recording: r, large: map[int]float64{}}
+	for _, k := range r.used() {
 		var steps []float64
-		for _, tr := range c.tracks(k) {
+		for _, tr := range r.series(k).tracks() {
 			for j := 1; j < len(tr.x); j++ {
 				steps = append(steps, math.Abs(tr.x[j]-tr.x[j-1]))
 			}
 		}
-		if len(steps) >= fewestRows {
-			usual[k] = quantile(sketch(steps), largeStep)
+		if len(steps) >= fewestSteps {
+			w.large[k] = quantile(sketch(steps), largeStep)
 		}
 	}
-	for _, s := range c.segs {
-		at := map[[2]int][]int{} // by pair, the samples at which it trades places
-		for _, p := range s.pieces() {
-			keep := s.keep[p[0]:p[1]]
-			for n := 1; n < len(keep); n++ {
-				i, j := keep[n-1], keep[n]
-				var leaps []int
-				for _, k := range states {
-					if q := usual[k]; q > 0 && s.good(k, i) && s.good(k, j) && c.apart(k, s.col[k][i], s.col[k][j]) > leap*q {
-						leaps = append(leaps, k)
-					}
-				}
-				for x, a := range leaps {
-					for _, b := range leaps[x+1:] {
-						if c.trade(s, a, b, i, j, usual) {
-							at[[2]int{a, b}] = append(at[[2]int{a, b}], j)
-						}
-					}
-				}
-			}
-		}
+	states := r.places(channel.State)
+	for _, s := range r.segs {
+		at := w.places(s)
 		for x, a := range states {
 			for _, b := range states[x+1:] {
-				if turns := at[[2]int{a, b}]; len(turns) > 0 && len(turns) <= mostSwaps {
-					c.saySwapped(s, a, b, turns, usual)
+				if swaps := at[[2]int{a, b}]; len(swaps) > 0 && len(swaps) <= mostSwaps {
+					w.report(s, a, b, swaps)
 				}
 			}
 		}
 	}
 }
 
-// apart returns how far two values of channel k are from each other, the shorter way
-// round.
-func (c *checker) apart(k int, x, y float64) float64 {
-	return math.Abs(wrapped(y-x, c.channels[k].Period))
+// swaps looks for channels that trade places.
+type swaps struct {
+	*recording
+	large map[int]float64 // by channel, a large step; none where too little is known
 }
 
-// trade reports whether channels a and b, which both leap from sample i to j, each go on
-// where the other was. Angles that nobody has declared to be some, of wheels that turn
-// against each other, do that too where both come over their ends.
-func (c *checker) trade(s *segment, a, b, i, j int, usual map[int]float64) bool {
-	p, q := c.channels[a], c.channels[b]
-	if p.Unit != q.Unit || p.Period != q.Period || p.Role != channel.State || c.overTheTop(a, s, i, j) || c.overTheTop(b, s, i, j) {
+// places returns, by pair of states, the samples at which it trades places.
+func (w *swaps) places(s *segment) map[[2]int][]int {
+	at := map[[2]int][]int{}
+	states := w.recording.places(channel.State)
+	for _, piece := range s.pieces() {
+		for n := 1; n < len(piece); n++ {
+			i, j := piece[n-1], piece[n]
+			var jumps []int
+			for _, k := range states {
+				if w.large[k] > 0 && s.good(k, i) && s.good(k, j) && w.jumps(s, k, i, j) {
+					jumps = append(jumps, k)
+				}
+			}
+			for x, a := range jumps {
+				for _, b := range jumps[x+1:] {
+					if w.trade(s, a, b, i, j) {
+						at[[2]int{a, b}] = append(at[[2]int{a, b}], j)
+					}
+				}
+			}
+		}
+	}
+	return at
+}
+
+// jumps reports whether channel k jumps from sample i to j.
+func (w *swaps) jumps(s *segment, k, i, j int) bool {
+	return math.Abs(w.change(s, k, i, j)) > swapJump*w.large[k]
+}
+
+// trade reports whether channels a and b, which both jump from sample i to j, each go on
+// where the other was. Angles that are not declared as such, of wheels that turn against
+// each other, do that too where both cross the ends of their range.
+func (w *swaps) trade(s *segment, a, b, i, j int) bool {
+	p, q := w.channels[a], w.channels[b]
+	if p.Unit != q.Unit || p.Period != q.Period || w.overTheTop(a, s, i, j) || w.overTheTop(b, s, i, j) {
 		return false
 	}
 	if turn := fullTurn[p.Unit]; math.Abs(math.Abs(s.col[a][j]-s.col[a][i])-turn) < 0.15*turn {
 		return false
 	}
-	return c.apart(a, s.col[a][i], s.col[b][j]) <= 2*usual[a] && c.apart(b, s.col[b][i], s.col[a][j]) <= 2*usual[b]
+	near := func(k, other int) bool {
+		return math.Abs(wrapped(s.col[other][j]-s.col[k][i], p.Period)) <= nearOther*w.large[k]
+	}
+	return near(a, b) && near(b, a)
 }
 
-// told reports whether an input leaps near a turn: what the states do then may be what
-// they were told to. An input that hardly ever changes has a usual step of 0.
-func (c *checker) told(s *segment, turn int, usual map[int]float64) bool {
-	const before, after = 10, 2 // samples: what is told comes first, but for the stamps
-	for _, k := range places(c.channels, channel.Input) {
-		for n := max(1, turn-before); n < min(s.n(), turn+after); n++ {
-			if q, ok := usual[k]; ok && c.apart(k, s.col[k][n-1], s.col[k][n]) > leap*q {
+// commanded reports whether an input jumps near a sample: what the states do then may be
+// commanded. An input that hardly ever changes has a large step of 0.
+func (w *swaps) commanded(s *segment, swap int) bool {
+	const before, after = 10, 2 // samples: the command comes first, but for the stamps
+	for _, k := range w.recording.places(channel.Input) {
+		for n := max(1, swap-before); n < min(s.n(), swap+after); n++ {
+			if _, ok := w.large[k]; ok && w.jumps(s, k, n-1, n) {
 				return true
 			}
 		}
@@ -101,34 +105,33 @@ func (c *checker) told(s *segment, turn int, usual map[int]float64) bool {
 	return false
 }
 
-// saySwapped reports the lesser of the two parts of a segment that the turns, samples
-// at which a and b trade places, part it into.
-func (c *checker) saySwapped(s *segment, a, b int, turns []int, usual map[int]float64) {
-	var parts [2][][2]int
+// report reports the lesser of the two parts of a segment between the samples at which a
+// and b trade places.
+func (w *swaps) report(s *segment, a, b int, swaps []int) {
+	var parts [2][]span
 	var size [2]int
 	from := 0
-	for n, to := range append(turns[:len(turns):len(turns)], s.n()) {
-		parts[n%2] = append(parts[n%2], [2]int{from, to})
+	for n, to := range append(swaps[:len(swaps):len(swaps)], s.n()) {
+		parts[n%2] = append(parts[n%2], span{s, from, to})
 		size[n%2] += to - from
 		from = to
 	}
-	lesser := 1
+	lesser := parts[1]
 	if size[0] < size[1] {
-		lesser = 0
+		lesser = parts[0]
 	}
-	x, y := c.channels[a].Name, c.channels[b].Name
-	told := slices.ContainsFunc(turns, func(turn int) bool { return c.told(s, turn, usual) })
-	for _, p := range parts[lesser] {
-		if told {
-			c.add(Swapped, Note, a, s, p[0], p[1],
+	x, y := w.channels[a].Name, w.channels[b].Name
+	commanded := slices.ContainsFunc(swaps, func(i int) bool { return w.commanded(s, i) })
+	for _, p := range lesser {
+		if commanded {
+			w.add(Swapped, Note, a, p,
 				"%s and %s trade places: %s each goes on where the other was in the rest of the segment. An input leaps there too, so the robot may have been told to do that, as to turn the other way, and the span is kept; if two columns have changed their order, part the log there and import each part with its own map.",
-				x, y, span(s.t[p[0]], s.t[p[1]-1]))
+				x, y, p)
 			continue
 		}
-		c.add(Swapped, Exclude, a, s, p[0], p[1],
+		w.exclude(Swapped, a, p, BadSpan,
 			"%s and %s trade places: %s each goes on where the other was in the rest of the segment, as if two columns had changed their order. The span is left out; part the log there and import each part with its own map to use it.",
-			x, y, span(s.t[p[0]], s.t[p[1]-1]))
-		s.mark(a, p[0], p[1], BadSpan)
-		s.mark(b, p[0], p[1], BadSpan)
+			x, y, p)
+		p.mark(b, BadSpan)
 	}
 }

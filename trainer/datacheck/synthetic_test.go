@@ -264,7 +264,7 @@ func TestEmptyLog(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	b, err := json.Marshal(Result{})
+	b, err := json.Marshal(Check(swing(even(30, 100), 0.01, 1), Options{}))
 	if err != nil || string(b) != `{"problems":[]}` {
 		t.Errorf("empty result: %s, %v", b, err)
 	}

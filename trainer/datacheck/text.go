@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// sec prints a time for people: three decimals.
+// sec prints a time with three decimals.
 func sec(t float64) string { return strconv.FormatFloat(t, 'f', 3, 64) + " s" }
 
-// span prints a stretch of time.
-func span(a, b float64) string { return fmt.Sprintf("%.3f-%.3f s", a, b) }
+// printSpan prints a stretch of time.
+func printSpan(a, b float64) string { return fmt.Sprintf("%.3f-%.3f s", a, b) }
 
 // num prints a value with four figures.
 func num(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// interval prints a short time with the unit that suits it.
-func interval(t float64) string {
+// duration prints a short time in a unit that suits it.
+func duration(t float64) string {
 	switch {
 	case t < 1e-3:
 		return num(t*1e6) + " µs"
@@ -33,9 +33,17 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// value prints a number of channel k with its unit.
-func (c *checker) value(k int, v float64) string {
-	if u := c.channels[k].Unit; u != "" {
+// were prints a count of samples as the subject of a passive sentence.
+func were(n int) string {
+	if n == 1 {
+		return "1 sample is"
+	}
+	return plural(n, "sample") + " are"
+}
+
+// value prints a value of channel k with its unit.
+func (r *recording) value(k int, v float64) string {
+	if u := r.channels[k].Unit; u != "" {
 		return num(v) + " " + u
 	}
 	return num(v)

@@ -1,38 +1,42 @@
 package datacheck
 
-import (
-	"math"
-)
+import "math"
 
-const (
-	unitPiece = 10.0 // s, over which the factor between a channel and its derivative is looked at
-	unitRows  = 10   // fewer say nothing
-	unitCorr  = 0.8  // nor do rows that correlate less
-	unitApart = 2.0  // factors farther apart than this are not those of one unit
-)
+// unitStretch is a stretch of a segment over which a channel moves so many times as far as
+// the integral of its derivative.
+type unitStretch struct {
+	rows            []comparison
+	factor          float64 // 0 where there is too little motion
+	moved, integral float64 // rms
+}
 
-// unitSpan is a stretch of a segment over which a channel is so many times what its
-// derivative says.
-type unitSpan struct {
-	rows         []agreement
-	factor       float64
-	moved, holds float64 // rms
-	said         bool    // there was motion enough to tell
+func (p *unitStretch) seg() *segment { return p.rows[0].seg }
+
+func (p *unitStretch) right() bool { return p.factor > 0.75 && p.factor < 1.33 }
+
+func (p *unitStretch) wrong() bool {
+	return p.factor != 0 && (p.factor < 1/unitRatio || p.factor > unitRatio)
+}
+
+func (p *unitStretch) sameFactor(q *unitStretch) bool {
+	ratio := p.factor / q.factor
+	return ratio > 1/unitRatio && ratio < unitRatio
 }
 
 // units looks for a part of the log in which a channel and its derivative differ by a
 // factor, or a sign, while in most of the rest they do not: a unit, a sign or a channel
-// that changed under way. Such parts are left out. It says whether there are any.
-func (c *checker) units(k, d int, rows []agreement) (found bool) {
-	pieces := unitPieces(rows)
+// that changed during the recording. Such parts are left out. It returns whether there are
+// any.
+func (r *recording) units(k, d int, rows []comparison) (found bool) {
+	parts := unitStretches(rows)
 	right, wrong := 0, 0
-	var good unitSpan
-	for _, p := range pieces {
+	var good unitStretch
+	for _, p := range parts {
 		switch {
 		case p.right():
 			right++
 			good.moved += p.moved
-			good.holds += p.holds
+			good.integral += p.integral
 		case p.wrong():
 			wrong++
 		}
@@ -41,133 +45,114 @@ func (c *checker) units(k, d int, rows []agreement) (found bool) {
 		return false // the unit of the whole log is wrong, if any
 	}
 	good.moved /= float64(right)
-	good.holds /= float64(right)
-	for a := 0; a < len(pieces); a++ {
-		if !pieces[a].wrong() {
+	good.integral /= float64(right)
+	for a := 0; a < len(parts); a++ {
+		if !parts[a].wrong() {
 			continue
 		}
-		// What says nothing between two wrong pieces, at rest or across the change, is
-		// wrong too.
+		// What is unknown between two wrong parts, at rest or across the change, is wrong too.
 		b := a
-		for n := a + 1; n < len(pieces) && pieces[n].rows[0].seg == pieces[a].rows[0].seg && !pieces[n].right(); n++ {
-			if pieces[n].wrong() && sameFactor(pieces[n].factor, pieces[a].factor) {
+		for n := a + 1; n < len(parts) && parts[n].seg() == parts[a].seg() && !parts[n].right(); n++ {
+			if parts[n].wrong() && parts[n].sameFactor(&parts[a]) {
 				b = n
 			}
 		}
-		found = c.otherUnit(k, d, pieces, a, b, good) || found
+		found = r.otherUnit(k, d, parts, a, b, good) || found
 		a = b
 	}
 	return found
 }
 
-func (p *unitSpan) right() bool { return p.said && p.factor > 0.75 && p.factor < 1.33 }
-
-func (p *unitSpan) wrong() bool {
-	return p.said && (p.factor < 1/unitApart || p.factor > unitApart)
-}
-
-func sameFactor(a, b float64) bool { return a/b > 1/unitApart && a/b < unitApart }
-
-// unitPieces parts the rows.
-func unitPieces(rows []agreement) []unitSpan {
-	var out []unitSpan
-	for a := 0; a < len(rows); {
-		b := a
-		for b < len(rows) && rows[b].seg == rows[a].seg && rows[b].seg.t[rows[b].first] < rows[a].seg.t[rows[a].first]+unitPiece {
-			b++
-		}
-		p := unitSpan{rows: rows[a:b]}
-		var mm, mh, hh float64
-		for _, r := range p.rows {
-			mm += r.moved * r.moved
-			mh += r.moved * r.holds
-			hh += r.holds * r.holds
-		}
-		n := float64(len(p.rows))
-		p.moved, p.holds = math.Sqrt(mm/n), math.Sqrt(hh/n)
-		if len(p.rows) >= unitRows && mm > 0 && hh > 0 && math.Abs(mh) >= unitCorr*math.Sqrt(mm*hh) {
-			p.factor, p.said = mh/hh, true
+// unitStretches parts the rows.
+func unitStretches(rows []comparison) []unitStretch {
+	var out []unitStretch
+	for a, b := range runs(len(rows), func(first, i int) bool {
+		s := rows[first].seg
+		return rows[i].seg == s && s.t[rows[i].first] < s.t[rows[first].first]+unitPiece
+	}) {
+		p := unitStretch{rows: rows[a:b]}
+		mm, mi, ii := moments(p.rows)
+		n := float64(b - a)
+		p.moved, p.integral = math.Sqrt(mm/n), math.Sqrt(ii/n)
+		if b-a >= unitRows && mm > 0 && ii > 0 && math.Abs(mi) >= unitCorrelation*math.Sqrt(mm*ii) {
+			p.factor = mi / ii
 		}
 		out = append(out, p)
-		a = b
 	}
 	return out
 }
 
-// otherUnit reports pieces [a, b].
-func (c *checker) otherUnit(k, d int, pieces []unitSpan, a, b int, good unitSpan) bool {
-	seg, factor := pieces[a].rows[0].seg, pieces[a].factor
-	// Where it begins and ends within the pieces at both ends, or those beside them.
-	before, after := pieces[a].rows, pieces[b].rows
-	if a > 0 && pieces[a-1].rows[0].seg == seg {
-		before = joined(pieces[a-1].rows, before)
+// otherUnit reports parts [a, b].
+func (r *recording) otherUnit(k, d int, parts []unitStretch, a, b int, good unitStretch) bool {
+	seg, factor := parts[a].seg(), parts[a].factor
+	// It begins and ends within the parts at both ends, or those beside them.
+	before, after := parts[a].rows, parts[b].rows
+	if a > 0 && parts[a-1].seg() == seg {
+		before = joined(parts[a-1].rows, before)
 	}
-	if b+1 < len(pieces) && pieces[b+1].rows[0].seg == seg {
-		after = joined(after, pieces[b+1].rows)
+	if b+1 < len(parts) && parts[b+1].seg() == seg {
+		after = joined(after, parts[b+1].rows)
 	}
-	from, to := 0, seg.n()
-	if i := turn(before, factor, 1); i > 0 {
-		from = before[i].first
+	at := seg.whole()
+	if i := changeOfFactor(before, factor, 1); i > 0 {
+		at.first = before[i].first
 	}
-	if i := turn(after, factor, -1); i < len(after) {
-		to = after[i].first
+	if i := changeOfFactor(after, factor, -1); i < len(after) {
+		at.last = after[i].first
 	}
-	if to <= from {
+	if at.n() <= 0 {
 		return false
 	}
-	x, v := c.channels[k].Name, c.channels[d].Name
-	blamed := d
-	if m, h := pieces[a].moved/good.moved, pieces[a].holds/good.holds; math.Abs(math.Log(m)) > math.Abs(math.Log(h))+0.2 { // a sign tells nothing: the derivative
-		blamed = k
+	wrong := d // a sign shows nothing: the derivative
+	m, i := parts[a].moved/good.moved, parts[a].integral/good.integral
+	if math.Abs(math.Log(m)) > math.Abs(math.Log(i))+0.2 {
+		wrong = k
 	}
-	what := unitOf(factor)
-	if what == "" {
-		what = "a channel or a unit changed under way"
+	why := unitOf(factor)
+	if why == "" {
+		why = "a channel or a unit changed under way"
 	}
-	c.add(Unit, c.garbage(blamed), blamed, seg, from, to,
+	r.exclude(Unit, wrong, at, BadSpan,
 		"%s changes by %s times what its derivative %s says, %s, and by as much as it says in the rest of the log: %s there. The span is left out; part the log at its ends and import each part with its own map to use it.",
-		x, num(factor), v, span(seg.t[from], seg.t[to-1]), what)
-	seg.mark(k, from, to, BadSpan)
-	seg.mark(d, from, to, BadSpan)
+		r.channels[k].Name, num(factor), r.channels[d].Name, at, why)
+	at.mark(k, BadSpan)
+	at.mark(d, BadSpan)
 	return true
 }
 
 // joined returns neighbouring rows as one slice; they are views of one.
-func joined(a, b []agreement) []agreement { return a[: len(a)+len(b) : len(a)+len(b)] }
+func joined(a, b []comparison) []comparison { return a[: len(a)+len(b) : len(a)+len(b)] }
 
-// turn returns the row at which the rows become those of the factor (direction 1), or
-// cease to be (−1): the place that leaves most of them on their side.
-func turn(rows []agreement, factor, direction float64) int {
-	best, sum, at := 0.0, 0.0, 0
-	for i, r := range rows {
-		off, on := math.Abs(r.moved-r.holds), math.Abs(r.moved-factor*r.holds)
-		if off+on > 0 {
-			sum += direction * (on - off) / (on + off)
+// changeOfFactor returns the row at which the rows become those of the factor (direction
+// 1), or cease to be (−1): the place that leaves most of them on their side.
+func changeOfFactor(rows []comparison, factor, direction float64) int {
+	return turningPoint(len(rows), func(i int) float64 {
+		off, on := math.Abs(rows[i].moved-rows[i].integral), math.Abs(rows[i].moved-factor*rows[i].integral)
+		if off+on == 0 {
+			return 0
 		}
-		if sum > best {
-			best, at = sum, i+1
-		}
-	}
-	return at
+		return direction * (on - off) / (on + off)
+	})
 }
 
-// unitOf says what a factor between a channel and what its derivative says comes from;
-// empty = nothing known.
+// unitOf returns what a factor between a channel and the integral of its derivative comes
+// from; empty = not known.
 func unitOf(f float64) string {
+	const time = "the unit of time, or of one channel, is wrong by 1000"
 	for _, known := range []struct {
-		f   float64
-		say string
+		f     float64
+		cause string
 	}{
 		{180 / math.Pi, "one is in degrees, the other in radians"},
 		{math.Pi / 180, "one is in radians, the other in degrees"},
-		{1e3, "the unit of time, or of one channel, is wrong by 1000"},
-		{1e-3, "the unit of time, or of one channel, is wrong by 1000"},
+		{1e3, time},
+		{1e-3, time},
 		{1e6, "the unit of time is wrong by a million"},
 		{1e-6, "the unit of time is wrong by a million"},
 		{-1, "one of the two has the wrong sign"},
 	} {
 		if math.Abs(f/known.f-1) < 0.2 {
-			return known.say
+			return known.cause
 		}
 	}
 	return ""

@@ -1,0 +1,108 @@
+package datacheck
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// diverging finds a channel that leaves its whole range at the end (or, played backwards,
+// at the beginning) of a track, and faster than it ever moves: an estimator that diverged
+// after its sensor had stopped.
+func (s series) diverging() {
+	if s.Role == channel.Input {
+		return
+	}
+	tracks := s.tracks()
+	dt := intervals(tracks)
+	if len(dt) < 100 {
+		return
+	}
+	lag := math.Max(0.05, 5*median(dt))
+	mv := sketch(moves(tracks, lag))
+	sv := sketch(values(tracks))
+	w := width(sv)
+	d := divergence{
+		usual: math.Min(quantile(mv, 0.98), 3*quantile(mv, 0.9)),
+		low:   quantile(sv, 0.1) - w, high: quantile(sv, 0.9) + w, lag: lag,
+	}
+	if d.usual == 0 {
+		return
+	}
+	for m, tr := range tracks {
+		n := len(tr.x)
+		if i := d.tail(tr.t, tr.x); i < n && atEnd(tracks, m) {
+			s.diverges(tr, i, n, "end")
+		}
+		t, x := slices.Clone(tr.t), slices.Clone(tr.x)
+		slices.Reverse(t)
+		slices.Reverse(x)
+		for i := range t {
+			t[i] = -t[i]
+		}
+		if i := d.tail(t, x); i < n && atStart(tracks, m) {
+			s.diverges(tr, 0, n-i, "beginning")
+		}
+	}
+}
+
+// divergence is what a channel usually does.
+type divergence struct {
+	usual     float64 // the fastest that is usual, per lag
+	low, high float64 // the range that it stays in
+	lag       float64 // s
+}
+
+// tail returns the first sample of a divergence at the end, len(x) if there is none.
+func (d divergence) tail(t, x []float64) int {
+	n := len(x)
+	if n < 20 || (x[n-1] >= d.low && x[n-1] <= d.high) {
+		return n
+	}
+	outwards := 1.0
+	if x[n-1] < d.low {
+		outwards = -1
+	}
+	j := n - 1
+	pace := func(i int) float64 { // over the lag ahead of sample i, which only falls
+		for j > 0 && t[i]-t[j] < d.lag {
+			j--
+		}
+		return outwards * (x[i] - x[j])
+	}
+	fastest, i := 0.0, n-1
+	for ; i > 0; i-- {
+		m := pace(i)
+		if m < d.usual {
+			break
+		}
+		fastest = math.Max(fastest, m)
+	}
+	if fastest < divergePace*d.usual || float64(n-i) > divergeShare*float64(n) {
+		return n
+	}
+	// What grows into a divergence was not measured either: go back as long as it gets
+	// slower, at most by as much again.
+	start := i + 1
+	slowest := d.usual
+	for back := start - (n - start); i > max(0, back); i-- {
+		m := pace(i)
+		if m > 1.1*slowest || m < 0.02*d.usual {
+			break
+		}
+		slowest = math.Min(slowest, m)
+		start = i
+	}
+	return start
+}
+
+// diverges reports samples [i, j) of a track.
+func (s series) diverges(tr track, i, j int, end string) {
+	at := tr.span(i, j)
+	far := slices.MaxFunc(tr.x[i:j], func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
+	s.exclude(Outlier, s.k, at, BadSpan,
+		"%s runs away to %s at the %s of the segment, %s, faster than it ever moves. Cut it off (time.from, time.to); look whether its sensor had stopped.",
+		s.Name, s.value(s.k, far), end, at)
+}

@@ -1,0 +1,104 @@
+package datacheck
+
+import "math"
+
+// The thresholds of all detectors. Times are in seconds; a ratio without a unit is
+// relative to what the channel usually does.
+const (
+	// Recording groups.
+	enoughTime    = 3.0  // s and
+	enoughSamples = 300  // samples, from which on a segment shows by itself what is usual
+	sameRate      = 1.25 // ratio of intervals that count as one rate
+
+	// Series.
+	longestHole = 5.5     // usual intervals that a track continues across
+	farFromEnd  = 1.0     // s without a good value, for a track to be the first or last one
+	sketched    = 1 << 16 // values that a quantile is taken from at most
+
+	// Problems.
+	maxListed = 12 // problems of one kind, channel and segment that are listed one by one
+
+	// Stamps and rates.
+	gapFactor   = 5      // usual intervals that are a gap, as for windows
+	strayStamps = 20     // samples after which a disturbed clock is a step, not stray stamps
+	fastestRate = 1.1e-4 // s: shorter or longer intervals are rare for a robot,
+	slowestRate = 0.4    // s, and usual where the unit of time is wrong by 1000
+
+	// Missing and wrong values.
+	fewSamples = 5   // in a row count as not measured: windows interpolate across them
+	briefShare = 0.1 // of the horizon: so do those of a hole this long
+
+	// Frozen values.
+	shortestFreeze = 4   // equal values in a row
+	oftenFrozen    = 0.1 // share of the samples: a channel frozen more often is slow, not broken
+	frozenLogOdds  = 15  // −ln of the chance of a run of equal values
+
+	// Clipped values.
+	shortestClip  = 3 // samples at the extreme in a row: two are a rounded peak
+	fewestClipped = 5 // samples in all: fewer are chance
+
+	// Bursts.
+	burstGap     = 0.1  // s: kinks closer than this, or
+	burstSamples = 6    // samples, are one burst
+	longestBurst = 1.5  // s: a pair of opposite steps farther apart is motion
+	kinkFloor    = 0.15 // of the motion in half a second: a smaller kink does no harm
+
+	// Single spikes: stricter than bursts in shape, so that they may be smaller.
+	spikeKinks    = 8    // times the usual roughness
+	spikeQuantile = 0.8  // of the roughness that is usual, however many spikes there are
+	spikeApart    = 5    // times as far off as the neighbours are off each other
+	spikeFloor    = 0.05 // of the motion in half a second
+	spikeReach    = 2    // neighbours on either side
+	spikeLevels   = 4    // steps of the sensor's resolution
+
+	// Stretches that are too smooth.
+	shortestSmooth = 4    // samples on one curve with their neighbours
+	longestFilled  = 0.25 // s, a straight stretch that windows may cross
+	smoothLogOdds  = 16   // −ln of the chance of a smooth run
+	filledShare    = 0.02 // of the samples, from which on filling in is worth a note
+
+	// Ends that diverge.
+	divergePace  = 5   // times the fastest that is usual
+	divergeShare = 0.2 // of a track at most: more is how the robot moves
+
+	// A channel and its derivative.
+	pairLag         = 0.1  // s over which they are compared
+	unitPiece       = 10.0 // s over which the factor between them is one
+	unitRows        = 10   // comparisons, fewer do not show a factor
+	unitCorrelation = 0.8  // nor does a correlation below this
+	unitRatio       = 2.0  // between factors that are not those of one unit
+
+	// A change of scale.
+	scalePiece  = 5.0 // s over which the pace of a channel is taken
+	scaleLag    = 0.1 // s, its pace is how far it moves in this time
+	scaleSides  = 2   // pieces before and after a change, at least
+	scaleSpread = 4.0 // ratio of paces within a side that is steady
+	scaleNear   = 1.4 // ratio to a known factor that is still that factor
+	scaleOthers = 3.0 // factor by which other channels may change with it
+
+	// Swapped channels.
+	swapJump    = 6.0   // times the usual large step of a channel: no state jumps so far by itself
+	largeStep   = 0.995 // quantile of the steps that is called large
+	mostSwaps   = 4     // of two channels in one segment; more are how they move
+	fewestSteps = 50    // steps that show what is usual
+	nearOther   = 2     // large steps: how near to the other channel's value a swapped one continues
+
+	// Changes that the dynamics do not explain.
+	halfRow   = 0.1  // s, half of the time over which a change is looked at
+	pushScore = 20   // times the usual residual
+	fitRows   = 4000 // rows of the regression at most
+	fitRounds = 3    // each without the rows that the last one did not explain
+	maxBase   = 12   // coordinates up to which all their products are used
+	ridge     = 1e-6 // keeps equal features from having large opposite weights
+
+	// Attitude.
+	steep      = 80 * math.Pi / 180 // of pitch: beyond it roll and yaw turn about nearly one axis
+	climbing   = 60 * math.Pi / 180 // of pitch: beyond it they turn fast
+	steepApart = 0.5                // s: steep stretches closer than this are one
+
+	// Rest.
+	restBlock   = 0.5  // s
+	restMove    = 0.02 // of the channel's range within a block is rest
+	restShare   = 0.7  // of the log, from which on rest is worth a note
+	longestRest = 2.0  // s of rest at either end of a segment that may stay
+)
