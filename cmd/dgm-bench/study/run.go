@@ -1,0 +1,215 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Unit is one piece of work: its row, which Run fills, the folder of the results, and a
+// report of what Run does, which is printed where the unit takes long.
+type Unit struct {
+	*Row
+	Dir    string
+	Report func(doing string)
+	more   []*Row
+}
+
+// also separates the variant of a unit from the name of a further row of it.
+const also = "/"
+
+// Also returns a further row of the unit, under the unit's key with a name added to the
+// variant.
+func (u *Unit) Also(name string) *Row {
+	k := u.Key
+	k.Variant += also + name
+	u.more = append(u.more, NewRow(k))
+	return u.more[len(u.more)-1]
+}
+
+// runner works through the units of a study that have no stored row.
+type runner struct {
+	study    *Study
+	store    *Results
+	keys     []Key
+	progress io.Writer
+
+	mutex   sync.Mutex // of what follows, and of progress
+	todo    []Key
+	next    int // of todo
+	running int
+	took    estimate
+	err     error
+}
+
+// run works through the keys and returns their rows, in the order of the keys. After an
+// interrupt finished units stay stored.
+func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, keys []Key) ([]*Row, error) {
+	r := &runner{study: s, store: store, keys: keys, progress: progress}
+	for _, k := range keys {
+		if old := store.find(s.file(), k); old == nil || s.Whole != nil && !s.Whole(store.Dir, old) {
+			r.todo = append(r.todo, k)
+		} else if err := s.complete(old); err != nil {
+			return nil, err
+		}
+	}
+	if stored := len(keys) - len(r.todo); stored > 0 {
+		fmt.Fprintf(progress, "%d of %d results are stored already\n", stored, len(keys))
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	quiet := context.AfterFunc(ctx, func() {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		if r.err == nil && r.running > 0 {
+			fmt.Fprintln(progress, "Stopping: finished units are kept, running ones are lost. Ctrl-C again ends at once.")
+		}
+	})
+	defer quiet()
+	workers := 1
+	if s.Side {
+		workers = max(1, min(runtime.GOMAXPROCS(0), len(r.todo)))
+	}
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for r.one(ctx, workers) {
+			}
+			if r.failed() != nil {
+				stop()
+			}
+		})
+	}
+	wait.Wait()
+	if r.err == nil {
+		r.err = ctx.Err()
+	}
+	if errors.Is(r.err, context.Canceled) && store.Dir != "" {
+		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", len(keys)-len(r.todo)+r.took.n, len(keys), store.Dir)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return s.rowsOf(store, keys), nil
+}
+
+func (r *runner) failed() error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.err
+}
+
+// one works through the next unit; ok is false where there is none or it failed.
+func (r *runner) one(ctx context.Context, workers int) (ok bool) {
+	r.mutex.Lock()
+	if r.next >= len(r.todo) || r.err != nil || ctx.Err() != nil {
+		r.mutex.Unlock()
+		return false
+	}
+	k := r.todo[r.next]
+	r.next++
+	r.running++
+	r.mutex.Unlock()
+	began := time.Now()
+	report, end := r.reports(k, patience)
+	u := &Unit{Row: NewRow(k), Dir: r.store.Dir, Report: report}
+	err := r.study.Run(ctx, u)
+	end()
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.running--
+	if err == nil {
+		err = r.study.complete(u.Row)
+	}
+	if err == nil {
+		err = r.store.add(r.study.file(), append([]*Row{u.Row}, u.more...))
+	}
+	if err != nil {
+		if r.err == nil {
+			r.err = fmt.Errorf("%s: %w", k, err)
+		}
+		return false
+	}
+	r.took.add(k, time.Since(began))
+	fmt.Fprintf(r.progress, "%s: %s; %s\n", k, r.study.summary(u.Row), r.took.remaining(r.todo[r.next:], r.running, workers))
+	return true
+}
+
+// patience is after how long, and how often, a running unit is reported.
+const patience = 15 * time.Second
+
+// reports returns the unit's report. What it is given is printed where nothing was for the
+// patience; in its absence, that the unit runs. end ends this.
+func (r *runner) reports(k Key, patience time.Duration) (report func(doing string), end func()) {
+	began := time.Now()
+	last, doing := began, "running"
+	print := func() {
+		if time.Since(last) >= patience {
+			last = time.Now()
+			fmt.Fprintf(r.progress, "%s: after %s %s\n", k, time.Since(began).Round(time.Second), doing)
+		}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(max(patience, time.Second))
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				r.mutex.Lock()
+				print()
+				r.mutex.Unlock()
+			}
+		}
+	}()
+	report = func(what string) {
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		doing = what
+		print()
+	}
+	return report, func() { close(done); <-ended }
+}
+
+// estimate knows how long units took.
+type estimate struct {
+	of  map[string]time.Duration // by set and variant, the last
+	sum time.Duration
+	n   int
+}
+
+func (e *estimate) add(k Key, d time.Duration) {
+	if e.of == nil {
+		e.of = map[string]time.Duration{}
+	}
+	e.of[k.Set+"-"+k.Variant] = d
+	e.sum += d
+	e.n++
+}
+
+// remaining returns how much is left: a unit of a set and variant that was not timed yet
+// is assumed to take as long as the others on average.
+func (e *estimate) remaining(left []Key, running, workers int) string {
+	switch {
+	case len(left) == 0 && running > 0:
+		return fmt.Sprintf("%d running", running)
+	case len(left) == 0:
+		return "all done"
+	}
+	var d time.Duration
+	for _, k := range left {
+		one, ok := e.of[k.Set+"-"+k.Variant]
+		if !ok {
+			one = e.sum / time.Duration(e.n)
+		}
+		d += one
+	}
+	return fmt.Sprintf("%d left, about %s", len(left), (d / time.Duration(workers)).Round(time.Second))
+}

@@ -1,0 +1,325 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// counting is a study whose units record that they ran; fails is the variant that cannot.
+func counting(ran *[]string, fails string) *Study {
+	return &Study{
+		Name: "counting", Keyed: "counting", Sets: []string{"a", "b"}, Seeds: 2, Needs: []string{"value"}, Summary: []string{"value"},
+		Variants: func() []string { return []string{"x10", "x9"} },
+		Run: func(_ context.Context, u *Unit) error {
+			if u.Variant == fails {
+				return errors.New("it cannot run")
+			}
+			*ran = append(*ran, u.Key.String())
+			u.Put("value", float64(u.Seed))
+			return nil
+		},
+		Tables: func(_ *Results, rows []*Row) ([]Table, error) {
+			return []Table{{Name: "counted", Title: "counted", Groups: GroupBy(rows, Single), Columns: []Column{{"name", func(g Group) string { return g[0].Key.String() }}, MeanOf("value", "value", 1)}}}, nil
+		},
+	}
+}
+
+// command runs the command of a study.
+func command(s *Study, args ...string) (code int, out, errs string) {
+	c := s.Command()
+	var o, e bytes.Buffer
+	c.SetArgs(args)
+	c.SetOut(&o)
+	c.SetErr(&e)
+	code = cli.Run(context.Background(), c)
+	return code, o.String(), e.String()
+}
+
+func TestStudyResumes(t *testing.T) {
+	dir := t.TempDir()
+	try := func(s *Study, args ...string) (int, string, string) {
+		return command(s, append(args, "--out", dir)...)
+	}
+	var ran []string
+	if code, _, errs := try(counting(&ran, "x9"), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "counting-a-x9-0") {
+		t.Fatalf("code %d: %s", code, errs)
+	}
+	if strings.Join(ran, " ") != "counting-a-x10-0 counting-a-x10-1" {
+		t.Fatalf("ran: %v", ran)
+	}
+	ran = nil
+	code, out, errs := try(counting(&ran, ""), "--sets", "a", "--first-seed", "1")
+	if code != cli.Done || strings.Join(ran, " ") != "counting-a-x10-2 counting-a-x9-1 counting-a-x9-2" {
+		t.Fatalf("code %d, ran: %v: %s", code, ran, errs)
+	}
+	if !strings.Contains(errs, "1 of 4 results are stored") || !strings.Contains(errs, "2 left") || strings.Count(out, "counting-a-") != 4 {
+		t.Errorf("%s%s", out, errs)
+	}
+	// Everything that is stored, in the order of numbers.
+	gathered := func() string {
+		store, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := counting(&ran, "").Gather(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, r := range all {
+			names = append(names, strings.TrimPrefix(r.Key.String(), "counting-a-"))
+		}
+		return strings.Join(names, " ")
+	}
+	if got := gathered(); got != "x9-1 x9-2 x10-0 x10-1 x10-2" {
+		t.Errorf("gathered: %s", got)
+	}
+	// Results that were made otherwise are not used for these, nor put together with them.
+	s := counting(&ran, "")
+	s.Settings = func() string { return "--much" }
+	ran = nil
+	code, out, errs = try(s, "--sets", "a", "--seeds", "1")
+	if code != cli.Done || len(ran) != 2 || !strings.Contains(out, "counted (--much)") || strings.Count(out, "counting-a-") != 2 {
+		t.Errorf("code %d, ran %v: %s%s", code, ran, out, errs)
+	}
+	if got := gathered(); got != "x9-1 x9-2 x10-0 x10-1 x10-2" {
+		t.Errorf("gathered with results of other settings: %s", got)
+	}
+	store, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := LeftOut(store, []*Study{counting(&ran, "")}); len(lines) != 2 || !strings.Contains(lines[0], "made with --much") {
+		t.Errorf("left out: %v", lines)
+	}
+	if lines := LeftOut(store, nil); len(lines) != 7 || !strings.Contains(lines[6], "no study makes it") {
+		t.Errorf("left out: %v", lines)
+	}
+	// A version of the recipe that is not today's does not count.
+	s = counting(&ran, "")
+	s.Version = func(string) int { return 2 }
+	if all, err := s.Gather(store); err != nil || len(all) != 0 {
+		t.Errorf("%d rows of another version, %v", len(all), err)
+	}
+}
+
+// What is in a file and is no result is an error that names file and line.
+func TestBrokenFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "counting.jsonl")
+	good := `{"study":"counting","set":"a","variant":"x9","seed":1,"value":2}` + "\n"
+	for text, want := range map[string]string{
+		good + "{":                "line 2",
+		good + "\n" + good:        "line 2",
+		"null\n":                  "names no set",
+		`{"set":"a","x":[1,"b"]}`: "numbers or of texts",
+		`{"study":"counting","set":"a","variant":"x9","seed":1}` + "\n": "it has no value",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var ran []string
+		code, _, errs := command(counting(&ran, ""), "--sets", "a", "--out", dir)
+		if code != cli.Failed || !strings.Contains(errs, want) || len(ran) > 2 {
+			t.Errorf("%q: code %d: %s", text, code, errs)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a folder is read as results: %v", err)
+	}
+	if store, err := Open(filepath.Join(dir, "none")); err != nil || len(store.rows) != 0 {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+func TestRowsSurviveJSON(t *testing.T) {
+	r := NewRow(Key{Study: "s", Set: "a", Variant: "v", Seed: 3, Version: 5})
+	r.Put("n", 7).Put("scores.loglik", -0.1).Put("scores.coverage95", 1.).Put("ok", true).Put("name", "x").Put("list", []int{1, 2}).Put("names", []string{"p", "q"}).Put("nan", math.NaN()).Put("set", "a")
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"study":"s","set":"a","variant":"v","seed":3,"version":5,"list":[1,2],"n":7,"name":"x","names":["p","q"],"ok":true,"scores":{"coverage95":1,"loglik":-0.1}}`
+	if string(b) != want {
+		t.Errorf("%s, expected %s", b, want)
+	}
+	var q Row
+	if err := json.Unmarshal(b, &q); err != nil {
+		t.Fatal(err)
+	}
+	if q.Key != r.Key || q.Number("scores.loglik") != -0.1 || !q.Is("ok") || q.Number("ok") != 1 || q.Text("name") != "x" || !slices.Equal(q.Numbers("list"), []float64{1, 2}) || !slices.Equal(q.Texts("names"), []string{"p", "q"}) || q.Has("nan") || !math.IsNaN(q.Number("nan")) {
+		t.Errorf("%+v", q)
+	}
+	if _, err := json.Marshal(NewRow(Key{Set: "a"}).Put("v", []float64{math.Inf(1)})); err == nil {
+		t.Error("an infinite number is written")
+	}
+}
+
+// A long unit is reported, but not too often.
+func TestLongUnitsAreReported(t *testing.T) {
+	for patience, want := range map[time.Duration]int{0: 2, time.Hour: 0} {
+		var out bytes.Buffer
+		r := &runner{progress: &out}
+		report, end := r.reports(Key{Set: "lv1", Seed: 7}, patience)
+		report("begins")
+		report("ends")
+		end()
+		if n := strings.Count(out.String(), "\n"); n != want || want > 0 && !strings.Contains(out.String(), "lv1-7: after 0s ends") {
+			t.Errorf("patience %v: %q", patience, out.String())
+		}
+	}
+	// A unit that reports nothing is reported too.
+	reader, writer := io.Pipe()
+	r := &runner{progress: writer}
+	_, end := r.reports(Key{Set: "lv1", Seed: 7}, time.Second/2)
+	line := make([]byte, 100)
+	n, err := reader.Read(line)
+	go io.Copy(io.Discard, reader)
+	end()
+	if err != nil || !strings.Contains(string(line[:n]), "lv1-7: after ") || !strings.Contains(string(line[:n]), "running") {
+		t.Errorf("silent unit: %q, %v", line[:n], err)
+	}
+}
+
+// An interrupt keeps what is finished.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	var ran []string
+	s := counting(&ran, "")
+	run := s.Run
+	s.Run = func(ctx context.Context, u *Unit) error {
+		if len(ran) == 2 {
+			cancel()
+			return ctx.Err()
+		}
+		return run(ctx, u)
+	}
+	c := s.Command()
+	var errs bytes.Buffer
+	c.SetArgs([]string{"--out", dir})
+	c.SetOut(io.Discard)
+	c.SetErr(&errs)
+	if code := cli.Run(ctx, c); code != cli.Failed || !strings.Contains(errs.String(), "2 of 8 results are in "+dir) || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("code %d: %s", code, errs.String())
+	}
+	if store, err := Open(dir); err != nil || len(store.Rows("counting")) != 2 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Names of sets are read as people write them.
+func TestSetsAsWritten(t *testing.T) {
+	dir := t.TempDir()
+	var ran []string
+	if code, _, errs := command(counting(&ran, ""), "--sets", " A, b ,a", "--seeds", "1", "--out", dir); code != cli.Done || len(ran) != 4 {
+		t.Errorf("code %d, %v: %s", code, ran, errs)
+	}
+	if code, _, errs := command(counting(&ran, ""), "--sets", "a,,b", "--out", dir); code != cli.Wrong || !strings.Contains(errs, "--sets") {
+		t.Errorf("an empty name: code %d: %s", code, errs)
+	}
+}
+
+func TestSideBySide(t *testing.T) {
+	var ran []string
+	s := counting(&ran, "")
+	s.Side = true
+	s.Run = func(_ context.Context, u *Unit) error { u.Put("value", float64(u.Seed)); return nil }
+	keys, err := s.keys(&options{sets: []string{"b", "a"}, seeds: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.run(context.Background(), io.Discard, store, keys)
+	if err != nil || len(all) != 80 {
+		t.Fatalf("%v, %d results", err, len(all))
+	}
+	for i, r := range all {
+		if r.Number("value") != float64(i%20) || (r.Set == "b") != (i < 40) {
+			t.Fatalf("result %d: %+v", i, r)
+		}
+	}
+}
+
+// A measurement prints a table or one JSON document, and stores only with --out. A unit may
+// make several rows.
+func TestMeasurement(t *testing.T) {
+	dir := t.TempDir()
+	ran := 0
+	measure := func() *Study {
+		s := &Study{
+			Name: "measure", Keyed: "measure",
+			Flags: func(f *pflag.FlagSet) { f.Bool("fast", false, "") },
+			Units: func() ([]Key, error) { return []Key{{Set: "x"}}, nil },
+			Run: func(_ context.Context, u *Unit) error {
+				ran++
+				u.Put("v", 1)
+				u.Also("more").Put("v", 2)
+				return nil
+			},
+			Document: func() map[string]any { return map[string]any{"cores": 4} },
+			Failed: func(rows []*Row) error {
+				if len(rows) != 2 {
+					return errors.New("rows are missing")
+				}
+				return nil
+			},
+		}
+		s.Tables = func(_ *Results, rows []*Row) ([]Table, error) {
+			return []Table{{Title: "measured", Groups: GroupBy(rows, Single), Columns: []Column{MeanOf("v", "v", 1)}}}, nil
+		}
+		return s
+	}
+	if code, out, errs := command(measure(), "--json"); code != cli.Done || out != `{"cores":4,"measure":[{"v":1},{"v":2}]}`+"\n" {
+		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+	for range 2 {
+		if code, out, errs := command(measure(), "--out", dir); code != cli.Done || !strings.Contains(out, "1.0") || !strings.Contains(out, "2.0") {
+			t.Errorf("code %d: %s%s", code, out, errs)
+		}
+	}
+	if ran != 2 {
+		t.Errorf("measured %d times", ran)
+	}
+}
+
+// Only what is between markers changes.
+func TestRewrite(t *testing.T) {
+	rows := []*Row{NewRow(Key{Set: "a"}).Put("v", 1.25), NewRow(Key{Set: "a", Seed: 1}).Put("v", 1.75), NewRow(Key{Set: "b"})}
+	all := []Table{{Name: "t", Groups: GroupBy(rows, BySet), Columns: []Column{ForSet("set", strings.ToUpper), Count("seeds"), SpreadOf("v", "v"), QuantileOf("most", "v", 1)}, Pictures: []Picture{{"p", []byte("<svg/>")}}}}
+	page := "before\n<!-- table t -->\nold\n<!-- end -->\nafter ![p](p.svg)"
+	got, err := Rewrite([]byte(page), all)
+	want := "before\n<!-- table t -->\n| set | seeds | v | most |\n|---|---|---|---|\n| A | 2 | 1.50 ± 0.35 | 1.75 |\n| B | 1 |  |  |\n<!-- end -->\nafter ![p](p.svg)"
+	if err != nil || string(got) != want {
+		t.Errorf("%v:\n%s", err, got)
+	}
+	if pictures := PicturesOf(got, all); string(pictures["p.svg"]) != "<svg/>" {
+		t.Errorf("%v", pictures)
+	}
+	if _, err := Rewrite([]byte("<!-- table other -->\n<!-- end -->"), all); err == nil {
+		t.Error("a table that is not there is accepted")
+	}
+}
