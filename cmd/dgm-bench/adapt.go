@@ -1,48 +1,31 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
-	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/firmware-sim/record"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
+	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// adaptRow is how live trust takes a change that the model never saw, as it stands
-// in the JSON document. Coverage is of 95 % intervals about measurements, as the
-// planner counts it from what was published, over all channels and horizons.
-type adaptRow struct {
-	System            string  `json:"system"`
-	Change            string  `json:"change"`
-	Horizon           float64 `json:"horizon_s"`
-	RawBefore         float64 `json:"raw_before"`
-	RecalibratedCalm  float64 `json:"recalibrated_before"`
-	RawAfter          float64 `json:"raw_after"`
-	RecalibratedAfter float64 `json:"recalibrated_after"` // from settled_s on
-	WorstAfter        float64 `json:"worst_after"`        // of the channels and horizons, the recalibrated coverage farthest from 0.95
-	Flag              float64 `json:"flag_s"`             // from the change to the flag miscalibrated; -1 = it was not set
-	FalseFlag         bool    `json:"flag_before"`        // it was set before the change
-	Settled           float64 `json:"settled_s"`          // after the change, from when on coverage is counted; the flag is to be set by then
-	OK                bool    `json:"ok"`                 // see judge
-}
-
-// judge sets OK: there was no flag in calm flight; raw coverage fell below what the
-// flag is for; the flag rose and the recalibrated intervals hold 95 % again, give or
-// take 2 %, in the time that is stated.
-func (r *adaptRow) judge() {
-	r.OK = !r.FalseFlag && r.RawAfter < 0.90 && r.Flag >= 0 && r.Flag <= r.Settled && math.Abs(r.RecalibratedAfter-0.95) <= 0.02
-}
-
-// adaptSystem is a robot to which something happens.
+// adaptSystem is a robot that changes in flight.
 type adaptSystem struct {
 	plant    plant.Plant
 	rate     float64 // states a second, Hz
@@ -84,90 +67,88 @@ func adaptSystems() []adaptSystem {
 const (
 	adaptCalm  = 120 * time.Second
 	adaptAfter = 240 * time.Second
-	settleFor  = 40 // horizons after the change, from when on recalibrated intervals are to hold
+	settleFor  = 40 // horizons after the change, from when on recalibrated intervals must cover
 )
 
-func adaptCommand() *cobra.Command {
+func adaptStudy() *study.Study {
 	var file string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "adapt",
-		Short: "How live trust takes a payload, wear and gusts that the model never saw",
+	systems := adaptSystems()
+	models := map[string]*model.Model{} // by plant
+	return &study.Study{
+		Name: "adapt", Keyed: "adapt", Summary: []string{"ok", "raw_after", "flag_s", "recalibrated_after"}, Tables: adaptTables,
+		Short: "How live calibration follows a payload, wear and gusts that the model never saw",
 		Long: `adapt trains small models of a simulated pendulum and a simulated quadrotor, flies them in fast time over
-loopback NATS, changes the robot in flight, and counts on the planner's side how many measurements lie within
+loopback NATS, changes the robot in flight, and counts on the planner's side how many measurements are within
 the published intervals of 95 %, raw and multiplied by the published factor.
 
-A change is taken well if raw coverage falls, the flag miscalibrated rises within 40 horizons of it and not
-before, and from then on 93 to 97 % lie within the recalibrated intervals. The exit code is 1 if one is not.`,
-		Args: cobra.NoArgs,
-	}
-	f := cmd.Flags()
-	f.StringVar(&file, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
-	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		systems := adaptSystems()
-		var given *model.Model
-		if file != "" {
-			var err error
-			if given, err = model.ReadFile(file); err != nil {
-				return err
+A change is ok if raw coverage falls, the flag miscalibrated is set within 40 horizons of it and not
+before, and from then on 93 to 97 % are within the recalibrated intervals. The exit code is 1 if one is not.`,
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringVar(&file, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
+		},
+		Units: func() ([]study.Key, error) {
+			if file != "" {
+				given, err := model.ReadFile(file)
+				if err != nil {
+					return nil, err
+				}
+				systems = slices.DeleteFunc(systems, func(s adaptSystem) bool { return len(s.plant.States) != given.K || len(s.plant.Inputs) != given.P })
+				if len(systems) == 0 {
+					return nil, cli.Usage("--model %s has %d states and %d inputs; a pendulum has 2 and 1, a quadrotor 12 and 4", file, given.K, given.P)
+				}
+				models[systems[0].plant.Name] = given
 			}
-			systems = slices.DeleteFunc(systems, func(s adaptSystem) bool { return len(s.plant.States) != given.K || len(s.plant.Inputs) != given.P })
-			if len(systems) == 0 {
-				return cli.Usage("--model %s has %d states and %d inputs; a pendulum has 2 and 1, a quadrotor 12 and 4", file, given.K, given.P)
-			}
-		}
-		var rows []adaptRow
-		failed := 0
-		for i := range systems {
-			s := &systems[i]
-			m := given
-			if m == nil {
-				var err error
-				if m, err = s.train(cmd.Context()); err != nil {
-					return err
+			var keys []study.Key
+			for _, s := range systems {
+				for _, c := range s.changes {
+					keys = append(keys, study.Key{Study: "adapt", Set: s.plant.Name, Variant: c.name})
 				}
 			}
-			for _, c := range s.changes {
-				row, err := s.measure(cmd.Context(), m, c)
+			return keys, nil
+		},
+		Run: func(ctx context.Context, u *study.Unit) error {
+			s := &systems[slices.IndexFunc(systems, func(s adaptSystem) bool { return s.plant.Name == u.Set })]
+			c := s.changes[slices.IndexFunc(s.changes, func(c change) bool { return c.name == u.Variant })]
+			if models[u.Set] == nil {
+				u.Report("a model is trained")
+				m, err := s.train(ctx)
 				if err != nil {
 					return err
 				}
-				row.judge()
-				if !row.OK {
-					failed++
-				}
-				rows = append(rows, row)
-				if !asJSON {
-					if err := printAdapt(cmd.OutOrStdout(), &row, len(rows) == 1); err != nil {
-						return err
-					}
-				}
+				models[u.Set] = m
 			}
-		}
-		if asJSON {
-			if err := json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
-				Adapt []adaptRow `json:"adapt"`
-			}{rows}); err != nil {
+			if err := s.measure(ctx, models[u.Set], c, u.Row); err != nil {
 				return err
 			}
-		}
-		if failed > 0 {
-			return fmt.Errorf("%d of %d changes are not taken well", failed, len(rows))
-		}
-		return nil
+			u.Put("ok", follows(u.Row))
+			return nil
+		},
+		Failed: func(rows []*study.Row) error {
+			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
+				return fmt.Errorf("live calibration does not follow %d of %d changes", len(failed), len(rows))
+			}
+			return nil
+		},
 	}
-	return cmd
 }
 
-func printAdapt(w io.Writer, r *adaptRow, first bool) error {
-	if first {
-		if _, err := fmt.Fprintf(w, "%-16s %-34s %8s %8s %8s %8s %8s %8s %5s\n", "system", "change", "before", "after", "flag/s", "factor", "worst", "from/s", "ok"); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(w, "%-16s %-34s %8.3f %8.3f %8.1f %8.3f %8.3f %8.0f %5v\n", r.System, r.Change, r.RawBefore, r.RawAfter, r.Flag, r.RecalibratedAfter, r.WorstAfter, r.Settled, r.OK)
-	return err
+// follows reports whether there was no flag in calm flight, raw coverage fell below what the
+// flag is for, the flag was set, and the recalibrated intervals cover 95 % again, give or
+// take 2 %, in the time that is stated.
+func follows(r *study.Row) bool {
+	flag := r.Number("flag_s")
+	return !r.Is("flag_before") && r.Number("raw_after") < 0.90 && flag >= 0 && flag <= r.Number("settled_s") && math.Abs(r.Number("recalibrated_after")-0.95) <= 0.02
+}
+
+func adaptTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	return []study.Table{{
+		Name: "adapt", Title: "Changes in flight", Groups: study.GroupBy(rows, study.Single),
+		Columns: []study.Column{
+			study.TextOf("simulated robot", "system"), study.TextOf("change", "change"), study.MeanOf("before", "raw_before", 3), study.MeanOf("after", "raw_after", 3), study.MeanOf("flag after, s", "flag_s", 1),
+			study.MeanOf("with the factor", "recalibrated_after", 3), study.MeanOf("worst", "worst_after", 3), study.MeanOf("from, s", "settled_s", 0), study.TruthOf("ok", "ok"), measured,
+		},
+	}}, nil
 }
 
 // robot returns the robot as it is before any change, with its usual sensors and
@@ -177,4 +158,235 @@ func (s *adaptSystem) robot() robot.Config {
 	c.Rate = s.rate
 	c.PlanHorizon, c.PlanRows = s.horizon.Seconds(), s.rows
 	return c
+}
+
+// train records flights of the robot as it is before any change, and trains a model
+// on them.
+func (s *adaptSystem) train(ctx context.Context) (*model.Model, error) {
+	o := record.Options{Robot: s.robot(), Vehicle: vehicle, Segments: s.segments, Samples: int(float64(s.length)*s.rate) + 1, Source: "dgm-bench adapt"}
+	o.Robot.Seed = 1
+	dir, err := os.MkdirTemp("", "dgm-adapt")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "flight.msgpack")
+	file, err := flightlog.CreateFile(path, o.Header(false))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Abort()
+	if _, err := record.Run(ctx, o, file.Writer, nil); err != nil {
+		return nil, err
+	}
+	if err := file.Commit(); err != nil {
+		return nil, err
+	}
+	log, err := flightlog.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg := trainer.Quick()
+	cfg.Horizon, cfg.Points = trainer.Duration(s.horizon), s.points
+	data, err := trainer.Load([]*flightlog.Log{log}, cfg)
+	if err != nil {
+		return nil, err
+	}
+	res, err := trainer.Train(ctx, data, cfg, func(trainer.Progress) {})
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	// What is served is what a file holds.
+	b, err := res.Model.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return model.Decode(b)
+}
+
+// coverage counts measurements within intervals, by series.
+type coverage struct {
+	n, raw, again map[int]float64
+}
+
+func newCoverage() *coverage {
+	return &coverage{map[int]float64{}, map[int]float64{}, map[int]float64{}}
+}
+
+// shares returns the shares over all series, and the recalibrated one farthest
+// from 0.95.
+func (c *coverage) shares() (raw, again, worst float64) {
+	var n float64
+	worst = 0.95
+	for i, k := range c.n {
+		n, raw, again = n+k, raw+c.raw[i], again+c.again[i]
+		if s := c.again[i] / k; math.Abs(s-0.95) > math.Abs(worst-0.95) {
+			worst = s
+		}
+	}
+	return raw / n, again / n, worst
+}
+
+// measure flies one change and puts into the row, over all channels and horizons, the
+// coverage of 95 % intervals about measurements as the planner counts it from what was
+// published:
+//
+//	raw_before, recalibrated_before  in calm flight
+//	raw_after, recalibrated_after    from settled_s after the change on
+//	worst_after                      of channels and horizons, the recalibrated coverage farthest from 0.95
+//	flag_s                           from the change to the flag miscalibrated, s; -1 = it was not set
+//	flag_before                      it was set before the change
+func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change, r *study.Row) error {
+	settle := time.Duration(settleFor * m.Horizon * float64(time.Second))
+	calm, after := newCoverage(), newCoverage()
+	changed := s.robot()
+	c.make(&changed)
+	return serving(ctx, m, func(st *stage) {
+		f, err := newAdaptFlight(st.link(st.url(), "robot and planner"), st.clock, s.rate, m)
+		st.must(err)
+		// The factor needs its time in calm flight too.
+		st.must(f.fly(ctx, s.robot(), adaptCalm, settle, calm))
+		r.Put("flag_before", f.flagged >= 0)
+		f.flagged = -1
+		st.clock.pass(2 * time.Second) // another robot begins: nothing of the last one is awaited
+		clear(f.due)
+		st.must(f.fly(ctx, changed, adaptAfter, settle, after))
+		r.Put("system", s.plant.Name).Put("change", c.name).Put("horizon_s", m.Horizon).Put("settled_s", settle.Seconds()).Put("flag_s", f.flagged)
+		raw, again, _ := calm.shares()
+		r.Put("raw_before", raw).Put("recalibrated_before", again)
+		raw, again, worst := after.shares()
+		r.Put("raw_after", raw).Put("recalibrated_after", again).Put("worst_after", worst)
+	})
+}
+
+// awaited is a published interval whose time will come.
+type awaited struct {
+	series           int
+	mean, std, again float64
+}
+
+// adaptFlight is robot and planner in one, in lock step with the estimator.
+type adaptFlight struct {
+	nc      *nats.Conn
+	clock   *clock
+	rate    float64 // states a second, Hz
+	K       int
+	sub     *nats.Subscription
+	seq     uint64
+	step    int
+	due     map[int][]awaited // by step
+	flagged float64           // s since the flight began, −1 = not
+	read    wire.Prediction
+}
+
+func newAdaptFlight(nc *nats.Conn, c *clock, rate float64, m *model.Model) (*adaptFlight, error) {
+	sub, err := nc.SubscribeSync(wire.PredictSubject(vehicle))
+	return &adaptFlight{nc: nc, clock: c, rate: rate, K: m.K, sub: sub, due: map[int][]awaited{}, flagged: -1}, err
+}
+
+var errRobotLost = errors.New("the robot is lost")
+
+// fly flies a robot, and counts from a time after the start on.
+func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from time.Duration, count *coverage) error {
+	cfg.Seed = 7
+	r := robot.New(cfg)
+	r.Start(0, 0)
+	var b []byte
+	period := time.Duration(float64(time.Second) / f.rate)
+	for at := time.Duration(0); at < lasts; at += period {
+		x, ok := r.Sample()
+		if !ok {
+			return errRobotLost
+		}
+		f.clock.pass(period)
+		f.seq++
+		f.step++
+		if at >= from {
+			f.compare(x.X, count)
+		}
+		delete(f.due, f.step)
+		s := wire.State{Seq: f.seq, T: f.clock.unix(), X: x.X, U: x.U, Plan: x.Plan}
+		b = s.Append(b[:0])
+		if err := f.exchange(ctx, b); err != nil {
+			return err
+		}
+		if f.flagged < 0 && f.read.Flags&wire.Miscalibrated != 0 {
+			f.flagged = at.Seconds()
+		}
+		f.await()
+		if !r.Step() {
+			return errRobotLost
+		}
+	}
+	return nil
+}
+
+// compare counts what is due among intervals about a measurement. An angle is predicted
+// without turns, and measured so by the simulator.
+func (f *adaptFlight) compare(x []float64, count *coverage) {
+	for _, a := range f.due[f.step] {
+		e := math.Abs(x[a.series%f.K] - a.mean)
+		count.n[a.series]++
+		count.raw[a.series] += share(e <= 1.96*a.std)
+		count.again[a.series] += share(e <= 1.96*a.again*a.std)
+	}
+}
+
+// exchange sends a state until its prediction is there.
+func (f *adaptFlight) exchange(ctx context.Context, state []byte) error {
+	for end := time.Now().Add(goneFor); time.Now().Before(end); {
+		if err := f.nc.Publish(wire.StateSubject(vehicle), state); err != nil {
+			return err
+		}
+		wait := time.Second
+		if f.seq == 1 {
+			wait = 50 * time.Millisecond // it may not listen yet
+		}
+		for {
+			m, err := f.sub.NextMsg(wait)
+			if err != nil {
+				break
+			}
+			if err := f.read.Decode(m.Data); err != nil {
+				return err
+			}
+			if f.read.Seq == f.seq {
+				return nil
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return fmt.Errorf("state %d was not answered", f.seq)
+}
+
+// await keeps the intervals of the prediction that was read whose times are those
+// of states, at a tenth, a quarter, half and the whole of the horizon.
+func (f *adaptFlight) await() {
+	p := &f.read
+	last := p.Horizon[len(p.Horizon)-1]
+	for b, part := range [...]float64{0.1, 0.25, 0.5, 1} {
+		for i, h := range p.Horizon {
+			steps := int(math.Round(h * f.rate))
+			if h < part*last*(1-1e-9) || math.Abs(float64(steps)/f.rate-h) >= 1e-6 {
+				continue
+			}
+			for k := range f.K {
+				j := i*f.K + k
+				f.due[f.step+steps] = append(f.due[f.step+steps], awaited{b*f.K + k, p.Mean[j], p.ObsStd[j], p.Factor[j]})
+			}
+			break
+		}
+	}
+}
+
+func share(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -7,13 +7,16 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
@@ -57,7 +60,7 @@ func TestLatencyDocument(t *testing.T) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
-		if strings.Join(keys, " ") != "late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb shortened" {
+		if strings.Join(keys, " ") != "late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb shortened states" {
 			t.Errorf("row %d: fields %v", i, keys)
 		}
 		p50, p99, p999 := row["p50_us"].(float64), row["p99_us"].(float64), row["p999_us"].(float64)
@@ -67,31 +70,23 @@ func TestLatencyDocument(t *testing.T) {
 	}
 }
 
-func TestLatencyTable(t *testing.T) {
-	var out bytes.Buffer
-	if err := printLatency(&out, []latencyRow{{Rate: 100, Points: 20, P50: 310.4, Missing: 3}}); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "p99.9/µs") || !strings.Contains(out.String(), "310") {
-		t.Error(out.String())
-	}
-}
-
 func TestLatencySummary(t *testing.T) {
-	r := latencyRow{Rate: 1000}
-	var ns []int64
-	for i := range 1000 {
-		ns = append(ns, int64(i+1)*1000) // 1 … 1000 µs
+	ns := make([]atomic.Int64, 1000)
+	for i := range ns {
+		ns[i].Store(int64(i+1) * 1000) // 1 … 1000 µs
 	}
-	ns[3], ns[4] = 0, 1_500_000
-	r.fill(ns)
-	if r.Missing != 1 || r.Late != 1 || r.P50 != 502 || r.P99 != 992 || r.P999 != 1500 {
-		t.Errorf("%+v", r)
+	ns[3].Store(0)
+	ns[4].Store(1_500_000)
+	r := study.NewRow(study.Key{Set: "x"})
+	summarise(r, 1000, ns)
+	for name, want := range map[string]float64{"missing": 1, "late": 1, "p50_us": 502, "p99_us": 992, "p999_us": 1500} {
+		if got := r.Number(name); got != want {
+			t.Errorf("%s is %v, expected %v", name, got, want)
+		}
 	}
-	var none latencyRow
-	none.fill([]int64{0, 0})
-	if none.Missing != 2 || none.P50 != 0 {
-		t.Errorf("%+v", none)
+	none := study.NewRow(study.Key{Set: "x"})
+	if summarise(none, 1000, make([]atomic.Int64, 2)); none.Number("missing") != 2 || none.Number("p50_us") != 0 {
+		t.Errorf("%v missing, p50 %v", none.Number("missing"), none.Number("p50_us"))
 	}
 }
 
@@ -143,8 +138,8 @@ func TestChaosDocument(t *testing.T) {
 	}
 }
 
-// The planner of the scenarios sees what it is there to see.
-func TestThePlannerSeesLies(t *testing.T) {
+// The planner of the scenarios counts every wrong prediction.
+func TestThePlannerCountsWrongPredictions(t *testing.T) {
 	c := newClock(0)
 	now := c.unix()
 	good := wire.Prediction{
@@ -164,13 +159,13 @@ func TestThePlannerSeesLies(t *testing.T) {
 		q := good
 		change(&q)
 		p.prediction(q.Append(nil))
-		stale, nonfinite, dropped := p.lies()
-		if want := [][3]int{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1, 2, 0}, {2, 2, 0}, {2, 2, 1}}[i]; [3]int{stale, nonfinite, dropped} != want || len(p.answers) != 1 {
-			t.Errorf("after message %d: %d stale, %d not finite, %d dropped, %d answers", i, stale, nonfinite, dropped, len(p.answers))
+		n, _ := p.count()
+		if want := [][3]int{{0, 0, 0}, {0, 1, 0}, {0, 2, 0}, {1, 2, 0}, {2, 2, 0}, {2, 2, 1}}[i]; [3]int{n.stale, n.nonfinite, n.dropped} != want || len(p.answers) != 1 {
+			t.Errorf("after message %d: %+v, %d answers", i, n, len(p.answers))
 		}
 	}
 	at := time.Now()
-	tr := &trial{planner: p, robot: &sender{at: map[uint64]time.Time{1: at, 2: at, 3: at.Add(time.Second)}}}
+	tr := &stage{planner: p, robot: &sender{at: map[uint64]time.Time{1: at, 2: at, 3: at.Add(time.Second)}}}
 	if lost, answered := tr.lost(); lost != 2 || answered != 1 {
 		t.Errorf("%d lost, %d answered", lost, answered)
 	}
@@ -194,9 +189,31 @@ func TestCoverageShares(t *testing.T) {
 	if math.Abs(raw-190./400) > 1e-12 || math.Abs(again-373./400) > 1e-12 || math.Abs(worst-0.92) > 1e-12 {
 		t.Errorf("%v, %v, %v", raw, again, worst)
 	}
-	var out bytes.Buffer
-	if err := printAdapt(&out, &adaptRow{Change: "rain", RawAfter: 0.5, Flag: 3}, true); err != nil || !strings.Contains(out.String(), "rain") {
-		t.Errorf("%s, %v", out.String(), err)
+}
+
+// A scenario ends where something fails, and what it started ends with it.
+func TestStageEndsWhatFails(t *testing.T) {
+	s, err := newStage(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended []int
+	err = s.guard(func() {
+		for i := range 3 {
+			s.later(func() error { ended = append(ended, i); return nil })
+		}
+		s.require(true, "not this")
+		s.require(false, "this, %d", 7)
+		t.Error("the scenario goes on")
+	})
+	if err == nil || err.Error() != "this, 7" {
+		t.Errorf("error %v", err)
+	}
+	if err := s.close(); err != nil || !slices.Equal(ended, []int{2, 1, 0}) {
+		t.Errorf("ended %v, %v", ended, err)
+	}
+	if all := permutations(4); len(all) != 24 || !slices.Equal(all[0], []int{3, 2, 1, 0}) {
+		t.Errorf("%d orders, the first %v", len(all), all[0])
 	}
 }
 
@@ -220,25 +237,58 @@ func TestAdaptSystems(t *testing.T) {
 	}
 }
 
-// Each condition of a change that is taken well counts by itself.
+// Each condition of a change that calibration follows counts by itself.
 func TestAdaptJudges(t *testing.T) {
-	good := adaptRow{RawBefore: 0.94, RawAfter: 0.5, RecalibratedAfter: 0.96, Flag: 8, Settled: 40}
 	for name, c := range map[string]struct {
-		ok     bool
-		change func(r *adaptRow)
+		ok    bool
+		field string
+		value any
 	}{
-		"good":          {true, func(*adaptRow) {}},
-		"nothing fell":  {false, func(r *adaptRow) { r.RawAfter = 0.94 }},
-		"no flag":       {false, func(r *adaptRow) { r.Flag = -1 }},
-		"flag too late": {false, func(r *adaptRow) { r.Flag = 41 }},
-		"false flag":    {false, func(r *adaptRow) { r.FalseFlag = true }},
-		"too narrow":    {false, func(r *adaptRow) { r.RecalibratedAfter = 0.925 }},
-		"too wide":      {false, func(r *adaptRow) { r.RecalibratedAfter = 0.975 }},
+		"good":          {true, "raw_before", 0.94},
+		"nothing fell":  {false, "raw_after", 0.94},
+		"no flag":       {false, "flag_s", -1},
+		"flag too late": {false, "flag_s", 41},
+		"false flag":    {false, "flag_before", true},
+		"too narrow":    {false, "recalibrated_after", 0.925},
+		"too wide":      {false, "recalibrated_after", 0.975},
 	} {
-		r := good
-		c.change(&r)
-		if r.judge(); r.OK != c.ok {
-			t.Errorf("%s: ok is %v", name, r.OK)
+		r := study.NewRow(study.Key{Set: "x"}).Put("raw_after", 0.5).Put("recalibrated_after", 0.96).Put("flag_s", 8).Put("settled_s", 40).Put("flag_before", false)
+		if r.Put(c.field, c.value); follows(r) != c.ok {
+			t.Errorf("%s: ok is %v", name, follows(r))
 		}
+	}
+}
+
+// The pages hold what the stored results make of their tables, and the pictures of these.
+func TestPagesAreTheResults(t *testing.T) {
+	store, err := study.Open("results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := study.TablesOf(store, studies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range study.Pages {
+		path = filepath.Join("..", "..", path)
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := study.Rewrite(page, all)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if !bytes.Equal(page, want) {
+			t.Errorf("%s differs from the results: run go run ./cmd/dgm-bench tables", path)
+		}
+		for name, svg := range study.PicturesOf(page, all) {
+			if b, err := os.ReadFile(filepath.Join(filepath.Dir(path), name)); err != nil || !bytes.Equal(b, svg) {
+				t.Errorf("%s differs from the results: run go run ./cmd/dgm-bench tables (%v)", name, err)
+			}
+		}
+	}
+	if lines := study.LeftOut(store, studies()); len(lines) > 0 {
+		t.Errorf("results that no study shows: %s", strings.Join(lines, "; "))
 	}
 }

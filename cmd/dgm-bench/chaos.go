@@ -2,167 +2,117 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// chaosRow is the outcome of one scenario, as it stands in the JSON document.
-type chaosRow struct {
-	Scenario  string  `json:"scenario"`
-	OK        bool    `json:"ok"`
-	Lost      int     `json:"lost"`          // states without an answer, outside the fault and without a reason on the status
-	Stale     int     `json:"stale"`         // predictions that were older than they said, or claimed to hold for longer than they do
-	NonFinite int     `json:"nonfinite"`     // predictions that hold a number that is none
-	Recovered float64 `json:"recovered_s"`   // from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped
-	Answered  int     `json:"answered"`      // predictions that there was nothing wrong with
-	Dropped   int     `json:"dropped_late"`  // that a network held until they were over, as their valid_until tells a planner
-	Why       string  `json:"why,omitempty"` // it is not ok
-}
-
-// scenario is something that surroundings do.
-type scenario struct {
-	name string
-	run  func(ctx context.Context, t *trial) error
-}
-
-// scenarios in the order in which they are tried. Each has a server, an estimator,
-// a robot and a planner of its own.
-var scenarios = []scenario{
-	{"server killed", serverKilled},
-	{"server slow", serverSlow},
-	{"partitioned for a minute", partitioned},
-	{"partitioned for three seconds", partitionedBriefly},
-	{"server restarted with other permissions", otherPermissions},
-	{"any order of starts", anyOrder},
-	{"stalled subscriber", stalledSubscriber},
-	{"20x message flood", flood},
-	{"malformed messages at full rate", malformed},
-	{"disk full", diskFull},
-	{"clock set forward by an hour", clockForward},
-	{"clock set back by an hour", clockBack},
-	{"stopped for 10 s", stopped},
-	{"estimator killed", estimatorKilled},
-	{"corrupt model offered", corruptModel},
-	{"100 models swapped at 500 Hz", hundredSwaps},
-	{"sender starts again", senderAgain},
-	{"24 hours in fast time", dayInFastTime},
-}
-
-func chaosCommand() *cobra.Command {
+// chaosStudy runs the scenarios, each on a stage of its own.
+func chaosStudy() *study.Study {
 	var only []string
-	var asJSON, list bool
-	var day time.Duration
-	cmd := &cobra.Command{
-		Use:   "chaos",
-		Short: "What surroundings do to an estimator, and whether it lies",
+	var list bool
+	const usualDay = 24 * time.Hour
+	day := usualDay
+	return &study.Study{
+		Name: "chaos", Keyed: "chaos", Summary: []string{"ok", "recovered_s", "why"}, Tables: chaosTables,
+		Short: "Whether an estimator stays correct under faults of its surroundings",
 		Long: `chaos does to an estimator what its surroundings may do, one scenario after the other, with a robot that
-sends states all the while and a planner that looks at every prediction. A scenario is ok if the
-planner saw nothing that is older than it says and nothing that is not finite, if no state was lost but
-for the time of the fault, and if answers came back by themselves. What a network held until it was over
-is counted as dropped: valid_until tells it to every planner.`,
+sends states all the while and a planner that checks every prediction. A scenario is ok if the
+planner received nothing that is older than it claims and nothing that is not finite, if no state was lost
+outside the time of the fault, and if answers came back by themselves. What a network held until it was over
+is counted as dropped: every planner knows it by valid_until.`,
 		Example: `  dgm-bench chaos --json
+  dgm-bench chaos --list
   dgm-bench chaos --only "server killed,disk full"`,
-		Args: cobra.NoArgs,
-	}
-	f := cmd.Flags()
-	f.StringSliceVar(&only, "only", nil, "only these scenarios")
-	f.BoolVar(&list, "list", false, "list the scenarios and end")
-	f.DurationVar(&day, "day", 24*time.Hour, "simulated time of the scenario in fast time")
-	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if list {
-			for _, s := range scenarios {
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.name); err != nil {
-					return err
-				}
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringSliceVar(&only, "only", nil, "only these scenarios")
+			f.BoolVar(&list, "list", false, "list the scenarios and end")
+			f.DurationVar(&day, "day", usualDay, "simulated time of the scenario in fast time")
+		},
+		Check: func() error {
+			if day < time.Minute {
+				return cli.Usage("--day %v must be at least a minute", day)
 			}
 			return nil
-		}
-		chosen, err := choose(only)
-		if err != nil {
-			return err
-		}
-		if day < time.Minute {
-			return cli.Usage("--day %v must be at least a minute", day)
-		}
-		rows, failed := []chaosRow{}, 0
-		for _, s := range chosen {
-			row := try(cmd.Context(), s, day)
-			if cmd.Context().Err() != nil {
-				return cmd.Context().Err()
+		},
+		List: func() []string {
+			if !list {
+				return nil
 			}
-			if !row.OK {
-				failed++
+			return scenarioNames()
+		},
+		Settings: func() string { return study.Changed("day", day, usualDay) },
+		Units: func() (keys []study.Key, err error) {
+			names := scenarioNames()
+			if len(only) > 0 {
+				names = only
 			}
-			rows = append(rows, row)
-			if !asJSON {
-				if err := printChaos(cmd.OutOrStdout(), &row, len(rows) == 1); err != nil {
-					return err
+			for _, name := range names {
+				name = strings.TrimSpace(name)
+				if !slices.Contains(scenarioNames(), name) {
+					return nil, cli.Usage("scenario %q is not known; --list shows all", name)
 				}
+				keys = append(keys, study.Key{Study: "chaos", Set: name})
 			}
-		}
-		if asJSON {
-			if err := json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
-				Chaos []chaosRow `json:"chaos"`
-			}{rows}); err != nil {
-				return err
+			return keys, nil
+		},
+		Run: func(ctx context.Context, u *study.Unit) error {
+			i := slices.Index(scenarioNames(), u.Set)
+			play(ctx, scenarios[i], day, u.Row)
+			return ctx.Err()
+		},
+		Failed: func(rows []*study.Row) error {
+			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
+				return fmt.Errorf("%d of %d scenarios are not ok", len(failed), len(rows))
 			}
-		}
-		if failed > 0 {
-			return fmt.Errorf("%d of %d scenarios are not ok", failed, len(rows))
-		}
-		return nil
+			return nil
+		},
 	}
-	return cmd
 }
 
-// choose returns the scenarios of these names, all for none.
-func choose(names []string) ([]scenario, error) {
-	if len(names) == 0 {
-		return scenarios, nil
+func scenarioNames() []string {
+	var out []string
+	for _, s := range scenarios {
+		out = append(out, s.name)
 	}
-	var out []scenario
-next:
-	for _, name := range names {
-		for _, s := range scenarios {
-			if s.name == strings.TrimSpace(name) {
-				out = append(out, s)
-				continue next
-			}
-		}
-		return nil, cli.Usage("scenario %q is not known; --list shows all", name)
-	}
-	return out, nil
+	return out
 }
 
-// try tries one scenario.
-func try(ctx context.Context, s scenario, day time.Duration) chaosRow {
-	row := chaosRow{Scenario: s.name}
-	t, err := newTrial(day)
+func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	return []study.Table{{
+		Name: "chaos", Title: "Faults of the surroundings", Groups: study.GroupBy(rows, study.Single),
+		Columns: []study.Column{
+			study.TextOf("scenario", "scenario"), study.TruthOf("ok", "ok"), study.MeanOf("lost", "lost", 0), study.MeanOf("stale", "stale", 0), study.MeanOf("not finite", "nonfinite", 0),
+			study.MeanOf("recovered, s", "recovered_s", 2), study.MeanOf("answered", "answered", 0), study.MeanOf("dropped", "dropped_late", 0), study.TextOf("why", "why"),
+		},
+	}}, nil
+}
+
+// play plays one scenario and puts its outcome into a row:
+//
+//	lost          states without an answer, outside the fault and without a reason on the status
+//	stale         predictions that were older than they claim, or claim to hold for longer than they do
+//	nonfinite     predictions with a number that is not finite
+//	recovered_s   from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped
+//	answered      correct predictions
+//	dropped_late  predictions that a network held until they were over, as their valid_until tells a planner
+//	why           the scenario is not ok
+func play(ctx context.Context, sc scenario, day time.Duration, r *study.Row) {
+	r.Put("scenario", sc.name)
+	s, err := newStage(ctx, day)
 	if err == nil {
-		err = s.run(ctx, t)
-		err = t.end(&row, err)
+		err = s.guard(func() { sc.play(s) })
+		err = s.end(r, err)
 	}
 	if err != nil {
-		row.Why = err.Error()
+		r.Put("why", err.Error())
 	}
-	row.OK = err == nil
-	return row
-}
-
-func printChaos(w io.Writer, r *chaosRow, first bool) error {
-	if first {
-		if _, err := fmt.Fprintf(w, "%-42s %-6s %6s %6s %9s %12s %9s %8s\n", "scenario", "ok", "lost", "stale", "nonfinite", "recovered/s", "answered", "dropped"); err != nil {
-			return err
-		}
-	}
-	_, err := fmt.Fprintf(w, "%-42s %-6v %6d %6d %9d %12.2f %9d %8d %s\n", r.Scenario, r.OK, r.Lost, r.Stale, r.NonFinite, r.Recovered, r.Answered, r.Dropped, r.Why)
-	return err
+	r.Put("ok", err == nil)
 }

@@ -22,14 +22,13 @@ import (
 
 // A child is this program started again with other arguments, to do something in a
 // process of its own. It ends when its standard input does, so that it cannot
-// outlive who started it.
+// outlive the program that started it.
 type child struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 }
 
-// asChild names the environment variable that tells a program that it is a child,
-// for tests, whose program is not dgm-bench.
+// asChild names the environment variable that makes a test's program a child.
 const asChild = "DGM_BENCH_CHILD"
 
 func startChild(args ...string) (*child, error) {
@@ -49,14 +48,14 @@ func startChild(args ...string) (*child, error) {
 	return c, nil
 }
 
-// stop ends the child in order.
+// stop ends the child and waits for it.
 func (c *child) stop() error {
 	_ = c.stdin.Close()
 	return c.cmd.Wait()
 }
 
 // resident returns the memory of the child that is in RAM, MB; 0 where the system
-// does not tell.
+// does not report it.
 func (c *child) resident() float64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
 	if err != nil {

@@ -1,38 +1,42 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
-	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// latencyRow is one measurement, as it stands in the JSON document.
-type latencyRow struct {
-	Rate    float64 `json:"rate_hz"`
-	Points  int     `json:"points"`
-	Loaded  bool    `json:"loaded"` // every core busy with something else
-	P50     float64 `json:"p50_us"`
-	P99     float64 `json:"p99_us"`
-	P999    float64 `json:"p999_us"`
-	Missing int     `json:"missing"`   // states that were never answered
-	Late    int     `json:"late"`      // answered after the next state was sent
-	Short   int     `json:"shortened"` // answered with the beginning of the horizon, for a newer state waited
-	Memory  float64 `json:"resident_mb"`
-	Growth  float64 `json:"resident_growth_mb"` // over the second half of the row
-}
+const (
+	vehicle   = "bench"
+	warmUp    = 20               // states that are not counted
+	patience  = 10 * time.Second // for what starts
+	straggler = time.Second      // for the last answers
+)
 
 // latencyJob is what one row measures.
 type latencyJob struct {
-	rate     float64
-	points   int
-	loaded   bool
+	rate     float64 // states a second, Hz
+	points   int     // of the horizon
+	loaded   bool    // another process keeps every core busy
 	duration time.Duration
 	priority int
 }
@@ -40,101 +44,255 @@ type latencyJob struct {
 // standard are the rows without flags: what a fast and what a rich prediction cost.
 var standard = []latencyJob{{rate: 1000, points: 20}, {rate: 500, points: 100}}
 
-func latencyCommand() *cobra.Command {
+func latencyStudy() *study.Study {
 	var (
 		rates    []float64
-		points   int
-		duration time.Duration
+		job      latencyJob
 		file     string
 		load     string
-		priority int
-		asJSON   bool
+		m        *model.Model
+		measured map[study.Key]latencyJob
 	)
-	cmd := &cobra.Command{
-		Use:   "latency",
+	return &study.Study{
+		Name: "latency", Keyed: "latency", Summary: []string{"p50_us", "p999_us", "missing", "late"}, Tables: latencyTables,
 		Short: "Time from a state sent to its prediction received, over loopback NATS",
 		Long: `latency starts a NATS server on the loopback and an estimator in a process of its own, sends states
 from a client outside that process, and measures the time until each prediction is back there.
 
 The model is artificial unless --model names one: 12 states, 4 inputs, 100 random features, one member.
 A state that is never answered is missing; a prediction that comes after the next state was sent is
-late. States that were held up and come together are all answered, those that a newer one has overtaken
-with a shorter horizon: these are counted as shortened. More than 32 at a time are not: all but the newest
+late. States that were delayed and arrive together are all answered, superseded ones with a shortened
+horizon: these are counted as shortened. More than 32 at a time are not: all but the newest
 are missing. In a loaded row another process keeps every core busy.`,
 		Example: `  dgm-bench latency --json
   dgm-bench latency --rate 1000 --points 20 --duration 10m --load both`,
-		Args: cobra.NoArgs,
-	}
-	f := cmd.Flags()
-	f.Float64SliceVar(&rates, "rate", nil, "states a second; one row for each (default: 1000 with 20 points, 500 with 100)")
-	f.IntVar(&points, "points", 100, "points of the horizon, with --rate")
-	f.DurationVar(&duration, "duration", 20*time.Second, "how long a row is measured")
-	f.StringVar(&file, "model", "", "model file to serve instead of an artificial one")
-	f.StringVar(&load, "load", "both", "measure while every core is kept busy: no, yes, or both, a row of each")
-	f.IntVar(&priority, "priority", 0, "real-time priority of the estimator's process, 1 to 89; needs the right to it")
-	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if points < 1 || points > 10000 {
-			return cli.Usage("--points %d must be within 1 … 10000", points)
-		}
-		if load != "no" && load != "yes" && load != "both" {
-			return cli.Usage("--load %q must be no, yes or both", load)
-		}
-		if priority < 0 || priority > 89 {
-			return cli.Usage("--priority %d must be within 0 … 89", priority)
-		}
-		jobs := standard
-		if len(rates) > 0 {
-			jobs = nil
-		}
-		for _, r := range rates {
-			if !(r >= 1 && r <= 10000) {
-				return cli.Usage("--rate %g must be within 1 … 10000", r)
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.Float64SliceVar(&rates, "rate", nil, "states a second; one row for each (default: 1000 with 20 points, 500 with 100)")
+			f.IntVar(&job.points, "points", 100, "points of the horizon, with --rate")
+			f.DurationVar(&job.duration, "duration", 20*time.Second, "how long a row is measured")
+			f.StringVar(&file, "model", "", "model file to serve instead of an artificial one")
+			f.StringVar(&load, "load", "both", "measure while every core is kept busy: no, yes, or both, a row of each")
+			f.IntVar(&job.priority, "priority", 0, "real-time priority of the estimator's process, 1 to 89; needs the right to it")
+		},
+		Check: func() error {
+			switch {
+			case job.points < 1 || job.points > 10000:
+				return cli.Usage("--points %d must be within 1 … 10000", job.points)
+			case !slices.Contains([]string{"no", "yes", "both"}, load):
+				return cli.Usage("--load %q must be no, yes or both", load)
+			case job.priority < 0 || job.priority > 89:
+				return cli.Usage("--priority %d must be within 0 … 89", job.priority)
 			}
-			jobs = append(jobs, latencyJob{rate: r, points: points})
-		}
-		for _, j := range jobs {
-			if duration.Seconds()*j.rate < 1 {
-				return cli.Usage("--duration %v is shorter than one state at %g Hz", duration, j.rate)
+			return nil
+		},
+		Units: func() (keys []study.Key, err error) {
+			jobs := standard
+			if len(rates) > 0 {
+				jobs = nil
 			}
-		}
-		m := artificial.New(artificial.Quadrotor, 1)
-		if file != "" {
-			var err error
-			if m, err = model.ReadFile(file); err != nil {
-				return err
-			}
-		}
-		var rows []latencyRow
-		for _, loaded := range []bool{false, true} {
-			if loaded && load == "no" || !loaded && load == "yes" {
-				continue
-			}
-			for _, j := range jobs {
-				j.loaded, j.duration, j.priority = loaded, duration, priority
-				row, err := measureLatency(cmd.Context(), m, j)
-				if err != nil {
-					return err
+			for _, r := range rates {
+				if !(r >= 1 && r <= 10000) {
+					return nil, cli.Usage("--rate %g must be within 1 … 10000", r)
 				}
-				rows = append(rows, row)
+				jobs = append(jobs, latencyJob{rate: r, points: job.points})
 			}
-		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
-				Latency []latencyRow `json:"latency"`
-			}{rows})
-		}
-		return printLatency(cmd.OutOrStdout(), rows)
+			measured = map[study.Key]latencyJob{}
+			for _, loaded := range []string{"no", "yes"} {
+				for _, j := range jobs {
+					if load != "both" && load != loaded {
+						continue
+					}
+					if job.duration.Seconds()*j.rate < 1 {
+						return nil, cli.Usage("--duration %v is shorter than one state at %g Hz", job.duration, j.rate)
+					}
+					j.loaded, j.duration, j.priority = loaded == "yes", job.duration, job.priority
+					k := study.Key{Study: "latency", Set: fmt.Sprintf("%g Hz, %d points", j.rate, j.points), Variant: map[bool]string{true: "loaded"}[j.loaded]}
+					keys, measured[k] = append(keys, k), j
+				}
+			}
+			m = artificial.New(artificial.Quadrotor, 1)
+			if file != "" {
+				m, err = model.ReadFile(file)
+			}
+			return keys, err
+		},
+		Run: func(ctx context.Context, u *study.Unit) error {
+			j := measured[u.Key]
+			return j.measure(ctx, m, u.Row)
+		},
 	}
-	return cmd
 }
 
-func printLatency(w io.Writer, rows []latencyRow) error {
-	_, err := fmt.Fprintf(w, "%8s %7s %7s %9s %9s %9s %8s %6s %9s %8s %8s\n", "rate/Hz", "points", "loaded", "p50/µs", "p99/µs", "p99.9/µs", "missing", "late", "shortened", "RSS/MB", "grown/MB")
-	for _, r := range rows {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%8g %7d %7v %9.0f %9.0f %9.0f %8d %6d %9d %8.1f %8.1f\n", r.Rate, r.Points, r.Loaded, r.P50, r.P99, r.P999, r.Missing, r.Late, r.Short, r.Memory, r.Growth)
+// latencyTables has a table of this measurement, and one of what the demo reports of a robot.
+func latencyTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	number := func(head, name string) study.Column { return study.MeanOf(head, name, 0) }
+	table := func(name, title string, demo bool) study.Table {
+		of := study.Group(rows).Where(func(r *study.Row) bool { return r.Has("robot") == demo })
+		return study.Table{
+			Name: name, Title: title, Groups: study.GroupBy(of, study.Single),
+			Columns: []study.Column{
+				study.TextOf("robot", "robot"), number("rate, Hz", "rate_hz"), number("points", "points"), study.TruthOf("loaded", "loaded"), number("p50, µs", "p50_us"), number("p99, µs", "p99_us"), number("p99.9, µs", "p999_us"),
+				number("missing", "missing"), number("of", "states"), number("late", "late"), number("shortened", "shortened"), study.MeanOf("resident, MB", "resident_mb", 1), study.MeanOf("grown, MB", "resident_growth_mb", 1), measured,
+			},
 		}
 	}
-	return err
+	measurement := table("latency", "Latency over loopback NATS", false)
+	demo := table("latency-demo", "Latency in the demo", true)
+	if len(demo.Groups) == 0 {
+		return []study.Table{measurement}, nil
+	}
+	return []study.Table{measurement, demo}, nil
+}
+
+// measured is the column of how and when a stored row was measured.
+var measured = study.TextOf("measured", "measured")
+
+// measure measures one row.
+func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) (err error) {
+	s, err := startServer(server.RANDOM_PORT)
+	if err != nil {
+		return err
+	}
+	defer stopServer(s)
+	dir, err := os.MkdirTemp("", "dgm-bench")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "flight.dgm")
+	if err := model.WriteFile(file, m); err != nil {
+		return err
+	}
+	if j.loaded {
+		burn, err := startChild("burn")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = burn.stop() }()
+	}
+	est, err := startChild("serve", "--nats", s.ClientURL(), "--model", file, "--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority))
+	if err != nil {
+		return err
+	}
+	e := exchange{states: warmUp + int(math.Round(j.rate*j.duration.Seconds())), start: time.Now()}
+	half := 0.
+	err = e.run(ctx, s.ClientURL(), m, j.rate, func() { half = est.resident() })
+	memory := est.resident()
+	if stopped := est.stop(); err == nil && stopped != nil {
+		err = fmt.Errorf("the estimator: %w", stopped)
+	}
+	if err != nil {
+		return err
+	}
+	r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(e.shortened.Load()))
+	r.Put("resident_mb", memory).Put("resident_growth_mb", memory-half)
+	summarise(r, j.rate, e.latencies[warmUp:])
+	return nil
+}
+
+// summarise puts latencies in ns, 0 = never answered, into a row.
+func summarise(r *study.Row, rate float64, latencies []atomic.Int64) {
+	var came []int64
+	late := 0
+	for i := range latencies {
+		if ns := latencies[i].Load(); ns != 0 {
+			came = append(came, ns)
+			if float64(ns) > 1e9/rate {
+				late++
+			}
+		}
+	}
+	slices.Sort(came)
+	for name, q := range map[string]float64{"p50_us": 0.5, "p99_us": 0.99, "p999_us": 0.999} {
+		r.Put(name, 0)
+		if len(came) > 0 {
+			r.Put(name, float64(came[min(int(q*float64(len(came))), len(came)-1)])*1e-3)
+		}
+	}
+	r.Put("missing", len(latencies)-len(came)).Put("states", len(latencies)).Put("late", late)
+}
+
+// exchange sends states and measures the latency of their answers.
+type exchange struct {
+	states    int
+	start     time.Time
+	sentAt    []atomic.Int64 // ns since start
+	latencies []atomic.Int64 // ns, 0 = never answered
+	answered  atomic.Int64
+	shortened atomic.Int64 // answers after the warm-up with a shorter horizon
+	read      wire.Prediction
+}
+
+// run sends the states at a rate, Hz. half is called when half of them were sent.
+func (e *exchange) run(ctx context.Context, url string, m *model.Model, rate float64, half func()) error {
+	e.sentAt, e.latencies = make([]atomic.Int64, e.states), make([]atomic.Int64, e.states)
+	nc, err := nats.Connect(url, nats.Name("dgm-bench client"))
+	if err != nil {
+		return fmt.Errorf("NATS at %s: %w", url, err)
+	}
+	defer nc.Close()
+	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), e.receive); err != nil {
+		return err
+	}
+	if err := awaitEstimator(ctx, nc); err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P)}
+	var buf []byte
+	sleeper := realtime.NewSleeper(int64(time.Since(e.start)), 0)
+	defer sleeper.Close()
+	begin := int64(time.Since(e.start))
+	for i := range e.states {
+		sleeper.Until(begin + int64(float64(i)/rate*1e9))
+		if i == e.states/2 {
+			half()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for _, v := range [][]float64{s.X, s.U, s.Plan} {
+			for j := range v {
+				v[j] = rng.NormFloat64()
+			}
+		}
+		s.Seq, s.T = uint64(i), time.Now().UnixNano()
+		buf = s.Append(buf[:0])
+		e.sentAt[i].Store(int64(time.Since(e.start)))
+		if err := nc.Publish(wire.StateSubject(vehicle), buf); err != nil {
+			return err
+		}
+	}
+	for end := time.Now().Add(straggler); e.answered.Load() < int64(e.states) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+func (e *exchange) receive(msg *nats.Msg) {
+	now, p := int64(time.Since(e.start)), &e.read
+	if p.Decode(msg.Data) != nil || p.Seq >= uint64(e.states) {
+		return
+	}
+	if e.latencies[p.Seq].CompareAndSwap(0, now-e.sentAt[p.Seq].Load()) {
+		if e.answered.Add(1); p.Seq >= warmUp && p.Flags&wire.Shortened != 0 {
+			e.shortened.Add(1)
+		}
+	}
+}
+
+// awaitEstimator returns when the estimator has published its status.
+func awaitEstimator(ctx context.Context, nc *nats.Conn) error {
+	status, err := nc.SubscribeSync(wire.StatusSubject(vehicle))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = status.Unsubscribe() }()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if _, err := status.NextMsgWithContext(ctx); err != nil {
+		return fmt.Errorf("the estimator does not start: %w", err)
+	}
+	return nil
 }

@@ -1,5 +1,5 @@
 // Command dgm-bench measures what users of the estimator are promised, on the
-// computer where it runs.
+// computer where it runs, and repeats the experiments of the paper.
 package main
 
 import (
@@ -7,13 +7,28 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/paper"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
 func main() { cli.Main(command()) }
 
+// measurements returns the studies of the estimator and of training, in the order of the
+// page of results.
+func measurements() []*study.Study {
+	return []*study.Study{recordedStudy(), latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy()}
+}
+
+// studies returns all studies.
+func studies() []*study.Study { return append(measurements(), paper.Studies()...) }
+
 func command() *cobra.Command {
 	root := &cobra.Command{Use: "dgm-bench", Short: "Measure the estimator and the training, and repeat the paper's experiments"}
-	root.AddCommand(latencyCommand(), chaosCommand(), adaptCommand(), savingsCommand(), serveCommand(), burnCommand(), paper.Command(), paper.TrainCommand(), speed.Command())
+	for _, s := range measurements() {
+		if s.Run != nil {
+			root.AddCommand(s.Command())
+		}
+	}
+	root.AddCommand(paper.Command(), study.TablesCommand(studies()), serveCommand(), burnCommand())
 	return root
 }

@@ -1,116 +1,103 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// savingRow is what one way to save time costs, as it stands in the JSON document.
-// Log likelihood and coverage are of measurements, means over all channels, points
-// and windows; what is lost is against the first row, in the same windows.
-type savingRow struct {
-	Saving   string     `json:"saving"`
-	Time     float64    `json:"time_us"` // of one prediction; 0 = not known
-	LogLik   float64    `json:"loglik"`
-	Coverage float64    `json:"coverage95"`
-	Lost     float64    `json:"loglik_lost"` // of a number
-	LostIn   [2]float64 `json:"loglik_lost_95"`
-	Fewer    float64    `json:"coverage_lost"`
-	FewerIn  [2]float64 `json:"coverage_lost_95"`
-}
-
-func savingsCommand() *cobra.Command {
+// savingsStudy measures what each way to compute less saves and costs. Log likelihood and
+// coverage are of measurements, means over all channels, points and windows; losses are
+// against the first row, in the same windows.
+func savingsStudy() *study.Study {
 	var file, logFile string
 	var stride time.Duration
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "savings --model full.dgm --log another.msgpack",
+	return &study.Study{
+		Name: "savings", Keyed: "savings", Tables: savingsTables,
 		Short: "What it costs to compute less for a prediction",
 		Long: `savings predicts a flight that a model has not seen, as it is and with less computed: the variance of
 one member for that of all, at fewer points of the horizon and interpolated, one member alone, and what-if plans
-asked about in one message, whose answers are compared and must be the same.
+in one message, whose answers must be the same.
 
-For each it tells the processor's time of a prediction (of a question that is asked: of server, estimator and
+For each it measures the processor's time of a prediction (of a query: of server, estimator and
 planner together) and what is lost of log likelihood and coverage of the 95 % interval of measurements, in the
 same windows, with the interval of that loss (95 %, block bootstrap of windows).
 
-Models are exported with the variance of one member. Train one with all of them to see what that costs:
+Models are exported with the variance of one member. Train one with all of them to measure what that costs:
 
   echo 'variances = 3' > full.toml
   dgm-train --config full.toml --log flight.msgpack --out full.dgm`,
-		Args: cobra.NoArgs,
+		Example: "  dgm-bench savings --model full.dgm --log another.msgpack",
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringVar(&file, "model", "", "model to predict with")
+			f.StringVar(&logFile, "log", "", "flight log that it has not seen")
+			f.DurationVar(&stride, "stride", 50*time.Millisecond, "time between the starts of windows")
+		},
+		Check: func() error {
+			switch {
+			case file == "" || logFile == "":
+				return cli.Usage("a model and a log are needed: dgm-bench savings --model full.dgm --log another.msgpack")
+			case stride <= 0:
+				return cli.Usage("--stride %v must be positive", stride)
+			}
+			return nil
+		},
+		Units: func() ([]study.Key, error) { return []study.Key{{Study: "savings", Set: file}}, nil },
+		Run: func(ctx context.Context, u *study.Unit) error {
+			m, err := model.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			flights, err := flightsOf(m, logFile)
+			if err != nil {
+				return err
+			}
+			if err := measureSavings(ctx, m, flights, stride.Seconds(), u); err != nil {
+				return fmt.Errorf("%s on %s: %w", file, logFile, err)
+			}
+			return addBatch(ctx, u, m)
+		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&file, "model", "", "model to predict with")
-	f.StringVar(&logFile, "log", "", "flight log that it has not seen")
-	f.DurationVar(&stride, "stride", 50*time.Millisecond, "time between the starts of windows")
-	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		switch {
-		case file == "" || logFile == "":
-			return cli.Usage("a model and a log are needed: dgm-bench savings --model full.dgm --log another.msgpack")
-		case stride <= 0:
-			return cli.Usage("--stride %v must be positive", stride)
-		}
-		m, err := model.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		flights, err := flightsOf(m, logFile)
-		if err != nil {
-			return err
-		}
-		rows, err := measureSavings(cmd.Context(), m, flights, stride.Seconds())
-		if err != nil {
-			return fmt.Errorf("%s on %s: %w", file, logFile, err)
-		}
-		if err := addBatch(&rows, m); err != nil {
-			return err
-		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
-				Savings []savingRow `json:"savings"`
-			}{rows})
-		}
-		return printSavings(cmd.OutOrStdout(), rows)
-	}
-	return cmd
 }
 
-// addBatch adds what asking in batches costs, whose answers are the same.
-func addBatch(rows *[]savingRow, m *model.Model) error {
-	alone, together, err := measureBatch(m)
-	if err != nil {
-		return err
+func savingsTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	interval := func(head, name string, decimals int) study.Column {
+		return study.Column{Head: head, Cell: func(g study.Group) string {
+			v, in := g[0].Number(name), g[0].Numbers(name+"_95")
+			switch {
+			case math.IsNaN(v):
+				return ""
+			case len(in) < 2:
+				return fmt.Sprintf("%.*f", decimals, v)
+			}
+			return fmt.Sprintf("%.*f [%.*f, %.*f]", decimals, v, decimals, in[0], decimals, in[1])
+		}}
 	}
-	for _, b := range []struct {
-		name string
-		took time.Duration
-	}{
-		{"a question at 50 points, asked by itself", alone},
-		{fmt.Sprintf("the same, one of %d in a message", batchSize), together},
-	} {
-		r := (*rows)[0]
-		r.Saving, r.Time = b.name, math.Round(float64(b.took)/100)/10
-		*rows = append(*rows, r)
-	}
-	return nil
+	return []study.Table{{
+		Name: "savings", Title: "What it costs to compute less", Groups: study.GroupBy(rows, study.Single),
+		Columns: []study.Column{
+			study.TextOf("recording", "recording"), study.TextOf("saving", "saving"), study.MeanOf("time, µs", "time_us", 1), study.TextOf("time over that with one variance", "time_ratio"),
+			study.MeanOf("log likelihood", "loglik", 4), interval("log likelihood lost [95 %]", "loglik_lost", 4), study.MeanOf("coverage 95", "coverage95", 4), interval("coverage lost [95 %]", "coverage_lost", 4), measured,
+		},
+	}}, nil
 }
 
-// flightsOf reads what is whole and believable of a log.
+// flightsOf reads what is whole and plausible of a log.
 func flightsOf(m *model.Model, path string) ([]window.Flight, error) {
 	log, err := flightlog.ReadFile(path)
 	if err != nil {
@@ -118,7 +105,7 @@ func flightsOf(m *model.Model, path string) ([]window.Flight, error) {
 	}
 	used := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
 	if err := channel.SameLayout(m.Channels, used); err != nil {
-		return nil, fmt.Errorf("%s: header: %w as the model has it; take a log with its channels", path, err)
+		return nil, fmt.Errorf("%s: header: %w as the model has it; use a log with its channels", path, err)
 	}
 	log.Channels = m.Channels
 	found := datacheck.Check(log, datacheck.Options{})
@@ -126,13 +113,100 @@ func flightsOf(m *model.Model, path string) ([]window.Flight, error) {
 	return flights, nil
 }
 
-func printSavings(w io.Writer, rows []savingRow) error {
-	_, err := fmt.Fprintf(w, "%-44s %8s %8s %24s %8s %22s\n", "saving", "time/µs", "loglik", "lost [95 %]", "in 95 %", "lost [95 %]")
-	for _, r := range rows {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%-44s %8.1f %8.4f %8.4f [%6.4f, %6.4f] %8.4f %7.4f [%6.4f, %6.4f]\n",
-				r.Saving, r.Time, r.LogLik, r.Lost, r.LostIn[0], r.LostIn[1], r.Coverage, r.Fewer, r.FewerIn[0], r.FewerIn[1])
+// batchSize is how many what-if plans are in one message.
+const batchSize = 64
+
+// addBatch adds rows of what queries cost one by one and in one message, whose answers are
+// the same.
+func addBatch(ctx context.Context, u *study.Unit, m *model.Model) error {
+	alone, together, err := measureBatch(ctx, m)
+	if err != nil {
+		return err
+	}
+	for i, name := range []string{"a query at 50 points by itself", fmt.Sprintf("the same, one of %d in a message", batchSize)} {
+		took := []time.Duration{alone, together}[i]
+		r := u.Also(name).Put("saving", name).Put("time_us", math.Round(float64(took)/100)/10)
+		for _, same := range []string{"loglik", "coverage95", "loglik_lost", "coverage_lost"} {
+			r.Put(same, u.Number(same))
+		}
+		r.Put("loglik_lost_95", u.Numbers("loglik_lost_95")).Put("coverage_lost_95", u.Numbers("coverage_lost_95"))
+	}
+	return nil
+}
+
+// measureBatch queries an estimator over loopback NATS about as many plans, one by one
+// and in one message, and returns the processor's time for one query each way, of
+// server, estimator and planner together, the least of some rounds. The answers must be
+// the same numbers.
+func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Duration, err error) {
+	all, one := batchQuery(m)
+	err = serving(ctx, m, func(s *stage) {
+		nc := s.link(s.url(), "planner")
+		s.await(func() bool { _, err := query(nc, &all); return err == nil }, // it may not listen yet
+			func() error { _, err := query(nc, &all); return err })
+		for range 10 {
+			began := busy()
+			whole, err := query(nc, &all)
+			s.must(err)
+			keepLeast(&together, (busy()-began)/batchSize)
+			began = busy()
+			var mean, std []float64
+			for i := range batchSize {
+				a, err := query(nc, one(i))
+				s.must(err)
+				mean, std = append(mean, a.Mean...), append(std, a.Std...)
+			}
+			keepLeast(&alone, (busy()-began)/batchSize)
+			s.require(slices.Equal(mean, whole.Mean) && slices.Equal(std, whole.Std), "queries in one message are answered otherwise than one by one")
+		}
+	})
+	return alone, together, err
+}
+
+func keepLeast(least *time.Duration, d time.Duration) {
+	if *least == 0 || d < *least {
+		*least = d
+	}
+}
+
+// batchQuery returns a query about many plans, or states where a model has no inputs, and
+// its parts. At 50 points and in single precision the answer fits into one message.
+func batchQuery(m *model.Model) (all wire.Query, one func(i int) *wire.Query) {
+	all = wire.Query{States: make([]float64, m.K), Rows: 10, Timeout: int64(time.Minute), Dtype: "f4"}
+	const points = 50
+	for i := range points {
+		all.Times = append(all.Times, m.Horizon*float64(i+1)/points)
+	}
+	if m.P > 0 {
+		for i := range batchSize * all.Rows * m.P {
+			all.Plans = append(all.Plans, m.Inputs.InputMean[i%m.P]+0.5*m.Inputs.InputStd[i%m.P]*float64(i/m.P%7-3)/3)
+		}
+		return all, func(i int) *wire.Query {
+			q, n := all, all.Rows*m.P
+			q.Plans = all.Plans[i*n : (i+1)*n]
+			return &q
 		}
 	}
-	return err
+	all.States = make([]float64, batchSize*m.K)
+	for i := range all.States {
+		all.States[i] = 0.1 * m.Scale[i%m.K] * float64(i%5)
+	}
+	return all, func(i int) *wire.Query {
+		q := all
+		q.States = all.States[i*m.K : (i+1)*m.K]
+		return &q
+	}
+}
+
+// query sends one query and returns its answer.
+func query(nc *nats.Conn, q *wire.Query) (*wire.Answer, error) {
+	msg, err := nc.Request(wire.QuerySubject(vehicle), q.Append(nil), 10*time.Second)
+	if err != nil {
+		return nil, fmt.Errorf("asking for predictions: %w", err)
+	}
+	if code := msg.Header.Get("Nats-Service-Error-Code"); code != "" {
+		return nil, fmt.Errorf("a query was refused: %s", msg.Header.Get("Nats-Service-Error"))
+	}
+	a := new(wire.Answer)
+	return a, a.Decode(msg.Data)
 }

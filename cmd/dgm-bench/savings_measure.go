@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/score"
@@ -69,61 +70,60 @@ func saversOf(m *model.Model) []*saver {
 	return out
 }
 
-// measureSavings predicts all windows with all savers.
-func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight, stride float64) ([]savingRow, error) {
+// measureSavings predicts all windows with all savers. The first is the unit's row.
+func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight, stride float64, u *study.Unit) error {
 	savers := saversOf(m)
 	for _, s := range savers {
 		var err error
 		if s.fast, err = estimator.NewFast(s.m, nil); err != nil {
-			return nil, err
+			return err
 		}
 		s.dst = s.fast.NewPrediction()
 	}
 	windows := window.Cut(flights, m.Horizon, stride)
 	if len(windows) == 0 {
-		return nil, fmt.Errorf("no window of %g s in the log", m.Horizon)
+		return fmt.Errorf("no window of %g s in the log", m.Horizon)
 	}
 	var q estimator.Query
 	truth := make([]float64, m.K)
 	for _, w := range windows {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		f := &flights[w.Flight]
 		ask(&q, m, f, w.Start)
 		for _, s := range savers {
 			if err := s.window(&q, f, w.Start, truth); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	timeSavers(savers, &q)
 	block := int(math.Ceil(2 * m.Horizon / stride))
 	boot := score.NewBootstrap(len(windows), block, rand.New(rand.NewPCG(1, 1)))
-	var rows []savingRow
-	lost, fewer := make([]float64, len(windows)), make([]float64, len(windows))
-	for _, s := range savers {
-		r := savingRow{Saving: s.name, Time: math.Round(float64(s.took)/100) / 10}
-		for i := range windows {
-			lost[i], fewer[i] = savers[0].loglik[i]-s.loglik[i], savers[0].inside[i]-s.inside[i]
+	lost := make([]float64, len(windows))
+	for i, s := range savers {
+		r := u.Row
+		if i > 0 {
+			r = u.Also(s.name)
 		}
-		r.LogLik, r.Coverage, r.Lost, r.Fewer = mean(s.loglik), mean(s.inside), mean(lost), mean(fewer)
-		r.LostIn[0], r.LostIn[1] = boot.Interval(lost, 0.95)
-		r.FewerIn[0], r.FewerIn[1] = boot.Interval(fewer, 0.95)
-		rows = append(rows, r)
+		r.Put("saving", s.name).Put("time_us", math.Round(float64(s.took)/100)/10)
+		for name, of := range map[string]func(s *saver) []float64{"loglik": (*saver).logliks, "coverage": (*saver).covered} {
+			for w, v := range of(s) {
+				lost[w] = of(savers[0])[w] - v
+			}
+			low, high := boot.Interval(lost, 0.95)
+			r.Put(map[string]string{"loglik": "loglik", "coverage": "coverage95"}[name], study.Mean(of(s)))
+			r.Put(name+"_lost", study.Mean(lost)).Put(name+"_lost_95", []float64{low, high})
+		}
 	}
-	return rows, nil
+	return nil
 }
 
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(len(v))
-}
+func (s *saver) logliks() []float64 { return s.loglik }
+func (s *saver) covered() []float64 { return s.inside }
 
-// ask makes the question of a window: its state and the input that was flown.
+// ask makes the query of a window: its state and the input that was measured.
 func ask(q *estimator.Query, m *model.Model, f *window.Flight, start int) {
 	*q = estimator.Query{X0: f.State(start)}
 	if m.P == 0 {

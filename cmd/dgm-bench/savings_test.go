@@ -98,7 +98,7 @@ func TestSavingsCommand(t *testing.T) {
 	}
 	run := func(args ...string) (int, string, string) {
 		var out, messages bytes.Buffer
-		c := savingsCommand()
+		c := savingsStudy().Command()
 		c.SetArgs(args)
 		c.SetOut(&out)
 		c.SetErr(&messages)
@@ -106,7 +106,7 @@ func TestSavingsCommand(t *testing.T) {
 		return code, out.String(), messages.String()
 	}
 	code, out, said := run("--model", file, "--log", log)
-	if code != cli.Done || strings.Count(out, "\n") != 9 || !strings.Contains(out, "64 in a message") {
+	if code != cli.Done || strings.Count(out, "\n") != 10 || !strings.Contains(out, "64 in a message") {
 		t.Errorf("code %d, %s%s", code, out, said)
 	}
 	for _, args := range [][]string{{}, {"--model", file}, {"--model", file, "--log", log, "--stride", "0s"}} {

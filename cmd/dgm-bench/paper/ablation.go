@@ -2,162 +2,121 @@ package paper
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
-// ablated is one finished seed of one of the four models.
-type ablated struct {
-	key
-	Training scores    `json:"training"` // on the trajectories of the data
-	Error    float64   `json:"rmse_over_noise"`
-	Unseen   *scores   `json:"unseen,omitempty"` // on unseen starts, of joint smoothers
-	Seconds  float64   `json:"seconds"`
-	Mean     []float64 `json:"mean"` // of one channel of one trajectory, for the figure
-	Std      []float64 `json:"std"`
-}
-
-// What the figure shows: the trajectory, its channel, and points along it.
+// What the figure of the ablation shows: the trajectory, its first channel, and points along it.
 const (
 	ablatedTrajectory = 38
 	ablatedPoints     = 40
 )
 
-// check demands what the table shows.
-func (r *ablated) check() error {
-	if strings.HasPrefix(r.Variant, "joint") && r.Unseen == nil {
-		return errors.New("its scores on unseen starts are not there")
-	}
-	return nil
-}
-
 // ablationStudy is the paper's first figure.
-func ablationStudy() *study[ablated] {
-	usual := 1500
-	steps := usual
-	s := &study[ablated]{
-		name: "ablation", files: "ablation", seeds: 3, sets: []string{"lv100", "lo125", "dp100", "qu64"}, usual: []string{"lo125"},
-		short: "Figure 1: joint and separate smoothers, with and without dynamics",
-		long: `ablation trains four models: one smoother of all trajectories or one for each, with derivatives matched to
+func ablationStudy() *study.Study {
+	s := &study.Study{
+		Name: "ablation", Keyed: "ablation", Seeds: 3, Sets: []string{"lv100", "lo125", "dp100", "qu64"}, Usual: []string{"lo125"},
+		Needs: []string{"training.loglik", "rmse_over_noise", "mean", "std"}, Summary: []string{"training.loglik", "rmse_over_noise", "seconds"},
+		Short: "Figure 1: joint and separate smoothers, with and without dynamics",
+		Long: `ablation trains four models: one smoother of all trajectories or one for each, with derivatives matched to
 dynamics or without. Smoothers of their own share the dynamics. Scores are of the truth along the trajectories
-of the data, 100 points each; joint smoothers are asked for unseen starts too.`,
-		kinds: []string{"joint-with", "joint-without", "separate-with", "separate-without"},
+of the data, 100 points each; joint smoothers are scored on unseen starts too.`,
+		Kinds: []string{"joint-with", "joint-without", "separate-with", "separate-without"},
 	}
-	s.flags = func(cmd *cobra.Command) { cmd.Flags().IntVar(&steps, "steps", usual, "steps of the training") }
-	s.check = func() error {
-		if steps < 1 {
-			return cli.Usage("--steps must be at least 1")
-		}
-		return nil
-	}
-	s.settings = func() string { return changed("steps", steps, usual) }
-	s.run = func(ctx context.Context, _ string, k key) (*ablated, error) {
-		set := named(k.Set)
-		d, unseen, err := set.both(k.Seed)
-		if err != nil {
-			return nil, err
-		}
-		settings := paper.DefaultRecipe(d).Settings
-		settings.Steps, settings.Support = steps, 30 // the paper's
-		joint := strings.HasPrefix(k.Variant, "joint")
-		if strings.HasSuffix(k.Variant, "without") {
-			settings.Lambda, settings.Support = 0, 2
-		}
-		r := &ablated{key: k}
-		own := &trial{times: span(set.end, testPoints), starts: set.starts}
-		for _, x0 := range own.starts {
-			x, err := set.truth(x0, own.times)
-			if err != nil {
-				return nil, err
-			}
-			own.truth = append(own.truth, x)
-		}
-		began := time.Now()
-		var fits []*paper.Fit
-		if joint {
-			f, err := paper.Train(ctx, d, settings, uint64(k.Seed))
-			if err != nil {
-				return nil, err
-			}
-			for range set.starts {
-				fits = append(fits, f)
-			}
-		} else if fits, err = paper.TrainSeparate(ctx, d, settings, uint64(k.Seed)); err != nil {
-			return nil, err
-		}
-		r.Seconds = time.Since(began).Seconds()
-		next := 0 // trajectories are asked for in their order
-		q, err := score.Trajectories(own.predict(d.K, func(mean, std, x0, times []float64) {
-			ofFit(fits[next])(mean, std, x0, times)
-			next++
-		}), d.K)
-		if err != nil {
-			return nil, err
-		}
-		r.Training, r.Error = scored(q), set.relative(q.RMSE)
-		if joint {
-			all, _, err := unseen.score(d.K, ofFit(fits[0]))
-			if err != nil {
-				return nil, err
-			}
-			r.Unseen = &all
-		}
-		times := span(set.end, ablatedPoints)
-		m, sd := make([]float64, len(times)*d.K), make([]float64, len(times)*d.K)
-		ofFit(fits[ablatedTrajectory])(m, sd, set.starts[ablatedTrajectory], times)
-		for i := range times {
-			r.Mean, r.Std = append(r.Mean, short(4, m[i*d.K])...), append(r.Std, short(3, sd[i*d.K])...)
-		}
-		return r, nil
-	}
-	s.tell = func(r *ablated) string {
-		return fmt.Sprintf("log likelihood %.2f on trajectories of the data, rmse over noise %.2f, %.0f s", r.Training.LogLik, r.Error, r.Seconds)
-	}
-	s.sections = ablationSections
+	n := steps(s, 1500)
+	s.Run = func(ctx context.Context, u *study.Unit) error { return named(u.Set).ablate(ctx, u, *n) }
+	s.Tables = ablationTables
 	return s
 }
 
-func ablationSections(_ string, all []*ablated) ([]section, error) {
-	var out []section
-	for _, set := range sets() {
-		s := section{
-			Title: "Joint smoothing and dynamics, " + set.label,
-			Text:  "Single fits. Scores of the truth between the observations of the training trajectories, and on unseen starts, which a smoother of one trajectory cannot be asked for.",
-			Head:  []string{"smoother", "dynamics", "seeds", "log likelihood", "coverage 95", "rmse / noise", "unseen", "coverage 95", "seconds"},
+// ablate trains the unit's model and puts its scores into the row.
+func (s *set) ablate(ctx context.Context, u *study.Unit, steps int) error {
+	d, unseen, err := s.both(u.Seed)
+	if err != nil {
+		return err
+	}
+	settings := paper.DefaultRecipe(d).Settings
+	settings.Steps, settings.Support = steps, 30 // the paper's
+	joint := strings.HasPrefix(u.Variant, "joint")
+	if strings.HasSuffix(u.Variant, "without") {
+		settings.Lambda, settings.Support = 0, 2
+	}
+	own := &trial{times: span(s.end, testPoints), starts: s.starts}
+	for _, x0 := range own.starts {
+		x, err := s.truth(x0, own.times)
+		if err != nil {
+			return err
+		}
+		own.truth = append(own.truth, x)
+	}
+	began := time.Now()
+	var fits []*paper.Fit
+	if joint {
+		f, err := paper.Train(ctx, d, settings, uint64(u.Seed))
+		if err != nil {
+			return err
+		}
+		for range s.starts {
+			fits = append(fits, f)
+		}
+	} else if fits, err = paper.TrainSeparate(ctx, d, settings, uint64(u.Seed)); err != nil {
+		return err
+	}
+	u.Put("seconds", time.Since(began).Seconds())
+	next := 0 // trajectories are predicted in their order
+	rmse, err := own.score(u.Row, "training.", d.K, func(mean, std, x0, times []float64) bool {
+		next++
+		return ofFit(fits[next-1])(mean, std, x0, times)
+	})
+	if err != nil {
+		return err
+	}
+	u.Put("rmse_over_noise", s.relative(rmse))
+	if joint {
+		if _, err := unseen.score(u.Row, "unseen.", d.K, ofFit(fits[0])); err != nil {
+			return err
+		}
+	}
+	times := span(s.end, ablatedPoints)
+	m, sd := make([]float64, len(times)*d.K), make([]float64, len(times)*d.K)
+	ofFit(fits[ablatedTrajectory])(m, sd, s.starts[ablatedTrajectory], times)
+	var mean, std []float64
+	for i := range times {
+		mean, std = append(mean, study.Short(4, m[i*d.K])...), append(std, study.Short(3, sd[i*d.K])...)
+	}
+	u.Put("mean", mean).Put("std", std)
+	return nil
+}
+
+func ablationTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	var out []study.Table
+	for _, of := range study.GroupBy(rows, func(r *study.Row) string { return r.Set }) {
+		set := named(of[0].Set)
+		t := study.Table{
+			Name: "ablation-" + set.name, Title: "Joint smoothing and dynamics, " + set.label,
+			Text: "Single fits. Scores of the truth between the observations of the training trajectories, and on unseen starts, for which a smoother of one trajectory has no prediction.",
+			Columns: []study.Column{
+				{Head: "smoother", Cell: func(g study.Group) string { kind, _, _ := strings.Cut(g[0].Variant, "-"); return kind }},
+				{Head: "dynamics", Cell: func(g study.Group) string { _, dynamics, _ := strings.Cut(g[0].Variant, "-"); return dynamics }},
+				study.Count("seeds"), study.SpreadOf("log likelihood", "training.loglik"), study.MeanOf("coverage 95", "training.coverage95", 2), study.MeanOf("rmse / noise", "rmse_over_noise", 2),
+				study.SpreadOf("unseen", "unseen.loglik"), study.MeanOf("coverage 95", "unseen.coverage95", 2), study.MeanOf("seconds", "seconds", 0),
+			},
 		}
 		var sheet [][]plot.Chart
 		for _, kind := range []string{"joint", "separate"} {
 			var row []plot.Chart
 			for _, dynamics := range []string{"without", "with"} {
-				var own []*ablated
-				for _, r := range all {
-					if r.Set == set.name && r.Variant == kind+"-"+dynamics {
-						own = append(own, r)
-					}
-				}
+				own := of.Where(ofVariant(kind + "-" + dynamics))
 				if len(own) == 0 {
 					continue
 				}
-				line := []string{
-					kind, dynamics, fmt.Sprint(len(own)), spread(values(own, func(r *ablated) float64 { return r.Training.LogLik })),
-					two(mean(values(own, func(r *ablated) float64 { return r.Training.Coverage95 }))), two(mean(values(own, func(r *ablated) float64 { return r.Error }))), "", "",
-					whole(mean(values(own, func(r *ablated) float64 { return r.Seconds }))),
-				}
-				if kind == "joint" {
-					line[6] = spread(values(own, func(r *ablated) float64 { return r.Unseen.LogLik }))
-					line[7] = two(mean(values(own, func(r *ablated) float64 { return r.Unseen.Coverage95 })))
-				}
-				s.Rows = append(s.Rows, line)
-				c, err := ablationChart(&set, own[0])
+				t.Groups = append(t.Groups, own)
+				c, err := ablationChart(set, own[0])
 				if err != nil {
 					return nil, err
 				}
@@ -168,42 +127,38 @@ func ablationSections(_ string, all []*ablated) ([]section, error) {
 				sheet = append(sheet, row)
 			}
 		}
-		if len(s.Rows) == 0 {
-			continue
-		}
-		svg, err := plot.Sheet(s.Title, "mean and 95 % intervals of one trajectory of the data; the truth is dashed", sheet)
+		svg, err := plot.Sheet(t.Title, "mean and 95 % intervals of one trajectory of the data; the truth is dashed", sheet)
 		if err != nil {
 			return nil, err
 		}
-		s.Pictures = []picture{{"ablation-" + set.name, svg}}
-		out = append(out, s)
+		t.Pictures = []study.Picture{{Name: t.Name, SVG: svg}}
+		out = append(out, t)
 	}
 	return out, nil
 }
 
-// ablationChart draws what a result holds beside truth and observations.
-func ablationChart(set *set, r *ablated) (plot.Chart, error) {
-	d, err := set.draw(uint64(r.Seed))
+// ablationChart draws what a row holds beside truth and observations.
+func ablationChart(s *set, r *study.Row) (plot.Chart, error) {
+	d, err := s.draw(uint64(r.Seed))
 	if err != nil {
 		return plot.Chart{}, err
 	}
-	times := span(set.end, ablatedPoints)
-	x, err := set.truth(set.starts[ablatedTrajectory], times)
+	times := span(s.end, ablatedPoints)
+	x, err := s.truth(s.starts[ablatedTrajectory], times)
 	if err != nil {
 		return plot.Chart{}, err
 	}
-	K := d.K
-	one := *set
+	one := *s
 	one.plant.States = one.plant.States[:1]
-	tr := score.Trajectory{Mean: r.Mean, Std: r.Std}
+	tr := score.Trajectory{Mean: r.Numbers("mean"), Std: r.Numbers("std")}
 	for i := range times {
-		tr.Truth = append(tr.Truth, x[i*K])
+		tr.Truth = append(tr.Truth, x[i*d.K])
 	}
 	c := bands(&one, 0, times, []score.Trajectory{tr})
 	dots := plot.Line{Color: plot.Measured, Dots: true}
 	seen := &d.Trajectories[ablatedTrajectory]
 	for i, t := range seen.T {
-		dots.X, dots.Y = append(dots.X, t), append(dots.Y, seen.Y[i*K])
+		dots.X, dots.Y = append(dots.X, t), append(dots.Y, seen.Y[i*d.K])
 	}
 	c.Lines = append(c.Lines, dots)
 	return c, nil

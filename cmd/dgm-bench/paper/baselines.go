@@ -2,14 +2,9 @@ package paper
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
@@ -17,7 +12,7 @@ import (
 
 // rates are those that the paper found best, by the truth, for nets: a, b and γ of
 // SGLD, learning rate and momentum decay of SGHMC. For the quadrocopter it found none
-// for SGLD; what stands here is the gentlest of its grid.
+// for SGLD; these are the smallest of its grid.
 var rates = map[string]struct {
 	a, b, gamma float64
 	eta, alpha  float64
@@ -28,153 +23,115 @@ var rates = map[string]struct {
 	"qu1": {0.0001, 2, 0.99, 5e-7, 0.05},
 }
 
-// The paper's log likelihoods of sampled neural ODEs.
-var paperSampled = map[string]map[string]string{
-	"sghmc": {"lv1": "1.36 ± 0.07", "lo1": "-3.02 ± 0.16", "dp1": "1.88 ± 0.05", "qu1": "-5.00 ± 1.36"},
-	"sgld":  {"lv1": "1.03 ± 0.06", "lo1": "-2.67 ± 0.37", "dp1": "1.85 ± 0.05", "qu1": "NaN"},
-}
+// The paper's log likelihoods of sampled neural ODEs, and of neural ODE processes on unseen
+// starts.
+var (
+	paperSampled = map[string]map[string]string{
+		"sghmc": {"lv1": "1.36 ± 0.07", "lo1": "-3.02 ± 0.16", "dp1": "1.88 ± 0.05", "qu1": "-5.00 ± 1.36"},
+		"sgld":  {"lv1": "1.03 ± 0.06", "lo1": "-2.67 ± 0.37", "dp1": "1.85 ± 0.05", "qu1": "NaN"},
+	}
+	paperNDP = map[string]string{"lv100": "0.62 ± 0.27", "lo125": "-2.85 ± 0.05", "dp100": "0.88 ± 0.05", "qu64": "-0.91 ± 0.07"}
+)
 
-// paperNDP are the paper's log likelihoods of neural ODE processes, on unseen starts.
-var paperNDP = []struct{ set, loglik string }{
-	{"lv100", "0.62 ± 0.27"}, {"lo125", "-2.85 ± 0.05"}, {"dp100", "0.88 ± 0.05"}, {"qu64", "-0.91 ± 0.07"},
+// published returns the paper's log likelihood of a set.
+func (s *set) published() string {
+	return study.Fixed(s.paper[0], 2) + " ± " + study.Fixed(s.paper[1], 2)
 }
 
 // baselinesStudy samples the weights of neural ODEs.
-func baselinesStudy() *study[sampled] {
-	chains := chainFlags{usual: paper.Chains{Chains: 6, Steps: 10000, Keep: 2000}}
-	pretraining := 20000
-	s := &study[sampled]{
-		name: "baselines", files: "baselines", seeds: 3, sets: []string{"lv1", "lo1", "dp1", "qu1"},
-		short: "Tables 1 and 2: SGLD and SGHMC on neural ODEs, NDP as the paper has it",
-		long: `baselines samples the weights of neural ODEs (two hidden layers of 20) by stochastic gradient Langevin dynamics
+func baselinesStudy() *study.Study {
+	chains := &chainFlags{usual: paper.Chains{Chains: 6, Steps: 10000, Keep: 2000}}
+	return &study.Study{
+		Name: "baselines", Keyed: "baselines", Seeds: 3, Sets: names((*set).single), Kinds: []string{"sgld", "sghmc"}, Needs: []string{"weights"}, Summary: sampledSummary,
+		Short: "Tables 1 and 2: SGLD and SGHMC on neural ODEs, NDP as the paper has it",
+		Long: `baselines samples the weights of neural ODEs (two hidden layers of 20) by stochastic gradient Langevin dynamics
 and by stochastic gradient Hamiltonian Monte Carlo, with the paper's priors, which are centred on nets that were
-shown the true derivatives, and the rates that it chose by the truth. Gradients come from the integrator, step
+trained on the true derivatives, and the rates that it chose by the truth. Gradients come from the integrator, step
 by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE processes are quoted from the paper.`,
-		kinds: []string{"sgld", "sghmc"},
-		check: chains.check,
-		tell:  (*sampled).tell,
+		Flags: chains.register, Check: chains.check, Settings: chains.settings, Tables: baselineTables,
+		Run: func(ctx context.Context, u *study.Unit) error {
+			set, rate := named(u.Set), rates[u.Set]
+			net, loss, err := set.pretrained([]int{20, 20}, mlp.Sigmoid, true, chains.pretraining, 1e-5, u.Seed)
+			if err != nil {
+				return err
+			}
+			b := &paper.Bayes{Net: net, Sigma: 1, Step: 0.1}
+			for range net.Params() {
+				b.Prior = append(b.Prior, 0.1)
+			}
+			walk := func() paper.Walk { return paper.SGLD(rate.a, rate.b, rate.gamma) }
+			if u.Variant == "sghmc" {
+				walk = func() paper.Walk { return paper.SGHMC(rate.eta, rate.alpha) }
+			}
+			u.Put("pretraining_loss", study.Short(3, loss)[0]).Put("prior_std", 0.1)
+			return set.sample(ctx, u, b, walk, chains.now)
+		},
 	}
-	s.flags = func(cmd *cobra.Command) {
-		chains.register(cmd)
-		cmd.Flags().IntVar(&pretraining, "pretraining", pretraining, "most steps of the training on true derivatives")
-	}
-	s.settings = func() string {
-		return strings.TrimSpace(chains.settings() + " " + changed("pretraining", pretraining, 20000))
-	}
-	s.check = func() error {
-		if pretraining < 1 {
-			return cli.Usage("--pretraining must be at least 1")
-		}
-		return chains.check()
-	}
-	s.run = func(ctx context.Context, _ string, k key) (*sampled, error) {
-		set, rate := named(k.Set), rates[k.Set]
-		net, loss, err := set.pretrained([]int{20, 20}, mlp.Sigmoid, true, pretraining, 1e-5, k.Seed)
-		if err != nil {
-			return nil, err
-		}
-		b := &paper.Bayes{Net: net, Sigma: 1, Step: 0.1}
-		for range net.Params() {
-			b.Prior = append(b.Prior, 0.1)
-		}
-		walk := func() paper.Walk { return paper.SGLD(rate.a, rate.b, rate.gamma) }
-		if k.Variant == "sghmc" {
-			walk = func() paper.Walk { return paper.SGHMC(rate.eta, rate.alpha) }
-		}
-		r, err := set.sample(ctx, k, b, walk, chains.now)
-		if err != nil {
-			return nil, err
-		}
-		r.Loss, r.Prior = short(3, loss)[0], 0.1
-		return r, nil
-	}
-	s.sections = baselineSections
-	return s
 }
 
-func baselineSections(dir string, all []*sampled) ([]section, error) {
-	out := section{
-		Title: "Sampled neural ODEs",
-		Text: "SGLD and SGHMC with the paper's priors (centred on nets that know the true derivatives) and rates (chosen by the truth), scored on the true trajectory without its start. " +
-			"NaN: a chain, or the integration of a sample, did not stay finite. DGM is the table of single trajectories, which is told nothing of the truth, on seeds of its own. R-hat far above 1 says that chains have not converged.",
-		Head: []string{"set", "method", "seeds", "log likelihood", "NaN", "coverage 95", "R-hat", "chains lost", "seconds", "paper", "DGM here", "DGM, paper"},
-	}
-	ours, err := tables(true).gather(dir)
-	if err != nil {
-		return nil, err
-	}
-	number := plot.Chart{Title: "Samples of the weights", XLabel: "samples of the weights; what is below -8 stands at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories."}
-	for i, set := range sets() {
-		dgm := ""
-		for _, o := range bySet(ours) {
-			if o.set.name == set.name {
-				dgm = spread(o.logliks())
-			}
-		}
-		for _, method := range []string{"sgld", "sghmc"} {
-			var own []*sampled
-			for _, r := range all {
-				if r.Set == set.name && r.Variant == method {
-					own = append(own, r)
-				}
-			}
-			if len(own) == 0 {
-				continue
-			}
-			ll := finite(values(own, (*sampled).loglik))
-			text, cover := "NaN", ""
-			if len(ll) > 0 {
-				text = spread(ll)
-				cover = two(mean(finite(values(own, func(r *sampled) float64 {
-					if r.Scores == nil {
-						return math.NaN()
-					}
-					return r.Scores.Coverage95
-				}))))
-			}
-			out.Rows = append(out.Rows, []string{
-				set.label, map[string]string{"sgld": "SGLD", "sghmc": "SGHMC"}[method], strconv.Itoa(len(own)), text, strconv.Itoa(len(own) - len(ll)), cover,
-				rHat(own), lostChains(own),
-				whole(mean(values(own, func(r *sampled) float64 { return r.Seconds }))), paperSampled[method][set.name], dgm, fmt.Sprintf("%.2f ± %.2f", set.paper[0], set.paper[1]),
-			})
-			color, dash := []plot.Color{plot.Model, plot.Alert, plot.Linear, plot.Other}[i%4], ""
-			if method == "sghmc" {
-				dash = "5 3"
-			}
-			for _, r := range own {
-				l := plot.Line{Name: set.label + " " + method, Color: color, Dash: dash}
-				for j, n := range r.Samples {
-					if n >= 5 {
-						l.X, l.Y = append(l.X, float64(n)), append(l.Y, max(r.LogLik[j], -8))
-					}
-				}
-				if len(l.X) > 1 {
-					number.Lines = append(number.Lines, l)
-					break // the first seed that is finite
-				}
-			}
-		}
-	}
-	if len(number.Lines) > 0 {
-		svg, err := number.SVG()
-		if err != nil {
+func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
+	stored := map[bool]study.Group{}
+	for _, single := range []bool{true, false} {
+		var err error
+		if stored[single], err = tables(single).Gather(all); err != nil {
 			return nil, err
 		}
-		out.Pictures = []picture{{"baselines", svg}}
 	}
-	ndp := section{Title: "Neural ODE processes", Text: "Quoted from the paper's Table 2, not run here.", Head: []string{"set", "NDP, paper", "DGM, paper", "DGM here"}}
-	many, err := tables(false).gather(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, q := range paperNDP {
-		set, dgm := named(q.set), ""
-		for _, o := range bySet(many) {
-			if o.set.name == q.set {
-				dgm = spread(o.logliks())
+	here := func(single bool) study.Column {
+		return study.ForSet("DGM here", func(name string) string {
+			if g := stored[single].Where(ofSet(name)); len(g) > 0 {
+				return study.Spread(g.Of("loglik"))
 			}
-		}
-		ndp.Rows = append(ndp.Rows, []string{set.label, q.loglik, fmt.Sprintf("%.2f ± %.2f", set.paper[0], set.paper[1]), dgm})
+			return ""
+		})
 	}
-	return []section{out, ndp}, nil
+	theirs := published
+	theirs.Head = "DGM, paper"
+	t := study.Table{
+		Name: "baselines", Title: "Sampled neural ODEs", Groups: study.GroupBy(rows, study.BySet),
+		Text: "SGLD and SGHMC with the paper's priors (centred on nets that know the true derivatives) and rates (chosen by the truth), scored on the true trajectory without its start. " +
+			"NaN: a chain, or the integration of a sample, did not stay finite. DGM is the table of single trajectories, which knows nothing of the truth, on seeds of its own. R-hat far above 1: chains have not converged.",
+		Columns: []study.Column{
+			label, {Head: "method", Cell: func(g study.Group) string { return strings.ToUpper(g[0].Variant) }}, study.Count("seeds"), sampledLogLik, notFinite, study.MeanOf("coverage 95", "scores.coverage95", 2),
+			rHat, lostChains, study.MeanOf("seconds", "seconds", 0), {Head: "paper", Cell: func(g study.Group) string { return paperSampled[g[0].Variant][g[0].Set] }}, here(true), theirs,
+		},
+	}
+	sortBy(t.Groups, func(g study.Group) float64 {
+		return float64(2*placeOf(g[0].Set) + strings.Index("sghmc", g[0].Variant))
+	})
+	var lines []plot.Line
+	for _, g := range t.Groups {
+		dash := map[string]string{"sghmc": "5 3"}[g[0].Variant]
+		// The first seed that is finite.
+		for _, r := range g.Where(func(r *study.Row) bool { return len(r.Numbers("samples")) > 0 })[:min(1, len(g.Of("scores.loglik")))] {
+			lines = append(lines, bySamples(plot.Line{Name: labelOf(r.Set) + " " + r.Variant, Color: setColor(r.Set), Dash: dash}, r.Numbers("samples"), r.Numbers("loglik_by_samples")))
+		}
+	}
+	var err error
+	t.Pictures, err = study.Draw("baselines", plot.Chart{
+		Title: "Samples of the weights", XLabel: "samples of the weights; what is below -8 is drawn at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories.",
+	}, lines...)
+	ndp := study.Table{
+		Name: "ndp", Title: "Neural ODE processes", Text: "Quoted from the paper's Table 2, not run here.",
+		Columns: []study.Column{label, study.ForSet("NDP, paper", func(name string) string { return paperNDP[name] }), theirs, here(false)},
+	}
+	for _, name := range tables(false).Sets {
+		ndp.Groups = append(ndp.Groups, study.Group{study.NewRow(study.Key{Set: name})})
+	}
+	return []study.Table{t, ndp}, err
+}
+
+// setColor is the color of a set with one trajectory.
+func setColor(name string) plot.Color {
+	return []plot.Color{plot.Model, plot.Alert, plot.Linear, plot.Other}[placeOf(name)%4]
+}
+
+// bySamples returns a line of log likelihoods against numbers of samples, from five on.
+func bySamples(l plot.Line, n, loglik []float64) plot.Line {
+	for i, v := range atLeast(append([]float64(nil), loglik...)) {
+		if n[i] >= 5 { // fewer: far below the chart
+			l.X, l.Y = append(l.X, n[i]), append(l.Y, v)
+		}
+	}
+	return l
 }

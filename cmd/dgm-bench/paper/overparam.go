@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -22,49 +23,54 @@ import (
 // shapes are products of matrices, by the widths between them.
 var shapes = []string{"3-3", "3-3-3", "3-6-3", "3-6-6-3", "3-6-6-6-3", "3-6-6-6-6-3"}
 
+var overparamMethods = []string{"dgm", "sgld", "sghmc"}
+
 // overparamStudy is the paper's figure on products of matrices.
-func overparamStudy() *study[sampled] {
-	chains := chainFlags{usual: paper.Chains{Chains: 5, Steps: 20000, Keep: 2000}}
+func overparamStudy() *study.Study {
+	chains := &chainFlags{usual: paper.Chains{Chains: 5, Steps: 20000, Keep: 2000}}
 	usual := paper.DefaultRecipe(&paper.Data{Trajectories: make([]paper.Trajectory, 1)}).Members
-	members, methods, pretraining := usual, []string{"dgm", "sgld", "sghmc"}, 20000
-	asked := slices.Clone(shapes)
-	s := &study[sampled]{
-		name: "overparam", files: "overparam", seeds: 3, sets: []string{"linear"}, recipe: func(variant string) bool { return strings.HasPrefix(variant, "dgm-") },
-		short: "Figure: a linear system whose matrix is learned as a product of matrices",
-		long: `overparam learns a linear system of three states, one mode stable and two marginally so, from one trajectory of
-100 observations. Its field is a product of matrices, which says no more the more there are of them. DGM is the
+	members, methods, asked := usual, overparamMethods, shapes
+	s := &study.Study{
+		Name: "overparam", Keyed: "overparam", Seeds: 3, Sets: []string{"linear"}, Needs: []string{"weights"}, Summary: sampledSummary, Tables: overparamTables,
+		Version: func(variant string) int {
+			if strings.HasPrefix(variant, "dgm-") {
+				return version
+			}
+			return 0
+		},
+		Short: "Figure: a linear system whose matrix is learned as a product of matrices",
+		Long: `overparam learns a linear system of three states, one mode stable and two marginally so, from one trajectory of
+100 observations. Its field is a product of matrices, which expresses no more the more there are of them. DGM is the
 recipe, with these in the place of the dynamics' net; SGLD and SGHMC sample the matrices with the paper's rates
-and priors, which are centred on what the truth was fitted by and let the product vary by 0.01.`,
-		tell: (*sampled).tell,
+and priors, which are centred on matrices fitted to the truth and let the product vary by 0.01.`,
 	}
-	s.flags = func(cmd *cobra.Command) {
-		chains.register(cmd)
+	s.Flags = func(cmd *cobra.Command) {
 		f := cmd.Flags()
+		chains.register(cmd)
 		f.StringSliceVar(&asked, "shapes", asked, "widths before, between and after the matrices")
 		f.StringSliceVar(&methods, "methods", methods, "of dgm, sgld and sghmc")
 		f.IntVar(&members, "members", members, "members of the recipe")
-		f.IntVar(&pretraining, "pretraining", pretraining, "most steps of the training on true derivatives")
 	}
-	s.check = func() error {
+	s.Check = func() error {
 		for _, shape := range asked {
 			if _, err := inner(shape); err != nil {
 				return cli.Usage("--shapes %s: %v", shape, err)
 			}
 		}
 		for _, m := range methods {
-			if m != "dgm" && m != "sgld" && m != "sghmc" {
-				return cli.Usage("--methods: %q is none of dgm, sgld, sghmc", m)
+			if !slices.Contains(overparamMethods, m) {
+				return cli.Usage("--methods: %q is none of %s", m, strings.Join(overparamMethods, ", "))
 			}
 		}
-		if members < 1 || pretraining < 1 {
-			return cli.Usage("--members and --pretraining must be at least 1")
+		if members < 1 {
+			return cli.Usage("--members must be at least 1")
 		}
 		return chains.check()
 	}
-	s.settings = func() string {
-		return strings.TrimSpace(changed("members", members, usual) + " " + chains.settings() + " " + changed("pretraining", pretraining, 20000))
+	s.Settings = func() string {
+		return strings.TrimSpace(study.Changed("members", members, usual) + " " + chains.settings())
 	}
-	s.variants = func() []string {
+	s.Variants = func() []string {
 		var all []string
 		for _, m := range methods {
 			for _, shape := range asked {
@@ -73,52 +79,74 @@ and priors, which are centred on what the truth was fitted by and let the produc
 		}
 		return all
 	}
-	s.run = func(ctx context.Context, _ string, k key) (*sampled, error) {
-		method, shape, _ := strings.Cut(k.Variant, "-")
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		method, shape, _ := strings.Cut(u.Variant, "-")
 		hidden, err := inner(shape)
 		if err != nil {
-			return nil, err
-		}
-		set := linearSet()
-		weights := 0
-		for i, widths := 0, append(append([]int{3}, hidden...), 3); i+1 < len(widths); i++ {
-			weights += widths[i] * widths[i+1]
+			return err
 		}
 		if method == "dgm" {
-			_, r, err := set.learn(ctx, k, func(r *paper.Recipe) {
-				r.Members, r.Dynamics, r.DynAct, r.Plain = members, hidden, mlp.Linear, true
-			})
-			if err != nil {
-				if ctx.Err() != nil {
-					return nil, err
-				}
-				return &sampled{key: k, Weights: weights, Failed: err.Error()}, nil // NaN, like a chain that failed
-			}
-			return &sampled{key: k, Scores: &r.scores, Weights: weights, Seconds: r.Seconds}, nil
+			return learnProduct(ctx, u, hidden, members)
 		}
-		net, loss, err := set.pretrained(hidden, mlp.Linear, false, pretraining, 3e-8, k.Seed)
-		if err != nil {
-			return nil, err
-		}
-		sd := 0.01 / productSpread(&net)
-		b := &paper.Bayes{Net: net, Sigma: 1, Step: 0.1}
-		for _, l := range net.Layers {
-			b.Prior = append(b.Prior, slices.Repeat([]float64{sd}, len(l.W))...)
-			b.Prior = append(b.Prior, make([]float64, len(l.B))...) // a product of matrices has no biases
-		}
-		walk := func() paper.Walk { return paper.SGLD(0.001, 1, 0.9) }
-		if method == "sghmc" {
-			walk = func() paper.Walk { return paper.SGHMC(1.5e-7, 0.1) }
-		}
-		r, err := set.sample(ctx, k, b, walk, chains.now)
-		if err != nil {
-			return nil, err
-		}
-		r.Loss, r.Prior, r.Weights = short(3, loss)[0], short(3, sd)[0], weights
-		return r, nil
+		return sampleProduct(ctx, u, hidden, method, chains)
 	}
-	s.sections = overparamSections
 	return s
+}
+
+// learnProduct follows the recipe with a product of matrices as dynamics. Where it fails
+// the row has no scores, like that of a lost chain.
+func learnProduct(ctx context.Context, u *study.Unit, hidden []int, members int) error {
+	weights := 0
+	for i, widths := 0, append(append([]int{3}, hidden...), 3); i+1 < len(widths); i++ {
+		weights += widths[i] * widths[i+1]
+	}
+	u.Put("weights", weights)
+	whole := *u
+	whole.Row = study.NewRow(u.Key)
+	_, err := linearSet().learn(ctx, &whole, func(r *paper.Recipe) {
+		r.Members, r.Dynamics, r.DynAct, r.Plain = members, hidden, mlp.Linear, true
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		u.Put("failed", err.Error())
+		return nil
+	}
+	for _, name := range []string{"loglik", "coverage50", "coverage90", "coverage95"} {
+		u.Put("scores."+name, whole.Number(name))
+	}
+	u.Put("seconds", whole.Number("seconds"))
+	return nil
+}
+
+// sampleProduct samples the matrices.
+func sampleProduct(ctx context.Context, u *study.Unit, hidden []int, method string, chains *chainFlags) error {
+	set := linearSet()
+	net, loss, err := set.pretrained(hidden, mlp.Linear, false, chains.pretraining, 3e-8, u.Seed)
+	if err != nil {
+		return err
+	}
+	sd := 0.01 / productSpread(&net)
+	b := &paper.Bayes{Net: net, Sigma: 1, Step: 0.1}
+	for _, l := range net.Layers {
+		b.Prior = append(b.Prior, slices.Repeat([]float64{sd}, len(l.W))...)
+		b.Prior = append(b.Prior, make([]float64, len(l.B))...) // a product of matrices has no biases
+	}
+	walk := func() paper.Walk { return paper.SGLD(0.001, 1, 0.9) }
+	if method == "sghmc" {
+		walk = func() paper.Walk { return paper.SGHMC(1.5e-7, 0.1) }
+	}
+	u.Put("pretraining_loss", study.Short(3, loss)[0]).Put("prior_std", study.Short(3, sd)[0])
+	if err := set.sample(ctx, u, b, walk, chains.now); err != nil {
+		return err
+	}
+	weights := 0
+	for _, l := range net.Layers {
+		weights += len(l.W)
+	}
+	u.Put("weights", weights)
+	return nil
 }
 
 // inner returns the widths between the matrices of a shape.
@@ -202,68 +230,57 @@ func productNorm(layers []mlp.Layer) float64 {
 	return s
 }
 
-func overparamSections(_ string, all []*sampled) ([]section, error) {
-	s := section{
-		Title: "Products of matrices",
-		Text:  "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. The priors of SGLD and SGHMC know the true derivatives. NaN: seeds whose chains did not stay finite, or that could not be learned. Scores of samples leave out the start, which they know for certain.",
-		Head:  []string{"matrices", "weights", "DGM", "NaN", "coverage 95", "SGLD", "NaN", "R-hat", "SGHMC", "NaN", "R-hat"},
+// overparamTables has a line for every shape, with the rows of all methods.
+func overparamTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	shapeOf := func(r *study.Row) string { _, shape, _ := strings.Cut(r.Variant, "-"); return shape }
+	by := study.GroupBy(rows, shapeOf)
+	slices.SortStableFunc(by, func(a, b study.Group) int {
+		if x, y := shapeOf(a[0]), shapeOf(b[0]); len(x) != len(y) {
+			return len(x) - len(y)
+		} else {
+			return strings.Compare(x, y)
+		}
+	})
+	of := func(method string) func(g study.Group) study.Group {
+		return func(g study.Group) study.Group {
+			return g.Where(func(r *study.Row) bool { return strings.HasPrefix(r.Variant, method+"-") })
+		}
+	}
+	t := study.Table{
+		Name: "overparam", Title: "Products of matrices", Groups: by,
+		Text:    "A linear system of three states whose matrix is a product; log likelihood of the truth. The paper: SGLD does not converge for many matrices, SGHMC becomes worse, DGM stays. The priors of SGLD and SGHMC know the true derivatives. NaN: seeds whose chains did not stay finite, or that could not be learned. Scores of samples leave out the start, which they know exactly.",
+		Columns: []study.Column{{Head: "matrices", Cell: func(g study.Group) string { return shapeOf(g[0]) }}, study.MeanOf("weights", "weights", 0)},
 	}
 	c := plot.Chart{Title: "Overparametrisation", XLabel: "weights of the product", YLabel: "log likelihood", Description: "Log likelihood of the truth by the shape of the product, for each method."}
-	lines := map[string]*plot.Line{
-		"dgm": {Name: "DGM", Color: plot.Model, Marks: true}, "sgld": {Name: "SGLD", Color: plot.Alert, Marks: true}, "sghmc": {Name: "SGHMC", Color: plot.Linear, Marks: true},
+	for _, g := range by {
+		c.XNames = append(c.XNames, study.Fixed(g[0].Number("weights"), 0))
 	}
-	var there []string
-	for _, r := range all {
-		if _, shape, _ := strings.Cut(r.Variant, "-"); !slices.Contains(there, shape) {
-			there = append(there, shape)
+	var lines []plot.Line
+	for i, method := range overparamMethods {
+		last := rHat
+		if method == "dgm" {
+			last = study.MeanOf("coverage 95", "scores.coverage95", 2)
 		}
-	}
-	slices.SortFunc(there, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-		return natural(a, b)
-	})
-	for _, shape := range there {
-		row := []string{shape, ""}
-		for _, method := range []string{"dgm", "sgld", "sghmc"} {
-			var own []*sampled
-			for _, r := range all {
-				if r.Variant == method+"-"+shape {
-					own = append(own, r)
+		name := strings.ToUpper(method)
+		for j, c := range []study.Column{sampledLogLik, notFinite, last} {
+			if j == 0 {
+				c.Head = name
+			}
+			cell := c.Cell
+			c.Cell = func(g study.Group) string {
+				if own := of(method)(g); len(own) > 0 {
+					return cell(own)
 				}
+				return ""
 			}
-			if len(own) == 0 {
-				row = append(row, "", "", "")
-				continue
-			}
-			row[1] = strconv.Itoa(own[0].Weights)
-			ll := finite(values(own, (*sampled).loglik))
-			text, cover := "NaN", ""
-			if len(ll) > 0 {
-				text = spread(ll)
-				cover = two(mean(values(slices.DeleteFunc(slices.Clone(own), func(r *sampled) bool { return r.Scores == nil }), func(r *sampled) float64 { return r.Scores.Coverage95 })))
-				l := lines[method]
-				l.X, l.Y = append(l.X, float64(len(c.XNames)+1)), append(l.Y, max(mean(ll), -8))
-			}
-			last := cover
-			if method != "dgm" {
-				last = rHat(own)
-			}
-			row = append(row, text, strconv.Itoa(len(own)-len(ll)), last)
+			t.Columns = append(t.Columns, c)
 		}
-		c.XNames = append(c.XNames, row[1])
-		s.Rows = append(s.Rows, row)
+		lines = append(lines, study.Points(plot.Line{Name: name, Color: []plot.Color{plot.Model, plot.Alert, plot.Linear}[i], Marks: true}, by, nil,
+			func(g study.Group) []float64 {
+				return atLeast([]float64{study.Mean(of(method)(g).Of("scores.loglik"))})
+			}))
 	}
-	for _, method := range []string{"dgm", "sgld", "sghmc"} {
-		if l := lines[method]; len(l.X) > 0 {
-			c.Lines = append(c.Lines, *l)
-		}
-	}
-	svg, err := c.SVG()
-	if err != nil {
-		return nil, err
-	}
-	s.Pictures = []picture{{"overparam", svg}}
-	return []section{s}, nil
+	var err error
+	t.Pictures, err = study.Draw("overparam", c, lines...)
+	return []study.Table{t}, err
 }

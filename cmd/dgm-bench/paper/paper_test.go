@@ -3,6 +3,7 @@ package paper
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/score"
@@ -93,7 +95,7 @@ func TestSmallRecipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := score.Trajectories(on.predict(d.K, m.Predict), d.K)
+		q, err := score.Trajectories(on.predict(d.K, sure(m.Predict)), d.K)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,21 +119,41 @@ func run(args ...string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
-// Seeds whose files are there are not run again: this would take minutes.
+// put stores a row in a folder as the runner does.
+func put(t *testing.T, dir, file string, r *study.Row) {
+	t.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, file+".jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(append(b, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// whole returns a row of the recipe.
+func whole(k study.Key, loglik float64, rmse []float64) *study.Row {
+	return study.NewRow(k).Put("loglik", loglik).Put("coverage50", 0.5).Put("coverage90", 0.9).Put("coverage95", 0.95).Put("rmse", rmse).Put("seconds", 7).Put("recipe", "short")
+}
+
+// Seeds that are stored do not run again: this would take minutes.
 func TestFinishedSeedsAreKept(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range 2 {
-		k := key{Set: "lv1", Seed: seed, Version: version}
-		r := &result{key: k, scores: scores{2 + float64(seed), 0.5, 0.9, 0.95}, RMSE: []float64{0.02, 0.02}, Seconds: 7, Recipe: "short"}
-		if err := k.write(dir, r); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, "tables", whole(study.Key{Set: "lv1", Seed: seed, Version: version}, 2+float64(seed), []float64{0.02, 0.02}))
 	}
 	code, out, errs := run("single", "--sets", "lv1,lv1", "--first-seed", "0", "--seeds", "2", "--out", dir)
-	if code != cli.Done || !strings.Contains(out, "2.50 ± 0.71") || !strings.Contains(errs, "2 of 2 results are there") {
+	if code != cli.Done || !strings.Contains(out, "2.50 ± 0.71") || !strings.Contains(errs, "2 of 2 results are stored") {
 		t.Errorf("code %d: %s %s", code, out, errs)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, "single.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
+	if b, err := os.ReadFile(filepath.Join(dir, "paper-single.svg")); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no picture: %v", err)
 	}
 	page := filepath.Join(t.TempDir(), "paper.html")
@@ -139,22 +161,11 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 	if b, err := os.ReadFile(page); code != cli.Done || err != nil || !bytes.Contains(b, []byte("<svg")) || !strings.Contains(out, "| LV 1 | 2 | 2.50 ± 0.71 |") {
 		t.Errorf("report: code %d, %v: %s %s", code, err, out, errs)
 	}
-	// What is no seed's is left alone; what is one's and broken, of another recipe or half
-	// there is named.
-	if err := os.WriteFile(filepath.Join(dir, "lv1-notes.json"), []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if code, _, errs := run("report", "--results", dir, "--out", page); code != cli.Done {
-		t.Errorf("a file beside: code %d, %s", code, errs)
-	}
-	for _, text := range []string{"{", "null", `{"set":"lv1","seed":1,"version":2}`, `{"set":"lv1","seed":1,"loglik":2,"rmse":[1,1],"recipe":"old"}`} {
-		if err := os.WriteFile(filepath.Join(dir, "lv1-1.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for _, args := range [][]string{{"single", "--sets", "lv1", "--first-seed", "0", "--seeds", "2", "--out", dir}, {"report", "--results", dir, "--out", page}} {
-			if code, _, errs := run(args...); code != cli.Failed || !strings.Contains(errs, "lv1-1.json") || !strings.Contains(errs, "remove ") {
-				t.Errorf("%s: %s: code %d, %s", text, args[0], code, errs)
-			}
+	// A row that is not whole is an error that names file and unit.
+	put(t, dir, "tables", study.NewRow(study.Key{Set: "lv1", Seed: 1, Version: version}).Put("loglik", 2))
+	for _, args := range [][]string{{"single", "--sets", "lv1", "--first-seed", "0", "--seeds", "2", "--out", dir}, {"report", "--results", dir, "--out", page}} {
+		if code, _, errs := run(args...); code != cli.Failed || !strings.Contains(errs, "lv1-1 is no result") {
+			t.Errorf("%s: code %d, %s", args[0], code, errs)
 		}
 	}
 }
@@ -162,13 +173,24 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 // A grid from which nothing could be learned is a result too, and is read again.
 func TestWhatFailedIsAResult(t *testing.T) {
 	dir := t.TempDir()
-	k := key{Study: "learning", Set: "lv", Variant: "2", Seed: unseen, Version: version}
-	if err := k.write(dir, &learned{result: result{key: k}, Failed: "no flow can be integrated"}); err != nil {
-		t.Fatal(err)
-	}
+	put(t, dir, "learning", study.NewRow(study.Key{Study: "learning", Set: "lv", Variant: "2", Seed: unseen, Version: version}).Put("failed", "no flow can be integrated"))
 	code, out, errs := run("learning", "--grids", "2", "--seeds", "1", "--out", dir)
-	if code != cli.Done || !strings.Contains(errs, "1 of 1 results are there") || !regexp.MustCompile(`(?m)^ *4 +1 .* 1$`).MatchString(out) {
+	if code != cli.Done || !strings.Contains(errs, "1 of 1 results are stored") || !regexp.MustCompile(`(?m)^ *4 +1 .* 1$`).MatchString(out) {
 		t.Errorf("code %d: %s%s", code, out, errs)
+	}
+}
+
+// The settings of the paper's appendix run, and differ from the defaults.
+func TestPublishedFit(t *testing.T) {
+	s := named("dp1")
+	p := s.publishedFit(0.05, 0.5)
+	if p.Steps != 3000 || p.To != 1./3 || p.Core[0] != 10 || p.Core[1] != 5 || !p.Exact || p.Anchor != 0 {
+		t.Errorf("%+v", p)
+	}
+	p.Steps, p.FineTune = 40, 20
+	u := &study.Unit{Row: study.NewRow(study.Key{Set: "dp1"})}
+	if err := s.fit(context.Background(), u, p); err != nil || !u.Has("loglik") || u.Number("loglik") < -100 {
+		t.Errorf("%v: log likelihood %v, %s", err, u.Number("loglik"), u.Text("failed"))
 	}
 }
 

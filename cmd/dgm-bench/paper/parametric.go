@@ -5,111 +5,96 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
-// parametric is a finished seed of a set whose field is known.
-type parametric struct {
-	key
-	scores            // of the smoother, in closed form
-	Refined *scores   `json:"refined"` // of the field with the refined parameters and Laplace's covariance, integrated
-	Bound   float64   `json:"cramer_rao"`
-	Names   []string  `json:"parameters"`
-	Error   []float64 `json:"error"`  // log of the value found over the true one
-	Spread  []float64 `json:"spread"` // standard deviation that is said of it
-	Start   []float64 `json:"start"`  // log of the guess over the true one
-	Seconds float64   `json:"seconds"`
-	Phases  phases    `json:"phases"`
-}
-
 // guessed is the standard deviation of the logarithm of a guess: a factor of two.
 var guessed = math.Log(2)
 
-// exactly known constants of a plant: the paper's double pendulum is asked for its
-// mass and length, which are what its gravity leaves open.
+// exactly known constants of a plant: the paper's double pendulum leaves its mass and length
+// unknown, which are what its gravity leaves open.
 var exactly = map[string]string{"dp1": "g"}
 
 // hiddenResidual is the hidden layer of the net beside a known field.
 const hiddenResidual = 10
 
+// usualParametric are the members without --members.
+const usualParametric = 2
+
 // parametricStudy is the appendix' table of known fields.
-func parametricStudy() *study[parametric] {
-	members := 2
-	s := &study[parametric]{
-		name: "parametric", files: "parametric", seeds: 5, sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, from: unseen, recipe: always,
-		short: "Appendix: the field is known but for its parameters, and a net beside it",
-		long: `parametric learns with the plant's own field, whose parameters are unknown, in the place of a net. It is told a
+func parametricStudy() *study.Study {
+	members := usualParametric
+	return &study.Study{
+		Name: "parametric", Keyed: "parametric", Seeds: 5, From: unseen, Version: always, Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Kinds: []string{"known", "residual"},
+		Needs: []string{"loglik", "cramer_rao", "error", "spread"}, Summary: []string{"loglik", "refined.loglik", "cramer_rao", "seconds"}, Tables: parametricTables,
+		Short: "Appendix: the field is known except for its parameters, and a net beside it",
+		Long: `parametric learns with the plant's own field, whose parameters are unknown, in the place of a net. It gets a
 guess of each that is wrong by up to a factor of two, drawn anew for each seed. The smoother's derivatives give
 the first parameters; shooting by Gauss and Newton's method refines them, Laplace's approximation gives their
-covariance, and the smoother is taught what the field says. The log likelihood of the field itself, integrated,
-stands beside what the Cramér-Rao bound lets one expect of it. Variant residual adds a net to the field.`,
-		kinds: []string{"known", "residual"},
-	}
-	s.flags = func(cmd *cobra.Command) { cmd.Flags().IntVar(&members, "members", members, "smoothers to start from") }
-	s.check = func() error {
-		if members < 1 {
-			return cli.Usage("--members must be at least 1")
-		}
-		return nil
-	}
-	s.settings = func() string { return changed("members", members, 2) }
-	s.run = func(ctx context.Context, _ string, k key) (*parametric, error) {
-		set := named(k.Set)
-		d, on, err := set.both(k.Seed)
-		if err != nil {
-			return nil, err
-		}
-		recipe := paper.DefaultRecipe(d)
-		recipe.Members = members
-		recipe.Told = toldTo(ctx)
-		recipe.Known = set.known(uint64(k.Seed))
-		if k.Variant == "residual" {
-			recipe.Residual = []int{hiddenResidual}
-		}
-		began := time.Now()
-		m, err := paper.Learn(ctx, d, recipe, uint64(k.Seed))
-		if err != nil {
-			return nil, err
-		}
-		r := &parametric{key: k, Seconds: time.Since(began).Seconds(), Phases: phases(m.Took)}
-		if r.scores, _, err = on.score(d.K, m.Predict); err != nil {
-			return nil, err
-		}
-		if r.Refined, err = on.integrated(d.K, m.Integrate); err != nil {
-			return nil, err
-		}
-		if r.Bound, err = set.cramerRao(recipe.Known, on); err != nil {
-			return nil, err
-		}
-		truth := set.plant.Values()
-		p, spread := m.Flows[0].Parameters()
-		for i, sd := range spread {
-			if recipe.Known.Spread[i] == 0 {
-				continue
+covariance, and the smoother is distilled from the field. The log likelihood of the field itself, integrated,
+is beside what the Cramér-Rao bound lets one expect of it. Variant residual adds a net to the field.`,
+		Flags: func(cmd *cobra.Command) { cmd.Flags().IntVar(&members, "members", members, "smoothers to start from") },
+		Check: func() error {
+			if members < 1 {
+				return cli.Usage("--members must be at least 1")
 			}
-			r.Names = append(r.Names, set.plant.Params[i].Name)
-			r.Error = append(r.Error, short(4, math.Log(p[i]/truth[i]))...)
-			r.Spread = append(r.Spread, short(4, sd)...)
-			r.Start = append(r.Start, short(4, math.Log(recipe.Known.Guess[i]/truth[i]))...)
-		}
-		return r, nil
+			return nil
+		},
+		Settings: func() string { return study.Changed("members", members, usualParametric) },
+		Run:      func(ctx context.Context, u *study.Unit) error { return named(u.Set).learnKnown(ctx, u, members) },
 	}
-	s.tell = func(r *parametric) string {
-		refined := "cannot be integrated"
-		if r.Refined != nil {
-			refined = two(r.Refined.LogLik)
-		}
-		return fmt.Sprintf("log likelihood %.2f, refined %s, Cramér-Rao %.2f", r.LogLik, refined, r.Bound)
+}
+
+// learnKnown learns with the plant's own field and puts scores and parameters into the row.
+func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error {
+	d, on, err := s.both(u.Seed)
+	if err != nil {
+		return err
 	}
-	s.sections = parametricSections
-	return s
+	recipe := paper.DefaultRecipe(d)
+	recipe.Members, recipe.Told, recipe.Known = members, u.Report, s.known(uint64(u.Seed))
+	if u.Variant == "residual" {
+		recipe.Residual = []int{hiddenResidual}
+	}
+	began := time.Now()
+	m, err := paper.Learn(ctx, d, recipe, uint64(u.Seed))
+	if err != nil {
+		return err
+	}
+	u.Put("seconds", time.Since(began).Seconds())
+	u.Put("phases.members", m.Took.Members).Put("phases.flows", m.Took.Flows).Put("phases.smoother", m.Took.Smoother)
+	if _, err := on.score(u.Row, "", d.K, sure(m.Predict)); err != nil {
+		return err
+	}
+	if err := on.scoreIntegrated(u.Row, "refined.", d.K, m.Integrate); err != nil {
+		return err
+	}
+	bound, err := s.cramerRao(recipe.Known, on)
+	if err != nil {
+		return err
+	}
+	truth := s.plant.Values()
+	p, spread := m.Flows[0].Parameters()
+	var free []string
+	var wrong, width, start []float64
+	for i, sd := range spread {
+		if recipe.Known.Spread[i] == 0 {
+			continue
+		}
+		free = append(free, s.plant.Params[i].Name)
+		wrong = append(wrong, study.Short(4, math.Log(p[i]/truth[i]))...)
+		width = append(width, study.Short(4, sd)...)
+		start = append(start, study.Short(4, math.Log(recipe.Known.Guess[i]/truth[i]))...)
+	}
+	u.Put("cramer_rao", bound).Put("parameters", free).Put("error", wrong).Put("spread", width).Put("start", start)
+	return nil
 }
 
 // known returns the plant's field with guesses of its parameters that are wrong by up
@@ -231,94 +216,70 @@ func quadratic(A, x []float64) float64 {
 	return sum
 }
 
-// The paper's log likelihoods of known fields: DGM, SGLD, SGHMC. NaN: it failed.
+// The paper's log likelihoods of known fields: DGM, SGLD, SGHMC.
 var paperParametric = map[string][3]string{
 	"lv1": {"1.98 ± 0.18", "3.07 ± 0.69", "3.06 ± 0.52"}, "lo1": {"-0.52 ± 0.09", "2.01 ± 0.55", "failed"},
 	"dp1": {"2.16 ± 0.13", "3.43 ± 0.40", "2.96 ± 0.80"}, "qu1": {"0.71 ± 0.07", "2.42 ± 0.32", "1.38 ± 0.00"},
 	"lv100": {"1.85 ± 0.11", "4.28 ± 0.18", "4.26 ± 0.18"},
 }
 
-func parametricSections(_ string, all []*parametric) ([]section, error) {
-	table := section{
-		Title: "Known fields with unknown parameters",
+func parametricTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	theirs := func(head string, i int) study.Column {
+		return study.ForSet(head, func(name string) string { return paperParametric[name][i] })
+	}
+	t := study.Table{
+		Name: "parametric", Title: "Known fields with unknown parameters", Groups: study.GroupBy(rows, study.BySet),
 		Text: "Log likelihood of the truth: of the smoother in closed form, and of the field with refined parameters and Laplace's covariance, integrated, without the start; beside it what the Cramér-Rao bound lets one expect. " +
-			"The error of the parameters is the root mean square of the logarithm of found over true, the median over seeds, over those that the data tell (said to be good to a fifth); guesses are wrong by up to a factor of two. A field that is refined to one noise may be above what the bound lets one expect. The paper's SGLD and SGHMC have priors around the true parameters. The quadrocopter tells inertias and arms up to a common factor only, the double pendulum is told its gravity.",
-		Head: []string{"set", "seeds", "net", "closed form", "coverage 95", "refined", "coverage 95", "Cramér-Rao", "error of parameters", "of", "seconds", "paper: DGM", "SGLD", "SGHMC"},
+			"The error of the parameters is the root mean square of the logarithm of found over true, the median over seeds, over those that the data determine (to a fifth, by their own standard deviation); guesses are wrong by up to a factor of two. A field that is refined to one noise may be above what the bound lets one expect. The paper's SGLD and SGHMC have priors around the true parameters. The quadrocopter determines inertias and arms up to a common factor only; the double pendulum's gravity is known.",
+		Columns: []study.Column{
+			label, study.Count("seeds"), {Head: "net", Cell: func(g study.Group) string { return map[string]string{"residual": "yes"}[g[0].Variant] }},
+			study.SpreadOf("closed form", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), {Head: "refined", Cell: refinedText}, study.MeanOf("coverage 95", "refined.coverage95", 2), study.MeanOf("Cramér-Rao", "cramer_rao", 2),
+			{Head: "error of parameters", Cell: func(g study.Group) string { e, _ := determined(g); return e }}, {Head: "of", Cell: func(g study.Group) string { _, n := determined(g); return n }},
+			study.MeanOf("seconds", "seconds", 0), theirs("paper: DGM", 0), theirs("SGLD", 1), theirs("SGHMC", 2),
+		},
 	}
 	c := plot.Chart{Title: "Known fields: log likelihood of the truth", YLabel: "log likelihood", Description: "For every seed the log likelihood in closed form, of the refined field, and the Cramér-Rao expectation."}
-	closed := plot.Line{Name: "closed form", Color: plot.Model, Dots: true}
-	refined := plot.Line{Name: "refined", Color: plot.Linear, Dots: true}
-	bound := plot.Line{Name: "Cramér-Rao", Color: plot.Alert}
-	for _, name := range []string{"lv1", "lo1", "dp1", "qu1", "lv100"} {
-		for _, v := range []string{"known", "residual"} {
-			var own []*parametric
-			for _, r := range all {
-				if r.Set == name && r.Variant == v {
-					own = append(own, r)
-				}
-			}
-			if len(own) == 0 {
-				continue
-			}
-			set, net := named(name), ""
-			if v == "residual" {
-				net = "yes"
-			}
-			var ref, cover []float64
-			x := float64(len(c.XNames) + 1)
-			for _, r := range own {
-				closed.X, closed.Y = append(closed.X, x), append(closed.Y, r.LogLik)
-				if r.Refined != nil {
-					ref, cover = append(ref, r.Refined.LogLik), append(cover, r.Refined.Coverage95)
-					refined.X, refined.Y = append(refined.X, x), append(refined.Y, r.Refined.LogLik)
-				}
-			}
-			b := mean(values(own, func(r *parametric) float64 { return r.Bound }))
-			one := plot.Line{X: []float64{x - 0.3, x + 0.3}, Y: []float64{b, b}, Color: plot.Alert}
-			if len(bound.X) == 0 {
-				bound.X, bound.Y = one.X, one.Y
-			}
-			c.Lines = append(c.Lines, one)
-			if v == "known" {
-				c.XNames = append(c.XNames, set.label)
-			} else {
-				c.XNames = append(c.XNames, "+net")
-			}
-			refinedText, coverText := "cannot be integrated", ""
-			if len(ref) > 0 {
-				refinedText, coverText = spread(ref), two(mean(cover))
-			}
-			if lost := len(own) - len(ref); lost > 0 && len(ref) > 0 {
-				refinedText += fmt.Sprintf(" (%d not integrable)", lost)
-			}
-			e, n := told(own)
-			p := paperParametric[name]
-			table.Rows = append(table.Rows, []string{
-				set.label, strconv.Itoa(len(own)), net, spread(values(own, func(r *parametric) float64 { return r.LogLik })),
-				two(mean(values(own, func(r *parametric) float64 { return r.Coverage95 }))), refinedText, coverText, two(b), e, n,
-				whole(mean(values(own, func(r *parametric) float64 { return r.Seconds }))), p[0], p[1], p[2],
-			})
+	for _, g := range t.Groups {
+		name := labelOf(g[0].Set)
+		if g[0].Variant == "residual" {
+			name = "+net"
 		}
+		c.XNames = append(c.XNames, name)
 	}
-	c.Lines = append(c.Lines, bound, closed, refined)
-	svg, err := c.SVG()
-	if err != nil {
-		return nil, err
+	of := func(name string) func(g study.Group) []float64 {
+		return func(g study.Group) []float64 { return g.Of(name) }
 	}
-	table.Pictures = []picture{{"parametric", svg}}
-	return []section{table}, nil
+	lines := study.Levels(plot.Line{Name: "Cramér-Rao", Color: plot.Alert}, t.Groups, func(g study.Group) float64 { return study.Mean(g.Of("cramer_rao")) })
+	var err error
+	t.Pictures, err = study.Draw("parametric", c, append(lines,
+		study.Points(plot.Line{Name: "closed form", Color: plot.Model, Dots: true}, t.Groups, nil, of("loglik")),
+		study.Points(plot.Line{Name: "refined", Color: plot.Linear, Dots: true}, t.Groups, nil, of("refined.loglik")))...)
+	return []study.Table{t}, err
 }
 
-// told returns the median over seeds of the error of parameters that the data tell,
-// and how many these are.
-func told(all []*parametric) (e, n string) {
+// refinedText is the log likelihood of refined fields, and how many cannot be integrated.
+func refinedText(g study.Group) string {
+	ll := g.Of("refined.loglik")
+	switch lost := len(g) - len(ll); {
+	case len(ll) == 0:
+		return "cannot be integrated"
+	case lost > 0:
+		return fmt.Sprintf("%s (%d not integrable)", study.Spread(ll), lost)
+	}
+	return study.Spread(ll)
+}
+
+// determined returns the median over seeds of the error of parameters that the data
+// determine, and how many these are.
+func determined(g study.Group) (e, n string) {
 	var rms []float64
 	least, most := math.MaxInt, 0
-	for _, r := range all {
+	for _, r := range g {
+		wrong := r.Numbers("error")
 		s, m := 0.0, 0
-		for i, sd := range r.Spread {
+		for i, sd := range r.Numbers("spread") {
 			if sd < 0.2 {
-				s += r.Error[i] * r.Error[i]
+				s += wrong[i] * wrong[i]
 				m++
 			}
 		}
@@ -327,12 +288,13 @@ func told(all []*parametric) (e, n string) {
 			rms = append(rms, math.Sqrt(s/float64(m)))
 		}
 	}
-	n = fmt.Sprintf("%d of %d", least, len(all[0].Names))
+	of := len(g[0].Texts("parameters"))
+	n = fmt.Sprintf("%d of %d", least, of)
 	if most > least {
-		n = fmt.Sprintf("%d-%d of %d", least, most, len(all[0].Names))
+		n = fmt.Sprintf("%d-%d of %d", least, most, of)
 	}
 	if len(rms) == 0 {
 		return "", n
 	}
-	return fmt.Sprintf("%.2g %%", 100*median(rms)), n
+	return fmt.Sprintf("%.2g %%", 100*study.Median(rms)), n
 }

@@ -9,113 +9,74 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
-// sampled is a finished seed of a neural ODE whose weights were sampled. Numbers that
-// are NaN are left out.
-type sampled struct {
-	key
-	Scores   *scores   `json:"scores,omitempty"`
-	Samples  []int     `json:"samples,omitempty"`
-	LogLik   []float64 `json:"loglik_by_samples,omitempty"` // of the first so many samples
-	RHat     float64   `json:"r_hat,omitempty"`             // the largest of all weights
-	Chains   int       `json:"chains,omitempty"`
-	Lost     int       `json:"lost,omitempty"` // chains that became NaN
-	Unsolved int       `json:"unsolved,omitempty"`
-	Loss     float64   `json:"pretraining_loss,omitempty"`
-	Prior    float64   `json:"prior_std,omitempty"`
-	Weights  int       `json:"weights"`
-	Failed   string    `json:"failed,omitempty"` // why there is nothing else
-	Seconds  float64   `json:"seconds"`
-}
-
-// loglik returns the log likelihood, NaN where there is none.
-func (r *sampled) loglik() float64 {
-	if r.Scores == nil {
-		return math.NaN()
-	}
-	return r.Scores.LogLik
-}
-
-func (r *sampled) tell() string {
-	text := fmt.Sprintf("log likelihood %.2f, %.0f s", r.loglik(), r.Seconds)
-	if r.Chains > 0 {
-		text += ", chains lost " + lostChains([]*sampled{r}) + ", R-hat " + rHat([]*sampled{r})
-	}
-	return text
-}
-
-// rHat prints the largest R-hat of seeds; NaN where none has one.
-func rHat(all []*sampled) string {
-	most := 0.0
-	for _, r := range all {
-		most = max(most, r.RHat)
-	}
-	if most == 0 {
-		return "NaN"
-	}
-	return two(most)
-}
-
-// lostChains prints how many of the chains of all seeds became NaN.
-func lostChains(all []*sampled) string {
-	lost, chains := 0, 0
-	for _, r := range all {
-		lost, chains = lost+r.Lost, chains+r.Chains
-	}
-	return fmt.Sprintf("%d of %d", lost, chains)
-}
+// Neural ODEs whose weights are sampled.
 
 // chainFlags are the flags of studies that sample.
-type chainFlags struct{ usual, now paper.Chains }
+type chainFlags struct {
+	usual, now  paper.Chains
+	pretraining int // most steps of the training on true derivatives
+}
+
+const usualPretraining = 20000
 
 func (c *chainFlags) register(cmd *cobra.Command) {
-	c.now = c.usual
 	f := cmd.Flags()
+	c.now = c.usual
 	f.IntVar(&c.now.Chains, "chains", c.usual.Chains, "chains that sample the weights")
 	f.IntVar(&c.now.Steps, "steps", c.usual.Steps, "steps of each chain")
 	f.IntVar(&c.now.Keep, "keep", c.usual.Keep, "samples that are kept, the last of each chain")
+	f.IntVar(&c.pretraining, "pretraining", usualPretraining, "most steps of the training on true derivatives")
 }
 
 func (c *chainFlags) check() error {
 	if c.now.Chains < 1 || c.now.Keep < 4 || c.now.Steps < c.now.Keep {
 		return cli.Usage("--chains must be at least 1, --keep at least 4 and --steps at least --keep")
 	}
+	if c.pretraining < 1 {
+		return cli.Usage("--pretraining must be at least 1")
+	}
 	return nil
 }
 
 func (c *chainFlags) settings() string {
-	if c.now == c.usual {
-		return ""
+	changed := study.Changed("pretraining", c.pretraining, usualPretraining)
+	switch {
+	case c.now == c.usual:
+		return changed
+	case changed != "":
+		changed = " " + changed
 	}
-	return fmt.Sprintf("--chains %d --steps %d --keep %d", c.now.Chains, c.now.Steps, c.now.Keep)
+	return fmt.Sprintf("--chains %d --steps %d --keep %d", c.now.Chains, c.now.Steps, c.now.Keep) + changed
 }
+
+var sampledSummary = []string{"scores.loglik", "lost", "chains", "r_hat", "seconds"}
 
 // predictions is how many of the samples make a distribution, as in the paper.
 const predictions = 1000
 
-// sample walks chains for one seed of a set and scores the moments of trajectories
-// integrated from the samples.
-func (s *set) sample(ctx context.Context, k key, b *paper.Bayes, walk func() paper.Walk, c paper.Chains) (*sampled, error) {
-	d, on, err := s.both(k.Seed)
+// sample runs chains for the unit's seed and puts into its row the scores of the moments of
+// trajectories integrated from the samples. A lost chain, or a sample that cannot be
+// integrated, leaves the scores out: NaN.
+func (s *set) sample(ctx context.Context, u *study.Unit, b *paper.Bayes, walk func() paper.Walk, c paper.Chains) error {
+	d, on, err := s.both(u.Seed)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	began := time.Now()
-	r := &sampled{key: k, Chains: c.Chains, Weights: b.Net.Params()}
-	all, err := b.Sample(ctx, d, walk, c, uint64(k.Seed))
+	all, err := b.Sample(ctx, d, walk, c, uint64(u.Seed))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.Lost = all.Lost
-	if !math.IsNaN(all.RHat) && !math.IsInf(all.RHat, 0) {
-		r.RHat = short(4, all.RHat)[0]
-	}
-	rng := rand.New(rand.NewPCG(uint64(k.Seed), 0x7069636b))
+	u.Put("chains", c.Chains).Put("weights", b.Net.Params()).Put("lost", all.Lost).Put("r_hat", study.Short(4, all.RHat)[0])
+	rng := rand.New(rand.NewPCG(uint64(u.Seed), 0x7069636b))
 	rng.Shuffle(len(all.Theta), func(i, j int) { all.Theta[i], all.Theta[j] = all.Theta[j], all.Theta[i] })
 	theta := all.Theta[:min(predictions, len(all.Theta))]
 	solved := make([][]float64, len(theta))
@@ -126,30 +87,68 @@ func (s *set) sample(ctx context.Context, k key, b *paper.Bayes, walk func() pap
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
 	var fine [][]float64
 	for _, x := range solved {
-		if x == nil {
-			r.Unsolved++
+		if x != nil {
+			fine = append(fine, x)
+		}
+	}
+	unsolved := len(solved) - len(fine)
+	u.Put("seconds", time.Since(began).Seconds()).Put("unsolved", unsolved)
+	if all.Lost == 0 && unsolved == 0 {
+		// Samples that are all alike have no distribution, and leave the row as it is.
+		_ = scoreSamples(u.Row, "scores.", fine, on.truth[0], d.K)
+	}
+	return nil
+}
+
+// counts are the numbers of samples whose log likelihood is recorded.
+var counts = []int{2, 3, 5, 10, 20, 50, 100, 200, 500, 1000}
+
+// scoreSamples puts into a row the scores of mean and standard deviation of samples
+// (points×K each) under names with a prefix, and the log likelihoods of the first so many.
+// The start is known exactly and left out.
+func scoreSamples(r *study.Row, prefix string, all [][]float64, truth []float64, k int) error {
+	var numbers []int
+	var likelihoods []float64
+	var last *score.Result
+	sum, squares := make([]float64, len(truth)), make([]float64, len(truth))
+	for i, x := range all {
+		for j, v := range x {
+			sum[j] += v - truth[j]
+			squares[j] += (v - truth[j]) * (v - truth[j])
+		}
+		due := i+1 == len(all)
+		for _, c := range counts {
+			due = due || c == i+1
+		}
+		if !due || i < 1 {
 			continue
 		}
-		fine = append(fine, x)
+		tr := score.Trajectory{Truth: truth[k:]}
+		for j := k; j < len(truth); j++ {
+			m := sum[j] / float64(i+1)
+			tr.Mean = append(tr.Mean, truth[j]+m)
+			tr.Std = append(tr.Std, math.Sqrt(math.Max(squares[j]/float64(i+1)-m*m, 0)*float64(i+1)/float64(i)))
+		}
+		var err error
+		if last, err = score.Trajectories([]score.Trajectory{tr}, k); err != nil {
+			return fmt.Errorf("of %d samples: %w", i+1, err)
+		}
+		numbers, likelihoods = append(numbers, i+1), append(likelihoods, study.Short(4, last.LogLik)...)
 	}
-	r.Seconds = time.Since(began).Seconds()
-	// A chain that became NaN, or a sample that cannot be integrated, makes the whole
-	// distribution NaN: it would stand for whatever was left of it.
-	if r.Lost > 0 || r.Unsolved > 0 {
-		return r, nil
+	if last == nil {
+		return fmt.Errorf("%d samples have no moments", len(all))
 	}
-	if r.Samples, r.LogLik, r.Scores, err = bySamples(fine, on.truth[0], d.K); err != nil {
-		r.Samples, r.LogLik, r.Scores = nil, nil, nil // samples that are all alike have no distribution
-	}
-	return r, nil
+	putScores(r, prefix, last)
+	r.Put("samples", numbers).Put("loglik_by_samples", likelihoods)
+	return nil
 }
 
 // pretrained returns a net that has learned the true derivatives at 100 points of the
-// true trajectory: the centre of the samplers' priors, as in the paper.
+// true trajectory, and its loss: the centre of the samplers' priors, as in the paper.
 func (s *set) pretrained(hidden []int, act mlp.Activation, bias bool, steps int, enough float64, seed int) (mlp.Net, float64, error) {
 	times := span(s.end, testPoints)
 	x, err := s.truth(s.starts[0], times)
@@ -165,3 +164,27 @@ func (s *set) pretrained(hidden []int, act mlp.Activation, bias bool, steps int,
 	net, loss := paper.Pretrain(x, dx, k, hidden, act, bias, steps, enough, uint64(seed))
 	return net, loss, nil
 }
+
+// The columns of sampled rows.
+var (
+	rHat = study.Column{Head: "R-hat", Cell: func(g study.Group) string {
+		most := math.NaN()
+		for _, v := range g.Of("r_hat") {
+			if !(v <= most) {
+				most = v
+			}
+		}
+		return study.Fixed(most, 2)
+	}}
+	lostChains = study.Column{Head: "chains lost", Cell: func(g study.Group) string {
+		sum := func(name string) (s float64) {
+			for _, v := range g.Of(name) {
+				s += v
+			}
+			return s
+		}
+		return fmt.Sprintf("%.0f of %.0f", sum("lost"), sum("chains"))
+	}}
+	sampledLogLik = study.Column{Head: "log likelihood", Cell: func(g study.Group) string { return study.Spread(g.Of("scores.loglik")) }}
+	notFinite     = study.Column{Head: "NaN", Cell: func(g study.Group) string { return fmt.Sprint(len(g) - len(g.Of("scores.loglik"))) }}
+)

@@ -13,156 +13,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
-// scaled is a finished size of one kernel.
-type scaled struct {
-	key
-	Kernel   string  `json:"kernel"` // features, exact; recipe
-	N        int     `json:"n"`      // observations
-	Features int     `json:"features,omitempty"`
-	Rows     int     `json:"rows,omitempty"`             // observations and starts
-	Support  int     `json:"support,omitempty"`          // points at which derivatives are matched
-	Step     float64 `json:"seconds_per_step,omitempty"` // one core, by the processor's clock
-	MiB      float64 `json:"mib,omitempty"`              // memory of a training
-	Train    float64 `json:"seconds,omitempty"`          // of the whole training, all cores
-	Scores   *scores `json:"scores,omitempty"`           // on ten unseen starts; none where only steps were timed
-	Steps    int     `json:"steps_of_training,omitempty"`
+// The sides of the grids of starts, by kernel, with 5 observations from each start.
+var sides = map[string][]int{"features": {10, 25, 45, 79, 141}, "recipe": {10, 25, 45, 79, 141}, "exact": {4, 7, 10, 14, 20, 45, 79, 141}}
 
-	Phases *phases  `json:"phases,omitempty"` // of the recipe
-	Forms  []string `json:"forms,omitempty"`  // of its flows
-}
-
-// sides are those of the grids of starts, with 5 observations from each.
-var sides = []int{4, 7, 10, 14, 20, 25, 45, 79, 141}
-
-// usualSteps are those of the training of a single model.
-const usualSteps = 1000
+var kernels = []string{"features", "exact", "recipe"}
 
 // perStart is how many observations there are of each trajectory.
 const perStart = 5
-
-func scalingStudy() *study[scaled] {
-	s := &study[scaled]{
-		name: "scaling", files: "scaling", sets: []string{"lv"}, seeds: 1, recipe: func(variant string) bool { return strings.HasPrefix(variant, "recipe-") },
-		short: "Appendix: time of a step, memory and score against the number of observations",
-		long: `scaling trains Lotka-Volterra from growing grids of starts with 5 observations each. Steps are timed with 50
-random features up to 100,000 observations, with the exact kernel as far as that goes; single models in the
-paper's form are trained and scored up to its one such run, 25 x 25 starts, 3,125 observations, 440 s on a GPU;
-the recipe learns from a few times as many. Time of a step is of one core; that of a training is of all.`,
-	}
-	steps, most, trained, recipe, exact, timed := usualSteps, 100000, 3125, 11000, 500, 2000
-	s.flags = func(cmd *cobra.Command) {
-		f := cmd.Flags()
-		f.IntVar(&steps, "steps", steps, "steps of a training")
-		f.IntVar(&most, "most", most, "most observations with random features")
-		f.IntVar(&trained, "trained", trained, "most observations that a single model with random features is trained on")
-		f.IntVar(&recipe, "recipe", recipe, "most observations that the recipe learns from")
-		f.IntVar(&exact, "exact", exact, "most observations that the exact kernel is trained on")
-		f.IntVar(&timed, "exact-timed", timed, "most observations that steps of the exact kernel are timed on")
-	}
-	s.check = func() error {
-		if steps < 1 || most < perStart*sides[0]*sides[0] {
-			return cli.Usage("--steps must be at least 1 and --most at least %d", perStart*sides[0]*sides[0])
-		}
-		return nil
-	}
-	s.settings = func() string { return changed("steps", steps, usualSteps) }
-	s.variants = func() []string {
-		var all []string
-		for _, side := range sides {
-			n := perStart * side * side
-			if n <= most && side != 4 && side != 7 && side != 14 && side != 20 {
-				all = append(all, fmt.Sprintf("features-%d", side))
-				if n <= recipe {
-					all = append(all, fmt.Sprintf("recipe-%d", side))
-				}
-			}
-			if n <= max(exact, timed) && side != 25 {
-				all = append(all, fmt.Sprintf("exact-%d", side))
-			}
-		}
-		return all
-	}
-	due := func(r *scaled) bool {
-		return r.Kernel == "exact" && r.N <= exact || r.Kernel == "features" && r.N <= trained
-	}
-	s.whole = func(dir string, k key) bool {
-		r, ok, err := load[scaled](dir, k)
-		return err == nil && ok && (r.Scores != nil || !due(r))
-	}
-	s.run = func(ctx context.Context, _ string, k key) (*scaled, error) {
-		kernel, number, _ := strings.Cut(k.Variant, "-")
-		side, err := strconv.Atoi(number)
-		if err != nil {
-			return nil, err
-		}
-		set := gridOfLV(side)
-		d, on, err := set.both(k.Seed)
-		if err != nil {
-			return nil, err
-		}
-		if kernel == "recipe" {
-			return set.scaledRecipe(ctx, k)
-		}
-		settings := paper.DefaultRecipe(d).Settings
-		settings.Steps, settings.Exact = steps, kernel == "exact"
-		r := &scaled{key: k, Kernel: kernel, N: d.Rows()}
-		if !settings.Exact {
-			r.Features = settings.F
-		}
-		if err := r.time(d, settings); err != nil {
-			return nil, err
-		}
-		if !due(r) {
-			return r, nil
-		}
-		began := time.Now()
-		fit, err := paper.Train(ctx, d, settings, uint64(k.Seed))
-		if err != nil {
-			return nil, err
-		}
-		r.Train, r.Steps = time.Since(began).Seconds(), steps
-		ask := ofFit(fit)
-		if settings.Exact {
-			e, err := fit.Exact()
-			if err != nil {
-				return nil, err
-			}
-			ask = e.Predict
-		}
-		all, _, err := on.score(d.K, ask)
-		if err != nil {
-			return nil, err
-		}
-		r.Scores = &all
-		return r, nil
-	}
-	s.tell = func(r *scaled) string {
-		text := fmt.Sprintf("%d observations, %s", r.N, r.Kernel)
-		if r.Step > 0 {
-			text += fmt.Sprintf(", %.4g s a step, %.0f MiB", r.Step, r.MiB)
-		}
-		if r.Scores != nil {
-			text += fmt.Sprintf(", log likelihood %.2f after %.0f s", r.Scores.LogLik, r.Train)
-		}
-		return text
-	}
-	s.sections = scalingSections
-	return s
-}
-
-// scaledRecipe learns by the whole recipe.
-func (s *set) scaledRecipe(ctx context.Context, k key) (*scaled, error) {
-	_, r, err := s.learn(ctx, k, func(*paper.Recipe) {})
-	if err != nil {
-		return nil, err
-	}
-	return &scaled{key: k, Kernel: "recipe", N: len(s.starts) * s.points, Train: r.Seconds, Scores: &r.scores, Phases: &r.Phases, Forms: r.Forms}, nil
-}
 
 // gridOfLV is LV 100 with another grid.
 func gridOfLV(side int) *set {
@@ -171,23 +34,139 @@ func gridOfLV(side int) *set {
 	return &s
 }
 
-// time sets the time of a step and the memory of a training.
-func (r *scaled) time(d *paper.Data, settings paper.Settings) error {
+// limits are the most observations for what the study does.
+type limits struct{ features, trained, recipe, exact, exactTimed int }
+
+// scores reports whether a row is of a size that is trained and scored.
+func (l *limits) scores(r *study.Row) bool {
+	n := r.Number("n")
+	return r.Text("kernel") == "exact" && n <= float64(l.exact) || r.Text("kernel") == "features" && n <= float64(l.trained)
+}
+
+func scalingStudy() *study.Study {
+	s := &study.Study{
+		Name: "scaling", Keyed: "scaling", Sets: []string{"lv"}, Seeds: 1, Needs: []string{"kernel", "n"}, Summary: []string{"n", "kernel", "seconds_per_step", "mib", "scores.loglik", "seconds"}, Tables: scalingTables,
+		Version: func(variant string) int {
+			if strings.HasPrefix(variant, "recipe-") {
+				return version
+			}
+			return 0
+		},
+		Short: "Appendix: time of a step, memory and score against the number of observations",
+		Long: `scaling trains Lotka-Volterra from growing grids of starts with 5 observations each. Steps are timed with 50
+random features up to 100,000 observations, with the exact kernel as far as that goes; single models in the
+paper's form are trained and scored up to its one such run, 25 x 25 starts, 3,125 observations, 440 s on a GPU;
+the recipe learns from a few times as many. Time of a step is of one core; that of a training is of all.`,
+	}
+	var most limits
+	s.Flags = func(cmd *cobra.Command) {
+		f := cmd.Flags()
+		f.IntVar(&most.features, "most", 100000, "most observations with random features")
+		f.IntVar(&most.trained, "trained", 3125, "most observations that a single model with random features is trained on")
+		f.IntVar(&most.recipe, "recipe", 11000, "most observations that the recipe learns from")
+		f.IntVar(&most.exact, "exact", 500, "most observations that the exact kernel is trained on")
+		f.IntVar(&most.exactTimed, "exact-timed", 2000, "most observations that steps of the exact kernel are timed on")
+	}
+	n := steps(s, 1000)
+	enough := s.Check
+	s.Check = func() error {
+		if least := perStart * sides["exact"][0] * sides["exact"][0]; most.features < least {
+			return cli.Usage("--most must be at least %d", least)
+		}
+		return enough()
+	}
+	s.Variants = func() []string {
+		var all []string
+		for kernel, bound := range map[string]int{"features": most.features, "recipe": min(most.recipe, most.features), "exact": max(most.exact, most.exactTimed)} {
+			for _, side := range sides[kernel] {
+				if perStart*side*side <= bound {
+					all = append(all, fmt.Sprintf("%s-%d", kernel, side))
+				}
+			}
+		}
+		slices.SortFunc(all, func(a, b string) int { return sideOf(a) - sideOf(b) }) // what is short comes first
+		return all
+	}
+	s.Whole = func(_ string, r *study.Row) bool { return r.Has("scores.loglik") || !most.scores(r) }
+	s.Run = func(ctx context.Context, u *study.Unit) error { return scale(ctx, u, &most, *n) }
+	return s
+}
+
+// sideOf returns the side of a variant's grid.
+func sideOf(variant string) int {
+	_, number, _ := strings.Cut(variant, "-")
+	side, _ := strconv.Atoi(number)
+	return side
+}
+
+// scale times a step, and trains and scores where the size is within limits.
+func scale(ctx context.Context, u *study.Unit, most *limits, steps int) error {
+	kernel, _, _ := strings.Cut(u.Variant, "-")
+	set := gridOfLV(sideOf(u.Variant))
+	if kernel == "recipe" {
+		return set.scaleRecipe(ctx, u)
+	}
+	d, on, err := set.both(u.Seed)
+	if err != nil {
+		return err
+	}
+	settings := paper.DefaultRecipe(d).Settings
+	settings.Steps, settings.Exact = steps, kernel == "exact"
+	u.Put("kernel", kernel).Put("n", d.Rows())
+	if !settings.Exact {
+		u.Put("features", settings.F)
+	}
+	if err := timeStep(u.Row, d, settings); err != nil || !most.scores(u.Row) {
+		return err
+	}
+	began := time.Now()
+	fit, err := paper.Train(ctx, d, settings, uint64(u.Seed))
+	if err != nil {
+		return err
+	}
+	u.Put("seconds", time.Since(began).Seconds()).Put("steps_of_training", steps)
+	ask, err := posteriorOf(fit)
+	if err != nil {
+		return err
+	}
+	_, err = on.score(u.Row, "scores.", d.K, ask)
+	return err
+}
+
+// scaleRecipe learns by the whole recipe.
+func (s *set) scaleRecipe(ctx context.Context, u *study.Unit) error {
+	whole := *u
+	whole.Row = study.NewRow(u.Key)
+	if _, err := s.learn(ctx, &whole, func(*paper.Recipe) {}); err != nil {
+		return err
+	}
+	u.Put("kernel", "recipe").Put("n", len(s.starts)*s.points).Put("forms", whole.Texts("forms"))
+	for _, name := range []string{"seconds", "phases.members", "phases.flows", "phases.smoother"} {
+		u.Put(name, whole.Number(name))
+	}
+	for _, name := range []string{"loglik", "coverage50", "coverage90", "coverage95"} {
+		u.Put("scores."+name, whole.Number(name))
+	}
+	return nil
+}
+
+// timeStep puts the time of a step and the memory of a training into a row.
+func timeStep(r *study.Row, d *paper.Data, settings paper.Settings) error {
 	before := inUse()
 	step := paper.NewStep(d, settings, 1)
 	if !step.Run() {
-		return fmt.Errorf("a step with %d observations failed numerically", r.N)
+		return fmt.Errorf("a step with %d observations failed numerically", d.Rows())
 	}
-	r.MiB = math.Round(10*(inUse()-before)/(1<<20)) / 10
-	r.Rows, r.Support = step.Rows()
+	rows, support := step.Rows()
+	r.Put("mib", math.Round(10*(inUse()-before)/(1<<20))/10).Put("rows", rows).Put("support", support)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	var best time.Duration
+	var best speed.Least
 	for began, n := time.Now(), 0; n < 3 || n < 50 && time.Since(began) < time.Second; n++ {
-		least(&best, speed.Busy, func() { step.Run() })
+		best.Busy(func() { step.Run() })
 	}
-	r.Step = best.Seconds()
+	r.Put("seconds_per_step", best.Seconds())
 	return nil
 }
 
@@ -199,86 +178,87 @@ func inUse() float64 {
 	return float64(m.HeapAlloc)
 }
 
-func scalingSections(_ string, all []*scaled) ([]section, error) {
-	out := section{
-		Title: "Cost against the number of observations",
-		Text:  "Lotka-Volterra on growing grids of starts, 5 observations each, scored on ten unseen starts: single fits, and the recipe, whose members are trained on some of the trajectories and whose flows are refined on all. The paper: 3,125 observations with 50 features in 440 s, 500 with the exact kernel in 408 s, on a GPU.",
-		Head:  []string{"kernel", "observations", "support", "ms a step", "µs a step and observation", "MiB", "steps", "seconds", "log likelihood", "coverage 95"},
+func scalingTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	t := study.Table{
+		Name: "scaling", Title: "Cost against the number of observations",
+		Text: "Lotka-Volterra on growing grids of starts, 5 observations each, scored on ten unseen starts: single fits, and the recipe, whose members are trained on some of the trajectories and whose flows are refined on all. The paper: 3,125 observations with 50 features in 440 s, 500 with the exact kernel in 408 s, on a GPU.",
+		Columns: []study.Column{
+			{Head: "kernel", Cell: func(g study.Group) string { return kernelName(g[0].Text("kernel")) }}, study.MeanOf("observations", "n", 0), study.MeanOf("support", "support", 0),
+			study.Digits("ms a step", "seconds_per_step", 1000, 4), {Head: "µs a step and observation", Cell: func(g study.Group) string {
+				if v := 1e6 * g[0].Number("seconds_per_step") / g[0].Number("n"); !math.IsNaN(v) {
+					return fmt.Sprintf("%.3g", v)
+				}
+				return ""
+			}},
+			study.Digits("MiB", "mib", 1, 4), study.MeanOf("steps", "steps_of_training", 0), study.MeanOf("seconds", "seconds", 0), study.MeanOf("log likelihood", "scores.loglik", 2), study.MeanOf("coverage 95", "scores.coverage95", 2),
+		},
 	}
 	times := plot.Chart{Title: "Time of a step", XLabel: "observations", YLabel: "s, one core", XLog: true, YLog: true, Description: "Seconds of a step against the number of observations, on logarithmic axes, with a straight line of slope one."}
 	straight := plot.Chart{Title: "The same, linear axes", XLabel: "observations, thousands", YLabel: "s, one core", Description: "Seconds of a step with random features against the number of observations, and a straight line."}
 	memory := plot.Chart{Title: "Memory of a training", XLabel: "observations", YLabel: "MiB", XLog: true, YLog: true, Description: "Memory against the number of observations."}
-	quality := plot.Chart{Title: "Score; what is below -8 stands at -8", XLabel: "observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of observations."}
-	for _, kernel := range []string{"features", "exact", "recipe"} {
-		name, color := "random features", plot.Model
-		switch kernel {
-		case "exact":
-			name, color = "exact kernel", plot.Alert
-		case "recipe":
-			name, color = "recipe", plot.Linear
+	quality := plot.Chart{Title: "Score; what is below -8 is drawn at -8", XLabel: "observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of observations."}
+	observations := func(g study.Group) float64 { return g[0].Number("n") }
+	for i, kernel := range kernels {
+		by := study.GroupBy(study.Group(rows).Where(func(r *study.Row) bool { return r.Text("kernel") == kernel }), study.Single)
+		t.Groups = append(t.Groups, by...)
+		l := plot.Line{Name: kernelName(kernel), Color: []plot.Color{plot.Model, plot.Alert, plot.Linear}[i], Marks: true}
+		of := func(name string, least float64) plot.Line {
+			return study.Points(l, by, observations, func(g study.Group) []float64 {
+				v := g.Of(name)
+				for j, x := range v {
+					v[j] = max(x, least)
+				}
+				return v
+			})
 		}
-		line := func() plot.Line { return plot.Line{Name: name, Color: color, Marks: true} }
-		t, m, q := line(), line(), line()
-		for _, r := range all {
-			if r.Kernel != kernel {
-				continue
+		step := of("seconds_per_step", 0)
+		add := func(c *plot.Chart, l plot.Line) {
+			if len(l.X) > 0 {
+				c.Lines = append(c.Lines, l)
 			}
-			n := float64(r.N)
-			row := []string{name, strconv.Itoa(r.N), "", "", "", "", "", "", "", ""}
-			if r.Step > 0 {
-				t.X, t.Y = append(t.X, n), append(t.Y, r.Step)
-				m.X, m.Y = append(m.X, n), append(m.Y, max(r.MiB, 0.1))
-				row[2], row[3], row[4], row[5] = strconv.Itoa(r.Support), fmt.Sprintf("%.4g", 1000*r.Step), fmt.Sprintf("%.3g", 1e6*r.Step/n), fmt.Sprintf("%.4g", r.MiB)
-			}
-			if r.Steps > 0 {
-				row[6] = strconv.Itoa(r.Steps)
-			}
-			if r.Scores != nil {
-				q.X, q.Y = append(q.X, n), append(q.Y, max(r.Scores.LogLik, -8))
-				row[7], row[8], row[9] = whole(r.Train), two(r.Scores.LogLik), two(r.Scores.Coverage95)
-			}
-			out.Rows = append(out.Rows, row)
 		}
-		if len(q.X) > 0 {
-			quality.Lines = append(quality.Lines, q)
+		add(&quality, of("scores.loglik", -8))
+		add(&times, step)
+		add(&memory, of("mib", 0.1))
+		if kernel == "features" && len(step.X) > 1 {
+			slopeOne, ours := besideStraight(step)
+			times.Lines = append(times.Lines, slopeOne)
+			straight.Lines = ours
+			t.Text += fmt.Sprintf(" With features the time of a step grows with the power %.2f of the observations.", power(step.X, step.Y))
 		}
-		if len(t.X) == 0 {
-			continue
-		}
-		times.Lines, memory.Lines = append(times.Lines, t), append(memory.Lines, m)
-		if kernel != "features" {
-			continue
-		}
-		if len(t.X) < 2 {
-			continue
-		}
-		last := len(t.X) - 1
-		per := t.Y[last] / t.X[last]
-		times.Lines = append(times.Lines, plot.Line{Name: "slope 1", Color: plot.Hold, Dash: "4 3", X: []float64{t.X[0], t.X[last]}, Y: []float64{per * t.X[0], t.Y[last]}})
-		dots := plot.Line{Name: name, Color: color, Dots: true, Y: t.Y}
-		for _, x := range t.X {
-			dots.X = append(dots.X, x/1000)
-		}
-		fixed, each := throughAll(t.X, t.Y)
-		end := t.X[last]
-		straight.Lines = append(straight.Lines, plot.Line{Name: fmt.Sprintf("%.2g ms + %.2g µs each", 1000*fixed, 1e6*each), Color: plot.Hold, Dash: "4 3", X: []float64{0, end / 1000}, Y: []float64{fixed, fixed + each*end}}, dots)
-		out.Text += fmt.Sprintf(" With features the time of a step grows with the power %.2f of the observations.", power(t.X, t.Y))
 	}
-	var rows [][]plot.Chart
+	var sheet [][]plot.Chart
 	for _, pair := range [][]plot.Chart{{times, straight}, {memory, quality}} {
 		if pair = slices.DeleteFunc(pair, func(c plot.Chart) bool { return len(c.Lines) == 0 }); len(pair) > 0 {
-			rows = append(rows, pair)
+			sheet = append(sheet, pair)
 		}
 	}
-	if len(rows) == 0 {
-		return []section{out}, nil
+	if len(sheet) == 0 {
+		return []study.Table{t}, nil
 	}
-	svg, err := plot.Sheet("Cost against the number of observations", "", rows)
-	if err != nil {
-		return nil, err
+	svg, err := plot.Sheet(t.Title, "", sheet)
+	t.Pictures = []study.Picture{{Name: "scaling", SVG: svg}}
+	return []study.Table{t}, err
+}
+
+func kernelName(kernel string) string {
+	return map[string]string{"features": "random features", "exact": "exact kernel", "recipe": "recipe"}[kernel]
+}
+
+// besideStraight returns a line of slope one for logarithmic axes, and for linear axes the
+// points and the straight line through all of them.
+func besideStraight(step plot.Line) (slopeOne plot.Line, linear []plot.Line) {
+	last := len(step.X) - 1
+	end, per := step.X[last], step.Y[last]/step.X[last]
+	slopeOne = plot.Line{Name: "slope 1", Color: plot.Hold, Dash: "4 3", X: []float64{step.X[0], end}, Y: []float64{per * step.X[0], step.Y[last]}}
+	dots := plot.Line{Name: step.Name, Color: step.Color, Dots: true, Y: step.Y}
+	for _, x := range step.X {
+		dots.X = append(dots.X, x/1000)
 	}
-	out.Pictures = []picture{{"scaling", svg}}
-	return []section{out}, nil
+	fixed, each := throughAll(step.X, step.Y)
+	return slopeOne, []plot.Line{
+		{Name: fmt.Sprintf("%.2g ms + %.2g µs each", 1000*fixed, 1e6*each), Color: plot.Hold, Dash: "4 3", X: []float64{0, end / 1000}, Y: []float64{fixed, fixed + each*end}}, dots,
+	}
 }
 
 // throughAll returns the straight line a + bx that is nearest to all points, each
@@ -302,7 +282,7 @@ func power(x, y []float64) float64 {
 	for i := range x {
 		lx[i], ly[i] = math.Log(x[i]), math.Log(y[i])
 	}
-	mx, my := mean(lx), mean(ly)
+	mx, my := study.Mean(lx), study.Mean(ly)
 	a, b := 0.0, 0.0
 	for i := range lx {
 		a += (lx[i] - mx) * (ly[i] - my)

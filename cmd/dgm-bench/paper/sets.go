@@ -1,7 +1,6 @@
-// Package paper runs the experiments of "Distributional Gradient Matching for
-// Learning Uncertain Neural Dynamics Models" (Treven et al., 2021), each as a
-// command that can be stopped and continued, and sets its results beside the
-// paper's.
+// Package paper holds the experiments of "Distributional Gradient Matching for
+// Learning Uncertain Neural Dynamics Models" (Treven et al., 2021) as studies, with the
+// paper's figures beside their results.
 //
 // It owns what only an experiment knows: the plants, the truth and the scores.
 // What is trained, and how settings are chosen without the truth, is
@@ -13,9 +12,11 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
 // testPoints is the number of times at which a trajectory is scored.
@@ -26,19 +27,17 @@ const testStarts = 10
 
 // set is one of the paper's data sets.
 type set struct {
-	name   string
-	label  string
-	plant  plant.Plant
-	starts [][]float64 // of the training trajectories
-	points int         // observations a trajectory, both ends of the time included
-	end    float64     // s
-	paper  [2]float64  // the paper's log likelihood: mean, standard deviation
-	reach  float64     // log likelihood to reach
-
-	seconds float64 // the paper's training time, one fit
+	name    string
+	label   string
+	plant   plant.Plant
+	starts  [][]float64 // of the training trajectories
+	points  int         // observations a trajectory, both ends of the time included
+	end     float64     // s
+	paper   [2]float64  // the paper's log likelihood: mean, standard deviation
+	seconds float64     // the paper's training time, one fit
 }
 
-// single tells whether the set is one trajectory, scored on itself.
+// single reports whether the set is one trajectory, scored on itself.
 func (s *set) single() bool { return len(s.starts) == 1 }
 
 // sets returns the paper's eight data sets, in the order of its tables.
@@ -46,14 +45,14 @@ func sets() []set {
 	lv, lo, dp, qu := plant.LotkaVolterra(), plant.Lorenz(), plant.DoublePendulum(), plant.Quadrotor()
 	deg10 := math.Pi / 18
 	return []set{
-		{"lv1", "LV 1", lv, [][]float64{{1, 2}}, 100, 10, [2]float64{1.96, 0.21}, 2.4, 329},
-		{"lo1", "LO 1", lo, [][]float64{{-2.5, 2.5, 2.5}}, 100, 1, [2]float64{-0.57, 0.11}, -0.15, 399},
-		{"dp1", "DP 1", dp, [][]float64{{-math.Pi / 6, -math.Pi / 6, 0, 0}}, 100, 1, [2]float64{2.13, 0.14}, 2.45, 535},
-		{"qu1", "QU 1", qu, [][]float64{make([]float64, 12)}, 100, 10, [2]float64{0.64, 0.07}, 0.75, 1121},
-		{"lv100", "LV 100", lv, grid(2, 0, 2, 10, 0.5, 1.5), 5, 10, [2]float64{1.81, 0.08}, 2.1, 408},
-		{"lo125", "LO 125", lo, grid(3, 0, 3, 5, -5, 5), 10, 1, [2]float64{-2.18, 0.76}, -1.2, 753},
-		{"dp100", "DP 100", dp, grid(4, 0, 2, 10, -math.Pi/6, math.Pi/6), 5, 1, [2]float64{1.86, 0.05}, 2.1, 2988},
-		{"qu64", "QU 64", qu, grid(12, 6, 9, 4, -deg10, deg10), 15, 10, [2]float64{-0.54, 0.36}, 0.9, 8387},
+		{"lv1", "LV 1", lv, [][]float64{{1, 2}}, 100, 10, [2]float64{1.96, 0.21}, 329},
+		{"lo1", "LO 1", lo, [][]float64{{-2.5, 2.5, 2.5}}, 100, 1, [2]float64{-0.57, 0.11}, 399},
+		{"dp1", "DP 1", dp, [][]float64{{-math.Pi / 6, -math.Pi / 6, 0, 0}}, 100, 1, [2]float64{2.13, 0.14}, 535},
+		{"qu1", "QU 1", qu, [][]float64{make([]float64, 12)}, 100, 10, [2]float64{0.64, 0.07}, 1121},
+		{"lv100", "LV 100", lv, grid(2, 0, 2, 10, 0.5, 1.5), 5, 10, [2]float64{1.81, 0.08}, 408},
+		{"lo125", "LO 125", lo, grid(3, 0, 3, 5, -5, 5), 10, 1, [2]float64{-2.18, 0.76}, 753},
+		{"dp100", "DP 100", dp, grid(4, 0, 2, 10, -math.Pi/6, math.Pi/6), 5, 1, [2]float64{1.86, 0.05}, 2988},
+		{"qu64", "QU 64", qu, grid(12, 6, 9, 4, -deg10, deg10), 15, 10, [2]float64{-0.54, 0.36}, 8387},
 	}
 }
 
@@ -64,12 +63,23 @@ func named(name string) *set {
 			return &s
 		}
 	}
-	panic(noSet)
+	panic("paper: there is no set of the name " + name)
 }
 
-const noSet = "paper: there is no set of this name"
+// names returns the names of the sets that pass.
+func names(pass func(s *set) bool) []string {
+	var out []string
+	for _, s := range sets() {
+		if pass(&s) {
+			out = append(out, s.name)
+		}
+	}
+	return out
+}
 
-// grid returns the starts of k channels of which those in [from, to) stand on n
+func anySet(*set) bool { return true }
+
+// grid returns the starts of k channels of which those in [from, to) have one of n
 // equidistant values between low and high, both included; the others are 0.
 func grid(k, from, to, n int, low, high float64) [][]float64 {
 	all := [][]float64{make([]float64, k)}
@@ -171,3 +181,71 @@ func (s *set) test(seed uint64) (*trial, error) {
 	}
 	return out, nil
 }
+
+// forecast writes mean and standard deviation at times after a start (len(times)×K). ok is
+// false where it fails.
+type forecast func(mean, std, x0, times []float64) (ok bool)
+
+// sure is a forecast that never fails.
+func sure(f func(mean, std, x0, times []float64)) forecast {
+	return func(mean, std, x0, times []float64) bool { f(mean, std, x0, times); return true }
+}
+
+// ofFit is the forecast of a fit, with standard deviations for its variances.
+func ofFit(f *paper.Fit) forecast {
+	return func(mean, std, x0, times []float64) bool {
+		f.Predict(mean, std, x0, times)
+		for i, v := range std {
+			std[i] = math.Sqrt(v)
+		}
+		return true
+	}
+}
+
+// predict returns the forecast of all trajectories, nil where one fails.
+func (t *trial) predict(k int, f forecast) []score.Trajectory {
+	var out []score.Trajectory
+	for i, x0 := range t.starts {
+		tr := score.Trajectory{Truth: t.truth[i], Mean: make([]float64, len(t.times)*k), Std: make([]float64, len(t.times)*k)}
+		if !f(tr.Mean, tr.Std, x0, t.times) {
+			return nil
+		}
+		out = append(out, tr)
+	}
+	return out
+}
+
+// score puts the scores of a forecast into a row, under names with a prefix.
+func (t *trial) score(r *study.Row, prefix string, k int, f forecast) (rmse []float64, err error) {
+	q, err := score.Trajectories(t.predict(k, f), k)
+	if err != nil {
+		return nil, err
+	}
+	putScores(r, prefix, q)
+	return q.RMSE, nil
+}
+
+// scoreIntegrated is score of what is integrated from the starts, which it knows exactly
+// and which are left out. Nothing is put where a trajectory cannot be integrated.
+func (t *trial) scoreIntegrated(r *study.Row, prefix string, k int, f forecast) error {
+	all := t.predict(k, f)
+	if all == nil {
+		return nil
+	}
+	for i := range all {
+		tr := &all[i]
+		tr.Truth, tr.Mean, tr.Std = tr.Truth[k:], tr.Mean[k:], tr.Std[k:]
+	}
+	q, err := score.Trajectories(all, k)
+	if err == nil {
+		putScores(r, prefix, q)
+	}
+	return err
+}
+
+func putScores(r *study.Row, prefix string, q *score.Result) {
+	r.Put(prefix+"loglik", q.LogLik).Put(prefix+"coverage50", q.Coverage50).Put(prefix+"coverage90", q.Coverage90).Put(prefix+"coverage95", q.Coverage95)
+}
+
+// relative returns errors over the noise: the geometric mean over channels.
+func (s *set) relative(rmse []float64) float64 { return score.GeoRatio(rmse, s.plant.Noise) }

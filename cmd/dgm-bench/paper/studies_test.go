@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/paper"
@@ -20,14 +21,14 @@ func TestPredictStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	out := done(t, dir, "predict.svg", "predict", "--sets", "lv1", "--seeds", "1", "--steps", "250", "--duration", "1ms")
-	var r predicted
-	document(t, dir, "predict-lv1-200.json", &r)
-	if !(r.Fast > 0 && r.Fast < r.MonteCarlo) || r.Samples[len(r.Samples)-1]+r.Lost != 1000 || len(r.LogLik) != len(r.Samples) {
+	r := stored(t, dir, "predict", "predict-lv1-200")
+	samples := r.Numbers("samples")
+	if fast := r.Number("fast_us"); !(fast > 0 && fast < r.Number("montecarlo_us")) || samples[len(samples)-1]+r.Number("lost") != 1000 || len(r.Numbers("loglik_by_samples")) != len(samples) {
 		t.Errorf("%+v", r)
 	}
 	// Few steps: LV 1 is at 2 after many.
-	if r.Smoother.LogLik < 0.5 || r.Rollouts.LogLik < -3 {
-		t.Errorf("log likelihood %v, of rollouts %v", r.Smoother.LogLik, r.Rollouts.LogLik)
+	if r.Number("smoother.loglik") < 0.5 || r.Number("rollouts.loglik") < -3 {
+		t.Errorf("log likelihood %v, of rollouts %v", r.Number("smoother.loglik"), r.Number("rollouts.loglik"))
 	}
 	if !strings.Contains(out, "LV 1") || !strings.Contains(out, "14980") {
 		t.Error(out)
@@ -45,16 +46,17 @@ func TestMomentsOfSamples(t *testing.T) {
 		z := math.Sqrt2 * math.Erfinv(2*(float64(i*7919%1000)+0.5)/1000-1)
 		all = append(all, []float64{5, 5, 1 + 0.1*z, -1 + 0.3 + 0.1*z})
 	}
-	n, ll, last, err := bySamples(all, truth, 2)
-	if err != nil {
+	r := study.NewRow(study.Key{Set: "x"})
+	if err := scoreSamples(r, "", all, truth, 2); err != nil {
 		t.Fatal(err)
 	}
+	n, ll := r.Numbers("samples"), r.Numbers("loglik_by_samples")
 	// −½ log 2π + log 10, and for the second state another 9/2 less.
 	want := -0.919 + math.Log(10) - 9./4
-	if len(n) != len(counts) || math.Abs(ll[len(ll)-1]-want) > 0.05 || last.Coverage95 != 0.5 {
-		t.Errorf("%v, want %v at the end; %+v", ll, want, last)
+	if len(n) != len(counts) || math.Abs(ll[len(ll)-1]-want) > 0.05 || r.Number("coverage95") != 0.5 {
+		t.Errorf("%v, want %v at the end; %+v", ll, want, r)
 	}
-	if _, _, _, err := bySamples([][]float64{truth, truth}, truth, 2); err == nil {
+	if err := scoreSamples(r, "", [][]float64{truth, truth}, truth, 2); err == nil {
 		t.Error("samples that are all alike are scored")
 	}
 }
@@ -65,18 +67,19 @@ func TestParametricStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "parametric.svg", "parametric", "--sets", "lv1", "--seeds", "1", "--members", "1", "--variants", "known")
-	var r parametric
-	document(t, dir, "parametric-lv1-known-200.json", &r)
-	if math.Abs(r.Bound-2.99) > 0.02 {
-		t.Errorf("Cramér-Rao %v, it is 2.99", r.Bound)
+	r := stored(t, dir, "parametric", "parametric-lv1-known-200")
+	bound, loglik := r.Number("cramer_rao"), r.Number("loglik")
+	if math.Abs(bound-2.99) > 0.02 {
+		t.Errorf("Cramér-Rao %v, it is 2.99", bound)
 	}
 	// One seed scatters by 0.3 about the bound; the closed form loses some tenths.
-	if r.Refined == nil || math.Abs(r.Refined.LogLik-r.Bound) > 1 || r.LogLik < 2.2 {
-		t.Errorf("log likelihood %v, refined %+v", r.LogLik, r.Refined)
+	if !(math.Abs(r.Number("refined.loglik")-bound) <= 1) || loglik < 2.2 {
+		t.Errorf("log likelihood %v, refined %v", loglik, r.Number("refined.loglik"))
 	}
-	for i, e := range r.Error {
-		if math.Abs(e) > 4*r.Spread[i] || r.Spread[i] > 0.05 || math.Abs(r.Start[i]) > guessed {
-			t.Errorf("%s: error %v, spread %v, guess %v", r.Names[i], e, r.Spread[i], r.Start[i])
+	spread, start := r.Numbers("spread"), r.Numbers("start")
+	for i, e := range r.Numbers("error") {
+		if math.Abs(e) > 4*spread[i] || spread[i] > 0.05 || math.Abs(start[i]) > guessed {
+			t.Errorf("%s: error %v, spread %v, guess %v", r.Texts("parameters")[i], e, spread[i], start[i])
 		}
 	}
 }
@@ -87,15 +90,12 @@ func TestScalingStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	out := done(t, dir, "scaling.svg", "scaling", "--steps", "5", "--most", "3200", "--recipe", "0", "--exact", "80", "--exact-timed", "80")
-	var small, large, exact scaled
-	document(t, dir, "scaling-lv-features-10-0.json", &small)
-	document(t, dir, "scaling-lv-features-25-0.json", &large)
-	document(t, dir, "scaling-lv-exact-4-0.json", &exact)
-	if small.N != 500 || large.N != 3125 || large.Features != 50 || large.Scores == nil || exact.Scores == nil || exact.Features != 0 {
+	small, large, exact := stored(t, dir, "scaling", "scaling-lv-features-10-0"), stored(t, dir, "scaling", "scaling-lv-features-25-0"), stored(t, dir, "scaling", "scaling-lv-exact-4-0")
+	if small.Number("n") != 500 || large.Number("n") != 3125 || large.Number("features") != 50 || !large.Has("scores.loglik") || !exact.Has("scores.loglik") || exact.Has("features") {
 		t.Errorf("%+v %+v %+v", small, large, exact)
 	}
 	// Memory is what can be counted: 6.25 times the rows.
-	if ratio := large.MiB / small.MiB; ratio < 4.5 || ratio > 7.5 {
+	if ratio := large.Number("mib") / small.Number("mib"); ratio < 4.5 || ratio > 7.5 {
 		t.Errorf("memory grows by %v for 6.25 times the observations", ratio)
 	}
 	if !strings.Contains(out, "3125") {
@@ -110,9 +110,9 @@ func TestScalingStudy(t *testing.T) {
 func TestTimeStudy(t *testing.T) {
 	dir := t.TempDir()
 	done(t, dir, "time.svg", "time", "--sets", "lv1", "--steps", "40")
-	var r timed
-	document(t, dir, "time-lv1-0.json", &r)
-	if sum := r.Free + r.Rise + r.Whole; !(r.Free > 0 && r.Rise > 0 && r.Whole > 0) || sum > r.Seconds || r.Steps != 40 || r.Rows != 100 {
+	r := stored(t, dir, "time", "time-lv1-0")
+	free, rise, rest := r.Number("seconds_before_matching"), r.Number("seconds_rising"), r.Number("seconds_matching")
+	if !(free > 0 && rise > 0 && rest > 0) || free+rise+rest > r.Number("seconds") || r.Number("steps") != 40 || r.Number("rows") != 100 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -123,15 +123,13 @@ func TestLambdaStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "lambda-lv1.svg", "lambda", "--sets", "lv1", "--powers=-6,0", "--seeds", "2", "--steps", "150")
-	var low, usual fitted
-	document(t, dir, "lambda-lv1-minus6-1.json", &low)
-	document(t, dir, "lambda-lv1-plus0-1.json", &usual)
-	if low.LogLik == usual.LogLik || !(usual.Error > 0.01 && usual.Error < 5) {
+	low, usual := stored(t, dir, "lambda", "lambda-lv1-minus6-1"), stored(t, dir, "lambda", "lambda-lv1-plus0-1")
+	if e := usual.Number("rmse_over_noise"); low.Number("loglik") == usual.Number("loglik") || !(e > 0.01 && e < 5) {
 		t.Errorf("%+v %+v", low, usual)
 	}
 	for _, p := range []int{-20, 0, 6} {
-		if q, err := powerOf(powerName(p)); err != nil || q != p {
-			t.Errorf("power %d comes back as %d, %v", p, q, err)
+		if q := powerOf(study.NewRow(study.Key{Variant: powerName(p)})); q != float64(p) {
+			t.Errorf("power %d comes back as %v", p, q)
 		}
 	}
 }
@@ -140,21 +138,19 @@ func TestLearningStudy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains")
 	}
-	dir, k := t.TempDir(), key{Study: "learning", Set: "lv", Variant: "3", Seed: unseen, Settings: "--members 1", Version: version}
-	_, q, err := gridOfLV(3).learn(context.Background(), k, func(r *paper.Recipe) {
+	dir, k := t.TempDir(), study.Key{Study: "learning", Set: "lv", Variant: "3", Seed: unseen, Settings: "--members 1", Version: version}
+	u := &study.Unit{Row: study.NewRow(k), Report: func(string) {}}
+	_, err := gridOfLV(3).learn(context.Background(), u, func(r *paper.Recipe) {
 		r.Members, r.Final.Steps, r.Final.Starts, r.Final.SpreadStarts = 1, 1000, 5000, 500
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := k.write(dir, &learned{result: *q}); err != nil {
-		t.Fatal(err)
-	}
+	put(t, dir, "learning", u.Row)
 	done(t, dir, "learning.svg", "learning", "--grids", "3", "--members", "1", "--seeds", "1")
-	var r learned
-	document(t, dir, "learning-lv-3-200.json", &r)
+	r := stored(t, dir, "learning", "learning-lv-3-200")
 	// 9 trajectories of 5 observations: between 1 and 2 is usual, NDP has 0.62.
-	if r.Failed != "" || r.LogLik < 0 || len(r.Members) != 1 {
+	if r.Text("failed") != "" || !(r.Number("loglik") >= 0) || len(r.Numbers("members")) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -165,10 +161,8 @@ func TestAblationStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "10")
-	var joint, separate ablated
-	document(t, dir, "ablation-lv100-joint-with-0.json", &joint)
-	document(t, dir, "ablation-lv100-separate-without-0.json", &separate)
-	if joint.Unseen == nil || separate.Unseen != nil || len(joint.Mean) != ablatedPoints || joint.Error == separate.Error {
+	joint, separate := stored(t, dir, "ablation", "ablation-lv100-joint-with-0"), stored(t, dir, "ablation", "ablation-lv100-separate-without-0")
+	if !joint.Has("unseen.loglik") || separate.Has("unseen.loglik") || len(joint.Numbers("mean")) != ablatedPoints || joint.Number("rmse_over_noise") == separate.Number("rmse_over_noise") {
 		t.Errorf("%+v %+v", joint, separate)
 	}
 }
@@ -180,11 +174,11 @@ func TestBaselinesStudy(t *testing.T) {
 	dir := t.TempDir()
 	out := done(t, dir, "baselines.svg", "baselines", "--sets", "dp1", "--seeds", "1", "--chains", "2", "--steps", "60", "--keep", "30", "--pretraining", "3000")
 	for _, method := range []string{"sgld", "sghmc"} {
-		var r sampled
-		document(t, dir, "baselines-dp1-"+method+"-0.json", &r)
+		r := stored(t, dir, "baselines", "baselines-dp1-"+method+"-0")
+		samples := r.Numbers("samples")
 		// Draws of a prior around the truth, hardly moved yet.
-		if r.Scores == nil || r.Scores.LogLik < -5 || r.Weights != 604 || r.Samples[len(r.Samples)-1] != 60 || !(r.Loss < 1e-2) {
-			t.Errorf("%s: %+v %+v", method, r, r.Scores)
+		if !(r.Number("scores.loglik") >= -5) || r.Number("weights") != 604 || samples[len(samples)-1] != 60 || !(r.Number("pretraining_loss") < 1e-2) {
+			t.Errorf("%s: %+v", method, r)
 		}
 	}
 	if !strings.Contains(out, "NDP") || !strings.Contains(out, "SGHMC") {
@@ -198,9 +192,8 @@ func TestOverparamStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "overparam.svg", "overparam", "--shapes", "3-4-3", "--methods", "sgld,sghmc", "--seeds", "1", "--chains", "2", "--steps", "60", "--keep", "30")
-	var r sampled
-	document(t, dir, "overparam-linear-sghmc-3-4-3-0.json", &r)
-	if r.Weights != 24 || r.Scores == nil || !(r.Loss < 1e-6) {
+	r := stored(t, dir, "overparam", "overparam-linear-sghmc-3-4-3-0")
+	if r.Number("weights") != 24 || !r.Has("scores.loglik") || !(r.Number("pretraining_loss") < 1e-6) {
 		t.Errorf("%+v", r)
 	}
 	// The prior lets the product vary by 0.01: tried on the net itself.
@@ -247,7 +240,7 @@ func TestTrajectoriesStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, name := range []string{"lv100", "dp1"} {
-		s, k := named(name), key{Set: name, Seed: unseen, Version: version}
+		s, k := named(name), study.Key{Set: name, Seed: unseen, Version: version}
 		d, _, err := s.both(0)
 		if err != nil {
 			t.Fatal(err)
@@ -259,10 +252,7 @@ func TestTrajectoriesStudy(t *testing.T) {
 		if err := drawTrajectories(dir, k, ofFit(f)); err != nil {
 			t.Fatal(err)
 		}
-		r := &result{key: k, scores: scores{2, 0.5, 0.9, 0.95}, RMSE: s.plant.Noise, Recipe: "short"}
-		if err := k.write(dir, r); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, "tables", whole(k, 2, s.plant.Noise))
 	}
 	code, out, errs := run("trajectories", "--sets", "lv100,dp1", "--out", dir)
 	if code != cli.Done || !strings.Contains(errs, "2 of 2") || !strings.Contains(out, "LV 100") {
@@ -283,4 +273,33 @@ func quick() paper.Settings {
 	s := paper.DefaultSettings()
 	s.Steps, s.F, s.Support = 20, 20, 5
 	return s
+}
+
+// stored returns the row of a unit.
+func stored(t *testing.T, dir, file, unit string) *study.Row {
+	t.Helper()
+	all, err := study.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all.Rows(file) {
+		if r.Key.String() == unit {
+			return r
+		}
+	}
+	t.Fatalf("%s has no %s", file, unit)
+	return nil
+}
+
+// done runs a subcommand that must succeed and leave a picture.
+func done(t *testing.T, dir, picture string, args ...string) string {
+	t.Helper()
+	code, out, errs := run(append(args, "--out", dir)...)
+	if code != cli.Done {
+		t.Fatalf("%v: code %d: %s", args, code, errs)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, picture)); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("%v: no picture %s: %v", args, picture, err)
+	}
+	return out
 }

@@ -4,211 +4,185 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
-	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
-// tables is the study of one of the paper's tables of log likelihoods.
-func tables(single bool) *study[result] {
-	s := &study[result]{
-		name: "multi", short: "Table 2: many trajectories, scored on ten unseen ones, drawn anew for each seed", seeds: 5, from: unseen, recipe: always,
-		tell: (*result).tell,
-	}
-	if single {
-		s.name, s.short, s.seeds = "single", "Table 1: one trajectory, scored on its own true states", 10
-	}
-	s.long = s.short + `.
+// recipeNeeds are the values without which a row is no result of the recipe.
+var recipeNeeds = []string{"loglik", "coverage50", "coverage90", "coverage95", "rmse", "recipe"}
 
-The recipe is the same for all sets, and chooses by the noisy data alone. Seeds are of noise and of unseen
-starts. Settings were chosen with seeds below 200; those from 200 on had not
-been looked at, but for two changes of the width that README tells of. Sets are lv
-(Lotka-Volterra), lo (Lorenz), dp (double pendulum) and qu (quadrotor), with the number of trajectories.
-Coverage is of intervals of 50, 90 and 95 %, "of seeds" the least and the greatest; "reach" is what was
-aimed at. The trajectories of seeds 0, 200, 400 … are drawn; "paper trajectories" draws those of others.`
-	for _, set := range sets() {
-		if set.single() == single {
-			s.sets = append(s.sets, set.name)
-		}
-	}
-	s.run = func(ctx context.Context, dir string, k key) (*result, error) {
-		if k.Seed%unseen == 0 { // one picture is enough, and costs nothing beside its training
-			return learnAndDraw(ctx, dir, k)
-		}
-		_, r, err := learn(ctx, k)
-		return r, err
-	}
-	s.sections = func(_ string, all []*result) ([]section, error) {
-		out := section{Title: "Many trajectories, ten unseen starts", Text: "The paper's Table 2: 100 points along each of ten trajectories, the start among them, from starts drawn anew for each seed."}
-		if single {
-			out.Title, out.Text = "One trajectory", "The paper's Table 1: 100 points along the trajectory, the start among them."
-		}
-		out.Head = []string{"set", "seeds", "log likelihood", "median", "worst", "paper", "reach", "coverage 50", "90", "95", "95, of seeds", "rmse / noise", "seconds"}
-		out.Text += explained
-		by := bySet(all)
-		for _, r := range by {
-			out.Rows = append(out.Rows, []string{
-				r.set.label, strconv.Itoa(len(r.all)), spread(r.logliks()), two(median(r.logliks())), two(slices.Min(r.logliks())),
-				fmt.Sprintf("%.2f ± %.2f", r.set.paper[0], r.set.paper[1]), two(r.set.reach),
-				two(r.mean(func(r *result) float64 { return r.Coverage50 })), two(r.mean(func(r *result) float64 { return r.Coverage90 })),
-				two(r.mean(func(r *result) float64 { return r.Coverage95 })), r.range95(),
-				two(r.mean(func(q *result) float64 { return r.set.relative(q.RMSE) })), whole(r.mean(func(r *result) float64 { return r.Seconds })),
-			})
-		}
-		svg, err := chart(out.Title, by)
-		out.Pictures = []picture{{s.name, svg}}
-		return []section{out}, err
-	}
-	return s
-}
+var recipeSummary = []string{"loglik", "coverage50", "coverage90", "coverage95", "seconds", "flows.loglik", "lost"}
 
-// explained says what the columns of the tables are.
-const explained = " Reach: what this project set itself. Coverage: the share of the truth within intervals of so many per cent, mean over seeds, and of 95 % for the worst and best of them: with one trajectory few parameters are right or wrong along all of it. " +
-	"Rmse over noise: a geometric mean over channels. Seconds: of the whole recipe, by the clock, whatever else the computer did."
-
-// learn follows the recipe for one seed of a set of the tables, and scores the model.
-func learn(ctx context.Context, k key) (*paper.Model, *result, error) {
-	return named(k.Set).learn(ctx, k, func(*paper.Recipe) {})
-}
-
-// learnAndDraw does so and draws what the model predicts.
-func learnAndDraw(ctx context.Context, dir string, k key) (*result, error) {
-	m, r, err := learn(ctx, k)
+// learn follows the recipe, changed by change, for the unit's seed, and puts the model's
+// scores into its row.
+func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Recipe)) (*paper.Model, error) {
+	d, on, err := s.both(u.Seed)
 	if err != nil {
 		return nil, err
 	}
-	return r, drawTrajectories(dir, k, m.Predict)
-}
-
-// learn follows the recipe, changed by change, for one seed, and scores the model.
-func (s *set) learn(ctx context.Context, k key, change func(r *paper.Recipe)) (*paper.Model, *result, error) {
-	d, on, err := s.both(k.Seed)
-	if err != nil {
-		return nil, nil, err
-	}
 	recipe := paper.DefaultRecipe(d)
 	change(&recipe)
-	recipe.Told = toldTo(ctx)
+	recipe.Told = u.Report
 	began := time.Now()
-	m, err := paper.Learn(ctx, d, recipe, uint64(k.Seed))
+	m, err := paper.Learn(ctx, d, recipe, uint64(u.Seed))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r := &result{
-		key: k, Seconds: time.Since(began).Seconds(), Recipe: recipe.String(), Phases: phases(m.Took),
-		Rerun: m.Rerun, Dropped: m.Dropped, Temper: math.Round(100*m.Temper) / 100, Lost: m.Smoother.Lost,
+	u.Put("seconds", time.Since(began).Seconds()).Put("recipe", recipe.String())
+	u.Put("phases.members", m.Took.Members).Put("phases.flows", m.Took.Flows).Put("phases.smoother", m.Took.Smoother)
+	u.Put("rerun", m.Rerun).Put("dropped", m.Dropped).Put("temper", math.Round(100*m.Temper)/100)
+	if m.Smoother.Lost > 0 {
+		u.Put("lost", m.Smoother.Lost)
 	}
-	if r.scores, r.RMSE, err = on.score(d.K, m.Predict); err != nil {
-		return nil, nil, err
+	rmse, err := on.score(u.Row, "", d.K, sure(m.Predict))
+	if err != nil {
+		return nil, err
 	}
-	if r.Flows, err = on.integrated(d.K, m.Integrate); err != nil {
-		return nil, nil, fmt.Errorf("refined dynamics: %w", err)
+	u.Put("rmse", rmse)
+	if err := on.scoreIntegrated(u.Row, "flows.", d.K, m.Integrate); err != nil {
+		return nil, fmt.Errorf("refined dynamics: %w", err)
 	}
+	var forms []string
+	var free, members []float64
 	for _, f := range m.Flows {
-		r.Forms = append(r.Forms, f.Form())
-		r.Free = append(r.Free, math.Round(10*f.Free)/10)
+		forms, free = append(forms, f.Form()), append(free, math.Round(10*f.Free)/10)
 	}
 	for _, f := range m.Members {
-		alone, _, err := on.score(d.K, ofFit(f))
-		if err != nil {
-			return nil, nil, fmt.Errorf("a member: %w", err)
+		alone := study.NewRow(u.Key)
+		if _, err := on.score(alone, "", d.K, ofFit(f)); err != nil {
+			return nil, fmt.Errorf("a member: %w", err)
 		}
-		r.Members = append(r.Members, short(4, alone.LogLik)...)
+		members = append(members, study.Short(4, alone.Number("loglik"))...)
 	}
-	return m, r, nil
+	u.Put("forms", forms).Put("free", free).Put("members", members)
+	return m, nil
 }
 
-// ofFit returns what a fit predicts, with standard deviations.
-func ofFit(f *paper.Fit) func(mean, std, x0, times []float64) {
-	return func(mean, std, x0, times []float64) {
-		f.Predict(mean, std, x0, times)
-		for i, v := range std {
-			std[i] = math.Sqrt(v)
-		}
+// learnAndDraw does so, and draws what the model predicts.
+func learnAndDraw(ctx context.Context, u *study.Unit) error {
+	m, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
+	if err != nil {
+		return err
 	}
+	return drawTrajectories(u.Dir, u.Key, sure(m.Predict))
 }
 
-func (r *result) tell() string {
-	s := fmt.Sprintf("log likelihood %.3f, coverage %.2f %.2f %.2f, %.0f s", r.LogLik, r.Coverage50, r.Coverage90, r.Coverage95, r.Seconds)
-	if r.Flows != nil {
-		s += fmt.Sprintf(" (refined dynamics, integrated: %.3f, coverage of 95 %% %.2f)", r.Flows.LogLik, r.Flows.Coverage95)
+// tables is the study of one of the paper's tables of log likelihoods.
+func tables(single bool) *study.Study {
+	s := &study.Study{
+		Name: "multi", File: "tables", Short: "Table 2: many trajectories, scored on ten unseen ones, drawn anew for each seed",
+		Seeds: 5, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
+		Sets: names(func(s *set) bool { return s.single() == single }),
 	}
-	if r.Lost > 0 {
-		s += fmt.Sprintf(", %d starts left out of its lessons", r.Lost)
+	title, text := "Many trajectories, ten unseen starts", "The paper's Table 2: 100 points along each of ten trajectories, the start among them, from starts drawn anew for each seed."
+	if single {
+		s.Name, s.Short, s.Seeds = "single", "Table 1: one trajectory, scored on its own true states", 10
+		title, text = "One trajectory", "The paper's Table 1: 100 points along the trajectory, the start among them."
+	}
+	s.Long = s.Short + `.
+
+The recipe is the same for all sets, and chooses by the noisy data alone. Seeds are of noise and of unseen
+starts. Settings were chosen with seeds below 200; those from 200 on were unseen, except for two changes of the
+width that docs/paper.md names. Sets are lv (Lotka-Volterra), lo (Lorenz), dp (double pendulum) and qu
+(quadrotor), with the number of trajectories. Coverage is of intervals of 50, 90 and 95 %. The trajectories of
+seeds 0, 200, 400 … are drawn; "paper trajectories" draws those of others.`
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		if u.Seed%unseen == 0 { // one picture is enough, and costs nothing beside its training
+			return learnAndDraw(ctx, u)
+		}
+		_, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
+		return err
+	}
+	s.Tables = func(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+		by := study.GroupBy(rows, study.BySet)
+		t := study.Table{
+			Name: s.Name, Title: title, Groups: by,
+			Text: text + " Coverage: the share of the truth within intervals of so many per cent, mean over seeds. Rmse over noise: a geometric mean over channels. Seconds: of the whole recipe, by the clock, beside whatever else the computer did.",
+			Columns: []study.Column{
+				label, study.Count("seeds"), study.SpreadOf("log likelihood", "loglik"), study.MedianOf("median", "loglik"), study.LeastOf("worst", "loglik"), published,
+				study.MeanOf("coverage 50", "coverage50", 2), study.MeanOf("90", "coverage90", 2), study.MeanOf("95", "coverage95", 2), relative, study.MeanOf("seconds", "seconds", 0),
+			},
+		}
+		coverage := study.Table{
+			Name: s.Name + "-coverage", Title: title + ": coverage of single seeds", Groups: by,
+			Text:    "How the share of the truth within intervals of 95 % is distributed over seeds: quantiles, and how many seeds are in each range.",
+			Columns: []study.Column{label, study.Count("seeds"), study.LeastOf("least", "coverage95"), study.QuantileOf("first quartile", "coverage95", 0.25), study.MedianOf("median", "coverage95"), study.QuantileOf("third quartile", "coverage95", 0.75), study.QuantileOf("most", "coverage95", 1)},
+		}
+		for _, r := range [][2]float64{{0, 0.85}, {0.85, 0.9}, {0.9, 0.95}, {0.95, 0.98}, {0.98, 1.01}} {
+			head := fmt.Sprintf("%.2f-%.2f", r[0], min(r[1], 1))
+			coverage.Columns = append(coverage.Columns, study.Column{Head: head, Cell: func(g study.Group) string {
+				return fmt.Sprint(len(g.Where(func(row *study.Row) bool { c := row.Number("coverage95"); return c >= r[0] && c < r[1] })))
+			}})
+		}
+		var err error
+		t.Pictures, err = likelihoods("paper-"+s.Name, title, by)
+		return []study.Table{t, coverage}, err
 	}
 	return s
 }
 
-// ofSet are the results of one set.
-type ofSet struct {
-	set *set
-	all []*result
-}
-
-// bySet returns results by their sets, in the order of sets.
-func bySet(all []*result) []ofSet {
-	var out []ofSet
-	for _, s := range sets() {
-		var own []*result
-		for _, r := range all {
-			if r.Set == s.name {
-				own = append(own, r)
-			}
-		}
-		if len(own) > 0 {
-			out = append(out, ofSet{&s, own})
-		}
-	}
-	return out
-}
-
-func (o *ofSet) logliks() []float64 {
-	return values(o.all, func(r *result) float64 { return r.LogLik })
-}
-
-// range95 tells the least and the most coverage of 95 % of a seed.
-func (o *ofSet) range95() string {
-	c := values(o.all, func(r *result) float64 { return r.Coverage95 })
-	return two(slices.Min(c)) + "-" + two(slices.Max(c))
-}
-
-func (o *ofSet) mean(of func(r *result) float64) float64 { return mean(values(o.all, of)) }
-
-// relative returns errors over the noise: the geometric mean over channels.
-func (s *set) relative(rmse []float64) float64 {
-	return score.GeoRatio(rmse, s.plant.Noise)
-}
-
-// chart draws the log likelihood of every seed beside the paper's mean and
-// standard deviation, set by set.
-func chart(title string, by []ofSet) ([]byte, error) {
+// likelihoods draws the log likelihood of every seed beside the paper's mean and standard
+// deviation, set by set.
+func likelihoods(name, title string, by []study.Group) ([]study.Picture, error) {
 	c := plot.Chart{
 		Title: title, YLabel: "log likelihood of the truth",
 		Description: "Log likelihood of the true states for every seed, the paper's mean and standard deviation beside it.",
 	}
-	ours := plot.Line{Name: "each seed, and their mean", Color: plot.Model, Dots: true}
-	for i := range by {
-		r := &by[i]
-		x, y := float64(i+1), r.logliks()
-		for _, v := range y {
-			ours.X, ours.Y = append(ours.X, x), append(ours.Y, v)
-		}
-		name := ""
-		if i == 0 {
-			name = "the paper, ± its standard deviation"
-		}
-		low, high := r.set.paper[0]-r.set.paper[1], r.set.paper[0]+r.set.paper[1]
-		c.Ribbons = append(c.Ribbons, plot.Ribbon{
-			Name: name, X: []float64{x - 0.3, x + 0.3}, Color: plot.Velocity, Opacity: 0.4,
-			Low: []float64{low, low}, High: []float64{high, high},
-		})
-		c.Lines = append(c.Lines, plot.Line{X: []float64{x - 0.3, x + 0.3}, Y: []float64{mean(y), mean(y)}, Color: plot.Model})
-		c.XNames = append(c.XNames, r.set.label)
+	for i, g := range by {
+		s, x := named(g[0].Set), float64(i+1)
+		low, high := s.paper[0]-s.paper[1], s.paper[0]+s.paper[1]
+		c.XNames = append(c.XNames, s.label)
+		c.Ribbons = append(c.Ribbons, plot.Ribbon{X: []float64{x - 0.3, x + 0.3}, Color: plot.Velocity, Opacity: 0.4, Low: []float64{low, low}, High: []float64{high, high}})
 	}
-	c.Lines = append(c.Lines, ours)
-	return c.SVG()
+	c.Ribbons[0].Name = "the paper, ± its standard deviation"
+	of := func(g study.Group) []float64 { return g.Of("loglik") }
+	lines := study.Levels(plot.Line{Color: plot.Model}, by, func(g study.Group) float64 { return study.Mean(of(g)) })
+	seeds := study.Points(plot.Line{Name: "each seed, and their mean", Color: plot.Model, Dots: true}, by, nil, of)
+	return study.Draw(name, c, append(lines, seeds)...)
+}
+
+// trajectories is the study of the appendix' plots. Its rows are those of the tables, which
+// draw the same pictures.
+func trajectories() *study.Study {
+	return &study.Study{
+		Name: "trajectories", File: "tables", Short: "Appendix: trajectories of the training and unseen ones, with 95 % intervals",
+		Seeds: 1, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary, Sets: names(anySet),
+		Long: `trajectories draws what the model of the first seed of each set predicts, for a few trajectories of its data
+and a few unseen ones. Results are those of single and multi, which draw the same pictures: a set
+that they have finished does not run again, if its picture is there.`,
+		Run: learnAndDraw,
+		Whole: func(dir string, r *study.Row) bool {
+			_, err := os.Stat(trajectoriesFile(dir, r.Key))
+			return err == nil
+		},
+		Tables: func(all *study.Results, rows []*study.Row) ([]study.Table, error) {
+			out := study.Table{
+				Name: "trajectories", Title: "Trajectories",
+				Text:    "Mean and 95 % intervals of the first seed, the truth dashed, observations as dots. Of one trajectory two channels; of many one of the data on the left, an unseen one on the right.",
+				Columns: []study.Column{label, study.MeanOf("log likelihood", "loglik", 2), study.MeanOf("coverage 95", "coverage95", 2)},
+			}
+			for _, g := range study.GroupBy(rows, study.BySet) {
+				for _, r := range g {
+					if svg, err := os.ReadFile(trajectoriesFile(all.Dir, r.Key)); err == nil {
+						out.Groups = append(out.Groups, study.Group{r})
+						out.Pictures = append(out.Pictures, study.Picture{SVG: svg})
+						break
+					}
+				}
+			}
+			if len(out.Groups) == 0 {
+				return nil, nil
+			}
+			return []study.Table{out}, nil
+		},
+	}
+}
+
+func trajectoriesFile(dir string, k study.Key) string {
+	return filepath.Join(dir, "trajectories-"+k.String()+".svg")
 }

@@ -1,49 +1,28 @@
 package speed
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// Row is one measurement, as it stands in the JSON document.
-type Row struct {
-	System     string  `json:"system"`
-	Form       string  `json:"form"` // paper: one member of random features; default: what is exported by default
-	Features   int     `json:"features"`
-	Points     int     `json:"points"`
-	Members    int     `json:"members"`
-	Unit       string  `json:"unit"` // of the processor
-	Plain      float64 `json:"plain_us"`
-	Fast       float64 `json:"fast_us"`
-	FastP99    float64 `json:"fast_p99_us"`
-	Worst      float64 `json:"worst_input"`   // time of the slowest query over the median of all
-	MonteCarlo float64 `json:"montecarlo_us"` // 200 samples, one after the other
-	Together   float64 `json:"montecarlo_together_us"`
-	Allocs     float64 `json:"allocs"` // of the fast one
-	Peak       float64 `json:"fma_peak_fraction"`
-	Rate       float64 `json:"gflops"` // of the fast one's multiply-adds, each two operations
-	Size       int     `json:"file_kb"`
-	Load       float64 `json:"load_ms"` // from the bytes of the file to a fast predictor, of the processor's time
-}
-
-// Command returns the command "predict".
-func Command() *cobra.Command {
+// Study returns the measurement "predict".
+func Study() *study.Study {
 	var (
 		duration time.Duration
 		points   []int
 		file     string
 		cpu      int
-		asJSON   bool
+		jobs     map[study.Key]job
 	)
-	cmd := &cobra.Command{
-		Use:   "predict",
+	return &study.Study{
+		Name: "predict", File: "speed", Keyed: "speed",
 		Short: "Time of one prediction, plain and fast, against integrating samples",
 		Long: `predict measures predictions on one core, to which it pins itself: the plain predictor, the fast one, and
 the mean and standard deviation of 200 samples of the learned dynamics (two hidden layers of 20), integrated
@@ -52,75 +31,83 @@ other, as samples of the dynamics' weights have to be; and all together, sixteen
 possible where samples share the weights.
 
 Times are the least of many, in turns, so that what else runs on the computer weighs little; of what takes
-milliseconds, it is the processor's time. The 99th percentile is by the clock and has all of that in it. The peak is that of
-multiply-adds that wait for nothing, on the same core in the same turns. The worst input is the slowest of 30,
+milliseconds, it is the processor's time. The 99th percentile is by the clock and includes all of that. The peak is
+that of independent multiply-adds, on the same core in the same turns. The worst input is the slowest of 30,
 with numbers from 1e-300 to 1e10, over their median. Loading is the processor's time from
 the bytes of a model file to a predictor that is ready, the model's checks of itself included.
 
-Models are artificial, but for their dynamics, which follow the simulated systems: in the paper's form
+Models are artificial, except for their dynamics, which follow the simulated systems: in the paper's form
 (one member, core 10-5, D = 3) and in the form that is trained by default (three members, one of which
-gives variances, basis 2, difference equation).`,
+gives variances, basis 2, prior dynamics).`,
 		Example: `  dgm-bench predict --json
   dgm-bench predict --model flight.dgm --points 20,100`,
-		Args: cobra.NoArgs,
-	}
-	f := cmd.Flags()
-	f.DurationVar(&duration, "duration", 2*time.Second, "how long a row is measured")
-	f.IntSliceVar(&points, "points", nil, "points of the horizon; a row for each (default: 100, and 20 and 50 for two rows)")
-	f.StringVar(&file, "model", "", "measure this model file alone")
-	f.IntVar(&cpu, "cpu", -1, "the processor to run on; -1 is the last of those allowed")
-	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output and nothing else")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		for _, n := range points {
-			if n < 1 || n > 10000 {
-				return cli.Usage("--points %d must be within 1 … 10000", n)
+		Summary: []string{"fast_us"},
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.DurationVar(&duration, "duration", 2*time.Second, "how long a row is measured")
+			f.IntSliceVar(&points, "points", nil, "points of the horizon; a row for each (default: 100, and 20 and 50 for two rows)")
+			f.StringVar(&file, "model", "", "measure this model file alone")
+			f.IntVar(&cpu, "cpu", -1, "the processor to run on; -1 is the last of those allowed")
+		},
+		Check: func() error {
+			for _, n := range points {
+				if n < 1 || n > 10000 {
+					return cli.Usage("--points %d must be within 1 … 10000", n)
+				}
 			}
-		}
-		if duration <= 0 {
-			return cli.Usage("--duration %v must be positive", duration)
-		}
-		jobs := standard(points)
-		if file != "" {
-			m, err := model.ReadFile(file)
+			if duration <= 0 {
+				return cli.Usage("--duration %v must be positive", duration)
+			}
+			return nil
+		},
+		Units: func() ([]study.Key, error) {
+			all := standard(points)
+			if file != "" {
+				m, err := model.ReadFile(file)
+				if err != nil {
+					return nil, err
+				}
+				all = ofFile(m, points)
+			}
+			jobs = map[study.Key]job{}
+			var keys []study.Key
+			for _, j := range all {
+				k := study.Key{Study: "speed", Set: j.system, Variant: fmt.Sprintf("%s-%d-%d", j.form, j.m.Members[0].Map.F, j.points)}
+				keys, jobs[k] = append(keys, k), j
+			}
+			return keys, nil
+		},
+		Run: func(_ context.Context, u *study.Unit) error {
+			unpin, err := pin(cpu)
 			if err != nil {
 				return err
 			}
-			jobs = ofFile(m, points)
-		}
-		unpin, err := pin(cpu)
-		if err != nil {
-			return err
-		}
-		defer unpin()
-		var rows []Row
-		for i := range jobs {
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			r, err := jobs[i].measure(duration)
-			if err != nil {
-				return err
-			}
-			rows = append(rows, r)
-		}
-		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
-				Predict []Row `json:"predict"`
-			}{rows})
-		}
-		return table(cmd.OutOrStdout(), rows)
+			defer unpin()
+			j := jobs[u.Key]
+			return j.measure(u.Row, duration)
+		},
+		Tables: tables,
 	}
-	return cmd
 }
 
-func table(w io.Writer, rows []Row) error {
-	_, err := fmt.Fprintf(w, "%-16s %-7s %4s %6s %7s %-7s %9s %8s %8s %6s %9s %9s %6s %6s %8s %6s %7s\n",
-		"system", "form", "F", "points", "members", "unit", "plain/µs", "fast/µs", "p99/µs", "worst", "m.c./µs", "together", "allocs", "peak", "GFLOP/s", "kB", "load/ms")
-	for _, r := range rows {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%-16s %-7s %4d %6d %7d %-7s %9.0f %8.1f %8.1f %6.2f %9.0f %9.0f %6g %5.0f%% %8.1f %6d %7.1f\n",
-				r.System, r.Form, r.Features, r.Points, r.Members, r.Unit, r.Plain, r.Fast, r.FastP99, r.Worst, r.MonteCarlo, r.Together, r.Allocs, 100*r.Peak, r.Rate, r.Size, r.Load)
-		}
+func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	by := study.GroupBy(rows, study.Single)
+	system, points := study.TextOf("system", "system"), study.MeanOf("points", "points", 0)
+	all := study.Table{
+		Name: "predict-all", Title: "Time of one prediction", Groups: by,
+		Columns: []study.Column{
+			system, study.TextOf("form", "form"), study.MeanOf("F", "features", 0), points, study.MeanOf("members", "members", 0), study.TextOf("unit", "unit"),
+			study.MeanOf("plain/µs", "plain_us", 0), study.MeanOf("fast/µs", "fast_us", 1), study.MeanOf("p99/µs", "fast_p99_us", 1), study.MeanOf("worst", "worst_input", 2),
+			study.MeanOf("m.c./µs", "montecarlo_us", 0), study.MeanOf("together", "montecarlo_together_us", 0), study.MeanOf("allocs", "allocs", 0), study.ShareOf("peak", "fma_peak_fraction"),
+			study.MeanOf("GFLOP/s", "gflops", 1), study.MeanOf("kB", "file_kb", 0), study.MeanOf("load/ms", "load_ms", 1),
+		},
 	}
-	return err
+	short := study.Table{
+		Name: "predict-cost", Title: "Cost of a prediction of 100 points", Groups: by,
+		Columns: []study.Column{
+			system, study.TextOf("form", "form"), study.Digits("plain, ms", "plain_us", 1e-3, 3), study.Digits("fast, µs", "fast_us", 1, 3), study.Digits("200 samples, ms", "montecarlo_us", 1e-3, 3),
+			study.MeanOf("file, kB", "file_kb", 0), study.Digits("to load, ms", "load_ms", 1, 2), study.TextOf("measured", "measured"),
+		},
+	}
+	return []study.Table{all, short}, nil
 }

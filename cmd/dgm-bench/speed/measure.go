@@ -9,17 +9,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
-// least keeps the least of times.
-type least float64
+// Least is the least of times, ns.
+type Least float64
 
-// run takes the time that f takes by the clock on the wall.
-func (l *least) run(f func()) time.Duration {
+// Wall measures the time of f by the clock on the wall, and returns it.
+func (l *Least) Wall(f func()) time.Duration {
 	began := time.Now()
 	f()
 	d := time.Since(began)
@@ -27,32 +28,35 @@ func (l *least) run(f func()) time.Duration {
 	return d
 }
 
-// runLong takes the time that the processor spends on f: what takes milliseconds
-// is interrupted on a computer that does something else too.
-func (l *least) runLong(f func()) {
+// Busy measures the time that the processor spends on f: what takes milliseconds is
+// interrupted on a computer that does something else too.
+func (l *Least) Busy(f func()) {
 	began := Busy()
 	f()
 	l.keep(Busy() - began)
 }
 
-func (l *least) keep(d time.Duration) {
+func (l *Least) keep(d time.Duration) {
 	if *l == 0 || float64(d) < float64(*l) {
-		*l = least(d)
+		*l = Least(d)
 	}
 }
 
-func (l least) us() float64 { return math.Round(float64(l)/10) / 100 }
+// Seconds returns the least.
+func (l Least) Seconds() float64 { return float64(l) * 1e-9 }
 
-// load takes the time that the processor spends on a model file until it predicts:
+func (l Least) us() float64 { return math.Round(float64(l)/10) / 100 }
+
+// load measures the time that the processor spends on a model file until it predicts:
 // reading the bytes, the model's checks of itself, all that is computed beforehand.
 func (j *job) load(times []float64) (kb int, ms float64, err error) {
 	file, err := j.m.Encode()
 	if err != nil {
 		return 0, 0, err
 	}
-	var l least
+	var l Least
 	for range 5 {
-		l.runLong(func() {
+		l.Busy(func() {
 			var m *model.Model
 			if m, err = model.Decode(file); err == nil {
 				_, err = estimator.NewFast(m, times)
@@ -65,23 +69,23 @@ func (j *job) load(times []float64) (kb int, ms float64, err error) {
 	return (len(file) + 500) / 1000, math.Round(float64(l)/1e4) / 100, nil
 }
 
-// measure runs all in turns for a while.
-func (j *job) measure(duration time.Duration) (Row, error) {
+// measure runs all in turns for a while, and puts the times into a row.
+func (j *job) measure(r *study.Row, duration time.Duration) error {
 	times := make([]float64, j.points)
 	for i := range times {
 		times[i] = j.m.Horizon * float64(i+1) / float64(j.points)
 	}
 	plain, err := estimator.New(j.m, times)
 	if err != nil {
-		return Row{}, err
+		return err
 	}
 	fast, err := estimator.NewFast(j.m, times)
 	if err != nil {
-		return Row{}, err
+		return err
 	}
 	kb, load, err := j.load(times)
 	if err != nil {
-		return Row{}, err
+		return err
 	}
 	sampled := newMonteCarlo(j.m, times)
 	asked := queries(j.m, 30)
@@ -95,54 +99,51 @@ func (j *job) measure(duration time.Duration) (Row, error) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const rounds = 2000
-	var slow, quick, monte, joined, peak least
-	perQuery := make([]least, len(asked))
+	var slow, quick, monte, joined, peak Least
+	perQuery := make([]Least, len(asked))
 	var all []float64
 	operations := 0
 	for end := time.Now().Add(duration); time.Now().Before(end) || len(all) < 100; {
-		slow.runLong(run(plain))
-		monte.runLong(func() { predicted = sampled.oneByOne(asked[0]) && predicted })
-		joined.runLong(func() { predicted = sampled.together(asked[0]) && predicted })
+		slow.Busy(run(plain))
+		monte.Busy(func() { predicted = sampled.oneByOne(asked[0]) && predicted })
+		joined.Busy(func() { predicted = sampled.together(asked[0]) && predicted })
 		run(fast)() // finds its memory
 		for range 50 {
-			all = append(all, float64(quick.run(run(fast))))
+			all = append(all, float64(quick.Wall(run(fast))))
 		}
 		for i, x := range asked {
 			query.X0 = x
 			for range 4 {
-				perQuery[i].run(run(fast))
+				perQuery[i].Wall(run(fast))
 			}
 		}
 		query.X0 = asked[0]
 		for range 5 {
-			peak.run(func() { operations = multiplyAdds(simd.Best(), rounds) })
+			peak.Wall(func() { operations = multiplyAdds(simd.Best(), rounds) })
 		}
 	}
 	worst := settle(perQuery, func(i int) {
 		query.X0 = asked[i]
-		perQuery[i].run(run(fast))
+		perQuery[i].Wall(run(fast))
 	})
 	if !predicted {
-		return Row{}, fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
+		return fmt.Errorf("%s, %s: a prediction is not finite", j.system, j.form)
 	}
 	slices.Sort(all)
 	work, _ := fast.Work()
 	rate := float64(work) / float64(quick)
-	return Row{
-		System: j.system, Form: j.form, Features: j.m.Members[0].Map.F, Points: j.points, Members: len(j.m.Members), Unit: fast.Unit(),
-		Plain: slow.us(), Fast: quick.us(), FastP99: least(all[len(all)*99/100]).us(), MonteCarlo: monte.us(), Together: joined.us(),
-		Worst:  math.Round(100*worst) / 100,
-		Allocs: testing.AllocsPerRun(10, run(fast)),
-		Peak:   math.Round(1000*rate*float64(peak)/float64(operations)) / 1000,
-		Rate:   math.Round(20*rate) / 10,
-		Size:   kb, Load: load,
-	}, nil
+	r.Put("system", j.system).Put("form", j.form).Put("features", j.m.Members[0].Map.F).Put("points", j.points).Put("members", len(j.m.Members)).Put("unit", fast.Unit())
+	r.Put("plain_us", slow.us()).Put("fast_us", quick.us()).Put("fast_p99_us", Least(all[len(all)*99/100]).us()).Put("montecarlo_us", monte.us()).Put("montecarlo_together_us", joined.us())
+	r.Put("worst_input", math.Round(100*worst)/100).Put("allocs", testing.AllocsPerRun(10, run(fast)))
+	r.Put("fma_peak_fraction", math.Round(1000*rate*float64(peak)/float64(operations))/1000).Put("gflops", math.Round(20*rate)/10)
+	r.Put("file_kb", kb).Put("load_ms", load)
+	return nil
 }
 
 // settle returns the most of the times over their median. What else runs on the
 // computer makes some of them longer, in all runs there have been; what depends on
 // the query does not go away. So while it is far from 1, the longest is run again.
-func settle(times []least, again func(i int)) (worst float64) {
+func settle(times []Least, again func(i int)) (worst float64) {
 	order := make([]int, len(times))
 	for i := range order {
 		order[i] = i
@@ -165,12 +166,13 @@ func settle(times []least, again func(i int)) (worst float64) {
 // Measure times predictions at so many points with a model in the paper's form of a
 // plant's size, with so many features and a core of these widths (nil: the paper's), on
 // the last processor of those allowed.
-func Measure(p *plant.Plant, features, points int, core []int, duration time.Duration) (Row, error) {
+func Measure(p *plant.Plant, features, points int, core []int, duration time.Duration) (*study.Row, error) {
 	unpin, err := pin(-1)
 	if err != nil {
-		return Row{}, err
+		return nil, err
 	}
 	defer unpin()
 	j := job{system: p.Name, form: "paper", m: invented(p, "paper", features, core), points: points}
-	return j.measure(duration)
+	r := study.NewRow(study.Key{Set: p.Name})
+	return r, j.measure(r, duration)
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
@@ -272,7 +272,7 @@ func TestMeasurement(t *testing.T) {
 	measure := func() *Study {
 		s := &Study{
 			Name: "measure", Keyed: "measure",
-			Flags: func(f *pflag.FlagSet) { f.Bool("fast", false, "") },
+			Flags: func(cmd *cobra.Command) { cmd.Flags().Bool("fast", false, "") },
 			Units: func() ([]Key, error) { return []Key{{Set: "x"}}, nil },
 			Run: func(_ context.Context, u *Unit) error {
 				ran++

@@ -1,0 +1,367 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/plot"
+)
+
+// Studies of single fits: one smoother with its dynamics, trained by gradient matching, as
+// the paper trains it.
+
+// steps adds the flag --steps to a study, and what it changes to its settings.
+func steps(s *study.Study, usual int) *int {
+	n := usual
+	flags := s.Flags
+	s.Flags = func(cmd *cobra.Command) {
+		f := cmd.Flags()
+		f.IntVar(&n, "steps", usual, "steps of the training")
+		if flags != nil {
+			flags(cmd)
+		}
+	}
+	s.Settings = func() string { return study.Changed("steps", n, usual) }
+	s.Check = func() error {
+		if n < 1 {
+			return cli.Usage("--steps must be at least 1")
+		}
+		return nil
+	}
+	return &n
+}
+
+// fit trains one model for the unit's seed and puts its scores into the row. A fit that
+// fails numerically is a result too.
+func (s *set) fit(ctx context.Context, u *study.Unit, settings paper.Settings) error {
+	d, on, err := s.both(u.Seed)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	f, err := paper.Train(ctx, d, settings, uint64(u.Seed))
+	u.Put("seconds", time.Since(began).Seconds())
+	var ask forecast
+	if err == nil {
+		ask, err = posteriorOf(f)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		u.Put("failed", err.Error())
+		return nil
+	}
+	rmse, err := on.score(u.Row, "", d.K, ask)
+	if err == nil {
+		u.Put("rmse_over_noise", s.relative(rmse))
+	}
+	return err
+}
+
+// posteriorOf returns the forecast of a fit, with its exact kernel where it has that.
+func posteriorOf(f *paper.Fit) (forecast, error) {
+	if !f.Settings.Exact {
+		return ofFit(f), nil
+	}
+	e, err := f.Exact()
+	if err != nil {
+		return nil, err
+	}
+	return sure(e.Predict), nil
+}
+
+// defaultFit returns the settings of a single fit with the defaults of this project.
+func (s *set) defaultFit() paper.Settings {
+	settings := paper.DefaultSettings()
+	settings.Support = paper.DefaultRecipe(&paper.Data{Trajectories: make([]paper.Trajectory, len(s.starts))}).Support
+	return settings
+}
+
+var fitSummary = []string{"loglik", "coverage95", "rmse_over_noise", "seconds"}
+
+// phases are the lengths of the paper's transition and training phases, steps.
+var phases = map[string][2]int{"lv1": {1000, 0}, "lo1": {1000, 0}, "dp1": {1000, 1000}, "qu1": {1000, 2000}}
+
+// fineTune is the length of the paper's last phase, steps.
+const fineTune = 1000
+
+// publishedFit returns the settings of the paper's appendix for one trajectory: core 10-5,
+// sigmoid on both, exact kernel on three features a channel, matching and decay of the
+// dynamics that rise from the first step to the end of the transition phase, and the last
+// 1000 steps at a learning rate of 0.01. The paper chose learning rate and weight decay from
+// three each. It does not state the noise at the start; this is the published code's,
+// log(1 + e⁻²).
+func (s *set) publishedFit(rate, decay float64) paper.Settings {
+	p := phases[s.name]
+	steps := p[0] + p[1] + fineTune
+	return paper.Settings{
+		Core: []int{10, 5}, Act: mlp.Sigmoid, CoreEnd: mlp.Sigmoid, DynAct: mlp.Sigmoid, Dynamics: []int{20, 20}, D: 3, F: 2, Exact: true,
+		Steps: steps, FineTune: fineTune, Rate: rate, Last: 0.01, Sigma: 0.13, Lambda: 1, From: 0, To: float64(p[0]) / float64(steps), Decay: decay,
+	}
+}
+
+// publishedStudy compares the paper's settings of a single fit with this project's.
+func publishedStudy() *study.Study {
+	s := &study.Study{
+		Name: "published", Keyed: "published", Short: "A single fit with the settings of the paper's appendix, and with the defaults of this project",
+		Long: `published trains one model by gradient matching, as the paper does: with the settings of its appendix, for each
+learning rate and weight decay that it chose from, and with the defaults of a single fit here (core 20-20-10,
+100 random features, matching that begins after a fifth of the steps, the start as an exact observation).`,
+		Seeds: 5, From: unseen, Side: true, Sets: names((*set).single), Needs: []string{"loglik"}, Summary: fitSummary,
+	}
+	for _, rate := range []string{"0.02", "0.05", "0.1"} {
+		for _, decay := range []string{"0.1", "0.5", "1"} {
+			s.Kinds = append(s.Kinds, "rate-"+rate+"-decay-"+decay)
+		}
+	}
+	s.Kinds = append(s.Kinds, "defaults")
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		set := named(u.Set)
+		if u.Variant == "defaults" {
+			return set.fit(ctx, u, set.defaultFit())
+		}
+		var rate, decay float64
+		if _, err := fmt.Sscanf(u.Variant, "rate-%g-decay-%g", &rate, &decay); err != nil {
+			return err
+		}
+		return set.fit(ctx, u, set.publishedFit(rate, decay))
+	}
+	s.Tables = publishedTables
+	return s
+}
+
+// publishedTables shows of the nine pairs of rate and decay the middle one, and that whose
+// mean is best by the truth.
+func publishedTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	all := study.Table{
+		Name: "published-all", Title: "Single fits with the published settings, every learning rate and weight decay", Groups: study.GroupBy(rows, study.BySet),
+		Text:    "Each pair of learning rate and weight decay that the paper chose from, and the defaults of a single fit here.",
+		Columns: append([]study.Column{label, {Head: "settings", Cell: func(g study.Group) string { return g[0].Variant }}}, fitColumns...),
+	}
+	out := study.Table{
+		Name: "published", Title: "Single fits with the published settings",
+		Text: "One smoother with its dynamics, trained by gradient matching: with the settings of the paper's appendix, learning rate 0.05 and weight decay 0.5; with the learning rate and weight decay of its nine whose mean is best by the truth; and with the defaults of a single fit here.",
+		Columns: append([]study.Column{label, {Head: "settings", Cell: func(g study.Group) string {
+			if g[0].Variant == "defaults" {
+				return "defaults here"
+			}
+			return "published, " + strings.ReplaceAll(g[0].Variant, "-", " ")
+		}}}, append(fitColumns, published)...),
+	}
+	for _, set := range sets() {
+		var middle, best, defaults study.Group
+		for _, g := range all.Groups {
+			switch {
+			case g[0].Set != set.name:
+			case g[0].Variant == "defaults":
+				defaults = g
+			default:
+				if g[0].Variant == "rate-0.05-decay-0.5" {
+					middle = g
+				}
+				if best == nil || study.Mean(g.Of("loglik")) > study.Mean(best.Of("loglik")) {
+					best = g
+				}
+			}
+		}
+		for i, g := range []study.Group{middle, best, defaults} {
+			if g != nil && (i != 1 || middle == nil || best[0] != middle[0]) {
+				out.Groups = append(out.Groups, g)
+			}
+		}
+	}
+	return []study.Table{out, all}, nil
+}
+
+// fitColumns are the scores of single fits.
+var fitColumns = []study.Column{
+	study.Count("seeds"), study.SpreadOf("log likelihood", "loglik"), study.LeastOf("worst", "loglik"),
+	study.MeanOf("coverage 95", "coverage95", 2), study.RangeOf("of seeds", "coverage95"), study.MeanOf("rmse / noise", "rmse_over_noise", 2), study.MeanOf("seconds", "seconds", 0),
+}
+
+// lambdaStudy is the appendix' figure on the weight of the matching term.
+func lambdaStudy() *study.Study {
+	s := &study.Study{
+		Name: "lambda", Keyed: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,
+		Short: "Appendix: the weight of the matching term",
+		Long: `lambda trains single models with the weight of the matching term at powers of two of its default, the number
+of observations over that of support points.`,
+	}
+	var powers []int
+	for p := -20; p <= 6; p += 2 {
+		powers = append(powers, p)
+	}
+	s.Flags = func(cmd *cobra.Command) {
+		cmd.Flags().IntSliceVar(&powers, "powers", powers, "powers of two, within -60 … 60")
+	}
+	n := steps(s, usualSteps)
+	enough := s.Check
+	s.Check = func() error {
+		for _, p := range powers {
+			if p < -60 || p > 60 {
+				return cli.Usage("--powers %d must be within -60 … 60", p)
+			}
+		}
+		return enough()
+	}
+	s.Variants = func() []string {
+		var all []string
+		for _, p := range powers {
+			all = append(all, powerName(p))
+		}
+		return all
+	}
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		set := named(u.Set)
+		settings := set.defaultFit()
+		settings.Steps = *n
+		settings.Lambda *= math.Exp2(powerOf(u.Row))
+		return set.fit(ctx, u, settings)
+	}
+	s.Tables = lambdaTables
+	return s
+}
+
+// powerName is how a power is written in a variant.
+func powerName(p int) string {
+	if p < 0 {
+		return "minus" + strconv.Itoa(-p)
+	}
+	return "plus" + strconv.Itoa(p)
+}
+
+// powerOf returns the power of a row's variant, NaN where it names none.
+func powerOf(r *study.Row) float64 {
+	number, minus := strings.CutPrefix(r.Variant, "minus")
+	p, err := strconv.Atoi(strings.TrimPrefix(number, "plus"))
+	switch {
+	case err != nil:
+		return math.NaN()
+	case minus:
+		return float64(-p)
+	}
+	return float64(p)
+}
+
+func lambdaTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	var out []study.Table
+	for _, bySet := range study.GroupBy(rows, func(r *study.Row) string { return r.Set }) {
+		by := study.GroupBy(bySet, study.BySet)
+		sortBy(by, func(g study.Group) float64 { return powerOf(g[0]) })
+		t := study.Table{
+			Name: "lambda-" + bySet[0].Set, Title: "Weight of the matching term, " + labelOf(bySet[0].Set), Groups: by,
+			Text: "Single fits. The weight is a power of two of its default, the number of observations, known starts among them, over that of support points. The paper finds its best at 1.",
+			Columns: []study.Column{
+				{Head: "weight", Cell: func(g study.Group) string { return fmt.Sprintf("2^%g", powerOf(g[0])) }}, study.Count("seeds"),
+				study.SpreadOf("log likelihood", "loglik"), study.MedianOf("median", "loglik"), study.LeastOf("worst", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), study.MeanOf("rmse / noise", "rmse_over_noise", 2),
+			},
+		}
+		weight := func(g study.Group) float64 { return math.Exp2(powerOf(g[0])) }
+		seeds := func(g study.Group) []float64 { return atLeast(g.Of("loglik")) }
+		var err error
+		t.Pictures, err = study.Draw(t.Name, plot.Chart{
+			Title: t.Title, XLabel: "weight over its default", YLabel: "log likelihood", XLog: true, Description: "Log likelihood against the weight of the matching term: median over seeds and the seeds.",
+		}, study.Points(plot.Line{Name: "each seed", Color: plot.Hold, Dots: true}, by, weight, seeds),
+			study.Points(plot.Line{Name: "median; what is below −8 is drawn at −8", Color: plot.Model, Marks: true}, by, weight, func(g study.Group) []float64 { return []float64{study.Median(seeds(g))} }))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// atLeast returns log likelihoods for a chart: what is below −8 is drawn there.
+func atLeast(v []float64) []float64 {
+	for i, x := range v {
+		v[i] = max(x, -8)
+	}
+	return v
+}
+
+// timeStudy is the appendix' table of times.
+func timeStudy() *study.Study {
+	s := &study.Study{
+		Name: "time", Keyed: "time", Seeds: 1, Sets: names(anySet), Needs: []string{"seconds"}, Summary: []string{"steps", "seconds"},
+		Short: "Appendix: seconds of training, by phases and in all",
+		Long: `time trains one model, as members are but for longer, on each set and measures the seconds of its phases: before
+derivatives are matched, while the matching rises, and after. Where results of single and multi are stored, the
+seconds of the whole recipe are shown beside, part by part.`,
+	}
+	n := steps(s, usualSteps)
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		set := named(u.Set)
+		d, err := set.draw(uint64(u.Seed))
+		if err != nil {
+			return err
+		}
+		settings := set.defaultFit()
+		settings.Steps = *n
+		began := time.Now()
+		fit, err := paper.Train(ctx, d, settings, uint64(u.Seed))
+		if err != nil {
+			return err
+		}
+		u.Put("rows", d.Rows()).Put("steps", *n).Put("cores", runtime.GOMAXPROCS(0)).Put("seconds", time.Since(began).Seconds())
+		u.Put("seconds_before_matching", fit.Seconds[0]).Put("seconds_rising", fit.Seconds[1]).Put("seconds_matching", fit.Seconds[2])
+		return nil
+	}
+	s.Tables = timeTables
+	return s
+}
+
+func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
+	for _, single := range []bool{true, false} {
+		more, err := tables(single).Gather(all)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows[:len(rows):len(rows)], more...)
+	}
+	fit := func(g study.Group) study.Group { return g.Where(func(r *study.Row) bool { return r.Has("rows") }) }
+	recipe := func(g study.Group) study.Group {
+		return g.Where(func(r *study.Row) bool { return r.Has("phases.members") })
+	}
+	of := func(part func(study.Group) study.Group, c study.Column) study.Column {
+		cell := c.Cell
+		c.Cell = func(g study.Group) string { return cell(part(g)) }
+		return c
+	}
+	byName := func(r *study.Row) string { return r.Set }
+	t := study.Table{
+		Name: "time", Title: "Time of training", Groups: study.GroupBy(rows, byName),
+		Text: "Seconds. One fit: before derivatives are matched, while the matching rises, after, and in all. The recipe: gradient matching of all members, refinement of their dynamics, the smoother that predicts, and in all, mean over the seeds that are stored. " +
+			"The paper's are of one fit on a GPU.",
+		Columns: []study.Column{
+			label, of(fit, study.MeanOf("steps", "steps", 0)), of(fit, study.MeanOf("cores", "cores", 0)), of(fit, study.MeanOf("before", "seconds_before_matching", 1)), of(fit, study.MeanOf("rising", "seconds_rising", 1)),
+			of(fit, study.MeanOf("after", "seconds_matching", 1)), of(fit, study.MeanOf("one fit", "seconds", 1)), of(recipe, study.MeanOf("members", "phases.members", 0)), of(recipe, study.MeanOf("refinement", "phases.flows", 0)),
+			of(recipe, study.MeanOf("smoother", "phases.smoother", 0)), of(recipe, study.MeanOf("recipe", "seconds", 0)), study.ForSet("paper", func(name string) string { return study.Fixed(named(name).seconds, 0) }),
+		},
+	}
+	sortBy(t.Groups, func(g study.Group) float64 { return float64(placeOf(g[0].Set)) })
+	c := plot.Chart{Title: "Seconds of training", YLabel: "s", YLog: true, Description: "Seconds of one fit, of the whole recipe, and the paper's, set by set."}
+	for _, g := range t.Groups {
+		c.XNames = append(c.XNames, labelOf(g[0].Set))
+	}
+	mean := func(part func(study.Group) study.Group) func(g study.Group) []float64 {
+		return func(g study.Group) []float64 { return []float64{study.Mean(part(g).Of("seconds"))} }
+	}
+	var err error
+	t.Pictures, err = study.Draw("time", c,
+		study.Points(plot.Line{Name: "the paper, one fit on a GPU", Color: plot.Velocity, Dots: true}, t.Groups, nil, func(g study.Group) []float64 { return []float64{named(g[0].Set).seconds} }),
+		study.Points(plot.Line{Name: "one fit", Color: plot.Model, Dots: true}, t.Groups, nil, mean(fit)),
+		study.Points(plot.Line{Name: "the whole recipe", Color: plot.Linear, Dots: true}, t.Groups, nil, mean(recipe)))
+	return []study.Table{t}, err
+}

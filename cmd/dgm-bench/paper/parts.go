@@ -1,0 +1,183 @@
+package paper
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/trainer/paper"
+	"github.com/dgm-robotics/dgm/trainer/plot"
+)
+
+// The variants of the study of the recipe's parts, and what each leaves out.
+var withoutParts = []struct {
+	name, label string
+	leave       func(r *paper.Recipe)
+}{
+	{"whole", "nothing", func(*paper.Recipe) {}},
+	{"untrained", "gradient matching: members stay untrained", func(r *paper.Recipe) { r.Steps = 0 }},
+	{"nets-only", "polynomials: the dynamics are nets", func(r *paper.Recipe) { r.Plain = true }},
+	{"one-member", "all members but one", func(r *paper.Recipe) { r.Members = 1 }},
+	{"no-refits", "refits, which decide the width", func(r *paper.Recipe) { r.Refits = 0 }},
+}
+
+// partsStudy measures what each part of the recipe is worth.
+func partsStudy() *study.Study {
+	s := &study.Study{
+		Name: "recipe", Keyed: "recipe", Seeds: 5, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
+		Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Usual: []string{"lv1", "lo1", "dp1"},
+		Short: "What each part of the recipe is worth: the recipe with one part left out",
+		Long: `recipe follows the recipe with one part left out: without gradient matching (members stay as they were drawn),
+without polynomials beside the nets of the dynamics, with one member, and without the refits that decide how
+wide intervals are. Beside it are the scores of the parts alone: of the members, as gradient matching leaves
+them, and of the refined dynamics, integrated.`,
+	}
+	for _, p := range withoutParts {
+		s.Kinds = append(s.Kinds, p.name)
+	}
+	place := func(r *study.Row) int { return slices.Index(s.Kinds, r.Variant) }
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		_, err := named(u.Set).learn(ctx, u, withoutParts[place(u.Row)].leave)
+		return err
+	}
+	s.Tables = func(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+		by := study.GroupBy(rows, study.BySet)
+		sortBy(by, func(g study.Group) float64 { return float64(100*placeOf(g[0].Set) + place(g[0])) })
+		return []study.Table{{
+			Name: "recipe", Title: "What each part of the recipe is worth", Groups: by,
+			Text: "The recipe with one part left out, on the same seeds. Members: the mean log likelihood of single members, as gradient matching leaves them. Refined dynamics: these integrated, with Laplace's covariance, without the start.",
+			Columns: []study.Column{
+				label, {Head: "left out", Cell: func(g study.Group) string { return withoutParts[place(g[0])].label }}, study.Count("seeds"),
+				study.SpreadOf("log likelihood", "loglik"), study.LeastOf("worst", "loglik"), study.MeanOf("coverage 95", "coverage95", 2), study.RangeOf("of seeds", "coverage95"),
+				{Head: "less than the whole, same seeds", Cell: func(g study.Group) string { return lossOf(g, rows) }}, membersOf("members"), study.MeanOf("refined dynamics", "flows.loglik", 2), study.MeanOf("seconds", "seconds", 0),
+			},
+		}}, nil
+	}
+	return s
+}
+
+// lossOf returns by how much log likelihood a group is below the whole recipe, mean over the
+// seeds of both.
+func lossOf(g study.Group, all study.Group) string {
+	var lost []float64
+	for _, r := range g {
+		whole := all.Where(func(w *study.Row) bool { return w.Variant == "whole" && w.Set == r.Set && w.Seed == r.Seed })
+		if r.Variant != "whole" && len(whole) > 0 {
+			lost = append(lost, whole[0].Number("loglik")-r.Number("loglik"))
+		}
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return study.Spread(lost)
+}
+
+// membersOf is the column of the mean log likelihood of members.
+func membersOf(head string) study.Column {
+	return study.Column{Head: head, Cell: func(g study.Group) string { return study.Fixed(meanMember(g), 2) }}
+}
+
+func meanMember(g study.Group) float64 {
+	var v []float64
+	for _, r := range g {
+		if m := r.Numbers("members"); len(m) > 0 {
+			v = append(v, study.Mean(m))
+		}
+	}
+	return study.Mean(v)
+}
+
+// sortBy orders groups by a number.
+func sortBy(by []study.Group, of func(g study.Group) float64) {
+	slices.SortStableFunc(by, func(a, b study.Group) int {
+		switch x, y := of(a), of(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+}
+
+// placeOf returns where a set is in the order of the paper's tables.
+func placeOf(name string) int {
+	return slices.IndexFunc(sets(), func(s set) bool { return s.name == name })
+}
+
+// learningStudy is the paper's figure on the number of trajectories.
+func learningStudy() *study.Study {
+	members := paper.DefaultRecipe(&paper.Data{}).Members
+	usual := members
+	grids := []int{2, 3, 4, 6, 8, 10, 12}
+	s := &study.Study{
+		Name: "learning", Keyed: "learning", Sets: []string{"lv"}, Seeds: 3, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
+		Short: "Figure: Lotka-Volterra with a growing grid of trajectories",
+		Long: `learning follows the recipe on Lotka-Volterra from grids of starts in the same box, 5 observations each, and
+scores it on ten unseen starts.`,
+	}
+	s.Flags = func(cmd *cobra.Command) {
+		f := cmd.Flags()
+		f.IntSliceVar(&grids, "grids", grids, "starts on each side of the grid")
+		f.IntVar(&members, "members", members, "members of the recipe")
+	}
+	s.Check = func() error {
+		if members < 1 || len(grids) == 0 || slices.Min(grids) < 2 || members > 20 || slices.Max(grids) > 100 {
+			return cli.Usage("--members must be within 1 … 20 and --grids within 2 … 100")
+		}
+		return nil
+	}
+	s.Settings = func() string { return study.Changed("members", members, usual) }
+	s.Variants = func() []string {
+		var all []string
+		for _, g := range grids {
+			all = append(all, strconv.Itoa(g))
+		}
+		return all
+	}
+	s.Run = func(ctx context.Context, u *study.Unit) error {
+		side, err := strconv.Atoi(u.Variant)
+		if err != nil {
+			return err
+		}
+		_, err = gridOfLV(side).learn(ctx, u, func(r *paper.Recipe) { r.Members = members })
+		if err != nil && ctx.Err() == nil { // a grid from which nothing can be learned is a result
+			u.Put("failed", err.Error())
+			return nil
+		}
+		return err
+	}
+	s.Tables = learningTables
+	return s
+}
+
+func learningTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	number := func(g study.Group) float64 { side, _ := strconv.ParseFloat(g[0].Variant, 64); return side * side }
+	t := study.Table{
+		Name: "learning", Title: "Learning curve", Groups: study.GroupBy(rows, study.BySet),
+		Text: "Lotka-Volterra, 5 observations from every start of a grid, scored on ten unseen starts of the same box: the recipe, its refined dynamics integrated, and the mean of its members as gradient matching left them. The paper's DGM is at 1.81 with 100 trajectories, NDP at 0.62 and no better with more. Members below -3 are not drawn.",
+		Columns: []study.Column{
+			{Head: "trajectories", Cell: func(g study.Group) string { return study.Fixed(number(g), 0) }}, study.Count("seeds"), study.SpreadOf("recipe", "loglik"), study.LeastOf("worst", "loglik"),
+			study.MeanOf("coverage 95", "coverage95", 2), study.MeanOf("refined dynamics", "flows.loglik", 2), membersOf("members"), study.MeanOf("seconds", "seconds", 0),
+			{Head: "failed", Cell: func(g study.Group) string {
+				return strconv.Itoa(len(g.Where(func(r *study.Row) bool { return r.Text("failed") != "" })))
+			}},
+		},
+	}
+	mean := func(name string) func(g study.Group) []float64 {
+		return func(g study.Group) []float64 { return []float64{study.Mean(g.Of(name))} }
+	}
+	drawn := slices.DeleteFunc(slices.Clone(t.Groups), func(g study.Group) bool { return !(meanMember(g) > -3) })
+	var err error
+	t.Pictures, err = study.Draw("learning", plot.Chart{
+		Title: "Learning curve, Lotka-Volterra", XLabel: "trajectories of 5 observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of training trajectories.",
+		Rules: []plot.Rule{{Value: 1.81, Label: "the paper's DGM, 100 trajectories"}, {Value: 0.62, Label: "NDP, 100 trajectories"}},
+	}, study.Points(plot.Line{Name: "members", Color: plot.Hold, Marks: true}, drawn, number, func(g study.Group) []float64 { return []float64{meanMember(g)} }),
+		study.Points(plot.Line{Name: "refined dynamics", Color: plot.Linear, Marks: true}, t.Groups, number, mean("flows.loglik")),
+		study.Points(plot.Line{Name: "recipe", Color: plot.Model, Marks: true}, t.Groups, number, mean("loglik")))
+	return []study.Table{t}, err
+}

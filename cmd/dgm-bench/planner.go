@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// planner checks every prediction.
+type planner struct {
+	clock *clock
+
+	mu       sync.Mutex
+	answers  map[uint64]bool
+	models   map[string]int
+	counts   counted
+	stamp    func(seq uint64) (t int64, ok bool) // when a state was measured, by its sender
+	replaced map[string]uint64                   // by instance: states for which the status reports why there is no answer
+	seen     chan<- uint64                       // (optional) gets the states that were answered
+	read     wire.Prediction
+	status   wire.Status
+}
+
+// counted are numbers of predictions.
+type counted struct {
+	good      int
+	stale     int // older than they claim, or claim to hold too long
+	dropped   int // past their valid_until: a planner does not use them
+	nonfinite int
+}
+
+func newPlanner(nc *nats.Conn, c *clock) (*planner, error) {
+	p := &planner{clock: c, answers: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(m *nats.Msg) { p.prediction(m.Data) }); err != nil {
+		return nil, err
+	}
+	_, err := nc.Subscribe(wire.StatusSubject(vehicle), func(m *nats.Msg) { p.statusMessage(m.Data) })
+	return p, err
+}
+
+// watch makes the planner compare the times of predictions with those of a sender.
+func (p *planner) watch(r *sender) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stamp = r.stamp
+}
+
+// report returns a channel that gets the states that were answered.
+func (p *planner) report() <-chan uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	answers := make(chan uint64, 1024)
+	p.seen = answers
+	return answers
+}
+
+func (p *planner) prediction(data []byte) {
+	now := p.clock.unix()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q := &p.read
+	switch {
+	case q.Decode(data) != nil:
+		p.counts.nonfinite++
+	case now > q.ValidUntil:
+		p.counts.dropped++
+	case !p.current():
+		p.counts.stale++
+	case slices.ContainsFunc(slices.Concat(q.Mean, q.Std, q.ObsStd, q.Factor, []float64{q.OOD}), notFinite), slices.ContainsFunc(slices.Concat(q.Std, q.ObsStd), negative):
+		p.counts.nonfinite++
+	default:
+		p.answers[q.Seq] = true
+		p.counts.good++
+		p.models[q.Model]++
+		if p.seen != nil {
+			p.seen <- q.Seq
+		}
+	}
+}
+
+func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+func negative(x float64) bool  { return x < 0 }
+
+// current reports whether a prediction is as old as it claims, and claims to hold no longer
+// than its horizon.
+func (p *planner) current() bool {
+	q := &p.read
+	horizon := int64(q.Horizon[len(q.Horizon)-1] * 1e9)
+	if q.ValidUntil > q.T+horizon {
+		return false
+	}
+	if p.stamp == nil {
+		return true
+	}
+	t, ok := p.stamp(q.Seq)
+	if !ok {
+		return true // of a sender before the present one
+	}
+	const rounding = int64(time.Millisecond)
+	d := q.T - int64(q.Age*1e9) - t
+	return d < rounding && d > -rounding
+}
+
+// statusMessage notes for how many states a status reports that a newer one came first,
+// which is what a busy computer does to them.
+func (p *planner) statusMessage(data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.status.Decode(data) != nil {
+		return
+	}
+	for _, r := range p.status.Reasons {
+		if r.Reason == wire.Replaced.String() {
+			p.replaced[p.status.Instance] = r.Count
+		}
+	}
+}
+
+// firstAnswered returns when the first answered state was sent of those sent after
+// a time.
+func (p *planner) firstAnswered(r *sender, after time.Time) (first time.Time, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for seq := range p.answers {
+		if at, sent := r.sentAt(seq); sent && at.After(after) && (!ok || at.Before(first)) {
+			first, ok = at, true
+		}
+	}
+	return first, ok
+}
+
+func (p *planner) answered(seq uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.answers[seq]
+}
+
+// forget forgets answers, as the sender its states.
+func (p *planner) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.answers)
+}
+
+// thin keeps the memory of a long day small.
+func (p *planner) thin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.answers) <= 1000 {
+		return
+	}
+	for seq := range p.answers {
+		if seq+500 < p.read.Seq {
+			delete(p.answers, seq)
+		}
+	}
+}
+
+// by returns how many answers a model has given.
+func (p *planner) by(model string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.models[model]
+}
+
+// recording returns what the last status reports of the recording.
+func (p *planner) recording() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.status.Recording
+}
+
+// count returns the numbers of predictions, and what the last status reports about states
+// without an answer.
+func (p *planner) count() (n counted, reasons string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var parts []string
+	for _, r := range p.status.Reasons {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Count, r.Reason))
+	}
+	return p.counts, fmt.Sprintf("%s and %d missed", strings.Join(parts, ", "), p.status.Missed)
+}
+
+// explained returns for how many states a status reports that a newer one came first.
+func (p *planner) explained() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, c := range p.replaced {
+		n += int(c)
+	}
+	return n
+}

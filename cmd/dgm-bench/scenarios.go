@@ -1,0 +1,403 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// scenario is a fault of the surroundings.
+type scenario struct {
+	name string
+	play func(s *stage)
+}
+
+// scenarios in the order in which they run.
+var scenarios = []scenario{
+	{"server killed", serverKilled},
+	{"server slow", serverSlow},
+	{"partitioned for a minute", partitioned},
+	{"partitioned for three seconds", partitionedBriefly},
+	{"server restarted with other permissions", otherPermissions},
+	{"any order of starts", anyOrder},
+	{"stalled subscriber", stalledSubscriber},
+	{"20x message flood", flood},
+	{"malformed messages at full rate", malformed},
+	{"disk full", diskFull},
+	{"clock set forward by an hour", func(s *stage) { stepClock(s, time.Hour) }},
+	{"clock set back by an hour", func(s *stage) { stepClock(s, -time.Hour) }},
+	{"stopped for 10 s", stopped},
+	{"estimator killed", estimatorKilled},
+	{"corrupt model offered", corruptModel},
+	{"100 models swapped at 500 Hz", hundredSwaps},
+	{"sender starts again", senderAgain},
+	{"24 hours in fast time", dayInFastTime},
+}
+
+func serverKilled(s *stage) {
+	s.standard()
+	s.during(func() {
+		stopServer(s.server)
+		s.pause(2 * time.Second)
+		s.serve()
+	})
+}
+
+// behindProxy is the usual stage with a proxy between estimator and server.
+func (s *stage) behindProxy(cfg node.Config) *proxy {
+	s.serve()
+	p, err := newProxy(strings.TrimPrefix(s.url(), "nats://"))
+	s.must(err)
+	s.later(p.close)
+	s.estimate(p.url(), cfg)
+	s.fly()
+	return p
+}
+
+// disturbed delays or cuts the line of a proxy for a while.
+func (s *stage) disturbed(p *proxy, delay time.Duration, cut bool, lasts time.Duration) {
+	s.during(func() {
+		defer p.set(0, false)
+		p.set(delay, cut)
+		s.pause(lasts)
+	})
+}
+
+// serverSlow: everything to and from the estimator takes 300 ms longer for a while.
+func serverSlow(s *stage) {
+	s.disturbed(s.behindProxy(node.Config{}), 150*time.Millisecond, false, 3*time.Second)
+}
+
+// partitioned: for a minute no byte passes between estimator and server, and no side is
+// notified. The clock on the stage runs eight times as fast.
+func partitioned(s *stage) {
+	const speed = 8
+	s.clock = newClock(speed)
+	s.disturbed(s.behindProxy(node.Config{MaxFuture: time.Second}), 0, true, time.Minute/speed)
+}
+
+// partitionedBriefly: for three seconds no byte passes. That is longer than a
+// prediction holds, and so short that no keep-alive notices. The estimator
+// predicts at a fixed rate, and so goes on for as long as its last state lets it.
+func partitionedBriefly(s *stage) {
+	s.disturbed(s.behindProxy(node.Config{Rate: chaosRate}), 0, true, 3*time.Second)
+}
+
+// otherPermissions: the server comes back with a user who may not publish
+// predictions, then with the old one.
+func otherPermissions(s *stage) {
+	users := func(publish string) func(o *server.Options) {
+		return func(o *server.Options) {
+			all := &server.SubjectPermission{Allow: []string{">"}}
+			o.Users = []*server.User{
+				{Username: "client", Password: "pw", Permissions: &server.Permissions{Publish: all, Subscribe: all}},
+				{Username: "estimator", Password: "pw", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Allow: []string{publish}}, Subscribe: all}},
+			}
+		}
+	}
+	s.serve(users(">"))
+	as := func(name string) string { return fmt.Sprintf("nats://%s:pw@127.0.0.1:%d", name, s.port) }
+	s.estimate(as("estimator"), node.Config{})
+	s.listen(as("client"))
+	s.takeOff(as("client"), chaosRate)
+	s.settle()
+	s.during(func() {
+		for _, publish := range []string{"dgm.status.*", ">"} {
+			stopServer(s.server)
+			s.serve(users(publish))
+			s.pause(1500 * time.Millisecond)
+		}
+	})
+}
+
+// permutations returns all orders of the numbers below n.
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var out [][]int
+	for _, shorter := range permutations(n - 1) {
+		for at := range n {
+			order := append(append([]int(nil), shorter[:at]...), n-1)
+			out = append(out, append(order, shorter[at:]...))
+		}
+	}
+	return out
+}
+
+// anyOrder starts server, estimator, robot and planner in every order.
+func anyOrder(s *stage) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+	s.must(err)
+	port := l.Addr().(*net.TCPAddr).Port
+	s.must(l.Close())
+	answered := 0.
+	for _, order := range permutations(4) {
+		one := &stage{ctx: s.ctx, dir: s.dir, port: port, model: s.model, clock: s.clock}
+		err := one.guard(func() {
+			starts := []func(){
+				func() { one.serve() }, func() { one.estimate(one.url(), node.Config{}) }, func() { one.takeOff(one.url(), chaosRate) }, func() { one.listen(one.url()) },
+			}
+			for _, i := range order {
+				starts[i]()
+				one.pause(20 * time.Millisecond)
+			}
+			began := time.Now()
+			one.settle()
+			s.recovered = max(s.recovered, time.Since(began))
+			one.pause(200 * time.Millisecond)
+		})
+		row := study.NewRow(study.Key{})
+		if err := one.end(row, err); err != nil {
+			s.must(fmt.Errorf("order %v: %w", order, err))
+		}
+		answered += row.Number("answered")
+	}
+	s.require(answered >= 24, "only %v states were answered", answered)
+	// A last flight, so that this scenario has a planner like the others.
+	s.standard()
+	s.pause(calm)
+}
+
+// stalledSubscriber: somebody subscribes to everything and never reads.
+func stalledSubscriber(s *stage) {
+	s.standard()
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.url(), "nats://"))
+	s.must(err)
+	defer c.Close()
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(4096)
+	}
+	_, err = c.Write([]byte("CONNECT {\"verbose\":false}\r\nSUB > 1\r\n"))
+	s.must(err)
+	s.pause(5 * time.Second)
+}
+
+// flood: states of another vehicle come twenty times as fast; both have an estimator in
+// this process.
+func flood(s *stage) {
+	s.standard()
+	const other = "flooded"
+	n := s.estimate(s.url(), node.Config{Vehicle: other})
+	r := newSender(s.link(s.url(), "flood"), other, 20*chaosRate, s.clock)
+	defer r.end()
+	s.pause(5 * time.Second)
+	r.end()
+	s.pause(200 * time.Millisecond)
+	status := s.statusOf(n)
+	sum := status.Published
+	for _, reason := range status.Reasons {
+		sum += reason.Count
+	}
+	s.require(status.Received >= uint64(10*chaosRate) && sum+2 >= status.Received, "of %d states of the flood %d are accounted for", status.Received, sum)
+}
+
+// malformed: malformed messages come to the same vehicle, 20000 a second, which is
+// twenty times what the fastest robot sends.
+func malformed(s *stage) {
+	s.standard()
+	nc := s.link(s.url(), "malformed")
+	good := wire.State{Seq: 1, T: 1, X: []float64{0, 0}}
+	b := good.Append(nil)
+	const rate, lasts = 20000, 4 * time.Second
+	count := 0
+	for began := time.Now(); time.Since(began) < lasts; s.pause(time.Millisecond) {
+		for due := int(time.Since(began).Seconds() * rate); count < due; count++ {
+			c := append([]byte(nil), b...)
+			c[count%len(c)] ^= byte(1 + count%255)
+			if count%3 == 0 {
+				c = c[:count%len(c)]
+			}
+			s.must(nc.Publish(wire.StateSubject(vehicle), c))
+		}
+	}
+	s.require(count >= rate, "only %d malformed messages in %v", count, lasts)
+}
+
+// diskFull: the recording and the stored calibration meet a disk that takes no more.
+func diskFull(s *stage) {
+	s.serve()
+	s.later(s.child("--record", s.path("out.msgpack"), "--trust", s.path("trust"), "--most-file-bytes", "40000").stop)
+	s.fly()
+	s.await(func() bool { return strings.Contains(s.planner.recording(), "cannot be written") },
+		func() error {
+			return fmt.Errorf("the status does not report the disk: recording %q", s.planner.recording())
+		})
+	s.pause(calm)
+}
+
+// stepClock sets the wall clock that robot, estimator and planner share.
+func stepClock(s *stage, d time.Duration) {
+	s.standard()
+	s.during(func() { s.clock.step(d) })
+}
+
+func stopped(s *stage) {
+	s.serve()
+	c := s.child()
+	s.later(c.stop)
+	s.fly()
+	s.during(func() {
+		s.must(c.cmd.Process.Signal(syscall.SIGSTOP))
+		defer func() { s.must(c.cmd.Process.Signal(syscall.SIGCONT)) }()
+		s.pause(10 * time.Second)
+	})
+}
+
+func estimatorKilled(s *stage) {
+	s.serve()
+	c := s.child()
+	s.later(func() error { return c.stop() })
+	s.fly()
+	s.during(func() {
+		s.must(c.cmd.Process.Kill())
+		_ = c.stop() // killed
+		c = s.child()
+	})
+}
+
+// bucket makes an object store that a node watches.
+func (s *stage) bucket(n *node.Node) nats.ObjectStore {
+	js, err := s.link(s.url(), "operator").JetStream()
+	s.must(err)
+	b, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models", Storage: nats.MemoryStorage})
+	s.must(err)
+	link := s.link(s.url(), "models")
+	ctx, cancel := context.WithCancel(s.ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); n.Watch(ctx, link, "models", "flight.dgm") }()
+	s.later(func() error { cancel(); <-done; return nil })
+	return b
+}
+
+// corruptModel: files that are cut, flipped, no model, and at last a good one are put into
+// the bucket.
+func corruptModel(s *stage) {
+	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
+	n := s.estimate(s.url(), node.Config{})
+	s.fly()
+	b := s.bucket(n)
+	good := smallModel(2)
+	file, err := good.Encode()
+	s.must(err)
+	flipped := append([]byte(nil), file...)
+	flipped[len(flipped)/2] ^= 1
+	for _, bad := range [][]byte{file[:len(file)/2], flipped, []byte("no model"), {}} {
+		_, err := b.PutBytes("flight.dgm", bad)
+		s.must(err)
+		s.pause(500 * time.Millisecond)
+		status := s.statusOf(n)
+		s.require(status.Model == s.model.ID && status.Refused != "", "after a corrupt model the status names model %s, refused %q", status.Model, status.Refused)
+	}
+	_, err = b.PutBytes("flight.dgm", file)
+	s.must(err)
+	s.await(func() bool { return s.planner.by(good.ID) > 0 }, func() error { return fmt.Errorf("the good model was not loaded") })
+	s.pause(calm)
+}
+
+func hundredSwaps(s *stage) {
+	s.serve()
+	n := s.estimate(s.url(), node.Config{})
+	s.listen(s.url())
+	s.takeOff(s.url(), 500)
+	s.settle()
+	for i := range 100 {
+		s.must(n.Swap(smallModel(uint64(i%2) + 2)))
+		s.pause(20 * time.Millisecond)
+	}
+	a, b := s.planner.by(smallModel(2).ID), s.planner.by(smallModel(3).ID)
+	s.require(a > 0 && b > 0, "the models answered %d and %d states", a, b)
+}
+
+// senderAgain: the robot starts again and counts from 1.
+func senderAgain(s *stage) {
+	s.standard()
+	s.during(func() {
+		s.robot.again()
+		s.planner.forget()
+	})
+}
+
+// dayInFastTime sends a state every 100 ms of a simulated day, as fast as they are
+// answered, and compares what the process holds after a tenth of it and at the end.
+func dayInFastTime(s *stage) {
+	s.serve()
+	s.clock = newClock(0)
+	n := s.estimate(s.url(), node.Config{TrustFile: s.path("trust")})
+	s.listen(s.url())
+	nc := s.link(s.url(), "robot")
+	s.robot = &sender{clock: s.clock, at: map[uint64]time.Time{}, t: map[uint64]int64{}}
+	// Time must not pass before the planner has checked the answer.
+	answers := s.planner.report()
+	const period = 100 * time.Millisecond
+	total := uint64(s.day / period)
+	var before usage
+	state := wire.State{X: make([]float64, 2)}
+	for seq := uint64(1); seq <= total; seq++ {
+		s.clock.pass(period)
+		state.Seq, state.T = seq, s.clock.unix()
+		state.X[0], state.X[1] = float64(seq%100)/300, float64(seq%77)/300
+		s.ask(nc, state.Append(nil), seq, answers)
+		s.planner.thin()
+		if seq == total/10 {
+			before = measureUsage()
+		}
+	}
+	s.robot.at[total] = time.Now()
+	after := measureUsage()
+	s.require(after.goroutines <= before.goroutines && after.files <= before.files && after.heap <= before.heap*1.2+2, "grown from %+v to %+v", before, after)
+	s.require(len(s.statusOf(n).Checks) > 0, "nothing was checked in %v", s.day)
+}
+
+// ask sends a state and waits for its answer. The first one is sent until the estimator
+// listens.
+func (s *stage) ask(nc *nats.Conn, state []byte, seq uint64, answers <-chan uint64) {
+	s.must(nc.Publish(wire.StateSubject(vehicle), state))
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(goneFor); time.Now().Before(end); {
+		select {
+		case got := <-answers:
+			if got == seq {
+				return
+			}
+		case <-s.ctx.Done():
+			s.must(s.ctx.Err())
+		case <-again.C:
+			if seq == 1 {
+				s.must(nc.Publish(wire.StateSubject(vehicle), state))
+			}
+		}
+	}
+	s.must(fmt.Errorf("state %d was not answered", seq))
+}
+
+// usage is what a process holds.
+type usage struct {
+	heap       float64 // MB in use after a collection
+	goroutines int
+	files      int
+}
+
+func measureUsage() usage {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	u := usage{heap: float64(m.HeapAlloc) / (1 << 20), goroutines: runtime.NumGoroutine()}
+	if entries, err := os.ReadDir("/proc/self/fd"); err == nil {
+		u.files = len(entries)
+	}
+	return u
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"maps"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// sender is a robot: it sends states at a rate and remembers when it sent which. What its
+// own link refused is not sent.
+type sender struct {
+	nc      *nats.Conn
+	subject string
+	clock   *clock
+	stop    chan struct{}
+	done    chan struct{}
+	once    sync.Once
+
+	mu  sync.Mutex
+	seq uint64
+	at  map[uint64]time.Time
+	t   map[uint64]int64 // ns, by the clock of the stage
+}
+
+func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {
+	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}, t: map[uint64]int64{}}
+	go r.run(rate)
+	return r
+}
+
+func (r *sender) run(rate float64) {
+	defer close(r.done)
+	start := time.Now()
+	sleeper := realtime.NewSleeper(0, 0)
+	defer sleeper.Close()
+	s := wire.State{X: make([]float64, 2), U: []float64{0.1}}
+	var buf []byte
+	for i := int64(1); ; i++ {
+		sleeper.Until(int64(float64(i) * 1e9 / rate))
+		select {
+		case <-r.stop:
+			return
+		default:
+		}
+		if late := int64(time.Since(start).Seconds() * rate); late > i+5 {
+			i = late // this process was stopped: it does not catch up
+		}
+		s.X[0], s.X[1] = 0.3*math.Sin(float64(i)/30), 0.3*math.Cos(float64(i)/30)
+		r.mu.Lock()
+		r.seq++
+		s.Seq, s.T = r.seq, r.clock.unix()
+		buf = s.Append(buf[:0])
+		if r.nc.IsConnected() && r.nc.Publish(r.subject, buf) == nil {
+			r.at[s.Seq], r.t[s.Seq] = time.Now(), s.T
+		}
+		r.mu.Unlock()
+	}
+}
+
+// again makes the robot count from the start, as after a restart. What it sent
+// before is forgotten.
+func (r *sender) again() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seq = 0
+	clear(r.at)
+	clear(r.t)
+}
+
+// stamp returns when a state was measured.
+func (r *sender) stamp(seq uint64) (t int64, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, ok = r.t[seq]
+	return t, ok
+}
+
+// sent returns when each state was sent.
+func (r *sender) sent() map[uint64]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.at)
+}
+
+// sentAt returns when a state was sent.
+func (r *sender) sentAt(seq uint64) (at time.Time, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok = r.at[seq]
+	return at, ok
+}
+
+// end ends it. A sender that does not run has no channels.
+func (r *sender) end() {
+	if r.stop != nil {
+		r.once.Do(func() { close(r.stop) })
+		<-r.done
+	}
+}

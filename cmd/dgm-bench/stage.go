@@ -1,0 +1,377 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// stage holds what a scenario starts: a server, an estimator, a robot and a planner. All of
+// it ends with the stage.
+//
+// Its methods end the scenario where something fails, as those of a test do: see guard.
+type stage struct {
+	ctx     context.Context
+	dir     string
+	day     time.Duration
+	port    int
+	server  *server.Server
+	model   *model.Model
+	robot   *sender
+	planner *planner
+	clock   *clock
+
+	faults    []fault
+	recovered time.Duration // the longest
+	ends      []func() error
+}
+
+// fault is a time within which the fault explains a missing answer.
+type fault struct{ from, to time.Time }
+
+const (
+	chaosRate = 100.                   // states a second, Hz
+	inFlight  = 150 * time.Millisecond // before a fault: what is under way is lost with it
+	calm      = time.Second            // before and after a fault
+	goneFor   = 30 * time.Second       // without recovery it has failed
+)
+
+// smallModel is a small model of a pendulum's size: what is tested is what surrounds it.
+func smallModel(seed uint64) *model.Model {
+	return artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1}, seed)
+}
+
+func newStage(ctx context.Context, day time.Duration) (*stage, error) {
+	dir, err := os.MkdirTemp("", "dgm-chaos")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{ctx: ctx, dir: dir, day: day, model: smallModel(1), clock: newClock(1)}
+	s.later(func() error { return os.RemoveAll(dir) })
+	return s, nil
+}
+
+// serving runs f on a stage with a server and an estimator of the model, on a clock that
+// only moves by pass.
+func serving(ctx context.Context, m *model.Model, f func(s *stage)) error {
+	s, err := newStage(ctx, 0)
+	if err != nil {
+		return err
+	}
+	s.model, s.clock = m, newClock(0)
+	err = s.guard(func() {
+		s.serve()
+		s.estimate(s.url(), node.Config{})
+		f(s)
+	})
+	return errors.Join(err, s.close())
+}
+
+// failure is what must panics with.
+type failure struct{ err error }
+
+// guard runs f and returns the error with which must ended it.
+func (s *stage) guard(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.err
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// must ends what guard runs if there is an error.
+func (s *stage) must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// require ends what guard runs if a condition does not hold.
+func (s *stage) require(holds bool, format string, args ...any) {
+	if !holds {
+		s.must(fmt.Errorf(format, args...))
+	}
+}
+
+// later does something at the end, the last first.
+func (s *stage) later(f func() error) { s.ends = append(s.ends, f) }
+
+// close does what was left for later.
+func (s *stage) close() (err error) {
+	for i := len(s.ends) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.ends[i]())
+	}
+	return err
+}
+
+// pause waits; an interrupt ends the scenario.
+func (s *stage) pause(d time.Duration) {
+	select {
+	case <-s.ctx.Done():
+		s.must(s.ctx.Err())
+	case <-time.After(d):
+	}
+}
+
+// await pauses until a condition holds; why returns the error if it does not in time.
+func (s *stage) await(holds func() bool, why func() error) {
+	for end := time.Now().Add(goneFor); !holds(); s.pause(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.must(why())
+		}
+	}
+}
+
+// startServer starts a NATS server on a port of the loopback.
+func startServer(port int, change ...func(o *server.Options)) (*server.Server, error) {
+	o := &server.Options{
+		Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true,
+		NoFastProducerStall: true, // one slow subscriber must not slow the others
+	}
+	for _, f := range change {
+		f(o)
+	}
+	// The port of one that was just stopped may need a moment.
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		s, err := server.NewServer(o)
+		if err != nil {
+			return nil, err
+		}
+		s.Start()
+		if s.ReadyForConnections(time.Second) {
+			return s, nil
+		}
+		stopServer(s)
+	}
+	return nil, errors.New("the NATS server does not start on the loopback")
+}
+
+func stopServer(s *server.Server) {
+	s.Shutdown()
+	s.WaitForShutdown()
+}
+
+// serve starts the server, on the port that it had before.
+func (s *stage) serve(change ...func(o *server.Options)) {
+	port := s.port
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	srv, err := startServer(port, change...)
+	s.must(err)
+	if s.server == nil {
+		s.port = srv.Addr().(*net.TCPAddr).Port
+		s.later(func() error { stopServer(s.server); return nil })
+	}
+	s.server = srv
+}
+
+func (s *stage) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
+
+// path returns a name in the stage's folder.
+func (s *stage) path(name string) string { return filepath.Join(s.dir, name) }
+
+// estimate runs an estimator in this process.
+func (s *stage) estimate(url string, cfg node.Config) *node.Node {
+	if cfg.Vehicle == "" {
+		cfg.Vehicle = vehicle
+	}
+	cfg.Clock = s.clock.read
+	cfg.Every = 50 * time.Millisecond
+	n, err := node.New(cfg, s.model)
+	s.must(err)
+	nc, err := node.Link{URL: url, Name: "estimator"}.Connect()
+	s.must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx, nc) }()
+	s.later(func() error {
+		cancel()
+		err := <-done
+		nc.Close()
+		return err
+	})
+	return n
+}
+
+// child starts an estimator in a process of its own.
+func (s *stage) child(args ...string) *child {
+	file := s.path("flight.dgm")
+	s.must(model.WriteFile(file, s.model))
+	c, err := startChild(append([]string{"serve", "--nats", s.url(), "--model", file}, args...)...)
+	s.must(err)
+	return c
+}
+
+// link connects as a client that keeps nothing for later.
+func (s *stage) link(url, name string) *nats.Conn {
+	nc, err := node.Link{URL: url, Name: name}.Connect()
+	s.must(err)
+	s.later(func() error { nc.Close(); return nil })
+	return nc
+}
+
+// listen starts the planner.
+func (s *stage) listen(url string) {
+	var err error
+	s.planner, err = newPlanner(s.link(url, "planner"), s.clock)
+	s.must(err)
+	if s.robot != nil {
+		s.planner.watch(s.robot)
+	}
+}
+
+// takeOff starts the robot.
+func (s *stage) takeOff(url string, rate float64) {
+	s.robot = newSender(s.link(url, "robot"), vehicle, rate, s.clock)
+	if s.planner != nil {
+		s.planner.watch(s.robot)
+	}
+	s.later(func() error { s.robot.end(); return nil })
+}
+
+// fly starts planner and robot and waits until states are answered.
+func (s *stage) fly() {
+	s.listen(s.url())
+	s.takeOff(s.url(), chaosRate)
+	s.settle()
+}
+
+// standard is the usual stage: server, estimator, planner and robot, flying.
+func (s *stage) standard() *node.Node {
+	s.serve()
+	n := s.estimate(s.url(), node.Config{})
+	s.fly()
+	return n
+}
+
+// settle waits until states are answered; what was before does not count.
+func (s *stage) settle() {
+	s.answeredAfter(time.Now())
+	s.faults = append(s.faults, fault{time.Time{}, time.Now()})
+}
+
+// answeredAfter waits until a state that was sent after a time is answered, and
+// returns when that one was sent.
+func (s *stage) answeredAfter(after time.Time) (sent time.Time) {
+	s.await(func() (ok bool) {
+		sent, ok = s.planner.firstAnswered(s.robot, after)
+		return ok
+	}, func() error { return fmt.Errorf("nothing was answered within %v", goneFor) })
+	return sent
+}
+
+// during does something that may stop answers, and waits until they are back.
+func (s *stage) during(f func()) {
+	s.pause(calm)
+	from := time.Now()
+	f()
+	end := time.Now()
+	sent := s.answeredAfter(end)
+	s.recovered = max(s.recovered, time.Since(end))
+	s.faults = append(s.faults, fault{from.Add(-inFlight), sent})
+	s.pause(calm)
+}
+
+// end ends the stage and puts what the planner counted into a row.
+func (s *stage) end(r *study.Row, err error) error {
+	lost, wrong, answered := 0, counted{}, 0
+	reasons := ""
+	if s.robot != nil && s.planner != nil {
+		s.robot.end()
+		time.Sleep(500 * time.Millisecond) // the last answers
+		lost, _ = s.lost()
+		wrong, reasons = s.planner.count()
+		answered = wrong.good
+	}
+	err = errors.Join(err, s.close())
+	r.Put("lost", lost).Put("stale", wrong.stale).Put("nonfinite", wrong.nonfinite).Put("dropped_late", wrong.dropped)
+	r.Put("answered", answered).Put("recovered_s", float64(s.recovered.Milliseconds())/1000)
+	switch {
+	case err != nil:
+	case lost+wrong.stale+wrong.nonfinite > 0:
+		err = fmt.Errorf("%d lost, %d stale, %d not finite; the status reports %s", lost, wrong.stale, wrong.nonfinite, reasons)
+	case answered == 0:
+		err = errors.New("nothing was answered")
+	}
+	return err
+}
+
+// lost counts states outside every fault that have neither an answer nor a reason
+// on the estimator's status, and states that were answered.
+func (s *stage) lost() (lost, answered int) {
+	for seq, at := range s.robot.sent() {
+		if s.planner.answered(seq) {
+			answered++
+			continue
+		}
+		excused := false
+		for _, f := range s.faults {
+			excused = excused || (!at.Before(f.from) && !at.After(f.to))
+		}
+		if !excused {
+			lost++
+		}
+	}
+	return max(lost-s.planner.explained(), 0), answered
+}
+
+// clock is the clock of all on the stage: it may run fast and be set.
+type clock struct {
+	mu    sync.Mutex
+	start time.Time
+	speed int64
+	set   int64 // ns added to the wall clock
+	jump  int64 // ns added to both
+}
+
+func newClock(speed int64) *clock { return &clock{start: time.Now(), speed: speed} }
+
+func (c *clock) read() (unix, steady int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	steady = c.speed*int64(time.Since(c.start)) + c.jump
+	return c.start.UnixNano() + steady + c.set, steady
+}
+
+func (c *clock) unix() int64 { unix, _ := c.read(); return unix }
+
+// step sets the wall clock by d.
+func (c *clock) step(d time.Duration) {
+	c.mu.Lock()
+	c.set += int64(d)
+	c.mu.Unlock()
+}
+
+// pass lets d pass at once.
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	c.jump += int64(d)
+	c.mu.Unlock()
+}
+
+// statusOf returns the last status of a node.
+func (s *stage) statusOf(n *node.Node) (status wire.Status) {
+	s.must(status.Decode(n.StatusMessage()))
+	return status
+}

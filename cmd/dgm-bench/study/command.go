@@ -1,0 +1,222 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+// mostSeeds bounds --seeds.
+const mostSeeds = 1000
+
+// options are the values of the common flags.
+type options struct {
+	sets, variants []string
+	seeds, from    int
+	out            string
+	json           bool
+}
+
+// keys returns the units that the flags ask for.
+func (s *Study) keys(o *options) ([]Key, error) {
+	var all []Key
+	if s.Units != nil {
+		var err error
+		if all, err = s.Units(); err != nil {
+			return nil, err
+		}
+	} else {
+		variants := o.variants
+		if s.Variants != nil {
+			variants = s.Variants()
+		}
+		for _, set := range o.sets {
+			for _, v := range variants {
+				for seed := range o.seeds {
+					all = append(all, Key{Set: set, Variant: v, Seed: o.from + seed})
+				}
+			}
+		}
+	}
+	for i := range all {
+		k := &all[i]
+		k.Study, k.Version = s.Keyed, s.version(k.Variant)
+		if s.Settings != nil {
+			k.Settings = s.Settings()
+		}
+	}
+	var out []Key
+	for _, k := range all {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	if len(out) == 0 {
+		return nil, cli.Usage("a flag with an empty list leaves nothing to do")
+	}
+	return out, nil
+}
+
+// Command returns the study's command.
+func (s *Study) Command() *cobra.Command {
+	o := options{variants: []string{""}}
+	var asked string
+	cmd := &cobra.Command{Use: s.Name, Short: s.Short, Long: s.Long, Example: s.Example, Args: cobra.NoArgs}
+	f := cmd.Flags()
+	if s.Units == nil {
+		usual := s.Usual
+		if usual == nil {
+			usual = s.Sets
+		}
+		f.StringVar(&asked, "sets", strings.Join(usual, ","), "data sets, separated by commas, of "+strings.Join(s.Sets, ","))
+		f.IntVar(&o.seeds, "seeds", s.Seeds, "noise seeds of each set")
+		f.IntVar(&o.from, "first-seed", s.From, "first of the seeds")
+		f.StringVar(&o.out, "out", DefaultDir(), "folder of the results; at the top of the repository that of the committed ones")
+	} else {
+		f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
+		f.StringVar(&o.out, "out", "", "(optional) folder to store results in; what is stored there is not measured again")
+	}
+	if s.Kinds != nil {
+		f.StringSliceVar(&o.variants, "variants", s.Kinds, "of "+strings.Join(s.Kinds, ","))
+	}
+	if s.Flags != nil {
+		s.Flags(cmd)
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := s.check(&o, asked); err != nil {
+			return err
+		}
+		if s.List != nil {
+			if lines := s.List(); len(lines) > 0 {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n"))
+				return err
+			}
+		}
+		keys, err := s.keys(&o)
+		if err != nil {
+			return err
+		}
+		return s.execute(cmd, &o, keys)
+	}
+	return cmd
+}
+
+// check returns what is wrong with the values of the flags.
+func (s *Study) check(o *options, asked string) error {
+	if s.Units == nil {
+		if o.seeds < 1 || o.seeds > mostSeeds || o.from < 0 || o.from > math.MaxInt32-mostSeeds {
+			return cli.Usage("--seeds must be within 1 … %d and --first-seed within 0 … %d", mostSeeds, math.MaxInt32-mostSeeds)
+		}
+		var err error
+		if o.sets, err = Chosen("--sets", asked, s.Sets); err != nil {
+			return err
+		}
+	}
+	for i, v := range o.variants {
+		o.variants[i] = strings.ToLower(strings.TrimSpace(v))
+		if s.Kinds != nil && !slices.Contains(s.Kinds, o.variants[i]) {
+			return cli.Usage("--variants: %q is none of %s", v, strings.Join(s.Kinds, ", "))
+		}
+	}
+	if s.Check != nil {
+		if err := s.Check(); err != nil {
+			return err
+		}
+	}
+	if s.Units == nil || o.out != "" {
+		return writable(o.out)
+	}
+	return nil
+}
+
+// execute runs the units and shows their tables.
+func (s *Study) execute(cmd *cobra.Command, o *options, keys []Key) error {
+	store, err := Open(o.out)
+	if err != nil {
+		return err
+	}
+	rows, err := s.run(cmd.Context(), cmd.ErrOrStderr(), store, keys)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = s.document(cmd.OutOrStdout(), rows)
+	} else {
+		err = s.show(cmd, store, rows)
+	}
+	if err == nil && s.Failed != nil {
+		err = s.Failed(rows)
+	}
+	return err
+}
+
+// show prints the tables of rows. Pictures are of all rows that are stored.
+func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
+	tables, err := s.tables(store, rows)
+	if err != nil {
+		return err
+	}
+	whole, err := s.Gather(store)
+	if err == nil && len(whole) > len(rows) && rows[0].Settings == "" {
+		if drawn, err := s.tables(store, whole); err == nil && len(drawn) == len(tables) {
+			for i := range tables {
+				tables[i].Pictures = drawn[i].Pictures
+			}
+		}
+	} else if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "pictures are of these results only: %v\n", err)
+	}
+	if err := show(cmd.OutOrStdout(), store.Dir, tables); err != nil {
+		return err
+	}
+	if store.Dir != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "results and pictures are in %s\n", store.Dir)
+	}
+	return nil
+}
+
+// document writes the values of rows as one JSON document.
+func (s *Study) document(w io.Writer, rows []*Row) error {
+	list := []any{}
+	for _, r := range rows {
+		list = append(list, r.document())
+	}
+	doc := map[string]any{s.Name: list}
+	if s.Document != nil {
+		for name, v := range s.Document() {
+			doc[name] = v
+		}
+	}
+	return json.NewEncoder(w).Encode(doc)
+}
+
+// Chosen returns the names that a flag asks for, of those there are; spaces and capitals
+// are ignored.
+func Chosen(flag, asked string, of []string) ([]string, error) {
+	var all []string
+	for _, n := range strings.Split(strings.ToLower(asked), ",") {
+		n = strings.ReplaceAll(n, " ", "")
+		if !slices.Contains(of, n) {
+			return nil, cli.Usage("%s %s: %q is none of %s", flag, asked, n, strings.Join(of, ", "))
+		}
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all, nil
+}
+
+// Changed returns a flag with its value, empty where the value is the default.
+func Changed(flag string, is, usual any) string {
+	if is == usual {
+		return ""
+	}
+	return fmt.Sprintf("--%s %v", flag, is)
+}
