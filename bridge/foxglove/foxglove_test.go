@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -205,7 +206,7 @@ func TestFramesInPiecesLongOnesAndPings(t *testing.T) {
 	}
 	s.Send(0, 5, []byte("not wanted any more"))
 	w.send(t, 0x88, "\x03\xe8bye")
-	if op, p := w.frame(t); op != 0x88 || string(p) != "\x03\xe8" {
+	if op, p := w.frame(t); op != 0x88 || !strings.HasPrefix(string(p), "\x03\xe8") {
 		t.Fatalf("%#x %q", op, p)
 	}
 	for end := time.Now().Add(5 * time.Second); s.Clients() > 0; time.Sleep(time.Millisecond) {
@@ -224,7 +225,7 @@ func TestBadClients(t *testing.T) {
 	for name, bytes := range map[string]string{
 		"no mask":          "\x81\x02{}",
 		"an extension":     "\xc1\x80\x01\x02\x03\x04",
-		"a huge length":    "\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x01\x02\x03\x04",
+		"a long message":   "\x81\xff\x00\x00\x00\x00\x00\x20\x00\x00\x01\x02\x03\x04" + strings.Repeat("x", 2<<20),
 		"a long ping":      "\x89\xfe\x01\x00\x01\x02\x03\x04",
 		"a ping in pieces": "\x09\x80\x01\x02\x03\x04",
 		"an unknown kind":  "\x83\x80\x01\x02\x03\x04",
@@ -232,10 +233,9 @@ func TestBadClients(t *testing.T) {
 		bad := dial(t, s)
 		bad.frame(t)
 		bad.frame(t)
-		if _, err := io.WriteString(bad, bytes); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bad.r.ReadByte(); err == nil {
+		// The server may end the connection before it has read everything.
+		_, _ = io.WriteString(bad, bytes)
+		if _, err := io.ReadAll(bad.r); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: the connection stays", name)
 		}
 	}
@@ -245,11 +245,12 @@ func TestBadClients(t *testing.T) {
 	if op, _ := good.frame(t); op != 0x8A {
 		t.Error("another client lost its connection")
 	}
-	for request, want := range map[string]string{
-		"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                                                                                                                                     "this is a WebSocket for Foxglove",
-		"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 8\r\n\r\n":                                                                                 "only version 13",
-		"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n\r\n":                                                        "has not 16 bytes",
-		"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: chat\r\n\r\n": "only foxglove.websocket.v1",
+	const upgrade = "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Protocol: "
+	for request, want := range map[string]int{
+		"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n":                                             http.StatusBadRequest,
+		upgrade + "foxglove.websocket.v1\r\nSec-WebSocket-Version: 8\r\n\r\n":                                http.StatusBadRequest,
+		upgrade + "foxglove.websocket.v1\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n\r\n":       http.StatusBadRequest,
+		upgrade + "chat\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n": http.StatusBadRequest,
 	} {
 		c, err := net.Dial("tcp", s.Address())
 		if err != nil {
@@ -265,8 +266,8 @@ func TestBadClients(t *testing.T) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
 		resp.Body.Close()
 		c.Close()
-		if resp.StatusCode != 400 || !strings.Contains(string(body), want) {
-			t.Errorf("%d %s, want %s", resp.StatusCode, body, want)
+		if resp.StatusCode != want || len(body) == 0 {
+			t.Errorf("%q: %d %s, want %d", request, resp.StatusCode, body, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package foxglove
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -9,8 +8,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // Channel is one topic.
@@ -29,24 +32,25 @@ type Server struct {
 	http     http.Server
 
 	mu       sync.Mutex
-	channels []Channel // their number is their place
+	channels []Channel // by number
 	clients  map[*client]struct{}
 	closed   bool
 	handlers sync.WaitGroup
 }
 
-// What a client may take.
+// Limits of a client.
 const (
-	queue        = 256 // frames that wait for a client
+	queue        = 256 // messages that wait for a client
 	maxClients   = 32
-	maxSubscribe = 4096 // subscriptions of a client
+	maxMessage   = 1 << 20 // bytes of a request: a list of subscriptions
+	maxSubscribe = 4096    // subscriptions of a client
 	writeTimeout = 5 * time.Second
 	pingEvery    = 10 * time.Second
 	silence      = 30 * time.Second // after which a client that answers no ping is gone
 )
 
-// Listen begins to listen, at an address such as 127.0.0.1:8765. Serve does the
-// rest.
+// Listen listens at an address such as 127.0.0.1:8765. Serve serves the
+// clients.
 func Listen(address, name string) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -57,7 +61,7 @@ func Listen(address, name string) (*Server, error) {
 	return s, nil
 }
 
-// Address returns where it listens.
+// Address returns the address at which it listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Serve serves until the context ends, which is no error.
@@ -75,24 +79,24 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // close ends all connections.
 func (s *Server) close() {
-	// What a listener says when it is closed helps nobody.
+	// The error of a listener that is closed helps nobody.
 	_ = s.http.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
 	for c := range s.clients {
-		c.hangUp()
+		c.end()
 	}
 }
 
-// Add adds a channel, tells it to all clients, and returns its number.
+// Add adds a channel, advertises it to all clients, and returns its number.
 func (s *Server) Add(c Channel) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.channels = append(s.channels, c)
 	n := len(s.channels) - 1
 	for cl := range s.clients {
-		cl.put(appendFrame(nil, opText, s.advertise(n, n+1)))
+		cl.put(websocket.MessageText, s.advertise(n, n+1))
 	}
 	return n
 }
@@ -113,11 +117,10 @@ func (s *Server) Send(channel int, t int64, data []byte) {
 			if ch != channel {
 				continue
 			}
-			var head [13]byte
-			head[0] = 1 // message data
-			binary.LittleEndian.PutUint32(head[1:], id)
-			binary.LittleEndian.PutUint64(head[5:], uint64(t))
-			c.put(appendFrame(nil, opBinary, head[:], data))
+			b := append(make([]byte, 0, 13+len(data)), 1) // message data
+			b = binary.LittleEndian.AppendUint32(b, id)
+			b = binary.LittleEndian.AppendUint64(b, uint64(t))
+			c.put(websocket.MessageBinary, append(b, data...))
 		}
 	}
 }
@@ -148,77 +151,99 @@ func document(v any) []byte {
 	return b
 }
 
-// handle takes one connection.
-func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
-	key, protocol, err := handshake(r)
-	if err != nil {
-		w.Header().Set("Sec-WebSocket-Version", "13")
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+// protocols are those of Foxglove that are served, by their names in the handshake.
+var protocols = []string{"foxglove.websocket.v1", "foxglove.sdk.v1"}
+
+// has reports whether a header of a request holds a token.
+func has(r *http.Request, name, token string) bool {
+	for _, v := range r.Header.Values(name) {
+		for part := range strings.SplitSeq(v, ",") {
+			if strings.EqualFold(strings.TrimSpace(part), token) {
+				return true
+			}
+		}
 	}
-	if s.Clients() >= maxClients {
+	return false
+}
+
+// refuse answers requests that are not served, and reports whether it did.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
+	switch {
+	case !has(r, "Upgrade", "websocket"):
+		http.Error(w, "this is a WebSocket for Foxglove: open a connection to it there", http.StatusBadRequest)
+	case !slices.ContainsFunc(protocols, func(p string) bool { return has(r, "Sec-WebSocket-Protocol", p) }):
+		http.Error(w, fmt.Sprintf("only %s is served", strings.Join(protocols, ", ")), http.StatusBadRequest)
+	case s.Clients() >= maxClients:
 		http.Error(w, fmt.Sprintf("%d clients are connected, and no more are served; close one", maxClients), http.StatusServiceUnavailable)
+	default:
+		return false
+	}
+	return true
+}
+
+// handle serves one connection.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	if s.refuse(w, r) {
 		return
 	}
-	hijacker, ok := w.(http.Hijacker)
-	if !ok {
-		http.Error(w, "the connection cannot be taken over", http.StatusInternalServerError)
-		return
-	}
-	conn, rw, err := hijacker.Hijack()
+	// Viewers are pages of another origin, and nothing here can be changed by them.
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: protocols, InsecureSkipVerify: true})
 	if err != nil {
-		return
+		return // the answer has been sent
 	}
-	c := &client{conn: conn, r: rw.Reader, out: make(chan []byte, queue), gone: make(chan struct{}), subscribed: map[uint32]int{}}
-	c.put([]byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + accept(key) + "\r\nSec-WebSocket-Protocol: " + protocol + "\r\n\r\n"))
-	c.put(appendFrame(nil, opText, document(map[string]any{"op": "serverInfo", "name": s.name, "capabilities": []string{}, "metadata": map[string]string{}, "sessionId": ""})))
+	conn.SetReadLimit(maxMessage)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &client{conn: conn, cancel: cancel, out: make(chan frame, queue), subscribed: map[uint32]int{}}
+	defer c.end()
+	c.put(websocket.MessageText, document(map[string]any{"op": "serverInfo", "name": s.name, "capabilities": []string{}, "metadata": map[string]string{}, "sessionId": ""}))
 	s.mu.Lock()
 	if s.closed || len(s.clients) >= maxClients {
 		s.mu.Unlock()
-		// Others were faster, or it ends: too late to say why.
-		_ = conn.Close()
-		return
+		return // others were faster, or the server ends
 	}
-	c.put(appendFrame(nil, opText, s.advertise(0, len(s.channels))))
+	c.put(websocket.MessageText, s.advertise(0, len(s.channels)))
 	s.clients[c] = struct{}{}
 	s.handlers.Add(1)
 	s.mu.Unlock()
 	defer s.handlers.Done()
-	var writer sync.WaitGroup
-	writer.Go(c.write)
-	c.read(s)
+	var others sync.WaitGroup
+	others.Go(func() { c.write(ctx) })
+	others.Go(func() { c.ping(ctx) })
+	c.read(ctx, s)
 	s.mu.Lock()
 	delete(s.clients, c)
 	s.mu.Unlock()
-	c.hangUp()
-	writer.Wait()
+	c.end()
+	others.Wait()
 }
 
 // client is one connection.
 type client struct {
-	conn net.Conn
-	r    *bufio.Reader
-	out  chan []byte
-	gone chan struct{}
-	once sync.Once
+	conn   *websocket.Conn
+	cancel context.CancelFunc
+	out    chan frame
 
 	subscribed map[uint32]int // channels by subscription; guarded by the server's mutex
 }
 
-// hangUp ends the connection.
-func (c *client) hangUp() {
-	c.once.Do(func() {
-		close(c.gone)
-		// The other end may be gone already.
-		_ = c.conn.Close()
-	})
+// frame is a message that waits to be written.
+type frame struct {
+	kind websocket.MessageType
+	data []byte
 }
 
-// put lets a frame wait to be written; where too many wait, the oldest goes.
-func (c *client) put(frame []byte) {
+// end ends the connection.
+func (c *client) end() {
+	c.cancel()
+	// The other end may be gone already.
+	_ = c.conn.CloseNow()
+}
+
+// put queues a message; where too many wait, the oldest is dropped.
+func (c *client) put(kind websocket.MessageType, data []byte) {
 	for {
 		select {
-		case c.out <- frame:
+		case c.out <- frame{kind, data}:
 			return
 		default:
 		}
@@ -229,67 +254,57 @@ func (c *client) put(frame []byte) {
 	}
 }
 
-// write writes what waits, and a ping where nothing does.
-func (c *client) write() {
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
+// write writes what waits.
+func (c *client) write(ctx context.Context) {
 	for {
-		var frame []byte
 		select {
-		case <-c.gone:
+		case <-ctx.Done():
 			return
-		case frame = <-c.out:
-		case <-ping.C:
-			frame = appendFrame(nil, opPing)
-		}
-		if c.conn.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
-			c.hangUp()
-			return
-		}
-		if _, err := c.conn.Write(frame); err != nil {
-			c.hangUp()
-			return
+		case f := <-c.out:
+			limited, cancel := context.WithTimeout(ctx, writeTimeout)
+			err := c.conn.Write(limited, f.kind, f.data)
+			cancel()
+			if err != nil {
+				c.end()
+				return
+			}
 		}
 	}
 }
 
-// read reads what the client wants, until it is gone.
-func (c *client) read(s *Server) {
-	var buf, whole []byte
+// ping ends the connection of a client that answers no ping.
+func (c *client) ping(ctx context.Context) {
+	ticker := time.NewTicker(pingEvery)
+	defer ticker.Stop()
 	for {
-		if c.conn.SetReadDeadline(time.Now().Add(silence)) != nil {
+		select {
+		case <-ctx.Done():
 			return
+		case <-ticker.C:
+			limited, cancel := context.WithTimeout(ctx, silence)
+			err := c.conn.Ping(limited)
+			cancel()
+			if err != nil {
+				c.end()
+				return
+			}
 		}
-		op, last, payload, err := readFrame(c.r, buf)
+	}
+}
+
+// read reads the requests of a client, until it is gone.
+func (c *client) read(ctx context.Context, s *Server) {
+	for {
+		_, data, err := c.conn.Read(ctx)
 		if err != nil {
 			return
 		}
-		buf = payload
-		switch op {
-		case opPing:
-			c.put(appendFrame(nil, opPong, payload))
-		case opPong:
-		case opClose:
-			c.put(appendFrame(nil, opClose, payload[:min(2, len(payload))]))
-			time.Sleep(10 * time.Millisecond) // for the answer to leave
-			return
-		case opText, opBinary, opContinue:
-			if len(whole)+len(payload) > maxMessage {
-				return
-			}
-			whole = append(whole, payload...)
-			if last {
-				s.asked(c, whole)
-				whole = whole[:0]
-			}
-		default:
-			return
-		}
+		s.request(c, data)
 	}
 }
 
-// asked takes a message of a client.
-func (s *Server) asked(c *client, message []byte) {
+// request handles a request of a client.
+func (s *Server) request(c *client, message []byte) {
 	var m struct {
 		Op            string
 		Subscriptions []struct {

@@ -255,6 +255,11 @@ var guests = []guest{
 		"one package speaks MAVLink; its definitions are 5 MB that no robot needs to carry",
 	},
 	{
+		"github.com/coder/websocket",
+		[]string{"bridge/foxglove"},
+		"one package serves viewers by WebSocket",
+	},
+	{
 		"github.com/foxglove/mcap/go/mcap",
 		[]string{"bridge/export", "bridge/mcap"},
 		"one package writes MCAP and one reads it; the module brings a test library with it",
