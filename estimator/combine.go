@@ -5,7 +5,7 @@ import "math"
 // combine turns the sums over members into the ensemble: sum becomes the mean,
 // sumV the variance with the members' spread, sumSq is cleared. Derivatives go
 // to dst in units per second.
-func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
+func (p *Predictor) combine(dst *Prediction, derivative bool) {
 	n, nv := float64(len(p.members)), float64(p.variances)
 	for j := range p.sum {
 		mean := p.sum[j] / n
@@ -16,12 +16,12 @@ func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
 	if !derivative {
 		return
 	}
-	K, gain := p.m.K, &p.networkWeight[dst.Readout]
+	K, weight := p.m.K, &p.networkWeight[dst.Readout]
 	for j := range p.dsum {
 		unit := p.m.Scale[j%K] / p.m.Inputs.TimeStd
 		mean := p.dsum[j] / n
 		spread := math.Max(0, p.dsumSq[j]/n-mean*mean)
-		dst.DMean[j] = unit * (p.dbase[j] + gain.value[j]*mean + gain.slope[j]*p.sum[j])
+		dst.DMean[j] = unit * (p.ddisplacement[j] + weight.value[j]*mean + weight.slope[j]*p.sum[j])
 		dst.DStd[j] = unit * math.Sqrt(p.dsumV[j]/nv+spread)
 	}
 }
@@ -31,23 +31,23 @@ func (p *Predictor) combine(dst *Prediction, q *Query, derivative bool) {
 func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	m := p.m
 	K := m.K
-	carried := q.P0 != nil && m.Displacement
-	if carried {
+	withStart := q.P0 != nil && m.Displacement
+	if withStart {
 		p.startJacobian(q, dst.Readout)
 	}
-	var widen []float64
+	var scaleFactor []float64
 	if int(dst.Readout) < len(m.ScaleFactor) {
-		widen = m.ScaleFactor[dst.Readout]
+		scaleFactor = m.ScaleFactor[dst.Readout]
 	}
 	p.startRMS(dst)
-	base := p.dmean[:K] // as scratch
+	displacement := p.dmean[:K] // as scratch
 	Q := len(m.NoiseKnots)
 	ok = true
 	for i := range p.times {
 		for k, d := range m.Scale {
-			base[k] = d * p.base[i*K+k]
+			displacement[k] = d * p.displacement[i*K+k]
 		}
-		growth := p.intervalFactor(dst, i, base)
+		interval := p.intervalFactor(dst, i, displacement)
 		for k := range K {
 			j := i*K + k
 			d2 := m.Scale[k] * m.Scale[k]
@@ -57,17 +57,17 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 				origin = q.X0[k]
 				obs = math.Min(m.Sensor[k], noise)
 				state += noise - obs
-				if carried {
+				if withStart {
 					start = math.Max(0, p.startVariance(i, k))
 				}
 			} else {
 				origin = m.Origin[k]
 			}
-			factor := growth
-			if widen != nil {
-				factor *= dot(p.noise[i*Q:(i+1)*Q], widen[k*Q:(k+1)*Q])
+			factor := interval
+			if scaleFactor != nil {
+				factor *= dot(p.noise[i*Q:(i+1)*Q], scaleFactor[k*Q:(k+1)*Q])
 			}
-			dst.Mean[j] = origin + m.Scale[k]*(p.base[j]+p.networkWeight[dst.Readout].value[j]*p.sum[j])
+			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.Readout].value[j]*p.sum[j])
 			start *= startFactor(factor)
 			dst.Std[j] = math.Sqrt(factor*factor*state + start)
 			dst.ObsStd[j] = math.Sqrt(factor*factor*(state+obs) + start)

@@ -1,19 +1,27 @@
-// Package estimator is the code that flies: it turns a model, a measured state
-// and the input to come into the distribution of the state over a horizon.
+// Package estimator predicts: from a model, a measured state and the input to come it
+// computes the distribution of the state over a horizon.
 //
 // It has no I/O, clock, goroutine or log, and after New it allocates nothing.
 // Everything around it (messages, deadlines, links) is in package node.
 //
-// There are two predictors. Predictor is the plain one, in double precision, which
-// says what is meant: trainer, evaluation and self-checks use it. Fast is the one
-// that flies: the same by vectors of sixteen points in single precision, tested
-// against the other.
+// There are two predictors. Predictor is the reference, in double precision, which
+// trainer, evaluation and self-checks use. Fast is the one of the onboard runtime: the
+// same formulas for sixteen points at once in single precision, tested against the
+// reference.
+//
+// # Stable packages
+//
+// Other programs may build on estimator, estimator/model, estimator/wire,
+// estimator/flightlog and estimator/node: what these export changes only with a note in
+// the format's or protocol's table of changes. All other packages serve them and may
+// change at any time; what nothing outside of estimator needs is under
+// estimator/internal.
 //
 // # Formulas
 //
 // Member e of the ensemble gives, in output units and for channel k,
 //
-//	mean_e = base + mu + phi·w      v_e = ‖L⁻¹ phi‖²      base = (rollout of the prior difference equation)/Scale
+//	mean_e = prior + mu + phi·w      v_e = ‖L⁻¹ phi‖²      prior = (rollout of the prior dynamics)/Scale
 //	mean = avg mean_e      var = avg v_e + avg (mean_e − mean)²      var ← max(var, avg_b (m_b − mean)²) over the refits b
 //
 // and with σ²(t) the noise of the horizon, R the sensor's variance, J = ∂x(t)/∂x0:

@@ -19,10 +19,9 @@ func newExactWork(e *model.Member) *exactWork {
 	return &exactWork{points: make([]feature.ExactPoint, n), k: make([]float64, n), dk: make([]float64, n)}
 }
 
-// channel writes the posterior's part of channel k. A variance is prior minus
-// explained; rounding can take it below zero where nothing is left to know, and
-// such a value is held at a trillionth of the prior's, which is what double
-// precision can tell.
+// channel writes the posterior's part of channel k. A variance is the prior's minus what
+// the observations explain. Rounding can make it negative near an observation; its lower
+// bound is 10⁻¹² of the prior's, the resolution of double precision.
 func (x *exactWork) channel(p *Predictor, w *memberWork, post *model.Posterior, k int, derivative, variance bool) {
 	m, e, K := &w.e.Map, w.eval, p.m.K
 	data, Q := post.Exact, m.Basis.Dim(m.Inputs())
@@ -53,7 +52,7 @@ func (x *exactWork) channel(p *Predictor, w *memberWork, post *model.Posterior, 
 	}
 }
 
-// explained returns prior − known, not below what rounding can tell from zero.
+// explained returns prior − known, at least the resolution of the difference.
 func explained(prior, known float64) float64 {
 	return max(prior-known, 1e-12*prior)
 }

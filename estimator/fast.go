@@ -5,35 +5,34 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// Fast predicts what a Predictor predicts, many times faster: sixteen points at
-// once, in single precision where that is enough. What is small or would suffer is
-// done in double precision as by the Predictor: the start, the base, the input, the
-// ensemble and all that follows.
+// Fast predicts the same as a Predictor, many times faster: sixteen points at once, in
+// single precision where that suffices. Start, prior dynamics, input, ensemble and
+// intervals stay in double precision.
 //
-// It has the Predictor's methods and semantics, and takes no memory after NewFast
-// either. Two things differ. Its numbers do so by some 10⁻⁵ of a standard deviation;
-// a model for which they do not is handed to a Predictor. And a start state may
-// need numbers beyond single precision's 10³⁸; then Predict is not ok.
+// It has the Predictor's methods and semantics, and allocates nothing after NewFast
+// either. Its numbers differ from the Predictor's by about 10⁻⁵ standard deviations; a
+// model whose self-checks differ by more than 10⁻⁴ is evaluated by a Predictor. A start
+// state beyond the range of single precision (10³⁸) makes Predict return false.
 //
-// The time of a prediction depends on the model, the points, and on how many rows a
-// plan has. It does not depend on what numbers a query holds, but for sines of large
-// angles, which cost a tenth of a prediction at most.
+// The time of a prediction depends on the model, the points, and the number of rows of
+// a plan. It does not depend on the numbers of a query, except that sines of large
+// angles cost up to a tenth of a prediction.
 //
 // Derivatives by time are the Predictor's, at its speed.
 type Fast struct {
-	plain *Predictor // predicts what is not done here, and holds what both have
-	model *compiled  // nil = one that is not for a Fast
-	c     *compiled  // the same; nil = the plain one does everything
+	plain *Predictor // evaluates derivatives and what both share
+	model *compiled  // nil = the plain one evaluates this model
+	c     *compiled  // the same; nil = the plain one evaluates these times
 	g     *grid
 	w     fastWork
 
-	jacobian bool // those of the means by the start state are wanted too
+	jacobian bool // whether the means are differentiated by the start state
 	bare     Query
-	derived  *Prediction // what the Predictor says where derivatives are wanted
+	derived  *Prediction // the Predictor's, for derivatives by time
 }
 
-// NewFast is New for a Fast. It proves that the Predictor reproduces the model's
-// self-checks, and holds itself against them.
+// NewFast is New for a Fast. It checks the Predictor and itself against the model's
+// self-checks.
 func NewFast(m *model.Model, times []float64) (*Fast, error) {
 	plain, err := New(m, times)
 	if err != nil {
@@ -63,7 +62,7 @@ func (f *Fast) For(times []float64) (*Fast, error) {
 	return newFast(build(m, times), f.model), nil
 }
 
-// newFast takes the memory; without a compiled model the plain one does everything.
+// newFast takes the memory; without a compiled model the plain one evaluates everything.
 func newFast(plain *Predictor, c *compiled) *Fast {
 	f := &Fast{plain: plain, model: c}
 	if c == nil || !c.affordable(len(plain.times)) {
@@ -82,8 +81,8 @@ func (f *Fast) Model() *model.Model { return f.plain.m }
 // NewPrediction returns a prediction with memory for what Predict writes.
 func (f *Fast) NewPrediction() *Prediction { return f.plain.NewPrediction() }
 
-// Unit says what predicts: the name of the processor's unit, or "plain" for a model
-// that single precision or the vectors do not fit.
+// Unit returns the name of the vector unit that evaluates the model, or "plain" where the
+// Predictor does.
 func (f *Fast) Unit() string {
 	if f.c == nil {
 		return "plain"
@@ -127,5 +126,5 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	return f.finish(dst, q)
 }
 
-// Vectors names the unit of this processor that a Fast uses.
+// Vectors returns the name of the vector unit of this processor that a Fast uses.
 func Vectors() string { return simd.Best().String() }

@@ -8,15 +8,15 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// compiled is what a Fast knows of a model alone: the numbers of the model rounded,
-// with the amplitudes multiplied in, in the order in which they are used.
+// compiled holds what depends on a model alone: its numbers in single precision,
+// multiplied by the amplitudes, in the order in which they are used.
 //
 // The inputs of the nets and the basis hardly vary over a horizon. A row is
 // [τ', x0, knots]: x0 is the same at all points, and so is every knot whose block of
-// time is over; a knot whose block has not begun is 0. What is left are the time and
-// the knots of the present block. So whatever is linear in a row is split in columns:
-// those that do not vary are added up once for a query, for all points, and only the
-// few others are multiplied point by point.
+// time is over; a knot whose block has not begun is 0. Only the time and the knots of
+// the present block vary. So every linear map of a row is split by columns: those that
+// do not vary are summed once for a query, and only the others are multiplied point by
+// point.
 //
 //	basis b = Σ_p τ'ᵖ v,  v = [1, x0, knots]:  C·b = Σ_p τ'ᵖ (const_p + C_p·varying)
 type compiled struct {
@@ -41,7 +41,7 @@ func (c *compiled) all() (all []*fastMember) {
 	return all
 }
 
-// fastMember is a member for the vectors.
+// fastMember is a member, laid out for the kernels.
 type fastMember struct {
 	e        *model.Member
 	first    firstLayer
@@ -125,7 +125,7 @@ func compile(m *model.Model, unit simd.Unit) *compiled {
 	return c
 }
 
-// member compiles a member; of a refit only the mean is wanted.
+// member compiles a member; a refit gives a mean only.
 func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	p := &e.Map
 	K, D := p.K, p.D
@@ -156,7 +156,7 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	return f
 }
 
-// transposed takes a layer backwards to its inputs from … to.
+// transposed returns the transpose of a layer for its inputs from … to.
 func transposed(l *mlp.Layer, from, to int) fastLayer {
 	n := to - from
 	return fastLayer{in: l.Out, out: n, act: l.Act, w: packed(n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })}
@@ -232,8 +232,7 @@ func (c *compiled) jacobian(f *fastMember, post *model.Posterior, k int, amp [2]
 	}
 }
 
-// amplitudes returns for each channel what its features and its basis are
-// multiplied with.
+// amplitudes returns the factors of the features and of the basis of each channel.
 func amplitudes(e *model.Member) [][2]float64 {
 	p := &e.Map
 	unit := math.Sqrt(2 / float64(max(p.F, 1)))
@@ -255,7 +254,7 @@ func (c *compiled) factor(f *fastMember, t *triangulariser, inverse []float64, a
 	if B == 0 {
 		return out
 	}
-	// All rows: those of the features, filled up to whole panels, then the basis'.
+	// All rows: those of the features, filled up to whole panels, then those of the basis.
 	first := simd.Panels(F)
 	panels := first + simd.Panels(B)
 	size := simd.Rows * panels * f.terms

@@ -21,7 +21,7 @@ type covarianceWork struct {
 	product  []float32    // the same, times P0 − R
 	diff     []float32    // panels K×K, P0 − R
 	lift     []float64    // L, derivatives of the lifted start
-	variance []float32    // K×lanes
+	variance []float32    // K×n
 }
 
 func newCovarianceWork(c *compiled, n int) covarianceWork {

@@ -36,7 +36,7 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	return ok && finite(dst.OOD)
 }
 
-// ensemble returns mean and variance over the members at place j of K×lanes.
+// ensemble returns mean and variance over the members at place j of K×n.
 func (f *Fast) ensemble(j int) (mean, variance float64) {
 	c, w := f.c, &f.w
 	members, refits := w.means[:len(c.members)], w.means[len(c.members):]

@@ -8,35 +8,35 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// grid is what a Fast knows of a model and the times together. Points are put in
-// order of time, sixteen to a block; the last block is filled up with its last
-// point.
+// grid holds what depends on a model and the times together. Points are in order of
+// time, sixteen to a block; the last block is filled up with its last point. N points
+// take n lanes, n being a multiple of Width.
 type grid struct {
-	order  []int       // the point of each lane; −1 = a lane that fills up
-	times  []float64   // of each lane, s
+	order  []int       // n: the point of each lane; −1 = a lane that fills up
+	times  []float64   // n, s
 	points []float64   // N, s, in order of time
-	last   int         // lane of the last of the times as they were given
+	last   int         // lane of the caller's last time
 	blocks []gridBlock // of Width lanes
 	powers []float32   // [block][power][Width] of τ'
-	rows   int         // rows of knots that vary, of all blocks
+	rows   int         // rows of varying knots, of all blocks
 
 	norm  []float64 // by number of terms: Σ_p τ'²ᵖ at the last point
-	scale []float64 // K×lanes: d·γ², squared
+	scale []float64 // K×n: (d·γ)²
 	parts [model.Readouts]gridReadout
 }
 
-// gridBlock says which knots vary within a block: those before are over for all of
-// its points, those behind have not begun.
+// gridBlock is the range of knots that vary within a block: those before are over for
+// all of its points, those behind have not begun.
 type gridBlock struct {
 	from, to int // knots
 	row      int // the first of its rows of varying knots
 }
 
-// gridReadout is what is done to the ensemble of one readout, K×lanes each.
+// gridReadout holds what scales the ensemble of one readout, K×n each.
 type gridReadout struct {
 	networkWeight []float64 // η·d·γ
 	state         []float64 // σ²d² − r
-	obs           []float64 // r: what a measurement adds
+	obs           []float64 // r: variance of a measurement
 	scaleFactor   []float64 // calibration factor
 }
 
@@ -57,7 +57,7 @@ func newGrid(p *Predictor, c *compiled) *grid {
 		return 0
 	})
 	n := (N + simd.Width - 1) / simd.Width * simd.Width
-	source := make([]int, n) // of each lane, those that fill up included
+	source := make([]int, n) // of each lane, including those that fill up
 	for i := range n {
 		source[i] = sorted[min(i, N-1)]
 		g.times = append(g.times, p.times[source[i]])

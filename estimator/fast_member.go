@@ -7,9 +7,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// member writes the means of one member, output units without base and γ, to means
-// (K×lanes) and adds its variances, without γ², to v and what novelty wants of them
-// to the ratio.
+// member writes the means of one member, output units without prior dynamics and γ, to
+// means (K×n) and adds its variances, without γ², to v, and over those of the prior to
+// the ratio that the OOD score reads.
 func (f *Fast) member(e *fastMember, means []float32, readout Readout) {
 	post := &e.readouts[min(int(readout), len(e.readouts)-1)]
 	f.net(e, post, means)
@@ -18,15 +18,15 @@ func (f *Fast) member(e *fastMember, means []float32, readout Readout) {
 	}
 }
 
-// net evaluates the nets of a member and what the basis adds to the means, block by
-// block: z and means.
+// net evaluates the nets of a member and the basis' part of the means, block by block:
+// z and means.
 func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 	c, w, u, K, n := f.c, &f.w, f.c.unit, f.plain.m.K, len(f.g.times)
 	D := e.e.Map.D
 	width, basis := e.first.layer.Out, w.basis[:e.terms*K]
 	f.firstFixed(&e.first)
 	f.basisFixed(e, post)
-	over := 0 // knots that are among what does not vary
+	over := 0 // knots that no longer vary
 	for i := range f.g.blocks {
 		b := &f.g.blocks[i]
 		powers := f.g.powers[i*c.powers*simd.Width : (i+1)*c.powers*simd.Width]
@@ -80,7 +80,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 	}
 }
 
-// firstFixed sets first to what does not vary of the first layer, the knots apart.
+// firstFixed sets first to the part of the first layer that does not vary, without knots.
 func (f *Fast) firstFixed(l *firstLayer) {
 	w := &f.w
 	n := l.layer.Out
@@ -102,7 +102,7 @@ func (f *Fast) firstKnot(l *firstLayer, knot int) {
 	}
 }
 
-// basisFixed sets basis to what does not vary of the means, the knots apart.
+// basisFixed sets basis to the part of the means that does not vary, without knots.
 func (f *Fast) basisFixed(e *fastMember, post *fastReadout) {
 	clear(f.w.basis)
 	for column, v := range f.w.fixed {
@@ -177,7 +177,7 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	if e.variance {
 		factor = &post.factors[k]
 		F := e.e.Map.F
-		clear(x[F*simd.Width : padded(F)*simd.Width]) // no number may stand there that 0 does not cancel
+		clear(x[F*simd.Width : padded(F)*simd.Width]) // 0 times what is left there must be 0
 		f.factorFixed(e, factor)
 	}
 	over := 0
@@ -205,8 +205,8 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	}
 }
 
-// variance writes ‖L⁻¹φ‖²/γ² of one block to squares, from the features in x and
-// what does not vary in turned.
+// variance writes ‖L⁻¹φ‖²/γ² of one block to squares, from the features in x and the
+// constant part in factorBasis.
 func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
 	c, w, b := f.c, &f.w, &f.g.blocks[block]
 	F, B := e.e.Map.F, e.terms*(c.fixed+c.knots)
@@ -230,8 +230,8 @@ func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
 	}
 }
 
-// factorFixed sets turned to what does not vary of a factor times the basis, the
-// knots apart.
+// factorFixed sets factorBasis to the part of a factor times the basis that does not
+// vary, without knots.
 func (f *Fast) factorFixed(e *fastMember, t *fastFactor) {
 	clear(f.w.factorBasis)
 	if e.terms == 0 {

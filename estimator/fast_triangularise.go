@@ -9,19 +9,19 @@ import (
 // triangulariser multiplies inverse factors from the left by orthogonal matrices, which
 // changes no variance, so that the basis comes first. Packed by rows a factor is
 //
-//	L⁻¹ = [M₁ 0; M₂ M₃]   features, then basis        turned: [N₁ N₂; 0 N₃]
+//	L⁻¹ = [M₁ 0; M₂ M₃]   features, then basis        result: [N₁ N₂; 0 N₃]
 //
-// with N₁ lower triangular. What is multiplied point by point then is N₁ alone, F×F:
-// over a horizon the basis hardly varies. The columns of the basis stand in front,
-// and both have their amplitude.
+// with N₁ lower triangular. Only N₁, F×F, is then multiplied point by point: over a
+// horizon the basis hardly varies. The columns of the basis come first, and both have
+// their amplitude.
 //
-// Most of what a model is loaded for is done here. So the rows of the basis are kept
-// by columns: a reflection passes over each once, while it is near.
+// Loading a model spends most of its time here. So the rows of the basis are stored by
+// columns: a reflection reads each once, while it is in cache.
 type triangulariser struct {
 	F, B  int
 	top   []float64   // F×(B+F) row-major: [N₂ N₁]
 	below [][]float64 // B+F columns of the rows of the basis: N₃, then zeros; B each, and zeros up to whole vectors
-	at    []float64   // what below are parts of
+	at    []float64   // memory of below
 	sums  []float64   // B+F
 	v     []float64   // as long as a column of below, a reflection's part of it
 	zeros []float64   // B
@@ -41,7 +41,7 @@ func newTriangulariser(F, B int) *triangulariser {
 	return t
 }
 
-// turn sets top and below.
+// triangularise sets top and below.
 //
 // Householder reflections, from the last column of M₂ to the first, each of one row
 // of features with all of the basis.
@@ -98,7 +98,7 @@ func (t *triangulariser) fill(inverse []float64, amp [2]float64) {
 	}
 }
 
-// row returns a row of top, its columns of the basis; behind the last come zeros.
+// row returns the columns of the basis of a row of top; zeros after the last row.
 func (t *triangulariser) row(r int) []float64 {
 	if r >= t.F {
 		return t.zeros

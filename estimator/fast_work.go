@@ -13,7 +13,7 @@ type fastWork struct {
 	square  float64     // ‖v‖² of the row at the last of the times
 	prior   batchedPrior
 
-	first       []float64   // of the first layer: the sum of what does not vary
+	first       []float64   // of the first layer: the sum of the columns that do not vary
 	basis       []float64   // [term][K]: the same of the means
 	factorBasis []float32   // panels × terms: the same of a factor
 	single      []float32   // such a sum, rounded, as panels
@@ -25,9 +25,9 @@ type fastWork struct {
 	x           []float32   // [F, padded][Width], of one channel and block
 
 	squares      [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
-	means        [][]float32         // by member and refit: K×lanes, without γ
-	v            []float64           // K×lanes, sum over members, without γ²
-	factor       []float64           // lanes: factor of all intervals
+	means        [][]float32         // by member and refit: K×n, without γ
+	v            []float64           // K×n, sum over members, without γ²
+	factor       []float64           // n: factor of all intervals
 	displacement []float64           // K, scratch
 	covariance   covarianceWork
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// KnotWeights writes to dst the weights of the knots (ascending τ, one for each
-// dst) whose log σ, linear in √τ and constant beyond the ends, gives that at τ.
+// KnotWeights writes to dst (Q) the weights at τ of a function that is given at knots
+// (Q, ascending τ), linear in √τ between them and constant beyond the ends.
 func KnotWeights(dst, knots []float64, tau float64) {
 	clear(dst)
 	if len(knots) == 1 || tau <= knots[0] {
@@ -27,8 +27,8 @@ func KnotWeights(dst, knots []float64, tau float64) {
 	dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)
 }
 
-// knotSlopes writes the derivatives of NoiseWeights by τ to dst. At τ = 0, where
-// √τ has none, they are 0: all that they multiply vanishes there faster.
+// knotSlopes writes the derivatives of KnotWeights by τ to dst (Q). At τ = 0, where √τ
+// has none, they are 0: every factor of theirs vanishes there faster.
 func knotSlopes(dst, knots []float64, tau float64) {
 	clear(dst)
 	last := len(knots) - 1
@@ -43,19 +43,19 @@ func knotSlopes(dst, knots []float64, tau float64) {
 	dst[j], dst[j+1] = -slope, slope
 }
 
-// networkWeights are the shares of what the nets add to the base, and their slopes by
+// networkWeights are the weights of the nets' part of the mean and their derivatives by
 // standardised time, at the times of a predictor (T×K each).
 type networkWeights struct{ value, slope []float64 }
 
-// networkWeightsAt returns the networkWeights of one readout: 1 everywhere where the model has none.
+// networkWeightsAt returns those of one readout: 1 where the model has none.
 func networkWeightsAt(m *model.Model, r Readout, times []float64) networkWeights {
 	K, Q := m.K, len(m.NoiseKnots)
-	g := networkWeights{make([]float64, len(times)*K), make([]float64, len(times)*K)}
+	w := networkWeights{make([]float64, len(times)*K), make([]float64, len(times)*K)}
 	if int(r) >= len(m.NetworkWeight) {
-		for j := range g.value {
-			g.value[j] = 1
+		for j := range w.value {
+			w.value[j] = 1
 		}
-		return g
+		return w
 	}
 	weights, slopes := make([]float64, Q), make([]float64, Q)
 	for i, t := range times {
@@ -63,9 +63,9 @@ func networkWeightsAt(m *model.Model, r Readout, times []float64) networkWeights
 		knotSlopes(slopes, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
 			at := m.NetworkWeight[r][k*Q : (k+1)*Q]
-			g.value[i*K+k] = dot(weights, at)
-			g.slope[i*K+k] = dot(slopes, at) * m.Inputs.TimeStd / m.Horizon
+			w.value[i*K+k] = dot(weights, at)
+			w.slope[i*K+k] = dot(slopes, at) * m.Inputs.TimeStd / m.Horizon
 		}
 	}
-	return g
+	return w
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// maxMemory is what New takes at most, bytes. A file of a few kilobytes, within
-// all limits of the format, can ask for far more than any robot has.
+// maxMemory is the most that New allocates, bytes. A file of a few kilobytes, within
+// all limits of the format, can ask for far more than a robot has.
 const maxMemory = 1 << 30
 
 // affordable returns an error if the memory for predictions at the given number

@@ -10,7 +10,7 @@ import (
 // memberWork is the memory of one member.
 type memberWork struct {
 	e        *model.Member
-	variance bool // it gives one
+	variance bool // whether it gives one
 	eval     *feature.Eval
 	phi      *feature.Phi
 	exact    *exactWork
@@ -26,17 +26,22 @@ func newMember(e *model.Member, rows int) memberWork {
 	return w
 }
 
-// evaluate writes mean (without base), v and, if wanted, their derivatives of one
-// member.
+// evaluate writes mean (without prior dynamics), v and, if asked for, their derivatives by
+// time of one member.
 func (p *Predictor) evaluate(w *memberWork, readout Readout, derivative, variance bool) {
-	m, e := p.m, &w.e.Map
-	in := &m.Inputs
+	e := &w.e.Map
 	for i, t := range p.times {
-		p.rows.Fill(i, in, e.Gated, e.Basis, t)
+		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
 	}
+	p.posterior(w, readout, derivative, variance)
+}
+
+// posterior writes mean, v and their derivatives of one member at the filled rows,
+// along the tangent of these.
+func (p *Predictor) posterior(w *memberWork, readout Readout, derivative, variance bool) {
+	e, K := &w.e.Map, p.m.K
 	e.Forward(w.eval, p.rows, derivative)
 	post := w.e.At(readout)
-	K := m.K
 	for k := range K {
 		if w.exact != nil {
 			w.exact.channel(p, w, post, k, derivative, variance)

@@ -2,12 +2,11 @@ package estimator
 
 import "math"
 
-// novelty sets Distance and the out-of-distribution score of a query: how far the
-// start is from the training states, how far the input is outside its range, and
-// posterior over prior variance at the last of the predicted times, each over the
-// value at which held-out data begin to be outside; the largest counts. (The
-// states that the prediction goes through would seem to tell more. On flights of
-// another kind they told less: predictions stay near what was learned.)
+// score sets Distance and the out-of-distribution score of a query: the largest of the
+// distance of the start from the training states, the distance of the input from its
+// range, and posterior over prior variance at the last of the predicted times, each over
+// the value at which held-out data begin to be out of distribution. The predicted states
+// do not enter: predictions stay near what was learned.
 func (p *Predictor) score(dst *Prediction) {
 	m, r := p.m, &p.m.OOD
 	dst.Distance, dst.OOD = 0, 0
@@ -37,17 +36,17 @@ func (p *Predictor) startRMS(dst *Prediction) {
 	if len(dst.RMSRatio) == 0 {
 		return
 	}
-	base, slope := p.dmean[:p.m.K], p.dv[:p.m.K] // as scratch
+	displacement, rate := p.dmean[:p.m.K], p.dv[:p.m.K] // as scratch
 	for q, tau := range p.m.NoiseKnots {
-		p.prior.At(base, slope, tau*p.m.Horizon)
-		p.rms.Knot(q, base)
+		p.prior.At(displacement, rate, tau*p.m.Horizon)
+		p.rms.Knot(q, displacement)
 	}
 }
 
-// growth returns the factor of all intervals at time i, by distance and motion, and
-// sets Motion there; displacement (K, state units) is that of the base. Outside of the
-// data nothing tells how errors grow, since all that held-out data show is within:
-// intervals of models with a law of distance grow with the root of the score there.
+// intervalFactor returns the factor of all intervals at time i, by distance and running
+// RMS displacement, and sets RMSRatio there; displacement (K, state units) is that of the
+// prior dynamics. Held-out data do not show how errors grow out of distribution:
+// intervals of models with an OOD exponent grow with the root of the score there.
 func (p *Predictor) intervalFactor(dst *Prediction, i int, displacement []float64) float64 {
 	factor := 1.0
 	if len(dst.RMSRatio) > 0 {
@@ -61,5 +60,5 @@ func (p *Predictor) intervalFactor(dst *Prediction, i int, displacement []float6
 	return factor
 }
 
-// maxOODFactor bounds how far intervals grow with the score outside.
+// maxOODFactor bounds the growth of intervals with the score.
 const maxOODFactor = 10

@@ -28,8 +28,8 @@ type Predictor struct {
 	sumSq         []float64
 	sumV          []float64
 	sigma2        []float64 // T×K, mean over members
-	base          []float64 // T×K, prior mean that no net makes, output units
-	dbase         []float64 // T×K, its derivative by standardised time
+	displacement  []float64 // T×K, of the prior dynamics, output units
+	ddisplacement []float64 // T×K, its derivative by standardised time
 	noise         []float64 // T×Q weights of the noise knots
 	networkWeight [model.Readouts]networkWeights
 	jacobian      []float64 // T×K×K, ∂x(t)/∂x0, output over state units
@@ -40,8 +40,8 @@ type Predictor struct {
 	dsum          []float64
 	dsumSq        []float64
 	dsumV         []float64
-	ratio         float64 // posterior over prior variance, summed
-	variances     int     // members that give one
+	ratio         float64 // posterior over prior variance, sum over members and channels
+	variances     int     // members that give a variance
 }
 
 // New takes all memory for predictions at the given times, in seconds within
@@ -76,7 +76,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		scratch: make([]float64, P), noise: make([]float64, T*len(m.NoiseKnots)),
 		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), white: make([]float64, m.Inputs.Lift.Dim()),
 	}
-	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.base, &p.dbase} {
+	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.displacement, &p.ddisplacement} {
 		*b = make([]float64, T*K)
 	}
 	p.rows.N = T
@@ -110,7 +110,7 @@ func (p *Predictor) NewPrediction() *Prediction {
 	}
 }
 
-// moments returns at how many times motion is measured: all or none.
+// rmsTimes returns the number of times at which RMSRatio is measured: all or none.
 func (p *Predictor) rmsTimes() int {
 	if len(p.m.RMSDisplacement.Typical) == 0 {
 		return 0
@@ -130,20 +130,20 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 		return false // a saturated net would make finite numbers of it
 	}
 	dst.Readout = p.signal(q)
-	wantD := dst.DMean != nil
+	derivative := dst.DMean != nil
 	p.fill(q.X0)
 	zero(p.sum, p.sumSq, p.sumV, p.sigma2)
-	if wantD {
+	if derivative {
 		zero(p.dsum, p.dsumSq, p.dsumV)
 	}
 	p.ratio = 0
 	for i := range p.members {
 		w := &p.members[i]
-		p.evaluate(w, dst.Readout, wantD, w.variance)
-		p.accumulate(w.e.At(dst.Readout), wantD, w.variance)
+		p.evaluate(w, dst.Readout, derivative, w.variance)
+		p.accumulate(w.e.At(dst.Readout), derivative, w.variance)
 	}
 	p.score(dst)
-	p.combine(dst, q, wantD)
+	p.combine(dst, derivative)
 	for i := range p.refits {
 		w := &p.refits[i]
 		p.evaluate(w, dst.Readout, false, false)
@@ -172,7 +172,7 @@ func (p *Predictor) lengths(dst *Prediction, q *Query) {
 	}
 }
 
-// signal sets the input over the horizon and says which readout that is.
+// signal sets the input over the horizon and returns its readout.
 func (p *Predictor) signal(q *Query) Readout {
 	m := p.m
 	if m.P == 0 {
@@ -199,11 +199,11 @@ func (p *Predictor) fill(x0 []float64) {
 	K := p.m.K
 	p.prior.Start(x0, &p.plan)
 	for i, t := range p.times {
-		base, dbase := p.base[i*K:(i+1)*K], p.dbase[i*K:(i+1)*K]
-		p.prior.At(base, dbase, t)
+		value, rate := p.displacement[i*K:(i+1)*K], p.ddisplacement[i*K:(i+1)*K]
+		p.prior.At(value, rate, t)
 		for k, d := range p.m.Scale {
-			base[k] /= d
-			dbase[k] *= in.TimeStd / d
+			value[k] /= d
+			rate[k] *= in.TimeStd / d
 		}
 	}
 }

@@ -2,7 +2,7 @@ package estimator
 
 import "github.com/dgm-robotics/dgm/estimator/model"
 
-// Readout says which input a prediction assumes.
+// Readout is the input that a prediction assumes.
 type Readout = model.Readout
 
 // The readouts.
@@ -11,7 +11,7 @@ const (
 	Hold = model.Hold // the last input is held
 )
 
-// Query is what a prediction starts from.
+// Query is the start of a prediction.
 type Query struct {
 	X0   []float64 // K, measured state
 	P0   []float64 // K×K row-major, covariance of X0; nil = the model's sensors
@@ -26,12 +26,12 @@ type Prediction struct {
 	Mean              []float64 // T×K row-major, state units
 	Std               []float64 // T×K, of the state
 	ObsStd            []float64 // T×K, of a measurement of it
-	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not wanted
+	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not computed
 	Readout           Readout
-	Distance          float64   // from the training states, whitened, see ood.Region; 0 = the model has none
-	RMSRatio          []float64 // T, of the base over the usual one until then, see ood.Course; none = not measured
-	OOD               float64   // out-of-distribution score; above 1 is outside
-	OutOfDistribution bool
+	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
+	RMSRatio          []float64 // T, running RMS displacement of the prior dynamics over the typical one, see ood.RunningRMS; none = not measured
+	OOD               float64   // out-of-distribution score
+	OutOfDistribution bool      // OOD > 1
 }
 
 // WithDerivatives adds the memory that asks Predict for DMean and DStd.

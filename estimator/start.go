@@ -2,8 +2,8 @@ package estimator
 
 import "math"
 
-// startJacobian fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by
-// forward mode along each state, and diff with P0 − R.
+// startJacobian fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by one JVP for
+// each state, and diff with P0 − R.
 func (p *Predictor) startJacobian(q *Query, readout Readout) {
 	m := p.m
 	K, I := m.K, m.Inputs.Dim()
@@ -49,23 +49,14 @@ func (p *Predictor) startJacobian(q *Query, readout Readout) {
 
 // addStateJVP adds to jacobian the member's ∂mean/∂x0[c], output units.
 func (p *Predictor) addStateJVP(w *memberWork, readout Readout, c int) {
-	e, K := &w.e.Map, p.m.K
+	e := &w.e.Map
 	for i, t := range p.times {
 		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
 		p.rows.JVP(i, e.Basis)
 	}
-	e.Forward(w.eval, p.rows, true)
-	post := w.e.At(readout)
-	for k := range K {
-		if w.exact != nil {
-			w.exact.channel(p, w, post, k, true, false)
-		} else {
-			p.random(w, post, k, true, false)
-		}
-		for i := range p.times {
-			_, dmu := e.Mu(w.eval, i, k)
-			p.jacobian[(i*K+k)*K+c] += p.dmean[i*K+k] + dmu
-		}
+	p.posterior(w, readout, true, false)
+	for j, d := range p.dmean {
+		p.jacobian[j*p.m.K+c] += d
 	}
 }
 
@@ -80,7 +71,6 @@ func (p *Predictor) startVariance(i, k int) float64 {
 	return s
 }
 
-// startFactor returns by what the variance that is carried from x0 is multiplied where
-// a calibration factor multiplies the standard deviation: it was not part of what was
-// calibrated, and is never made less.
+// startFactor returns the factor of the variance that x0 contributes where a calibration
+// factor multiplies the standard deviation: this part was not calibrated, and never shrinks.
 func startFactor(factor float64) float64 { return math.Max(1, factor*factor) }
