@@ -1,8 +1,10 @@
-// Package durable writes files that are either there and whole or not there.
+// Package durable writes files that are complete or absent, and files that keep
+// what was synced.
 //
-// A [File] is written under a temporary name in the folder of the final one,
-// synced, and renamed at the end: after a crash, a full disk or a power cut the
-// final name holds what it held before, or everything.
+// A [File] of [Create] is written under a temporary name in the folder of the final
+// one, synced, and renamed at the end: after a crash, a full disk or a power cut
+// the final name has its earlier content, or all of the new one. A File of [Append]
+// grows in place.
 package durable
 
 import (
@@ -13,15 +15,17 @@ import (
 	"path/filepath"
 )
 
-// File is a file being written. It implements io.Writer.
+// File is a file being written. It implements io.Writer. It ends by Commit or
+// Abort.
 type File struct {
-	path string   // the final name
-	temp *os.File // nil after Commit and Abort
+	path      string   // the final name
+	file      *os.File // nil after Commit and Abort
+	temporary bool     // file has another name until Commit
 }
 
-// Create begins a file that will stand at path after Commit. It fails at once
-// where the folder is missing or not writable, and where path is something that
-// must not be replaced (a folder, a device).
+// Create begins a file that appears at path with Commit. It fails at once where
+// the folder is missing or not writable, and where path is something that must not
+// be replaced (a folder, a device).
 func Create(path string) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: is not a regular file and is not replaced; choose another name", path)
@@ -30,19 +34,29 @@ func Create(path string) (*File, error) {
 	if base == "" {
 		return nil, fmt.Errorf("%s: a file name is missing", path)
 	}
-	// A name of its own, so that two writers and leftovers of a crash do not meet.
+	// Each writer has a name of its own, also beside the leftovers of a crash.
 	for i := range 1000 {
 		name := filepath.Join(dir, fmt.Sprintf(".%s.%d.tmp", base, i))
-		temp, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: cannot be written: %w", path, cause(err))
+			return nil, notWritten(path, err)
 		}
-		return &File{path: path, temp: temp}, nil
+		return &File{path: path, file: file, temporary: true}, nil
 	}
 	return nil, fmt.Errorf("%s: cannot be written: 1000 temporary files of this name are left over in its folder; delete them", path)
+}
+
+// Append begins or continues a file in place: what was synced survives the loss of
+// power.
+func Append(path string) (*File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, notWritten(path, err)
+	}
+	return &File{path: path, file: file}, nil
 }
 
 // Path returns the final name.
@@ -50,57 +64,55 @@ func (f *File) Path() string { return f.path }
 
 // Write appends b.
 func (f *File) Write(b []byte) (int, error) {
-	if f.temp == nil {
-		panic("durable: write after Commit or Abort")
-	}
-	n, err := f.temp.Write(b)
-	if err != nil {
-		err = fmt.Errorf("%s: cannot be written: %w", f.path, cause(err))
-	}
-	return n, err
+	n, err := f.open().Write(b)
+	return n, notWritten(f.path, err)
 }
 
-// Sync puts on the disk what was written so far, still under the temporary name.
-func (f *File) Sync() error {
-	if err := f.temp.Sync(); err != nil {
-		return fmt.Errorf("%s: cannot be written: %w", f.path, cause(err))
+// Sync puts on the disk what was written so far, in a file of Create still under
+// the temporary name.
+func (f *File) Sync() error { return notWritten(f.path, f.open().Sync()) }
+
+func (f *File) open() *os.File {
+	if f.file == nil {
+		panic("durable: a file is used after Commit or Abort")
 	}
-	return nil
+	return f.file
 }
 
-// Commit puts the file under its final name. On an error nothing stands there
-// that was not there before, and the temporary file is gone.
+// Commit syncs and closes the file; one of Create gets its final name. On an error
+// the final name of such a file has its earlier content and the temporary file is
+// gone; a file of Append keeps what was written.
 func (f *File) Commit() error {
-	if f.temp == nil {
-		panic("durable: Commit after Commit or Abort")
-	}
-	temp := f.temp
-	err := temp.Sync()
-	if e := temp.Close(); err == nil {
+	file := f.open()
+	f.file = nil
+	err := file.Sync()
+	if e := file.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = os.Rename(temp.Name(), f.path)
+	if err == nil && f.temporary {
+		err = os.Rename(file.Name(), f.path)
 	}
-	f.temp = nil
-	if err != nil {
-		err = errors.Join(fmt.Errorf("%s: cannot be written: %w", f.path, cause(err)), os.Remove(temp.Name()))
-		return err
+	switch {
+	case err == nil:
+		return SyncFolder(f.path)
+	case f.temporary:
+		return errors.Join(notWritten(f.path, err), os.Remove(file.Name()))
 	}
-	return SyncFolder(f.path)
+	return notWritten(f.path, err)
 }
 
-// Abort drops the file. After Commit or Abort it does nothing, so that it can be
-// deferred.
+// Abort drops a file of Create and closes one of Append as it is. After Commit or
+// Abort it does nothing, so that it can be deferred.
 func (f *File) Abort() {
-	if f.temp == nil {
+	if f.file == nil {
 		return
 	}
-	// Nothing can be done about a temporary file that does not go away, and
-	// nothing depends on it.
-	_ = f.temp.Close()
-	_ = os.Remove(f.temp.Name())
-	f.temp = nil
+	// The file is given up, and nothing depends on a temporary one that remains.
+	_ = f.file.Close()
+	if f.temporary {
+		_ = os.Remove(f.file.Name())
+	}
+	f.file = nil
 }
 
 // WriteFile writes data to path: all of it or nothing.
@@ -130,8 +142,15 @@ func SyncFolder(path string) error {
 	return nil
 }
 
-// cause strips the operation and the temporary name off an error of package os:
-// the user knows the final name only.
+// notWritten adds the final name to an error of package os, nil where it is nil.
+func notWritten(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: cannot be written: %w", path, cause(err))
+}
+
+// cause removes the operation and the temporary name from an error of package os.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

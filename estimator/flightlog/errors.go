@@ -6,22 +6,21 @@ import (
 	"strings"
 )
 
-// Causes that a caller may want to tell apart, by errors.Is.
+// The causes that a caller can distinguish by errors.Is.
 var (
 	ErrEmpty   = errors.New("the file is empty")
 	ErrNotLog  = errors.New("not a flight log")
 	ErrVersion = errors.New("the log has a newer version than this program reads")
 )
 
-// FormatError says that a log cannot be read or written as it is: where, why,
-// and what mends it.
+// FormatError is that a log cannot be read or written as it is.
 type FormatError struct {
 	Path   string // the name of the log
 	Offset int64  // bytes from the start of the log
 	Record int    // number of the record, from 0; -1 = the header
 	Field  string // "" = none in particular
 	Err    error  // the cause
-	Mend   string // what the user can do
+	Remedy string // what the user can do
 }
 
 // Error returns everything in one line.
@@ -37,8 +36,8 @@ func (e *FormatError) Error() string {
 		b.WriteString(": " + e.Field)
 	}
 	b.WriteString(": " + e.Err.Error())
-	if e.Mend != "" {
-		b.WriteString("; " + e.Mend)
+	if e.Remedy != "" {
+		b.WriteString("; " + e.Remedy)
 	}
 	return b.String()
 }
@@ -46,8 +45,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// DamageError reports bytes that are no whole record. What was read before is
-// good, and unless Tail is set the log goes on at End.
+// DamageError is bytes that are no whole record. What was read before is intact,
+// and unless Tail is set the log continues at End.
 type DamageError struct {
 	Path   string // the name of the log
 	Offset int64  // the first damaged byte
@@ -62,7 +61,7 @@ func (e *DamageError) Error() string {
 	after := "the rest of the log is lost"
 	switch {
 	case !e.Tail:
-		after = "the log goes on after that"
+		after = "the log continues after that"
 	case errors.Is(e.Err, errTorn) || errors.Is(e.Err, errZeros):
 		after = "everything before is intact"
 	}

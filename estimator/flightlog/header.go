@@ -11,22 +11,22 @@ import (
 )
 
 // Version is the version of the format that is written, and the newest that is
-// read. Readers skip what they do not know, so it changes only when an older
+// read. Readers skip unknown fields and records, so it changes only when an older
 // reader would misread a log.
 const Version = 1
 
 const magic = "dgm.flightlog"
 
-// Header says whose log it is and what its vectors hold.
+// Header is the vehicle of a log and the meaning of its vectors.
 type Header struct {
 	Vehicle  string            // one token, as in the subjects of its messages
 	Channels []channel.Channel // in the order of their values within each role
 	Source   string            // (optional) free text: what made the log
 
-	Kinematics channel.Kinematics // (optional) which states move others as those of a rigid body
+	Kinematics channel.Kinematics // (optional) the states that follow from others as those of a rigid body do
 }
 
-// K returns the number of states, P of inputs, A of aux channels.
+// dims returns the numbers of states K, inputs P and aux channels A.
 func (h *Header) dims() (K, P, A int) {
 	for _, c := range h.Channels {
 		switch c.Role {
@@ -69,7 +69,7 @@ func (h *Header) check() (field string, err error) {
 	return "", nil
 }
 
-// checkVehicle says whether a name can be the last token of a subject.
+// checkVehicle returns an error unless a name can be the last token of a subject.
 func checkVehicle(name string) error {
 	switch {
 	case name == "":

@@ -1,8 +1,7 @@
 package flightlog
 
-// What a reader accepts and a writer refuses to exceed. Every length in a log is
-// compared with its limit and with the bytes that are there before memory is
-// taken for it.
+// The limits of readers and writers. Every length in a log is compared with its
+// limit and with the bytes that are left before memory is allocated for it.
 const (
 	MaxHeader   = 1 << 20         // bytes of the encoded header
 	MaxChannels = 1024            // channels of all roles

@@ -13,16 +13,16 @@ type Log struct {
 	Header
 	Segments []Segment
 	Notes    []Note
-	Damage   *DamageError   // the first damage, nil = the log is whole
+	Damage   *DamageError   // the first damage, nil = the log is intact
 	Damages  []*DamageError // all of it
-	Unknown  int            // records of kinds that are not known, skipped
+	Unknown  int            // records of unknown kinds, skipped
 	Path     string
 }
 
 // Segment is an unbroken stretch of recording, of one sample or more.
 type Segment struct {
 	Name  string    // may be shared by segments, e.g. the parts of a flight around a gap
-	X0    []float64 // K, the exact state at the first sample; nil = not known
+	X0    []float64 // K, the exact state at the first sample; nil = unknown
 	T     []int64   // n, ns, as recorded: not necessarily rising
 	X     []float64 // n×K row-major, NaN = not measured
 	U     []float64 // n×P
@@ -30,7 +30,7 @@ type Segment struct {
 	Plans []Plan    // in the order of recording
 }
 
-// Plan is a plan of inputs as it was known at T.
+// Plan is a plan of inputs, made at T.
 type Plan struct {
 	T    int64     // ns
 	Step int64     // ns between rows
@@ -44,8 +44,8 @@ type Note struct {
 }
 
 // ReadFile reads a log. Damage is no error as long as anything could be read: it
-// is in Log.Damages, and a segment that was damaged goes on as a new one of the
-// same name, because how much is missing is not known. The error is a
+// is in Log.Damages, and a segment that was damaged continues as a new one of the
+// same name, because the length of what is missing is unknown. The error is a
 // *FormatError, a *DamageError or one of package os, and names the file.
 func ReadFile(path string) (*Log, error) {
 	f, err := os.Open(path)

@@ -17,7 +17,7 @@ type Reader struct {
 	raw     *msgbin.Reader // of records
 	dec     decoder        // of their payloads
 	records int            // whole records so far
-	unknown int            // of them, kinds that are not known
+	unknown int            // of them, of unknown kinds
 	pending *DamageError
 }
 
@@ -45,8 +45,8 @@ func (r *Reader) Offset() int64 { return r.src.Offset() }
 //   - io.EOF at the end,
 //   - a *DamageError for bytes that are no whole record. They are already skipped:
 //     unless its Tail is set, the next call returns the record after them,
-//   - a *FormatError for a record that is whole but says something impossible. The
-//     next call goes on behind it,
+//   - a *FormatError for a record that is intact and has impossible content. The
+//     next call returns the record after it,
 //   - what the io.Reader returned.
 //
 // The record's slices are valid until the next call.
@@ -77,7 +77,7 @@ func (r *Reader) Next() (Record, error) {
 			return rec, nil
 		}
 		e := &FormatError{Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
-			Mend: "its checksum is good, so the program that wrote it must be mended"}
+			Remedy: "its checksum matches, so the program that wrote it must be corrected"}
 		var field *msgbin.FieldError
 		if errors.As(err, &field) {
 			e.Field, e.Err = kind.String()+" field "+field.Field, field.Err
@@ -116,7 +116,7 @@ func (r *Reader) readHeader() error {
 			return fmt.Errorf("%s: reading at byte 0: %w", r.path, err)
 		}
 		return &FormatError{Path: r.path, Record: -1, Err: ErrEmpty,
-			Mend: "the recording stopped before it began, or the copy failed: take the original or record again"}
+			Remedy: "the recording stopped before it began, or the copy failed: use the original or record again"}
 	}
 	var size int
 	var err error
@@ -136,7 +136,7 @@ func (r *Reader) readHeader() error {
 }
 
 // checkHeader compares the header (size bytes, or unreadable by err) with its
-// copy and takes the copy where they differ: it has a checksum.
+// copy and uses the copy where they differ: it has a checksum.
 func (r *Reader) checkHeader(size int, err error) error {
 	written := r.src.Bytes()[:size]
 	at, copied, found := r.findCopy(size)
@@ -144,13 +144,13 @@ func (r *Reader) checkHeader(size int, err error) error {
 	case !found && err != nil:
 		return r.unreadable(err)
 	case !found || (err == nil && string(written) == string(copied.Payload)):
-		// A log need not hold a copy, or the copy is damaged and Next says so.
+		// A log need not have a copy, or the copy is damaged and Next reports it.
 		r.src.Advance(size)
 		return nil
 	}
 	h, _, copyErr := parseHeader(copied.Payload)
 	if copyErr != nil {
-		// What its writer meant is in the copy.
+		// The copy is what its writer wrote.
 		return r.unreadable(copyErr)
 	}
 	if err == nil {
@@ -158,14 +158,14 @@ func (r *Reader) checkHeader(size int, err error) error {
 	}
 	r.header = h
 	r.pending = &DamageError{Path: r.path, Offset: 0, End: int64(at), Record: 0,
-		Err: fmt.Errorf("the header is damaged (%w); its copy in the first record is taken", err)}
+		Err: fmt.Errorf("the header is damaged (%w); its copy in the first record is used", err)}
 	r.src.Advance(at)
 	return nil
 }
 
 // findCopy returns the header's copy and its place in the window: the first whole
 // record at from or after it. It is right after the header, but where that is
-// damaged its end is not known.
+// damaged its end is unknown.
 func (r *Reader) findCopy(from int) (at int, rec msgbin.Record, found bool) {
 	sums := newSumBudget()
 	for at = from; at <= MaxHeader; at++ {
@@ -180,8 +180,7 @@ func (r *Reader) findCopy(from int) (at int, rec msgbin.Record, found bool) {
 	return at, rec, false
 }
 
-// unreadable turns the fault of a header that has no good copy into the error
-// for the user.
+// unreadable returns the error for the user of a header that has no intact copy.
 func (r *Reader) unreadable(err error) error {
 	e := &FormatError{Path: r.path, Record: -1, Field: "header", Err: err}
 	var in *msgbin.FieldError
@@ -191,13 +190,13 @@ func (r *Reader) unreadable(err error) error {
 	var b *msgbin.Error
 	switch {
 	case errors.Is(err, ErrVersion):
-		e.Mend = "update this program"
+		e.Remedy = "update this program"
 	case errors.Is(err, ErrNotLog):
-		e.Mend = "give a log made by a recorder or by dgm-bridge import"
+		e.Remedy = "name a log made by a recorder or by dgm-bridge import"
 	case errors.As(err, &b) && b.Short && len(r.src.Bytes()) < MaxHeader:
-		e.Mend = fmt.Sprintf("the file ends within the header, after %d bytes, and holds no sample: take the original or record again", len(r.src.Bytes()))
+		e.Remedy = fmt.Sprintf("the file ends within the header, after %d bytes, and holds no sample: use the original or record again", len(r.src.Bytes()))
 	default:
-		e.Mend = "the file is damaged or was written wrong: take the original or make it again"
+		e.Remedy = "the file is damaged or was written wrongly: use the original or make it again"
 	}
 	return e
 }

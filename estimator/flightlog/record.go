@@ -7,7 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
-// Kind says what a record holds. The numbers stand in logs and never change.
+// Kind is the kind of a record. The numbers are in logs and never change.
 type Kind uint8
 
 // The kinds of records. Readers skip others.
@@ -36,13 +36,13 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint8(k))
 }
 
-// Record is one record. Kind says which fields mean something. Slices are valid
+// Record is one record. Its fields are set according to Kind. Slices are valid
 // until the next call of Next.
 type Record struct {
 	Kind Kind
 	T    int64     // sample, plan, note: time, ns
 	Name string    // segment
-	X0   []float64 // segment: K, the exact state at its start; nil = not known
+	X0   []float64 // segment: K, the exact state at its start; nil = unknown
 	X    []float64 // sample: K, NaN = not measured
 	U    []float64 // sample: P, NaN = not measured
 	Aux  []float64 // sample: A, NaN = not measured
@@ -68,8 +68,8 @@ func newDecoder(h *Header) decoder {
 		x: make([]float64, K), u: make([]float64, P), aux: make([]float64, A), x0: make([]float64, K)}
 }
 
-// decode reads the payload of a known kind. Elements that a newer writer put
-// behind the known ones are left unread.
+// decode reads the payload of a known kind. Elements that a newer writer added
+// after the known ones are left unread.
 func (d *decoder) decode(kind Kind, payload []byte) (Record, error) {
 	rec := Record{Kind: kind}
 	d.r.Reset(payload)

@@ -225,7 +225,7 @@ func TestDamageSplitsASegment(t *testing.T) {
 	if len(log.Damages) != 2 || log.Damage != log.Damages[0] || log.Damage.Record != 5 || log.Damage.Tail {
 		t.Errorf("damage %+v", log.Damages)
 	}
-	if !strings.Contains(log.Damage.Error(), "the log goes on after that") {
+	if !strings.Contains(log.Damage.Error(), "the log continues after that") {
 		t.Errorf("%v", log.Damage)
 	}
 }

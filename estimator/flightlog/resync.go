@@ -10,11 +10,11 @@ import (
 )
 
 // skipDamage moves to the next whole record, or to the end of the log, and
-// reports what it passed. reason is what is wrong with the place it starts from.
+// reports the damage between. reason is the error at the place it starts from.
 //
 // Records are found by their checksum. Any byte may look like the start of a
-// record of a megabyte, so summing every candidate could take time quadratic in
-// the length of the log; a budget keeps it linear.
+// record of a megabyte, so that checking every candidate could cost time quadratic
+// in the length of the log; a budget keeps it linear.
 func (r *Reader) skipDamage(reason error) error {
 	d := &DamageError{Path: r.path, Offset: r.src.Offset(), Record: r.records, Err: reason}
 	sums := newSumBudget()
@@ -99,8 +99,8 @@ func (r *Reader) recordAt(at int, sums *sumBudget) (rec msgbin.Record, whole boo
 	}
 }
 
-// sumBudget bounds the bytes that are summed in vain: a fixed part, so that no
-// record is missed in ordinary damage, and a part for each byte passed.
+// sumBudget bounds the bytes of candidates that are summed: a fixed part, so that
+// no record is missed in ordinary damage, and a part for each byte passed.
 type sumBudget struct{ bytes int }
 
 func newSumBudget() sumBudget { return sumBudget{16 << 20} }

@@ -44,7 +44,7 @@ func TestFilesThatAreNoLogs(t *testing.T) {
 		text string
 	}{
 		"empty":       {nil, flightlog.ErrEmpty, "the file is empty; the recording stopped before it began"},
-		"text":        {[]byte("time,theta\n0,1\n"), flightlog.ErrNotLog, "give a log made by a recorder"},
+		"text":        {[]byte("time,theta\n0,1\n"), flightlog.ErrNotLog, "name a log made by a recorder"},
 		"zeros":       {make([]byte, 5000), flightlog.ErrNotLog, "not a flight log"},
 		"other map":   {[]byte("\x81\xa5magic\xa9something"), flightlog.ErrNotLog, `it begins with "something"`},
 		"newer":       {newer, flightlog.ErrVersion, "2, and 1 is read here; update this program"},

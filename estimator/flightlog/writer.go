@@ -7,11 +7,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
-// flushAt is how many bytes a Writer gathers before it writes them by itself.
+// flushAt is the number of bytes after which a Writer flushes without being asked.
 const flushAt = 64 << 10
 
 // Writer writes a log record by record. Records are gathered and reach the
-// io.Writer when enough have come together, or by Flush. After a failed write
+// io.Writer when there are 64 kB of them, or by Flush. After a failed write
 // every call returns the same error. It allocates nothing per record once its
 // buffers have grown.
 type Writer struct {
@@ -38,7 +38,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return wr, wr.Flush()
 }
 
-// newWriter returns a Writer that goes on with a log whose header stands.
+// newWriter returns a Writer that continues a log whose header is written.
 func newWriter(w io.Writer, h Header) (*Writer, error) {
 	if field, err := h.check(); err != nil {
 		return nil, badHeader(field, err)
@@ -49,10 +49,10 @@ func newWriter(w io.Writer, h Header) (*Writer, error) {
 }
 
 func badHeader(field string, err error) error {
-	return &FormatError{Path: "flight log", Record: -1, Field: field, Err: err, Mend: "nothing was written"}
+	return &FormatError{Path: "flight log", Record: -1, Field: field, Err: err, Remedy: "nothing was written"}
 }
 
-// BeginSegment begins an unbroken stretch of recording: what follows does not
+// BeginSegment begins an unbroken part of the recording: what follows does not
 // continue what came before. Segments may share a name, as the parts of one
 // flight around a gap do. x0 (K) is the exact state at the first sample where it
 // is known, as in a simulation, else nil.

@@ -178,7 +178,7 @@ func (r *Reader) Fields(list []Field) error {
 			}
 			continue
 		}
-		// Of a value that is there twice, two readers could take different ones.
+		// Of a key that appears twice, two readers could use different values.
 		if seen&(1<<i) != 0 {
 			return list[i].fail(errTwice)
 		}

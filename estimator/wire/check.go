@@ -9,8 +9,8 @@ import (
 // PlausibilityLimits are what the states of a vehicle are checked against.
 type PlausibilityLimits struct {
 	Layout string    // fingerprint of the model's channels
-	MaxStd []float64 // K, state units: a P0 with a larger standard deviation is absurd
-	Scale  []float64 // (optional) K, state units: how far a prediction usually is from its state
+	MaxStd []float64 // K, state units: the largest standard deviation that P0 may have
+	Scale  []float64 // (optional) K, state units: usual distance of a prediction from its state
 
 	scaled []float64 // K×K, memory for the correlation
 }
@@ -24,14 +24,14 @@ const asymmetry = 1e-4
 const rounding = 1e-3
 
 // Coarse reports whether x is so large that neighbouring floats are farther apart
-// than predictions which move by scale can bear.
+// than a small share of scale, the usual distance of a prediction from its state.
 func Coarse(x, scale float64) bool {
 	x = math.Abs(x)
 	return math.Nextafter(x, math.Inf(1))-x > rounding*scale
 }
 
 // Check returns an *Error for the first thing in a decoded state that is not
-// plausible, or nil. Times and order are not its concern.
+// plausible, or nil. It does not check times and order.
 func (b *PlausibilityLimits) Check(s *State) error {
 	if s.Layout != "" && s.Layout != b.Layout {
 		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)
@@ -57,8 +57,8 @@ func (b *PlausibilityLimits) Check(s *State) error {
 	return b.covariance(s.P0, len(s.X))
 }
 
-// covariance checks that P0 is one: its diagonal not negative and plausible, its
-// correlation symmetric and positive semidefinite.
+// covariance checks that P0 is a covariance: its diagonal not negative and within
+// the limits, its correlation symmetric and positive semidefinite.
 func (b *PlausibilityLimits) covariance(P0 []float64, K int) error {
 	for k := range K {
 		v := P0[k*K+k]

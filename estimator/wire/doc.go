@@ -1,6 +1,5 @@
-// Package wire owns the messages between robot, estimator and planner, and the
-// subjects they travel on. PROTOCOL.md is the normative page; this package is
-// its implementation in Go.
+// Package wire defines the messages between robot, estimator and planner, and their
+// subjects. PROTOCOL.md is the normative page; this package implements it in Go.
 //
 //	dgm.state.<vehicle>     robot     → estimator   [State]
 //	dgm.predict.<vehicle>   estimator → planners    [Prediction]
@@ -9,19 +8,17 @@
 //	dgm.model.<vehicle>     operator  ⇄ estimator   [Command], [Outcome]
 //
 // Messages are msgpack maps with string keys; vectors are bins of little-endian
-// float64. Append writes a message behind what a buffer already holds, Decode
-// reads one into the memory of the last: in steady state neither allocates.
-// Every length is bounded before memory is taken, unknown fields are skipped,
-// and what is wrong with a message is an [*Error] with the [Reason] that
-// counters are kept by.
+// float64. Append appends a message to a slice, Decode decodes one into the memory
+// of the last: in steady state neither allocates. Every length is bounded before
+// memory is allocated, unknown fields are skipped, and a message that is refused is
+// an [*Error] with the [Reason] by which it is counted.
 package wire
 
-// Version is the version of the messages that this package writes and the only
-// one it reads. Fields are added without a new version; a changed meaning needs
-// one.
+// Version is the version of the messages that this package writes and the only one
+// that it reads. Fields are added without a new version; a changed meaning needs one.
 const Version = 1
 
-// Limits on what is read. A message beyond them is a mistake or an attack.
+// Limits of messages. A message beyond them is refused.
 const (
 	MaxChannels = 256   // states, or inputs, of a vehicle
 	MaxTimes    = 10000 // points of a horizon

@@ -7,10 +7,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Layout returns the fingerprint of what the vectors of a state hold: the first
-// 16 hex digits of the SHA-256 of one line "role name unit\n" for each state,
-// then for each input, in order. A sender that puts it into its states is
-// refused by a model of other channels, even where the lengths agree.
+// Layout returns the fingerprint of the channels of a state: the first 16 hex digits
+// of the SHA-256 of one line "role name unit\n" for each state, then for each input,
+// in order. A model of other channels refuses states with this fingerprint, even
+// where the lengths agree.
 func Layout(all []channel.Channel) string {
 	h := sha256.New()
 	for _, role := range []channel.Role{channel.State, channel.Input} {

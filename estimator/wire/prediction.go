@@ -2,8 +2,8 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
-// Flags are the bits of a prediction. The low 16 are warnings: a reader that
-// meets one it does not know treats it as a reason for caution. The rest inform.
+// Flags are the bits of a prediction. The low 16 are warnings, the others are
+// information. A reader treats an unknown warning as a warning.
 type Flags uint32
 
 // The flags.
@@ -20,7 +20,7 @@ const (
 	Widened           Flags = 1 << 18 // std and obs_std were enlarged for the age of the state
 )
 
-// Warnings are the bits that ask for caution, those of later versions included.
+// Warnings are the bits of all warnings, those of later versions included.
 const Warnings Flags = 0xffff
 
 // Prediction is the distribution of a vehicle's state over a horizon. K is

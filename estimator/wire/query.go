@@ -2,16 +2,15 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/msgbin"
 
-// What a query may ask for.
+// The results that a query may ask for.
 const (
 	WantPredict  = "predict"  // distributions over the horizon
 	WantDynamics = "dynamics" // derivative and its standard deviation at the states
 	WantSamples  = "samples"  // trajectories drawn from the dynamics
 )
 
-// Query is a batch of questions: what would happen from these states, under these
-// inputs. N is the number of states, or of inputs or plans where there is one
-// state for all of them.
+// Query asks for predictions from a batch of states under given inputs. N is the
+// number of states, or of inputs or plans where there is one state for all of them.
 type Query struct {
 	Want    string    // (optional) defaults to WantPredict
 	States  []float64 // states×K row-major
@@ -20,12 +19,12 @@ type Query struct {
 	Rows    int       // (optional) rows of each plan; defaults to 1
 	Times   []float64 // (optional) s, ascending; defaults to the estimator's
 	Samples uint64    // (optional) trajectories of each; defaults to 1
-	Seed    uint64    // (optional) everything random follows from it
-	Timeout int64     // (optional) ns after which no answer is wanted; defaults to 1 s
+	Seed    uint64    // (optional) of the samples
+	Timeout int64     // (optional) ns after which the answer is useless; defaults to 1 s
 	Dtype   string    // (optional) of the answer's vectors: "f8" or "f4"; defaults to "f8"
 }
 
-// Limits on what a query asks for.
+// Limits of a query.
 const (
 	MaxBatch   = 4096
 	MaxSamples = 10000
@@ -71,7 +70,7 @@ func (q *Query) Decode(b []byte) error {
 	return nil
 }
 
-// Answer is what a query gives. Fields that were not asked for are empty.
+// Answer is the answer to a Query. Fields that were not asked for are empty.
 type Answer struct {
 	Vehicle  string
 	Model    string

@@ -5,7 +5,7 @@ import "github.com/dgm-robotics/dgm/estimator/msgbin"
 // State is a measured state of a vehicle, the message that asks for a
 // prediction. K and P are the vehicle's numbers of states and inputs.
 type State struct {
-	Seq    uint64    // grows by one from state to state
+	Seq    uint64    // increases by one from state to state
 	T      int64     // ns, when the state was measured; Unix time where clocks are shared
 	X      []float64 // K, in the order and units of the model
 	P0     []float64 // (optional) K×K row-major, covariance of X

@@ -8,16 +8,16 @@ const (
 	ModeRate   = "rate"   // at a fixed rate, from the newest state
 )
 
-// What the input of an estimator is doing.
+// The states of the input of an estimator.
 const (
-	InputNone  = "none"  // no state was taken yet
-	InputLive  = "live"  // states come
-	InputStale = "stale" // the last state is so old that no prediction from it holds
+	InputNone  = "none"  // no state was accepted yet
+	InputLive  = "live"  // states arrive
+	InputStale = "stale" // the last state is too old to predict from
 )
 
-// Status is what an estimator says about itself once a second. Counters run from
-// the start of the process; rates, latencies and allocations are of the time
-// since the last status.
+// Status is the state of an estimator, published once a second. Counters count from
+// the start of the process; rates, latencies and allocations are of the time since
+// the last status.
 type Status struct {
 	Vehicle     string
 	Model       string        // ID of the model
@@ -25,49 +25,49 @@ type Status struct {
 	T           int64         // ns, Unix time on the estimator's clock
 	Uptime      float64       // s
 	Input       string        // InputNone, InputLive or InputStale
-	InputAge    float64       // s since the last state was taken; −1 = none yet
-	Received    uint64        // states that came, good or bad
+	InputAge    float64       // s since the last accepted state; −1 = none yet
+	Received    uint64        // received states, accepted or refused
 	Published   uint64        // predictions that were sent
 	Late        uint64        // of those, sent after their deadline
-	Missed      uint64        // sequence numbers that never came
-	StateRate   float64       // Hz, states that came
+	Missed      uint64        // sequence numbers that were not received
+	StateRate   float64       // Hz, received states
 	PredictRate float64       // Hz, predictions that were sent
 	LatencyP50  float64       // s, from a state's arrival to its prediction handed to the link
 	LatencyP99  float64       // s
 	LatencyMax  float64       // s
 	Allocs      float64       // allocations of the process per prediction sent
-	Reconnects  uint64        // times the link came back
+	Reconnects  uint64        // times the link was restored
 	Reasons     []ReasonCount // why states were not answered, those that occurred
 	Others      []Other       // other estimators seen answering for this vehicle
 
-	// What follows is of later origin: a reader must not rely on it being there.
+	// The following fields are optional.
 	Mode          string        // ModeAnswer or ModeRate
 	Rate          float64       // Hz of the ticks; 0 = one for each state
 	Ticks         uint64        // that were due
 	Used          uint64        // states that a prediction started from
 	Shortened     uint64        // predictions of a shorter horizon than configured
-	Widened       uint64        // predictions made wider for the age of their state
-	Silent        []ReasonCount // why ticks gave no prediction
-	Phases        []Phase       // where the time of a prediction goes, since the last status
-	ClockOffset   float64       // s, the robot's clock over the estimator's, least delay included
+	Widened       uint64        // predictions with larger intervals for the age of their state
+	Silent        []ReasonCount // why ticks were not answered
+	Phases        []Phase       // parts of the time of a prediction, since the last status
+	ClockOffset   float64       // s, the robot's clock minus the estimator's, with the least delay
 	Delay         float64       // s, of the last state above the least delay seen, or by a shared clock
-	Miscalibrated uint64        // pairs of channel and bucket whose intervals hold too little
+	Miscalibrated uint64        // pairs of channel and bucket whose intervals cover too little
 	Buckets       []float64     // B, s, upper ends of the buckets of the horizon
-	Checks        []float64     // B×K row-major, predictions that were held against what came
+	Checks        []float64     // B×K row-major, predictions compared with measurements
 	Coverage      []float64     // B×K, running share of measurements within mean ± 1.96 obs_std; −1 = none yet
 	Recalibrated  []float64     // B×K, the same with factor·obs_std; −1 = none yet
 	Nees          []float64     // B×K, running mean of ((measured − mean)/obs_std)²; −1 = none yet
 	Factor        []float64     // B×K, as published
-	Health        float64       // root mean square of (smoother's derivative − f)/their std; −1 = not known
+	Health        float64       // root mean square of (smoother's derivative − f)/their std; −1 = unknown
 	Recording     string        // "" = off, "on", or why it ended
-	Unrecorded    uint64        // records that the disk was too slow for
-	Swaps         uint64        // models taken while running
-	Refused       string        // why the last model offered was not taken; "" = none was refused
-	Memory        uint64        // bytes that the process has from the operating system
+	Unrecorded    uint64        // records dropped because the disk is too slow
+	Swaps         uint64        // models loaded while running
+	Refused       string        // why the last model offered was refused; "" = none was
+	Memory        uint64        // bytes that the process obtained from the operating system
 	Goroutines    uint64
 }
 
-// Phase is where a part of the time of a prediction goes.
+// Phase is a part of the time of a prediction.
 type Phase struct {
 	Name          string  // decode, predict, encode or publish
 	P50, P99, Max float64 // s
@@ -75,13 +75,13 @@ type Phase struct {
 
 // ReasonCount counts the states that were not answered for one reason.
 type ReasonCount struct {
-	Reason string // its name, see Reason
+	Reason string // name of a Reason
 	Count  uint64
-	Text   string // a sentence: what it means and what to do
-	Last   string // what was found the last time
+	Text   string // its meaning and remedy
+	Last   string // the last error
 }
 
-// Other is another estimator that answers for the same vehicle.
+// Other is a peer instance: another estimator that answers for the same vehicle.
 type Other struct {
 	Instance string
 	Model    string

@@ -2,8 +2,7 @@ package wire
 
 import "fmt"
 
-// The subjects without their vehicle. AllX is what to subscribe to for every
-// vehicle.
+// The subjects without their vehicle, and those of all vehicles.
 const (
 	statePrefix   = "dgm.state."
 	predictPrefix = "dgm.predict."
@@ -34,11 +33,11 @@ func QuerySubject(vehicle string) string { return queryPrefix + vehicle }
 // ModelSubject returns the subject of commands about a vehicle's model.
 func ModelSubject(vehicle string) string { return modelPrefix + vehicle }
 
-// CheckVehicle returns nil if the name can stand in a subject as one token that
+// CheckVehicle returns nil if the name can be one token of a subject that
 // needs no escaping anywhere: 1 to 64 letters, digits, '-' and '_' of ASCII.
 func CheckVehicle(name string) error {
 	if name == "" {
-		return fmt.Errorf("the vehicle has no name; give one of letters, digits, - and _")
+		return fmt.Errorf("the vehicle has no name; use letters, digits, - and _")
 	}
 	if len(name) > maxVehicle {
 		return fmt.Errorf("vehicle %.16q…: the name has %d bytes, at most %d fit", name, len(name), maxVehicle)

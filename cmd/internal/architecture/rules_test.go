@@ -147,7 +147,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/node/journal",
-		[]string{"estimator/msgbin"},
+		[]string{"estimator/durable", "estimator/msgbin"},
 		"records of what was consumed are bytes and numbers: what they mean is known to who replays them",
 	},
 	{
@@ -375,7 +375,7 @@ var permits = []permit{
 	},
 	{
 		"estimator/flightlog/file.go",
-		[]string{"os", "io/fs"},
+		[]string{"os"},
 		"appends to a log that may end in a power cut, which takes the file itself",
 	},
 	{
@@ -390,7 +390,7 @@ var permits = []permit{
 	},
 	{
 		"estimator/node/journal/writer.go",
-		[]string{"os", "io/fs", "sync", "time"},
+		[]string{"os", "sync", "time"},
 		"writes beside the loop that must not wait for a disk",
 	},
 	{

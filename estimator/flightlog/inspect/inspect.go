@@ -53,7 +53,7 @@ func File(path string) (*Report, error) {
 	}
 }
 
-// inspector gathers a report while the log goes by.
+// inspector collects a report record by record.
 type inspector struct {
 	rep      *Report
 	places   [3][]int  // of the channels with each role: states, inputs, aux
@@ -165,8 +165,8 @@ func (in *inspector) close() {
 		if s.Gaps > 0 {
 			s.LongestGap = 1e-9 * float64(in.steps.max)
 		}
-		// Stamps that tremble go as far forwards as they came back; a clock that was
-		// set does not.
+		// Time stamps with jitter return by as much as they advanced too far; a clock
+		// that was set does not.
 		s.Duration = in.span - 1e-9*in.back.within(gapFactor*median)
 		in.rep.Segments = append(in.rep.Segments, *s)
 		in.rep.Samples += s.Samples

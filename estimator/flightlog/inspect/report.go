@@ -1,19 +1,18 @@
-// Package inspect describes a flight log: what it holds, how regular it is, where
-// it is damaged. It reads the log as a stream; memory grows with the number of
-// segments and notes, not with that of samples.
+// Package inspect describes a flight log: its channels and segments, its sampling,
+// its damage. It reads the log as a stream; its memory depends on the number of
+// segments and notes, not on that of samples.
 //
-// It describes and does not judge: what the oddities mean for learning is for the
-// data check.
+// Whether a model can be trained on the log is the question of the data check.
 package inspect
 
 // Report describes a log. It is the document of `dgm-bridge info --json`: all
-// numbers are finite, and what is not known is left out.
+// numbers are finite, and unknown ones are left out.
 type Report struct {
 	Log      string    `json:"log"`
 	Version  int       `json:"version"`
 	Vehicle  string    `json:"vehicle"`
 	Source   string    `json:"source,omitempty"`
-	Law      string    `json:"kinematics,omitempty"` // which states move others, in words
+	Law      string    `json:"kinematics,omitempty"` // in words
 	Bytes    int64     `json:"bytes"`
 	States   int       `json:"states"`
 	Inputs   int       `json:"inputs"`
@@ -25,8 +24,8 @@ type Report struct {
 	Segments []Segment `json:"segments"`
 	Notes    []Note    `json:"notes"`
 	Damage   []Damage  `json:"damage"`
-	Invalid  []string  `json:"invalid"`         // records that are whole and say something impossible
-	Unknown  int       `json:"unknown_records"` // records of kinds that are not known
+	Invalid  []string  `json:"invalid"`         // records that are intact and have impossible content
+	Unknown  int       `json:"unknown_records"` // records of unknown kinds
 }
 
 // Channel describes one channel.
@@ -59,7 +58,7 @@ type Segment struct {
 	LongestGap float64 `json:"longest_gap_s"` // 0 = none
 	Duplicates int     `json:"duplicates"`    // samples with the time of the one before
 	Backwards  int     `json:"backwards"`     // samples with a time before that of the one before
-	Exact      bool    `json:"exact_x0"`      // the state at the start is known exactly
+	Exact      bool    `json:"exact_x0"`      // the log has the exact state at the start
 	Plans      int     `json:"plans"`
 }
 

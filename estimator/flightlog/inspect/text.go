@@ -38,7 +38,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		b.WriteString("\n")
 	}
 	for _, d := range r.Damage {
-		more := "the log goes on after it"
+		more := "the log continues after it"
 		if d.Tail {
 			more = "nothing follows"
 		}
@@ -48,7 +48,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "INVALID %s\n", text)
 	}
 	if r.Unknown > 0 {
-		fmt.Fprintf(&b, "%s of a kind that is not known here, skipped\n", number(r.Unknown, "record"))
+		fmt.Fprintf(&b, "%s of an unknown kind, skipped\n", number(r.Unknown, "record"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -105,7 +105,7 @@ func (r *Report) writeSegments(b *strings.Builder) {
 	}
 }
 
-// at writes a time: as a date where it looks like one, else in seconds.
+// at formats a time, ns: as a date from 2000 on, else in seconds.
 func at(ns int64) string {
 	if t := time.Unix(0, ns).UTC(); t.Year() >= 2000 {
 		return t.Format("2006-01-02T15:04:05.000Z")
@@ -123,7 +123,7 @@ func number(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// plain escapes what must not reach a terminal: whoever wrote the log chose it.
+// plain escapes what must not reach a terminal: the text comes from the log.
 func plain(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0 {
 		return s

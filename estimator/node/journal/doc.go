@@ -1,10 +1,10 @@
-// Package journal owns the record of what an estimator took in and gave out: the
-// states as it consumed them, with what the clocks said, the models, and a digest
-// of every prediction. FORMAT.md is the normative page.
+// Package journal is the recording of an estimator: the states that it consumed,
+// with the clocks' readings, the models, and a digest of every prediction. FORMAT.md
+// is the normative page.
 //
-// A [Writer] never keeps its caller waiting: records go through a bounded buffer
-// to a goroutine that writes, and those that do not fit are counted. A [Reader]
-// reads record by record in bounded memory.
+// A [Writer] does not block its caller: records go through a bounded buffer to a
+// goroutine that writes, and those that do not fit are dropped and counted. A
+// [Reader] reads record by record in bounded memory.
 package journal
 
 import (
@@ -21,10 +21,10 @@ const (
 	mostTimes = 10000
 )
 
-// Kind says what a record is.
+// Kind is the kind of a record.
 type Kind uint8
 
-// The kinds. Their numbers stand in files and never change.
+// The kinds. Their numbers are in files and never change.
 const (
 	KindHeader     Kind = 1
 	KindModel      Kind = 2
@@ -53,13 +53,13 @@ type Settings struct {
 	FalseAlarms int64 // ns
 	NoTrust     bool
 	Chain       bool
-	Fast        bool // predicted by estimator.Fast; false where the header does not say
+	Fast        bool // predicted by estimator.Fast; false where the header lacks it
 }
 
-// Model is a model that was taken.
+// Model is a model that is used from here on.
 type Model struct {
 	File  []byte
-	Trust []byte // what was known of its intervals; empty = nothing
+	Trust []byte // state of the monitor of its intervals; empty = none
 }
 
 // State is a state that was consumed.
@@ -70,7 +70,7 @@ type State struct {
 	Message []byte
 }
 
-// Prediction is what was made of a state, and when.
+// Prediction is the outcome of a prediction and its times.
 type Prediction struct {
 	Tick      uint64
 	Due, End  int64 // ns, steady
@@ -103,7 +103,7 @@ func Digest(v []float64) uint64 {
 	return h
 }
 
-// Error says what is wrong with a journal, and where.
+// Error is why a journal cannot be read further, with the place.
 type Error struct {
 	Name   string // of the file
 	Record int    // counted from 0

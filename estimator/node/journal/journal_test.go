@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/dgm-robotics/dgm/estimator/durable"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -126,7 +128,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func TestWhatStoodThereIsMovedAside(t *testing.T) {
+func TestAnExistingFileIsRenamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.msgpack")
 	for range 3 {
 		w, err := Create(path, &goldenHeader, 0)
@@ -145,7 +147,7 @@ func TestWhatStoodThereIsMovedAside(t *testing.T) {
 	}
 }
 
-// Records that the disk is too slow for are counted, and a reader knows of them.
+// Records that are dropped are counted, and a reader counts the same.
 func TestRecordsThatDidNotFit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.msgpack")
 	w, err := Create(path, &goldenHeader, 0)
@@ -184,7 +186,7 @@ func TestAFullDiskEndsTheRecording(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("a full disk: there is no /dev/full")
 	}
-	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	f, err := durable.Append("/dev/full")
 	if err != nil {
 		t.Fatal(err)
 	}

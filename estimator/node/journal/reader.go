@@ -27,8 +27,8 @@ type Reader struct {
 	payload []byte // of the record read
 }
 
-// ErrTorn is that a journal ends within a record, as it does where the power was
-// cut; what was read before is whole.
+// ErrTorn is that a journal ends within a record, as after a power cut; the records
+// before are intact.
 var ErrTorn = errors.New("the file ends within a record")
 
 // NewReader reads the header. name is for errors.

@@ -3,18 +3,18 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
-// Writer writes a journal beside the loop that it is the journal of. Its methods
-// may be called from any goroutine and do not wait for the disk.
+// Writer writes a journal in a goroutine of its own. Its methods may be called from
+// any goroutine and do not wait for the disk.
 type Writer struct {
-	file *os.File
+	file *durable.File
 	most int64 // bytes of the file
 	wake chan struct{}
 	done chan struct{}
@@ -37,33 +37,33 @@ const (
 // ErrFull is why a journal ends at its limit.
 var ErrFull = errors.New("the recording has reached its limit")
 
-// Create begins a journal at path. What stands there is kept under the same name
-// with .old behind it, instead of what stood there: a program that starts again
-// must not fail for it. The file ends at most bytes; 0 = never.
+// Create begins a journal at path. An existing file is renamed to path.old, which
+// replaces an earlier one: a program that restarts must not fail because of it. The
+// journal ends at most bytes; 0 = never.
 func Create(path string, h *Header, most int64) (*Writer, error) {
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: is not a regular file and is not replaced; choose another name", path)
 		}
 		if err := os.Rename(path, path+".old"); err != nil {
-			return nil, fmt.Errorf("%s: what stands there cannot be moved aside: %w", path, reason(err))
+			return nil, fmt.Errorf("the existing file cannot be renamed: %w", err)
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	f, err := durable.Append(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be written: %w", path, reason(err))
+		return nil, err
 	}
 	head := appendRecord(nil, KindHeader, msgbin.Append(nil, h.append))
 	if _, err := f.Write(head); err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("%s: cannot be written: %w", path, reason(err))
+		f.Abort()
+		return nil, err
 	}
 	w := &Writer{file: f, most: most, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go w.run(int64(len(head)))
 	return w, nil
 }
 
-// Model records that a model was taken.
+// Model records that a model is used from now on.
 func (w *Writer) Model(m *Model) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *Writer) State(s *State) {
 	w.put(KindState, false)
 }
 
-// Prediction records what was made of the last state.
+// Prediction records the prediction from the last state.
 func (w *Writer) Prediction(p *Prediction) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (w *Writer) Prediction(p *Prediction) {
 	w.put(KindPrediction, false)
 }
 
-// put takes the payload in, which has the number of the next record.
+// put queues the payload, which has the number of the next record.
 func (w *Writer) put(k Kind, always bool) {
 	if w.err != nil || w.closing {
 		return
@@ -114,7 +114,7 @@ func (w *Writer) put(k Kind, always bool) {
 	}
 }
 
-// Lost returns how many records the disk was too slow for.
+// Lost returns the number of records that were dropped because the disk is too slow.
 func (w *Writer) Lost() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +128,7 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Close ends the journal in order and returns why it ended before, if it did.
+// Close completes the journal, and returns the error that ended it before.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if !w.closing && w.err == nil {
@@ -167,8 +167,8 @@ func (w *Writer) run(size int64) {
 			var err error
 			if size += int64(len(b)); w.most > 0 && size > w.most {
 				err = ErrFull
-			} else if _, err = w.file.Write(b); err != nil {
-				err = fmt.Errorf("%s: cannot be written: %w", w.file.Name(), reason(err))
+			} else {
+				_, err = w.file.Write(b)
 			}
 			if err != nil {
 				w.mu.Lock()
@@ -181,28 +181,11 @@ func (w *Writer) run(size int64) {
 			spare = nil
 		}
 	}
-	err := w.file.Sync()
-	if e := w.file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err := w.file.Commit(); err != nil {
 		w.mu.Lock()
 		if w.err == nil {
-			w.err = fmt.Errorf("%s: cannot be written: %w", w.file.Name(), reason(err))
+			w.err = err
 		}
 		w.mu.Unlock()
 	}
-}
-
-// reason strips the operation and the name off an error of package os.
-func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	var link *os.LinkError
-	if errors.As(err, &link) {
-		return link.Err
-	}
-	return err
 }
