@@ -69,9 +69,9 @@ func (d *Data) Rows() int {
 	return n
 }
 
-// some returns at most so many observations, those of whole trajectories drawn from
+// subsample returns at most so many observations, those of whole trajectories drawn from
 // all, one at least; most 0 returns all.
-func (d *Data) some(rng *rand.Rand, most int) *Data {
+func (d *Data) subsample(rng *rand.Rand, most int) *Data {
 	if most == 0 || d.Rows() <= most {
 		return d
 	}

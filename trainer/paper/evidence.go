@@ -52,7 +52,7 @@ const (
 	mostOfTerm = 1e4
 )
 
-// evidence updates the precision of the prior and the noise as MacKay (1992) does:
+// updateHyperparameters updates the precision of the prior and the noise as MacKay (1992) does:
 //
 //	γ_g = P_g − α_g tr(H⁻¹)_g      α_g ← γ_g / ‖θ_g‖²      σ_k² ← Σ e_k² / (N_k − γ_k)
 //
@@ -60,7 +60,7 @@ const (
 // to three times at most (ten times for a term), γ counts as 0.02 for each weight at least
 // (0.001 for a term), σ² falls to a fifth and rises to twice at most: from far away both
 // would run off.
-func (n *newton) evidence() (ok bool) {
+func (n *newton) updateHyperparameters() (ok bool) {
 	n.system()
 	if !n.factorise(0) {
 		return false
@@ -153,8 +153,8 @@ func (f *Flow) prune() bool {
 	return true
 }
 
-// still tells whether no number has changed by a hundredth.
-func still(a, b []float64) bool {
+// converged tells whether no number has changed by a hundredth.
+func converged(a, b []float64) bool {
 	for i, v := range a {
 		if math.Abs(b[i]-v) > 0.01*v {
 			return false
@@ -163,11 +163,11 @@ func still(a, b []float64) bool {
 	return true
 }
 
-// misfit sets Evidence: −log of the Laplace approximation of the evidence, up to a
+// setEvidence sets Evidence: −log of the Laplace approximation of the evidence, up to a
 // constant.
 //
 //	½ Σ e²/σ² + Σ N_k log σ_k + ½ Σ α θ² + ½ logdet H − ½ Σ log α
-func (f *Flow) misfit(n *newton) {
+func (f *Flow) setEvidence(n *newton) {
 	P, K := len(f.Theta), n.d.K
 	f.Evidence = n.Cost
 	for j := range P {

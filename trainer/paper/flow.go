@@ -15,7 +15,7 @@ type Flow struct {
 	Known    *Known        // (optional) a field that Net is added to; its parameters come first in Theta
 	Net      mlp.Net       // K → K; without layers beside a known field that nothing is added to
 	Poly     *polynomial   // (optional) added to Net; its weights come last in Theta
-	part     part          // what Poly was at first
+	part     form          // what Poly was at first
 	Theta    []float64     // P, of which Net and Poly are views
 	Alpha    []float64     // precision of the prior, a group of parameters
 	Sigma    []float64     // K, noise, standardised
@@ -38,36 +38,36 @@ func (f *Fit) NewPolynomialFlow(d *Data, centred bool) *Flow {
 	if !centred {
 		f.Inputs.Lift.Apply(zero, zero)
 	}
-	fl := f.flow(f.share(d, newPolynomial(zero)))
-	fl.part = fromNought
+	fl := f.flow(f.splitDynamics(d, newPolynomial(zero)))
+	fl.part = rawAndNet
 	if centred {
-		fl.part = fromMean
+		fl.part = centredAndNet
 	}
 	return fl
 }
 
-// part tells what is beside the net of a flow.
-type part int
+// form tells what is beside the net of a flow.
+type form int
 
 const (
-	netAlone   part = iota
-	fromNought      // a polynomial of states counted from where they are nought in their unit
-	fromMean        // one of states counted from their mean
-	sparse          // no net, and one of states counted from where they are nought
-	linear          // no net, and a dense polynomial of degree one
-	quadratic       // of degree two
+	netAlone      form = iota
+	rawAndNet          // a polynomial of states counted from where they are nought in their unit
+	centredAndNet      // one of states counted from their mean
+	sparse             // no net, and one of states counted from where they are nought
+	linear             // no net, and a dense polynomial of degree one
+	quadratic          // of degree two
 )
 
 // The parts of flows, in turn, between which the evidence decides: where there are
 // values enough to choose terms by, and where there are not.
 var (
-	chosen = []part{fromNought, sparse, fromMean}
-	dense  = []part{quadratic, linear}
+	sparseForms = []form{rawAndNet, sparse, centredAndNet}
+	denseForms  = []form{quadratic, linear}
 )
 
 // newPlainFlow returns a flow of a polynomial alone that says what the dynamics say
 // along the data.
-func (f *Fit) newPlainFlow(d *Data, p part) *Flow {
+func (f *Fit) newPlainFlow(d *Data, p form) *Flow {
 	zero := make([]float64, d.K)
 	f.Inputs.Lift.Apply(zero, zero)
 	degree := 2
@@ -76,7 +76,7 @@ func (f *Fit) newPlainFlow(d *Data, p part) *Flow {
 	}
 	poly := newWhole(zero, degree)
 	poly.dense = p != sparse
-	f.share(d, poly)
+	f.splitDynamics(d, poly)
 	fl := f.flow(mlp.Net{}, poly)
 	fl.part = p
 	return fl
@@ -118,9 +118,9 @@ func (f *Fit) mean() mlp.Net {
 	return net
 }
 
-// share splits what the dynamics say at the smoothed states: a polynomial first, the
+// splitDynamics splits what the dynamics say at the smoothed states: a polynomial first, the
 // first layer with new weights after that.
-func (f *Fit) share(d *Data, poly *polynomial) (mlp.Net, *polynomial) {
+func (f *Fit) splitDynamics(d *Data, poly *polynomial) (mlp.Net, *polynomial) {
 	const ridge = 0.1
 	K := d.K
 	var z []float64
@@ -167,8 +167,8 @@ func (f *Flow) bind() {
 	f.Theta = theta
 }
 
-// believe takes the inverse factor of the posterior's precision (P×P, lower triangular).
-func (f *Flow) believe(inv []float64) {
+// setPosterior takes the inverse factor of the posterior's precision (P×P, lower triangular).
+func (f *Flow) setPosterior(inv []float64) {
 	f.Inv = inv
 	f.factor.Pack(matmul.Matrix(len(f.Theta), len(f.Theta), inv), true, true)
 }
@@ -177,7 +177,7 @@ func (f *Flow) believe(inv []float64) {
 // (len(times)×K, raw units). ok is false where the flow cannot be integrated.
 func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
 	K, P := f.Dim(), len(f.Theta)
-	U, ok := f.spread(mean, x0, times)
+	U, ok := f.covarianceFactor(mean, x0, times)
 	if !ok {
 		return false
 	}
@@ -191,9 +191,9 @@ func (f *Flow) solve(mean, x0, times []float64) (ok bool) {
 	return f.walk(f.tangent(false), mean, x0, times, func(int) {})
 }
 
-// spread writes the mean as Predict does, and returns U (len(times)·K×P, raw
+// covarianceFactor writes the mean as Predict does, and returns U (len(times)·K×P, raw
 // units) such that the covariance of all these states is U Uᵀ.
-func (f *Flow) spread(mean, x0, times []float64) (U []float64, ok bool) {
+func (f *Flow) covarianceFactor(mean, x0, times []float64) (U []float64, ok bool) {
 	K, P := f.Dim(), len(f.Theta)
 	t := f.tangent(true)
 	all := make([]float64, len(times)*K*P)

@@ -49,11 +49,11 @@ func TestAFlowIsTriedFromAnotherMember(t *testing.T) {
 		last.B[i] = math.NaN()
 	}
 	m := &Model{K: d.K, Members: []*Fit{bad}}
-	if flows := m.shoot(context.Background(), d, r, []part{netAlone}, 1); len(flows) != 0 || m.Dropped != 1 {
+	if flows := m.refineForms(context.Background(), d, r, []form{netAlone}, 1); len(flows) != 0 || m.Dropped != 1 {
 		t.Fatalf("%d flows of a field that is no number, %d dropped", len(flows), m.Dropped)
 	}
 	m = &Model{K: d.K, Members: []*Fit{bad, good}}
-	if flows := m.shoot(context.Background(), d, r, []part{netAlone, sparse}, 1); len(flows) != 2 || m.Dropped != 0 {
+	if flows := m.refineForms(context.Background(), d, r, []form{netAlone, sparse}, 1); len(flows) != 2 || m.Dropped != 0 {
 		t.Errorf("%d flows with a good member beside, %d dropped", len(flows), m.Dropped)
 	}
 }
@@ -98,7 +98,7 @@ func TestAFieldThatSaysNothing(t *testing.T) {
 	r := small()
 	r.Rounds, r.Refits, r.Final.Steps = 8, 2, 400
 	var told []string
-	r.Told = func(what string) { told = append(told, what) }
+	r.Progress = func(what string) { told = append(told, what) }
 	m, err := Learn(context.Background(), d, r, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestFlowsThatExplainTheDataCount(t *testing.T) {
 		d    *Data
 		want int
 	}{{few, 2}, {many, 4}} {
-		if got := explain(flows, c.d); len(got) != c.want {
+		if got := keepLikely(flows, c.d); len(got) != c.want {
 			t.Errorf("%d numbers: %d flows count, want %d", c.d.Rows()*c.d.K, len(got), c.want)
 		}
 	}

@@ -139,14 +139,14 @@ func (n *knownPart) add(t *tangent) {
 
 // flow returns what is refined of a member: its dynamics or, where it is given, the
 // known field with the parameters that follow the member's smoother best.
-func (r *Recipe) flow(f *Fit, d *Data, p part, seed uint64) *Flow {
+func (r *Recipe) flow(f *Fit, d *Data, p form, seed uint64) *Flow {
 	switch {
 	case r.Known != nil:
 		return f.newKnown(r.Known, r.Residual, d, seed)
 	case p == netAlone:
 		return f.NewFlow()
-	case p == fromNought || p == fromMean:
-		return f.NewPolynomialFlow(d, p == fromMean)
+	case p == rawAndNet || p == centredAndNet:
+		return f.NewPolynomialFlow(d, p == centredAndNet)
 	}
 	return f.newPlainFlow(d, p)
 }
@@ -177,7 +177,7 @@ func (f *Fit) newKnown(known *Known, residual []int, d *Data, seed uint64) *Flow
 	for k := range K {
 		fl.Sigma = append(fl.Sigma, math.Exp(f.Params.LogSigma[k*noiseKnots]))
 	}
-	f.match(fl, d)
+	f.matchDerivatives(fl, d)
 	return fl
 }
 

@@ -45,7 +45,7 @@ func TestNothingIsLearnedFromNoObservation(t *testing.T) {
 		}
 	}
 	theta, alpha, sigma := slices.Clone(f.Theta), slices.Clone(f.Alpha), slices.Clone(f.Sigma)
-	if !n.reach(context.Background(), 0, 1, halvings) {
+	if !n.extend(context.Background(), 0, 1, halvings) {
 		t.Fatal("what asks for nothing cannot fail")
 	}
 	if !slices.Equal(theta, f.Theta) || !slices.Equal(alpha, f.Alpha) || !slices.Equal(sigma, f.Sigma) {

@@ -166,7 +166,7 @@ func evidenceIsThatOfPlainLoops(t *testing.T, noise []float64) {
 		alpha[g] = min(min(max(max(v, 1e-3)/norm[g], alpha[g]/3), 10*alpha[g]), 2*mostOfTerm)
 	}
 	was := slices.Clone(n.Sigma)
-	if !n.evidence() {
+	if !n.updateHyperparameters() {
 		t.Fatal("not factorised")
 	}
 	near := func(what string, got, want float64) {

@@ -184,7 +184,7 @@ func TestEndOfContextEndsTraining(t *testing.T) {
 func TestSomeTrajectoriesKeepTheScale(t *testing.T) {
 	d := turning(6, 8, 0.05)
 	for _, c := range []struct{ most, want int }{{0, 6}, {47, 5}, {48, 6}, {17, 2}, {1, 1}} {
-		some := d.some(rand.New(rand.NewPCG(1, 1)), c.most)
+		some := d.subsample(rand.New(rand.NewPCG(1, 1)), c.most)
 		if len(some.Trajectories) != c.want {
 			t.Errorf("at most %d observations: %d trajectories of 8, want %d", c.most, len(some.Trajectories), c.want)
 		}

@@ -92,8 +92,8 @@ func (p *polynomial) params() int {
 	return len(p.w)
 }
 
-// count sets b to the states z counted from zero.
-func (p *polynomial) count(b, z []float64) {
+// shift sets b to the states z counted from zero.
+func (p *polynomial) shift(b, z []float64) {
 	for k, v := range z {
 		b[k] = v - p.zero[k]
 	}
@@ -114,7 +114,7 @@ func (t term) value(b []float64) float64 {
 // the values of its terms.
 func (p *polynomial) add(t *tangent) {
 	b := t.b
-	p.count(b, t.zs)
+	p.shift(b, t.zs)
 	if p.whole {
 		p.addWhole(t)
 		return
@@ -124,7 +124,7 @@ func (p *polynomial) add(t *tangent) {
 		t.f[m.k] += p.w[n] * v
 		if t.sensitivity {
 			t.at.v[n] = v
-			m.slope(t.at.fz[m.k*t.K:], t.K, b, p.w[n:n+1])
+			m.addJacobian(t.at.fz[m.k*t.K:], t.K, b, p.w[n:n+1])
 		}
 	}
 }
@@ -142,13 +142,13 @@ func (p *polynomial) addWhole(t *tangent) {
 		}
 		if t.sensitivity {
 			t.at.v[n/K] = v
-			m.slope(t.at.fz, K, b, w)
+			m.addJacobian(t.at.fz, K, b, w)
 		}
 	}
 }
 
-// slope adds the derivative of the product to rows of fz (of K numbers), a weight for each.
-func (t term) slope(fz []float64, K int, b, w []float64) {
+// addJacobian adds the derivative of the product to rows of fz (of K numbers), a weight for each.
+func (t term) addJacobian(fz []float64, K int, b, w []float64) {
 	switch t.degree() {
 	case 1:
 		for k, w := range w {
@@ -163,8 +163,8 @@ func (t term) slope(fz []float64, K int, b, w []float64) {
 	}
 }
 
-// together adds what the polynomial's weights do in a step to the sensitivity.
-func (p *polynomial) together(t *tangent) {
+// addSensitivity adds what the polynomial's weights do in a step to the sensitivity.
+func (p *polynomial) addSensitivity(t *tangent) {
 	K, P, D := t.K, t.P, t.dense
 	if !p.whole {
 		for n, m := range p.terms {
@@ -198,7 +198,7 @@ func (p *polynomial) fit(y, z []float64, n, K int, ridge float64) {
 	x := make([]float64, n*Q)
 	b := make([]float64, K)
 	for i := range n {
-		p.count(b, z[i*K:(i+1)*K])
+		p.shift(b, z[i*K:(i+1)*K])
 		for q := range Q {
 			x[i*Q+q] = p.terms[q*K].value(b)
 		}

@@ -17,17 +17,17 @@ import (
 // Recipe says how a model is learned from data.
 type Recipe struct {
 	Settings
-	Members int      // fits, which flows begin from in turn
-	Most    int      // observations that a member is trained on, of whole trajectories; 0 = all
-	Rounds  int      // of the refinement, at most, with an update of prior and noise after each
-	Refits  int      // data sets drawn from the flows, on each of which flows of all their forms are refined, or groups of trajectories that are left out in turn
-	Final   Teaching // of the smoother that predicts
+	Members int          // fits, which flows begin from in turn
+	Most    int          // observations that a member is trained on, of whole trajectories; 0 = all
+	Rounds  int          // of the refinement, at most, with an update of prior and noise after each
+	Refits  int          // data sets drawn from the flows, on each of which flows of all their forms are refined, or groups of trajectories that are left out in turn
+	Final   Distillation // of the smoother that predicts
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics
 	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
 	Plain    bool   // (optional) no polynomial beside the members' dynamics
 
-	Told func(what string) // (optional) is told what goes on, as often as something is done
+	Progress func(what string) // (optional) is told what goes on, as often as something is done
 }
 
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
@@ -35,7 +35,7 @@ type Recipe struct {
 // along each of many, and that the smoother of one trajectory learns from one start,
 // in a quarter of the steps on batches half as large.
 func DefaultRecipe(d *Data) Recipe {
-	r := Recipe{Settings: DefaultSettings(), Members: 3, Most: 2000, Rounds: 12, Refits: 8, Final: Teaching{
+	r := Recipe{Settings: DefaultSettings(), Members: 3, Most: 2000, Rounds: 12, Refits: 8, Final: Distillation{
 		Core: []int{64, 64, 64, 64}, Act: mlp.Tanh, D: 3, F: 100,
 		Regression: Regression{Steps: 12000, Batch: 1000, Rate: 0.01, Last: 1e-5},
 		Rounds:     60, Starts: 30000, Times: 20, SpreadStarts: 3000, SpreadTimes: 10,
@@ -64,14 +64,14 @@ func (s Settings) String() string {
 
 // Model is a smoother that was taught by an ensemble of refined dynamics.
 type Model struct {
-	K        int
-	Members  []*Fit    // as gradient matching left them
-	Flows    []*Flow   // their dynamics, refined; those that were dropped are not here
-	Temper   float64   // by which the flows' variances are multiplied, found by refits on drawn data or without some
-	Smoother *Smoother // predicts
-	Rerun    int       // fits that had collapsed and were run again
-	Dropped  int       // flows that could not be integrated or explain the data worse
-	Took     Took
+	K                 int
+	Members           []*Fit    // as gradient matching left them
+	Flows             []*Flow   // their dynamics, refined; those that were dropped are not here
+	VarianceInflation float64   // by which the flows' variances are multiplied, found by refits on drawn data or without some
+	Smoother          *Smoother // predicts
+	Rerun             int       // fits that had collapsed and were run again
+	Dropped           int       // flows that could not be integrated or explain the data worse
+	Took              Took
 }
 
 // Took are the seconds of the parts of a recipe.
@@ -97,15 +97,15 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	if r.Known != nil && len(r.Known.free()) == 0 && len(r.Residual) == 0 {
 		return nil, errors.New("of the known field no parameter is free, and no net is added: there is nothing to learn")
 	}
-	m := &Model{K: d.K, Temper: 1}
-	told := r.Told
+	m := &Model{K: d.K, VarianceInflation: 1}
+	told := r.Progress
 	if told == nil {
 		told = func(string) {}
 	}
 	told("members are trained")
 	parts := make([]*Data, r.Members)
 	for i := range parts {
-		parts[i] = d.some(rand.New(rand.NewPCG(seed, uint64(i))), r.Most)
+		parts[i] = d.subsample(rand.New(rand.NewPCG(seed, uint64(i))), r.Most)
 	}
 	var err error
 	began := time.Now()
@@ -114,22 +114,22 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	}
 	m.Took.Members = time.Since(began).Seconds()
 	began = time.Now()
-	say := m.say
+	say := m.mixture
 	told("their dynamics are refined")
 	switch err := m.refine(ctx, d, r, seed*1000+800); {
 	case errors.Is(err, errFlow) && r.Known == nil:
-		say = m.together()
+		say = m.membersMixture()
 	case err != nil:
 		return nil, err
 	default:
 		told("the width is found by refits")
-		if err := m.temper(ctx, d, r, seed*1000+850); err != nil {
+		if err := m.inflate(ctx, d, r, seed*1000+850); err != nil {
 			return nil, err
 		}
 	}
 	m.Took.Flows = time.Since(began).Seconds()
 	began = time.Now()
-	if m.Smoother, err = teach(ctx, say, m.Members[0].Inputs, d, r.Final, told, seed*1000+900); err != nil {
+	if m.Smoother, err = distil(ctx, say, m.Members[0].Inputs, d, r.Final, told, seed*1000+900); err != nil {
 		return nil, err
 	}
 	m.Took.Smoother = time.Since(began).Seconds()
@@ -140,9 +140,9 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 // data: one of every form that a flow may have, and of the net alone only where no other
 // that can say all can be integrated.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
-	flows := m.shoot(ctx, d, r, r.forms(d), seed)
+	flows := m.refineForms(ctx, d, r, r.forms(d), seed)
 	if !slices.ContainsFunc(flows, func(f *Flow) bool { return f.part != sparse }) {
-		flows = append(flows, m.shoot(ctx, d, r, make([]part, r.Members), seed+10)...)
+		flows = append(flows, m.refineForms(ctx, d, r, make([]form, r.Members), seed+10)...)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -150,14 +150,14 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 	if len(flows) == 0 {
 		return errFlow
 	}
-	m.Flows = explain(flows, d)
+	m.Flows = keepLikely(flows, d)
 	m.Dropped += len(flows) - len(m.Flows)
 	return nil
 }
 
-// shoot returns the flows of so many forms that can be integrated, each from another
+// refineForms returns the flows of so many forms that can be integrated, each from another
 // member and, where that fails, from the next.
-func (m *Model) shoot(ctx context.Context, d *Data, r Recipe, forms []part, seed uint64) []*Flow {
+func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form, seed uint64) []*Flow {
 	var one sync.Mutex // a member has one memory to predict with
 	begin := func(i, try int) *Flow {
 		one.Lock()
@@ -182,27 +182,27 @@ func (m *Model) shoot(ctx context.Context, d *Data, r Recipe, forms []part, seed
 }
 
 // forms returns the forms that flows may have.
-func (r *Recipe) forms(d *Data) []part {
+func (r *Recipe) forms(d *Data) []form {
 	switch {
 	case r.Known != nil || r.Plain:
-		return make([]part, r.Members)
-	case enough(d):
-		return chosen
+		return make([]form, r.Members)
+	case enoughValues(d):
+		return sparseForms
 	}
-	return dense
+	return denseForms
 }
 
-// enough tells whether there are observed values enough to choose between the terms of
+// enoughValues tells whether there are observed values enoughValues to choose between the terms of
 // a polynomial, and not too many terms.
-func enough(d *Data) bool {
+func enoughValues(d *Data) bool {
 	const each, most = 3, 200 // values for a term; terms
 	terms := newPolynomial(make([]float64, d.K)).params()
 	return terms <= most && d.Rows()*d.K >= each*terms
 }
 
-// explain returns the flows that explain the data about as well as the best. Flows may
+// keepLikely returns the flows that keepLikely the data about as well as the best. Flows may
 // be nil.
-func explain(flows []*Flow, d *Data) (out []*Flow) {
+func keepLikely(flows []*Flow, d *Data) (out []*Flow) {
 	nats := math.Max(decisive, dropped*float64(d.Rows()*d.K))
 	best := math.Inf(1)
 	for _, f := range flows {
@@ -231,7 +231,7 @@ func (m *Model) Predict(mean, std, x0, times []float64) {
 // as Predict does: what the smoother was taught. ok is false where one cannot be
 // integrated.
 func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
-	if len(m.Flows) == 0 || !m.say(mean, std, x0, times) {
+	if len(m.Flows) == 0 || !m.mixture(mean, std, x0, times) {
 		return false
 	}
 	for i, v := range std {
@@ -240,9 +240,9 @@ func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
 	return true
 }
 
-// say is the flows' teacher: the mean of their solutions, and the mean of their
+// mixture is the flows' teacher: the mean of their solutions, and the mean of their
 // variances with how far they are from each other.
-func (m *Model) say(mean, variance, x0, times []float64) (ok bool) {
+func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
 	n, w := len(mean), 1/float64(len(m.Flows))
 	one, squares := make([]float64, n), make([]float64, n)
 	var v []float64
@@ -272,15 +272,15 @@ func (m *Model) say(mean, variance, x0, times []float64) (ok bool) {
 		variance[i] += math.Max(0, squares[i]-mean[i]*mean[i])
 	}
 	for i := range variance {
-		variance[i] *= m.Temper
+		variance[i] *= m.VarianceInflation
 	}
 	return true
 }
 
-// together is the members' teacher, where no flow can be integrated: the mean of
+// membersMixture is the members' teacher, where no flow can be integrated: the mean of
 // their smoothers, and the mean of their variances with how far they are from each
 // other.
-func (m *Model) together() teacher {
+func (m *Model) membersMixture() teacher {
 	var one sync.Mutex
 	return func(mean, variance, x0, times []float64) bool {
 		one.Lock()

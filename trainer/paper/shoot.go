@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// beginnings are the shares of the time that are shot through first, one after the
+// prefixes are the shares of the time that are shot through first, one after the
 // other, where they hold enough observations: over a short time solutions depend
 // little on errors of the field, and a chaotic system is learned from there on.
-var beginnings = []float64{0.15, 0.25, 0.35, 0.5, 0.7, 0.85}
+var prefixes = []float64{0.15, 0.25, 0.35, 0.5, 0.7, 0.85}
 
 // Shoot refines the flow so that its solutions from the exact starts pass through
 // the data: ok is false where it cannot be integrated.
@@ -19,8 +19,8 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	if len(f.Net.Layers) > 0 || f.Known != nil {
 		few = min(few, f.Net.Params()/2)
 	}
-	way := beginnings
-	if f.part == netAlone && n.follows() {
+	way := prefixes
+	if f.part == netAlone && n.passesData() {
 		way = nil
 	}
 	for _, share := range way {
@@ -30,22 +30,22 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 			continue // too few: the prior alone would move most of the parameters
 		}
 		seen = now
-		if !n.reach(ctx, from, share*d.End(), halvings) {
+		if !n.extend(ctx, from, share*d.End(), halvings) {
 			return false
 		}
 		from = share * d.End()
 	}
 	for round := range rounds {
 		sigma, free := append([]float64(nil), f.Sigma...), f.Free
-		if !n.reach(ctx, from, d.End(), halvings) {
+		if !n.extend(ctx, from, d.End(), halvings) {
 			return false
 		}
 		from = d.End()
 		if f.prune() {
-			n = n.again()
+			n = n.restart()
 			continue
 		}
-		if round > 0 && still(sigma, f.Sigma) && math.Abs(f.Free-free) < 0.02*f.Free {
+		if round > 0 && converged(sigma, f.Sigma) && math.Abs(f.Free-free) < 0.02*f.Free {
 			break
 		}
 	}
@@ -56,16 +56,16 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	if !n.factorise(0) {
 		return false
 	}
-	f.believe(n.inv)
-	f.misfit(n)
+	f.setPosterior(n.inv)
+	f.setEvidence(n)
 	return true
 }
 
-// follows tells whether the flow passes the data over the whole time before it is
+// passesData tells whether the flow passes the data over the whole time before it is
 // refined, in twice the noise that a member found. A net alone then needs no beginnings,
 // which may lose what only later data speak of: in a product of matrices whose priors
 // were raised for want of evidence, no gradient leads back.
-func (n *newton) follows() bool {
+func (n *newton) passesData() bool {
 	n.observe(n.d.End())
 	half, ok := n.residuals(false) // ½ Σ e²/σ²
 	return ok && half < 2*float64(n.values())
@@ -75,25 +75,25 @@ func (n *newton) follows() bool {
 // flow that fits the one cannot be integrated through the next.
 const halvings = 4
 
-// reach fits the flow, and the priors and the noise to it, to what was observed until
+// extend fits the flow, and the priors and the noise to it, to what was observed until
 // a time, having done so for an earlier one.
-func (n *newton) reach(ctx context.Context, from, to float64, halvings int) (ok bool) {
+func (n *newton) extend(ctx context.Context, from, to float64, halvings int) (ok bool) {
 	n.observe(to)
 	if len(n.e) == 0 {
 		return true // the prior alone would draw all parameters to zero
 	}
 	if n.iterate(ctx, 12) {
-		return n.evidence()
+		return n.updateHyperparameters()
 	}
 	if halvings == 0 || from == to {
 		return false
 	}
 	between := (from + to) / 2
-	return n.reach(ctx, from, between, halvings-1) && n.reach(ctx, between, to, halvings-1)
+	return n.extend(ctx, from, between, halvings-1) && n.extend(ctx, between, to, halvings-1)
 }
 
-// again returns the method for a flow that has lost parameters.
-func (n *newton) again() *newton {
+// restart returns the method for a flow that has lost parameters.
+func (n *newton) restart() *newton {
 	m := newNewton(n.Flow, n.d)
 	m.observe(n.until)
 	m.mu = n.mu

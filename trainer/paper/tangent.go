@@ -83,10 +83,10 @@ func (t *tangent) start(z0 []float64) {
 	clear(t.S)
 }
 
-// slope sets f at zs and, with sensitivity, its derivative.
-func (t *tangent) slope() {
+// evaluate sets f at zs and, with sensitivity, its derivative.
+func (t *tangent) evaluate() {
 	if len(t.net.Layers) > 0 {
-		t.netSlope()
+		t.evaluateNet()
 	} else {
 		clear(t.f)
 		clear(t.at.fz)
@@ -99,8 +99,8 @@ func (t *tangent) slope() {
 	}
 }
 
-// netSlope sets f to the net and, with sensitivity, fz and the net's columns of F.
-func (t *tangent) netSlope() {
+// evaluateNet sets f to the net and, with sensitivity, fz and the net's columns of F.
+func (t *tangent) evaluateNet() {
 	x := t.zs
 	for i := range t.net.Layers {
 		l := &t.net.Layers[i]
@@ -168,7 +168,7 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 		clear(t.zsum)
 		for q, c := range [4]float64{h / 2, h / 2, h, 0} {
 			t.at = &t.stages[q]
-			t.slope()
+			t.evaluate()
 			w := h / 6
 			if q == 1 || q == 2 {
 				w = h / 3
@@ -194,7 +194,7 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 // step takes S through a step of length h whose stages have been evaluated.
 func (t *tangent) step(h float64) {
 	K, P, D := t.K, t.P, t.dense
-	t.stagesTogether(h)
+	t.combineStages(h)
 	next := matmul.Matrix(K, P, t.next)
 	t.mul(next, matmul.Matrix(K, K, t.M), matmul.Matrix(K, P, t.S), 0)
 	if D > 0 {
@@ -204,13 +204,13 @@ func (t *tangent) step(h float64) {
 		}
 	}
 	if t.poly != nil {
-		t.poly.together(t)
+		t.poly.addSensitivity(t)
 	}
 	t.S, t.next = t.next, t.S
 }
 
-// stagesTogether sets M and N.
-func (t *tangent) stagesTogether(h float64) {
+// combineStages sets M and N.
+func (t *tangent) combineStages(h float64) {
 	K := t.K
 	clear(t.M)
 	for r := range K {

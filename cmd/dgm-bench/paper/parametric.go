@@ -59,7 +59,7 @@ func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error 
 		return err
 	}
 	recipe := paper.DefaultRecipe(d)
-	recipe.Members, recipe.Told, recipe.Known = members, u.Report, s.known(uint64(u.Seed))
+	recipe.Members, recipe.Progress, recipe.Known = members, u.Report, s.known(uint64(u.Seed))
 	if u.Variant == "residual" {
 		recipe.Residual = []int{hiddenResidual}
 	}

@@ -27,7 +27,7 @@ func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Rec
 	}
 	recipe := paper.DefaultRecipe(d)
 	change(&recipe)
-	recipe.Told = u.Report
+	recipe.Progress = u.Report
 	began := time.Now()
 	m, err := paper.Learn(ctx, d, recipe, uint64(u.Seed))
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Rec
 	}
 	u.Put("seconds", time.Since(began).Seconds()).Put("recipe", recipe.String())
 	u.Put("phases.members", m.Took.Members).Put("phases.flows", m.Took.Flows).Put("phases.smoother", m.Took.Smoother)
-	u.Put("rerun", m.Rerun).Put("dropped", m.Dropped).Put("temper", math.Round(100*m.Temper)/100)
+	u.Put("rerun", m.Rerun).Put("dropped", m.Dropped).Put("temper", math.Round(100*m.VarianceInflation)/100)
 	if m.Smoother.Lost > 0 {
 		u.Put("lost", m.Smoother.Lost)
 	}

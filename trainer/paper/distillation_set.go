@@ -12,8 +12,8 @@ import (
 // called from several goroutines.
 type teacher func(mean, variance, x0, times []float64) (ok bool)
 
-// lesson is what a teacher says at starts and times of its choice, standardised.
-type lesson struct {
+// distillationSet is what a teacher says at starts and times of its choice, standardised.
+type distillationSet struct {
 	n    int
 	x    []float64 // n×(1+K): time, start scaled to a box
 	y    []float64 // n×K, mean
@@ -46,14 +46,14 @@ func boxOf(d *Data, in *feature.Inputs) *box {
 	return b
 }
 
-// silent is the share of starts, of those drawn, of which a teacher may have nothing to say.
-const silent = 0.02
+// maxFailedShare is the share of starts, of those drawn, of which a teacher may have nothing to say.
+const maxFailedShare = 0.02
 
-// ask has the teacher speak of starts drawn from the box, at times drawn one from
+// queryTeacher has the teacher speak of starts drawn from the box, at times drawn one from
 // each of so many equal parts of the time up to end; the beginning and the end of
 // the time belong to every second start. Starts of which it cannot are left out; ok is
 // false where these are more than a few.
-func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *lesson, ok bool) {
+func queryTeacher(say teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
 	K := len(b.low)
 	x0s, ts := make([][]float64, starts), make([][]float64, starts)
 	for i := range starts {
@@ -71,7 +71,7 @@ func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int
 		}
 	}
 	rows := starts * times
-	l = &lesson{x: make([]float64, rows*(1+K)), y: make([]float64, rows*K), from: in}
+	l = &distillationSet{x: make([]float64, rows*(1+K)), y: make([]float64, rows*K), from: in}
 	if variance {
 		l.v = make([]float64, rows*K)
 	}
@@ -117,12 +117,12 @@ func ask(say teacher, in *feature.Inputs, b *box, end float64, starts, times int
 	if variance {
 		l.v = l.v[:n*times*K]
 	}
-	return l, float64(l.lost) <= silent*float64(starts)
+	return l, float64(l.lost) <= maxFailedShare*float64(starts)
 }
 
 // typical returns the mean variance of every channel, and lifts what is below the
 // ten-thousandth of it: a start is known for certain, which no smoother can say.
-func (l *lesson) typical(K int) []float64 {
+func (l *distillationSet) typical(K int) []float64 {
 	const least = 1e-4
 	out := make([]float64, K)
 	for i, v := range l.v {

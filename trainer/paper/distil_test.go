@@ -20,7 +20,7 @@ func TestSpreadFollowsTheErrors(t *testing.T) {
 		}
 		square[i] = math.Exp(4 * x) // by 55 in standard deviation
 	}
-	e := newSpread(phi, square)
+	e := newWeightCovariance(phi, square)
 	before := e.loss()
 	for range 5 {
 		e.improve(4)
@@ -66,7 +66,7 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 	set.Steps = 100
 	learned := func(rounds int) (s *Smoother, rms, loss float64) {
 		set.Rounds = rounds
-		s, err := teach(context.Background(), say, in, d, set, func(string) {}, 1)
+		s, err := distil(context.Background(), say, in, d, set, func(string) {}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestStartsThatRunOffAreLeftOut(t *testing.T) {
 			}
 			return x0[0] >= c.least
 		}
-		l, ok := ask(say, in, b, d.End(), 400, 3, true, rand.New(rand.NewPCG(1, 1)))
+		l, ok := queryTeacher(say, in, b, d.End(), 400, 3, true, rand.New(rand.NewPCG(1, 1)))
 		if ok != c.ok {
 			t.Errorf("starts from %v on: ok is %v", c.least, ok)
 		}
@@ -152,7 +152,7 @@ func TestMembersTeachToo(t *testing.T) {
 	}
 	m := &Model{K: d.K, Members: []*Fit{f}}
 	r.Final.Starts, r.Final.Steps = 100, 500
-	s, err := teach(context.Background(), m.together(), f.Inputs, d, r.Final, func(string) {}, 1)
+	s, err := distil(context.Background(), m.membersMixture(), f.Inputs, d, r.Final, func(string) {}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

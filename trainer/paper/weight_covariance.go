@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
-// spread finds the covariance C of a channel's weights such that N(0, φᵀCφ) is
+// weightCovariance finds the covariance C of a channel's weights such that N(0, φᵀCφ) is
 // likely for errors of which the mean squares at n rows of features Φ (n×F) are
 // known: those that the teachers expect of themselves plus those of the smoother.
 //
@@ -19,7 +19,7 @@ import (
 // their own for every row, drawn from N(0, C),
 //
 //	s = φᵀCφ      C ← C + C [1/n Σ φφᵀ (e² − s)/s²] C
-type spread struct {
+type weightCovariance struct {
 	n, F   int
 	phi    []float64 // n×F
 	square []float64 // n, mean square errors
@@ -30,12 +30,12 @@ type spread struct {
 	work   matmul.Work
 }
 
-// newSpread begins. It keeps phi and square.
-func newSpread(phi, square []float64) *spread {
+// newWeightCovariance begins. It keeps phi and square.
+func newWeightCovariance(phi, square []float64) *weightCovariance {
 	const ridge, free = 1e-7, 0.03 // shares: of the features' mean square; of the errors' harmonic mean
 	n := len(square)
 	F := len(phi) / n
-	e := &spread{n: n, F: F, phi: phi, square: square}
+	e := &weightCovariance{n: n, F: F, phi: phi, square: square}
 	for _, p := range []*[]float64{&e.pc, &e.q} {
 		*p = make([]float64, n*F)
 	}
@@ -63,7 +63,7 @@ func newSpread(phi, square []float64) *spread {
 }
 
 // improve takes so many steps.
-func (e *spread) improve(steps int) {
+func (e *weightCovariance) improve(steps int) {
 	n, F := e.n, e.F
 	for range steps {
 		e.values()
@@ -84,7 +84,7 @@ func (e *spread) improve(steps int) {
 }
 
 // values sets pc = ΦC and s, the variances of the rows.
-func (e *spread) values() {
+func (e *weightCovariance) values() {
 	n, F := e.n, e.F
 	e.work.Mul(matmul.Matrix(n, F, e.pc), 1, false, matmul.Matrix(n, F, e.phi), false, matmul.Matrix(F, F, e.C), 0)
 	for i := range n {
@@ -93,7 +93,7 @@ func (e *spread) values() {
 }
 
 // loss returns the mean over rows of ½ (log s + e²/s).
-func (e *spread) loss() float64 {
+func (e *weightCovariance) loss() float64 {
 	e.values()
 	sum := 0.0
 	for i, s := range e.s {
@@ -103,7 +103,7 @@ func (e *spread) loss() float64 {
 }
 
 // factor returns the lower triangular M (F×F) with MᵀM = C; nil where it cannot.
-func (e *spread) factor() []float64 {
+func (e *weightCovariance) factor() []float64 {
 	F := e.F
 	// With the order of the features reversed, R Rᵀ = C for lower R is M = reversed Rᵀ.
 	size := 0.0

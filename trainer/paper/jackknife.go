@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// leaveOut sets the factor of the flows' variances by the delete-a-group jackknife (Busing,
+// jackknife sets the factor of the flows' variances by the delete-a-group jackknife (Busing,
 // Meijer & van der Leeden 1999; Shao & Wu 1989): trajectories are dealt to r.Refits groups,
 // the flows are refined, priors and noise with them, without each of these in turn, and
 //
@@ -21,7 +21,7 @@ import (
 // nearly refined already. A mean square error is this and the square of a bias. Parameters
 // are drawn towards zero wherever they are, so no part of the data tells the bias; the prior
 // does (pull). The sum relative to the variance that the flows claim is the factor.
-func (m *Model) leaveOut(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+func (m *Model) jackknife(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	G := r.Refits
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(d.Trajectories))
 	without := make([]*Model, G)
@@ -32,10 +32,10 @@ func (m *Model) leaveOut(ctx context.Context, d *Data, r Recipe, seed uint64) er
 				rest.Trajectories = append(rest.Trajectories, d.Trajectories[j])
 			}
 		}
-		again := &Model{K: m.K, Temper: 1}
+		again := &Model{K: m.K, VarianceInflation: 1}
 		for _, f := range m.Flows {
 			f = f.copy()
-			if !f.goOn(ctx, rest) {
+			if !f.refineFurther(ctx, rest) {
 				return
 			}
 			again.Flows = append(again.Flows, f)
@@ -45,30 +45,30 @@ func (m *Model) leaveOut(ctx context.Context, d *Data, r Recipe, seed uint64) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	scatter, ok := m.scatter(without, d)
-	pull, fine := m.pull(d)
+	scatter, ok := m.jackknifeVariance(without, d)
+	pull, fine := m.priorBias(d)
 	if ok && fine {
-		m.Temper = math.Min(math.Max(leastTemper, scatter+pull), mostTemper)
+		m.VarianceInflation = math.Min(math.Max(leastInflation, scatter+pull), mostInflation)
 	}
 	return nil
 }
 
-// pull returns the mean over channels of the square of the flows' bias, as the prior lets
+// priorBias returns the mean over channels of the square of the flows' bias, as the prior lets
 // one expect it, over their variance, at observations of some trajectories.
-func (m *Model) pull(d *Data) (ratio float64, ok bool) {
+func (m *Model) priorBias(d *Data) (ratio float64, ok bool) {
 	K := d.K
 	squares, variances := make([]float64, K), make([]float64, K)
-	for _, tr := range d.spread() {
+	for _, tr := range d.someTrajectories() {
 		size := len(tr.T) * K
 		mean, variance := make([]float64, size), make([]float64, size)
-		if !m.say(mean, variance, tr.X0, tr.T) {
+		if !m.mixture(mean, variance, tr.X0, tr.T) {
 			return 0, false
 		}
 		for i, v := range variance {
 			variances[i%K] += v
 		}
 		for _, f := range m.Flows {
-			bias, ok := f.bias(tr.X0, tr.T)
+			bias, ok := f.squaredBias(tr.X0, tr.T)
 			if !ok {
 				return 0, false
 			}
@@ -77,18 +77,18 @@ func (m *Model) pull(d *Data) (ratio float64, ok bool) {
 			}
 		}
 	}
-	return over(squares, variances)
+	return meanRatio(squares, variances)
 }
 
-// bias returns the expected square of how far the prior draws the states at times (rising)
+// squaredBias returns the expected square of how far the prior draws the states at times (rising)
 // after x0 from the truth (len(times)×K, raw units). The posterior's mean is off by −H⁻¹αθ,
 // H being the posterior's precision and θ what is true, of which the prior expects the
 // square α⁻¹: the part H⁻¹αH⁻¹ of the posterior's covariance H⁻¹. The other part,
 // H⁻¹JᵀJH⁻¹, is what noise makes of it.
-func (f *Flow) bias(x0, times []float64) (squares []float64, ok bool) {
+func (f *Flow) squaredBias(x0, times []float64) (squares []float64, ok bool) {
 	R, P := len(times)*f.Dim(), len(f.Theta)
 	mean := make([]float64, R)
-	U, ok := f.spread(mean, x0, times)
+	U, ok := f.covarianceFactor(mean, x0, times)
 	if !ok {
 		return nil, false
 	}
@@ -120,34 +120,34 @@ func (f *Flow) copy() *Flow {
 	return c
 }
 
-// goOn refines a flow that was refined on much the same data: twice priors and noise follow.
-func (f *Flow) goOn(ctx context.Context, d *Data) (ok bool) {
+// refineFurther refines a flow that was refined on much the same data: twice priors and noise follow.
+func (f *Flow) refineFurther(ctx context.Context, d *Data) (ok bool) {
 	n := newNewton(f, d)
 	for range 2 {
-		if !n.iterate(ctx, 12) || !n.evidence() {
+		if !n.iterate(ctx, 12) || !n.updateHyperparameters() {
 			return false
 		}
 	}
 	return n.iterate(ctx, 15)
 }
 
-// scatter returns the mean over channels of the jackknife's variance over that of the flows,
+// jackknifeVariance returns the mean over channels of the jackknife's variance over that of the flows,
 // at observations of some trajectories. Groups that could not be refined are nil; ok is false
 // where most are.
-func (m *Model) scatter(without []*Model, d *Data) (ratio float64, ok bool) {
+func (m *Model) jackknifeVariance(without []*Model, d *Data) (ratio float64, ok bool) {
 	K := d.K
 	squares, variances := make([]float64, K), make([]float64, K)
-	for _, tr := range d.spread() {
+	for _, tr := range d.someTrajectories() {
 		size := len(tr.T) * K
 		variance, mean := make([]float64, size), make([]float64, size)
-		if !m.say(mean, variance, tr.X0, tr.T) {
+		if !m.mixture(mean, variance, tr.X0, tr.T) {
 			return 0, false
 		}
 		var said [][]float64
 		clear(mean)
 		for _, w := range without {
 			one := make([]float64, size)
-			if w == nil || !w.say(one, nil, tr.X0, tr.T) {
+			if w == nil || !w.mixture(one, nil, tr.X0, tr.T) {
 				continue
 			}
 			said = append(said, one)
@@ -167,5 +167,5 @@ func (m *Model) scatter(without []*Model, d *Data) (ratio float64, ok bool) {
 			}
 		}
 	}
-	return over(squares, variances)
+	return meanRatio(squares, variances)
 }

@@ -22,17 +22,17 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 		if !flow.Shoot(context.Background(), d, 12) {
 			t.Fatal("cannot be integrated")
 		}
-		m = &Model{K: d.K, Temper: 1, Members: []*Fit{f}, Flows: []*Flow{flow}}
+		m = &Model{K: d.K, VarianceInflation: 1, Members: []*Fit{f}, Flows: []*Flow{flow}}
 		r := r
 		r.Refits = 8
-		if err := m.temper(context.Background(), d, r, 1); err != nil {
+		if err := m.inflate(context.Background(), d, r, 1); err != nil {
 			t.Fatal(err)
 		}
-		return m, m.Temper
+		return m, m.VarianceInflation
 	}
 	d := turning(32, 12, 0.05)
 	m, right := ratio(d)
-	if right == 1 || !(right >= leastTemper) || !(right <= 2) {
+	if right == 1 || !(right >= leastInflation) || !(right <= 2) {
 		t.Errorf("the form is right, and the factor %v", right)
 	}
 	own := turning(32, 12, 0.02)
@@ -49,27 +49,27 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 		t.Errorf("every trajectory has a speed of its own, and the factor is %v", wide)
 	}
 
-	m.Temper = 1
+	m.VarianceInflation = 1
 	without := make([]*Model, 8)
-	if _, ok := m.scatter(without, d); ok {
+	if _, ok := m.jackknifeVariance(without, d); ok {
 		t.Error("a ratio without refits")
 	}
 	for g := range without {
 		c := m.Flows[0].copy()
 		c.Theta[g%len(c.Theta)] += 0.001 * float64(1+g)
-		without[g] = &Model{K: 2, Temper: 1, Flows: []*Flow{c}}
+		without[g] = &Model{K: 2, VarianceInflation: 1, Flows: []*Flow{c}}
 	}
-	sure, ok := m.scatter(without, d)
+	sure, ok := m.jackknifeVariance(without, d)
 	flow := m.Flows[0]
 	for i := range flow.Inv {
 		flow.Inv[i] *= 0.5
 	}
-	flow.believe(flow.Inv)
-	if surer, _ := m.scatter(without, d); !ok || !(sure > 0) || !(math.Abs(surer-4*sure) <= 1e-9*surer) {
+	flow.setPosterior(flow.Inv)
+	if surer, _ := m.jackknifeVariance(without, d); !ok || !(sure > 0) || !(math.Abs(surer-4*sure) <= 1e-9*surer) {
 		t.Errorf("half of the standard deviation makes %v of %v", surer, sure)
 	}
 	without[3], without[5] = nil, nil
-	if _, ok := m.scatter(without, d); !ok {
+	if _, ok := m.jackknifeVariance(without, d); !ok {
 		t.Error("two of eight groups failed, and there is no ratio")
 	}
 }
@@ -81,8 +81,8 @@ func said(f *Flow, std float64) *Model {
 	for i := range P {
 		inv[i*P+i] = std
 	}
-	f.believe(inv)
-	return &Model{K: f.Dim(), Temper: 1, Flows: []*Flow{f}}
+	f.setPosterior(inv)
+	return &Model{K: f.Dim(), VarianceInflation: 1, Flows: []*Flow{f}}
 }
 
 // Where refits differ from the flow by what is known, the ratio is the jackknife's variance
@@ -96,7 +96,7 @@ func TestScatterIsTheJackknife(t *testing.T) {
 	for g := range without {
 		c := flow.copy()
 		c.Theta[g%len(c.Theta)] += 0.002 * float64(1+g)
-		without[g] = &Model{K: 2, Temper: 1, Flows: []*Flow{c}}
+		without[g] = &Model{K: 2, VarianceInflation: 1, Flows: []*Flow{c}}
 	}
 	without[2], without[5] = nil, nil
 	squares, variances := make([]float64, 2), make([]float64, 2)
@@ -130,15 +130,15 @@ func TestScatterIsTheJackknife(t *testing.T) {
 		}
 	}
 	want := (squares[0]/variances[0] + squares[1]/variances[1]) / 2
-	if got, ok := m.scatter(without, d); !ok || !(math.Abs(got-want) <= 1e-9*want) {
+	if got, ok := m.jackknifeVariance(without, d); !ok || !(math.Abs(got-want) <= 1e-9*want) {
 		t.Errorf("the ratio is %v, want %v", got, want)
 	}
 	without[0] = nil
-	if _, ok := m.scatter(without, d); !ok {
+	if _, ok := m.jackknifeVariance(without, d); !ok {
 		t.Error("five of eight groups were refined, and there is no ratio")
 	}
 	without[7] = nil
-	if ratio, ok := m.scatter(without, d); ok {
+	if ratio, ok := m.jackknifeVariance(without, d); ok {
 		t.Errorf("half of the groups failed, and the ratio is %v", ratio)
 	}
 }
@@ -153,8 +153,8 @@ func TestFactorsHaveBounds(t *testing.T) {
 		known  *Known
 		want   float64
 	}{
-		"far too sure":            {d, 1e-6, 2, nil, mostTemper},
-		"by far not sure enough":  {d, 1, 2, nil, leastTemper},
+		"far too sure":            {d, 1e-6, 2, nil, mostInflation},
+		"by far not sure enough":  {d, 1, 2, nil, leastInflation},
 		"a known field":           {d, 1e-6, 2, spinning(), 1},
 		"too few trajectories":    {few, 1e-6, 2, nil, 1},
 		"no refits":               {d, 1e-6, 0, nil, 1},
@@ -164,11 +164,11 @@ func TestFactorsHaveBounds(t *testing.T) {
 		m := said(rotation(c.d), c.std)
 		r := small()
 		r.Refits, r.Known = c.refits, c.known
-		if err := m.temper(context.Background(), c.d, r, 1); err != nil {
+		if err := m.inflate(context.Background(), c.d, r, 1); err != nil {
 			t.Fatal(err)
 		}
-		if m.Temper != c.want {
-			t.Errorf("%s: factor %v, want %v", name, m.Temper, c.want)
+		if m.VarianceInflation != c.want {
+			t.Errorf("%s: factor %v, want %v", name, m.VarianceInflation, c.want)
 		}
 	}
 }
@@ -220,10 +220,10 @@ func TestThePriorsPull(t *testing.T) {
 	if !n.factorise(0) {
 		t.Fatal("not positive definite")
 	}
-	flow.believe(n.inv)
+	flow.setPosterior(n.inv)
 	x0, times := []float64{0.9, 0.1}, []float64{1, 2.5}
 	mean, variance := make([]float64, 4), make([]float64, 4)
-	bias, ok := flow.bias(x0, times)
+	bias, ok := flow.squaredBias(x0, times)
 	if !ok || !flow.Predict(mean, variance, x0, times) {
 		t.Fatal("cannot be integrated")
 	}
@@ -258,13 +258,13 @@ func TestThePriorsPull(t *testing.T) {
 			t.Errorf("bias %v and noise %v of %v", bias[i], rest[i], v)
 		}
 	}
-	m := &Model{K: 2, Temper: 1, Flows: []*Flow{flow}}
-	one, ok := m.pull(d)
+	m := &Model{K: 2, VarianceInflation: 1, Flows: []*Flow{flow}}
+	one, ok := m.priorBias(d)
 	if !ok || !(one > 0) || one >= 1 {
 		t.Errorf("share %v", one)
 	}
 	m.Flows = append(m.Flows, flow)
-	if two, ok := m.pull(d); !ok || !(math.Abs(two-one) <= 1e-12) {
+	if two, ok := m.priorBias(d); !ok || !(math.Abs(two-one) <= 1e-12) {
 		t.Errorf("twice the same flow: %v, once %v", two, one)
 	}
 }

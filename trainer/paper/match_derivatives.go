@@ -10,11 +10,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
-// match moves the parameters of a known field to where it follows the smoother's
+// matchDerivatives moves the parameters of a known field to where it follows the smoother's
 // derivative best, in the sense of least squares, each channel over the size of its
 // derivative: gradient matching with the smoother held. Damped steps of Gauss and
 // Newton.
-func (f *Fit) match(fl *Flow, d *Data) {
+func (f *Fit) matchDerivatives(fl *Flow, d *Data) {
 	const points, many, iterations = 40, 100, 60
 	K, P, end := fl.Dim(), len(fl.Known.free()), d.End()
 	if P == 0 {

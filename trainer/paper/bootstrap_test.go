@@ -21,18 +21,18 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 		if !flow.Shoot(context.Background(), d, 12) {
 			t.Fatal("cannot be integrated")
 		}
-		return &Model{K: d.K, Temper: 1, Members: []*Fit{f}, Flows: []*Flow{flow}}
+		return &Model{K: d.K, VarianceInflation: 1, Members: []*Fit{f}, Flows: []*Flow{flow}}
 	}
 	truth := learned(d)
 	const n = 40
 	sum := 0.0
 	for i := range uint64(n) {
-		own, ok := truth.drawn(d, truth.Flows[0], rand.New(rand.NewPCG(2, i)))
+		own, ok := truth.simulate(d, truth.Flows[0], rand.New(rand.NewPCG(2, i)))
 		if !ok {
 			t.Fatal("cannot be integrated")
 		}
 		m := learned(own)
-		ratio, ok := m.distance(truth, d)
+		ratio, ok := m.squaredErrorRatio(truth, d)
 		if !ok {
 			t.Fatal("no ratio")
 		}
@@ -40,8 +40,8 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 		for j := range m.Flows[0].Inv {
 			m.Flows[0].Inv[j] *= 0.5
 		}
-		m.Flows[0].believe(m.Flows[0].Inv)
-		if sure, _ := m.distance(truth, d); !(math.Abs(sure-4*ratio) <= 1e-9*sure) {
+		m.Flows[0].setPosterior(m.Flows[0].Inv)
+		if sure, _ := m.squaredErrorRatio(truth, d); !(math.Abs(sure-4*ratio) <= 1e-9*sure) {
 			t.Fatalf("half of the standard deviation makes %v of %v", sure, ratio)
 		}
 	}
@@ -50,20 +50,20 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 		t.Errorf("variances have to be multiplied by %v", mean)
 	}
 	plain, wide := make([]float64, 4), make([]float64, 4)
-	truth.say(make([]float64, 4), plain, d.Trajectories[0].X0, []float64{1, 2})
-	truth.Temper = 4
-	truth.say(make([]float64, 4), wide, d.Trajectories[0].X0, []float64{1, 2})
-	truth.Temper = 1
+	truth.mixture(make([]float64, 4), plain, d.Trajectories[0].X0, []float64{1, 2})
+	truth.VarianceInflation = 4
+	truth.mixture(make([]float64, 4), wide, d.Trajectories[0].X0, []float64{1, 2})
+	truth.VarianceInflation = 1
 	for i, v := range plain {
 		if !(math.Abs(wide[i]-4*v) <= 1e-12*wide[i]) {
 			t.Errorf("variance %v, four times as large %v", v, wide[i])
 		}
 	}
 	r.Refits = 3
-	if err := truth.temper(context.Background(), d, r, 1); err != nil || truth.Temper == 1 || !(truth.Temper >= leastTemper) || !(truth.Temper <= mostTemper) {
-		t.Errorf("factor %v, %v", truth.Temper, err)
+	if err := truth.inflate(context.Background(), d, r, 1); err != nil || truth.VarianceInflation == 1 || !(truth.VarianceInflation >= leastInflation) || !(truth.VarianceInflation <= mostInflation) {
+		t.Errorf("factor %v, %v", truth.VarianceInflation, err)
 	}
-	if _, ok := (&Model{K: d.K, Temper: 1}).distance(truth, d); ok {
+	if _, ok := (&Model{K: d.K, VarianceInflation: 1}).squaredErrorRatio(truth, d); ok {
 		t.Error("a ratio without flows")
 	}
 }
@@ -79,7 +79,7 @@ func TestOneMissDoesNotRule(t *testing.T) {
 		{[]float64{1, 1, math.Inf(1), 1, 3}, 9. / 5},
 		{[]float64{7}, 7},
 	} {
-		if got := withoutMisses(x.ratios); !(math.Abs(got-x.want) <= 1e-12) {
+		if got := winsorisedMean(x.ratios); !(math.Abs(got-x.want) <= 1e-12) {
 			t.Errorf("of %v: %v, want %v", x.ratios, got, x.want)
 		}
 	}

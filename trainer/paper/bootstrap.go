@@ -11,39 +11,39 @@ import (
 )
 
 // Bounds of what variances are multiplied by.
-const leastTemper, mostTemper = 0.5, 4
+const leastInflation, mostInflation = 0.5, 4
 
-// temper sets the factor of the flows' variances: where their terms were chosen by refits on
+// inflate sets the factor of the flows' variances: where their terms were chosen by refits on
 // data drawn from them, where they were not, and there are trajectories enough, by refits
 // that leave some out. A known field's are true as they are.
-func (m *Model) temper(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+func (m *Model) inflate(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	const each = 4 // trajectories in what is left out
 	switch {
 	case r.Known != nil || r.Refits == 0:
 		return nil
 	case slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }):
-		return m.refit(ctx, d, r, seed)
+		return m.bootstrap(ctx, d, r, seed)
 	case r.Refits > 1 && len(d.Trajectories) >= each*r.Refits:
-		return m.leaveOut(ctx, d, r, seed)
+		return m.jackknife(ctx, d, r, seed)
 	}
 	return nil
 }
 
-// refit sets the factor of the flows' variances by the parametric bootstrap: flows of
+// bootstrap sets the factor of the flows' variances by the parametric bootstrap: flows of
 // the same forms are refined on data drawn from what the flows say, with the noise of that
 // which explains the data best, and those that explain these data are kept. The mean squared distance of
 // what they say from what the flows say, which is their truth, relative to the variance
 // that they claim, is the factor (withoutMisses). The posterior takes as given which terms there are, the
 // priors and the noise; refits do not. On the other hand several forms together may be
 // nearer to the truth than the mean of their variances says: then the factor is below 1.
-func (m *Model) refit(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	best := slices.MinFunc(m.Flows, func(a, b *Flow) int { return cmp.Compare(a.Evidence, b.Evidence) })
 	E := len(m.Flows)
 	flows, drawn := make([]*Flow, r.Refits*E), make([]*Data, r.Refits)
 	for i := range flows { // members and flows have one memory each to predict with
 		if i%E == 0 {
 			var ok bool
-			if drawn[i/E], ok = m.drawn(d, best, rand.New(rand.NewPCG(seed, uint64(i/E)))); !ok {
+			if drawn[i/E], ok = m.simulate(d, best, rand.New(rand.NewPCG(seed, uint64(i/E)))); !ok {
 				return errFlow
 			}
 		}
@@ -59,21 +59,21 @@ func (m *Model) refit(ctx context.Context, d *Data, r Recipe, seed uint64) error
 	}
 	var ratios []float64
 	for i := range r.Refits {
-		again := &Model{K: m.K, Temper: 1, Flows: explain(flows[i*E:(i+1)*E], drawn[i])}
-		if ratio, ok := again.distance(m, d); ok && !math.IsNaN(ratio) {
+		again := &Model{K: m.K, VarianceInflation: 1, Flows: keepLikely(flows[i*E:(i+1)*E], drawn[i])}
+		if ratio, ok := again.squaredErrorRatio(m, d); ok && !math.IsNaN(ratio) {
 			ratios = append(ratios, ratio)
 		}
 	}
 	if len(ratios) > 0 {
-		m.Temper = math.Min(math.Max(leastTemper, withoutMisses(ratios)), mostTemper)
+		m.VarianceInflation = math.Min(math.Max(leastInflation, winsorisedMean(ratios)), mostInflation)
 	}
 	return nil
 }
 
-// withoutMisses returns the mean, of which no number is taken for more than a few times their
+// winsorisedMean returns the mean, of which no number is taken for more than a few times their
 // median: a refit that is farther off has found another optimum, and says nothing about
 // the width of this one.
-func withoutMisses(ratios []float64) (mean float64) {
+func winsorisedMean(ratios []float64) (mean float64) {
 	const most = 3
 	sorted := slices.Sorted(slices.Values(ratios))
 	n := len(sorted)
@@ -84,13 +84,13 @@ func withoutMisses(ratios []float64) (mean float64) {
 	return mean
 }
 
-// drawn returns data as the flows would have them, with the noise of one of them;
+// simulate returns data as the flows would have them, with the noise of one of them;
 // what was not measured is not there.
-func (m *Model) drawn(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool) {
+func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool) {
 	out = &Data{K: d.K}
 	for _, tr := range d.Trajectories {
 		y := make([]float64, len(tr.Y))
-		if !m.say(y, nil, tr.X0, tr.T) {
+		if !m.mixture(y, nil, tr.X0, tr.T) {
 			return nil, false
 		}
 		for j, v := range tr.Y {
@@ -105,18 +105,18 @@ func (m *Model) drawn(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool)
 	return out, true
 }
 
-// distance returns the mean over channels of the mean squared distance of what the flows
+// squaredErrorRatio returns the mean over channels of the mean squared squaredErrorRatio of what the flows
 // say from what those of another model say, over their mean variance, at observations of
 // some trajectories.
-func (m *Model) distance(from *Model, d *Data) (ratio float64, ok bool) {
+func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool) {
 	if len(m.Flows) == 0 {
 		return 0, false
 	}
 	squares, variances := make([]float64, d.K), make([]float64, d.K)
-	for _, tr := range d.spread() {
+	for _, tr := range d.someTrajectories() {
 		size := len(tr.T) * d.K
 		mean, variance, other := make([]float64, size), make([]float64, size), make([]float64, size)
-		if !m.say(mean, variance, tr.X0, tr.T) || !from.say(other, nil, tr.X0, tr.T) {
+		if !m.mixture(mean, variance, tr.X0, tr.T) || !from.mixture(other, nil, tr.X0, tr.T) {
 			return 0, false
 		}
 		for i, v := range variance {
@@ -124,11 +124,11 @@ func (m *Model) distance(from *Model, d *Data) (ratio float64, ok bool) {
 			variances[i%d.K] += v
 		}
 	}
-	return over(squares, variances)
+	return meanRatio(squares, variances)
 }
 
-// spread returns some trajectories, from all parts of the data.
-func (d *Data) spread() (out []*Trajectory) {
+// someTrajectories returns some trajectories, from all parts of the data.
+func (d *Data) someTrajectories() (out []*Trajectory) {
 	const most = 20
 	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
 		out = append(out, &d.Trajectories[j])
@@ -136,9 +136,9 @@ func (d *Data) spread() (out []*Trajectory) {
 	return out
 }
 
-// over returns the mean over channels of squares over variances. A mean of ratios at every
+// meanRatio returns the mean meanRatio channels of squares meanRatio variances. A mean of ratios at every
 // point would be ruled by those of which the flows are surest.
-func over(squares, variances []float64) (ratio float64, ok bool) {
+func meanRatio(squares, variances []float64) (ratio float64, ok bool) {
 	for k, v := range variances {
 		if !(v > 0) {
 			return 0, false

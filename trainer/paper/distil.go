@@ -12,8 +12,8 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// Teaching says how a smoother learns from what flows say.
-type Teaching struct {
+// Distillation says how a smoother learns from what flows say.
+type Distillation struct {
 	Core []int          // widths of the smoother's core
 	Act  mlp.Activation // of all its layers
 	D, F int            // smoother features and random features a channel
@@ -25,14 +25,14 @@ type Teaching struct {
 }
 
 // String tells the settings on one line.
-func (t Teaching) String() string {
+func (t Distillation) String() string {
 	return fmt.Sprintf("core %v %s, D %d, F %d, %d steps on batches of %d, %g to %g, from %d starts, %d times each, variances from %d and %d in %d rounds",
 		t.Core, t.Act, t.D, t.F, t.Steps, t.Batch, t.Rate, t.Last, t.Starts, t.Times, t.SpreadStarts, t.SpreadTimes, t.Rounds)
 }
 
 var errFlow = errors.New("the refined dynamics cannot be integrated over the horizon")
 
-// teach trains a smoother to say what the teacher says, so that predictions need no
+// distil trains a smoother to say what the teacher says, so that predictions need no
 // integration.
 //
 // There is no noise in what it learns from, and as much of it as it wants, so this is
@@ -41,15 +41,15 @@ var errFlow = errors.New("the refined dynamics cannot be integrated over the hor
 // squares; and their weights get the covariance that makes the teacher's solutions
 // likely, those that were not in the regression (spread.go). What the smoother says
 // wrongly is part of its variance.
-func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Teaching, told func(what string), seed uint64) (*Smoother, error) {
+func distil(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Distillation, told func(what string), seed uint64) (*Smoother, error) {
 	told("the smoother's lessons are integrated")
 	rng := rand.New(rand.NewPCG(seed, 0x64697374696c))
 	K, b := d.K, boxOf(d, in)
-	all, ok := ask(say, in, b, d.End(), set.Starts, set.Times, false, rng)
+	all, ok := queryTeacher(say, in, b, d.End(), set.Starts, set.Times, false, rng)
 	if !ok {
 		return nil, errFlow
 	}
-	some, ok := ask(say, in, b, d.End(), set.SpreadStarts, set.SpreadTimes, true, rng)
+	some, ok := queryTeacher(say, in, b, d.End(), set.SpreadStarts, set.SpreadTimes, true, rng)
 	if !ok {
 		return nil, errFlow
 	}
@@ -71,8 +71,8 @@ func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Te
 	s := newSmoother(net, in, set.D, set.F, rng)
 	s.Lost = all.lost + some.lost
 	s.W, s.M = make([][]float64, K), make([][]float64, K)
-	s.means(all.some(rng, mostRows))
-	s.spreads(some, set.Rounds)
+	s.fitMeans(all.subsample(rng, mostRows))
+	s.fitCovariances(some, set.Rounds)
 	for k := range K {
 		if s.W[k] == nil {
 			return nil, errors.New("the smoother's weights cannot be found by least squares")
@@ -89,7 +89,7 @@ func teach(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Te
 const mostRows = 20000
 
 // net draws a net of the core with means and logarithms of standard deviations.
-func (t *Teaching) net(K int, rng *rand.Rand) *mlp.Net {
+func (t *Distillation) net(K int, rng *rand.Rand) *mlp.Net {
 	widths := append([]int{1 + K}, t.Core...)
 	acts := make([]mlp.Activation, len(t.Core)+1)
 	for i := range t.Core {
@@ -104,7 +104,7 @@ func (t *Teaching) net(K int, rng *rand.Rand) *mlp.Net {
 // lesson, logarithms of standard deviations, relative to the channel's typical one,
 // of the other. Errors of the mean count between equally, standardised, and by what
 // the teacher is sure of.
-func targets(means, spreads *lesson, typical []float64) (x, y, w []float64) {
+func targets(means, spreads *distillationSet, typical []float64) (x, y, w []float64) {
 	const sure, spread = 0.1, 0.1
 	K, n := len(typical), means.n+spreads.n
 	x = append(append(make([]float64, 0, n*(1+K)), means.x...), spreads.x...)
@@ -125,8 +125,8 @@ func targets(means, spreads *lesson, typical []float64) (x, y, w []float64) {
 	return x, y, w
 }
 
-// means sets W by least squares.
-func (s *Smoother) means(l *lesson) {
+// fitMeans sets W by least squares.
+func (s *Smoother) fitMeans(l *distillationSet) {
 	const ridge = 1e-6 // of the rows
 	K := s.Map.K
 	s.channels(l.x, l.n, func(k int, mu, phi []float64) {
@@ -138,8 +138,8 @@ func (s *Smoother) means(l *lesson) {
 	})
 }
 
-// spreads sets M.
-func (s *Smoother) spreads(l *lesson, rounds int) {
+// fitCovariances sets M.
+func (s *Smoother) fitCovariances(l *distillationSet, rounds int) {
 	K, F := s.Map.K, s.Map.F
 	phis, squares := make([][]float64, K), make([][]float64, K)
 	s.channels(l.x, l.n, func(k int, mu, phi []float64) {
@@ -150,19 +150,19 @@ func (s *Smoother) spreads(l *lesson, rounds int) {
 		}
 	})
 	cores.Each(K, func(k int) {
-		e := newSpread(phis[k], squares[k])
+		e := newWeightCovariance(phis[k], squares[k])
 		e.improve(rounds)
 		s.M[k], phis[k] = e.factor(), nil
 	})
 }
 
-// some returns at most so many rows, drawn from all.
-func (l *lesson) some(rng *rand.Rand, most int) *lesson {
+// subsample returns at most so many rows, drawn from all.
+func (l *distillationSet) subsample(rng *rand.Rand, most int) *distillationSet {
 	if l.n <= most {
 		return l
 	}
 	I, K := len(l.x)/l.n, len(l.y)/l.n
-	out := &lesson{n: most}
+	out := &distillationSet{n: most}
 	for _, i := range rng.Perm(l.n)[:most] {
 		out.x = append(out.x, l.x[i*I:(i+1)*I]...)
 		out.y = append(out.y, l.y[i*K:(i+1)*K]...)
