@@ -9,8 +9,12 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
+	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Config holds every choice of a training. Template is its commented form.
@@ -34,10 +38,10 @@ type Config struct {
 	Basis     int      `toml:"basis"`
 	Core      string   `toml:"core"`
 
-	Roll EquationConfig `toml:"equation"`
-	Net  NetConfig      `toml:"net"`
-	Step StepConfig     `toml:"training"`
-	Fold FoldConfig     `toml:"folds"`
+	Equation EquationConfig `toml:"equation"`
+	Net      NetConfig      `toml:"net"`
+	Training TrainingConfig `toml:"training"`
+	Folds    FoldConfig     `toml:"folds"`
 }
 
 // EquationConfig bounds the fits of the difference equation.
@@ -54,28 +58,28 @@ type NetConfig struct {
 	Dynamics   []int  `toml:"dynamics"`
 }
 
-// StepConfig drives the optimiser.
-type StepConfig struct {
-	Steps    int     `toml:"steps"`
-	Rate     float64 `toml:"rate"`
-	LastRate float64 `toml:"last_rate"`
-	Batch    int     `toml:"batch"`
-	Points   int     `toml:"points"`
-	Match    float64 `toml:"match"`
-	DecayS   float64 `toml:"decay_smoother"`
-	DecayD   float64 `toml:"decay_dynamics"`
-	Temper   float64 `toml:"temper"`
-	Rows     int     `toml:"rows"`
+// TrainingConfig drives the optimiser and the conditioning of posteriors.
+type TrainingConfig struct {
+	Steps       int     `toml:"steps"`
+	Rate        float64 `toml:"rate"`
+	LastRate    float64 `toml:"last_rate"`
+	Batch       int     `toml:"batch"`
+	Points      int     `toml:"points"`
+	Match       float64 `toml:"match"`
+	DecayS      float64 `toml:"decay_smoother"`
+	DecayD      float64 `toml:"decay_dynamics"`
+	Temperature float64 `toml:"temper"`
+	Rows        int     `toml:"rows"`
 }
 
-// FoldConfig switches what is decided on folds.
+// FoldConfig switches what is fitted by cross-validation.
 type FoldConfig struct {
-	Companion bool    `toml:"companion"`
-	Gain      bool    `toml:"gain"`
-	Factors   bool    `toml:"factors"`
-	Growth    bool    `toml:"growth"`
-	Motion    bool    `toml:"motion"`
-	Temper    float64 `toml:"temper"`
+	Secondary     bool    `toml:"companion"` // secondary linear model
+	NetworkWeight bool    `toml:"gain"`
+	ScaleFactor   bool    `toml:"factors"`
+	Distance      bool    `toml:"growth"`
+	Motion        bool    `toml:"motion"`
+	Temperature   float64 `toml:"temper"` // 0 = chosen
 }
 
 // Duration is a time.Duration written as text: "1s", "20ms".
@@ -94,6 +98,9 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d)
 // Seconds returns the duration in seconds.
 func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
 
+// choose is the setting that leaves a choice to the data; for the basis it is −1.
+const choose = "choose"
+
 // Template is the commented configuration, with every default in it.
 //
 //go:embed train.toml
@@ -109,12 +116,12 @@ func Default() Config {
 }
 
 // Quick returns the preset of the demo: one small member, seconds instead of
-// minutes, intervals less sure.
+// minutes, less accurate.
 func Quick() Config {
 	c := Default()
-	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", usualBasis
-	c.Step.Steps, c.Step.Batch, c.Step.Rows = 120, 60, 6000
-	c.Roll.Windows, c.Roll.Iterations = 500, 60
+	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", selection.UsualBasis
+	c.Training.Steps, c.Training.Batch, c.Training.Rows = 120, 60, 6000
+	c.Equation.Windows, c.Equation.Iterations = 500, 60
 	return c
 }
 
@@ -161,16 +168,16 @@ func (c *Config) Check() error {
 		{c.Net.Activation == choose || c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "choose", "tanh" or "sigmoid"`},
 		{c.Net.Heads >= 1 && c.Net.Heads <= 32, "net.heads", "must be within 1…32"},
 		{c.Refits >= 0 && c.Refits <= 32, "refits", "must be 0 to 32"},
-		{c.Fold.Temper >= 0 && c.Fold.Temper <= 1, "folds.temper", "must be 0 to 1"},
-		{c.Roll.Windows >= 10 && c.Roll.Windows <= 1e6 && c.Roll.Iterations >= 1, "equation", "needs 10 to 1000000 windows and at least 1 iteration"},
-		{c.Step.Steps >= 1 && c.Step.Steps <= 1e6, "training.steps", "must be within 1…1000000"},
-		{c.Step.Rate <= 1 && c.Step.LastRate > 0 && c.Step.LastRate <= c.Step.Rate, "training.rate", "rates must be positive and at most 1, the last one not above the first"},
-		{c.Step.Batch >= 1 && c.Step.Batch <= 1e5, "training.batch", "must be within 1…100000"},
-		{c.Step.Points >= 2 && c.Step.Points <= 1000, "training.points", "must be within 2…1000"},
-		{c.Step.Match >= 0 && c.Step.Match <= 1e6, "training.match", "must be within 0…1000000"},
-		{c.Step.DecayS >= 0 && c.Step.DecayD >= 0 && max(c.Step.DecayS, c.Step.DecayD) <= 1e6, "training.decay_smoother", "decays must be within 0…1000000"},
-		{c.Step.Rows >= 100 && c.Step.Rows <= 1e6, "training.rows", "must be within 100…1000000"},
-		{c.Step.Temper > 0 && c.Step.Temper <= 1, "training.temper", "must be within (0, 1]"},
+		{c.Folds.Temperature >= 0 && c.Folds.Temperature <= 1, "folds.temper", "must be 0 to 1"},
+		{c.Equation.Windows >= 10 && c.Equation.Windows <= 1e6 && c.Equation.Iterations >= 1, "equation", "needs 10 to 1000000 windows and at least 1 iteration"},
+		{c.Training.Steps >= 1 && c.Training.Steps <= 1e6, "training.steps", "must be within 1…1000000"},
+		{c.Training.Rate <= 1 && c.Training.LastRate > 0 && c.Training.LastRate <= c.Training.Rate, "training.rate", "rates must be positive and at most 1, the last one not above the first"},
+		{c.Training.Batch >= 1 && c.Training.Batch <= 1e5, "training.batch", "must be within 1…100000"},
+		{c.Training.Points >= 2 && c.Training.Points <= 1000, "training.points", "must be within 2…1000"},
+		{c.Training.Match >= 0 && c.Training.Match <= 1e6, "training.match", "must be within 0…1000000"},
+		{c.Training.DecayS >= 0 && c.Training.DecayD >= 0 && max(c.Training.DecayS, c.Training.DecayD) <= 1e6, "training.decay_smoother", "decays must be within 0…1000000"},
+		{c.Training.Rows >= 100 && c.Training.Rows <= 1e6, "training.rows", "must be within 100…1000000"},
+		{c.Training.Temperature > 0 && c.Training.Temperature <= 1, "training.temper", "must be within (0, 1]"},
 	} {
 		if !r.ok {
 			return fmt.Errorf("setting %s: %s", r.key, r.say)
@@ -188,9 +195,23 @@ func widths(w []int) bool {
 	return true
 }
 
-// fitSettings translates the configuration.
-func (c *Config) fitSettings() nets.Settings {
-	s := nets.DefaultSettings()
+// task returns what is predicted of the data.
+func (c *Config) task(d *Data) window.Task {
+	states := channel.Select(d.Channels, channel.State)
+	return window.Task{States: states, Inputs: len(d.Channels) - len(states), Horizon: c.Horizon.Seconds()}
+}
+
+// stride returns the distance between the starts of windows of a horizon, s.
+func (c *Config) stride(horizon float64) float64 {
+	if c.Stride == 0 {
+		return horizon / 50
+	}
+	return c.Stride.Seconds()
+}
+
+// netSettings returns the settings of the nets, but for what is chosen.
+func (c *Config) netSettings() nets.Settings {
+	s, t := nets.DefaultSettings(), &c.Training
 	s.Core, s.D, s.F, s.Dynamics = c.Net.Core, c.Net.Heads, c.Features, c.Net.Dynamics
 	s.Activation = mlp.Tanh
 	if c.Net.Activation == "sigmoid" {
@@ -198,13 +219,35 @@ func (c *Config) fitSettings() nets.Settings {
 	}
 	s.Exact = c.Kernel == "exact"
 	s.ZeroMean = c.Prior == "equation"
-	t := &c.Step
 	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
-	s.Lambda, s.DecayS, s.DecayD, s.Temper, s.Rows = t.Match, t.DecayS, t.DecayD, t.Temper, t.Rows
+	s.Lambda, s.DecayS, s.DecayD, s.Temperature = t.Match, t.DecayS, t.DecayD, t.Temperature
+	s.Posterior.Rows, s.Posterior.Seed = t.Rows, c.Seed
 	if s.Exact { // its cost grows with the cube of a batch's rows
 		s.F, s.Batch = 0, min(s.Batch, 240/s.Points)
 	}
 	return s
+}
+
+// options returns the cores and bases to choose from.
+func (c *Config) options() selection.Options {
+	var cores []selection.Core
+	if c.Core != "net" {
+		cores = append(cores, selection.Linear())
+	}
+	for _, act := range []mlp.Activation{mlp.Tanh, mlp.Sigmoid} {
+		if own := c.Net.Activation; c.Core != "linear" && (own == choose || own == act.String()) {
+			cores = append(cores, selection.Core{Name: fmt.Sprint(act, " ", c.Net.Core), Widths: c.Net.Core, Activation: act, Heads: c.Net.Heads})
+		}
+	}
+	if c.Basis >= 0 {
+		return selection.Options{Cores: cores, Bases: []int{c.Basis}}
+	}
+	return selection.Options{Cores: cores, Bases: []int{selection.UsualBasis, selection.UsualBasis + 1, 0}}
+}
+
+// switches returns what a calibration model fits.
+func (c *FoldConfig) switches() calibration.Switches {
+	return calibration.Switches{NetworkWeight: c.NetworkWeight, ScaleFactor: c.ScaleFactor, Distance: c.Distance, Motion: c.Motion}
 }
 
 // TOML returns the configuration as a file, without comments.

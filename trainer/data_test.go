@@ -82,7 +82,7 @@ func TestSmallFaultsCutNothing(t *testing.T) {
 		if len(d.Flights) != 1 {
 			t.Errorf("%s: %d flights, want the one there is", c.name, len(d.Flights))
 		}
-		if n := samples(d.Flights); float64(n) < c.samples*12000 {
+		if n := window.Samples(d.Flights); float64(n) < c.samples*12000 {
 			t.Errorf("%s: %d samples remain", c.name, n)
 		}
 		if n := len(window.Cut(d.Flights, 0.5, 0)); float64(n) < c.starts*float64(windows) {

@@ -1,159 +1,145 @@
 package trainer
 
 import (
-	"context"
-	"fmt"
-	"slices"
-	"time"
+	"encoding/json"
+	"errors"
+	"math"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/ood"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
-	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/budget"
+	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
-	outside "github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// condition makes a model of the trained nets and the given data: posteriors for
-// every readout, sensors.
-func (t *training) condition(d nets.Data) (*model.Model, error) {
-	m := t.shell(d.Frame)
-	readouts := t.readouts()
-	for i, net := range t.nets {
-		e := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
-		for r := range readouts {
-			t.meter.work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(t.nets), model.Readout(r)), workPosterior/float64(readouts))
-			// The noise is what the first member leaves; it hardly differs between members.
-			trial, noise := *net, []float64(nil)
-			if i > 0 {
-				trial.Settings.NoisePasses, noise = 0, m.Members[0].Posterior[r].LogSigma
-			}
-			post, err := nets.Condition(&trial, d, model.Readout(r), noise, t.cfg.Seed)
-			if err != nil {
-				return nil, err
-			}
-			// Members differ in what they expect, hardly in how sure they are: the variance
-			// of the first one stands for all, as it does while calibrating, and the file
-			// and every prediction cost a third.
-			if i >= t.cfg.Variances {
-				post.InverseFactor = nil
-			}
-			e.Posterior = append(e.Posterior, post)
-		}
-		m.Members = append(m.Members, e)
-	}
-	if err := t.bootstrap(m, d, readouts); err != nil {
+// assembly is what a model is made of, but for the data it is conditioned on.
+type assembly struct {
+	data       *Data
+	cfg        Config
+	task       window.Task
+	ensemble   nets.Ensemble
+	calibrated []calibration.Model // per readout; none without folds
+	posterior  nets.Conditioning
+	readouts   int
+	linearStd  []float64 // K×Q, errors of the linear baseline on data that it has not seen
+}
+
+// model returns a model conditioned on data, without its provenance.
+func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error) {
+	m := d.Frame.Model()
+	m.Vehicle, m.Points = a.data.Vehicle, a.cfg.Points
+	var err error
+	m.Members, m.Refits, err = a.ensemble.Condition(d, nets.Posteriors{
+		Conditioning: a.posterior, Readouts: a.readouts, Variances: a.cfg.Variances, Refits: a.cfg.Refits,
+		Block: max(1, int(math.Round(2*a.task.Horizon/a.cfg.stride(a.task.Horizon)))),
+	}, b)
+	if err != nil {
 		return nil, err
 	}
-	m.Dynamics.Net = t.nets[0].Params.Dynamics
-	if t.cfg.Separate {
-		m.Sensor = sensors(m, t.cfg.Noise == "growing")
+	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
+	if a.cfg.Separate {
+		m.Sensor = sensors(m, a.cfg.Noise == "growing")
 	}
+	linear, err := baseline.Linear(d.Flights, a.task)
+	if err != nil {
+		return nil, err
+	}
+	m.Baseline, m.LinearStd = *linear, a.linearStd
+	m.OOD = ood.Describe(&d.Frame.Inputs.Lift, d.Flights, d.Windows, a.task, a.cfg.Knots)
+	calibration.Apply(m, d.Frame, a.calibrated)
 	return m, nil
 }
 
-// model makes a model conditioned on data, with all that goes into its file but
-// where it comes from.
-func (t *training) model(d nets.Data) (*model.Model, error) {
-	m, err := t.condition(d)
-	if err != nil {
-		return nil, err
-	}
-	linear, err := baseline.Linear(d.Flights, t.states, t.P, t.H)
-	if err != nil {
-		return nil, err
-	}
-	m.Baseline, m.LinearStd = *linear, t.linearStd
-	m.OOD = t.regionOf(d)
-	return m, nil
-}
-
-// regionOf describes where the states and inputs of the data lie.
-func (t *training) regionOf(d nets.Data) ood.Detector {
-	states := outside.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows)
-	r, ok := states.Region()
-	if !ok {
-		return ood.Detector{}
-	}
-	r.Distance = states.Threshold(t.H)
-	if t.P > 0 {
-		// As the net sees them: means over a knot's block of a plan, one sample held.
-		for _, block := range []float64{model.Plan: t.H / float64(max(1, t.cfg.Knots)), model.Hold: 0} {
-			low, high := outside.Inputs(d.Flights, t.P, block)
-			r.Low, r.High = append(r.Low, low), append(r.High, high)
+// sensors returns the variance R of each state's sensor: as declared, else half of the
+// noise of a displacement at the start, where both of its ends were measured. Noise that
+// does not grow may come from sensors or disturbances: then only what is declared counts.
+func sensors(m *model.Model, grows bool) []float64 {
+	Q := len(m.NoiseKnots)
+	out := make([]float64, m.K)
+	for k := range out {
+		if n := m.Channels[k].Noise; n > 0 {
+			out[k] = n * n
+			continue
+		}
+		if !grows {
+			continue
+		}
+		for i := range m.Members {
+			s := m.Members[i].Posterior[0].LogSigma[k*Q]
+			out[k] += 0.5 * math.Exp(2*s) * m.Scale[k] * m.Scale[k] / float64(len(m.Members))
 		}
 	}
-	if len(t.laws) > 0 {
-		r.Near, r.Far = t.laws[0].near, t.laws[0].far
-	}
-	return r
+	return out
 }
 
-// judge scores the model that has not seen the held-out data on them.
-func (t *training) judge() error {
-	held := t.res.Split.Held
-	if len(window.Cut(held, t.H, t.stride)) == 0 {
-		return nil
-	}
-	m, err := t.model(t.data)
+// export sets the model that is conditioned on all flights, with its provenance.
+func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error {
+	m, err := a.model(d, b)
 	if err != nil {
 		return err
 	}
-	if m, err = finish(m, t.data); err != nil {
-		return err
-	}
-	t.res.Judged = m
-	t.meter.say("held-out table")
-	background := context.WithoutCancel(t.ctx)
-	if t.res.Table, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Kinematics: t.d.Law, Seed: t.cfg.Seed}); err != nil {
-		return err
-	}
-	if m.P > 0 {
-		if t.res.HoldTable, err = evaluate.Run(background, m, held, evaluate.Options{Stride: t.stride, Kinematics: t.d.Law, Seed: t.cfg.Seed, Readout: model.Hold}); err != nil {
-			return err
-		}
-	}
-	for _, table := range t.res.tables() {
-		table.ModelID, table.EvaluatedID = "", m.ID // the file's is known when it is sealed
-	}
-	return nil
-}
-
-// tables are those that there are.
-func (r *Result) tables() []*evaluate.Table {
-	return slices.DeleteFunc([]*evaluate.Table{r.Table, r.HoldTable}, func(t *evaluate.Table) bool { return t == nil })
-}
-
-// export makes the model that flies, from all flights.
-func (t *training) export(began time.Time) error {
-	d := t.data
-	if len(t.res.Split.Held) > 0 {
-		var err error
-		if d, err = t.dataOf(t.d.Flights); err != nil {
-			return err
-		}
-	}
-	m, err := t.model(d)
-	if err != nil {
-		return err
-	}
-	t.res.Windows = len(d.Windows)
-	t.res.Verdict, _ = report.Verdict(t.res.Table, t.res.HoldTable, t.res.Partial)
-	table, err := scores(t.res.Table)
-	if err != nil {
-		return err
-	}
+	res.Windows = len(d.Windows)
+	res.Verdict, _ = report.Verdict(res.Table, res.HoldTable, res.Partial)
 	m.Provenance = model.Provenance{
-		Tool: "dgm-train", DataHash: t.d.Hash, Config: t.cfg.TOML(), Seed: t.cfg.Seed,
-		Partial: t.res.Partial, Verdict: t.res.Verdict, Scores: table,
+		Tool: "dgm-train", DataHash: a.data.Hash, Config: a.cfg.TOML(), Seed: a.cfg.Seed, Partial: res.Partial, Verdict: res.Verdict,
 	}
-	if t.res.Model, err = finish(m, d); err != nil {
+	if res.Table != nil {
+		table := *res.Table
+		table.Networks = nil // the report has it
+		scores, err := json.Marshal(table)
+		if err != nil {
+			return err
+		}
+		m.Provenance.Scores = string(scores)
+	}
+	if res.Model, err = selfChecked(m, d); err != nil {
 		return err
 	}
-	for _, table := range t.res.tables() {
-		table.ModelID = t.res.Model.ID
+	for _, table := range res.Tables() {
+		table.ModelID = res.Model.ID
 	}
 	return nil
+}
+
+// selfChecked rounds the model as its file does, and adds self-checks made from these
+// very numbers.
+func selfChecked(m *model.Model, d nets.Data) (*model.Model, error) {
+	b, err := m.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if m, err = model.Decode(b); err != nil {
+		return nil, err
+	}
+	p, err := estimator.New(m, []float64{m.Horizon / 10, m.Horizon / 2, m.Horizon})
+	if err != nil {
+		return nil, err
+	}
+	windows := make([]window.Window, 3)
+	for i := range windows {
+		windows[i] = d.Windows[(i*2+1)*len(d.Windows)/6]
+	}
+	m.Checks = nil
+	for w := range replay.Each(d.Flights, windows, nil) {
+		var q estimator.Query
+		readout := model.Plan
+		if w.Number == 0 {
+			readout = model.Hold
+		}
+		w.Query(&q, m, readout, m.Inputs.Knots)
+		dst := p.NewPrediction()
+		if !p.Predict(dst, &q) {
+			return nil, errors.New("the trained model predicts numbers that are not finite: the data may hold values far outside their channel's range; run the data check")
+		}
+		m.Checks = append(m.Checks, model.SelfCheck{
+			X0: q.X0, U: q.U, Plan: q.Plan, Readout: dst.Readout, Times: dst.Times, Mean: dst.Mean, Std: dst.Std, ObsStd: dst.ObsStd,
+		})
+	}
+	_, err = m.Encode()
+	return m, err
 }

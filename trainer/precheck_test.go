@@ -142,7 +142,7 @@ func TestPrecheckSaysWhatTrainingSays(t *testing.T) {
 		{"states that are never measured together", turns, 500 * time.Millisecond, datacheck.Short, "at no sample with 0.5 s to come is every state and input measured"},
 	} {
 		cfg := small()
-		cfg.Prior, cfg.Horizon, cfg.Members, cfg.Step.Steps = "none", trainer.Duration(c.horizon), 1, 1
+		cfg.Prior, cfg.Horizon, cfg.Members, cfg.Training.Steps = "none", trainer.Duration(c.horizon), 1, 1
 		d, err := trainer.Load([]*flightlog.Log{c.log}, cfg)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)

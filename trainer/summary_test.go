@@ -22,7 +22,7 @@ func TestExamplesAreWhereTheLogHasThem(t *testing.T) {
 		}
 	}
 	cfg := small()
-	cfg.Prior, cfg.Members, cfg.Step.Steps = "none", 1, 2
+	cfg.Prior, cfg.Members, cfg.Training.Steps = "none", 1, 2
 	cfg.Horizon = trainer.Duration(200 * time.Millisecond)
 	d := load(t, log, cfg)
 	res, err := trainer.Train(context.Background(), d, cfg, nil)

@@ -3,226 +3,165 @@ package trainer
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/trainer/budget"
+	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
-	outside "github.com/dgm-robotics/dgm/trainer/ood"
-	choice "github.com/dgm-robotics/dgm/trainer/priordynamics"
-	"github.com/dgm-robotics/dgm/trainer/rows"
-	"gonum.org/v1/gonum/floats"
+	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/summary"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Result is a trained model with what a report says about it.
-type Result struct {
-	Model      *model.Model
-	Judged     *model.Model       // the model without the held-out data, which Table is about; nil without them
-	Table      *evaluate.Table    // plan, on held-out data; nil without them
-	HoldTable  *evaluate.Table    // hold; nil without held-out data or inputs
-	Verdict    string             // one sentence
-	Split      Split              //
-	Windows    int                // trained on
-	Priors     []choice.Candidate // difference equations that were tried
-	Candidates []Candidate        // cores and tempers that were tried
-	Chosen     Candidate
-	Untried    Untried // what of it was taken untried
-	Curves     [][]nets.Point
-	Partial    string // why the training ended early; empty = it did not
-	Elapsed    time.Duration
-}
+// Result is a trained model with what the stages of its training returned.
+type Result = summary.Result
 
-// training is the state of one training.
-type training struct {
-	ctx       context.Context
-	d         *Data
-	cfg       Config
-	H, stride float64
-	states    []channel.Channel
-	P         int
-	res       *Result
-	meter     *meter
+// Progress is how far a training is.
+type Progress = budget.Progress
 
-	data      nets.Data    // all that is not held out; its frame is that of every fit
-	shape     choice.Shape // of the difference equation
-	companion choice.Shape
-	blend     []float64 // K×Q, the companion's share
-	linearStd []float64 // K×Q, errors of the linear model on data it has not seen
-	folds     []foldData
-	cells     *outside.Cells // of the known states
-	nets      []*nets.Net
-	laws      []law // per readout
-}
+// netShare of the budget is for all stages up to the likelihood temperature; what comes
+// after them has its share too.
+const netShare = 0.6
 
-// Train fits a model to the data:
-//
-//  1. Part of the data is held out for the table; the rest is what is known.
-//  2. The shape of the difference equation is chosen by cross-validation.
-//  3. The core is chosen by the likelihood of a fold that it was not trained on.
-//  4. The ensemble is trained on all that is known.
-//  5. Temper and calibration are chosen by cross-validation: equation and
-//     posterior are fitted anew without each fold, the nets stay.
-//  6. The model of what is known is judged on the held-out data. Then equation
-//     and posterior are refitted to everything: this model is exported.
-//
-// When ctx ends or the budget is used up, what there is is finished and Partial
-// says so; an error comes only if not even one member could be conditioned.
+// Train fits a model to the data, stage by stage, see the package. When ctx ends or the
+// budget is used up, it finishes what there is, and Partial says so; an error comes only
+// if not even one member could be conditioned. report, unless nil, is called with the
+// progress.
 func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Result, error) {
-	began := time.Now()
-	t := &training{d: d, cfg: cfg, H: cfg.Horizon.Seconds(), stride: cfg.Stride.Seconds(), res: &Result{}}
-	if t.stride == 0 {
-		t.stride = t.H / 50
-	}
-	t.states = channel.Select(d.Channels, channel.State)
-	t.P = len(d.Channels) - len(t.states)
-	t.res.Split = split(d.Flights, cfg.Holdout, t.H, cfg.Seed)
-	known := t.res.Split.Train
 	if p := Precheck(d, cfg); p != nil {
 		return nil, errors.New(p.Text)
 	}
-	// What comes after the nets (temper, calibration, refits, table) has its share
-	// of the budget too.
-	limited, cancel := context.WithTimeoutCause(ctx, time.Duration(netShare*float64(cfg.Budget)), errBudget)
-	defer cancel()
-	t.ctx = limited
-	t.meter = &meter{report: report, began: began, units: t.planned()}
-
-	if err := t.prepare(known); err != nil {
-		return nil, err
+	task, stride := cfg.task(d), cfg.stride(cfg.Horizon.Seconds())
+	options, on, set := cfg.options(), cfg.Folds.switches(), cfg.netSettings()
+	readouts := 1 // without inputs there is no plan
+	if task.Inputs > 0 {
+		readouts = model.Readouts
 	}
-	set, err := t.chooseCore()
+	b := budget.New(time.Duration(cfg.Budget), budget.Plan{
+		Equation: cfg.Prior == "equation", Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
+	}, report)
+	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
+	defer cancel()
+
+	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
+	parts := window.Folds(split.Train, task.Horizon, folds)
+
+	prior, err := choosePrior(limited, d, cfg, task, split.Train, parts, b)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.ensemble(set); err != nil {
+	data, folded, err := prior.frame(d, cfg, split.Train, parts, stride)
+	if err != nil {
 		return nil, err
 	}
-	if err := t.chooseTemper(); err != nil {
+	linearStd, err := calibration.LinearStd(parts, task, noiseKnots)
+	if err != nil {
 		return nil, err
 	}
-	if err := t.pace(); err != nil {
+	b.Work("folds", budget.WorkFolds)
+
+	seed := func(i int) uint64 { return cfg.Seed*1000 + uint64(i) }
+	core, choice, err := selection.ChooseCore(limited, folded, set, options, on, seed, b)
+	if err != nil {
 		return nil, err
 	}
-	if err := t.findLaws(); err != nil {
+	data.Frame, folded = data.Frame.WithBasis(choice.Chosen.Basis), folded.WithBasis(choice.Chosen.Basis)
+
+	var seeds []uint64
+	for i := range cfg.Members {
+		seeds = append(seeds, seed(100+i))
+	}
+	ensemble, err := nets.Train(limited, data, core.Apply(set), seeds, b)
+	if err != nil {
 		return nil, err
 	}
-	if len(t.res.Split.Held) > 0 {
-		if err := t.judge(); err != nil {
+	posterior := set.Posterior
+	if ensemble.Partial != "" {
+		posterior.Rows = budget.ReducedRows(posterior.Rows)
+		b.Remain(budget.WorkCalibrate*float64(readouts) + 2*budget.WorkPosterior*float64(len(ensemble.Members)))
+	}
+
+	choice, err = selection.ChooseTemperature(limited, choice, folded, ensemble.Members[0], posterior, on, cfg.Folds.Temperature, b)
+	if err != nil {
+		return nil, err
+	}
+	posterior.Temperature = choice.Chosen.Temperature
+	if ensemble.Partial != "" && errors.Is(budget.Reason(limited), budget.ErrUsed) && len(folded.Folds) > 0 {
+		if posterior.Rows, err = affordableRows(folded, ensemble, posterior, readouts, b); err != nil {
 			return nil, err
 		}
 	}
-	if err := t.export(began); err != nil {
-		return nil, err
-	}
-	t.res.Elapsed = time.Since(began)
-	return t.res, nil
-}
 
-// netShare of the budget goes to choosing the equation and training the nets.
-const netShare = 0.6
-
-var errBudget = errors.New("the time budget was used up")
-
-func (t *training) seed(i int) uint64 { return t.cfg.Seed*1000 + uint64(i) }
-
-// scoreStride is the distance of windows that selection looks at.
-func (t *training) scoreStride() float64 { return t.H / 20 }
-
-// shell returns a model of the frame without members.
-func (t *training) shell(f *rows.Frame) *model.Model {
-	m := &model.Model{
-		Vehicle: t.d.Vehicle, Channels: t.d.Channels, K: f.K, P: f.P, Horizon: t.H, Points: t.cfg.Points,
-		Displacement: true, Velocity: f.Base.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: noiseKnots,
-		Sensor: make([]float64, f.K),
-	}
-	m.RMSDisplacement = ood.RMSDisplacement{Typical: f.Moves, Min: leastMotion, Max: mostMotion}
-	for i, l := range t.laws {
-		m.NetworkWeight, m.ScaleFactor, m.OODExponent = append(m.NetworkWeight, l.gain), append(m.ScaleFactor, l.widen), append(m.OODExponent, l.growth)
-		m.RMSDisplacement.Exponent = append(m.RMSDisplacement.Exponent, l.stir)
-		if i == 0 {
-			m.RMSDisplacement.Typical = slices.Clone(f.Moves)
-			floats.Scale(l.usual, m.RMSDisplacement.Typical)
-		}
-	}
-	if len(t.laws) > 0 && !slices.ContainsFunc(t.laws, func(l law) bool { return l.stir > 0 }) {
-		m.RMSDisplacement = ood.RMSDisplacement{} // nothing to measure
-	}
-	if b := f.Base; b.Model != nil {
-		m.PriorDynamics, m.Secondary, m.LinearWeight = *b.Model, *b.Secondary, b.LinearWeight
-	}
-	return m
-}
-
-// ensemble trains the members, each from its own seed.
-func (t *training) ensemble(set nets.Settings) error {
-	for i := range t.cfg.Members {
-		if t.ctx.Err() != nil && i > 0 {
-			if t.res.Partial == "" { // else the first one is not whole, which says more
-				t.res.Partial = fmt.Sprintf("%v after %d of %d members", reason(t.ctx), i, t.cfg.Members)
-			}
-			break
-		}
-		phase := fmt.Sprintf("member %d of %d", i+1, t.cfg.Members)
-		net, err := nets.Train(t.ctx, t.data, set, t.seed(100+i), func(step int) {
-			t.meter.work(fmt.Sprintf("%s: step %d of %d", phase, step, set.Steps), 1/float64(set.Steps))
+	var calibrated []calibration.Model
+	if len(folded.Folds) > 0 {
+		calibrated, err = calibration.Fit(folded, ensemble.Members[0], posterior, on, readouts, func(r model.Readout) {
+			b.Work("calibration, inputs "+r.String(), budget.WorkCalibrate)
 		})
 		if err != nil {
+			return nil, err
+		}
+	}
+
+	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, calibrated: calibrated, posterior: posterior, readouts: readouts, linearStd: linearStd}
+	res := &Result{Split: split, Prior: prior.choice.Candidates, Choice: choice, Partial: ensemble.Partial}
+	for _, net := range ensemble.Members {
+		res.Curves = append(res.Curves, net.Curve)
+	}
+	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 {
+		if err := a.evaluate(ctx, res, data, stride, b); err != nil {
+			return nil, err
+		}
+	}
+	if len(split.Held) > 0 {
+		if data, err = prior.refit(limited, data, d.Flights, stride); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.export(res, data, b); err != nil {
+		return nil, err
+	}
+	res.Elapsed = b.Elapsed()
+	return res, nil
+}
+
+// affordableRows returns the rows that posteriors can be conditioned on in the rest of
+// the budget, by the time that one fold takes with few.
+func affordableRows(folded calibration.Folds, ensemble nets.Ensemble, posterior nets.Conditioning, readouts int, b *budget.Adaptation) (int, error) {
+	few := posterior
+	few.Rows = min(posterior.Rows, budget.LeastRows)
+	began := time.Now()
+	if err := calibration.Try(folded, ensemble.Members[0], few); err != nil {
+		return 0, err
+	}
+	// The folds, the model that is evaluated and the one that is exported, in each readout.
+	times := float64(readouts * (len(folded.Folds) + 2*len(ensemble.Members)))
+	return min(posterior.Rows, b.Affordable(time.Since(began), few.Rows, times)), nil
+}
+
+// evaluate scores the model that has not seen the held-out data on them.
+func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, stride float64, b *budget.Adaptation) (err error) {
+	if res.Judged, err = a.model(data, b); err != nil {
+		return err
+	}
+	if res.Judged, err = selfChecked(res.Judged, data); err != nil {
+		return err
+	}
+	b.Say("held-out table")
+	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
+	background := context.WithoutCancel(ctx)
+	if res.Table, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
+		return err
+	}
+	if a.task.Inputs > 0 {
+		opt.Readout = model.Hold
+		if res.HoldTable, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
 			return err
 		}
-		if net.Stopped {
-			t.res.Partial = fmt.Sprintf("%v at step %d of %d of %s", reason(t.ctx), len(net.Curve), set.Steps, phase)
-			// Half a fit beside whole ones would only spoil them.
-			if i > 0 {
-				break
-			}
-		}
-		t.nets = append(t.nets, net)
-		t.res.Curves = append(t.res.Curves, net.Curve)
 	}
-	if t.res.Partial != "" {
-		t.hurry()
+	for _, table := range res.Tables() {
+		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
 	}
 	return nil
-}
-
-// readouts is how many the model has: without inputs there is no plan.
-func (t *training) readouts() int {
-	if t.P > 0 {
-		return model.Readouts
-	}
-	return 1
-}
-
-// findLaws calibrates both readouts by what the folds say of one member: the
-// ensemble's intervals are no narrower.
-func (t *training) findLaws() error {
-	if len(t.folds) == 0 {
-		return nil
-	}
-	var laws []law
-	for r := range t.readouts() {
-		o, err := t.outOfFold(t.nets[0], model.Readout(r), t.nets[0].Settings.NoisePasses, t.nets[0].Settings.Rows)
-		if err != nil {
-			return err
-		}
-		var reach *law
-		if r > 0 {
-			reach = &laws[0]
-		}
-		laws = append(laws, calibrate(t.shell(t.data.Frame), o, t.cfg.Fold, reach))
-		t.meter.work(fmt.Sprintf("calibration, inputs %v", model.Readout(r)), workLaw)
-	}
-	t.laws = laws
-	return nil
-}
-
-func reason(ctx context.Context) error {
-	if c := context.Cause(ctx); !errors.Is(c, context.Canceled) {
-		return c
-	}
-	return errors.New("stopped by hand")
 }

@@ -60,7 +60,7 @@ func small() trainer.Config {
 	c.Horizon = trainer.Duration(500 * time.Millisecond)
 	c.Points, c.Features = 10, 40
 	c.Net.Core, c.Net.Dynamics = []int{16, 16}, []int{10}
-	c.Step.Steps, c.Step.Batch, c.Step.Rows = 60, 40, 2000
+	c.Training.Steps, c.Training.Batch, c.Training.Rows = 60, 40, 2000
 	return c
 }
 
@@ -190,7 +190,7 @@ func flagsTheUnknown(t *testing.T, m *model.Model) {
 // One seed, one file.
 func TestTrainingIsReproducible(t *testing.T) {
 	cfg := small()
-	cfg.Step.Steps, cfg.Members, cfg.Prior = 10, 1, "velocity"
+	cfg.Training.Steps, cfg.Members, cfg.Prior = 10, 1, "velocity"
 	d := load(t, pendulum(2, 6), cfg)
 	var files [3][]byte
 	for i := range files {
@@ -250,7 +250,7 @@ func TestStoppedTrainingLeavesAModel(t *testing.T) {
 // one that does not.
 func TestWrappingDoesNotMatter(t *testing.T) {
 	cfg := small()
-	cfg.Step.Steps, cfg.Members, cfg.Prior = 5, 1, "none"
+	cfg.Training.Steps, cfg.Members, cfg.Prior = 5, 1, "none"
 	log := pendulum(4, 6)
 	var models [2]*model.Model
 	for i := range models {
@@ -332,7 +332,7 @@ func TestHashIsOfTheSamples(t *testing.T) {
 // Refits ride along with their means alone.
 func TestRefitsRideAlong(t *testing.T) {
 	cfg := small()
-	cfg.Step.Steps, cfg.Members, cfg.Refits = 5, 1, 2
+	cfg.Training.Steps, cfg.Members, cfg.Refits = 5, 1, 2
 	res, err := trainer.Train(context.Background(), load(t, pendulum(3, 6), cfg), cfg, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/selection"
 )
 
 // tried lists the cores and bases of the candidates in the order in which they were
@@ -31,7 +32,7 @@ func tried(res *trainer.Result) (cores []string, bases []int) {
 // what was chosen, in its file too.
 func TestWhatIsTried(t *testing.T) {
 	base := small()
-	base.Step.Steps, base.Members, base.Prior, base.Step.Rows, base.Features = 6, 1, "velocity", 300, 10
+	base.Training.Steps, base.Members, base.Prior, base.Training.Rows, base.Features = 6, 1, "velocity", 300, 10
 	base.Stride, base.Holdout = trainer.Duration(250*time.Millisecond), 0
 	base.Core, base.Basis, base.Net.Activation = "choose", -1, "choose"
 	d := load(t, pendulum(9, 3), base)
@@ -59,7 +60,7 @@ func TestWhatIsTried(t *testing.T) {
 		if !slices.Equal(cores, c.cores) || !slices.Equal(bases, c.bases) {
 			t.Errorf("%s: cores %q with bases %v were tried, expected %q, %v", name, cores, bases, c.cores, c.bases)
 		}
-		if late := name == "no time"; res.Untried != (trainer.Untried{Core: late, Temper: late}) {
+		if late := name == "no time"; res.Untried != (selection.Untried{Core: late, Temperature: late}) {
 			t.Errorf("%s: said to be untried: %+v", name, res.Untried)
 		}
 		m := &res.Model.Members[0].Map

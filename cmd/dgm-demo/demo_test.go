@@ -48,7 +48,7 @@ func tiny(t *testing.T, system string) *scene {
 	c := &sc.training
 	c.Horizon, c.Points, c.Members, c.Features = trainer.Duration(100*time.Millisecond), 5, 1, 6
 	c.Net.Core, c.Net.Dynamics, c.Core, c.Prior, c.Stride = []int{4}, []int{4}, "net", "none", trainer.Duration(50*time.Millisecond)
-	c.Step.Steps, c.Step.Batch = 3, 10
+	c.Training.Steps, c.Training.Batch = 3, 10
 	sc.robot.PlanHorizon = c.Horizon.Seconds()
 	sc.limits = judge.Limits{Flight: time.Second, Late: 1, Low: 0, High: 1}
 	return sc
@@ -194,7 +194,7 @@ func TestInterrupted(t *testing.T) {
 		sc := tiny(t, "pendulum")
 		sc.flight = time.Minute
 		if name == "training" {
-			sc.training.Step.Steps = 1_000_000
+			sc.training.Training.Steps = 1_000_000
 		}
 		var out buffer
 		done := make(chan error, 1)

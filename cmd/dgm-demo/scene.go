@@ -47,7 +47,7 @@ func sceneOf(system string) (*scene, bool) {
 		sc.segments, sc.length = 16, 8*time.Second
 		c.Horizon, c.Points, c.Stride = trainer.Duration(500*time.Millisecond), 10, trainer.Duration(100*time.Millisecond)
 		c.Members, c.Features, c.Core = 1, 30, "linear"
-		c.Step.Steps, c.Step.Batch = 120, 30
+		c.Training.Steps, c.Training.Batch = 120, 30
 		sc.show = "phi"
 	default:
 		return nil, false

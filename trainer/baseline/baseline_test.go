@@ -38,7 +38,7 @@ func drive(rng *rand.Rand, n int) window.Series {
 func TestLinearSystemIsFoundExactly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	train := window.Prepare(0, drive(rng, 2000), cart, 1, window.Options{})
-	m, err := Linear(train, cart, 1, 0.5)
+	m, err := Linear(train, window.Task{States: cart, Inputs: 1, Horizon: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestLongerStepWinsWhereVelocityIsNoisy(t *testing.T) {
 		s.T = append(s.T, int64(i)*10_000_000)
 		s.X = append(s.X, math.Sin(2*at)+0.01*rng.NormFloat64(), 2*math.Cos(2*at)+0.2*rng.NormFloat64())
 	}
-	m, err := Linear(window.Prepare(0, s, states, 0, window.Options{}), states, 0, 1)
+	m, err := Linear(window.Prepare(0, s, states, 0, window.Options{}), window.Task{States: states, Inputs: 0, Horizon: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestTooShortALogIsAnError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	short := window.Prepare(0, drive(rng, 5), cart, 1, window.Options{})
 	for _, f := range [][]window.Flight{nil, short} {
-		if _, err := Linear(f, cart, 1, 0.02); err == nil || !strings.Contains(err.Error(), "linear baseline") {
+		if _, err := Linear(f, window.Task{States: cart, Inputs: 1, Horizon: 0.02}); err == nil || !strings.Contains(err.Error(), "linear baseline") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestConstantChannelsDoNotBreakTheFit(t *testing.T) {
 		x = append(x, 17, s.X[3*i], s.X[3*i+1])
 	}
 	s.X = x
-	m, err := Linear(window.Prepare(0, s, states, 1, window.Options{}), states, 1, 0.5)
+	m, err := Linear(window.Prepare(0, s, states, 1, window.Options{}), window.Task{States: states, Inputs: 1, Horizon: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}

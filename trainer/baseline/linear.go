@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/score"
@@ -22,7 +21,7 @@ const choiceWindows = 1000
 // Linear fits the linear model to the flights with each length of a step and
 // returns the one whose roll-outs over the horizon H, s, follow the flights
 // better. The error says what the log lacks.
-func Linear(flights []window.Flight, states []channel.Channel, inputs int, H float64) (*linear.Model, error) {
+func Linear(flights []window.Flight, task window.Task) (*linear.Model, error) {
 	if len(flights) == 0 {
 		return nil, fmt.Errorf("linear baseline: no flight to fit to")
 	}
@@ -30,28 +29,28 @@ func Linear(flights []window.Flight, states []channel.Channel, inputs int, H flo
 	var best *linear.Model
 	least := math.Inf(1)
 	for _, n := range steps {
-		m, ok := fitStep(flights, states, inputs, float64(n)*dt)
+		m, ok := fitStep(flights, task, float64(n)*dt)
 		if !ok {
 			continue
 		}
-		if e := rollOutError(flights, states, m, inputs, H); e < least {
+		if e := rollOutError(flights, task, m); e < least {
 			best, least = m, e
 		}
 	}
 	if best == nil {
-		l := linear.NewLifting(states)
+		l := linear.NewLifting(task.States)
 		return nil, fmt.Errorf("linear baseline: no finite fit of %d coefficients a channel from flights of %.3g s in all; log more, or a shorter horizon than %g s",
-			l.Z+inputs+1, window.Duration(flights), H)
+			l.Z+task.Inputs+1, window.Duration(flights), task.Horizon)
 	}
 	return best, nil
 }
 
 // rollOutError returns the geometric mean, over channels and four horizons, of
 // the error of m over that of holding the last value; +Inf if it overflows.
-func rollOutError(flights []window.Flight, states []channel.Channel, m *linear.Model, inputs int, H float64) float64 {
-	K := len(states)
+func rollOutError(flights []window.Flight, task window.Task, m *linear.Model) float64 {
+	K, H := len(task.States), task.Horizon
 	times := []float64{0.1 * H, 0.2 * H, 0.5 * H, H}
-	r, err := linear.New(m, states, inputs, times)
+	r, err := linear.New(m, task.States, task.Inputs, times)
 	if err != nil {
 		panic(err) // the fit has made the wrong shapes
 	}
@@ -98,7 +97,8 @@ func rollOutError(flights []window.Flight, states []channel.Channel, m *linear.M
 // the lifted state over the step, on the lifted state and the mean input; an
 // invariant channel is not read, only moved. ok is false where there are too few
 // pairs of states one step apart.
-func fitStep(flights []window.Flight, states []channel.Channel, inputs int, step float64) (*linear.Model, bool) {
+func fitStep(flights []window.Flight, task window.Task, step float64) (*linear.Model, bool) {
+	states, inputs := task.States, task.Inputs
 	l := linear.NewLifting(states)
 	var read []int // places of z that are read
 	for k, at := range l.At {

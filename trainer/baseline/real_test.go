@@ -232,7 +232,7 @@ func TestFiguresOfRealTelemetry(t *testing.T) {
 			}))
 			dt := window.Interval(set.train)
 			for i, want := range []float64{c.one, c.five} {
-				m, ok := fitStep(set.train, set.states, set.inputs, float64(steps[i])*dt)
+				m, ok := fitStep(set.train, window.Task{States: set.states, Inputs: set.inputs}, float64(steps[i])*dt)
 				if !ok {
 					t.Fatal("no fit")
 				}
@@ -246,7 +246,7 @@ func TestFiguresOfRealTelemetry(t *testing.T) {
 					}
 				}))
 			}
-			if _, err := Linear(set.train, set.states, set.inputs, set.H); err != nil {
+			if _, err := Linear(set.train, window.Task{States: set.states, Inputs: set.inputs, Horizon: set.H}); err != nil {
 				t.Error(err)
 			}
 		})

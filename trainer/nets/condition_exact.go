@@ -3,6 +3,7 @@ package nets
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -23,41 +24,29 @@ const exactRows = 600
 //
 // A row that was not measured stands in M as a unit row, so that its α is zero.
 // Its row of L⁻¹ is cleared: it must not explain variance either.
-func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model.Posterior, error) {
-	set, p := net.Settings, net.Params
-	m, K, Q := &p.Map, p.Map.K, len(d.Frame.NoiseKnots)
-	windows := window.Thin(d.Windows, max(1, exactRows/set.ConditionPts))
-	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.ConditionPts}
-	b := objective.NewBatch(m, &d.Frame.Inputs, Q, len(windows)*set.ConditionPts, 0)
-	n := sampler.Take(b, windows, rand.New(rand.NewPCG(seed, 0x70617373)))
+func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, logSigma []float64) (model.Posterior, error) {
+	m, K, Q := &net.Params.Map, net.Params.Map.K, len(d.Frame.NoiseKnots)
+	windows := window.Thin(d.Windows, max(1, exactRows/set.Points))
+	sampler := &rows.Sampler{Frame: d.Frame, Flights: d.Flights, Windows: d.Windows, Readout: readout, Points: set.Points}
+	b := objective.NewBatch(m, &d.Frame.Inputs, Q, len(windows)*set.Points, 0)
+	n := sampler.Take(b, windows, rand.New(rand.NewPCG(set.Seed, 0x70617373)))
 	eval := feature.NewEval(m, n)
 	m.Forward(eval, b.Obs, false)
-	c := temper(net, d, n)
+	c := set.likelihoodWeight(d, n)
 
-	out := model.Posterior{LogSigma: append([]float64(nil), p.LogSigma...), Exact: &model.Exact{N: n, Gate: b.Obs.Gate[:n], B: b.Obs.B[:n*m.Basis.Dim(m.Inputs())]}}
+	out := model.Posterior{LogSigma: slices.Clone(logSigma), Exact: &model.Exact{N: n, Gate: b.Obs.Gate[:n], B: b.Obs.B[:n*m.Basis.Dim(m.Inputs())]}}
 	kernel := posterior.NewExact(n, 0)
 	r, prec := make([]float64, n), make([]float64, n)
 	for k := range K {
 		sigma := out.LogSigma[k*Q : (k+1)*Q]
 		inverse := make([]float64, n*(n+1)/2)
 		for pass := 0; ; pass++ {
-			for i := range n {
-				r[i], prec[i] = 0, 0
-				if y := b.Y[i*K+k]; !math.IsNaN(y) {
-					mu, _ := m.Mu(eval, i, k)
-					r[i] = y - b.Base[i*K+k] - mu
-					ls := 0.0
-					for q, s := range sigma {
-						ls += b.Noise[i*Q+q] * s
-					}
-					prec[i] = c * math.Exp(-2*ls)
-				}
-			}
+			measured(r, prec, m, eval, b, k, sigma, c)
 			if _, ok := kernel.Condition(m, eval, k, r, prec); !ok {
 				return model.Posterior{}, errCondition
 			}
 			kernel.InverseFactor(inverse)
-			if pass == set.NoisePasses {
+			if pass == set.Passes {
 				break
 			}
 			exactNoise(sigma, b.Noise, kernel.Alpha(), inverse, prec, c)
@@ -67,7 +56,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model
 				clear(inverse[i*(i+1)/2 : (i+1)*(i+2)/2])
 			}
 		}
-		out.Weights = append(out.Weights, append([]float64(nil), kernel.Alpha()...))
+		out.Weights = append(out.Weights, slices.Clone(kernel.Alpha()))
 		out.InverseFactor = append(out.InverseFactor, inverse)
 		z := make([]float64, 0, n*m.D)
 		for i := range n {
@@ -79,8 +68,7 @@ func conditionExact(net *Net, d Data, readout model.Readout, seed uint64) (model
 	return out, nil
 }
 
-// exactNoise moves log σ by the mean of (e² + v)/σ² near each knot; c is the
-// temper, prec c/σ².
+// exactNoise moves log σ by the mean of (e² + v)/σ² near each knot; prec is c/σ².
 func exactNoise(sigma, noise, alpha, inverse, prec []float64, c float64) {
 	Q, n := len(sigma), len(alpha)
 	diagonal := make([]float64, n) // of M⁻¹ = L⁻ᵀL⁻¹

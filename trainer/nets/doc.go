@@ -1,3 +1,4 @@
-// Package nets trains one member of the ensemble on windows of flights: draws
-// batches, follows the gradient, and conditions the posterior that is exported.
+// Package nets trains the ensemble: every member draws batches of windows, follows the
+// gradient of the objective, and conditions its posterior on the rows of all windows with
+// the nets frozen.
 package nets

@@ -15,20 +15,27 @@ type Settings struct {
 	Dynamics   []int          // widths of the dynamics' hidden layers
 	ZeroMean   bool           // no learned prior mean: where data say nothing, the prediction is the base
 
-	Steps        int     // of the optimiser
-	Rate, Last   float64 // learning rate: highest, last
-	WarmUp       int     // steps
-	ClipNorm     float64 // longest gradient
-	Batch        int     // windows a step
-	Points       int     // points a window
-	Lambda       float64 // weight of the matching term; 0 leaves it out
-	DecayS       float64 // weight decay of the smoother
-	DecayD       float64 // weight decay of the dynamics
-	Temper       float64 // κ: share of the samples that the likelihood counts as independent
-	NoiseStart   []float64
-	Rows         int // most rows that the exported posterior is conditioned on
-	NoisePasses  int // passes that estimate the noise with the nets frozen
-	ConditionPts int // points a window in the exported posterior
+	Steps       int     // of the optimiser
+	Rate, Last  float64 // learning rate: highest, last
+	WarmUp      int     // steps
+	ClipNorm    float64 // longest gradient
+	Batch       int     // windows a step
+	Points      int     // points a window
+	Lambda      float64 // weight of the matching term; 0 leaves it out
+	DecayS      float64 // weight decay of the smoother
+	DecayD      float64 // weight decay of the dynamics
+	Temperature float64 // κ: share of the samples that the likelihood counts as independent
+	NoiseStart  []float64
+	Posterior   Conditioning
+}
+
+// Conditioning says how a posterior is conditioned on windows.
+type Conditioning struct {
+	Temperature float64 // κ of the posterior's likelihood
+	Rows        int     // most rows, spread evenly over the windows
+	Points      int     // rows of a window
+	Passes      int     // that estimate the noise with the nets frozen
+	Seed        uint64  // of the points of a window
 }
 
 // DefaultSettings returns the recipe for windows of flights.
@@ -36,7 +43,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		Core: []int{32, 32}, Activation: mlp.Tanh, D: 3, F: 100, Dynamics: []int{20, 20},
 		Steps: 400, Rate: 0.02, Last: 0.0002, WarmUp: 30, ClipNorm: 10, Batch: 100, Points: 8,
-		Lambda: 1, DecayS: 3, DecayD: 3, Temper: 1, NoiseStart: []float64{-1.5, -1.2, -1, -0.8, -0.6},
-		Rows: 12000, NoisePasses: 2, ConditionPts: 12,
+		Lambda: 1, DecayS: 3, DecayD: 3, Temperature: 1, NoiseStart: []float64{-1.5, -1.2, -1, -0.8, -0.6},
+		Posterior: Conditioning{Temperature: 1, Rows: 12000, Points: 12, Passes: 2},
 	}
 }

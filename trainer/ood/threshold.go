@@ -38,14 +38,14 @@ func Starts(lift *channel.Lift, flights []window.Flight, all []window.Window) *S
 
 func (s *States) state(i int) []float64 { return s.x[i*s.L : (i+1)*s.L] }
 
-// Region describes the states by reference points, without any threshold. ok is
-// false if they cannot be described.
-func (s *States) Region() (r ood.Detector, ok bool) { return Fit(s.lift, s.x, references) }
+// Detector describes the states by reference points, without any threshold. ok is
+// false if the states have no finite covariance.
+func (s *States) Detector() (r ood.Detector, ok bool) { return Fit(s.lift, s.x, references) }
 
 // Threshold returns the distance that 94 % of the windows stay within when they
 // are not among those that the region was made from: blocks of time are left out
 // one by one, together with every window that overlaps them. It is 0 if there are
-// too few to tell.
+// fewer than 20.
 func (s *States) Threshold(H float64) float64 {
 	d := s.leftOut(H)
 	if len(d) < 20 {

@@ -60,12 +60,12 @@ func TestBodyFollowsSteepFlight(t *testing.T) {
 		t.Fatal("the test's flight is not steep")
 	}
 	shape := Shape{Step: 0.05, Degree: 1, Ridge: 1e-5}
-	without, err := regress(train, tumbling, 0, shape)
+	without, err := regress(train, window.Task{States: tumbling, Inputs: 0}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shape.Body = body
-	with, err := regress(train, tumbling, 0, shape)
+	with, err := regress(train, window.Task{States: tumbling, Inputs: 0}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +74,8 @@ func TestBodyFollowsSteepFlight(t *testing.T) {
 	if b > 0.5*a {
 		t.Errorf("attitude off by %.3f rad without the laws, %.3f with them", a, b)
 	}
-	s := gather(train, 12, 0, 0.05, 10, 200, &body)
-	if all := gather(train, 12, 0, 0.05, 10, 200, nil); s.n < 10 || s.n >= all.n {
+	s := gather(train, window.Task{States: tumbling, Inputs: 0}, 0.05, 10, 200, &body)
+	if all := gather(train, window.Task{States: tumbling, Inputs: 0}, 0.05, 10, 200, nil); s.n < 10 || s.n >= all.n {
 		t.Errorf("%d of %d windows are level", s.n, all.n)
 	}
 	minimise(with, s, 40, nil)

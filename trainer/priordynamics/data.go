@@ -2,6 +2,7 @@ package priordynamics
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -21,7 +22,8 @@ type shots struct {
 // gather takes at most most windows of the flights, evenly spread, with every
 // state measured at every node, and no node at which the nose of the body b (may be
 // nil) points nearly straight up or down: angles that jump there would outweigh all.
-func gather(flights []window.Flight, k, p int, step float64, nodes, most int, b *priordynamics.Body) *shots {
+func gather(flights []window.Flight, task window.Task, step float64, nodes, most int, b *priordynamics.Body) *shots {
+	k, p := len(task.States), task.Inputs
 	H := step * float64(nodes)
 	windows := window.Cut(flights, H, H/40)
 	stride := max(1, (len(windows)+most-1)/most)
@@ -67,15 +69,20 @@ func standardLift(flights []window.Flight, states []channel.Channel) channel.Lif
 	for i := range flights {
 		f := &flights[i]
 		for j := range f.N() {
-			whole := true
-			for _, v := range f.State(j) {
-				whole = whole && !math.IsNaN(v)
-			}
-			if whole {
+			if !slices.ContainsFunc(f.State(j), math.IsNaN) {
 				all = append(all, f.State(j)...)
 			}
 		}
 	}
 	l.Standardise(all, len(states))
 	return l
+}
+
+// shortestInterval returns the shortest mean interval between samples of the flights, s.
+func shortestInterval(flights []window.Flight) float64 {
+	dt := math.Inf(1)
+	for i := range flights {
+		dt = math.Min(dt, flights[i].Duration()/float64(flights[i].N()-1))
+	}
+	return dt
 }

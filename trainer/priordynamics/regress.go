@@ -3,12 +3,12 @@ package priordynamics
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -29,7 +29,8 @@ var errSingular = errors.New("the regression of the difference equation is singu
 
 // regress fits single steps by ridge regression: x(t + step) − x(t), less what the
 // declared laws say of it, on ψ.
-func regress(flights []window.Flight, states []channel.Channel, p int, shape Shape) (*priordynamics.Model, error) {
+func regress(flights []window.Flight, task window.Task, shape Shape) (*priordynamics.Model, error) {
+	states, p := task.States, task.Inputs
 	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states), Body: shape.Body}
 	m.UMean, m.UStd = window.InputScale(flights, p)
 	n := m.Lift.Dim() + p
@@ -50,12 +51,12 @@ func regress(flights []window.Flight, states []channel.Channel, p int, shape Sha
 			if t+shape.Step > f.T[f.N()-1] {
 				break
 			}
-			if !f.StateAt(next, t+shape.Step) || !whole(x) {
+			if !f.StateAt(next, t+shape.Step) || slices.ContainsFunc(x, math.IsNaN) {
 				continue
 			}
 			if p > 0 {
 				f.InputMean(u, t, t+shape.Step)
-				if !whole(u) {
+				if slices.ContainsFunc(u, math.IsNaN) {
 					continue
 				}
 			}
@@ -149,13 +150,4 @@ func (e *normal) solve(ridge float64) []float64 {
 	}
 	lapack64.Potrs(tri, blas64.General{Rows: e.n, Cols: e.k, Stride: e.k, Data: e.moment})
 	return e.moment
-}
-
-func whole(v []float64) bool {
-	for _, x := range v {
-		if math.IsNaN(x) {
-			return false
-		}
-	}
-	return true
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// swinging is what is predicted of the pendulum.
+var swinging = window.Task{States: pendulum, Inputs: 1, Horizon: 0.5}
+
 var pendulum = []channel.Channel{
 	{Name: "theta", Role: channel.State, Period: channel.Angle, Derivative: "omega"},
 	{Name: "omega", Role: channel.State},
@@ -107,11 +110,11 @@ func TestShootingGradient(t *testing.T) {
 // checkGradient compares the adjoint of a shape's roll-outs with differences.
 func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p int, shape Shape) {
 	t.Helper()
-	m, err := regress(f, states, p, shape)
+	m, err := regress(f, window.Task{States: states, Inputs: p}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := newShooting(m, gather(f, len(states), p, 0.05, 8, 30, nil))
+	o := newShooting(m, gather(f, window.Task{States: states, Inputs: p}, 0.05, 8, 30, nil))
 	x := append([]float64(nil), o.start...)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for i := range x {
@@ -139,7 +142,7 @@ func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p 
 
 // judge returns the log error over hold of a model's roll-outs on flights.
 func judge(m *priordynamics.Model, flights []window.Flight) float64 {
-	f := newShooting(m, gather(flights, 2, 1, 0.05, 10, 200, nil))
+	f := newShooting(m, gather(flights, window.Task{States: pendulum, Inputs: 1}, 0.05, 10, 200, nil))
 	return f.evaluate(nil, f.start)
 }
 
@@ -151,11 +154,11 @@ var usual = Effort{Windows: 1500, Iterations: 200}
 func TestShootingBeatsRegression(t *testing.T) {
 	train, test := []window.Flight{swing(1, 20, 0.02)}, []window.Flight{swing(2, 10, 0.02)}
 	shape := Shape{Step: 0.05, Degree: 1, Ridge: 1e-5}
-	before, err := regress(train, pendulum, 1, shape)
+	before, err := regress(train, window.Task{States: pendulum, Inputs: 1}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := Fit(context.Background(), train, pendulum, 1, 0.5, shape, usual)
+	after, err := fit(context.Background(), train, swinging, shape, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +175,7 @@ func TestChoose(t *testing.T) {
 	}
 	train, test := []window.Flight{swing(3, 12, 0.02)}, []window.Flight{swing(4, 8, 0.02)}
 	told := 0
-	tried, err := Choose(context.Background(), train, pendulum, priordynamics.Body{}, 1, 0.5, func(done, of int) {
+	choice, err := Choose(context.Background(), train, swinging, priordynamics.Body{}, func(done, of int) {
 		if done != told || of < 3 {
 			t.Errorf("candidate %d of %d after %d", done, of, told)
 		}
@@ -181,7 +184,7 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Fit(context.Background(), train, pendulum, 1, 0.5, tried[0].Shape, usual)
+	m, err := fit(context.Background(), train, swinging, choice.Shape, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,18 +193,18 @@ func TestChoose(t *testing.T) {
 	}
 	windows := window.Cut(test, 0.5, 0.05)
 	best := math.Inf(1)
-	for _, c := range tried {
+	for _, c := range choice.Candidates {
 		if c.Degree > 1 && c.Ridge != 1e-5 || c.Degree > 2 {
 			continue // the rest cost minutes and are no better here
 		}
-		other, err := Fit(context.Background(), train, pendulum, 1, 0.5, c.Shape, usual)
+		other, err := fit(context.Background(), train, swinging, c.Shape, usual)
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, _ := follow(other, test, windows, 0.5, moves(test, windows, 0.5))
+		score, _ := rolloutError(other, test, windows, 0.5, rmsDisplacement(test, windows, 0.5))
 		best = min(best, score)
 	}
-	if got, _ := follow(m, test, windows, 0.5, moves(test, windows, 0.5)); got > best+0.1 {
+	if got, _ := rolloutError(m, test, windows, 0.5, rmsDisplacement(test, windows, 0.5)); got > best+0.1 {
 		t.Errorf("chose step %g, degree %d: log error over hold %.3f, the best candidate has %.3f", m.Step, m.Degree, got, best)
 	}
 }

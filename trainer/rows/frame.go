@@ -1,11 +1,11 @@
 // Package rows decides how data are scaled and turns windows of flights into the
 // rows of a batch: the windows form of the model.
 //
-// Targets are displacements from the window's measured start. What the nets learn
-// is what the base, the prior mean that no net makes, leaves of them, and the
-// rms of that over all windows, its mean not subtracted, is the unit:
+// Targets are displacements from the window's measured start. The nets learn what the
+// prior dynamics leaves of them, and the rms of that over all windows, its mean not
+// subtracted, is the unit:
 //
-//	y = (x(t) − x0)/Scale      base = (roll-out of the prior, or v0 t)/Scale
+//	y = (x(t) − x0)/Scale      prior = (roll-out of the prior dynamics, or v0 t)/Scale
 //
 // Standardised time has mean H/2 and standard deviation H/√12, so it is
 // τ' = √12 (τ − ½).
@@ -18,6 +18,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -28,7 +29,7 @@ type Settings struct {
 	Knots      int                         // J, input knots
 	Basis      int                         // terms of the linear basis, see feature.Basis
 	NoiseKnots []float64                   // τ of the noise knots
-	Base       estimator.PriorDynamicsSpec // what the nets start from; its knots and horizon are set here
+	Prior      estimator.PriorDynamicsSpec // prior dynamics; its knots and horizon are set here
 
 	// ConstantNoise gives every channel one noise over the horizon: all knots have the
 	// same share in it at every time, so that knots that start alike stay alike.
@@ -37,70 +38,90 @@ type Settings struct {
 
 // Frame is what all rows of one model share.
 type Frame struct {
-	States     []channel.Channel
-	K, P       int
-	Inputs     feature.Inputs
-	Basis      feature.Basis
-	Scale      []float64 // K, rms of what the base leaves of a displacement, state units
-	Moves      []float64 // K×Q, rms of the base's displacement at the noise knots, state units
-	NoiseKnots []float64
-	Constant   bool // one noise over the horizon
-	Base       estimator.PriorDynamicsSpec
-	base       *estimator.PriorDynamics
-	scratch    []float64 // P
-	x0, lifted []float64 // of the window that was started
-	u          feature.Signal
-	d, dd      []float64 // K
+	Channels        []channel.Channel // states, then inputs
+	States          []channel.Channel
+	K, P            int
+	Inputs          feature.Inputs
+	Basis           feature.Basis
+	Scale           []float64 // K, rms of what the prior dynamics leaves of a displacement, state units
+	RMSDisplacement []float64 // K×Q, rms displacement of the prior dynamics at the noise knots, state units
+	NoiseKnots      []float64
+	Constant        bool // one noise over the horizon
+	Prior           estimator.PriorDynamicsSpec
+	scratch
 }
 
-// NewFrame measures the scalers on the windows of the flights. It returns an
-// error that names the channel if one never moves.
+// scratch is the memory of the window that was started.
+type scratch struct {
+	prior  *estimator.PriorDynamics
+	mean   []float64 // P
+	x0     []float64 // K
+	lifted []float64 // L
+	u      feature.Signal
+	d, dd  []float64 // K
+}
+
+// NewFrame measures the scalers on the windows of the flights; channels are states, then
+// inputs. It returns an error that names the channel if one never moves.
 func NewFrame(channels []channel.Channel, flights []window.Flight, windows []window.Window, set Settings) (*Frame, error) {
-	states, inputs := channel.Select(channels, channel.State), channel.Select(channels, channel.Input)
-	f := &Frame{States: states, K: len(states), P: len(inputs), Basis: feature.Basis{Terms: set.Basis}, NoiseKnots: set.NoiseKnots, Constant: set.ConstantNoise}
+	states := channel.Select(channels, channel.State)
+	K, P := len(states), len(channels)-len(states)
+	f := &Frame{Channels: channels, States: states, K: K, P: P, Basis: feature.Basis{Terms: set.Basis}, NoiseKnots: set.NoiseKnots, Constant: set.ConstantNoise}
 	f.Inputs = feature.Inputs{
 		Horizon: set.Horizon, TimeMean: set.Horizon / 2, TimeStd: set.Horizon / math.Sqrt(12),
 		Lift: channel.NewLift(states), Causal: true,
 	}
-	if f.P > 0 {
+	if P > 0 {
 		f.Inputs.Knots = set.Knots
 	}
 	var starts []float64
 	for _, w := range windows {
 		starts = append(starts, flights[w.Flight].State(w.Start)...)
 	}
-	f.Inputs.Lift.Standardise(starts, f.K)
-	f.Inputs.InputMean, f.Inputs.InputStd = window.InputScale(flights, f.P)
-	f.scratch, f.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
-	f.d, f.dd = make([]float64, f.K), make([]float64, f.K)
-	f.setBase(set.Base)
+	f.Inputs.Lift.Standardise(starts, K)
+	f.Inputs.InputMean, f.Inputs.InputStd = window.InputScale(flights, P)
+	f.setPrior(set.Prior)
 	if err := f.measureScale(flights, windows, set.Horizon); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// WithBase returns a frame with the same scalers and units and another base: nets
-// that were trained in f stay valid in it.
-func (f *Frame) WithBase(spec estimator.PriorDynamicsSpec) *Frame {
+// WithPrior returns a frame with the same scalers and units and another prior dynamics:
+// nets that were trained in f stay valid in it.
+func (f *Frame) WithPrior(spec estimator.PriorDynamicsSpec) *Frame {
 	g := *f
-	g.setBase(spec)
-	g.scratch, g.lifted = make([]float64, f.P), make([]float64, f.Inputs.Lift.Dim())
-	g.d, g.dd = make([]float64, f.K), make([]float64, f.K)
+	g.setPrior(spec)
 	return &g
 }
 
-// WithBasis returns a frame with another linear basis.
+// WithBasis returns a frame with a linear basis of so many terms.
 func (f *Frame) WithBasis(terms int) *Frame {
-	g := f.WithBase(f.Base)
+	g := f.WithPrior(f.Prior)
 	g.Basis = feature.Basis{Terms: terms}
 	return g
 }
 
-func (f *Frame) setBase(spec estimator.PriorDynamicsSpec) {
+func (f *Frame) setPrior(spec estimator.PriorDynamicsSpec) {
 	spec.Knots, spec.Horizon = f.NoiseKnots, f.Inputs.Horizon
-	f.Base = spec
-	f.base = estimator.NewPriorDynamics(f.States, spec)
+	f.Prior = spec
+	f.scratch = scratch{
+		prior: estimator.NewPriorDynamics(f.States, spec), mean: make([]float64, f.P),
+		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K), dd: make([]float64, f.K),
+	}
+}
+
+// Model returns a model of the frame without members, calibration, baseline and points.
+func (f *Frame) Model() *model.Model {
+	m := &model.Model{
+		Channels: f.Channels, K: f.K, P: f.P, Horizon: f.Inputs.Horizon,
+		Displacement: true, Velocity: f.Prior.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: f.NoiseKnots,
+		Sensor: make([]float64, f.K),
+	}
+	if p := f.Prior; p.Model != nil {
+		m.PriorDynamics, m.Secondary, m.LinearWeight = *p.Model, *p.Secondary, p.LinearWeight
+	}
+	return m
 }
 
 // Start sets the window whose rows Fill writes next: its measured start state (K)
@@ -108,29 +129,29 @@ func (f *Frame) setBase(spec estimator.PriorDynamicsSpec) {
 func (f *Frame) Start(x0 []float64, u feature.Signal) {
 	f.x0, f.u = x0, u
 	f.Inputs.Lift.Apply(f.lifted, x0)
-	f.base.Start(x0, u)
+	f.prior.Start(x0, u)
 }
 
-// measureScale sets Scale, over the windows' samples, and Moves.
+// measureScale sets Scale, over the windows' samples, and RMSDisplacement.
 func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H float64) error {
 	Q := len(f.NoiseKnots)
-	f.Scale, f.Moves = make([]float64, f.K), make([]float64, f.K*Q)
+	f.Scale, f.RMSDisplacement = make([]float64, f.K), make([]float64, f.K*Q)
 	count, moved := make([]float64, f.K), make([]float64, f.K)
 	d := make([]float64, f.K)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
 		f.Start(fl.State(w.Start), f.recorded(fl, w.Start))
 		for q, tau := range f.NoiseKnots {
-			f.base.At(f.d, f.dd, tau*H)
+			f.prior.At(f.d, f.dd, tau*H)
 			for k, d := range f.d {
-				f.Moves[k*Q+q] += d * d
+				f.RMSDisplacement[k*Q+q] += d * d
 			}
 		}
 		from, to := fl.Samples(w.Start, H)
 		step := max(1, (to-from)/10)
 		for i := to - 1; i >= from; i -= step {
 			fl.SampleDisplacement(d, w.Start, i)
-			f.base.At(f.d, f.dd, fl.T[i]-fl.T[w.Start])
+			f.prior.At(f.d, f.dd, fl.T[i]-fl.T[w.Start])
 			for k, v := range d {
 				if !math.IsNaN(v) {
 					f.Scale[k] += (v - f.d[k]) * (v - f.d[k])
@@ -140,13 +161,13 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 			}
 		}
 	}
-	for i, sum := range f.Moves {
-		f.Moves[i] = math.Sqrt(sum / float64(max(1, len(windows))))
+	for i, sum := range f.RMSDisplacement {
+		f.RMSDisplacement[i] = math.Sqrt(sum / float64(max(1, len(windows))))
 	}
 	for k := range f.Scale {
 		f.Scale[k] = math.Sqrt(f.Scale[k] / math.Max(count[k], 1))
 		still := !(moved[k] > 0)
-		// A base that explains everything leaves rounding, which is no unit.
+		// Prior dynamics that explain everything leave rounding, which is no unit.
 		f.Scale[k] = math.Max(f.Scale[k], 1e-9*math.Sqrt(moved[k]/math.Max(count[k], 1)))
 		if still {
 			return fmt.Errorf("channel %q never moves within a horizon of %g s: give it the role aux, or train on a log in which it moves", f.States[k].Name, H)
@@ -161,10 +182,10 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 	in, I, K := &f.Inputs, f.Inputs.Dim(), f.K
 	t := math.Min(fl.T[s]-fl.T[start], in.Horizon)
 	r := b.Obs
-	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.lifted, f.u, f.scratch)
+	in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, f.lifted, f.u, f.mean)
 	r.Fill(i, in, true, f.Basis, t)
 	fl.SampleDisplacement(b.Y[i*K:(i+1)*K], start, s)
-	f.base.At(f.d, f.dd, t)
+	f.prior.At(f.d, f.dd, t)
 	for k := range K {
 		b.Y[i*K+k] /= f.Scale[k]
 		b.Origin[i*K+k] = f.x0[k]

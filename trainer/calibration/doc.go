@@ -1,0 +1,19 @@
+// Package calibration makes the intervals of a model hold as much of unseen data as they
+// say, by errors on data that the posterior was not conditioned on: cross-validation with
+// the nets as they are.
+//
+// The calibration model of a readout is, by channel k and horizon t,
+//
+//	mean_k(t) = prior_k(t) + w_k(t) network_k(t)
+//	std_k(t)  ← std_k(t) · s_k(t) · (distance/near)^a · motion(t)^b
+//
+// with the network weight w, the scale factor s, the distance of the start from the
+// training states (near ≤ distance ≤ far) and the running RMS displacement of the
+// prediction over the typical one, within bounds (half of b above the typical one).
+// Errors do grow with the distance on every data set tried: where all training states
+// are far away, the posterior's own variance, made from features that fit the data, does
+// not rise enough. With the motion they grow on some.
+//
+// The weight of the secondary linear model and the standard deviation of the linear
+// baseline come from the same folds.
+package calibration

@@ -1,0 +1,171 @@
+package calibration
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	detector "github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/trainer/nets"
+	"github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Fold is one part of the cross-validation.
+type Fold struct {
+	Data     nets.Data         // what posteriors are conditioned on, with prior dynamics fitted to it alone
+	Held     []window.Flight   // what they are tested on
+	Detector detector.Detector // of the states of Data
+}
+
+// NewFold describes the states of the data in the units of a lifting.
+func NewFold(data nets.Data, held []window.Flight) Fold {
+	d, _ := ood.Starts(&data.Frame.Inputs.Lift, data.Flights, data.Windows).Detector() // without one, distances are 0
+	return Fold{Data: data, Held: held, Detector: d}
+}
+
+func (f Fold) String() string {
+	return fmt.Sprintf("%v; %.6g s held out", f.Data, window.Duration(f.Held))
+}
+
+// Folds are the parts of the cross-validation, with the strata by which windows are
+// weighed when models are compared.
+type Folds struct {
+	Folds  []Fold
+	Strata *ood.Strata
+}
+
+// WithBasis returns folds whose frames have a linear basis of so many terms.
+func (f Folds) WithBasis(terms int) Folds {
+	f.Folds = slices.Clone(f.Folds)
+	for i := range f.Folds {
+		d := &f.Folds[i].Data
+		d.Frame = d.Frame.WithBasis(terms)
+	}
+	return f
+}
+
+// heldErrors are the errors of a model on flights that its posterior was not conditioned
+// on.
+type heldErrors struct {
+	times  []float64       // T, s
+	points [][][]heldError // T × K × n
+}
+
+// heldError is the error of one prediction of one channel.
+type heldError struct {
+	residual float64 // measured − prior dynamics, state units
+	network  float64 // mean − prior dynamics, what the nets add
+	z        float64 // (measured − mean)/ObsStd, with the network weight
+	std      float64 // ObsStd
+	distance float64 // of the start from the training states
+	motion   float64 // running RMS displacement over that of the frame
+	window   int
+	factor   float64 // of the interval by distance and motion
+	weight   float64 // of the window, see ood.Strata
+}
+
+// zCap bounds the squared error that one point counts with: a Gaussian's tail would let
+// a single bad sample choose the model.
+const zCap = 60
+
+// logLikelihood returns that of an error of z standard deviations std, outliers capped.
+func logLikelihood(z, std float64) float64 {
+	return -0.5*math.Min(z*z, zCap) - math.Log(std) - 0.5*math.Log(2*math.Pi)
+}
+
+// scoredTimes are the horizons, as shares of H, that selection and calibration
+// look at.
+var scoredTimes = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
+
+// errors conditions the net on every fold's data and returns its errors on what the fold
+// holds out.
+func (f Folds) errors(net *nets.Net, readout model.Readout, set nets.Conditioning) ([]*heldErrors, error) {
+	var all []*heldErrors
+	for i := range f.Folds {
+		e, err := f.errorsOf(i, net, readout, set)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// errorsOf returns the errors of fold i.
+func (f Folds) errorsOf(i int, net *nets.Net, readout model.Readout, set nets.Conditioning) (*heldErrors, error) {
+	fold := &f.Folds[i]
+	post, err := nets.Condition(net, fold.Data, readout, set, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := fold.Data.Frame.Model()
+	Apply(m, fold.Data.Frame, nil)
+	m.Points, m.OOD = len(scoredTimes), fold.Detector
+	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
+	m.Dynamics.Net = net.Params.Dynamics
+	return replayed(m, fold.Held, readout, f.Strata)
+}
+
+// replayed predicts windows of the flights and compares.
+func replayed(m *model.Model, flights []window.Flight, readout model.Readout, strata *ood.Strata) (*heldErrors, error) {
+	e := &heldErrors{}
+	for _, s := range scoredTimes {
+		e.times = append(e.times, s*m.Horizon)
+		e.points = append(e.points, make([][]heldError, m.K))
+	}
+	p, err := estimator.New(m, e.times)
+	if err != nil {
+		return nil, err
+	}
+	prior := estimator.PriorDynamicsOf(m)
+	at, slope := make([]float64, m.K), make([]float64, m.K)
+	dst, scored := p.NewPrediction(), false
+	var q estimator.Query
+	for w := range replay.Each(flights, window.Cut(flights, m.Horizon, m.Horizon/20), e.times) {
+		w.Query(&q, m, readout, 10*m.Inputs.Knots)
+		prior.Start(q.X0, signal(m, &q))
+		if !p.Predict(dst, &q) {
+			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", w.Flight.Name, w.Flight.T[w.Start])
+		}
+		weight := strata.Weight(q.X0)
+		for i, t := range e.times {
+			prior.At(at, slope, t)
+			motion := 1.0
+			if len(dst.RMSRatio) > 0 {
+				motion = dst.RMSRatio[i]
+			}
+			for k := range m.K {
+				j := i*m.K + k
+				y, std := w.Measured[j], dst.ObsStd[j]
+				if math.IsNaN(y) || !(std > 0) {
+					continue
+				}
+				e.points[i][k] = append(e.points[i][k], heldError{
+					residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std,
+					distance: dst.Distance, motion: motion, window: w.Number, weight: weight, factor: 1,
+				})
+				scored = true
+			}
+		}
+	}
+	if !scored {
+		return nil, fmt.Errorf("no window of the held-out data can be scored")
+	}
+	return e, nil
+}
+
+// signal returns the input of a query; nil without inputs.
+func signal(m *model.Model, q *estimator.Query) feature.Signal {
+	switch {
+	case m.P == 0:
+		return nil
+	case q.Plan != nil:
+		return &feature.Plan{Values: q.Plan, P: m.P, Step: m.Horizon / float64(len(q.Plan)/m.P)}
+	}
+	return &feature.Plan{Values: q.U, P: m.P, Step: m.Horizon}
+}

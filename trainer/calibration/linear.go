@@ -1,0 +1,104 @@
+package calibration
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/linear"
+	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/baseline"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// SecondaryWeight returns the weight of the secondary linear model in the prior mean
+// (K×Q, 0…1), by what the pairs, each fitted without its fold, leave of the fold's
+// held-out flights. Where folds disagree, as they do if one of the two models diverges on
+// one stretch, the weight is less.
+func SecondaryWeight(folds []window.Fold, pairs []priordynamics.Pair, task window.Task, knots []float64) []float64 {
+	// Horizons, as shares of H, at which the two are compared: dense where they differ.
+	taus := []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1}
+	K, H, at := len(task.States), task.Horizon, hats(knots, taus)
+	times := make([]float64, len(taus))
+	for i, tau := range taus {
+		times[i] = tau * H
+	}
+	weights := make([][]float64, len(folds))
+	a, b := make([]float64, K), make([]float64, K)
+	for f, fold := range folds {
+		first, second := prior.New(pairs[f].Prior, K, H), prior.New(pairs[f].Secondary, K, H)
+		outcomes := make([][]outcome, K) // per channel
+		for w := range replay.Each(fold.Held, window.Cut(fold.Held, H, H/10), times) {
+			first.Run(w.X0, &w.Input)
+			second.Run(w.X0, &w.Input)
+			for i, t := range times {
+				first.At(a, nil, t)
+				second.At(b, nil, t)
+				for k := range K {
+					y, addition := w.Measured[i*K+k], b[k]-a[k]
+					if !math.IsNaN(y) && !math.IsInf(addition, 0) && !math.IsNaN(addition) {
+						outcomes[k] = append(outcomes[k], outcome{at: i, residual: y - a[k], addition: addition})
+					}
+				}
+			}
+		}
+		for k := range K {
+			weights[f] = append(weights[f], weight(outcomes[k], at)...)
+		}
+	}
+	return agreed(weights)
+}
+
+// firstKnot stands in for the knot at τ = 0, where nothing has moved yet.
+const firstKnot = 0.01
+
+// LinearStd returns the standard deviation of the linear baseline at every knot of the
+// horizon and for every channel (K×Q, state units) with which its 95 % intervals cover
+// 95 % of what each fold holds out, the folds averaged as they are for the learned model;
+// nil if there are no folds.
+func LinearStd(folds []window.Fold, task window.Task, knots []float64) ([]float64, error) {
+	if len(folds) == 0 {
+		return nil, nil
+	}
+	K, Q, H := len(task.States), len(knots), task.Horizon
+	times := make([]float64, Q)
+	for q, tau := range knots {
+		times[q] = math.Max(tau, firstKnot) * H
+	}
+	logs := make([]float64, K*Q)
+	for _, fold := range folds {
+		m, err := baseline.Linear(fold.Train, task)
+		if err != nil {
+			return nil, err
+		}
+		roll, err := linear.New(m, task.States, task.Inputs, times)
+		if err != nil {
+			return nil, err
+		}
+		for j, e := range linearErrors(roll, fold.Held, H, times) {
+			logs[j] += math.Log(math.Max(quantile95(e), 1e-12))
+		}
+	}
+	for j := range logs {
+		logs[j] = math.Exp(logs[j] / float64(len(folds)))
+	}
+	return logs, nil
+}
+
+// linearErrors returns the errors of the linear baseline at the times, s (K×Q lists).
+func linearErrors(roll *linear.Rollout, held []window.Flight, H float64, times []float64) [][]float64 {
+	K, Q := held[0].K, len(times)
+	errs, predicted := make([][]float64, K*Q), make([]float64, Q*K)
+	for w := range replay.Each(held, window.Cut(held, H, H/20), times) {
+		if !roll.Predict(predicted, w.X0, &w.Input) {
+			continue // it diverges; windows on which it does not are scored
+		}
+		for j, y := range w.Measured {
+			if !math.IsNaN(y) {
+				at := j%K*Q + j/K
+				errs[at] = append(errs[at], y-predicted[j])
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,144 @@
+package trainer
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Data is what remains of the logs after the check, cut into flights.
+type Data struct {
+	Vehicle    string
+	Channels   []channel.Channel  // states, then inputs
+	Kinematics channel.Kinematics // declared relations,
+	Body       priordynamics.Body // and the states that they are of
+	Flights    []window.Flight
+	Problems   []Problem
+	Hash       string // of all samples, hex
+}
+
+// Problem is a finding of the data check, with the log it is in.
+type Problem struct {
+	Log string `json:"log"`
+	datacheck.Problem
+}
+
+// Vehicle is the kind of the note on a log of another robot than the first one's.
+const Vehicle datacheck.Kind = "vehicle"
+
+// Load checks the logs and cuts them into flights. Logs of different channels
+// are an error that names the first difference, and so is a recording that is
+// there twice: what is held out of one copy would be learned from the other.
+func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
+	d := &Data{}
+	for i, log := range logs {
+		all := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
+		if i == 0 {
+			d.Vehicle, d.Channels = log.Vehicle, all
+		} else if err := channel.SameLayout(d.Channels, all); err != nil {
+			return nil, fmt.Errorf("%s: its channels are not those of %s: %w; import both with one map", log.Path, logs[0].Path, err)
+		}
+		if !log.Kinematics.Equal(&logs[0].Kinematics) {
+			return nil, fmt.Errorf("%s: its kinematics are not those of %s; import both with one map", log.Path, logs[0].Path)
+		}
+	}
+	if err := wire.CheckVehicle(d.Vehicle); len(logs) > 0 && err != nil {
+		return nil, fmt.Errorf("%s: %w; a model of it could not be flown: record or import it under another name", logs[0].Path, err)
+	}
+	if len(logs) > 0 {
+		body, err := priordynamics.NewBody(&logs[0].Kinematics, channel.Select(d.Channels, channel.State))
+		if err != nil {
+			return nil, fmt.Errorf("%s: kinematics: %w; import it with another map", logs[0].Path, err)
+		}
+		d.Kinematics, d.Body = logs[0].Kinematics, body
+	}
+	if err := distinct(logs); err != nil {
+		return nil, err
+	}
+	hash := sha256.New()
+	for _, log := range logs {
+		if log.Vehicle != d.Vehicle {
+			d.Problems = append(d.Problems, Problem{log.Path, datacheck.Problem{Kind: Vehicle, Index: -1, Severity: datacheck.Note, Text: fmt.Sprintf(
+				"%s is of vehicle %q, %s of %q: one model of both is learned, for %q. Leave it out unless the robots are of one kind.",
+				log.Path, log.Vehicle, logs[0].Path, d.Vehicle, d.Vehicle)}})
+		}
+		result := datacheck.Check(log, datacheck.Options{Horizon: cfg.Horizon.Seconds()})
+		for _, p := range result.Problems {
+			d.Problems = append(d.Problems, Problem{log.Path, p})
+		}
+		if stop := result.Stop(); stop != nil {
+			return d, fmt.Errorf("%s: %s", log.Path, stop.Text)
+		}
+		for s := range log.Segments {
+			seg := &log.Segments[s]
+			binary.Write(hash, binary.LittleEndian, seg.T)
+			binary.Write(hash, binary.LittleEndian, seg.X)
+			binary.Write(hash, binary.LittleEndian, seg.U)
+			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, result.Masks[s], d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
+		}
+	}
+	d.Hash = hex.EncodeToString(hash.Sum(nil))
+	return d, nil
+}
+
+// distinct returns an error if a recording is in the logs twice: the same states
+// and inputs at the same times after its first sample.
+func distinct(logs []*flightlog.Log) error {
+	type place struct {
+		log     *flightlog.Log
+		segment int
+	}
+	seen := map[[sha256.Size]byte]place{}
+	for _, log := range logs {
+		k := len(channel.Select(log.Channels, channel.State))
+		for s := range log.Segments {
+			seg := &log.Segments[s]
+			if !moves(seg.X, k) {
+				continue // two rests may well be alike
+			}
+			key := fingerprint(seg)
+			first, twice := seen[key]
+			if !twice {
+				seen[key] = place{log, s}
+				continue
+			}
+			return fmt.Errorf("%s: segment %d (%q) holds the same samples as segment %d (%q) of %s: give every recording once, or what is held out is learned as well",
+				log.Path, s+1, seg.Name, first.segment+1, first.log.Segments[first.segment].Name, first.log.Path)
+		}
+	}
+	return nil
+}
+
+// fingerprint is a hash of what is learned from a segment.
+func fingerprint(seg *flightlog.Segment) (key [sha256.Size]byte) {
+	after := make([]int64, len(seg.T))
+	for i, t := range seg.T {
+		after[i] = t - seg.T[0]
+	}
+	h := sha256.New()
+	for _, v := range []any{after, seg.X, seg.U} {
+		binary.Write(h, binary.LittleEndian, v) // writing to a hash does not fail
+	}
+	h.Sum(key[:0])
+	return key
+}
+
+// moves reports whether the rows of x are not all alike.
+func moves(x []float64, width int) bool {
+	for i := width; i+width <= len(x); i += width {
+		if !slices.Equal(x[i:i+width], x[:width]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package priordynamics
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Effort bounds a fit of roll-outs.
+type Effort struct {
+	Windows    int // that it is fitted to, spread evenly
+	Iterations int // of L-BFGS
+}
+
+// Pair is prior dynamics and secondary linear model, fitted to the same flights.
+type Pair struct {
+	Prior, Secondary *priordynamics.Model
+}
+
+// Fit fits both of the chosen shapes, the prior dynamics as far as it came when ctx
+// ended.
+func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.Task, e Effort) (Pair, error) {
+	prior, err := fit(ctx, flights, task, c.Shape, e)
+	if err != nil {
+		return Pair{}, err
+	}
+	secondary, err := regress(flights, task, c.Secondary)
+	return Pair{Prior: prior, Secondary: secondary}, err
+}
+
+// fit fits one shape: regression, then shooting, as far as it came when ctx ended.
+func fit(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, e Effort) (*priordynamics.Model, error) {
+	m, err := regress(flights, task, shape)
+	if err != nil {
+		return nil, err
+	}
+	nodes := max(1, int(math.Floor(task.Horizon/shape.Step+1e-6)))
+	s := gather(flights, task, shape.Step, nodes, e.Windows, &shape.Body)
+	if s.n < 10 {
+		s = gather(flights, task, shape.Step, nodes, e.Windows, nil)
+	}
+	if s.n < 10 {
+		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.n, task.Horizon)
+	}
+	minimise(m, s, e.Iterations, func() bool { return ctx.Err() != nil })
+	return m, nil
+}

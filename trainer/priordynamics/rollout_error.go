@@ -1,0 +1,77 @@
+package priordynamics
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// gridTimes returns the horizons, s, at which candidates are compared.
+func gridTimes(H float64) []float64 {
+	times := []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
+	for i := range times {
+		times[i] *= H
+	}
+	return times
+}
+
+// rmsDisplacement returns the rms displacement over windows, at the horizons of the
+// grid (grid×K): the error of holding the last value.
+func rmsDisplacement(flights []window.Flight, windows []window.Window, H float64) []float64 {
+	size := len(gridTimes(H)) * flights[0].K
+	square, n := make([]float64, size), make([]float64, size)
+	for w := range replay.Each(flights, windows, gridTimes(H)) {
+		for j, v := range w.Measured {
+			if !math.IsNaN(v) {
+				square[j] += v * v
+				n[j]++
+			}
+		}
+	}
+	for j := range square {
+		square[j] = math.Sqrt(square[j]/math.Max(n[j], 1)) + 1e-300
+	}
+	return square
+}
+
+// rolloutError returns the error of the roll-outs over windows: the mean over flights,
+// weighed by their windows, of the mean over horizons and channels of log(RMSE/scale);
+// and the number of windows. A model that diverges on one stretch, as one of many terms
+// does where the rest of the data did not prepare it, is worse on that stretch, not on
+// all.
+func rolloutError(m *priordynamics.Model, flights []window.Flight, windows []window.Window, H float64, scale []float64) (score, n float64) {
+	K, times := flights[0].K, gridTimes(H)
+	square, count := make([]float64, len(scale)), make([]float64, len(scale))
+	roll := priordynamics.New(m, K, H)
+	got := make([]float64, K)
+	for from := 0; from < len(windows); {
+		to := from
+		for to < len(windows) && windows[to].Flight == windows[from].Flight {
+			to++
+		}
+		clear(square)
+		clear(count)
+		for w := range replay.Each(flights, windows[from:to], times) {
+			roll.Run(w.X0, &w.Input)
+			for i, t := range times {
+				roll.At(got, nil, t)
+				for k, v := range w.Measured[i*K : (i+1)*K] {
+					if !math.IsNaN(v) {
+						square[i*K+k] += (got[k] - v) * (got[k] - v)
+						count[i*K+k]++
+					}
+				}
+			}
+		}
+		sum := 0.0
+		for j, s := range square {
+			sum += 0.5 * math.Log(s/math.Max(count[j], 1)/(scale[j]*scale[j])+floor) / float64(len(square))
+		}
+		score += sum * float64(to-from)
+		n += float64(to - from)
+		from = to
+	}
+	return score / math.Max(n, 1), n
+}

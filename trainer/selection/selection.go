@@ -1,0 +1,45 @@
+// Package selection chooses core, basis and activation of the nets by a fold that a
+// trial of them was not trained on, and the likelihood temperature of the posterior by
+// all folds, with the nets as they are.
+package selection
+
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/trainer/nets"
+)
+
+// Candidate is a choice that was tried, with its mean log likelihood of data that
+// it was not fitted to.
+type Candidate struct {
+	Core        string  // the smoother's core
+	Basis       int     // terms of the linear basis
+	Temperature float64 // κ
+	Score       float64 // mean log likelihood a point, outliers capped
+	Folds       bool    // by all folds; else by the first one alone
+}
+
+func (c Candidate) String() string {
+	return fmt.Sprintf("core %s, basis %d, likelihood temperature %g", c.Core, c.Basis, c.Temperature)
+}
+
+// Untried says which choices were not made because the time was up: the safe candidate
+// was taken.
+type Untried struct{ Core, Temperature bool }
+
+// Choice is what was chosen, and what was tried for it.
+type Choice struct {
+	Candidates []Candidate // in the order in which they were tried
+	Chosen     Candidate
+	Untried    Untried
+}
+
+// The rows that posteriors are conditioned on while choosing are bounded. The likelihood
+// is tempered by the number of rows, so it hardly depends on it.
+const trialRows = 4000
+
+// trial is how posteriors are conditioned while choosing.
+func trial(set nets.Conditioning, temperature float64) nets.Conditioning {
+	set.Temperature, set.Passes, set.Rows = temperature, 1, min(set.Rows, trialRows)
+	return set
+}

@@ -1,0 +1,210 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/report"
+	"github.com/dgm-robotics/dgm/trainer/selection"
+)
+
+// Points of a standard normal: half of it, and 95 %, lie within.
+const (
+	normal50 = 0.6744898
+	normal95 = 1.959964
+)
+
+// Training is what a report shows beside the result.
+type Training struct {
+	Vehicle  string
+	Problems []datacheck.Problem
+	DataHash string
+	Settings string // as a settings file
+	Budget   time.Duration
+	Logs     []string // names that were read
+	Files    []string // names that were written, the model first
+}
+
+// Report returns the contents of the report of a training.
+func Report(res *Result, t Training) (*report.Report, error) {
+	line, good := report.Verdict(res.Table, res.HoldTable, res.Partial)
+	r := &report.Report{Title: "DGM model of " + t.Vehicle, Verdict: line, Good: good, Problems: t.Problems}
+	if res.Partial != "" {
+		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")
+	}
+	if w := res.Warning(); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	for _, table := range res.Tables() {
+		table.Model, table.Log = filepath.Base(t.Files[0]), "held out of "+list(t.Logs)
+		r.HeldOut = append(r.HeldOut, table)
+	}
+	if err := examples(r, res); err != nil {
+		return nil, err
+	}
+	for i, p := range res.Curves[0] {
+		if i%max(1, len(res.Curves[0])/200) == 0 {
+			r.Curve = append(r.Curve, report.CurvePoint{Step: p.Step, Loss: p.Total, Data: p.Data, Match: p.Match})
+		}
+	}
+	r.Candidates = candidates(res)
+	r.Provenance = []report.Item{
+		{Name: "model", Value: res.Model.ID},
+		{Name: "judged", Value: judged(res)},
+		{Name: "by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{Name: "time", Value: fmt.Sprintf("%v of a budget of %v", res.Elapsed.Round(time.Second), t.Budget)},
+		{Name: "logs", Value: list(t.Logs)},
+		{Name: "data", Value: t.DataHash},
+		{Name: "split", Value: res.Split.How},
+		{Name: "windows", Value: fmt.Sprint(res.Windows)},
+		{Name: "prior dynamics", Value: priorDynamics(res)},
+		{Name: "chosen", Value: res.Chosen.String()},
+	}
+	r.Selection = report.SelectionOf(res.Model)
+	r.Settings = settings(t.Settings)
+	for _, f := range t.Files {
+		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
+	}
+	return r, r.Check()
+}
+
+func list(paths []string) string {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = filepath.Base(p)
+	}
+	return strings.Join(names, ", ")
+}
+
+// judged describes the model that the held-out tables are of.
+func judged(res *Result) string {
+	if res.Table == nil {
+		return "nothing was held out"
+	}
+	return res.Table.EvaluatedID + ": the same nets, conditioned without the data that were held out; the model of the file has seen them too"
+}
+
+func kind(path string) string {
+	switch filepath.Ext(path) {
+	case ".dgm":
+		return "the model, for dgm-estimator and dgm-eval"
+	case ".html":
+		return "this page"
+	}
+	return "the same as data"
+}
+
+func priorDynamics(res *Result) string {
+	p := &res.Model.PriorDynamics
+	if p.Degree == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("degree %d, %d terms, step %.3g ms", p.Degree, p.Terms(), 1000*p.Step)
+}
+
+// candidates lists what was tried: prior dynamics by their error, the rest by their
+// likelihood.
+func candidates(res *Result) []report.Candidate {
+	var out []report.Candidate
+	for i, c := range res.Prior {
+		if math.IsInf(c.Score, 0) || !(c.Score > 0) {
+			continue
+		}
+		out = append(out, report.Candidate{
+			Name:    fmt.Sprintf("prior dynamics of degree %d, step %.3g ms, ridge %g", c.Degree, 1000*c.Step, c.Ridge),
+			Measure: "log error reduction over hold", Score: -math.Log(c.Score), Chosen: i == 0,
+		})
+	}
+	return append(out, choices(&res.Choice)...)
+}
+
+// What the scores of cores and temperatures are, which cannot be compared.
+const (
+	byFirstFold = "held-out log lik., first fold"
+	byAllFolds  = "held-out log lik., all folds"
+)
+
+// choices lists the cores and bases by the first fold, then the temperatures by all
+// folds. One of each is chosen, be it untried.
+func choices(choice *selection.Choice) []report.Candidate {
+	var first, all []report.Candidate
+	chosen := choice.Chosen
+	at := -1 // what the chosen core and basis were chosen by: the better of its temperatures
+	for _, c := range choice.Candidates {
+		r := report.Candidate{Name: c.String(), Score: c.Score}
+		if c.Folds {
+			r.Measure, r.Chosen = byAllFolds, c == chosen
+			all = append(all, r)
+			continue
+		}
+		r.Measure = byFirstFold
+		if c.Core == chosen.Core && c.Basis == chosen.Basis && (at < 0 || c.Score > first[at].Score) {
+			at = len(first)
+		}
+		first = append(first, r)
+	}
+	if at >= 0 {
+		first[at].Chosen = true
+		for i := range first {
+			if first[i].Score > first[at].Score {
+				first[i].Why = fmt.Sprintf("A higher score on the first fold is not enough: a candidate replaces a safer one only if it is more than %g likelier there, and likelier on all folds together by more than the standard error.", selection.Margin)
+			}
+		}
+	}
+	if choice.Untried.Core {
+		first = append(first, report.Candidate{Name: fmt.Sprintf("core %s, basis %d", chosen.Core, chosen.Basis), Measure: byFirstFold, Chosen: true, Untried: true})
+	}
+	if choice.Untried.Temperature {
+		all = append(all, report.Candidate{Name: chosen.String(), Measure: byAllFolds, Chosen: true, Untried: true})
+	}
+	return append(first, all...)
+}
+
+// examples draws the judged model from three starts in the held-out data.
+func examples(r *report.Report, res *Result) error {
+	if res.Judged == nil || res.Table == nil {
+		return nil
+	}
+	m := res.Judged
+	fans, err := evaluate.Forecasts(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
+	if err != nil {
+		return err
+	}
+	for _, f := range fans {
+		for k := range m.K {
+			e := report.Example{Window: fmt.Sprintf("segment %q at %.2f s", f.Segment, f.Start), Channel: m.Channels[k].Name, Unit: m.Channels[k].Unit, T: f.T}
+			for i, mean := range f.Mean[k] {
+				s := f.Std[k][i]
+				e.Mean = append(e.Mean, mean)
+				e.Lo50, e.Hi50 = append(e.Lo50, mean-normal50*s), append(e.Hi50, mean+normal50*s)
+				e.Lo95, e.Hi95 = append(e.Lo95, mean-normal95*s), append(e.Hi95, mean+normal95*s)
+				if y := f.Truth[k][i]; !math.IsNaN(y) {
+					e.At, e.Measured = append(e.At, f.T[i]), append(e.Measured, y)
+				}
+			}
+			r.Examples = append(r.Examples, e)
+		}
+	}
+	return nil
+}
+
+// settings lists all settings of a settings file.
+func settings(toml string) []report.Item {
+	var out []report.Item
+	table := ""
+	for line := range strings.Lines(toml) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			table = strings.TrimSuffix(name, "]") + "."
+		} else if name, value, ok := strings.Cut(line, " = "); ok {
+			out = append(out, report.Item{Name: table + name, Value: strings.Trim(value, `"`)})
+		}
+	}
+	return out
+}

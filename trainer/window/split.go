@@ -1,0 +1,170 @@
+package window
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// Split parts the flights into those to train on and those held out.
+type Split struct {
+	Train, Held []Flight
+	How         string
+}
+
+func (s Split) String() string {
+	return fmt.Sprintf("%s: %.6g s to train on, %.6g s held out", s.How, Duration(s.Train), Duration(s.Held))
+}
+
+// minSegments is how many flights there must be to hold out whole ones. A flight is a
+// stretch without a gap: a segment of a log may have several.
+const minSegments = 5
+
+// HoldOut holds out a share of the data: whole flights where there are enough,
+// else blocks of time, one out of each of several equal parts, so that they see
+// the beginning and the end of a recording alike. Of some places drawn for a block
+// it takes the one where the robot moves most nearly as in all of the flight: a
+// block of rest would judge nothing but rest.
+func HoldOut(flights []Flight, share, horizon float64, seed uint64) Split {
+	if share <= 0 {
+		return Split{Train: flights, How: "nothing held out"}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x73706c6974))
+	long := 0
+	for i := range flights {
+		if flights[i].Duration() >= 1.5*horizon {
+			long++
+		}
+	}
+	if long >= minSegments {
+		return holdOutFlights(flights, share, horizon, rng)
+	}
+	return holdOutBlocks(flights, share, horizon, rng)
+}
+
+// holdOutFlights holds out whole flights.
+func holdOutFlights(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {
+	held, shortest, total := 0.0, -1, Duration(flights)
+	out := map[int]bool{}
+	for _, i := range rng.Perm(len(flights)) {
+		d := flights[i].Duration()
+		if d < 1.5*horizon {
+			continue
+		}
+		if shortest < 0 || d < flights[shortest].Duration() {
+			shortest = i
+		}
+		if held+0.5*d > share*total {
+			continue
+		}
+		out[i] = true
+		held += d
+	}
+	if held == 0 { // even half of the shortest is more than was asked for
+		out[shortest] = true
+	}
+	for i := range flights {
+		if out[i] {
+			s.Held = append(s.Held, flights[i])
+		} else {
+			s.Train = append(s.Train, flights[i])
+		}
+	}
+	s.How = fmt.Sprintf("%d of %d stretches without a gap held out whole", len(s.Held), len(flights))
+	return s
+}
+
+// holdOutBlocks holds out blocks of time.
+func holdOutBlocks(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {
+	for i := range flights {
+		fl := &flights[i]
+		parts := blockCount(fl.Duration(), share, horizon)
+		from, usual := 0, activity(fl, 0, fl.N(), horizon)
+		for j := range parts {
+			start := fl.T[0] + fl.Duration()*float64(j)/float64(parts)
+			room := fl.Duration() / float64(parts) * (1 - share)
+			first, end := 0, 0
+			nearest := math.Inf(1)
+			for range placesTried {
+				a := start + rng.Float64()*room
+				i, k := sort.SearchFloat64s(fl.T, a), sort.SearchFloat64s(fl.T, a+share*fl.Duration()/float64(parts))
+				if d := math.Abs(math.Log(activity(fl, i, k, horizon) / usual)); d < nearest {
+					first, end, nearest = i, k, d
+				}
+			}
+			if first > from {
+				s.Train = append(s.Train, fl.Slice(from, first))
+			}
+			s.Held = append(s.Held, fl.Slice(first, end))
+			from = end
+		}
+		if from < fl.N() {
+			s.Train = append(s.Train, fl.Slice(from, fl.N()))
+		}
+	}
+	s.How = fmt.Sprintf("%d blocks of time held out", len(s.Held))
+	if len(s.Held) == 1 {
+		s.How = "1 block of time held out"
+	}
+	return s
+}
+
+// placesTried is how many places are drawn for a block.
+const placesTried = 20
+
+// activity returns how much the robot moves within a horizon that begins in a range of
+// samples: the mean over channels and such windows of the squared displacement, each
+// channel's over its mean square in the whole flight; above 0.
+func activity(fl *Flight, from, to int, horizon float64) float64 {
+	part, whole := moved(fl, from, to, horizon), moved(fl, 0, fl.N(), horizon)
+	sum, n := 0.0, 0.0
+	for k, w := range whole {
+		if w > 0 {
+			sum += part[k] / w
+			n++
+		}
+	}
+	return math.Max(sum/math.Max(n, 1), 1e-6)
+}
+
+// moved returns the mean square of every channel's displacement over a horizon, for
+// windows that lie in a range of samples.
+func moved(fl *Flight, from, to int, horizon float64) []float64 {
+	sum, d := make([]float64, fl.K), make([]float64, fl.K)
+	n := 0.0
+	end := math.Inf(-1)
+	for i := from; i < to && fl.T[i]+horizon <= fl.T[to-1]; i++ {
+		if fl.T[i] < end {
+			continue
+		}
+		end = fl.T[i] + horizon/10
+		fl.Displacement(d, i, horizon)
+		n++
+		for k, v := range d {
+			if !math.IsNaN(v) {
+				sum[k] += v * v
+			}
+		}
+	}
+	for k := range sum {
+		sum[k] /= math.Max(n, 1)
+	}
+	return sum
+}
+
+// blockCount returns into how many parts a flight is divided: as many as leave a
+// held-out block of at least three horizons in each, at most four; 0 when even
+// one block of one and a half horizons does not fit.
+func blockCount(duration, share, horizon float64) int {
+	for parts := 4; parts >= 1; parts-- {
+		least := 3 * horizon
+		if parts == 1 {
+			least = 1.5 * horizon
+		}
+		if share*duration/float64(parts) >= least {
+			return parts
+		}
+	}
+	return 0
+}
