@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// sameLog is what --truth without a file stands for.
+// sameLog is the value of --truth without a file.
 const sameLog = "the log"
 
 // options are the flags.
@@ -36,35 +36,38 @@ func command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use:   "dgm-eval --model flight.dgm --log other.msgpack",
-		Short: "Judge a model on a flight it has not seen",
-		Long: `dgm-eval replays a log through the code that flies and scores what it predicts, by horizon and channel:
+		Short: "Evaluate a model on a flight it was not trained on",
+		Long: `dgm-eval replays a log through the onboard predictor and scores the predictions by horizon and channel:
 
-  rmse                root mean square error, beside three simple predictors: hold (the last value),
+  rmse                root mean square error, beside three baselines: hold (the last value),
                       velocity (x0 + v0 t) and linear (least squares, rolled out; fitted in training)
-  in 50%, 90%, 95%    share of measurements inside the predicted interval; it should be as named.
-                      [low, high] is how sure the 95 % column is (block bootstrap over time)
-  std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood (higher is better)
-  ood                 share of windows that the model flags as unlike its training data
+  in 50%, 90%, 95%    share of measurements inside the predicted interval: calibrated if equal to its name.
+                      [low, high] is the uncertainty of the 95 % column (block bootstrap over time)
+  std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood per scalar
+                      measurement (higher is better)
+  ood                 share of windows that the model flags as out of distribution
+
+The last sentence compares the model with its prior dynamics alone, without the networks.
 
 Where the states hold an attitude (declared by the map as that of a rigid body, else called roll, pitch and
-yaw), its error is also given as the angle of the rotation between what was predicted and what was measured.
+yaw), the attitude error is given too: the rotation angle between prediction and measurement.
 
-The log is checked as for training: what is garbage (spikes, values that stand still, stamps out of order)
-is named and not scored, unless --raw is given.
+The log is checked as for training: values that the data check excludes (spikes, frozen values, stamps out
+of order) are listed and not scored, unless --raw is given.
 
-Intervals are those of a measurement (obs_std), and are held against the measurements. With --truth they
+Intervals are those of a measurement (obs_std), and are compared with the measurements. With --truth they
 are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
-held against the exact states that another log has of the same flights, as dgm-sim record --truth writes it.
---truth alone says that --log is exact itself; then its start states are exact too.
+compared with the exact states in another log of the same flights, as dgm-sim record --truth writes it.
+--truth alone declares --log itself exact; then its start states are exact too.
 
---start-noise 3 says what becomes of predictions where the robot knows its state worse than the log does:
-start states get noise of three times the sensors' standard deviation, and the covariance comes with the
-state, as P0 of a message does. --start-told=false shows what that is worth.`,
+--start-noise 3 simulates a robot whose state estimate is worse than that of the log: start states get noise
+of three times the sensors' standard deviation, and its covariance comes with the state, as P0 of a message
+does. --start-told=false withholds the covariance.`,
 		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
   dgm-sim record --system pendulum --seed 2 --out another.msgpack --truth exact.msgpack
   dgm-eval --model flight.dgm --log another.msgpack --truth exact.msgpack`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			// A flag that can stand alone takes its value by = only, for the library.
+			// The library takes the value of a flag with an optional one by = only.
 			if len(args) == 1 && o.truth == sameLog {
 				o.truth = args[0]
 				return nil
@@ -80,24 +83,24 @@ state, as P0 of a message does. --start-told=false shows what that is worth.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "model file to judge")
+	f.StringVar(&o.model, "model", "", "model file to evaluate")
 	f.StringVar(&o.log, "log", "", "flight log to replay")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
-	f.StringVar(&o.plot, "plot", "", "also draw bands against measurements and errors by horizon, to this .svg file")
-	f.StringVar(&o.inputs, "inputs", "plan", "what the model knows of the input: plan (what was logged over the horizon) or hold (the last value)")
+	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
+	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
 	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
 	f.DurationVar(&o.stride, "stride", time.Duration(evaluate.DefaultStride*float64(time.Second)), "time between the starts of windows")
 	f.DurationVar(&o.maxGap, "max-gap", 0, "a longer time between samples is a gap (default: 5 times the median)")
 	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
 	f.Lookup("truth").NoOptDefVal = sameLog
-	f.BoolVar(&o.raw, "raw", false, "score what the data check finds wrong too (samples whose stamps run backwards are left out all the same)")
+	f.BoolVar(&o.raw, "raw", false, "also score values that the data check excludes (except samples whose stamps run backwards)")
 	f.Float64Var(&o.startNoise, "start-noise", 0, "add noise to the start states, this many times that of the sensors")
 	f.BoolVar(&o.startTold, "start-told", true, "with --start-noise: the covariance of the start comes with the state")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap and of --start-noise")
 	return c
 }
 
-// check returns what is to be scored, or what is wrong with the flags.
+// check returns the options of the evaluation, or the error in the flags.
 func (o *options) check() (evaluate.Options, error) {
 	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed, StartNoise: o.startNoise, HideStartCov: !o.startTold}
 	switch {
@@ -112,9 +115,9 @@ func (o *options) check() (evaluate.Options, error) {
 	case !(o.startNoise >= 0) || math.IsInf(o.startNoise, 0):
 		return opt, cli.Usage("--start-noise %v must be zero or positive", o.startNoise)
 	case !o.startTold && o.startNoise == 0:
-		return opt, cli.Usage("--start-told=false goes with --start-noise: without it the log's own states are the start")
+		return opt, cli.Usage("--start-told=false needs --start-noise: without noise the log's own states are the start")
 	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):
-		return opt, cli.Usage("--plot %s: only .svg can be drawn", o.plot)
+		return opt, cli.Usage("--plot %s: only .svg is supported", o.plot)
 	}
 	switch o.inputs {
 	case "plan":

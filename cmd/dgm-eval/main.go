@@ -1,4 +1,4 @@
-// Command dgm-eval judges a model on a flight log, with the code that flies.
+// Command dgm-eval evaluates a model on a flight log, with the onboard predictor.
 package main
 
 import "github.com/dgm-robotics/dgm/cmd/internal/cli"

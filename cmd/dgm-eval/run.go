@@ -17,13 +17,13 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// tracePoints bounds the points of a drawn flight: more cannot be told apart.
+// tracePoints bounds the points of a drawn flight.
 const tracePoints = 1000
 
 func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.Writer) error {
 	var picture *durable.File
 	if o.plot != "" {
-		// Before any work: a name that cannot be written fails at once.
+		// Before any work: a name that cannot be written fails early.
 		err := cli.Outputs("--plot", []string{o.model, o.log, o.truth}, []string{o.plot})
 		if err != nil {
 			return err
@@ -41,9 +41,9 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	if err != nil {
 		return err
 	}
-	flights, left := cut(m, log, o, messages)
+	flights, excluded := cut(m, log, o, messages)
 	if len(flights) == 0 {
-		return fmt.Errorf("%s: no two samples in a row; nothing can be scored", o.log)
+		return fmt.Errorf("%s: no two consecutive samples; nothing can be scored", o.log)
 	}
 	name := o.log
 	if o.truth != "" && o.truth != sameLog {
@@ -57,7 +57,7 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)
 	}
-	table.Model, table.Log, table.Excluded = o.model, name, left
+	table.Model, table.Log, table.Excluded = o.model, name, excluded
 	if picture != nil {
 		if err := draw(picture, m, flights, opt, table); err != nil {
 			return err
@@ -78,14 +78,14 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 	return err
 }
 
-// load reads a log. It refuses one whose channels are not the model's.
+// load reads a log. A log whose channels are not the model's is an error.
 func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
 	log, err := flightlog.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range log.Damages {
-		fmt.Fprintf(messages, "warning: %v; what is whole is used\n", d)
+		fmt.Fprintf(messages, "warning: %v; the intact records are used\n", d)
 	}
 	got := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
 	if err := channel.SameLayout(m.Channels, got); err != nil {
@@ -94,39 +94,39 @@ func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlo
 	if log.Vehicle != m.Vehicle {
 		fmt.Fprintf(messages, "note: the log is of vehicle %q, the model of %q\n", log.Vehicle, m.Vehicle)
 	}
-	// The model's description of the channels (periods above all) is the one that counts.
+	// The model's description of the channels (periods above all) holds.
 	log.Channels = m.Channels
-	erase(m, log, messages)
+	eraseImplausible(m, log, messages)
 	return log, nil
 }
 
-// mostSaid bounds the findings of the data check that are listed.
-const mostSaid = 20
+// mostListed bounds the findings of the data check that are listed.
+const mostListed = 20
 
-// cut makes flights of a log without what the data check finds wrong, as training
-// does, and says what that is; with --raw, and of an exact log, without wrong stamps
-// alone. left is the share of values that are not scored.
-func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (flights []window.Flight, left float64) {
+// cut makes flights of a log without the values that the data check excludes, as training
+// does, and lists the findings; with --raw, and of an exact log, it excludes samples of
+// wrong stamps only. excluded is the share of values that are not scored.
+func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (flights []window.Flight, excluded float64) {
 	found := datacheck.Check(log, datacheck.Options{})
-	if o.raw || o.truth == sameLog { // what is exact is too smooth for a sensor
+	if o.raw || o.truth == sameLog { // exact values are too smooth for a sensor
 		return window.AllChecked(log, found.Timing(), m.Channels, window.Options{MaxGap: o.maxGap})
 	}
-	said := 0
+	listed := 0
 	for _, p := range found.Problems {
 		if p.Severity != datacheck.Exclude {
 			continue
 		}
-		if said++; said <= mostSaid {
+		if listed++; listed <= mostListed {
 			fmt.Fprintf(messages, "data check: %s: segment %q, %.3f-%.3f s: %s\n", p.Kind, p.Segment, p.From, p.To, p.Text)
 		}
 	}
-	if said > mostSaid {
-		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", said-mostSaid, log.Path)
+	if listed > mostListed {
+		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", listed-mostListed, log.Path)
 	}
 	return window.AllChecked(log, found.Masks, m.Channels, window.Options{MaxGap: o.maxGap})
 }
 
-// addTruth gives the flights of a log the exact states to be compared with.
+// addTruth adds to the flights of a log the exact states to compare with.
 func addTruth(m *model.Model, log *flightlog.Log, flights []window.Flight, o options, messages io.Writer) error {
 	exact, err := load(m, o.truth, o.model, messages)
 	if err != nil {
@@ -141,7 +141,7 @@ func addTruth(m *model.Model, log *flightlog.Log, flights []window.Flight, o opt
 	return nil
 }
 
-// draw writes the picture: the longest horizon scored, along the longest flight.
+// draw writes the charts: the longest horizon scored, along the longest flight.
 func draw(picture *durable.File, m *model.Model, flights []window.Flight, opt evaluate.Options, table *evaluate.Table) error {
 	trace, err := evaluate.Follow(m, flights, opt, table.Horizons[len(table.Horizons)-1].T, tracePoints)
 	if err != nil {

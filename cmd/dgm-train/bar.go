@@ -12,7 +12,7 @@ import (
 )
 
 // bar shows progress: one line that changes on a terminal, else a line every ten
-// seconds. It may be used by several goroutines.
+// seconds. It is safe for concurrent use.
 type bar struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -30,12 +30,12 @@ func (b *bar) show(p trainer.Progress) {
 	if b.terminal {
 		pause = 100 * time.Millisecond
 	}
-	if now := time.Now(); now.Sub(b.last) >= pause {
-		b.last = now
-	} else {
+	now := time.Now()
+	if now.Sub(b.last) < pause {
 		return
 	}
-	left := "time left not known yet"
+	b.last = now
+	left := "estimating time left"
 	if p.Left > 0 {
 		left = fmt.Sprintf("about %s left", p.Left.Round(time.Second))
 	}
@@ -50,22 +50,22 @@ func (b *bar) show(p trainer.Progress) {
 	fmt.Fprintln(b.w, line)
 }
 
-// say prints a line of its own, at once.
-func (b *bar) say(line string) {
+// print prints a line of its own, at once.
+func (b *bar) print(line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.clear()
+	b.erase()
 	fmt.Fprintln(b.w, line)
 }
 
-// end takes the bar away.
-func (b *bar) end() {
+// clear removes the bar.
+func (b *bar) clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.clear()
+	b.erase()
 }
 
-func (b *bar) clear() {
+func (b *bar) erase() {
 	if b.shown {
 		fmt.Fprint(b.w, "\r\x1b[K")
 		b.shown = false

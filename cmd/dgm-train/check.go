@@ -18,19 +18,23 @@ import (
 // mostPrinted bounds how many findings are printed for people.
 const mostPrinted = 20
 
-// checked tells what was found in the logs and whether they can be trained on: the
-// error says why not. d and refused are what trainer.Load said of them.
-func (o *options) checked(logs []*flightlog.Log, d *trainer.Data, refused error, cfg trainer.Config, out io.Writer) error {
+// checkOnly prints the findings in the logs. The error is the reason why they cannot be
+// trained on. d and refused are the results of trainer.Load.
+func (o *options) checkOnly(logs []*flightlog.Log, d *trainer.Data, refused error, cfg trainer.Config, out io.Writer) error {
 	if refused != nil {
-		// It has stopped at the first log that cannot be used.
-		if err := others(logs, d, cfg); err != nil {
-			return err
+		// Load stops at the first log that cannot be used: check those after it too.
+		last := d.Problems[len(d.Problems)-1].Log
+		i := slices.IndexFunc(logs, func(l *flightlog.Log) bool { return l.Path == last })
+		for _, l := range logs[i+1:] {
+			more, err := trainer.Load([]*flightlog.Log{l}, cfg)
+			if more == nil {
+				return err
+			}
+			d.Problems = append(d.Problems, more.Problems...)
 		}
-	} else {
-		if p := trainer.Precheck(d, cfg); p != nil {
-			d.Problems = append(d.Problems, *p)
-			refused = errors.New(p.Text)
-		}
+	} else if p := trainer.Precheck(d, cfg); p != nil {
+		d.Problems = append(d.Problems, *p)
+		refused = errors.New(p.Text)
 	}
 	print := func() error { return printProblems(out, d, o.logs) }
 	if o.json {
@@ -45,49 +49,28 @@ func (o *options) checked(logs []*flightlog.Log, d *trainer.Data, refused error,
 	return nil
 }
 
-// others adds what is found in the logs after the one that Load stopped at.
-func others(logs []*flightlog.Log, d *trainer.Data, cfg trainer.Config) error {
-	last := d.Problems[len(d.Problems)-1].Log
-	i := slices.IndexFunc(logs, func(l *flightlog.Log) bool { return l.Path == last })
-	for _, l := range logs[i+1:] {
-		more, err := trainer.Load([]*flightlog.Log{l}, cfg)
-		if more == nil {
-			return err
-		}
-		d.Problems = append(d.Problems, more.Problems...)
-	}
-	return nil
-}
-
 func writeProblems(w io.Writer, p []trainer.Problem) error {
 	if p == nil {
 		p = []trainer.Problem{}
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(struct {
-		Problems []trainer.Problem `json:"problems"`
-	}{p})
+	return e.Encode(map[string][]trainer.Problem{"problems": p})
 }
 
-// printProblems prints the findings log by log.
+// printProblems prints the findings log by log, then those of all logs.
 func printProblems(out io.Writer, d *trainer.Data, logs []string) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	printed := 0
-	for _, log := range append(logs[:len(logs):len(logs)], "") {
-		var of []trainer.Problem
-		for _, p := range d.Problems {
-			if p.Log == log {
-				of = append(of, p)
-			}
-		}
+	for _, log := range append(slices.Clone(logs), "") {
+		of := slices.DeleteFunc(slices.Clone(d.Problems), func(p trainer.Problem) bool { return p.Log != log })
 		switch {
 		case log == "" && len(of) == 0:
 			continue
 		case log == "":
 			fmt.Fprintln(w, "All logs together:")
 		case len(of) == 0:
-			fmt.Fprintf(w, "Data check of %s: nothing to report.\n", filepath.Base(log))
+			fmt.Fprintf(w, "Data check of %s: no findings.\n", filepath.Base(log))
 		default:
 			fmt.Fprintf(w, "Data check of %s: %s\n", filepath.Base(log), cli.Count(len(of), "finding"))
 		}
@@ -103,8 +86,8 @@ func printProblems(out io.Writer, d *trainer.Data, logs []string) error {
 	return w.Flush()
 }
 
-// where names the segment and the stretch of it that a problem is about; nothing
-// for the whole log.
+// where names the segment and the interval that a problem is about; empty for the
+// whole log.
 func where(p *datacheck.Problem) string {
 	switch {
 	case p.Index < 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// options are the flags that are no settings of the training.
+// options are the flags that are not training settings.
 type options struct {
 	logs        []string
 	out         string
@@ -32,24 +32,25 @@ func command() *cobra.Command {
 		Use:   "dgm-train --log flight.msgpack [--log …]",
 		Short: "Learn a model of a robot's motion from its flight logs",
 		Long: `dgm-train checks the logs, learns a model that predicts the distribution of the state over a horizon,
-and judges it on data that it has not seen. It writes, beside the first log or at --out:
+and evaluates it on held-out data. It writes, beside the first log or at --out:
 
   NAME.dgm          the model, for dgm-estimator and dgm-eval
-  NAME.report.html  what it learned and how sure it is, with plots
+  NAME.report.html  the evaluation with its uncertainty, and plots
   NAME.report.json  the same as data
 
-Ctrl-C stops early and still writes what is trained so far, marked as such; once more, it ends at once.
+Ctrl-C stops the training early; the model trained so far is completed, written and marked as partial.
+A second Ctrl-C ends the program at once.
 
---check prints what is wrong with the logs, and where, and trains nothing. Its exit code is 1 if training
-would refuse them, with these settings: too short for the horizon, too little of it, nothing that moves.
+--check prints the findings of the data check and trains nothing. Its exit code is 1 if training
+would refuse the logs with these settings: too short for the horizon, too little data, nothing moves.
 
---sign signs the model, for a dgm-estimator that takes none but signed ones (public_key in its settings).
+--sign signs the model, for a dgm-estimator that loads signed models only (public_key in its settings).
 The keys are those of openssl:
 
   openssl genpkey -algorithm ed25519 -out private.pem
   openssl pkey -in private.pem -pubout -out public.pem
 
-With --model it signs a model that there is and trains nothing: the key need not be where models are made.`,
+With --model it signs an existing model and trains nothing: the key can be kept on another machine.`,
 		Example: `  dgm-train --log flight.msgpack
   dgm-train --log monday.msgpack --log tuesday.msgpack --horizon 500ms --out copter.dgm
   dgm-train --sign private.pem --model copter.dgm`,
@@ -59,20 +60,21 @@ With --model it signs a model that there is and trains nothing: the key need not
 			if err != nil {
 				return err
 			}
-			// Flags that were given win over the configuration file.
-			set := func(name string, apply func()) {
+			// Flags that were given override the configuration file.
+			for name, apply := range map[string]func(){
+				"horizon":  func() { cfg.Horizon = trainer.Duration(horizon) },
+				"budget":   func() { cfg.Budget = trainer.Duration(budget) },
+				"points":   func() { cfg.Points = flags.Points },
+				"kernel":   func() { cfg.Kernel = flags.Kernel },
+				"features": func() { cfg.Features = flags.Features },
+				"seed":     func() { cfg.Seed = flags.Seed },
+				"holdout":  func() { cfg.Holdout = flags.Holdout },
+				"members":  func() { cfg.Members = flags.Members },
+			} {
 				if cmd.Flags().Changed(name) {
 					apply()
 				}
 			}
-			set("horizon", func() { cfg.Horizon = trainer.Duration(horizon) })
-			set("budget", func() { cfg.Budget = trainer.Duration(budget) })
-			set("points", func() { cfg.Points = flags.Points })
-			set("kernel", func() { cfg.Kernel = flags.Kernel })
-			set("features", func() { cfg.Features = flags.Features })
-			set("seed", func() { cfg.Seed = flags.Seed })
-			set("holdout", func() { cfg.Holdout = flags.Holdout })
-			set("members", func() { cfg.Members = flags.Members })
 			if err := cfg.Check(); err != nil {
 				return cli.Usage("%v", err)
 			}
@@ -93,18 +95,18 @@ With --model it signs a model that there is and trains nothing: the key need not
 	f.StringArrayVar(&o.logs, "log", nil, "flight log to learn from; may be given several times")
 	f.StringVar(&o.out, "out", "", "model file to write (default: the first log's name with .dgm)")
 	f.StringVar(&o.config, "config", "", "settings file; see --print-config")
-	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (seconds, less sure)")
-	f.BoolVar(&o.printConfig, "print-config", false, "print all settings, commented, as --preset, --config and the other flags make them, and end")
+	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (seconds; larger uncertainty)")
+	f.BoolVar(&o.printConfig, "print-config", false, "print all settings with comments, after --preset, --config and the other flags, and exit")
 	f.StringVar(&o.sign, "sign", "", "sign the model with this private `key` (PEM, ed25519)")
-	f.StringVar(&o.model, "model", "", "with --sign: the model file to sign, instead of training one")
-	f.BoolVar(&o.check, "check", false, "check the data and end; exit code 1 if they cannot be trained on")
+	f.StringVar(&o.model, "model", "", "with --sign: an existing model file to sign, instead of training one")
+	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.DurationVar(&horizon, "horizon", time.Duration(flags.Horizon), "how far ahead to predict")
-	f.DurationVar(&budget, "budget", time.Duration(flags.Budget), "time after which training stops and writes what it has")
+	f.DurationVar(&budget, "budget", time.Duration(flags.Budget), "time after which training stops and completes the model it has")
 	f.IntVar(&flags.Points, "points", flags.Points, "points of the horizon in a prediction")
 	f.StringVar(&flags.Kernel, "kernel", flags.Kernel, "rff (random features) or exact")
 	f.IntVar(&flags.Features, "features", flags.Features, "random features of each channel")
-	f.Uint64Var(&flags.Seed, "seed", flags.Seed, "everything random follows from it")
+	f.Uint64Var(&flags.Seed, "seed", flags.Seed, "seed of everything random")
 	f.Float64Var(&flags.Holdout, "holdout", flags.Holdout, "share of the data that is held out, in whole segments or blocks of time")
 	f.IntVar(&flags.Members, "members", flags.Members, "fits in the ensemble")
 	return c
@@ -128,11 +130,10 @@ func (o *options) settings() (trainer.Config, error) {
 	if err != nil {
 		return base, err
 	}
-	cfg, err := base.Parse(bytes.NewReader(b), o.config)
-	if err != nil {
-		return cfg, cli.Usage("%v", err)
+	if base, err = base.Parse(bytes.NewReader(b), o.config); err != nil {
+		return base, cli.Usage("%v", err)
 	}
-	return cfg, nil
+	return base, nil
 }
 
 // outputs are the names of the files to write.

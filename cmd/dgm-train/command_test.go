@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
@@ -63,7 +65,7 @@ func call(args ...string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
-func TestWhatMustFailFailsBeforeWork(t *testing.T) {
+func TestFailuresBeforeWork(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "swing.msgpack")
 	writeLog(t, log, 4)
@@ -140,41 +142,60 @@ func TestCheckAsJSON(t *testing.T) {
 	}
 }
 
-// What passes the check can be trained on, and the check says where a finding is.
+// What passes the check can be trained on; what it refuses, training refuses for the
+// same reason. Findings have log, kind, severity and place.
 func TestCheckRefusesWhatTrainingRefuses(t *testing.T) {
+	type finding struct {
+		Log      string
+		Kind     datacheck.Kind
+		Severity datacheck.Severity
+		From, To float64
+	}
 	dir := t.TempDir()
 	good, short, shorter := filepath.Join(dir, "good.msgpack"), filepath.Join(dir, "short.msgpack"), filepath.Join(dir, "shorter.msgpack")
 	writeLog(t, good, 20)
 	writeLog(t, short, 6)
 	writeLog(t, shorter, 0.5)
 	for _, c := range []struct {
-		name   string
-		args   []string
-		refuse string   // "" = none
-		say    []string // on standard output
+		name string
+		args []string
+		want []finding
 	}{
-		{"good", []string{"--log", good}, "", []string{"Data check of good.msgpack: nothing to report.\n"}},
-		{"a horizon that is longer", []string{"--log", good, "--horizon", "90s"}, "the longest lasts 19.98 s", []string{"stop", "short", `segment "one", 0.000-19.980 s: This segment lasts`}},
-		{"few horizons", []string{"--log", short}, "fewer than 8 horizons", []string{"Data check of short.msgpack: nothing", "All logs together:\n  stop     short "}},
-		{"a log without a window", []string{"--log", shorter, "--log", good}, "the longest lasts 480 ms", []string{"shorter.msgpack: 2 findings", "good.msgpack: nothing"}},
+		{"good", []string{"--log", good}, nil},
+		{"a horizon that is longer", []string{"--log", good, "--horizon", "90s"}, []finding{{good, datacheck.Short, datacheck.Stop, 0, 19.98}}},
+		{"few horizons", []string{"--log", short}, []finding{{"", datacheck.Short, datacheck.Stop, 0, 0}}},
+		{"a log without a window", []string{"--log", shorter, "--log", good}, []finding{{shorter, datacheck.Short, datacheck.Stop, 0, 0.48}}},
 	} {
-		code, out, errs := call(append(c.args, "--check")...)
-		for _, s := range c.say {
-			if !strings.Contains(out, s) {
-				t.Errorf("%s: it does not say %q:\n%s", c.name, s, out)
+		code, out, errs := call(append(c.args, "--check", "--json")...)
+		var doc struct{ Problems []trainer.Problem }
+		if err := json.Unmarshal([]byte(out), &doc); err != nil {
+			t.Fatalf("%s: %v: %s", c.name, err, out)
+		}
+		var got []finding
+		for _, p := range doc.Problems {
+			if p.Severity == datacheck.Stop {
+				got = append(got, finding{p.Log, p.Kind, p.Severity, p.From, p.To})
 			}
 		}
-		if c.refuse == "" {
-			if code != cli.Done || errs != "" {
-				t.Errorf("%s: exit %d, %s", c.name, code, errs)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %+v", c.name, got)
+		}
+		textCode, text, _ := call(append(c.args, "--check")...)
+		for _, p := range doc.Problems {
+			if !strings.Contains(text, p.Text) {
+				t.Errorf("%s: the text lacks %q:\n%s", c.name, p.Text, text)
+			}
+		}
+		if c.want == nil {
+			if code != cli.Done || textCode != cli.Done || errs != "" {
+				t.Errorf("%s: exit %d and %d, %s", c.name, code, textCode, errs)
 			}
 			continue
 		}
-		if code != cli.Failed || !strings.Contains(errs, "cannot be trained on: ") || !strings.Contains(errs, c.refuse) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: exit %d, %s", c.name, code, errs)
+		_, reason, ok := strings.Cut(errs, "cannot be trained on: ")
+		if code != cli.Failed || textCode != cli.Failed || !ok || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit %d and %d, %s", c.name, code, textCode, errs)
 		}
-		// And so says training, in the same words.
-		reason := errs[strings.Index(errs, "cannot be trained on: ")+len("cannot be trained on: "):]
 		if code, _, errs := call(append(c.args, "--out", filepath.Join(dir, "x.dgm"))...); code != cli.Failed || !strings.HasSuffix(errs, reason) {
 			t.Errorf("%s: training ends with %d, %s", c.name, code, errs)
 		}
@@ -252,7 +273,7 @@ func TestWrongSettingsFileIsWrongUsage(t *testing.T) {
 	}
 }
 
-// heard is an output that says when a text was written to it.
+// heard is an output that calls a function when a text was written to it.
 type heard struct {
 	mu   sync.Mutex
 	b    bytes.Buffer
@@ -271,7 +292,7 @@ func (h *heard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Ctrl-C is answered before what there is has been rounded off, and once.
+// Ctrl-C is acknowledged once, before the model is completed.
 func TestInterruptIsAcknowledged(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "swing.msgpack")
@@ -291,7 +312,7 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	if strings.Count(said, "Stopping: ") != 1 || !strings.Contains(out.String(), "PARTIAL: ") {
 		t.Errorf("it says %s\n%s", said, out.String())
 	}
-	// What was taken untried is told, on the page too, and marked where the candidates are.
+	// The page has the same warning as the terminal, and marks the untried candidate.
 	_, warning, _ := strings.Cut(out.String(), "\nWARNING: ")
 	warning, _, _ = strings.Cut(warning, "\n")
 	if !strings.HasPrefix(warning, "There was no time to choose") || !strings.Contains(warning, "temper") {
@@ -313,7 +334,7 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 
 // A folder that fails after the training (taken away, full) does not cost the
 // training: the error says where the model is.
-func TestFolderThatFailsDoesNotCostTheModel(t *testing.T) {
+func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	log, drive := filepath.Join(dir, "swing.msgpack"), filepath.Join(dir, "drive")
@@ -340,19 +361,35 @@ func TestFolderThatFailsDoesNotCostTheModel(t *testing.T) {
 	}
 }
 
-// TestTrainWritesWhatItSays goes the whole way on a small log.
-func TestTrainWritesWhatItSays(t *testing.T) {
+// small is a training of a second.
+const small = `horizon = "500ms"
+features = 8
+members = 1
+core = "linear"
+basis = 2
+[equation]
+windows = 50
+iterations = 10
+[training]
+steps = 4
+batch = 8
+rows = 300
+[folds]
+temper = 0.3
+`
+
+// A whole training on a small log: the files hold one model, and agree.
+func TestTrainWritesModelAndReports(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains for seconds: minutes under the race detector")
+		t.Skip("trains: long under the race detector")
 	}
 	dir := t.TempDir()
 	log, config := filepath.Join(dir, "swing.msgpack"), filepath.Join(dir, "small.toml")
-	writeLog(t, log, 40)
-	small := "horizon = \"500ms\"\nfeatures = 20\nmembers = 1\ncore = \"linear\"\n[training]\nsteps = 30\nbatch = 30\nrows = 1000\n"
+	writeLog(t, log, 30)
 	if err := os.WriteFile(config, []byte(small), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := call("--log", log, "--config", config)
+	code, out, errs := call("--log", log, "--config", config, "--json")
 	if code != cli.Done {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -360,41 +397,34 @@ func TestTrainWritesWhatItSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Vehicle != "swing" || m.Provenance.Scores == "" || m.Provenance.Verdict == "" || !strings.Contains(out, m.Provenance.Verdict) {
-		t.Errorf("vehicle %q, verdict %q; printed %s", m.Vehicle, m.Provenance.Verdict, out)
-	}
-	// One id, that of the sealed file, wherever the model is named; the held-out
-	// table says that it is of the model before it had seen these data.
 	b, err := os.ReadFile(filepath.Join(dir, "swing.report.json"))
-	if err != nil {
+	if err != nil || string(b) != out {
+		t.Fatalf("--json prints %d bytes, the file has %d, %v", len(out), len(b), err)
+	}
+	var page report.Report
+	if err := json.Unmarshal(b, &page); err != nil {
 		t.Fatal(err)
 	}
-	var doc struct {
-		HeldOut []struct {
-			ModelID  string `json:"model_id"`
-			JudgedID string `json:"judged_id"`
-		} `json:"held_out"`
-		Provenance []report.Item
+	if m.Vehicle != "swing" || m.Provenance.Verdict == "" || m.Provenance.Verdict != page.Verdict {
+		t.Errorf("vehicle %q, verdict %q; the report has %q", m.Vehicle, m.Provenance.Verdict, page.Verdict)
 	}
-	if err := json.Unmarshal(b, &doc); err != nil {
-		t.Fatal(err)
+	// The ID of the sealed file names the model; the table is of one that was
+	// conditioned without the held-out data.
+	if len(page.HeldOut) != 1 {
+		t.Fatalf("%d tables", len(page.HeldOut))
 	}
-	if h := doc.HeldOut; len(h) != 1 || h[0].ModelID != m.ID || len(h[0].JudgedID) != 16 || h[0].JudgedID == m.ID {
-		t.Errorf("the model is %s, the report says %+v", m.ID, h)
+	table := page.HeldOut[0]
+	if table.ModelID != m.ID || len(table.EvaluatedID) != 16 || table.EvaluatedID == m.ID || !slices.Contains(page.Provenance, report.Item{Name: "model", Value: m.ID}) {
+		t.Errorf("the model is %s, the table of %s and %s", m.ID, table.ModelID, table.EvaluatedID)
 	}
-	if !slices.Contains(doc.Provenance, report.Item{Name: "model", Value: m.ID}) || !strings.Contains(out, "swing.dgm ("+m.ID+",") ||
-		!strings.Contains(out, "evaluated the same networks, conditioned without these data ("+doc.HeldOut[0].JudgedID+")") {
-		t.Errorf("the model is %s; printed\n%s", m.ID, out)
+	if n := table.Networks; n == nil || !(n.RMSERatio > 0) || !strings.Contains(page.Verdict, n.String()) {
+		t.Errorf("networks: %v", n)
 	}
-	if s := m.Provenance.Scores; strings.Contains(s, m.ID) || !strings.Contains(s, doc.HeldOut[0].JudgedID) {
-		t.Errorf("scores in the file: %.200s", s)
+	var scores evaluate.Table
+	if err := json.Unmarshal([]byte(m.Provenance.Scores), &scores); err != nil || scores.ModelID != "" || scores.EvaluatedID != table.EvaluatedID || !reflect.DeepEqual(scores.Horizons, table.Horizons) {
+		t.Errorf("scores in the file: %v, %.200s", err, m.Provenance.Scores)
 	}
-	for _, name := range []string{"swing.report.html", "swing.report.json"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 {
-			t.Errorf("%s: %v", name, err)
-		}
-		if !strings.Contains(out, name) {
-			t.Errorf("%s is not named in the summary", name)
-		}
+	if html, err := os.ReadFile(filepath.Join(dir, "swing.report.html")); err != nil || !bytes.Contains(html, []byte(m.ID)) {
+		t.Errorf("the page does not name the model: %v", err)
 	}
 }

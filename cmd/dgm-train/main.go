@@ -1,4 +1,4 @@
-// Command dgm-train learns a model from flight logs.
+// Command dgm-train trains a model on flight logs.
 package main
 
 import "github.com/dgm-robotics/dgm/cmd/internal/cli"

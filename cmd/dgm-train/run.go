@@ -15,12 +15,13 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
-// run checks, trains, judges and writes. Text goes to out unless --json asks for
-// one document there; progress and oddities go to errs.
+// run checks, trains, evaluates and writes. Text goes to out unless --json asks for
+// one document there; progress and warnings go to errs.
 func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer) error {
 	modelPath, htmlPath, jsonPath := o.outputs()
+	files := []string{modelPath, htmlPath, jsonPath}
 	if !o.check {
-		if err := cli.Outputs("--out", append([]string{o.config, o.sign}, o.logs...), []string{modelPath, htmlPath, jsonPath}); err != nil {
+		if err := cli.Outputs("--out", append([]string{o.config, o.sign}, o.logs...), files); err != nil {
 			return err
 		}
 	}
@@ -31,27 +32,20 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 			return err
 		}
 	}
-	text := out
-	if o.json {
-		text = io.Discard
-	}
-	var logs []*flightlog.Log
-	for _, path := range o.logs {
-		log, err := flightlog.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if log.Damage != nil {
-			fmt.Fprintf(errs, "%v\n", log.Damage)
-		}
-		logs = append(logs, log)
+	logs, err := readLogs(o.logs, errs)
+	if err != nil {
+		return err
 	}
 	data, err := trainer.Load(logs, cfg)
 	if data == nil {
 		return err
 	}
 	if o.check {
-		return o.checked(logs, data, err, cfg, out)
+		return o.checkOnly(logs, data, err, cfg, out)
+	}
+	text := out
+	if o.json {
+		text = io.Discard
 	}
 	if e := printProblems(text, data, o.logs); err == nil {
 		err = e
@@ -59,23 +53,14 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	if err != nil {
 		return err
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	bar := newBar(errs)
-	stop := context.AfterFunc(ctx, func() {
-		bar.say("Stopping: what is trained so far is rounded off and written; Ctrl-C once more ends at once, with nothing written.")
-	})
-	res, err := trainer.Train(ctx, data, cfg, bar.show)
-	stop()
-	bar.end()
+	res, err := train(ctx, data, cfg, errs)
 	if err != nil {
 		return err
 	}
-	if err := keep(modelPath, res.Model, key); err != nil {
+	if err := writeModel(modelPath, res.Model, key); err != nil {
 		return err
 	}
-	page, err := trainer.Report(data, cfg, res, o.logs, []string{modelPath, htmlPath, jsonPath})
+	page, err := trainer.Report(data, cfg, res, o.logs, files)
 	if err != nil {
 		return err
 	}
@@ -86,18 +71,41 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 		return err
 	}
 	if o.json {
-		b, err := os.ReadFile(jsonPath)
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(b)
-		return err
+		return report.JSON(out, page)
 	}
-	return printResult(text, res, []string{modelPath, htmlPath, jsonPath})
+	return printResult(out, res, files)
+}
+
+func readLogs(paths []string, errs io.Writer) (logs []*flightlog.Log, err error) {
+	for _, path := range paths {
+		log, err := flightlog.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if log.Damage != nil {
+			fmt.Fprintf(errs, "%v\n", log.Damage)
+		}
+		logs = append(logs, log)
+	}
+	return logs, nil
+}
+
+// train trains with a progress bar and acknowledges an interrupt.
+func train(ctx context.Context, data *trainer.Data, cfg trainer.Config, errs io.Writer) (*trainer.Result, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	bar := newBar(errs)
+	defer bar.clear()
+	stop := context.AfterFunc(ctx, func() {
+		bar.print("Stopping: the model trained so far is completed and written; a second Ctrl-C ends at once and writes nothing.")
+	})
+	defer stop()
+	return trainer.Train(ctx, data, cfg, bar.show)
 }
 
 func printResult(out io.Writer, res *trainer.Result, files []string) error {
-	w := bufio.NewWriter(out)
+	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintln(w)
 	if res.Partial != "" {
 		fmt.Fprintf(w, "PARTIAL: %s. The files are written, and marked.\n", res.Partial)
@@ -107,7 +115,7 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 	}
 	fmt.Fprintf(w, "%s\n\n", res.Verdict)
 	if res.Table != nil {
-		res.Table.WriteText(w)
+		_ = res.Table.WriteText(w) // the error is Flush's
 		fmt.Fprintln(w)
 	}
 	for _, f := range files {

@@ -8,7 +8,7 @@
 // it legibly at full width and a desktop shows two side by side.
 //
 // Colours are those of Okabe and Ito (2008), which people with any colour vision
-// can tell apart; where lines may be confused they differ in dash as well.
+// can distinguish; where lines may be confused they differ in dash as well.
 //
 // Numbers must be finite: a chart of NaN is an error, never an empty frame.
 package plot

@@ -9,9 +9,8 @@ import (
 // series of n values in time order. Neighbouring windows overlap, so their
 // errors are not independent: whole blocks of them are drawn.
 //
-// All series that one Bootstrap scores are resampled alike. Where a series is
-// constant (a coverage of 1, say) its interval has no width: then the interval
-// says nothing.
+// All series that one Bootstrap scores are resampled alike. The interval of a
+// constant series (a coverage of 1, say) has no width and carries no information.
 type Bootstrap struct {
 	n, block int
 	starts   []int // draws × blocks per draw
@@ -23,7 +22,7 @@ type Bootstrap struct {
 const draws = 2000
 
 // NewBootstrap prepares to resample n values in blocks. A block should be longer
-// than the overlap of windows; it is cut to n/4 so that there are some to draw.
+// than the overlap of windows; it is limited to n/4 so that there are several to draw.
 func NewBootstrap(n, block int, rng *rand.Rand) *Bootstrap {
 	if n <= 0 || block <= 0 {
 		panic(badBlocks)
@@ -52,9 +51,9 @@ func (b *Bootstrap) Interval(v []float64, level float64) (low, high float64) {
 	for d := range means {
 		left := b.n
 		for _, s := range b.starts[d*b.perDraw : (d+1)*b.perDraw] {
-			take := min(b.block, left)
-			means[d] += sum[s+take] - sum[s]
-			left -= take
+			n := min(b.block, left)
+			means[d] += sum[s+n] - sum[s]
+			left -= n
 		}
 		means[d] /= float64(b.n)
 	}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Counters gathers the scores of one set of points, of one channel at one horizon
+// Counters accumulates the scores of one set of points, of one channel at one horizon
 // or of a whole trajectory. The zero value is empty. Means over no points are NaN.
 type Counters struct {
 	N                            int
@@ -53,7 +53,7 @@ func count(b bool) int {
 	return 0
 }
 
-// GeoRatio returns the geometric mean of a[i]/b[i], for instance of the errors
+// GeoRatio returns the geometric mean of a[i]/b[i], such as the errors
 // of a model over those of holding the last value. All values must be positive.
 func GeoRatio(a, b []float64) float64 {
 	logs := make([]float64, len(a))

@@ -1,10 +1,10 @@
-// Package score says how good a predicted distribution was: Gaussian log
-// likelihood, CRPS, coverage of central intervals, root mean square error,
-// reliability, and how sure a coverage is.
+// Package score scores predicted distributions: Gaussian log likelihood, CRPS,
+// coverage of central intervals with its bootstrap interval, root mean square
+// error, probability integral transform.
 //
 // Every score of a point takes the measured (or true) value x, the predicted
 // mean m and standard deviation s. A prediction with s ≤ 0, or with anything not
-// finite, is never scored: Check names it. Higher log likelihood and lower CRPS
+// finite, is not scored: Check reports it. Higher log likelihood and lower CRPS
 // are better; both reward intervals that are right and narrow.
 //
 // Sources: Gneiting & Raftery 2007, "Strictly proper scoring rules, prediction,

@@ -56,7 +56,7 @@ func (e *UnfitError) Error() string {
 	where := fmt.Sprintf("trajectory %d, point %d, channel %d", e.Trajectory, e.Point, e.Channel)
 	switch {
 	case !finite(e.Value):
-		return fmt.Sprintf("%s: value %v is not finite: leave unmeasured points out", where, e.Value)
+		return fmt.Sprintf("%s: value %v is not finite: omit unmeasured points", where, e.Value)
 	case !finite(e.Mean) || !finite(e.Std):
 		return fmt.Sprintf("%s: prediction %v ± %v is not finite", where, e.Mean, e.Std)
 	}

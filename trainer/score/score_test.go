@@ -187,32 +187,6 @@ func TestBootstrapIsSeeded(t *testing.T) {
 	}
 }
 
-func TestReliabilityOfWhatIsRightIsTheDiagonal(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
-	pit, wide := make([]float64, 20000), make([]float64, 20000)
-	for i := range pit {
-		x := 3 + 2*rng.NormFloat64()
-		pit[i], wide[i] = PIT(x, 3, 2), PIT(x, 3, 4)
-	}
-	levels := []float64{0.1, 0.5, 0.9, 0.95}
-	for i, share := range Reliability(pit, levels) {
-		near(t, "share inside", share, levels[i], 0.01)
-	}
-	if r := Reliability(wide, levels); r[1] < 0.8 {
-		t.Errorf("intervals twice too wide cover %v", r)
-	}
-	h := Histogram(pit, 10)
-	sum := 0.0
-	for _, v := range h {
-		near(t, "share of a bin", v, 0.1, 0.01)
-		sum += v
-	}
-	near(t, "sum of the bins", sum, 1, 1e-9)
-	if h := Histogram([]float64{0, 1}, 4); h[0] != 0.5 || h[3] != 0.5 {
-		t.Errorf("ends: %v", h)
-	}
-}
-
 func TestGeoRatio(t *testing.T) {
 	near(t, "geo", GeoRatio([]float64{1, 8}, []float64{2, 4}), 1, 1e-15)
 	near(t, "geo", GeoRatio([]float64{1, 1, 1}, []float64{10, 100, 1000}), 0.01, 1e-15)

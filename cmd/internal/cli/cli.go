@@ -36,18 +36,18 @@ type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
-// Usage returns an error for wrong usage: what is wrong with the arguments or
-// flags and how to say it right.
+// Usage returns an error for wrong usage: the error in the arguments or flags and
+// its correction.
 func Usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
 // Main runs the command with the arguments of the process and ends the process.
 //
-// The first SIGINT or SIGTERM cancels the context of the command, which has then
-// the time it needs to finish in order; the second ends the process at once, with
-// a line that says so. SIGHUP, which comes when a terminal is closed or the link to
-// it is lost, is a first one, however often it comes; under nohup it is none.
+// The first SIGINT or SIGTERM cancels the context of the command, which then completes
+// its work; the second ends the process at once, with a message. SIGHUP, which comes
+// when a terminal is closed or its connection is lost, counts as a first signal only,
+// however often it comes; under nohup it is ignored.
 func Main(root *cobra.Command) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -56,8 +56,8 @@ func Main(root *cobra.Command) {
 	end(root, ends)
 }
 
-// MainReload is Main of a command that reads its files again on SIGHUP. One that
-// comes before the command listens is dropped: by default it would end the process.
+// MainReload is Main for a command that reads its files again on SIGHUP. A SIGHUP before
+// the command listens is dropped: by default it would end the process.
 func MainReload(root *cobra.Command) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	end(root, []os.Signal{os.Interrupt, syscall.SIGTERM})
@@ -72,24 +72,24 @@ func end(root *cobra.Command, ends []os.Signal) {
 		<-signals
 		cancel()
 		for first := time.Now(); ; {
-			if s := <-signals; s != syscall.SIGHUP && time.Since(first) >= echo {
+			if s := <-signals; s != syscall.SIGHUP && time.Since(first) >= sameInterrupt {
 				break
 			}
 		}
 		if Terminal(os.Stderr) {
-			fmt.Fprint(os.Stderr, "\r\x1b[K\x1b[?25h") // away with a progress bar, back with the cursor
+			fmt.Fprint(os.Stderr, "\r\x1b[K\x1b[?25h") // removes a progress bar, shows the cursor
 		}
-		fmt.Fprintf(os.Stderr, "%s: interrupted again: ended at once, what was not finished is not written\n", root.Name())
+		fmt.Fprintf(os.Stderr, "%s: interrupted again: ended at once, unfinished files are not written\n", root.Name())
 		os.Exit(Failed)
 	}()
 	os.Exit(Run(ctx, root))
 }
 
-// echo is how long after an interrupt another one counts as the same: a terminal
-// sends it to all programs of a command line, and some of them pass it on.
-const echo = 300 * time.Millisecond
+// sameInterrupt is the time after an interrupt within which another one counts as the
+// same: a terminal sends it to all programs of a command line, and some forward it.
+const sameInterrupt = 300 * time.Millisecond
 
-// Terminal reports whether w is a terminal, for a person to watch.
+// Terminal reports whether w is a terminal.
 func Terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -107,19 +107,19 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Run is Main without the process around it: it returns the exit code. Tests
-// give arguments and outputs by root.SetArgs, SetOut and SetErr.
+// Run runs the command and returns its exit code. Tests set arguments and outputs by
+// root.SetArgs, SetOut and SetErr.
 func Run(ctx context.Context, root *cobra.Command) int {
 	// Cobra would print the whole usage after a failed run.
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.DisableSuggestions = true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	errs, end := guard(root.ErrOrStderr())
+	errs, end := serialised(root.ErrOrStderr())
 	defer end()
 	root.SetErr(errs)
 	began := false
-	watch(root, &began)
+	noteStart(root, &began)
 	versionFlag(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
@@ -153,19 +153,19 @@ func oneLine(text string) string {
 	return strings.Join(lines, " ")
 }
 
-// watch notes when a command of the tree begins to run: an error before that is
-// cobra's about flags and arguments. A command that only holds others becomes
-// wrong usage where cobra would print its help and call that success.
-func watch(cmd *cobra.Command, began *bool) {
+// noteStart sets began when a command of the tree begins to run: an error before that is
+// cobra's about flags and arguments. A command that only has subcommands becomes
+// wrong usage where cobra would print its help and succeed.
+func noteStart(cmd *cobra.Command, began *bool) {
 	plainDefaults(cmd)
 	for _, sub := range cmd.Commands() {
-		watch(sub, began)
+		noteStart(sub, began)
 	}
 	if args := cmd.Args; args != nil && !cmd.HasSubCommands() {
 		cmd.Args = func(cmd *cobra.Command, words []string) error {
 			err := args(cmd, words)
 			if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
-				return Usage("%q belongs to no flag: files and values are given by flags here", words[0])
+				return Usage("unexpected argument %q: files and values are given by flags", words[0])
 			}
 			return err
 		}
@@ -191,9 +191,9 @@ func watch(cmd *cobra.Command, began *bool) {
 				}
 			}
 			if len(args) == 0 {
-				return Usage("say what to do: %s", strings.Join(names, ", "))
+				return Usage("missing subcommand: %s", strings.Join(names, ", "))
 			}
-			return Usage("unknown command %q, there is %s", args[0], strings.Join(names, ", "))
+			return Usage("unknown command %q, expected one of %s", args[0], strings.Join(names, ", "))
 		}
 	}
 }

@@ -66,11 +66,11 @@ func TestExitCodes(t *testing.T) {
 		{"read a --seed", cli.Wrong, "flag needs an argument: --seed"},
 		{"read a --speed 1", cli.Wrong, "unknown flag: --speed"},
 		{"need", cli.Wrong, `"out" not set`},
-		{"need a --out b", cli.Wrong, `"a" belongs to no flag: files and values are given by flags here (see tool need --help)`},
+		{"need a --out b", cli.Wrong, `unexpected argument "a": files and values are given by flags (see tool need --help)`},
 		{"raed a", cli.Wrong, `unknown command "raed"`},
-		{"", cli.Wrong, "say what to do: group, need, read"},
-		{"group", cli.Wrong, "say what to do: leaf"},
-		{"group twig", cli.Wrong, `unknown command "twig", there is leaf`},
+		{"", cli.Wrong, "missing subcommand: group, need, read"},
+		{"group", cli.Wrong, "missing subcommand: leaf"},
+		{"group twig", cli.Wrong, `unknown command "twig", expected one of leaf`},
 	}
 	for _, c := range cases {
 		root := tree()

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// plainDefaults makes the defaults of lists, which --help shows, readable: nothing
-// for an empty list, and numbers as people write them.
+// plainDefaults formats the defaults of lists in --help: nothing for an empty list, and
+// numbers without trailing zeros.
 func plainDefaults(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if t := f.Value.Type(); t != "durationSlice" && t != "float64Slice" {
@@ -26,8 +26,8 @@ func plainDefaults(cmd *cobra.Command) {
 	})
 }
 
-// wanted says, by type of a flag, what may be written for it.
-var wanted = map[string]string{
+// expected describes the values of a flag by its type.
+var expected = map[string]string{
 	"uint64":        "a whole number from 0 on",
 	"int":           "a whole number",
 	"float64":       "a number",
@@ -37,15 +37,14 @@ var wanted = map[string]string{
 	"float64Slice":  "numbers separated by commas, such as 100,500",
 }
 
-// flagError says what is wrong with a flag's value in words of the user, not of
-// the library that reads it.
+// flagError describes a wrong value of a flag in terms of the user, not of the library.
 func flagError(_ *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
 	}
 	f := invalid.GetFlag()
-	want, ok := wanted[f.Value.Type()]
+	want, ok := expected[f.Value.Type()]
 	if !ok {
 		return err
 	}

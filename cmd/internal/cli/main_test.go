@@ -102,12 +102,12 @@ func (c *tool) ends(t *testing.T) {
 	if err := c.Wait(); !errors.As(err, &exit) || exit.ExitCode() != cli.Failed {
 		t.Errorf("it ends with %v", err)
 	}
-	if c.errs.String() != "tool: interrupted again: ended at once, what was not finished is not written\n" {
+	if c.errs.String() != "tool: interrupted again: ended at once, unfinished files are not written\n" {
 		t.Errorf("it says %q", c.errs.String())
 	}
 }
 
-func TestSecondInterruptEndsAtOnceWithAWord(t *testing.T) {
+func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	c := start(t, "yes", os.Args[0])
 	c.send(t, syscall.SIGINT)
 	c.await(t, "ending")

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Manual writes the manual page of a command, as man(7) describes it. files says
-// what stands under FILES of the root's page, a line for each, empty for nothing.
+// Manual writes the manual page of a command, as man(7) describes it. files is
+// the text under FILES on the root's page, a line for each, empty for none.
 func Manual(w io.Writer, cmd *cobra.Command, files string) error {
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	var b strings.Builder
@@ -23,14 +23,14 @@ func Manual(w io.Writer, cmd *cobra.Command, files string) error {
 		fmt.Fprintf(&b, ".PP\n%s\n", roff(paragraph))
 	}
 	b.WriteString(".SH OPTIONS\n")
-	cmd.InitDefaultHelpFlag() // which a command gets when it runs
+	cmd.InitDefaultHelpFlag() // cobra adds it when the command runs
 	cmd.InitDefaultVersionFlag()
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
 		}
 		kind, usage := pflag.UnquoteUsage(f)
-		if !slices.Contains(nothing, f.DefValue) {
+		if !slices.Contains(implied, f.DefValue) {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
 		names := "--" + f.Name
@@ -62,8 +62,8 @@ func Manual(w io.Writer, cmd *cobra.Command, files string) error {
 	return err
 }
 
-// nothing are defaults that say nothing.
-var nothing = []string{"", "0", "0s", "false", "[]"}
+// implied are defaults that are not printed.
+var implied = []string{"", "0", "0s", "false", "[]"}
 
 // roff escapes a text.
 func roff(text string) string {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// messages is a standard error that callbacks of a library may write to as well,
-// one write after the other, until the command has ended: what comes later has
-// nobody to read it. (A file of the operating system needs no such thing.)
+// messages serialises writes to standard error, which callbacks of a library share with
+// the command, and drops those after its end. (A file of the operating system needs
+// neither.)
 type messages struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -31,8 +31,8 @@ func (m *messages) end() {
 	m.ended = true
 }
 
-// guard returns w, safe for callbacks, and what ends it.
-func guard(w io.Writer) (io.Writer, func()) {
+// serialised returns w, safe for callbacks, and a function that ends it.
+func serialised(w io.Writer) (io.Writer, func()) {
 	if f, ok := w.(*os.File); ok {
 		return f, func() {}
 	}

@@ -45,7 +45,7 @@ func TestCallbacksMayWriteMessages(t *testing.T) {
 }
 
 func TestAFileIsWrittenAsItIs(t *testing.T) {
-	if w, _ := guard(os.Stderr); w != os.Stderr {
+	if w, _ := serialised(os.Stderr); w != os.Stderr {
 		t.Error("standard error is hidden: a terminal could not be told")
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/durable"
 )
 
-// Outputs fails before any work where a command could not write its files at the
-// end: where one of them is a file that it reads, where two are one, and where a
-// name cannot be written at all (no folder, no permission, a folder or a device).
+// Outputs checks before any work that a command can write its files at the end: none of
+// them is a file that it reads, no two are the same, and every name is writable (its
+// folder exists and permits it, it is no folder and no device).
 //
-// flag is what names the outputs, and what the user changes: "--out". reads and
-// writes are file names; empty ones are left out.
+// flag names the outputs for the user: "--out". reads and writes are file names; empty
+// ones are ignored.
 func Outputs(flag string, reads, writes []string) error {
 	if err := Apart(flag, reads, writes); err != nil {
 		return err
@@ -31,8 +31,8 @@ func Outputs(flag string, reads, writes []string) error {
 	return nil
 }
 
-// Apart is the part of Outputs that touches nothing: no file that is written is
-// one that is read, or written under another name.
+// Apart is the part of Outputs that touches no file: no file that is written is
+// also read, or written under another name.
 func Apart(flag string, reads, writes []string) error {
 	for i, out := range writes {
 		if out == "" {
@@ -52,8 +52,8 @@ func Apart(flag string, reads, writes []string) error {
 	return nil
 }
 
-// same reports whether two names are of one file. A file that is not there yet is
-// known by its folder.
+// same reports whether two names are of one file. A file that does not exist is
+// identified by its folder.
 func same(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

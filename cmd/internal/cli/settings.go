@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// mostSettings is the size of a file that holds no settings, bytes.
+// mostSettings bounds the size of a settings file, bytes.
 const mostSettings = 1 << 20
 
-// ReadSettings returns the text of a settings or key file. A log or a device that
-// was given in its place is not read to its end.
+// ReadSettings returns the text of a settings or key file. A log or a device in its
+// place is not read to its end.
 func ReadSettings(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -22,7 +22,7 @@ func ReadSettings(path string) ([]byte, error) {
 		return nil, err
 	}
 	if len(b) > mostSettings {
-		return nil, fmt.Errorf("%s: more than %d bytes are no settings and no key; name another file", path, mostSettings)
+		return nil, fmt.Errorf("%s: larger than %d bytes, not a settings or key file; name another file", path, mostSettings)
 	}
 	return b, nil
 }

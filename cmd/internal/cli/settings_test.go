@@ -22,7 +22,7 @@ func TestReadSettings(t *testing.T) {
 	if err := os.Truncate(path, 1<<40); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := cli.ReadSettings(path); err == nil || !strings.HasPrefix(err.Error(), path+": more than ") {
+	if _, err := cli.ReadSettings(path); err == nil || !strings.HasPrefix(err.Error(), path+": larger than ") {
 		t.Errorf("a file of a terabyte: %v", err)
 	}
 	if _, err := cli.ReadSettings(path + "x"); !errors.Is(err, os.ErrNotExist) {

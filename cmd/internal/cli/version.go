@@ -36,8 +36,8 @@ func versionFlag(root *cobra.Command) {
 	}
 }
 
-// Version tells what this program was built from: version of the module, revision
-// of the source where the build recorded it, toolchain and platform.
+// Version returns the build of this program: version of the module, revision of the
+// source where the build recorded it, toolchain and platform.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -16,50 +16,34 @@ import (
 
 // Private reads the key that signs. Errors name the file.
 func Private(path string) (ed25519.PrivateKey, error) {
-	b, err := block(path, "PRIVATE KEY")
-	if err != nil {
-		return nil, err
-	}
-	k, err := x509.ParsePKCS8PrivateKey(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	key, ok := k.(ed25519.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("%s: the key is not of the kind ed25519; make one by openssl genpkey -algorithm ed25519", path)
-	}
-	return key, nil
+	return read[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
 }
 
 // Public reads the key that verifies. Errors name the file.
 func Public(path string) (ed25519.PublicKey, error) {
-	b, err := block(path, "PUBLIC KEY")
-	if err != nil {
-		return nil, err
-	}
-	k, err := x509.ParsePKIXPublicKey(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	key, ok := k.(ed25519.PublicKey)
-	if !ok {
-		return nil, fmt.Errorf("%s: the key is not of the kind ed25519; make one by openssl genpkey -algorithm ed25519", path)
-	}
-	return key, nil
+	return read[ed25519.PublicKey](path, "PUBLIC KEY", x509.ParsePKIXPublicKey)
 }
 
-// block returns the content of a PEM file's first block, which must be of a type.
-func block(path, kind string) ([]byte, error) {
+// read returns the key in the first block of a PEM file, which must be of a kind.
+func read[K any](path, kind string, parse func([]byte) (any, error)) (key K, err error) {
 	text, err := cli.ReadSettings(path)
 	if err != nil {
-		return nil, err
+		return key, err
 	}
 	b, _ := pem.Decode(text)
 	if b == nil {
-		return nil, fmt.Errorf("%s: holds no key in PEM form", path)
+		return key, fmt.Errorf("%s: holds no key in PEM form", path)
 	}
 	if b.Type != kind {
-		return nil, fmt.Errorf("%s: holds a %s, expected a %s", path, b.Type, kind)
+		return key, fmt.Errorf("%s: holds a %s, expected a %s", path, b.Type, kind)
 	}
-	return b.Bytes, nil
+	any, err := parse(b.Bytes)
+	if err != nil {
+		return key, fmt.Errorf("%s: %w", path, err)
+	}
+	key, ok := any.(K)
+	if !ok {
+		return key, fmt.Errorf("%s: the key is not of the kind ed25519; make one by openssl genpkey -algorithm ed25519", path)
+	}
+	return key, nil
 }

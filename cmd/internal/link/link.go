@@ -1,5 +1,5 @@
-// Package link owns the flags that say how to reach a NATS server: the same names
-// and meanings in every command that speaks to one. The connection itself is that
+// Package link defines the flags of the connection to a NATS server, the same in every
+// command that connects to one. The connection itself is that
 // of estimator/node.
 package link
 
@@ -30,8 +30,8 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 	set.StringVar(&f.Key, "tls-key", "", "PEM file of its private key")
 }
 
-// Link returns how to connect under a name; what happens to the connection is told
-// to log, in sentences without a full stop.
+// Link returns the connection's settings under a name. Events of the connection go to
+// log, as sentences without a full stop.
 func (f *Flags) Link(name string, log func(string)) node.Link {
 	return node.Link{URL: f.URL, Name: name, Creds: f.Creds, NKey: f.NKey, CA: f.CA, Cert: f.Cert, Key: f.Key, Log: log}
 }
