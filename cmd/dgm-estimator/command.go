@@ -18,19 +18,19 @@ func command() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "dgm-estimator --model flight.dgm --vehicle pend1 --nats nats://127.0.0.1:4222",
-		Short: "Answer every state of a vehicle with the distribution of those to come",
+		Short: "Answer every state of a vehicle with the distribution of its future states",
 		Long: `dgm-estimator answers every message on dgm.state.<vehicle> with one on dgm.predict.<vehicle>: mean and
-standard deviation of every channel at every point of the model's horizon; or, with --rate, it sends one
-at a fixed rate, from the newest state. It says how it is on dgm.status.<vehicle> once a second, and
-answers questions on dgm.query.<vehicle>. The messages are described in estimator/wire/PROTOCOL.md.
+standard deviation of every channel at every point of the model's horizon; or, with --rate, it predicts
+at a fixed rate, from the newest state. It reports on dgm.status.<vehicle> once a second, and answers
+queries on dgm.query.<vehicle>. The messages are described in estimator/wire/PROTOCOL.md.
 
-It waits for the server, and comes back when the link was lost; nothing is sent late. SIGHUP makes it
-read its model file again and take the new model between two predictions. SIGTERM and SIGINT end it
-after what has come was answered.
+It waits for the server, and reconnects when the link was lost; nothing is sent late. On SIGHUP it reads
+its model file again and uses the new model from the next prediction on. SIGTERM and SIGINT end it after
+the states that have come are answered.
 
-What has no flag is a setting; --print-config shows them all. With public_key it takes signed models
+What has no flag is a setting; --print-config shows them all. With public_key it accepts signed models
 only, from the file as well as from a watched bucket: dgm-train --sign signs what it trains, with --model
-a file that there is. One message, which PROTOCOL.md describes, takes the model before it again.`,
+an existing file. One message, which PROTOCOL.md describes, rolls back to the model before.`,
 		Example: `  dgm-estimator --model flight.dgm --vehicle pend1
   dgm-estimator --print-config > estimator.toml
   dgm-estimator --config estimator.toml --rate 500 --points 20
@@ -38,23 +38,18 @@ a file that there is. One message, which PROTOCOL.md describes, takes the model 
   dgm-estimator replay --log out.msgpack`,
 		Args: cobra.NoArgs,
 	}
-	// Flags are laid over the file: they are named like its keys.
+	// Flags are named like the keys of the file.
 	f := cmd.Flags()
 	f.StringVar(&flags.Model, "model", "", "model file, written by dgm-train")
 	f.StringVar(&flags.Vehicle, "vehicle", "", "vehicle, as in dgm.state.<vehicle> (default: the model's)")
 	f.IntVar(&flags.Points, "points", flags.Points, "predict at so many points, equally spaced up to the horizon; 0 = the model's")
 	f.DurationSliceVar(&times, "times", nil, "predict at these times after the state, e.g. 0.1s,0.5s (instead of --points)")
 	f.Float64Var(&flags.Rate, "rate", flags.Rate, "predict at this fixed rate in Hz, from the newest state; 0 = answer each state")
-	f.StringVar(&flags.Predictor, "predictor", flags.Predictor, "what predicts: fast (the processor's vectors) or plain (double precision throughout)")
-	f.StringVar(&flags.Record, "record", "", "record to this file what predictions are made from, for replay")
-	f.StringVar(&flags.Clock, "clock", flags.Clock, "what dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
-	f.StringVar(&flags.NATS.URL, "nats", flags.NATS.URL, "the NATS server, or several separated by commas")
-	f.StringVar(&flags.NATS.Creds, "creds", "", "credentials file for the server")
-	f.StringVar(&flags.NATS.NKey, "nkey", "", "file with an nkey seed for the server")
-	f.StringVar(&flags.NATS.CA, "tls-ca", "", "PEM file of the authorities to trust")
-	f.StringVar(&flags.NATS.Cert, "tls-cert", "", "PEM file of this program's certificate")
-	f.StringVar(&flags.NATS.Key, "tls-key", "", "PEM file of its private key")
-	f.StringVar(&config, "config", "", "settings file; flags go before it")
+	f.StringVar(&flags.Predictor, "predictor", flags.Predictor, "the predictor: fast (the processor's vectors) or plain (double precision throughout)")
+	f.StringVar(&flags.Record, "record", "", "record states and models to this file, for replay")
+	f.StringVar(&flags.Clock, "clock", flags.Clock, "the clock that dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
+	flags.NATS.Add(f)
+	f.StringVar(&config, "config", "", "settings file; flags take precedence")
 	f.BoolVar(&manual, "print-config", false, "print all settings with their defaults, commented, and end")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -65,37 +60,44 @@ a file that there is. One message, which PROTOCOL.md describes, takes the model 
 		for _, t := range times {
 			flags.Times = append(flags.Times, duration(t))
 		}
-		s := defaults()
-		s.Model = "" // nobody's choice yet
-		if config != "" {
-			if err := s.read(config); err != nil {
-				return err
-			}
-			if err := s.check(); err != nil {
-				return fmt.Errorf("%s: %w", config, err)
-			}
+		s, err := combine(config, &flags, f.Changed)
+		if err != nil {
+			return err
 		}
-		if len(s.each) > 0 {
-			for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "record"} {
-				if f.Changed(name) {
-					return cli.Usage("--%s is of one vehicle, and %s describes %d: say it there", name, config, len(s.each))
-				}
-			}
-		}
-		s.overlay(&flags, f.Changed)
-		if s.Model == "" && len(s.each) == 0 {
-			return cli.Usage("no model given: --model flight.dgm")
-		}
-		if err := s.check(); err != nil {
-			return cli.Usage("%v", err)
-		}
-		return run(cmd.Context(), &s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return run(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	cmd.AddCommand(replayCommand(), manCommand())
 	return cmd
 }
 
-// overlay takes from flags what was given.
+// combine returns the settings of a file, "" = none, with the given flags in place of
+// its own.
+func combine(config string, flags *settings, given func(flag string) bool) (*settings, error) {
+	s := defaults()
+	s.Model = "" // nobody's choice yet
+	if config != "" {
+		if err := s.readChecked(config); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.each) > 0 {
+		for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "record"} {
+			if given(name) {
+				return nil, cli.Usage("--%s is of one vehicle, and %s describes %d: set it there", name, config, len(s.each))
+			}
+		}
+	}
+	s.overlay(flags, given)
+	if s.Model == "" && len(s.each) == 0 {
+		return nil, cli.Usage("no model given: --model flight.dgm")
+	}
+	if err := s.check(); err != nil {
+		return nil, cli.Usage("%v", err)
+	}
+	return &s, nil
+}
+
+// overlay copies from flags what was given.
 func (s *settings) overlay(flags *settings, given func(name string) bool) {
 	for _, o := range [...]struct {
 		name     string

@@ -150,7 +150,7 @@ func TestServesUntilInterrupted(t *testing.T) {
 				whole++
 			}
 		case <-time.After(patience):
-			t.Fatalf("no prediction; it says %s", messages.String())
+			t.Fatalf("no prediction; it logs %s", messages.String())
 		}
 	}
 	if p.Vehicle != "pend1" || len(p.Horizon) != 2 || p.Horizon[1] != 0.25 || len(p.Mean) != 4 || p.ValidUntil-p.T != 250e6 {
@@ -163,7 +163,7 @@ func TestServesUntilInterrupted(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, messages.String())
 	}
 	if !strings.Contains(out.String(), "were answered; not used: 1 malformed") || !strings.Contains(messages.String(), "2 states and 1 input, 2 points up to 0.25 s") {
-		t.Errorf("said %q and %q", out.String(), messages.String())
+		t.Errorf("logged %q and %q", out.String(), messages.String())
 	}
 }
 
@@ -215,7 +215,7 @@ func TestExitCodes(t *testing.T) {
 		root.SetErr(&messages)
 		code := cli.Run(context.Background(), root)
 		if code != c.code || !strings.Contains(messages.String(), c.part) || strings.Count(messages.String(), "\n") > 1 {
-			t.Errorf("%s: code %d, said %q", name, code, messages.String())
+			t.Errorf("%s: code %d, logged %q", name, code, messages.String())
 		}
 		if c.code == cli.Done && out.String() != template {
 			t.Errorf("%s printed %q", name, out.String())
@@ -226,7 +226,7 @@ func TestExitCodes(t *testing.T) {
 func TestServerIsAwaited(t *testing.T) {
 	var out, messages buffer
 	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--nats", "nats://127.0.0.1:1")
-	eventually(t, "says that it tries again", func() bool { return strings.Contains(messages.String(), "trying again") })
+	eventually(t, "logs that it tries again", func() bool { return strings.Contains(messages.String(), "trying again") })
 	if code := stop(); code != cli.Done {
 		t.Errorf("exit code %d", code)
 	}
@@ -271,7 +271,7 @@ func TestProcessesAndPlanners(t *testing.T) {
 		t.Errorf("after SIGTERM: %v: %s", err, messages.String())
 	}
 	if !strings.Contains(out.String(), "pend1: ") {
-		t.Errorf("said %q", out.String())
+		t.Errorf("logged %q", out.String())
 	}
 	var last wire.Status
 	for len(statuses) > 0 {
@@ -288,7 +288,7 @@ func TestProcessesAndPlanners(t *testing.T) {
 	}
 }
 
-// planner runs one until it has told of both channels.
+// planner runs one until it has printed both channels.
 func planner(t *testing.T, cmd *exec.Cmd) {
 	var out buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -299,7 +299,7 @@ func planner(t *testing.T, cmd *exec.Cmd) {
 	end := time.Now().Add(patience)
 	for !strings.Contains(out.String(), "pend1 x0 in 1 s: ") || !strings.Contains(out.String(), "pend1 x1 in 1 s: ") || !strings.Contains(out.String(), " ± ") {
 		if time.Now().After(end) {
-			t.Fatalf("it says %q", out.String())
+			t.Fatalf("it logs %q", out.String())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

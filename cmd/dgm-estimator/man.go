@@ -6,7 +6,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// manCommand writes the manual page, for those who make packages.
+// manCommand writes the manual page, for packagers.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man [subcommand]",
@@ -27,7 +27,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// files are those that the manual names.
+// files are listed in the manual.
 const files = `/etc/dgm/estimator.toml: settings of the service, all of them with comments
-/var/lib/dgm-estimator/flight.dgm: the model that the service serves
-/var/lib/dgm-estimator/trust: what it has learned about its intervals, kept over a restart`
+/var/lib/dgm-estimator/flight.dgm: the model
+/var/lib/dgm-estimator/trust: state of the trust monitor, kept over a restart`

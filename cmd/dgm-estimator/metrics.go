@@ -35,7 +35,7 @@ type page struct {
 }
 
 // listen begins to serve, or does nothing where no address is given.
-func (m *metrics) listen(crafts []*craft) (*page, error) {
+func (m *metrics) listen(all []*served) (*page, error) {
 	if m.Listen == "" {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (m *metrics) listen(crafts []*craft) (*page, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		writeMetrics(w, crafts)
+		writeMetrics(w, all)
 	})
 	p := &page{done: make(chan struct{}), addr: l.Addr().String(), server: &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second,
@@ -73,18 +73,18 @@ func (p *page) close() {
 
 // writeMetrics writes the last status of every vehicle in the text format of
 // Prometheus.
-func writeMetrics(w io.Writer, crafts []*craft) {
-	all := make([]wire.Status, 0, len(crafts))
-	for _, c := range crafts {
+func writeMetrics(w io.Writer, all []*served) {
+	statuses := make([]wire.Status, 0, len(all))
+	for _, v := range all {
 		var s wire.Status
-		if s.Decode(c.node.StatusMessage()) == nil { // none before the first
-			all = append(all, s)
+		if s.Decode(v.node.StatusMessage()) == nil { // none before the first
+			statuses = append(statuses, s)
 		}
 	}
 	number := func(name, kind, help string, value func(s *wire.Status) float64) {
 		fmt.Fprintf(w, "# HELP dgm_%s %s\n# TYPE dgm_%s %s\n", name, help, name, kind)
-		for i := range all {
-			fmt.Fprintf(w, "dgm_%s{vehicle=%q} %g\n", name, all[i].Vehicle, value(&all[i]))
+		for i := range statuses {
+			fmt.Fprintf(w, "dgm_%s{vehicle=%q} %g\n", name, statuses[i].Vehicle, value(&statuses[i]))
 		}
 	}
 	number("states_total", "counter", "States that came.", func(s *wire.Status) float64 { return float64(s.Received) })
@@ -92,15 +92,15 @@ func writeMetrics(w io.Writer, crafts []*craft) {
 	number("late_total", "counter", "Predictions sent after their deadline.", func(s *wire.Status) float64 { return float64(s.Late) })
 	number("shortened_total", "counter", "Predictions of a shorter horizon than configured.", func(s *wire.Status) float64 { return float64(s.Shortened) })
 	number("ticks_total", "counter", "Ticks that were due.", func(s *wire.Status) float64 { return float64(s.Ticks) })
-	number("input_age_seconds", "gauge", "Time since the last state was taken; -1 before the first.", func(s *wire.Status) float64 { return s.InputAge })
+	number("input_age_seconds", "gauge", "Time since the last state was accepted; -1 before the first.", func(s *wire.Status) float64 { return s.InputAge })
 	number("latency_p99_seconds", "gauge", "From a state or tick to its prediction, since the last status.", func(s *wire.Status) float64 { return s.LatencyP99 })
-	number("miscalibrated", "gauge", "Channels and buckets whose intervals hold too little.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
-	number("swaps_total", "counter", "Models taken while running.", func(s *wire.Status) float64 { return float64(s.Swaps) })
+	number("miscalibrated", "gauge", "Channels and buckets whose intervals cover too little.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
+	number("swaps_total", "counter", "Model swaps while running.", func(s *wire.Status) float64 { return float64(s.Swaps) })
 	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })
 	fmt.Fprintf(w, "# HELP dgm_refused_total States that gave no prediction.\n# TYPE dgm_refused_total counter\n")
-	for i := range all {
-		for _, r := range all[i].Reasons {
-			fmt.Fprintf(w, "dgm_refused_total{vehicle=%q,reason=%q} %d\n", all[i].Vehicle, r.Reason, r.Count)
+	for i := range statuses {
+		for _, r := range statuses[i].Reasons {
+			fmt.Fprintf(w, "dgm_refused_total{vehicle=%q,reason=%q} %d\n", statuses[i].Vehicle, r.Reason, r.Count)
 		}
 	}
 }

@@ -18,12 +18,11 @@ func replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay --log out.msgpack",
 		Short: "Make the predictions of a recording again and compare them bit for bit",
-		Long: `replay reads what dgm-estimator --record has written and makes every prediction in it again, with the
-model, the settings and the clock readings that are recorded there. It ends with 0 if all are equal
-bit for bit, and with 1 and the first record that is not, and why.
+		Long: `replay makes every prediction of a recording of dgm-estimator --record again, with the recorded model,
+settings and clock readings. It ends with 0 if all are equal
+bit for bit; else with 1, and reports the first record that is not, and why.
 
-With --model or --config it uses another model, or other settings, and tells where that first makes a
-difference.`,
+With --model or --config it uses another model, or other settings, and reports the first difference.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
@@ -59,7 +58,7 @@ difference.`,
 		}
 		end := ""
 		if sum.Torn {
-			end = "; the recording ends without its end, as after a power cut"
+			end = "; the recording has no end, as after a power cut"
 		}
 		if sum.Lost > 0 {
 			end += fmt.Sprintf("; it lacks %s for which the disk was too slow", cli.Count(int(sum.Lost), "record"))
@@ -74,11 +73,8 @@ difference.`,
 // replayConfig returns the settings of a file for the vehicle of a recording.
 func replayConfig(log, config string, m *model.Model) (*node.Config, error) {
 	s := defaults()
-	if err := s.read(config); err != nil {
+	if err := s.readChecked(config); err != nil {
 		return nil, err
-	}
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", config, err)
 	}
 	in, err := os.Open(log)
 	if err != nil {

@@ -17,18 +17,18 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// craft is one vehicle that is served.
-type craft struct {
+// served is a served vehicle.
+type served struct {
 	settings vehicle
 	node     *node.Node
 	nc       *nats.Conn
-	say      func(string)
+	log      func(string)
 }
 
 // run serves until ctx is done.
 func run(ctx context.Context, s *settings, out, messages io.Writer) error {
 	var mu sync.Mutex
-	say := func(line string) {
+	log := func(line string) {
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Fprintf(messages, "dgm-estimator: %s\n", line)
@@ -37,27 +37,27 @@ func run(ctx context.Context, s *settings, out, messages io.Writer) error {
 	if err != nil {
 		return err
 	}
-	crafts, failed := prepare(s, key, say)
+	all, failed := prepare(s, key, log)
 	defer func() {
-		for _, c := range crafts {
-			c.nc.Close()
+		for _, v := range all {
+			v.nc.Close()
 		}
 	}()
-	if len(crafts) == 0 {
+	if len(all) == 0 {
 		return failed
 	}
-	if failed != nil { // the others fly
-		say(failed.Error())
+	if failed != nil { // the others are served
+		log(failed.Error())
 	}
-	page, err := s.Metrics.listen(crafts)
+	page, err := s.Metrics.listen(all)
 	if err != nil {
 		return err
 	}
 	defer page.close()
 	if err := s.realtime().Apply(); err != nil {
-		say(err.Error())
+		log(err.Error())
 	}
-	return errors.Join(failed, serve(ctx, s, crafts, out, say))
+	return errors.Join(failed, serve(ctx, s, all, out, log))
 }
 
 // key returns the public key that models are verified with, nil for none.
@@ -69,30 +69,29 @@ func (s *settings) key() (ed25519.PublicKey, error) {
 }
 
 // prepare loads the model of every vehicle and connects for it: each has a link of
-// its own, so that a flood for one is not in the way of the others. It returns
-// those that can be served, and why others cannot.
-func prepare(s *settings, key ed25519.PublicKey, say func(string)) (crafts []*craft, failed error) {
-	several := len(s.vehicles()) > 1
+// its own, so that a flood for one does not delay the others. It returns those that
+// can be served, and why others cannot.
+func prepare(s *settings, key ed25519.PublicKey, log func(string)) (all []*served, failed error) {
 	names := map[string]bool{}
 	for _, v := range s.vehicles() {
-		c, err := v.prepare(s, key, several, say)
-		if err == nil && names[c.node.Vehicle()] {
-			c.nc.Close()
-			err = fmt.Errorf("%s: vehicle %q is served already; give each a name", v.Model, c.node.Vehicle())
+		p, err := v.prepare(s, key, log)
+		if err == nil && names[p.node.Vehicle()] {
+			p.nc.Close()
+			err = fmt.Errorf("%s: vehicle %q is served already; give each a name", v.Model, p.node.Vehicle())
 		}
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
 		}
-		names[c.node.Vehicle()] = true
-		crafts = append(crafts, c)
+		names[p.node.Vehicle()] = true
+		all = append(all, p)
 	}
-	return crafts, failed
+	return all, failed
 }
 
-func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say func(string)) (*craft, error) {
-	link := &s.NATS
-	reads := []string{v.Model, s.Models.PublicKey, link.Creds, link.NKey, link.CA, link.Cert, link.Key}
+func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (*served, error) {
+	n := &s.NATS
+	reads := []string{v.Model, s.Models.PublicKey, n.Creds, n.NKey, n.CA, n.Cert, n.Key}
 	if err := cli.Apart("record or trust_file", reads, []string{v.Record, v.TrustFile}); err != nil {
 		return nil, err
 	}
@@ -103,78 +102,77 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, several bool, say f
 	if err != nil {
 		return nil, err
 	}
-	if several {
-		name, all := v.Vehicle, say
+	if len(s.vehicles()) > 1 {
+		name, common := v.Vehicle, log
 		if name == "" {
 			name = m.Vehicle
 		}
-		say = func(line string) { all(name + ": " + line) }
+		log = func(line string) { common(name + ": " + line) }
 	}
-	cfg := v.node(m, say)
+	cfg := v.node(m, log)
 	cfg.PublicKey, cfg.Priority = key, s.Realtime.Priority
-	n, err := node.New(cfg, m)
-	if err != nil {
+	p := &served{settings: v, log: log}
+	if p.node, err = node.New(cfg, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)
 	}
-	nc, err := s.link("dgm-estimator "+n.Vehicle(), say).Connect()
-	if err != nil {
+	if p.nc, err = n.Link("dgm-estimator "+p.node.Vehicle(), log).Connect(); err != nil {
 		return nil, err
 	}
-	times := n.Times()
+	times := p.node.Times()
 	mode := "an answer to each state"
 	if v.Rate > 0 {
 		mode = fmt.Sprintf("at %g Hz", v.Rate)
 	}
-	say(fmt.Sprintf("model %s: %s and %s, %s up to %g s, %s; %s → %s, instance %s", m.ID, cli.Count(m.K, "state"), cli.Count(m.P, "input"),
-		cli.Count(len(times), "point"), times[len(times)-1], mode, wire.StateSubject(n.Vehicle()), wire.PredictSubject(n.Vehicle()), n.Instance()))
-	return &craft{settings: v, node: n, nc: nc, say: say}, nil
+	log(fmt.Sprintf("model %s: %s and %s, %s up to %g s, %s; %s → %s, instance %s", m.ID, cli.Count(m.K, "state"), cli.Count(m.P, "input"), cli.Count(len(times), "point"),
+		times[len(times)-1], mode, wire.StateSubject(p.node.Vehicle()), wire.PredictSubject(p.node.Vehicle()), p.node.Instance()))
+	return p, nil
 }
 
-// serve runs the nodes and what stands beside them until ctx is done, or until all
-// nodes have ended.
-func serve(ctx context.Context, s *settings, crafts []*craft, out io.Writer, say func(string)) error {
+// serve runs the nodes, and beside them what reloads models and notifies the service
+// manager, until ctx is done, or until all nodes have ended.
+func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log func(string)) error {
 	beside, cancel := context.WithCancel(ctx)
 	var sides sync.WaitGroup
 	defer func() { cancel(); sides.Wait() }()
-	sides.Go(func() { reload(beside, crafts) })
-	sides.Go(func() { tellSystemd(beside, crafts, say) })
-	for _, c := range crafts {
+	sides.Go(func() { reload(beside, all) })
+	sides.Go(func() { notifySystemd(beside, all, log) })
+	for _, v := range all {
 		if s.Models.Bucket == "" {
 			continue
 		}
 		// Models are large: they come over a link of their own.
-		link, err := s.link("dgm-estimator models "+c.node.Vehicle(), func(string) {}).Connect()
+		nc, err := s.NATS.Link("dgm-estimator models "+v.node.Vehicle(), nil).Connect()
 		if err != nil {
 			return err
 		}
-		defer link.Close()
-		object := c.settings.Object
+		defer nc.Close()
+		object := v.settings.Object
 		if object == "" {
-			object = c.node.Vehicle() + ".dgm"
+			object = v.node.Vehicle() + ".dgm"
 		}
-		sides.Go(func() { c.node.Watch(beside, link, s.Models.Bucket, object) })
+		sides.Go(func() { v.node.Watch(beside, nc, s.Models.Bucket, object) })
 	}
-	errs := make([]error, len(crafts))
+	errs := make([]error, len(all))
 	var nodes sync.WaitGroup
-	for i, c := range crafts {
+	for i, v := range all {
 		nodes.Go(func() {
-			if errs[i] = c.node.Run(ctx, c.nc); errs[i] != nil && len(crafts) > 1 {
-				c.say(errs[i].Error())
+			if errs[i] = v.node.Run(ctx, v.nc); errs[i] != nil && len(all) > 1 {
+				v.log(errs[i].Error())
 			}
 		})
 	}
 	nodes.Wait()
-	for _, c := range crafts {
-		received, published := c.node.Totals()
+	for _, v := range all {
+		received, published := v.node.Totals()
 		verb := "were answered"
-		if c.settings.Rate > 0 {
+		if v.settings.Rate > 0 {
 			verb = "predictions were made"
 		}
-		unused := c.node.Unused()
+		unused := v.node.Unused()
 		if unused != "" {
 			unused = "; not used: " + unused
 		}
-		fmt.Fprintf(out, "%s: %s came, %d %s%s\n", c.node.Vehicle(), cli.Count(int(received), "state"), published, verb, unused)
+		fmt.Fprintf(out, "%s: %s came, %d %s%s\n", v.node.Vehicle(), cli.Count(int(received), "state"), published, verb, unused)
 	}
 	return errors.Join(errs...)
 }

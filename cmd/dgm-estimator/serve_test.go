@@ -119,8 +119,8 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 }
 
-// Two vehicles in one process; the model of a third cannot be read, which is told
-// and does not keep the others on the ground. On SIGHUP a new model is taken.
+// Two vehicles in one process; the model of a third cannot be read, which is
+// logged and does not keep the others from being served. On SIGHUP a new model is taken.
 func TestSeveralVehicles(t *testing.T) {
 	url, client := natsServer(t)
 	dir := t.TempDir()
@@ -162,7 +162,7 @@ listen = "127.0.0.1:0"
 	}()
 	awaitPrediction(t, client, "dgm.predict.pend2", "the second vehicle's", func(p *wire.Prediction) bool { return p.Model == second.ID && p.Tick > 0 })
 	if !strings.Contains(messages.String(), "c.dgm") {
-		t.Errorf("nothing was said about the third: %s", messages.String())
+		t.Errorf("nothing was logged about the third: %s", messages.String())
 	}
 
 	third := small(3)
@@ -174,12 +174,12 @@ listen = "127.0.0.1:0"
 		t.Fatal(err)
 	}
 	awaitPrediction(t, client, "dgm.predict.pend1", "the new model's", func(p *wire.Prediction) bool { return p.Model == third.ID })
-	eventually(t, "says that the second's was not taken", func() bool { return strings.Contains(messages.String(), "pend2: the model was not taken") })
+	eventually(t, "logs that the second's was refused", func() bool { return strings.Contains(messages.String(), "pend2: the model was refused") })
 	if code := stop(); code != cli.Failed {
 		t.Errorf("code %d, and one vehicle was not served", code)
 	}
 	if !strings.Contains(out.String(), "pend1: ") || !strings.Contains(out.String(), "pend2: ") {
-		t.Errorf("said %q", out.String())
+		t.Errorf("logged %q", out.String())
 	}
 	if code, _, failed := execute("--config", config, "--points", "3"); code != cli.Wrong || !strings.Contains(failed, "--points") {
 		t.Errorf("a flag for several vehicles: code %d, %q", code, failed)
@@ -220,20 +220,20 @@ func TestMetrics(t *testing.T) {
 	url, client := natsServer(t)
 	c := defaults()
 	c.Vehicle, c.Model, c.NATS.URL, c.Status = "pend1", modelFile(t), url, duration(20*time.Millisecond)
-	crafts, failed := prepare(&c, nil, func(string) {})
+	all, failed := prepare(&c, nil, func(string) {})
 	if failed != nil {
 		t.Fatal(failed)
 	}
-	defer crafts[0].nc.Close()
+	defer all[0].nc.Close()
 	m := metrics{Listen: "127.0.0.1:0"}
-	p, err := m.listen(crafts)
+	p, err := m.listen(all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.close()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- crafts[0].node.Run(ctx, crafts[0].nc) }()
+	go func() { done <- all[0].node.Run(ctx, all[0].nc) }()
 	awaitPrediction(t, client, "dgm.predict.pend1", "an answer", func(*wire.Prediction) bool { return true })
 	get := func() string {
 		http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
@@ -300,11 +300,11 @@ func TestServiceManager(t *testing.T) {
 	}()
 	var out, messages buffer
 	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--nats", fmt.Sprintf("nats://127.0.0.1:%d", port))
-	eventually(t, "says that it tries again", func() bool { return strings.Contains(messages.String(), "trying again") })
+	eventually(t, "logs that it tries again", func() bool { return strings.Contains(messages.String(), "trying again") })
 	select {
 	case s := <-heard:
-		t.Fatalf("without a server it said %q", s)
-	case <-time.After(5 * patrol):
+		t.Fatalf("without a server it logged %q", s)
+	case <-time.After(5 * checkLinks):
 	}
 	startServer(t, port)
 	var all strings.Builder
@@ -312,15 +312,15 @@ func TestServiceManager(t *testing.T) {
 		select {
 		case s := <-heard:
 			if all.Len() == 0 && s != "READY=1" {
-				t.Errorf("first it said %q", s)
+				t.Errorf("first it logged %q", s)
 			}
 			all.WriteString(s + "\n")
 		case <-end:
-			t.Fatalf("it said only %q", all.String())
+			t.Fatalf("it logged only %q", all.String())
 		}
 	}
 	stop()
-	eventually(t, "says that it stops", func() bool {
+	eventually(t, "notifies that it stops", func() bool {
 		for len(heard) > 0 {
 			all.WriteString(<-heard)
 		}

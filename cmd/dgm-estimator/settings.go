@@ -8,6 +8,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/node/realtime"
@@ -19,16 +20,16 @@ import (
 //go:embed estimator.toml
 var template string
 
-// settings is what the settings file says, flags laid over it.
+// settings are those of the settings file, replaced by flags.
 type settings struct {
-	vehicle                   // of the only one, or what all have in common
+	vehicle                   // of the only one, or common to all
 	Vehicles []toml.Primitive `toml:"vehicles"`
-	NATS     natsLink         `toml:"nats"`
+	NATS     link.Flags       `toml:"nats"`
 	Models   models           `toml:"models"`
 	Realtime realTime         `toml:"realtime"`
 	Metrics  metrics          `toml:"metrics"`
 
-	each []vehicle // one for each of Vehicles, laid over what they have in common
+	each []vehicle // one for each of Vehicles, with what they have in common
 }
 
 // vehicle is what can be set for one vehicle.
@@ -57,17 +58,7 @@ type vehicle struct {
 	Object      string     `toml:"object"`
 }
 
-// natsLink says how to reach the server.
-type natsLink struct {
-	URL   string `toml:"url"`
-	Creds string `toml:"creds"`
-	NKey  string `toml:"nkey"`
-	CA    string `toml:"tls_ca"`
-	Cert  string `toml:"tls_cert"`
-	Key   string `toml:"tls_key"`
-}
-
-// models says where models come from while the program runs.
+// models are where models come from while the program runs.
 type models struct {
 	Bucket    string `toml:"bucket"`
 	PublicKey string `toml:"public_key"`
@@ -82,7 +73,7 @@ type realTime struct {
 	Memory     int64 `toml:"memory_mb"`
 }
 
-// metrics says where the numbers of the status can be read.
+// metrics are where the numbers of the status can be read.
 type metrics struct {
 	Listen string `toml:"listen"`
 }
@@ -97,7 +88,7 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// defaults returns what the template says.
+// defaults returns the settings of the template.
 func defaults() settings {
 	var s settings
 	if err := s.parse(template, "default settings"); err != nil {
@@ -106,7 +97,18 @@ func defaults() settings {
 	return s
 }
 
-// read lays a settings file over s.
+// readChecked replaces in s what a settings file sets, and checks the result.
+func (s *settings) readChecked(path string) error {
+	err := s.read(path)
+	if err == nil {
+		if err = s.check(); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return err
+}
+
+// read replaces in s what a settings file sets.
 func (s *settings) read(path string) error {
 	b, err := cli.ReadSettings(path)
 	if err != nil {
@@ -115,7 +117,7 @@ func (s *settings) read(path string) error {
 	return s.parse(string(b), path)
 }
 
-// parse lays settings over s; what they leave out stays.
+// parse replaces in s what the text sets.
 func (s *settings) parse(text, name string) error {
 	meta, err := toml.Decode(text, s)
 	if err != nil {
@@ -144,7 +146,7 @@ func (s *settings) vehicles() []vehicle {
 	return []vehicle{s.vehicle}
 }
 
-// check returns the first setting that cannot be, named as in the file, or nil.
+// check returns an error for the first invalid setting, named as in the file.
 func (s *settings) check() error {
 	names, files := map[string]bool{}, map[string]bool{}
 	for i := range s.vehicles() {
@@ -156,7 +158,7 @@ func (s *settings) check() error {
 			return err
 		}
 		if names[v.Vehicle] && v.Vehicle != "" {
-			return fmt.Errorf("vehicle %q stands twice; run one estimator for each", v.Vehicle)
+			return fmt.Errorf("vehicle %q is there twice; run one estimator for each", v.Vehicle)
 		}
 		names[v.Vehicle] = true
 		for _, f := range [...]string{v.Record, v.TrustFile} {
@@ -200,7 +202,7 @@ func (s *vehicle) check() error {
 	}
 	for i, t := range s.Times {
 		if t <= 0 || (i > 0 && t <= s.Times[i-1]) {
-			return fmt.Errorf("times must be positive and ascend, and %v stands at place %d", time.Duration(t), i+1)
+			return fmt.Errorf("times must be positive and ascend, and %v is at place %d", time.Duration(t), i+1)
 		}
 	}
 	return nil
@@ -223,12 +225,6 @@ func (s *vehicle) node(m *model.Model, log func(string)) node.Config {
 		c.Times = append(c.Times, time.Duration(t).Seconds())
 	}
 	return c
-}
-
-// link returns how to reach the server.
-func (s *settings) link(name string, log func(string)) node.Link {
-	n := &s.NATS
-	return node.Link{URL: n.URL, Name: name, Creds: n.Creds, NKey: n.NKey, CA: n.CA, Cert: n.Cert, Key: n.Key, Log: log}
 }
 
 // realtime returns what to ask of the operating system.

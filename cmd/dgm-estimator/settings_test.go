@@ -11,6 +11,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
@@ -61,7 +62,7 @@ func TestFlagsGoBeforeTheFile(t *testing.T) {
 	if err := s.parse("model = \"a.dgm\"\npoints = 5\nclock = \"robot\"\n[nats]\nurl = \"nats://a\"\ncreds = \"c\"\n", "file"); err != nil {
 		t.Fatal(err)
 	}
-	flags := settings{vehicle: vehicle{Model: "b.dgm", Times: []duration{duration(time.Second)}}, NATS: natsLink{URL: "nats://b"}}
+	flags := settings{vehicle: vehicle{Model: "b.dgm", Times: []duration{duration(time.Second)}}, NATS: link.Flags{URL: "nats://b"}}
 	given := map[string]bool{"model": true, "times": true, "nats": true}
 	s.overlay(&flags, func(name string) bool { return given[name] })
 	if s.Model != "b.dgm" || s.Points != 0 || len(s.Times) != 1 || s.NATS.URL != "nats://b" || s.NATS.Creds != "c" || s.Clock != "robot" {
@@ -95,7 +96,7 @@ func TestSettingsRefused(t *testing.T) {
 		"[metrics]\nlisten = \"0.0.0.0:9464\"": "must be an address of the loopback",
 		"[metrics]\nlisten = \"9464\"":         "metrics.listen",
 		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nrate = 0.1":                        "vehicle 2: rate is 0.1",
-		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"a\"":                   "stands twice",
+		"[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"a\"":                   "is there twice",
 		"record = \"out\"\n[[vehicles]]\nvehicle = \"a\"\n[[vehicles]]\nvehicle = \"b\"": "of its own",
 		"record = \"out\"\ntrust_file = \"out\"":                                         "of its own",
 		"[[vehicles]]\nvehicel = \"a\"":                                                  "unknown key \"vehicles.vehicel\"",

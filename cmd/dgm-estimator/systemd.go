@@ -8,23 +8,23 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 )
 
-// patrol is how often it is looked whether the links are there.
-const patrol = 100 * time.Millisecond
+// checkLinks is how often the links are checked.
+const checkLinks = 100 * time.Millisecond
 
-// tellSystemd says that the service is ready once every vehicle has its model and
-// its link, and feeds the watchdog as long as every vehicle's work is done. Where
-// no service manager has started this process it does nothing.
-func tellSystemd(ctx context.Context, crafts []*craft, say func(string)) {
+// notifySystemd reports that the service is ready once every vehicle has its model and
+// its link, and feeds the watchdog as long as every vehicle is alive. Where no service
+// manager has started this process it does nothing.
+func notifySystemd(ctx context.Context, all []*served, log func(string)) {
 	defer func() { _, _ = daemon.SdNotify(false, daemon.SdNotifyStopping) }()
-	for !connected(crafts) {
+	for !connected(all) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(patrol):
+		case <-time.After(checkLinks):
 		}
 	}
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
-		say("the service manager cannot be told that this is ready: " + err.Error())
+		log("the service manager cannot be notified that this is ready: " + err.Error())
 	}
 	interval, err := daemon.SdWatchdogEnabled(false)
 	if err != nil || interval == 0 {
@@ -37,30 +37,30 @@ func tellSystemd(ctx context.Context, crafts []*craft, say func(string)) {
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			if name := idle(crafts); name != "" {
+			if name := stalled(all); name != "" {
 				_, _ = daemon.SdNotify(false, fmt.Sprintf("STATUS=vehicle %s: predictions are not made in time", name))
-				continue // not fed: in a while this process is started anew
+				continue // not fed: the manager restarts this process
 			}
 			_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog+"\nSTATUS=predicting")
 		}
 	}
 }
 
-// connected says whether every vehicle has its link and has told how it is.
-func connected(crafts []*craft) bool {
-	for _, c := range crafts {
-		if !c.nc.IsConnected() || c.node.StatusMessage() == nil {
+// connected reports whether every vehicle has its link and has published a status.
+func connected(all []*served) bool {
+	for _, v := range all {
+		if !v.nc.IsConnected() || v.node.StatusMessage() == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// idle returns a vehicle whose work is not done, "" if there is none.
-func idle(crafts []*craft) (name string) {
-	for _, c := range crafts { // all are asked: each counts from when it was asked last
-		if !c.node.Alive() {
-			name = c.node.Vehicle()
+// stalled returns a vehicle that is not alive, "" if there is none.
+func stalled(all []*served) (name string) {
+	for _, v := range all { // without a break: each compares with its last call
+		if !v.node.Alive() {
+			name = v.node.Vehicle()
 		}
 	}
 	return name

@@ -18,7 +18,7 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 		t.Error("a state that has just come is no sign of death")
 	}
 	if n.Alive() {
-		t.Error("a state waits for long, and it says that it is alive")
+		t.Error("a state waits for long, and it reports that it is alive")
 	}
 	n.worker.answer(nc, n.intake.Mailbox.Get())
 	c.pass(10 * ms)
@@ -30,7 +30,7 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 		c.pass(10 * ms)
 		c.arrive(n, 3+seq, 0, 0.1, 0.2)
 		if n.Alive() {
-			t.Errorf("no answer since state 1, %d came, and it says that it is alive", 2+seq)
+			t.Errorf("no answer since state 1, %d came, and it reports that it is alive", 2+seq)
 		}
 	}
 
@@ -52,6 +52,6 @@ func TestAliveOnlyWhileWorkIsDone(t *testing.T) {
 	n.counters.Tick(2)
 	n.counters.Skip(wire.Overrun, 2, nil)
 	if n.Alive() {
-		t.Error("most ticks were missed, and it says that it is alive")
+		t.Error("most ticks were missed, and it reports that it is alive")
 	}
 }

@@ -51,23 +51,23 @@ func robot(t *testing.T, nc *nats.Conn) {
 func TestServerIsAwaited(t *testing.T) {
 	port := freePort(t)
 	url := "nats://127.0.0.1:" + itoa(port)
-	var said lines
-	nc := connect(t, url, &said)
+	var logged lines
+	nc := connect(t, url, &logged)
 	run(t, nc, Config{}, pendulum())
-	eventually(t, "says that the server cannot be reached", func() bool { return said.has("cannot be reached: no server answers there; trying again") })
+	eventually(t, "logs that the server cannot be reached", func() bool { return logged.has("cannot be reached: no server answers there; trying again") })
 	serve(t, port)
 	client := connect(t, url, nil)
 	predictions := listen(t, client, wire.AllPredictions)
 	robot(t, client)
 	predictions.prediction()
-	eventually(t, "says that it is connected", func() bool { return said.has("connected to NATS") })
+	eventually(t, "logs that it is connected", func() bool { return logged.has("connected to NATS") })
 }
 
 func TestNothingOldAfterTheLinkWasLost(t *testing.T) {
 	first := serve(t, 0)
 	port := first.Addr().(*net.TCPAddr).Port
-	var said lines
-	nc := connect(t, first.ClientURL(), &said)
+	var logged lines
+	nc := connect(t, first.ClientURL(), &logged)
 	run(t, nc, Config{}, pendulum())
 	client := connect(t, first.ClientURL(), nil)
 	predictions := listen(t, client, wire.AllPredictions)
@@ -101,8 +101,8 @@ func TestNothingOldAfterTheLinkWasLost(t *testing.T) {
 		}
 		last = p.Seq
 	}
-	if !said.has("was lost") || !said.has("is back") {
-		t.Errorf("said only %q", said.said)
+	if !logged.has("was lost") || !logged.has("is back") {
+		t.Errorf("logged only %q", logged.lines)
 	}
 }
 
@@ -148,9 +148,9 @@ func TestAPredictionThatIsOverIsNotSent(t *testing.T) {
 
 func TestTwoEstimatorsSeeEachOther(t *testing.T) {
 	url := serve(t, 0).ClientURL()
-	var said lines
+	var logged lines
 	client := connect(t, url, nil)
-	a, _ := run(t, connect(t, url, nil), Config{Log: said.add}, pendulum())
+	a, _ := run(t, connect(t, url, nil), Config{Log: logged.add}, pendulum())
 	b, stopB := run(t, connect(t, url, nil), Config{}, pendulum())
 	statuses := listen(t, client, wire.AllStatuses)
 	predictions := listen(t, client, wire.AllPredictions)
@@ -171,8 +171,8 @@ func TestTwoEstimatorsSeeEachOther(t *testing.T) {
 	if len(instances) != 2 {
 		t.Errorf("answered by %v", instances)
 	}
-	if !said.has("instance \"" + b.Instance()) {
-		t.Errorf("said only %q", said.said)
+	if !logged.has("instance \"" + b.Instance()) {
+		t.Errorf("logged only %q", logged.lines)
 	}
 	stopB()
 	statuses.status("nobody else", func(s *wire.Status) bool { return s.Instance == a.Instance() && len(s.Others) == 0 })
@@ -269,13 +269,13 @@ func TestPredictionTooLargeForTheServer(t *testing.T) {
 // The name of a rival is whatever somebody published: it must not reach a terminal
 // as it is.
 func TestTheNameOfARivalIsQuoted(t *testing.T) {
-	var said lines
-	n, err := New(Config{Vehicle: "v1", Log: said.add}, pendulum())
+	var logged lines
+	n, err := New(Config{Vehicle: "v1", Log: logged.add}, pendulum())
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.receivePeer((&wire.Status{Vehicle: "v1", Instance: "\x1b]0;owned\a\nall is well"}).Append(nil))
-	if len(said.said) != 1 || strings.ContainsAny(said.said[0], "\x1b\a\n") || !said.has("owned") {
-		t.Errorf("said %q", said.said)
+	if len(logged.lines) != 1 || strings.ContainsAny(logged.lines[0], "\x1b\a\n") || !logged.has("owned") {
+		t.Errorf("logged %q", logged.lines)
 	}
 }

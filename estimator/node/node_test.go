@@ -181,7 +181,7 @@ func TestNewestStateWins(t *testing.T) {
 }
 
 // States that come together are all answered, in order: the last with all of the
-// horizon, those before it with its beginning, which says so.
+// horizon, those before it with its beginning, flagged.
 func TestABurstIsAnswered(t *testing.T) {
 	n, c, nc, predictions := offline(t, Config{})
 	for seq := range uint64(burst) {

@@ -66,7 +66,7 @@ func permitted(t *testing.T) map[string]*server.Permissions {
 	return all
 }
 
-// secured starts a server on which everybody may do what the page says they need
+// secured starts a server on which everybody may do what they need by the page
 // and nothing else.
 func secured(t *testing.T, o *server.Options) (as func(name string, log *lines) *nats.Conn) {
 	t.Helper()
@@ -93,15 +93,15 @@ func asUser(name string) string {
 // for, without a violation.
 func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	as := secured(t, &server.Options{})
-	var said lines
+	var logged lines
 	a := pendulum()
-	n, stop := run(t, as("estimator", &said), Config{}, a)
-	planner := as("planner", &said)
+	n, stop := run(t, as("estimator", &logged), Config{}, a)
+	planner := as("planner", &logged)
 	predictions := listen(t, planner, wire.AllPredictions)
 	statuses := listen(t, planner, wire.AllStatuses)
 	listening(statuses)
 	for i, name := range []string{"robot", "simulator"} {
-		nc := as(name, &said)
+		nc := as(name, &logged)
 		send(t, nc, uint64(i+1))
 		if p := predictions.prediction(); p.Seq != uint64(i+1) {
 			t.Errorf("answered seq %d", p.Seq)
@@ -115,25 +115,25 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := wire.Command{Action: wire.Rollback}
-	if _, err := as("operator", &said).Request(wire.ModelSubject("v1"), c.Append(nil), patience); err != nil || n.Model() != a.ID {
+	if _, err := as("operator", &logged).Request(wire.ModelSubject("v1"), c.Append(nil), patience); err != nil || n.Model() != a.ID {
 		t.Errorf("the operator: %v", err)
 	}
 	stop()
-	if said.has("ermissions") {
-		t.Errorf("said %q", said.said)
+	if logged.has("ermissions") {
+		t.Errorf("logged %q", logged.lines)
 	}
 }
 
 func TestThePermissionsOfThePageSufficeForABucket(t *testing.T) {
 	as := secured(t, &server.Options{JetStream: true, StoreDir: t.TempDir()})
-	var said lines
+	var logged lines
 	var name string
 	for who := range permitted(t) {
 		if strings.HasPrefix(who, "…") {
 			name = who
 		}
 	}
-	n, _ := run(t, as(name, &said), Config{Log: said.add}, pendulum())
+	n, _ := run(t, as(name, &logged), Config{Log: logged.add}, pendulum())
 	js, err := as("root", nil).JetStream()
 	if err != nil {
 		t.Fatal(err)
@@ -148,15 +148,15 @@ func TestThePermissionsOfThePageSufficeForABucket(t *testing.T) {
 	}
 	done := make(chan struct{})
 	ctx := t.Context()
-	link := as(name, &said)
+	link := as(name, &logged)
 	go func() {
 		defer close(done)
 		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
 	}()
 	t.Cleanup(func() { <-done })
 	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
-	if said.has("ermissions") {
-		t.Errorf("said %q", said.said)
+	if logged.has("ermissions") {
+		t.Errorf("logged %q", logged.lines)
 	}
 }
 
@@ -167,12 +167,12 @@ func TestWhatIsNotPermitted(t *testing.T) {
 		Publish:   &server.SubjectPermission{Allow: []string{"dgm.predict.v1", "dgm.status.v1"}},
 		Subscribe: &server.SubjectPermission{Allow: []string{"dgm.state.v1"}},
 	}}}})
-	var said lines
-	run(t, as("bare", &said), Config{}, pendulum())
+	var logged lines
+	run(t, as("bare", &logged), Config{}, pendulum())
 	robot, planner := as("robot", nil), as("planner", nil)
 	predictions := listen(t, planner, wire.AllPredictions)
 	listening(listen(t, planner, wire.AllStatuses))
-	eventually(t, "the violations are told", func() bool { return said.has("ermissions") })
+	eventually(t, "the violations are logged", func() bool { return logged.has("ermissions") })
 	send(t, robot, 1)
 	predictions.prediction()
 

@@ -135,7 +135,7 @@ func TestOldStates(t *testing.T) {
 			}
 			for j, v := range plain.Std {
 				if math.Abs(p.Std[j]/v-factor) > 1e-9 || math.Abs(p.ObsStd[j]/plain.ObsStd[j]-factor) > 1e-9 {
-					t.Fatalf("rate %v, age %d ms: std %v, the model says %v, want %v times", rate, age, p.Std[j], v, factor)
+					t.Fatalf("rate %v, age %d ms: std %v, the model has %v, want %v times", rate, age, p.Std[j], v, factor)
 				}
 			}
 			if !slices.Equal(p.Mean, plain.Mean) {
@@ -152,7 +152,7 @@ func TestOldStates(t *testing.T) {
 			t.Errorf("rate %v: counted %+v, %d widened", rate, list, st.Widened)
 		}
 		if len(predictions.msgs) > 0 {
-			t.Error("something was said from a state that is too old")
+			t.Error("something was predicted from a state that is too old")
 		}
 	}
 }

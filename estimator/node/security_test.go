@@ -24,12 +24,12 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// reaches says whether a link gets through to its server, and if not, that it says
+// reaches checks that a link gets through to its server, or that it logs
 // why: refusal is empty or a part of that.
 func reaches(t *testing.T, l Link, refusal string) {
 	t.Helper()
-	var said lines
-	l.Log = said.add
+	var logged lines
+	l.Log = logged.add
 	nc, err := l.Connect()
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +39,9 @@ func reaches(t *testing.T, l Link, refusal string) {
 		eventually(t, "connected", nc.IsConnected)
 		return
 	}
-	eventually(t, "refused", func() bool { return said.has(refusal) })
-	if said.has("no server answers") {
-		t.Errorf("a server that refuses looks like one that is not there: %q", said.said)
+	eventually(t, "refused", func() bool { return logged.has(refusal) })
+	if logged.has("no server answers") {
+		t.Errorf("a server that refuses looks like one that is not there: %q", logged.lines)
 	}
 	if nc.IsConnected() {
 		t.Error("connected to a server that should have refused")
@@ -192,7 +192,7 @@ func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// A server that is not there yet and then refuses is told as two things.
+// A server that is not there yet and then refuses is logged as two things.
 func TestARefusalAfterAnAbsenceIsTold(t *testing.T) {
 	user, err := nkeys.CreateUser()
 	if err != nil {
@@ -200,13 +200,13 @@ func TestARefusalAfterAnAbsenceIsTold(t *testing.T) {
 	}
 	public, _ := user.PublicKey()
 	port := freePort(t)
-	var said lines
-	nc, err := Link{URL: "nats://127.0.0.1:" + itoa(port), Log: said.add}.Connect()
+	var logged lines
+	nc, err := Link{URL: "nats://127.0.0.1:" + itoa(port), Log: logged.add}.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	eventually(t, "absent", func() bool { return said.has("no server answers") })
+	eventually(t, "absent", func() bool { return logged.has("no server answers") })
 	start(t, &server.Options{Host: "127.0.0.1", Port: port, Nkeys: []*server.NkeyUser{{Nkey: public}}})
-	eventually(t, "refused", func() bool { return said.has("refuses this client") })
+	eventually(t, "refused", func() bool { return logged.has("refuses this client") })
 }

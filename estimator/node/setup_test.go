@@ -58,18 +58,18 @@ func start(t *testing.T, o *server.Options) *server.Server {
 	return s
 }
 
-// lines collects what is said.
+// lines collects a log.
 type lines struct {
-	mu   sync.Mutex
-	said []string
+	mu    sync.Mutex
+	lines []string
 }
 
-func (l *lines) add(line string) { l.mu.Lock(); l.said = append(l.said, line); l.mu.Unlock() }
+func (l *lines) add(line string) { l.mu.Lock(); l.lines = append(l.lines, line); l.mu.Unlock() }
 
 func (l *lines) has(part string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.ContainsFunc(l.said, func(s string) bool { return strings.Contains(s, part) })
+	return slices.ContainsFunc(l.lines, func(s string) bool { return strings.Contains(s, part) })
 }
 
 // connect returns a connection that ends with the test.

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
-	"github.com/dgm-robotics/dgm/estimator/node/trust"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
 )
 
 // snapshot hands what the engine knows from the worker to the status. The worker

@@ -37,9 +37,9 @@ func TestModelsComeFromABucket(t *testing.T) {
 	s := start(t, o())
 	url := s.ClientURL()
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
-	var said lines
+	var logged lines
 	a := pendulum()
-	n, _ := run(t, connect(t, url, nil), Config{PublicKey: key.Public().(ed25519.PublicKey), Log: said.add}, a)
+	n, _ := run(t, connect(t, url, nil), Config{PublicKey: key.Public().(ed25519.PublicKey), Log: logged.add}, a)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	link := connect(t, url, nil)
@@ -48,7 +48,7 @@ func TestModelsComeFromABucket(t *testing.T) {
 		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	eventually(t, "says that there is no bucket", func() bool { return said.has("bucket models cannot be watched") })
+	eventually(t, "logs that there is no bucket", func() bool { return logged.has("bucket models cannot be watched") })
 
 	client := connect(t, url, nil)
 	js, err := client.JetStream()
@@ -70,7 +70,7 @@ func TestModelsComeFromABucket(t *testing.T) {
 	put("v1.dgm", signedFile(t, b, key))
 	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
 	put("v1.dgm", signedFile(t, c, nil))
-	eventually(t, "says that it is not signed", func() bool { return said.has("not signed") })
+	eventually(t, "logs that it is not signed", func() bool { return logged.has("not signed") })
 	if n.Model() != b.ID {
 		t.Error("an unsigned model was taken")
 	}

@@ -58,7 +58,7 @@ func TestNothingIsMissingWhileModelsAreSwapped(t *testing.T) {
 		w := want[p.Model].NewPrediction()
 		want[p.Model].Predict(w, &estimator.Query{X0: st.X, U: st.U})
 		if !slices.Equal(w.Mean, p.Mean) || !slices.Equal(w.Std, p.Std) {
-			t.Fatalf("seq %d: not what model %s says", seq, p.Model)
+			t.Fatalf("seq %d: not what model %s predicts", seq, p.Model)
 		}
 		answered[p.Model]++
 		select {

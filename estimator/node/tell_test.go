@@ -62,14 +62,14 @@ func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
 	if p := last(damaged, c, 1); p.Factor[0] != 1 {
 		t.Errorf("from a damaged file: factor %v", p.Factor)
 	}
-	var said lines
-	nowhere, _, _, _ := offline(t, Config{TrustFile: filepath.Join(path, "no", "folder"), Log: said.add})
+	var logged lines
+	nowhere, _, _, _ := offline(t, Config{TrustFile: filepath.Join(path, "no", "folder"), Log: logged.add})
 	for range 2 {
 		nowhere.status.snapshot.request(true)
 		nowhere.status.snapshot.update(nowhere.worker.engine)
 		nowhere.keepTrust()
 	}
-	if len(said.said) != 1 || !strings.Contains(said.said[0], "is not saved") {
-		t.Errorf("said %q", said.said)
+	if len(logged.lines) != 1 || !strings.Contains(logged.lines[0], "is not saved") {
+		t.Errorf("logged %q", logged.lines)
 	}
 }

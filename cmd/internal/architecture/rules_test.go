@@ -137,7 +137,7 @@ var layers = []layer{
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{
-		"estimator/node/trust",
+		"estimator/node/internal/trust",
 		[]string{"estimator/msgbin"},
 		"whether predictions hold is judged from numbers and times alone, so that it can be tried on simulated ones",
 	},
@@ -152,7 +152,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/node/internal/reporting",
-		[]string{"estimator/node/trust", "estimator/wire"},
+		[]string{"estimator/node/internal/trust", "estimator/wire"},
 		"what is counted and reported are numbers; what they were counted of is known to who counts",
 	},
 	{
@@ -163,7 +163,7 @@ var layers = []layer{
 	{
 		"estimator/node/internal/prediction",
 		[]string{
-			"estimator", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal", "estimator/node/trust",
+			"estimator", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal", "estimator/node/internal/trust",
 			"estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
 		},
 		"a task becomes a message by one pure step: no network, no counters, no file",
@@ -186,7 +186,7 @@ var layers = []layer{
 		[]string{
 			"estimator/durable", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
-			"estimator/node/journal", "estimator/node/realtime", "estimator/node/trust", "estimator/wire",
+			"estimator/node/journal", "estimator/node/realtime", "estimator/node/internal/trust", "estimator/wire",
 		},
 		"the process joins its parts to the network; flight logs are not its business",
 	},

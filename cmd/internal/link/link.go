@@ -12,12 +12,12 @@ import (
 
 // Flags are the values of the flags.
 type Flags struct {
-	URL   string
-	Creds string
-	NKey  string
-	CA    string
-	Cert  string
-	Key   string
+	URL   string `toml:"url"`
+	Creds string `toml:"creds"`
+	NKey  string `toml:"nkey"`
+	CA    string `toml:"tls_ca"`
+	Cert  string `toml:"tls_cert"`
+	Key   string `toml:"tls_key"`
 }
 
 // Add defines the flags.

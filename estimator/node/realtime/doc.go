@@ -1,7 +1,7 @@
 // Package realtime asks the operating system for what a loop with deadlines
 // needs, and sleeps until absolute times.
 //
-// What was found to help, and what to make worse:
+// Measured effects:
 //
 //   - A ticker of the runtime is late by half a millisecond at 1 kHz. [Sleeper]
 //     sleeps by clock_nanosleep on a thread of its own, whose timers the kernel may
@@ -30,7 +30,7 @@ type Settings struct {
 // loopAbove is how much the loop's priority is above the process's.
 const loopAbove = 10
 
-// Check returns the first setting that cannot be.
+// Check returns an error for the first invalid setting.
 func (s *Settings) Check() error {
 	switch {
 	case s.Priority < 0 || s.Priority > 99-loopAbove:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Apply asks for what this system can do, which is nothing of it.
+// Apply returns an error for any setting: none can be had here.
 func (s *Settings) Apply() error {
 	if s.Priority > 0 || s.LockMemory || len(s.CPUs) > 0 {
 		return errors.New("priority, locked memory and processors can be chosen on Linux only")

@@ -22,7 +22,7 @@ func NewSleeper(steady int64, priority int) *Sleeper {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	s := &Sleeper{zero: monotonic() - steady}
 	if priority > 0 {
-		// Refused where Apply was refused, which has told it.
+		// Refused where Apply was refused, which has returned why.
 		s.raised = fifo(unix.Gettid(), priority+loopAbove) == nil
 	}
 	return s

@@ -37,7 +37,7 @@ func TestConsistencyIsLowWhereTheTwoModelsAgree(t *testing.T) {
 	if want := math.Sqrt(sum / 4); math.Abs(c.score()-want) > 1e-9 {
 		t.Errorf("score %v, want %v", c.score(), want)
 	}
-	// The same models, but the dynamics net says something else now.
+	// The same models, but with another dynamics net.
 	other := pendulum()
 	b := other.Dynamics.Net.Layers[len(other.Dynamics.Net.Layers)-1].B
 	b[0] += 50

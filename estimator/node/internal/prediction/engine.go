@@ -9,8 +9,8 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
-	"github.com/dgm-robotics/dgm/estimator/node/trust"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -261,7 +261,7 @@ func (e *Engine) AppendState(dst []byte) []byte {
 	return e.monitor.Append(dst, e.Loaded.Model.ID)
 }
 
-// orNil makes an absent vector nil, which is how a query says so.
+// orNil makes an absent vector nil, as a query has it.
 func orNil(v []float64) []float64 {
 	if len(v) == 0 {
 		return nil

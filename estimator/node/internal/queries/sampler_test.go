@@ -12,7 +12,7 @@ import (
 
 // The vector field is that of the format's page, here for nets and difference
 // equations written out anew; samples converge to the same solution in smaller
-// steps and spread as its standard deviation says.
+// steps and spread by its standard deviation.
 func TestSamplesFollowTheDynamics(t *testing.T) {
 	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1}, 1)
 	d := prediction.NewDynamics(m)
@@ -64,7 +64,7 @@ func TestSamplesFollowTheDynamics(t *testing.T) {
 	if math.Abs(mean-f[0]) > 5*sD[0]/math.Sqrt(n) || math.Abs(std/sD[0]-1) > 0.06 {
 		t.Errorf("derivative %v ± %v, want %v ± %v", mean, std, f[0], sD[0])
 	}
-	// A plan changes the input where it says.
+	// A plan changes the input at its steps.
 	q.Plan = []float64{0.7, 5}
 	long, held := make([]float64, 4), make([]float64, 4)
 	s.draw(long, []float64{0.5, 1}, &q, u, 1, 0, 0)

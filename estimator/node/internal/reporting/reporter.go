@@ -3,7 +3,7 @@
 package reporting
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/node/trust"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// scores are the last scores of a series, in the order of their coming and in the
-// order of their size.
+// scores are the last scores of a series, in order of time and in order of size.
 type scores struct {
 	order  [recent]float32
 	sorted [recent]float32
@@ -25,7 +24,7 @@ func (s *scores) reset() {
 	s.next = 0
 }
 
-// add takes a score in for the oldest. It must be finite.
+// add replaces the oldest score. v must be finite.
 func (s *scores) add(v float32) {
 	old := s.order[s.next]
 	s.order[s.next] = v

@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
-// What a monitor knows is kept over a restart as an array of msgpack:
+// The state of a monitor is kept over a restart as an array of msgpack:
 //
 //	[ "dgm-trust", 1, model, buckets (bin of B float64), series (B×K bins of float64), CRC-32C of the series ]
 //
@@ -25,7 +25,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Append appends what is known of the model with the given ID to dst.
+// Append appends the state of a monitor of the model with the given ID to dst.
 func (m *Monitor) Append(dst []byte, model string) []byte {
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
 		w.Array(6)
@@ -51,12 +51,12 @@ func (m *Monitor) Append(dst []byte, model string) []byte {
 }
 
 var (
-	errState = errors.New("not what is known of a model's intervals")
+	errState = errors.New("not the state of a trust monitor")
 	errOther = errors.New("of another model")
 )
 
-// Restore takes what Append wrote for the same model, or nothing and returns an
-// error.
+// Restore sets the state that Append wrote for the same model. On an error nothing
+// is changed.
 func (m *Monitor) Restore(b []byte, model string) error {
 	r := msgbin.NewReader(b)
 	n, err := r.Array(6)
@@ -97,7 +97,7 @@ func (m *Monitor) Restore(b []byte, model string) error {
 	return nil
 }
 
-// set takes the numbers of Append; ok is false where they cannot be.
+// set sets the numbers of Append; ok is false where they are invalid.
 func (s *series) set(v []float64) (ok bool) {
 	for _, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) || math.Abs(x) > 1e300 {

@@ -15,10 +15,10 @@ type series struct {
 	alarm  alarm
 }
 
-// memory is how many checks a running mean goes back.
+// memory is the length of a running mean, in checks.
 const memory = 400
 
-// mostSquared is what a squared error counts with at most.
+// mostSquared bounds what one squared error contributes.
 const mostSquared = 1e6
 
 func (s *series) reset(limit float64) {
@@ -26,9 +26,9 @@ func (s *series) reset(limit float64) {
 	s.scores.reset()
 }
 
-// take takes a check: the error in standard deviations of a measurement, and the
+// add adds a check: the error in standard deviations of a measurement, and the
 // factor that was published with the prediction.
-func (s *series) take(z, published float64, separate bool) {
+func (s *series) add(z, published float64, separate bool) {
 	score := math.Abs(z) / width
 	s.checks++
 	w := max(1/s.checks, 1./memory)
@@ -39,7 +39,7 @@ func (s *series) take(z, published float64, separate bool) {
 	s.scores.add(float32(min(score, 1e6)))
 	if separate {
 		s.alpha += learning * (nominal - indicator(score > published))
-		s.alarm.take(score > 1)
+		s.alarm.add(score > 1)
 	}
 	s.factor = min(max(s.scores.above(s.alpha), lowest), highest)
 }

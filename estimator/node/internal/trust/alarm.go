@@ -1,6 +1,6 @@
 package trust
 
-// alternatives are the shares of misses that the test looks for, p1.
+// alternatives are the miss rates p1 that the test detects.
 var alternatives = [...]float64{0.2, 0.4, 0.8}
 
 // alarm is the sequential test of one series.
@@ -8,11 +8,11 @@ type alarm struct {
 	limit float64                    // c
 	r     [len(alternatives)]float64 // R for each alternative
 	on    bool
-	held  float64 // while on: evidence that the intervals hold
+	held  float64 // while on: evidence that the intervals cover
 }
 
-// take takes a separate check.
-func (a *alarm) take(miss bool) {
+// add adds a separate check.
+func (a *alarm) add(miss bool) {
 	if a.on {
 		a.held = max(a.held, 1) * ratio(miss, nominal)
 		if a.held >= cleared {
@@ -30,7 +30,7 @@ func (a *alarm) take(miss bool) {
 	}
 }
 
-// ratio is the likelihood ratio of a share p1 of misses against the band.
+// ratio is the likelihood ratio of a miss rate p1 against the band.
 func ratio(miss bool, p1 float64) float64 {
 	if miss {
 		return p1 / band

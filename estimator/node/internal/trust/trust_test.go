@@ -178,7 +178,7 @@ func TestFalseAlarmsAreAsRareAsStated(t *testing.T) {
 					miss = rng.Float64() < p
 				}
 				state = indicator(miss && rng.Float64() < 0.3)
-				a.take(miss)
+				a.add(miss)
 				total++
 			}
 		}
@@ -196,11 +196,11 @@ func TestAlarmComesInTimeAndEnds(t *testing.T) {
 		a := alarm{limit: c}
 		n := 0
 		for ; !a.on; n++ {
-			a.take(rng.Float64() < 0.5)
+			a.add(rng.Float64() < 0.5)
 		}
 		worst, mean = max(worst, n), mean+float64(n)/200
 		for n = 0; a.on; n++ {
-			if a.take(rng.Float64() < 0.03); n > 5000 {
+			if a.add(rng.Float64() < 0.03); n > 5000 {
 				t.Fatal("the alarm does not end")
 			}
 		}
@@ -234,7 +234,7 @@ func TestTheFactorKeepsTheLongRunShareWhateverComes(t *testing.T) {
 		for i := range n {
 			z := error(i, s.factor)
 			missed += indicator(math.Abs(z)/width > s.factor)
-			s.take(z, s.factor, true)
+			s.add(z, s.factor, true)
 			lowestAlpha = min(lowestAlpha, s.alpha)
 		}
 		// From the recursion itself; with α within [−γ, 1 + γ] it is their bound.

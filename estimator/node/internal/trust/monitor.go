@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Config says what is predicted.
+// Config describes what is predicted.
 type Config struct {
 	K      int       // channels
 	Times  []float64 // T, s, ascending
@@ -56,7 +56,7 @@ const (
 	never       = math.MinInt64 / 2
 )
 
-// New takes all memory.
+// New allocates all memory.
 func New(c Config) *Monitor {
 	if c.Every == 0 {
 		c.Every = 100 * 3600
@@ -93,7 +93,7 @@ func New(c Config) *Monitor {
 	return m
 }
 
-// Reset forgets everything.
+// Reset returns to the state of New.
 func (m *Monitor) Reset() {
 	for i := range m.series {
 		m.series[i].reset(m.limit(i / m.cfg.K))
@@ -114,7 +114,7 @@ func (m *Monitor) limit(b int) float64 {
 	return float64(len(m.series)) * m.cfg.Every / m.until[b]
 }
 
-// Predicted takes a prediction that was made at t, ns on the robot's clock, for
+// Predicted adds a prediction that was made at t, ns on the robot's clock, for
 // the first rows of the times: mean and obs_std rows×K. Most are too close to the
 // one before and are left out.
 func (m *Monitor) Predicted(t int64, mean, obsStd []float64) {
@@ -138,7 +138,7 @@ func (m *Monitor) Predicted(t int64, mean, obsStd []float64) {
 	}
 }
 
-// Observed takes what was measured at t, ns on the robot's clock. Of the two
+// Observed adds what was measured at t, ns on the robot's clock. Of the two
 // measurements about the end of a bucket the nearer one is compared.
 func (m *Monitor) Observed(t int64, x []float64) {
 	B := len(m.until)
@@ -172,7 +172,7 @@ const slack = 1e-3
 
 func seconds(ns int64) float64 { return float64(ns) * 1e-9 }
 
-// check holds one prediction against a measurement age s after it.
+// check compares one prediction with a measurement age s after it.
 func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
 	if w.t-m.checked[b] < int64(m.until[b]*1e9/perBucket) && m.checked[b] != never {
 		return
@@ -192,14 +192,14 @@ func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
 		if turn := m.cfg.Period[k]; turn > 0 {
 			d -= turn * math.Round(d/turn)
 		}
-		if z := d / m.std[k]; !math.IsNaN(z) { // a std of 0 that was met exactly tells nothing
+		if z := d / m.std[k]; !math.IsNaN(z) { // 0/0: no information
 			published := w.factor[p.before*K+k] + p.share*(w.factor[p.bucket*K+k]-w.factor[p.before*K+k])
-			m.series[b*K+k].take(z, published, separate)
+			m.series[b*K+k].add(z, published, separate)
 		}
 	}
 }
 
-// place is where a time stands between the ends of two buckets.
+// place is where a time is between the ends of two buckets.
 type place struct {
 	before, bucket int
 	share          float64 // of the way from the one to the other
