@@ -92,7 +92,7 @@ func (f *freezes) why(tr track, i, j int) string {
 	if f.noisy && m >= 2*shortestFreeze {
 		return "though the noise of this sensor never repeats a value"
 	}
-	if odds > 2*frozenLogOdds && alternates(before, true) && alternates(after, false) {
+	if odds > 2*frozenLogOdds && alternates(before[max(0, len(before)-25):]) && alternates(after[:min(len(after), 25)]) {
 		return "though the noise of this sensor never rests as long"
 	}
 	at := tr.span(i, j)
@@ -113,16 +113,12 @@ func (f *freezes) why(tr track, i, j int) string {
 	return ""
 }
 
-// alternates reports whether the samples next to a run, at the end of x or at its
-// beginning, go up and down, as noise does, rather than one way. So do too few.
-func alternates(x []float64, atEnd bool) bool {
+// alternates reports whether the samples next to a run go up and down, as noise does,
+// rather than one way. So do too few.
+func alternates(x []float64) bool {
 	if len(x) < 10 {
 		return true
 	}
-	if atEnd {
-		x = x[max(0, len(x)-25):]
-	}
-	x = x[:min(len(x), 25)]
 	turns, last := 0, 0.0
 	for i := 1; i < len(x); i++ {
 		d := x[i] - x[i-1]

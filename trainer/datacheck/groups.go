@@ -47,8 +47,7 @@ func motion(groups []*recording, k int) float64 {
 	var all []float64
 	for _, g := range groups {
 		s := g.series(k)
-		tracks := s.tracks()
-		all = append(all, s.reach(tracks, sketch(values(tracks))))
+		all = append(all, s.scales(s.tracks()).reach)
 	}
 	return median(all)
 }

@@ -13,7 +13,9 @@ import (
 // between is a step, and only a step that is taken back soon encloses outliers.
 func (s series) outliers() {
 	tracks := s.undeclaredTurns(s.tracks())
-	all, ok := s.kinked(tracks)
+	usual := s.scales(tracks)
+	usual.reach = math.Max(usual.reach, s.motion)
+	all, ok := s.kinked(tracks, usual)
 	if !ok {
 		return
 	}
@@ -24,7 +26,7 @@ func (s series) outliers() {
 			}
 		}
 	}
-	s.spikes(tracks, all)
+	s.spikes(all, usual)
 }
 
 // kinked is a track with its kinks.
@@ -35,7 +37,7 @@ type kinked struct {
 	limit []float64 // by sample: a rougher one is a kink
 }
 
-func (s series) kinked(tracks []track) (all []kinked, ok bool) {
+func (s series) kinked(tracks []track, usual scales) (all []kinked, ok bool) {
 	dt := median(intervals(tracks))
 	var rough []float64
 	for _, tr := range tracks {
@@ -55,15 +57,13 @@ func (s series) kinked(tracks []track) (all []kinked, ok bool) {
 	q90, q97 := quantile(sd, 0.9), quantile(sd, 0.97)
 	// The heavier the tail of what is usual, the higher the limit.
 	block := max(64, int(0.6/dt))
-	usual := math.Min(q97, ordinaryBlock(all, block))
+	tail := math.Min(q97, ordinaryBlock(all, block))
 	factor := 16.0
 	if q90 > 0 {
-		factor = math.Min(16, math.Max(6, 4*usual/q90))
+		factor = math.Min(16, math.Max(6, 4*tail/q90))
 	}
-	sv := sketch(values(tracks))
-	most := s.usedRange(sv)
-	reach := math.Max(s.motion, s.reach(tracks, sv))
-	global := math.Max(factor*usual, math.Max(kinkFloor*reach, 4*resolution(sv)))
+	most := usual.used
+	global := math.Max(factor*tail, math.Max(kinkFloor*usual.reach, 4*usual.resolution))
 	if s.Role == channel.Input {
 		// Commands jump as they please: only what leaves their range counts.
 		global = math.Max(1.5*global, 1.5*most)
@@ -259,7 +259,7 @@ func (s series) burst(tr track, i, j int) {
 // spikes finds single samples that are far off their neighbours where those are on one
 // line with each other. Spikes that come often are what is usual among all kinks; what is
 // between two of them is not. Commands jump as they please.
-func (s series) spikes(tracks []track, all []kinked) {
+func (s series) spikes(all []kinked, usual scales) {
 	if s.Role == channel.Input {
 		return
 	}
@@ -267,13 +267,12 @@ func (s series) spikes(tracks []track, all []kinked) {
 	for _, g := range all {
 		rough = append(rough, g.rough...)
 	}
-	sv := sketch(values(tracks))
 	least := math.Max(spikeKinks*quantile(sketch(rough), spikeQuantile),
-		math.Max(spikeFloor*math.Max(s.motion, s.reach(tracks, sv)), spikeLevels*resolution(sv)))
+		math.Max(spikeFloor*usual.reach, spikeLevels*usual.resolution))
 	if least == 0 {
 		return
 	}
-	for _, tr := range tracks {
+	for _, tr := range all {
 		for i := spikeReach; i < len(tr.x)-spikeReach; i++ {
 			off := tr.off(i, i-1, i+1)
 			if off <= least || !tr.seg.good(s.k, tr.at[i]) {
@@ -281,7 +280,7 @@ func (s series) spikes(tracks []track, all []kinked) {
 			}
 			others := math.Max(tr.off(i-1, i-2, i+1), tr.off(i+1, i-1, i+2))
 			if off > spikeApart*others {
-				s.burst(tr, i, i+1)
+				s.burst(tr.track, i, i+1)
 			}
 		}
 	}

@@ -129,16 +129,21 @@ func moves(tracks []track, lag float64) []float64 {
 	return out
 }
 
-// reach is how far a channel moves in half a second, within its range. sorted are its
-// values.
-func (s series) reach(tracks []track, sorted []float64) float64 {
-	return min(s.usedRange(sorted), quantile(sketch(moves(tracks, 0.5)), 0.95))
+// scales are what a channel usually does.
+type scales struct {
+	sorted     []float64 // its values
+	used       float64   // of its range, at most half a turn of an angle
+	reach      float64   // how far it moves in half a second, within what it uses
+	resolution float64   // the step of a coarse sensor, else 0
 }
 
-// usedRange is what a channel uses of its range, at most half a turn of an angle.
-func (s series) usedRange(sorted []float64) float64 {
+func (s series) scales(tracks []track) scales {
+	v := scales{sorted: sketch(values(tracks))}
+	v.used = width(v.sorted)
 	if s.Period > 0 {
-		return min(angularWidth(sorted, s.Period), s.Period/2)
+		v.used = min(angularWidth(v.sorted, s.Period), s.Period/2)
 	}
-	return width(sorted)
+	v.reach = min(v.used, quantile(sketch(moves(tracks, 0.5)), 0.95))
+	v.resolution = resolution(v.sorted)
+	return v
 }
