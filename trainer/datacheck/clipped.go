@@ -46,13 +46,13 @@ func (s series) clippedAt(name string, level, sign, q float64, tracks []track, s
 			at.last = l.last
 		}
 		s.add(Clipped, Note, s.k, at,
-			"%s is at its %s value %s in %s, %s in all. Right if that is the limit of the command; if it was measured, the sensor's range is too small.",
+			"%s is at its %s value %s in %s, %s in all. This is right if it is the limit of the command; if it was measured, the range of the sensor is too small.",
 			s.Name, name, s.value(s.k, level), plural(len(flats), "place"), plural(total, "sample")).Count = total
 		return
 	}
 	for _, f := range flats {
 		s.exclude(Clipped, s.k, f.at, BadSpan,
-			"%s is held at its %s value %s for %s, %s, as at the end of a sensor's range. These samples are left out; set a larger range.",
+			"%s stays at its %s value %s for %s, %s, like a sensor at the end of its range. These samples are left out; set a larger range.",
 			s.Name, name, s.value(s.k, level), plural(f.n, "sample"), f.at)
 	}
 }

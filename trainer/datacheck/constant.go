@@ -26,11 +26,11 @@ func (s series) constant() bool {
 	value := s.value(s.k, lo)
 	switch s.Role {
 	case channel.State:
-		s.addLog(Constant, Note, s.k, n, "%s is %s in all of its %d samples. Drop it from the states, or map the column that really moves.", s.Name, value, n)
+		s.addLog(Constant, Note, s.k, n, "%s is %s in all of its %d samples. Remove it from the states, or map the column that moves.", s.Name, value, n)
 	case channel.Input:
-		s.addLog(Constant, Note, s.k, n, "%s is %s in all of its %d samples: what it does cannot be learned from this log. Add a flight in which it varies, or drop it.", s.Name, value, n)
+		s.addLog(Constant, Note, s.k, n, "%s is %s in all of its %d samples: its effect cannot be learned from this log. Add a flight in which it varies, or remove it.", s.Name, value, n)
 	default:
-		s.addLog(Constant, Note, s.k, n, "%s is %s throughout; it is only carried along.", s.Name, value)
+		s.addLog(Constant, Note, s.k, n, "%s is %s in the whole log. It is an auxiliary channel: nothing is learned from it.", s.Name, value)
 	}
 	return true
 }

@@ -415,7 +415,7 @@ func relationLogs() []Damaged {
 		l := swing(even(1, 10), 0, 1)
 		return Damaged{name, 0.5, build(l.Channels[:2], stamps, nil, cols)}
 	}
-	traded := func(name string, told bool, spans ...[2]int) Damaged {
+	traded := func(name string, commanded bool, spans ...[2]int) Damaged {
 		channels := []channel.Channel{
 			{Name: "left", Unit: "rad/s", Role: channel.State}, {Name: "right", Unit: "rad/s", Role: channel.State},
 			{Name: "force", Unit: "N", Role: channel.State}, {Name: "u", Role: channel.Input},
@@ -429,7 +429,7 @@ func relationLogs() []Damaged {
 			for _, p := range spans {
 				if i >= p[0] && i < p[1] {
 					v[0], v[1] = v[1], v[0]
-					if told {
+					if commanded {
 						v[3] += 2
 					}
 				}

@@ -47,7 +47,7 @@ func (r *recording) factor(k, d int, rows []comparison) bool {
 	switch {
 	case math.Abs(corr) < 0.3:
 		r.addLog(Unit, Note, d, len(rows),
-			"%s is named as the derivative of %s but does not move with it (correlation %.2f). Name the right channel in the map, or none: derivative = \"\".", v, x, corr)
+			"%s is declared as the derivative of %s but does not follow its changes (correlation %.2f). Name the right channel in the map, or none: derivative = \"\".", v, x, corr)
 		return true
 	case math.Abs(corr) < unitCorrelation || (f > 0.75 && f < 1.33):
 		return false
@@ -57,7 +57,7 @@ func (r *recording) factor(k, d int, rows []comparison) bool {
 		why = "check the units of both and of the stamps"
 	}
 	r.addLog(Unit, Note, d, len(rows),
-		"%s changes by %s times what its derivative %s says: %s. Set scale or time.unit in the map; as it is, the prediction starts with a wrong velocity.", x, num(f), v, why)
+		"%s changes by %s times the integral of its derivative %s: %s. Set scale or time.unit in the map; otherwise predictions start with a wrong velocity.", x, num(f), v, why)
 	return true
 }
 
@@ -156,7 +156,7 @@ func (r *recording) reportDisagreement(k, d, wrong int, from, to, worst comparis
 	}
 	at := span{s, first, last + 1}
 	r.exclude(Outlier, wrong, at, BadSpan,
-		"%s changes by %s within %s at %s where its derivative %s says %s: one of them is wrong there. These samples are left out.",
+		"%s changes by %s within %s at %s, but the integral of its derivative %s is %s: one of them is wrong there. These samples are left out.",
 		r.channels[k].Name, r.value(k, worst.moved), duration(s.t[worst.last]-s.t[worst.first]), sec(s.t[worst.first]), r.channels[d].Name, r.value(k, worst.integral))
 	at.mark(k, BadSpan)
 	at.mark(d, BadSpan)

@@ -103,6 +103,6 @@ func (s series) diverges(tr track, i, j int, end string) {
 	at := tr.span(i, j)
 	far := slices.MaxFunc(tr.x[i:j], func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	s.exclude(Outlier, s.k, at, BadSpan,
-		"%s runs away to %s at the %s of the segment, %s, faster than it ever moves. Cut it off (time.from, time.to); look whether its sensor had stopped.",
+		"%s diverges to %s at the %s of the segment, %s, faster than it moves anywhere else. Cut this off (time.from, time.to); check whether its sensor had stopped.",
 		s.Name, s.value(s.k, far), end, at)
 }

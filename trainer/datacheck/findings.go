@@ -116,13 +116,13 @@ func together(g []Problem) Problem {
 	when := printSpan(p.From, p.To)
 	switch p.Kind {
 	case Backwards:
-		p.Text = fmt.Sprintf("%s stamped before the one ahead of them, in %s, %s. Records were stored out of order: sort the log by time, or leave them out.",
+		p.Text = fmt.Sprintf("%s stamped earlier than the sample before, in %s, %s. Records were stored out of order: sort the log by time, or remove them.",
 			were(p.Count), plural(len(g), "place"), when)
 	case Duplicate:
-		p.Text = fmt.Sprintf("%s stamped like the one ahead of them, in %s, %s. The first sample of each stamp is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
+		p.Text = fmt.Sprintf("%s stamped like the sample before, in %s, %s. The first sample of each stamp is used; check that the resolution of the stamps is fine enough for the rate, and that no record is stored twice.",
 			were(p.Count), plural(len(g), "place"), when)
 	default:
-		p.Text = fmt.Sprintf("%d places of kind %s, %s, %s in all; the longest are listed one by one.",
+		p.Text = fmt.Sprintf("%d findings of kind %s, %s, %s in all; the longest are listed one by one.",
 			len(g), p.Kind, when, plural(p.Count, "sample"))
 	}
 	return p

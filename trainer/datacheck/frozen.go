@@ -37,7 +37,7 @@ func (s series) frozen() (slow bool) {
 	}
 	if len(found) > 8 && float64(held) > oftenFrozen*float64(total) {
 		s.addLog(Rate, Note, s.k, held,
-			"%s stands still in %d places, %.0f %% of its samples: it is measured more slowly or more coarsely than the log is sampled. Log NaN where nothing new was measured.",
+			"%s does not change in %d places, %.0f %% of its samples: it is measured more slowly or more coarsely than the log is sampled. Log NaN where no new value was measured.",
 			s.Name, len(found), 100*float64(held)/float64(total))
 		return true
 	}
@@ -90,25 +90,25 @@ func (f *freezes) why(tr track, i, j int) string {
 	}
 	edge := left < 0 || right < 0
 	if f.noisy && m >= 2*shortestFreeze {
-		return "though the noise of this sensor never repeats a value"
+		return "although the noise of this sensor never repeats a value"
 	}
 	if odds > 2*frozenLogOdds && alternates(before[max(0, len(before)-25):]) && alternates(after[:min(len(after), 25)]) {
-		return "though the noise of this sensor never rests as long"
+		return "although the noise of this sensor never pauses for so long"
 	}
 	at := tr.span(i, j)
 	if moved, known := f.derivativeMoves(at); known {
 		if !moved {
 			return ""
 		}
-		return "while its derivative says that it moves"
+		return "while its derivative is not zero"
 	}
 	switch {
 	case edge && f.quantum > 0:
 		return ""
 	case f.othersMove(at):
-		return "while other channels move on"
+		return "while other channels change"
 	case !edge && f.catchesUp(tr, i, j):
-		return "and then jumps to where it would have been"
+		return "and then jumps"
 	}
 	return ""
 }
@@ -218,12 +218,12 @@ func (s *segment) usualExtent(k, m int) float64 {
 
 func (f *freezes) report(at span, n int, why string) {
 	sev := f.severity(f.k)
-	remedy := "These samples are left out; look at the sensor, its bus, or what fills in lost packets."
+	remedy := "These samples are left out; check the sensor, its bus, and what fills in lost packets."
 	if f.Role == channel.Input {
 		sev = Note
-		remedy = "That is right if it was commanded so; if it was measured, the sensor stood still: cut the span out."
+		remedy = "This is right if it was commanded; if it was measured, the sensor was frozen: cut the span out."
 	}
-	f.add(Frozen, sev, f.k, at, "%s stands at %s for %s, %s, %s. %s",
+	f.add(Frozen, sev, f.k, at, "%s is frozen at %s for %s, %s, %s. %s",
 		f.Name, f.value(f.k, at.seg.col[f.k][at.first]), plural(n, "sample"), at, why, remedy)
 	if sev != Note {
 		at.mark(f.k, BadSpan)

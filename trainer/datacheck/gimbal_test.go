@@ -34,7 +34,7 @@ func TestGimbalIsNamedWithItsTime(t *testing.T) {
 		log := build(channels, stamps, nil, cols)
 		if names[0] == "phi" {
 			if got := find(Check(log, Options{}), Gimbal); len(got) != 0 {
-				t.Errorf("angles of which nothing is said: %+v", got)
+				t.Errorf("undeclared angles: %+v", got)
 			}
 			log.Kinematics = channel.Kinematics{Relation: channel.Quadrotor, Attitude: []string{"phi", "-theta", "psi"}, Rates: []string{"p", "q", "r"}}
 		}
@@ -104,7 +104,7 @@ func TestALoopIsNoPush(t *testing.T) {
 }
 
 // Beside a stretch where the nose pointed up, and in its segment alone, angles are not
-// held against the regression.
+// compared with the regression.
 func TestSteepNear(t *testing.T) {
 	s := &segment{index: 1, t: even(10, 100)}
 	for i := range s.t {

@@ -29,7 +29,7 @@ func (s series) missing() {
 	if s.Role == channel.Aux {
 		sev = Note
 	}
-	s.addLog(NonFinite, sev, s.k, total, "%s has no value in the whole log. Map another column, or drop the channel.", s.Name)
+	s.addLog(NonFinite, sev, s.k, total, "%s has no value in the whole log. Map another column, or remove the channel.", s.Name)
 }
 
 func (s series) missingIn(seg *segment) {
@@ -65,7 +65,7 @@ func (s series) missingIn(seg *segment) {
 				what = "Inf"
 			}
 			s.exclude(NonFinite, s.k, h, BadSpan,
-				"%s is %s for %s, %s. These samples are left out; if it happens often, look at the sensor's driver or the import.",
+				"%s is %s for %s, %s. These samples are left out; if this is frequent, check the driver of the sensor and the import.",
 				s.Name, what, plural(h.n(), "sample"), h)
 		}
 	}
@@ -86,11 +86,11 @@ func (s series) shortHoles(holes []span, inf bool) {
 		what = "NaN or Inf"
 	}
 	if s.Role == channel.Input {
-		instead = "are taken to be the value before them"
+		instead = "are replaced by the value before them"
 	}
 	seg := holes[0].seg
 	at := span{seg, holes[0].first, holes[len(holes)-1].last}
 	s.add(NonFinite, Note, s.k, at,
-		"%s is %s in %d of %d samples, at most %d in a row, %s. These values %s. If there are many, look at the sensor's driver or the import.",
+		"%s is %s in %d of %d samples, at most %d in a row, %s. These values %s. If there are many, check the driver of the sensor and the import.",
 		s.Name, what, count, seg.n(), longest, at, instead).Count = count
 }

@@ -245,14 +245,14 @@ func (s series) burst(tr track, i, j int) {
 	}
 	what := "has a spike"
 	if j-i > 1 {
-		what = "jumps about"
+		what = "has a burst of outliers"
 	}
 	why := BadSpan
 	if at.n() <= fewSamples {
 		why = BadValue
 	}
 	s.exclude(Outlier, s.k, at, why,
-		"%s %s for %s, %s: up to %s where its neighbours say about %s. These samples are left out. A knock, a take-off or a landing looks like this too; if there is none, look at the sensor, its cable and the units.",
+		"%s %s for %s, %s: up to %s between neighbours of about %s. These samples are left out. An impact, a take-off or a landing looks the same; if there was none, check the sensor, its cable and the units.",
 		s.Name, what, plural(j-i, "sample"), at, s.value(s.k, tr.x[worst]), s.value(s.k, 0.5*(lo+hi)))
 }
 
@@ -310,7 +310,7 @@ func (s series) undeclaredTurns(tracks []track) []track {
 		}
 		at := tr.span(first, first+1)
 		s.add(Outlier, Note, s.k, at,
-			"%s jumps by a full turn %s, first at %s: it is an angle. Say so in the map (period = %s), and it is unwrapped.",
+			"%s jumps by a full turn %s, first at %s: it is an angle. Declare it in the map (period = %s), and it is unwrapped.",
 			s.Name, plural(n, "time"), sec(at.from()), num(turn)).Count = n
 		tracks[m].x = slices.Clone(tr.x)
 		unwrap(tracks[m].x, turn)

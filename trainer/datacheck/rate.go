@@ -14,7 +14,7 @@ func (r *recording) rates(usual float64) {
 	}
 	if usual < fastestRate || usual > slowestRate {
 		r.addLog(Rate, Note, -1, 0,
-			"The log has one sample every %s (%s per second). If that is not so, the unit of time is wrong: set time.unit in the map.",
+			"The log has one sample every %s (%s per second). If the robot was sampled at another rate, the unit of time is wrong: set time.unit in the map.",
 			duration(usual), num(1/usual))
 	}
 	var segs []*segment
@@ -36,7 +36,7 @@ func (r *recording) rates(usual float64) {
 		text += duration(g[len(g)/2].dt) + " (" + segmentNames(g) + ")"
 	}
 	r.addLog(Rate, Note, -1, 0,
-		"The segments are not sampled at one rate; from one sample to the next there are %s. Windows are cut by time, so that all can be used; check that they are of the same robot and logger.", text)
+		"The segments are sampled at different intervals: %s. Windows are cut by time, so that all can be used; check that they are of the same robot and logger.", text)
 }
 
 // jitter reports lost samples and unevenness once per segment, where there is much.
@@ -60,11 +60,11 @@ func (r *recording) jitter(s *segment) {
 	switch {
 	case hi-lo > 0.5*s.dt:
 		r.add(Rate, Note, -1, s.whole(),
-			"Sampling is uneven: intervals go from %s to %s (5 to 95 %%), %s at the median. The model uses the stamps and can bear it, if they are those of the sensor, not of the logger.",
+			"Sampling is uneven: intervals go from %s to %s (5 to 95 %%), %s at the median. The model uses the stamps, and this does no harm if they are those of the sensor, not of the logger.",
 			duration(lo), duration(hi), duration(s.dt))
 	case lost > max(5, s.n()/50):
 		r.add(Rate, Note, -1, s.whole(),
-			"About %d of %d samples are missing, one by one, between the others. The states between are interpolated; nothing need be done.", lost, s.n()+lost)
+			"About %d of %d samples are missing, one at a time. The states between are interpolated; no action is needed.", lost, s.n()+lost)
 	}
 }
 
@@ -99,7 +99,7 @@ func (s series) held() {
 			continue
 		}
 		s.add(Rate, Note, s.k, seg.whole(),
-			"%s changes only about every %d samples (%s per second): it is measured more slowly than the log is sampled, and held between. Mark it as not measured (NaN) between, or log at its rate.",
+			"%s changes only about every %d samples (%s per second): it is measured more slowly than the log is sampled, and held between measurements. Log NaN between measurements, or log at its rate.",
 			s.Name, int(held), num(1/(held*seg.dt)))
 	}
 }

@@ -29,7 +29,7 @@ func (r *recording) rest() {
 	}
 	if total >= 10 && float64(still) > restShare*float64(total) {
 		r.addLog(Unexcited, Note, -1, 0,
-			"The robot hardly moves in %.0f %% of the log: mostly standing still is learned. Add recordings in which it does what it shall be predicted for.",
+			"The robot hardly moves in %.0f %% of the log: a model of it is mostly one of rest. Add recordings of the motion that is to be predicted.",
 			100*float64(still)/float64(total))
 	}
 }
@@ -72,11 +72,11 @@ func (r *recording) restAtEnds(s *segment, blocks []span, rests []bool) {
 	if i > 0 && blocks[i-1].to()-s.t[0] >= longestRest {
 		at := span{s, 0, blocks[i-1].last}
 		r.add(Unexcited, Note, -1, at,
-			"The robot rests until %s. Rest teaches little, and on the ground other forces act: cut it off (time.from).", sec(at.to()))
+			"The robot rests until %s. Little can be learned from rest, and on the ground other forces act: cut it off (time.from).", sec(at.to()))
 	}
 	if j < len(blocks) && s.t[s.n()-1]-blocks[j].from() >= longestRest {
 		at := span{s, blocks[j].first, s.n()}
 		r.add(Unexcited, Note, -1, at,
-			"The robot rests from %s on. Rest teaches little, and on the ground other forces act: cut it off (time.to).", sec(at.from()))
+			"The robot rests from %s on. Little can be learned from rest, and on the ground other forces act: cut it off (time.to).", sec(at.from()))
 	}
 }

@@ -25,7 +25,7 @@ func (r *recording) scale(paces []pace, k int) {
 	s := paces[at].seg
 	after := span{s, r.begins(paces, k, at), s.n()}
 	r.add(Unit, Note, k, after,
-		"%s moves %s times as much from %s on as before, and the other channels do not: if its unit changed there (radians, degrees, thousandths), part the log and import each part with its own map; if it is how the robot was used, all is well.",
+		"%s moves %s times as much from %s on as before, and the other channels do not: if its unit changed there (radians, degrees, thousandths), split the log and import each part with its own map; if the robot was used differently, no action is needed.",
 		name, num(math.Exp(ratio)), sec(after.from()))
 }
 

@@ -11,16 +11,16 @@ func (r *recording) short(usual float64) {
 			continue
 		}
 		tooShort++
-		text := "This segment lasts %s and has %s: no window of %s fits in. It is of no use for training; use a shorter horizon or longer recordings."
+		text := "This segment lasts %s and has %s: no window of %s fits. It cannot be used for training; use a shorter horizon or longer recordings."
 		if s.t[s.n()-1]-s.t[0] >= h && s.n() >= 10 {
-			text = "The longest stretch of this segment that is in order lasts %s (%s in all): no window of %s fits in. Mend what is reported above, or use a shorter horizon."
+			text = "The longest gap-free section of this segment lasts %s (%s in all): no window of %s fits. Correct what is reported above, or use a shorter horizon."
 		}
 		r.add(Short, Note, -1, s.whole(), text, duration(usable), plural(s.n(), "sample"), duration(max(h, usual*9)))
 	}
 	if len(r.segs) == 0 {
-		r.addLog(Short, Stop, -1, 0, "The log holds no samples. Record something.")
+		r.addLog(Short, Stop, -1, 0, "The log holds no samples. Record at least one segment.")
 	} else if tooShort == len(r.segs) {
-		r.addLog(Short, Stop, -1, 0, "No segment has a stretch in order that is as long as the horizon of %s; the longest lasts %s. Record longer, mend what is reported, or train a shorter horizon (--horizon).",
+		r.addLog(Short, Stop, -1, 0, "No gap-free section is long enough for the horizon of %s; the longest lasts %s. Record longer, correct what is reported, or train a shorter horizon (--horizon).",
 			duration(h), duration(longest))
 	}
 }

@@ -179,14 +179,14 @@ func (s series) extrapolated(tr track, i, j int, cv curve, end string) {
 	}
 	at := tr.span(i, j)
 	s.exclude(Outlier, s.k, at, BadSpan,
-		"%s lies on an exact %s at the %s of the segment, %s: nobody measured this, it was extrapolated after the samples stopped. Cut it off (time.from, time.to).",
+		"%s follows an exact %s at the %s of the segment, %s: it was extrapolated after the samples stopped, not measured. Cut this off (time.from, time.to).",
 		s.Name, cv.name, end, at)
 }
 
 // filledGap reports a long straight stretch inside.
 func (s series) filledGap(at span) {
 	s.exclude(Gap, s.k, at, BadSpan,
-		"%s was not measured from %s on for %s: a straight line fills the gap. Leave such samples empty (NaN) rather than fill them in.",
+		"%s was not measured from %s on for %s: a straight line fills the gap. Log NaN for such samples.",
 		s.Name, sec(at.from()), duration(at.to()-at.from()))
 }
 
@@ -237,7 +237,7 @@ func (r *recording) filled(all []filling) {
 			k = -1
 		}
 		r.add(Rate, Note, k, s.whole(),
-			"Up to %.0f %% of the samples of %s lie exactly on straight lines between others, up to %d in a row: lost packets that were filled in. They say less than they seem to; log NaN instead where you can.",
+			"Up to %.0f %% of the samples of %s are exactly on straight lines between others, up to %d in a row: lost packets that were filled in. They hold less information than measurements; log NaN instead where possible.",
 			100*float64(most.samples)/float64(s.n()), strings.Join(names, ", "), most.longest).Count = most.samples
 	}
 }

@@ -48,7 +48,7 @@ func (r *recording) duplicate(s *segment, last, i int) (next int) {
 		}
 	}
 	r.add(Duplicate, Exclude, -1, span{s, i, next},
-		"The stamp at %s occurs %s more, %s. The first sample is used; check that stamps are fine enough for the rate, and that no record is stored twice.",
+		"The stamp at %s is repeated %s, %s. The first sample is used; check that the resolution of the stamps is fine enough for the rate, and that no record is stored twice.",
 		sec(s.t[i]), plural(next-i, "time"), same)
 	return next
 }
@@ -61,7 +61,7 @@ func (r *recording) backwards(s *segment, last, i int) (next int) {
 	for j := i; j < min(s.n(), most); j++ {
 		if s.ns[j] > s.ns[last] {
 			r.add(Backwards, Exclude, -1, span{s, i, j},
-				"%s stamped up to %s before the one ahead of them, at %s. Records were stored out of order: sort the log by time, or leave them out.",
+				"%s stamped up to %s earlier than the sample before, at %s. Records were stored out of order: sort the log by time, or remove them.",
 				were(j-i), duration(-least), sec(s.t[last]))
 			return j
 		}
@@ -69,7 +69,7 @@ func (r *recording) backwards(s *segment, last, i int) (next int) {
 	}
 	at, d := span{s, i, i + 1}, s.t[last]-s.t[i]
 	r.add(Backwards, Note, -1, at,
-		"Time goes back by %s after %s and stays there. Windows do not cross this place.", duration(d), sec(s.t[last]))
+		"The stamps go back by %s after %s, and the following samples continue from there. Windows do not cross this place.", duration(d), sec(s.t[last]))
 	r.add(Clock, Note, -1, at,
 		"The clock steps back by %s at %s. If a new recording begins here, make it a segment of its own (time.segment_column).", duration(d), sec(s.t[last]))
 	at.mark(-1, TimeBreak)
@@ -84,18 +84,18 @@ func (r *recording) ahead(s *segment, last, i int, dt float64) (next int) {
 		since := s.t[j] - s.t[last]
 		if s.ns[j] < s.ns[j-1] && since > 0 && since <= gapFactor*dt*float64(j-last) && s.ns[j] < s.ns[i] {
 			r.add(Clock, Exclude, -1, span{s, i, j},
-				"%s stamped %s ahead of their neighbours, then the stamps come back. Leave them out or mend the stamps.", were(j-i), duration(d))
+				"%s stamped %s later than their neighbours, then the stamps return. Remove them or correct the stamps.", were(j-i), duration(d))
 			return j
 		}
 	}
 	at := span{s, i, i + 1}
 	if r.continuous(s, last, i, d) {
 		r.add(Clock, Note, -1, at,
-			"The clock steps forward by %s at %s, but the robot has not moved meanwhile as in a gap. Windows do not cross this place; take the stamps from the sensor's clock, not from one that is set while recording.", duration(d), sec(s.t[last]))
+			"The clock steps forward by %s at %s, but the states continue without a gap. Windows do not cross this place; take the stamps from the clock of the sensor, not from one that is set while recording.", duration(d), sec(s.t[last]))
 	} else {
 		missing := max(1, int(math.Round(d/dt))-1)
 		r.add(Gap, Note, -1, span{s, last, i + 1},
-			"No samples for %s from %s on, where one every %s is usual: about %d are missing. No window is cut across it; nothing need be done unless gaps are many.",
+			"No samples for %s from %s on, where one every %s is usual: about %d are missing. No window crosses the gap; no action is needed unless there are many.",
 			duration(d), sec(s.t[last]), duration(dt), missing).Count = missing
 	}
 	at.mark(-1, TimeBreak)

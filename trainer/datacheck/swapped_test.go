@@ -8,8 +8,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Columns that change their order under way are told with both names and the lesser
-// part, and that is left out; states that only cross are not.
+// Columns that change their order during the recording are reported with both names and the
+// lesser part, and that is left out; states that only cross are not.
 func TestColumnsThatTradePlaces(t *testing.T) {
 	channels := []channel.Channel{
 		{Name: "left", Unit: "rad/s", Role: channel.State}, {Name: "right", Unit: "rad/s", Role: channel.State},
@@ -64,9 +64,9 @@ func TestColumnsThatTradePlaces(t *testing.T) {
 	}
 }
 
-// What two wheels do at once is not taken for columns that changed their order: neither
-// that both come over the ends of angles that nobody declared, nor that they were told
-// to turn the robot the other way, which is only noted.
+// What two wheels do at once is not reported as columns that changed their order: neither
+// that both cross the ends of undeclared angles, nor that they are commanded to turn the
+// robot the other way, which is only noted.
 func TestWheelsDoNotTradePlaces(t *testing.T) {
 	for _, c := range []struct {
 		name, unit string
@@ -105,7 +105,7 @@ func TestWheelsDoNotTradePlaces(t *testing.T) {
 		result := Check(build(channels, stamps, nil, cols), Options{})
 		got := find(result, Swapped)
 		lost := 0
-		for _, span := range Ranges(result.Masks[0], BadSpan) { // a little around each leap, which the dynamics do not explain
+		for _, span := range Ranges(result.Masks[0], BadSpan) { // a few around each jump, which the dynamics do not explain
 			lost += span[1] - span[0]
 		}
 		if len(got) != c.noted || lost > 50 {

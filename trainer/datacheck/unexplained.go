@@ -189,7 +189,7 @@ func (d *regression) target(k int) {
 		}
 		s := d.rows[a].seg
 		d.exclude(Outlier, k, span{s, d.rows[a].first, d.rows[b-1].last + 1}, BadSpan,
-			"%s changes by %s more than state and inputs explain, around %s: the robot was pushed, held or thrown by something that is not in the log, or the channel is wrong there. The span is left out; what follows it may lie outside of ordinary motion: look at it.",
+			"%s changes by %s more than state and inputs explain, around %s: an external force that is not in the log acted on the robot, or the channel is wrong there. The span is left out; the motion after it may be unusual: inspect it.",
 			d.channels[k].Name, d.value(k, f.residual[worst]), sec(s.t[d.rows[worst].mid]))
 	}
 }

@@ -110,10 +110,10 @@ func (r *recording) otherUnit(k, d int, parts []unitStretch, a, b int, good unit
 	}
 	why := unitOf(factor)
 	if why == "" {
-		why = "a channel or a unit changed under way"
+		why = "a channel or a unit changed during the recording"
 	}
 	r.exclude(Unit, wrong, at, BadSpan,
-		"%s changes by %s times what its derivative %s says, %s, and by as much as it says in the rest of the log: %s there. The span is left out; part the log at its ends and import each part with its own map to use it.",
+		"%s changes by %s times the integral of its derivative %s, %s, and by as much as the integral in the rest of the log: %s there. The span is left out; to use it, split the log at its ends and import each part with its own map.",
 		r.channels[k].Name, num(factor), r.channels[d].Name, at, why)
 	at.mark(k, BadSpan)
 	at.mark(d, BadSpan)

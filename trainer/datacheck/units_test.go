@@ -9,9 +9,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// A unit or a sign that changes under way is told with channel and span, and that span
-// alone is left out.
-func TestUnitThatChangesUnderWay(t *testing.T) {
+// A unit or a sign that changes during the recording is reported with channel and span, and
+// that span alone is left out.
+func TestUnitThatChangesWithinALog(t *testing.T) {
 	channels := []channel.Channel{
 		{Name: "theta", Unit: "rad", Role: channel.State, Period: channel.Angle, Derivative: "omega"},
 		{Name: "omega", Unit: "rad/s", Role: channel.State},
@@ -21,13 +21,13 @@ func TestUnitThatChangesUnderWay(t *testing.T) {
 		name         string
 		theta, omega float64 // factors between from and to
 		from, to     float64
-		blamed, say  string
+		wrong, cause string
 	}{
 		{"clean", 1, 1, 0, 0, "", ""},
 		{"theta in degrees at the end", degree, 1, 37, 60, "theta", "one is in degrees, the other in radians"},
 		{"omega in degrees at the beginning", 1, degree, 0, 14, "omega", "one is in radians, the other in degrees"},
 		{"omega turned in the middle", 1, -1, 22, 45, "omega", "one of the two has the wrong sign"},
-		{"omega in revolutions for most of it", 1, 1 / (2 * math.Pi), 15, 60, "omega", "changed under way"},
+		{"omega in revolutions for most of it", 1, 1 / (2 * math.Pi), 15, 60, "omega", "changed during the recording"},
 	} {
 		rng := rand.New(rand.NewPCG(4, 4))
 		stamps := even(60, 100)
@@ -43,21 +43,21 @@ func TestUnitThatChangesUnderWay(t *testing.T) {
 		}
 		result := Check(build(channels, stamps, nil, cols), Options{})
 		got := find(result, Unit)
-		if c.blamed == "" {
+		if c.wrong == "" {
 			if len(result.Problems) != 0 {
 				t.Errorf("%s: %+v", c.name, result.Problems)
 			}
 			continue
 		}
-		if len(got) != 1 || got[0].Severity != Exclude || got[0].Channel != c.blamed || !strings.Contains(got[0].Text, c.say) {
+		if len(got) != 1 || got[0].Severity != Exclude || got[0].Channel != c.wrong || !strings.Contains(got[0].Text, c.cause) {
 			t.Errorf("%s: %+v", c.name, result.Problems)
 			continue
 		}
 		if math.Abs(got[0].From-c.from) > 1.2 || math.Abs(got[0].To-c.to) > 1.2 {
-			t.Errorf("%s: %v to %v s, it was %v to %v", c.name, got[0].From, got[0].To, c.from, c.to)
+			t.Errorf("%s: %v to %v s, want %v to %v", c.name, got[0].From, got[0].To, c.from, c.to)
 		}
 		if rest := find(result, Unexcited); len(rest) != 0 {
-			t.Errorf("%s: what is left out rests: %+v", c.name, rest)
+			t.Errorf("%s: what is left out counts as rest: %+v", c.name, rest)
 		}
 	}
 }
