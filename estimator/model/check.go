@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// FieldError says which field of a model is wrong, and why.
+// FieldError is why a field of a model is refused.
 type FieldError struct {
 	Field  string
 	Reason string
@@ -78,7 +78,7 @@ func (m *Model) Check() error {
 			c.that(f > 0, field, "%v is not a factor: it must be positive", f)
 		}
 	}
-	c.that(len(m.OODExponent) == 0 || len(m.OODExponent) == len(m.ScaleFactor), "growth", "of %d readouts, widen of %d", len(m.OODExponent), len(m.ScaleFactor))
+	c.that(len(m.OODExponent) == 0 || len(m.OODExponent) == len(m.ScaleFactor), "growth", "of %d readouts, and widen has %d", len(m.OODExponent), len(m.ScaleFactor))
 	c.finite("growth", m.OODExponent)
 	for _, g := range m.OODExponent {
 		c.that(g >= 0 && g <= 10, "growth", "%v is outside 0…10", g)
@@ -100,7 +100,7 @@ func (m *Model) Check() error {
 
 func (m *Model) checkMotion(c *checker, Q int) {
 	o := &m.RMSDisplacement
-	c.that(len(o.Exponent) == 0 || len(o.Exponent) == len(m.ScaleFactor), "motion.power", "of %d readouts, widen of %d", len(o.Exponent), len(m.ScaleFactor))
+	c.that(len(o.Exponent) == 0 || len(o.Exponent) == len(m.ScaleFactor), "motion.power", "of %d readouts, and widen has %d", len(o.Exponent), len(m.ScaleFactor))
 	c.finite("motion.power", o.Exponent)
 	for _, p := range o.Exponent {
 		c.that(p >= 0 && p <= 10, "motion.power", "%v is outside 0…10", p)
@@ -225,7 +225,7 @@ func (m *Model) checkRest(c *checker) {
 	m.checkEquation(c, "companion", &m.Secondary)
 	if len(m.LinearWeight) > 0 {
 		c.length("blend", m.LinearWeight, m.K*len(m.NoiseKnots))
-		c.that(m.PriorDynamics.Degree > 0 && m.Secondary.Degree > 0, "blend", "needs a prior and a companion")
+		c.that(m.PriorDynamics.Degree > 0 && m.Secondary.Degree > 0, "blend", "needs prior dynamics and a secondary linear model")
 		for _, w := range m.LinearWeight {
 			c.that(w >= 0 && w <= 1, "blend", "a share of %v is outside 0…1", w)
 		}

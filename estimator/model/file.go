@@ -32,12 +32,12 @@ var (
 	ErrUnsealed = errors.New("model holds no self-checks")
 )
 
-// Sealed returns ErrUnsealed for a model that was trained on data and holds no
-// self-checks: nothing would prove that it is evaluated here as it was there. An
-// invented one, without a hash of data, need not hold any.
+// Sealed returns ErrUnsealed for a model that was trained on data and has no
+// self-checks, without which its evaluation cannot be verified. An artificial one,
+// without a hash of data, need not have any.
 func (m *Model) Sealed() error {
 	if len(m.Checks) == 0 && m.Provenance.DataHash != "" {
-		return fmt.Errorf("%w, so that nothing proves that this program predicts what its trainer did; train again", ErrUnsealed)
+		return fmt.Errorf("%w, so that this program cannot verify its evaluation; train again", ErrUnsealed)
 	}
 	return nil
 }
@@ -97,14 +97,14 @@ func Decode(b []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(body)
 	if !bytes.Equal(sum[:], want) {
-		return nil, fmt.Errorf("%w: its checksum does not fit its content; copy it again", ErrDamaged)
+		return nil, fmt.Errorf("%w: its checksum does not match its content; copy it again", ErrDamaged)
 	}
 	if !r.Nil() {
 		if s, err := r.Bin(signatureSize); err != nil || len(s) != signatureSize {
 			return nil, fmt.Errorf("%w: the signature is neither nil nor a bin of %d bytes; copy it again", ErrDamaged, signatureSize)
 		}
 	}
-	for i := 5; i < n; i++ { // what later writers add
+	for i := 5; i < n; i++ { // elements of later writers
 		if err := r.Skip(); err != nil {
 			return nil, fmt.Errorf("%w: element %d: %w; copy it again", ErrDamaged, i, err)
 		}
@@ -118,7 +118,7 @@ func Decode(b []byte) (*Model, error) {
 		err = m.Check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; its checksum fits, so it was written that way: train again with a program of this release", err)
+		return nil, fmt.Errorf("%w; its checksum matches, so it was written that way: train again with a program of this release", err)
 	}
 	m.ID = hex.EncodeToString(sum[:8])
 	return m, nil
@@ -144,8 +144,8 @@ func ReadSigned(path string, key ed25519.PublicKey) (*Model, error) {
 	return m, nil
 }
 
-// read returns the bytes of a file that begins as a model does, and no more than a
-// model can have: what has no end is told from one by its first bytes.
+// read returns the bytes of a file that begins like a model. It reads the first
+// bytes before the rest: a path may name a stream without an end.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -155,7 +155,7 @@ func read(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a folder; name the model file in it", path)
 	}
-	start := make([]byte, 32) // no model is smaller, and the magic stands in front
+	start := make([]byte, 32) // no model is smaller, and the magic is in them
 	n, err := io.ReadFull(f, start)
 	switch {
 	case n == 0 && errors.Is(err, io.EOF):
@@ -190,8 +190,8 @@ func WriteSigned(path string, m *Model, key ed25519.PrivateKey) error {
 	return durable.WriteFile(path, b)
 }
 
-// SignFile puts the signature of key into a model file, in place of what may have
-// stood there. Errors name the file, which is then as it was.
+// SignFile puts the signature of key into a model file, in place of an earlier one.
+// Errors name the file, which is then unchanged.
 func SignFile(path string, key ed25519.PrivateKey) error {
 	b, err := read(path)
 	if err != nil {

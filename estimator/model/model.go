@@ -1,7 +1,7 @@
-// Package model holds a trained model as data, and its file (FORMAT.md).
+// Package model defines a trained model as data, and its file (FORMAT.md).
 //
-// A Model is what flies: channels, scalers, nets, frequencies and the
-// closed-form posterior. It computes nothing; the predictor above it does.
+// A Model is what the onboard runtime loads: channels, scalers, nets, frequencies
+// and the closed-form posterior. Package estimator predicts from it.
 package model
 
 import (
@@ -13,11 +13,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// Readout says which input a posterior was conditioned for. Nets are shared by
-// both.
+// Readout is the input that a posterior is conditioned on. Both share the nets.
 type Readout uint8
 
-// The readouts. Their numbers stand in model files and never change.
+// The readouts. Their numbers are in model files and never change.
 const (
 	Plan     Readout = 0 // the input over the horizon is known
 	Hold     Readout = 1 // the last input is held
@@ -51,7 +50,7 @@ type Model struct {
 	Scale        []float64      // K, state units for one output unit, all > 0
 	NoiseKnots   []float64      // Q, τ of the noise knots, ascending; one knot = constant noise
 
-	Members         []Member    // the ensemble: means are averaged, spread is added; the first and any others with an InverseFactor give variances
+	Members         []Member    // the ensemble: means are averaged, spread is added; the first and all others with an InverseFactor have variances
 	Refits          []Member    // bootstrap refits: means only (no InverseFactor)
 	Sensor          []float64   // K, variance R of the sensor of each state, state units squared
 	NetworkWeight   [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
@@ -62,7 +61,7 @@ type Model struct {
 	Dynamics        Dynamics
 	PriorDynamics   priordynamics.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
 	Secondary       priordynamics.Model // a plain linear one, blended into it; Degree 0 = there is none
-	LinearWeight    []float64           // K×Q: the companion's share of the base at the noise knots, 0…1; none = no companion
+	LinearWeight    []float64           // K×Q: share of the secondary linear model at the noise knots, 0…1; none = there is no such model
 	Baseline        linear.Model        // the best simple predictor, for comparison; no A = none was fitted
 	LinearStd       []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Provenance      Provenance
@@ -84,8 +83,8 @@ func (m *Member) At(r Readout) *Posterior {
 	return &m.Posterior[0]
 }
 
-// GivesVariance reports whether the member has what a variance is made from, in all
-// readouts; else only its mean counts.
+// GivesVariance reports whether the member has an InverseFactor in all readouts; else
+// only its mean counts.
 func (m *Member) GivesVariance() bool {
 	for i := range m.Posterior {
 		if len(m.Posterior[i].InverseFactor) > 0 {
@@ -117,7 +116,7 @@ type Dynamics struct {
 	Net mlp.Net // L+P → 2K
 }
 
-// Provenance says where a model comes from.
+// Provenance is the origin of a model.
 type Provenance struct {
 	Tool     string
 	DataHash string // SHA-256 of the logs, hex

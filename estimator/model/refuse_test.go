@@ -59,8 +59,8 @@ func TestATrainedModelProvesItself(t *testing.T) {
 
 func TestUnknownFieldsAreSkipped(t *testing.T) {
 	m := body(t, "v1")
-	m["novelty"] = map[string]any{"deep": []any{1, "two", nil}}
-	m["members"].([]any)[0].(map[string]any)["novelty"] = 3.5
+	m["later"] = map[string]any{"deep": []any{1, "two", nil}}
+	m["members"].([]any)[0].(map[string]any)["later"] = 3.5
 	if _, err := model.Decode(wrap(pack(t, m))); err != nil {
 		t.Error(err)
 	}
@@ -233,11 +233,11 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"noise_knots", vec(-1, 0.1, 1), "ascend"},
 		{"noise_knots", vec(), "0 knots"},
 		{"widen[0]", vec(1, 1, 1, 1, 1, 0), "must be positive"},
-		{"growth", vec(1), "widen of 2"},
+		{"growth", vec(1), "widen has 2"},
 		{"growth", vec(0.5, -0.1), "outside 0…10"},
 		{"motion.usual", vec(1), "expected 6"},
 		{"motion.usual", vec(1, 1, 1, 1, 1, -1), "negative"},
-		{"motion.power", vec(0.5), "widen of 2"},
+		{"motion.power", vec(0.5), "widen has 2"},
 		{"motion.power", vec(0.5, 11), "outside 0…10"},
 		{"motion.least", 0.0, "outside 0…1"},
 		{"motion.most", 0.5, "outside 1…"},
@@ -247,7 +247,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"region.low", []any{vec(1, 2)}, "expected 1"},
 		{"blend", vec(0.5), "expected 6"},
 		{"blend", vec(0, 0, 0, 0, 0, 1.1), "outside 0…1"},
-		{"companion.degree", 0, "needs a prior and a companion"},
+		{"companion.degree", 0, "needs prior dynamics and a secondary linear model"},
 		{"companion.step", 0.0, "must be positive"},
 		{"linear_std", vec(1, 1, 1, 1, 1, 0), "must be positive"},
 		{"members", []any{}, "none"},

@@ -8,14 +8,14 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
-// The reasons for not believing where a file comes from, for errors.Is.
+// The reasons for refusing the origin of a file, for errors.Is.
 var (
 	ErrUnsigned  = errors.New("model file is not signed")
-	ErrSignature = errors.New("model file is not signed by the key that is trusted")
+	ErrSignature = errors.New("model file is not signed by the trusted key")
 )
 
-// Sign returns a model file with the signature of key, in place of what may have
-// stood there. It returns an error if the file is not one that Decode reads.
+// Sign returns a model file with the signature of key, in place of an earlier one.
+// It returns an error if the file is not one that Decode reads.
 func Sign(file []byte, key ed25519.PrivateKey) ([]byte, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		panic(wrongKey)
@@ -46,7 +46,7 @@ func Verify(file []byte, key ed25519.PublicKey) error {
 	case err != nil:
 		return err
 	case signature == nil:
-		return fmt.Errorf("%w: sign it by dgm-train --sign, or take public_key out of the settings", ErrUnsigned)
+		return fmt.Errorf("%w: sign it by dgm-train --sign, or remove public_key from the settings", ErrUnsigned)
 	case !ed25519.Verify(key, signed, signature):
 		return ErrSignature
 	}

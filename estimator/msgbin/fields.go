@@ -3,6 +3,7 @@ package msgbin
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -107,52 +108,19 @@ func (f *Field) written() bool {
 	if f.rule != omitZero {
 		return true
 	}
-	switch v := f.value.(type) {
-	case *string:
-		return *v != ""
-	case *int64:
-		return *v != 0
-	case *uint64:
-		return *v != 0
-	case *uint32:
-		return *v != 0
-	case *float64:
-		return *v != 0
-	case *bool:
-		return *v
-	case *[]float64:
-		return len(*v) > 0
-	case *[]string:
-		return len(*v) > 0
-	case *Raw:
-		return len(v.Bytes) > 0
+	v := reflect.ValueOf(f.value).Elem()
+	if v.Kind() == reflect.Slice {
+		return v.Len() > 0
 	}
-	panic(noType)
+	return !v.IsZero()
 }
 
-// clear sets the value to zero, or empties it.
+// clear sets the value to zero, or empties a list, whose memory remains.
 func (f *Field) clear() {
-	switch v := f.value.(type) {
-	case *string:
-		*v = ""
-	case *[]byte:
-		*v = nil
-	case *int64:
-		*v = 0
-	case *uint64:
-		*v = 0
-	case *uint32:
-		*v = 0
-	case *float64:
-		*v = 0
-	case *bool:
-		*v = false
-	case *[]float64:
-		*v = (*v)[:0]
-	case *[]string:
-		*v = (*v)[:0]
-	case *Raw:
-		*v = Raw{}
+	if v := reflect.ValueOf(f.value).Elem(); v.Kind() == reflect.Slice {
+		v.SetLen(0)
+	} else {
+		v.SetZero()
 	}
 }
 
