@@ -24,6 +24,7 @@ type adjoint struct {
 	g, gb  []float64   // widest
 	back   [][]float64 // 4 × K: J_qᵀ g_q
 	lambda []float64   // K
+	stage  []float64   // K: g_q
 	grad   *mlp.Net    // view of the gradient
 	x      []float64   // K
 }
@@ -39,7 +40,7 @@ func newAdjoint(net *mlp.Net) *adjoint {
 	for range 4 {
 		a.back = append(a.back, make([]float64, a.K))
 	}
-	a.lambda, a.x = make([]float64, a.K), make([]float64, a.K)
+	a.lambda, a.stage, a.x = make([]float64, a.K), make([]float64, a.K), make([]float64, a.K)
 	return a
 }
 
@@ -96,7 +97,6 @@ func (a *adjoint) pull(dst, row, g []float64) {
 // forward integrates from x0 through times (rising); ok is false where the state
 // leaves all bounds.
 func (a *adjoint) forward(x0, times []float64, longest float64) (ok bool) {
-	K := a.K
 	a.h, a.steps, a.reach = a.h[:0], a.steps[:0], a.reach[:0]
 	copy(a.x, x0)
 	now := 0.0
@@ -106,36 +106,43 @@ func (a *adjoint) forward(x0, times []float64, longest float64) (ok bool) {
 			n = int(math.Ceil((t - now) / longest))
 		}
 		for range n {
-			h := (t - now) / float64(n)
-			at := 4 * len(a.h)
-			a.h = append(a.h, h)
-			var slopes [4][]float64
-			for q, c := range [4]float64{0, h / 2, h / 2, h} {
-				row := a.row(at + q)
-				copy(row, a.x)
-				if q > 0 {
-					for k, v := range slopes[q-1] {
-						row[k] += c * v
-					}
-				}
-				a.evaluate(row)
-				slopes[q] = row[a.width-K:]
-			}
-			// The tape may have moved while it grew: rows are asked for again.
-			for q, w := range [4]float64{h / 6, h / 3, h / 3, h / 6} {
-				for k, v := range a.row(at + q)[a.width-K:] {
-					a.x[k] += w * v
-				}
-			}
-			for _, v := range a.x {
-				if !(math.Abs(v) < 1e6) {
-					return false
-				}
+			if !a.step((t - now) / float64(n)) {
+				return false
 			}
 		}
 		now = t
 		a.steps = append(a.steps, len(a.h))
 		a.reach = append(a.reach, a.x...)
+	}
+	return true
+}
+
+// step takes a step of length h; ok is false where the state leaves all bounds.
+func (a *adjoint) step(h float64) (ok bool) {
+	K, at := a.K, 4*len(a.h)
+	a.h = append(a.h, h)
+	var stages [4][]float64 // derivatives
+	for q, c := range [4]float64{0, h / 2, h / 2, h} {
+		row := a.row(at + q)
+		copy(row, a.x)
+		if q > 0 {
+			for k, v := range stages[q-1] {
+				row[k] += c * v
+			}
+		}
+		a.evaluate(row)
+		stages[q] = row[a.width-K:]
+	}
+	// The tape may have moved while it grew: rows are looked up again.
+	for q, w := range [4]float64{h / 6, h / 3, h / 3, h / 6} {
+		for k, v := range a.row(at + q)[a.width-K:] {
+			a.x[k] += w * v
+		}
+	}
+	for _, v := range a.x {
+		if !(math.Abs(v) < 1e6) {
+			return false
+		}
 	}
 	return true
 }
@@ -146,7 +153,6 @@ func (a *adjoint) reverse(grad *mlp.Net, bar []float64) {
 	a.grad = grad
 	K := a.K
 	clear(a.lambda)
-	g := make([]float64, K)
 	done := len(a.h)
 	for i := len(a.steps) - 1; i >= -1; i-- {
 		from := 0
@@ -154,33 +160,38 @@ func (a *adjoint) reverse(grad *mlp.Net, bar []float64) {
 			from = a.steps[i]
 		}
 		for ; done > from; done-- {
-			h := a.h[done-1]
-			for q := 3; q >= 0; q-- {
-				own, above := h/3, h/2
-				if q == 0 || q == 3 {
-					own = h / 6
-				}
-				if q == 2 {
-					above = h
-				}
-				for k, v := range a.lambda {
-					g[k] = own * v
-					if q < 3 {
-						g[k] += above * a.back[q+1][k]
-					}
-				}
-				a.pull(a.back[q], a.row(4*(done-1)+q), g)
-			}
-			for _, b := range a.back {
-				for k, v := range b {
-					a.lambda[k] += v
-				}
-			}
+			a.reverseStep(done - 1)
 		}
 		if i >= 0 {
 			for k, v := range bar[i*K : (i+1)*K] {
 				a.lambda[k] += v
 			}
+		}
+	}
+}
+
+// reverseStep carries lambda from the end of a step to its beginning.
+func (a *adjoint) reverseStep(step int) {
+	h := a.h[step]
+	for q := 3; q >= 0; q-- {
+		own, above := h/3, h/2
+		if q == 0 || q == 3 {
+			own = h / 6
+		}
+		if q == 2 {
+			above = h
+		}
+		for k, v := range a.lambda {
+			a.stage[k] = own * v
+			if q < 3 {
+				a.stage[k] += above * a.back[q+1][k]
+			}
+		}
+		a.pull(a.back[q], a.row(4*step+q), a.stage)
+	}
+	for _, b := range a.back {
+		for k, v := range b {
+			a.lambda[k] += v
 		}
 	}
 }

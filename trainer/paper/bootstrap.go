@@ -13,22 +13,6 @@ import (
 // Bounds of what variances are multiplied by.
 const leastInflation, mostInflation = 0.5, 4
 
-// inflate sets the factor of the flows' variances: where their terms were chosen by refits on
-// data drawn from them, where they were not, and there are trajectories enough, by refits
-// that leave some out. A known field's are true as they are.
-func (m *Model) inflate(ctx context.Context, d *Data, r Recipe, seed uint64) error {
-	const each = 4 // trajectories in what is left out
-	switch {
-	case r.Known != nil || r.Refits == 0:
-		return nil
-	case slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }):
-		return m.bootstrap(ctx, d, r, seed)
-	case r.Refits > 1 && len(d.Trajectories) >= each*r.Refits:
-		return m.jackknife(ctx, d, r, seed)
-	}
-	return nil
-}
-
 // bootstrap sets the factor of the flows' variances by the parametric bootstrap: flows of
 // the same forms are refined on data drawn from what the flows say, with the noise of that
 // which explains the data best, and those that explain these data are kept. The mean squared distance of
@@ -103,47 +87,4 @@ func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bo
 		out.Trajectories = append(out.Trajectories, Trajectory{X0: tr.X0, T: tr.T, Y: y})
 	}
 	return out, true
-}
-
-// squaredErrorRatio returns the mean over channels of the mean squared squaredErrorRatio of what the flows
-// say from what those of another model say, over their mean variance, at observations of
-// some trajectories.
-func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool) {
-	if len(m.Flows) == 0 {
-		return 0, false
-	}
-	squares, variances := make([]float64, d.K), make([]float64, d.K)
-	for _, tr := range d.someTrajectories() {
-		size := len(tr.T) * d.K
-		mean, variance, other := make([]float64, size), make([]float64, size), make([]float64, size)
-		if !m.mixture(mean, variance, tr.X0, tr.T) || !from.mixture(other, nil, tr.X0, tr.T) {
-			return 0, false
-		}
-		for i, v := range variance {
-			squares[i%d.K] += (other[i] - mean[i]) * (other[i] - mean[i])
-			variances[i%d.K] += v
-		}
-	}
-	return meanRatio(squares, variances)
-}
-
-// someTrajectories returns some trajectories, from all parts of the data.
-func (d *Data) someTrajectories() (out []*Trajectory) {
-	const most = 20
-	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
-		out = append(out, &d.Trajectories[j])
-	}
-	return out
-}
-
-// meanRatio returns the mean meanRatio channels of squares meanRatio variances. A mean of ratios at every
-// point would be ruled by those of which the flows are surest.
-func meanRatio(squares, variances []float64) (ratio float64, ok bool) {
-	for k, v := range variances {
-		if !(v > 0) {
-			return 0, false
-		}
-		ratio += squares[k] / v / float64(len(variances))
-	}
-	return ratio, true
 }

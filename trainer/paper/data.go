@@ -25,39 +25,48 @@ type Data struct {
 	whole *Data // (optional) what these were drawn from: it says how they are scaled
 }
 
-// check tells what is wrong with the data: trajectories are numbered from 1.
+// check returns the first error in the data: trajectories are numbered from 1.
 func (d *Data) check() error {
 	measured := 0
 	for j := range d.Trajectories {
-		tr := &d.Trajectories[j]
-		if len(tr.X0) != d.K || len(tr.Y) != len(tr.T)*d.K {
-			return fmt.Errorf("trajectory %d: a start of %d and %d values at %d times, of %d states", j+1, len(tr.X0), len(tr.Y), len(tr.T), d.K)
+		n, err := d.Trajectories[j].check(d.K)
+		if err != nil {
+			return fmt.Errorf("trajectory %d: %w", j+1, err)
 		}
-		for k, x := range tr.X0 {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return fmt.Errorf("trajectory %d: state %d of the start is %v", j+1, k+1, x)
-			}
-		}
-		last := 0.0
-		for i, t := range tr.T {
-			if !(t >= last) || math.IsInf(t, 0) {
-				return fmt.Errorf("trajectory %d: time %d is %v after %v: times begin at 0 and rise", j+1, i+1, t, last)
-			}
-			last = t
-		}
-		for i, y := range tr.Y {
-			if math.IsInf(y, 0) {
-				return fmt.Errorf("trajectory %d: state %d at time %d is %v: what was not measured is NaN", j+1, i%d.K+1, i/d.K+1, y)
-			}
-			if !math.IsNaN(y) && tr.T[i/d.K] > 0 {
-				measured++
-			}
-		}
+		measured += n
 	}
 	if measured == 0 {
 		return errors.New("there is nothing to learn from: no state was measured after time 0")
 	}
 	return nil
+}
+
+// check returns the number of values measured after time 0, or the first error.
+func (tr *Trajectory) check(K int) (measured int, err error) {
+	if len(tr.X0) != K || len(tr.Y) != len(tr.T)*K {
+		return 0, fmt.Errorf("a start of %d and %d values at %d times, of %d states", len(tr.X0), len(tr.Y), len(tr.T), K)
+	}
+	for k, x := range tr.X0 {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return 0, fmt.Errorf("state %d of the start is %v", k+1, x)
+		}
+	}
+	last := 0.0
+	for i, t := range tr.T {
+		if !(t >= last) || math.IsInf(t, 0) {
+			return 0, fmt.Errorf("time %d is %v after %v: times begin at 0 and rise", i+1, t, last)
+		}
+		last = t
+	}
+	for i, y := range tr.Y {
+		if math.IsInf(y, 0) {
+			return 0, fmt.Errorf("state %d at time %d is %v: what was not measured is NaN", i%K+1, i/K+1, y)
+		}
+		if !math.IsNaN(y) && tr.T[i/K] > 0 {
+			measured++
+		}
+	}
+	return measured, nil
 }
 
 // Rows returns the number of observations in all trajectories.
@@ -162,4 +171,13 @@ func moments(d *Data, k int) (mean, std float64) {
 		std = 1
 	}
 	return mean, std
+}
+
+// someTrajectories returns some trajectories, from all parts of the data.
+func (d *Data) someTrajectories() (out []*Trajectory) {
+	const most = 20
+	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
+		out = append(out, &d.Trajectories[j])
+	}
+	return out
 }

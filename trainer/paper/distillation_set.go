@@ -55,21 +55,7 @@ const maxFailedShare = 0.02
 // false where these are more than a few.
 func queryTeacher(say teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
 	K := len(b.low)
-	x0s, ts := make([][]float64, starts), make([][]float64, starts)
-	for i := range starts {
-		x0s[i], ts[i] = make([]float64, K), make([]float64, times)
-		for k := range K {
-			x0s[i][k] = b.low[k] + (b.high[k]-b.low[k])*rng.Float64()
-		}
-		for j := range times {
-			ts[i][j] = end * (float64(j) + rng.Float64()) / float64(times)
-		}
-		if i%2 == 0 {
-			ts[i][0] = 0
-		} else {
-			ts[i][times-1] = end
-		}
-	}
+	x0s, ts := b.draw(end, starts, times, rng)
 	rows := starts * times
 	l = &distillationSet{x: make([]float64, rows*(1+K)), y: make([]float64, rows*K), from: in}
 	if variance {
@@ -100,24 +86,50 @@ func queryTeacher(say teacher, in *feature.Inputs, b *box, end float64, starts, 
 			}
 		}
 	})
-	I, n := 1+K, 0
+	l.keep(failed, times)
+	return l, float64(l.lost) <= maxFailedShare*float64(starts)
+}
+
+// draw returns initial conditions in the box (starts × K) and times for each.
+func (b *box) draw(end float64, starts, times int, rng *rand.Rand) (x0s, ts [][]float64) {
+	x0s, ts = make([][]float64, starts), make([][]float64, starts)
+	for i := range starts {
+		x0s[i], ts[i] = make([]float64, len(b.low)), make([]float64, times)
+		for k := range b.low {
+			x0s[i][k] = b.low[k] + (b.high[k]-b.low[k])*rng.Float64()
+		}
+		for j := range times {
+			ts[i][j] = end * (float64(j) + rng.Float64()) / float64(times)
+		}
+		if i%2 == 0 {
+			ts[i][0] = 0
+		} else {
+			ts[i][times-1] = end
+		}
+	}
+	return x0s, ts
+}
+
+// keep removes the rows of the starts that failed.
+func (l *distillationSet) keep(failed []bool, times int) {
+	rows := len(failed) * times
+	I, K, n := len(l.x)/rows, len(l.y)/rows, 0
 	for i, bad := range failed {
 		if bad {
 			continue
 		}
 		copy(l.x[n*times*I:], l.x[i*times*I:(i+1)*times*I])
 		copy(l.y[n*times*K:], l.y[i*times*K:(i+1)*times*K])
-		if variance {
+		if l.v != nil {
 			copy(l.v[n*times*K:], l.v[i*times*K:(i+1)*times*K])
 		}
 		n++
 	}
-	l.lost = starts - n
+	l.lost = len(failed) - n
 	l.n, l.x, l.y = n*times, l.x[:n*times*I], l.y[:n*times*K]
-	if variance {
+	if l.v != nil {
 		l.v = l.v[:n*times*K]
 	}
-	return l, float64(l.lost) <= maxFailedShare*float64(starts)
 }
 
 // typical returns the mean variance of every channel, and lifts what is below the

@@ -4,45 +4,8 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
-	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
-
-// groups returns for every parameter the group that shares its prior: of the first
-// layer a group for every input, so that inputs which say nothing can be left out
-// (automatic relevance determination), of the last a group for every output, and
-// one for the rest of each layer's weights and for its biases.
-func groups(net *mlp.Net) (of []int, n int) {
-	last := len(net.Layers) - 1
-	for i := range net.Layers {
-		l := &net.Layers[i]
-		for a := range l.In {
-			for o := range l.Out {
-				switch {
-				case i == 0:
-					of = append(of, n+a)
-				case i == last:
-					of = append(of, n+o)
-				default:
-					of = append(of, n)
-				}
-			}
-		}
-		switch i {
-		case 0:
-			n += l.In
-		case last:
-			n += l.Out
-		default:
-			n++
-		}
-		for range l.Out {
-			of = append(of, n)
-		}
-		n++
-	}
-	return of, n
-}
 
 // Bounds of the precision of a prior: of groups of the net, which are held back
 // rather than driven out, for they may be asked for when others have settled, and of

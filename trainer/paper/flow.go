@@ -26,26 +26,6 @@ type Flow struct {
 	factor   matmul.Packed // L⁻ᵀ
 }
 
-// NewFlow takes the mean of the fit's dynamics.
-func (f *Fit) NewFlow() *Flow { return f.flow(f.mean(), nil) }
-
-// NewPolynomialFlow takes the mean of the fit's dynamics too, but a polynomial takes
-// over what it can say of it along the data, and a net of one hidden layer, the first
-// of the dynamics', says the rest. The polynomial counts states from where they are
-// nought in their unit, or with centred from their mean.
-func (f *Fit) NewPolynomialFlow(d *Data, centred bool) *Flow {
-	zero := make([]float64, d.K)
-	if !centred {
-		f.Inputs.Lift.Apply(zero, zero)
-	}
-	fl := f.flow(f.splitDynamics(d, newPolynomial(zero)))
-	fl.part = rawAndNet
-	if centred {
-		fl.part = centredAndNet
-	}
-	return fl
-}
-
 // form tells what is beside the net of a flow.
 type form int
 
@@ -64,95 +44,6 @@ var (
 	sparseForms = []form{rawAndNet, sparse, centredAndNet}
 	denseForms  = []form{quadratic, linear}
 )
-
-// newPlainFlow returns a flow of a polynomial alone that says what the dynamics say
-// along the data.
-func (f *Fit) newPlainFlow(d *Data, p form) *Flow {
-	zero := make([]float64, d.K)
-	f.Inputs.Lift.Apply(zero, zero)
-	degree := 2
-	if p == linear {
-		degree = 1
-	}
-	poly := newWhole(zero, degree)
-	poly.dense = p != sparse
-	f.splitDynamics(d, poly)
-	fl := f.flow(mlp.Net{}, poly)
-	fl.part = p
-	return fl
-}
-
-// flow returns the flow of a net and, unless it is nil, a polynomial.
-func (f *Fit) flow(net mlp.Net, poly *polynomial) *Flow {
-	fl := &Flow{Inputs: f.Inputs, Net: net, Poly: poly}
-	fl.bind()
-	_, n := fl.groups()
-	for range n {
-		fl.Alpha = append(fl.Alpha, math.Max(f.Settings.Decay, 1e-3))
-	}
-	for k := range f.Params.Map.K {
-		fl.Sigma = append(fl.Sigma, math.Exp(f.Params.LogSigma[k*noiseKnots]))
-	}
-	return fl
-}
-
-// mean returns a copy of the dynamics without their standard deviations.
-func (f *Fit) mean() mlp.Net {
-	K := f.Params.Map.K
-	src := &f.Params.Dynamics
-	widths := []int{K}
-	var acts []mlp.Activation
-	for i := range src.Layers {
-		widths = append(widths, src.Layers[i].Out)
-		acts = append(acts, src.Layers[i].Act)
-	}
-	widths[len(widths)-1] = K
-	net := mlp.New(widths, acts)
-	for i := range src.Layers {
-		a, b := &src.Layers[i], &net.Layers[i]
-		for r := range a.In {
-			copy(b.W[r*b.Out:(r+1)*b.Out], a.W[r*a.Out:])
-		}
-		copy(b.B, a.B)
-	}
-	return net
-}
-
-// splitDynamics splits what the dynamics say at the smoothed states: a polynomial first, the
-// first layer with new weights after that.
-func (f *Fit) splitDynamics(d *Data, poly *polynomial) (mlp.Net, *polynomial) {
-	const ridge = 0.1
-	K := d.K
-	var z []float64
-	for j := range d.Trajectories {
-		tr := &d.Trajectories[j]
-		mean := make([]float64, len(tr.T)*K)
-		f.Predict(mean, make([]float64, len(mean)), tr.X0, tr.T)
-		for i, v := range mean {
-			z = append(z, (v-f.Inputs.Lift.Mean[i%K])/f.Inputs.Lift.Std[i%K])
-		}
-	}
-	n := len(z) / K
-	whole := f.mean()
-	tape := mlp.NewTape(&whole, n, false)
-	whole.Forward(tape, n, z, nil)
-	y := append([]float64(nil), tape.Out()[:n*K]...)
-	poly.fit(y, z, n, K, ridge)
-	first := &whole.Layers[0]
-	H := first.Out
-	x := make([]float64, n*(H+1))
-	for i := range n {
-		copy(x[i*(H+1):], tape.Y[0][i*H:(i+1)*H])
-		x[i*(H+1)+H] = 1
-	}
-	w := leastSquares(x, y, n, H+1, K, ridge)
-	net := mlp.New([]int{K, H, K}, []mlp.Activation{first.Act, mlp.Linear})
-	copy(net.Layers[0].W, first.W)
-	copy(net.Layers[0].B, first.B)
-	copy(net.Layers[1].W, w)
-	copy(net.Layers[1].B, w[H*K:])
-	return net, poly
-}
 
 // bind moves the parameters of net and polynomial into Theta, behind those of a known
 // field.
@@ -247,4 +138,104 @@ func (f *Flow) Form() string {
 		return "known"
 	}
 	return [...]string{"net", "terms and net", "centred terms and net", "terms", "linear", "quadratic"}[f.part]
+}
+
+// known returns how many parameters of a known field come first in Theta, each a
+// group of the prior for itself.
+func (f *Flow) known() int {
+	if f.Known == nil {
+		return 0
+	}
+	return len(f.Known.free())
+}
+
+// Dim returns K, the number of states.
+func (f *Flow) Dim() int { return len(f.Inputs.Lift.Std) }
+
+// groups returns the group of every parameter: of a known field each is one for
+// itself.
+func (f *Flow) groups() (of []int, n int) {
+	for n = range f.known() {
+		of = append(of, n)
+	}
+	n = len(of)
+	if len(f.Net.Layers) > 0 {
+		net, more := groups(&f.Net)
+		for _, g := range net {
+			of = append(of, n+g)
+		}
+		n += more
+	}
+	terms, more := f.Poly.groups()
+	for _, g := range terms {
+		of = append(of, n+g)
+	}
+	return of, n + more
+}
+
+// tangent returns an integrator of the flow.
+func (f *Flow) tangent(sensitivity bool) *tangent {
+	t := newTangentOf(&f.Net, f.Poly, f.Dim(), len(f.Theta), sensitivity)
+	if f.Known != nil {
+		v := func(n int) []float64 { return make([]float64, n) }
+		K, Q := t.K, len(f.Known.Guess)
+		t.known = &knownPart{
+			Known: f.Known, of: f.Known.free(), theta: f.Theta,
+			time: f.Inputs.TimeStd, shift: f.Inputs.Lift.Mean, by: f.Inputs.Lift.Std,
+			p: v(Q), dp: v(Q), x: v(K), dx: v(K), g: v(K),
+		}
+	}
+	return t
+}
+
+// Parameters returns the values of all parameters of the known field (Q) and the
+// standard deviation of the logarithm of each.
+func (f *Flow) Parameters() (p, spread []float64) {
+	Q, P := len(f.Known.Guess), len(f.Theta)
+	p, spread = append([]float64(nil), f.Known.Guess...), make([]float64, Q)
+	for i, q := range f.Known.free() {
+		p[q] *= math.Exp(f.Theta[i])
+		v := 0.0
+		for r := i; r < P; r++ {
+			v += f.Inv[r*P+i] * f.Inv[r*P+i]
+		}
+		spread[q] = math.Sqrt(v)
+	}
+	return p, spread
+}
+
+// groups returns for every parameter the group that shares its prior: of the first
+// layer a group for every input, so that inputs which say nothing can be left out
+// (automatic relevance determination), of the last a group for every output, and
+// one for the rest of each layer's weights and for its biases.
+func groups(net *mlp.Net) (of []int, n int) {
+	last := len(net.Layers) - 1
+	for i := range net.Layers {
+		l := &net.Layers[i]
+		for a := range l.In {
+			for o := range l.Out {
+				switch {
+				case i == 0:
+					of = append(of, n+a)
+				case i == last:
+					of = append(of, n+o)
+				default:
+					of = append(of, n)
+				}
+			}
+		}
+		switch i {
+		case 0:
+			n += l.In
+		case last:
+			n += l.Out
+		default:
+			n++
+		}
+		for range l.Out {
+			of = append(of, n)
+		}
+		n++
+	}
+	return of, n
 }

@@ -203,6 +203,16 @@ func (n *newton) square(d []float64) blas64.General {
 	return matmul.Matrix(len(n.Theta), len(n.Theta), d)
 }
 
+// descent is a run of damped steps.
+type descent struct {
+	cost    float64
+	mu      float64 // damping
+	current bool    // J and e belong to Theta
+
+	kept            []float64 // e of the parameters before a step
+	old, delta, tmp []float64 // P
+}
+
 // iterate takes up to most damped steps; it stops early when they gain nothing, and fails
 // where ctx ends.
 func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
@@ -211,63 +221,66 @@ func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
 	if !ok {
 		return false
 	}
-	current := true // J and e belong to Theta
+	s := &descent{
+		cost: half + n.prior(), mu: math.Max(n.mu, 1e-3), current: true,
+		kept: make([]float64, len(n.e)), old: make([]float64, P), delta: make([]float64, P), tmp: make([]float64, P),
+	}
 	defer func() {
-		if !current {
+		n.mu = s.mu
+		if !s.current {
 			_, fine := n.residuals(true)
 			ok = ok && fine
 		}
 	}()
-	cost := half + n.prior()
-	mu := math.Max(n.mu, 1e-3)
-	defer func() { n.mu = mu }()
-	kept := make([]float64, len(n.e)) // of the parameters before a step
-	old, delta, tmp := make([]float64, P), make([]float64, P), make([]float64, P)
-	vec := func(d []float64) blas64.Vector { return blas64.Vector{N: P, Inc: 1, Data: d} }
-	inv := n.square(n.inv)
 	for range most {
 		if ctx.Err() != nil {
 			return false
 		}
-		if !current {
+		if !s.current {
 			if _, ok := n.residuals(true); !ok {
 				return false
 			}
-			current = true
+			s.current = true
 		}
 		n.system()
-		gained := false
-		for range 8 {
-			if !n.factorise(mu) {
-				mu *= 8
-				continue
-			}
-			blas64.Gemv(blas.NoTrans, 1, inv, vec(n.g), 0, vec(tmp))
-			blas64.Gemv(blas.Trans, 1, inv, vec(tmp), 0, vec(delta))
-			if mu < 1 && 0.5*dot(n.g, delta) < 1e-3+1e-4*cost {
-				break // what there is to gain is less than what counts as a gain
-			}
-			copy(old, n.Theta)
-			for i, v := range delta {
-				n.Theta[i] += v
-			}
-			copy(kept, n.e)
-			half, ok := n.residuals(false)
-			if now := half + n.prior(); ok && now < cost {
-				gained = cost-now > 1e-3+1e-4*cost
-				cost = now
-				current = false
-				mu = math.Max(mu/6, 1e-6)
-				break
-			}
-			copy(n.Theta, old)
-			copy(n.e, kept)
-			mu *= 6
-		}
-		if !gained {
+		if !n.descend(s) {
 			break
 		}
 	}
-	n.Cost = cost
+	n.Cost = s.cost
 	return true
+}
+
+// descend raises the damping until a step lowers the cost, and reports whether that gains
+// enough to go on.
+func (n *newton) descend(s *descent) (gained bool) {
+	P, inv := len(n.Theta), n.square(n.inv)
+	vec := func(d []float64) blas64.Vector { return blas64.Vector{N: P, Inc: 1, Data: d} }
+	for range 8 {
+		if !n.factorise(s.mu) {
+			s.mu *= 8
+			continue
+		}
+		blas64.Gemv(blas.NoTrans, 1, inv, vec(n.g), 0, vec(s.tmp))
+		blas64.Gemv(blas.Trans, 1, inv, vec(s.tmp), 0, vec(s.delta))
+		if s.mu < 1 && 0.5*dot(n.g, s.delta) < 1e-3+1e-4*s.cost {
+			return false // the expected gain is less than what counts as a gain
+		}
+		copy(s.old, n.Theta)
+		for i, v := range s.delta {
+			n.Theta[i] += v
+		}
+		copy(s.kept, n.e)
+		half, ok := n.residuals(false)
+		if now := half + n.prior(); ok && now < s.cost {
+			gained = s.cost-now > 1e-3+1e-4*s.cost
+			s.cost, s.current = now, false
+			s.mu = math.Max(s.mu/6, 1e-6)
+			return gained
+		}
+		copy(n.Theta, s.old)
+		copy(n.e, s.kept)
+		s.mu *= 6
+	}
+	return false
 }

@@ -27,9 +27,9 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 	// Parts of a batch are fixed: sums do not depend on the number of processors.
 	const parts = 4
 	size := (set.Batch + parts - 1) / parts
-	var ds [parts]*descent
+	var ds [parts]*netGradient
 	for i := range ds {
-		ds[i] = newDescent(net, size)
+		ds[i] = newNetGradient(net, size)
 	}
 	order, at := rng.Perm(len(x)/net.In()), 0
 	shapes := make([][2]int, len(net.Layers))
@@ -67,16 +67,16 @@ func regress(ctx context.Context, net *mlp.Net, x, y, w []float64, set Regressio
 	return err == nil || err == ctx.Err()
 }
 
-// descent is the memory of one evaluation of a net with its gradient.
-type descent struct {
+// netGradient is the memory of one evaluation of a net with its gradient.
+type netGradient struct {
 	x, ybar []float64   // rows×In; rows×Out, adjoint of the output
 	y, a    [][]float64 // per layer, rows×Out: output; adjoint before the activation
 	grad    []float64   // as Bind orders the parameters
 	work    matmul.Work
 }
 
-func newDescent(net *mlp.Net, rows int) *descent {
-	d := &descent{x: make([]float64, rows*net.In()), ybar: make([]float64, rows*net.Out()), grad: make([]float64, net.Params())}
+func newNetGradient(net *mlp.Net, rows int) *netGradient {
+	d := &netGradient{x: make([]float64, rows*net.In()), ybar: make([]float64, rows*net.Out()), grad: make([]float64, net.Params())}
 	for i := range net.Layers {
 		d.y = append(d.y, make([]float64, rows*net.Layers[i].Out))
 		d.a = append(d.a, make([]float64, rows*net.Layers[i].Out))
@@ -85,7 +85,7 @@ func newDescent(net *mlp.Net, rows int) *descent {
 }
 
 // weighted sets grad to that of half the sum of w·(output − y)² over some rows of x (N×In), y and w (N×Out).
-func (d *descent) weighted(net *mlp.Net, x, y, w []float64, rows []int) {
+func (d *netGradient) weighted(net *mlp.Net, x, y, w []float64, rows []int) {
 	I, O := net.In(), net.Out()
 	for i, r := range rows {
 		copy(d.x[i*I:(i+1)*I], x[r*I:(r+1)*I])
@@ -101,7 +101,7 @@ func (d *descent) weighted(net *mlp.Net, x, y, w []float64, rows []int) {
 }
 
 // forward evaluates the net at x.
-func (d *descent) forward(net *mlp.Net, rows int) {
+func (d *netGradient) forward(net *mlp.Net, rows int) {
 	x := d.x
 	for i := range net.Layers {
 		l := &net.Layers[i]
@@ -113,7 +113,7 @@ func (d *descent) forward(net *mlp.Net, rows int) {
 }
 
 // backward sets grad from ybar.
-func (d *descent) backward(net *mlp.Net, rows int) {
+func (d *netGradient) backward(net *mlp.Net, rows int) {
 	ybar := d.ybar
 	end := len(d.grad)
 	for i := len(net.Layers) - 1; i >= 0; i-- {

@@ -16,7 +16,7 @@ func TestDescentIsTheGradient(t *testing.T) {
 	net.Glorot(rng)
 	theta := make([]float64, net.Params())
 	net.Bind(theta)
-	d := newDescent(&net, rows)
+	d := newNetGradient(&net, rows)
 	for i := range d.x {
 		d.x[i] = rng.NormFloat64()
 	}

@@ -109,12 +109,3 @@ func (s *Smoother) channels(x []float64, n int, use func(k int, mu, phi []float6
 		use(k, mu, phi.Phi[:n*m.F])
 	}
 }
-
-// dot returns a·b over the length of a.
-func dot(a, b []float64) float64 {
-	s := 0.0
-	for i, v := range a {
-		s += v * b[i]
-	}
-	return s
-}

@@ -128,15 +128,7 @@ func (t *tangent) evaluateNet() {
 		}
 		begin := end - len(l.W) - len(l.B)
 		for k := range K {
-			gk := g[k*l.Out : (k+1)*l.Out]
-			row := t.at.F[k*D+begin : k*D+end]
-			for a, v := range in {
-				dst := row[a*l.Out : (a+1)*l.Out]
-				for o, w := range gk {
-					dst[o] = v * w
-				}
-			}
-			copy(row[len(l.W):], gk)
+			outer(t.at.F[k*D+begin:k*D+end], in, g[k*l.Out:(k+1)*l.Out])
 		}
 		end = begin
 		below := t.gback[:K*l.In]
@@ -144,13 +136,9 @@ func (t *tangent) evaluateNet() {
 			below = t.at.fz
 		}
 		for k := range K {
-			gk, row := g[k*l.Out:(k+1)*l.Out], below[k*l.In:(k+1)*l.In]
+			row := below[k*l.In : (k+1)*l.In]
 			for a := range row {
-				s := 0.0
-				for o, w := range l.W[a*l.Out : (a+1)*l.Out] {
-					s += w * gk[o]
-				}
-				row[a] = s
+				row[a] = dot(l.W[a*l.Out:(a+1)*l.Out], g[k*l.Out:(k+1)*l.Out])
 			}
 			if i > 0 {
 				t.net.Layers[i-1].Act.Derivative(row, t.y[i-1], row)
@@ -159,6 +147,18 @@ func (t *tangent) evaluateNet() {
 		t.g, t.gback = t.gback, t.g
 		g = below
 	}
+}
+
+// outer sets dst to the outer product of in and g, and g behind it: the derivative by
+// the weights and biases of a layer.
+func outer(dst, in, g []float64) {
+	for a, v := range in {
+		row := dst[a*len(g) : (a+1)*len(g)]
+		for o, w := range g {
+			row[o] = v * w
+		}
+	}
+	copy(dst[len(in)*len(g):], g)
 }
 
 // advance takes n steps of length h. ok is false where the state leaves all bounds.
@@ -225,29 +225,35 @@ func (t *tangent) combineStages(h float64) {
 		}
 	}
 	for i := 3; i >= 0; i-- {
-		c := h / 2 // of the argument of stage i in the slope before
-		if i == 3 {
-			c = h
-		}
-		A := t.stages[i].fz
 		for r := range K {
-			n, m := t.N[(r*4+i)*K:(r*4+i+1)*K], t.M[r*K:(r+1)*K]
-			for j, w := range n {
-				if w == 0 {
-					continue
-				}
-				a := A[j*K : (j+1)*K]
-				for l, v := range a {
-					m[l] += w * v
-				}
-				if i == 0 {
-					continue
-				}
-				before := t.N[(r*4+i-1)*K : (r*4+i)*K]
-				for l, v := range a {
-					before[l] += c * w * v
-				}
-			}
+			t.addStage(i, r, h)
+		}
+	}
+}
+
+// addStage adds the product of row r of N_i and A_i to row r of M and, weighted, to that
+// of N of the stage before.
+func (t *tangent) addStage(i, r int, h float64) {
+	K, A := t.K, t.stages[i].fz
+	c := h / 2 // of the argument of stage i in the stage before
+	if i == 3 {
+		c = h
+	}
+	n, m := t.N[(r*4+i)*K:(r*4+i+1)*K], t.M[r*K:(r+1)*K]
+	for j, w := range n {
+		if w == 0 {
+			continue
+		}
+		a := A[j*K : (j+1)*K]
+		for l, v := range a {
+			m[l] += w * v
+		}
+		if i == 0 {
+			continue
+		}
+		before := t.N[(r*4+i-1)*K : (r*4+i)*K]
+		for l, v := range a {
+			before[l] += c * w * v
 		}
 	}
 }

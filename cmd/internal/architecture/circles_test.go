@@ -39,7 +39,6 @@ var pending = []string{
 	"trainer",
 	"trainer/datacheck",
 	"trainer/nets",
-	"trainer/paper",
 	"trainer/plot",
 	"trainer/priordynamics",
 	"trainer/report",

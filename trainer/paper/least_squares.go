@@ -24,3 +24,12 @@ func leastSquares(x, y []float64, n, I, O int, c float64) []float64 {
 	lapack64.Potrs(blas64.Triangular{N: I, Stride: I, Data: a, Uplo: blas.Lower, Diag: blas.NonUnit}, matmul.Matrix(I, O, q))
 	return q
 }
+
+// dot returns a·b over the length of a.
+func dot(a, b []float64) float64 {
+	s := 0.0
+	for i, v := range a {
+		s += v * b[i]
+	}
+	return s
+}
