@@ -8,17 +8,17 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// BatchedRollout evaluates roll-outs at many times at once, by At's formulas: what At does for
-// one time is done here for a row of all times, by vectors.
+// BatchedRollout evaluates a rollout at many times at once: the formulas of Rollout.At
+// for rows of all times.
 type BatchedRollout struct {
 	p     *Rollout
 	times []float64
 	step  []int     // of each time
-	part  []float64 // σ, the part of the step that is over
+	part  []float64 // σ, the elapsed fraction of the step
 	curve []float64 // ½σ(σ−1)
 
 	v, a, b, d [][]float64 // rows of L+P coordinates; of K: Δ0, Δ1, and the displacement an increment starts from
-	term, pair []float64   // a monomial, and what two coordinates of three are together
+	term, pair []float64   // a monomial; the product of two coordinates
 	ones       []float64
 	mean       []float64 // P
 	now, inc   []float64 // K, of one time
@@ -27,7 +27,7 @@ type BatchedRollout struct {
 	nodeV, nodeX, nodeD [][]float64 // rows of nodes: L+P coordinates; K: state, increment
 }
 
-// NewBatchedRollout takes the memory for the predictor's roll-outs at ascending times.
+// NewBatchedRollout takes the memory for evaluations of p at ascending times.
 func NewBatchedRollout(p *Rollout, times []float64) *BatchedRollout {
 	n := len(times)
 	f := &BatchedRollout{p: p, times: times, term: make([]float64, n), pair: make([]float64, n), mean: make([]float64, len(p.mean)), now: make([]float64, p.k), inc: make([]float64, p.k)}
@@ -42,8 +42,7 @@ func NewBatchedRollout(p *Rollout, times []float64) *BatchedRollout {
 	return f
 }
 
-// Evaluate writes the displacements of the predictor's last Roll to dst: K rows of all
-// times.
+// Evaluate writes the displacements of the last Run to dst: K rows of all times.
 func (f *BatchedRollout) Evaluate(dst []float64) {
 	n := len(f.times)
 	f.begin()
@@ -127,7 +126,8 @@ func (f *BatchedRollout) increments(dst [][]float64) {
 	f.addKinematics(dst)
 }
 
-// addKinematics adds to the increments dst from the displacements d what is declared.
+// addKinematics adds the kinematic relations to the increments dst from the
+// displacements d.
 func (f *BatchedRollout) addKinematics(dst [][]float64) {
 	p := f.p
 	if p.m.Body.Empty() {

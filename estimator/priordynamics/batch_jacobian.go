@@ -8,11 +8,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Jacobian writes the derivatives of what All has last written by the start state to
-// dst: K×K rows of all times, row k·K + c being that of displacement k by state c.
+// Jacobian writes the derivatives of the last Evaluate by the start state to dst: K×K rows
+// of all times, row k·K + c being that of displacement k by state c.
 func (f *BatchedRollout) Jacobian(dst []float64) {
 	p, s, n, K := f.p, f.jacobian, len(f.times), f.p.k
-	// All has left the coordinates of Δ1 behind, and Δ1 − Δ0 in b.
+	// Evaluate has left the coordinates of Δ1 behind, and Δ1 − Δ0 in b.
 	f.coordinateSlopes(&s.g1)
 	for k := range f.d {
 		f64.AddScalar(s.start[k], f.d[k], p.x0[k])
@@ -54,7 +54,7 @@ func (f *BatchedRollout) Jacobian(dst []float64) {
 	}
 }
 
-// nodeJacobians sets turn.
+// nodeJacobians sets nodeX.
 func (f *BatchedRollout) nodeJacobians() {
 	p, s := f.p, f.jacobian
 	K, L, width := p.k, p.m.Lift.Dim(), len(p.va)

@@ -26,7 +26,7 @@ func (s *staircase) Mean(dst []float64, a, b float64) {
 	}
 }
 
-func TestFanIsAtForEveryTime(t *testing.T) {
+func TestBatchEqualsAtForEveryTime(t *testing.T) {
 	models := map[string]*Model{}
 	for degree := 1; degree <= 3; degree++ {
 		m := random(degree, 0.05)

@@ -8,8 +8,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Body says which states move which others as those of a rigid body do. What it
-// says is added to the learned increment of a step, by the trapezoid rule:
+// Body declares states as those of a rigid body. Its kinematic relations are added to
+// the learned increment of a step, by the trapezoid rule:
 //
 //	ȧ = E(a) ω      ṗ = v, or R(a) v where v is in axes of the body
 //
@@ -71,14 +71,14 @@ func NewBody(k *channel.Kinematics, states []channel.Channel) (b Body, err error
 	return b, nil
 }
 
-// Empty says that nothing is declared.
+// Empty reports whether nothing is declared.
 func (b *Body) Empty() bool { return len(b.Position) == 0 && len(b.Attitude) == 0 }
 
 func (b *Body) hasAttitude() bool { return len(b.Attitude) > 0 }
 
 func (b *Body) hasPosition() bool { return len(b.Position) > 0 }
 
-// Determines says whether a law moves state k.
+// Determines reports whether a kinematic relation gives the rate of state k.
 func (b *Body) Determines(k int) bool {
 	for _, group := range [][]int{b.Position, b.Attitude} {
 		for _, of := range group {
@@ -90,9 +90,9 @@ func (b *Body) Determines(k int) bool {
 	return false
 }
 
-// NearGimbalLock says whether the nose of state x (K) points so far up or down, more than
-// 70°, that measured angles say little of how they change: roll and yaw turn about
-// nearly one axis, and jump by half a turn beyond it.
+// NearGimbalLock reports whether the pitch of state x (K) is more than 70° up or down.
+// Roll and yaw then rotate about nearly one axis, jump by half a turn beyond it, and
+// their measured rates carry little information.
 func (b *Body) NearGimbalLock(x []float64) bool {
 	return b.hasAttitude() && math.Abs(math.Cos(b.Omega*x[b.Attitude[1]])) < gimbalCosine
 }
@@ -116,7 +116,7 @@ func (b *Body) Check(k int) error {
 				return fmt.Errorf("state %d of %d", of, k)
 			}
 			if used[of] {
-				return fmt.Errorf("state %d stands twice", of)
+				return fmt.Errorf("state %d is declared twice", of)
 			}
 			used[of] = true
 		}
@@ -170,7 +170,7 @@ func (v vec3) plus(s float64, w vec3) vec3 {
 	return vec3{v[0] + s*w[0], v[1] + s*w[1], v[2] + s*w[2]}
 }
 
-// get reads a group of x, as the textbook has it.
+// get returns a group of x with textbook signs.
 func (b *Body) get(x []float64, group []int, sign int, unit float64) (v vec3) {
 	for i, of := range group {
 		v[i] = b.Sign[sign+i] * unit * x[of]
@@ -221,8 +221,8 @@ func worldVelocity(a, v vec3) (f vec3, r, ja mat3) {
 	return f, r, ja
 }
 
-// Derivative writes what the laws say of dx/dt at state x (K) to dst (K), and 0 where
-// they say nothing.
+// Derivative writes dx/dt at state x (K) by the kinematic relations to dst (K), 0 for
+// the other states.
 func (b *Body) Derivative(dst, x []float64) {
 	clear(dst)
 	a := b.get(x, b.Attitude, signAttitude, b.Omega)
@@ -239,17 +239,17 @@ func (b *Body) Derivative(dst, x []float64) {
 	}
 }
 
-// Add adds to d (K), the learned increment of state x (K) for a step of h
-// seconds, what the laws say. The velocity and the rates at the end of the step
-// follow from d, the attitude there from all of it.
+// Add adds the kinematic relations to d (K), the learned increment of state x (K) for a
+// step of h seconds. Velocity and rates at the end of the step follow from d, the
+// attitude there from its whole increment.
 func (b *Body) Add(d, x []float64, h float64) { b.apply(d, x, d, h, 1) }
 
-// Subtract takes what the laws say of the whole increment (K) of state x (K) for a
-// step of h seconds out of dst (K), which may not be the increment itself.
+// Subtract subtracts the kinematic relations of the whole increment (K) of state x (K)
+// for a step of h seconds from dst (K), which must not be the increment itself.
 func (b *Body) Subtract(dst, x, whole []float64, h float64) { b.apply(dst, x, whole, h, -1) }
 
-// apply adds sign times the laws' share to dst. d is the whole increment but for
-// the attitude's and the position's where dst is d: there it becomes it on the way.
+// apply adds sign times the kinematic relations to dst. d is the whole increment; where
+// dst is d, its attitude and position become whole on the way.
 func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
 	if b.hasAttitude() {
@@ -272,8 +272,8 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	b.add(dst, b.Position, signPosition, sign*0.5*h, v0.plus(1, v1))
 }
 
-// JVP turns dd (K), the derivative of the learned increment along the
-// direction dx (K) of state x (K), into that of the whole increment d (K).
+// JVP makes dd (K), the derivative of the learned increment along the direction dx (K)
+// of state x (K), that of the whole increment d (K).
 func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 	a0, da0 := b.get(x, b.Attitude, signAttitude, b.Omega), b.get(dx, b.Attitude, signAttitude, b.Omega)
 	if b.hasAttitude() {
@@ -303,9 +303,9 @@ func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 	b.add(dd, b.Position, signPosition, 0.5*h, dv0.plus(1, dv1))
 }
 
-// Adjoint turns dbar (K), the adjoint of the whole increment d (K) of state x (K),
-// into that of the learned one, and adds to xbar (K) what reaches the state by the
-// laws.
+// Adjoint makes dbar (K), the adjoint of the whole increment d (K) of state x (K), that
+// of the learned one, and adds the adjoint of the state by the kinematic relations to
+// xbar (K).
 func (b *Body) Adjoint(xbar, dbar, x, d []float64, h float64) {
 	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
 	if b.hasPosition() {

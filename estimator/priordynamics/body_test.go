@@ -195,7 +195,7 @@ func TestBodyIsRigid(t *testing.T) {
 	}
 }
 
-// TestBodyOrder: without weights the roll-out follows the laws with order 2 (and
+// TestBodyOrder: without weights the rollout follows the kinematic relations with order 2 (and
 // what is left of an increment after Leave is nothing).
 func TestBodyOrder(t *testing.T) {
 	m := flown(t, 1, true, channel.Angle, 0)
@@ -252,7 +252,7 @@ func TestBodyIsRefused(t *testing.T) {
 	states, good := flyer(true, 360)
 	for says, edit := range map[string]func(b *Body){
 		"state 12 of 12":               func(b *Body) { b.Rates[1] = 12 },
-		"state 3 stands twice":         func(b *Body) { b.Velocity[0] = 3 },
+		"state 3 is declared twice":         func(b *Body) { b.Velocity[0] = 3 },
 		"2 states where three or none": func(b *Body) { b.Position = b.Position[:2] },
 		"position and velocity belong": func(b *Body) { b.Position = nil },
 		"attitude and rates belong":    func(b *Body) { b.Rates = nil },

@@ -1,7 +1,7 @@
 package priordynamics
 
 // Field evaluates the model's vector field: the increment of a step over its
-// length. It is what the dynamics starts from.
+// length. The learned vector field adds to it.
 type Field struct {
 	m      *Model
 	k      int
@@ -28,12 +28,7 @@ func NewField(m *Model, k int) *Field {
 func (f *Field) At(dst, x, u []float64) {
 	f.m.Coordinates(f.v, nil, x, u)
 	f.m.Monomials(f.psi, f.v)
-	clear(dst)
-	for j, c := range f.psi {
-		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-			dst[k] += w * c
-		}
-	}
+	f.m.apply(dst, f.psi)
 	f.m.Body.Add(dst, x, f.m.Step)
 	for k := range dst {
 		dst[k] /= f.m.Step
@@ -47,14 +42,9 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 		f.dbar[k] = g / f.m.Step
 	}
 	if !f.m.Body.Empty() {
-		// The laws read the whole increment.
+		// The kinematic relations read the whole increment.
 		f.m.Monomials(f.psi, f.v)
-		clear(f.d)
-		for j, c := range f.psi {
-			for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {
-				f.d[k] += w * c
-			}
-		}
+		f.m.apply(f.d, f.psi)
 		f.m.Body.Add(f.d, x, f.m.Step)
 		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
 	}

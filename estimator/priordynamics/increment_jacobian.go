@@ -2,7 +2,7 @@ package priordynamics
 
 import "github.com/tphakala/simd/f64"
 
-// batchJacobian is the memory for the derivatives of a Fan by the start state, in rows of
+// batchJacobian is the memory for the Jacobian of a BatchedRollout by the start state, in rows of
 // all times. Increments change with the state they start from by G = ∂Δ/∂x, K×K, so
 // that with X_n = ∂(x_n − x0)/∂x0 at the nodes
 //
@@ -17,7 +17,7 @@ type batchJacobian struct {
 	whole  [][]float64 // K rows: an increment
 }
 
-// incrementJacobian is G at a row of places.
+// incrementJacobian is G at a row of states.
 type incrementJacobian struct {
 	g     [][]float64 // K×K rows
 	slope [][]float64 // L rows, ∂v/∂x
@@ -61,45 +61,17 @@ func (s *incrementJacobian) jacobian(p *Rollout, v [][]float64) {
 	for _, d := range s.d {
 		clear(d)
 	}
-	at := 1
-	add := func(l int, term []float64) { // ∂ψ/∂v_l of monomial at
-		if l < L {
-			for k, w := range m.Weights[at*K : (at+1)*K] {
-				f64.AddScaled(s.d[l*K+k], w, term)
-			}
+	for l := range L {
+		for k, w := range m.Weights[(1+l)*K : (2+l)*K] {
+			f64.AddScalar(s.d[l*K+k], s.d[l*K+k], w)
 		}
 	}
-	for l := range v {
-		if l < L {
-			for k, w := range m.Weights[at*K : (at+1)*K] {
-				f64.AddScalar(s.d[l*K+k], s.d[l*K+k], w)
-			}
-		}
-		at++
-	}
+	at := 1 + len(v)
 	if m.Degree >= 2 {
-		for i := range v {
-			for j := i; j < len(v); j++ {
-				add(i, v[j])
-				add(j, v[i])
-				at++
-			}
-		}
+		at = s.addQuadratic(p, v, at)
 	}
 	if m.Degree >= 3 {
-		for i := range L {
-			for j := i; j < L; j++ {
-				for k := j; k < L; k++ {
-					f64.Mul(s.term, v[j], v[k])
-					add(i, s.term)
-					f64.Mul(s.term, v[i], v[k])
-					add(j, s.term)
-					f64.Mul(s.term, v[i], v[j])
-					add(k, s.term)
-					at++
-				}
-			}
-		}
+		s.addCubic(p, v[:L], at)
 	}
 	for _, g := range s.g {
 		clear(g)
@@ -111,7 +83,45 @@ func (s *incrementJacobian) jacobian(p *Rollout, v [][]float64) {
 	}
 }
 
-// addKinematics turns g into that of the whole increments (K rows) from the states x (K rows).
+// add adds the derivative of monomial at by coordinate l, unless that is an input.
+func (s *incrementJacobian) add(p *Rollout, at, l int, derivative []float64) {
+	if l >= p.m.Lift.Dim() {
+		return
+	}
+	for k, w := range p.m.Weights[at*p.k : (at+1)*p.k] {
+		f64.AddScaled(s.d[l*p.k+k], w, derivative)
+	}
+}
+
+// addQuadratic adds the products of two coordinates, from monomial at on, and returns
+// the next monomial.
+func (s *incrementJacobian) addQuadratic(p *Rollout, v [][]float64, at int) int {
+	for i := range v {
+		for j := i; j < len(v); j++ {
+			s.add(p, at, i, v[j])
+			s.add(p, at, j, v[i])
+			at++
+		}
+	}
+	return at
+}
+
+// addCubic adds the products of three states x, from monomial at on.
+func (s *incrementJacobian) addCubic(p *Rollout, x [][]float64, at int) {
+	for i := range x {
+		for j := i; j < len(x); j++ {
+			for k := j; k < len(x); k++ {
+				for _, d := range [...][3]int{{i, j, k}, {j, i, k}, {k, i, j}} {
+					f64.Mul(s.term, x[d[1]], x[d[2]])
+					s.add(p, at, d[0], s.term)
+				}
+				at++
+			}
+		}
+	}
+}
+
+// addKinematics makes g that of the whole increments (K rows) from the states x (K rows).
 func (s *incrementJacobian) addKinematics(p *Rollout, x, whole [][]float64) {
 	K := p.k
 	if p.m.Body.Empty() {

@@ -1,18 +1,18 @@
-// Package priordynamics is the simple predictor that the learned model starts from: a
-// difference equation of the robot, with few parameters, rolled out from the
-// measured state.
+// Package priordynamics holds the prior dynamics, to which the learned model adds: a
+// difference equation of the robot with few parameters, rolled out from the measured
+// state.
 //
 //	v = (lift(x), ū) standardised      x⁺ = x + Wᵀ ψ(v)      ψ = monomials of v up to a degree
 //
-// A periodic channel is read as sine and cosine and integrated as an angle, so a
+// A periodic channel enters as sine and cosine and is integrated as an angle, so a
 // pendulum's equation is linear in ψ even at degree 1, and a velocity's integral
-// moves the position. Between the steps the state follows a cubic through them.
+// moves the position. Between the steps the state follows a parabola, see [Rollout].
 //
-// It is the same idea as dynamic mode decomposition with control on lifted
-// coordinates, but the increment of the state is regressed, not its lifting.
+// It resembles dynamic mode decomposition with control on lifted coordinates (Proctor,
+// Brunton & Kutz 2016), but the increment of the state is regressed, not its lifting.
 //
-// Where the states are declared to be those of a rigid body, its kinematics make
-// the increment together with the learned part, see [Body].
+// Where the states are declared to be those of a rigid body, its kinematic relations
+// add to the learned increment, see [Body].
 package priordynamics
 
 import (
@@ -29,9 +29,9 @@ type Model struct {
 	Lift    channel.Lift // K states → L standardised coordinates
 	UMean   []float64    // P
 	UStd    []float64    // P, > 0
-	Bound   []float64    // L+P: |v| is held below it, so that a monomial cannot run away outside the data
+	Bound   []float64    // L+P: |v| is clamped to it, which bounds the monomials outside of the data
 	Weights []float64    // N×K row-major, state units for a step
-	Body    Body         // (optional) declared laws, which the weights add to
+	Body    Body         // (optional) kinematic relations, which the weights add to
 }
 
 // Terms returns N, the number of monomials: 1, every coordinate, every product
@@ -51,7 +51,7 @@ func terms(L, P, degree int) int {
 	return t
 }
 
-// MaxTerms bounds the monomials of a model that flies.
+// MaxTerms bounds the monomials of a model.
 const MaxTerms = 1024
 
 // Check returns what contradicts itself for K states and P inputs, or nil.
@@ -96,7 +96,7 @@ func (m *Model) Check(k, p int) error {
 
 // Coordinates writes the standardised, bounded coordinates of state x (K) and mean input
 // u (P) to v (L+P) and, unless nil, ∂v/∂x of their channels to slope (L): 0 where
-// a coordinate is held at its bound.
+// a coordinate is clamped.
 func (m *Model) Coordinates(v, slope, x, u []float64) {
 	L := m.Lift.Dim()
 	m.Lift.Apply(v[:L], x)
@@ -112,6 +112,17 @@ func (m *Model) Coordinates(v, slope, x, u []float64) {
 			if slope != nil && i < L {
 				slope[i] = 0
 			}
+		}
+	}
+}
+
+// apply writes Wᵀ·psi to dst (K).
+func (m *Model) apply(dst, psi []float64) {
+	clear(dst)
+	k := len(dst)
+	for j, c := range psi {
+		for i, w := range m.Weights[j*k : (j+1)*k] {
+			dst[i] += w * c
 		}
 	}
 }

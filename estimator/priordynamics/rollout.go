@@ -8,7 +8,7 @@ type Signal interface {
 	At(dst []float64, t float64)
 }
 
-// Rollout rolls a model out from one state after the other. It takes all its
+// Rollout rolls a model out from one start state after the other. It takes all its
 // memory in New and is not safe for concurrent use.
 //
 // Between node n and time t inside its step, with ū the mean of the input since
@@ -17,8 +17,8 @@ type Signal interface {
 //
 //	Δ0 = Δ(x_n, ū)   Δ1 = Δ(x_n + Δ0, ū)   x(t) = x_n + σ Δ0 + ½ σ(σ−1) (Δ1 − Δ0)
 //
-// σ = t/Step − n, Δ the increment of a step: Wᵀψ and what the declared laws say. So
-// it meets the nodes, and no input after t is ever asked for.
+// σ = t/Step − n, Δ the increment of a step: Wᵀψ and the kinematic relations. So it
+// passes through the nodes, and depends on no input after t.
 type Rollout struct {
 	m     *Model
 	k     int
@@ -28,8 +28,8 @@ type Rollout struct {
 	x     []float64 // nodes+1 × K, displacement from x0
 	v     []float64 // nodes × (L+P)
 	slope []float64 // nodes × L
-	jvp   []float64 // nodes+1 × K, derivative of x along a direction of x0
-	dx0   []float64 // K, that direction
+	jvp   []float64 // nodes+1 × K, derivative of x along the direction dx0
+	dx0   []float64 // K, a direction of x0
 
 	mean, rate []float64 // P
 	now, dnow  []float64 // K
@@ -42,7 +42,7 @@ type Rollout struct {
 	ta, tb     []float64 // K: their tangents
 }
 
-// New takes the memory for roll-outs of K states up to a horizon, s.
+// New takes the memory for rollouts of k states up to a horizon, s.
 func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
@@ -78,29 +78,20 @@ func (p *Rollout) Run(x0 []float64, u Signal) {
 	}
 }
 
-// increment writes that of a step, Wᵀψ and the declared laws, at displacement d under the mean input p.mean to dst (K),
-// and leaves coordinates and slopes in v and slope.
+// increment writes that of a step at displacement d under the mean input p.mean, Wᵀψ and
+// the kinematic relations, to dst (K), and leaves the coordinates and their derivatives
+// in v and slope.
 func (p *Rollout) increment(dst, v, slope, d []float64) {
 	for k, x := range p.x0 {
 		p.now[k] = x + d[k]
 	}
 	p.m.Coordinates(v, slope, p.now, p.mean)
 	p.m.Monomials(p.psi, v)
-	p.apply(dst)
+	p.m.apply(dst, p.psi)
 	p.m.Body.Add(dst, p.now, p.m.Step)
 }
 
-// apply writes Wᵀ·psi to dst (K).
-func (p *Rollout) apply(dst []float64) {
-	clear(dst)
-	for j, c := range p.psi {
-		for k, w := range p.m.Weights[j*p.k : (j+1)*p.k] {
-			dst[k] += w * c
-		}
-	}
-}
-
-// At writes the displacement x(t) − x0 of the last Roll to dst (K) and, unless
+// At writes the displacement x(t) − x0 of the last Run to dst (K) and, unless
 // nil, its time derivative per second to ddst (K).
 func (p *Rollout) At(dst, ddst []float64, t float64) {
 	n, s := p.inside(t)
@@ -126,7 +117,7 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 		}
 	}
 	p.m.JVP(p.psi, p.va, p.dv)
-	p.apply(p.ta)
+	p.m.apply(p.ta, p.psi)
 	clear(p.dnow)
 	for k, d := range here {
 		p.now[k] = p.x0[k] + d
@@ -136,7 +127,7 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 		p.dv[l] = p.sb[l] * p.ta[of]
 	}
 	p.m.JVP(p.psi, p.vb, p.dv)
-	p.apply(p.tb)
+	p.m.apply(p.tb, p.psi)
 	for k := range p.now {
 		p.now[k] += p.da[k]
 	}
@@ -146,10 +137,10 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 	}
 }
 
-// tiny is a share of a step within which a node is as good as reached.
+// tiny is the fraction of a step within which a time counts as that of a node.
 const tiny = 1e-9
 
-// inside computes Δ0 and Δ1 of the step that t lies in.
+// inside computes Δ0 and Δ1 of the step around t.
 func (p *Rollout) inside(t float64) (n int, s float64) {
 	m, K := p.m, p.k
 	n = max(0, min(int(t/m.Step+tiny), p.nodes))
@@ -170,7 +161,7 @@ func (p *Rollout) inside(t float64) (n int, s float64) {
 	return n, s
 }
 
-// JVP takes the derivative of the last Roll along the direction dx (K) of x0.
+// JVP takes the derivative of the last Run along the direction dx (K) of x0.
 func (p *Rollout) JVP(dx []float64) {
 	m, K := p.m, p.k
 	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
@@ -190,7 +181,7 @@ func (p *Rollout) JVP(dx []float64) {
 }
 
 // incrementJVP writes the tangent of an increment inc (K) at displacement x (K) to dst
-// (K), for a displacement that turns by d (K).
+// (K), along the derivative d (K) of the displacement.
 func (p *Rollout) incrementJVP(dst, v, slope, d, x, inc []float64) {
 	clear(p.dv)
 	for k := range p.now {
@@ -200,12 +191,12 @@ func (p *Rollout) incrementJVP(dst, v, slope, d, x, inc []float64) {
 		p.dv[l] = slope[l] * p.dnow[of]
 	}
 	p.m.JVP(p.psi, v, p.dv)
-	p.apply(dst)
+	p.m.apply(dst, p.psi)
 	p.m.Body.JVP(dst, p.dnow, p.now, inc, p.m.Step)
 }
 
 // JVPAt writes the derivative of the displacement along the direction of the
-// last Turn to dst (K). What the start itself adds to the state is not in it.
+// last JVP to dst (K). The derivative of the start itself, dx, is not in it.
 func (p *Rollout) JVPAt(dst []float64, t float64) {
 	n, s := p.inside(t)
 	here, x := p.jvp[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]

@@ -50,8 +50,8 @@ func TestTermsAreCounted(t *testing.T) {
 	}
 }
 
-// TestTurn compares the derivative by x0 with differences of roll-outs.
-func TestTurn(t *testing.T) {
+// TestJVP compares the derivative by x0 with differences of rollouts.
+func TestJVP(t *testing.T) {
 	for degree := 1; degree <= 3; degree++ {
 		m := random(degree, 0.03)
 		p := New(m, 3, 1)
@@ -138,7 +138,7 @@ func TestFieldAdjoint(t *testing.T) {
 }
 
 // TestBounded: however far off the state, a step stays within what the bounds
-// allow, so a roll-out cannot overflow.
+// allow, so a rollout cannot overflow.
 func TestBounded(t *testing.T) {
 	m := random(3, 0.2)
 	p := New(m, 3, 1)

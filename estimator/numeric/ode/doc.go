@@ -2,12 +2,12 @@
 //
 // It is the project's only integrator: the simulated firmware moves its plants
 // with it, baselines integrate neural ODEs with it, and sampled trajectories
-// are rolled out with it. The predictor that flies never needs it.
+// are rolled out with it. The predictors never need it.
 //
 // Two methods, both explicit Runge-Kutta:
 //
 //   - Dopri5, the embedded pair of order 5(4) of Dormand and Prince with
-//     adaptive steps. Give it tolerances and forget about steps.
+//     adaptive steps, controlled by tolerances.
 //   - RK4, the classical method with steps of one size: the same work for
 //     every call, and a result that depends smoothly on the initial condition.
 //

@@ -100,18 +100,14 @@ func (d *Dopri5) Solve(dst []float64, f Func, x0 []float64, t0 float64, times []
 }
 
 // run integrates from d.x at t0 through times; dst is nil where only the final
-// state in d.x is wanted.
+// state in d.x is needed.
 func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpolate bool) bool {
 	if len(times) == 0 {
 		return finite(d.x)
 	}
 	end := times[len(times)-1]
 	checkTimes(t0, times, end)
-	next := 0
-	for next < len(times) && times[next] == t0 {
-		d.store(dst, next, d.x)
-		next++
-	}
+	next := d.reached(dst, times, 0, t0, d.x)
 	if !finite(d.x) {
 		return false
 	}
@@ -137,9 +133,10 @@ func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpo
 		// A step that would end just short of the goal is stretched to it, so
 		// that no sliver of a step is left over.
 		left := math.Abs(goal - t)
-		step, lands := math.Min(h, d.cfg.MaxStep), false
-		if step*1.01 >= left {
-			step, lands = left, true
+		step := math.Min(h, d.cfg.MaxStep)
+		lands := step*1.01 >= left
+		if lands {
+			step = left
 		}
 		if t+dir*step == t {
 			return false // the step has shrunk below the resolution of time
@@ -160,25 +157,13 @@ func (d *Dopri5) run(dst []float64, f Func, t0 float64, times []float64, interpo
 		if interpolate {
 			next = d.interpolated(dst, times, next, t, tNew, dir*step)
 		} else if lands {
-			for next < len(times) && times[next] == goal {
-				d.store(dst, next, d.y)
-				next++
-			}
+			next = d.reached(dst, times, next, goal, d.y)
 		}
 		// FSAL: the last stage is the right-hand side at the new state.
 		d.x, d.y = d.y, d.x
 		d.fx, d.s[6] = d.s[6], d.fx
 		t = tNew
-		grow := acceptFactor(e, lastErr)
-		if rejected {
-			grow = math.Min(grow, 1)
-		}
-		if short := lands && step < h; short {
-			// A step cut short to land on a time says little about longer ones.
-			h = math.Max(h, step*grow)
-		} else {
-			h = step * grow
-		}
+		h = nextStep(h, step, e, lastErr, rejected, lands)
 		lastErr, rejected = math.Max(e, 1e-4), false
 	}
 	return true

@@ -50,6 +50,15 @@ func (d *Dopri5) interpolant(h float64) {
 	}
 }
 
+// reached stores x for all times that equal at, from row next on, and returns the next
+// row that is still open.
+func (d *Dopri5) reached(dst, times []float64, next int, at float64, x []float64) int {
+	for ; next < len(times) && times[next] == at; next++ {
+		d.store(dst, next, x)
+	}
+	return next
+}
+
 func (d *Dopri5) store(dst []float64, row int, x []float64) {
 	if dst != nil {
 		copy(dst[row*d.k:(row+1)*d.k], x)

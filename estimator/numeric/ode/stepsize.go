@@ -28,6 +28,20 @@ func rejectFactor(e float64) float64 {
 	return clamp(safety*math.Pow(e, -alpha), shrink, 1)
 }
 
+// nextStep returns the step to try after one of length step with error e, h having been
+// proposed. A step cut short to land on a time carries little information about longer
+// ones, and after a rejection the step does not grow.
+func nextStep(h, step, e, last float64, rejected, lands bool) float64 {
+	grow := acceptFactor(e, last)
+	if rejected {
+		grow = math.Min(grow, 1)
+	}
+	if lands && step < h {
+		return math.Max(h, step*grow)
+	}
+	return step * grow
+}
+
 // firstStep guesses a first step from the size of x, its derivative in d.fx
 // and an estimate of the second derivative: Hairer, Nørsett & Wanner,
 // section II.4, "Starting step size".
@@ -57,7 +71,7 @@ func (d *Dopri5) firstStep(f Func, t, dir, span float64) float64 {
 	}
 	d2 = math.Sqrt(d2/n) / h
 	curve := math.Max(d1, d2)
-	if !(curve < math.Inf(1)) { // Inf or NaN: creep
+	if !(curve < math.Inf(1)) { // Inf or NaN: keep the small step
 		return h
 	}
 	h1 := math.Max(1e-6, h*1e-3)
