@@ -50,7 +50,7 @@ func TrainMember(ctx context.Context, d Data, set Settings, seed uint64, progres
 	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
 	spec := objective.Spec{Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact}
 	if in := &d.Frame.Inputs; d.Frame.Prior.Model != nil {
-		spec.Prior = &objective.Prior{Model: d.Frame.Prior.Model, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+		spec.PriorDynamics = &objective.PriorDynamics{Model: d.Frame.Prior.Model, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
 	}
 	o := objective.New(spec, p, n, 0)
 	grad := p.Like()

@@ -9,7 +9,7 @@ type Batch struct {
 	Y     []float64     // n×K targets in output units; NaN = not measured
 	Base  []float64     // n×K, the part of the prior mean that is not learned
 	Noise []float64     // n×Q, weights of the noise knots: log σ_i = Σ_q Noise_iq log σ_q
-	C     float64       // c, the temper of the likelihood times N/n
+	C     float64       // c, the likelihood temperature times N/n
 
 	Sup    *feature.Rows // support points; the same pointer as Obs where they are the observations
 	SBase  []float64     // Ns×K, as Base

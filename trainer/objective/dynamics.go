@@ -8,8 +8,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// Prior is a known part of the dynamics: f = prior field + net.
-type Prior struct {
+// PriorDynamics are a known part of the dynamics: f = their vector field + net.
+type PriorDynamics struct {
 	Model               *priordynamics.Model
 	InputMean, InputStd []float64 // P, to undo the standardisation of Batch.U
 	TimeStd             float64   // s for one unit of standardised time
@@ -17,7 +17,7 @@ type Prior struct {
 
 // dynamics evaluates f and sD at the smoother's mean, and carries adjoints back.
 type dynamics struct {
-	prior *Prior
+	prior *PriorDynamics
 	field *priordynamics.Field
 	f0    []float64 // Ns×K, the prior's part of f
 	u     []float64 // Ns×P, raw inputs
@@ -35,7 +35,7 @@ type dynamics struct {
 func newDynamics(net *mlp.Net, spec Spec, k, rows int) *dynamics {
 	lift := &spec.Lift
 	d := &dynamics{
-		prior: spec.Prior, scale: spec.Scale, xs: make([]float64, rows*k), f0: make([]float64, rows*k), g: make([]float64, k), xbar: make([]float64, k),
+		prior: spec.PriorDynamics, scale: spec.Scale, xs: make([]float64, rows*k), f0: make([]float64, rows*k), g: make([]float64, k), xbar: make([]float64, k),
 		tape: mlp.NewTape(net, rows, false), adj: NewNetAdjoint(net, rows, false, true),
 		in: make([]float64, rows*net.In()), slope: make([]float64, rows*lift.Dim()),
 		fbar: make([]float64, rows*2*k),

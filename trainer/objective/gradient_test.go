@@ -85,8 +85,8 @@ func randomOf(seed uint64, exact bool, n, ns int) (Spec, *Params, *Batch) {
 	for i := range eq.Weights {
 		eq.Weights[i] = 0.05 * rng.NormFloat64()
 	}
-	prior := &Prior{Model: eq, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
-	return Spec{Lift: in.Lift, Scale: []float64{0.7, 1.3, 2}, Prior: prior, DecayS: 0.3, DecayD: 0.2, Exact: exact}, p, b
+	prior := &PriorDynamics{Model: eq, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+	return Spec{Lift: in.Lift, Scale: []float64{0.7, 1.3, 2}, PriorDynamics: prior, DecayS: 0.3, DecayD: 0.2, Exact: exact}, p, b
 }
 
 // TestGradient compares the adjoint with central differences (Richardson's

@@ -37,7 +37,7 @@ func (o *Objective) adjoint(grad, p *Params, b *Batch) {
 		if !shared {
 			zero(o.supB.Out, o.supB.DOut)
 		}
-		// o.mean is not needed any more: it takes ∂L/∂mean from f's input.
+		// o.mean is no longer needed: it receives ∂L/∂mean from f's input.
 		clear(o.mean[:b.Sup.N*o.K])
 		o.dyn.adjoint(&p.Dynamics, &grad.Dynamics, &o.spec.Lift, b.Sup.N, o.K, o.mean)
 	}

@@ -7,7 +7,7 @@ import (
 
 // NetAdjoint is the memory for carrying adjoints back through one net.
 type NetAdjoint struct {
-	X, DX []float64   // rows×In, adjoint of the input; nil if nobody asks
+	X, DX []float64   // rows×In, adjoint of the input; nil if not asked for
 	a, da [][]float64 // per layer: rows×Out, adjoint before the activation
 	mul   matmul.Work
 }
@@ -58,10 +58,10 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 				dx = t.DY[i-1]
 			}
 		}
-		w.grow(rows, l, g, x, abar)
+		w.addOuter(rows, l, g, x, abar)
 		matmul.AddRows(g.B, matmul.Matrix(rows, l.Out, abar))
 		if dybar != nil {
-			w.grow(rows, l, g, dx, dabar)
+			w.addOuter(rows, l, g, dx, dabar)
 		}
 		if i == 0 {
 			if w.X != nil {
@@ -72,7 +72,7 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 			}
 			return
 		}
-		// The adjoint of the layer below goes where its own ā will be written:
+		// The adjoint of the layer below is stored where its own ā will be written:
 		// unactivate reads an element before it writes it.
 		w.back(rows, l, abar, w.a[i-1])
 		ybar = w.a[i-1]
@@ -83,8 +83,8 @@ func (w *NetAdjoint) Run(n, grad *mlp.Net, t *mlp.Tape, ybar, dybar []float64) {
 	}
 }
 
-// grow adds xᵀ·abar to the gradient of W.
-func (w *NetAdjoint) grow(rows int, l, g *mlp.Layer, x, abar []float64) {
+// addOuter adds xᵀ·abar to the gradient of W.
+func (w *NetAdjoint) addOuter(rows int, l, g *mlp.Layer, x, abar []float64) {
 	w.mul.Mul(matmul.Matrix(l.In, l.Out, g.W), 1, true, matmul.Matrix(rows, l.In, x), false, matmul.Matrix(rows, l.Out, abar), 1)
 }
 

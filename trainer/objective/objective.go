@@ -9,11 +9,11 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/posterior"
 )
 
-// Spec is what stays the same in all steps of one training.
+// Spec is constant over all steps of one training.
 type Spec struct {
 	Lift   channel.Lift // how the dynamics reads a state
 	Scale  []float64    // K, state units for one output unit
-	Prior  *Prior       // (optional) the vector field that the dynamics starts from
+	PriorDynamics  *PriorDynamics       // (optional) the vector field that the dynamics starts from
 	DecayS float64      // wd_S, on core and head
 	DecayD float64      // wd_D, on the dynamics
 	Exact  bool         // the exact kernel instead of random features

@@ -55,7 +55,7 @@ func (e *ExactPosterior) Predict(mean, std, x0, times []float64) {
 	cross := make([]float64, N)
 	for k := range K {
 		kernel := e.kernels[k]
-		L := blas64.Triangular{N: N, Stride: N, Data: kernel.L[:N*N], Uplo: blas.Lower, Diag: blas.NonUnit}
+		L := blas64.Triangular{N: N, Stride: N, Data: kernel.Factor()[:N*N], Uplo: blas.Lower, Diag: blas.NonUnit}
 		for i := range n {
 			p := m.Exact(eval, i, k)
 			mu, _ := m.Mu(eval, i, k)

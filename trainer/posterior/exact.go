@@ -3,16 +3,13 @@ package posterior
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 )
 
 // Exact is the posterior with the exact RBF kernel (ARD, unit variance, its
-// lengthscales in the feature head): cost N³. It is the oracle that the random
-// features converge to, and the better choice for small logs.
+// lengthscales in the feature head): cost N³. It is the limit that the
+// random features converge to, and the better choice for small logs.
 //
 //	M = K + diag(1/s) = L Lᵀ      α = M⁻¹r      dmean = k̇·α      dvar = k̈ − k̇ M⁻¹ k̇ᵀ
 //	L_data = ½ [ r·α + logdet M + Σ log s + c Σ log σ² ]
@@ -28,8 +25,7 @@ type Exact struct {
 	obs, sup *feature.Eval
 
 	prec   []float64 // N, the caller's
-	L      []float64 // N×N, lower
-	linv   []float64 // N×N, L⁻¹, zero above the diagonal
+	M      factor    // N×N
 	Mbar   []float64 // N×N
 	alpha  []float64 // N
 	q      []float64 // N: ᾱ, then q̄
@@ -37,13 +33,13 @@ type Exact struct {
 	dcross []float64 // Ns×N: k̇
 	V, U   []float64 // Ns×N: k̇L⁻ᵀ and k̇M⁻¹
 	mul    matmul.Work
-	factor matmul.Packed // L⁻ᵀ, then L⁻¹
+	right  matmul.Packed // L⁻ᵀ, then L⁻¹
 }
 
 // NewExact takes the memory for n observations and ns support points.
 func NewExact(n, ns int) *Exact {
 	return &Exact{
-		L: make([]float64, n*n), linv: make([]float64, n*n), Mbar: make([]float64, n*n), alpha: make([]float64, n), q: make([]float64, n),
+		M: factor{L: make([]float64, n*n), linv: make([]float64, n*n)}, Mbar: make([]float64, n*n), alpha: make([]float64, n), q: make([]float64, n),
 		cross: make([]float64, ns*n), dcross: make([]float64, ns*n), V: make([]float64, ns*n), U: make([]float64, ns*n),
 	}
 }
@@ -53,7 +49,8 @@ func NewExact(n, ns int) *Exact {
 func (p *Exact) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []float64) (fit Fit, ok bool) {
 	p.m, p.k, p.obs, p.prec = m, k, obs, prec
 	N := obs.Rows.N
-	L := p.L[:N*N]
+	p.M.n = N
+	L := p.M.L
 	for i := range N {
 		pi := m.Exact(obs, i, k)
 		for j := range i + 1 {
@@ -71,12 +68,10 @@ func (p *Exact) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []fl
 			fit.LogDet += math.Log(prec[i])
 		}
 	}
-	if !p.mul.Cholesky(matmul.Matrix(N, N, L), p.inverse()) {
+	if !p.M.decompose(&p.mul) {
 		return fit, false
 	}
-	for j := range N {
-		fit.LogDet += 2 * math.Log(L[j*N+j])
-	}
+	fit.LogDet = p.M.addLogDet(fit.LogDet)
 	for i := range N {
 		p.alpha[i] = 0
 		if prec[i] > 0 {
@@ -84,29 +79,13 @@ func (p *Exact) Condition(m *feature.Map, obs *feature.Eval, k int, r, prec []fl
 		}
 	}
 	fit.Quad = 0
-	p.solve(p.alpha[:N])
+	p.M.solve(p.alpha[:N])
 	for i := range N {
 		if prec[i] > 0 {
 			fit.Quad += p.alpha[i] * r[i]
 		}
 	}
 	return fit, finite(fit.Quad) && finite(fit.LogDet)
-}
-
-// inverse returns L⁻¹.
-func (p *Exact) inverse() blas64.General {
-	N := p.obs.Rows.N
-	return matmul.Matrix(N, N, p.linv[:N*N])
-}
-
-func (p *Exact) lower() blas64.Triangular {
-	N := p.obs.Rows.N
-	return blas64.Triangular{N: N, Stride: N, Data: p.L[:N*N], Uplo: blas.Lower, Diag: blas.NonUnit}
-}
-
-func (p *Exact) solve(x []float64) {
-	blas64.Trsv(blas.NoTrans, p.lower(), vector(x))
-	blas64.Trsv(blas.Trans, p.lower(), vector(x))
 }
 
 // At implements Kernel.
@@ -126,10 +105,10 @@ func (p *Exact) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 	}
 	cross, dcross := matmul.Matrix(Ns, N, p.cross[:Ns*N]), matmul.Matrix(Ns, N, p.dcross[:Ns*N])
 	V, alpha := matmul.Matrix(Ns, N, p.V[:Ns*N]), matmul.Matrix(1, N, p.alpha[:N])
-	p.factor.Pack(p.inverse(), true, true)
-	p.mul.MulPacked(V, 1, false, dcross, &p.factor, 0)
-	p.factor.Pack(p.inverse(), false, true)
-	p.mul.MulPacked(matmul.Matrix(Ns, N, p.U[:Ns*N]), 1, false, V, &p.factor, 0)
+	p.right.Pack(p.M.inverse(), true, true)
+	p.mul.MulPacked(V, 1, false, dcross, &p.right, 0)
+	p.right.Pack(p.M.inverse(), false, true)
+	p.mul.MulPacked(matmul.Matrix(Ns, N, p.U[:Ns*N]), 1, false, V, &p.right, 0)
 	matmul.Dots(dvar[:Ns], V, V)
 	matmul.Dots(mean[:Ns], cross, alpha)
 	matmul.Dots(dmean[:Ns], dcross, alpha)
@@ -146,8 +125,11 @@ func (p *Exact) At(sup *feature.Eval, mean, dmean, dvar []float64) (ok bool) {
 // Alpha returns α (N), a view.
 func (p *Exact) Alpha() []float64 { return p.alpha[:p.obs.Rows.N] }
 
+// Factor returns L (N×N), its lower triangle, a view.
+func (p *Exact) Factor() []float64 { return p.M.L }
+
 // InverseFactor writes L⁻¹, its lower triangle packed by rows, to dst
 // (N(N+1)/2).
 func (p *Exact) InverseFactor(dst []float64) {
-	triangle(dst[:0], p.linv, p.obs.Rows.N)
+	p.M.packed(dst[:0])
 }

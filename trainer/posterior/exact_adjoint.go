@@ -31,14 +31,14 @@ func (p *Exact) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []f
 func (p *Exact) matrixBar(a, b, g []float64) {
 	N := p.obs.Rows.N
 	M := p.Mbar[:N*N]
-	p.mul.Inverse(matmul.Matrix(N, N, M), p.inverse())
+	p.mul.Inverse(matmul.Matrix(N, N, M), p.M.inverse())
 	q, alpha := p.q[:N], p.alpha[:N]
 	clear(q)
 	if a != nil {
 		Ns := p.sup.Rows.N
 		blas64.Gemv(blas.Trans, 1, matmul.Matrix(Ns, N, p.cross[:Ns*N]), vector(a[:Ns]), 0, vector(q))
 		blas64.Gemv(blas.Trans, 1, matmul.Matrix(Ns, N, p.dcross[:Ns*N]), vector(b[:Ns]), 1, vector(q))
-		p.solve(q)
+		p.M.solve(q)
 	}
 	for i := range N {
 		for j := range i + 1 {
@@ -102,21 +102,21 @@ func (p *Exact) supportToMap(a, b, g []float64, obs, sup *Bar, ampbar []float64)
 			kb := a[i] * p.alpha[j]
 			db := b[i]*p.alpha[j] - 2*g[i]*p.U[i*N+j]
 			rbf := a1 * math.Exp(-0.5*distance(ps.Z, pj.Z))
-			along := 0.0
+			radial := 0.0
 			for d, v := range ps.Z {
-				along += (v - pj.Z[d]) * ps.DZ[d]
+				radial += (v - pj.Z[d]) * ps.DZ[d]
 			}
 			onValue := pj.Gate * (ps.Gate*kb + ps.DGate*db) * rbf
-			onSlope := pj.Gate * ps.Gate * db * rbf // times −along
+			onSlope := pj.Gate * ps.Gate * db * rbf // times −radial
 			zj := p.feature(obs.Out, j)
 			for d, v := range ps.Z {
 				delta := v - pj.Z[d]
-				t := -delta*(onValue-onSlope*along) - onSlope*ps.DZ[d]
+				t := -delta*(onValue-onSlope*radial) - onSlope*ps.DZ[d]
 				zs[d] += t
 				zj[d] -= t
 				dzs[d] -= onSlope * delta
 			}
-			ampbar[0] += 2 * (onValue - onSlope*along)
+			ampbar[0] += 2 * (onValue - onSlope*radial)
 			lin, dlin := a2*product(ps.B, pj.B), a2*product(ps.DB, pj.B)
 			ampbar[1] += 2 * pj.Gate * ((ps.Gate*kb+ps.DGate*db)*lin + ps.Gate*db*dlin)
 		}

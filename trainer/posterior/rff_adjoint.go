@@ -10,35 +10,36 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 	N, T := p.obs.Rows.N, p.T
 	matching, shared := a != nil, p.sup == p.obs
 	inv := matmul.Matrix(T, T, p.inv)
-	p.mul.Inverse(inv, matmul.Matrix(T, T, p.linv))
-	clear(p.q)
+	mul, w, q := &p.sum.mul, p.sum.w, p.sum.q
+	mul.Inverse(inv, p.sum.a.inverse())
+	clear(q)
 	clear(p.phiq)
 	if matching {
 		blocks(p.sup.Rows.N, func(from, to int) {
-			p.mul.Gram(inv, -2, matmul.Matrix(to-from, T, p.G[from*T:to*T]), g[from:to], 1) // A⁻¹ − 2C
-			p.at.Sum(p.m, p.sup, p.q, a[from:to], b[from:to], from, to)                     // w̄
+			mul.Gram(inv, -2, matmul.Matrix(to-from, T, p.G[from*T:to*T]), g[from:to], 1) // A⁻¹ − 2C
+			p.at.Sum(p.m, p.sup, q, a[from:to], b[from:to], from, to)                     // w̄
 			if shared {
 				return
 			}
 			for i := from; i < to; i++ {
 				zbar, dzbar := p.bars(i - from)
-				amp := p.at.AdjointCombined(p.m, p.sup, i, p.w, p.G[i*T:(i+1)*T], a[i], b[i], 2*g[i], zbar, dzbar)
+				amp := p.at.AdjointCombined(p.m, p.sup, i, w, p.G[i*T:(i+1)*T], a[i], b[i], 2*g[i], zbar, dzbar)
 				ampbar[0] += amp[0]
 				ampbar[1] += amp[1]
 			}
 			p.toBar(sup, from, to, true)
 		})
-		p.solve(p.q) // q̄
+		p.sum.a.solve(q) // q̄
 	}
 	mirror(p.inv, T)
 	p.right.Pack(inv, false, false)
 	blocks(N, func(from, to int) {
 		rows, _ := p.phi.Rows(p.m, from, to)
-		phi, M := matmul.Matrix(to-from, T, rows), matmul.Matrix(to-from, T, p.M[:(to-from)*T])
+		phi, M := matmul.Matrix(to-from, T, rows), matmul.Matrix(to-from, T, p.sum.psi[:(to-from)*T])
 		if matching {
-			matmul.Dots(p.phiq[from:to], phi, matmul.Matrix(1, T, p.q))
+			matmul.Dots(p.phiq[from:to], phi, matmul.Matrix(1, T, q))
 		}
-		p.mul.MulPacked(M, 1, false, phi, &p.right, 0)
+		mul.MulPacked(M, 1, false, phi, &p.right, 0)
 		matmul.Dots(sbar[from:to], phi, M)
 		for i := from; i < to; i++ {
 			s, e, pq := p.prec[i], p.e[i], p.phiq[i]
@@ -47,26 +48,17 @@ func (p *RFF) Adjoint(a, b, g []float64, obs, sup *Bar, rbar, sbar, ampbar []flo
 			sbar[i] = -s * (e*e + sbar[i] + 2*e*pq)
 			onW, onQ := -s*(e+pq), s*e
 			if !(matching && shared) {
-				matmul.LinearCombination(p.bphi, s, m, onW, p.w, onQ, p.q)
+				matmul.LinearCombination(p.bphi, s, m, onW, w, onQ, q)
 				p.toMap(p.obs, p.phi, from, i, nil, ampbar)
 				continue
 			}
-			matmul.LinearCombination(p.bphi, s, m, onW+a[i], p.w, onQ, p.q)
+			matmul.LinearCombination(p.bphi, s, m, onW+a[i], w, onQ, q)
 			G := p.G[i*T : (i+1)*T]
-			matmul.LinearCombination(p.bdphi, b[i], p.w, 2*g[i], G, 0, G) // Φ̇̄
+			matmul.LinearCombination(p.bdphi, b[i], w, 2*g[i], G, 0, G) // Φ̇̄
 			p.toMap(p.obs, p.phi, from, i, p.bdphi, ampbar)
 		}
 		p.toBar(obs, from, to, matching && shared)
 	})
-}
-
-// mirror copies the lower triangle of a (n×n) to the upper.
-func mirror(a []float64, n int) {
-	for i := range n {
-		for j := range i {
-			a[j*n+i] = a[i*n+j]
-		}
-	}
 }
 
 // toMap carries the adjoint of one row of Φ, in bphi, and of Φ̇ unless nil, to the features
@@ -84,8 +76,8 @@ func (p *RFF) bars(row int) (zbar, dzbar []float64) {
 	return p.zbar[at : at+D], p.dzbar[at : at+D]
 }
 
-// toBar adds what bars hold of the rows from … to to their bar, and clears it. Rows of
-// a bar are far apart: one after the other they would be waited for.
+// toBar adds the adjoints of the rows from … to to their bar, and clears them. Rows of a
+// bar are far apart in memory, so they are added together, not one by one.
 func (p *RFF) toBar(bar *Bar, from, to int, tangent bool) {
 	m := p.m
 	D, O := m.D, m.Head.Out()
