@@ -252,7 +252,7 @@ func TestBodyIsRefused(t *testing.T) {
 	states, good := flyer(true, 360)
 	for says, edit := range map[string]func(b *Body){
 		"state 12 of 12":               func(b *Body) { b.Rates[1] = 12 },
-		"state 3 is declared twice":         func(b *Body) { b.Velocity[0] = 3 },
+		"state 3 is declared twice":    func(b *Body) { b.Velocity[0] = 3 },
 		"2 states where three or none": func(b *Body) { b.Position = b.Position[:2] },
 		"position and velocity belong": func(b *Body) { b.Position = nil },
 		"attitude and rates belong":    func(b *Body) { b.Rates = nil },

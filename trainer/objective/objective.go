@@ -11,12 +11,12 @@ import (
 
 // Spec is constant over all steps of one training.
 type Spec struct {
-	Lift   channel.Lift // how the dynamics reads a state
-	Scale  []float64    // K, state units for one output unit
-	PriorDynamics  *PriorDynamics       // (optional) the vector field that the dynamics starts from
-	DecayS float64      // wd_S, on core and head
-	DecayD float64      // wd_D, on the dynamics
-	Exact  bool         // the exact kernel instead of random features
+	Lift          channel.Lift   // how the dynamics reads a state
+	Scale         []float64      // K, state units for one output unit
+	PriorDynamics *PriorDynamics // (optional) the vector field that the dynamics starts from
+	DecayS        float64        // wd_S, on core and head
+	DecayD        float64        // wd_D, on the dynamics
+	Exact         bool           // the exact kernel instead of random features
 }
 
 // Parts are the terms of one evaluation.
