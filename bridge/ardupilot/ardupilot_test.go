@@ -192,7 +192,7 @@ func TestDamage(t *testing.T) {
 		if len(g.values) < 44 || len(g.values) > 49 || g.values[0][1] != 0 || g.values[len(g.values)-1][1] != 0.49 {
 			t.Errorf("%s: %d records", what, len(g.values))
 		}
-		if len(g.problems) != 1 || g.problems[0].Offset != int64(at) || !strings.Contains(g.problems[0].Reason, "read on at byte") {
+		if len(g.problems) != 1 || g.problems[0].Offset != int64(at) || !strings.Contains(g.problems[0].Reason, "continued at byte") {
 			t.Errorf("%s: problems %v, expected one at byte %d", what, g.problems, at)
 		}
 	}

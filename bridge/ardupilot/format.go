@@ -1,14 +1,12 @@
 package ardupilot
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
-	"github.com/dgm-robotics/dgm/bridge/internal/binary16"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -21,22 +19,32 @@ type column struct {
 	mult byte // identifier of its multiplier, 0 = none
 }
 
-// sizes of the fields by their characters, bytes.
-var sizes = map[byte]int{
-	'a': 64, 'b': 1, 'B': 1, 'h': 2, 'H': 2, 'i': 4, 'I': 4, 'f': 4, 'd': 8, 'g': 2, 'n': 4, 'N': 16, 'Z': 64,
-	'c': 2, 'C': 2, 'e': 4, 'E': 4, 'L': 4, 'M': 1, 'q': 8, 'Q': 8,
-}
+// kinds of fields by their characters; factors of those that are not one.
+var (
+	kinds = map[byte]number.Kind{
+		'b': number.I8, 'M': number.I8, 'B': number.U8, 'h': number.I16, 'c': number.I16, 'H': number.U16, 'C': number.U16,
+		'i': number.I32, 'e': number.I32, 'L': number.I32, 'I': number.U32, 'E': number.U32, 'q': number.I64, 'Q': number.U64,
+		'f': number.F32, 'd': number.F64, 'g': number.F16,
+	}
+	divisors = map[byte]float64{'c': 100, 'C': 100, 'e': 100, 'E': 100, 'L': 1e7}
+)
 
-// text says whether a field holds characters.
+// sizes of texts and arrays by their characters, bytes.
+var sizes = map[byte]int{'a': 64, 'n': 4, 'N': 16, 'Z': 64}
+
+// size of a field, bytes; 0 = its character is not known.
+func size(kind byte) int { return max(sizes[kind], kinds[kind].Size()) }
+
+// text reports whether a field holds characters.
 func (c *column) text() bool { return c.kind == 'n' || c.kind == 'N' || c.kind == 'Z' }
 
-// format is what an FMT record says of a type of record.
+// format is the description of a type of record by an FMT record.
 type format struct {
 	id       byte
 	name     string
 	length   int // bytes of the record, header included
 	columns  []column
-	instance accessor // of the field that tells instances apart; of kind 0 where there is none
+	instance accessor // of the field that numbers instances; of no kind where there is none
 	topics   map[int]*subscription
 }
 
@@ -47,19 +55,19 @@ const (
 	idFMT    = 128
 )
 
-// builtin is the format of formats, which a log need not describe.
+// builtin is the format of formats, which a log may leave out.
 var builtin = format{id: idFMT, name: "FMT", length: 89, columns: []column{
 	{name: "Type", kind: 'B', at: 0}, {name: "Length", kind: 'B', at: 1}, {name: "Name", kind: 'n', at: 2}, {name: "Format", kind: 'N', at: 6}, {name: "Columns", kind: 'Z', at: 22},
 }}
 
-// parseFMT reads the content of an FMT record. It may be shorter than it should be:
+// parseFMT reads the content of an FMT record. It may be too short:
 // a log can describe another record by that name.
 func parseFMT(b []byte) (*format, error) {
 	if len(b) < builtin.length-headSize {
 		return nil, fmt.Errorf("%d bytes describe no format, %d are needed", len(b), builtin.length-headSize)
 	}
 	f := &format{id: b[0], length: int(b[1]), name: cString(b[2:6])}
-	kinds, names := cString(b[6:22]), cString(b[22:86])
+	types, names := cString(b[6:22]), cString(b[22:86])
 	if f.name == "" || strings.ContainsFunc(f.name, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, fmt.Errorf("type %d has no name", f.id)
 	}
@@ -70,17 +78,17 @@ func parseFMT(b []byte) (*format, error) {
 	if names == "" {
 		list = nil
 	}
-	if len(list) != len(kinds) {
-		return nil, fmt.Errorf("%s: %d names for %d fields", f.name, len(list), len(kinds))
+	if len(list) != len(types) {
+		return nil, fmt.Errorf("%s: %d names for %d fields", f.name, len(list), len(types))
 	}
 	at := 0
 	for i, name := range list {
-		size := sizes[kinds[i]]
-		if size == 0 {
-			return nil, fmt.Errorf("%s.%s: type %q is not known", f.name, name, kinds[i])
+		n := size(types[i])
+		if n == 0 {
+			return nil, fmt.Errorf("%s.%s: type %q is not known", f.name, name, types[i])
 		}
-		f.columns = append(f.columns, column{name: name, kind: kinds[i], at: at})
-		at += size
+		f.columns = append(f.columns, column{name: name, kind: types[i], at: at})
+		at += n
 	}
 	if at+headSize > f.length {
 		return nil, fmt.Errorf("%s: its fields take %d bytes, its records have %d", f.name, at, f.length-headSize)
@@ -108,13 +116,16 @@ func (f *format) find(name string) *column {
 	return nil
 }
 
-// accessor is where in a record a number stands.
+// accessor is the place of a number in a record.
 type accessor struct {
-	at   int
-	kind byte // of one number
+	at      int
+	kind    number.Kind
+	divisor float64 // of the value, 0 = none
 }
 
-// path returns where the field of a path stands, "Name" or "Name[2]", or what is
+func (c *column) accessor() accessor { return accessor{c.at, kinds[c.kind], divisors[c.kind]} }
+
+// path returns the place of the field of a path, "Name" or "Name[2]", or what is
 // wrong with it.
 func (f *format) path(path string) (accessor, error) {
 	name, tail, indexed := path, "", false
@@ -133,53 +144,22 @@ func (f *format) path(path string) (accessor, error) {
 	case c.kind != 'a' && indexed:
 		return accessor{}, fmt.Errorf("%s is not an array", name)
 	case !indexed:
-		return accessor{c.at, c.kind}, nil
+		return c.accessor(), nil
 	}
 	n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 8)
 	if err != nil || !strings.HasSuffix(tail, "]") || n > 31 {
 		return accessor{}, fmt.Errorf("%s has 32 elements, [0] to [31]", name)
 	}
-	return accessor{c.at + 2*int(n), 'h'}, nil
+	return accessor{at: c.at + 2*int(n), kind: number.I16}, nil
 }
 
 // read returns the number in the content of a record.
 func (a accessor) read(b []byte) float64 {
-	b = b[a.at:]
-	switch a.kind {
-	case 'b', 'M':
-		return float64(int8(b[0]))
-	case 'B':
-		return float64(b[0])
-	case 'h':
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case 'H':
-		return float64(binary.LittleEndian.Uint16(b))
-	case 'c':
-		return float64(int16(binary.LittleEndian.Uint16(b))) / 100
-	case 'C':
-		return float64(binary.LittleEndian.Uint16(b)) / 100
-	case 'i':
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case 'I':
-		return float64(binary.LittleEndian.Uint32(b))
-	case 'e':
-		return float64(int32(binary.LittleEndian.Uint32(b))) / 100
-	case 'E':
-		return float64(binary.LittleEndian.Uint32(b)) / 100
-	case 'L':
-		return float64(int32(binary.LittleEndian.Uint32(b))) / 1e7
-	case 'q':
-		return float64(int64(binary.LittleEndian.Uint64(b)))
-	case 'Q':
-		return float64(binary.LittleEndian.Uint64(b))
-	case 'f':
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case 'd':
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	case 'g':
-		return binary16.Float64(binary.LittleEndian.Uint16(b))
+	v := a.kind.Little(b[a.at:])
+	if a.divisor != 0 {
+		v /= a.divisor
 	}
-	panic("ardupilot: not the type of a number")
+	return v
 }
 
 // fields lists the numbers of a record.
@@ -214,8 +194,7 @@ func (u *units) name(c *column) string {
 	if label == "" || label == "UNKNOWN" || label == "instance" {
 		return ""
 	}
-	switch c.kind {
-	case 'c', 'C', 'e', 'E', 'L': // their factor is in the value already
+	if divisors[c.kind] != 0 { // the factor is in the value already
 		return label
 	}
 	factor := u.mults[c.mult]
@@ -228,17 +207,17 @@ func (u *units) name(c *column) string {
 	return strconv.FormatFloat(factor, 'g', 4, 64) + " " + label
 }
 
-// describe takes an FMTU record: units and multipliers of a format's fields.
+// describe reads an FMTU record: units and multipliers of a format's fields.
 func (f *format) describe(unitIDs, multIDs string) error {
-	if f.topics != nil && f.instance.kind == 0 && strings.Contains(unitIDs, "#") {
+	if f.topics != nil && f.instance.kind == number.None && strings.Contains(unitIDs, "#") {
 		return errors.New("it names a field for instances after the first record: not used")
 	}
 	for i := range f.columns {
 		c := &f.columns[i]
 		if i < len(unitIDs) && unitIDs[i] != '-' {
 			c.unit = unitIDs[i]
-			if c.unit == '#' && f.instance.kind == 0 && f.topics == nil && !c.text() && c.kind != 'a' {
-				f.instance = accessor{c.at, c.kind}
+			if c.unit == '#' && f.instance.kind == number.None && f.topics == nil && !c.text() && c.kind != 'a' {
+				f.instance = c.accessor()
 			}
 		}
 		if i < len(multIDs) && multIDs[i] != '-' {

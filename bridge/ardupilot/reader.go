@@ -2,12 +2,12 @@ package ardupilot
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 
-	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -29,11 +29,7 @@ type Parameter struct {
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
-	input.Stream
-	path     string
-	w        *input.Window
-	wants    telemetry.Wants
-	problems telemetry.Problems
+	logfile.Reader
 
 	formats    [256]*format
 	units      units
@@ -41,15 +37,14 @@ type Reader struct {
 	last       int64 // ns, of the record before
 	parameters []Parameter
 	message    telemetry.Message
-	firstErr   error
 }
 
-// subscription is a topic with where its fields stand.
+// subscription is a topic with the places of its fields.
 type subscription struct {
 	topic  *telemetry.Topic
-	time   accessor // of kind 0 where there is none
+	time   accessor // of no kind where there is none
 	scale  int64    // of time, ns
-	sample accessor // of kind 0 where there is none
+	sample accessor // of no kind where there is none
 	wanted []accessor
 	values []float64
 }
@@ -58,61 +53,50 @@ var _ telemetry.Source = (*Reader)(nil)
 
 // Open opens a log. It refuses what does not begin like one.
 func Open(path string, wants telemetry.Wants) (*Reader, error) {
-	file, err := input.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r := NewReader(path, file, wants)
-	head := r.w.Peek(4096)
-	if err := r.w.Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
-	}
-	if !bytes.Contains(head, Magic) {
-		return nil, errors.Join(fmt.Errorf("%s: byte 0: this is no DataFlash log: no format stands in its first %d bytes; give a file ending in .BIN", path, len(head)), file.Close())
-	}
-	return r, nil
+	return logfile.Open(path, wants, NewReader, (*Reader).begin)
 }
 
-// NewReader returns a reader of any stream; name is what errors call it.
+// NewReader returns a reader of any stream; name is its name in errors.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	w := input.NewWindow(stream, window)
-	r := &Reader{path: name, w: w, Stream: w.Stream(), wants: wants}
+	r := &Reader{Reader: logfile.New(name, stream, wants, window), units: units{labels: map[byte]string{}, mults: map[byte]float64{}}}
 	b := builtin
 	r.formats[idFMT] = &b
-	r.units = units{labels: map[byte]string{}, mults: map[byte]float64{}}
 	return r
 }
 
-// Next returns the next message of any topic, or io.EOF.
-func (r *Reader) Next() (*telemetry.Message, error) {
-	for r.firstErr == nil {
-		m, err := r.record()
-		if err != nil {
-			r.firstErr = err
-		} else if m != nil {
-			return m, nil
-		}
+// begin refuses what has another format.
+func (r *Reader) begin() error {
+	head := r.Window.Peek(4096)
+	if err := r.Window.Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.Path, err)
 	}
-	return nil, r.firstErr
+	if !bytes.Contains(head, Magic) {
+		return fmt.Errorf("%s: byte 0: this is no DataFlash log: there is no format in its first %d bytes; give a file ending in .BIN", r.Path, len(head))
+	}
+	return nil
 }
+
+// Next returns the next message of any topic, or io.EOF.
+func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(nil, r.record) }
 
 // record reads one record. Both results are nil where there was none.
 func (r *Reader) record() (*telemetry.Message, error) {
-	at := r.w.Offset()
-	b := r.w.Peek(headSize)
+	at := r.Window.Offset()
+	b := r.Window.Peek(headSize)
 	if len(b) < headSize {
-		return nil, r.end(at, len(b))
+		return nil, r.End(at, len(b))
 	}
 	var f *format
 	if b[0] == magic1 && b[1] == magic2 {
 		f = r.formats[b[2]]
 	}
 	if f == nil {
-		return nil, r.resync(at)
+		r.resync(at)
+		return nil, nil
 	}
-	whole := r.w.Peek(f.length)
+	whole := r.Window.Peek(f.length)
 	if len(whole) < f.length {
-		return nil, r.end(at, len(whole))
+		return nil, r.End(at, len(whole))
 	}
 	content := whole[headSize:]
 	s, err := r.topic(f, content)
@@ -121,23 +105,14 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	}
 	m := r.read(at, s, content)
 	r.learn(at, f, content)
-	r.w.Pass(f.length)
+	r.Window.Pass(f.length)
 	return m, nil
-}
-
-func (r *Reader) end(at int64, n int) error {
-	if err := r.w.Err(); err != nil {
-		r.problems.Add(at, "file", "cannot be read on: %v", err)
-	} else if n > 0 {
-		r.problems.Add(at, "file", "cut off within a record, the last %d bytes are not read", n)
-	}
-	return io.EOF
 }
 
 // topic returns the topic that a record belongs to.
 func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 	instance := 0
-	if f.instance.kind != 0 {
+	if f.instance.kind != number.None {
 		if v := f.instance.read(content); v > 0 && v < 256 {
 			instance = int(v)
 		}
@@ -154,19 +129,16 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 		name  string
 		scale int64
 	}{{"TimeUS", 1e3}, {"TimeMS", 1e6}} {
-		if a, err := f.path(c.name); err == nil && s.time.kind == 0 {
+		if a, err := f.path(c.name); err == nil && s.time.kind == number.None {
 			s.time, s.scale = a, c.scale
 		}
 	}
 	if a, err := f.path("SampleUS"); err == nil && s.scale == 1e3 {
 		s.sample = a
 	}
-	for _, path := range r.wants.Paths(s.topic) {
-		a, err := f.path(path)
-		if err != nil {
-			return nil, telemetry.NewFieldError(r.path, s.topic, path, err.Error())
-		}
-		s.wanted = append(s.wanted, a)
+	var err error
+	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, f.path); err != nil {
+		return nil, err
 	}
 	s.values = make([]float64, len(s.wanted))
 	if f.topics == nil {
@@ -179,14 +151,14 @@ func (r *Reader) topic(f *format, content []byte) (*subscription, error) {
 // read makes a message of a record.
 func (r *Reader) read(at int64, s *subscription, content []byte) *telemetry.Message {
 	logged, stamped := r.last, false
-	if s.time.kind != 0 {
+	if s.time.kind != number.None {
 		if v := s.time.read(content) * float64(s.scale); v >= 0 && v < math.MaxInt64/2 {
 			logged, stamped = int64(s.time.read(content))*s.scale, true
 			r.last = logged
 		}
 	}
 	t := logged
-	if s.sample.kind != 0 {
+	if s.sample.kind != number.None {
 		// 0 where the driver does not fill it in.
 		if v := s.sample.read(content) * 1e3; v > 0 && v <= float64(logged) {
 			t = int64(v)
@@ -199,14 +171,14 @@ func (r *Reader) read(at int64, s *subscription, content []byte) *telemetry.Mess
 	return &r.message
 }
 
-// learn takes what a record says about the log itself.
+// learn keeps what a record describes of the log itself.
 func (r *Reader) learn(at int64, f *format, content []byte) {
 	text := func(name string) string {
 		c := f.find(name)
 		if c == nil || !c.text() {
 			return ""
 		}
-		return cString(content[c.at : c.at+sizes[c.kind]])
+		return cString(content[c.at : c.at+size(c.kind)])
 	}
 	number := func(name string) float64 {
 		a, err := f.path(name)
@@ -218,13 +190,13 @@ func (r *Reader) learn(at int64, f *format, content []byte) {
 	switch f.name {
 	case "FMT":
 		if err := r.define(content); err != nil {
-			r.problems.Add(at, "FMT", "%v", err)
+			r.Report.Add(at, "FMT", "%v", err)
 		}
 	case "FMTU":
 		if v := number("FmtType"); v >= 0 && v < 256 && r.formats[int(v)] != nil {
 			g := r.formats[int(v)]
 			if err := g.describe(text("UnitIds"), text("MultIds")); err != nil {
-				r.problems.Add(at, "FMTU", "of %s: %v", g.name, err)
+				r.Report.Add(at, "FMTU", "of %s: %v", g.name, err)
 			}
 		}
 	case "UNIT":
@@ -233,7 +205,7 @@ func (r *Reader) learn(at int64, f *format, content []byte) {
 		}
 	case "MULT":
 		if v := number("Id"); v >= 0 && v < 256 {
-			// It was a float32 once: seven digits are true.
+			// It was a float32 once: seven digits are exact.
 			r.units.mults[byte(v)] = round7(number("Mult"))
 		}
 	case "PARM":
@@ -241,7 +213,7 @@ func (r *Reader) learn(at int64, f *format, content []byte) {
 			r.parameters = append(r.parameters, Parameter{name, number("Value")})
 		}
 	case "MSG":
-		r.wants.Say(r.last, text("Message"))
+		r.Wants.Say(r.last, text("Message"))
 	}
 }
 
@@ -257,7 +229,7 @@ func round7(v float64) float64 {
 	return math.Round(v*scale) * (1 / scale)
 }
 
-// define takes a format. One that is there already stays as it is.
+// define keeps a format. The first of a type counts.
 func (r *Reader) define(content []byte) error {
 	f, err := parseFMT(content)
 	if err != nil {
@@ -273,44 +245,29 @@ func (r *Reader) define(content []byte) error {
 	return nil
 }
 
-// resync goes on at the next byte from which records make sense, and says which
-// bytes it passed.
-func (r *Reader) resync(at int64) error {
+// resync continues at the next byte from which records make sense.
+func (r *Reader) resync(at int64) {
 	kind := "record"
-	if b := r.w.Peek(headSize); len(b) == headSize && b[0] == magic1 && b[1] == magic2 {
+	if b := r.Window.Peek(headSize); len(b) == headSize && b[0] == magic1 && b[1] == magic2 {
 		kind = fmt.Sprintf("record of type %d", b[2])
 	}
-	r.w.Pass(1)
-	for {
-		held := r.w.Peek(window / 2)
-		most := len(held) - headSize + 1
-		if most <= 0 {
-			r.w.Pass(len(held))
-			r.problems.Add(at, kind, "the last %d bytes are damaged or not used and are not read", r.w.Offset()-at)
-			return nil
-		}
-		if len(held) == window/2 {
-			most = len(held) / 2
-		}
-		for i := 0; i < most; {
+	r.Resync(at, kind, "damaged or without a format", headSize-1, 2, func(held []byte, most int) int {
+		for i := 0; i < most; i++ {
 			k := bytes.IndexByte(held[i:most], magic1)
 			if k < 0 {
 				break
 			}
-			if i += k; r.stands(held[i:]) {
-				r.w.Pass(i)
-				r.problems.Add(at, kind, "damaged or without a format; %d bytes passed, read on at byte %d", r.w.Offset()-at, r.w.Offset())
-				return nil
+			if i += k; r.resyncCandidate(held[i:]) {
+				return i
 			}
-			i++
 		}
-		r.w.Pass(most)
-	}
+		return -1
+	})
 }
 
-// stands says whether records of known formats follow each other from the start
-// of held.
-func (r *Reader) stands(held []byte) bool {
+// resyncCandidate reports whether records of known formats follow each other from the
+// start of held.
+func (r *Reader) resyncCandidate(held []byte) bool {
 	for n, k := 0, 0; k < chain; k++ {
 		if n == len(held) && k > 0 {
 			return true // up to the end of the file
@@ -325,8 +282,5 @@ func (r *Reader) stands(held []byte) bool {
 	return true
 }
 
-// Parameters returns the settings that the log told so far.
+// Parameters returns the settings that were read so far.
 func (r *Reader) Parameters() []Parameter { return r.parameters }
-
-// Problems returns what could not be read so far.
-func (r *Reader) Problems() *telemetry.Problems { return &r.problems }

@@ -1,23 +1,22 @@
 package crazyflie
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 
-	"github.com/dgm-robotics/dgm/bridge/internal/binary16"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// sizes of variables by the letters of their types, bytes.
-var sizes = map[byte]int{'b': 1, 'B': 1, '?': 1, 'c': 1, 'h': 2, 'H': 2, 'e': 2, 'i': 4, 'I': 4, 'l': 4, 'L': 4, 'f': 4, 'q': 8, 'Q': 8, 'd': 8}
+// kinds of variables by the letters of their types.
+var kinds = map[byte]number.Kind{'b': number.I8, 'B': number.U8, '?': number.U8, 'c': number.U8, 'h': number.I16, 'H': number.U16, 'e': number.F16,
+	'i': number.I32, 'I': number.U32, 'l': number.I32, 'L': number.U32, 'f': number.F32, 'q': number.I64, 'Q': number.U64, 'd': number.F64}
 
 // variable is one value of an event.
 type variable struct {
 	name string
-	kind byte // letter of its type
-	at   int  // bytes from the start of the values
+	kind number.Kind
+	at   int // bytes from the start of the values
 }
 
 // event is a kind of event.
@@ -36,10 +35,10 @@ func parseVariable(text string) (v variable, err error) {
 	if !ok || len(kind) != 2 || kind[1] != ')' || name == "" {
 		return v, fmt.Errorf("%q is not a name and a type, as gyro.x(f)", clip(text))
 	}
-	if sizes[kind[0]] == 0 {
+	if v = (variable{name: name, kind: kinds[kind[0]]}); v.kind == number.None {
 		return v, fmt.Errorf("%q has a type that is not known", clip(text))
 	}
-	return variable{name: name, kind: kind[0]}, nil
+	return v, nil
 }
 
 // clip shortens what is shown in a message.
@@ -69,30 +68,4 @@ func (e *event) list() (out []telemetry.Field) {
 }
 
 // read returns the value in those of an event.
-func (v *variable) read(b []byte) float64 {
-	b = b[v.at:]
-	switch v.kind {
-	case 'f':
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case 'd':
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	case 'e':
-		return binary16.Float64(binary.LittleEndian.Uint16(b))
-	case 'h':
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case 'H':
-		return float64(binary.LittleEndian.Uint16(b))
-	case 'i', 'l':
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case 'I', 'L':
-		return float64(binary.LittleEndian.Uint32(b))
-	case 'q':
-		return float64(int64(binary.LittleEndian.Uint64(b)))
-	case 'Q':
-		return float64(binary.LittleEndian.Uint64(b))
-	case 'b':
-		return float64(int8(b[0]))
-	default:
-		return float64(b[0])
-	}
-}
+func (v *variable) read(b []byte) float64 { return v.kind.Little(b[v.at:]) }

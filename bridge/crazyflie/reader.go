@@ -2,13 +2,12 @@ package crazyflie
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
 
-	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -30,64 +29,48 @@ const (
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
-	input.Stream
-	path     string
-	w        *input.Window
-	wants    telemetry.Wants
-	problems telemetry.Problems
+	logfile.Reader
 
-	version  uint16
-	kinds    map[uint16]*event
-	seq      int
-	sum      uint32 // CRC of what was passed
-	last     int64  // ns, of the event before
-	begun    bool
-	message  telemetry.Message
-	firstErr error
+	version uint16
+	kinds   map[uint16]*event
+	seq     int
+	sum     uint32 // CRC of what was passed
+	last    int64  // ns, of the event before
+	message telemetry.Message
 }
 
 var _ telemetry.Source = (*Reader)(nil)
 
-// Is says whether a file that begins with head is such a log.
+// Is reports whether a file that begins with head is such a log.
 func Is(head []byte) bool {
 	return len(head) >= headSize && head[0] == Magic && head[2] == 0 && (head[1] == 1 || head[1] == 2) && binary.LittleEndian.Uint16(head[3:]) <= maxKinds
 }
 
 // Open opens a log and reads its header. It refuses what is none.
 func Open(path string, wants telemetry.Wants) (*Reader, error) {
-	file, err := input.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r := NewReader(path, file, wants)
-	if err := r.begin(); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return r, nil
+	return logfile.Open(path, wants, NewReader, (*Reader).begin)
 }
 
-// NewReader returns a reader of any stream; name is what errors call it. What is
+// NewReader returns a reader of any stream; name is its name in errors. What is
 // no log is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	w := input.NewWindow(stream, window)
-	return &Reader{path: name, w: w, Stream: w.Stream(), wants: wants, kinds: map[uint16]*event{}}
+	return &Reader{Reader: logfile.New(name, stream, wants, window), kinds: map[uint16]*event{}}
 }
 
-// pass goes on by n bytes that the checksum covers.
+// pass advances by n bytes that the checksum covers.
 func (r *Reader) pass(n int) {
-	r.sum = crc32.Update(r.sum, crc32.IEEETable, r.w.Peek(n))
-	r.w.Pass(n)
+	r.sum = crc32.Update(r.sum, crc32.IEEETable, r.Window.Peek(n))
+	r.Window.Pass(n)
 }
 
 // begin reads the header.
 func (r *Reader) begin() error {
-	r.begun = true
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%s: byte %d: header: %s", r.path, r.w.Offset(), fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: byte %d: header: %s", r.Path, r.Window.Offset(), fmt.Sprintf(format, args...))
 	}
-	head := r.w.Peek(headSize)
-	if err := r.w.Err(); err != nil {
-		return fmt.Errorf("%s: %w", r.path, err)
+	head := r.Window.Peek(headSize)
+	if err := r.Window.Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.Path, err)
 	}
 	if len(head) < headSize || head[0] != Magic {
 		return bad("this is no log of a Crazyflie: it begins with % x; give a file from the card", head)
@@ -123,7 +106,7 @@ func (r *Reader) begin() error {
 				return bad("event %q: %v; copy the file again", clip(name), err)
 			}
 			v.at = e.size
-			e.size += sizes[v.kind]
+			e.size += v.kind.Size()
 			e.variables = append(e.variables, v)
 		}
 		if r.kinds[id] != nil {
@@ -135,7 +118,7 @@ func (r *Reader) begin() error {
 }
 
 func (r *Reader) u16() (uint16, bool) {
-	b := r.w.Peek(2)
+	b := r.Window.Peek(2)
 	if len(b) < 2 {
 		return 0, false
 	}
@@ -146,7 +129,7 @@ func (r *Reader) u16() (uint16, bool) {
 
 // name reads text up to a zero.
 func (r *Reader) name() (string, bool) {
-	b := r.w.Peek(maxName)
+	b := r.Window.Peek(maxName)
 	for i, c := range b {
 		if c == 0 {
 			s := string(b[:i])
@@ -158,20 +141,7 @@ func (r *Reader) name() (string, bool) {
 }
 
 // Next returns the next message of any topic, or io.EOF.
-func (r *Reader) Next() (*telemetry.Message, error) {
-	if r.firstErr == nil && !r.begun {
-		r.firstErr = r.begin()
-	}
-	for r.firstErr == nil {
-		m, err := r.record()
-		if err != nil {
-			r.firstErr = err
-		} else if m != nil {
-			return m, nil
-		}
-	}
-	return nil, r.firstErr
-}
+func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(r.begin, r.record) }
 
 // frame is the size of an event before its values.
 func (r *Reader) frame() int {
@@ -201,23 +171,23 @@ func (r *Reader) head(b []byte) (e *event, t int64, ok bool) {
 
 // record reads one event. Both results are nil where there was none.
 func (r *Reader) record() (*telemetry.Message, error) {
-	at := r.w.Offset()
-	b := r.w.Peek(r.frame() + sumSize)
+	at := r.Window.Offset()
+	b := r.Window.Peek(r.frame() + sumSize)
 	if len(b) <= sumSize {
 		return nil, r.end(at, b)
 	}
 	e, t, ok := r.head(b)
 	if !ok && len(b) < r.frame()+sumSize {
-		r.problems.Add(at, "file", "cut off within an event, the last %d bytes are not read, and the checksum is missing", len(b))
+		r.Report.Add(at, "file", "cut off within an event, the last %d bytes are not read, and the checksum is missing", len(b))
 		return nil, r.stop()
 	}
 	if !ok {
 		return nil, r.resync(at)
 	}
 	size := r.frame() + e.size
-	whole := r.w.Peek(size + sumSize)
+	whole := r.Window.Peek(size + sumSize)
 	if len(whole) < size+sumSize {
-		r.problems.Add(at, "file", "cut off within event %q, the last %d bytes are not read, and the checksum is missing", clip(e.name), len(whole))
+		r.Report.Add(at, "file", "cut off within event %q, the last %d bytes are not read, and the checksum is missing", clip(e.name), len(whole))
 		return nil, r.stop()
 	}
 	if e.topic == nil {
@@ -239,16 +209,16 @@ func (r *Reader) record() (*telemetry.Message, error) {
 func (r *Reader) end(at int64, b []byte) error {
 	switch {
 	case len(b) < sumSize:
-		r.problems.Add(at, "file", "cut off: the checksum is missing")
+		r.Report.Add(at, "file", "cut off: the checksum is missing")
 	case binary.LittleEndian.Uint32(b) != r.sum:
-		r.problems.Add(at, "checksum", "it does not fit: some of what was read is damaged, or the file was cut off and goes on with something else")
+		r.Report.Add(at, "checksum", "it does not fit: some of what was read is damaged, or the file was cut off and continues with something else")
 	}
 	return r.stop()
 }
 
 func (r *Reader) stop() error {
-	if err := r.w.Err(); err != nil {
-		r.problems.Add(r.w.Offset(), "file", "cannot be read on: %v", err)
+	if err := r.Window.Err(); err != nil {
+		r.Report.Add(r.Window.Offset(), "file", "cannot be read further: %v", err)
 	}
 	return io.EOF
 }
@@ -256,12 +226,9 @@ func (r *Reader) stop() error {
 // topic makes a topic of a kind of event when its first event comes.
 func (r *Reader) topic(e *event) error {
 	t := &telemetry.Topic{Name: e.name, Seq: r.seq, Fields: e.list, Check: func(path string) error { _, err := e.find(path); return err }}
-	for _, path := range r.wants.Paths(t) {
-		i, err := e.find(path)
-		if err != nil {
-			return telemetry.NewFieldError(r.path, t, path, err.Error())
-		}
-		e.wanted = append(e.wanted, i)
+	var err error
+	if e.wanted, err = logfile.Wanted(&r.Reader, t, e.find); err != nil {
+		return err
 	}
 	e.values = make([]float64, len(e.wanted))
 	e.topic = t
@@ -269,27 +236,27 @@ func (r *Reader) topic(e *event) error {
 	return nil
 }
 
-// resync goes on at the next byte from which events follow each other, and says
-// which bytes it passed.
+// resync continues at the next byte from which events follow each other, and reports
+// which bytes it skipped.
 func (r *Reader) resync(at int64) error {
 	r.pass(1)
 	for {
-		held := r.w.Peek(window / 2)
+		held := r.Window.Peek(window / 2)
 		most := len(held) - r.frame() - sumSize
 		if most <= 0 {
 			n := max(0, len(held)-sumSize)
 			r.pass(n)
-			r.problems.Add(at, "event", "the last %d bytes are damaged or cut off and are not read", r.w.Offset()-at)
+			r.Report.Add(at, "event", "the last %d bytes are damaged or cut off and are not read", r.Window.Offset()-at)
 			return nil
 		}
 		if len(held) == window/2 {
 			most = len(held) / 2
 		}
 		for i := range most {
-			if r.stands(held[i:]) {
+			if r.resyncCandidate(held[i:]) {
 				i = r.best(held, i)
 				r.pass(i)
-				r.problems.Add(at, "event", "damaged; %d bytes passed, read on at byte %d", r.w.Offset()-at, r.w.Offset())
+				r.Report.Add(at, "event", "damaged; %d bytes skipped, continued at byte %d", r.Window.Offset()-at, r.Window.Offset())
 				return nil
 			}
 		}
@@ -297,12 +264,12 @@ func (r *Reader) resync(at int64) error {
 	}
 }
 
-// best returns at which of the places from i on events begin: bytes read at the
+// best returns the index from i on at which events begin: bytes read at the
 // wrong place can make sense, too, but not with times as near to the last one.
 func (r *Reader) best(held []byte, i int) int {
 	best, nearest := i, math.Inf(1)
 	for k := i; k < min(i+64, len(held)); k++ {
-		if !r.stands(held[k:]) {
+		if !r.resyncCandidate(held[k:]) {
 			continue
 		}
 		_, t, _ := r.head(held[k:])
@@ -313,9 +280,9 @@ func (r *Reader) best(held []byte, i int) int {
 	return best
 }
 
-// stands says whether events with times that follow each other stand at the start
-// of held.
-func (r *Reader) stands(held []byte) bool {
+// resyncCandidate reports whether held begins with events whose times follow each
+// other.
+func (r *Reader) resyncCandidate(held []byte) bool {
 	last := r.last
 	for k := range chain {
 		if len(held) <= sumSize && k > 0 {
@@ -329,6 +296,3 @@ func (r *Reader) stands(held []byte) bool {
 	}
 	return true
 }
-
-// Problems returns what could not be read so far.
-func (r *Reader) Problems() *telemetry.Problems { return &r.problems }

@@ -202,14 +202,14 @@ func (p *plan) bindPhases(files []*survey) {
 		ph := &p.m.Phases[i]
 		id, reason := find(&Source{Topic: ph.Topic, Instance: ph.Instance}, []string{ph.Field}, files)
 		if reason != "" {
-			p.leftOut = append(p.leftOut, fmt.Sprintf("nothing is cut by %s of %s: %s", ph.Field, ph.Topic, reason))
+			p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: %s", ph.Field, ph.Topic, reason))
 			continue
 		}
 		n := phase{Phase: ph, topic: p.track(id, files)}
 		n.column = p.column(n.topic, ph.Field)
 		for _, f := range files {
 			if _, known := f.first[phaseKey{i, id}]; !known {
-				p.leftOut = append(p.leftOut, fmt.Sprintf("nothing is cut by %s of %s: it says nothing about flying in %s", ph.Field, ph.Topic, f.base()))
+				p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: it never reports the phase in %s", ph.Field, ph.Topic, f.base()))
 			}
 			n.begin = append(n.begin, f.before(i, id, ph))
 		}

@@ -58,7 +58,7 @@ func TestWildStampsAndClockSet(t *testing.T) {
 		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
 	}
 	told := strings.Join(sum.Remarks, "\n")
-	for _, want := range []string{"1 message left out, stamped far from all others", "the clock was set 1 time, by 3600.050 s at most"} {
+	for _, want := range []string{"1 message left out, with timestamps far from all others", "the clock was set 1 time, by 3600.050 s at most"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}

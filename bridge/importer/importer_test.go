@@ -112,7 +112,7 @@ func TestJoinsConvertsAndReports(t *testing.T) {
 		}
 	}
 	told := strings.Join(sum.Remarks, "\n")
-	for _, want := range []string{"rows stand at the times of pos, 10 Hz, the slowest topic of the states", "roll, pitch, yaw: from att, 25 Hz, interpolated in 5 of 11 rows, samples 0.04 s apart at most",
+	for _, want := range []string{"rows have the timestamps of pos, 10 Hz, the slowest topic of the states", "roll, pitch, yaw: from att, 25 Hz, interpolated in 5 of 11 rows, samples 0.04 s apart at most",
 		"m1: from out, 4 Hz, held in 8 of 11 rows, 0.2 s at most", "heading: not measured in 1 of 11 rows: mag begins later or ends earlier", "temp left out: topic bat is not in"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
@@ -213,7 +213,7 @@ func TestPhases(t *testing.T) {
 		t.Error(d)
 	}
 	told := strings.Join(sum.Remarks, "\n")
-	for _, want := range []string{"44 rows on the ground or disarmed left out", "nothing is cut by x of absent: topic absent is not in"} {
+	for _, want := range []string{"44 rows on the ground or disarmed left out", "no row is left out by x of absent: topic absent is not in"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}

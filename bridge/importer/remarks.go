@@ -18,7 +18,7 @@ func remarks(p *plan, c *rowCounts, files []*survey) (out []string) {
 	if p.m.Time.Base == "" && len(p.tracks) > 1 {
 		why = ", the slowest topic of the states"
 	}
-	out = append(out, fmt.Sprintf("rows stand at the times of %s, %.4g Hz%s", base.id, base.rate, why))
+	out = append(out, fmt.Sprintf("rows have the timestamps of %s, %.4g Hz%s", base.id, base.rate, why))
 	for i := range p.config.Signals {
 		if p.signals[i] != "" {
 			out = append(out, p.signalRemarks(i, &c.stats[i])...)
@@ -31,7 +31,7 @@ func remarks(p *plan, c *rowCounts, files []*survey) (out []string) {
 		out = append(out, gapRemark(c.gaps, p.gap, c.longest))
 	}
 	if c.wild > 0 {
-		out = append(out, number(c.wild, "message")+" left out, stamped far from all others")
+		out = append(out, number(c.wild, "message")+" left out, with timestamps far from all others")
 	}
 	if c.sets > 0 {
 		out = append(out, fmt.Sprintf("the clock was set %s, by %s at most; a segment begins at each", number(c.sets, "time"), seconds(c.largest)))
@@ -51,7 +51,7 @@ func tableRemarks(p *plan, c *rowCounts) []string {
 	out := c.table.Remarks(&p.m.Time.Time)
 	for i, n := range c.crooked {
 		if n.N > 0 {
-			out = append(out, fmt.Sprintf("quaternion of %q was not of length 1 in %d of %d rows, which hold nothing (NaN) there, %s", p.outputs[i].label, n.N, c.kept, n))
+			out = append(out, fmt.Sprintf("quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n))
 		}
 	}
 	for i, n := range c.missing {
@@ -112,7 +112,7 @@ func (p *plan) signalRemarks(i int, st *timebase.Stats) (out []string) {
 		out = append(out, fmt.Sprintf("%s: from %s, %.4g Hz, %s in %d of %d rows, "+between, p.signals[i], tr.id, tr.rate, how, st.Between, n, seconds(st.MaxAge)))
 	}
 	if st.Stale > 0 {
-		out = append(out, fmt.Sprintf("%s: not measured in %d of %d rows: %s was silent for more than %s", p.signals[i], st.Stale, n, tr.id, seconds(sig.MaxAge)))
+		out = append(out, fmt.Sprintf("%s: not measured in %d of %d rows: no message of %s for more than %s", p.signals[i], st.Stale, n, tr.id, seconds(sig.MaxAge)))
 	}
 	if st.Before > 0 {
 		out = append(out, fmt.Sprintf("%s: not measured in %d of %d rows: %s begins later or ends earlier", p.signals[i], st.Before, n, tr.id))

@@ -1,9 +1,7 @@
 package mavlink
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,10 +11,11 @@ import (
 	"github.com/bluenviron/gomavlib/v3/pkg/dialects/all"
 	"github.com/bluenviron/gomavlib/v3/pkg/message"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// layout is where the fields of a message stand on the wire.
+// layout holds the places of the fields of a message on the wire.
 type layout struct {
 	name     string
 	crcExtra byte
@@ -27,30 +26,21 @@ type layout struct {
 // field is one field of a message.
 type field struct {
 	name  string
-	kind  reflect.Kind // of one number on the wire; String for characters
-	count int          // elements of an array or characters, 0 = one number
-	at    int          // bytes from the start of the payload
-	ext   bool         // an extension of version 2
+	kind  number.Kind // of one number on the wire; None for characters
+	count int         // elements of an array or characters, 0 = one number
+	at    int         // bytes from the start of the payload
+	ext   bool        // an extension of version 2
 }
 
-// wire are the kinds of numbers by the names that definitions use for enums.
-var wire = map[string]reflect.Kind{
-	"int8": reflect.Int8, "uint8": reflect.Uint8, "int16": reflect.Int16, "uint16": reflect.Uint16,
-	"int32": reflect.Int32, "uint32": reflect.Uint32, "int64": reflect.Int64, "uint64": reflect.Uint64,
+// kinds of numbers on the wire, by the names of the types of Go that stand for them.
+var kinds = map[string]number.Kind{
+	"int8": number.I8, "uint8": number.U8, "int16": number.I16, "uint16": number.U16,
+	"int32": number.I32, "uint32": number.U32, "int64": number.I64, "uint64": number.U64,
+	"float32": number.F32, "float64": number.F64,
 }
 
-// width of a number on the wire, bytes.
-func width(k reflect.Kind) int {
-	switch k {
-	case reflect.Int16, reflect.Uint16:
-		return 2
-	case reflect.Int32, reflect.Uint32, reflect.Float32:
-		return 4
-	case reflect.Int64, reflect.Uint64, reflect.Float64:
-		return 8
-	}
-	return 1
-}
+// width of a number on the wire, or of a character, bytes.
+func (f *field) width() int { return max(1, f.kind.Size()) }
 
 // dialect lays out the messages of all public dialects, each when it is first
 // needed.
@@ -103,11 +93,11 @@ func lay(t reflect.Type) *layout {
 		if kind.Kind() == reflect.Array {
 			f.count, kind = kind.Len(), kind.Elem()
 		}
-		f.kind = kind.Kind()
+		f.kind = kinds[kind.Kind().String()]
 		if enum := s.Tag.Get("mavenum"); enum != "" {
-			f.kind = wire[enum]
+			f.kind = kinds[enum]
 		}
-		if f.kind == reflect.String {
+		if f.kind == number.None {
 			f.count = 1
 			if n, err := strconv.Atoi(s.Tag.Get("mavlen")); err == nil {
 				f.count = n
@@ -126,12 +116,12 @@ func lay(t reflect.Type) *layout {
 		case x.ext:
 			return 0
 		}
-		return width(y.kind) - width(x.kind)
+		return y.width() - x.width()
 	})
 	for _, i := range order {
 		f := &l.fields[i]
 		f.at = l.size
-		l.size += width(f.kind) * max(1, f.count)
+		l.size += f.width() * max(1, f.count)
 	}
 	return l
 }
@@ -148,13 +138,13 @@ func snake(name string) string {
 	return b.String()
 }
 
-// accessor is where in a payload a number stands.
+// accessor is the place of a number in a payload.
 type accessor struct {
 	at   int
-	kind reflect.Kind // Invalid: there is none
+	kind number.Kind // None: there is none
 }
 
-// find returns where the field of a path stands, such as "roll" or
+// find returns the place of the field of a path, such as "roll" or
 // "voltages[0]", or what is wrong with it.
 func (l *layout) find(path string) (accessor, error) {
 	name, tail, indexed := strings.Cut(path, "[")
@@ -164,7 +154,7 @@ func (l *layout) find(path string) (accessor, error) {
 	}
 	f := &l.fields[i]
 	switch {
-	case f.kind == reflect.String:
+	case f.kind == number.None:
 		return accessor{}, fmt.Errorf("%s is text", name)
 	case f.count > 0 && !indexed:
 		return accessor{}, fmt.Errorf("%s is an array of %d: write %s[0]", name, f.count, name)
@@ -177,7 +167,7 @@ func (l *layout) find(path string) (accessor, error) {
 	if err != nil || !strings.HasSuffix(tail, "]") || int(n) >= f.count {
 		return accessor{}, fmt.Errorf("%s has %d elements, [0] to [%d]", name, f.count, f.count-1)
 	}
-	return accessor{f.at + int(n)*width(f.kind), f.kind}, nil
+	return accessor{f.at + int(n)*f.width(), f.kind}, nil
 }
 
 // list returns the numbers of a message in the order of its definition.
@@ -185,7 +175,7 @@ func (l *layout) list() (out []telemetry.Field) {
 	for i := range l.fields {
 		f := &l.fields[i]
 		switch {
-		case f.kind == reflect.String:
+		case f.kind == number.None:
 		case f.count > 0:
 			for k := range f.count {
 				out = append(out, telemetry.Field{Path: f.name + "[" + strconv.Itoa(k) + "]"})
@@ -197,37 +187,13 @@ func (l *layout) list() (out []telemetry.Field) {
 	return out
 }
 
-// read returns the number in a payload that was filled up with zeros.
-func (a accessor) read(b []byte) float64 {
-	b = b[a.at:]
-	switch a.kind {
-	case reflect.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case reflect.Float64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	case reflect.Uint64:
-		return float64(binary.LittleEndian.Uint64(b))
-	case reflect.Int64:
-		return float64(int64(binary.LittleEndian.Uint64(b)))
-	case reflect.Uint32:
-		return float64(binary.LittleEndian.Uint32(b))
-	case reflect.Int32:
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case reflect.Uint16:
-		return float64(binary.LittleEndian.Uint16(b))
-	case reflect.Int16:
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case reflect.Int8:
-		return float64(int8(b[0]))
-	default:
-		return float64(b[0])
-	}
-}
+// read returns the number in a payload with zeros behind it.
+func (a accessor) read(b []byte) float64 { return a.kind.Little(b[a.at:]) }
 
 // text returns the characters of a field, "" where there is none of that name.
 func (l *layout) text(name string, b []byte) string {
 	for i := range l.fields {
-		if f := &l.fields[i]; f.name == name && f.kind == reflect.String {
+		if f := &l.fields[i]; f.name == name && f.kind == number.None {
 			s := b[f.at : f.at+f.count]
 			if end := slices.Index(s, 0); end >= 0 {
 				s = s[:end]

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 
-	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -27,20 +27,15 @@ const (
 
 // Tlog reads one telemetry log. It implements telemetry.Source.
 type Tlog struct {
-	input.Stream
-	path     string
-	w        *input.Window
-	wants    telemetry.Wants
-	problems telemetry.Problems
+	logfile.Reader
 
-	dialect  *dialect
-	topics   map[topicKey]*subscription
-	senders  map[string]int      // of messages by name: instances beyond 0 so far
-	first    map[string]bool     // messages whose instance 0 is taken
-	unknown  map[uint32]struct{} // messages that were told to be unknown
-	full     [256 + 8]byte       // a payload filled up with zeros
-	message  telemetry.Message
-	firstErr error
+	dialect *dialect
+	topics  map[topicKey]*subscription
+	senders map[string]int      // of messages by name: instances beyond 0 so far
+	first   map[string]bool     // messages whose instance 0 is in use
+	unknown map[uint32]struct{} // unknown messages that were reported
+	full    [256 + 8]byte       // a payload with zeros behind it
+	message telemetry.Message
 }
 
 // topicKey tells topics apart.
@@ -49,7 +44,7 @@ type topicKey struct {
 	system, sender byte
 }
 
-// subscription is a topic with where its fields stand.
+// subscription is a topic with the places of its fields.
 type subscription struct {
 	topic  *telemetry.Topic
 	layout *layout
@@ -62,7 +57,7 @@ type subscription struct {
 
 var _ telemetry.Source = (*Tlog)(nil)
 
-// IsTlog says whether a file that begins with head is a telemetry log.
+// IsTlog reports whether a file that begins with head is a telemetry log.
 func IsTlog(head []byte) bool {
 	if len(head) < timeSize+2 {
 		return false
@@ -74,64 +69,53 @@ func IsTlog(head []byte) bool {
 
 // Open opens a log. It refuses what does not begin like one.
 func Open(path string, wants telemetry.Wants) (*Tlog, error) {
-	file, err := input.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r := NewTlog(path, file, wants)
-	head := r.w.Peek(4096)
-	if err := r.w.Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
-	}
-	for i := range len(head) {
-		if IsTlog(head[i:]) {
-			return r, nil
-		}
-	}
-	return nil, errors.Join(fmt.Errorf("%s: byte 0: this is no telemetry log: no time with a MAVLink packet stands in its first %d bytes; give a file ending in .tlog", path, len(head)), file.Close())
+	return logfile.Open(path, wants, NewTlog, (*Tlog).begin)
 }
 
-// NewTlog returns a reader of any stream; name is what errors call it.
+// NewTlog returns a reader of any stream; name is its name in errors.
 func NewTlog(name string, stream io.Reader, wants telemetry.Wants) *Tlog {
-	w := input.NewWindow(stream, window)
-	return &Tlog{path: name, w: w, Stream: w.Stream(), wants: wants, dialect: newDialect(),
+	return &Tlog{Reader: logfile.New(name, stream, wants, window), dialect: newDialect(),
 		topics: map[topicKey]*subscription{}, senders: map[string]int{}, first: map[string]bool{}, unknown: map[uint32]struct{}{}}
 }
 
-// Next returns the next message of any topic, or io.EOF.
-func (r *Tlog) Next() (*telemetry.Message, error) {
-	for r.firstErr == nil {
-		m, err := r.record()
-		if err != nil {
-			r.firstErr = err
-		} else if m != nil {
-			return m, nil
+// begin refuses what has another format.
+func (r *Tlog) begin() error {
+	head := r.Window.Peek(4096)
+	if err := r.Window.Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.Path, err)
+	}
+	for i := range len(head) {
+		if IsTlog(head[i:]) {
+			return nil
 		}
 	}
-	return nil, r.firstErr
+	return fmt.Errorf("%s: byte 0: this is no telemetry log: there is no time with a MAVLink packet in its first %d bytes; give a file ending in .tlog", r.Path, len(head))
 }
+
+// Next returns the next message of any topic, or io.EOF.
+func (r *Tlog) Next() (*telemetry.Message, error) { return r.Loop(nil, r.record) }
 
 // record reads one time and packet. Both results are nil where there was none.
 func (r *Tlog) record() (*telemetry.Message, error) {
-	at := r.w.Offset()
-	b := r.w.Peek(timeSize + maxFrame)
+	at := r.Window.Offset()
+	b := r.Window.Peek(timeSize + maxFrame)
 	if len(b) == 0 {
-		if err := r.w.Err(); err != nil {
-			r.problems.Add(at, "file", "cannot be read on: %v", err)
-		}
-		return nil, io.EOF
+		return nil, r.End(at, 0)
 	}
-	if len(b) < timeSize {
-		return nil, r.resync(at, "packet")
+	var us uint64
+	var p packet
+	err := errNoPacket
+	if len(b) >= timeSize {
+		us = binary.BigEndian.Uint64(b)
+		p, err = parsePacket(b[timeSize:])
 	}
-	us := binary.BigEndian.Uint64(b)
-	p, err := parsePacket(b[timeSize:])
 	if errors.Is(err, errShort) && plausible(us) {
-		r.problems.Add(at, "file", "cut off within a packet, the last %d bytes are not read", len(b))
+		r.Report.Add(at, "file", "cut off within a packet, the last %d bytes are not read", len(b))
 		return nil, io.EOF
 	}
 	if err != nil || !plausible(us) {
-		return nil, r.resync(at, "packet")
+		r.resync(at, "packet")
+		return nil, nil
 	}
 	l := r.dialect.find(p.id)
 	if l == nil || !p.fits(l) {
@@ -140,35 +124,36 @@ func (r *Tlog) record() (*telemetry.Message, error) {
 			name = l.name
 		}
 		// Where another packet follows this one was whole, only not understood.
-		if !r.stands(b[min(len(b), timeSize+p.size):], false) {
-			return nil, r.resync(at, name)
+		if !r.resyncCandidate(b[min(len(b), timeSize+p.size):], false) {
+			r.resync(at, name)
+			return nil, nil
 		}
-		r.w.Pass(timeSize + p.size)
-		if _, told := r.unknown[p.id]; l == nil && told {
+		r.Window.Pass(timeSize + p.size)
+		if _, reported := r.unknown[p.id]; l == nil && reported {
 			return nil, nil
 		}
 		if l == nil {
 			r.unknown[p.id] = struct{}{}
-			r.problems.Add(at, name, "is not defined here; it and others of its kind are passed")
+			r.Report.Add(at, name, "is not defined here; it and others of its kind are skipped")
 		} else {
-			r.problems.Add(at, name, "wrong checksum, %d bytes passed", timeSize+p.size)
+			r.Report.Add(at, name, "wrong checksum, %d bytes skipped", timeSize+p.size)
 		}
 		return nil, nil
 	}
 	clear(r.full[copy(r.full[:], p.payload):])
-	r.w.Pass(timeSize + p.size)
-	return r.take(at, int64(us)*1000, &p, l)
+	r.Window.Pass(timeSize + p.size)
+	return r.content(at, int64(us)*1000, &p, l)
 }
 
 func plausible(us uint64) bool { return float64(us) > earliest && float64(us) < latest }
 
-// take makes a message of a packet whose payload stands in full.
-func (r *Tlog) take(at, logged int64, p *packet, l *layout) (*telemetry.Message, error) {
+// content makes a message of a packet whose payload is in full.
+func (r *Tlog) content(at, logged int64, p *packet, l *layout) (*telemetry.Message, error) {
 	key := topicKey{p.id, p.system, p.sender}
 	s := r.topics[key]
 	if s == nil {
 		if len(r.topics) >= maxTopics {
-			r.problems.Add(at, l.name, "more than %d senders and messages: not read", maxTopics)
+			r.Report.Add(at, l.name, "more than %d senders and messages: not read", maxTopics)
 			return nil, nil
 		}
 		var err error
@@ -185,7 +170,7 @@ func (r *Tlog) take(at, logged int64, p *packet, l *layout) (*telemetry.Message,
 		s.values[i] = a.read(r.full[:])
 	}
 	if l.name == "STATUSTEXT" {
-		r.wants.Say(logged, l.text("text", r.full[:]))
+		r.Wants.Say(logged, l.text("text", r.full[:]))
 	}
 	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: logged, Offset: at, Values: s.values}
 	return &r.message, nil
@@ -197,11 +182,11 @@ const unixTime = 1e15
 
 // stamp returns the sender's time in a payload, ns.
 func (s *subscription) stamp(b []byte) (t int64, ok bool) {
-	if s.boot.kind != reflect.Invalid {
+	if s.boot.kind != number.None {
 		v := s.boot.read(b)
 		return int64(v) * 1e6, v > 0
 	}
-	if s.usec.kind != reflect.Invalid {
+	if s.usec.kind != number.None {
 		v := s.usec.read(b)
 		return int64(v) * 1e3, v > 0 && v < latest && (v > unixTime) == s.unix
 	}
@@ -228,26 +213,23 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 		s.usec = a
 		s.unix = a.read(r.full[:]) > unixTime
 	}
-	if s.boot.kind != reflect.Invalid || s.usec.kind != reflect.Invalid {
+	if s.boot.kind != number.None || s.usec.kind != number.None {
 		s.topic.Clock = fmt.Sprintf("%d/%d", key.system, key.sender)
-		if s.boot.kind == reflect.Invalid && s.unix {
+		if s.boot.kind == number.None && s.unix {
 			s.topic.Clock += " unix"
 		}
 	}
-	for _, path := range r.wants.Paths(s.topic) {
-		a, err := l.find(path)
-		if err != nil {
-			return nil, telemetry.NewFieldError(r.path, s.topic, path, err.Error())
-		}
-		s.wanted = append(s.wanted, a)
+	var err error
+	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, l.find); err != nil {
+		return nil, err
 	}
 	s.values = make([]float64, len(s.wanted))
 	return s, nil
 }
 
-// stands says whether b begins with a time and a packet, or is at its end. sure
+// resyncCandidate reports whether b begins with a time and a packet, or is at its end. sure
 // asks for a checksum that fits.
-func (r *Tlog) stands(b []byte, sure bool) bool {
+func (r *Tlog) resyncCandidate(b []byte, sure bool) bool {
 	if len(b) == 0 {
 		return !sure
 	}
@@ -262,36 +244,20 @@ func (r *Tlog) stands(b []byte, sure bool) bool {
 	return err == nil && l != nil && p.fits(l)
 }
 
-// resync goes on at the next byte at which a time and a packet with a fitting
-// checksum stand, and says which bytes it passed.
-func (r *Tlog) resync(at int64, record string) error {
-	r.w.Pass(1)
-	for {
-		held := r.w.Peek(window / 2)
-		most := len(held) - timeSize
-		if most <= 0 {
-			r.w.Pass(len(held))
-			r.problems.Add(at, record, "the last %d bytes are damaged or cut off and are not read", r.w.Offset()-at)
-			return nil
-		}
-		if len(held) == window/2 {
-			most = len(held) / 2
-		}
+// resync continues at the next byte at which a time and a packet with a fitting
+// checksum begin.
+func (r *Tlog) resync(at int64, record string) {
+	r.Resync(at, record, "damaged", timeSize, 2, func(held []byte, most int) int {
 		for i := 0; i < most; i++ {
 			// The first bytes of a plausible time are zero.
 			k := bytes.IndexByte(held[i:most], 0)
 			if k < 0 {
 				break
 			}
-			if i += k; r.stands(held[i:min(len(held), i+timeSize+maxFrame)], true) {
-				r.w.Pass(i)
-				r.problems.Add(at, record, "damaged; %d bytes passed, read on at byte %d", r.w.Offset()-at, r.w.Offset())
-				return nil
+			if i += k; r.resyncCandidate(held[i:min(len(held), i+timeSize+maxFrame)], true) {
+				return i
 			}
 		}
-		r.w.Pass(most)
-	}
+		return -1
+	})
 }
-
-// Problems returns what could not be read so far.
-func (r *Tlog) Problems() *telemetry.Problems { return &r.problems }

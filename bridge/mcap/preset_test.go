@@ -65,7 +65,7 @@ func TestOdometryPreset(t *testing.T) {
 		}
 	}
 	told := strings.Join(s.Remarks, "\n")
-	for _, want := range []string{"one value throughout", "clock /odom is the recorder's, shortest delay 0.005 s", "rows stand at the times of /odom, 50 Hz"} {
+	for _, want := range []string{"one value throughout", "clock /odom is the recorder's, shortest delay 0.005 s", "rows have the timestamps of /odom, 50 Hz"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("no %q in\n%s", want, told)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/bridge/cdr"
-	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -25,11 +25,8 @@ const (
 
 // Reader reads one file. It implements telemetry.Source.
 type Reader struct {
-	input.Stream
-	path     string
-	records  records
-	wants    telemetry.Wants
-	problems telemetry.Problems
+	logfile.Reader
+	records records
 
 	schemas  map[uint16]*mcap.Schema
 	schemaMB int
@@ -44,9 +41,8 @@ type Reader struct {
 	ended    bool  // the end of the data was read
 	late     bool  // data behind the end of the data were reported
 
-	raw      mcap.Message
-	message  telemetry.Message
-	firstErr error
+	raw     mcap.Message
+	message telemetry.Message
 }
 
 // channel is the origin of messages.
@@ -70,60 +66,42 @@ var _ telemetry.Source = (*Reader)(nil)
 
 // Open opens a file. It refuses what does not begin like one.
 func Open(path string, wants telemetry.Wants) (*Reader, error) {
-	file, err := input.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r := NewReader(path, file, wants)
-	if err := r.begin(); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return r, nil
+	return logfile.Open(path, wants, NewReader, (*Reader).begin)
 }
 
 // NewReader returns a reader of any stream; name is its name in errors. What is
 // no MCAP file is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	w := input.NewWindow(stream, window)
-	return &Reader{path: name, Stream: w.Stream(), records: records{w: w}, wants: wants,
+	log := logfile.New(name, stream, wants, window)
+	return &Reader{Reader: log, records: records{w: log.Window},
 		schemas: map[uint16]*mcap.Schema{}, channels: map[uint16]channel{}, topics: map[uint16]*subscription{}, names: map[string]int{}}
 }
 
 func (r *Reader) begin() error {
-	b := r.records.w.Peek(len(Magic))
-	if err := r.records.w.Err(); err != nil {
-		return fmt.Errorf("%s: %w", r.path, err)
+	b := r.Window.Peek(len(Magic))
+	if err := r.Window.Err(); err != nil {
+		return fmt.Errorf("%s: %w", r.Path, err)
 	}
 	if !bytes.Equal(b, Magic) {
-		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite is converted by ros2 bag convert)", r.path, b)
+		return fmt.Errorf("%s: byte 0: this is no MCAP file: it begins with % x; give a file ending in .mcap (a bag in SQLite is converted by ros2 bag convert)", r.Path, b)
 	}
-	r.records.w.Pass(len(Magic))
+	r.Window.Pass(len(Magic))
 	return nil
 }
 
 // Next returns the next message of any topic, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) {
-	if r.firstErr == nil && r.records.w.Offset() == 0 {
-		r.firstErr = r.begin()
-	}
-	for r.firstErr == nil {
-		next := r.inFile
+	return r.Loop(r.begin, func() (*telemetry.Message, error) {
 		if r.records.open {
-			next = r.inChunk
+			return r.inChunk()
 		}
-		m, err := next()
-		if err != nil {
-			r.firstErr = err
-		} else if m != nil {
-			return m, nil
-		}
-	}
-	return nil, r.firstErr
+		return r.inFile()
+	})
 }
 
 // inFile reads one record of the file. Both results are nil where it was no message.
 func (r *Reader) inFile() (*telemetry.Message, error) {
-	at := r.records.w.Offset()
+	at := r.Window.Offset()
 	kind, size, ok := r.records.head()
 	switch {
 	case !ok:
@@ -138,7 +116,7 @@ func (r *Reader) inFile() (*telemetry.Message, error) {
 	}
 	if (kind == mcap.OpChunk || kind == mcap.OpMessage) && r.ended && !r.late {
 		r.late = true
-		r.problems.Add(at, record(kind), "is behind the end of the data; it is read all the same")
+		r.Report.Add(at, record(kind), "is behind the end of the data; it is read all the same")
 	}
 	if kind == mcap.OpChunk {
 		return nil, r.openChunk(at, size)
@@ -158,33 +136,30 @@ func (r *Reader) inFile() (*telemetry.Message, error) {
 
 // end ends the reading with n bytes that are no whole record.
 func (r *Reader) end(at int64, n int) error {
-	switch {
-	case r.records.w.Err() != nil:
-		r.problems.Add(at, "file", "cannot be read further: %v", r.records.w.Err())
-	case n > 0:
-		r.problems.Add(at, "file", "cut off within a record, the last %d bytes are not read", n)
-	case r.ended:
-		r.problems.Add(at, "file", "cut off: the footer is missing")
-	default:
-		r.problems.Add(at, "file", "cut off: the record that ends the data is missing")
+	if n == 0 && r.Window.Err() == nil {
+		missing := "the record that ends the data"
+		if r.ended {
+			missing = "the footer"
+		}
+		r.Report.Add(at, "file", "cut off: %s is missing", missing)
 	}
-	return io.EOF
+	return r.End(at, n)
 }
 
 // footer reads the record that ends the file, and ends the reading.
 func (r *Reader) footer(at int64) error {
-	w := r.records.w
+	w := r.Window
 	b := w.Peek(headSize + footerSize + len(Magic))
 	if len(b) < headSize+footerSize {
 		return r.end(at, len(b))
 	}
 	if !r.ended {
-		r.problems.Add(at, "footer", "the record that ends the data is missing before it")
+		r.Report.Add(at, "footer", "the record that ends the data is missing before it")
 	}
 	if !bytes.Equal(b[headSize+footerSize:], Magic) {
-		r.problems.Add(at+headSize+footerSize, "file", "does not end with what an MCAP file ends with")
+		r.Report.Add(at+headSize+footerSize, "file", "does not end with what an MCAP file ends with")
 	} else if w.Pass(len(b)); len(w.Peek(1)) > 0 {
-		r.problems.Add(w.Offset(), "file", "continues behind its end; what follows is not read")
+		r.Report.Add(w.Offset(), "file", "continues behind its end; what follows is not read")
 	}
 	return io.EOF
 }
@@ -200,7 +175,7 @@ func (r *Reader) openChunk(at int64, size uint64) error {
 		r.resync(at, mcap.OpChunk)
 		return nil
 	case size > maxRecord:
-		r.problems.Add(at, "chunk", "has %d bytes, more than the limit of %d; skipped", k.packed, maxRecord)
+		r.Report.Add(at, "chunk", "has %d bytes, more than the limit of %d; skipped", k.packed, maxRecord)
 		r.records.skip(headSize + int64(size))
 		return nil
 	}
@@ -212,11 +187,11 @@ func (r *Reader) openChunk(at int64, size uint64) error {
 	plain, err := r.unpacker.unpack(&k, packed)
 	switch {
 	case !whole:
-		r.problems.Add(at, "chunk", "cut off: %d of %d bytes are there, %d of %d can be unpacked", len(packed), k.packed, len(plain), k.size)
+		r.Report.Add(at, "chunk", "cut off: %d of %d bytes are there, %d of %d can be unpacked", len(packed), k.packed, len(plain), k.size)
 	case errors.Is(err, errSum):
-		r.problems.Add(at, "chunk", "%v; its %d bytes are not read", err, k.size)
+		r.Report.Add(at, "chunk", "%v; its %d bytes are not read", err, k.size)
 	case err != nil:
-		r.problems.Add(at, "chunk", "%v", err)
+		r.Report.Add(at, "chunk", "%v", err)
 	}
 	r.chunkAt, r.size, r.damaged = at, len(plain), err != nil || !whole
 	r.records.chunk, r.records.open = plain, true
@@ -234,12 +209,12 @@ func (r *Reader) inChunk() (*telemetry.Message, error) {
 	switch {
 	case !ok || size > uint64(left-headSize) || kind == 0 && size == 0: // zeros are what no record is
 		if !r.damaged { // else it is reported already
-			r.problems.Add(r.chunkAt, "chunk", "its last %d bytes are no whole record", left)
+			r.Report.Add(r.chunkAt, "chunk", "its last %d bytes are no whole record", left)
 		}
 		r.records.open = false
 		return nil, nil
 	case !known(kind) && kind < 0x80:
-		r.problems.Add(r.chunkAt, "chunk", "byte %d of it: records of kind %#x are not known; %d bytes skipped", r.size-left, byte(kind), headSize+size)
+		r.Report.Add(r.chunkAt, "chunk", "byte %d of it: records of kind %#x are not known; %d bytes skipped", r.size-left, byte(kind), headSize+size)
 	}
 	if !used(kind) || kind == mcap.OpChunk {
 		r.records.skip(headSize + int64(size))
@@ -263,7 +238,7 @@ func (r *Reader) content(at int64, kind mcap.OpCode, b []byte) (m *telemetry.Mes
 		return r.messageOf(at, b)
 	}
 	if err != nil {
-		r.problems.Add(at, record(kind), "%v", err)
+		r.Report.Add(at, record(kind), "%v", err)
 	}
 	return nil, nil
 }
@@ -304,19 +279,19 @@ func (r *Reader) channel(b []byte) error {
 // messageOf makes a message of the content of its record.
 func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 	if err := r.raw.PopulateFrom(b, false); err != nil {
-		r.problems.Add(at, "message", "%v", err)
+		r.Report.Add(at, "message", "%v", err)
 		return nil, nil
 	}
 	id, logged, data := r.raw.ChannelID, r.raw.LogTime, r.raw.Data
 	if logged > math.MaxInt64/2 {
-		r.problems.Add(at, "message", "recorded at %d ns, which is no time", logged)
+		r.Report.Add(at, "message", "recorded at %d ns, which is no time", logged)
 		return nil, nil
 	}
 	s := r.topics[id]
 	if s == nil {
 		ch, ok := r.channels[id]
 		if !ok || len(r.topics) >= maxTopics {
-			r.problems.Add(at, "message", "its channel %d is not described", id)
+			r.Report.Add(at, "message", "its channel %d is not described", id)
 			return nil, nil
 		}
 		var err error
@@ -334,16 +309,13 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 	if s.fields != nil {
 		if err := s.fields.Read(s.values, data); err != nil {
 			if s.bad++; s.bad == 1 {
-				r.problems.Add(at, "message", "of %s: %v; others like it are not reported", s.topic, err)
+				r.Report.Add(at, "message", "of %s: %v; others like it are not reported", s.topic, err)
 			}
 		}
 	}
 	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: stamped, Logged: int64(logged), Offset: at, Values: s.values}
 	return &r.message, nil
 }
-
-// Problems returns what could not be read so far.
-func (r *Reader) Problems() *telemetry.Problems { return &r.problems }
 
 // Close closes the file.
 func (r *Reader) Close() error {

@@ -8,31 +8,20 @@ import (
 )
 
 // resync continues at the next place with a chunk, or with the records that end the
-// data, and reports which bytes it skipped.
+// data.
 func (r *Reader) resync(at int64, kind mcap.OpCode) {
-	w := r.records.w
-	w.Pass(1)
-	for {
-		held := w.Peek(window / 2)
-		most := len(held) - headSize - maxChunkHead
-		if most <= 0 {
-			w.Pass(len(held))
-			r.problems.Add(at, record(kind), "the last %d bytes are damaged or cut off and are not read", w.Offset()-at)
-			return
-		}
+	r.Resync(at, record(kind), "damaged", headSize+maxChunkHead, 1, func(held []byte, most int) int {
 		for i := 0; i < most; i++ {
 			k := bytes.IndexAny(held[i:most], "\x06\x0f")
 			if k < 0 {
 				break
 			}
 			if i += k; resyncCandidate(held[i:]) {
-				w.Pass(i)
-				r.problems.Add(at, record(kind), "damaged; %d bytes skipped, continued at byte %d", w.Offset()-at, w.Offset())
-				return
+				return i
 			}
 		}
-		w.Pass(most)
-	}
+		return -1
+	})
 }
 
 // resyncCandidate reports whether b begins with a chunk whose lengths agree, or with

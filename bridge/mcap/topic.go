@@ -27,7 +27,7 @@ func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error
 	default:
 		if s.t, why = cdr.Parse(sc.Encoding, sc.Name, sc.Data); why != nil {
 			s.t = nil
-			r.problems.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.Name, why, ch.topic)
+			r.Report.Add(at, "schema", "%s: %v; messages of %s are only counted", sc.Name, why, ch.topic)
 		}
 	}
 	// The first message shows how long its arrays are.
@@ -51,16 +51,16 @@ func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error
 			}
 		}
 	}
-	paths := r.wants.Paths(s.topic)
+	paths := r.Wants.Paths(s.topic)
 	for _, path := range paths {
 		if err := s.topic.Check(path); err != nil {
-			return nil, telemetry.NewFieldError(r.path, s.topic, path, err.Error())
+			return nil, telemetry.NewFieldError(r.Path, s.topic, path, err.Error())
 		}
 	}
 	if len(paths) > 0 {
 		var err error
 		if s.fields, err = cdr.NewReader(s.t, paths); err != nil {
-			return nil, fmt.Errorf("%s: topic %s: %w", r.path, s.topic, err)
+			return nil, fmt.Errorf("%s: topic %s: %w", r.Path, s.topic, err)
 		}
 		s.values = make([]float64, len(paths))
 	}

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 )
 
-// Entry is something that a log says about itself: an information message or a
-// parameter.
+// Entry is an information message about a log, or a parameter.
 type Entry struct {
 	Key       string
 	Type      string // such as "char[40]", "int32_t", "float"
@@ -24,11 +25,11 @@ func (e *Entry) Text() string { return strings.ToValidUTF8(string(e.Value), "\uF
 
 // Number returns the value of an entry that is one number.
 func (e *Entry) Number() (v float64, ok bool) {
-	p := primitives[e.Type]
-	if p == none || len(e.Value) < sizes[p] {
+	kind := kinds[e.Type]
+	if kind == number.None || len(e.Value) < kind.Size() {
 		return math.NaN(), false
 	}
-	return accessor{0, p}.read(e.Value), true
+	return kind.Little(e.Value), true
 }
 
 // parseEntry reads the length of the key, "type key", and the value.
@@ -86,7 +87,7 @@ func parseFlags(b []byte) (f flags, err error) {
 	return f, nil
 }
 
-// unknown says whether the log uses something without which it cannot be read.
+// unknown reports whether the log uses something without which it cannot be read.
 func (f *flags) unknown() bool {
 	for i, b := range f.incompat {
 		if i == 0 {

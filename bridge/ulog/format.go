@@ -5,44 +5,25 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 )
 
-// primitive is a type of one number.
-type primitive uint8
-
-const (
-	none primitive = iota
-	i8
-	u8
-	i16
-	u16
-	i32
-	u32
-	i64
-	u64
-	f32
-	f64
-	boolean
-	char
-)
-
-var primitives = map[string]primitive{
-	"int8_t": i8, "uint8_t": u8, "int16_t": i16, "uint16_t": u16, "int32_t": i32, "uint32_t": u32,
-	"int64_t": i64, "uint64_t": u64, "float": f32, "double": f64, "bool": boolean, "char": char,
+// kinds of numbers by their names. A bool and a char are read as int8_t.
+var kinds = map[string]number.Kind{
+	"int8_t": number.I8, "uint8_t": number.U8, "int16_t": number.I16, "uint16_t": number.U16, "int32_t": number.I32, "uint32_t": number.U32,
+	"int64_t": number.I64, "uint64_t": number.U64, "float": number.F32, "double": number.F64, "bool": number.I8, "char": number.I8,
 }
-
-// sizes of the primitives, bytes.
-var sizes = [...]int{none: 0, i8: 1, u8: 1, i16: 2, u16: 2, i32: 4, u32: 4, i64: 8, u64: 8, f32: 4, f64: 8, boolean: 1, char: 1}
 
 // field is one field of a definition.
 type field struct {
 	name   string
-	number primitive // none: of the type nested
+	kind   number.Kind // None: of the type nested
 	nested string
 	count  int // elements of an array, 0 = no array
 }
 
-// padding says whether a field only keeps others aligned.
+// padding reports whether a field only keeps others aligned.
 func (f *field) padding() bool { return strings.HasPrefix(f.name, "_padding") }
 
 // format is the definition of a type of message.
@@ -78,7 +59,7 @@ func parseFormat(text string) (*format, error) {
 			}
 			fl.count, kind = int(n), kind[:i]
 		}
-		if fl.number = primitives[kind]; fl.number == none {
+		if fl.kind = kinds[kind]; fl.kind == number.None {
 			fl.nested = strings.Clone(kind)
 		}
 		f.fields = append(f.fields, fl)
@@ -100,9 +81,9 @@ func clip(s string) string {
 // formats are the definitions of a log by name.
 type formats map[string]*format
 
-var errDeep = fmt.Errorf("types stand within types more than %d deep", maxDepth)
+var errDeep = fmt.Errorf("types are nested more than %d deep", maxDepth)
 
-// size lays a type out and returns its size in bytes, with all padding. The
+// size returns the size of a type in bytes, with all padding. The
 // result is kept, so that nested types cost their definition once.
 func (fs formats) size(name string, depth int) (int, error) {
 	f := fs[name]
@@ -130,8 +111,8 @@ func (fs formats) size(name string, depth int) (int, error) {
 
 // element is the size of one element of a field.
 func (fs formats) element(f *field, depth int) (int, error) {
-	if f.number != none {
-		return sizes[f.number], nil
+	if f.kind != number.None {
+		return f.kind.Size(), nil
 	}
 	return fs.size(f.nested, depth+1)
 }

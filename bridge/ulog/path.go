@@ -1,53 +1,31 @@
 package ulog
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// accessor is where in a message a number stands.
+// accessor is the place of a number in a message.
 type accessor struct {
-	at     int // bytes from the start of the content
-	number primitive
+	at   int // bytes from the start of the content
+	kind number.Kind
 }
 
 // read returns the number in the content of a message. NaN where the message is
 // too short to hold it.
 func (a accessor) read(b []byte) float64 {
-	if a.at+sizes[a.number] > len(b) {
+	if a.at+a.kind.Size() > len(b) {
 		return math.NaN()
 	}
-	b = b[a.at:]
-	switch a.number {
-	case f32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case f64:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	case u64:
-		return float64(binary.LittleEndian.Uint64(b))
-	case i64:
-		return float64(int64(binary.LittleEndian.Uint64(b)))
-	case u32:
-		return float64(binary.LittleEndian.Uint32(b))
-	case i32:
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case u16:
-		return float64(binary.LittleEndian.Uint16(b))
-	case i16:
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case i8, char, boolean:
-		return float64(int8(b[0]))
-	default:
-		return float64(b[0])
-	}
+	return a.kind.Little(b[a.at:])
 }
 
-// find returns where the field with a path such as "esc[0].voltage" stands in
+// find returns the place of the field with a path such as "esc[0].voltage" in
 // type name, or what is wrong with the path.
 func (fs formats) find(name, path string) (accessor, error) {
 	at := 0
@@ -80,10 +58,10 @@ func (fs formats) find(name, path string) (accessor, error) {
 		}
 		at += skip + max(0, index)*size
 		switch {
-		case fl.number != none && more:
+		case fl.kind != number.None && more:
 			return accessor{}, fmt.Errorf("%s is a number and has no fields", step)
-		case fl.number != none:
-			return accessor{at, fl.number}, nil
+		case fl.kind != number.None:
+			return accessor{at, fl.kind}, nil
 		case !more:
 			return accessor{}, fmt.Errorf("%s is not a number but a %s: name a field of it", step, clip(fl.nested))
 		}
@@ -145,7 +123,7 @@ func (fs formats) walk(name, prefix string, depth int, out *[]telemetry.Field) {
 			if fl.count > 0 {
 				path += "[" + strconv.Itoa(k) + "]"
 			}
-			if fl.number != none {
+			if fl.kind != number.None {
 				*out = append(*out, telemetry.Field{Path: path})
 			} else {
 				fs.walk(fl.nested, path+".", depth+1, out)

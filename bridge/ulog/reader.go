@@ -3,11 +3,10 @@ package ulog
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
-	"github.com/dgm-robotics/dgm/bridge/input"
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
@@ -16,23 +15,18 @@ var Magic = []byte{'U', 'L', 'o', 'g', 0x01, 0x12, 0x35}
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
-	input.Stream
-	path     string
-	w        *input.Window
-	wants    telemetry.Wants
-	problems telemetry.Problems
+	logfile.Reader
 
-	start    int64 // ns, the time in the file's header
-	flags    flags
-	formats  formats
-	topics   map[topicKey]*subscription
-	seq      int             // topics so far
-	byID     []*subscription // by message id, nil = none
-	isData   bool            // the definitions are over
-	last     int64           // ns, the highest timestamp so far
-	count    Counts
-	message  telemetry.Message
-	firstErr error // of Next, for good
+	start   int64 // ns, the time in the file's header
+	flags   flags
+	formats formats
+	topics  map[topicKey]*subscription
+	seq     int             // topics so far
+	byID    []*subscription // by message id, nil = none
+	isData  bool            // the definitions are over
+	last    int64           // ns, the highest timestamp so far
+	count   Counts
+	message telemetry.Message
 
 	info, multi, parameters, defaults, changes entries
 }
@@ -50,12 +44,12 @@ type topicKey struct {
 	instance uint8
 }
 
-// subscription is a topic with where its fields stand.
+// subscription is a topic with the places of its fields.
 type subscription struct {
-	topic    *telemetry.Topic // nil: its messages are passed
+	topic    *telemetry.Topic // nil: its messages are skipped
 	min, max int              // bytes of content, without and with the padding at its end
 	stamp    accessor         // timestamp
-	sample   accessor         // timestamp_sample; of kind none where there is none
+	sample   accessor         // timestamp_sample; of no kind where there is none
 	wanted   []accessor
 	values   []float64
 }
@@ -64,45 +58,36 @@ var _ telemetry.Source = (*Reader)(nil)
 
 // Open opens a log and reads its header. It refuses what is no ULog.
 func Open(path string, wants telemetry.Wants) (*Reader, error) {
-	file, err := input.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	r := NewReader(path, file, wants)
-	if err := r.header(); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return r, nil
+	return logfile.Open(path, wants, NewReader, (*Reader).header)
 }
 
-// NewReader returns a reader of any stream; name is what errors call it. What is
+// NewReader returns a reader of any stream; name is its name in errors. What is
 // no ULog is refused by the first Next.
 func NewReader(name string, stream io.Reader, wants telemetry.Wants) *Reader {
-	w := input.NewWindow(stream, window)
-	return &Reader{path: name, w: w, Stream: w.Stream(), wants: wants, formats: formats{}, topics: map[topicKey]*subscription{}}
+	return &Reader{Reader: logfile.New(name, stream, wants, window), formats: formats{}, topics: map[topicKey]*subscription{}}
 }
 
 // header reads the first bytes of the file.
 func (r *Reader) header() error {
-	b := r.w.Peek(headerSize)
+	b := r.Window.Peek(headerSize)
 	switch {
-	case r.w.Err() != nil:
-		return fmt.Errorf("%s: %w", r.path, r.w.Err())
+	case r.Window.Err() != nil:
+		return fmt.Errorf("%s: %w", r.Path, r.Window.Err())
 	case len(b) < headerSize && (len(b) == 0 || bytes.HasPrefix(Magic, b[:min(len(b), len(Magic))])):
-		return fmt.Errorf("%s: byte 0: header: %d bytes, a ULog has %d before its first message; copy the file again", r.path, len(b), headerSize)
+		return fmt.Errorf("%s: byte 0: header: %d bytes, a ULog has %d before its first message; copy the file again", r.Path, len(b), headerSize)
 	case !bytes.HasPrefix(b, Magic):
-		return fmt.Errorf("%s: byte 0: header: this is not a ULog: it begins with % x; give a file ending in .ulg", r.path, b[:min(len(b), 8)])
+		return fmt.Errorf("%s: byte 0: header: this is not a ULog: it begins with % x; give a file ending in .ulg", r.Path, b[:min(len(b), 8)])
 	}
 	if b[7] > 1 {
-		r.problems.Add(7, "header", "version %d is not known; read as version 1", b[7])
+		r.Report.Add(7, "header", "version %d is not known; read as version 1", b[7])
 	}
 	r.start = microseconds(binary.LittleEndian.Uint64(b[8:]))
 	r.last = r.start
-	r.w.Pass(headerSize)
+	r.Window.Pass(headerSize)
 	return nil
 }
 
-// microseconds turns a stamp into ns. What does not fit is 0: no robot is on for
+// microseconds converts a timestamp into ns. What does not fit is 0: no robot is on for
 // 292 years.
 func microseconds(us uint64) int64 {
 	if us > 1<<63/1000-1 {
@@ -112,34 +97,12 @@ func microseconds(us uint64) int64 {
 }
 
 // Next returns the next message of any topic, or io.EOF.
-func (r *Reader) Next() (*telemetry.Message, error) {
-	if r.firstErr != nil {
-		return nil, r.firstErr
-	}
-	if r.w.Offset() == 0 {
-		if r.firstErr = r.header(); r.firstErr != nil {
-			return nil, r.firstErr
-		}
-	}
-	for {
-		m, err := r.record()
-		if err != nil {
-			r.firstErr = err
-			return nil, err
-		}
-		if m != nil {
-			return m, nil
-		}
-	}
-}
-
-// Problems returns what could not be read so far.
-func (r *Reader) Problems() *telemetry.Problems { return &r.problems }
+func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(r.header, r.record) }
 
 // Counts returns the number of records so far that are not messages of topics.
 func (r *Reader) Counts() Counts { return r.count }
 
-// Information returns what the log said about itself so far. Keys can repeat;
+// Information returns the information about the log so far. Keys can repeat;
 // the last one counts.
 func (r *Reader) Information() []Entry { return r.info.list }
 
@@ -155,5 +118,5 @@ func (r *Reader) Defaults() []Entry { return r.defaults.list }
 // Changes returns parameters that were changed while the log was written.
 func (r *Reader) Changes() []Entry { return r.changes.list }
 
-// Appended says whether the log has data appended, as after a crash.
+// Appended reports whether the log has data appended, as after a crash.
 func (r *Reader) Appended() bool { return len(r.flags.appended) > 0 }

@@ -4,38 +4,41 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/logfile"
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // record reads one record of any kind. Both results are nil where it was not a
 // message of a topic.
 func (r *Reader) record() (*telemetry.Message, error) {
-	at := r.w.Offset()
-	b := r.w.Peek(frameSize)
+	at := r.Window.Offset()
+	b := r.Window.Peek(frameSize)
 	if len(b) < frameSize {
-		return nil, r.end(at, len(b))
+		return nil, r.End(at, len(b))
 	}
 	size, kind := int(binary.LittleEndian.Uint16(b)), b[2]
 	if jump := r.appendix(at, size); jump > 0 {
 		return nil, nil
 	}
-	whole := r.w.Peek(frameSize + size)
+	whole := r.Window.Peek(frameSize + size)
 	if len(whole) < frameSize+size {
-		if r.w.Err() == nil && !r.sensible(whole[frameSize:], size, kind) {
-			return nil, r.resync(at)
+		if r.Window.Err() == nil && !r.sensible(whole[frameSize:], size, kind) {
+			r.resync(at)
+			return nil, nil
 		}
-		return nil, r.end(at, len(whole))
+		return nil, r.End(at, len(whole))
 	}
 	content := whole[frameSize:]
 	if kind == 'D' { // nearly all of them
 		s := r.subscribed(content)
 		if s == nil || size-dataHead < s.min || size-dataHead > s.max {
-			return nil, r.resync(at)
+			r.resync(at)
+			return nil, nil
 		}
-		r.w.Pass(frameSize + size)
+		r.Window.Pass(frameSize + size)
 		if s.topic == nil {
 			return nil, nil
 		}
@@ -43,31 +46,20 @@ func (r *Reader) record() (*telemetry.Message, error) {
 	}
 	if !r.sensible(content, size, kind) {
 		if size == 0 || !r.follows(frameSize+size) {
-			return nil, r.resync(at)
+			r.resync(at)
+			return nil, nil
 		}
 		// A kind of a later version, or one that contradicts the definitions.
-		r.problems.Add(at, name(kind), "not understood, %d bytes passed", frameSize+size)
-		r.w.Pass(frameSize + size)
+		r.Report.Add(at, name(kind), "not understood, %d bytes skipped", frameSize+size)
+		r.Window.Pass(frameSize + size)
 		return nil, nil
 	}
 	err := r.other(at, kind, content)
-	r.w.Pass(frameSize + size)
+	r.Window.Pass(frameSize + size)
 	return nil, err
 }
 
-// end ends the reading with n bytes that are no whole record.
-func (r *Reader) end(at int64, n int) error {
-	if err := r.w.Err(); err != nil {
-		r.problems.Add(at, "file", "cannot be read on: %v", err)
-		return io.EOF
-	}
-	if n > 0 {
-		r.problems.Add(at, "file", "cut off within a record, the last %d bytes are not read", n)
-	}
-	return io.EOF
-}
-
-// appendix goes on at appended data where the next one would begin within the
+// appendix continues at appended data where the next one would begin within the
 // record at hand, which is then what was left unfinished before a crash.
 func (r *Reader) appendix(at int64, size int) int64 {
 	for len(r.flags.appended) > 0 {
@@ -77,14 +69,14 @@ func (r *Reader) appendix(at int64, size int) int64 {
 		}
 		r.flags.appended = r.flags.appended[1:]
 		if begin > at {
-			r.problems.Add(at, "appended data", "the record before them was not finished, %d bytes are not read", begin-at)
-			return r.w.Skip(begin - at)
+			r.Report.Add(at, "appended data", "the record before them was not finished, %d bytes are not read", begin-at)
+			return r.Window.Skip(begin - at)
 		}
 	}
 	return 0
 }
 
-// name is what problems call a record.
+// name names a kind of record in problems.
 func name(kind byte) string {
 	if n, ok := names[kind]; ok {
 		return n
@@ -105,7 +97,7 @@ func (r *Reader) data(at int64, s *subscription, b []byte) *telemetry.Message {
 	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
 	r.last = max(r.last, logged)
 	t := logged
-	if s.sample.number != none {
+	if s.sample.kind != number.None {
 		// 0 where the driver does not fill it in.
 		if v := microseconds(binary.LittleEndian.Uint64(b[s.sample.at:])); v > 0 && v <= logged {
 			t = v
@@ -135,20 +127,14 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 	switch kind {
 	case 'B':
 		if r.flags, err = parseFlags(b); err == nil && r.flags.unknown() {
-			return fmt.Errorf("%s: byte %d: flag bits: % x ask for what is not known here; get a newer dgm-bridge", r.path, at, r.flags.incompat)
+			return fmt.Errorf("%s: byte %d: flag bits: % x require what is not known here; get a newer dgm-bridge", r.Path, at, r.flags.incompat)
 		}
 	case 'F':
 		err = r.define(string(b))
 	case 'I':
 		err = r.entry(&r.info, b)
 	case 'M':
-		var e Entry
-		if len(b) < 1 {
-			err = errors.New("it is empty")
-		} else if e, err = parseEntry(b[1:]); err == nil {
-			e.Continued = b[0] != 0
-			err = r.multi.add(e)
-		}
+		err = r.prefixed(b, &r.multi, func(e *Entry, prefix byte) { e.Continued = prefix != 0 })
 	case 'P':
 		list := &r.parameters
 		if r.isData {
@@ -156,13 +142,7 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		}
 		err = r.entry(list, b)
 	case 'Q':
-		var e Entry
-		if len(b) < 1 {
-			err = errors.New("it is empty")
-		} else if e, err = parseEntry(b[1:]); err == nil {
-			e.Defaults = b[0]
-			err = r.defaults.add(e)
-		}
+		err = r.prefixed(b, &r.defaults, func(e *Entry, prefix byte) { e.Defaults = prefix })
 	case 'A':
 		r.isData = true
 		return r.subscribe(at, b)
@@ -178,10 +158,10 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		r.count.Syncs++
 	case 'O':
 		r.count.Dropouts++
-		r.problems.Add(at, name(kind), "the logger lost %d ms of data", binary.LittleEndian.Uint16(b))
+		r.Report.Add(at, name(kind), "the logger lost %d ms of data", binary.LittleEndian.Uint16(b))
 	}
 	if err != nil {
-		r.problems.Add(at, name(kind), "%v", err)
+		r.Report.Add(at, name(kind), "%v", err)
 	}
 	return nil
 }
@@ -189,7 +169,7 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 func (r *Reader) text(b []byte) {
 	r.isData = true
 	r.count.Logged++
-	r.wants.Say(microseconds(binary.LittleEndian.Uint64(b)), string(b[stampSize:]))
+	r.Wants.Say(microseconds(binary.LittleEndian.Uint64(b)), string(b[stampSize:]))
 }
 
 func (r *Reader) entry(to *entries, b []byte) error {
@@ -203,7 +183,20 @@ func (r *Reader) entry(to *entries, b []byte) error {
 	return to.add(e)
 }
 
-// define takes a definition. One that is there already stays as it is.
+// prefixed keeps an entry behind one byte, which set puts into it.
+func (r *Reader) prefixed(b []byte, to *entries, set func(e *Entry, prefix byte)) error {
+	if len(b) < 1 {
+		return errors.New("it is empty")
+	}
+	e, err := parseEntry(b[1:])
+	if err != nil {
+		return err
+	}
+	set(&e, b[0])
+	return to.add(e)
+}
+
+// define keeps a definition. The first of a name counts.
 func (r *Reader) define(text string) error {
 	f, err := parseFormat(text)
 	switch {
@@ -225,7 +218,7 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 	s := r.topics[key]
 	if s == nil {
 		if len(r.topics) >= maxTopics {
-			r.problems.Add(at, "subscription", "more than %d topics: %q is not read", maxTopics, clip(name))
+			r.Report.Add(at, "subscription", "more than %d topics: %q is not read", maxTopics, clip(name))
 			return nil
 		}
 		var err error
@@ -234,7 +227,7 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 			if errors.As(err, &missing) {
 				return err
 			}
-			r.problems.Add(at, "subscription", "topic %q is not read: %v", clip(name), err)
+			r.Report.Add(at, "subscription", "topic %q is not read: %v", clip(name), err)
 			s = &subscription{max: maxPayload}
 		}
 		r.topics[key] = s
@@ -246,7 +239,7 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 	return nil
 }
 
-// topic lays a topic out.
+// topic makes a topic.
 func (r *Reader) topic(key topicKey) (*subscription, error) {
 	whole, err := r.formats.size(key.name, 0)
 	if err != nil {
@@ -261,22 +254,19 @@ func (r *Reader) topic(key topicKey) (*subscription, error) {
 		}
 		s.min -= n
 	}
-	if s.stamp, err = r.formats.find(key.name, "timestamp"); err != nil || s.stamp.number != u64 || s.stamp.at+stampSize > s.min {
+	if s.stamp, err = r.formats.find(key.name, "timestamp"); err != nil || s.stamp.kind != number.U64 || s.stamp.at+stampSize > s.min {
 		return nil, errors.New("it has no timestamp of type uint64_t")
 	}
-	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && a.number == u64 && a.at+stampSize <= s.min {
+	if a, err := r.formats.find(key.name, "timestamp_sample"); err == nil && a.kind == number.U64 && a.at+stampSize <= s.min {
 		s.sample = a
 	}
+	find := func(path string) (accessor, error) { return r.formats.find(key.name, path) }
 	s.topic = &telemetry.Topic{Name: key.name, Instance: int(key.instance), Seq: r.seq,
 		Fields: func() []telemetry.Field { return r.formats.list(key.name) },
-		Check:  func(path string) error { _, err := r.formats.find(key.name, path); return err },
+		Check:  func(path string) error { _, err := find(path); return err },
 	}
-	for _, path := range r.wants.Paths(s.topic) {
-		a, err := r.formats.find(key.name, path)
-		if err != nil {
-			return nil, telemetry.NewFieldError(r.path, s.topic, path, err.Error())
-		}
-		s.wanted = append(s.wanted, a)
+	if s.wanted, err = logfile.Wanted(&r.Reader, s.topic, find); err != nil {
+		return nil, err
 	}
 	s.values = make([]float64, len(s.wanted))
 	r.seq++

@@ -8,7 +8,7 @@ import (
 // syncRecord is a synchronisation message, whole.
 var syncRecord = []byte{8, 0, 'S', 0x2f, 0x73, 0x13, 0x20, 0x25, 0x0c, 0xbb, 0x12}
 
-// sensible says whether a record of a kind can have this length and begin like
+// sensible reports whether a record of a kind can have this length and begin like
 // this; b is its content, or less where the file ends.
 func (r *Reader) sensible(b []byte, size int, kind byte) bool {
 	switch kind {
@@ -37,10 +37,10 @@ func (r *Reader) sensible(b []byte, size int, kind byte) bool {
 	return false
 }
 
-// follows says whether sensible records follow n bytes from here, as far as the
+// follows reports whether sensible records follow n bytes from here, as far as the
 // window and the file go.
 func (r *Reader) follows(n int) bool {
-	held := r.w.Peek(window / 2)
+	held := r.Window.Peek(window / 2)
 	for range chain - 1 {
 		if n == len(held) {
 			return true // the file ends with a whole record, or the window with it
@@ -58,40 +58,25 @@ func (r *Reader) follows(n int) bool {
 	return true
 }
 
-// resync goes on at the next byte from which records make sense, and says which
-// bytes it passed. The record at hand, at byte at, does not.
-func (r *Reader) resync(at int64) error {
+// resync continues at the next byte from which records make sense. The record at
+// hand, at byte at, does not.
+func (r *Reader) resync(at int64) {
 	kind := "record"
-	if head := r.w.Peek(frameSize); len(head) == frameSize {
+	if head := r.Window.Peek(frameSize); len(head) == frameSize {
 		kind = name(head[2])
 	}
-	r.w.Pass(1)
-	for {
-		held := r.w.Peek(window / 2)
-		if len(held) < frameSize {
-			r.w.Pass(len(held))
-			r.problems.Add(at, kind, "the last %d bytes are damaged or cut off and are not read", r.w.Offset()-at)
-			return nil
-		}
-		// Far from the end of what is held, so that the records that follow are
-		// seen, unless the file ends.
-		most := len(held) - frameSize + 1
-		if len(held) == window/2 {
-			most = len(held) / 4
-		}
+	r.Resync(at, kind, "damaged", frameSize-1, 4, func(held []byte, most int) int {
 		for i := range most {
-			if r.stands(held[i:]) {
-				r.w.Pass(i)
-				r.problems.Add(at, kind, "damaged; %d bytes passed, read on at byte %d", r.w.Offset()-at, r.w.Offset())
-				return nil
+			if r.resyncCandidate(held[i:]) {
+				return i
 			}
 		}
-		r.w.Pass(most)
-	}
+		return -1
+	})
 }
 
-// stands says whether sensible records stand at the start of held.
-func (r *Reader) stands(held []byte) bool {
+// resyncCandidate reports whether held begins with sensible records.
+func (r *Reader) resyncCandidate(held []byte) bool {
 	if bytes.HasPrefix(held, syncRecord) {
 		return true
 	}
@@ -111,7 +96,7 @@ func (r *Reader) stands(held []byte) bool {
 	return true
 }
 
-// isName says whether bytes can name a type.
+// isName reports whether bytes can name a type.
 func isName(b []byte) bool {
 	for _, c := range b {
 		if c != '_' && c != '-' && c != '/' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {

@@ -212,7 +212,7 @@ func TestRefusals(t *testing.T) {
 		{"empty", "", "a ULog has 16 before its first message"},
 		{"short", string(ulog.Magic), "a ULog has 16 before its first message"},
 		{"text", "time,x\n1,2\n3,4\n5,6\n", "this is not a ULog: it begins with 74 69 6d"},
-		{"unknown flag", bad.String(), "ask for what is not known here"},
+		{"unknown flag", bad.String(), "require what is not known here"},
 	} {
 		r := ulog.NewReader("a.ulg", strings.NewReader(c.log), telemetry.Wants{})
 		_, err := r.Next()

@@ -115,7 +115,7 @@ func TestFlownCopter(t *testing.T) {
 	for _, axes := range []string{"ned-frd", "enu-flu"} {
 		out, report := importFlown(t, "ardupilot", "ardupilot-copter", log, "--frames", axes)
 		for _, want := range []string{
-			"rows stand at the times of XKF1, 25 Hz", "p, q, r: from IMU, 100 Hz, interpolated in", "m1, m2, m3, m4: from RCOU, 50 Hz, held in", "150 rows on the ground or disarmed left out",
+			"rows have the timestamps of XKF1, 25 Hz", "p, q, r: from IMU, 100 Hz, interpolated in", "m1, m2, m3, m4: from RCOU, 50 Hz, held in", "150 rows on the ground or disarmed left out",
 		} {
 			if !strings.Contains(report, want) {
 				t.Errorf("%s: no %q in\n%s", axes, want, report)

@@ -38,18 +38,18 @@ func pins() []pin {
 	real := func(name string) string { return filepath.Join(recorded, filepath.FromSlash(name)) }
 	table := func(name string) string { return filepath.Join(maps, name) }
 	return []pin{
-		{"ulog", []string{"ulog", "--preset", "px4-quadrotor", here("flight.ulg")}, 200, "01960395f4d5622e546226972ba51f583149ee12e2eff3081abe115732171315", "b8e3db5fc0bcfb2eedf2fefd3cab0c51453cd92ff825268e935ad9091aca464e"},
-		{"ulog enu", []string{"ulog", "--preset", "px4-quadrotor", "--frames", "enu-flu", "--all", here("flight.ulg")}, 200, "34da3cc19684a28f96bffd8f7ff21912cae1f1885350ee89880fa76b4175df2d", "98138cd2e203687bc7a08c55e3354e509d7557420c4c274ca6cb30c95a104522"},
-		{"ardupilot", []string{"ardupilot", "--preset", "ardupilot-copter", here("flight.BIN")}, 150, "bf9208397e863065f5fb3e015822598d78d6960b9d48a748ba5709c50ce1908f", "640decefc890a3ed19f9dca3f5522f5c298b3020e02f1fbc926674bfd787da62"},
-		{"mavlink", []string{"mavlink", "--preset", "ardupilot-copter", here("flight.tlog")}, 150, "fd368faf17eaedf97c48db09a91b39ea1841b93703e3e4192c36b05e3f334f88", "57a8070ad60fbc1a5e53ecb83f147773c241960bcdaa9d785a3ce2359d0b27af"},
-		{"mcap", []string{"mcap", "--preset", "ros2-odometry", here("flight.mcap")}, 200, "dce065d0ac48d0fe418e39e613441105386d3ea4583cdcbe70e4ee1c67e89c40", "90140b341bcdabd8ceddd96c3cdbc3725d35d387c392ff92d3ffbb688c922258"},
-		{"mcap joints", []string{"mcap", "--preset", "joint-states", here("flight.mcap")}, 80, "56c7189118c324702a96116d27881cecee66a321063b9fd3b90a66cf2edd5f32", "6f5bedeaa1d109bf4108bcd0bd2b6ad26349550c68cb4e842371f175fa04ef39"},
-		{"crazyflie", []string{"crazyflie", "--preset", "crazyflie", here("flight.log")}, 300, "c495d55c83e030b41e1d8c515d49da45c496c875a6cef510b052039561cb0214", "9712c16306efc41812b74b355cbf78e941cbdfbdd54f316a3aa08f1aea058736"},
+		{"ulog", []string{"ulog", "--preset", "px4-quadrotor", here("flight.ulg")}, 200, "01960395f4d5622e546226972ba51f583149ee12e2eff3081abe115732171315", "5c56741a2e97e5e4e291142605b1fa7dd3a419eb91cf7c19f1d9db5e1c941281"},
+		{"ulog enu", []string{"ulog", "--preset", "px4-quadrotor", "--frames", "enu-flu", "--all", here("flight.ulg")}, 200, "34da3cc19684a28f96bffd8f7ff21912cae1f1885350ee89880fa76b4175df2d", "68da3894d546a0da51116c7c2489b9eb6546658239565fe7ed7e019a331f1a26"},
+		{"ardupilot", []string{"ardupilot", "--preset", "ardupilot-copter", here("flight.BIN")}, 150, "bf9208397e863065f5fb3e015822598d78d6960b9d48a748ba5709c50ce1908f", "dfe7410ce0f40dd227574b9dcae30f72828834d888301bfecaa8663269566c7d"},
+		{"mavlink", []string{"mavlink", "--preset", "ardupilot-copter", here("flight.tlog")}, 150, "fd368faf17eaedf97c48db09a91b39ea1841b93703e3e4192c36b05e3f334f88", "3961b8826cee3ed66b7bbf4697140b8115c19b97e22870644f521554ce98483f"},
+		{"mcap", []string{"mcap", "--preset", "ros2-odometry", here("flight.mcap")}, 200, "dce065d0ac48d0fe418e39e613441105386d3ea4583cdcbe70e4ee1c67e89c40", "dba4a28cc4f2172fe4cf2b3ca7e95f2360dc18bcaaa2d0d9a2eba84d8a8f5531"},
+		{"mcap joints", []string{"mcap", "--preset", "joint-states", here("flight.mcap")}, 80, "56c7189118c324702a96116d27881cecee66a321063b9fd3b90a66cf2edd5f32", "b3fb9bbbf853fbc9b3831a7bd718ff302165fdbdc741e160f553e7afe3581a92"},
+		{"crazyflie", []string{"crazyflie", "--preset", "crazyflie", here("flight.log")}, 300, "c495d55c83e030b41e1d8c515d49da45c496c875a6cef510b052039561cb0214", "d4ddf7f3bf35639b51077136e5642450dea1d818d95d632eba4a22ee534f49ba"},
 		{"csv", []string{"csv", "--map", here("flight.toml"), here("flight.csv")}, 390, "0642fb2cbe960999796e581fd326fb7d55df00e03da7da045af3b5b9a19993b2", "439a0e2037effd423c7e1b7dedebc1d675a0f52a40d2d2ff05bf397e0f7ca6c0"},
 		{"csv twice", []string{"csv", "--map", here("flight.toml"), here("flight.csv"), here("flight.csv")}, 780, "a968d85938f4cf6dd5c8af998654fb57906952d3781b5d9d043bf5f340eac974", "d7152114d85925626d836f6d1847f898663f804279b30912c6d989a5c5a9aa9d"},
-		{"esc_status_log.ulg", []string{"ulog", "--preset", "px4-quadrotor", real("parser-samples/ulg/esc_status_log.ulg")}, 306, "e2cffc0a12c3374c887979c194fd5a61ac1aac6460112598c8c4bd62b76d81cf", "71583a8e8af39ea385b51fccbd1c8d6b33d15f5e85efb48b67a411455c7f6cb2"},
-		{"small.BIN", []string{"ardupilot", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.BIN")}, 87, "3d78b727ee9f2f1ce10a683c250c5076f8e02bae4af78ecc3fc40e8230a171a5", "370b7fd29889721f9ed47f71157d2f5b52d3179a939b4c3638ab9f66a01c3fce"},
-		{"small.tlog", []string{"mavlink", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.tlog")}, 48, "14dcd270729be825d6c002abd48224572345746d9b5fe0fd0ed76b9feb53264a", "fa36df551b7524275fba0c80c253fb32bf0d979cd1351d2aeb411543111c78e9"},
+		{"esc_status_log.ulg", []string{"ulog", "--preset", "px4-quadrotor", real("parser-samples/ulg/esc_status_log.ulg")}, 306, "e2cffc0a12c3374c887979c194fd5a61ac1aac6460112598c8c4bd62b76d81cf", "9e78b0f02d16ff7fe2bc7a419de75451cfa5175295babea22ab7e85b6cba8c2d"},
+		{"small.BIN", []string{"ardupilot", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.BIN")}, 87, "3d78b727ee9f2f1ce10a683c250c5076f8e02bae4af78ecc3fc40e8230a171a5", "d3bcf51e50c210bdc32d6428d197b160bfb096a047f7158135bd7ce4f87303e7"},
+		{"small.tlog", []string{"mavlink", "--preset", "ardupilot-copter", real("parser-samples/ardupilot/small.tlog")}, 48, "14dcd270729be825d6c002abd48224572345746d9b5fe0fd0ed76b9feb53264a", "e0c417dd5e01f15d6ad74ff466019605bf0b649f01d39342f27b094ba1dc7684"},
 		{"single_200hz.csv", []string{"csv", "--map", table("single.toml"), real("multiarm-pendulum/derived/single_200hz.csv")}, 11004, "fa052530662e6cdc78a0f7517d69588690ff6368cc280f72663b4c431387b5c1", "4bbccdeaae5bd1a9a32e958c3dc7badd6a89e8bba98766e5058479a9924062d7"},
 		{"double_200hz.csv", []string{"csv", "--map", table("double.toml"), real("multiarm-pendulum/derived/double_200hz.csv")}, 16018, "fb8d2256e6920cbfe6ebb58fbb7c5438e5643d0fb1565033bb217b5d11b9c2ed", "36449498374e90ab32acd7983f38bceb09b9ea37b49028077f80c327911aeeec"},
 		{"energy_shaping.csv", []string{"csv", "--map", table("dfki.toml"), real("dfki-simple-pendulum/energy_shaping.csv")}, 4000, "8c3969797d9af4149a53ebaba346f5ec059f47719e6800c218110e5fcf470ec7", "aff58039701d2f376ba74a9701c62cc491daa43b2a861512f2cab62b6b0ff97b"},
@@ -139,7 +139,7 @@ func TestPinnedExports(t *testing.T) {
 	}
 	for format, want := range map[string]string{
 		"csv":  "d837230648c0e2fb942596082e5a92d7f908e2f8ac6c5d0f7f817497a0347a47",
-		"mcap": "7f336c799d934858dfd35c92601b97f8b3c7e8e6b7f3bfa061f1b019b5464c48",
+		"mcap": "eb34ff9f82200726179d16881a86dc449e8ed2219851262e7eb19a460f216b1f",
 	} {
 		out := filepath.Join(dir, "flight."+format)
 		if code, _, errs := run("export", format, log, "--out", out); code != cli.Done {

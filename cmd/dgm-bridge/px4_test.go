@@ -104,7 +104,7 @@ func TestFlownPX4(t *testing.T) {
 	for _, axes := range []string{"ned-frd", "enu-flu"} {
 		out, report := importFlown(t, "ulog", "px4-quadrotor", log, "--frames", axes)
 		for _, want := range []string{
-			"rows stand at the times of vehicle_local_position, 50 Hz", "roll, pitch, yaw: from vehicle_attitude, 200 Hz, interpolated in",
+			"rows have the timestamps of vehicle_local_position, 50 Hz", "roll, pitch, yaw: from vehicle_attitude, 200 Hz, interpolated in",
 			"p, q, r: from vehicle_angular_velocity, 250 Hz, interpolated in", "m1, m2, m3, m4: from actuator_motors, 250 Hz, held in", "300 rows on the ground or disarmed left out",
 		} {
 			if !strings.Contains(report, want) {
