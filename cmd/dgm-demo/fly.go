@@ -66,17 +66,12 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 				continue
 			}
 			_ = v.Close()
-			judged = true
-			if err := conclude(sc, p, screen, false); err != nil {
-				fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
-				judgement = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
-			}
-			fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
+			judged, judgement = true, judgeEarly(sc, p, screen)
 		case <-sim.done:
-			if sim.err != nil {
+			switch {
+			case sim.err != nil:
 				return sim.err
-			}
-			if !keep && ctx.Err() != nil {
+			case !keep && ctx.Err() != nil:
 				return context.Cause(ctx)
 			}
 			p.settle()
@@ -91,6 +86,17 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 			return err
 		}
 	}
+}
+
+// judgeEarly concludes a flight that continues.
+func judgeEarly(sc *scene, p *planner, screen *screen) error {
+	err := conclude(sc, p, screen, false)
+	if err != nil {
+		fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
+		err = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
+	}
+	fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
+	return err
 }
 
 // conclude writes the summary of the flight and returns which limits it did not keep.
