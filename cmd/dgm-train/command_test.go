@@ -417,7 +417,7 @@ func TestTrainWritesModelAndReports(t *testing.T) {
 	if table.ModelID != m.ID || len(table.EvaluatedID) != 16 || table.EvaluatedID == m.ID || !slices.Contains(page.Provenance, report.Item{Name: "model", Value: m.ID}) {
 		t.Errorf("the model is %s, the table of %s and %s", m.ID, table.ModelID, table.EvaluatedID)
 	}
-	if n := table.Networks; n == nil || !(n.RMSERatio > 0) || !strings.Contains(page.Verdict, n.String()) {
+	if n := table.Networks; n == nil || !(n.RMSERatio > 0) || !strings.Contains(page.Verdict, n.Brief()) {
 		t.Errorf("networks: %v", n)
 	}
 	var scores evaluate.Table

@@ -116,6 +116,9 @@ func printResult(out io.Writer, res *trainer.Result, files []string) error {
 	fmt.Fprintf(w, "%s\n\n", res.Verdict)
 	if res.Table != nil {
 		_ = res.Table.WriteText(w) // the error is Flush's
+		if n := res.Table.Networks; n != nil {
+			fmt.Fprintln(w, n)
+		}
 		fmt.Fprintln(w)
 	}
 	for _, f := range files {

@@ -170,17 +170,29 @@ func (t *Table) coverageText() string {
 	return line + fmt.Sprintf("; %s of the predictions were flagged OOD.", Percent(flagged/n, flagged/n))
 }
 
-// String states in one sentence what the networks add to the prior dynamics.
+// Brief states in one sentence what the networks add to the prior dynamics.
+func (n *Networks) Brief() string {
+	if n.BelowNoise() {
+		return n.rank() + "."
+	}
+	return n.rank() + ": " + RelativeRMSE(n.RMSERatio) + "."
+}
+
+// String is Brief with all figures.
 func (n *Networks) String() string {
-	what := "The networks improve on the prior dynamics alone"
+	interval := strings.ReplaceAll(fmt.Sprintf("%.3f to %.3f", n.GainLow, n.GainHigh), "-", "\u2212")
+	return fmt.Sprintf("%s: %s, log likelihood per scalar measurement %.2f instead of %.2f (95 %% interval of the difference %s).",
+		n.rank(), RelativeRMSE(n.RMSERatio), n.LogLik, n.PriorLogLik, interval)
+}
+
+func (n *Networks) rank() string {
 	switch {
 	case n.BelowNoise():
-		what = "The networks add less than this evaluation can measure to the prior dynamics alone"
+		return "The networks change the prior dynamics by less than the noise of this evaluation"
 	case n.GainHigh < 0:
-		what = "The networks are worse than the prior dynamics alone"
+		return "The networks are worse than the prior dynamics alone"
 	}
-	return fmt.Sprintf("%s: %s, log likelihood per scalar measurement %.2f with and %.2f without them (95 %% interval of the difference %.2g to %.2g).",
-		what, RelativeRMSE(n.RMSERatio), n.LogLik, n.PriorLogLik, n.GainLow, n.GainHigh)
+	return "The networks improve on the prior dynamics alone"
 }
 
 // Percent formats two shares, "93 to 96 %", as one where they round to the same.

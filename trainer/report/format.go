@@ -6,19 +6,17 @@ import (
 	"strings"
 )
 
-// value prints a number with three figures.
+// value prints a number with three significant digits.
 func value(v float64) string {
-	a := math.Abs(v)
-	var s string
+	s := strconv.FormatFloat(v, 'e', 2, 64)
+	exponent, _ := strconv.Atoi(s[strings.IndexByte(s, 'e')+1:]) // after rounding: that of 0.9996 is 0
 	switch {
 	case v == 0:
 		s = "0"
-	case a >= 1e5 || a < 1e-3:
+	case exponent < -3 || exponent >= 5:
 		s = strconv.FormatFloat(v, 'e', 1, 64)
-	case a >= 100:
-		s = strconv.FormatFloat(v, 'f', 0, 64)
 	default:
-		s = strconv.FormatFloat(v, 'f', 2-int(math.Floor(math.Log10(a))), 64)
+		s = strconv.FormatFloat(v, 'f', max(0, 2-exponent), 64)
 	}
 	return strings.Replace(s, "-", "\u2212", 1)
 }

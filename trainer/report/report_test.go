@@ -194,7 +194,7 @@ func TestDecidedIsShownByChannel(t *testing.T) {
 	html := page1(t, sample(2))
 	text := html[strings.Index(html, "Model selection and calibration"):]
 	text = text[:strings.Index(text, "</section>")]
-	for _, want := range []string{"0.1\u2009s: linear", "1\u2009s: linear", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 hold<", "<td>1.25</td>", "grow with the distance"} {
+	for _, want := range []string{">0.1\u2009s ahead<", ">1\u2009s ahead<", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 hold<", "<td>1.25</td>", "grow with the distance"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

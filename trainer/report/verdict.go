@@ -23,7 +23,7 @@ func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
 		parts[0] = "The training ended early. " + parts[0]
 	}
 	if t.Networks != nil {
-		parts = append(parts, t.Networks.String())
+		parts = append(parts, t.Networks.Brief())
 	}
 	low, high := t.CoverageRange()
 	parts = append(parts, fmt.Sprintf("95 %% intervals covered %s of the held-out measurements.", evaluate.Percent(low, high)))
