@@ -3,10 +3,13 @@ package evaluate
 import (
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
+	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -22,6 +25,10 @@ const (
 	methods
 )
 
+// planRows is the least number of rows a recorded input is averaged into: as
+// fine as a planner's, so that the shape of the input within a knot is kept.
+const planRows = 50
+
 // overflow bounds the displacement of a roll-out that overflows, in the channel's
 // unit: unmistakable and still finite when squared.
 const overflow = 1e12
@@ -36,12 +43,21 @@ type outcome struct {
 
 // comparer predicts windows by all methods. One per goroutine.
 type comparer struct {
-	*predictor
+	m        *model.Model
 	truth    bool
+	noise    *startNoise // nil = starts are as measured
+	onboard  *estimator.Predictor
+	prior    *estimator.PriorDynamics
 	velocity *baseline.Velocity
 	linear   *linear.Rollout     // nil = none in the model
 	attitude *priordynamics.Body // nil = there is none
-	state    []float64           // K
+
+	replay.Window // the last one
+	query         estimator.Query
+	planned       feature.Plan // of query
+	shift         []float64    // K, query.X0 − X0
+	pred          *estimator.Prediction
+	state, slope  []float64 // K
 }
 
 // held is an input that stays at its value.
@@ -51,12 +67,27 @@ type held struct{ u []float64 }
 func (h held) Mean(dst []float64, _, _ float64) { copy(dst, h.u) }
 
 func newComparer(m *model.Model, opt Options) (*comparer, error) {
-	p, err := newPredictor(m, opt)
+	onboard, err := estimator.New(m, opt.Horizons)
 	if err != nil {
 		return nil, err
 	}
 	states := m.Channels[:m.K]
-	c := &comparer{predictor: p, truth: opt.Truth, velocity: baseline.NewVelocity(states), attitude: attitudeOf(m, &opt.Kinematics), state: make([]float64, m.K)}
+	c := &comparer{
+		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), velocity: baseline.NewVelocity(states), attitude: attitudeOf(m, &opt.Kinematics),
+		Window: *replay.New(m.K, opt.Horizons), planned: feature.Plan{P: m.P, Step: m.Horizon}, shift: make([]float64, m.K), pred: onboard.NewPrediction(),
+		state: make([]float64, m.K), slope: make([]float64, m.K),
+	}
+	if m.P > 0 && opt.Readout == model.Plan {
+		knots := max(1, m.Inputs.Knots)
+		rows := knots * ((planRows + knots - 1) / knots)
+		c.query.Plan = make([]float64, rows*m.P)
+		c.planned.Step /= float64(rows)
+	}
+	if opt.StartNoise > 0 {
+		if c.noise, err = newStartNoise(m, opt); err != nil {
+			return nil, err
+		}
+	}
 	if len(m.Baseline.A) > 0 {
 		if c.linear, err = linear.New(&m.Baseline, states, m.P, opt.Horizons); err != nil {
 			return nil, err
@@ -85,14 +116,15 @@ func (c *comparer) newOutcomes(n int) []outcome {
 
 // compare predicts the window that starts at a sample of f.
 func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
-	dst.ok = c.window(f, start)
+	c.start(f, start)
+	dst.ok = c.onboard.Predict(c.pred, &c.query)
 	dst.flagged = c.pred.OutOfDistribution
 	copy(dst.measured, c.Measured)
 	copy(dst.std, c.pred.ObsStd)
 	if c.truth {
 		copy(dst.std, c.pred.Std)
 	}
-	c.rollOut(dst.mean[byLinear])
+	c.rollOut(dst.mean[byLinear], dst.mean[byPrior])
 	for j := range dst.std {
 		k := j % c.m.K
 		shift := c.shift[k]
@@ -100,7 +132,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 		dst.mean[byHold][j] = shift
 		dst.mean[byVelocity][j] = shift + c.velocity.Displacement(k, c.query.X0, c.Times[j/c.m.K])
 		dst.mean[byLinear][j] = shift + bounded(dst.mean[byLinear][j])
-		dst.mean[byPrior][j] = shift + bounded(c.prior[j])
+		dst.mean[byPrior][j] = shift + bounded(dst.mean[byPrior][j])
 	}
 	for i := range dst.angle {
 		truth := c.euler(dst.measured, i)
@@ -110,19 +142,53 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	}
 }
 
-// rollOut writes the displacements of the linear model to dst.
-func (c *comparer) rollOut(dst []float64) {
-	if c.linear == nil {
-		clear(dst)
+// start reads a window and sets its query.
+func (c *comparer) start(f *window.Flight, start int) {
+	c.Read(f, start)
+	q := &c.query
+	q.X0 = c.X0
+	if c.noise != nil {
+		q.X0, q.P0 = c.noise.start(c.shift, f, start)
+	}
+	P := c.m.P
+	if P == 0 {
 		return
 	}
-	var u linear.Signal = &c.Input
-	if c.query.Plan == nil {
-		u = held{c.query.U}
+	q.U = f.Input(start)
+	c.planned.Values = q.U
+	if q.Plan == nil {
+		return
 	}
-	if !c.linear.Predict(dst, c.query.X0, u) {
-		for i := range dst {
-			dst[i] = overflow
+	c.planned.Values = q.Plan
+	rows := len(q.Plan) / P
+	for i := range rows { // a row ends exactly where the next one begins
+		a, b := float64(i)/float64(rows), float64(i+1)/float64(rows)
+		f.InputMean(q.Plan[i*P:(i+1)*P], f.T[start]+a*c.m.Horizon, f.T[start]+b*c.m.Horizon)
+	}
+}
+
+// rollOut writes the displacements of the linear model and of the prior dynamics from the
+// query's start (T×K).
+func (c *comparer) rollOut(byLinear, byPrior []float64) {
+	var u feature.Signal // nil without inputs
+	if c.m.P > 0 {
+		u = &c.planned
+	}
+	c.prior.Start(c.query.X0, u)
+	for i, t := range c.Times {
+		c.prior.At(byPrior[i*c.m.K:(i+1)*c.m.K], c.slope, t)
+	}
+	if c.linear == nil {
+		clear(byLinear)
+		return
+	}
+	var recorded linear.Signal = &c.Input
+	if c.query.Plan == nil {
+		recorded = held{c.query.U}
+	}
+	if !c.linear.Predict(byLinear, c.query.X0, recorded) {
+		for i := range byLinear {
+			byLinear[i] = overflow
 		}
 	}
 }

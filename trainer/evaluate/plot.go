@@ -11,15 +11,16 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
-// WriteSVG draws, for every channel, the prediction with its intervals beside the
-// measurement along a flight, and the error by horizon beside the baselines.
-func WriteSVG(w io.Writer, t *Table, trace *Trace) error {
+// WriteSVG draws, for every channel, the prediction of the longest horizon with its
+// intervals beside the measurement along a flight (see Follow), and the error by horizon
+// beside the baselines.
+func WriteSVG(w io.Writer, t *Table, along *Forecast) error {
 	var rows [][]plot.Chart
 	for k := range t.Horizons[0].Channels {
-		rows = append(rows, []plot.Chart{t.traceChart(trace, k), t.ErrorChart(k)})
+		rows = append(rows, []plot.Chart{t.forecastChart(along, k), t.ErrorChart(k)})
 	}
 	title := baseNames(t.Model) + " on " + baseNames(t.Log)
-	more := fmt.Sprintf("Left: segment %q, predicted %s s ahead. Right: error by horizon. Inputs: %s", trace.Segment, short(trace.Ahead), t.Inputs)
+	more := fmt.Sprintf("Left: segment %q, predicted %s s ahead. Right: error by horizon. Inputs: %s", along.Segment, short(t.longest()), t.Inputs)
 	svg, err := plot.Sheet(title, more, rows)
 	if err != nil {
 		return err
@@ -37,23 +38,26 @@ func baseNames(text string) string {
 	return strings.Join(words, " ")
 }
 
-// traceChart draws one channel along the flight.
-func (t *Table) traceChart(trace *Trace, k int) plot.Chart {
+// longest returns the longest horizon.
+func (t *Table) longest() float64 { return t.Horizons[len(t.Horizons)-1].T }
+
+// forecastChart draws one channel along the flight.
+func (t *Table) forecastChart(along *Forecast, k int) plot.Chart {
 	ch := t.Horizons[0].Channels[k]
 	p := plot.Prediction{
 		Title: ch.Name, Channel: ch.Name, Unit: ch.Unit, XLabel: "time in the segment, s", MeasuredName: "measured",
-		T: trace.T, Mean: trace.Mean[k],
-		Description: fmt.Sprintf("%s predicted %s s ahead along a flight, with intervals of 50 and 95 %%, and the measured values.", ch.Name, short(trace.Ahead)),
+		T: along.T, Mean: along.Mean[k],
+		Description: fmt.Sprintf("%s predicted %s s ahead along a flight, with intervals of 50 and 95 %%, and the measured values.", ch.Name, short(t.longest())),
 	}
 	if t.Truth {
 		p.MeasuredName = "exact"
 	}
-	for i, m := range trace.Mean[k] {
-		s := trace.Std[k][i]
+	for i, m := range along.Mean[k] {
+		s := along.Std[k][i]
 		p.Lo50, p.Hi50 = append(p.Lo50, m-score.Z50*s), append(p.Hi50, m+score.Z50*s)
 		p.Lo95, p.Hi95 = append(p.Lo95, m-score.Z95*s), append(p.Hi95, m+score.Z95*s)
-		if y := trace.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
-			p.At, p.Measured = append(p.At, trace.T[i]), append(p.Measured, y)
+		if y := along.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
+			p.At, p.Measured = append(p.At, along.T[i]), append(p.Measured, y)
 		}
 	}
 	return p.Chart()

@@ -1,0 +1,103 @@
+package evaluate
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Forecast is a series of predictions beside what was measured. Angles are continuous
+// along the flight.
+type Forecast struct {
+	Segment          string
+	Start            float64     // s since the segment's first sample; T counts from there
+	T                []float64   // n, s, of the predicted moments
+	Truth, Mean, Std [][]float64 // K × n, in the channels' units; Truth is NaN where nothing was measured
+}
+
+// add appends horizon i of a window's outcome.
+func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
+	f.T = append(f.T, t)
+	if f.Truth == nil {
+		f.Truth, f.Mean, f.Std = make([][]float64, len(x0)), make([][]float64, len(x0)), make([][]float64, len(x0))
+	}
+	for k, x := range x0 {
+		j := i*len(x0) + k
+		f.Truth[k] = append(f.Truth[k], x+o.measured[j])
+		f.Mean[k] = append(f.Mean[k], x+o.mean[byModel][j])
+		f.Std[k] = append(f.Std[k], o.std[j])
+	}
+}
+
+// followHorizons bounds the length of a followHorizons flight, in horizons.
+const followHorizons = 10
+
+// Follow predicts ahead s along the longest flight, for at most n windows and 10 horizons
+// of it. The forecast's Start is 0.
+func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64, n int) (*Forecast, error) {
+	opt.Horizons = []float64{ahead}
+	opt, err := opt.withDefaults(m.Horizon)
+	if err != nil {
+		return nil, err
+	}
+	var f *window.Flight
+	var starts []int
+	for i := range flights {
+		if s := flights[i].Starts(nil, ahead, opt.Stride); len(s) > len(starts) {
+			f, starts = &flights[i], s
+		}
+	}
+	if f == nil {
+		return nil, &ShortError{Needed: ahead, Longest: window.Longest(flights)}
+	}
+	c, err := newComparer(m, opt)
+	if err != nil {
+		return nil, err
+	}
+	out := &Forecast{Segment: f.Name}
+	o := &c.newOutcomes(1)[0]
+	for _, s := range starts[:min(n, len(starts))] {
+		if f.T[s]-f.T[starts[0]] > followHorizons*ahead {
+			break
+		}
+		if c.compare(o, f, s); !o.ok {
+			return nil, diverged(f, s, errNotFinite)
+		}
+		out.add(o, 0, f.InSegment(s)+ahead, f.State(s))
+	}
+	return out, nil
+}
+
+// Forecasts predicts from count starts spread over the flights, at points equal steps
+// of the model's horizon.
+func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, points int) ([]Forecast, error) {
+	opt.Horizons = nil
+	for i := range points {
+		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/float64(points))
+	}
+	opt, err := opt.withDefaults(m.Horizon)
+	if err != nil {
+		return nil, err
+	}
+	windows := window.Cut(flights, m.Horizon, opt.Stride)
+	if len(windows) == 0 {
+		return nil, &ShortError{Needed: m.Horizon, Longest: window.Longest(flights)}
+	}
+	c, err := newComparer(m, opt)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Forecast, min(count, len(windows)))
+	o := &c.newOutcomes(1)[0]
+	for i := range out {
+		w := windows[(2*i+1)*len(windows)/(2*len(out))]
+		f := &flights[w.Flight]
+		if c.compare(o, f, w.Start); !o.ok {
+			return nil, diverged(f, w.Start, errNotFinite)
+		}
+		out[i] = Forecast{Segment: f.Name, Start: f.InSegment(w.Start)}
+		for j, t := range opt.Horizons {
+			out[i].add(o, j, t, f.State(w.Start))
+		}
+	}
+	return out, nil
+}
