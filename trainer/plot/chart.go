@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -65,44 +66,34 @@ func (c Chart) height() float64 {
 	return c.Height
 }
 
+// check returns the first error in lengths and numbers.
 func (c Chart) check() error {
-	for _, l := range c.Lines {
-		if len(l.X) != len(l.Y) {
-			return fmt.Errorf("line %q: %d values of x, %d of y", l.Name, len(l.X), len(l.Y))
-		}
-		if err := finite(l.Name, l.X, l.Y); err != nil {
-			return err
-		}
-	}
-	for _, r := range c.Ribbons {
-		if len(r.X) != len(r.Low) || len(r.X) != len(r.High) {
-			return fmt.Errorf("ribbon %q: lengths %d, %d, %d differ", r.Name, len(r.X), len(r.Low), len(r.High))
-		}
-		if err := finite(r.Name, r.X, r.Low, r.High); err != nil {
-			return err
-		}
-	}
-	for _, r := range c.Rules {
-		if err := finite(r.Label, []float64{r.Value}); err != nil {
-			return err
-		}
-	}
-	x, y := c.span()
-	if c.XLog && !(x.hi > 0) || c.YLog && !(y.hi > 0) {
-		return fmt.Errorf("a logarithmic axis needs a value above zero")
-	}
-	return nil
-}
-
-func finite(name string, lists ...[]float64) error {
-	for _, l := range lists {
-		for i, v := range l {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("%q: value %d is %v; leave out what is not known", name, i, v)
+	var err error
+	series := func(name string, lists ...[]float64) {
+		for _, l := range lists {
+			if err == nil && len(l) != len(lists[0]) {
+				err = fmt.Errorf("%q: lists of %d and %d values", name, len(lists[0]), len(l))
+			}
+			for i, v := range l {
+				if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+					err = fmt.Errorf("%q: value %d is %v; leave out unknown values", name, i, v)
+				}
 			}
 		}
 	}
-	return nil
+	for _, l := range c.Lines {
+		series(l.Name, l.X, l.Y)
+	}
+	for _, r := range c.Ribbons {
+		series(r.Name, r.X, r.Low, r.High)
+	}
+	for _, r := range c.Rules {
+		series(r.Label, []float64{r.Value})
+	}
+	if x, y := c.span(); err == nil && (c.XLog && !(x.hi > 0) || c.YLog && !(y.hi > 0)) {
+		err = errors.New("a logarithmic axis needs a value above zero")
+	}
+	return err
 }
 
 // span returns what the data covers.

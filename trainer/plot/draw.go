@@ -20,7 +20,7 @@ func (c Chart) SVG() ([]byte, error) {
 const gutter = 18.0 // between the charts of a sheet
 
 // Sheet draws charts in rows, each row as high as its highest chart, under a title
-// and a line that says more, as one <svg> element.
+// and a second line, as one <svg> element.
 func Sheet(title, more string, rows [][]Chart) ([]byte, error) {
 	w := &writer{}
 	y, width := 8.0, chartWidth
@@ -41,7 +41,7 @@ func Sheet(title, more string, rows [][]Chart) ([]byte, error) {
 			}
 			w.shift(x, y)
 			c.draw(w, chartWidth, c.height())
-			w.unshift()
+			w.end()
 			x += chartWidth + gutter
 			height = max(height, c.height())
 		}
@@ -112,7 +112,7 @@ func (c Chart) draw(w *writer, width, height float64) {
 	for _, l := range c.Lines {
 		w.polyline(l, x, y)
 	}
-	w.unclip()
+	w.end()
 }
 
 func (c Chart) yLabel(t tick) string {
@@ -136,44 +136,36 @@ func (c Chart) rule(w *writer, r Rule, x, y axis) {
 
 // legend draws the names of all series in rows, and returns how many rows.
 func (c Chart) legend(w *writer, left, top, right float64) int {
-	type entry struct {
-		name string
-		draw func(x, y float64)
-	}
-	var all []entry
-	for _, r := range c.Ribbons {
-		if r.Name != "" {
-			all = append(all, entry{r.Name, func(x, y float64) { w.rect(x, y-7, 16, 9, r.Color, r.Opacity) }})
+	x, y, rows := left, top+labelSize, 0
+	entry := func(name string, symbol func()) {
+		if name == "" {
+			return
 		}
-	}
-	for _, l := range c.Lines {
-		if l.Name == "" {
-			continue
-		}
-		all = append(all, entry{l.Name, func(x, y float64) {
-			if l.Dots {
-				w.circle(x+8, y-2.5, 2.4, l.Color)
-				return
-			}
-			w.line(x, y-2.5, x+16, y-2.5, l.Color, l.width(), l.Dash)
-			if l.Marks {
-				w.circle(x+8, y-2.5, 2.2, l.Color)
-			}
-		}})
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	x, rows := left, 1
-	y := top + labelSize
-	for _, e := range all {
-		size := 21 + float64(len([]rune(e.name)))*labelSize*em + 12
-		if x > left && x+size > right+12 {
+		size := 21 + float64(len([]rune(name)))*labelSize*em + 12
+		switch {
+		case rows == 0:
+			rows = 1
+		case x > left && x+size > right+12:
 			x, y, rows = left, y+labelSize+5, rows+1
 		}
-		e.draw(x, y)
-		w.text(x+21, y+1, e.name, labelSize, soft, "start", "")
+		symbol()
+		w.text(x+21, y+1, name, labelSize, soft, "start", "")
 		x += size
+	}
+	for _, r := range c.Ribbons {
+		entry(r.Name, func() { w.rect(x, y-7, 16, 9, r.Color, r.Opacity) })
+	}
+	for _, l := range c.Lines {
+		entry(l.Name, func() {
+			switch {
+			case l.Dots:
+				w.circle(x+8, y-2.5, 2.4, l.Color)
+				return
+			case l.Marks:
+				w.circle(x+8, y-2.5, 2.2, l.Color)
+			}
+			w.line(x, y-2.5, x+16, y-2.5, l.Color, l.width(), l.Dash)
+		})
 	}
 	return rows
 }

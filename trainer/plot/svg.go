@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -54,14 +55,13 @@ func (w *writer) clip(x0, y0, x1, y1 float64) {
 	w.clips = append(w.clips, [4]float64{x0, y0, x1, y1})
 }
 
-// shift moves what follows, until unshift, by x and y.
+// shift moves the elements until end by x and y.
 func (w *writer) shift(x, y float64) {
 	fmt.Fprintf(&w.body, `<g transform="translate(%s %s)">`, num(x), num(y))
 }
 
-func (w *writer) unshift() { w.body.WriteString("</g>") }
-
-func (w *writer) unclip() { w.body.WriteString("</g>") }
+// end closes a shift or a clip.
+func (w *writer) end() { w.body.WriteString("</g>") }
 
 func (w *writer) line(x0, y0, x1, y1 float64, c Color, width float64, dash string) {
 	fmt.Fprintf(&w.body, `<path d="M%s %sL%s %s" stroke="%s" stroke-width="%s" fill="none"%s/>`,
@@ -108,27 +108,23 @@ func (w *writer) upright(x, y float64, s string, size float64, c Color) {
 }
 
 func (w *writer) polyline(l Line, x, y axis) {
-	if l.Dots {
-		for i := range l.X {
-			if place(x, l.X[i]) && place(y, l.Y[i]) {
-				w.circle(x.at(l.X[i]), y.at(l.Y[i]), 1.7, l.Color)
-			}
+	if !l.Dots {
+		fade := l.Fade
+		if fade == 0 {
+			fade = 1
 		}
-		return
+		fmt.Fprintf(&w.body, `<path fill="none" stroke="%s" stroke-width="%s" stroke-opacity="%s" stroke-linejoin="round"%s d="`,
+			l.Color, num(l.width()), num(fade), dashed(l.Dash))
+		w.path(l.X, l.Y, x, y, false)
+		w.body.WriteString(`"/>`)
 	}
-	fade := l.Fade
-	if fade == 0 {
-		fade = 1
-	}
-	fmt.Fprintf(&w.body, `<path fill="none" stroke="%s" stroke-width="%s" stroke-opacity="%s" stroke-linejoin="round"%s d="`,
-		l.Color, num(l.width()), num(fade), dashed(l.Dash))
-	w.path(l.X, l.Y, x, y, false)
-	w.body.WriteString(`"/>`)
+	radius := 1.7
 	if l.Marks {
-		for i := range l.X {
-			if place(x, l.X[i]) && place(y, l.Y[i]) {
-				w.circle(x.at(l.X[i]), y.at(l.Y[i]), 2.4, l.Color)
-			}
+		radius = 2.4
+	}
+	for i := range l.X {
+		if (l.Dots || l.Marks) && place(x, l.X[i]) && place(y, l.Y[i]) {
+			w.circle(x.at(l.X[i]), y.at(l.Y[i]), radius, l.Color)
 		}
 	}
 }
@@ -136,16 +132,14 @@ func (w *writer) polyline(l Line, x, y axis) {
 func (w *writer) ribbon(r Ribbon, x, y axis) {
 	fmt.Fprintf(&w.body, `<path fill="%s" fill-opacity="%s" d="`, r.Color, num(r.Opacity))
 	w.path(r.X, r.High, x, y, false)
-	n := len(r.X)
-	bx, by := make([]float64, n), make([]float64, n)
-	for i := range r.X {
-		bx[i], by[i] = r.X[n-1-i], r.Low[n-1-i]
-	}
-	w.path(bx, by, x, y, true)
+	backX, backY := slices.Clone(r.X), slices.Clone(r.Low)
+	slices.Reverse(backX)
+	slices.Reverse(backY)
+	w.path(backX, backY, x, y, true)
 	w.body.WriteString(`Z"/>`)
 }
 
-// path writes the points of a line; on = it goes on from the point before. A
+// path writes the points of a line; on = it continues from the point before. A
 // value that a logarithmic axis cannot show breaks the line.
 func (w *writer) path(xs, ys []float64, x, y axis, on bool) {
 	every := max(1, len(xs)/mostPoints)
@@ -181,10 +175,9 @@ func num(v float64) string {
 	return s
 }
 
+// escape escapes text for XML; characters that XML cannot hold are replaced.
 func escape(s string) string {
 	var b bytes.Buffer
-	if err := xml.EscapeText(&b, []byte(s)); err != nil {
-		panic("plot: writing to memory failed")
-	}
+	_ = xml.EscapeText(&b, []byte(s)) // memory takes every write
 	return b.String()
 }
