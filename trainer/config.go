@@ -4,17 +4,16 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/selection"
-	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Config holds every choice of a training. Template is its commented form.
@@ -143,41 +142,41 @@ func (c Config) Parse(r io.Reader, name string) (Config, error) {
 
 // Check returns the first setting that cannot be, named as in the file, or nil.
 func (c *Config) Check() error {
+	t := &c.Training
 	for _, r := range []struct {
-		ok  bool
-		key string
-		say string
+		ok       bool
+		key, say string
 	}{
 		{c.Horizon > 0, "horizon", "must be positive"},
-		{c.Points >= 1 && c.Points <= 1000, "points", "must be within 1…1000"},
-		{c.Kernel == "rff" || c.Kernel == "exact", "kernel", `must be "rff" or "exact"`},
-		{c.Features >= 2 && c.Features <= 2000 && c.Features%2 == 0, "features", "must be an even number within 2…2000"},
-		{c.Holdout >= 0 && c.Holdout <= 0.5, "holdout", "must be within 0…0.5"},
+		{within(c.Points, 1, 1000), "points", "must be within 1…1000"},
+		{oneOf(c.Kernel, "rff", "exact"), "kernel", `must be "rff" or "exact"`},
+		{within(c.Features, 2, 2000) && c.Features%2 == 0, "features", "must be an even number within 2…2000"},
+		{within(c.Holdout, 0, 0.5), "holdout", "must be within 0…0.5"},
 		{c.Budget > 0, "budget", "must be positive"},
-		{c.Members >= 1 && c.Members <= 16, "members", "must be within 1…16"},
-		{c.Variances >= 1 && c.Variances <= 16, "variances", "must be within 1…16"},
-		{c.Noise == "growing" || c.Noise == "constant", "noise", `must be "growing" or "constant"`},
+		{within(c.Members, 1, 16), "members", "must be within 1…16"},
+		{within(c.Variances, 1, 16), "variances", "must be within 1…16"},
+		{oneOf(c.Noise, "growing", "constant"), "noise", `must be "growing" or "constant"`},
 		{c.Stride >= 0, "stride", "must not be negative"},
 		{c.MaxGap >= 0, "max_gap", "must not be negative"},
-		{c.Knots >= 1 && c.Knots <= 50, "knots", "must be within 1…50"},
-		{c.Prior == "equation" || c.Prior == "velocity" || c.Prior == "none", "prior", `must be "equation", "velocity" or "none"`},
-		{c.Basis >= -1 && c.Basis <= 4, "basis", "must be within 0…4, or -1 to choose"},
-		{c.Core == choose || c.Core == "linear" || c.Core == "net", "core", `must be "choose", "linear" or "net"`},
+		{within(c.Knots, 1, 50), "knots", "must be within 1…50"},
+		{oneOf(c.Prior, "equation", "velocity", "none"), "prior", `must be "equation", "velocity" or "none"`},
+		{within(c.Basis, -1, 4), "basis", "must be within 0…4, or -1 to choose"},
+		{oneOf(c.Core, choose, "linear", "net"), "core", `must be "choose", "linear" or "net"`},
 		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
-		{c.Net.Activation == choose || c.Net.Activation == "tanh" || c.Net.Activation == "sigmoid", "net.activation", `must be "choose", "tanh" or "sigmoid"`},
-		{c.Net.Heads >= 1 && c.Net.Heads <= 32, "net.heads", "must be within 1…32"},
-		{c.Refits >= 0 && c.Refits <= 32, "refits", "must be 0 to 32"},
-		{c.Folds.Temperature >= 0 && c.Folds.Temperature <= 1, "folds.temper", "must be 0 to 1"},
-		{c.Equation.Windows >= 10 && c.Equation.Windows <= 1e6 && c.Equation.Iterations >= 1, "equation", "needs 10 to 1000000 windows and at least 1 iteration"},
-		{c.Training.Steps >= 1 && c.Training.Steps <= 1e6, "training.steps", "must be within 1…1000000"},
-		{c.Training.Rate <= 1 && c.Training.LastRate > 0 && c.Training.LastRate <= c.Training.Rate, "training.rate", "rates must be positive and at most 1, the last one not above the first"},
-		{c.Training.Batch >= 1 && c.Training.Batch <= 1e5, "training.batch", "must be within 1…100000"},
-		{c.Training.Points >= 2 && c.Training.Points <= 1000, "training.points", "must be within 2…1000"},
-		{c.Training.Match >= 0 && c.Training.Match <= 1e6, "training.match", "must be within 0…1000000"},
-		{c.Training.DecayS >= 0 && c.Training.DecayD >= 0 && max(c.Training.DecayS, c.Training.DecayD) <= 1e6, "training.decay_smoother", "decays must be within 0…1000000"},
-		{c.Training.Rows >= 100 && c.Training.Rows <= 1e6, "training.rows", "must be within 100…1000000"},
-		{c.Training.Temperature > 0 && c.Training.Temperature <= 1, "training.temper", "must be within (0, 1]"},
+		{oneOf(c.Net.Activation, choose, "tanh", "sigmoid"), "net.activation", `must be "choose", "tanh" or "sigmoid"`},
+		{within(c.Net.Heads, 1, 32), "net.heads", "must be within 1…32"},
+		{within(c.Refits, 0, 32), "refits", "must be 0 to 32"},
+		{within(c.Folds.Temperature, 0, 1), "folds.temper", "must be 0 to 1"},
+		{within(c.Equation.Windows, 10, 1e6) && c.Equation.Iterations >= 1, "equation", "needs 10 to 1000000 windows and at least 1 iteration"},
+		{within(t.Steps, 1, 1e6), "training.steps", "must be within 1…1000000"},
+		{t.Rate <= 1 && t.LastRate > 0 && t.LastRate <= t.Rate, "training.rate", "rates must be positive and at most 1, the last one not above the first"},
+		{within(t.Batch, 1, 1e5), "training.batch", "must be within 1…100000"},
+		{within(t.Points, 2, 1000), "training.points", "must be within 2…1000"},
+		{within(t.Match, 0, 1e6), "training.match", "must be within 0…1000000"},
+		{within(t.DecayS, 0, 1e6) && within(t.DecayD, 0, 1e6), "training.decay_smoother", "decays must be within 0…1000000"},
+		{within(t.Rows, 100, 1e6), "training.rows", "must be within 100…1000000"},
+		{t.Temperature > 0 && t.Temperature <= 1, "training.temper", "must be within (0, 1]"},
 	} {
 		if !r.ok {
 			return fmt.Errorf("setting %s: %s", r.key, r.say)
@@ -186,19 +185,12 @@ func (c *Config) Check() error {
 	return nil
 }
 
-func widths(w []int) bool {
-	for _, n := range w {
-		if n < 1 || n > 512 {
-			return false
-		}
-	}
-	return true
-}
+func within[T int | float64](v, low, high T) bool { return v >= low && v <= high }
 
-// task returns what is predicted of the data.
-func (c *Config) task(d *Data) window.Task {
-	states := channel.Select(d.Channels, channel.State)
-	return window.Task{States: states, Inputs: len(d.Channels) - len(states), Horizon: c.Horizon.Seconds()}
+func oneOf(v string, all ...string) bool { return slices.Contains(all, v) }
+
+func widths(w []int) bool {
+	return !slices.ContainsFunc(w, func(n int) bool { return !within(n, 1, 512) })
 }
 
 // stride returns the distance between the starts of windows of a horizon, s.

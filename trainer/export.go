@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/replay"
@@ -75,6 +77,32 @@ func sensors(m *model.Model, grows bool) []float64 {
 		}
 	}
 	return out
+}
+
+// evaluate scores the model that has not seen the held-out data on them.
+func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, stride float64, b *budget.Adaptation) (err error) {
+	if res.Judged, err = a.model(data, b); err != nil {
+		return err
+	}
+	if res.Judged, err = selfChecked(res.Judged, data); err != nil {
+		return err
+	}
+	b.Say("held-out table")
+	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
+	background := context.WithoutCancel(ctx)
+	if res.Table, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
+		return err
+	}
+	if a.task.Inputs > 0 {
+		opt.Readout = model.Hold
+		if res.HoldTable, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
+			return err
+		}
+	}
+	for _, table := range res.Tables() {
+		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
+	}
+	return nil
 }
 
 // export sets the model that is conditioned on all flights, with its provenance.

@@ -27,6 +27,12 @@ type Data struct {
 	Hash       string // of all samples, hex
 }
 
+// task returns what is predicted of the data.
+func (d *Data) task(horizon Duration) window.Task {
+	states := channel.Select(d.Channels, channel.State)
+	return window.Task{States: states, Inputs: len(d.Channels) - len(states), Horizon: horizon.Seconds()}
+}
+
 // Problem is a finding of the data check, with the log it is in.
 type Problem struct {
 	Log string `json:"log"`

@@ -17,7 +17,7 @@ import (
 // them, a state that never moves, nothing that a prediction could depend on, too
 // little for the simplest model. nil if it would begin.
 func Precheck(d *Data, cfg Config) *Problem {
-	H, task := cfg.Horizon.Seconds(), cfg.task(d)
+	H, task := cfg.Horizon.Seconds(), d.task(cfg.Horizon)
 	known, windows := parted(d, cfg, H)
 	kind, err := datacheck.Short, enough(known, windows, window.Duration(d.Flights), H, cfg.Holdout, func() float64 { return shorter(d, cfg) })
 	if err == nil {
@@ -74,8 +74,8 @@ func dependent(task window.Task) error {
 	return fmt.Errorf("every state is invariant (%s) and there is no input: nothing is left that the motion could depend on; take away invariant where the value matters, or add a velocity or an input", strings.Join(channel.Names(task.States), ", "))
 }
 
-// least is how much data a training needs, in horizons that do not overlap.
-const least = 8
+// minHorizons is how much data a training needs, in horizons that do not overlap.
+const minHorizons = 8
 
 // enough returns an error that says what is missing, or nil, of what is left for training of
 // so many seconds. share of what is recorded is held out; shorter finds a horizon that there
@@ -98,15 +98,15 @@ func enough(flights []window.Flight, windows []window.Window, recorded, horizon,
 		}
 		return fmt.Errorf("no window of %g s fits: the longest stretch without a gap or excluded data lasts %.3g s; record longer%s", horizon, longest, orShorter(shorter()))
 	}
-	if usable < least*horizon {
+	if usable < minHorizons*horizon {
 		left := ""
 		if share > 0 {
 			left = " left for training"
 		}
 		// Where more is recorded more is held out, and beside it a stretch may be too short.
-		more := math.Max((least+1)*horizon/(1-share)-recorded, (least*horizon-usable)/(1-share))
+		more := math.Max((minHorizons+1)*horizon/(1-share)-recorded, (minHorizons*horizon-usable)/(1-share))
 		more = math.Ceil(4*more/horizon) * horizon / 4
-		return fmt.Errorf("%.3g s of usable data%s are fewer than %d horizons of %g s: record at least %.3g s more%s", usable, left, least, horizon, more, orShorter(shorter()))
+		return fmt.Errorf("%.3g s of usable data%s are fewer than %d horizons of %g s: record at least %.3g s more%s", usable, left, minHorizons, horizon, more, orShorter(shorter()))
 	}
 	return nil
 }

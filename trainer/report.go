@@ -3,10 +3,17 @@ package trainer
 import (
 	"time"
 
+	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/summary"
 )
+
+// Result is a trained model with what the stages of its training returned.
+type Result = summary.Result
+
+// Progress is how far a training is.
+type Progress = budget.Progress
 
 // Report returns the contents of the report of a training: logs and files are the names
 // that were read and written, the model first.

@@ -8,18 +8,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
-	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/selection"
-	"github.com/dgm-robotics/dgm/trainer/summary"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
-
-// Result is a trained model with what the stages of its training returned.
-type Result = summary.Result
-
-// Progress is how far a training is.
-type Progress = budget.Progress
 
 // netShare of the budget is for all stages up to the likelihood temperature; what comes
 // after them has its share too.
@@ -33,7 +25,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if p := Precheck(d, cfg); p != nil {
 		return nil, errors.New(p.Text)
 	}
-	task, stride := cfg.task(d), cfg.stride(cfg.Horizon.Seconds())
+	task, stride := d.task(cfg.Horizon), cfg.stride(cfg.Horizon.Seconds())
 	options, on, set := cfg.options(), cfg.Folds.switches(), cfg.netSettings()
 	readouts := 1 // without inputs there is no plan
 	if task.Inputs > 0 {
@@ -138,30 +130,4 @@ func affordableRows(folded calibration.Folds, ensemble nets.Ensemble, posterior 
 	// The folds, the model that is evaluated and the one that is exported, in each readout.
 	times := float64(readouts * (len(folded.Folds) + 2*len(ensemble.Members)))
 	return min(posterior.Rows, b.Affordable(time.Since(began), few.Rows, times)), nil
-}
-
-// evaluate scores the model that has not seen the held-out data on them.
-func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, stride float64, b *budget.Adaptation) (err error) {
-	if res.Judged, err = a.model(data, b); err != nil {
-		return err
-	}
-	if res.Judged, err = selfChecked(res.Judged, data); err != nil {
-		return err
-	}
-	b.Say("held-out table")
-	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
-	background := context.WithoutCancel(ctx)
-	if res.Table, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
-		return err
-	}
-	if a.task.Inputs > 0 {
-		opt.Readout = model.Hold
-		if res.HoldTable, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
-			return err
-		}
-	}
-	for _, table := range res.Tables() {
-		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
-	}
-	return nil
 }

@@ -79,16 +79,19 @@ func (g *gram) solve() (W, c []float64, ok bool) {
 		if std[i] <= 1e-12*(1+math.Abs(mean[i])) {
 			std[i] = 0
 		}
+	}
+	for i := range g.V {
+		normal.Data[i*g.V+i] = ridge
+		if std[i] == 0 {
+			continue
+		}
 		for j := i; j < g.V; j++ {
-			if std[i] > 0 && std[j] > 1e-12*(1+math.Abs(mean[j])) {
-				normal.Data[i*g.V+j] = cov(i, j) / (std[i] * std[j])
+			if std[j] > 0 {
+				normal.Data[i*g.V+j] += cov(i, j) / (std[i] * std[j])
 			}
 		}
-		normal.Data[i*g.V+i] += ridge
 		for j := range g.Y {
-			if std[i] > 0 {
-				right.Data[i*g.Y+j] = cov(i, g.V+j) / std[i]
-			}
+			right.Data[i*g.Y+j] = cov(i, g.V+j) / std[i]
 		}
 	}
 	factor, ok := lapack64.Potrf(normal)

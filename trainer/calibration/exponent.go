@@ -16,10 +16,6 @@ const (
 	// data, and the prediction is flagged.
 	beyond            = 3
 	maxDistanceFactor = 10
-	// minMotion and maxMotion bound the motion, over the typical one, that counts: what
-	// hardly moves is still a little wrong. On the double pendulum a bound of 1/3 covered
-	// 0.89 of the calmest eighth of what was held out, one of 1/2 0.92 and was likelier.
-	minMotion, maxMotion = 0.5, 3.0
 	// agreement is how many standard errors the folds' gain by motion must be above 0,
 	// of exponents that are tried in a row on four folds.
 	agreement = 4

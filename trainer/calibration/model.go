@@ -28,6 +28,10 @@ func (m Model) String() string {
 		floats.Sum(m.NetworkWeight)/float64(len(m.NetworkWeight)), floats.Sum(m.ScaleFactor)/float64(len(m.ScaleFactor)), m.DistanceExponent, m.MotionExponent, score, standardError)
 }
 
+// minMotion and maxMotion bound the motion, over the typical one, that counts: what
+// hardly moves is still a little wrong.
+const minMotion, maxMotion = 0.5, 3.0
+
 // Apply writes the calibration models of the readouts to a model of the frame, whose
 // detector is known.
 func Apply(m *model.Model, f *rows.Frame, readouts []Model) {

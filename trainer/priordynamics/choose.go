@@ -65,6 +65,22 @@ func Choose(ctx context.Context, flights []window.Flight, task window.Task, body
 	return Choice{Candidates: tried, Shape: tried[0].Shape, Secondary: secondary}, err
 }
 
+// Pair is prior dynamics and secondary linear model, fitted to the same flights.
+type Pair struct {
+	Prior, Secondary *priordynamics.Model
+}
+
+// Fit fits both of the chosen shapes, the prior dynamics as far as it came when ctx
+// ended.
+func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.Task, e Effort) (Pair, error) {
+	prior, err := fit(ctx, flights, task, c.Shape, e)
+	if err != nil {
+		return Pair{}, err
+	}
+	secondary, err := regress(flights, task, c.Secondary)
+	return Pair{Prior: prior, Secondary: secondary}, err
+}
+
 // shapes lists the candidates, small ones first: three degrees, three lengths of
 // a step.
 func shapes(flights []window.Flight, task window.Task, body priordynamics.Body) []Shape {

@@ -15,22 +15,6 @@ type Effort struct {
 	Iterations int // of L-BFGS
 }
 
-// Pair is prior dynamics and secondary linear model, fitted to the same flights.
-type Pair struct {
-	Prior, Secondary *priordynamics.Model
-}
-
-// Fit fits both of the chosen shapes, the prior dynamics as far as it came when ctx
-// ended.
-func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.Task, e Effort) (Pair, error) {
-	prior, err := fit(ctx, flights, task, c.Shape, e)
-	if err != nil {
-		return Pair{}, err
-	}
-	secondary, err := regress(flights, task, c.Secondary)
-	return Pair{Prior: prior, Secondary: secondary}, err
-}
-
 // fit fits one shape: regression, then shooting, as far as it came when ctx ended.
 func fit(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, e Effort) (*priordynamics.Model, error) {
 	m, err := regress(flights, task, shape)

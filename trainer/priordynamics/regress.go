@@ -2,11 +2,13 @@ package priordynamics
 
 import (
 	"errors"
+	"iter"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
@@ -28,59 +30,36 @@ const boundSlack = 1.3
 var errSingular = errors.New("the regression of the difference equation is singular")
 
 // regress fits single steps by ridge regression: x(t + step) − x(t), less what the
-// declared laws say of it, on ψ.
+// declared kinematics give of it, on ψ.
 func regress(flights []window.Flight, task window.Task, shape Shape) (*priordynamics.Model, error) {
-	states, p := task.States, task.Inputs
-	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, states), Body: shape.Body}
-	m.UMean, m.UStd = window.InputScale(flights, p)
-	n := m.Lift.Dim() + p
-	m.Bound = make([]float64, n)
-	for i := range m.Bound {
-		m.Bound[i] = math.Inf(1)
-	}
-	K, N := len(states), m.Terms()
+	K, P := len(task.States), task.Inputs
+	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, task.States), Body: shape.Body}
+	m.UMean, m.UStd = window.InputScale(flights, P)
+	n := m.Lift.Dim() + P
+	m.Bound = slices.Repeat([]float64{math.Inf(1)}, n)
+	N := m.Terms()
 	all, level := newNormal(N, K), newNormal(N, K)
-	v, psi, u := make([]float64, n), make([]float64, N), make([]float64, p)
-	steep := climbs(flights, &shape.Body)
-	next, rise, left := make([]float64, K), make([]float64, K), make([]float64, K)
-	widest := make([]float64, n)
-	for i := range flights {
-		f := &flights[i]
-		for j := range f.N() {
-			x, t := f.State(j), f.T[j]
-			if t+shape.Step > f.T[f.N()-1] {
-				break
-			}
-			if !f.StateAt(next, t+shape.Step) || slices.ContainsFunc(x, math.IsNaN) {
-				continue
-			}
-			if p > 0 {
-				f.InputMean(u, t, t+shape.Step)
-				if slices.ContainsFunc(u, math.IsNaN) {
-					continue
-				}
-			}
-			m.Coordinates(v, nil, x, u)
-			for c, a := range v {
-				widest[c] = math.Max(widest[c], math.Abs(a))
-			}
-			m.Monomials(psi, v)
-			for k := range K {
-				rise[k] = next[k] - x[k]
-			}
-			copy(left, rise)
-			shape.Body.Subtract(left, x, rise, shape.Step)
-			all.add(psi, left)
-			if steep && !shape.Body.NearGimbalLock(x) && !shape.Body.NearGimbalLock(next) {
-				level.add(psi, left)
-			}
+	v, psi, rise, left, largest := make([]float64, n), make([]float64, N), make([]float64, K), make([]float64, K), make([]float64, n)
+	climbs := nearGimbalLock(flights, &shape.Body)
+	for s := range steps(flights, K, P, shape.Step) {
+		m.Coordinates(v, nil, s.x, s.u)
+		for c, a := range v {
+			largest[c] = math.Max(largest[c], math.Abs(a))
+		}
+		m.Monomials(psi, v)
+		floats.SubTo(rise, s.next, s.x)
+		copy(left, rise)
+		shape.Body.Subtract(left, s.x, rise, shape.Step)
+		all.add(psi, left)
+		if climbs && !shape.Body.NearGimbalLock(s.x) && !shape.Body.NearGimbalLock(s.next) {
+			level.add(psi, left)
 		}
 	}
 	if m.Weights = all.solve(shape.Ridge); m.Weights == nil {
 		return nil, errSingular
 	}
-	if steep {
-		// What measured angles do near the vertical is no error of the law.
+	if climbs {
+		// Jumps of measured angles near the vertical are no error of the kinematics.
 		weights := level.solve(shape.Ridge)
 		for j := range N {
 			for _, k := range shape.Body.Attitude {
@@ -90,15 +69,41 @@ func regress(flights []window.Flight, task window.Task, shape Shape) (*priordyna
 			}
 		}
 	}
-	for i, w := range widest {
+	for i, w := range largest {
 		m.Bound[i] = boundSlack*w + 1e-9
 	}
 	return m, nil
 }
 
-// climbs says whether the nose of a body points nearly straight up or down
+// step is a whole state (K), the next one, and the mean input (P) between them.
+type step struct{ x, next, u []float64 }
+
+// steps yields every pair of whole states a step, s, apart. The value is used again.
+func steps(flights []window.Flight, K, P int, length float64) iter.Seq[step] {
+	return func(yield func(step) bool) {
+		s := step{next: make([]float64, K), u: make([]float64, P)}
+		for i := range flights {
+			f := &flights[i]
+			for j, t := range f.T {
+				if t+length > f.T[f.N()-1] {
+					break
+				}
+				s.x = f.State(j)
+				f.InputMean(s.u, t, t+length)
+				if !f.StateAt(s.next, t+length) || slices.ContainsFunc(s.x, math.IsNaN) || slices.ContainsFunc(s.u, math.IsNaN) {
+					continue
+				}
+				if !yield(s) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// nearGimbalLock reports whether the nose of a body points nearly straight up or down
 // somewhere.
-func climbs(flights []window.Flight, b *priordynamics.Body) bool {
+func nearGimbalLock(flights []window.Flight, b *priordynamics.Body) bool {
 	for i := range flights {
 		for j := range flights[i].N() {
 			if b.NearGimbalLock(flights[i].State(j)) {

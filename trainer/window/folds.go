@@ -19,20 +19,10 @@ const mostHeld = 0.4
 // of the same flight (Segment) count as one. A fold without anything on one side is
 // left out.
 func Folds(flights []Flight, H float64, k int) []Fold {
-	blocks := flights
-	group := wholeFlights(flights, k)
+	blocks, group := flights, wholeFlights(flights, k)
 	if group == nil {
 		if len(flights) < 2*k {
-			blocks = nil
-			for i := range flights {
-				f := &flights[i]
-				parts := min(2*k, max(1, int(f.Duration()/(4*H))))
-				for j := range parts {
-					if b := f.Slice(j*f.N()/parts, (j+1)*f.N()/parts); b.N() >= 2 {
-						blocks = append(blocks, b)
-					}
-				}
-			}
+			blocks = blocksOf(flights, H, 2*k)
 		}
 		for i := range blocks {
 			group = append(group, i%k)
@@ -53,6 +43,22 @@ func Folds(flights []Flight, H float64, k int) []Fold {
 		}
 	}
 	return out
+}
+
+// blocksOf parts every flight into blocks of time of at least four horizons, so many at
+// most.
+func blocksOf(flights []Flight, H float64, most int) []Flight {
+	var blocks []Flight
+	for i := range flights {
+		f := &flights[i]
+		parts := min(most, max(1, int(f.Duration()/(4*H))))
+		for j := range parts {
+			if b := f.Slice(j*f.N()/parts, (j+1)*f.N()/parts); b.N() >= 2 {
+				blocks = append(blocks, b)
+			}
+		}
+	}
+	return blocks
 }
 
 // wholeFlights returns the fold of each part of a flight, by turns, or nil where
