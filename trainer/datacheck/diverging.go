@@ -36,16 +36,18 @@ func (s series) diverging() {
 		if i := d.tail(tr.t, tr.x); i < n && atEnd(tracks, m) {
 			s.diverges(tr, i, n, "end")
 		}
-		t, x := slices.Clone(tr.t), slices.Clone(tr.x)
-		slices.Reverse(t)
-		slices.Reverse(x)
-		for i := range t {
-			t[i] = -t[i]
-		}
-		if i := d.tail(t, x); i < n && atStart(tracks, m) {
+		if i := d.tail(backwards(tr.t, -1), backwards(tr.x, 1)); i < n && atStart(tracks, m) {
 			s.diverges(tr, 0, n-i, "beginning")
 		}
 	}
+}
+
+func backwards(v []float64, sign float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[len(v)-1-i] = sign * x
+	}
+	return out
 }
 
 // divergence is what a channel usually does.

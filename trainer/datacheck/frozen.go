@@ -41,8 +41,16 @@ func (s series) frozen() (slow bool) {
 			s.Name, len(found), 100*float64(held)/float64(total))
 		return true
 	}
+	sev, remedy := s.severity(s.k), "These samples are left out; check the sensor, its bus, and what fills in lost packets."
+	if s.Role == channel.Input {
+		sev, remedy = Note, "This is right if it was commanded; if it was measured, the sensor was frozen: cut the span out."
+	}
 	for _, z := range found {
-		f.report(z.at, z.n, z.why)
+		s.add(Frozen, sev, s.k, z.at, "%s is frozen at %s for %s, %s, %s. %s",
+			s.Name, s.value(s.k, z.at.seg.col[s.k][z.at.first]), plural(z.n, "sample"), z.at, z.why, remedy)
+		if sev != Note {
+			z.at.mark(s.k, BadSpan)
+		}
 	}
 	return false
 }
@@ -214,18 +222,4 @@ func (s *segment) usualExtent(k, m int) float64 {
 		v = append(v, extent(s.col[k][i:i+m]))
 	}
 	return median(v)
-}
-
-func (f *freezes) report(at span, n int, why string) {
-	sev := f.severity(f.k)
-	remedy := "These samples are left out; check the sensor, its bus, and what fills in lost packets."
-	if f.Role == channel.Input {
-		sev = Note
-		remedy = "This is right if it was commanded; if it was measured, the sensor was frozen: cut the span out."
-	}
-	f.add(Frozen, sev, f.k, at, "%s is frozen at %s for %s, %s, %s. %s",
-		f.Name, f.value(f.k, at.seg.col[f.k][at.first]), plural(n, "sample"), at, why, remedy)
-	if sev != Note {
-		at.mark(f.k, BadSpan)
-	}
 }

@@ -10,16 +10,16 @@ import (
 // missing reports values that are not finite. A channel that is measured less often than
 // the log is sampled has a regular pattern of NaN, and is not broken.
 func (s series) missing() {
-	total, absent := 0, 0
+	all, absent := 0, 0
 	for _, seg := range s.segs {
-		total += seg.n()
+		all += seg.n()
 		for _, v := range seg.col[s.k] {
 			if !finite(v) {
 				absent++
 			}
 		}
 	}
-	if absent < total || total == 0 {
+	if absent < all || all == 0 {
 		for _, seg := range s.segs {
 			s.missingIn(seg)
 		}
@@ -29,19 +29,18 @@ func (s series) missing() {
 	if s.Role == channel.Aux {
 		sev = Note
 	}
-	s.addLog(NonFinite, sev, s.k, total, "%s has no value in the whole log. Map another column, or remove the channel.", s.Name)
+	s.addLog(NonFinite, sev, s.k, all, "%s has no value in the whole log. Map another column, or remove the channel.", s.Name)
 }
 
 func (s series) missingIn(seg *segment) {
 	x := seg.col[s.k]
 	var holes []span
 	var lengths []float64
-	sum := 0
 	for i, j := range where(0, seg.n(), func(i int) bool { return !finite(x[i]) }) {
 		holes = append(holes, span{seg, i, j})
 		lengths = append(lengths, float64(j-i))
-		sum += j - i
 	}
+	sum := total(holes)
 	// Slow by design: holes of about one length all over the segment.
 	usual := 0.0
 	if sum > 0 && sum < seg.n() && float64(len(holes)) > 0.5*float64(seg.n()-sum)-1 && len(holes) >= 5 {
@@ -76,11 +75,7 @@ func (s series) missingIn(seg *segment) {
 
 // shortHoles notes the short runs without a value together.
 func (s series) shortHoles(holes []span, inf bool) {
-	count, longest := 0, 0
-	for _, h := range holes {
-		count += h.n()
-		longest = max(longest, h.n())
-	}
+	longest := slices.MaxFunc(holes, func(a, b span) int { return a.n() - b.n() }).n()
 	what, instead := "NaN", "count as not measured; windows start only where every state is"
 	if inf {
 		what = "NaN or Inf"
@@ -90,6 +85,7 @@ func (s series) shortHoles(holes []span, inf bool) {
 	}
 	seg := holes[0].seg
 	at := span{seg, holes[0].first, holes[len(holes)-1].last}
+	count := total(holes)
 	s.add(NonFinite, Note, s.k, at,
 		"%s is %s in %d of %d samples, at most %d in a row, %s. These values %s. If there are many, check the driver of the sensor and the import.",
 		s.Name, what, count, seg.n(), longest, at, instead).Count = count

@@ -164,3 +164,11 @@ func (sp span) mark(k int, why Reason) {
 		}
 	}
 }
+
+// total counts the samples of several spans.
+func total(spans []span) (n int) {
+	for _, sp := range spans {
+		n += sp.n()
+	}
+	return n
+}

@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -59,24 +60,19 @@ func (r *recording) rests(b span, ranges map[int]float64) bool {
 }
 
 func (r *recording) restAtEnds(s *segment, blocks []span, rests []bool) {
-	i, j := 0, len(blocks)
-	for i < j && rests[i] {
-		i++
-	}
-	if i == j {
+	i := slices.Index(rests, false)
+	if i < 0 {
 		return
 	}
+	j := len(rests)
 	for rests[j-1] {
 		j--
 	}
-	if i > 0 && blocks[i-1].to()-s.t[0] >= longestRest {
-		at := span{s, 0, blocks[i-1].last}
-		r.add(Unexcited, Note, -1, at,
-			"The robot rests until %s. Little can be learned from rest, and on the ground other forces act: cut it off (time.from).", sec(at.to()))
+	const text = "The robot rests %s. Little can be learned from rest, and on the ground other forces act: cut it off (%s)."
+	if before := (span{s, 0, blocks[i].first}); i > 0 && before.to()-s.t[0] >= longestRest {
+		r.add(Unexcited, Note, -1, before, text, "until "+sec(before.to()), "time.from")
 	}
 	if j < len(blocks) && s.t[s.n()-1]-blocks[j].from() >= longestRest {
-		at := span{s, blocks[j].first, s.n()}
-		r.add(Unexcited, Note, -1, at,
-			"The robot rests from %s on. Little can be learned from rest, and on the ground other forces act: cut it off (time.to).", sec(at.from()))
+		r.add(Unexcited, Note, -1, span{s, blocks[j].first, s.n()}, text, "from "+sec(blocks[j].from())+" on", "time.to")
 	}
 }

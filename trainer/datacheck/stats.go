@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // quantile returns the p-quantile of sorted values, 0 for none.
@@ -44,13 +46,11 @@ func width(sorted []float64) float64 { return quantile(sorted, 0.9) - quantile(s
 
 // angularWidth is width for angles, which may be unwrapped over many turns.
 func angularWidth(v []float64, period float64) float64 {
-	sin, cos := 0.0, 0.0
-	for _, x := range v {
-		s, c := math.Sincos(2 * math.Pi * x / period)
-		sin, cos = sin+s, cos+c
-	}
-	mean := math.Atan2(sin, cos) * period / (2 * math.Pi)
 	w := make([]float64, len(v))
+	for i, x := range v {
+		w[i] = 2 * math.Pi * x / period
+	}
+	mean := stat.CircularMean(w, nil) * period / (2 * math.Pi)
 	for i, x := range v {
 		w[i] = wrapped(x-mean, period)
 	}

@@ -109,17 +109,12 @@ func (w *swaps) commanded(s *segment, swap int) bool {
 // and b trade places.
 func (w *swaps) report(s *segment, a, b int, swaps []int) {
 	var parts [2][]span
-	var size [2]int
 	from := 0
 	for n, to := range append(swaps[:len(swaps):len(swaps)], s.n()) {
 		parts[n%2] = append(parts[n%2], span{s, from, to})
-		size[n%2] += to - from
 		from = to
 	}
-	lesser := parts[1]
-	if size[0] < size[1] {
-		lesser = parts[0]
-	}
+	lesser := slices.MinFunc([][]span{parts[1], parts[0]}, func(a, b []span) int { return total(a) - total(b) })
 	x, y := w.channels[a].Name, w.channels[b].Name
 	commanded := slices.ContainsFunc(swaps, func(i int) bool { return w.commanded(s, i) })
 	for _, p := range lesser {
