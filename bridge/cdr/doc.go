@@ -5,6 +5,6 @@
 //
 // A field is named by its path, as "pose.pose.position.x", "data[3]" or
 // "transforms[0].header.stamp.sec". A [Reader] picks the fields that are wanted
-// and passes over the others; what a message does not have, as an element beyond
+// and skips the others; what a message does not have, as an element beyond
 // the length of its sequence, is NaN.
 package cdr

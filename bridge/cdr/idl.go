@@ -6,14 +6,16 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 )
 
-// idlKinds are the types of .idl files, as ROS 2 uses them
+// idlNumbers are the numbers of .idl files, as ROS 2 uses them
 // (https://design.ros2.org/articles/idl_interface_definition.html).
-var idlKinds = map[string]Kind{
-	"boolean": Bool, "octet": U8, "char": U8, "int8": I8, "uint8": U8, "int16": I16, "uint16": U16, "int32": I32, "uint32": U32,
-	"int64": I64, "uint64": U64, "float": F32, "double": F64, "string": String, "wstring": WString,
-	"short": I16, "unsigned short": U16, "long": I32, "unsigned long": U32, "long long": I64, "unsigned long long": U64,
+var idlNumbers = map[string]number.Kind{
+	"boolean": number.U8, "octet": number.U8, "char": number.U8, "int8": number.I8, "uint8": number.U8, "int16": number.I16, "uint16": number.U16,
+	"int32": number.I32, "uint32": number.U32, "int64": number.I64, "uint64": number.U64, "float": number.F32, "double": number.F64,
+	"short": number.I16, "unsigned short": number.U16, "long": number.I32, "unsigned long": number.U32, "long long": number.I64, "unsigned long long": number.U64,
 }
 
 // idl parses .idl files, one after the other, each after a line of equal signs
@@ -22,7 +24,7 @@ type idl struct {
 	words    []string
 	at       int
 	modules  []string
-	typedefs map[string]Field // by their full names: what they stand for
+	typedefs map[string]field // by their full names
 	types    *types
 }
 
@@ -39,7 +41,7 @@ func parseIDL(name, text string) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &idl{words: words, typedefs: map[string]Field{}, types: newTypes()}
+	p := &idl{words: words, typedefs: map[string]field{}, types: newTypes()}
 	for p.at < len(p.words) {
 		if err := p.definition(0); err != nil {
 			return nil, fmt.Errorf("at %q: %w", clip(strings.Join(p.words[max(0, p.at-3):min(len(p.words), p.at+2)], " ")), err)
@@ -51,59 +53,69 @@ func parseIDL(name, text string) (*Type, error) {
 // idlWords splits IDL into names, numbers, texts and single signs, without
 // comments.
 func idlWords(text string) (out []string, err error) {
-	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case unicode.IsSpace(rune(c)):
-			i++
-		case strings.HasPrefix(text[i:], "//"):
-			if k := strings.IndexByte(text[i:], '\n'); k >= 0 {
-				i += k
-			} else {
-				i = len(text)
-			}
-		case strings.HasPrefix(text[i:], "/*"):
-			k := strings.Index(text[i+2:], "*/")
-			if k < 0 {
-				return nil, errors.New("a comment is not closed")
-			}
-			i += k + 4
-		case c == '"' || c == '\'':
-			k := i + 1
-			for k < len(text) && text[k] != c {
-				if text[k] == '\\' {
-					k++
-				}
-				k++
-			}
-			if k >= len(text) {
-				return nil, errors.New("a text is not closed")
-			}
-			out = append(out, text[i:k+1])
-			i = k + 1
-		case strings.HasPrefix(text[i:], "::"):
-			out = append(out, "::")
-			i += 2
-		case isWord(c):
-			k := i
-			for k < len(text) && (isWord(text[k]) || text[k] == '.') {
-				k++
-			}
-			out = append(out, text[i:k])
-			i = k
-		default:
-			out = append(out, text[i:i+1])
-			i++
+	for len(text) > 0 {
+		n, keep, err := idlWord(text)
+		if err != nil {
+			return nil, err
 		}
+		if keep {
+			out = append(out, text[:n])
+		}
+		text = text[n:]
 	}
 	return out, nil
+}
+
+// idlWord returns the length of the word, the space or the comment that a text begins
+// with, and whether it is a word.
+func idlWord(text string) (n int, keep bool, err error) {
+	c := text[0]
+	switch {
+	case unicode.IsSpace(rune(c)):
+		return 1, false, nil
+	case strings.HasPrefix(text, "//"):
+		if n = strings.IndexByte(text, '\n'); n < 0 {
+			n = len(text)
+		}
+		return n, false, nil
+	case strings.HasPrefix(text, "/*"):
+		if n = strings.Index(text[2:], "*/"); n < 0 {
+			return 0, false, errors.New("a comment is not closed")
+		}
+		return n + 4, false, nil
+	case c == '"' || c == '\'':
+		n, err = quoted(text)
+		return n, true, err
+	case strings.HasPrefix(text, "::"):
+		return 2, true, nil
+	}
+	if !isWord(c) {
+		return 1, true, nil
+	}
+	for n < len(text) && (isWord(text[n]) || text[n] == '.') {
+		n++
+	}
+	return n, true, nil
+}
+
+// quoted returns the length of the text in quotes that a text begins with.
+func quoted(text string) (int, error) {
+	for n := 1; n < len(text); n++ {
+		switch text[n] {
+		case text[0]:
+			return n + 1, nil
+		case '\\':
+			n++
+		}
+	}
+	return 0, errors.New("a text is not closed")
 }
 
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// next takes a word, "" at the end.
+// next returns the next word, "" at the end.
 func (p *idl) next() string {
 	if p.at >= len(p.words) {
 		return ""
@@ -119,15 +131,15 @@ func (p *idl) peek() string {
 	return p.words[p.at]
 }
 
-// expect takes a word that must be there.
+// expect reads a word that must be there.
 func (p *idl) expect(word string) error {
 	if got := p.next(); got != word {
-		return fmt.Errorf("%q stands where %q must", got, word)
+		return fmt.Errorf("%q is where %q must be", got, word)
 	}
 	return nil
 }
 
-// annotations passes "@name(…)", also several.
+// annotations skips "@name(…)", also several.
 func (p *idl) annotations() error {
 	for p.peek() == "@" {
 		p.at++
@@ -158,7 +170,7 @@ func (p *idl) annotations() error {
 // definition reads a module, struct, typedef or constant.
 func (p *idl) definition(depth int) error {
 	if depth > maxDepth {
-		return errors.New("modules stand within modules without end")
+		return errors.New("modules are nested too deep")
 	}
 	if err := p.annotations(); err != nil {
 		return err
@@ -192,7 +204,7 @@ func (p *idl) definition(depth int) error {
 		if err != nil {
 			return err
 		}
-		p.typedefs[p.full(f.Name)] = f
+		p.typedefs[p.full(f.name)] = f
 		return p.expect(";")
 	case "const":
 		for p.peek() != ";" && p.peek() != "" {
@@ -226,10 +238,10 @@ func (p *idl) structure() error {
 		if err != nil {
 			return err
 		}
-		if len(t.Fields) >= maxFields {
+		if len(t.fields) >= maxFields {
 			return fmt.Errorf("%s: more than %d fields", t.Name, maxFields)
 		}
-		t.Fields = append(t.Fields, f)
+		t.fields = append(t.fields, f)
 		if err := p.expect(";"); err != nil {
 			return err
 		}
@@ -241,13 +253,13 @@ func (p *idl) structure() error {
 	return p.types.add(t)
 }
 
-// declaration reads "type name" or "type name[3]", with typedefs put in.
-func (p *idl) declaration() (f Field, err error) {
+// declaration reads "type name" or "type name[3]", with typedefs resolved.
+func (p *idl) declaration() (f field, err error) {
 	if f, err = p.typeSpec(); err != nil {
 		return f, err
 	}
-	if f.Name = p.next(); f.Name == "" || !isWord(f.Name[0]) {
-		return f, fmt.Errorf("%q is not a name", f.Name)
+	if f.name = p.next(); f.name == "" || !isWord(f.name[0]) {
+		return f, fmt.Errorf("%q is not a name", f.name)
 	}
 	if p.peek() != "[" {
 		return f, nil
@@ -256,34 +268,21 @@ func (p *idl) declaration() (f Field, err error) {
 	n, err := strconv.Atoi(p.next())
 	switch {
 	case err != nil || n < 1 || n > maxCount:
-		return f, fmt.Errorf("%s is not an array of 1 to %d", f.Name, maxCount)
-	case f.Count > 0 || f.Sequence:
-		return f, fmt.Errorf("%s is an array of arrays, which ROS 2 does not have", f.Name)
+		return f, fmt.Errorf("%s is not an array of 1 to %d", f.name, maxCount)
+	case f.array():
+		return f, fmt.Errorf("%s is an array of arrays, which ROS 2 does not have", f.name)
 	}
-	f.Count = n
+	f.count = n
 	return f, p.expect("]")
 }
 
 // typeSpec reads a type: of numbers, text, sequence<…>, or a name.
-func (p *idl) typeSpec() (f Field, err error) {
+func (p *idl) typeSpec() (f field, err error) {
 	word := p.next()
-	switch word {
-	case "sequence":
-		if err := p.expect("<"); err != nil {
-			return f, err
-		}
-		if f, err = p.typeSpec(); err != nil {
-			return f, err
-		}
-		if f.Count > 0 || f.Sequence {
-			return f, errors.New("a sequence of arrays, which ROS 2 does not have")
-		}
-		f.Sequence = true
-		if p.peek() == "," {
-			p.at += 2
-		}
-		return f, p.expect(">")
-	case "unsigned":
+	if word == "sequence" {
+		return p.sequenceSpec()
+	}
+	if word == "unsigned" {
 		word += " " + p.next()
 	}
 	if (word == "long" || word == "unsigned long") && p.peek() == "long" {
@@ -293,15 +292,36 @@ func (p *idl) typeSpec() (f Field, err error) {
 	if word == "long" && p.peek() == "double" {
 		return f, errors.New("long double is not read")
 	}
-	if k := idlKinds[word]; k != 0 {
-		if (k == String || k == WString) && p.peek() == "<" {
+	if f, ok := builtin(word, idlNumbers); ok {
+		if f.content != numeric && p.peek() == "<" { // the bound of a text
 			p.at += 2
-			if err := p.expect(">"); err != nil {
-				return f, err
-			}
+			err = p.expect(">")
 		}
-		return Field{Kind: k}, nil
+		return f, err
 	}
+	return p.named(word)
+}
+
+// sequenceSpec reads the rest of sequence<type> or sequence<type, bound>.
+func (p *idl) sequenceSpec() (f field, err error) {
+	if err := p.expect("<"); err != nil {
+		return f, err
+	}
+	if f, err = p.typeSpec(); err != nil {
+		return f, err
+	}
+	if f.array() {
+		return f, errors.New("a sequence of arrays, which ROS 2 does not have")
+	}
+	f.sequence = true
+	if p.peek() == "," {
+		p.at += 2
+	}
+	return f, p.expect(">")
+}
+
+// named reads the rest of the name of a type, which begins with word.
+func (p *idl) named(word string) (f field, err error) {
 	if word == "::" {
 		word = p.next()
 	}
@@ -320,5 +340,5 @@ func (p *idl) typeSpec() (f Field, err error) {
 	if !strings.Contains(word, "/") {
 		word = p.full(word)
 	}
-	return Field{Kind: Nested, typeName: word}, nil
+	return field{content: nested, typeName: word}, nil
 }

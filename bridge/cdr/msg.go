@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 )
 
-// msgKinds are the built-in types of .msg files
+// msgNumbers are the built-in numbers of .msg files
 // (https://docs.ros.org/en/rolling/Concepts/Basic/About-Interfaces.html).
-var msgKinds = map[string]Kind{
-	"bool": Bool, "byte": U8, "char": U8, "int8": I8, "uint8": U8, "int16": I16, "uint16": U16, "int32": I32, "uint32": U32,
-	"int64": I64, "uint64": U64, "float32": F32, "float64": F64, "string": String, "wstring": WString,
+var msgNumbers = map[string]number.Kind{
+	"bool": number.U8, "byte": number.U8, "char": number.U8, "int8": number.I8, "uint8": number.U8, "int16": number.I16, "uint16": number.U16,
+	"int32": number.I32, "uint32": number.U32, "int64": number.I64, "uint64": number.U64, "float32": number.F32, "float64": number.F64,
 }
 
 // parseMsg reads a .msg file followed by those it depends on, each after a line
@@ -37,10 +39,10 @@ func parseMsg(name, text string) (*Type, error) {
 			return nil, fmt.Errorf("%s: line %d: %w", t.Name, i+1, err)
 		}
 		if ok {
-			if len(t.Fields) >= maxFields {
+			if len(t.fields) >= maxFields {
 				return nil, fmt.Errorf("%s: more than %d fields", t.Name, maxFields)
 			}
-			t.Fields = append(t.Fields, f)
+			t.fields = append(t.fields, f)
 		}
 	}
 	if err := finish(); err != nil {
@@ -51,7 +53,7 @@ func parseMsg(name, text string) (*Type, error) {
 
 // parseField reads "type name", "type[3] name default", "type[<=5] name". ok is
 // false for a constant, a comment and an empty line.
-func parseField(line, owner string) (f Field, ok bool, err error) {
+func parseField(line, owner string) (f field, ok bool, err error) {
 	code := line
 	if i := strings.IndexByte(line, '#'); i >= 0 {
 		code = line[:i] // a # in a default text only cuts the text
@@ -69,35 +71,41 @@ func parseField(line, owner string) (f Field, ok bool, err error) {
 	if strings.Contains(words[1], "=") || len(words) > 2 && strings.HasPrefix(words[2], "=") {
 		return f, false, nil
 	}
-	f.Name = words[1]
-	if base, dims, array := strings.Cut(kind, "["); array {
-		bound, closed := strings.CutSuffix(dims, "]")
-		switch {
-		case !closed:
-			return f, false, fmt.Errorf("%q is not a type", clip(kind))
-		case bound == "" || strings.HasPrefix(bound, "<="):
-			f.Sequence = true
-		default:
-			n, err := strconv.Atoi(bound)
-			if err != nil || n < 1 || n > maxCount {
-				return f, false, fmt.Errorf("%q is not an array of 1 to %d", clip(kind), maxCount)
-			}
-			f.Count = n
-		}
-		kind = base
+	base, dims, array := strings.Cut(kind, "[")
+	base, _, _ = strings.Cut(base, "<=") // the bound of a text
+	f = msgType(base, owner)
+	f.name = words[1]
+	if !array {
+		return f, true, nil
 	}
-	kind, _, _ = strings.Cut(kind, "<=") // the bound of a text
-	if f.Kind = msgKinds[kind]; f.Kind == 0 {
-		f.Kind = Nested
-		f.typeName = kind
-		switch {
-		case kind == "time" || kind == "duration": // as in ROS 1
-			f.typeName = "builtin_interfaces/" + strings.ToUpper(kind[:1]) + kind[1:]
-		case !strings.Contains(kind, "/"):
-			f.typeName = strings.Split(owner, "/")[0] + "/" + kind
+	bound, closed := strings.CutSuffix(dims, "]")
+	switch {
+	case !closed:
+		return f, false, fmt.Errorf("%q is not a type", clip(kind))
+	case bound == "" || strings.HasPrefix(bound, "<="):
+		f.sequence = true
+	default:
+		n, err := strconv.Atoi(bound)
+		if err != nil || n < 1 || n > maxCount {
+			return f, false, fmt.Errorf("%q is not an array of 1 to %d", clip(kind), maxCount)
 		}
+		f.count = n
 	}
 	return f, true, nil
+}
+
+// msgType returns a field of a type, as a message of type owner names it.
+func msgType(name, owner string) field {
+	if f, ok := builtin(name, msgNumbers); ok {
+		return f
+	}
+	switch {
+	case name == "time" || name == "duration": // as in ROS 1
+		name = "builtin_interfaces/" + strings.ToUpper(name[:1]) + name[1:]
+	case !strings.Contains(name, "/"):
+		name = strings.Split(owner, "/")[0] + "/" + name
+	}
+	return field{content: nested, typeName: name}
 }
 
 // clip shortens what is shown in a message.

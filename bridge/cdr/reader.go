@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 )
 
 // Reader picks numbers out of messages of one type.
@@ -15,20 +17,20 @@ type Reader struct {
 	n    int
 }
 
-// node says what is wanted of a type.
+// node holds what is wanted of a type.
 type node struct {
 	fields map[int]*pick // by field
 	last   int           // the highest of them
 }
 
-// pick says what is wanted of a field: elements of numbers, or parts of types.
+// pick holds what is wanted of a field: elements of numbers, or parts of types.
 type pick struct {
-	slots map[int][]int // by element: where its value goes
+	slots map[int][]int // by element: indexes of its value in dst
 	types map[int]*node // by element
 }
 
-// NewReader returns a Reader of the fields at paths. The error says what is wrong
-// with which path.
+// NewReader returns a Reader of the fields at paths. The error names the path
+// that is wrong, and why.
 func NewReader(t *Type, paths []string) (*Reader, error) {
 	r := &Reader{t: t, root: newNode(), n: len(paths)}
 	for slot, path := range paths {
@@ -61,7 +63,7 @@ func newNode() *node { return &node{fields: map[int]*pick{}, last: -1} }
 
 var (
 	errShort   = errors.New("it ends before its last field")
-	errWString = errors.New("what stands behind a wstring is not read: its length on the wire is not defined")
+	errWString = errors.New("what follows a wstring is not read: its length on the wire is not defined")
 )
 
 // Read puts the wanted fields of a message into dst, in the order of the paths;
@@ -85,11 +87,11 @@ func (r *Reader) Read(dst []float64, msg []byte) error {
 
 // walker walks through the bytes of one message.
 type walker struct {
-	b     []byte // behind the encapsulation header: alignment counts from here
-	at    int
-	order binary.ByteOrder
-	wide  int // the widest alignment: 8, in version 2 4
-	dst   []float64
+	b    []byte // behind the encapsulation header: alignment counts from here
+	at   int
+	big  bool // the most significant byte of a number is the first
+	wide int  // the widest alignment: 8, in version 2 4
+	dst  []float64
 }
 
 // begin reads the encapsulation header (RTPS 2.3, 10.2; XTypes 1.3, 7.6.3.1.2).
@@ -100,9 +102,8 @@ func (w *walker) begin(msg []byte) error {
 	w.b, w.wide = msg[4:], 8
 	switch kind := binary.BigEndian.Uint16(msg); kind {
 	case 0, 6:
-		w.order = binary.BigEndian
+		w.big = true
 	case 1, 7:
-		w.order = binary.LittleEndian
 	default:
 		return fmt.Errorf("encapsulation %#04x is not read, only plain CDR is", kind)
 	}
@@ -112,13 +113,13 @@ func (w *walker) begin(msg []byte) error {
 	return nil
 }
 
-// align goes on to a multiple of n bytes.
+// align advances to a multiple of n bytes.
 func (w *walker) align(n int) {
 	n = min(n, w.wide)
 	w.at = (w.at + n - 1) &^ (n - 1)
 }
 
-// pass goes on by n bytes that must be there.
+// pass advances by n bytes that must be there.
 func (w *walker) pass(n int) error {
 	if n < 0 || n > len(w.b)-w.at {
 		return errShort
@@ -130,15 +131,49 @@ func (w *walker) pass(n int) error {
 // length reads the length of a sequence or a text.
 func (w *walker) length() (int, error) {
 	w.align(4)
-	if w.at+4 > len(w.b) {
-		return 0, errShort
+	at := w.at
+	if err := w.pass(4); err != nil {
+		return 0, err
 	}
-	n := w.order.Uint32(w.b[w.at:])
-	w.at += 4
+	n := w.number(number.U32, at)
 	if int64(n) > int64(len(w.b)-w.at) { // every element takes a byte or more
 		return 0, errShort
 	}
 	return int(n), nil
+}
+
+// count returns the number of elements of a field, 1 of one without.
+func (w *walker) count(f *field) (int, error) {
+	if f.sequence {
+		return w.length()
+	}
+	return max(1, f.count), nil
+}
+
+// number returns the one at a place, which is there.
+func (w *walker) number(k number.Kind, at int) float64 {
+	if w.big {
+		return k.Big(w.b[at:])
+	}
+	return k.Little(w.b[at:])
+}
+
+// numbers advances behind count numbers and returns the place of the first.
+func (w *walker) numbers(k number.Kind, count int) (at int, err error) {
+	w.align(k.Size())
+	at = w.at
+	return at, w.pass(count * k.Size())
+}
+
+// text advances behind a text and returns it.
+func (w *walker) text() ([]byte, error) {
+	n, err := w.length()
+	if err != nil {
+		return nil, err
+	}
+	at := w.at
+	err = w.pass(n)
+	return w.b[at:w.at], err
 }
 
 // read walks through the fields of a type up to the one at last; those in n are
@@ -149,56 +184,35 @@ func (w *walker) read(t *Type, n *node, last int) error {
 		if n != nil {
 			p = n.fields[i]
 		}
-		if err := w.field(&t.Fields[i], p); err != nil {
+		f := &t.fields[i]
+		count, err := w.count(f)
+		if err == nil && count > 0 {
+			err = w.field(f, p, count)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) field(f *Field, p *pick) error {
-	count := 1
-	if f.Count > 0 {
-		count = f.Count
-	}
-	if f.Sequence {
-		var err error
-		if count, err = w.length(); err != nil {
-			return err
+// field walks through count elements of a field.
+func (w *walker) field(f *field, p *pick, count int) error {
+	switch f.content {
+	case numeric:
+		at, err := w.numbers(f.number, count)
+		if err == nil && p != nil {
+			w.keep(f.number, at, count, p)
 		}
-	}
-	switch {
-	case count == 0:
-		return nil
-	case f.Kind.number():
-		size := f.Kind.size()
-		w.align(size)
-		at := w.at
-		if err := w.pass(count * size); err != nil {
-			return err
-		}
-		if p != nil {
-			for i, slots := range p.slots {
-				if i < count {
-					for _, s := range slots {
-						w.dst[s] = w.number(f.Kind, at+i*size)
-					}
-				}
-			}
-		}
-		return nil
-	case f.Kind == String:
+		return err
+	case text:
 		for range count {
-			n, err := w.length()
-			if err != nil {
-				return err
-			}
-			if err := w.pass(n); err != nil {
+			if _, err := w.text(); err != nil {
 				return err
 			}
 		}
 		return nil
-	case f.Kind == WString:
+	case wideText:
 		return errWString
 	}
 	for i := range count {
@@ -206,37 +220,22 @@ func (w *walker) field(f *Field, p *pick) error {
 		if p != nil {
 			n = p.types[i]
 		}
-		if err := w.read(f.Type, n, len(f.Type.Fields)-1); err != nil {
+		if err := w.read(f.t, n, len(f.t.fields)-1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// number reads one, which is there.
-func (w *walker) number(k Kind, at int) float64 {
-	b := w.b[at:]
-	switch k {
-	case Bool, U8:
-		return float64(b[0])
-	case I8:
-		return float64(int8(b[0]))
-	case I16:
-		return float64(int16(w.order.Uint16(b)))
-	case U16:
-		return float64(w.order.Uint16(b))
-	case I32:
-		return float64(int32(w.order.Uint32(b)))
-	case U32:
-		return float64(w.order.Uint32(b))
-	case I64:
-		return float64(int64(w.order.Uint64(b)))
-	case U64:
-		return float64(w.order.Uint64(b))
-	case F32:
-		return float64(math.Float32frombits(w.order.Uint32(b)))
-	default:
-		return math.Float64frombits(w.order.Uint64(b))
+// keep puts the wanted ones of count numbers from a place on into dst.
+func (w *walker) keep(k number.Kind, at, count int, p *pick) {
+	for i, slots := range p.slots {
+		if i >= count {
+			continue
+		}
+		for _, s := range slots {
+			w.dst[s] = w.number(k, at+i*k.Size())
+		}
 	}
 }
 
@@ -247,64 +246,55 @@ func (t *Type) Visit(msg []byte, number func(path string, v float64) bool, text 
 	if err := w.begin(msg); err != nil {
 		return err
 	}
-	v := visitor{walker: w, number: number, text: text}
+	v := visitor{walker: w, onNumber: number, onText: text}
 	_, err := v.visit(t, "")
 	return err
 }
 
 type visitor struct {
 	walker
-	number func(string, float64) bool
-	text   func(string, string) bool
+	onNumber func(string, float64) bool
+	onText   func(string, string) bool
 }
 
+// visit visits the fields of a type. more is false where a function ended it.
 func (v *visitor) visit(t *Type, prefix string) (more bool, err error) {
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		count := 1
-		if f.Count > 0 {
-			count = f.Count
-		}
-		if f.Sequence {
-			if count, err = v.length(); err != nil {
-				return false, err
-			}
+	for i := range t.fields {
+		f := &t.fields[i]
+		count, err := v.count(f)
+		if err != nil {
+			return false, err
 		}
 		for k := range count {
-			path := prefix + f.Name
-			if f.Count > 0 || f.Sequence {
+			path := prefix + f.name
+			if f.array() {
 				path += "[" + strconv.Itoa(k) + "]"
 			}
-			switch {
-			case f.Kind.number():
-				size := f.Kind.size()
-				v.align(size)
-				at := v.at
-				if err := v.pass(size); err != nil {
-					return false, err
-				}
-				more = v.number(path, v.walker.number(f.Kind, at))
-			case f.Kind == String:
-				n, err := v.length()
-				if err != nil {
-					return false, err
-				}
-				at := v.at
-				if err := v.pass(n); err != nil {
-					return false, err
-				}
-				more = v.text(path, string(v.b[at:at+max(0, n-1)])) // a zero ends it
-			case f.Kind == WString:
-				return false, errWString
-			default:
-				if more, err = v.visit(f.Type, path+"."); err != nil {
-					return false, err
-				}
-			}
-			if !more {
-				return false, nil
+			if more, err := v.element(f, path); err != nil || !more {
+				return false, err
 			}
 		}
 	}
 	return true, nil
+}
+
+// element visits one element of a field.
+func (v *visitor) element(f *field, path string) (more bool, err error) {
+	switch f.content {
+	case numeric:
+		at, err := v.numbers(f.number, 1)
+		if err != nil {
+			return false, err
+		}
+		return v.onNumber(path, v.number(f.number, at)), nil
+	case text:
+		s, err := v.text()
+		if err != nil {
+			return false, err
+		}
+		return v.onText(path, string(s[:max(0, len(s)-1)])), nil // a zero ends it
+	case wideText:
+		return false, errWString
+	}
+	return v.visit(f.t, path+".")
 }

@@ -5,66 +5,56 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 )
 
-// Kind is what a field holds.
-type Kind uint8
+// content is what a field holds.
+type content uint8
 
-// The kinds.
+// A text ends with a zero; the length of a wide text on the wire is not defined.
 const (
-	Bool Kind = iota + 1
-	I8
-	U8
-	I16
-	U16
-	I32
-	U32
-	I64
-	U64
-	F32
-	F64
-	String
-	WString
-	Nested
+	numeric content = iota
+	text
+	wideText
+	nested
 )
 
-// size of a number, bytes.
-func (k Kind) size() int {
-	switch k {
-	case Bool, I8, U8:
-		return 1
-	case I16, U16:
-		return 2
-	case I32, U32, F32:
-		return 4
-	case I64, U64, F64:
-		return 8
-	}
-	panic("cdr: not a number")
+// field is one field of a type.
+type field struct {
+	name     string
+	content  content
+	number   number.Kind // of numeric
+	t        *Type       // of nested
+	typeName string      // of nested, until the types are joined
+	count    int         // elements of an array of fixed length, 0 = none
+	sequence bool        // an array whose length precedes it
 }
 
-// number says whether a field holds a number.
-func (k Kind) number() bool { return k >= Bool && k <= F64 }
+// array reports whether a field has elements.
+func (f *field) array() bool { return f.count > 0 || f.sequence }
 
-// Field is one field of a type.
-type Field struct {
-	Name     string
-	Kind     Kind
-	Type     *Type  // of Nested
-	typeName string // of Nested, until the types are put together
-	Count    int    // elements of an array of fixed length, 0 = none
-	Sequence bool   // an array whose length stands before it
+// builtin returns a field of a type that is in the language; ok is false for others.
+func builtin(name string, numbers map[string]number.Kind) (f field, ok bool) {
+	switch name {
+	case "string":
+		return field{content: text}, true
+	case "wstring":
+		return field{content: wideText}, true
+	}
+	k := numbers[name]
+	return field{number: k}, k != number.None
 }
 
 // Type is a message or a part of one.
 type Type struct {
 	Name   string // such as nav_msgs/msg/Odometry
-	Fields []Field
+	fields []field
 
-	state uint8 // while types are put together: 1 = at it, 2 = done
+	state uint8 // while types are joined: 1 = begun, 2 = done
 }
 
-// What is accepted of a schema.
+// Limits of a schema.
 const (
 	maxTypes  = 2048
 	maxFields = 4096
@@ -82,7 +72,7 @@ type types struct {
 func newTypes() *types {
 	ts := &types{all: map[string]*Type{}}
 	for _, name := range []string{"builtin_interfaces/Time", "builtin_interfaces/Duration"} {
-		ts.all[name] = &Type{Name: name, Fields: []Field{{Name: "sec", Kind: I32}, {Name: "nanosec", Kind: U32}}}
+		ts.all[name] = &Type{Name: name, fields: []field{{name: "sec", number: number.I32}, {name: "nanosec", number: number.U32}}}
 	}
 	return ts
 }
@@ -97,14 +87,14 @@ func short(name string) string {
 }
 
 func (ts *types) add(t *Type) error {
-	if ts.size += len(t.Fields); len(ts.all) >= maxTypes || ts.size > maxFields*4 {
+	if ts.size += len(t.fields); len(ts.all) >= maxTypes || ts.size > maxFields*4 {
 		return errors.New("more types or fields than any message has")
 	}
 	ts.all[short(t.Name)] = t
 	return nil
 }
 
-// root puts the types together from the one with a name.
+// root joins the types from the one with a name.
 func (ts *types) root(name string) (*Type, error) {
 	t := ts.all[short(name)]
 	if t == nil {
@@ -120,22 +110,22 @@ func (ts *types) join(t *Type, depth int) error {
 	case t.state == 1:
 		return fmt.Errorf("type %s holds itself", t.Name)
 	case depth > maxDepth:
-		return fmt.Errorf("types stand within types more than %d deep", maxDepth)
+		return fmt.Errorf("types are nested more than %d deep", maxDepth)
 	}
 	t.state = 1
-	if len(t.Fields) == 0 {
+	if len(t.fields) == 0 {
 		// A type of IDL cannot be empty: ROS 2 puts a byte there.
-		t.Fields = []Field{{Name: "structure_needs_at_least_one_member", Kind: U8}}
+		t.fields = []field{{name: "structure_needs_at_least_one_member", number: number.U8}}
 	}
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		if f.Kind != Nested {
+	for i := range t.fields {
+		f := &t.fields[i]
+		if f.content != nested {
 			continue
 		}
-		if f.Type = ts.all[short(f.typeName)]; f.Type == nil {
-			return fmt.Errorf("%s.%s: type %s is not defined", t.Name, f.Name, f.typeName)
+		if f.t = ts.all[short(f.typeName)]; f.t == nil {
+			return fmt.Errorf("%s.%s: type %s is not defined", t.Name, f.name, f.typeName)
 		}
-		if err := ts.join(f.Type, depth+1); err != nil {
+		if err := ts.join(f.t, depth+1); err != nil {
 			return err
 		}
 	}
@@ -158,7 +148,7 @@ func Parse(encoding, name string, schema []byte) (*Type, error) {
 	return nil, fmt.Errorf("schemas of %q are not read, only ros2msg and ros2idl", encoding)
 }
 
-// Check says what is wrong with a path, or nil where a number stands there.
+// Check returns what is wrong with a path, or nil where it is that of a number.
 func (t *Type) Check(path string) error {
 	_, err := t.steps(path)
 	return err
@@ -170,42 +160,42 @@ type step struct {
 	index int // of an array, else 0
 }
 
-// steps finds the fields of a path.
+// steps returns the fields of a path.
 func (t *Type) steps(path string) ([]step, error) {
 	var out []step
 	for {
 		part, rest, more := strings.Cut(path, ".")
 		name, tail, indexed := strings.Cut(part, "[")
-		i := t.field(name)
+		i := t.index(name)
 		if i < 0 {
 			return nil, fmt.Errorf("there is no %q in %s", name, t.Name)
 		}
-		f := &t.Fields[i]
+		f := &t.fields[i]
 		s := step{field: i}
 		switch {
-		case (f.Count > 0 || f.Sequence) && !indexed:
+		case f.array() && !indexed:
 			return nil, fmt.Errorf("%s is an array: write %s[0]", name, name)
-		case f.Count == 0 && !f.Sequence && indexed:
+		case !f.array() && indexed:
 			return nil, fmt.Errorf("%s is not an array", name)
 		case indexed:
 			n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 24)
 			if err != nil || !strings.HasSuffix(tail, "]") {
 				return nil, fmt.Errorf("%q is not a name with an index, such as data[3]", part)
 			}
-			if f.Count > 0 && int(n) >= f.Count {
-				return nil, fmt.Errorf("%s has %d elements, [0] to [%d]", name, f.Count, f.Count-1)
+			if f.count > 0 && int(n) >= f.count {
+				return nil, fmt.Errorf("%s has %d elements, [0] to [%d]", name, f.count, f.count-1)
 			}
 			s.index = int(n)
 		}
 		out = append(out, s)
 		switch {
-		case f.Kind == Nested && !more:
-			return nil, fmt.Errorf("%s is not a number but a %s: name a field of it", name, f.Type.Name)
-		case f.Kind == Nested:
-			t, path = f.Type, rest
+		case f.content == nested && !more:
+			return nil, fmt.Errorf("%s is not a number but a %s: name a field of it", name, f.t.Name)
+		case f.content == nested:
+			t, path = f.t, rest
 		case more:
 			return nil, fmt.Errorf("%s has no fields", name)
-		case !f.Kind.number():
+		case f.content != numeric:
 			return nil, fmt.Errorf("%s is text", name)
 		default:
 			return out, nil
@@ -213,10 +203,10 @@ func (t *Type) steps(path string) ([]step, error) {
 	}
 }
 
-// field returns the place of a name, or −1.
-func (t *Type) field(name string) int {
-	for i := range t.Fields {
-		if t.Fields[i].Name == name {
+// index returns which field has a name, or −1.
+func (t *Type) index(name string) int {
+	for i := range t.fields {
+		if t.fields[i].name == name {
 			return i
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -15,7 +16,7 @@ import (
 // CSV writes a log as a table of text: the number and name of the segment, the
 // time in ns, then a column for each channel, named "name [unit]" as in the log's
 // order of states, inputs and others. A cell is empty where nothing was measured.
-// The file stands under its name only when it is whole.
+// The file has its name only when it is whole.
 func CSV(ctx context.Context, path, out string, progress func(float64)) (*Summary, error) {
 	l, err := openLog(path, progress)
 	if err != nil {
@@ -30,34 +31,31 @@ func CSV(ctx context.Context, path, out string, progress func(float64)) (*Summar
 	s := &Summary{Out: out}
 	buffer := bufio.NewWriterSize(f, 64<<10)
 	w := csv.NewWriter(buffer)
-	row := []string{"segment", "name", "t [ns]"}
-	for _, role := range []channel.Role{channel.State, channel.Input, channel.Aux} {
-		for _, c := range channel.Select(l.r.Header().Channels, role) {
-			if c.Unit != "" {
-				c.Name += " [" + c.Unit + "]"
-			}
-			row = append(row, c.Name)
-		}
-	}
-	if err := w.Write(row); err != nil {
+	if err := writeTable(ctx, w, l, s); err != nil {
 		return nil, err
 	}
+	if err := buffer.Flush(); err != nil {
+		return nil, err
+	}
+	return s, f.Commit()
+}
+
+// writeTable writes the names of the columns and a row for each sample.
+func writeTable(ctx context.Context, w *csv.Writer, l *log, s *Summary) error {
+	if err := w.Write(columns(l.r.Header().Channels)); err != nil {
+		return err
+	}
 	segment, name := -1, ""
-	err = l.each(ctx, s, func(r *flightlog.Record) error {
+	var row []string
+	err := l.each(ctx, s, func(r *flightlog.Record) error {
 		switch r.Kind {
 		case flightlog.KindSegment:
 			segment, name = segment+1, r.Name
 		case flightlog.KindSample:
 			segment = max(0, segment)
 			row = append(row[:0], strconv.Itoa(segment), name, strconv.FormatInt(r.T, 10))
-			for _, values := range [][]float64{r.X, r.U, r.Aux} {
-				for _, v := range values {
-					if math.IsNaN(v) {
-						row = append(row, "")
-					} else {
-						row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
-					}
-				}
+			for _, v := range slices.Concat(r.X, r.U, r.Aux) {
+				row = append(row, cell(v))
 			}
 			s.Samples++
 			return w.Write(row)
@@ -65,14 +63,28 @@ func CSV(ctx context.Context, path, out string, progress func(float64)) (*Summar
 		return nil
 	})
 	w.Flush()
-	// What failed first: a full disk says so at each.
-	for _, e := range []error{w.Error(), buffer.Flush()} {
-		if err == nil {
-			err = e
+	// The first error counts: a full disk is reported by each.
+	if err == nil {
+		err = w.Error()
+	}
+	return err
+}
+
+// columns names the columns of a table.
+func columns(channels []channel.Channel) []string {
+	names := []string{"segment", "name", "t [ns]"}
+	for _, role := range []channel.Role{channel.State, channel.Input, channel.Aux} {
+		for _, c := range channel.Select(channels, role) {
+			names = append(names, title(c))
 		}
 	}
-	if err != nil {
-		return nil, err
+	return names
+}
+
+// cell writes a value; nothing where it was not measured.
+func cell(v float64) string {
+	if math.IsNaN(v) {
+		return ""
 	}
-	return s, f.Commit()
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
