@@ -19,19 +19,17 @@ type status struct {
 	reporter *reporting.Reporter
 	snapshot *snapshot
 	states   *nats.Subscription
-	dropped  uint64 // of states, unread
 	buf      []byte
 	last     atomic.Value // []byte, as it was published
 	unsaved  bool         // the state of the monitor; it was logged
 }
 
 func newStatus(n *Node) *status {
-	return &status{
-		reporter: reporting.New(reporting.Config{
-			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Rate: n.cfg.Rate, Validity: n.cfg.Validity.Seconds(),
-		}, n.counters, n.peers),
-		snapshot: n.worker.snapshot,
+	s := wire.Status{Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Mode: wire.ModeAnswer, Rate: n.cfg.Rate}
+	if n.cfg.Rate > 0 {
+		s.Mode = wire.ModeRate
 	}
+	return &status{reporter: reporting.New(s, n.cfg.Validity.Seconds(), n.counters, n.peers), snapshot: n.worker.snapshot}
 }
 
 // saveEvery is how many statuses pass between two writings of the trust monitor's
@@ -71,24 +69,27 @@ func (n *Node) report(nc *nats.Conn) {
 	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), s.buf)
 }
 
-// compose returns the status of this moment.
+// compose returns the status of this moment. It belongs to the reporter.
 func (n *Node) compose(reconnects uint64) *wire.Status {
-	s := n.status
-	f := reporting.Facts{Swaps: n.models.swaps.Load(), Reconnects: reconnects, Model: n.Model()}
-	f.Unix, f.Steady = n.cfg.Clock()
+	s := &n.status.reporter.Status
+	unix, steady := n.cfg.Clock()
+	s.T, s.Reconnects = unix, reconnects
+	s.Model, s.Swaps, s.Refused = n.Model(), n.models.swaps.Load(), ""
 	if text := n.models.refused.Load(); text != nil {
-		f.Refused = *text
+		s.Refused = *text
 	}
-	f.Recording, f.Unrecorded = n.worker.recorder.Status()
-	f.Recording = reporting.Shorten(f.Recording)
-	if s.states != nil {
-		if dropped, err := s.states.Dropped(); err == nil && dropped >= 0 { // else the subscription has ended
-			s.dropped = uint64(dropped)
+	s.Recording, s.Unrecorded = n.worker.recorder.Status()
+	s.Recording = reporting.Shorten(s.Recording)
+	t, consistency := n.status.snapshot.read()
+	s.Health, s.Miscalibrated = consistency, uint64(t.Alarms)
+	s.Buckets, s.Checks, s.Coverage, s.Recalibrated, s.Nees, s.Factor = t.Buckets, t.Checks, t.Coverage, t.Recalibrated, t.Nees, t.Factor
+	if n.status.states != nil {
+		if dropped, err := n.status.states.Dropped(); err == nil && dropped >= 0 { // else the subscription has ended
+			n.counters.Drop(uint64(dropped))
 		}
 	}
-	f.Dropped = s.dropped
-	f.Trust, f.Consistency = s.snapshot.read()
-	return s.reporter.Compose(&f)
+	n.status.reporter.Compose(steady)
+	return s
 }
 
 // keepTrust writes the file of the trust monitor's state. A disk that is full or gone

@@ -152,7 +152,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/node/internal/reporting",
-		[]string{"estimator/node/internal/trust", "estimator/wire"},
+		[]string{"estimator/wire"},
 		"what is counted and reported are numbers; what they were counted of is known to who counts",
 	},
 	{

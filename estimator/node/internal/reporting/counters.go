@@ -55,29 +55,35 @@ func (c *Counters) Counts() Counts {
 	return c.counts
 }
 
-// Receive counts a state that came.
-func (c *Counters) Receive() {
+func (c *Counters) update(f func(n *Counts)) {
 	c.mu.Lock()
-	c.counts.Received++
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	f(&c.counts)
 }
+
+// Receive counts a state that came.
+func (c *Counters) Receive() { c.update(func(n *Counts) { n.Received++ }) }
+
+// Use counts a state that is predicted from.
+func (c *Counters) Use() { c.update(func(n *Counts) { n.Used++ }) }
+
+// Tick counts ticks that were due.
+func (c *Counters) Tick(ticks uint64) { c.update(func(n *Counts) { n.Ticks += ticks }) }
 
 // Accept notes a state that was accepted, decoded in ns.
 func (c *Counters) Accept(a Accepted, ns int64) {
-	c.mu.Lock()
-	c.counts.Any, c.counts.Accepted = true, a
-	c.phases[decoding].add(ns)
-	c.mu.Unlock()
+	c.update(func(n *Counts) {
+		n.Any, n.Accepted = true, a
+		c.phases[decoding].add(ns)
+	})
 }
 
 // Refuse counts a state that is not answered. cause may be nil.
 func (c *Counters) Refuse(r wire.Reason, cause error) {
-	c.mu.Lock()
-	c.counts.Reasons[r]++
-	if cause != nil {
-		c.last[r] = cause
-	}
-	c.mu.Unlock()
+	c.update(func(n *Counts) {
+		n.Reasons[r]++
+		c.note(r, cause)
+	})
 }
 
 // RefuseFor counts a state for the reason that its error has.
@@ -90,56 +96,46 @@ func (c *Counters) RefuseFor(err error) {
 	c.Refuse(r, err)
 }
 
-// Use counts a state that is predicted from.
-func (c *Counters) Use() {
-	c.mu.Lock()
-	c.counts.Used++
-	c.mu.Unlock()
+// Skip counts ticks without a prediction. cause may be nil.
+func (c *Counters) Skip(r wire.Reason, ticks uint64, cause error) {
+	c.update(func(n *Counts) {
+		n.Silent[r] += ticks
+		c.note(r, cause)
+	})
 }
 
-// Tick counts n ticks that were due.
-func (c *Counters) Tick(n uint64) {
-	c.mu.Lock()
-	c.counts.Ticks += n
-	c.mu.Unlock()
-}
-
-// Skip counts n ticks without a prediction. cause may be nil.
-func (c *Counters) Skip(r wire.Reason, n uint64, cause error) {
-	c.mu.Lock()
-	c.counts.Silent[r] += n
+func (c *Counters) note(r wire.Reason, cause error) {
 	if cause != nil {
 		c.last[r] = cause
 	}
-	c.mu.Unlock()
 }
 
 // Publish counts a prediction with flags f, published ns after its state came or its
 // tick was due, and what its parts took, ns.
 func (c *Counters) Publish(ns int64, f wire.Flags, predict, encode, publish int64) {
-	c.mu.Lock()
-	c.counts.Published++
-	for _, v := range [...]struct {
-		flag wire.Flags
-		n    *uint64
-	}{{wire.Late, &c.counts.Late}, {wire.Shortened, &c.counts.Shortened}, {wire.Widened, &c.counts.Widened}} {
-		if f&v.flag != 0 {
-			*v.n++
+	c.update(func(n *Counts) {
+		n.Published++
+		for _, v := range [...]struct {
+			flag wire.Flags
+			n    *uint64
+		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}} {
+			if f&v.flag != 0 {
+				*v.n++
+			}
 		}
-	}
-	c.total.add(ns)
-	c.phases[predicting].add(predict)
-	c.phases[encoding].add(encode)
-	c.phases[publishing].add(publish)
-	c.mu.Unlock()
+		c.total.add(ns)
+		c.phases[predicting].add(predict)
+		c.phases[encoding].add(encode)
+		c.phases[publishing].add(publish)
+	})
 }
 
-// drop sets how many states the client library has dropped unread.
-func (c *Counters) drop(n uint64) {
-	c.mu.Lock()
-	c.counts.Received += n - c.counts.Reasons[wire.Flooded]
-	c.counts.Reasons[wire.Flooded] = n
-	c.mu.Unlock()
+// Drop sets how many states the client library has dropped unread.
+func (c *Counters) Drop(states uint64) {
+	c.update(func(n *Counts) {
+		n.Received += states - n.Reasons[wire.Flooded]
+		n.Reasons[wire.Flooded] = states
+	})
 }
 
 // Unused lists how many states were not predicted from, by the names of the reasons:

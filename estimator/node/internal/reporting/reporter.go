@@ -2,25 +2,16 @@
 // latencies, peer instances, and what the process needs.
 package reporting
 
-import (
-	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
-	"github.com/dgm-robotics/dgm/estimator/wire"
-)
-
-// Config names what is reported on.
-type Config struct {
-	Vehicle, Instance string
-	Rate              float64 // Hz; 0 = an answer to each state
-	Validity          float64 // s, age beyond which the input is stale
-}
+import "github.com/dgm-robotics/dgm/estimator/wire"
 
 // Reporter composes statuses. It is for one goroutine.
 type Reporter struct {
-	cfg      Config
+	Status wire.Status
+
+	validity float64 // s
 	counters *Counters
 	peers    *Peers
 	process  *process
-	status   wire.Status
 	scratch  [4096]int64
 	began    int64 // ns, steady
 	before   interval
@@ -33,48 +24,24 @@ type interval struct {
 	allocs              uint64
 }
 
-// New returns a reporter.
-func New(cfg Config, c *Counters, p *Peers) *Reporter {
-	r := &Reporter{cfg: cfg, counters: c, peers: p, process: newProcess()}
-	r.status = wire.Status{Vehicle: cfg.Vehicle, Instance: cfg.Instance, Mode: wire.ModeAnswer, Rate: cfg.Rate}
-	if cfg.Rate > 0 {
-		r.status.Mode = wire.ModeRate
-	}
-	return r
+// New returns a reporter whose statuses have the fields of s that never change. Input
+// that is older than validity, s, is stale.
+func New(s wire.Status, validity float64, c *Counters, p *Peers) *Reporter {
+	return &Reporter{Status: s, validity: validity, counters: c, peers: p, process: newProcess()}
 }
 
 // Begin sets the steady time from which the uptime counts, ns.
 func (r *Reporter) Begin(steady int64) { r.began, r.before = steady, interval{at: steady} }
 
-// Facts are what a status contains that others know.
-type Facts struct {
-	Unix, Steady int64 // ns, now
-	Model        string
-	Swaps        uint64
-	Refused      string // why the last model was refused; "" = it was not
-	Recording    string // "on", or why it ended; "" = nothing is recorded
-	Unrecorded   uint64
-	Reconnects   uint64
-	Dropped      uint64       // states that the client library dropped unread
-	Consistency  float64      // score of the early consistency check, −1 = none
-	Trust        trust.Report // empty = no monitor
-}
-
-// Compose returns the status of this moment. It belongs to the reporter.
-func (r *Reporter) Compose(f *Facts) *wire.Status {
-	s := &r.status
-	s.T, s.Uptime, s.Reconnects = f.Unix, float64(f.Steady-r.began)*1e-9, f.Reconnects
-	s.Model, s.Swaps, s.Refused = f.Model, f.Swaps, f.Refused
-	s.Recording, s.Unrecorded = f.Recording, f.Unrecorded
-	t := &f.Trust
-	s.Health, s.Miscalibrated = f.Consistency, uint64(t.Alarms)
-	s.Buckets, s.Checks, s.Coverage, s.Recalibrated, s.Nees, s.Factor = t.Buckets, t.Checks, t.Coverage, t.Recalibrated, t.Nees, t.Factor
+// Compose fills in what this package knows of the status at a steady time, ns.
+func (r *Reporter) Compose(steady int64) {
+	s := &r.Status
+	s.Uptime = float64(steady-r.began) * 1e-9
 	var allocs uint64
 	s.Memory, s.Goroutines, allocs = r.process.read()
-	r.counters.drop(f.Dropped)
-	r.addCounters(f.Steady)
-	s.Others = r.peers.report(s.Others[:0], f.Steady)
-	now := interval{at: f.Steady, received: s.Received, published: s.Published, allocs: allocs}
+	r.addCounters(steady)
+	s.Others = r.peers.report(s.Others[:0], steady)
+	now := interval{at: steady, received: s.Received, published: s.Published, allocs: allocs}
 	s.StateRate, s.PredictRate, s.Allocs = 0, 0, 0
 	if dt := float64(now.at-r.before.at) * 1e-9; dt > 0 {
 		s.StateRate = float64(now.received-r.before.received) / dt
@@ -84,12 +51,11 @@ func (r *Reporter) Compose(f *Facts) *wire.Status {
 		s.Allocs = float64(now.allocs-r.before.allocs) / float64(sent)
 	}
 	r.before = now
-	return s
 }
 
 // addCounters fills in what was counted.
 func (r *Reporter) addCounters(steady int64) {
-	s, c := &r.status, r.counters
+	s, c := &r.Status, r.counters
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := &c.counts
@@ -97,7 +63,7 @@ func (r *Reporter) addCounters(steady int64) {
 	s.Input, s.InputAge = wire.InputNone, -1
 	if n.Any {
 		s.Input, s.InputAge = wire.InputLive, float64(steady-n.At)*1e-9
-		if s.InputAge > r.cfg.Validity {
+		if s.InputAge > r.validity {
 			s.Input = wire.InputStale
 		}
 	}
