@@ -1,6 +1,7 @@
 package flightlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +81,7 @@ func (r *Reader) Next() (Record, error) {
 			Remedy: "its checksum matches, so the program that wrote it must be corrected"}
 		var field *msgbin.FieldError
 		if errors.As(err, &field) {
-			e.Field, e.Err = kind.String()+" field "+field.Field, field.Err
+			e.Field, e.Err = kind.String()+" field "+cmp.Or(field.Field, "payload"), field.Err
 		}
 		return Record{}, e
 	}

@@ -54,71 +54,76 @@ type Record struct {
 
 // decoder reads payloads into its own buffers.
 type decoder struct {
-	K, P, A   int
-	x, u, aux []float64 // K, P, A
-	x0        []float64 // K
-	plan      []float64 // grows to the longest plan seen
-	r         *msgbin.Reader
-	err       error // the first of the payload, a *msgbin.FieldError
+	K, P, A       int
+	x0, x, u, aux []float64
+	plan          []float64 // of the length of the longest plan so far
+	r             *msgbin.Reader
 }
 
 func newDecoder(h *Header) decoder {
 	K, P, A := h.dims()
-	return decoder{K: K, P: P, A: A, r: msgbin.NewReader(nil),
-		x: make([]float64, K), u: make([]float64, P), aux: make([]float64, A), x0: make([]float64, K)}
+	return decoder{K: K, P: P, A: A, r: msgbin.NewReader(nil)}
 }
 
 // decode reads the payload of a known kind. Elements that a newer writer added
-// after the known ones are left unread.
+// after the known ones are left unread. The error is a *msgbin.FieldError.
 func (d *decoder) decode(kind Kind, payload []byte) (Record, error) {
 	rec := Record{Kind: kind}
 	d.r.Reset(payload)
-	d.err = nil
+	var err error
 	switch kind {
 	case KindSegment:
-		d.array(2)
-		rec.Name = d.text("name", MaxName)
-		if d.err == nil && !d.r.Nil() {
-			d.floats("x0", d.x0)
+		f := [...]msgbin.Field{msgbin.Required("name", &rec.Name).Limit(MaxName), msgbin.Optional("x0", &d.x0).Exactly(d.K)}
+		if err = d.r.Elements(f[:]); len(d.x0) > 0 {
 			rec.X0 = d.x0
 		}
 	case KindSample:
-		d.array(4)
-		rec.T = d.int("t")
-		d.floats("x", d.x)
-		d.floats("u", d.u)
-		d.floats("aux", d.aux)
+		f := sampleElements(&rec.T, &d.x, &d.u, &d.aux)
+		f[1], f[2], f[3] = f[1].Exactly(d.K), f[2].Exactly(d.P), f[3].Exactly(d.A)
+		err = d.r.Elements(f[:])
 		rec.X, rec.U, rec.Aux = d.x, d.u, d.aux
 	case KindPlan:
-		d.array(4)
-		rec.T = d.int("t")
-		rec.Step = d.int("step")
-		rows := d.int("rows")
-		if d.err == nil {
-			d.err = checkPlan(rec.Step, rows, d.P)
+		f := planElements(&rec, &d.plan)
+		if err = d.r.Elements(f[:3]); err == nil {
+			err = checkPlan(rec.Step, rec.Rows, d.P)
 		}
-		if d.err == nil {
-			rec.Rows = int(rows)
-			d.plan = msgbin.Resize(d.plan, rec.Rows*d.P)
+		if err == nil {
+			d.r.Reset(payload)
+			f[3] = f[3].Exactly(rec.Rows * d.P)
+			err = d.r.Elements(f[:])
 			rec.Plan = d.plan
-			d.floats("plan", rec.Plan)
 		}
 	case KindNote:
-		d.array(2)
-		rec.T = d.int("t")
-		rec.Text = d.text("text", MaxText)
+		f := noteElements(&rec.T, &rec.Text)
+		err = d.r.Elements(f[:])
 	}
-	return rec, d.err
+	return rec, err
+}
+
+func sampleElements(t *int64, x, u, aux *[]float64) [4]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("t", t), msgbin.Required("x", x), msgbin.Required("u", u), msgbin.Required("aux", aux),
+	}
+}
+
+func planElements(rec *Record, plan *[]float64) [4]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("t", &rec.T), msgbin.Required("step", &rec.Step), msgbin.Required("rows", &rec.Rows), msgbin.Required("plan", plan),
+	}
+}
+
+func noteElements(t *int64, text *string) [2]msgbin.Field {
+	return [...]msgbin.Field{msgbin.Required("t", t), msgbin.Required("text", text).Limit(MaxText)}
 }
 
 // checkPlan bounds the shape of a plan, before memory is allocated for it.
-func checkPlan(step, rows int64, P int) error {
+func checkPlan(step int64, rows, P int) error {
 	switch {
 	case P == 0:
 		return within("plan", errors.New("the header has no input channel"))
 	case step <= 0:
 		return within("step", fmt.Errorf("%d ns must be positive", step))
-	case rows < 1 || rows > int64(maxPlan/P):
+	case rows < 1 || rows > maxPlan/P:
 		return within("rows", fmt.Errorf("%d rows of %d inputs, expected 1 to %d", rows, P, maxPlan/P))
 	}
 	return nil
@@ -127,41 +132,3 @@ func checkPlan(step, rows int64, P int) error {
 // maxPlan is how many numbers a plan can hold in a payload, with room for the
 // other fields.
 const maxPlan = (MaxPayload - 64) / 8
-
-func (d *decoder) array(min int) {
-	n, err := d.r.Array(64)
-	if err == nil && n < min {
-		err = fmt.Errorf("%d elements, expected %d or more", n, min)
-	}
-	d.keep("payload", err)
-}
-
-func (d *decoder) int(field string) (v int64) {
-	if d.err == nil {
-		var err error
-		v, err = d.r.Int64()
-		d.keep(field, err)
-	}
-	return v
-}
-
-func (d *decoder) text(field string, max int) (s string) {
-	if d.err == nil {
-		var err error
-		s, err = d.r.String(max)
-		d.keep(field, err)
-	}
-	return s
-}
-
-func (d *decoder) floats(field string, dst []float64) {
-	if d.err == nil {
-		d.keep(field, d.r.Floats(dst))
-	}
-}
-
-func (d *decoder) keep(field string, err error) {
-	if err != nil {
-		d.err = within(field, err)
-	}
-}

@@ -94,14 +94,15 @@ func TestRecordsOfAWrongShape(t *testing.T) {
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	cases := map[string][]byte{
 		"sample field x: byte 2: a vector of 16 bytes, expected 3": frameOf(3, join([]byte{0x94, 7}, floats(2), floats(1), floats(1))),
-		"sample field u":           frameOf(3, join([]byte{0x94, 7}, floats(3), floats(2), floats(1))),
-		"sample field t":           frameOf(3, join([]byte{0x94, 0xa1, 'x'}, floats(3), floats(1), floats(1))),
-		"sample field payload":     frameOf(3, []byte{0x92, 7, 7}),
-		"segment field x0":         frameOf(2, join([]byte{0x92, 0xa0}, floats(2))),
-		"plan field rows: 0 rows":  frameOf(4, join([]byte{0x94, 7, 7, 0}, floats(0))),
-		"plan field rows: 9999999": frameOf(4, join([]byte{0x94, 7, 7, 0xce, 0, 0x98, 0x96, 0x7f}, floats(0))),
-		"plan field step: -1 ns":   frameOf(4, join([]byte{0x94, 7, 0xff, 1}, floats(1))),
-		"note field text":          frameOf(5, []byte{0x92, 7, 0xdb, 0x7f, 0xff, 0xff, 0xff}),
+		"sample field u":             frameOf(3, join([]byte{0x94, 7}, floats(3), floats(2), floats(1))),
+		"sample field t":             frameOf(3, join([]byte{0x94, 0xa1, 'x'}, floats(3), floats(1), floats(1))),
+		"sample field payload":       frameOf(3, []byte{7}),
+		"sample field u: is missing": frameOf(3, join([]byte{0x92, 7}, floats(3))),
+		"segment field x0":           frameOf(2, join([]byte{0x92, 0xa0}, floats(2))),
+		"plan field rows: 0 rows":    frameOf(4, join([]byte{0x94, 7, 7, 0}, floats(0))),
+		"plan field rows: 9999999":   frameOf(4, join([]byte{0x94, 7, 7, 0xce, 0, 0x98, 0x96, 0x7f}, floats(0))),
+		"plan field step: -1 ns":     frameOf(4, join([]byte{0x94, 7, 0xff, 1}, floats(1))),
+		"note field text":            frameOf(5, []byte{0x92, 7, 0xdb, 0x7f, 0xff, 0xff, 0xff}),
 	}
 	for want, record := range cases {
 		b := append(append(append([]byte{}, raw[:ends[2]]...), record...), raw[ends[2]:]...)

@@ -63,12 +63,13 @@ func (w *Writer) BeginSegment(name string, x0 []float64) error {
 	if err := w.text("segment name", name, MaxName); err != nil {
 		return err
 	}
-	p := w.begin(2)
-	p.String(name)
+	w.payload.Reset(w.payload.Bytes()[:0])
+	w.payload.Array(2)
+	w.payload.String(name)
 	if x0 == nil {
-		p.Nil()
+		w.payload.Nil()
 	} else {
-		p.Floats(x0)
+		w.payload.Floats(x0)
 	}
 	return w.record(KindSegment)
 }
@@ -80,12 +81,8 @@ func (w *Writer) Sample(t int64, x, u, aux []float64) error {
 	if len(x) != w.K || len(u) != w.P || len(aux) != w.A {
 		panic("flightlog: a sample must hold one value for each channel of its role")
 	}
-	p := w.begin(4)
-	p.Int(t)
-	p.Floats(x)
-	p.Floats(u)
-	p.Floats(aux)
-	return w.record(KindSample)
+	f := sampleElements(&t, &x, &u, &aux)
+	return w.elements(KindSample, f[:])
 }
 
 // Plan writes the inputs that were planned at time t (ns): plan is rows×P, row i
@@ -97,15 +94,11 @@ func (w *Writer) Plan(t int64, rows int, plan []float64, step int64) error {
 	if w.err != nil {
 		return w.err
 	}
-	if err := checkPlan(step, int64(rows), w.P); err != nil {
+	if err := checkPlan(step, rows, w.P); err != nil {
 		return fmt.Errorf("flight log: plan at time %d ns cannot be written: %w", t, err)
 	}
-	p := w.begin(4)
-	p.Int(t)
-	p.Int(step)
-	p.Int(int64(rows))
-	p.Floats(plan)
-	return w.record(KindPlan)
+	f := planElements(&Record{T: t, Step: step, Rows: rows}, &plan)
+	return w.elements(KindPlan, f[:])
 }
 
 // Note writes a remark for people about time t (ns).
@@ -113,10 +106,8 @@ func (w *Writer) Note(t int64, text string) error {
 	if err := w.text("note", text, MaxText); err != nil {
 		return err
 	}
-	p := w.begin(2)
-	p.Int(t)
-	p.String(text)
-	return w.record(KindNote)
+	f := noteElements(&t, &text)
+	return w.elements(KindNote, f[:])
 }
 
 // Flush hands all records so far to the io.Writer.
@@ -134,14 +125,14 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// begin starts the payload of a record, an array of n elements.
-func (w *Writer) begin(n int) *msgbin.Writer {
+// elements appends the record whose payload has the elements.
+func (w *Writer) elements(kind Kind, list []msgbin.Field) error {
 	w.payload.Reset(w.payload.Bytes()[:0])
-	w.payload.Array(n)
-	return w.payload
+	w.payload.Elements(list)
+	return w.record(kind)
 }
 
-// record appends the record of the payload that was begun.
+// record appends the record of the payload.
 func (w *Writer) record(kind Kind) error {
 	if w.err != nil {
 		return w.err

@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// Field is a key of a map and where its value is stored. One list of fields
-// describes a map for both directions.
+// Field is a key of a map, or an element of an array, and where its value is
+// stored. One list of fields describes a map or an array for both directions.
 type Field struct {
 	Name  string
 	value any
 	rule  rule
-	max   int // 0 = defaultMax, of a Raw none
+	max   int  // 0 = defaultMax, of a Raw none
+	exact bool // a vector has max elements
 }
 
 type rule uint8
@@ -29,9 +30,9 @@ const defaultMax = 1024
 
 // Required is a field that every map has. value is one of
 //
-//	*string, *[]byte          a string; of []byte it is read in place
-//	*int64, *uint64, *float64, *bool
+//	*string, *bool, *int, *int64, *uint64, *float64
 //	*uint32                   an integer, of which the low 32 bits are read
+//	*[]byte                   a bin, copied into the memory it has
 //	*[]float64, *[]string     lists, read into the memory they have
 //	*Raw                      any value, encoded
 //	int                       a constant that the map must agree with
@@ -48,6 +49,12 @@ func OmitZero(name string, value any) Field { return Field{Name: name, value: va
 // the elements of a list. A Raw has no limit but this, on the elements of its array.
 func (f Field) Limit(max int) Field {
 	f.max = max
+	return f
+}
+
+// Exactly returns the field of a vector with n elements; it may be a bin of float32.
+func (f Field) Exactly(n int) Field {
+	f.max, f.exact = n, true
 	return f
 }
 
@@ -69,35 +76,49 @@ func (w *Writer) Fields(list []Field) {
 // Pairs appends the pairs of a map whose header the caller appended.
 func (w *Writer) Pairs(list []Field) {
 	for i := range list {
-		f := &list[i]
-		if !f.written() {
-			continue
+		if f := &list[i]; f.written() {
+			w.String(f.Name)
+			w.field(f)
 		}
-		w.String(f.Name)
-		switch v := f.value.(type) {
-		case *string:
-			w.String(*v)
-		case *int64:
-			w.Int(*v)
-		case *uint64:
-			w.Uint(*v)
-		case *uint32:
-			w.Uint(uint64(*v))
-		case *float64:
-			w.Float64(*v)
-		case *bool:
-			w.Bool(*v)
-		case *[]float64:
-			w.Floats(*v)
-		case *[]string:
-			w.Strings(*v)
-		case *Raw:
-			w.Raw(v.Bytes)
-		case int:
-			w.Int(int64(v))
-		default:
-			panic(noType)
-		}
+	}
+}
+
+// Elements appends an array of the fields' values.
+func (w *Writer) Elements(list []Field) {
+	w.Array(len(list))
+	for i := range list {
+		w.field(&list[i])
+	}
+}
+
+func (w *Writer) field(f *Field) {
+	switch v := f.value.(type) {
+	case *string:
+		w.String(*v)
+	case *int:
+		w.Int(int64(*v))
+	case *int64:
+		w.Int(*v)
+	case *uint64:
+		w.Uint(*v)
+	case *uint32:
+		w.Uint(uint64(*v))
+	case *float64:
+		w.Float64(*v)
+	case *bool:
+		w.Bool(*v)
+	case *[]byte:
+		w.Bin(*v)
+	case *[]float64:
+		w.Floats(*v)
+	case *[]string:
+		w.Strings(*v)
+	case *Raw:
+		w.Raw(v.Bytes)
+	case int:
+		w.Int(int64(v))
+	default:
+		panic(noType)
 	}
 }
 
@@ -168,6 +189,30 @@ func (r *Reader) Fields(list []Field) error {
 	return nil
 }
 
+// Elements reads an array whose first elements are the fields. Elements after those
+// are left unread. The error is a *FieldError, as of Fields.
+func (r *Reader) Elements(list []Field) error {
+	n, err := r.Array(maxFields)
+	if err != nil {
+		return &FieldError{Err: err}
+	}
+	for i := range list {
+		f := &list[i]
+		switch {
+		case i < n:
+			err = r.field(f)
+		case f.rule == required:
+			err = errMissing
+		default:
+			f.clear()
+		}
+		if err != nil {
+			return f.fail(err)
+		}
+	}
+	return nil
+}
+
 var (
 	errTwice   = errors.New("appears twice")
 	errMissing = errors.New("is missing")
@@ -200,7 +245,7 @@ func (r *Reader) field(f *Field) (err error) {
 		return nil
 	}
 	max := f.max
-	if max == 0 {
+	if max == 0 && !f.exact {
 		max = defaultMax
 	}
 	switch v := f.value.(type) {
@@ -211,7 +256,15 @@ func (r *Reader) field(f *Field) (err error) {
 			*v = string(b)
 		}
 	case *[]byte:
-		*v, err = r.StringBytes(max)
+		var b []byte
+		b, err = r.Bin(max)
+		*v = append((*v)[:0], b...)
+	case *int:
+		var i int64
+		if i, err = r.Int64(); err == nil && int64(int(i)) != i {
+			err = fmt.Errorf("%d is out of range", i)
+		}
+		*v = int(i)
 	case *int64:
 		*v, err = r.Int64()
 	case *uint64:
@@ -225,6 +278,10 @@ func (r *Reader) field(f *Field) (err error) {
 	case *bool:
 		*v, err = r.Bool()
 	case *[]float64:
+		if f.exact {
+			*v = Resize(*v, max)
+			return r.Floats(*v)
+		}
 		*v, err = r.AppendFloats((*v)[:0], max)
 	case *[]string:
 		err = r.strings(v, max)

@@ -281,6 +281,43 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestElements(t *testing.T) {
+	var n int
+	var raw []byte
+	var list []float64
+	var name string
+	fields := []msgbin.Field{
+		msgbin.Required("n", &n), msgbin.Required("raw", &raw), msgbin.Required("list", &list).Exactly(2), msgbin.Optional("name", &name),
+	}
+	n, raw, list, name = -3, []byte{1, 2}, []float64{0.5, 4}, "abc"
+	b := encoded(func(w *msgbin.Writer) { w.Elements(fields) })
+	for want, in := range map[string][]byte{
+		"":                b,
+		"raw: is missing": {0x91, 1},
+		"byte 0: expected an array, found an integer":                   {1},
+		"list: byte 4: a vector of 1 numbers, expected 2":               {0x93, 1, 0xc4, 0, 0x91, 1},
+		"raw: byte 2: a bin of 2000 bytes, more than the limit of 1024": append([]byte{0x92, 1, 0xc5, 0x07, 0xd0}, make([]byte, 2000)...),
+	} {
+		n, raw, list, name = 0, nil, nil, "old"
+		err := msgbin.NewReader(in).Elements(fields)
+		if want == "" && (err != nil || n != -3 || !slices.Equal(raw, []byte{1, 2}) || !slices.Equal(list, []float64{0.5, 4}) || name != "abc") {
+			t.Errorf("read %d, %v, %v, %q, %v", n, raw, list, name, err)
+		}
+		if want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	// Elements of later writers are left unread, optional ones of earlier writers empty.
+	r := msgbin.NewReader([]byte{0x95, 1, 0xc4, 0, 0x92, 1, 2, 0xa0, 0xc3})
+	if err := r.Elements(fields); err != nil || r.Left() != 1 {
+		t.Errorf("a later writer: %v, %d left", err, r.Left())
+	}
+	r.Reset([]byte{0x93, 1, 0xc4, 0, 0x92, 1, 2})
+	if err := r.Elements(fields); err != nil || name != "" {
+		t.Errorf("an earlier writer: %v, name %q", err, name)
+	}
+}
+
 func TestSkipDepth(t *testing.T) {
 	deep := append(bytes.Repeat([]byte{0x91}, 1<<20), 0xc0)
 	r := msgbin.NewReader(deep)

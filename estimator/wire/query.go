@@ -32,14 +32,14 @@ const (
 )
 
 // fields are the fields of the message, in the order in which they are written.
-func (q *Query) fields(rows *int64) [11]msgbin.Field {
+func (q *Query) fields() [11]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Optional("want", &q.Want),
 		msgbin.Required("states", &q.States).Limit(MaxNumbers),
 		msgbin.Optional("u", &q.U).Limit(MaxNumbers),
 		msgbin.Optional("plans", &q.Plans).Limit(MaxNumbers),
-		msgbin.Optional("rows", rows),
+		msgbin.Optional("rows", &q.Rows),
 		msgbin.Optional("times", &q.Times).Limit(MaxTimes),
 		msgbin.Optional("samples", &q.Samples),
 		msgbin.Optional("seed", &q.Seed),
@@ -50,23 +50,20 @@ func (q *Query) fields(rows *int64) [11]msgbin.Field {
 
 // Append appends the message to dst.
 func (q *Query) Append(dst []byte) []byte {
-	rows := int64(q.Rows)
-	f := q.fields(&rows)
+	f := q.fields()
 	return encode(dst, f[:])
 }
 
 // Decode reads a message into the memory of q. It returns an *Error if the message
 // does not have the form that PROTOCOL.md describes; the numbers are not checked.
 func (q *Query) Decode(b []byte) error {
-	var rows int64
-	f := q.fields(&rows)
+	f := q.fields()
 	if err := decode(b, f[:]); err != nil {
 		return err
 	}
-	if rows < 0 || rows > MaxPlan {
-		return fail(WrongSize, "rows", "%d, expected 0 to %d", rows, MaxPlan)
+	if q.Rows < 0 || q.Rows > MaxPlan {
+		return fail(WrongSize, "rows", "%d, expected 0 to %d", q.Rows, MaxPlan)
 	}
-	q.Rows = int(rows)
 	return nil
 }
 

@@ -35,8 +35,7 @@ func (s *State) Append(dst []byte) []byte {
 // is undefined.
 func (s *State) Decode(b []byte, K, P int) error {
 	// The vectors are decoded last: the width of their floats may come after them.
-	var x, p0, u, plan msgbin.Raw
-	var dtype []byte
+	var x, p0, u, plan, dtype msgbin.Raw
 	f := [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("seq", &s.Seq),
@@ -54,7 +53,15 @@ func (s *State) Decode(b []byte, K, P int) error {
 		return err
 	}
 	v := vectors{r: r}
-	if err := v.setWidth(dtype); err != nil {
+	var width []byte
+	if len(dtype.Bytes) > 0 {
+		var err error
+		r.ResetRaw(dtype)
+		if width, err = r.StringBytes(len(dtype.Bytes)); err != nil {
+			return refused("dtype", err)
+		}
+	}
+	if err := v.setWidth(width); err != nil {
 		return err
 	}
 	if err := v.exactly(&s.X, x, "x", K, "one for each state"); err != nil {

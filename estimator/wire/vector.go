@@ -21,7 +21,7 @@ type vectors struct {
 	width int // bytes of a float in a bin
 }
 
-// setWidth takes the width from the dtype of the message; none is float64.
+// setWidth sets the width by the dtype of the message; absent is float64.
 func (v *vectors) setWidth(dtype []byte) error {
 	switch string(dtype) {
 	case "", float64s:

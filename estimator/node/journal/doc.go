@@ -16,9 +16,8 @@ const (
 	magic   = "dgm-journal"
 	version = 1
 
-	mostBytes = 80 << 20 // of one payload: a model with all its members
-	mostText  = 1024
-	mostTimes = 10000
+	maxBytes = 80 << 20 // of one payload: a model with all its members
+	maxTimes = 10000
 )
 
 // Kind is the kind of a record.

@@ -44,7 +44,16 @@ func NewReader(in io.Reader, name string) (*Reader, error) {
 	if k != KindHeader {
 		return nil, r.fail("is not the header of a journal: was this file written by --record?")
 	}
-	if err := r.Header.read(r.raw); err != nil {
+	start := ""
+	f := r.Header.elements(&start)
+	err = r.raw.Elements(f[:])
+	var other *msgbin.ConstantError
+	switch {
+	case start != magic:
+		return nil, r.fail("is not the header of a journal: was this file written by --record?")
+	case errors.As(err, &other):
+		return nil, r.fail(fmt.Sprintf("is of version %d, this program reads %d", other.Got, other.Want))
+	case err != nil:
 		return nil, r.fail(err.Error())
 	}
 	return r, nil
@@ -60,14 +69,10 @@ func (r *Reader) Next() (Kind, error) {
 	if err != nil {
 		return 0, err
 	}
-	b := r.raw
-	n, err := b.Array(64)
-	if err != nil || n < 1 {
-		return 0, r.fail("is not an array with a number")
-	}
-	number, err := b.Uint64()
-	if err != nil {
-		return 0, r.fail("has no number")
+	var number uint64
+	f := [...]msgbin.Field{msgbin.Required("number", &number)}
+	if err := r.raw.Elements(f[:]); err != nil {
+		return 0, r.fail(err.Error())
 	}
 	if number < r.next {
 		return 0, r.fail(fmt.Sprintf("has number %d, after %d", number, r.next))
@@ -77,13 +82,16 @@ func (r *Reader) Next() (Kind, error) {
 	}
 	r.Lost += number - r.next
 	r.next = number + 1
+	r.raw.Reset(r.payload)
 	switch k {
 	case KindModel:
-		err = r.Model.read(b, n)
+		f := r.Model.elements(&number)
+		err = r.raw.Elements(f[:])
 	case KindState:
-		err = r.State.read(b, n)
+		f := r.State.elements(&number)
+		err = r.raw.Elements(f[:])
 	case KindPrediction:
-		err = r.Prediction.read(b, n)
+		err = r.Prediction.read(r.raw, r.payload)
 	}
 	if err != nil {
 		return 0, r.fail(err.Error())
@@ -100,7 +108,7 @@ func (r *Reader) nextRecord() (Kind, error) {
 		window := r.in.Bytes()
 		r.raw.Reset(window)
 		var err error
-		if rec, err = r.raw.Record(mostBytes); err == nil {
+		if rec, err = r.raw.Record(maxBytes); err == nil {
 			break
 		}
 		switch torn := errors.Is(err, io.ErrUnexpectedEOF); {

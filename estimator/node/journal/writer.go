@@ -53,7 +53,9 @@ func Create(path string, h *Header, most int64) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := appendRecord(nil, KindHeader, msgbin.Append(nil, h.append))
+	start := magic
+	elements := h.elements(&start)
+	head := appendRecord(nil, KindHeader, encode(nil, elements[:]))
 	if _, err := f.Write(head); err != nil {
 		f.Abort()
 		return nil, err
@@ -67,7 +69,8 @@ func Create(path string, h *Header, most int64) (*Writer, error) {
 func (w *Writer) Model(m *Model) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) { m.append(out, w.number) })
+	f := m.elements(&w.number)
+	w.payload = encode(w.payload, f[:])
 	w.put(KindModel, true)
 }
 
@@ -75,7 +78,8 @@ func (w *Writer) Model(m *Model) {
 func (w *Writer) State(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) { s.append(out, w.number) })
+	f := s.elements(&w.number)
+	w.payload = encode(w.payload, f[:])
 	w.put(KindState, false)
 }
 
@@ -83,7 +87,12 @@ func (w *Writer) State(s *State) {
 func (w *Writer) Prediction(p *Prediction) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) { p.append(out, w.number) })
+	f := p.elements(&w.number)
+	n := len(f)
+	if p.Outcome != OK {
+		n = silent
+	}
+	w.payload = encode(w.payload, f[:n])
 	w.put(KindPrediction, false)
 }
 
@@ -99,12 +108,8 @@ func (w *Writer) put(k Kind, always bool) {
 		return
 	}
 	if w.missed > 0 {
-		note := msgbin.Append(nil, func(out *msgbin.Writer) {
-			out.Array(2)
-			out.Uint(w.number)
-			out.Uint(w.missed)
-		})
-		w.pending = appendRecord(w.pending, KindLost, note)
+		lost := [...]msgbin.Field{msgbin.Required("number", &w.number), msgbin.Required("lost", &w.missed)}
+		w.pending = appendRecord(w.pending, KindLost, encode(nil, lost[:]))
 		w.missed = 0
 	}
 	w.pending = appendRecord(w.pending, k, w.payload)
@@ -132,10 +137,8 @@ func (w *Writer) Err() error {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if !w.closing && w.err == nil {
-		w.payload = msgbin.Append(w.payload[:0], func(out *msgbin.Writer) {
-			out.Array(1)
-			out.Uint(w.number)
-		})
+		end := [...]msgbin.Field{msgbin.Required("number", &w.number)}
+		w.payload = encode(w.payload, end[:])
 		w.put(KindEnd, true)
 	}
 	first := !w.closing
