@@ -1,7 +1,11 @@
 package evaluate
 
 import (
+	"math"
+
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/plot"
+	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -26,6 +30,20 @@ func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
 		f.Mean[k] = append(f.Mean[k], x+o.mean[byModel][j])
 		f.Std[k] = append(f.Std[k], o.std[j])
 	}
+}
+
+// Bands returns the mean, the intervals of 50 and 95 % and the measurements of channel k.
+func (f *Forecast) Bands(k int) plot.Prediction {
+	p := plot.Prediction{T: f.T, Mean: f.Mean[k]}
+	for i, m := range f.Mean[k] {
+		s := f.Std[k][i]
+		p.Lo50, p.Hi50 = append(p.Lo50, m-score.Z50*s), append(p.Hi50, m+score.Z50*s)
+		p.Lo95, p.Hi95 = append(p.Lo95, m-score.Z95*s), append(p.Hi95, m+score.Z95*s)
+		if y := f.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
+			p.At, p.Measured = append(p.At, f.T[i]), append(p.Measured, y)
+		}
+	}
+	return p
 }
 
 // followHorizons bounds the length of a followHorizons flight, in horizons.

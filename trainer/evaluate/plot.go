@@ -3,12 +3,10 @@ package evaluate
 import (
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/trainer/plot"
-	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
 // WriteSVG draws, for every channel, the prediction of the longest horizon with its
@@ -44,22 +42,13 @@ func (t *Table) longest() float64 { return t.Horizons[len(t.Horizons)-1].T }
 // forecastChart draws one channel along the flight.
 func (t *Table) forecastChart(along *Forecast, k int) plot.Chart {
 	ch := t.Horizons[0].Channels[k]
-	p := plot.Prediction{
-		Title: ch.Name, Channel: ch.Name, Unit: ch.Unit, XLabel: "time in the segment, s", MeasuredName: "measured",
-		T: along.T, Mean: along.Mean[k],
-		Description: fmt.Sprintf("%s predicted %s s ahead along a flight, with intervals of 50 and 95 %%, and the measured values.", ch.Name, short(t.longest())),
-	}
+	p := along.Bands(k)
+	p.Title, p.Channel, p.Unit = ch.Name, ch.Name, ch.Unit
+	p.XLabel, p.MeasuredName = "time in the segment, s", "measured"
 	if t.Truth {
 		p.MeasuredName = "exact"
 	}
-	for i, m := range along.Mean[k] {
-		s := along.Std[k][i]
-		p.Lo50, p.Hi50 = append(p.Lo50, m-score.Z50*s), append(p.Hi50, m+score.Z50*s)
-		p.Lo95, p.Hi95 = append(p.Lo95, m-score.Z95*s), append(p.Hi95, m+score.Z95*s)
-		if y := along.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
-			p.At, p.Measured = append(p.At, along.T[i]), append(p.Measured, y)
-		}
-	}
+	p.Description = fmt.Sprintf("%s predicted %s s ahead along a flight, with intervals of 50 and 95 %%, and the measured values.", ch.Name, short(t.longest()))
 	return p.Chart()
 }
 

@@ -14,12 +14,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/selection"
 )
 
-// Points of a standard normal: half of it, and 95 %, lie within.
-const (
-	normal50 = 0.6744898
-	normal95 = 1.959964
-)
-
 // Training is what a report shows beside the result.
 type Training struct {
 	Vehicle  string
@@ -56,8 +50,8 @@ func Report(res *Result, t Training) (*report.Report, error) {
 	r.Candidates = candidates(res)
 	r.Provenance = []report.Item{
 		{Name: "model", Value: res.Model.ID},
-		{Name: "judged", Value: judged(res)},
-		{Name: "by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{Name: "evaluated", Value: evaluated(res)},
+		{Name: "made by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{Name: "time", Value: fmt.Sprintf("%v of a budget of %v", res.Elapsed.Round(time.Second), t.Budget)},
 		{Name: "logs", Value: list(t.Logs)},
 		{Name: "data", Value: t.DataHash},
@@ -82,12 +76,12 @@ func list(paths []string) string {
 	return strings.Join(names, ", ")
 }
 
-// judged describes the model that the held-out tables are of.
-func judged(res *Result) string {
+// evaluated describes the model that the held-out tables are of.
+func evaluated(res *Result) string {
 	if res.Table == nil {
 		return "nothing was held out"
 	}
-	return res.Table.EvaluatedID + ": the same nets, conditioned without the data that were held out; the model of the file has seen them too"
+	return res.Table.EvaluatedID + ": the same networks, conditioned without the held-out data; the model of the file is conditioned on them too"
 }
 
 func kind(path string) string {
@@ -166,29 +160,23 @@ func choices(choice *selection.Choice) []report.Candidate {
 	return append(first, all...)
 }
 
-// examples draws the judged model from three starts in the held-out data.
+// examples adds the evaluated model's forecasts from three starts in the held-out data.
 func examples(r *report.Report, res *Result) error {
 	if res.Judged == nil || res.Table == nil {
 		return nil
 	}
 	m := res.Judged
-	fans, err := evaluate.Forecasts(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
+	forecasts, err := evaluate.Forecasts(m, res.Split.Held, evaluate.Options{Seed: 1}, 3, 60)
 	if err != nil {
 		return err
 	}
-	for _, f := range fans {
-		for k := range m.K {
-			e := report.Example{Window: fmt.Sprintf("segment %q at %.2f s", f.Segment, f.Start), Channel: m.Channels[k].Name, Unit: m.Channels[k].Unit, T: f.T}
-			for i, mean := range f.Mean[k] {
-				s := f.Std[k][i]
-				e.Mean = append(e.Mean, mean)
-				e.Lo50, e.Hi50 = append(e.Lo50, mean-normal50*s), append(e.Hi50, mean+normal50*s)
-				e.Lo95, e.Hi95 = append(e.Lo95, mean-normal95*s), append(e.Hi95, mean+normal95*s)
-				if y := f.Truth[k][i]; !math.IsNaN(y) {
-					e.At, e.Measured = append(e.At, f.T[i]), append(e.Measured, y)
-				}
-			}
-			r.Examples = append(r.Examples, e)
+	for _, f := range forecasts {
+		for k, c := range m.Channels[:m.K] {
+			b := f.Bands(k)
+			r.Examples = append(r.Examples, report.Example{
+				Window: fmt.Sprintf("segment %q at %.2f s", f.Segment, f.Start), Channel: c.Name, Unit: c.Unit,
+				T: b.T, Mean: b.Mean, Lo50: b.Lo50, Hi50: b.Hi50, Lo95: b.Lo95, Hi95: b.Hi95, At: b.At, Measured: b.Measured,
+			})
 		}
 	}
 	return nil
