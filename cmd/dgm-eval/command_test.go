@@ -158,7 +158,7 @@ func TestJSONIsAloneAndFinite(t *testing.T) {
 	}
 }
 
-// Noise that is added to the start widens the intervals if the model is told of it.
+// Noise that is added to the start makes intervals wider if its covariance is given.
 func TestStartNoise(t *testing.T) {
 	dir := folder(t)
 	coverage := func(args ...string) float64 {
@@ -166,24 +166,24 @@ func TestStartNoise(t *testing.T) {
 		code, out, errs := eval(t, dir, append([]string{"--model", "a.dgm", "--log", "b.msgpack", "--json", "--horizons", "0.1s"}, args...)...)
 		var doc struct {
 			Noise    float64 `json:"start_noise"`
-			Told     bool    `json:"start_told"`
+			Given    bool    `json:"start_told"`
 			Horizons []struct{ Coverage95 float64 }
 		}
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || errs != "" {
 			t.Fatalf("%v: code %d, %v, %q", args, code, err, errs)
 		}
-		if len(args) > 0 && (doc.Noise != 5 || doc.Told != (len(args) == 2)) {
-			t.Errorf("%v: %v times, told %v", args, doc.Noise, doc.Told)
+		if len(args) > 0 && (doc.Noise != 5 || doc.Given != (len(args) == 2)) {
+			t.Errorf("%v: %v times, covariance %v", args, doc.Noise, doc.Given)
 		}
 		return doc.Horizons[0].Coverage95
 	}
-	plain, told, untold := coverage(), coverage("--start-noise", "5"), coverage("--start-noise", "5", "--start-told=false")
-	if plain < 0.93 || told < 0.93 || untold > 0.75 {
-		t.Errorf("coverage %v, with a worse start %v, untold %v", plain, told, untold)
+	plain, given, hidden := coverage(), coverage("--start-noise", "5"), coverage("--start-noise", "5", "--start-told=false")
+	if plain < 0.93 || given < 0.93 || hidden > 0.75 {
+		t.Errorf("coverage %v, with a noisy start %v, covariance hidden %v", plain, given, hidden)
 	}
 }
 
-func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
+func TestErrorsAreOneLine(t *testing.T) {
 	dir := folder(t)
 	other := append([]channel.Channel(nil), shaft...)
 	other[1].Unit = "deg/s"
@@ -199,7 +199,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 	}
 	for _, c := range []struct {
 		code int
-		say  string
+		want string
 		args []string
 	}{
 		{2, "no model given", []string{"--log", "b.msgpack"}},
@@ -228,7 +228,7 @@ func TestWhatIsWrongIsSaidInOneLine(t *testing.T) {
 		{1, "cannot be written", []string{"--model", "a.dgm", "--log", "b.msgpack", "--plot", "no/such/p.svg"}},
 	} {
 		code, out, errs := eval(t, dir, c.args...)
-		if code != c.code || !strings.Contains(errs, c.say) || strings.Count(errs, "\n") != 1 || out != "" {
+		if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 || out != "" {
 			t.Errorf("%v: code %d, %q, %q", c.args, code, errs, out)
 		}
 	}

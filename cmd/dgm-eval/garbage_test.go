@@ -15,8 +15,8 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// Stamps that jitter past each other and a burst of nonsense: named, not scored.
-func TestGarbageIsNamedAndNotScored(t *testing.T) {
+// Stamps out of order and a burst of wrong values are listed and not scored.
+func TestExcludedValuesAreListed(t *testing.T) {
 	dir := folder(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	f, err := flightlog.CreateFile(filepath.Join(dir, "g.msgpack"), flightlog.Header{Vehicle: "shaft", Channels: shaft})
@@ -58,16 +58,16 @@ func TestGarbageIsNamedAndNotScored(t *testing.T) {
 		t.Fatalf("code %d, %v: %s", code, err, errs)
 	}
 	if clean.Excluded <= raw.Excluded || raw.Excluded <= 0 || clean.Excluded > 0.2 {
-		t.Errorf("left out: %v, raw %v", clean.Excluded, raw.Excluded)
+		t.Errorf("excluded: %v, raw %v", clean.Excluded, raw.Excluded)
 	}
 	if a, b := clean.Horizons[0].Channels[1].RMSE, raw.Horizons[0].Channels[1].RMSE; a > 0.1 || b < 10 {
-		t.Errorf("error of the rate: %v, with the garbage %v", a, b)
+		t.Errorf("error of the rate: %v, of the raw log %v", a, b)
 	}
 }
 
-// One absurd sample is named and left out: it must not decide the scores, nor make
+// An implausible sample is listed and excluded: it must not dominate the scores, nor make
 // numbers that JSON cannot hold.
-func TestAbsurdValuesAreNamedAndLeftOut(t *testing.T) {
+func TestImplausibleValuesAreExcluded(t *testing.T) {
 	dir := folder(t)
 	_, clean, _ := eval(t, dir, "--model", "a.dgm", "--log", "b.msgpack")
 	log, err := flightlog.ReadFile(filepath.Join(dir, "b.msgpack"))
@@ -99,7 +99,7 @@ func TestAbsurdValuesAreNamedAndLeftOut(t *testing.T) {
 		}
 	}
 	if strings.Contains(out, "Inf") || strings.Contains(out, "NaN") || strings.Contains(out, "e+") {
-		t.Errorf("beside\n%s\nit says\n%s", clean, out)
+		t.Errorf("without them\n%s\nwith them\n%s", clean, out)
 	}
 	code, out, errs = eval(t, dir, "--model", "a.dgm", "--log", "huge.msgpack", "--json")
 	if !json.Valid([]byte(out)) || code != cli.Done {

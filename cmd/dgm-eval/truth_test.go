@@ -34,7 +34,7 @@ func writeTwins(t *testing.T, noisy, exact string) {
 		x, at := []float64{0.02 * float64(i), 4}, int64(i)*5_000_000
 		y := []float64{math.Remainder(x[0]+0.01*rng.NormFloat64(), channel.Angle), x[1] + 0.01*rng.NormFloat64()}
 		err := writers[1].Sample(at, x, nil, nil)
-		if err == nil && i%50 != 7 { // the sensors lose some
+		if err == nil && i%50 != 7 { // lost samples
 			err = writers[0].Sample(at, y, nil, nil)
 		}
 		if err != nil {
@@ -98,7 +98,7 @@ func TestTruthIsComparedWithWhatStartsMeasured(t *testing.T) {
 	}
 }
 
-// Exact states of another flight are not taken for the truth.
+// Exact states of another flight are an error.
 func TestTruthOfAnotherFlight(t *testing.T) {
 	dir := folder(t)
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -110,9 +110,9 @@ func TestTruthOfAnotherFlight(t *testing.T) {
 		}
 		for j := range 2000 {
 			phase := 0.01*float64(j) + []float64{0, 0, 2}[i]
-			x := []float64{math.Sin(phase), 4} // the rate tells nothing
+			x := []float64{math.Sin(phase), 4} // the rate does not distinguish them
 			if i == 0 {
-				x[0] += 0.3 * rng.NormFloat64() // a bad sensor is one all the same
+				x[0] += 0.3 * rng.NormFloat64() // even with a noisy sensor
 			}
 			if err == nil {
 				err = w.Sample(int64(j)*5_000_000, x, nil, nil)

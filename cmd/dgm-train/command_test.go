@@ -73,7 +73,7 @@ func TestFailuresBeforeWork(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	// Logs that stand where an output would.
+	// Logs under the name of an output.
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"z.report.json", "flight.dgm"} {
 		writeLog(t, in(name), 4)
@@ -86,7 +86,7 @@ func TestFailuresBeforeWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		name, says string
+		name, want string
 		code       int
 		args       []string
 	}{
@@ -111,8 +111,8 @@ func TestFailuresBeforeWork(t *testing.T) {
 		if i := strings.LastIndexByte(last, '\n'); i >= 0 {
 			last = last[i+1:]
 		}
-		if code != c.code || !strings.Contains(last, c.says) {
-			t.Errorf("%s: exit %d, expected %d; said %q", c.name, code, c.code, last)
+		if code != c.code || !strings.Contains(last, c.want) {
+			t.Errorf("%s: exit %d, expected %d; message %q", c.name, code, c.code, last)
 		}
 	}
 	if left, _ := filepath.Glob(in("*.dgm")); len(left) != 1 {
@@ -259,12 +259,12 @@ func TestPrintedConfigIsRead(t *testing.T) {
 
 func TestWrongSettingsFileIsWrongUsage(t *testing.T) {
 	dir := t.TempDir()
-	for text, say := range map[string]string{"horizn = \"1s\"\n": `unknown key "horizn"`, "points = 0\n": "points", "points = \n": "points.toml"} {
+	for text, want := range map[string]string{"horizn = \"1s\"\n": `unknown key "horizn"`, "points = 0\n": "points", "points = \n": "points.toml"} {
 		path := filepath.Join(dir, "points.toml")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, errs := call("--config", path); code != cli.Wrong || !strings.Contains(errs, say) {
+		if code, _, errs := call("--config", path); code != cli.Wrong || !strings.Contains(errs, want) {
 			t.Errorf("%q: exit %d, %s", text, code, errs)
 		}
 	}
@@ -273,15 +273,15 @@ func TestWrongSettingsFileIsWrongUsage(t *testing.T) {
 	}
 }
 
-// heard is an output that calls a function when a text was written to it.
-type heard struct {
+// trigger is an output that calls a function when a text was written to it.
+type trigger struct {
 	mu   sync.Mutex
 	b    bytes.Buffer
 	wait string
 	then func()
 }
 
-func (h *heard) Write(p []byte) (int, error) {
+func (h *trigger) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.b.Write(p)
@@ -299,7 +299,7 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	writeLog(t, log, 40)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	errs := &heard{wait: "%", then: cancel}
+	errs := &trigger{wait: "%", then: cancel}
 	var out bytes.Buffer
 	c := command()
 	c.SetArgs([]string{"--log", log, "--preset", "quick", "--horizon", "500ms"})
@@ -308,9 +308,9 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	if code := cli.Run(ctx, c); code != cli.Done {
 		t.Fatalf("exit %d: %s", code, errs.b.String())
 	}
-	said := errs.b.String()
-	if strings.Count(said, "Stopping: ") != 1 || !strings.Contains(out.String(), "PARTIAL: ") {
-		t.Errorf("it says %s\n%s", said, out.String())
+	messages := errs.b.String()
+	if strings.Count(messages, "Stopping: ") != 1 || !strings.Contains(out.String(), "PARTIAL: ") {
+		t.Errorf("messages %s\n%s", messages, out.String())
 	}
 	// The page has the same warning as the terminal, and marks the untried candidate.
 	_, warning, _ := strings.Cut(out.String(), "\nWARNING: ")
@@ -328,12 +328,12 @@ func TestInterruptIsAcknowledged(t *testing.T) {
 	}
 	untried := slices.IndexFunc(page.Candidates, func(c report.Candidate) bool { return c.Untried })
 	if untried < 0 || !page.Candidates[untried].Chosen {
-		t.Errorf("no candidate is marked as taken untried: %+v", page.Candidates)
+		t.Errorf("no candidate is marked as untried: %+v", page.Candidates)
 	}
 }
 
-// A folder that fails after the training (taken away, full) does not cost the
-// training: the error says where the model is.
+// If the folder fails after the training (removed, full), the model is saved elsewhere and
+// the error names the place.
 func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -344,7 +344,7 @@ func TestModelIsSavedWhereItsFolderFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	errs := &heard{wait: "%", then: func() { os.Remove(drive); cancel() }}
+	errs := &trigger{wait: "%", then: func() { os.Remove(drive); cancel() }}
 	c := command()
 	c.SetArgs([]string{"--log", log, "--preset", "quick", "--horizon", "500ms", "--out", filepath.Join(drive, "swing.dgm")})
 	c.SetOut(io.Discard)

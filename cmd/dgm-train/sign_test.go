@@ -30,7 +30,7 @@ func writeKey(t *testing.T, path string, first byte) ed25519.PrivateKey {
 	return key
 }
 
-func TestSignAModelThatThereIs(t *testing.T) {
+func TestSignAnExistingModel(t *testing.T) {
 	dir := t.TempDir()
 	pemFile, path := filepath.Join(dir, "private.pem"), filepath.Join(dir, "flight.dgm")
 	key := writeKey(t, pemFile, 1)
@@ -59,7 +59,7 @@ func TestSignAModelThatThereIs(t *testing.T) {
 	writeLog(t, log, 4)
 	for _, c := range []struct {
 		code int
-		says string
+		want string
 		args []string
 	}{
 		{cli.Wrong, "needs --sign", []string{"--model", path}},
@@ -70,7 +70,7 @@ func TestSignAModelThatThereIs(t *testing.T) {
 		{cli.Failed, "holds no key", []string{"--sign", log, "--log", log}}, // before any training
 		{cli.Wrong, "private.pem is read", []string{"--sign", pemFile, "--log", log, "--out", pemFile}},
 	} {
-		if code, _, errs := call(c.args...); code != c.code || !strings.Contains(errs, c.says) || strings.Count(errs, "\n") != 1 {
+		if code, _, errs := call(c.args...); code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%v: exit %d, %q", c.args, code, errs)
 		}
 	}

@@ -73,7 +73,7 @@ func TestTurnIsThatOfTheMatrices(t *testing.T) {
 			}
 		}
 		if want := (trace - 1) / 2; math.Abs(math.Cos(rotationAngle(a, b))-want) > 1e-12 {
-			t.Fatalf("%v to %v: %v, the matrices say %v", a, b, rotationAngle(a, b), math.Acos(want))
+			t.Fatalf("%v to %v: %v, by matrices %v", a, b, rotationAngle(a, b), math.Acos(want))
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestAttitudeIsScoredAsAnAngle(t *testing.T) {
 			}
 		}
 	}
-	// A declaration that the model carries counts before all names.
+	// A declaration in the model has precedence over names.
 	m := gyro([3]string{"a", "b", "c"}, channel.Angle)
 	m.PriorDynamics.Body = priordynamics.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
 	if b := attitudeOf(m, &channel.Kinematics{}); b == nil || b.Euler([]float64{0.1, 0.2, 0.3, 9}) != [3]float64{-0.3, 0.2, 0.1} {

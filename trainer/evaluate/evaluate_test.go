@@ -35,8 +35,8 @@ func within(t *testing.T, what string, got, want, share float64) {
 	}
 }
 
-// A model that is right, with noise that is known, has known scores.
-func TestScoresOfWhatIsKnown(t *testing.T) {
+// An exact model with declared noise has scores that can be computed.
+func TestScoresOfAnExactModel(t *testing.T) {
 	m := handmade(0)
 	m.Baseline = still()
 	flights := shaft(rand.New(rand.NewPCG(1, 1)), 40000, 5, 0, 1)
@@ -91,11 +91,11 @@ func TestResultDoesNotDependOnWorkers(t *testing.T) {
 	flights := shaft(rand.New(rand.NewPCG(3, 3)), 5000, 5, 0, 1)
 	one := run(t, m, flights, Options{Stride: 0.005, Workers: 1})
 	if three := run(t, m, flights, Options{Stride: 0.005, Workers: 3}); !reflect.DeepEqual(one, three) {
-		t.Error("three workers give another table")
+		t.Error("the table depends on the number of workers")
 	}
 }
 
-func TestReadoutsSeeTheirOwnInput(t *testing.T) {
+func TestReadoutsHaveTheirInput(t *testing.T) {
 	flights := shaft(rand.New(rand.NewPCG(4, 4)), 3000, 0, 1, 0)
 	opt := Options{Horizons: []float64{horizon}}
 	plan := run(t, handmade(1), flights, opt)
@@ -108,22 +108,22 @@ func TestReadoutsSeeTheirOwnInput(t *testing.T) {
 		t.Errorf("the plan is known and the rate is wrong by %v", e)
 	}
 	if e := hold.Horizons[0].Channels[1].RMSE; e < 0.1 {
-		t.Errorf("the input steps unseen and the rate is wrong by %v only", e)
+		t.Errorf("the input steps are not in the prediction and the rate is wrong by %v only", e)
 	}
 }
 
-func TestUnfitIsRefused(t *testing.T) {
+func TestErrorsOfRun(t *testing.T) {
 	flights := shaft(rand.New(rand.NewPCG(5, 5)), 200, 5, 0, 1)
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		opt  Options
-		say  string
+		want string
 		edit func(m *model.Model)
 	}{
-		"too far":  {opt: Options{Horizons: []float64{0.1, 2}}, say: "horizon 2 s is beyond the model's"},
-		"negative": {opt: Options{Horizons: []float64{-1}}, say: "not positive"},
-		"stride":   {opt: Options{Stride: -1}, say: "stride"},
-		"no width": {opt: Options{Truth: true}, say: `channel "rate" after`, edit: func(m *model.Model) {
+		"too far":  {opt: Options{Horizons: []float64{0.1, 2}}, want: "horizon 2 s is beyond the model's"},
+		"negative": {opt: Options{Horizons: []float64{-1}}, want: "not positive"},
+		"stride":   {opt: Options{Stride: -1}, want: "stride"},
+		"no width": {opt: Options{Truth: true}, want: `channel "rate" after`, edit: func(m *model.Model) {
 			m.Sensor[1] = 1 // more than all noise there is, and the posterior has none
 			for i := range m.Members[0].Posterior[0].InverseFactor[1] {
 				m.Members[0].Posterior[0].InverseFactor[1][i] = 0
@@ -134,7 +134,7 @@ func TestUnfitIsRefused(t *testing.T) {
 		if c.edit != nil {
 			c.edit(m)
 		}
-		if _, err := Run(ctx, m, flights, c.opt); err == nil || !strings.Contains(err.Error(), c.say) {
+		if _, err := Run(ctx, m, flights, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestUnfitIsRefused(t *testing.T) {
 	}
 }
 
-// An unstable linear model must not put an infinity into the table.
+// An unstable linear model leaves the table finite.
 func TestLinearOverflowStaysFinite(t *testing.T) {
 	m := handmade(0)
 	m.Baseline = still()
@@ -199,7 +199,7 @@ func TestJSONKeepsItsNames(t *testing.T) {
 	}
 }
 
-func TestTextAndPictureAreWhole(t *testing.T) {
+func TestTextAndPictureAreComplete(t *testing.T) {
 	m := handmade(0)
 	flights := shaft(rand.New(rand.NewPCG(8, 8)), 2000, 5, 0, 1)
 	table := run(t, m, flights, Options{})
@@ -314,7 +314,7 @@ func TestCoverageTextRatesIntervals(t *testing.T) {
 // The comparison with the prior dynamics finds what a network adds, and nothing where it
 // adds nothing.
 func TestNetworksBesidePriorDynamics(t *testing.T) {
-	// The network knows the input, the prior dynamics (constant velocity) do not.
+	// The network reads the input, the prior dynamics (constant velocity) do not.
 	driven := shaft(rand.New(rand.NewPCG(21, 1)), 3000, 0, 1, 1)
 	n := run(t, handmade(1), driven, Options{Horizons: []float64{0.1, horizon}}).Networks
 	if n == nil || n.BelowNoise() || n.GainLow <= 0 || n.RMSERatio >= 0.9 || n.LogLik <= n.PriorLogLik || !(n.GainLow <= n.LogLik-n.PriorLogLik && n.LogLik-n.PriorLogLik <= n.GainHigh) {

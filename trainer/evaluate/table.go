@@ -105,7 +105,7 @@ type Networks struct {
 	PriorRMSE [][]float64 `json:"prior_rmse"` // T×K, of the prior dynamics alone
 }
 
-// BelowNoise reports whether the evaluation cannot tell the model from its prior dynamics.
+// BelowNoise reports whether the evaluation cannot distinguish the model from its prior dynamics.
 func (n *Networks) BelowNoise() bool { return n.GainLow <= 0 && n.GainHigh >= 0 }
 
 // Attitude holds the attitude errors, rad: root mean squares of the angle of the one

@@ -180,9 +180,9 @@ func (n *Networks) Brief() string {
 
 // String is Brief with all figures.
 func (n *Networks) String() string {
-	interval := strings.ReplaceAll(fmt.Sprintf("%.3f to %.3f", n.GainLow, n.GainHigh), "-", "\u2212")
-	return fmt.Sprintf("%s: %s, log likelihood per scalar measurement %.2f instead of %.2f (95 %% interval of the difference %s).",
-		n.rank(), RelativeRMSE(n.RMSERatio), n.LogLik, n.PriorLogLik, interval)
+	text := fmt.Sprintf("%s: %s, log likelihood per scalar measurement %.2f instead of %.2f (95 %% interval of the difference %.3f to %.3f).",
+		n.rank(), RelativeRMSE(n.RMSERatio), n.LogLik, n.PriorLogLik, n.GainLow, n.GainHigh)
+	return strings.ReplaceAll(text, " -", " \u2212")
 }
 
 func (n *Networks) rank() string {
@@ -204,8 +204,8 @@ func Percent(low, high float64) string {
 	return a + " to " + b + " %"
 }
 
-// short formats a number with three significant digits, without an exponent
-// where people would not write one.
+// short formats a number with three significant digits, with an exponent only for very
+// small and very large numbers.
 func short(v float64) string {
 	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e6) {
 		return strconv.FormatFloat(v, 'e', 2, 64)

@@ -90,7 +90,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 			t.Errorf("%s: %d elements, depth %d at the end", name, elements, depth)
 		}
 		if strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") || strings.Contains(string(svg), clipMark) {
-			t.Errorf("%s holds what is no number", name)
+			t.Errorf("%s holds NaN or Inf", name)
 		}
 		if len(svg) > 60_000 {
 			t.Errorf("%s has %d bytes", name, len(svg))
@@ -124,7 +124,7 @@ func TestSameChartSameBytes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotFiniteIsAnError(t *testing.T) {
+func TestNotFiniteIsAnError(t *testing.T) {
 	p := prediction()
 	p.Hi95[3] = math.NaN()
 	if _, err := p.Chart().SVG(); err == nil || !strings.Contains(err.Error(), "95 %") {
@@ -184,7 +184,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-func TestOneValueAndNoneStillMakeAChart(t *testing.T) {
+func TestChartsOfOneValueAndOfNone(t *testing.T) {
 	for name, c := range map[string]Chart{
 		"nothing":   {Title: "empty"},
 		"one point": {Lines: []Line{{X: []float64{1}, Y: []float64{5}, Marks: true}}},
@@ -234,7 +234,7 @@ func TestTextIsEscaped(t *testing.T) {
 	}
 }
 
-// A sheet holds its charts apart, and is as large as they need.
+// Charts on a sheet do not overlap, and the sheet contains them.
 func TestSheet(t *testing.T) {
 	line := func(title string) Chart {
 		return Chart{Title: title, XLabel: "t, s", Lines: []Line{{X: []float64{0, 1}, Y: []float64{0, 2}, Color: Model}}}
@@ -277,6 +277,6 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(svg), ">1.5<") || strings.Contains(string(svg), "e+0") {
-		t.Error("numbers stand where names should, or are hard to read")
+		t.Error("numbers in place of names, or with exponents")
 	}
 }

@@ -163,7 +163,7 @@ func (w *writer) path(xs, ys []float64, x, y axis, on bool) {
 // place reports whether an axis can show a value.
 func place(a axis, v float64) bool { return !a.log || v > 0 }
 
-// bound keeps places far outside of the chart within what renderers bear.
+// bound limits places far outside of the chart to values that renderers support.
 func bound(p float64) float64 { return math.Max(-1e4, math.Min(1e4, p)) }
 
 // num prints a place with two decimals at most.
@@ -178,6 +178,6 @@ func num(v float64) string {
 // escape escapes text for XML; characters that XML cannot hold are replaced.
 func escape(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // memory takes every write
+	_ = xml.EscapeText(&b, []byte(s)) // a buffer returns no error
 	return b.String()
 }

@@ -8,8 +8,8 @@ import (
 // Report is the content of a report.
 type Report struct {
 	Title      string              `json:"title"`
-	Verdict    string              `json:"verdict"` // one sentence: does it beat the baselines, are its intervals true, up to which horizon
-	Good       bool                `json:"good"`    // what the verdict says, for the colour of its line
+	Verdict    string              `json:"verdict"` // better than the baselines, what the networks add, calibration, up to which horizon
+	Good       bool                `json:"good"`    // no sentence of the verdict is a reason for concern; the colour of its line
 	Warnings   []string            `json:"warnings"`
 	HeldOut    []*evaluate.Table   `json:"held_out"` // scores on data that was not trained on, one table per readout; the first is drawn
 	Examples   []Example           `json:"examples"`
@@ -53,36 +53,36 @@ type CurvePoint struct {
 	HeldOut *float64 `json:"heldout,omitempty"`
 }
 
-// Selection is what held-out parts of the data decided.
+// Selection is the outcome of cross-validation.
 type Selection struct {
 	Rules    []Item             `json:"laws"` // of all channels
 	Horizons []SelectionHorizon `json:"horizons"`
 }
 
-// SelectionHorizon is what was decided at one time of the horizon.
+// SelectionHorizon is the selection at one time of the horizon.
 type SelectionHorizon struct {
 	T        float64            `json:"t"` // s
 	Channels []SelectionChannel `json:"channels"`
 }
 
-// SelectionChannel is what was decided of one channel.
+// SelectionChannel is the selection of one channel.
 type SelectionChannel struct {
 	Name            string  `json:"name"`
 	Unit            string  `json:"unit"`
-	SensorStd       float64 `json:"sensor_std"`            // noise of the sensor, in Unit: what obs_std has beyond std
-	LinearWeight    float64 `json:"companion"`             // its share of the base, 0…1
-	NetworkWeight   float64 `json:"nets"`                  // share of what the nets add to the base that counts, 0…1
+	SensorStd       float64 `json:"sensor_std"`            // of the sensor noise, in Unit
+	LinearWeight    float64 `json:"companion"`             // weight of the secondary linear model in the prior dynamics, 0…1
+	NetworkWeight   float64 `json:"nets"`                  // network weight, 0…1
 	ScaleFactor     float64 `json:"factor"`                // of the intervals, inputs as planned
 	ScaleFactorHold float64 `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
 }
 
-// Candidate is a setting that was tried, or taken untried. Only scores of one measure can be compared.
+// Candidate is a setting that was tried, or chosen without a trial. Only scores of one measure can be compared.
 type Candidate struct {
 	Name    string  `json:"name"`
 	Measure string  `json:"measure,omitempty"` // what Score is; empty = held-out log likelihood per value
 	Score   float64 `json:"score,omitempty"`   // larger is better; none where Untried
 	Seconds float64 `json:"seconds,omitempty"` // 0 = not known
 	Chosen  bool    `json:"chosen"`
-	Untried bool    `json:"untried,omitempty"` // taken without a trial: there was no time for one
-	Why     string  `json:"why,omitempty"`     // it was not chosen although it scores higher
+	Untried bool    `json:"untried,omitempty"` // chosen without a trial, for lack of time
+	Why     string  `json:"why,omitempty"`     // why it was not chosen although it scores higher
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-var preview = flag.String("preview", "", "write the sample report to this file, to be looked at")
+var preview = flag.String("preview", "", "write the sample report to this file")
 
 // sample is a report with everything in it, of an invented robot with K channels.
 func sample(K int) *Report {
@@ -57,13 +57,13 @@ func sample(K int) *Report {
 	hold.Inputs = "hold"
 	out := &Report{
 		Title:   "pend1: flight.dgm",
-		Verdict: "The model beats every baseline at all horizons up to 1 s on held-out data, by a factor of 3.1 over the best of them, and its 95 % intervals hold 94 % of the measurements.",
-		Good:    true, Warnings: []string{"The held-out data is one segment of 9 s: coverage is known to 3 points only. Record more flights."},
+		Verdict: "The model is better than the best baseline, the linear model: 68 % lower RMSE. 95 % intervals covered 94 % of the held-out measurements.",
+		Good:    true, Warnings: []string{"The held-out data is one segment of 9 s: the uncertainty of the coverage is 3 points. Record more flights."},
 		HeldOut: []*evaluate.Table{table, &hold},
 		Problems: []datacheck.Problem{
 			{
 				Kind: datacheck.Outlier, Channel: "omega", Segment: "flight 2", Index: 1, From: 12, To: 12.37, Count: 38, Severity: datacheck.Exclude,
-				Text: "omega jumps about for 38 samples, 12.000-12.370 s: up to 900 rad/s where its neighbours say about 1.2 rad/s. These samples are left out.",
+				Text: "omega jumps about for 38 samples, 12.000-12.370 s: up to 900 rad/s where its neighbours have about 1.2 rad/s. These samples are left out.",
 			},
 			{Kind: datacheck.Gap, Segment: "flight 2", Index: 1, From: 20.1, To: 20.6, Count: 49, Severity: datacheck.Note, Text: "No samples for 500 ms from 20.100 s on. No window is cut across it."},
 		},
@@ -128,7 +128,7 @@ func TestPreview(t *testing.T) {
 	}
 }
 
-func TestPageHoldsEverything(t *testing.T) {
+func TestPageIsComplete(t *testing.T) {
 	r := sample(4)
 	html := page1(t, r)
 	if n := strings.Count(html, "<svg"); n != 12+4+3 {
@@ -157,7 +157,7 @@ func TestPageHoldsEverything(t *testing.T) {
 func TestAttitudeHasARow(t *testing.T) {
 	h := evaluate.Horizon{T: 1, Channels: []evaluate.Channel{{Name: "roll", RMSE: 1, Hold: 1, Velocity: 1, Linear: 1}}}
 	if html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}}); strings.Contains(html, "attitude") {
-		t.Error("there is none, and the page speaks of it")
+		t.Error("there is no attitude, and the page has a row for it")
 	}
 	h.Attitude = &evaluate.Attitude{RMSE: 0.0123, Hold: 0.5, Velocity: 0.4, Linear: 0.0246}
 	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}})
@@ -173,8 +173,8 @@ func TestAttitudeHasARow(t *testing.T) {
 	}
 }
 
-// Errors that differ by less than 5 % are told apart by nobody, so no colour does.
-func TestColourOfWhatIsNoDifference(t *testing.T) {
+// Errors that differ by less than 5 % have no colour.
+func TestColourOfDifferences(t *testing.T) {
 	for rmse, want := range map[float64]string{0: "better", 0.5: "better", 0.949: "better", 0.96: "", 0.99: "", 1: "", 1.04: "", 1.051: "worse", 3: "worse"} {
 		r := newRowView(evaluate.Channel{RMSE: rmse, Hold: 2, Velocity: 1.5, Linear: 1})
 		if r.Comparison != want || r.BestBaseline != "linear" {
@@ -190,7 +190,7 @@ func TestColourOfWhatIsNoDifference(t *testing.T) {
 	}
 }
 
-func TestDecidedIsShownByChannel(t *testing.T) {
+func TestSelectionIsShownByChannel(t *testing.T) {
 	html := page1(t, sample(2))
 	text := html[strings.Index(html, "Model selection and calibration"):]
 	text = text[:strings.Index(text, "</section>")]
@@ -219,7 +219,7 @@ func TestCandidatesAreShownByMeasure(t *testing.T) {
 	}
 	first := short[strings.Index(short, "best of 15 candidates"):]
 	if i, j := strings.Index(first, "degree 1, step 50 ms"), strings.Index(first, "degree 2, step 20 ms"); i < 0 || j < 0 || i > j {
-		t.Errorf("the chosen one and the likeliest are not first: %s", first)
+		t.Errorf("the chosen one and that of the highest score are not first: %s", first)
 	}
 	if n := strings.Count(all[:strings.Index(all, "</section>")], `<td class="name">`); n != 15 {
 		t.Errorf("%d candidates unfolded", n)
@@ -227,22 +227,22 @@ func TestCandidatesAreShownByMeasure(t *testing.T) {
 	if strings.Contains(text, "1e-05") || !strings.Contains(text, "ridge 1e\u201105") {
 		t.Error("a line may break within a number")
 	}
-	// Why it is not the likeliest is told where it is not.
+	// The page states the rule where a lower score was chosen.
 	const why = "one-standard-error rule"
 	if !strings.Contains(text, why) {
-		t.Error("a lower score is chosen and nothing says why")
+		t.Error("a lower score is chosen without a reason")
 	}
 	best := sample(2)
 	best.Candidates = best.Candidates[:3]
 	if strings.Contains(page1(t, best), why) {
-		t.Error("the highest score is excused")
+		t.Error("the highest score has a reason")
 	}
-	// Where a candidate says itself why it was passed over, that is shown, once.
+	// A reason of the candidates replaces the rule, and is shown once.
 	best.Candidates[0].Score, best.Candidates[0].Why, best.Candidates[2].Why = 3, "It needs a lead.", "It needs a lead."
 	best.Candidates = append(best.Candidates, Candidate{Name: "core 8", Measure: "another", Chosen: true, Untried: true})
 	passed := page1(t, best)
 	if strings.Contains(passed, why) || strings.Count(passed, "It needs a lead.") != 1 {
-		t.Error("why a likelier candidate was passed over is not told once")
+		t.Error("the reason is not shown once")
 	}
 	// What was not tried has no score, on the page and as data.
 	row := passed[strings.Index(passed, "core 8"):]
@@ -252,7 +252,7 @@ func TestCandidatesAreShownByMeasure(t *testing.T) {
 	if b, err := json.Marshal(best.Candidates[3]); err != nil || strings.Contains(string(b), "score") || !strings.Contains(string(b), `"untried":true`) {
 		t.Errorf("an untried candidate is written as %s, %v", b, err)
 	}
-	// How long it took is told where it is known.
+	// Times are shown where they are known.
 	if strings.Count(text[:strings.Index(text, "</section>")], "<th>time</th>") != 1 {
 		t.Error("a column of times without times")
 	}

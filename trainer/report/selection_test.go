@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
 )
 
-// What the report says of a model is what is in it: shares linear and factors
+// The selection shows the weights and factors of the model: weights linear and factors
 // geometric in √t between the knots.
 func TestSelectionIsThatOfTheModel(t *testing.T) {
 	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, Widen: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
@@ -35,7 +35,7 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 	for _, h := range d.Horizons {
 		share := (math.Sqrt(h.T) - math.Sqrt(0.1)) / (1 - math.Sqrt(0.1))
 		if h.T > 0.1 && (math.Abs(h.Channels[0].ScaleFactor-math.Pow(4, share)) > 1e-12 || math.Abs(h.Channels[0].NetworkWeight-(1-share)) > 1e-12) {
-			t.Errorf("at %v s: factor %v, nets %v", h.T, h.Channels[0].ScaleFactor, h.Channels[0].NetworkWeight)
+			t.Errorf("at %v s: factor %v, network weight %v", h.T, h.Channels[0].ScaleFactor, h.Channels[0].NetworkWeight)
 		}
 	}
 	m.RMSDisplacement.Exponent, m.RMSDisplacement.Min, m.RMSDisplacement.Max = []float64{0.5, 0.25}, 0.5, 3

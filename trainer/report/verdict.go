@@ -11,11 +11,11 @@ import (
 // Verdict states in a few sentences whether a model is fit for use, from its held-out
 // table: whether it is better than the baselines, what the networks add, whether 95 %
 // intervals cover 95 % of held-out data, up to which horizon, and what changes where the
-// plan is not known (hold, nil without inputs). partial is why the training ended early,
+// plan is not known (hold, nil without inputs). partial is the reason why the training ended early,
 // empty if it did not. good is whether no sentence is a reason for concern.
 func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
 	if t == nil {
-		return "No data were held out: nothing is known about flights that the model has not seen.", false
+		return "No data were held out: the error on new flights is unknown.", false
 	}
 	good = t.Better() && partial == ""
 	parts := []string{t.Verdict()}

@@ -24,10 +24,10 @@ func TestVerdict(t *testing.T) {
 		name        string
 		table, hold *evaluate.Table
 		partial     string
-		says        string
+		want        string
 		good        bool
 	}{
-		{"nothing held out", nil, nil, "", "nothing is known", false},
+		{"nothing held out", nil, nil, "", "unknown", false},
 		{"good", table(0.2, 0.4, 0.95), nil, "", "The model is better than the best baseline, the linear model: 50 % lower RMSE.", true},
 		{"as good as a linear model", table(0.399, 0.4, 0.95), nil, "", "is no better than the best baseline, the linear model: same RMSE", false},
 		{"worse", table(0.5, 0.4, 0.95), nil, "", "is worse than the best baseline, the linear model: 25 % higher RMSE", false},
@@ -39,13 +39,13 @@ func TestVerdict(t *testing.T) {
 		{"hold is not calibrated", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.7), "", "intervals covered 70 %", false},
 	} {
 		line, good := Verdict(c.table, c.hold, c.partial)
-		if !strings.Contains(line, c.says) || good != c.good {
+		if !strings.Contains(line, c.want) || good != c.good {
 			t.Errorf("%s: %v: %s", c.name, good, line)
 		}
 	}
 	for _, x := range []struct {
 		rmse float64
-		says string
+		want string
 		good bool
 	}{{0.415, "", true}, {0.52, "It is worse than the baseline on y (after 0.5 s: 30 % higher RMSE than the linear model).", true}, {1.2, "It is worse than the baseline on y (after 0.5 s: 200 % higher RMSE than the linear model).", false}} {
 		one := table(0.2, 0.4, 0.95)
@@ -55,7 +55,7 @@ func TestVerdict(t *testing.T) {
 			one.Horizons[i].Channels = append(one.Horizons[i].Channels, y, evaluate.Channel{Name: "still"})
 		}
 		line, good := Verdict(one, nil, "")
-		if good != x.good || !strings.Contains(line, x.says) || strings.Contains(line, "worse") != (x.says != "") {
+		if good != x.good || !strings.Contains(line, x.want) || strings.Contains(line, "worse") != (x.want != "") {
 			t.Errorf("%v: %v: %s", x.rmse, good, line)
 		}
 	}

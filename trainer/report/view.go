@@ -82,7 +82,7 @@ type triedView struct {
 type candidateList struct {
 	Title, Measure string
 	List           []Candidate
-	Timed          bool     // how long they took is known
+	Timed          bool     // the times are known
 	Why            []string // candidates of higher score were not chosen
 }
 
@@ -201,7 +201,7 @@ func newTriedView(list []Candidate) triedView {
 }
 
 // oneStandardError reports whether a candidate was chosen that does not score highest,
-// and no candidate gives the reason.
+// and no candidate states the reason.
 func oneStandardError(tried []triedView) bool {
 	return slices.ContainsFunc(tried, func(v triedView) bool {
 		chosen, best := math.Inf(-1), math.Inf(-1)

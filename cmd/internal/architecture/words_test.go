@@ -35,7 +35,7 @@ var words = []word{
 	{"widen", "scale factor", []string{"estimator/model"}},
 	{"luck", "standard error of the paired difference", nil},
 	{"careful", "one-standard-error rule", nil},
-	{"companion", "secondary linear model", []string{"estimator/model"}},
+	{"companion", "secondary linear model", []string{"estimator/model", "trainer/report/report.go"}},
 	{"hurry", "budget adaptation", nil},
 	{"novelty", "OOD", nil},
 	{"nought", "zero", nil},

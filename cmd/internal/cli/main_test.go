@@ -17,8 +17,8 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// stubborn says, in the environment, that this process is to be a command that
-// takes for ever to end after it was interrupted.
+// stubborn, in the environment, makes this process a command that does not end after it
+// was interrupted.
 const stubborn = "CLI_TEST_STUBBORN"
 
 func TestMain(m *testing.M) {
@@ -86,8 +86,8 @@ func (c *tool) await(t *testing.T, want string) {
 	}
 }
 
-// says asks the command how it is, often enough for a signal to have worked.
-func (c *tool) says(t *testing.T, want string) {
+// reports asks the command for its state, often enough for a signal to have arrived.
+func (c *tool) reports(t *testing.T, want string) {
 	t.Helper()
 	for range 20 {
 		c.send(t, syscall.SIGUSR1)
@@ -103,7 +103,7 @@ func (c *tool) ends(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	if c.errs.String() != "tool: interrupted again: ended at once, unfinished files are not written\n" {
-		t.Errorf("it says %q", c.errs.String())
+		t.Errorf("messages %q", c.errs.String())
 	}
 }
 
@@ -117,8 +117,7 @@ func TestSecondInterruptEndsAtOnce(t *testing.T) {
 	c.ends(t)
 }
 
-// A terminal that is closed ends a command in order, and hurries it no more when
-// the shell says it again.
+// A closed terminal interrupts a command; a second SIGHUP does not end it at once.
 func TestHangupInterruptsOnce(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		t.Skip("these tests were started with nohup: what they start ignores hang-ups too")
@@ -128,19 +127,19 @@ func TestHangupInterruptsOnce(t *testing.T) {
 	c.await(t, "ending")
 	c.await(t, "still ending")
 	c.send(t, syscall.SIGHUP)
-	c.says(t, "interrupted: true")
+	c.reports(t, "interrupted: true")
 	c.send(t, syscall.SIGINT)
 	c.ends(t)
 }
 
-// Whoever says nohup, or has the command read its files again, means it.
+// Under nohup, and for a command that reads its files again, SIGHUP does not interrupt.
 func TestHangupThatDoesNotEnd(t *testing.T) {
 	for _, c := range []*tool{
 		start(t, "yes", "/bin/sh", "-c", `trap "" HUP; exec "$0"`, os.Args[0]),
 		start(t, "reload", os.Args[0]),
 	} {
 		c.send(t, syscall.SIGHUP)
-		c.says(t, "interrupted: false")
+		c.reports(t, "interrupted: false")
 		c.send(t, syscall.SIGINT)
 		c.await(t, "ending")
 		c.await(t, "still ending")

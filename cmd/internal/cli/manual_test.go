@@ -12,7 +12,7 @@ func TestManual(t *testing.T) {
 	root := &cobra.Command{Use: "tool --in file", Short: "Do it", Long: "First.\n\n.hidden line\nback\\slash", Example: "  tool --in a"}
 	root.Flags().String("in", "", "read this `file`")
 	root.Flags().IntP("count", "n", 3, "so many")
-	root.Flags().Bool("secret", false, "for nobody")
+	root.Flags().Bool("secret", false, "hidden")
 	if err := root.Flags().MarkHidden("secret"); err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,6 @@ func TestManual(t *testing.T) {
 		}
 	}
 	if strings.Contains(b.String(), "secret") {
-		t.Error("what is hidden is told")
+		t.Error("a hidden flag is printed")
 	}
 }

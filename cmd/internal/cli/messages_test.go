@@ -46,6 +46,6 @@ func TestCallbacksMayWriteMessages(t *testing.T) {
 
 func TestAFileIsWrittenAsItIs(t *testing.T) {
 	if w, _ := serialised(os.Stderr); w != os.Stderr {
-		t.Error("standard error is hidden: a terminal could not be told")
+		t.Error("standard error is wrapped: a terminal would not be recognised")
 	}
 }

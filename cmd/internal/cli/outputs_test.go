@@ -23,7 +23,7 @@ func TestOutputsFailBeforeWork(t *testing.T) {
 	for _, c := range []struct {
 		reads, writes []string
 		wrong         bool // wrong usage, else failed
-		says          string
+		want          string
 	}{
 		{[]string{in("log")}, []string{in("new")}, false, ""},
 		{[]string{"", in("log")}, []string{in("new"), ""}, false, ""},
@@ -47,10 +47,10 @@ func TestOutputsFailBeforeWork(t *testing.T) {
 		err := Outputs("--out", c.reads, c.writes)
 		var usage *usageError
 		switch {
-		case c.says == "" && err != nil:
+		case c.want == "" && err != nil:
 			t.Errorf("%v from %v: %v", c.writes, c.reads, err)
-		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "--out") || errors.As(err, &usage) != c.wrong):
-			t.Errorf("%v from %v: %v, want %q", c.writes, c.reads, err, c.says)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--out") || errors.As(err, &usage) != c.wrong):
+			t.Errorf("%v from %v: %v, want %q", c.writes, c.reads, err, c.want)
 		}
 	}
 	for _, name := range []string{"log", "map.toml"} {

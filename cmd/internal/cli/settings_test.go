@@ -18,7 +18,7 @@ func TestReadSettings(t *testing.T) {
 	if b, err := cli.ReadSettings(path); err != nil || string(b) != "seed = 1\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	// A log given as settings: longer than memory, for all that is known.
+	// A log given as settings: larger than memory.
 	if err := os.Truncate(path, 1<<40); err != nil {
 		t.Fatal(err)
 	}
