@@ -49,7 +49,7 @@ func (r *recording) factor(k, d int, rows []comparison) bool {
 		r.addLog(Unit, Note, d, len(rows),
 			"%s is declared as the derivative of %s but does not follow its changes (correlation %.2f). Name the right channel in the map, or none: derivative = \"\".", v, x, corr)
 		return true
-	case math.Abs(corr) < unitCorrelation || (f > 0.75 && f < 1.33):
+	case math.Abs(corr) < unitCorrelation || unitFits(f):
 		return false
 	}
 	why := unitOf(f)

@@ -66,6 +66,8 @@ const (
 	unitPiece       = 10.0 // s over which the factor between them is one
 	unitRows        = 10   // comparisons, fewer do not show a factor
 	unitCorrelation = 0.8  // nor does a correlation below this
+	unitLow         = 0.75 // to
+	unitHigh        = 1.33 // times the integral of the derivative: the units are the same
 	unitRatio       = 2.0  // between factors that are not those of one unit
 
 	// A change of scale.

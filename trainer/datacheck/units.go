@@ -12,7 +12,10 @@ type unitStretch struct {
 
 func (p *unitStretch) seg() *segment { return p.rows[0].seg }
 
-func (p *unitStretch) right() bool { return p.factor > 0.75 && p.factor < 1.33 }
+func (p *unitStretch) right() bool { return unitFits(p.factor) }
+
+// unitFits reports whether a channel and the integral of its derivative are in one unit.
+func unitFits(factor float64) bool { return factor > unitLow && factor < unitHigh }
 
 func (p *unitStretch) wrong() bool {
 	return p.factor != 0 && (p.factor < 1/unitRatio || p.factor > unitRatio)
