@@ -61,7 +61,7 @@ func TestMembersSpreadIsAdded(t *testing.T) {
 	}
 }
 
-func TestRefitsOnlyWiden(t *testing.T) {
+func TestRefitsOnlyRaiseVariance(t *testing.T) {
 	m, rng := make1("windows", 22)
 	q := query(rng, m, 3)
 	with := predict(t, m, grid(8), q)
@@ -80,7 +80,7 @@ func TestRefitsOnlyWiden(t *testing.T) {
 		}
 	}
 	if wider == 0 {
-		t.Error("the refits, which have nothing to do with the members, widen nothing")
+		t.Error("the refits, which have nothing to do with the members, raise no variance")
 	}
 	m.Members = m.Members[:1]
 	one := predict(t, m, grid(8), q)
@@ -89,7 +89,7 @@ func TestRefitsOnlyWiden(t *testing.T) {
 	again := predict(t, m, grid(8), q)
 	for j := range one.Std {
 		if one.Std[j] != again.Std[j] {
-			t.Fatal("refits that say what the member says widen")
+			t.Fatal("refits that say what the member says raise the variance")
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestWideningMultipliesBoth(t *testing.T) {
 	q := query(rng, m, 3)
 	times := []float64{0.05 * H, 0.1 * H, 0.3 * H, H}
 	with := predict(t, m, times, q)
-	widen := m.ScaleFactor
+	factor := m.ScaleFactor
 	m.ScaleFactor = nil
 	without := predict(t, m, times, q)
 	Q := len(m.NoiseKnots)
@@ -109,7 +109,7 @@ func TestWideningMultipliesBoth(t *testing.T) {
 		for k := range m.K {
 			want := 0.0
 			for j, w := range weights {
-				want += w * widen[estimator.Plan][k*Q+j]
+				want += w * factor[estimator.Plan][k*Q+j]
 			}
 			j := i*m.K + k
 			near(t, "std", with.Std[j]/without.Std[j], want, 1e-13)
@@ -119,7 +119,7 @@ func TestWideningMultipliesBoth(t *testing.T) {
 			}
 		}
 	}
-	m.ScaleFactor = widen[:1] // of readout plan: hold has none
+	m.ScaleFactor = factor[:1] // of readout plan: hold has none
 	hold := estimator.Query{X0: q.X0, U: q.U}
 	a := predict(t, m, times, hold)
 	m.ScaleFactor = nil

@@ -10,13 +10,13 @@ import (
 
 // grid holds what depends on a model and the times together. Points are in order of
 // time, sixteen to a block; the last block is filled up with its last point. N points
-// take n lanes, n being a multiple of Width.
+// take n places, n being a multiple of Width.
 type grid struct {
 	order  []int       // n: the point of each lane; −1 = a lane that fills up
 	times  []float64   // n, s
 	points []float64   // N, s, in order of time
 	last   int         // lane of the caller's last time
-	blocks []gridBlock // of Width lanes
+	blocks []gridBlock // of Width points
 	powers []float32   // [block][power][Width] of τ'
 	rows   int         // rows of varying knots, of all blocks
 

@@ -72,7 +72,7 @@ func TestFastIsOkWherePlainIs(t *testing.T) {
 		s := modeltest.Shape{
 			K: K, P: P, F: 2 * rapid.IntRange(1, 20).Draw(t, "features"), Basis: rapid.IntRange(0, 3).Draw(t, "basis"),
 			D: rapid.IntRange(1, 7).Draw(t, "D"), Members: rapid.IntRange(1, 3).Draw(t, "members"), Refits: rapid.IntRange(0, 2).Draw(t, "refits"),
-			Readouts: rapid.IntRange(1, 2).Draw(t, "readouts"), Paper: rapid.Bool().Draw(t, "paper"), Widen: rapid.Bool().Draw(t, "scaleFactor"),
+			Readouts: rapid.IntRange(1, 2).Draw(t, "readouts"), Paper: rapid.Bool().Draw(t, "paper"), ScaleFactor: rapid.Bool().Draw(t, "scaleFactor"),
 			Velocity: rapid.Bool().Draw(t, "velocity"),
 		}
 		if !s.Paper {

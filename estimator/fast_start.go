@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -33,7 +32,7 @@ func (f *Fast) knotMeans() {
 	for j := range in.Knots {
 		q := f.w.knots[j*P : (j+1)*P]
 		f.plain.plan.Mean(q, float64(j)*length, float64(j+1)*length)
-		standardise(q, in, 1)
+		in.Standardise(q, 1)
 	}
 }
 
@@ -63,7 +62,7 @@ func (f *Fast) knotAt(j int, t float64) []float64 {
 		return p.scratch
 	case t < from+length:
 		p.plan.Mean(p.scratch, from, t)
-		standardise(p.scratch, in, (t-from)/length)
+		in.Standardise(p.scratch, (t-from)/length)
 		return p.scratch
 	}
 	return f.w.knots[j*P : (j+1)*P]
@@ -96,12 +95,5 @@ func (f *Fast) addKnotSquares() {
 	for row := b.row; row < b.row+(b.to-b.from)*P; row++ {
 		v := float64(w.varying[0][row*simd.Width+lane])
 		w.square += v * v
-	}
-}
-
-// standardise sets q = weight·(q − mean)/std.
-func standardise(q []float64, in *feature.Inputs, weight float64) {
-	for c := range q {
-		q[c] = weight * (q[c] - in.InputMean[c]) / in.InputStd[c]
 	}
 }

@@ -27,9 +27,9 @@ func KnotWeights(dst, knots []float64, tau float64) {
 	dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)
 }
 
-// knotSlopes writes the derivatives of KnotWeights by τ to dst (Q). At τ = 0, where √τ
+// knotDerivatives writes the derivatives of KnotWeights by τ to dst (Q). At τ = 0, where √τ
 // has none, they are 0: every factor of theirs vanishes there faster.
-func knotSlopes(dst, knots []float64, tau float64) {
+func knotDerivatives(dst, knots []float64, tau float64) {
 	clear(dst)
 	last := len(knots) - 1
 	if last == 0 || tau <= math.Max(knots[0], 1e-12) || tau >= knots[last] {
@@ -57,14 +57,14 @@ func networkWeightsAt(m *model.Model, r Readout, times []float64) networkWeights
 		}
 		return w
 	}
-	weights, slopes := make([]float64, Q), make([]float64, Q)
+	weights, derivatives := make([]float64, Q), make([]float64, Q)
 	for i, t := range times {
 		KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
-		knotSlopes(slopes, m.NoiseKnots, t/m.Horizon)
+		knotDerivatives(derivatives, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
 			at := m.NetworkWeight[r][k*Q : (k+1)*Q]
 			w.value[i*K+k] = dot(weights, at)
-			w.slope[i*K+k] = dot(slopes, at) * m.Inputs.TimeStd / m.Horizon
+			w.slope[i*K+k] = dot(derivatives, at) * m.Inputs.TimeStd / m.Horizon
 		}
 	}
 	return w

@@ -19,7 +19,7 @@ import (
 
 // shapes that between them have everything a model can have.
 var shapes = map[string]modeltest.Shape{
-	"windows": {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Refits: 2, Readouts: 2, Widen: true, Velocity: true},
+	"windows": {K: 4, P: 2, F: 10, Basis: 2, Members: 3, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
 	"prior":   {K: 4, P: 1, F: 6, Members: 2, Readouts: 2, Velocity: true, Prior: 3},
 	"alone":   {K: 3, F: 8, Members: 2},
 	"exact":   {K: 2, P: 1, Exact: 12, Basis: 1, Readouts: 2, Velocity: true},
@@ -193,7 +193,7 @@ func TestLaterInputsDoNotChangeEarlierStates(t *testing.T) {
 
 func TestHoldIsAPlanOfOneRow(t *testing.T) {
 	s := shapes["windows"]
-	s.Readouts, s.Widen = 1, false
+	s.Readouts, s.ScaleFactor = 1, false
 	rng := rand.New(rand.NewPCG(6, 1))
 	m := modeltest.New(s, rng)
 	u, x0 := normal(rng, m.P), normal(rng, m.K)

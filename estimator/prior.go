@@ -89,7 +89,7 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	b.secondary.At(b.other, b.dother, t)
 	Q, tau := len(b.weight), t/b.spec.Horizon
 	KnotWeights(b.weight, b.spec.Knots, tau)
-	knotSlopes(b.dweight, b.spec.Knots, tau)
+	knotDerivatives(b.dweight, b.spec.Knots, tau)
 	for k := range dst {
 		weight := b.spec.LinearWeight[k*Q : (k+1)*Q]
 		w, dw := dot(b.weight, weight), dot(b.dweight, weight)/b.spec.Horizon

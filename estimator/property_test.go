@@ -38,7 +38,7 @@ func TestWhatIsOkCanBeUsed(t *testing.T) {
 		s := modeltest.Shape{
 			K: K, P: P, Basis: rapid.IntRange(0, 2).Draw(t, "basis"), Members: rapid.IntRange(1, 3).Draw(t, "members"),
 			Refits: rapid.IntRange(0, 1).Draw(t, "refits"), Readouts: rapid.IntRange(1, 2).Draw(t, "readouts"),
-			Paper: rapid.Bool().Draw(t, "paper"), Widen: rapid.Bool().Draw(t, "widen"), Velocity: rapid.Bool().Draw(t, "velocity"),
+			Paper: rapid.Bool().Draw(t, "paper"), ScaleFactor: rapid.Bool().Draw(t, "scale factor"), Velocity: rapid.Bool().Draw(t, "velocity"),
 		}
 		if rapid.Bool().Draw(t, "exact") {
 			s.Exact = rapid.IntRange(1, 10).Draw(t, "observations")

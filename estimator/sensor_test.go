@@ -72,12 +72,12 @@ func TestAFactorNeverNarrowsWhatIsCarried(t *testing.T) {
 	without, times := query(rng, m, 3), []float64{0.02 * H, 0.1 * H, 0.4 * H, H}
 	with := without
 	with.P0 = covariance(rng, m.K)
-	carried := func(widen float64) []float64 {
+	carried := func(factor float64) []float64 {
 		m.ScaleFactor = nil
-		if widen != 1 {
+		if factor != 1 {
 			one := make([]float64, m.K*len(m.NoiseKnots))
 			for i := range one {
-				one[i] = widen
+				one[i] = factor
 			}
 			m.ScaleFactor = [][]float64{one, one}
 		}

@@ -1,5 +1,5 @@
-// Package channel describes what the vectors of a robot hold: which channel
-// stands at which place, in which unit, and with which structure.
+// Package channel describes the vectors of a robot: the channel of each place, its
+// unit, and its structure.
 //
 // Logs, models and the data check share this one description, so that a model
 // can refuse a log or a state message of another robot by name.
@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// Role says what a channel is to the model.
+// Role is the use of a channel in a model.
 type Role string
 
 // The three roles. States are predicted, inputs drive the prediction, aux
-// channels are carried in logs and otherwise left alone.
+// channels are stored in logs and not used otherwise.
 const (
 	State Role = "state"
 	Input Role = "input"
@@ -115,8 +115,8 @@ func Check(all []Channel) error {
 	return nil
 }
 
-// visible reports whether a text can stand in a plot, a page and a terminal: no
-// control characters, nothing that changes the direction of writing, valid UTF-8.
+// visible reports whether a plot, a page and a terminal can show a text: valid UTF-8
+// without control characters and changes of writing direction.
 func visible(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0
 }

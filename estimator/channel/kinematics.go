@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Kinematics declares that states of a robot move others as those of a rigid body
-// do: the velocity its position, the body's rates its attitude. A name with a
-// minus before it stands for a channel of the opposite sign, as the pitch of some
+// Kinematics declares kinematic relations between states, those of a rigid body: the
+// velocity is the rate of the position, the body rates give that of the attitude. A
+// minus before a name marks a channel of the opposite sign, as the pitch of some
 // autopilots. The zero value declares nothing.
 type Kinematics struct {
 	Relation string   // "quadrotor"; empty = nothing is declared
@@ -19,7 +19,7 @@ type Kinematics struct {
 	InBody   bool     // the velocity is along the axes of the body; needs the attitude
 }
 
-// Quadrotor is the law of a rigid body that flies.
+// Quadrotor is the relation of a flying rigid body.
 const Quadrotor = "quadrotor"
 
 // Signed returns a name without the minus before it, and the sign.
@@ -30,13 +30,13 @@ func Signed(name string) (plain string, sign float64) {
 	return name, 1
 }
 
-// Equal says whether both declare the same.
+// Equal reports whether both declare the same.
 func (k *Kinematics) Equal(o *Kinematics) bool {
 	return k.Relation == o.Relation && k.InBody == o.InBody && slices.Equal(k.Position, o.Position) && slices.Equal(k.Velocity, o.Velocity) &&
 		slices.Equal(k.Attitude, o.Attitude) && slices.Equal(k.Rates, o.Rates)
 }
 
-// String says it in one line; nothing where nothing is declared.
+// String returns the declaration in one line, empty where nothing is declared.
 func (k *Kinematics) String() string {
 	if k.Relation == "" {
 		return ""

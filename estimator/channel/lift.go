@@ -2,8 +2,8 @@ package channel
 
 import "math"
 
-// Lift reads a state as a net should see it: a periodic channel as its sine and
-// cosine, an invariant one not at all, and every coordinate standardised.
+// Lift maps a state to the coordinates of a net: a periodic channel to its sine and
+// cosine, an invariant one to none, and every coordinate standardised.
 //
 // Coordinate l of the lifted state depends on channel Of[l] alone.
 type Lift struct {
@@ -14,18 +14,18 @@ type Lift struct {
 	Std   []float64   // L, all > 0
 }
 
-// Embedding is how a coordinate reads its channel.
+// Embedding is the function of its channel that a coordinate holds.
 type Embedding uint8
 
-// The readings. Their numbers stand in model files and never change.
+// The embeddings. Their numbers are stored in model files and never change.
 const (
 	Value  Embedding = 0
 	Sine   Embedding = 1
 	Cosine Embedding = 2
 )
 
-// NewLift returns the lifting that the structure of the states asks for, not yet
-// standardised (means 0, stds 1).
+// NewLift returns the lifting by the structure of the states, not yet standardised
+// (means 0, stds 1).
 func NewLift(states []Channel) Lift {
 	var l Lift
 	for k, c := range states {
@@ -40,7 +40,7 @@ func NewLift(states []Channel) Lift {
 	return l
 }
 
-// Identity returns the lifting that reads all k channels as they are.
+// Identity returns the lifting of k channels to themselves.
 func Identity(k int) Lift {
 	var l Lift
 	for i := range k {

@@ -1,8 +1,8 @@
 // Package feature evaluates the smoother's deep feature map: from time, start
 // state and inputs to the prior mean mu and the features Phi of every channel,
-// with their derivatives along time or along any other direction.
+// with their derivatives by time or along any other direction.
 //
-// Trainer and predictor call this one package, so what is trained is what flies.
+// Trainer and predictor call this one package, so the onboard runtime evaluates what was trained.
 // Notation (the same in every formula of this module):
 //
 //	paper   code        meaning                                          shape
@@ -17,7 +17,7 @@
 //
 // One model, two settings. In the paper's form Gate is 1, the basis is empty and
 // the knots are plain input values. In the windows form (derived in the
-// trainer's package documentation) everything is gated by τ = t/H, so that a
+// trainer's package documentation) every output is gated by τ = t/H, so that a
 // prediction starts at x0:
 //
 //	mu  = τ net(s)        phi = τ [e^a1 rff(z); e^a2 b]        b = [1, s, τ', τ's, …]

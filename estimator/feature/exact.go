@@ -2,8 +2,8 @@ package feature
 
 import "math"
 
-// ExactPoint is one argument of the exact kernel: what a row and a channel's
-// head say about it.
+// ExactPoint is one argument of the exact kernel: a row and the outputs of a channel's
+// head.
 type ExactPoint struct {
 	Z, DZ       []float64 // D
 	Gate, DGate float64
@@ -24,12 +24,12 @@ func (m *Map) Exact(e *Eval, i, k int) ExactPoint {
 //	k = γγ' [ e^2a1 exp(−½‖z − z'‖²) + e^2a2 b·b' ]
 func (m *Map) Covariance(k int, p, o *ExactPoint) (cov, dcov float64) {
 	a1, a2 := math.Exp(2*m.LogAmp[2*k]), math.Exp(2*m.LogAmp[2*k+1])
-	var sq, along, lin, dlin float64
+	var sq, radial, lin, dlin float64
 	for d, v := range p.Z {
 		delta := v - o.Z[d]
 		sq += delta * delta
 		if p.DZ != nil {
-			along += delta * p.DZ[d]
+			radial += delta * p.DZ[d]
 		}
 	}
 	for q, v := range p.B {
@@ -39,7 +39,7 @@ func (m *Map) Covariance(k int, p, o *ExactPoint) (cov, dcov float64) {
 	rbf := a1 * math.Exp(-0.5*sq)
 	lin *= a2
 	cov = p.Gate * o.Gate * (rbf + lin)
-	dcov = o.Gate * (p.DGate*(rbf+lin) + p.Gate*(a2*dlin-rbf*along))
+	dcov = o.Gate * (p.DGate*(rbf+lin) + p.Gate*(a2*dlin-rbf*radial))
 	return cov, dcov
 }
 

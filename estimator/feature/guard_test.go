@@ -14,7 +14,7 @@ import (
 // A row's features and what is carried back are those of the formulas where every slice
 // lies beside a page that cannot be touched, whatever the angles are: no other row and no
 // column of the basis is written, and without a tangent none of its numbers.
-func TestWavesStayInTheirRows(t *testing.T) {
+func TestRFFStaysInItsRows(t *testing.T) {
 	both(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 3))
 		var g guardtest.Pages
@@ -52,7 +52,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			}
 			i := rng.IntN(rows)
 			const unit, gate, dgate = 0.3, 1.7, -0.4
-			p.wave(&m, i, z, dz, unit, gate, dgate)
+			p.rff(&m, i, z, dz, unit, gate, dgate)
 
 			want := NewPhi(&m, rows)
 			for _, x := range [][]float64{want.Phi, want.DPhi, want.trig, want.rate} {
@@ -73,7 +73,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 				}
 			}
 			for what, x := range map[string][2][]float64{
-				"wave": {p.trig, want.trig}, "feature": {p.Phi, want.Phi}, "rate": {p.rate, want.rate}, "slope": {p.DPhi, want.DPhi},
+				"trig": {p.trig, want.trig}, "feature": {p.Phi, want.Phi}, "rate": {p.rate, want.rate}, "slope": {p.DPhi, want.DPhi},
 			} {
 				for j, v := range x[1] {
 					if !same(x[0][j], v) {
@@ -91,7 +91,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 			if !tangent {
 				dtheta = nil
 			}
-			amp := want.back(theta, dtheta, want.trig[i*F:(i+1)*F], want.rate[i*half:(i+1)*half], gate, dgate)
+			amp := want.angleAdjoint(theta, dtheta, want.trig[i*F:(i+1)*F], want.rate[i*half:(i+1)*half], gate, dgate)
 			for j := range half {
 				for d := range D {
 					wantZ[d] += m.Omega[j*D+d] * theta[j]
@@ -100,7 +100,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 					}
 				}
 			}
-			if got := p.unwave(&m, i, gate, dgate, bar, dbar, zbar, dzbar); !same(got, amp) {
+			if got := p.rffAdjoint(&m, i, gate, dgate, bar, dbar, zbar, dzbar); !same(got, amp) {
 				t.Fatalf("draw %d: %d frequencies: adjoint of the amplitude %v, want %v", draw, half, got, amp)
 			}
 			for d := range D {
@@ -118,7 +118,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 					wantSum[j] += x*trig[j] - y*r*trig[half+j]
 					wantSum[half+j] += x*trig[half+j] + y*r*trig[j]
 				}
-				p.sum(sum, p.trig[i*F:(i+1)*F], p.rate[i*half:(i+1)*half], x, y)
+				p.rffSum(sum, p.trig[i*F:(i+1)*F], p.rate[i*half:(i+1)*half], x, y)
 				for j, v := range wantSum {
 					if !same(sum[j], v) {
 						t.Fatalf("draw %d: %d frequencies: sum %d is %v, want %v", draw, half, j, sum[j], v)
@@ -127,7 +127,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 				for j, v := range w {
 					theta[j], dtheta[j] = a*v, b*v+c*row[j]
 				}
-				amp := want.back(theta, dtheta, trig, rate, gate, dgate)
+				amp := want.angleAdjoint(theta, dtheta, trig, rate, gate, dgate)
 				clear(wantZ)
 				clear(wantDZ)
 				for j := range half {
@@ -138,7 +138,7 @@ func TestWavesStayInTheirRows(t *testing.T) {
 				}
 				clear(zbar)
 				clear(dzbar)
-				if got := p.unwaveAlong(&m, i, gate, dgate, w, row, a, b, c, bar, dbar, zbar, dzbar); !same(got, amp) {
+				if got := p.rffAdjointCombined(&m, i, gate, dgate, w, row, a, b, c, bar, dbar, zbar, dzbar); !same(got, amp) {
 					t.Fatalf("draw %d: %d frequencies: adjoint of the amplitude along %v, want %v", draw, half, got, amp)
 				}
 				for d := range D {

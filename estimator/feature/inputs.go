@@ -14,7 +14,7 @@ type Signal interface {
 	At(dst []float64, t float64)
 }
 
-// Inputs says how a row of the smoother's input S is made:
+// Inputs defines a row of the smoother's input S:
 // (t, lifted x0, knots), all standardised, knots in time order.
 type Inputs struct {
 	Horizon           float64      // H, s
@@ -52,7 +52,7 @@ func (in *Inputs) Row(s, ds []float64, t float64, x0 []float64, u Signal, scratc
 		from, to := float64(j)*block, float64(j+1)*block
 		if !in.Causal {
 			u.Mean(q, from, to)
-			in.standardise(q, 1)
+			in.Standardise(q, 1)
 			continue
 		}
 		last := j == in.Knots-1
@@ -64,19 +64,19 @@ func (in *Inputs) Row(s, ds []float64, t float64, x0 []float64, u Signal, scratc
 		} else {
 			end := math.Min(t, to)
 			u.Mean(q, from, end)
-			in.standardise(q, (end-from)/block)
+			in.Standardise(q, (end-from)/block)
 		}
 		if ds != nil && t >= from && (t < to || last) {
 			u.At(scratch, t)
 			dq := ds[1+L+j*P : 1+L+(j+1)*P]
 			copy(dq, scratch[:P])
-			in.standardise(dq, in.TimeStd/block)
+			in.Standardise(dq, in.TimeStd/block)
 		}
 	}
 }
 
-// standardise sets q = weight·(q − mean)/std.
-func (in *Inputs) standardise(q []float64, weight float64) {
+// Standardise sets q = weight·(q − mean)/std (P).
+func (in *Inputs) Standardise(q []float64, weight float64) {
 	for p := range q {
 		q[p] = weight * (q[p] - in.InputMean[p]) / in.InputStd[p]
 	}
@@ -89,7 +89,7 @@ func (in *Inputs) InputAt(dst []float64, t float64, u Signal) {
 		return
 	}
 	u.At(dst, t)
-	in.standardise(dst, 1)
+	in.Standardise(dst, 1)
 }
 
 // Plan is a Signal made of equal steps over a horizon: Values holds rows×P.
@@ -103,7 +103,7 @@ type Plan struct {
 // At implements Signal.
 func (p *Plan) At(dst []float64, t float64) {
 	rows := len(p.Values) / p.P
-	// A step's own start belongs to it, whatever rounding made of t.
+	// The start of a step belongs to it, also after rounding of t.
 	r := min(max(int(t/p.Step+1e-9), 0), rows-1)
 	copy(dst, p.Values[r*p.P:(r+1)*p.P])
 }

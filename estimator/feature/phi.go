@@ -6,12 +6,12 @@ import "math"
 type Phi struct {
 	Phi, DPhi []float64 // N×Features, gated and scaled by their amplitudes; of blocks see Rows
 	first     int       // row that they begin with
-	block     bool      // they hold the rows of the last RandomRows only
+	block     bool      // they hold the rows of the last RandomFeatureRows only
 	trig      []float64 // N×F, √(2/F)[cos Ωz; sin Ωz], before gate and amplitude
 	rate      []float64 // N×F/2, Ω dz
-	z, dz     []float64 // rows×D, of the last RandomRows
+	z, dz     []float64 // rows×D, of the last RandomFeatureRows
 
-	// Of the last RandomRows too:
+	// Of the last RandomFeatureRows too:
 	omega  []float64 // D×stride, Ωᵀ
 	stride int       // F/2 and zeros up to a multiple of four
 	amp    [2]float64
@@ -22,8 +22,8 @@ type Phi struct {
 // NewPhi takes the memory for rows rows.
 func NewPhi(m *Map, rows int) *Phi { return newPhi(m, rows, rows) }
 
-// NewBlocks takes the memory for rows rows of which Rows shows no more at once than
-// RandomRows has evaluated last, most at most. Sum and Back know all of them.
+// NewBlocks takes the memory for rows rows, of which Rows returns those of the last
+// RandomFeatureRows only, at most most. Sum and Adjoint read all of them.
 func NewBlocks(m *Map, rows, most int) *Phi {
 	p := newPhi(m, rows, min(rows, most))
 	p.block = true
@@ -53,7 +53,7 @@ func (p *Phi) Rows(m *Map, from, to int) (phi, dphi []float64) {
 // the derivative if the tangent was evaluated.
 func (m *Map) RandomFeatures(dst *Phi, e *Eval, k int) { m.RandomFeatureRows(dst, e, k, 0, e.Rows.N) }
 
-// RandomFeatureRows is Random for the rows from … to.
+// RandomFeatureRows is RandomFeatures for the rows from … to.
 func (m *Map) RandomFeatureRows(dst *Phi, e *Eval, k, from, to int) {
 	Q := m.Basis.Dim(m.Inputs())
 	unit := math.Sqrt(2 / float64(max(m.F, 1)))
@@ -64,7 +64,7 @@ func (m *Map) RandomFeatureRows(dst *Phi, e *Eval, k, from, to int) {
 	rows := e.Rows
 	dst.transpose(m)
 	D, tangent := m.D, e.Core.DX != nil
-	// The rows of the net's output are far apart: all are fetched before the first is used.
+	// The rows of the net's output are far apart in memory: all are read before the first is used.
 	for i := from; i < to; i++ {
 		z, dz := m.Z(e, i, k)
 		at := (i - from) * D
@@ -82,7 +82,7 @@ func (m *Map) RandomFeatureRows(dst *Phi, e *Eval, k, from, to int) {
 			dz = dst.dz[at : at+D]
 		}
 		g, dg := rows.Gate[i], rows.DGate[i]
-		dst.wave(m, i, z, dz, unit, g*dst.amp[0], dg*dst.amp[0])
+		dst.rff(m, i, z, dz, unit, g*dst.amp[0], dg*dst.amp[0])
 		if Q == 0 {
 			continue
 		}
@@ -107,7 +107,7 @@ func (p *Phi) Sum(m *Map, e *Eval, dst, a, b []float64, from, to int) {
 		g, dg := e.Rows.Gate[i], e.Rows.DGate[i]
 		// a φ + b φ̇ = (a g + b ġ)·trig + b g·its derivative
 		x, y := a[i-from]*g+b[i-from]*dg, b[i-from]*g
-		p.sum(dst[:m.F], p.trig[i*m.F:(i+1)*m.F], p.rate[i*half:(i+1)*half], x*p.amp[0], y*p.amp[0])
+		p.rffSum(dst[:m.F], p.trig[i*m.F:(i+1)*m.F], p.rate[i*half:(i+1)*half], x*p.amp[0], y*p.amp[0])
 		if Q == 0 {
 			continue
 		}
@@ -120,12 +120,12 @@ func (p *Phi) Sum(m *Map, e *Eval, dst, a, b []float64, from, to int) {
 
 // Adjoint carries the adjoints of the features of row i, bar (Features), and of their
 // derivative, dbar (Features; nil: none), back to z and ż: it adds to zbar and dzbar (D). It
-// returns the adjoints of the amplitudes' logarithms, and leaves in bar and dbar nothing of
-// use. Frequencies and amplitudes are those of the last RandomRows, whatever the map
-// holds by now.
+// returns the adjoints of the amplitudes' logarithms, and overwrites bar and dbar.
+// Frequencies and amplitudes are those of the last RandomFeatureRows, not the map's
+// present ones.
 func (p *Phi) Adjoint(m *Map, e *Eval, i int, bar, dbar, zbar, dzbar []float64) (amp [2]float64) {
 	g, dg := e.Rows.Gate[i], e.Rows.DGate[i]
-	amp[0] = p.unwave(m, i, g*p.amp[0], dg*p.amp[0], bar, dbar, zbar, dzbar)
+	amp[0] = p.rffAdjoint(m, i, g*p.amp[0], dg*p.amp[0], bar, dbar, zbar, dzbar)
 	if Q := m.Basis.Dim(m.Inputs()); Q > 0 {
 		b, db := e.Rows.basis(i, Q)
 		for q, v := range bar[m.F : m.F+Q] {
@@ -141,11 +141,11 @@ func (p *Phi) Adjoint(m *Map, e *Eval, i int, bar, dbar, zbar, dzbar []float64) 
 	return amp
 }
 
-// AdjointCombined is Back where the adjoints are a·w, and of the derivative b·w + c·row, w and row
-// having as many numbers as there are features.
+// AdjointCombined is Adjoint where the adjoints are a·w, and of the derivative b·w + c·row,
+// with w and row of length Features.
 func (p *Phi) AdjointCombined(m *Map, e *Eval, i int, w, row []float64, a, b, c float64, zbar, dzbar []float64) (amp [2]float64) {
 	g, dg := e.Rows.Gate[i], e.Rows.DGate[i]
-	amp[0] = p.unwaveAlong(m, i, g*p.amp[0], dg*p.amp[0], w, row, a, b, c, p.bar, p.dbar, zbar, dzbar)
+	amp[0] = p.rffAdjointCombined(m, i, g*p.amp[0], dg*p.amp[0], w, row, a, b, c, p.bar, p.dbar, zbar, dzbar)
 	if Q := m.Basis.Dim(m.Inputs()); Q > 0 {
 		basis, dbasis := e.Rows.basis(i, Q)
 		for q, v := range basis {

@@ -13,7 +13,7 @@ type Rows struct {
 
 // Basis is the linear part of the features: powers of time times (1, s).
 type Basis struct {
-	Terms int // powers of τ' there are: 0 none, 1 [1, s], 2 [1, s, τ', τ's], …
+	Terms int // number of powers of τ': 0 none, 1 [1, s], 2 [1, s, τ', τ's], …
 }
 
 // Dim returns Q for inputs of width I.

@@ -1,6 +1,5 @@
-// Package linear is the linear model of a robot that flies beside the learned
-// one: the predictor a controls engineer would otherwise use, and the yardstick
-// of every report.
+// Package linear is the linear baseline of a robot: the predictor that a controls
+// engineer would otherwise use, compared with the learned model in every report.
 //
 // With the lifted state z (a periodic channel as its sine and cosine, every
 // other channel as it is) and ū the mean of the input over a step,
@@ -8,8 +7,7 @@
 //	z⁺ = A z + B ū + c
 //
 // rolled out from the measured state ("DMD with control", Proctor, Brunton &
-// Kutz 2016). The angle is read back as atan2 after every step and kept
-// continuous; between steps the state is interpolated linearly.
+// Kutz 2016). The angle is recovered by atan2 after every step and unwrapped; between steps the state is interpolated linearly.
 package linear
 
 import (
@@ -36,7 +34,7 @@ type Signal interface {
 	Mean(dst []float64, a, b float64)
 }
 
-// Lifting says how the states are lifted.
+// Lifting is the layout of the lifted state.
 type Lifting struct {
 	K     int
 	At    []int     // K, first place of channel k in z
@@ -85,7 +83,7 @@ type Rollout struct {
 	uVec     blas64.Vector
 }
 
-// New takes all memory for roll-outs at the given times (ascending, s, ≥ 0). It
+// New takes all memory for rollouts at the given times (ascending, s, ≥ 0). It
 // refuses matrices that do not fit the channels (K states, P inputs).
 func New(m *Model, states []channel.Channel, inputs int, times []float64) (*Rollout, error) {
 	l := NewLifting(states)
@@ -114,7 +112,7 @@ func New(m *Model, states []channel.Channel, inputs int, times []float64) (*Roll
 
 // Predict writes the states at the times, as displacements from x0, to dst
 // (T×K row-major). u may be nil where the model has no inputs. ok is false if a
-// number is not finite: an unstable model overflows sooner or later.
+// number is not finite: an unstable model overflows.
 func (r *Rollout) Predict(dst, x0 []float64, u Signal) (ok bool) {
 	if len(x0) != r.l.K || len(dst) != len(r.times)*r.l.K || (u == nil && r.p > 0) {
 		panic(wrongLength)
@@ -159,10 +157,10 @@ func (r *Rollout) advance(u Signal, t float64) {
 			r.xNext[k] = r.next[at]
 			continue
 		}
-		// The turn from the old direction to the new one, within half a period.
+		// The rotation from the old direction to the new one, within half a period.
 		s, c := r.next[at], r.next[at+1]
-		turn := math.Atan2(s*r.z[at+1]-c*r.z[at], c*r.z[at+1]+s*r.z[at])
-		r.xNext[k] = r.x[k] + turn/w
+		rotation := math.Atan2(s*r.z[at+1]-c*r.z[at], c*r.z[at+1]+s*r.z[at])
+		r.xNext[k] = r.x[k] + rotation/w
 	}
 	r.z, r.next = r.next, r.z
 }

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "make the golden files of this version a
 // of a rigid body, and the paper's form with the exact kernel. Files of a released version are
 // never made anew.
 var goldenShapes = map[string]modeltest.Shape{
-	"v1":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, Widen: true, Velocity: true, Prior: 3},
+	"v1":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, ScaleFactor: true, Velocity: true, Prior: 3},
 	"v1-body":  {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"v1-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
 }

@@ -44,24 +44,24 @@ type Model struct {
 	Points   int     // default number of points, equally spaced up to H
 
 	Displacement bool
-	Velocity     bool           // without a Prior: the prior mean is v0·t where a channel has a measured derivative
+	Velocity     bool           // without prior dynamics: the prior mean is v0·t where a channel has a measured derivative
 	Inputs       feature.Inputs // how a row of the net's input is made
 	Origin       []float64      // K, state units (paper's form)
 	Scale        []float64      // K, state units for one output unit, all > 0
 	NoiseKnots   []float64      // Q, τ of the noise knots, ascending; one knot = constant noise
 
-	Members         []Member    // the ensemble: means are averaged, spread is added; the first and all others with an InverseFactor have variances
-	Refits          []Member    // bootstrap refits: means only (no InverseFactor)
-	Sensor          []float64   // K, variance R of the sensor of each state, state units squared
-	NetworkWeight   [][]float64 // per readout: K×Q share of what the nets add to the base, at the noise knots, 0…1; none = 1
-	ScaleFactor     [][]float64 // per readout: K×Q calibration factors at the noise knots, all > 0
-	OODExponent     []float64   // per readout: the power of the distance with which intervals grow, ≥ 0; see ood.Growth
-	OOD             ood.Detector
-	RMSDisplacement ood.RMSDisplacement
+	Members         []Member            // the ensemble: means are averaged, spread is added; the first and all others with an InverseFactor have variances
+	Refits          []Member            // bootstrap refits: means only (no InverseFactor)
+	Sensor          []float64           // K, variance R of the sensor of each state, state units squared
+	NetworkWeight   [][]float64         // per readout: K×Q weight of the nets' part of the mean at the noise knots, 0…1; none = 1 (key gain)
+	ScaleFactor     [][]float64         // per readout: K×Q calibration factors of the intervals at the noise knots, all > 0 (key widen)
+	OODExponent     []float64           // per readout: exponent of the distance with which intervals grow, ≥ 0; see ood.Detector.DistanceFactor (key growth)
+	OOD             ood.Detector        // (key region)
+	RMSDisplacement ood.RMSDisplacement // (key motion)
 	Dynamics        Dynamics
-	PriorDynamics   priordynamics.Model // the difference equation that mean and dynamics start from; Degree 0 = there is none
-	Secondary       priordynamics.Model // a plain linear one, blended into it; Degree 0 = there is none
-	LinearWeight    []float64           // K×Q: share of the secondary linear model at the noise knots, 0…1; none = there is no such model
+	PriorDynamics   priordynamics.Model // what the nets' mean and vector field add to; Degree 0 = there is none (key prior)
+	Secondary       priordynamics.Model // secondary linear model, averaged with it; Degree 0 = there is none (key companion)
+	LinearWeight    []float64           // K×Q: weight of the secondary linear model at the noise knots, 0…1; none = there is no such model (key blend)
 	Baseline        linear.Model        // the best simple predictor, for comparison; no A = none was fitted
 	LinearStd       []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Provenance      Provenance

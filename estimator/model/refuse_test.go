@@ -278,7 +278,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"prior.input_std", vec(0), "must be positive"},
 		{"prior.lift.of", []any{0, 0, 2}, "state 2 of 2"},
 		{"prior.lift.std", vec(1, 0, 1), "must be positive"},
-		{"prior.body.attitude", []any{0, 1, 0}, "state 0 stands twice"},
+		{"prior.body.attitude", []any{0, 1, 0}, "state 0 is declared twice"},
 		{"prior.body.rates", []any{0, 1}, "2 states where three or none"},
 		{"prior.body.position", []any{0, 1, 2}, "state 2 of 2"},
 		{"prior.body.sign", vec(1), "1 signs, expected 0"},

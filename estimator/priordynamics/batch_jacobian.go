@@ -13,7 +13,7 @@ import (
 func (f *BatchedRollout) Jacobian(dst []float64) {
 	p, s, n, K := f.p, f.jacobian, len(f.times), f.p.k
 	// Evaluate has left the coordinates of Δ1 behind, and Δ1 − Δ0 in b.
-	f.coordinateSlopes(&s.g1)
+	f.coordinateDerivatives(&s.g1)
 	for k := range f.d {
 		f64.AddScalar(s.start[k], f.d[k], p.x0[k])
 		f64.Add(s.whole[k], f.a[k], f.b[k])
@@ -22,7 +22,7 @@ func (f *BatchedRollout) Jacobian(dst []float64) {
 	s.g1.addKinematics(p, s.start, s.whole)
 	f.begin()
 	f.states()
-	f.coordinateSlopes(&s.g0)
+	f.coordinateDerivatives(&s.g0)
 	for k := range f.d {
 		f64.AddScalar(s.start[k], f.d[k], p.x0[k])
 	}
@@ -89,9 +89,9 @@ func (f *BatchedRollout) nodeJacobians() {
 	}
 }
 
-// coordinateSlopes fills the slopes of the coordinates v, as coordinateSlopes from the displacements d: 0
+// coordinateDerivatives fills the derivatives of the coordinates v by the displacements d: 0
 // where one is held at its bound.
-func (f *BatchedRollout) coordinateSlopes(s *incrementJacobian) {
+func (f *BatchedRollout) coordinateDerivatives(s *incrementJacobian) {
 	p, lift := f.p, &f.p.m.Lift
 	for l, of := range lift.Of {
 		omega, scale, bound := lift.Omega[l], 1/lift.Std[l], p.m.Bound[l]

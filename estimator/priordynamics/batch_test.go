@@ -64,8 +64,8 @@ func TestBatchEqualsAtForEveryTime(t *testing.T) {
 					}
 				}
 			}
-			slopes := make([]float64, K*K*points)
-			f.Jacobian(slopes)
+			jacobian := make([]float64, K*K*points)
+			f.Jacobian(jacobian)
 			dx := make([]float64, K)
 			for c := range K {
 				clear(dx)
@@ -74,13 +74,13 @@ func TestBatchEqualsAtForEveryTime(t *testing.T) {
 				for i, at := range times {
 					p.JVPAt(one, at)
 					for k, want := range one {
-						if got := slopes[(k*K+c)*points+i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
+						if got := jacobian[(k*K+c)*points+i]; math.Abs(got-want) > 1e-11*(1+math.Abs(want)) {
 							t.Fatalf("%s: at %v s channel %d turns with state %d by %v, expected %v", name, at, k, c, got, want)
 						}
 					}
 				}
 			}
-			if a := testing.AllocsPerRun(2, func() { f.Evaluate(all); f.Jacobian(slopes) }); a != 0 {
+			if a := testing.AllocsPerRun(2, func() { f.Evaluate(all); f.Jacobian(jacobian) }); a != 0 {
 				t.Errorf("%s: %v allocations", name, a)
 			}
 		}

@@ -22,7 +22,7 @@ type goldenSystem struct {
 }
 
 // rhsGolden is read apart: "F" (forces) and "f" (right-hand side) differ only
-// in case, which encoding/json does not tell apart in struct tags.
+// in case, which encoding/json does not distinguish in struct tags.
 type rhsGolden struct {
 	x, forces, f []float64
 }

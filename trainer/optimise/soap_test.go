@@ -81,7 +81,7 @@ func TestSOAPKnowsNoAxes(t *testing.T) {
 		return most
 	}
 	first, second := NewSOAP([][2]int{{n, n}}), NewSOAP([][2]int{{n, n}})
-	first.Epsilon, second.Epsilon = 1e-3, 1e-3 // the second gradient is the first, and off the diagonal nought but for rounding
+	first.Epsilon, second.Epsilon = 1e-3, 1e-3 // the second gradient is the first, and off the diagonal zero but for rounding
 	if d := far(first.Step, second.Step); !(d < 1e-5) {
 		t.Errorf("SOAP's paths part by %v", d)
 	}

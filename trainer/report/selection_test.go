@@ -13,7 +13,7 @@ import (
 // The selection shows the weights and factors of the model: weights linear and factors
 // geometric in √t between the knots.
 func TestSelectionIsThatOfTheModel(t *testing.T) {
-	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, Widen: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
+	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, ScaleFactor: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
 	m.Horizon, m.NoiseKnots = 1, []float64{0.1, 1}
 	m.Sensor = []float64{0.04, 9}
 	m.LinearWeight = []float64{0.2, 0.6, 0, 1}

@@ -19,21 +19,21 @@ import (
 
 // Shape says what a model has. The zero value of what is optional leaves it out.
 type Shape struct {
-	K, P     int
-	Core     []int // (optional) widths; defaults to 8-6
-	D        int   // (optional) defaults to 2
-	F        int   // random features; 0 with Exact
-	Basis    int   // (optional)
-	Exact    int   // (optional) observations of the exact kernel
-	Knots    int   // (optional) defaults to 3 where there are inputs
-	Members  int   // (optional) defaults to 1
-	Refits   int   // (optional)
-	Readouts int   // (optional) posteriors of a member; defaults to 1
-	Paper    bool  // the paper's form instead of the windows form
-	Widen    bool
-	Velocity bool
-	Prior    int  // (optional) degree of a difference equation to start from
-	Body     bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
+	K, P        int
+	Core        []int // (optional) widths; defaults to 8-6
+	D           int   // (optional) defaults to 2
+	F           int   // random features; 0 with Exact
+	Basis       int   // (optional)
+	Exact       int   // (optional) observations of the exact kernel
+	Knots       int   // (optional) defaults to 3 where there are inputs
+	Members     int   // (optional) defaults to 1
+	Refits      int   // (optional)
+	Readouts    int   // (optional) posteriors of a member; defaults to 1
+	Paper       bool  // the paper's form instead of the windows form
+	ScaleFactor bool
+	Velocity    bool
+	Prior       int  // (optional) degree of a difference equation to start from
+	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
 }
 
 // Horizon of all models, s.
@@ -70,7 +70,7 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 		m.Refits = append(m.Refits, e)
 	}
 	for range s.Readouts {
-		if s.Widen {
+		if s.ScaleFactor {
 			m.ScaleFactor = append(m.ScaleFactor, factors(s.K*len(m.NoiseKnots), rng))
 			if !s.Paper {
 				m.NetworkWeight = append(m.NetworkWeight, shares(s.K*len(m.NoiseKnots), rng))
@@ -86,7 +86,7 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 		}
 	}
 	m.OOD = around(m, rng)
-	if s.Widen && !s.Paper {
+	if s.ScaleFactor && !s.Paper {
 		m.RMSDisplacement = ood.RMSDisplacement{Typical: factors(s.K*len(m.NoiseKnots), rng), Min: 0.3, Max: 3}
 		for range s.Readouts {
 			m.RMSDisplacement.Exponent = append(m.RMSDisplacement.Exponent, 0.3+0.4*rng.Float64())

@@ -51,7 +51,7 @@ func (g *guarded) factor(r, c int, trans bool, zero zeros) factor {
 			clear(f.m.Data[i*f.m.Stride+i+1 : i*f.m.Stride+f.m.Cols])
 		}
 		if trans {
-			f.zero = zero.turned()
+			f.zero = zero.transposed()
 		}
 	}
 	return f
@@ -212,7 +212,7 @@ func TestRowsStayInTheirViews(t *testing.T) {
 				LinearCombination(dst, 2, x, 3, y, -1, z)
 				for j := range n {
 					if !(math.Abs(sums[j]-want[j]) <= 1e-13) || !(math.Abs(dst[j]-(2*x[j]+3*y[j]-z[j])) <= 1e-13) {
-						t.Fatalf("%d columns: sum %d is %v, want %v; blended %v", n, j, sums[j], want[j], dst[j])
+						t.Fatalf("%d columns: sum %d is %v, want %v; combined %v", n, j, sums[j], want[j], dst[j])
 					}
 				}
 				g.Release()

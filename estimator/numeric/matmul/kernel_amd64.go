@@ -38,7 +38,7 @@ func pack8(k int, dst, src *float64, stride int, scale *float64, step, n int)
 //go:noescape
 func dots(m, n int, dst, a *float64, as int, b *float64, bs int)
 
-// blend sets dst to a·x + b·y + c·z, n numbers each.
+// linearCombination sets dst to a·x + b·y + c·z, n numbers each.
 //
 //go:noescape
-func blend(n int, dst *float64, a float64, x *float64, b float64, y *float64, c float64, z *float64)
+func linearCombination(n int, dst *float64, a float64, x *float64, b float64, y *float64, c float64, z *float64)

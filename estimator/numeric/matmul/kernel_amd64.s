@@ -517,8 +517,8 @@ sum:
 	VZEROUPPER
 	RET
 
-// func blend(n int, dst *float64, a float64, x *float64, b float64, y *float64, c float64, z *float64)
-TEXT ·blend(SB), NOSPLIT, $0-64
+// func linearCombination(n int, dst *float64, a float64, x *float64, b float64, y *float64, c float64, z *float64)
+TEXT ·linearCombination(SB), NOSPLIT, $0-64
 	MOVQ n+0(FP), CX
 	MOVQ dst+8(FP), DI
 	VBROADCASTSD a+16(FP), Y4

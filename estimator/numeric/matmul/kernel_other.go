@@ -18,7 +18,9 @@ func pack12(int, *float64, *float64, int, *float64, int) { panic(noKernel) }
 
 func pack8(int, *float64, *float64, int, *float64, int, int) { panic(noKernel) }
 
-func blend(int, *float64, float64, *float64, float64, *float64, float64, *float64) { panic(noKernel) }
+func linearCombination(int, *float64, float64, *float64, float64, *float64, float64, *float64) {
+	panic(noKernel)
+}
 
 func dots(int, int, *float64, *float64, int, *float64, int) { panic(noKernel) }
 

@@ -2,19 +2,18 @@ package matmul
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// A tile is what a kernel computes at once: four rows, twelve or eight columns. Of
-// the inner dimension so much goes into one sum that the columns of a tile stay in
-// the first cache.
+// A tile is what a kernel computes at once: four rows, twelve or eight columns. The
+// inner dimension is split so that the columns of a tile stay in the first cache.
 const (
 	tileRows = 4
 	inner    = 256
 )
 
-// From manyRows rows on it pays to pack the right factor.
+// From manyRows rows on, packing the right factor saves time.
 const manyRows = 48
 
 // Work is the memory of products; it serves one goroutine at a time. The zero
-// value is ready, and grows to what is asked of it.
+// value is ready, and grows with the products.
 type Work struct {
 	b      []float64 // a block of the right factor, packed
 	corner []float64 // of Cholesky
@@ -152,7 +151,7 @@ func (t *product) add(b *block, m, n int, plus []float64, ps int) {
 				t.rows(b, first, end, j, width, from, to, plus, ps)
 			} else {
 				for r := first; r < end; r += tileRows {
-					f, e := terms(t.a.zero.turned(), from, to, r, tileRows)
+					f, e := terms(t.a.zero.transposed(), from, to, r, tileRows)
 					t.rows(b, r, min(r+tileRows, end), j, width, f, e, plus, ps)
 				}
 			}
@@ -173,7 +172,7 @@ func terms(zero zeros, from, to, j, width int) (int, int) {
 	return from, to
 }
 
-// rows does it for the rows first … end, the columns j … j+width and the terms from … to.
+// rows is add for the rows first … end, the columns j … j+width and the terms from … to.
 func (t *product) rows(b *block, first, end, j, width, from, to int, plus []float64, ps int) {
 	if first >= end {
 		return
@@ -201,7 +200,7 @@ func (t *product) rows(b *block, first, end, j, width, from, to int, plus []floa
 	}
 }
 
-// row does it for row i.
+// row is rows for row i.
 func (t *product) row(b *block, i, j, width, from, to int, plus []float64, ps int) {
 	rs, cs := t.a.steps()
 	right, bs := b.at(from, j, width)

@@ -2,7 +2,7 @@ package matmul
 
 import "gonum.org/v1/gonum/blas/blas64"
 
-// block is the rows p … p+k of a right factor: as they stand, or packed in slivers of
+// block is the rows p … p+k of a right factor: in place, or packed in slivers of
 // twelve or eight columns, one row behind the other. The columns that the last sliver
 // lacks are zero.
 type block struct {
@@ -12,7 +12,7 @@ type block struct {
 }
 
 // sliver returns the width of the next sliver when cols columns are left: twelves
-// and eights, so that as little as possible is lacking.
+// and eights, so that as few columns as possible are padding.
 func sliver(cols int) int {
 	switch {
 	case cols < 12:
@@ -26,7 +26,7 @@ func sliver(cols int) int {
 // padded returns the width of all slivers of n columns.
 func padded(n int) int { return (n + 7) &^ 3 }
 
-// at returns where row q of the sliver of column j stands, and how far rows are apart.
+// at returns the start of row q of the sliver of column j and the distance of rows.
 func (b *block) at(q, j, width int) (first *float64, stride int) {
 	if b.stride > 0 {
 		return &b.data[(q-b.p)*b.stride+j], b.stride
@@ -43,7 +43,7 @@ func (b *block) pack(f *factor, n int, d []float64) {
 		width := sliver(n - j)
 		to := b.data[j*b.k:]
 		if f.trans {
-			turned(to, f.m, b.p, b.k, j, width)
+			packTransposed(to, f.m, b.p, b.k, j, width)
 		} else {
 			from, scale, step := &f.m.Data[b.p*f.m.Stride+j], &one, 0
 			if d != nil {
@@ -61,8 +61,8 @@ func (b *block) pack(f *factor, n int, d []float64) {
 
 var one = 1.0
 
-// turned packs the rows p … p+k of the columns j … j+width of mᵀ.
-func turned(dst []float64, m blas64.General, p, k, j, width int) {
+// packTransposed packs the rows p … p+k of the columns j … j+width of mᵀ.
+func packTransposed(dst []float64, m blas64.General, p, k, j, width int) {
 	full := 12
 	if width < 12 {
 		full = 8

@@ -46,7 +46,7 @@ func LinearCombination(dst []float64, a float64, x []float64, b float64, y []flo
 	n := len(dst)
 	x, y, z = x[:n], y[:n], z[:n]
 	if fast && n > 0 {
-		blend(n, &dst[0], a, &x[0], b, &y[0], c, &z[0])
+		linearCombination(n, &dst[0], a, &x[0], b, &y[0], c, &z[0])
 		return
 	}
 	for i, v := range x {

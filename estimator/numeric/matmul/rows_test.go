@@ -69,7 +69,7 @@ func TestWrongRowsPanic(t *testing.T) {
 	})
 }
 
-func TestBlend(t *testing.T) {
+func TestLinearCombination(t *testing.T) {
 	both(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(5, 5))
 		for n := range 40 {

@@ -7,14 +7,14 @@ func Matrix(rows, cols int, d []float64) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: d}
 }
 
-// short tells whether a matrix has less memory than its shape says.
+// short reports whether a matrix has less memory than its shape needs.
 func short(m blas64.General) bool {
 	return m.Rows > 0 && m.Cols > 0 && (m.Stride < m.Cols || len(m.Data) < (m.Rows-1)*m.Stride+m.Cols)
 }
 
 const badShape = "matmul: shapes do not agree"
 
-// zeros says where a square matrix is known to have them.
+// zeros is the triangle of a square matrix that is known to be zero.
 type zeros uint8
 
 const (
@@ -23,8 +23,8 @@ const (
 	below
 )
 
-// turned returns where the transposed matrix has them.
-func (z zeros) turned() zeros {
+// transposed returns that of the transposed matrix.
+func (z zeros) transposed() zeros {
 	switch z {
 	case above:
 		return below

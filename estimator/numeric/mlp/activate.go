@@ -27,8 +27,8 @@ func (a Activation) Activate(y []float64) {
 	}
 }
 
-// replace is activateAVX2: true to a few units in the last place, and the same bits
-// wherever a number stands. Below −708 the sigmoid stays at 3e-308, and tanh of −0 is +0.
+// replace is activateAVX2: accurate to a few units in the last place, with bits that do
+// not depend on the position of a number. Below −708 the sigmoid stays at 3e-308, and tanh of −0 is +0.
 func replace(y []float64, c, a, b float64) {
 	if len(y) > 0 {
 		activateAVX2(&y[0], len(y), c, a, b)
@@ -43,7 +43,7 @@ func sigmoid(x float64) float64 {
 	return e / (1 + e)
 }
 
-// Derivative sets to to act'·from, act' being written in terms of y = act(a) (n each; to may
+// Derivative sets to to act'·from, with act' as a function of y = act(a) (n each; to may
 // be from).
 func (a Activation) Derivative(to, y, from []float64) {
 	to, y = to[:len(from)], y[:len(from)]

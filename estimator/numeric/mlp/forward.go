@@ -2,8 +2,8 @@ package mlp
 
 import "github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 
-// Tape is the memory of one evaluation: what every layer received and gave, and
-// the same for the tangent. All of it is taken by NewTape.
+// Tape is the memory of one evaluation: the inputs and outputs of every layer, and
+// their tangents. All of it is taken by NewTape.
 type Tape struct {
 	Max  int         // rows that there is room for
 	Rows int         // rows of the last evaluation
@@ -60,8 +60,8 @@ func (n *Net) Forward(t *Tape, rows int, x, dx []float64) {
 	}
 }
 
-// affine sets y (rows×Out) to x·W, and bias to every row unless nil. Rows are
-// independent: one gives the same bits alone and among others.
+// affine sets y (rows×Out) to x·W plus bias, unless nil, in every row. A row has the
+// same bits alone and among others.
 func (t *Tape) affine(rows int, x []float64, l *Layer, bias, y []float64) {
 	t.mul.Affine(matmul.Matrix(rows, l.Out, y), matmul.Matrix(rows, l.In, x), matmul.Matrix(l.In, l.Out, l.W), bias)
 }

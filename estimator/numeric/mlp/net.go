@@ -1,8 +1,8 @@
 // Package mlp holds small dense nets and evaluates them on many rows at once,
 // together with the derivative along one direction of the input (forward mode).
 //
-// The smoother's core, its heads and the dynamics are nets of this package, in
-// training and in flight alike. A Net is parameters only; the memory of an
+// The smoother's core, its heads and the dynamics are nets of this package, in the
+// trainer and in the onboard runtime. A Net holds parameters only; the memory of an
 // evaluation is a Tape, which the trainer's adjoints read afterwards.
 package mlp
 
@@ -11,7 +11,7 @@ import "math"
 // Activation is the function at the end of a layer.
 type Activation uint8
 
-// The activations. Their numbers stand in model files and never change.
+// The activations. Their numbers are stored in model files and never change.
 const (
 	Linear  Activation = 0
 	Sigmoid Activation = 1

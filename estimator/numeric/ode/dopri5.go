@@ -84,7 +84,7 @@ func (d *Dopri5) Advance(f Func, x []float64, t0, t1 float64) (ok bool) {
 }
 
 // Solve starts from x0 (K) at time t0 and writes the state at each of times (T)
-// into dst (T×K row-major). Times run away from t0 in one direction and may
+// into dst (T×K row-major). Times proceed from t0 in one direction and may
 // begin with t0 itself. It returns false when the steps run out or no step with
 // a finite result is found; rows that were not reached are then NaN.
 func (d *Dopri5) Solve(dst []float64, f Func, x0 []float64, t0 float64, times []float64) (ok bool) {

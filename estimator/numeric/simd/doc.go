@@ -1,20 +1,19 @@
-// Package simd is arithmetic on many points at once, in single precision: what
-// the fast predictor spends its time in.
+// Package simd holds structure-of-arrays kernels on many points at once, in single
+// precision: the inner loops of the fast predictor.
 //
-// A lane is one point of a horizon. A matrix over points is kept lane by lane,
-// [row][width] with a width of 16 or 32: the numbers of a row stand side by side,
-// so one instruction works on 4, 8 or 16 points, and no sum ever runs across lanes.
-// What is multiplied with it is kept in panels of four rows, column after column
-// ([panel][column][4]), so that every number that is loaded is used 4 or 16 times.
+// A matrix over points is stored point by point, [row][width] with a width of 16: the
+// numbers of a row are adjacent, so one instruction works on 4, 8 or 16 points, and no
+// sum runs across points. The other factor is stored in panels of four rows, column
+// after column ([panel][column][4]), so that every number that is loaded is used 4 or
+// 16 times.
 //
 // There are three kernels, each for AVX2, AVX-512 and NEON in assembly and for any
-// processor in Go: products of panels with lanes (Product, SumSquares), the random
-// features with their mean (RandomFeatures), and the logistic function (Logistic). None of
-// them branches on data. Which ones a processor has is what
-// github.com/tphakala/simd/cpu detects; its variable SIMD_DISABLE ("all",
-// "avx512", …) leaves some out.
+// processor in Go: products of panels with points (Product, SumSquares), random Fourier
+// features with their mean (RandomFeatures), and the logistic function (Logistic). None
+// of them branches on data. github.com/tphakala/simd/cpu detects the units of a
+// processor; its variable SIMD_DISABLE ("all", "avx512", …) disables some.
 //
-// # Why assembly of its own
+// # Why its own assembly
 //
 // The batched dot products of github.com/tphakala/simd load five vectors for four
 // multiplications and end every row with a sum across the vector: 15 multiply-adds

@@ -13,7 +13,7 @@ type Part struct {
 	X    []float32 // [column][Width]
 	K    int       // columns of the first panel
 	Grow int       // more columns of each further panel
-	Skip int       // numbers left out of L behind each panel
+	Skip int       // numbers skipped in L after each panel
 	at   int       // where the panel begins, numbers
 	k    int       // its columns
 }
@@ -45,7 +45,7 @@ func Pack(dst []float32, rows, cols int, at func(r, c int) float64) {
 	}
 }
 
-// PackLower writes the lower triangle of n×n numbers, whose rows stand stride apart
+// PackLower writes the lower triangle of n×n numbers, whose rows are stride apart
 // in l, as panels: panel p has the columns up to its last row.
 func PackLower(dst []float32, n int, l []float64, stride int) {
 	clear(dst[:LowerSize(n)])
@@ -64,19 +64,19 @@ func LowerSize(n int) int {
 	return Rows * Rows * p * (p + 1) / 2
 }
 
-// smallest is the smallest normal number of single precision. What is below it
-// takes many processors a hundred times longer.
+// smallest is the smallest normal number of single precision. Subnormal numbers take
+// many processors a hundred times longer.
 const smallest = 0x1p-126
 
-// Single rounds to single precision; what would not be a normal number becomes 0.
+// Single rounds to single precision; subnormal results become 0.
 func Single(v float64) float32 {
-	if math.Abs(v) < smallest { // one branch, which hardly ever is taken: signs are not foreseen
+	if math.Abs(v) < smallest { // one branch, rarely taken: signs are not predictable
 		return 0
 	}
 	return float32(v)
 }
 
-// Width is the number of lanes of a block.
+// Width is the number of points of a block.
 const Width = 16
 
 // Rows is the number of rows of a panel.

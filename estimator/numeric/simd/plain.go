@@ -32,8 +32,8 @@ func squaresGo(dst []float32, panels int, parts []Part) {
 	}
 }
 
-// panelGo returns four rows of two lanes of the sum of the parts: as many sums as
-// the smallest processors have registers for.
+// panelGo returns four rows of two points of the sum of the parts: as many sums as the
+// smallest processors have registers.
 func panelGo(parts []Part, lane int) (a [2 * Rows]float32) {
 	var a0, a1, a2, a3, b0, b1, b2, b3 float32
 	for i := range parts {

@@ -115,7 +115,7 @@ func TestProducts(t *testing.T) {
 }
 
 // Phases of all sizes: what is left of the error beside the rounding of θ.
-func TestWaves(t *testing.T) {
+func TestRandomFeatures(t *testing.T) {
 	everywhere(t, func(t *testing.T, u simd.Unit) {
 		rng := rand.New(rand.NewPCG(2, 1))
 		worst := 0.0

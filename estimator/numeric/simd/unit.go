@@ -2,7 +2,7 @@ package simd
 
 import "slices"
 
-// Unit is a part of a processor that can do the work.
+// Unit is an instruction set that the kernels are written for.
 type Unit uint8
 
 // The units.
@@ -26,14 +26,14 @@ func (u Unit) String() string {
 	return "Go"
 }
 
-// Units returns what this processor has, the best one first. Plain is always among
+// Units returns those of this processor, the fastest first. Plain is always among
 // them.
 func Units() []Unit { return append(vector(), Plain) }
 
 // Best returns the fastest unit of this processor.
 func Best() Unit { return Units()[0] }
 
-// Has tells whether this processor has the unit.
+// Has reports whether this processor has the unit.
 func (u Unit) Has() bool { return slices.Contains(Units(), u) }
 
 const badLength = "simd: lengths do not agree"

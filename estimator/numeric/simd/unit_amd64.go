@@ -2,7 +2,7 @@ package simd
 
 import "github.com/tphakala/simd/cpu"
 
-// vector returns the units that this processor has beside Plain.
+// vector returns the units of this processor besides Plain.
 func vector() []Unit {
 	var units []Unit
 	if cpu.X86.AVX2 && cpu.X86.FMA {

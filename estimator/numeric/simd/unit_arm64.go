@@ -2,7 +2,7 @@ package simd
 
 import "github.com/tphakala/simd/cpu"
 
-// vector returns the units that this processor has beside Plain.
+// vector returns the units of this processor besides Plain.
 func vector() []Unit {
 	if cpu.ARM64.NEON {
 		return []Unit{NEON}

@@ -2,9 +2,9 @@ package feature
 
 import "math"
 
-// farthest is the largest angle that the vector unit reduces. Larger ones are left to the
-// library, whose reduction holds everywhere.
-const farthest = 1e5
+// maxAngle is the largest angle that the vector unit reduces. Larger ones are left to
+// math.Sincos, whose reduction has no bound.
+const maxAngle = 1e5
 
 // transpose sets omega.
 func (p *Phi) transpose(m *Map) {
@@ -15,14 +15,14 @@ func (p *Phi) transpose(m *Map) {
 	}
 }
 
-// wave evaluates the random features of row i at z (D), times g, and their derivative,
+// rff evaluates the random features of row i at z (D), times g, and their derivative,
 // if there is dz (D), with dg, the derivative of g:
 //
 //	θ = Ωz      trig = unit·[cos θ; sin θ]      Phi = g trig
 //	rate = Ωż      DPhi = dg trig + g unit·[−sin θ; cos θ] rate
 //
-// Sine and cosine are true to within 2⁻⁵².
-func (p *Phi) wave(m *Map, i int, z, dz []float64, unit, g, dg float64) {
+// The error of sine and cosine is at most 2⁻⁵².
+func (p *Phi) rff(m *Map, i int, z, dz []float64, unit, g, dg float64) {
 	half, T := m.F/2, m.Features()
 	if half == 0 {
 		return
@@ -31,13 +31,13 @@ func (p *Phi) wave(m *Map, i int, z, dz []float64, unit, g, dg float64) {
 	at := (i - p.first) * T
 	phi, dphi := p.Phi[at:at+m.F], p.DPhi[at:at+m.F]
 	if vector {
-		slope, along := &dphi[0], z
+		slope, tangent := &dphi[0], z
 		if dz == nil {
 			slope = nil
 		} else {
-			along = dz
+			tangent = dz
 		}
-		if wavesAVX2(&trig[0], &phi[0], slope, &rate[0], &p.omega[0], &z[0], &along[0], half, p.stride, m.D, unit, g, dg) {
+		if rffAVX2(&trig[0], &phi[0], slope, &rate[0], &p.omega[0], &z[0], &tangent[0], half, p.stride, m.D, unit, g, dg) {
 			return
 		}
 	}
@@ -64,15 +64,15 @@ func (p *Phi) angle(j int, z []float64) (a float64) {
 	return a
 }
 
-// sum adds x trig + y·[−sin θ; cos θ] rate of one row to dst (F): the cosines and sines of
+// rffSum adds x trig + y·[−sin θ; cos θ] rate of one row to dst (F): the cosines and sines of
 // trig, with their factor.
-func (p *Phi) sum(dst, trig, rate []float64, x, y float64) {
+func (p *Phi) rffSum(dst, trig, rate []float64, x, y float64) {
 	half := len(rate)
 	if half == 0 {
 		return
 	}
 	if vector {
-		wavesSumAVX2(&dst[0], &trig[0], &rate[0], half, x, y)
+		rffSumAVX2(&dst[0], &trig[0], &rate[0], half, x, y)
 		return
 	}
 	for j, r := range rate {
@@ -82,14 +82,14 @@ func (p *Phi) sum(dst, trig, rate []float64, x, y float64) {
 	}
 }
 
-// unwave carries the adjoints of the random features of row i, bar (F), and of their
+// rffAdjoint carries the adjoints of the random features of row i, bar (F), and of their
 // derivative, dbar (F; nil: none), back to z and ż: it adds to zbar and dzbar (D). g and
 // dg are what the features were evaluated with: gate and its derivative times the
-// amplitude. It returns the adjoint of the amplitude's logarithm, and leaves in bar and
-// dbar nothing of use.
+// amplitude. It returns the adjoint of the amplitude's logarithm, and overwrites bar and
+// dbar.
 //
 //	φ = g u cos θ …  φ̇ = u (ġ cos θ − g θ̇ sin θ) …      θ = Ωz, θ̇ = Ωż, u = √(2/F)
-func (p *Phi) unwave(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
+func (p *Phi) rffAdjoint(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
 	half := m.F / 2
 	if half == 0 {
 		return 0
@@ -101,20 +101,20 @@ func (p *Phi) unwave(m *Map, i int, g, dg float64, bar, dbar, zbar, dzbar []floa
 		if dbar != nil {
 			slope = &dbar[:m.F][0]
 		}
-		amp = wavesBackAVX2(&bar[0], slope, &trig[0], &rate[0], half, g, dg)
+		amp = rffAdjointAVX2(&bar[0], slope, &trig[0], &rate[0], half, g, dg)
 	} else {
-		amp = p.back(bar, dbar, trig, rate, g, dg)
+		amp = p.angleAdjoint(bar, dbar, trig, rate, g, dg)
 	}
-	p.turnBack(zbar, bar[:half])
+	p.omegaTranspose(zbar, bar[:half])
 	if dbar != nil {
-		p.turnBack(dzbar, dbar[:half])
+		p.omegaTranspose(dzbar, dbar[:half])
 	}
 	return amp
 }
 
-// unwaveAlong is unwave where the adjoints are a·w, and of the derivative b·w + c·row, which
-// need not be written down. It leaves in bar and dbar (F) nothing of use.
-func (p *Phi) unwaveAlong(m *Map, i int, g, dg float64, w, row []float64, a, b, c float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
+// rffAdjointCombined is rffAdjoint where the adjoints are a·w, and of the derivative
+// b·w + c·row, which are not stored. It overwrites bar and dbar (F).
+func (p *Phi) rffAdjointCombined(m *Map, i int, g, dg float64, w, row []float64, a, b, c float64, bar, dbar, zbar, dzbar []float64) (amp float64) {
 	half := m.F / 2
 	if half == 0 {
 		return 0
@@ -123,17 +123,17 @@ func (p *Phi) unwaveAlong(m *Map, i int, g, dg float64, w, row []float64, a, b, 
 		for j, v := range w[:m.F] {
 			bar[j], dbar[j] = a*v, b*v+c*row[j]
 		}
-		return p.unwave(m, i, g, dg, bar, dbar, zbar, dzbar)
+		return p.rffAdjoint(m, i, g, dg, bar, dbar, zbar, dzbar)
 	}
 	w, row, bar, dbar = w[:m.F], row[:m.F], bar[:half], dbar[:half]
-	amp = wavesAlongAVX2(&bar[0], &dbar[0], &p.trig[i*m.F : (i+1)*m.F][0], &p.rate[i*half : (i+1)*half][0], &w[0], &row[0], half, g, dg, a, b, c)
-	p.turnBack(zbar, bar)
-	p.turnBack(dzbar, dbar)
+	amp = rffCombinedAVX2(&bar[0], &dbar[0], &p.trig[i*m.F : (i+1)*m.F][0], &p.rate[i*half : (i+1)*half][0], &w[0], &row[0], half, g, dg, a, b, c)
+	p.omegaTranspose(zbar, bar)
+	p.omegaTranspose(dzbar, dbar)
 	return amp
 }
 
-// back replaces the first halves of bar and dbar by the adjoints of θ and θ̇.
-func (p *Phi) back(bar, dbar, trig, rate []float64, g, dg float64) (amp float64) {
+// angleAdjoint replaces the first halves of bar and dbar by the adjoints of θ and θ̇.
+func (p *Phi) angleAdjoint(bar, dbar, trig, rate []float64, g, dg float64) (amp float64) {
 	half := len(rate)
 	for j, r := range rate {
 		c, s, bc, bs := trig[j], trig[half+j], g*bar[j], g*bar[half+j]
@@ -142,23 +142,23 @@ func (p *Phi) back(bar, dbar, trig, rate []float64, g, dg float64) (amp float64)
 			bar[j] = c*bs - s*bc
 			continue
 		}
-		// the derivative's own slope of the gate acts like the value's gate
+		// the derivative's term with the gate's slope has the form of the value
 		dc, ds := dbar[j], dbar[half+j]
 		bc, bs = bc+dg*dc, bs+dg*ds
 		dc *= g
 		ds *= g
-		turn := c*ds - s*dc
-		amp += c*bc + s*bs + r*turn
-		dbar[j] = turn
+		rateBar := c*ds - s*dc
+		amp += c*bc + s*bs + r*rateBar
+		dbar[j] = rateBar
 		bar[j] = c*bs - s*bc - r*(c*dc+s*ds)
 	}
 	return amp
 }
 
-// turnBack adds Ωᵀ theta (F/2) to zbar (D): the adjoint of the angles Ωz.
-func (p *Phi) turnBack(zbar, theta []float64) {
+// omegaTranspose adds Ωᵀ theta (F/2) to zbar (D): the adjoint of the angles Ωz.
+func (p *Phi) omegaTranspose(zbar, theta []float64) {
 	if vector {
-		turnBackAVX2(&zbar[0], &p.omega[0], &theta[0], len(theta), p.stride, len(zbar))
+		omegaTransposeAVX2(&zbar[0], &p.omega[0], &theta[0], len(theta), p.stride, len(zbar))
 		return
 	}
 	for d := range zbar {

@@ -19,7 +19,7 @@ func angles() (all []float64) {
 		x := float64(n) * math.Pi / 4
 		all = append(all, x, math.Nextafter(x, 1e9), math.Nextafter(x, -1e9), 1e5-float64(n+200))
 	}
-	return append(all, 0, math.Copysign(0, -1), 5e-324, -1e-300, farthest, -farthest)
+	return append(all, 0, math.Copysign(0, -1), 5e-324, -1e-300, maxAngle, -maxAngle)
 }
 
 // phiOf returns the map and the memory for rows of the frequencies (half×D).
@@ -32,7 +32,7 @@ func phiOf(omega []float64, D, rows int) (*Map, *Phi) {
 }
 
 // The features' sines and cosines and the library's agree to rounding.
-func TestWavesAreThoseOfTheLibrary(t *testing.T) {
+func TestRFFEqualsTheLibrary(t *testing.T) {
 	both(t, func(t *testing.T) {
 		all := angles()
 		for from := 0; from < len(all); {
@@ -41,7 +41,7 @@ func TestWavesAreThoseOfTheLibrary(t *testing.T) {
 			from += n
 			n = len(theta)
 			m, p := phiOf(theta, 1, 1)
-			p.wave(m, 0, []float64{1}, nil, 1, 1, 0)
+			p.rff(m, 0, []float64{1}, nil, 1, 1, 0)
 			for i, v := range theta {
 				s, c := math.Sincos(v)
 				sin, cos := p.trig[n+i], p.trig[i]
@@ -56,14 +56,14 @@ func TestWavesAreThoseOfTheLibrary(t *testing.T) {
 	})
 }
 
-func TestWavesFarAway(t *testing.T) {
+func TestRFFOfLargeAngles(t *testing.T) {
 	both(t, func(t *testing.T) {
 		theta := []float64{1, 1e6, math.Inf(1), math.NaN(), -1e300, 2, 3}
 		for i := range theta {
 			one := append(append([]float64{}, theta[i:]...), theta[:i]...)
 			m, p := phiOf(one, 1, 1)
 			const unit, g, dg = 0.3, 1.7, -0.4
-			p.wave(m, 0, []float64{1}, []float64{2}, unit, g, dg)
+			p.rff(m, 0, []float64{1}, []float64{2}, unit, g, dg)
 			n := len(one)
 			for j, v := range one {
 				s, c := math.Sincos(v)
@@ -88,7 +88,7 @@ func TestWavesFarAway(t *testing.T) {
 
 // Features, their derivative and what is carried back are those of the formulas, for
 // every number of frequencies and dimensions, and nothing beside the row is written.
-func TestWavesThereAndBack(t *testing.T) {
+func TestRFFAndAdjoint(t *testing.T) {
 	both(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(2, 2))
 		draw := func(n int) []float64 {
@@ -116,7 +116,7 @@ func TestWavesThereAndBack(t *testing.T) {
 			}
 			z, dz := draw(D), draw(D)
 			const unit, g, dg = 0.3, 1.7, -0.4
-			p.wave(m, 1, z, dz, unit, g, dg)
+			p.rff(m, 1, z, dz, unit, g, dg)
 			F := 2 * half
 			bar, dbar, zbar, dzbar := draw(F), draw(F), draw(D), draw(D)
 			wantZ, wantDZ := append([]float64{}, zbar...), append([]float64{}, dzbar...)
@@ -146,9 +146,9 @@ func TestWavesThereAndBack(t *testing.T) {
 			}
 			near("feature", half, p.Phi[F:2*F], phi)
 			near("slope", half, p.DPhi[F:2*F], dphi)
-			near("wave", half, p.trig[F:2*F], trig)
+			near("trig", half, p.trig[F:2*F], trig)
 			near("rate", half, p.rate[half:2*half], rate)
-			for name, x := range map[string][]float64{"feature": p.Phi, "slope": p.DPhi, "wave": p.trig, "rate": p.rate} {
+			for name, x := range map[string][]float64{"feature": p.Phi, "slope": p.DPhi, "trig": p.trig, "rate": p.rate} {
 				n := len(x) / 3
 				for i := range n {
 					if x[i] != 7 || x[2*n+i] != 7 {
@@ -159,13 +159,13 @@ func TestWavesThereAndBack(t *testing.T) {
 			again, z2 := append(append([]float64{}, bar...), 9), append(append([]float64{}, zbar...), 9)
 			longBar, longDBar, longZ, longDZ := append(bar, 9), append(dbar, 9), append(zbar, 9), append(dzbar, 9)
 			zbar, dzbar = longZ[:D], longDZ[:D]
-			got := p.unwave(m, 1, g, dg, longBar[:F], longDBar[:F], zbar, dzbar)
+			got := p.rffAdjoint(m, 1, g, dg, longBar[:F], longDBar[:F], zbar, dzbar)
 			if longBar[F] != 9 || longDBar[F] != 9 || longZ[D] != 9 || longDZ[D] != 9 {
 				t.Fatalf("%d frequencies: what is behind an adjoint was written", half)
 			}
 			near("adjoint", half, append([]float64{got}, zbar...), append([]float64{amp + ampAlone}, wantZ...))
 			near("adjoint of the tangent", half, dzbar, wantDZ)
-			got = p.unwave(m, 1, g, dg, again[:F], nil, z2[:D], nil)
+			got = p.rffAdjoint(m, 1, g, dg, again[:F], nil, z2[:D], nil)
 			near("adjoint alone", half, append([]float64{got}, z2...), append(append([]float64{ampAlone}, alone...), 9))
 			if again[F] != 9 {
 				t.Fatalf("%d frequencies: what is behind an adjoint was written", half)
@@ -174,19 +174,19 @@ func TestWavesThereAndBack(t *testing.T) {
 	})
 }
 
-func BenchmarkWaves(b *testing.B) {
+func BenchmarkRFF(b *testing.B) {
 	m, p := phiOf(make([]float64, 150), 3, 1)
 	m.DrawOmega(rand.New(rand.NewPCG(1, 1)))
 	p.transpose(m)
 	z, bar, dbar, zbar := []float64{1, 2, 3}, make([]float64, 100), make([]float64, 100), make([]float64, 3)
 	b.Run("there", func(b *testing.B) {
 		for b.Loop() {
-			p.wave(m, 0, z, z, 0.1, 1, 1)
+			p.rff(m, 0, z, z, 0.1, 1, 1)
 		}
 	})
 	b.Run("back", func(b *testing.B) {
 		for b.Loop() {
-			p.unwave(m, 0, 1, 1, bar, dbar, zbar, zbar)
+			p.rffAdjoint(m, 0, 1, 1, bar, dbar, zbar, zbar)
 		}
 	})
 }

@@ -1,7 +1,7 @@
-// Package ood knows where the states and inputs lay that a model was made
-// from and how much the robot moved, and measures how far from them a prediction
-// goes. Trainer and predictor use this one, so that a distance means the same to
-// both.
+// Package ood measures how far a prediction is from the training data of its model: the
+// distance of the state from the training states, that of the input from its range, and
+// the running RMS displacement. Trainer and predictor use this one package, so that a
+// distance means the same to both.
 package ood
 
 import (
@@ -11,15 +11,15 @@ import (
 )
 
 // Detector describes the training states by reference points in whitened
-// coordinates: Inverse·(lifted − Mean), the Euclidean distance to the nearest of
-// which says how far a state is from all that was seen.
+// coordinates: Inverse·(lifted − Mean), the distance of a state is
+// the Euclidean one to the nearest of them.
 type Detector struct {
 	Mean     []float64   // L, of the lifted, standardised states
 	Inverse  []float64   // L(L+1)/2: whitening matrix, lower triangle packed by rows
 	Points   [][]float64 // m × L, whitened
 	Distance float64     // distance at which the score is 1; 0 = not used
-	Near     float64     // intervals begin to grow here …
-	Far      float64     // … and grow no further from here on; Near = 0: they never grow
+	Near     float64     // distance from which intervals grow; 0 = they never grow
+	Far      float64     // distance from which they grow no further
 	Low      [][]float64 // per readout: P, least training input as the net sees it
 	High     [][]float64 // per readout: P, largest
 	Variance float64     // posterior over prior variance at which the score is 1; 0 = not used
@@ -35,7 +35,7 @@ func (r *Detector) Whiten(dst, lifted []float64) {
 	for i := range L {
 		dst[i] = lifted[i] - r.Mean[i]
 	}
-	for i, o := L-1, len(r.Inverse); i >= 0; i-- { // from below: a row needs what stands above it
+	for i, o := L-1, len(r.Inverse); i >= 0; i-- { // from the last: a row needs those above it
 		o -= i + 1
 		dst[i] = dot(r.Inverse[o:o+i+1], dst[:i+1])
 	}
@@ -59,28 +59,28 @@ func (r *Detector) Nearest(white []float64) float64 {
 	return math.Sqrt(best)
 }
 
-// DistanceFactor returns the factor by which an interval at the given distance is wider
-// than one near the training states: (distance/Near)^power, between Near and Far.
-func (r *Detector) DistanceFactor(distance, power float64) float64 {
-	if r.Near <= 0 || power == 0 {
+// DistanceFactor returns the factor of an interval at a distance over one near the
+// training states: (distance/Near)^exponent, between Near and Far.
+func (r *Detector) DistanceFactor(distance, exponent float64) float64 {
+	if r.Near <= 0 || exponent == 0 {
 		return 1
 	}
-	return math.Pow(math.Min(math.Max(distance, r.Near), math.Max(r.Far, r.Near))/r.Near, power)
+	return math.Pow(math.Min(math.Max(distance, r.Near), math.Max(r.Far, r.Near))/r.Near, exponent)
 }
 
-// inputSlack is how far beyond the range of the training inputs, as a share of
-// that range, the score of an input reaches 1.
+// inputSlack is the distance beyond the range of the training inputs, as a fraction of
+// that range, at which the score of an input is 1.
 const inputSlack = 0.25
 
-// InputScore returns how far outside the range of training an input u (P) is, for a
-// readout: at most 1 within the range and a quarter of its width beyond; the largest of
-// all channels.
+// InputScore returns the distance of an input u (P) from the middle of the training range
+// of a readout: 1 at a quarter of the range beyond its ends; the largest of all
+// channels.
 func (r *Detector) InputScore(u []float64, readout int) float64 {
 	worst := 0.0
 	for p, lo := range r.Low[readout] {
 		hi := r.High[readout][p]
 		middle := 0.5 * (lo + hi)
-		// An input that never moved still has rounding.
+		// The range of a constant input is 0: rounding must not raise its score.
 		reach := (0.5+inputSlack)*(hi-lo) + 1e-6*(1+math.Abs(middle))
 		worst = math.Max(worst, math.Abs(u[p]-middle)/reach)
 	}

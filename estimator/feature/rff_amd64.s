@@ -7,29 +7,29 @@
 	DATA name<>+at+16(SB)/8, value \
 	DATA name<>+at+24(SB)/8, value
 
-FOUR(waves, 0, $0x3fe45f306dc9c883)   // 2/π
-FOUR(waves, 32, $0x3ff921fb54442d18)  // π/2, three parts
-FOUR(waves, 64, $0x3c91a62633145c07)
-FOUR(waves, 96, $0xb91f1976b7ed8fbc)
-FOUR(waves, 128, $0x4338000000000000) // 1.5·2⁵²
-FOUR(waves, 160, $0x8000000000000000) // a sign
-FOUR(waves, 192, $0x0000000000000001)
-FOUR(waves, 224, $0x3de5d8fd1fd19ccd) // sine: z⁵ … 1, of r³
-FOUR(waves, 256, $0xbe5ae5e5a9291f5d)
-FOUR(waves, 288, $0x3ec71de3567d48a1)
-FOUR(waves, 320, $0xbf2a01a019bfdf03)
-FOUR(waves, 352, $0x3f8111111110f7d0)
-FOUR(waves, 384, $0xbfc5555555555548)
-FOUR(waves, 416, $0xbda8fa49a0861a9b) // cosine: z⁵ … 1, of z²
-FOUR(waves, 448, $0x3e21ee9d7b4e3f05)
-FOUR(waves, 480, $0xbe927e4f7eac4bc6)
-FOUR(waves, 512, $0x3efa01a019c844f5)
-FOUR(waves, 544, $0xbf56c16c16c14f91)
-FOUR(waves, 576, $0x3fa555555555554b)
-FOUR(waves, 608, $0xbfe0000000000000) // −½
-FOUR(waves, 640, $0x3ff0000000000000) // 1
-FOUR(waves, 672, $0x40f86a0000000000) // farthest
-GLOBL waves<>(SB), RODATA|NOPTR, $704
+FOUR(rff, 0, $0x3fe45f306dc9c883)   // 2/π
+FOUR(rff, 32, $0x3ff921fb54442d18)  // π/2, three parts
+FOUR(rff, 64, $0x3c91a62633145c07)
+FOUR(rff, 96, $0xb91f1976b7ed8fbc)
+FOUR(rff, 128, $0x4338000000000000) // 1.5·2⁵²
+FOUR(rff, 160, $0x8000000000000000) // a sign
+FOUR(rff, 192, $0x0000000000000001)
+FOUR(rff, 224, $0x3de5d8fd1fd19ccd) // sine: z⁵ … 1, of r³
+FOUR(rff, 256, $0xbe5ae5e5a9291f5d)
+FOUR(rff, 288, $0x3ec71de3567d48a1)
+FOUR(rff, 320, $0xbf2a01a019bfdf03)
+FOUR(rff, 352, $0x3f8111111110f7d0)
+FOUR(rff, 384, $0xbfc5555555555548)
+FOUR(rff, 416, $0xbda8fa49a0861a9b) // cosine: z⁵ … 1, of z²
+FOUR(rff, 448, $0x3e21ee9d7b4e3f05)
+FOUR(rff, 480, $0xbe927e4f7eac4bc6)
+FOUR(rff, 512, $0x3efa01a019c844f5)
+FOUR(rff, 544, $0xbf56c16c16c14f91)
+FOUR(rff, 576, $0x3fa555555555554b)
+FOUR(rff, 608, $0xbfe0000000000000) // −½
+FOUR(rff, 640, $0x3ff0000000000000) // 1
+FOUR(rff, 672, $0x40f86a0000000000) // maxAngle
+GLOBL rff<>(SB), RODATA|NOPTR, $704
 
 // The first 0, 1, 2 or 3 of four: from 24, 16, 8 or 0 on.
 DATA first<>+0(SB)/8, $-1
@@ -130,10 +130,10 @@ label: \
 	VFMADD231PD Y2, Y13, Y4 \
 	VFNMADD231PD Y1, Y13, Y5
 
-// func wavesAVX2(trig, phi, dphi, rate, omega, z, dz *float64, half, stride, d int, unit, gate, dgate float64) (ok bool)
+// func rffAVX2(trig, phi, dphi, rate, omega, z, dz *float64, half, stride, d int, unit, gate, dgate float64) (ok bool)
 //
 // The first of cos and sin stand half numbers apart.
-TEXT ·wavesAVX2(SB), NOSPLIT, $0-105
+TEXT ·rffAVX2(SB), NOSPLIT, $0-105
 	MOVQ trig+0(FP), DI
 	MOVQ phi+8(FP), SI
 	MOVQ dphi+16(FP), DX
@@ -144,7 +144,7 @@ TEXT ·wavesAVX2(SB), NOSPLIT, $0-105
 	MOVQ half+56(FP), CX
 	MOVQ stride+64(FP), R13
 	SHLQ $3, R13
-	LEAQ waves<>(SB), AX
+	LEAQ rff<>(SB), AX
 	VMOVUPD 128(AX), Y15
 	VMOVUPD 160(AX), Y14
 	VXORPD Y12, Y12, Y12
@@ -252,8 +252,8 @@ done:
 	VFMADD231PD Y4, Y0, Y15 \
 	VFMADD231PD Y5, Y1, Y12
 
-// func wavesBackAVX2(bar, dbar, trig, rate *float64, half int, gate, dgate float64) (amp float64)
-TEXT ·wavesBackAVX2(SB), NOSPLIT, $0-64
+// func rffAdjointAVX2(bar, dbar, trig, rate *float64, half int, gate, dgate float64) (amp float64)
+TEXT ·rffAdjointAVX2(SB), NOSPLIT, $0-64
 	MOVQ bar+0(FP), DI
 	MOVQ dbar+8(FP), SI
 	MOVQ trig+16(FP), R8
@@ -336,8 +336,8 @@ done:
 	VFMADD231PD x, Y7, Y2 \
 	VFMADD231PD y, Y7, Y3
 
-// func wavesAlongAVX2(theta, dtheta, trig, rate, w, row *float64, half int, gate, dgate, a, b, c float64) (amp float64)
-TEXT ·wavesAlongAVX2(SB), NOSPLIT, $0-104
+// func rffCombinedAVX2(theta, dtheta, trig, rate, w, row *float64, half int, gate, dgate, a, b, c float64) (amp float64)
+TEXT ·rffCombinedAVX2(SB), NOSPLIT, $0-104
 	MOVQ theta+0(FP), DI
 	MOVQ dtheta+8(FP), SI
 	MOVQ trig+16(FP), R8
@@ -404,8 +404,8 @@ done:
 	VFNMADD231PD Y5, Y6, Y0 \
 	VFMADD231PD Y4, Y6, Y1
 
-// func wavesSumAVX2(dst, trig, rate *float64, half int, x, y float64)
-TEXT ·wavesSumAVX2(SB), NOSPLIT, $0-48
+// func rffSumAVX2(dst, trig, rate *float64, half int, x, y float64)
+TEXT ·rffSumAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ trig+8(FP), R8
 	MOVQ rate+16(FP), R11
@@ -449,8 +449,8 @@ done:
 	VZEROUPPER
 	RET
 
-// func turnBackAVX2(zbar, omega, theta *float64, half, stride, d int)
-TEXT ·turnBackAVX2(SB), NOSPLIT, $0-48
+// func omegaTransposeAVX2(zbar, omega, theta *float64, half, stride, d int)
+TEXT ·omegaTransposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ zbar+0(FP), DI
 	MOVQ omega+8(FP), SI
 	MOVQ stride+32(FP), R13

@@ -12,7 +12,7 @@ func moving(size, tau float64) []float64 {
 	return []float64{size * tau, 3 * size * math.Sqrt(tau), 0}
 }
 
-func course(m *ood.RMSDisplacement, knots []float64, size float64) ood.RunningRMS {
+func running(m *ood.RMSDisplacement, knots []float64, size float64) ood.RunningRMS {
 	c := ood.NewRunningRMS(m, knots)
 	for q, tau := range knots {
 		c.Knot(q, moving(size, tau))
@@ -20,9 +20,9 @@ func course(m *ood.RMSDisplacement, knots []float64, size float64) ood.RunningRM
 	return c
 }
 
-// What moves as usual has the ratio 1 at all knots, twice as much 2, and between the
+// What moves as typical has the ratio 1 at all knots, twice as much 2, and between the
 // knots it is near that; a channel that never moves does not count.
-func TestRatioOfMotion(t *testing.T) {
+func TestRatio(t *testing.T) {
 	knots := []float64{0, 0.05, 0.1, 0.3, 0.6, 1}
 	m := ood.RMSDisplacement{Typical: make([]float64, 3*len(knots))}
 	for q, tau := range knots {
@@ -31,7 +31,7 @@ func TestRatioOfMotion(t *testing.T) {
 		}
 	}
 	for _, size := range []float64{1, 2, -0.5} {
-		c := course(&m, knots, size)
+		c := running(&m, knots, size)
 		for _, tau := range knots[1:] {
 			if got := c.Ratio(tau, moving(size, tau)); math.Abs(got/math.Abs(size)-1) > 1e-12 {
 				t.Errorf("size %v, τ %v: %v", size, tau, got)
@@ -44,7 +44,7 @@ func TestRatioOfMotion(t *testing.T) {
 		}
 	}
 	none := ood.RMSDisplacement{Typical: make([]float64, 3*len(knots))}
-	c := course(&none, knots, 5)
+	c := running(&none, knots, 5)
 	if got := c.Ratio(0.4, moving(5, 0.4)); got != 1 {
 		t.Errorf("where nothing counts: %v", got)
 	}
@@ -73,7 +73,7 @@ func TestRatioRemembers(t *testing.T) {
 	}
 }
 
-func TestFactorOfMotionIsBetweenItsEnds(t *testing.T) {
+func TestFactorIsBounded(t *testing.T) {
 	m := ood.RMSDisplacement{Min: 0.25, Max: 4, Exponent: []float64{0.5, 0}}
 	for _, c := range []struct {
 		ratio   float64
