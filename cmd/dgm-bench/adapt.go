@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -72,10 +71,8 @@ const (
 
 func adaptStudy() *study.Study {
 	var file string
-	systems := adaptSystems()
-	models := map[string]*model.Model{} // by plant
 	return &study.Study{
-		Name: "adapt", Keyed: "adapt", Summary: []string{"ok", "raw_after", "flag_s", "recalibrated_after"}, Tables: adaptTables,
+		Name: "adapt", Summary: []string{"ok", "raw_after", "flag_s", "recalibrated_after"}, Tables: adaptTables,
 		Short: "How live calibration follows a payload, wear and gusts that the model never saw",
 		Long: `adapt trains small models of a simulated pendulum and a simulated quadrotor, flies them in fast time over
 loopback NATS, changes the robot in flight, and counts on the planner's side how many measurements are within
@@ -87,42 +84,34 @@ before, and from then on 93 to 97 % are within the recalibrated intervals. The e
 			f := cmd.Flags()
 			f.StringVar(&file, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
 		},
-		Units: func() ([]study.Key, error) {
+		Units: func() (units []study.Work, err error) {
+			var given *model.Model
 			if file != "" {
-				given, err := model.ReadFile(file)
-				if err != nil {
+				if given, err = model.ReadFile(file); err != nil {
 					return nil, err
 				}
-				systems = slices.DeleteFunc(systems, func(s adaptSystem) bool { return len(s.plant.States) != given.K || len(s.plant.Inputs) != given.P })
-				if len(systems) == 0 {
-					return nil, cli.Usage("--model %s has %d states and %d inputs; a pendulum has 2 and 1, a quadrotor 12 and 4", file, given.K, given.P)
-				}
-				models[systems[0].plant.Name] = given
 			}
-			var keys []study.Key
-			for _, s := range systems {
+			for _, s := range adaptSystems() {
+				m := given
+				if m != nil && (len(s.plant.States) != m.K || len(s.plant.Inputs) != m.P) {
+					continue
+				}
 				for _, c := range s.changes {
-					keys = append(keys, study.Key{Study: "adapt", Set: s.plant.Name, Variant: c.name})
+					units = append(units, study.Work{Key: study.Key{Set: s.plant.Name, Variant: c.name}, Run: func(ctx context.Context, u *study.Unit) (err error) {
+						if m == nil {
+							u.Report("a model is trained")
+							if m, err = s.train(ctx); err != nil {
+								return err
+							}
+						}
+						return s.measure(ctx, m, c, u.Row)
+					}})
 				}
 			}
-			return keys, nil
-		},
-		Run: func(ctx context.Context, u *study.Unit) error {
-			s := &systems[slices.IndexFunc(systems, func(s adaptSystem) bool { return s.plant.Name == u.Set })]
-			c := s.changes[slices.IndexFunc(s.changes, func(c change) bool { return c.name == u.Variant })]
-			if models[u.Set] == nil {
-				u.Report("a model is trained")
-				m, err := s.train(ctx)
-				if err != nil {
-					return err
-				}
-				models[u.Set] = m
+			if len(units) == 0 {
+				return nil, cli.Usage("--model %s has %d states and %d inputs; a pendulum has 2 and 1, a quadrotor 12 and 4", file, given.K, given.P)
 			}
-			if err := s.measure(ctx, models[u.Set], c, u.Row); err != nil {
-				return err
-			}
-			u.Put("ok", follows(u.Row))
-			return nil
+			return units, nil
 		},
 		Failed: func(rows []*study.Row) error {
 			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
@@ -208,23 +197,29 @@ func (s *adaptSystem) train(ctx context.Context) (*model.Model, error) {
 }
 
 // coverage counts measurements within intervals, by series.
-type coverage struct {
-	n, raw, again map[int]float64
-}
+type coverage map[int]*inside
 
-func newCoverage() *coverage {
-	return &coverage{map[int]float64{}, map[int]float64{}, map[int]float64{}}
+// inside are the measurements of a series: all, and those within raw and recalibrated
+// intervals.
+type inside struct{ n, raw, again float64 }
+
+func (c coverage) count(series int, raw, again bool) {
+	if c[series] == nil {
+		c[series] = new(inside)
+	}
+	s := c[series]
+	s.n, s.raw, s.again = s.n+1, s.raw+share(raw), s.again+share(again)
 }
 
 // shares returns the shares over all series, and the recalibrated one farthest
 // from 0.95.
-func (c *coverage) shares() (raw, again, worst float64) {
+func (c coverage) shares() (raw, again, worst float64) {
 	var n float64
 	worst = 0.95
-	for i, k := range c.n {
-		n, raw, again = n+k, raw+c.raw[i], again+c.again[i]
-		if s := c.again[i] / k; math.Abs(s-0.95) > math.Abs(worst-0.95) {
-			worst = s
+	for _, s := range c {
+		n, raw, again = n+s.n, raw+s.raw, again+s.again
+		if one := s.again / s.n; math.Abs(one-0.95) > math.Abs(worst-0.95) {
+			worst = one
 		}
 	}
 	return raw / n, again / n, worst
@@ -241,12 +236,14 @@ func (c *coverage) shares() (raw, again, worst float64) {
 //	flag_before                      it was set before the change
 func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change, r *study.Row) error {
 	settle := time.Duration(settleFor * m.Horizon * float64(time.Second))
-	calm, after := newCoverage(), newCoverage()
+	calm, after := coverage{}, coverage{}
 	changed := s.robot()
 	c.make(&changed)
 	return serving(ctx, m, func(st *stage) {
-		f, err := newAdaptFlight(st.link(st.url(), "robot and planner"), st.clock, s.rate, m)
+		nc := st.link(st.url(), "robot and planner")
+		sub, err := nc.SubscribeSync(wire.PredictSubject(vehicle))
 		st.must(err)
+		f := &adaptFlight{nc: nc, clock: st.clock, rate: s.rate, K: m.K, sub: sub, due: map[int][]awaited{}, flagged: -1}
 		// The factor needs its time in calm flight too.
 		st.must(f.fly(ctx, s.robot(), adaptCalm, settle, calm))
 		r.Put("flag_before", f.flagged >= 0)
@@ -259,6 +256,7 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change, r *
 		r.Put("raw_before", raw).Put("recalibrated_before", again)
 		raw, again, worst := after.shares()
 		r.Put("raw_after", raw).Put("recalibrated_after", again).Put("worst_after", worst)
+		r.Put("ok", follows(r))
 	})
 }
 
@@ -282,15 +280,10 @@ type adaptFlight struct {
 	read    wire.Prediction
 }
 
-func newAdaptFlight(nc *nats.Conn, c *clock, rate float64, m *model.Model) (*adaptFlight, error) {
-	sub, err := nc.SubscribeSync(wire.PredictSubject(vehicle))
-	return &adaptFlight{nc: nc, clock: c, rate: rate, K: m.K, sub: sub, due: map[int][]awaited{}, flagged: -1}, err
-}
-
 var errRobotLost = errors.New("the robot is lost")
 
 // fly flies a robot, and counts from a time after the start on.
-func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from time.Duration, count *coverage) error {
+func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from time.Duration, count coverage) error {
 	cfg.Seed = 7
 	r := robot.New(cfg)
 	r.Start(0, 0)
@@ -326,12 +319,10 @@ func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from tim
 
 // compare counts what is due among intervals about a measurement. An angle is predicted
 // without turns, and measured so by the simulator.
-func (f *adaptFlight) compare(x []float64, count *coverage) {
+func (f *adaptFlight) compare(x []float64, count coverage) {
 	for _, a := range f.due[f.step] {
 		e := math.Abs(x[a.series%f.K] - a.mean)
-		count.n[a.series]++
-		count.raw[a.series] += share(e <= 1.96*a.std)
-		count.again[a.series] += share(e <= 1.96*a.again*a.std)
+		count.count(a.series, e <= 1.96*a.std, e <= 1.96*a.again*a.std)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 // bench runs the command with arguments.
-func bench(out io.Writer, args ...string) (code int, said string) {
+func bench(out io.Writer, args ...string) (code int, errs string) {
 	var messages bytes.Buffer
 	root := command()
 	root.SetArgs(args)
@@ -46,8 +46,8 @@ func bench(out io.Writer, args ...string) (code int, said string) {
 
 func TestLatencyDocument(t *testing.T) {
 	var out bytes.Buffer
-	if code, said := bench(&out, "latency", "--json", "--rate", "20,40", "--points", "3", "--duration", "250ms", "--load", "both"); code != cli.Done {
-		t.Fatalf("code %d: %s", code, said)
+	if code, errs := bench(&out, "latency", "--json", "--rate", "20,40", "--points", "3", "--duration", "250ms", "--load", "both"); code != cli.Done {
+		t.Fatalf("code %d: %s", code, errs)
 	}
 	var doc map[string][]map[string]any
 	d := json.NewDecoder(&out)
@@ -95,12 +95,12 @@ func TestWrongUsage(t *testing.T) {
 		{}, {"speed"}, {"latency", "--points", "0"}, {"latency", "--rate", "0"}, {"latency", "--rate", "fast"}, {"latency", "--duration", "1ms"},
 		{"latency", "--load", "some"}, {"latency", "--priority", "99"}, {"chaos", "--only", "rain"}, {"chaos", "--day", "1s"},
 	} {
-		if code, said := bench(io.Discard, args...); code != cli.Wrong || said == "" {
-			t.Errorf("%v: code %d, %q", args, code, said)
+		if code, errs := bench(io.Discard, args...); code != cli.Wrong || errs == "" {
+			t.Errorf("%v: code %d, %q", args, code, errs)
 		}
 	}
-	if code, said := bench(io.Discard, "latency", "--model", "missing.dgm"); code != cli.Failed || !strings.Contains(said, "missing.dgm") {
-		t.Errorf("missing model: code %d, %q", code, said)
+	if code, errs := bench(io.Discard, "latency", "--model", "missing.dgm"); code != cli.Failed || !strings.Contains(errs, "missing.dgm") {
+		t.Errorf("missing model: code %d, %q", code, errs)
 	}
 }
 
@@ -114,9 +114,9 @@ func TestChaosDocument(t *testing.T) {
 	}
 	names := []string{"disk full", "corrupt model offered", "sender starts again"}
 	var out bytes.Buffer
-	code, said := bench(&out, "chaos", "--json", "--only", strings.Join(names, ","))
+	code, errs := bench(&out, "chaos", "--json", "--only", strings.Join(names, ","))
 	if code != cli.Done {
-		t.Fatalf("code %d: %s; %s", code, said, out.String())
+		t.Fatalf("code %d: %s; %s", code, errs, out.String())
 	}
 	var doc map[string][]map[string]any
 	if err := json.Unmarshal(out.Bytes(), &doc); err != nil || len(doc["chaos"]) != len(names) {
@@ -147,7 +147,7 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 		Mean: []float64{1}, Std: []float64{1}, ObsStd: []float64{1},
 	}
 	p := &planner{clock: c, answers: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
-	p.watch(&sender{t: map[uint64]int64{1: now}})
+	p.watch(&sender{was: map[uint64]sending{1: {t: now}}})
 	for i, change := range []func(q *wire.Prediction){
 		func(*wire.Prediction) {},
 		func(q *wire.Prediction) { q.Mean = []float64{math.NaN()} },
@@ -165,7 +165,7 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 		}
 	}
 	at := time.Now()
-	tr := &stage{planner: p, robot: &sender{at: map[uint64]time.Time{1: at, 2: at, 3: at.Add(time.Second)}}}
+	tr := &stage{planner: p, robot: &sender{was: map[uint64]sending{1: {at: at}, 2: {at: at}, 3: {at: at.Add(time.Second)}}}}
 	if lost, answered := tr.lost(); lost != 2 || answered != 1 {
 		t.Errorf("%d lost, %d answered", lost, answered)
 	}
@@ -182,9 +182,9 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 // What a planner counts: shares over series of different weight, the worst by
 // distance from 95 %.
 func TestCoverageShares(t *testing.T) {
-	c := newCoverage()
-	c.n[0], c.raw[0], c.again[0] = 100, 40, 97
-	c.n[1], c.raw[1], c.again[1] = 300, 150, 276
+	c := coverage{0: {100, 40, 97}, 1: {300, 150, 276}}
+	c.count(1, true, false)
+	c[1].n, c[1].raw = c[1].n-1, c[1].raw-1
 	raw, again, worst := c.shares()
 	if math.Abs(raw-190./400) > 1e-12 || math.Abs(again-373./400) > 1e-12 || math.Abs(worst-0.92) > 1e-12 {
 		t.Errorf("%v, %v, %v", raw, again, worst)

@@ -17,10 +17,9 @@ import (
 func chaosStudy() *study.Study {
 	var only []string
 	var list bool
-	const usualDay = 24 * time.Hour
-	day := usualDay
+	day := 24 * time.Hour
 	return &study.Study{
-		Name: "chaos", Keyed: "chaos", Summary: []string{"ok", "recovered_s", "why"}, Tables: chaosTables,
+		Name: "chaos", Summary: []string{"ok", "recovered_s", "why"}, Tables: chaosTables,
 		Short: "Whether an estimator stays correct under faults of its surroundings",
 		Long: `chaos does to an estimator what its surroundings may do, one scenario after the other, with a robot that
 sends states all the while and a planner that checks every prediction. A scenario is ok if the
@@ -30,17 +29,11 @@ is counted as dropped: every planner knows it by valid_until.`,
 		Example: `  dgm-bench chaos --json
   dgm-bench chaos --list
   dgm-bench chaos --only "server killed,disk full"`,
+		Numbers: []study.Flag{{Name: "day", Usage: "simulated time of the scenario in fast time, at least a minute", Value: &day, Least: 60, Changes: true}},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringSliceVar(&only, "only", nil, "only these scenarios")
 			f.BoolVar(&list, "list", false, "list the scenarios and end")
-			f.DurationVar(&day, "day", usualDay, "simulated time of the scenario in fast time")
-		},
-		Check: func() error {
-			if day < time.Minute {
-				return cli.Usage("--day %v must be at least a minute", day)
-			}
-			return nil
 		},
 		List: func() []string {
 			if !list {
@@ -48,25 +41,22 @@ is counted as dropped: every planner knows it by valid_until.`,
 			}
 			return scenarioNames()
 		},
-		Settings: func() string { return study.Changed("day", day, usualDay) },
-		Units: func() (keys []study.Key, err error) {
+		Units: func() (units []study.Work, err error) {
 			names := scenarioNames()
 			if len(only) > 0 {
 				names = only
 			}
 			for _, name := range names {
-				name = strings.TrimSpace(name)
-				if !slices.Contains(scenarioNames(), name) {
+				i := slices.Index(scenarioNames(), strings.TrimSpace(name))
+				if i < 0 {
 					return nil, cli.Usage("scenario %q is not known; --list shows all", name)
 				}
-				keys = append(keys, study.Key{Study: "chaos", Set: name})
+				units = append(units, study.Work{Key: study.Key{Set: scenarios[i].name}, Run: func(ctx context.Context, u *study.Unit) error {
+					play(ctx, scenarios[i], day, u.Row)
+					return ctx.Err()
+				}})
 			}
-			return keys, nil
-		},
-		Run: func(ctx context.Context, u *study.Unit) error {
-			i := slices.Index(scenarioNames(), u.Set)
-			play(ctx, scenarios[i], day, u.Row)
-			return ctx.Err()
+			return units, nil
 		},
 		Failed: func(rows []*study.Row) error {
 			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
@@ -90,7 +80,7 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Name: "chaos", Title: "Faults of the surroundings", Groups: study.GroupBy(rows, study.Single),
 		Columns: []study.Column{
 			study.TextOf("scenario", "scenario"), study.TruthOf("ok", "ok"), study.MeanOf("lost", "lost", 0), study.MeanOf("stale", "stale", 0), study.MeanOf("not finite", "nonfinite", 0),
-			study.MeanOf("recovered, s", "recovered_s", 2), study.MeanOf("answered", "answered", 0), study.MeanOf("dropped", "dropped_late", 0), study.TextOf("why", "why"),
+			study.MeanOf("recovered, s", "recovered_s", 2), study.MeanOf("answered", "answered", 0), study.MeanOf("dropped", "dropped_late", 0), study.TextOf("why", "why"), measured,
 		},
 	}}, nil
 }

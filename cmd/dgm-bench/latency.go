@@ -46,15 +46,13 @@ var standard = []latencyJob{{rate: 1000, points: 20}, {rate: 500, points: 100}}
 
 func latencyStudy() *study.Study {
 	var (
-		rates    []float64
-		job      latencyJob
-		file     string
-		load     string
-		m        *model.Model
-		measured map[study.Key]latencyJob
+		rates []float64
+		job   = latencyJob{points: 100, duration: 20 * time.Second}
+		file  string
+		load  string
 	)
 	return &study.Study{
-		Name: "latency", Keyed: "latency", Summary: []string{"p50_us", "p999_us", "missing", "late"}, Tables: latencyTables,
+		Name: "latency", Summary: []string{"p50_us", "p999_us", "missing", "late"}, Tables: latencyTables,
 		Short: "Time from a state sent to its prediction received, over loopback NATS",
 		Long: `latency starts a NATS server on the loopback and an estimator in a process of its own, sends states
 from a client outside that process, and measures the time until each prediction is back there.
@@ -66,62 +64,57 @@ horizon: these are counted as shortened. More than 32 at a time are not: all but
 are missing. In a loaded row another process keeps every core busy.`,
 		Example: `  dgm-bench latency --json
   dgm-bench latency --rate 1000 --points 20 --duration 10m --load both`,
+		Numbers: []study.Flag{
+			{Name: "points", Usage: "points of the horizon, with --rate", Value: &job.points, Least: 1, Most: 10000},
+			study.Duration("duration", "how long a row is measured", &job.duration),
+			{Name: "priority", Usage: "real-time priority of the estimator's process, 1 to 89; needs the right to it", Value: &job.priority, Most: 89},
+		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.Float64SliceVar(&rates, "rate", nil, "states a second; one row for each (default: 1000 with 20 points, 500 with 100)")
-			f.IntVar(&job.points, "points", 100, "points of the horizon, with --rate")
-			f.DurationVar(&job.duration, "duration", 20*time.Second, "how long a row is measured")
 			f.StringVar(&file, "model", "", "model file to serve instead of an artificial one")
 			f.StringVar(&load, "load", "both", "measure while every core is kept busy: no, yes, or both, a row of each")
-			f.IntVar(&job.priority, "priority", 0, "real-time priority of the estimator's process, 1 to 89; needs the right to it")
 		},
-		Check: func() error {
-			switch {
-			case job.points < 1 || job.points > 10000:
-				return cli.Usage("--points %d must be within 1 … 10000", job.points)
-			case !slices.Contains([]string{"no", "yes", "both"}, load):
-				return cli.Usage("--load %q must be no, yes or both", load)
-			case job.priority < 0 || job.priority > 89:
-				return cli.Usage("--priority %d must be within 0 … 89", job.priority)
-			}
-			return nil
-		},
-		Units: func() (keys []study.Key, err error) {
-			jobs := standard
-			if len(rates) > 0 {
-				jobs = nil
-			}
-			for _, r := range rates {
-				if !(r >= 1 && r <= 10000) {
-					return nil, cli.Usage("--rate %g must be within 1 … 10000", r)
-				}
-				jobs = append(jobs, latencyJob{rate: r, points: job.points})
-			}
-			measured = map[study.Key]latencyJob{}
-			for _, loaded := range []string{"no", "yes"} {
-				for _, j := range jobs {
-					if load != "both" && load != loaded {
-						continue
-					}
-					if job.duration.Seconds()*j.rate < 1 {
-						return nil, cli.Usage("--duration %v is shorter than one state at %g Hz", job.duration, j.rate)
-					}
-					j.loaded, j.duration, j.priority = loaded == "yes", job.duration, job.priority
-					k := study.Key{Study: "latency", Set: fmt.Sprintf("%g Hz, %d points", j.rate, j.points), Variant: map[bool]string{true: "loaded"}[j.loaded]}
-					keys, measured[k] = append(keys, k), j
-				}
-			}
-			m = artificial.New(artificial.Quadrotor, 1)
+		Units: func() ([]study.Work, error) {
+			m := artificial.New(artificial.Quadrotor, 1)
 			if file != "" {
-				m, err = model.ReadFile(file)
+				var err error
+				if m, err = model.ReadFile(file); err != nil {
+					return nil, err
+				}
 			}
-			return keys, err
-		},
-		Run: func(ctx context.Context, u *study.Unit) error {
-			j := measured[u.Key]
-			return j.measure(ctx, m, u.Row)
+			return job.units(m, rates, load)
 		},
 	}
+}
+
+// units returns what is measured at so many rates, with and without load.
+func (j latencyJob) units(m *model.Model, rates []float64, load string) (units []study.Work, err error) {
+	all := standard
+	if len(rates) > 0 {
+		all = nil
+	}
+	for _, r := range rates {
+		if !(r >= 1 && r <= 10000) {
+			return nil, cli.Usage("--rate %g must be within 1 … 10000", r)
+		}
+		all = append(all, latencyJob{rate: r, points: j.points})
+	}
+	loads := map[string][]bool{"no": {false}, "yes": {true}, "both": {false, true}}[load]
+	if loads == nil {
+		return nil, cli.Usage("--load %q must be no, yes or both", load)
+	}
+	for _, loaded := range loads {
+		for _, one := range all {
+			if j.duration.Seconds()*one.rate < 1 {
+				return nil, cli.Usage("--duration %v is shorter than one state at %g Hz", j.duration, one.rate)
+			}
+			one.loaded, one.duration, one.priority = loaded, j.duration, j.priority
+			k := study.Key{Set: fmt.Sprintf("%g Hz, %d points", one.rate, one.points), Variant: map[bool]string{true: "loaded"}[loaded]}
+			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error { return one.measure(ctx, m, u.Row) }})
+		}
+	}
+	return units, nil
 }
 
 // latencyTables has a table of this measurement, and one of what the demo reports of a robot.

@@ -21,9 +21,9 @@ type planner struct {
 	answers  map[uint64]bool
 	models   map[string]int
 	counts   counted
-	stamp    func(seq uint64) (t int64, ok bool) // when a state was measured, by its sender
-	replaced map[string]uint64                   // by instance: states for which the status reports why there is no answer
-	seen     chan<- uint64                       // (optional) gets the states that were answered
+	robot    *sender           // (optional) whose states are predicted
+	replaced map[string]uint64 // by instance: states for which the status reports why there is no answer
+	seen     chan<- uint64     // (optional) gets the states that were answered
 	read     wire.Prediction
 	status   wire.Status
 }
@@ -49,7 +49,7 @@ func newPlanner(nc *nats.Conn, c *clock) (*planner, error) {
 func (p *planner) watch(r *sender) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stamp = r.stamp
+	p.robot = r
 }
 
 // report returns a channel that gets the states that were answered.
@@ -96,15 +96,15 @@ func (p *planner) current() bool {
 	if q.ValidUntil > q.T+horizon {
 		return false
 	}
-	if p.stamp == nil {
+	if p.robot == nil {
 		return true
 	}
-	t, ok := p.stamp(q.Seq)
+	sent, ok := p.robot.find(q.Seq)
 	if !ok {
 		return true // of a sender before the present one
 	}
 	const rounding = int64(time.Millisecond)
-	d := q.T - int64(q.Age*1e9) - t
+	d := q.T - int64(q.Age*1e9) - sent.t
 	return d < rounding && d > -rounding
 }
 
@@ -129,8 +129,8 @@ func (p *planner) firstAnswered(r *sender, after time.Time) (first time.Time, ok
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for seq := range p.answers {
-		if at, sent := r.sentAt(seq); sent && at.After(after) && (!ok || at.Before(first)) {
-			first, ok = at, true
+		if s, sent := r.find(seq); sent && s.at.After(after) && (!ok || s.at.Before(first)) {
+			first, ok = s.at, true
 		}
 	}
 	return first, ok

@@ -10,7 +10,7 @@ import (
 // recordedStudy shows results on public recordings of robots. They are made by dgm-bridge,
 // dgm-train and dgm-eval, as the page of results describes; here they are only stored.
 func recordedStudy() *study.Study {
-	return &study.Study{Name: "recorded", Keyed: "recorded", Tables: recordedTables}
+	return &study.Study{Name: "recorded", Tables: recordedTables}
 }
 
 func recordedTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {

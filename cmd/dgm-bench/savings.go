@@ -25,9 +25,9 @@ import (
 // against the first row, in the same windows.
 func savingsStudy() *study.Study {
 	var file, logFile string
-	var stride time.Duration
+	stride := 50 * time.Millisecond
 	return &study.Study{
-		Name: "savings", Keyed: "savings", Tables: savingsTables,
+		Name: "savings", Tables: savingsTables,
 		Short: "What it costs to compute less for a prediction",
 		Long: `savings predicts a flight that a model has not seen, as it is and with less computed: the variance of
 one member for that of all, at fewer points of the horizon and interpolated, one member alone, and what-if plans
@@ -42,22 +42,19 @@ Models are exported with the variance of one member. Train one with all of them 
   echo 'variances = 3' > full.toml
   dgm-train --config full.toml --log flight.msgpack --out full.dgm`,
 		Example: "  dgm-bench savings --model full.dgm --log another.msgpack",
+		Numbers: []study.Flag{study.Duration("stride", "time between the starts of windows", &stride)},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringVar(&file, "model", "", "model to predict with")
 			f.StringVar(&logFile, "log", "", "flight log that it has not seen")
-			f.DurationVar(&stride, "stride", 50*time.Millisecond, "time between the starts of windows")
 		},
 		Check: func() error {
-			switch {
-			case file == "" || logFile == "":
+			if file == "" || logFile == "" {
 				return cli.Usage("a model and a log are needed: dgm-bench savings --model full.dgm --log another.msgpack")
-			case stride <= 0:
-				return cli.Usage("--stride %v must be positive", stride)
 			}
 			return nil
 		},
-		Units: func() ([]study.Key, error) { return []study.Key{{Study: "savings", Set: file}}, nil },
+		Units: func() ([]study.Work, error) { return []study.Work{{Key: study.Key{Set: file}}}, nil },
 		Run: func(ctx context.Context, u *study.Unit) error {
 			m, err := model.ReadFile(file)
 			if err != nil {
@@ -148,7 +145,7 @@ func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Dur
 			began := busy()
 			whole, err := query(nc, &all)
 			s.must(err)
-			keepLeast(&together, (busy()-began)/batchSize)
+			together = least(together, (busy()-began)/batchSize)
 			began = busy()
 			var mean, std []float64
 			for i := range batchSize {
@@ -156,17 +153,19 @@ func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Dur
 				s.must(err)
 				mean, std = append(mean, a.Mean...), append(std, a.Std...)
 			}
-			keepLeast(&alone, (busy()-began)/batchSize)
+			alone = least(alone, (busy()-began)/batchSize)
 			s.require(slices.Equal(mean, whole.Mean) && slices.Equal(std, whole.Std), "queries in one message are answered otherwise than one by one")
 		}
 	})
 	return alone, together, err
 }
 
-func keepLeast(least *time.Duration, d time.Duration) {
-	if *least == 0 || d < *least {
-		*least = d
+// least returns the less of two times, of which 0 is none.
+func least(a, b time.Duration) time.Duration {
+	if a == 0 || b < a {
+		return b
 	}
+	return a
 }
 
 // batchQuery returns a query about many plans, or states where a model has no inputs, and

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
@@ -27,7 +26,7 @@ type saver struct {
 	dst    *estimator.Prediction
 	loglik []float64 // a window's mean
 	inside []float64
-	took   time.Duration // the least
+	took   speed.Least
 }
 
 // with returns a model of so many of the members, of which so many give a variance.
@@ -45,17 +44,22 @@ func with(m *model.Model, members, variances int) *model.Model {
 	return &c
 }
 
-// saversOf returns the whole model and what can be left out of it.
-func saversOf(m *model.Model) []*saver {
-	all, variances := len(m.Members), 0
+// variances returns how many members give one.
+func variances(m *model.Model) (n int) {
 	for i := range m.Members {
 		if m.Members[i].GivesVariance() {
-			variances++
+			n++
 		}
 	}
-	out := []*saver{{name: fmt.Sprintf("nothing: %d members, variances of %d", all, variances), m: m}}
+	return n
+}
+
+// saversOf returns the whole model and what can be left out of it.
+func saversOf(m *model.Model) []*saver {
+	all := len(m.Members)
+	out := []*saver{{name: fmt.Sprintf("nothing: %d members, variances of %d", all, variances(m)), m: m}}
 	one := m
-	if variances > 1 {
+	if variances(m) > 1 {
 		one = with(m, all, 1)
 		out = append(out, &saver{name: "variance of one member", m: one})
 	}
@@ -108,20 +112,19 @@ func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight
 			r = u.Also(s.name)
 		}
 		r.Put("saving", s.name).Put("time_us", math.Round(float64(s.took)/100)/10)
-		for name, of := range map[string]func(s *saver) []float64{"loglik": (*saver).logliks, "coverage": (*saver).covered} {
-			for w, v := range of(s) {
-				lost[w] = of(savers[0])[w] - v
+		for _, what := range []struct {
+			name, lost string
+			all, own   []float64
+		}{{"loglik", "loglik_lost", savers[0].loglik, s.loglik}, {"coverage95", "coverage_lost", savers[0].inside, s.inside}} {
+			for w, v := range what.own {
+				lost[w] = what.all[w] - v
 			}
 			low, high := boot.Interval(lost, 0.95)
-			r.Put(map[string]string{"loglik": "loglik", "coverage": "coverage95"}[name], study.Mean(of(s)))
-			r.Put(name+"_lost", study.Mean(lost)).Put(name+"_lost_95", []float64{low, high})
+			r.Put(what.name, study.Mean(what.own)).Put(what.lost, study.Mean(lost)).Put(what.lost+"_95", []float64{low, high})
 		}
 	}
 	return nil
 }
-
-func (s *saver) logliks() []float64 { return s.loglik }
-func (s *saver) covered() []float64 { return s.inside }
 
 // ask makes the query of a window: its state and the input that was measured.
 func ask(q *estimator.Query, m *model.Model, f *window.Flight, start int) {
@@ -190,61 +193,45 @@ func (s *saver) interpolate(std []float64) {
 	}
 }
 
-// timeSavers takes the least of the processor's times of many predictions in turns. That of variances
-// at fewer points is the whole less what the variances cost, which is what a second
-// member that gives them costs more; it is known where there are two.
+// timeSavers measures the least of the processor's times of many predictions in turns. The
+// time with variances at fewer points is the whole less what variances cost, which is what
+// each further member that gives them costs; it is known where there are several.
 func timeSavers(savers []*saver, q *estimator.Query) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	least := func(took *time.Duration, f *estimator.Fast, dst *estimator.Prediction) {
-		began := speed.Busy()
-		f.Predict(dst, q)
-		if d := speed.Busy() - began; *took == 0 || d < *took {
-			*took = d
-		}
-	}
 	for range 300 {
 		for _, s := range savers {
-			least(&s.took, s.fast, s.dst)
+			s.took.Busy(func() { s.fast.Predict(s.dst, q) })
 		}
 	}
-	whole := savers[0]
-	if len(savers) < 2 || savers[1].points > 0 || savers[1].name == savers[len(savers)-1].name {
-		for _, s := range savers[1:] {
-			if s.points > 0 {
-				s.took = 0
-			}
-		}
-		return
-	}
-	one := savers[1]
-	more := 0
-	for i := range whole.m.Members {
-		if whole.m.Members[i].GivesVariance() {
-			more++
-		}
-	}
+	whole, more := savers[0], variances(savers[0].m)-1
 	for _, s := range savers {
 		if s.points == 0 {
 			continue
 		}
-		times := make([]float64, s.points)
-		for j := range times {
-			times[j] = s.dst.Times[s.kept(j)]
+		s.took = 0
+		if more > 0 {
+			one := savers[1]
+			all, without := s.timeAtPoints(whole, q), s.timeAtPoints(one, q)
+			s.took = one.took - (whole.took-one.took)/speed.Least(more) + (all-without)/speed.Least(more)
 		}
-		var some, without time.Duration
-		a, err := whole.fast.For(times)
-		b, err2 := one.fast.For(times)
-		if err != nil || err2 != nil {
-			s.took = 0
-			continue
-		}
-		da, db := a.NewPrediction(), b.NewPrediction()
-		for range 300 {
-			least(&some, a, da)
-			least(&without, b, db)
-		}
-		each := func(with, without time.Duration) time.Duration { return (with - without) / time.Duration(more-1) }
-		s.took = one.took - each(whole.took, one.took) + each(some, without)
 	}
+}
+
+// timeAtPoints measures another saver's prediction at the points at which this one has a
+// variance.
+func (s *saver) timeAtPoints(of *saver, q *estimator.Query) (took speed.Least) {
+	var times []float64
+	for j := range s.points {
+		times = append(times, s.dst.Times[s.kept(j)])
+	}
+	fast, err := of.fast.For(times)
+	if err != nil {
+		return 0
+	}
+	dst := fast.NewPrediction()
+	for range 300 {
+		took.Busy(func() { fast.Predict(dst, q) })
+	}
+	return took
 }

@@ -105,16 +105,16 @@ func TestSavingsCommand(t *testing.T) {
 		code := cli.Run(context.Background(), c)
 		return code, out.String(), messages.String()
 	}
-	code, out, said := run("--model", file, "--log", log)
+	code, out, errs := run("--model", file, "--log", log)
 	if code != cli.Done || strings.Count(out, "\n") != 10 || !strings.Contains(out, "64 in a message") {
-		t.Errorf("code %d, %s%s", code, out, said)
+		t.Errorf("code %d, %s%s", code, out, errs)
 	}
 	for _, args := range [][]string{{}, {"--model", file}, {"--model", file, "--log", log, "--stride", "0s"}} {
-		if code, _, said := run(args...); code != cli.Wrong || said == "" {
-			t.Errorf("%v: code %d, %q", args, code, said)
+		if code, _, errs := run(args...); code != cli.Wrong || errs == "" {
+			t.Errorf("%v: code %d, %q", args, code, errs)
 		}
 	}
-	if code, _, said := run("--model", file, "--log", file); code != cli.Failed || said == "" {
-		t.Errorf("code %d, %q", code, said)
+	if code, _, errs := run("--model", file, "--log", file); code != cli.Failed || errs == "" {
+		t.Errorf("code %d, %q", code, errs)
 	}
 }

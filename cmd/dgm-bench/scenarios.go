@@ -338,7 +338,7 @@ func dayInFastTime(s *stage) {
 	n := s.estimate(s.url(), node.Config{TrustFile: s.path("trust")})
 	s.listen(s.url())
 	nc := s.link(s.url(), "robot")
-	s.robot = &sender{clock: s.clock, at: map[uint64]time.Time{}, t: map[uint64]int64{}}
+	s.robot = &sender{clock: s.clock, was: map[uint64]sending{}}
 	// Time must not pass before the planner has checked the answer.
 	answers := s.planner.report()
 	const period = 100 * time.Millisecond
@@ -355,7 +355,7 @@ func dayInFastTime(s *stage) {
 			before = measureUsage()
 		}
 	}
-	s.robot.at[total] = time.Now()
+	s.robot.was[total] = sending{at: time.Now()}
 	after := measureUsage()
 	s.require(after.goroutines <= before.goroutines && after.files <= before.files && after.heap <= before.heap*1.2+2, "grown from %+v to %+v", before, after)
 	s.require(len(s.statusOf(n).Checks) > 0, "nothing was checked in %v", s.day)

@@ -24,12 +24,17 @@ type sender struct {
 
 	mu  sync.Mutex
 	seq uint64
-	at  map[uint64]time.Time
-	t   map[uint64]int64 // ns, by the clock of the stage
+	was map[uint64]sending
+}
+
+// sending is when a state was sent.
+type sending struct {
+	at time.Time
+	t  int64 // ns, by the clock of the stage
 }
 
 func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {
-	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), at: map[uint64]time.Time{}, t: map[uint64]int64{}}
+	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), was: map[uint64]sending{}}
 	go r.run(rate)
 	return r
 }
@@ -57,7 +62,7 @@ func (r *sender) run(rate float64) {
 		s.Seq, s.T = r.seq, r.clock.unix()
 		buf = s.Append(buf[:0])
 		if r.nc.IsConnected() && r.nc.Publish(r.subject, buf) == nil {
-			r.at[s.Seq], r.t[s.Seq] = time.Now(), s.T
+			r.was[s.Seq] = sending{time.Now(), s.T}
 		}
 		r.mu.Unlock()
 	}
@@ -69,31 +74,22 @@ func (r *sender) again() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq = 0
-	clear(r.at)
-	clear(r.t)
+	clear(r.was)
 }
 
-// stamp returns when a state was measured.
-func (r *sender) stamp(seq uint64) (t int64, ok bool) {
+// sent returns all states that were sent.
+func (r *sender) sent() map[uint64]sending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t, ok = r.t[seq]
-	return t, ok
+	return maps.Clone(r.was)
 }
 
-// sent returns when each state was sent.
-func (r *sender) sent() map[uint64]time.Time {
+// find returns when a state was sent.
+func (r *sender) find(seq uint64) (s sending, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return maps.Clone(r.at)
-}
-
-// sentAt returns when a state was sent.
-func (r *sender) sentAt(seq uint64) (at time.Time, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	at, ok = r.at[seq]
-	return at, ok
+	s, ok = r.was[seq]
+	return s, ok
 }
 
 // end ends it. A sender that does not run has no channels.

@@ -236,9 +236,7 @@ func (s *stage) listen(url string) {
 	var err error
 	s.planner, err = newPlanner(s.link(url, "planner"), s.clock)
 	s.must(err)
-	if s.robot != nil {
-		s.planner.watch(s.robot)
-	}
+	s.planner.watch(s.robot)
 }
 
 // takeOff starts the robot.
@@ -320,14 +318,14 @@ func (s *stage) end(r *study.Row, err error) error {
 // lost counts states outside every fault that have neither an answer nor a reason
 // on the estimator's status, and states that were answered.
 func (s *stage) lost() (lost, answered int) {
-	for seq, at := range s.robot.sent() {
+	for seq, sent := range s.robot.sent() {
 		if s.planner.answered(seq) {
 			answered++
 			continue
 		}
 		excused := false
 		for _, f := range s.faults {
-			excused = excused || (!at.Before(f.from) && !at.After(f.to))
+			excused = excused || (!sent.at.Before(f.from) && !sent.at.After(f.to))
 		}
 		if !excused {
 			lost++

@@ -66,12 +66,17 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 				continue
 			}
 			_ = v.Close()
-			judged, judgement = true, judgeEarly(sc, p, screen)
+			judged = true
+			if err := conclude(sc, p, screen, false); err != nil {
+				fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
+				judgement = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
+			}
+			fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
 		case <-sim.done:
-			switch {
-			case sim.err != nil:
+			if sim.err != nil {
 				return sim.err
-			case !keep && ctx.Err() != nil:
+			}
+			if !keep && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			p.settle()
@@ -86,17 +91,6 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 			return err
 		}
 	}
-}
-
-// judgeEarly concludes a flight that continues.
-func judgeEarly(sc *scene, p *planner, screen *screen) error {
-	err := conclude(sc, p, screen, false)
-	if err != nil {
-		fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
-		err = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
-	}
-	fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
-	return err
 }
 
 // conclude writes the summary of the flight and returns which limits it did not keep.

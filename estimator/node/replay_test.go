@@ -223,7 +223,7 @@ func TestReplayOfAJournalThatLacksSomething(t *testing.T) {
 	}
 }
 
-// Over NATS, on all goroutines.
+// In earnest, over NATS, with the clock of the computer.
 func TestRecordedLive(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	path := filepath.Join(t.TempDir(), "out.msgpack")

@@ -7,7 +7,7 @@ import (
 )
 
 // adjoint integrates dx/dt = net(x), raw states and seconds, by the classical method
-// of order 4 and carries derivatives of the states back through every step: the
+// of order 4 and carries derivatives of what is reached back through every step: the
 // cost does not grow with the number of parameters, as that of sensitivities does.
 // With stages k_q = f(x_q), weights w = 1, 2, 2, 1 and λ = ∂L/∂x of a step's end,
 //

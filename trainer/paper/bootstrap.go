@@ -14,10 +14,10 @@ import (
 const leastInflation, mostInflation = 0.5, 4
 
 // bootstrap sets the factor of the flows' variances by the parametric bootstrap: flows of
-// the same forms are refined on data simulated from the flows, with the noise of that
+// the same forms are refined on data drawn from what the flows say, with the noise of that
 // which explains the data best, and those that explain these data are kept. The mean squared distance of
 // what they say from what the flows say, which is their truth, relative to the variance
-// that they claim, is the factor (winsorisedMean). The posterior takes as given which terms there are, the
+// that they claim, is the factor (withoutMisses). The posterior takes as given which terms there are, the
 // priors and the noise; refits do not. On the other hand several forms together may be
 // nearer to the truth than the mean of their variances says: then the factor is below 1.
 func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) error {

@@ -21,8 +21,8 @@ type Bayes struct {
 	Step  float64   // s, longest step of the integrator in training
 }
 
-// Walk is the transition of a chain: it moves theta (P+1 numbers, the last is log σ), given
-// the gradient of the log posterior, for the k-th time. A Walk serves one chain.
+// Walk is the rule of a chain: it moves theta (P+1 numbers, the last is log σ), given
+// the gradient of the log posterior, for the k-th time. A rule serves one chain.
 type Walk func(k int, theta, grad []float64, rng *rand.Rand)
 
 // SGLD is stochastic gradient Langevin dynamics (Welling & Teh 2011), at the rate
@@ -209,7 +209,7 @@ func (b *Bayes) Solve(dst, theta, x0, times []float64) (ok bool) {
 	copy(flat, theta)
 	a := newAdjoint(&n)
 	row := make([]float64, a.width)
-	// 1e-6 is far below what samples differ by; a diverging field ends at MaxSteps.
+	// 1e-6 is far below what samples differ by; a field gone wild is given up.
 	d := ode.NewDopri5(a.K, ode.Config{RTol: 1e-6, MaxSteps: 20000})
 	return d.Solve(dst, func(dx []float64, _ float64, x []float64) {
 		copy(row, x)

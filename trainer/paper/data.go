@@ -22,7 +22,7 @@ type Data struct {
 	K            int
 	Trajectories []Trajectory
 
-	whole *Data // (optional) what these were drawn from: its moments scale them
+	whole *Data // (optional) what these were drawn from: it says how they are scaled
 }
 
 // check returns the first error in the data: trajectories are numbered from 1.

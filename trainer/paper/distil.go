@@ -12,7 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// Distillation holds the settings of a smoother's distillation from flows.
+// Distillation says how a smoother learns from what flows say.
 type Distillation struct {
 	Core []int          // widths of the smoother's core
 	Act  mlp.Activation // of all its layers
@@ -20,11 +20,11 @@ type Distillation struct {
 	Regression
 	Rounds int // steps of the covariance of the weights
 
-	Starts, Times             int // at which the flows' mean is queried; times per start
-	SpreadStarts, SpreadTimes int // other starts, at which their variance is queried too
+	Starts, Times             int // at which the flows' mean is asked for; times a start
+	SpreadStarts, SpreadTimes int // other starts, at which their variance is asked for too
 }
 
-// String returns the settings on one line.
+// String tells the settings on one line.
 func (t Distillation) String() string {
 	return fmt.Sprintf("core %v %s, D %d, F %d, %d steps on batches of %d, %g to %g, from %d starts, %d times each, variances from %d and %d in %d rounds",
 		t.Core, t.Act, t.D, t.F, t.Steps, t.Batch, t.Rate, t.Last, t.Starts, t.Times, t.SpreadStarts, t.SpreadTimes, t.Rounds)
@@ -32,23 +32,24 @@ func (t Distillation) String() string {
 
 var errFlow = errors.New("the refined dynamics cannot be integrated over the horizon")
 
-// distil trains a smoother to reproduce the teacher, so that predictions need no
+// distil trains a smoother to say what the teacher says, so that predictions need no
 // integration.
 //
-// The distillation set has no noise and any size, so this is regression: a net learns means and logarithms of standard deviations together
+// There is no noise in what it learns from, and as much of it as it wants, so this is
+// regression: a net learns means and logarithms of standard deviations together
 // (regress.go); features of its last layer add to the means what it left, by least
 // squares; and their weights get the covariance that makes the teacher's solutions
-// likely, those that were not in the regression (weight_covariance.go). What the smoother predicts
+// likely, those that were not in the regression (spread.go). What the smoother says
 // wrongly is part of its variance.
-func distil(ctx context.Context, from teacher, in *feature.Inputs, d *Data, set Distillation, progress func(what string), seed uint64) (*Smoother, error) {
-	progress("the distillation set is integrated")
+func distil(ctx context.Context, say teacher, in *feature.Inputs, d *Data, set Distillation, told func(what string), seed uint64) (*Smoother, error) {
+	told("the smoother's lessons are integrated")
 	rng := rand.New(rand.NewPCG(seed, 0x64697374696c))
 	K, b := d.K, boxOf(d, in)
-	all, ok := queryTeacher(from, in, b, d.End(), set.Starts, set.Times, false, rng)
+	all, ok := queryTeacher(say, in, b, d.End(), set.Starts, set.Times, false, rng)
 	if !ok {
 		return nil, errFlow
 	}
-	some, ok := queryTeacher(from, in, b, d.End(), set.SpreadStarts, set.SpreadTimes, true, rng)
+	some, ok := queryTeacher(say, in, b, d.End(), set.SpreadStarts, set.SpreadTimes, true, rng)
 	if !ok {
 		return nil, errFlow
 	}
@@ -57,7 +58,7 @@ func distil(ctx context.Context, from teacher, in *feature.Inputs, d *Data, set 
 	x, y, w := targets(all, some, typical)
 	done := func(step int) {
 		if step%(1+set.Steps/20) == 0 {
-			progress(fmt.Sprintf("the smoother is distilled, %d %%", 100*step/set.Steps))
+			told(fmt.Sprintf("the smoother is taught, %d %%", 100*step/set.Steps))
 		}
 	}
 	if !regress(ctx, net, x, y, w, set.Regression, done, rng) {
@@ -66,7 +67,7 @@ func distil(ctx context.Context, from teacher, in *feature.Inputs, d *Data, set 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	progress("the covariances of the smoother's weights are fitted")
+	told("the smoother's variances are found")
 	s := newSmoother(net, in, set.D, set.F, rng)
 	s.Lost = all.lost + some.lost
 	s.W, s.M = make([][]float64, K), make([][]float64, K)
@@ -100,18 +101,18 @@ func (t *Distillation) net(K int, rng *rand.Rand) *mlp.Net {
 }
 
 // targets returns inputs, targets and their weights for the net: means of one
-// set, logarithms of standard deviations, relative to the channel's typical one,
+// lesson, logarithms of standard deviations, relative to the channel's typical one,
 // of the other. Errors of the mean count between equally, standardised, and by what
-// the teacher's precision.
+// the teacher is sure of.
 func targets(means, spreads *distillationSet, typical []float64) (x, y, w []float64) {
-	const precision, spread = 0.1, 0.1
+	const sure, spread = 0.1, 0.1
 	K, n := len(typical), means.n+spreads.n
 	x = append(append(make([]float64, 0, n*(1+K)), means.x...), spreads.x...)
 	y, w = make([]float64, n*2*K), make([]float64, n*2*K)
 	for i := range means.n {
 		for k := range K {
 			y[i*2*K+k] = means.y[i*K+k]
-			w[i*2*K+k] = precision / math.Sqrt(typical[k])
+			w[i*2*K+k] = sure / math.Sqrt(typical[k])
 		}
 	}
 	for i := range spreads.n {

@@ -108,7 +108,7 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 }
 
 // A corner of the box from which solutions run off costs its own starts; many cost the
-// distillation set.
+// lesson.
 func TestStartsThatRunOffAreLeftOut(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	in := scale(d)
@@ -143,7 +143,7 @@ func TestStartsThatRunOffAreLeftOut(t *testing.T) {
 }
 
 // Where no flow can be integrated the smoother learns from the members.
-func TestSmootherIsDistilledFromMembers(t *testing.T) {
+func TestMembersTeachToo(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	r := small()
 	f, err := Train(context.Background(), d, r.Settings, 1)

@@ -12,12 +12,12 @@ import (
 // called from several goroutines.
 type teacher func(mean, variance, x0, times []float64) (ok bool)
 
-// distillationSet holds a teacher's predictions at drawn starts and times, standardised.
+// distillationSet is what a teacher says at starts and times of its choice, standardised.
 type distillationSet struct {
 	n    int
 	x    []float64 // n×(1+K): time, start scaled to a box
 	y    []float64 // n×K, mean
-	v    []float64 // n×K, variance; nil where it was not queried
+	v    []float64 // n×K, variance; nil where it was not asked for
 	from *feature.Inputs
 	lost int // starts that were left out
 }
@@ -46,14 +46,14 @@ func boxOf(d *Data, in *feature.Inputs) *box {
 	return b
 }
 
-// maxFailedShare is the largest share of drawn starts at which a teacher may fail.
+// maxFailedShare is the share of starts, of those drawn, of which a teacher may have nothing to say.
 const maxFailedShare = 0.02
 
-// queryTeacher queries the teacher at starts drawn from the box, at times drawn one from
-// each of so many equal parts of the time up to end; time 0 belongs to one half of the
-// starts, end to the other. Starts of which it cannot are left out; ok is
+// queryTeacher has the teacher speak of starts drawn from the box, at times drawn one from
+// each of so many equal parts of the time up to end; the beginning and the end of
+// the time belong to every second start. Starts of which it cannot are left out; ok is
 // false where these are more than a few.
-func queryTeacher(from teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
+func queryTeacher(say teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
 	K := len(b.low)
 	x0s, ts := b.draw(end, starts, times, rng)
 	rows := starts * times
@@ -68,7 +68,7 @@ func queryTeacher(from teacher, in *feature.Inputs, b *box, end float64, starts,
 		if variance {
 			v = l.v[i*times*K : (i+1)*times*K]
 		}
-		failed[i] = !from(y, v, x0s[i], ts[i])
+		failed[i] = !say(y, v, x0s[i], ts[i])
 		for j := range y {
 			k := j % K
 			y[j] = (y[j] - in.Lift.Mean[k]) / in.Lift.Std[k]
@@ -133,7 +133,7 @@ func (l *distillationSet) keep(failed []bool, times int) {
 }
 
 // typical returns the mean variance of every channel, and lifts what is below the
-// ten-thousandth of it: a start is exact, which no smoother can represent.
+// ten-thousandth of it: a start is known for certain, which no smoother can say.
 func (l *distillationSet) typical(K int) []float64 {
 	const least = 1e-4
 	out := make([]float64, K)

@@ -8,7 +8,7 @@ import (
 )
 
 // Bounds of the precision of a prior: of groups of the net, which are held back
-// rather than removed, since they may be needed when others have converged, and of
+// rather than driven out, for they may be asked for when others have settled, and of
 // the terms of a polynomial, which are left out beyond theirs.
 const (
 	mostOfNet  = 1e3
@@ -22,7 +22,7 @@ const (
 // γ_k being the leverage of the rows of channel k. A precision falls to a third and rises
 // to three times at most (ten times for a term), γ counts as 0.02 for each weight at least
 // (0.001 for a term), σ² falls to a fifth and rises to twice at most: from far away both
-// would diverge.
+// would run off.
 func (n *newton) updateHyperparameters() (ok bool) {
 	n.system()
 	if !n.factorise(0) {
@@ -52,8 +52,8 @@ func (n *newton) updateHyperparameters() (ok bool) {
 		if g >= len(n.Alpha)-terms {
 			least, faster, most = 1e-3, 10, 2*mostOfTerm
 		}
-		target := math.Max(v, least) / math.Max(norm[g], 1e-12)
-		n.Alpha[g] = math.Min(math.Max(target, n.Alpha[g]/3), n.Alpha[g]*faster)
+		want := math.Max(v, least) / math.Max(norm[g], 1e-12)
+		n.Alpha[g] = math.Min(math.Max(want, n.Alpha[g]/3), n.Alpha[g]*faster)
 		n.Alpha[g] = math.Min(n.Alpha[g], most)
 	}
 	n.factor.Pack(n.square(n.inv), true, true)
@@ -84,7 +84,7 @@ func (n *newton) updateHyperparameters() (ok bool) {
 	return true
 }
 
-// prune removes terms of the polynomial without evidence, and reports whether
+// prune leaves out terms of the polynomial that say nothing, and tells whether
 // there were any. All memory of sizes before is of no use then.
 func (f *Flow) prune() bool {
 	terms := f.Poly.params()
@@ -116,7 +116,7 @@ func (f *Flow) prune() bool {
 	return true
 }
 
-// converged reports whether every number has changed by less than a hundredth.
+// converged tells whether no number has changed by a hundredth.
 func converged(a, b []float64) bool {
 	for i, v := range a {
 		if math.Abs(b[i]-v) > 0.01*v {

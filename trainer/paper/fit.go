@@ -105,7 +105,7 @@ func (s *Settings) rate() func(step int) float64 {
 	}
 }
 
-// phase returns whether a step is before matching (0), while it rises (1) or after (2).
+// phase tells whether a step is before matching (0), while it rises (1) or after (2).
 func (s *Settings) phase(step int) int {
 	switch share := float64(step) / float64(s.Steps); {
 	case share < s.From:

@@ -26,14 +26,14 @@ type Flow struct {
 	factor   matmul.Packed // L⁻ᵀ
 }
 
-// form is what a flow is made of beside the net.
+// form tells what is beside the net of a flow.
 type form int
 
 const (
 	netAlone      form = iota
-	rawAndNet          // a polynomial of raw states
+	rawAndNet          // a polynomial of states counted from where they are nought in their unit
 	centredAndNet      // one of states counted from their mean
-	sparse             // no net, a polynomial of raw states
+	sparse             // no net, and one of states counted from where they are nought
 	linear             // no net, and a dense polynomial of degree one
 	quadratic          // of degree two
 )
@@ -129,7 +129,7 @@ func (f *Flow) walk(t *tangent, mean, x0, times []float64, at func(i int)) (ok b
 	return true
 }
 
-// Form returns what the field is made of.
+// Form tells what the field is made of.
 func (f *Flow) Form() string {
 	switch {
 	case f.Known != nil && len(f.Net.Layers) > 0:
@@ -205,7 +205,7 @@ func (f *Flow) Parameters() (p, spread []float64) {
 }
 
 // groups returns for every parameter the group that shares its prior: of the first
-// layer a group for every input, so that inputs without evidence can be left out
+// layer a group for every input, so that inputs which say nothing can be left out
 // (automatic relevance determination), of the last a group for every output, and
 // one for the rest of each layer's weights and for its biases.
 func groups(net *mlp.Net) (of []int, n int) {

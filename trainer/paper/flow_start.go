@@ -58,9 +58,9 @@ const residualPrior = 100
 func (f *Fit) NewFlow() *Flow { return f.flow(f.mean(), nil) }
 
 // NewPolynomialFlow takes the mean of the fit's dynamics too, but a polynomial takes
-// over what it can represent of it along the data, and a net of one hidden layer, the
-// first of the dynamics', represents the rest. The polynomial is of raw states, or with
-// centred of states about their mean.
+// over what it can say of it along the data, and a net of one hidden layer, the first
+// of the dynamics', says the rest. The polynomial counts states from where they are
+// nought in their unit, or with centred from their mean.
 func (f *Fit) NewPolynomialFlow(d *Data, centred bool) *Flow {
 	zero := make([]float64, d.K)
 	if !centred {
@@ -74,7 +74,7 @@ func (f *Fit) NewPolynomialFlow(d *Data, centred bool) *Flow {
 	return fl
 }
 
-// newPlainFlow returns a flow of a polynomial alone, fitted to the dynamics
+// newPlainFlow returns a flow of a polynomial alone that says what the dynamics say
 // along the data.
 func (f *Fit) newPlainFlow(d *Data, p form) *Flow {
 	zero := make([]float64, d.K)
@@ -127,7 +127,7 @@ func (f *Fit) mean() mlp.Net {
 	return net
 }
 
-// splitDynamics splits the dynamics' output at the smoothed states: a polynomial first, the
+// splitDynamics splits what the dynamics say at the smoothed states: a polynomial first, the
 // first layer with new weights after that.
 func (f *Fit) splitDynamics(d *Data, poly *polynomial) (mlp.Net, *polynomial) {
 	const ridge = 0.1

@@ -103,7 +103,7 @@ func TestAFieldThatSaysNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) < 20 || told[0] != "members are trained" || !slices.Contains(told, "the smoother is distilled, 50 %") && !slices.Contains(told, "the smoother is distilled, 52 %") {
+	if len(told) < 20 || told[0] != "members are trained" || !slices.Contains(told, "the smoother is taught, 50 %") && !slices.Contains(told, "the smoother is taught, 52 %") {
 		t.Errorf("told %q", told)
 	}
 	mean, std := make([]float64, 2), make([]float64, 2)

@@ -11,15 +11,15 @@ import (
 )
 
 // jackknife sets the factor of the flows' variances by the delete-a-group jackknife (Busing,
-// Meijer & van der Leeden 1999; Shao & Wu 1989): trajectories are assigned to r.Refits groups,
+// Meijer & van der Leeden 1999; Shao & Wu 1989): trajectories are dealt to r.Refits groups,
 // the flows are refined, priors and noise with them, without each of these in turn, and
 //
-//	(G − 1)/G Σ (prediction without group g − mean of these)²
+//	(G − 1)/G Σ (said without group g − mean of these)²
 //
-// is the variance of the prediction. Unlike data drawn from the flows this does not take for
+// is by how much what is said varies. Unlike data drawn from the flows this does not take for
 // granted that the field is of their form, nor what the noise is like; and the flows are
 // nearly refined already. A mean square error is this and the square of a bias. Parameters
-// are drawn towards zero wherever they are, so the data do not show the bias; the prior
+// are drawn towards zero wherever they are, so no part of the data tells the bias; the prior
 // does (pull). The sum relative to the variance that the flows claim is the factor.
 func (m *Model) jackknife(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	G := r.Refits
@@ -105,7 +105,7 @@ func (f *Flow) squaredBias(x0, times []float64) (squares []float64, ok bool) {
 	return mean, true
 }
 
-// copy returns a flow with memory of its own, without a posterior.
+// copy returns a flow with memory of its own, which believes nothing yet.
 func (f *Flow) copy() *Flow {
 	c := &Flow{
 		Inputs: f.Inputs, Known: f.Known, Net: f.Net, part: f.part, Theta: f.Theta,
@@ -143,25 +143,25 @@ func (m *Model) jackknifeVariance(without []*Model, d *Data) (ratio float64, ok 
 		if !m.mixture(mean, variance, tr.X0, tr.T) {
 			return 0, false
 		}
-		var predicted [][]float64
+		var said [][]float64
 		clear(mean)
 		for _, w := range without {
 			one := make([]float64, size)
 			if w == nil || !w.mixture(one, nil, tr.X0, tr.T) {
 				continue
 			}
-			predicted = append(predicted, one)
+			said = append(said, one)
 			for i, v := range one {
 				mean[i] += v
 			}
 		}
-		n := float64(len(predicted))
-		if 2*len(predicted) <= len(without) {
+		n := float64(len(said))
+		if 2*len(said) <= len(without) {
 			return 0, false
 		}
 		for i, v := range variance {
 			variances[i%K] += v
-			for _, one := range predicted {
+			for _, one := range said {
 				e := one[i] - mean[i]/n
 				squares[i%K] += (n - 1) / n * e * e
 			}

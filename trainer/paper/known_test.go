@@ -58,7 +58,7 @@ func TestSensitivityOfAKnownField(t *testing.T) {
 	}
 }
 
-// With the form of the field known the parameters are found, and with what uncertainty
+// With the form of the field known the parameters are found, and how sure they are
 // is true.
 func TestParametersAreFound(t *testing.T) {
 	d := turning(5, 8, 0.05)

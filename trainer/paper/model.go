@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Model is a smoother distilled from an ensemble of refined dynamics.
+// Model is a smoother that was taught by an ensemble of refined dynamics.
 type Model struct {
 	K                 int
 	Members           []*Fit    // as gradient matching left them
@@ -48,7 +48,7 @@ func (m *Model) Predict(mean, std, x0, times []float64) {
 }
 
 // Integrate writes mean and standard deviation of the flows' solutions, integrated,
-// as Predict does: what the smoother is distilled from. ok is false where one cannot be
+// as Predict does: what the smoother was taught. ok is false where one cannot be
 // integrated.
 func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
 	if len(m.Flows) == 0 || !m.mixture(mean, std, x0, times) {
@@ -157,7 +157,7 @@ func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool)
 }
 
 // meanRatio returns the mean meanRatio channels of squares meanRatio variances. A mean of ratios at every
-// point would be dominated by those of the smallest variance.
+// point would be ruled by those of which the flows are surest.
 func meanRatio(squares, variances []float64) (ratio float64, ok bool) {
 	for k, v := range variances {
 		if !(v > 0) {

@@ -76,7 +76,7 @@ func (n *newton) observe(until float64) {
 	n.e, n.J = n.e[:rows*n.d.K], n.J[:rows*n.d.K*len(n.Theta)]
 }
 
-// residuals integrates all trajectories and sets e and, with jacobian, J. It
+// residuals integrates all trajectories and sets e and, if asked for, J. It
 // returns ½ Σ e²; ok is false where a state leaves all bounds.
 func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 	M := len(n.d.Trajectories)

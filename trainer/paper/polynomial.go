@@ -3,17 +3,17 @@ package paper
 import "github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 
 // polynomial is a part of a field: states and products of two states, each with a
-// weight for one output. It is what a net of sigmoids represents worst and mechanics uses
+// weight for one output. It is what a net of sigmoids says worst and mechanics says
 // most: rates of rigid bodies, drag, reactions are of this form.
 //
-// The origin of a state matters: a product of two states that are counted from
+// Where a state is nought matters: a product of two states that are counted from
 // elsewhere is a product, two states and a constant, of which every one must be found.
 type polynomial struct {
 	zero  []float64 // K, standardised: states are counted from here
 	terms []term
 	w     []float64 // a weight for each term
 	dense bool      // all terms stay, and those of one degree and one output share a precision
-	whole bool      // every product is in all outputs, one after the other
+	whole bool      // every product stands in all outputs, one after the other
 }
 
 // term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i]
@@ -32,7 +32,7 @@ func (t term) degree() int {
 }
 
 // newPolynomial returns all terms of degree one and two of K states counted from
-// zero, for every output, with zero weights.
+// zero, for every output, with weights of nought.
 func newPolynomial(zero []float64) *polynomial {
 	K := len(zero)
 	p := &polynomial{zero: zero, whole: true}
@@ -129,7 +129,7 @@ func (p *polynomial) add(t *tangent) {
 	}
 }
 
-// addWhole is add where every product is in all outputs.
+// addWhole is add where every product stands in all outputs.
 func (p *polynomial) addWhole(t *tangent) {
 	K, b := t.K, t.b
 	f := t.f[:K]
@@ -192,7 +192,7 @@ func (p *polynomial) addSensitivity(t *tangent) {
 }
 
 // fit sets the weights by ridge regression of y (n×K) on the terms at z (n×K), and
-// subtracts them from y. All outputs must have the terms of newPolynomial.
+// takes from y what they say. All outputs must have the terms of newPolynomial.
 func (p *polynomial) fit(y, z []float64, n, K int, ridge float64) {
 	Q := len(p.terms) / K
 	x := make([]float64, n*Q)

@@ -86,13 +86,13 @@ func Pretrain(x, dx []float64, k int, hidden []int, act mlp.Activation, bias boo
 }
 
 // standard returns mean and standard deviation of the columns of x (n×k), and x
-// standardised by them; without standardise, 0 and 1.
-func standard(x []float64, k int, standardise bool) (mean, std, z []float64) {
+// standardised by them; where they are not wanted, 0 and 1.
+func standard(x []float64, k int, wanted bool) (mean, std, z []float64) {
 	mean, std, z = make([]float64, k), make([]float64, k), append([]float64(nil), x...)
 	for c := range k {
 		std[c] = 1
 	}
-	if !standardise {
+	if !wanted {
 		return mean, std, z
 	}
 	one := &Data{K: k, Trajectories: []Trajectory{{T: make([]float64, len(x)/k), Y: x}}}

@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// Recipe holds the settings of a training.
+// Recipe says how a model is learned from data.
 type Recipe struct {
 	Settings
 	Members int          // fits, which flows begin from in turn
@@ -27,7 +27,7 @@ type Recipe struct {
 	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
 	Plain    bool   // (optional) no polynomial beside the members' dynamics
 
-	Progress func(what string) // (optional) is called with what is being done
+	Progress func(what string) // (optional) is told what goes on, as often as something is done
 }
 
 // DefaultRecipe returns the recipe for a data set: the same for all, but that
@@ -44,25 +44,25 @@ func DefaultRecipe(d *Data) Recipe {
 	if len(d.Trajectories) > 1 {
 		r.Support = 8
 	} else {
-		// One start only: its first and its last time are in every batch.
+		// One start again and again: its beginning and its end are asked for every time.
 		r.Final.Steps, r.Final.Batch = 3000, 500
 		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 80, 50, 20, 50
 	}
 	return r
 }
 
-// String returns the settings on one line.
+// String tells the settings on one line.
 func (r Recipe) String() string {
 	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds, %d refits; smoother: %s", r.Members, r.Most, r.Settings, r.Rounds, r.Refits, r.Final)
 }
 
-// String returns the settings on one line.
+// String tells the settings on one line.
 func (s Settings) String() string {
 	return fmt.Sprintf("core %v %s, D %d, F %d, dynamics %v %s, %d steps %g to %g, sigma %g, lambda %g from %g to %g, decay %g, support %d, anchor %g",
 		s.Core, s.Act, s.D, s.F, s.Dynamics, s.DynAct, s.Steps, s.Rate, s.Last, s.Sigma, s.Lambda, s.From, s.To, s.Decay, s.Support, s.Anchor)
 }
 
-// Learn follows the recipe. seed decides everything random. The error names what is wrong
+// Learn follows the recipe. seed decides everything random. The error says what is wrong
 // with the data, why the numbers failed, or that ctx ended.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
 	if err := d.check(); err != nil {
@@ -75,11 +75,11 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 		return nil, errors.New("of the known field no parameter is free, and no net is added: there is nothing to learn")
 	}
 	m := &Model{K: d.K, VarianceInflation: 1}
-	progress := r.Progress
-	if progress == nil {
-		progress = func(string) {}
+	told := r.Progress
+	if told == nil {
+		told = func(string) {}
 	}
-	progress("members are trained")
+	told("members are trained")
 	parts := make([]*Data, r.Members)
 	for i := range parts {
 		parts[i] = d.subsample(rand.New(rand.NewPCG(seed, uint64(i))), r.Most)
@@ -91,22 +91,22 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	}
 	m.Took.Members = time.Since(began).Seconds()
 	began = time.Now()
-	source := m.mixture
-	progress("their dynamics are refined")
+	say := m.mixture
+	told("their dynamics are refined")
 	switch err := m.refine(ctx, d, r, seed*1000+800); {
 	case errors.Is(err, errFlow) && r.Known == nil:
-		source = m.membersMixture()
+		say = m.membersMixture()
 	case err != nil:
 		return nil, err
 	default:
-		progress("the variance inflation is estimated")
+		told("the width is found by refits")
 		if err := m.inflate(ctx, d, r, seed*1000+850); err != nil {
 			return nil, err
 		}
 	}
 	m.Took.Flows = time.Since(began).Seconds()
 	began = time.Now()
-	if m.Smoother, err = distil(ctx, source, m.Members[0].Inputs, d, r.Final, progress, seed*1000+900); err != nil {
+	if m.Smoother, err = distil(ctx, say, m.Members[0].Inputs, d, r.Final, told, seed*1000+900); err != nil {
 		return nil, err
 	}
 	m.Took.Smoother = time.Since(began).Seconds()
@@ -115,7 +115,7 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 
 // refine shoots with the dynamics of the members and keeps the flows that explain the
 // data: one of every form that a flow may have, and of the net alone only where no other
-// complete flow can be integrated.
+// that can say all can be integrated.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := m.refineForms(ctx, d, r, r.forms(d), seed)
 	if !slices.ContainsFunc(flows, func(f *Flow) bool { return f.part != sparse }) {
@@ -169,7 +169,7 @@ func (r *Recipe) forms(d *Data) []form {
 	return denseForms
 }
 
-// enoughValues reports whether there are enough observed values to choose between the terms of
+// enoughValues tells whether there are observed values enoughValues to choose between the terms of
 // a polynomial, and not too many terms.
 func enoughValues(d *Data) bool {
 	const each, most = 3, 200 // values for a term; terms

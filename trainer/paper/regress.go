@@ -11,7 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/optimise"
 )
 
-// Regression holds the settings of a fit to targets without noise.
+// Regression says how a net is fitted to targets that hold no noise.
 type Regression struct {
 	Steps, Batch int
 	Rate, Last   float64 // learning rate: highest, last

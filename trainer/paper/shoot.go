@@ -19,11 +19,11 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	if len(f.Net.Layers) > 0 || f.Known != nil {
 		few = min(few, f.Net.Params()/2)
 	}
-	shares := prefixes
+	way := prefixes
 	if f.part == netAlone && n.passesData() {
-		shares = nil
+		way = nil
 	}
-	for _, share := range shares {
+	for _, share := range way {
 		n.observe(share * d.End())
 		now := n.values()
 		if now < few || now == seen {
@@ -61,17 +61,17 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	return true
 }
 
-// passesData reports whether the flow passes the data over the whole time before it is
-// refined, within twice the noise of the member. A net alone then needs no prefixes,
-// which may remove what only later data show: in a product of matrices whose precisions
-// were raised without evidence, no gradient restores it.
+// passesData tells whether the flow passes the data over the whole time before it is
+// refined, in twice the noise that a member found. A net alone then needs no beginnings,
+// which may lose what only later data speak of: in a product of matrices whose priors
+// were raised for want of evidence, no gradient leads back.
 func (n *newton) passesData() bool {
 	n.observe(n.d.End())
 	half, ok := n.residuals(false) // ½ Σ e²/σ²
 	return ok && half < 2*float64(n.values())
 }
 
-// halvings is how often the step from one prefix to the next is halved where the
+// halvings is how often the way from one beginning to the next is halved where the
 // flow that fits the one cannot be integrated through the next.
 const halvings = 4
 

@@ -16,7 +16,7 @@ type Smoother struct {
 	Map    feature.Map
 	W      [][]float64 // K×F
 	M      [][]float64 // K, each F×F lower triangular
-	Lost   int         // starts left out of the distillation set, since the teacher diverges from there
+	Lost   int         // starts of its lessons that were left out, for what teaches it runs off from there
 }
 
 // newSmoother takes core and means from a net whose outputs are the means of the

@@ -83,7 +83,7 @@ func (s *Step) MultiplyAdds() float64 {
 }
 
 // products returns the multiply-adds for a row there and back: the output, the weights'
-// gradient and the adjoint of every layer's input, of the first one's with input.
+// gradient and the adjoint of every layer's input, of the first one's where asked for.
 func products(net *mlp.Net, input bool) (n float64) {
 	for i := range net.Layers {
 		l := &net.Layers[i]

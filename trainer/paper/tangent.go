@@ -30,7 +30,7 @@ type tangent struct {
 	dense        int       // parameters of known field and net, which come first
 	z            []float64 // K
 	S            []float64 // K×P
-	zs, f, zsum  []float64 // K: state of a stage, its derivative, weighted sum of derivatives
+	zs, f, zsum  []float64 // K: state of a stage, its slope, weighted sum of slopes
 	b            []float64 // K, states as the polynomial counts them
 	y            [][]float64
 	g, gback     []float64     // K×widest

@@ -40,18 +40,18 @@ func (s *set) published() string {
 
 // baselinesStudy samples the weights of neural ODEs.
 func baselinesStudy() *study.Study {
-	chains := &chainFlags{usual: paper.Chains{Chains: 6, Steps: 10000, Keep: 2000}}
+	c := newChains(6, 10000)
 	return &study.Study{
-		Name: "baselines", Keyed: "baselines", Seeds: 3, Sets: names((*set).single), Kinds: []string{"sgld", "sghmc"}, Needs: []string{"weights"}, Summary: sampledSummary,
+		Name: "baselines", Seeds: 3, Sets: names((*set).single), Kinds: []string{"sgld", "sghmc"}, Needs: []string{"weights"}, Summary: sampledSummary,
 		Short: "Tables 1 and 2: SGLD and SGHMC on neural ODEs, NDP as the paper has it",
 		Long: `baselines samples the weights of neural ODEs (two hidden layers of 20) by stochastic gradient Langevin dynamics
 and by stochastic gradient Hamiltonian Monte Carlo, with the paper's priors, which are centred on nets that were
 trained on the true derivatives, and the rates that it chose by the truth. Gradients come from the integrator, step
 by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE processes are quoted from the paper.`,
-		Flags: chains.register, Check: chains.check, Settings: chains.settings, Tables: baselineTables,
+		Numbers: c.flags(), Check: c.check, Tables: baselineTables,
 		Run: func(ctx context.Context, u *study.Unit) error {
 			set, rate := named(u.Set), rates[u.Set]
-			net, loss, err := set.pretrained([]int{20, 20}, mlp.Sigmoid, true, chains.pretraining, 1e-5, u.Seed)
+			net, loss, err := set.pretrained([]int{20, 20}, mlp.Sigmoid, true, c.pretraining, 1e-5, u.Seed)
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE proce
 				walk = func() paper.Walk { return paper.SGHMC(rate.eta, rate.alpha) }
 			}
 			u.Put("pretraining_loss", study.Short(3, loss)[0]).Put("prior_std", 0.1)
-			return set.sample(ctx, u, b, walk, chains.now)
+			return set.sample(ctx, u, b, walk, c.Chains)
 		},
 	}
 }

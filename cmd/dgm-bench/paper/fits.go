@@ -21,25 +21,9 @@ import (
 // Studies of single fits: one smoother with its dynamics, trained by gradient matching, as
 // the paper trains it.
 
-// steps adds the flag --steps to a study, and what it changes to its settings.
-func steps(s *study.Study, usual int) *int {
-	n := usual
-	flags := s.Flags
-	s.Flags = func(cmd *cobra.Command) {
-		f := cmd.Flags()
-		f.IntVar(&n, "steps", usual, "steps of the training")
-		if flags != nil {
-			flags(cmd)
-		}
-	}
-	s.Settings = func() string { return study.Changed("steps", n, usual) }
-	s.Check = func() error {
-		if n < 1 {
-			return cli.Usage("--steps must be at least 1")
-		}
-		return nil
-	}
-	return &n
+// stepsFlag is the flag --steps of a training.
+func stepsFlag(steps *int) study.Flag {
+	return study.Flag{Name: "steps", Usage: "steps of the training", Value: steps, Least: 1, Changes: true}
 }
 
 // fit trains one model for the unit's seed and puts its scores into the row. A fit that
@@ -115,7 +99,7 @@ func (s *set) publishedFit(rate, decay float64) paper.Settings {
 // publishedStudy compares the paper's settings of a single fit with this project's.
 func publishedStudy() *study.Study {
 	s := &study.Study{
-		Name: "published", Keyed: "published", Short: "A single fit with the settings of the paper's appendix, and with the defaults of this project",
+		Name: "published", Short: "A single fit with the settings of the paper's appendix, and with the defaults of this project",
 		Long: `published trains one model by gradient matching, as the paper does: with the settings of its appendix, for each
 learning rate and weight decay that it chose from, and with the defaults of a single fit here (core 20-20-10,
 100 random features, matching that begins after a fifth of the steps, the start as an exact observation).`,
@@ -194,7 +178,7 @@ var fitColumns = []study.Column{
 // lambdaStudy is the appendix' figure on the weight of the matching term.
 func lambdaStudy() *study.Study {
 	s := &study.Study{
-		Name: "lambda", Keyed: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,
+		Name: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,
 		Short: "Appendix: the weight of the matching term",
 		Long: `lambda trains single models with the weight of the matching term at powers of two of its default, the number
 of observations over that of support points.`,
@@ -206,15 +190,15 @@ of observations over that of support points.`,
 	s.Flags = func(cmd *cobra.Command) {
 		cmd.Flags().IntSliceVar(&powers, "powers", powers, "powers of two, within -60 … 60")
 	}
-	n := steps(s, usualSteps)
-	enough := s.Check
+	steps := usualSteps
+	s.Numbers = []study.Flag{stepsFlag(&steps)}
 	s.Check = func() error {
 		for _, p := range powers {
 			if p < -60 || p > 60 {
 				return cli.Usage("--powers %d must be within -60 … 60", p)
 			}
 		}
-		return enough()
+		return nil
 	}
 	s.Variants = func() []string {
 		var all []string
@@ -226,7 +210,7 @@ of observations over that of support points.`,
 	s.Run = func(ctx context.Context, u *study.Unit) error {
 		set := named(u.Set)
 		settings := set.defaultFit()
-		settings.Steps = *n
+		settings.Steps = steps
 		settings.Lambda *= math.Exp2(powerOf(u.Row))
 		return set.fit(ctx, u, settings)
 	}
@@ -294,13 +278,14 @@ func atLeast(v []float64) []float64 {
 // timeStudy is the appendix' table of times.
 func timeStudy() *study.Study {
 	s := &study.Study{
-		Name: "time", Keyed: "time", Seeds: 1, Sets: names(anySet), Needs: []string{"seconds"}, Summary: []string{"steps", "seconds"},
+		Name: "time", Seeds: 1, Sets: names(anySet), Needs: []string{"seconds"}, Summary: []string{"steps", "seconds"},
 		Short: "Appendix: seconds of training, by phases and in all",
 		Long: `time trains one model, as members are but for longer, on each set and measures the seconds of its phases: before
 derivatives are matched, while the matching rises, and after. Where results of single and multi are stored, the
 seconds of the whole recipe are shown beside, part by part.`,
 	}
-	n := steps(s, usualSteps)
+	steps := usualSteps
+	s.Numbers = []study.Flag{stepsFlag(&steps)}
 	s.Run = func(ctx context.Context, u *study.Unit) error {
 		set := named(u.Set)
 		d, err := set.draw(uint64(u.Seed))
@@ -308,13 +293,13 @@ seconds of the whole recipe are shown beside, part by part.`,
 			return err
 		}
 		settings := set.defaultFit()
-		settings.Steps = *n
+		settings.Steps = steps
 		began := time.Now()
 		fit, err := paper.Train(ctx, d, settings, uint64(u.Seed))
 		if err != nil {
 			return err
 		}
-		u.Put("rows", d.Rows()).Put("steps", *n).Put("cores", runtime.GOMAXPROCS(0)).Put("seconds", time.Since(began).Seconds())
+		u.Put("rows", d.Rows()).Put("steps", steps).Put("cores", runtime.GOMAXPROCS(0)).Put("seconds", time.Since(began).Seconds())
 		u.Put("seconds_before_matching", fit.Seconds[0]).Put("seconds_rising", fit.Seconds[1]).Put("seconds_matching", fit.Seconds[2])
 		return nil
 	}

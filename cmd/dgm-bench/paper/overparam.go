@@ -27,11 +27,11 @@ var overparamMethods = []string{"dgm", "sgld", "sghmc"}
 
 // overparamStudy is the paper's figure on products of matrices.
 func overparamStudy() *study.Study {
-	chains := &chainFlags{usual: paper.Chains{Chains: 5, Steps: 20000, Keep: 2000}}
-	usual := paper.DefaultRecipe(&paper.Data{Trajectories: make([]paper.Trajectory, 1)}).Members
-	members, methods, asked := usual, overparamMethods, shapes
+	c := newChains(5, 20000)
+	members := paper.DefaultRecipe(&paper.Data{Trajectories: make([]paper.Trajectory, 1)}).Members
+	methods, asked := overparamMethods, shapes
 	s := &study.Study{
-		Name: "overparam", Keyed: "overparam", Seeds: 3, Sets: []string{"linear"}, Needs: []string{"weights"}, Summary: sampledSummary, Tables: overparamTables,
+		Name: "overparam", Seeds: 3, Sets: []string{"linear"}, Needs: []string{"weights"}, Summary: sampledSummary, Tables: overparamTables,
 		Version: func(variant string) int {
 			if strings.HasPrefix(variant, "dgm-") {
 				return version
@@ -44,12 +44,11 @@ func overparamStudy() *study.Study {
 recipe, with these in the place of the dynamics' net; SGLD and SGHMC sample the matrices with the paper's rates
 and priors, which are centred on matrices fitted to the truth and let the product vary by 0.01.`,
 	}
+	s.Numbers = append(c.flags(), study.Flag{Name: "members", Usage: "members of the recipe", Value: &members, Least: 1, Changes: true})
 	s.Flags = func(cmd *cobra.Command) {
 		f := cmd.Flags()
-		chains.register(cmd)
 		f.StringSliceVar(&asked, "shapes", asked, "widths before, between and after the matrices")
 		f.StringSliceVar(&methods, "methods", methods, "of dgm, sgld and sghmc")
-		f.IntVar(&members, "members", members, "members of the recipe")
 	}
 	s.Check = func() error {
 		for _, shape := range asked {
@@ -62,13 +61,7 @@ and priors, which are centred on matrices fitted to the truth and let the produc
 				return cli.Usage("--methods: %q is none of %s", m, strings.Join(overparamMethods, ", "))
 			}
 		}
-		if members < 1 {
-			return cli.Usage("--members must be at least 1")
-		}
-		return chains.check()
-	}
-	s.Settings = func() string {
-		return strings.TrimSpace(study.Changed("members", members, usual) + " " + chains.settings())
+		return c.check()
 	}
 	s.Variants = func() []string {
 		var all []string
@@ -88,7 +81,7 @@ and priors, which are centred on matrices fitted to the truth and let the produc
 		if method == "dgm" {
 			return learnProduct(ctx, u, hidden, members)
 		}
-		return sampleProduct(ctx, u, hidden, method, chains)
+		return sampleProduct(ctx, u, hidden, method, c)
 	}
 	return s
 }
@@ -101,9 +94,7 @@ func learnProduct(ctx context.Context, u *study.Unit, hidden []int, members int)
 		weights += widths[i] * widths[i+1]
 	}
 	u.Put("weights", weights)
-	whole := *u
-	whole.Row = study.NewRow(u.Key)
-	_, err := linearSet().learn(ctx, &whole, func(r *paper.Recipe) {
+	m, err := linearSet().follow(ctx, u, func(r *paper.Recipe) {
 		r.Members, r.Dynamics, r.DynAct, r.Plain = members, hidden, mlp.Linear, true
 	})
 	switch {
@@ -113,17 +104,14 @@ func learnProduct(ctx context.Context, u *study.Unit, hidden []int, members int)
 		u.Put("failed", err.Error())
 		return nil
 	}
-	for _, name := range []string{"loglik", "coverage50", "coverage90", "coverage95"} {
-		u.Put("scores."+name, whole.Number(name))
-	}
-	u.Put("seconds", whole.Number("seconds"))
-	return nil
+	_, err = m.on.score(u.Row, "scores.", m.K, sure(m.Predict))
+	return err
 }
 
 // sampleProduct samples the matrices.
-func sampleProduct(ctx context.Context, u *study.Unit, hidden []int, method string, chains *chainFlags) error {
+func sampleProduct(ctx context.Context, u *study.Unit, hidden []int, method string, c *chains) error {
 	set := linearSet()
-	net, loss, err := set.pretrained(hidden, mlp.Linear, false, chains.pretraining, 3e-8, u.Seed)
+	net, loss, err := set.pretrained(hidden, mlp.Linear, false, c.pretraining, 3e-8, u.Seed)
 	if err != nil {
 		return err
 	}
@@ -138,7 +126,7 @@ func sampleProduct(ctx context.Context, u *study.Unit, hidden []int, method stri
 		walk = func() paper.Walk { return paper.SGHMC(1.5e-7, 0.1) }
 	}
 	u.Put("pretraining_loss", study.Short(3, loss)[0]).Put("prior_std", study.Short(3, sd)[0])
-	if err := set.sample(ctx, u, b, walk, chains.now); err != nil {
+	if err := set.sample(ctx, u, b, walk, c.Chains); err != nil {
 		return err
 	}
 	weights := 0
@@ -234,13 +222,7 @@ func productNorm(layers []mlp.Layer) float64 {
 func overparamTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	shapeOf := func(r *study.Row) string { _, shape, _ := strings.Cut(r.Variant, "-"); return shape }
 	by := study.GroupBy(rows, shapeOf)
-	slices.SortStableFunc(by, func(a, b study.Group) int {
-		if x, y := shapeOf(a[0]), shapeOf(b[0]); len(x) != len(y) {
-			return len(x) - len(y)
-		} else {
-			return strings.Compare(x, y)
-		}
-	})
+	sortBy(by, func(g study.Group) float64 { return g[0].Number("weights") })
 	of := func(method string) func(g study.Group) study.Group {
 		return func(g study.Group) study.Group {
 			return g.Where(func(r *study.Row) bool { return strings.HasPrefix(r.Variant, method+"-") })

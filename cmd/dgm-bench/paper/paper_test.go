@@ -173,7 +173,7 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 // A grid from which nothing could be learned is a result too, and is read again.
 func TestWhatFailedIsAResult(t *testing.T) {
 	dir := t.TempDir()
-	put(t, dir, "learning", study.NewRow(study.Key{Study: "learning", Set: "lv", Variant: "2", Seed: unseen, Version: version}).Put("failed", "no flow can be integrated"))
+	put(t, dir, "learning", study.NewRow(study.Key{Set: "lv", Variant: "2", Seed: unseen, Version: version}).Put("failed", "no flow can be integrated"))
 	code, out, errs := run("learning", "--grids", "2", "--seeds", "1", "--out", dir)
 	if code != cli.Done || !strings.Contains(errs, "1 of 1 results are stored") || !regexp.MustCompile(`(?m)^ *4 +1 .* 1$`).MatchString(out) {
 		t.Errorf("code %d: %s%s", code, out, errs)

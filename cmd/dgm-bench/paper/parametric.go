@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"time"
 
-	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
@@ -25,14 +23,11 @@ var exactly = map[string]string{"dp1": "g"}
 // hiddenResidual is the hidden layer of the net beside a known field.
 const hiddenResidual = 10
 
-// usualParametric are the members without --members.
-const usualParametric = 2
-
 // parametricStudy is the appendix' table of known fields.
 func parametricStudy() *study.Study {
-	members := usualParametric
+	members := 2
 	return &study.Study{
-		Name: "parametric", Keyed: "parametric", Seeds: 5, From: unseen, Version: always, Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Kinds: []string{"known", "residual"},
+		Name: "parametric", Seeds: 5, From: unseen, Version: always, Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Kinds: []string{"known", "residual"},
 		Needs: []string{"loglik", "cramer_rao", "error", "spread"}, Summary: []string{"loglik", "refined.loglik", "cramer_rao", "seconds"}, Tables: parametricTables,
 		Short: "Appendix: the field is known except for its parameters, and a net beside it",
 		Long: `parametric learns with the plant's own field, whose parameters are unknown, in the place of a net. It gets a
@@ -40,43 +35,30 @@ guess of each that is wrong by up to a factor of two, drawn anew for each seed. 
 the first parameters; shooting by Gauss and Newton's method refines them, Laplace's approximation gives their
 covariance, and the smoother is distilled from the field. The log likelihood of the field itself, integrated,
 is beside what the Cramér-Rao bound lets one expect of it. Variant residual adds a net to the field.`,
-		Flags: func(cmd *cobra.Command) { cmd.Flags().IntVar(&members, "members", members, "smoothers to start from") },
-		Check: func() error {
-			if members < 1 {
-				return cli.Usage("--members must be at least 1")
-			}
-			return nil
-		},
-		Settings: func() string { return study.Changed("members", members, usualParametric) },
-		Run:      func(ctx context.Context, u *study.Unit) error { return named(u.Set).learnKnown(ctx, u, members) },
+		Numbers: []study.Flag{{Name: "members", Usage: "smoothers to start from", Value: &members, Least: 1, Changes: true}},
+		Run:     func(ctx context.Context, u *study.Unit) error { return named(u.Set).learnKnown(ctx, u, members) },
 	}
 }
 
 // learnKnown learns with the plant's own field and puts scores and parameters into the row.
 func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error {
-	d, on, err := s.both(u.Seed)
+	known := s.known(uint64(u.Seed))
+	m, err := s.follow(ctx, u, func(r *paper.Recipe) {
+		r.Members, r.Known = members, known
+		if u.Variant == "residual" {
+			r.Residual = []int{hiddenResidual}
+		}
+	})
 	if err != nil {
 		return err
 	}
-	recipe := paper.DefaultRecipe(d)
-	recipe.Members, recipe.Progress, recipe.Known = members, u.Report, s.known(uint64(u.Seed))
-	if u.Variant == "residual" {
-		recipe.Residual = []int{hiddenResidual}
-	}
-	began := time.Now()
-	m, err := paper.Learn(ctx, d, recipe, uint64(u.Seed))
-	if err != nil {
+	if _, err := m.on.score(u.Row, "", m.K, sure(m.Predict)); err != nil {
 		return err
 	}
-	u.Put("seconds", time.Since(began).Seconds())
-	u.Put("phases.members", m.Took.Members).Put("phases.flows", m.Took.Flows).Put("phases.smoother", m.Took.Smoother)
-	if _, err := on.score(u.Row, "", d.K, sure(m.Predict)); err != nil {
+	if err := m.on.scoreIntegrated(u.Row, "refined.", m.K, m.Integrate); err != nil {
 		return err
 	}
-	if err := on.scoreIntegrated(u.Row, "refined.", d.K, m.Integrate); err != nil {
-		return err
-	}
-	bound, err := s.cramerRao(recipe.Known, on)
+	bound, err := s.cramerRao(known, m.on)
 	if err != nil {
 		return err
 	}
@@ -85,13 +67,13 @@ func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error 
 	var free []string
 	var wrong, width, start []float64
 	for i, sd := range spread {
-		if recipe.Known.Spread[i] == 0 {
+		if known.Spread[i] == 0 {
 			continue
 		}
 		free = append(free, s.plant.Params[i].Name)
 		wrong = append(wrong, study.Short(4, math.Log(p[i]/truth[i]))...)
 		width = append(width, study.Short(4, sd)...)
-		start = append(start, study.Short(4, math.Log(recipe.Known.Guess[i]/truth[i]))...)
+		start = append(start, study.Short(4, math.Log(known.Guess[i]/truth[i]))...)
 	}
 	u.Put("cramer_rao", bound).Put("parameters", free).Put("error", wrong).Put("spread", width).Put("start", start)
 	return nil
@@ -127,49 +109,52 @@ func (s *set) known(seed uint64) *paper.Known {
 // start is left out: it is known.
 func (s *set) cramerRao(known *paper.Known, on *trial) (float64, error) {
 	var free []int
+	var info mat.SymDense
 	for i, sd := range known.Spread {
 		if sd > 0 {
 			free = append(free, i)
 		}
 	}
 	P, K := len(free), len(s.plant.States)
-	info := make([]float64, P*P)
+	info.ReuseAsSym(P)
 	for a, i := range free {
-		info[a*P+a] = 1 / (known.Spread[i] * known.Spread[i])
+		info.SetSym(a, a, 1/(known.Spread[i]*known.Spread[i]))
 	}
-	times := span(s.end, s.points)
-	for _, x0 := range s.starts {
-		J, err := s.byParameters(free, x0, times)
-		if err != nil {
-			return 0, err
-		}
-		for r := range len(times) * K {
-			row := J[r*P : (r+1)*P]
-			w := 1 / (s.plant.Noise[r%K] * s.plant.Noise[r%K])
-			for a, u := range row {
-				for b, v := range row {
-					info[a*P+b] += w * u * v
-				}
+	// each calls f with the derivatives of every state along trajectories.
+	each := func(starts [][]float64, times []float64, f func(state int, at float64, row *mat.VecDense)) error {
+		for _, x0 := range starts {
+			J, err := s.byParameters(free, x0, times)
+			if err != nil {
+				return err
+			}
+			for r := range len(times) * K {
+				f(r%K, times[r/K], mat.NewVecDense(P, J[r*P:(r+1)*P]))
 			}
 		}
+		return nil
+	}
+	err := each(s.starts, span(s.end, s.points), func(state int, _ float64, row *mat.VecDense) {
+		info.SymRankOne(&info, 1/(s.plant.Noise[state]*s.plant.Noise[state]), row)
+	})
+	if err != nil {
+		return 0, err
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(&info) {
+		return 0, fmt.Errorf("%s: the data do not determine the parameters", s.label)
 	}
 	sum, n := 0.0, 0.0
-	for _, x0 := range on.starts {
-		J, err := s.byParameters(free, x0, on.times)
-		if err != nil {
-			return 0, err
-		}
-		for r := K; r < len(on.times)*K; r++ {
-			row := J[r*P : (r+1)*P]
-			v := quadratic(info, row)
-			if !(v > 0) {
-				return 0, fmt.Errorf("%s: parameters do not matter for %s at %v s", s.label, s.plant.States[r%K].Name, on.times[r/K])
-			}
-			sum += -0.5 - 0.5*math.Log(2*math.Pi*v)
+	var solved mat.VecDense
+	err = each(on.starts, on.times, func(_ int, at float64, row *mat.VecDense) {
+		if at > 0 && chol.SolveVecTo(&solved, row) == nil {
+			sum += -0.5 - 0.5*math.Log(2*math.Pi*mat.Dot(row, &solved))
 			n++
 		}
+	})
+	if err == nil && (math.IsNaN(sum) || math.IsInf(sum, 0)) {
+		err = fmt.Errorf("%s: a state does not depend on the parameters", s.label)
 	}
-	return sum / n, nil
+	return sum / n, err
 }
 
 // byParameters returns the derivatives of the states at times (len(times)·K×P) by the
@@ -196,24 +181,6 @@ func (s *set) byParameters(free []int, x0, times []float64) ([]float64, error) {
 		}
 	}
 	return J, nil
-}
-
-// quadratic returns xᵀA⁻¹x for a positive definite A (n×n), by elimination.
-func quadratic(A, x []float64) float64 {
-	n := len(x)
-	a, b := append([]float64(nil), A...), append([]float64(nil), x...)
-	sum := 0.0
-	for i := range n {
-		sum += b[i] * b[i] / a[i*n+i]
-		for r := i + 1; r < n; r++ {
-			f := a[r*n+i] / a[i*n+i]
-			for c := i; c < n; c++ {
-				a[r*n+c] -= f * a[i*n+c]
-			}
-			b[r] -= f * b[i]
-		}
-	}
-	return sum
 }
 
 // The paper's log likelihoods of known fields: DGM, SGLD, SGHMC.

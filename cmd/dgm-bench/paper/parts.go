@@ -28,7 +28,7 @@ var withoutParts = []struct {
 // partsStudy measures what each part of the recipe is worth.
 func partsStudy() *study.Study {
 	s := &study.Study{
-		Name: "recipe", Keyed: "recipe", Seeds: 5, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
+		Name: "recipe", Seeds: 5, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
 		Sets: []string{"lv1", "lo1", "dp1", "qu1", "lv100"}, Usual: []string{"lv1", "lo1", "dp1"},
 		Short: "What each part of the recipe is worth: the recipe with one part left out",
 		Long: `recipe follows the recipe with one part left out: without gradient matching (members stay as they were drawn),
@@ -112,26 +112,23 @@ func placeOf(name string) int {
 // learningStudy is the paper's figure on the number of trajectories.
 func learningStudy() *study.Study {
 	members := paper.DefaultRecipe(&paper.Data{}).Members
-	usual := members
 	grids := []int{2, 3, 4, 6, 8, 10, 12}
 	s := &study.Study{
-		Name: "learning", Keyed: "learning", Sets: []string{"lv"}, Seeds: 3, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
+		Name: "learning", Sets: []string{"lv"}, Seeds: 3, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
 		Short: "Figure: Lotka-Volterra with a growing grid of trajectories",
 		Long: `learning follows the recipe on Lotka-Volterra from grids of starts in the same box, 5 observations each, and
 scores it on ten unseen starts.`,
 	}
+	s.Numbers = []study.Flag{{Name: "members", Usage: "members of the recipe", Value: &members, Least: 1, Most: 20, Changes: true}}
 	s.Flags = func(cmd *cobra.Command) {
-		f := cmd.Flags()
-		f.IntSliceVar(&grids, "grids", grids, "starts on each side of the grid")
-		f.IntVar(&members, "members", members, "members of the recipe")
+		cmd.Flags().IntSliceVar(&grids, "grids", grids, "starts on each side of the grid, within 2 … 100")
 	}
 	s.Check = func() error {
-		if members < 1 || len(grids) == 0 || slices.Min(grids) < 2 || members > 20 || slices.Max(grids) > 100 {
-			return cli.Usage("--members must be within 1 … 20 and --grids within 2 … 100")
+		if len(grids) == 0 || slices.Min(grids) < 2 || slices.Max(grids) > 100 {
+			return cli.Usage("--grids must be within 2 … 100")
 		}
 		return nil
 	}
-	s.Settings = func() string { return study.Changed("members", members, usual) }
 	s.Variants = func() []string {
 		var all []string
 		for _, g := range grids {
@@ -168,6 +165,7 @@ func learningTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) 
 			}},
 		},
 	}
+	sortBy(t.Groups, number)
 	mean := func(name string) func(g study.Group) []float64 {
 		return func(g study.Group) []float64 { return []float64{study.Mean(g.Of(name))} }
 	}

@@ -9,11 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 	"github.com/dgm-robotics/dgm/trainer/score"
@@ -25,7 +22,7 @@ var paperTimes = map[string][2]float64{"lv1": {0.68, 14.98}, "lo1": {0.99, 98.93
 // predictStudy compares the closed form with what it replaces.
 func predictStudy() *study.Study {
 	s := &study.Study{
-		Name: "predict", Keyed: "predict", Seeds: 3, From: unseen, Version: always, Sets: names((*set).single), Tables: predictTables,
+		Name: "predict", Seeds: 3, From: unseen, Version: always, Sets: names((*set).single), Tables: predictTables,
 		Needs: []string{"fast_us", "montecarlo_us", "smoother.loglik", "rollouts.loglik", "samples"}, Summary: []string{"fast_us", "montecarlo_us", "smoother.loglik", "rollouts.loglik"},
 		Short: "Table 1, right, and the figure on the number of samples: closed form against integrating samples",
 		Long: `predict measures how long 100 points take, in closed form and as mean and standard deviation of 200 integrated
@@ -33,20 +30,9 @@ samples, on one core with the same kernels (see dgm-bench predict). Then it trai
 samples whole trajectories of its dynamics, with one ε for each: their log likelihood against how many there
 are, beside that of the closed form.`,
 	}
-	var duration time.Duration
-	s.Flags = func(cmd *cobra.Command) {
-		f := cmd.Flags()
-		f.DurationVar(&duration, "duration", 2*time.Second, "how long a prediction's time is measured")
-	}
-	n := steps(s, usualSteps)
-	enough := s.Check
-	s.Check = func() error {
-		if duration <= 0 {
-			return cli.Usage("--duration must be positive")
-		}
-		return enough()
-	}
-	s.Run = func(ctx context.Context, u *study.Unit) error { return named(u.Set).forecasts(ctx, u, *n, duration) }
+	duration, steps := 2*time.Second, usualSteps
+	s.Numbers = []study.Flag{study.Duration("duration", "how long a prediction's time is measured", &duration), stepsFlag(&steps)}
+	s.Run = func(ctx context.Context, u *study.Unit) error { return named(u.Set).forecasts(ctx, u, steps, duration) }
 	return s
 }
 

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -19,42 +17,30 @@ import (
 
 // Neural ODEs whose weights are sampled.
 
-// chainFlags are the flags of studies that sample.
-type chainFlags struct {
-	usual, now  paper.Chains
+// chains are the flags of studies that sample.
+type chains struct {
+	paper.Chains
 	pretraining int // most steps of the training on true derivatives
 }
 
-const usualPretraining = 20000
-
-func (c *chainFlags) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	c.now = c.usual
-	f.IntVar(&c.now.Chains, "chains", c.usual.Chains, "chains that sample the weights")
-	f.IntVar(&c.now.Steps, "steps", c.usual.Steps, "steps of each chain")
-	f.IntVar(&c.now.Keep, "keep", c.usual.Keep, "samples that are kept, the last of each chain")
-	f.IntVar(&c.pretraining, "pretraining", usualPretraining, "most steps of the training on true derivatives")
+func newChains(n, steps int) *chains {
+	return &chains{paper.Chains{Chains: n, Steps: steps, Keep: 2000}, 20000}
 }
 
-func (c *chainFlags) check() error {
-	if c.now.Chains < 1 || c.now.Keep < 4 || c.now.Steps < c.now.Keep {
-		return cli.Usage("--chains must be at least 1, --keep at least 4 and --steps at least --keep")
+func (c *chains) flags() []study.Flag {
+	return []study.Flag{
+		{Name: "chains", Usage: "chains that sample the weights", Value: &c.Chains.Chains, Least: 1, Changes: true},
+		{Name: "steps", Usage: "steps of each chain, at least --keep", Value: &c.Steps, Least: 4, Changes: true},
+		{Name: "keep", Usage: "samples that are kept, the last of each chain", Value: &c.Keep, Least: 4, Changes: true},
+		{Name: "pretraining", Usage: "most steps of the training on true derivatives", Value: &c.pretraining, Least: 1, Changes: true},
 	}
-	if c.pretraining < 1 {
-		return cli.Usage("--pretraining must be at least 1")
+}
+
+func (c *chains) check() error {
+	if c.Steps < c.Keep {
+		return cli.Usage("--steps %d must be at least --keep %d", c.Steps, c.Keep)
 	}
 	return nil
-}
-
-func (c *chainFlags) settings() string {
-	changed := study.Changed("pretraining", c.pretraining, usualPretraining)
-	switch {
-	case c.now == c.usual:
-		return changed
-	case changed != "":
-		changed = " " + changed
-	}
-	return fmt.Sprintf("--chains %d --steps %d --keep %d", c.now.Chains, c.now.Steps, c.now.Keep) + changed
 }
 
 var sampledSummary = []string{"scores.loglik", "lost", "chains", "r_hat", "seconds"}

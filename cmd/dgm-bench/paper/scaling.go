@@ -10,11 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
@@ -45,7 +42,7 @@ func (l *limits) scores(r *study.Row) bool {
 
 func scalingStudy() *study.Study {
 	s := &study.Study{
-		Name: "scaling", Keyed: "scaling", Sets: []string{"lv"}, Seeds: 1, Needs: []string{"kernel", "n"}, Summary: []string{"n", "kernel", "seconds_per_step", "mib", "scores.loglik", "seconds"}, Tables: scalingTables,
+		Name: "scaling", Sets: []string{"lv"}, Seeds: 1, Needs: []string{"kernel", "n"}, Summary: []string{"n", "kernel", "seconds_per_step", "mib", "scores.loglik", "seconds"}, Tables: scalingTables,
 		Version: func(variant string) int {
 			if strings.HasPrefix(variant, "recipe-") {
 				return version
@@ -58,22 +55,14 @@ random features up to 100,000 observations, with the exact kernel as far as that
 paper's form are trained and scored up to its one such run, 25 x 25 starts, 3,125 observations, 440 s on a GPU;
 the recipe learns from a few times as many. Time of a step is of one core; that of a training is of all.`,
 	}
-	var most limits
-	s.Flags = func(cmd *cobra.Command) {
-		f := cmd.Flags()
-		f.IntVar(&most.features, "most", 100000, "most observations with random features")
-		f.IntVar(&most.trained, "trained", 3125, "most observations that a single model with random features is trained on")
-		f.IntVar(&most.recipe, "recipe", 11000, "most observations that the recipe learns from")
-		f.IntVar(&most.exact, "exact", 500, "most observations that the exact kernel is trained on")
-		f.IntVar(&most.exactTimed, "exact-timed", 2000, "most observations that steps of the exact kernel are timed on")
-	}
-	n := steps(s, 1000)
-	enough := s.Check
-	s.Check = func() error {
-		if least := perStart * sides["exact"][0] * sides["exact"][0]; most.features < least {
-			return cli.Usage("--most must be at least %d", least)
-		}
-		return enough()
+	most, steps := limits{100000, 3125, 11000, 500, 2000}, 1000
+	s.Numbers = []study.Flag{
+		stepsFlag(&steps),
+		{Name: "most", Usage: "most observations with random features", Value: &most.features, Least: perStart * 16},
+		{Name: "trained", Usage: "most observations that a single model with random features is trained on", Value: &most.trained},
+		{Name: "recipe", Usage: "most observations that the recipe learns from", Value: &most.recipe},
+		{Name: "exact", Usage: "most observations that the exact kernel is trained on", Value: &most.exact},
+		{Name: "exact-timed", Usage: "most observations that steps of the exact kernel are timed on", Value: &most.exactTimed},
 	}
 	s.Variants = func() []string {
 		var all []string
@@ -88,7 +77,7 @@ the recipe learns from a few times as many. Time of a step is of one core; that 
 		return all
 	}
 	s.Whole = func(_ string, r *study.Row) bool { return r.Has("scores.loglik") || !most.scores(r) }
-	s.Run = func(ctx context.Context, u *study.Unit) error { return scale(ctx, u, &most, *n) }
+	s.Run = func(ctx context.Context, u *study.Unit) error { return scale(ctx, u, &most, steps) }
 	return s
 }
 
@@ -135,19 +124,13 @@ func scale(ctx context.Context, u *study.Unit, most *limits, steps int) error {
 
 // scaleRecipe learns by the whole recipe.
 func (s *set) scaleRecipe(ctx context.Context, u *study.Unit) error {
-	whole := *u
-	whole.Row = study.NewRow(u.Key)
-	if _, err := s.learn(ctx, &whole, func(*paper.Recipe) {}); err != nil {
+	m, err := s.follow(ctx, u, func(*paper.Recipe) {})
+	if err != nil {
 		return err
 	}
-	u.Put("kernel", "recipe").Put("n", len(s.starts)*s.points).Put("forms", whole.Texts("forms"))
-	for _, name := range []string{"seconds", "phases.members", "phases.flows", "phases.smoother"} {
-		u.Put(name, whole.Number(name))
-	}
-	for _, name := range []string{"loglik", "coverage50", "coverage90", "coverage95"} {
-		u.Put("scores."+name, whole.Number(name))
-	}
-	return nil
+	u.Put("kernel", "recipe").Put("n", m.data.Rows()).Put("forms", m.forms())
+	_, err = m.on.score(u.Row, "scores.", m.K, sure(m.Predict))
+	return err
 }
 
 // timeStep puts the time of a step and the memory of a training into a row.
@@ -200,6 +183,7 @@ func scalingTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	observations := func(g study.Group) float64 { return g[0].Number("n") }
 	for i, kernel := range kernels {
 		by := study.GroupBy(study.Group(rows).Where(func(r *study.Row) bool { return r.Text("kernel") == kernel }), study.Single)
+		sortBy(by, observations)
 		t.Groups = append(t.Groups, by...)
 		l := plot.Line{Name: kernelName(kernel), Color: []plot.Color{plot.Model, plot.Alert, plot.Linear}[i], Marks: true}
 		of := func(name string, least float64) plot.Line {

@@ -21,7 +21,7 @@ func TestPredictStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	out := done(t, dir, "predict.svg", "predict", "--sets", "lv1", "--seeds", "1", "--steps", "250", "--duration", "1ms")
-	r := stored(t, dir, "predict", "predict-lv1-200")
+	r := stored(t, dir, "predict", "lv1-200")
 	samples := r.Numbers("samples")
 	if fast := r.Number("fast_us"); !(fast > 0 && fast < r.Number("montecarlo_us")) || samples[len(samples)-1]+r.Number("lost") != 1000 || len(r.Numbers("loglik_by_samples")) != len(samples) {
 		t.Errorf("%+v", r)
@@ -67,7 +67,7 @@ func TestParametricStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "parametric.svg", "parametric", "--sets", "lv1", "--seeds", "1", "--members", "1", "--variants", "known")
-	r := stored(t, dir, "parametric", "parametric-lv1-known-200")
+	r := stored(t, dir, "parametric", "lv1-known-200")
 	bound, loglik := r.Number("cramer_rao"), r.Number("loglik")
 	if math.Abs(bound-2.99) > 0.02 {
 		t.Errorf("Cramér-Rao %v, it is 2.99", bound)
@@ -90,7 +90,7 @@ func TestScalingStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	out := done(t, dir, "scaling.svg", "scaling", "--steps", "5", "--most", "3200", "--recipe", "0", "--exact", "80", "--exact-timed", "80")
-	small, large, exact := stored(t, dir, "scaling", "scaling-lv-features-10-0"), stored(t, dir, "scaling", "scaling-lv-features-25-0"), stored(t, dir, "scaling", "scaling-lv-exact-4-0")
+	small, large, exact := stored(t, dir, "scaling", "lv-features-10-0"), stored(t, dir, "scaling", "lv-features-25-0"), stored(t, dir, "scaling", "lv-exact-4-0")
 	if small.Number("n") != 500 || large.Number("n") != 3125 || large.Number("features") != 50 || !large.Has("scores.loglik") || !exact.Has("scores.loglik") || exact.Has("features") {
 		t.Errorf("%+v %+v %+v", small, large, exact)
 	}
@@ -110,7 +110,7 @@ func TestScalingStudy(t *testing.T) {
 func TestTimeStudy(t *testing.T) {
 	dir := t.TempDir()
 	done(t, dir, "time.svg", "time", "--sets", "lv1", "--steps", "40")
-	r := stored(t, dir, "time", "time-lv1-0")
+	r := stored(t, dir, "time", "lv1-0")
 	free, rise, rest := r.Number("seconds_before_matching"), r.Number("seconds_rising"), r.Number("seconds_matching")
 	if !(free > 0 && rise > 0 && rest > 0) || free+rise+rest > r.Number("seconds") || r.Number("steps") != 40 || r.Number("rows") != 100 {
 		t.Errorf("%+v", r)
@@ -123,7 +123,7 @@ func TestLambdaStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "lambda-lv1.svg", "lambda", "--sets", "lv1", "--powers=-6,0", "--seeds", "2", "--steps", "150")
-	low, usual := stored(t, dir, "lambda", "lambda-lv1-minus6-1"), stored(t, dir, "lambda", "lambda-lv1-plus0-1")
+	low, usual := stored(t, dir, "lambda", "lv1-minus6-1"), stored(t, dir, "lambda", "lv1-plus0-1")
 	if e := usual.Number("rmse_over_noise"); low.Number("loglik") == usual.Number("loglik") || !(e > 0.01 && e < 5) {
 		t.Errorf("%+v %+v", low, usual)
 	}
@@ -138,7 +138,7 @@ func TestLearningStudy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains")
 	}
-	dir, k := t.TempDir(), study.Key{Study: "learning", Set: "lv", Variant: "3", Seed: unseen, Settings: "--members 1", Version: version}
+	dir, k := t.TempDir(), study.Key{Set: "lv", Variant: "3", Seed: unseen, Settings: "--members 1", Version: version}
 	u := &study.Unit{Row: study.NewRow(k), Report: func(string) {}}
 	_, err := gridOfLV(3).learn(context.Background(), u, func(r *paper.Recipe) {
 		r.Members, r.Final.Steps, r.Final.Starts, r.Final.SpreadStarts = 1, 1000, 5000, 500
@@ -148,7 +148,7 @@ func TestLearningStudy(t *testing.T) {
 	}
 	put(t, dir, "learning", u.Row)
 	done(t, dir, "learning.svg", "learning", "--grids", "3", "--members", "1", "--seeds", "1")
-	r := stored(t, dir, "learning", "learning-lv-3-200")
+	r := stored(t, dir, "learning", "lv-3-200")
 	// 9 trajectories of 5 observations: between 1 and 2 is usual, NDP has 0.62.
 	if r.Text("failed") != "" || !(r.Number("loglik") >= 0) || len(r.Numbers("members")) != 1 {
 		t.Errorf("%+v", r)
@@ -161,7 +161,7 @@ func TestAblationStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "10")
-	joint, separate := stored(t, dir, "ablation", "ablation-lv100-joint-with-0"), stored(t, dir, "ablation", "ablation-lv100-separate-without-0")
+	joint, separate := stored(t, dir, "ablation", "lv100-joint-with-0"), stored(t, dir, "ablation", "lv100-separate-without-0")
 	if !joint.Has("unseen.loglik") || separate.Has("unseen.loglik") || len(joint.Numbers("mean")) != ablatedPoints || joint.Number("rmse_over_noise") == separate.Number("rmse_over_noise") {
 		t.Errorf("%+v %+v", joint, separate)
 	}
@@ -174,7 +174,7 @@ func TestBaselinesStudy(t *testing.T) {
 	dir := t.TempDir()
 	out := done(t, dir, "baselines.svg", "baselines", "--sets", "dp1", "--seeds", "1", "--chains", "2", "--steps", "60", "--keep", "30", "--pretraining", "3000")
 	for _, method := range []string{"sgld", "sghmc"} {
-		r := stored(t, dir, "baselines", "baselines-dp1-"+method+"-0")
+		r := stored(t, dir, "baselines", "dp1-"+method+"-0")
 		samples := r.Numbers("samples")
 		// Draws of a prior around the truth, hardly moved yet.
 		if !(r.Number("scores.loglik") >= -5) || r.Number("weights") != 604 || samples[len(samples)-1] != 60 || !(r.Number("pretraining_loss") < 1e-2) {
@@ -192,7 +192,7 @@ func TestOverparamStudy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	done(t, dir, "overparam.svg", "overparam", "--shapes", "3-4-3", "--methods", "sgld,sghmc", "--seeds", "1", "--chains", "2", "--steps", "60", "--keep", "30")
-	r := stored(t, dir, "overparam", "overparam-linear-sghmc-3-4-3-0")
+	r := stored(t, dir, "overparam", "linear-sghmc-3-4-3-0")
 	if r.Number("weights") != 24 || !r.Has("scores.loglik") || !(r.Number("pretraining_loss") < 1e-6) {
 		t.Errorf("%+v", r)
 	}

@@ -18,9 +18,15 @@ var recipeNeeds = []string{"loglik", "coverage50", "coverage90", "coverage95", "
 
 var recipeSummary = []string{"loglik", "coverage50", "coverage90", "coverage95", "seconds", "flows.loglik", "lost"}
 
-// learn follows the recipe, changed by change, for the unit's seed, and puts the model's
-// scores into its row.
-func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Recipe)) (*paper.Model, error) {
+// learned is a model with the data that it has learned from and what it is scored on.
+type learned struct {
+	*paper.Model
+	data *paper.Data
+	on   *trial
+}
+
+// follow follows the recipe, changed by change, for the unit's seed.
+func (s *set) follow(ctx context.Context, u *study.Unit, change func(r *paper.Recipe)) (*learned, error) {
 	d, on, err := s.both(u.Seed)
 	if err != nil {
 		return nil, err
@@ -35,31 +41,46 @@ func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Rec
 	}
 	u.Put("seconds", time.Since(began).Seconds()).Put("recipe", recipe.String())
 	u.Put("phases.members", m.Took.Members).Put("phases.flows", m.Took.Flows).Put("phases.smoother", m.Took.Smoother)
+	return &learned{m, d, on}, nil
+}
+
+// forms returns what the model's refined dynamics are made of.
+func (m *learned) forms() (forms []string) {
+	for _, f := range m.Flows {
+		forms = append(forms, f.Form())
+	}
+	return forms
+}
+
+// learn follows the recipe and puts the scores of the model and of its parts into the row.
+func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Recipe)) (*learned, error) {
+	m, err := s.follow(ctx, u, change)
+	if err != nil {
+		return nil, err
+	}
 	u.Put("rerun", m.Rerun).Put("dropped", m.Dropped).Put("temper", math.Round(100*m.VarianceInflation)/100)
 	if m.Smoother.Lost > 0 {
 		u.Put("lost", m.Smoother.Lost)
 	}
-	rmse, err := on.score(u.Row, "", d.K, sure(m.Predict))
+	rmse, err := m.on.score(u.Row, "", m.K, sure(m.Predict))
 	if err != nil {
 		return nil, err
 	}
-	u.Put("rmse", rmse)
-	if err := on.scoreIntegrated(u.Row, "flows.", d.K, m.Integrate); err != nil {
+	if err := m.on.scoreIntegrated(u.Row, "flows.", m.K, m.Integrate); err != nil {
 		return nil, fmt.Errorf("refined dynamics: %w", err)
 	}
-	var forms []string
 	var free, members []float64
 	for _, f := range m.Flows {
-		forms, free = append(forms, f.Form()), append(free, math.Round(10*f.Free)/10)
+		free = append(free, math.Round(10*f.Free)/10)
 	}
 	for _, f := range m.Members {
 		alone := study.NewRow(u.Key)
-		if _, err := on.score(alone, "", d.K, ofFit(f)); err != nil {
+		if _, err := m.on.score(alone, "", m.K, ofFit(f)); err != nil {
 			return nil, fmt.Errorf("a member: %w", err)
 		}
 		members = append(members, study.Short(4, alone.Number("loglik"))...)
 	}
-	u.Put("forms", forms).Put("free", free).Put("members", members)
+	u.Put("rmse", rmse).Put("forms", m.forms()).Put("free", free).Put("members", members)
 	return m, nil
 }
 

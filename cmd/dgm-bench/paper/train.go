@@ -32,13 +32,12 @@ func TrainStudy() *study.Study {
 		asked    string
 		features []int
 		exact    bool
-		duration time.Duration
-		sizes    map[study.Key]int
+		duration = 2 * time.Second
 		peak     float64 // the highest rate of a product of matrices, GFLOP/s
 	)
 	all := names(anySet)
 	return &study.Study{
-		Name: "train", Keyed: "train", Short: "Time of one step of training on the paper's data sets", Summary: []string{"seconds_per_step", "seconds_per_step_one_core"}, Tables: trainTables,
+		Name: "train", Short: "Time of one step of training on the paper's data sets", Summary: []string{"seconds_per_step", "seconds_per_step_one_core"}, Tables: trainTables,
 		Long: `train measures steps of training in the paper's form: observations as they are, derivatives matched at the
 observations of one trajectory and at 30 points of each of many. Every time is the least of many: on one core
 by the processor's clock, on all by that on the wall, so that what else runs weighs on the latter. The shares
@@ -48,12 +47,12 @@ as two threads of one core may be). Where the published code was timed at the sa
 time is shown beside, and the ratio to that of one core here.`,
 		Example: `  dgm-bench train --json
   dgm-bench train --sets lo125,qu64 --features 100`,
+		Numbers: []study.Flag{study.Duration("duration", "how long a row is measured", &duration)},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringVar(&asked, "sets", strings.Join(all, ","), "data sets, separated by commas")
 			f.IntSliceVar(&features, "features", []int{40, 100}, "random features a channel; a row for each")
 			f.BoolVar(&exact, "exact", false, "a row with the exact kernel too, for single trajectories")
-			f.DurationVar(&duration, "duration", 2*time.Second, "how long a row is measured")
 		},
 		Check: func() error {
 			for _, n := range features {
@@ -61,34 +60,28 @@ time is shown beside, and the ratio to that of one core here.`,
 					return cli.Usage("--features %d must be even and within 2 … 2000", n)
 				}
 			}
-			if duration <= 0 {
-				return cli.Usage("--duration %v must be positive", duration)
-			}
 			return nil
 		},
-		Units: func() ([]study.Key, error) {
+		Units: func() (units []study.Work, err error) {
 			chosen, err := study.Chosen("--sets", asked, all)
 			if err != nil {
 				return nil, err
 			}
-			sizes = map[study.Key]int{}
-			var keys []study.Key
 			for _, name := range chosen {
 				kinds := features
 				if exact && named(name).single() {
 					kinds = append(slices.Clone(kinds), 0)
 				}
 				for _, n := range kinds {
-					k := study.Key{Study: "train", Set: name, Variant: fmt.Sprintf("features-%d", n)}
-					keys, sizes[k] = append(keys, k), n
+					k := study.Key{Set: name, Variant: fmt.Sprintf("features-%d", n)}
+					units = append(units, study.Work{Key: k, Run: func(_ context.Context, u *study.Unit) error {
+						reached, err := timeSteps(u.Row, named(name), n, duration)
+						peak = max(peak, reached)
+						return err
+					}})
 				}
 			}
-			return keys, nil
-		},
-		Run: func(_ context.Context, u *study.Unit) error {
-			reached, err := timeSteps(u.Row, named(u.Set), sizes[u.Key], duration)
-			peak = max(peak, reached)
-			return err
+			return units, nil
 		},
 		Document: func() map[string]any {
 			return map[string]any{"cores": runtime.GOMAXPROCS(0), "dgemm_gflops": peak}

@@ -15,14 +15,13 @@ import (
 // Study returns the measurement "predict".
 func Study() *study.Study {
 	var (
-		duration time.Duration
+		duration = 2 * time.Second
 		points   []int
 		file     string
 		cpu      int
-		jobs     map[study.Key]job
 	)
 	return &study.Study{
-		Name: "predict", File: "speed", Keyed: "speed",
+		Name: "predict", File: "speed",
 		Short: "Time of one prediction, plain and fast, against integrating samples",
 		Long: `predict measures predictions on one core, to which it pins itself: the plain predictor, the fast one, and
 the mean and standard deviation of 200 samples of the learned dynamics (two hidden layers of 20), integrated
@@ -42,9 +41,9 @@ gives variances, basis 2, prior dynamics).`,
 		Example: `  dgm-bench predict --json
   dgm-bench predict --model flight.dgm --points 20,100`,
 		Summary: []string{"fast_us"},
+		Numbers: []study.Flag{study.Duration("duration", "how long a row is measured", &duration)},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
-			f.DurationVar(&duration, "duration", 2*time.Second, "how long a row is measured")
 			f.IntSliceVar(&points, "points", nil, "points of the horizon; a row for each (default: 100, and 20 and 50 for two rows)")
 			f.StringVar(&file, "model", "", "measure this model file alone")
 			f.IntVar(&cpu, "cpu", -1, "the processor to run on; -1 is the last of those allowed")
@@ -55,36 +54,30 @@ gives variances, basis 2, prior dynamics).`,
 					return cli.Usage("--points %d must be within 1 … 10000", n)
 				}
 			}
-			if duration <= 0 {
-				return cli.Usage("--duration %v must be positive", duration)
-			}
 			return nil
 		},
-		Units: func() ([]study.Key, error) {
-			all := standard(points)
+		Units: func() ([]study.Work, error) {
+			jobs := standard(points)
 			if file != "" {
 				m, err := model.ReadFile(file)
 				if err != nil {
 					return nil, err
 				}
-				all = ofFile(m, points)
+				jobs = ofFile(m, points)
 			}
-			jobs = map[study.Key]job{}
-			var keys []study.Key
-			for _, j := range all {
-				k := study.Key{Study: "speed", Set: j.system, Variant: fmt.Sprintf("%s-%d-%d", j.form, j.m.Members[0].Map.F, j.points)}
-				keys, jobs[k] = append(keys, k), j
+			var all []study.Work
+			for _, j := range jobs {
+				k := study.Key{Set: j.system, Variant: fmt.Sprintf("%s-%d-%d", j.form, j.m.Members[0].Map.F, j.points)}
+				all = append(all, study.Work{Key: k, Run: func(_ context.Context, u *study.Unit) error {
+					unpin, err := pin(cpu)
+					if err != nil {
+						return err
+					}
+					defer unpin()
+					return j.measure(u.Row, duration)
+				}})
 			}
-			return keys, nil
-		},
-		Run: func(_ context.Context, u *study.Unit) error {
-			unpin, err := pin(cpu)
-			if err != nil {
-				return err
-			}
-			defer unpin()
-			j := jobs[u.Key]
-			return j.measure(u.Row, duration)
+			return all, nil
 		},
 		Tables: tables,
 	}

@@ -3,6 +3,9 @@ package speed
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -136,7 +139,13 @@ func follow(m *model.Model, p *plant.Plant) {
 	for a := range H {
 		normal[a*H+a] += 1e-3
 	}
-	solve(normal, right, K)
+	var chol mat.Cholesky
+	if !chol.Factorize(mat.NewSymDense(H, normal)) {
+		panic("speed: the states of a flight do not determine the dynamics")
+	}
+	if err := chol.SolveTo(mat.NewDense(H, K, right), mat.NewDense(H, K, slices.Clone(right))); err != nil {
+		panic("speed: " + err.Error())
+	}
 	clear(last.W)
 	for k := range K {
 		for a := range H - 1 {
@@ -160,31 +169,6 @@ func flown(p *plant.Plant, n int) []float64 {
 	d := ode.NewDopri5(K, ode.Config{Dense: true})
 	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, times)
 	return states
-}
-
-// solve replaces right (n×k) by a⁻¹·right for a positive definite a (n×n), by
-// elimination.
-func solve(a, right []float64, k int) {
-	n := len(right) / k
-	for i := range n {
-		for r := range n {
-			if r == i {
-				continue
-			}
-			f := a[r*n+i] / a[i*n+i]
-			for c := i; c < n; c++ {
-				a[r*n+c] -= f * a[i*n+c]
-			}
-			for c := range k {
-				right[r*k+c] -= f * right[i*k+c]
-			}
-		}
-	}
-	for i := range n {
-		for c := range k {
-			right[i*k+c] /= a[i*n+i]
-		}
-	}
 }
 
 // queries returns different queries of a model: usual ones, none at all, and

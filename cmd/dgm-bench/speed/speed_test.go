@@ -21,7 +21,7 @@ import (
 )
 
 // bench runs the command with arguments.
-func bench(out io.Writer, args ...string) (code int, said string) {
+func bench(out io.Writer, args ...string) (code int, errs string) {
 	var messages bytes.Buffer
 	c := Study().Command()
 	c.SetArgs(args)
@@ -38,8 +38,8 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if code, said := bench(&out, "--json", "--model", file, "--points", "3,20", "--duration", "1ms"); code != cli.Done {
-		t.Fatalf("code %d: %s", code, said)
+	if code, errs := bench(&out, "--json", "--model", file, "--points", "3,20", "--duration", "1ms"); code != cli.Done {
+		t.Fatalf("code %d: %s", code, errs)
 	}
 	var doc map[string][]map[string]any
 	d := json.NewDecoder(&out)
@@ -86,12 +86,12 @@ func TestInventedModelsCheckThemselves(t *testing.T) {
 
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"--points", "0"}, {"--duration", "0s"}, {"--speed"}, {"file"}} {
-		if code, said := bench(io.Discard, args...); code != cli.Wrong || said == "" {
-			t.Errorf("%v: code %d, %q", args, code, said)
+		if code, errs := bench(io.Discard, args...); code != cli.Wrong || errs == "" {
+			t.Errorf("%v: code %d, %q", args, code, errs)
 		}
 	}
-	if code, said := bench(io.Discard, "--model", "missing.dgm"); code != cli.Failed || !strings.Contains(said, "missing.dgm") {
-		t.Errorf("code %d, %q", code, said)
+	if code, errs := bench(io.Discard, "--model", "missing.dgm"); code != cli.Failed || !strings.Contains(errs, "missing.dgm") {
+		t.Errorf("code %d, %q", code, errs)
 	}
 	if code, _ := bench(io.Discard, "--cpu", "9999"); code != cli.Failed && code != cli.Done { // where the system does not pin
 		t.Errorf("code %d", code)

@@ -24,38 +24,27 @@ type options struct {
 	json           bool
 }
 
-// keys returns the units that the flags ask for.
-func (s *Study) keys(o *options) ([]Key, error) {
-	var all []Key
+// units returns the units that the flags ask for.
+func (s *Study) units(o *options) (all []Work, err error) {
 	if s.Units != nil {
-		var err error
 		if all, err = s.Units(); err != nil {
 			return nil, err
 		}
-	} else {
-		variants := o.variants
-		if s.Variants != nil {
-			variants = s.Variants()
-		}
-		for _, set := range o.sets {
-			for _, v := range variants {
-				for seed := range o.seeds {
-					all = append(all, Key{Set: set, Variant: v, Seed: o.from + seed})
-				}
+	} else if s.Variants != nil {
+		o.variants = s.Variants()
+	}
+	for _, set := range o.sets {
+		for _, v := range o.variants {
+			for seed := range o.seeds {
+				all = append(all, Work{Key: Key{Set: set, Variant: v, Seed: o.from + seed}})
 			}
 		}
 	}
-	for i := range all {
-		k := &all[i]
-		k.Study, k.Version = s.Keyed, s.version(k.Variant)
-		if s.Settings != nil {
-			k.Settings = s.Settings()
-		}
-	}
-	var out []Key
-	for _, k := range all {
-		if !slices.Contains(out, k) {
-			out = append(out, k)
+	var out []Work
+	for _, w := range all {
+		w.Settings, w.Version = s.settings(), s.version(w.Variant)
+		if !slices.ContainsFunc(out, func(other Work) bool { return other.Key == w.Key }) {
+			out = append(out, w)
 		}
 	}
 	if len(out) == 0 {
@@ -86,6 +75,7 @@ func (s *Study) Command() *cobra.Command {
 	if s.Kinds != nil {
 		f.StringSliceVar(&o.variants, "variants", s.Kinds, "of "+strings.Join(s.Kinds, ","))
 	}
+	s.registerNumbers(cmd)
 	if s.Flags != nil {
 		s.Flags(cmd)
 	}
@@ -99,11 +89,11 @@ func (s *Study) Command() *cobra.Command {
 				return err
 			}
 		}
-		keys, err := s.keys(&o)
+		units, err := s.units(&o)
 		if err != nil {
 			return err
 		}
-		return s.execute(cmd, &o, keys)
+		return s.execute(cmd, &o, units)
 	}
 	return cmd
 }
@@ -125,6 +115,9 @@ func (s *Study) check(o *options, asked string) error {
 			return cli.Usage("--variants: %q is none of %s", v, strings.Join(s.Kinds, ", "))
 		}
 	}
+	if err := s.checkNumbers(); err != nil {
+		return err
+	}
 	if s.Check != nil {
 		if err := s.Check(); err != nil {
 			return err
@@ -137,12 +130,12 @@ func (s *Study) check(o *options, asked string) error {
 }
 
 // execute runs the units and shows their tables.
-func (s *Study) execute(cmd *cobra.Command, o *options, keys []Key) error {
+func (s *Study) execute(cmd *cobra.Command, o *options, units []Work) error {
 	store, err := Open(o.out)
 	if err != nil {
 		return err
 	}
-	rows, err := s.run(cmd.Context(), cmd.ErrOrStderr(), store, keys)
+	rows, err := s.run(cmd.Context(), cmd.ErrOrStderr(), store, units)
 	if err != nil {
 		return err
 	}
@@ -211,12 +204,4 @@ func Chosen(flag, asked string, of []string) ([]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// Changed returns a flag with its value, empty where the value is the default.
-func Changed(flag string, is, usual any) string {
-	if is == usual {
-		return ""
-	}
-	return fmt.Sprintf("--%s %v", flag, is)
 }

@@ -5,31 +5,12 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Mean returns the mean, NaN of nothing.
-func Mean(v []float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	s := 0.0
-	for _, x := range v {
-		s += x / float64(len(v))
-	}
-	return s
-}
-
-// deviation returns the standard deviation of a sample, 0 of one number.
-func deviation(v []float64) float64 {
-	if len(v) < 2 {
-		return 0
-	}
-	m, s := Mean(v), 0.0
-	for _, x := range v {
-		s += (x - m) * (x - m)
-	}
-	return math.Sqrt(s / float64(len(v)-1))
-}
+func Mean(v []float64) float64 { return stat.Mean(v, nil) }
 
 // Quantile returns the quantile p of numbers, interpolated linearly between the nearest
 // two; NaN of nothing.
@@ -39,8 +20,7 @@ func Quantile(v []float64, p float64) float64 {
 	}
 	v = slices.Sorted(slices.Values(v))
 	at := p * float64(len(v)-1)
-	i := min(int(at), len(v)-1)
-	j := min(i+1, len(v)-1)
+	i, j := int(math.Floor(at)), int(math.Ceil(at))
 	return v[i] + (at-float64(i))*(v[j]-v[i])
 }
 
@@ -52,7 +32,7 @@ func Spread(v []float64) string {
 	if len(v) < 2 {
 		return Fixed(Mean(v), 2)
 	}
-	return fmt.Sprintf("%.2f ± %.2f", Mean(v), deviation(v))
+	return fmt.Sprintf("%.2f ± %.2f", Mean(v), stat.StdDev(v, nil))
 }
 
 // Fixed formats a number with so many decimals; NaN is "NaN".

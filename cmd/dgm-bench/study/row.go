@@ -12,7 +12,6 @@ import (
 
 // Key names one unit of work of a study.
 type Key struct {
-	Study    string `json:"study,omitempty"`
 	Set      string `json:"set"`
 	Variant  string `json:"variant,omitempty"`
 	Seed     int    `json:"seed"`
@@ -20,9 +19,9 @@ type Key struct {
 	Version  int    `json:"version,omitempty"`  // of the recipe, where it was followed
 }
 
-// String returns the parts of the key that distinguish the units of one command.
+// String returns set, variant and seed.
 func (k Key) String() string {
-	parts := []string{k.Study, k.Set, k.Variant, fmt.Sprint(k.Seed)}
+	parts := []string{k.Set, k.Variant, fmt.Sprint(k.Seed)}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "-")
 }
 
@@ -118,7 +117,8 @@ func (r *Row) document() map[string]any {
 	return doc
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. Rows may also name their study, which is
+// ignored: the file does.
 func (r *Row) UnmarshalJSON(b []byte) error {
 	r.Key, r.values = Key{}, map[string]any{}
 	if err := json.Unmarshal(b, &r.Key); err != nil {

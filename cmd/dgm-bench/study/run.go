@@ -31,34 +31,39 @@ func (u *Unit) Also(name string) *Row {
 	return u.more[len(u.more)-1]
 }
 
+// Work is a key with what runs its unit.
+type Work struct {
+	Key
+	Run func(ctx context.Context, u *Unit) error // (optional) defaults to the study's
+}
+
 // runner works through the units of a study that have no stored row.
 type runner struct {
 	study    *Study
 	store    *Results
-	keys     []Key
 	progress io.Writer
 
 	mutex   sync.Mutex // of what follows, and of progress
-	todo    []Key
+	todo    []Work
 	next    int // of todo
 	running int
 	took    estimate
 	err     error
 }
 
-// run works through the keys and returns their rows, in the order of the keys. After an
+// run works through units and returns their rows, in the order of the units. After an
 // interrupt finished units stay stored.
-func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, keys []Key) ([]*Row, error) {
-	r := &runner{study: s, store: store, keys: keys, progress: progress}
-	for _, k := range keys {
-		if old := store.find(s.file(), k); old == nil || s.Whole != nil && !s.Whole(store.Dir, old) {
-			r.todo = append(r.todo, k)
+func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, units []Work) ([]*Row, error) {
+	r := &runner{study: s, store: store, progress: progress}
+	for _, w := range units {
+		if old := store.find(s.file(), w.Key); old == nil || s.Whole != nil && !s.Whole(store.Dir, old) {
+			r.todo = append(r.todo, w)
 		} else if err := s.complete(old); err != nil {
 			return nil, err
 		}
 	}
-	if stored := len(keys) - len(r.todo); stored > 0 {
-		fmt.Fprintf(progress, "%d of %d results are stored already\n", stored, len(keys))
+	if stored := len(units) - len(r.todo); stored > 0 {
+		fmt.Fprintf(progress, "%d of %d results are stored already\n", stored, len(units))
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -89,12 +94,12 @@ func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, key
 		r.err = ctx.Err()
 	}
 	if errors.Is(r.err, context.Canceled) && store.Dir != "" {
-		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", len(keys)-len(r.todo)+r.took.n, len(keys), store.Dir)
+		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", len(units)-len(r.todo)+r.took.n, len(units), store.Dir)
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	return s.rowsOf(store, keys), nil
+	return s.rowsOf(store, units), nil
 }
 
 func (r *runner) failed() error {
@@ -110,14 +115,19 @@ func (r *runner) one(ctx context.Context, workers int) (ok bool) {
 		r.mutex.Unlock()
 		return false
 	}
-	k := r.todo[r.next]
+	w := r.todo[r.next]
+	k := w.Key
 	r.next++
 	r.running++
 	r.mutex.Unlock()
 	began := time.Now()
 	report, end := r.reports(k, patience)
 	u := &Unit{Row: NewRow(k), Dir: r.store.Dir, Report: report}
-	err := r.study.Run(ctx, u)
+	run := w.Run
+	if run == nil {
+		run = r.study.Run
+	}
+	err := run(ctx, u)
 	end()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -126,7 +136,13 @@ func (r *runner) one(ctx context.Context, workers int) (ok bool) {
 		err = r.study.complete(u.Row)
 	}
 	if err == nil {
-		err = r.store.add(r.study.file(), append([]*Row{u.Row}, u.more...))
+		rows := append([]*Row{u.Row}, u.more...)
+		if r.study.Units != nil && r.store.Dir != "" {
+			for _, row := range rows {
+				row.Put("measured", fmt.Sprintf("%s, %d cores", time.Now().Format(time.DateOnly), runtime.NumCPU()))
+			}
+		}
+		err = r.store.add(r.study.file(), rows)
 	}
 	if err != nil {
 		if r.err == nil {
@@ -196,7 +212,7 @@ func (e *estimate) add(k Key, d time.Duration) {
 
 // remaining returns how much is left: a unit of a set and variant that was not timed yet
 // is assumed to take as long as the others on average.
-func (e *estimate) remaining(left []Key, running, workers int) string {
+func (e *estimate) remaining(left []Work, running, workers int) string {
 	switch {
 	case len(left) == 0 && running > 0:
 		return fmt.Sprintf("%d running", running)

@@ -25,7 +25,6 @@ type Study struct {
 	Name, Short, Long, Example string
 
 	File    string                   // (optional) of its rows, without ending; defaults to Name
-	Keyed   string                   // (optional) Study in its keys
 	Sets    []string                 // of its units
 	Usual   []string                 // (optional) sets without --sets; defaults to Sets
 	Seeds   int                      // without --seeds
@@ -36,17 +35,20 @@ type Study struct {
 	Needs   []string                 // values without which a row is no result, unless it has a text "failed"
 	Summary []string                 // values that are printed when a unit is done
 
-	Flags    func(cmd *cobra.Command)      // (optional) further flags
-	Check    func() error                  // (optional) what is wrong with their values
-	Variants func() []string               // (optional) variants, where flags decide them
-	Units    func() ([]Key, error)         // (optional) keys, where flags decide them
-	Settings func() string                 // (optional) flags that are not at their defaults and change results
-	Whole    func(dir string, r *Row) bool // (optional) whether nothing but the row is missing
-	Run      func(ctx context.Context, u *Unit) error
+	Numbers  []Flag                                   // (optional) further flags with bounds
+	Flags    func(cmd *cobra.Command)                 // (optional) further flags
+	Check    func() error                             // (optional) what is wrong with their values
+	Variants func() []string                          // (optional) variants, where flags decide them
+	Units    func() ([]Work, error)                   // (optional) of a measurement, where flags decide them
+	Settings func() string                            // (optional) flags that are not at their defaults and change results
+	Whole    func(dir string, r *Row) bool            // (optional) whether nothing but the row is missing
+	Run      func(ctx context.Context, u *Unit) error // of units without a Run of their own; none: the study is only stored
 	Tables   func(all *Results, rows []*Row) ([]Table, error)
 	List     func() []string         // (optional) lines that are printed instead of running, where there are any
 	Failed   func(rows []*Row) error // (optional) the error that makes the command fail
 	Document func() map[string]any   // (optional) further values of the JSON document
+
+	usual []string // values of Numbers without flags
 }
 
 func (s *Study) file() string {
@@ -83,15 +85,14 @@ func (s *Study) tables(all *Results, rows []*Row) ([]Table, error) {
 
 // owns reports whether a row of its file is one of the study's.
 func (s *Study) owns(r *Row) bool {
-	if r.Study != s.Keyed || s.Sets != nil && !slices.Contains(s.Sets, r.Set) {
+	if s.Sets != nil && !slices.Contains(s.Sets, r.Set) {
 		return false
 	}
 	return s.Units != nil || s.Variants != nil || s.Run == nil || slices.Contains(s.Kinds, r.Variant) || s.Kinds == nil && r.Variant == ""
 }
 
 // Gather returns the stored rows of the study that were made with the defaults and the
-// recipe of today, in the order of sets, then of variants and seeds. A measurement's rows
-// keep the order of its file.
+// recipe of today, in the order of sets and of their file.
 func (s *Study) Gather(store *Results) ([]*Row, error) {
 	var all []*Row
 	for _, r := range store.Rows(s.file()) {
@@ -103,18 +104,7 @@ func (s *Study) Gather(store *Results) ([]*Row, error) {
 		}
 		all = append(all, r)
 	}
-	if s.Sets == nil {
-		return all, nil
-	}
-	slices.SortStableFunc(all, func(a, b *Row) int {
-		if c := slices.Index(s.Sets, a.Set) - slices.Index(s.Sets, b.Set); c != 0 {
-			return c
-		}
-		if c := natural(a.Variant, b.Variant); c != 0 {
-			return c
-		}
-		return a.Seed - b.Seed
-	})
+	slices.SortStableFunc(all, func(a, b *Row) int { return slices.Index(s.Sets, a.Set) - slices.Index(s.Sets, b.Set) })
 	return all, nil
 }
 
@@ -151,16 +141,16 @@ func (s *Study) summary(r *Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// rowsOf returns the rows of keys, each followed by those that its unit made besides.
-func (s *Study) rowsOf(store *Results, keys []Key) []*Row {
+// rowsOf returns the rows of units, each followed by those that its unit made besides.
+func (s *Study) rowsOf(store *Results, units []Work) []*Row {
 	var out []*Row
-	for _, k := range keys {
+	for _, w := range units {
 		for _, r := range store.Rows(s.file()) {
 			same := r.Key
-			if strings.HasPrefix(same.Variant, k.Variant+also) {
-				same.Variant = k.Variant
+			if strings.HasPrefix(same.Variant, w.Variant+also) {
+				same.Variant = w.Variant
 			}
-			if same == k {
+			if same == w.Key {
 				out = append(out, r)
 			}
 		}
@@ -193,37 +183,6 @@ func LeftOut(store *Results, studies []*Study) []string {
 	}
 	slices.Sort(lines)
 	return lines
-}
-
-// natural orders texts with numbers in them by these.
-func natural(a, b string) int {
-	x, y := numbersIn(a), numbersIn(b)
-	if len(x) == 0 || len(y) == 0 || textOf(a) != textOf(b) {
-		return strings.Compare(a, b)
-	}
-	return slices.Compare(x, y)
-}
-
-func isDigit(c rune) bool { return c >= '0' && c <= '9' }
-
-// textOf returns what stands before the first number.
-func textOf(s string) string {
-	if i := strings.IndexFunc(s, isDigit); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
-
-func numbersIn(s string) []int {
-	var out []int
-	for _, part := range strings.FieldsFunc(s, func(c rune) bool { return !isDigit(c) }) {
-		n := 0
-		for _, c := range part {
-			n = 10*n + int(c-'0')
-		}
-		out = append(out, n)
-	}
-	return out
 }
 
 var errNoResults = errors.New("the folder holds no results: run one of the studies first")

@@ -22,7 +22,7 @@ import (
 // counting is a study whose units record that they ran; fails is the variant that cannot.
 func counting(ran *[]string, fails string) *Study {
 	return &Study{
-		Name: "counting", Keyed: "counting", Sets: []string{"a", "b"}, Seeds: 2, Needs: []string{"value"}, Summary: []string{"value"},
+		Name: "counting", Sets: []string{"a", "b"}, Seeds: 2, Needs: []string{"value"}, Summary: []string{"value"},
 		Variants: func() []string { return []string{"x10", "x9"} },
 		Run: func(_ context.Context, u *Unit) error {
 			if u.Variant == fails {
@@ -55,21 +55,21 @@ func TestStudyResumes(t *testing.T) {
 		return command(s, append(args, "--out", dir)...)
 	}
 	var ran []string
-	if code, _, errs := try(counting(&ran, "x9"), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "counting-a-x9-0") {
+	if code, _, errs := try(counting(&ran, "x9"), "--sets", "a"); code != cli.Failed || !strings.Contains(errs, "a-x9-0") {
 		t.Fatalf("code %d: %s", code, errs)
 	}
-	if strings.Join(ran, " ") != "counting-a-x10-0 counting-a-x10-1" {
+	if strings.Join(ran, " ") != "a-x10-0 a-x10-1" {
 		t.Fatalf("ran: %v", ran)
 	}
 	ran = nil
 	code, out, errs := try(counting(&ran, ""), "--sets", "a", "--first-seed", "1")
-	if code != cli.Done || strings.Join(ran, " ") != "counting-a-x10-2 counting-a-x9-1 counting-a-x9-2" {
+	if code != cli.Done || strings.Join(ran, " ") != "a-x10-2 a-x9-1 a-x9-2" {
 		t.Fatalf("code %d, ran: %v: %s", code, ran, errs)
 	}
-	if !strings.Contains(errs, "1 of 4 results are stored") || !strings.Contains(errs, "2 left") || strings.Count(out, "counting-a-") != 4 {
+	if !strings.Contains(errs, "1 of 4 results are stored") || !strings.Contains(errs, "2 left") || strings.Count(out, "a-") != 4 {
 		t.Errorf("%s%s", out, errs)
 	}
-	// Everything that is stored, in the order of numbers.
+	// Everything that is stored, in the order of the file.
 	gathered := func() string {
 		store, err := Open(dir)
 		if err != nil {
@@ -81,30 +81,36 @@ func TestStudyResumes(t *testing.T) {
 		}
 		var names []string
 		for _, r := range all {
-			names = append(names, strings.TrimPrefix(r.Key.String(), "counting-a-"))
+			names = append(names, strings.TrimPrefix(r.Key.String(), "a-"))
 		}
 		return strings.Join(names, " ")
 	}
-	if got := gathered(); got != "x9-1 x9-2 x10-0 x10-1 x10-2" {
+	if got := gathered(); got != "x10-0 x10-1 x10-2 x9-1 x9-2" {
 		t.Errorf("gathered: %s", got)
 	}
 	// Results that were made otherwise are not used for these, nor put together with them.
 	s := counting(&ran, "")
-	s.Settings = func() string { return "--much" }
+	much := 1
+	s.Numbers = []Flag{{Name: "much", Value: &much, Least: 1, Most: 9, Changes: true}}
 	ran = nil
-	code, out, errs = try(s, "--sets", "a", "--seeds", "1")
-	if code != cli.Done || len(ran) != 2 || !strings.Contains(out, "counted (--much)") || strings.Count(out, "counting-a-") != 2 {
+	code, out, errs = try(s, "--sets", "a", "--seeds", "1", "--much", "2")
+	if code != cli.Done || len(ran) != 2 || !strings.Contains(out, "counted (--much 2)") || strings.Count(out, "a-") != 2 {
 		t.Errorf("code %d, ran %v: %s%s", code, ran, out, errs)
 	}
-	if got := gathered(); got != "x9-1 x9-2 x10-0 x10-1 x10-2" {
+	if got := gathered(); got != "x10-0 x10-1 x10-2 x9-1 x9-2" {
 		t.Errorf("gathered with results of other settings: %s", got)
 	}
 	store, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := LeftOut(store, []*Study{counting(&ran, "")}); len(lines) != 2 || !strings.Contains(lines[0], "made with --much") {
+	if lines := LeftOut(store, []*Study{counting(&ran, "")}); len(lines) != 2 || !strings.Contains(lines[0], "made with --much 2") {
 		t.Errorf("left out: %v", lines)
+	}
+	for _, wrong := range []string{"0", "10", "x"} {
+		if code, _, errs := try(s, "--much", wrong); code != cli.Wrong || !strings.Contains(errs, "much") {
+			t.Errorf("--much %s: code %d: %s", wrong, code, errs)
+		}
 	}
 	if lines := LeftOut(store, nil); len(lines) != 7 || !strings.Contains(lines[6], "no study makes it") {
 		t.Errorf("left out: %v", lines)
@@ -153,13 +159,13 @@ func TestBrokenFiles(t *testing.T) {
 }
 
 func TestRowsSurviveJSON(t *testing.T) {
-	r := NewRow(Key{Study: "s", Set: "a", Variant: "v", Seed: 3, Version: 5})
+	r := NewRow(Key{Set: "a", Variant: "v", Seed: 3, Version: 5})
 	r.Put("n", 7).Put("scores.loglik", -0.1).Put("scores.coverage95", 1.).Put("ok", true).Put("name", "x").Put("list", []int{1, 2}).Put("names", []string{"p", "q"}).Put("nan", math.NaN()).Put("set", "a")
 	b, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"study":"s","set":"a","variant":"v","seed":3,"version":5,"list":[1,2],"n":7,"name":"x","names":["p","q"],"ok":true,"scores":{"coverage95":1,"loglik":-0.1}}`
+	want := `{"set":"a","variant":"v","seed":3,"version":5,"list":[1,2],"n":7,"name":"x","names":["p","q"],"ok":true,"scores":{"coverage95":1,"loglik":-0.1}}`
 	if string(b) != want {
 		t.Errorf("%s, expected %s", b, want)
 	}
@@ -245,7 +251,7 @@ func TestSideBySide(t *testing.T) {
 	s := counting(&ran, "")
 	s.Side = true
 	s.Run = func(_ context.Context, u *Unit) error { u.Put("value", float64(u.Seed)); return nil }
-	keys, err := s.keys(&options{sets: []string{"b", "a"}, seeds: 20})
+	units, err := s.units(&options{sets: []string{"b", "a"}, seeds: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +259,7 @@ func TestSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.run(context.Background(), io.Discard, store, keys)
+	all, err := s.run(context.Background(), io.Discard, store, units)
 	if err != nil || len(all) != 80 {
 		t.Fatalf("%v, %d results", err, len(all))
 	}
@@ -271,9 +277,9 @@ func TestMeasurement(t *testing.T) {
 	ran := 0
 	measure := func() *Study {
 		s := &Study{
-			Name: "measure", Keyed: "measure",
+			Name:  "measure",
 			Flags: func(cmd *cobra.Command) { cmd.Flags().Bool("fast", false, "") },
-			Units: func() ([]Key, error) { return []Key{{Set: "x"}}, nil },
+			Units: func() ([]Work, error) { return []Work{{Key: Key{Set: "x"}}}, nil },
 			Run: func(_ context.Context, u *Unit) error {
 				ran++
 				u.Put("v", 1)

@@ -291,8 +291,8 @@ var guests = []guest{
 	},
 	{
 		"gonum.org/v1/gonum",
-		[]string{"trainer"},
-		"statistics and optimisers are for training",
+		[]string{"trainer", "cmd/dgm-bench"},
+		"statistics and optimisers are for training and its studies",
 	},
 	{
 		"gonum.org/v1/plot",
