@@ -1,0 +1,121 @@
+package model
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/msgbin"
+)
+
+// Magic is the first element of a model file.
+const Magic = "dgm-model"
+
+// signatureSize is the length of an Ed25519 signature.
+const signatureSize = 64
+
+// Version is the version of the format that this package writes and the only one
+// it reads.
+const Version = 1
+
+// The reasons for refusing a file, for errors.Is.
+var (
+	ErrNotModel = errors.New("not a model file")
+	ErrVersion  = errors.New("version of the model format is not supported")
+	ErrDamaged  = errors.New("model file is damaged")
+	ErrUnsealed = errors.New("model holds no self-checks")
+)
+
+// Sealed returns ErrUnsealed for a model that was trained on data and has no
+// self-checks, without which its evaluation cannot be verified. An artificial one,
+// without a hash of data, need not have any.
+func (m *Model) Sealed() error {
+	if len(m.Checks) == 0 && m.Provenance.DataHash != "" {
+		return fmt.Errorf("%w, so that this program cannot verify its evaluation; train again", ErrUnsealed)
+	}
+	return nil
+}
+
+// Encode returns the file of a model and sets its ID. It returns an error if the
+// model contradicts itself.
+func (m *Model) Encode() ([]byte, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	body := encodeMap(m.fields)
+	sum := sha256.Sum256(body)
+	m.ID = hex.EncodeToString(sum[:8])
+	return msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Array(5)
+		w.String(Magic)
+		w.Int(Version)
+		w.Bin(body)
+		w.Bin(sum[:])
+		w.Nil()
+	}), nil
+}
+
+// open returns a Reader behind the magic of a model file, and the number of
+// elements of its array.
+func open(file []byte) (r *msgbin.Reader, n int, err error) {
+	r = msgbin.NewReader(file)
+	if n, err = r.Array(64); err != nil || n < 5 {
+		return nil, 0, fmt.Errorf("%w: it does not start with the array of a model", ErrNotModel)
+	}
+	if magic, err := r.StringBytes(64); err != nil || string(magic) != Magic {
+		return nil, 0, fmt.Errorf("%w: it does not start with %q", ErrNotModel, Magic)
+	}
+	return r, n, nil
+}
+
+// Decode reads a model from the bytes of its file and checks it whole.
+func Decode(b []byte) (*Model, error) {
+	r, n, err := open(b)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.Int64()
+	if err != nil {
+		return nil, fmt.Errorf("%w: version: %w; copy it again", ErrDamaged, err)
+	}
+	if v != Version {
+		return nil, fmt.Errorf("%w: found %d, this program reads %d: use a program of the same release, or train again", ErrVersion, v, Version)
+	}
+	body, err := r.Bin(maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("%w: body: %w; copy it again", ErrDamaged, err)
+	}
+	want, err := r.Bin(sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: checksum: %w; copy it again", ErrDamaged, err)
+	}
+	sum := sha256.Sum256(body)
+	if !bytes.Equal(sum[:], want) {
+		return nil, fmt.Errorf("%w: its checksum does not match its content; copy it again", ErrDamaged)
+	}
+	if !r.Nil() {
+		if s, err := r.Bin(signatureSize); err != nil || len(s) != signatureSize {
+			return nil, fmt.Errorf("%w: the signature is neither nil nor a bin of %d bytes; copy it again", ErrDamaged, signatureSize)
+		}
+	}
+	for i := 5; i < n; i++ { // elements of later writers
+		if err := r.Skip(); err != nil {
+			return nil, fmt.Errorf("%w: element %d: %w; copy it again", ErrDamaged, i, err)
+		}
+	}
+	if r.Left() > 0 {
+		return nil, fmt.Errorf("%w: %d bytes after its end; copy it again", ErrDamaged, r.Left())
+	}
+	m := new(Model)
+	err = decodeMap(msgbin.Raw{Bytes: body}, "", m.fields)
+	if err == nil {
+		err = m.Check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; its checksum matches, so it was written that way: train again with a program of this release", err)
+	}
+	m.ID = hex.EncodeToString(sum[:8])
+	return m, nil
+}
