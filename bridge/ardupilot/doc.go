@@ -2,15 +2,15 @@
 // published description of their records
 // (https://ardupilot.org/dev/docs/code-overview-adding-a-new-log-message.html).
 //
-// A log describes itself: FMT records say which fields a record has, FMTU, UNIT
+// A log describes itself: FMT records list the fields of a record, FMTU, UNIT
 // and MULT in which units. Topics are named as the log names them; where a field
 // is marked as an instance, as the number of a sensor, its value is the topic's
 // instance. Values are as ArduPilot's tools give them: fields of the types c, C, e
 // and E are divided by 100, L by 10⁷. Units are those of the value, with the prefix
-// that the log's multiplier stands for.
+// of the log's multiplier.
 //
 // A message's time is that of its sensor (SampleUS) where it has one, else of the
 // record (TimeUS), since the autopilot was started. Where bytes are no record the
-// reader goes on at the next place at which records follow each other, and says
+// reader continues at the next place at which records follow each other, and reports
 // what it passed.
 package ardupilot

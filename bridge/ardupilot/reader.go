@@ -14,7 +14,7 @@ import (
 // Magic is what a log begins with: the first record is a format.
 var Magic = []byte{magic1, magic2, idFMT}
 
-// What is kept of a log, so that a hostile one takes no more memory than this.
+// What is kept of a log, so that a hostile one needs no more memory than this.
 const (
 	window        = 1 << 18 // bytes of the file that are held
 	chain         = 3       // records in a row that must make sense after damage

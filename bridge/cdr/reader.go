@@ -136,7 +136,7 @@ func (w *walker) length() (int, error) {
 		return 0, err
 	}
 	n := w.number(number.U32, at)
-	if int64(n) > int64(len(w.b)-w.at) { // every element takes a byte or more
+	if int64(n) > int64(len(w.b)-w.at) { // every element has a byte or more
 		return 0, errShort
 	}
 	return int(n), nil

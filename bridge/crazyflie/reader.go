@@ -14,7 +14,7 @@ import (
 // Magic is the first byte of a log.
 const Magic = 0xBC
 
-// What is accepted of a log, so that a hostile one takes no more memory than
+// What is accepted of a log, so that a hostile one needs no more memory than
 // this.
 const (
 	window       = 1 << 18 // bytes of the file that are held
@@ -223,7 +223,7 @@ func (r *Reader) stop() error {
 	return io.EOF
 }
 
-// topic makes a topic of a kind of event when its first event comes.
+// topic makes a topic of a kind of event at its first event.
 func (r *Reader) topic(e *event) error {
 	t := &telemetry.Topic{Name: e.name, Seq: r.seq, Fields: e.list, Check: func(path string) error { _, err := e.find(path); return err }}
 	var err error

@@ -32,7 +32,7 @@ func parseTime(s string, power int) (int64, error) {
 	if whole == "" && fraction == "" || !digits(whole) || !digits(fraction) {
 		return 0, errNotNumber
 	}
-	// places digits of whole and fraction, read as one number, stand before the
+	// places digits of whole and fraction, read as one number, precede the
 	// decimal point of the nanoseconds.
 	places := len(whole) + exponent + power
 	var v uint64

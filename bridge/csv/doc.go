@@ -14,7 +14,7 @@
 //   - Of rows with a repeated time the first counts, the others are dropped and
 //     counted (on_duplicate = "drop", "error" or "keep").
 //   - A time that runs backwards within a segment is an error, because nothing
-//     in the file tells the reason: an unsorted file, a clock that was set, two
+//     in the file shows the reason: an unsorted file, a clock that was set, two
 //     recordings in one file (on_backwards = "error", "segment" or "keep").
 //   - A median step below 50 µs or from 1 s upwards is an error, because it
 //     nearly always means that the unit of time is wrong (any_rate = true allows

@@ -22,7 +22,7 @@ type Config struct {
 	Time
 	Columns   []string // that must be in the file, beside those of Time
 	FileNames bool     // segments are named by the file as well as by the segment column
-	Counts    *Counts  // takes what is counted
+	Counts    *Counts  // receives what is counted
 }
 
 // Reader reads the rows of one file: converted, cut, in order, and divided into

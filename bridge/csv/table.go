@@ -92,8 +92,8 @@ func (t *table) start(wanted []string) error {
 	return t.hasColumns(wanted)
 }
 
-// header guesses from the first lines what stands between the columns: what makes
-// the most wanted columns appear, else what occurs most. names is nil unless a
+// header guesses the separator of the columns from the first lines: the one with the
+// most wanted columns, else the most frequent. names is nil unless a
 // comment line holds all wanted columns, as numpy writes them.
 func header(head []byte, wanted []string) (comma rune, names []string) {
 	comma, best := ',', -1
@@ -232,7 +232,7 @@ func (t *table) next() ([]string, error) {
 	if len(cells) != len(t.columns) {
 		remedy := "correct the line or delete it"
 		if _, err := t.records.Read(); errors.Is(err, io.EOF) {
-			remedy = "it is the last line, so the file was cut off: delete the line or take the whole file"
+			remedy = "it is the last line, so the file was cut off: delete the line or use the whole file"
 		}
 		return nil, t.fail(t.line, "", fmt.Sprintf("%d cells, and there are %d columns", len(cells), len(t.columns)), remedy)
 	}
@@ -244,7 +244,7 @@ func (t *table) fail(line int, field, reason, remedy string) error {
 	return &mapfile.Error{File: t.path, Line: line, Field: field, Reason: reason, Remedy: remedy}
 }
 
-// failed makes an error of what the libraries say.
+// failed makes an error of one of the libraries.
 func (t *table) failed(err error) error {
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
 		return err

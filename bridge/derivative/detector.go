@@ -1,5 +1,5 @@
 // Package derivative finds out which channel of a log is the measured time
-// derivative of which other, for logs whose author did not say.
+// derivative of which other, for logs that do not declare it.
 //
 // For channel x and candidate v it compares, over stretches of a few samples,
 //
@@ -28,13 +28,13 @@ const (
 	slopeMin, slopeMax = 0.9, 1.1
 	correlationMin     = 0.9
 	correlationNear    = 0.95 // where the slope is not that of a derivative
-	stretchesMin       = 20   // fewer say nothing
+	stretchesMin       = 20   // fewer show nothing
 
 	pieceSpan     = 10.0 // s, of a piece
 	pieceLeast    = 40   // stretches of one, at least
-	pieceMost     = 4096 // and at most, however fast the samples come
-	spike         = 4    // times the 0.9 quantile of a piece: not believed
-	offLine       = 4    // times the mean distance from the line: not believed either …
+	pieceMost     = 4096 // and at most, however high the rate of samples
+	spike         = 4    // times the 0.9 quantile of a piece: not used
+	offLine       = 4    // times the mean distance from the line: not used either …
 	trims         = 3    // … each time from the line through the rest
 	agreeLeast    = 3    // pieces that make a pair
 	contradictory = 1.25 // ratio of slopes that cannot both be a derivative's
@@ -54,29 +54,29 @@ type Found struct {
 
 // Detector gathers samples in memory that does not depend on their number.
 type Detector struct {
-	states  []channel.Channel
-	K       int
-	t       int64     // ns, of the last sample
-	settled bool      // the pieces that are open have been counted
-	x       []float64 // K, the last sample
-	begun   bool
-	asked   []bool // K×K: whether channel j (column) may be the derivative of i (row)
-	lengths [len(lengths)]stretches
+	states     []channel.Channel
+	K          int
+	t          int64     // ns, of the last sample
+	settled    bool      // the pieces that are open have been counted
+	x          []float64 // K, the last sample
+	begun      bool
+	candidates []bool // K×K: whether channel j (column) may be the derivative of i (row)
+	lengths    [len(lengths)]stretches
 }
 
 // New returns a Detector for state channels. Those that name their derivative
-// take part as candidates only, and in Slope of that pair.
+// are candidates only, and in Slope of that pair.
 func New(states []channel.Channel) *Detector {
 	K := len(states)
-	d := &Detector{states: states, K: K, x: make([]float64, K), asked: make([]bool, K*K)}
+	d := &Detector{states: states, K: K, x: make([]float64, K), candidates: make([]bool, K*K)}
 	for i, c := range states {
 		for j, other := range states {
 			switch {
 			case i == j:
 			case c.Derivative != "":
-				d.asked[i*K+j] = c.Derivative == other.Name
+				d.candidates[i*K+j] = c.Derivative == other.Name
 			default: // a derivative has another unit, per second
-				d.asked[i*K+j] = !(c.Unit != "" && c.Unit == other.Unit) && !d.taken(other.Name)
+				d.candidates[i*K+j] = !(c.Unit != "" && c.Unit == other.Unit) && !d.declared(other.Name)
 			}
 		}
 	}
@@ -86,11 +86,11 @@ func New(states []channel.Channel) *Detector {
 	return d
 }
 
-// Break says that the next sample does not continue the last one.
+// Break begins anew: the next sample does not continue the last one.
 func (d *Detector) Break() { d.begun = false }
 
-// Add takes the next sample: time t (ns), states x (K), NaN = not measured.
-// Samples that do not come after the last one are left out.
+// Add adds the next sample: time t (ns), states x (K), NaN = not measured.
+// Samples that are not later than the last one are left out.
 func (d *Detector) Add(t int64, x []float64) {
 	d.settled = false
 	if !d.begun {
@@ -110,7 +110,7 @@ func (d *Detector) Add(t int64, x []float64) {
 				s.area[k] += 0.5 * dt * (x[k] + d.x[k])
 			}
 			if s.steps++; s.steps == lengths[l] {
-				s.close(d.asked)
+				s.close(d.candidates)
 				s.restart()
 			}
 		}
@@ -126,7 +126,7 @@ func (d *Detector) settle() {
 	}
 	d.settled = true
 	for l := range d.lengths {
-		d.lengths[l].settle(d.asked)
+		d.lengths[l].settle(d.candidates)
 	}
 }
 
@@ -142,7 +142,7 @@ func (d *Detector) Found() (found, near []Found) {
 			continue
 		}
 		for j, other := range d.states {
-			if !d.asked[i*d.K+j] {
+			if !d.candidates[i*d.K+j] {
 				continue
 			}
 			slope, corr := d.best(i, j)
@@ -168,7 +168,7 @@ type pair struct {
 	slope, corr float64
 }
 
-// choose takes the pairs with the highest correlation first, each channel once on
+// choose chooses the pairs with the highest correlation first, each channel once on
 // each side, and marks them in hasOne and isOne (K each).
 func (d *Detector) choose(all []pair, hasOne, isOne []bool) []Found {
 	slices.SortStableFunc(all, func(a, b pair) int { return cmp.Compare(b.corr, a.corr) })
@@ -201,8 +201,8 @@ func (d *Detector) voted(i, j int) (slope, corr float64, ok bool) {
 	return slope, corr, ok
 }
 
-// taken says whether a channel is named as another's derivative.
-func (d *Detector) taken(name string) bool {
+// declared reports whether a channel is named as another's derivative.
+func (d *Detector) declared(name string) bool {
 	for _, c := range d.states {
 		if c.Derivative == name {
 			return true
@@ -214,7 +214,7 @@ func (d *Detector) taken(name string) bool {
 // Slope returns, for channels i and j of the states, of which j is the derivative that
 // i names or one that it may have, the slope of i's rate of change
 // on j and their correlation, of either sign, for the length of stretches at which
-// they correlate best. ok is false where there is too little to say.
+// they correlate best. ok is false where the data are too few.
 func (d *Detector) Slope(i, j int) (slope, corr float64, ok bool) {
 	d.settle()
 	for l := range d.lengths {

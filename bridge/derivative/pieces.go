@@ -33,26 +33,26 @@ func (s *stretches) restart() {
 
 // close adds the open stretch to the open piece. A channel that was not measured
 // somewhere in it is NaN by now.
-func (s *stretches) close(asked []bool) {
+func (s *stretches) close(candidates []bool) {
 	K := len(s.rise)
 	for k := range K {
 		s.rates, s.means = append(s.rates, s.rise[k]/s.span), append(s.means, s.area[k]/s.span)
 	}
 	n := len(s.rates) / K
 	if s.lasted += s.span; s.lasted >= pieceSpan && n >= pieceLeast || n >= pieceMost {
-		s.settle(asked)
+		s.settle(candidates)
 	}
 }
 
-// settle counts the open piece: its stretches for all pairs that are asked for (K×K),
-// without those that are far from the usual of a channel, and what it says by itself
+// settle counts the open piece: its stretches for all candidate pairs (K×K),
+// without those that are far from the usual of a channel, and its own moments
 // of each pair.
-func (s *stretches) settle(asked []bool) {
+func (s *stretches) settle(candidates []bool) {
 	K := len(s.rise)
 	fast, far := usual(s.rates, K), usual(s.means, K)
 	for i := range K {
 		for j := range K {
-			if !asked[i*K+j] {
+			if !candidates[i*K+j] {
 				continue
 			}
 			s.votes[i*K+j].count(s.piece(i, j, fast[i], far[j], &s.pairs[i*K+j]))
@@ -93,7 +93,7 @@ func (s *stretches) piece(i, j int, fast, far float64, all *moments) moments {
 	return own
 }
 
-// usual returns, per channel (K), how large a value may be and be believed.
+// usual returns, per channel (K), how large a value may be and be used.
 func usual(rows []float64, K int) []float64 {
 	out := make([]float64, K)
 	var abs []float64

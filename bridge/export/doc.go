@@ -10,8 +10,8 @@
 //	/dgm/<vehicle>/status            how unlike the training data the state is
 //	/dgm/<vehicle>/note              remarks
 //
-// A prediction stands at the time it is about, not at the time it was made (made),
-// so that a band lies over the measurements that it foretold. lower and upper hold
+// A prediction has the time it is about, not the time at which it was made (made),
+// so that a band covers the measurements that it predicts. lower and upper hold
 // 95 % of measurements: mean ∓ 1.96 obs_std. The input was held, as nobody knew it
 // ahead.
 //

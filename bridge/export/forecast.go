@@ -36,7 +36,7 @@ func DefaultHorizons(horizon float64) (out []time.Duration) {
 	return out
 }
 
-// newForecast prepares predictions at horizons; none asks for four up to the
+// newForecast prepares predictions at horizons; none means four up to the
 // model's own. The log's states and inputs must be the model's.
 func newForecast(m *model.Model, channels []channel.Channel, horizons []time.Duration) (*forecast, error) {
 	var mine []channel.Channel

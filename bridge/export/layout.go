@@ -176,5 +176,5 @@ func PlotJugglerLayout(h *flightlog.Header, as Schema, horizon string) []byte {
 	return append([]byte(xml.Header), append(text, '\n')...)
 }
 
-// Label names a horizon as it stands in the topics of predictions.
+// Label names a horizon as the topics of predictions do.
 func Label(ns int64) string { return label(ns) }

@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// Options say what goes into an MCAP file.
+// Options describes the content of an MCAP file.
 type Options struct {
 	Schema   Schema
 	Model    *model.Model    // (optional) predictions by it
@@ -23,7 +23,7 @@ type Options struct {
 	Progress func(float64)   // (optional) called now and then with the share that is done
 }
 
-// MCAP writes a log as an MCAP file. It stands under its name only when it is
+// MCAP writes a log as an MCAP file. It has its name only when it is
 // whole.
 func MCAP(ctx context.Context, path, out string, o Options) (*Summary, error) {
 	l, err := openLog(path, o.Progress)
@@ -156,8 +156,8 @@ func (w *writer) addNote(topic string) error {
 	return w.describe(w.note, topic, "std_msgs/msg/String", "ros2msg", noteMsg)
 }
 
-// put writes a message of series n about time t, made at time made (ns). It stands
-// in the file at time t.
+// put writes a message of series n about time t, made at time made (ns). Its
+// time in the file is t.
 func (w *writer) put(n int, t, made int64, values []float64) error {
 	if n < 0 {
 		return nil
@@ -168,7 +168,7 @@ func (w *writer) put(n int, t, made int64, values []float64) error {
 
 func (w *writer) write(id uint16, t, made int64, data []byte) error {
 	if t < 0 || made < 0 {
-		return fmt.Errorf("a sample stands at %d ns: an MCAP file has no times before 0; import the log again with another clock", min(t, made))
+		return fmt.Errorf("a sample is at %d ns: an MCAP file has no times before 0; import the log again with another clock", min(t, made))
 	}
 	w.seq++
 	return w.mcap.WriteMessage(&mcap.Message{ChannelID: id, Sequence: w.seq, LogTime: uint64(t), PublishTime: uint64(made), Data: data})

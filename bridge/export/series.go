@@ -43,7 +43,7 @@ func (s *Series) numbers() int {
 // digits and single underscores, a letter first; each once.
 func rosNames(names []string) []string {
 	out := make([]string, len(names))
-	taken := map[string]bool{}
+	used := map[string]bool{}
 	for i, name := range names {
 		var b strings.Builder
 		for _, r := range strings.ToLower(name) {
@@ -57,10 +57,10 @@ func rosNames(names []string) []string {
 		if n == "" || n[0] < 'a' {
 			n = strings.TrimSuffix("c_"+n, "_")
 		}
-		for base, k := n, 2; taken[n]; k++ {
+		for base, k := n, 2; used[n]; k++ {
 			n = fmt.Sprintf("%s_%d", base, k)
 		}
-		taken[n] = true
+		used[n] = true
 		out[i] = n
 	}
 	return out
@@ -103,7 +103,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// jsonSchema describes the message for viewers that ask for it.
+// jsonSchema describes the message for viewers that read it.
 func (s *Series) jsonSchema() string {
 	number := map[string]any{"type": "number"}
 	time := map[string]any{"type": "object", "properties": map[string]any{"sec": map[string]any{"type": "integer"}, "nsec": map[string]any{"type": "integer"}}}

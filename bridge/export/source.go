@@ -9,7 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
-// Summary says what an export did.
+// Summary reports what an export did.
 type Summary struct {
 	Out         string
 	Samples     int
@@ -41,7 +41,7 @@ func openLog(path string, progress func(float64)) (*log, error) {
 	return l, nil
 }
 
-// each calls f with every record. Damage is told in s and passed over.
+// each calls f with every record. Damage is reported in s and skipped.
 func (l *log) each(ctx context.Context, s *Summary, f func(*flightlog.Record) error) error {
 	for n := 0; ; n++ {
 		// At each: the predictions of a record may take milliseconds.

@@ -14,13 +14,13 @@ const (
 	FLU     Frame = "flu"
 )
 
-// World says whether a frame is fixed to the ground.
+// World reports whether a frame is fixed to the ground.
 func (f Frame) World() bool { return f == NED || f == ENU }
 
-// Body says whether a frame is fixed to the robot.
+// Body reports whether a frame is fixed to the robot.
 func (f Frame) Body() bool { return f == FRD || f == FLU }
 
-// Known says whether a name is one of the frames.
+// Known reports whether a name is one of the frames.
 func (f Frame) Known() bool { return f.World() || f.Body() }
 
 // Vector returns v, given in from, in to. Both must be of the world or both of

@@ -17,7 +17,7 @@ type unit struct {
 }
 
 // units are those that logs use, by their names in lower case without spaces.
-// Several spellings stand for one unit. A name that means different things in
+// One unit has several spellings. A name that means different things in
 // different logs is not here.
 var units = map[string]unit{
 	"rad": {"angle", 1, 0}, "deg": {"angle", math.Pi / 180, 0}, "degheading": {"angle", math.Pi / 180, 0}, "°": {"angle", math.Pi / 180, 0},

@@ -74,7 +74,7 @@ func (s *invented) Next() (*telemetry.Message, error) {
 }
 
 func (s *invented) Problems() *telemetry.Problems { return &s.problems }
-func (s *invented) Taken() int64                  { return int64(s.next) }
+func (s *invented) Consumed() int64               { return int64(s.next) }
 func (s *invented) Size() int64                   { return int64(len(s.msgs)) }
 func (s *invented) Until(<-chan struct{})         {}
 func (s *invented) Close() error                  { return nil }

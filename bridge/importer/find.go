@@ -75,7 +75,7 @@ func match(s *Source, f *survey) (id topicID, names []string) {
 }
 
 // expand returns the map with a channel for each text of an array, as the name
-// of a joint, where a channel asks for that.
+// of a joint, where a channel requires it.
 func (m *Map) expand(files []*survey) (*Map, error) {
 	out := *m
 	out.Channels = nil

@@ -40,7 +40,7 @@ type Summary struct {
 	Duration int64              // ns, of all segments together
 	Found    []derivative.Found // derivatives that the data show
 	Near     []derivative.Found // what is nearly one; see derivative.Detector.Found
-	Remarks  []string           // where rows come from, what was interpolated, cut and left out, in sentences
+	Remarks  []string           // origin of the rows, what was interpolated, cut and left out, in sentences
 	Problems []string           // what could not be read, in sentences with file and place
 }
 
@@ -144,7 +144,7 @@ func (j *job) survey(ctx context.Context) error {
 	return nil
 }
 
-// opener returns what opens the inputs. counts takes what a table counts.
+// opener returns what opens the inputs. counts receives the counts of a table.
 func (j *job) opener(counts *csv.Counts) opener {
 	if !j.Map.IsTable() {
 		return j.Open
@@ -164,7 +164,7 @@ func (j *job) opener(counts *csv.Counts) opener {
 	}
 }
 
-// rows calls emit with every row of every file. text, if not nil, takes the texts in
+// rows calls emit with every row of every file. text, if not nil, receives the texts in
 // the files.
 func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) error {
 	r := newRowMaker(j.plan, j.files, emit)
@@ -216,15 +216,15 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		// What the map declares is final, "none" as well.
 		states[i].Derivative = declared[states[i].Name]
 	}
-	d, law := derivative.New(states), kinematics.New(claimed, states)
+	d, checker := derivative.New(states), kinematics.New(claimed, states)
 	x, u, aux := newExtrema(len(states)), newExtrema(len(channel.Select(j.plan.header, channel.Input))), newExtrema(len(channel.Select(j.plan.header, channel.Aux)))
 	err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			d.Break()
-			law.Break()
+			checker.Break()
 		}
 		d.Add(r.t, r.x)
-		law.Add(r.t, r.x)
+		checker.Add(r.t, r.x)
 		x.add(r.x)
 		u.add(r.u)
 		aux.add(r.aux)
@@ -236,7 +236,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if left := j.plan.leaveOut(map[channel.Role]*extrema{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
 		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
 	}
-	if err := j.settle(claimed, law); err != nil {
+	if err := j.settle(claimed, checker); err != nil {
 		return err
 	}
 	found, near := d.Found()
@@ -253,7 +253,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 // settle decides what the log declares of the claimed kinematics. Of states that do
 // not vary nothing is declared. What the data contradict is an error where somebody
 // wrote it for this log, and else is left out.
-func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error {
+func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) error {
 	moving := channel.Select(j.plan.header, channel.State)
 	reduce := func(states []channel.Channel, why string) {
 		k := kinematics.Remaining(j.kinematics, states)
@@ -266,18 +266,18 @@ func (j *job) settle(claimed channel.Kinematics, law *kinematics.Checker) error 
 		}
 		j.plan.leftOut = append(j.plan.leftOut, left+": "+why)
 		j.kinematics = k
-		law.Narrow(k)
+		checker.Narrow(k)
 	}
 	j.kinematics = claimed
 	reduce(moving, "not all of the states move that it needs")
 	for j.kinematics.Relation != "" {
-		wrong, remarks := law.Result()
+		wrong, remarks := checker.Result()
 		switch {
 		case wrong == nil:
 			j.plan.leftOut = append(j.plan.leftOut, remarks...)
 			return nil
 		case !j.Map.preset:
-			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Mend}
+			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Remedy}
 		}
 		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)
 	}

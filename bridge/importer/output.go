@@ -46,7 +46,7 @@ const (
 	unbounded       // a value is infinite after scale and offset
 )
 
-// write puts the channels into dst (n), from the values of a row; begins says that a
+// write puts the channels into dst (n), from the values of a row; begins reports that a
 // segment begins with it. What is not measured is NaN.
 func (o *output) write(dst, row []float64, begins bool) (st state) {
 	if o.kind == quaternion {

@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
-// remarks reports in sentences where the rows come from.
+// remarks reports the origin of the rows, in sentences.
 func remarks(p *plan, c *rowCounts, files []*survey) (out []string) {
 	if p.m.IsTable() {
 		return append(tableRemarks(p, c), p.leftOut...)

@@ -100,7 +100,7 @@ func (r *rowMaker) finish() error {
 	return fmt.Errorf("%s: topic %s gives no row; choose another base", first, r.plan.tracks[r.plan.config.Base].id)
 }
 
-// read makes the rows of file n. text, if not nil, takes the texts in it.
+// read makes the rows of file n. text, if not nil, receives the texts in it.
 func (r *rowMaker) read(ctx context.Context, n int, open opener, progress func(float64), text func(int64, string)) error {
 	f := r.files[n]
 	home := int64(0) // the offset of the recorder's clock from the base's
@@ -172,7 +172,7 @@ func (r *rowMaker) reset() {
 
 // add adds a message of a track.
 func (r *rowMaker) add(track int, t int64, values []float64) error {
-	ok, jumped := r.guard.Take(t)
+	ok, jumped := r.guard.Accept(t)
 	if !ok {
 		return nil
 	}

@@ -23,7 +23,7 @@ const (
 	suggestStates = 24   // channels that are not commented out
 )
 
-// seen is what a suggestion knows of a topic.
+// seen is what a suggestion has read of a topic.
 type seen struct {
 	count     *telemetry.Count
 	fields    []telemetry.Field
@@ -62,7 +62,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open func(string, te
 	counts, err := telemetry.Survey(ctx, s, progress, func(m *telemetry.Message) {
 		x := all[m.Topic.Seq]
 		for i, v := range m.Values {
-			x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v) // NaN stays: it says that the field is not a plain number
+			x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v) // NaN stays: the field is not a plain number
 		}
 	})
 	if err = errors.Join(err, s.Close()); err != nil {
@@ -138,7 +138,7 @@ func likely(all []*seen) int {
 	return best
 }
 
-// varies says whether field k has more than one value and is no time.
+// varies reports whether field k has more than one value and is no time.
 func (x *seen) varies(k int) bool {
 	name := strings.ToLower(x.fields[k].Path)
 	for _, word := range []string{"timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus", "covariance"} {

@@ -11,18 +11,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds the memory that a .zst file can ask for, in bytes.
+// maxWindow bounds the memory for a .zst file, in bytes.
 const maxWindow = 128 << 20
 
 // File is an open log file, unpacked while it is read.
 type File struct {
-	file   *os.File
-	r      io.Reader
-	unpack io.Closer // (optional) what holds memory for unpacking
-	size   int64     // bytes on disk
-	taken  int64     // bytes read from disk
-	packed string    // "gzip", "zstd" or ""
-	done   <-chan struct{}
+	file     *os.File
+	r        io.Reader
+	unpack   io.Closer // (optional) what holds memory for unpacking
+	size     int64     // bytes on disk
+	consumed int64     // bytes read from disk
+	packed   string    // "gzip", "zstd" or ""
+	done     <-chan struct{}
 }
 
 // Open opens a file. Folders and what cannot be unpacked are refused.
@@ -54,7 +54,7 @@ func (f *File) start(path string) error {
 	}
 	head = head[:n]
 	raw := io.MultiReader(bytes.NewReader(head), f.file)
-	counted := &counter{raw, &f.taken}
+	counted := &counter{raw, &f.consumed}
 	f.r = counted
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -75,12 +75,12 @@ func (f *File) start(path string) error {
 	return nil
 }
 
-// ErrStopped says that reading was to end before the file did.
+// ErrStopped reports that reading was stopped before the end of the file.
 var ErrStopped = errors.New("stopped")
 
 // Until has Read fail with ErrStopped once done is closed. A packed file may hold far
-// more than it seems to, and whoever looks for the next message in it does not come
-// back before there is one.
+// more than it seems to, and a search for the next message in it does not return
+// before there is one.
 func (f *File) Until(done <-chan struct{}) { f.done = done }
 
 // Read reads unpacked bytes. Where unpacking fails the error is a *PackError.
@@ -99,8 +99,8 @@ func (f *File) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Taken returns how many bytes were read from disk, of Size.
-func (f *File) Taken() int64 { return f.taken }
+// Consumed returns how many bytes were read from disk, of Size.
+func (f *File) Consumed() int64 { return f.consumed }
 
 // Size returns the size on disk.
 func (f *File) Size() int64 { return f.size }
@@ -108,19 +108,19 @@ func (f *File) Size() int64 { return f.size }
 // Close closes the file.
 func (f *File) Close() error {
 	if f.unpack != nil {
-		// Nothing was written; what unpacking says at its end was said by Read.
+		// Nothing was written; an error of unpacking was returned by Read.
 		_ = f.unpack.Close()
 	}
 	return f.file.Close()
 }
 
-// PackError says that a packed file is damaged or cut off.
+// PackError reports that a packed file is damaged or cut off.
 type PackError struct {
 	Packing string // gzip or zstd
 	Err     error
 }
 
-// Error says it with its mend.
+// Error returns it with its remedy.
 func (e *PackError) Error() string {
 	return fmt.Sprintf("the %s data are damaged or cut off (%v); compress or copy the file again", e.Packing, e.Err)
 }
@@ -128,7 +128,7 @@ func (e *PackError) Error() string {
 // Unwrap returns the cause.
 func (e *PackError) Unwrap() error { return e.Err }
 
-// cause tells unpacking's errors from the disk's.
+// cause separates unpacking's errors from the disk's.
 func (f *File) cause(err error) error {
 	var disk *os.PathError
 	if f.packed == "" || errors.As(err, &disk) {

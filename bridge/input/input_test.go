@@ -56,8 +56,8 @@ func TestUnpacks(t *testing.T) {
 			t.Fatal(kind, err)
 		}
 		got, err := io.ReadAll(f)
-		if err != nil || !bytes.Equal(got, text) || f.Taken() != int64(len(data)) || f.Size() != int64(len(data)) {
-			t.Errorf("%s: %d bytes, %v, %d of %d taken", kind, len(got), err, f.Taken(), f.Size())
+		if err != nil || !bytes.Equal(got, text) || f.Consumed() != int64(len(data)) || f.Size() != int64(len(data)) {
+			t.Errorf("%s: %d bytes, %v, %d of %d consumed", kind, len(got), err, f.Consumed(), f.Size())
 		}
 		if err := f.Close(); err != nil {
 			t.Error(kind, err)

@@ -1,6 +1,6 @@
 package input
 
-// Stream tells of the file behind a window how far it is read, and closes it.
+// Stream reports how far the file behind a window is read, and closes it.
 // Readers of logs embed it.
 type Stream struct{ w *Window }
 
@@ -13,11 +13,11 @@ func (s Stream) file() *File {
 	return f
 }
 
-// Taken returns the bytes of the file that were read, of what is no file those that
+// Consumed returns the bytes of the file that were read, of what is no file those that
 // were passed.
-func (s Stream) Taken() int64 {
+func (s Stream) Consumed() int64 {
 	if f := s.file(); f != nil {
-		return f.Taken()
+		return f.Consumed()
 	}
 	return s.w.Offset()
 }

@@ -20,7 +20,7 @@ func NewWindow(r io.Reader, capacity int) *Window {
 	return &Window{r: r, buf: make([]byte, capacity)}
 }
 
-// Offset returns where in the stream the window stands, in bytes.
+// Offset returns the place of the window in the stream, in bytes.
 func (w *Window) Offset() int64 { return w.base + int64(w.lo) }
 
 // Peek returns the next n bytes without passing them, or fewer where the stream
@@ -68,7 +68,7 @@ func (w *Window) Err() error {
 	return w.err
 }
 
-// fill reads until n bytes are held or nothing more comes.
+// fill reads until n bytes are held or the stream ends.
 func (w *Window) fill(n int) {
 	if n > len(w.buf) {
 		panic("input: looked for more than the window holds")
@@ -91,7 +91,7 @@ func (w *Window) fill(n int) {
 	}
 }
 
-// Read reads into b what comes next, as an io.Reader.
+// Read reads the next bytes, as an io.Reader.
 func (w *Window) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

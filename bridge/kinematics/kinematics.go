@@ -1,11 +1,11 @@
 // Package kinematics reads what a map declares of a robot as a rigid body, and
 // holds it against the data before it goes into a log.
 //
-// A law that contradicts its log would do worse than none: an autopilot's pitch
+// A relation that contradicts its log would do worse than none: an autopilot's pitch
 // may point the other way than the textbook's, a rate may be in degrees. So for
-// every channel that a law moves, its rate of change is compared with what the law
-// says of it, by the slope of stretches of several lengths (package derivative): it
-// is 1 where the law holds.
+// every channel that a relation moves, its rate of change is compared with what the relation
+// gives, by the slope of stretches of several lengths (package derivative): it
+// is 1 where the relation holds.
 package kinematics
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 // Body is the table [body] of a map: which states are those of a rigid body. A
-// minus before a name says that the state has the opposite sign.
+// minus before a name means that the state has the opposite sign.
 type Body struct {
 	Position []string `toml:"position"` // (optional) along the world's x, y, z; defaults to x, y, z
 	Velocity []string `toml:"velocity"` // (optional) defaults to vx, vy, vz; to u, v, w in axes of the body
@@ -32,19 +32,19 @@ func (b *Body) empty() bool {
 	return len(b.Position)+len(b.Velocity)+len(b.Attitude)+len(b.Rates) == 0 && b.Axes == ""
 }
 
-// Declare returns what kinematics = law and a table [body] say of states. Pairs
-// that the table does not name are taken by their usual names where they are
+// Declare returns the declaration of kinematics = relation and a table [body] for states. Pairs
+// that the table does not name have their usual names where they are
 // there.
-func Declare(law string, b *Body, states []channel.Channel) (k channel.Kinematics, err error) {
+func Declare(relation string, b *Body, states []channel.Channel) (k channel.Kinematics, err error) {
 	switch {
-	case law == "" && b.empty():
+	case relation == "" && b.empty():
 		return k, nil
-	case law == "":
+	case relation == "":
 		return k, fmt.Errorf("there is a table [body] without kinematics = %q", channel.Quadrotor)
 	case b.Axes != "" && b.Axes != "world" && b.Axes != "body":
 		return k, fmt.Errorf("axes %q of the velocity are neither world nor body", b.Axes)
 	}
-	k = channel.Kinematics{Relation: law, InBody: b.Axes == "body"}
+	k = channel.Kinematics{Relation: relation, InBody: b.Axes == "body"}
 	velocity := []string{"vx", "vy", "vz"}
 	if k.InBody {
 		velocity = []string{"u", "v", "w"}
@@ -74,7 +74,7 @@ func pair(a, b, usualA, usualB []string, states []channel.Channel) (outA, outB [
 
 // Remaining returns what is left of a declaration where only these states are: a
 // pair of which a state is missing falls, and a velocity in axes of the body
-// without its attitude. Nothing left is no law.
+// without its attitude. Nothing left is no relation.
 func Remaining(k channel.Kinematics, states []channel.Channel) channel.Kinematics {
 	gone := func(name string) bool {
 		plain, _ := channel.Signed(name)
@@ -94,14 +94,14 @@ func Remaining(k channel.Kinematics, states []channel.Channel) channel.Kinematic
 
 const (
 	slopeMin, slopeMax = 0.75, 1.33 // estimators' velocities lag behind and lean to zero by some percent
-	correlationMin     = 0.5        // below it a channel says nothing about its law
+	correlationMin     = 0.5        // below it a channel shows nothing about its kinematic relation
 )
 
-// Contradiction says that a channel does not move as its law says.
+// Contradiction reports that a channel does not move by its kinematic relation.
 type Contradiction struct {
 	Channel            string
-	Slope, Correlation float64 // of its rate of change on what the law says
-	Reason, Mend       string
+	Slope, Correlation float64 // of its rate of change on that of the relation
+	Reason, Remedy     string
 }
 
 const unchecked = "kinematics: New with a declaration that does not pass its Check"
@@ -111,9 +111,9 @@ const unchecked = "kinematics: New with a declaration that does not pass its Che
 type Checker struct {
 	declared channel.Kinematics
 	body     priordynamics.Body
-	moved    []int // states that the laws move
+	moved    []int // states that the relations move
 	rate     []float64
-	row      []float64 // of each: the state, and the rate by its law
+	row      []float64 // of each: the state, and the rate by its relation
 	detector *derivative.Detector
 	names    []string // of moved; "" = no longer declared
 	narrowed bool
@@ -131,8 +131,8 @@ func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	for i, s := range states {
 		if body.Determines(i) {
 			c.moved, c.names = append(c.moved, i), append(c.names, s.Name)
-			law := s.Name + " by its law" // no other pair is asked for
-			pairs = append(pairs, channel.Channel{Name: s.Name, Period: s.Period, Derivative: law}, channel.Channel{Name: law, Derivative: law})
+			relation := s.Name + " by its relation" // no other pair is a candidate
+			pairs = append(pairs, channel.Channel{Name: s.Name, Period: s.Period, Derivative: relation}, channel.Channel{Name: relation, Derivative: relation})
 		}
 	}
 	c.row = make([]float64, len(pairs))
@@ -140,10 +140,10 @@ func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	return c
 }
 
-// Break says that the next sample does not continue the last one.
+// Break begins anew: the next sample does not continue the last one.
 func (c *Checker) Break() { c.detector.Break() }
 
-// Add takes the next sample: time t (ns), states x (K), NaN = not measured.
+// Add adds the next sample: time t (ns), states x (K), NaN = not measured.
 func (c *Checker) Add(t int64, x []float64) {
 	if len(c.moved) == 0 {
 		return
@@ -155,7 +155,7 @@ func (c *Checker) Add(t int64, x []float64) {
 	c.detector.Add(t, c.row)
 }
 
-// Narrow says what is left of the declaration: nothing else is judged.
+// Narrow restricts the declaration: nothing else is compared.
 func (c *Checker) Narrow(k channel.Kinematics) {
 	for i, name := range c.names {
 		if !slices.ContainsFunc(slices.Concat(k.Position, k.Attitude), func(n string) bool {
@@ -169,7 +169,7 @@ func (c *Checker) Narrow(k channel.Kinematics) {
 }
 
 // Result returns the worst contradiction, or nil, and remarks on channels of which
-// the data say nothing.
+// the data show nothing.
 func (c *Checker) Result() (worst *Contradiction, remarks []string) {
 	if k := &c.declared; c.narrowed {
 		// Why a pair is not declared is known.
@@ -200,9 +200,9 @@ func (c *Checker) Result() (worst *Contradiction, remarks []string) {
 	return worst, remarks
 }
 
-// explain says what a contradiction looks like.
+// explain describes a contradiction and its remedy.
 func (c *Checker) explain(w *Contradiction) {
-	w.Reason = fmt.Sprintf("the data contradict it: %s moves at %.4g times the rate that the other states say (correlation %.3f)", w.Channel, w.Slope, w.Correlation)
+	w.Reason = fmt.Sprintf("the data contradict it: %s moves at %.4g times the rate that follows from the other states (correlation %.3f)", w.Channel, w.Slope, w.Correlation)
 	field := "position"
 	for _, name := range c.declared.Attitude {
 		if plain, _ := channel.Signed(name); plain == w.Channel {
@@ -211,14 +211,14 @@ func (c *Checker) explain(w *Contradiction) {
 	}
 	switch {
 	case w.Slope < 0 && w.Slope > -slopeMax && w.Slope < -slopeMin:
-		w.Mend = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, c.turned(field, w.Channel))
+		w.Remedy = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, c.turned(field, w.Channel))
 	case field == "attitude" && (w.Slope > 50 && w.Slope < 65 || w.Slope > 0.015 && w.Slope < 0.02):
-		w.Mend = "attitude and rates must be in one unit: rad and rad/s, or deg and deg/s; correct a scale in the map"
+		w.Remedy = "attitude and rates must be in one unit: rad and rad/s, or deg and deg/s; correct a scale in the map"
 	case w.Slope > 0 && w.Slope < slopeMin && w.Slope > slopeMin*w.Correlation*w.Correlation:
-		// Noise in what the law is read from lowers the slope by the squared correlation at most.
-		w.Mend = "what moves it is logged too slowly or is too noisy to follow it: log that faster, or remove kinematics; or names or axes under [body] are wrong"
+		// Noise in what the relation is read from lowers the slope by the squared correlation at most.
+		w.Remedy = "what moves it is logged too slowly or is too noisy to follow it: log that faster, or remove kinematics; or names or axes under [body] are wrong"
 	default:
-		w.Mend = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[c.declared.InBody])
+		w.Remedy = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[c.declared.InBody])
 	}
 }
 

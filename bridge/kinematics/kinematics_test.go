@@ -24,7 +24,7 @@ func usual(period float64) (all []channel.Channel) {
 }
 
 // fly feeds a checker of what is declared with a noisy flight that follows the usual
-// law, as edit leaves it.
+// relation, as edit leaves it.
 func fly(t *testing.T, k channel.Kinematics, seconds float64, edit func(x []float64)) *Checker {
 	t.Helper()
 	states := usual(channel.Angle)
@@ -88,26 +88,26 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 		edit    func(x []float64)
 		channel string // that contradicts; "" = none does
 		slope   float64
-		mend    string
+		remedy  string
 	}{
 		{name: "as it is"},
-		{name: "pitch turned", edit: func(x []float64) { x[7] = -x[7] }, channel: "pitch", slope: -1, mend: `attitude = ["roll", "-pitch", "yaw"]`},
+		{name: "pitch turned", edit: func(x []float64) { x[7] = -x[7] }, channel: "pitch", slope: -1, remedy: `attitude = ["roll", "-pitch", "yaw"]`},
 		{name: "pitch turned and declared so", edit: func(x []float64) { x[7] = -x[7] }, body: Body{Attitude: []string{"roll", "-pitch", "yaw"}}},
-		{name: "declared turned", body: Body{Position: []string{"x", "y", "-z"}}, channel: "z", slope: -1, mend: `position = ["x", "y", "z"]`},
+		{name: "declared turned", body: Body{Position: []string{"x", "y", "-z"}}, channel: "z", slope: -1, remedy: `position = ["x", "y", "z"]`},
 		{name: "rates in degrees", edit: func(x []float64) { x[9] *= 180 / math.Pi; x[10] *= 180 / math.Pi; x[11] *= 180 / math.Pi },
-			slope: math.Pi / 180, mend: "one unit"},
-		{name: "rates too slow to follow", edit: blurred(), channel: "roll", slope: 0.6, mend: "too slowly"},
-		{name: "in millimetres", edit: func(x []float64) { x[0] *= 1000 }, channel: "x", slope: 1000, mend: "units"},
+			slope: math.Pi / 180, remedy: "one unit"},
+		{name: "rates too slow to follow", edit: blurred(), channel: "roll", slope: 0.6, remedy: "too slowly"},
+		{name: "in millimetres", edit: func(x []float64) { x[0] *= 1000 }, channel: "x", slope: 1000, remedy: "units"},
 	} {
 		wrong, remarks := fly(t, declare(c.body), 30, c.edit).Result()
 		if len(remarks) > 0 && wrong == nil {
 			t.Errorf("%s: %v", c.name, remarks)
 		}
-		if (wrong != nil) != (c.mend != "") {
+		if (wrong != nil) != (c.remedy != "") {
 			t.Errorf("%s: %+v", c.name, wrong)
 			continue
 		}
-		if wrong != nil && (c.channel != "" && wrong.Channel != c.channel || math.Abs(wrong.Slope/c.slope-1) > 0.1 || !strings.Contains(wrong.Mend, c.mend)) {
+		if wrong != nil && (c.channel != "" && wrong.Channel != c.channel || math.Abs(wrong.Slope/c.slope-1) > 0.1 || !strings.Contains(wrong.Remedy, c.remedy)) {
 			t.Errorf("%s: %+v", c.name, wrong)
 		}
 	}
@@ -119,7 +119,7 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 	}
 }
 
-// What is missing of a robot takes the laws with it that need it, and no others.
+// What is missing of a robot takes the relations with it that need it, and no others.
 func TestRemaining(t *testing.T) {
 	all := usual(channel.Angle)
 	without := func(names ...string) []channel.Channel {
@@ -173,9 +173,9 @@ func TestNarrow(t *testing.T) {
 func TestDeclare(t *testing.T) {
 	all := usual(channel.Angle)
 	for _, c := range []struct {
-		law  string
-		body Body
-		says string // of the error; "" = none
+		relation string
+		body     Body
+		says     string // of the error; "" = none
 	}{
 		{"", Body{}, ""},
 		{"", Body{Rates: []string{"p", "q", "r"}}, "without kinematics"},
@@ -185,11 +185,11 @@ func TestDeclare(t *testing.T) {
 		{"quadrotor", Body{Axes: "body", Velocity: []string{"vx", "vy", "vz"}}, ""},
 		{"quadrotor", Body{Attitude: []string{"phi", "theta", "psi"}}, `"phi" is not a state`},
 	} {
-		k, err := Declare(c.law, &c.body, all)
+		k, err := Declare(c.relation, &c.body, all)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-			t.Errorf("%q %+v: %v", c.law, c.body, err)
+			t.Errorf("%q %+v: %v", c.relation, c.body, err)
 		}
-		if c.says == "" && c.law != "" && (len(k.Position) != 3 || len(k.Rates) != 3) {
+		if c.says == "" && c.relation != "" && (len(k.Position) != 3 || len(k.Rates) != 3) {
 			t.Errorf("%+v declares %+v", c.body, k)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// PlayConfig says which log is played and how.
+// PlayConfig describes which log is played and how.
 type PlayConfig struct {
 	Log      string
 	Vehicle  string        // (optional) instead of the log's
@@ -76,7 +76,7 @@ func Play(ctx context.Context, nc *nats.Conn, c PlayConfig) (sum PlaySummary, er
 		case err != nil:
 			return sum, err
 		}
-		if !p.take(ctx, &rec) {
+		if !p.sample(ctx, &rec) {
 			break
 		}
 	}
@@ -101,9 +101,9 @@ type player struct {
 	planAt int64
 }
 
-// take sends a sample when it is due. It returns false at the end of the part that
+// sample sends a sample when it is due. It returns false at the end of the part that
 // is played.
-func (p *player) take(ctx context.Context, rec *flightlog.Record) bool {
+func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 	switch rec.Kind {
 	case flightlog.KindPlan:
 		p.plan, p.planAt = append(p.plan[:0], rec.Plan...), rec.T

@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// RecordConfig says what is recorded and where to.
+// RecordConfig describes what is recorded and where to.
 type RecordConfig struct {
 	Vehicle  string
 	Out      string            // a log that is there already is continued
@@ -49,7 +49,7 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 	}
 	w := &recorder{c: c, sum: &sum}
 	if c.Channels != nil {
-		// What cannot be written is said before anything comes.
+		// What cannot be written is reported before anything is received.
 		if err := w.open(c.Channels); err != nil {
 			return sum, err
 		}
@@ -58,7 +58,7 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 		if w.file == nil {
 			return
 		}
-		// What failed first: a full disk says so at each.
+		// The first error counts: a full disk is reported by each.
 		if e := w.file.Commit(); err == nil {
 			err = e
 		}
@@ -93,7 +93,7 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 				}
 			}
 		case m := <-messages:
-			if err := w.take(m.Data); err != nil {
+			if err := w.add(m.Data); err != nil {
 				return sum, err
 			}
 		}
@@ -128,8 +128,8 @@ func (w *recorder) open(channels []channel.Channel) error {
 	return nil
 }
 
-// take writes a state.
-func (w *recorder) take(message []byte) error {
+// add writes a state.
+func (w *recorder) add(message []byte) error {
 	if w.file == nil {
 		K, P, err := sizes(&w.state, message)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// ViewConfig says what is shown.
+// ViewConfig describes what is shown.
 type ViewConfig struct {
 	Vehicle  string            // (optional) one vehicle; defaults to all
 	Channels []channel.Channel // (optional) states and inputs of the vehicles; else states get their names by the first prediction
@@ -26,7 +26,7 @@ type ViewConfig struct {
 // View hands states and predictions from NATS to the clients of a server until the
 // context ends. States are topics /dgm/<vehicle>/state and …/input, predictions
 // /dgm/<vehicle>/predict/<how far ahead>. A band is sent when the time that it is
-// about has come, so that it lies over what is measured then.
+// about has come, so that it covers what is measured then.
 func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewConfig) error {
 	vehicle := c.Vehicle
 	if vehicle == "" {
@@ -75,10 +75,10 @@ const (
 	maxWaiting  = 1 << 14 // bands whose time has not come
 )
 
-// patience is how long states wait for a prediction that says what they are called.
+// patience is how long states wait for a prediction that names their channels.
 const patience = 2 * time.Second
 
-// viewer shows what comes.
+// viewer shows what it receives.
 type viewer struct {
 	c        ViewConfig
 	server   *foxglove.Server
@@ -98,7 +98,7 @@ type seen struct {
 	predict      map[int64]*topic // by horizon, ns
 	shift        int64            // ns: this computer's clock − the vehicle's, at the shortest delay
 	known        bool             // shift is
-	since        time.Time        // when it was first heard
+	since        time.Time        // of its first message
 }
 
 // topic is a series with its channel.
@@ -183,7 +183,7 @@ func (v *viewer) meet(s *seen, t int64) {
 	}
 }
 
-// predicted lets the points of a horizon wait until their time comes.
+// predicted queues the points of a horizon until their times.
 func (v *viewer) predicted(name string, data []byte) {
 	s := v.vehicle(name)
 	p := &v.pred
@@ -226,7 +226,7 @@ func (v *viewer) next() time.Duration {
 	return max(0, time.Duration(v.waiting[0].at-time.Now().UnixNano()))
 }
 
-// due sends the bands whose time has come.
+// due sends the bands that are due.
 func (v *viewer) due() {
 	for now := time.Now().UnixNano(); v.waiting.Len() > 0 && v.waiting[0].at <= now; {
 		b := heap.Pop(&v.waiting).(band)
@@ -251,7 +251,7 @@ func (b bands) Swap(i, k int)      { b[i], b[k] = b[k], b[i] }
 // Push appends one, for package heap.
 func (b *bands) Push(x any) { *b = append(*b, x.(band)) }
 
-// Pop takes the last one, for package heap.
+// Pop removes the last one, for package heap.
 func (b *bands) Pop() any {
 	old := *b
 	last := old[len(old)-1]

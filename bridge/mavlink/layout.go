@@ -32,7 +32,7 @@ type field struct {
 	ext   bool        // an extension of version 2
 }
 
-// kinds of numbers on the wire, by the names of the types of Go that stand for them.
+// kinds of numbers on the wire, by the names of their types in Go.
 var kinds = map[string]number.Kind{
 	"int8": number.I8, "uint8": number.U8, "int16": number.I16, "uint16": number.U16,
 	"int32": number.I32, "uint32": number.U32, "int64": number.I64, "uint64": number.U64,

@@ -12,7 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// What is kept of a log, so that a hostile one takes no more memory than this.
+// What is kept of a log, so that a hostile one needs no more memory than this.
 const (
 	window    = 1 << 18 // bytes of the file that are held
 	maxTopics = 1 << 12
@@ -38,7 +38,7 @@ type Tlog struct {
 	message telemetry.Message
 }
 
-// topicKey tells topics apart.
+// topicKey identifies a topic.
 type topicKey struct {
 	id             uint32
 	system, sender byte

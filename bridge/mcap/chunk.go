@@ -49,8 +49,8 @@ type unpacker struct {
 }
 
 // unpack unpacks the records of a chunk, as far as that goes: packed may be cut
-// off. The bytes are valid until the next call. The error tells what is wrong with
-// them; bytes that come with one are as they were written, unless the error is
+// off. The bytes are valid until the next call. The error is what is wrong with
+// them; bytes that are returned with one are as they were written, unless the error is
 // errSum.
 func (u *unpacker) unpack(k *chunk, packed []byte) ([]byte, error) {
 	if k.size > maxRecord {

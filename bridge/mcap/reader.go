@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// What is kept of a file, so that a hostile one takes no more memory than this.
+// What is kept of a file, so that a hostile one needs no more memory than this.
 const (
 	window      = 1 << 20  // bytes of the file that are held
 	maxRecord   = 64 << 20 // bytes of a record, and of a chunk packed and unpacked each

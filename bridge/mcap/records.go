@@ -57,7 +57,7 @@ func (r *records) peek(n int) []byte {
 	return r.w.Peek(n)
 }
 
-// Read reads what comes next, for the lexer.
+// Read reads the next bytes, for the lexer.
 func (r *records) Read(b []byte) (int, error) {
 	if !r.open {
 		return r.w.Read(b)

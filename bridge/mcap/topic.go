@@ -11,7 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
-// topic makes a topic of a channel when its first message comes.
+// topic makes a topic of a channel at its first message.
 func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error) {
 	s := &subscription{}
 	sc := r.schemas[ch.schema]

@@ -2,15 +2,15 @@ package telemetry
 
 import "fmt"
 
-// Problem is a part of a log that could not be read, or that the log itself says
+// Problem is a part of a log that could not be read, or that the log itself reports as
 // is missing.
 type Problem struct {
 	Offset int64  `json:"offset"` // byte in the unpacked file
-	Record string `json:"record"` // what kind of record stands or should stand there
+	Record string `json:"record"` // kind of the record that is or should be there
 	Reason string `json:"reason"`
 }
 
-// String says it in one line.
+// String returns it in one line.
 func (p Problem) String() string {
 	return fmt.Sprintf("byte %d: %s: %s", p.Offset, p.Record, p.Reason)
 }

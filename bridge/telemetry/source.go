@@ -10,7 +10,7 @@ import (
 type Topic struct {
 	Name     string
 	Instance int    // several sensors of a kind, or several senders, have one name
-	Seq      int    // counts the topics of a source, from 0 in the order in which they come up
+	Seq      int    // counts the topics of a source, from 0 in the order of their first messages
 	Kind     string // (optional) type of its messages, such as nav_msgs/msg/Odometry
 	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
 
@@ -18,7 +18,7 @@ type Topic struct {
 	// in the order of the message. Arrays make it long, so it is made when it is
 	// asked for, and cut at MaxFields.
 	Fields func() []Field
-	// Check says what is wrong with a path, or nil where it can be read.
+	// Check returns what is wrong with a path, or nil where it can be read.
 	Check func(path string) error
 	// Texts returns the texts of an array in the first message, such as the names
 	// of joints; nil where a format has none. (optional)
@@ -32,7 +32,7 @@ const MaxFields = 4096
 // Field is one numeric field.
 type Field struct {
 	Path string // such as "q[2]" or "pose.pose.position.x"
-	Unit string // as far as the log says, else ""
+	Unit string // as far as it is in the log, else ""
 }
 
 // String names the topic, with its instance where that is not the first.
@@ -61,12 +61,12 @@ type Row struct {
 	Line    int    // of the file, from 1
 }
 
-// Wants is what somebody wants of a log.
+// Wants describes what is read of a log.
 type Wants struct {
-	// Select is called with each topic when it first comes up and returns the
+	// Select is called with each topic at its first message and returns the
 	// paths of the fields that are wanted of it; nil = none. (optional)
 	Select func(*Topic) []string
-	// Text takes what the robot said in words: time on the recorder's clock (ns) and
+	// Text receives the texts of the robot: time on the recorder's clock (ns) and
 	// text. (optional)
 	Text func(t int64, text string)
 }
@@ -88,20 +88,20 @@ func (w *Wants) Say(t int64, text string) {
 
 // Source is a log that is being read.
 type Source interface {
-	// Next returns the next message, or io.EOF at the end. A *FieldError says
+	// Next returns the next message, or io.EOF at the end. A *FieldError reports
 	// that a wanted field is not there; other errors come from the file system.
 	Next() (*Message, error)
 	// Problems returns what could not be read so far.
 	Problems() *Problems
-	// Taken returns how many bytes of the file were read, of Size.
-	Taken() int64
+	// Consumed returns how many bytes of the file were read, of Size.
+	Consumed() int64
 	Size() int64
 	// Until has reading end, as where the file ends, once done is closed.
 	Until(done <-chan struct{})
 	Close() error
 }
 
-// FieldError says that a topic has no such field.
+// FieldError reports that a topic has no such field.
 type FieldError struct {
 	File  string
 	Topic string
@@ -110,7 +110,7 @@ type FieldError struct {
 	There []Field // what there is
 }
 
-// Error says it in one line, with what there is.
+// Error returns it in one line, with what there is.
 func (e *FieldError) Error() string {
 	const most = 40
 	var names []string

@@ -68,7 +68,7 @@ func Each(ctx context.Context, s Source, progress func(share float64), f func(*M
 				return context.Cause(ctx)
 			}
 			if progress != nil {
-				progress(float64(s.Taken()) / float64(max(1, s.Size())))
+				progress(float64(s.Consumed()) / float64(max(1, s.Size())))
 			}
 		}
 		m, err := s.Next()

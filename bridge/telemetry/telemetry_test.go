@@ -28,7 +28,7 @@ func (r *replay) Next() (*telemetry.Message, error) {
 }
 
 func (r *replay) Problems() *telemetry.Problems { return &r.bad }
-func (r *replay) Taken() int64                  { return int64(r.next) }
+func (r *replay) Consumed() int64               { return int64(r.next) }
 func (r *replay) Size() int64                   { return int64(len(r.msgs)) }
 func (r *replay) Until(<-chan struct{})         {}
 func (r *replay) Close() error                  { return nil }

@@ -9,7 +9,7 @@ import (
 // Clocks estimates how far the clocks of senders are from that of the recorder.
 // A message is recorded after it was stamped, by a delay that is never negative,
 // so the smallest difference is the offset and the shortest delay, which cannot
-// be told apart from one side.
+// be separated from one side.
 type Clocks struct {
 	all map[string]*Clock
 }
@@ -20,8 +20,8 @@ type Clock struct {
 	N      int
 	Offset int64   // ns: recorder's time = stamp + Offset, at the shortest delay
 	Delay  int64   // ns, the mean delay beyond the shortest
-	Sets   int     // how often it seems to have been set; what is said here is of the time since
-	Drift  float64 // of the recorder's clock against this one, in parts of 1; NaN = the log is too short to say
+	Sets   int     // how often it seems to have been set; the other fields are of the time since
+	Drift  float64 // of the recorder's clock against this one, in parts of 1; NaN = the log is too short
 
 	mean        float64 // of recorder − stamp − first, ns
 	first       int64   // the first difference
@@ -42,7 +42,7 @@ const setFar = 60e9
 // maxClocks bounds the senders that are kept apart.
 const maxClocks = 256
 
-// Add takes the stamp of a message and when the recorder got it, both ns.
+// Add adds the timestamp of a message and the time at which the recorder received it, both ns.
 func (c *Clocks) Add(name string, stamp, logged int64) {
 	k := c.all[name]
 	if k == nil {
@@ -56,7 +56,7 @@ func (c *Clocks) Add(name string, stamp, logged int64) {
 		c.all[name] = k
 	}
 	d := logged - stamp
-	ok, set := k.guard.Take(d)
+	ok, set := k.guard.Accept(d)
 	if !ok {
 		return
 	}
@@ -93,13 +93,13 @@ func (m *minima) slide(t, d int64) {
 	}
 }
 
-// same is how far a clock may seem to be off and still be taken for the
+// same is how far a clock may seem to be off and still count as the
 // recorder's own: what stamps differ by when a message is on its way.
 const same = int64(1e9)
 
 // Offset returns what is added to a stamp of the named clock to get the
 // recorder's time, ns: 0 for the recorder itself, for a clock that is not known,
-// and for one that seems to be off by no more than messages take.
+// and for one that seems to be off by no more than the delay of messages.
 func (c *Clocks) Offset(name string) int64 {
 	k := c.all[name]
 	if k == nil || abs(k.Offset) < same {

@@ -1,6 +1,6 @@
 // Package timebase puts topics of different rates on one time base.
 //
-// One topic is the base: its stamps are the rows'. What the other topics say at
+// One topic is the base: its timestamps are the rows'. The values of the other topics at
 // those stamps is found between the samples before and after, in the way that
 // each [Signal] asks for: a state on a straight line, an angle on the short way
 // around, an attitude by a turn at a constant rate, an input as it was last
@@ -13,5 +13,5 @@
 // order within that time.
 //
 // [Clocks] estimates how far the clocks of several senders are apart, and
-// [Guard] keeps single wild stamps from being taken for the passing of time.
+// [Guard] keeps single wild timestamps from counting as the passing of time.
 package timebase

@@ -1,13 +1,13 @@
 package timebase
 
-// Guard tells the passing of time from wild stamps. A stamp far from the others
+// Guard separates the passing of time from wild timestamps. A timestamp far from the others
 // is left out; when several in a row agree with each other, the clock was set.
 type Guard struct {
 	Far  int64 // ns, what no pause in a log is expected to last, such as a minute
 	Back int64 // ns, how much earlier than the one before it a message may have been measured
 
 	begun   bool
-	t       int64 // ns, of the last stamp that was taken
+	t       int64 // ns, of the last timestamp that was accepted
 	other   int64 // ns, of the last stamp that was left out
 	agreed  int   // stamps in a row near other
 	wild    int
@@ -18,9 +18,9 @@ type Guard struct {
 // agree is how many stamps in a row show that a clock was set.
 const agree = 5
 
-// Take says whether the sample with this stamp counts, and whether the clock was
+// Accept reports whether the sample with this timestamp counts, and whether the clock was
 // set before it, so that nothing before it can be compared with it.
-func (g *Guard) Take(t int64) (ok, jumped bool) {
+func (g *Guard) Accept(t int64) (ok, jumped bool) {
 	if !g.begun || g.near(t, g.t) {
 		g.begun, g.t, g.agreed = true, t, 0
 		return true, false
@@ -39,7 +39,7 @@ func (g *Guard) Take(t int64) (ok, jumped bool) {
 		g.largest = d
 	}
 	g.jumps++
-	g.wild -= agree - 1 // they were not wild, only not believed
+	g.wild -= agree - 1 // they were not wild, only not accepted yet
 	g.t, g.agreed = t, 0
 	return true, true
 }
@@ -50,7 +50,7 @@ func (g *Guard) Wild() int { return g.wild }
 // Jumps returns how often the clock was set, and the largest step of it, ns.
 func (g *Guard) Jumps() (n int, largest int64) { return g.jumps, g.largest }
 
-// near says whether t can follow last. It compares in floating point, which does
+// near reports whether t can follow last. It compares in floating point, which does
 // not overflow for the wildest stamps.
 func (g *Guard) near(t, last int64) bool {
 	d := float64(t) - float64(last)

@@ -203,7 +203,7 @@ func TestGuard(t *testing.T) {
 	g := timebase.Guard{Far: 100, Back: 10}
 	var taken, jumps []int64
 	for _, at := range []int64{0, 5, 1000000, 8, 3, -50, 12, math.MaxInt64, math.MinInt64, 15, 500, 501, 502, 503, 504, 505, 400, 506, 60, 61, 62, 63, 64, 65} {
-		ok, jumped := g.Take(at)
+		ok, jumped := g.Accept(at)
 		if ok {
 			taken = append(taken, at)
 		}

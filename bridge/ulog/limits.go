@@ -1,6 +1,6 @@
 package ulog
 
-// What is kept of a log, so that a hostile one takes no more memory than this.
+// What is kept of a log, so that a hostile one needs no more memory than this.
 const (
 	maxFormats  = 4096    // definitions of messages
 	maxFields   = 4096    // fields of one definition, arrays counted once

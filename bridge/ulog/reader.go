@@ -38,7 +38,7 @@ type Counts struct {
 	Syncs    int
 }
 
-// topicKey tells topics apart.
+// topicKey identifies a topic.
 type topicKey struct {
 	name     string
 	instance uint8

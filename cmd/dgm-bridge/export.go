@@ -48,7 +48,7 @@ func exportMCAP() *cobra.Command {
 		Use:   "mcap flight.msgpack --out flight.mcap",
 		Short: "Write a flight log for Foxglove and PlotJuggler, with the bands that a model predicts",
 		Long: `Write a flight log for Foxglove and PlotJuggler. With --model, each state is predicted from, with
-its input held, and the band of 95 % stands at the times that it is about: over what was then measured.`,
+its input held, and the 95 % band has the times that it is about: over what was then measured.`,
 		Example: `  dgm-bridge export mcap flight.msgpack --model flight.dgm --out flight.mcap --foxglove layout.json
   dgm-bridge export mcap flight.msgpack --out flight.mcap --schema json`,
 		Args: cobra.ExactArgs(1),
@@ -162,7 +162,7 @@ func required(cmd *cobra.Command, name string) {
 	}
 }
 
-// reportExport says what was written.
+// reportExport reports what was written.
 func reportExport(w io.Writer, s *export.Summary) error {
 	_, err := fmt.Fprintf(w, "wrote %s: %s", s.Out, cli.Count(s.Samples, "sample"))
 	if s.Predictions > 0 || s.NotMade > 0 {

@@ -23,7 +23,7 @@ func foxgloveCommand() *cobra.Command {
 		Short: "Show live states and predictions in Foxglove, without ROS",
 		Long: `Show live states and predictions in Foxglove, without ROS: open a connection there of the kind "Foxglove
 WebSocket" to ws://127.0.0.1:8765. A band appears when the time that it is about has come, over what is
-measured then. Nothing can be changed from there. Only this computer is served unless --listen says another
+measured then. Nothing can be changed from there. Only this computer is served unless --listen gives another
 address.`,
 		Example: "  dgm-bridge foxglove --vehicle pend1",
 		Args:    cobra.NoArgs,

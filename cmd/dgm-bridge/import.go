@@ -82,10 +82,10 @@ standard output, to be changed and given with --map. A map looks like this:
     [[channel]]
     names = ["x", "y", "z"]      # or name = "x"
     topic = "vehicle_local_position" # or type = "nav_msgs/msg/Odometry"
-    instance = 0                 # optional: else the lowest that does not say the same all the time
+    instance = 0                 # optional: else the lowest that does not have one value throughout
     fields = ["x", "y", "z"]     # or field = "x", quaternion = [w, x, y, z], euler = [roll, pitch, yaw]
     axes = "ned"                 # optional: ned, enu, frd, flu; of an attitude ned-frd or enu-flu
-    from = "m"                   # optional: the fields' unit, where the log does not say
+    from = "m"                   # optional: the fields' unit, where it is not in the log
     unit = "m"                   # optional: the unit in the flight log
     role = "state"               # state, input or aux
     derivatives = ["vx", "vy", "vz"] # optional: or "none"; else detected

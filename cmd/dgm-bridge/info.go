@@ -12,7 +12,7 @@ func info() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info flight.msgpack",
-		Short: "Say what is in a flight log: channels, segments, rates, gaps, damage",
+		Short: "List what is in a flight log: channels, segments, rates, gaps, damage",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := inspect.File(args[0])

@@ -88,7 +88,7 @@ func recordCommand() *cobra.Command {
 		Use:   "record --vehicle v1 --out flight.msgpack",
 		Short: "Write the states that a vehicle publishes over NATS into a flight log",
 		Long: `Write the states that a vehicle publishes into a flight log, until interrupted. A log that is there
-already is continued; what was recorded survives the loss of power. States say no names: they come from a
+already is continued; what was recorded survives the loss of power. States have no names: these are those of a
 model or another log of the same vehicle, else channels are called x1, x2, …, u1, u2, ….`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -119,7 +119,7 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 				fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s refused, no state of these channels: %s\n", cli.Count(sum.Refused, "message"), sum.Why)
 			}
 			if sum.States == 0 {
-				return errors.New("no state came on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded")
+				return errors.New("no state was received on " + wire.StateSubject(c.Vehicle) + "; nothing was recorded")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "recorded %s of %s in %s in %s\n", cli.Count(sum.States, "state"), c.Vehicle, cli.Count(sum.Segments, "segment"), c.Out)
 			return err
@@ -138,7 +138,7 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 	return cmd
 }
 
-// connect connects and tells what happens to the connection on standard error.
+// connect connects and reports the state of the connection on standard error.
 func connect(cmd *cobra.Command, server *link.Flags, name string) (*nats.Conn, error) {
 	return server.Link(name, func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }).Connect()
 }

@@ -81,11 +81,11 @@ func TestPlayAndRecord(t *testing.T) {
 		{cli.Failed, "no such file", []string{"record", "--vehicle", "a", "--out", in("h"), "--like", in("nix")}},
 		{cli.Wrong, "--horizons 0 is not from 1 to 100", []string{"foxglove", "--horizons", "0"}},
 		{cli.Failed, "cannot listen at nowhere:-1", []string{"foxglove", "--listen", "nowhere:-1", "--nats", s.ClientURL()}},
-		{cli.Wrong, `link "nix": it says no place`, []string{"mavlink", "--link", "nix", "--vehicle", "v1"}},
+		{cli.Wrong, `link "nix": no address given`, []string{"mavlink", "--link", "nix", "--vehicle", "v1"}},
 		{cli.Wrong, "--rate -1 is not from 0 to 1000", []string{"mavlink", "--link", "udp:1", "--vehicle", "v1", "--rate", "-1"}},
 		{cli.Wrong, `"link" not set`, []string{"mavlink", "--vehicle", "v1"}},
-		{cli.Failed, `channel "theta" is not among what MAVLink tells`, []string{"mavlink", "--link", "udp:14559", "--vehicle", "v1", "--like", in("f.msgpack"), "--nats", s.ClientURL()}},
-		{cli.Failed, "no state came on dgm.state.a", []string{"record", "--vehicle", "a", "--out", in("h"), "--duration", "10ms", "--nats", s.ClientURL()}},
+		{cli.Failed, `channel "theta" is not in MAVLink's messages`, []string{"mavlink", "--link", "udp:14559", "--vehicle", "v1", "--like", in("f.msgpack"), "--nats", s.ClientURL()}},
+		{cli.Failed, "no state was received on dgm.state.a", []string{"record", "--vehicle", "a", "--out", in("h"), "--duration", "10ms", "--nats", s.ClientURL()}},
 	} {
 		code, out, errs := run(c.args...)
 		if code != c.code || !strings.Contains(errs, c.line) || out != "" {

@@ -21,7 +21,7 @@ func mavlinkCommand() *cobra.Command {
 		Use:   "mavlink --link udp:14550 --vehicle v1",
 		Short: "Join an autopilot's MAVLink link to an estimator: states in, predictions out",
 		Long: `Join an autopilot's MAVLink link to an estimator. From ODOMETRY, or ATTITUDE_QUATERNION with
-LOCAL_POSITION_NED, and from HIGHRES_IMU, ACTUATOR_OUTPUT_STATUS and SERVO_OUTPUT_RAW come the states of
+LOCAL_POSITION_NED, and from HIGHRES_IMU, ACTUATOR_OUTPUT_STATUS and SERVO_OUTPUT_RAW it makes the states of
 dgm.state.<vehicle>, stamped with the time of measurement (TIMESYNC where the autopilot answers it).
 Predictions go back with --rate: the horizon's point nearest to --ahead as ODOMETRY with its covariance,
 the whole horizon as TUNNEL messages of type 40001.
@@ -72,7 +72,7 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 	f.StringVar(&c.Vehicle, "vehicle", "", "subjects are dgm.state.<vehicle> and dgm.predict.<vehicle>")
 	f.StringVar(&modelFile, "model", "", "model that names the channels")
 	f.StringVar(&like, "like", "", "flight log that names the channels")
-	f.Uint8Var(&c.System, "system", 0, "the autopilot's system (default: the first that is heard)")
+	f.Uint8Var(&c.System, "system", 0, "the autopilot's system (default: the first that sends)")
 	f.Float64Var(&c.OutRate, "rate", 0, "predictions a second that go to the autopilot; 0 = none")
 	f.DurationVar(&c.Ahead, "ahead", 100*time.Millisecond, "which point of the horizon goes out as ODOMETRY")
 	server.Add(f)
@@ -81,7 +81,7 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 	return cmd
 }
 
-// carried says what went over a link.
+// carried counts what went over a link.
 func carried(n *mavlink.Counts) string {
 	count := func(n *atomic.Int64, noun string) string { return cli.Count(int(n.Load()), noun) }
 	return fmt.Sprintf("%s, %s sent, %d without a server, %s to the autopilot, %s bad bytes, %s of the autopilot",

@@ -34,7 +34,7 @@ func topics() *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "topics FILE",
-		Short: "Say which topics are in a log, how many messages they have, and what could not be read",
+		Short: "List the topics of a log, their messages, and what could not be read",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if suggest {

@@ -215,8 +215,8 @@ func TestInterruptedWithinDamage(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		// The first report of progress comes before anything is read.
 		_, err = telemetry.Survey(ctx, s, func(float64) { cancel() }, nil)
-		if !errors.Is(err, context.Canceled) || s.Taken() > 2<<20 {
-			t.Errorf("%s: %v, %d bytes read", name, err, s.Taken())
+		if !errors.Is(err, context.Canceled) || s.Consumed() > 2<<20 {
+			t.Errorf("%s: %v, %d bytes read", name, err, s.Consumed())
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -7,7 +7,7 @@
 //
 // testdata holds one small recording of each format with the answer of its
 // script, so that the comparison needs neither Python nor recordings of real
-// robots; testdata/make.py says how they were made. Where DGM_RECORD is set
+// robots; testdata/make.py makes them. Where DGM_RECORD is set
 // the tests run the scripts and write the answers anew.
 package reference
 
@@ -238,7 +238,7 @@ func readAll(t *testing.T, open func(telemetry.Wants) (telemetry.Source, error),
 	}
 }
 
-// compare compares a topic with what the reader under test returned, takes its
+// compare compares a topic with what the reader under test returned, cuts its
 // columns from raw, and adds to the checksums of both.
 func (topic *Topic) compare(t *testing.T, got *table, raw []byte, sums *[2]uint32) (rest []byte) {
 	t.Helper()

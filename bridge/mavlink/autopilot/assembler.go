@@ -33,7 +33,7 @@ type Assembler struct {
 	missing            [groups]int
 }
 
-// group is what comes in one message.
+// group is the content of one message.
 type group int
 
 const (
@@ -89,7 +89,7 @@ func New(channels []channel.Channel) (*Assembler, error) {
 			s, ok = source{motors, n - 1}, true
 		}
 		if !ok {
-			return nil, fmt.Errorf("channel %q is not among what MAVLink tells: x y z vx vy vz roll pitch yaw p q r m1 m2 …", c.Name)
+			return nil, fmt.Errorf("channel %q is not in MAVLink's messages: x y z vx vy vz roll pitch yaw p q r m1 m2 …", c.Name)
 		}
 		if strings.Contains(c.Frame, "enu") || c.Frame == "flu" {
 			a.world, a.body = frames.ENU, frames.FLU
@@ -104,9 +104,9 @@ func New(channels []channel.Channel) (*Assembler, error) {
 	return a, nil
 }
 
-// Take takes a message that came at time now (ns). It returns true where a state
+// Add adds a message that was received at time now (ns). It returns true where a state
 // can be read by State.
-func (a *Assembler) Take(m message.Message, now int64) (ready bool) {
+func (a *Assembler) Add(m message.Message, now int64) (ready bool) {
 	switch m := m.(type) {
 	case *common.MessageOdometry:
 		t := a.stamp(int64(m.TimeUsec)*1e3, now)
@@ -126,7 +126,7 @@ func (a *Assembler) Take(m message.Message, now int64) (ready bool) {
 	case *common.MessageAttitudeQuaternion:
 		t := a.stamp(int64(m.TimeBootMs)*1e6, now)
 		if a.has[position] && a.odometry > 0 && t-a.odometry < 1e9 {
-			return false // ODOMETRY says the same and more
+			return false // ODOMETRY holds the same and more
 		}
 		a.setAttitude(t, m.Q1, m.Q2, m.Q3, m.Q4)
 		a.setRates(t, m.Rollspeed, m.Pitchspeed, m.Yawspeed)
@@ -134,7 +134,7 @@ func (a *Assembler) Take(m message.Message, now int64) (ready bool) {
 	case *common.MessageAttitude:
 		t := a.stamp(int64(m.TimeBootMs)*1e6, now)
 		if a.quaternion > 0 && t-a.quaternion < a.MaxAge {
-			return false // a quaternion says the same, without a pole
+			return false // a quaternion holds the same, without a singularity
 		}
 		a.attitude = frames.FromEuler(vector(m.Roll, m.Pitch, m.Yaw))
 		a.set(attitude, t)
@@ -169,8 +169,8 @@ func (a *Assembler) Take(m message.Message, now int64) (ready bool) {
 	return false
 }
 
-// stamp notes the time of a message; an autopilot that starts anew has said
-// nothing yet.
+// stamp adds the timestamp of a message; nothing is known yet of an autopilot that
+// starts anew.
 func (a *Assembler) stamp(t, now int64) int64 {
 	if !a.Clock.Stamp(t, now) {
 		a.has, a.odometry, a.quaternion = [groups]bool{}, 0, 0
@@ -197,7 +197,7 @@ func (a *Assembler) setRates(t int64, p, q, r float32) {
 
 func vector(x, y, z float32) [3]float64 { return [3]float64{float64(x), float64(y), float64(z)} }
 
-// complete says whether all that is needed is there and young enough at time t,
+// complete reports whether all that is needed is there and recent enough at time t,
 // and counts what is not.
 func (a *Assembler) complete(t int64) bool {
 	all := true
@@ -258,7 +258,7 @@ func (a *Assembler) State(x, u []float64) (t int64) {
 // Dims returns the numbers of states and inputs.
 func (a *Assembler) Dims() (K, P int) { return len(a.states), len(a.inputs) }
 
-// Missing says what states were waiting for in vain, and how often.
+// Missing returns what states lacked, and how often.
 func (a *Assembler) Missing() (out []string) {
 	for g, n := range a.missing {
 		if n > 0 {

@@ -46,16 +46,16 @@ func TestStatesOfSeveralMessages(t *testing.T) {
 		for ms := uint32(1000); ms < 3000; ms++ {
 			now := start + int64(ms)*1e6 + 2e6 // each message takes 2 ms
 			if ms%100 == 0 {
-				a.Take(&common.MessageLocalPositionNed{TimeBootMs: ms, X: float32(ms) / 500, Y: 2, Z: -3, Vx: 2}, now)
+				a.Add(&common.MessageLocalPositionNed{TimeBootMs: ms, X: float32(ms) / 500, Y: 2, Z: -3, Vx: 2}, now)
 			}
 			if ms%200 == 0 {
-				a.Take(&common.MessageActuatorOutputStatus{TimeUsec: uint64(ms) * 1000, Actuator: [32]float32{0.1, 0.2, 0.3, float32(ms)}}, now)
+				a.Add(&common.MessageActuatorOutputStatus{TimeUsec: uint64(ms) * 1000, Actuator: [32]float32{0.1, 0.2, 0.3, float32(ms)}}, now)
 			}
 			if ms%20 != 10 {
 				continue
 			}
 			w, qx, qy, qz := float32s(frames.FromEuler([3]float64{0.1, 0.2, 0.3}))
-			if !a.Take(&common.MessageAttitudeQuaternion{TimeBootMs: ms, Q1: w, Q2: qx, Q3: qy, Q4: qz, Rollspeed: 1, Pitchspeed: 2, Yawspeed: 3}, now) {
+			if !a.Add(&common.MessageAttitudeQuaternion{TimeBootMs: ms, Q1: w, Q2: qx, Q3: qy, Q4: qz, Rollspeed: 1, Pitchspeed: 2, Yawspeed: 3}, now) {
 				t.Fatalf("%d ms: no state; %v", ms, a.Missing())
 			}
 			made++
@@ -88,7 +88,7 @@ func TestOdometryIsEnough(t *testing.T) {
 	}
 	w, x, y, z := float32s(frames.FromEuler([3]float64{0, 0, math.Pi / 2}))
 	m := &common.MessageOdometry{TimeUsec: 5e6, FrameId: common.MAV_FRAME_LOCAL_NED, ChildFrameId: common.MAV_FRAME_BODY_FRD, X: 1, Y: 2, Z: 3, Q: [4]float32{w, x, y, z}, Vx: 4, Rollspeed: 7}
-	if !a.Take(m, start+5e9) {
+	if !a.Add(m, start+5e9) {
 		t.Fatal(a.Missing())
 	}
 	s := make([]float64, 12)
@@ -97,11 +97,11 @@ func TestOdometryIsEnough(t *testing.T) {
 	if d := cmp.Diff([]float64{1, 2, 3, 0, 4, 0, 0, 0, math.Pi / 2, 7, 0, 0}, s, near); d != "" {
 		t.Error(d)
 	}
-	if a.Take(&common.MessageAttitudeQuaternion{TimeBootMs: 5010, Q1: 1}, start+5.01e9) {
+	if a.Add(&common.MessageAttitudeQuaternion{TimeBootMs: 5010, Q1: 1}, start+5.01e9) {
 		t.Error("an attitude beside ODOMETRY made a second state")
 	}
 	m.Q = [4]float32{}
-	if m.TimeUsec += 1e6; a.Take(m, start+6e9) {
+	if m.TimeUsec += 1e6; a.Add(m, start+6e9) {
 		t.Error("no attitude at all made a state")
 	}
 }
@@ -112,13 +112,13 @@ func TestWhatIsMissingIsToldAndOldIsNotUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	att := func(ms uint32) bool {
-		return a.Take(&common.MessageAttitude{TimeBootMs: ms, Roll: 0.1}, start+int64(ms)*1e6)
+		return a.Add(&common.MessageAttitude{TimeBootMs: ms, Roll: 0.1}, start+int64(ms)*1e6)
 	}
 	if att(1000) {
 		t.Error("a state without a position")
 	}
-	a.Take(&common.MessageLocalPositionNed{TimeBootMs: 1000}, start+1e9)
-	a.Take(&common.MessageServoOutputRaw{TimeUsec: 1e6, Servo1Raw: 1500}, start+1e9)
+	a.Add(&common.MessageLocalPositionNed{TimeBootMs: 1000}, start+1e9)
+	a.Add(&common.MessageServoOutputRaw{TimeUsec: 1e6, Servo1Raw: 1500}, start+1e9)
 	if !att(1020) {
 		t.Error(a.Missing())
 	}
@@ -130,12 +130,12 @@ func TestWhatIsMissingIsToldAndOldIsNotUsed(t *testing.T) {
 		t.Error(told)
 	}
 	// The autopilot starts anew: nothing of before is used.
-	if a.Take(&common.MessageAttitude{TimeBootMs: 10}, start+3e9) {
+	if a.Add(&common.MessageAttitude{TimeBootMs: 10}, start+3e9) {
 		t.Error("a state of an autopilot that has said nothing since its start")
 	}
-	a.Take(&common.MessageLocalPositionNed{TimeBootMs: 20}, start+3e9+1e7)
-	a.Take(&common.MessageServoOutputRaw{TimeUsec: 2e4}, start+3e9+1e7)
-	if !a.Take(&common.MessageAttitude{TimeBootMs: 30}, start+3e9+2e7) {
+	a.Add(&common.MessageLocalPositionNed{TimeBootMs: 20}, start+3e9+1e7)
+	a.Add(&common.MessageServoOutputRaw{TimeUsec: 2e4}, start+3e9+1e7)
+	if !a.Add(&common.MessageAttitude{TimeBootMs: 30}, start+3e9+2e7) {
 		t.Error(a.Missing())
 	}
 	x, u := make([]float64, 12), make([]float64, 4)
@@ -145,7 +145,7 @@ func TestWhatIsMissingIsToldAndOldIsNotUsed(t *testing.T) {
 }
 
 func TestUnknownChannels(t *testing.T) {
-	if _, err := autopilot.New([]channel.Channel{{Name: "theta", Role: channel.State}}); err == nil || !strings.Contains(err.Error(), `channel "theta" is not among what MAVLink tells`) {
+	if _, err := autopilot.New([]channel.Channel{{Name: "theta", Role: channel.State}}); err == nil || !strings.Contains(err.Error(), `channel "theta" is not in MAVLink's messages`) {
 		t.Error(err)
 	}
 }

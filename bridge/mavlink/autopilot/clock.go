@@ -20,13 +20,13 @@ type ClockSync struct {
 // What the filter trusts.
 const (
 	sure     = 10  // replies after which the estimate no longer jumps
-	slowest  = 1e8 // ns, a longer way says nothing
+	slowest  = 1e8 // ns, a longer round trip is not used
 	weight   = 0.1 // of a reply on the shortest way
 	leak     = 1e3 // ns by which the smallest difference may grow with each stamp: clocks drift
 	rebooted = 1e9 // ns by which stamps run back when an autopilot starts anew
 )
 
-// Reply takes the answer to a TIMESYNC that was sent at time sent and came back at
+// Reply adds the answer to a TIMESYNC that was sent at time sent and received at
 // now (this computer's, ns) with the autopilot's time (ns since its start).
 func (c *ClockSync) Reply(sent, autopilot, now int64) {
 	way := float64(now - sent)
@@ -49,8 +49,8 @@ func (c *ClockSync) Reply(sent, autopilot, now int64) {
 	c.offset += w * (c.shortest + 1e5) / (way + 1e5) * (offset - c.offset)
 }
 
-// Stamp takes the stamp of a message that came at now (ns). It returns false where
-// the autopilot was started anew, so that what came before is of no use.
+// Stamp adds the timestamp of a message that was received at now (ns). It returns false where
+// the autopilot was started anew, so that what was received before is of no use.
 func (c *ClockSync) Stamp(stamp, now int64) (same bool) {
 	same = true
 	if c.stamps > 0 && stamp < c.last-rebooted {
@@ -75,5 +75,5 @@ func (c *ClockSync) Offset() (ns int64, ok bool) {
 	return c.arrival, c.stamps > 0
 }
 
-// Answered says whether the autopilot answers TIMESYNC.
+// Answered reports whether the autopilot answers TIMESYNC.
 func (c *ClockSync) Answered() bool { return c.replies > 0 }

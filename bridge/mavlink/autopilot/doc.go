@@ -4,11 +4,11 @@
 //
 // # In
 //
-// A state is made when an attitude comes (ODOMETRY, ATTITUDE_QUATERNION or
+// A state is made when an attitude is received (ODOMETRY, ATTITUDE_QUATERNION or
 // ATTITUDE), at the time at which it was measured. Positions of another message
 // (LOCAL_POSITION_NED) are carried on to that time with their velocity; rates of
 // HIGHRES_IMU and motors (ACTUATOR_OUTPUT_STATUS, SERVO_OUTPUT_RAW) are held. What
-// is older than MaxAge is not used, and without something that the channels ask for
+// is older than MaxAge is not used, and without something that the channels need
 // there is no state: it is counted by what was missing.
 //
 // Channels have the names of the presets: x, y, z, vx, vy, vz, roll, pitch, yaw, p,

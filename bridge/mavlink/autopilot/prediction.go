@@ -60,7 +60,7 @@ func (a *Assembler) Odometry(p *wire.Prediction, i int) (m *common.MessageOdomet
 	if !okVel || !okRate {
 		return m, true
 	}
-	// The velocity is told in the axes of the body: R turns the world into them, and
+	// The velocity is given in the axes of the body: R turns the world into them, and
 	// its covariance becomes R C Rᵀ.
 	back := q.Conj()
 	vel = back.Rotate(frames.Vector(vel, a.world, frames.NED))

@@ -1,4 +1,4 @@
-// Package link runs between a MAVLink link and NATS: what the autopilot tells goes
+// Package link runs between a MAVLink link and NATS: what the autopilot sends goes
 // out as dgm.state.<vehicle>, and the predictions from it go to the autopilot as
 // ODOMETRY and TUNNEL. What messages mean is the business of package autopilot.
 //

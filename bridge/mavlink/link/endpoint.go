@@ -12,7 +12,7 @@ import (
 // Endpoint reads where a link goes to:
 //
 //	udp:14550, udp:0.0.0.0:14550    listens for whoever sends there
-//	udpout:192.168.1.10:14550       sends there, and hears the answers
+//	udpout:192.168.1.10:14550       sends there, and receives the answers
 //	tcp:127.0.0.1:5760              connects
 //	tcpin:5760                      listens
 //	serial:/dev/ttyAMA0:921600      a port and its rate; 57600 by default
@@ -22,7 +22,7 @@ func Endpoint(text string) (gomavlib.EndpointConf, error) {
 		return fmt.Errorf("link %q: %s; write udp:14550, udpout:host:port, tcp:host:port, tcpin:port or serial:device:rate", text, why)
 	}
 	if !ok || rest == "" {
-		return nil, bad("it says no place")
+		return nil, bad("no address given")
 	}
 	if kind == "serial" {
 		device, rate, ok := cutLast(rest)

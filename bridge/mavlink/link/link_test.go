@@ -258,7 +258,7 @@ func TestEndpoints(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, e, err)
 		}
 	}
-	for text, want := range map[string]string{"": "it says no place", "udp:": "it says no place", "udp:x": "it needs a port", "udp:1.2.3.4:99999": "it needs a port", "foo:1": `"foo" is not known`, "serial:/dev/x:fast": "is not a rate"} {
+	for text, want := range map[string]string{"": "no address given", "udp:": "no address given", "udp:x": "it needs a port", "udp:1.2.3.4:99999": "it needs a port", "foo:1": `"foo" is not known`, "serial:/dev/x:fast": "is not a rate"} {
 		if _, err := link.Endpoint(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "write udp:14550") {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -19,18 +19,18 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// Config says which link is joined to which vehicle.
+// Config describes which link is joined to which vehicle.
 type Config struct {
 	Link     string            // see Endpoint
 	Vehicle  string            // one token of the subjects
 	Channels []channel.Channel // (optional) states and inputs; defaults to those of a quadrotor
-	System   uint8             // (optional) the autopilot's system; 0 = the first that is heard
+	System   uint8             // (optional) the autopilot's system; 0 = the first that sends
 	Ahead    time.Duration     // (optional) which point of the horizon goes out as ODOMETRY: the nearest to this
 	OutRate  float64           // (optional) predictions a second that go to the autopilot; 0 = none
 	Log      func(text string) // (optional) for what an operator should read
 }
 
-// Counts say what happened so far. They may be read while Run runs.
+// Counts counts what happened so far. It may be read while Run runs.
 type Counts struct {
 	Messages  atomic.Int64 // of the autopilot
 	States    atomic.Int64 // published
@@ -56,14 +56,14 @@ const (
 	autopilotID  = 1   // MAV_COMP_ID_AUTOPILOT1
 )
 
-// syncEvery is how often the autopilot's clock is asked for.
+// syncEvery is the time between requests for the autopilot's clock.
 const syncEvery = 200 * time.Millisecond
 
 // lookEvery is how often it is looked whether states are made at all.
 const lookEvery = 10 * time.Second
 
 // Run joins a link to a vehicle until the context ends, which is no error. It fails
-// at once where the link cannot be one, or a port that it must listen on is taken.
+// at once where the link cannot be one, or a port that it must listen on is in use.
 func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 	if err := wire.CheckVehicle(c.Vehicle); err != nil {
 		return err
@@ -126,22 +126,22 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 
 // runner is one link at work.
 type runner struct {
-	c       Config
-	n       *Counts
-	a       *autopilot.Assembler
-	node    *gomavlib.Node
-	nc      *nats.Conn
-	system  uint8 // of the autopilot, 0 = not known yet
-	subject string
-	state   wire.State
-	u       []float64
-	buf     []byte
-	pred    wire.Prediction
-	out     time.Time // when the last prediction went out
-	last    int64     // ns, time of the last state
-	warned  bool
-	seen    int64 // states at the last look
-	told    bool  // that there are none
+	c        Config
+	n        *Counts
+	a        *autopilot.Assembler
+	node     *gomavlib.Node
+	nc       *nats.Conn
+	system   uint8 // of the autopilot, 0 = not known yet
+	subject  string
+	state    wire.State
+	u        []float64
+	buf      []byte
+	pred     wire.Prediction
+	out      time.Time // when the last prediction went out
+	last     int64     // ns, time of the last state
+	warned   bool
+	seen     int64 // states at the last look
+	reported bool  // that there are none
 }
 
 func (r *runner) event(e gomavlib.Event) {
@@ -175,7 +175,7 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 		r.timesync(m, now)
 		return
 	}
-	if !r.a.Take(e.Message(), now) {
+	if !r.a.Add(e.Message(), now) {
 		return
 	}
 	r.state.T = r.a.State(r.state.X, r.u)
@@ -208,7 +208,7 @@ func finite(x []float64) bool {
 	return true
 }
 
-// timesync takes the answer to a question of this program, and answers the
+// timesync reads the answer to a request of this program, and answers the
 // autopilot's.
 func (r *runner) timesync(m *common.MessageTimesync, now int64) {
 	if m.Tc1 == 0 {
@@ -226,19 +226,19 @@ func (r *runner) askForTime() {
 	}
 }
 
-// look tells why no states are made, once for each time that they stop.
+// look reports why no states are made, once for each time that they stop.
 func (r *runner) look() {
 	made := r.n.States.Load() + r.n.Unsent.Load()
 	still := made == r.seen
 	r.seen = made
-	if still && !r.told {
-		why := "nothing comes from an autopilot"
+	if still && !r.reported {
+		why := "no message of an autopilot was received"
 		if missing := r.a.Missing(); r.system != 0 && len(missing) > 0 {
-			why = strings.Join(missing, ", ") + "; ask the autopilot for these messages, or take a model without them"
+			why = strings.Join(missing, ", ") + "; request these messages from the autopilot, or use a model without them"
 		}
 		r.c.Log("no state was made for a while: " + why)
 	}
-	r.told = still
+	r.reported = still
 }
 
 // write sends to whoever is on the link; while nobody is, nothing is kept.
