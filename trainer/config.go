@@ -144,8 +144,8 @@ func (c Config) Parse(r io.Reader, name string) (Config, error) {
 func (c *Config) Check() error {
 	t := &c.Training
 	for _, r := range []struct {
-		ok       bool
-		key, say string
+		ok           bool
+		key, problem string
 	}{
 		{c.Horizon > 0, "horizon", "must be positive"},
 		{within(c.Points, 1, 1000), "points", "must be within 1…1000"},
@@ -179,7 +179,7 @@ func (c *Config) Check() error {
 		{t.Temperature > 0 && t.Temperature <= 1, "training.temper", "must be within (0, 1]"},
 	} {
 		if !r.ok {
-			return fmt.Errorf("setting %s: %s", r.key, r.say)
+			return fmt.Errorf("setting %s: %s", r.key, r.problem)
 		}
 	}
 	return nil

@@ -19,8 +19,8 @@ import (
 // grows fastest.
 var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
 
-// folds is how often the data are parted for choosing and calibrating.
-const folds = 4
+// foldCount is how often the data are parted for choosing and calibrating.
+const foldCount = 4
 
 // Shares of the budget for choosing prior dynamics, and for fitting them. Every fit has
 // the same, so that a fold's prior dynamics are as good as the exported ones.
@@ -32,8 +32,8 @@ const (
 // atOnce is the time of a fit after the training was stopped.
 const atOnce = 5 * time.Second
 
-// prior is the prior dynamics of a training.
-type prior struct {
+// fittedPrior is the prior dynamics of a training.
+type fittedPrior struct {
 	choice priordynamics.Choice // zero without an equation
 	weight []float64            // K×Q, of the secondary linear model
 	known  estimator.PriorDynamicsSpec
@@ -46,8 +46,8 @@ type prior struct {
 
 // choosePrior chooses the prior dynamics by the known flights, and fits them to these and
 // to every part of the cross-validation.
-func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*prior, error) {
-	p := &prior{
+func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
+	p := &fittedPrior{
 		task: task, effort: priordynamics.Effort{Windows: cfg.Equation.Windows, Iterations: cfg.Equation.Iterations}, limit: b.Share(fitShare),
 		known: estimator.PriorDynamicsSpec{Velocity: cfg.Prior == "velocity"},
 	}
@@ -94,7 +94,7 @@ func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, kno
 }
 
 // fit fits the chosen shapes to flights, within their share of the budget.
-func (p *prior) fit(ctx context.Context, flights []window.Flight) (priordynamics.Pair, error) {
+func (p *fittedPrior) fit(ctx context.Context, flights []window.Flight) (priordynamics.Pair, error) {
 	limit := p.limit
 	if ctx.Err() != nil {
 		limit = min(limit, atOnce)
@@ -104,13 +104,13 @@ func (p *prior) fit(ctx context.Context, flights []window.Flight) (priordynamics
 	return p.choice.Fit(limited, flights, p.task, p.effort)
 }
 
-func (p *prior) spec(pair priordynamics.Pair) estimator.PriorDynamicsSpec {
+func (p *fittedPrior) spec(pair priordynamics.Pair) estimator.PriorDynamicsSpec {
 	return estimator.PriorDynamicsSpec{Model: pair.Prior, Secondary: pair.Secondary, LinearWeight: p.weight}
 }
 
 // frame measures the frame of all nets on the known flights, and returns these as data,
 // with the folds.
-func (p *prior) frame(d *Data, cfg Config, known []window.Flight, parts []window.Fold, stride float64) (nets.Data, calibration.Folds, error) {
+func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []window.Fold, stride float64) (nets.Data, calibration.Folds, error) {
 	frame, err := rows.NewFrame(d.Channels, known, window.Cut(known, p.task.Horizon, stride), rows.Settings{
 		Horizon: p.task.Horizon, Knots: cfg.Knots, Basis: cfg.options().Bases[0], NoiseKnots: noiseKnots, ConstantNoise: cfg.Noise == "constant", Prior: p.known,
 	})
@@ -131,7 +131,7 @@ func (p *prior) frame(d *Data, cfg Config, known []window.Flight, parts []window
 
 // refit returns flights as data in the frame of others, with prior dynamics fitted to
 // them.
-func (p *prior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64) (nets.Data, error) {
+func (p *fittedPrior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64) (nets.Data, error) {
 	frame := data.Frame
 	if p.known.Model != nil {
 		pair, err := p.fit(ctx, flights)

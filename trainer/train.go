@@ -18,8 +18,8 @@ import (
 const netShare = 0.6
 
 // Train fits a model to the data, stage by stage, see the package. When ctx ends or the
-// budget is used up, it finishes what there is, and Partial says so; an error comes only
-// if not even one member could be conditioned. report, unless nil, is called with the
+// budget is used up, it finishes what there is and sets Partial; it is an error only if not
+// even one member could be conditioned. report, unless nil, is called with the
 // progress.
 func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Result, error) {
 	if p := Precheck(d, cfg); p != nil {
@@ -38,7 +38,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	defer cancel()
 
 	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
-	parts := window.Folds(split.Train, task.Horizon, folds)
+	parts := window.Folds(split.Train, task.Horizon, foldCount)
 
 	prior, err := choosePrior(limited, d, cfg, task, split.Train, parts, b)
 	if err != nil {

@@ -20,7 +20,7 @@ const choiceWindows = 1000
 
 // Linear fits the linear model to the flights with each length of a step and
 // returns the one whose roll-outs over the horizon H, s, follow the flights
-// better. The error says what the log lacks.
+// better. The error names what the log lacks.
 func Linear(flights []window.Flight, task window.Task) (*linear.Model, error) {
 	if len(flights) == 0 {
 		return nil, fmt.Errorf("linear baseline: no flight to fit to")

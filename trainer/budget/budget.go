@@ -28,7 +28,7 @@ const (
 	WorkTempers   = 1.0  // some of the temperatures
 	WorkTemper    = 0.25 // one of them
 	WorkCalibrate = 0.5  // calibration of one readout
-	WorkPosterior = 0.35 // of one member, all readouts; twice: to be judged, and to export
+	WorkPosterior = 0.35 // of one member, all readouts; twice: to evaluate, and to export
 	WorkMember    = 1.0
 )
 

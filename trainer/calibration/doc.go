@@ -1,5 +1,4 @@
-// Package calibration makes the intervals of a model hold as much of unseen data as they
-// say, by errors on data that the posterior was not conditioned on: cross-validation with
+// Package calibration makes 95 % intervals of a model cover 95 % of unseen data, by errors on data that the posterior was not conditioned on: cross-validation with
 // the nets as they are.
 //
 // The calibration model of a readout is, by channel k and horizon t,

@@ -11,8 +11,8 @@ const MaxScaleFactor = 3
 
 // scaleFactors returns the factor of every horizon and channel (T × K). A channel's own
 // errors count half, those of all channels together the other half; more where the folds
-// tell the channels apart (ownShare). The folds count the same: one that the others could
-// not prepare for must not widen what all the rest find right. Where the folds would
+// distinguish the channels (ownShare). The folds count the same: one that is unlike the
+// others must not dominate the factor. Where the folds would
 // narrow, they do so only as far as they agree: the mean of their logarithms plus half of
 // its standard error, at most to 1.
 func scaleFactors(K int, folds []*heldErrors, on bool) [][]float64 {
@@ -57,7 +57,7 @@ func bounded(f float64) float64 {
 // ownShare returns how much each channel's own log factor counts (K, 0.5…1) beside that
 // of all, from those of the folds (K × folds, folds). It is that of the best linear
 // estimate of a channel's factor when channels differ by τ² and a channel's mean over
-// folds errs by se²: τ²/(τ² + se²). With much data a channel stands for itself.
+// folds errs by se²: τ²/(τ² + se²). With much data a channel's own factor counts alone.
 func ownShare(own [][]float64, pooled []float64) []float64 {
 	centre, _ := Mean(pooled)
 	spread, errs := 0.0, make([]float64, len(own))

@@ -9,7 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/rows"
 )
 
-// Switches say which parts of a calibration model are fitted; the others leave the
+// Switches are the parts of a calibration model are fitted; the others leave the
 // prediction as it is.
 type Switches struct {
 	NetworkWeight, ScaleFactor, Distance, Motion bool

@@ -49,7 +49,7 @@ func SecondaryWeight(folds []window.Fold, pairs []priordynamics.Pair, task windo
 	return agreed(weights)
 }
 
-// firstKnot stands in for the knot at τ = 0, where nothing has moved yet.
+// firstKnot replaces the knot at τ = 0, where nothing has moved yet.
 const firstKnot = 0.01
 
 // LinearStd returns the standard deviation of the linear baseline at every knot of the

@@ -22,7 +22,7 @@ const exactRows = 600
 //
 //	e = α/s      v = 1/s − (M⁻¹)_ii/s²
 //
-// A row that was not measured stands in M as a unit row, so that its α is zero.
+// A row that was not measured is a unit row of M, so that its α is zero.
 // Its row of L⁻¹ is cleared: it must not explain variance either.
 func conditionExact(net *Net, d Data, readout model.Readout, set Conditioning, logSigma []float64) (model.Posterior, error) {
 	m, K, Q := &net.Params.Map, net.Params.Map.K, len(d.Frame.NoiseKnots)

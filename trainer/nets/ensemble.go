@@ -29,7 +29,7 @@ func Train(ctx context.Context, d Data, set Settings, seeds []uint64, b *budget.
 	var e Ensemble
 	for i, seed := range seeds {
 		if ctx.Err() != nil && i > 0 {
-			if e.Partial == "" { // else the first one is not whole, which says more
+			if e.Partial == "" { // else the first one is not whole, which is the reason to report
 				e.Partial = fmt.Sprintf("%v after %d of %d members", budget.Reason(ctx), i, len(seeds))
 			}
 			break
@@ -43,7 +43,7 @@ func Train(ctx context.Context, d Data, set Settings, seeds []uint64, b *budget.
 		}
 		if net.Stopped {
 			e.Partial = fmt.Sprintf("%v at step %d of %d of %s", budget.Reason(ctx), len(net.Curve), set.Steps, phase)
-			// Half a member beside whole ones would only spoil them.
+			// Half a member beside whole ones makes the mean worse.
 			if i > 0 {
 				break
 			}
@@ -53,7 +53,7 @@ func Train(ctx context.Context, d Data, set Settings, seeds []uint64, b *budget.
 	return e, nil
 }
 
-// Posteriors says how the posteriors of an ensemble are conditioned.
+// Posteriors describes how the posteriors of an ensemble are conditioned.
 type Posteriors struct {
 	Conditioning
 	Readouts  int
@@ -80,7 +80,7 @@ func (e Ensemble) Condition(d Data, set Posteriors, b *budget.Adaptation) (membe
 				return nil, nil, err
 			}
 			// Members differ in their means, hardly in their variances: the variance of the
-			// first one stands for all, as it does while calibrating, and the file and every
+			// first one is used for all, as it is while calibrating, and the file and every
 			// prediction cost a third.
 			if i >= set.Variances {
 				post.InverseFactor = nil

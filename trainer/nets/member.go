@@ -38,7 +38,7 @@ const maxFailures = 12
 
 // TrainMember trains one net. seed decides everything random. progress, unless nil, is
 // called after every step. When ctx ends, it returns what is trained so far with Stopped
-// set. The error says why the numbers failed.
+// set. The error is a numerical failure.
 func TrainMember(ctx context.Context, d Data, set Settings, seed uint64, progress func(step int)) (*Net, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x64676d))
 	net := &Net{OmegaSeed: seed, Settings: set}

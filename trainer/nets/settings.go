@@ -13,7 +13,7 @@ type Settings struct {
 	F          int            // random features a channel, even; 0 with Exact
 	Exact      bool           // the exact kernel instead of random features
 	Dynamics   []int          // widths of the dynamics' hidden layers
-	ZeroMean   bool           // no learned prior mean: where data say nothing, the prediction is the base
+	ZeroMean   bool           // no learned prior mean: without data, the prediction is the prior dynamics
 
 	Steps       int     // of the optimiser
 	Rate, Last  float64 // learning rate: highest, last
@@ -29,7 +29,7 @@ type Settings struct {
 	Posterior   Conditioning
 }
 
-// Conditioning says how a posterior is conditioned on windows.
+// Conditioning describes how a posterior is conditioned on windows.
 type Conditioning struct {
 	Temperature float64 // κ of the posterior's likelihood
 	Rows        int     // most rows, spread evenly over the windows

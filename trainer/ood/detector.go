@@ -12,7 +12,7 @@ import (
 )
 
 // ridge is added to the correlation matrix before it is inverted: a direction in
-// which states hardly spread must not rule the distance.
+// which states hardly spread must not dominate the distance.
 const ridge = 0.005
 
 // Fit describes n lifted, standardised states x (n×L) by at most m reference

@@ -8,8 +8,8 @@ import (
 
 // Inputs returns the least and the largest mean of every input (P) over any so many
 // seconds from a sample on; of the samples themselves where block is 0. An input that
-// chatters reaches far in its samples and hardly moves in its means: a plan is judged
-// by what the net sees of it, which are means.
+// chatters has a wide range of samples and a narrow one of means: a plan is compared with
+// the range of what the nets read, which are means.
 func Inputs(flights []window.Flight, P int, block float64) (low, high []float64) {
 	if P == 0 {
 		return nil, nil

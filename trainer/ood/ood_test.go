@@ -46,7 +46,7 @@ func lifted(flights ...[]window.Flight) channel.Lift {
 	return l
 }
 
-// What only the joint distribution of the channels tells apart is outside, what is
+// What only the joint distribution of the channels distinguishes is outside, what is
 // flown again is inside.
 func TestTheOtherWayRoundIsOutside(t *testing.T) {
 	train := circle(1, 1, 60)

@@ -14,7 +14,7 @@ const (
 	looked     = 4000 // windows that a region is made from, at most
 	blocks     = 40   // parts that are left out in turn, at most
 	shortest   = 4.0  // horizons in a part, at least
-	share      = 0.94 // of the windows that are left out lies inside
+	share      = 0.94 // of the windows that are left out is within the threshold
 )
 
 // States are the lifted, standardised states that windows start from.

@@ -38,7 +38,7 @@ type Loop struct {
 	Moved       func(step int, r float64) // (optional) is called after a move at rate r
 }
 
-// DivergedError says that more evaluations failed than the loop survives.
+// DivergedError is the failure of more evaluations than the loop survives.
 type DivergedError struct{ Failures, Step int }
 
 func (e *DivergedError) Error() string {

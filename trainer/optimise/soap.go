@@ -19,7 +19,7 @@ import (
 //
 //	L = E[G Gᵀ] = QL Λ QLᵀ      R = E[Gᵀ G] = QR Λ′ QRᵀ
 //
-// are diagonal. Of a net that is to say something smooth to many digits it leaves a
+// are diagonal. Where a net fits a smooth function to many digits, it leaves a
 // fraction of the error that Adam leaves in as many steps.
 type SOAP struct {
 	Beta1, Beta2, Epsilon float64

@@ -37,7 +37,7 @@ const better = 0.97
 // Choose tries a few shapes by cross-validation over whole blocks of time, each with
 // the declared kinematics of body, if any. When ctx ends, it takes the best of those
 // that were tried, one at least. progress is called before every candidate with how
-// many were tried, of how many. The error says why none could be fitted.
+// many were tried, of how many. It is an error if none could be fitted.
 func Choose(ctx context.Context, flights []window.Flight, task window.Task, body priordynamics.Body, progress func(done, of int)) (Choice, error) {
 	var tried []Candidate
 	best := -1

@@ -21,7 +21,7 @@ type shots struct {
 
 // gather takes at most most windows of the flights, evenly spread, with every
 // state measured at every node, and no node at which the nose of the body b (may be
-// nil) points nearly straight up or down: angles that jump there would outweigh all.
+// nil) points nearly straight up or down: angles that jump there would dominate the error.
 func gather(flights []window.Flight, task window.Task, step float64, nodes, most int, b *priordynamics.Body) *shots {
 	k, p := len(task.States), task.Inputs
 	H := step * float64(nodes)

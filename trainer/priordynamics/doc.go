@@ -2,8 +2,8 @@
 // and chooses its size by data that it was not fitted to.
 //
 // Least squares on single steps comes first. It is biased where sensors are
-// noisy, because the noise of x0 is in the regressors, and it is blind to errors
-// that add up. So it is followed by shooting: the roll-outs themselves are fitted,
+// noisy, because the noise of x0 is in the regressors, and it ignores that
+// errors add up. So it is followed by shooting: the roll-outs themselves are fitted,
 // by L-BFGS with adjoints written by hand, to
 //
 //	L = mean over nodes n and channels k of ½ log( mean_windows (x_n − y_n)² / hold² + ε )

@@ -79,8 +79,8 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	} {
 		g, c, _, _ := batch(t, r, model.Plan)
 		for what, v := range map[string][2][]float64{
-			"inputs": {b.Obs.S, c.Obs.S}, "their slopes": {b.Obs.DS, c.Obs.DS}, "gates": {b.Obs.Gate, c.Obs.Gate},
-			"slopes of the gates": {b.Obs.DGate, c.Obs.DGate}, "basis": {b.Obs.B, c.Obs.B}, "targets": {b.Y, c.Y}, "base": {b.Base, c.Base},
+			"inputs": {b.Obs.S, c.Obs.S}, "their derivatives": {b.Obs.DS, c.Obs.DS}, "gates": {b.Obs.Gate, c.Obs.Gate},
+			"derivatives of the gates": {b.Obs.DGate, c.Obs.DGate}, "basis": {b.Obs.B, c.Obs.B}, "targets": {b.Y, c.Y}, "base": {b.Base, c.Base},
 			"slope of the base": {b.SDBase, c.SDBase}, "inputs of the dynamics": {b.U, c.U}, "noise weights": {b.Noise, c.Noise},
 		} {
 			for i := range v[0] {

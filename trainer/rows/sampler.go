@@ -59,7 +59,7 @@ func (s *Sampler) window(b *objective.Batch, row int, w window.Window, rng *rand
 	return row + 1
 }
 
-// signal returns the input over a window as the readout knows it.
+// signal returns the input over a window as the readout reads it.
 func (s *Sampler) signal(fl *window.Flight, start int) feature.Signal {
 	if s.Frame.P == 0 {
 		return nil

@@ -38,8 +38,8 @@ func (c Core) Apply(s nets.Settings) nets.Settings {
 const UsualBasis = 2
 
 // Options are the cores and terms of the linear basis to choose from, the safe ones
-// first. Bases are tried with the first core alone, whose nets are kept: they only stand
-// beside its features.
+// first. Bases are tried with the first core alone, whose nets are kept: a basis is
+// only added to their features.
 type Options struct {
 	Cores []Core
 	Bases []int
@@ -93,7 +93,7 @@ type coreChoice struct {
 }
 
 // run moves best to the best of the cores and bases. None is begun that would not end
-// within their share of the budget, as far as the first one tells; where even that one
+// within their share of the budget, by the time of the first one; where even that one
 // does not, it stays untried: the exported nets need the time.
 func (c *coreChoice) run(ctx context.Context, best *candidate) error {
 	limit := c.budget.Share(coreShare)
@@ -193,8 +193,8 @@ func (c *coreChoice) score(try *candidate, net *nets.Net, temperatures []float64
 	return nil
 }
 
-// clearlyLikelier reports whether a core with these scores of the folds takes the place
-// of a safer one: it is better on the first fold by more than the margin, on all by more
+// clearlyLikelier reports whether a core with these scores of the folds replaces a
+// safer one: it is better on the first fold by more than the margin, on all by more
 // than the standard error.
 func clearlyLikelier(scores, best []float64) bool {
 	gain, standardError := calibration.PairedDifference(scores, best)

@@ -23,7 +23,7 @@ func (c Candidate) String() string {
 	return fmt.Sprintf("core %s, basis %d, likelihood temperature %g", c.Core, c.Basis, c.Temperature)
 }
 
-// Untried says which choices were not made because the time was up: the safe candidate
+// Untried marks the choices that were not made because the time was up: the safe candidate
 // was taken.
 type Untried struct{ Core, Temperature bool }
 
@@ -34,8 +34,8 @@ type Choice struct {
 	Untried    Untried
 }
 
-// The rows that posteriors are conditioned on while choosing are bounded. The likelihood
-// is tempered by the number of rows, so it hardly depends on it.
+// trialRows bounds the rows that posteriors are conditioned on while choosing. The
+// likelihood is divided by the number of rows, so it hardly depends on it.
 const trialRows = 4000
 
 // trial is how posteriors are conditioned while choosing.

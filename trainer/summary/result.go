@@ -1,5 +1,5 @@
-// Package summary gathers what the stages of a training return, and says what it comes
-// to: verdict, warnings and the contents of the report.
+// Package summary gathers what the stages of a training return: result, warnings and the
+// contents of the report.
 package summary
 
 import (

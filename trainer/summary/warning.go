@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// onBound is how close to a bound a calibration factor lies on it, in its logarithm.
+	// onBound is how close to a bound a scale factor counts as on it, in its logarithm.
 	onBound = 0.01
 	// mostOnBound is the share of factors on a bound above which there is a warning: a
 	// channel that hardly moves has its own there on good data too.

@@ -11,7 +11,7 @@
 //
 //   - A window starts at a measured sample at which every state is finite and
 //     every input known.
-//   - A window lies inside one Flight, so it never straddles a gap.
+//   - A window is inside one Flight: it never crosses a gap.
 //   - A state between samples is interpolated linearly, channel by channel, and
 //     never across an interval that is a gap for that channel.
 //   - An input is held from its sample to the next one (zero-order hold). An

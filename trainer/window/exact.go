@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
-// ExactError says where a log of exact states does not fit the measured one.
+// ExactError is the place where a log of exact states does not fit the measured one.
 type ExactError struct {
 	Segment string
 	T       int64  // ns, of the measured sample; meaningless where Text speaks of the segment
@@ -20,7 +20,7 @@ func (e *ExactError) Error() string {
 }
 
 // AddExact gives the flights of a log (FromLog) the exact states that another log
-// holds, of the same flights: sensors lie, simulators and motion capture need not.
+// holds, of the same flights: those of a simulator or of motion capture.
 // Between two exact samples the state is interpolated linearly, so that stamps may
 // differ; samples that the exact log lacks, though it goes on for long before and
 // after, are an error. Stamps that jitter beyond its ends are left without a state
@@ -63,7 +63,7 @@ func together(flights []Flight, states []channel.Channel) error {
 			}
 		}
 		if n == 0 || !(moves > 0) {
-			continue // nothing to tell by
+			continue // nothing to compare
 		}
 		if r := math.Sqrt(off / moves); r < least {
 			least, at = r, k

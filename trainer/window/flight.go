@@ -11,7 +11,7 @@ import (
 // gapFactor: an interval this many times the median one is a gap.
 const gapFactor = 5
 
-// Options says how segments are cut. The zero value is good.
+// Options describe how segments are cut. The zero value is good.
 type Options struct {
 	// (optional) an interval between samples longer than this is a gap;
 	// defaults to 5 times the median interval of the segment.
@@ -59,7 +59,7 @@ func (f *Flight) State(i int) []float64 { return f.X[i*f.K : (i+1)*f.K] }
 func (f *Flight) Input(i int) []float64 { return f.U[i*f.P : (i+1)*f.P] }
 
 // InSegment returns how long after the first sample of its segment sample i was
-// taken, s: the time that people know it by.
+// taken, s.
 func (f *Flight) InSegment(i int) float64 { return seconds(f.Origin-f.Begin) + f.T[i] }
 
 // Duration returns the time from the first sample to the last, s.

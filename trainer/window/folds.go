@@ -2,7 +2,7 @@ package window
 
 import "slices"
 
-// Fold parts flights for cross-validation: a model made from Train is judged on
+// Fold parts flights for cross-validation: a model made from Train is tested on
 // Held.
 type Fold struct {
 	Train, Held []Flight

@@ -25,7 +25,7 @@ const minSegments = 5
 // else blocks of time, one out of each of several equal parts, so that they see
 // the beginning and the end of a recording alike. Of some places drawn for a block
 // it takes the one where the robot moves most nearly as in all of the flight: a
-// block of rest would judge nothing but rest.
+// block of rest would test nothing but rest.
 func HoldOut(flights []Flight, share, horizon float64, seed uint64) Split {
 	if share <= 0 {
 		return Split{Train: flights, How: "nothing held out"}

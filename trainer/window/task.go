@@ -2,7 +2,7 @@ package window
 
 import "github.com/dgm-robotics/dgm/estimator/channel"
 
-// Task says what is predicted of flights: their states, over a horizon, from a state and
+// Task is what is predicted of flights: their states, over a horizon, from a state and
 // the inputs.
 type Task struct {
 	States  []channel.Channel // K
