@@ -337,6 +337,19 @@ func TestNetworksBesidePriorDynamics(t *testing.T) {
 	}
 }
 
+func TestNetworksInWords(t *testing.T) {
+	for want, n := range map[string]Networks{
+		"less than the noise": {RMSERatio: 0.98, LogLik: 1, PriorLogLik: 0.95, GainLow: -0.01, GainHigh: 0.1},
+		"negligible":          {RMSERatio: 1.001, LogLik: 3.48, PriorLogLik: 3.4805, GainLow: -0.001, GainHigh: -0.0001},
+		"improve":             {RMSERatio: 0.9, LogLik: 1, PriorLogLik: 0.5, GainLow: 0.4, GainHigh: 0.6},
+		"worse":               {RMSERatio: 1.2, LogLik: 0.5, PriorLogLik: 1, GainLow: -0.6, GainHigh: -0.4},
+	} {
+		if got := n.String(); !strings.Contains(got, want) || strings.Contains(got, "-") {
+			t.Errorf("%+v: %s", n, got)
+		}
+	}
+}
+
 func TestRelativeRMSE(t *testing.T) {
 	for ratio, want := range map[float64]string{1: "same RMSE", 0.996: "same RMSE", 0.341: "66 % lower RMSE", 2.56: "156 % higher RMSE"} {
 		if got := RelativeRMSE(ratio); got != want {

@@ -172,7 +172,7 @@ func (t *Table) coverageText() string {
 
 // Brief states in one sentence what the networks add to the prior dynamics.
 func (n *Networks) Brief() string {
-	if n.BelowNoise() {
+	if n.BelowNoise() || n.negligible() {
 		return n.rank() + "."
 	}
 	return n.rank() + ": " + RelativeRMSE(n.RMSERatio) + "."
@@ -189,10 +189,17 @@ func (n *Networks) rank() string {
 	switch {
 	case n.BelowNoise():
 		return "The networks change the prior dynamics by less than the noise of this evaluation"
+	case n.negligible():
+		return "The networks change the prior dynamics by a negligible amount"
 	case n.GainHigh < 0:
 		return "The networks are worse than the prior dynamics alone"
 	}
 	return "The networks improve on the prior dynamics alone"
+}
+
+// negligible reports whether the change is too small to matter, measurable or not.
+func (n *Networks) negligible() bool {
+	return math.Abs(n.RMSERatio-1) < 0.005 && math.Abs(n.LogLik-n.PriorLogLik) < 0.01
 }
 
 // Percent formats two shares, "93 to 96 %", as one where they round to the same.
