@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	summaryHorizons = 3    // shown before the full table
+	summaryHorizons = 3    // shown before all of them
 	nominal         = 0.95 // what Coverage95 should be
 	tie             = 0.05 // errors that differ by less are neither better nor worse
 	mostTried       = 6    // candidates of one measure shown before all of them
 )
 
-// view is what the template shows: the report, its tables rated, its charts drawn.
+// view is what the template shows: the report, its charts drawn.
 type view struct {
 	*Report
-	Tables           []tableView
 	Windows          []windowView
 	Errors           []svg
 	Calibration      []svg
@@ -29,45 +28,17 @@ type view struct {
 	Watched          bool // the training curve has held-out values
 	Tried            []triedView
 	OneStandardError bool // a candidate was chosen although another scores higher
-	Groups           []problemGroup
-	Selection        selectionView
-}
-
-// selectionView is the selection at a few horizons, a row a channel.
-type selectionView struct {
-	Rules    []Item
-	Horizons []SelectionHorizon
-	Rows     []selectionRow
-}
-
-type selectionRow struct {
-	SelectionChannel                    // at the first of the horizons
-	At               []SelectionChannel // a horizon each
 }
 
 // svg is a drawn chart.
 type svg = template.HTML
-
-// tableView is one held-out table.
-type tableView struct {
-	*evaluate.Table
-	Summary []horizonView
-	Full    []horizonView // nil if the summary is all there is
-	Flagged string
-}
-
-type horizonView struct {
-	evaluate.Horizon
-	Rows        []rowView
-	AttitudeRow *rowView // attitude error; nil without an attitude
-}
 
 // rowView is one channel at one horizon, rated.
 type rowView struct {
 	evaluate.Channel
 	Ratio        string // RMSE over that of the best baseline
 	BestBaseline string // hold, velocity or linear
-	Comparison   string // of the model beside it: better, worse, or empty where they do not differ
+	Comparison   string // of the model with it: better, worse, or empty where they do not differ
 	Low          bool   // coverage is below nominal, and so is its interval
 	High         bool   // above
 }
@@ -99,45 +70,14 @@ type problemGroup struct {
 }
 
 func newView(r *Report) (*view, error) {
-	v := &view{Report: r, Groups: groups(r.Problems), Tried: tried(r.Candidates), Selection: newSelectionView(&r.Selection)}
+	v := &view{Report: r, Tried: tried(r.Candidates)}
 	v.OneStandardError = oneStandardError(v.Tried)
-	for _, t := range r.HeldOut {
-		v.Tables = append(v.Tables, newTableView(t))
-	}
 	return v, v.draw()
 }
 
-func newSelectionView(d *Selection) selectionView {
-	v := selectionView{Rules: d.Rules, Horizons: spread(d.Horizons, summaryHorizons)}
-	for i, h := range v.Horizons {
-		for k, c := range h.Channels {
-			if i == 0 {
-				v.Rows = append(v.Rows, selectionRow{SelectionChannel: c})
-			}
-			v.Rows[k].At = append(v.Rows[k].At, c)
-		}
-	}
-	return v
-}
-
-func newTableView(t *evaluate.Table) tableView {
-	out := tableView{Table: t, Flagged: flagged(t)}
-	for _, h := range t.Horizons {
-		hv := horizonView{Horizon: h}
-		for _, c := range h.Channels {
-			hv.Rows = append(hv.Rows, newRowView(c))
-		}
-		if a := h.Attitude; a != nil {
-			row := newRowView(evaluate.Channel{Name: "attitude error (rotation angle)", Unit: "rad", RMSE: a.RMSE, Hold: a.Hold, Velocity: a.Velocity, Linear: a.Linear})
-			hv.AttitudeRow = &row
-		}
-		out.Full = append(out.Full, hv)
-	}
-	out.Summary = spread(out.Full, summaryHorizons)
-	if len(out.Summary) == len(out.Full) {
-		out.Full = nil
-	}
-	return out
+// newAttitudeRow rates the attitude error.
+func newAttitudeRow(a *evaluate.Attitude) rowView {
+	return newRowView(evaluate.Channel{Name: "attitude error (rotation angle)", Unit: "rad", RMSE: a.RMSE, Hold: a.Hold, Velocity: a.Velocity, Linear: a.Linear})
 }
 
 func newRowView(c evaluate.Channel) rowView {
@@ -156,14 +96,6 @@ func newRowView(c evaluate.Channel) rowView {
 		r.Comparison = "worse"
 	}
 	return r
-}
-
-// flagged states which share of the windows was flagged OOD.
-func flagged(t *evaluate.Table) string {
-	if len(t.Horizons) == 0 || len(t.Horizons[0].Channels) == 0 {
-		return ""
-	}
-	return percent(t.Horizons[0].Channels[0].OOD) + " of the windows were flagged OOD (out of distribution): unlike the training data."
 }
 
 // tried groups the candidates by what their score measures, in the order of the report.
@@ -218,7 +150,7 @@ func oneStandardError(tried []triedView) bool {
 	})
 }
 
-// spread picks n entries: the first, the last, and those evenly between.
+// spread returns n entries: the first, the last, and those evenly between.
 func spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all

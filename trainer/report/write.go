@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
 //go:embed page.html
@@ -17,6 +18,9 @@ var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"value": value, "percent": percent, "percents": percents, "seconds": seconds, "duration": duration, "keep": keep,
+	"row": newRowView, "attitude": newAttitudeRow, "groups": groups,
+	"few":        func(all []evaluate.Horizon) []evaluate.Horizon { return spread(all, summaryHorizons) },
+	"fewWeights": func(all []SelectionHorizon) []SelectionHorizon { return spread(all, summaryHorizons) },
 }).Parse(pageText))
 
 // Write writes the report as one HTML page to path, whole or not at all. The
