@@ -110,7 +110,7 @@ func (e Errors) Chart() Chart {
 		{Name: "velocity", Y: e.Velocity, Color: Velocity, Dash: "7 3"},
 		{Name: "linear", Y: e.Linear, Color: Linear, Dash: "7 3 2 3"},
 		{Name: "DGM", Y: e.Model, Color: Model, Width: 2.4, Marks: len(e.T) <= 25},
-		{Name: "prior dynamics alone", Y: e.Prior, Color: Other, Dash: "2 4", Width: 1.6}, // over the model, which it may coincide with
+		{Name: "prior dynamics", Y: e.Prior, Color: Other, Dash: "2 4", Width: 1.6}, // over the model, which it may coincide with
 	} {
 		all := l.Y
 		l.Y = nil

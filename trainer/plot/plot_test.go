@@ -101,7 +101,7 @@ func TestChartsAreWellFormed(t *testing.T) {
 func TestAxesHaveUnitsAndLegends(t *testing.T) {
 	want := map[string][]string{
 		"band":        {"theta, rad", "time after the prediction, s", "95 %", "50 %", "mean", "measured"},
-		"errors":      {"RMSE, rad", "horizon, s", "hold", "velocity", "linear", "prior dynamics alone", "DGM"},
+		"errors":      {"RMSE, rad", "horizon, s", "hold", "velocity", "linear", "prior dynamics", "DGM"},
 		"coverage":    {"horizon, s", "measurements inside", "50 %", "90 %", "95 %"},
 		"calibration": {"empirical coverage", "nominal coverage", "0.1 s", "1 s"},
 		"curve":       {"step", "objective"},
