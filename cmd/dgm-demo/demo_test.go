@@ -56,44 +56,52 @@ func tiny(t *testing.T, system string) *scene {
 
 func TestWholePath(t *testing.T) {
 	for _, system := range []string{"pendulum", "quadrotor"} {
-		if testing.Short() && system == "quadrotor" {
-			t.Skip("quadrotor: left out of short runs, its training takes longest")
-		}
-		var out buffer
-		o := options{out: filepath.Join(t.TempDir(), "new", "folder"), seed: 3}
-		sc := tiny(t, system)
-		if err := run(t.Context(), o, sc, &out); err != nil {
-			t.Fatalf("%s: %v\n%s", system, err, out.String())
-		}
-		log, err := flightlog.ReadFile(filepath.Join(o.out, logName))
-		if err != nil || len(log.Segments) != 5 || log.Vehicle != system {
-			t.Errorf("%s: the log: %v", system, err)
-		}
-		m, err := model.ReadFile(filepath.Join(o.out, modelName))
-		if err != nil || m.Vehicle != system || m.K != len(sc.robot.Plant.States) || m.P != len(sc.robot.Plant.Inputs) {
-			t.Errorf("%s: the model: %v", system, err)
-		}
-		for _, part := range []string{"Recorded 5 flights", "Trained with the quick preset", "in 95%", "Flew 1.", "0 missing, 0 not finite", "Written to " + o.out, modelName, pageName, dataName, "Done in"} {
-			if !strings.Contains(out.String(), part) {
-				t.Errorf("%s: it does not say %q:\n%s", system, part, out.String())
+		t.Run(system, func(t *testing.T) {
+			if testing.Short() && system == "quadrotor" {
+				t.Skip("quadrotor: left out of short runs, its training takes longest")
 			}
+			t.Parallel()
+			wholePath(t, system)
+		})
+	}
+}
+
+func wholePath(t *testing.T, system string) {
+	var out buffer
+	o := options{out: filepath.Join(t.TempDir(), "new", "folder"), seed: 3}
+	sc := tiny(t, system)
+	if err := run(t.Context(), o, sc, &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	log, err := flightlog.ReadFile(filepath.Join(o.out, logName))
+	if err != nil || len(log.Segments) != 5 || log.Vehicle != system {
+		t.Errorf("the log: %v", err)
+	}
+	m, err := model.ReadFile(filepath.Join(o.out, modelName))
+	if err != nil || m.Vehicle != system || m.K != len(sc.robot.Plant.States) || m.P != len(sc.robot.Plant.Inputs) {
+		t.Errorf("the model: %v", err)
+	}
+	for _, part := range []string{"Recorded 5 flights", "Trained with the quick preset", "in 95%", "Flew 1.", "0 not finite", "Written to " + o.out, modelName, pageName, dataName, "Done in"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("it does not print %q:\n%s", part, out.String())
 		}
-		if strings.Contains(out.String(), "\x1b") {
-			t.Errorf("%s: a sequence for terminals", system)
-		}
-		left, err := os.ReadDir(o.out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range left {
-			if strings.HasPrefix(e.Name(), ".") {
-				t.Errorf("%s: %s is left over", system, e.Name())
-			}
+	}
+	if strings.Contains(out.String(), "\x1b") {
+		t.Error("a sequence for terminals")
+	}
+	left, err := os.ReadDir(o.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), ".") {
+			t.Errorf("%s is left over", e.Name())
 		}
 	}
 }
 
 func TestBrokenLimitsFail(t *testing.T) {
+	t.Parallel()
 	sc := tiny(t, "pendulum")
 	sc.limits = judge.Limits{Flight: time.Hour, Late: 1, Low: 0, High: 1}
 	var out buffer
@@ -113,6 +121,7 @@ func TestBrokenLimitsFail(t *testing.T) {
 // Limits that are not kept are named when they are known, though the flight continues,
 // and not again at its end.
 func TestKeepNamesBrokenLimitsOnce(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sc := tiny(t, "pendulum")
@@ -144,6 +153,7 @@ func waitFor(t *testing.T, out *buffer, pattern string) []string {
 }
 
 func TestKeepServesOthers(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sc := tiny(t, "pendulum")
