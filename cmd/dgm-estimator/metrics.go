@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -27,48 +26,28 @@ func (m *metrics) check() error {
 	return nil
 }
 
-// page serves the numbers of the statuses.
-type page struct {
-	server *http.Server
-	done   chan struct{}
-	addr   string
-}
-
-// listen begins to serve, or does nothing where no address is given.
-func (m *metrics) listen(all []*served) (*page, error) {
+// listen serves the numbers of the statuses at addr until end is called, or does
+// nothing where no address is given.
+func (m *metrics) listen(all []*served) (addr string, end func(), err error) {
 	if m.Listen == "" {
-		return nil, nil
+		return "", func() {}, nil
 	}
 	l, err := net.Listen("tcp", m.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+		return "", nil, fmt.Errorf("metrics: %w", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 		writeMetrics(w, all)
 	})
-	p := &page{done: make(chan struct{}), addr: l.Addr().String(), server: &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second,
-	}}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	done := make(chan struct{})
 	go func() {
-		defer close(p.done)
-		_ = p.server.Serve(l) // until close
+		defer close(done)
+		_ = server.Serve(l) // until it is closed
 	}()
-	return p, nil
-}
-
-// close ends it.
-func (p *page) close() {
-	if p == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if p.server.Shutdown(ctx) != nil {
-		_ = p.server.Close()
-	}
-	<-p.done
+	return l.Addr().String(), func() { _ = server.Close(); <-done }, nil
 }
 
 // writeMetrics writes the last status of every vehicle in the text format of

@@ -49,11 +49,11 @@ func run(ctx context.Context, s *settings, out, messages io.Writer) error {
 	if failed != nil { // the others are served
 		log(failed.Error())
 	}
-	page, err := s.Metrics.listen(all)
+	_, end, err := s.Metrics.listen(all)
 	if err != nil {
 		return err
 	}
-	defer page.close()
+	defer end()
 	if err := s.realtime().Apply(); err != nil {
 		log(err.Error())
 	}

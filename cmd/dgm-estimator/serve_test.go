@@ -226,18 +226,18 @@ func TestMetrics(t *testing.T) {
 	}
 	defer all[0].nc.Close()
 	m := metrics{Listen: "127.0.0.1:0"}
-	p, err := m.listen(all)
+	addr, end, err := m.listen(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
+	defer end()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- all[0].node.Run(ctx, all[0].nc) }()
 	awaitPrediction(t, client, "dgm.predict.pend1", "an answer", func(*wire.Prediction) bool { return true })
 	get := func() string {
 		http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
-		r, err := http.Get("http://" + p.addr + "/metrics")
+		r, err := http.Get("http://" + addr + "/metrics")
 		if err != nil {
 			t.Fatal(err)
 		}

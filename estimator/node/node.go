@@ -34,7 +34,7 @@ type Node struct {
 // delayed them they come together, and each still has one: 32 ms at 1 kHz.
 const burst = 32
 
-// New prepares a node and takes its memory. It returns an error for a model that
+// New prepares a node and allocates its memory. It returns an error for a model that
 // cannot be used and for a configuration that does not fit it.
 func New(cfg Config, m *model.Model) (*Node, error) {
 	if err := m.Check(); err != nil { // completes what follows from other fields

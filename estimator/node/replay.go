@@ -15,8 +15,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
 )
 
-// ReplayConfig replaces what is recorded in a journal. The zero value takes
-// everything from the journal.
+// ReplayConfig replaces what is recorded in a journal. The zero value replaces
+// nothing.
 type ReplayConfig struct {
 	Model  *model.Model // (optional) instead of the recorded ones
 	Config *Config      // (optional) instead of the recorded settings

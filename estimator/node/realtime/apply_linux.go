@@ -11,8 +11,8 @@ import (
 )
 
 // Apply asks for the settings, for every thread that there is and, by
-// inheritance, for those to come. It goes on after what was refused and returns
-// all of it, each with what to do about it.
+// inheritance, for those to come. It continues after a refusal and returns all
+// refusals, each with a remedy.
 func (s *Settings) Apply() error {
 	if s.Collect > 0 {
 		debug.SetGCPercent(s.Collect)

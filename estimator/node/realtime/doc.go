@@ -10,7 +10,7 @@
 //     garbage collector's threads then starve while the loop waits for them, 70 to
 //     170 ms. [Settings.Apply] therefore raises the whole process, and
 //     [NewSleeper] the loop above that.
-//   - Locked memory takes page faults out of the tail, so it goes with a priority:
+//   - Locked memory removes page faults from the tail of the latency; it belongs to a priority:
 //     each page from its first use on.
 //   - Turning the collector off gains nothing over letting the heap grow four- to
 //     tenfold within a limit.

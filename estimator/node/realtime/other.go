@@ -18,7 +18,7 @@ func (s *Settings) Apply() error {
 // Sleeper sleeps.
 type Sleeper struct{ zero time.Time }
 
-// NewSleeper takes the caller's clock now, ns.
+// NewSleeper returns a sleeper on the caller's clock, which is at steady now, ns.
 func NewSleeper(steady int64, _ int) *Sleeper {
 	return &Sleeper{zero: time.Now().Add(-time.Duration(steady))}
 }

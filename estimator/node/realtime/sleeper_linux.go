@@ -13,7 +13,7 @@ type Sleeper struct {
 	raised bool
 }
 
-// NewSleeper holds the calling goroutine on its thread until Close. steady is the
+// NewSleeper locks the calling goroutine to its thread until Close. steady is the
 // caller's clock now, ns; the times given to Until are on it. With the priority
 // of the process above 0 the thread is raised above the others.
 func NewSleeper(steady int64, priority int) *Sleeper {
@@ -28,7 +28,7 @@ func NewSleeper(steady int64, priority int) *Sleeper {
 	return s
 }
 
-// Close lets the goroutine leave its thread. A thread that was raised ends with
+// Close unlocks the goroutine from its thread. A thread that was raised ends with
 // the goroutine, so that nothing else runs at its priority.
 func (s *Sleeper) Close() {
 	if !s.raised {

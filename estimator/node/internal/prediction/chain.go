@@ -30,7 +30,7 @@ type segment struct {
 // mostSegments is how many horizons a rollout may have.
 const mostSegments = 8
 
-// newRollout takes the memory for predictions at the times, s, ascending. Without
+// newRollout allocates the memory for predictions at the times, s, ascending. Without
 // chain they must be within the horizon.
 func newRollout(of *Predictors, times []float64, chain bool) (*rollout, error) {
 	m := of.Model

@@ -158,7 +158,7 @@ func (e *Engine) compose(t *Task, d *estimator.Prediction) wire.Reason {
 		o.Age = float64(age) * 1e-9
 	}
 	validity := min(e.settings.Validity, int64(d.Times[len(d.Times)-1]*1e9))
-	// By the wall clock too, which goes on where a suspended computer's steady one
+	// By the wall clock too, which continues where a suspended computer's steady one
 	// does not, and by which planners judge.
 	if waited > validity || (m.Unix != 0 && m.Unix > stamp+validity) {
 		return wire.Expired

@@ -35,7 +35,7 @@ type level struct {
 
 const mostLevels = 6
 
-// Load takes the memory for a model. record keeps the bytes of its file.
+// Load allocates the memory for a model. record keeps the bytes of its file.
 func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	m = Private(m)
 	if err := m.Check(); err != nil { // completes what follows from other fields

@@ -25,7 +25,7 @@ type propagator struct {
 // propagatorPoints is how many times are predicted at.
 const propagatorPoints = 8
 
-// newPropagator takes the memory for ages up to reach, s.
+// newPropagator allocates the memory for ages up to reach, s.
 func newPropagator(of *Predictors, reach float64) (*propagator, error) {
 	times := make([]float64, propagatorPoints)
 	for i := range times {

@@ -5,17 +5,17 @@ var alternatives = [...]float64{0.2, 0.4, 0.8}
 
 // alarm is the sequential test of one series.
 type alarm struct {
-	limit float64                    // c
-	r     [len(alternatives)]float64 // R for each alternative
-	on    bool
-	held  float64 // while on: evidence that the intervals cover
+	limit    float64                    // c
+	r        [len(alternatives)]float64 // R for each alternative
+	on       bool
+	evidence float64 // while on: that the intervals cover
 }
 
 // add adds a separate check.
 func (a *alarm) add(miss bool) {
 	if a.on {
-		a.held = max(a.held, 1) * ratio(miss, nominal)
-		if a.held >= cleared {
+		a.evidence = max(a.evidence, 1) * ratio(miss, nominal)
+		if a.evidence >= cleared {
 			*a = alarm{limit: a.limit}
 		}
 		return

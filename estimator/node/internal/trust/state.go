@@ -15,7 +15,7 @@ import (
 //	[ "dgm-trust", 1, model, buckets (bin of B float64), series (B×K bins of float64), CRC-32C of the series ]
 //
 // A series is checks, coverage, recalibrated, nees, α, R of each alternative, alarm
-// on (0 or 1), held, then the scores from the oldest on.
+// on (0 or 1), evidence of coverage, then the scores from the oldest on.
 
 const (
 	stateMagic   = "dgm-trust"
@@ -40,7 +40,7 @@ func (m *Monitor) Append(dst []byte, model string) []byte {
 			s := &m.series[i]
 			v = append(v[:0], s.checks, s.coverage, s.recalibrated, s.nees, s.alpha)
 			v = append(v, s.alarm.r[:]...)
-			v = append(v, indicator(s.alarm.on), s.alarm.held)
+			v = append(v, indicator(s.alarm.on), s.alarm.evidence)
 			for j := range recent {
 				v = append(v, float64(s.scores.order[(s.scores.next+j)%recent]))
 			}
@@ -108,7 +108,7 @@ func (s *series) set(v []float64) (ok bool) {
 	v = v[5:]
 	copy(s.alarm.r[:], v)
 	v = v[len(alternatives):]
-	s.alarm.on, s.alarm.held = v[0] != 0, v[1]
+	s.alarm.on, s.alarm.evidence = v[0] != 0, v[1]
 	for j, x := range v[2:] {
 		if x < 0 || x > 1e6 {
 			return false
@@ -119,7 +119,7 @@ func (s *series) set(v []float64) (ok bool) {
 	s.scores.sorted = s.scores.order
 	slices.Sort(s.scores.sorted[:])
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
-	if s.alpha < -100 || s.alpha > 2 || s.checks < 0 || !share(s.coverage) || !share(s.recalibrated) || s.nees < 0 || s.nees > mostSquared || s.alarm.held < 0 {
+	if s.alpha < -100 || s.alpha > 2 || s.checks < 0 || !share(s.coverage) || !share(s.recalibrated) || s.nees < 0 || s.nees > mostSquared || s.alarm.evidence < 0 {
 		return false
 	}
 	for _, r := range s.alarm.r {
