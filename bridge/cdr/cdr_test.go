@@ -144,7 +144,7 @@ func TestVisit(t *testing.T) {
 	}
 }
 
-// A message cut off anywhere is an error, or none where all that is wanted stands
+// A message cut off anywhere is an error, or none where all that is wanted is
 // before the cut; what was read before is kept.
 func TestCutOff(t *testing.T) {
 	typ, err := cdr.Parse("ros2msg", "pkg/Outer", []byte(msgText))

@@ -23,7 +23,7 @@ func steady(step float64) string {
 	return b.String()
 }
 
-// Every bad table is refused with file, line, field and mend, and leaves nothing.
+// Every bad table is refused with file, line, field and remedy, and leaves nothing.
 func TestBadTables(t *testing.T) {
 	sMap := strings.Replace(shortMap, `"ms"`, `"s"`, 1)
 	cases := []struct {

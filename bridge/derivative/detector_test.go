@@ -70,7 +70,7 @@ func TestUnitsTellApart(t *testing.T) {
 	if got, near := d.Found(); got != nil || near != nil {
 		t.Errorf("found %+v, near %+v", got, near)
 	}
-	// Without units there is nothing to tell them apart by: dy/dt is x.
+	// Without units nothing distinguishes them: dy/dt is x.
 	if got, _ := same.Found(); len(got) != 1 || got[0].Channel != "y" || got[0].Derivative != "x" {
 		t.Errorf("found %+v", got)
 	}
@@ -89,7 +89,7 @@ func TestWrongScaleAndTooFew(t *testing.T) {
 			short.Add(at, []float64{math.Sin(s), math.Cos(s)})
 		}
 		given.Add(at, []float64{math.Sin(s), math.Sin(s), math.Cos(s)})
-		given.Add(at, []float64{9, 9, 9}) // a repeated time says nothing
+		given.Add(at, []float64{9, 9, 9}) // a repeated time is not used
 	}
 	for name, d := range map[string]*derivative.Detector{"scaled": scaled, "short": short, "given": given} {
 		if got, _ := d.Found(); got != nil {

@@ -108,7 +108,7 @@ func read(t *testing.T, path string) map[string][][]float64 {
 	return got
 }
 
-// What stands in the file is what was in the log and what the predictor says,
+// The file holds the log and the predictions,
 // at the times it is about.
 func TestMCAPHoldsLogAndBands(t *testing.T) {
 	m, path := made(t, 200)
@@ -342,7 +342,7 @@ func TestLayouts(t *testing.T) {
 	curves := 0
 	for id, c := range layout.ConfigByID {
 		if !strings.Contains(fmt.Sprint(layout.Layout), id) {
-			t.Errorf("panel %s stands nowhere", id)
+			t.Errorf("panel %s is nowhere", id)
 		}
 		for _, p := range c.Paths {
 			curves++
@@ -360,7 +360,7 @@ func TestLayouts(t *testing.T) {
 		t.Errorf("%d and %d curves, %v", len(juggler.Curves), curves, err)
 	}
 	for _, c := range juggler.Curves {
-		// Topic and path stand behind each other with slashes.
+		// Topic and path follow each other with slashes.
 		ok := false
 		for name := range there {
 			ok = ok || strings.ReplaceAll(name, ".", "/") == c.Name

@@ -41,7 +41,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// A size limit of the process stands in for a full disk: it is told of once, and
+// A size limit of the process replaces a full disk: it is reported once, and
 // nothing is left.
 func TestTableOnAFullDisk(t *testing.T) {
 	_, path := made(t, 500)

@@ -185,7 +185,7 @@ func TestFramesInPiecesLongOnesAndPings(t *testing.T) {
 	if op, p := w.frame(t); op != 0x8A || string(p) != "are you there" {
 		t.Fatalf("%#x %s", op, p)
 	}
-	w.send(t, 0x89, "and what I asked for") // answered behind it
+	w.send(t, 0x89, "and my request") // answered behind it
 	if op, _ := w.frame(t); op != 0x8A {
 		t.Fatalf("%#x", op)
 	}
@@ -272,17 +272,17 @@ func TestBadClients(t *testing.T) {
 	}
 }
 
-// More clients than are served are told so, and one that goes makes room.
+// More clients than are served are refused, and one that leaves makes room.
 func TestManyClients(t *testing.T) {
 	s := serve(t)
 	var all []*raw
 	for range 32 {
 		c := dial(t, s)
-		c.frame(t) // it is one of the clients once it is told of the channels
+		c.frame(t) // it is one of the clients once the channels are advertised to it
 		c.frame(t)
 		all = append(all, c)
 	}
-	ask := func() (int, string) {
+	request := func() (int, string) {
 		c, err := net.Dial("tcp", s.Address())
 		if err != nil {
 			t.Fatal(err)
@@ -302,7 +302,7 @@ func TestManyClients(t *testing.T) {
 		body, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
 		return resp.StatusCode, string(body)
 	}
-	if code, body := ask(); code != http.StatusServiceUnavailable || !strings.Contains(body, "32 clients are connected") {
+	if code, body := request(); code != http.StatusServiceUnavailable || !strings.Contains(body, "32 clients are connected") {
 		t.Errorf("one too many: %d, %q", code, body)
 	}
 	if err := all[0].Close(); err != nil {
@@ -311,7 +311,7 @@ func TestManyClients(t *testing.T) {
 	for s.Clients() == 32 {
 		time.Sleep(time.Millisecond)
 	}
-	if code, _ := ask(); code != http.StatusSwitchingProtocols {
+	if code, _ := request(); code != http.StatusSwitchingProtocols {
 		t.Errorf("after one has gone: %d", code)
 	}
 }

@@ -35,8 +35,8 @@ role = "aux"
 	if seg.T[0] != 0 || seg.T[50] != 500e6 || math.Abs(seg.Aux[50]-seg.X[50]) > 1e-6 {
 		t.Errorf("times %v…, x %v, v %v: v is a straight line that equals x", seg.T[:2], seg.X[50], seg.Aux[50])
 	}
-	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "clock 1/1 is 5000.000 s behind the recorder's") {
-		t.Error(told)
+	if remarks := strings.Join(sum.Remarks, "\n"); !strings.Contains(remarks, "clock 1/1 is 5000.000 s behind the recorder's") {
+		t.Error(remarks)
 	}
 }
 
@@ -57,10 +57,10 @@ func TestWildStampsAndClockSet(t *testing.T) {
 	if len(log.Segments) != 2 || len(log.Segments[0].T) != 50 || log.Segments[1].X[0] != 54 {
 		t.Errorf("%d segments, %+v", len(log.Segments), log.Segments[1].X[:1])
 	}
-	told := strings.Join(sum.Remarks, "\n")
+	remarks := strings.Join(sum.Remarks, "\n")
 	for _, want := range []string{"1 message left out, with timestamps far from all others", "the clock was set 1 time, by 3600.050 s at most"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("no %q in\n%s", want, told)
+		if !strings.Contains(remarks, want) {
+			t.Errorf("no %q in\n%s", want, remarks)
 		}
 	}
 }

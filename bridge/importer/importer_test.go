@@ -111,11 +111,11 @@ func TestJoinsConvertsAndReports(t *testing.T) {
 			t.Errorf("row %d: input %v, want %v", i, s.U[i], u)
 		}
 	}
-	told := strings.Join(sum.Remarks, "\n")
+	remarks := strings.Join(sum.Remarks, "\n")
 	for _, want := range []string{"rows have the timestamps of pos, 10 Hz, the slowest topic of the states", "roll, pitch, yaw: from att, 25 Hz, interpolated in 5 of 11 rows, samples 0.04 s apart at most",
 		"m1: from out, 4 Hz, held in 8 of 11 rows, 0.2 s at most", "heading: not measured in 1 of 11 rows: mag begins later or ends earlier", "temp left out: topic bat is not in"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("no %q in\n%s", want, told)
+		if !strings.Contains(remarks, want) {
+			t.Errorf("no %q in\n%s", want, remarks)
 		}
 	}
 	if len(log.Notes) != len(sum.Remarks) {
@@ -126,7 +126,7 @@ func TestJoinsConvertsAndReports(t *testing.T) {
 	}
 }
 
-// Axes asked for: the log has ENU and FLU.
+// Axes by the map: the log has ENU and FLU.
 func TestFrames(t *testing.T) {
 	log, _ := run(t, quadLog(), "frames = \"enu-flu\"\n"+quad, false)
 	if d := cmp.Diff([]float64{2, 0, 3, 0.1, 0.2, math.Pi / 2}, log.Segments[0].X[:6], cmpopts.EquateApprox(0, 1e-12)); d != "" {
@@ -154,8 +154,8 @@ func TestBaseAndGaps(t *testing.T) {
 	if last := log.Segments[1].T; last[len(last)-1] != 880e6 {
 		t.Errorf("ends at %d", last[len(last)-1])
 	}
-	if told := strings.Join(sum.Remarks, "\n"); !strings.Contains(told, "a gap longer than 0.2 s begins a segment: 0.36 s") {
-		t.Error(told)
+	if remarks := strings.Join(sum.Remarks, "\n"); !strings.Contains(remarks, "a gap longer than 0.2 s begins a segment: 0.36 s") {
+		t.Error(remarks)
 	}
 }
 
@@ -182,7 +182,7 @@ role = "state"
 `
 
 // The parts in which all phases hold are segments; a state is what it first was
-// before it was first said, an event that ends a phase was preceded by it.
+// before it was first reported, an event that ends a phase was preceded by it.
 func TestPhases(t *testing.T) {
 	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "status": names("armed"), "ev": names("id")}}
 	for ms := range int64(1000) {
@@ -191,7 +191,7 @@ func TestPhases(t *testing.T) {
 			s.msgs = append(s.msgs, msg{"ev", ms, []float64{18}})
 		case 205:
 			s.msgs = append(s.msgs, msg{"ev", ms, []float64{28}})
-		case 206, 900: // says nothing about it
+		case 206, 900: // means neither
 			s.msgs = append(s.msgs, msg{"ev", ms, []float64{15}})
 		case 100: // before that, it was armed
 			s.msgs = append(s.msgs, msg{"status", ms, []float64{3}})
@@ -212,10 +212,10 @@ func TestPhases(t *testing.T) {
 	if d := cmp.Diff([][2]int64{{0, 50}, {210, 500}, {800, 990}}, parts); d != "" {
 		t.Error(d)
 	}
-	told := strings.Join(sum.Remarks, "\n")
+	remarks := strings.Join(sum.Remarks, "\n")
 	for _, want := range []string{"44 rows on the ground or disarmed left out", "no row is left out by x of absent: topic absent is not in"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("no %q in\n%s", want, told)
+		if !strings.Contains(remarks, want) {
+			t.Errorf("no %q in\n%s", want, remarks)
 		}
 	}
 	if log, _ := run(t, s, phases, true); len(log.Segments) != 1 || len(log.Segments[0].T) != 100 {
@@ -228,8 +228,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// Of several instances the first is taken that says anything: an output that is not
-// connected says 0 all the time.
+// Of several instances the first is used that varies: an output that is not
+// connected is 0 throughout.
 func TestInstanceThatMoves(t *testing.T) {
 	s := &invented{fields: map[string][]telemetry.Field{"pos": names("x"), "out": names("m"), "out#1": names("m"), "out#2": names("m")}}
 	for i := range int64(50) {

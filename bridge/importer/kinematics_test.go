@@ -62,7 +62,7 @@ func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
 	}
 }
 
-// Of what does not move nothing is declared, and it is told; by a preset, what the
+// Of what does not move nothing is declared, which is reported; by a preset, what the
 // data contradict is left out, too.
 func TestKinematicsOfWhatIsLeft(t *testing.T) {
 	s := &invented{fields: map[string][]telemetry.Field{"s": names("x", "y", "z", "vx", "vy", "vz")}}
@@ -71,7 +71,7 @@ func TestKinematicsOfWhatIsLeft(t *testing.T) {
 		s.msgs = append(s.msgs, msg{"s", int64(10 * i), []float64{math.Sin(3 * t), math.Cos(3 * t), 7, 3 * math.Cos(3*t), -3 * math.Sin(3*t), 0}})
 	}
 	log, sum := run(t, s, strings.ReplaceAll(moving, "role =", "varies = true\nrole ="), false)
-	if told := strings.Join(sum.Remarks, "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(told, "kinematics left out: not all of the states move that it needs") {
-		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), told)
+	if remarks := strings.Join(sum.Remarks, "\n"); log.Kinematics.Relation != "" || len(log.Channels) != 4 || !strings.Contains(remarks, "kinematics left out: not all of the states move that it needs") {
+		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), remarks)
 	}
 }

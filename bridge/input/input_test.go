@@ -100,7 +100,7 @@ func TestUnpacks(t *testing.T) {
 	}
 }
 
-// However the bytes come and are asked for, they are the same, and so is the
+// However the bytes are read, they are the same, and so is the
 // place.
 func TestWindow(t *testing.T) {
 	data := make([]byte, 10_000)

@@ -112,7 +112,7 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 		}
 	}
 	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "not show it of z (") {
-		t.Errorf("a height that stands still: %+v, %q", wrong, remarks)
+		t.Errorf("a height that does not vary: %+v, %q", wrong, remarks)
 	}
 	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(); wrong != nil || len(remarks) != 1 || strings.Count(remarks[0], "correlation") != 6 {
 		t.Errorf("two samples: %+v, %q", wrong, remarks)
@@ -175,7 +175,7 @@ func TestDeclare(t *testing.T) {
 	for _, c := range []struct {
 		relation string
 		body     Body
-		says     string // of the error; "" = none
+		want     string // of the error; "" = none
 	}{
 		{"", Body{}, ""},
 		{"", Body{Rates: []string{"p", "q", "r"}}, "without kinematics"},
@@ -186,10 +186,10 @@ func TestDeclare(t *testing.T) {
 		{"quadrotor", Body{Attitude: []string{"phi", "theta", "psi"}}, `"phi" is not a state`},
 	} {
 		k, err := Declare(c.relation, &c.body, all)
-		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%q %+v: %v", c.relation, c.body, err)
 		}
-		if c.says == "" && c.relation != "" && (len(k.Position) != 3 || len(k.Rates) != 3) {
+		if c.want == "" && c.relation != "" && (len(k.Position) != 3 || len(k.Rates) != 3) {
 			t.Errorf("%+v declares %+v", c.body, k)
 		}
 	}

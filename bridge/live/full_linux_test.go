@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// A disk that is full ends a recording, which says so once and keeps what is there.
+// A disk that is full ends a recording, which reports it once and keeps what is there.
 func TestRecordOnAFullDisk(t *testing.T) {
 	nc := serve(t)
 	out := filepath.Join(t.TempDir(), "recorded.msgpack")

@@ -110,9 +110,9 @@ func TestView(t *testing.T) {
 			}
 			for _, ch := range m.Channels {
 				topics[ch.ID] = ch.Topic
-				ask := fmt.Sprintf(`{"op":"subscribe","subscriptions":[{"id":%d,"channelId":%d}]}`, ch.ID, ch.ID)
-				frame := []byte{0x81, 0x80 | byte(len(ask)), 0, 0, 0, 0}
-				if _, err := c.Write(append(frame, ask...)); err != nil {
+				request := fmt.Sprintf(`{"op":"subscribe","subscriptions":[{"id":%d,"channelId":%d}]}`, ch.ID, ch.ID)
+				frame := []byte{0x81, 0x80 | byte(len(request)), 0, 0, 0, 0}
+				if _, err := c.Write(append(frame, request...)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -204,7 +204,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A message of a newer definition costs nothing but itself, and is told once.
+// A message of a newer definition is skipped alone, and reported once.
 func TestUnknownMessages(t *testing.T) {
 	whole, at := attitudes(t, 4)
 	b := bytes.Clone(whole[at[1]:at[2]]) // version 2

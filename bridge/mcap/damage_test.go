@@ -59,7 +59,7 @@ func withPieces(t testing.TB, o foxglove.WriterOptions) []byte {
 	return b.Bytes()
 }
 
-// What is cut off or added behind the data is told, too.
+// What is cut off or added behind the data is reported, too.
 func TestDamagedEnd(t *testing.T) {
 	whole := withPieces(t, ways["zstd"])
 	end, footer := offsets(whole, theDataEnd)[0], offsets(whole, theFooter)[0]
@@ -98,7 +98,7 @@ func TestDamagedRecordsOfAChunk(t *testing.T) {
 	b := bytes.Clone(whole)
 	chunk := offsets(b, aChunk)[1]
 	size := int(binary.LittleEndian.Uint64(b[chunk+1:]))
-	clear(b[chunk+9+40+5000 : chunk+9+size])         // 40 bytes stand before the records
+	clear(b[chunk+9+40+5000 : chunk+9+size])         // 40 bytes precede the records
 	binary.LittleEndian.PutUint32(b[chunk+9+24:], 0) // no checksum
 	g := read(t, b)
 	if reasons := reasonsOf(g.problems, "chunk", chunk); g.counts["/odom"] < 75 || g.counts["/odom"] > 95 || len(reasons) != 1 || !strings.Contains(reasons[0], "bytes are no whole record") {

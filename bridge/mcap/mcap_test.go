@@ -28,7 +28,7 @@ func stamp(i int) (sec, nanosec uint32) {
 func yaw(i int) float64 { return 0.01 * float64(i) }
 
 // helix is the odometry of a robot that climbs on a circle of 4 m, its nose 0.3 rad up and
-// swinging, told in axes of the body as ROS has it, or of the world.
+// swinging, in axes of the body as in ROS, or of the world.
 func helix(i int, inBody bool) []byte {
 	t := 0.02 * float64(i)
 	roll, pitch, yaw := 0.2*math.Sin(2*t), 0.3+0.2*math.Sin(3*t), t
@@ -202,7 +202,7 @@ func TestWrittenSameAsROS2(t *testing.T) {
 	}
 }
 
-// A file cut off anywhere gives the messages before the cut, and tells the rest.
+// A file cut off anywhere gives the messages before the cut, and reports the rest.
 func TestCutOff(t *testing.T) {
 	for name, o := range ways {
 		whole := drive(t, 300, o, "ros2msg")

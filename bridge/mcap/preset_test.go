@@ -48,7 +48,7 @@ func imported(t *testing.T, preset string, recording []byte) (*flightlog.Log, *i
 func TestOdometryPreset(t *testing.T) {
 	log, s := fly(t, "ros2-odometry")
 	if names := strings.Join(channel.Names(log.Channels), " "); names != "x y yaw r cmd_vx cmd_r" {
-		t.Fatalf("channels %s; z, roll and what else stands still should be left out", names)
+		t.Fatalf("channels %s; z, roll and what else does not vary should be left out", names)
 	}
 	seg := log.Segments[0]
 	if len(seg.T) != 500 || log.Channels[2].Period != 2*math.Pi || log.Channels[0].Frame != "enu" || !log.Channels[0].Invariant {
@@ -64,26 +64,26 @@ func TestOdometryPreset(t *testing.T) {
 			t.Fatalf("row %d: command %v, want %v", i, seg.U[2*i:2*i+2], want)
 		}
 	}
-	told := strings.Join(s.Remarks, "\n")
+	remarks := strings.Join(s.Remarks, "\n")
 	for _, want := range []string{"one value throughout", "clock /odom is the recorder's, shortest delay 0.005 s", "rows have the timestamps of /odom, 50 Hz"} {
-		if !strings.Contains(told, want) {
-			t.Errorf("no %q in\n%s", want, told)
+		if !strings.Contains(remarks, want) {
+			t.Errorf("no %q in\n%s", want, remarks)
 		}
 	}
 }
 
 // A robot that moves in all directions moves by its velocities and rates. One that
-// tells its velocity in axes of the world, against the convention, loses that law,
-// is told so, and keeps the other.
+// gives its velocity in axes of the world, against the convention, loses that relation,
+// which is reported, and keeps the other.
 func TestOdometryPresetDeclaresKinematics(t *testing.T) {
 	log, s := imported(t, "ros2-odometry", record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte { return helix(i, true) }))
 	if k := log.Kinematics; len(k.Position) != 3 || !k.InBody || k.Velocity[0] != "vx" || len(k.Rates) != 3 {
 		t.Errorf("%s\n%s", k.String(), strings.Join(s.Remarks, "\n"))
 	}
 	log, s = imported(t, "ros2-odometry", record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte { return helix(i, false) }))
-	told := strings.Join(s.Remarks, "\n")
-	if k := log.Kinematics; k.Position != nil || k.InBody || len(k.Attitude) != 3 || !strings.Contains(told, "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it") {
-		t.Errorf("in axes of the world: %s\n%s", k.String(), told)
+	remarks := strings.Join(s.Remarks, "\n")
+	if k := log.Kinematics; k.Position != nil || k.InBody || len(k.Attitude) != 3 || !strings.Contains(remarks, "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it") {
+		t.Errorf("in axes of the world: %s\n%s", k.String(), remarks)
 	}
 }
 

@@ -144,7 +144,7 @@ func TestOrderOfMessagesDoesNotMatter(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
-		// Swap what lies near, within the slack.
+		// Swap what is near, within the slack.
 		shuffled := slices.Clone(all)
 		for range 500 {
 			i := rng.IntN(len(shuffled) - 4)
@@ -187,7 +187,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if allocs > 100 {
 		t.Errorf("%v allocations for a topic that no row needs", allocs)
 	}
-	// And the other way round: a base that nothing can be said about.
+	// And the other way round: a base without any other sample.
 	k := timebase.New(timebase.Config{Widths: []int{1, 1}, Base: 0, Slack: 1 << 40, Signals: []timebase.Signal{{Track: 1, At: []int{0}}}})
 	rows := 0
 	for i := range int64(300_000) {

@@ -131,7 +131,7 @@ func TestLargeLog(t *testing.T) {
 func cpu(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Skip("this system does not tell the time that processors spend: ", err)
+		t.Skip("the processor time is not available on this system: ", err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -155,7 +155,7 @@ func TestAppendedData(t *testing.T) {
 	}
 }
 
-// A log cut off anywhere gives all messages before the cut, and says so.
+// A log cut off anywhere gives all messages before the cut, and reports it.
 func TestCutOff(t *testing.T) {
 	whole := plain(20)
 	head := len(whole) - 20*plainSize
@@ -175,7 +175,7 @@ func TestCutOff(t *testing.T) {
 }
 
 // Damage of any byte of a message's frame costs that message and what the damage
-// covers, no more, and is told by its place.
+// covers, no more, and is reported by its place.
 func TestDamage(t *testing.T) {
 	whole := plain(50)
 	head := len(whole) - 50*plainSize

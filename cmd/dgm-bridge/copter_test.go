@@ -125,7 +125,7 @@ func TestFlownCopter(t *testing.T) {
 			// What was sent last: at 1, 21, 41 … ms.
 			for k, v := range at(flight, ms-(ms+19)%20).command {
 				if u[k] != float64(width(v)) {
-					t.Fatalf("%d ms: motor %d is told %v µs, was told %v", ms, k+1, u[k], width(v))
+					t.Fatalf("%d ms: motor %d is commanded %v µs, was commanded %v", ms, k+1, u[k], width(v))
 				}
 			}
 		})

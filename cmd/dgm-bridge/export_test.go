@@ -44,7 +44,7 @@ func TestExport(t *testing.T) {
 	if code, out, errs = run("topics", in("f.mcap")); code != cli.Done || !strings.Contains(out, "/dgm/v1/predict/200ms") {
 		t.Errorf("exit %d, %s%s", code, errs, out)
 	}
-	// A log of one sample has one topic, and is told as one.
+	// A log of one sample has one topic, and is reported as one.
 	if w, err = flightlog.CreateFile(in("one.msgpack"), flightlog.Header{Vehicle: "v1", Channels: m.Channels[:2]}); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func fly(t *testing.T, seconds int, seed uint64, noisy bool) []moment {
 }
 
 // at returns what the robot does at a time from its start, ms: before and after the
-// flight it stands where it began and ended.
+// flight it rests where it began and ended.
 func at(flight []moment, ms int) *moment {
 	m := flight[min(max(ms-1000*ground, 0), len(flight)-1)]
 	if ms < 1000*ground || ms >= 1000*ground+len(flight) {
@@ -83,7 +83,7 @@ func at(flight []moment, ms int) *moment {
 	return &m
 }
 
-// flying says whether the robot is in the air.
+// flying reports whether the robot is in the air.
 func flying(flight []moment, ms int) bool {
 	return ms >= 1000*ground && ms < 1000*ground+len(flight)
 }
@@ -170,7 +170,7 @@ func importFlown(t *testing.T, format, preset, log string, more ...string) (out,
 	return out, report
 }
 
-// keepFlown leaves two flights with the noise of sensors where -keep says.
+// keepFlown leaves two flights with the noise of sensors in the folder of -keep.
 func keepFlown(t *testing.T, ext string, log func([]moment) []byte) {
 	for name, seed := range map[string]uint64{"train": 1, "held-out": 2} {
 		if *keep != "" {

@@ -115,7 +115,7 @@ func TestFlownPX4(t *testing.T) {
 			// What was sent last: at 1, 5, 9 … ms.
 			for k, v := range at(flight, ms-(ms+3)%4).command {
 				if u[k] != float64(float32(v)) {
-					t.Fatalf("%d ms: motor %d is told %v, was told %v", ms, k+1, u[k], v)
+					t.Fatalf("%d ms: motor %d is commanded %v, was commanded %v", ms, k+1, u[k], v)
 				}
 			}
 		})

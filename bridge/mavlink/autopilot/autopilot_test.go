@@ -71,7 +71,7 @@ func TestStatesOfSeveralMessages(t *testing.T) {
 			if d := cmp.Diff([]float64{0.1, 0.2, 0.3, float64(ms / 200 * 200)}, u, near); d != "" {
 				t.Fatal(d)
 			}
-			if d := at - (start + int64(ms)*1e6); d < 1.9e6 || d > 2.5e6 { // the shortest delay cannot be told from an offset
+			if d := at - (start + int64(ms)*1e6); d < 1.9e6 || d > 2.5e6 { // the shortest delay cannot be separated from an offset
 				t.Fatalf("%d ms: stamped %d ns off", ms, d)
 			}
 		}
@@ -125,13 +125,13 @@ func TestWhatIsMissingIsToldAndOldIsNotUsed(t *testing.T) {
 	if att(1300) {
 		t.Error("a state with a position of 300 ms ago")
 	}
-	told := strings.Join(a.Missing(), "\n")
-	if told != "2 states without position (LOCAL_POSITION_NED or ODOMETRY)\n1 state without motors (ACTUATOR_OUTPUT_STATUS or SERVO_OUTPUT_RAW)" {
-		t.Error(told)
+	missing := strings.Join(a.Missing(), "\n")
+	if missing != "2 states without position (LOCAL_POSITION_NED or ODOMETRY)\n1 state without motors (ACTUATOR_OUTPUT_STATUS or SERVO_OUTPUT_RAW)" {
+		t.Error(missing)
 	}
 	// The autopilot starts anew: nothing of before is used.
 	if a.Add(&common.MessageAttitude{TimeBootMs: 10}, start+3e9) {
-		t.Error("a state of an autopilot that has said nothing since its start")
+		t.Error("a state of an autopilot that has sent nothing since its start")
 	}
 	a.Add(&common.MessageLocalPositionNed{TimeBootMs: 20}, start+3e9+1e7)
 	a.Add(&common.MessageServoOutputRaw{TimeUsec: 2e4}, start+3e9+1e7)

@@ -150,7 +150,7 @@ func within(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// States come, go on and come back whatever end of the link is started anew, and in
+// States are sent, continue and return whatever end of the link is started anew, and in
 // any order: a link that begins before the autopilot, an autopilot that goes and
 // comes back, a link that does.
 func TestRestartsOfEitherEnd(t *testing.T) {
