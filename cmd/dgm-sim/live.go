@@ -47,8 +47,8 @@ func liveCommand() *cobra.Command {
 		if duration < 0 {
 			return cli.Usage("--duration %v must not be negative", duration)
 		}
-		say := func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-sim: %s\n", text) }
-		nc, err := server.Link("dgm-sim "+vehicle, say).Connect()
+		notify := func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-sim: %s\n", text) }
+		nc, err := server.Link("dgm-sim "+vehicle, notify).Connect()
 		if err != nil {
 			return err
 		}
@@ -57,13 +57,13 @@ func liveCommand() *cobra.Command {
 		if c.PlanRows > 0 {
 			plan = fmt.Sprintf(", a plan of %d rows over %v", c.PlanRows, robot.horizon)
 		}
-		say(fmt.Sprintf("%s as %s at %.6g Hz: states %s%s%s", c.Plant.Name, wire.StateSubject(vehicle), c.Rate,
+		notify(fmt.Sprintf("%s as %s at %.6g Hz: states %s%s%s", c.Plant.Name, wire.StateSubject(vehicle), c.Rate,
 			strings.Join(channel.Names(c.Plant.States), " "), inputs(c.Plant.Inputs), plan))
 		sum, err := live.Run(cmd.Context(), nc, live.Config{Robot: c, Vehicle: vehicle, Duration: duration})
 		if err != nil {
 			return err
 		}
-		// What was published last must leave before the process does.
+		// The last states must be sent before the process ends.
 		if nc.IsConnected() {
 			if err := nc.FlushTimeout(time.Second); err != nil {
 				return fmt.Errorf("the last states may not have arrived: %w", err)
@@ -72,9 +72,9 @@ func liveCommand() *cobra.Command {
 		if sum.Sent == 0 && sum.Unsent > 0 {
 			dropped := cli.Count(sum.Unsent, "state")
 			if err := nc.LastError(); err != nil {
-				return fmt.Errorf("the server takes no connection: %w; %s dropped; see --creds, --nkey and --tls-ca", err, dropped)
+				return fmt.Errorf("the server refuses the connection: %w; %s dropped; see --creds, --nkey and --tls-ca", err, dropped)
 			}
-			return fmt.Errorf("no server was there, %s dropped; start one or give --nats", dropped)
+			return fmt.Errorf("no server answered, %s dropped; start one or set --nats", dropped)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s sent, %d lost by the sensors, %d without a server, %d too late\n",
 			vehicle, cli.Count(sum.Sent, "state"), sum.Lost, sum.Unsent, sum.Late)

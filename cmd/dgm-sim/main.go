@@ -1,4 +1,4 @@
-// Command dgm-sim is the simulated firmware: it makes telemetry of known
+// Command dgm-sim is the simulated firmware: it generates telemetry of known
 // systems, as a log or live over NATS, with noise and sensor faults.
 package main
 
@@ -13,8 +13,8 @@ func main() { cli.Main(command()) }
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "dgm-sim",
-		Short: "Make telemetry of known systems, recorded or live",
-		Long: `dgm-sim simulates robots and what their sensors make of them.
+		Short: "Generate telemetry of known systems, recorded or live",
+		Long: `dgm-sim simulates robots, their sensors, and available faults of both.
 
   dgm-sim list
   dgm-sim record --system pendulum --duration 120s --out flight.msgpack

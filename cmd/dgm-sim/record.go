@@ -14,11 +14,11 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 )
 
-// What a recording may ask for; beyond it somebody slipped on the keyboard.
+// Bounds of a recording; larger values are typing errors.
 const (
-	longest = 30 * 24 * time.Hour // of a segment
-	most    = 1 << 30             // samples of a segment
-	parts   = 1 << 20             // segments
+	maxSegment  = 30 * 24 * time.Hour // of a segment
+	maxSamples  = 1 << 30             // samples of a segment
+	maxSegments = 1 << 20             // segments
 )
 
 func recordCommand() *cobra.Command {
@@ -64,20 +64,20 @@ func recordCommand() *cobra.Command {
 			return cli.Usage("--vehicle: %v", err)
 		}
 		switch {
-		case duration <= 0 || duration > longest:
-			return cli.Usage("--duration %v must be above 0 and at most %v", duration, longest)
-		case segments < 1 || segments > parts:
-			return cli.Usage("--segments %d must be 1 to %d", segments, parts)
+		case duration <= 0 || duration > maxSegment:
+			return cli.Usage("--duration %v must be above 0 and at most %v", duration, maxSegment)
+		case segments < 1 || segments > maxSegments:
+			return cli.Usage("--segments %d must be 1 to %d", segments, maxSegments)
 		case cmd.Flags().Changed("points"):
-			if points < 2 || points > most {
-				return cli.Usage("--points %d must be 2 to %d", points, most)
+			if points < 2 || points > maxSamples {
+				return cli.Usage("--points %d must be 2 to %d", points, maxSamples)
 			}
 			o.Samples = points
 			o.Robot.Rate = float64(points-1) / duration.Seconds()
 		default:
 			n := math.Floor(duration.Seconds()*c.Rate + 1e-6)
-			if n < 1 || n >= float64(most) {
-				return cli.Usage("--duration %v at --rate %v makes %.0f samples a segment; 2 to %d can be recorded", duration, c.Rate, n+1, most)
+			if n < 1 || n >= float64(maxSamples) {
+				return cli.Usage("--duration %v at --rate %v makes %.0f samples a segment; 2 to %d can be recorded", duration, c.Rate, n+1, maxSamples)
 			}
 			o.Samples = int(n) + 1
 		}
@@ -87,7 +87,7 @@ func recordCommand() *cobra.Command {
 	return cmd
 }
 
-// source tells in the log how it was made.
+// source describes the recording, for the log.
 func source(f *robotFlags, o *record.Options) string {
 	s := fmt.Sprintf("dgm-sim record: %s, %.6g Hz, seed %d, noise %s", f.system, o.Robot.Rate, f.seed, f.noise)
 	for _, more := range [][]string{f.params, f.faults} {
@@ -99,7 +99,7 @@ func source(f *robotFlags, o *record.Options) string {
 }
 
 // writeLogs records into out and, where truth is not empty, truth. Neither
-// stands there unless everything went well.
+// file appears unless both are complete.
 func writeLogs(cmd *cobra.Command, o record.Options, out, truth string) error {
 	if err := cli.Outputs("--out or --truth", nil, []string{out, truth}); err != nil {
 		return err

@@ -97,7 +97,7 @@ func TestWhyTheServerTakesNoConnection(t *testing.T) {
 		code, out, errs := sim(append([]string{"live", "--system", "pendulum", "--vehicle", "p1", "--duration", "1500ms", "--rate", "20"}, c.args...)...)
 		lines := strings.Split(strings.TrimSpace(errs), "\n")
 		last := lines[len(lines)-1]
-		if code != c.code || !strings.Contains(last, c.say) || strings.Contains(last, "no server was there") {
+		if code != c.code || !strings.Contains(last, c.say) || strings.Contains(last, "no server answered") {
 			t.Errorf("%s: exit %d, %q, %q", c.name, code, out, errs)
 		}
 	}

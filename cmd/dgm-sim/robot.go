@@ -18,8 +18,7 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
 )
 
-// robotFlags are the flags that say which robot to simulate, the same for a
-// recording and live.
+// robotFlags select the robot to simulate, recorded or live.
 type robotFlags struct {
 	system  string
 	rate    float64
@@ -37,12 +36,12 @@ func (f *robotFlags) add(cmd *cobra.Command, horizon time.Duration) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.system, "system", "", "which system to simulate (see dgm-sim list)")
 	fl.Float64Var(&f.rate, "rate", 200, "samples a second, Hz")
-	fl.Uint64Var(&f.seed, "seed", 1, "everything random follows from it")
-	fl.StringVar(&f.x0, "x0", "", `where to begin: all values in order, "0.5,0", or some by name, "theta=0.5"`)
-	fl.StringVar(&f.noise, "noise", "1", `sensor noise: a factor on the system's usual one, standard deviations by name, or both: "0.5,theta=0.01"`)
-	fl.StringArrayVar(&f.params, "param", nil, `change a physical constant, "m=0.13"; controllers do not know (repeatable)`)
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random numbers")
+	fl.StringVar(&f.x0, "x0", "", `start state: all values in order, "0.5,0", or some by name, "theta=0.5"`)
+	fl.StringVar(&f.noise, "noise", "1", `sensor noise: a factor on the system's default, standard deviations by name, or both: "0.5,theta=0.01"`)
+	fl.StringArrayVar(&f.params, "param", nil, `change a physical constant, "m=0.13"; controllers keep the default (repeatable)`)
 	fl.StringArrayVar(&f.faults, "fault", nil, `add a fault, "dropout=0.01" (repeatable, see dgm-sim list)`)
-	fl.DurationVar(&f.horizon, "plan-horizon", horizon, "how far the plan of inputs reaches that comes with each state; 0 = no plan")
+	fl.DurationVar(&f.horizon, "plan-horizon", horizon, "horizon of the plan of inputs in each state; 0 = no plan")
 	fl.IntVar(&f.rows, "plan-rows", 50, "values of each input in a plan")
 	// The flag was just defined.
 	if err := cmd.MarkFlagRequired("system"); err != nil {
@@ -54,7 +53,7 @@ func (f *robotFlags) add(cmd *cobra.Command, horizon time.Duration) {
 func (f *robotFlags) config() (c robot.Config, err error) {
 	p, ok := plant.Named(f.system)
 	if !ok {
-		return c, cli.Usage("system %q is not known; there is %s", f.system, strings.Join(plant.Names(), ", "))
+		return c, cli.Usage("system %q is unknown; known are %s", f.system, strings.Join(plant.Names(), ", "))
 	}
 	c = robot.Typical(p)
 	c.Rate, c.Seed = f.rate, f.seed
@@ -78,19 +77,18 @@ func (f *robotFlags) config() (c robot.Config, err error) {
 	return c, f.plan(&c)
 }
 
-// longestPlan keeps one sample from taking minutes, in which nothing could be
-// interrupted.
-const longestPlan = time.Minute
+// maxPlan bounds the time of one sample, which cannot be interrupted.
+const maxPlan = time.Minute
 
 func (f *robotFlags) plan(c *robot.Config) error {
 	if f.horizon == 0 || len(c.Plant.Inputs) == 0 {
 		return nil
 	}
 	if f.horizon < 0 || f.rows < 1 || f.rows > 10_000 || f.horizon < time.Duration(f.rows) {
-		return cli.Usage("--plan-horizon %v in --plan-rows %d: the horizon must be positive and hold 1 to 10000 rows", f.horizon, f.rows)
+		return cli.Usage("--plan-horizon %v in --plan-rows %d: the horizon must be positive, with 1 to 10000 rows", f.horizon, f.rows)
 	}
-	if f.horizon > longestPlan {
-		return cli.Usage("--plan-horizon %v must be at most %v: the controller is simulated so far ahead of every sample", f.horizon, longestPlan)
+	if f.horizon > maxPlan {
+		return cli.Usage("--plan-horizon %v must be at most %v: the controller is simulated so far ahead of every sample", f.horizon, maxPlan)
 	}
 	c.PlanHorizon, c.PlanRows = f.horizon.Seconds(), f.rows
 	return nil
@@ -104,16 +102,16 @@ func (f *robotFlags) addFaults(c *robot.Config) error {
 		switch kind {
 		case "wind":
 			if c.Gusts, err = disturb.ParseGusts(rest); err == nil && p.Push == nil {
-				err = fmt.Errorf("%s: system %s has nothing that wind could push", text, p.Name)
+				err = fmt.Errorf("%s: system %s has no disturbance for wind", text, p.Name)
 			}
 		case "payload":
 			if c.Payload, err = disturb.ParsePayload(rest); err == nil && p.Mass == "" {
-				err = fmt.Errorf("%s: system %s carries nothing", text, p.Name)
+				err = fmt.Errorf("%s: system %s cannot carry a payload", text, p.Name)
 			}
 		case "worn":
 			var w disturb.Wear
 			if w, err = disturb.ParseWear(rest, p.Inputs); err == nil && len(p.Inputs) == 0 {
-				err = fmt.Errorf("%s: system %s has no inputs that could lose effect", text, p.Name)
+				err = fmt.Errorf("%s: system %s has no inputs that can wear", text, p.Name)
 			}
 			c.Worn = append(c.Worn, w)
 		default:
@@ -143,7 +141,7 @@ func vector(flag, text string, states []channel.Channel, rest []float64) ([]floa
 		case named:
 			i = channel.Index(states, strings.TrimSpace(name))
 			if i < 0 {
-				return nil, cli.Usage("%s %s: state %q is not known, there is %s", flag, text, name, strings.Join(channel.Names(states), ", "))
+				return nil, cli.Usage("%s %s: state %q is unknown, known are %s", flag, text, name, strings.Join(channel.Names(states), ", "))
 			}
 		case len(parts) != len(states):
 			return nil, cli.Usage("%s %s: %d values for the %d states %s; give all or name them",

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Onset says when something comes, and how fast. Its zero value is there from the
-// start, whole.
+// Onset is the time profile of a disturbance. The zero value is present in full from the
+// start.
 type Onset struct {
 	At   float64 // (optional) s of log time
-	Over float64 // (optional) s from nothing to the whole, evenly; defaults to at once
+	Over float64 // (optional) s of a linear rise; defaults to a step
 }
 
-// Share returns how much of it is there at time t, s: 0 to 1.
+// Share returns the present fraction at time t, s: 0 to 1.
 func (o Onset) Share(t float64) float64 {
 	switch {
 	case t < o.At:
@@ -25,7 +25,7 @@ func (o Onset) Share(t float64) float64 {
 	return 1
 }
 
-// onset reads AT and OVER, as far as they are there.
+// onset parses AT and OVER, both optional.
 func onset(parts []string) (o Onset, err error) {
 	for i, to := range []*float64{&o.At, &o.Over} {
 		if i >= len(parts) {
@@ -38,16 +38,16 @@ func onset(parts []string) (o Onset, err error) {
 		*to = d.Seconds()
 	}
 	if len(parts) > 2 {
-		return o, fmt.Errorf("%q is one thing more than there can be", parts[2])
+		return o, fmt.Errorf("%q is one part too many", parts[2])
 	}
 	return o, nil
 }
 
-// share reads a number from 0 to most.
-func share(text string, most float64) (float64, error) {
+// fraction parses a number from 0 to limit.
+func fraction(text string, limit float64) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= 0 && v <= most) || math.IsNaN(v) {
-		return 0, fmt.Errorf("%q must be a number from 0 to %g", text, most)
+	if err != nil || !(v >= 0 && v <= limit) || math.IsNaN(v) {
+		return 0, fmt.Errorf("%q must be a number from 0 to %g", text, limit)
 	}
 	return v, nil
 }

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Payload is mass that a robot takes on. Controllers do not know of it.
+// Payload is additional mass of a robot. Controllers do not model it.
 type Payload struct {
 	Mass float64 // over the robot's own; 0 = none
 	Onset
 }
 
-// heaviest is the most that a payload may weigh, in the robot's own mass.
-const heaviest = 100
+// maxPayload is the largest payload, in the robot's own mass.
+const maxPayload = 100
 
 // ParsePayload reads MASS, MASS:AT or MASS:AT:OVER, for example "0.3" or
 // "0.3:20s:5s".
 func ParsePayload(text string) (p Payload, err error) {
 	parts := strings.Split(text, ":")
-	if p.Mass, err = share(parts[0], heaviest); err == nil {
+	if p.Mass, err = fraction(parts[0], maxPayload); err == nil {
 		p.Onset, err = onset(parts[1:])
 	}
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Wear is effect that actuators lose: a propeller that is chipped, a motor that
-// is hot. What is logged and planned is the command, of which less arrives.
+// Wear is a loss of actuator effect, as of a chipped propeller or a hot motor. Logs and
+// plans hold the command, of which only a part acts.
 type Wear struct {
-	Loss   float64 // share of the command that has no effect; 0 = none, 1 = all
+	Loss   float64 // fraction of the command without effect; 0 = none, 1 = all
 	Inputs []int   // (optional) which; defaults to all
 	Onset
 }
@@ -23,7 +23,7 @@ func ParseWear(text string, inputs []channel.Channel) (w Wear, err error) {
 	}
 	size, names, some := strings.Cut(text, "@")
 	parts := strings.Split(size, ":")
-	if w.Loss, err = share(parts[0], 1); err != nil {
+	if w.Loss, err = fraction(parts[0], 1); err != nil {
 		return fail(err)
 	}
 	if w.Onset, err = onset(parts[1:]); err != nil {
@@ -35,14 +35,14 @@ func ParseWear(text string, inputs []channel.Channel) (w Wear, err error) {
 	for n := range strings.SplitSeq(names, ",") {
 		i := channel.Index(inputs, n)
 		if i < 0 {
-			return fail(fmt.Errorf("input %q is not known, there is %s", n, strings.Join(channel.Names(inputs), ", ")))
+			return fail(fmt.Errorf("input %q is unknown, known are %s", n, strings.Join(channel.Names(inputs), ", ")))
 		}
 		w.Inputs = append(w.Inputs, i)
 	}
 	return w, nil
 }
 
-// Apply takes from acting (P) what is lost at time t, s.
+// Apply subtracts the loss at time t, s, from acting (P).
 func (w *Wear) Apply(acting []float64, t float64) {
 	keep := 1 - w.Loss*w.Share(t)
 	if w.Inputs == nil {

@@ -1,5 +1,5 @@
-// Package disturb changes what a plant does: what the world and wear do to a robot,
-// and no input, controller or model knows of.
+// Package disturb holds disturbances of a plant: wind, payload and wear, which no input,
+// controller or model contains.
 package disturb
 
 import (

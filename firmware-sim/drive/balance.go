@@ -36,8 +36,8 @@ const (
 	balanceMax   = 10.0 // N, the motor's limit
 )
 
-// NewBalance returns the controller for ticks of tick seconds; it knows the
-// default parameters of the plant, whatever its true ones are.
+// NewBalance returns the controller for ticks of tick seconds; it uses the
+// default parameters of the plant, not its actual ones.
 func NewBalance(p *plant.Plant, tick float64, src *seed.Source) *Balance {
 	v := p.Values()
 	b := &Balance{
@@ -64,7 +64,7 @@ func (b *Balance) Command(u, x []float64) {
 	u[0] = clamp(force, -balanceMax, balanceMax)
 }
 
-// CopyFrom gives b the future of another Balance.
+// CopyFrom copies the state of another Balance.
 func (b *Balance) CopyFrom(other Driver) {
 	src := b.src
 	*b = *other.(*Balance)

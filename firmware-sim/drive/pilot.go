@@ -12,9 +12,9 @@ import (
 // the acceleration gives thrust and attitude, the attitude loop gives torques,
 // and the torques and the thrust give four forces.
 //
-// It stays in what a real drone does: tilt commands up to 25 degrees, forces
-// between nothing and two and a half times hovering. There is no yaw torque, so
-// it lives with the heading it has.
+// Its limits are those of a real drone: tilt commands up to 25 degrees, forces from zero
+// to two and a half times hovering. There is no yaw torque, so the heading is not
+// controlled.
 type Pilot struct {
 	src      *seed.Source
 	tick     float64
@@ -35,7 +35,7 @@ const (
 	pilotNear, pilotLow, pilotHigh = 3.0, -1.5, 1.5 // waypoints: |x|, |y| and the range of z, m
 	pilotSlow, pilotFast           = 0.5, 2.5       // speed of a leg, m/s
 	pilotShort, pilotLong          = 1.5, 4.0       // time for a leg, s
-	pilotShake                     = 0.5            // std of a random acceleration that keeps it lively, m/s²
+	pilotShake                     = 0.5            // std of a random acceleration, m/s²
 	pilotShakeBand                 = 1.5            // Hz
 
 	pilotPos, pilotVel = 1.2, 2.5 // 1/s: position error to velocity, velocity error to acceleration
@@ -47,8 +47,8 @@ const (
 	pilotMaxForce      = 0.6      // N, of one rotor
 )
 
-// NewPilot returns the controller for ticks of tick seconds; it knows the
-// default parameters of the plant, whatever its true ones are.
+// NewPilot returns the controller for ticks of tick seconds; it uses the
+// default parameters of the plant, not its actual ones.
 func NewPilot(p *plant.Plant, tick float64, src *seed.Source) *Pilot {
 	v := p.Values()
 	c := &Pilot{
@@ -126,7 +126,7 @@ func (c *Pilot) Command(u, x []float64) {
 	u[3] = clamp(lift-dl-dm, 0, pilotMaxForce)
 }
 
-// CopyFrom gives c the future of another Pilot.
+// CopyFrom copies the state of another Pilot.
 func (c *Pilot) CopyFrom(other Driver) {
 	src := c.src
 	*c = *other.(*Pilot)

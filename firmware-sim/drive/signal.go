@@ -18,7 +18,7 @@ type Wander struct {
 // seconds.
 //
 // The impulse response of two filters y' = a y + (1−a) x is (1−a)² (n+1) aⁿ;
-// its energy is (1−a)⁴ (1+a²)/(1−a²)³, and gain makes it one.
+// its energy is (1−a)⁴ (1+a²)/(1−a²)³, and gain normalises it.
 func NewWander(band, tick float64) Wander {
 	a := math.Exp(-2 * math.Pi * band * tick)
 	r := 1 - a

@@ -33,7 +33,7 @@ func (m *Torque) Command(u, _ []float64) {
 	u[0] = clamp(v, -torqueMax, torqueMax)
 }
 
-// CopyFrom gives m the future of another Torque.
+// CopyFrom copies the state of another Torque.
 func (m *Torque) CopyFrom(other Driver) {
 	o := other.(*Torque)
 	m.src.CopyFrom(o.src)

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clock sleeps until absolute times on the monotonic clock. It holds the
-// goroutine on its thread, whose timers the kernel may then not bundle: a
-// time.Ticker is late by half a millisecond and more, this by tens of
+// clock sleeps until absolute times on the monotonic clock. It locks the
+// goroutine to its thread, whose timers the kernel then does not coalesce: a
+// time.Ticker is late by half a millisecond and more, this clock by tens of
 // microseconds.
 type clock struct{ zero int64 }
 
 func newClock() *clock {
 	runtime.LockOSThread()
-	// Without the right to set it, timers are up to 50 µs later: no harm.
+	// Without the permission timers are up to 50 µs later, which is acceptable.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	return &clock{zero: monotonic()}
 }

@@ -4,7 +4,7 @@ package live
 
 import "time"
 
-// clock sleeps until absolute times, as exactly as the runtime's timers do.
+// clock sleeps until absolute times, with the accuracy of the runtime's timers.
 type clock struct{ zero time.Time }
 
 func newClock() *clock { return &clock{zero: time.Now()} }

@@ -2,10 +2,10 @@
 // robot does: dgm.state.<vehicle> with the state, the input held and, where the
 // robot has one, the plan of inputs.
 //
-// Samples are due at absolute times, so that the rate does not drift. What the
-// sensors lose is not sent and leaves a gap in the sequence numbers. While the
-// server cannot be reached nothing is sent and nothing is kept for later: an
-// old state is worse than none.
+// Samples are due at absolute times, so that the rate does not drift. Samples that
+// the sensors lose are not sent and leave a gap in the sequence numbers. While the
+// server is unreachable, states are dropped, not queued: an old state is worse than
+// none.
 package live
 
 import (
@@ -19,35 +19,34 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 )
 
-// Config says which robot to run and where its states go.
+// Config selects the robot and the subject of its states.
 type Config struct {
 	Robot    robot.Config
 	Vehicle  string        // one token of the subject
 	Duration time.Duration // (optional) how long; defaults to until the context ends
 
 	// (optional) Sampled is called after each sample was sent or lost, on the
-	// goroutine of Run; what it is given changes with the next one.
+	// goroutine of Run; its argument is valid until the next sample.
 	Sampled func(s *robot.Sample)
 }
 
 // Summary counts what happened to the samples.
 type Summary struct {
 	Sent   int
-	Lost   int // taken by dropouts of the sensors
+	Lost   int // by dropouts of the sensors
 	Unsent int // the link was down or refused them
-	Late   int // not sent, because this process did not get to run for more than lateness
+	Late   int // not sent, because this process was delayed by more than maxDelay
 }
 
-// lateness is how far behind its time a sample may be and still be sent.
-const lateness = 100 * time.Millisecond
+// maxDelay is the longest delay after which a sample is still sent.
+const maxDelay = 100 * time.Millisecond
 
-// nap is the longest sleep between two looks at the context.
-const nap = 100 * time.Millisecond
+// maxSleep is the longest sleep between two checks of the context.
+const maxSleep = 100 * time.Millisecond
 
 // Run runs the robot until the context or the duration ends, which is no error. The
-// connection must keep nothing for later while it is down, as one of node.Link does.
-// It fails where the vehicle's name cannot be a subject and where the state is no
-// longer finite.
+// connection must not queue messages while it is down, as one of node.Link does not.
+// It fails if the vehicle's name is no subject token or the state is no longer finite.
 func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) {
 	if err := wire.CheckVehicle(c.Vehicle); err != nil {
 		return sum, err
@@ -67,7 +66,7 @@ func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) 
 			return sum, nil
 		}
 		for ctx.Err() == nil && clk.now() < due {
-			clk.until(min(due, clk.now()+nap))
+			clk.until(min(due, clk.now()+maxSleep))
 		}
 		if ctx.Err() != nil {
 			return sum, nil
@@ -80,7 +79,7 @@ func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) 
 		switch {
 		case s.Lost:
 			sum.Lost++
-		case clk.now()-due > lateness:
+		case clk.now()-due > maxDelay:
 			sum.Late++
 		case !nc.IsConnected():
 			sum.Unsent++
@@ -103,6 +102,6 @@ func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) 
 }
 
 func diverged(c *Config, at time.Duration) error {
-	return fmt.Errorf("%s: the state is no longer finite after %v; begin elsewhere or shorten --duration",
+	return fmt.Errorf("%s: the state is no longer finite after %v; change --x0 or shorten --duration",
 		c.Robot.Plant.Name, at.Round(time.Millisecond))
 }

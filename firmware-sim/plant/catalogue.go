@@ -2,7 +2,7 @@ package plant
 
 import "slices"
 
-// All returns every plant, in the order in which people meet them.
+// All returns every plant, in the order of dgm-sim list.
 func All() []Plant {
 	return []Plant{
 		LotkaVolterra(), Lorenz(), DoublePendulum(), Quadrotor(),

@@ -48,7 +48,7 @@ func doublePendulum(dst, x, _, p []float64) {
 	dst[3] = -h * (-w1*w2*s + g/l*math.Sin(x[1]))
 }
 
-// doublePendulumVJP goes backwards through doublePendulum; xxBar is the adjoint
+// doublePendulumVJP is the reverse mode of doublePendulum; xxBar is the adjoint
 // of xx.
 func doublePendulumVJP(dx, _, dp, x, _, p, a []float64) {
 	g, m, l := p[0], p[1], p[2]

@@ -1,15 +1,14 @@
 // Package plant holds known systems as differential equations dx/dt = f(x, u; p)
-// with their derivatives: the simulated firmware flies them, the paper's
+// with their derivatives: the simulated firmware integrates them, the paper's
 // experiments learn them, and parametric dynamics fit their parameters.
 //
 // A plant is a value. The right-hand side F and its adjoint VJP are plain
-// functions, so that a program may hand them to code that knows nothing of this
-// package. All plants are autonomous: time enters only through the inputs.
+// functions, so that code that does not import this package can use them. All plants are autonomous: time enters only through the inputs.
 //
 // One plant per file. The four systems of "Distributional Gradient Matching for
 // Learning Uncertain Neural Dynamics Models" (Treven et al., 2021) have the
 // paper's parameters, noise and initial conditions; where the paper's text is
-// wrong or silent, the plant's own comment says what stands here.
+// wrong or silent, the plant's own comment gives the choice.
 package plant
 
 import (
@@ -28,7 +27,7 @@ type Param struct {
 // Plant describes one system. K states, P inputs, Q parameters, D disturbances.
 type Plant struct {
 	Name     string
-	Text     string            // one line for people
+	Text     string            // one line of description
 	States   []channel.Channel // K
 	Inputs   []channel.Channel // P
 	Params   []Param           // Q
@@ -51,7 +50,7 @@ type Plant struct {
 	Mass string // (optional) the parameter that a payload adds to; "" = nothing can be carried
 
 	// Disturbances names what wind does to the plant (D), with units; empty
-	// where wind makes no sense. Push adds its effect d (D) to dst (K) = dx/dt.
+	// without wind. Push adds its effect d (D) to dst (K) = dx/dt.
 	Disturbances []Param // Value is not used
 	Push         func(dst, x, d, p []float64)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 )
 
-// Options say what to record.
+// Options describe a recording.
 type Options struct {
 	Robot    robot.Config
 	Vehicle  string // name in the log
@@ -23,7 +23,7 @@ type Options struct {
 // Summary counts what was recorded.
 type Summary struct {
 	Samples int // written
-	Lost    int // taken away by dropouts
+	Lost    int // by dropouts
 }
 
 // pause is the time between the last sample of a segment and the first of the
@@ -92,6 +92,6 @@ func write(o *Options, s *robot.Sample, log, truth *flightlog.Writer, sum *Summa
 }
 
 func diverged(o *Options, segment, i int) error {
-	return fmt.Errorf("%s: segment %d: the state is no longer finite after %.3f s; shorten the duration or begin elsewhere",
+	return fmt.Errorf("%s: segment %d: the state is no longer finite after %.3f s; shorten the duration or change the start",
 		o.Robot.Plant.Name, segment+1, float64(o.Robot.At(i))/1e9)
 }

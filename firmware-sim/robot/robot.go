@@ -1,5 +1,5 @@
-// Package robot is a simulated vehicle together with its sensors: what a log or
-// a telemetry link gets to see of it.
+// Package robot is a simulated vehicle with its sensors: the source of a log or of a
+// telemetry link.
 package robot
 
 import (
@@ -53,10 +53,10 @@ func (c *Config) Channels(exact bool) []channel.Channel {
 // At returns the time of sample i, ns after the first of its segment.
 func (c *Config) At(i int) int64 { return int64(math.Round(float64(i) * 1e9 / c.Rate)) }
 
-// Sample is one sample as it comes from the robot.
+// Sample is one sample of the robot.
 type Sample struct {
 	At    int64     // ns, true time
-	Stamp int64     // ns, the time that the robot's clock says
+	Stamp int64     // ns, by the robot's clock
 	Lost  bool      // a dropout took it; the rest is what it would have been
 	X     []float64 // K, measured
 	Truth []float64 // K, the true state
@@ -64,7 +64,7 @@ type Sample struct {
 	Plan  []float64 // PlanRows×P row-major; nil = none
 }
 
-// Robot is a robot in motion. Take it by New, then Start a segment.
+// Robot is a robot in motion: New, then Start of every segment.
 type Robot struct {
 	cfg     Config
 	vehicle *vehicle.Vehicle
@@ -74,7 +74,7 @@ type Robot struct {
 	now     Sample
 }
 
-// New returns a robot. It panics on a configuration that makes no sense.
+// New returns a robot. It panics on an invalid configuration.
 func New(c Config) *Robot {
 	r := &Robot{cfg: c, vehicle: vehicle.New(vehicle.Config{
 		Plant: c.Plant, Params: c.Params, Noise: c.Noise, Rate: c.Rate, Gusts: c.Gusts, Payload: c.Payload, Worn: c.Worn, Seed: c.Seed,

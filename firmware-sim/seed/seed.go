@@ -1,18 +1,18 @@
-// Package seed gives every random part of a simulation a stream of its own from
-// one seed, so that switching a fault on or changing one noise level leaves
-// everything else as it was, and the same seed gives the same bytes.
+// Package seed derives a stream for every random part of a simulation from one seed, so
+// that a fault or a noise level does not change the other random numbers, and the same
+// seed gives the same bytes.
 package seed
 
 import "math/rand/v2"
 
-// Purpose is what a stream is for.
+// Purpose is the use of a stream.
 type Purpose uint64
 
 // The purposes. Their numbers are part of what a seed means: never reuse one.
 const (
 	Start   Purpose = 1 // initial conditions
 	Drive   Purpose = 2 // inputs, waypoints
-	Belief  Purpose = 3 // what a controller mistakes its state for
+	Belief  Purpose = 3 // a controller's error of its state
 	Wind    Purpose = 4
 	Noise   Purpose = 5
 	Spike   Purpose = 6
@@ -20,13 +20,13 @@ const (
 	Jitter  Purpose = 8
 )
 
-// Stream returns the source for one purpose in one segment; n tells several of
-// the same purpose apart. Segment and n are below 2^24.
+// Stream returns the source for one purpose in one segment; n distinguishes
+// streams of the same purpose. Segment and n are below 2^24.
 func Stream(seed uint64, p Purpose, segment, n int) *rand.PCG {
 	return rand.NewPCG(seed, uint64(p)<<48|uint64(segment)<<24|uint64(n))
 }
 
-// Source is a stream that can be copied: a copy has the same future.
+// Source is a stream that can be copied: a copy continues identically.
 type Source struct {
 	pcg rand.PCG
 	rng *rand.Rand
@@ -39,7 +39,7 @@ func New(seed uint64, p Purpose, segment, n int) *Source {
 	return s
 }
 
-// CopyFrom gives s the future of o.
+// CopyFrom copies the state of o.
 func (s *Source) CopyFrom(o *Source) { s.pcg = o.pcg }
 
 // Normal returns a standard normal number.

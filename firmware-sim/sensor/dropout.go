@@ -7,9 +7,9 @@ import (
 )
 
 // dropped loses samples, or single values of them, with probability p: each by
-// itself, or in bursts of some length. A burst begins with a probability that
-// makes p the share that is lost on the whole; for that it watches the sample
-// period, and the first sample is never lost.
+// itself, or in bursts of some length. The probability that a burst begins
+// follows from the sample period so that the fraction p is lost in total; the first
+// sample is never lost.
 type dropped struct {
 	p        float64
 	burst    int64 // ns; 0 = single samples

@@ -30,7 +30,7 @@ var order = []Kind{Delay, Bias, Spike, Freeze, Jitter, ClockJump, Dropout}
 
 func (k Kind) rank() int { return slices.Index(order, k) }
 
-// Fault is one fault. Which fields mean what stands beside each kind's syntax.
+// Fault is one fault; its kind determines which fields it uses.
 type Fault struct {
 	Kind     Kind
 	P        float64 // probability a sample: spike, dropout
@@ -40,7 +40,7 @@ type Fault struct {
 	Channels []int   // (optional) which states; defaults to all, for a dropout to the whole sample
 }
 
-// syntax is how each kind is written, for people.
+// syntax is the notation of each kind.
 var syntax = map[Kind]string{
 	Delay:     "delay=20ms",
 	Bias:      "bias=0.05@theta or bias=0.05:10s@theta (from 10 s on)",
@@ -51,7 +51,7 @@ var syntax = map[Kind]string{
 	Dropout:   "dropout=0.01 or dropout=0.01:50ms (in bursts of 50 ms)",
 }
 
-// Syntax returns one line for every kind: how it is written.
+// Syntax returns one line for every kind, its notation.
 func Syntax() []string {
 	var out []string
 	for _, k := range order {
@@ -69,13 +69,13 @@ func Kinds() []string {
 	return out
 }
 
-// Parse reads KIND=A or KIND=A:B, with @name or @name,name for the states that a
-// fault concerns.
+// Parse reads KIND=A or KIND=A:B, with @name or @name,name for the states that the
+// fault affects.
 func Parse(text string, states []channel.Channel) (Fault, error) {
 	name, rest, _ := strings.Cut(text, "=")
 	f := Fault{Kind: Kind(name)}
 	if f.Kind.rank() < 0 {
-		return f, fmt.Errorf("fault %q is not known; there is %s", name, strings.Join(Kinds(), ", "))
+		return f, fmt.Errorf("fault %q is unknown; known are %s", name, strings.Join(Kinds(), ", "))
 	}
 	rest, names, some := strings.Cut(rest, "@")
 	fail := func(why string, args ...any) (Fault, error) {
@@ -85,7 +85,7 @@ func Parse(text string, states []channel.Channel) (Fault, error) {
 		for n := range strings.SplitSeq(names, ",") {
 			i := channel.Index(states, n)
 			if i < 0 {
-				return fail("state %q is not known, there is %s", n, strings.Join(channel.Names(states), ", "))
+				return fail("state %q is unknown, known are %s", n, strings.Join(channel.Names(states), ", "))
 			}
 			f.Channels = append(f.Channels, i)
 		}
@@ -98,12 +98,12 @@ func Parse(text string, states []channel.Channel) (Fault, error) {
 	case f.Kind == Bias && !some:
 		return fail("name the state it is for")
 	case (f.Kind == Jitter || f.Kind == ClockJump) && some:
-		return fail("it concerns the time stamp, not single states")
+		return fail("it affects the time stamp, not single states")
 	}
 	return f, nil
 }
 
-// values reads what stands before the states.
+// values parses the values of a fault.
 func (f *Fault) values(first, second string, two bool) (err error) {
 	switch f.Kind {
 	case Delay, Jitter:

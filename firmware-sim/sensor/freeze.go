@@ -1,7 +1,7 @@
 package sensor
 
-// frozen repeats the last value measured before some time until another, as a
-// driver does whose device no longer answers.
+// frozen repeats the last value measured before some time until another, as a driver
+// of an unresponsive device does.
 type frozen struct {
 	from, to int64
 	channels []int

@@ -1,15 +1,15 @@
-// Package sensor is what stands between a robot's true state and its log: noise
-// on every channel and, where asked for, faults.
+// Package sensor turns a robot's true state into a measurement: noise on every channel
+// and optional faults.
 //
-// A measurement goes through its stages in one order, whatever the order in
-// which faults were asked for:
+// A measurement goes through its stages in one order, whatever the order of the
+// faults:
 //
 //	delay, noise, bias, spike, freeze   change values
 //	jitter, clock-jump                  change the time stamp
-//	dropout                             takes values or the sample away
+//	dropout                             removes values or the sample
 //
-// Every stage draws from a stream of its own, so that a fault changes nothing
-// but what it is for. One fault per file.
+// Every stage draws from a stream of its own, so that a fault does not
+// change the others. One fault per file.
 package sensor
 
 import (
@@ -21,7 +21,7 @@ import (
 // reading is one measurement on its way through the stages.
 type reading struct {
 	at    int64     // ns, true time
-	stamp int64     // ns, what the log will say
+	stamp int64     // ns, in the log
 	x     []float64 // K, NaN = not measured
 	lost  bool      // the whole sample is gone
 }
@@ -29,7 +29,7 @@ type reading struct {
 // stage changes a reading.
 type stage interface{ apply(r *reading) }
 
-// Config says how a robot is measured.
+// Config describes the sensors of a robot.
 type Config struct {
 	K      int       // states
 	Noise  []float64 // (optional) K, standard deviations; defaults to none

@@ -260,8 +260,8 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, part := range map[string]string{
-		"":                       "is not known; there is delay",
-		"gremlin=1":              "is not known; there is delay",
+		"":                       "is unknown; known are delay",
+		"gremlin=1":              "is unknown; known are delay",
 		"delay":                  "is not a duration; write delay=",
 		"delay=5":                "is not a duration",
 		"delay=-5ms":             "is negative",
@@ -271,8 +271,8 @@ func TestParse(t *testing.T) {
 		"dropout=NaN":            "is not a number",
 		"spike=0.1:x":            "is not a number",
 		"bias=1":                 "name the state",
-		"bias=1@phi":             `state "phi" is not known, there is theta, omega`,
-		"bias=1@":                `state "" is not known`,
+		"bias=1@phi":             `state "phi" is unknown, known are theta, omega`,
+		"bias=1@":                `state "" is unknown`,
 		"jitter=1ms@theta":       "time stamp",
 		"clock-jump=1s":          "is not a duration",
 		"clock-jump=1s:1s@theta": "time stamp",

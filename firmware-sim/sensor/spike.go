@@ -2,7 +2,7 @@ package sensor
 
 import "github.com/dgm-robotics/dgm/firmware-sim/seed"
 
-// spiked throws single values off by a fixed size, up or down.
+// spiked adds or subtracts a fixed size at single values.
 type spiked struct {
 	p, size  float64
 	unit     []float64 // K

@@ -28,7 +28,7 @@ func newForecast(v *Vehicle) forecast {
 		sub:    max(1, int(math.Ceil(v.dt/planStep-1e-9))),
 	}
 	a.driver, _ = drive.For(p, v.dt*float64(v.perCommand), seed.New(0, seed.Drive, 0, 0))
-	// A controller plans with the robot that it believes to have.
+	// A controller plans with the default parameters.
 	believed, u := p.Values(), a.u
 	a.motion = func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, believed) }
 	return a

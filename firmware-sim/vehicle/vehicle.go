@@ -1,9 +1,8 @@
-// Package vehicle is one simulated robot: a plant, what drives it, the wind that
-// pushes it, and the clock that holds them together. It knows the truth; what
-// sensors make of it is another package's.
+// Package vehicle is one simulated robot: a plant, its driver, its disturbances and their
+// clock. Its states are exact; package sensor adds errors.
 //
 // Time runs in base steps. Between two of them every input and the wind are
-// constant, so that an adaptive integrator sees smooth equations. A robot is
+// constant, so that an adaptive integrator integrates smooth equations. A robot is
 // commanded about 200 times a second, and at least once a sample: at sample
 // rates above that an input is held for several samples, below it several
 // inputs pass between two samples.
@@ -24,14 +23,14 @@ import (
 const controlRate = 200
 
 // beliefNoise is the error of a controller's state estimate over that of the
-// raw sensors: its filter takes most of the noise away.
+// raw sensors: its filter removes most of the noise.
 const beliefNoise = 0.2
 
-// Config says which robot and how it is observed.
+// Config describes a robot and its observation.
 type Config struct {
 	Plant   plant.Plant
 	Params  []float64       // (optional) Q, the true parameters; defaults to the plant's. Drivers keep believing in the plant's
-	Noise   []float64       // (optional) K, standard deviation of the sensors that a controller flies by; defaults to none
+	Noise   []float64       // (optional) K, standard deviation of the sensors that a controller reads; defaults to none
 	Rate    float64         // samples a second, Hz
 	Gusts   disturb.Gusts   // (optional) wind; the plant must have Disturbances
 	Payload disturb.Payload // (optional) the plant must have a Mass
@@ -39,7 +38,7 @@ type Config struct {
 	Seed    uint64
 }
 
-// Vehicle is a robot in motion. Take it by New, then Start a segment.
+// Vehicle is a robot in motion: New, then Start of every segment.
 type Vehicle struct {
 	cfg    Config
 	params []float64 // Q
@@ -75,7 +74,7 @@ const (
 	badLoad   = "vehicle: this plant carries nothing"
 )
 
-// New returns a robot. It panics on a configuration that makes no sense.
+// New returns a robot. It panics on an invalid configuration.
 func New(c Config) *Vehicle {
 	k, p := len(c.Plant.States), len(c.Plant.Inputs)
 	if !(c.Rate > 0) || math.IsInf(c.Rate, 0) {
