@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -97,7 +98,7 @@ before, and from then on 93 to 97 % are within the recalibrated intervals. The e
 					continue
 				}
 				for _, c := range s.changes {
-					units = append(units, study.Work{Key: study.Key{Set: s.plant.Name, Variant: c.name}, Run: func(ctx context.Context, u *study.Unit) (err error) {
+					units = append(units, study.Work{Key: study.Key{Set: strings.TrimSpace(s.plant.Name + " " + file), Variant: c.name}, Run: func(ctx context.Context, u *study.Unit) (err error) {
 						if m == nil {
 							u.Report("a model is trained")
 							if m, err = s.train(ctx); err != nil {

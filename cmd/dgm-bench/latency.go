@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -66,8 +67,8 @@ are missing. In a loaded row another process keeps every core busy.`,
   dgm-bench latency --rate 1000 --points 20 --duration 10m --load both`,
 		Numbers: []study.Flag{
 			{Name: "points", Usage: "points of the horizon, with --rate", Value: &job.points, Least: 1, Most: 10000},
-			study.Duration("duration", "how long a row is measured", &job.duration),
-			{Name: "priority", Usage: "real-time priority of the estimator's process, 1 to 89; needs the right to it", Value: &job.priority, Most: 89},
+			{Name: "duration", Usage: "how long a row is measured", Value: &job.duration, Changes: true},
+			{Name: "priority", Usage: "real-time priority of the estimator's process, 1 to 89; needs the right to it", Value: &job.priority, Most: 89, Changes: true},
 		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
@@ -83,13 +84,14 @@ are missing. In a loaded row another process keeps every core busy.`,
 					return nil, err
 				}
 			}
-			return job.units(m, rates, load)
+			return job.units(m, file, rates, load)
 		},
 	}
 }
 
-// units returns what is measured at so many rates, with and without load.
-func (j latencyJob) units(m *model.Model, rates []float64, load string) (units []study.Work, err error) {
+// units returns what is measured of a model, of a file or artificial, at so many rates, with
+// and without load.
+func (j latencyJob) units(m *model.Model, file string, rates []float64, load string) (units []study.Work, err error) {
 	all := standard
 	if len(rates) > 0 {
 		all = nil
@@ -110,7 +112,7 @@ func (j latencyJob) units(m *model.Model, rates []float64, load string) (units [
 				return nil, cli.Usage("--duration %v is shorter than one state at %g Hz", j.duration, one.rate)
 			}
 			one.loaded, one.duration, one.priority = loaded, j.duration, j.priority
-			k := study.Key{Set: fmt.Sprintf("%g Hz, %d points", one.rate, one.points), Variant: map[bool]string{true: "loaded"}[loaded]}
+			k := study.Key{Set: strings.TrimSpace(fmt.Sprintf("%g Hz, %d points %s", one.rate, one.points, file)), Variant: map[bool]string{true: "loaded"}[loaded]}
 			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error { return one.measure(ctx, m, u.Row) }})
 		}
 	}

@@ -54,7 +54,7 @@ Models are exported with the variance of one member. Train one with all of them 
 			}
 			return nil
 		},
-		Units: func() ([]study.Work, error) { return []study.Work{{Key: study.Key{Set: file}}}, nil },
+		Units: func() ([]study.Work, error) { return []study.Work{{Key: study.Key{Set: file + " on " + logFile}}}, nil },
 		Run: func(ctx context.Context, u *study.Unit) error {
 			m, err := model.ReadFile(file)
 			if err != nil {

@@ -3,6 +3,7 @@ package speed
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,7 +68,7 @@ gives variances, basis 2, prior dynamics).`,
 			}
 			var all []study.Work
 			for _, j := range jobs {
-				k := study.Key{Set: j.system, Variant: fmt.Sprintf("%s-%d-%d", j.form, j.m.Members[0].Map.F, j.points)}
+				k := study.Key{Set: strings.TrimSpace(j.system + " " + file), Variant: fmt.Sprintf("%s-%d-%d", j.form, j.m.Members[0].Map.F, j.points)}
 				all = append(all, study.Work{Key: k, Run: func(_ context.Context, u *study.Unit) error {
 					unpin, err := pin(cpu)
 					if err != nil {
