@@ -57,7 +57,7 @@ func TestKinematicsAreChecked(t *testing.T) {
 	if !errors.As(err, &format) || format.Field != "kinematics" || !strings.Contains(err.Error(), `rates: "yawrate" is not a state`) {
 		t.Errorf("%v", err)
 	}
-	// A reader says it, too, with the field: rename a channel in the bytes.
+	// A reader reports it too, with the field: rename a channel in the bytes.
 	var b bytes.Buffer
 	h = flyer()
 	w, err := flightlog.NewWriter(&b, h)

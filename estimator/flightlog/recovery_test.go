@@ -60,7 +60,7 @@ func drain(t testing.TB, raw []byte) (records int, damage []*flightlog.DamageErr
 	}
 }
 
-// A log cut at any byte reads up to its last whole record, and says so.
+// A log cut at any byte reads up to its last whole record and reports the rest.
 func TestCutAtEveryByte(t *testing.T) {
 	raw := golden(t)
 	headerEnd, ends := boundaries(t, raw)
@@ -171,7 +171,7 @@ func TestFlipEveryBit(t *testing.T) {
 	}
 }
 
-// A header that reads well but is not what was written must not be believed.
+// A header that reads well but differs from its copy is not used.
 func TestDamagedHeaderIsTakenFromItsCopy(t *testing.T) {
 	raw := golden(t)
 	at := bytes.Index(raw, []byte("rad/s"))

@@ -83,7 +83,7 @@ func TestRecordThatClaimsGigabytes(t *testing.T) {
 	}
 }
 
-// A record that is whole but says something impossible names its field.
+// The error of an intact record with impossible content names its field.
 func TestRecordsOfAWrongShape(t *testing.T) {
 	raw := golden(t)
 	_, ends := boundaries(t, raw)
@@ -135,7 +135,7 @@ func TestRecordsOfAWrongShape(t *testing.T) {
 	}
 }
 
-// frameOf frames a payload as FORMAT.md says.
+// frameOf frames a payload as FORMAT.md defines.
 func frameOf(kind byte, payload []byte) []byte {
 	crc := crc32c(append([]byte{kind}, payload...))
 	b := append([]byte{0x93, kind}, 0xce)

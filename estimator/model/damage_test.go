@@ -68,7 +68,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	for name, c := range map[string]struct {
 		file []byte
 		is   error
-		says string
+		want string
 	}{
 		"empty":           {nil, model.ErrNotModel, "model"},
 		"text":            {[]byte("t,theta,omega\n0,1,2\n"), model.ErrNotModel, "model"},
@@ -79,7 +79,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		"short signature": {signed(make([]byte, 63)), model.ErrDamaged, "signature"},
 	} {
 		_, err := model.Decode(c.file)
-		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestWhatIsNoFileOfAModel(t *testing.T) {
 		}
 		return path
 	}
-	for path, says := range map[string]string{
+	for path, want := range map[string]string{
 		dir:                                     "is a folder; name the model file in it",
 		in("empty", nil):                        "it is empty",
 		in("text", []byte("no model at all\n")): "dgm-train wrote",
@@ -134,8 +134,8 @@ func TestWhatIsNoFileOfAModel(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := model.ReadFile(path)
 		runtime.ReadMemStats(&after)
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v, want %q", path, err, says)
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
 			t.Errorf("%s: %d bytes of memory were taken", path, used)

@@ -205,7 +205,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		v    any
-		says string
+		want string
 	}{
 		{"vehicle", 7, "expected a string"},
 		{"horizon", -1.0, "must be positive"},
@@ -304,7 +304,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		}
 		_, err := model.Decode(wrap(pack(t, m)))
 		var field *model.FieldError
-		if !errors.As(err, &field) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "train again") {
+		if !errors.As(err, &field) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "train again") {
 			t.Errorf("%s = %v: %v", c.path, c.v, err)
 		}
 	}

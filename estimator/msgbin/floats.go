@@ -11,39 +11,28 @@ import (
 // a bin of float32 or an array. Nil is accepted where len(dst) is 0. After an
 // error the content of dst is undefined.
 func (r *Reader) Floats(dst []float64) error {
-	k, _, err := r.next("a vector")
 	at := r.Offset()
+	if k, _, err := r.next("a vector"); err != nil || k != bin {
+		got, err := r.AppendFloats(dst[:0], len(dst))
+		if err == nil && len(got) != len(dst) {
+			r.move(at)
+			err = r.fail(fmt.Sprintf("a vector of %d numbers, expected %d", len(got), len(dst)))
+		}
+		return err
+	}
+	raw, err := r.Bin(math.MaxInt)
 	switch {
 	case err != nil:
 		return err
-	case k == bin:
-		raw, err := r.Bin(math.MaxInt)
-		switch {
-		case err != nil:
-			return err
-		case len(raw) == 8*len(dst):
-			decode64(dst, raw)
-		case len(raw) == 4*len(dst):
-			decode32(dst, raw)
-		default:
-			r.move(at)
-			return r.fail(fmt.Sprintf("a vector of %d bytes, expected %d numbers (%d bytes as float64, %d as float32)", len(raw), len(dst), 8*len(dst), 4*len(dst)))
-		}
-		return nil
-	case k == array:
-		n, err := r.Array(math.MaxInt)
-		if err == nil && n != len(dst) {
-			r.move(at)
-			err = r.fail(fmt.Sprintf("a vector of %d numbers, expected %d", n, len(dst)))
-		}
-		if err != nil {
-			return err
-		}
-		return r.elements(dst)
-	case len(dst) == 0 && r.Nil():
-		return nil
+	case len(raw) == 8*len(dst):
+		decode64(dst, raw)
+	case len(raw) == 4*len(dst):
+		decode32(dst, raw)
+	default:
+		r.move(at)
+		return r.fail(fmt.Sprintf("a vector of %d bytes, expected %d numbers (%d bytes as float64, %d as float32)", len(raw), len(dst), 8*len(dst), 4*len(dst)))
 	}
-	return r.other("a vector (bin or array)")
+	return nil
 }
 
 // AppendFloats reads a vector of an unknown length, of up to max numbers, and
@@ -88,7 +77,7 @@ func (r *Reader) appendFloats(dst []float64, max, size int, decode func(dst []fl
 	case r.Nil():
 		return dst, nil
 	}
-	return dst, r.other("a vector (bin or array)")
+	return dst, r.mismatch("a vector (bin or array)")
 }
 
 // elements reads the numbers of an array; nil is NaN.

@@ -346,7 +346,7 @@ func TestSkipDepth(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhatWasFound(t *testing.T) {
+func TestErrorsNameWhatWasFound(t *testing.T) {
 	r := msgbin.NewReader([]byte{0x01, 0xa3, 'a', 'b', 'c'})
 	if _, err := r.Int64(); err != nil {
 		t.Fatal(err)

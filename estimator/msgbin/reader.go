@@ -93,7 +93,7 @@ func (r *Reader) next(want string) (kind, byte, error) {
 func (r *Reader) expect(want kind) error {
 	got, _, err := r.next(want.String())
 	if err == nil && got != want {
-		err = r.other(want.String())
+		err = r.mismatch(want.String())
 	}
 	return err
 }
@@ -120,7 +120,7 @@ func (r *Reader) container(k kind, max int) (n int, err error) {
 	left := r.Left()
 	switch {
 	case err != nil:
-		return 0, r.cut(at, k.String())
+		return 0, r.truncated(at, k.String())
 	case n < 0 || n > max: // negative: more than an int of 32 bits holds
 		r.move(at)
 		return 0, r.fail(fmt.Sprintf("%v of %d entries, more than the limit of %d", k, uint32(n), max))
@@ -151,13 +151,13 @@ func (r *Reader) bytes(k kind, max int) ([]byte, error) {
 	at := r.Offset()
 	n, err := r.dec.DecodeBytesLen()
 	if err != nil {
-		return nil, r.cut(at, k.String())
+		return nil, r.truncated(at, k.String())
 	}
-	return r.take(at, n, k, max)
+	return r.content(at, n, k, max)
 }
 
-// take reads n bytes, the content of the value of kind k at offset at.
-func (r *Reader) take(at, n int, k kind, max int) ([]byte, error) {
+// content reads n bytes, the content of the value of kind k at offset at.
+func (r *Reader) content(at, n int, k kind, max int) ([]byte, error) {
 	left := r.Left()
 	switch {
 	case n < 0 || n > max: // negative: more than an int of 32 bits holds
@@ -208,10 +208,10 @@ func (r *Reader) Int64() (v int64, err error) {
 	case k == integer:
 		v, err = r.dec.DecodeInt64()
 	default:
-		return 0, r.other("an integer")
+		return 0, r.mismatch("an integer")
 	}
 	if err != nil {
-		return 0, r.cut(at, "an integer")
+		return 0, r.truncated(at, "an integer")
 	}
 	if !fits {
 		r.move(at)
@@ -239,7 +239,7 @@ func (r *Reader) uint64() (uint64, error) {
 	at := r.Offset()
 	v, err := r.dec.DecodeUint64()
 	if err != nil {
-		return 0, r.cut(at, "an integer")
+		return 0, r.truncated(at, "an integer")
 	}
 	return v, nil
 }
@@ -254,12 +254,12 @@ func (r *Reader) Float64() (float64, error) {
 		u, err := r.uint64()
 		return float64(u), err
 	case k != float && k != integer:
-		return 0, r.other("a number")
+		return 0, r.mismatch("a number")
 	}
 	at := r.Offset()
 	v, err := r.dec.DecodeFloat64()
 	if err != nil {
-		return 0, r.cut(at, "a number")
+		return 0, r.truncated(at, "a number")
 	}
 	return v, nil
 }
@@ -299,15 +299,15 @@ func (r *Reader) Skip() error {
 		case k == extension:
 			var size int
 			if _, size, err = r.dec.DecodeExtHeader(); err != nil {
-				err = r.cut(at, k.String())
+				err = r.truncated(at, k.String())
 			} else {
-				_, err = r.take(at, size, k, math.MaxInt)
+				_, err = r.content(at, size, k, math.MaxInt)
 			}
 		case k == invalid:
-			err = r.other("a value")
+			err = r.mismatch("a value")
 		default: // of 9 bytes or less
 			if r.dec.Skip() != nil {
-				err = r.cut(at, k.String())
+				err = r.truncated(at, k.String())
 			}
 		}
 		if err != nil {
@@ -318,9 +318,9 @@ func (r *Reader) Skip() error {
 	return nil
 }
 
-// cut moves back to the value at an offset, which the library could not read to
+// truncated moves back to the value at an offset, which the library could not read to
 // its end.
-func (r *Reader) cut(at int, want string) error {
+func (r *Reader) truncated(at int, want string) error {
 	r.move(at)
 	return r.short(want)
 }
@@ -333,7 +333,7 @@ func (r *Reader) failShort(reason string) error {
 	return &Error{Offset: r.base + r.Offset(), Reason: reason, Short: true}
 }
 
-func (r *Reader) other(want string) error {
+func (r *Reader) mismatch(want string) error {
 	return r.fail("expected " + want + ", found " + kinds[r.data[r.Offset()]].String())
 }
 

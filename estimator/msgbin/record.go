@@ -22,7 +22,7 @@ type Record struct {
 }
 
 // Intact reports whether the checksum matches the record.
-func (r *Record) Intact() bool { return Checksum(r.Kind, r.Payload) == r.sum }
+func (r *Record) Intact() bool { return checksum(r.Kind, r.Payload) == r.sum }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -34,8 +34,8 @@ var kindBytes = func() (b [MaxKind + 1]byte) {
 	return b
 }()
 
-// Checksum returns the checksum of a record.
-func Checksum(kind uint8, payload []byte) uint32 {
+// checksum returns the checksum of a record.
+func checksum(kind uint8, payload []byte) uint32 {
 	return crc32.Update(crc32.Update(0, castagnoli, kindBytes[kind:kind+1]), castagnoli, payload)
 }
 
@@ -43,7 +43,7 @@ func Checksum(kind uint8, payload []byte) uint32 {
 func (w *Writer) Record(kind uint8, payload []byte) {
 	w.Array(3)
 	w.Uint(uint64(kind))
-	w.Uint(uint64(Checksum(kind, payload)))
+	w.Uint(uint64(checksum(kind, payload)))
 	w.Bin(payload)
 }
 

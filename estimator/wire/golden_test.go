@@ -39,7 +39,7 @@ var (
 		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", T: 1772682401000000000,
 		Uptime: 12.5, Input: wire.InputLive, InputAge: 0.0025, Received: 1250, Published: 1247, Late: 1, Missed: 2,
 		StateRate: 100, PredictRate: 99, LatencyP50: 0.0003, LatencyP99: 0.001, LatencyMax: 0.002, Allocs: 3, Reconnects: 1,
-		Reasons: []wire.ReasonCount{{Reason: "nan", Count: 3, Text: wire.NotANumber.Sentence(), Last: "field x: element 1 is NaN"}},
+		Reasons: []wire.ReasonCount{{Reason: "nan", Count: 3, Text: wire.NotANumber.Description(), Last: "field x: element 1 is NaN"}},
 		Others:  []wire.Other{{Instance: "q9", Model: "a1b2c3d4e5f60718", Age: 0.5}},
 	}
 )
@@ -55,7 +55,7 @@ var (
 	fullStatus = func() wire.Status {
 		s := goldenStatus
 		s.Mode, s.Rate, s.Ticks, s.Used, s.Shortened, s.Widened = wire.ModeRate, 500, 6000, 1247, 2, 3
-		s.Silent = []wire.ReasonCount{{Reason: "overrun", Count: 2, Text: wire.Overrun.Sentence()}}
+		s.Silent = []wire.ReasonCount{{Reason: "overrun", Count: 2, Text: wire.Overrun.Description()}}
 		s.Phases = []wire.Phase{{Name: "decode", P50: 1e-6, P99: 2e-6, Max: 3e-6}, {Name: "predict", P50: 1e-4, P99: 2e-4, Max: 3e-4}}
 		s.ClockOffset, s.Delay, s.Miscalibrated = -12.5, 0.001, 1
 		s.Buckets, s.Checks = []float64{0.5, 1}, []float64{10, 10, 5, 5}

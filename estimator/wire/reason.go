@@ -33,7 +33,7 @@ const (
 	Reasons             // the number of reasons
 )
 
-var reasonText = [Reasons]struct{ name, sentence string }{
+var reasonText = [Reasons]struct{ name, description string }{
 	OK:           {"ok", "the state was answered"},
 	Malformed:    {"malformed", "the message is not a msgpack map as PROTOCOL.md describes it"},
 	WrongVersion: {"version", "the message is of a version of the protocol that this estimator does not support"},
@@ -66,12 +66,12 @@ func (r Reason) String() string {
 	return reasonText[r].name
 }
 
-// Sentence returns the meaning of the reason and, where there is one, the remedy.
-func (r Reason) Sentence() string {
+// Description returns the meaning of the reason and, where there is one, the remedy.
+func (r Reason) Description() string {
 	if r >= Reasons {
 		return ""
 	}
-	return reasonText[r].sentence
+	return reasonText[r].description
 }
 
 // Error is why a message is refused.

@@ -228,8 +228,8 @@ func TestVehicleNames(t *testing.T) {
 func TestReasonsAreNamedAndExplained(t *testing.T) {
 	seen := map[string]bool{}
 	for r := range wire.Reasons {
-		if r.String() == "" || r.Sentence() == "" || seen[r.String()] {
-			t.Errorf("reason %d: name %q, sentence %q", r, r, r.Sentence())
+		if r.String() == "" || r.Description() == "" || seen[r.String()] {
+			t.Errorf("reason %d: name %q, description %q", r, r, r.Description())
 		}
 		seen[r.String()] = true
 	}

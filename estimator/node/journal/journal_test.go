@@ -246,7 +246,7 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// readAll reads a journal to its end: whatever is in it, an error says which it is.
+// readAll reads a journal to its end: every error is of a known type.
 func readAll(t *testing.T, b []byte) {
 	r, err := NewReader(bytes.NewReader(b), "fuzz")
 	for range 1000 {

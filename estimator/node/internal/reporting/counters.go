@@ -158,7 +158,7 @@ func (c *Counters) list(dst []wire.ReasonCount, counts *[wire.Reasons]uint64) []
 		if n == 0 {
 			continue
 		}
-		reason := wire.ReasonCount{Reason: wire.Reason(r).String(), Count: n, Text: wire.Reason(r).Sentence()}
+		reason := wire.ReasonCount{Reason: wire.Reason(r).String(), Count: n, Text: wire.Reason(r).Description()}
 		if err := c.last[r]; err != nil {
 			reason.Last = Shorten(err.Error())
 		}
