@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // Version is the version of the format that is written, and the newest that is

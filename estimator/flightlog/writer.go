@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // flushAt is the number of bytes after which a Writer flushes without being asked.

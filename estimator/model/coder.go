@@ -3,7 +3,7 @@ package model
 import (
 	"fmt"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // coder writes or reads one map. A type lists its fields once, for both

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // Magic is the first element of a model file.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 // wrap makes a file with a fitting checksum around a body.

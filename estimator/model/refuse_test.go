@@ -12,8 +12,8 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
 )
 
 // body returns the body of a golden file as any msgpack library reads it.

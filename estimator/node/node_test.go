@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 

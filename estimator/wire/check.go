@@ -3,7 +3,7 @@ package wire
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // PlausibilityLimits are what the states of a vehicle are checked against.

@@ -3,7 +3,7 @@ package wire
 import (
 	"errors"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // encode appends a message, the map of the fields, to dst.

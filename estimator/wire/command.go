@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
 // Rollback is the action that returns to the model used before.
 const Rollback = "rollback"

@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
 // Flags are the bits of a prediction. The low 16 are warnings, the others are
 // information. A reader treats an unknown warning as a warning.

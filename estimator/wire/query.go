@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
 // The results that a query may ask for.
 const (

@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
 // State is a measured state of a vehicle, the message that asks for a
 // prediction. K and P are the vehicle's numbers of states and inputs.

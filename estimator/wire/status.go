@@ -1,6 +1,6 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
 // How an estimator decides when to predict.
 const (

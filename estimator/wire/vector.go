@@ -3,7 +3,7 @@ package wire
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // The widths of the floats in the bins of a message, as values of the field dtype.

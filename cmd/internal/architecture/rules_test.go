@@ -48,7 +48,7 @@ var layers = []layer{
 		"logs, messages and models all describe their channels by it, so it knows none of them",
 	},
 	{
-		"estimator/msgbin", nil,
+		"estimator/internal/msgbin", nil,
 		"bounded reading of untrusted bytes is checked best where nothing else is",
 	},
 	{
@@ -97,12 +97,12 @@ var layers = []layer{
 	},
 	{
 		"estimator/wire",
-		[]string{"estimator/channel", "estimator/msgbin"},
+		[]string{"estimator/channel", "estimator/internal/msgbin"},
 		"a planner links it to read predictions, and gets no model and no linear algebra with it",
 	},
 	{
 		"estimator/flightlog",
-		[]string{"estimator/channel", "estimator/durable", "estimator/msgbin"},
+		[]string{"estimator/channel", "estimator/durable", "estimator/internal/msgbin"},
 		"a logger links it to write a log, and gets no model and no linear algebra with it",
 	},
 	{
@@ -114,7 +114,7 @@ var layers = []layer{
 		"estimator/model",
 		[]string{
 			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/linear",
-			"estimator/numeric/mlp", "estimator/msgbin", "estimator/ood", "estimator/priordynamics",
+			"estimator/numeric/mlp", "estimator/internal/msgbin", "estimator/ood", "estimator/priordynamics",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
 	},
@@ -138,7 +138,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/node/internal/trust",
-		[]string{"estimator/msgbin"},
+		[]string{"estimator/internal/msgbin"},
 		"whether predictions hold is judged from numbers and times alone, so that it can be tried on simulated ones",
 	},
 	{
@@ -147,7 +147,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/node/journal",
-		[]string{"estimator/durable", "estimator/msgbin"},
+		[]string{"estimator/durable", "estimator/internal/msgbin"},
 		"records of what was consumed are bytes and numbers: what they mean is known to who replays them",
 	},
 	{
@@ -241,7 +241,7 @@ var guests = []guest{
 	},
 	{
 		"github.com/vmihailenco/msgpack/v5",
-		[]string{"estimator/msgbin"},
+		[]string{"estimator/internal/msgbin"},
 		"one package bounds what is read; the library alone trusts the lengths and the types of a message",
 	},
 	{

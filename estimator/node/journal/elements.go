@@ -1,6 +1,6 @@
 package journal
 
-import "github.com/dgm-robotics/dgm/estimator/msgbin"
+import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
 // The elements of each payload, in their order, for writer and reader. All but
 // those of the header begin with the number of the record.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // Reader reads a journal.

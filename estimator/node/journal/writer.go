@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/durable"
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // Writer writes a journal in a goroutine of its own. Its methods may be called from

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 func TestARestartKeepsWhatWasLearned(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // The state of a monitor is kept over a restart as an array of msgpack:

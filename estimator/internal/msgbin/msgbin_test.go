@@ -13,7 +13,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 
-	"github.com/dgm-robotics/dgm/estimator/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 func encoded(write func(w *msgbin.Writer)) []byte { return msgbin.Append(nil, write) }
