@@ -9,8 +9,12 @@
 // or a bool, a bin for a string, and wraps integers that do not fit. Messages are
 // decoded at control rate: with a Reader and a [Writer] that are used again,
 // decoding into the buffers of the caller and encoding into a reused slice
-// allocate nothing. Strings and bins are read in place, and nothing is skipped by
-// recursion or through a copy.
+// allocate nothing. Strings and bins are read in place. Skip is the code of this
+// package: the library's recurses, and nested arrays would exhaust the stack.
+//
+// A list of [Field] describes a map ([Writer.Fields], [Reader.Fields]) or an array
+// ([Writer.Elements], [Reader.Elements]) once for both directions. Logs and
+// recordings are sequences of a [Record] with a checksum, read through a [Stream].
 //
 // # Vectors of floats
 //
