@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
 	"time"
 
@@ -71,7 +72,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	if err := distinct(logs); err != nil {
 		return nil, err
 	}
-	hash := sha256.New()
+	samples := sha256.New()
 	for _, log := range logs {
 		if log.Vehicle != d.Vehicle {
 			d.Problems = append(d.Problems, Problem{log.Path, datacheck.Problem{Kind: Vehicle, Index: -1, Severity: datacheck.Note, Text: fmt.Sprintf(
@@ -87,13 +88,11 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 		for s := range log.Segments {
 			seg := &log.Segments[s]
-			binary.Write(hash, binary.LittleEndian, seg.T)
-			binary.Write(hash, binary.LittleEndian, seg.X)
-			binary.Write(hash, binary.LittleEndian, seg.U)
+			write(samples, seg.T, seg.X, seg.U)
 			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, result.Masks[s], d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
 		}
 	}
-	d.Hash = hex.EncodeToString(hash.Sum(nil))
+	d.Hash = hex.EncodeToString(samples.Sum(nil))
 	return d, nil
 }
 
@@ -132,11 +131,16 @@ func fingerprint(seg *flightlog.Segment) (key [sha256.Size]byte) {
 		after[i] = t - seg.T[0]
 	}
 	h := sha256.New()
-	for _, v := range []any{after, seg.X, seg.U} {
-		binary.Write(h, binary.LittleEndian, v) // writing to a hash does not fail
-	}
+	write(h, after, seg.X, seg.U)
 	h.Sum(key[:0])
 	return key
+}
+
+// write hashes slices of numbers, which does not fail.
+func write(h hash.Hash, all ...any) {
+	for _, v := range all {
+		binary.Write(h, binary.LittleEndian, v)
+	}
 }
 
 // moves reports whether the rows of x are not all alike.

@@ -55,11 +55,13 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	b.Work("folds", budget.WorkFolds)
 
 	seed := func(i int) uint64 { return cfg.Seed*1000 + uint64(i) }
-	core, choice, err := selection.ChooseCore(limited, folded, set, options, on, seed, b)
+	trials := selection.Trials{Folds: folded, On: on, Budget: b}
+	core, choice, err := trials.ChooseCore(limited, set, options, seed)
 	if err != nil {
 		return nil, err
 	}
 	data.Frame, folded = data.Frame.WithBasis(choice.Chosen.Basis), folded.WithBasis(choice.Chosen.Basis)
+	trials.Folds = folded
 
 	var seeds []uint64
 	for i := range cfg.Members {
@@ -75,7 +77,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		b.Remain(budget.WorkCalibrate*float64(readouts) + 2*budget.WorkPosterior*float64(len(ensemble.Members)))
 	}
 
-	choice, err = selection.ChooseTemperature(limited, choice, folded, ensemble.Members[0], posterior, on, cfg.Folds.Temperature, b)
+	choice, err = trials.ChooseTemperature(limited, choice, ensemble.Members[0], posterior, cfg.Folds.Temperature)
 	if err != nil {
 		return nil, err
 	}

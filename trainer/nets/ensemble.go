@@ -64,45 +64,46 @@ type Posteriors struct {
 
 // Condition conditions all members on the data, then refits of them to resampled data:
 // what the mean would have been with other data of the same kind. Refits give a mean
-// alone.
+// alone. The noise is what the first member leaves; it hardly differs between members.
 func (e Ensemble) Condition(d Data, set Posteriors, b *budget.Adaptation) (members, refits []model.Member, err error) {
-	for i, net := range e.Members {
+	condition := func(net *Net, d Data, how Conditioning, variance bool, progress func(r model.Readout)) (model.Member, error) {
 		m := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
-		for r := range set.Readouts {
-			b.Work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(e.Members), model.Readout(r)), budget.WorkPosterior/float64(set.Readouts))
-			// The noise is what the first member leaves; it hardly differs between members.
-			how, noise := set.Conditioning, []float64(nil)
-			if i > 0 {
+		for r := range model.Readout(set.Readouts) {
+			progress(r)
+			var noise []float64
+			if len(members) > 0 {
 				how.Passes, noise = 0, members[0].Posterior[r].LogSigma
 			}
-			post, err := Condition(net, d, model.Readout(r), how, noise)
+			post, err := Condition(net, d, r, how, noise)
 			if err != nil {
-				return nil, nil, err
+				return m, err
 			}
-			// Members differ in their means, hardly in their variances: the variance of the
-			// first one is used for all, as it is while calibrating, and the file and every
-			// prediction cost a third.
-			if i >= set.Variances {
+			if !variance {
 				post.InverseFactor = nil
 			}
 			m.Posterior = append(m.Posterior, post)
+		}
+		return m, nil
+	}
+	for i, net := range e.Members {
+		// Members differ in their means, hardly in their variances: the variance of the
+		// first one is used for all, as it is while calibrating, and the file and every
+		// prediction cost a third.
+		m, err := condition(net, d, set.Conditioning, i < set.Variances, func(r model.Readout) {
+			b.Work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(e.Members), r), budget.WorkPosterior/float64(set.Readouts))
+		})
+		if err != nil {
+			return nil, nil, err
 		}
 		members = append(members, m)
 	}
 	rng := rand.New(rand.NewPCG(set.Seed, 0x626f6f74))
 	for i := range set.Refits {
-		net, again, how := e.Members[i%len(e.Members)], d, set.Conditioning
-		m := model.Member{Map: net.Params.Map, OmegaSeed: net.OmegaSeed}
-		again.Windows = resample(d.Windows, set.Block, rng)
-		how.Passes, how.Seed = 0, set.Seed+uint64(i)+1
-		for r := range set.Readouts {
-			b.Say(fmt.Sprintf("refit %d of %d", i+1, set.Refits))
-			post, err := Condition(net, again, model.Readout(r), how, members[0].Posterior[r].LogSigma)
-			if err != nil {
-				return nil, nil, err
-			}
-			post.InverseFactor = nil
-			m.Posterior = append(m.Posterior, post)
+		again, how := d, set.Conditioning
+		again.Windows, how.Seed = resample(d.Windows, set.Block, rng), set.Seed+uint64(i)+1
+		m, err := condition(e.Members[i%len(e.Members)], again, how, false, func(model.Readout) { b.Say(fmt.Sprintf("refit %d of %d", i+1, set.Refits)) })
+		if err != nil {
+			return nil, nil, err
 		}
 		refits = append(refits, m)
 	}

@@ -23,19 +23,16 @@ type shooting struct {
 
 // shotWork is the memory of one worker, for its share of the windows.
 type shotWork struct {
-	m      priordynamics.Model
-	x      []float64 // share×(nodes+1)×K displacement
-	v      []float64 // share×nodes×(L+P)
-	slope  []float64 // share×nodes×L
-	psi    []float64
-	psibar []float64
-	vbar   []float64
-	now    []float64
-	lambda []float64
-	inc    []float64 // K, an increment
-	dbar   []float64 // K, adjoint of its learned part
-	msq    []float64 // nodes×K
-	grad   []float64 // N×K
+	m     priordynamics.Model
+	x     []float64 // share×(nodes+1)×K displacement
+	v     []float64 // share×nodes×(L+P)
+	slope []float64 // share×nodes×L
+	msq   []float64 // nodes×K
+	grad  []float64 // N×K
+
+	psi, psibar            []float64 // N
+	vbar                   []float64 // L+P
+	now, inc, lambda, dbar []float64 // K: state, increment, their adjoints; dbar of the learned part
 }
 
 // floor keeps the logarithm away from zero: errors below a ten thousandth of the
@@ -106,7 +103,7 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 	for i, v := range x {
 		weights[i] = v * f.scale[i]
 	}
-	f.each(func(i int, w *shotWork, from, to int) {
+	f.each(func(w *shotWork, from, to int) {
 		w.m.Weights = weights
 		w.forward(s, from, to)
 	})
@@ -135,7 +132,7 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 	if grad == nil {
 		return total
 	}
-	f.each(func(i int, w *shotWork, from, to int) { w.backward(s, f.weight, from, to) })
+	f.each(func(w *shotWork, from, to int) { w.backward(s, f.weight, from, to) })
 	for _, w := range f.work {
 		for i, g := range w.grad {
 			grad[i] += g * f.scale[i]
@@ -145,9 +142,9 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 }
 
 // each runs one part of the windows after the other, on all processors.
-func (f *shooting) each(run func(i int, w *shotWork, from, to int)) {
+func (f *shooting) each(run func(w *shotWork, from, to int)) {
 	cores.Each(len(f.work), func(i int) {
-		run(i, f.work[i], i*f.s.n/shares, (i+1)*f.s.n/shares)
+		run(f.work[i], i*f.s.n/shares, (i+1)*f.s.n/shares)
 	})
 }
 

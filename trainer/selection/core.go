@@ -68,35 +68,33 @@ type candidate struct {
 // features of the first, is taken only if it is better on that fold, which its net has
 // not seen, and if the other folds, held out of the posterior alone, agree beyond their
 // standard error. seed returns the seed of each core.
-func ChooseCore(ctx context.Context, folds calibration.Folds, set nets.Settings, opt Options, on calibration.Switches, seed func(i int) uint64, b *budget.Adaptation) (Core, Choice, error) {
-	c := coreChoice{folds: folds, set: set, opt: opt, on: on, seed: seed, budget: b}
+func (c *Trials) ChooseCore(ctx context.Context, set nets.Settings, opt Options, seed func(i int) uint64) (Core, Choice, error) {
 	best := candidate{core: opt.Cores[0], basis: opt.Bases[0]}
-	if len(opt.Cores)*len(opt.Bases) > 1 && len(folds.Folds) > 0 {
-		if err := c.run(ctx, &best); err != nil {
-			return best.core, c.choice, err
+	search := coreSearch{Trials: c, set: set, opt: opt, seed: seed}
+	if len(opt.Cores)*len(opt.Bases) > 1 && len(c.Folds.Folds) > 0 {
+		if err := search.run(ctx, &best); err != nil {
+			return best.core, search.choice, err
 		}
-		c.choice.Untried.Core = best.scores == nil
+		search.choice.Untried.Core = best.scores == nil
 	}
-	c.choice.Chosen = Candidate{Core: best.core.Name, Basis: best.basis}
-	return best.core, c.choice, nil
+	search.choice.Chosen = Candidate{Core: best.core.Name, Basis: best.basis}
+	return best.core, search.choice, nil
 }
 
-// coreChoice is the state of a choice.
-type coreChoice struct {
-	folds  calibration.Folds
+// coreSearch is the state of a choice.
+type coreSearch struct {
+	*Trials
 	set    nets.Settings
 	opt    Options
-	on     calibration.Switches
 	seed   func(i int) uint64
-	budget *budget.Adaptation
 	choice Choice
 }
 
 // run moves best to the best of the cores and bases. None is begun that would not end
 // within their share of the budget, by the time of the first one; where even that one
 // does not, it stays untried: the exported nets need the time.
-func (c *coreChoice) run(ctx context.Context, best *candidate) error {
-	limit := c.budget.Share(coreShare)
+func (c *coreSearch) run(ctx context.Context, best *candidate) error {
+	limit := c.Budget.Share(coreShare)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	half, done := context.WithTimeout(ctx, limit/2) // to condition nets on the folds takes as long as to train them
@@ -108,7 +106,7 @@ func (c *coreChoice) run(ctx context.Context, best *candidate) error {
 	}
 	if net.Stopped {
 		left := float64(len(c.opt.Cores))*budget.WorkCore + float64(len(c.opt.Bases)-1)*budget.WorkTemper
-		c.budget.Skip(left - budget.WorkCoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
+		c.Budget.Skip(left - budget.WorkCoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
 		return nil
 	}
 	first := *best
@@ -123,7 +121,7 @@ func (c *coreChoice) run(ctx context.Context, best *candidate) error {
 	for i := 1; i < len(c.opt.Cores); i++ {
 		left := float64(len(c.opt.Cores)-i) * budget.WorkCore
 		if time.Since(began)+took > limit || limited.Err() != nil {
-			c.budget.Skip(left)
+			c.Budget.Skip(left)
 			break
 		}
 		net, err := c.train(limited, i, best.basis)
@@ -131,7 +129,7 @@ func (c *coreChoice) run(ctx context.Context, best *candidate) error {
 			return err
 		}
 		if net.Stopped {
-			c.budget.Skip(left - budget.WorkCoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
+			c.Budget.Skip(left - budget.WorkCoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
 			break
 		}
 		other := candidate{core: c.opt.Cores[i], basis: best.basis}
@@ -146,10 +144,10 @@ func (c *coreChoice) run(ctx context.Context, best *candidate) error {
 }
 
 // bases tries the other bases with the first core and its net, at its temperature.
-func (c *coreChoice) bases(ctx context.Context, best *candidate, net *nets.Net, first candidate) error {
+func (c *coreSearch) bases(ctx context.Context, best *candidate, net *nets.Net, first candidate) error {
 	for n, basis := range c.opt.Bases[1:] {
 		if ctx.Err() != nil {
-			c.budget.Skip(float64(len(c.opt.Bases)-1-n) * budget.WorkTemper)
+			c.Budget.Skip(float64(len(c.opt.Bases)-1-n) * budget.WorkTemper)
 			break
 		}
 		other := candidate{core: first.core, basis: basis}
@@ -164,23 +162,23 @@ func (c *coreChoice) bases(ctx context.Context, best *candidate, net *nets.Net, 
 }
 
 // train trains core i with half of the steps and without the first fold.
-func (c *coreChoice) train(ctx context.Context, i, basis int) (*nets.Net, error) {
+func (c *coreSearch) train(ctx context.Context, i, basis int) (*nets.Net, error) {
 	core := c.opt.Cores[i]
 	set := core.Apply(c.set)
 	set.Steps = max(1, set.Steps/2)
-	return nets.TrainMember(ctx, c.folds.WithBasis(basis).Folds[0].Data, set, c.seed(i), func(int) {
-		c.budget.Work("choosing: core "+core.Name, budget.WorkCoreNets/float64(set.Steps))
+	return nets.TrainMember(ctx, c.Folds.WithBasis(basis).Folds[0].Data, set, c.seed(i), func(int) {
+		c.Budget.Work("choosing: core "+core.Name, budget.WorkCoreNets/float64(set.Steps))
 	})
 }
 
 // score conditions a net, beside the basis of the candidate, on all folds with each of
 // the temperatures, and keeps the likeliest of the first fold.
-func (c *coreChoice) score(try *candidate, net *nets.Net, temperatures []float64) error {
-	folds, p, n := c.folds.WithBasis(try.basis), *net.Params, *net
+func (c *coreSearch) score(try *candidate, net *nets.Net, temperatures []float64) error {
+	folds, p, n := c.Folds.WithBasis(try.basis), *net.Params, *net
 	p.Map.Basis = feature.Basis{Terms: try.basis}
 	n.Params = &p
 	for _, temperature := range temperatures {
-		scores, err := calibration.Score(folds, &n, trial(c.set.Posterior, temperature), c.on)
+		scores, err := c.scores(folds, &n, c.set.Posterior, temperature)
 		if err != nil {
 			return err
 		}
@@ -188,7 +186,7 @@ func (c *coreChoice) score(try *candidate, net *nets.Net, temperatures []float64
 			try.scores, try.temperature = scores, temperature
 		}
 		c.choice.Candidates = append(c.choice.Candidates, Candidate{Core: try.core.Name, Basis: try.basis, Temperature: temperature, Score: scores[0]})
-		c.budget.Work(fmt.Sprintf("choosing: core %s, basis %d", try.core.Name, try.basis), budget.WorkTemper)
+		c.Budget.Work(fmt.Sprintf("choosing: core %s, basis %d", try.core.Name, try.basis), budget.WorkTemper)
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ package selection
 import (
 	"fmt"
 
+	"github.com/dgm-robotics/dgm/trainer/budget"
+	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 )
 
@@ -34,12 +36,19 @@ type Choice struct {
 	Untried    Untried
 }
 
+// Trials conditions nets on folds and scores them.
+type Trials struct {
+	Folds  calibration.Folds
+	On     calibration.Switches // parts of the calibration model with which they are scored
+	Budget *budget.Adaptation
+}
+
 // trialRows bounds the rows that posteriors are conditioned on while choosing. The
 // likelihood is divided by the number of rows, so it hardly depends on it.
 const trialRows = 4000
 
-// trial is how posteriors are conditioned while choosing.
-func trial(set nets.Conditioning, temperature float64) nets.Conditioning {
+// scores returns the mean log likelihood of a held-out point of each fold.
+func (t *Trials) scores(folds calibration.Folds, net *nets.Net, set nets.Conditioning, temperature float64) ([]float64, error) {
 	set.Temperature, set.Passes, set.Rows = temperature, 1, min(set.Rows, trialRows)
-	return set
+	return calibration.Score(folds, net, set, t.On)
 }

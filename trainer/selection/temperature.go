@@ -23,17 +23,17 @@ const (
 
 // ChooseTemperature completes a choice by the temperature under which the folds are
 // likeliest (oneStandardError); given > 0 takes that one.
-func ChooseTemperature(ctx context.Context, c Choice, folds calibration.Folds, net *nets.Net, set nets.Conditioning, on calibration.Switches, given float64, b *budget.Adaptation) (Choice, error) {
-	if given > 0 || len(folds.Folds) == 0 || ctx.Err() != nil {
+func (t *Trials) ChooseTemperature(ctx context.Context, c Choice, net *nets.Net, set nets.Conditioning, given float64) (Choice, error) {
+	if given > 0 || len(t.Folds.Folds) == 0 || ctx.Err() != nil {
 		if given == 0 {
 			given = safeTemperature
-			c.Untried.Temperature = len(folds.Folds) > 0
+			c.Untried.Temperature = len(t.Folds.Folds) > 0
 		}
 		c.Chosen.Temperature = given
 		return c, nil
 	}
 	at, scores, err := oneStandardError(len(temperatures), middle, func(i int) ([]float64, error) {
-		scores, err := calibration.Score(folds, net, trial(set, temperatures[i]), on)
+		scores, err := t.scores(t.Folds, net, set, temperatures[i])
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func ChooseTemperature(ctx context.Context, c Choice, folds calibration.Folds, n
 		try.Temperature, try.Folds = temperatures[i], true
 		try.Score, _ = calibration.Mean(scores)
 		c.Candidates = append(c.Candidates, try)
-		b.Work(fmt.Sprintf("choosing: likelihood temperature %g", temperatures[i]), budget.WorkTemper)
+		t.Budget.Work(fmt.Sprintf("choosing: likelihood temperature %g", temperatures[i]), budget.WorkTemper)
 		return scores, nil
 	}, func() bool { return ctx.Err() != nil })
 	if err != nil {
