@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
@@ -61,7 +60,7 @@ func PriorDynamicsOf(m *model.Model) *PriorDynamics {
 
 // Start sets the start state (K) and the input over the horizon (nil without
 // inputs).
-func (b *PriorDynamics) Start(x0 []float64, u feature.Signal) {
+func (b *PriorDynamics) Start(x0 []float64, u channel.Signal) {
 	copy(b.x0, x0)
 	for _, r := range [...]*priordynamics.Rollout{b.rollout, b.secondary} {
 		if r != nil {

@@ -6,14 +6,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// Signal is the input u over one horizon, time measured from its start.
-type Signal interface {
-	// Mean writes the mean of u over [a, b], seconds, a < b, to dst (P).
-	Mean(dst []float64, a, b float64)
-	// At writes u(t) to dst (P); at a step, the value that begins there.
-	At(dst []float64, t float64)
-}
-
 // Inputs defines a row of the smoother's input S:
 // (t, lifted x0, knots), all standardised, knots in time order.
 type Inputs struct {
@@ -38,7 +30,7 @@ func (in *Inputs) Standard(t float64) float64 { return (t - in.TimeMean) / in.Ti
 //
 // A causal knot is q_j(t) = (J/H) ∫ u dt over block j up to t: a later input
 // cannot change an earlier row. Its derivative is (J/H) u(t) inside the block.
-func (in *Inputs) Row(s, ds []float64, t float64, x0 []float64, u Signal, scratch []float64) {
+func (in *Inputs) Row(s, ds []float64, t float64, x0 []float64, u channel.Signal, scratch []float64) {
 	L, P := in.Lift.Dim(), len(in.InputMean)
 	s[0] = in.Standard(t)
 	copy(s[1:1+L], x0[:L])
@@ -84,7 +76,7 @@ func (in *Inputs) Standardise(q []float64, weight float64) {
 
 // InputAt writes the standardised input at time t to dst (P), as the dynamics
 // reads it.
-func (in *Inputs) InputAt(dst []float64, t float64, u Signal) {
+func (in *Inputs) InputAt(dst []float64, t float64, u channel.Signal) {
 	if len(dst) == 0 {
 		return
 	}

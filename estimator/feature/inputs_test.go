@@ -34,7 +34,7 @@ func inputs(rng *rand.Rand, p, knots int) *feature.Inputs {
 	return in
 }
 
-func row(in *feature.Inputs, t float64, x0 []float64, u feature.Signal) (s, ds []float64) {
+func row(in *feature.Inputs, t float64, x0 []float64, u channel.Signal) (s, ds []float64) {
 	s, ds = make([]float64, in.Dim()), make([]float64, in.Dim())
 	in.Row(s, ds, t, x0, u, make([]float64, len(in.InputMean)))
 	return s, ds

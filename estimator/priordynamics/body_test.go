@@ -93,7 +93,7 @@ func near(t *testing.T, what string, got float64, f func(h float64) float64, h f
 	}
 }
 
-func checkTurn(t *testing.T, p *Rollout, x0, dx []float64, u Signal) {
+func checkTurn(t *testing.T, p *Rollout, x0, dx []float64, u channel.Signal) {
 	t.Helper()
 	got, out, x := make([]float64, len(x0)), make([]float64, len(x0)), make([]float64, len(x0))
 	for _, time := range []float64{0.03, 0.5, 0.87} {

@@ -1,12 +1,6 @@
 package priordynamics
 
-// Signal is the input u over the horizon, time measured from its start.
-type Signal interface {
-	// Mean writes the mean of u over [a, b], seconds, a < b, to dst (P).
-	Mean(dst []float64, a, b float64)
-	// At writes u(t) to dst (P); at a step, the value that begins there.
-	At(dst []float64, t float64)
-}
+import "github.com/dgm-robotics/dgm/estimator/channel"
 
 // Rollout rolls a model out from one start state after the other. It takes all its
 // memory in New and is not safe for concurrent use.
@@ -23,7 +17,7 @@ type Rollout struct {
 	m     *Model
 	k     int
 	nodes int
-	u     Signal
+	u     channel.Signal
 	x0    []float64 // K
 	x     []float64 // nodes+1 × K, displacement from x0
 	v     []float64 // nodes × (L+P)
@@ -60,7 +54,7 @@ func New(m *Model, k int, horizon float64) *Rollout {
 
 // Run rolls the model out from x0 (K) under the input u (nil without inputs),
 // which must stay valid until the next Run.
-func (p *Rollout) Run(x0 []float64, u Signal) {
+func (p *Rollout) Run(x0 []float64, u channel.Signal) {
 	m, K := p.m, p.k
 	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
 	copy(p.x0, x0)

@@ -163,7 +163,7 @@ func checkAllocations(t *testing.T, m *Model, x0 []float64) {
 	t.Helper()
 	p := New(m, len(x0), 1)
 	u, d := constant{1, 0}, make([]float64, len(x0))
-	var s Signal = u
+	var s channel.Signal = u
 	if n := testing.AllocsPerRun(20, func() {
 		p.Run(x0, s)
 		p.At(d, d, 0.5)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	detector "github.com/dgm-robotics/dgm/estimator/ood"
@@ -160,7 +161,7 @@ func replayed(m *model.Model, flights []window.Flight, readout model.Readout, st
 }
 
 // signal returns the input of a query; nil without inputs.
-func signal(m *model.Model, q *estimator.Query) feature.Signal {
+func signal(m *model.Model, q *estimator.Query) channel.Signal {
 	switch {
 	case m.P == 0:
 		return nil

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -170,7 +171,7 @@ func (c *comparer) start(f *window.Flight, start int) {
 // rollOut writes the displacements of the linear model and of the prior dynamics from the
 // query's start (T×K).
 func (c *comparer) rollOut(byLinear, byPrior []float64) {
-	var u feature.Signal // nil without inputs
+	var u channel.Signal // nil without inputs
 	if c.m.P > 0 {
 		u = &c.planned
 	}

@@ -57,7 +57,7 @@ type scratch struct {
 	mean   []float64 // P
 	x0     []float64 // K
 	lifted []float64 // L
-	u      feature.Signal
+	u      channel.Signal
 	d, dd  []float64 // K
 }
 
@@ -126,7 +126,7 @@ func (f *Frame) Model() *model.Model {
 
 // Start sets the window whose rows Fill writes next: its measured start state (K)
 // and the input over it (nil without inputs).
-func (f *Frame) Start(x0 []float64, u feature.Signal) {
+func (f *Frame) Start(x0 []float64, u channel.Signal) {
 	f.x0, f.u = x0, u
 	f.Inputs.Lift.Apply(f.lifted, x0)
 	f.prior.Start(x0, u)
@@ -207,7 +207,7 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 }
 
 // recorded returns the recorded input of a window, nil without inputs.
-func (f *Frame) recorded(fl *window.Flight, start int) feature.Signal {
+func (f *Frame) recorded(fl *window.Flight, start int) channel.Signal {
 	if f.P == 0 {
 		return nil
 	}

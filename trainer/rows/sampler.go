@@ -3,6 +3,7 @@ package rows
 import (
 	"math/rand/v2"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/objective"
@@ -60,7 +61,7 @@ func (s *Sampler) window(b *objective.Batch, row int, w window.Window, rng *rand
 }
 
 // signal returns the input over a window as the readout reads it.
-func (s *Sampler) signal(fl *window.Flight, start int) feature.Signal {
+func (s *Sampler) signal(fl *window.Flight, start int) channel.Signal {
 	if s.Frame.P == 0 {
 		return nil
 	}
