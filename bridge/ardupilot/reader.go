@@ -16,27 +16,19 @@ var Magic = []byte{magic1, magic2, idFMT}
 
 // What is kept of a log, so that a hostile one needs no more memory than this.
 const (
-	window        = 1 << 18 // bytes of the file that are held
-	chain         = 3       // records in a row that must make sense after damage
-	maxParameters = 1 << 13
+	window = 1 << 18 // bytes of the file that are held
+	chain  = 3       // records in a row that must make sense after damage
 )
-
-// Parameter is a setting of the autopilot.
-type Parameter struct {
-	Name  string
-	Value float64
-}
 
 // Reader reads one log. It implements telemetry.Source.
 type Reader struct {
 	logfile.Reader
 
-	formats    [256]*format
-	units      units
-	seq        int
-	last       int64 // ns, of the record before
-	parameters []Parameter
-	message    telemetry.Message
+	formats [256]*format
+	units   units
+	seq     int
+	last    int64 // ns, of the record before
+	message telemetry.Message
 }
 
 // subscription is a topic with the places of its fields.
@@ -208,10 +200,6 @@ func (r *Reader) learn(at int64, f *format, content []byte) {
 			// It was a float32 once: seven digits are exact.
 			r.units.mults[byte(v)] = round7(number("Mult"))
 		}
-	case "PARM":
-		if name := text("Name"); name != "" && len(r.parameters) < maxParameters {
-			r.parameters = append(r.parameters, Parameter{name, number("Value")})
-		}
 	case "MSG":
 		r.Wants.Say(r.last, text("Message"))
 	}
@@ -281,6 +269,3 @@ func (r *Reader) resyncCandidate(held []byte) bool {
 	}
 	return true
 }
-
-// Parameters returns the settings that were read so far.
-func (r *Reader) Parameters() []Parameter { return r.parameters }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -116,59 +118,48 @@ func mosaic(ids []string, depth int) any {
 	return map[string]any{"direction": direction, "first": mosaic(ids[:half], depth+1), "second": mosaic(ids[half:], depth+1), "splitPercentage": 100 * float64(half) / float64(len(ids))}
 }
 
+// element is one of XML.
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Elements []element  `xml:",any"`
+}
+
+// newElement returns an element with attributes, each a name and a value.
+func newElement(name string, attrs ...string) element {
+	e := element{XMLName: xml.Name{Local: name}}
+	for i := 0; i < len(attrs); i += 2 {
+		e.Attrs = append(e.Attrs, xml.Attr{Name: xml.Name{Local: attrs[i]}, Value: attrs[i+1]})
+	}
+	return e
+}
+
+func (e *element) add(child element) { e.Elements = append(e.Elements, child) }
+
 // PlotJugglerLayout returns a layout for PlotJuggler.
 func PlotJugglerLayout(h *flightlog.Header, as Schema, horizon string) []byte {
-	type xmlCurve struct {
-		Name  string `xml:"name,attr"`
-		Color string `xml:"color,attr"`
-	}
-	type xmlPlot struct {
-		Mode   string     `xml:"mode,attr"`
-		Style  string     `xml:"style,attr"`
-		Curves []xmlCurve `xml:"curve"`
-	}
-	type xmlArea struct {
-		Name string  `xml:"name,attr"`
-		Plot xmlPlot `xml:"plot"`
-	}
-	type xmlSplitter struct {
-		Orientation string    `xml:"orientation,attr"`
-		Sizes       string    `xml:"sizes,attr"`
-		Count       int       `xml:"count,attr"`
-		Areas       []xmlArea `xml:"DockArea"`
-	}
-	type xmlTab struct {
-		Name       string `xml:"tab_name,attr"`
-		Containers int    `xml:"containers,attr"`
-		Container  struct {
-			Splitter xmlSplitter `xml:"DockSplitter"`
-		} `xml:"Container"`
-	}
-	type xmlRoot struct {
-		XMLName xml.Name `xml:"root"`
-		Widget  struct {
-			Name   string   `xml:"name,attr"`
-			Parent string   `xml:"parent,attr"`
-			Tabs   []xmlTab `xml:"Tab"`
-		} `xml:"tabbed_widget"`
-	}
-	var root xmlRoot
-	root.Widget.Name, root.Widget.Parent = "Main Window", "main_window"
+	widget := newElement("tabbed_widget", "name", "Main Window", "parent", "main_window")
 	const perTab = 4
-	all := plots(h, as, horizon)
-	for i := 0; i < len(all); i += perTab {
-		part := all[i:min(len(all), i+perTab)]
-		tab := xmlTab{Name: part[0].title, Containers: 1}
-		tab.Container.Splitter = xmlSplitter{Orientation: "-", Count: len(part), Sizes: strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%.6f;", 1/float64(len(part))), len(part)), ";")}
+	for part := range slices.Chunk(plots(h, as, horizon), perTab) {
+		n := len(part)
+		splitter := newElement("DockSplitter", "orientation", "-", "sizes", strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%.6f;", 1/float64(n)), n), ";"), "count", strconv.Itoa(n))
 		for _, p := range part {
-			x := xmlPlot{Mode: "TimeSeries", Style: "Lines"}
+			plot := newElement("plot", "mode", "TimeSeries", "style", "Lines")
 			for _, c := range p.curves {
-				x.Curves = append(x.Curves, xmlCurve{Name: c.topic + "/" + strings.Join(c.path, "/"), Color: c.color})
+				plot.add(newElement("curve", "name", c.topic+"/"+strings.Join(c.path, "/"), "color", c.color))
 			}
-			tab.Container.Splitter.Areas = append(tab.Container.Splitter.Areas, xmlArea{Name: p.title, Plot: x})
+			area := newElement("DockArea", "name", p.title)
+			area.add(plot)
+			splitter.add(area)
 		}
-		root.Widget.Tabs = append(root.Widget.Tabs, tab)
+		container := newElement("Container")
+		container.add(splitter)
+		tab := newElement("Tab", "tab_name", part[0].title, "containers", "1")
+		tab.add(container)
+		widget.add(tab)
 	}
+	root := newElement("root")
+	root.add(widget)
 	text, err := xml.MarshalIndent(&root, "", "  ")
 	if err != nil {
 		panic("export: a layout that is no XML")

@@ -205,13 +205,14 @@ func TestRecordOfUnknownChannels(t *testing.T) {
 		for i := range 5 {
 			s := wire.State{Seq: uint64(i), T: int64(i) * 1e6, X: []float64{1, 2, 3}, U: []float64{float64(part)}}
 			send(s.Append(nil))
+			if i == 0 {
+				other := wire.State{Seq: 9, T: 1, X: []float64{1, 2}}
+				send(other.Append(nil))
+			}
 		}
-		s := wire.State{Seq: 9, T: 9e6, X: []float64{1, 2}}
-		send(s.Append(nil))
-		if err := nc.Flush(); err != nil {
-			t.Fatal(err)
+		for samples(out) < 5*(part+1) { // the recorder writes once a second
+			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(100 * time.Millisecond) // for the channel between NATS and the recorder
 		cancel()
 		if sum := <-done; sum.States != 5 || sum.Refused != 2 || sum.Segments != 1 || sum.Why == "" {
 			t.Errorf("%+v", sum)
@@ -224,4 +225,16 @@ func TestRecordOfUnknownChannels(t *testing.T) {
 	if names := strings.Join(channel.Names(log.Channels), " "); names != "x1 x2 x3 u1" {
 		t.Error(names)
 	}
+}
+
+// samples counts the samples of a log that is being written.
+func samples(path string) (n int) {
+	log, err := flightlog.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	for i := range log.Segments {
+		n += len(log.Segments[i].T)
+	}
+	return n
 }

@@ -1,10 +1,11 @@
 package live
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ type viewer struct {
 	c        ViewConfig
 	server   *foxglove.Server
 	vehicles map[string]*seen
-	waiting  bands
+	waiting  []band // by their times
 	pred     wire.Prediction
 	msg      wire.State
 }
@@ -210,17 +211,17 @@ func (v *viewer) predicted(name string, data []byte) {
 				Units: append([]string(nil), p.Units...), Band: true, Made: true})
 			s.predict[h] = tp
 		}
-		if len(tp.Fields) != K || v.waiting.Len() >= maxWaiting {
+		if len(tp.Fields) != K || len(v.waiting) >= maxWaiting {
 			continue
 		}
 		at := p.T + int64(1e9*p.Horizon[i])
-		heap.Push(&v.waiting, band{at + s.shift, tp.id, tp.Encode(nil, export.JSON, at, p.T, export.Band(p.Mean[i*K:(i+1)*K], p.ObsStd[i*K:(i+1)*K]))})
+		v.wait(band{at + s.shift, tp.id, tp.Encode(nil, export.JSON, at, p.T, export.Band(p.Mean[i*K:(i+1)*K], p.ObsStd[i*K:(i+1)*K]))})
 	}
 }
 
 // next is how long nothing is due.
 func (v *viewer) next() time.Duration {
-	if v.waiting.Len() == 0 {
+	if len(v.waiting) == 0 {
 		return time.Hour
 	}
 	return max(0, time.Duration(v.waiting[0].at-time.Now().UnixNano()))
@@ -228,8 +229,9 @@ func (v *viewer) next() time.Duration {
 
 // due sends the bands that are due.
 func (v *viewer) due() {
-	for now := time.Now().UnixNano(); v.waiting.Len() > 0 && v.waiting[0].at <= now; {
-		b := heap.Pop(&v.waiting).(band)
+	for now := time.Now().UnixNano(); len(v.waiting) > 0 && v.waiting[0].at <= now; {
+		b := v.waiting[0]
+		v.waiting = v.waiting[1:]
 		v.server.Send(b.topic, b.at, b.data)
 	}
 }
@@ -241,20 +243,8 @@ type band struct {
 	data  []byte
 }
 
-// bands are ordered by their times. They implement heap.Interface.
-type bands []band
-
-func (b bands) Len() int           { return len(b) }
-func (b bands) Less(i, k int) bool { return b[i].at < b[k].at }
-func (b bands) Swap(i, k int)      { b[i], b[k] = b[k], b[i] }
-
-// Push appends one, for package heap.
-func (b *bands) Push(x any) { *b = append(*b, x.(band)) }
-
-// Pop removes the last one, for package heap.
-func (b *bands) Pop() any {
-	old := *b
-	last := old[len(old)-1]
-	*b = old[:len(old)-1]
-	return last
+// wait queues a band, in the order of the times.
+func (v *viewer) wait(b band) {
+	i, _ := slices.BinarySearchFunc(v.waiting, b.at+1, func(w band, at int64) int { return cmp.Compare(w.at, at) })
+	v.waiting = slices.Insert(v.waiting, i, b)
 }

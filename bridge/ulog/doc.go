@@ -1,8 +1,8 @@
 // Package ulog reads PX4's logs, by the published description of the ULog file
 // format, version 1 (https://docs.px4.io/main/en/dev_log/ulog_file_format).
 //
-// The reader streams: it holds one window of the file, the definitions, and the
-// information about the log, each within a bound. Topics are named as PX4 names
+// The reader streams: it holds one window of the file and the definitions, within
+// bounds. Topics are named as PX4 names
 // them, their instance is the multi id. A message's time is its timestamp_sample
 // where it has one, else its timestamp, both microseconds since the autopilot
 // was started.

@@ -2,7 +2,6 @@ package ulog
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -17,25 +16,13 @@ var Magic = []byte{'U', 'L', 'o', 'g', 0x01, 0x12, 0x35}
 type Reader struct {
 	logfile.Reader
 
-	start   int64 // ns, the time in the file's header
 	flags   flags
 	formats formats
 	topics  map[topicKey]*subscription
 	seq     int             // topics so far
 	byID    []*subscription // by message id, nil = none
 	isData  bool            // the definitions are over
-	last    int64           // ns, the highest timestamp so far
-	count   Counts
 	message telemetry.Message
-
-	info, multi, parameters, defaults, changes entries
-}
-
-// Counts are the records that are not messages of topics.
-type Counts struct {
-	Logged   int // texts
-	Dropouts int
-	Syncs    int
 }
 
 // topicKey identifies a topic.
@@ -81,8 +68,6 @@ func (r *Reader) header() error {
 	if b[7] > 1 {
 		r.Report.Add(7, "header", "version %d is not known; read as version 1", b[7])
 	}
-	r.start = microseconds(binary.LittleEndian.Uint64(b[8:]))
-	r.last = r.start
 	r.Window.Pass(headerSize)
 	return nil
 }
@@ -98,25 +83,3 @@ func microseconds(us uint64) int64 {
 
 // Next returns the next message of any topic, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(r.header, r.record) }
-
-// Counts returns the number of records so far that are not messages of topics.
-func (r *Reader) Counts() Counts { return r.count }
-
-// Information returns the information about the log so far. Keys can repeat;
-// the last one counts.
-func (r *Reader) Information() []Entry { return r.info.list }
-
-// MultiInformation returns information in several parts, in the file's order.
-func (r *Reader) MultiInformation() []Entry { return r.multi.list }
-
-// Parameters returns the parameters at the start.
-func (r *Reader) Parameters() []Entry { return r.parameters.list }
-
-// Defaults returns default values of parameters.
-func (r *Reader) Defaults() []Entry { return r.defaults.list }
-
-// Changes returns parameters that were changed while the log was written.
-func (r *Reader) Changes() []Entry { return r.changes.list }
-
-// Appended reports whether the log has data appended, as after a crash.
-func (r *Reader) Appended() bool { return len(r.flags.appended) > 0 }

@@ -95,7 +95,6 @@ var names = map[byte]string{
 // data reads the content of a message of a topic.
 func (r *Reader) data(at int64, s *subscription, b []byte) *telemetry.Message {
 	logged := microseconds(binary.LittleEndian.Uint64(b[s.stamp.at:]))
-	r.last = max(r.last, logged)
 	t := logged
 	if s.sample.kind != number.None {
 		// 0 where the driver does not fill it in.
@@ -131,18 +130,10 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		}
 	case 'F':
 		err = r.define(string(b))
-	case 'I':
-		err = r.entry(&r.info, b)
-	case 'M':
-		err = r.prefixed(b, &r.multi, func(e *Entry, prefix byte) { e.Continued = prefix != 0 })
-	case 'P':
-		list := &r.parameters
-		if r.isData {
-			list = &r.changes
-		}
-		err = r.entry(list, b)
-	case 'Q':
-		err = r.prefixed(b, &r.defaults, func(e *Entry, prefix byte) { e.Defaults = prefix })
+	case 'I', 'P':
+		err = checkEntry(b)
+	case 'M', 'Q':
+		err = checkEntry(b[1:]) // behind one byte, see sensible
 	case 'A':
 		r.isData = true
 		return r.subscribe(at, b)
@@ -154,10 +145,7 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 		r.text(b[1:])
 	case 'C':
 		r.text(b[3:])
-	case 'S':
-		r.count.Syncs++
 	case 'O':
-		r.count.Dropouts++
 		r.Report.Add(at, name(kind), "the logger lost %d ms of data", binary.LittleEndian.Uint16(b))
 	}
 	if err != nil {
@@ -168,32 +156,7 @@ func (r *Reader) other(at int64, kind byte, b []byte) error {
 
 func (r *Reader) text(b []byte) {
 	r.isData = true
-	r.count.Logged++
 	r.Wants.Say(microseconds(binary.LittleEndian.Uint64(b)), string(b[stampSize:]))
-}
-
-func (r *Reader) entry(to *entries, b []byte) error {
-	e, err := parseEntry(b)
-	if err != nil {
-		return err
-	}
-	if r.isData {
-		e.Time = r.last
-	}
-	return to.add(e)
-}
-
-// prefixed keeps an entry behind one byte, which set puts into it.
-func (r *Reader) prefixed(b []byte, to *entries, set func(e *Entry, prefix byte)) error {
-	if len(b) < 1 {
-		return errors.New("it is empty")
-	}
-	e, err := parseEntry(b[1:])
-	if err != nil {
-		return err
-	}
-	set(&e, b[0])
-	return to.add(e)
 }
 
 // define keeps a definition. The first of a name counts.

@@ -12,7 +12,6 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/export"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/durable"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -103,16 +102,10 @@ func layouts(log string, o *export.Options, foxglove, plotJuggler string) error 
 	if foxglove == "" && plotJuggler == "" {
 		return nil
 	}
-	f, err := os.Open(log)
+	h, err := logHeader(log)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	r, err := flightlog.NewReader(f, log)
-	if err != nil {
-		return err
-	}
-	h := r.Header()
 	horizon := ""
 	if o.Model != nil {
 		all := o.Horizons
@@ -153,13 +146,6 @@ func notOver(in, out string) error {
 		return errors.New(out + ": is the input, too; choose another name")
 	}
 	return nil
-}
-
-// required marks a flag as one that must be there.
-func required(cmd *cobra.Command, name string) {
-	if err := cmd.MarkFlagRequired(name); err != nil {
-		panic(err)
-	}
 }
 
 // reportExport reports what was written.

@@ -17,7 +17,8 @@ import (
 func foxgloveCommand() *cobra.Command {
 	var server link.Flags
 	var c live.ViewConfig
-	var listen, modelFile, like string
+	var names channelNames
+	var listen string
 	cmd := &cobra.Command{
 		Use:   "foxglove",
 		Short: "Show live states and predictions in Foxglove, without ROS",
@@ -33,14 +34,11 @@ address.`,
 					return cli.Usage("--vehicle: %v", err)
 				}
 			}
-			if modelFile != "" && like != "" {
-				return cli.Usage("--model and --like both name the channels; give one")
-			}
 			if c.Horizons < 1 || c.Horizons > 100 {
 				return cli.Usage("--horizons %d is not from 1 to 100", c.Horizons)
 			}
 			var err error
-			if c.Channels, err = channelsOf(modelFile, like); err != nil {
+			if c.Channels, err = names.channels(); err != nil {
 				return err
 			}
 			s, err := foxglove.Listen(listen, "dgm-bridge")
@@ -68,8 +66,7 @@ address.`,
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8765", "address to serve")
 	f.StringVar(&c.Vehicle, "vehicle", "", "the vehicle to show (default: all)")
-	f.StringVar(&modelFile, "model", "", "model that names the channels")
-	f.StringVar(&like, "like", "", "flight log that names the channels")
+	names.add(cmd)
 	f.IntVar(&c.Horizons, "horizons", 3, "how many points of the horizon are shown")
 	server.Add(f)
 	return cmd

@@ -6,15 +6,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/live"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
-	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -83,7 +79,7 @@ func playCommand() *cobra.Command {
 func recordCommand() *cobra.Command {
 	var server link.Flags
 	var c live.RecordConfig
-	var modelFile, like string
+	var names channelNames
 	cmd := &cobra.Command{
 		Use:   "record --vehicle v1 --out flight.msgpack",
 		Short: "Write the states that a vehicle publishes over NATS into a flight log",
@@ -95,14 +91,11 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 			if err := wire.CheckVehicle(c.Vehicle); err != nil {
 				return cli.Usage("--vehicle: %v", err)
 			}
-			if modelFile != "" && like != "" {
-				return cli.Usage("--model and --like both name the channels; give one")
-			}
 			if c.Duration < 0 {
 				return cli.Usage("--duration %v is negative", c.Duration)
 			}
 			var err error
-			if c.Channels, err = channelsOf(modelFile, like); err != nil {
+			if c.Channels, err = names.channels(); err != nil {
 				return err
 			}
 			c.Source = "dgm-bridge record"
@@ -128,42 +121,11 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 	f := cmd.Flags()
 	f.StringVar(&c.Vehicle, "vehicle", "", "states come from dgm.state.<vehicle>")
 	f.StringVar(&c.Out, "out", "", "flight log to write or continue")
-	f.StringVar(&modelFile, "model", "", "model that names the channels")
-	f.StringVar(&like, "like", "", "flight log that names the channels")
+	names.add(cmd)
 	f.DurationVar(&c.Duration, "duration", 0, "how long; 0 = until interrupted")
 	f.DurationVar(&c.Pause, "max-gap", time.Second, "a longer time between states begins a segment")
 	server.Add(f)
 	required(cmd, "vehicle")
 	required(cmd, "out")
 	return cmd
-}
-
-// connect connects and reports the state of the connection on standard error.
-func connect(cmd *cobra.Command, server *link.Flags, name string) (*nats.Conn, error) {
-	return server.Link(name, func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }).Connect()
-}
-
-// channelsOf returns the channels that a model or a log names; nil where neither
-// is given.
-func channelsOf(modelFile, like string) ([]channel.Channel, error) {
-	switch {
-	case modelFile != "":
-		m, err := model.ReadFile(modelFile)
-		if err != nil {
-			return nil, err
-		}
-		return m.Channels, nil
-	case like != "":
-		f, err := os.Open(like)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r, err := flightlog.NewReader(f, like)
-		if err != nil {
-			return nil, err
-		}
-		return r.Header().Channels, nil
-	}
-	return nil, nil
 }

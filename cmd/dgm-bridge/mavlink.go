@@ -16,7 +16,7 @@ import (
 func mavlinkCommand() *cobra.Command {
 	var server link.Flags
 	var c mavlink.Config
-	var modelFile, like string
+	var names channelNames
 	cmd := &cobra.Command{
 		Use:   "mavlink --link udp:14550 --vehicle v1",
 		Short: "Join an autopilot's MAVLink link to an estimator: states in, predictions out",
@@ -42,15 +42,13 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 				return cli.Usage("%v", err)
 			}
 			switch {
-			case modelFile != "" && like != "":
-				return cli.Usage("--model and --like both name the channels; give one")
 			case c.OutRate < 0 || c.OutRate > 1000:
 				return cli.Usage("--rate %v is not from 0 to 1000", c.OutRate)
 			case c.Ahead < 0:
 				return cli.Usage("--ahead %v is negative", c.Ahead)
 			}
 			var err error
-			if c.Channels, err = channelsOf(modelFile, like); err != nil {
+			if c.Channels, err = names.channels(); err != nil {
 				return err
 			}
 			c.Log = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }
@@ -70,8 +68,7 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 	f := cmd.Flags()
 	f.StringVar(&c.Link, "link", "", "where the autopilot is")
 	f.StringVar(&c.Vehicle, "vehicle", "", "subjects are dgm.state.<vehicle> and dgm.predict.<vehicle>")
-	f.StringVar(&modelFile, "model", "", "model that names the channels")
-	f.StringVar(&like, "like", "", "flight log that names the channels")
+	names.add(cmd)
 	f.Uint8Var(&c.System, "system", 0, "the autopilot's system (default: the first that sends)")
 	f.Float64Var(&c.OutRate, "rate", 0, "predictions a second that go to the autopilot; 0 = none")
 	f.DurationVar(&c.Ahead, "ahead", 100*time.Millisecond, "which point of the horizon goes out as ODOMETRY")

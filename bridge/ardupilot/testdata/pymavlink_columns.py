@@ -4,7 +4,7 @@ import array, json, struct, sys
 from pymavlink import DFReader
 
 log = DFReader.DFReader_binary(sys.argv[1])
-topics, parameters, texts = {}, [], []
+topics, texts = {}, []
 while True:
     m = log.recv_msg()
     if m is None:
@@ -20,8 +20,6 @@ while True:
         for k, x in values.items():
             t["columns"].setdefault(k, []).append(float(x))
             t["units"][k] = m.fmt.get_unit(f)
-    if key[0] == "PARM":
-        parameters.append([m.Name, m.Value])
     if key[0] == "MSG":
         texts.append(m.Message)
 with open(sys.argv[2], "wb") as out:
@@ -34,4 +32,4 @@ with open(sys.argv[2], "wb") as out:
         early = t["name"] in ("FMT", "FMTU", "UNIT", "MULT", "PARM")
         t["units"] = None if early else ["" if t["units"][f] in ("instance", "UNKNOWN") else t["units"][f] for f in t["fields"]]
         del t["columns"]
-json.dump({"topics": list(topics.values()), "parameters": parameters, "texts": texts}, sys.stdout)
+json.dump({"topics": list(topics.values()), "texts": texts}, sys.stdout)

@@ -17,9 +17,4 @@ json.dump({
     "corrupt": log.file_corruption,
     "dropouts": [x.duration for x in log.dropouts],
     "logged": [x.message for x in log.logged_messages],
-    "syncs": log._sync_seq_cnt,
-    "parameters": {k: float(v) for k, v in log.initial_parameters.items()},
-    "changes": [[int(t), k, float(v)] for t, k, v in log.changed_parameters],
-    "information": {k: v for k, v in log.msg_info_dict.items() if isinstance(v, str)},
-    "multi": {k: [[len(p) for p in parts] for parts in v] for k, v in log.msg_info_multiple_dict.items()},
 }, sys.stdout)
