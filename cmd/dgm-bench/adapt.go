@@ -240,7 +240,7 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change, r *
 	calm, after := coverage{}, coverage{}
 	changed := s.robot()
 	c.make(&changed)
-	return serving(ctx, m, func(st *stage) {
+	return serving(ctx, m, func(st *rig) {
 		nc := st.link(st.url(), "robot and planner")
 		sub, err := nc.SubscribeSync(wire.PredictSubject(vehicle))
 		st.must(err)

@@ -165,7 +165,7 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 		}
 	}
 	at := time.Now()
-	tr := &stage{planner: p, robot: &sender{was: map[uint64]sending{1: {at: at}, 2: {at: at}, 3: {at: at.Add(time.Second)}}}}
+	tr := &rig{planner: p, robot: &sender{was: map[uint64]sending{1: {at: at}, 2: {at: at}, 3: {at: at.Add(time.Second)}}}}
 	if lost, answered := tr.lost(); lost != 2 || answered != 1 {
 		t.Errorf("%d lost, %d answered", lost, answered)
 	}
@@ -192,8 +192,8 @@ func TestCoverageShares(t *testing.T) {
 }
 
 // A scenario ends where something fails, and what it started ends with it.
-func TestStageEndsWhatFails(t *testing.T) {
-	s, err := newStage(context.Background(), 0)
+func TestRigEndsWhatFails(t *testing.T) {
+	s, err := newRig(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

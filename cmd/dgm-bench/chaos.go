@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// chaosStudy runs the scenarios, each on a stage of its own.
+// chaosStudy runs the scenarios, each on a rig of its own.
 func chaosStudy() *study.Study {
 	var only []string
 	var list bool
@@ -52,7 +52,7 @@ is counted as dropped: every planner knows it by valid_until.`,
 					return nil, cli.Usage("scenario %q is not known; --list shows all", name)
 				}
 				units = append(units, study.Work{Key: study.Key{Set: scenarios[i].name}, Run: func(ctx context.Context, u *study.Unit) error {
-					play(ctx, scenarios[i], day, u.Row)
+					runScenario(ctx, scenarios[i], day, u.Row)
 					return ctx.Err()
 				}})
 			}
@@ -85,7 +85,7 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}}, nil
 }
 
-// play plays one scenario and puts its outcome into a row:
+// runScenario runs one scenario and puts its outcome into a row:
 //
 //	lost          states without an answer, outside the fault and without a reason on the status
 //	stale         predictions that were older than they claim, or claim to hold for longer than they do
@@ -94,11 +94,11 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 //	answered      correct predictions
 //	dropped_late  predictions that a network held until they were over, as their valid_until tells a planner
 //	why           the scenario is not ok
-func play(ctx context.Context, sc scenario, day time.Duration, r *study.Row) {
+func runScenario(ctx context.Context, sc scenario, day time.Duration, r *study.Row) {
 	r.Put("scenario", sc.name)
-	s, err := newStage(ctx, day)
+	s, err := newRig(ctx, day)
 	if err == nil {
-		err = s.guard(func() { sc.play(s) })
+		err = s.guard(func() { sc.run(s) })
 		err = s.end(r, err)
 	}
 	if err != nil {

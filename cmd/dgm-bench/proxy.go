@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,11 +14,12 @@ type proxy struct {
 	l  net.Listener
 	to string
 
-	mu    sync.Mutex
-	delay time.Duration // of everything
-	cut   bool
-	conns []net.Conn
+	delay atomic.Int64 // of everything, ns
+	cut   atomic.Bool
 	wg    sync.WaitGroup
+
+	mu    sync.Mutex
+	conns []net.Conn
 }
 
 func newProxy(to string) (*proxy, error) {
@@ -63,11 +65,8 @@ func (p *proxy) copy(from, to net.Conn) {
 	queue := make(chan parcel, 1024)
 	p.wg.Go(func() {
 		for q := range queue {
-			delay, _ := p.state()
-			time.Sleep(time.Until(q.at.Add(delay)))
-			for _, cut := p.state(); cut; _, cut = p.state() {
-				time.Sleep(5 * time.Millisecond)
-			}
+			time.Sleep(time.Until(q.at.Add(time.Duration(p.delay.Load()))))
+			p.awaitLine()
 			if _, err := to.Write(q.b); err != nil {
 				break
 			}
@@ -87,22 +86,20 @@ func (p *proxy) copy(from, to net.Conn) {
 		if err != nil {
 			return
 		}
-		for _, cut := p.state(); cut; _, cut = p.state() {
-			time.Sleep(5 * time.Millisecond)
-		}
+		p.awaitLine()
 	}
 }
 
-func (p *proxy) state() (delay time.Duration, cut bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.delay, p.cut
+// awaitLine waits while the line is cut.
+func (p *proxy) awaitLine() {
+	for p.cut.Load() {
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 func (p *proxy) set(delay time.Duration, cut bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.delay, p.cut = delay, cut
+	p.delay.Store(int64(delay))
+	p.cut.Store(cut)
 }
 
 func (p *proxy) close() error {

@@ -137,7 +137,7 @@ func addBatch(ctx context.Context, u *study.Unit, m *model.Model) error {
 // the same numbers.
 func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Duration, err error) {
 	all, one := batchQuery(m)
-	err = serving(ctx, m, func(s *stage) {
+	err = serving(ctx, m, func(s *rig) {
 		nc := s.link(s.url(), "planner")
 		s.await(func() bool { _, err := query(nc, &all); return err == nil }, // it may not listen yet
 			func() error { _, err := query(nc, &all); return err })

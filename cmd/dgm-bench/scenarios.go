@@ -21,7 +21,7 @@ import (
 // scenario is a fault of the surroundings.
 type scenario struct {
 	name string
-	play func(s *stage)
+	run  func(s *rig)
 }
 
 // scenarios in the order in which they run.
@@ -36,8 +36,8 @@ var scenarios = []scenario{
 	{"20x message flood", flood},
 	{"malformed messages at full rate", malformed},
 	{"disk full", diskFull},
-	{"clock set forward by an hour", func(s *stage) { stepClock(s, time.Hour) }},
-	{"clock set back by an hour", func(s *stage) { stepClock(s, -time.Hour) }},
+	{"clock set forward by an hour", func(s *rig) { stepClock(s, time.Hour) }},
+	{"clock set back by an hour", func(s *rig) { stepClock(s, -time.Hour) }},
 	{"stopped for 10 s", stopped},
 	{"estimator killed", estimatorKilled},
 	{"corrupt model offered", corruptModel},
@@ -46,7 +46,7 @@ var scenarios = []scenario{
 	{"24 hours in fast time", dayInFastTime},
 }
 
-func serverKilled(s *stage) {
+func serverKilled(s *rig) {
 	s.standard()
 	s.during(func() {
 		stopServer(s.server)
@@ -55,8 +55,8 @@ func serverKilled(s *stage) {
 	})
 }
 
-// behindProxy is the usual stage with a proxy between estimator and server.
-func (s *stage) behindProxy(cfg node.Config) *proxy {
+// behindProxy is the usual rig with a proxy between estimator and server.
+func (s *rig) behindProxy(cfg node.Config) *proxy {
 	s.serve()
 	p, err := newProxy(strings.TrimPrefix(s.url(), "nats://"))
 	s.must(err)
@@ -67,7 +67,7 @@ func (s *stage) behindProxy(cfg node.Config) *proxy {
 }
 
 // disturbed delays or cuts the line of a proxy for a while.
-func (s *stage) disturbed(p *proxy, delay time.Duration, cut bool, lasts time.Duration) {
+func (s *rig) disturbed(p *proxy, delay time.Duration, cut bool, lasts time.Duration) {
 	s.during(func() {
 		defer p.set(0, false)
 		p.set(delay, cut)
@@ -76,13 +76,13 @@ func (s *stage) disturbed(p *proxy, delay time.Duration, cut bool, lasts time.Du
 }
 
 // serverSlow: everything to and from the estimator takes 300 ms longer for a while.
-func serverSlow(s *stage) {
+func serverSlow(s *rig) {
 	s.disturbed(s.behindProxy(node.Config{}), 150*time.Millisecond, false, 3*time.Second)
 }
 
 // partitioned: for a minute no byte passes between estimator and server, and no side is
-// notified. The clock on the stage runs eight times as fast.
-func partitioned(s *stage) {
+// notified. The clock on the rig runs eight times as fast.
+func partitioned(s *rig) {
 	const speed = 8
 	s.clock = newClock(speed)
 	s.disturbed(s.behindProxy(node.Config{MaxFuture: time.Second}), 0, true, time.Minute/speed)
@@ -91,13 +91,13 @@ func partitioned(s *stage) {
 // partitionedBriefly: for three seconds no byte passes. That is longer than a
 // prediction holds, and so short that no keep-alive notices. The estimator
 // predicts at a fixed rate, and so goes on for as long as its last state lets it.
-func partitionedBriefly(s *stage) {
+func partitionedBriefly(s *rig) {
 	s.disturbed(s.behindProxy(node.Config{Rate: chaosRate}), 0, true, 3*time.Second)
 }
 
 // otherPermissions: the server comes back with a user who may not publish
 // predictions, then with the old one.
-func otherPermissions(s *stage) {
+func otherPermissions(s *rig) {
 	users := func(publish string) func(o *server.Options) {
 		return func(o *server.Options) {
 			all := &server.SubjectPermission{Allow: []string{">"}}
@@ -110,8 +110,8 @@ func otherPermissions(s *stage) {
 	s.serve(users(">"))
 	as := func(name string) string { return fmt.Sprintf("nats://%s:pw@127.0.0.1:%d", name, s.port) }
 	s.estimate(as("estimator"), node.Config{})
-	s.listen(as("client"))
-	s.takeOff(as("client"), chaosRate)
+	s.startPlanner(as("client"))
+	s.startRobot(as("client"), chaosRate)
 	s.settle()
 	s.during(func() {
 		for _, publish := range []string{"dgm.status.*", ">"} {
@@ -138,17 +138,17 @@ func permutations(n int) [][]int {
 }
 
 // anyOrder starts server, estimator, robot and planner in every order.
-func anyOrder(s *stage) {
+func anyOrder(s *rig) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
 	s.must(err)
 	port := l.Addr().(*net.TCPAddr).Port
 	s.must(l.Close())
 	answered := 0.
 	for _, order := range permutations(4) {
-		one := &stage{ctx: s.ctx, dir: s.dir, port: port, model: s.model, clock: s.clock}
+		one := &rig{ctx: s.ctx, dir: s.dir, port: port, model: s.model, clock: s.clock}
 		err := one.guard(func() {
 			starts := []func(){
-				func() { one.serve() }, func() { one.estimate(one.url(), node.Config{}) }, func() { one.takeOff(one.url(), chaosRate) }, func() { one.listen(one.url()) },
+				func() { one.serve() }, func() { one.estimate(one.url(), node.Config{}) }, func() { one.startRobot(one.url(), chaosRate) }, func() { one.startPlanner(one.url()) },
 			}
 			for _, i := range order {
 				starts[i]()
@@ -172,7 +172,7 @@ func anyOrder(s *stage) {
 }
 
 // stalledSubscriber: somebody subscribes to everything and never reads.
-func stalledSubscriber(s *stage) {
+func stalledSubscriber(s *rig) {
 	s.standard()
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.url(), "nats://"))
 	s.must(err)
@@ -187,7 +187,7 @@ func stalledSubscriber(s *stage) {
 
 // flood: states of another vehicle come twenty times as fast; both have an estimator in
 // this process.
-func flood(s *stage) {
+func flood(s *rig) {
 	s.standard()
 	const other = "flooded"
 	n := s.estimate(s.url(), node.Config{Vehicle: other})
@@ -206,7 +206,7 @@ func flood(s *stage) {
 
 // malformed: malformed messages come to the same vehicle, 20000 a second, which is
 // twenty times what the fastest robot sends.
-func malformed(s *stage) {
+func malformed(s *rig) {
 	s.standard()
 	nc := s.link(s.url(), "malformed")
 	good := wire.State{Seq: 1, T: 1, X: []float64{0, 0}}
@@ -227,7 +227,7 @@ func malformed(s *stage) {
 }
 
 // diskFull: the recording and the stored calibration meet a disk that takes no more.
-func diskFull(s *stage) {
+func diskFull(s *rig) {
 	s.serve()
 	s.later(s.child("--record", s.path("out.msgpack"), "--trust", s.path("trust"), "--most-file-bytes", "40000").stop)
 	s.fly()
@@ -239,12 +239,12 @@ func diskFull(s *stage) {
 }
 
 // stepClock sets the wall clock that robot, estimator and planner share.
-func stepClock(s *stage, d time.Duration) {
+func stepClock(s *rig, d time.Duration) {
 	s.standard()
 	s.during(func() { s.clock.step(d) })
 }
 
-func stopped(s *stage) {
+func stopped(s *rig) {
 	s.serve()
 	c := s.child()
 	s.later(c.stop)
@@ -256,7 +256,7 @@ func stopped(s *stage) {
 	})
 }
 
-func estimatorKilled(s *stage) {
+func estimatorKilled(s *rig) {
 	s.serve()
 	c := s.child()
 	s.later(func() error { return c.stop() })
@@ -269,7 +269,7 @@ func estimatorKilled(s *stage) {
 }
 
 // bucket makes an object store that a node watches.
-func (s *stage) bucket(n *node.Node) nats.ObjectStore {
+func (s *rig) bucket(n *node.Node) nats.ObjectStore {
 	js, err := s.link(s.url(), "operator").JetStream()
 	s.must(err)
 	b, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models", Storage: nats.MemoryStorage})
@@ -284,7 +284,7 @@ func (s *stage) bucket(n *node.Node) nats.ObjectStore {
 
 // corruptModel: files that are cut, flipped, no model, and at last a good one are put into
 // the bucket.
-func corruptModel(s *stage) {
+func corruptModel(s *rig) {
 	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
 	n := s.estimate(s.url(), node.Config{})
 	s.fly()
@@ -307,11 +307,11 @@ func corruptModel(s *stage) {
 	s.pause(calm)
 }
 
-func hundredSwaps(s *stage) {
+func hundredSwaps(s *rig) {
 	s.serve()
 	n := s.estimate(s.url(), node.Config{})
-	s.listen(s.url())
-	s.takeOff(s.url(), 500)
+	s.startPlanner(s.url())
+	s.startRobot(s.url(), 500)
 	s.settle()
 	for i := range 100 {
 		s.must(n.Swap(smallModel(uint64(i%2) + 2)))
@@ -322,7 +322,7 @@ func hundredSwaps(s *stage) {
 }
 
 // senderAgain: the robot starts again and counts from 1.
-func senderAgain(s *stage) {
+func senderAgain(s *rig) {
 	s.standard()
 	s.during(func() {
 		s.robot.again()
@@ -332,11 +332,11 @@ func senderAgain(s *stage) {
 
 // dayInFastTime sends a state every 100 ms of a simulated day, as fast as they are
 // answered, and compares what the process holds after a tenth of it and at the end.
-func dayInFastTime(s *stage) {
+func dayInFastTime(s *rig) {
 	s.serve()
 	s.clock = newClock(0)
 	n := s.estimate(s.url(), node.Config{TrustFile: s.path("trust")})
-	s.listen(s.url())
+	s.startPlanner(s.url())
 	nc := s.link(s.url(), "robot")
 	s.robot = &sender{clock: s.clock, was: map[uint64]sending{}}
 	// Time must not pass before the planner has checked the answer.
@@ -363,7 +363,7 @@ func dayInFastTime(s *stage) {
 
 // ask sends a state and waits for its answer. The first one is sent until the estimator
 // listens.
-func (s *stage) ask(nc *nats.Conn, state []byte, seq uint64, answers <-chan uint64) {
+func (s *rig) ask(nc *nats.Conn, state []byte, seq uint64, answers <-chan uint64) {
 	s.must(nc.Publish(wire.StateSubject(vehicle), state))
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()

@@ -30,7 +30,7 @@ type sender struct {
 // sending is when a state was sent.
 type sending struct {
 	at time.Time
-	t  int64 // ns, by the clock of the stage
+	t  int64 // ns, by the clock of the rig
 }
 
 func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {

@@ -20,11 +20,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// stage holds what a scenario starts: a server, an estimator, a robot and a planner. All of
-// it ends with the stage.
+// rig holds what a scenario starts: a server, an estimator, a robot and a planner. All of
+// it ends with the rig.
 //
 // Its methods end the scenario where something fails, as those of a test do: see guard.
-type stage struct {
+type rig struct {
 	ctx     context.Context
 	dir     string
 	day     time.Duration
@@ -55,20 +55,20 @@ func smallModel(seed uint64) *model.Model {
 	return artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1}, seed)
 }
 
-func newStage(ctx context.Context, day time.Duration) (*stage, error) {
+func newRig(ctx context.Context, day time.Duration) (*rig, error) {
 	dir, err := os.MkdirTemp("", "dgm-chaos")
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{ctx: ctx, dir: dir, day: day, model: smallModel(1), clock: newClock(1)}
+	s := &rig{ctx: ctx, dir: dir, day: day, model: smallModel(1), clock: newClock(1)}
 	s.later(func() error { return os.RemoveAll(dir) })
 	return s, nil
 }
 
-// serving runs f on a stage with a server and an estimator of the model, on a clock that
+// serving runs f on a rig with a server and an estimator of the model, on a clock that
 // only moves by pass.
-func serving(ctx context.Context, m *model.Model, f func(s *stage)) error {
-	s, err := newStage(ctx, 0)
+func serving(ctx context.Context, m *model.Model, f func(s *rig)) error {
+	s, err := newRig(ctx, 0)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func serving(ctx context.Context, m *model.Model, f func(s *stage)) error {
 type failure struct{ err error }
 
 // guard runs f and returns the error with which must ended it.
-func (s *stage) guard(f func()) (err error) {
+func (s *rig) guard(f func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -100,24 +100,24 @@ func (s *stage) guard(f func()) (err error) {
 }
 
 // must ends what guard runs if there is an error.
-func (s *stage) must(err error) {
+func (s *rig) must(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
 // require ends what guard runs if a condition does not hold.
-func (s *stage) require(holds bool, format string, args ...any) {
+func (s *rig) require(holds bool, format string, args ...any) {
 	if !holds {
 		s.must(fmt.Errorf(format, args...))
 	}
 }
 
 // later does something at the end, the last first.
-func (s *stage) later(f func() error) { s.ends = append(s.ends, f) }
+func (s *rig) later(f func() error) { s.ends = append(s.ends, f) }
 
 // close does what was left for later.
-func (s *stage) close() (err error) {
+func (s *rig) close() (err error) {
 	for i := len(s.ends) - 1; i >= 0; i-- {
 		err = errors.Join(err, s.ends[i]())
 	}
@@ -125,7 +125,7 @@ func (s *stage) close() (err error) {
 }
 
 // pause waits; an interrupt ends the scenario.
-func (s *stage) pause(d time.Duration) {
+func (s *rig) pause(d time.Duration) {
 	select {
 	case <-s.ctx.Done():
 		s.must(s.ctx.Err())
@@ -134,7 +134,7 @@ func (s *stage) pause(d time.Duration) {
 }
 
 // await pauses until a condition holds; why returns the error if it does not in time.
-func (s *stage) await(holds func() bool, why func() error) {
+func (s *rig) await(holds func() bool, why func() error) {
 	for end := time.Now().Add(goneFor); !holds(); s.pause(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.must(why())
@@ -172,7 +172,7 @@ func stopServer(s *server.Server) {
 }
 
 // serve starts the server, on the port that it had before.
-func (s *stage) serve(change ...func(o *server.Options)) {
+func (s *rig) serve(change ...func(o *server.Options)) {
 	port := s.port
 	if port == 0 {
 		port = server.RANDOM_PORT
@@ -186,13 +186,13 @@ func (s *stage) serve(change ...func(o *server.Options)) {
 	s.server = srv
 }
 
-func (s *stage) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
+func (s *rig) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
-// path returns a name in the stage's folder.
-func (s *stage) path(name string) string { return filepath.Join(s.dir, name) }
+// path returns a name in the rig's folder.
+func (s *rig) path(name string) string { return filepath.Join(s.dir, name) }
 
 // estimate runs an estimator in this process.
-func (s *stage) estimate(url string, cfg node.Config) *node.Node {
+func (s *rig) estimate(url string, cfg node.Config) *node.Node {
 	if cfg.Vehicle == "" {
 		cfg.Vehicle = vehicle
 	}
@@ -215,7 +215,7 @@ func (s *stage) estimate(url string, cfg node.Config) *node.Node {
 }
 
 // child starts an estimator in a process of its own.
-func (s *stage) child(args ...string) *child {
+func (s *rig) child(args ...string) *child {
 	file := s.path("flight.dgm")
 	s.must(model.WriteFile(file, s.model))
 	c, err := startChild(append([]string{"serve", "--nats", s.url(), "--model", file}, args...)...)
@@ -224,23 +224,23 @@ func (s *stage) child(args ...string) *child {
 }
 
 // link connects as a client that keeps nothing for later.
-func (s *stage) link(url, name string) *nats.Conn {
+func (s *rig) link(url, name string) *nats.Conn {
 	nc, err := node.Link{URL: url, Name: name}.Connect()
 	s.must(err)
 	s.later(func() error { nc.Close(); return nil })
 	return nc
 }
 
-// listen starts the planner.
-func (s *stage) listen(url string) {
+// startPlanner starts the planner.
+func (s *rig) startPlanner(url string) {
 	var err error
 	s.planner, err = newPlanner(s.link(url, "planner"), s.clock)
 	s.must(err)
 	s.planner.watch(s.robot)
 }
 
-// takeOff starts the robot.
-func (s *stage) takeOff(url string, rate float64) {
+// startRobot starts the robot.
+func (s *rig) startRobot(url string, rate float64) {
 	s.robot = newSender(s.link(url, "robot"), vehicle, rate, s.clock)
 	if s.planner != nil {
 		s.planner.watch(s.robot)
@@ -249,14 +249,14 @@ func (s *stage) takeOff(url string, rate float64) {
 }
 
 // fly starts planner and robot and waits until states are answered.
-func (s *stage) fly() {
-	s.listen(s.url())
-	s.takeOff(s.url(), chaosRate)
+func (s *rig) fly() {
+	s.startPlanner(s.url())
+	s.startRobot(s.url(), chaosRate)
 	s.settle()
 }
 
-// standard is the usual stage: server, estimator, planner and robot, flying.
-func (s *stage) standard() *node.Node {
+// standard is the usual rig: server, estimator, planner and robot, flying.
+func (s *rig) standard() *node.Node {
 	s.serve()
 	n := s.estimate(s.url(), node.Config{})
 	s.fly()
@@ -264,14 +264,14 @@ func (s *stage) standard() *node.Node {
 }
 
 // settle waits until states are answered; what was before does not count.
-func (s *stage) settle() {
+func (s *rig) settle() {
 	s.answeredAfter(time.Now())
 	s.faults = append(s.faults, fault{time.Time{}, time.Now()})
 }
 
 // answeredAfter waits until a state that was sent after a time is answered, and
 // returns when that one was sent.
-func (s *stage) answeredAfter(after time.Time) (sent time.Time) {
+func (s *rig) answeredAfter(after time.Time) (sent time.Time) {
 	s.await(func() (ok bool) {
 		sent, ok = s.planner.firstAnswered(s.robot, after)
 		return ok
@@ -280,7 +280,7 @@ func (s *stage) answeredAfter(after time.Time) (sent time.Time) {
 }
 
 // during does something that may stop answers, and waits until they are back.
-func (s *stage) during(f func()) {
+func (s *rig) during(f func()) {
 	s.pause(calm)
 	from := time.Now()
 	f()
@@ -291,8 +291,8 @@ func (s *stage) during(f func()) {
 	s.pause(calm)
 }
 
-// end ends the stage and puts what the planner counted into a row.
-func (s *stage) end(r *study.Row, err error) error {
+// end ends the rig and puts what the planner counted into a row.
+func (s *rig) end(r *study.Row, err error) error {
 	lost, wrong, answered := 0, counted{}, 0
 	reasons := ""
 	if s.robot != nil && s.planner != nil {
@@ -317,7 +317,7 @@ func (s *stage) end(r *study.Row, err error) error {
 
 // lost counts states outside every fault that have neither an answer nor a reason
 // on the estimator's status, and states that were answered.
-func (s *stage) lost() (lost, answered int) {
+func (s *rig) lost() (lost, answered int) {
 	for seq, sent := range s.robot.sent() {
 		if s.planner.answered(seq) {
 			answered++
@@ -334,7 +334,7 @@ func (s *stage) lost() (lost, answered int) {
 	return max(lost-s.planner.explained(), 0), answered
 }
 
-// clock is the clock of all on the stage: it may run fast and be set.
+// clock is the clock of all on the rig: it may run fast and be set.
 type clock struct {
 	mu    sync.Mutex
 	start time.Time
@@ -369,7 +369,7 @@ func (c *clock) pass(d time.Duration) {
 }
 
 // statusOf returns the last status of a node.
-func (s *stage) statusOf(n *node.Node) (status wire.Status) {
+func (s *rig) statusOf(n *node.Node) (status wire.Status) {
 	s.must(status.Decode(n.StatusMessage()))
 	return status
 }
