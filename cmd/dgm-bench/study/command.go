@@ -54,8 +54,10 @@ func (s *Study) units(o *options) (all []Work, err error) {
 }
 
 // Command returns the study's command.
-func (s *Study) Command() *cobra.Command {
-	o := options{variants: []string{""}}
+func (of *Study) Command() *cobra.Command {
+	own := *of
+	s := &own // what follows adds flags to it
+	o := options{variants: []string{""}, seeds: s.Seeds, from: s.From}
 	var asked string
 	cmd := &cobra.Command{Use: s.Name, Short: s.Short, Long: s.Long, Example: s.Example, Args: cobra.NoArgs}
 	f := cmd.Flags()
@@ -65,8 +67,10 @@ func (s *Study) Command() *cobra.Command {
 			usual = s.Sets
 		}
 		f.StringVar(&asked, "sets", strings.Join(usual, ","), "data sets, separated by commas, of "+strings.Join(s.Sets, ","))
-		f.IntVar(&o.seeds, "seeds", s.Seeds, "noise seeds of each set")
-		f.IntVar(&o.from, "first-seed", s.From, "first of the seeds")
+		s.Numbers = append([]Flag{
+			{Name: "seeds", Usage: "noise seeds of each set", Value: &o.seeds, Least: 1, Most: mostSeeds},
+			{Name: "first-seed", Usage: "first of the seeds", Value: &o.from, Most: math.MaxInt32 - mostSeeds},
+		}, s.Numbers...)
 		f.StringVar(&o.out, "out", DefaultDir(), "folder of the results; at the top of the repository that of the committed ones")
 	} else {
 		f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
@@ -101,9 +105,6 @@ func (s *Study) Command() *cobra.Command {
 // check returns what is wrong with the values of the flags.
 func (s *Study) check(o *options, asked string) error {
 	if s.Units == nil {
-		if o.seeds < 1 || o.seeds > mostSeeds || o.from < 0 || o.from > math.MaxInt32-mostSeeds {
-			return cli.Usage("--seeds must be within 1 … %d and --first-seed within 0 … %d", mostSeeds, math.MaxInt32-mostSeeds)
-		}
 		var err error
 		if o.sets, err = Chosen("--sets", asked, s.Sets); err != nil {
 			return err
