@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,12 +14,12 @@ import (
 // fly lets the robot fly while the estimator predicts and a planner receives. It returns
 // as an error which limits the flight did not keep.
 func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *output, screen *screen) (err error) {
-	est, err := startEstimator(s, sc, out.path(modelName))
+	est, times, err := startEstimator(s, sc, out.path(modelName))
 	if err != nil {
 		return err
 	}
-	defer func() { err = first(err, est.stop()) }()
-	p, err := listen(s, sc, est.times)
+	defer func() { err = cmp.Or(err, est.stop()) }()
+	p, err := listen(s, sc, times)
 	if err != nil {
 		return err
 	}
@@ -37,17 +38,17 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 		fmt.Fprint(screen, howToSubscribe(s.ClientURL(), sc))
 	}
 	fmt.Fprintln(screen)
-	sim, err := takeOff(ctx, s, sc, o.seed, duration)
+	robot, err := startRobot(ctx, s, sc, o.seed, duration)
 	if err != nil {
 		return err
 	}
-	defer func() { err = first(err, sim.land()) }()
-	return watch(ctx, sc, p, sim, screen, o.keep)
+	defer func() { err = cmp.Or(err, robot.stop()) }()
+	return watch(ctx, sc, p, robot, screen, o.keep)
 }
 
 // watch shows the flight and judges it at its end. With keep it judges it after the
 // planned time and continues until the context ends.
-func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *screen, keep bool) error {
+func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *screen, keep bool) error {
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
 	pictures := newShow(sc, p, keep)
@@ -72,9 +73,9 @@ func watch(ctx context.Context, sc *scene, p *planner, sim *simulator, screen *s
 				judgement = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
 			}
 			fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
-		case <-sim.done:
-			if sim.err != nil {
-				return sim.err
+		case <-robot.done:
+			if robot.err != nil {
+				return robot.err
 			}
 			if !keep && ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -102,12 +103,4 @@ func conclude(sc *scene, p *planner, screen *screen, final bool) error {
 		err = fmt.Errorf("%w (the estimator's reasons for states that it did not answer: %s)", err, reasons)
 	}
 	return err
-}
-
-// first returns the first error that is one.
-func first(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }

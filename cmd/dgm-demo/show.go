@@ -10,7 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// show makes pictures of what a planner hears.
+// show makes pictures of what a planner receives.
 type show struct {
 	sc      *scene
 	p       *planner

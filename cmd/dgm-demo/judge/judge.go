@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// Config says what is listened to.
+// Config describes the messages.
 type Config struct {
 	K       int           // channels of a state
 	Period  time.Duration // between two states
@@ -50,12 +50,12 @@ type Moment struct {
 
 	points  int  // of the prediction that can be used: fewer where it is flagged as shortened
 	known   bool // else never filled, or forgotten
-	heard   bool // a prediction arrived, usable or not
+	arrived bool // a prediction, usable or not
 	echoed  bool
 	overdue bool // it arrived after its successor was due
 }
 
-// early is a prediction that arrived before its state: the server serves each listener
+// early is a prediction that arrived before its state: the server serves each subscriber
 // separately, and the estimator was served first.
 type early struct {
 	p    wire.Prediction
@@ -114,7 +114,7 @@ func (j *Judge) State(s *wire.State, unix int64) {
 	j.any, j.newest = true, s.Seq
 	m := &j.ring[s.Seq%uint64(len(j.ring))]
 	j.leave(m)
-	m.Seq, m.T, m.known, m.heard, m.echoed, m.Answered, m.points = s.Seq, s.T, true, false, false, false, 0
+	m.Seq, m.T, m.known, m.arrived, m.echoed, m.Answered, m.points = s.Seq, s.T, true, false, false, false, 0
 	copy(m.X, s.X)
 	j.count.States++
 	second := j.seconds.at(s.T-j.first, &j.count)
@@ -179,11 +179,11 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 		return
 	}
 	m := j.At(p.Seq)
-	if m == nil || m.T != p.T || m.heard {
+	if m == nil || m.T != p.T || m.arrived {
 		j.count.Unasked++
 		return
 	}
-	m.heard = true
+	m.arrived = true
 	j.count.Answered++
 	j.latency.add(time.Duration(unix - p.T))
 	if j.newest > p.Seq {
@@ -268,7 +268,7 @@ func (j *Judge) Result(final bool) Result {
 func (j *Judge) Waiting() int {
 	n := 0
 	for i := range j.ring {
-		if m := &j.ring[i]; m.known && !m.heard {
+		if m := &j.ring[i]; m.known && !m.arrived {
 			n++
 		}
 	}
@@ -291,7 +291,7 @@ func (j *Judge) unanswered(r *Result, seconds *seconds, m *Moment) {
 		second.busy = true
 	}
 	switch {
-	case m.heard:
+	case m.arrived:
 	case m.overdue:
 		r.Late++
 		second.late++

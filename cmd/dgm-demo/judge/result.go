@@ -24,8 +24,7 @@ type Result struct {
 
 	Busy, Free Share // of the seconds in which the computer was busy with something else, and of the others
 
-	// From the time in a state, when it was measured, to its prediction in the
-	// listener's hands.
+	// From the time of a state to the arrival of its prediction.
 	P50, P99, Max time.Duration
 
 	EchoP99, EchoMax time.Duration // the same of the echo

@@ -1,6 +1,6 @@
 package view
 
-// Frame is what there is to see at one time.
+// Frame is the content of the picture at one time.
 type Frame struct {
 	Title   string  // the robot and what it does
 	Elapsed float64 // s since the start
@@ -8,7 +8,7 @@ type Frame struct {
 
 	Channel, Unit string
 	Bands         []Band   // drawn one over the other, on one time axis
-	Measured      []Sample // what happened, on the same axis
+	Measured      []Sample // the measurements, on the same axis
 
 	Coverage  []Coverage // of the 95 % interval, by horizon
 	Pooled    Coverage   // over all horizons and channels
@@ -16,7 +16,7 @@ type Frame struct {
 	Rate      float64    // predictions per second
 	Predicted int        // predictions so far
 	Missing   int        // states without one
-	Late      int        // that came after the next state
+	Late      int        // that arrived after the next state
 }
 
 // Band is a prediction of the channel.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Smallest picture, and what stands around the plot.
+// Smallest picture, and what is around the plot.
 const (
 	minColumns = 40
 	minRows    = 6
@@ -127,7 +127,7 @@ func drawPlot(b *strings.Builder, f *Frame, columns, rows int, color bool) {
 	b.WriteString(g.times() + "\n")
 }
 
-// fit sets the limits to what there is to show.
+// fit sets the limits to what is shown. It returns false where nothing is.
 func (g *grid) fit(f *Frame) bool {
 	g.t0, g.t1, g.y0, g.y1 = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	add := func(t float64, y ...float64) {
@@ -194,8 +194,7 @@ func (p Band) at(t float64) (m, lo, hi float64) {
 	return p.Mean[n-1], p.Lo[n-1], p.Hi[n-1]
 }
 
-// inside reports whether a sample lies in every band that says something about
-// its time.
+// inside reports whether a sample is in every band that spans its time.
 func inside(bands []Band, s Sample) bool {
 	for _, p := range bands {
 		if n := len(p.T); n == 0 || s.T < p.T[0] || s.T > p.T[n-1] {

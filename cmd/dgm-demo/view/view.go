@@ -1,8 +1,7 @@
-// Package view shows in a terminal how a running estimator does: the band that
-// was predicted, what then happened, coverage so far by horizon, and latency.
+// Package view shows a running estimator in a terminal: the predicted band, the
+// measurements that followed, coverage so far by horizon, and latency.
 //
-// It owns characters only: numbers come in as a [Frame], and nothing here knows
-// of NATS or models. On a terminal the picture is redrawn in place, elsewhere (a
+// It owns characters only: its input is a [Frame] of numbers. On a terminal the picture is redrawn in place, elsewhere (a
 // pipe, a CI log) one line is printed every two seconds.
 package view
 
@@ -27,7 +26,7 @@ type View struct {
 	size   Size
 	last   time.Time
 	shown  bool
-	height int // lines of the picture that stands on the terminal
+	height int // lines of the picture on the terminal
 }
 
 // Size is how many characters there are for the picture.
@@ -48,8 +47,7 @@ func IsTerminal(f *os.File) bool {
 	return term != "" && term != "dumb"
 }
 
-// Due reports whether Show would show something at this time, so that a frame
-// need not be made for nothing.
+// Due reports whether Show would show a frame at this time.
 func (v *View) Due(now time.Time) bool {
 	every := report
 	if v.tty {
@@ -86,8 +84,8 @@ func (v *View) Show(now time.Time, f *Frame) error {
 	return err
 }
 
-// Close leaves the last picture standing and gives the cursor back. Call it also
-// when the program is interrupted.
+// Close leaves the last picture and restores the cursor. It is called also when the
+// program is interrupted.
 func (v *View) Close() error {
 	if !v.tty || v.height == 0 {
 		return nil
@@ -97,7 +95,7 @@ func (v *View) Close() error {
 	return err
 }
 
-// Line says a frame in one line.
+// Line describes a frame in one line.
 func Line(f *Frame) string {
 	return fmt.Sprintf("%s  %d predictions at %.0f Hz, coverage of 95 %%: %s, latency p50 %s p99 %s, missing %d, late %d",
 		elapsed(f), f.Predicted, f.Rate, percent(f.Pooled), millis(f.P50), millis(f.P99), f.Missing, f.Late)
