@@ -15,7 +15,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -142,11 +141,10 @@ func TestErrorsOfRun(t *testing.T) {
 	if _, err := Run(ctx, handmade(0), shaft(rand.New(rand.NewPCG(5, 5)), 50, 5, 0, 1), Options{}); !errors.As(err, &short) {
 		t.Errorf("short log: error %v", err)
 	}
-	var unfit *score.UnfitError
 	m := handmade(0)
 	m.Scale[0] = 1e308
 	m.Sensor[0] = 0
-	if _, err := Run(ctx, m, flights, Options{}); err == nil || errors.As(err, &unfit) {
+	if _, err := Run(ctx, m, flights, Options{}); !errors.Is(err, errNotFinite) {
 		t.Errorf("overflow: error %v", err)
 	}
 	stopped, cancel := context.WithCancel(ctx)

@@ -78,7 +78,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 			break
 		}
 		if c.compare(o, f, s); !o.ok {
-			return nil, diverged(f, s, errNotFinite)
+			return nil, at(f, s, errNotFinite)
 		}
 		out.add(o, 0, f.InSegment(s)+ahead, f.State(s))
 	}
@@ -96,9 +96,9 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 	if err != nil {
 		return nil, err
 	}
-	windows := window.Cut(flights, m.Horizon, opt.Stride)
-	if len(windows) == 0 {
-		return nil, &ShortError{Needed: m.Horizon, Longest: window.Longest(flights)}
+	windows, err := cut(flights, m.Horizon, opt.Stride)
+	if err != nil {
+		return nil, err
 	}
 	c, err := newComparer(m, opt)
 	if err != nil {
@@ -110,7 +110,7 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 		w := windows[(2*i+1)*len(windows)/(2*len(out))]
 		f := &flights[w.Flight]
 		if c.compare(o, f, w.Start); !o.ok {
-			return nil, diverged(f, w.Start, errNotFinite)
+			return nil, at(f, w.Start, errNotFinite)
 		}
 		out[i] = Forecast{Segment: f.Name, Start: f.InSegment(w.Start)}
 		for j, t := range opt.Horizons {

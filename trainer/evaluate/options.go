@@ -76,17 +76,3 @@ type ShortError struct {
 func (e *ShortError) Error() string {
 	return fmt.Sprintf("no window of %g s with all channels measured: the longest gap-free section has %.3g s; choose shorter horizons or a longer log", e.Needed, e.Longest)
 }
-
-// DivergedError reports a prediction that is not finite or has no width.
-type DivergedError struct {
-	Flight string
-	T      int64 // ns, of the window's start
-	Err    error // the score that is impossible
-}
-
-func (e *DivergedError) Error() string {
-	return fmt.Sprintf("segment %q, window at %d ns: %v", e.Flight, e.T, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *DivergedError) Unwrap() error { return e.Err }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 
@@ -12,9 +13,10 @@ import (
 // chunk bounds the windows whose outcomes are in memory at once.
 const chunk = 1024
 
-// Run replays the flights and scores every window. The errors that the data or
-// the model cause are *ShortError and *DivergedError; others are contradictions
-// between options and model, found before work starts.
+// Run replays the flights and scores every window. Flights that are too short for the
+// horizons are a *ShortError. A prediction that cannot be scored is an error that names the
+// window. Other errors are contradictions between options and model, found before work
+// starts.
 //
 // The flights' states and inputs must be those of the model, in its order (see
 // channel.SameLayout).
@@ -34,9 +36,9 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		}
 	}
 	last := opt.Horizons[len(opt.Horizons)-1]
-	windows := window.Cut(flights, last, opt.Stride)
-	if len(windows) == 0 {
-		return nil, &ShortError{Needed: last, Longest: window.Longest(flights)}
+	windows, err := cut(flights, last, opt.Stride)
+	if err != nil {
+		return nil, err
 	}
 	s := newScorer(m, opt, len(windows))
 	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
@@ -48,11 +50,20 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		predict(comparers, outcomes, flights, part)
 		for i, w := range part {
 			if err := s.add(&outcomes[i]); err != nil {
-				return nil, diverged(&flights[w.Flight], w.Start, err)
+				return nil, at(&flights[w.Flight], w.Start, err)
 			}
 		}
 	}
 	return s.table(spacing(flights, windows, opt.Stride))
+}
+
+// cut returns the windows of the flights, at least one.
+func cut(flights []window.Flight, H, stride float64) ([]window.Window, error) {
+	windows := window.Cut(flights, H, stride)
+	if len(windows) == 0 {
+		return nil, &ShortError{Needed: H, Longest: window.Longest(flights)}
+	}
+	return windows, nil
 }
 
 // predict predicts the windows, each worker its share, into outcomes.
@@ -84,6 +95,7 @@ func spacing(flights []window.Flight, windows []window.Window, stride float64) f
 	return sum / float64(n)
 }
 
-func diverged(f *window.Flight, start int, err error) error {
-	return &DivergedError{Flight: f.Name, T: f.Origin + int64(f.T[start]*1e9), Err: err}
+// at names the window that an error is about.
+func at(f *window.Flight, start int, err error) error {
+	return fmt.Errorf("segment %q, window at %d ns: %w", f.Name, f.Origin+int64(f.T[start]*1e9), err)
 }

@@ -93,7 +93,7 @@ func (s *scorer) add(o *outcome) error {
 			continue
 		}
 		mean, sd, c := o.mean[byModel][i], o.std[i], &s.cells[i]
-		if err := score.Check(x, mean, sd, s.windows-1, i/K, i%K); err != nil {
+		if err := score.Check(x, mean, sd); err != nil {
 			return fmt.Errorf("channel %q after %g s: %w", s.m.Channels[i%K].Name, s.opt.Horizons[i/K], err)
 		}
 		c.Add(x, mean, sd)

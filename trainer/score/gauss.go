@@ -37,30 +37,18 @@ func Covered(x, m, s, z float64) bool { return math.Abs(x-m) <= z*s }
 // distributions are right, it is uniform on [0, 1].
 func PIT(x, m, s float64) float64 { return 0.5 * math.Erfc(-(x-m)/(s*math.Sqrt2)) }
 
-// Check returns an *UnfitError if x, m or s is not finite, or s is not positive.
-// Point and channel are for its message.
-func Check(x, m, s float64, trajectory, point, channel int) error {
-	if finite(x) && finite(m) && finite(s) && s > 0 {
-		return nil
-	}
-	return &UnfitError{Trajectory: trajectory, Point: point, Channel: channel, Value: x, Mean: m, Std: s}
-}
-
-// UnfitError is a prediction that cannot be scored.
-type UnfitError struct {
-	Trajectory, Point, Channel int
-	Value, Mean, Std           float64
-}
-
-func (e *UnfitError) Error() string {
-	where := fmt.Sprintf("trajectory %d, point %d, channel %d", e.Trajectory, e.Point, e.Channel)
+// Check returns the reason why a prediction cannot be scored: x, m or s is not finite, or
+// s is not positive.
+func Check(x, m, s float64) error {
 	switch {
-	case !finite(e.Value):
-		return fmt.Sprintf("%s: value %v is not finite: omit unmeasured points", where, e.Value)
-	case !finite(e.Mean) || !finite(e.Std):
-		return fmt.Sprintf("%s: prediction %v ± %v is not finite", where, e.Mean, e.Std)
+	case !finite(x):
+		return fmt.Errorf("value %v is not finite: omit unmeasured points", x)
+	case !finite(m) || !finite(s):
+		return fmt.Errorf("prediction %v ± %v is not finite", m, s)
+	case !(s > 0):
+		return fmt.Errorf("standard deviation %v is not positive: a certain prediction has no density", s)
 	}
-	return fmt.Sprintf("%s: standard deviation %v is not positive: a certain prediction has no density", where, e.Std)
+	return nil
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,5 +1,7 @@
 package score
 
+import "fmt"
+
 // Trajectory is a truth and its prediction at n points of K channels.
 type Trajectory struct {
 	Truth, Mean, Std []float64 // n×K row-major, raw units
@@ -15,7 +17,8 @@ type Result struct {
 // Trajectories scores as the paper's tables do: log likelihood and coverage are
 // means over the points and channels of a trajectory, then over trajectories, so
 // that every trajectory counts alike whatever its length. CRPS and RMSE have
-// units and are kept apart by channel. The error is an *UnfitError.
+// units and are kept apart by channel. The error names the first point that cannot be
+// scored.
 func Trajectories(trs []Trajectory, K int) (*Result, error) {
 	out := &Result{CRPS: make([]float64, K), RMSE: make([]float64, K)}
 	share := 1 / float64(len(trs))
@@ -27,8 +30,8 @@ func Trajectories(trs []Trajectory, K int) (*Result, error) {
 		byChannel := make([]Counters, K)
 		for i, x := range tr.Truth {
 			m, s := tr.Mean[i], tr.Std[i]
-			if err := Check(x, m, s, j, i/K, i%K); err != nil {
-				return nil, err
+			if err := Check(x, m, s); err != nil {
+				return nil, fmt.Errorf("trajectory %d, point %d, channel %d: %w", j, i/K, i%K, err)
 			}
 			all.Add(x, m, s)
 			byChannel[i%K].Add(x, m, s)
