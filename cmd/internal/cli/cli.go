@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -30,17 +29,6 @@ const (
 	Failed = 1
 	Wrong  = 2
 )
-
-// usageError is wrong usage, found by a command itself.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-// Usage returns an error for wrong usage: the error in the arguments or flags and
-// its correction.
-func Usage(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
 
 // Main runs the command with the arguments of the process and ends the process.
 //
@@ -89,24 +77,6 @@ func end(root *cobra.Command, ends []os.Signal) {
 // same: a terminal sends it to all programs of a command line, and some forward it.
 const sameInterrupt = 300 * time.Millisecond
 
-// Terminal reports whether w is a terminal.
-func Terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// Count prints a number with its noun: "1 sample", "2 samples".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Run runs the command and returns its exit code. Tests set arguments and outputs by
 // root.SetArgs, SetOut and SetErr.
 func Run(ctx context.Context, root *cobra.Command) int {
@@ -142,15 +112,6 @@ func Run(ctx context.Context, root *cobra.Command) int {
 	}
 	fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), text)
 	return Failed
-}
-
-// oneLine joins the lines of a message, which may come from any library.
-func oneLine(text string) string {
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	for i, l := range lines {
-		lines[i] = strings.TrimSpace(l)
-	}
-	return strings.Join(lines, " ")
 }
 
 // noteStart sets began when a command of the tree begins to run: an error before that is
