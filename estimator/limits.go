@@ -32,7 +32,7 @@ func affordable(m *model.Model, times int) error {
 		}
 	}
 	if bytes := 8 * (row*times + nodes); bytes > maxMemory {
-		return fmt.Errorf("predictions at %d times need %d MB of memory, at most %d are taken: ask for fewer points, or train a smaller model", times, bytes>>20, maxMemory>>20)
+		return fmt.Errorf("predictions at %d times need %d MB of memory, at most %d MB are allowed: set fewer points, or train a smaller model", times, bytes>>20, maxMemory>>20)
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func TestDeclare(t *testing.T) {
 	}{
 		{"", Body{}, ""},
 		{"", Body{Rates: []string{"p", "q", "r"}}, "without kinematics"},
-		{"car", Body{}, `"car" is not known`},
+		{"car", Body{}, `"car" is unknown`},
 		{"quadrotor", Body{}, ""},
 		{"quadrotor", Body{Axes: "wind"}, "neither world nor body"},
 		{"quadrotor", Body{Axes: "body", Velocity: []string{"vx", "vy", "vz"}}, ""},

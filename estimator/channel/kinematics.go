@@ -61,7 +61,7 @@ func (k *Kinematics) Check(all []Channel) error {
 		return nil
 	}
 	if k.Relation != Quadrotor {
-		return fmt.Errorf("%q is not known; %q is", k.Relation, Quadrotor)
+		return fmt.Errorf("relation %q is unknown; known is %q", k.Relation, Quadrotor)
 	}
 	seen := map[string]bool{}
 	period := 0.0
@@ -76,7 +76,7 @@ func (k *Kinematics) Check(all []Channel) error {
 			return fmt.Errorf("%s names %d states, not three", g.field, len(g.names))
 		}
 		if len(g.names) > len(g.other) {
-			return fmt.Errorf("%s stands without %s", g.field, g.partner)
+			return fmt.Errorf("%s needs %s", g.field, g.partner)
 		}
 		for _, name := range g.names {
 			plain, _ := Signed(name)
@@ -85,7 +85,7 @@ func (k *Kinematics) Check(all []Channel) error {
 			case i < 0 || all[i].Role != State:
 				return fmt.Errorf("%s: %q is not a state", g.field, plain)
 			case seen[plain]:
-				return fmt.Errorf("%s: %q stands twice", g.field, plain)
+				return fmt.Errorf("%s: %q is declared twice", g.field, plain)
 			case g.field == "attitude" && all[i].Period == 0:
 				return fmt.Errorf("attitude: %q has no period, 6.283185307179586 in radians", plain)
 			case g.field == "attitude" && period != 0 && all[i].Period != period:

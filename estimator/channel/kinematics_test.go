@@ -37,13 +37,13 @@ func TestKinematicsNameWhatIsWrong(t *testing.T) {
 		t.Error("equal declarations are not, or others are")
 	}
 	for says, edit := range map[string]func(k *channel.Kinematics){
-		`"car" is not known`:                 func(k *channel.Kinematics) { k.Relation = "car" },
+		`"car" is unknown`:                   func(k *channel.Kinematics) { k.Relation = "car" },
 		"position names 2 states":            func(k *channel.Kinematics) { k.Position = k.Position[:2] },
-		"position stands without velocity":   func(k *channel.Kinematics) { k.Velocity = nil },
-		"rates stands without attitude":      func(k *channel.Kinematics) { k.Attitude = nil },
+		"position needs velocity":            func(k *channel.Kinematics) { k.Velocity = nil },
+		"rates needs attitude":               func(k *channel.Kinematics) { k.Attitude = nil },
 		`velocity: "m1" is not a state`:      func(k *channel.Kinematics) { k.Velocity[1] = "-m1" },
 		`rates: "wx" is not a state`:         func(k *channel.Kinematics) { k.Rates[0] = "wx" },
-		`rates: "roll" stands twice`:         func(k *channel.Kinematics) { k.Rates[0] = "-roll" },
+		`rates: "roll" is declared twice`:    func(k *channel.Kinematics) { k.Rates[0] = "-roll" },
 		`attitude: "q" has no period`:        func(k *channel.Kinematics) { k.Attitude[1] = "q" },
 		`attitude: "deg" has another period`: func(k *channel.Kinematics) { k.Attitude[1] = "deg" },
 		"it names neither":                   func(k *channel.Kinematics) { *k = channel.Kinematics{Relation: channel.Quadrotor} },

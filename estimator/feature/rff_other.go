@@ -14,4 +14,4 @@ func rffSumAVX2(_, _, _ *float64, _ int, _, _ float64) { panic(noUnit) }
 
 func omegaTransposeAVX2(_, _, _ *float64, _, _, _ int) { panic(noUnit) }
 
-const noUnit = "feature: there is no such unit"
+const noUnit = "feature: no vector unit on this processor"

@@ -25,16 +25,16 @@ type SOAP struct {
 	Beta1, Beta2, Epsilon float64
 	Every                 int // steps between two updates of the coordinates
 
-	all []*turned
+	all []*preconditioned
 	t   int
 }
 
-// turned is one matrix of parameters (r×c), which begins at at.
-type turned struct {
+// preconditioned is one matrix of parameters (r×c), which begins at at.
+type preconditioned struct {
 	at, r, c int
 	l, rr    []float64 // r×r and c×c, mean squares of gradients
 	ql, qr   []float64 // their eigenvectors, in columns
-	m, v     []float64 // r×c; the mean in the parameters' coordinates, the mean square in the turned ones
+	m, v     []float64 // r×c; the mean in the parameters' coordinates, the mean square in the rotated ones
 	a, b, w  []float64 // r×c each
 	q        []float64 // of the larger side, squared
 	mul      matmul.Work
@@ -48,7 +48,7 @@ func NewSOAP(shapes [][2]int) *SOAP {
 	for _, shape := range shapes {
 		r, c := shape[0], shape[1]
 		n, side := r*c, max(r, c)
-		s.all = append(s.all, &turned{at: at, r: r, c: c,
+		s.all = append(s.all, &preconditioned{at: at, r: r, c: c,
 			l: make([]float64, r*r), rr: make([]float64, c*c), ql: make([]float64, r*r), qr: make([]float64, c*c),
 			m: make([]float64, n), v: make([]float64, n), a: make([]float64, n), b: make([]float64, n), w: make([]float64, n),
 			q: make([]float64, side*side)})
@@ -67,7 +67,7 @@ func (s *SOAP) Step(params, grad []float64, rate float64) {
 	})
 }
 
-func (t *turned) step(s *SOAP, params, grad []float64, rate float64) {
+func (t *preconditioned) step(s *SOAP, params, grad []float64, rate float64) {
 	G := matmul.Matrix(t.r, t.c, grad)
 	t.mul.Mul(matmul.Matrix(t.r, t.r, t.l), 1-s.Beta2, false, G, true, G, s.Beta2)
 	t.mul.Mul(matmul.Matrix(t.c, t.c, t.rr), 1-s.Beta2, true, G, false, G, s.Beta2)
@@ -79,8 +79,8 @@ func (t *turned) step(s *SOAP, params, grad []float64, rate float64) {
 	for i, g := range grad {
 		t.m[i] = s.Beta1*t.m[i] + (1-s.Beta1)*g
 	}
-	t.turn(t.a, t.m)
-	t.turn(t.b, grad)
+	t.rotate(t.a, t.m)
+	t.rotate(t.b, grad)
 	c1 := 1 - math.Pow(s.Beta1, float64(s.t-1))
 	c2 := 1 - math.Pow(s.Beta2, float64(s.t-1))
 	for i, g := range t.b {
@@ -97,20 +97,20 @@ func (t *turned) step(s *SOAP, params, grad []float64, rate float64) {
 	}
 }
 
-// turn sets y = QLᵀ x QR.
-func (t *turned) turn(y, x []float64) {
+// rotate sets y = QLᵀ x QR.
+func (t *preconditioned) rotate(y, x []float64) {
 	t.mul.Mul(matmul.Matrix(t.r, t.c, t.w), 1, true, matmul.Matrix(t.r, t.r, t.ql), false, matmul.Matrix(t.r, t.c, x), 0)
 	t.mul.Mul(matmul.Matrix(t.r, t.c, y), 1, false, matmul.Matrix(t.r, t.c, t.w), false, matmul.Matrix(t.c, t.c, t.qr), 0)
 }
 
 // turnBack sets y = QL x QRᵀ.
-func (t *turned) turnBack(y, x []float64) {
+func (t *preconditioned) turnBack(y, x []float64) {
 	t.mul.Mul(matmul.Matrix(t.r, t.c, t.w), 1, false, matmul.Matrix(t.r, t.r, t.ql), false, matmul.Matrix(t.r, t.c, x), 0)
 	t.mul.Mul(matmul.Matrix(t.r, t.c, y), 1, false, matmul.Matrix(t.r, t.c, t.w), true, matmul.Matrix(t.c, t.c, t.qr), 0)
 }
 
 // iterate takes one step of orthogonal iteration towards the eigenvectors of a (n×n).
-func (t *turned) iterate(q, a []float64, n int) {
+func (t *preconditioned) iterate(q, a []float64, n int) {
 	next := matmul.Matrix(n, n, t.q[:n*n])
 	t.mul.Mul(next, 1, false, matmul.Matrix(n, n, a), false, matmul.Matrix(n, n, q), 0)
 	tau, work := make([]float64, n), make([]float64, 32*n)

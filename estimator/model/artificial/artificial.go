@@ -1,6 +1,6 @@
 // Package artificial makes models of any size from a seed, for tests and
-// benchmarks of what surrounds a model. They are whole, finite and deterministic,
-// and say nothing about any robot.
+// benchmarks of the programs around a model. They are complete, finite and
+// deterministic, and describe no robot.
 package artificial
 
 import (
@@ -26,7 +26,7 @@ type Size struct {
 	Members  int     // (optional) of which the first gives variances, all give means; defaults to 1
 	D        int     // (optional) smoother features of a channel; defaults to 3
 	Core     []int   // (optional) widths of the core; one = linear, else sigmoids; defaults to 10-5
-	Equation int     // (optional) degree of the difference equation that it starts from, which a linear one accompanies
+	Equation int     // (optional) degree of the prior dynamics, with a secondary linear model
 	Paper    bool    // (optional) the paper's form; else the windows form
 }
 
@@ -34,7 +34,7 @@ type Size struct {
 var Quadrotor = Size{K: 12, P: 4, Features: 100, Points: 100, Horizon: 1}
 
 // New returns a model, both readouts of which share a posterior. It panics if the
-// size is not one.
+// size is invalid.
 func New(s Size, seed uint64) *model.Model {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	if s.Core == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// Shape says what a model has. The zero value of what is optional leaves it out.
+// Shape lists the parts of a model. The zero value of an optional part omits it.
 type Shape struct {
 	K, P        int
 	Core        []int // (optional) widths; defaults to 8-6
@@ -32,7 +32,7 @@ type Shape struct {
 	Paper       bool  // the paper's form instead of the windows form
 	ScaleFactor bool
 	Velocity    bool
-	Prior       int  // (optional) degree of a difference equation to start from
+	Prior       int  // (optional) degree of the prior dynamics
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
 }
 
@@ -41,7 +41,7 @@ const Horizon = 0.8
 
 // New makes a model; the same rng gives the same model. Channels come in fours:
 // an angle and its rate, a position (invariant) and its velocity. It panics if
-// the shape is none.
+// the shape is invalid.
 func New(s Shape, rng *rand.Rand) *model.Model {
 	s = s.defaults()
 	m := &model.Model{

@@ -4,4 +4,4 @@ package mlp
 
 const vector = false
 
-func activateAVX2(_ *float64, _ int, _, _, _ float64) { panic("mlp: there is no such unit") }
+func activateAVX2(_ *float64, _ int, _, _, _ float64) { panic("mlp: no vector unit on this processor") }

@@ -74,7 +74,7 @@ func (n *Net) Params() int {
 }
 
 // Bind moves the parameters into flat, in the order W, B of each layer, and
-// makes the layers views of it. It returns what is left of flat.
+// makes the layers views of it. It returns the rest of flat.
 func (n *Net) Bind(flat []float64) []float64 {
 	for i := range n.Layers {
 		l := &n.Layers[i]
@@ -102,7 +102,7 @@ func (n *Net) Glorot(src Normal) {
 	}
 }
 
-// Finite tells whether every parameter is a finite number.
+// Finite reports whether every parameter is a finite number.
 func (n *Net) Finite() bool {
 	for i := range n.Layers {
 		for _, p := range [][]float64{n.Layers[i].W, n.Layers[i].B} {
