@@ -67,17 +67,12 @@ func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *s
 				continue
 			}
 			_ = v.Close()
-			judged = true
-			if err := conclude(sc, p, screen, false); err != nil {
-				fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
-				judgement = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
-			}
-			fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
+			judged, judgement = true, judgeEarly(sc, p, screen)
 		case <-robot.done:
-			if robot.err != nil {
+			switch {
+			case robot.err != nil:
 				return robot.err
-			}
-			if !keep && ctx.Err() != nil {
+			case !keep && ctx.Err() != nil:
 				return context.Cause(ctx)
 			}
 			p.settle()
@@ -92,6 +87,17 @@ func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *s
 			return err
 		}
 	}
+}
+
+// judgeEarly concludes a flight that continues.
+func judgeEarly(sc *scene, p *planner, screen *screen) error {
+	err := conclude(sc, p, screen, false)
+	if err != nil {
+		fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
+		err = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
+	}
+	fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
+	return err
 }
 
 // conclude writes the summary of the flight and returns which limits it did not keep.

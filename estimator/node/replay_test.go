@@ -223,7 +223,7 @@ func TestReplayOfAJournalThatLacksSomething(t *testing.T) {
 	}
 }
 
-// In earnest, over NATS, with the clock of the computer.
+// Over NATS, on all goroutines.
 func TestRecordedLive(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	path := filepath.Join(t.TempDir(), "out.msgpack")

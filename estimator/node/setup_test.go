@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,6 +59,20 @@ func start(t *testing.T, o *server.Options) *server.Server {
 	return s
 }
 
+// stepping is a clock that advances by a microsecond when it is read, so that no state
+// grows old on a busy computer.
+type stepping struct{ ns atomic.Int64 }
+
+func (c *stepping) read() (unix, steady int64) {
+	ns := c.ns.Add(1000)
+	return 5e18/4 + ns, ns
+}
+
+func (c *stepping) unix() int64 { unix, _ := c.read(); return unix }
+
+// testClock is the clock of the nodes that run runs, unless they have another.
+var testClock stepping
+
 // lines collects a log.
 type lines struct {
 	mu    sync.Mutex
@@ -95,6 +110,9 @@ func run(t *testing.T, nc *nats.Conn, cfg Config, m *model.Model) (n *Node, stop
 	}
 	if cfg.Every == 0 {
 		cfg.Every = 20 * time.Millisecond
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = testClock.read
 	}
 	n, err := New(cfg, m)
 	if err != nil {
@@ -191,10 +209,16 @@ func listening(l *listener) {
 	l.status("anything", func(*wire.Status) bool { return true })
 }
 
-// send publishes a state of the pendulum dated now.
+// send publishes a state of the pendulum dated now on the test's clock.
 func send(t *testing.T, nc *nats.Conn, seq uint64) wire.State {
 	t.Helper()
-	s := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.1, -0.2}, U: []float64{0.3}}
+	return sendAt(t, nc, seq, testClock.unix())
+}
+
+// sendAt publishes a state of the pendulum dated at unix, ns.
+func sendAt(t *testing.T, nc *nats.Conn, seq uint64, unix int64) wire.State {
+	t.Helper()
+	s := wire.State{Seq: seq, T: unix, X: []float64{0.1, -0.2}, U: []float64{0.3}}
 	if err := nc.Publish(wire.StateSubject("v1"), s.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
