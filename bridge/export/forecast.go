@@ -21,7 +21,6 @@ type forecast struct {
 	query estimator.Query
 	K     int
 	times []int64 // ns, of the horizons
-	row   []float64
 }
 
 // DefaultHorizons returns a tenth, a quarter, half and all of a model's horizon
@@ -63,7 +62,6 @@ func newForecast(m *model.Model, channels []channel.Channel, horizons []time.Dur
 		return nil, err
 	}
 	f.pred = f.p.NewPrediction()
-	f.row = make([]float64, len(bands)*f.K)
 	return f, nil
 }
 
@@ -84,14 +82,9 @@ func (f *forecast) from(x, u []float64) (ok bool) {
 	return f.p.Predict(f.pred, &f.query)
 }
 
-// band returns mean, lower and upper of each state at horizon i, valid until the
-// next call.
+// band returns mean, lower and upper of each state at horizon i.
 func (f *forecast) band(i int) []float64 {
-	for k := range f.K {
-		mean, std := f.pred.Mean[i*f.K+k], f.pred.ObsStd[i*f.K+k]
-		f.row[3*k], f.row[3*k+1], f.row[3*k+2] = mean, mean-interval*std, mean+interval*std
-	}
-	return f.row
+	return Band(f.pred.Mean[i*f.K:(i+1)*f.K], f.pred.ObsStd[i*f.K:(i+1)*f.K])
 }
 
 // Band returns mean, lower and upper of each state, whose bands hold 95 % of
@@ -104,8 +97,8 @@ func Band(mean, obsStd []float64) []float64 {
 	return out
 }
 
-// label names a horizon in a topic: 500ms, 1s, 1500us.
-func label(ns int64) string {
+// Label names a horizon as the topics of predictions do: 500ms, 1s, 1500us.
+func Label(ns int64) string {
 	switch {
 	case ns%1e9 == 0:
 		return strconv.FormatInt(ns/1e9, 10) + "s"

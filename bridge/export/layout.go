@@ -166,6 +166,3 @@ func PlotJugglerLayout(h *flightlog.Header, as Schema, horizon string) []byte {
 	}
 	return append([]byte(xml.Header), append(text, '\n')...)
 }
-
-// Label names a horizon as the topics of predictions do.
-func Label(ns int64) string { return label(ns) }

@@ -115,7 +115,7 @@ func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (
 	if f != nil {
 		for _, t := range f.times {
 			s := *w.series[w.state]
-			s.Topic, s.Kind, s.Band, s.Made = root+"predict/"+label(t), "Prediction", true, true
+			s.Topic, s.Kind, s.Band, s.Made = root+"predict/"+Label(t), "Prediction", true, true
 			n, err := w.add(&s)
 			if err != nil {
 				return nil, err

@@ -320,5 +320,5 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 // Close closes the file.
 func (r *Reader) Close() error {
 	r.unpacker.close()
-	return r.Stream.Close()
+	return r.Reader.Close()
 }

@@ -12,20 +12,20 @@ import (
 
 // Reader is the part of a telemetry.Source that does not depend on the format.
 type Reader struct {
-	input.Stream
 	Window *input.Window
 	Path   string // name of the file in errors
 	Wants  telemetry.Wants
 	Report telemetry.Problems // what could not be read so far
 
-	size int   // bytes that the window holds
-	err  error // of Next, for good
+	file *input.File // nil: the stream is no file
+	size int         // bytes that the window holds
+	err  error       // of Next, for good
 }
 
 // New returns a reader of any stream, whose window holds size bytes.
 func New(path string, stream io.Reader, wants telemetry.Wants, size int) Reader {
-	w := input.NewWindow(stream, size)
-	return Reader{Stream: w.Stream(), Window: w, Path: path, Wants: wants, size: size}
+	file, _ := stream.(*input.File)
+	return Reader{Window: input.NewWindow(stream, size), Path: path, Wants: wants, file: file, size: size}
 }
 
 // Open opens a file and begins to read it; begin refuses what has another format.
@@ -94,6 +94,38 @@ func (r *Reader) Resync(at int64, record, reason string, need, share int, find f
 		}
 		r.Window.Pass(most)
 	}
+}
+
+// Consumed returns the bytes of the file that were read, of a stream those that were
+// passed.
+func (r *Reader) Consumed() int64 {
+	if r.file == nil {
+		return r.Window.Offset()
+	}
+	return r.file.Consumed()
+}
+
+// Size returns the bytes of the file, 0 of a stream.
+func (r *Reader) Size() int64 {
+	if r.file == nil {
+		return 0
+	}
+	return r.file.Size()
+}
+
+// Until ends the reading, as the end of the file does, once done is closed.
+func (r *Reader) Until(done <-chan struct{}) {
+	if r.file != nil {
+		r.file.Until(done)
+	}
+}
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
 }
 
 // Problems returns what could not be read so far.
