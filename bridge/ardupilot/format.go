@@ -35,6 +35,9 @@ var sizes = map[byte]int{'a': 64, 'n': 4, 'N': 16, 'Z': 64}
 // size of a field, bytes; 0 = its character is not known.
 func size(kind byte) int { return max(sizes[kind], kinds[kind].Size()) }
 
+// elements of an array.
+const elements = 32
+
 // text reports whether a field holds characters.
 func (c *column) text() bool { return c.kind == 'n' || c.kind == 'N' || c.kind == 'Z' }
 
@@ -128,10 +131,10 @@ func (c *column) accessor() accessor { return accessor{c.at, kinds[c.kind], divi
 // path returns the place of the field of a path, "Name" or "Name[2]", or what is
 // wrong with it.
 func (f *format) path(path string) (accessor, error) {
-	name, tail, indexed := path, "", false
+	name, index := path, telemetry.Index{}
 	c := f.find(name) // labels of damaged logs have brackets, too
 	if c == nil {
-		name, tail, indexed = strings.Cut(path, "[")
+		name, index = telemetry.SplitIndex(path)
 		c = f.find(name)
 	}
 	switch {
@@ -139,18 +142,12 @@ func (f *format) path(path string) (accessor, error) {
 		return accessor{}, fmt.Errorf("there is no %q", name)
 	case c.text():
 		return accessor{}, fmt.Errorf("%s is text", name)
-	case c.kind == 'a' && !indexed:
-		return accessor{}, fmt.Errorf("%s is an array of 32: write %s[0]", name, name)
-	case c.kind != 'a' && indexed:
-		return accessor{}, fmt.Errorf("%s is not an array", name)
-	case !indexed:
-		return c.accessor(), nil
+	case c.kind != 'a':
+		_, err := index.Of(name, 0)
+		return c.accessor(), err
 	}
-	n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 8)
-	if err != nil || !strings.HasSuffix(tail, "]") || n > 31 {
-		return accessor{}, fmt.Errorf("%s has 32 elements, [0] to [31]", name)
-	}
-	return accessor{at: c.at + 2*int(n), kind: number.I16}, nil
+	n, err := index.Of(name, elements)
+	return accessor{at: c.at + 2*n, kind: number.I16}, err
 }
 
 // read returns the number in the content of a record.
@@ -169,7 +166,7 @@ func (f *format) fields(u *units) (out []telemetry.Field) {
 		switch {
 		case c.text():
 		case c.kind == 'a':
-			for k := range 32 {
+			for k := range elements {
 				out = append(out, telemetry.Field{Path: c.name + "[" + strconv.Itoa(k) + "]", Unit: u.name(c)})
 			}
 		default:

@@ -173,9 +173,9 @@ func TestPathsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"nix": `there is no "nix" in pkg/Outer`, "pair": "pair is an array: write pair[0]", "pair[2].small": "pair has 2 elements, [0] to [1]",
+		"nix": `there is no "nix" in pkg/Outer`, "pair": "pair is an array of 2: write pair[0]", "pair[2].small": "pair has 2 elements, [0] to [1]",
 		"flag[0]": "flag is not an array", "pair[0]": "pair is not a number but a pkg/Inner: name a field of it", "name": "name is text",
-		"flag.x": "flag has no fields", "three[x]": `"three[x]" is not a name with an index`, "": `there is no "" in`, "list[99999999].small": "is not a name with an index",
+		"flag.x": "flag has no fields", "three[x]": `three has 3 elements, [0] to [2]`, "": `there is no "" in`, "list[99999999].small": "is not a name with an index",
 	} {
 		if err := typ.Check(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)

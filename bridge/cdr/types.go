@@ -3,10 +3,10 @@ package cdr
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/internal/number"
+	"github.com/dgm-robotics/dgm/bridge/telemetry"
 )
 
 // content is what a field holds.
@@ -165,29 +165,21 @@ func (t *Type) steps(path string) ([]step, error) {
 	var out []step
 	for {
 		part, rest, more := strings.Cut(path, ".")
-		name, tail, indexed := strings.Cut(part, "[")
+		name, index := telemetry.SplitIndex(part)
 		i := t.index(name)
 		if i < 0 {
 			return nil, fmt.Errorf("there is no %q in %s", name, t.Name)
 		}
 		f := &t.fields[i]
-		s := step{field: i}
-		switch {
-		case f.array() && !indexed:
-			return nil, fmt.Errorf("%s is an array: write %s[0]", name, name)
-		case !f.array() && indexed:
-			return nil, fmt.Errorf("%s is not an array", name)
-		case indexed:
-			n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 24)
-			if err != nil || !strings.HasSuffix(tail, "]") {
-				return nil, fmt.Errorf("%q is not a name with an index, such as data[3]", part)
-			}
-			if f.count > 0 && int(n) >= f.count {
-				return nil, fmt.Errorf("%s has %d elements, [0] to [%d]", name, f.count, f.count-1)
-			}
-			s.index = int(n)
+		count := f.count
+		if f.sequence {
+			count = -1
 		}
-		out = append(out, s)
+		n, err := index.Of(name, count)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, step{i, n})
 		switch {
 		case f.content == nested && !more:
 			return nil, fmt.Errorf("%s is not a number but a %s: name a field of it", name, f.t.Name)

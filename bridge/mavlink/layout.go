@@ -147,27 +147,17 @@ type accessor struct {
 // find returns the place of the field of a path, such as "roll" or
 // "voltages[0]", or what is wrong with it.
 func (l *layout) find(path string) (accessor, error) {
-	name, tail, indexed := strings.Cut(path, "[")
+	name, index := telemetry.SplitIndex(path)
 	i := slices.IndexFunc(l.fields, func(f field) bool { return f.name == name })
 	if i < 0 {
 		return accessor{}, fmt.Errorf("there is no %q", name)
 	}
 	f := &l.fields[i]
-	switch {
-	case f.kind == number.None:
+	if f.kind == number.None {
 		return accessor{}, fmt.Errorf("%s is text", name)
-	case f.count > 0 && !indexed:
-		return accessor{}, fmt.Errorf("%s is an array of %d: write %s[0]", name, f.count, name)
-	case f.count == 0 && indexed:
-		return accessor{}, fmt.Errorf("%s is not an array", name)
-	case !indexed:
-		return accessor{f.at, f.kind}, nil
 	}
-	n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 8)
-	if err != nil || !strings.HasSuffix(tail, "]") || int(n) >= f.count {
-		return accessor{}, fmt.Errorf("%s has %d elements, [0] to [%d]", name, f.count, f.count-1)
-	}
-	return accessor{f.at + int(n)*f.width(), f.kind}, nil
+	n, err := index.Of(name, f.count)
+	return accessor{f.at + n*f.width(), f.kind}, err
 }
 
 // list returns the numbers of a message in the order of its definition.

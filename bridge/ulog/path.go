@@ -35,10 +35,7 @@ func (fs formats) find(name, path string) (accessor, error) {
 			return accessor{}, fmt.Errorf("type %q is not defined", clip(name))
 		}
 		step, rest, more := strings.Cut(path, ".")
-		step, index, err := splitIndex(step)
-		if err != nil {
-			return accessor{}, err
-		}
+		step, index := telemetry.SplitIndex(step)
 		i, skip, err := fs.locate(f, step)
 		if err != nil {
 			return accessor{}, err
@@ -48,15 +45,11 @@ func (fs formats) find(name, path string) (accessor, error) {
 		if err != nil {
 			return accessor{}, err
 		}
-		switch {
-		case fl.count > 0 && index < 0:
-			return accessor{}, fmt.Errorf("%s is an array of %d: write %s[0]", step, fl.count, step)
-		case fl.count == 0 && index >= 0:
-			return accessor{}, fmt.Errorf("%s is not an array", step)
-		case index >= max(1, fl.count):
-			return accessor{}, fmt.Errorf("%s has %d elements, [0] to [%d]", step, fl.count, fl.count-1)
+		n, err := index.Of(step, fl.count)
+		if err != nil {
+			return accessor{}, err
 		}
-		at += skip + max(0, index)*size
+		at += skip + n*size
 		switch {
 		case fl.kind != number.None && more:
 			return accessor{}, fmt.Errorf("%s is a number and has no fields", step)
@@ -82,19 +75,6 @@ func (fs formats) locate(f *format, name string) (i, skip int, err error) {
 		skip += n
 	}
 	return 0, 0, fmt.Errorf("there is no %q", name)
-}
-
-// splitIndex splits "q[2]" into "q" and 2; −1 where there is no index.
-func splitIndex(step string) (name string, index int, err error) {
-	name, tail, ok := strings.Cut(step, "[")
-	if !ok {
-		return step, -1, nil
-	}
-	n, err := strconv.ParseUint(strings.TrimSuffix(tail, "]"), 10, 16)
-	if err != nil || !strings.HasSuffix(tail, "]") {
-		return "", 0, fmt.Errorf("%q is not a name with an index, such as q[0]", clip(step))
-	}
-	return name, int(n), nil
 }
 
 // list returns the numbers of a type in their order, no more than

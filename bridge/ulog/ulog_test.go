@@ -59,7 +59,7 @@ func TestNestedTypesInstancesAndPadding(t *testing.T) {
 		"last[0]": "last is not an array",
 		"last.x":  "last is a number and has no fields",
 		"nix":     `there is no "nix"`,
-		"in[x].n": `"in[x]" is not a name with an index, such as q[0]`,
+		"in[x].n": `in has 2 elements, [0] to [1]`,
 	} {
 		r := ulog.NewReader("a.ulg", bytes.NewReader(log.Bytes()), telemetry.Wants{Select: func(*telemetry.Topic) []string { return []string{path} }})
 		m, err := r.Next()
