@@ -130,7 +130,7 @@ func TestWideningMultipliesBoth(t *testing.T) {
 
 // The noise is linear in √τ between knots and constant beyond them; the weights
 // sum to one.
-func TestNoiseWeights(t *testing.T) {
+func TestKnotWeights(t *testing.T) {
 	knots := []float64{0.04, 0.25, 1}
 	w := make([]float64, 3)
 	for tau, want := range map[float64][3]float64{

@@ -62,7 +62,7 @@ func TestQuadrotorPushIsInTheWorldFrame(t *testing.T) {
 		d := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
 		push, jx := make([]float64, 12), make([]float64, 144)
 		quad.Push(push, x, d, p)
-		quad.Jacobian(jx, nil, nil, x, u, p)
+		quad.jacobian(jx, nil, nil, x, u, p)
 		for i := range 3 {
 			var got float64
 			for j := range 3 {

@@ -69,26 +69,6 @@ func (p *Plant) Values() []float64 {
 	return out
 }
 
-// Jacobian sets jx (K×K), ju (K×P) and jp (K×Q), all row-major, to the
-// derivatives of f. Each may be nil: not wanted. It allocates.
-func (p *Plant) Jacobian(jx, ju, jp, x, u, params []float64) {
-	k := len(p.States)
-	g := make([]float64, k)
-	row := func(j []float64, i, n int) []float64 {
-		if j == nil {
-			return nil
-		}
-		r := j[i*n : (i+1)*n]
-		clear(r)
-		return r
-	}
-	for i := range k {
-		g[i] = 1
-		p.VJP(row(jx, i, k), row(ju, i, len(p.Inputs)), row(jp, i, len(p.Params)), x, u, params, g)
-		g[i] = 0
-	}
-}
-
 // state describes a state channel.
 func state(name, unit, frame string) channel.Channel {
 	return channel.Channel{Name: name, Unit: unit, Role: channel.State, Frame: frame}

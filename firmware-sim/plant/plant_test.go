@@ -151,7 +151,7 @@ func TestJacobianTimesDirection(t *testing.T) {
 		x, u, prm := anywhere(&p, rng)
 		k, n := len(x), len(u)
 		jx, ju := filled(k*k), filled(k*n)
-		p.Jacobian(jx, ju, nil, x, u, prm)
+		p.jacobian(jx, ju, nil, x, u, prm)
 		up, down := make([]float64, k), make([]float64, k)
 		dir := make([]float64, k+n)
 		for i := range dir {
@@ -182,5 +182,25 @@ func TestJacobianTimesDirection(t *testing.T) {
 				t.Errorf("%s: row %d: %v by differences, %v by the Jacobian", p.Name, i, got, want)
 			}
 		}
+	}
+}
+
+// jacobian sets jx (K×K), ju (K×P) and jp (K×Q), all row-major, to the
+// derivatives of f. Each may be nil: not wanted. It allocates.
+func (p *Plant) jacobian(jx, ju, jp, x, u, params []float64) {
+	k := len(p.States)
+	g := make([]float64, k)
+	row := func(j []float64, i, n int) []float64 {
+		if j == nil {
+			return nil
+		}
+		r := j[i*n : (i+1)*n]
+		clear(r)
+		return r
+	}
+	for i := range k {
+		g[i] = 1
+		p.VJP(row(jx, i, k), row(ju, i, len(p.Inputs)), row(jp, i, len(p.Params)), x, u, params, g)
+		g[i] = 0
 	}
 }
