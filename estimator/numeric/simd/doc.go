@@ -16,7 +16,6 @@
 // # Why its own assembly
 //
 // The batched dot products of github.com/tphakala/simd load five vectors for four
-// multiplications and end every row with a sum across the vector: 15 multiply-adds
-// a nanosecond for rows of 50 numbers on average, where these panels reach 35
-// (AVX2) and 61 (AVX-512) of a peak of 47 and 88 on the same core.
+// multiplications and end every row with a sum across the vector; these panels reach
+// more than twice their rate. Figures: docs/notes/numerics.md.
 package simd
