@@ -10,16 +10,16 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// Bounds of what variances are multiplied by.
+// Bounds of the variance inflation.
 const leastInflation, mostInflation = 0.5, 4
 
 // bootstrap sets the factor of the flows' variances by the parametric bootstrap: flows of
-// the same forms are refined on data drawn from what the flows say, with the noise of that
-// which explains the data best, and those that explain these data are kept. The mean squared distance of
-// what they say from what the flows say, which is their truth, relative to the variance
-// that they claim, is the factor (withoutMisses). The posterior takes as given which terms there are, the
-// priors and the noise; refits do not. On the other hand several forms together may be
-// nearer to the truth than the mean of their variances says: then the factor is below 1.
+// the same forms are refined on data simulated from the flows, with the noise of that
+// which explains the data best, and those that explain these data are kept. The mean square
+// difference of their predictions from the flows', which are the truth here, relative to
+// the variance that they claim, is the factor (winsorisedMean). The posterior takes as given
+// which terms there are, the priors and the noise; refits do not. Several forms together may
+// be nearer to the truth than the mean of their variances claims: then the factor is below 1.
 func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	best := slices.MinFunc(m.Flows, func(a, b *Flow) int { return cmp.Compare(a.Evidence, b.Evidence) })
 	E := len(m.Flows)
@@ -43,8 +43,8 @@ func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) e
 	}
 	var ratios []float64
 	for i := range r.Refits {
-		again := &Model{K: m.K, VarianceInflation: 1, Flows: keepLikely(flows[i*E:(i+1)*E], drawn[i])}
-		if ratio, ok := again.squaredErrorRatio(m, d); ok && !math.IsNaN(ratio) {
+		refit := &Model{K: m.K, VarianceInflation: 1, Flows: keepLikely(flows[i*E:(i+1)*E], drawn[i])}
+		if ratio, ok := refit.squaredErrorRatio(m, d); ok && !math.IsNaN(ratio) {
 			ratios = append(ratios, ratio)
 		}
 	}
@@ -54,9 +54,26 @@ func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) e
 	return nil
 }
 
-// winsorisedMean returns the mean, of which no number is taken for more than a few times their
-// median: a refit that is farther off has found another optimum, and says nothing about
-// the width of this one.
+// squaredErrorRatio returns the mean over channels of the mean squared difference of the
+// flows' predictions from those of another model's, over their mean variance.
+func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool) {
+	if len(m.Flows) == 0 {
+		return 0, false
+	}
+	return m.varianceRatio(d, func(sums []float64, tr *Trajectory, mean []float64) bool {
+		other := make([]float64, len(mean))
+		if !from.mixture(other, nil, tr.X0, tr.T) {
+			return false
+		}
+		for i, v := range mean {
+			sums[i%d.K] += (other[i] - v) * (other[i] - v)
+		}
+		return true
+	})
+}
+
+// winsorisedMean returns the mean, numbers above three times their median counting as that:
+// such a refit has found another optimum, and has no information on the width of this one.
 func winsorisedMean(ratios []float64) (mean float64) {
 	const most = 3
 	sorted := slices.Sorted(slices.Values(ratios))
@@ -68,8 +85,8 @@ func winsorisedMean(ratios []float64) (mean float64) {
 	return mean
 }
 
-// simulate returns data as the flows would have them, with the noise of one of them;
-// what was not measured is not there.
+// simulate returns data drawn from the flows' mean with the noise of one of them; missing
+// values stay missing.
 func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool) {
 	out = &Data{K: d.K}
 	for _, tr := range d.Trajectories {

@@ -17,7 +17,7 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	learned := func(d *Data) *Model {
-		flow := f.newPlainFlow(d, sparse)
+		flow := f.newFlow(d, sparse)
 		if !flow.Shoot(context.Background(), d, 12) {
 			t.Fatal("cannot be integrated")
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -22,21 +23,21 @@ type Data struct {
 	K            int
 	Trajectories []Trajectory
 
-	whole *Data // (optional) what these were drawn from: it says how they are scaled
+	whole *Data // (optional) the data these were drawn from, which set the scale
 }
 
 // check returns the first error in the data: trajectories are numbered from 1.
 func (d *Data) check() error {
 	measured := 0
-	for j := range d.Trajectories {
-		n, err := d.Trajectories[j].check(d.K)
+	for j, tr := range d.Trajectories {
+		n, err := tr.check(d.K)
 		if err != nil {
 			return fmt.Errorf("trajectory %d: %w", j+1, err)
 		}
 		measured += n
 	}
 	if measured == 0 {
-		return errors.New("there is nothing to learn from: no state was measured after time 0")
+		return errors.New("no state was measured after time 0: there is nothing to learn from")
 	}
 	return nil
 }
@@ -69,11 +70,20 @@ func (tr *Trajectory) check(K int) (measured int, err error) {
 	return measured, nil
 }
 
+// until returns the times not later than end.
+func (tr *Trajectory) until(end float64) []float64 {
+	n := slices.IndexFunc(tr.T, func(t float64) bool { return t > end })
+	if n < 0 {
+		return tr.T
+	}
+	return tr.T[:n]
+}
+
 // Rows returns the number of observations in all trajectories.
 func (d *Data) Rows() int {
 	n := 0
-	for i := range d.Trajectories {
-		n += len(d.Trajectories[i].T)
+	for _, tr := range d.Trajectories {
+		n += len(tr.T)
 	}
 	return n
 }
@@ -99,81 +109,80 @@ func (d *Data) subsample(rng *rand.Rand, most int) *Data {
 // End returns the last time that was observed.
 func (d *Data) End() float64 {
 	end := 0.0
-	for i := range d.Trajectories {
-		for _, t := range d.Trajectories[i].T {
+	for _, tr := range d.Trajectories {
+		for _, t := range tr.T {
 			end = math.Max(end, t)
 		}
 	}
 	return end
 }
 
-// Starts returns the smallest box that holds all starts.
-func (d *Data) Starts() (low, high []float64) {
-	low, high = make([]float64, d.K), make([]float64, d.K)
-	for i := range d.Trajectories {
-		for k, x := range d.Trajectories[i].X0 {
-			if i == 0 {
-				low[k], high[k] = x, x
-			}
+// startBounds returns the smallest box that holds all starts.
+func (d *Data) startBounds() (low, high []float64) {
+	for _, tr := range d.Trajectories {
+		if low == nil {
+			low, high = slices.Clone(tr.X0), slices.Clone(tr.X0)
+		}
+		for k, x := range tr.X0 {
 			low[k], high[k] = math.Min(low[k], x), math.Max(high[k], x)
 		}
 	}
 	return low, high
 }
 
-// scale holds how the nets see time and states: to zero mean and unit variance
-// over all observations, starts with the scaler of the states.
+// scale returns the scalers of time and states: to zero mean and unit variance over all
+// observations, starts with the scaler of the states.
 func scale(d *Data) *feature.Inputs {
 	if d.whole != nil {
 		return scale(d.whole)
 	}
 	in := &feature.Inputs{Lift: channel.Identity(d.K)}
 	in.Lift.Mean, in.Lift.Std = make([]float64, d.K), make([]float64, d.K)
-	n := 0.0
-	for i := range d.Trajectories {
-		for _, t := range d.Trajectories[i].T {
-			n++
+	values := make([][]float64, d.K)
+	for _, tr := range d.Trajectories {
+		for _, t := range tr.T {
 			in.TimeMean += t
 			in.TimeStd += t * t
 		}
+		for i, y := range tr.Y {
+			if !math.IsNaN(y) {
+				values[i%d.K] = append(values[i%d.K], y)
+			}
+		}
 	}
+	n := float64(d.Rows())
 	in.TimeMean /= n
 	in.TimeStd = math.Sqrt(math.Max(in.TimeStd/n-in.TimeMean*in.TimeMean, 0))
 	if !(in.TimeStd > 0) {
 		in.TimeStd = 1
 	}
 	for k := range d.K {
-		in.Lift.Mean[k], in.Lift.Std[k] = moments(d, k)
+		in.Lift.Mean[k], in.Lift.Std[k] = moments(values[k])
 	}
 	return in
 }
 
-// moments returns mean and standard deviation of what was observed of channel k.
-func moments(d *Data, k int) (mean, std float64) {
-	n := 0.0
-	each := func(use func(y float64)) {
-		for i := range d.Trajectories {
-			tr := &d.Trajectories[i]
-			for j := range tr.T {
-				if y := tr.Y[j*d.K+k]; !math.IsNaN(y) {
-					use(y)
-				}
-			}
-		}
-	}
-	each(func(y float64) { n++; mean += y })
+// moments returns mean and standard deviation of values; 0 and 1 of none, and never a
+// standard deviation of 0.
+func moments(values []float64) (mean, std float64) {
+	n := float64(len(values))
 	if n == 0 {
 		return 0, 1
 	}
+	for _, y := range values {
+		mean += y
+	}
 	mean /= n
-	each(func(y float64) { std += (y - mean) * (y - mean) })
+	for _, y := range values {
+		std += (y - mean) * (y - mean)
+	}
 	if std = math.Sqrt(std / n); !(std > 0) {
 		std = 1
 	}
 	return mean, std
 }
 
-// someTrajectories returns some trajectories, from all parts of the data.
+// someTrajectories returns at most 20 trajectories, from all parts of the data.
 func (d *Data) someTrajectories() (out []*Trajectory) {
 	const most = 20
 	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {

@@ -21,10 +21,18 @@ func TestSpreadFollowsTheErrors(t *testing.T) {
 		square[i] = math.Exp(4 * x) // by 55 in standard deviation
 	}
 	e := newWeightCovariance(phi, square)
-	before := e.loss()
+	loss := func() float64 { // mean over rows of ½ (log s + e²/s)
+		e.values()
+		sum := 0.0
+		for i, s := range e.s {
+			sum += 0.5 * (math.Log(s) + square[i]/s) / n
+		}
+		return sum
+	}
+	before := loss()
 	for range 5 {
 		e.improve(4)
-		after := e.loss()
+		after := loss()
 		if !(after <= before+1e-12) {
 			t.Errorf("loss rises from %v to %v", before, after)
 		}
@@ -35,7 +43,7 @@ func TestSpreadFollowsTheErrors(t *testing.T) {
 		t.Fatal("no factor")
 	}
 	v := make([]float64, n)
-	factorVariance(v, m, phi, n)
+	factorVariance(v, m, phi)
 	for i := range v {
 		if r := v[i] / square[i]; !(r >= 0.7) || !(r <= 1.4) {
 			t.Errorf("row %d: variance %v, errors %v", i, v[i], square[i])

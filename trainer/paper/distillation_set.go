@@ -7,19 +7,14 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// teacher writes the mean of the state at times (rising) after x0 (len(times)×K, raw
-// units) and, unless it is nil, the variance. ok is false where it cannot. It is
-// called from several goroutines.
-type teacher func(mean, variance, x0, times []float64) (ok bool)
-
-// distillationSet is what a teacher says at starts and times of its choice, standardised.
+// distillationSet holds a teacher's predictions at starts and times drawn at random,
+// standardised.
 type distillationSet struct {
 	n    int
 	x    []float64 // n×(1+K): time, start scaled to a box
 	y    []float64 // n×K, mean
-	v    []float64 // n×K, variance; nil where it was not asked for
-	from *feature.Inputs
-	lost int // starts that were left out
+	v    []float64 // n×K, variance; none where the teacher is not queried for it
+	lost int       // starts that were left out
 }
 
 // box is where starts are drawn from. A net reads them scaled to it: starts of many
@@ -33,7 +28,7 @@ type box struct {
 func boxOf(d *Data, in *feature.Inputs) *box {
 	const spread = 3.4641 // of a box of unit variance
 	b := &box{center: make([]float64, d.K), rate: make([]float64, d.K)}
-	b.low, b.high = d.Starts()
+	b.low, b.high = d.startBounds()
 	low, high := make([]float64, d.K), make([]float64, d.K)
 	in.Lift.Apply(low, b.low)
 	in.Lift.Apply(high, b.high)
@@ -46,47 +41,50 @@ func boxOf(d *Data, in *feature.Inputs) *box {
 	return b
 }
 
-// maxFailedShare is the share of starts, of those drawn, of which a teacher may have nothing to say.
+// maxFailedShare is the largest share of starts at which a teacher may fail.
 const maxFailedShare = 0.02
 
-// queryTeacher has the teacher speak of starts drawn from the box, at times drawn one from
-// each of so many equal parts of the time up to end; the beginning and the end of
-// the time belong to every second start. Starts of which it cannot are left out; ok is
-// false where these are more than a few.
-func queryTeacher(say teacher, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
+// queryTeacher has the teacher, which is called from several goroutines, predict from starts
+// drawn from the box, at times drawn one from each of so many equal parts of the time up to
+// end; the beginning and the end of the time belong to every second start. Starts at which
+// it fails are left out; ok is false where these are more than a few.
+func queryTeacher(teacher predictor, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
 	K := len(b.low)
 	x0s, ts := b.draw(end, starts, times, rng)
-	rows := starts * times
-	l = &distillationSet{x: make([]float64, rows*(1+K)), y: make([]float64, rows*K), from: in}
-	if variance {
-		l.v = make([]float64, rows*K)
-	}
-	failed := make([]bool, starts)
+	answers := make([]*distillationSet, starts) // nil where the teacher fails
 	cores.Each(starts, func(i int) {
-		y := l.y[i*times*K : (i+1)*times*K]
-		var v []float64
+		a := &distillationSet{y: make([]float64, times*K)}
 		if variance {
-			v = l.v[i*times*K : (i+1)*times*K]
+			a.v = make([]float64, times*K)
 		}
-		failed[i] = !say(y, v, x0s[i], ts[i])
-		for j := range y {
-			k := j % K
-			y[j] = (y[j] - in.Lift.Mean[k]) / in.Lift.Std[k]
-			if variance {
-				v[j] /= in.Lift.Std[k] * in.Lift.Std[k]
-			}
+		if !teacher(a.y, a.v, x0s[i], ts[i]) {
+			return
+		}
+		for j, y := range a.y {
+			a.y[j] = (y - in.Lift.Mean[j%K]) / in.Lift.Std[j%K]
+		}
+		for j := range a.v {
+			a.v[j] /= in.Lift.Std[j%K] * in.Lift.Std[j%K]
 		}
 		z := make([]float64, K)
 		in.Lift.Apply(z, x0s[i])
-		for j, t := range ts[i] {
-			row := l.x[(i*times+j)*(1+K):]
-			row[0] = in.Standard(t)
-			for k := range K {
-				row[1+k] = (z[k] - b.center[k]) * b.rate[k]
-			}
+		for k := range z {
+			z[k] = (z[k] - b.center[k]) * b.rate[k]
 		}
+		for _, t := range ts[i] {
+			a.x = append(append(a.x, in.Standard(t)), z...)
+		}
+		answers[i] = a
 	})
-	l.keep(failed, times)
+	l = &distillationSet{}
+	for _, a := range answers {
+		if a == nil {
+			l.lost++
+			continue
+		}
+		l.n += times
+		l.x, l.y, l.v = append(l.x, a.x...), append(l.y, a.y...), append(l.v, a.v...)
+	}
 	return l, float64(l.lost) <= maxFailedShare*float64(starts)
 }
 
@@ -110,30 +108,8 @@ func (b *box) draw(end float64, starts, times int, rng *rand.Rand) (x0s, ts [][]
 	return x0s, ts
 }
 
-// keep removes the rows of the starts that failed.
-func (l *distillationSet) keep(failed []bool, times int) {
-	rows := len(failed) * times
-	I, K, n := len(l.x)/rows, len(l.y)/rows, 0
-	for i, bad := range failed {
-		if bad {
-			continue
-		}
-		copy(l.x[n*times*I:], l.x[i*times*I:(i+1)*times*I])
-		copy(l.y[n*times*K:], l.y[i*times*K:(i+1)*times*K])
-		if l.v != nil {
-			copy(l.v[n*times*K:], l.v[i*times*K:(i+1)*times*K])
-		}
-		n++
-	}
-	l.lost = len(failed) - n
-	l.n, l.x, l.y = n*times, l.x[:n*times*I], l.y[:n*times*K]
-	if l.v != nil {
-		l.v = l.v[:n*times*K]
-	}
-}
-
-// typical returns the mean variance of every channel, and lifts what is below the
-// ten-thousandth of it: a start is known for certain, which no smoother can say.
+// typical returns the mean variance of every channel, and raises what is below the
+// ten-thousandth of it: a start is known exactly, which no smoother can represent.
 func (l *distillationSet) typical(K int) []float64 {
 	const least = 1e-4
 	out := make([]float64, K)
@@ -142,6 +118,20 @@ func (l *distillationSet) typical(K int) []float64 {
 	}
 	for i := range l.v {
 		l.v[i] = max(l.v[i], least*out[i%K])
+	}
+	return out
+}
+
+// subsample returns at most so many rows, drawn from all, without variances.
+func (l *distillationSet) subsample(rng *rand.Rand, most int) *distillationSet {
+	if l.n <= most {
+		return l
+	}
+	I, K := len(l.x)/l.n, len(l.y)/l.n
+	out := &distillationSet{n: most}
+	for _, i := range rng.Perm(l.n)[:most] {
+		out.x = append(out.x, l.x[i*I:(i+1)*I]...)
+		out.y = append(out.y, l.y[i*K:(i+1)*K]...)
 	}
 	return out
 }

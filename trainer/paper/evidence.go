@@ -2,14 +2,17 @@ package paper
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// Bounds of the precision of a prior: of groups of the net, which are held back
-// rather than driven out, for they may be asked for when others have settled, and of
-// the terms of a polynomial, which are left out beyond theirs.
+// Bounds of the precision of a prior: of groups of the net, which stay, for they may be
+// needed when others have converged, and of the terms of a polynomial, which are left out
+// beyond theirs.
 const (
 	mostOfNet  = 1e3
 	mostOfTerm = 1e4
@@ -22,7 +25,7 @@ const (
 // γ_k being the leverage of the rows of channel k. A precision falls to a third and rises
 // to three times at most (ten times for a term), γ counts as 0.02 for each weight at least
 // (0.001 for a term), σ² falls to a fifth and rises to twice at most: from far away both
-// would run off.
+// would diverge.
 func (n *newton) updateHyperparameters() (ok bool) {
 	n.system()
 	if !n.factorise(0) {
@@ -46,7 +49,7 @@ func (n *newton) updateHyperparameters() (ok bool) {
 	for g, v := range gamma {
 		n.Free += v
 		if g < n.known() {
-			continue // what was known before is not learned from the data
+			continue // the prior of a known field's parameters is given
 		}
 		least, faster, most := 0.02*size[g], 3.0, mostOfNet
 		if g >= len(n.Alpha)-terms {
@@ -84,29 +87,27 @@ func (n *newton) updateHyperparameters() (ok bool) {
 	return true
 }
 
-// prune leaves out terms of the polynomial that say nothing, and tells whether
-// there were any. All memory of sizes before is of no use then.
+// prune leaves out terms of the polynomial that have no evidence, and reports whether
+// there were any. Memory of the sizes before is invalid then.
 func (f *Flow) prune() bool {
 	terms := f.Poly.params()
 	if terms == 0 || f.Poly.dense {
 		return false
 	}
 	net, first := len(f.Theta)-terms, len(f.Alpha)-terms
-	kept := &polynomial{zero: f.Poly.zero}
-	alpha := append([]float64(nil), f.Alpha[:first]...)
-	for i, t := range f.Poly.terms {
-		if a := f.Alpha[first+i]; a <= mostOfTerm {
-			kept.terms, kept.w, alpha = append(kept.terms, t), append(kept.w, f.Theta[net+i]), append(alpha, a)
+	precisions := f.Alpha[first:]
+	kept, alpha := &polynomial{zero: f.Poly.zero}, slices.Clone(f.Alpha[:first])
+	keep := func(i int) {
+		kept.terms, kept.w = append(kept.terms, f.Poly.terms[i]), append(kept.w, f.Theta[net+i])
+		alpha = append(alpha, precisions[i])
+	}
+	for i, a := range precisions {
+		if a <= mostOfTerm {
+			keep(i)
 		}
 	}
-	if net == 0 && len(kept.w) == 0 { // a field of no parameters is no field: the last term stays
-		least := 0
-		for i := range f.Poly.terms {
-			if f.Alpha[first+i] < f.Alpha[first+least] {
-				least = i
-			}
-		}
-		kept.terms, kept.w, alpha = append(kept.terms, f.Poly.terms[least]), append(kept.w, f.Theta[least]), append(alpha, f.Alpha[first+least])
+	if net == 0 && len(kept.w) == 0 {
+		keep(floats.MinIdx(precisions)) // a field has one parameter at least
 	}
 	if len(kept.w) == terms {
 		return false
@@ -116,7 +117,7 @@ func (f *Flow) prune() bool {
 	return true
 }
 
-// converged tells whether no number has changed by a hundredth.
+// converged reports whether no number has changed by a hundredth.
 func converged(a, b []float64) bool {
 	for i, v := range a {
 		if math.Abs(b[i]-v) > 0.01*v {

@@ -19,19 +19,20 @@ type ExactPosterior struct {
 	prec    [][]float64
 }
 
-var errExact = errors.New("the kernel matrix cannot be factorised")
-
 // Exact conditions the exact kernel of a fit on its data.
 func (f *Fit) Exact() (*ExactPosterior, error) {
-	p, b := f.Params, f.batch
-	K, N := p.Map.K, b.Obs.N
-	e := &ExactPosterior{f: f, obs: feature.NewEval(&p.Map, N)}
-	p.Map.Forward(e.obs, b.Obs, true)
-	for k := range K {
-		r, prec := f.residuals(e.obs, k)
-		kernel := posterior.NewExact(N, 0)
-		if _, ok := kernel.Condition(&p.Map, e.obs, k, r, prec); !ok {
-			return nil, errExact
+	m, rows := &f.Params.Map, f.batch.Obs
+	e := &ExactPosterior{f: f, obs: feature.NewEval(m, rows.N)}
+	m.Forward(e.obs, rows, true)
+	mu := make([]float64, rows.N)
+	for k := range m.K {
+		for i := range mu {
+			mu[i], _ = m.Mu(e.obs, i, k)
+		}
+		r, prec := f.residuals(mu, k)
+		kernel := posterior.NewExact(rows.N, 0)
+		if _, ok := kernel.Condition(m, e.obs, k, r, prec); !ok {
+			return nil, errors.New("the kernel matrix cannot be factorised")
 		}
 		e.kernels, e.prec = append(e.kernels, kernel), append(e.prec, prec)
 	}
@@ -42,21 +43,15 @@ func (f *Fit) Exact() (*ExactPosterior, error) {
 // (both len(times)×K row-major, raw units).
 func (e *ExactPosterior) Predict(mean, std, x0, times []float64) {
 	m, in := &e.f.Params.Map, e.f.Inputs
-	K, n, N := m.K, len(times), e.obs.Rows.N
-	start := make([]float64, K)
-	in.Lift.Apply(start, x0)
-	rows := feature.NewRows(n, in, feature.Basis{})
-	rows.N = n
-	for i, t := range times {
-		e.f.row(rows, i, t, start)
-	}
-	eval := feature.NewEval(m, n)
-	m.Forward(eval, rows, true)
+	N := e.obs.Rows.N
+	eval := feature.NewEval(m, len(times))
+	m.Forward(eval, rowsAt(in, x0, times), true)
 	cross := make([]float64, N)
-	for k := range K {
+	c := blas64.Vector{N: N, Inc: 1, Data: cross}
+	for k := range m.K {
 		kernel := e.kernels[k]
 		L := blas64.Triangular{N: N, Stride: N, Data: kernel.Factor()[:N*N], Uplo: blas.Lower, Diag: blas.NonUnit}
-		for i := range n {
+		for i := range times {
 			p := m.Exact(eval, i, k)
 			mu, _ := m.Mu(eval, i, k)
 			for j := range N {
@@ -66,13 +61,12 @@ func (e *ExactPosterior) Predict(mean, std, x0, times []float64) {
 					cross[j], _ = m.Covariance(k, &p, &o)
 				}
 			}
-			c := blas64.Vector{N: N, Inc: 1, Data: cross}
 			mu += blas64.Dot(c, blas64.Vector{N: N, Inc: 1, Data: kernel.Alpha()})
 			v, _ := m.PriorVariance(k, &p)
 			blas64.Trsv(blas.NoTrans, L, c)
 			v -= blas64.Dot(c, c)
-			mean[i*K+k] = in.Lift.Mean[k] + in.Lift.Std[k]*mu
-			std[i*K+k] = in.Lift.Std[k] * math.Sqrt(v)
+			mean[i*m.K+k] = in.Lift.Mean[k] + in.Lift.Std[k]*mu
+			std[i*m.K+k] = in.Lift.Std[k] * math.Sqrt(v)
 		}
 	}
 }

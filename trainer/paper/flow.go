@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
@@ -13,7 +14,7 @@ import (
 type Flow struct {
 	Inputs   *feature.Inputs
 	Known    *Known        // (optional) a field that Net is added to; its parameters come first in Theta
-	Net      mlp.Net       // K → K; without layers beside a known field that nothing is added to
+	Net      mlp.Net       // K → K; may have no layers beside a known field or a polynomial
 	Poly     *polynomial   // (optional) added to Net; its weights come last in Theta
 	part     form          // what Poly was at first
 	Theta    []float64     // P, of which Net and Poly are views
@@ -26,24 +27,46 @@ type Flow struct {
 	factor   matmul.Packed // L⁻ᵀ
 }
 
-// form tells what is beside the net of a flow.
+// form names the parts of a flow beside a known field.
 type form int
 
 const (
 	netAlone      form = iota
-	rawAndNet          // a polynomial of states counted from where they are nought in their unit
-	centredAndNet      // one of states counted from their mean
-	sparse             // no net, and one of states counted from where they are nought
+	rawAndNet          // a net and a polynomial of states counted from zero in their unit
+	centredAndNet      // a net and one of states counted from their mean
+	sparse             // no net, and one of states counted from zero
 	linear             // no net, and a dense polynomial of degree one
 	quadratic          // of degree two
 )
 
-// The parts of flows, in turn, between which the evidence decides: where there are
+// The forms of flows, in turn, between which the evidence decides: where there are
 // values enough to choose terms by, and where there are not.
 var (
 	sparseForms = []form{rawAndNet, sparse, centredAndNet}
 	denseForms  = []form{quadratic, linear}
 )
+
+// Form names the parts of the field.
+func (f *Flow) Form() string {
+	switch {
+	case f.Known != nil && len(f.Net.Layers) > 0:
+		return "known and net"
+	case f.Known != nil:
+		return "known"
+	}
+	return [...]string{"net", "terms and net", "centred terms and net", "terms", "linear", "quadratic"}[f.part]
+}
+
+// Dim returns K, the number of states.
+func (f *Flow) Dim() int { return len(f.Inputs.Lift.Std) }
+
+// known returns how many parameters of a known field come first in Theta.
+func (f *Flow) known() int {
+	if f.Known == nil {
+		return 0
+	}
+	return len(f.Known.free())
+}
 
 // bind moves the parameters of net and polynomial into Theta, behind those of a known
 // field.
@@ -58,132 +81,81 @@ func (f *Flow) bind() {
 	f.Theta = theta
 }
 
-// setPosterior takes the inverse factor of the posterior's precision (P×P, lower triangular).
+// copy returns a flow with memory of its own and without a posterior.
+func (f *Flow) copy() *Flow {
+	c := &Flow{
+		Inputs: f.Inputs, Known: f.Known, part: f.part, Theta: f.Theta,
+		Net:   mlp.Net{Layers: slices.Clone(f.Net.Layers)},
+		Alpha: slices.Clone(f.Alpha), Sigma: slices.Clone(f.Sigma),
+	}
+	if f.Poly != nil {
+		p := *f.Poly
+		c.Poly = &p
+	}
+	c.bind()
+	return c
+}
+
+// setPosterior sets the inverse factor of the posterior's precision (P×P, lower triangular).
 func (f *Flow) setPosterior(inv []float64) {
 	f.Inv = inv
 	f.factor.Pack(matmul.Matrix(len(f.Theta), len(f.Theta), inv), true, true)
 }
 
-// Predict writes mean and variance of the state at times (rising) after x0
-// (len(times)×K, raw units). ok is false where the flow cannot be integrated.
+// Predict writes mean and, unless it is nil, variance of the state at times (rising) after
+// x0 (len(times)×K, raw units). ok is false where the flow cannot be integrated.
 func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
-	K, P := f.Dim(), len(f.Theta)
+	if variance == nil {
+		return f.integrate(f.tangent(false), mean, x0, times, func(int) {})
+	}
+	P := len(f.Theta)
 	U, ok := f.covarianceFactor(mean, x0, times)
 	if !ok {
 		return false
 	}
-	R := len(times) * K
+	R := len(times) * f.Dim()
 	matmul.Dots(variance[:R], matmul.Matrix(R, P, U), matmul.Matrix(R, P, U))
 	return true
-}
-
-// solve writes the mean as Predict does.
-func (f *Flow) solve(mean, x0, times []float64) (ok bool) {
-	return f.walk(f.tangent(false), mean, x0, times, func(int) {})
 }
 
 // covarianceFactor writes the mean as Predict does, and returns U (len(times)·K×P, raw
 // units) such that the covariance of all these states is U Uᵀ.
 func (f *Flow) covarianceFactor(mean, x0, times []float64) (U []float64, ok bool) {
-	K, P := f.Dim(), len(f.Theta)
+	R, P := len(times)*f.Dim(), len(f.Theta)
 	t := f.tangent(true)
-	all := make([]float64, len(times)*K*P)
-	if !f.walk(t, mean, x0, times, func(i int) {
-		for k := range K {
-			dst := all[(i*K+k)*P : (i*K+k+1)*P]
-			for p, v := range t.S[k*P : (k+1)*P] {
-				dst[p] = f.Inputs.Lift.Std[k] * v
-			}
+	all := make([]float64, 0, R*P)
+	if !f.integrate(t, mean, x0, times, func(int) {
+		for i, v := range t.S {
+			all = append(all, f.Inputs.Lift.Std[i/P]*v)
 		}
 	}) {
 		return nil, false
 	}
-	R := len(times) * K
 	U = make([]float64, R*P)
 	var w matmul.Work
 	w.MulPacked(matmul.Matrix(R, P, U), 1, false, matmul.Matrix(R, P, all), &f.factor, 0)
 	return U, true
 }
 
-// walk integrates t from x0 through the times (rising), writes the states to mean
-// and calls at when each is reached.
-func (f *Flow) walk(t *tangent, mean, x0, times []float64, at func(i int)) (ok bool) {
-	K := f.Dim()
+// integrate takes t from x0 through the times (rising), writes the states to mean and
+// calls reached at each.
+func (f *Flow) integrate(t *tangent, mean, x0, times []float64, reached func(i int)) (ok bool) {
+	K, lift := f.Dim(), &f.Inputs.Lift
 	z0 := make([]float64, K)
-	f.Inputs.Lift.Apply(z0, x0)
-	t.start(z0)
-	now := f.Inputs.Standard(0)
-	for i, when := range times {
-		if to := f.Inputs.Standard(when); to > now {
-			s := int(math.Ceil((to - now) / maxStep))
-			if !t.advance((to-now)/float64(s), s) {
-				return false
-			}
-			now = to
-		}
+	lift.Apply(z0, x0)
+	return t.through(f.Inputs, z0, times, func(i int) {
 		for k := range K {
-			mean[i*K+k] = f.Inputs.Lift.Mean[k] + f.Inputs.Lift.Std[k]*t.z[k]
+			mean[i*K+k] = lift.Mean[k] + lift.Std[k]*t.z[k]
 		}
-		at(i)
-	}
-	return true
-}
-
-// Form tells what the field is made of.
-func (f *Flow) Form() string {
-	switch {
-	case f.Known != nil && len(f.Net.Layers) > 0:
-		return "known and net"
-	case f.Known != nil:
-		return "known"
-	}
-	return [...]string{"net", "terms and net", "centred terms and net", "terms", "linear", "quadratic"}[f.part]
-}
-
-// known returns how many parameters of a known field come first in Theta, each a
-// group of the prior for itself.
-func (f *Flow) known() int {
-	if f.Known == nil {
-		return 0
-	}
-	return len(f.Known.free())
-}
-
-// Dim returns K, the number of states.
-func (f *Flow) Dim() int { return len(f.Inputs.Lift.Std) }
-
-// groups returns the group of every parameter: of a known field each is one for
-// itself.
-func (f *Flow) groups() (of []int, n int) {
-	for n = range f.known() {
-		of = append(of, n)
-	}
-	n = len(of)
-	if len(f.Net.Layers) > 0 {
-		net, more := groups(&f.Net)
-		for _, g := range net {
-			of = append(of, n+g)
-		}
-		n += more
-	}
-	terms, more := f.Poly.groups()
-	for _, g := range terms {
-		of = append(of, n+g)
-	}
-	return of, n + more
+		reached(i)
+	})
 }
 
 // tangent returns an integrator of the flow.
 func (f *Flow) tangent(sensitivity bool) *tangent {
-	t := newTangentOf(&f.Net, f.Poly, f.Dim(), len(f.Theta), sensitivity)
+	t := newTangent(&f.Net, f.Poly, f.Dim(), len(f.Theta), sensitivity)
 	if f.Known != nil {
-		v := func(n int) []float64 { return make([]float64, n) }
-		K, Q := t.K, len(f.Known.Guess)
-		t.known = &knownPart{
-			Known: f.Known, of: f.Known.free(), theta: f.Theta,
-			time: f.Inputs.TimeStd, shift: f.Inputs.Lift.Mean, by: f.Inputs.Lift.Std,
-			p: v(Q), dp: v(Q), x: v(K), dx: v(K), g: v(K),
-		}
+		t.known = newKnownPart(f.Known, f.Inputs, f.Theta)
 	}
 	return t
 }
@@ -191,8 +163,8 @@ func (f *Flow) tangent(sensitivity bool) *tangent {
 // Parameters returns the values of all parameters of the known field (Q) and the
 // standard deviation of the logarithm of each.
 func (f *Flow) Parameters() (p, spread []float64) {
-	Q, P := len(f.Known.Guess), len(f.Theta)
-	p, spread = append([]float64(nil), f.Known.Guess...), make([]float64, Q)
+	P := len(f.Theta)
+	p, spread = slices.Clone(f.Known.Guess), make([]float64, len(f.Known.Guess))
 	for i, q := range f.Known.free() {
 		p[q] *= math.Exp(f.Theta[i])
 		v := 0.0
@@ -204,38 +176,43 @@ func (f *Flow) Parameters() (p, spread []float64) {
 	return p, spread
 }
 
-// groups returns for every parameter the group that shares its prior: of the first
-// layer a group for every input, so that inputs which say nothing can be left out
-// (automatic relevance determination), of the last a group for every output, and
-// one for the rest of each layer's weights and for its biases.
-func groups(net *mlp.Net) (of []int, n int) {
-	last := len(net.Layers) - 1
-	for i := range net.Layers {
-		l := &net.Layers[i]
-		for a := range l.In {
-			for o := range l.Out {
-				switch {
-				case i == 0:
-					of = append(of, n+a)
-				case i == last:
-					of = append(of, n+o)
-				default:
-					of = append(of, n)
-				}
-			}
-		}
-		switch i {
-		case 0:
-			n += l.In
-		case last:
-			n += l.Out
-		default:
-			n++
-		}
-		for range l.Out {
-			of = append(of, n)
-		}
+// groups returns for every parameter the group that shares its prior, and their number.
+// Each parameter of a known field is a group of its own.
+func (f *Flow) groups() (of []int, n int) {
+	for n < f.known() {
+		of = append(of, n)
 		n++
 	}
-	return of, n
+	for i := range f.Net.Layers {
+		layer, size := layerGroups(&f.Net, i)
+		for _, g := range layer {
+			of = append(of, n+g)
+		}
+		n += size
+	}
+	terms, size := f.Poly.groups()
+	for _, g := range terms {
+		of = append(of, n+g)
+	}
+	return of, n + size
+}
+
+// layerGroups returns the groups of a layer: of the first one for every input, so that
+// inputs without influence can be left out (automatic relevance determination), of the
+// last one for every output, of others one for all weights; and one for the biases.
+func layerGroups(net *mlp.Net, i int) (of []int, n int) {
+	l := &net.Layers[i]
+	for a := range l.In {
+		for o := range l.Out {
+			g := 0
+			switch i {
+			case 0:
+				g = a
+			case len(net.Layers) - 1:
+				g = o
+			}
+			of, n = append(of, g), max(n, g+1)
+		}
+	}
+	return append(of, slices.Repeat([]int{n}, l.Out)...), n + 1
 }

@@ -19,7 +19,7 @@ func TestFlowFindsTheTerms(t *testing.T) {
 	for _, c := range []struct {
 		fl   *Flow
 		most int
-	}{{f.NewPolynomialFlow(d, false), 6}, {f.newPlainFlow(d, sparse), 4}} {
+	}{{f.newFlow(d, rawAndNet), 6}, {f.newFlow(d, sparse), 4}} {
 		if !c.fl.Shoot(context.Background(), d, 12) {
 			t.Fatalf("%s: cannot be integrated", c.fl.Form())
 		}
@@ -67,7 +67,7 @@ func TestDenseFlowHoldsTermsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fl := f.newPlainFlow(d, quadratic)
+	fl := f.newFlow(d, quadratic)
 	if !fl.Shoot(context.Background(), d, 12) {
 		t.Fatal("cannot be integrated")
 	}
@@ -103,7 +103,7 @@ func TestAFieldThatSaysNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) < 20 || told[0] != "members are trained" || !slices.Contains(told, "the smoother is taught, 50 %") && !slices.Contains(told, "the smoother is taught, 52 %") {
+	if len(told) < 20 || told[0] != "members are trained" || !slices.Contains(told, "the smoother is distilled, 50 %") && !slices.Contains(told, "the smoother is distilled, 52 %") {
 		t.Errorf("told %q", told)
 	}
 	mean, std := make([]float64, 2), make([]float64, 2)

@@ -18,7 +18,7 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		flow := f.newPlainFlow(d, linear)
+		flow := f.newFlow(d, linear)
 		if !flow.Shoot(context.Background(), d, 12) {
 			t.Fatal("cannot be integrated")
 		}
@@ -114,7 +114,7 @@ func TestScatterIsTheJackknife(t *testing.T) {
 				continue
 			}
 			one := make([]float64, size)
-			if !w.Flows[0].solve(one, tr.X0, tr.T) {
+			if !w.Flows[0].Predict(one, nil, tr.X0, tr.T) {
 				t.Fatal("cannot be integrated")
 			}
 			all = append(all, one)
@@ -180,22 +180,22 @@ func TestCopiesAreTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flow := f.NewPolynomialFlow(d, false)
+	flow := f.newFlow(d, rawAndNet)
 	c := flow.copy()
 	x0, at := []float64{1, 0}, []float64{1, 2}
 	was, is := make([]float64, 4), make([]float64, 4)
-	flow.solve(was, x0, at)
-	if c.solve(is, x0, at); is[3] != was[3] {
+	flow.Predict(was, nil, x0, at)
+	if c.Predict(is, nil, x0, at); is[3] != was[3] {
 		t.Errorf("a copy says %v of %v", is, was)
 	}
 	for i := range c.Theta {
 		c.Theta[i] *= 0.5
 	}
 	c.Alpha[0], c.Sigma[0] = 7, 7
-	if flow.solve(is, x0, at); is[3] != was[3] || flow.Alpha[0] == 7 || flow.Sigma[0] == 7 {
+	if flow.Predict(is, nil, x0, at); is[3] != was[3] || flow.Alpha[0] == 7 || flow.Sigma[0] == 7 {
 		t.Error("the copy's numbers are the flow's")
 	}
-	if c.solve(is, x0, at); is[3] == was[3] {
+	if c.Predict(is, nil, x0, at); is[3] == was[3] {
 		t.Error("the copy's field does not follow its parameters")
 	}
 }
@@ -208,7 +208,7 @@ func TestThePriorsPull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flow := f.newPlainFlow(d, linear)
+	flow := f.newFlow(d, linear)
 	n := newNewton(flow, d)
 	for i := range flow.Alpha {
 		flow.Alpha[i] = 3 * float64(i+1)
@@ -231,7 +231,7 @@ func TestThePriorsPull(t *testing.T) {
 	P := len(flow.Theta)
 	w := flow.tangent(true)
 	rest, row := make([]float64, 4), 0
-	flow.walk(w, mean, x0, times, func(int) {
+	flow.integrate(w, mean, x0, times, func(int) {
 		for k := range 2 {
 			s := make([]float64, P) // L⁻¹ of the state's derivatives
 			for r := range P {

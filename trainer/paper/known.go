@@ -2,18 +2,17 @@ package paper
 
 import (
 	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
 )
 
-// Known is a vector field that is known but for the values of its parameters. The
-// caller hands it over as a value.
-//
-// A parameter is learned as the logarithm of what it is over the guess: it keeps the
-// guess' sign, and a prior says by how much a guess may be wrong.
+// Known is a vector field that is known but for the values of its parameters. A parameter
+// is learned as the logarithm of its ratio to the guess: it keeps the guess' sign.
 type Known struct {
 	F      func(dst, x, p []float64)       // sets dst (K) to dx/dt
 	VJP    func(dx, dp, x, p, g []float64) // adds gᵀ ∂f/∂x to dx (K) and gᵀ ∂f/∂p to dp (Q)
 	Guess  []float64                       // Q
-	Spread []float64                       // Q, standard deviation of log p/guess before anything was measured; 0 = the guess is right
+	Spread []float64                       // Q, standard deviation of log p/guess before anything was measured; 0 = the guess is exact
 }
 
 // free returns the parameters that are learned.
@@ -30,27 +29,34 @@ func (n *Known) free() []int {
 // knownPart adds a known field to a tangent, in standardised states and time.
 type knownPart struct {
 	*Known
-	of        []int     // the parameter of each of the first numbers of theta
-	theta     []float64 // the flow's
-	time      float64   // s for one unit of standardised time
-	shift, by []float64 // K: x = shift + by·z
-	p, dp     []float64 // Q
-	x, dx, g  []float64 // K
+	in    *feature.Inputs
+	of    []int     // the parameter of each of the first numbers of theta
+	theta []float64 // the flow's
+	p, dp []float64 // Q
+	x, dx []float64 // K
+	g     []float64 // K
+}
+
+func newKnownPart(known *Known, in *feature.Inputs, theta []float64) *knownPart {
+	v := func(n int) []float64 { return make([]float64, n) }
+	K, Q := len(in.Lift.Std), len(known.Guess)
+	return &knownPart{Known: known, in: in, of: known.free(), theta: theta, p: v(Q), dp: v(Q), x: v(K), dx: v(K), g: v(K)}
 }
 
 // add adds the field at zs to f, and with sensitivity its derivatives to fz and its
 // columns of F.
 func (n *knownPart) add(t *tangent) {
+	mean, std := n.in.Lift.Mean, n.in.Lift.Std
 	copy(n.p, n.Guess)
 	for i, q := range n.of {
 		n.p[q] *= math.Exp(n.theta[i])
 	}
 	for k := range n.x {
-		n.x[k] = n.shift[k] + n.by[k]*t.zs[k]
+		n.x[k] = mean[k] + std[k]*t.zs[k]
 	}
 	n.F(n.g, n.x, n.p)
 	for k, v := range n.g {
-		t.f[k] += n.time / n.by[k] * v
+		t.f[k] += n.in.TimeStd / std[k] * v
 	}
 	if !t.sensitivity {
 		return
@@ -59,10 +65,10 @@ func (n *knownPart) add(t *tangent) {
 		clear(n.g)
 		clear(n.dx)
 		clear(n.dp)
-		n.g[k] = n.time / n.by[k]
+		n.g[k] = n.in.TimeStd / std[k]
 		n.VJP(n.dx, n.dp, n.x, n.p, n.g)
 		for j, v := range n.dx {
-			t.at.fz[k*t.K+j] += v * n.by[j]
+			t.at.fz[k*t.K+j] += v * std[j]
 		}
 		for i, q := range n.of {
 			t.at.F[k*t.dense+i] = n.dp[q] * n.p[q]

@@ -22,7 +22,7 @@ func TestNothingIsLearnedFromNoObservation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := fit.newPlainFlow(d, linear)
+	f := fit.newFlow(d, linear)
 	n := newNewton(f, d)
 	if _, ok := n.residuals(true); !ok {
 		t.Fatal("cannot be integrated")

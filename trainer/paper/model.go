@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// Model is a smoother that was taught by an ensemble of refined dynamics.
+// Model is a smoother that is distilled from an ensemble of refined dynamics.
 type Model struct {
 	K                 int
 	Members           []*Fit    // as gradient matching left them
 	Flows             []*Flow   // their dynamics, refined; those that were dropped are not here
-	VarianceInflation float64   // by which the flows' variances are multiplied, found by refits on drawn data or without some
+	VarianceInflation float64   // factor of the flows' variances, found by refits
 	Smoother          *Smoother // predicts
 	Rerun             int       // fits that had collapsed and were run again
 	Dropped           int       // flows that could not be integrated or explain the data worse
@@ -20,8 +20,14 @@ type Model struct {
 // Took are the seconds of the parts of a recipe.
 type Took struct{ Members, Flows, Smoother float64 }
 
-// keepLikely returns the flows that keepLikely the data about as well as the best. Flows may
-// be nil.
+// A flow is dropped where its evidence is worse than the best by more than the larger of
+// these: nats below which a difference is not decisive, and nats per scalar measurement.
+const (
+	decisive = 5
+	dropped  = 0.01
+)
+
+// keepLikely returns the flows whose evidence is close to the best. Flows may be nil.
 func keepLikely(flows []*Flow, d *Data) (out []*Flow) {
 	nats := math.Max(decisive, dropped*float64(d.Rows()*d.K))
 	best := math.Inf(1)
@@ -48,7 +54,7 @@ func (m *Model) Predict(mean, std, x0, times []float64) {
 }
 
 // Integrate writes mean and standard deviation of the flows' solutions, integrated,
-// as Predict does: what the smoother was taught. ok is false where one cannot be
+// as Predict does: the targets of the distillation. ok is false where one cannot be
 // integrated.
 func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
 	if len(m.Flows) == 0 || !m.mixture(mean, std, x0, times) {
@@ -60,10 +66,46 @@ func (m *Model) Integrate(mean, std, x0, times []float64) (ok bool) {
 	return true
 }
 
-// mixture is the flows' teacher: the mean of their solutions, and the mean of their
-// variances with how far they are from each other.
+// predictor writes the mean of the state at times (rising) after x0 (len(times)×K, raw
+// units) and, unless it is nil, the variance. ok is false where it cannot.
+type predictor func(mean, variance, x0, times []float64) (ok bool)
+
+// mixture predicts by the flows: the mean of their solutions, and the variance of their
+// mixture times the inflation. It is safe for concurrent use.
 func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
-	n, w := len(mean), 1/float64(len(m.Flows))
+	var parts []predictor
+	for _, f := range m.Flows {
+		parts = append(parts, f.Predict)
+	}
+	ok = predictMixture(parts, mean, variance, x0, times)
+	for i := range variance {
+		variance[i] *= m.VarianceInflation
+	}
+	return ok
+}
+
+// membersMixture returns the predictor of the members' smoothers, the teacher where no flow
+// can be integrated. It is safe for concurrent use.
+func (m *Model) membersMixture() predictor {
+	var one sync.Mutex
+	var parts []predictor
+	for _, f := range m.Members {
+		parts = append(parts, func(mean, variance, x0, times []float64) bool {
+			f.Predict(mean, variance, x0, times)
+			return true
+		})
+	}
+	return func(mean, variance, x0, times []float64) bool {
+		one.Lock()
+		defer one.Unlock()
+		return predictMixture(parts, mean, variance, x0, times)
+	}
+}
+
+// predictMixture predicts by a mixture of equal weights: the mean of the means; the mean of
+// the variances plus the variance of the means.
+func predictMixture(parts []predictor, mean, variance, x0, times []float64) (ok bool) {
+	n, w := len(mean), 1/float64(len(parts))
 	one, squares := make([]float64, n), make([]float64, n)
 	var v []float64
 	if variance != nil {
@@ -71,13 +113,8 @@ func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
 	}
 	clear(mean)
 	clear(variance)
-	for _, f := range m.Flows {
-		if variance == nil {
-			ok = f.solve(one, x0, times)
-		} else {
-			ok = f.Predict(one, v, x0, times)
-		}
-		if !ok {
+	for _, predict := range parts {
+		if !predict(one, v, x0, times) {
 			return false
 		}
 		for i, a := range one {
@@ -91,79 +128,29 @@ func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
 	for i := range variance {
 		variance[i] += math.Max(0, squares[i]-mean[i]*mean[i])
 	}
-	for i := range variance {
-		variance[i] *= m.VarianceInflation
-	}
 	return true
 }
 
-// membersMixture is the members' teacher, where no flow can be integrated: the mean of
-// their smoothers, and the mean of their variances with how far they are from each
-// other.
-func (m *Model) membersMixture() teacher {
-	var one sync.Mutex
-	return func(mean, variance, x0, times []float64) bool {
-		one.Lock()
-		defer one.Unlock()
-		n, E := len(mean), float64(len(m.Members))
-		a, v, squares := make([]float64, n), make([]float64, n), make([]float64, n)
-		clear(mean)
-		clear(variance)
-		for _, f := range m.Members {
-			f.Predict(a, v, x0, times)
-			for i, x := range a {
-				mean[i] += x / E
-				squares[i] += x * x / E
-			}
-			for i := range variance {
-				variance[i] += v[i] / E
-			}
-		}
-		for i := range variance {
-			variance[i] += math.Max(0, squares[i]-mean[i]*mean[i])
-		}
-		return true
-	}
-}
-
-// A flow is dropped where its evidence is worse than the best by more than the larger of
-// these: nats, below which nobody would call a difference decisive, and nats for each
-// number observed.
-const (
-	decisive = 5
-	dropped  = 0.01
-)
-
-// squaredErrorRatio returns the mean over channels of the mean squared squaredErrorRatio of what the flows
-// say from what those of another model say, over their mean variance, at observations of
-// some trajectories.
-func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool) {
-	if len(m.Flows) == 0 {
-		return 0, false
-	}
+// varianceRatio returns the mean over channels of the sum of squares over that of the flows'
+// variances, at observations of some trajectories. addSquares adds the squares at those of
+// one, which the flows predict by mean (len(T)×K), to one sum per channel. A mean of ratios
+// at every point would be dominated by those with the smallest variances.
+func (m *Model) varianceRatio(d *Data, addSquares func(sums []float64, tr *Trajectory, mean []float64) bool) (ratio float64, ok bool) {
 	squares, variances := make([]float64, d.K), make([]float64, d.K)
 	for _, tr := range d.someTrajectories() {
-		size := len(tr.T) * d.K
-		mean, variance, other := make([]float64, size), make([]float64, size), make([]float64, size)
-		if !m.mixture(mean, variance, tr.X0, tr.T) || !from.mixture(other, nil, tr.X0, tr.T) {
+		mean, variance := make([]float64, len(tr.Y)), make([]float64, len(tr.Y))
+		if !m.mixture(mean, variance, tr.X0, tr.T) || !addSquares(squares, tr, mean) {
 			return 0, false
 		}
 		for i, v := range variance {
-			squares[i%d.K] += (other[i] - mean[i]) * (other[i] - mean[i])
 			variances[i%d.K] += v
 		}
 	}
-	return meanRatio(squares, variances)
-}
-
-// meanRatio returns the mean meanRatio channels of squares meanRatio variances. A mean of ratios at every
-// point would be ruled by those of which the flows are surest.
-func meanRatio(squares, variances []float64) (ratio float64, ok bool) {
 	for k, v := range variances {
 		if !(v > 0) {
 			return 0, false
 		}
-		ratio += squares[k] / v / float64(len(variances))
+		ratio += squares[k] / v / float64(d.K)
 	}
 	return ratio, true
 }

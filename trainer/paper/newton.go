@@ -12,9 +12,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// maxStep is the longest step of the integrator, in standardised time.
-const maxStep = 0.1
-
 // newton refines a flow by the method of Gauss and Newton, damped after Levenberg
 // and Marquardt.
 type newton struct {
@@ -65,13 +62,9 @@ func newNewton(f *Flow, d *Data) *newton {
 func (n *newton) observe(until float64) {
 	n.until = until
 	rows := 0
-	for j := range n.d.Trajectories {
+	for j, tr := range n.d.Trajectories {
 		n.rows[j] = rows
-		for _, t := range n.d.Trajectories[j].T {
-			if t <= until {
-				rows++
-			}
-		}
+		rows += len(tr.until(until))
 	}
 	n.e, n.J = n.e[:rows*n.d.K], n.J[:rows*n.d.K*len(n.Theta)]
 }
@@ -99,43 +92,30 @@ func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 	return half, true
 }
 
+// trajectory sets e and, if asked for, J at the observations of trajectory j.
 func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
 	K, P := n.d.K, t.P
-	tr := &n.d.Trajectories[j]
-	t.start(n.z0[j*K : (j+1)*K])
-	now := n.Inputs.Standard(0)
-	for i, at := range tr.T {
-		if at > n.until {
-			break
-		}
-		row, seen := (n.rows[j]+i)*K, (n.first[j]+i)*K
-		to := n.Inputs.Standard(at)
-		if to > now {
-			s := int(math.Ceil((to - now) / maxStep))
-			if !t.advance((to-now)/float64(s), s) {
-				return false
-			}
-			now = to
-		}
+	times := n.d.Trajectories[j].until(n.until)
+	return t.through(n.Inputs, n.z0[j*K:(j+1)*K], times, func(i int) {
+		row, observed := (n.rows[j]+i)*K, (n.first[j]+i)*K
 		for k := range K {
-			y := n.y[seen+k]
-			if math.IsNaN(y) {
-				n.e[row+k] = 0
-				if jacobian {
-					clear(n.J[(row+k)*P : (row+k+1)*P])
-				}
+			y := n.y[observed+k]
+			n.e[row+k] = 0
+			if !math.IsNaN(y) {
+				n.e[row+k] = (y - t.z[k]) / n.Sigma[k]
+			}
+			if !jacobian {
 				continue
 			}
-			n.e[row+k] = (y - t.z[k]) / n.Sigma[k]
-			if jacobian {
-				dst := n.J[(row+k)*P : (row+k+1)*P]
-				for p, v := range t.S[k*P : (k+1)*P] {
-					dst[p] = v / n.Sigma[k]
-				}
+			dst := n.J[(row+k)*P : (row+k+1)*P]
+			for p, v := range t.S[k*P : (k+1)*P] {
+				dst[p] = v / n.Sigma[k]
+			}
+			if math.IsNaN(y) {
+				clear(dst)
 			}
 		}
-	}
-	return true
+	})
 }
 
 // prior returns ½ Σ α θ².

@@ -23,7 +23,7 @@ func dull(K, rows int) *newton {
 			tr.Y = append(tr.Y, rng.NormFloat64())
 		}
 	}
-	f := &Flow{Inputs: scale(d), Poly: newWhole(make([]float64, K), 2), part: quadratic}
+	f := &Flow{Inputs: scale(d), Poly: newPolynomial(make([]float64, K), 0, 2), part: quadratic}
 	f.Poly.dense = true
 	f.bind()
 	_, groups := f.groups()
@@ -200,7 +200,7 @@ func rotation(d *Data) *Flow {
 	f := &Flow{Inputs: scale(d), Sigma: []float64{0.1, 0.1}, part: linear}
 	zero, std := make([]float64, 2), f.Inputs.Lift.Std
 	f.Inputs.Lift.Apply(zero, zero)
-	f.Poly = newWhole(zero, 1)
+	f.Poly = newPolynomial(zero, 0, 1)
 	f.Poly.dense = true
 	for i, m := range f.Poly.terms {
 		switch m {
@@ -279,13 +279,13 @@ func TestNoNumberIsIntegrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const K = 2
 	zero := []float64{0.1, -0.2}
-	few := newPolynomial(zero)
+	few := newPolynomial(zero, 1, 2)
 	few.whole, few.terms, few.w = false, few.terms[:5], few.w[:5]
 	in := &feature.Inputs{TimeStd: 1, Lift: channel.Identity(K)}
 	in.Lift.Mean, in.Lift.Std = []float64{0, 0}, []float64{1, 1}
 	for name, f := range map[string]*Flow{
 		"net":   {Net: mlp.New([]int{K, 4, K}, []mlp.Activation{mlp.Sigmoid, mlp.Linear})},
-		"terms": {Poly: few}, "linear": {Poly: newWhole(zero, 1)}, "quadratic": {Poly: newWhole(zero, 2)},
+		"terms": {Poly: few}, "linear": {Poly: newPolynomial(zero, 0, 1)}, "quadratic": {Poly: newPolynomial(zero, 0, 2)},
 		"known": {Known: spinning()},
 	} {
 		f.Inputs = in

@@ -50,14 +50,14 @@ func TestSensitivityIsTheDerivative(t *testing.T) {
 		theta := make([]float64, net.Params())
 		net.Bind(theta)
 		end := func() []float64 {
-			w := newTangent(&net, false)
+			w := newTangent(&net, nil, 2, len(theta), false)
 			w.start([]float64{0.3, -0.7})
 			if !w.advance(0.1, 10) {
 				t.Fatal("left all bounds")
 			}
 			return w.z
 		}
-		w := newTangent(&net, true)
+		w := newTangent(&net, nil, 2, len(theta), true)
 		w.start([]float64{0.3, -0.7})
 		w.advance(0.1, 10)
 		for p := range theta {
@@ -207,7 +207,7 @@ func TestAProductOfMatricesIsRefinedAsOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		flow := f.NewFlow()
+		flow := f.newFlow(d, netAlone)
 		if !flow.Shoot(context.Background(), d, 12) {
 			t.Fatalf("%v: cannot be integrated", hidden)
 		}
@@ -234,7 +234,7 @@ func TestResidualsAreThoseOfTheParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(20) {
-		fl := f.newPlainFlow(d, sparse)
+		fl := f.newFlow(d, sparse)
 		rng := rand.New(rand.NewPCG(3, seed))
 		for i := range fl.Theta {
 			fl.Theta[i] += 0.3 * rng.NormFloat64()

@@ -3,17 +3,17 @@ package paper
 import "github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 
 // polynomial is a part of a field: states and products of two states, each with a
-// weight for one output. It is what a net of sigmoids says worst and mechanics says
+// weight for one output. A net of sigmoids expresses these worst, and mechanics needs them
 // most: rates of rigid bodies, drag, reactions are of this form.
 //
-// Where a state is nought matters: a product of two states that are counted from
-// elsewhere is a product, two states and a constant, of which every one must be found.
+// The origin of the states matters: a product of two states that are counted from
+// another one is a product, two states and a constant, of which every one must be found.
 type polynomial struct {
 	zero  []float64 // K, standardised: states are counted from here
 	terms []term
 	w     []float64 // a weight for each term
 	dense bool      // all terms stay, and those of one degree and one output share a precision
-	whole bool      // every product stands in all outputs, one after the other
+	whole bool      // every product is in all outputs, one after the other
 }
 
 // term is b[i]·b[j] in output k, b being the states counted from zero; j < 0: b[i]
@@ -31,37 +31,23 @@ func (t term) degree() int {
 	return 2
 }
 
-// newPolynomial returns all terms of degree one and two of K states counted from
-// zero, for every output, with weights of nought.
-func newPolynomial(zero []float64) *polynomial {
+// newPolynomial returns all terms from one degree to another, within 0 and 2, of K states
+// counted from zero, for every output, with zero weights.
+func newPolynomial(zero []float64, least, most int) *polynomial {
 	K := len(zero)
 	p := &polynomial{zero: zero, whole: true}
-	for i := range K {
-		for j := -1; j < K; j++ {
-			if j >= 0 && j < i {
-				continue
-			}
-			for k := range K {
-				p.terms = append(p.terms, term{i, j, k})
+	add := func(i, j int) {
+		for k := range K {
+			if t := (term{i, j, k}); t.degree() >= least && t.degree() <= most {
+				p.terms = append(p.terms, t)
 			}
 		}
 	}
-	p.w = make([]float64, len(p.terms))
-	return p
-}
-
-// newWhole returns all terms up to a degree, 1 or 2, constants among them: a field of
-// its own.
-func newWhole(zero []float64, degree int) *polynomial {
-	K := len(zero)
-	all := newPolynomial(zero)
-	p := &polynomial{zero: zero, whole: true}
-	for k := range K {
-		p.terms = append(p.terms, term{-1, -1, k})
-	}
-	for _, t := range all.terms {
-		if t.degree() <= degree {
-			p.terms = append(p.terms, t)
+	add(-1, -1)
+	for i := range K {
+		add(i, -1)
+		for j := i; j < K; j++ {
+			add(i, j)
 		}
 	}
 	p.w = make([]float64, len(p.terms))
@@ -73,11 +59,10 @@ func (p *polynomial) groups() (of []int, n int) {
 	if p == nil {
 		return nil, 0
 	}
-	K := len(p.zero)
 	for i, t := range p.terms {
 		g := i
 		if p.dense {
-			g = t.degree()*K + t.k
+			g = t.degree()*len(p.zero) + t.k
 		}
 		of, n = append(of, g), max(n, g+1)
 	}
@@ -110,39 +95,29 @@ func (t term) value(b []float64) float64 {
 	return b[t.i] * b[t.j]
 }
 
+// outputs returns the number of outputs, one after the other, that a product is in.
+func (p *polynomial) outputs() int {
+	if p.whole {
+		return len(p.zero)
+	}
+	return 1
+}
+
 // add adds the polynomial at zs to f, and with sensitivity its derivatives to fz and
 // the values of its terms.
 func (p *polynomial) add(t *tangent) {
-	b := t.b
+	b, O := t.b, p.outputs()
 	p.shift(b, t.zs)
-	if p.whole {
-		p.addWhole(t)
-		return
-	}
-	for n, m := range p.terms {
+	for n := 0; n < len(p.w); n += O {
+		m, w := p.terms[n], p.w[n:n+O]
 		v := m.value(b)
-		t.f[m.k] += p.w[n] * v
-		if t.sensitivity {
-			t.at.v[n] = v
-			m.addJacobian(t.at.fz[m.k*t.K:], t.K, b, p.w[n:n+1])
-		}
-	}
-}
-
-// addWhole is add where every product stands in all outputs.
-func (p *polynomial) addWhole(t *tangent) {
-	K, b := t.K, t.b
-	f := t.f[:K]
-	for n := 0; n < len(p.w); n += K {
-		m := p.terms[n]
-		v := m.value(b)
-		w := p.w[n : n+K]
+		f := t.f[m.k : m.k+O]
 		for k, w := range w {
 			f[k] += v * w
 		}
 		if t.sensitivity {
-			t.at.v[n/K] = v
-			m.addJacobian(t.at.fz, K, b, w)
+			t.at.v[n/O] = v
+			m.addJacobian(t.at.fz[m.k*t.K:], t.K, b, w)
 		}
 	}
 }
@@ -163,7 +138,8 @@ func (t term) addJacobian(fz []float64, K int, b, w []float64) {
 	}
 }
 
-// addSensitivity adds what the polynomial's weights do in a step to the sensitivity.
+// addSensitivity adds the contribution of the polynomial's weights in a step to the
+// sensitivity.
 func (p *polynomial) addSensitivity(t *tangent) {
 	K, P, D := t.K, t.P, t.dense
 	if !p.whole {
@@ -173,8 +149,8 @@ func (p *polynomial) addSensitivity(t *tangent) {
 				v[i] = t.stages[i].v[n]
 			}
 			for r := range K {
-				at := r*4*K + m.k
-				t.next[r*P+D+n] += v[0]*t.N[at] + v[1]*t.N[at+K] + v[2]*t.N[at+2*K] + v[3]*t.N[at+3*K]
+				N := t.N[r*4*K+m.k:]
+				t.next[r*P+D+n] += v[0]*N[0] + v[1]*N[K] + v[2]*N[2*K] + v[3]*N[3*K]
 			}
 		}
 		return
@@ -192,7 +168,7 @@ func (p *polynomial) addSensitivity(t *tangent) {
 }
 
 // fit sets the weights by ridge regression of y (n×K) on the terms at z (n×K), and
-// takes from y what they say. All outputs must have the terms of newPolynomial.
+// subtracts the polynomial from y. Every product must be in all outputs.
 func (p *polynomial) fit(y, z []float64, n, K int, ridge float64) {
 	Q := len(p.terms) / K
 	x := make([]float64, n*Q)

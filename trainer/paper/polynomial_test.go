@@ -13,7 +13,7 @@ import (
 func TestPolynomialsTerms(t *testing.T) {
 	const K = 3
 	zero := make([]float64, K)
-	chosen, dense := newPolynomial(zero), newWhole(zero, 2)
+	chosen, dense := newPolynomial(zero, 1, 2), newPolynomial(zero, 0, 2)
 	if n := K * (K + K*(K+1)/2); len(chosen.w) != n || len(dense.w) != n+K {
 		t.Fatalf("%d and %d terms", len(chosen.w), len(dense.w))
 	}
@@ -29,7 +29,7 @@ func TestSensitivityOfPolynomials(t *testing.T) {
 		for k := range zero {
 			zero[k] = 0.3 * rng.NormFloat64()
 		}
-		pruned := newPolynomial(zero)
+		pruned := newPolynomial(zero, 1, 2)
 		pruned.whole = false
 		terms := pruned.terms
 		pruned.terms = nil
@@ -39,7 +39,7 @@ func TestSensitivityOfPolynomials(t *testing.T) {
 			}
 		}
 		pruned.w = make([]float64, len(pruned.terms))
-		for _, p := range []*polynomial{newPolynomial(zero), pruned, newWhole(zero, 1), newWhole(zero, 2)} {
+		for _, p := range []*polynomial{newPolynomial(zero, 1, 2), pruned, newPolynomial(zero, 0, 1), newPolynomial(zero, 0, 2)} {
 			for _, hidden := range []int{0, 4} {
 				f := &Flow{Inputs: &feature.Inputs{Lift: channel.Lift{Std: make([]float64, K)}}, Poly: p}
 				if hidden > 0 {
@@ -89,14 +89,14 @@ func TestPolynomialFitsWhatIsOne(t *testing.T) {
 		z[i*K], z[i*K+1] = a, b
 		y[i*K], y[i*K+1] = 2*a-a*b, 0.5*b*b
 	}
-	p := newPolynomial(make([]float64, K))
+	p := newPolynomial(make([]float64, K), 1, 2)
 	p.fit(y, z, n, K, 1e-6)
 	for i, v := range y {
 		if !(math.Abs(v) <= 1e-5) {
 			t.Fatalf("number %d: %v is left", i, v)
 		}
 	}
-	w := newTangentOf(&mlp.Net{}, p, K, len(p.w), false)
+	w := newTangent(&mlp.Net{}, p, K, len(p.w), false)
 	copy(w.zs, []float64{3, 5})
 	w.evaluate() // 2·3 − 15, 12.5
 	if !(math.Abs(w.f[0]+9) <= 1e-3) || !(math.Abs(w.f[1]-12.5) <= 1e-3) {

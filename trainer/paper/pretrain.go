@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/optimise"
 )
 
@@ -13,40 +12,29 @@ import (
 // hidden layers of the given widths and activation: where the priors of the sampled
 // baselines are centred. It is trained on standardised states and derivatives until
 // the mean square error is below enough, or for so many steps; the returned net reads
-// and gives raw ones. Without bias it is a product of matrices, on raw states
+// and returns raw ones. Without bias it is a product of matrices, on raw states
 // throughout.
 func Pretrain(x, dx []float64, k int, hidden []int, act mlp.Activation, bias bool, steps int, enough float64, seed uint64) (net mlp.Net, loss float64) {
-	rng := rand.New(rand.NewPCG(seed, 0x70726574))
 	n := len(x) / k
-	mx, sx, in := standard(x, k, bias)
-	mf, sf, out := standard(dx, k, bias)
-	widths := append(append([]int{k}, hidden...), k)
-	acts := make([]mlp.Activation, len(widths)-1)
-	for i := range hidden {
-		acts[i] = act
-	}
-	net = mlp.New(widths, acts)
-	net.Glorot(rng)
+	meanX, stdX, in := standard(x, k, bias)
+	meanF, stdF, out := standard(dx, k, bias)
+	net = newNet(k, hidden, k, act, rand.New(rand.NewPCG(seed, 0x70726574)))
 	flat := make([]float64, net.Params())
 	net.Bind(flat)
-	grad := mlp.New(widths, acts)
-	g := make([]float64, len(flat))
-	grad.Bind(g)
-	tape, adj := mlp.NewTape(&net, n, false), objective.NewNetAdjoint(&net, n, false, false)
-	bar := make([]float64, n*k)
+	d := newNetGradient(&net, n)
 	adam := optimise.NewAdam(len(flat))
 	adam.Beta2 = 0.999
 	best, kept := 0.0, append([]float64(nil), flat...)
 	loop := optimise.Loop{
 		Steps: steps, Rate: optimise.Cosine{From: 0.02, To: 1e-4, WarmUp: 20, Steps: steps}.At,
-		Groups: []optimise.Group{{Params: flat, Grad: g, Optimiser: adam}},
+		Groups: []optimise.Group{{Params: flat, Grad: d.flat, Optimiser: adam}},
 		Evaluate: func(step int) optimise.Outcome {
-			net.Forward(tape, n, in, nil)
+			net.Forward(d.tape, n, in, nil)
 			loss = 0
-			for i, y := range tape.Out()[:n*k] {
+			for i, y := range d.tape.Out() {
 				e := y - out[i]
 				loss += e * e / float64(n*k)
-				bar[i] = 2 * e / float64(n*k)
+				d.bar[i] = 2 * e / float64(n*k)
 			}
 			if step == 0 || loss < best {
 				best = loss
@@ -55,11 +43,10 @@ func Pretrain(x, dx []float64, k int, hidden []int, act mlp.Activation, bias boo
 			if loss < enough {
 				return optimise.Done
 			}
-			clear(g)
-			adj.Run(&net, &grad, tape, bar, nil)
+			d.backward(&net)
 			if !bias {
-				for i := range grad.Layers {
-					clear(grad.Layers[i].B)
+				for i := range d.grad.Layers {
+					clear(d.grad.Layers[i].B)
 				}
 			}
 			return optimise.Descend
@@ -71,15 +58,15 @@ func Pretrain(x, dx []float64, k int, hidden []int, act mlp.Activation, bias boo
 	first, last := &net.Layers[0], &net.Layers[len(net.Layers)-1]
 	for o := range last.Out {
 		for i := range last.In {
-			last.W[i*last.Out+o] *= sf[o]
+			last.W[i*last.Out+o] *= stdF[o]
 		}
-		last.B[o] = last.B[o]*sf[o] + mf[o]
+		last.B[o] = last.B[o]*stdF[o] + meanF[o]
 	}
 	for i := range first.In {
 		for o := range first.Out {
-			w := first.W[i*first.Out+o] / sx[i]
+			w := first.W[i*first.Out+o] / stdX[i]
 			first.W[i*first.Out+o] = w
-			first.B[o] -= mx[i] * w
+			first.B[o] -= meanX[i] * w
 		}
 	}
 	return net, best
@@ -91,13 +78,14 @@ func standard(x []float64, k int, wanted bool) (mean, std, z []float64) {
 	mean, std, z = make([]float64, k), make([]float64, k), append([]float64(nil), x...)
 	for c := range k {
 		std[c] = 1
-	}
-	if !wanted {
-		return mean, std, z
-	}
-	one := &Data{K: k, Trajectories: []Trajectory{{T: make([]float64, len(x)/k), Y: x}}}
-	for c := range k {
-		mean[c], std[c] = moments(one, c)
+		if !wanted {
+			continue
+		}
+		var column []float64
+		for i := c; i < len(x); i += k {
+			column = append(column, x[i])
+		}
+		mean[c], std[c] = moments(column)
 	}
 	for i := range z {
 		z[i] = (z[i] - mean[i%k]) / std[i%k]

@@ -14,23 +14,23 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// Recipe says how a model is learned from data.
+// Recipe holds the settings by which a model is learned from data.
 type Recipe struct {
 	Settings
 	Members int          // fits, which flows begin from in turn
 	Most    int          // observations that a member is trained on, of whole trajectories; 0 = all
 	Rounds  int          // of the refinement, at most, with an update of prior and noise after each
-	Refits  int          // data sets drawn from the flows, on each of which flows of all their forms are refined, or groups of trajectories that are left out in turn
+	Refits  int          // data sets simulated from the flows, on each of which flows of all their forms are refined, or groups of trajectories that are left out in turn
 	Final   Distillation // of the smoother that predicts
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics
 	Residual []int  // (optional) widths of the hidden layers of a net that is added to it
 	Plain    bool   // (optional) no polynomial beside the members' dynamics
 
-	Progress func(what string) // (optional) is told what goes on, as often as something is done
+	Progress func(what string) // (optional) is called with each stage as it begins, and with shares of long ones
 }
 
-// DefaultRecipe returns the recipe for a data set: the same for all, but that
+// DefaultRecipe returns the recipe for a data set: the same for all, except that
 // derivatives are matched at the observations of one trajectory and at equal steps
 // along each of many, and that the smoother of one trajectory learns from one start,
 // in a quarter of the steps on batches half as large.
@@ -44,25 +44,19 @@ func DefaultRecipe(d *Data) Recipe {
 	if len(d.Trajectories) > 1 {
 		r.Support = 8
 	} else {
-		// One start again and again: its beginning and its end are asked for every time.
+		// All starts are the same: its beginning and its end are queried every time.
 		r.Final.Steps, r.Final.Batch = 3000, 500
 		r.Final.Starts, r.Final.Times, r.Final.SpreadStarts, r.Final.SpreadTimes = 80, 50, 20, 50
 	}
 	return r
 }
 
-// String tells the settings on one line.
+// String returns the settings on one line.
 func (r Recipe) String() string {
 	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds, %d refits; smoother: %s", r.Members, r.Most, r.Settings, r.Rounds, r.Refits, r.Final)
 }
 
-// String tells the settings on one line.
-func (s Settings) String() string {
-	return fmt.Sprintf("core %v %s, D %d, F %d, dynamics %v %s, %d steps %g to %g, sigma %g, lambda %g from %g to %g, decay %g, support %d, anchor %g",
-		s.Core, s.Act, s.D, s.F, s.Dynamics, s.DynAct, s.Steps, s.Rate, s.Last, s.Sigma, s.Lambda, s.From, s.To, s.Decay, s.Support, s.Anchor)
-}
-
-// Learn follows the recipe. seed decides everything random. The error says what is wrong
+// Learn follows the recipe. seed decides everything random. The error reports what is wrong
 // with the data, why the numbers failed, or that ctx ended.
 func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) {
 	if err := d.check(); err != nil {
@@ -72,50 +66,99 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 		return nil, errors.New("a recipe has one member and one round at least")
 	}
 	if r.Known != nil && len(r.Known.free()) == 0 && len(r.Residual) == 0 {
-		return nil, errors.New("of the known field no parameter is free, and no net is added: there is nothing to learn")
+		return nil, errors.New("no parameter of the known field is free, and no net is added: there is nothing to learn")
+	}
+	if r.Progress == nil {
+		r.Progress = func(string) {}
 	}
 	m := &Model{K: d.K, VarianceInflation: 1}
-	told := r.Progress
-	if told == nil {
-		told = func(string) {}
+	began := time.Now()
+	lap := func() float64 {
+		last := began
+		began = time.Now()
+		return began.Sub(last).Seconds()
 	}
-	told("members are trained")
+	r.Progress("members are trained")
 	parts := make([]*Data, r.Members)
 	for i := range parts {
 		parts[i] = d.subsample(rand.New(rand.NewPCG(seed, uint64(i))), r.Most)
 	}
 	var err error
-	began := time.Now()
 	if m.Members, err = m.fits(ctx, parts, r.Settings, seed*1000); err != nil {
 		return nil, err
 	}
-	m.Took.Members = time.Since(began).Seconds()
-	began = time.Now()
-	say := m.mixture
-	told("their dynamics are refined")
+	m.Took.Members = lap()
+	teacher := m.mixture
+	r.Progress("their dynamics are refined")
 	switch err := m.refine(ctx, d, r, seed*1000+800); {
 	case errors.Is(err, errFlow) && r.Known == nil:
-		say = m.membersMixture()
+		teacher = m.membersMixture()
 	case err != nil:
 		return nil, err
 	default:
-		told("the width is found by refits")
+		r.Progress("the variance inflation is found by refits")
 		if err := m.inflate(ctx, d, r, seed*1000+850); err != nil {
 			return nil, err
 		}
 	}
-	m.Took.Flows = time.Since(began).Seconds()
-	began = time.Now()
-	if m.Smoother, err = distil(ctx, say, m.Members[0].Inputs, d, r.Final, told, seed*1000+900); err != nil {
+	m.Took.Flows = lap()
+	if m.Smoother, err = distil(ctx, teacher, m.Members[0].Inputs, d, r.Final, r.Progress, seed*1000+900); err != nil {
 		return nil, err
 	}
-	m.Took.Smoother = time.Since(began).Seconds()
+	m.Took.Smoother = lap()
 	return m, nil
+}
+
+// A fit has collapsed where its objective is worse than the best by more than
+// this, in nats per scalar measurement: the trivial solution, a flat smoother
+// under large noise, which is consistent with itself. It is run again, at most
+// twice.
+const (
+	collapse = 0.3
+	reruns   = 2
+)
+
+// fits trains on each of the data, and returns the fits that did not fail.
+func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint64) ([]*Fit, error) {
+	out := make([]*Fit, len(data))
+	errs := make([]error, len(data))
+	run := func(i int, seed uint64) {
+		f, err := Train(ctx, data[i], set, seed)
+		if errs[i] = err; f != nil && (out[i] == nil || f.Parts.Total <= out[i].Parts.Total) {
+			out[i] = f
+		}
+	}
+	cores.Each(len(data), func(i int) { run(i, seed+uint64(i)) })
+	for try := range reruns {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		best := math.Inf(1)
+		for _, f := range out {
+			if f != nil {
+				best = math.Min(best, f.Parts.Total)
+			}
+		}
+		var again []int
+		for i, f := range out {
+			if f == nil || f.Parts.Total > best+collapse*float64(data[i].Rows()*data[i].K) {
+				again = append(again, i)
+			}
+		}
+		m.Rerun += len(again)
+		cores.Each(len(again), func(j int) { run(again[j], seed+uint64(100*(try+1)+again[j])) })
+	}
+	// Flows are tried from all members: one that failed every time is left out.
+	fine := slices.DeleteFunc(out, func(f *Fit) bool { return f == nil })
+	if len(fine) == 0 {
+		return nil, errs[0]
+	}
+	return fine, nil
 }
 
 // refine shoots with the dynamics of the members and keeps the flows that explain the
 // data: one of every form that a flow may have, and of the net alone only where no other
-// that can say all can be integrated.
+// complete one can be integrated.
 func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	flows := m.refineForms(ctx, d, r, r.forms(d), seed)
 	if !slices.ContainsFunc(flows, func(f *Flow) bool { return f.part != sparse }) {
@@ -144,11 +187,11 @@ func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form
 	flows := make([]*Flow, len(forms))
 	cores.Each(len(forms), func(i int) {
 		for try := range m.Members {
-			if f := begin(i, try); f.Shoot(ctx, d, r.Rounds) {
-				flows[i] = f
+			if ctx.Err() != nil {
 				return
 			}
-			if ctx.Err() != nil {
+			if f := begin(i, try); f.Shoot(ctx, d, r.Rounds) {
+				flows[i] = f
 				return
 			}
 		}
@@ -158,70 +201,32 @@ func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form
 	return out
 }
 
-// forms returns the forms that flows may have.
+// forms returns the forms that flows may have. Terms of a polynomial are chosen where there
+// are three values for each, and not more than 200.
 func (r *Recipe) forms(d *Data) []form {
+	const each, most = 3, 200
+	terms := newPolynomial(make([]float64, d.K), 1, 2).params()
 	switch {
 	case r.Known != nil || r.Plain:
 		return make([]form, r.Members)
-	case enoughValues(d):
+	case terms <= most && d.Rows()*d.K >= each*terms:
 		return sparseForms
 	}
 	return denseForms
 }
 
-// enoughValues tells whether there are observed values enoughValues to choose between the terms of
-// a polynomial, and not too many terms.
-func enoughValues(d *Data) bool {
-	const each, most = 3, 200 // values for a term; terms
-	terms := newPolynomial(make([]float64, d.K)).params()
-	return terms <= most && d.Rows()*d.K >= each*terms
-}
-
-// A fit has collapsed where its objective is worse than the best by more than
-// this, in nats for each number observed: the trivial solution, a flat smoother
-// under large noise, which is consistent with itself. It is run again, at most
-// twice.
-const (
-	collapse = 0.3
-	reruns   = 2
-)
-
-// fits trains on each of the data.
-func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint64) ([]*Fit, error) {
-	out := make([]*Fit, len(data))
-	errs := make([]error, len(data))
-	run := func(i int, seed uint64) { out[i], errs[i] = Train(ctx, data[i], set, seed) }
-	cores.Each(len(data), func(i int) { run(i, seed+uint64(i)) })
-	for try := range reruns {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		best := math.Inf(1)
-		for _, f := range out {
-			if f != nil {
-				best = math.Min(best, f.Parts.Total)
-			}
-		}
-		var again []int
-		for i, f := range out {
-			if f == nil || f.Parts.Total > best+collapse*float64(data[i].Rows()*data[i].K) {
-				again = append(again, i)
-			}
-		}
-		m.Rerun += len(again)
-		cores.Each(len(again), func(j int) {
-			i := again[j]
-			old := out[i]
-			run(i, seed+uint64(100*(try+1)+i))
-			if old != nil && (out[i] == nil || out[i].Parts.Total > old.Parts.Total) {
-				out[i], errs[i] = old, nil
-			}
-		})
+// inflate sets the factor of the flows' variances: where their terms were chosen by refits on
+// data simulated from them, where they were not, and there are four trajectories for each
+// group, by refits that leave a group out. Those of a known field stay.
+func (m *Model) inflate(ctx context.Context, d *Data, r Recipe, seed uint64) error {
+	const each = 4
+	switch {
+	case r.Known != nil || r.Refits == 0:
+		return nil
+	case slices.ContainsFunc(m.Flows, func(f *Flow) bool { return f.Poly != nil && !f.Poly.dense }):
+		return m.bootstrap(ctx, d, r, seed)
+	case r.Refits > 1 && len(d.Trajectories) >= each*r.Refits:
+		return m.jackknife(ctx, d, r, seed)
 	}
-	// Flows are tried from all members: one that failed again and again is left out.
-	fine := slices.DeleteFunc(out, func(f *Fit) bool { return f == nil })
-	if len(fine) == 0 {
-		return nil, errs[0]
-	}
-	return fine, nil
+	return nil
 }

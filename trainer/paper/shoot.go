@@ -5,31 +5,31 @@ import (
 	"math"
 )
 
-// prefixes are the shares of the time that are shot through first, one after the
-// other, where they hold enough observations: over a short time solutions depend
-// little on errors of the field, and a chaotic system is learned from there on.
+// prefixes are the shares of the time that are fitted first, one after the other, where
+// they hold enough observations: over a short time solutions depend little on errors of
+// the field, and a chaotic system is learned from there on.
 var prefixes = []float64{0.15, 0.25, 0.35, 0.5, 0.7, 0.85}
 
 // Shoot refines the flow so that its solutions from the exact starts pass through
 // the data: ok is false where it cannot be integrated.
 func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	n := newNewton(f, d)
-	seen, from := 0, 0.0
+	fitted, from := 0, 0.0
 	few := len(f.Theta) / 4
 	if len(f.Net.Layers) > 0 || f.Known != nil {
 		few = min(few, f.Net.Params()/2)
 	}
-	way := prefixes
+	shares := prefixes
 	if f.part == netAlone && n.passesData() {
-		way = nil
+		shares = nil
 	}
-	for _, share := range way {
+	for _, share := range shares {
 		n.observe(share * d.End())
 		now := n.values()
-		if now < few || now == seen {
+		if now < few || now == fitted {
 			continue // too few: the prior alone would move most of the parameters
 		}
-		seen = now
+		fitted = now
 		if !n.extend(ctx, from, share*d.End(), halvings) {
 			return false
 		}
@@ -61,18 +61,17 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	return true
 }
 
-// passesData tells whether the flow passes the data over the whole time before it is
-// refined, in twice the noise that a member found. A net alone then needs no beginnings,
-// which may lose what only later data speak of: in a product of matrices whose priors
-// were raised for want of evidence, no gradient leads back.
+// passesData reports whether the flow passes the data over the whole time before it is
+// refined, in twice the noise that a member found. A net alone then needs no prefixes: in a
+// product of matrices whose priors rise while little is observed, no gradient leads back.
 func (n *newton) passesData() bool {
 	n.observe(n.d.End())
 	half, ok := n.residuals(false) // ½ Σ e²/σ²
 	return ok && half < 2*float64(n.values())
 }
 
-// halvings is how often the way from one beginning to the next is halved where the
-// flow that fits the one cannot be integrated through the next.
+// halvings is how often the time between two prefixes is halved where the flow that fits
+// the first cannot be integrated through the second.
 const halvings = 4
 
 // extend fits the flow, and the priors and the noise to it, to what was observed until
@@ -80,7 +79,7 @@ const halvings = 4
 func (n *newton) extend(ctx context.Context, from, to float64, halvings int) (ok bool) {
 	n.observe(to)
 	if len(n.e) == 0 {
-		return true // the prior alone would draw all parameters to zero
+		return true // the prior alone would shrink all parameters to zero
 	}
 	if n.iterate(ctx, 12) {
 		return n.updateHyperparameters()
@@ -104,12 +103,8 @@ func (n *newton) restart() *newton {
 // later than until.
 func (n *newton) values() int {
 	count := 0
-	for j := range n.d.Trajectories {
-		for _, t := range n.d.Trajectories[j].T {
-			if t > 0 && t <= n.until {
-				count += n.d.K
-			}
-		}
+	for _, tr := range n.d.Trajectories {
+		count += n.d.K * (len(tr.until(n.until)) - len(tr.until(0)))
 	}
 	return count
 }

@@ -1,6 +1,8 @@
 package paper
 
 import (
+	"slices"
+
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
@@ -9,38 +11,35 @@ import (
 //
 //	mean_k = μ_k + φ(z_k)·w_k      var_k = ‖M_k φ(z_k)‖²
 //
-// with μ and z of one core on (t, x0): what a posterior of the weights predicts, of
+// with μ and z of one core on (t, x0): the prediction of a posterior of the weights, of
 // mean w and covariance MᵀM.
 type Smoother struct {
 	Inputs *feature.Inputs
 	Map    feature.Map
 	W      [][]float64 // K×F
 	M      [][]float64 // K, each F×F lower triangular
-	Lost   int         // starts of its lessons that were left out, for what teaches it runs off from there
+	Lost   int         // starts of its distillation set that were left out, for the teacher diverges from there
 }
 
 // newSmoother takes core and means from a net whose outputs are the means of the
-// channels, standardised, and the logarithms of how uncertain they are. These are
-// the first of the smoother's features z; the others are drawn from the core.
-func newSmoother(net *mlp.Net, in *feature.Inputs, d, f int, src mlp.Normal) *Smoother {
+// channels, standardised, and the logarithms of their standard deviations. These are the
+// first of the smoother's features z; the others are drawn from the core. The smoother
+// keeps the net's memory.
+func newSmoother(net *mlp.Net, in *feature.Inputs, set *Distillation, src mlp.Normal) *Smoother {
 	last := len(net.Layers) - 1
 	out := &net.Layers[last]
-	K := out.Out / 2
-	var core []int
-	var acts []mlp.Activation
-	for i := range net.Layers[:last] {
-		core, acts = append(core, net.Layers[i].Out), append(acts, net.Layers[i].Act)
+	K, d := out.Out/2, set.D
+	acts := slices.Repeat([]mlp.Activation{set.Act}, last)
+	s := &Smoother{
+		Inputs: in, Map: feature.NewMap(in.Dim(), K, d, set.F, set.Core, acts, feature.Basis{}, false),
+		W: make([][]float64, K), M: make([][]float64, K),
 	}
-	s := &Smoother{Inputs: in, Map: feature.NewMap(in.Dim(), K, d, f, core, acts, feature.Basis{}, false)}
 	s.Map.DrawOmega(src)
-	for i := range s.Map.Core.Layers {
-		copy(s.Map.Core.Layers[i].W, net.Layers[i].W)
-		copy(s.Map.Core.Layers[i].B, net.Layers[i].B)
-	}
+	copy(s.Map.Core.Layers, net.Layers)
 	head := &s.Map.Head.Layers[0]
 	for k := range K {
 		z := K + k*d
-		head.B[k], head.B[z] = out.B[k], 0 // the place of z is of no matter
+		head.B[k], head.B[z] = out.B[k], 0 // a shift of z has no effect
 		for h := range out.In {
 			head.W[h*head.Out+k] = out.W[h*out.Out+k]
 			head.W[h*head.Out+z] = out.W[h*out.Out+K+k]
@@ -52,8 +51,8 @@ func newSmoother(net *mlp.Net, in *feature.Inputs, d, f int, src mlp.Normal) *Sm
 	return s
 }
 
-// fold lets the core read starts as Inputs gives them where it has learned to read
-// them scaled to a box.
+// fold changes the first layer of the core, which was trained on starts scaled to a box,
+// so that it reads them as Inputs gives them.
 func (s *Smoother) fold(b *box) {
 	l := &s.Map.Core.Layers[0]
 	for k, rate := range b.rate {
@@ -68,44 +67,34 @@ func (s *Smoother) fold(b *box) {
 // Predict writes mean and variance of the state at times after the start x0
 // (both len(times)×K row-major, raw units).
 func (s *Smoother) Predict(mean, variance, x0, times []float64) {
-	m, in := &s.Map, s.Inputs
-	K, n := m.K, len(times)
-	start := make([]float64, K)
-	in.Lift.Apply(start, x0)
-	I := in.Dim()
-	x := make([]float64, n*I)
-	for i, t := range times {
-		in.Row(x[i*I:(i+1)*I], nil, t, start, nil, nil)
-	}
-	s.channels(x, n, func(k int, mu, phi []float64) {
-		v := make([]float64, n)
-		factorVariance(v, s.M[k], phi, n)
-		std := in.Lift.Std[k]
-		for i := range n {
-			mean[i*K+k] = in.Lift.Mean[k] + std*(mu[i]+dot(s.W[k], phi[i*m.F:]))
-			variance[i*K+k] = std * std * v[i]
+	predict(mean, variance, &s.Map, s.Inputs, x0, times, func(k int, phi, mean, variance []float64) {
+		factorVariance(variance, s.M[k], phi)
+		for i := range mean {
+			mean[i] = dot(s.W[k], phi[i*s.Map.F:])
 		}
 	})
 }
 
-// channels evaluates the map at n rows of inputs and calls use with μ (n) and φ
-// (n×F) of each channel in turn, which are overwritten by the next.
+// factorVariance sets v to ‖M φ‖², M lower triangular, for len(v) rows of features.
+func factorVariance(v, m, phi []float64) {
+	F := len(phi) / len(v)
+	for i := range v {
+		p := phi[i*F : (i+1)*F]
+		v[i] = 0
+		for j := range F {
+			s := dot(m[j*F:j*F+j+1], p)
+			v[i] += s * s
+		}
+	}
+}
+
+// channels is that of the smoother's map at n rows of inputs x.
 func (s *Smoother) channels(x []float64, n int, use func(k int, mu, phi []float64)) {
-	m, in := &s.Map, s.Inputs
-	rows := feature.NewRows(n, in, feature.Basis{})
+	rows := feature.NewRows(n, s.Inputs, feature.Basis{})
 	rows.N = n
 	copy(rows.S, x)
 	for i := range n {
-		rows.Fill(i, in, false, feature.Basis{}, 0)
+		rows.Fill(i, s.Inputs, false, feature.Basis{}, 0)
 	}
-	eval, phi := feature.NewEval(m, n), feature.NewPhi(m, n)
-	m.Forward(eval, rows, false)
-	mu := make([]float64, n)
-	for k := range m.K {
-		m.RandomFeatures(phi, eval, k)
-		for i := range mu {
-			mu[i], _ = m.Mu(eval, i, k)
-		}
-		use(k, mu, phi.Phi[:n*m.F])
-	}
+	channels(&s.Map, rows, use)
 }

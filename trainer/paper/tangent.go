@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
@@ -15,8 +16,8 @@ import (
 //
 //	dS/dt = ∂f/∂z S + ∂f/∂θ
 //
-// A step is linear in S, so its four stages are put together first, as matrices of K×K,
-// and S is gone through once: with Aᵢ = ∂f/∂z and Bᵢ = ∂f/∂θ of stage i, h the step,
+// A step is linear in S, so its four stages are combined first, as matrices of K×K,
+// and one pass over S is enough: with Aᵢ = ∂f/∂z and Bᵢ = ∂f/∂θ of stage i, h the step,
 //
 //	N₄ = h/6      N₃ = h/3 + h N₄A₄      N₂ = h/3 + h/2 N₃A₃      N₁ = h/6 + h/2 N₂A₂
 //	S ← S + Σ NᵢAᵢ S + Σ NᵢBᵢ
@@ -30,7 +31,7 @@ type tangent struct {
 	dense        int       // parameters of known field and net, which come first
 	z            []float64 // K
 	S            []float64 // K×P
-	zs, f, zsum  []float64 // K: state of a stage, its slope, weighted sum of slopes
+	zs, f, zsum  []float64 // K: state of a stage, its derivative by time, weighted sum of these
 	b            []float64 // K, states as the polynomial counts them
 	y            [][]float64
 	g, gback     []float64     // K×widest
@@ -51,13 +52,9 @@ type derivative struct {
 	v  []float64 // of every term of the polynomial the product, ∂f/∂w of its output
 }
 
-func newTangent(net *mlp.Net, sensitivity bool) *tangent {
-	return newTangentOf(net, nil, net.In(), net.Params(), sensitivity)
-}
-
-// newTangentOf takes the memory for K states and P parameters, of which those of a
-// polynomial come last and the net's before these; without layers it is not there.
-func newTangentOf(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tangent {
+// newTangent takes the memory for K states and P parameters, of which those of a
+// polynomial (nil: none) come last and the net's, which may have no layers, before these.
+func newTangent(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tangent {
 	t := &tangent{net: net, poly: poly, K: K, P: P, dense: P - poly.params(), sensitivity: sensitivity, maxMagnitude: 1e4}
 	v := func(n int) []float64 { return make([]float64, n) }
 	t.z, t.zs, t.f, t.zsum, t.b = v(K), v(K), v(K), v(K), v(K)
@@ -77,6 +74,27 @@ func newTangentOf(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *t
 	return t
 }
 
+// maxStep is the longest step of the integrator, in standardised time.
+const maxStep = 0.1
+
+// through integrates from z0 (K) at time 0 through times (rising, s), which in standardises,
+// and calls reached at each. ok is false where the state leaves all bounds.
+func (t *tangent) through(in *feature.Inputs, z0, times []float64, reached func(i int)) (ok bool) {
+	t.start(z0)
+	now := in.Standard(0)
+	for i, s := range times {
+		if to := in.Standard(s); to > now {
+			n := int(math.Ceil((to - now) / maxStep))
+			if !t.advance((to-now)/float64(n), n) {
+				return false
+			}
+			now = to
+		}
+		reached(i)
+	}
+	return true
+}
+
 // start sets the state, which does not depend on θ.
 func (t *tangent) start(z0 []float64) {
 	copy(t.z, z0)
@@ -85,11 +103,10 @@ func (t *tangent) start(z0 []float64) {
 
 // evaluate sets f at zs and, with sensitivity, its derivative.
 func (t *tangent) evaluate() {
+	clear(t.f)
+	clear(t.at.fz)
 	if len(t.net.Layers) > 0 {
 		t.evaluateNet()
-	} else {
-		clear(t.f)
-		clear(t.at.fz)
 	}
 	if t.known != nil {
 		t.known.add(t)

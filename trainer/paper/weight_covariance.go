@@ -12,11 +12,11 @@ import (
 
 // weightCovariance finds the covariance C of a channel's weights such that N(0, φᵀCφ) is
 // likely for errors of which the mean squares at n rows of features Φ (n×F) are
-// known: those that the teachers expect of themselves plus those of the smoother.
+// known: the teacher's variances plus the squared errors of the smoother.
 //
 // It begins with C = c cᵀ, c by least squares such that φ·c is the errors' root mean
-// square, relative to it, and a multiple of the unit matrix, and goes on by expectation maximisation: with weights of
-// their own for every row, drawn from N(0, C),
+// square, relative to it, plus a multiple of the unit matrix. Expectation maximisation
+// follows: with weights of their own for every row, drawn from N(0, C),
 //
 //	s = φᵀCφ      C ← C + C [1/n Σ φφᵀ (e² − s)/s²] C
 type weightCovariance struct {
@@ -30,16 +30,13 @@ type weightCovariance struct {
 	work   matmul.Work
 }
 
-// newWeightCovariance begins. It keeps phi and square.
+// newWeightCovariance returns the first C. It keeps phi and square.
 func newWeightCovariance(phi, square []float64) *weightCovariance {
 	const ridge, free = 1e-7, 0.03 // shares: of the features' mean square; of the errors' harmonic mean
 	n := len(square)
 	F := len(phi) / n
-	e := &weightCovariance{n: n, F: F, phi: phi, square: square}
-	for _, p := range []*[]float64{&e.pc, &e.q} {
-		*p = make([]float64, n*F)
-	}
-	e.s, e.C, e.step = make([]float64, n), make([]float64, F*F), make([]float64, F*F)
+	v := func(n int) []float64 { return make([]float64, n) }
+	e := &weightCovariance{n: n, F: F, phi: phi, square: square, C: v(F * F), s: v(n), pc: v(n * F), q: v(n * F), step: v(F * F)}
 	ones, size, inverse := e.s, 0.0, 0.0
 	for i, v := range square {
 		ones[i] = 1
@@ -90,16 +87,6 @@ func (e *weightCovariance) values() {
 	for i := range n {
 		e.s[i] = dot(e.phi[i*F:(i+1)*F], e.pc[i*F:])
 	}
-}
-
-// loss returns the mean over rows of ½ (log s + e²/s).
-func (e *weightCovariance) loss() float64 {
-	e.values()
-	sum := 0.0
-	for i, s := range e.s {
-		sum += 0.5 * (math.Log(s) + e.square[i]/s)
-	}
-	return sum / float64(e.n)
 }
 
 // factor returns the lower triangular M (F×F) with MᵀM = C; nil where it cannot.
