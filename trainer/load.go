@@ -28,7 +28,7 @@ type Data struct {
 	Hash       string // of all samples, hex
 }
 
-// task returns what is predicted of the data.
+// task returns states, inputs and horizon of the predictions of the data.
 func (d *Data) task(horizon Duration) window.Task {
 	states := channel.Select(d.Channels, channel.State)
 	return window.Task{States: states, Inputs: len(d.Channels) - len(states), Horizon: horizon.Seconds()}

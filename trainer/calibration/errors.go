@@ -50,11 +50,20 @@ func (f Folds) WithBasis(terms int) Folds {
 	return f
 }
 
-// heldErrors are the errors of a model on flights that its posterior was not conditioned
+// heldErrors are the errors of a model on windows that its posterior was not conditioned
 // on.
 type heldErrors struct {
-	times  []float64       // T, s
-	points [][][]heldError // T × K × n
+	times   []float64 // T, s
+	windows []heldWindow
+}
+
+// heldWindow is one of the windows.
+type heldWindow struct {
+	distance float64     // of the start from the training states
+	weight   float64     // see ood.Strata
+	motion   []float64   // T, running RMS displacement over that of the frame
+	factor   []float64   // T, of the intervals by distance and motion
+	errors   []heldError // T×K
 }
 
 // heldError is the error of one prediction of one channel.
@@ -62,12 +71,17 @@ type heldError struct {
 	residual float64 // measured − prior dynamics, state units
 	network  float64 // mean − prior dynamics, what the nets add
 	z        float64 // (measured − mean)/ObsStd, with the network weight
-	std      float64 // ObsStd
-	distance float64 // of the start from the training states
-	motion   float64 // running RMS displacement over that of the frame
-	window   int
-	factor   float64 // of the interval by distance and motion
-	weight   float64 // of the window, see ood.Strata
+	std      float64 // ObsStd; 0 = not measured
+}
+
+// each calls f with the measured errors of channel k at time i.
+func (e *heldErrors) each(K, i, k int, f func(w *heldWindow, e *heldError)) {
+	for j := range e.windows {
+		w := &e.windows[j]
+		if at := &w.errors[i*K+k]; at.std > 0 {
+			f(w, at)
+		}
+	}
 }
 
 // zCap bounds the squared error that one point counts with: a Gaussian's tail would let
@@ -117,14 +131,14 @@ func replayed(m *model.Model, flights []window.Flight, readout model.Readout, st
 	e := &heldErrors{}
 	for _, s := range scoredTimes {
 		e.times = append(e.times, s*m.Horizon)
-		e.points = append(e.points, make([][]heldError, m.K))
 	}
 	p, err := estimator.New(m, e.times)
 	if err != nil {
 		return nil, err
 	}
 	prior := estimator.PriorDynamicsOf(m)
-	at, slope := make([]float64, m.K), make([]float64, m.K)
+	K, T := m.K, len(e.times)
+	at, slope := make([]float64, K), make([]float64, K)
 	dst, scored := p.NewPrediction(), false
 	var q estimator.Query
 	for w := range replay.Each(flights, window.Cut(flights, m.Horizon, m.Horizon/20), e.times) {
@@ -133,26 +147,22 @@ func replayed(m *model.Model, flights []window.Flight, readout model.Readout, st
 		if !p.Predict(dst, &q) {
 			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", w.Flight.Name, w.Flight.T[w.Start])
 		}
-		weight := strata.Weight(q.X0)
+		held := heldWindow{
+			distance: dst.Distance, weight: strata.Weight(q.X0), motion: slices.Repeat([]float64{1}, T), factor: slices.Repeat([]float64{1}, T),
+			errors: make([]heldError, T*K),
+		}
+		copy(held.motion, dst.RMSRatio)
 		for i, t := range e.times {
 			prior.At(at, slope, t)
-			motion := 1.0
-			if len(dst.RMSRatio) > 0 {
-				motion = dst.RMSRatio[i]
-			}
-			for k := range m.K {
-				j := i*m.K + k
-				y, std := w.Measured[j], dst.ObsStd[j]
-				if math.IsNaN(y) || !(std > 0) {
-					continue
+			for k := range K {
+				j := i*K + k
+				if y, std := w.Measured[j], dst.ObsStd[j]; !math.IsNaN(y) && std > 0 {
+					held.errors[j] = heldError{residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std}
+					scored = true
 				}
-				e.points[i][k] = append(e.points[i][k], heldError{
-					residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std,
-					distance: dst.Distance, motion: motion, window: w.Number, weight: weight, factor: 1,
-				})
-				scored = true
 			}
 		}
+		e.windows = append(e.windows, held)
 	}
 	if !scored {
 		return nil, fmt.Errorf("no window of the held-out data can be scored")

@@ -23,12 +23,10 @@ const (
 
 // reachOf returns the distance that half of the held-out windows stay within and
 // that all but half a percent do.
-func reachOf(folds []*heldErrors) (near, far float64) {
+func reachOf(K int, folds []*heldErrors) (near, far float64) {
 	var d []float64
-	for _, e := range folds {
-		for _, p := range e.points[0][0] {
-			d = append(d, p.distance)
-		}
+	for _, fold := range folds {
+		fold.each(K, 0, 0, func(w *heldWindow, _ *heldError) { d = append(d, w.distance) })
 	}
 	if len(d) == 0 {
 		return 0, 0
@@ -38,77 +36,70 @@ func reachOf(folds []*heldErrors) (near, far float64) {
 }
 
 // typicalMotion returns the median motion over held-out windows and horizons.
-func typicalMotion(folds []*heldErrors) float64 {
+func typicalMotion(K int, folds []*heldErrors) float64 {
 	var all []float64
-	for _, e := range folds {
-		for _, channels := range e.points {
-			for _, p := range channels[0] {
-				all = append(all, p.motion)
-			}
+	for _, fold := range folds {
+		for i := range fold.times {
+			fold.each(K, i, 0, func(w *heldWindow, _ *heldError) { all = append(all, w.motion[i]) })
 		}
 	}
-	if len(all) == 0 {
-		return 1
-	}
 	slices.Sort(all)
-	if m := all[len(all)/2]; m > 0 {
-		return m
+	if len(all) > 0 && all[len(all)/2] > 0 {
+		return all[len(all)/2]
 	}
 	return 1
 }
 
-// factors returns the factors of intervals by distance and motion with given exponents.
-func (m *Model) factors(distanceExponent, motionExponent float64) func(p *heldError) (distance, motion float64) {
+// factors returns the factors of the intervals of a window at time i, by distance and
+// motion with given exponents.
+func (m *Model) factors(distanceExponent, motionExponent float64) func(w *heldWindow, i int) (distance, motion float64) {
 	d := ood.Detector{Near: m.Near, Far: m.Far}
 	r := ood.RMSDisplacement{Min: minMotion, Max: maxMotion, Exponent: []float64{motionExponent}}
-	return func(p *heldError) (distance, motion float64) {
-		return d.DistanceFactor(p.distance, distanceExponent), r.Factor(p.motion/m.TypicalMotion, 0)
+	return func(w *heldWindow, i int) (distance, motion float64) {
+		return d.DistanceFactor(w.distance, distanceExponent), r.Factor(w.motion[i]/m.TypicalMotion, 0)
 	}
 }
 
-// setFactors sets the factor of every error by distance and motion.
+// setFactors sets the factors of all windows by distance and motion.
 func (m *Model) setFactors(folds []*heldErrors) {
 	factors := m.factors(m.DistanceExponent, m.MotionExponent)
-	for _, e := range folds {
-		for _, channels := range e.points {
-			for _, points := range channels {
-				for j := range points {
-					distance, motion := factors(&points[j])
-					points[j].factor = distance * motion
-				}
+	for _, fold := range folds {
+		for j := range fold.windows {
+			w := &fold.windows[j]
+			for i := range w.factor {
+				distance, motion := factors(w, i)
+				w.factor[i] = distance * motion
 			}
 		}
 	}
 }
 
-// windowErrors are the errors of all channels of one window at one horizon, which share
+// windowError is the error of all channels of one window at one horizon, which share
 // their factors.
-type windowErrors struct {
+type windowError struct {
 	fold             int
 	n, squares       float64 // channels, and the sum of their z², outliers capped
 	distance, motion float64 // log factors with exponents of 1
 }
 
 // byWindow gathers the errors of every horizon.
-func (m *Model) byWindow(folds []*heldErrors) [][]windowErrors {
+func (m *Model) byWindow(K int, folds []*heldErrors) [][]windowError {
 	factors := m.factors(1, 1)
-	out := make([][]windowErrors, len(folds[0].times))
+	out := make([][]windowError, len(folds[0].times))
 	for i := range out {
-		for f, e := range folds {
-			first := len(out[i])
-			place := map[int]int{}
-			for _, points := range e.points[i] {
-				for _, p := range points {
-					at, known := place[p.window]
-					if !known {
-						at = len(out[i]) - first
-						place[p.window] = at
-						distance, motion := factors(&p)
-						out[i] = append(out[i], windowErrors{fold: f, distance: math.Log(distance), motion: math.Log(motion)})
+		for f, fold := range folds {
+			for j := range fold.windows {
+				w, c := &fold.windows[j], windowError{fold: f}
+				for _, e := range w.errors[i*K : (i+1)*K] {
+					if e.std > 0 {
+						c.n++
+						c.squares += math.Min(e.z*e.z, zCap)
 					}
-					c := &out[i][first+at]
-					c.n++
-					c.squares += math.Min(p.z*p.z, zCap)
+				}
+				if c.n > 0 {
+					distance, motion := factors(w, i)
+					c.distance, c.motion = math.Log(distance), math.Log(motion)
+					out[i] = append(out[i], c)
 				}
 			}
 		}
@@ -119,8 +110,8 @@ func (m *Model) byWindow(folds []*heldErrors) [][]windowErrors {
 // exponents returns those of distance and motion with which the errors are likeliest,
 // each horizon with a scale of its own. Motion counts only where the folds agree
 // clearly: a robot that mostly rests shows little of how it errs when it moves.
-func (m *Model) exponents(folds []*heldErrors, on Switches) (distance, motion float64) {
-	errors := m.byWindow(folds)
+func (m *Model) exponents(K int, folds []*heldErrors, on Switches) (distance, motion float64) {
+	errors := m.byWindow(K, folds)
 	reach := ood.Detector{Near: m.Near, Far: m.Far}
 	best := func(motion float64) (exponent float64, scores []float64) {
 		highest := math.Inf(-1)
@@ -149,7 +140,7 @@ func (m *Model) exponents(folds []*heldErrors, on Switches) (distance, motion fl
 
 // scoreExponents returns the log likelihood of all windows and that of a point of each
 // fold with two exponents, but for constants.
-func scoreExponents(errors [][]windowErrors, folds int, a, b float64) (sum float64, each []float64) {
+func scoreExponents(errors [][]windowError, folds int, a, b float64) (sum float64, each []float64) {
 	each = make([]float64, folds)
 	n := make([]float64, folds)
 	for _, horizon := range errors {

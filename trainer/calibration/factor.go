@@ -23,13 +23,11 @@ func scaleFactors(K int, folds []*heldErrors, on bool) [][]float64 {
 			continue
 		}
 		own, pooled := make([][]float64, K), make([]float64, len(folds))
-		for f, e := range folds {
+		for f, fold := range folds {
 			var all []float64
-			for k, points := range e.points[i] {
+			for k := range K {
 				var z []float64
-				for _, p := range points {
-					z = append(z, p.z/p.factor)
-				}
+				fold.each(K, i, k, func(w *heldWindow, e *heldError) { z = append(z, e.z/w.factor[i]) })
 				own[k] = append(own[k], math.Log(bounded(quantile95(z))))
 				all = append(all, z...)
 			}

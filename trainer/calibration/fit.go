@@ -60,10 +60,10 @@ func fit(f *rows.Frame, folds []*heldErrors, on Switches, reach *Model) Model {
 	if reach != nil {
 		m.Near, m.Far, m.TypicalMotion = reach.Near, reach.Far, reach.TypicalMotion
 	} else {
-		m.Near, m.Far = reachOf(folds)
-		m.TypicalMotion = typicalMotion(folds)
+		m.Near, m.Far = reachOf(f.K, folds)
+		m.TypicalMotion = typicalMotion(f.K, folds)
 	}
-	m.DistanceExponent, m.MotionExponent = m.exponents(folds, on)
+	m.DistanceExponent, m.MotionExponent = m.exponents(f.K, folds, on)
 	if reach == nil {
 		m.Far *= beyond
 		if m.DistanceExponent > 0 {
@@ -93,39 +93,30 @@ func networkWeight(f *rows.Frame, folds []*heldErrors, on bool) []float64 {
 		taus[i] = t / f.Inputs.Horizon
 	}
 	at, weights := hats(f.NoiseKnots, taus), make([][]float64, len(folds))
-	for n, e := range folds {
+	for n, fold := range folds {
 		for k := range K {
 			var outcomes []outcome
 			for i := range times {
-				for _, p := range e.points[i][k] {
-					outcomes = append(outcomes, outcome{at: i, residual: p.residual, addition: p.network})
-				}
+				fold.each(K, i, k, func(_ *heldWindow, e *heldError) {
+					outcomes = append(outcomes, outcome{at: i, residual: e.residual, addition: e.network})
+				})
 			}
 			weights[n] = append(weights[n], weight(outcomes, at)...)
 		}
 	}
 	out := agreed(weights)
-	for _, e := range folds {
-		e.weigh(out, at)
-	}
-	return out
-}
-
-// weigh sets z of all errors for a network weight (K×Q); hats (T×Q) are the weights of
-// the knots at the times.
-func (e *heldErrors) weigh(weight []float64, hats [][]float64) {
-	for i, hat := range hats {
-		for k, points := range e.points[i] {
-			g := 0.0
-			for q, w := range hat {
-				g += w * weight[k*len(hat)+q]
-			}
-			for j := range points {
-				p := &points[j]
-				p.z = (p.residual - g*p.network) / p.std
+	for _, fold := range folds {
+		for i, hat := range at {
+			for k := range K {
+				g := 0.0
+				for q, w := range hat {
+					g += w * out[k*len(hat)+q]
+				}
+				fold.each(K, i, k, func(_ *heldWindow, e *heldError) { e.z = (e.residual - g*e.network) / e.std })
 			}
 		}
 	}
+	return out
 }
 
 // scores returns the mean log likelihood of a held-out point of each fold with scale
@@ -134,15 +125,15 @@ func (e *heldErrors) weigh(weight []float64, hats [][]float64) {
 // the coverage that is promised.
 func scores(folds []*heldErrors, at [][]float64) []float64 {
 	var out []float64
-	for _, e := range folds {
+	for _, fold := range folds {
 		sum, n := 0.0, 0.0
-		for i := range e.times {
-			for k, points := range e.points[i] {
-				for _, p := range points {
-					f := at[i][k] * p.factor
-					sum += p.weight * logLikelihood(p.z/f, f*p.std)
-					n += p.weight
-				}
+		for i, factors := range at {
+			for k, factor := range factors {
+				fold.each(len(factors), i, k, func(w *heldWindow, e *heldError) {
+					f := factor * w.factor[i]
+					sum += w.weight * logLikelihood(e.z/f, f*e.std)
+					n += w.weight
+				})
 			}
 		}
 		out = append(out, sum/n)

@@ -18,22 +18,24 @@ func made(rng *rand.Rand, folds, n int, scale func(fold int, distance float64) f
 
 // moved is made where the scale depends on the motion, too.
 func moved(rng *rand.Rand, folds, n int, scale func(fold int, distance, motion float64) float64) []*heldErrors {
+	const T, K = 3, 2
 	var out []*heldErrors
 	for f := range folds {
-		o := &heldErrors{times: []float64{0.1, 0.5, 1}}
-		for range o.times {
-			channels := make([][]heldError, 2)
-			for window := range n {
-				d, motion := math.Exp(0.7*rng.NormFloat64()), 5*math.Exp(0.7*rng.NormFloat64())
-				for k := range channels {
-					z := scale(f, d, motion) * rng.NormFloat64()
+		e := &heldErrors{times: []float64{0.1, 0.5, 1}}
+		for range n {
+			w := heldWindow{distance: math.Exp(0.7 * rng.NormFloat64()), weight: 1, factor: []float64{1, 1, 1}}
+			for range T {
+				motion := 5 * math.Exp(0.7*rng.NormFloat64())
+				w.motion = append(w.motion, motion)
+				for range K {
+					z := scale(f, w.distance, motion) * rng.NormFloat64()
 					net := rng.NormFloat64() // helps as it should
-					channels[k] = append(channels[k], heldError{residual: 2*z + net, network: net, z: z, std: 2, distance: d, motion: motion, window: window, weight: 1})
+					w.errors = append(w.errors, heldError{residual: 2*z + net, network: net, z: z, std: 2})
 				}
 			}
-			o.points = append(o.points, channels)
+			e.windows = append(e.windows, w)
 		}
-		out = append(out, o)
+		out = append(out, e)
 	}
 	return out
 }
@@ -106,13 +108,11 @@ func TestModelIsLikelier(t *testing.T) {
 	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.3 * math.Pow(math.Max(d, 1), 0.8) })
 	l := fit(frame(), folds, all, nil)
 	sum, n := 0.0, 0.0
-	for _, o := range folds {
-		for i := range o.times {
-			for _, channel := range o.points[i] {
-				for _, p := range channel {
-					sum += -0.5*math.Min(p.z*p.z, zCap) - math.Log(p.std) - 0.5*math.Log(2*math.Pi)
-					n++
-				}
+	for _, fold := range folds {
+		for _, w := range fold.windows {
+			for _, e := range w.errors {
+				sum += logLikelihood(e.z, e.std)
+				n++
 			}
 		}
 	}
@@ -162,12 +162,10 @@ func TestPairedDifference(t *testing.T) {
 func TestSwitches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.5 * math.Pow(math.Max(d, 1), 0.7) })
-	for i := range folds {
-		for _, times := range folds[i].points {
-			for _, channel := range times {
-				for j := range channel {
-					channel[j].network = rng.NormFloat64() // has nothing to do with what is left
-				}
+	for _, fold := range folds {
+		for _, w := range fold.windows {
+			for j := range w.errors {
+				w.errors[j].network = rng.NormFloat64() // has nothing to do with the residual
 			}
 		}
 	}
@@ -213,8 +211,9 @@ func TestScaleFactorsAreBounded(t *testing.T) {
 	for z, want := range map[float64]float64{0.1: 1.0 / MaxScaleFactor, 20: MaxScaleFactor} {
 		folds := make([]*heldErrors, 3)
 		for i := range folds {
-			points := slices.Repeat([]heldError{{z: z * (1 + 0.1*float64(i)), std: 1, factor: 1}}, 50)
-			folds[i] = &heldErrors{times: []float64{0.5}, points: [][][]heldError{{points, points, points}}}
+			e := heldError{z: z * (1 + 0.1*float64(i)), std: 1}
+			window := heldWindow{factor: []float64{1}, errors: []heldError{e, e, e}}
+			folds[i] = &heldErrors{times: []float64{0.5}, windows: slices.Repeat([]heldWindow{window}, 50)}
 		}
 		for _, got := range scaleFactors(3, folds, true)[0] {
 			if math.Abs(got/want-1) > 1e-12 {

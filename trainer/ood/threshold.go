@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	references = 256  // reference points of a region
-	looked     = 4000 // windows that a region is made from, at most
+	references = 256  // reference points of a detector
+	maxWindows = 4000 // that a detector is made from
 	blocks     = 40   // parts that are left out in turn, at most
 	shortest   = 4.0  // horizons in a part, at least
 	share      = 0.94 // of the windows that are left out is within the threshold
@@ -28,7 +28,7 @@ type States struct {
 
 // Starts lifts what the windows of flights start from.
 func Starts(lift *channel.Lift, flights []window.Flight, all []window.Window) *States {
-	s := &States{lift: lift, flights: flights, windows: window.Thin(all, looked), L: lift.Dim()}
+	s := &States{lift: lift, flights: flights, windows: window.Thin(all, maxWindows), L: lift.Dim()}
 	s.x = make([]float64, len(s.windows)*s.L)
 	for i, w := range s.windows {
 		lift.Apply(s.state(i), flights[w.Flight].State(w.Start))
@@ -43,7 +43,7 @@ func (s *States) state(i int) []float64 { return s.x[i*s.L : (i+1)*s.L] }
 func (s *States) Detector() (r ood.Detector, ok bool) { return Fit(s.lift, s.x, references) }
 
 // Threshold returns the distance that 94 % of the windows stay within when they
-// are not among those that the region was made from: blocks of time are left out
+// are not among those that the detector was made from: blocks of time are left out
 // one by one, together with every window that overlaps them. It is 0 if there are
 // fewer than 20.
 func (s *States) Threshold(H float64) float64 {
@@ -55,7 +55,7 @@ func (s *States) Threshold(H float64) float64 {
 	return d[min(int(math.Ceil(share*float64(len(d)))), len(d)-1)]
 }
 
-// leftOut returns the distances of the windows, each from a region that was made
+// leftOut returns the distances of the windows, each from a detector that was made
 // without it.
 func (s *States) leftOut(H float64) []float64 {
 	var d []float64

@@ -21,7 +21,7 @@ type Shape struct {
 	Degree int
 	Ridge  float64 // of the regression, relative to the number of rows
 
-	Body priordynamics.Body `json:"-"` // (optional) declared laws, to which the equation adds
+	Body priordynamics.Body `json:"-"` // (optional) declared kinematics, to which the equation adds
 }
 
 // boundSlack is how far beyond the data a coordinate is let.

@@ -36,7 +36,7 @@ type shotWork struct {
 }
 
 // floor keeps the logarithm away from zero: errors below a ten thousandth of the
-// motion are as good as none.
+// motion count as zero.
 const floor = 1e-8
 
 // shares is the number of parts that the windows are divided into. It is fixed,
@@ -78,7 +78,7 @@ func newShooting(m *priordynamics.Model, s *shots) *shooting {
 	K, N, L, P := s.k, m.Terms(), m.Lift.Dim(), s.p
 	f := &shooting{m: m, s: s, pull: 1e-4, scale: make([]float64, N*K), start: make([]float64, N*K), msq: make([]float64, s.nodes*K), weight: make([]float64, s.nodes*K)}
 	for k := range K {
-		// the rms of one step is what a parameter of one is worth
+		// a parameter of 1 moves the state by the rms of one step
 		unit := s.hold[k]
 		for j := range N {
 			f.scale[j*K+k] = unit
@@ -113,11 +113,11 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 			f.msq[j] += v / float64(s.n)
 		}
 	}
-	total, cells := 0.0, float64(len(f.msq))
+	total, n := 0.0, float64(len(f.msq))
 	for j, v := range f.msq {
 		h2 := s.hold[j] * s.hold[j]
-		total += 0.5 * math.Log(v/h2+floor) / cells
-		f.weight[j] = 0.5 / (v + floor*h2) / cells / float64(s.n)
+		total += 0.5 * math.Log(v/h2+floor) / n
+		f.weight[j] = 0.5 / (v + floor*h2) / n / float64(s.n)
 	}
 	for i, v := range x {
 		d := v - f.start[i]
@@ -187,8 +187,8 @@ func (w *shotWork) forward(s *shots, from, to int) {
 //
 //	λ_n = λ_{n+1} + (∂v/∂x)ᵀ (∂ψ/∂v)ᵀ W λ' + ∂L/∂x_n      W̄ += ψ_n λ'ᵀ
 //
-// λ' = λ_{n+1} where no law is declared; else the law's adjoint takes one to the other
-// and adds its own part to λ_n.
+// λ' = λ_{n+1} without declared kinematics; else their adjoint maps λ_{n+1} to λ' and
+// adds its own part to λ_n.
 func (w *shotWork) backward(s *shots, weight []float64, from, to int) {
 	K, P, L, N := s.k, s.p, w.m.Lift.Dim(), s.nodes
 	clear(w.grad)

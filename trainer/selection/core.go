@@ -90,7 +90,7 @@ type coreSearch struct {
 	choice Choice
 }
 
-// run moves best to the best of the cores and bases. None is begun that would not end
+// run moves best to the best of the cores and bases. No core is begun that would not end
 // within their share of the budget, by the time of the first one; where even that one
 // does not, it stays untried: the exported nets need the time.
 func (c *coreSearch) run(ctx context.Context, best *candidate) error {
