@@ -9,11 +9,11 @@
 // unlike a difference quotient and the value of v at one time. Short stretches
 // resolve fast motion and are noisy, long ones average the noise away, so four
 // lengths are kept and for each pair the one with the highest correlation
-// decides: v is the derivative of x if the least-squares slope lies between 0.9
+// decides: v is the derivative of x if the least-squares slope is between 0.9
 // and 1.1 and the correlation is 0.9 or more. Stretches that are far from the usual
 // of their ten seconds do not count, so that a spike does not decide. Where part of a
 // log is in another unit, or wrong, the rest decides: the pair holds as long as most
-// of the ten seconds that speak of it do.
+// of the ten seconds with motion do.
 package derivative
 
 import (
@@ -86,7 +86,7 @@ func New(states []channel.Channel) *Detector {
 	return d
 }
 
-// Break begins anew: the next sample does not continue the last one.
+// Break begins a new segment: the next sample does not continue the last one.
 func (d *Detector) Break() { d.begun = false }
 
 // Add adds the next sample: time t (ns), states x (K), NaN = not measured.

@@ -152,7 +152,7 @@ func TestGarbageDoesNotHideAPair(t *testing.T) {
 }
 
 // Samples that come a nanosecond apart, as where a time is in another unit than it
-// says, take no memory without end, and are judged all the same.
+// has, take no memory without end, and are judged all the same.
 func TestFastSamplesTakeLittleMemory(t *testing.T) {
 	heap := func() uint64 {
 		runtime.GC()

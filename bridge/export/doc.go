@@ -12,7 +12,7 @@
 //
 // A prediction has the time it is about, not the time at which it was made (made),
 // so that a band covers the measurements that it predicts. lower and upper hold
-// 95 % of measurements: mean ∓ 1.96 obs_std. The input was held, as nobody knew it
+// 95 % of measurements: mean ∓ 1.96 obs_std. The input was held, as it was not known
 // ahead.
 //
 // Messages are CDR with a ROS 2 definition, one field for each channel, or JSON

@@ -3,5 +3,5 @@
 // read-only: clients subscribe and receive messages; other requests are ignored.
 //
 // A client that reads too slowly loses the oldest messages that wait for it, so that
-// it gets the latest ones and delays nobody.
+// it gets the latest ones and delays no other client.
 package foxglove

@@ -79,7 +79,7 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // close ends all connections.
 func (s *Server) close() {
-	// The error of a listener that is closed helps nobody.
+	// The error of a listener that is closed is of no use.
 	_ = s.http.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()

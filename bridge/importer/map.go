@@ -28,7 +28,7 @@ type Map struct {
 	Body       kinematics.Body `toml:"body"`       // (optional) which; defaults to the usual names
 
 	file   string // its name, for errors
-	preset bool   // nobody wrote it for this log: what the data contradict is left out
+	preset bool   // it was not written for this log: what the data contradict is left out
 }
 
 // Time describes where rows and segments begin.

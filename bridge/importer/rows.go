@@ -161,7 +161,7 @@ type topicTrack struct {
 	offset int64 // ns, of the topic's clock
 }
 
-// reset begins anew with the phases as they are.
+// reset forgets all samples and keeps the phases.
 func (r *rowMaker) reset() {
 	r.joiner.Reset()
 	r.open = false

@@ -140,7 +140,7 @@ func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	return c
 }
 
-// Break begins anew: the next sample does not continue the last one.
+// Break begins a new segment: the next sample does not continue the last one.
 func (c *Checker) Break() { c.detector.Break() }
 
 // Add adds the next sample: time t (ns), states x (K), NaN = not measured.

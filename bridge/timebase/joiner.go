@@ -2,7 +2,7 @@ package timebase
 
 import "math"
 
-// How says what a signal is between two samples.
+// How is the value of a signal between two samples.
 type How uint8
 
 // The ways.
@@ -41,7 +41,7 @@ type Row struct {
 
 // Stats counts what became of a signal over all rows.
 type Stats struct {
-	Measured int   // a sample stands at the row's time
+	Measured int   // a sample has the row's time
 	Between  int   // found between two samples, or held
 	Stale    int   // not measured: samples too far apart or too old
 	Before   int   // not measured: no sample yet, or none after
@@ -110,7 +110,7 @@ func (j *Joiner) Late() int { return j.late }
 // Stats returns what became of the signals.
 func (j *Joiner) Stats() []Stats { return j.stats }
 
-// Finish says that no more samples come: Next returns the rest.
+// Finish ends the samples: Next returns the rest.
 func (j *Joiner) Finish() { j.done = true }
 
 // Reset forgets all samples: what follows has nothing to do with what came

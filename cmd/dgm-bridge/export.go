@@ -115,27 +115,14 @@ func layouts(log string, o *export.Options, foxglove, plotJuggler string) error 
 		horizon = export.Label(int64(all[len(all)/2]))
 	}
 	if foxglove != "" {
-		if err := writeFile(foxglove, export.FoxgloveLayout(&h, o.Schema, horizon)); err != nil {
+		if err := durable.WriteFile(foxglove, export.FoxgloveLayout(&h, o.Schema, horizon)); err != nil {
 			return err
 		}
 	}
 	if plotJuggler != "" {
-		return writeFile(plotJuggler, export.PlotJugglerLayout(&h, o.Schema, horizon))
+		return durable.WriteFile(plotJuggler, export.PlotJugglerLayout(&h, o.Schema, horizon))
 	}
 	return nil
-}
-
-// writeFile writes a file that is there whole or not at all.
-func writeFile(path string, data []byte) error {
-	f, err := durable.Create(path)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		f.Abort()
-		return err
-	}
-	return f.Commit()
 }
 
 // notOver refuses to write over the input.

@@ -42,7 +42,7 @@ func playCommand() *cobra.Command {
 				return err
 			}
 			defer nc.Close()
-			// The log must not begin to run while nobody can hear it.
+			// The log must not be played before a server is connected.
 			for begin := time.Now(); !nc.IsConnected(); time.Sleep(10 * time.Millisecond) {
 				if time.Since(begin) > wait || cmd.Context().Err() != nil {
 					return fmt.Errorf("no server answers at %s; start one or give --nats", server.URL)

@@ -28,7 +28,7 @@ with open(sys.argv[2], "wb") as out:
         t["count"] = max((len(c) for c in t["columns"].values()), default=0)
         for c in t["columns"].values():
             out.write(struct.pack(f"<{len(c)}d", *c))
-        # What stands before the records that describe it has no units yet; two labels are none.
+        # What precedes the records that describe it has no units yet; two labels are none.
         early = t["name"] in ("FMT", "FMTU", "UNIT", "MULT", "PARM")
         t["units"] = None if early else ["" if t["units"][f] in ("instance", "UNKNOWN") else t["units"][f] for f in t["fields"]]
         del t["columns"]

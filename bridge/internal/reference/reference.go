@@ -8,7 +8,7 @@
 // testdata holds one small recording of each format with the answer of its
 // script, so that the comparison needs neither Python nor recordings of real
 // robots; testdata/make.py makes them. Where DGM_RECORD is set
-// the tests run the scripts and write the answers anew.
+// the tests run the scripts and rewrite the answers.
 package reference
 
 import (

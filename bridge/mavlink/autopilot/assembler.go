@@ -169,8 +169,8 @@ func (a *Assembler) Add(m message.Message, now int64) (ready bool) {
 	return false
 }
 
-// stamp adds the timestamp of a message; nothing is known yet of an autopilot that
-// starts anew.
+// stamp adds the timestamp of a message; nothing is known yet of a restarted
+// autopilot.
 func (a *Assembler) stamp(t, now int64) int64 {
 	if !a.Clock.Stamp(t, now) {
 		a.has, a.odometry, a.quaternion = [groups]bool{}, 0, 0

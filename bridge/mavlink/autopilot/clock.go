@@ -23,7 +23,7 @@ const (
 	slowest  = 1e8 // ns, a longer round trip is not used
 	weight   = 0.1 // of a reply on the shortest way
 	leak     = 1e3 // ns by which the smallest difference may grow with each stamp: clocks drift
-	rebooted = 1e9 // ns by which stamps run back when an autopilot starts anew
+	rebooted = 1e9 // ns by which timestamps run back when an autopilot restarts
 )
 
 // Reply adds the answer to a TIMESYNC that was sent at time sent and received at
@@ -50,7 +50,7 @@ func (c *ClockSync) Reply(sent, autopilot, now int64) {
 }
 
 // Stamp adds the timestamp of a message that was received at now (ns). It returns false where
-// the autopilot was started anew, so that what was received before is of no use.
+// the autopilot was restarted, so that what was received before is of no use.
 func (c *ClockSync) Stamp(stamp, now int64) (same bool) {
 	same = true
 	if c.stamps > 0 && stamp < c.last-rebooted {

@@ -17,7 +17,7 @@
 //
 // Stamps count from the autopilot's start. [ClockSync] turns them into this
 // computer's time, by TIMESYNC where the autopilot answers it, else by the shortest
-// delay so far. An autopilot that starts anew is noticed by its stamps.
+// delay so far. A restarted autopilot is recognised by its timestamps.
 //
 // # Out
 //

@@ -37,7 +37,7 @@ type Counts struct {
 	Unsent    atomic.Int64 // states that the link to NATS refused
 	BadBytes  atomic.Int64 // times that something was no packet
 	Predicted atomic.Int64 // predictions that went to the autopilot
-	Restarts  atomic.Int64 // times that the autopilot was started anew
+	Restarts  atomic.Int64 // times that the autopilot was restarted
 	Opened    atomic.Int64 // times that the link was opened
 }
 
@@ -59,8 +59,8 @@ const (
 // syncEvery is the time between requests for the autopilot's clock.
 const syncEvery = 200 * time.Millisecond
 
-// lookEvery is how often it is looked whether states are made at all.
-const lookEvery = 10 * time.Second
+// checkEvery is the time between checks that states are made.
+const checkEvery = 10 * time.Second
 
 // Run joins a link to a vehicle until the context ends, which is no error. It fails
 // at once where the link cannot be one, or a port that it must listen on is in use.
@@ -106,8 +106,8 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 	}
 	sync := time.NewTicker(syncEvery)
 	defer sync.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	check := time.NewTicker(checkEvery)
+	defer check.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,9 +115,9 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 		case e := <-node.Events():
 			r.event(e)
 		case <-sync.C:
-			r.askForTime()
-		case <-look.C:
-			r.look()
+			r.requestTime()
+		case <-check.C:
+			r.checkStates()
 		case m := <-predictions:
 			r.predicted(m.Data)
 		}
@@ -140,7 +140,7 @@ type runner struct {
 	out      time.Time // when the last prediction went out
 	last     int64     // ns, time of the last state
 	warned   bool
-	seen     int64 // states at the last look
+	seen     int64 // states at the last check
 	reported bool  // that there are none
 }
 
@@ -220,14 +220,14 @@ func (r *runner) timesync(m *common.MessageTimesync, now int64) {
 	}
 }
 
-func (r *runner) askForTime() {
+func (r *runner) requestTime() {
 	if r.system != 0 {
 		r.write(&common.MessageTimesync{Ts1: time.Now().UnixNano()})
 	}
 }
 
-// look reports why no states are made, once for each time that they stop.
-func (r *runner) look() {
+// checkStates reports why no states are made, once for each time that they stop.
+func (r *runner) checkStates() {
 	made := r.n.States.Load() + r.n.Unsent.Load()
 	still := made == r.seen
 	r.seen = made
@@ -241,7 +241,7 @@ func (r *runner) look() {
 	r.reported = still
 }
 
-// write sends to whoever is on the link; while nobody is, nothing is kept.
+// write sends to all that are on the link; while there is none, nothing is kept.
 func (r *runner) write(m message.Message) {
 	if err := r.node.WriteMessageAll(m); err != nil && !r.warned {
 		r.warned = true
