@@ -125,9 +125,8 @@ func (p *Predictor) Model() *model.Model { return p.m }
 // false if a number of the query or of the prediction is not finite; dst is then
 // not to be used. It panics if a length does not fit the model.
 func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
-	p.lengths(dst, q)
-	if !allFinite(q.X0) || !allFinite(q.P0) || !allFinite(q.U) || !allFinite(q.Plan) {
-		return false // a saturated net would make finite numbers of it
+	if !p.accepts(dst, q) {
+		return false
 	}
 	dst.Readout = p.signal(q)
 	derivative := dst.DMean != nil
@@ -160,8 +159,9 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 	return p.finish(dst, q)
 }
 
-// lengths panics if a length of the query or the prediction does not fit.
-func (p *Predictor) lengths(dst *Prediction, q *Query) {
+// accepts reports whether all numbers of a query are finite: a saturated net would hide
+// that one is not. It panics if a length of the query or the prediction does not fit.
+func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 	K, P, n := p.m.K, p.m.P, len(p.times)*p.m.K
 	switch {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
@@ -170,6 +170,7 @@ func (p *Predictor) lengths(dst *Prediction, q *Query) {
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
 		panic(wrongLength)
 	}
+	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan)
 }
 
 // signal sets the input over the horizon and returns its readout.
