@@ -110,22 +110,15 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 			p.dv[L+c] = 0
 		}
 	}
-	p.m.JVP(p.psi, p.va, p.dv)
-	p.m.apply(p.ta, p.psi)
 	clear(p.dnow)
 	for k, d := range here {
 		p.now[k] = p.x0[k] + d
 	}
-	p.m.Body.JVP(p.ta, p.dnow, p.now, p.da, p.m.Step)
-	for l, of := range p.m.Lift.Of {
-		p.dv[l] = p.sb[l] * p.ta[of]
-	}
-	p.m.JVP(p.psi, p.vb, p.dv)
-	p.m.apply(p.tb, p.psi)
+	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, p.now, p.da)
 	for k := range p.now {
 		p.now[k] += p.da[k]
 	}
-	p.m.Body.JVP(p.tb, p.ta, p.now, p.db, p.m.Step)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.ta, p.now, p.db)
 	for k := range ddst {
 		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
@@ -167,26 +160,32 @@ func (p *Rollout) JVP(dx []float64) {
 		for k, d := range p.x[(i+1)*K : (i+2)*K] {
 			p.inc[k] = d - x[k]
 		}
-		p.incrementJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
+		p.stateJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
 		for k, d := range here {
 			next[k] += d
 		}
 	}
 }
 
-// incrementJVP writes the tangent of an increment inc (K) at displacement x (K) to dst
-// (K), along the derivative d (K) of the displacement.
-func (p *Rollout) incrementJVP(dst, v, slope, d, x, inc []float64) {
+// stateJVP writes the tangent of an increment inc (K) at displacement x (K) to dst (K),
+// along the derivative d (K) of the displacement.
+func (p *Rollout) stateJVP(dst, v, slope, d, x, inc []float64) {
 	clear(p.dv)
 	for k := range p.now {
 		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
 	}
+	p.incrementJVP(dst, v, slope, p.dnow, p.now, inc)
+}
+
+// incrementJVP writes the tangent of an increment inc (K) at state x (K) to dst (K), along
+// the direction dx (K) of the state and that of the inputs in dv.
+func (p *Rollout) incrementJVP(dst, v, slope, dx, x, inc []float64) {
 	for l, of := range p.m.Lift.Of {
-		p.dv[l] = slope[l] * p.dnow[of]
+		p.dv[l] = slope[l] * dx[of]
 	}
 	p.m.JVP(p.psi, v, p.dv)
 	p.m.apply(dst, p.psi)
-	p.m.Body.JVP(dst, p.dnow, p.now, inc, p.m.Step)
+	p.m.Body.JVP(dst, dx, x, inc, p.m.Step)
 }
 
 // JVPAt writes the derivative of the displacement along the direction of the
@@ -194,11 +193,11 @@ func (p *Rollout) incrementJVP(dst, v, slope, d, x, inc []float64) {
 func (p *Rollout) JVPAt(dst []float64, t float64) {
 	n, s := p.inside(t)
 	here, x := p.jvp[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
-	p.incrementJVP(p.ta, p.va, p.sa, here, x, p.da)
+	p.stateJVP(p.ta, p.va, p.sa, here, x, p.da)
 	for k, d := range here {
 		p.djvp[k], p.inc[k] = d+p.ta[k], x[k]+p.da[k]
 	}
-	p.incrementJVP(p.tb, p.vb, p.sb, p.djvp, p.inc, p.db)
+	p.stateJVP(p.tb, p.vb, p.sb, p.djvp, p.inc, p.db)
 	for k, d := range here {
 		dst[k] = d + s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
