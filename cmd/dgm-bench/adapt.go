@@ -85,35 +85,7 @@ before, and from then on 93 to 97 % are within the recalibrated intervals. The e
 			f := cmd.Flags()
 			f.StringVar(&file, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
 		},
-		Units: func() (units []study.Work, err error) {
-			var given *model.Model
-			if file != "" {
-				if given, err = model.ReadFile(file); err != nil {
-					return nil, err
-				}
-			}
-			for _, s := range adaptSystems() {
-				m := given
-				if m != nil && (len(s.plant.States) != m.K || len(s.plant.Inputs) != m.P) {
-					continue
-				}
-				for _, c := range s.changes {
-					units = append(units, study.Work{Key: study.Key{Set: strings.TrimSpace(s.plant.Name + " " + file), Variant: c.name}, Run: func(ctx context.Context, u *study.Unit) (err error) {
-						if m == nil {
-							u.Report("a model is trained")
-							if m, err = s.train(ctx); err != nil {
-								return err
-							}
-						}
-						return s.measure(ctx, m, c, u.Row)
-					}})
-				}
-			}
-			if len(units) == 0 {
-				return nil, cli.Usage("--model %s has %d states and %d inputs; a pendulum has 2 and 1, a quadrotor 12 and 4", file, given.K, given.P)
-			}
-			return units, nil
-		},
+		Units: func() ([]study.Work, error) { return adaptUnits(file) },
 		Failed: func(rows []*study.Row) error {
 			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
 				return fmt.Errorf("live calibration does not follow %d of %d changes", len(failed), len(rows))
@@ -121,6 +93,37 @@ before, and from then on 93 to 97 % are within the recalibrated intervals. The e
 			return nil
 		},
 	}
+}
+
+// adaptUnits returns the changes of all systems, or of those that the model in a file fits.
+func adaptUnits(file string) (units []study.Work, err error) {
+	var given *model.Model
+	if file != "" {
+		if given, err = model.ReadFile(file); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range adaptSystems() {
+		m := given
+		if m != nil && (len(s.plant.States) != m.K || len(s.plant.Inputs) != m.P) {
+			continue
+		}
+		for _, c := range s.changes {
+			units = append(units, study.Work{Key: study.Key{Set: strings.TrimSpace(s.plant.Name + " " + file), Variant: c.name}, Run: func(ctx context.Context, u *study.Unit) (err error) {
+				if m == nil {
+					u.Report("a model is trained")
+					if m, err = s.train(ctx); err != nil {
+						return err
+					}
+				}
+				return s.measure(ctx, m, c, u.Row)
+			}})
+		}
+	}
+	if len(units) == 0 {
+		return nil, cli.Usage("--model %s has %d states and %d inputs; a pendulum has 2 and 1, a quadrotor 12 and 4", file, given.K, given.P)
+	}
+	return units, nil
 }
 
 // follows reports whether there was no flag in calm flight, raw coverage fell below what the
