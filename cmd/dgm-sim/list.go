@@ -15,7 +15,7 @@ import (
 func listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List systems, their channels and constants, and faults",
+		Short: "List systems, their channels and constants, and available faults",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, p := range plant.All() {
@@ -48,14 +48,14 @@ func describe(out io.Writer, p *plant.Plant) error {
 }
 
 func faults(out io.Writer) error {
-	if _, err := fmt.Fprintln(out, "faults, by --fault; @name or @name,name limits one to some states, or inputs:"); err != nil {
+	if _, err := fmt.Fprintln(out, "available faults, by --fault; @name or @name,name limits one to some states, or inputs:"); err != nil {
 		return err
 	}
 	for _, s := range append(sensor.Syntax(),
 		"wind=0.5 or wind=0.5:2s (gusts of 0.5 standard deviation that last 2 s)",
-		"payload=0.3 (three tenths of its own mass more)",
+		"payload=0.3 (0.3 of its own mass in addition)",
 		"worn=0.2 or worn=0.2@F1 (actuators lose a fifth of their effect)",
-		"  these three from a time on, growing: wind=0.5:2s:20s, payload=0.3:20s, worn=0.2:20s:60s@F1 (at 20 s, over 60 s)",
+		"  these three with an onset: wind=0.5:2s:20s, payload=0.3:20s, worn=0.2:20s:60s@F1 (at 20 s, over 60 s)",
 	) {
 		if _, err := fmt.Fprintln(out, "  "+s); err != nil {
 			return err
