@@ -24,11 +24,6 @@ var pending = []string{
 	"cmd/dgm-bench/paper",
 	"cmd/dgm-train",
 	"cmd/internal/cli",
-	"trainer",
-	"trainer/datacheck",
-	"trainer/nets",
-	"trainer/plot",
-	"trainer/priordynamics",
 	"trainer/report",
 }
 
