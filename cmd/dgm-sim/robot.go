@@ -131,31 +131,36 @@ func (f *robotFlags) addFaults(c *robot.Config) error {
 	return nil
 }
 
-// vector reads K numbers in order, or some by name with the rest from rest.
+// vector reads K numbers in order, or some by name with the others from rest.
 func vector(flag, text string, states []channel.Channel, rest []float64) ([]float64, error) {
-	parts := strings.Split(text, ",")
+	parts, names := strings.Split(text, ","), channel.Names(states)
 	out := append([]float64{}, rest...)
 	for i, part := range parts {
-		name, value, named := strings.Cut(part, "=")
+		var err error
 		switch {
-		case named:
-			i = channel.Index(states, strings.TrimSpace(name))
-			if i < 0 {
-				return nil, cli.Usage("%s %s: state %q is unknown, known are %s", flag, text, name, strings.Join(channel.Names(states), ", "))
-			}
+		case strings.Contains(part, "="):
+			err = assign(out, part, "state", names)
 		case len(parts) != len(states):
-			return nil, cli.Usage("%s %s: %d values for the %d states %s; give all or name them",
-				flag, text, len(parts), len(states), strings.Join(channel.Names(states), ", "))
+			err = fmt.Errorf("%d values for the %d states %s; give all or name them", len(parts), len(states), strings.Join(names, ", "))
 		default:
-			value = part
+			out[i], err = number(part)
 		}
-		v, err := number(value)
 		if err != nil {
-			return nil, cli.Usage("%s %s: %q is not a number", flag, text, value)
+			return nil, cli.Usage("%s %s: %v", flag, text, err)
 		}
-		out[i] = v
 	}
 	return out, nil
+}
+
+// assign reads NAME=VALUE into the place of the name.
+func assign(out []float64, text, kind string, names []string) (err error) {
+	name, value, _ := strings.Cut(text, "=")
+	i := slices.Index(names, strings.TrimSpace(name))
+	if i < 0 {
+		return fmt.Errorf("%s %q is unknown, known are %s", kind, name, strings.Join(names, ", "))
+	}
+	out[i], err = number(value)
+	return err
 }
 
 // noise reads a factor on the plant's noise, values by name, or both.
@@ -190,39 +195,28 @@ func noise(text string, p *plant.Plant) ([]float64, error) {
 	return out, nil
 }
 
-// params reads name=value for physical constants; nil where none is given.
+// params reads name=value for physical constants; nil where none is set.
 func params(texts []string, p *plant.Plant) ([]float64, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
+	var names []string
+	for _, q := range p.Params {
+		names = append(names, q.Name)
+	}
 	out := p.Values()
-next:
 	for _, text := range texts {
-		name, value, _ := strings.Cut(text, "=")
-		for i, q := range p.Params {
-			if q.Name != name {
-				continue
-			}
-			v, err := number(value)
-			if err != nil {
-				return nil, cli.Usage("--param %s: %q is not a number", text, value)
-			}
-			out[i] = v
-			continue next
+		if err := assign(out, text, "constant", names); err != nil {
+			return nil, cli.Usage("--param %s: %v", text, err)
 		}
-		var names []string
-		for _, q := range p.Params {
-			names = append(names, q.Name)
-		}
-		return nil, cli.Usage("--param %s: system %s has no constant %q, it has %s", text, p.Name, name, strings.Join(names, ", "))
 	}
 	return out, nil
 }
 
 func number(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
-		err = strconv.ErrRange
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number", text)
 	}
-	return v, err
+	return v, nil
 }
