@@ -7,49 +7,37 @@ import (
 )
 
 // adjoint integrates dx/dt = net(x), raw states and seconds, by the classical method
-// of order 4 and carries derivatives of what is reached back through every step: the
-// cost does not grow with the number of parameters, as that of sensitivities does.
-// With stages k_q = f(x_q), weights w = 1, 2, 2, 1 and λ = ∂L/∂x of a step's end,
+// of order 4, and carries adjoints back through every step: the cost does not grow with the
+// number of parameters, unlike that of sensitivities. With stages k_q = f(x_q), weights
+// w = 1, 2, 2, 1 and λ = ∂L/∂x of a step's end,
 //
 //	g4 = h/6 λ      g3 = h/3 λ + h J4ᵀg4      g2 = h/3 λ + h/2 J3ᵀg3      g1 = h/6 λ + h/2 J2ᵀg2
 //	λ ← λ + Σ J_qᵀ g_q      θ̄ += Σ (∂f/∂θ)ᵀ g_q
 type adjoint struct {
 	net    *mlp.Net
 	K      int
-	width  int         // of all layers of one evaluation, with its input
-	tape   []float64   // stages × width: input, then every layer's output
-	h      []float64   // of every step
-	reach  []float64   // observations×K: states at the observations
-	steps  []int       // steps taken when an observation is reached
-	g, gb  []float64   // widest
-	back   [][]float64 // 4 × K: J_qᵀ g_q
-	lambda []float64   // K
-	stage  []float64   // K: g_q
-	grad   *mlp.Net    // view of the gradient
-	x      []float64   // K
+	width  int          // of all layers of one evaluation, with its input
+	tape   [][]float64  // of every stage its input, then every layer's output
+	h      []float64    // of every step
+	states []float64    // observations×K
+	steps  []int        // steps until each observation
+	g, gb  []float64    // widest layer, scratch
+	back   [4][]float64 // K, J_qᵀ g_q
+	lambda []float64    // K
+	stage  []float64    // K, g_q
 }
 
 func newAdjoint(net *mlp.Net) *adjoint {
-	a := &adjoint{net: net, K: net.In(), width: net.In()}
-	widest := a.K
-	for i := range net.Layers {
-		a.width += net.Layers[i].Out
-		widest = max(widest, net.Layers[i].Out)
+	v := func(n int) []float64 { return make([]float64, n) }
+	K := net.In()
+	a := &adjoint{net: net, K: K, width: K, lambda: v(K), stage: v(K), back: [4][]float64{v(K), v(K), v(K), v(K)}}
+	widest := K
+	for _, l := range net.Layers {
+		a.width += l.Out
+		widest = max(widest, l.Out)
 	}
-	a.g, a.gb = make([]float64, widest), make([]float64, widest)
-	for range 4 {
-		a.back = append(a.back, make([]float64, a.K))
-	}
-	a.lambda, a.stage, a.x = make([]float64, a.K), make([]float64, a.K), make([]float64, a.K)
+	a.g, a.gb = v(widest), v(widest)
 	return a
-}
-
-// row returns the tape of evaluation i.
-func (a *adjoint) row(i int) []float64 {
-	for len(a.tape) < (i+1)*a.width {
-		a.tape = append(a.tape, make([]float64, 64*a.width)...)
-	}
-	return a.tape[i*a.width : (i+1)*a.width]
 }
 
 // evaluate sets row to its input and all layers there, and returns the last.
@@ -65,11 +53,11 @@ func (a *adjoint) evaluate(row []float64) []float64 {
 }
 
 // pull sets dst (K) to Jᵀ g at an evaluated row and adds (∂f/∂θ)ᵀ g to the gradient.
-func (a *adjoint) pull(dst, row, g []float64) {
+func (a *adjoint) pull(dst []float64, grad *mlp.Net, row, g []float64) {
 	top, gy := a.width, a.g[:len(g)]
 	copy(gy, g)
 	for i := len(a.net.Layers) - 1; i >= 0; i-- {
-		l, d := &a.net.Layers[i], &a.grad.Layers[i]
+		l, d := &a.net.Layers[i], &grad.Layers[i]
 		y, x := row[top-l.Out:top], row[top-l.Out-l.In:top-l.Out]
 		top -= l.Out
 		l.Act.Derivative(gy, y, gy)
@@ -97,8 +85,8 @@ func (a *adjoint) pull(dst, row, g []float64) {
 // forward integrates from x0 through times (rising); ok is false where the state
 // leaves all bounds.
 func (a *adjoint) forward(x0, times []float64, longest float64) (ok bool) {
-	a.h, a.steps, a.reach = a.h[:0], a.steps[:0], a.reach[:0]
-	copy(a.x, x0)
+	a.h, a.steps, a.states = a.h[:0], a.steps[:0], a.states[:0]
+	x := append([]float64(nil), x0...)
 	now := 0.0
 	for _, t := range times {
 		n := 0
@@ -106,40 +94,41 @@ func (a *adjoint) forward(x0, times []float64, longest float64) (ok bool) {
 			n = int(math.Ceil((t - now) / longest))
 		}
 		for range n {
-			if !a.step((t - now) / float64(n)) {
+			if !a.step(x, (t-now)/float64(n)) {
 				return false
 			}
 		}
 		now = t
 		a.steps = append(a.steps, len(a.h))
-		a.reach = append(a.reach, a.x...)
+		a.states = append(a.states, x...)
 	}
 	return true
 }
 
-// step takes a step of length h; ok is false where the state leaves all bounds.
-func (a *adjoint) step(h float64) (ok bool) {
-	K, at := a.K, 4*len(a.h)
+// step moves x by a step of length h; ok is false where it leaves all bounds.
+func (a *adjoint) step(x []float64, h float64) (ok bool) {
+	first := 4 * len(a.h)
 	a.h = append(a.h, h)
-	var stages [4][]float64 // derivatives
-	for q, c := range [4]float64{0, h / 2, h / 2, h} {
-		row := a.row(at + q)
-		copy(row, a.x)
+	for len(a.tape) < first+4 {
+		a.tape = append(a.tape, make([]float64, a.width))
+	}
+	along, weights := stages(h)
+	var f [4][]float64
+	for q, row := range a.tape[first : first+4] {
+		copy(row, x)
 		if q > 0 {
-			for k, v := range stages[q-1] {
-				row[k] += c * v
+			for k, v := range f[q-1] {
+				row[k] += along[q] * v
 			}
 		}
-		a.evaluate(row)
-		stages[q] = row[a.width-K:]
+		f[q] = a.evaluate(row)
 	}
-	// The tape may have moved while it grew: rows are looked up again.
-	for q, w := range [4]float64{h / 6, h / 3, h / 3, h / 6} {
-		for k, v := range a.row(at + q)[a.width-K:] {
-			a.x[k] += w * v
+	for q, w := range weights {
+		for k, v := range f[q] {
+			x[k] += w * v
 		}
 	}
-	for _, v := range a.x {
+	for _, v := range x {
 		if !(math.Abs(v) < 1e6) {
 			return false
 		}
@@ -147,47 +136,34 @@ func (a *adjoint) step(h float64) (ok bool) {
 	return true
 }
 
-// reverse adds to grad the derivative by the parameters of something whose
-// derivatives by the states at the observations are bar (observations×K).
+// reverse adds to grad the derivative by the parameters of a function whose derivatives by
+// the states at the observations are bar (observations×K).
 func (a *adjoint) reverse(grad *mlp.Net, bar []float64) {
-	a.grad = grad
-	K := a.K
 	clear(a.lambda)
-	done := len(a.h)
-	for i := len(a.steps) - 1; i >= -1; i-- {
-		from := 0
-		if i >= 0 {
-			from = a.steps[i]
-		}
-		for ; done > from; done-- {
-			a.reverseStep(done - 1)
-		}
-		if i >= 0 {
-			for k, v := range bar[i*K : (i+1)*K] {
+	observation := len(a.steps) - 1
+	for step := len(a.h); step >= 0; step-- {
+		for ; observation >= 0 && a.steps[observation] == step; observation-- {
+			for k, v := range bar[observation*a.K : (observation+1)*a.K] {
 				a.lambda[k] += v
 			}
+		}
+		if step > 0 {
+			a.reverseStep(grad, step-1)
 		}
 	}
 }
 
 // reverseStep carries lambda from the end of a step to its beginning.
-func (a *adjoint) reverseStep(step int) {
-	h := a.h[step]
+func (a *adjoint) reverseStep(grad *mlp.Net, step int) {
+	along, weights := stages(a.h[step])
 	for q := 3; q >= 0; q-- {
-		own, above := h/3, h/2
-		if q == 0 || q == 3 {
-			own = h / 6
-		}
-		if q == 2 {
-			above = h
-		}
 		for k, v := range a.lambda {
-			a.stage[k] = own * v
+			a.stage[k] = weights[q] * v
 			if q < 3 {
-				a.stage[k] += above * a.back[q+1][k]
+				a.stage[k] += along[q+1] * a.back[q+1][k]
 			}
 		}
-		a.pull(a.back[q], a.row(4*step+q), a.stage)
+		a.pull(a.back[q], grad, a.tape[4*step+q], a.stage)
 	}
 	for _, b := range a.back {
 		for k, v := range b {

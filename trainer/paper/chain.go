@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
@@ -11,12 +14,12 @@ import (
 )
 
 // Bayes is a neural ODE dx/dt = net(x), raw states and seconds, whose weights are
-// sampled from their posterior: what gradient matching is compared with. The prior of
+// sampled from their posterior: the baseline of gradient matching. The prior of
 // a weight is Gaussian around the net's, that of the noise, one for all channels, an
 // inverse gamma distribution with shape 2 and scale 3.
 type Bayes struct {
 	Net   mlp.Net   // K → K
-	Prior []float64 // P, standard deviation of every weight; 0 holds it where it is
+	Prior []float64 // P, standard deviation of every weight; 0 keeps it
 	Sigma float64   // noise at the start of a chain
 	Step  float64   // s, longest step of the integrator in training
 }
@@ -55,12 +58,10 @@ func SGHMC(eta, alpha float64) Walk {
 	}
 }
 
-// Chains is how long to walk.
-type Chains struct {
-	Chains, Steps, Keep int // chains, steps of each, and how many of the last are kept
-}
+// Chains are the number of chains, the steps of each, and how many of the last are kept.
+type Chains struct{ Chains, Steps, Keep int }
 
-// Samples are draws of the weights, and how the chains went.
+// Samples are draws of the weights.
 type Samples struct {
 	Theta [][]float64 // of all chains, P each
 	Lost  int         // chains that left all bounds or became NaN
@@ -96,19 +97,16 @@ func (b *Bayes) Sample(ctx context.Context, d *Data, walk func() Walk, c Chains,
 
 // chain returns the last weights of one chain; nil where it is lost.
 func (b *Bayes) chain(ctx context.Context, d *Data, walk Walk, c Chains, rng *rand.Rand) [][]float64 {
-	P := b.Net.Params()
-	theta, grad := make([]float64, P+1), make([]float64, P+1)
-	post := b.posterior(d, theta[:P])
+	post := b.posterior(d)
+	P := len(post.theta)
+	theta, grad := append(slices.Clone(post.theta), math.Log(b.Sigma)), make([]float64, P+1)
 	for i, sd := range b.Prior {
 		theta[i] += sd * rng.NormFloat64()
 	}
-	theta[P] = math.Log(b.Sigma)
 	var kept [][]float64
 	for k := range c.Steps {
-		if ctx.Err() != nil {
-			return nil
-		}
-		if _, ok := post.gradient(grad, theta[P]); !ok {
+		copy(post.theta, theta)
+		if _, ok := post.gradient(grad, theta[P]); !ok || ctx.Err() != nil {
 			return nil
 		}
 		walk(k, theta, grad, rng)
@@ -118,7 +116,7 @@ func (b *Bayes) chain(ctx context.Context, d *Data, walk Walk, c Chains, rng *ra
 			}
 		}
 		if k >= c.Steps-c.Keep {
-			kept = append(kept, append([]float64(nil), theta[:P]...))
+			kept = append(kept, slices.Clone(theta[:P]))
 		}
 	}
 	return kept
@@ -127,28 +125,21 @@ func (b *Bayes) chain(ctx context.Context, d *Data, walk Walk, c Chains, rng *ra
 // bayesPosterior is the log posterior of weights.
 type bayesPosterior struct {
 	*Bayes
-	net    mlp.Net // of theta
-	theta  []float64
-	centre []float64 // of the prior
+	theta  []float64 // P, the weights of the net that a integrates
+	centre []float64 // P, of the prior
 	d      *Data
 	a      *adjoint
-	bar    []float64
+	bar    []float64 // observations×K
 	grad   mlp.Net
-	flat   []float64
+	flat   []float64 // P, of grad
 }
 
-// posterior binds theta (P) to the net, which it is set to.
-func (b *Bayes) posterior(d *Data, theta []float64) *bayesPosterior {
-	clone := func(flat []float64) mlp.Net {
-		n := mlp.Net{Layers: append([]mlp.Layer(nil), b.Net.Layers...)}
-		n.Bind(flat)
-		return n
-	}
-	p := &bayesPosterior{Bayes: b, theta: theta, d: d, flat: make([]float64, len(theta)), centre: make([]float64, len(theta))}
-	p.net, p.grad = clone(theta), clone(p.flat)
-	clone(p.centre)
-	p.a = newAdjoint(&p.net)
-	return p
+// posterior returns the log posterior at the net's weights.
+func (b *Bayes) posterior(d *Data) *bayesPosterior {
+	net, theta := copyNet(&b.Net)
+	_, centre := copyNet(&b.Net)
+	grad, flat := copyNet(&b.Net)
+	return &bayesPosterior{Bayes: b, theta: theta, centre: centre, d: d, a: newAdjoint(&net), grad: grad, flat: flat}
 }
 
 // gradient sets grad (P+1) to the derivative of the log posterior and returns its
@@ -159,7 +150,6 @@ func (b *Bayes) posterior(d *Data, theta []float64) *bayesPosterior {
 // the last two terms being the inverse gamma density of σ, as one of log σ.
 func (p *bayesPosterior) gradient(grad []float64, logSigma float64) (value float64, ok bool) {
 	clear(p.flat)
-	K, P := p.a.K, len(p.theta)
 	precision := math.Exp(-2 * logSigma)
 	value = -2*logSigma - 3*math.Exp(-logSigma)
 	onSigma := -2 + 3*math.Exp(-logSigma)
@@ -168,15 +158,15 @@ func (p *bayesPosterior) gradient(grad []float64, logSigma float64) (value float
 		if !p.a.forward(tr.X0, tr.T, p.Step) {
 			return 0, false
 		}
-		p.bar = append(p.bar[:0], p.a.reach...)
-		for i, x := range p.a.reach[:len(tr.T)*K] {
+		p.bar = p.bar[:0]
+		for i, x := range p.a.states {
 			e := tr.Y[i] - x
 			if math.IsNaN(e) {
-				p.bar[i] = 0
+				p.bar = append(p.bar, 0)
 				continue
 			}
 			value -= 0.5*precision*e*e + logSigma
-			p.bar[i] = precision * e
+			p.bar = append(p.bar, precision*e)
 			onSigma += precision*e*e - 1
 		}
 		p.a.reverse(&p.grad, p.bar)
@@ -191,25 +181,18 @@ func (p *bayesPosterior) gradient(grad []float64, logSigma float64) (value float
 		value -= 0.5 * u * u
 		grad[i] -= u / sd
 	}
-	grad[P] = onSigma
-	for _, g := range grad {
-		if math.IsNaN(g) || math.IsInf(g, 0) {
-			return 0, false
-		}
-	}
-	return value, true
+	grad[len(grad)-1] = onSigma
+	return value, !slices.ContainsFunc(grad, func(g float64) bool { return math.IsNaN(g) || math.IsInf(g, 0) })
 }
 
 // Solve integrates the ODE with weights theta (P) from x0 through times (rising) and
 // writes the states to dst (len(times)×K). ok is false where they do not stay finite.
 func (b *Bayes) Solve(dst, theta, x0, times []float64) (ok bool) {
-	n := mlp.Net{Layers: append([]mlp.Layer(nil), b.Net.Layers...)}
-	flat := make([]float64, len(theta))
-	n.Bind(flat)
+	net, flat := copyNet(&b.Net)
 	copy(flat, theta)
-	a := newAdjoint(&n)
+	a := newAdjoint(&net)
 	row := make([]float64, a.width)
-	// 1e-6 is far below what samples differ by; a field gone wild is given up.
+	// 1e-6 is far below the differences between samples; MaxSteps ends a diverging field.
 	d := ode.NewDopri5(a.K, ode.Config{RTol: 1e-6, MaxSteps: 20000})
 	return d.Solve(dst, func(dx []float64, _ float64, x []float64) {
 		copy(row, x)
@@ -224,23 +207,14 @@ func splitRHat(chains [][][]float64, p int) float64 {
 	n := len(chains[0]) / 2
 	for _, c := range chains {
 		for _, half := range [][][]float64{c[:n], c[n : 2*n]} {
-			m, v := 0.0, 0.0
-			for _, t := range half {
-				m += t[p] / float64(n)
+			values := make([]float64, n)
+			for i, theta := range half {
+				values[i] = theta[p]
 			}
-			for _, t := range half {
-				v += (t[p] - m) * (t[p] - m) / float64(n-1)
-			}
+			m, v := stat.MeanVariance(values, nil)
 			means, within = append(means, m), append(within, v)
 		}
 	}
-	all, between, w := 0.0, 0.0, 0.0
-	for i, m := range means {
-		all += m / float64(len(means))
-		w += within[i] / float64(len(means))
-	}
-	for _, m := range means {
-		between += (m - all) * (m - all) / float64(len(means)-1)
-	}
-	return math.Sqrt((float64(n-1)/float64(n)*w + between) / w)
+	w := stat.Mean(within, nil)
+	return math.Sqrt((float64(n-1)/float64(n)*w + stat.Variance(means, nil)) / w)
 }

@@ -17,8 +17,8 @@ func TestGradientOfThePosterior(t *testing.T) {
 	for i := range b.Prior {
 		b.Prior[i] = 0.1 + 0.01*float64(i)
 	}
-	theta := make([]float64, net.Params())
-	p := b.posterior(turning(3, 6, 0.1), theta)
+	p := b.posterior(turning(3, 6, 0.1))
+	theta := p.theta
 	for i := range theta {
 		theta[i] += 0.1 * rng.NormFloat64()
 	}

@@ -38,6 +38,12 @@ func evaluate(y []float64, l *mlp.Layer, x []float64) {
 	l.Act.Activate(y)
 }
 
+// stages returns where the four stages of the classical method of order 4 are along a step
+// of length h, each from the derivative of the one before, and their weights.
+func stages(h float64) (along, weights [4]float64) {
+	return [4]float64{0, h / 2, h / 2, h}, [4]float64{h / 6, h / 3, h / 3, h / 6}
+}
+
 // leastSquares returns (XᵀX + c)⁻¹ XᵀY, I×O, for X n×I and Y n×O; nil where c > 0 is
 // too small for the numbers.
 func leastSquares(x, y []float64, n, I, O int, c float64) []float64 {
