@@ -39,13 +39,6 @@ const (
 	quadratic          // of degree two
 )
 
-// The forms of flows, in turn, between which the evidence decides: where there are
-// values enough to choose terms by, and where there are not.
-var (
-	sparseForms = []form{rawAndNet, sparse, centredAndNet}
-	denseForms  = []form{quadratic, linear}
-)
-
 // Form names the parts of the field.
 func (f *Flow) Form() string {
 	switch {

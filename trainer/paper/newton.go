@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,53 +13,55 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/cores"
 )
 
-// newton refines a flow by the method of Gauss and Newton, damped after Levenberg
-// and Marquardt.
+// newton refines a flow by the Gauss-Newton method, damped after Levenberg and Marquardt.
 type newton struct {
 	*Flow
 	group  []int // of each parameter
 	d      *Data
-	z0, y  []float64
-	first  []int     // of each trajectory, the first of its observations in y
-	until  float64   // observations later than this are left out
-	rows   []int     // of each trajectory, the row of its first observation among those that are not
-	J      []float64 // rows·K×P, divided by σ, of the rows that are not left out
-	e      []float64 // rows·K, (y − z)/σ
-	H, inv []float64 // P×P
-	second []float64 // P×P, the later rows' share of H
-	L      []float64
-	g      []float64
+	z0, y  []float64      // standardised starts and observations
+	first  []int          // of each trajectory, the first of its observations in y
+	until  float64        // observations later than this are left out
+	rows   []int          // of each trajectory, the row of its first observation among those that are not
+	J      []float64      // rows·K×P, divided by σ, of the rows that are not left out
+	e      []float64      // rows·K, (y − z)/σ
+	H, inv []float64      // P×P
+	second []float64      // P×P, the later rows' share of H
+	L      []float64      // P×P
+	g      []float64      // P
 	works  [2]matmul.Work // of the two that share the large products
 	factor matmul.Packed  // L⁻ᵀ, scratch
 	tans   []*tangent
-	bad    []bool
+	bad    []bool  // of each trajectory, whether its state leaves all bounds
 	mu     float64 // damping
+
+	kept            []float64 // e of the parameters before a step
+	old, delta, tmp []float64 // P
 }
 
 func newNewton(f *Flow, d *Data) *newton {
-	K, P, M := d.K, len(f.Theta), len(d.Trajectories)
-	of, _ := f.groups()
-	n := &newton{Flow: f, group: of, d: d, mu: 1, z0: make([]float64, M*K), first: make([]int, M), rows: make([]int, M), bad: make([]bool, M)}
-	row := 0
-	for j := range d.Trajectories {
-		tr := &d.Trajectories[j]
-		f.Inputs.Lift.Apply(n.z0[j*K:(j+1)*K], tr.X0)
-		n.first[j] = row
-		row += len(tr.T)
+	K, P, M, R := d.K, len(f.Theta), len(d.Trajectories), d.Rows()*d.K
+	v := func(n int) []float64 { return make([]float64, n) }
+	n := &newton{
+		Flow: f, d: d, mu: 1, z0: v(M * K), first: make([]int, M), rows: make([]int, M), bad: make([]bool, M),
+		J: v(R * P), e: v(R), H: v(P * P), L: v(P * P), inv: v(P * P), g: v(P), old: v(P), delta: v(P), tmp: v(P),
+	}
+	n.group, _ = f.groups()
+	lift := &f.Inputs.Lift
+	for j, tr := range d.Trajectories {
+		lift.Apply(n.z0[j*K:(j+1)*K], tr.X0)
+		n.first[j] = len(n.y) / K
 		for i, v := range tr.Y {
-			n.y = append(n.y, (v-f.Inputs.Lift.Mean[i%K])/f.Inputs.Lift.Std[i%K])
+			n.y = append(n.y, (v-lift.Mean[i%K])/lift.Std[i%K])
 		}
 	}
-	n.J, n.e = make([]float64, row*K*P), make([]float64, row*K)
 	n.observe(d.End())
-	n.H, n.L, n.inv, n.g = make([]float64, P*P), make([]float64, P*P), make([]float64, P*P), make([]float64, P)
 	for range 2 * runtime.GOMAXPROCS(0) {
 		n.tans = append(n.tans, f.tangent(true))
 	}
 	return n
 }
 
-// observe leaves out observations later than until; e and J are unknown then.
+// observe leaves out observations later than until; e and J are undefined then.
 func (n *newton) observe(until float64) {
 	n.until = until
 	rows := 0
@@ -81,10 +84,8 @@ func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 			n.bad[j] = !n.trajectory(t, j, jacobian)
 		}
 	})
-	for _, bad := range n.bad {
-		if bad {
-			return 0, false
-		}
+	if slices.Contains(n.bad, true) {
+		return 0, false
 	}
 	for _, v := range n.e {
 		half += 0.5 * v * v
@@ -127,28 +128,30 @@ func (n *newton) prior() float64 {
 	return s
 }
 
-// system sets H = JᵀJ + diag α and g = Jᵀe − αθ.
+// system sets H = JᵀJ + diag α and g = Jᵀe − αθ. The product of many rows is the sum of
+// those of two halves, on one processor too: its bits do not depend on their number.
 func (n *newton) system() {
 	P, R := len(n.Theta), len(n.e)
-	from := [3]int{0, R, R}
-	if R > 1 && R*P*P > 1e7 { // the halves' sum is the same on one processor
-		from[1] = R / 2
+	split := R
+	if R > 1 && R*P*P > 1e7 {
+		split = R / 2
 		if n.second == nil {
 			n.second = make([]float64, P*P)
 		}
 	}
+	product := func(H []float64, work, from, to int) {
+		J := matmul.Matrix(to-from, P, n.J[from*P:])
+		n.works[work].MulLower(n.square(H), 1, true, J, false, J, 0)
+	}
 	cores.Each(2, func(i int) {
-		rows := from[i+1] - from[i]
-		if i > 0 && rows == 0 {
-			return
+		switch {
+		case i == 0:
+			product(n.H, 0, 0, split)
+		case split < R:
+			product(n.second, 1, split, R)
 		}
-		J, H := matmul.Matrix(rows, P, n.J[from[i]*P:]), n.H
-		if i > 0 {
-			H = n.second
-		}
-		n.works[i].MulLower(n.square(H), 1, true, J, false, J, 0)
 	})
-	if from[1] < R {
+	if split < R {
 		for r := range P {
 			for c := range r + 1 {
 				n.H[r*P+c] += n.second[r*P+c]
@@ -158,7 +161,7 @@ func (n *newton) system() {
 	clear(n.g)
 	for i, e := range n.e {
 		if e != 0 {
-			blas64.Axpy(e, blas64.Vector{N: P, Inc: 1, Data: n.J[i*P : (i+1)*P]}, blas64.Vector{N: P, Inc: 1, Data: n.g})
+			blas64.Axpy(e, n.vector(n.J[i*P:(i+1)*P]), n.vector(n.g))
 		}
 	}
 	for i, v := range n.Theta {
@@ -183,84 +186,66 @@ func (n *newton) square(d []float64) blas64.General {
 	return matmul.Matrix(len(n.Theta), len(n.Theta), d)
 }
 
-// descent is a run of damped steps.
-type descent struct {
-	cost    float64
-	mu      float64 // damping
-	current bool    // J and e belong to Theta
-
-	kept            []float64 // e of the parameters before a step
-	old, delta, tmp []float64 // P
+// vector returns numbers as a vector of P.
+func (n *newton) vector(d []float64) blas64.Vector {
+	return blas64.Vector{N: len(n.Theta), Inc: 1, Data: d}
 }
 
 // iterate takes up to most damped steps; it stops early when they gain nothing, and fails
-// where ctx ends.
+// where ctx ends. e and J belong to the parameters afterwards.
 func (n *newton) iterate(ctx context.Context, most int) (ok bool) {
-	P := len(n.Theta)
 	half, ok := n.residuals(true)
 	if !ok {
 		return false
 	}
-	s := &descent{
-		cost: half + n.prior(), mu: math.Max(n.mu, 1e-3), current: true,
-		kept: make([]float64, len(n.e)), old: make([]float64, P), delta: make([]float64, P), tmp: make([]float64, P),
-	}
-	defer func() {
-		n.mu = s.mu
-		if !s.current {
-			_, fine := n.residuals(true)
-			ok = ok && fine
-		}
-	}()
+	n.Cost, n.mu = half+n.prior(), math.Max(n.mu, 1e-3)
 	for range most {
 		if ctx.Err() != nil {
 			return false
 		}
-		if !s.current {
+		n.system()
+		moved, gained := n.descend()
+		if moved {
 			if _, ok := n.residuals(true); !ok {
 				return false
 			}
-			s.current = true
 		}
-		n.system()
-		if !n.descend(s) {
+		if !gained {
 			break
 		}
 	}
-	n.Cost = s.cost
 	return true
 }
 
-// descend raises the damping until a step lowers the cost, and reports whether that gains
-// enough to go on.
-func (n *newton) descend(s *descent) (gained bool) {
-	P, inv := len(n.Theta), n.square(n.inv)
-	vec := func(d []float64) blas64.Vector { return blas64.Vector{N: P, Inc: 1, Data: d} }
+// descend raises the damping until a step lowers the cost. It reports whether one did, the
+// derivatives being those of the parameters before it, and whether that gains enough to go on.
+func (n *newton) descend() (moved, gained bool) {
+	inv := n.square(n.inv)
 	for range 8 {
-		if !n.factorise(s.mu) {
-			s.mu *= 8
+		if !n.factorise(n.mu) {
+			n.mu *= 8
 			continue
 		}
-		blas64.Gemv(blas.NoTrans, 1, inv, vec(n.g), 0, vec(s.tmp))
-		blas64.Gemv(blas.Trans, 1, inv, vec(s.tmp), 0, vec(s.delta))
-		if s.mu < 1 && 0.5*dot(n.g, s.delta) < 1e-3+1e-4*s.cost {
-			return false // the expected gain is less than what counts as a gain
+		blas64.Gemv(blas.NoTrans, 1, inv, n.vector(n.g), 0, n.vector(n.tmp))
+		blas64.Gemv(blas.Trans, 1, inv, n.vector(n.tmp), 0, n.vector(n.delta))
+		least := 1e-3 + 1e-4*n.Cost // that counts as a gain
+		if n.mu < 1 && 0.5*dot(n.g, n.delta) < least {
+			return false, false
 		}
-		copy(s.old, n.Theta)
-		for i, v := range s.delta {
+		copy(n.old, n.Theta)
+		for i, v := range n.delta {
 			n.Theta[i] += v
 		}
-		copy(s.kept, n.e)
+		n.kept = append(n.kept[:0], n.e...)
 		half, ok := n.residuals(false)
-		if now := half + n.prior(); ok && now < s.cost {
-			gained = s.cost-now > 1e-3+1e-4*s.cost
-			s.cost, s.current = now, false
-			s.mu = math.Max(s.mu/6, 1e-6)
-			return gained
+		if now := half + n.prior(); ok && now < n.Cost {
+			gained = n.Cost-now > least
+			n.Cost, n.mu = now, math.Max(n.mu/6, 1e-6)
+			return true, gained
 		}
-		copy(n.Theta, s.old)
-		copy(n.e, s.kept)
-		s.mu *= 6
+		copy(n.Theta, n.old)
+		copy(n.e, n.kept)
+		n.mu *= 6
 	}
-	return false
+	return false, false
 }

@@ -201,8 +201,8 @@ func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form
 	return out
 }
 
-// forms returns the forms that flows may have. Terms of a polynomial are chosen where there
-// are three values for each, and not more than 200.
+// forms returns the forms that flows may have, between which the evidence decides. Terms of a
+// polynomial are chosen where there are three values for each, and not more than 200.
 func (r *Recipe) forms(d *Data) []form {
 	const each, most = 3, 200
 	terms := newPolynomial(make([]float64, d.K), 1, 2).params()
@@ -210,9 +210,9 @@ func (r *Recipe) forms(d *Data) []form {
 	case r.Known != nil || r.Plain:
 		return make([]form, r.Members)
 	case terms <= most && d.Rows()*d.K >= each*terms:
-		return sparseForms
+		return []form{rawAndNet, sparse, centredAndNet}
 	}
-	return denseForms
+	return []form{quadratic, linear}
 }
 
 // inflate sets the factor of the flows' variances: where their terms were chosen by refits on
