@@ -55,7 +55,7 @@ func newNewton(f *Flow, d *Data) *newton {
 		}
 	}
 	n.observe(d.End())
-	for range 2 * runtime.GOMAXPROCS(0) {
+	for range min(M, runtime.GOMAXPROCS(0)) {
 		n.tans = append(n.tans, f.tangent(true))
 	}
 	return n
@@ -76,7 +76,7 @@ func (n *newton) observe(until float64) {
 // returns ½ Σ e²; ok is false where a state leaves all bounds.
 func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 	M := len(n.d.Trajectories)
-	workers := min(M, runtime.GOMAXPROCS(0))
+	workers := len(n.tans)
 	cores.Each(workers, func(w int) {
 		t := n.tans[w]
 		t.sensitivity = jacobian

@@ -24,25 +24,24 @@ import (
 //
 // States and time are standardised.
 type tangent struct {
-	net          *mlp.Net
-	known        *knownPart  // (optional)
-	poly         *polynomial // (optional)
-	K, P         int
-	dense        int       // parameters of known field and net, which come first
-	z            []float64 // K
-	S            []float64 // K×P
-	zs, f, zsum  []float64 // K: state of a stage, its derivative by time, weighted sum of these
-	b            []float64 // K, states as the polynomial counts them
-	y            [][]float64
-	g, gback     []float64     // K×widest
-	stages       [4]derivative // of a step
-	at           *derivative   // of the stage that is evaluated
-	M, N         []float64     // K×K; K×4×K, the four Nᵢ
-	next         []float64     // K×P
-	values       []float64     // 4×terms, scratch of the polynomial
-	work         matmul.Work
-	sensitivity  bool
-	maxMagnitude float64
+	net         *mlp.Net
+	known       *knownPart  // (optional)
+	poly        *polynomial // (optional)
+	K, P        int
+	dense       int       // parameters of known field and net, which come first
+	z           []float64 // K
+	S           []float64 // K×P
+	zs, f, zsum []float64 // K: state of a stage, its derivative by time, weighted sum of these
+	b           []float64 // K, states as the polynomial counts them
+	y           [][]float64
+	g, gback    []float64     // K×widest
+	stages      [4]derivative // of a step
+	at          *derivative   // of the stage that is evaluated
+	M, N        []float64     // K×K; K×4×K, the four Nᵢ
+	next        []float64     // K×P
+	values      []float64     // 4×terms, scratch of the polynomial
+	work        matmul.Work
+	sensitivity bool
 }
 
 // derivative is that of the field at one state.
@@ -55,7 +54,7 @@ type derivative struct {
 // newTangent takes the memory for K states and P parameters, of which those of a
 // polynomial (nil: none) come last and the net's, which may have no layers, before these.
 func newTangent(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tangent {
-	t := &tangent{net: net, poly: poly, K: K, P: P, dense: P - poly.params(), sensitivity: sensitivity, maxMagnitude: 1e4}
+	t := &tangent{net: net, poly: poly, K: K, P: P, dense: P - poly.params(), sensitivity: sensitivity}
 	v := func(n int) []float64 { return make([]float64, n) }
 	t.z, t.zs, t.f, t.zsum, t.b = v(K), v(K), v(K), v(K), v(K)
 	widest := K
@@ -118,52 +117,51 @@ func (t *tangent) evaluate() {
 
 // evaluateNet sets f to the net and, with sensitivity, fz and the net's columns of F.
 func (t *tangent) evaluateNet() {
-	x := t.zs
-	for i := range t.net.Layers {
-		l := &t.net.Layers[i]
-		y := t.y[i]
-		evaluate(y, l, x)
-		x = y
+	layers := t.net.Layers
+	for i := range layers {
+		evaluate(t.y[i], &layers[i], t.input(i))
 	}
-	copy(t.f, x)
+	copy(t.f, t.y[len(layers)-1])
 	if !t.sensitivity {
 		return
 	}
-	K, D := t.K, t.dense
-	// g (K×Out): ∂f/∂(layer's input to its activation), from the last layer down.
+	K, end := t.K, t.dense
+	// g (K×Out): ∂f/∂(layer's input to its activation), from the last layer, which is
+	// linear, to the first.
 	g := t.g[:K*K]
 	clear(g)
 	for k := range K {
 		g[k*K+k] = 1
 	}
-	end := D
-	for i := len(t.net.Layers) - 1; i >= 0; i-- {
-		l := &t.net.Layers[i]
-		in := t.zs
-		if i > 0 {
-			in = t.y[i-1]
-		}
+	for i := len(layers) - 1; i >= 0; i-- {
+		l := &layers[i]
 		begin := end - len(l.W) - len(l.B)
-		for k := range K {
-			outer(t.at.F[k*D+begin:k*D+end], in, g[k*l.Out:(k+1)*l.Out])
-		}
-		end = begin
 		below := t.gback[:K*l.In]
 		if i == 0 {
 			below = t.at.fz
 		}
 		for k := range K {
+			gk := g[k*l.Out : (k+1)*l.Out]
+			outer(t.at.F[k*t.dense+begin:k*t.dense+end], t.input(i), gk)
 			row := below[k*l.In : (k+1)*l.In]
 			for a := range row {
-				row[a] = dot(l.W[a*l.Out:(a+1)*l.Out], g[k*l.Out:(k+1)*l.Out])
+				row[a] = dot(l.W[a*l.Out:(a+1)*l.Out], gk)
 			}
 			if i > 0 {
-				t.net.Layers[i-1].Act.Derivative(row, t.y[i-1], row)
+				layers[i-1].Act.Derivative(row, t.y[i-1], row)
 			}
 		}
 		t.g, t.gback = t.gback, t.g
-		g = below
+		g, end = below, begin
 	}
+}
+
+// input returns the input of a layer of the net.
+func (t *tangent) input(layer int) []float64 {
+	if layer == 0 {
+		return t.zs
+	}
+	return t.y[layer-1]
 }
 
 // outer sets dst to the outer product of in and g, and g behind it: the derivative by
@@ -180,24 +178,22 @@ func outer(dst, in, g []float64) {
 
 // advance takes n steps of length h. ok is false where the state leaves all bounds.
 func (t *tangent) advance(h float64, n int) (ok bool) {
+	const bound = 1e4
+	along, weights := stages(h)
 	for range n {
 		copy(t.zs, t.z)
 		clear(t.zsum)
-		for q, c := range [4]float64{h / 2, h / 2, h, 0} {
+		for q, w := range weights {
 			t.at = &t.stages[q]
 			t.evaluate()
-			w := h / 6
-			if q == 1 || q == 2 {
-				w = h / 3
-			}
 			for k, v := range t.f {
 				t.zsum[k] += w * v
-				t.zs[k] = t.z[k] + c*v
+				t.zs[k] = t.z[k] + along[(q+1)%4]*v
 			}
 		}
 		for k := range t.z {
 			t.z[k] += t.zsum[k]
-			if !(math.Abs(t.z[k]) < t.maxMagnitude) {
+			if !(math.Abs(t.z[k]) < bound) {
 				return false
 			}
 		}
@@ -229,33 +225,24 @@ func (t *tangent) step(h float64) {
 // combineStages sets M and N.
 func (t *tangent) combineStages(h float64) {
 	K := t.K
+	along, weights := stages(h)
 	clear(t.M)
+	clear(t.N)
 	for r := range K {
 		t.M[r*K+r] = 1
-		for i := range 4 {
-			n := t.N[(r*4+i)*K : (r*4+i+1)*K]
-			clear(n)
-			n[r] = h / 6
-			if i == 1 || i == 2 {
-				n[r] = h / 3
-			}
+		for i, w := range weights {
+			t.N[(r*4+i)*K+r] = w
 		}
-	}
-	for i := 3; i >= 0; i-- {
-		for r := range K {
-			t.addStage(i, r, h)
+		for i := 3; i >= 0; i-- {
+			t.addStage(i, r, along[i])
 		}
 	}
 }
 
-// addStage adds the product of row r of N_i and A_i to row r of M and, weighted, to that
-// of N of the stage before.
-func (t *tangent) addStage(i, r int, h float64) {
+// addStage adds the product of row r of N_i and A_i to row r of M and, times c, to that of
+// N of the stage before.
+func (t *tangent) addStage(i, r int, c float64) {
 	K, A := t.K, t.stages[i].fz
-	c := h / 2 // of the argument of stage i in the stage before
-	if i == 3 {
-		c = h
-	}
 	n, m := t.N[(r*4+i)*K:(r*4+i+1)*K], t.M[r*K:(r+1)*K]
 	for j, w := range n {
 		if w == 0 {
