@@ -1,0 +1,51 @@
+package simd
+
+// Product writes the sum of the parts to dst: Rows rows of Width for each panel.
+// Parts are left as they were.
+func (u Unit) Product(dst []float32, panels int, parts []Part) {
+	begin(panels, parts)
+	if len(dst) < panels*Rows*Width {
+		panic(badLength)
+	}
+	if panels > 0 {
+		u.product(dst, panels, parts)
+	}
+}
+
+// SumSquares adds to dst (Width) the squares of all rows of the sum of the parts.
+func (u Unit) SumSquares(dst []float32, panels int, parts []Part) {
+	begin(panels, parts)
+	if len(dst) < Width {
+		panic(badLength)
+	}
+	if panels > 0 {
+		u.squares(dst, panels, parts)
+	}
+}
+
+// RandomFeatures evaluates random Fourier features of one channel: with θ = omega·z in half turns,
+//
+//	x = [cos πθ; sin πθ]      mean += weights[·][0] cos πθ + weights[·][1] sin πθ
+//
+// z is d rows of Width, omega F/2×d, weights F/2×2, x F rows, mean one. A nil x
+// omits the features. Their error is about 2·10⁻⁷, besides that of rounding θ.
+func (u Unit) RandomFeatures(x, mean, omega, weights, z []float32, d int) {
+	half := len(weights) / 2
+	if len(weights)%2 != 0 || d < 1 || len(omega) != half*d || len(z) < d*Width || len(mean) < Width || (x != nil && len(x) < 2*half*Width) {
+		panic(badLength)
+	}
+	if half > 0 {
+		u.randomFeatures(x, mean, omega, weights, z, half, d)
+	}
+}
+
+// Logistic replaces every number x, of which there must be a multiple of Width, by
+// gain/(1 + exp(−rate·x)) + shift: error about 10⁻⁷ of the gain. NaN stays NaN.
+func (u Unit) Logistic(x []float32, rate, gain, shift float32) {
+	if len(x)%Width != 0 {
+		panic(badLength)
+	}
+	if len(x) > 0 {
+		u.logistic(x, rate, gain, shift)
+	}
+}
