@@ -4,57 +4,49 @@
 // level per channel. It predicts with the paper's smoother: mean and variance of the
 // state in closed form from (t, x0); nothing is integrated.
 //
-// It knows no plant: data, and where asked for a known vector field as a value, come
-// from the caller. Nothing here reads the true states.
+// The package knows no plant: data and, optionally, a known vector field come from the
+// caller. Nothing here reads the true states.
 //
 // # The recipe
 //
-// The same for one trajectory and for many (Learn):
+// Learn follows one recipe for one trajectory and for many:
 //
 //  1. Members: the paper's training (fit.go), short, from three seeds, each on at most
 //     2,000 observations. Noise starts at 0.13 standardised; matching and weight decay
 //     of the dynamics rise from a fifth to half of the steps. The exact initial
-//     conditions are observations at time 0. A fit whose objective is far worse than
-//     the best has collapsed and is repeated.
+//     conditions are observations at time 0. A collapsed fit is repeated.
 //  2. Flows: the mean of every member's dynamics is refined so that its solutions
 //     from the exact initial conditions pass through the data (shoot.go, newton.go,
-//     tangent.go): Gauss-Newton on sensitivities, in turn with MacKay's updates of the
-//     precision of the weights, by groups, and of the noise, by channel. Two of three
-//     flows are a polynomial of degree two plus a net of one hidden layer
+//     tangent.go): Gauss-Newton on sensitivities, alternating with MacKay's updates of the
+//     precision of the weights, by groups, and of the noise, by channel (evidence.go). Two
+//     of three flows are a polynomial of degree two plus a net of one hidden layer
 //     (polynomial.go) with a precision per term, so that terms without evidence are
 //     removed: one of raw states, one of centred states. The third is the first
 //     polynomial alone. With too few data to choose terms, or too many terms, there are
 //     two dense polynomials without a net, of degree two and one, with one precision per
-//     degree and output. A flow that cannot be integrated from one member starts from
-//     the next; the net alone is refined where no other complete flow is left. Laplace's
-//     approximation gives the posterior of the weights and the evidence. Flows whose
-//     evidence is worse than the best by more than 0.01 nats per scalar measurement,
-//     and 5 nats, are dropped; the others are averaged.
-//  3. Variance inflation. Where terms were chosen, by the parametric bootstrap
-//     (bootstrap.go): flows are refined on eight data sets simulated from the flows; the
-//     winsorised mean of their squared errors over their claimed variances is the factor.
-//     Where they were not and there are four trajectories for each of eight groups, by
-//     the delete-a-group jackknife plus the squared bias of the prior (jackknife.go).
+//     degree and output. Laplace's approximation gives the posterior of the weights and the
+//     evidence, by which flows are kept; those are averaged.
+//  3. Variance inflation, by refits on simulated data where terms were chosen
+//     (bootstrap.go), by refits without a group of the trajectories where they were not and
+//     there are enough (jackknife.go).
 //  4. The smoother (distil.go): a net is trained on mean and standard deviation of the
 //     flows' solutions from thousands of initial conditions in the box of the data's, by
 //     SOAP, without noise. 100 random features of its last layer fit the residual of the
 //     mean; their weights get the covariance, in the form MᵀM, that makes the flows'
 //     solutions likely at initial conditions held out of the regression. Prediction has
 //     the form and the cost of the paper's smoother; its residual error is part of its
-//     variance.
-//
-// Where no flow can be integrated, the smoother is distilled from the members.
+//     variance. Where no flow can be integrated, the teachers are the members.
 //
 // # Beside the recipe
 //
 //   - A field that is known except for its parameters (known.go) in place of the
 //     members' dynamics, with an optional net added. Its first parameters fit the
 //     derivatives of a member's smoother best (match_derivatives.go).
-//   - Smoothers of single trajectories that share their dynamics (separate.go), the
-//     exact kernel (exact.go), trajectories sampled with one ε each (sample.go).
+//   - Smoothers of single trajectories that share their dynamics (TrainSeparate), the
+//     exact kernel (exact.go), trajectories sampled with one ε each (Fit.Rollout).
 //   - Neural ODEs whose weights are sampled by SGLD and SGHMC (chain.go), with
 //     gradients through the integrator (adjoint.go) and priors centred at nets that are
 //     pretrained on true derivatives (pretrain.go).
 //
-// What was tried, with figures, is in docs/notes/paper.md, results in docs/paper.md.
+// Experiments and their figures are in docs/notes/paper.md, results in docs/paper.md.
 package paper

@@ -73,24 +73,12 @@ func (s *Settings) rate() func(step int) float64 {
 	}
 }
 
-// phase returns 0 for a step before matching, 1 while it rises, 2 after.
-func (s *Settings) phase(step int) int {
-	switch share := float64(step) / float64(s.Steps); {
-	case share < s.From:
-		return 0
-	case share < s.To:
-		return 1
-	}
-	return 2
-}
-
 // Fit is one trained smoother with its dynamics.
 type Fit struct {
 	Inputs   *feature.Inputs
 	Params   *objective.Params
 	Settings Settings
 	Parts    objective.Parts // of the last evaluation
-	Failures int             // steps that were taken back
 	Seconds  [3]float64      // of the steps before matching begins, while it rises, and after
 
 	batch *objective.Batch
@@ -134,7 +122,7 @@ type training struct {
 	objective *objective.Objective
 	grad      *objective.Params
 	adam      *optimise.Adam
-	parts     objective.Parts // of the last evaluation, which may be taken back
+	parts     objective.Parts // of the last evaluation, whose step may be undone
 }
 
 func newTraining(in *feature.Inputs, d *Data, set Settings, rng *rand.Rand) *training {
@@ -189,19 +177,23 @@ func train(ctx context.Context, all []*training) error {
 	}
 	last := time.Now()
 	loop.Moved = func(step int, _ float64) {
-		now := time.Now()
+		now, phase := time.Now(), 0
+		switch r := rise.At(step); {
+		case r == 1:
+			phase = 2
+		case r > 0:
+			phase = 1
+		}
 		for _, t := range all {
 			t.Parts = t.parts
-			t.Seconds[set.phase(step)] += now.Sub(last).Seconds()
+			t.Seconds[phase] += now.Sub(last).Seconds()
 		}
 		last = now
 	}
-	failures, err := loop.Run(ctx)
-	if err != nil {
+	if _, err := loop.Run(ctx); err != nil {
 		return err
 	}
 	for j, t := range all {
-		t.Failures = failures
 		if !set.Exact && !t.condition() {
 			return fmt.Errorf("the posterior of smoother %d of %d cannot be conditioned after %d steps", j+1, len(all), set.Steps)
 		}

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -89,25 +90,25 @@ func (e *weightCovariance) values() {
 	}
 }
 
-// factor returns the lower triangular M (F×F) with MᵀM = C; nil where it cannot.
+// factor returns the lower triangular M (F×F) with MᵀM = C; nil where C cannot be
+// factorised. With the order of the features reversed, R Rᵀ = C for lower R is M = reversed
+// Rᵀ.
 func (e *weightCovariance) factor() []float64 {
 	F := e.F
-	// With the order of the features reversed, R Rᵀ = C for lower R is M = reversed Rᵀ.
 	size := 0.0
 	for i := range F {
 		size += e.C[i*F+i] / float64(F)
 	}
 	for jitter := 0.0; jitter < 1e-6; jitter = 10*jitter + 1e-14 {
-		rev, m := make([]float64, F*F), make([]float64, F*F)
+		rev := slices.Clone(e.C)
+		slices.Reverse(rev)
 		for i := range F {
-			for j := range F {
-				rev[i*F+j] = e.C[(F-1-i)*F+F-1-j]
-			}
 			rev[i*F+i] += jitter * size
 		}
 		if _, ok := lapack64.Potrf(blas64.Symmetric{N: F, Stride: F, Data: rev, Uplo: blas.Lower}); !ok {
 			continue
 		}
+		m := make([]float64, F*F)
 		for i := range F {
 			for j := range i + 1 {
 				m[i*F+j] = rev[(F-1-j)*F+F-1-i]
