@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
-	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
 )
 
 func listCommand() *cobra.Command {
@@ -51,12 +51,7 @@ func faults(out io.Writer) error {
 	if _, err := fmt.Fprintln(out, "available faults, by --fault; @name or @name,name limits one to some states, or inputs:"); err != nil {
 		return err
 	}
-	for _, s := range append(sensor.Syntax(),
-		"wind=0.5 or wind=0.5:2s (gusts of 0.5 standard deviation that last 2 s)",
-		"payload=0.3 (0.3 of its own mass in addition)",
-		"worn=0.2 or worn=0.2@F1 (actuators lose a fifth of their effect)",
-		"  these three with an onset: wind=0.5:2s:20s, payload=0.3:20s, worn=0.2:20s:60s@F1 (at 20 s, over 60 s)",
-	) {
+	for _, s := range fault.Syntax() {
 		if _, err := fmt.Fprintln(out, "  "+s); err != nil {
 			return err
 		}

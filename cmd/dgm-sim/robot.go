@@ -13,9 +13,9 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
-	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
 )
 
 // robotFlags select the robot to simulate, recorded or live.
@@ -97,35 +97,34 @@ func (f *robotFlags) plan(c *robot.Config) error {
 func (f *robotFlags) addFaults(c *robot.Config) error {
 	p := &c.Plant
 	for _, text := range f.faults {
-		kind, rest, _ := strings.Cut(text, "=")
-		var err error
-		switch kind {
-		case "wind":
-			if c.Gusts, err = disturb.ParseGusts(rest); err == nil && p.Push == nil {
-				err = fmt.Errorf("%s: system %s has no disturbance for wind", text, p.Name)
-			}
-		case "payload":
-			if c.Payload, err = disturb.ParsePayload(rest); err == nil && p.Mass == "" {
-				err = fmt.Errorf("%s: system %s cannot carry a payload", text, p.Name)
-			}
-		case "worn":
-			var w disturb.Wear
-			if w, err = disturb.ParseWear(rest, p.Inputs); err == nil && len(p.Inputs) == 0 {
-				err = fmt.Errorf("%s: system %s has no inputs that can wear", text, p.Name)
-			}
-			c.Worn = append(c.Worn, w)
-		default:
-			fault, err := sensor.Parse(text, p.States)
-			if err != nil && !slices.Contains(sensor.Kinds(), kind) {
-				return cli.Usage("--%v, wind, payload, worn", err)
-			}
-			if err != nil {
-				return cli.Usage("--%v", err) // it begins with: fault kind=…
-			}
-			c.Faults = append(c.Faults, fault)
-		}
+		got, err := fault.Parse(text, p.States, p.Inputs)
 		if err != nil {
 			return cli.Usage("--fault %v", err)
+		}
+		v := got.Values
+		onset := func(at int) disturb.Onset { return disturb.Onset{At: v[at], Over: v[at+1]} }
+		lacks := ""
+		switch got.Kind {
+		case fault.Wind:
+			c.Gusts = disturb.Gusts{Std: v[0], Time: v[1], Onset: onset(2)}
+			if p.Push == nil {
+				lacks = "has no disturbance for wind"
+			}
+		case fault.Payload:
+			c.Payload = disturb.Payload{Mass: v[0], Onset: onset(1)}
+			if p.Mass == "" {
+				lacks = "cannot carry a payload"
+			}
+		case fault.Wear:
+			c.Worn = append(c.Worn, disturb.Wear{Loss: v[0], Inputs: got.Channels, Onset: onset(1)})
+			if len(p.Inputs) == 0 {
+				lacks = "has no inputs that can wear"
+			}
+		default:
+			c.Faults = append(c.Faults, got)
+		}
+		if lacks != "" {
+			return cli.Usage("--fault %s: system %s %s", text, p.Name, lacks)
 		}
 	}
 	return nil
@@ -134,7 +133,7 @@ func (f *robotFlags) addFaults(c *robot.Config) error {
 // vector reads K numbers in order, or some by name with the others from rest.
 func vector(flag, text string, states []channel.Channel, rest []float64) ([]float64, error) {
 	parts, names := strings.Split(text, ","), channel.Names(states)
-	out := append([]float64{}, rest...)
+	out := slices.Clone(rest)
 	for i, part := range parts {
 		var err error
 		switch {
@@ -165,7 +164,7 @@ func assign(out []float64, text, kind string, names []string) (err error) {
 
 // noise reads a factor on the plant's noise, values by name, or both.
 func noise(text string, p *plant.Plant) ([]float64, error) {
-	out := append([]float64{}, p.Noise...)
+	out := slices.Clone(p.Noise)
 	var named []string
 	for part := range strings.SplitSeq(text, ",") {
 		if strings.Contains(part, "=") {

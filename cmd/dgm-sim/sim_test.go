@@ -129,7 +129,7 @@ func TestWrongUsageAndFailures(t *testing.T) {
 		{"record --system pendulum --out X --param m", cli.Wrong, "is not a number"},
 		{"record --system pendulum --out X --fault gremlin=1", cli.Wrong, `dgm-sim: --fault "gremlin" is unknown; known are delay, bias, spike, freeze, jitter, clock-jump, dropout, wind, payload, worn (see`},
 		{"record --system pendulum --out X --fault bias=1", cli.Wrong, "dgm-sim: --fault bias=1: name the state it is for; write bias=0.05@theta or bias=0.05:10s@theta (from 10 s on) (see"},
-		{"record --system pendulum --out X --fault wind=x", cli.Wrong, "write wind=0.5, wind=0.5:2s or wind=0.5:2s:20s (see"},
+		{"record --system pendulum --out X --fault wind=x", cli.Wrong, "write wind=0.5 or wind=0.5:2s (gusts"},
 		{"record --system pendulum --out X --seed -1", cli.Wrong, "--seed -1 is not a whole number from 0 on"},
 		{"record --system pendulum --out X --fault wind=-1", cli.Wrong, "wind=-1"},
 		{"record --system lorenz --out X --fault wind=1", cli.Wrong, "no disturbance for wind"},

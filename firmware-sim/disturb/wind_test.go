@@ -2,7 +2,6 @@ package disturb
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
@@ -38,23 +37,6 @@ func TestLawOfTheWind(t *testing.T) {
 		}
 		if c := cross / square; math.Abs(c) > 0.02 {
 			t.Errorf("step %v: components are correlated by %v", step, c)
-		}
-	}
-}
-
-func TestParseGusts(t *testing.T) {
-	if g, err := ParseGusts("0.5:250ms"); err != nil || g != (Gusts{Std: 0.5, Time: 0.25}) {
-		t.Errorf("%v %v", g, err)
-	}
-	if g, err := ParseGusts("0.5:1s:20s:5s"); err != nil || g != (Gusts{0.5, 1, Onset{20, 5}}) {
-		t.Errorf("%v %v", g, err)
-	}
-	if g, err := ParseGusts("3"); err != nil || g != (Gusts{Std: 3, Time: 1}) {
-		t.Errorf("%v %v", g, err)
-	}
-	for _, bad := range []string{"", "x", "-1", "NaN", "Inf", "1:", "1:2", "1:-2s", "1:1s:x", "1:1s:1s:-1s", "1:1s:1s:1s:1s"} {
-		if _, err := ParseGusts(bad); err == nil || !strings.Contains(err.Error(), "write wind=") {
-			t.Errorf("%q: %v", bad, err)
 		}
 	}
 }

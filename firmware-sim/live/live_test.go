@@ -14,9 +14,9 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
-	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
 )
 
 // serve runs a NATS server on loopback; port -1 takes a free one.
@@ -98,11 +98,11 @@ func TestStatesArriveAsTheRobotMeasuresThem(t *testing.T) {
 	c := Config{Robot: robot.Typical(p), Vehicle: "quad1", Duration: 500 * time.Millisecond}
 	c.Robot.Rate, c.Robot.Seed = 100, 3
 	c.Robot.PlanHorizon, c.Robot.PlanRows = 0.5, 25
-	f, err := sensor.Parse("dropout=0.1", p.States)
+	f, err := fault.Parse("dropout=0.1", p.States, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Robot.Faults = []sensor.Fault{f}
+	c.Robot.Faults = []fault.Fault{f}
 	sampled := 0
 	c.Sampled = func(*robot.Sample) { sampled++ }
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
-	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
 )
 
 func run(t *testing.T, o Options) (log, truth []byte, sum Summary) {
@@ -65,7 +65,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 			o.Robot.Gusts.Std = 0.1
 		}
 		for _, text := range []string{"dropout=0.05", "jitter=1ms", "spike=0.01"} {
-			f, err := sensor.Parse(text, o.Robot.Plant.States)
+			f, err := fault.Parse(text, o.Robot.Plant.States, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,8 +129,8 @@ func TestWhatALogHolds(t *testing.T) {
 
 func TestDropoutsAreMissingAndCounted(t *testing.T) {
 	o := options("lorenz")
-	f, _ := sensor.Parse("dropout=0.3", o.Robot.Plant.States)
-	o.Robot.Faults = []sensor.Fault{f}
+	f, _ := fault.Parse("dropout=0.3", o.Robot.Plant.States, nil)
+	o.Robot.Faults = []fault.Fault{f}
 	data, exact, sum := run(t, o)
 	n := 0
 	for _, s := range read(t, data).Segments {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
 	"github.com/dgm-robotics/dgm/firmware-sim/vehicle"
@@ -20,7 +21,7 @@ type Config struct {
 	Rate    float64         // samples a second, Hz
 	X0      []float64       // (optional) K, where every segment begins; defaults to X0, then places in its box
 	Noise   []float64       // (optional) K, standard deviations of the sensors; defaults to none
-	Faults  []sensor.Fault  // (optional)
+	Faults  []fault.Fault   // (optional) of its sensors
 	Gusts   disturb.Gusts   // (optional)
 	Payload disturb.Payload // (optional)
 	Worn    []disturb.Wear  // (optional)

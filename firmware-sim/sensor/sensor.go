@@ -9,12 +9,14 @@
 //	dropout                             removes values or the sample
 //
 // Every stage draws from a stream of its own, so that a fault does not
-// change the others. One fault per file.
+// change the others.
 package sensor
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )
 
@@ -27,14 +29,14 @@ type reading struct {
 }
 
 // stage changes a reading.
-type stage interface{ apply(r *reading) }
+type stage func(r *reading)
 
 // Config describes the sensors of a robot.
 type Config struct {
-	K      int       // states
-	Noise  []float64 // (optional) K, standard deviations; defaults to none
-	Spike  []float64 // (optional) K, the unit of a spike's size; defaults to Noise
-	Faults []Fault
+	K      int           // states
+	Noise  []float64     // (optional) K, standard deviations; defaults to none
+	Spike  []float64     // (optional) K, the unit of a spike's size; defaults to Noise
+	Faults []fault.Fault // of sensors
 	Seed   uint64
 }
 
@@ -51,30 +53,25 @@ func New(c Config, segment int) *Sensor {
 	if (c.Noise != nil && len(c.Noise) != c.K) || (c.Spike != nil && len(c.Spike) != c.K) {
 		panic(badSize)
 	}
-	spike := c.Spike
-	if spike == nil {
-		spike = c.Noise
+	unit := c.Spike
+	if unit == nil {
+		unit = c.Noise
 	}
-	if spike == nil {
-		spike = make([]float64, c.K)
+	if unit == nil {
+		unit = make([]float64, c.K)
 	}
 	s := &Sensor{read: reading{x: make([]float64, c.K)}}
-	faults := slices.Clone(c.Faults)
-	slices.SortStableFunc(faults, func(a, b Fault) int { return a.Kind.rank() - b.Kind.rank() })
-	noise := c.Noise != nil
-	addNoise := func() {
-		if noise {
-			s.stages = append(s.stages, &noisy{std: c.Noise, src: seed.New(c.Seed, seed.Noise, segment, 0)})
-			noise = false
-		}
-	}
+	faults := slices.SortedStableFunc(slices.Values(c.Faults), func(a, b fault.Fault) int { return cmp.Compare(a.Kind, b.Kind) })
+	delays := 0 // stages before the noise
 	for i, f := range faults {
-		if f.Kind != Delay {
-			addNoise()
+		s.stages = append(s.stages, newStage(f, &c, unit, segment, i))
+		if f.Kind == fault.Delay {
+			delays++
 		}
-		s.stages = append(s.stages, f.stage(c, spike, segment, i))
 	}
-	addNoise()
+	if c.Noise != nil {
+		s.stages = slices.Insert(s.stages, delays, noisy(c.Noise, seed.New(c.Seed, seed.Noise, segment, 0)))
+	}
 	return s
 }
 
@@ -88,8 +85,8 @@ func (s *Sensor) Measure(dst []float64, at int64, truth []float64) (stamp int64,
 	}
 	r.at, r.stamp, r.lost = at, at, false
 	copy(r.x, truth)
-	for _, st := range s.stages {
-		st.apply(r)
+	for _, apply := range s.stages {
+		apply(r)
 	}
 	copy(dst, r.x)
 	return r.stamp, !r.lost

@@ -3,10 +3,10 @@ package sensor
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 )
 
 const ms = int64(1e6)
@@ -27,7 +27,7 @@ func measure(t *testing.T, n int, noise []float64, faults ...string) []sample {
 	t.Helper()
 	c := Config{K: 2, Noise: noise, Spike: []float64{0.1, 0.3}, Seed: 1}
 	for _, text := range faults {
-		f, err := Parse(text, pair)
+		f, err := fault.Parse(text, pair, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,47 +246,10 @@ func TestFaultsLeaveTheRestAlone(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	f, err := Parse("spike=0.001:5@omega,theta", pair)
-	if err != nil || f.Kind != Spike || f.P != 0.001 || f.Size != 5 || !slices.Equal(f.Channels, []int{1, 0}) {
-		t.Errorf("%+v %v", f, err)
-	}
-	for _, line := range Syntax() {
-		for text := range strings.SplitSeq(line, " or ") {
-			text, _, _ = strings.Cut(text, " (")
-			if _, err := Parse(text, pair); err != nil {
-				t.Errorf("the syntax shown to people is refused: %v", err)
-			}
-		}
-	}
-	for text, part := range map[string]string{
-		"":                       "is unknown; known are delay",
-		"gremlin=1":              "is unknown; known are delay",
-		"delay":                  "is not a duration; write delay=",
-		"delay=5":                "is not a duration",
-		"delay=-5ms":             "is negative",
-		"delay=5ms:1s":           "one duration",
-		"freeze=1s":              "is not a duration; write freeze=",
-		"dropout=2":              "not between 0 and 1",
-		"dropout=NaN":            "is not a number",
-		"spike=0.1:x":            "is not a number",
-		"bias=1":                 "name the state",
-		"bias=1@phi":             `state "phi" is unknown, known are theta, omega`,
-		"bias=1@":                `state "" is unknown`,
-		"jitter=1ms@theta":       "time stamp",
-		"clock-jump=1s":          "is not a duration",
-		"clock-jump=1s:1s@theta": "time stamp",
-	} {
-		if _, err := Parse(text, pair); err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%q: error %v, want %q", text, err, part)
-		}
-	}
-}
-
 func TestMeasuringAllocatesNothing(t *testing.T) {
-	var faults []Fault
+	var faults []fault.Fault
 	for _, text := range []string{"delay=22ms", "bias=1@theta", "spike=0.1", "freeze=1s:1s", "jitter=1ms", "clock-jump=1s:1s", "dropout=0.1"} {
-		f, err := Parse(text, pair)
+		f, err := fault.Parse(text, pair, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

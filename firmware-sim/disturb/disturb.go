@@ -3,11 +3,8 @@
 package disturb
 
 import (
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )
@@ -20,29 +17,46 @@ type Gusts struct {
 	Onset
 }
 
-// ParseGusts reads STD, STD:TIME, STD:TIME:AT or STD:TIME:AT:OVER, for example
-// "0.5", "0.5:2s" or "0.5:2s:20s:5s".
-func ParseGusts(text string) (Gusts, error) {
-	parts := strings.Split(text, ":")
-	std := parts[0]
-	g := Gusts{Time: 1}
-	v, err := strconv.ParseFloat(std, 64)
-	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return g, fmt.Errorf("wind=%s: the standard deviation %q must be a number that is not negative; write wind=0.5, wind=0.5:2s or wind=0.5:2s:20s", text, std)
+// Payload is additional mass of a robot. Controllers do not model it.
+type Payload struct {
+	Mass float64 // over the robot's own; 0 = none
+	Onset
+}
+
+// Wear is a loss of actuator effect, as of a chipped propeller or a hot motor. Logs and
+// plans hold the command, of which only a part acts.
+type Wear struct {
+	Loss   float64 // fraction of the command without effect; 0 = none, 1 = all
+	Inputs []int   // (optional) which; defaults to all
+	Onset
+}
+
+// Apply subtracts the loss at time t, s, from acting (P).
+func (w *Wear) Apply(acting []float64, t float64) {
+	keep := 1 - w.Loss*w.Share(t)
+	for i := range acting {
+		if w.Inputs == nil || slices.Contains(w.Inputs, i) {
+			acting[i] *= keep
+		}
 	}
-	g.Std = v
-	if len(parts) == 1 {
-		return g, nil
+}
+
+// Onset is the time profile of a disturbance. The zero value is present in full from the
+// start.
+type Onset struct {
+	At   float64 // (optional) s of log time
+	Over float64 // (optional) s of a linear rise; defaults to a step
+}
+
+// Share returns the present fraction at time t, s: 0 to 1.
+func (o Onset) Share(t float64) float64 {
+	switch {
+	case t < o.At:
+		return 0
+	case t < o.At+o.Over:
+		return (t - o.At) / o.Over
 	}
-	d, err := time.ParseDuration(parts[1])
-	if err != nil || d <= 0 {
-		return g, fmt.Errorf("wind=%s: the correlation time %q must be a duration above zero; write wind=0.5:2s", text, parts[1])
-	}
-	g.Time = d.Seconds()
-	if g.Onset, err = onset(parts[2:]); err != nil {
-		return g, fmt.Errorf("wind=%s: %w; write wind=0.5:2s:20s or wind=0.5:2s:20s:5s", text, err)
-	}
-	return g, nil
+	return 1
 }
 
 // Wind is an Ornstein-Uhlenbeck process sampled at equal steps, exact at any
