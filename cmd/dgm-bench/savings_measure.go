@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -89,15 +90,13 @@ func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight
 		return fmt.Errorf("no window of %g s in the log", m.Horizon)
 	}
 	var q estimator.Query
-	truth := make([]float64, m.K)
-	for _, w := range windows {
+	for w := range replay.Each(flights, windows, savers[0].dst.Times) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		f := &flights[w.Flight]
-		ask(&q, m, f, w.Start)
+		w.Query(&q, m, model.Plan, 50)
 		for _, s := range savers {
-			if err := s.window(&q, f, w.Start, truth); err != nil {
+			if err := s.window(&q, w.Measured); err != nil {
 				return err
 			}
 		}
@@ -126,22 +125,9 @@ func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight
 	return nil
 }
 
-// ask makes the query of a window: its state and the input that was measured.
-func ask(q *estimator.Query, m *model.Model, f *window.Flight, start int) {
-	*q = estimator.Query{X0: f.State(start)}
-	if m.P == 0 {
-		return
-	}
-	const rows = 50
-	q.U, q.Plan = f.Input(start), make([]float64, rows*m.P)
-	for i := range rows {
-		from := f.T[start] + m.Horizon*float64(i)/rows
-		f.InputMean(q.Plan[i*m.P:(i+1)*m.P], from, from+m.Horizon/rows)
-	}
-}
-
-// window predicts one window and scores it where it was measured.
-func (s *saver) window(q *estimator.Query, f *window.Flight, start int, truth []float64) error {
+// window predicts one window and scores it by the measured displacements (T×K), where
+// there are any.
+func (s *saver) window(q *estimator.Query, measured []float64) error {
 	if !s.fast.Predict(s.dst, q) {
 		return errors.New("a prediction is not finite")
 	}
@@ -149,17 +135,14 @@ func (s *saver) window(q *estimator.Query, f *window.Flight, start int, truth []
 		s.interpolate(s.dst.ObsStd)
 	}
 	K, n, loglik, inside := s.m.K, 0., 0., 0.
-	for i, h := range s.dst.Times {
-		f.Displacement(truth, start, h)
-		for k, d := range truth {
-			if math.IsNaN(d) {
-				continue
-			}
-			x, std := q.X0[k]+d, s.dst.ObsStd[i*K+k]
-			n++
-			loglik += score.LogLik(x, s.dst.Mean[i*K+k], std)
-			inside += share(score.Covered(x, s.dst.Mean[i*K+k], std, score.Z95))
+	for j, d := range measured {
+		if math.IsNaN(d) {
+			continue
 		}
+		x, std := q.X0[j%K]+d, s.dst.ObsStd[j]
+		n++
+		loglik += score.LogLik(x, s.dst.Mean[j], std)
+		inside += share(score.Covered(x, s.dst.Mean[j], std, score.Z95))
 	}
 	if n > 0 {
 		loglik, inside = loglik/n, inside/n
