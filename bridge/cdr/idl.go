@@ -342,3 +342,11 @@ func (p *idl) named(word string) (f field, err error) {
 	}
 	return field{content: nested, typeName: word}, nil
 }
+
+// clip shortens what is shown in a message.
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "…"
+	}
+	return s
+}

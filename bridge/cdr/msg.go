@@ -107,11 +107,3 @@ func msgType(name, owner string) field {
 	}
 	return field{content: nested, typeName: name}
 }
-
-// clip shortens what is shown in a message.
-func clip(s string) string {
-	if len(s) > 60 {
-		return s[:60] + "…"
-	}
-	return s
-}

@@ -133,21 +133,6 @@ func (ts *types) join(t *Type, depth int) error {
 	return nil
 }
 
-// Parse reads a schema in an encoding of MCAP, ros2msg or ros2idl, and returns
-// the type of a name.
-func Parse(encoding, name string, schema []byte) (*Type, error) {
-	if len(schema) > maxSchema {
-		return nil, fmt.Errorf("a schema of %d bytes, the limit is %d", len(schema), maxSchema)
-	}
-	switch encoding {
-	case "ros2msg":
-		return parseMsg(name, string(schema))
-	case "ros2idl":
-		return parseIDL(name, string(schema))
-	}
-	return nil, fmt.Errorf("schemas of %q are not read, only ros2msg and ros2idl", encoding)
-}
-
 // Check returns what is wrong with a path, or nil where it is that of a number.
 func (t *Type) Check(path string) error {
 	_, err := t.steps(path)

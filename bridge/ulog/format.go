@@ -121,3 +121,12 @@ func (fs formats) fieldSize(f *field, depth int) (int, error) {
 	n, err := fs.element(f, depth)
 	return n * max(1, f.count), err
 }
+
+// microseconds converts a timestamp into ns. What does not fit is 0: no robot is on for
+// 292 years.
+func microseconds(us uint64) int64 {
+	if us > 1<<63/1000-1 {
+		return 0
+	}
+	return int64(us) * 1000
+}

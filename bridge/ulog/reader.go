@@ -72,14 +72,5 @@ func (r *Reader) header() error {
 	return nil
 }
 
-// microseconds converts a timestamp into ns. What does not fit is 0: no robot is on for
-// 292 years.
-func microseconds(us uint64) int64 {
-	if us > 1<<63/1000-1 {
-		return 0
-	}
-	return int64(us) * 1000
-}
-
 // Next returns the next message of any topic, or io.EOF.
 func (r *Reader) Next() (*telemetry.Message, error) { return r.Loop(r.header, r.record) }

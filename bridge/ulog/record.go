@@ -76,17 +76,6 @@ func (r *Reader) appendix(at int64, size int) int64 {
 	return 0
 }
 
-// name names a kind of record in problems.
-func name(kind byte) string {
-	if n, ok := names[kind]; ok {
-		return n
-	}
-	if kind > ' ' && kind < 0x7f {
-		return fmt.Sprintf("record of kind %q", kind)
-	}
-	return fmt.Sprintf("record of kind %#02x", kind)
-}
-
 var names = map[byte]string{
 	'B': "flag bits", 'F': "format", 'I': "information", 'M': "multi information", 'P': "parameter", 'Q': "default parameter",
 	'A': "subscription", 'R': "unsubscription", 'D': "data", 'L': "logged text", 'C': "tagged text", 'S': "synchronisation", 'O': "dropout",
@@ -107,17 +96,6 @@ func (r *Reader) data(at int64, s *subscription, b []byte) *telemetry.Message {
 	}
 	r.message = telemetry.Message{Topic: s.topic, Time: t, Stamped: true, Logged: logged, Offset: at, Values: s.values}
 	return &r.message
-}
-
-// subscribed returns the topic of a data message.
-func (r *Reader) subscribed(b []byte) *subscription {
-	if len(b) < dataHead {
-		return nil
-	}
-	if id := int(binary.LittleEndian.Uint16(b)); id < len(r.byID) {
-		return r.byID[id]
-	}
-	return nil
 }
 
 // other reads a record that is not a message of a topic.

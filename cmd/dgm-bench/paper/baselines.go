@@ -17,6 +17,7 @@ var rates = map[string]struct {
 	a, b, gamma float64
 	eta, alpha  float64
 }{
+
 	"lv1": {0.005, 1.5, 0.7, 5e-7, 0.5},
 	"lo1": {0.001, 1.5, 0.55, 5e-6, 0.1},
 	"dp1": {0.01, 2, 0.55, 1e-6, 0.05},
@@ -32,11 +33,6 @@ var (
 	}
 	paperNDP = map[string]string{"lv100": "0.62 ± 0.27", "lo125": "-2.85 ± 0.05", "dp100": "0.88 ± 0.05", "qu64": "-0.91 ± 0.07"}
 )
-
-// published returns the paper's log likelihood of a set.
-func (s *set) published() string {
-	return study.Fixed(s.paper[0], 2) + " ± " + study.Fixed(s.paper[1], 2)
-}
 
 // baselinesStudy samples the weights of neural ODEs.
 func baselinesStudy() *study.Study {

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/durable"
@@ -126,4 +127,8 @@ func drawRollouts(file string, s *set, on *trial, closed []score.Trajectory, all
 		return err
 	}
 	return durable.WriteFile(file, svg)
+}
+
+func trajectoriesFile(dir string, k study.Key) string {
+	return filepath.Join(dir, "trajectories-"+k.String()+".svg")
 }

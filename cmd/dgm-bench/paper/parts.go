@@ -18,6 +18,7 @@ var withoutParts = []struct {
 	name, label string
 	leave       func(r *paper.Recipe)
 }{
+
 	{"whole", "nothing", func(*paper.Recipe) {}},
 	{"untrained", "gradient matching: members stay untrained", func(r *paper.Recipe) { r.Steps = 0 }},
 	{"nets-only", "polynomials: the dynamics are nets", func(r *paper.Recipe) { r.Plain = true }},
@@ -89,24 +90,6 @@ func meanMember(g study.Group) float64 {
 		}
 	}
 	return study.Mean(v)
-}
-
-// sortBy orders groups by a number.
-func sortBy(by []study.Group, of func(g study.Group) float64) {
-	slices.SortStableFunc(by, func(a, b study.Group) int {
-		switch x, y := of(a), of(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-}
-
-// placeOf returns where a set is in the order of the paper's tables.
-func placeOf(name string) int {
-	return slices.IndexFunc(sets(), func(s set) bool { return s.name == name })
 }
 
 // learningStudy is the paper's figure on the number of trajectories.

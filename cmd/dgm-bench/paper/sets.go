@@ -249,3 +249,8 @@ func putScores(r *study.Row, prefix string, q *score.Result) {
 
 // relative returns errors over the noise: the geometric mean over channels.
 func (s *set) relative(rmse []float64) float64 { return score.GeoRatio(rmse, s.plant.Noise) }
+
+// published returns the paper's log likelihood of a set.
+func (s *set) published() string {
+	return study.Fixed(s.paper[0], 2) + " ± " + study.Fixed(s.paper[1], 2)
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
@@ -202,8 +201,4 @@ that they have finished does not run again, if its picture is there.`,
 			return []study.Table{out}, nil
 		},
 	}
-}
-
-func trajectoriesFile(dir string, k study.Key) string {
-	return filepath.Join(dir, "trajectories-"+k.String()+".svg")
 }

@@ -126,7 +126,7 @@ func worldly(s *source, imported string) []string {
 	if _, ok := permitted(s, imported); ok {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s imports %s: what flies has no I/O, clock, goroutine, log or chance, so that the same arguments always give the same answer in bounded time; a table of permits holds the exceptions", s.path, imported)}
+	return []string{fmt.Sprintf("%s imports %s: the onboard runtime has no I/O, clock, goroutine, log or chance, so that the same arguments always give the same answer in bounded time; a table of permits holds the exceptions", s.path, imported)}
 }
 
 // form holds what one file must look like.

@@ -14,18 +14,7 @@ import (
 )
 
 // pending are the folders whose circles are not broken yet. The list only shrinks.
-var pending = []string{
-	"bridge/cdr",
-	"bridge/csv",
-	"bridge/importer",
-	"bridge/mcap",
-	"bridge/ulog",
-	"cmd/dgm-bench",
-	"cmd/dgm-bench/paper",
-	"cmd/dgm-train",
-	"cmd/internal/cli",
-	"trainer/report",
-}
+var pending = []string{"trainer/report"}
 
 // Files of one package call each other in one direction: a reader starts at the top
 // and never has to come back.

@@ -14,7 +14,7 @@ var fences = []fence{
 	{
 		"estimator",
 		[]string{"trainer", "bridge", "firmware-sim", "cmd"},
-		"what flies is the bottom: nothing that learns, converts or simulates may reach a robot by way of it",
+		"the onboard runtime is the bottom layer: nothing that learns, converts or simulates may reach a robot by way of it",
 	},
 	{
 		"trainer",
@@ -237,7 +237,7 @@ var guests = []guest{
 	{
 		"github.com/BurntSushi/toml",
 		[]string{"trainer", "bridge", "cmd"},
-		"settings for people; what flies is handed values",
+		"settings for people; the onboard runtime is handed values",
 	},
 	{
 		"github.com/vmihailenco/msgpack/v5",
@@ -272,7 +272,7 @@ var guests = []guest{
 	{
 		"github.com/klauspost/compress",
 		[]string{"bridge"},
-		"packed logs are unpacked where they are converted; what flies reads its own formats only",
+		"packed logs are unpacked where they are converted; the onboard runtime reads its own formats only",
 	},
 	{
 		"gonum.org/v1/gonum/blas",
@@ -282,7 +282,7 @@ var guests = []guest{
 	{
 		"github.com/tphakala/simd",
 		[]string{"estimator", "cmd/dgm-bench"},
-		"vectors of the processor, for what flies and for what it is measured against: a tenth of the time, and the rounding that goes with it",
+		"vector units of the processor, for the onboard runtime and for what it is compared with: a tenth of the time, and the rounding that goes with it",
 	},
 	{
 		"gonum.org/v1/gonum/lapack",
@@ -335,7 +335,7 @@ var avoided = []guest{
 var world = []string{"os", "io/fs", "syscall", "net", "time", "log", "sync", "context", "runtime", "math/rand", "crypto/rand", "unsafe", "C"}
 
 // pure are the folders that touch the world only where a permit allows it, tests
-// apart: what flies must give the same answer to the same arguments, in bounded
+// apart: the onboard runtime must give the same answer to the same arguments, in bounded
 // time and memory, which only code without a world can promise.
 var pure = []string{"estimator"}
 

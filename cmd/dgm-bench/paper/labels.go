@@ -1,0 +1,68 @@
+package paper
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/trainer/paper"
+)
+
+// always is the version of studies all of whose rows are the recipe's.
+func always(string) int { return version }
+
+func labelOf(name string) string {
+	for _, s := range sets() {
+		if s.name == name {
+			return s.label
+		}
+	}
+	return name
+}
+
+// ofSet returns a Where of a set's rows.
+func ofSet(name string) func(r *study.Row) bool {
+	return func(r *study.Row) bool { return r.Set == name }
+}
+
+// ofVariant returns a Where of a variant's rows.
+func ofVariant(variant string) func(r *study.Row) bool {
+	return func(r *study.Row) bool { return r.Variant == variant }
+}
+
+// sortBy orders groups by a number.
+func sortBy(by []study.Group, of func(g study.Group) float64) {
+	slices.SortStableFunc(by, func(a, b study.Group) int {
+		switch x, y := of(a), of(b); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+}
+
+// placeOf returns where a set is in the order of the paper's tables.
+func placeOf(name string) int {
+	return slices.IndexFunc(sets(), func(s set) bool { return s.name == name })
+}
+
+// label is the column of the line's set.
+var label = study.ForSet("set", labelOf)
+
+// published is the column of the paper's log likelihood.
+var published = study.ForSet("paper", func(name string) string { return named(name).published() })
+
+// relative is the column of the errors over the noise.
+var relative = study.Column{Head: "rmse / noise", Cell: func(g study.Group) string {
+	var v []float64
+	for _, r := range g {
+		if rmse := r.Numbers("rmse"); rmse != nil {
+			v = append(v, named(r.Set).relative(rmse))
+		}
+	}
+	return study.Fixed(study.Mean(v), 2)
+}}
+
+// usualSteps are those of a single fit.
+var usualSteps = paper.DefaultSettings().Steps
