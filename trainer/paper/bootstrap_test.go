@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Flows refined on what another flow says, with noise, are off by what they claim: where
-// terms were chosen somewhat more, which is what refits are for.
-func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
+// Flows refined on noisy data of another flow have the errors that they claim, or somewhat
+// larger ones where terms were chosen, which refits correct.
+func TestErrorsOfRefitsAreThoseClaimed(t *testing.T) {
 	d := turning(5, 20, 0.05)
 	r := small()
 	f, err := Train(context.Background(), d, r.Settings, 1)
@@ -41,13 +41,13 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 			m.Flows[0].Inv[j] *= 0.5
 		}
 		m.Flows[0].setPosterior(m.Flows[0].Inv)
-		if sure, _ := m.squaredErrorRatio(truth, d); !(math.Abs(sure-4*ratio) <= 1e-9*sure) {
-			t.Fatalf("half of the standard deviation makes %v of %v", sure, ratio)
+		if halved, _ := m.squaredErrorRatio(truth, d); !(math.Abs(halved-4*ratio) <= 1e-9*halved) {
+			t.Fatalf("half of the standard deviation makes %v of %v", halved, ratio)
 		}
 	}
 	// Weak terms are left out in some draws and kept in others: 2.2 here.
 	if mean := sum / n; !(mean >= 0.8) || !(mean <= 3.5) {
-		t.Errorf("variances have to be multiplied by %v", mean)
+		t.Errorf("the ratio of variances is %v", mean)
 	}
 	plain, wide := make([]float64, 4), make([]float64, 4)
 	truth.mixture(make([]float64, 4), plain, d.Trajectories[0].X0, []float64{1, 2})
@@ -68,8 +68,8 @@ func TestRefitsAreOffByWhatTheyClaim(t *testing.T) {
 	}
 }
 
-// One refit that was lost does not rule the factor, and without such it is the mean.
-func TestOneMissDoesNotRule(t *testing.T) {
+// One refit in another optimum does not dominate the factor, and without such it is the mean.
+func TestWinsorisedMean(t *testing.T) {
 	for _, x := range []struct {
 		ratios []float64
 		want   float64

@@ -47,7 +47,7 @@ func TestGradientOfThePosterior(t *testing.T) {
 	}
 }
 
-// Both rules sample the posterior of a rate that is known in closed form well enough:
+// Both rules sample the posterior of a rate that is known nearly in closed form:
 // x' = −p x, one weight.
 func TestChainsFindTheRate(t *testing.T) {
 	d := &Data{K: 1, Trajectories: []Trajectory{{X0: []float64{1}}}}
@@ -71,7 +71,7 @@ func TestChainsFindTheRate(t *testing.T) {
 		for _, p := range s.Theta {
 			m += p[0] / float64(len(s.Theta))
 			if p[1] != 0 {
-				t.Fatalf("%s moves what is held", name)
+				t.Fatalf("%s moves a weight without spread", name)
 			}
 		}
 		for _, p := range s.Theta {
@@ -89,7 +89,7 @@ func TestChainsFindTheRate(t *testing.T) {
 			t.Errorf("solution %v", x)
 		}
 	}
-	// Rates that are far too high are reported, not hidden.
+	// Chains at far too high rates are counted as lost.
 	s, err := b.Sample(context.Background(), d, func() Walk { return SGLD(10, 1, 0.3) }, Chains{2, 500, 100}, 1)
 	if err != nil || s.Lost != 2 || len(s.Theta) != 0 || !math.IsNaN(s.RHat) {
 		t.Errorf("%v: %+v", err, s)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Errors of which the size changes along a line get variances that do, and every
-// round makes them likelier.
+// Variances follow errors of which the size changes along a line, and every round raises
+// their likelihood.
 func TestSpreadFollowsTheErrors(t *testing.T) {
 	const n, F = 400, 12
 	unit := math.Sqrt(2.0 / F)
@@ -54,12 +54,12 @@ func TestSpreadFollowsTheErrors(t *testing.T) {
 	}
 }
 
-// A teacher that is sure of some starts and times and not of others: the features add to the
-// net's means, and rounds make the variances likelier.
+// With a teacher whose variance depends on start and time, the features improve the net's
+// means, and rounds raise the likelihood of the variances.
 func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	in := scale(d)
-	say := func(mean, variance, x0, times []float64) bool {
+	teacher := func(mean, variance, x0, times []float64) bool {
 		for i, t := range times {
 			x := rotated(x0[0], t)
 			copy(mean[2*i:], x[:])
@@ -74,7 +74,7 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 	set.Steps = 100
 	learned := func(rounds int) (s *Smoother, rms, loss float64) {
 		set.Rounds = rounds
-		s, err := distil(context.Background(), say, in, d, set, func(string) {}, 1)
+		s, err := distil(context.Background(), teacher, in, d, set, func(string) {}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 		mean, variance, truth, spread := make([]float64, 10), make([]float64, 10), make([]float64, 10), make([]float64, 10)
 		for i := range 20 {
 			x0 := []float64{0.5 + float64(i)/19, 0}
-			say(truth, spread, x0, times)
+			teacher(truth, spread, x0, times)
 			s.Predict(mean, variance, x0, times)
 			for j, v := range variance {
 				e := (mean[j] - truth[j]) * (mean[j] - truth[j])
@@ -104,7 +104,7 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 	times := []float64{0.5, 1.5, 2.5, 3.5, 4.5}
 	for i := range 20 {
 		x0 := []float64{0.5 + float64(i)/19, 0}
-		say(truth, nil, x0, times)
+		teacher(truth, nil, x0, times)
 		s.Predict(mean, variance, x0, times)
 		for j := range mean {
 			alone += (mean[j] - truth[j]) * (mean[j] - truth[j]) / 200
@@ -115,9 +115,8 @@ func TestSmootherLearnsMeansAndVariances(t *testing.T) {
 	}
 }
 
-// A corner of the box from which solutions run off costs its own starts; many cost the
-// lesson.
-func TestStartsThatRunOffAreLeftOut(t *testing.T) {
+// Starts from which solutions diverge are left out; too many of them are an error.
+func TestDivergingStartsAreLeftOut(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	in := scale(d)
 	b := boxOf(d, in)
@@ -125,18 +124,18 @@ func TestStartsThatRunOffAreLeftOut(t *testing.T) {
 		least float64
 		ok    bool
 	}{{0, true}, {0.505, true}, {0.7, false}} {
-		say := func(mean, variance, x0, times []float64) bool {
+		teacher := func(mean, variance, x0, times []float64) bool {
 			for i := range times {
 				mean[2*i], mean[2*i+1], variance[2*i], variance[2*i+1] = x0[0], x0[0], x0[0], x0[0]
 			}
 			return x0[0] >= c.least
 		}
-		l, ok := queryTeacher(say, in, b, d.End(), 400, 3, true, rand.New(rand.NewPCG(1, 1)))
+		l, ok := queryTeacher(teacher, in, b, d.End(), 400, 3, true, rand.New(rand.NewPCG(1, 1)))
 		if ok != c.ok {
 			t.Errorf("starts from %v on: ok is %v", c.least, ok)
 		}
 		if l.n != 3*(400-l.lost) || (l.lost > 0) != (c.least > 0) {
-			t.Errorf("starts from %v on: %d rows, %d starts lost", c.least, l.n, l.lost)
+			t.Errorf("starts from %v on: %d rows, %d starts left out", c.least, l.n, l.lost)
 		}
 		if len(l.x) != 3*l.n || len(l.y) != 2*l.n || len(l.v) != 2*l.n || l.n%3 != 0 || l.n == 0 {
 			t.Fatalf("%d rows, %d %d %d numbers", l.n, len(l.x), len(l.y), len(l.v))
@@ -150,8 +149,8 @@ func TestStartsThatRunOffAreLeftOut(t *testing.T) {
 	}
 }
 
-// Where no flow can be integrated the smoother learns from the members.
-func TestMembersTeachToo(t *testing.T) {
+// Where no flow can be integrated the smoother is distilled from the members.
+func TestMembersAreTeachers(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	r := small()
 	f, err := Train(context.Background(), d, r.Settings, 1)

@@ -117,32 +117,21 @@ func (f *Flow) prune() bool {
 	return true
 }
 
-// converged reports whether no number has changed by a hundredth.
-func converged(a, b []float64) bool {
-	for i, v := range a {
-		if math.Abs(b[i]-v) > 0.01*v {
-			return false
-		}
-	}
-	return true
-}
-
 // setEvidence sets Evidence: −log of the Laplace approximation of the evidence, up to a
 // constant.
 //
 //	½ Σ e²/σ² + Σ N_k log σ_k + ½ Σ α θ² + ½ logdet H − ½ Σ log α
-func (f *Flow) setEvidence(n *newton) {
-	P, K := len(f.Theta), n.d.K
-	f.Evidence = n.Cost
-	for j := range P {
-		f.Evidence += math.Log(n.L[j*P+j])
+func (n *newton) setEvidence() {
+	n.Evidence = n.Cost
+	for j := range n.group {
+		n.Evidence += math.Log(n.L[j*len(n.group)+j])
 	}
 	for _, g := range n.group {
-		f.Evidence -= 0.5 * math.Log(f.Alpha[g])
+		n.Evidence -= 0.5 * math.Log(n.Alpha[g])
 	}
 	for i, y := range n.y {
 		if !math.IsNaN(y) {
-			f.Evidence += math.Log(f.Sigma[i%K])
+			n.Evidence += math.Log(n.Sigma[i%n.d.K])
 		}
 	}
 }

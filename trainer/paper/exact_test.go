@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The exact kernel fits a rotation too, and predicts what it learned with intervals
-// that hold.
+// The exact kernel fits a rotation too, and its intervals cover the truth.
 func TestExactKernelPredicts(t *testing.T) {
 	set := small().Settings
 	set.Exact = true

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Terms that say nothing are left out: of two states with ten terms, a rotation has two.
+// Terms without evidence are left out: of two states with ten terms, a rotation has two.
 func TestFlowFindsTheTerms(t *testing.T) {
 	d := turning(5, 20, 0.02)
 	r := small()
@@ -50,7 +50,7 @@ func TestAFlowIsTriedFromAnotherMember(t *testing.T) {
 	}
 	m := &Model{K: d.K, Members: []*Fit{bad}}
 	if flows := m.refineForms(context.Background(), d, r, []form{netAlone}, 1); len(flows) != 0 || m.Dropped != 1 {
-		t.Fatalf("%d flows of a field that is no number, %d dropped", len(flows), m.Dropped)
+		t.Fatalf("%d flows of a field that is NaN, %d dropped", len(flows), m.Dropped)
 	}
 	m = &Model{K: d.K, Members: []*Fit{bad, good}}
 	if flows := m.refineForms(context.Background(), d, r, []form{netAlone, sparse}, 1); len(flows) != 2 || m.Dropped != 0 {
@@ -59,8 +59,8 @@ func TestAFlowIsTriedFromAnotherMember(t *testing.T) {
 }
 
 // A dense field keeps all of its terms, and those of one degree and output share a
-// precision: of a rotation it finds that squares say nothing.
-func TestDenseFlowHoldsTermsTogether(t *testing.T) {
+// precision: for a rotation that of the squares is high.
+func TestDenseFlowSharesPrecisions(t *testing.T) {
 	d := turning(5, 20, 0.02)
 	r := small()
 	f, err := Train(context.Background(), d, r.Settings, 1)
@@ -84,8 +84,8 @@ func TestDenseFlowHoldsTermsTogether(t *testing.T) {
 	}
 }
 
-// Terms that say nothing are left out, but for the last: a state that stands still.
-func TestAFieldThatSaysNothing(t *testing.T) {
+// Terms without evidence are left out, except for the last: of a constant state.
+func TestFieldOfAConstantState(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	d := &Data{K: 1}
 	for s := range 3 {
@@ -97,14 +97,14 @@ func TestAFieldThatSaysNothing(t *testing.T) {
 	}
 	r := small()
 	r.Rounds, r.Refits, r.Final.Steps = 8, 2, 400
-	var told []string
-	r.Progress = func(what string) { told = append(told, what) }
+	var stages []string
+	r.Progress = func(what string) { stages = append(stages, what) }
 	m, err := Learn(context.Background(), d, r, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(told) < 20 || told[0] != "members are trained" || !slices.Contains(told, "the smoother is distilled, 50 %") && !slices.Contains(told, "the smoother is distilled, 52 %") {
-		t.Errorf("told %q", told)
+	if len(stages) < 20 || stages[0] != "members are trained" || !slices.Contains(stages, "the smoother is distilled, 50 %") && !slices.Contains(stages, "the smoother is distilled, 52 %") {
+		t.Errorf("stages %q", stages)
 	}
 	mean, std := make([]float64, 2), make([]float64, 2)
 	m.Predict(mean, std, []float64{2}, []float64{1, 5})
@@ -115,9 +115,9 @@ func TestAFieldThatSaysNothing(t *testing.T) {
 	}
 }
 
-// Flows within five nats of the best count, however few the data are; of many data
-// those within a hundredth of a nat a number.
-func TestFlowsThatExplainTheDataCount(t *testing.T) {
+// Flows within five nats of the best are kept, however few the data are; of many data
+// those within a hundredth of a nat per scalar measurement.
+func TestLikelyFlowsAreKept(t *testing.T) {
 	few := turning(2, 5, 0)    // 20 numbers
 	many := turning(50, 20, 0) // 2000 numbers
 	flows := []*Flow{{Evidence: 4.9}, nil, {Evidence: 0}, {Evidence: 5.1}, {Evidence: 19}, {Evidence: 21}}
@@ -126,7 +126,7 @@ func TestFlowsThatExplainTheDataCount(t *testing.T) {
 		want int
 	}{{few, 2}, {many, 4}} {
 		if got := keepLikely(flows, c.d); len(got) != c.want {
-			t.Errorf("%d numbers: %d flows count, want %d", c.d.Rows()*c.d.K, len(got), c.want)
+			t.Errorf("%d numbers: %d flows are kept, want %d", c.d.Rows()*c.d.K, len(got), c.want)
 		}
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Where the form is right and noise is noise, refits that leave out trajectories differ as
-// the flow says; where every robot turns at a speed of its own, which the flow takes for
-// noise, they tell.
-func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
+// Where the form and the noise model are right, refits without some trajectories differ as the
+// flow claims; where every trajectory has a speed of its own, which the flow counts as noise,
+// they differ by more.
+func TestJackknifeOfSeparateSpeeds(t *testing.T) {
 	r := small()
 	ratio := func(d *Data) (m *Model, ratio float64) {
 		t.Helper()
@@ -59,14 +59,14 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 		c.Theta[g%len(c.Theta)] += 0.001 * float64(1+g)
 		without[g] = &Model{K: 2, VarianceInflation: 1, Flows: []*Flow{c}}
 	}
-	sure, ok := m.jackknifeVariance(without, d)
+	full, ok := m.jackknifeVariance(without, d)
 	flow := m.Flows[0]
 	for i := range flow.Inv {
 		flow.Inv[i] *= 0.5
 	}
 	flow.setPosterior(flow.Inv)
-	if surer, _ := m.jackknifeVariance(without, d); !ok || !(sure > 0) || !(math.Abs(surer-4*sure) <= 1e-9*surer) {
-		t.Errorf("half of the standard deviation makes %v of %v", surer, sure)
+	if halved, _ := m.jackknifeVariance(without, d); !ok || !(full > 0) || !(math.Abs(halved-4*full) <= 1e-9*halved) {
+		t.Errorf("half of the standard deviation makes %v of %v", halved, full)
 	}
 	without[3], without[5] = nil, nil
 	if _, ok := m.jackknifeVariance(without, d); !ok {
@@ -74,8 +74,8 @@ func TestLeavingOutTellsWhatThePosteriorTakesForGranted(t *testing.T) {
 	}
 }
 
-// said returns a model of one flow that is sure of each parameter to within std.
-func said(f *Flow, std float64) *Model {
+// claiming returns a model of one flow with standard deviation std of each parameter.
+func claiming(f *Flow, std float64) *Model {
 	P := len(f.Theta)
 	inv := make([]float64, P*P)
 	for i := range P {
@@ -85,12 +85,12 @@ func said(f *Flow, std float64) *Model {
 	return &Model{K: f.Dim(), VarianceInflation: 1, Flows: []*Flow{f}}
 }
 
-// Where refits differ from the flow by what is known, the ratio is the jackknife's variance
+// Where refits differ from the flow by known amounts, the ratio is the jackknife's variance
 // (G − 1)/G Σ(…)², of the groups that were refined, over what the flow claims.
 func TestScatterIsTheJackknife(t *testing.T) {
 	d := turning(25, 6, 0.05) // more trajectories than are looked at
 	flow := rotation(d)
-	m := said(flow, 0.01)
+	m := claiming(flow, 0.01)
 	const G = 8
 	without := make([]*Model, G)
 	for g := range without {
@@ -143,7 +143,7 @@ func TestScatterIsTheJackknife(t *testing.T) {
 	}
 }
 
-// Factors stay within their bounds, and are 1 where nothing can be said of them.
+// Factors are within their bounds, and 1 where there is nothing to find them by.
 func TestFactorsHaveBounds(t *testing.T) {
 	d, few := turning(8, 6, 0.05), turning(7, 6, 0.05)
 	for name, c := range map[string]struct {
@@ -153,15 +153,15 @@ func TestFactorsHaveBounds(t *testing.T) {
 		known  *Known
 		want   float64
 	}{
-		"far too sure":            {d, 1e-6, 2, nil, mostInflation},
-		"by far not sure enough":  {d, 1, 2, nil, leastInflation},
+		"variance far too small":  {d, 1e-6, 2, nil, mostInflation},
+		"variance far too large":  {d, 1, 2, nil, leastInflation},
 		"a known field":           {d, 1e-6, 2, spinning(), 1},
 		"too few trajectories":    {few, 1e-6, 2, nil, 1},
 		"no refits":               {d, 1e-6, 0, nil, 1},
-		"one group, that is all":  {d, 1e-6, 1, nil, 1},
+		"one group":               {d, 1e-6, 1, nil, 1},
 		"more groups than it has": {d, 1e-6, 3, nil, 1},
 	} {
-		m := said(rotation(c.d), c.std)
+		m := claiming(rotation(c.d), c.std)
 		r := small()
 		r.Refits, r.Known = c.refits, c.known
 		if err := m.inflate(context.Background(), c.d, r, 1); err != nil {
@@ -173,7 +173,7 @@ func TestFactorsHaveBounds(t *testing.T) {
 	}
 }
 
-// A copy shares no number with its flow.
+// A copy shares no memory with its flow.
 func TestCopiesAreTheirOwn(t *testing.T) {
 	d := turning(4, 8, 0.05)
 	f, err := Train(context.Background(), d, small().Settings, 1)
@@ -186,7 +186,7 @@ func TestCopiesAreTheirOwn(t *testing.T) {
 	was, is := make([]float64, 4), make([]float64, 4)
 	flow.Predict(was, nil, x0, at)
 	if c.Predict(is, nil, x0, at); is[3] != was[3] {
-		t.Errorf("a copy says %v of %v", is, was)
+		t.Errorf("a copy predicts %v, the flow %v", is, was)
 	}
 	for i := range c.Theta {
 		c.Theta[i] *= 0.5
@@ -201,8 +201,8 @@ func TestCopiesAreTheirOwn(t *testing.T) {
 }
 
 // A linear parameter θ of prior precision α that n observations of precision s measure is
-// claimed to within 1/(α + ns), of which the share α/(α + ns) is the prior's pull.
-func TestThePriorsPull(t *testing.T) {
+// claimed to within 1/(α + ns), of which the share α/(α + ns) is bias by the prior.
+func TestPriorBias(t *testing.T) {
 	d := turning(6, 10, 0.05)
 	f, err := Train(context.Background(), d, small().Settings, 1)
 	if err != nil {
@@ -227,7 +227,7 @@ func TestThePriorsPull(t *testing.T) {
 	if !ok || !flow.Predict(mean, variance, x0, times) {
 		t.Fatal("cannot be integrated")
 	}
-	// What noise makes of it, J(H⁻¹)ᵀ squared row by row, is the rest of the variance.
+	// The part due to noise, J(H⁻¹)ᵀ squared row by row, is the rest of the variance.
 	P := len(flow.Theta)
 	w := flow.tangent(true)
 	rest, row := make([]float64, 4), 0

@@ -58,8 +58,8 @@ func TestSensitivityOfAKnownField(t *testing.T) {
 	}
 }
 
-// With the form of the field known the parameters are found, and how sure they are
-// is true.
+// With a known form of the field the parameters are found to within their claimed
+// uncertainty.
 func TestParametersAreFound(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	r := small()

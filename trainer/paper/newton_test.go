@@ -11,9 +11,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
-// dull returns data of so many observations of K states, and a flow of all terms of degree
-// two, for residuals and derivatives that are put in by hand.
-func dull(K, rows int) *newton {
+// artificial returns data of so many observations of K states, and a flow of all terms of degree
+// two, for residuals and derivatives that are set by hand.
+func artificial(K, rows int) *newton {
 	d := &Data{K: K, Trajectories: []Trajectory{{X0: make([]float64, K)}}}
 	tr := &d.Trajectories[0]
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -74,7 +74,7 @@ func systemOf(n *newton) (H, g []float64) {
 // 1,505 rows are summed in two halves that are not the same, 40 at once.
 func TestSystemIsTheSumOverRows(t *testing.T) {
 	for _, rows := range []int{8, 301} {
-		n := dull(5, rows)
+		n := artificial(5, rows)
 		P := len(n.Theta)
 		if split := len(n.e)*P*P > 1e7; split != (rows > 100) {
 			t.Fatalf("%d rows of %d parameters", len(n.e), P)
@@ -100,14 +100,14 @@ func TestSystemIsTheSumOverRows(t *testing.T) {
 func TestEvidenceIsThatOfPlainLoops(t *testing.T) {
 	for _, noise := range [][]float64{
 		{1, 0.8, 0.9, 1.1, 1.2},
-		{1, 3, 0.9, 0.1, 1.2}, // one channel noisier than the bounds let follow, one more quiet
+		{1, 3, 0.9, 0.1, 1.2}, // one channel above the bound of the update, one below
 	} {
 		evidenceIsThatOfPlainLoops(t, noise)
 	}
 }
 
 func evidenceIsThatOfPlainLoops(t *testing.T, noise []float64) {
-	n := dull(5, 301)
+	n := artificial(5, 301)
 	P, K := len(n.Theta), n.d.K
 	for i := range n.e {
 		n.e[i] *= noise[i%K]
@@ -274,8 +274,8 @@ func TestObservationsUntilATime(t *testing.T) {
 	}
 }
 
-// A weight that is no number is told, whichever it is, and leaves nothing in the integrator.
-func TestNoNumberIsIntegrated(t *testing.T) {
+// A NaN weight, whichever it is, fails the integration and leaves nothing in the integrator.
+func TestNaNIsNotIntegrated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	const K = 2
 	zero := []float64{0.1, -0.2}
@@ -303,12 +303,12 @@ func TestNoNumberIsIntegrated(t *testing.T) {
 			f.Theta[i] = math.NaN()
 			used.start(z0)
 			if used.advance(0.1, 1) {
-				t.Errorf("%s: weight %d is no number, and the state %v", name, i, used.z)
+				t.Errorf("%s: weight %d is NaN, and the state %v", name, i, used.z)
 			}
 			f.Theta[i] = v
 			used.start(z0)
 			if !used.advance(0.1, 3) || !slices.Equal(used.z, fresh.z) || !slices.Equal(used.S, fresh.S) {
-				t.Fatalf("%s: weight %d was no number, and is remembered", name, i)
+				t.Fatalf("%s: weight %d was NaN, and later states differ", name, i)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func turning(starts, points int, noise float64) *Data {
 
 func rotated(a, t float64) [2]float64 { return [2]float64{a * math.Cos(t), -a * math.Sin(t)} }
 
-// small is a recipe of seconds.
+// small returns a recipe that runs for seconds.
 func small() Recipe {
 	r := DefaultRecipe(turning(2, 3, 0))
 	r.Core, r.Dynamics, r.F, r.Steps, r.Support = []int{8, 4}, []int{8}, 20, 150, 4
@@ -79,7 +79,7 @@ func TestSensitivityIsTheDerivative(t *testing.T) {
 }
 
 // A flow that starts from gradient matching finds a rotation from noisy
-// observations, and its intervals hold.
+// observations, and its intervals cover the truth.
 func TestRecipeLearnsARotation(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	m, err := Learn(context.Background(), d, small(), 1)
@@ -124,7 +124,7 @@ func TestRecipeLearnsARotation(t *testing.T) {
 	}
 }
 
-// The smoother says what the flows say, mean and standard deviation.
+// The smoother predicts mean and standard deviation of the flows.
 func TestSmootherRepeatsItsFlows(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	r := small()
@@ -179,8 +179,8 @@ func TestEndOfContextEndsTraining(t *testing.T) {
 	}
 }
 
-// A member of some of the trajectories sees them as all of them are scaled: noise and
-// evidence of its flow are those of others, which have seen the rest.
+// A member of some of the trajectories has the scalers of all: noise and evidence of its
+// flow are comparable with others'.
 func TestSomeTrajectoriesKeepTheScale(t *testing.T) {
 	d := turning(6, 8, 0.05)
 	for _, c := range []struct{ most, want int }{{0, 6}, {47, 5}, {48, 6}, {17, 2}, {1, 1}} {
@@ -194,8 +194,8 @@ func TestSomeTrajectoriesKeepTheScale(t *testing.T) {
 	}
 }
 
-// A product of matrices says no more than one of them, and is refined to the same: no
-// direction is lost on the way.
+// A product of matrices expresses no more than one of them, and is refined to the same
+// field.
 func TestAProductOfMatricesIsRefinedAsOne(t *testing.T) {
 	d := turning(1, 100, 0.1)
 	r := small()
@@ -225,8 +225,8 @@ func TestAProductOfMatricesIsRefinedAsOne(t *testing.T) {
 	}
 }
 
-// Whatever the last step was, taken or taken back, the residuals that the noise is updated
-// by are those of the parameters.
+// Whether the last step was kept or undone, the residuals that the noise is updated by are
+// those of the parameters.
 func TestResidualsAreThoseOfTheParameters(t *testing.T) {
 	d := turning(5, 20, 0.05)
 	f, err := Train(context.Background(), d, small().Settings, 1)
@@ -240,7 +240,7 @@ func TestResidualsAreThoseOfTheParameters(t *testing.T) {
 			fl.Theta[i] += 0.3 * rng.NormFloat64()
 		}
 		n := newNewton(fl, d)
-		n.mu = 1e-3 // steps too long, some of which are taken back
+		n.mu = 1e-3 // steps too long, some of which are undone
 		if !n.iterate(context.Background(), 1+int(seed%4)) {
 			continue
 		}

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the pin anew")
 
-// pinned is what the whole recipe predicts, by name of the case.
+// pinned are predictions of the whole recipe, by name of the case.
 type pinned struct {
 	Processor string            `json:"processor"`
 	SHA256    map[string]string `json:"sha256"`

@@ -19,8 +19,8 @@ func TestPolynomialsTerms(t *testing.T) {
 	}
 }
 
-// What the integrator says of polynomials of all kinds, with and without a net, is the
-// derivative of its own steps, for few states and many.
+// The sensitivity of polynomials of all kinds, with and without a net, is the derivative of
+// the integrator's steps, for few states and many.
 func TestSensitivityOfPolynomials(t *testing.T) {
 	const h = 1e-6
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -49,7 +49,7 @@ func TestGradientOfARegression(t *testing.T) {
 	}
 }
 
-// A net is fitted far beyond what Adam does in as many steps.
+// A net is fitted to a smaller error than by Adam in as many steps.
 func TestRegressionIsExact(t *testing.T) {
 	const n = 1500
 	rng := rand.New(rand.NewPCG(7, 7))

@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"math"
+	"slices"
 )
 
 // prefixes are the shares of the time that are fitted first, one after the other, where
@@ -36,16 +37,19 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		from = share * d.End()
 	}
 	for round := range rounds {
-		sigma, free := append([]float64(nil), f.Sigma...), f.Free
+		sigma, free := slices.Clone(f.Sigma), f.Free
 		if !n.extend(ctx, from, d.End(), halvings) {
 			return false
 		}
 		from = d.End()
 		if f.prune() {
-			n = n.restart()
+			mu := n.mu
+			n = newNewton(f, d)
+			n.mu = mu
 			continue
 		}
-		if round > 0 && converged(sigma, f.Sigma) && math.Abs(f.Free-free) < 0.02*f.Free {
+		settled := slices.EqualFunc(sigma, f.Sigma, func(a, b float64) bool { return math.Abs(b-a) <= 0.01*a })
+		if round > 0 && settled && math.Abs(f.Free-free) < 0.02*f.Free {
 			break
 		}
 	}
@@ -57,7 +61,7 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		return false
 	}
 	f.setPosterior(n.inv)
-	f.setEvidence(n)
+	n.setEvidence()
 	return true
 }
 
@@ -89,14 +93,6 @@ func (n *newton) extend(ctx context.Context, from, to float64, halvings int) (ok
 	}
 	between := (from + to) / 2
 	return n.extend(ctx, from, between, halvings-1) && n.extend(ctx, between, to, halvings-1)
-}
-
-// restart returns the method for a flow that has lost parameters.
-func (n *newton) restart() *newton {
-	m := newNewton(n.Flow, n.d)
-	m.observe(n.until)
-	m.mu = n.mu
-	return m
 }
 
 // values returns the number of values, missing ones among them, after the start and not

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestStepTakesItsTime(t *testing.T) {
+func TestStep(t *testing.T) {
 	d := turning(3, 6, 0.05)
 	set := small().Settings
 	s := NewStep(d, set, 1)

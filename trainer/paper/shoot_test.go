@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What begins late is not refined before it begins: neither priors nor parameters move, and
-// nothing of an earlier system is left in the next.
+// Before the first observation neither priors nor parameters are refined, and nothing of
+// an earlier system is left in the next.
 func TestNothingIsLearnedFromNoObservation(t *testing.T) {
 	d := turning(3, 8, 0.05)
 	for j := range d.Trajectories {
@@ -46,10 +46,10 @@ func TestNothingIsLearnedFromNoObservation(t *testing.T) {
 	}
 	theta, alpha, sigma := slices.Clone(f.Theta), slices.Clone(f.Alpha), slices.Clone(f.Sigma)
 	if !n.extend(context.Background(), 0, 1, halvings) {
-		t.Fatal("what asks for nothing cannot fail")
+		t.Fatal("fails without observations")
 	}
 	if !slices.Equal(theta, f.Theta) || !slices.Equal(alpha, f.Alpha) || !slices.Equal(sigma, f.Sigma) {
-		t.Error("something was learned from no observation")
+		t.Error("parameters, priors or noise changed without observations")
 	}
 }
 
@@ -59,7 +59,7 @@ func TestAKnownFieldWithNothingToLearnIsRefused(t *testing.T) {
 	r.Known = spinning()
 	r.Known.Spread = []float64{0, 0}
 	if _, err := Learn(context.Background(), d, r, 1); err == nil {
-		t.Error("nothing was to be learned, and was")
+		t.Error("a field without free parameters is accepted")
 	}
 	f := &Flow{Known: r.Known, Inputs: scale(d)}
 	f.bind()
