@@ -28,46 +28,43 @@ type Data struct {
 
 // check returns the first error in the data: trajectories are numbered from 1.
 func (d *Data) check() error {
-	measured := 0
+	measured := false
 	for j, tr := range d.Trajectories {
-		n, err := tr.check(d.K)
-		if err != nil {
+		if err := tr.check(d.K); err != nil {
 			return fmt.Errorf("trajectory %d: %w", j+1, err)
 		}
-		measured += n
+		for i, y := range tr.Y {
+			measured = measured || !math.IsNaN(y) && tr.T[i/d.K] > 0
+		}
 	}
-	if measured == 0 {
+	if !measured {
 		return errors.New("no state was measured after time 0: there is nothing to learn from")
 	}
 	return nil
 }
 
-// check returns the number of values measured after time 0, or the first error.
-func (tr *Trajectory) check(K int) (measured int, err error) {
+func (tr *Trajectory) check(K int) error {
 	if len(tr.X0) != K || len(tr.Y) != len(tr.T)*K {
-		return 0, fmt.Errorf("a start of %d and %d values at %d times, of %d states", len(tr.X0), len(tr.Y), len(tr.T), K)
+		return fmt.Errorf("a start of %d and %d values at %d times, of %d states", len(tr.X0), len(tr.Y), len(tr.T), K)
 	}
 	for k, x := range tr.X0 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, fmt.Errorf("state %d of the start is %v", k+1, x)
+			return fmt.Errorf("state %d of the start is %v", k+1, x)
 		}
 	}
 	last := 0.0
 	for i, t := range tr.T {
 		if !(t >= last) || math.IsInf(t, 0) {
-			return 0, fmt.Errorf("time %d is %v after %v: times begin at 0 and rise", i+1, t, last)
+			return fmt.Errorf("time %d is %v after %v: times begin at 0 and rise", i+1, t, last)
 		}
 		last = t
 	}
 	for i, y := range tr.Y {
 		if math.IsInf(y, 0) {
-			return 0, fmt.Errorf("state %d at time %d is %v: what was not measured is NaN", i%K+1, i/K+1, y)
-		}
-		if !math.IsNaN(y) && tr.T[i/K] > 0 {
-			measured++
+			return fmt.Errorf("state %d at time %d is %v: what was not measured is NaN", i%K+1, i/K+1, y)
 		}
 	}
-	return measured, nil
+	return nil
 }
 
 // until returns the times not later than end.
@@ -115,19 +112,6 @@ func (d *Data) End() float64 {
 		}
 	}
 	return end
-}
-
-// startBounds returns the smallest box that holds all starts.
-func (d *Data) startBounds() (low, high []float64) {
-	for _, tr := range d.Trajectories {
-		if low == nil {
-			low, high = slices.Clone(tr.X0), slices.Clone(tr.X0)
-		}
-		for k, x := range tr.X0 {
-			low[k], high[k] = math.Min(low[k], x), math.Max(high[k], x)
-		}
-	}
-	return low, high
 }
 
 // scale returns the scalers of time and states: to zero mean and unit variance over all
@@ -180,13 +164,4 @@ func moments(values []float64) (mean, std float64) {
 		std = 1
 	}
 	return mean, std
-}
-
-// someTrajectories returns at most 20 trajectories, from all parts of the data.
-func (d *Data) someTrajectories() (out []*Trajectory) {
-	const most = 20
-	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
-		out = append(out, &d.Trajectories[j])
-	}
-	return out
 }

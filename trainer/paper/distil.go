@@ -27,7 +27,8 @@ type Distillation struct {
 
 // String returns the settings on one line.
 func (t Distillation) String() string {
-	return fmt.Sprintf("core %v %s, D %d, F %d, %d steps on batches of %d, %g to %g, from %d starts, %d times each, variances from %d and %d in %d rounds",
+	return fmt.Sprintf("core %v %s, D %d, F %d, %d steps on batches of %d, %g to %g, "+
+		"from %d starts, %d times each, variances from %d and %d in %d rounds",
 		t.Core, t.Act, t.D, t.F, t.Steps, t.Batch, t.Rate, t.Last, t.Starts, t.Times, t.SpreadStarts, t.SpreadTimes, t.Rounds)
 }
 
@@ -41,7 +42,9 @@ var errFlow = errors.New("the refined dynamics cannot be integrated over the hor
 // layer add to the means the residual, by least squares; and their weights get the
 // covariance that makes the teacher's predictions likely, those that were not in the
 // regression (weight_covariance.go). The smoother's residual error is part of its variance.
-func distil(ctx context.Context, teacher predictor, in *feature.Inputs, d *Data, set Distillation, progress func(what string), seed uint64) (*Smoother, error) {
+func distil(
+	ctx context.Context, teacher predictor, in *feature.Inputs, d *Data, set Distillation, progress func(what string), seed uint64,
+) (*Smoother, error) {
 	progress("the smoother's targets are integrated")
 	rng := rand.New(rand.NewPCG(seed, 0x64697374696c))
 	K, b := d.K, boxOf(d, in)

@@ -1,7 +1,9 @@
 package paper
 
 import (
+	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/trainer/cores"
@@ -28,7 +30,12 @@ type box struct {
 func boxOf(d *Data, in *feature.Inputs) *box {
 	const spread = 3.4641 // of a box of unit variance
 	b := &box{center: make([]float64, d.K), rate: make([]float64, d.K)}
-	b.low, b.high = d.startBounds()
+	b.low, b.high = slices.Clone(d.Trajectories[0].X0), slices.Clone(d.Trajectories[0].X0)
+	for _, tr := range d.Trajectories {
+		for k, x := range tr.X0 {
+			b.low[k], b.high[k] = math.Min(b.low[k], x), math.Max(b.high[k], x)
+		}
+	}
 	low, high := make([]float64, d.K), make([]float64, d.K)
 	in.Lift.Apply(low, b.low)
 	in.Lift.Apply(high, b.high)
@@ -41,14 +48,13 @@ func boxOf(d *Data, in *feature.Inputs) *box {
 	return b
 }
 
-// maxFailedShare is the largest share of starts at which a teacher may fail.
-const maxFailedShare = 0.02
-
 // queryTeacher has the teacher, which is called from several goroutines, predict from starts
 // drawn from the box, at times drawn one from each of so many equal parts of the time up to
 // end; the beginning and the end of the time belong to every second start. Starts at which
-// it fails are left out; ok is false where these are more than a few.
-func queryTeacher(teacher predictor, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand) (l *distillationSet, ok bool) {
+// it fails are left out; ok is false where these are more than a fiftieth.
+func queryTeacher(
+	teacher predictor, in *feature.Inputs, b *box, end float64, starts, times int, variance bool, rng *rand.Rand,
+) (l *distillationSet, ok bool) {
 	K := len(b.low)
 	x0s, ts := b.draw(end, starts, times, rng)
 	answers := make([]*distillationSet, starts) // nil where the teacher fails
@@ -85,7 +91,7 @@ func queryTeacher(teacher predictor, in *feature.Inputs, b *box, end float64, st
 		l.n += times
 		l.x, l.y, l.v = append(l.x, a.x...), append(l.y, a.y...), append(l.v, a.v...)
 	}
-	return l, float64(l.lost) <= maxFailedShare*float64(starts)
+	return l, float64(l.lost) <= 0.02*float64(starts)
 }
 
 // draw returns initial conditions in the box (starts × K) and times for each.

@@ -56,7 +56,8 @@ func DefaultSettings() Settings {
 
 // String returns the settings on one line.
 func (s Settings) String() string {
-	return fmt.Sprintf("core %v %s, D %d, F %d, dynamics %v %s, %d steps %g to %g, sigma %g, lambda %g from %g to %g, decay %g, support %d, anchor %g",
+	return fmt.Sprintf("core %v %s, D %d, F %d, dynamics %v %s, %d steps %g to %g, "+
+		"sigma %g, lambda %g from %g to %g, decay %g, support %d, anchor %g",
 		s.Core, s.Act, s.D, s.F, s.Dynamics, s.DynAct, s.Steps, s.Rate, s.Last, s.Sigma, s.Lambda, s.From, s.To, s.Decay, s.Support, s.Anchor)
 }
 

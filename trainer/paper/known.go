@@ -29,12 +29,11 @@ func (n *Known) free() []int {
 // knownPart adds a known field to a tangent, in standardised states and time.
 type knownPart struct {
 	*Known
-	in    *feature.Inputs
-	of    []int     // the parameter of each of the first numbers of theta
-	theta []float64 // the flow's
-	p, dp []float64 // Q
-	x, dx []float64 // K
-	g     []float64 // K
+	in       *feature.Inputs
+	of       []int     // the parameter of each of the first numbers of theta
+	theta    []float64 // the flow's
+	p, dp    []float64 // Q
+	x, dx, g []float64 // K
 }
 
 func newKnownPart(known *Known, in *feature.Inputs, theta []float64) *knownPart {

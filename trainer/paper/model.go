@@ -137,7 +137,9 @@ func predictMixture(parts []predictor, mean, variance, x0, times []float64) (ok 
 // at every point would be dominated by those with the smallest variances.
 func (m *Model) varianceRatio(d *Data, addSquares func(sums []float64, tr *Trajectory, mean []float64) bool) (ratio float64, ok bool) {
 	squares, variances := make([]float64, d.K), make([]float64, d.K)
-	for _, tr := range d.someTrajectories() {
+	const most = 20 // trajectories, from all parts of the data
+	for j := 0; j < len(d.Trajectories); j += (len(d.Trajectories) + most - 1) / most {
+		tr := &d.Trajectories[j]
 		mean, variance := make([]float64, len(tr.Y)), make([]float64, len(tr.Y))
 		if !m.mixture(mean, variance, tr.X0, tr.T) || !addSquares(squares, tr, mean) {
 			return 0, false

@@ -47,7 +47,10 @@ func channels(m *feature.Map, rows *feature.Rows, use func(k int, mu, phi []floa
 // predict writes mean and, unless it is nil, variance of the state (both len(times)×K
 // row-major, raw units) at times after the start x0: those of a map with the posterior of
 // its weights, which sets mean and variance of the features' part of a channel (n each).
-func predict(mean, variance []float64, m *feature.Map, in *feature.Inputs, x0, times []float64, posterior func(k int, phi, mean, variance []float64)) {
+func predict(
+	mean, variance []float64, m *feature.Map, in *feature.Inputs, x0, times []float64,
+	posterior func(k int, phi, mean, variance []float64),
+) {
 	n := len(times)
 	part, v := make([]float64, n), make([]float64, n)
 	channels(m, rowsAt(in, x0, times), func(k int, mu, phi []float64) {

@@ -14,7 +14,9 @@ import (
 // the mean square error is below enough, or for so many steps; the returned net reads
 // and returns raw ones. Without bias it is a product of matrices, on raw states
 // throughout.
-func Pretrain(x, dx []float64, k int, hidden []int, act mlp.Activation, bias bool, steps int, enough float64, seed uint64) (net mlp.Net, loss float64) {
+func Pretrain(
+	x, dx []float64, k int, hidden []int, act mlp.Activation, bias bool, steps int, enough float64, seed uint64,
+) (net mlp.Net, loss float64) {
 	n := len(x) / k
 	meanX, stdX, in := standard(x, k, bias)
 	meanF, stdF, out := standard(dx, k, bias)

@@ -20,7 +20,7 @@ type Recipe struct {
 	Members int          // fits, which flows begin from in turn
 	Most    int          // observations that a member is trained on, of whole trajectories; 0 = all
 	Rounds  int          // of the refinement, at most, with an update of prior and noise after each
-	Refits  int          // data sets simulated from the flows, on each of which flows of all their forms are refined, or groups of trajectories that are left out in turn
+	Refits  int          // simulated data sets, or groups of trajectories left out in turn, on which flows are refined again
 	Final   Distillation // of the smoother that predicts
 
 	Known    *Known // (optional) the field that is refined in place of the members' dynamics
@@ -53,7 +53,8 @@ func DefaultRecipe(d *Data) Recipe {
 
 // String returns the settings on one line.
 func (r Recipe) String() string {
-	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds, %d refits; smoother: %s", r.Members, r.Most, r.Settings, r.Rounds, r.Refits, r.Final)
+	return fmt.Sprintf("%d members of up to %d observations: %s; refined in %d rounds, %d refits; smoother: %s",
+		r.Members, r.Most, r.Settings, r.Rounds, r.Refits, r.Final)
 }
 
 // Learn follows the recipe. seed decides everything random. The error reports what is wrong
