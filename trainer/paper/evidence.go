@@ -129,9 +129,11 @@ func (n *newton) setEvidence() {
 	for _, g := range n.group {
 		n.Evidence -= 0.5 * math.Log(n.Alpha[g])
 	}
-	for i, y := range n.y {
-		if !math.IsNaN(y) {
-			n.Evidence += math.Log(n.Sigma[i%n.d.K])
+	for _, tr := range n.d.Trajectories {
+		for i, y := range tr.Y {
+			if !math.IsNaN(y) {
+				n.Evidence += math.Log(n.Sigma[i%n.d.K])
+			}
 		}
 	}
 }

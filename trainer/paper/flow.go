@@ -134,9 +134,7 @@ func (f *Flow) covarianceFactor(mean, x0, times []float64) (U []float64, ok bool
 // calls reached at each.
 func (f *Flow) integrate(t *tangent, mean, x0, times []float64, reached func(i int)) (ok bool) {
 	K, lift := f.Dim(), &f.Inputs.Lift
-	z0 := make([]float64, K)
-	lift.Apply(z0, x0)
-	return t.through(f.Inputs, z0, times, func(i int) {
+	return t.through(f.Inputs, x0, times, func(i int) {
 		for k := range K {
 			mean[i*K+k] = lift.Mean[k] + lift.Std[k]*t.z[k]
 		}

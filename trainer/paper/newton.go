@@ -18,8 +18,6 @@ type newton struct {
 	*Flow
 	group  []int // of each parameter
 	d      *Data
-	z0, y  []float64      // standardised starts and observations
-	first  []int          // of each trajectory, the first of its observations in y
 	until  float64        // observations later than this are left out
 	rows   []int          // of each trajectory, the row of its first observation among those that are not
 	J      []float64      // rows·K×P, divided by σ, of the rows that are not left out
@@ -39,21 +37,13 @@ type newton struct {
 }
 
 func newNewton(f *Flow, d *Data) *newton {
-	K, P, M, R := d.K, len(f.Theta), len(d.Trajectories), d.Rows()*d.K
+	P, M, R := len(f.Theta), len(d.Trajectories), d.Rows()*d.K
 	v := func(n int) []float64 { return make([]float64, n) }
 	n := &newton{
-		Flow: f, d: d, mu: 1, z0: v(M * K), first: make([]int, M), rows: make([]int, M), bad: make([]bool, M),
+		Flow: f, d: d, mu: 1, rows: make([]int, M), bad: make([]bool, M),
 		J: v(R * P), e: v(R), H: v(P * P), L: v(P * P), inv: v(P * P), g: v(P), old: v(P), delta: v(P), tmp: v(P),
 	}
 	n.group, _ = f.groups()
-	lift := &f.Inputs.Lift
-	for j, tr := range d.Trajectories {
-		lift.Apply(n.z0[j*K:(j+1)*K], tr.X0)
-		n.first[j] = len(n.y) / K
-		for i, v := range tr.Y {
-			n.y = append(n.y, (v-lift.Mean[i%K])/lift.Std[i%K])
-		}
-	}
 	n.observe(d.End())
 	for range min(M, runtime.GOMAXPROCS(0)) {
 		n.tans = append(n.tans, f.tangent(true))
@@ -95,12 +85,12 @@ func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 
 // trajectory sets e and, if asked for, J at the observations of trajectory j.
 func (n *newton) trajectory(t *tangent, j int, jacobian bool) (ok bool) {
-	K, P := n.d.K, t.P
-	times := n.d.Trajectories[j].until(n.until)
-	return t.through(n.Inputs, n.z0[j*K:(j+1)*K], times, func(i int) {
-		row, observed := (n.rows[j]+i)*K, (n.first[j]+i)*K
+	K, P, lift := n.d.K, t.P, &n.Inputs.Lift
+	tr := &n.d.Trajectories[j]
+	return t.through(n.Inputs, tr.X0, tr.until(n.until), func(i int) {
+		row := (n.rows[j] + i) * K
 		for k := range K {
-			y := n.y[observed+k]
+			y := (tr.Y[i*K+k] - lift.Mean[k]) / lift.Std[k]
 			n.e[row+k] = 0
 			if !math.IsNaN(y) {
 				n.e[row+k] = (y - t.z[k]) / n.Sigma[k]

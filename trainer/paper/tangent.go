@@ -76,9 +76,11 @@ func newTangent(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tan
 // maxStep is the longest step of the integrator, in standardised time.
 const maxStep = 0.1
 
-// through integrates from z0 (K) at time 0 through times (rising, s), which in standardises,
-// and calls reached at each. ok is false where the state leaves all bounds.
-func (t *tangent) through(in *feature.Inputs, z0, times []float64, reached func(i int)) (ok bool) {
+// through integrates from x0 (K, raw units) at time 0 through times (rising, s), which in
+// standardises, and calls reached at each. ok is false where the state leaves all bounds.
+func (t *tangent) through(in *feature.Inputs, x0, times []float64, reached func(i int)) (ok bool) {
+	z0 := make([]float64, t.K)
+	in.Lift.Apply(z0, x0)
 	t.start(z0)
 	now := in.Standard(0)
 	for i, s := range times {
