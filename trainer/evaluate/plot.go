@@ -3,7 +3,9 @@ package evaluate
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/trainer/plot"
@@ -43,8 +45,8 @@ func (t *Table) longest() float64 { return t.Horizons[len(t.Horizons)-1].T }
 func (t *Table) forecastChart(along *Forecast, k int) plot.Chart {
 	ch := t.Horizons[0].Channels[k]
 	p := along.Bands(k)
-	p.Title, p.Channel, p.Unit = ch.Name, ch.Name, ch.Unit
-	p.XLabel, p.MeasuredName = "time in the segment, s", "measured"
+	p.Channel, p.Unit = ch.Name, ch.Unit
+	p.XLabel = "time in the segment, s"
 	if t.Truth {
 		p.MeasuredName = "exact"
 	}
@@ -52,17 +54,43 @@ func (t *Table) forecastChart(along *Forecast, k int) plot.Chart {
 	return p.Chart()
 }
 
-// ErrorChart draws the RMSE of channel k by horizon, beside the baselines and the
-// prior dynamics alone.
+// ErrorChart draws the RMSE of channel k by horizon on a logarithmic axis, beside the
+// baselines and the prior dynamics alone. An error of zero, and one above a thousand times
+// that of holding, is not drawn.
 func (t *Table) ErrorChart(k int) plot.Chart {
-	e := plot.Errors{Channel: t.Horizons[0].Channels[k].Name, Unit: t.Horizons[0].Channels[k].Unit}
+	lines := []plot.Line{
+		{Name: "hold", Color: plot.Hold, Dash: "2 2.5", Width: 2},
+		{Name: "velocity", Color: plot.Velocity, Dash: "7 3"},
+		{Name: "linear", Color: plot.Linear, Dash: "7 3 2 3"},
+		{Name: "DGM", Color: plot.Model, Width: 2.4, Marks: len(t.Horizons) <= 25},
+		{Name: "prior dynamics", Color: plot.Other, Dash: "2 4", Width: 1.6}, // over the model, which it may coincide with
+	}
+	worst := 0.0
+	for _, h := range t.Horizons {
+		worst = math.Max(worst, h.Channels[k].Hold)
+	}
+	var times []float64
 	for i, h := range t.Horizons {
+		times = append(times, h.T)
 		c := h.Channels[k]
-		e.T, e.Model = append(e.T, h.T), append(e.Model, c.RMSE)
-		e.Hold, e.Velocity, e.Linear = append(e.Hold, c.Hold), append(e.Velocity, c.Velocity), append(e.Linear, c.Linear)
+		errors := []float64{c.Hold, c.Velocity, c.Linear, c.RMSE}
 		if t.Networks != nil {
-			e.Prior = append(e.Prior, t.Networks.PriorRMSE[i][k])
+			errors = append(errors, t.Networks.PriorRMSE[i][k])
+		}
+		for j, e := range errors {
+			if e > 0 && (e <= 1e3*worst || worst == 0) {
+				lines[j].X, lines[j].Y = append(lines[j].X, h.T), append(lines[j].Y, e)
+			}
 		}
 	}
-	return e.Chart()
+	lines = slices.DeleteFunc(lines, func(l plot.Line) bool { return len(l.X) == 0 })
+	ch := t.Horizons[0].Channels[k]
+	c := plot.Chart{
+		Title: ch.Name, XLabel: "horizon, s", YLabel: plot.WithUnit("RMSE", ch.Unit), Lines: lines, XLog: plot.Logarithmic(times), YLog: len(lines) > 0,
+		Description: "Root mean square error of " + ch.Name + " by horizon, model and baselines.",
+	}
+	if len(times) == 1 {
+		c.XMax = 2 * times[0]
+	}
+	return c
 }

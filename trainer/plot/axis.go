@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -19,6 +20,9 @@ func (a axis) at(v float64) float64 {
 	}
 	return a.from + (v-lo)/(hi-lo)*(a.to-a.from)
 }
+
+// shows reports whether the axis has a place for a value.
+func (a axis) shows(v float64) bool { return !a.log || v > 0 }
 
 // tick is a mark on an axis.
 type tick struct {
@@ -111,38 +115,30 @@ func minus(s string) string {
 	return s
 }
 
-// logarithmic reports whether positive, rising values span enough for a logarithmic
+// Logarithmic reports whether positive, rising values span enough for a logarithmic
 // axis.
-func logarithmic(v []float64) bool { return len(v) >= 3 && v[0] > 0 && v[len(v)-1] >= 8*v[0] }
+func Logarithmic(v []float64) bool { return len(v) >= 3 && v[0] > 0 && v[len(v)-1] >= 8*v[0] }
 
-// limits gathers the smallest and the largest value.
-type limits struct {
-	lo, hi   float64
-	positive float64 // the smallest one above zero
-	any      bool
-}
-
-func (l *limits) add(v ...float64) {
-	for _, x := range v {
-		if !l.any {
-			l.lo, l.hi, l.positive, l.any = x, x, math.Inf(1), true
-		}
-		l.lo, l.hi = math.Min(l.lo, x), math.Max(l.hi, x)
-		if x > 0 {
-			l.positive = math.Min(l.positive, x)
-		}
-	}
-}
-
-// padded returns the limits with a margin, a fraction of the span.
-func (l limits) padded(f float64) (lo, hi float64) {
-	if !l.any {
+// Padded returns the smallest and the largest value with a margin, a fraction of the span.
+func Padded(v []float64, margin float64) (lo, hi float64) {
+	if len(v) == 0 {
 		return 0, 1
 	}
-	span := l.hi - l.lo
-	if span <= 1e-9*math.Max(math.Abs(l.lo), math.Abs(l.hi)) {
-		span = math.Max(math.Abs(l.hi), 1) * 0.1
-		return l.lo - span, l.hi + span
+	lo, hi = slices.Min(v), slices.Max(v)
+	span := hi - lo
+	if span <= 1e-9*math.Max(math.Abs(lo), math.Abs(hi)) {
+		span, margin = math.Max(math.Abs(hi), 1), 0.1
 	}
-	return l.lo - f*span, l.hi + f*span
+	return lo - margin*span, hi + margin*span
+}
+
+// positive returns the smallest and the largest value above zero; ok is false without one.
+func positive(v []float64) (lo, hi float64, ok bool) {
+	lo = math.Inf(1)
+	for _, x := range v {
+		if x > 0 {
+			lo, hi = math.Min(lo, x), math.Max(hi, x)
+		}
+	}
+	return lo, hi, hi > 0
 }

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -18,12 +19,7 @@ type Line struct {
 	Marks bool    // points on the line
 }
 
-func (l Line) width() float64 {
-	if l.Width == 0 {
-		return 1.8
-	}
-	return l.Width
-}
+func (l Line) width() float64 { return cmp.Or(l.Width, 1.8) }
 
 // Ribbon is the area between two lines.
 type Ribbon struct {
@@ -34,10 +30,9 @@ type Ribbon struct {
 	Opacity   float64
 }
 
-// Rule is a straight line across the chart.
+// Rule is a horizontal line across the chart.
 type Rule struct {
 	Value float64
-	Up    bool   // upright, at x = Value; else level, at y = Value
 	Label string // (optional) at its end
 }
 
@@ -53,80 +48,80 @@ type Chart struct {
 	YMin, YMax     float64
 	YLog, XLog     bool
 	XNames         []string // (optional) labels at 1, 2, … in place of numbers
-	Diagonal       bool     // draw y = x
 	Percent        bool     // print y as per cent
 	Height         float64  // (optional) defaults to 250
 	Description    string   // (optional) for readers who cannot see it
 }
 
-func (c Chart) height() float64 {
-	if c.Height == 0 {
-		return chartHeight
-	}
-	return c.Height
-}
+func (c Chart) height() float64 { return cmp.Or(c.Height, chartHeight) }
 
 // check returns the first error in lengths and numbers.
 func (c Chart) check() error {
-	var err error
-	series := func(name string, lists ...[]float64) {
-		for _, l := range lists {
-			if err == nil && len(l) != len(lists[0]) {
-				err = fmt.Errorf("%q: lists of %d and %d values", name, len(lists[0]), len(l))
-			}
-			for i, v := range l {
-				if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
-					err = fmt.Errorf("%q: value %d is %v; leave out unknown values", name, i, v)
-				}
-			}
+	for _, l := range c.Lines {
+		if err := check(l.Name, l.X, l.Y); err != nil {
+			return err
 		}
 	}
-	for _, l := range c.Lines {
-		series(l.Name, l.X, l.Y)
-	}
 	for _, r := range c.Ribbons {
-		series(r.Name, r.X, r.Low, r.High)
+		if err := check(r.Name, r.X, r.Low, r.High); err != nil {
+			return err
+		}
 	}
 	for _, r := range c.Rules {
-		series(r.Label, []float64{r.Value})
+		if err := check(r.Label, []float64{r.Value}); err != nil {
+			return err
+		}
 	}
-	if x, y := c.span(); err == nil && (c.XLog && !(x.hi > 0) || c.YLog && !(y.hi > 0)) {
-		err = errors.New("a logarithmic axis needs a value above zero")
+	x, y := c.span()
+	_, _, xOK := positive(x)
+	_, _, yOK := positive(y)
+	if c.XLog && !xOK || c.YLog && !yOK {
+		return errors.New("a logarithmic axis needs a value above zero")
 	}
-	return err
+	return nil
 }
 
-// span returns what the data covers.
-func (c Chart) span() (x, y limits) {
+func check(name string, lists ...[]float64) error {
+	for _, l := range lists {
+		if len(l) != len(lists[0]) {
+			return fmt.Errorf("%q: lists of %d and %d values", name, len(lists[0]), len(l))
+		}
+		for i, v := range l {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("%q: value %d is %v; leave out unknown values", name, i, v)
+			}
+		}
+	}
+	return nil
+}
+
+// span returns all values.
+func (c Chart) span() (x, y []float64) {
 	for _, l := range c.Lines {
-		x.add(l.X...)
-		y.add(l.Y...)
+		x, y = append(x, l.X...), append(y, l.Y...)
 	}
 	for _, r := range c.Ribbons {
-		x.add(r.X...)
-		y.add(r.Low...)
-		y.add(r.High...)
+		x, y = append(x, r.X...), append(append(y, r.Low...), r.High...)
 	}
 	for _, r := range c.Rules {
-		if !r.Up {
-			y.add(r.Value)
-		}
+		y = append(y, r.Value)
 	}
 	return x, y
 }
 
 // axes lays out both axes in a frame.
 func (c Chart) axes(left, right, top, bottom float64) (x, y axis) {
-	lx, ly := c.span()
+	xs, ys := c.span()
 	x = axis{from: left, to: right, log: c.XLog}
 	y = axis{from: bottom, to: top, log: c.YLog}
-	x.min, x.max = lx.padded(0)
-	y.min, y.max = ly.padded(0.05)
+	x.min, x.max = Padded(xs, 0)
+	y.min, y.max = Padded(ys, 0.05)
 	if c.XLog {
-		x.min, x.max = lx.positive, lx.hi
+		x.min, x.max, _ = positive(xs)
 	}
 	if c.YLog {
-		y.min, y.max = ly.positive/1.25, ly.hi*1.25
+		lo, hi, _ := positive(ys)
+		y.min, y.max = lo/1.25, hi*1.25
 	}
 	if len(c.XNames) > 0 {
 		x.min, x.max = 0.5, float64(len(c.XNames))+0.5

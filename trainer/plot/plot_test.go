@@ -21,7 +21,7 @@ func ramp(n int, f func(t float64) float64) (t, y []float64) {
 }
 
 func prediction() Prediction {
-	p := Prediction{Title: "theta", Channel: "theta", Unit: "rad"}
+	p := Prediction{Channel: "theta", Unit: "rad"}
 	p.T, p.Mean = ramp(100, math.Sin)
 	at := func(k float64) []float64 {
 		_, y := ramp(100, func(t float64) float64 { return math.Sin(t) + k*t })
@@ -45,18 +45,19 @@ func all(t *testing.T) map[string][]byte {
 	}
 	add("band", prediction().Chart())
 	T := []float64{0.01, 0.1, 0.5, 1}
-	add("errors", Errors{
-		Channel: "theta", Unit: "rad", T: T, Model: []float64{0.001, 0.01, 0.02, 0.03},
-		Hold: []float64{0.01, 0.1, 0.5, 1}, Velocity: []float64{0, 0.02, 0.3, 0.9}, Linear: []float64{0.001, 0.02, 1e12, 1e12}, Prior: []float64{0.001, 0.02, 0.03, 0.04},
-	}.Chart())
-	level := func(v float64) []float64 { return []float64{v, v, v - 0.02, v - 0.05} }
-	add("coverage", Coverage{
-		T: T, C50: level(0.5), C90: level(0.9), C95: level(0.95), Low95: level(0.93), High95: level(0.97),
-		Channels: []Line{{Name: "theta", X: T, Y: level(0.94)}},
-	}.Chart())
-	add("calibration", Calibration([]Line{{Name: "0.1 s", X: []float64{0.1, 0.5, 0.9}, Y: []float64{0.1, 0.45, 0.88}}, {Name: "1 s", X: []float64{0.1, 0.9}, Y: []float64{0.2, 0.95}}}))
-	x, y := ramp(300, func(t float64) float64 { return 1000*math.Exp(-80*t) - t })
-	add("curve", TrainingCurve([]Line{{Name: "objective", X: x, Y: y, Color: Model}}))
+	add("errors", Chart{
+		Title: "theta", XLabel: "horizon, s", YLabel: WithUnit("RMSE", "rad"), XLog: Logarithmic(T), YLog: true,
+		Lines: []Line{
+			{Name: "DGM", X: T, Y: []float64{0.001, 0.01, 0.02, 0.03}, Color: Model, Marks: true},
+			{Name: "hold", X: T, Y: []float64{0.01, 0.1, 0.5, 1}, Color: Hold, Dash: "2 2.5"},
+		},
+	})
+	add("shares", Chart{
+		Title: "Coverage", XLabel: "horizon, s", YLabel: "share", Percent: true, YMax: 1.015, Height: 330,
+		Ribbons: []Ribbon{{Name: "interval", X: T, Low: []float64{0.9, 0.9, 0.8, 0.7}, High: []float64{1, 1, 0.9, 0.8}, Color: Model, Opacity: 0.2}},
+		Lines:   []Line{{Name: "95 %", X: T, Y: []float64{0.95, 0.95, 0.85, 0.75}, Color: Model, Fade: 0.5}},
+		Rules:   []Rule{{Value: 0.95, Label: "nominal"}},
+	})
 	return out
 }
 
@@ -100,11 +101,9 @@ func TestChartsAreWellFormed(t *testing.T) {
 
 func TestAxesHaveUnitsAndLegends(t *testing.T) {
 	want := map[string][]string{
-		"band":        {"theta, rad", "time after the prediction, s", "95 %", "50 %", "mean", "measured"},
-		"errors":      {"RMSE, rad", "horizon, s", "hold", "velocity", "linear", "prior dynamics", "DGM"},
-		"coverage":    {"horizon, s", "measurements inside", "50 %", "90 %", "95 %"},
-		"calibration": {"empirical coverage", "nominal coverage", "0.1 s", "1 s"},
-		"curve":       {"step", "objective"},
+		"band":   {"theta, rad", "time after the prediction, s", "95 %", "50 %", "mean", "measured"},
+		"errors": {"RMSE, rad", "horizon, s", "hold", "DGM", "0.01"},
+		"shares": {"share", "95 %", "interval", "nominal", "100\u2009%"},
 	}
 	for name, svg := range all(t) {
 		for _, text := range want[name] {
@@ -195,9 +194,6 @@ func TestChartsOfOneValueAndOfNone(t *testing.T) {
 		if err != nil || strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if _, err := (Errors{Channel: "exact", T: []float64{1}, Model: []float64{0}, Hold: []float64{0}, Velocity: []float64{0}, Linear: []float64{0}}).Chart().SVG(); err != nil {
-		t.Errorf("errors of zero: %v", err)
 	}
 }
 

@@ -1,3 +1,15 @@
+// Package plot draws charts as SVG: lines, points and ribbons, and bands of predictions.
+//
+// A chart is one self-contained <svg> element: no script, no style sheet, no
+// font of its own, nothing to fetch. It is used as a file or inline in a
+// page, scales with the width that it is given, and its text uses the reader's
+// own sans-serif font. It is drawn small (420 units wide) so that a phone shows
+// it legibly at full width and a desktop shows two side by side.
+//
+// Colours are those of Okabe and Ito (2008), which people with any colour vision
+// can distinguish; where lines may be confused they differ in dash as well.
+//
+// Numbers must be finite: a chart of NaN is an error, never an empty frame.
 package plot
 
 // Color is a CSS colour.
@@ -12,24 +24,16 @@ const (
 	Linear   Color = "#009E73" // green: linear model
 	Alert    Color = "#D55E00" // vermilion: faults
 	Other    Color = "#CC79A7" // purple: prior dynamics alone
-	Light    Color = "#56B4E9" // sky blue
+	Soft     Color = "#5B6672" // of texts and references
 
 	ink   Color = "#1F2933"
-	soft  Color = "#5B6672"
 	grid  Color = "#E6E9ED"
 	frame Color = "#B8C0C8"
 	paper Color = "#FFFFFF"
 )
 
-// Sequence returns n colours for lines of an order (horizons), dark to light.
-func Sequence(n int) []Color {
-	all := []Color{"#08306B", Model, Light, Linear, Velocity, Alert, Other}
-	out := make([]Color, n)
-	for i := range out {
-		out[i] = all[i%len(all)]
-	}
-	return out
-}
+// Sequence holds the colours of lines of an order (horizons), dark to light.
+var Sequence = []Color{"#08306B", Model, "#56B4E9", Linear, Velocity}
 
 const (
 	fontFamily = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -44,3 +48,6 @@ const (
 	// em is the width of an average character over the font size.
 	em = 0.54
 )
+
+// textWidth returns the width of a text, about.
+func textWidth(s string, size float64) float64 { return float64(len([]rune(s))) * size * em }

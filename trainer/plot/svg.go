@@ -2,6 +2,7 @@ package plot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"hash/fnv"
@@ -23,120 +24,110 @@ type writer struct {
 
 const clipMark = "\x00clip"
 
+// raw is text that needs no escape.
+type raw string
+
+// put writes elements: numbers with two decimals, texts escaped, all by %v.
+func (w *writer) put(format string, args ...any) {
+	for i, a := range args {
+		switch v := a.(type) {
+		case float64:
+			args[i] = num(v)
+		case string:
+			args[i] = escape(v)
+		}
+	}
+	fmt.Fprintf(&w.body, format, args...)
+}
+
+// finish returns the <svg> element.
 func (w *writer) finish(width, height float64, title, description string) []byte {
 	h := fnv.New64a()
 	h.Write(w.body.Bytes())
 	id := "c" + strconv.FormatUint(h.Sum64(), 36)
-	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" role="img" font-family="%s" style="max-width:100%%;height:auto">`,
-		num(width), num(height), num(width), num(height), fontFamily)
+	out := &writer{}
+	out.put(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v"`, width, height, width, height)
+	out.put(` role="img" font-family="%v" style="max-width:100%%;height:auto">`, raw(fontFamily))
 	if title != "" {
-		out.WriteString("<title>" + escape(title) + "</title>")
+		out.put("<title>%v</title>", title)
 	}
 	if description != "" {
-		out.WriteString("<desc>" + escape(description) + "</desc>")
+		out.put("<desc>%v</desc>", description)
 	}
-	fmt.Fprintf(&out, `<rect width="%s" height="%s" fill="%s"/>`, num(width), num(height), paper)
-	if len(w.clips) > 0 {
-		out.WriteString("<defs>")
-		for i, c := range w.clips {
-			fmt.Fprintf(&out, `<clipPath id="%s%d"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`,
-				id, i, num(c[0]), num(c[1]), num(c[2]-c[0]), num(c[3]-c[1]))
-		}
-		out.WriteString("</defs>")
+	out.put(`<rect width="%v" height="%v" fill="%v"/><defs>`, width, height, paper)
+	for i, c := range w.clips {
+		out.put(`<clipPath id="%v%d"><rect x="%v" y="%v" width="%v" height="%v"/></clipPath>`, id, i, c[0], c[1], c[2]-c[0], c[3]-c[1])
 	}
-	out.Write(bytes.ReplaceAll(w.body.Bytes(), []byte(clipMark), []byte(id)))
-	out.WriteString("</svg>\n")
-	return out.Bytes()
+	out.body.WriteString("</defs>")
+	out.body.Write(bytes.ReplaceAll(w.body.Bytes(), []byte(clipMark), []byte(id)))
+	out.body.WriteString("</svg>\n")
+	return out.body.Bytes()
 }
 
+// clip begins a group that shows only what lies in a rectangle.
 func (w *writer) clip(x0, y0, x1, y1 float64) {
-	fmt.Fprintf(&w.body, `<g clip-path="url(#%s%d)">`, clipMark, len(w.clips))
+	w.put(`<g clip-path="url(#%v%d)">`, raw(clipMark), len(w.clips))
 	w.clips = append(w.clips, [4]float64{x0, y0, x1, y1})
 }
 
-// shift moves the elements until end by x and y.
-func (w *writer) shift(x, y float64) {
-	fmt.Fprintf(&w.body, `<g transform="translate(%s %s)">`, num(x), num(y))
-}
-
-// end closes a shift or a clip.
-func (w *writer) end() { w.body.WriteString("</g>") }
-
 func (w *writer) line(x0, y0, x1, y1 float64, c Color, width float64, dash string) {
-	fmt.Fprintf(&w.body, `<path d="M%s %sL%s %s" stroke="%s" stroke-width="%s" fill="none"%s/>`,
-		num(x0), num(y0), num(x1), num(y1), c, num(width), dashed(dash))
+	w.put(`<path d="M%v %vL%v %v" stroke="%v" stroke-width="%v" fill="none"%v/>`, x0, y0, x1, y1, c, width, dashed(dash))
 }
 
-func dashed(dash string) string {
+func dashed(dash string) raw {
 	if dash == "" {
 		return ""
 	}
-	return ` stroke-dasharray="` + escape(dash) + `"`
-}
-
-func (w *writer) rect(x, y, width, height float64, c Color, opacity float64) {
-	fmt.Fprintf(&w.body, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s" fill-opacity="%s"/>`,
-		num(x), num(y), num(width), num(height), c, num(opacity))
+	return raw(` stroke-dasharray="` + escape(dash) + `"`)
 }
 
 func (w *writer) circle(x, y, r float64, c Color) {
-	fmt.Fprintf(&w.body, `<circle cx="%s" cy="%s" r="%s" fill="%s"/>`, num(x), num(y), num(r), c)
+	w.put(`<circle cx="%v" cy="%v" r="%v" fill="%v"/>`, x, y, r, c)
 }
 
-func (w *writer) text(x, y float64, s string, size float64, c Color, anchor, weight string) {
-	if s == "" {
-		return
-	}
-	extra := ""
-	if anchor != "start" {
-		extra += ` text-anchor="` + anchor + `"`
-	}
-	if weight != "" {
-		extra += ` font-weight="` + weight + `"`
-	}
-	fmt.Fprintf(&w.body, `<text x="%s" y="%s" font-size="%s" fill="%s"%s>%s</text>`, num(x), num(y), num(size), c, extra, escape(s))
-}
+// Attributes of texts.
+const (
+	start    raw = ""
+	middle   raw = ` text-anchor="middle"`
+	end      raw = ` text-anchor="end"`
+	semibold raw = ` font-weight="600"`
+)
 
-// upright writes text from bottom to top, centred at y.
-func (w *writer) upright(x, y float64, s string, size float64, c Color) {
-	if s == "" {
-		return
+func (w *writer) text(x, y float64, s string, size float64, c Color, attributes raw) {
+	if s != "" {
+		w.put(`<text x="%v" y="%v" font-size="%v" fill="%v"%v>%v</text>`, x, y, size, c, attributes, s)
 	}
-	fmt.Fprintf(&w.body, `<text transform="translate(%s %s) rotate(-90)" font-size="%s" fill="%s" text-anchor="middle">%s</text>`,
-		num(x), num(y), num(size), c, escape(s))
 }
 
 func (w *writer) polyline(l Line, x, y axis) {
 	if !l.Dots {
-		fade := l.Fade
-		if fade == 0 {
-			fade = 1
-		}
-		fmt.Fprintf(&w.body, `<path fill="none" stroke="%s" stroke-width="%s" stroke-opacity="%s" stroke-linejoin="round"%s d="`,
-			l.Color, num(l.width()), num(fade), dashed(l.Dash))
+		w.put(`<path fill="none" stroke="%v" stroke-width="%v" stroke-opacity="%v" stroke-linejoin="round"%v d="`,
+			l.Color, l.width(), cmp.Or(l.Fade, 1), dashed(l.Dash))
 		w.path(l.X, l.Y, x, y, false)
-		w.body.WriteString(`"/>`)
+		w.put(`"/>`)
+	}
+	if !l.Dots && !l.Marks {
+		return
 	}
 	radius := 1.7
 	if l.Marks {
 		radius = 2.4
 	}
 	for i := range l.X {
-		if (l.Dots || l.Marks) && place(x, l.X[i]) && place(y, l.Y[i]) {
+		if x.shows(l.X[i]) && y.shows(l.Y[i]) {
 			w.circle(x.at(l.X[i]), y.at(l.Y[i]), radius, l.Color)
 		}
 	}
 }
 
 func (w *writer) ribbon(r Ribbon, x, y axis) {
-	fmt.Fprintf(&w.body, `<path fill="%s" fill-opacity="%s" d="`, r.Color, num(r.Opacity))
+	w.put(`<path fill="%v" fill-opacity="%v" d="`, r.Color, r.Opacity)
 	w.path(r.X, r.High, x, y, false)
 	backX, backY := slices.Clone(r.X), slices.Clone(r.Low)
 	slices.Reverse(backX)
 	slices.Reverse(backY)
 	w.path(backX, backY, x, y, true)
-	w.body.WriteString(`Z"/>`)
+	w.put(`Z"/>`)
 }
 
 // path writes the points of a line; on = it continues from the point before. A
@@ -147,32 +138,23 @@ func (w *writer) path(xs, ys []float64, x, y axis, on bool) {
 		if i%every != 0 && i != len(xs)-1 {
 			continue
 		}
-		if !place(x, xs[i]) || !place(y, ys[i]) {
+		if !x.shows(xs[i]) || !y.shows(ys[i]) {
 			on = false
 			continue
 		}
-		letter := "M"
+		letter := raw("M")
 		if on {
 			letter = "L"
 		}
-		w.body.WriteString(letter + num(x.at(xs[i])) + " " + num(bound(y.at(ys[i]))))
+		// Renderers support places up to 1e4.
+		w.put("%v%v %v", letter, x.at(xs[i]), math.Max(-1e4, math.Min(1e4, y.at(ys[i]))))
 		on = true
 	}
 }
 
-// place reports whether an axis can show a value.
-func place(a axis, v float64) bool { return !a.log || v > 0 }
-
-// bound limits places far outside of the chart to values that renderers support.
-func bound(p float64) float64 { return math.Max(-1e4, math.Min(1e4, p)) }
-
 // num prints a place with two decimals at most.
-func num(v float64) string {
-	s := strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64)
-	if s == "-0" {
-		return "0"
-	}
-	return s
+func num(v float64) raw {
+	return raw(strconv.FormatFloat(math.Round(v*100)/100+0, 'f', -1, 64)) // −0 + 0 = 0
 }
 
 // escape escapes text for XML; characters that XML cannot hold are replaced.

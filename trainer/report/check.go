@@ -45,11 +45,17 @@ func check(path string, v reflect.Value) error {
 	case reflect.Struct:
 		t := v.Type()
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() {
+			f := t.Field(i)
+			if !f.IsExported() {
+				continue
+			}
+			at := path
+			if !f.Anonymous { // the fields of an embedded struct are those of its owner in the JSON
 				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				if err := check(path+"."+name, v.Field(i)); err != nil {
-					return err
-				}
+				at += "." + name
+			}
+			if err := check(at, v.Field(i)); err != nil {
+				return err
 			}
 		}
 	}

@@ -36,11 +36,3 @@ var unbroken = strings.NewReplacer(" %", "\u00a0%", "e-0", "e\u20110")
 func seconds(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'g', -1, 64) + "\u2009s"
 }
-
-// duration prints how long something took.
-func duration(v float64) string {
-	if v < 100 {
-		return strconv.FormatFloat(v, 'f', 1, 64) + "\u2009s"
-	}
-	return strconv.FormatFloat(v/60, 'f', 1, 64) + "\u2009min"
-}

@@ -1,8 +1,16 @@
+// Package report is the last stage of a training: it turns plain values into a verdict
+// (Verdict), the selection of the model (SelectionOf), one HTML page and the same content
+// as JSON.
+//
+// The page fetches nothing and runs nothing: it can be mailed, archived beside the model
+// and read offline. Its first line is the verdict. Numbers must be finite; unknown
+// numbers are left out, never written as NaN.
 package report
 
 import (
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // Report is the content of a report.
@@ -28,29 +36,18 @@ type Item struct {
 	Value string `json:"value"`
 }
 
-// Example is one predicted channel of one held-out window.
+// Example is one predicted channel of one held-out window; times are s after its start.
 type Example struct {
-	Window   string    `json:"window"` // which: segment and time
-	Channel  string    `json:"channel"`
-	Unit     string    `json:"unit"`
-	T        []float64 `json:"t"` // s after the start, of Mean to Hi95
-	Mean     []float64 `json:"mean"`
-	Lo50     []float64 `json:"lo50"`
-	Hi50     []float64 `json:"hi50"`
-	Lo95     []float64 `json:"lo95"`
-	Hi95     []float64 `json:"hi95"`
-	At       []float64 `json:"at"` // s after the start, of Measured
-	Measured []float64 `json:"measured"`
+	Window string `json:"window"` // which: segment and time
+	plot.Prediction
 }
 
-// CurvePoint is the objective at one step of training. HeldOut is nil at steps at
-// which it was not computed.
+// CurvePoint is the objective at one step of training.
 type CurvePoint struct {
-	Step    int      `json:"step"`
-	Loss    float64  `json:"loss"`
-	Data    float64  `json:"data"`
-	Match   float64  `json:"match"`
-	HeldOut *float64 `json:"heldout,omitempty"`
+	Step  int     `json:"step"`
+	Loss  float64 `json:"loss"`
+	Data  float64 `json:"data"`
+	Match float64 `json:"match"`
 }
 
 // Selection is the outcome of cross-validation.
@@ -81,7 +78,6 @@ type Candidate struct {
 	Name    string  `json:"name"`
 	Measure string  `json:"measure,omitempty"` // what Score is; empty = held-out log likelihood per value
 	Score   float64 `json:"score,omitempty"`   // larger is better; none where Untried
-	Seconds float64 `json:"seconds,omitempty"` // 0 = not known
 	Chosen  bool    `json:"chosen"`
 	Untried bool    `json:"untried,omitempty"` // chosen without a trial, for lack of time
 	Why     string  `json:"why,omitempty"`     // why it was not chosen although it scores higher

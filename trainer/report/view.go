@@ -25,7 +25,6 @@ type view struct {
 	Errors           []svg
 	Calibration      []svg
 	Training         []svg
-	Watched          bool // the training curve has held-out values
 	Tried            []triedView
 	OneStandardError bool // a candidate was chosen although another scores higher
 }
@@ -53,7 +52,6 @@ type triedView struct {
 type candidateList struct {
 	Title, Measure string
 	List           []Candidate
-	Timed          bool     // the times are known
 	Why            []string // candidates of higher score were not chosen
 }
 
@@ -113,7 +111,6 @@ func tried(all []Candidate) []triedView {
 func newTriedView(list []Candidate) triedView {
 	l := candidateList{Title: "candidate", Measure: cmp.Or(list[0].Measure, "held-out log lik."), List: list}
 	for _, c := range list {
-		l.Timed = l.Timed || c.Seconds > 0
 		if c.Why != "" && !slices.Contains(l.Why, c.Why) {
 			l.Why = append(l.Why, c.Why)
 		}

@@ -172,11 +172,9 @@ func examples(r *report.Report, res *Result) error {
 	}
 	for _, f := range forecasts {
 		for k, c := range m.Channels[:m.K] {
-			b := f.Bands(k)
-			r.Examples = append(r.Examples, report.Example{
-				Window: fmt.Sprintf("segment %q at %.2f s", f.Segment, f.Start), Channel: c.Name, Unit: c.Unit,
-				T: b.T, Mean: b.Mean, Lo50: b.Lo50, Hi50: b.Hi50, Lo95: b.Lo95, Hi95: b.Hi95, At: b.At, Measured: b.Measured,
-			})
+			e := report.Example{Window: fmt.Sprintf("segment %q at %.2f s", f.Segment, f.Start), Prediction: f.Bands(k)}
+			e.Channel, e.Unit = c.Name, c.Unit
+			r.Examples = append(r.Examples, e)
 		}
 	}
 	return nil
