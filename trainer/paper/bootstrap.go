@@ -23,18 +23,18 @@ const leastInflation, mostInflation = 0.5, 4
 func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) error {
 	best := slices.MinFunc(m.Flows, func(a, b *Flow) int { return cmp.Compare(a.Evidence, b.Evidence) })
 	E := len(m.Flows)
-	flows, drawn := make([]*Flow, r.Refits*E), make([]*Data, r.Refits)
+	flows, simulated := make([]*Flow, r.Refits*E), make([]*Data, r.Refits)
 	for i := range flows { // members and flows have one memory each to predict with
 		if i%E == 0 {
 			var ok bool
-			if drawn[i/E], ok = m.simulate(d, best, rand.New(rand.NewPCG(seed, uint64(i/E)))); !ok {
+			if simulated[i/E], ok = m.simulate(d, best, rand.New(rand.NewPCG(seed, uint64(i/E)))); !ok {
 				return errFlow
 			}
 		}
-		flows[i] = r.flow(m.Members[i%len(m.Members)], drawn[i/E], m.Flows[i%E].part, seed)
+		flows[i] = r.flow(m.Members[i%len(m.Members)], simulated[i/E], m.Flows[i%E].part, seed)
 	}
 	cores.Each(len(flows), func(i int) {
-		if !flows[i].Shoot(ctx, drawn[i/E], r.Rounds) {
+		if !flows[i].Shoot(ctx, simulated[i/E], r.Rounds) {
 			flows[i] = nil
 		}
 	})
@@ -43,7 +43,7 @@ func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) e
 	}
 	var ratios []float64
 	for i := range r.Refits {
-		refit := &Model{K: m.K, VarianceInflation: 1, Flows: keepLikely(flows[i*E:(i+1)*E], drawn[i])}
+		refit := &Model{K: m.K, VarianceInflation: 1, Flows: keepLikely(flows[i*E:(i+1)*E], simulated[i])}
 		if ratio, ok := refit.squaredErrorRatio(m, d); ok && !math.IsNaN(ratio) {
 			ratios = append(ratios, ratio)
 		}

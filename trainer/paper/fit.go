@@ -154,16 +154,16 @@ func train(ctx context.Context, all []*training) error {
 		loop.Groups = append(loop.Groups, optimise.Group{Params: t.Params.Flat, Grad: t.grad.Flat, Optimiser: t.adam})
 	}
 	rise := optimise.Ramp{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
-	fine, shared := make([]bool, len(all)), make([]float64, to-from)
+	finite, shared := make([]bool, len(all)), make([]float64, to-from)
 	loop.Evaluate = func(step int) optimise.Outcome {
 		cores.Each(len(all), func(j int) {
 			t := all[j]
 			t.setWeights(rise.At(step), len(all))
-			t.parts, fine[j] = t.objective.Evaluate(t.grad, t.Params, t.batch)
+			t.parts, finite[j] = t.objective.Evaluate(t.grad, t.Params, t.batch)
 			t.fixGradient()
-			fine[j] = fine[j] && !slices.ContainsFunc(t.grad.Flat, math.IsNaN)
+			finite[j] = finite[j] && !slices.ContainsFunc(t.grad.Flat, math.IsNaN)
 		})
-		if slices.Contains(fine, false) {
+		if slices.Contains(finite, false) {
 			return optimise.Failed
 		}
 		// All have the same dynamics and move it by the same gradient.

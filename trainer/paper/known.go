@@ -30,7 +30,7 @@ func (n *Known) free() []int {
 type knownPart struct {
 	*Known
 	in       *feature.Inputs
-	of       []int     // the parameter of each of the first numbers of theta
+	free     []int     // the parameter of each of the first numbers of theta
 	theta    []float64 // the flow's
 	p, dp    []float64 // Q
 	x, dx, g []float64 // K
@@ -39,19 +39,19 @@ type knownPart struct {
 func newKnownPart(known *Known, in *feature.Inputs, theta []float64) *knownPart {
 	v := func(n int) []float64 { return make([]float64, n) }
 	K, Q := len(in.Lift.Std), len(known.Guess)
-	return &knownPart{Known: known, in: in, of: known.free(), theta: theta, p: v(Q), dp: v(Q), x: v(K), dx: v(K), g: v(K)}
+	return &knownPart{Known: known, in: in, free: known.free(), theta: theta, p: v(Q), dp: v(Q), x: v(K), dx: v(K), g: v(K)}
 }
 
-// add adds the field at zs to f, and with sensitivity its derivatives to fz and its
-// columns of F.
+// add adds the field at stageZ to f, and with sensitivity its derivatives to dfdz and its
+// columns of dfdtheta.
 func (n *knownPart) add(t *tangent) {
 	mean, std := n.in.Lift.Mean, n.in.Lift.Std
 	copy(n.p, n.Guess)
-	for i, q := range n.of {
+	for i, q := range n.free {
 		n.p[q] *= math.Exp(n.theta[i])
 	}
 	for k := range n.x {
-		n.x[k] = mean[k] + std[k]*t.zs[k]
+		n.x[k] = mean[k] + std[k]*t.stageZ[k]
 	}
 	n.F(n.g, n.x, n.p)
 	for k, v := range n.g {
@@ -67,10 +67,10 @@ func (n *knownPart) add(t *tangent) {
 		n.g[k] = n.in.TimeStd / std[k]
 		n.VJP(n.dx, n.dp, n.x, n.p, n.g)
 		for j, v := range n.dx {
-			t.at.fz[k*t.K+j] += v * std[j]
+			t.stage.dfdz[k*t.K+j] += v * std[j]
 		}
-		for i, q := range n.of {
-			t.at.F[k*t.dense+i] = n.dp[q] * n.p[q]
+		for i, q := range n.free {
+			t.stage.dfdtheta[k*t.dense+i] = n.dp[q] * n.p[q]
 		}
 	}
 }

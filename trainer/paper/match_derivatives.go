@@ -105,16 +105,16 @@ func (m *matching) evaluate() (cost float64) {
 	clear(m.H)
 	clear(m.g)
 	for i := 0; i < len(m.dz); i += K {
-		copy(t.zs, m.z[i:i+K])
+		copy(t.stageZ, m.z[i:i+K])
 		clear(t.f)
-		clear(t.at.fz)
+		clear(t.stage.dfdz)
 		t.known.add(t)
 		half := 0.0
 		for k, w := range m.weight {
 			e := w * (m.dz[i+k] - t.f[k])
 			half += 0.5 * e * e
 			for p := range m.row {
-				m.row[p] = w * t.at.F[k*t.dense+p]
+				m.row[p] = w * t.stage.dfdtheta[k*t.dense+p]
 			}
 			blas64.Axpy(e, vector(m.row), vector(m.g))
 			blas64.Ger(1, vector(m.row), vector(m.row), matmul.Matrix(P, P, m.H))

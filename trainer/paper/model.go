@@ -87,7 +87,7 @@ func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
 // membersMixture returns the predictor of the members' smoothers, the teacher where no flow
 // can be integrated. It is safe for concurrent use.
 func (m *Model) membersMixture() predictor {
-	var one sync.Mutex
+	var mutex sync.Mutex
 	var parts []predictor
 	for _, f := range m.Members {
 		parts = append(parts, func(mean, variance, x0, times []float64) bool {
@@ -96,8 +96,8 @@ func (m *Model) membersMixture() predictor {
 		})
 	}
 	return func(mean, variance, x0, times []float64) bool {
-		one.Lock()
-		defer one.Unlock()
+		mutex.Lock()
+		defer mutex.Unlock()
 		return predictMixture(parts, mean, variance, x0, times)
 	}
 }

@@ -16,21 +16,21 @@ import (
 // newton refines a flow by the Gauss-Newton method, damped after Levenberg and Marquardt.
 type newton struct {
 	*Flow
-	group  []int // of each parameter
-	d      *Data
-	until  float64        // observations later than this are left out
-	rows   []int          // of each trajectory, the row of its first observation among those that are not
-	J      []float64      // rows·K×P, divided by σ, of the rows that are not left out
-	e      []float64      // rows·K, (y − z)/σ
-	H, inv []float64      // P×P
-	second []float64      // P×P, the later rows' share of H
-	L      []float64      // P×P
-	g      []float64      // P
-	works  [2]matmul.Work // of the two that share the large products
-	factor matmul.Packed  // L⁻ᵀ, scratch
-	tans   []*tangent
-	bad    []bool  // of each trajectory, whether its state leaves all bounds
-	mu     float64 // damping
+	group    []int // of each parameter
+	d        *Data
+	until    float64        // observations later than this are left out
+	rows     []int          // of each trajectory, the row of its first observation among those that are not
+	J        []float64      // rows·K×P, divided by σ, of the rows that are not left out
+	e        []float64      // rows·K, (y − z)/σ
+	H, inv   []float64      // P×P
+	laterH   []float64      // P×P, the later rows' share of H
+	L        []float64      // P×P
+	g        []float64      // P
+	works    [2]matmul.Work // of the two that share the large products
+	factor   matmul.Packed  // L⁻ᵀ, scratch
+	tangents []*tangent
+	diverged []bool  // of each trajectory, whether its state leaves all bounds
+	mu       float64 // damping
 
 	kept            []float64 // e of the parameters before a step
 	old, delta, tmp []float64 // P
@@ -40,13 +40,13 @@ func newNewton(f *Flow, d *Data) *newton {
 	P, M, R := len(f.Theta), len(d.Trajectories), d.Rows()*d.K
 	v := func(n int) []float64 { return make([]float64, n) }
 	n := &newton{
-		Flow: f, d: d, mu: 1, rows: make([]int, M), bad: make([]bool, M),
+		Flow: f, d: d, mu: 1, rows: make([]int, M), diverged: make([]bool, M),
 		J: v(R * P), e: v(R), H: v(P * P), L: v(P * P), inv: v(P * P), g: v(P), old: v(P), delta: v(P), tmp: v(P),
 	}
 	n.group, _ = f.groups()
 	n.observe(d.End())
 	for range min(M, runtime.GOMAXPROCS(0)) {
-		n.tans = append(n.tans, f.tangent(true))
+		n.tangents = append(n.tangents, f.tangent(true))
 	}
 	return n
 }
@@ -66,15 +66,15 @@ func (n *newton) observe(until float64) {
 // returns ½ Σ e²; ok is false where a state leaves all bounds.
 func (n *newton) residuals(jacobian bool) (half float64, ok bool) {
 	M := len(n.d.Trajectories)
-	workers := len(n.tans)
+	workers := len(n.tangents)
 	cores.Each(workers, func(w int) {
-		t := n.tans[w]
+		t := n.tangents[w]
 		t.sensitivity = jacobian
 		for j := w; j < M; j += workers {
-			n.bad[j] = !n.trajectory(t, j, jacobian)
+			n.diverged[j] = !n.trajectory(t, j, jacobian)
 		}
 	})
-	if slices.Contains(n.bad, true) {
+	if slices.Contains(n.diverged, true) {
 		return 0, false
 	}
 	for _, v := range n.e {
@@ -125,8 +125,8 @@ func (n *newton) system() {
 	split := R
 	if R > 1 && R*P*P > 1e7 {
 		split = R / 2
-		if n.second == nil {
-			n.second = make([]float64, P*P)
+		if n.laterH == nil {
+			n.laterH = make([]float64, P*P)
 		}
 	}
 	product := func(H []float64, work, from, to int) {
@@ -138,13 +138,13 @@ func (n *newton) system() {
 		case i == 0:
 			product(n.H, 0, 0, split)
 		case split < R:
-			product(n.second, 1, split, R)
+			product(n.laterH, 1, split, R)
 		}
 	})
 	if split < R {
 		for r := range P {
 			for c := range r + 1 {
-				n.H[r*P+c] += n.second[r*P+c]
+				n.H[r*P+c] += n.laterH[r*P+c]
 			}
 		}
 	}

@@ -103,11 +103,11 @@ func (p *polynomial) outputs() int {
 	return 1
 }
 
-// add adds the polynomial at zs to f, and with sensitivity its derivatives to fz and
+// add adds the polynomial at stageZ to f, and with sensitivity its derivatives to dfdz and
 // the values of its terms.
 func (p *polynomial) add(t *tangent) {
 	b, O := t.b, p.outputs()
-	p.shift(b, t.zs)
+	p.shift(b, t.stageZ)
 	for n := 0; n < len(p.w); n += O {
 		m, w := p.terms[n], p.w[n:n+O]
 		v := m.value(b)
@@ -116,24 +116,24 @@ func (p *polynomial) add(t *tangent) {
 			f[k] += v * w
 		}
 		if t.sensitivity {
-			t.at.v[n/O] = v
-			m.addJacobian(t.at.fz[m.k*t.K:], t.K, b, w)
+			t.stage.v[n/O] = v
+			m.addJacobian(t.stage.dfdz[m.k*t.K:], t.K, b, w)
 		}
 	}
 }
 
-// addJacobian adds the derivative of the product to rows of fz (of K numbers), a weight for each.
-func (t term) addJacobian(fz []float64, K int, b, w []float64) {
+// addJacobian adds the derivative of the product to rows of dfdz (of K numbers), a weight for each.
+func (t term) addJacobian(dfdz []float64, K int, b, w []float64) {
 	switch t.degree() {
 	case 1:
 		for k, w := range w {
-			fz[k*K+t.i] += w
+			dfdz[k*K+t.i] += w
 		}
 	case 2:
 		bi, bj := b[t.i], b[t.j]
 		for k, w := range w {
-			fz[k*K+t.i] += w * bj
-			fz[k*K+t.j] += w * bi
+			dfdz[k*K+t.i] += w * bj
+			dfdz[k*K+t.j] += w * bi
 		}
 	}
 }

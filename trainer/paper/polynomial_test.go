@@ -97,7 +97,7 @@ func TestPolynomialFitsWhatIsOne(t *testing.T) {
 		}
 	}
 	w := newTangent(&mlp.Net{}, p, K, len(p.w), false)
-	copy(w.zs, []float64{3, 5})
+	copy(w.stageZ, []float64{3, 5})
 	w.evaluate() // 2·3 − 15, 12.5
 	if !(math.Abs(w.f[0]+9) <= 1e-3) || !(math.Abs(w.f[1]-12.5) <= 1e-3) {
 		t.Errorf("at another point %v", w.f)

@@ -179,10 +179,10 @@ func (m *Model) refine(ctx context.Context, d *Data, r Recipe, seed uint64) erro
 // refineForms returns the flows of so many forms that can be integrated, each from another
 // member and, where that fails, from the next.
 func (m *Model) refineForms(ctx context.Context, d *Data, r Recipe, forms []form, seed uint64) []*Flow {
-	var one sync.Mutex // a member has one memory to predict with
+	var mutex sync.Mutex // a member has one memory to predict with
 	begin := func(i, try int) *Flow {
-		one.Lock()
-		defer one.Unlock()
+		mutex.Lock()
+		defer mutex.Unlock()
 		return r.flow(m.Members[(i+try)%len(m.Members)], d, forms[i], seed+uint64(i))
 	}
 	flows := make([]*Flow, len(forms))

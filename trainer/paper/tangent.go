@@ -24,31 +24,31 @@ import (
 //
 // States and time are standardised.
 type tangent struct {
-	net         *mlp.Net
-	known       *knownPart  // (optional)
-	poly        *polynomial // (optional)
-	K, P        int
-	dense       int       // parameters of known field and net, which come first
-	z           []float64 // K
-	S           []float64 // K×P
-	zs, f, zsum []float64 // K: state of a stage, its derivative by time, weighted sum of these
-	b           []float64 // K, states as the polynomial counts them
-	y           [][]float64
-	g, gback    []float64     // K×widest
-	stages      [4]derivative // of a step
-	at          *derivative   // of the stage that is evaluated
-	M, N        []float64     // K×K; K×4×K, the four Nᵢ
-	next        []float64     // K×P
-	values      []float64     // 4×terms, scratch of the polynomial
-	work        matmul.Work
-	sensitivity bool
+	net                  *mlp.Net
+	known                *knownPart  // (optional)
+	poly                 *polynomial // (optional)
+	K, P                 int
+	dense                int       // parameters of known field and net, which come first
+	z                    []float64 // K
+	S                    []float64 // K×P
+	stageZ, f, increment []float64 // K: state of a stage, its derivative by time, weighted sum of these
+	b                    []float64 // K, states as the polynomial counts them
+	y                    [][]float64
+	g, gback             []float64     // K×widest
+	stages               [4]derivative // of a step
+	stage                *derivative   // of the stage that is evaluated
+	M, N                 []float64     // K×K; K×4×K, the four Nᵢ
+	next                 []float64     // K×P
+	values               []float64     // 4×terms, scratch of the polynomial
+	work                 matmul.Work
+	sensitivity          bool
 }
 
 // derivative is that of the field at one state.
 type derivative struct {
-	fz []float64 // K×K, ∂f/∂z
-	F  []float64 // K×dense, ∂f/∂θ of known field and net
-	v  []float64 // of every term of the polynomial the product, ∂f/∂w of its output
+	dfdz     []float64 // K×K, ∂f/∂z
+	dfdtheta []float64 // K×dense, ∂f/∂θ of known field and net
+	v        []float64 // of every term of the polynomial the product, ∂f/∂w of its output
 }
 
 // newTangent takes the memory for K states and P parameters, of which those of a
@@ -56,13 +56,13 @@ type derivative struct {
 func newTangent(net *mlp.Net, poly *polynomial, K, P int, sensitivity bool) *tangent {
 	t := &tangent{net: net, poly: poly, K: K, P: P, dense: P - poly.params(), sensitivity: sensitivity}
 	v := func(n int) []float64 { return make([]float64, n) }
-	t.z, t.zs, t.f, t.zsum, t.b = v(K), v(K), v(K), v(K), v(K)
+	t.z, t.stageZ, t.f, t.increment, t.b = v(K), v(K), v(K), v(K), v(K)
 	widest := K
 	for i := range net.Layers {
 		t.y = append(t.y, v(net.Layers[i].Out))
 		widest = max(widest, net.Layers[i].Out, net.Layers[i].In)
 	}
-	t.at = &t.stages[0]
+	t.stage = &t.stages[0]
 	if sensitivity {
 		t.S, t.next, t.M, t.N = v(K*P), v(K*P), v(K*K), v(4*K*K)
 		t.g, t.gback, t.values = v(K*widest), v(K*widest), v(4*(P-t.dense))
@@ -102,10 +102,10 @@ func (t *tangent) start(z0 []float64) {
 	clear(t.S)
 }
 
-// evaluate sets f at zs and, with sensitivity, its derivative.
+// evaluate sets f at stageZ and, with sensitivity, its derivative.
 func (t *tangent) evaluate() {
 	clear(t.f)
-	clear(t.at.fz)
+	clear(t.stage.dfdz)
 	if len(t.net.Layers) > 0 {
 		t.evaluateNet()
 	}
@@ -117,7 +117,7 @@ func (t *tangent) evaluate() {
 	}
 }
 
-// evaluateNet sets f to the net and, with sensitivity, fz and the net's columns of F.
+// evaluateNet sets f to the net and, with sensitivity, dfdz and the net's columns of dfdtheta.
 func (t *tangent) evaluateNet() {
 	layers := t.net.Layers
 	for i := range layers {
@@ -140,11 +140,11 @@ func (t *tangent) evaluateNet() {
 		begin := end - len(l.W) - len(l.B)
 		below := t.gback[:K*l.In]
 		if i == 0 {
-			below = t.at.fz
+			below = t.stage.dfdz
 		}
 		for k := range K {
 			gk := g[k*l.Out : (k+1)*l.Out]
-			outer(t.at.F[k*t.dense+begin:k*t.dense+end], t.input(i), gk)
+			outer(t.stage.dfdtheta[k*t.dense+begin:k*t.dense+end], t.input(i), gk)
 			row := below[k*l.In : (k+1)*l.In]
 			for a := range row {
 				row[a] = dot(l.W[a*l.Out:(a+1)*l.Out], gk)
@@ -161,7 +161,7 @@ func (t *tangent) evaluateNet() {
 // input returns the input of a layer of the net.
 func (t *tangent) input(layer int) []float64 {
 	if layer == 0 {
-		return t.zs
+		return t.stageZ
 	}
 	return t.y[layer-1]
 }
@@ -183,18 +183,18 @@ func (t *tangent) advance(h float64, n int) (ok bool) {
 	const bound = 1e4
 	along, weights := stages(h)
 	for range n {
-		copy(t.zs, t.z)
-		clear(t.zsum)
+		copy(t.stageZ, t.z)
+		clear(t.increment)
 		for q, w := range weights {
-			t.at = &t.stages[q]
+			t.stage = &t.stages[q]
 			t.evaluate()
 			for k, v := range t.f {
-				t.zsum[k] += w * v
-				t.zs[k] = t.z[k] + along[(q+1)%4]*v
+				t.increment[k] += w * v
+				t.stageZ[k] = t.z[k] + along[(q+1)%4]*v
 			}
 		}
 		for k := range t.z {
-			t.z[k] += t.zsum[k]
+			t.z[k] += t.increment[k]
 			if !(math.Abs(t.z[k]) < bound) {
 				return false
 			}
@@ -215,7 +215,7 @@ func (t *tangent) step(h float64) {
 	if D > 0 {
 		next.Cols = D
 		for i := range t.stages {
-			t.mul(next, blas64.General{Rows: K, Cols: K, Stride: 4 * K, Data: t.N[i*K:]}, matmul.Matrix(K, D, t.stages[i].F), 1)
+			t.mul(next, blas64.General{Rows: K, Cols: K, Stride: 4 * K, Data: t.N[i*K:]}, matmul.Matrix(K, D, t.stages[i].dfdtheta), 1)
 		}
 	}
 	if t.poly != nil {
@@ -244,7 +244,7 @@ func (t *tangent) combineStages(h float64) {
 // addStage adds the product of row r of N_i and A_i to row r of M and, times c, to that of
 // N of the stage before.
 func (t *tangent) addStage(i, r int, c float64) {
-	K, A := t.K, t.stages[i].fz
+	K, A := t.K, t.stages[i].dfdz
 	n, m := t.N[(r*4+i)*K:(r*4+i+1)*K], t.M[r*K:(r+1)*K]
 	for j, w := range n {
 		if w == 0 {
