@@ -16,12 +16,13 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 var update = flag.Bool("update", false, "write the pin anew")
 
-// pinned are predictions of the whole recipe, by name of the case.
+// pinned are predictions by name of the case.
 type pinned struct {
 	Processor string            `json:"processor"`
 	SHA256    map[string]string `json:"sha256"`
@@ -29,10 +30,10 @@ type pinned struct {
 	Std       map[string]float64
 }
 
-// The whole recipe, every branch of it, gives the same numbers bit by bit on the
-// processor that the pin was made on, and close ones elsewhere.
+// The whole recipe, every branch of it, and the trainings beside it give the same numbers bit
+// by bit on the processor that the pin was made on, and close ones elsewhere.
 func TestRecipeIsPinned(t *testing.T) {
-	cases := map[string]func() (*Data, Recipe){
+	recipes := map[string]func() (*Data, Recipe){
 		"one trajectory": func() (*Data, Recipe) { return pinnedData(1, 60, 0.05), small() },
 		"many, left out": func() (*Data, Recipe) { r := small(); r.Refits = 2; return pinnedData(9, 1, 0.05), r },
 		"plain":          func() (*Data, Recipe) { r := small(); r.Plain = true; return pinnedData(2, 40, 0.05), r },
@@ -43,16 +44,21 @@ func TestRecipeIsPinned(t *testing.T) {
 			return pinnedData(1, 40, 0.05), r
 		},
 	}
-	got := pinned{Processor: runtime.GOARCH + " " + simd.Best().String(), SHA256: map[string]string{}, Mean: map[string]float64{}, Std: map[string]float64{}}
-	for name, c := range cases {
-		d, r := c()
-		m, err := Learn(context.Background(), d, r, 5)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+	cases := pinnedTrainings(t)
+	for name, c := range recipes {
+		cases[name] = func(x0, times, mean, std []float64) {
+			d, r := c()
+			m, err := Learn(context.Background(), d, r, 5)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			m.Predict(mean, std, x0, times)
 		}
-		times := []float64{0.5, 1, 2, 3}
-		mean, std := make([]float64, 4*d.K), make([]float64, 4*d.K)
-		m.Predict(mean, std, d.Trajectories[0].X0, times)
+	}
+	got := pinned{Processor: runtime.GOARCH + " " + simd.Best().String(), SHA256: map[string]string{}, Mean: map[string]float64{}, Std: map[string]float64{}}
+	for name, predict := range cases {
+		mean, std := make([]float64, 8), make([]float64, 8)
+		predict([]float64{1, 0}, []float64{0.5, 1, 2, 3}, mean, std)
 		var b bytes.Buffer
 		for _, v := range append(append([]float64{}, mean...), std...) {
 			if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
@@ -87,9 +93,65 @@ func TestRecipeIsPinned(t *testing.T) {
 		switch {
 		case exact && got.SHA256[name] != want.SHA256[name]:
 			t.Errorf("%s: the predictions changed: mean %v std %v, pinned %v %v", name, got.Mean[name], got.Std[name], want.Mean[name], want.Std[name])
-		case !(math.Abs(got.Mean[name]-want.Mean[name]) < 0.2) || !(math.Abs(math.Log(got.Std[name]/want.Std[name])) < 1):
+		case !(math.Abs(got.Mean[name]-want.Mean[name]) < 0.2) || !(math.Abs(math.Log(math.Abs(got.Std[name]/want.Std[name]))) < 1):
 			t.Errorf("%s: mean %v std %v, pinned %v %v", name, got.Mean[name], got.Std[name], want.Mean[name], want.Std[name])
 		}
+	}
+}
+
+// pinnedTrainings are those beside the recipe: each predicts mean and standard deviation, or
+// samples for both.
+func pinnedTrainings(t *testing.T) map[string]func(x0, times, mean, std []float64) {
+	ctx, d, set := context.Background(), pinnedData(3, 8, 0.05), small().Settings
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]func(x0, times, mean, std []float64){
+		"separate": func(x0, times, mean, std []float64) {
+			fits, err := TrainSeparate(ctx, d, set, 1)
+			check(err)
+			fits[0].Predict(mean, std, x0, times)
+		},
+		"exact": func(x0, times, mean, std []float64) {
+			exact := set
+			exact.Exact, exact.FineTune, exact.CoreEnd, exact.Anchor = true, 20, mlp.Sigmoid, 0
+			f, err := Train(ctx, d, exact, 2)
+			check(err)
+			e, err := f.Exact()
+			check(err)
+			e.Predict(mean, std, x0, times)
+		},
+		"rollouts": func(x0, times, mean, std []float64) {
+			f, err := Train(ctx, d, set, 3)
+			check(err)
+			if !f.Rollout(mean, []float64{0.3, -1}, x0, times) || !f.Rollout(std, []float64{1, 1}, x0, times) {
+				t.Fatal("cannot be integrated")
+			}
+		},
+		"samples": func(x0, times, mean, std []float64) {
+			var x, dx []float64
+			for i := range 60 {
+				a, b := math.Sin(float64(i)), math.Cos(0.3*float64(i))
+				x, dx = append(x, a, b), append(dx, b, -a)
+			}
+			net, _ := Pretrain(x, dx, 2, []int{6, 5}, mlp.Sigmoid, true, 300, 1e-5, 1)
+			b := &Bayes{Net: net, Sigma: 0.3, Step: 0.2, Prior: make([]float64, net.Params())}
+			for i := range b.Prior {
+				b.Prior[i] = 0.02 * float64(i%3)
+			}
+			for to, walk := range map[*[]float64]func() Walk{
+				&mean: func() Walk { return SGLD(1e-6, 1, 0.3) }, &std: func() Walk { return SGHMC(1e-8, 0.05) },
+			} {
+				s, err := b.Sample(ctx, d, walk, Chains{1, 60, 1}, 1)
+				check(err)
+				if s.Lost > 0 || !b.Solve(*to, s.Theta[0], x0, times) {
+					t.Fatal("lost")
+				}
+			}
+		},
 	}
 }
 
