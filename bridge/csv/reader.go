@@ -148,14 +148,14 @@ func (r *Reader) time(cell string) (int64, error) {
 // name returns the segment that a row names.
 func (r *Reader) name(cells []string) string {
 	if len(r.segmentsAt) == 0 {
-		return stem(r.path)
+		return Stem(r.path)
 	}
 	if len(r.segmentsAt) == 1 && !r.cfg.FileNames {
 		return strings.TrimSpace(cells[r.segmentsAt[0]])
 	}
 	var parts []string
 	if r.cfg.FileNames {
-		parts = append(parts, stem(r.path))
+		parts = append(parts, Stem(r.path))
 	}
 	for _, i := range r.segmentsAt {
 		parts = append(parts, strings.TrimSpace(cells[i]))
@@ -163,9 +163,9 @@ func (r *Reader) name(cells []string) string {
 	return strings.Join(parts, "/")
 }
 
-// stem is the name of a file without its folder and its endings for text and
-// packing.
-func stem(path string) string {
+// Stem is the name of a file without its folder and its endings for kind and packing,
+// as a segment is called.
+func Stem(path string) string {
 	base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".zst")
 	if short := strings.TrimSuffix(base, filepath.Ext(base)); short != "" {
 		return short

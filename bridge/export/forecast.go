@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -68,12 +69,8 @@ func newForecast(m *model.Model, channels []channel.Channel, horizons []time.Dur
 // from predicts from a state and the input held. ok is false where that cannot
 // be.
 func (f *forecast) from(x, u []float64) (ok bool) {
-	for _, values := range [][]float64{x, u} {
-		for _, v := range values {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return false
-			}
-		}
+	if !number.Finite(x) || !number.Finite(u) {
+		return false
 	}
 	f.query.X0, f.query.U = x, u
 	if len(u) == 0 {

@@ -5,13 +5,12 @@ import "math"
 // Frame names the axes of a vector.
 type Frame string
 
-// The frames. Unknown axes are kept as they are.
+// The frames. "" is not known: values are kept as they are.
 const (
-	Unknown Frame = ""
-	NED     Frame = "ned"
-	ENU     Frame = "enu"
-	FRD     Frame = "frd"
-	FLU     Frame = "flu"
+	NED Frame = "ned"
+	ENU Frame = "enu"
+	FRD Frame = "frd"
+	FLU Frame = "flu"
 )
 
 // World reports whether a frame is fixed to the ground.
@@ -19,9 +18,6 @@ func (f Frame) World() bool { return f == NED || f == ENU }
 
 // Body reports whether a frame is fixed to the robot.
 func (f Frame) Body() bool { return f == FRD || f == FLU }
-
-// Known reports whether a name is one of the frames.
-func (f Frame) Known() bool { return f.World() || f.Body() }
 
 // Vector returns v, given in from, in to. Both must be of the world or both of
 // the body. Each of the conversions is its own inverse.

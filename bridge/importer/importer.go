@@ -3,7 +3,6 @@ package importer
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,16 +52,8 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 		panic("importer: no input")
 	}
 	j := &job{Job: jb}
-	// What cannot be written is reported before anything is read.
-	trial, err := flightlog.CreateFile(j.Out, flightlog.Header{Vehicle: j.Map.Vehicle, Channels: j.Map.header(nil)})
+	err := j.survey(ctx)
 	if err != nil {
-		return nil, err
-	}
-	trial.Abort()
-	if err := j.checkOut(); err != nil {
-		return nil, err
-	}
-	if err := j.survey(ctx); err != nil {
 		return nil, err
 	}
 	if j.Map, err = j.Map.expand(j.files); err != nil {
@@ -104,20 +95,6 @@ func (j *job) progress(share float64) {
 	if j.Progress != nil {
 		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.Inputs))))
 	}
-}
-
-// checkOut refuses to write over an input.
-func (j *job) checkOut() error {
-	there, err := os.Stat(j.Out)
-	if err != nil {
-		return nil // it is not there
-	}
-	for _, path := range j.Inputs {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, there) {
-			return fmt.Errorf("%s: is an input, too; choose another name for the log", j.Out)
-		}
-	}
-	return nil
 }
 
 // survey reads what is in the files: of topics in a pass of their own, of tables from

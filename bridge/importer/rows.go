@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
-	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
@@ -118,7 +116,8 @@ func (r *rowMaker) read(ctx context.Context, n int, open opener, progress func(f
 	defer s.Close()
 	r.path, r.started, r.open = f.path, false, false
 	r.guard = timebase.Guard{Far: far, Back: back}
-	r.row.name = stem(f.path)
+	r.row.name = csv.Stem(f.path)
+	r.row.name = r.row.name[:min(len(r.row.name), flightlog.MaxName)]
 	r.in = r.in[:0]
 	for i := range r.plan.phases {
 		r.in = append(r.in, r.plan.phases[i].begin[n])
@@ -270,17 +269,4 @@ func (r *rowMaker) send(t int64) error {
 	r.row.x, r.row.u, r.row.aux = p.kept(channel.State, r.all.x), p.kept(channel.Input, r.all.u), p.kept(channel.Aux, r.all.aux)
 	r.counts.kept++
 	return r.emit(&r.row)
-}
-
-// stem is the name of a file without its folder and its endings for kind and
-// packing, as a segment is called.
-func stem(path string) string {
-	base := filepath.Base(path)
-	for _, packed := range []string{".gz", ".zst"} {
-		base = strings.TrimSuffix(base, packed)
-	}
-	if short := strings.TrimSuffix(base, filepath.Ext(base)); short != "" {
-		base = short
-	}
-	return base[:min(len(base), flightlog.MaxName)]
 }

@@ -159,10 +159,9 @@ func TestPlayIntoRecord(t *testing.T) {
 
 func TestPlayFasterAndInPart(t *testing.T) {
 	nc := serve(t)
-	var sent []int
 	begin := time.Now()
-	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: flight(t), Vehicle: "other", Speed: 1000, From: 20 * time.Millisecond, To: 2 * time.Hour, MaxPause: time.Millisecond, Sent: func(n int) { sent = append(sent, n) }})
-	if err != nil || sum.Vehicle != "other" || sum.Sent != 22 || len(sent) != 22 || time.Since(begin) > 5*time.Second {
+	sum, err := live.Play(context.Background(), nc, live.PlayConfig{Log: flight(t), Vehicle: "other", Speed: 1000, From: 20 * time.Millisecond, To: 2 * time.Hour, MaxPause: time.Millisecond})
+	if err != nil || sum.Vehicle != "other" || sum.Sent != 22 || time.Since(begin) > 5*time.Second {
 		t.Errorf("%+v, %v in %v", sum, err, time.Since(begin))
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -1,16 +1,15 @@
 package live
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -22,9 +21,6 @@ type PlayConfig struct {
 	Speed    float64       // (optional) times the original pace; defaults to 1
 	MaxPause time.Duration // (optional) longest wait between two samples, so that pauses of a log are short; 0 = as they were
 	From, To time.Duration // (optional) part of the log that is played, from its first sample; To 0 = to the end
-
-	// (optional) Sent is called after each state was sent, with its number from 0.
-	Sent func(n int)
 }
 
 // PlaySummary counts what happened to the samples of a log.
@@ -49,34 +45,19 @@ func Play(ctx context.Context, nc *nats.Conn, c PlayConfig) (sum PlaySummary, er
 	if err != nil {
 		return sum, err
 	}
-	if c.Speed == 0 {
-		c.Speed = 1
-	}
-	if sum.Vehicle = c.Vehicle; sum.Vehicle == "" {
-		sum.Vehicle = r.Header().Vehicle
-	}
+	c.Speed = cmp.Or(c.Speed, 1)
+	sum.Vehicle = cmp.Or(c.Vehicle, r.Header().Vehicle)
 	if err := wire.CheckVehicle(sum.Vehicle); err != nil {
 		return sum, fmt.Errorf("%s: the vehicle cannot be part of a subject: %w; give another with --vehicle", c.Log, err)
 	}
 	p := &player{c: c, sum: &sum, nc: nc, subject: wire.StateSubject(sum.Vehicle), timer: time.NewTimer(time.Hour)}
 	defer p.timer.Stop()
 	p.state.Layout = wire.Layout(r.Header().Channels)
-	for ctx.Err() == nil {
-		rec, err := r.Next()
-		var damage *flightlog.DamageError
-		var bad *flightlog.FormatError
-		switch {
-		case errors.As(err, &damage), errors.As(err, &bad):
-			if sum.Damages++; damage != nil && damage.Tail {
-				return sum, nil
-			}
-			continue
-		case errors.Is(err, io.EOF):
-			return sum, nil
-		case err != nil:
+	for rec, err := range r.Records(func(error) { sum.Damages++ }) {
+		if err != nil {
 			return sum, err
 		}
-		if !p.sample(ctx, &rec) {
+		if ctx.Err() != nil || !p.sample(ctx, &rec) {
 			break
 		}
 	}
@@ -143,7 +124,7 @@ func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 	if late := time.Since(p.due); late > time.Second {
 		p.due = p.due.Add(late)
 	}
-	if !finite(rec.X) || !finite(rec.U) {
+	if !number.Finite(rec.X) || !number.Finite(rec.U) {
 		p.sum.Unmeasured++
 		return true
 	}
@@ -156,9 +137,6 @@ func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 	if !p.nc.IsConnected() || p.nc.Publish(p.subject, p.buf) != nil {
 		p.sum.Unsent++
 		return true
-	}
-	if p.c.Sent != nil {
-		p.c.Sent(p.sum.Sent)
 	}
 	p.sum.Sent++
 	return true
@@ -177,13 +155,4 @@ func (p *player) wait(ctx context.Context) bool {
 	case <-p.timer.C:
 		return true
 	}
-}
-
-func finite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
 }

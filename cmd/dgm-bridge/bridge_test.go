@@ -87,6 +87,7 @@ func TestImportAndInfo(t *testing.T) {
 		{cli.Failed, "no such file", []string{"import", "csv", "--map", in("nix.toml"), in("a.csv"), "--out", in("g.msgpack")}},
 		{cli.Failed, "cannot be written", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("nix/g.msgpack")}},
 		{cli.Wrong, "map.toml is read and would be replaced", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("map.toml")}},
+		{cli.Wrong, "a.csv is read and would be replaced", []string{"import", "csv", "--map", in("map.toml"), in("a.csv"), "--out", in("a.csv")}},
 		{cli.Failed, "not a flight log", []string{"info", in("a.csv")}},
 		{cli.Failed, "no such file", []string{"info", in("nix")}},
 		{cli.Wrong, "name one log or several", []string{"import", "csv", "--map", in("map.toml"), "--out", in("g.msgpack")}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
@@ -84,6 +85,28 @@ func (r *Reader) Next() (Record, error) {
 			e.Field, e.Err = kind.String()+" field "+cmp.Or(field.Field, "payload"), field.Err
 		}
 		return Record{}, e
+	}
+}
+
+// Records yields the records that can be read, until the end or what the io.Reader
+// returned. skipped is called with the *DamageError or *FormatError of what cannot be.
+func (r *Reader) Records(skipped func(error)) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			rec, err := r.Next()
+			var damage *DamageError
+			var format *FormatError
+			switch {
+			case errors.As(err, &damage), errors.As(err, &format):
+				if skipped(err); damage != nil && damage.Tail {
+					return
+				}
+			case errors.Is(err, io.EOF):
+				return
+			case !yield(rec, err) || err != nil:
+				return
+			}
+		}
 	}
 }
 

@@ -88,3 +88,13 @@ func half(bits uint16) float64 {
 	}
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
+
+// Finite reports whether all values are neither NaN nor infinite.
+func Finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}

@@ -74,6 +74,3 @@ func (c *ClockSync) Offset() (ns int64, ok bool) {
 	}
 	return c.arrival, c.stamps > 0
 }
-
-// Answered reports whether the autopilot answers TIMESYNC.
-func (c *ClockSync) Answered() bool { return c.replies > 0 }

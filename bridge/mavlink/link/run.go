@@ -14,6 +14,7 @@ import (
 	"github.com/bluenviron/gomavlib/v3/pkg/message"
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/bridge/internal/number"
 	"github.com/dgm-robotics/dgm/bridge/mavlink/autopilot"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -38,7 +39,6 @@ type Counts struct {
 	BadBytes  atomic.Int64 // times that something was no packet
 	Predicted atomic.Int64 // predictions that went to the autopilot
 	Restarts  atomic.Int64 // times that the autopilot was restarted
-	Opened    atomic.Int64 // times that the link was opened
 }
 
 // messages are those that are read and written; others are passed.
@@ -147,7 +147,6 @@ type runner struct {
 func (r *runner) event(e gomavlib.Event) {
 	switch e := e.(type) {
 	case *gomavlib.EventChannelOpen:
-		r.n.Opened.Add(1)
 		r.c.Log(fmt.Sprintf("the link %s is open", e.Channel))
 	case *gomavlib.EventChannelClose:
 		r.c.Log(fmt.Sprintf("the link %s was closed: %v", e.Channel, e.Error))
@@ -179,7 +178,7 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 		return
 	}
 	r.state.T = r.a.State(r.state.X, r.u)
-	if !finite(r.state.X) || r.state.T == r.last {
+	if !number.Finite(r.state.X) || r.state.T == r.last {
 		return
 	}
 	if r.state.T < r.last-1e9 {
@@ -187,7 +186,7 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 	}
 	r.last = r.state.T
 	r.state.U = r.u
-	if !finite(r.u) {
+	if !number.Finite(r.u) {
 		r.state.U = nil
 	}
 	r.buf = r.state.Append(r.buf[:0])
@@ -197,15 +196,6 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 		return
 	}
 	r.n.States.Add(1)
-}
-
-func finite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // timesync reads the answer to a request of this program, and answers the
