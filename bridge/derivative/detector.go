@@ -76,7 +76,8 @@ func New(states []channel.Channel) *Detector {
 			case c.Derivative != "":
 				d.candidates[i*K+j] = c.Derivative == other.Name
 			default: // a derivative has another unit, per second
-				d.candidates[i*K+j] = !(c.Unit != "" && c.Unit == other.Unit) && !d.declared(other.Name)
+				declared := slices.ContainsFunc(states, func(c channel.Channel) bool { return c.Derivative == other.Name })
+				d.candidates[i*K+j] = !(c.Unit != "" && c.Unit == other.Unit) && !declared
 			}
 		}
 	}
@@ -145,7 +146,7 @@ func (d *Detector) Found() (found, near []Found) {
 			if !d.candidates[i*d.K+j] {
 				continue
 			}
-			slope, corr := d.best(i, j)
+			slope, corr, _ := d.best(i, j, func(corr float64) float64 { return corr })
 			if s, c, ok := d.voted(i, j); ok && (corr < correlationMin || slope < slopeMin || slope > slopeMax) {
 				slope, corr = s, c
 			}
@@ -201,47 +202,28 @@ func (d *Detector) voted(i, j int) (slope, corr float64, ok bool) {
 	return slope, corr, ok
 }
 
-// declared reports whether a channel is named as another's derivative.
-func (d *Detector) declared(name string) bool {
-	for _, c := range d.states {
-		if c.Derivative == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Slope returns, for channels i and j of the states, of which j is the derivative that
 // i names or one that it may have, the slope of i's rate of change
 // on j and their correlation, of either sign, for the length of stretches at which
 // they correlate best. ok is false where the data are too few.
 func (d *Detector) Slope(i, j int) (slope, corr float64, ok bool) {
 	d.settle()
+	return d.best(i, j, math.Abs)
+}
+
+// best returns slope and correlation of a pair for the length at which size of its
+// correlation is largest and above zero.
+func (d *Detector) best(i, j int, size func(corr float64) float64) (slope, corr float64, ok bool) {
 	for l := range d.lengths {
 		m := &d.lengths[l].pairs[i*d.K+j]
 		if m.n < stretchesMin || m.xx <= 0 || m.yy <= 0 {
 			continue
 		}
-		if c := m.xy / math.Sqrt(m.xx*m.yy); math.Abs(c) > math.Abs(corr) {
+		if c := m.xy / math.Sqrt(m.xx*m.yy); size(c) > size(corr) {
 			slope, corr, ok = m.xy/m.xx, c, true
 		}
 	}
 	return slope, corr, ok
-}
-
-// best returns slope and correlation for the length at which a pair correlates
-// best.
-func (d *Detector) best(i, j int) (slope, corr float64) {
-	for l := range d.lengths {
-		m := &d.lengths[l].pairs[i*d.K+j]
-		if m.n < stretchesMin || m.xx <= 0 || m.yy <= 0 {
-			continue
-		}
-		if c := m.xy / math.Sqrt(m.xx*m.yy); c > corr {
-			slope, corr = m.xy/m.xx, c
-		}
-	}
-	return slope, corr
 }
 
 // wrap returns the difference of two values of a periodic channel on its short

@@ -11,6 +11,7 @@ package kinematics
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/derivative"
@@ -104,8 +105,6 @@ type Contradiction struct {
 	Reason, Remedy     string
 }
 
-const unchecked = "kinematics: New with a declaration that does not pass its Check"
-
 // Checker compares samples with a declaration, in memory that does not depend on
 // their number.
 type Checker struct {
@@ -124,7 +123,7 @@ type Checker struct {
 func New(k channel.Kinematics, states []channel.Channel) *Checker {
 	body, err := priordynamics.NewBody(&k, states)
 	if err != nil {
-		panic(unchecked)
+		panic("kinematics: New with a declaration that does not pass its Check")
 	}
 	c := &Checker{declared: k, body: body, rate: make([]float64, len(states))}
 	var pairs []channel.Channel
@@ -225,7 +224,6 @@ func (c *Checker) explain(w *Contradiction) {
 // turned writes a group with the sign of one of its names turned.
 func (c *Checker) turned(field, name string) string {
 	names := slices.Clone(map[string][]string{"position": c.declared.Position, "attitude": c.declared.Attitude}[field])
-	text := "["
 	for i, n := range names {
 		plain, sign := channel.Signed(n)
 		if plain == name {
@@ -233,10 +231,7 @@ func (c *Checker) turned(field, name string) string {
 				n = plain
 			}
 		}
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%q", n)
+		names[i] = strconv.Quote(n)
 	}
-	return text + "]"
+	return "[" + strings.Join(names, ", ") + "]"
 }

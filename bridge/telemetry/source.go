@@ -130,14 +130,8 @@ func NewFieldError(file string, t *Topic, path, why string) *FieldError {
 	there := slices.Clone(t.Fields())
 	plain := func(s string) string { s, _, _ = strings.Cut(strings.ToLower(s), "["); return s }
 	like := plain(path)
-	slices.SortStableFunc(there, func(a, b Field) int {
-		switch x, y := plain(a.Path) == like, plain(b.Path) == like; {
-		case x && !y:
-			return -1
-		case y && !x:
-			return 1
-		}
-		return 0
-	})
+	similar := slices.Clone(there)
+	similar = slices.DeleteFunc(similar, func(f Field) bool { return plain(f.Path) != like })
+	there = append(similar, slices.DeleteFunc(there, func(f Field) bool { return plain(f.Path) == like })...)
 	return &FieldError{File: file, Topic: t.String(), Path: path, Why: why, There: there}
 }

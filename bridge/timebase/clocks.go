@@ -71,24 +71,18 @@ func (c *Clocks) Add(name string, stamp, logged int64) {
 	k.Offset = min(k.Offset, d)
 	k.t1 = max(k.t1, stamp)
 	if stamp-k.t0 < driftSpan {
-		k.early.add(stamp, d)
+		k.early.add(stamp, d, math.MaxInt64)
 	} else {
-		k.late.slide(stamp, d)
+		k.late.add(stamp, d, driftSpan)
 	}
 }
 
 // driftSpan is over how many ns at either end the shortest delay is looked for.
 const driftSpan = 20e9
 
-func (m *minima) add(t, d int64) {
-	if !m.any || d < m.d {
-		m.t, m.d, m.any = t, d, true
-	}
-}
-
-// slide is add for the last stretch: an old minimum gives way.
-func (m *minima) slide(t, d int64) {
-	if !m.any || d < m.d || t-m.t > driftSpan {
+// add adds a difference at stamp t. It replaces a minimum that is older than span.
+func (m *minima) add(t, d, span int64) {
+	if !m.any || d < m.d || t-m.t > span {
 		m.t, m.d, m.any = t, d, true
 	}
 }

@@ -99,7 +99,7 @@ func (j *Joiner) Add(which int, t int64, x []float64) {
 		j.late++
 	}
 	if tr.len() > maxHeld {
-		tr.drop(1)
+		tr.head++
 	}
 }
 
@@ -117,7 +117,7 @@ func (j *Joiner) Finish() { j.done = true }
 // before.
 func (j *Joiner) Reset() {
 	for i := range j.tracks {
-		j.tracks[i].drop(j.tracks[i].len())
+		j.tracks[i].head = len(j.tracks[i].t)
 	}
 	j.begun, j.any, j.done = false, false, false
 }
@@ -147,7 +147,7 @@ func (j *Joiner) Next() *Row {
 		}
 		v = v[n:]
 	}
-	base.drop(1)
+	base.head++
 	j.emitted, j.any = t, true
 	return &j.row
 }
@@ -179,7 +179,9 @@ func (j *Joiner) trim() {
 func (j *Joiner) between(i int, t int64, dst []float64) {
 	s, st := &j.cfg.Signals[i], &j.stats[i]
 	tr := &j.tracks[s.Track]
-	nan(dst)
+	for k := range dst {
+		dst[k] = math.NaN()
+	}
 	if tr.len() == 0 || tr.time(0) > t {
 		st.Before++
 		return
@@ -212,12 +214,6 @@ func (j *Joiner) between(i int, t int64, dst []float64) {
 	mix(dst, s, tr.values(0), tr.values(1), float64(t-t0)/float64(t1-t0))
 	st.Between++
 	st.MaxAge = max(st.MaxAge, t1-t0)
-}
-
-func nan(dst []float64) {
-	for i := range dst {
-		dst[i] = math.NaN()
-	}
 }
 
 func pick(dst, x []float64, at []int) {
