@@ -23,7 +23,6 @@ type curve struct {
 	topic string
 	path  []string // field and part
 	color string
-	dots  bool
 }
 
 // The colours: measurements dark, the mean red, the band light.
@@ -46,14 +45,14 @@ func plots(h *flightlog.Header, as Schema, horizon string) (out []plot) {
 	}
 	states := channel.Select(h.Channels, channel.State)
 	for i, f := range named(states) {
-		p := plot{title: title(states[i]), curves: []curve{{root + "state", []string{f}, measured, true}}}
+		p := plot{title: title(states[i]), curves: []curve{{root + "state", []string{f}, measured}}}
 		if horizon != "" {
 			for k, part := range bands {
 				color := edge
 				if k == 0 {
 					color = mean
 				}
-				p.curves = append(p.curves, curve{root + "predict/" + horizon, []string{f, part}, color, false})
+				p.curves = append(p.curves, curve{root + "predict/" + horizon, []string{f, part}, color})
 			}
 		}
 		out = append(out, p)
@@ -61,7 +60,7 @@ func plots(h *flightlog.Header, as Schema, horizon string) (out []plot) {
 	if inputs := channel.Select(h.Channels, channel.Input); len(inputs) > 0 {
 		p := plot{title: "inputs"}
 		for _, f := range named(inputs) {
-			p.curves = append(p.curves, curve{root + "input", []string{f}, command, false})
+			p.curves = append(p.curves, curve{root + "input", []string{f}, command})
 		}
 		out = append(out, p)
 	}
@@ -126,40 +125,36 @@ type element struct {
 }
 
 // newElement returns an element with attributes, each a name and a value.
-func newElement(name string, attrs ...string) element {
-	e := element{XMLName: xml.Name{Local: name}}
+func newElement(name string, elements []element, attrs ...string) element {
+	e := element{XMLName: xml.Name{Local: name}, Elements: elements}
 	for i := 0; i < len(attrs); i += 2 {
 		e.Attrs = append(e.Attrs, xml.Attr{Name: xml.Name{Local: attrs[i]}, Value: attrs[i+1]})
 	}
 	return e
 }
 
-func (e *element) add(child element) { e.Elements = append(e.Elements, child) }
-
 // PlotJugglerLayout returns a layout for PlotJuggler.
 func PlotJugglerLayout(h *flightlog.Header, as Schema, horizon string) []byte {
-	widget := newElement("tabbed_widget", "name", "Main Window", "parent", "main_window")
+	var tabs []element
 	const perTab = 4
 	for part := range slices.Chunk(plots(h, as, horizon), perTab) {
-		n := len(part)
-		splitter := newElement("DockSplitter", "orientation", "-", "sizes", strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%.6f;", 1/float64(n)), n), ";"), "count", strconv.Itoa(n))
+		var areas []element
 		for _, p := range part {
-			plot := newElement("plot", "mode", "TimeSeries", "style", "Lines")
+			var curves []element
 			for _, c := range p.curves {
-				plot.add(newElement("curve", "name", c.topic+"/"+strings.Join(c.path, "/"), "color", c.color))
+				curves = append(curves, newElement("curve", nil, "name", c.topic+"/"+strings.Join(c.path, "/"), "color", c.color))
 			}
-			area := newElement("DockArea", "name", p.title)
-			area.add(plot)
-			splitter.add(area)
+			plot := newElement("plot", curves, "mode", "TimeSeries", "style", "Lines")
+			areas = append(areas, newElement("DockArea", []element{plot}, "name", p.title))
 		}
-		container := newElement("Container")
-		container.add(splitter)
-		tab := newElement("Tab", "tab_name", part[0].title, "containers", "1")
-		tab.add(container)
-		widget.add(tab)
+		n := len(part)
+		sizes := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%.6f;", 1/float64(n)), n), ";")
+		splitter := newElement("DockSplitter", areas, "orientation", "-", "sizes", sizes, "count", strconv.Itoa(n))
+		container := newElement("Container", []element{splitter})
+		tabs = append(tabs, newElement("Tab", []element{container}, "tab_name", part[0].title, "containers", "1"))
 	}
-	root := newElement("root")
-	root.add(widget)
+	widget := newElement("tabbed_widget", tabs, "name", "Main Window", "parent", "main_window")
+	root := newElement("root", []element{widget})
 	text, err := xml.MarshalIndent(&root, "", "  ")
 	if err != nil {
 		panic("export: a layout that is no XML")

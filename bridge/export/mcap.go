@@ -3,7 +3,9 @@ package export
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/foxglove/mcap/go/mcap"
@@ -66,17 +68,13 @@ type writer struct {
 	mcap    *mcap.Writer
 	as      Schema
 	series  []*Series // by channel of the file
-	state   int       // numbers of the series, −1 = none
-	input   int
-	aux     int
-	predict []int // of each horizon
+	roles   []int     // numbers of the series of states, inputs and others, −1 = none
+	predict []int     // of each horizon
 	status  int
 	note    uint16
 	buf     []byte
 	seq     uint32
 }
-
-const noteMsg = "string data\n"
 
 func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (*writer, error) {
 	m, err := mcap.NewWriter(out, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true})
@@ -90,31 +88,27 @@ func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (
 	if err := m.WriteHeader(&mcap.Header{Profile: profile, Library: "dgm-bridge"}); err != nil {
 		return nil, err
 	}
-	w := &writer{mcap: m, as: as, state: -1, input: -1, aux: -1, status: -1}
+	w := &writer{mcap: m, as: as}
 	root := "/dgm/" + h.Vehicle + "/"
-	of := func(role channel.Role, name, kind string) (int, error) {
-		all := channel.Select(h.Channels, role)
-		if len(all) == 0 {
-			return -1, nil
+	for _, part := range []struct {
+		role channel.Role
+		kind string
+	}{{channel.State, "State"}, {channel.Input, "Input"}, {channel.Aux, "Aux"}} {
+		all, n := channel.Select(h.Channels, part.role), -1
+		if len(all) > 0 {
+			s := &Series{Topic: root + strings.ToLower(part.kind), Kind: part.kind, Fields: channel.Names(all)}
+			for _, c := range all {
+				s.Units = append(s.Units, c.Unit)
+			}
+			if n, err = w.add(s); err != nil {
+				return nil, err
+			}
 		}
-		s := &Series{Topic: root + name, Kind: kind, Fields: channel.Names(all)}
-		for _, c := range all {
-			s.Units = append(s.Units, c.Unit)
-		}
-		return w.add(s)
-	}
-	if w.state, err = of(channel.State, "state", "State"); err != nil {
-		return nil, err
-	}
-	if w.input, err = of(channel.Input, "input", "Input"); err != nil {
-		return nil, err
-	}
-	if w.aux, err = of(channel.Aux, "aux", "Aux"); err != nil {
-		return nil, err
+		w.roles = append(w.roles, n)
 	}
 	if f != nil {
 		for _, t := range f.times {
-			s := *w.series[w.state]
+			s := *w.series[w.roles[0]]
 			s.Topic, s.Kind, s.Band, s.Made = root+"predict/"+Label(t), "Prediction", true, true
 			n, err := w.add(&s)
 			if err != nil {
@@ -126,7 +120,12 @@ func newWriter(out *bufio.Writer, h *flightlog.Header, as Schema, f *forecast) (
 			return nil, err
 		}
 	}
-	return w, w.addNote(root + "note")
+	w.note = uint16(len(w.series))
+	name, encoding, text := "std_msgs/msg/String", "ros2msg", "string data\n"
+	if as == JSON {
+		name, encoding, text = "dgm.Note", "jsonschema", `{"title":"dgm.Note","type":"object","properties":{"data":{"type":"string"}}}`
+	}
+	return w, w.describe(w.note, root+"note", name, encoding, text)
 }
 
 // add describes a series in the file and returns its number.
@@ -146,14 +145,6 @@ func (w *writer) describe(id uint16, topic, name, encoding, text string) error {
 		return err
 	}
 	return w.mcap.WriteChannel(&mcap.Channel{ID: id, SchemaID: id + 1, Topic: topic, MessageEncoding: message})
-}
-
-func (w *writer) addNote(topic string) error {
-	w.note = uint16(len(w.series))
-	if w.as == JSON {
-		return w.describe(w.note, topic, "dgm.Note", "jsonschema", `{"title":"dgm.Note","type":"object","properties":{"data":{"type":"string"}}}`)
-	}
-	return w.describe(w.note, topic, "std_msgs/msg/String", "ros2msg", noteMsg)
 }
 
 // put writes a message of series n about time t, made at time made (ns). Its
@@ -189,11 +180,8 @@ func (w *writer) log(ctx context.Context, l *log, f *forecast, every time.Durati
 			return nil
 		}
 		s.Samples++
-		for _, part := range []struct {
-			n      int
-			values []float64
-		}{{w.state, r.X}, {w.input, r.U}, {w.aux, r.Aux}} {
-			if err := w.put(part.n, r.T, r.T, part.values); err != nil {
+		for i, values := range [][]float64{r.X, r.U, r.Aux} {
+			if err := w.put(w.roles[i], r.T, r.T, values); err != nil {
 				return err
 			}
 		}
@@ -223,12 +211,10 @@ func (w *writer) log(ctx context.Context, l *log, f *forecast, every time.Durati
 func (w *writer) text(s string) []byte {
 	if w.as == JSON {
 		w.buf = append(w.buf[:0], `{"data":`...)
-		w.buf = append(appendJSONText(w.buf, s), '}')
+		w.buf = append(appendJSON(w.buf, s), '}')
 		return w.buf
 	}
-	w.buf = append(w.buf[:0], 0, 1, 0, 0)
-	n := len(s) + 1
-	w.buf = append(w.buf, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
+	w.buf = binary.LittleEndian.AppendUint32(append(w.buf[:0], cdrHeader...), uint32(len(s)+1))
 	w.buf = append(append(w.buf, s...), 0)
 	return w.buf
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Schema is how messages are written.
@@ -29,14 +30,6 @@ type Series struct {
 	Units  []string // of the fields, "" = none
 	Band   bool     // each field is mean, lower, upper
 	Made   bool     // a second time: when it was made
-}
-
-// numbers is how many a message holds.
-func (s *Series) numbers() int {
-	if s.Band {
-		return len(bands) * len(s.Fields)
-	}
-	return len(s.Fields)
 }
 
 // rosNames turns names into those that ROS 2 allows for fields: small letters,
@@ -105,44 +98,48 @@ func printable(r rune) rune {
 
 // jsonSchema describes the message for viewers that read it.
 func (s *Series) jsonSchema() string {
-	number := map[string]any{"type": "number"}
-	time := map[string]any{"type": "object", "properties": map[string]any{"sec": map[string]any{"type": "integer"}, "nsec": map[string]any{"type": "integer"}}}
-	properties := map[string]any{"stamp": time}
+	object := func(kind string, names ...string) map[string]any {
+		parts := map[string]any{}
+		for _, name := range names {
+			parts[name] = map[string]any{"type": kind}
+		}
+		return map[string]any{"type": "object", "properties": parts}
+	}
+	stamp := object("integer", "sec", "nsec")
+	properties := map[string]any{"stamp": stamp}
 	if s.Made {
-		properties["made"] = time
+		properties["made"] = stamp
 	}
 	for i, f := range s.Fields {
-		var p map[string]any
+		p := map[string]any{"type": "number"}
 		if s.Band {
-			parts := map[string]any{}
-			for _, b := range bands {
-				parts[b] = number
-			}
-			p = map[string]any{"type": "object", "properties": parts}
-		} else {
-			p = map[string]any{"type": "number"}
+			p = object("number", bands...)
 		}
 		if s.Units[i] != "" {
 			p["description"] = s.Units[i]
 		}
 		properties[f] = p
 	}
-	text, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dgm." + s.Kind, "type": "object", "properties": properties})
-	if err != nil {
-		panic("export: a schema that is no JSON")
-	}
-	return string(text)
+	schema := map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "dgm." + s.Kind, "type": "object", "properties": properties}
+	return string(appendJSON(nil, schema))
 }
+
+// cdrHeader is that of plain CDR, little-endian.
+var cdrHeader = []byte{0, 1, 0, 0}
 
 // Encode appends a message about time t, made at time made (both ns), to dst.
 func (s *Series) Encode(dst []byte, as Schema, t, made int64, values []float64) []byte {
-	if len(values) != s.numbers() {
+	numbers := len(s.Fields)
+	if s.Band {
+		numbers *= len(bands)
+	}
+	if len(values) != numbers {
 		panic("export: a message must hold one value for each field")
 	}
 	if as == JSON {
 		return s.encodeJSON(dst, t, made, values)
 	}
-	dst = append(dst, 0, 1, 0, 0) // plain CDR, little-endian
+	dst = append(dst, cdrHeader...)
 	dst = rosTime(dst, t)
 	if s.Made {
 		dst = rosTime(dst, made)
@@ -160,11 +157,8 @@ func rosTime(dst []byte, t int64) []byte {
 }
 
 func split(t int64) (sec, nsec int64) {
-	sec = t / 1e9
-	if nsec = t % 1e9; nsec < 0 {
-		sec, nsec = sec-1, nsec+1e9
-	}
-	return sec, nsec
+	at := time.Unix(0, t)
+	return at.Unix(), int64(at.Nanosecond())
 }
 
 func (s *Series) encodeJSON(dst []byte, t, made int64, values []float64) []byte {
@@ -187,29 +181,26 @@ func (s *Series) encodeJSON(dst []byte, t, made int64, values []float64) []byte 
 	}
 	for i, f := range s.Fields {
 		dst = append(dst, ',')
-		dst = append(appendJSONText(dst, f), ':')
+		dst = append(appendJSON(dst, f), ':')
 		if !s.Band {
 			number(values[i])
 			continue
 		}
+		separator := "{"
 		for k, b := range bands {
-			if k == 0 {
-				dst = append(dst, '{')
-			} else {
-				dst = append(dst, ',')
-			}
-			dst = append(appendJSONText(dst, b), ':')
+			dst = fmt.Appendf(dst, "%s%q:", separator, b)
 			number(values[len(bands)*i+k])
+			separator = ","
 		}
 		dst = append(dst, '}')
 	}
 	return append(dst, '}')
 }
 
-func appendJSONText(dst []byte, s string) []byte {
-	text, err := json.Marshal(s)
+func appendJSON(dst []byte, v any) []byte {
+	text, err := json.Marshal(v)
 	if err != nil {
-		panic("export: a text that is no JSON")
+		panic("export: a value that is no JSON")
 	}
 	return append(dst, text...)
 }

@@ -18,8 +18,8 @@ import (
 
 // Job is what is imported, how and where to.
 type Job struct {
-	Format string                                                             // name of the format, for the log's header
-	Open   func(path string, wants telemetry.Wants) (telemetry.Source, error) // nil for tables, which Map describes
+	Format string           // name of the format, for the log's header
+	Open   telemetry.Opener // nil for tables, which Map describes
 	Map    *Map
 	Inputs []string // files, one or more
 	Out    string
@@ -122,7 +122,7 @@ func (j *job) survey(ctx context.Context) error {
 }
 
 // opener returns what opens the inputs. counts receives the counts of a table.
-func (j *job) opener(counts *csv.Counts) opener {
+func (j *job) opener(counts *csv.Counts) telemetry.Opener {
 	if !j.Map.IsTable() {
 		return j.Open
 	}

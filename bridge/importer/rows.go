@@ -61,9 +61,6 @@ type rowCounts struct {
 	missing, crooked []csv.Count // of tables, by output
 }
 
-// opener opens a file as a source.
-type opener func(path string, wants telemetry.Wants) (telemetry.Source, error)
-
 func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 	r := &rowMaker{plan: p, files: files, emit: emit, joiner: timebase.New(p.config)}
 	n := map[channel.Role]int{}
@@ -99,7 +96,7 @@ func (r *rowMaker) finish() error {
 }
 
 // read makes the rows of file n. text, if not nil, receives the texts in it.
-func (r *rowMaker) read(ctx context.Context, n int, open opener, progress func(float64), text func(int64, string)) error {
+func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progress func(float64), text func(int64, string)) error {
 	f := r.files[n]
 	home := int64(0) // the offset of the recorder's clock from the base's
 	if c := f.find(r.plan.tracks[r.plan.config.Base].id); c != nil {

@@ -35,7 +35,7 @@ type seen struct {
 // the range of its values. A nil open is of a table of text: its first rows show the
 // time and the columns. progress, if not nil, is called now and then with the share
 // that is read.
-func Suggest(ctx context.Context, w io.Writer, path string, open func(string, telemetry.Wants) (telemetry.Source, error), progress func(float64)) error {
+func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opener, progress func(float64)) error {
 	if open == nil {
 		return suggestTable(w, path)
 	}

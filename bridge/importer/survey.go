@@ -43,7 +43,7 @@ func newSurvey(path string) *survey {
 }
 
 // surveyTopics reads a file of topics once.
-func surveyTopics(ctx context.Context, m *Map, path string, open func(string, telemetry.Wants) (telemetry.Source, error), progress func(float64)) (*survey, error) {
+func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
 	f := newSurvey(path)
 	var phases []int     // by Seq: how many of the values are the phases'
 	var ranges []extrema // by Seq: of the other values
@@ -90,7 +90,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open func(string, te
 }
 
 // surveyTable reads the columns of a table and none of its rows.
-func surveyTable(path string, open func(string, telemetry.Wants) (telemetry.Source, error)) (*survey, error) {
+func surveyTable(path string, open telemetry.Opener) (*survey, error) {
 	f := newSurvey(path)
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
 		f.counts = []*telemetry.Count{{Topic: t}}

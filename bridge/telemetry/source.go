@@ -86,6 +86,9 @@ func (w *Wants) Say(t int64, text string) {
 	}
 }
 
+// Opener opens a file of one format.
+type Opener func(path string, wants Wants) (Source, error)
+
 // Source is a log that is being read.
 type Source interface {
 	// Next returns the next message, or io.EOF at the end. A *FieldError reports

@@ -21,9 +21,14 @@ func required(cmd *cobra.Command, name string) {
 	}
 }
 
-// connect connects and reports the state of the connection on standard error.
-func connect(cmd *cobra.Command, server *link.Flags, name string) (*nats.Conn, error) {
-	return server.Link(name, func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }).Connect()
+// notice writes what an operator should read on standard error.
+func notice(cmd *cobra.Command) func(string) {
+	return func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }
+}
+
+// connect connects for a command and reports the state of the connection.
+func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
+	return server.Link("dgm-bridge "+cmd.Name(), notice(cmd)).Connect()
 }
 
 // channelNames are the flags that name the channels of a vehicle.

@@ -18,17 +18,14 @@ import (
 // format is one kind of log.
 type format struct {
 	name  string // of the subcommand of import
+	what  string // a file of it, for usage
 	short string
-	what  string                                                             // a file of it, for usage
-	open  func(path string, wants telemetry.Wants) (telemetry.Source, error) // nil for tables
-	magic func(head []byte) bool                                             // reports whether a file that begins like this is one
+	open  telemetry.Opener       // nil for tables
+	magic func(head []byte) bool // reports whether a file that begins like this is one
 }
 
 // table is the format of tables of text.
-var table = format{
-	name: "csv", what: "FILE.csv",
-	short: "Turn tables of text (comma, semicolon or tab; .gz and .zst as well) into a flight log",
-}
+var table = format{name: "csv", what: "FILE.csv", short: "Turn tables of text (comma, semicolon or tab; .gz and .zst as well) into a flight log"}
 
 // table reports whether f is the format of tables.
 func (f *format) table() bool { return f.open == nil }
@@ -36,49 +33,26 @@ func (f *format) table() bool { return f.open == nil }
 // formats are the logs of topics that can be read. Where none is named it is the
 // first whose magic fits.
 var formats = []format{
-	{
-		name: "ulog", short: "Turn PX4 logs (.ulg) into a flight log", what: "FILE.ulg",
-		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
-			return source(ulog.Open(path, w))
-		},
-		magic: func(head []byte) bool { return bytes.HasPrefix(head, ulog.Magic) },
-	},
-	{
-		name: "ardupilot", short: "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", what: "FILE.BIN",
-		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
-			return source(ardupilot.Open(path, w))
-		},
-		magic: func(head []byte) bool { return bytes.HasPrefix(head, ardupilot.Magic) },
-	},
-	{
-		name: "mavlink", short: "Turn MAVLink telemetry logs (.tlog) into a flight log", what: "FILE.tlog",
-		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
-			return source(mavlink.Open(path, w))
-		},
-		magic: mavlink.IsTlog,
-	},
-	{
-		name: "mcap", short: "Turn MCAP files of ROS 2 into a flight log", what: "FILE.mcap",
-		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
-			return source(mcap.Open(path, w))
-		},
-		magic: func(head []byte) bool { return bytes.HasPrefix(head, mcap.Magic) },
-	},
-	{
-		name: "crazyflie", short: "Turn logs of a Crazyflie's micro-SD card into a flight log", what: "LOG",
-		open: func(path string, w telemetry.Wants) (telemetry.Source, error) {
-			return source(crazyflie.Open(path, w))
-		},
-		magic: crazyflie.Is,
-	},
+	{"ulog", "FILE.ulg", "Turn PX4 logs (.ulg) into a flight log", opener(ulog.Open), begins(ulog.Magic)},
+	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", opener(ardupilot.Open), begins(ardupilot.Magic)},
+	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", opener(mavlink.Open), mavlink.IsTlog},
+	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", opener(mcap.Open), begins(mcap.Magic)},
+	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", opener(crazyflie.Open), crazyflie.Is},
 }
 
-// source makes a nil interface of a nil reader.
-func source[S telemetry.Source](s S, err error) (telemetry.Source, error) {
-	if err != nil {
-		return nil, err
+// opener makes a nil interface of a nil reader.
+func opener[S telemetry.Source](open func(string, telemetry.Wants) (S, error)) telemetry.Opener {
+	return func(path string, wants telemetry.Wants) (telemetry.Source, error) {
+		s, err := open(path, wants)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
-	return s, nil
+}
+
+func begins(magic []byte) func([]byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, magic) }
 }
 
 // formatOf returns the format of a name, or else that of the file.

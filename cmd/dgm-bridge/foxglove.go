@@ -45,7 +45,7 @@ address.`,
 			if err != nil {
 				return err
 			}
-			nc, err := connect(cmd, &server, "dgm-bridge foxglove")
+			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
 			}

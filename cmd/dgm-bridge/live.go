@@ -37,7 +37,7 @@ func playCommand() *cobra.Command {
 			if _, err := os.Stat(c.Log); err != nil {
 				return err
 			}
-			nc, err := connect(cmd, &server, "dgm-bridge play")
+			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
 			}
@@ -99,7 +99,7 @@ model or another log of the same vehicle, else channels are called x1, x2, …, 
 				return err
 			}
 			c.Source = "dgm-bridge record"
-			nc, err := connect(cmd, &server, "dgm-bridge record")
+			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
 			}

@@ -51,8 +51,8 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 			if c.Channels, err = names.channels(); err != nil {
 				return err
 			}
-			c.Log = func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-bridge: %s\n", text) }
-			nc, err := connect(cmd, &server, "dgm-bridge mavlink")
+			c.Log = notice(cmd)
+			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
 			}
