@@ -21,8 +21,8 @@ type Forecast struct {
 // add appends horizon i of a window's outcome.
 func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
 	f.T = append(f.T, t)
-	if f.Truth == nil {
-		f.Truth, f.Mean, f.Std = make([][]float64, len(x0)), make([][]float64, len(x0)), make([][]float64, len(x0))
+	if K := len(x0); f.Truth == nil {
+		f.Truth, f.Mean, f.Std = make([][]float64, K), make([][]float64, K), make([][]float64, K)
 	}
 	for k, x := range x0 {
 		j := i*len(x0) + k
@@ -46,14 +46,24 @@ func (f *Forecast) Bands(k int) plot.Prediction {
 	return p
 }
 
-// followHorizons bounds the length of a followHorizons flight, in horizons.
+// prepare checks the options and returns them with their defaults, and a comparer.
+func prepare(m *model.Model, opt Options) (Options, *comparer, error) {
+	opt, err := opt.withDefaults(m.Horizon)
+	if err != nil {
+		return opt, nil, err
+	}
+	c, err := newComparer(m, opt)
+	return opt, c, err
+}
+
+// followHorizons bounds the part of a flight that is followed, in horizons.
 const followHorizons = 10
 
 // Follow predicts ahead s along the longest flight, for at most n windows and 10 horizons
 // of it. The forecast's Start is 0.
 func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64, n int) (*Forecast, error) {
 	opt.Horizons = []float64{ahead}
-	opt, err := opt.withDefaults(m.Horizon)
+	opt, c, err := prepare(m, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +76,6 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 	}
 	if f == nil {
 		return nil, &ShortError{Needed: ahead, Longest: window.Longest(flights)}
-	}
-	c, err := newComparer(m, opt)
-	if err != nil {
-		return nil, err
 	}
 	out := &Forecast{Segment: f.Name}
 	o := &c.newOutcomes(1)[0]
@@ -92,15 +98,11 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 	for i := range points {
 		opt.Horizons = append(opt.Horizons, m.Horizon*float64(i+1)/float64(points))
 	}
-	opt, err := opt.withDefaults(m.Horizon)
+	opt, c, err := prepare(m, opt)
 	if err != nil {
 		return nil, err
 	}
 	windows, err := cut(flights, m.Horizon, opt.Stride)
-	if err != nil {
-		return nil, err
-	}
-	c, err := newComparer(m, opt)
 	if err != nil {
 		return nil, err
 	}

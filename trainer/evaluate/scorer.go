@@ -18,31 +18,31 @@ type scorer struct {
 	windows   int
 	flagged   int
 	cells     []cell      // T×K
-	levels    []levelHits // T
+	inside    [][]int     // T × len(levels), measurements inside the central interval of each level
 	linearStd []float64   // T×K, of the linear model's errors; none = unknown
-	angles    []angleSums // T
+	angles    []errorSums // T, of attitudes
 	gain      []float64   // per window, log likelihood per measurement beyond that of the prior dynamics
 	priorSum  float64     // sum of the log likelihoods under the prior dynamics
 }
 
-// cell is one channel at one horizon.
-type cell struct {
-	score.Counters
-	square [methods]float64 // sums of squared errors
-	linear score.Counters   // of the linear model with its own calibrated interval
-	inside []float64        // windows where it was measured: 1 if inside the 95 % interval
-}
-
-// levelHits counts points inside the central interval of each level.
-type levelHits struct {
-	n      int
-	inside []int
-}
-
-// angleSums are sums of squared attitude errors over n windows.
-type angleSums struct {
+// errorSums are sums of squared errors of all methods.
+type errorSums struct {
 	n      int
 	square [methods]float64
+}
+
+func (s *errorSums) rms(by method) float64 { return math.Sqrt(s.square[by] / float64(s.n)) }
+
+func (s *errorSums) errors() Errors {
+	return Errors{RMSE: s.rms(byModel), Hold: s.rms(byHold), Velocity: s.rms(byVelocity), Linear: s.rms(byLinear)}
+}
+
+// cell is one channel at one horizon.
+type cell struct {
+	errorSums
+	model  score.Counters
+	linear score.Counters // of the linear model with its own calibrated interval
+	inside []float64      // windows where it was measured: 1 if inside the 95 % interval
 }
 
 // levels of the calibration diagram.
@@ -52,12 +52,12 @@ var errNotFinite = errors.New("the prediction is not finite; the state is far fr
 
 func newScorer(m *model.Model, opt Options, windows int) *scorer {
 	T := len(opt.Horizons)
-	s := &scorer{m: m, opt: opt, cells: make([]cell, T*m.K), levels: make([]levelHits, T), angles: make([]angleSums, T)}
+	s := &scorer{m: m, opt: opt, cells: make([]cell, T*m.K), inside: make([][]int, T), angles: make([]errorSums, T)}
 	for i := range s.cells {
 		s.cells[i].inside = make([]float64, 0, windows)
 	}
-	for i := range s.levels {
-		s.levels[i].inside = make([]int, len(levels))
+	for i := range s.inside {
+		s.inside[i] = make([]int, len(levels))
 	}
 	if Q := len(m.NoiseKnots); len(m.LinearStd) > 0 && len(m.Baseline.A) > 0 {
 		weights := make([]float64, Q)
@@ -84,8 +84,15 @@ func (s *scorer) add(o *outcome) error {
 	if o.flagged {
 		s.flagged++
 	}
-	for i := range o.angle {
-		s.angles[i].add(&o.angle[i])
+	for i, angle := range o.angle {
+		if math.IsNaN(angle[byModel]) {
+			continue
+		}
+		sums := &s.angles[i]
+		sums.n++
+		for j, a := range angle {
+			sums.square[j] += a * a
+		}
 	}
 	K, gain, n := s.m.K, 0.0, 0
 	for i, x := range o.measured {
@@ -96,7 +103,8 @@ func (s *scorer) add(o *outcome) error {
 		if err := score.Check(x, mean, sd); err != nil {
 			return fmt.Errorf("channel %q after %g s: %w", s.m.Channels[i%K].Name, s.opt.Horizons[i/K], err)
 		}
-		c.Add(x, mean, sd)
+		c.model.Add(x, mean, sd)
+		c.n++
 		for j := range c.square {
 			e := x - o.mean[j][i]
 			c.square[j] += e * e
@@ -109,7 +117,12 @@ func (s *scorer) add(o *outcome) error {
 			hit = 1
 		}
 		c.inside = append(c.inside, hit)
-		s.levels[i/K].add(score.PIT(x, mean, sd))
+		pit := score.PIT(x, mean, sd)
+		for j, level := range levels {
+			if math.Abs(2*pit-1) <= level {
+				s.inside[i/K][j]++
+			}
+		}
 		prior := score.LogLik(x, o.mean[byPrior][i], sd)
 		s.priorSum += prior
 		gain += score.LogLik(x, mean, sd) - prior
@@ -119,25 +132,6 @@ func (s *scorer) add(o *outcome) error {
 		s.gain = append(s.gain, gain/float64(n))
 	}
 	return nil
-}
-
-func (l *levelHits) add(pit float64) {
-	l.n++
-	for i, level := range levels {
-		if math.Abs(2*pit-1) <= level {
-			l.inside[i]++
-		}
-	}
-}
-
-func (s *angleSums) add(angle *[methods]float64) {
-	if math.IsNaN(angle[byModel]) {
-		return
-	}
-	s.n++
-	for j, a := range angle {
-		s.square[j] += a * a
-	}
 }
 
 // table returns the scores; dt is the mean time between windows, s.
@@ -172,18 +166,23 @@ func (s *scorer) table(dt float64) (*Table, error) {
 
 // horizon returns the scores at horizon i.
 func (s *scorer) horizon(i, block int) (Horizon, error) {
-	K := s.m.K
-	row := Horizon{T: s.opt.Horizons[i], Attitude: s.angles[i].result()}
+	K, n := s.m.K, 0
+	row := Horizon{T: s.opt.Horizons[i]}
+	if s.angles[i].n > 0 {
+		errors := s.angles[i].errors()
+		row.Attitude = &errors
+	}
 	for k, ch := range s.m.Channels[:K] {
 		c := &s.cells[i*K+k]
-		if c.N == 0 {
+		if c.n == 0 {
 			return row, fmt.Errorf("channel %q is never measured %g s after a start: choose other horizons", ch.Name, row.T)
 		}
+		n += c.n
 		e := Channel{
-			Name: ch.Name, Unit: ch.Unit, RMSE: c.RMSE(), Hold: rms(c.square[byHold], c.N), Velocity: rms(c.square[byVelocity], c.N), Linear: rms(c.square[byLinear], c.N),
-			CRPS: c.CRPS(), LogLik: c.LogLik(), Std: c.Std(), OOD: float64(s.flagged) / float64(s.windows),
+			Name: ch.Name, Unit: ch.Unit, Errors: c.errors(),
+			CRPS: c.model.CRPS(), LogLik: c.model.LogLik(), Std: c.model.Std(), OOD: float64(s.flagged) / float64(s.windows),
 		}
-		e.Coverage50, e.Coverage90, e.Coverage95 = c.Coverage()
+		e.Coverage50, e.Coverage90, e.Coverage95 = c.model.Coverage()
 		e.Coverage95Low, e.Coverage95High = s.bootstrap(len(c.inside), block).Interval(c.inside, 0.95)
 		if s.linearStd != nil {
 			e.LinearCRPS, e.LinearLogLik = c.linear.CRPS(), c.linear.LogLik()
@@ -194,19 +193,9 @@ func (s *scorer) horizon(i, block int) (Horizon, error) {
 	}
 	row.Coverage95Low, row.Coverage95High = s.meanInterval(s.cells[i*K:(i+1)*K], row.Channels, block)
 	for j, level := range levels {
-		row.Reliability = append(row.Reliability, Reliability{Nominal: level, Observed: float64(s.levels[i].inside[j]) / float64(s.levels[i].n)})
+		row.Reliability = append(row.Reliability, Reliability{Nominal: level, Observed: float64(s.inside[i][j]) / float64(n)})
 	}
 	return row, nil
-}
-
-func rms(sum float64, n int) float64 { return math.Sqrt(sum / float64(n)) }
-
-// result is nil if no attitude was measured.
-func (s *angleSums) result() *Attitude {
-	if s.n == 0 {
-		return nil
-	}
-	return &Attitude{RMSE: rms(s.square[byModel], s.n), Hold: rms(s.square[byHold], s.n), Velocity: rms(s.square[byVelocity], s.n), Linear: rms(s.square[byLinear], s.n)}
 }
 
 // bootstrap of n windows, the same for every series of that length.
@@ -241,9 +230,9 @@ func (s *scorer) networks(block int) *Networks {
 	out := &Networks{RMSERatio: 1}
 	var errs, prior []float64
 	for i, c := range s.cells {
-		n += c.N
-		model += c.LogLikSum
-		a, b := c.RMSE(), rms(c.square[byPrior], c.N)
+		n += c.n
+		model += c.model.LogLikSum
+		a, b := c.rms(byModel), c.rms(byPrior)
 		if i%K == 0 {
 			out.PriorRMSE = append(out.PriorRMSE, nil)
 		}

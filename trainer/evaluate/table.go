@@ -37,8 +37,13 @@ type Geo struct {
 
 // Horizon holds the scores at one time after the state's.
 type Horizon struct {
-	T              float64       `json:"t"`                  // s
-	Attitude       *Attitude     `json:"attitude,omitempty"` // nil without an attitude
+	T float64 `json:"t"` // s
+
+	// The attitude errors, rad: of the angle of the one rotation that takes the predicted
+	// attitude into the measured one; nil without an attitude. The errors of roll, pitch and
+	// yaw are no substitute: where the nose points up two of them turn about one axis, and
+	// large errors of both may cancel.
+	Attitude       *Errors       `json:"attitude,omitempty"`
 	Channels       []Channel     `json:"channels"`
 	Coverage95     float64       `json:"coverage95"` // mean over channels, with its interval
 	Coverage95Low  float64       `json:"coverage95_low"`
@@ -46,15 +51,20 @@ type Horizon struct {
 	Reliability    []Reliability `json:"reliability"` // pooled over channels
 }
 
+// Errors holds root mean square errors, of the model and of the baselines.
+type Errors struct {
+	RMSE     float64 `json:"rmse"`
+	Hold     float64 `json:"hold"`     // of the last value
+	Velocity float64 `json:"velocity"` // of x0 + v0 t
+	Linear   float64 `json:"linear"`   // of the linear model; = hold where the model file has none
+}
+
 // Channel holds the scores of one channel at one horizon, in the channel's unit.
 // Coverage is that of the central 50, 90 and 95 % intervals.
 type Channel struct {
-	Name           string  `json:"name"`
-	Unit           string  `json:"unit"`
-	RMSE           float64 `json:"rmse"`
-	Hold           float64 `json:"hold"`     // RMSE of the last value
-	Velocity       float64 `json:"velocity"` // RMSE of x0 + v0 t
-	Linear         float64 `json:"linear"`   // RMSE of the linear model; = hold where the model file has none
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Errors
 	Coverage50     float64 `json:"coverage50"`
 	Coverage90     float64 `json:"coverage90"`
 	Coverage95     float64 `json:"coverage95"`
@@ -108,17 +118,6 @@ type Networks struct {
 // BelowNoise reports whether the evaluation cannot distinguish the model from its prior dynamics.
 func (n *Networks) BelowNoise() bool { return n.GainLow <= 0 && n.GainHigh >= 0 }
 
-// Attitude holds the attitude errors, rad: root mean squares of the angle of the one
-// rotation that takes the predicted attitude into the measured one. The errors of roll,
-// pitch and yaw are no substitute: where the nose points up two of them turn about one
-// axis, and large errors of both may cancel.
-type Attitude struct {
-	RMSE     float64 `json:"rmse"`
-	Hold     float64 `json:"hold"`
-	Velocity float64 `json:"velocity"`
-	Linear   float64 `json:"linear"`
-}
-
 // CoverageRange returns the smallest and the largest coverage of the 95 % intervals
 // over the horizons, mean over channels.
 func (t *Table) CoverageRange() (low, high float64) {
@@ -129,17 +128,6 @@ func (t *Table) CoverageRange() (low, high float64) {
 	return low, high
 }
 
-// Best returns the baseline with the smallest RMSE and its RMSE.
-func (c *Channel) Best() (name string, rmse float64) {
-	return best(c.Hold, c.Velocity, c.Linear)
-}
-
-// Best returns the baseline with the smallest geometric mean, and the model's RMSE over its.
-func (g *Geo) Best() (name string, ratio float64) {
-	name, base := best(1, g.Velocity, g.Linear)
-	return name, g.Model / base
-}
-
 // Names of the baselines.
 const (
 	HoldName     = "hold"
@@ -147,15 +135,22 @@ const (
 	LinearName   = "linear"
 )
 
-func best(hold, velocity, linear float64) (name string, rmse float64) {
-	name, rmse = HoldName, hold
-	if velocity < rmse {
-		name, rmse = VelocityName, velocity
+// Best returns the baseline with the smallest RMSE and its RMSE.
+func (e *Errors) Best() (name string, rmse float64) {
+	name, rmse = HoldName, e.Hold
+	if e.Velocity < rmse {
+		name, rmse = VelocityName, e.Velocity
 	}
-	if linear < rmse {
-		name, rmse = LinearName, linear
+	if e.Linear < rmse {
+		name, rmse = LinearName, e.Linear
 	}
 	return name, rmse
+}
+
+// Best returns the baseline with the smallest geometric mean, and the model's RMSE over its.
+func (g *Geo) Best() (name string, ratio float64) {
+	name, base := (&Errors{Hold: 1, Velocity: g.Velocity, Linear: g.Linear}).Best()
+	return name, g.Model / base
 }
 
 // ChannelRatio is a channel's RMSE over that of its best baseline.

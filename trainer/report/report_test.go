@@ -33,8 +33,10 @@ func sample(K int) *Report {
 			scale := 1 + float64(k%4)
 			c := evaluate.Channel{
 				Name: names[k], Unit: units[k],
-				RMSE: scale * 0.004 * (0.3 + 2*math.Sqrt(t)), Hold: scale * 0.9 * t, Velocity: scale * 0.7 * math.Pow(t, 1.7),
-				Linear: scale * (0.002 + 0.03*t), CRPS: scale * 0.003 * math.Sqrt(t), LogLik: 3.2 - 1.5*t - 0.2*float64(k), Std: scale * 0.005 * math.Sqrt(t),
+				Errors: evaluate.Errors{
+					RMSE: scale * 0.004 * (0.3 + 2*math.Sqrt(t)), Hold: scale * 0.9 * t, Velocity: scale * 0.7 * math.Pow(t, 1.7), Linear: scale * (0.002 + 0.03*t),
+				},
+				CRPS: scale * 0.003 * math.Sqrt(t), LogLik: 3.2 - 1.5*t - 0.2*float64(k), Std: scale * 0.005 * math.Sqrt(t),
 				OOD: 0.03, Coverage50: 0.5 + 0.06*(r.Float64()-0.5), Coverage90: 0.9 + 0.04*(r.Float64()-0.5), Coverage95: 0.945 + 0.03*(r.Float64()-0.5),
 			}
 			if k == 1 {
@@ -154,11 +156,11 @@ func TestPageIsComplete(t *testing.T) {
 // An attitude has a row of its own at every horizon, as one angle beside the simple
 // predictors; where there is none, there is no such row.
 func TestAttitudeHasARow(t *testing.T) {
-	h := evaluate.Horizon{T: 1, Channels: []evaluate.Channel{{Name: "roll", RMSE: 1, Hold: 1, Velocity: 1, Linear: 1}}}
+	h := evaluate.Horizon{T: 1, Channels: []evaluate.Channel{{Name: "roll", Errors: evaluate.Errors{RMSE: 1, Hold: 1, Velocity: 1, Linear: 1}}}}
 	if html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}}); strings.Contains(html, "attitude") {
 		t.Error("there is no attitude, and the page has a row for it")
 	}
-	h.Attitude = &evaluate.Attitude{RMSE: 0.0123, Hold: 0.5, Velocity: 0.4, Linear: 0.0246}
+	h.Attitude = &evaluate.Errors{RMSE: 0.0123, Hold: 0.5, Velocity: 0.4, Linear: 0.0246}
 	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{h}}}})
 	i := strings.Index(html, "attitude error (rotation angle)")
 	if i < 0 {
@@ -175,7 +177,7 @@ func TestAttitudeHasARow(t *testing.T) {
 // Errors that differ by less than 5 % have no colour.
 func TestColourOfDifferences(t *testing.T) {
 	for rmse, want := range map[float64]string{0: "better", 0.5: "better", 0.949: "better", 0.96: "", 0.99: "", 1: "", 1.04: "", 1.051: "worse", 3: "worse"} {
-		r := newRowView(evaluate.Channel{RMSE: rmse, Hold: 2, Velocity: 1.5, Linear: 1})
+		r := newRowView(evaluate.Channel{Errors: evaluate.Errors{RMSE: rmse, Hold: 2, Velocity: 1.5, Linear: 1}})
 		if r.Comparison != want || r.BestBaseline != "linear" {
 			t.Errorf("%v times the error of %s is %q, want %q", rmse, r.BestBaseline, r.Comparison, want)
 		}
@@ -183,7 +185,7 @@ func TestColourOfDifferences(t *testing.T) {
 	if r := newRowView(evaluate.Channel{}); r.Comparison == "worse" || r.Ratio != "\u2013" {
 		t.Errorf("of nothing: %+v", r)
 	}
-	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{{T: 1, Channels: []evaluate.Channel{{Name: "a", RMSE: 1.02, Hold: 1, Velocity: 1, Linear: 1, Coverage95Low: 1}}}}}}})
+	html := page1(t, &Report{HeldOut: []*evaluate.Table{{Horizons: []evaluate.Horizon{{T: 1, Channels: []evaluate.Channel{{Name: "a", Errors: evaluate.Errors{RMSE: 1.02, Hold: 1, Velocity: 1, Linear: 1}, Coverage95Low: 1}}}}}}})
 	if !strings.Contains(html, "<td>1.02</td>") {
 		t.Error("1.02 is coloured")
 	}

@@ -13,7 +13,7 @@ func table(model, linear, coverage float64) *evaluate.Table {
 	for _, h := range []float64{0.1, 0.5} {
 		t.Horizons = append(t.Horizons, evaluate.Horizon{
 			T: h, Coverage95: coverage, Coverage95Low: coverage - 0.02, Coverage95High: coverage + 0.02,
-			Channels: []evaluate.Channel{{Name: "x", RMSE: model, Hold: 1, Velocity: 0.9, Linear: linear}},
+			Channels: []evaluate.Channel{{Name: "x", Errors: evaluate.Errors{RMSE: model, Hold: 1, Velocity: 0.9, Linear: linear}}},
 		})
 	}
 	return t

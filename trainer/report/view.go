@@ -74,8 +74,8 @@ func newView(r *Report) (*view, error) {
 }
 
 // newAttitudeRow rates the attitude error.
-func newAttitudeRow(a *evaluate.Attitude) rowView {
-	return newRowView(evaluate.Channel{Name: "attitude error (rotation angle)", Unit: "rad", RMSE: a.RMSE, Hold: a.Hold, Velocity: a.Velocity, Linear: a.Linear})
+func newAttitudeRow(e evaluate.Errors) rowView {
+	return newRowView(evaluate.Channel{Name: "attitude error (rotation angle)", Unit: "rad", Errors: e})
 }
 
 func newRowView(c evaluate.Channel) rowView {
