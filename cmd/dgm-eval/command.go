@@ -51,11 +51,10 @@ does. --start-told=false withholds the covariance.`,
 			return cobra.NoArgs(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opt, err := o.check()
-			if err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
-			return run(cmd.Context(), o, opt, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return run(cmd.Context(), &o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := c.Flags()
@@ -70,8 +69,8 @@ does. --start-told=false withholds the covariance.`,
 	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
 	f.Lookup("truth").NoOptDefVal = sameLog
 	f.BoolVar(&o.raw, "raw", false, "also score values that the data check excludes (except samples whose stamps run backwards)")
-	f.Float64Var(&o.startNoise, "start-noise", 0, "add noise to the start states, this many times that of the sensors")
+	f.Float64Var(&o.StartNoise, "start-noise", 0, "add noise to the start states, this many times that of the sensors")
 	f.BoolVar(&o.startTold, "start-told", true, "with --start-noise: the covariance of the start comes with the state")
-	f.Uint64Var(&o.seed, "seed", 1, "seed of the bootstrap and of --start-noise")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the bootstrap and of --start-noise")
 	return c
 }

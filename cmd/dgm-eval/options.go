@@ -16,6 +16,7 @@ const sameLog = "the log"
 
 // options are the flags.
 type options struct {
+	evaluate.Options
 	model, log string
 	plot       string
 	json       bool
@@ -25,43 +26,41 @@ type options struct {
 	stride     time.Duration
 	maxGap     time.Duration
 	truth      string // "" = score obs_std; sameLog; or the log of exact states
-	startNoise float64
 	startTold  bool
-	seed       uint64
 }
 
-// check returns the options of the evaluation, or the error in the flags.
-func (o *options) check() (evaluate.Options, error) {
-	opt := evaluate.Options{Stride: o.stride.Seconds(), Truth: o.truth != "", Seed: o.seed, StartNoise: o.startNoise, HideStartCov: !o.startTold}
+// complete sets the options of the evaluation, or returns the error in the flags.
+func (o *options) complete() error {
+	o.Stride, o.Truth, o.HideStartCov = o.stride.Seconds(), o.truth != "", !o.startTold
 	switch {
 	case o.model == "":
-		return opt, cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
+		return cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
 	case o.log == "":
-		return opt, cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
+		return cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
 	case o.stride <= 0:
-		return opt, cli.Usage("--stride %v must be positive", o.stride)
+		return cli.Usage("--stride %v must be positive", o.stride)
 	case o.maxGap < 0:
-		return opt, cli.Usage("--max-gap %v must be positive", o.maxGap)
-	case !(o.startNoise >= 0) || math.IsInf(o.startNoise, 0):
-		return opt, cli.Usage("--start-noise %v must be zero or positive", o.startNoise)
-	case !o.startTold && o.startNoise == 0:
-		return opt, cli.Usage("--start-told=false needs --start-noise: without noise the log's own states are the start")
+		return cli.Usage("--max-gap %v must be positive", o.maxGap)
+	case !(o.StartNoise >= 0) || math.IsInf(o.StartNoise, 0):
+		return cli.Usage("--start-noise %v must be zero or positive", o.StartNoise)
+	case !o.startTold && o.StartNoise == 0:
+		return cli.Usage("--start-told=false needs --start-noise: without noise the log's own states are the start")
 	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):
-		return opt, cli.Usage("--plot %s: only .svg is supported", o.plot)
+		return cli.Usage("--plot %s: only .svg is supported", o.plot)
 	}
 	switch o.inputs {
 	case "plan":
-		opt.Readout = estimator.Plan
+		o.Readout = estimator.Plan
 	case "hold":
-		opt.Readout = estimator.Hold
+		o.Readout = estimator.Hold
 	default:
-		return opt, cli.Usage("--inputs %q is neither plan nor hold", o.inputs)
+		return cli.Usage("--inputs %q is neither plan nor hold", o.inputs)
 	}
 	for _, h := range o.horizons {
 		if h <= 0 {
-			return opt, cli.Usage("--horizons: %v must be positive", h)
+			return cli.Usage("--horizons: %v must be positive", h)
 		}
-		opt.Horizons = append(opt.Horizons, h.Seconds())
+		o.Horizons = append(o.Horizons, h.Seconds())
 	}
-	return opt, nil
+	return nil
 }

@@ -20,7 +20,7 @@ import (
 // tracePoints bounds the points of a drawn flight.
 const tracePoints = 1000
 
-func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.Writer) error {
+func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	var picture *durable.File
 	if o.plot != "" {
 		// Before any work: a name that cannot be written fails early.
@@ -52,14 +52,14 @@ func run(ctx context.Context, o options, opt evaluate.Options, out, messages io.
 		}
 		name += " against " + o.truth
 	}
-	opt.Kinematics = log.Kinematics
-	table, err := evaluate.Run(ctx, m, flights, opt)
+	o.Kinematics = log.Kinematics
+	table, err := evaluate.Run(ctx, m, flights, o.Options)
 	if err != nil {
 		return fmt.Errorf("%s on %s: %w", o.model, o.log, err)
 	}
 	table.Model, table.Log, table.Excluded = o.model, name, excluded
 	if picture != nil {
-		if err := draw(picture, m, flights, opt, table); err != nil {
+		if err := draw(picture, m, flights, o.Options, table); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ const mostListed = 20
 // cut makes flights of a log without the values that the data check excludes, as training
 // does, and lists the findings; with --raw, and of an exact log, it excludes samples of
 // wrong stamps only. excluded is the share of values that are not scored.
-func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (flights []window.Flight, excluded float64) {
+func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (flights []window.Flight, excluded float64) {
 	found := datacheck.Check(log, datacheck.Options{})
 	if o.raw || o.truth == sameLog { // exact values are too smooth for a sensor
 		return window.AllChecked(log, found.Timing(), m.Channels, window.Options{MaxGap: o.maxGap})
@@ -127,7 +127,7 @@ func cut(m *model.Model, log *flightlog.Log, o options, messages io.Writer) (fli
 }
 
 // addTruth adds to the flights of a log the exact states to compare with.
-func addTruth(m *model.Model, log *flightlog.Log, flights []window.Flight, o options, messages io.Writer) error {
+func addTruth(m *model.Model, log *flightlog.Log, flights []window.Flight, o *options, messages io.Writer) error {
 	exact, err := load(m, o.truth, o.model, messages)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -12,8 +13,8 @@ import (
 
 func command() *cobra.Command {
 	var o options
-	var horizon, budget time.Duration
-	flags := trainer.Default()
+	cfg := trainer.Default()
+	settings := settingFlags(&cfg)
 	c := &cobra.Command{
 		Use:   "dgm-train --log flight.msgpack [--log …]",
 		Short: "Learn a model of a robot's motion from its flight logs",
@@ -42,23 +43,19 @@ With --model it signs an existing model and trains nothing: the key can be kept 
   dgm-train --sign private.pem --model copter.dgm`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := o.settings()
-			if err != nil {
+			given := map[*pflag.Flag]string{} // flags override the configuration file
+			settings.VisitAll(func(f *pflag.Flag) {
+				if f.Changed {
+					given[f] = f.Value.String()
+				}
+			})
+			var err error
+			if cfg, err = o.settings(); err != nil {
 				return err
 			}
-			// Flags that were given override the configuration file.
-			for name, apply := range map[string]func(){
-				"horizon":  func() { cfg.Horizon = trainer.Duration(horizon) },
-				"budget":   func() { cfg.Budget = trainer.Duration(budget) },
-				"points":   func() { cfg.Points = flags.Points },
-				"kernel":   func() { cfg.Kernel = flags.Kernel },
-				"features": func() { cfg.Features = flags.Features },
-				"seed":     func() { cfg.Seed = flags.Seed },
-				"holdout":  func() { cfg.Holdout = flags.Holdout },
-				"members":  func() { cfg.Members = flags.Members },
-			} {
-				if cmd.Flags().Changed(name) {
-					apply()
+			for f, value := range given {
+				if err := f.Value.Set(value); err != nil {
+					return err
 				}
 			}
 			if err := cfg.Check(); err != nil {
@@ -87,13 +84,20 @@ With --model it signs an existing model and trains nothing: the key can be kept 
 	f.StringVar(&o.model, "model", "", "with --sign: an existing model file to sign, instead of training one")
 	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
-	f.DurationVar(&horizon, "horizon", time.Duration(flags.Horizon), "how far ahead to predict")
-	f.DurationVar(&budget, "budget", time.Duration(flags.Budget), "time after which training stops and completes the model it has")
-	f.IntVar(&flags.Points, "points", flags.Points, "points of the horizon in a prediction")
-	f.StringVar(&flags.Kernel, "kernel", flags.Kernel, "rff (random features) or exact")
-	f.IntVar(&flags.Features, "features", flags.Features, "random features of each channel")
-	f.Uint64Var(&flags.Seed, "seed", flags.Seed, "seed of everything random")
-	f.Float64Var(&flags.Holdout, "holdout", flags.Holdout, "share of the data that is held out, in whole segments or blocks of time")
-	f.IntVar(&flags.Members, "members", flags.Members, "fits in the ensemble")
+	f.AddFlagSet(settings)
 	return c
+}
+
+// settingFlags returns the flags of training settings, which write to c.
+func settingFlags(c *trainer.Config) *pflag.FlagSet {
+	f := pflag.NewFlagSet("settings", pflag.ContinueOnError)
+	f.DurationVar((*time.Duration)(&c.Horizon), "horizon", time.Duration(c.Horizon), "how far ahead to predict")
+	f.DurationVar((*time.Duration)(&c.Budget), "budget", time.Duration(c.Budget), "time after which training stops and completes the model it has")
+	f.IntVar(&c.Points, "points", c.Points, "points of the horizon in a prediction")
+	f.StringVar(&c.Kernel, "kernel", c.Kernel, "rff (random features) or exact")
+	f.IntVar(&c.Features, "features", c.Features, "random features of each channel")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "seed of everything random")
+	f.Float64Var(&c.Holdout, "holdout", c.Holdout, "share of the data that is held out, in whole segments or blocks of time")
+	f.IntVar(&c.Members, "members", c.Members, "fits in the ensemble")
+	return f
 }
