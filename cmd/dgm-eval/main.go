@@ -1,6 +1,138 @@
 // Command dgm-eval evaluates a model on a flight log, with the onboard predictor.
 package main
 
-import "github.com/dgm-robotics/dgm/cmd/internal/cli"
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+)
 
 func main() { cli.Main(command()) }
+
+func command() *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "dgm-eval --model flight.dgm --log other.msgpack",
+		Short: "Evaluate a model on a flight it was not trained on",
+		Long: `dgm-eval replays a log through the onboard predictor and scores the predictions by horizon and channel:
+
+  rmse                root mean square error, beside three baselines: hold (the last value),
+                      velocity (x0 + v0 t) and linear (least squares, rolled out; fitted in training)
+  in 50%, 90%, 95%    share of measurements inside the predicted interval: calibrated if equal to its name.
+                      [low, high] is the uncertainty of the 95 % column (block bootstrap over time)
+  std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood per scalar
+                      measurement (higher is better)
+  ood                 share of windows that the model flags as out of distribution
+
+The last sentence compares the model with its prior dynamics alone, without the networks.
+
+Where the states hold an attitude (declared by the map as that of a rigid body, else called roll, pitch and
+yaw), the attitude error is given too: the rotation angle between prediction and measurement.
+
+The log is checked as for training: values that the data check excludes (spikes, frozen values, stamps out
+of order) are listed and not scored, unless --raw is given.
+
+Intervals are those of a measurement (obs_std), and are compared with the measurements. With --truth they
+are those of the state itself (std): predictions start from the measured states and inputs of --log, and are
+compared with the exact states in another log of the same flights, as dgm-sim record --truth writes it.
+--truth alone declares --log itself exact; then its start states are exact too.
+
+--start-noise 3 simulates a robot whose state estimate is worse than that of the log: start states get noise
+of three times the sensors' standard deviation, and its covariance comes with the state, as P0 of a message
+does. --start-told=false withholds the covariance.`,
+		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
+  dgm-sim record --system pendulum --seed 2 --out another.msgpack --truth exact.msgpack
+  dgm-eval --model flight.dgm --log another.msgpack --truth exact.msgpack`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			// The library takes the value of a flag with an optional one by = only.
+			if len(args) == 1 && o.truth == sameLog {
+				o.truth = args[0]
+				return nil
+			}
+			return cobra.NoArgs(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.complete(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), &o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.model, "model", "", "model file to evaluate")
+	f.StringVar(&o.log, "log", "", "flight log to replay")
+	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
+	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
+	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
+	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
+	f.DurationVar(&o.stride, "stride", time.Duration(evaluate.DefaultStride*float64(time.Second)), "time between the starts of windows")
+	f.DurationVar(&o.maxGap, "max-gap", 0, "a longer time between samples is a gap (default: 5 times the median)")
+	f.StringVar(&o.truth, "truth", "", "score the interval of the state (std), against the exact states in this `log`; alone: against those of --log, which is exact")
+	f.Lookup("truth").NoOptDefVal = sameLog
+	f.BoolVar(&o.raw, "raw", false, "also score values that the data check excludes (except samples whose stamps run backwards)")
+	f.Float64Var(&o.StartNoise, "start-noise", 0, "add noise to the start states, this many times that of the sensors")
+	f.BoolVar(&o.startTold, "start-told", true, "with --start-noise: the covariance of the start comes with the state")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of the bootstrap and of --start-noise")
+	return c
+}
+
+// sameLog is the value of --truth without a file.
+const sameLog = "the log"
+
+// options are the flags.
+type options struct {
+	evaluate.Options
+	model, log string
+	plot       string
+	json       bool
+	raw        bool
+	inputs     string
+	horizons   []time.Duration
+	stride     time.Duration
+	maxGap     time.Duration
+	truth      string // "" = score obs_std; sameLog; or the log of exact states
+	startTold  bool
+}
+
+// complete sets the options of the evaluation, or returns the error in the flags.
+func (o *options) complete() error {
+	o.Stride, o.Truth, o.HideStartCov = o.stride.Seconds(), o.truth != "", !o.startTold
+	switch {
+	case o.model == "":
+		return cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
+	case o.log == "":
+		return cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
+	case o.stride <= 0:
+		return cli.Usage("--stride %v must be positive", o.stride)
+	case o.maxGap < 0:
+		return cli.Usage("--max-gap %v must be positive", o.maxGap)
+	case !(o.StartNoise >= 0) || math.IsInf(o.StartNoise, 0):
+		return cli.Usage("--start-noise %v must be zero or positive", o.StartNoise)
+	case !o.startTold && o.StartNoise == 0:
+		return cli.Usage("--start-told=false needs --start-noise: without noise the log's own states are the start")
+	case o.plot != "" && !strings.EqualFold(filepath.Ext(o.plot), ".svg"):
+		return cli.Usage("--plot %s: only .svg is supported", o.plot)
+	}
+	switch o.inputs {
+	case "plan":
+		o.Readout = estimator.Plan
+	case "hold":
+		o.Readout = estimator.Hold
+	default:
+		return cli.Usage("--inputs %q is neither plan nor hold", o.inputs)
+	}
+	for _, h := range o.horizons {
+		if h <= 0 {
+			return cli.Usage("--horizons: %v must be positive", h)
+		}
+		o.Horizons = append(o.Horizons, h.Seconds())
+	}
+	return nil
+}

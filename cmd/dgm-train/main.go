@@ -1,6 +1,136 @@
 // Command dgm-train trains a model on flight logs.
 package main
 
-import "github.com/dgm-robotics/dgm/cmd/internal/cli"
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/trainer"
+)
 
 func main() { cli.Main(command()) }
+
+func command() *cobra.Command {
+	var o options
+	cfg := trainer.Default()
+	c := &cobra.Command{
+		Use:   "dgm-train --log flight.msgpack [--log …]",
+		Short: "Learn a model of a robot's motion from its flight logs",
+		Long: `dgm-train checks the logs, learns a model that predicts the distribution of the state over a horizon,
+and evaluates it on held-out data. It writes, beside the first log or at --out:
+
+  NAME.dgm          the model, for dgm-estimator and dgm-eval
+  NAME.report.html  the evaluation with its uncertainty, and plots
+  NAME.report.json  the same as data
+
+Ctrl-C stops the training early; the model trained so far is completed, written and marked as partial.
+A second Ctrl-C ends the program at once.
+
+--check prints the findings of the data check and trains nothing. Its exit code is 1 if training
+would refuse the logs with these settings: too short for the horizon, too little data, nothing moves.
+
+--sign signs the model, for a dgm-estimator that loads signed models only (public_key in its settings).
+The keys are those of openssl:
+
+  openssl genpkey -algorithm ed25519 -out private.pem
+  openssl pkey -in private.pem -pubout -out public.pem
+
+With --model it signs an existing model and trains nothing: the key can be kept on another machine.`,
+		Example: `  dgm-train --log flight.msgpack
+  dgm-train --log monday.msgpack --log tuesday.msgpack --horizon 500ms --out copter.dgm
+  dgm-train --sign private.pem --model copter.dgm`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			given := map[string]string{} // flags override the configuration file
+			for _, name := range settings {
+				if f := cmd.Flags().Lookup(name); f.Changed {
+					given[name] = f.Value.String()
+				}
+			}
+			var err error
+			if cfg, err = o.settings(); err != nil {
+				return err
+			}
+			for name, value := range given {
+				if err := cmd.Flags().Set(name, value); err != nil {
+					return err
+				}
+			}
+			if err := cfg.Check(); err != nil {
+				return cli.Usage("%v", err)
+			}
+			if o.printConfig {
+				_, err := fmt.Fprint(cmd.OutOrStdout(), commented(cfg))
+				return err
+			}
+			if o.model != "" {
+				return o.signOnly(cmd.OutOrStdout())
+			}
+			if len(o.logs) == 0 {
+				return cli.Usage("no log given: dgm-train --log flight.msgpack")
+			}
+			return run(cmd.Context(), o, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVar(&o.logs, "log", nil, "flight log to learn from; may be given several times")
+	f.StringVar(&o.out, "out", "", "model file to write (default: the first log's name with .dgm)")
+	f.StringVar(&o.config, "config", "", "settings file; see --print-config")
+	f.StringVar(&o.preset, "preset", "default", "settings to start from: default, or quick (seconds; larger uncertainty)")
+	f.BoolVar(&o.printConfig, "print-config", false, "print all settings with comments, after --preset, --config and the other flags, and exit")
+	f.StringVar(&o.sign, "sign", "", "sign the model with this private `key` (PEM, ed25519)")
+	f.StringVar(&o.model, "model", "", "with --sign: an existing model file to sign, instead of training one")
+	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
+	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
+	f.DurationVar((*time.Duration)(&cfg.Horizon), "horizon", time.Duration(cfg.Horizon), "how far ahead to predict")
+	f.DurationVar((*time.Duration)(&cfg.Budget), "budget", time.Duration(cfg.Budget), "time after which training stops and completes the model it has")
+	f.IntVar(&cfg.Points, "points", cfg.Points, "points of the horizon in a prediction")
+	f.StringVar(&cfg.Kernel, "kernel", cfg.Kernel, "rff (random features) or exact")
+	f.IntVar(&cfg.Features, "features", cfg.Features, "random features of each channel")
+	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed, "seed of everything random")
+	f.Float64Var(&cfg.Holdout, "holdout", cfg.Holdout, "share of the data that is held out, in whole segments or blocks of time")
+	f.IntVar(&cfg.Members, "members", cfg.Members, "fits in the ensemble")
+	return c
+}
+
+// settings are the flags of training settings.
+var settings = []string{"horizon", "budget", "points", "kernel", "features", "seed", "holdout", "members"}
+
+// options are the flags that are not training settings.
+type options struct {
+	logs        []string
+	out         string
+	config      string
+	preset      string
+	sign, model string
+	printConfig bool
+	check, json bool
+}
+
+// settings returns the configuration before flags.
+func (o *options) settings() (trainer.Config, error) {
+	var base trainer.Config
+	switch o.preset {
+	case "default":
+		base = trainer.Default()
+	case "quick":
+		base = trainer.Quick()
+	default:
+		return base, cli.Usage("--preset %q is neither default nor quick", o.preset)
+	}
+	if o.config == "" {
+		return base, nil
+	}
+	b, err := cli.ReadSettings(o.config)
+	if err != nil {
+		return base, err
+	}
+	if base, err = base.Parse(bytes.NewReader(b), o.config); err != nil {
+		return base, cli.Usage("%v", err)
+	}
+	return base, nil
+}

@@ -1,11 +1,36 @@
+// Package evaluate scores a model on flights: it replays them through the onboard
+// predictor, window by window, and compares mean and intervals with what was
+// measured, beside the baselines and the model's prior dynamics alone.
+//
+// Conventions, the same for every model and baseline:
+//
+//   - Errors are of the displacement x(t0+h) − x(t0), so angles are continuous
+//     from the window's start.
+//   - An attitude also has an attitude error, the rotation angle between prediction
+//     and measurement (Attitude).
+//   - x(t0+h) is interpolated linearly between samples, never across a gap.
+//   - With the readout plan, the recorded input over the horizon comes with the
+//     state, averaged into rows of equal length; with hold, the input of t0 is
+//     held. The linear baseline gets the same input.
+//   - Intervals are those of a measurement (ObsStd), because they are compared with
+//     measurements. With Truth they are those of the state (Std), for logs whose
+//     channels are exact.
+//   - With StartNoise the start states are noisier than measured, for model and
+//     baselines alike, and the covariance comes with them, as on the robot.
+//   - Coverage has a block-bootstrap interval over time, because windows overlap:
+//     blocks are twice the longest horizon scored.
 package evaluate
 
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"sync"
 
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -98,4 +123,72 @@ func spacing(flights []window.Flight, windows []window.Window, stride float64) f
 // at names the window that an error is about.
 func at(f *window.Flight, start int, err error) error {
 	return fmt.Errorf("segment %q, window at %d ns: %w", f.Name, f.Origin+int64(f.T[start]*1e9), err)
+}
+
+// Options configures an evaluation. The zero value scores the default grid.
+type Options struct {
+	Horizons     []float64          // (optional) s, ascending, within the model's horizon; defaults to Grid of it
+	Stride       float64            // (optional) s between windows; defaults to DefaultStride
+	Readout      estimator.Readout  // Plan or Hold
+	Truth        bool               // score Std, not ObsStd: the channels of the log are exact
+	StartNoise   float64            // (optional) standard deviation of noise added to start states, over that of the sensors
+	HideStartCov bool               // with StartNoise: the covariance of the start does not come with the state
+	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
+	Seed         uint64             // of the bootstrap and of StartNoise
+	Workers      int                // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
+}
+
+// DefaultStride is the time between windows, s.
+const DefaultStride = 0.02
+
+// Grid returns the horizons scored by default: the round times (1, 2, 5 times a
+// power of ten) from H/20 on, and H.
+func Grid(H float64) []float64 {
+	var out []float64
+	for power := math.Floor(math.Log10(H / 20)); power <= math.Ceil(math.Log10(H)); power++ {
+		for _, digit := range []float64{1, 2, 5} {
+			t := digit * math.Pow(10, power)
+			if power < 0 {
+				t = digit / math.Pow(10, -power) // 0.2, not 0.2 plus a rounding error
+			}
+			if t >= H/20*(1-1e-9) && t < H*(1-1e-9) {
+				out = append(out, t)
+			}
+		}
+	}
+	return append(out, H)
+}
+
+// withDefaults returns the options with their defaults, or an error that names what
+// does not fit a model with horizon H.
+func (o Options) withDefaults(H float64) (Options, error) {
+	if o.Horizons == nil {
+		o.Horizons = Grid(H)
+	}
+	o.Horizons = slices.Clone(o.Horizons)
+	slices.Sort(o.Horizons)
+	o.Horizons = slices.Compact(o.Horizons)
+	if o.Stride == 0 {
+		o.Stride = DefaultStride
+	}
+	switch first, last := o.Horizons[0], o.Horizons[len(o.Horizons)-1]; {
+	case !(first > 0):
+		return o, fmt.Errorf("horizon %g s is not positive", first)
+	case last > H*(1+1e-9):
+		return o, fmt.Errorf("horizon %g s is beyond the model's: it predicts up to %g s", last, H)
+	case !(o.Stride > 0):
+		return o, fmt.Errorf("stride %g s is not positive", o.Stride)
+	case !(o.StartNoise >= 0) || math.IsInf(o.StartNoise, 0):
+		return o, fmt.Errorf("%g times the sensors' noise cannot be added to start states", o.StartNoise)
+	}
+	return o, nil
+}
+
+// ShortError reports that no window fits into the flights.
+type ShortError struct {
+	Needed, Longest float64 // s
+}
+
+func (e *ShortError) Error() string {
+	return fmt.Sprintf("no window of %g s with all channels measured: the longest gap-free section has %.3g s; choose shorter horizons or a longer log", e.Needed, e.Longest)
 }
