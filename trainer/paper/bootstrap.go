@@ -24,7 +24,7 @@ func (m *Model) bootstrap(ctx context.Context, d *Data, r Recipe, seed uint64) e
 	best := slices.MinFunc(m.Flows, func(a, b *Flow) int { return cmp.Compare(a.Evidence, b.Evidence) })
 	E := len(m.Flows)
 	flows, simulated := make([]*Flow, r.Refits*E), make([]*Data, r.Refits)
-	for i := range flows { // members and flows have one memory each to predict with
+	for i := range flows { // a member has one memory to predict with
 		if i%E == 0 {
 			var ok bool
 			if simulated[i/E], ok = m.simulate(d, best, rand.New(rand.NewPCG(seed, uint64(i/E)))); !ok {

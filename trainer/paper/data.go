@@ -45,7 +45,7 @@ func (d *Data) check() error {
 
 func (tr *Trajectory) check(K int) error {
 	if len(tr.X0) != K || len(tr.Y) != len(tr.T)*K {
-		return fmt.Errorf("a start of %d and %d values at %d times, of %d states", len(tr.X0), len(tr.Y), len(tr.T), K)
+		return fmt.Errorf("%d start values and %d observed values at %d times do not match %d states", len(tr.X0), len(tr.Y), len(tr.T), K)
 	}
 	for k, x := range tr.X0 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -55,13 +55,13 @@ func (tr *Trajectory) check(K int) error {
 	last := 0.0
 	for i, t := range tr.T {
 		if !(t >= last) || math.IsInf(t, 0) {
-			return fmt.Errorf("time %d is %v after %v: times begin at 0 and rise", i+1, t, last)
+			return fmt.Errorf("time %d is %v after %v: times must be finite, not negative and not decreasing", i+1, t, last)
 		}
 		last = t
 	}
 	for i, y := range tr.Y {
 		if math.IsInf(y, 0) {
-			return fmt.Errorf("state %d at time %d is %v: what was not measured is NaN", i%K+1, i/K+1, y)
+			return fmt.Errorf("state %d at time %d is %v: a missing value must be NaN", i%K+1, i/K+1, y)
 		}
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 
 func TestDataAreChecked(t *testing.T) {
 	for want, spoil := range map[string]func(d *Data){
-		"trajectory 2: time 3 is":            func(d *Data) { d.Trajectories[1].T[2] = 0.1 },
-		"trajectory 2: state 1 of the start": func(d *Data) { d.Trajectories[1].X0[0] = math.NaN() },
-		"trajectory 1: state 2 at time 3 is": func(d *Data) { d.Trajectories[0].Y[5] = math.Inf(1) },
-		"trajectory 1: a start of 2 and":     func(d *Data) { d.Trajectories[0].Y = d.Trajectories[0].Y[1:] },
-		"no state was measured after time 0": func(d *Data) { d.Trajectories = nil },
+		"trajectory 2: time 3 is":                      func(d *Data) { d.Trajectories[1].T[2] = 0.1 },
+		"trajectory 2: state 1 of the start":           func(d *Data) { d.Trajectories[1].X0[0] = math.NaN() },
+		"trajectory 1: state 2 at time 3 is":           func(d *Data) { d.Trajectories[0].Y[5] = math.Inf(1) },
+		"trajectory 1: 2 start values and 15 observed": func(d *Data) { d.Trajectories[0].Y = d.Trajectories[0].Y[1:] },
+		"no state was measured after time 0":           func(d *Data) { d.Trajectories = nil },
 	} {
 		d := turning(2, 8, 0.05)
 		spoil(d)

@@ -74,13 +74,11 @@ func (s *Step) MultiplyAdds() float64 {
 // weights' gradient and the adjoint of every layer's input, of the first one's where asked
 // for.
 func products(net *mlp.Net, input bool) (n float64) {
-	for i := range net.Layers {
-		l := &net.Layers[i]
-		each := 3
-		if i == 0 && !input {
-			each = 2
-		}
-		n += float64(each * l.In * l.Out)
+	for _, l := range net.Layers {
+		n += float64(3 * l.In * l.Out)
+	}
+	if !input {
+		n -= float64(net.Layers[0].In * net.Layers[0].Out)
 	}
 	return n
 }
