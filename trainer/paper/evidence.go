@@ -45,14 +45,17 @@ func (n *newton) updateHyperparameters() (ok bool) {
 		norm[g] += n.Theta[i] * n.Theta[i]
 	}
 	n.Free = 0
-	_, terms := n.Poly.groups()
+	terms := len(n.Alpha) // the first of their groups
+	if p := n.Poly.params(); p > 0 {
+		terms = n.group[P-p]
+	}
 	for g, v := range gamma {
 		n.Free += v
 		if g < n.known() {
 			continue // the prior of a known field's parameters is given
 		}
 		least, faster, most := 0.02*size[g], 3.0, mostOfNet
-		if g >= len(n.Alpha)-terms {
+		if g >= terms {
 			least, faster, most = 1e-3, 10, 2*mostOfTerm
 		}
 		want := math.Max(v, least) / math.Max(norm[g], 1e-12)

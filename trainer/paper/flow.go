@@ -167,43 +167,49 @@ func (f *Flow) Parameters() (p, spread []float64) {
 	return p, spread
 }
 
-// groups returns for every parameter the group that shares its prior, and their number.
-// Each parameter of a known field is a group of its own.
+// groups returns for every parameter the group that shares its prior, numbered as they
+// come, and their number. Each parameter of a known field is a group of its own. Weights of
+// the net's first layer share one for every input, so that inputs without influence can be
+// left out (automatic relevance determination), those of the last one for every output,
+// those of others one, and so do the biases of each layer. Terms of a polynomial have one
+// each or, where it is dense, one for every degree and output.
 func (f *Flow) groups() (of []int, n int) {
-	for n < f.known() {
-		of = append(of, n)
-		n++
+	type group struct {
+		part       string
+		layer, key int
 	}
-	for i := range f.Net.Layers {
-		layer, size := layerGroups(&f.Net, i)
-		for _, g := range layer {
-			of = append(of, n+g)
+	numbers := map[group]int{}
+	add := func(part string, layer, key int) {
+		g := group{part, layer, key}
+		if _, ok := numbers[g]; !ok {
+			numbers[g] = len(numbers)
 		}
-		n += size
+		of = append(of, numbers[g])
 	}
-	terms, size := f.Poly.groups()
-	for _, g := range terms {
-		of = append(of, n+g)
+	for i := range f.known() {
+		add("known", 0, i)
 	}
-	return of, n + size
-}
-
-// layerGroups returns the groups of a layer: of the first one for every input, so that
-// inputs without influence can be left out (automatic relevance determination), of the
-// last one for every output, of others one for all weights; and one for the biases.
-func layerGroups(net *mlp.Net, i int) (of []int, n int) {
-	l := &net.Layers[i]
-	for a := range l.In {
-		for o := range l.Out {
-			g := 0
+	for i, l := range f.Net.Layers {
+		for w := range l.W {
 			switch i {
 			case 0:
-				g = a
-			case len(net.Layers) - 1:
-				g = o
+				add("weights", i, w/l.Out)
+			case len(f.Net.Layers) - 1:
+				add("weights", i, w%l.Out)
+			default:
+				add("weights", i, 0)
 			}
-			of, n = append(of, g), max(n, g+1)
+		}
+		for range l.B {
+			add("biases", i, 0)
 		}
 	}
-	return append(of, slices.Repeat([]int{n}, l.Out)...), n + 1
+	for i := range f.Poly.params() {
+		if t := f.Poly.terms[i]; f.Poly.dense {
+			add("terms", t.degree(), t.k)
+		} else {
+			add("terms", 0, i)
+		}
+	}
+	return of, len(numbers)
 }

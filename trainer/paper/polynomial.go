@@ -54,21 +54,6 @@ func newPolynomial(zero []float64, least, most int) *polynomial {
 	return p
 }
 
-// groups returns the group of every term that shares a precision, and their number.
-func (p *polynomial) groups() (of []int, n int) {
-	if p == nil {
-		return nil, 0
-	}
-	for i, t := range p.terms {
-		g := i
-		if p.dense {
-			g = t.degree()*len(p.zero) + t.k
-		}
-		of, n = append(of, g), max(n, g+1)
-	}
-	return of, n
-}
-
 // params returns the number of weights: none of nil.
 func (p *polynomial) params() int {
 	if p == nil {
