@@ -286,3 +286,8 @@ func (r *Reader) checkRate() error {
 
 // plausible reports whether a robot may be sampled with such a step, ns.
 func plausible(step float64) bool { return step > 50_000 && step < 1_000_000_000 }
+
+// seconds prints a time in ns.
+func seconds[T int64 | float64](ns T) string {
+	return strconv.FormatFloat(1e-9*float64(ns), 'g', 6, 64) + " s"
+}

@@ -2,6 +2,7 @@ package csv
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 )
@@ -85,4 +86,37 @@ func quote(cell string) string {
 		return fmt.Sprintf("%q…", cell[:most])
 	}
 	return fmt.Sprintf("%q", cell)
+}
+
+// Counts counts what the user should know and what is no error.
+type Counts struct {
+	Duplicates Count // rows whose time is that of the row before
+	Backwards  Count // rows before which the time runs backwards
+	Gaps       Count // rows before which there is more than max_gap
+	LongestGap int64 // ns
+}
+
+// Count is a number of rows and the place of the first.
+type Count struct {
+	N    int
+	File string
+	Line int
+}
+
+// Add counts a row.
+func (c *Count) Add(file string, line int) {
+	if c.N == 0 {
+		c.File, c.Line = file, line
+	}
+	c.N++
+}
+
+// String returns the place. It names the file without its folder: the text goes into
+// the log, which does not depend on where it was made.
+func (c Count) String() string {
+	file := filepath.Base(c.File)
+	if c.N == 1 {
+		return fmt.Sprintf("in %s line %d", file, c.Line)
+	}
+	return fmt.Sprintf("first in %s line %d", file, c.Line)
 }

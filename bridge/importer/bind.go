@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -20,7 +21,7 @@ const (
 
 // bind finds what the map names in the surveys of all files.
 func bind(m *Map, files []*survey) (*plan, error) {
-	p := &plan{m: m}
+	p := &plan{m: m, declared: map[string]declaration{}}
 	var states []int // tracks that hold states
 	for i := range m.Channels {
 		c := &m.Channels[i]
@@ -33,6 +34,9 @@ func bind(m *Map, files []*survey) (*plan, error) {
 		if s == nil {
 			p.leftOut = append(p.leftOut, c.label()+" left out: "+strings.Join(why, "; "))
 			continue
+		}
+		for k, name := range c.names() {
+			p.declared[name] = declaration{c.derivative(k), c.Varies}
 		}
 		tr := p.track(id, files)
 		if c.Role == channel.State {
@@ -73,10 +77,7 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 		o.scale = *s.Scale
 	}
 	o.fromWorld, o.fromBody, _ = axes(s.Axes)
-	o.toWorld, o.toBody = o.fromWorld, o.fromBody
-	if to := p.m.framesOf(c); to != "" && s.Axes != "" {
-		o.toWorld, o.toBody, _ = axes(to)
-	}
+	o.toWorld, o.toBody = p.m.axesInLog(c, s)
 	sig := timebase.Signal{Track: tr}
 	for _, path := range s.valuePaths() {
 		path, negative := strings.CutPrefix(path, "-")
@@ -108,40 +109,27 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 	}
 	o.at = p.signal(sig, c.label())
 	if s.Times != "" {
-		sig.At, sig.How = []int{p.column(tr, s.Times)}, factorHow(sig.How)
+		sig.At = []int{p.column(tr, s.Times)}
+		if sig.How != timebase.Hold {
+			sig.How = timebase.Linear
+		}
 		o.times = p.signal(sig, "")
 	}
 	p.outputs = append(p.outputs, o)
 	return nil
 }
 
-// factorHow returns how a factor of a signal is found between two messages.
-func factorHow(how timebase.How) timebase.How {
-	if how == timebase.Hold {
-		return timebase.Hold
-	}
-	return timebase.Linear
-}
-
 // between returns how a channel is found between two messages of a topic with a
 // median step (ns), and over how many ns.
 func between(c *Channel, step int64) (how timebase.How, maxAge int64) {
+	how, maxAge = timebase.Linear, max(ageSteps*step, 1e6)
 	switch {
 	case c.Between == "hold", c.Between == "" && c.Role == channel.Input:
-		how = timebase.Hold
+		how, maxAge = timebase.Hold, max(maxAge, held)
 	case c.Between == "exact":
 		how = timebase.Exact
-	default:
-		how = timebase.Linear
 	}
-	maxAge = int64(c.MaxAge)
-	if maxAge == 0 {
-		maxAge = max(ageSteps*step, 1e6)
-		if how == timebase.Hold {
-			maxAge = max(maxAge, held)
-		}
-	}
-	return how, maxAge
+	return how, cmp.Or(int64(c.MaxAge), maxAge)
 }
 
 // unitOf returns what converts the fields of a source into a unit: from the unit in
@@ -180,19 +168,20 @@ func (p *plan) chooseBase(states []int, files []*survey) error {
 		}
 	}
 	if p.m.Time.Base != "" {
+		var names []string
+		for i := range p.tracks {
+			names = append(names, p.tracks[i].id.String())
+		}
 		id, reason := find(&Source{Topic: p.m.Time.Base, Instance: p.m.Time.Instance}, nil, files)
 		if reason != "" {
-			return &mapfile.Error{File: p.m.file, Field: "time.base", Reason: reason, Remedy: "name one of the topics of the channels: " + p.topicNames()}
+			return &mapfile.Error{File: p.m.file, Field: "time.base", Reason: reason, Remedy: "name one of the topics of the channels: " + strings.Join(names, ", ")}
 		}
 		if base = p.trackOf(id); base < 0 {
-			return &mapfile.Error{File: p.m.file, Field: "time.base", Reason: fmt.Sprintf("no channel is read from %s", id), Remedy: "name one of " + p.topicNames()}
+			return &mapfile.Error{File: p.m.file, Field: "time.base", Reason: fmt.Sprintf("no channel is read from %s", id), Remedy: "name one of " + strings.Join(names, ", ")}
 		}
 	}
 	p.config.Base = base
-	p.gap = int64(p.m.Time.MaxGap)
-	if p.gap == 0 {
-		p.gap = max(ageSteps*p.tracks[base].step, 1e6)
-	}
+	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(ageSteps*p.tracks[base].step, 1e6))
 	return nil
 }
 

@@ -164,15 +164,10 @@ func (j *job) wantsData() bool {
 	if j.Map.Kinematics != "" || j.Map.IsTable() {
 		return true
 	}
-	for i := range j.Map.Channels {
-		c := &j.Map.Channels[i]
-		for k := range c.names() {
-			if j.plan.sources[i] != nil && (c.Varies || c.Role == channel.State && c.derivative(k) == "") {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.plan.header, func(c channel.Channel) bool {
+		d := j.plan.declared[c.Name]
+		return d.varies || c.Role == channel.State && d.derivative == ""
+	})
 }
 
 // learn reads everything once to find what the header holds: derivatives, kinematics,
@@ -183,34 +178,31 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	declared := map[string]string{}
-	for i := range j.Map.Channels {
-		for k, name := range j.Map.Channels[i].names() {
-			declared[name] = j.Map.Channels[i].derivative(k)
-		}
-	}
 	for i := range states {
 		// What the map declares is final, "none" as well.
-		states[i].Derivative = declared[states[i].Name]
+		states[i].Derivative = j.plan.declared[states[i].Name].derivative
 	}
 	d, checker := derivative.New(states), kinematics.New(claimed, states)
-	x, u, aux := newExtrema(len(states)), newExtrema(len(channel.Select(j.plan.header, channel.Input))), newExtrema(len(channel.Select(j.plan.header, channel.Aux)))
+	var ranges perRole[extrema]
+	for _, c := range j.plan.header {
+		ranges.of(c.Role).grow()
+	}
 	err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			d.Break()
 			checker.Break()
 		}
-		d.Add(r.t, r.x)
-		checker.Add(r.t, r.x)
-		x.add(r.x)
-		u.add(r.u)
-		aux.add(r.aux)
+		d.Add(r.t, r.values[0])
+		checker.Add(r.t, r.values[0])
+		for i := range ranges {
+			ranges[i].add(r.values[i])
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if left := j.plan.leaveOut(map[channel.Role]*extrema{channel.State: &x, channel.Input: &u, channel.Aux: &aux}); len(left) > 0 {
+	if left := j.plan.leaveOut(&ranges); len(left) > 0 {
 		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
 	}
 	if err := j.settle(claimed, checker); err != nil {
@@ -290,7 +282,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 			s.Duration += r.t - last
 		}
 		last = r.t
-		return file.Sample(r.t, r.x, r.u, r.aux)
+		return file.Sample(r.t, r.values[0], r.values[1], r.values[2])
 	})
 	if err != nil {
 		return err

@@ -188,33 +188,22 @@ func (s *Source) paths() []string {
 	return all
 }
 
-// framesOf returns the axes that a log is written in, for channel c: "" = as recorded.
-func (m *Map) framesOf(c *Channel) string {
-	if c.of != nil && c.of.Frames != "" {
-		return c.of.Frames
-	}
-	return m.Frames
-}
-
-// axesOf names the axes that the values of a channel's source have in the log.
-func (m *Map) axesOf(c *Channel, s *Source) string {
-	if c.Frame != "" {
-		return c.Frame
-	}
-	world, body, _ := axes(s.Axes)
-	to := m.framesOf(c)
-	if to == "" || s.Axes == "" {
-		return s.Axes
+// axesInLog returns the axes that the values of a channel's source have in the log: those
+// of the map, or as recorded; "" = not known, or none.
+func (m *Map) axesInLog(c *Channel, s *Source) (world, body frames.Frame) {
+	world, body, _ = axes(s.Axes)
+	to := m.Frames
+	if c.of != nil {
+		to = cmp.Or(c.of.Frames, to)
 	}
 	toWorld, toBody, _ := axes(to)
-	var out []string
-	if world != "" {
-		out = append(out, string(toWorld))
+	if to != "" && world != "" {
+		world = toWorld
 	}
-	if body != "" {
-		out = append(out, string(toBody))
+	if to != "" && body != "" {
+		body = toBody
 	}
-	return strings.Join(out, "-")
+	return world, body
 }
 
 // header describes the channels as the log's header does, with the derivatives
@@ -229,9 +218,11 @@ func (m *Map) header(of []*Source) []channel.Channel {
 				continue
 			}
 		}
+		world, body := m.axesInLog(c, s)
+		frame := cmp.Or(c.Frame, strings.Trim(string(world+"-"+body), "-"))
 		for k, name := range c.names() {
 			ch := channel.Channel{Name: name, Unit: c.Unit, Role: c.Role, Derivative: c.derivative(k),
-				Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: m.axesOf(c, s)}
+				Period: c.Period, Invariant: c.Invariant, Noise: c.Noise, Frame: frame}
 			if s.attitude() {
 				ch.Period = c.angle() * channel.Angle
 				if c.of == nil {

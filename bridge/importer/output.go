@@ -75,18 +75,10 @@ func (o *output) write(dst, row []float64, begins bool) (st state) {
 			o.attitude(dst, frames.FromEuler([3]float64(dst)), begins)
 		}
 	case o.kind == vector:
-		v := frames.Vector([3]float64(dst), o.fromWorld+o.fromBody, o.to())
+		v := frames.Vector([3]float64(dst), o.fromWorld+o.fromBody, o.toWorld+o.toBody) // one of each pair is ""
 		copy(dst, v[:])
 	}
 	return st
-}
-
-// to is the frame of a vector in the log.
-func (o *output) to() frames.Frame {
-	if o.fromWorld != "" {
-		return o.toWorld
-	}
-	return o.toBody
 }
 
 // attitude puts roll, pitch and yaw into dst (3): NaN where q is no attitude.

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
@@ -12,18 +11,33 @@ import (
 // plan is a map that has been found in the logs: which fields are read, how they
 // are joined, and what is made of them.
 type plan struct {
-	m       *Map
-	sources []*Source // of the map's channels; nil: left out
-	tracks  []track
-	phases  []phase
-	config  timebase.Config
-	outputs []output
-	header  []channel.Channel
-	signals []string // channels of the signals, for messages; "" = none
-	leftOut []string // sentences
-	gap     int64    // ns, a longer gap of the base begins a segment
+	m        *Map
+	sources  []*Source // of the map's channels; nil: left out
+	tracks   []track
+	phases   []phase
+	config   timebase.Config
+	outputs  []output
+	header   []channel.Channel
+	declared map[string]declaration // of the channels in header
+	signals  []string               // channels of the signals, for messages; "" = none
+	leftOut  []string               // sentences
+	gap      int64                  // ns, a longer gap of the base begins a segment
 
-	keep map[channel.Role][]int // of each role, the channels that are left of those made; nil = all
+	keep *perRole[[]int] // the channels that are left of those made; nil = all
+}
+
+// declaration is what the map declares of a channel for the pass that learns.
+type declaration struct {
+	derivative string // a channel, "none" or ""
+	varies     bool   // it is left out where it has one value throughout
+}
+
+// perRole holds a T for states, inputs and others.
+type perRole[T any] [3]T
+
+// of returns the T of a role.
+func (p *perRole[T]) of(role channel.Role) *T {
+	return &p[slices.Index([]channel.Role{channel.State, channel.Input, channel.Aux}, role)]
 }
 
 // track is a topic of which fields are read.
@@ -94,40 +108,27 @@ func (p *plan) paths(t *telemetry.Topic) []string {
 	return nil
 }
 
-func (p *plan) topicNames() string {
-	var names []string
-	for i := range p.tracks {
-		names = append(names, p.tracks[i].id.String())
-	}
-	return strings.Join(names, ", ")
-}
-
 // leaveOut leaves the channels out of the header that the map wants only where they
 // vary and that do not, and returns their names.
-func (p *plan) leaveOut(ranges map[channel.Role]*extrema) (left []string) {
-	wanted := map[string]bool{}
-	for i := range p.m.Channels {
-		for _, name := range p.m.Channels[i].names() {
-			wanted[name] = p.m.Channels[i].Varies
-		}
-	}
-	keep, at := map[channel.Role][]int{}, map[channel.Role]int{}
+func (p *plan) leaveOut(ranges *perRole[extrema]) (left []string) {
+	var keep perRole[[]int]
+	var made perRole[int]
 	var header []channel.Channel
 	for _, c := range p.header {
-		i := at[c.Role]
-		at[c.Role]++
-		if wanted[c.Name] && !ranges[c.Role].varies(i) {
+		i := *made.of(c.Role)
+		*made.of(c.Role)++
+		if p.declared[c.Name].varies && !ranges.of(c.Role).varies(i) {
 			left = append(left, c.Name)
 			continue
 		}
-		keep[c.Role] = append(keep[c.Role], i)
+		*keep.of(c.Role) = append(*keep.of(c.Role), i)
 		header = append(header, c)
 	}
 	// Where nothing at all varies, the log is as it is.
 	if len(left) == 0 || len(channel.Select(header, channel.State)) == 0 {
 		return nil
 	}
-	p.keep, p.header = keep, header
+	p.keep, p.header = &keep, header
 	p.dropDerivatives()
 	return left
 }
@@ -141,13 +142,16 @@ func (p *plan) dropDerivatives() {
 	}
 }
 
-// kept returns the values that are left of a role, in place.
-func (p *plan) kept(role channel.Role, x []float64) []float64 {
+// kept returns the values that are left of those made, in place.
+func (p *plan) kept(values perRole[[]float64]) perRole[[]float64] {
 	if p.keep == nil {
-		return x
+		return values
 	}
-	for to, from := range p.keep[role] {
-		x[to] = x[from]
+	for i, x := range values {
+		for to, from := range p.keep[i] {
+			x[to] = x[from]
+		}
+		values[i] = x[:len(p.keep[i])]
 	}
-	return x[:len(p.keep[role])]
+	return values
 }

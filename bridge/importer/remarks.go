@@ -5,83 +5,100 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
 )
 
+// sentences report what became of rows.
+type sentences []string
+
+func (s *sentences) add(format string, args ...any) { *s = append(*s, fmt.Sprintf(format, args...)) }
+
 // remarks reports the origin of the rows, in sentences.
-func remarks(p *plan, c *rowCounts, files []*survey) (out []string) {
+func remarks(p *plan, c *rowCounts, files []*survey) []string {
 	if p.m.IsTable() {
 		return append(tableRemarks(p, c), p.leftOut...)
 	}
+	var out sentences
 	base := &p.tracks[p.config.Base]
 	why := ""
 	if p.m.Time.Base == "" && len(p.tracks) > 1 {
 		why = ", the slowest topic of the states"
 	}
-	out = append(out, fmt.Sprintf("rows have the timestamps of %s, %.4g Hz%s", base.id, base.rate, why))
+	out.add("rows have the timestamps of %s, %.4g Hz%s", base.id, base.rate, why)
 	for i := range p.config.Signals {
-		if p.signals[i] != "" {
-			out = append(out, p.signalRemarks(i, &c.stats[i])...)
-		}
+		out.signal(p, i, &c.stats[i])
 	}
 	if c.ground > 0 {
-		out = append(out, number(c.ground, "row")+" on the ground or disarmed left out")
+		out.add("%s on the ground or disarmed left out", number(c.ground, "row"))
 	}
-	if c.gaps > 0 {
-		out = append(out, gapRemark(c.gaps, p.gap, c.longest))
+	if c.gaps == 1 {
+		out.add("a gap longer than %s begins a segment: %s", seconds(p.gap), seconds(c.longest))
+	} else if c.gaps > 1 {
+		out.add("%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest))
 	}
 	if c.wild > 0 {
-		out = append(out, number(c.wild, "message")+" left out, with timestamps far from all others")
+		out.add("%s left out, with timestamps far from all others", number(c.wild, "message"))
 	}
 	if c.sets > 0 {
-		out = append(out, fmt.Sprintf("the clock was set %s, by %s at most; a segment begins at each", number(c.sets, "time"), seconds(c.largest)))
+		out.add("the clock was set %s, by %s at most; a segment begins at each", number(c.sets, "time"), seconds(c.largest))
 	}
 	if c.late > 0 {
-		out = append(out, number(c.late, "message")+" left out: a repeated time, or one that comes too late")
+		out.add("%s left out: a repeated time, or one that comes too late", number(c.late, "message"))
 	}
 	out = append(out, p.leftOut...)
 	for _, f := range files {
-		out = append(out, f.clockRemarks()...)
+		out.clocks(f)
 	}
 	return out
 }
 
 // tableRemarks reports what is odd about the rows of tables.
 func tableRemarks(p *plan, c *rowCounts) []string {
-	out := c.table.Remarks(&p.m.Time.Time)
+	var out sentences
+	t := &c.table
+	if n := t.Duplicates; n.N > 0 {
+		done := "dropped"
+		if p.m.Time.OnDuplicate == csv.Keep {
+			done = "kept"
+		}
+		out.add("%s with the time of the row before %s, %s", number(n.N, "row"), done, n)
+	}
+	if n := t.Backwards; n.N > 0 {
+		done := "a segment was begun at each"
+		if p.m.Time.OnBackwards == csv.Keep {
+			done = "kept as they are"
+		}
+		out.add("time runs backwards at %s (%s), %s", number(n.N, "row"), done, n)
+	}
+	if n := t.Gaps; n.N > 0 {
+		out.add("%s longer than max_gap, the longest %.6g s, %s", number(n.N, "gap"), 1e-9*float64(t.LongestGap), n)
+	}
 	for i, n := range c.crooked {
 		if n.N > 0 {
-			out = append(out, fmt.Sprintf("quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n))
+			out.add("quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
 	}
 	for i, n := range c.missing {
 		switch n.N {
 		case 0:
 		case c.kept:
-			out = append(out, fmt.Sprintf("channel %q was never measured", p.outputs[i].label))
+			out.add("channel %q was never measured", p.outputs[i].label)
 		default:
-			out = append(out, fmt.Sprintf("channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n))
+			out.add("channel %q was not measured in %d of %d rows, %s", p.outputs[i].label, n.N, c.kept, n)
 		}
 	}
 	return out
 }
 
 // problems lists what could not be read, with file and place.
-func problems(files []*survey) (out []string) {
+func problems(files []*survey) (out sentences) {
 	for _, f := range files {
 		for _, p := range f.problems {
-			out = append(out, fmt.Sprintf("%s: %s", f.base(), p))
+			out.add("%s: %s", f.base(), p)
 		}
 	}
 	return out
-}
-
-// gapRemark reports gaps longer than limit, all times in ns.
-func gapRemark(n int, limit, longest int64) string {
-	if n == 1 {
-		return fmt.Sprintf("a gap longer than %s begins a segment: %s", seconds(limit), seconds(longest))
-	}
-	return fmt.Sprintf("%d gaps longer than %s begin a segment, the longest %s", n, seconds(limit), seconds(longest))
 }
 
 // number prints a count with its noun: "1 row", "2 rows".
@@ -92,50 +109,42 @@ func number(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// signalRemarks reports how a signal was found.
-func (p *plan) signalRemarks(i int, st *timebase.Stats) (out []string) {
-	sig := &p.config.Signals[i]
-	if sig.Track == p.config.Base {
-		return nil
+// signal reports how a signal was found.
+func (s *sentences) signal(p *plan, i int, st *timebase.Stats) {
+	sig, name := &p.config.Signals[i], p.signals[i]
+	if sig.Track == p.config.Base || name == "" {
+		return
 	}
 	tr := &p.tracks[sig.Track]
 	n := st.Measured + st.Between + st.Stale + st.Before
-	how := "interpolated"
-	if sig.How == timebase.Hold {
-		how = "held"
-	}
-	if st.Between > 0 {
-		between := "samples %s apart at most"
-		if sig.How == timebase.Hold {
-			between = "%s at most"
-		}
-		out = append(out, fmt.Sprintf("%s: from %s, %.4g Hz, %s in %d of %d rows, "+between, p.signals[i], tr.id, tr.rate, how, st.Between, n, seconds(st.MaxAge)))
+	if st.Between > 0 && sig.How == timebase.Hold {
+		s.add("%s: from %s, %.4g Hz, held in %d of %d rows, %s at most", name, tr.id, tr.rate, st.Between, n, seconds(st.MaxAge))
+	} else if st.Between > 0 {
+		s.add("%s: from %s, %.4g Hz, interpolated in %d of %d rows, samples %s apart at most", name, tr.id, tr.rate, st.Between, n, seconds(st.MaxAge))
 	}
 	if st.Stale > 0 {
-		out = append(out, fmt.Sprintf("%s: not measured in %d of %d rows: no message of %s for more than %s", p.signals[i], st.Stale, n, tr.id, seconds(sig.MaxAge)))
+		s.add("%s: not measured in %d of %d rows: no message of %s for more than %s", name, st.Stale, n, tr.id, seconds(sig.MaxAge))
 	}
 	if st.Before > 0 {
-		out = append(out, fmt.Sprintf("%s: not measured in %d of %d rows: %s begins later or ends earlier", p.signals[i], st.Before, n, tr.id))
+		s.add("%s: not measured in %d of %d rows: %s begins later or ends earlier", name, st.Before, n, tr.id)
 	}
-	return out
 }
 
-// clockRemarks reports how far clocks are apart.
-func (f *survey) clockRemarks() (out []string) {
+// clocks reports how far the clocks of a file are apart.
+func (s *sentences) clocks(f *survey) {
 	for _, c := range f.clocks.List() {
-		text := fmt.Sprintf("%s: clock %s is %s behind the recorder's, mean delay %s", f.base(), c.Name, seconds(c.Offset), seconds(c.Delay))
+		text := fmt.Sprintf("clock %s is %s behind the recorder's, mean delay %s", c.Name, seconds(c.Offset), seconds(c.Delay))
 		if f.clocks.Offset(c.Name) == 0 {
-			text = fmt.Sprintf("%s: clock %s is the recorder's, shortest delay %s", f.base(), c.Name, seconds(c.Offset))
+			text = fmt.Sprintf("clock %s is the recorder's, shortest delay %s", c.Name, seconds(c.Offset))
 		}
 		if !math.IsNaN(c.Drift) {
 			text += fmt.Sprintf(", drift %.1f ppm", 1e6*c.Drift)
 		}
 		if c.Sets > 0 {
-			text += ", set " + number(int(c.Sets), "time")
+			text += ", set " + number(c.Sets, "time")
 		}
-		out = append(out, text)
+		s.add("%s: %s", f.base(), text)
 	}
-	return out
 }
 
 // seconds prints a time in ns.

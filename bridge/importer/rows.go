@@ -9,17 +9,16 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // row is one row as it goes into the log. Its slices are valid until the next
 // row.
 type row struct {
-	t         int64
-	begins    bool      // a segment begins here
-	name      string    // of the segment
-	x, u, aux []float64 // K, P, A
+	t      int64
+	begins bool   // a segment begins here
+	name   string // of the segment
+	values perRole[[]float64]
 }
 
 // The timestamps that follow each other in a log: how far apart they can be, and how
@@ -36,9 +35,9 @@ type rowMaker struct {
 	emit   func(*row) error
 	joiner *timebase.Joiner
 	guard  timebase.Guard
-	row    row         // what is emitted
-	all    row         // with the channels that are left out of it
-	dst    [][]float64 // of each output: the cells of all that it fills
+	row    row                // what is emitted
+	all    perRole[[]float64] // with the channels that are left out of it
+	dst    [][]float64        // of each output: the cells of all that it fills
 
 	path    string
 	in      []float64 // of each phase: what was last reported
@@ -63,16 +62,15 @@ type rowCounts struct {
 
 func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 	r := &rowMaker{plan: p, files: files, emit: emit, joiner: timebase.New(p.config)}
-	n := map[channel.Role]int{}
 	for i := range p.outputs {
-		n[p.outputs[i].role] += p.outputs[i].n
+		all := r.all.of(p.outputs[i].role)
+		*all = append(*all, make([]float64, p.outputs[i].n)...)
 	}
-	r.all.x, r.all.u, r.all.aux = make([]float64, n[channel.State]), make([]float64, n[channel.Input]), make([]float64, n[channel.Aux])
-	free := map[channel.Role][]float64{channel.State: r.all.x, channel.Input: r.all.u, channel.Aux: r.all.aux}
+	free := r.all
 	for i := range p.outputs {
-		o := &p.outputs[i]
-		r.dst = append(r.dst, free[o.role][:o.n:o.n])
-		free[o.role] = free[o.role][o.n:]
+		n, cells := p.outputs[i].n, free.of(p.outputs[i].role)
+		r.dst = append(r.dst, (*cells)[:n])
+		*cells = (*cells)[n:]
 	}
 	r.counts.missing, r.counts.crooked = make([]csv.Count, len(p.outputs)), make([]csv.Count, len(p.outputs))
 	return r
@@ -261,9 +259,7 @@ func (r *rowMaker) table(m *telemetry.Message) error {
 
 // send emits a row at time t.
 func (r *rowMaker) send(t int64) error {
-	p := r.plan
-	r.row.t = t
-	r.row.x, r.row.u, r.row.aux = p.kept(channel.State, r.all.x), p.kept(channel.Input, r.all.u), p.kept(channel.Aux, r.all.aux)
+	r.row.t, r.row.values = t, r.plan.kept(r.all)
 	r.counts.kept++
 	return r.emit(&r.row)
 }

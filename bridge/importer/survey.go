@@ -57,8 +57,10 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 			phases, ranges = append(phases, 0), append(ranges, extrema{})
 		}
 		phases[t.Seq] = len(paths)
-		paths = append(paths, m.candidates(t)...)
-		ranges[t.Seq] = newExtrema(len(paths) - phases[t.Seq])
+		for _, path := range m.candidates(t) {
+			paths = append(paths, path)
+			ranges[t.Seq].grow()
+		}
 		return paths
 	}})
 	if err != nil {
@@ -198,12 +200,9 @@ type extrema struct {
 	low, high []float64
 }
 
-func newExtrema(n int) extrema {
-	e := extrema{make([]float64, n), make([]float64, n)}
-	for i := range n {
-		e.low[i], e.high[i] = math.Inf(1), math.Inf(-1)
-	}
-	return e
+// grow adds a value.
+func (e *extrema) grow() {
+	e.low, e.high = append(e.low, math.Inf(1)), append(e.high, math.Inf(-1))
 }
 
 func (e *extrema) add(x []float64) {
