@@ -197,10 +197,17 @@ func (p *plan) bindPhases(files []*survey) {
 		n := phase{Phase: ph, topic: p.track(id, files)}
 		n.column = p.column(n.topic, ph.Field)
 		for _, f := range files {
-			if _, known := f.first[phaseKey{i, id}]; !known {
+			in, known := f.first[phaseKey{i, id}]
+			if !known {
 				p.leftOut = append(p.leftOut, fmt.Sprintf("no row is left out by %s of %s: it never reports the phase in %s", ph.Field, ph.Topic, f.base()))
 			}
-			n.begin = append(n.begin, f.before(i, id, ph))
+			// A state was what it first was; before an event that ends the phase the robot
+			// was in it. A field that never reports it cuts nothing.
+			begin := 0.0
+			if events := len(ph.Begins) > 0; !known || in != events {
+				begin = 1
+			}
+			n.begin = append(n.begin, begin)
 		}
 		p.phases = append(p.phases, n)
 	}

@@ -109,13 +109,11 @@ func (c *Channel) expand(files []*survey) (all []Channel, why string) {
 	}
 	there := t.Fields()
 	for n, text := range texts {
-		number := strconv.Itoa(n)
+		name, number := strings.NewReplacer("{}", text), strings.NewReplacer("{}", strconv.Itoa(n))
 		e := *c
 		e.Each = ""
-		e.Name = strings.ReplaceAll(c.Name, "{}", text)
-		e.Derivative = strings.ReplaceAll(c.Derivative, "{}", text)
-		e.Field = strings.ReplaceAll(c.Field, "{}", number)
-		e.Times = strings.ReplaceAll(c.Times, "{}", number)
+		e.Name, e.Derivative = name.Replace(c.Name), name.Replace(c.Derivative)
+		e.Field, e.Times = number.Replace(c.Field), number.Replace(c.Times)
 		if !slices.ContainsFunc(there, func(f telemetry.Field) bool { return f.Path == e.Field }) {
 			return nil, fmt.Sprintf("topic %s: %s is not in its first message", id, e.Field)
 		}

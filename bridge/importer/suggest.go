@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
@@ -27,7 +26,7 @@ const (
 type seen struct {
 	count     *telemetry.Count
 	fields    []telemetry.Field
-	low, high []float64
+	low, high []float64 // of fields
 }
 
 // Suggest reads a log and writes a map of what is in it: the preset that fits, or
@@ -72,17 +71,10 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		all[c.Topic.Seq].count = c
 	}
 	all = slices.DeleteFunc(all, func(x *seen) bool { return x.count == nil })
-	f := newSurvey(path)
-	f.counts = counts
-	return suggest(w, f, all)
-}
-
-// suggest writes the map.
-func suggest(w io.Writer, f *survey, all []*seen) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What is in %s. Take the # away from what you want, and correct it: role, unit,\n# axes, and period = 6.283185307179586 of an angle.\n\n", f.base())
+	fmt.Fprintf(&b, "# What is in %s. Take the # away from what you want, and correct it: role, unit,\n# axes, and period = 6.283185307179586 of an angle.\n\n", filepath.Base(path))
 	active := -1
-	if name := fitting(f); name != "" {
+	if name := fitting(&survey{path: path, counts: counts}); name != "" {
 		text, err := PresetText(name)
 		if err != nil {
 			return err
@@ -95,7 +87,7 @@ func suggest(w io.Writer, f *survey, all []*seen) error {
 	for i, x := range all {
 		x.write(&b, i == active)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err = io.WriteString(w, b.String())
 	return err
 }
 
@@ -140,13 +132,8 @@ func likely(all []*seen) int {
 
 // varies reports whether field k has more than one value and is no time.
 func (x *seen) varies(k int) bool {
-	name := strings.ToLower(x.fields[k].Path)
-	for _, word := range []string{"timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus", "covariance"} {
-		if strings.Contains(name, word) {
-			return false
-		}
-	}
-	return x.high[k] > x.low[k]
+	return x.high[k] > x.low[k] && !containsAny(x.fields[k].Path,
+		"timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus", "covariance")
 }
 
 // write writes the channels of a topic, commented out unless active.
@@ -170,12 +157,13 @@ func (x *seen) write(b *strings.Builder, active bool) {
 			hash = "# "
 		}
 		written++
-		where := "topic = " + strconv.Quote(t.Name)
+		where := fmt.Sprintf("topic = %q", t.Name)
 		if t.Instance != 0 {
 			where += fmt.Sprintf("\ninstance = %d", t.Instance)
 		}
-		where += fmt.Sprintf("\nfield = %s # %.4g to %.4g", strconv.Quote(f.Path), x.low[k], x.high[k])
-		writeChannel(b, hash, "", channelName(f.Path), where, f.Unit, channel.State)
+		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
+		name := strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(f.Path)
+		writeChannel(b, hash, "", name, where, f.Unit, channel.State)
 	}
 	if written == 0 {
 		b.WriteString("# nothing in it varies\n")
@@ -184,9 +172,9 @@ func (x *seen) write(b *strings.Builder, active bool) {
 
 // writeChannel writes a channel of a map, with hash before each line.
 func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, role channel.Role) {
-	text := fmt.Sprintf("[[channel]]%s\nname = %s\n%s\n", remark, strconv.Quote(name), where)
+	text := fmt.Sprintf("[[channel]]%s\nname = %q\n%s\n", remark, name, where)
 	if unit != "" {
-		text += "unit = " + strconv.Quote(unit) + "\n"
+		text += fmt.Sprintf("unit = %q\n", unit)
 	}
 	text += fmt.Sprintf("role = %q\n", role)
 	for line := range strings.Lines(text) {
@@ -194,10 +182,10 @@ func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, ro
 	}
 }
 
-// channelName makes the name of a channel of a path: its last parts, unique
-// within a topic.
-func channelName(path string) string {
-	return strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(path)
+// containsAny reports whether a name, in lower case, contains one of the words.
+func containsAny(name string, words ...string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
 }
 
 // suggestTable writes a map of a table: its time, and a channel for each column of
@@ -212,8 +200,8 @@ func suggestTable(w io.Writer, path string) error {
 		how = "from the name of the column"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\nvehicle = \"robot\"\n\n[time]\ncolumn = %s\nunit = %s # s, ms, us or ns: %s\n",
-		filepath.Base(path), o.Rows, strconv.Quote(o.Columns[o.Time].Column), strconv.Quote(o.Unit), how)
+	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\n", filepath.Base(path), o.Rows)
+	fmt.Fprintf(&b, "vehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n", o.Columns[o.Time].Column, o.Unit, how)
 	for i := range o.Columns {
 		if i != o.Time {
 			writeColumn(&b, &o.Columns[i])
@@ -222,9 +210,6 @@ func suggestTable(w io.Writer, path string) error {
 	_, err = io.WriteString(w, b.String())
 	return err
 }
-
-// inputWords are parts of the names of columns that hold commands.
-var inputWords = []string{"cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl"}
 
 // writeColumn writes the channel of a column, commented out where it cannot be one.
 func writeColumn(b *strings.Builder, c *csv.Column) {
@@ -239,10 +224,11 @@ func writeColumn(b *strings.Builder, c *csv.Column) {
 	default:
 		hash = ""
 	}
-	role, name := channel.State, strings.ToLower(c.Name)
-	if slices.ContainsFunc(inputWords, func(w string) bool { return strings.Contains(name, w) }) || name == "u" && c.Unit != "m/s" { // a velocity of the body is called so, too
+	role := channel.State
+	if containsAny(c.Name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl") ||
+		strings.EqualFold(c.Name, "u") && c.Unit != "m/s" { // a velocity of the body is called so, too
 		role = channel.Input
 	}
 	b.WriteString("\n")
-	writeChannel(b, hash, " # "+remark, c.Name, "column = "+strconv.Quote(c.Column), c.Unit, role)
+	writeChannel(b, hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role)
 }

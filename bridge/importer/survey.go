@@ -38,13 +38,9 @@ type phaseKey struct {
 	id    topicID
 }
 
-func newSurvey(path string) *survey {
-	return &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
-}
-
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
-	f := newSurvey(path)
+	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
 	var phases []int     // by Seq: how many of the values are the phases'
 	var ranges []extrema // by Seq: of the other values
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
@@ -82,9 +78,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	for _, c := range f.counts {
 		r := &ranges[c.Topic.Seq]
 		for i := range r.low {
-			if r.varies(i) {
-				f.moves[idOf(c.Topic)] = true
-			}
+			f.moves[idOf(c.Topic)] = f.moves[idOf(c.Topic)] || r.varies(i)
 		}
 	}
 	f.problems = s.Problems().All()
@@ -93,7 +87,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 
 // surveyTable reads the columns of a table and none of its rows.
 func surveyTable(path string, open telemetry.Opener) (*survey, error) {
-	f := newSurvey(path)
+	f := &survey{path: path}
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) []string {
 		f.counts = []*telemetry.Count{{Topic: t}}
 		return nil
@@ -140,17 +134,6 @@ func (f *survey) addPhases(m *Map, msg *telemetry.Message) {
 	}
 }
 
-// before returns whether the robot was in the phase before the field first reported
-// it: 1 or 0. A state was what it first was; before an event that ends the phase the
-// robot was in it. A field that never reports it cuts nothing.
-func (f *survey) before(i int, id topicID, p *Phase) float64 {
-	in, ok := f.first[phaseKey{i, id}]
-	if !ok || in != p.event() {
-		return 1
-	}
-	return 0
-}
-
 // base names the file without its folder: a log does not depend on where it was
 // made.
 func (f *survey) base() string { return filepath.Base(f.path) }
@@ -191,9 +174,6 @@ func (p *Phase) decide(v float64) (in, ok bool) {
 	}
 	return false, false
 }
-
-// event reports whether the field holds changes and not states.
-func (p *Phase) event() bool { return len(p.Begins) > 0 }
 
 // extrema keeps the lowest and highest of several values.
 type extrema struct {
