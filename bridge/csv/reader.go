@@ -60,9 +60,9 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{table: t, cfg: cfg, timeAt: t.index(cfg.Column)}
+	r := &Reader{table: t, cfg: cfg, timeAt: slices.Index(t.columns, cfg.Column)}
 	for _, c := range cfg.SegmentColumn {
-		r.segmentsAt = append(r.segmentsAt, t.index(c))
+		r.segmentsAt = append(r.segmentsAt, slices.Index(t.columns, c))
 	}
 	r.topic = telemetry.Topic{Name: Topic, Fields: t.fields, Check: t.check}
 	paths := wants.Paths(&r.topic)
@@ -71,7 +71,7 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 			t.Close()
 			return nil, telemetry.NewFieldError(path, &r.topic, p, err.Error())
 		}
-		r.wantedAt = append(r.wantedAt, t.index(p))
+		r.wantedAt = append(r.wantedAt, slices.Index(t.columns, p))
 	}
 	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
 	return r, nil

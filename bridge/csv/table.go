@@ -212,9 +212,6 @@ func (t *table) fields() (out []telemetry.Field) {
 	return out
 }
 
-// index returns the place of a column that is there.
-func (t *table) index(name string) int { return slices.Index(t.columns, name) }
-
 // next returns the cells of the next row, as many as there are columns, valid
 // until the next call, or io.EOF.
 func (t *table) next() ([]string, error) {

@@ -174,9 +174,8 @@ func (w *writer) log(ctx context.Context, l *log, f *forecast, every time.Durati
 			return w.write(w.note, r.T, r.T, w.text(r.Text))
 		case flightlog.KindSegment:
 			begun = false
-			return nil
-		case flightlog.KindSample:
-		default:
+		}
+		if r.Kind != flightlog.KindSample {
 			return nil
 		}
 		s.Samples++

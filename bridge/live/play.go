@@ -50,8 +50,7 @@ func Play(ctx context.Context, nc *nats.Conn, c PlayConfig) (sum PlaySummary, er
 	if err := wire.CheckVehicle(sum.Vehicle); err != nil {
 		return sum, fmt.Errorf("%s: the vehicle cannot be part of a subject: %w; give another with --vehicle", c.Log, err)
 	}
-	p := &player{c: c, sum: &sum, nc: nc, subject: wire.StateSubject(sum.Vehicle), timer: time.NewTimer(time.Hour)}
-	defer p.timer.Stop()
+	p := &player{c: c, sum: &sum, nc: nc, subject: wire.StateSubject(sum.Vehicle)}
 	p.state.Layout = wire.Layout(r.Header().Channels)
 	for rec, err := range r.Records(func(error) { sum.Damages++ }) {
 		if err != nil {
@@ -71,7 +70,6 @@ type player struct {
 	nc      *nats.Conn
 	subject string
 	state   wire.State
-	timer   *time.Timer
 	buf     []byte
 
 	begun  bool
@@ -85,32 +83,28 @@ type player struct {
 // sample sends a sample when it is due. It returns false at the end of the part that
 // is played.
 func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
-	switch rec.Kind {
-	case flightlog.KindPlan:
+	if rec.Kind == flightlog.KindPlan {
 		p.plan, p.planAt = append(p.plan[:0], rec.Plan...), rec.T
-		return true
-	case flightlog.KindSample:
-	default:
+	}
+	if rec.Kind != flightlog.KindSample {
 		return true
 	}
 	if !p.begun {
 		p.begun, p.first, p.last, p.due = true, rec.T, rec.T, time.Now()
 	}
 	at := time.Duration(rec.T - p.first)
+	step := time.Duration(rec.T - p.last)
+	p.last = rec.T
 	if p.c.From > 0 && at < p.c.From {
-		p.last = rec.T
 		return true
 	}
 	if p.c.To > 0 && at > p.c.To {
 		return false
 	}
-	step := time.Duration(rec.T - p.last)
 	if step < 0 {
-		p.sum.Backwards++
-		p.last = rec.T // another recording begins, or the clock was set
+		p.sum.Backwards++ // another recording begins, or the clock was set
 		step = 0
 	}
-	p.last = rec.T
 	step = time.Duration(float64(step) / p.c.Speed)
 	if p.c.MaxPause > 0 {
 		step = min(step, p.c.MaxPause)
@@ -148,11 +142,10 @@ func (p *player) wait(ctx context.Context) bool {
 	if d <= 0 {
 		return true
 	}
-	p.timer.Reset(d)
 	select {
 	case <-ctx.Done():
 		return false
-	case <-p.timer.C:
+	case <-time.After(d):
 		return true
 	}
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,8 +33,6 @@ type RecordSummary struct {
 	Why      string // why the last of them was
 }
 
-var notMeasured = math.NaN()
-
 // queue is how many states may wait to be written.
 const queue = 8192
 
@@ -44,9 +43,7 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 	if err := wire.CheckVehicle(c.Vehicle); err != nil {
 		return sum, err
 	}
-	if c.Pause == 0 {
-		c.Pause = time.Second
-	}
+	c.Pause = cmp.Or(c.Pause, time.Second)
 	w := &recorder{c: c, sum: &sum}
 	if c.Channels != nil {
 		// What cannot be written is reported before anything is received.
@@ -122,7 +119,7 @@ func (w *recorder) open(channels []channel.Channel) error {
 	w.file, w.K, w.P = file, len(channel.Select(channels, channel.State)), len(channel.Select(channels, channel.Input))
 	w.aux = make([]float64, len(channels)-w.K-w.P)
 	for i := range w.aux {
-		w.aux[i] = notMeasured
+		w.aux[i] = math.NaN()
 	}
 	w.layout = wire.Layout(channels)
 	return nil
@@ -130,28 +127,29 @@ func (w *recorder) open(channels []channel.Channel) error {
 
 // add writes a state.
 func (w *recorder) add(message []byte) error {
-	if w.file == nil {
-		K, P, err := sizes(&w.state, message)
-		if err != nil {
-			return w.refuse(err.Error())
-		}
-		if err := w.open(invented(K, P)); err != nil {
-			return err
-		}
-		w.layout = "" // of names that are made up
-	}
 	s := &w.state
-	if err := s.Decode(message, w.K, w.P); err != nil {
-		return w.refuse(err.Error())
+	var refused error
+	if w.file == nil {
+		var K, P int
+		if K, P, refused = sizes(s, message); refused == nil {
+			if err := w.open(invented(K, P)); err != nil {
+				return err
+			}
+			w.layout = "" // of names that are made up
+		}
+	} else if refused = s.Decode(message, w.K, w.P); refused == nil && s.Layout != "" && w.layout != "" && s.Layout != w.layout {
+		refused = errors.New("it was made for other channels")
 	}
-	if s.Layout != "" && w.layout != "" && s.Layout != w.layout {
-		return w.refuse("it was made for other channels")
+	if refused != nil {
+		w.sum.Refused++
+		w.sum.Why = refused.Error()
+		return nil
 	}
 	u := s.U
 	if len(u) == 0 && w.P > 0 {
 		u = make([]float64, w.P)
 		for i := range u {
-			u[i] = notMeasured
+			u[i] = math.NaN()
 		}
 	}
 	if step := s.T - w.last; !w.segment || step < 0 || step > int64(w.c.Pause) {
@@ -170,28 +168,20 @@ func (w *recorder) add(message []byte) error {
 func sizes(s *wire.State, message []byte) (K, P int, err error) {
 	for K, P = 1, 0; K <= wire.MaxChannels && P <= wire.MaxChannels; {
 		var wrong *wire.Error
-		if err = s.Decode(message, K, P); err == nil {
+		switch err = s.Decode(message, K, P); {
+		case err == nil:
 			return K, P, nil
-		}
-		if !errors.As(err, &wrong) || wrong.Reason != wire.WrongSize {
-			break
-		}
-		switch wrong.Field {
-		case "x":
+		case !errors.As(err, &wrong) || wrong.Reason != wire.WrongSize:
+			return 0, 0, err
+		case wrong.Field == "x":
 			K++
-		case "u", "plan":
+		case wrong.Field == "u", wrong.Field == "plan":
 			P++
 		default:
 			return 0, 0, err
 		}
 	}
 	return 0, 0, err
-}
-
-func (w *recorder) refuse(why string) error {
-	w.sum.Refused++
-	w.sum.Why = why
-	return nil
 }
 
 // invented names channels of which only the numbers are known.

@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -35,9 +34,7 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 	} else if err := wire.CheckVehicle(vehicle); err != nil {
 		return err
 	}
-	if c.Horizons == 0 {
-		c.Horizons = 3
-	}
+	c.Horizons = cmp.Or(c.Horizons, 3)
 	v := &viewer{c: c, server: server, vehicles: map[string]*seen{}}
 	messages := make(chan *nats.Msg, queue)
 	for _, subject := range []string{wire.StateSubject(vehicle), wire.PredictSubject(vehicle)} {
@@ -59,8 +56,7 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 			return nil
 		case <-timer.C:
 		case m := <-messages:
-			kind, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, "dgm."), ".")
-			if kind == "state" {
+			if kind, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, "dgm."), "."); kind == "state" {
 				v.state(name, m.Data)
 			} else {
 				v.predicted(name, m.Data)
@@ -153,15 +149,12 @@ func (v *viewer) state(name string, data []byte) {
 			if time.Since(s.since) < patience {
 				return
 			}
-			s.names, s.units = nil, make([]string, s.K)
-			for i := range s.K {
-				s.names = append(s.names, fmt.Sprintf("x%d", i+1))
-			}
+			s.names, s.units = channel.Names(invented(s.K, 0)), make([]string, s.K)
 		}
 		s.state = v.add(export.Series{Topic: "/dgm/" + name + "/state", Kind: "State." + name, Fields: s.names, Units: s.units})
 		if s.P > 0 {
-			for i := len(s.inputs); i < s.P; i++ {
-				s.inputs = append(s.inputs, fmt.Sprintf("u%d", i+1))
+			if len(s.inputs) < s.P {
+				s.inputs = append(s.inputs, channel.Names(invented(0, s.P)[len(s.inputs):])...)
 			}
 			s.input = v.add(export.Series{Topic: "/dgm/" + name + "/input", Kind: "Input." + name, Fields: s.inputs[:s.P], Units: make([]string, s.P)})
 		}
@@ -195,7 +188,7 @@ func (v *viewer) predicted(name string, data []byte) {
 		return // of a part of the horizon, for want of time: its bands would be topics of their own
 	}
 	if s.state == nil && len(s.names) != len(p.Channels) {
-		s.names, s.units = append([]string(nil), p.Channels...), append([]string(nil), p.Units...)
+		s.names, s.units = slices.Clone(p.Channels), slices.Clone(p.Units)
 	}
 	v.meet(s, p.T)
 	K, n := len(p.Channels), min(v.c.Horizons, len(p.Horizon))
@@ -207,8 +200,8 @@ func (v *viewer) predicted(name string, data []byte) {
 			if len(s.predict) >= 4*v.c.Horizons {
 				continue // a horizon that changes all the time
 			}
-			tp = v.add(export.Series{Topic: "/dgm/" + name + "/predict/" + export.Label(h), Kind: "Prediction." + name, Fields: append([]string(nil), p.Channels...),
-				Units: append([]string(nil), p.Units...), Band: true, Made: true})
+			tp = v.add(export.Series{Topic: "/dgm/" + name + "/predict/" + export.Label(h), Kind: "Prediction." + name,
+				Fields: slices.Clone(p.Channels), Units: slices.Clone(p.Units), Band: true, Made: true})
 			s.predict[h] = tp
 		}
 		if len(tp.Fields) != K || len(v.waiting) >= maxWaiting {

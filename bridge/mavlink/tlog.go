@@ -47,7 +47,6 @@ type topicKey struct {
 // subscription is a topic with the places of its fields.
 type subscription struct {
 	topic  *telemetry.Topic
-	layout *layout
 	boot   accessor // time_boot_ms
 	usec   accessor // time_usec
 	unix   bool     // usec counts from 1970
@@ -202,7 +201,7 @@ func (r *Tlog) topic(key topicKey, l *layout) (*subscription, error) {
 		r.senders[l.name]++
 		instance = r.senders[l.name]
 	}
-	s := &subscription{layout: l, topic: &telemetry.Topic{Name: l.name, Instance: instance, Seq: len(r.topics),
+	s := &subscription{topic: &telemetry.Topic{Name: l.name, Instance: instance, Seq: len(r.topics),
 		Fields: l.list,
 		Check:  func(path string) error { _, err := l.find(path); return err },
 	}}

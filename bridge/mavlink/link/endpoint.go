@@ -25,15 +25,15 @@ func Endpoint(text string) (gomavlib.EndpointConf, error) {
 		return nil, bad("no address given")
 	}
 	if kind == "serial" {
-		device, rate, ok := cutLast(rest)
-		if !ok {
+		at := strings.LastIndexByte(rest, ':')
+		if at < 0 {
 			return gomavlib.EndpointSerial{Device: rest, Baud: 57600}, nil
 		}
-		baud, err := strconv.Atoi(rate)
+		baud, err := strconv.Atoi(rest[at+1:])
 		if err != nil || baud <= 0 {
-			return nil, bad(fmt.Sprintf("%q is not a rate", rate))
+			return nil, bad(fmt.Sprintf("%q is not a rate", rest[at+1:]))
 		}
-		return gomavlib.EndpointSerial{Device: device, Baud: baud}, nil
+		return gomavlib.EndpointSerial{Device: rest[:at], Baud: baud}, nil
 	}
 	if !strings.Contains(rest, ":") {
 		rest = "0.0.0.0:" + rest
@@ -53,13 +53,4 @@ func Endpoint(text string) (gomavlib.EndpointConf, error) {
 		return gomavlib.EndpointTCPServer{Address: rest}, nil
 	}
 	return nil, bad(fmt.Sprintf("%q is not known", kind))
-}
-
-// cutLast splits at the last colon.
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, ':')
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
 }
