@@ -12,7 +12,7 @@ import (
 
 // std² = v + max(0, σ²(t) − R) and obs_std² = v + σ²(t), whatever the sensor's R: less
 // than all noise there is, or more.
-func TestSensorAndStateAreToldApart(t *testing.T) {
+func TestSensorAndStateAreDistinguished(t *testing.T) {
 	shape := shapes["windows"]
 	shape.Members = 1 // σ²(t) is then that of one
 	rng := rand.New(rand.NewPCG(24, 1))

@@ -60,7 +60,7 @@ func TestStateIsToldFromItsSensor(t *testing.T) {
 	}
 	off, stateOff, measurementOff := score(false)
 	if off.Sensor[0] != 0 || off.Sensor[1] != 0 {
-		t.Errorf("sensors %v, though they are not to be told apart", off.Sensor)
+		t.Errorf("sensors %v, though they are not to be distinguished", off.Sensor)
 	}
 	if stateOff < state+0.02 {
 		t.Errorf("intervals of the state held the truth %.3f of the time with the sensor in them, %.3f without", stateOff, state)

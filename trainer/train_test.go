@@ -315,7 +315,7 @@ func TestLogsOfOtherChannelsAreRefused(t *testing.T) {
 	}
 }
 
-// The hash tells data apart.
+// The hash distinguishes data.
 func TestHashIsOfTheSamples(t *testing.T) {
 	cfg := small()
 	first := load(t, pendulum(7, 2), cfg).Hash

@@ -37,7 +37,7 @@ const (
 	offLine       = 4    // times the mean distance from the line: not used either …
 	trims         = 3    // … each time from the line through the rest
 	agreeLeast    = 3    // pieces that make a pair
-	contradictory = 1.25 // ratio of slopes that cannot both be a derivative's
+	contradictory = 1.25 // ratio of rates that cannot both be a derivative's
 )
 
 // lengths of stretches, in sampling intervals. The first is the central

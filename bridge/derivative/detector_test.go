@@ -58,7 +58,7 @@ func TestFindsDerivatives(t *testing.T) {
 
 // On a circle flown at 1 rad/s, the rate of one axis is the
 // other axis. A position is no derivative of a position.
-func TestUnitsTellApart(t *testing.T) {
+func TestUnitsDistinguishPairs(t *testing.T) {
 	d := derivative.New([]channel.Channel{state("x", "m"), state("y", "m")})
 	same := derivative.New([]channel.Channel{state("x", ""), state("y", "")})
 	for i := range 2000 {

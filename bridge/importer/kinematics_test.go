@@ -40,7 +40,7 @@ func circling(up float64) *invented {
 	return s
 }
 
-func TestKinematicsAreHeldAgainstTheData(t *testing.T) {
+func TestKinematicsAreComparedWithTheData(t *testing.T) {
 	log, _ := run(t, circling(1), moving, false)
 	if k := log.Kinematics; k.Relation != channel.Quadrotor || len(k.Position) != 3 || k.Velocity[2] != "vz" || k.Attitude != nil {
 		t.Errorf("%+v", k)

@@ -192,7 +192,7 @@ func TestKeepServesOthers(t *testing.T) {
 	}
 }
 
-// Ctrl-C at any time: it ends soon, leaves no goroutine (TestMain), tells what
+// Ctrl-C at any time: it ends soon, leaves no goroutine (TestMain), lists what
 // stands, and calls nothing done.
 func TestInterrupted(t *testing.T) {
 	for name, when := range map[string]string{

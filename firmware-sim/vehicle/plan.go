@@ -29,8 +29,8 @@ func newForecast(v *Vehicle) forecast {
 	}
 	a.driver, _ = drive.For(p, v.dt*float64(v.perCommand), seed.New(0, seed.Drive, 0, 0))
 	// A controller plans with the default parameters.
-	believed, u := p.Values(), a.u
-	a.motion = func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, believed) }
+	nominal, u := p.Values(), a.u
+	a.motion = func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, nominal) }
 	return a
 }
 

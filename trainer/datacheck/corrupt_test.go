@@ -146,7 +146,7 @@ var damages = []damage{
 			c.set(i, c.get(i-1)+d)
 		}
 	}, "end"},
-	{"straight runaway tail", 0.5, []Kind{Outlier}, func(c column, i, j int, r *rand.Rand) {
+	{"straight diverging tail", 0.5, []Kind{Outlier}, func(c column, i, j int, r *rand.Rand) {
 		d := 0.3 * c.spread()
 		for ; i < j; i++ {
 			c.set(i, c.get(i-1)+d)
@@ -168,7 +168,7 @@ var damages = []damage{
 			c.set(k, x0+0.05*s*(math.Exp(6*f)-1))
 		}
 	}, "end"},
-	{"noisy runaway", 0.5, []Kind{Outlier}, func(c column, i, j int, r *rand.Rand) {
+	{"noisy diverging tail", 0.5, []Kind{Outlier}, func(c column, i, j int, r *rand.Rand) {
 		x0, s := c.get(i-1), c.spread()
 		for k := i; k < j; k++ {
 			f := float64(k-i+1) / float64(j-i)

@@ -169,15 +169,15 @@ func (g *kinked) fits(i, g0, dir int) bool {
 	if g0 < 0 || g0 >= len(x) {
 		return true
 	}
-	var slopes []float64
+	var rates []float64
 	for s := 1; s <= 4; s++ {
 		p, q := g0+dir*(s-1), g0+dir*s
 		if q < 0 || q >= len(x) {
 			break
 		}
-		slopes = append(slopes, (x[p]-x[q])/(t[p]-t[q]))
+		rates = append(rates, (x[p]-x[q])/(t[p]-t[q]))
 	}
-	return math.Abs(x[i]-x[g0]-median(slopes)*(t[i]-t[g0])) < 0.6*g.limit[i]
+	return math.Abs(x[i]-x[g0]-median(rates)*(t[i]-t[g0])) < 0.6*g.limit[i]
 }
 
 // deep reports whether samples [i, j) leave the line between the good samples around them

@@ -137,7 +137,7 @@ func TestOverdueStatesMayGiveWay(t *testing.T) {
 }
 
 // Late predictions count where the echo says that the computer was free.
-func TestEchoTellsBusySecondsFromFreeOnes(t *testing.T) {
+func TestEchoSeparatesBusySecondsFromFreeOnes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		slow func(seq int) bool // predictions

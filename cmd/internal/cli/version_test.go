@@ -35,7 +35,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestEveryCommandTellsItsVersion(t *testing.T) {
+func TestEveryCommandPrintsItsVersion(t *testing.T) {
 	root := &cobra.Command{Use: "tool", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return Usage("no") }}
 	var out bytes.Buffer
 	root.SetOut(&out)
