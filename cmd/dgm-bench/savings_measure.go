@@ -103,7 +103,6 @@ func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight
 	}
 	timeSavers(savers, &q)
 	block := int(math.Ceil(2 * m.Horizon / stride))
-	boot := score.NewBootstrap(len(windows), block, rand.New(rand.NewPCG(1, 1)))
 	lost := make([]float64, len(windows))
 	for i, s := range savers {
 		r := u.Row
@@ -118,7 +117,7 @@ func measureSavings(ctx context.Context, m *model.Model, flights []window.Flight
 			for w, v := range what.own {
 				lost[w] = what.all[w] - v
 			}
-			low, high := boot.Interval(lost, 0.95)
+			low, high := score.Interval(lost, block, rand.New(rand.NewPCG(1, 1)))
 			r.Put(what.name, study.Mean(what.own)).Put(what.lost, study.Mean(lost)).Put(what.lost+"_95", []float64{low, high})
 		}
 	}

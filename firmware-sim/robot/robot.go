@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
 	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/sensor"
@@ -16,16 +15,9 @@ import (
 // Config describes a robot. Its zero value but for Plant and Rate is a robot in
 // still air with exact sensors.
 type Config struct {
-	Plant   plant.Plant
-	Params  []float64       // (optional) Q, true parameters; defaults to the plant's
-	Rate    float64         // samples a second, Hz
-	X0      []float64       // (optional) K, where every segment begins; defaults to X0, then places in its box
-	Noise   []float64       // (optional) K, standard deviations of the sensors; defaults to none
-	Faults  []fault.Fault   // (optional) of its sensors
-	Gusts   disturb.Gusts   // (optional)
-	Payload disturb.Payload // (optional)
-	Worn    []disturb.Wear  // (optional)
-	Seed    uint64
+	vehicle.Config
+	X0     []float64     // (optional) K, where every segment begins; defaults to X0, then places in its box
+	Faults []fault.Fault // (optional) of its sensors
 
 	// (optional) With both set, every sample comes with the plan of inputs for
 	// the next PlanHorizon seconds as PlanRows means over equal blocks of time.
@@ -35,7 +27,7 @@ type Config struct {
 
 // Typical returns the robot of a plant with its usual sensors.
 func Typical(p plant.Plant) Config {
-	return Config{Plant: p, Rate: 200, Noise: p.Noise}
+	return Config{Config: vehicle.Config{Plant: p, Rate: 200, Noise: p.Noise}}
 }
 
 // Channels returns states and inputs, the states with the noise of the sensors,
@@ -75,11 +67,9 @@ type Robot struct {
 	now     Sample
 }
 
-// New returns a robot. It panics on an invalid configuration.
+// New returns a robot.
 func New(c Config) *Robot {
-	r := &Robot{cfg: c, vehicle: vehicle.New(vehicle.Config{
-		Plant: c.Plant, Params: c.Params, Noise: c.Noise, Rate: c.Rate, Gusts: c.Gusts, Payload: c.Payload, Worn: c.Worn, Seed: c.Seed,
-	})}
+	r := &Robot{cfg: c, vehicle: vehicle.New(c.Config)}
 	r.now.X = make([]float64, len(c.Plant.States))
 	if n := c.PlanRows * len(c.Plant.Inputs); n > 0 && c.PlanHorizon > 0 {
 		r.now.Plan = make([]float64, n)

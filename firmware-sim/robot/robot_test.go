@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/firmware-sim/vehicle"
 )
 
 func TestTimesDoNotDrift(t *testing.T) {
-	c := Config{Rate: 30} // a period that is no whole number of ns
+	c := Config{Config: vehicle.Config{Rate: 30}} // a period that is no whole number of ns
 	if got := c.At(30 * 3600); got != 3600e9 {
 		t.Errorf("after an hour: %d ns", got)
 	}
@@ -22,7 +23,7 @@ func TestTimesDoNotDrift(t *testing.T) {
 }
 
 func TestExactSensorsShowTheTruth(t *testing.T) {
-	r := New(Config{Plant: plant.QuadrotorFlown(), Rate: 100, Seed: 1, PlanHorizon: 0.3, PlanRows: 3})
+	r := New(Config{Config: vehicle.Config{Plant: plant.QuadrotorFlown(), Rate: 100, Seed: 1}, PlanHorizon: 0.3, PlanRows: 3})
 	r.Start(0, 500)
 	for i := range 50 {
 		s, ok := r.Sample()

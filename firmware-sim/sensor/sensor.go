@@ -46,13 +46,8 @@ type Sensor struct {
 	read   reading
 }
 
-const badSize = "sensor: wrong number of states"
-
 // New returns the sensor for one segment, counted from 0.
 func New(c Config, segment int) *Sensor {
-	if (c.Noise != nil && len(c.Noise) != c.K) || (c.Spike != nil && len(c.Spike) != c.K) {
-		panic(badSize)
-	}
 	unit := c.Spike
 	if unit == nil {
 		unit = c.Noise
@@ -80,9 +75,6 @@ func New(c Config, segment int) *Sensor {
 // Call it for every sample in the order of time: faults have a memory.
 func (s *Sensor) Measure(dst []float64, at int64, truth []float64) (stamp int64, ok bool) {
 	r := &s.read
-	if len(truth) != len(r.x) || len(dst) != len(r.x) {
-		panic(badSize)
-	}
 	r.at, r.stamp, r.lost = at, at, false
 	copy(r.x, truth)
 	for _, apply := range s.stages {

@@ -40,9 +40,6 @@ func newForecast(v *Vehicle) forecast {
 // changed parameters. It returns false when that copy's state is not finite.
 func (v *Vehicle) Plan(dst []float64, horizon float64) (ok bool) {
 	p := len(v.u)
-	if p == 0 || len(dst)%p != 0 || len(dst) == 0 || !(horizon > 0) {
-		panic(badVector)
-	}
 	a := &v.ahead
 	a.driver.CopyFrom(v.driver)
 	copy(a.x, v.x)

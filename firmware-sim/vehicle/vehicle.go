@@ -67,29 +67,10 @@ type Vehicle struct {
 	ahead  forecast
 }
 
-const (
-	badRate   = "vehicle: rate must be positive and finite"
-	badVector = "vehicle: wrong length of a vector"
-	badWind   = "vehicle: this plant has no wind"
-	badLoad   = "vehicle: this plant carries nothing"
-)
-
-// New returns a robot. It panics on an invalid configuration.
+// New returns a robot.
 func New(c Config) *Vehicle {
 	k, p := len(c.Plant.States), len(c.Plant.Inputs)
-	if !(c.Rate > 0) || math.IsInf(c.Rate, 0) {
-		panic(badRate)
-	}
-	if c.Gusts.Std != 0 && c.Plant.Push == nil {
-		panic(badWind)
-	}
 	mass := slices.IndexFunc(c.Plant.Params, func(p plant.Param) bool { return p.Name == c.Plant.Mass })
-	if c.Payload.Mass != 0 && mass < 0 {
-		panic(badLoad)
-	}
-	if (c.Params != nil && len(c.Params) != len(c.Plant.Params)) || (c.Noise != nil && len(c.Noise) != k) {
-		panic(badVector)
-	}
 	v := &Vehicle{
 		cfg: c, params: c.Params, perSample: 1, perCommand: 1,
 		noise: make([]float64, k),
@@ -129,9 +110,6 @@ func (v *Vehicle) Start(segment int, first float64, x0 []float64) {
 	v.first, v.passed = first, 0
 	switch {
 	case x0 != nil:
-		if len(x0) != len(v.x) {
-			panic(badVector)
-		}
 		copy(v.x, x0)
 	case segment == 0:
 		copy(v.x, p.X0)

@@ -232,26 +232,6 @@ func TestAnExplodingStateIsReported(t *testing.T) {
 	}
 }
 
-func TestMisusePanics(t *testing.T) {
-	p := plant.Pendulum()
-	for name, c := range map[string]Config{
-		"rate":   {Plant: p},
-		"params": {Plant: p, Rate: 1, Params: []float64{1}},
-		"noise":  {Plant: p, Rate: 1, Noise: []float64{1}},
-		"wind":   {Plant: plant.Lorenz(), Rate: 1, Gusts: disturb.Gusts{Std: 1}},
-		"load":   {Plant: plant.Lorenz(), Rate: 1, Payload: disturb.Payload{Mass: 1}},
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			New(c)
-		}()
-	}
-}
-
 func TestFlyingAllocatesNothing(t *testing.T) {
 	p := plant.QuadrotorFlown()
 	v := New(Config{Plant: p, Rate: 200, Seed: 1, Noise: p.Noise, Gusts: disturb.Gusts{Std: 0.3}})

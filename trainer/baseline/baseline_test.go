@@ -118,13 +118,3 @@ func TestConstantChannelsDoNotBreakTheFit(t *testing.T) {
 		t.Errorf("a constant channel moves by %v", dst[0])
 	}
 }
-
-func TestVelocity(t *testing.T) {
-	v := NewVelocity(cart)
-	x0 := []float64{1, 2, 3}
-	for k, want := range []float64{1, 0, 0} {
-		if d := v.Displacement(k, x0, 0.5); d != want {
-			t.Errorf("channel %d: %v, want %v", k, d, want)
-		}
-	}
-}

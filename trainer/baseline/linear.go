@@ -1,11 +1,9 @@
-// Package baseline makes the simple predictors that a learned model has to beat:
+// Package baseline fits the linear predictor that a learned model has to beat,
 //
-//	hold      x0
-//	velocity  x0 + v0 t for a channel whose derivative is measured, else x0
-//	linear    z⁺ = A z + B ū + c by least squares on the lifted state, rolled out
+//	z⁺ = A z + B ū + c   by least squares on the lifted state, rolled out.
 //
-// They are fitted on the training log alone, scored on the same windows as the
-// model, and the linear one is stored with it.
+// It is fitted on the training log alone, scored on the same windows as the model, and
+// stored with it.
 package baseline
 
 import (
@@ -13,7 +11,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/score"
@@ -157,28 +154,4 @@ func fitStep(flights []window.Flight, task window.Task, step float64) (*linear.M
 		copy(m.B[j*inputs:(j+1)*inputs], W[j*V+len(read):(j+1)*V])
 	}
 	return m, true
-}
-
-// Velocity predicts x0 + v0 t where a derivative is measured, else x0.
-type Velocity struct{ of []int }
-
-// NewVelocity finds the derivatives of the state channels.
-func NewVelocity(states []channel.Channel) *Velocity {
-	v := &Velocity{}
-	for _, c := range states {
-		at := -1
-		if c.Derivative != "" {
-			at = channel.Index(states, c.Derivative)
-		}
-		v.of = append(v.of, at)
-	}
-	return v
-}
-
-// Displacement returns what is predicted for x_k(t) − x0_k.
-func (v *Velocity) Displacement(k int, x0 []float64, t float64) float64 {
-	if v.of[k] < 0 {
-		return 0
-	}
-	return x0[v.of[k]] * t
 }

@@ -75,7 +75,7 @@ func Follow(m *model.Model, flights []window.Flight, opt Options, ahead float64,
 		}
 	}
 	if f == nil {
-		return nil, &ShortError{Needed: ahead, Longest: window.Longest(flights)}
+		return nil, tooShort(ahead, flights)
 	}
 	out := &Forecast{Segment: f.Name}
 	o := &c.newOutcomes(1)[0]

@@ -12,7 +12,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
-	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -47,14 +46,14 @@ type outcome struct {
 
 // comparer predicts windows by all methods. One per goroutine.
 type comparer struct {
-	m        *model.Model
-	truth    bool
-	noise    *startNoise // nil = starts are as measured
-	onboard  *estimator.Predictor
-	prior    *estimator.PriorDynamics
-	velocity *baseline.Velocity
-	linear   *linear.Rollout     // nil = none in the model
-	attitude *priordynamics.Body // nil = there is none
+	m          *model.Model
+	truth      bool
+	noise      *startNoise // nil = starts are as measured
+	onboard    *estimator.Predictor
+	prior      *estimator.PriorDynamics
+	derivative []int               // K, state that is the derivative; −1 = not measured
+	linear     *linear.Rollout     // nil = none in the model
+	attitude   *priordynamics.Body // nil = there is none
 
 	replay.Window // the last one
 	query         estimator.Query
@@ -77,9 +76,12 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 	}
 	states := m.Channels[:m.K]
 	c := &comparer{
-		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), velocity: baseline.NewVelocity(states), attitude: attitudeOf(m, &opt.Kinematics),
+		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), attitude: attitudeOf(m, &opt.Kinematics),
 		Window: *replay.New(m.K, opt.Horizons), planned: feature.Plan{P: m.P, Step: m.Horizon}, shift: make([]float64, m.K), pred: onboard.NewPrediction(),
 		state: make([]float64, m.K), slope: make([]float64, m.K),
+	}
+	for _, ch := range states {
+		c.derivative = append(c.derivative, channel.Index(states, ch.Derivative))
 	}
 	if m.P > 0 && opt.Readout == model.Plan {
 		knots := max(1, m.Inputs.Knots)
@@ -134,7 +136,10 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 		shift := c.shift[k]
 		dst.mean[byModel][j] = c.pred.Mean[j] - c.X0[k]
 		dst.mean[byHold][j] = shift
-		dst.mean[byVelocity][j] = shift + c.velocity.Displacement(k, c.query.X0, c.Times[j/c.m.K])
+		dst.mean[byVelocity][j] = shift
+		if v := c.derivative[k]; v >= 0 {
+			dst.mean[byVelocity][j] += c.query.X0[v] * c.Times[j/c.m.K]
+		}
 		dst.mean[byLinear][j] = shift + bounded(dst.mean[byLinear][j])
 		dst.mean[byPrior][j] = shift + bounded(dst.mean[byPrior][j])
 	}

@@ -39,7 +39,7 @@ import (
 const chunk = 1024
 
 // Run replays the flights and scores every window. Flights that are too short for the
-// horizons are a *ShortError. A prediction that cannot be scored is an error that names the
+// horizons are an error. A prediction that cannot be scored is an error that names the
 // window. Other errors are contradictions between options and model, found before work
 // starts.
 //
@@ -50,11 +50,7 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	if err != nil {
 		return nil, err
 	}
-	workers := opt.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	comparers := make([]*comparer, workers)
+	comparers := make([]*comparer, runtime.GOMAXPROCS(0))
 	for i := range comparers {
 		if comparers[i], err = newComparer(m, opt); err != nil {
 			return nil, err
@@ -86,7 +82,7 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 func cut(flights []window.Flight, H, stride float64) ([]window.Window, error) {
 	windows := window.Cut(flights, H, stride)
 	if len(windows) == 0 {
-		return nil, &ShortError{Needed: H, Longest: window.Longest(flights)}
+		return nil, tooShort(H, flights)
 	}
 	return windows, nil
 }
@@ -135,7 +131,6 @@ type Options struct {
 	HideStartCov bool               // with StartNoise: the covariance of the start does not come with the state
 	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
 	Seed         uint64             // of the bootstrap and of StartNoise
-	Workers      int                // (optional) goroutines; defaults to GOMAXPROCS. The result does not depend on it
 }
 
 // DefaultStride is the time between windows, s.
@@ -165,9 +160,7 @@ func (o Options) withDefaults(H float64) (Options, error) {
 	if o.Horizons == nil {
 		o.Horizons = Grid(H)
 	}
-	o.Horizons = slices.Clone(o.Horizons)
-	slices.Sort(o.Horizons)
-	o.Horizons = slices.Compact(o.Horizons)
+	o.Horizons = slices.Compact(slices.Sorted(slices.Values(o.Horizons)))
 	if o.Stride == 0 {
 		o.Stride = DefaultStride
 	}
@@ -176,19 +169,11 @@ func (o Options) withDefaults(H float64) (Options, error) {
 		return o, fmt.Errorf("horizon %g s is not positive", first)
 	case last > H*(1+1e-9):
 		return o, fmt.Errorf("horizon %g s is beyond the model's: it predicts up to %g s", last, H)
-	case !(o.Stride > 0):
-		return o, fmt.Errorf("stride %g s is not positive", o.Stride)
-	case !(o.StartNoise >= 0) || math.IsInf(o.StartNoise, 0):
-		return o, fmt.Errorf("%g times the sensors' noise cannot be added to start states", o.StartNoise)
 	}
 	return o, nil
 }
 
-// ShortError reports that no window fits into the flights.
-type ShortError struct {
-	Needed, Longest float64 // s
-}
-
-func (e *ShortError) Error() string {
-	return fmt.Sprintf("no window of %g s with all channels measured: the longest gap-free section has %.3g s; choose shorter horizons or a longer log", e.Needed, e.Longest)
+// tooShort returns the error that no window fits into the flights.
+func tooShort(needed float64, flights []window.Flight) error {
+	return fmt.Errorf("no window of %g s with all channels measured: the longest gap-free section has %.3g s; choose shorter horizons or a longer log", needed, window.Longest(flights))
 }

@@ -183,7 +183,7 @@ func (s *scorer) horizon(i, block int) (Horizon, error) {
 			CRPS: c.model.CRPS(), LogLik: c.model.LogLik(), Std: c.model.Std(), OOD: float64(s.flagged) / float64(s.windows),
 		}
 		e.Coverage50, e.Coverage90, e.Coverage95 = c.model.Coverage()
-		e.Coverage95Low, e.Coverage95High = s.bootstrap(len(c.inside), block).Interval(c.inside, 0.95)
+		e.Coverage95Low, e.Coverage95High = s.interval(c.inside, block)
 		if s.linearStd != nil {
 			e.LinearCRPS, e.LinearLogLik = c.linear.CRPS(), c.linear.LogLik()
 			_, _, e.LinearCoverage95 = c.linear.Coverage()
@@ -198,9 +198,9 @@ func (s *scorer) horizon(i, block int) (Horizon, error) {
 	return row, nil
 }
 
-// bootstrap of n windows, the same for every series of that length.
-func (s *scorer) bootstrap(n, block int) *score.Bootstrap {
-	return score.NewBootstrap(n, block, rand.New(rand.NewPCG(s.opt.Seed, uint64(n))))
+// interval returns the interval of the mean of v; series of one length are resampled alike.
+func (s *scorer) interval(v []float64, block int) (low, high float64) {
+	return score.Interval(v, block, rand.New(rand.NewPCG(s.opt.Seed, uint64(len(v)))))
 }
 
 // meanInterval returns the interval of the coverage averaged over the channels of one
@@ -221,7 +221,7 @@ func (s *scorer) meanInterval(cells []cell, channels []Channel, block int) (low,
 			mean[i] += hit / K
 		}
 	}
-	return s.bootstrap(len(mean), block).Interval(mean, 0.95)
+	return s.interval(mean, block)
 }
 
 // networks compares the scored model with its prior dynamics.
@@ -245,7 +245,7 @@ func (s *scorer) networks(block int) *Networks {
 		out.RMSERatio = score.GeoRatio(errs, prior)
 	}
 	out.LogLik, out.PriorLogLik = model/float64(n), s.priorSum/float64(n)
-	out.GainLow, out.GainHigh = s.bootstrap(len(s.gain), block).Interval(s.gain, 0.95)
+	out.GainLow, out.GainHigh = s.interval(s.gain, block)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func TestStartNoise(t *testing.T) {
 	given := run(t, handmade(0), flights, opt)
 	opt.HideStartCov = true
 	hidden := run(t, handmade(0), flights, opt)
-	opt.Workers = 3
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	if again := run(t, handmade(0), flights, opt); !reflect.DeepEqual(again, hidden) {
 		t.Error("what is added depends on the number of workers")
 	}
@@ -53,10 +54,5 @@ func TestStartNoiseNeedsSensorNoise(t *testing.T) {
 	clear(m.Sensor)
 	if _, err := Run(context.Background(), m, flights, Options{StartNoise: 3}); err == nil || !strings.Contains(err.Error(), "no sensor noise") {
 		t.Errorf("error %v", err)
-	}
-	for _, times := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := Run(context.Background(), handmade(0), flights, Options{StartNoise: times}); err == nil || !strings.Contains(err.Error(), "cannot be added to start states") {
-			t.Errorf("%v times: %v", times, err)
-		}
 	}
 }

@@ -155,7 +155,7 @@ func TestBootstrapOfACorrelatedSeries(t *testing.T) {
 	for range runs {
 		v := ar(rng, n, rho)
 		for _, block := range []int{10, 100} {
-			low, high := NewBootstrap(n, block, rng).Interval(v, 0.95)
+			low, high := Interval(v, block, rng)
 			if low <= 0 && 0 <= high {
 				hits[block]++
 			}
@@ -172,13 +172,13 @@ func TestBootstrapOfACorrelatedSeries(t *testing.T) {
 func TestBootstrapIsSeeded(t *testing.T) {
 	v := ar(rand.New(rand.NewPCG(2, 2)), 300, 0.5)
 	of := func() (float64, float64) {
-		return NewBootstrap(300, 20, rand.New(rand.NewPCG(3, 3))).Interval(v, 0.95)
+		return Interval(v, 20, rand.New(rand.NewPCG(3, 3)))
 	}
 	a, b := of()
 	if c, d := of(); a != c || b != d || !(a < b) {
 		t.Errorf("intervals %v %v and %v %v", a, b, c, d)
 	}
-	if low, high := NewBootstrap(1, 50, rand.New(rand.NewPCG(3, 3))).Interval([]float64{0.5}, 0.95); low != 0.5 || high != 0.5 {
+	if low, high := Interval([]float64{0.5}, 50, rand.New(rand.NewPCG(3, 3))); low != 0.5 || high != 0.5 {
 		t.Errorf("one value: %v %v", low, high)
 	}
 }
