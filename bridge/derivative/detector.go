@@ -5,15 +5,12 @@
 //
 //	(x(t₁) − x(t₀)) / (t₁ − t₀)    with    1/(t₁ − t₀) ∫ v dt
 //
-// which are equal for the true derivative whatever the length of the stretch,
-// unlike a difference quotient and the value of v at one time. Short stretches
-// resolve fast motion and are noisy, long ones average the noise away, so four
-// lengths are kept and for each pair the one with the highest correlation
-// decides: v is the derivative of x if the least-squares slope is between 0.9
-// and 1.1 and the correlation is 0.9 or more. Stretches that are far from the usual
-// of their ten seconds do not count, so that a spike does not decide. Where part of a
-// log is in another unit, or wrong, the rest decides: the pair holds as long as most
-// of the ten seconds with motion do.
+// which are equal for the true derivative whatever the length of the stretch. Short
+// stretches resolve fast motion and are noisy, long ones average the noise away: of four
+// lengths the one with the highest correlation decides. v is the derivative of x if the
+// least-squares slope is between 0.9 and 1.1 and the correlation is 0.9 or more.
+// Stretches that are far from the usual of their ten seconds do not count. A pair holds
+// as long as most of the ten seconds with motion show it.
 package derivative
 
 import (

@@ -2,38 +2,25 @@
 //
 // A [Map] (map.toml) names which fields of which topics, or which columns of a
 // table, become which channels, in which unit and frame, and which part of the log
-// is a flight. Presets are maps that come with the program; [Preset] returns one. A
-// channel may have alternative sources (or): the first one that is in the log is
-// used, so that one map serves several versions of a firmware.
-//
-// # Logs of topics
+// is a flight. Presets are maps that come with the program; [Preset] returns one.
 //
 //   - One topic gives the rows their times: base, by default the slowest topic
 //     that holds a state. States of other topics are interpolated to these times,
-//     attitudes as rotations; inputs are held as they were last sent. How much of
-//     that was done is reported, and written into the log as notes.
-//   - Times are those at which the content was measured, where the format has them,
-//     on one clock: offsets between the clocks of several senders are estimated,
-//     corrected where they are more than a delay, and reported.
+//     attitudes as rotations; inputs are held. What was done is reported and written into
+//     the log as notes.
+//   - Times are those of the measurement, where the format has them, on one clock: offsets
+//     between the clocks of several senders are estimated, and corrected where they are
+//     more than a delay.
 //   - A row belongs to the flight if it is in all phases of the map; each unbroken
-//     part is a segment. A phase whose topic is not in the log is left out and
-//     reported.
-//   - A gap in the base longer than max_gap, a clock that was set and a new file
-//     begin a segment.
-//   - What could not be read is skipped, and counted with its place.
-//
-// # Tables
-//
-// A table is a source with one topic, whose rows package csv orders and divides into
-// segments. What cannot be read is an error.
-//
-// # Header
-//
-// kinematics = "quadrotor" is compared with the data (package kinematics). What
-// they contradict is an error of a map that somebody wrote for the log; of a
-// preset the position or the attitude is left out, and reported. So is what needs a
-// state that does not vary. A state without a derivative in the map gets one where
-// the data show it (package derivative).
+//     part is a segment. A gap in the base longer than max_gap, a clock that was set and a
+//     new file begin a segment as well.
+//   - A table is a source with one topic, whose rows package csv orders and divides into
+//     segments. What cannot be read of it is an error; of a log of topics it is skipped
+//     and counted with its place.
+//   - kinematics = "quadrotor" is compared with the data (package kinematics). A
+//     contradiction is an error of a map that somebody wrote for the log; of a preset the
+//     position or the attitude is left out. A state without a derivative in the map gets
+//     one where the data show it (package derivative).
 //
 // A log of topics is read three times: to count what is in it, to learn what the
 // header declares, and to write. A table is read twice: its columns are known from

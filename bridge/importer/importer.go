@@ -235,12 +235,11 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		}
 		j.plan.leftOut = append(j.plan.leftOut, left+": "+why)
 		j.kinematics = k
-		checker.Narrow(k)
 	}
 	j.kinematics = claimed
 	reduce(moving, "not all of the states move that it needs")
 	for j.kinematics.Relation != "" {
-		wrong, remarks := checker.Result()
+		wrong, remarks := checker.Result(j.kinematics)
 		switch {
 		case wrong == nil:
 			j.plan.leftOut = append(j.plan.leftOut, remarks...)

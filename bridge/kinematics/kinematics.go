@@ -1,11 +1,7 @@
 // Package kinematics reads what a map declares of a robot as a rigid body, and
-// holds it against the data before it goes into a log.
-//
-// A relation that contradicts its log would do worse than none: an autopilot's pitch
-// may point the other way than the textbook's, a rate may be in degrees. So for
-// every channel that a relation moves, its rate of change is compared with what the relation
-// gives, by the slope of stretches of several lengths (package derivative): it
-// is 1 where the relation holds.
+// compares it with the data before it goes into a log: an autopilot's pitch may point the
+// other way than the textbook's, a rate may be in degrees. The slope of a channel's rate of
+// change on what its relation gives (package derivative) is 1 where the relation holds.
 package kinematics
 
 import (
@@ -33,9 +29,8 @@ func (b *Body) empty() bool {
 	return len(b.Position)+len(b.Velocity)+len(b.Attitude)+len(b.Rates) == 0 && b.Axes == ""
 }
 
-// Declare returns the declaration of kinematics = relation and a table [body] for states. Pairs
-// that the table does not name have their usual names where they are
-// there.
+// Declare returns the declaration of kinematics = relation and a table [body] for states.
+// Pairs that the table does not name have their usual names where they are there.
 func Declare(relation string, b *Body, states []channel.Channel) (k channel.Kinematics, err error) {
 	switch {
 	case relation == "" && b.empty():
@@ -114,8 +109,7 @@ type Checker struct {
 	rate     []float64
 	row      []float64 // of each: the state, and the rate by its relation
 	detector *derivative.Detector
-	names    []string // of moved; "" = no longer declared
-	narrowed bool
+	names    []string // of moved
 }
 
 // New returns a Checker of what is declared of states; what is must have passed
@@ -154,23 +148,18 @@ func (c *Checker) Add(t int64, x []float64) {
 	c.detector.Add(t, c.row)
 }
 
-// Narrow restricts the declaration: nothing else is compared.
-func (c *Checker) Narrow(k channel.Kinematics) {
-	for i, name := range c.names {
-		if !slices.ContainsFunc(slices.Concat(k.Position, k.Attitude), func(n string) bool {
-			plain, _ := channel.Signed(n)
-			return plain == name
-		}) {
-			c.names[i] = ""
-		}
-	}
-	c.declared, c.narrowed = k, !k.Equal(&c.declared)
+// has reports whether a group of states has one with a name, whatever its sign.
+func has(group []string, name string) bool {
+	return slices.ContainsFunc(group, func(n string) bool {
+		plain, _ := channel.Signed(n)
+		return plain == name
+	})
 }
 
-// Result returns the worst contradiction, or nil, and remarks on channels of which
-// the data show nothing.
-func (c *Checker) Result() (worst *Contradiction, remarks []string) {
-	if k := &c.declared; c.narrowed {
+// Result returns the worst contradiction to k, the declaration or what is left of it, or
+// nil, and remarks on channels of which the data show nothing.
+func (c *Checker) Result(k channel.Kinematics) (worst *Contradiction, remarks []string) {
+	if !k.Equal(&c.declared) {
 		// Why a pair is not declared is known.
 	} else if k.Relation != "" && len(k.Position) == 0 {
 		remarks = append(remarks, "kinematics: of position and velocity nothing is declared: name the states under [body]")
@@ -181,7 +170,7 @@ func (c *Checker) Result() (worst *Contradiction, remarks []string) {
 	for i, name := range c.names {
 		slope, corr, ok := c.detector.Slope(2*i, 2*i+1)
 		switch {
-		case name == "":
+		case !has(k.Position, name) && !has(k.Attitude, name):
 		case !ok || corr < correlationMin && corr > -correlationMin:
 			unsure = append(unsure, fmt.Sprintf("%s (correlation %.2f)", name, corr))
 		case slope < slopeMin || slope > slopeMax:
@@ -194,44 +183,42 @@ func (c *Checker) Result() (worst *Contradiction, remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("kinematics: declared, but the data do not show it of %s: too little motion, or too much noise", strings.Join(unsure, ", ")))
 	}
 	if worst != nil {
-		c.explain(worst)
+		worst.explain(&k)
 	}
 	return worst, remarks
 }
 
-// explain describes a contradiction and its remedy.
-func (c *Checker) explain(w *Contradiction) {
+// explain describes a contradiction to a declaration and its remedy.
+func (w *Contradiction) explain(k *channel.Kinematics) {
 	w.Reason = fmt.Sprintf("the data contradict it: %s moves at %.4g times the rate that follows from the other states (correlation %.3f)", w.Channel, w.Slope, w.Correlation)
-	field := "position"
-	for _, name := range c.declared.Attitude {
-		if plain, _ := channel.Signed(name); plain == w.Channel {
-			field = "attitude"
-		}
+	field, group := "position", k.Position
+	if has(k.Attitude, w.Channel) {
+		field, group = "attitude", k.Attitude
 	}
 	switch {
 	case w.Slope < 0 && w.Slope > -slopeMax && w.Slope < -slopeMin:
-		w.Remedy = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, c.turned(field, w.Channel))
+		w.Remedy = fmt.Sprintf("its sign is turned: under [body] write %s = %s", field, turned(group, w.Channel))
 	case field == "attitude" && (w.Slope > 50 && w.Slope < 65 || w.Slope > 0.015 && w.Slope < 0.02):
 		w.Remedy = "attitude and rates must be in one unit: rad and rad/s, or deg and deg/s; correct a scale in the map"
 	case w.Slope > 0 && w.Slope < slopeMin && w.Slope > slopeMin*w.Correlation*w.Correlation:
 		// Noise in what the relation is read from lowers the slope by the squared correlation at most.
 		w.Remedy = "what moves it is logged too slowly or is too noisy to follow it: log that faster, or remove kinematics; or names or axes under [body] are wrong"
 	default:
-		w.Remedy = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[c.declared.InBody])
+		w.Remedy = fmt.Sprintf("correct the names, signs or units under [body], write axes = %q if the velocity is along them, or remove kinematics", map[bool]string{false: "body", true: "world"}[k.InBody])
 	}
 }
 
 // turned writes a group with the sign of one of its names turned.
-func (c *Checker) turned(field, name string) string {
-	names := slices.Clone(map[string][]string{"position": c.declared.Position, "attitude": c.declared.Attitude}[field])
-	for i, n := range names {
+func turned(group []string, name string) string {
+	var names []string
+	for _, n := range group {
 		plain, sign := channel.Signed(n)
 		if plain == name {
 			if n = "-" + plain; sign < 0 {
 				n = plain
 			}
 		}
-		names[i] = strconv.Quote(n)
+		names = append(names, strconv.Quote(n))
 	}
 	return "[" + strings.Join(names, ", ") + "]"
 }

@@ -99,7 +99,7 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 		{name: "rates too slow to follow", edit: blurred(), channel: "roll", slope: 0.6, remedy: "too slowly"},
 		{name: "in millimetres", edit: func(x []float64) { x[0] *= 1000 }, channel: "x", slope: 1000, remedy: "units"},
 	} {
-		wrong, remarks := fly(t, declare(c.body), 30, c.edit).Result()
+		wrong, remarks := fly(t, declare(c.body), 30, c.edit).Result(declare(c.body))
 		if len(remarks) > 0 && wrong == nil {
 			t.Errorf("%s: %v", c.name, remarks)
 		}
@@ -111,10 +111,10 @@ func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, wrong)
 		}
 	}
-	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "not show it of z (") {
+	if wrong, remarks := fly(t, declare(Body{}), 30, func(x []float64) { x[5], x[2] = 0, 1 }).Result(declare(Body{})); wrong != nil || len(remarks) != 1 || !strings.Contains(remarks[0], "not show it of z (") {
 		t.Errorf("a height that does not vary: %+v, %q", wrong, remarks)
 	}
-	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(); wrong != nil || len(remarks) != 1 || strings.Count(remarks[0], "correlation") != 6 {
+	if wrong, remarks := fly(t, declare(Body{}), 0.02, nil).Result(declare(Body{})); wrong != nil || len(remarks) != 1 || strings.Count(remarks[0], "correlation") != 6 {
 		t.Errorf("two samples: %+v, %q", wrong, remarks)
 	}
 }
@@ -154,18 +154,18 @@ func TestRemaining(t *testing.T) {
 }
 
 // What was narrowed down is not judged by what fell.
-func TestNarrow(t *testing.T) {
+func TestResultOfWhatIsLeft(t *testing.T) {
 	all := usual(channel.Angle)
 	k, err := Declare(channel.Quadrotor, &Body{}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := fly(t, k, 30, func(x []float64) { x[0], x[2] = -x[0], 1 })
-	if wrong, _ := c.Result(); wrong == nil || wrong.Channel != "x" {
+	if wrong, _ := c.Result(k); wrong == nil || wrong.Channel != "x" {
 		t.Errorf("as it is: %+v", wrong)
 	}
-	c.Narrow(Remaining(k, slices.Delete(slices.Clone(all), 2, 3)))
-	if wrong, remarks := c.Result(); wrong != nil || len(remarks) != 0 {
+	left := Remaining(k, slices.Delete(slices.Clone(all), 2, 3))
+	if wrong, remarks := c.Result(left); wrong != nil || len(remarks) != 0 {
 		t.Errorf("without z: %+v, %q", wrong, remarks)
 	}
 }
