@@ -203,11 +203,8 @@ func (p *plan) bindPhases(files []*survey) {
 			}
 			// A state was what it first was; before an event that ends the phase the robot
 			// was in it. A field that never reports it cuts nothing.
-			begin := 0.0
-			if events := len(ph.Begins) > 0; !known || in != events {
-				begin = 1
-			}
-			n.begin = append(n.begin, begin)
+			events := len(ph.Begins) > 0
+			n.begin = append(n.begin, zeroOrOne(!known || in != events))
 		}
 		p.phases = append(p.phases, n)
 	}

@@ -187,10 +187,7 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 			continue
 		}
 		if in, ok := p.decide(values[p.column]); ok {
-			r.in[i] = 0
-			if in {
-				r.in[i] = 1
-			}
+			r.in[i] = zeroOrOne(in)
 			r.joiner.Add(p.track, t, r.in[i:i+1])
 		}
 	}

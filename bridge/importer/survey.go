@@ -175,6 +175,14 @@ func (p *Phase) decide(v float64) (in, ok bool) {
 	return false, false
 }
 
+// zeroOrOne returns a phase as a value of a track.
+func zeroOrOne(in bool) float64 {
+	if in {
+		return 1
+	}
+	return 0
+}
+
 // extrema keeps the lowest and highest of several values.
 type extrema struct {
 	low, high []float64

@@ -106,18 +106,13 @@ func lay(t reflect.Type) *layout {
 		l.fields = append(l.fields, f)
 		order = append(order, i)
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := &l.fields[a], &l.fields[b]
-		switch {
-		case x.ext != y.ext && x.ext:
-			return 1
-		case x.ext != y.ext:
-			return -1
-		case x.ext:
-			return 0
+	rank := func(i int) int {
+		if f := &l.fields[i]; !f.ext {
+			return -f.width()
 		}
-		return y.width() - x.width()
-	})
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
 	for _, i := range order {
 		f := &l.fields[i]
 		f.at = l.size
@@ -182,14 +177,11 @@ func (a accessor) read(b []byte) float64 { return a.kind.Little(b[a.at:]) }
 
 // text returns the characters of a field, "" where there is none of that name.
 func (l *layout) text(name string, b []byte) string {
-	for i := range l.fields {
-		if f := &l.fields[i]; f.name == name && f.kind == number.None {
-			s := b[f.at : f.at+f.count]
-			if end := slices.Index(s, 0); end >= 0 {
-				s = s[:end]
-			}
-			return string(s)
-		}
+	i := slices.IndexFunc(l.fields, func(f field) bool { return f.name == name && f.kind == number.None })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	f := &l.fields[i]
+	text, _, _ := strings.Cut(string(b[f.at:f.at+f.count]), "\x00")
+	return text
 }

@@ -81,15 +81,10 @@ func (p *packet) fits(l *layout) bool {
 // as MAVLink uses it (https://mavlink.io/en/guide/serialization.html#checksum).
 var sums = func() (t [256]uint16) {
 	for i := range t {
-		v := uint16(i)
+		t[i] = uint16(i)
 		for range 8 {
-			if v&1 != 0 {
-				v = v>>1 ^ 0x8408
-			} else {
-				v >>= 1
-			}
+			t[i] = t[i]>>1 ^ t[i]&1*0x8408
 		}
-		t[i] = v
 	}
 	return t
 }()

@@ -2,6 +2,7 @@ package autopilot
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -169,8 +170,7 @@ func (a *Assembler) Add(m message.Message, now int64) (ready bool) {
 	return false
 }
 
-// stamp adds the timestamp of a message; nothing is known yet of a restarted
-// autopilot.
+// stamp adds the timestamp of a message. Of a restarted autopilot nothing is known.
 func (a *Assembler) stamp(t, now int64) int64 {
 	if !a.Clock.Stamp(t, now) {
 		a.has, a.odometry, a.quaternion = [groups]bool{}, 0, 0
@@ -202,20 +202,16 @@ func vector(x, y, z float32) [3]float64 { return [3]float64{float64(x), float64(
 func (a *Assembler) complete(t int64) bool {
 	all := true
 	for g := range groups {
-		if a.needs[g] && (!a.has[g] || t-a.at[g] > a.limit(g)) {
+		limit := a.MaxAge
+		if g == motors {
+			limit = max(limit, 1e9) // commands are held for longer
+		}
+		if a.needs[g] && (!a.has[g] || t-a.at[g] > limit) {
 			a.missing[g]++
 			all = false
 		}
 	}
 	return all
-}
-
-// limit is how old a group may be: commands are held for longer.
-func (a *Assembler) limit(g group) int64 {
-	if g == motors {
-		return max(a.MaxAge, 1e9)
-	}
-	return a.MaxAge
 }
 
 // State writes the state and the inputs, and returns their time on this computer's
@@ -232,25 +228,12 @@ func (a *Assembler) State(x, u []float64) (t int64) {
 	vel := frames.Vector(a.velocity, frames.NED, a.world)
 	euler := frames.Attitude(a.attitude, frames.NED, frames.FRD, a.world, a.body).Euler()
 	turn := frames.Vector(a.rates, frames.FRD, a.body)
-	value := func(s source) float64 {
-		switch s.group {
-		case position:
-			if s.part < 3 {
-				return pos[s.part]
-			}
-			return vel[s.part-3]
-		case attitude:
-			return euler[s.part]
-		case rates:
-			return turn[s.part]
-		}
-		return a.motors[s.part]
-	}
+	values := [groups][]float64{position: slices.Concat(pos[:], vel[:]), attitude: euler[:], rates: turn[:], motors: a.motors[:]}
 	for i, s := range a.states {
-		x[i] = value(s)
+		x[i] = values[s.group][s.part]
 	}
 	for i, s := range a.inputs {
-		u[i] = value(s)
+		u[i] = values[s.group][s.part]
 	}
 	return at + offset
 }

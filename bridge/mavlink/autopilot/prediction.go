@@ -52,7 +52,7 @@ func (a *Assembler) Odometry(p *wire.Prediction, i int) (m *common.MessageOdomet
 		Q: [4]float32{float32(q[0]), float32(q[1]), float32(q[2]), float32(q[3])}, EstimatorType: common.MAV_ESTIMATOR_TYPE_UNKNOWN,
 	}
 	unknown := float32(math.NaN())
-	m.PoseCovariance[0], m.VelocityCovariance[0] = unknown, unknown
+	m.VelocityCovariance[0] = unknown
 	m.Vx, m.Vy, m.Vz, m.Rollspeed, m.Pitchspeed, m.Yawspeed = unknown, unknown, unknown, unknown, unknown, unknown
 	m.PoseCovariance = upper(diagonal(posVar), diagonal(eulerVar))
 	vel, velVar, okVel := get("vx", "vy", "vz")
