@@ -54,7 +54,6 @@ type Detector struct {
 	states     []channel.Channel
 	K          int
 	t          int64     // ns, of the last sample
-	settled    bool      // the pieces that are open have been counted
 	x          []float64 // K, the last sample
 	begun      bool
 	candidates []bool // K×K: whether channel j (column) may be the derivative of i (row)
@@ -90,7 +89,6 @@ func (d *Detector) Break() { d.begun = false }
 // Add adds the next sample: time t (ns), states x (K), NaN = not measured.
 // Samples that are not later than the last one are left out.
 func (d *Detector) Add(t int64, x []float64) {
-	d.settled = false
 	if !d.begun {
 		for l := range d.lengths {
 			d.lengths[l].restart()
@@ -119,10 +117,6 @@ func (d *Detector) Add(t int64, x []float64) {
 
 // settle counts what is still open.
 func (d *Detector) settle() {
-	if d.settled {
-		return
-	}
-	d.settled = true
 	for l := range d.lengths {
 		d.lengths[l].settle(d.candidates)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dgm-robotics/dgm/bridge/derivative"
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -150,7 +149,13 @@ func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) erro
 	if err := o.check(f, inputs); err != nil {
 		return err
 	}
-	m, err := o.readMap()
+	var m *importer.Map
+	var err error
+	if o.mapFile != "" {
+		m, err = importer.ReadMap(o.mapFile)
+	} else {
+		m, err = importer.Preset(o.preset)
+	}
 	if err != nil {
 		return err
 	}
@@ -184,14 +189,6 @@ func (o *importOptions) check(f *format, inputs []string) error {
 		return cli.Usage(`required flag "out" not set`)
 	}
 	return cli.Outputs("--out", append([]string{o.mapFile}, inputs...), []string{o.out})
-}
-
-// readMap reads the map of a file or a preset.
-func (o *importOptions) readMap() (*importer.Map, error) {
-	if o.mapFile != "" {
-		return importer.ReadMap(o.mapFile)
-	}
-	return importer.Preset(o.preset)
 }
 
 // override puts the values of the flags into a map.
@@ -243,7 +240,13 @@ func splitTopic(text string) (name string, instance *int, err error) {
 // report writes what was written and what the user should know about it.
 func report(w io.Writer, s *importer.Summary) error {
 	_, err := fmt.Fprintf(w, "wrote %s: vehicle %s, %s in %s, %.6g s\n", s.Out, s.Vehicle, cli.Count(s.Rows, "row"), cli.Count(s.Segments, "segment"), 1e-9*float64(s.Duration))
-	derivatives(w, s.Found, s.Near)
+	for _, f := range s.Found {
+		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
+	}
+	for _, f := range s.Near {
+		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used; if it is, write derivative = %q, or correct scale\n",
+			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
+	}
 	for _, text := range s.Remarks {
 		fmt.Fprintln(w, text)
 	}
@@ -255,17 +258,6 @@ func report(w io.Writer, s *importer.Summary) error {
 		fmt.Fprintf(w, "not read: %s more; dgm-bridge topics lists all\n", cli.Count(n, "place"))
 	}
 	return err
-}
-
-// derivatives writes which channels are others' derivatives, by the data.
-func derivatives(w io.Writer, found, near []derivative.Found) {
-	for _, f := range found {
-		fmt.Fprintf(w, "derivative of %s is %s, by the data (slope %.4f, correlation %.4f)\n", f.Channel, f.Derivative, f.Slope, f.Correlation)
-	}
-	for _, f := range near {
-		fmt.Fprintf(w, "derivative of %s is perhaps %s (slope %.4f, correlation %.4f): not used; if it is, write derivative = %q, or correct scale\n",
-			f.Channel, f.Derivative, f.Slope, f.Correlation, f.Derivative)
-	}
 }
 
 // progress shows the share that is done on standard error where that is a

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -11,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/flightlog/inspect"
 )
 
 // topicsReport is what topics --json writes.
@@ -113,4 +116,33 @@ func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 		fmt.Fprintf(w, "problem at %s\n", p)
 	}
 	return err
+}
+
+func info() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "info flight.msgpack",
+		Short: "List what is in a flight log: channels, segments, rates, gaps, damage",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := inspect.File(args[0])
+			if err != nil {
+				return err
+			}
+			if !asJSON {
+				return r.WriteText(cmd.OutOrStdout())
+			}
+			return writeJSON(cmd.OutOrStdout(), r)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write one JSON document")
+	return cmd
+}
+
+// writeJSON writes one JSON document.
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }

@@ -5,19 +5,14 @@
 // # In
 //
 // A state is made when an attitude is received (ODOMETRY, ATTITUDE_QUATERNION or
-// ATTITUDE), at the time at which it was measured. Positions of another message
-// (LOCAL_POSITION_NED) are carried on to that time with their velocity; rates of
-// HIGHRES_IMU and motors (ACTUATOR_OUTPUT_STATUS, SERVO_OUTPUT_RAW) are held. What
-// is older than MaxAge is not used, and without something that the channels need
-// there is no state: it is counted by what was missing.
+// ATTITUDE), at the time at which it was measured. Positions of LOCAL_POSITION_NED are
+// extrapolated to that time with their velocity; rates of HIGHRES_IMU and motors
+// (ACTUATOR_OUTPUT_STATUS, SERVO_OUTPUT_RAW) are held. What is older than MaxAge is not
+// used; where a channel's message is missing there is no state, and that is counted.
 //
 // Channels have the names of the presets: x, y, z, vx, vy, vz, roll, pitch, yaw, p,
-// q, r, and m1, m2, … as inputs. The axes are those of the channels' frames, ned and
-// frd or enu and flu.
-//
-// Stamps count from the autopilot's start. [ClockSync] turns them into this
-// computer's time, by TIMESYNC where the autopilot answers it, else by the shortest
-// delay so far. A restarted autopilot is recognised by its timestamps.
+// q, r, and m1, m2, … as inputs, in ned and frd or enu and flu. Stamps count from the
+// autopilot's start; [ClockSync] turns them into this computer's time.
 //
 // # Out
 //
