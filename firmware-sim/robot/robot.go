@@ -81,10 +81,7 @@ func New(c Config) *Robot {
 // first, ns.
 func (r *Robot) Start(segment int, first int64) {
 	r.vehicle.Start(segment, float64(first)/1e9, r.cfg.X0)
-	r.sensor = sensor.New(sensor.Config{
-		K: len(r.now.X), Noise: r.cfg.Noise, Spike: r.cfg.Plant.Noise,
-		Faults: r.cfg.Faults, Seed: r.cfg.Seed,
-	}, segment)
+	r.sensor = sensor.New(sensor.Config{Noise: r.cfg.Noise, Spike: r.cfg.Plant.Noise, Faults: r.cfg.Faults, Seed: r.cfg.Seed}, segment)
 	r.first, r.i = first, 0
 }
 

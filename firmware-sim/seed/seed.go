@@ -20,21 +20,16 @@ const (
 	Jitter  Purpose = 8
 )
 
-// Stream returns the source for one purpose in one segment; n distinguishes
-// streams of the same purpose. Segment and n are below 2^24.
-func Stream(seed uint64, p Purpose, segment, n int) *rand.PCG {
-	return rand.NewPCG(seed, uint64(p)<<48|uint64(segment)<<24|uint64(n))
-}
-
 // Source is a stream that can be copied: a copy continues identically.
 type Source struct {
 	pcg rand.PCG
 	rng *rand.Rand
 }
 
-// New returns a copyable stream, as Stream does.
+// New returns the stream for one purpose in one segment; n distinguishes
+// streams of the same purpose. Segment and n are below 2^24.
 func New(seed uint64, p Purpose, segment, n int) *Source {
-	s := &Source{pcg: *Stream(seed, p, segment, n)}
+	s := &Source{pcg: *rand.NewPCG(seed, uint64(p)<<48|uint64(segment)<<24|uint64(n))}
 	s.rng = rand.New(&s.pcg)
 	return s
 }

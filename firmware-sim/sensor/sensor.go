@@ -33,9 +33,8 @@ type stage func(r *reading)
 
 // Config describes the sensors of a robot.
 type Config struct {
-	K      int           // states
 	Noise  []float64     // (optional) K, standard deviations; defaults to none
-	Spike  []float64     // (optional) K, the unit of a spike's size; defaults to Noise
+	Spike  []float64     // K, the unit of a spike's size
 	Faults []fault.Fault // of sensors
 	Seed   uint64
 }
@@ -48,18 +47,11 @@ type Sensor struct {
 
 // New returns the sensor for one segment, counted from 0.
 func New(c Config, segment int) *Sensor {
-	unit := c.Spike
-	if unit == nil {
-		unit = c.Noise
-	}
-	if unit == nil {
-		unit = make([]float64, c.K)
-	}
-	s := &Sensor{read: reading{x: make([]float64, c.K)}}
+	s := &Sensor{read: reading{x: make([]float64, len(c.Spike))}}
 	faults := slices.SortedStableFunc(slices.Values(c.Faults), func(a, b fault.Fault) int { return cmp.Compare(a.Kind, b.Kind) })
 	delays := 0 // stages before the noise
 	for i, f := range faults {
-		s.stages = append(s.stages, newStage(f, &c, unit, segment, i))
+		s.stages = append(s.stages, newStage(f, &c, segment, i))
 		if f.Kind == fault.Delay {
 			delays++
 		}

@@ -25,7 +25,7 @@ type sample struct {
 // measure observes two ramps, 1/s and −2/s, every 5 ms.
 func measure(t *testing.T, n int, noise []float64, faults ...string) []sample {
 	t.Helper()
-	c := Config{K: 2, Noise: noise, Spike: []float64{0.1, 0.3}, Seed: 1}
+	c := Config{Noise: noise, Spike: []float64{0.1, 0.3}, Seed: 1}
 	for _, text := range faults {
 		f, err := fault.Parse(text, pair, nil)
 		if err != nil {
@@ -255,7 +255,7 @@ func TestMeasuringAllocatesNothing(t *testing.T) {
 		}
 		faults = append(faults, f)
 	}
-	s := New(Config{K: 2, Noise: []float64{1, 1}, Faults: faults}, 0)
+	s := New(Config{Noise: []float64{1, 1}, Spike: []float64{1, 1}, Faults: faults}, 0)
 	x, at := []float64{1, 2}, int64(0)
 	next := func() { s.Measure(x, at, x); at += 5 * ms }
 	for range 20 {

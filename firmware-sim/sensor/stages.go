@@ -7,11 +7,11 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )
 
-// newStage returns the stage of a fault, the n-th of the sensor. unit is that of spikes (K).
-func newStage(f fault.Fault, c *Config, unit []float64, segment, n int) stage {
+// newStage returns the stage of a fault, the n-th of the sensor.
+func newStage(f fault.Fault, c *Config, segment, n int) stage {
 	channels, whole := f.Channels, f.Channels == nil
 	if whole {
-		for i := range c.K {
+		for i := range c.Spike {
 			channels = append(channels, i)
 		}
 	}
@@ -22,7 +22,7 @@ func newStage(f fault.Fault, c *Config, unit []float64, segment, n int) stage {
 	case fault.Bias:
 		return biased(v[0], nanos(v[1]), channels)
 	case fault.Spike:
-		return spiked(v[0], v[1], unit, channels, seed.New(c.Seed, seed.Spike, segment, n))
+		return spiked(v[0], v[1], c.Spike, channels, seed.New(c.Seed, seed.Spike, segment, n))
 	case fault.Freeze:
 		return frozen(nanos(v[0]), nanos(v[0])+nanos(v[1]), channels)
 	case fault.Jitter:

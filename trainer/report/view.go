@@ -162,26 +162,15 @@ func spread[T any](all []T, n int) []T {
 }
 
 func groups(problems []datacheck.Problem) []problemGroup {
-	var out []problemGroup
-	for _, g := range []struct {
-		severity datacheck.Severity
-		title    string
-	}{
-		{datacheck.Stop, "Must be fixed"},
-		{datacheck.Exclude, "Excluded from training"},
-		{datacheck.Note, "Notes"},
-	} {
-		group := problemGroup{Title: g.title}
+	out := []problemGroup{{Title: "Must be fixed"}, {Title: "Excluded from training"}, {Title: "Notes"}}
+	for i, severity := range []datacheck.Severity{datacheck.Stop, datacheck.Exclude, datacheck.Note} {
 		for _, p := range problems {
-			if p.Severity == g.severity {
-				group.List = append(group.List, p)
+			if p.Severity == severity {
+				out[i].List = append(out[i].List, p)
 			}
 		}
-		if len(group.List) > 0 {
-			out = append(out, group)
-		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(g problemGroup) bool { return g.List == nil })
 }
 
 // value prints a number with three significant digits.
