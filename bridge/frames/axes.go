@@ -49,5 +49,8 @@ func Attitude(q Quaternion, world, body, toWorld, toBody Frame) Quaternion {
 	if body != toBody {
 		q = Mul(q, Quaternion{0, 1, 0, 0}) // half a turn about x
 	}
-	return q.Positive()
+	if q[0] < 0 { // the same attitude with a positive w
+		return Quaternion{-q[0], -q[1], -q[2], -q[3]}
+	}
+	return q
 }

@@ -42,15 +42,6 @@ func (q Quaternion) Unit() (u Quaternion, ok bool) {
 	return u, true
 }
 
-// Positive returns the one of q and −q, which are the same attitude, whose w is
-// not negative.
-func (q Quaternion) Positive() Quaternion {
-	if q[0] < 0 {
-		return Quaternion{-q[0], -q[1], -q[2], -q[3]}
-	}
-	return q
-}
-
 // Euler returns roll, pitch and yaw of a unit quaternion, radians: roll and yaw
 // in −π to π, pitch in −π/2 to π/2 (Diebel 2006, eq. 290).
 func (q Quaternion) Euler() [3]float64 {

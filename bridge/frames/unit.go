@@ -6,12 +6,9 @@ import (
 	"strings"
 )
 
-// quantity is what a unit measures.
-type quantity string
-
 // unit is a unit in terms of the first one of its quantity.
 type unit struct {
-	of     quantity
+	of     string // what it measures
 	factor float64
 	offset float64
 }

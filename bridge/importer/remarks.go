@@ -37,11 +37,11 @@ func remarks(p *plan, c *rowCounts, files []*survey) []string {
 	} else if c.gaps > 1 {
 		out.add("%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest))
 	}
-	if c.wild > 0 {
-		out.add("%s left out, with timestamps far from all others", number(c.wild, "message"))
+	if c.guard.Wild > 0 {
+		out.add("%s left out, with timestamps far from all others", number(c.guard.Wild, "message"))
 	}
-	if c.sets > 0 {
-		out.add("the clock was set %s, by %s at most; a segment begins at each", number(c.sets, "time"), seconds(c.largest))
+	if c.guard.Jumps > 0 {
+		out.add("the clock was set %s, by %s at most; a segment begins at each", number(c.guard.Jumps, "time"), seconds(c.guard.Largest))
 	}
 	if c.late > 0 {
 		out.add("%s left out: a repeated time, or one that comes too late", number(c.late, "message"))

@@ -52,8 +52,8 @@ type rowMaker struct {
 type rowCounts struct {
 	kept, ground, cut, gaps int
 	longest                 int64 // ns, of the gaps
-	late, wild, sets        int
-	largest                 int64 // ns, of the steps of the clock
+	late                    int
+	guard                   timebase.Guard // of the last file
 	stats                   []timebase.Stats
 
 	table            csv.Counts  // of tables
@@ -78,9 +78,7 @@ func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 
 // finish completes the counts. It returns an error where there is no row.
 func (r *rowMaker) finish() error {
-	r.counts.late, r.counts.wild = r.joiner.Late(), r.guard.Wild()
-	r.counts.sets, r.counts.largest = r.guard.Jumps()
-	r.counts.stats = r.joiner.Stats()
+	r.counts.guard, r.counts.late, r.counts.stats = r.guard, r.joiner.Late, r.joiner.Stats
 	first := r.files[0].path
 	switch {
 	case r.counts.kept > 0:

@@ -41,18 +41,18 @@ type phaseKey struct {
 // surveyTopics reads a file of topics once.
 func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opener, progress func(float64)) (*survey, error) {
 	f := &survey{path: path, first: map[phaseKey]bool{}, moves: map[topicID]bool{}}
-	var phases []int     // by Seq: how many of the values are the phases'
+	var phases [][]int   // by Seq: the phases of which the first values are
 	var ranges []extrema // by Seq: of the other values
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
+		for t.Seq >= len(phases) {
+			phases, ranges = append(phases, nil), append(ranges, extrema{})
+		}
 		for i := range m.Phases {
 			if m.Phases[i].reads(t) {
+				phases[t.Seq] = append(phases[t.Seq], i)
 				paths = append(paths, m.Phases[i].Field)
 			}
 		}
-		for t.Seq >= len(phases) {
-			phases, ranges = append(phases, 0), append(ranges, extrema{})
-		}
-		phases[t.Seq] = len(paths)
 		for _, path := range m.candidates(t) {
 			paths = append(paths, path)
 			ranges[t.Seq].grow()
@@ -64,9 +64,15 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	}
 	defer s.Close()
 	f.counts, err = telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
-		if len(msg.Values) > 0 {
-			f.addPhases(m, msg)
-			ranges[msg.Topic.Seq].add(msg.Values[phases[msg.Topic.Seq]:])
+		if seq := msg.Topic.Seq; len(msg.Values) > 0 {
+			for k, i := range phases[seq] {
+				key := phaseKey{i, idOf(msg.Topic)}
+				in, ok := m.Phases[i].decide(msg.Values[k])
+				if _, known := f.first[key]; ok && !known {
+					f.first[key] = in
+				}
+			}
+			ranges[seq].add(msg.Values[len(phases[seq]):])
 		}
 		if msg.Stamped && msg.Topic.Clock != "" {
 			f.clocks.Add(msg.Topic.Clock, msg.Time, msg.Logged)
@@ -114,24 +120,6 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 		}
 	}
 	return paths
-}
-
-// addPhases keeps what a message first reports about the phases of a map.
-func (f *survey) addPhases(m *Map, msg *telemetry.Message) {
-	k := 0
-	for i := range m.Phases {
-		p := &m.Phases[i]
-		if !p.reads(msg.Topic) {
-			continue
-		}
-		key := phaseKey{i, idOf(msg.Topic)}
-		if in, ok := p.decide(msg.Values[k]); ok {
-			if _, known := f.first[key]; !known {
-				f.first[key] = in
-			}
-		}
-		k++
-	}
 }
 
 // base names the file without its folder: a log does not depend on where it was

@@ -6,13 +6,14 @@ type Guard struct {
 	Far  int64 // ns, what no pause in a log is expected to last, such as a minute
 	Back int64 // ns, how much earlier than the one before it a message may have been measured
 
-	begun   bool
-	t       int64 // ns, of the last timestamp that was accepted
-	other   int64 // ns, of the last stamp that was left out
-	agreed  int   // stamps in a row near other
-	wild    int
-	jumps   int
-	largest int64 // ns, the largest jump, with its sign
+	Wild    int   // samples that were left out
+	Jumps   int   // times that the clock was set
+	Largest int64 // ns, the largest jump, with its sign
+
+	begun  bool
+	t      int64 // ns, of the last timestamp that was accepted
+	other  int64 // ns, of the last stamp that was left out
+	agreed int   // stamps in a row near other
 }
 
 // agree is how many stamps in a row show that a clock was set.
@@ -32,23 +33,17 @@ func (g *Guard) Accept(t int64) (ok, jumped bool) {
 	}
 	g.other = t
 	if g.agreed < agree {
-		g.wild++
+		g.Wild++
 		return false, false
 	}
-	if d := t - g.t; g.jumps == 0 || abs(d) > abs(g.largest) {
-		g.largest = d
+	if d := t - g.t; g.Jumps == 0 || abs(d) > abs(g.Largest) {
+		g.Largest = d
 	}
-	g.jumps++
-	g.wild -= agree - 1 // they were not wild, only not accepted yet
+	g.Jumps++
+	g.Wild -= agree - 1 // they were not wild, only not accepted yet
 	g.t, g.agreed = t, 0
 	return true, true
 }
-
-// Wild returns how many samples were left out.
-func (g *Guard) Wild() int { return g.wild }
-
-// Jumps returns how often the clock was set, and the largest step of it, ns.
-func (g *Guard) Jumps() (n int, largest int64) { return g.jumps, g.largest }
 
 // near reports whether t can follow last. It compares in floating point, which does
 // not overflow for the wildest stamps.

@@ -1,6 +1,10 @@
 package timebase
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/bridge/frames"
+)
 
 // How is the value of a signal between two samples.
 type How uint8
@@ -50,16 +54,17 @@ type Stats struct {
 
 // Joiner makes rows of samples.
 type Joiner struct {
+	Late  int     // samples that came too late for their row, or repeated a time of the base
+	Stats []Stats // what became of the signals
+
 	cfg     Config
 	tracks  []track
 	row     Row
-	stats   []Stats
 	high    int64 // ns, the highest stamp seen
 	begun   bool  // high is set
 	emitted int64 // ns, time of the last row
 	any     bool  // a row was made since the start or the last Reset
 	done    bool  // Finish was called
-	late    int
 }
 
 // maxHeld bounds the samples that are held of one topic.
@@ -74,7 +79,7 @@ func New(cfg Config) *Joiner {
 		}
 		n += len(s.At)
 	}
-	j := &Joiner{cfg: cfg, tracks: make([]track, len(cfg.Widths)), stats: make([]Stats, len(cfg.Signals))}
+	j := &Joiner{cfg: cfg, tracks: make([]track, len(cfg.Widths)), Stats: make([]Stats, len(cfg.Signals))}
 	for i, w := range cfg.Widths {
 		j.tracks[i].width = w
 	}
@@ -91,24 +96,17 @@ func (j *Joiner) Add(which int, t int64, x []float64) {
 	tr := &j.tracks[which]
 	if which == j.cfg.Base {
 		if j.any && t <= j.emitted || !tr.insert(t, x, true) {
-			j.late++
+			j.Late++
 		}
 		return
 	}
 	if !tr.insert(t, x, false) {
-		j.late++
+		j.Late++
 	}
 	if tr.len() > maxHeld {
 		tr.head++
 	}
 }
-
-// Late returns how many samples came too late for their row, or repeated a time
-// of the base.
-func (j *Joiner) Late() int { return j.late }
-
-// Stats returns what became of the signals.
-func (j *Joiner) Stats() []Stats { return j.stats }
 
 // Finish ends the samples: Next returns the rest.
 func (j *Joiner) Finish() { j.done = true }
@@ -140,7 +138,7 @@ func (j *Joiner) Next() *Row {
 		n := len(s.At)
 		if s.Track == j.cfg.Base {
 			pick(v[:n], base.values(0), s.At)
-			j.stats[i].Measured++
+			j.Stats[i].Measured++
 		} else {
 			j.tracks[s.Track].passTo(t)
 			j.between(i, t, v[:n])
@@ -177,7 +175,7 @@ func (j *Joiner) trim() {
 // between finds signal i at time t. The track's first sample is the last one not
 // after t, if there is one.
 func (j *Joiner) between(i int, t int64, dst []float64) {
-	s, st := &j.cfg.Signals[i], &j.stats[i]
+	s, st := &j.cfg.Signals[i], &j.Stats[i]
 	tr := &j.tracks[s.Track]
 	for k := range dst {
 		dst[k] = math.NaN()
@@ -220,4 +218,32 @@ func pick(dst, x []float64, at []int) {
 	for i, k := range at {
 		dst[i] = x[k]
 	}
+}
+
+// mix finds signal s at share r (0 to 1) between samples a and b.
+func mix(dst []float64, s *Signal, a, b []float64, r float64) {
+	if s.How == Rotation {
+		q, okA := quaternion(a, s.At).Unit()
+		p, okB := quaternion(b, s.At).Unit()
+		if !okA || !okB {
+			return // dst is NaN: no attitude
+		}
+		m := frames.Slerp(q, p, r)
+		copy(dst, m[:])
+		return
+	}
+	for i, k := range s.At {
+		d := b[k] - a[k]
+		if s.How == Turning {
+			d -= s.Period * math.Round(d/s.Period)
+		}
+		dst[i] = a[k] + r*d
+	}
+}
+
+func quaternion(x []float64, at []int) (q frames.Quaternion) {
+	for i, k := range at {
+		q[i] = x[k]
+	}
+	return q
 }

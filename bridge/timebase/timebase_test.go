@@ -60,10 +60,10 @@ func TestEveryWay(t *testing.T) {
 		{20, []float64{2, 14, 14, 18, 14}},
 		{30, []float64{3, nan, 20, nan, nan}},
 	})
-	if st := j.Stats()[1]; st != (timebase.Stats{Measured: 1, Between: 1, Before: 2, MaxAge: 10}) {
+	if st := j.Stats[1]; st != (timebase.Stats{Measured: 1, Between: 1, Before: 2, MaxAge: 10}) {
 		t.Errorf("%+v", st)
 	}
-	if st := j.Stats()[2]; st != (timebase.Stats{Measured: 1, Between: 2, Before: 1, MaxAge: 5}) {
+	if st := j.Stats[2]; st != (timebase.Stats{Measured: 1, Between: 2, Before: 1, MaxAge: 5}) {
 		t.Errorf("%+v", st)
 	}
 }
@@ -163,8 +163,8 @@ func TestLateAndRepeated(t *testing.T) {
 		j.Add(0, at, []float64{float64(at)})
 		drain(j)
 	}
-	if j.Late() != 2 {
-		t.Errorf("%d late, expected the second 20 and 12", j.Late())
+	if j.Late != 2 {
+		t.Errorf("%d late, expected the second 20 and 12", j.Late)
 	}
 	j.Reset()
 	j.Add(0, 1, []float64{7})
@@ -217,8 +217,8 @@ func TestGuard(t *testing.T) {
 	if d := cmp.Diff([]int64{504, 64}, jumps); d != "" {
 		t.Error(d)
 	}
-	if n, largest := g.Jumps(); g.Wild() != 5 || n != 2 || largest != 489 {
-		t.Errorf("%d wild, %d jumps, largest %d", g.Wild(), n, largest)
+	if g.Wild != 5 || g.Jumps != 2 || g.Largest != 489 {
+		t.Errorf("%d wild, %d jumps, largest %d", g.Wild, g.Jumps, g.Largest)
 	}
 }
 
