@@ -86,8 +86,7 @@ type job struct {
 	plan       *plan
 	kinematics channel.Kinematics // what the map declares of the states that are left
 	passes     int
-	read       int       // files read so far, in all passes
-	counts     rowCounts // of the last pass
+	read       int // files read so far, in all passes
 }
 
 // progress reports the share that is read of the open file.
@@ -143,18 +142,16 @@ func (j *job) opener(counts *csv.Counts) telemetry.Opener {
 
 // rows calls emit with every row of every file. text, if not nil, receives the texts in
 // the files.
-func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) error {
+func (j *job) rows(ctx context.Context, text func(int64, string), emit func(*row) error) (*rowMaker, error) {
 	r := newRowMaker(j.plan, j.files, emit)
 	open := j.opener(&r.counts.table)
 	for i := range j.files {
 		if err := r.read(ctx, i, open, j.progress, text); err != nil {
-			return err
+			return nil, err
 		}
 		j.read++
 	}
-	err := r.finish()
-	j.counts = r.counts
-	return err
+	return r, r.checkKept()
 }
 
 // wantsData reports whether the data must be read before they are written: for errors
@@ -187,7 +184,7 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	for _, c := range j.plan.header {
 		ranges.of(c.Role).grow()
 	}
-	err = j.rows(ctx, nil, func(r *row) error {
+	_, err = j.rows(ctx, nil, func(r *row) error {
 		if r.begins {
 			d.Break()
 			checker.Break()
@@ -270,7 +267,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		}
 	}
 	var last int64
-	err = j.rows(ctx, note, func(r *row) error {
+	rows, err := j.rows(ctx, note, func(r *row) error {
 		s.Rows++
 		if r.begins {
 			s.Segments++
@@ -286,7 +283,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	s.Remarks, s.Problems = remarks(j.plan, &j.counts, j.files), problems(j.files)
+	s.Remarks, s.Problems = remarks(rows), problems(j.files)
 	for _, text := range slices.Concat(s.Remarks, s.Problems) {
 		if err := file.Note(last, text); err != nil {
 			return err

@@ -15,7 +15,8 @@ type sentences []string
 func (s *sentences) add(format string, args ...any) { *s = append(*s, fmt.Sprintf(format, args...)) }
 
 // remarks reports the origin of the rows, in sentences.
-func remarks(p *plan, c *rowCounts, files []*survey) []string {
+func remarks(r *rowMaker) []string {
+	p, c, guard := r.plan, &r.counts, &r.guard // the guard is that of the last file
 	if p.m.IsTable() {
 		return append(tableRemarks(p, c), p.leftOut...)
 	}
@@ -27,7 +28,7 @@ func remarks(p *plan, c *rowCounts, files []*survey) []string {
 	}
 	out.add("rows have the timestamps of %s, %.4g Hz%s", base.id, base.rate, why)
 	for i := range p.config.Signals {
-		out.signal(p, i, &c.stats[i])
+		out.signal(p, i, &r.joiner.Stats[i])
 	}
 	if c.ground > 0 {
 		out.add("%s on the ground or disarmed left out", number(c.ground, "row"))
@@ -37,17 +38,17 @@ func remarks(p *plan, c *rowCounts, files []*survey) []string {
 	} else if c.gaps > 1 {
 		out.add("%d gaps longer than %s begin a segment, the longest %s", c.gaps, seconds(p.gap), seconds(c.longest))
 	}
-	if c.guard.Wild > 0 {
-		out.add("%s left out, with timestamps far from all others", number(c.guard.Wild, "message"))
+	if guard.Wild > 0 {
+		out.add("%s left out, with timestamps far from all others", number(guard.Wild, "message"))
 	}
-	if c.guard.Jumps > 0 {
-		out.add("the clock was set %s, by %s at most; a segment begins at each", number(c.guard.Jumps, "time"), seconds(c.guard.Largest))
+	if guard.Jumps > 0 {
+		out.add("the clock was set %s, by %s at most; a segment begins at each", number(guard.Jumps, "time"), seconds(guard.Largest))
 	}
-	if c.late > 0 {
-		out.add("%s left out: a repeated time, or one that comes too late", number(c.late, "message"))
+	if r.joiner.Late > 0 {
+		out.add("%s left out: a repeated time, or one that comes too late", number(r.joiner.Late, "message"))
 	}
 	out = append(out, p.leftOut...)
-	for _, f := range files {
+	for _, f := range r.files {
 		out.clocks(f)
 	}
 	return out

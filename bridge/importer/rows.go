@@ -51,13 +51,9 @@ type rowMaker struct {
 // rowCounts counts what became of rows.
 type rowCounts struct {
 	kept, ground, cut, gaps int
-	longest                 int64 // ns, of the gaps
-	late                    int
-	guard                   timebase.Guard // of the last file
-	stats                   []timebase.Stats
-
-	table            csv.Counts  // of tables
-	missing, crooked []csv.Count // of tables, by output
+	longest                 int64       // ns, of the gaps
+	table                   csv.Counts  // of tables
+	missing, crooked        []csv.Count // of tables, by output
 }
 
 func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
@@ -76,9 +72,8 @@ func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
 	return r
 }
 
-// finish completes the counts. It returns an error where there is no row.
-func (r *rowMaker) finish() error {
-	r.counts.guard, r.counts.late, r.counts.stats = r.guard, r.joiner.Late, r.joiner.Stats
+// checkKept returns an error where there is no row.
+func (r *rowMaker) checkKept() error {
 	first := r.files[0].path
 	switch {
 	case r.counts.kept > 0:
