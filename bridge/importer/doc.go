@@ -18,7 +18,7 @@
 //     segments. What cannot be read of it is an error; of a log of topics it is skipped
 //     and counted with its place.
 //   - kinematics = "quadrotor" is compared with the data (package kinematics). A
-//     contradiction is an error of a map that somebody wrote for the log; of a preset the
+//     contradiction is an error; with kinematics_optional, as in the presets, the
 //     position or the attitude is left out. A state without a derivative in the map gets
 //     one where the data show it (package derivative).
 //

@@ -217,8 +217,8 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 }
 
 // settle decides what the log declares of the claimed kinematics. Of states that do
-// not vary nothing is declared. What the data contradict is an error where somebody
-// wrote it for this log, and else is left out.
+// not vary nothing is declared. What the data contradict is left out where the map says
+// that it is optional, and else is an error.
 func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) error {
 	moving := channel.Select(j.plan.header, channel.State)
 	reduce := func(states []channel.Channel, why string) {
@@ -241,7 +241,7 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		case wrong == nil:
 			j.plan.leftOut = append(j.plan.leftOut, remarks...)
 			return nil
-		case !j.Map.preset:
+		case !j.Map.KinematicsOptional:
 			return &mapfile.Error{File: j.Map.file, Field: "kinematics", Reason: wrong.Reason, Remedy: wrong.Remedy}
 		}
 		reduce(slices.DeleteFunc(slices.Clone(moving), func(c channel.Channel) bool { return c.Name == wrong.Channel }), wrong.Reason)

@@ -50,6 +50,10 @@ func TestKinematicsAreComparedWithTheData(t *testing.T) {
 	if !errors.As(err, &e) || e.Field != "kinematics" || !strings.Contains(e.Remedy, `position = ["x", "y", "-z"]`) {
 		t.Errorf("%v", err)
 	}
+	log, sum := run(t, circling(-1), strings.Replace(moving, "kinematics = \"quadrotor\"", "kinematics = \"quadrotor\"\nkinematics_optional = true", 1), false)
+	if remarks := strings.Join(sum.Remarks, "\n"); log.Kinematics.Relation != "" || !strings.Contains(remarks, "kinematics left out: the data contradict it: z moves") {
+		t.Errorf("%+v\n%s", log.Kinematics, remarks)
+	}
 	log, _ = run(t, circling(-1), moving+"[body]\nposition = [\"x\", \"y\", \"-z\"]\n", false)
 	if k := log.Kinematics; len(k.Position) != 3 || k.Position[2] != "-z" {
 		t.Errorf("%+v", k)

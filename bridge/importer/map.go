@@ -24,11 +24,11 @@ type Map struct {
 	Channels  []Channel  `toml:"channel"`
 	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
 
-	Kinematics string          `toml:"kinematics"` // (optional) quadrotor: states are those of a rigid body
-	Body       kinematics.Body `toml:"body"`       // (optional) which; defaults to the usual names
+	Kinematics         string          `toml:"kinematics"`          // (optional) quadrotor: states are those of a rigid body
+	KinematicsOptional bool            `toml:"kinematics_optional"` // (optional) what the data contradict is left out; else it is an error
+	Body               kinematics.Body `toml:"body"`                // (optional) which; defaults to the usual names
 
-	file   string // its name, for errors
-	preset bool   // it was not written for this log: what the data contradict is left out
+	file string // its name, for errors
 }
 
 // Time describes where rows and segments begin.

@@ -40,9 +40,5 @@ func Preset(name string) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := ParseMap("preset "+name, []byte(text))
-	if err == nil {
-		m.preset = true
-	}
-	return m, err
+	return ParseMap("preset "+name, []byte(text))
 }

@@ -91,5 +91,5 @@ type unknownFormat struct {
 }
 
 func (e *unknownFormat) Error() string {
-	return fmt.Sprintf("%s: this is none of the logs of topics (%s); name its format with --format; a table of text is imported by import csv", e.path, strings.Join(e.names, ", "))
+	return fmt.Sprintf("%s: this is none of the logs of topics (%s); a table of text: add --suggest for a map; another file: name its format with --format", e.path, strings.Join(e.names, ", "))
 }

@@ -51,7 +51,8 @@ columns:
     # Every key of a channel that is read from a topic can be used as well, with column in
     # place of topic and field: see import ulog --help.
     # A rigid body that flies: kinematics = "quadrotor", beside vehicle, declares that the states x, y, z
-    # move by vx, vy, vz, and roll, pitch, yaw by the body's rates p, q, r. It is checked with the data.
+    # move by vx, vy, vz, and roll, pitch, yaw by the body's rates p, q, r. What the data contradict is an
+    # error; with kinematics_optional = true it is left out.
     # Other names, a sign that is turned, a velocity in axes of the body:
     # [body]
     # position = ["x", "y", "-z"]
@@ -69,6 +70,7 @@ standard output, to be changed and given with --map. A map looks like this:
     vehicle = "quad1"
     frames = "enu-flu"           # optional: ned-frd or enu-flu, else the axes as recorded
     kinematics = "quadrotor"     # optional: x, y, z move by vx, vy, vz; roll, pitch, yaw by p, q, r. [body] names others: import csv --help
+    kinematics_optional = true   # optional: what the data contradict is left out; else it is an error
     [time]
     base = "vehicle_attitude"    # optional: whose stamps are the rows'; else the slowest topic with a state
     max_gap = "500ms"            # optional: a longer gap starts a segment; else five steps of the base

@@ -47,9 +47,17 @@ func TestRealLogs(t *testing.T) {
 			if _, err := importer.ParseMap("suggestion", []byte(out)); err != nil || code != cli.Done || !strings.Contains(out, "The preset "+c.preset+" fits this log") {
 				t.Errorf("exit %d, %s, %v", code, errs, err)
 			}
-			code, out, errs = run("import", c.format, "--preset", c.preset, path, "--out", filepath.Join(t.TempDir(), "f.msgpack"))
+			dir := t.TempDir()
+			suggested, flight := filepath.Join(dir, "map.toml"), filepath.Join(dir, "f.msgpack")
+			if err := os.WriteFile(suggested, []byte(out), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			code, out, errs = run("import", c.format, "--preset", c.preset, path, "--out", flight)
 			if code != cli.Done || errs != "" {
 				t.Fatal(code, errs)
+			}
+			if _, again, errs := run("import", c.format, "--map", suggested, path, "--out", flight); again != out {
+				t.Errorf("by the suggested map:\n%s%s\nby the preset:\n%s", again, errs, out)
 			}
 			for _, want := range c.want {
 				if !strings.Contains(out, want) {

@@ -122,7 +122,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		line string
 		args []string
 	}{
-		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie)", []string{"topics", in("a.csv")}},
+		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie); a table of text: add --suggest for a map", []string{"topics", in("a.csv")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
 		{cli.Failed, "no such file", []string{"topics", in("nix")}},
