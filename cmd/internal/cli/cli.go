@@ -133,16 +133,11 @@ func noteStart(cmd *cobra.Command, began *bool) {
 			return err
 		}
 	}
-	switch run, plain := cmd.RunE, cmd.Run; {
+	switch run := cmd.RunE; {
 	case run != nil:
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			*began = true
 			return run(cmd, args)
-		}
-	case plain != nil:
-		cmd.Run = func(cmd *cobra.Command, args []string) {
-			*began = true
-			plain(cmd, args)
 		}
 	case cmd.HasSubCommands():
 		cmd.Args = cobra.ArbitraryArgs

@@ -40,7 +40,7 @@ func tree() *cobra.Command {
 		panic(err)
 	}
 	group := &cobra.Command{Use: "group"}
-	group.AddCommand(&cobra.Command{Use: "leaf", Run: func(*cobra.Command, []string) {}})
+	group.AddCommand(&cobra.Command{Use: "leaf", RunE: func(*cobra.Command, []string) error { return nil }})
 	root.AddCommand(read, need, group)
 	return root
 }
