@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
@@ -10,14 +11,20 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
-// rates are those that the paper found best, by the truth, for nets: a, b and γ of
-// SGLD, learning rate and momentum decay of SGHMC. For the quadrocopter it found none
-// for SGLD; these are the smallest of its grid.
-var rates = map[string]struct {
-	a, b, gamma float64
-	eta, alpha  float64
-}{
+// rates of samplers: a, b and γ of SGLD, learning rate and momentum decay of SGHMC.
+type rates struct{ a, b, gamma, eta, alpha float64 }
 
+// walk returns what makes the steps of a chain, "sgld" or "sghmc".
+func (r rates) walk(method string) func() paper.Walk {
+	if method == "sghmc" {
+		return func() paper.Walk { return paper.SGHMC(r.eta, r.alpha) }
+	}
+	return func() paper.Walk { return paper.SGLD(r.a, r.b, r.gamma) }
+}
+
+// paperRates are those that the paper found best, by the truth, for nets. For the
+// quadrocopter it found none for SGLD; these are the smallest of its grid.
+var paperRates = map[string]rates{
 	"lv1": {0.005, 1.5, 0.7, 5e-7, 0.5},
 	"lo1": {0.001, 1.5, 0.55, 5e-6, 0.1},
 	"dp1": {0.01, 2, 0.55, 1e-6, 0.05},
@@ -46,21 +53,14 @@ trained on the true derivatives, and the rates that it chose by the truth. Gradi
 by step backwards. A chain that becomes NaN makes its seed NaN. Neural ODE processes are quoted from the paper.`,
 		Numbers: c.flags(), Check: c.check, Tables: baselineTables,
 		Run: func(ctx context.Context, u *study.Unit) error {
-			set, rate := named(u.Set), rates[u.Set]
+			set := named(u.Set)
 			net, loss, err := set.pretrained([]int{20, 20}, mlp.Sigmoid, true, c.pretraining, 1e-5, u.Seed)
 			if err != nil {
 				return err
 			}
-			b := &paper.Bayes{Net: net, Sigma: 1, Step: 0.1}
-			for range net.Params() {
-				b.Prior = append(b.Prior, 0.1)
-			}
-			walk := func() paper.Walk { return paper.SGLD(rate.a, rate.b, rate.gamma) }
-			if u.Variant == "sghmc" {
-				walk = func() paper.Walk { return paper.SGHMC(rate.eta, rate.alpha) }
-			}
+			b := &paper.Bayes{Net: net, Sigma: 1, Step: 0.1, Prior: slices.Repeat([]float64{0.1}, net.Params())}
 			u.Put("pretraining_loss", study.Short(3, loss)[0]).Put("prior_std", 0.1)
-			return set.sample(ctx, u, b, walk, c.Chains)
+			return set.sample(ctx, u, b, paperRates[u.Set].walk(u.Variant), c.Chains)
 		},
 	}
 }

@@ -9,10 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
@@ -187,19 +184,8 @@ of observations over that of support points.`,
 	for p := -20; p <= 6; p += 2 {
 		powers = append(powers, p)
 	}
-	s.Flags = func(cmd *cobra.Command) {
-		cmd.Flags().IntSliceVar(&powers, "powers", powers, "powers of two, within -60 … 60")
-	}
 	steps := usualSteps
-	s.Numbers = []study.Flag{stepsFlag(&steps)}
-	s.Check = func() error {
-		for _, p := range powers {
-			if p < -60 || p > 60 {
-				return cli.Usage("--powers %d must be within -60 … 60", p)
-			}
-		}
-		return nil
-	}
+	s.Numbers = []study.Flag{stepsFlag(&steps), {Name: "powers", Usage: "powers of two, within -60 … 60", Value: &powers, Least: -60, Most: 60}}
 	s.Variants = func() []string {
 		var all []string
 		for _, p := range powers {

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
@@ -31,15 +32,7 @@ func ofVariant(variant string) func(r *study.Row) bool {
 
 // sortBy orders groups by a number.
 func sortBy(by []study.Group, of func(g study.Group) float64) {
-	slices.SortStableFunc(by, func(a, b study.Group) int {
-		switch x, y := of(a), of(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(by, func(a, b study.Group) int { return cmp.Compare(of(a), of(b)) })
 }
 
 // placeOf returns where a set is in the order of the paper's tables.

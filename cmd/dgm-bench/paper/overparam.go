@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -56,10 +57,9 @@ and priors, which are centred on matrices fitted to the truth and let the produc
 				return cli.Usage("--shapes %s: %v", shape, err)
 			}
 		}
-		for _, m := range methods {
-			if !slices.Contains(overparamMethods, m) {
-				return cli.Usage("--methods: %q is none of %s", m, strings.Join(overparamMethods, ", "))
-			}
+		var err error
+		if methods, err = study.Chosen("--methods", methods, overparamMethods); err != nil {
+			return err
 		}
 		return c.check()
 	}
@@ -79,9 +79,17 @@ and priors, which are centred on matrices fitted to the truth and let the produc
 			return err
 		}
 		if method == "dgm" {
-			return learnProduct(ctx, u, hidden, members)
+			err = learnProduct(ctx, u, hidden, members)
+		} else {
+			err = sampleProduct(ctx, u, hidden, method, c)
 		}
-		return sampleProduct(ctx, u, hidden, method, c)
+		weights, width := 0, 3
+		for _, next := range append(hidden, 3) {
+			weights += width * next
+			width = next
+		}
+		u.Put("weights", weights)
+		return err
 	}
 	return s
 }
@@ -89,11 +97,6 @@ and priors, which are centred on matrices fitted to the truth and let the produc
 // learnProduct follows the recipe with a product of matrices as dynamics. Where it fails
 // the row has no scores, like that of a lost chain.
 func learnProduct(ctx context.Context, u *study.Unit, hidden []int, members int) error {
-	weights := 0
-	for i, widths := 0, append(append([]int{3}, hidden...), 3); i+1 < len(widths); i++ {
-		weights += widths[i] * widths[i+1]
-	}
-	u.Put("weights", weights)
 	m, err := linearSet().follow(ctx, u, func(r *paper.Recipe) {
 		r.Members, r.Dynamics, r.DynAct, r.Plain = members, hidden, mlp.Linear, true
 	})
@@ -121,20 +124,8 @@ func sampleProduct(ctx context.Context, u *study.Unit, hidden []int, method stri
 		b.Prior = append(b.Prior, slices.Repeat([]float64{sd}, len(l.W))...)
 		b.Prior = append(b.Prior, make([]float64, len(l.B))...) // a product of matrices has no biases
 	}
-	walk := func() paper.Walk { return paper.SGLD(0.001, 1, 0.9) }
-	if method == "sghmc" {
-		walk = func() paper.Walk { return paper.SGHMC(1.5e-7, 0.1) }
-	}
 	u.Put("pretraining_loss", study.Short(3, loss)[0]).Put("prior_std", study.Short(3, sd)[0])
-	if err := set.sample(ctx, u, b, walk, c.Chains); err != nil {
-		return err
-	}
-	weights := 0
-	for _, l := range net.Layers {
-		weights += len(l.W)
-	}
-	u.Put("weights", weights)
-	return nil
+	return set.sample(ctx, u, b, rates{a: 0.001, b: 1, gamma: 0.9, eta: 1.5e-7, alpha: 0.1}.walk(method), c.Chains)
 }
 
 // inner returns the widths between the matrices of a shape.
@@ -167,13 +158,10 @@ func linearSet() *set {
 		Name: "linear", States: []channel.Channel{{Name: "x1"}, {Name: "x2"}, {Name: "x3"}}, Noise: []float64{0.1, 0.1, 0.1}, Duration: 10,
 		F: func(dst, x, _, _ []float64) { dst[0], dst[1], dst[2] = turn*x[1], -turn*x[0], stable*x[2] },
 	}
-	x0, size := make([]float64, 3), 0.0
+	x0 := []float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+	size := math.Sqrt(x0[0]*x0[0] + x0[1]*x0[1] + x0[2]*x0[2])
 	for i := range x0 {
-		x0[i] = rng.NormFloat64()
-		size += x0[i] * x0[i]
-	}
-	for i := range x0 {
-		x0[i] /= math.Sqrt(size)
+		x0[i] /= size
 	}
 	return &set{name: "linear", label: "linear", plant: p, starts: [][]float64{x0}, points: 100, end: 10}
 }
@@ -198,24 +186,19 @@ func productNorm(layers []mlp.Layer) float64 {
 	if len(layers) == 0 {
 		return 3
 	}
-	rows := layers[0].In
-	b := layers[0].W
-	for _, l := range layers[1:] {
-		c := make([]float64, rows*l.Out)
-		for i := range rows {
-			for a := range l.In {
-				for o := range l.Out {
-					c[i*l.Out+o] += b[i*l.In+a] * l.W[a*l.Out+o]
-				}
-			}
+	var b mat.Dense
+	for i, l := range layers {
+		w := mat.NewDense(l.In, l.Out, l.W)
+		if i == 0 {
+			b.CloneFrom(w)
+			continue
 		}
-		b = c
+		var product mat.Dense
+		product.Mul(&b, w)
+		b = product
 	}
-	s := 0.0
-	for _, v := range b {
-		s += v * v
-	}
-	return s
+	norm := mat.Norm(&b, 2)
+	return norm * norm
 }
 
 // overparamTables has a line for every shape, with the rows of all methods.

@@ -5,10 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
@@ -102,15 +99,9 @@ func learningStudy() *study.Study {
 		Long: `learning follows the recipe on Lotka-Volterra from grids of starts in the same box, 5 observations each, and
 scores it on ten unseen starts.`,
 	}
-	s.Numbers = []study.Flag{{Name: "members", Usage: "members of the recipe", Value: &members, Least: 1, Most: 20, Changes: true}}
-	s.Flags = func(cmd *cobra.Command) {
-		cmd.Flags().IntSliceVar(&grids, "grids", grids, "starts on each side of the grid, within 2 … 100")
-	}
-	s.Check = func() error {
-		if len(grids) == 0 || slices.Min(grids) < 2 || slices.Max(grids) > 100 {
-			return cli.Usage("--grids must be within 2 … 100")
-		}
-		return nil
+	s.Numbers = []study.Flag{
+		{Name: "members", Usage: "members of the recipe", Value: &members, Least: 1, Most: 20, Changes: true},
+		{Name: "grids", Usage: "starts on each side of the grid, within 2 … 100", Value: &grids, Least: 2, Most: 100},
 	}
 	s.Variants = func() []string {
 		var all []string

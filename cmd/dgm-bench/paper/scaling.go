@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
@@ -248,16 +250,11 @@ func besideStraight(step plot.Line) (slopeOne plot.Line, linear []plot.Line) {
 // throughAll returns the straight line a + bx that is nearest to all points, each
 // distance over y.
 func throughAll(x, y []float64) (a, b float64) {
-	var w, wx, wxx, wy, wxy float64
-	for i, v := range x {
-		u := 1 / (y[i] * y[i])
-		w, wx, wxx, wy, wxy = w+u, wx+u*v, wxx+u*v*v, wy+u*y[i], wxy+u*v*y[i]
+	weights := make([]float64, len(y))
+	for i, v := range y {
+		weights[i] = 1 / (v * v)
 	}
-	det := w*wxx - wx*wx
-	if !(det > 1e-12*w*wxx) {
-		return 0, wxy / wxx
-	}
-	return (wxx*wy - wx*wxy) / det, (w*wxy - wx*wy) / det
+	return stat.LinearRegression(x, y, weights, false)
 }
 
 // power returns the slope of log y against log x.
@@ -266,14 +263,6 @@ func power(x, y []float64) float64 {
 	for i := range x {
 		lx[i], ly[i] = math.Log(x[i]), math.Log(y[i])
 	}
-	mx, my := study.Mean(lx), study.Mean(ly)
-	a, b := 0.0, 0.0
-	for i := range lx {
-		a += (lx[i] - mx) * (ly[i] - my)
-		b += (lx[i] - mx) * (lx[i] - mx)
-	}
-	if b == 0 {
-		return math.NaN()
-	}
-	return a / b
+	_, slope := stat.LinearRegression(lx, ly, nil, false)
+	return slope
 }

@@ -1,3 +1,5 @@
+// Package speed measures what a prediction costs: the plain predictor, the fast
+// one, and what both replace, samples of the learned dynamics that are integrated.
 package speed
 
 import (
@@ -9,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -42,20 +43,14 @@ gives variances, basis 2, prior dynamics).`,
 		Example: `  dgm-bench predict --json
   dgm-bench predict --model flight.dgm --points 20,100`,
 		Summary: []string{"fast_us"},
-		Numbers: []study.Flag{study.Duration("duration", "how long a row is measured", &duration)},
+		Numbers: []study.Flag{
+			study.Duration("duration", "how long a row is measured", &duration),
+			{Name: "points", Usage: "points of the horizon; a row for each (default: 100, and 20 and 50 for two rows)", Value: &points, Least: 1, Most: 10000},
+		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
-			f.IntSliceVar(&points, "points", nil, "points of the horizon; a row for each (default: 100, and 20 and 50 for two rows)")
 			f.StringVar(&file, "model", "", "measure this model file alone")
 			f.IntVar(&cpu, "cpu", -1, "the processor to run on; -1 is the last of those allowed")
-		},
-		Check: func() error {
-			for _, n := range points {
-				if n < 1 || n > 10000 {
-					return cli.Usage("--points %d must be within 1 … 10000", n)
-				}
-			}
-			return nil
 		},
 		Units: func() ([]study.Work, error) {
 			jobs := standard(points)

@@ -58,7 +58,6 @@ func (of *Study) Command() *cobra.Command {
 	own := *of
 	s := &own // what follows adds flags to it
 	o := options{variants: []string{""}, seeds: s.Seeds, from: s.From}
-	var asked string
 	cmd := &cobra.Command{Use: s.Name, Short: s.Short, Long: s.Long, Example: s.Example, Args: cobra.NoArgs}
 	f := cmd.Flags()
 	if s.Units == nil {
@@ -66,7 +65,7 @@ func (of *Study) Command() *cobra.Command {
 		if usual == nil {
 			usual = s.Sets
 		}
-		f.StringVar(&asked, "sets", strings.Join(usual, ","), "data sets, separated by commas, of "+strings.Join(s.Sets, ","))
+		f.StringSliceVar(&o.sets, "sets", usual, "data sets, separated by commas, of "+strings.Join(s.Sets, ","))
 		s.Numbers = append([]Flag{
 			{Name: "seeds", Usage: "noise seeds of each set", Value: &o.seeds, Least: 1, Most: mostSeeds},
 			{Name: "first-seed", Usage: "first of the seeds", Value: &o.from, Most: math.MaxInt32 - mostSeeds},
@@ -79,12 +78,15 @@ func (of *Study) Command() *cobra.Command {
 	if s.Kinds != nil {
 		f.StringSliceVar(&o.variants, "variants", s.Kinds, "of "+strings.Join(s.Kinds, ","))
 	}
-	s.registerNumbers(cmd)
+	for i := range s.Numbers {
+		s.Numbers[i].register(cmd)
+		s.usual = append(s.usual, s.Numbers[i].text())
+	}
 	if s.Flags != nil {
 		s.Flags(cmd)
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := s.check(&o, asked); err != nil {
+		if err := s.check(&o); err != nil {
 			return err
 		}
 		if s.List != nil {
@@ -103,21 +105,21 @@ func (of *Study) Command() *cobra.Command {
 }
 
 // check returns what is wrong with the values of the flags.
-func (s *Study) check(o *options, asked string) error {
+func (s *Study) check(o *options) (err error) {
 	if s.Units == nil {
-		var err error
-		if o.sets, err = Chosen("--sets", asked, s.Sets); err != nil {
+		if o.sets, err = Chosen("--sets", o.sets, s.Sets); err != nil {
 			return err
 		}
 	}
-	for i, v := range o.variants {
-		o.variants[i] = strings.ToLower(strings.TrimSpace(v))
-		if s.Kinds != nil && !slices.Contains(s.Kinds, o.variants[i]) {
-			return cli.Usage("--variants: %q is none of %s", v, strings.Join(s.Kinds, ", "))
+	if s.Kinds != nil {
+		if o.variants, err = Chosen("--variants", o.variants, s.Kinds); err != nil {
+			return err
 		}
 	}
-	if err := s.checkNumbers(); err != nil {
-		return err
+	for i := range s.Numbers {
+		if err := s.Numbers[i].check(); err != nil {
+			return err
+		}
 	}
 	if s.Check != nil {
 		if err := s.Check(); err != nil {
@@ -193,12 +195,11 @@ func (s *Study) document(w io.Writer, rows []*Row) error {
 
 // Chosen returns the names that a flag asks for, of those there are; spaces and capitals
 // are ignored.
-func Chosen(flag, asked string, of []string) ([]string, error) {
-	var all []string
-	for _, n := range strings.Split(strings.ToLower(asked), ",") {
-		n = strings.ReplaceAll(n, " ", "")
+func Chosen(flag string, asked, of []string) (all []string, err error) {
+	for _, n := range asked {
+		n = strings.ReplaceAll(strings.ToLower(n), " ", "")
 		if !slices.Contains(of, n) {
-			return nil, cli.Usage("%s %s: %q is none of %s", flag, asked, n, strings.Join(of, ", "))
+			return nil, cli.Usage("%s %s: %q is none of %s", flag, strings.Join(asked, ","), n, strings.Join(of, ", "))
 		}
 		if !slices.Contains(all, n) {
 			all = append(all, n)

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // Flag is a flag with bounds.
 type Flag struct {
 	Name, Usage string
-	Value       any     // *int or *time.Duration; what it points to when the command is made is the default
+	Value       any     // *int, *[]int or *time.Duration; what it points to when the command is made is the default
 	Least, Most float64 // of a duration in seconds; Most 0 = no bound
 	Changes     bool    // whether it changes results
 }
@@ -26,40 +27,47 @@ func Duration(name, usage string, value *time.Duration) Flag {
 	return Flag{Name: name, Usage: usage, Value: value, Least: positive}
 }
 
-func (f *Flag) value() (number float64, text string) {
+// text returns the value as it is written on a command line.
+func (f *Flag) text() string { return strings.Trim(fmt.Sprint(reflect.ValueOf(f.Value).Elem()), "[]") }
+
+// numbers returns the value, of a duration in seconds.
+func (f *Flag) numbers() (all []float64) {
 	switch v := f.Value.(type) {
 	case *int:
-		return float64(*v), fmt.Sprint(*v)
-	case *time.Duration:
-		return v.Seconds(), v.String()
-	}
-	panic("study: a flag is a *int or a *time.Duration")
-}
-
-func (s *Study) registerNumbers(cmd *cobra.Command) {
-	for i := range s.Numbers {
-		f := &s.Numbers[i]
-		switch v := f.Value.(type) {
-		case *int:
-			cmd.Flags().IntVar(v, f.Name, *v, f.Usage)
-		case *time.Duration:
-			cmd.Flags().DurationVar(v, f.Name, *v, f.Usage)
+		return []float64{float64(*v)}
+	case *[]int:
+		for _, n := range *v {
+			all = append(all, float64(n))
 		}
-		_, text := f.value()
-		s.usual = append(s.usual, text)
+		return all
+	case *time.Duration:
+		return []float64{v.Seconds()}
+	}
+	panic("study: a flag is an *int, an *[]int or a *time.Duration")
+}
+
+func (f *Flag) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	switch v := f.Value.(type) {
+	case *int:
+		flags.IntVar(v, f.Name, *v, f.Usage)
+	case *[]int:
+		flags.IntSliceVar(v, f.Name, *v, f.Usage)
+	case *time.Duration:
+		flags.DurationVar(v, f.Name, *v, f.Usage)
 	}
 }
 
-func (s *Study) checkNumbers() error {
-	for i := range s.Numbers {
-		f := &s.Numbers[i]
-		switch x, text := f.value(); {
-		case f.Most > 0 && !(x >= f.Least && x <= f.Most):
-			return cli.Usage("--%s %s must be within %g … %g", f.Name, text, f.Least, f.Most)
+// check returns which bound the value is not within.
+func (f *Flag) check() error {
+	for _, x := range f.numbers() {
+		switch {
+		case f.Most != 0 && !(x >= f.Least && x <= f.Most):
+			return cli.Usage("--%s %s must be within %g … %g", f.Name, f.text(), f.Least, f.Most)
 		case f.Least == positive && x < f.Least:
-			return cli.Usage("--%s %s must be positive", f.Name, text)
+			return cli.Usage("--%s %s must be positive", f.Name, f.text())
 		case x < f.Least:
-			return cli.Usage("--%s %s must be at least %g", f.Name, text, f.Least)
+			return cli.Usage("--%s %s must be at least %g", f.Name, f.text(), f.Least)
 		}
 	}
 	return nil
@@ -69,7 +77,7 @@ func (s *Study) checkNumbers() error {
 func (s *Study) settings() string {
 	var changed []string
 	for i, usual := range s.usual {
-		if _, text := s.Numbers[i].value(); s.Numbers[i].Changes && text != usual {
+		if text := s.Numbers[i].text(); s.Numbers[i].Changes && text != usual {
 			changed = append(changed, "--"+s.Numbers[i].Name+" "+text)
 		}
 	}
