@@ -59,20 +59,26 @@ func newScorer(m *model.Model, opt Options, windows int) *scorer {
 	for i := range s.inside {
 		s.inside[i] = make([]int, len(levels))
 	}
-	if Q := len(m.NoiseKnots); len(m.LinearStd) > 0 && len(m.Baseline.A) > 0 {
-		weights := make([]float64, Q)
+	if len(m.LinearStd) > 0 && len(m.Baseline.A) > 0 {
 		for _, t := range opt.Horizons {
-			estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
 			for k := range m.K {
-				sd := 0.0
-				for q, w := range weights {
-					sd += w * m.LinearStd[k*Q+q]
-				}
-				s.linearStd = append(s.linearStd, sd)
+				s.linearStd = append(s.linearStd, Interpolate(m, m.LinearStd, k, t))
 			}
 		}
 	}
 	return s
+}
+
+// Interpolate returns entry k of a table (K×Q, over the model's knots) at time t of the
+// horizon, s.
+func Interpolate(m *model.Model, table []float64, k int, t float64) float64 {
+	weights := make([]float64, len(m.NoiseKnots))
+	estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
+	v := 0.0
+	for q, w := range weights {
+		v += w * table[k*len(weights)+q]
+	}
+	return v
 }
 
 // add scores one window.

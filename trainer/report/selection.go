@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
@@ -25,13 +24,7 @@ func SelectionOf(m *model.Model) Selection {
 		if int(r) >= len(tables) || len(tables[r]) == 0 {
 			return none
 		}
-		weights := make([]float64, len(m.NoiseKnots))
-		estimator.KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
-		v := 0.0
-		for q, w := range weights {
-			v += w * tables[r][k*len(weights)+q]
-		}
-		return v
+		return evaluate.Interpolate(m, tables[r], k, t)
 	}
 	logs := make([][]float64, len(m.ScaleFactor)) // factors are interpolated in their logarithm
 	for r, table := range m.ScaleFactor {
