@@ -65,13 +65,7 @@ func surveyTopics(ctx context.Context, m *Map, path string, open telemetry.Opene
 	defer s.Close()
 	f.counts, err = telemetry.Survey(ctx, s, progress, func(msg *telemetry.Message) {
 		if seq := msg.Topic.Seq; len(msg.Values) > 0 {
-			for k, i := range phases[seq] {
-				key := phaseKey{i, idOf(msg.Topic)}
-				in, ok := m.Phases[i].decide(msg.Values[k])
-				if _, known := f.first[key]; ok && !known {
-					f.first[key] = in
-				}
-			}
+			f.addPhases(m, phases[seq], msg)
 			ranges[seq].add(msg.Values[len(phases[seq]):])
 		}
 		if msg.Stamped && msg.Topic.Clock != "" {
@@ -120,6 +114,17 @@ func (m *Map) candidates(t *telemetry.Topic) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// addPhases keeps what a message first reports about phases, of which its first values are.
+func (f *survey) addPhases(m *Map, phases []int, msg *telemetry.Message) {
+	for k, i := range phases {
+		key := phaseKey{i, idOf(msg.Topic)}
+		in, ok := m.Phases[i].decide(msg.Values[k])
+		if _, known := f.first[key]; ok && !known {
+			f.first[key] = in
+		}
+	}
 }
 
 // base names the file without its folder: a log does not depend on where it was
