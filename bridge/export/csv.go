@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -18,26 +17,9 @@ import (
 // order of states, inputs and others. A cell is empty where nothing was measured.
 // The file has its name only when it is whole.
 func CSV(ctx context.Context, path, out string, progress func(float64)) (*Summary, error) {
-	l, err := openLog(path, progress)
-	if err != nil {
-		return nil, err
-	}
-	defer l.file.Close()
-	f, err := durable.Create(out)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Abort()
-	s := &Summary{Out: out}
-	buffer := bufio.NewWriterSize(f, 64<<10)
-	w := csv.NewWriter(buffer)
-	if err := writeTable(ctx, w, l, s); err != nil {
-		return nil, err
-	}
-	if err := buffer.Flush(); err != nil {
-		return nil, err
-	}
-	return s, f.Commit()
+	return convert(path, out, progress, func(l *log, file *bufio.Writer, s *Summary) error {
+		return writeTable(ctx, csv.NewWriter(file), l, s)
+	})
 }
 
 // writeTable writes the names of the columns and a row for each sample.

@@ -11,7 +11,6 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -25,42 +24,25 @@ type Options struct {
 	Progress func(float64)   // (optional) called now and then with the share that is done
 }
 
-// MCAP writes a log as an MCAP file. It has its name only when it is
-// whole.
+// MCAP writes a log as an MCAP file. It has its name only when it is whole.
 func MCAP(ctx context.Context, path, out string, o Options) (*Summary, error) {
-	l, err := openLog(path, o.Progress)
-	if err != nil {
-		return nil, err
-	}
-	defer l.file.Close()
-	h := l.r.Header()
-	var f *forecast
-	if o.Model != nil {
-		if f, err = newForecast(o.Model, h.Channels, o.Horizons); err != nil {
-			return nil, err
+	return convert(path, out, o.Progress, func(l *log, file *bufio.Writer, s *Summary) (err error) {
+		h := l.r.Header()
+		var f *forecast
+		if o.Model != nil {
+			if f, err = newForecast(o.Model, h.Channels, o.Horizons); err != nil {
+				return err
+			}
 		}
-	}
-	file, err := durable.Create(out)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Abort()
-	buffer := bufio.NewWriterSize(file, 256<<10)
-	w, err := newWriter(buffer, &h, o.Schema, f)
-	if err != nil {
-		return nil, err
-	}
-	s := &Summary{Out: out}
-	if err := w.log(ctx, l, f, o.Every, s); err != nil {
-		return nil, err
-	}
-	if err := w.mcap.Close(); err != nil {
-		return nil, err
-	}
-	if err := buffer.Flush(); err != nil {
-		return nil, err
-	}
-	return s, file.Commit()
+		w, err := newWriter(file, &h, o.Schema, f)
+		if err != nil {
+			return err
+		}
+		if err := w.log(ctx, l, f, o.Every, s); err != nil {
+			return err
+		}
+		return w.mcap.Close()
+	})
 }
 
 // writer writes the messages of one file.

@@ -1,10 +1,11 @@
 package export
 
 import (
+	"bufio"
 	"context"
-	"errors"
 	"os"
 
+	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
@@ -24,16 +25,30 @@ type log struct {
 	progress func(float64)
 }
 
-func openLog(path string, progress func(float64)) (*log, error) {
-	f, err := os.Open(path)
+// convert writes what a log becomes into a file, which has its name only when it is whole.
+func convert(path, out string, progress func(float64), write func(*log, *bufio.Writer, *Summary) error) (*Summary, error) {
+	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r, err := flightlog.NewReader(f, path)
+	defer in.Close()
+	r, err := flightlog.NewReader(in, path)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	return &log{f, r, progress}, nil
+	file, err := durable.Create(out)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Abort()
+	buffer, s := bufio.NewWriterSize(file, 256<<10), &Summary{Out: out}
+	if err := write(&log{in, r, progress}, buffer, s); err != nil {
+		return nil, err
+	}
+	if err := buffer.Flush(); err != nil {
+		return nil, err
+	}
+	return s, file.Commit()
 }
 
 // each calls f with every record. Damage is reported in s and skipped.

@@ -69,19 +69,16 @@ func Record(ctx context.Context, nc *nats.Conn, c RecordConfig) (sum RecordSumma
 		// The connection ends with the caller anyway.
 		_ = sub.Unsubscribe()
 	}()
-	var end <-chan time.Time
 	if c.Duration > 0 {
-		timer := time.NewTimer(c.Duration)
-		defer timer.Stop()
-		end = timer.C
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Duration)
+		defer cancel()
 	}
 	flush := time.NewTicker(time.Second)
 	defer flush.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return sum, nil
-		case <-end:
 			return sum, nil
 		case <-flush.C:
 			if w.file != nil {

@@ -28,10 +28,8 @@ type ViewConfig struct {
 // /dgm/<vehicle>/predict/<how far ahead>. A band is sent when the time that it is
 // about has come, so that it covers what is measured then.
 func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewConfig) error {
-	vehicle := c.Vehicle
-	if vehicle == "" {
-		vehicle = "*"
-	} else if err := wire.CheckVehicle(vehicle); err != nil {
+	vehicle := cmp.Or(c.Vehicle, "*")
+	if err := wire.CheckVehicle(vehicle); c.Vehicle != "" && err != nil {
 		return err
 	}
 	c.Horizons = cmp.Or(c.Horizons, 3)

@@ -115,14 +115,12 @@ func layouts(log string, o *export.Options, foxglove, plotJuggler string) error 
 		horizon = export.Label(int64(all[len(all)/2]))
 	}
 	if foxglove != "" {
-		if err := durable.WriteFile(foxglove, export.FoxgloveLayout(&h, o.Schema, horizon)); err != nil {
-			return err
-		}
+		err = durable.WriteFile(foxglove, export.FoxgloveLayout(&h, o.Schema, horizon))
 	}
-	if plotJuggler != "" {
-		return durable.WriteFile(plotJuggler, export.PlotJugglerLayout(&h, o.Schema, horizon))
+	if plotJuggler != "" && err == nil {
+		err = durable.WriteFile(plotJuggler, export.PlotJugglerLayout(&h, o.Schema, horizon))
 	}
-	return nil
+	return err
 }
 
 // notOver refuses to write over the input.
