@@ -153,13 +153,10 @@ func (t *Table) coverageText() string {
 		of = "true states"
 	}
 	line := "Its 95 % intervals covered " + Percent(t.CoverageRange()) + " of the " + of + ", by horizon"
-	isNarrow, isWide, flagged, n := false, false, 0.0, 0.0
+	isNarrow, isWide := false, false
 	for _, h := range t.Horizons {
 		isNarrow = isNarrow || h.Coverage95High < narrow
 		isWide = isWide || h.Coverage95Low > wide
-		for _, c := range h.Channels {
-			flagged, n = flagged+c.OOD, n+1
-		}
 	}
 	switch {
 	case isNarrow: // at some horizon, whatever the others are
@@ -167,7 +164,19 @@ func (t *Table) coverageText() string {
 	case isWide:
 		line += ": wider than necessary"
 	}
-	return line + fmt.Sprintf("; %s of the predictions were flagged OOD.", Percent(flagged/n, flagged/n))
+	flagged := t.FlaggedOOD()
+	return line + fmt.Sprintf("; %s of the predictions were flagged OOD.", Percent(flagged, flagged))
+}
+
+// FlaggedOOD returns the share of predictions that were flagged OOD, mean over channels and horizons.
+func (t *Table) FlaggedOOD() float64 {
+	flagged, n := 0.0, 0.0
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			flagged, n = flagged+c.OOD, n+1
+		}
+	}
+	return flagged / n
 }
 
 // Brief states in one sentence what the networks add to the prior dynamics.

@@ -11,7 +11,8 @@ import (
 // Verdict states in a few sentences whether a model is fit for use, from its held-out
 // table: whether it is better than the baselines, what the networks add, whether 95 %
 // intervals cover 95 % of held-out data, up to which horizon, and what changes where the
-// plan is not known (hold, nil without inputs). partial is the reason why the training ended early,
+// plan is not known (hold, nil without inputs), and the share of predictions flagged OOD
+// where it is large. partial is the reason why the training ended early,
 // empty if it did not. good is whether no sentence is a reason for concern.
 func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
 	if t == nil {
@@ -50,10 +51,25 @@ func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
 	}
 	if hold != nil {
 		low, high := hold.CoverageRange()
-		parts = append(parts, fmt.Sprintf("Without a plan, with the last input held: %s, and 95 %% intervals covered %s.", evaluate.RelativeRMSE(hold.Geo.Model/t.Geo.Model), evaluate.Percent(low, high)))
+		parts = append(parts, fmt.Sprintf("Without a plan, with the last input held: %s with the plan, and 95 %% intervals covered %s.", comparedRMSE(hold.Geo.Model/t.Geo.Model), evaluate.Percent(low, high)))
 		good = good && low > 0.85
 	}
+	if s := t.FlaggedOOD(); s >= manyFlagged {
+		parts = append(parts, fmt.Sprintf("%s of the held-out predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s)))
+	}
 	return strings.Join(parts, " "), good
+}
+
+// manyFlagged is the share of predictions flagged OOD from which the verdict mentions them.
+const manyFlagged = 0.1
+
+// comparedRMSE phrases a ratio of two RMSEs up to the name of the second.
+func comparedRMSE(ratio float64) string {
+	text := evaluate.RelativeRMSE(ratio)
+	if text == evaluate.RelativeRMSE(1) {
+		return text + " as"
+	}
+	return text + " than"
 }
 
 // farBehind reports whether some channel is far behind a baseline: a planner that uses

@@ -35,7 +35,8 @@ func TestVerdict(t *testing.T) {
 		{"stopped and narrow", table(0.2, 0.4, 0.8), nil, "by hand", "The unfinished training supports no horizon", false},
 		{"wide", table(0.2, 0.4, 0.995), nil, "", "wider than necessary", false},
 		{"narrow", table(0.2, 0.4, 0.8), nil, "", "The data support no horizon", false},
-		{"hold", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.94), "", "with the last input held: 50 % higher RMSE, and 95 % intervals covered 94 %", true},
+		{"hold", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.94), "", "with the last input held: 50 % higher RMSE than with the plan, and 95 % intervals covered 94 %", true},
+		{"hold is the plan", table(0.2, 0.4, 0.95), table(0.2, 0.4, 0.94), "", "with the last input held: same RMSE as with the plan, and", true},
 		{"hold is not calibrated", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.7), "", "intervals covered 70 %", false},
 	} {
 		line, good := Verdict(c.table, c.hold, c.partial)
@@ -57,6 +58,15 @@ func TestVerdict(t *testing.T) {
 		line, good := Verdict(one, nil, "")
 		if good != x.good || !strings.Contains(line, x.want) || strings.Contains(line, "worse") != (x.want != "") {
 			t.Errorf("%v: %v: %s", x.rmse, good, line)
+		}
+	}
+	for _, share := range []float64{0.03, 0.17} {
+		flagged := table(0.2, 0.4, 0.95)
+		for _, h := range flagged.Horizons {
+			h.Channels[0].OOD = share
+		}
+		if line, good := Verdict(flagged, nil, ""); !good || strings.Contains(line, "17 % of the held-out predictions were flagged OOD") != (share >= manyFlagged) || strings.Contains(line, "OOD") != (share >= manyFlagged) {
+			t.Errorf("%v flagged: %v: %s", share, good, line)
 		}
 	}
 	calibrated := table(0.2, 0.4, 0.95)
