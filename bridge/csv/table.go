@@ -152,15 +152,13 @@ func (t *table) list(wanted string) string {
 	const most = 60
 	names := slices.Clone(t.columns)
 	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch {
-		case plain(a) == plain(wanted):
-			return -1
-		case plain(b) == plain(wanted):
-			return 1
+	rank := func(name string) int {
+		if plain(name) == plain(wanted) {
+			return 0
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
 	more := ""
 	if len(names) > most {
 		more = fmt.Sprintf(" and %d more", len(names)-most)

@@ -131,13 +131,7 @@ func (j *job) opener(counts *csv.Counts) telemetry.Opener {
 			cfg.Columns = append(cfg.Columns, c.paths()...)
 		}
 	}
-	return func(path string, wants telemetry.Wants) (telemetry.Source, error) {
-		r, err := csv.Open(path, wants, cfg)
-		if err != nil {
-			return nil, err
-		}
-		return r, nil
-	}
+	return telemetry.Opens(func(path string, wants telemetry.Wants) (*csv.Reader, error) { return csv.Open(path, wants, cfg) })
 }
 
 // rows calls emit with every row of every file. text, if not nil, receives the texts in

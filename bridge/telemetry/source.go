@@ -89,6 +89,17 @@ func (w *Wants) Say(t int64, text string) {
 // Opener opens a file of one format.
 type Opener func(path string, wants Wants) (Source, error)
 
+// Opens returns the Opener of a format's reader.
+func Opens[S Source](open func(string, Wants) (S, error)) Opener {
+	return func(path string, wants Wants) (Source, error) {
+		s, err := open(path, wants)
+		if err != nil {
+			return nil, err // and not an interface of a nil reader
+		}
+		return s, nil
+	}
+}
+
 // Source is a log that is being read.
 type Source interface {
 	// Next returns the next message, or io.EOF at the end. A *FieldError reports
@@ -133,8 +144,12 @@ func NewFieldError(file string, t *Topic, path, why string) *FieldError {
 	there := slices.Clone(t.Fields())
 	plain := func(s string) string { s, _, _ = strings.Cut(strings.ToLower(s), "["); return s }
 	like := plain(path)
-	similar := slices.Clone(there)
-	similar = slices.DeleteFunc(similar, func(f Field) bool { return plain(f.Path) != like })
-	there = append(similar, slices.DeleteFunc(there, func(f Field) bool { return plain(f.Path) == like })...)
+	rank := func(f Field) int {
+		if plain(f.Path) == like {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(there, func(a, b Field) int { return rank(a) - rank(b) })
 	return &FieldError{File: file, Topic: t.String(), Path: path, Why: why, There: there}
 }

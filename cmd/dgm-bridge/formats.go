@@ -33,22 +33,11 @@ func (f *format) table() bool { return f.open == nil }
 // formats are the logs of topics that can be read. Where none is named it is the
 // first whose magic fits.
 var formats = []format{
-	{"ulog", "FILE.ulg", "Turn PX4 logs (.ulg) into a flight log", opener(ulog.Open), begins(ulog.Magic)},
-	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", opener(ardupilot.Open), begins(ardupilot.Magic)},
-	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", opener(mavlink.Open), mavlink.IsTlog},
-	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", opener(mcap.Open), begins(mcap.Magic)},
-	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", opener(crazyflie.Open), crazyflie.Is},
-}
-
-// opener makes a nil interface of a nil reader.
-func opener[S telemetry.Source](open func(string, telemetry.Wants) (S, error)) telemetry.Opener {
-	return func(path string, wants telemetry.Wants) (telemetry.Source, error) {
-		s, err := open(path, wants)
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
-	}
+	{"ulog", "FILE.ulg", "Turn PX4 logs (.ulg) into a flight log", telemetry.Opens(ulog.Open), begins(ulog.Magic)},
+	{"ardupilot", "FILE.BIN", "Turn ArduPilot's onboard logs (DataFlash, .BIN) into a flight log", telemetry.Opens(ardupilot.Open), begins(ardupilot.Magic)},
+	{"mavlink", "FILE.tlog", "Turn MAVLink telemetry logs (.tlog) into a flight log", telemetry.Opens(mavlink.Open), mavlink.IsTlog},
+	{"mcap", "FILE.mcap", "Turn MCAP files of ROS 2 into a flight log", telemetry.Opens(mcap.Open), begins(mcap.Magic)},
+	{"crazyflie", "LOG", "Turn logs of a Crazyflie's micro-SD card into a flight log", telemetry.Opens(crazyflie.Open), crazyflie.Is},
 }
 
 func begins(magic []byte) func([]byte) bool {
