@@ -52,7 +52,7 @@ func Look(path string) (*Outline, error) {
 	}
 	for i := range o.Columns {
 		if c := &o.Columns[i]; names[c.Name] > 1 {
-			c.Name = c.Column // one name of two columns would be ambiguous
+			c.Name = c.Column // one name of two columns is ambiguous
 		}
 	}
 	for ; o.Rows < outlineRows; o.Rows++ {
@@ -71,9 +71,8 @@ func Look(path string) (*Outline, error) {
 		return nil, t.fail(0, "", "no column of it looks like a time", "add a column whose values rise, or write the map by hand")
 	}
 	clock := &o.Columns[o.Time]
-	if _, o.Named = unitPower[clock.Unit]; o.Named {
-		o.Unit = clock.Unit
-	} else {
+	o.Unit = clock.Unit
+	if _, o.Named = unitPower[o.Unit]; !o.Named {
 		o.Unit = unitOf(clock)
 	}
 	return o, nil

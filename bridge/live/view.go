@@ -45,14 +45,11 @@ func View(ctx context.Context, nc *nats.Conn, server *foxglove.Server, c ViewCon
 			_ = sub.Unsubscribe()
 		}()
 	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
 	for {
-		timer.Reset(v.next())
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-timer.C:
+		case <-time.After(v.next()):
 		case m := <-messages:
 			if kind, name, _ := strings.Cut(strings.TrimPrefix(m.Subject, "dgm."), "."); kind == "state" {
 				v.state(name, m.Data)
