@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,13 +83,8 @@ before, and from then on 93 to 97 % are within the recalibrated intervals. The e
 			f := cmd.Flags()
 			f.StringVar(&file, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
 		},
-		Units: func() ([]study.Work, error) { return adaptUnits(file) },
-		Failed: func(rows []*study.Row) error {
-			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
-				return fmt.Errorf("live calibration does not follow %d of %d changes", len(failed), len(rows))
-			}
-			return nil
-		},
+		Units:  func() ([]study.Work, error) { return adaptUnits(file) },
+		Failed: notOK("live calibration does not follow %d of %d changes"),
 	}
 }
 
@@ -244,17 +237,15 @@ func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c change, r *
 	changed := s.robot()
 	c.make(&changed)
 	return serving(ctx, m, func(st *rig) {
-		nc := st.link(st.url(), "robot and planner")
-		sub, err := nc.SubscribeSync(wire.PredictSubject(vehicle))
-		st.must(err)
-		f := &adaptFlight{nc: nc, clock: st.clock, rate: s.rate, K: m.K, sub: sub, due: map[int][]awaited{}, flagged: -1}
+		st.startPlanner(st.url())
+		f := &adaptFlight{rig: st, nc: st.link(st.url(), "robot"), answers: st.planner.report(), rate: s.rate, due: map[uint64][]awaited{}, flagged: -1}
 		// The factor needs its time in calm flight too.
-		st.must(f.fly(ctx, s.robot(), adaptCalm, settle, calm))
+		f.fly(s.robot(), adaptCalm, settle, calm)
 		r.Put("flag_before", f.flagged >= 0)
 		f.flagged = -1
 		st.clock.pass(2 * time.Second) // another robot begins: nothing of the last one is awaited
 		clear(f.due)
-		st.must(f.fly(ctx, changed, adaptAfter, settle, after))
+		f.fly(changed, adaptAfter, settle, after)
 		r.Put("system", s.plant.Name).Put("change", c.name).Put("horizon_s", m.Horizon).Put("settled_s", settle.Seconds()).Put("flag_s", f.flagged)
 		raw, again, _ := calm.shares()
 		r.Put("raw_before", raw).Put("recalibrated_before", again)
@@ -272,22 +263,17 @@ type awaited struct {
 
 // adaptFlight is robot and planner in one, in lock step with the estimator.
 type adaptFlight struct {
+	*rig
 	nc      *nats.Conn
-	clock   *clock
+	answers <-chan uint64
 	rate    float64 // states a second, Hz
-	K       int
-	sub     *nats.Subscription
 	seq     uint64
-	step    int
-	due     map[int][]awaited // by step
-	flagged float64           // s since the flight began, −1 = not
-	read    wire.Prediction
+	due     map[uint64][]awaited // by the state with which an interval is compared
+	flagged float64              // s since the flight began, −1 = not
 }
 
-var errRobotLost = errors.New("the robot is lost")
-
 // fly flies a robot, and counts from a time after the start on.
-func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from time.Duration, count coverage) error {
+func (f *adaptFlight) fly(cfg robot.Config, lasts, from time.Duration, count coverage) {
 	cfg.Seed = 7
 	r := robot.New(cfg)
 	r.Start(0, 0)
@@ -295,74 +281,40 @@ func (f *adaptFlight) fly(ctx context.Context, cfg robot.Config, lasts, from tim
 	period := time.Duration(float64(time.Second) / f.rate)
 	for at := time.Duration(0); at < lasts; at += period {
 		x, ok := r.Sample()
-		if !ok {
-			return errRobotLost
-		}
+		f.require(ok, "the robot is lost")
 		f.clock.pass(period)
 		f.seq++
-		f.step++
 		if at >= from {
 			f.compare(x.X, count)
 		}
-		delete(f.due, f.step)
+		delete(f.due, f.seq)
 		s := wire.State{Seq: f.seq, T: f.clock.unix(), X: x.X, U: x.U, Plan: x.Plan}
 		b = s.Append(b[:0])
-		if err := f.exchange(ctx, b); err != nil {
-			return err
-		}
-		if f.flagged < 0 && f.read.Flags&wire.Miscalibrated != 0 {
-			f.flagged = at.Seconds()
-		}
-		f.await()
-		if !r.Step() {
-			return errRobotLost
-		}
+		f.ask(f.nc, b, f.seq, f.answers)
+		f.keep(at.Seconds())
+		f.require(r.Step(), "the robot is lost")
 	}
-	return nil
 }
 
 // compare counts what is due among intervals about a measurement. An angle is predicted
 // without turns, and measured so by the simulator.
 func (f *adaptFlight) compare(x []float64, count coverage) {
-	for _, a := range f.due[f.step] {
-		e := math.Abs(x[a.series%f.K] - a.mean)
+	for _, a := range f.due[f.seq] {
+		e := math.Abs(x[a.series%len(x)] - a.mean)
 		count.count(a.series, e <= 1.96*a.std, e <= 1.96*a.again*a.std)
 	}
 }
 
-// exchange sends a state until its prediction is there.
-func (f *adaptFlight) exchange(ctx context.Context, state []byte) error {
-	for end := time.Now().Add(goneFor); time.Now().Before(end); {
-		if err := f.nc.Publish(wire.StateSubject(vehicle), state); err != nil {
-			return err
-		}
-		wait := time.Second
-		if f.seq == 1 {
-			wait = 50 * time.Millisecond // it may not listen yet
-		}
-		for {
-			m, err := f.sub.NextMsg(wait)
-			if err != nil {
-				break
-			}
-			if err := f.read.Decode(m.Data); err != nil {
-				return err
-			}
-			if f.read.Seq == f.seq {
-				return nil
-			}
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+// keep keeps the flag of the last prediction, made at so many seconds of the flight, and its
+// intervals whose times are those of states, at a tenth, a quarter, half and the whole of the
+// horizon.
+func (f *adaptFlight) keep(now float64) {
+	f.planner.mu.Lock()
+	defer f.planner.mu.Unlock()
+	p, K := &f.planner.read, f.model.K
+	if f.flagged < 0 && p.Flags&wire.Miscalibrated != 0 {
+		f.flagged = now
 	}
-	return fmt.Errorf("state %d was not answered", f.seq)
-}
-
-// await keeps the intervals of the prediction that was read whose times are those
-// of states, at a tenth, a quarter, half and the whole of the horizon.
-func (f *adaptFlight) await() {
-	p := &f.read
 	last := p.Horizon[len(p.Horizon)-1]
 	for b, part := range [...]float64{0.1, 0.25, 0.5, 1} {
 		for i, h := range p.Horizon {
@@ -370,9 +322,10 @@ func (f *adaptFlight) await() {
 			if h < part*last*(1-1e-9) || math.Abs(float64(steps)/f.rate-h) >= 1e-6 {
 				continue
 			}
-			for k := range f.K {
-				j := i*f.K + k
-				f.due[f.step+steps] = append(f.due[f.step+steps], awaited{b*f.K + k, p.Mean[j], p.ObsStd[j], p.Factor[j]})
+			at := f.seq + uint64(steps)
+			for k := range K {
+				j := i*K + k
+				f.due[at] = append(f.due[at], awaited{b*K + k, p.Mean[j], p.ObsStd[j], p.Factor[j]})
 			}
 			break
 		}

@@ -58,12 +58,18 @@ is counted as dropped: every planner knows it by valid_until.`,
 			}
 			return units, nil
 		},
-		Failed: func(rows []*study.Row) error {
-			if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
-				return fmt.Errorf("%d of %d scenarios are not ok", len(failed), len(rows))
-			}
-			return nil
-		},
+		Failed: notOK("%d of %d scenarios are not ok"),
+	}
+}
+
+// notOK returns a Failed of a study whose rows have a value "ok"; the format gets how many
+// are not ok, of how many.
+func notOK(format string) func(rows []*study.Row) error {
+	return func(rows []*study.Row) error {
+		if failed := study.Group(rows).Where(func(r *study.Row) bool { return !r.Is("ok") }); len(failed) > 0 {
+			return fmt.Errorf(format, len(failed), len(rows))
+		}
+		return nil
 	}
 }
 

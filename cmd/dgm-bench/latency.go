@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
@@ -144,46 +140,23 @@ func latencyTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 var measured = study.TextOf("measured", "measured")
 
 // measure measures one row.
-func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) (err error) {
-	s, err := startServer(server.RANDOM_PORT)
-	if err != nil {
-		return err
-	}
-	defer stopServer(s)
-	dir, err := os.MkdirTemp("", "dgm-bench")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	file := filepath.Join(dir, "flight.dgm")
-	if err := model.WriteFile(file, m); err != nil {
-		return err
-	}
-	if j.loaded {
-		burn, err := startChild("burn")
-		if err != nil {
-			return err
+func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) error {
+	return withServer(ctx, m, func(s *rig) {
+		if j.loaded {
+			burn, err := startChild("burn")
+			s.must(err)
+			s.later(burn.stop)
 		}
-		defer func() { _ = burn.stop() }()
-	}
-	est, err := startChild("serve", "--nats", s.ClientURL(), "--model", file, "--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority))
-	if err != nil {
-		return err
-	}
-	e := exchange{states: warmUp + int(math.Round(j.rate*j.duration.Seconds())), start: time.Now()}
-	half := 0.
-	err = e.run(ctx, s.ClientURL(), m, j.rate, func() { half = est.resident() })
-	memory := est.resident()
-	if stopped := est.stop(); err == nil && stopped != nil {
-		err = fmt.Errorf("the estimator: %w", stopped)
-	}
-	if err != nil {
-		return err
-	}
-	r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(e.shortened.Load()))
-	r.Put("resident_mb", memory).Put("resident_growth_mb", memory-half)
-	summarise(r, j.rate, e.latencies[warmUp:])
-	return nil
+		est := s.child("--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority))
+		s.later(est.stop)
+		e := exchange{states: warmUp + int(math.Round(j.rate*j.duration.Seconds())), start: time.Now()}
+		half := 0.
+		s.must(e.run(s, j.rate, func() { half = est.resident() }))
+		memory := est.resident()
+		r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(e.shortened.Load()))
+		r.Put("resident_mb", memory).Put("resident_growth_mb", memory-half)
+		summarise(r, j.rate, e.latencies[warmUp:])
+	})
 }
 
 // summarise puts latencies in ns, 0 = never answered, into a row.
@@ -220,17 +193,13 @@ type exchange struct {
 }
 
 // run sends the states at a rate, Hz. half is called when half of them were sent.
-func (e *exchange) run(ctx context.Context, url string, m *model.Model, rate float64, half func()) error {
+func (e *exchange) run(r *rig, rate float64, half func()) error {
 	e.sentAt, e.latencies = make([]atomic.Int64, e.states), make([]atomic.Int64, e.states)
-	nc, err := nats.Connect(url, nats.Name("dgm-bench client"))
-	if err != nil {
-		return fmt.Errorf("NATS at %s: %w", url, err)
-	}
-	defer nc.Close()
+	nc, m := r.link(r.url(), "client"), r.model
 	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), e.receive); err != nil {
 		return err
 	}
-	if err := awaitEstimator(ctx, nc); err != nil {
+	if err := awaitEstimator(r.ctx, nc); err != nil {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -244,8 +213,8 @@ func (e *exchange) run(ctx context.Context, url string, m *model.Model, rate flo
 		if i == e.states/2 {
 			half()
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if r.ctx.Err() != nil {
+			return r.ctx.Err()
 		}
 		for _, v := range [][]float64{s.X, s.U, s.Plan} {
 			for j := range v {

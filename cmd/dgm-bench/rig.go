@@ -64,20 +64,27 @@ func newRig(ctx context.Context, day time.Duration) (*rig, error) {
 	return s, nil
 }
 
-// serving runs f on a rig with a server and an estimator of the model, on a clock that
-// only moves by pass.
-func serving(ctx context.Context, m *model.Model, f func(s *rig)) error {
+// withServer runs f on a rig with a server, for a model.
+func withServer(ctx context.Context, m *model.Model, f func(s *rig)) error {
 	s, err := newRig(ctx, 0)
 	if err != nil {
 		return err
 	}
-	s.model, s.clock = m, newClock(0)
+	s.model = m
 	err = s.guard(func() {
 		s.serve()
-		s.estimate(s.url(), node.Config{})
 		f(s)
 	})
 	return errors.Join(err, s.close())
+}
+
+// serving is withServer with an estimator, on a clock that only moves by pass.
+func serving(ctx context.Context, m *model.Model, f func(s *rig)) error {
+	return withServer(ctx, m, func(s *rig) {
+		s.clock = newClock(0)
+		s.estimate(s.url(), node.Config{})
+		f(s)
+	})
 }
 
 // failure is what must panics with.
