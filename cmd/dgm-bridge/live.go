@@ -60,8 +60,8 @@ func playCommand() *cobra.Command {
 			if sum.Sent == 0 && sum.Unsent > 0 {
 				return fmt.Errorf("no server was there, %s dropped; start one or give --nats", cli.Count(sum.Unsent, "state"))
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s sent, %d not measured whole, %d without a server, %s back in time, %s\n",
-				sum.Vehicle, cli.Count(sum.Sent, "state"), sum.Unmeasured, sum.Unsent, cli.Count(sum.Backwards, "time"), cli.Count(sum.Damages, "damaged place"))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s sent, %d incomplete, %d without a server, %s, %s\n",
+				sum.Vehicle, cli.Count(sum.Sent, "state"), sum.Unmeasured, sum.Unsent, cli.Count(sum.Backwards, "backward time stamp"), cli.Count(sum.Damages, "damaged place"))
 			return err
 		},
 	}

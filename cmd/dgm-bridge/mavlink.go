@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/bridge/mavlink/autopilot"
 	mavlink "github.com/dgm-robotics/dgm/bridge/mavlink/link"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
@@ -49,6 +50,9 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 			}
 			var err error
 			if c.Channels, err = names.channels(); err != nil {
+				return err
+			}
+			if _, err := autopilot.New(c.Channels); err != nil {
 				return err
 			}
 			c.Log = notice(cmd)

@@ -66,8 +66,8 @@ func writeMetrics(w io.Writer, all []*served) {
 			fmt.Fprintf(w, "dgm_%s{vehicle=%q} %g\n", name, statuses[i].Vehicle, value(&statuses[i]))
 		}
 	}
-	number("states_total", "counter", "States that came.", func(s *wire.Status) float64 { return float64(s.Received) })
-	number("predictions_total", "counter", "Predictions that were sent.", func(s *wire.Status) float64 { return float64(s.Published) })
+	number("states_total", "counter", "States received.", func(s *wire.Status) float64 { return float64(s.Received) })
+	number("predictions_total", "counter", "Predictions sent.", func(s *wire.Status) float64 { return float64(s.Published) })
 	number("late_total", "counter", "Predictions sent after their deadline.", func(s *wire.Status) float64 { return float64(s.Late) })
 	number("shortened_total", "counter", "Predictions of a shorter horizon than configured.", func(s *wire.Status) float64 { return float64(s.Shortened) })
 	number("ticks_total", "counter", "Ticks that were due.", func(s *wire.Status) float64 { return float64(s.Ticks) })

@@ -172,7 +172,7 @@ func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log f
 		if unused != "" {
 			unused = "; not used: " + unused
 		}
-		fmt.Fprintf(out, "%s: %s came, %d %s%s\n", v.node.Vehicle(), cli.Count(int(received), "state"), published, verb, unused)
+		fmt.Fprintf(out, "%s: %s received, %d %s%s\n", v.node.Vehicle(), cli.Count(int(received), "state"), published, verb, unused)
 	}
 	return errors.Join(errs...)
 }

@@ -33,7 +33,7 @@ const (
 )
 
 // Connect returns a connection that finds its server in any order of starts and
-// comes back for ever, and that never sends later what was published while it was
+// reconnects without limit, and that never sends later what was published while it was
 // down. The server need not be there; wrong files and names are errors at once.
 func (l Link) Connect() (*nats.Conn, error) {
 	if l.URL == "" {
@@ -68,8 +68,8 @@ func (l Link) Connect() (*nats.Conn, error) {
 		nats.Timeout(2*time.Second),
 		nats.PingInterval(ping), nats.MaxPingsOutstanding(2),
 		nats.FlusherTimeout(2*time.Second),
-		nats.ConnectHandler(func(nc *nats.Conn) { log.now("connected to NATS at " + nc.ConnectedUrlRedacted()) }),
-		nats.ReconnectHandler(func(nc *nats.Conn) { log.now("the link to NATS is back, at " + nc.ConnectedUrlRedacted()) }),
+		nats.ConnectHandler(func(nc *nats.Conn) { log.connected("connected to NATS at", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.connected("the link to NATS is back, at", nc.ConnectedUrlRedacted()) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				log.now(fmt.Sprintf("the link to NATS at %s was lost: %v", where, err))

@@ -282,3 +282,14 @@ func TestTheNameOfARivalIsQuoted(t *testing.T) {
 		t.Errorf("logged %q", logged.lines)
 	}
 }
+
+// The handler of a connection runs after it: a connection that is closed by then has no URL.
+func TestConnectionClosedAtOnceIsNotLogged(t *testing.T) {
+	var logged []string
+	l := &throttledLog{log: func(line string) { logged = append(logged, line) }}
+	l.connected("connected to NATS at", "")
+	l.connected("connected to NATS at", "nats://127.0.0.1:4222")
+	if len(logged) != 1 || logged[0] != "connected to NATS at nats://127.0.0.1:4222" {
+		t.Errorf("%q", logged)
+	}
+}

@@ -113,8 +113,8 @@ func (n *Node) Refuse(err error) {
 
 var errNoModelBefore = errors.New("there is no model to go back to: none was swapped")
 
-// Rollback swaps to the model before the one in use and returns its ID. Twice
-// is back to the first.
+// Rollback swaps to the model before the one in use and returns its ID. A second
+// Rollback undoes the first.
 func (n *Node) Rollback() (id string, err error) {
 	n.models.making.Lock()
 	defer n.models.making.Unlock()

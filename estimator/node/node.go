@@ -78,7 +78,7 @@ func (n *Node) Times() []float64 {
 	return times
 }
 
-// Totals returns how many states came and how many predictions were sent.
+// Totals returns how many states were received and how many predictions were sent.
 func (n *Node) Totals() (received, published uint64) {
 	c := n.counters.Counts()
 	return c.Received, c.Published

@@ -32,6 +32,14 @@ func (l *throttledLog) now(line string) {
 	l.log(line)
 }
 
+// connected logs that the server at url is reached. A connection that is closed again
+// before the log has none, and is not logged.
+func (l *throttledLog) connected(text, url string) {
+	if url != "" {
+		l.now(text + " " + url)
+	}
+}
+
 // trouble logs why there is no link: each cause at once, and again after a while.
 func (l *throttledLog) trouble(err error) {
 	line := "NATS at " + l.url + " " + cause(err) + "; trying again"

@@ -90,7 +90,7 @@ func New(channels []channel.Channel) (*Assembler, error) {
 			s, ok = source{motors, n - 1}, true
 		}
 		if !ok {
-			return nil, fmt.Errorf("channel %q is not in MAVLink's messages: x y z vx vy vz roll pitch yaw p q r m1 m2 …", c.Name)
+			return nil, fmt.Errorf("channel %q is not in MAVLink's messages: name the channels of the vehicle x y z vx vy vz roll pitch yaw p q r m1 m2 … in the map of its log, and train with them", c.Name)
 		}
 		if strings.Contains(c.Frame, "enu") || c.Frame == "flu" {
 			a.world, a.body = frames.ENU, frames.FLU
