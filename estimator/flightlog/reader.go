@@ -98,9 +98,7 @@ func (r *Reader) Records(skipped func(error)) iter.Seq2[Record, error] {
 			var format *FormatError
 			switch {
 			case errors.As(err, &damage), errors.As(err, &format):
-				if skipped(err); damage != nil && damage.Tail {
-					return
-				}
+				skipped(err)
 			case errors.Is(err, io.EOF):
 				return
 			case !yield(rec, err) || err != nil:

@@ -44,20 +44,20 @@ func drain(t testing.TB, raw []byte) (records int, damage []*flightlog.DamageErr
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		_, err := r.Next()
+	skipped := func(err error) {
 		var d *flightlog.DamageError
-		switch {
-		case err == nil:
-			records++
-		case errors.Is(err, io.EOF):
-			return records, damage
-		case errors.As(err, &d):
-			damage = append(damage, d)
-		default:
+		if !errors.As(err, &d) {
 			t.Fatal(err)
 		}
+		damage = append(damage, d)
 	}
+	for _, err := range r.Records(skipped) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		records++
+	}
+	return records, damage
 }
 
 // A log cut at any byte reads up to its last whole record and reports the rest.
