@@ -27,7 +27,7 @@ type PriorDynamics struct {
 	weight, dweight    []float64 // Q, weights of the knots and their derivatives by τ
 }
 
-// NewPriorDynamics takes the memory.
+// NewPriorDynamics allocates the prior dynamics of a spec for K state channels.
 func NewPriorDynamics(states []channel.Channel, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
 	b := &PriorDynamics{spec: spec, x0: make([]float64, K), dx: make([]float64, K)}
@@ -69,8 +69,8 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Signal) {
 	}
 }
 
-// At writes the displacement at time t to dst (K) and its derivative per second
-// to ddst (K).
+// At writes the displacement from x0 of the last Start at t seconds after it to dst
+// (K, state units) and its derivative by time to ddst (K, state units per second).
 func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	if b.rollout == nil {
 		for k, v := range b.velocity {
@@ -98,7 +98,8 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	}
 }
 
-// JVP prepares the derivative by state c of the start.
+// JVP computes the tangent of the last Start along component c of its start state x0:
+// the Jacobian of the displacement times the unit vector of c. JVPAt evaluates it.
 func (b *PriorDynamics) JVP(c int) {
 	clear(b.dx)
 	b.dx[c] = 1
@@ -109,7 +110,8 @@ func (b *PriorDynamics) JVP(c int) {
 	}
 }
 
-// JVPAt writes the derivative of the displacement at time t to dst (K).
+// JVPAt writes ∂displacement(t)/∂x0[c], for the c of the last JVP and t seconds after
+// the start, to dst (K, state units per unit of x0[c]).
 func (b *PriorDynamics) JVPAt(dst []float64, t float64) {
 	if b.rollout == nil {
 		for k, v := range b.velocity {

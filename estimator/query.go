@@ -34,7 +34,7 @@ type Prediction struct {
 	OutOfDistribution bool      // OOD > 1
 }
 
-// WithDerivatives adds the memory that asks Predict for DMean and DStd.
+// WithDerivatives allocates DMean and DStd, which Predict then fills, and returns d.
 func (d *Prediction) WithDerivatives() *Prediction {
 	d.DMean, d.DStd = make([]float64, len(d.Mean)), make([]float64, len(d.Mean))
 	return d

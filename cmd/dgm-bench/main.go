@@ -1,5 +1,5 @@
-// Command dgm-bench measures what users of the estimator are promised, on the
-// computer where it runs, and repeats the experiments of the paper.
+// Command dgm-bench measures latency, accuracy, calibration and adaptation of the
+// estimator on the computer where it runs, and repeats the experiments of the paper.
 package main
 
 import (

@@ -159,7 +159,7 @@ func (p *planner) result(final bool) judge.Result {
 	return r
 }
 
-// reasons returns why the estimator did not answer some states, as its status says;
+// reasons returns why the estimator did not answer some states, as its status reports;
 // empty where it answered all.
 func (p *planner) reasons() string {
 	p.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/live"
 )
 
-// process stands for a process on the robot: here a part of this one, with a
-// connection of its own.
+// process is a part of this program that runs as a process of its own on a robot. It
+// has its own connection.
 type process struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed at the end

@@ -9,7 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// scene says what is flown, how much of it is recorded, and how it is learned.
+// scene configures the robot, the recording of it, and the training.
 type scene struct {
 	robot    robot.Config
 	vehicle  string

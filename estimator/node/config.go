@@ -12,7 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// Config is how a node serves one vehicle. The zero value is a good one.
+// Config is how a node serves one vehicle. The zero value is valid.
 type Config struct {
 	Vehicle  string    // (optional) as in the subjects; defaults to the model's vehicle
 	Times    []float64 // (optional) s after the state, ascending, within the model's horizon (but see Chain); defaults to the model's points
@@ -36,7 +36,7 @@ type Config struct {
 	// Rate asks for predictions at a fixed rate, 1 to 10000 Hz, from the newest
 	// state propagated to the tick, instead of one for each state.
 	Rate     float64
-	Priority int // (optional) of the process, as realtime.Settings has it; the loop goes above it
+	Priority int // (optional) of the process, as realtime.Settings has it; the loop runs at a priority 10 higher
 
 	// Deadline is the time from a state's arrival, or from the tick, to the
 	// prediction handed to the link; later it is flagged late. With a Rate or a

@@ -34,7 +34,8 @@ func (r Reason) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Mask says which values of one segment training uses: channels × samples. The channels
+// Mask holds, for each value of one segment, the reasons why training does not use it:
+// channels × samples. The channels
 // are the states, then the inputs, then the auxiliary channels, each in the order of the
 // header. BadSpan of a state or an input leaves out the whole sample; that of an
 // auxiliary channel, which nothing is learned from, only names it.

@@ -87,7 +87,7 @@ func (t *preconditioned) step(s *SOAP, params, grad []float64, rate float64) {
 		t.v[i] = s.Beta2*t.v[i] + (1-s.Beta2)*g*g
 		t.a[i] = t.a[i] / c1 / (math.Sqrt(t.v[i]/c2) + s.Epsilon)
 	}
-	t.turnBack(t.b, t.a)
+	t.rotateBack(t.b, t.a)
 	for i, d := range t.b {
 		params[i] -= rate * d
 	}
@@ -103,8 +103,8 @@ func (t *preconditioned) rotate(y, x []float64) {
 	t.mul.Mul(matmul.Matrix(t.r, t.c, y), 1, false, matmul.Matrix(t.r, t.c, t.w), false, matmul.Matrix(t.c, t.c, t.qr), 0)
 }
 
-// turnBack sets y = QL x QRᵀ.
-func (t *preconditioned) turnBack(y, x []float64) {
+// rotateBack sets y = QL x QRᵀ.
+func (t *preconditioned) rotateBack(y, x []float64) {
 	t.mul.Mul(matmul.Matrix(t.r, t.c, t.w), 1, false, matmul.Matrix(t.r, t.r, t.ql), false, matmul.Matrix(t.r, t.c, x), 0)
 	t.mul.Mul(matmul.Matrix(t.r, t.c, y), 1, false, matmul.Matrix(t.r, t.c, t.w), true, matmul.Matrix(t.c, t.c, t.qr), 0)
 }

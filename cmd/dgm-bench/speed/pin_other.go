@@ -14,5 +14,5 @@ func pin(int) (unpin func(), err error) {
 	return runtime.UnlockOSThread, nil
 }
 
-// Busy stands for how long the calling thread has been at work: the time of day.
+// Busy returns the time of day: the processor time of a thread is not known here.
 func Busy() time.Duration { return time.Duration(time.Now().UnixNano()) }

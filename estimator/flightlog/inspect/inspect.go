@@ -68,7 +68,7 @@ type inspector struct {
 }
 
 func newInspector(path string, h flightlog.Header) *inspector {
-	rep := &Report{Log: path, Version: flightlog.Version, Vehicle: h.Vehicle, Source: h.Source, Law: h.Kinematics.String(),
+	rep := &Report{Log: path, Version: flightlog.Version, Vehicle: h.Vehicle, Source: h.Source, Kinematics: h.Kinematics.String(),
 		Segments: []Segment{}, Notes: []Note{}, Damage: []Damage{}, Invalid: []string{}}
 	in := &inspector{rep: rep}
 	for i, c := range h.Channels {

@@ -8,24 +8,24 @@ package inspect
 // Report describes a log. It is the document of `dgm-bridge info --json`: all
 // numbers are finite, and unknown ones are left out.
 type Report struct {
-	Log      string    `json:"log"`
-	Version  int       `json:"version"`
-	Vehicle  string    `json:"vehicle"`
-	Source   string    `json:"source,omitempty"`
-	Law      string    `json:"kinematics,omitempty"` // in words
-	Bytes    int64     `json:"bytes"`
-	States   int       `json:"states"`
-	Inputs   int       `json:"inputs"`
-	Aux      int       `json:"aux"`
-	Samples  int       `json:"samples"`
-	Duration float64   `json:"duration_s"` // of all segments together, s
-	Rate     float64   `json:"rate_hz"`    // 1 / median step over all segments, Hz; 0 = unknown
-	Channels []Channel `json:"channels"`
-	Segments []Segment `json:"segments"`
-	Notes    []Note    `json:"notes"`
-	Damage   []Damage  `json:"damage"`
-	Invalid  []string  `json:"invalid"`         // records that are intact and have impossible content
-	Unknown  int       `json:"unknown_records"` // records of unknown kinds
+	Log        string    `json:"log"`
+	Version    int       `json:"version"`
+	Vehicle    string    `json:"vehicle"`
+	Source     string    `json:"source,omitempty"`
+	Kinematics string    `json:"kinematics,omitempty"` // in words
+	Bytes      int64     `json:"bytes"`
+	States     int       `json:"states"`
+	Inputs     int       `json:"inputs"`
+	Aux        int       `json:"aux"`
+	Samples    int       `json:"samples"`
+	Duration   float64   `json:"duration_s"` // of all segments together, s
+	Rate       float64   `json:"rate_hz"`    // 1 / median step over all segments, Hz; 0 = unknown
+	Channels   []Channel `json:"channels"`
+	Segments   []Segment `json:"segments"`
+	Notes      []Note    `json:"notes"`
+	Damage     []Damage  `json:"damage"`
+	Invalid    []string  `json:"invalid"`         // records that are intact and have impossible content
+	Unknown    int       `json:"unknown_records"` // records of unknown kinds
 }
 
 // Channel describes one channel.

@@ -21,8 +21,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Source != "" {
 		fmt.Fprintf(&b, "made by %s\n", plain(r.Source))
 	}
-	if r.Law != "" {
-		fmt.Fprintf(&b, "kinematics %s\n", plain(r.Law))
+	if r.Kinematics != "" {
+		fmt.Fprintf(&b, "kinematics %s\n", plain(r.Kinematics))
 	}
 	b.WriteString("\n")
 	r.writeChannels(&b)

@@ -1,19 +1,12 @@
 // Package realtime asks the operating system for what a loop with deadlines
 // needs, and sleeps until absolute times.
 //
-// Measured effects:
-//
-//   - A ticker of the runtime is late by half a millisecond at 1 kHz. [Sleeper]
-//     sleeps by clock_nanosleep on a thread of its own, whose timers the kernel may
-//     not bundle: tens of microseconds.
-//   - A real-time priority for the loop's thread alone is worse than none: the
-//     garbage collector's threads then starve while the loop waits for them, 70 to
-//     170 ms. [Settings.Apply] therefore raises the whole process, and
-//     [NewSleeper] the loop above that.
-//   - Locked memory removes page faults from the tail of the latency; it belongs to a priority:
-//     each page from its first use on.
-//   - Turning the collector off gains nothing over letting the heap grow four- to
-//     tenfold within a limit.
+// [Sleeper] sleeps by clock_nanosleep on a thread of its own, whose timers the kernel
+// may not bundle. A real-time priority for the loop's thread alone starves the garbage
+// collector's threads while the loop waits for them: [Settings.Apply] raises the whole
+// process, and [NewSleeper] the loop above that. With a priority, memory should be
+// locked: page faults are in the tail of the latency. docs/notes/node.md has the
+// measured effects.
 package realtime
 
 import "errors"
