@@ -11,7 +11,7 @@
 //	evaluate        a model and held-out flights → tables of scores
 //	summary, report all of these → the report
 //
-// replay takes windows of flights to predictors, baseline fits the predictor to beat,
+// replay takes windows of flights to predictors, baseline and ridge fit predictors to beat,
 // budget adapts a training to its time; objective, posterior and optimise are the
 // mathematics of nets.
 //

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/linear"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -117,7 +118,7 @@ func fitStep(flights []window.Flight, task window.Task, step float64) (*linear.M
 		}
 	}
 	V := len(read) + inputs
-	g := newGram(V, l.Z)
+	g := leastsquares.New(V, l.Z, nil)
 	row := make([]float64, V+l.Z)
 	z, zNext, next := make([]float64, l.Z), make([]float64, l.Z), make([]float64, l.K)
 	for i := range flights {
@@ -135,13 +136,13 @@ func fitStep(flights []window.Flight, task window.Task, step float64) (*linear.M
 			for j := range z {
 				row[V+j] = zNext[j] - z[j]
 			}
-			g.add(row)
+			g.Add(row)
 		}
 	}
-	if g.n <= V+1 {
+	if g.N() <= V+1 {
 		return nil, false
 	}
-	W, c, ok := g.solve()
+	W, c, ok := g.Solve(V, leastsquares.Apart)
 	if !ok {
 		return nil, false
 	}

@@ -1,0 +1,134 @@
+// Package leastsquares solves linear least-squares problems with a ridge penalty from
+// their products alone: rows are read once and not kept.
+package leastsquares
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// Apart is a penalty that keeps columns that repeat each other apart, and is far below
+// what noise does to the coefficients.
+const Apart = 1e-9
+
+// Gram gathers the products of a least-squares problem y ≈ W v + c in bounded memory, one
+// pass over the rows. Columns are centred so that offsets cost no digits.
+type Gram struct {
+	V, Y   int // columns of v and of y
+	n      int
+	centre []float64 // V+Y; nil before the first row
+	rows   []float64 // chunk×(V+Y), centred
+	filled int
+	sum    []float64 // V+Y
+	square []float64 // (V+Y)×(V+Y), upper triangle
+}
+
+const chunk = 256
+
+// New returns an empty Gram of V columns to regress on and Y to predict. Columns are
+// centred on centre (V+Y), or where it is nil on the first row.
+func New(V, Y int, centre []float64) *Gram {
+	w := V + Y
+	return &Gram{V: V, Y: Y, centre: centre, rows: make([]float64, chunk*w), sum: make([]float64, w), square: make([]float64, w*w)}
+}
+
+// N returns the number of rows.
+func (g *Gram) N() int { return g.n }
+
+// Add takes one row: v (V), then y (Y).
+func (g *Gram) Add(row []float64) {
+	if g.centre == nil {
+		g.centre = append([]float64(nil), row...)
+	}
+	w := g.V + g.Y
+	dst := g.rows[g.filled*w : (g.filled+1)*w]
+	for i, v := range row {
+		dst[i] = v - g.centre[i]
+		g.sum[i] += dst[i]
+	}
+	g.n++
+	if g.filled++; g.filled == chunk {
+		g.flush()
+	}
+}
+
+// Merge adds the rows of o, which has the same columns and the same centre.
+func (g *Gram) Merge(o *Gram) {
+	o.flush()
+	g.n += o.n
+	for i, v := range o.sum {
+		g.sum[i] += v
+	}
+	for i, v := range o.square {
+		g.square[i] += v
+	}
+}
+
+func (g *Gram) flush() {
+	w := g.V + g.Y
+	if g.filled == 0 {
+		return
+	}
+	blas64.Syrk(blas.Trans, 1, blas64.General{Rows: g.filled, Cols: w, Stride: w, Data: g.rows},
+		1, blas64.Symmetric{N: w, Stride: w, Uplo: blas.Upper, Data: g.square})
+	g.filled = 0
+}
+
+// Solve returns W (Y×V row-major) and c (Y) that minimise the mean square of y − W v − c
+// over the rows, plus the penalty times the squares of the coefficients of standardised
+// columns. It regresses on the first V columns only, at most all. Columns that do not
+// vary get no weight. ok is false without rows, or where the rows are not finite.
+func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
+	g.flush()
+	if g.n == 0 {
+		return nil, nil, false
+	}
+	w, n := g.V+g.Y, float64(g.n)
+	mean, std := make([]float64, w), make([]float64, w)
+	cov := func(i, j int) float64 { return g.square[i*w+j]/n - g.sum[i]*g.sum[j]/(n*n) }
+	for i := range w {
+		mean[i] = g.centre[i] + g.sum[i]/n
+		std[i] = math.Sqrt(math.Max(cov(i, i), 0))
+		if std[i] <= 1e-12*(1+math.Abs(mean[i])) {
+			std[i] = 0
+		}
+	}
+	normal := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
+	right := blas64.General{Rows: V, Cols: g.Y, Stride: g.Y, Data: make([]float64, V*g.Y)}
+	for i := range V {
+		normal.Data[i*V+i] = penalty
+		if std[i] == 0 {
+			continue
+		}
+		for j := i; j < V; j++ {
+			if std[j] > 0 {
+				normal.Data[i*V+j] += cov(i, j) / (std[i] * std[j])
+			}
+		}
+		for j := range g.Y {
+			right.Data[i*g.Y+j] = cov(i, g.V+j) / std[i]
+		}
+	}
+	factor, ok := lapack64.Potrf(normal)
+	if !ok {
+		return nil, nil, false
+	}
+	lapack64.Potrs(factor, right)
+	W, c = make([]float64, g.Y*V), make([]float64, g.Y)
+	for j := range g.Y {
+		c[j] = mean[g.V+j]
+		for i := range V {
+			if std[i] > 0 {
+				W[j*V+i] = right.Data[i*g.Y+j] / std[i]
+			}
+			c[j] -= W[j*V+i] * mean[i]
+		}
+		if math.IsNaN(c[j]) || math.IsInf(c[j], 0) {
+			return nil, nil, false
+		}
+	}
+	return W, c, true
+}

@@ -1,0 +1,89 @@
+package leastsquares
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// rows returns n rows of three columns, the last of which does not vary, and y = 2 a − 3 b + 5
+// far from zero.
+func rows(n int) [][]float64 {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out [][]float64
+	for range n {
+		a, b := 1e6+rng.NormFloat64(), 100*rng.NormFloat64()
+		out = append(out, []float64{a, b, 7, 2*a - 3*b + 5})
+	}
+	return out
+}
+
+func close(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func TestExactCoefficients(t *testing.T) {
+	g := New(3, 1, nil)
+	for _, r := range rows(600) {
+		g.Add(r)
+	}
+	W, c, ok := g.Solve(3, 1e-12)
+	if !ok || g.N() != 600 {
+		t.Fatal("no solution")
+	}
+	close(t, "a", W[0], 2, 1e-8)
+	close(t, "b", W[1], -3, 1e-8)
+	close(t, "constant column", W[2], 0, 0)
+	close(t, "c", c[0], 5, 1e-2)
+}
+
+// One standardised column: the coefficient shrinks by 1 + penalty.
+func TestPenaltyIsOfStandardisedColumns(t *testing.T) {
+	g := New(2, 1, nil)
+	for _, r := range rows(300) {
+		g.Add([]float64{1000 * r[1], r[0], -3 * r[1]})
+	}
+	free, _, _ := g.Solve(1, 0)
+	shrunk, _, ok := g.Solve(1, 0.25)
+	if !ok || len(shrunk) != 1 {
+		t.Fatal("no solution on the first column")
+	}
+	close(t, "shrunk", shrunk[0], free[0]/1.25, 1e-12)
+}
+
+func TestMergedPartsAreTheWhole(t *testing.T) {
+	all := rows(700)
+	whole, merged := New(3, 1, all[0]), New(3, 1, all[0])
+	parts := []*Gram{New(3, 1, all[0]), New(3, 1, all[0])}
+	for i, r := range all {
+		whole.Add(r)
+		parts[i%2].Add(r)
+	}
+	for _, p := range parts {
+		merged.Merge(p)
+	}
+	W, c, _ := whole.Solve(3, 1e-3)
+	V, d, ok := merged.Solve(3, 1e-3)
+	if !ok || merged.N() != 700 {
+		t.Fatal("no solution")
+	}
+	for i := range W {
+		close(t, "merged", V[i], W[i], 1e-9)
+	}
+	close(t, "merged constant", d[0], c[0], 1e-3)
+}
+
+func TestNoSolution(t *testing.T) {
+	if _, _, ok := New(2, 1, nil).Solve(2, 1); ok {
+		t.Error("a solution without rows")
+	}
+	g := New(1, 1, nil)
+	g.Add([]float64{1, 2})
+	g.Add([]float64{math.Inf(1), 2})
+	if _, _, ok := g.Solve(1, 1); ok {
+		t.Error("a solution of what is not finite")
+	}
+}
