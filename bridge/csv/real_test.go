@@ -26,6 +26,8 @@ func TestRealRecordings(t *testing.T) {
 			map[int]string{3: "3", 29: "29"}, map[string]string{"theta1": "omega1", "theta2": "omega2"}},
 		{"dfki.toml", []string{"dfki-simple-pendulum/energy_shaping.csv"}, 4000, 1,
 			map[int]string{0: "energy_shaping"}, map[string]string{"theta": "omega"}},
+		{"dfki-double.toml", []string{"dfki-double-pendulum/acrobot-swingup-03.csv"}, 4879, 1,
+			map[int]string{0: "acrobot-swingup-03"}, nil},
 		{"nanobench.toml", []string{"nanobench/dev/B3_figure8_fast_rep2.csv", "nanobench/dev/B7_oval_medium_rep3.csv"}, 6100, 2,
 			map[int]string{0: "B3_figure8_fast_rep2", 1: "B7_oval_medium_rep3"}, map[string]string{"x": "vx", "y": "vy", "z": "vz"}},
 	}

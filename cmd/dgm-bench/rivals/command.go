@@ -1,0 +1,153 @@
+// Package rivals compares the model with simple predictors on public recordings of robots:
+// hold, constant velocity, a linear model and direct ridge regressions with and without
+// history, fitted to the same flights and scored on the same windows.
+package rivals
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// options are the values of the flags.
+type options struct {
+	folders
+	sets, predictors []string
+	hold             bool
+	seed             int
+	messages         io.Writer
+}
+
+func (o *options) readout() model.Readout {
+	if o.hold {
+		return model.Hold
+	}
+	return model.Plan
+}
+
+// Study returns the measurement "rivals".
+func Study() *study.Study {
+	o := options{seed: 1, messages: os.Stderr}
+	all := recordings()
+	return &study.Study{
+		Name: "rivals", Tables: tables, Summary: []string{"geo", "coverage95_by_horizon"},
+		Short: "Simple predictors and the model on recorded robots, on the same windows",
+		Long: `rivals imports public recordings with the maps of the repository, fits simple predictors to one part and
+scores them on the windows of another: hold, constant velocity, a linear model, and a direct ridge
+regression for each channel and horizon on state, plan and 0 to 20 earlier samples. With --predictors model
+it trains the model with the default recipe, too, which takes minutes for each recording.
+
+The error is the RMSE over that of holding the last value, geometric mean over channels and horizons. The width
+is the mean standard deviation, scaled so that 95 % intervals cover 95 % of the measurements, and width and CRPS are over the
+RMSE of holding as well. A recording that is not in --data is left out, with a message.`,
+		Example: `  dgm-bench rivals --sets acrobot,double
+  dgm-bench rivals --predictors simple,model --sets crazyflie-readme --out cmd/dgm-bench/results`,
+		Numbers: []study.Flag{{Name: "seed", Usage: "of the model's training", Value: &o.seed, Most: 1 << 30}},
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringSliceVar(&o.sets, "sets", names(all), "recordings, separated by commas")
+			f.StringSliceVar(&o.predictors, "predictors", []string{simple}, "simple, model or both, separated by commas")
+			f.BoolVar(&o.hold, "hold", false, "the input of the start is held, instead of the recorded plan")
+			f.StringVar(&o.data, "data", filepath.Join("..", "shared", "data"), "folder of the recordings")
+			f.StringVar(&o.maps, "maps", filepath.Join("bridge", "csv", "testdata"), "folder of the maps")
+			o.messages = cmd.ErrOrStderr()
+		},
+		Settings: func() string {
+			if o.hold {
+				return "--hold"
+			}
+			return ""
+		},
+		Units: func() ([]study.Work, error) { return o.units(all) },
+	}
+}
+
+func names(all []recording) []string {
+	var out []string
+	for i := range all {
+		out = append(out, all[i].name)
+	}
+	return out
+}
+
+// units returns the chosen recordings that are there, each with the chosen predictors.
+func (o *options) units(all []recording) ([]study.Work, error) {
+	sets, err := study.Chosen("--sets", o.sets, names(all))
+	if err != nil {
+		return nil, err
+	}
+	predictors, err := study.Chosen("--predictors", o.predictors, []string{simple, ours})
+	if err != nil {
+		return nil, err
+	}
+	var units []study.Work
+	for _, r := range all {
+		if !slices.Contains(sets, r.name) {
+			continue
+		}
+		if path := o.missing(&r); path != "" {
+			fmt.Fprintf(o.messages, "%s is left out: %s is not here; --data names the folder of the recordings\n", r.name, path)
+			continue
+		}
+		for _, kind := range predictors {
+			k := study.Key{Set: r.name, Variant: kind}
+			if kind == ours {
+				k.Seed = o.seed
+			}
+			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error {
+				if err := run(ctx, u, o.folders, &r, o.readout()); err != nil {
+					return fmt.Errorf("%s: %w", r.name, err)
+				}
+				return nil
+			}})
+		}
+	}
+	if len(units) == 0 {
+		return nil, cli.Usage("--data %s: none of the recordings is here", o.data)
+	}
+	return units, nil
+}
+
+// run fits the predictors of a unit and scores them. The first one's row is the unit's.
+func run(ctx context.Context, u *study.Unit, in folders, r *recording, readout model.Readout) error {
+	d, err := in.load(ctx, r, uint64(u.Seed))
+	if err != nil {
+		return err
+	}
+	if u.Variant == ours {
+		u.Report("the model is trained")
+		p, err := learned(ctx, d, readout)
+		if err != nil {
+			return err
+		}
+		return measure(u.Row, d, &p)
+	}
+	all, err := baselines(d, readout)
+	if err != nil {
+		return err
+	}
+	u.Report("ridge regressions are fitted")
+	regressions, err := ridges(ctx, d, readout)
+	if err != nil {
+		return err
+	}
+	for i, p := range append(all, regressions...) {
+		row := u.Row
+		if i > 0 {
+			row = u.Also(p.name)
+		}
+		if err := measure(row, d, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package rivals
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dgm-robotics/dgm/bridge/importer"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// folders are where recordings and maps are.
+type folders struct{ data, maps string }
+
+// data is a recording that was imported and checked.
+type data struct {
+	of       *recording
+	settings trainer.Config // of the model, and of the data check
+	train    *trainer.Data
+	test     []window.Flight
+	task     window.Task
+}
+
+// missing returns the first file of a recording that is not there, empty where all are.
+func (d folders) missing(r *recording) string {
+	for _, name := range r.files() {
+		path := filepath.Join(d.data, name)
+		if _, err := os.Stat(path); err != nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// load imports a recording and cuts it into flights.
+func (d folders) load(ctx context.Context, r *recording, seed uint64) (*data, error) {
+	train, err := d.read(ctx, r, &r.train)
+	if err != nil {
+		return nil, err
+	}
+	test, err := d.read(ctx, r, &r.test)
+	if err != nil {
+		return nil, err
+	}
+	out := &data{of: r, settings: trainer.Default()}
+	out.settings.Horizon, out.settings.Seed = trainer.Duration(time.Duration(r.horizon()*1e9)), seed
+	if out.train, err = trainer.Load([]*flightlog.Log{train}, out.settings); err != nil {
+		return nil, err
+	}
+	states := channel.Select(out.train.Channels, channel.State)
+	out.task = window.Task{States: states, Inputs: len(out.train.Channels) - len(states), Horizon: r.horizon()}
+	test.Channels = train.Channels // derivatives are those that training has found
+	found := datacheck.Check(test, datacheck.Options{})
+	out.test, _ = window.AllChecked(test, found.Masks, out.train.Channels, window.Options{})
+	return out, nil
+}
+
+// read imports a selection.
+func (d folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {
+	m, err := importer.ReadMap(filepath.Join(d.maps, r.mapFile))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "dgm-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	job := importer.Job{Format: "csv", Map: m, Out: filepath.Join(dir, "flight.msgpack")}
+	for _, name := range s.files {
+		job.Inputs = append(job.Inputs, filepath.Join(d.data, name))
+	}
+	if _, err := importer.Import(ctx, job); err != nil {
+		return nil, err
+	}
+	log, err := flightlog.ReadFile(job.Out)
+	if err != nil {
+		return nil, err
+	}
+	if log.Damage != nil {
+		return nil, log.Damage
+	}
+	log.Path = r.name
+	log.Segments = s.of(log)
+	if len(log.Segments) == 0 {
+		return nil, fmt.Errorf("%s: nothing is left of %v", r.name, s.files)
+	}
+	return log, nil
+}
+
+// of returns the chosen segments and parts of segments.
+func (s *selection) of(log *flightlog.Log) []flightlog.Segment {
+	var out []flightlog.Segment
+	for i, seg := range log.Segments {
+		if s.segments != nil && slices.Contains(s.segments, i) == s.others {
+			continue
+		}
+		if s.spans == nil {
+			out = append(out, seg)
+		}
+		for _, p := range s.spans {
+			out = append(out, p.of(&seg))
+		}
+	}
+	return out
+}
+
+// of returns the samples of a segment from the beginning of the span up to its end.
+func (p span) of(seg *flightlog.Segment) flightlog.Segment {
+	at := func(s float64) int {
+		i, _ := slices.BinarySearch(seg.T, seg.T[0]+int64(s*1e9))
+		return i
+	}
+	from, to := at(p.from), at(p.to)
+	part := func(v []float64) []float64 {
+		width := len(v) / len(seg.T)
+		return v[from*width : to*width]
+	}
+	return flightlog.Segment{Name: fmt.Sprintf("%s %g-%g s", seg.Name, p.from, p.to), T: seg.T[from:to], X: part(seg.X), U: part(seg.U), Aux: part(seg.Aux)}
+}

@@ -1,0 +1,203 @@
+package rivals
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/linear"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/baseline"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/ridge"
+	"github.com/dgm-robotics/dgm/trainer/score"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Predictors of a unit: those that are fitted in seconds, and the model.
+const (
+	simple = "simple"
+	ours   = "model"
+)
+
+// predict writes the displacement of a window at the horizons of the recording to mean
+// (T×K), and its standard deviation about measurements to std (T×K).
+type predict func(mean, std []float64, w *replay.Window) error
+
+// predictor is a predictor that was fitted.
+type predictor struct {
+	name    string
+	predict predict
+	seconds float64 // that its fit took, by the clock
+}
+
+// folds of what is fitted for the intervals of the baselines.
+const folds = 4
+
+// overflow bounds the displacement of a roll-out that overflows, in the channel's unit.
+const overflow = 1e12
+
+// point predicts displacements (T×K) without an interval.
+type point func(mean []float64, w *replay.Window)
+
+// baselines fits hold, constant velocity and the linear model. Their intervals are those
+// that cover 95 % of what folds hold out, by channel and horizon.
+func baselines(d *data, readout model.Readout) ([]predictor, error) {
+	velocity := ridge.ConstantVelocity(d.task.States)
+	K, times := len(d.task.States), d.of.horizons
+	fits := []struct {
+		name string
+		fit  func(flights []window.Flight) (point, error)
+	}{
+		{"hold", func([]window.Flight) (point, error) {
+			return func(mean []float64, _ *replay.Window) { clear(mean) }, nil
+		}},
+		{"velocity", func([]window.Flight) (point, error) {
+			return func(mean []float64, w *replay.Window) {
+				for j := range mean {
+					mean[j] = velocity(j%K, w.X0, times[j/K])
+				}
+			}, nil
+		}},
+		{"linear", func(flights []window.Flight) (point, error) { return rollOut(flights, d.task, times, readout) }},
+	}
+	var out []predictor
+	for _, f := range fits {
+		began := time.Now()
+		std, err := heldOutStd(d, f.fit)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		whole, err := f.fit(d.train.Flights)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		out = append(out, predictor{name: f.name, seconds: time.Since(began).Seconds(), predict: func(mean, s []float64, w *replay.Window) error {
+			whole(mean, w)
+			copy(s, std)
+			return nil
+		}})
+	}
+	return out, nil
+}
+
+// heldInput is an input that stays at its value at the start.
+type heldInput struct{ u []float64 }
+
+// Mean implements linear.Signal.
+func (h heldInput) Mean(dst []float64, _, _ float64) { copy(dst, h.u) }
+
+// rollOut fits the linear model.
+func rollOut(flights []window.Flight, task window.Task, times []float64, readout model.Readout) (point, error) {
+	m, err := baseline.Linear(flights, task)
+	if err != nil {
+		return nil, err
+	}
+	r, err := linear.New(m, task.States, task.Inputs, times)
+	if err != nil {
+		return nil, err
+	}
+	return func(mean []float64, w *replay.Window) {
+		var u linear.Signal = &w.Input
+		if readout == model.Hold {
+			u = heldInput{w.Flight.Input(w.Start)}
+		}
+		r.Predict(mean, w.X0, u)
+		for j, v := range mean {
+			if !(math.Abs(v) <= overflow) {
+				mean[j] = overflow
+			}
+		}
+	}, nil
+}
+
+// heldOutStd returns the standard deviation of every channel at every horizon (T×K) whose
+// 95 % interval covers 95 % of the errors on what folds hold out.
+func heldOutStd(d *data, fit func(flights []window.Flight) (point, error)) ([]float64, error) {
+	size := len(d.of.horizons) * len(d.task.States)
+	residuals, mean := make([][]float64, size), make([]float64, size)
+	for _, fold := range window.Folds(d.train.Flights, d.task.Horizon, folds) {
+		p, err := fit(fold.Train)
+		if err != nil {
+			return nil, err
+		}
+		for w := range replay.Each(fold.Held, window.Cut(fold.Held, d.task.Horizon, d.of.stride), d.of.horizons) {
+			p(mean, w)
+			for j, y := range w.Measured {
+				if !math.IsNaN(y) {
+					residuals[j] = append(residuals[j], y-mean[j])
+				}
+			}
+		}
+	}
+	std := make([]float64, size)
+	for j, r := range residuals {
+		if len(r) == 0 {
+			return nil, fmt.Errorf("channel %q is not measured %g s after any start", d.task.States[j%len(d.task.States)].Name, d.of.horizons[j/len(d.task.States)])
+		}
+		std[j] = score.CoveringStd(r)
+	}
+	return std, nil
+}
+
+// history are the numbers of earlier samples of the ridge regressions.
+var history = []int{0, 1, 2, 5, 10, 20}
+
+// ridgeName names the ridge regression with so many earlier samples.
+func ridgeName(n int) string {
+	if n == 0 {
+		return "ridge"
+	}
+	return fmt.Sprintf("ridge + %d", n)
+}
+
+// ridges fits the direct ridge regression once, for all lengths of history.
+func ridges(ctx context.Context, d *data, readout model.Readout) ([]predictor, error) {
+	began := time.Now()
+	m, err := ridge.Fit(ctx, d.train.Flights, d.task, ridge.Config{Horizons: d.of.horizons, History: history, Readout: readout, Stride: d.of.stride, Folds: folds})
+	if err != nil {
+		return nil, err
+	}
+	seconds := time.Since(began).Seconds()
+	var out []predictor
+	for _, n := range m.History() {
+		out = append(out, predictor{name: ridgeName(n), seconds: seconds, predict: func(mean, std []float64, w *replay.Window) error {
+			m.Predict(mean, std, w, n)
+			return nil
+		}})
+	}
+	return out, nil
+}
+
+// planRows is the number of rows that the input over the horizon is averaged into.
+const planRows = 50
+
+// learned trains the model with the default recipe.
+func learned(ctx context.Context, d *data, readout model.Readout) (predictor, error) {
+	began := time.Now()
+	res, err := trainer.Train(ctx, d.train, d.settings, nil)
+	if err != nil {
+		return predictor{}, err
+	}
+	if res.Partial != "" {
+		return predictor{}, fmt.Errorf("the training ended early: %s; run it on an otherwise idle machine", res.Partial)
+	}
+	fast, err := estimator.NewFast(res.Model, d.of.horizons)
+	if err != nil {
+		return predictor{}, err
+	}
+	p, q, K := fast.NewPrediction(), &estimator.Query{}, res.Model.K
+	return predictor{name: ours, seconds: time.Since(began).Seconds(), predict: func(mean, std []float64, w *replay.Window) error {
+		w.Query(q, res.Model, readout, planRows)
+		if !fast.Predict(p, q) {
+			return fmt.Errorf("segment %q, sample %d: a prediction is not finite", w.Flight.Name, w.Start)
+		}
+		for j, m := range p.Mean {
+			mean[j], std[j] = m-w.X0[j%K], p.ObsStd[j]
+		}
+		return nil
+	}}, nil
+}
