@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,13 +48,9 @@ func (s *set) ablate(ctx context.Context, u *study.Unit, steps int) error {
 	if strings.HasSuffix(u.Variant, "without") {
 		settings.Lambda, settings.Support = 0, 2
 	}
-	own := &trial{times: span(s.end, testPoints), starts: s.starts}
-	for _, x0 := range own.starts {
-		x, err := s.truth(x0, own.times)
-		if err != nil {
-			return err
-		}
-		own.truth = append(own.truth, x)
+	own, err := s.along(s.starts, span(s.end, testPoints))
+	if err != nil {
+		return err
 	}
 	began := time.Now()
 	var fits []*paper.Fit
@@ -62,9 +59,7 @@ func (s *set) ablate(ctx context.Context, u *study.Unit, steps int) error {
 		if err != nil {
 			return err
 		}
-		for range s.starts {
-			fits = append(fits, f)
-		}
+		fits = slices.Repeat([]*paper.Fit{f}, len(s.starts))
 	} else if fits, err = paper.TrainSeparate(ctx, d, settings, uint64(u.Seed)); err != nil {
 		return err
 	}

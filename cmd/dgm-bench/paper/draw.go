@@ -20,17 +20,15 @@ func drawTrajectories(dir string, k study.Key, f forecast) error {
 	if err != nil {
 		return err
 	}
-	known := &trial{times: on.times}
 	var of []int
+	var starts [][]float64
 	for i := range min(shown, len(s.starts)) {
-		of = append(of, i*(len(s.starts)-1)/max(1, min(shown, len(s.starts))-1))
+		j := i * (len(s.starts) - 1) / max(1, min(shown, len(s.starts))-1)
+		of, starts = append(of, j), append(starts, s.starts[j])
 	}
-	for _, j := range of {
-		x, err := s.truth(s.starts[j], on.times)
-		if err != nil {
-			return err
-		}
-		known.starts, known.truth = append(known.starts, s.starts[j]), append(known.truth, x)
+	known, err := s.along(starts, on.times)
+	if err != nil {
+		return err
 	}
 	training := known.predict(d.K, f)
 	var unseen []score.Trajectory

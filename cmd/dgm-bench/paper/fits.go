@@ -305,20 +305,14 @@ func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 	recipe := func(g study.Group) study.Group {
 		return g.Where(func(r *study.Row) bool { return r.Has("phases.members") })
 	}
-	of := func(part func(study.Group) study.Group, c study.Column) study.Column {
-		cell := c.Cell
-		c.Cell = func(g study.Group) string { return cell(part(g)) }
-		return c
-	}
-	byName := func(r *study.Row) string { return r.Set }
 	t := study.Table{
-		Name: "time", Title: "Time of training", Groups: study.GroupBy(rows, byName),
+		Name: "time", Title: "Time of training", Groups: study.GroupBy(rows, func(r *study.Row) string { return r.Set }),
 		Text: "Seconds. One fit: before derivatives are matched, while the matching rises, after, and in all. The recipe: gradient matching of all members, refinement of their dynamics, the smoother that predicts, and in all, mean over the seeds that are stored. " +
 			"The paper's are of one fit on a GPU.",
 		Columns: []study.Column{
-			label, of(fit, study.MeanOf("steps", "steps", 0)), of(fit, study.MeanOf("cores", "cores", 0)), of(fit, study.MeanOf("before", "seconds_before_matching", 1)), of(fit, study.MeanOf("rising", "seconds_rising", 1)),
-			of(fit, study.MeanOf("after", "seconds_matching", 1)), of(fit, study.MeanOf("one fit", "seconds", 1)), of(recipe, study.MeanOf("members", "phases.members", 0)), of(recipe, study.MeanOf("refinement", "phases.flows", 0)),
-			of(recipe, study.MeanOf("smoother", "phases.smoother", 0)), of(recipe, study.MeanOf("recipe", "seconds", 0)), study.ForSet("paper", func(name string) string { return study.Fixed(named(name).seconds, 0) }),
+			label, study.MeanOf("steps", "steps", 0).Of(fit), study.MeanOf("cores", "cores", 0).Of(fit), study.MeanOf("before", "seconds_before_matching", 1).Of(fit), study.MeanOf("rising", "seconds_rising", 1).Of(fit),
+			study.MeanOf("after", "seconds_matching", 1).Of(fit), study.MeanOf("one fit", "seconds", 1).Of(fit), study.MeanOf("members", "phases.members", 0).Of(recipe), study.MeanOf("refinement", "phases.flows", 0).Of(recipe),
+			study.MeanOf("smoother", "phases.smoother", 0).Of(recipe), study.MeanOf("recipe", "seconds", 0).Of(recipe), study.ForSet("paper", func(name string) string { return study.Fixed(named(name).seconds, 0) }),
 		},
 	}
 	sortBy(t.Groups, func(g study.Group) float64 { return float64(placeOf(g[0].Set)) })

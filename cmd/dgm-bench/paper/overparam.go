@@ -231,14 +231,7 @@ func overparamTables(_ *study.Results, rows []*study.Row) ([]study.Table, error)
 			if j == 0 {
 				c.Head = name
 			}
-			cell := c.Cell
-			c.Cell = func(g study.Group) string {
-				if own := of(method)(g); len(own) > 0 {
-					return cell(own)
-				}
-				return ""
-			}
-			t.Columns = append(t.Columns, c)
+			t.Columns = append(t.Columns, c.Of(of(method)))
 		}
 		lines = append(lines, study.Points(plot.Line{Name: name, Color: []plot.Color{plot.Model, plot.Alert, plot.Linear}[i], Marks: true}, by, nil,
 			func(g study.Group) []float64 {

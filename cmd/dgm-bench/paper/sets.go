@@ -159,21 +159,27 @@ type trial struct {
 // trajectories from starts drawn anew for each seed, uniformly in the box of the
 // training starts.
 func (s *set) test(seed uint64) (*trial, error) {
-	out := &trial{times: span(s.end, testPoints), starts: s.starts}
+	starts := s.starts
 	if !s.single() {
 		rng := rand.New(rand.NewPCG(seed, 0x737461727473))
-		out.starts = nil
+		starts = nil
 		first, last := s.starts[0], s.starts[len(s.starts)-1]
 		for range testStarts {
 			x := make([]float64, len(first))
 			for k := range x {
 				x[k] = first[k] + (last[k]-first[k])*rng.Float64()
 			}
-			out.starts = append(out.starts, x)
+			starts = append(starts, x)
 		}
 	}
-	for _, x0 := range out.starts {
-		y, err := s.truth(x0, out.times)
+	return s.along(starts, span(s.end, testPoints))
+}
+
+// along returns the truth at times after starts.
+func (s *set) along(starts [][]float64, times []float64) (*trial, error) {
+	out := &trial{times: times, starts: starts}
+	for _, x0 := range starts {
+		y, err := s.truth(x0, times)
 		if err != nil {
 			return nil, err
 		}

@@ -1,11 +1,10 @@
 package speed
 
 import (
-	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -98,12 +97,8 @@ func follow(m *model.Model, p *plant.Plant) {
 	states := flown(p, samples)
 	lift := &m.Inputs.Lift
 	for l, k := range lift.Of {
-		mean, square := 0.0, 0.0
-		for i := range samples {
-			mean += states[i*K+k] / samples
-			square += states[i*K+k] * states[i*K+k] / samples
-		}
-		lift.Mean[l], lift.Std[l] = mean, math.Sqrt(max(square-mean*mean, 1e-6))
+		mean, std := stat.PopMeanStdDev(mat.Col(nil, k, states), nil)
+		lift.Mean[l], lift.Std[l] = mean, max(std, 1e-3)
 		m.Scale[k] = lift.Std[l]
 		m.Sensor[k] *= m.Scale[k] * m.Scale[k]
 	}
@@ -116,59 +111,49 @@ func follow(m *model.Model, p *plant.Plant) {
 	net := newNet(m)
 	last := &layers[len(layers)-1]
 	H := last.In + 1
-	normal, right := make([]float64, H*H), make([]float64, H*K)
-	params := make([]float64, len(p.Params))
-	for i, c := range p.Params {
-		params[i] = c.Value
-	}
-	slope, hidden := make([]float64, K), make([]float64, H)
+	hidden, derivatives := mat.NewDense(samples, H, nil), mat.NewDense(samples, K, nil)
 	for i := range samples {
-		x := states[i*K : (i+1)*K]
-		p.F(slope, x, p.U0, params)
-		net.hiddenAt(hidden[:H-1], x)
-		hidden[H-1] = 1
-		for a, v := range hidden {
-			for b, w := range hidden {
-				normal[a*H+b] += v * w
-			}
-			for k := range K {
-				right[a*K+k] += v * slope[k] * m.Inputs.TimeStd / m.Scale[k]
-			}
+		x, row, dx := states.RawRowView(i), hidden.RawRowView(i), derivatives.RawRowView(i)
+		net.hiddenAt(row[:H-1], x)
+		row[H-1] = 1
+		p.F(dx, x, p.U0, p.Values())
+		for k := range dx {
+			dx[k] *= m.Inputs.TimeStd / m.Scale[k]
 		}
 	}
+	normal := mat.NewSymDense(H, nil)
+	normal.SymOuterK(1, hidden.T())
 	for a := range H {
-		normal[a*H+a] += 1e-3
+		normal.SetSym(a, a, normal.At(a, a)+1e-3)
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(mat.NewSymDense(H, normal)) {
+	if !chol.Factorize(normal) {
 		panic("speed: the states of a flight do not determine the dynamics")
 	}
-	if err := chol.SolveTo(mat.NewDense(H, K, right), mat.NewDense(H, K, slices.Clone(right))); err != nil {
+	var right, weights mat.Dense
+	right.Mul(hidden.T(), derivatives)
+	if err := chol.SolveTo(&weights, &right); err != nil {
 		panic("speed: " + err.Error())
 	}
 	clear(last.W)
 	for k := range K {
 		for a := range H - 1 {
-			last.W[a*last.Out+k] = right[a*K+k]
+			last.W[a*last.Out+k] = weights.At(a, k)
 		}
-		last.B[k], last.B[K+k] = right[(H-1)*K+k], -3
+		last.B[k], last.B[K+k] = weights.At(H-1, k), -3
 	}
 }
 
 // flown returns states (n×K) of the plant's default flight.
-func flown(p *plant.Plant, n int) []float64 {
-	K := len(p.States)
-	params := make([]float64, len(p.Params))
-	for i, c := range p.Params {
-		params[i] = c.Value
-	}
+func flown(p *plant.Plant, n int) *mat.Dense {
+	K, params := len(p.States), p.Values()
 	times, states := make([]float64, n), make([]float64, n*K)
 	for i := range times {
 		times[i] = p.Duration * float64(i+1) / float64(n)
 	}
 	d := ode.NewDopri5(K, ode.Config{Dense: true})
 	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, times)
-	return states
+	return mat.NewDense(n, K, states)
 }
 
 // queries returns different queries of a model: usual ones, none at all, and

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,19 +43,19 @@ type runner struct {
 	study    *Study
 	store    *Results
 	progress io.Writer
+	workers  int
 
 	mutex   sync.Mutex // of what follows, and of progress
 	todo    []Work
-	next    int // of todo
+	begun   int // of todo
 	running int
 	took    estimate
-	err     error
 }
 
 // run works through units and returns their rows, in the order of the units. After an
 // interrupt finished units stay stored.
 func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, units []Work) ([]*Row, error) {
-	r := &runner{study: s, store: store, progress: progress}
+	r := &runner{study: s, store: store, progress: progress, workers: 1}
 	for _, w := range units {
 		if old := store.find(s.file(), w.Key); old == nil || s.Whole != nil && !s.Whole(store.Dir, old) {
 			r.todo = append(r.todo, w)
@@ -62,67 +63,61 @@ func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, uni
 			return nil, err
 		}
 	}
-	if stored := len(units) - len(r.todo); stored > 0 {
+	stored := len(units) - len(r.todo)
+	if stored > 0 {
 		fmt.Fprintf(progress, "%d of %d results are stored already\n", stored, len(units))
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	quiet := context.AfterFunc(ctx, func() {
 		r.mutex.Lock()
 		defer r.mutex.Unlock()
-		if r.err == nil && r.running > 0 {
+		if r.running > 0 {
 			fmt.Fprintln(progress, "Stopping: finished units are kept, running ones are lost. Ctrl-C again ends at once.")
 		}
 	})
 	defer quiet()
-	workers := 1
 	if s.Side {
-		workers = max(1, min(runtime.GOMAXPROCS(0), len(r.todo)))
+		r.workers = max(1, min(runtime.GOMAXPROCS(0), len(r.todo)))
 	}
+	within, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	work := make(chan Work, len(r.todo))
+	for _, w := range r.todo {
+		work <- w
+	}
+	close(work)
 	var wait sync.WaitGroup
-	for range workers {
+	for range r.workers {
 		wait.Go(func() {
-			for r.one(ctx, workers) {
-			}
-			if r.failed() != nil {
-				stop()
+			for w := range work {
+				if within.Err() != nil {
+					return
+				}
+				if err := r.one(within, w); err != nil {
+					stop(fmt.Errorf("%s: %w", w.Key, err))
+				}
 			}
 		})
 	}
 	wait.Wait()
-	if r.err == nil {
-		r.err = ctx.Err()
+	err := cmp.Or(ctx.Err(), context.Cause(within))
+	if errors.Is(err, context.Canceled) && store.Dir != "" {
+		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", stored+r.took.n, len(units), store.Dir)
 	}
-	if errors.Is(r.err, context.Canceled) && store.Dir != "" {
-		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", len(units)-len(r.todo)+r.took.n, len(units), store.Dir)
-	}
-	if r.err != nil {
-		return nil, r.err
+	if err != nil {
+		return nil, err
 	}
 	return s.rowsOf(store, units), nil
 }
 
-func (r *runner) failed() error {
+// one works through a unit.
+func (r *runner) one(ctx context.Context, w Work) error {
 	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	return r.err
-}
-
-// one works through the next unit; ok is false where there is none or it failed.
-func (r *runner) one(ctx context.Context, workers int) (ok bool) {
-	r.mutex.Lock()
-	if r.next >= len(r.todo) || r.err != nil || ctx.Err() != nil {
-		r.mutex.Unlock()
-		return false
-	}
-	w := r.todo[r.next]
-	k := w.Key
-	r.next++
+	r.begun++
 	r.running++
 	r.mutex.Unlock()
 	began := time.Now()
-	report, end := r.reports(k, patience)
-	u := &Unit{Row: NewRow(k), Dir: r.store.Dir, Report: report}
+	report, end := r.reports(w.Key, patience)
+	u := &Unit{Row: NewRow(w.Key), Dir: r.store.Dir, Report: report}
 	run := w.Run
 	if run == nil {
 		run = r.study.Run
@@ -133,26 +128,28 @@ func (r *runner) one(ctx context.Context, workers int) (ok bool) {
 	defer r.mutex.Unlock()
 	r.running--
 	if err == nil {
-		err = r.study.complete(u.Row)
-	}
-	if err == nil {
-		rows := append([]*Row{u.Row}, u.more...)
-		if r.study.Units != nil && r.store.Dir != "" {
-			for _, row := range rows {
-				row.Put("measured", fmt.Sprintf("%s, %d cores", time.Now().Format(time.DateOnly), runtime.NumCPU()))
-			}
-		}
-		err = r.store.add(r.study.file(), rows)
+		err = r.keep(u)
 	}
 	if err != nil {
-		if r.err == nil {
-			r.err = fmt.Errorf("%s: %w", k, err)
-		}
-		return false
+		return err
 	}
-	r.took.add(k, time.Since(began))
-	fmt.Fprintf(r.progress, "%s: %s; %s\n", k, r.study.summary(u.Row), r.took.remaining(r.todo[r.next:], r.running, workers))
-	return true
+	r.took.add(w.Key, time.Since(began))
+	fmt.Fprintf(r.progress, "%s: %s; %s\n", w.Key, r.study.summary(u.Row), r.took.remaining(r.todo[r.begun:], r.running, r.workers))
+	return nil
+}
+
+// keep stores the rows of a unit.
+func (r *runner) keep(u *Unit) error {
+	if err := r.study.complete(u.Row); err != nil {
+		return err
+	}
+	rows := append([]*Row{u.Row}, u.more...)
+	if r.study.Units != nil && r.store.Dir != "" {
+		for _, row := range rows {
+			row.Put("measured", fmt.Sprintf("%s, %d cores", time.Now().Format(time.DateOnly), runtime.NumCPU()))
+		}
+	}
+	return r.store.add(r.study.file(), rows)
 }
 
 // patience is after how long, and how often, a running unit is reported.

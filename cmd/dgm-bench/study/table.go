@@ -59,6 +59,16 @@ type Column struct {
 	Cell func(g Group) string
 }
 
+// Of returns the column of a part of each line's rows; its cell is empty where there are none.
+func (c Column) Of(part func(g Group) Group) Column {
+	return Column{c.Head, func(g Group) string {
+		if g = part(g); len(g) > 0 {
+			return c.Cell(g)
+		}
+		return ""
+	}}
+}
+
 // Columns of one value. A line none of whose rows has the value gets an empty cell.
 func column(head, name string, cell func(v []float64) string) Column {
 	return Column{head, func(g Group) string {
