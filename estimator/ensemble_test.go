@@ -94,7 +94,7 @@ func TestRefitsOnlyRaiseVariance(t *testing.T) {
 	}
 }
 
-func TestWideningMultipliesBoth(t *testing.T) {
+func TestScaleFactorMultipliesBothStandardDeviations(t *testing.T) {
 	m, rng := make1("windows", 23)
 	q := query(rng, m, 3)
 	times := []float64{0.05 * H, 0.1 * H, 0.3 * H, H}

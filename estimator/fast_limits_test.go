@@ -18,8 +18,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// A model that single precision does not do justice to is left to the Predictor.
-func TestFastKnowsItsLimits(t *testing.T) {
+// A model whose self-checks fail in single precision is predicted by the Predictor.
+func TestFastFallsBackToPlainBeyondSinglePrecision(t *testing.T) {
 	m, rng := make1("alone", 56)
 	q := query(rng, m, 0)
 	check := func() {

@@ -180,7 +180,7 @@ func diagonal(n int, v float64) []float64 {
 	return out
 }
 
-func TestFastTakesNoMemory(t *testing.T) {
+func TestFastDoesNotAllocate(t *testing.T) {
 	for name, m := range fastModels(t) {
 		f := newFastOn(t, m, mixed(m, 20), simd.Best())
 		dst, all := f.NewPrediction(), f.NewPrediction().WithDerivatives()
@@ -200,7 +200,7 @@ func TestFastTakesNoMemory(t *testing.T) {
 
 // A prediction depends on its query alone, and on one of its members no more than
 // on the others, whatever was asked before it.
-func TestFastKeepsNothing(t *testing.T) {
+func TestFastIsStateless(t *testing.T) {
 	for name, m := range fastModels(t) {
 		rng := rand.New(rand.NewPCG(3, 1))
 		f := newFastOn(t, m, mixed(m, 20), simd.Best())

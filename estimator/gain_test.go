@@ -56,7 +56,7 @@ func (s signal) Mean(dst []float64, _, _ float64) { copy(dst, s.u) }
 func (s signal) At(dst []float64, _ float64)      { copy(dst, s.u) }
 
 // Derivatives by time and by the start are those of the scaled mean.
-func TestDerivativesKnowTheGain(t *testing.T) {
+func TestDerivativesIncludeTheNetworkWeight(t *testing.T) {
 	const h = 1e-6
 	m, rng := make1("prior", 72)
 	some := make([]float64, m.K*len(m.NoiseKnots))

@@ -80,7 +80,7 @@ func query(rng *rand.Rand, m *model.Model, rows int) estimator.Query {
 	return q
 }
 
-func TestPredictTakesNoMemory(t *testing.T) {
+func TestPredictDoesNotAllocate(t *testing.T) {
 	all := maps.Clone(shapes)
 	all["twelve states"] = modeltest.Shape{K: 12, P: 4, Core: []int{32, 32}, D: 5, F: 20, Basis: 2, Knots: 5, Members: 2, Refits: 1, Readouts: 2, Prior: 2}
 	for name, s := range all {
@@ -117,7 +117,7 @@ func nan(n int) []float64 {
 }
 
 // A prediction depends on its query alone, whatever was asked before it.
-func TestPredictKeepsNothing(t *testing.T) {
+func TestPredictIsStateless(t *testing.T) {
 	for name := range shapes {
 		m, rng := make1(name, 3)
 		p := newPredictor(t, m, grid(7))

@@ -31,7 +31,7 @@ func drawn(t *rapid.T, K, P int) estimator.Query {
 
 // Whatever the model and the query, what is called ok is finite, has a width,
 // and a measurement is never surer than the state.
-func TestWhatIsOkCanBeUsed(t *testing.T) {
+func TestPredictionsWithoutErrorAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		K, P := rapid.IntRange(1, 6).Draw(t, "K"), rapid.IntRange(0, 2).Draw(t, "P")

@@ -65,7 +65,7 @@ func TestSensorAndStateAreDistinguished(t *testing.T) {
 
 // What is carried from an uncertain start was not calibrated: a calibration factor
 // below 1 leaves it as it is, one above 1 widens it with the rest.
-func TestAFactorNeverNarrowsWhatIsCarried(t *testing.T) {
+func TestScaleFactorNeverNarrowsCarriedUncertainty(t *testing.T) {
 	rng := rand.New(rand.NewPCG(25, 1))
 	m := modeltest.New(shapes["windows"], rng)
 	m.OODExponent, m.RMSDisplacement = nil, ood.RMSDisplacement{}

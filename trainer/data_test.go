@@ -103,7 +103,7 @@ func TestSmallFaultsCutNothing(t *testing.T) {
 	}
 }
 
-func TestARecordingIsGivenOnce(t *testing.T) {
+func TestRecordingGivenTwiceIsRefused(t *testing.T) {
 	cfg := Default()
 	cfg.Horizon = Duration(500 * time.Millisecond)
 	a, other := swing(1), swing(2)

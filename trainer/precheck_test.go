@@ -16,7 +16,7 @@ import (
 
 // Advice for another horizon holds at once: with it training begins, though more is held
 // out of a shorter one.
-func TestAdviceForAHorizonHolds(t *testing.T) {
+func TestTrainingBeginsAtTheAdvisedHorizon(t *testing.T) {
 	for _, n := range []int{60, 75, 100, 140, 190} { // of 50 a second
 		log := pendulum(5, 1)
 		s := &log.Segments[0]
@@ -45,9 +45,9 @@ func TestAdviceForAHorizonHolds(t *testing.T) {
 	}
 }
 
-// Advice to record more holds too: with so much more training begins, though more is held out
+// Advice to record more holds too: with so much more data training begins, though more is held out
 // of a longer log.
-func TestAdviceToRecordMoreHolds(t *testing.T) {
+func TestTrainingBeginsWithTheAdvisedDuration(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, n := range []int{40, 60, 90, 110, 150, 190, 205, 220, 240} { // of 50 a second
 			check := func(n int) *trainer.Problem {
@@ -81,7 +81,7 @@ func TestAdviceToRecordMoreHolds(t *testing.T) {
 }
 
 // What training refuses, the precheck refuses in the same words.
-func TestPrecheckSaysWhatTrainingSays(t *testing.T) {
+func TestPrecheckReportsTheErrorsOfTraining(t *testing.T) {
 	brief := pendulum(5, 1)
 	s := &brief.Segments[0]
 	s.T, s.X, s.U = s.T[:150], s.X[:300], s.U[:150]

@@ -14,7 +14,7 @@ import (
 // The state's own std holds the truth as often as it says, and the sensor's noise is
 // found; told nothing apart, the interval of the state is that of a measurement, which
 // is too wide for it.
-func TestStateIsToldFromItsSensor(t *testing.T) {
+func TestStateUncertaintyExcludesSensorNoise(t *testing.T) {
 	noise := [2]float64{0.02, 0.06}
 	learn := swings(11, 8, noise)
 	flights := window.FromLog(swings(12, 10, noise), window.Options{})

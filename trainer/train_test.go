@@ -274,7 +274,7 @@ func TestWrappingDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestTooLittleDataIsSaid(t *testing.T) {
+func TestTooLittleDataIsReported(t *testing.T) {
 	cfg := small()
 	cfg.Prior = "none"
 	short := pendulum(5, 1)
@@ -329,8 +329,8 @@ func TestHashIsOfTheSamples(t *testing.T) {
 	}
 }
 
-// Refits ride along with their means alone.
-func TestRefitsRideAlong(t *testing.T) {
+// Of refits the model keeps the means alone.
+func TestRefitsKeepOnlyTheirMeans(t *testing.T) {
 	cfg := small()
 	cfg.Training.Steps, cfg.Members, cfg.Refits = 5, 1, 2
 	res, err := trainer.Train(context.Background(), load(t, pendulum(3, 6), cfg), cfg, nil)

@@ -99,7 +99,7 @@ func TestWrongScaleAndTooFew(t *testing.T) {
 }
 
 // A derivative in another unit is not taken, and is shown.
-func TestNear(t *testing.T) {
+func TestNearDerivativeIsReported(t *testing.T) {
 	d := derivative.New([]channel.Channel{state("angle", "rad"), state("rate", "rad/s"), state("x", ""), state("v", "")})
 	for i := range 3000 {
 		s := 0.01 * float64(i)
@@ -113,7 +113,7 @@ func TestNear(t *testing.T) {
 
 // Spikes in either channel, and a part of the log in degrees, do not hide a pair; a
 // channel that contradicts itself as often as it agrees is none.
-func TestGarbageDoesNotHideAPair(t *testing.T) {
+func TestOutliersDoNotHideAPair(t *testing.T) {
 	for name, spoil := range map[string]func(i int, x []float64){
 		"spikes": func(i int, x []float64) {
 			if i%75 == 35 {
@@ -153,7 +153,7 @@ func TestGarbageDoesNotHideAPair(t *testing.T) {
 
 // Samples that come a nanosecond apart, as where a time is in another unit than it
 // has, take no memory without end, and are judged all the same.
-func TestFastSamplesTakeLittleMemory(t *testing.T) {
+func TestMemoryIsBoundedAtHighSampleRates(t *testing.T) {
 	heap := func() uint64 {
 		runtime.GC()
 		var m runtime.MemStats

@@ -73,7 +73,7 @@ func blurred() func(x []float64) {
 	}
 }
 
-func TestCheckerHoldsTheLawAgainstTheData(t *testing.T) {
+func TestCheckerComparesKinematicsWithData(t *testing.T) {
 	usual := usual(channel.Angle)
 	declare := func(b Body) channel.Kinematics {
 		k, err := Declare(channel.Quadrotor, &b, usual)

@@ -38,7 +38,7 @@ func same(t *testing.T, got, want []out) {
 
 // Base at 0, 10, 20, 30; another topic at 5, 15, 25 interpolated, the same held,
 // and one of angles.
-func TestEveryWay(t *testing.T) {
+func TestEveryInterpolation(t *testing.T) {
 	j := timebase.New(timebase.Config{Widths: []int{1, 2}, Base: 0, Slack: 100, Signals: []timebase.Signal{
 		{Track: 0, At: []int{0}},
 		{Track: 1, At: []int{0}, How: timebase.Linear, MaxAge: 10},

@@ -192,7 +192,7 @@ func TestCoverageShares(t *testing.T) {
 }
 
 // A scenario ends where something fails, and what it started ends with it.
-func TestRigEndsWhatFails(t *testing.T) {
+func TestRigEndsAfterAFailure(t *testing.T) {
 	s, err := newRig(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestAdaptSystems(t *testing.T) {
 }
 
 // Each condition of a change that calibration follows counts by itself.
-func TestAdaptJudges(t *testing.T) {
+func TestAdaptChecksEachCondition(t *testing.T) {
 	for name, c := range map[string]struct {
 		ok    bool
 		field string

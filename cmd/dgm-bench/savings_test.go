@@ -32,7 +32,7 @@ func full(t *testing.T) *model.Model {
 	return m
 }
 
-func TestSavers(t *testing.T) {
+func TestSavingVariants(t *testing.T) {
 	m := full(t)
 	var names []string
 	for _, s := range saversOf(m) {

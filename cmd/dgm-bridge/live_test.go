@@ -94,7 +94,7 @@ func TestPlayAndRecord(t *testing.T) {
 	}
 }
 
-func TestWhatALinkCarriedIsCounted(t *testing.T) {
+func TestCountsOfALink(t *testing.T) {
 	var n mavlink.Counts
 	for _, c := range []*atomic.Int64{&n.Messages, &n.States, &n.Predicted, &n.BadBytes, &n.Restarts} {
 		c.Store(1)

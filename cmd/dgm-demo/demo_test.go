@@ -120,7 +120,7 @@ func TestBrokenLimitsFail(t *testing.T) {
 
 // Limits that are not kept are named when they are known, though the flight continues,
 // and not again at its end.
-func TestKeepNamesBrokenLimitsOnce(t *testing.T) {
+func TestKeepReportsBrokenLimitsOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -152,7 +152,7 @@ func waitFor(t *testing.T, out *buffer, pattern string) []string {
 	return nil
 }
 
-func TestKeepServesOthers(t *testing.T) {
+func TestKeepServesOtherClients(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -261,7 +261,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestScenesAreAsPromised(t *testing.T) {
+func TestScenes(t *testing.T) {
 	for system, want := range map[string]struct{ K, P int }{"pendulum": {2, 1}, "quadrotor": {12, 4}} {
 		sc, ok := sceneOf(system)
 		if !ok || len(sc.robot.Plant.States) != want.K || len(sc.robot.Plant.Inputs) != want.P {

@@ -116,7 +116,7 @@ func TestSettingsRefused(t *testing.T) {
 	}
 }
 
-func TestVehiclesHaveInCommonWhatTheyDoNotSay(t *testing.T) {
+func TestVehiclesInheritCommonSettings(t *testing.T) {
 	s := defaults()
 	if err := s.parse("points = 7\nclock = \"robot\"\n[[vehicles]]\nvehicle = \"a\"\nmodel = \"a.dgm\"\n[[vehicles]]\nvehicle = \"b\"\npoints = 3\nrate = 50\n", "file"); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func names(t *testing.T, dir string) []string {
 	return out
 }
 
-func TestAFileIsThereWholeOrNot(t *testing.T) {
+func TestWriteFileIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.bin")
 	if err := durable.WriteFile(path, []byte("before")); err != nil {

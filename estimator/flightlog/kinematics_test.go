@@ -27,7 +27,7 @@ func flyer() flightlog.Header {
 	return h
 }
 
-func TestKinematicsComeBack(t *testing.T) {
+func TestKinematicsRoundTrip(t *testing.T) {
 	whole, turning := flyer(), flyer()
 	turning.Kinematics.Position, turning.Kinematics.Velocity, turning.Kinematics.InBody = nil, nil, false
 	for _, h := range []flightlog.Header{whole, turning} {

@@ -32,7 +32,7 @@ func TestExtensionsAreSkipped(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoLogs(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	raw := golden(t)
 	newer := bytes.ReplaceAll(raw, []byte("version\x01"), []byte("version\x02"))
 	headerEnd, _ := boundaries(t, raw)

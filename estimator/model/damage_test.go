@@ -114,7 +114,7 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 }
 
 // What is no model is told from its first bytes: something without an end ends.
-func TestWhatIsNoFileOfAModel(t *testing.T) {
+func TestOtherFilesAreNoModel(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string, b []byte) string {
 		path := filepath.Join(dir, name)
@@ -143,8 +143,8 @@ func TestWhatIsNoFileOfAModel(t *testing.T) {
 	}
 }
 
-// TestClaimedLengthsTakeNoMemory offers lengths of gigabytes in a few bytes.
-func TestClaimedLengthsTakeNoMemory(t *testing.T) {
+// TestUntrustedLengthsDoNotAllocate offers lengths of gigabytes in a few bytes.
+func TestUntrustedLengthsDoNotAllocate(t *testing.T) {
 	huge := []byte{0xff, 0xff, 0xff, 0xff}
 	claim := func(code byte) []byte { return append([]byte{code}, huge...) }
 	head := msgbin.Append(nil, func(w *msgbin.Writer) {

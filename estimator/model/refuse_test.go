@@ -39,7 +39,7 @@ func pack(t testing.TB, v any) []byte {
 	return b
 }
 
-func TestATrainedModelProvesItself(t *testing.T) {
+func TestTrainedModelWithoutSelfChecksIsRefused(t *testing.T) {
 	m, err := model.Decode(goldenFile(t, "v1"))
 	if err != nil {
 		t.Fatal(err)

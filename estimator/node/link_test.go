@@ -63,7 +63,7 @@ func TestServerIsAwaited(t *testing.T) {
 	eventually(t, "logs that it is connected", func() bool { return logged.has("connected to NATS") })
 }
 
-func TestNothingOldAfterTheLinkWasLost(t *testing.T) {
+func TestNothingOldIsSentAfterTheLinkWasLost(t *testing.T) {
 	first := serve(t, 0)
 	port := first.Addr().(*net.TCPAddr).Port
 	var logged lines
@@ -269,9 +269,9 @@ func TestPredictionTooLargeForTheServer(t *testing.T) {
 	}
 }
 
-// The name of a rival is whatever somebody published: it must not reach a terminal
+// The name of a peer is whatever somebody published: it must not reach a terminal
 // as it is.
-func TestTheNameOfARivalIsQuoted(t *testing.T) {
+func TestNameOfAPeerIsQuoted(t *testing.T) {
 	var logged lines
 	n, err := New(Config{Vehicle: "v1", Log: logged.add}, pendulum())
 	if err != nil {

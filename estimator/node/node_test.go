@@ -202,7 +202,7 @@ func TestABurstIsAnswered(t *testing.T) {
 	}
 }
 
-func TestStatesAreJudgedByTheClockGiven(t *testing.T) {
+func TestAgesUseTheConfiguredClock(t *testing.T) {
 	var unix, steady int64 = 5e18 / 4, 0
 	n, err := New(Config{Vehicle: "v1", Clock: func() (int64, int64) { return unix, steady }}, pendulum())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // Where the whole horizon takes twice as long as the time from one state to the next,
 // the beginnings that superseded states get let the answers keep up, of a short horizon
 // too, and a deadline that allows less than that is kept to.
-func TestAnswersKeepUpWithStatesThatComeTooFast(t *testing.T) {
+func TestPredictionsKeepUpUnderOverload(t *testing.T) {
 	const points, each, period = 16, ms / 4, 2 * ms
 	for _, c := range []struct {
 		horizon  float64

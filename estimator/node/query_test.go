@@ -193,7 +193,7 @@ func TestTooManyQuestionsAreRefusedAtOnce(t *testing.T) {
 
 // Questions come while the node ends: those that were taken are answered, and
 // nothing panics about the rest.
-func TestTheEndAmidQuestions(t *testing.T) {
+func TestShutdownDuringQueries(t *testing.T) {
 	s := serve(t, 0)
 	for range 10 {
 		_, stop := run(t, connect(t, s.ClientURL(), nil), Config{}, pendulum())

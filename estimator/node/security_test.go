@@ -143,7 +143,7 @@ func TestTLS(t *testing.T) {
 	reaches(t, Link{URL: url, CA: other, Cert: cert, Key: key}, "certificate signed by unknown authority") // does not trust the server
 }
 
-func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
+func TestWrongSecurityFailsAtOnce(t *testing.T) {
 	cert, _ := certificate(t)
 	empty := write(t, "empty", nil)
 	missing := filepath.Join(t.TempDir(), "missing")
@@ -193,7 +193,7 @@ func TestWrongSecurityIsSaidAtOnce(t *testing.T) {
 }
 
 // A server that is not there yet and then refuses is logged as two things.
-func TestARefusalAfterAnAbsenceIsTold(t *testing.T) {
+func TestRefusalAfterAnAbsenceIsLogged(t *testing.T) {
 	user, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // What was learned about the intervals of a model is there again after a restart,
 // for that model only; a file that is damaged or cannot be written costs nothing
 // else.
-func TestWhatWasLearnedOutlivesARestart(t *testing.T) {
+func TestTrustStateIsRestoredAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trust")
 	last := func(n *Node, c *clock, states int) *wire.Prediction {
 		t.Helper()

@@ -52,7 +52,7 @@ func TestRatio(t *testing.T) {
 
 // The ratio is continuous in time, and is that of all the way: who comes back to
 // the start has moved.
-func TestRatioRemembers(t *testing.T) {
+func TestRatioCountsTheWholePath(t *testing.T) {
 	knots := []float64{0, 0.1, 0.25, 0.5, 1}
 	m := ood.RMSDisplacement{Typical: []float64{0, 1, 1, 1, 1}}
 	back := func(tau float64) []float64 { return []float64{2 * math.Sin(2*math.Pi*tau)} }

@@ -10,7 +10,7 @@ import (
 // Standard deviation and correlation after one correlation time, whatever the
 // step: 200,000 s hold 100,000 independent values, so 1 % is ten times the
 // error expected.
-func TestLawOfTheWind(t *testing.T) {
+func TestWindStatistics(t *testing.T) {
 	for _, step := range []float64{0.05, 0.5} {
 		w := NewWind(Gusts{Std: 0.7, Time: 2}, 2, step, seed.New(1, seed.Wind, 0, 0))
 		lag := int(math.Round(2 / step))

@@ -23,7 +23,7 @@ func anywhere(p *Plant, rng *rand.Rand) (x, u, prm []float64) {
 	return x, u, prm
 }
 
-func TestDescriptionsAreWhole(t *testing.T) {
+func TestDescriptionsAreComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range All() {
 		k := len(p.States)

@@ -39,7 +39,7 @@ func TestExactSensorsShowTheTruth(t *testing.T) {
 	}
 }
 
-func TestNoiseStandsInTheChannels(t *testing.T) {
+func TestChannelsHaveTheSensorNoise(t *testing.T) {
 	c := Typical(plant.Pendulum())
 	c.Noise = []float64{0.2, 0}
 	if all := c.Channels(false); all[0].Noise != 0.2 || all[1].Noise != 0 || len(all) != 3 {

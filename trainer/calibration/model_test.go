@@ -102,8 +102,8 @@ func TestMotionExponent(t *testing.T) {
 	}
 }
 
-// The law makes the folds likelier than no law does.
-func TestModelIsLikelier(t *testing.T) {
+// The calibration model raises the likelihood of the folds.
+func TestCalibrationRaisesTheLikelihood(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.3 * math.Pow(math.Max(d, 1), 0.8) })
 	l := fit(frame(), folds, all, nil)

@@ -47,7 +47,7 @@ func TestGimbalIsNamedWithItsTime(t *testing.T) {
 
 // A rigid body that pitches over the top: its yaw turns by half a turn within a few
 // samples there, and nothing pushed it.
-func TestALoopIsNoPush(t *testing.T) {
+func TestLoopIsNotReportedAsDisturbance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	stamps := even(50, 100)
 	cols := make([][]float64, 6)

@@ -21,8 +21,8 @@ func join(names []string, logs ...*flightlog.Log) *flightlog.Log {
 }
 
 // What a segment is left out for does not depend on what it is imported with: not
-// on the others' sampling rates, and not on how calm they are.
-func TestASegmentIsJudgedByItself(t *testing.T) {
+// on the sampling rates of the others, and not on how calm they are.
+func TestSegmentIsCheckedIndependently(t *testing.T) {
 	names := []string{"ddp", "direct_collocation", "energy_shaping", "pd_system_identification"}
 	var logs []*flightlog.Log
 	for _, n := range names {
@@ -53,7 +53,7 @@ func shaken(seconds, rate float64) *flightlog.Log {
 	return l
 }
 
-func TestShakenSegmentBesideCalmOnes(t *testing.T) {
+func TestVibratingSegmentBesideCalmOnes(t *testing.T) {
 	calm := func(seed uint64) *flightlog.Log {
 		l := swing(even(20, 100), 0.01, seed)
 		l.Channels[0].Derivative = ""
@@ -74,7 +74,7 @@ func TestShakenSegmentBesideCalmOnes(t *testing.T) {
 }
 
 // Segments too short to tell what is usual are judged with those of their rate.
-func TestShortSegmentsAreJudgedTogether(t *testing.T) {
+func TestShortSegmentsAreCheckedTogether(t *testing.T) {
 	var logs []*flightlog.Log
 	var names []string
 	for i := range 20 {

@@ -10,7 +10,7 @@ import (
 
 // Columns that change their order during the recording are reported with both names and the
 // lesser part, and that is left out; states that only cross are not.
-func TestColumnsThatTradePlaces(t *testing.T) {
+func TestSwappedColumns(t *testing.T) {
 	channels := []channel.Channel{
 		{Name: "left", Unit: "rad/s", Role: channel.State}, {Name: "right", Unit: "rad/s", Role: channel.State},
 		{Name: "force", Unit: "N", Role: channel.State}, {Name: "u", Role: channel.Input},
@@ -67,7 +67,7 @@ func TestColumnsThatTradePlaces(t *testing.T) {
 // What two wheels do at once is not reported as columns that changed their order: neither
 // that both cross the ends of undeclared angles, nor that they are commanded to turn the
 // robot the other way, which is only noted.
-func TestWheelsDoNotTradePlaces(t *testing.T) {
+func TestWheelsAreNotReportedAsSwapped(t *testing.T) {
 	for _, c := range []struct {
 		name, unit string
 		period     float64

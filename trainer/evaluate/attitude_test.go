@@ -14,7 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-func TestTurnOfKnownRotations(t *testing.T) {
+func TestAngleOfKnownRotations(t *testing.T) {
 	const d, right = 0.3, math.Pi / 2
 	for _, c := range []struct {
 		name string
@@ -49,7 +49,7 @@ func TestTurnOfKnownRotations(t *testing.T) {
 }
 
 // The same by matrices: the trace of Aᵀ B is 1 + 2 cos.
-func TestTurnIsThatOfTheMatrices(t *testing.T) {
+func TestRotationAngleIsThatOfTheMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	matrix := func(a [3]float64) (m [3][3]float64) {
 		sf, cf := math.Sincos(a[0])

@@ -48,7 +48,7 @@ func lifted(flights ...[]window.Flight) channel.Lift {
 
 // What only the joint distribution of the channels distinguishes is outside, what is
 // flown again is inside.
-func TestTheOtherWayRoundIsOutside(t *testing.T) {
+func TestReversedPathIsOutOfDistribution(t *testing.T) {
 	train := circle(1, 1, 60)
 	lift := lifted(train)
 	const H = 0.5
@@ -132,7 +132,7 @@ func TestManyFlightsAreDealtOut(t *testing.T) {
 }
 
 // The cosine of an angle that stays small is noise: it must not be news.
-func TestSmallAnglesDoNotRule(t *testing.T) {
+func TestCosinesOfSmallAnglesHaveLowWeight(t *testing.T) {
 	train := circle(5, 1, 60)
 	lift := lifted(train)
 	w := weights(&lift, identityCovariance(lift.Dim()))
@@ -179,7 +179,7 @@ func TestInputs(t *testing.T) {
 
 // A robot that rests for most of a log: its rest weighs no more than each of the
 // places that it goes to.
-func TestRestDoesNotOutweighMotion(t *testing.T) {
+func TestRestWeighsNoMoreThanMotion(t *testing.T) {
 	rest := window.Series{Name: "rest"}
 	rng := rand.New(rand.NewPCG(7, 0))
 	for i := range 4000 {

@@ -62,8 +62,8 @@ func times(a, b blas64.General, transA, transB bool) blas64.General {
 	return out
 }
 
-// A problem that is turned has the same path, turned: the law that Adam does not keep.
-func TestSOAPKnowsNoAxes(t *testing.T) {
+// A rotated problem has the rotated path, which Adam does not have.
+func TestSOAPIsRotationEquivariant(t *testing.T) {
 	const n = 5
 	rng := rand.New(rand.NewPCG(1, 1))
 	A, B, want := normal(rng, n, n), normal(rng, n, n), normal(rng, n, n)

@@ -150,7 +150,7 @@ func TestDivergingStartsAreLeftOut(t *testing.T) {
 }
 
 // Where no flow can be integrated the smoother is distilled from the members.
-func TestMembersAreTeachers(t *testing.T) {
+func TestSmootherIsDistilledFromMembersWithoutFlows(t *testing.T) {
 	d := turning(5, 8, 0.05)
 	r := small()
 	f, err := Train(context.Background(), d, r.Settings, 1)

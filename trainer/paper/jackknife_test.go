@@ -174,7 +174,7 @@ func TestFactorsHaveBounds(t *testing.T) {
 }
 
 // A copy shares no memory with its flow.
-func TestCopiesAreTheirOwn(t *testing.T) {
+func TestCopiesShareNoMemory(t *testing.T) {
 	d := turning(4, 8, 0.05)
 	f, err := Train(context.Background(), d, small().Settings, 1)
 	if err != nil {

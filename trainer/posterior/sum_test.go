@@ -269,7 +269,7 @@ func TestUnmeasuredRowsDoNotCount(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeFactorisedIsTold(t *testing.T) {
+func TestNonFinitePrecisionIsReported(t *testing.T) {
 	const n = 10
 	e := newExample(n, 4)
 	e.prec[0] = math.NaN()

@@ -149,9 +149,9 @@ func judge(m *priordynamics.Model, flights []window.Flight) float64 {
 // usual is the effort of a training with the defaults.
 var usual = Effort{Windows: 1500, Iterations: 200}
 
-// TestShootingBeatsRegression holds shooting to its reason: under sensor noise
+// Under sensor noise
 // the fitted roll-outs follow an unseen flight better than those of single steps.
-func TestShootingBeatsRegression(t *testing.T) {
+func TestShootingPredictsBetterThanRegression(t *testing.T) {
 	train, test := []window.Flight{swing(1, 20, 0.02)}, []window.Flight{swing(2, 10, 0.02)}
 	shape := Shape{Step: 0.05, Degree: 1, Ridge: 1e-5}
 	before, err := regress(train, window.Task{States: pendulum, Inputs: 1}, shape)

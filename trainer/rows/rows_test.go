@@ -220,7 +220,7 @@ func TestDrawFollowsItsSource(t *testing.T) {
 	}
 }
 
-func TestStillChannelIsNamed(t *testing.T) {
+func TestConstantChannelIsReported(t *testing.T) {
 	var s window.Series
 	for j := range 100 {
 		s.T = append(s.T, int64(j)*1e7)

@@ -125,7 +125,7 @@ func TestSplitDependsOnItsSeed(t *testing.T) {
 }
 
 // What is held out whole is what has no gap, of which a segment of a log may have several.
-func TestSplitSaysWhatItHoldsOut(t *testing.T) {
+func TestSplitReportsWhatItHoldsOut(t *testing.T) {
 	flights, _ := recordings([]float64{20, 20, 20, 20, 20})
 	for i := range flights {
 		flights[i].Segment = 0

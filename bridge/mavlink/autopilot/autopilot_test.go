@@ -106,7 +106,7 @@ func TestOdometryIsEnough(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingIsToldAndOldIsNotUsed(t *testing.T) {
+func TestMissingMessagesAreReportedAndOldOnesNotUsed(t *testing.T) {
 	a, err := autopilot.New(autopilot.DefaultChannels())
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func TestDocument(t *testing.T) {
 }
 
 // The models of the rows without a file check themselves when they are loaded.
-func TestInventedModelsCheckThemselves(t *testing.T) {
+func TestInventedModelsHaveSelfChecks(t *testing.T) {
 	p, _ := plant.Named("lorenz")
 	for _, form := range []string{"paper", "default"} {
 		m := invented(&p, form, 50, nil)
@@ -150,7 +150,7 @@ func TestSamplesFollowTheSystem(t *testing.T) {
 }
 
 // A long time that goes away is none of the query's, one that stays is.
-func TestWorstSettles(t *testing.T) {
+func TestTransientWorstTimeIsMeasuredAgain(t *testing.T) {
 	once := []Least{10, 10, 30, 10, 10}
 	if worst := settle(once, func(i int) { once[i].keep(10) }); worst != 1 {
 		t.Errorf("disturbed once: %v", worst)

@@ -115,7 +115,7 @@ func TestLateIsAfterTheNextState(t *testing.T) {
 
 // A computer that is stuck for 50 ms gets five states at once, and the newest is
 // answered.
-func TestOverdueStatesMayGiveWay(t *testing.T) {
+func TestOverdueStatesMayBeSkipped(t *testing.T) {
 	j := newJudge()
 	for i := range 500 {
 		came := i
@@ -257,7 +257,7 @@ func TestPredictionAfterItsMeasurement(t *testing.T) {
 	}
 }
 
-func TestUseless(t *testing.T) {
+func TestUselessPredictionsFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(p *wire.Prediction)
 		say   string
@@ -317,7 +317,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-func TestUnasked(t *testing.T) {
+func TestUnrequestedPredictionsAreCounted(t *testing.T) {
 	j := newJudge()
 	fly(j, 500, nil)
 	j.Prediction(prediction(499, 0, 1), at(499, 0)) // a second time
@@ -370,7 +370,7 @@ func TestCoverageIsThatOfANormalDistribution(t *testing.T) {
 	}
 }
 
-func TestNothingCame(t *testing.T) {
+func TestFlightWithoutPredictions(t *testing.T) {
 	r := newJudge().Result(true)
 	err := r.Check(Limits{Flight: 30 * time.Second, Late: 0.02, Low: 0.88, High: 0.995})
 	if err == nil || !strings.Contains(err.Error(), "the flight lasted 0.0 s, at least 30 s are needed; 95 % intervals covered 0.0 %") {

@@ -88,7 +88,7 @@ func TestPictureKeepsItsSize(t *testing.T) {
 	}
 }
 
-func TestOutsideIsMarked(t *testing.T) {
+func TestSamplesOutsideTheBandAreMarked(t *testing.T) {
 	f := frame()
 	plot := func() string { return strings.SplitN(Picture(f, Size{80, 24}, false), "\n", 3)[2] }
 	if n := strings.Count(plot(), "×"); n != 1 {

@@ -190,7 +190,7 @@ func doc(declaration string) string {
 	return "// Package a is documented.\npackage a\n" + declaration
 }
 
-func TestIdlePermitsAreReported(t *testing.T) {
+func TestUnusedPermitsAreReported(t *testing.T) {
 	every := 0
 	for _, p := range permits {
 		every += len(p.world)

@@ -113,7 +113,7 @@ func TestFile(t *testing.T) {
 
 // A segment lasts from its first stamp to its last, however the clock trembles, but
 // a clock that was set does not change what had gone by.
-func TestDurationOfAClockThatTrembles(t *testing.T) {
+func TestDurationOfAJitteringClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "flight.msgpack")
 	f, err := flightlog.CreateFile(path, flightlog.Header{Vehicle: "v", Channels: []channel.Channel{{Name: "x", Role: channel.State}}})
 	if err != nil {

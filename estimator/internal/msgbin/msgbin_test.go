@@ -51,7 +51,7 @@ func TestAppendIsReadByAnotherLibrary(t *testing.T) {
 }
 
 // What the library writes in its own way, in whatever width it chooses, must be read here.
-func TestReadsAnotherLibrary(t *testing.T) {
+func TestReadsMessagesOfTheLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i := rapid.Int64().Draw(t, "i")
 		s := rapid.StringN(0, 400, -1).Draw(t, "s")

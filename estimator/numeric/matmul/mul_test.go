@@ -290,7 +290,7 @@ func TestCholesky(t *testing.T) {
 	})
 }
 
-func TestProductTakesNoMemory(t *testing.T) {
+func TestProductDoesNotAllocate(t *testing.T) {
 	needKernel(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	var w Work
@@ -302,7 +302,7 @@ func TestProductTakesNoMemory(t *testing.T) {
 }
 
 // Affine takes none at all after a Reserve, not even the first time.
-func TestAffineTakesNoMemory(t *testing.T) {
+func TestAffineDoesNotAllocate(t *testing.T) {
 	both(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(13, 13))
 		for _, plain := range []bool{false, true} {

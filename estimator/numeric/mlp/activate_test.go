@@ -45,7 +45,7 @@ func TestActivationsAreThoseOfTheLibrary(t *testing.T) {
 	})
 }
 
-func TestActivationsOfWhatIsNoNumber(t *testing.T) {
+func TestActivationsOfNaN(t *testing.T) {
 	both(t, func(t *testing.T) {
 		for i := range 7 {
 			for a, ends := range map[Activation][2]float64{Sigmoid: {0, 1}, Tanh: {-1, 1}} {

@@ -127,7 +127,7 @@ func TestActivationsSaturateWithoutOverflow(t *testing.T) {
 }
 
 // Products of 100 rows and more, and of wide layers, stay in one goroutine.
-func TestForwardTakesNoMemory(t *testing.T) {
+func TestForwardDoesNotAllocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, c := range []struct {
 		rows  int

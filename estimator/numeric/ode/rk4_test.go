@@ -18,7 +18,7 @@ func TestRK4Order(t *testing.T) {
 	}
 }
 
-func TestRK4SaysWhenItIsNotFinite(t *testing.T) {
+func TestRK4ReportsNonFiniteStates(t *testing.T) {
 	explode := func(dst []float64, _ float64, x []float64) { dst[0] = x[0] * x[0] }
 	if NewRK4(1).Advance(explode, []float64{100}, 0, 100, 20) {
 		t.Error("a state that is not finite was called good")

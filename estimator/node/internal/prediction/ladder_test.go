@@ -2,7 +2,7 @@ package prediction
 
 import "testing"
 
-func TestOneOutlierHardlyMovesACost(t *testing.T) {
+func TestCostIsRobustToOneOutlier(t *testing.T) {
 	var c Cost
 	for range 1000 {
 		c.add(100)

@@ -65,7 +65,7 @@ func monitor(w *walk) *Monitor {
 	return New(Config{K: len(w.x), Times: w.times, Period: make([]float64, len(w.x))})
 }
 
-func TestATrueModelIsTrusted(t *testing.T) {
+func TestTrueModelRaisesNoAlarm(t *testing.T) {
 	w := newWalk(1, 2)
 	m := monitor(w)
 	w.run(m, 2000)
@@ -91,7 +91,7 @@ func TestATrueModelIsTrusted(t *testing.T) {
 // The robot is not the one of the training data: gusts make errors 2.5 times as large. Raw
 // coverage falls, the alarm comes within what the derivation says, the recalibrated
 // intervals hold again within 40 horizons; and all of it ends with the gusts.
-func TestGustsAreNoticedAndMadeUpFor(t *testing.T) {
+func TestGustsRaiseAnAlarmAndAreRecalibrated(t *testing.T) {
 	const horizon = 0.5
 	for seed := range uint64(5) {
 		w := newWalk(seed+10, 2)
@@ -162,7 +162,7 @@ func held(w *walk, m *Monitor, seconds float64) (raw, again, n float64) {
 // Under the worst of the null hypothesis the mean number of checks until an alarm
 // is at least c, whether misses are independent or come in a pattern that keeps
 // their chance given the past at the band.
-func TestFalseAlarmsAreAsRareAsStated(t *testing.T) {
+func TestFalseAlarmRateIsWithinItsBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	for _, c := range []float64{30, 300} {
 		const runs = 1000
