@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"math"
 	"sync"
@@ -18,9 +19,8 @@ type sender struct {
 	nc      *nats.Conn
 	subject string
 	clock   *clock
-	stop    chan struct{}
-	done    chan struct{}
-	once    sync.Once
+	stop    context.CancelFunc
+	runs    sync.WaitGroup
 
 	mu  sync.Mutex
 	seq uint64
@@ -34,13 +34,13 @@ type sending struct {
 }
 
 func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {
-	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: make(chan struct{}), done: make(chan struct{}), was: map[uint64]sending{}}
-	go r.run(rate)
+	ctx, stop := context.WithCancel(context.Background())
+	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: stop, was: map[uint64]sending{}}
+	r.runs.Go(func() { r.run(ctx, rate) })
 	return r
 }
 
-func (r *sender) run(rate float64) {
-	defer close(r.done)
+func (r *sender) run(ctx context.Context, rate float64) {
 	start := time.Now()
 	sleeper := realtime.NewSleeper(0, 0)
 	defer sleeper.Close()
@@ -48,10 +48,8 @@ func (r *sender) run(rate float64) {
 	var buf []byte
 	for i := int64(1); ; i++ {
 		sleeper.Until(int64(float64(i) * 1e9 / rate))
-		select {
-		case <-r.stop:
+		if ctx.Err() != nil {
 			return
-		default:
 		}
 		if late := int64(time.Since(start).Seconds() * rate); late > i+5 {
 			i = late // this process was stopped: it does not catch up
@@ -92,10 +90,10 @@ func (r *sender) find(seq uint64) (s sending, ok bool) {
 	return s, ok
 }
 
-// end ends it. A sender that does not run has no channels.
+// end ends it, where it runs.
 func (r *sender) end() {
 	if r.stop != nil {
-		r.once.Do(func() { close(r.stop) })
-		<-r.done
+		r.stop()
+		r.runs.Wait()
 	}
 }

@@ -107,7 +107,7 @@ func ablationTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) 
 		for _, kind := range []string{"joint", "separate"} {
 			var row []plot.Chart
 			for _, dynamics := range []string{"without", "with"} {
-				own := of.Where(ofVariant(kind + "-" + dynamics))
+				own := of.Where(func(r *study.Row) bool { return r.Variant == kind+"-"+dynamics })
 				if len(own) == 0 {
 					continue
 				}

@@ -103,8 +103,7 @@ func baselineTables(all *study.Results, rows []*study.Row) ([]study.Table, error
 			lines = append(lines, bySamples(plot.Line{Name: labelOf(r.Set) + " " + r.Variant, Color: setColor(r.Set), Dash: dash}, r.Numbers("samples"), r.Numbers("loglik_by_samples")))
 		}
 	}
-	var err error
-	t.Pictures, err = study.Draw("baselines", plot.Chart{
+	err := t.Draw("baselines", plot.Chart{
 		Title: "Samples of the weights", XLabel: "samples of the weights; what is below -8 is drawn at -8", YLabel: "log likelihood of the truth", XLog: true, Description: "Log likelihood of the truth under the moments of a growing number of sampled trajectories.",
 	}, lines...)
 	ndp := study.Table{

@@ -240,8 +240,7 @@ func lambdaTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		}
 		weight := func(g study.Group) float64 { return math.Exp2(powerOf(g[0])) }
 		seeds := func(g study.Group) []float64 { return atLeast(g.Of("loglik")) }
-		var err error
-		t.Pictures, err = study.Draw(t.Name, plot.Chart{
+		err := t.Draw(t.Name, plot.Chart{
 			Title: t.Title, XLabel: "weight over its default", YLabel: "log likelihood", XLog: true, Description: "Log likelihood against the weight of the matching term: median over seeds and the seeds.",
 		}, study.Points(plot.Line{Name: "each seed", Color: plot.Hold, Dots: true}, by, weight, seeds),
 			study.Points(plot.Line{Name: "median; what is below −8 is drawn at −8", Color: plot.Model, Marks: true}, by, weight, func(g study.Group) []float64 { return []float64{study.Median(seeds(g))} }))
@@ -323,8 +322,7 @@ func timeTables(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 	mean := func(part func(study.Group) study.Group) func(g study.Group) []float64 {
 		return func(g study.Group) []float64 { return []float64{study.Mean(part(g).Of("seconds"))} }
 	}
-	var err error
-	t.Pictures, err = study.Draw("time", c,
+	err := t.Draw("time", c,
 		study.Points(plot.Line{Name: "the paper, one fit on a GPU", Color: plot.Velocity, Dots: true}, t.Groups, nil, func(g study.Group) []float64 { return []float64{named(g[0].Set).seconds} }),
 		study.Points(plot.Line{Name: "one fit", Color: plot.Model, Dots: true}, t.Groups, nil, mean(fit)),
 		study.Points(plot.Line{Name: "the whole recipe", Color: plot.Linear, Dots: true}, t.Groups, nil, mean(recipe)))

@@ -25,11 +25,6 @@ func ofSet(name string) func(r *study.Row) bool {
 	return func(r *study.Row) bool { return r.Set == name }
 }
 
-// ofVariant returns a Where of a variant's rows.
-func ofVariant(variant string) func(r *study.Row) bool {
-	return func(r *study.Row) bool { return r.Variant == variant }
-}
-
 // sortBy orders groups by a number.
 func sortBy(by []study.Group, of func(g study.Group) float64) {
 	slices.SortStableFunc(by, func(a, b study.Group) int { return cmp.Compare(of(a), of(b)) })

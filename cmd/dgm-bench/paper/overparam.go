@@ -238,7 +238,6 @@ func overparamTables(_ *study.Results, rows []*study.Row) ([]study.Table, error)
 				return atLeast([]float64{study.Mean(of(method)(g).Of("scores.loglik"))})
 			}))
 	}
-	var err error
-	t.Pictures, err = study.Draw("overparam", c, lines...)
+	err := t.Draw("overparam", c, lines...)
 	return []study.Table{t}, err
 }

@@ -217,8 +217,7 @@ func parametricTables(_ *study.Results, rows []*study.Row) ([]study.Table, error
 		return func(g study.Group) []float64 { return g.Of(name) }
 	}
 	lines := study.Levels(plot.Line{Name: "Cramér-Rao", Color: plot.Alert}, t.Groups, func(g study.Group) float64 { return study.Mean(g.Of("cramer_rao")) })
-	var err error
-	t.Pictures, err = study.Draw("parametric", c, append(lines,
+	err := t.Draw("parametric", c, append(lines,
 		study.Points(plot.Line{Name: "closed form", Color: plot.Model, Dots: true}, t.Groups, nil, of("loglik")),
 		study.Points(plot.Line{Name: "refined", Color: plot.Linear, Dots: true}, t.Groups, nil, of("refined.loglik")))...)
 	return []study.Table{t}, err

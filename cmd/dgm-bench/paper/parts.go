@@ -144,8 +144,7 @@ func learningTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) 
 		return func(g study.Group) []float64 { return []float64{study.Mean(g.Of(name))} }
 	}
 	drawn := slices.DeleteFunc(slices.Clone(t.Groups), func(g study.Group) bool { return !(meanMember(g) > -3) })
-	var err error
-	t.Pictures, err = study.Draw("learning", plot.Chart{
+	err := t.Draw("learning", plot.Chart{
 		Title: "Learning curve, Lotka-Volterra", XLabel: "trajectories of 5 observations", YLabel: "log likelihood, unseen starts", XLog: true, Description: "Log likelihood on unseen starts against the number of training trajectories.",
 		Rules: []plot.Rule{{Value: 1.81, Label: "the paper's DGM, 100 trajectories"}, {Value: 0.62, Label: "NDP, 100 trajectories"}},
 	}, study.Points(plot.Line{Name: "members", Color: plot.Hold, Marks: true}, drawn, number, func(g study.Group) []float64 { return []float64{meanMember(g)} }),

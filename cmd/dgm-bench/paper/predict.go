@@ -152,8 +152,7 @@ func predictTables(all *study.Results, rows []*study.Row) ([]study.Table, error)
 		lines = append(lines, bySamples(plot.Line{Name: labelOf(g[0].Set), Color: color, Marks: true}, n, mean),
 			plot.Line{X: []float64{5, 1000}, Y: []float64{closed, closed}, Color: color, Dash: "5 3"})
 	}
-	var err error
-	number.Pictures, err = study.Draw("predict", plot.Chart{
+	err := number.Draw("predict", plot.Chart{
 		Title: "Samples of the dynamics", XLabel: "samples", YLabel: "log likelihood of the truth", XLog: true,
 		Description: "Log likelihood of the truth under the Gaussian moments of a growing number of sampled trajectories, against the closed form.",
 	}, lines...)

@@ -139,21 +139,20 @@ seeds 0, 200, 400 … are drawn; "paper trajectories" draws those of others.`
 				return fmt.Sprint(len(g.Where(func(row *study.Row) bool { c := row.Number("coverage95"); return c >= r[0] && c < r[1] })))
 			}})
 		}
-		var err error
-		t.Pictures, err = likelihoods("paper-"+s.Name, title, by)
+		err := drawLikelihoods(&t)
 		return []study.Table{t, coverage}, err
 	}
 	return s
 }
 
-// likelihoods draws the log likelihood of every seed beside the paper's mean and standard
+// drawLikelihoods draws the log likelihood of every seed beside the paper's mean and standard
 // deviation, set by set.
-func likelihoods(name, title string, by []study.Group) ([]study.Picture, error) {
+func drawLikelihoods(t *study.Table) error {
 	c := plot.Chart{
-		Title: title, YLabel: "log likelihood of the truth",
+		Title: t.Title, YLabel: "log likelihood of the truth",
 		Description: "Log likelihood of the true states for every seed, the paper's mean and standard deviation beside it.",
 	}
-	for i, g := range by {
+	for i, g := range t.Groups {
 		s, x := named(g[0].Set), float64(i+1)
 		low, high := s.paper[0]-s.paper[1], s.paper[0]+s.paper[1]
 		c.XNames = append(c.XNames, s.label)
@@ -161,9 +160,9 @@ func likelihoods(name, title string, by []study.Group) ([]study.Picture, error) 
 	}
 	c.Ribbons[0].Name = "the paper, ± its standard deviation"
 	of := func(g study.Group) []float64 { return g.Of("loglik") }
-	lines := study.Levels(plot.Line{Color: plot.Model}, by, func(g study.Group) float64 { return study.Mean(of(g)) })
-	seeds := study.Points(plot.Line{Name: "each seed, and their mean", Color: plot.Model, Dots: true}, by, nil, of)
-	return study.Draw(name, c, append(lines, seeds)...)
+	lines := study.Levels(plot.Line{Color: plot.Model}, t.Groups, func(g study.Group) float64 { return study.Mean(of(g)) })
+	seeds := study.Points(plot.Line{Name: "each seed, and their mean", Color: plot.Model, Dots: true}, t.Groups, nil, of)
+	return t.Draw("paper-"+t.Name, c, append(lines, seeds)...)
 }
 
 // trajectories is the study of the appendix' plots. Its rows are those of the tables, which

@@ -43,17 +43,18 @@ func Levels(l plot.Line, groups []Group, y func(g Group) float64) []plot.Line {
 	return out
 }
 
-// Draw returns the chart of the lines that have points as a picture of a name; none where
-// there are none.
-func Draw(name string, c plot.Chart, lines ...plot.Line) ([]Picture, error) {
+// Draw gives the table the chart of the lines that have points as its picture, of a name;
+// none where there are none.
+func (t *Table) Draw(name string, c plot.Chart, lines ...plot.Line) error {
 	for _, l := range lines {
 		if len(l.X) > 0 {
 			c.Lines = append(c.Lines, l)
 		}
 	}
 	if len(c.Lines) == 0 {
-		return nil, nil
+		return nil
 	}
 	svg, err := c.SVG()
-	return []Picture{{name, svg}}, err
+	t.Pictures = []Picture{{name, svg}}
+	return err
 }
