@@ -29,8 +29,8 @@ func drawn(t *rapid.T, K, P int) estimator.Query {
 	return q
 }
 
-// Whatever the model and the query, what is called ok is finite, has a width,
-// and a measurement is never surer than the state.
+// Whatever the model and the query, a prediction without an error is finite, has a
+// width, and the std of a measurement is at least that of the state.
 func TestPredictionsWithoutErrorAreValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))

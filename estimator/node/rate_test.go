@@ -159,7 +159,7 @@ func TestOldStates(t *testing.T) {
 
 // A wall clock that is set back while a state waits changes no age. Set forward it
 // makes predictions useless to planners that share it, so none is sent.
-func TestSettingTheClockMakesNothingOld(t *testing.T) {
+func TestAgesDoNotDependOnTheWallClock(t *testing.T) {
 	n, c, nc, predictions := offline(t, Config{Rate: 100})
 	c.arrive(n, 1, 3*ms, 0.1, 0.2)
 	c.pass(10 * ms)

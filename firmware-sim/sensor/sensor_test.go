@@ -222,7 +222,7 @@ func TestDropout(t *testing.T) {
 }
 
 // A fault changes what it is for: everything else stays bit for bit.
-func TestFaultsLeaveTheRestAlone(t *testing.T) {
+func TestFaultsChangeNothingElse(t *testing.T) {
 	noise := []float64{0.1, 0.1}
 	plain := measure(t, 2000, noise)
 	for _, text := range []string{"spike=0.01", "dropout=0.05", "jitter=1ms", "freeze=3s:0.1s", "bias=1:3s@theta", "clock-jump=3s:1s"} {

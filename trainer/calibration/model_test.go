@@ -142,7 +142,7 @@ func TestFoldsThatDisagree(t *testing.T) {
 }
 
 // The hold readout reads the same distances as the plan readout.
-func TestReachIsShared(t *testing.T) {
+func TestReadoutsShareDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	one := func(int, float64) float64 { return 1 }
 	first := fit(frame(), made(rng, 4, 500, one), all, nil)

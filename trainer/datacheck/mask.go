@@ -35,9 +35,8 @@ func (r Reason) String() string {
 }
 
 // Mask holds, for each value of one segment, the reasons why training does not use it:
-// channels × samples. The channels
-// are the states, then the inputs, then the auxiliary channels, each in the order of the
-// header. BadSpan of a state or an input leaves out the whole sample; that of an
+// channels × samples. The channels are the states, then the inputs, then the auxiliary
+// channels, each in the order of the header. BadSpan of a state or an input leaves out the whole sample; that of an
 // auxiliary channel, which nothing is learned from, only names it.
 type Mask [][]Reason
 

@@ -8,7 +8,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
-func TestRealLogsAreLeftAlone(t *testing.T) {
+func TestGoodDataOfRealLogsAreNotExcluded(t *testing.T) {
 	logs := map[string]*flightlog.Log{
 		"single": pendulum(t, 1), "double": pendulum(t, 2), "energy shaping": torque(t, "energy_shaping", 15.9),
 	}

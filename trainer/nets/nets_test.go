@@ -317,7 +317,7 @@ func TestConstantNoiseIsTheMeanOfAll(t *testing.T) {
 }
 
 // With the exact kernel a state that was not measured explains nothing.
-func TestUnmeasuredRowsExplainNothing(t *testing.T) {
+func TestUnmeasuredRowsAreNotConditionedOn(t *testing.T) {
 	d := driven(t, 5, 2)
 	for i := range d.Flights {
 		fl := &d.Flights[i]

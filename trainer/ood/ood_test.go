@@ -104,7 +104,7 @@ func TestNothingIsKeptOfWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestManyFlightsAreDealtOut(t *testing.T) {
+func TestManyFlightsAreGroupedIntoBlocks(t *testing.T) {
 	var flights []window.Flight
 	for i := range 90 {
 		flights = append(flights, circle(uint64(i), 1, 2)...)
@@ -151,10 +151,10 @@ func identityCovariance(n int) []float64 {
 	return c
 }
 
-func TestTooFewStatesHaveNoRegion(t *testing.T) {
+func TestTooFewStatesGiveNoDetector(t *testing.T) {
 	lift := lifted(circle(6, 1, 5))
 	if _, ok := Fit(&lift, make([]float64, lift.Dim()), 10); ok {
-		t.Error("one state has a region")
+		t.Error("one state has a detector")
 	}
 }
 

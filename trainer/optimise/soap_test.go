@@ -119,7 +119,7 @@ func TestSOAPMovesEachMatrixAlone(t *testing.T) {
 
 // Gradients that are noise, large along some mixtures of the parameters and small along
 // others: no step is long, from the first on.
-func TestSOAPTakesNoLongSteps(t *testing.T) {
+func TestSOAPStepsAreBounded(t *testing.T) {
 	const r, c = 12, 9
 	rng := rand.New(rand.NewPCG(7, 7))
 	U, V := rotation(rng, r), rotation(rng, c)

@@ -171,7 +171,7 @@ func TestFinishedSeedsAreKept(t *testing.T) {
 }
 
 // A grid from which nothing could be learned is a result too, and is read again.
-func TestWhatFailedIsAResult(t *testing.T) {
+func TestFailedFitIsAResult(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "learning", study.NewRow(study.Key{Set: "lv", Variant: "2", Seed: unseen, Version: version}).Put("failed", "no flow can be integrated"))
 	code, out, errs := run("learning", "--grids", "2", "--seeds", "1", "--out", dir)

@@ -156,7 +156,7 @@ func TestGramIsTheLowerTriangle(t *testing.T) {
 }
 
 // What a row comes to depends neither on its neighbours nor on their number.
-func TestRowsAreAlone(t *testing.T) {
+func TestRowsAreIndependent(t *testing.T) {
 	both(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(9, 9))
 		var w Work

@@ -53,7 +53,7 @@ func TestARestartKeepsWhatWasLearned(t *testing.T) {
 }
 
 // A number that cannot be is refused though the checksum fits.
-func TestARestartRefusesWhatCannotBe(t *testing.T) {
+func TestImplausibleTrustStateIsRefused(t *testing.T) {
 	w := newWalk(7, 1)
 	m := monitor(w)
 	w.run(m, 10)
