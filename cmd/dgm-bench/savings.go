@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -121,7 +122,7 @@ func addBatch(ctx context.Context, u *study.Unit, m *model.Model) error {
 		return err
 	}
 	for i, name := range []string{"a query at 50 points by itself", fmt.Sprintf("the same, one of %d in a message", batchSize)} {
-		took := []time.Duration{alone, together}[i]
+		took := []speed.Least{alone, together}[i]
 		r := u.Also(name).Put("saving", name).Put("time_us", math.Round(float64(took)/100)/10)
 		for _, same := range []string{"loglik", "coverage95", "loglik_lost", "coverage_lost"} {
 			r.Put(same, u.Number(same))
@@ -135,7 +136,7 @@ func addBatch(ctx context.Context, u *study.Unit, m *model.Model) error {
 // and in one message, and returns the processor's time for one query each way, of
 // server, estimator and planner together, the least of some rounds. The answers must be
 // the same numbers.
-func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Duration, err error) {
+func measureBatch(ctx context.Context, m *model.Model) (alone, together speed.Least, err error) {
 	all, one := batchQuery(m)
 	err = serving(ctx, m, func(s *rig) {
 		nc := s.link(s.url(), "planner")
@@ -145,7 +146,7 @@ func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Dur
 			began := busy()
 			whole, err := query(nc, &all)
 			s.must(err)
-			together = least(together, (busy()-began)/batchSize)
+			together.Keep((busy() - began) / batchSize)
 			began = busy()
 			var mean, std []float64
 			for i := range batchSize {
@@ -153,19 +154,11 @@ func measureBatch(ctx context.Context, m *model.Model) (alone, together time.Dur
 				s.must(err)
 				mean, std = append(mean, a.Mean...), append(std, a.Std...)
 			}
-			alone = least(alone, (busy()-began)/batchSize)
+			alone.Keep((busy() - began) / batchSize)
 			s.require(slices.Equal(mean, whole.Mean) && slices.Equal(std, whole.Std), "queries in one message are answered otherwise than one by one")
 		}
 	})
 	return alone, together, err
-}
-
-// least returns the less of two times, of which 0 is none.
-func least(a, b time.Duration) time.Duration {
-	if a == 0 || b < a {
-		return b
-	}
-	return a
 }
 
 // batchQuery returns a query about many plans, or states where a model has no inputs, and

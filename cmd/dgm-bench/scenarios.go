@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/node"
@@ -122,21 +123,6 @@ func otherPermissions(s *rig) {
 	})
 }
 
-// permutations returns all orders of the numbers below n.
-func permutations(n int) [][]int {
-	if n == 0 {
-		return [][]int{nil}
-	}
-	var out [][]int
-	for _, shorter := range permutations(n - 1) {
-		for at := range n {
-			order := append(append([]int(nil), shorter[:at]...), n-1)
-			out = append(out, append(order, shorter[at:]...))
-		}
-	}
-	return out
-}
-
 // anyOrder starts server, estimator, robot and planner in every order.
 func anyOrder(s *rig) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
@@ -144,7 +130,7 @@ func anyOrder(s *rig) {
 	port := l.Addr().(*net.TCPAddr).Port
 	s.must(l.Close())
 	answered := 0.
-	for _, order := range permutations(4) {
+	for _, order := range combin.Permutations(4, 4) {
 		one := &rig{ctx: s.ctx, dir: s.dir, port: port, model: s.model, clock: s.clock}
 		err := one.guard(func() {
 			starts := []func(){

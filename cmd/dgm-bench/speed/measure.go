@@ -24,7 +24,7 @@ func (l *Least) Wall(f func()) time.Duration {
 	began := time.Now()
 	f()
 	d := time.Since(began)
-	l.keep(d)
+	l.Keep(d)
 	return d
 }
 
@@ -33,10 +33,11 @@ func (l *Least) Wall(f func()) time.Duration {
 func (l *Least) Busy(f func()) {
 	began := Busy()
 	f()
-	l.keep(Busy() - began)
+	l.Keep(Busy() - began)
 }
 
-func (l *Least) keep(d time.Duration) {
+// Keep keeps d if it is less than all before.
+func (l *Least) Keep(d time.Duration) {
 	if *l == 0 || float64(d) < float64(*l) {
 		*l = Least(d)
 	}

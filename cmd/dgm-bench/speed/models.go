@@ -23,28 +23,22 @@ type job struct {
 // standard returns the rows without a model of one's own.
 func standard(points []int) []job {
 	var jobs []job
-	add := func(p *plant.Plant, form string, features int, counts []int) {
-		if points != nil {
-			counts = points
-		}
-		for _, n := range counts {
-			jobs = append(jobs, job{system: p.Name, form: form, m: invented(p, form, features, nil), points: n})
-		}
-	}
 	for _, name := range []string{"lotka-volterra", "lorenz", "double-pendulum", "quadrotor"} {
 		p, _ := plant.Named(name)
-		for _, features := range []int{50, 100, 200} {
+		for _, size := range []struct {
+			form     string
+			features int
+		}{{"paper", 50}, {"paper", 100}, {"paper", 200}, {"default", 100}} {
 			counts := []int{100}
-			if name == "quadrotor" && features == 100 {
+			if points != nil {
+				counts = points
+			} else if name == "quadrotor" && size.features == 100 {
 				counts = []int{20, 50, 100}
 			}
-			add(&p, "paper", features, counts)
+			for _, n := range counts {
+				jobs = append(jobs, job{system: p.Name, form: size.form, m: invented(&p, size.form, size.features, nil), points: n})
+			}
 		}
-		counts := []int{100}
-		if name == "quadrotor" {
-			counts = []int{20, 50, 100}
-		}
-		add(&p, "default", 100, counts)
 	}
 	return jobs
 }

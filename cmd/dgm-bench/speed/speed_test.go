@@ -152,11 +152,11 @@ func TestSamplesFollowTheSystem(t *testing.T) {
 // A long time that goes away is none of the query's, one that stays is.
 func TestTransientWorstTimeIsMeasuredAgain(t *testing.T) {
 	once := []Least{10, 10, 30, 10, 10}
-	if worst := settle(once, func(i int) { once[i].keep(10) }); worst != 1 {
+	if worst := settle(once, func(i int) { once[i].Keep(10) }); worst != 1 {
 		t.Errorf("disturbed once: %v", worst)
 	}
 	always := []Least{10, 10, 30, 10, 10}
-	if worst := settle(always, func(i int) { always[i].keep([]time.Duration{10, 10, 13, 10, 10}[i]) }); worst != 1.3 {
+	if worst := settle(always, func(i int) { always[i].Keep([]time.Duration{10, 10, 13, 10, 10}[i]) }); worst != 1.3 {
 		t.Errorf("always longer: %v", worst)
 	}
 }
