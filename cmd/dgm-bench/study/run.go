@@ -78,6 +78,18 @@ func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, uni
 	if s.Side {
 		r.workers = max(1, min(runtime.GOMAXPROCS(0), len(r.todo)))
 	}
+	err := r.all(ctx)
+	if errors.Is(err, context.Canceled) && store.Dir != "" {
+		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", stored+r.took.n, len(units), store.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.rowsOf(store, units), nil
+}
+
+// all works through all units that are to do; the first that fails ends the others.
+func (r *runner) all(ctx context.Context) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	work := make(chan Work, len(r.todo))
@@ -99,14 +111,7 @@ func (s *Study) run(ctx context.Context, progress io.Writer, store *Results, uni
 		})
 	}
 	wait.Wait()
-	err := cmp.Or(ctx.Err(), context.Cause(within))
-	if errors.Is(err, context.Canceled) && store.Dir != "" {
-		fmt.Fprintf(progress, "%d of %d results are in %s; the same command resumes there\n", stored+r.took.n, len(units), store.Dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return s.rowsOf(store, units), nil
+	return cmp.Or(ctx.Err(), context.Cause(within))
 }
 
 // one works through a unit.
