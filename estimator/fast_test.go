@@ -221,7 +221,7 @@ func TestFastIsStateless(t *testing.T) {
 	}
 }
 
-// As for the Predictor: what a later row of the plan says changes no bit before.
+// As for the Predictor: a later row of the plan changes no bit before it.
 func TestFastReadsNoLaterInput(t *testing.T) {
 	const rows = 5
 	for name, m := range fastModels(t) {

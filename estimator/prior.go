@@ -16,8 +16,8 @@ type PriorDynamicsSpec struct {
 	Horizon      float64              // H, s
 }
 
-// PriorDynamics evaluates that part of the mean, as a displacement from x0 in state
-// units. Trainer and predictor use this one.
+// PriorDynamics evaluates the part of the prior mean that its spec describes, as a
+// displacement from the start state x0 in state units. Trainer and predictor share it.
 type PriorDynamics struct {
 	rollout, secondary *priordynamics.Rollout // nil = none
 	spec               PriorDynamicsSpec
@@ -51,7 +51,7 @@ func NewPriorDynamics(states []channel.Channel, spec PriorDynamicsSpec) *PriorDy
 	return b
 }
 
-// PriorDynamicsOf returns those of a model.
+// PriorDynamicsOf returns the prior dynamics of a model.
 func PriorDynamicsOf(m *model.Model) *PriorDynamics {
 	return NewPriorDynamics(m.Channels[:m.K], PriorDynamicsSpec{
 		Model: &m.PriorDynamics, Secondary: &m.Secondary, LinearWeight: m.LinearWeight, Knots: m.NoiseKnots, Velocity: m.Velocity, Horizon: m.Horizon,

@@ -80,7 +80,7 @@ func TestStartUncertaintyIsCarriedThrough(t *testing.T) {
 	}
 }
 
-// A state that is known better than its sensor says narrows nothing: the noise
+// A state with less uncertainty than its sensor noise narrows nothing: the noise
 // of the horizon was learned with that sensor.
 func TestCertainStartDoesNotNarrow(t *testing.T) {
 	m, rng := make1("windows", 31)

@@ -11,7 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// The state's own std holds the truth as often as it says, and the sensor's noise is
+// The interval of the state covers the truth at its nominal rate, and the sensor's noise is
 // found; told nothing apart, the interval of the state is that of a measurement, which
 // is too wide for it.
 func TestStateUncertaintyExcludesSensorNoise(t *testing.T) {

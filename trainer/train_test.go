@@ -213,7 +213,7 @@ func TestTrainingIsReproducible(t *testing.T) {
 	}
 }
 
-// A training that is stopped leaves a model that can be used and says so.
+// A training that is stopped leaves a model that can be used, and reports that it was stopped.
 func TestStoppedTrainingLeavesAModel(t *testing.T) {
 	cfg := small()
 	cfg.Prior = "velocity"

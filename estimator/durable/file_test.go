@@ -11,7 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/durable"
 )
 
-// names lists what stands in a folder.
+// names lists the files of a folder.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

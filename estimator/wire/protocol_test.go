@@ -54,7 +54,7 @@ func TestProtocolExamples(t *testing.T) {
 	}
 }
 
-// Every field and reason stands on the page, and the layout of its example is true.
+// Every field and reason is on the page, and the layout of its example is true.
 func TestProtocolNamesEverything(t *testing.T) {
 	text := page(t)
 	for _, b := range [][]byte{goldenState.Append(nil), fullPrediction.Append(nil), fullStatus.Append(nil)} {

@@ -68,7 +68,7 @@ func TestExactStatesAreWhatIsComparedWith(t *testing.T) {
 }
 
 // TestExactStatesBetweenSamples: a clock that jitters meets what the state was at
-// the time that it says, not at the nearest sample.
+// its own time, not at the nearest sample.
 func TestExactStatesBetweenSamples(t *testing.T) {
 	measured, exact := twins()
 	rng := rand.New(rand.NewPCG(3, 4))

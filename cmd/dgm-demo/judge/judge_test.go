@@ -37,7 +37,7 @@ func prediction(seq int, mean, std float64) *wire.Prediction {
 
 func at(seq int, after time.Duration) int64 { return start + int64(seq)*int64(period) + int64(after) }
 
-// fly sends n states and answers each at once unless skip says otherwise.
+// fly sends n states and answers each at once unless skip returns true.
 func fly(j *Judge, n int, skip func(seq int) bool) {
 	for i := range n {
 		j.State(state(i, 0, 0), at(i, 0))
@@ -136,7 +136,7 @@ func TestOverdueStatesMayBeSkipped(t *testing.T) {
 	}
 }
 
-// Late predictions count where the echo says that the computer was free.
+// Late predictions count where the echo shows that the computer was free.
 func TestEchoSeparatesBusySecondsFromFreeOnes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -287,7 +287,7 @@ func TestUselessPredictionsFail(t *testing.T) {
 	}
 }
 
-// A prediction that says that it was shortened is one, and is scored as far as it goes;
+// A prediction flagged as shortened is one, and is scored as far as it goes;
 // one that is short and does not say so cannot be read.
 func TestShortened(t *testing.T) {
 	for _, told := range []bool{true, false} {

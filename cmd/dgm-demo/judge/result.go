@@ -16,7 +16,7 @@ type Result struct {
 	Late       int // predictions that arrived after the next state, or never for an overdue one
 	Overdue    int // states that arrived after their successor was due
 	NotFinite  int // predictions with a number that is not finite, or a negative deviation
-	Unreadable int // predictions that are not as the protocol says, or for other channels or times
+	Unreadable int // predictions that break the protocol, or for other channels or times
 	Unasked    int // predictions of no known state, or repeated
 	Shortened  int // predictions of the beginning of the horizon, for superseded states
 	Outside    int // predictions with the flag out of distribution

@@ -27,7 +27,7 @@ func normal(rng *rand.Rand, n int) []float64 {
 	return out
 }
 
-// plain evaluates one row, as the definition says it.
+// plain evaluates one row by the definition.
 func plain(n *mlp.Net, x []float64) []float64 {
 	for _, l := range n.Layers {
 		y := make([]float64, l.Out)

@@ -40,7 +40,7 @@ func singles(rng *rand.Rand, n int) []float32 {
 	return out
 }
 
-// column returns what stands in a part's L in row r of panel p, column c.
+// column returns the values in a part's L in row r of panel p, column c.
 func column(l []float32, p *simd.Part, panel, c, r int) float64 {
 	at, k := 0, p.K
 	for range panel {
