@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/paper"
-	"github.com/dgm-robotics/dgm/cmd/dgm-bench/rivals"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/predictors"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
@@ -17,7 +17,7 @@ func main() { cli.Main(command()) }
 // measurements returns the studies of the estimator and of training, in the order of the
 // page of results.
 func measurements() []*study.Study {
-	return []*study.Study{recordedStudy(), latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), rivals.Study()}
+	return []*study.Study{recordedStudy(), latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), predictors.Study()}
 }
 
 // studies returns all studies.

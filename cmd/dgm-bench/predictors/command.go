@@ -1,7 +1,7 @@
-// Package rivals compares the model with simple predictors on public recordings of robots:
+// Package predictors compares the model with simple predictors on public recordings of robots:
 // hold, constant velocity, a linear model and direct ridge regressions with and without
 // history, fitted to the same flights and scored on the same windows.
-package rivals
+package predictors
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package rivals
+package predictors
 
 import (
 	"context"
