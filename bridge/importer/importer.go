@@ -3,6 +3,7 @@ package importer
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,8 +53,11 @@ func Import(ctx context.Context, jb Job) (*Summary, error) {
 		panic("importer: no input")
 	}
 	j := &job{Job: jb}
-	err := j.survey(ctx)
+	err := j.checkOut()
 	if err != nil {
+		return nil, err
+	}
+	if err := j.survey(ctx); err != nil {
 		return nil, err
 	}
 	if j.Map, err = j.Map.expand(j.files); err != nil {
@@ -94,6 +98,20 @@ func (j *job) progress(share float64) {
 	if j.Progress != nil {
 		j.Progress(min(1, (float64(j.read)+share)/float64(j.passes*len(j.Inputs))))
 	}
+}
+
+// checkOut refuses to write over an input.
+func (j *job) checkOut() error {
+	existing, err := os.Stat(j.Out)
+	if err != nil {
+		return nil // it does not exist
+	}
+	for _, path := range j.Inputs {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, existing) {
+			return fmt.Errorf("%s: is an input, too; choose another name for the log", j.Out)
+		}
+	}
+	return nil
 }
 
 // survey reads what is in the files: of topics in a pass of their own, of tables from

@@ -317,3 +317,24 @@ func TestInterruptLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// An import never writes over one of its inputs, under whatever name.
+func TestInputIsNotOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	in, link := filepath.Join(dir, "a.log"), filepath.Join(dir, "b.msgpack")
+	if err := os.WriteFile(in, []byte("flight"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(in, link); err != nil {
+		t.Skipf("no second name for a file: %v", err)
+	}
+	for _, out := range []string{in, link} {
+		_, err := importer.Import(context.Background(), importer.Job{Format: "invented", Inputs: []string{in}, Out: out})
+		if err == nil || !strings.HasPrefix(err.Error(), out+": ") {
+			t.Errorf("to %s: %v", out, err)
+		}
+		if b, err := os.ReadFile(in); err != nil || string(b) != "flight" {
+			t.Errorf("to %s: the input is %q, %v", out, b, err)
+		}
+	}
+}
