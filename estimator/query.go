@@ -17,6 +17,10 @@ type Query struct {
 	P0   []float64 // K×K row-major, covariance of X0; nil = the model's sensors
 	U    []float64 // P, the input held now; nil = the model's mean input
 	Plan []float64 // rows×P, input values at equal steps over the model's horizon; nil = readout Hold
+
+	// History is rows×(K+P), the newest first, at most as many as the model reads; see
+	// history.Spec; nil = none.
+	History []float64
 }
 
 // Prediction is the distribution of the state over the horizon. Angles are

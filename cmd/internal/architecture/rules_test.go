@@ -77,6 +77,11 @@ var layers = []layer{
 		"kernels over many points at once are arithmetic: what the numbers mean is known further up",
 	},
 	{
+		"estimator/history",
+		[]string{"estimator/channel"},
+		"stream and recording are resampled by this one code, so it knows neither",
+	},
+	{
 		"estimator/priordynamics",
 		[]string{"estimator/channel"},
 		"prior dynamics know a robot by its channels only",
