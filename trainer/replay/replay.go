@@ -1,11 +1,15 @@
 // Package replay takes windows of recorded flights to predictors: the state that a
-// window starts from, the input over it, and what was measured after it.
+// window starts from, what precedes it, the input over it, and what was measured after it.
 package replay
 
 import (
 	"iter"
+	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -19,6 +23,10 @@ type Window struct {
 	Input    window.Input // recorded from the start on
 	Times    []float64    // T, s after the start
 	Measured []float64    // T×K, displacement from X0; NaN = not measured
+
+	edges  []float64 // of the history asked for last
+	buffer *history.Buffer
+	rows   []float64
 }
 
 // New takes the memory for windows of K states, of which the displacement at the times
@@ -36,9 +44,42 @@ func (w *Window) Read(f *window.Flight, start int) {
 	}
 }
 
-// Query writes to q the query of the window: its start, and, where the model has
-// inputs, the input at the start or, for Plan, the means over so many equal rows of the
-// horizon. The memory of q's plan is used again.
+// History returns the rows of a spec before the start of the window, newest first: fewer
+// where the flight begins later, or has a gap. They are those that the estimator makes on
+// board of the complete samples, and are good until the next call; nil = none.
+func (w *Window) History(spec history.Spec) []float64 {
+	f := w.Flight
+	if spec.Rows() == 0 {
+		return nil
+	}
+	if w.buffer == nil || !slices.Equal(w.edges, spec.Edges) {
+		// Angles of a flight are continuous.
+		w.buffer = history.NewBuffer(make([]channel.Channel, f.K), f.P, spec)
+		w.edges, w.rows = slices.Clone(spec.Edges), make([]float64, spec.Rows()*(f.K+f.P))
+	}
+	first := w.Start
+	for begin := f.T[w.Start] - spec.Reach(); first > 0 && (f.T[first] > begin-snap || !f.Known(first)); {
+		first--
+	}
+	w.buffer.Reset()
+	for i := first; i < w.Start; i++ {
+		w.buffer.Add(nanoseconds(f.T[i]), f.State(i), f.Input(i))
+	}
+	n := w.buffer.Fill(w.rows, nanoseconds(f.T[w.Start]), w.X0)
+	if n == 0 {
+		return nil
+	}
+	return w.rows[:n*(f.K+f.P)]
+}
+
+// snap is what rounding moves a time at most, s.
+const snap = 1e-9
+
+func nanoseconds(s float64) int64 { return int64(math.Round(s * 1e9)) }
+
+// Query writes to q the query of the window: its start, the history that the model reads,
+// and, where the model has inputs, the input at the start or, for Plan, the means over so
+// many equal rows of the horizon. The memory of q's plan is used again.
 func (w *Window) Query(q *estimator.Query, m *model.Model, readout model.Readout, rows int) {
 	plan := q.Plan
 	*q = estimator.Query{X0: w.X0}

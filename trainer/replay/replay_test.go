@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -64,5 +65,56 @@ func TestQuery(t *testing.T) {
 	}
 	if w.Query(&q, &model.Model{K: 1, Horizon: 1}, model.Plan, 2); q.U != nil || q.Plan != nil {
 		t.Errorf("without inputs: %+v", q)
+	}
+}
+
+// The history of a window is what precedes it in its flight.
+func TestHistory(t *testing.T) {
+	spec := history.Spec{Edges: []float64{0.1, 0.2, 0.5}}
+	flights := ramp()
+	part := flights[0].Slice(20, 101)
+	holed := ramp()[0]
+	holed.X = slices.Clone(holed.X)
+	holed.X[50] = math.NaN() // interpolated over
+	for i := 60; i < 66; i++ {
+		holed.X[i] = math.NaN() // a gap
+	}
+	all := func(t float64) []float64 { // states 3t and inputs t in the middle of the rows
+		return []float64{3 * (t - 0.05), t - 0.1, 3 * (t - 0.15), t - 0.2, 3 * (t - 0.35), t - 0.4}
+	}
+	w := New(1, nil)
+	for _, c := range []struct {
+		name   string
+		flight *window.Flight
+		start  int
+		want   []float64
+	}{
+		{"within", &flights[0], 20, all(2)},
+		{"at the beginning", &flights[0], 0, nil},
+		{"soon after it", &flights[0], 4, all(0.4)[:4]},
+		{"at the beginning of a part", &part, 0, nil},
+		{"soon after it", &part, 5, all(2.5)},
+		{"after a missing state", &holed, 52, []float64{3 * 5.15, 5.1, 3 * 5.05, 4.9, 3 * 4.85, 14.4 / 3}},
+		{"after a gap", &holed, 67, all(6.7)[:2]},
+		{"well after it", &holed, 71, all(7.1)},
+	} {
+		w.Read(c.flight, c.start)
+		got := w.History(spec)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			continue
+		}
+		for i, v := range c.want {
+			if math.Abs(got[i]-v) > 1e-9 {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+				break
+			}
+		}
+	}
+	if w.History(history.Spec{}) != nil {
+		t.Error("history of no rows")
+	}
+	if got := w.History(history.Spec{Edges: []float64{0.1}}); len(got) != 2 {
+		t.Errorf("another spec: %v", got)
 	}
 }

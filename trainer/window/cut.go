@@ -36,7 +36,7 @@ func (f *Flight) Starts(dst []int, H, stride float64) []int {
 		if t+H > last {
 			break
 		}
-		if t < next-snap || !f.known(i) {
+		if t < next-snap || !f.Known(i) {
 			continue
 		}
 		dst = append(dst, i)
@@ -47,8 +47,8 @@ func (f *Flight) Starts(dst []int, H, stride float64) []int {
 	return dst
 }
 
-// known reports whether sample i has every state and every input.
-func (f *Flight) known(i int) bool {
+// Known reports whether sample i has every state and every input.
+func (f *Flight) Known(i int) bool {
 	for _, v := range f.State(i) {
 		if math.IsNaN(v) {
 			return false
