@@ -49,7 +49,7 @@ var (
 	fullPrediction = func() wire.Prediction {
 		p := smallPrediction
 		p.Tick, p.Age, p.Factor = 12, 0.0625, []float64{1, 1.5, 2, 0.5}
-		p.Flags = wire.Stale | wire.Shortened | wire.Miscalibrated | wire.Chained | wire.Widened
+		p.Flags = wire.Stale | wire.Shortened | wire.Miscalibrated | wire.Chained | wire.Widened | wire.NoHistory
 		return p
 	}()
 	fullStatus = func() wire.Status {
@@ -62,6 +62,7 @@ var (
 		s.Coverage, s.Recalibrated = []float64{0.9, 1, -1, -1}, []float64{1, 1, -1, -1}
 		s.Nees, s.Factor, s.Health = []float64{1.5, 0.5, -1, -1}, []float64{1.25, 1, 1, 1}, 0.75
 		s.Recording, s.Unrecorded, s.Swaps, s.Refused, s.Memory, s.Goroutines = "on", 4, 1, "checksum", 12<<20, 15
+		s.History, s.NoHistory, s.HistoryGaps, s.HistoryBackward = 8, 20, 2, 1
 		return s
 	}()
 )

@@ -18,6 +18,7 @@ const (
 	CarriedCovariance Flags = 1 << 16 // the state came with P0, and it is in std
 	Chained           Flags = 1 << 17 // made from a prediction of the state, not from the state itself
 	Widened           Flags = 1 << 18 // std and obs_std were enlarged for the age of the state
+	NoHistory         Flags = 1 << 19 // the model reads history, and the stream had not enough of it
 )
 
 // Warnings are the bits of all warnings, those of later versions included.

@@ -22,17 +22,28 @@ type Query struct {
 	Seed    uint64    // (optional) of the samples
 	Timeout int64     // (optional) ns after which the answer is useless; defaults to 1 s
 	Dtype   string    // (optional) of the answer's vectors: "f8" or "f4"; defaults to "f8"
+
+	// What precedes the states; without it a model that reads history predicts without.
+	History  string    // (optional) HistoryOfStream: the states that the estimator received, or empty
+	HistoryT []float64 // (optional) n, s, times of samples before the states, ascending, ≤ 0
+	HistoryX []float64 // n×K, one for all questions, or one for each
+	HistoryU []float64 // n×P, one for all, or one for each; the input held from the sample on
 }
+
+// HistoryOfStream asks for the history before the newest state that the estimator
+// received.
+const HistoryOfStream = "stream"
 
 // Limits of a query.
 const (
 	MaxBatch   = 4096
 	MaxSamples = 10000
 	MaxNumbers = 1 << 22 // of one vector of an answer, and of a query
+	MaxHistory = 10000   // samples
 )
 
 // fields are the fields of the message, in the order in which they are written.
-func (q *Query) fields() [11]msgbin.Field {
+func (q *Query) fields() [15]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Optional("want", &q.Want),
@@ -45,6 +56,10 @@ func (q *Query) fields() [11]msgbin.Field {
 		msgbin.Optional("seed", &q.Seed),
 		msgbin.Optional("timeout", &q.Timeout),
 		msgbin.Optional("dtype", &q.Dtype),
+		msgbin.OmitZero("history", &q.History),
+		msgbin.OmitZero("history_t", &q.HistoryT).Limit(MaxHistory),
+		msgbin.OmitZero("history_x", &q.HistoryX).Limit(MaxNumbers),
+		msgbin.OmitZero("history_u", &q.HistoryU).Limit(MaxNumbers),
 	}
 }
 
@@ -82,6 +97,8 @@ type Answer struct {
 	SD       []float64 // N×K, its standard deviation
 	Samples  []float64 // N×S×T×K
 	Dtype    string    // of the vectors: "f8" or "f4"
+
+	NoHistory int // questions that were answered without all the history that the model reads
 }
 
 // answerFields are the vectors of an answer, in the order in which they are
@@ -93,7 +110,7 @@ func (a *Answer) vectors() [len(answerFields)]*[]float64 {
 }
 
 // head are the fields before the vectors, in the order in which they are written.
-func (a *Answer) head() [6]msgbin.Field {
+func (a *Answer) head() [7]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &a.Vehicle),
@@ -101,6 +118,7 @@ func (a *Answer) head() [6]msgbin.Field {
 		msgbin.Required("channels", &a.Channels).Limit(MaxChannels),
 		msgbin.Optional("inputs", &a.Inputs),
 		msgbin.Optional("dtype", &a.Dtype),
+		msgbin.Optional("no_history", &a.NoHistory),
 	}
 }
 

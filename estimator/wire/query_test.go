@@ -20,10 +20,16 @@ var (
 		Want: wire.WantSamples, States: []float64{0.5, -2}, U: []float64{1}, Plans: []float64{1, 2, 3, 4, 5, 6}, Rows: 3,
 		Times: []float64{0.5, 1}, Samples: 2, Seed: 3, Timeout: 2e9, Dtype: "f4",
 	}
+	goldenHistory = func() wire.Query {
+		q := goldenQuery
+		q.History, q.HistoryT = wire.HistoryOfStream, []float64{-0.02, -0.01, 0}
+		q.HistoryX, q.HistoryU = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, []float64{7, 8, 9}
+		return q
+	}()
 	goldenAnswer = wire.Answer{
 		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Channels: []string{"theta", "omega"}, Inputs: "plan", Dtype: "f8",
 		Horizon: []float64{0.5}, Mean: []float64{1, 2}, Std: []float64{0.1, 0.2}, ObsStd: []float64{0.3, 0.4}, OOD: []float64{0.5},
-		F: []float64{7, 8}, SD: []float64{9, 10}, Samples: []float64{11, 12},
+		F: []float64{7, 8}, SD: []float64{9, 10}, Samples: []float64{11, 12}, NoHistory: 1,
 	}
 	goldenCommand = wire.Command{Action: wire.Rollback}
 	goldenOutcome = wire.Outcome{Model: "a1b2c3d4e5f60718", Error: "there is none"}
@@ -31,10 +37,11 @@ var (
 
 func TestGoldenQueries(t *testing.T) {
 	for file, want := range map[string][]byte{
-		"query-v1.msgpack":   goldenQuery.Append(nil),
-		"answer-v1.msgpack":  goldenAnswer.Append(nil),
-		"command-v1.msgpack": goldenCommand.Append(nil),
-		"outcome-v1.msgpack": goldenOutcome.Append(nil),
+		"query-v1.msgpack":         goldenQuery.Append(nil),
+		"query-v1-history.msgpack": goldenHistory.Append(nil),
+		"answer-v1.msgpack":        goldenAnswer.Append(nil),
+		"command-v1.msgpack":       goldenCommand.Append(nil),
+		"outcome-v1.msgpack":       goldenOutcome.Append(nil),
 	} {
 		path := filepath.Join("testdata", file)
 		if *update {
@@ -50,18 +57,21 @@ func TestGoldenQueries(t *testing.T) {
 			t.Errorf("%s: this program writes other bytes for the same message", path)
 		}
 	}
-	var q wire.Query
+	var q, withHistory wire.Query
 	var a wire.Answer
 	var c wire.Command
 	var o wire.Outcome
 	for _, err := range []error{
-		q.Decode(goldenQuery.Append(nil)), a.Decode(goldenAnswer.Append(nil)), c.Decode(goldenCommand.Append(nil)), o.Decode(goldenOutcome.Append(nil)),
+		withHistory.Decode(goldenHistory.Append(nil)), q.Decode(goldenHistory.Append(nil)), q.Decode(goldenQuery.Append(nil)), a.Decode(goldenAnswer.Append(nil)), c.Decode(goldenCommand.Append(nil)), o.Decode(goldenOutcome.Append(nil)),
 	} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	if d := cmp.Diff(goldenQuery, q); d != "" {
+	if d := cmp.Diff(goldenQuery, q, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(goldenHistory, withHistory); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(goldenAnswer, a); d != "" {
@@ -84,7 +94,7 @@ func TestGoldenQueries(t *testing.T) {
 // understood, from a sender that writes plain arrays.
 func TestQueryFields(t *testing.T) {
 	text := page(t)
-	for _, b := range [][]byte{goldenQuery.Append(nil), goldenAnswer.Append(nil), goldenCommand.Append(nil), goldenOutcome.Append(nil)} {
+	for _, b := range [][]byte{goldenHistory.Append(nil), goldenAnswer.Append(nil), goldenCommand.Append(nil), goldenOutcome.Append(nil)} {
 		var m map[string]any
 		if err := msgpack.Unmarshal(b, &m); err != nil {
 			t.Fatal(err)
@@ -118,6 +128,7 @@ func TestQueryFields(t *testing.T) {
 
 func FuzzQuery(f *testing.F) {
 	f.Add(goldenQuery.Append(nil))
+	f.Add(goldenHistory.Append(nil))
 	f.Add(goldenAnswer.Append(nil))
 	f.Add(goldenCommand.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -65,6 +65,11 @@ type Status struct {
 	Refused       string        // why the last model offered was refused; "" = none was
 	Memory        uint64        // bytes that the process obtained from the operating system
 	Goroutines    uint64
+
+	History         uint64 // rows of history that the model reads; 0 = none
+	NoHistory       uint64 // predictions without all of them
+	HistoryGaps     uint64 // times that history began again after a gap between states
+	HistoryBackward uint64 // times that it did because time went back
 }
 
 // Phase is a part of the time of a prediction.
@@ -89,7 +94,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [45]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [49]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -136,6 +141,10 @@ func (s *Status) fields(lists *statusLists) [45]msgbin.Field {
 		msgbin.Optional("refused", &s.Refused),
 		msgbin.Optional("memory", &s.Memory),
 		msgbin.Optional("goroutines", &s.Goroutines),
+		msgbin.Optional("history", &s.History),
+		msgbin.Optional("no_history", &s.NoHistory),
+		msgbin.Optional("history_gaps", &s.HistoryGaps),
+		msgbin.Optional("history_backward", &s.HistoryBackward),
 	}
 }
 
