@@ -35,11 +35,12 @@ func (r Reset) String() string {
 // moment. Its samples are without a gap. After NewBuffer it allocates nothing. A nil
 // Buffer keeps nothing and has no rows.
 type Buffer struct {
-	edges  []int64   // rows, ns
-	period []float64 // K, 0 = not periodic
-	K, P   int
-	maxGap int64 // ns, longest interval between samples
-	apart  int64 // ns, least time between two samples that are kept
+	edges     []int64   // rows, ns
+	period    []float64 // K, 0 = not periodic
+	K, P      int
+	narrowest int64 // ns, the narrowest row
+	maxGap    int64 // ns, longest interval between samples
+	apart     int64 // ns, least time between two samples that are kept
 
 	// Samples are stored in a ring: sample i of n is at (first+i) mod capacity.
 	first, n int
@@ -64,7 +65,7 @@ func NewBuffer(states []channel.Channel, inputs int, spec Spec) *Buffer {
 	K, most := len(states), int(ns(spec.Reach())/apart)+5
 	b := &Buffer{
 		edges: make([]int64, spec.Rows()), period: make([]float64, K), K: K, P: inputs,
-		maxGap: ns(gapFactor * narrowest), apart: apart,
+		narrowest: ns(narrowest), maxGap: ns(gapFactor * narrowest), apart: apart,
 		t: make([]int64, most), x: make([]float64, most*K), u: make([]float64, most*inputs),
 		older: make([]float64, K), newer: make([]float64, K),
 	}
@@ -84,6 +85,9 @@ func (b *Buffer) Rows() int {
 	}
 	return len(b.edges)
 }
+
+// Narrowest returns the width of the narrowest row, ns.
+func (b *Buffer) Narrowest() int64 { return b.narrowest }
 
 // Newest returns the time of the newest sample, ns; ok is false without one.
 func (b *Buffer) Newest() (t int64, ok bool) {

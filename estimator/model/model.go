@@ -7,6 +7,7 @@ package model
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/ood"
@@ -66,6 +67,8 @@ type Model struct {
 	LinearStd       []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load
+
+	History history.Spec // what is read before the start
 }
 
 // Member is one fit: a feature map and its posterior for each readout.

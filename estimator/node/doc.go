@@ -22,6 +22,8 @@
 //     and then stops, and the status reports it.
 //   - Where there is no time for the whole horizon a shorter one is sent, flagged;
 //     never one that is late without the flag.
+//   - Where a model reads history, every accepted state is part of it. What is missing is
+//     flagged and never made up.
 //   - The same states at the same times give the same predictions, bit for bit:
 //     [Replay] makes them again from a recording.
 //   - Nothing is allocated for a message beyond what nats.go allocates itself.

@@ -34,6 +34,9 @@ type Node struct {
 // delayed them they come together, and each still has one: 32 ms at 1 kHz.
 const burst = 32
 
+// fastest is the rate of states, Hz, of which none is lost between two ticks.
+const fastest = 1000
+
 // New prepares a node and allocates its memory. It returns an error for a model that
 // cannot be used and for a configuration that does not fit it.
 func New(cfg Config, m *model.Model) (*Node, error) {
@@ -54,8 +57,8 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	}
 	n.models.current, n.models.times = m, l.Times
 	hold := burst
-	if cfg.Rate > 0 {
-		hold = 1 // ticks are for the newest
+	if cfg.Rate > 0 { // ticks are for the newest, and for the history before it
+		hold += int(fastest / cfg.Rate)
 	}
 	n.intake = intake.New(intake.Config{
 		RobotClock: cfg.RobotClock, MaxFuture: int64(cfg.MaxFuture), MaxAge: int64(cfg.MaxAge),
@@ -155,7 +158,7 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 	defer func() { _ = commands.Unsubscribe() }()
 	if !n.cfg.NoQueries {
 		q, err := queries.Serve(nc, queries.Config{
-			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Plain: n.cfg.Plain, Clock: n.cfg.Clock, Model: n.models.inUse,
+			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Plain: n.cfg.Plain, Clock: n.cfg.Clock, Model: n.models.inUse, History: w.copyHistory,
 		})
 		if err != nil {
 			return err

@@ -162,6 +162,7 @@ func (p *replay) state() error {
 		return p.fail("its state: %v", err)
 	}
 	a.At, a.Age, a.Period = s.At, s.Age, s.Period
+	p.engine.Take(a)
 	p.any = true
 	p.sum.States++
 	return nil

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
-	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
 )
 
 // snapshot hands what the engine knows from the worker to the status. The worker
@@ -15,10 +14,9 @@ type snapshot struct {
 	requested atomic.Bool
 	withState atomic.Bool
 
-	mu          sync.Mutex
-	report      trust.Report
-	consistency float64
-	state       []byte // of the monitor; empty = nothing new
+	mu     sync.Mutex
+	report prediction.Report
+	state  []byte // of the monitor; empty = nothing new
 }
 
 // request asks for an update, withState also for the state of the trust monitor.
@@ -37,19 +35,20 @@ func (s *snapshot) update(e *prediction.Engine) {
 	s.requested.Store(false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.consistency = e.Report(&s.report)
+	e.Report(&s.report)
 	if s.withState.Load() {
 		s.withState.Store(false)
 		s.state = e.AppendState(s.state[:0])
 	}
 }
 
-// read returns what was written last, and the score of the early consistency check,
-// −1 = none.
-func (s *snapshot) read() (r trust.Report, consistency float64) {
+// read returns what was written last.
+func (s *snapshot) read() prediction.Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.report.Clone(), s.consistency
+	r := s.report
+	r.Trust = r.Trust.Clone()
+	return r
 }
 
 // newState returns the state of the monitor, empty if it was returned already.

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -80,8 +81,10 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	}
 	s.Recording, s.Unrecorded = n.worker.recorder.Status()
 	s.Recording = reporting.Shorten(s.Recording)
-	t, consistency := n.status.snapshot.read()
-	s.Health, s.Miscalibrated = consistency, uint64(t.Alarms)
+	known := n.status.snapshot.read()
+	t := &known.Trust
+	s.Health, s.Miscalibrated = known.Consistency, uint64(t.Alarms)
+	s.History, s.HistoryGaps, s.HistoryBackward = uint64(known.HistoryRows), known.Resets[history.Gap], known.Resets[history.Backward]
 	s.Buckets, s.Checks, s.Coverage, s.Recalibrated, s.Nees, s.Factor = t.Buckets, t.Checks, t.Coverage, t.Recalibrated, t.Nees, t.Factor
 	if n.status.states != nil {
 		if dropped, err := n.status.states.Dropped(); err == nil && dropped >= 0 { // else the subscription has ended

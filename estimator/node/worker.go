@@ -3,9 +3,11 @@ package node
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
@@ -33,15 +35,23 @@ type worker struct {
 	recorder *recording.Recorder
 	task     prediction.Task
 	newest   *intake.Arrival // at a fixed rate: what is predicted from
+
+	histories chan historyRequest
+}
+
+// historyRequest asks for a copy of the history of the stream.
+type historyRequest struct {
+	dst  *history.Buffer
+	done chan struct{} // closed when it is made
 }
 
 func newWorker(n *Node, l *prediction.Loaded) *worker {
 	w := &worker{
 		settings: n.models.settings, priority: n.cfg.Priority, clock: n.cfg.Clock, subject: wire.PredictSubject(n.cfg.Vehicle),
-		mailbox: n.intake.Mailbox, models: &n.models, counters: n.counters, peers: n.peers, snapshot: &snapshot{consistency: -1},
+		mailbox: n.intake.Mailbox, models: &n.models, counters: n.counters, peers: n.peers, snapshot: &snapshot{report: prediction.Report{Consistency: -1}},
 		engine: prediction.NewEngine(n.models.settings, l),
 	}
-	w.task.Clock = n.cfg.Clock
+	w.histories, w.task.Clock = make(chan historyRequest), n.cfg.Clock
 	if n.cfg.RobotClock {
 		w.task.Clock = func() (unix, steady int64) {
 			_, steady = w.clock()
@@ -62,9 +72,12 @@ func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
 		case <-w.mailbox.Ready:
 		case <-stop:
 			stopped = true // after what has come is answered
+		case r := <-w.histories:
+			w.reply(r)
 		}
 		for a := w.mailbox.Get(); a != nil; a = w.mailbox.Get() {
 			w.answer(nc, a)
+			w.replyWaiting()
 		}
 	}
 }
@@ -73,6 +86,7 @@ func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
 // the horizon is all that it gets: the newer one must not be late for it.
 func (w *worker) answer(nc *nats.Conn, a *intake.Arrival) {
 	w.useNext()
+	w.engine.Take(a)
 	_, now := w.clock()
 	t, ladder := &w.task, &w.engine.Loaded.Ladder
 	t.Arrival, t.Due, t.Fresh, t.Level = a, now, true, 0
@@ -101,7 +115,7 @@ func (w *worker) runTicks(nc *nats.Conn, stop <-chan struct{}) {
 		sleeper.Until(due(i))
 		select {
 		case <-stop:
-			if w.mailbox.Get() != nil {
+			for w.mailbox.Get() != nil {
 				w.counters.Refuse(wire.Replaced, nil) // by none: this is the end
 			}
 			return
@@ -118,6 +132,7 @@ func (w *worker) runTicks(nc *nats.Conn, stop <-chan struct{}) {
 			w.counters.Skip(wire.Overrun, skipped, nil)
 		}
 		w.tick(nc, uint64(i), due(i))
+		w.replyWaiting()
 	}
 }
 
@@ -126,21 +141,33 @@ func (w *worker) tick(nc *nats.Conn, number uint64, due int64) {
 	w.useNext()
 	_, now := w.clock()
 	w.counters.Tick(1)
-	a := w.mailbox.Get()
-	if a != nil {
-		w.newest = a
-		w.counters.Use()
-	}
+	fresh := w.takeAll()
 	if w.newest == nil {
 		w.counters.Skip(wire.NoInput, 1, nil)
 		return
 	}
 	t := &w.task
-	t.Arrival, t.Tick, t.Due, t.Fresh = w.newest, number, due, a != nil
+	t.Arrival, t.Tick, t.Due, t.Fresh = w.newest, number, due, fresh
 	t.Level = w.engine.Loaded.Ladder.Choose(due+prediction.Deadline(w.settings, 0)-now, t.Fresh)
 	if r, cause := w.serve(nc, now); r != wire.OK {
 		w.counters.Skip(r, 1, cause)
 	}
+}
+
+// takeAll takes the arrivals that wait, of which the newest is predicted from. It reports
+// whether there were any.
+func (w *worker) takeAll() (any bool) {
+	for a := w.mailbox.Get(); a != nil; a = w.mailbox.Get() {
+		w.engine.Take(a)
+		w.newest, any = a, true
+		if waiting, _ := w.mailbox.Waiting(); waiting == 0 {
+			w.counters.Use()
+			break
+		}
+		w.recorder.State(a)
+		w.counters.Refuse(wire.Replaced, nil)
+	}
+	return any
 }
 
 // serve makes the message of the task and publishes it, began being the time now,
@@ -158,6 +185,35 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 	w.engine.Learn(t)
 	w.snapshot.update(w.engine)
 	return reason, cause
+}
+
+// replyWaiting replies to a request that waits, if there is one.
+func (w *worker) replyWaiting() {
+	select {
+	case r := <-w.histories:
+		w.reply(r)
+	default:
+	}
+}
+
+func (w *worker) reply(r historyRequest) {
+	w.engine.CopyHistory(r.dst)
+	close(r.done)
+}
+
+// copyHistory copies the samples of the stream to dst between two predictions. It reports
+// whether the worker did so within a time. It may be called from any goroutine.
+func (w *worker) copyHistory(dst *history.Buffer, within time.Duration) bool {
+	r := historyRequest{dst, make(chan struct{})}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case w.histories <- r:
+		<-r.done
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // publish hands a message to the link and notes what it has cost.

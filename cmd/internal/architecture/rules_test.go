@@ -118,7 +118,7 @@ var layers = []layer{
 	{
 		"estimator/model",
 		[]string{
-			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/linear",
+			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/history", "estimator/linear",
 			"estimator/numeric/mlp", "estimator/internal/msgbin", "estimator/ood", "estimator/priordynamics",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
@@ -168,20 +168,20 @@ var layers = []layer{
 	{
 		"estimator/node/internal/prediction",
 		[]string{
-			"estimator", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal", "estimator/node/internal/trust",
-			"estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
+			"estimator", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
+			"estimator/node/internal/trust", "estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
 		},
 		"a task becomes a message by one pure step: no network, no counters, no file",
 	},
 	{
 		"estimator/node/internal/recording",
-		[]string{"estimator", "estimator/node/internal/prediction", "estimator/node/journal", "estimator/wire"},
+		[]string{"estimator", "estimator/node/internal/intake", "estimator/node/internal/prediction", "estimator/node/journal", "estimator/wire"},
 		"what is recorded are tasks and messages, after they were published",
 	},
 	{
 		"estimator/node/internal/queries",
 		[]string{
-			"estimator", "estimator/model", "estimator/node/internal/prediction", "estimator/node/internal/reporting",
+			"estimator", "estimator/history", "estimator/model", "estimator/node/internal/prediction", "estimator/node/internal/reporting",
 			"estimator/numeric/ode", "estimator/wire",
 		},
 		"queries have predictors of their own and touch nothing that predictions depend on",
@@ -189,7 +189,7 @@ var layers = []layer{
 	{
 		"estimator/node",
 		[]string{
-			"estimator/durable", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
 			"estimator/node/journal", "estimator/node/realtime", "estimator/node/internal/trust", "estimator/wire",
 		},

@@ -10,8 +10,9 @@ import (
 // rollout predicts at times that may lie beyond the model's horizon, as a chain of
 // segments of one horizon each: the first starts at the state, every other where the
 // one before ended, with its standard deviations as the covariance of its start. That
-// neglects the correlation between the errors of the channels. A plan ends with the
-// first horizon; from there on its last input is held.
+// neglects the correlation between the errors of the channels. Segments after the first
+// are predicted without history. A plan ends with the first horizon; from there on its
+// last input is held.
 type rollout struct {
 	m        *model.Model
 	segments []segment
@@ -109,7 +110,7 @@ func (c *rollout) predict(dst *estimator.Prediction, q *estimator.Query) (ok boo
 			dst.OutOfDistribution = dst.OutOfDistribution || s.dst.OutOfDistribution
 		}
 		end := len(s.dst.Mean) - K
-		at.X0, at.P0 = s.dst.Mean[end:], c.P
+		at.X0, at.P0, at.History = s.dst.Mean[end:], c.P, nil
 		clear(c.P)
 		for k, std := range s.dst.Std[end:] {
 			c.P[k*K+k] = std * std

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
@@ -57,6 +58,7 @@ type Engine struct {
 	message     Message
 	made        *estimator.Prediction // of the last step; nil = none
 	query       estimator.Query
+	resets      [history.Resets]uint64
 	propagated  bool      // the propagator starts at the state of the present task
 	factor      []float64 // T×K
 	std, obsStd []float64 // T×K, widened
@@ -71,10 +73,12 @@ func NewEngine(s *journal.Settings, l *Loaded) *Engine {
 }
 
 // Use replaces the model, and what is known of the intervals of the last one by what
-// is known of this one's.
+// is known of this one's. The samples of the stream stay, where the last model read
+// history.
 func (e *Engine) Use(l *Loaded) {
 	if e.Loaded != nil {
 		l.Ladder.Propagation = e.Loaded.Ladder.Propagation
+		l.past.stream.CopyFrom(e.Loaded.past.stream)
 	}
 	e.Loaded, e.propagated = l, false
 	m := l.Model
@@ -97,6 +101,14 @@ func (e *Engine) Use(l *Loaded) {
 	}
 	e.factor = make([]float64, len(l.Times)*m.K)
 }
+
+// Take adds an arrival to the history that predictions read. It is called once for each
+// that is taken from the mailbox, in their order and before the step that predicts from it.
+func (e *Engine) Take(a *intake.Arrival) { e.resets[e.Loaded.past.add(&a.State)]++ }
+
+// CopyHistory copies the samples of the stream to dst, none where the model reads no
+// history.
+func (e *Engine) CopyHistory(dst *history.Buffer) { dst.CopyFrom(e.Loaded.past.stream) }
 
 // Step makes the message of a task, or returns the reason why none must be sent; the
 // times are those of the attempt then. It changes nothing that is known: see Learn.
@@ -130,15 +142,19 @@ func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
 	if _, _, ok := widening(age, e.settings.AgeLimit); !ok {
 		return nil, wire.TooOld
 	}
-	if t.Tick > 0 {
-		p := e.Loaded.propagator
-		if !e.propagated {
+	past := e.Loaded.past
+	if t.Tick == 0 {
+		q.History = past.beforeState(s)
+	} else {
+		p, first := e.Loaded.propagator, !e.propagated
+		if first {
+			q.History = past.beforeState(s)
 			if e.propagated = p.start(q, e.Loaded.Model.Sensor); !e.propagated {
 				return nil, wire.NonFinite
 			}
 		}
-		p.at(float64(age) * 1e-9)
-		q.X0, q.P0, q.Plan = p.x, p.P, p.planFrom(q.Plan, float64(age)*1e-9)
+		q.History = past.beforeTick(s, age, first, p)
+		q.X0, q.P0, q.Plan = p.x, p.P, p.planFrom(q.Plan, seconds(age))
 	}
 	l := &e.Loaded.levels[t.Level]
 	if !l.rollout.predict(l.dst, q) {
@@ -205,6 +221,7 @@ func (e *Engine) flags(t *Task, d *estimator.Prediction) wire.Flags {
 	set(wire.Shortened, t.Level > 0)
 	set(wire.Miscalibrated, e.monitor != nil && e.monitor.Miscalibrated() > 0)
 	set(wire.CarriedCovariance, len(t.Arrival.State.P0) > 0 && e.Loaded.Model.Displacement)
+	set(wire.NoHistory, e.Loaded.past.missed)
 	set(wire.Chained, t.Tick > 0 || e.Loaded.levels[t.Level].rollout.chained())
 	return f
 }
@@ -244,13 +261,21 @@ func (e *Engine) Learn(t *Task) {
 	}
 }
 
-// Report writes what is known of the intervals to r, and returns the score of the
-// early consistency check, −1 = none yet.
-func (e *Engine) Report(r *trust.Report) (consistency float64) {
+// Report is what an engine knows beside the counters.
+type Report struct {
+	Trust       trust.Report
+	Consistency float64 // score of the early consistency check, −1 = none yet
+	HistoryRows int     // that the model reads
+	Resets      [history.Resets]uint64
+}
+
+// Report writes what is known to r.
+func (e *Engine) Report(r *Report) {
 	if e.monitor != nil {
-		e.monitor.Report(r)
+		e.monitor.Report(&r.Trust)
 	}
-	return e.Loaded.consistency.score()
+	r.Consistency = e.Loaded.consistency.score()
+	r.HistoryRows, r.Resets = e.Loaded.past.stream.Rows(), e.resets
 }
 
 // AppendState appends the state of the trust monitor, if there is one, to dst.
@@ -259,12 +284,4 @@ func (e *Engine) AppendState(dst []byte) []byte {
 		return dst
 	}
 	return e.monitor.Append(dst, e.Loaded.Model.ID)
-}
-
-// orNil makes an absent vector nil, as a query has it.
-func orNil(v []float64) []float64 {
-	if len(v) == 0 {
-		return nil
-	}
-	return v
 }

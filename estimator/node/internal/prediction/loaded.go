@@ -21,7 +21,8 @@ type Loaded struct {
 	File   []byte // the model's, where predictions are recorded
 	Trust  []byte // state of the trust monitor when it was last in use; nil = none
 
-	levels      []level     // of the horizon, as in Ladder
+	levels      []level // of the horizon, as in Ladder
+	past        *past
 	propagator  *propagator // nil where each state is answered
 	consistency *consistency
 }
@@ -51,7 +52,7 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 			return nil, fmt.Errorf("recording: %w", err)
 		}
 	}
-	r.Model = m
+	r.Model, r.past = m, newPast(m)
 	of := &Predictors{Model: m, Plain: !s.Fast}
 	for n := len(r.Times); n > 0 && len(r.levels) < mostLevels; n /= 2 {
 		p, err := newRollout(of, r.Times[:n], s.Chain)
@@ -120,6 +121,7 @@ func (r *Loaded) Warm(clock func() (unix, steady int64)) {
 	if len(r.Model.Checks) > 0 {
 		q.X0 = r.Model.Checks[0].X0
 	}
+	q.History = r.past.still(q.X0)
 	for i := range r.levels {
 		l := &r.levels[i]
 		for range 2 { // the first one finds its memory

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -22,6 +23,7 @@ type answerer struct {
 	predictor  prediction.Predictor
 	dst        *estimator.Prediction
 	dynamics   *prediction.Dynamics
+	past       past
 	sampler    *sampler
 
 	query    wire.Query
@@ -40,7 +42,7 @@ func (o *answerer) answer(data []byte, at int64) (*wire.Answer, error) {
 		own := prediction.Private(m)
 		*o = answerer{
 			cfg: o.cfg, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain},
-			dynamics: prediction.NewDynamics(own), query: o.query, answered: o.answered,
+			dynamics: prediction.NewDynamics(own), past: newPast(own), query: o.query, answered: o.answered,
 		}
 	}
 	b, err := check(q, o.model)
@@ -59,11 +61,18 @@ func (o *answerer) answer(data []byte, at int64) (*wire.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, now := o.cfg.Clock()
+	if !o.past.begin(b.past, o.cfg.History, time.Duration(at+limit-now)) {
+		return nil, &refusal{codeTimeout, "the history of the stream could not be read within the timeout"}
+	}
 	for i := range b.n {
 		if _, now := o.cfg.Clock(); now-at > limit {
 			return nil, &refusal{codeTimeout, fmt.Sprintf("%d of %d questions were answered within the timeout", i, b.n)}
 		}
-		question := b.at(i)
+		question, all := b.at(i), false
+		if question.History, all = o.past.before(b.past, i, question.X0); !all && len(a.Horizon) > 0 && o.query.Want != wire.WantSamples {
+			a.NoHistory++
+		}
 		if err := each(&question, i); err != nil {
 			return nil, err
 		}

@@ -1,8 +1,6 @@
 package queries
 
 import (
-	"math"
-
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -17,22 +15,7 @@ type batch struct {
 	states vector
 	u      vector
 	plans  vector
-}
-
-// vector holds the rows of one field: one for each question, or one for all.
-type vector struct {
-	name    string
-	x       []float64
-	size    int // numbers of a row
-	content string
-}
-
-// row returns row i, or the only one; nil of an empty field.
-func (v *vector) row(i int) []float64 {
-	if len(v.x) <= v.size {
-		return v.x
-	}
-	return v.x[i*v.size : (i+1)*v.size]
+	past   *samples
 }
 
 // at returns question i.
@@ -57,7 +40,11 @@ func check(q *wire.Query, m *model.Model) (*batch, error) {
 		u:      vector{"u", q.U, m.P, "inputs"},
 		plans:  vector{"plans", q.Plans, q.Rows * m.P, "rows × inputs"},
 	}
-	for _, v := range []*vector{&b.states, &b.u, &b.plans} {
+	var err error
+	if b.past, err = checkHistory(q, m); err != nil {
+		return nil, err
+	}
+	for _, v := range []*vector{&b.states, &b.u, &b.plans, &b.past.x, &b.past.u} {
 		n, err := v.rows()
 		if err != nil {
 			return nil, err
@@ -73,24 +60,6 @@ func check(q *wire.Query, m *model.Model) (*batch, error) {
 		}
 	}
 	return b, b.bounded(q, m)
-}
-
-// rows returns how many rows there are.
-func (v *vector) rows() (int, error) {
-	switch {
-	case len(v.x) == 0:
-		return 0, nil
-	case v.size == 0:
-		return 0, wrong("%s has %d numbers, and the model has no inputs", v.name, len(v.x))
-	case len(v.x)%v.size != 0:
-		return 0, wrong("%s has %d numbers, which is no multiple of %d (%s)", v.name, len(v.x), v.size, v.content)
-	}
-	for i, x := range v.x {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, wrong("element %d of %s is %v", i, v.name, x)
-		}
-	}
-	return len(v.x) / v.size, nil
 }
 
 // bounded returns an error for a query that is too large, or whose times are not

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -26,6 +27,10 @@ type Config struct {
 
 	Clock func() (unix, steady int64)              // ns
 	Model func() (m *model.Model, times []float64) // the one in use, and the times, s, that it predicts at
+
+	// History copies the samples of the stream to dst; false if that takes longer than
+	// within.
+	History func(dst *history.Buffer, within time.Duration) bool
 }
 
 // Service answers the queries about one vehicle.

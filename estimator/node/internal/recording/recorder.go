@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -54,16 +55,24 @@ func (r *Recorder) Model(l *prediction.Loaded) {
 	}
 }
 
+// State records a state that was taken.
+func (r *Recorder) State(a *intake.Arrival) {
+	if r == nil {
+		return
+	}
+	s := &r.state
+	s.At, s.Age, s.Period = a.At, a.Age, a.Period
+	s.Message = a.State.Append(s.Message[:0])
+	r.w.State(s)
+}
+
 // Task records a task, its state if that is a new one, and what came of it.
 func (r *Recorder) Task(t *prediction.Task, m *prediction.Message, outcome wire.Reason) {
 	if r == nil {
 		return
 	}
 	if t.Fresh {
-		a, s := t.Arrival, &r.state
-		s.At, s.Age, s.Period = a.At, a.Age, a.Period
-		s.Message = a.State.Append(s.Message[:0])
-		r.w.State(s)
+		r.State(t.Arrival)
 	}
 	Describe(&r.prediction, t, m, outcome)
 	r.w.Prediction(&r.prediction)

@@ -21,6 +21,7 @@ type Counters struct {
 type Counts struct {
 	Received, Published      uint64
 	Late, Shortened, Widened uint64 // of the published
+	NoHistory                uint64
 	Used                     uint64 // states predicted from
 	Ticks                    uint64
 	Reasons                  [wire.Reasons]uint64 // states that were not predicted from
@@ -118,7 +119,7 @@ func (c *Counters) Publish(ns int64, f wire.Flags, predict, encode, publish int6
 		for _, v := range [...]struct {
 			flag wire.Flags
 			n    *uint64
-		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}} {
+		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}, {wire.NoHistory, &n.NoHistory}} {
 			if f&v.flag != 0 {
 				*v.n++
 			}

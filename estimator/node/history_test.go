@@ -1,0 +1,158 @@
+package node
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// reading is the pendulum with a history of four rows over 100 ms.
+func reading() *model.Model {
+	m := pendulum()
+	m.History = history.Spec{Edges: []float64{0.01, 0.02, 0.05, 0.1}}
+	return m
+}
+
+// At a fixed rate the states between two ticks are history, too.
+func TestStatesBetweenTicksAreHistory(t *testing.T) {
+	n, c, nc, predictions := offlineWith(t, Config{Rate: 10, RobotClock: true}, reading())
+	for i := range uint64(40) {
+		c.pass(10 * ms)
+		c.arrive(n, i+1, 0, 0.1*float64(i), 0)
+		if i%8 != 7 { // ticks are farther apart than a gap
+			continue
+		}
+		n.worker.tick(nc, i+1, c.steady)
+		if p := predictions.prediction(); p.Flags&wire.NoHistory != 0 != (i < 10) {
+			t.Errorf("state %d: flags %#x", i, p.Flags)
+		}
+	}
+	n.status.snapshot.request(false)
+	n.status.snapshot.update(n.worker.engine)
+	s := n.compose(0)
+	if s.History != 4 || s.NoHistory != 1 || s.HistoryGaps != 0 || s.Used != 5 || counts(s)["replaced"] != 35 {
+		t.Errorf("status %+v", s)
+	}
+}
+
+// A refused state is no history, and neither is one before a gap.
+func TestRefusedStatesAreNotHistory(t *testing.T) {
+	n, c, nc, predictions := offlineWith(t, Config{RobotClock: true}, reading())
+	seq := uint64(0)
+	next := func(after int64) wire.Flags {
+		t.Helper()
+		c.pass(after)
+		seq++
+		c.arrive(n, seq, 0, 0.1, 0)
+		c.arrive(n, seq, 0, 0.1, 0)            // the same again
+		c.arrive(n, seq-1, 20*ms, 0.3, 0)      // a late one
+		c.arrive(n, seq+1, -ms, math.NaN(), 0) // no number
+		n.worker.answer(nc, n.intake.Mailbox.Get())
+		return predictions.prediction().Flags & wire.NoHistory
+	}
+	for i := range 15 {
+		if got := next(10 * ms); got != 0 != (i < 10) {
+			t.Errorf("state %d: flag %v", i, got)
+		}
+	}
+	if next(100*ms) == 0 {
+		t.Error("no flag after a gap")
+	}
+	n.status.snapshot.request(false)
+	n.status.snapshot.update(n.worker.engine)
+	if s := n.compose(0); s.HistoryGaps != 1 || s.HistoryBackward != 0 || s.NoHistory != 11 {
+		t.Errorf("status: %d gaps, %d backward, %d without", s.HistoryGaps, s.HistoryBackward, s.NoHistory)
+	}
+}
+
+func TestQueriesBringTheirHistory(t *testing.T) {
+	for _, rate := range []float64{0, 200} {
+		nc := connect(t, serve(t, 0).ClientURL(), nil)
+		run(t, nc, Config{Rate: rate, RobotClock: true}, reading())
+		predictions := listen(t, nc, wire.AllPredictions)
+		listening(listen(t, nc, wire.StatusSubject("v1")))
+		n := 12
+		var at, x, u []float64
+		for i := range n {
+			at = append(at, 0.01*float64(i+1-n))
+			x, u = append(x, 0.1, 0.2), append(u, 0.3)
+		}
+		one := []float64{0.3, -0.1}
+		for name, c := range map[string]struct {
+			q    wire.Query
+			want int // questions without all the history
+		}{
+			"none":          {wire.Query{States: one}, 1},
+			"samples":       {wire.Query{States: one, HistoryT: at, HistoryX: x, HistoryU: u}, 0},
+			"too few":       {wire.Query{States: one, HistoryT: at[3:], HistoryX: x[6:], HistoryU: u[3:]}, 1},
+			"one for all":   {wire.Query{States: []float64{1, 2, 3, 4}, HistoryT: at, HistoryX: x, HistoryU: u}, 0},
+			"one for each":  {wire.Query{States: []float64{1, 2, 3, 4}, HistoryT: at, HistoryX: append(x, x...), HistoryU: u}, 0},
+			"of one state":  {wire.Query{States: one, HistoryT: at, HistoryX: append(x, x...), HistoryU: append(u, u...)}, 0},
+			"not dynamics'": {wire.Query{States: one, Want: wire.WantDynamics}, 0},
+		} {
+			if a, refused := ask(t, nc, c.q.Append(nil)); refused != "" || a.NoHistory != c.want {
+				t.Errorf("%s: %+v, %s", name, a, refused)
+			}
+		}
+		for want, q := range map[string]wire.Query{
+			"history is \"chance\"":                       {History: "chance"},
+			"history is that of the stream, and samples":  {History: wire.HistoryOfStream, HistoryT: at, HistoryX: x, HistoryU: u},
+			"history_x or history_u come without":         {HistoryX: x},
+			"history_t has 12 samples, and history_x has": {HistoryT: at, HistoryX: x},
+			"history_t must ascend":                       {HistoryT: []float64{0, -1}, HistoryX: x[:4], HistoryU: u[:2]},
+			"history_t must ascend to at most 0 s, and 0": {HistoryT: []float64{-1, 0.1}, HistoryX: x[:4], HistoryU: u[:2]},
+			"history_t must ascend to at most 0 s, and N": {HistoryT: []float64{math.NaN()}, HistoryX: x[:2], HistoryU: u[:1]},
+			"history_t must ascend to at most 0 s, and -": {HistoryT: []float64{math.Inf(-1)}, HistoryX: x[:2], HistoryU: u[:1]},
+			"history_x has 23 numbers":                    {HistoryT: at, HistoryX: x[1:], HistoryU: u},
+			"history_u has 11 numbers":                    {HistoryT: at, HistoryX: x, HistoryU: u[1:]},
+			"element 0 of history_x":                      {HistoryT: []float64{0}, HistoryX: []float64{math.NaN(), 0}, HistoryU: u[:1]},
+			"history_x are 3, and others 2":               {States: []float64{1, 2, 3, 4}, HistoryT: []float64{0}, HistoryX: x[:6], HistoryU: u[:1]},
+			"malformed: field history_t":                  {HistoryT: make([]float64, wire.MaxHistory+1)},
+		} {
+			if q.States == nil {
+				q.States = one
+			}
+			if _, got := ask(t, nc, q.Append(nil)); !strings.HasPrefix(got, "400: "+want) {
+				t.Errorf("refused with %q, want %q", got, want)
+			}
+		}
+		q := wire.Query{States: one, History: wire.HistoryOfStream}
+		if a, refused := ask(t, nc, q.Append(nil)); refused != "" || a.NoHistory != 1 {
+			t.Errorf("before the first state: %+v, %s", a, refused)
+		}
+		for i := range uint64(12) {
+			s := wire.State{Seq: i + 1, T: int64(i) * 10 * ms, X: []float64{0.1, -0.2}, U: []float64{0.3}}
+			if err := nc.Publish(wire.StateSubject("v1"), s.Append(nil)); err != nil {
+				t.Fatal(err)
+			}
+			for predictions.prediction().Seq <= i {
+			}
+		}
+		if a, refused := ask(t, nc, q.Append(nil)); refused != "" || a.NoHistory != 0 {
+			t.Errorf("of the stream: %+v, %s", a, refused)
+		}
+	}
+}
+
+// A node that has ended replies to nobody who asks for its history.
+func TestHistoryOfAWorkerThatHasEnded(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	n, err := New(Config{Vehicle: "v1"}, reading())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := n.Run(ctx, nc); err != nil {
+		t.Fatal(err)
+	}
+	if n.worker.copyHistory(nil, time.Millisecond) {
+		t.Error("history of a worker that has ended")
+	}
+}
