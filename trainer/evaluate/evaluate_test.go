@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -111,6 +112,22 @@ func TestReadoutsHaveTheirInput(t *testing.T) {
 	}
 	if e := hold.Horizons[0].Channels[1].RMSE; e < 0.1 {
 		t.Errorf("the input steps are not in the prediction and the rate is wrong by %v only", e)
+	}
+}
+
+// Windows too close to the beginning of their flight have less history than the model
+// reads, and are counted.
+func TestWindowsWithoutHistoryAreCounted(t *testing.T) {
+	m := handmade(0)
+	m.History = history.Spec{Edges: []float64{0.05, 0.1}}
+	flights := append(shaft(rand.New(rand.NewPCG(1, 1)), 400, 5, 0, 1), shaft(rand.New(rand.NewPCG(2, 1)), 300, 5, 0, 1)...)
+	table := run(t, m, flights, Options{Horizons: []float64{0.1}, Stride: 0.02})
+	if table.NoHistory != 10 || table.Windows != 165 {
+		t.Errorf("%d of %d windows", table.NoHistory, table.Windows)
+	}
+	var b bytes.Buffer
+	if err := table.WriteText(&b); err != nil || !strings.Contains(b.String(), "10 of the windows") {
+		t.Errorf("%v in %s", err, b.String())
 	}
 }
 

@@ -42,6 +42,7 @@ type outcome struct {
 	mean          [methods][]float64 // T×K, displacement from the measured start
 	angle         [][methods]float64 // T, attitude errors, rad; none without an attitude
 	flagged, ok   bool
+	noHistory     bool // there was less before the window than the model reads
 }
 
 // comparer predicts windows by all methods. One per goroutine.
@@ -125,6 +126,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	c.start(f, start)
 	dst.ok = c.onboard.Predict(c.pred, &c.query)
 	dst.flagged = c.pred.OutOfDistribution
+	dst.noHistory = len(c.query.History) < c.m.History.Rows()*(c.m.K+c.m.P)
 	copy(dst.measured, c.Measured)
 	copy(dst.std, c.pred.ObsStd)
 	if c.truth {
@@ -155,7 +157,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 func (c *comparer) start(f *window.Flight, start int) {
 	c.Read(f, start)
 	q := &c.query
-	q.X0 = c.X0
+	q.X0, q.History = c.X0, c.History(c.m.History)
 	if c.noise != nil {
 		q.X0, q.P0 = c.noise.start(c.shift, f, start)
 	}

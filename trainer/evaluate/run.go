@@ -16,7 +16,8 @@
 //     measurements. With Truth they are those of the state (Std), for logs whose
 //     channels are exact.
 //   - With StartNoise the start states are noisier than measured, for model and
-//     baselines alike, and the covariance comes with them, as on the robot.
+//     baselines alike, and the covariance comes with them, as on the robot. The history
+//     before them is as measured.
 //   - Coverage has a block-bootstrap interval over time, because windows overlap:
 //     blocks are twice the longest horizon scored.
 package evaluate

@@ -17,6 +17,7 @@ type scorer struct {
 	opt       Options
 	windows   int
 	flagged   int
+	noHistory int
 	cells     []cell      // T×K
 	inside    [][]int     // T × len(levels), measurements inside the central interval of each level
 	linearStd []float64   // T×K, of the linear model's errors; none = unknown
@@ -90,6 +91,9 @@ func (s *scorer) add(o *outcome) error {
 	if o.flagged {
 		s.flagged++
 	}
+	if o.noHistory {
+		s.noHistory++
+	}
 	for i, angle := range o.angle {
 		if math.IsNaN(angle[byModel]) {
 			continue
@@ -145,7 +149,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 	H := s.opt.Horizons
 	out := &Table{
 		Vehicle: s.m.Vehicle, ModelID: s.m.ID, Inputs: s.opt.Readout.String(), Truth: s.opt.Truth, Stride: s.opt.Stride,
-		Windows: s.windows, StartNoise: s.opt.StartNoise, StartCovGiven: s.opt.StartNoise > 0 && !s.opt.HideStartCov,
+		Windows: s.windows, NoHistory: s.noHistory, StartNoise: s.opt.StartNoise, StartCovGiven: s.opt.StartNoise > 0 && !s.opt.HideStartCov,
 	}
 	if b := attitudeOf(s.m, &s.opt.Kinematics); b != nil {
 		for _, k := range b.Attitude {

@@ -19,7 +19,8 @@ type Table struct {
 	StartCovGiven bool                `json:"start_told,omitempty"`  // the covariance of the start came with the state
 	Stride        float64             `json:"stride"`
 	Windows       int                 `json:"windows"`
-	Excluded      float64             `json:"left_out,omitempty"` // share of the log's values that the data check excluded
+	NoHistory     int                 `json:"no_history,omitempty"` // windows with less history before them than the model reads
+	Excluded      float64             `json:"left_out,omitempty"`   // share of the log's values that the data check excluded
 	Geo           Geo                 `json:"geo"`
 	Attitude      []string            `json:"attitude,omitempty"` // names of the attitude's channels
 	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file has no errors of the linear model

@@ -82,7 +82,7 @@ func nanoseconds(s float64) int64 { return int64(math.Round(s * 1e9)) }
 // many equal rows of the horizon. The memory of q's plan is used again.
 func (w *Window) Query(q *estimator.Query, m *model.Model, readout model.Readout, rows int) {
 	plan := q.Plan
-	*q = estimator.Query{X0: w.X0}
+	*q = estimator.Query{X0: w.X0, History: w.History(m.History)}
 	if m.P == 0 {
 		return
 	}

@@ -111,6 +111,12 @@ func TestHistory(t *testing.T) {
 			}
 		}
 	}
+	w.Read(&flights[0], 20)
+	var q estimator.Query
+	w.Query(&q, &model.Model{K: 1, P: 1, Horizon: 1, History: spec}, model.Hold, 0)
+	if len(q.History) != 6 || math.Abs(q.History[0]-all(2)[0]) > 1e-9 {
+		t.Errorf("a query has the history %v", q.History)
+	}
 	if w.History(history.Spec{}) != nil {
 		t.Error("history of no rows")
 	}
