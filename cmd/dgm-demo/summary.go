@@ -28,6 +28,9 @@ func describe(w io.Writer, r *judge.Result) {
 	if r.Outside > 0 {
 		fmt.Fprintf(w, "%s were flagged OOD.\n", cli.Count(r.Outside, "prediction"))
 	}
+	if r.NoHistory > 0 {
+		fmt.Fprintf(w, "%s at the beginning or after a gap had not enough history.\n", cli.Count(r.NoHistory, "prediction"))
+	}
 	fmt.Fprintf(w, "From measurement to prediction: p50 %s, p99 %s, at most %s; the echo: p99 %s, at most %s.\n",
 		milliseconds(r.P50), milliseconds(r.P99), milliseconds(r.Max), milliseconds(r.EchoP99), milliseconds(r.EchoMax))
 	fmt.Fprintf(w, "95 %% intervals covered %.1f %% of the measurements, over all channels and horizons", 100*r.Coverage())

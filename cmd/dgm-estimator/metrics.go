@@ -70,6 +70,7 @@ func writeMetrics(w io.Writer, all []*served) {
 	number("predictions_total", "counter", "Predictions sent.", func(s *wire.Status) float64 { return float64(s.Published) })
 	number("late_total", "counter", "Predictions sent after their deadline.", func(s *wire.Status) float64 { return float64(s.Late) })
 	number("shortened_total", "counter", "Predictions of a shorter horizon than configured.", func(s *wire.Status) float64 { return float64(s.Shortened) })
+	number("no_history_total", "counter", "Predictions without all the history that the model reads.", func(s *wire.Status) float64 { return float64(s.NoHistory) })
 	number("ticks_total", "counter", "Ticks that were due.", func(s *wire.Status) float64 { return float64(s.Ticks) })
 	number("input_age_seconds", "gauge", "Time since the last state was accepted; -1 before the first.", func(s *wire.Status) float64 { return s.InputAge })
 	number("latency_p99_seconds", "gauge", "From a state or tick to its prediction, since the last status.", func(s *wire.Status) float64 { return s.LatencyP99 })

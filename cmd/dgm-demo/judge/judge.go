@@ -193,6 +193,9 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	if p.Flags&wire.OutOfDistribution != 0 {
 		j.count.Outside++
 	}
+	if p.Flags&wire.NoHistory != 0 {
+		j.count.NoHistory++
+	}
 	switch {
 	case len(p.Channels) != j.cfg.K || !j.asked(p):
 		j.count.Unreadable++

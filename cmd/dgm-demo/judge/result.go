@@ -20,6 +20,7 @@ type Result struct {
 	Unasked    int // predictions of no known state, or repeated
 	Shortened  int // predictions of the beginning of the horizon, for superseded states
 	Outside    int // predictions with the flag out of distribution
+	NoHistory  int // predictions with the flag no history: of the first states, and after a gap
 	Explained  int // states that the estimator itself reports as not answered for want of time
 
 	Busy, Free Share // of the seconds in which the computer was busy with something else, and of the others
@@ -70,6 +71,10 @@ func (r *Result) CoverageOf(k int) float64 {
 // in a busy one without the estimator reporting that it had no time.
 func (r *Result) Lost() int { return r.Missing - min(r.Busy.Missing, r.Explained) }
 
+// mostNoHistory is how many predictions may be without history, beside a tenth of all:
+// those at the beginning.
+const mostNoHistory = 100
+
 // Check returns nil if the flight kept the limits, else an error that names in one
 // line all limits that it did not keep. A late prediction counts where the computer was
 // free.
@@ -85,6 +90,7 @@ func (r *Result) Check(l Limits) error {
 	limit(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
 	limit(r.Unasked > 0, "predictions of no state, or repeated: %d", r.Unasked)
 	limit(r.Free.LateShare() > l.Late, "%.1f %% of the predictions arrived after the next state though the computer was free, at most %.0f %% may", 100*r.Free.LateShare(), 100*l.Late)
+	limit(r.NoHistory > mostNoHistory+r.States/10, "%d of %d predictions had not enough history", r.NoHistory, r.States)
 	limit(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
 	c := r.Coverage()
 	limit(c < l.Low || c > l.High, "95 %% intervals covered %.1f %% of the measurements, %.1f to %.1f %% is expected", 100*c, 100*l.Low, 100*l.High)
