@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -95,7 +96,7 @@ func natsServer(t *testing.T) (url string, client *nats.Conn) {
 			case <-stop:
 				return
 			case <-time.After(10 * time.Millisecond):
-				st := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.5, -0.25}}
+				st := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.5, -0.25}, U: []float64{0.1}}
 				_ = client.Publish(wire.StateSubject("pend1"), st.Append(nil))
 			}
 		}
@@ -257,12 +258,17 @@ func TestProcessesAndPlanners(t *testing.T) {
 	if _, err := client.Subscribe(wire.AllStatuses, func(m *nats.Msg) { statuses <- m.Data }); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("go", func(t *testing.T) { planner(t, exec.Command(build("../../examples/planner-go"), url)) })
+	printed, answered := []string{"pend1 x0 in 1 s: ", "pend1 x1 in 1 s: ", " ± "}, []string{"input held, in 1 s: ", "no input, in 1 s: ", " ± "}
+	t.Run("go", func(t *testing.T) {
+		prints(t, exec.Command(build("../../examples/planner-go"), url), printed)
+		prints(t, exec.Command(build("../../examples/whatif-go"), "pend1", url), answered)
+	})
 	t.Run("python", func(t *testing.T) {
 		if out, err := exec.Command("python3", "-c", "import nats, msgpack").CombinedOutput(); err != nil {
 			t.Skipf("planner in Python: python3 with nats-py and msgpack is not here: %v %s", err, out)
 		}
-		planner(t, exec.Command("python3", "../../examples/planner-python/planner.py", url))
+		prints(t, exec.Command("python3", "../../examples/planner-python/planner.py", url), printed)
+		prints(t, exec.Command("python3", "../../examples/whatif-python/whatif.py", "pend1", url), answered)
 	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -288,8 +294,9 @@ func TestProcessesAndPlanners(t *testing.T) {
 	}
 }
 
-// planner runs one until it has printed both channels.
-func planner(t *testing.T, cmd *exec.Cmd) {
+// prints runs a program until it has printed all parts.
+func prints(t *testing.T, cmd *exec.Cmd, parts []string) {
+	t.Helper()
 	var out buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
@@ -297,7 +304,7 @@ func planner(t *testing.T, cmd *exec.Cmd) {
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	end := time.Now().Add(patience)
-	for !strings.Contains(out.String(), "pend1 x0 in 1 s: ") || !strings.Contains(out.String(), "pend1 x1 in 1 s: ") || !strings.Contains(out.String(), " ± ") {
+	for slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(out.String(), part) }) {
 		if time.Now().After(end) {
 			t.Fatalf("it logs %q", out.String())
 		}
