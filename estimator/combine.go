@@ -1,6 +1,10 @@
 package estimator
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
 
 // combine turns the sums over members into the ensemble: sum becomes the mean,
 // sumV the variance with the members' spread, sumSq is cleared. Derivatives go
@@ -16,7 +20,7 @@ func (p *Predictor) combine(dst *Prediction, derivative bool) {
 	if !derivative {
 		return
 	}
-	K, weight := p.m.K, &p.networkWeight[dst.Readout]
+	K, weight := p.m.K, &p.networkWeight[dst.condition()]
 	for j := range p.dsum {
 		unit := p.m.Scale[j%K] / p.m.Inputs.TimeStd
 		mean := p.dsum[j] / n
@@ -33,12 +37,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	K := m.K
 	withStart := q.P0 != nil && m.Displacement
 	if withStart {
-		p.startJacobian(q, dst.Readout)
+		p.startJacobian(dst, q)
 	}
-	var scaleFactor []float64
-	if int(dst.Readout) < len(m.ScaleFactor) {
-		scaleFactor = m.ScaleFactor[dst.Readout]
-	}
+	scaleFactor, _ := model.ForCondition(m.ScaleFactor, dst.condition())
 	p.startRMS(dst)
 	displacement := p.dmean[:K] // as scratch
 	Q := len(m.NoiseKnots)
@@ -67,7 +68,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			if scaleFactor != nil {
 				factor *= dot(p.noise[i*Q:(i+1)*Q], scaleFactor[k*Q:(k+1)*Q])
 			}
-			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.Readout].value[j]*p.sum[j])
+			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.condition()].value[j]*p.sum[j])
 			start *= startFactor(factor)
 			dst.Std[j] = math.Sqrt(factor*factor*state + start)
 			dst.ObsStd[j] = math.Sqrt(factor*factor*(state+obs) + start)

@@ -112,7 +112,7 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	}
 	dst.Readout = p.signal(q)
 	f.jacobian = q.P0 != nil && p.m.Displacement
-	f.start(q)
+	f.start(dst, q)
 	p.ratio = 0
 	for i := range f.c.members {
 		f.member(&f.c.members[i], f.w.means[i], dst.Readout)

@@ -107,6 +107,11 @@ func compile(m *model.Model, unit simd.Unit) *compiled {
 			}
 		}
 	}
+	for i := range m.Stack {
+		if !batchable(&m.Stack[i]) {
+			return nil
+		}
+	}
 	variances := 0
 	for i := range m.Members {
 		c.members = append(c.members, c.member(&m.Members[i], false))

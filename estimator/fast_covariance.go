@@ -3,6 +3,7 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -107,7 +108,7 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
 
 // startVariance sets variance to what the covariance of the start adds, without what
 // the sensor's would.
-func (f *Fast) startVariance(q *Query, readout Readout) {
+func (f *Fast) startVariance(q *Query, condition model.Condition) {
 	m, g, w := f.plain.m, f.g, &f.w.covariance
 	K, n := m.K, len(g.times)
 	simd.Pack(w.diff, K, K, func(a, b int) float64 {
@@ -124,7 +125,7 @@ func (f *Fast) startVariance(q *Query, readout Readout) {
 			at := k*n + block*simd.Width
 			copy(w.rows, w.prior[(k*len(g.blocks)+block)*K*simd.Width:][:K*simd.Width])
 			for lane := range weight {
-				weight[lane] = float32(g.parts[readout].networkWeight[at+lane] * f.c.perMember)
+				weight[lane] = float32(g.parts[condition].networkWeight[at+lane] * f.c.perMember)
 			}
 			gradient := w.lifted[(k*len(g.blocks)+block)*len(w.gradient):]
 			for l, of := range m.Inputs.Lift.Of {

@@ -9,10 +9,10 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	K, n, N := m.K, len(g.times), len(g.points)
 	withStart := q.P0 != nil && m.Displacement
 	if withStart {
-		f.startVariance(q, dst.Readout)
+		f.startVariance(q, dst.condition())
 	}
 	f.intervalFactors(dst)
-	part, origin := &g.parts[dst.Readout], m.Origin
+	part, origin := &g.parts[dst.condition()], m.Origin
 	if m.Displacement {
 		origin = q.X0
 	}

@@ -22,7 +22,7 @@ type grid struct {
 
 	norm  []float64 // by number of terms: Σ_p τ'²ᵖ at the last point
 	scale []float64 // K×n: (d·γ)²
-	parts [model.Readouts]gridReadout
+	parts [model.Conditions]gridCondition
 }
 
 // gridBlock is the range of knots that vary within a block: those before are over for
@@ -32,8 +32,8 @@ type gridBlock struct {
 	row      int // the first of its rows of varying knots
 }
 
-// gridReadout holds what scales the ensemble of one readout, K×n each.
-type gridReadout struct {
+// gridCondition holds what scales the ensemble of one condition, K×n each.
+type gridCondition struct {
 	networkWeight []float64 // η·d·γ
 	state         []float64 // σ²d² − r
 	obs           []float64 // r: variance of a measurement
@@ -86,7 +86,7 @@ func newGrid(p *Predictor, c *compiled) *grid {
 		}
 	}
 	for r := range g.parts {
-		g.parts[r] = newGridReadout(p, g, Readout(r), source)
+		g.parts[r] = newGridCondition(p, g, model.Condition(r), source)
 	}
 	return g
 }
@@ -122,15 +122,15 @@ func (g *grid) block(m *model.Model, c *compiled, times []float64) {
 	g.blocks = append(g.blocks, b)
 }
 
-func newGridReadout(p *Predictor, g *grid, r Readout, source []int) gridReadout {
+func newGridCondition(p *Predictor, g *grid, c model.Condition, source []int) gridCondition {
 	m, K, Q := p.m, p.m.K, len(p.m.NoiseKnots)
-	var out gridReadout
+	var out gridCondition
 	for k := range K {
 		for lane, i := range source {
 			weights, d2 := p.noise[i*Q:(i+1)*Q], m.Scale[k]*m.Scale[k]
 			noise := 0.0
 			for e := range m.Members {
-				noise += math.Exp(2 * dot(weights, m.Members[e].At(r).LogSigma[k*Q:(k+1)*Q]))
+				noise += math.Exp(2 * dot(weights, m.Members[e].At(c.Readout()).LogSigma[k*Q:(k+1)*Q]))
 			}
 			noise *= d2 / float64(len(m.Members))
 			state, obs := 0.0, noise
@@ -139,10 +139,10 @@ func newGridReadout(p *Predictor, g *grid, r Readout, source []int) gridReadout 
 				state = noise - obs
 			}
 			scaleFactor := 1.0
-			if int(r) < len(m.ScaleFactor) {
-				scaleFactor = dot(weights, m.ScaleFactor[r][k*Q:(k+1)*Q])
+			if table, ok := model.ForCondition(m.ScaleFactor, c); ok {
+				scaleFactor = dot(weights, table[k*Q:(k+1)*Q])
 			}
-			out.networkWeight = append(out.networkWeight, p.networkWeight[r].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
+			out.networkWeight = append(out.networkWeight, p.networkWeight[c].value[i*K+k]*m.Scale[k]*gate(m, g.times[lane]))
 			out.state, out.obs, out.scaleFactor = append(out.state, state), append(out.obs, obs), append(out.scaleFactor, scaleFactor)
 		}
 	}

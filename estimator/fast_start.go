@@ -5,7 +5,7 @@ import (
 )
 
 // start prepares what all members share: start state, knots and prior dynamics.
-func (f *Fast) start(q *Query) {
+func (f *Fast) start(dst *Prediction, q *Query) {
 	p, w, m := f.plain, &f.w, f.plain.m
 	m.Inputs.Lift.Apply(p.x0, q.X0)
 	w.fixed[0] = 1
@@ -20,7 +20,7 @@ func (f *Fast) start(q *Query) {
 		f.varyingPowers()
 		f.addKnotSquares()
 	}
-	p.prior.Start(q.X0, &p.plan)
+	p.begin(dst, q)
 	w.prior.evaluate()
 	clear(w.v)
 }

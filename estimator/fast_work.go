@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // fastWork is the memory of a Fast.
@@ -75,9 +74,9 @@ func (c *compiled) affordable(times int) bool {
 	m := c.m
 	K, L := m.K, c.fixed-1
 	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
-	for _, r := range []*priordynamics.Model{&m.PriorDynamics, &m.Secondary} {
-		if r.Degree > 0 {
-			row += 5*K*K + (K+1)*(r.Lift.Dim()+1) + 6*K
+	for i := range m.Stack {
+		for j := range m.Stack[i].Members {
+			row += 5*K*K + (K+1)*(m.Stack[i].Members[j].Lift.Dim()+1) + 6*K
 		}
 	}
 	for _, e := range c.all() {

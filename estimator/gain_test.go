@@ -38,7 +38,7 @@ func TestGainScalesWhatTheNetsAdd(t *testing.T) {
 	m.NetworkWeight = [][]float64{none}
 	q.Plan = nil // hold has no gain of its own: all counts
 	hold := predict(t, m, at, q)
-	start.Start(q.X0, signal{q.U})
+	start.Start(q.X0, signal{q.U}, estimator.Hold, nil)
 	for i, when := range at {
 		start.At(x, slope, when)
 		for k := range m.K {

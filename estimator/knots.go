@@ -47,11 +47,12 @@ func knotDerivatives(dst, knots []float64, tau float64) {
 // standardised time, at the times of a predictor (T×K each).
 type networkWeights struct{ value, slope []float64 }
 
-// networkWeightsAt returns those of one readout: 1 where the model has none.
-func networkWeightsAt(m *model.Model, r Readout, times []float64) networkWeights {
+// networkWeightsAt returns those of one condition: 1 where the model has none.
+func networkWeightsAt(m *model.Model, c model.Condition, times []float64) networkWeights {
 	K, Q := m.K, len(m.NoiseKnots)
 	w := networkWeights{make([]float64, len(times)*K), make([]float64, len(times)*K)}
-	if int(r) >= len(m.NetworkWeight) {
+	table, ok := model.ForCondition(m.NetworkWeight, c)
+	if !ok {
 		for j := range w.value {
 			w.value[j] = 1
 		}
@@ -62,7 +63,7 @@ func networkWeightsAt(m *model.Model, r Readout, times []float64) networkWeights
 		KnotWeights(weights, m.NoiseKnots, t/m.Horizon)
 		knotDerivatives(derivatives, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
-			at := m.NetworkWeight[r][k*Q : (k+1)*Q]
+			at := table[k*Q : (k+1)*Q]
 			w.value[i*K+k] = dot(weights, at)
 			w.slope[i*K+k] = dot(derivatives, at) * m.Inputs.TimeStd / m.Horizon
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // maxMemory is the most that New allocates, bytes. A file of a few kilobytes, within
@@ -26,8 +25,9 @@ func affordable(m *model.Model, times int) error {
 		}
 	}
 	nodes := 0
-	for _, r := range []*priordynamics.Model{&m.PriorDynamics, &m.Secondary} {
-		if r.Degree > 0 {
+	for i := range m.Stack {
+		for j := range m.Stack[i].Members {
+			r := &m.Stack[i].Members[j]
 			nodes += int(m.Horizon/r.Step+3) * (2*m.K + 2*r.Lift.Dim() + m.P)
 		}
 	}

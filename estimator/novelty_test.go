@@ -67,7 +67,7 @@ func TestIntervalsGrowWithMotion(t *testing.T) {
 			x0[k] *= size
 		}
 		rms := ood.NewRunningRMS(&usual, m.NoiseKnots)
-		base.Start(x0, &feature.Plan{Values: u, P: m.P, Step: m.Horizon})
+		base.Start(x0, &feature.Plan{Values: u, P: m.P, Step: m.Horizon}, estimator.Plan, nil)
 		for q, tau := range m.NoiseKnots {
 			base.At(at, slope, tau*m.Horizon)
 			rms.Knot(q, at)

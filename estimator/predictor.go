@@ -31,7 +31,7 @@ type Predictor struct {
 	displacement  []float64 // T×K, of the prior dynamics, output units
 	ddisplacement []float64 // T×K, its derivative by standardised time
 	noise         []float64 // T×Q weights of the noise knots
-	networkWeight [model.Readouts]networkWeights
+	networkWeight [model.Conditions]networkWeights
 	jacobian      []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff          []float64 // K×K, P0 − R
 	white         []float64 // L, whitened, for the distance from the training states
@@ -92,7 +92,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	p.prior = PriorDynamicsOf(m)
 	p.rms = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
 	for r := range p.networkWeight {
-		p.networkWeight[r] = networkWeightsAt(m, Readout(r), times)
+		p.networkWeight[r] = networkWeightsAt(m, model.Condition(r), times)
 	}
 	for i, t := range times {
 		KnotWeights(p.noise[i*len(m.NoiseKnots):(i+1)*len(m.NoiseKnots)], m.NoiseKnots, t/m.Horizon)
@@ -130,7 +130,7 @@ func (p *Predictor) Predict(dst *Prediction, q *Query) (ok bool) {
 	}
 	dst.Readout = p.signal(q)
 	derivative := dst.DMean != nil
-	p.fill(q.X0)
+	p.fill(dst, q)
 	zero(p.sum, p.sumSq, p.sumV, p.sigma2)
 	if derivative {
 		zero(p.dsum, p.dsumSq, p.dsumV)
@@ -165,12 +165,12 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 	K, P, n := p.m.K, p.m.P, len(p.times)*p.m.K
 	switch {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
-		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0,
+		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0, len(q.History)%(K+P) != 0,
 		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
 		panic(wrongLength)
 	}
-	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan)
+	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && allFinite(q.History)
 }
 
 // signal sets the input over the horizon and returns its readout.
@@ -189,16 +189,17 @@ func (p *Predictor) signal(q *Query) Readout {
 	return Hold
 }
 
-// fill writes the input rows for start state x0, with time as the tangent.
-func (p *Predictor) fill(x0 []float64) {
+// fill writes the input rows for the start state, with time as the tangent, and the prior
+// dynamics.
+func (p *Predictor) fill(dst *Prediction, q *Query) {
 	in, r := &p.m.Inputs, p.rows
-	in.Lift.Apply(p.x0, x0)
+	in.Lift.Apply(p.x0, q.X0)
 	I := in.Dim()
 	for i, t := range p.times {
 		in.Row(r.S[i*I:(i+1)*I], r.DS[i*I:(i+1)*I], t, p.x0, &p.plan, p.scratch)
 	}
 	K := p.m.K
-	p.prior.Start(x0, &p.plan)
+	p.begin(dst, q)
 	for i, t := range p.times {
 		value, rate := p.displacement[i*K:(i+1)*K], p.ddisplacement[i*K:(i+1)*K]
 		p.prior.At(value, rate, t)
@@ -207,6 +208,12 @@ func (p *Predictor) fill(x0 []float64) {
 			rate[k] *= in.TimeStd / d
 		}
 	}
+}
+
+// begin starts the prior dynamics, after signal.
+func (p *Predictor) begin(dst *Prediction, q *Query) {
+	p.prior.Start(q.X0, &p.plan, dst.Readout, q.History)
+	dst.NoHistory = dst.Readout.Condition(true) == p.prior.Condition()
 }
 
 // accumulate adds one member to the ensemble's sums.

@@ -336,8 +336,8 @@ func TestSelfCheckRefusesAnotherModel(t *testing.T) {
 			"weight": &w[0], "core": &m.Members[0].Map.Core.Layers[0].W[3], "factor": &m.Members[0].At(got.Readout).InverseFactor[0][5],
 			"scale": &m.Scale[1], "noise": &m.Members[0].At(got.Readout).LogSigma[len(m.NoiseKnots)-1],
 		}
-		if m.PriorDynamics.Degree > 0 {
-			numbers["prior"] = &m.PriorDynamics.Weights[1]
+		if e := model.EquationOf(m.Stack); e != nil {
+			numbers["prior"] = &e.Weights[1]
 		}
 		for what, v := range numbers {
 			was := *v

@@ -1,101 +1,140 @@
 package estimator
 
 import (
+	"math"
+
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/estimator/ood"
 )
 
-// PriorDynamicsSpec describes the part of the prior mean that no net makes.
+// PriorDynamicsSpec describes the part of the prior mean that is no Gaussian process: a
+// stack of components.
 type PriorDynamicsSpec struct {
-	Model        *priordynamics.Model // rolled out from the start state; nil or of degree 0 = none
-	Secondary    *priordynamics.Model // secondary linear model; nil or of degree 0 = none
-	LinearWeight []float64            // K×Q: weight of the secondary model at the knots, linear in √τ between; none = no secondary model
-	Knots        []float64            // Q, τ of the knots, ascending
-	Velocity     bool                 // without prior dynamics: v0·t where a channel's derivative is measured
-	Horizon      float64              // H, s
+	Stack   []model.Component
+	History history.Spec // what the stack reads before the start
+	Knots   []float64    // Q, τ of the knots of the weights, ascending
+	Horizon float64      // H, s
+
+	Lift *channel.Lift // (optional) of the states whose distance OOD measures
+	OOD  *ood.Detector // (optional) with Lift: components fade with the distance of the start; nil = none fades
 }
 
-// PriorDynamics evaluates the part of the prior mean that its spec describes, as a
-// displacement from the start state x0 in state units. Trainer and predictor share it.
+// PriorDynamics evaluates a stack of components, as a displacement from the start state x0
+// in state units: see model.Component. Trainer and predictor share it.
 type PriorDynamics struct {
-	rollout, secondary *priordynamics.Rollout // nil = none
-	spec               PriorDynamicsSpec
-	velocity           []int     // K, place of the derivative's channel, or −1
-	x0, dx             []float64 // K: start state, direction of JVP
-	other, dother      []float64 // K, of the secondary model
-	weight, dweight    []float64 // Q, weights of the knots and their derivatives by τ
+	spec       PriorDynamicsSpec
+	row        int // numbers of a row of history
+	components []component
+	condition  model.Condition
+	weights    [][]float64 // of each component: K×Q of the condition; nil = weight 0
+	fade       fade
+
+	x0, dx           []float64 // K: start state, direction of JVP
+	first, dfirst    []float64 // K, of component 0
+	other, dother    []float64 // K, of another
+	knots, dknots    []float64 // Q, weights of the knots and their derivatives by τ
+	spread, variance []float64 // K
+	firstWeight      []float64 // K, of component 0
 }
 
-// NewPriorDynamics allocates the prior dynamics of a spec for K state channels.
-func NewPriorDynamics(states []channel.Channel, spec PriorDynamicsSpec) *PriorDynamics {
+// NewPriorDynamics allocates the prior dynamics of a spec for K state channels and so many
+// inputs.
+func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
-	b := &PriorDynamics{spec: spec, x0: make([]float64, K), dx: make([]float64, K)}
-	velocity := spec.Velocity
-	if spec.Model != nil && spec.Model.Degree > 0 {
-		b.rollout = priordynamics.New(spec.Model, K, spec.Horizon)
-		velocity = false
-		if spec.Secondary != nil && spec.Secondary.Degree > 0 && len(spec.LinearWeight) == K*Q {
-			b.secondary = priordynamics.New(spec.Secondary, K, spec.Horizon)
-			b.other, b.dother = make([]float64, K), make([]float64, K)
-			b.weight, b.dweight = make([]float64, Q), make([]float64, Q)
-		}
+	b := &PriorDynamics{spec: spec, row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
+	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight} {
+		*v = make([]float64, K)
 	}
-	for _, c := range states {
-		v := -1
-		if velocity && c.Derivative != "" {
-			v = channel.Index(states, c.Derivative)
-		}
-		b.velocity = append(b.velocity, v)
+	for i := range spec.Stack {
+		b.components = append(b.components, newComponent(&spec.Stack[i], states, spec.Horizon))
 	}
+	b.fade = newFade(&b.spec, K)
 	return b
 }
 
 // PriorDynamicsOf returns the prior dynamics of a model.
 func PriorDynamicsOf(m *model.Model) *PriorDynamics {
-	return NewPriorDynamics(m.Channels[:m.K], PriorDynamicsSpec{
-		Model: &m.PriorDynamics, Secondary: &m.Secondary, LinearWeight: m.LinearWeight, Knots: m.NoiseKnots, Velocity: m.Velocity, Horizon: m.Horizon,
+	return NewPriorDynamics(m.Channels[:m.K], m.P, PriorDynamicsSpec{
+		Stack: m.Stack, History: m.History, Knots: m.NoiseKnots, Horizon: m.Horizon, Lift: &m.Inputs.Lift, OOD: &m.OOD,
 	})
 }
 
-// Start sets the start state (K) and the input over the horizon (nil without
-// inputs).
-func (b *PriorDynamics) Start(x0 []float64, u channel.Signal) {
+// Start sets the start state x0 (K), the input over the horizon (nil without inputs), which
+// must stay valid until the next Start, its readout, and the history (rows of K+P as in
+// Query.History).
+func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, history []float64) {
 	copy(b.x0, x0)
-	for _, r := range [...]*priordynamics.Rollout{b.rollout, b.secondary} {
-		if r != nil {
-			r.Run(x0, u)
+	b.condition = r.Condition(len(history) < b.spec.History.Rows()*b.row)
+	for i, c := range b.components {
+		c.start(x0, u, r, history)
+		if i > 0 {
+			b.weights[i], _ = model.ForCondition(b.spec.Stack[i].Weights, b.condition)
 		}
+	}
+	b.fade.start(x0)
+}
+
+// Condition returns that of the last Start.
+func (b *PriorDynamics) Condition() model.Condition { return b.condition }
+
+// At writes the displacement from x0 of the last Start at t seconds after it to dst
+// (K, state units) and, unless nil, its derivative by time to ddst (K, state units per
+// second).
+func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
+	clear(b.spread)
+	if len(b.components) == 0 {
+		clear(dst)
+		clear(ddst)
+		return
+	}
+	b.components[0].at(b.first, derivative(b.dfirst, ddst), t)
+	copy(dst, b.first)
+	copy(ddst, b.dfirst)
+	b.setKnots(t)
+	for k := range b.firstWeight {
+		b.firstWeight[k] = 1
+	}
+	for i := 1; i < len(b.components); i++ {
+		if b.weights[i] == nil {
+			continue
+		}
+		b.components[i].at(b.other, derivative(b.dother, ddst), t)
+		b.components[i].memberVariance(b.variance)
+		for k := range dst {
+			w, dw := b.weight(i, k)
+			d := b.other[k] - b.first[k]
+			dst[k] += w * d
+			if ddst != nil {
+				ddst[k] += w*(b.dother[k]-b.dfirst[k]) + dw*d
+			}
+			b.firstWeight[k] -= w
+			b.spread[k] += w * w * b.variance[k]
+		}
+	}
+	b.components[0].memberVariance(b.variance)
+	for k, w := range b.firstWeight {
+		b.spread[k] = math.Sqrt(b.spread[k] + w*w*b.variance[k])
 	}
 }
 
-// At writes the displacement from x0 of the last Start at t seconds after it to dst
-// (K, state units) and its derivative by time to ddst (K, state units per second).
-func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
-	if b.rollout == nil {
-		for k, v := range b.velocity {
-			dst[k], ddst[k] = 0, 0
-			if v >= 0 {
-				dst[k], ddst[k] = b.x0[v]*t, b.x0[v]
-			}
-		}
-		return
-	}
-	b.rollout.At(dst, ddst, t)
-	if b.secondary == nil {
-		return
-	}
-	b.secondary.At(b.other, b.dother, t)
-	Q, tau := len(b.weight), t/b.spec.Horizon
-	KnotWeights(b.weight, b.spec.Knots, tau)
-	knotDerivatives(b.dweight, b.spec.Knots, tau)
-	for k := range dst {
-		weight := b.spec.LinearWeight[k*Q : (k+1)*Q]
-		w, dw := dot(b.weight, weight), dot(b.dweight, weight)/b.spec.Horizon
-		d := b.other[k] - dst[k]
-		dst[k] += w * d
-		ddst[k] += w*(b.dother[k]-ddst[k]) + dw*d
-	}
+// Spread returns the standard deviation between members at the time of the last At (K,
+// state units): 0 where no component has several. It is valid until the next At.
+func (b *PriorDynamics) Spread() []float64 { return b.spread }
+
+// setKnots prepares weight for time t.
+func (b *PriorDynamics) setKnots(t float64) {
+	KnotWeights(b.knots, b.spec.Knots, t/b.spec.Horizon)
+	knotDerivatives(b.dknots, b.spec.Knots, t/b.spec.Horizon)
+}
+
+// weight returns that of component i for channel k, faded, and its derivative by time.
+func (b *PriorDynamics) weight(i, k int) (w, dw float64) {
+	Q := len(b.knots)
+	at := b.weights[i][k*Q : (k+1)*Q]
+	f := b.fade.factor[i]
+	return f * dot(b.knots, at), f * dot(b.dknots, at) / b.spec.Horizon
 }
 
 // JVP computes the tangent of the last Start along component c of its start state x0:
@@ -103,33 +142,39 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 func (b *PriorDynamics) JVP(c int) {
 	clear(b.dx)
 	b.dx[c] = 1
-	for _, r := range [...]*priordynamics.Rollout{b.rollout, b.secondary} {
-		if r != nil {
-			r.JVP(b.dx)
-		}
+	for _, d := range b.components {
+		d.jvp(b.dx)
 	}
 }
 
 // JVPAt writes ∂displacement(t)/∂x0[c], for the c of the last JVP and t seconds after
 // the start, to dst (K, state units per unit of x0[c]).
 func (b *PriorDynamics) JVPAt(dst []float64, t float64) {
-	if b.rollout == nil {
-		for k, v := range b.velocity {
-			dst[k] = 0
-			if v >= 0 {
-				dst[k] = b.dx[v] * t
-			}
+	if len(b.components) == 0 {
+		clear(dst)
+		return
+	}
+	b.components[0].jvpAt(b.dfirst, t)
+	copy(dst, b.dfirst)
+	b.setKnots(t)
+	for i := 1; i < len(b.components); i++ {
+		if b.weights[i] == nil {
+			continue
 		}
-		return
-	}
-	b.rollout.JVPAt(dst, t)
-	if b.secondary == nil {
-		return
-	}
-	b.secondary.JVPAt(b.other, t)
-	Q := len(b.weight)
-	KnotWeights(b.weight, b.spec.Knots, t/b.spec.Horizon)
-	for k := range dst {
-		dst[k] += dot(b.weight, b.spec.LinearWeight[k*Q:(k+1)*Q]) * (b.other[k] - dst[k])
+		b.components[i].jvpAt(b.dother, t)
+		for k := range dst {
+			w, _ := b.weight(i, k)
+			dst[k] += w * (b.dother[k] - b.dfirst[k])
+		}
+		slope := dot(b.fade.gradient[i], b.dx)
+		if slope == 0 {
+			continue
+		}
+		b.components[0].at(b.first, nil, t)
+		b.components[i].at(b.other, nil, t)
+		Q := len(b.knots)
+		for k := range dst {
+			dst[k] += slope * dot(b.knots, b.weights[i][k*Q:(k+1)*Q]) * (b.other[k] - b.first[k])
+		}
 	}
 }

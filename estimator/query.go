@@ -19,7 +19,8 @@ type Query struct {
 	Plan []float64 // rows×P, input values at equal steps over the model's horizon; nil = readout Hold
 
 	// History is rows×(K+P), the newest first, at most as many as the model reads; see
-	// history.Spec; nil = none.
+	// history.Spec; nil = none. With fewer rows than the model reads the prediction is one
+	// without history.
 	History []float64
 }
 
@@ -32,11 +33,15 @@ type Prediction struct {
 	ObsStd            []float64 // T×K, of a measurement of it
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not computed
 	Readout           Readout
+	NoHistory         bool      // the model reads history, and the query has too little
 	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
 	RMSRatio          []float64 // T, running RMS displacement of the prior dynamics over the typical one, see ood.RunningRMS; none = not measured
 	OOD               float64   // out-of-distribution score
 	OutOfDistribution bool      // OOD > 1
 }
+
+// condition returns what was predicted under.
+func (d *Prediction) condition() model.Condition { return d.Readout.Condition(d.NoHistory) }
 
 // WithDerivatives allocates DMean and DStd, which Predict then fills, and returns d.
 func (d *Prediction) WithDerivatives() *Prediction {

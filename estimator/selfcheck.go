@@ -35,7 +35,7 @@ func selfChecks(m *model.Model, at func(times []float64) checkable, compare func
 		if p == nil || !slices.Equal(times, c.Times) {
 			p, times = at(c.Times), c.Times
 		}
-		q := Query{X0: c.X0, U: c.U}
+		q := Query{X0: c.X0, U: c.U, History: c.History}
 		if c.Readout == Plan && m.P > 0 {
 			q.Plan = c.Plan
 		}

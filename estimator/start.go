@@ -4,7 +4,7 @@ import "math"
 
 // startJacobian fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by one JVP for
 // each state, and diff with P0 − R.
-func (p *Predictor) startJacobian(q *Query, readout Readout) {
+func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 	m := p.m
 	K, I := m.K, m.Inputs.Dim()
 	copy(p.diff, q.P0)
@@ -25,14 +25,14 @@ func (p *Predictor) startJacobian(q *Query, readout Readout) {
 			}
 		}
 		for w := range p.members {
-			p.addStateJVP(&p.members[w], readout, c)
+			p.addStateJVP(&p.members[w], dst.Readout, c)
 		}
 		p.prior.JVP(c)
 		for i, t := range p.times {
 			p.prior.JVPAt(p.mean[:K], t)
 			for k, d := range p.mean[:K] {
 				j := &p.jacobian[(i*K+k)*K+c]
-				*j = *j*p.networkWeight[readout].value[i*K+k] + d/m.Scale[k]*float64(len(p.members))
+				*j = *j*p.networkWeight[dst.condition()].value[i*K+k] + d/m.Scale[k]*float64(len(p.members))
 			}
 		}
 	}

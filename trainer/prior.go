@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	equation "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
@@ -49,7 +51,9 @@ type fittedPrior struct {
 func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
 	p := &fittedPrior{
 		task: task, effort: priordynamics.Effort{Windows: cfg.Equation.Windows, Iterations: cfg.Equation.Iterations}, limit: b.Share(fitShare),
-		known: estimator.PriorDynamicsSpec{Velocity: cfg.Prior == "velocity"},
+	}
+	if cfg.Prior == "velocity" {
+		p.known.Stack = []model.Component{{Kind: model.Velocity}}
 	}
 	if cfg.Prior != "equation" {
 		return p, nil
@@ -105,7 +109,10 @@ func (p *fittedPrior) fit(ctx context.Context, flights []window.Flight) (priordy
 }
 
 func (p *fittedPrior) spec(pair priordynamics.Pair) estimator.PriorDynamicsSpec {
-	return estimator.PriorDynamicsSpec{Model: pair.Prior, Secondary: pair.Secondary, LinearWeight: p.weight}
+	return estimator.PriorDynamicsSpec{Stack: []model.Component{
+		{Kind: model.Equation, Members: []equation.Model{*pair.Prior}},
+		{Kind: model.Equation, Members: []equation.Model{*pair.Secondary}, Weights: [][]float64{p.weight, p.weight}},
+	}}
 }
 
 // frame measures the frame of all nets on the known flights, and returns these as data,
@@ -133,7 +140,7 @@ func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []
 // them.
 func (p *fittedPrior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64) (nets.Data, error) {
 	frame := data.Frame
-	if p.known.Model != nil {
+	if model.EquationOf(p.known.Stack) != nil {
 		pair, err := p.fit(ctx, flights)
 		if err != nil {
 			return nets.Data{}, err

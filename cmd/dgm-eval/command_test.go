@@ -28,7 +28,7 @@ var shaft = []channel.Channel{
 func writeModel(t *testing.T, path string) {
 	t.Helper()
 	m := &model.Model{
-		Vehicle: "shaft", Channels: shaft, Horizon: 0.5, Points: 10, Displacement: true, Velocity: true,
+		Vehicle: "shaft", Channels: shaft, Horizon: 0.5, Points: 10, Displacement: true, Stack: []model.Component{{Kind: model.Velocity}},
 		Inputs: feature.Inputs{Horizon: 0.5, TimeMean: 0.25, TimeStd: 0.5 / math.Sqrt(12), Lift: channel.NewLift(shaft)},
 		Scale:  []float64{1, 1}, NoiseKnots: []float64{0}, Sensor: []float64{1e-4, 1e-4},
 	}

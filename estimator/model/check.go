@@ -2,12 +2,9 @@ package model
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/linear"
-	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // FieldError is why a field of a model is refused.
@@ -61,7 +58,7 @@ func (m *Model) Check() error {
 	for _, r := range m.Sensor {
 		c.that(r >= 0, "sensor", "a variance is negative")
 	}
-	c.that(len(m.NetworkWeight) <= Readouts, "gain", "%d readouts, at most %d", len(m.NetworkWeight), Readouts)
+	c.that(len(m.NetworkWeight) <= Conditions, "gain", "%d conditions, at most %d", len(m.NetworkWeight), Conditions)
 	for i, g := range m.NetworkWeight {
 		field := fmt.Sprintf("gain[%d]", i)
 		c.that(m.Displacement, field, "belongs to a model of displacements")
@@ -70,7 +67,7 @@ func (m *Model) Check() error {
 			c.that(v >= 0 && v <= 1, field, "a share of %v is outside 0…1", v)
 		}
 	}
-	c.that(len(m.ScaleFactor) <= Readouts, "widen", "%d readouts, at most %d", len(m.ScaleFactor), Readouts)
+	c.that(len(m.ScaleFactor) <= Conditions, "widen", "%d conditions, at most %d", len(m.ScaleFactor), Conditions)
 	for i, w := range m.ScaleFactor {
 		field := fmt.Sprintf("widen[%d]", i)
 		c.length(field, w, m.K*Q)
@@ -118,20 +115,6 @@ func (m *Model) checkMotion(c *checker, Q int) {
 	c.that(o.Max >= 1 && o.Max <= 1e6, "motion.most", "%v is outside 1…1e6", o.Max)
 }
 
-func (m *Model) checkEquation(c *checker, field string, r *priordynamics.Model) {
-	c.finite(field+".step", []float64{r.Step})
-	c.finite(field+".body.omega", []float64{r.Body.Omega})
-	if r.Degree == 0 || c.err != nil {
-		return
-	}
-	c.that(m.Displacement, field, "belongs to a model of displacements")
-	m.checkLift(c, field+".lift", &r.Lift)
-	if err := r.Check(m.K, m.P); err != nil {
-		c.that(false, field, "%v", err)
-	}
-	c.that(m.Horizon <= maxRoll*r.Step, field+".step", "%g s is too short for a horizon of %g s", r.Step, m.Horizon)
-}
-
 func (m *Model) checkRegion(c *checker) {
 	r, L := &m.OOD, m.Inputs.Lift.Dim()
 	c.finite("region", []float64{r.Distance, r.Near, r.Far, r.Variance})
@@ -158,21 +141,7 @@ func (m *Model) checkInputs(c *checker) {
 	c.allPositive("inputs.input_std", in.InputStd)
 	c.that(in.Knots >= 0 && in.Knots <= maxWidth, "inputs.knots", "%d is outside 0…%d", in.Knots, maxWidth)
 	c.that(m.P > 0 || in.Knots == 0, "inputs.knots", "%d knots without an input", in.Knots)
-	m.checkLift(c, "inputs.lift", &in.Lift)
-}
-
-func (m *Model) checkLift(c *checker, path string, l *channel.Lift) {
-	n := l.Dim()
-	c.that(n <= 2*m.K, path+".of", "%d coordinates of %d states", n, m.K)
-	c.that(len(l.Kind) == n, path+".kind", "%d entries, expected %d", len(l.Kind), n)
-	c.length(path+".omega", l.Omega, n)
-	c.length(path+".mean", l.Mean, n)
-	c.length(path+".std", l.Std, n)
-	c.allPositive(path+".std", l.Std)
-	for i, k := range l.Of {
-		c.that(k >= 0 && k < m.K, path+".of", "state %d of %d", k, m.K)
-		c.that(i >= len(l.Kind) || l.Kind[i] <= channel.Cosine, path+".kind", "unknown reading")
-	}
+	c.lift("inputs.lift", &in.Lift, m.K)
 }
 
 func (m *Model) checkMember(c *checker, e *Member, path string, noiseKnots int, variance bool) {
@@ -221,15 +190,7 @@ func (m *Model) checkRest(c *checker) {
 	}
 	m.checkRegion(c)
 	c.net("dynamics", &m.Dynamics.Net, m.Inputs.Lift.Dim()+m.P, 2*m.K)
-	m.checkEquation(c, "prior", &m.PriorDynamics)
-	m.checkEquation(c, "companion", &m.Secondary)
-	if len(m.LinearWeight) > 0 {
-		c.length("blend", m.LinearWeight, m.K*len(m.NoiseKnots))
-		c.that(m.PriorDynamics.Degree > 0 && m.Secondary.Degree > 0, "blend", "needs prior dynamics and a secondary linear model")
-		for _, w := range m.LinearWeight {
-			c.that(w >= 0 && w <= 1, "blend", "a share of %v is outside 0…1", w)
-		}
-	}
+	m.checkStack(c)
 	if len(m.LinearStd) > 0 {
 		c.length("linear_std", m.LinearStd, m.K*len(m.NoiseKnots))
 		c.allPositive("linear_std", m.LinearStd)
@@ -251,6 +212,8 @@ func (m *Model) checkRest(c *checker) {
 		c.that(m.P == 0 || len(s.Plan)%m.P == 0, path+".plan", "%d numbers are no whole number of rows", len(s.Plan))
 		c.that(s.Readout == Hold || m.P == 0 || len(s.Plan) > 0, path+".plan", "none for the readout plan")
 		c.finite(path+".plan", s.Plan)
+		c.that(len(s.History)%(m.K+m.P) == 0, path+".history", "%d numbers are no whole number of rows", len(s.History))
+		c.finite(path+".history", s.History)
 		c.that(len(s.Times) >= 1, path+".times", "none")
 		c.finite(path+".times", s.Times)
 		for _, t := range s.Times {
@@ -260,76 +223,4 @@ func (m *Model) checkRest(c *checker) {
 		c.length(path+".std", s.Std, n)
 		c.length(path+".obs_std", s.ObsStd, n)
 	}
-}
-
-// checker keeps the first error.
-type checker struct{ err error }
-
-func (c *checker) that(ok bool, field, format string, args ...any) {
-	if !ok && c.err == nil {
-		c.err = &FieldError{field, fmt.Sprintf(format, args...)}
-	}
-}
-
-func (c *checker) finite(field string, v []float64) {
-	if allFinite(v) {
-		return
-	}
-	for i, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			c.that(false, field, "element %d is %v", i, x)
-		}
-	}
-}
-
-// allFinite sums 0·x, which is 0 for finite x only. Four independent sums shorten the
-// check of a model at start.
-func allFinite(v []float64) bool {
-	var a, b, c, d float64
-	for len(v) >= 4 {
-		a, b, c, d = a+0*v[0], b+0*v[1], c+0*v[2], d+0*v[3]
-		v = v[4:]
-	}
-	for _, x := range v {
-		a += 0 * x
-	}
-	return a+b+c+d == 0
-}
-
-// length checks the number of elements, and that they are finite.
-func (c *checker) length(field string, v []float64, n int) {
-	c.that(len(v) == n, field, "%d numbers, expected %d", len(v), n)
-	c.finite(field, v)
-}
-
-func (c *checker) rows(field string, v [][]float64, k, n int) {
-	c.that(len(v) == k, field, "%d channels, expected %d", len(v), k)
-	for i := range v {
-		c.length(fmt.Sprintf("%s[%d]", field, i), v[i], n)
-	}
-}
-
-func (c *checker) positive(field string, v float64) {
-	c.that(v > 0 && !math.IsInf(v, 0), field, "%v must be positive and finite", v)
-}
-
-func (c *checker) allPositive(field string, v []float64) {
-	for _, x := range v {
-		c.positive(field, x)
-	}
-}
-
-// net checks that layers fit together, from width in to width out (-1: any).
-func (c *checker) net(field string, n *mlp.Net, in, out int) {
-	c.that(len(n.Layers) >= 1 && len(n.Layers) <= 32, field, "%d layers, expected 1…32", len(n.Layers))
-	for i, l := range n.Layers {
-		path := fmt.Sprintf("%s.layers[%d]", field, i)
-		c.that(l.In == in, path+".in", "%d, expected %d", l.In, in)
-		c.that(l.Out >= 1 && l.Out <= maxWidth, path+".out", "%d is outside 1…%d", l.Out, maxWidth)
-		c.that(l.Act <= mlp.Tanh, path+".activation", "%d is unknown", l.Act)
-		c.length(path+".w", l.W, l.In*l.Out)
-		c.length(path+".b", l.B, l.Out)
-		in = l.Out
-	}
-	c.that(out < 0 || in == out, field, "%d outputs, expected %d", in, out)
 }

@@ -16,9 +16,9 @@ const Magic = "dgm-model"
 // signatureSize is the length of an Ed25519 signature.
 const signatureSize = 64
 
-// Version is the version of the format that this package writes and the only one
-// it reads.
-const Version = 1
+// Version is the version of the format that this package writes. It reads this one and
+// those before it.
+const Version = 2
 
 // The reasons for refusing a file, for errors.Is.
 var (
@@ -44,7 +44,7 @@ func (m *Model) Encode() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	body := encodeMap(m.fields)
+	body := encodeMap(func(c *coder) { m.fields(c, Version) })
 	sum := sha256.Sum256(body)
 	m.ID = hex.EncodeToString(sum[:8])
 	return msgbin.Append(nil, func(w *msgbin.Writer) {
@@ -80,8 +80,8 @@ func Decode(b []byte) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: version: %w; copy it again", ErrDamaged, err)
 	}
-	if v != Version {
-		return nil, fmt.Errorf("%w: found %d, this program reads %d: use a program of the same release, or train again", ErrVersion, v, Version)
+	if v < 1 || v > Version {
+		return nil, fmt.Errorf("%w: found %d, this program reads 1 to %d: use a program of the same release, or train again", ErrVersion, v, Version)
 	}
 	body, err := r.Bin(maxFile)
 	if err != nil {
@@ -109,7 +109,7 @@ func Decode(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: %d bytes after its end; copy it again", ErrDamaged, r.Left())
 	}
 	m := new(Model)
-	err = decodeMap(msgbin.Raw{Bytes: body}, "", m.fields)
+	err = decodeMap(msgbin.Raw{Bytes: body}, "", func(c *coder) { m.fields(c, int(v)) })
 	if err == nil {
 		err = m.Check()
 	}

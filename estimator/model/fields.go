@@ -3,20 +3,17 @@ package model
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
-	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // The fields of every part of a model, in the order in which they are written.
 // FORMAT.md lists the same.
 
-func (m *Model) fields(c *coder) {
+func (m *Model) fields(c *coder, version int) {
 	c.text("vehicle", &m.Vehicle)
 	list(c, "channels", &m.Channels, channelFields)
 	c.float("horizon", &m.Horizon)
 	c.int("points", &m.Points)
 	c.flag("displacement", &m.Displacement)
-	c.flag("velocity", &m.Velocity)
 	c.object("inputs", func(c *coder) { inputFields(&m.Inputs, c) })
 	c.floats("origin", &m.Origin)
 	c.floats("scale", &m.Scale)
@@ -46,9 +43,14 @@ func (m *Model) fields(c *coder) {
 		c.floats("power", &m.RMSDisplacement.Exponent)
 	})
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
-	c.object("prior", func(c *coder) { equationFields(&m.PriorDynamics, c) })
-	c.object("companion", func(c *coder) { equationFields(&m.Secondary, c) })
-	c.floats("blend", &m.LinearWeight)
+	if version == 1 {
+		m.firstStack(c)
+	} else {
+		list(c, "stack", &m.Stack, componentFields)
+		c.object("history", func(c *coder) {
+			c.floats("edges", &m.History.Edges)
+		})
+	}
 	c.object("baseline", func(c *coder) {
 		c.float("step", &m.Baseline.Step)
 		c.floats("a", &m.Baseline.A)
@@ -66,28 +68,7 @@ func (m *Model) fields(c *coder) {
 		c.text("partial", &p.Partial)
 		c.text("verdict", &p.Verdict)
 	})
-	list(c, "self_checks", &m.Checks, checkFields)
-}
-
-func equationFields(r *priordynamics.Model, c *coder) {
-	c.float("step", &r.Step)
-	c.int("degree", &r.Degree)
-	c.object("lift", func(c *coder) { liftFields(&r.Lift, c) })
-	c.floats("input_mean", &r.UMean)
-	c.floats("input_std", &r.UStd)
-	c.floats("bound", &r.Bound)
-	c.floats("weights", &r.Weights)
-	c.object("body", func(c *coder) { bodyFields(&r.Body, c) })
-}
-
-func bodyFields(b *priordynamics.Body, c *coder) {
-	c.ints("position", &b.Position, maxChannels-1)
-	c.ints("velocity", &b.Velocity, maxChannels-1)
-	c.ints("attitude", &b.Attitude, maxChannels-1)
-	c.ints("rates", &b.Rates, maxChannels-1)
-	c.floats("sign", &b.Sign)
-	c.float("omega", &b.Omega)
-	c.flag("in_body", &b.InBody)
+	list(c, "self_checks", &m.Checks, func(s *SelfCheck, c *coder) { checkFields(s, c, version) })
 }
 
 func channelFields(ch *channel.Channel, c *coder) {
@@ -113,22 +94,6 @@ func inputFields(in *feature.Inputs, c *coder) {
 	c.object("lift", func(c *coder) { liftFields(&in.Lift, c) })
 }
 
-func liftFields(l *channel.Lift, c *coder) {
-	kind := make([]int, len(l.Kind))
-	for i, k := range l.Kind {
-		kind[i] = int(k)
-	}
-	c.ints("of", &l.Of, maxChannels-1)
-	c.ints("kind", &kind, int(channel.Cosine))
-	c.floats("omega", &l.Omega)
-	c.floats("mean", &l.Mean)
-	c.floats("std", &l.Std)
-	l.Kind = l.Kind[:0]
-	for _, k := range kind {
-		l.Kind = append(l.Kind, channel.Embedding(k))
-	}
-}
-
 func memberFields(m *Member, c *coder) {
 	c.int("d", &m.Map.D)
 	c.int("f", &m.Map.F)
@@ -140,16 +105,6 @@ func memberFields(m *Member, c *coder) {
 	c.uint("omega_seed", &m.OmegaSeed)
 	c.floats("log_amplitude", &m.Map.LogAmp)
 	list(c, "posterior", &m.Posterior, posteriorFields)
-}
-
-func netFields(n *mlp.Net, c *coder) {
-	list(c, "layers", &n.Layers, func(l *mlp.Layer, c *coder) {
-		c.int("in", &l.In)
-		c.int("out", &l.Out)
-		choice(c, "activation", &l.Act, mlp.Tanh)
-		c.floats("w", &l.W)
-		c.floats("b", &l.B)
-	})
 }
 
 func posteriorFields(p *Posterior, c *coder) {
@@ -172,11 +127,14 @@ func posteriorFields(p *Posterior, c *coder) {
 	c.floats("b", &p.Exact.B)
 }
 
-func checkFields(s *SelfCheck, c *coder) {
+func checkFields(s *SelfCheck, c *coder, version int) {
 	choice(c, "readout", &s.Readout, Hold)
 	c.floats("x0", &s.X0)
 	c.floats("u", &s.U)
 	c.floats("plan", &s.Plan)
+	if version > 1 {
+		c.floats("history", &s.History)
+	}
 	c.floats("times", &s.Times)
 	c.floats("mean", &s.Mean)
 	c.floats("std", &s.Std)

@@ -11,7 +11,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/ood"
-	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Readout is the input that a posterior is conditioned on. Both share the nets.
@@ -45,7 +44,6 @@ type Model struct {
 	Points   int     // default number of points, equally spaced up to H
 
 	Displacement bool
-	Velocity     bool           // without prior dynamics: the prior mean is v0·t where a channel has a measured derivative
 	Inputs       feature.Inputs // how a row of the net's input is made
 	Origin       []float64      // K, state units (paper's form)
 	Scale        []float64      // K, state units for one output unit, all > 0
@@ -54,21 +52,18 @@ type Model struct {
 	Members         []Member            // the ensemble: means are averaged, spread is added; the first and all others with an InverseFactor have variances
 	Refits          []Member            // bootstrap refits: means only (no InverseFactor)
 	Sensor          []float64           // K, variance R of the sensor of each state, state units squared
-	NetworkWeight   [][]float64         // per readout: K×Q weight of the nets' part of the mean at the noise knots, 0…1; none = 1 (key gain)
+	NetworkWeight   [][]float64         // per condition: K×Q weight of the nets' part of the mean at the noise knots, 0…1; none = 1 (key gain)
 	ScaleFactor     [][]float64         // per readout: K×Q calibration factors of the intervals at the noise knots, all > 0 (key widen)
 	OODExponent     []float64           // per readout: exponent of the distance with which intervals grow, ≥ 0; see ood.Detector.DistanceFactor (key growth)
 	OOD             ood.Detector        // (key region)
 	RMSDisplacement ood.RMSDisplacement // (key motion)
 	Dynamics        Dynamics
-	PriorDynamics   priordynamics.Model // what the nets' mean and vector field add to; Degree 0 = there is none (key prior)
-	Secondary       priordynamics.Model // secondary linear model, averaged with it; Degree 0 = there is none (key companion)
-	LinearWeight    []float64           // K×Q: weight of the secondary linear model at the noise knots, 0…1; none = there is no such model (key blend)
-	Baseline        linear.Model        // the best simple predictor, for comparison; no A = none was fitted
-	LinearStd       []float64           // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
+	Stack           []Component  // the prior dynamics, which the nets' mean and vector field add to; none = the start state is held
+	History         history.Spec // what the stack reads before the start
+	Baseline        linear.Model // the best simple predictor, for comparison; no A = none was fitted
+	LinearStd       []float64    // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load
-
-	History history.Spec // what is read before the start
 }
 
 // Member is one fit: a feature map and its posterior for each readout.
@@ -136,6 +131,7 @@ type SelfCheck struct {
 	X0                []float64 // K
 	U                 []float64 // P
 	Plan              []float64 // rows×P; none for Hold
+	History           []float64 // rows×(K+P), as in a query; none = without
 	Times             []float64 // T, s
 	Mean, Std, ObsStd []float64 // T×K
 }

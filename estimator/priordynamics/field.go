@@ -8,6 +8,7 @@ type Field struct {
 	v      []float64
 	slope  []float64
 	psi    []float64
+	net    *netWork
 	psibar []float64
 	vbar   []float64
 	d      []float64 // K, an increment
@@ -19,7 +20,7 @@ func NewField(m *Model, k int) *Field {
 	n := m.Lift.Dim() + len(m.UMean)
 	return &Field{
 		m: m, k: k, v: make([]float64, n), slope: make([]float64, m.Lift.Dim()),
-		psi: make([]float64, m.Terms()), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
+		psi: make([]float64, m.Terms()), net: newNetWork(m), psibar: make([]float64, m.Terms()), vbar: make([]float64, n),
 		d: make([]float64, k), dbar: make([]float64, k),
 	}
 }
@@ -29,6 +30,7 @@ func (f *Field) At(dst, x, u []float64) {
 	f.m.Coordinates(f.v, nil, x, u)
 	f.m.Monomials(f.psi, f.v)
 	f.m.apply(dst, f.psi)
+	f.net.add(dst, f.v)
 	f.m.Body.Add(dst, x, f.m.Step)
 	for k := range dst {
 		dst[k] /= f.m.Step
@@ -45,6 +47,7 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 		// The kinematic relations read the whole increment.
 		f.m.Monomials(f.psi, f.v)
 		f.m.apply(f.d, f.psi)
+		f.net.add(f.d, f.v)
 		f.m.Body.Add(f.d, x, f.m.Step)
 		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
 	}
@@ -57,6 +60,7 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 	}
 	clear(f.vbar)
 	f.m.Adjoint(f.vbar, f.v, f.psibar)
+	f.net.addAdjoint(f.vbar, f.v, f.dbar)
 	for l, of := range f.m.Lift.Of {
 		xbar[of] += f.vbar[l] * f.slope[l]
 	}

@@ -2,7 +2,7 @@
 // difference equation of the robot with few parameters, rolled out from the measured
 // state.
 //
-//	v = (lift(x), ū) standardised      x⁺ = x + Wᵀ ψ(v)      ψ = monomials of v up to a degree
+//	v = (lift(x), ū) standardised      x⁺ = x + Wᵀ ψ(v) + s∘net(v)      ψ = monomials of v up to a degree
 //
 // A periodic channel enters as sine and cosine and is integrated as an angle, so a
 // pendulum's equation is linear in ψ even at degree 1, and a velocity's integral
@@ -11,7 +11,8 @@
 // It resembles dynamic mode decomposition with control on lifted coordinates (Proctor,
 // Brunton & Kutz 2016), but the increment of the state is regressed, not its lifting.
 //
-// Where the states are declared to be those of a rigid body, its kinematic relations
+// The net is optional: it learns what the monomials leave, and is trained through
+// roll-outs. Where the states are declared to be those of a rigid body, its kinematic relations
 // add to the learned increment, see [Body].
 package priordynamics
 
@@ -20,6 +21,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Model is a difference equation.
@@ -32,6 +34,9 @@ type Model struct {
 	Bound   []float64    // L+P: |v| is clamped to it, which bounds the monomials outside of the data
 	Weights []float64    // N×K row-major, state units for a step
 	Body    Body         // (optional) kinematic relations, which the weights add to
+
+	Net      mlp.Net   // (optional) L+P → K, adds to the increment; no layers = there is none
+	NetScale []float64 // K, s: state units of a step for a unit of the net's output; none without a net
 }
 
 // Terms returns N, the number of monomials: 1, every coordinate, every product
@@ -74,6 +79,16 @@ func (m *Model) Check(k, p int) error {
 	if err := m.Body.Check(k); err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
+	scales := 0
+	if m.hasNet() {
+		scales = k
+		if m.Net.In() != n || m.Net.Out() != k {
+			return fmt.Errorf("net: from %d to %d numbers, expected %d to %d", m.Net.In(), m.Net.Out(), n, k)
+		}
+	}
+	if len(m.NetScale) != scales {
+		return fmt.Errorf("net_scale: %d numbers, expected %d", len(m.NetScale), scales)
+	}
 	for _, v := range m.UStd {
 		if !(v > 0) {
 			return fmt.Errorf("scaler %v of an input must be positive", v)
@@ -84,7 +99,7 @@ func (m *Model) Check(k, p int) error {
 			return fmt.Errorf("bound %v must be positive", v)
 		}
 	}
-	for _, s := range [][]float64{m.UMean, m.UStd, m.Bound, m.Weights} {
+	for _, s := range [][]float64{m.UMean, m.UStd, m.Bound, m.Weights, m.NetScale} {
 		for i, v := range s {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("number %d is %v", i, v)

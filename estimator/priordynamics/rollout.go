@@ -11,7 +11,7 @@ import "github.com/dgm-robotics/dgm/estimator/channel"
 //
 //	Δ0 = Δ(x_n, ū)   Δ1 = Δ(x_n + Δ0, ū)   x(t) = x_n + σ Δ0 + ½ σ(σ−1) (Δ1 − Δ0)
 //
-// σ = t/Step − n, Δ the increment of a step: Wᵀψ and the kinematic relations. So it
+// σ = t/Step − n, Δ the increment of a step: Wᵀψ, net and kinematic relations. So it
 // passes through the nodes, and depends on no input after t.
 type Rollout struct {
 	m     *Model
@@ -32,6 +32,7 @@ type Rollout struct {
 	sa, sb     []float64 // L
 	dv         []float64 // L+P
 	psi        []float64 // N
+	net        *netWork
 	da, db     []float64 // K: Δ0, Δ1
 	ta, tb     []float64 // K: their tangents
 }
@@ -40,7 +41,7 @@ type Rollout struct {
 func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), jvp: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms())}
+	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), jvp: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms()), net: newNetWork(m)}
 	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.djvp, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
@@ -72,9 +73,8 @@ func (p *Rollout) Run(x0 []float64, u channel.Signal) {
 	}
 }
 
-// increment writes that of a step at displacement d under the mean input p.mean, Wᵀψ and
-// the kinematic relations, to dst (K), and leaves the coordinates and their derivatives
-// in v and slope.
+// increment writes that of a step at displacement d under the mean input p.mean to dst
+// (K), and leaves the coordinates and their derivatives in v and slope.
 func (p *Rollout) increment(dst, v, slope, d []float64) {
 	for k, x := range p.x0 {
 		p.now[k] = x + d[k]
@@ -82,6 +82,7 @@ func (p *Rollout) increment(dst, v, slope, d []float64) {
 	p.m.Coordinates(v, slope, p.now, p.mean)
 	p.m.Monomials(p.psi, v)
 	p.m.apply(dst, p.psi)
+	p.net.add(dst, v)
 	p.m.Body.Add(dst, p.now, p.m.Step)
 }
 
@@ -185,6 +186,7 @@ func (p *Rollout) incrementJVP(dst, v, slope, dx, x, inc []float64) {
 	}
 	p.m.JVP(p.psi, v, p.dv)
 	p.m.apply(dst, p.psi)
+	p.net.addJVP(dst, v, p.dv)
 	p.m.Body.JVP(dst, dx, x, inc, p.m.Step)
 }
 

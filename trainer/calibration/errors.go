@@ -143,7 +143,7 @@ func replayed(m *model.Model, flights []window.Flight, readout model.Readout, st
 	var q estimator.Query
 	for w := range replay.Each(flights, window.Cut(flights, m.Horizon, m.Horizon/20), e.times) {
 		w.Query(&q, m, readout, 10*m.Inputs.Knots)
-		prior.Start(q.X0, signal(m, &q))
+		prior.Start(q.X0, signal(m, &q), readout, q.History)
 		if !p.Predict(dst, &q) {
 			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", w.Flight.Name, w.Flight.T[w.Start])
 		}

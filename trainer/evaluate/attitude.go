@@ -14,11 +14,12 @@ import (
 // the log does; where neither declares anything, states called roll, pitch and yaw that
 // are angles of one period, with textbook signs. nil if none are.
 func attitudeOf(m *model.Model, log *channel.Kinematics) *priordynamics.Body {
-	if len(m.PriorDynamics.Body.Attitude) > 0 {
-		return &m.PriorDynamics.Body
+	equation := model.EquationOf(m.Stack)
+	if equation != nil && len(equation.Body.Attitude) > 0 {
+		return &equation.Body
 	}
 	states := m.Channels[:m.K]
-	if log.Relation != "" || !m.PriorDynamics.Body.Empty() {
+	if log.Relation != "" || equation != nil && !equation.Body.Empty() {
 		b, err := priordynamics.NewBody(log, states)
 		if err != nil || len(b.Attitude) == 0 {
 			return nil // something is declared, and it is no attitude of these states

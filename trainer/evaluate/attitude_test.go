@@ -153,7 +153,8 @@ func TestAttitudeIsScoredAsAnAngle(t *testing.T) {
 	}
 	// A declaration in the model has precedence over names.
 	m := gyro([3]string{"a", "b", "c"}, channel.Angle)
-	m.PriorDynamics.Body = priordynamics.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
+	m.Stack = []model.Component{{Members: make([]priordynamics.Model, 1)}}
+	m.Stack[0].Members[0].Body = priordynamics.Body{Attitude: []int{2, 1, 0}, Sign: []float64{1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, 1}, Omega: 1}
 	if b := attitudeOf(m, &channel.Kinematics{}); b == nil || b.Euler([]float64{0.1, 0.2, 0.3, 9}) != [3]float64{-0.3, 0.2, 0.1} {
 		t.Errorf("attitude of the model: %+v", b)
 	}

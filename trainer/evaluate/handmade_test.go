@@ -32,7 +32,7 @@ const (
 func handmade(push float64) *model.Model {
 	m := &model.Model{
 		ID: "00", Vehicle: "shaft", Channels: coaster, K: 2, P: 1, Horizon: horizon, Points: 10,
-		Displacement: true, Velocity: true,
+		Displacement: true, Stack: []model.Component{{Kind: model.Velocity}},
 		Inputs: feature.Inputs{
 			Horizon: horizon, TimeMean: horizon / 2, TimeStd: horizon / math.Sqrt(12),
 			Lift: channel.NewLift(coaster[:2]), Knots: 2, InputMean: []float64{0}, InputStd: []float64{1}, Causal: true,

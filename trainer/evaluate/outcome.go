@@ -126,7 +126,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	c.start(f, start)
 	dst.ok = c.onboard.Predict(c.pred, &c.query)
 	dst.flagged = c.pred.OutOfDistribution
-	dst.noHistory = len(c.query.History) < c.m.History.Rows()*(c.m.K+c.m.P)
+	dst.noHistory = c.pred.NoHistory
 	copy(dst.measured, c.Measured)
 	copy(dst.std, c.pred.ObsStd)
 	if c.truth {
@@ -185,7 +185,7 @@ func (c *comparer) rollOut(byLinear, byPrior []float64) {
 	if c.m.P > 0 {
 		u = &c.planned
 	}
-	c.prior.Start(c.query.X0, u)
+	c.prior.Start(c.query.X0, u, c.pred.Readout, c.query.History)
 	for i, t := range c.Times {
 		c.prior.At(byPrior[i*c.m.K:(i+1)*c.m.K], c.slope, t)
 	}

@@ -49,8 +49,8 @@ func TrainMember(ctx context.Context, d Data, set Settings, seed uint64, progres
 	n := set.Batch * set.Points
 	b := objective.NewBatch(&p.Map, &d.Frame.Inputs, len(d.Frame.NoiseKnots), n, 0)
 	spec := objective.Spec{Lift: d.Frame.Inputs.Lift, Scale: d.Frame.Scale, DecayS: set.DecayS, Exact: set.Exact}
-	if in := &d.Frame.Inputs; d.Frame.Prior.Model != nil {
-		spec.PriorDynamics = &objective.PriorDynamics{Model: d.Frame.Prior.Model, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
+	if in, equation := &d.Frame.Inputs, model.EquationOf(d.Frame.Prior.Stack); equation != nil {
+		spec.PriorDynamics = &objective.PriorDynamics{Model: equation, InputMean: in.InputMean, InputStd: in.InputStd, TimeStd: in.TimeStd}
 	}
 	o := objective.New(spec, p, n, 0)
 	grad := p.Like()

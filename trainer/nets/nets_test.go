@@ -68,7 +68,7 @@ func driven(t testing.TB, seed uint64, flights int) nets.Data {
 		}
 		all = append(all, window.Prepare(i, s, channels[:2], 1, window.Options{})...)
 	}
-	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Prior: estimator.PriorDynamicsSpec{Velocity: true}})
+	return frame(t, channels, all, 0.1, rows.Settings{Knots: 3, Basis: 2, Prior: estimator.PriorDynamicsSpec{Stack: []model.Component{{Kind: model.Velocity}}}})
 }
 
 func quick() nets.Settings {

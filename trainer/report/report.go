@@ -64,13 +64,13 @@ type SelectionHorizon struct {
 
 // SelectionChannel is the selection of one channel.
 type SelectionChannel struct {
-	Name            string  `json:"name"`
-	Unit            string  `json:"unit"`
-	SensorStd       float64 `json:"sensor_std"`            // of the sensor noise, in Unit
-	LinearWeight    float64 `json:"companion"`             // weight of the secondary linear model in the prior dynamics, 0…1
-	NetworkWeight   float64 `json:"nets"`                  // network weight, 0…1
-	ScaleFactor     float64 `json:"factor"`                // of the intervals, inputs as planned
-	ScaleFactorHold float64 `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
+	Name            string    `json:"name"`
+	Unit            string    `json:"unit"`
+	SensorStd       float64   `json:"sensor_std"`            // of the sensor noise, in Unit
+	StackWeights    []float64 `json:"stack"`                 // weight of each component of the prior dynamics near the training data, the inputs as planned, 0…1; they sum to 1
+	NetworkWeight   float64   `json:"nets"`                  // network weight, 0…1
+	ScaleFactor     float64   `json:"factor"`                // of the intervals, inputs as planned
+	ScaleFactorHold float64   `json:"factor_hold,omitempty"` // of the intervals, the last input held; 0 without inputs
 }
 
 // Candidate is a setting that was tried, or chosen without a trial. Only scores of one measure can be compared.

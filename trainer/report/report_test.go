@@ -72,7 +72,7 @@ func sample(K int) *Report {
 		Candidates: []Candidate{{Name: "core 32-32, basis 1, temper 1", Score: 2.31}, {Name: "core 16, basis 1, temper 0.3", Score: 2.44, Chosen: true}, {Name: "core 32-32, basis 2, temper 0.1", Score: 1.97}},
 		Provenance: []Item{{"log", "flight.msgpack (2 segments, 55.0 s, 200 Hz)"}, {"data hash", "sha256:9d1f0c5a77b0e1f2"}, {"model", "4f1c9a2e"}, {"seed", "1"}, {"trained", "2026-11-21 14:02, 2 cores, 66 s"}},
 		Selection: Selection{Rules: []Item{{"distance", "intervals grow with the distance from the training states"}}, Horizons: []SelectionHorizon{
-			{0.1, []SelectionChannel{{"omega", "rad/s", 0.02, 0.25, 0.5, 0.8, 1.1}}}, {1, []SelectionChannel{{"omega", "rad/s", 0.02, 0, 0.75, 1.25, 0}}},
+			{0.1, []SelectionChannel{{"omega", "rad/s", 0.02, []float64{0.75, 0.25}, 0.5, 0.8, 1.1}}}, {1, []SelectionChannel{{"omega", "rad/s", 0.02, []float64{1, 0}, 0.75, 1.25, 0}}},
 		}},
 		Settings: []Item{{"horizon", "1s"}, {"points", "100"}, {"features", "100"}, {"kernel", "rff"}},
 		Files:    []Item{{"flight.dgm", "the model, 412 kB"}, {"flight.report.html", "this page"}, {"flight.report.json", "the same numbers"}},
@@ -195,7 +195,7 @@ func TestSelectionIsShownByChannel(t *testing.T) {
 	html := page1(t, sample(2))
 	text := html[strings.Index(html, "Model selection and calibration"):]
 	text = text[:strings.Index(text, "</section>")]
-	for _, want := range []string{">0.1\u2009s ahead<", ">1\u2009s ahead<", "<td>0.0200</td>", "<td>25", "0.80<span", "1.10 hold<", "<td>1.25</td>", "grow with the distance"} {
+	for _, want := range []string{">0.1\u2009s ahead<", ">1\u2009s ahead<", "<td>0.0200</td>", "<td>75\u2009% / 25\u2009%</td>", "0.80<span", "1.10 hold<", "<td>1.25</td>", "grow with the distance"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

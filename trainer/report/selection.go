@@ -14,7 +14,7 @@ import (
 func SelectionOf(m *model.Model) Selection {
 	out := Selection{Rules: []Item{
 		{Name: "kinematic relations", Value: kinematics(m)},
-		{Name: "secondary linear model", Value: secondary(m)},
+		{Name: "prior dynamics", Value: components(m)},
 		{Name: "members", Value: members(m)},
 		{Name: "distance", Value: distance(m)},
 		{Name: "motion", Value: motion(m)},
@@ -37,7 +37,7 @@ func SelectionOf(m *model.Model) Selection {
 		for k, c := range m.Channels[:m.K] {
 			d := SelectionChannel{
 				Name: c.Name, Unit: c.Unit, SensorStd: math.Sqrt(m.Sensor[k]),
-				LinearWeight: at([][]float64{m.LinearWeight}, 0, k, t, 0), NetworkWeight: at(m.NetworkWeight, model.Plan, k, t, 1),
+				StackWeights: stackWeights(m, k, t), NetworkWeight: at(m.NetworkWeight, model.Plan, k, t, 1),
 				ScaleFactor: math.Exp(at(logs, model.Plan, k, t, 0)),
 			}
 			if len(logs) > int(model.Hold) && m.P > 0 {
@@ -51,10 +51,11 @@ func SelectionOf(m *model.Model) Selection {
 }
 
 func kinematics(m *model.Model) string {
-	b := &m.PriorDynamics.Body
-	if b.Empty() {
+	equation := model.EquationOf(m.Stack)
+	if equation == nil || equation.Body.Empty() {
 		return "none declared: the prior dynamics learn every step in full"
 	}
+	b := &equation.Body
 	var relations []string
 	if len(b.Position) > 0 {
 		relations = append(relations, "position from velocity")
@@ -65,11 +66,55 @@ func kinematics(m *model.Model) string {
 	return strings.Join(relations, ", ") + ": the prior dynamics learn the remainder"
 }
 
-func secondary(m *model.Model) string {
-	if len(m.LinearWeight) == 0 {
-		return "none: the folds do not agree that it helps"
+// stackWeights returns the weight of each component of the stack for channel k at time t.
+func stackWeights(m *model.Model, k int, t float64) []float64 {
+	var out []float64
+	for i := range m.Stack {
+		out = append(out, 1)
+		if i == 0 {
+			continue
+		}
+		out[i] = 0
+		if w, ok := model.ForCondition(m.Stack[i].Weights, model.Plan.Condition(false)); ok {
+			out[i] = evaluate.Interpolate(m, w, k, t)
+		}
+		out[0] -= out[i]
 	}
-	return fmt.Sprintf("step %.3g ms, weights in the table", 1000*m.Secondary.Step)
+	return out
+}
+
+// components lists the stack in its order.
+func components(m *model.Model) string {
+	if len(m.Stack) == 0 {
+		return "none: the start state is held"
+	}
+	var list []string
+	for i := range m.Stack {
+		list = append(list, component(&m.Stack[i]))
+	}
+	if len(list) > 1 {
+		return strings.Join(list, "; ") + "; weights in the table, in this order"
+	}
+	return list[0]
+}
+
+func component(c *model.Component) string {
+	switch c.Kind {
+	case model.Velocity:
+		return "constant velocity"
+	case model.Direct:
+		rows := 0
+		for _, l := range c.Direct.Levels {
+			rows = max(rows, l.Rows)
+		}
+		return fmt.Sprintf("direct linear map, %d rows of history", rows)
+	}
+	e := &c.Members[0]
+	kind := fmt.Sprintf("difference equation of degree %d, step %.3g ms", e.Degree, 1000*e.Step)
+	if len(e.Net.Layers) > 0 {
+		kind += fmt.Sprintf(", with %d nets", len(c.Members))
+	}
+	return kind
 }
 
 func members(m *model.Model) string {

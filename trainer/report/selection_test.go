@@ -16,7 +16,8 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, ScaleFactor: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
 	m.Horizon, m.NoiseKnots = 1, []float64{0.1, 1}
 	m.Sensor = []float64{0.04, 9}
-	m.LinearWeight = []float64{0.2, 0.6, 0, 1}
+	weights := []float64{0.2, 0.6, 0, 1}
+	m.Stack[1].Weights = [][]float64{weights, weights}
 	m.NetworkWeight = [][]float64{{1, 0, 0.5, 0.5}, {0, 0, 0, 0}}
 	m.ScaleFactor = [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}}
 	d := SelectionOf(m)
@@ -26,7 +27,7 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 	}
 	for i, want := range []struct{ sensor, linear, network, factor, hold float64 }{{0.2, 0.6, 0, 4, 3}, {3, 1, 0.5, 2, 5}} {
 		c := last.Channels[i]
-		for name, pair := range map[string][2]float64{"sensor": {c.SensorStd, want.sensor}, "linear": {c.LinearWeight, want.linear}, "network": {c.NetworkWeight, want.network}, "factor": {c.ScaleFactor, want.factor}, "hold": {c.ScaleFactorHold, want.hold}} {
+		for name, pair := range map[string][2]float64{"sensor": {c.SensorStd, want.sensor}, "linear": {c.StackWeights[1], want.linear}, "equation": {c.StackWeights[0], 1 - want.linear}, "network": {c.NetworkWeight, want.network}, "factor": {c.ScaleFactor, want.factor}, "hold": {c.ScaleFactorHold, want.hold}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-12 {
 				t.Errorf("channel %d: %s %v, want %v", i, name, pair[0], pair[1])
 			}
@@ -58,7 +59,7 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 		}
 	}
 	none := SelectionOf(&model.Model{K: 1, Channels: m.Channels[:1], Sensor: []float64{1}, Horizon: 1, NoiseKnots: []float64{1}})
-	if c := none.Horizons[0].Channels[0]; c.NetworkWeight != 1 || c.ScaleFactor != 1 || c.LinearWeight != 0 || c.ScaleFactorHold != 0 {
+	if c := none.Horizons[0].Channels[0]; c.NetworkWeight != 1 || c.ScaleFactor != 1 || len(c.StackWeights) != 0 || c.ScaleFactorHold != 0 {
 		t.Errorf("nothing was selected: %+v", c)
 	}
 }

@@ -106,7 +106,7 @@ func (f *Frame) setPrior(spec estimator.PriorDynamicsSpec) {
 	spec.Knots, spec.Horizon = f.NoiseKnots, f.Inputs.Horizon
 	f.Prior = spec
 	f.scratch = scratch{
-		prior: estimator.NewPriorDynamics(f.States, spec), mean: make([]float64, f.P),
+		prior: estimator.NewPriorDynamics(f.States, f.P, spec), mean: make([]float64, f.P),
 		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K), dd: make([]float64, f.K),
 	}
 }
@@ -115,11 +115,8 @@ func (f *Frame) setPrior(spec estimator.PriorDynamicsSpec) {
 func (f *Frame) Model() *model.Model {
 	m := &model.Model{
 		Channels: f.Channels, K: f.K, P: f.P, Horizon: f.Inputs.Horizon,
-		Displacement: true, Velocity: f.Prior.Velocity, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: f.NoiseKnots,
-		Sensor: make([]float64, f.K),
-	}
-	if p := f.Prior; p.Model != nil {
-		m.PriorDynamics, m.Secondary, m.LinearWeight = *p.Model, *p.Secondary, p.LinearWeight
+		Displacement: true, Inputs: f.Inputs, Scale: f.Scale, NoiseKnots: f.NoiseKnots,
+		Sensor: make([]float64, f.K), Stack: f.Prior.Stack, History: f.Prior.History,
 	}
 	return m
 }
@@ -129,7 +126,7 @@ func (f *Frame) Model() *model.Model {
 func (f *Frame) Start(x0 []float64, u channel.Signal) {
 	f.x0, f.u = x0, u
 	f.Inputs.Lift.Apply(f.lifted, x0)
-	f.prior.Start(x0, u)
+	f.prior.Start(x0, u, model.Plan, nil)
 }
 
 // measureScale sets Scale, over the windows' samples, and RMSDisplacement.

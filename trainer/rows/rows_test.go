@@ -55,7 +55,7 @@ func batch(t *testing.T, r recording, readout model.Readout) (*rows.Frame, *obje
 	}
 	H := 0.5 * r.second
 	windows := window.Cut(flights, H, H/5)
-	f, err := rows.NewFrame(channels, flights, windows, rows.Settings{Horizon: H, Knots: 3, Basis: 2, NoiseKnots: []float64{0, 0.1, 1}, Prior: estimator.PriorDynamicsSpec{Velocity: true}})
+	f, err := rows.NewFrame(channels, flights, windows, rows.Settings{Horizon: H, Knots: 3, Basis: 2, NoiseKnots: []float64{0, 0.1, 1}, Prior: estimator.PriorDynamicsSpec{Stack: []model.Component{{Kind: model.Velocity}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/report"
@@ -95,8 +96,8 @@ func kind(path string) string {
 }
 
 func priorDynamics(res *Result) string {
-	p := &res.Model.PriorDynamics
-	if p.Degree == 0 {
+	p := model.EquationOf(res.Model.Stack)
+	if p == nil {
 		return "none"
 	}
 	return fmt.Sprintf("degree %d, %d terms, step %.3g ms", p.Degree, p.Terms(), 1000*p.Step)

@@ -82,8 +82,13 @@ var layers = []layer{
 		"stream and recording are resampled by this one code, so it knows neither",
 	},
 	{
-		"estimator/priordynamics",
+		"estimator/direct",
 		[]string{"estimator/channel"},
+		"a direct map knows a robot by its channels only",
+	},
+	{
+		"estimator/priordynamics",
+		[]string{"estimator/channel", "estimator/numeric/mlp"},
 		"prior dynamics know a robot by its channels only",
 	},
 	{
@@ -118,27 +123,27 @@ var layers = []layer{
 	{
 		"estimator/model",
 		[]string{
-			"estimator/channel", "estimator/durable", "estimator/feature", "estimator/history", "estimator/linear",
+			"estimator/channel", "estimator/direct", "estimator/durable", "estimator/feature", "estimator/history", "estimator/linear",
 			"estimator/numeric/mlp", "estimator/internal/msgbin", "estimator/ood", "estimator/priordynamics",
 		},
 		"the file holds what was trained; how it is evaluated over a horizon is the predictor's",
 	},
 	{
 		"estimator/model/artificial",
-		[]string{"estimator/channel", "estimator/feature", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
+		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"models for measuring what surrounds them need no data and no training",
 	},
 	{
 		"estimator/model/modeltest",
 		[]string{
-			"estimator/channel", "estimator/feature", "estimator/linear", "estimator/numeric/mlp",
+			"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/linear", "estimator/numeric/mlp",
 			"estimator/model", "estimator/ood", "estimator/priordynamics",
 		},
 		"models for tests of the format are conditioned by its own plain code, as an independent witness",
 	},
 	{
 		"estimator",
-		[]string{"estimator/channel", "estimator/feature", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
+		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{

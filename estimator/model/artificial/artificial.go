@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -73,9 +74,11 @@ func New(s Size, seed uint64) *model.Model {
 		}
 	}
 	if s.Equation > 0 {
-		m.PriorDynamics, m.Secondary = equation(m, s.Equation, rng), equation(m, 1, rng)
-		for range s.K * len(m.NoiseKnots) {
-			m.LinearWeight = append(m.LinearWeight, 0.5)
+		first, second := equation(m, s.Equation, rng), equation(m, 1, rng)
+		weights := slices.Repeat([]float64{0.5}, s.K*len(m.NoiseKnots))
+		m.Stack = []model.Component{
+			{Kind: model.Equation, Members: []priordynamics.Model{first}},
+			{Kind: model.Equation, Members: []priordynamics.Model{second}, Weights: [][]float64{weights, weights}},
 		}
 	}
 	m.OOD = around(m.Inputs.Lift.Dim(), rng)

@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
@@ -34,6 +36,9 @@ type Shape struct {
 	Velocity    bool
 	Prior       int  // (optional) degree of the prior dynamics
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
+	Nets        int  // (optional) with a Prior: members of a further component, each with a net
+	Direct      bool // with a Prior: a direct map is the last component, which fades
+	History     int  // (optional) with Direct: rows of history that it reads
 }
 
 // Horizon of all models, s.
@@ -46,7 +51,7 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 	s = s.defaults()
 	m := &model.Model{
 		Vehicle: "test", Channels: channels(s.K, s.P), K: s.K, P: s.P, Horizon: Horizon, Points: 10,
-		Displacement: !s.Paper, Velocity: s.Velocity, Inputs: inputs(s, rng), NoiseKnots: []float64{0, 0.1, 1},
+		Displacement: !s.Paper, Inputs: inputs(s, rng), NoiseKnots: []float64{0, 0.1, 1},
 	}
 	if s.Paper {
 		m.NoiseKnots = []float64{0}
@@ -78,12 +83,9 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 			m.OODExponent = append(m.OODExponent, 0.2+0.3*rng.Float64())
 		}
 	}
-	if s.Prior > 0 {
-		m.PriorDynamics, m.Secondary = equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
-		m.LinearWeight = shares(s.K*len(m.NoiseKnots), rng)
-		if s.Body {
-			m.PriorDynamics.Body, m.Secondary.Body = body(), body()
-		}
+	m.Stack = stack(m, s, rng)
+	if s.History > 0 {
+		m.History = edges(s.History)
 	}
 	m.OOD = around(m, rng)
 	if s.ScaleFactor && !s.Paper {
@@ -184,6 +186,81 @@ func equation(m *model.Model, degree int, step float64, rng *rand.Rand) priordyn
 	}
 	r.Weights = normal(r.Terms()*m.K, 0.03, rng)
 	return r
+}
+
+// stack is constant velocity, or difference equations and a direct map.
+func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
+	if s.Prior == 0 && s.Velocity {
+		return []model.Component{{Kind: model.Velocity}}
+	}
+	if s.Prior == 0 {
+		return nil
+	}
+	first, second := equation(m, s.Prior, 0.05, rng), equation(m, 1, 0.037, rng)
+	if s.Body {
+		first.Body, second.Body = body(), body()
+	}
+	out := []model.Component{
+		{Kind: model.Equation, Members: []priordynamics.Model{first}},
+		{Kind: model.Equation, Members: []priordynamics.Model{second}},
+	}
+	if s.Nets > 0 {
+		withNets := model.Component{Kind: model.Equation}
+		for range s.Nets {
+			e := equation(m, 1, 0.06, rng)
+			e.Body = first.Body
+			e.Net = net([]int{e.Lift.Dim() + s.P, 5, s.K}, rng)
+			e.NetScale = normal(s.K, 0.03, rng)
+			withNets.Members = append(withNets.Members, e)
+		}
+		out = append(out, withNets)
+	}
+	if s.Direct {
+		out = append(out, model.Component{Kind: model.Direct, Direct: directMap(m, s.History, rng), Near: 0.2, Far: 30})
+	}
+	conditions := model.Readouts
+	if s.History > 0 {
+		conditions = model.Conditions
+	}
+	for i := range out[1:] {
+		for range conditions {
+			w := shares(s.K*len(m.NoiseKnots), rng)
+			for j := range w {
+				w[j] /= float64(len(out) - 1)
+			}
+			out[1+i].Weights = append(out[1+i].Weights, w)
+		}
+	}
+	return out
+}
+
+// edges returns a history of rows that widen.
+func edges(rows int) (s history.Spec) {
+	for j := range rows {
+		s.Edges = append(s.Edges, 0.02*float64((j+1)*(j+2)/2))
+	}
+	return s
+}
+
+// directMap has a level of each readout without history, and one with rows of it.
+func directMap(m *model.Model, rows int, rng *rand.Rand) direct.Model {
+	lift := m.Inputs.Lift
+	lift.Mean, lift.Std = normal(lift.Dim(), 0.2, rng), factors(lift.Dim(), rng)
+	d := direct.Model{Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng), Blocks: 2}
+	for _, c := range m.Channels[:m.K] {
+		d.Derivative = append(d.Derivative, channel.Index(m.Channels[:m.K], c.Derivative))
+	}
+	for readout := range model.Readouts {
+		for i, n := range []int{0, rows} {
+			if i > 0 && n == 0 {
+				break
+			}
+			l := direct.Level{Readout: readout, Rows: n, Degree: 1 + i, Times: []float64{0.1, 0.4, Horizon}}
+			l.Weights = normal(len(l.Times)*m.K*d.Columns(&l), 0.05, rng)
+			d.Levels = append(d.Levels, l)
+		}
+	}
+	return d
 }
 
 // body takes the angles, rates, positions and velocities of twelve states for those

@@ -26,8 +26,8 @@ func NewDynamics(m *model.Model) *Dynamics {
 		return nil
 	}
 	d := &Dynamics{model: m, tape: mlp.NewTape(net, 1, false), in: make([]float64, L+m.P)}
-	if m.PriorDynamics.Degree > 0 {
-		d.field = priordynamics.NewField(&m.PriorDynamics, m.K)
+	if e := model.EquationOf(m.Stack); e != nil {
+		d.field = priordynamics.NewField(e, m.K)
 	}
 	return d
 }

@@ -1,0 +1,238 @@
+package direct
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Map evaluates a model from one start state after the other. It takes all its memory in
+// New and is not safe for concurrent use.
+type Map struct {
+	m      *Model
+	level  *Level // of the last Run
+	u      channel.Signal
+	x0, v0 []float64 // K
+	slope  []float64 // L, ∂z/∂x0
+
+	column, rate, tangent []float64 // C of the largest level: value, ∂/∂t, JVP
+	u0, before, after     []float64 // P
+	dx                    []float64 // K, direction of JVP
+}
+
+// New takes the memory for k states.
+func New(m *Model, k int) *Map {
+	most := 0
+	for i := range m.Levels {
+		most = max(most, m.Columns(&m.Levels[i]))
+	}
+	d := &Map{m: m, slope: make([]float64, m.Lift.Dim())}
+	for _, b := range []*[]float64{&d.column, &d.rate, &d.tangent} {
+		*b = make([]float64, most)
+	}
+	for _, b := range []*[]float64{&d.x0, &d.v0, &d.dx} {
+		*b = make([]float64, k)
+	}
+	for _, b := range []*[]float64{&d.u0, &d.before, &d.after} {
+		*b = make([]float64, len(m.UMean))
+	}
+	return d
+}
+
+// Run sets the start state x0 (K), the input u over the horizon (nil without inputs), which
+// must stay valid until the next Run, the readout of u, and the history: rows of K states
+// and P inputs, newest first, of which the level with the most rows that fit is read.
+func (d *Map) Run(x0 []float64, u channel.Signal, readout int, history []float64) {
+	m, K, P := d.m, len(d.x0), len(d.m.UMean)
+	d.level, d.u = m.Level(readout, len(history)/(K+P)), u
+	copy(d.x0, x0)
+	for k, v := range m.Derivative {
+		d.v0[k] = 0
+		if v >= 0 {
+			d.v0[k] = x0[v]
+		}
+	}
+	c := d.column
+	c[0] = 1
+	L := m.Lift.Dim()
+	m.Lift.Apply(c[1:1+L], x0)
+	m.Lift.Derivative(d.slope, x0)
+	if P > 0 {
+		u.At(d.u0, 0)
+		d.standardise(c[1+L:1+L+P], d.u0)
+	}
+	row := c[1+m.linear(d.level):]
+	for range d.level.Rows {
+		for k, x := range history[:K] {
+			row[k] = x - x0[k]
+		}
+		d.standardise(row[K:K+P], history[K:K+P])
+		row, history = row[K+P:], history[K+P:]
+	}
+}
+
+func (d *Map) standardise(dst, u []float64) {
+	for p, v := range u {
+		dst[p] = (v - d.m.UMean[p]) / d.m.UStd[p]
+	}
+}
+
+// At writes the displacement at t of the last Run to dst (K) and, unless nil, its time
+// derivative per second to ddst (K).
+func (d *Map) At(dst, ddst []float64, t float64) {
+	l, C := d.level, d.m.Columns(d.level)
+	d.plan(t, ddst != nil)
+	d.products(d.column)
+	if ddst != nil {
+		d.productTangents(d.rate)
+	}
+	i, share, perSecond := l.between(t)
+	for k := range dst {
+		low := l.row(i, k, len(dst), C)
+		g, dg := dot(low, d.column), 0.0
+		if ddst != nil {
+			dg = dot(low, d.rate)
+		}
+		if perSecond > 0 {
+			high := l.row(i+1, k, len(dst), C)
+			step := dot(high, d.column) - g
+			g += share * step
+			if ddst != nil {
+				dg += share*(dot(high, d.rate)-dg) + perSecond*step
+			}
+		}
+		dst[k] = t * (d.v0[k] + g)
+		if ddst != nil {
+			ddst[k] = d.v0[k] + g + t*dg
+		}
+	}
+}
+
+// JVP sets the direction dx (K) of x0 that JVPAt differentiates along. The history does
+// not move with x0.
+func (d *Map) JVP(dx []float64) { copy(d.dx, dx) }
+
+// JVPAt writes the derivative of the displacement at t along the direction of the last JVP
+// to dst (K). The derivative of the start itself, dx, is not in it.
+func (d *Map) JVPAt(dst []float64, t float64) {
+	m, l, K, P := d.m, d.level, len(dst), len(d.m.UMean)
+	C := m.Columns(l)
+	d.plan(t, false)
+	tangent := d.tangent[:C]
+	clear(tangent)
+	for i, of := range m.Lift.Of {
+		tangent[1+i] = d.slope[i] * d.dx[of]
+	}
+	row := tangent[1+m.linear(l):]
+	for range l.Rows {
+		for k, v := range d.dx {
+			row[k] = -v
+		}
+		row = row[K+P:]
+	}
+	d.productTangents(tangent)
+	i, share, perSecond := l.between(t)
+	for k := range dst {
+		g := dot(l.row(i, k, K, C), tangent)
+		if perSecond > 0 {
+			g += share * (dot(l.row(i+1, k, K, C), tangent) - g)
+		}
+		if v := m.Derivative[k]; v >= 0 {
+			g += d.dx[v]
+		}
+		dst[k] = t * g
+	}
+}
+
+// plan fills the columns of the plan at t, and with rate their derivatives by t, those of
+// all other columns without products being 0.
+func (d *Map) plan(t float64, rate bool) {
+	m, l, P := d.m, d.level, len(d.m.UMean)
+	n := 1 + m.linear(l)
+	if rate {
+		clear(d.rate[:m.Columns(l)])
+	}
+	if l.Readout != 0 || P == 0 {
+		return
+	}
+	at := n - m.Blocks*P
+	for b := range m.Blocks {
+		from, to := float64(b)/float64(m.Blocks), float64(b+1)/float64(m.Blocks)
+		mean := d.column[at : at+P]
+		if t <= 0 {
+			copy(mean, d.u0)
+		} else {
+			d.u.Mean(mean, from*t, to*t)
+		}
+		if rate && t > 0 {
+			d.u.At(d.before, from*t)
+			d.u.At(d.after, to*t)
+			for p, v := range mean {
+				d.rate[at+p] = ((to*d.after[p]-from*d.before[p])/(to-from) - v) / (t * m.UStd[p])
+			}
+		}
+		d.standardise(mean, mean)
+		at += P
+	}
+}
+
+// products fills the columns of degree 2.
+func (d *Map) products(c []float64) {
+	if d.level.Degree < 2 {
+		return
+	}
+	linear, at := d.productBase()
+	for i, a := range linear {
+		for _, b := range linear[i:] {
+			c[at] = a * b
+			at++
+		}
+	}
+}
+
+// productTangents fills the tangents of the columns of degree 2 from those of degree 1.
+func (d *Map) productTangents(tangent []float64) {
+	if d.level.Degree < 2 {
+		return
+	}
+	linear, at := d.productBase()
+	dl := tangent[1 : 1+len(linear)]
+	for i, a := range linear {
+		for j := i; j < len(linear); j++ {
+			tangent[at] = dl[i]*linear[j] + a*dl[j]
+			at++
+		}
+	}
+}
+
+// productBase returns the columns that products are made of, and where the products begin.
+func (d *Map) productBase() (linear []float64, at int) {
+	n := d.m.linear(d.level)
+	return d.column[1 : 1+n], 1 + n + d.level.Rows*(len(d.x0)+len(d.m.UMean))
+}
+
+// between returns the time before t, the share of the next one in ω(t), and how fast that
+// grows, 1/s: 0 where ω is constant.
+func (l *Level) between(t float64) (i int, share, perSecond float64) {
+	last := len(l.Times) - 1
+	if t <= l.Times[0] {
+		return 0, 0, 0
+	}
+	if t >= l.Times[last] {
+		return last, 0, 0
+	}
+	for t > l.Times[i+1] {
+		i++
+	}
+	perSecond = 1 / (l.Times[i+1] - l.Times[i])
+	return i, (t - l.Times[i]) * perSecond, perSecond
+}
+
+// row returns the weights of state k of K at time i.
+func (l *Level) row(i, k, K, C int) []float64 { return l.Weights[(i*K+k)*C : (i*K+k+1)*C] }
+
+func dot(w, c []float64) float64 {
+	sum := 0.0
+	for i, v := range w {
+		sum += v * c[i]
+	}
+	return sum
+}

@@ -1,0 +1,157 @@
+// Package direct holds a direct linear map: the displacement at every time ahead, by
+// regression on the start state, what preceded it, and the input.
+//
+//	d_k(t) = v0_k t + t g_k(t)        g_k(t) = Σ_c ω_kc(t) column_c(t)
+//
+// v0_k is the measured derivative of channel k, 0 where none is. The columns are
+//
+//	1, z(x0), u(t0), [plan: means of u over equal parts of [0, t]],
+//	of every row of history: its state less x0, its mean input,
+//	[degree 2: the products of two of those before the history]
+//
+// with states lifted and standardised (z) and inputs standardised, but for the differences
+// of the history, which are in the channels' units. The rows of history are whatever the
+// model's history.Spec says; a level reads the first of them. ω is linear in t between the times of a
+// level and constant beyond them. Nothing after t is read.
+package direct
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// Model is a direct linear map of K states and P inputs.
+type Model struct {
+	Lift       channel.Lift // K states → L standardised coordinates
+	UMean      []float64    // P
+	UStd       []float64    // P, > 0
+	Derivative []int        // K, state that is the derivative of this one; −1 = none is measured
+	Blocks     int          // parts of [0, t] over each of which the mean of a plan is a column
+	Levels     []Level      // for every readout one that reads no history
+}
+
+// Level is the map of one readout and amount of history.
+type Level struct {
+	Readout int       // 0: plan, 1: hold, whose columns have no plan
+	Rows    int       // rows of history that are read
+	Degree  int       // 1 or 2
+	Times   []float64 // T, s, ascending, > 0
+	Weights []float64 // T×K×C row-major: ω at Times, state units per second for a unit of the column
+}
+
+// Limits of a model.
+const (
+	MaxLevels  = 16
+	MaxTimes   = 128
+	MaxBlocks  = 64
+	MaxColumns = 1 << 14
+)
+
+// linear returns the number of columns of l that products are made of: all between the
+// constant and the history.
+func (m *Model) linear(l *Level) int {
+	n := m.Lift.Dim() + len(m.UMean)
+	if l.Readout == 0 {
+		n += m.Blocks * len(m.UMean)
+	}
+	return n
+}
+
+// Columns returns C, the number of columns of a level.
+func (m *Model) Columns(l *Level) int {
+	n := m.linear(l)
+	c := 1 + n + l.Rows*(len(m.Derivative)+len(m.UMean))
+	if l.Degree == 2 {
+		c += n * (n + 1) / 2
+	}
+	return c
+}
+
+// Level returns the level of a readout that reads the most of so many rows of history, or
+// nil.
+func (m *Model) Level(readout, rows int) (best *Level) {
+	for i := range m.Levels {
+		if l := &m.Levels[i]; l.Readout == readout && l.Rows <= rows && (best == nil || l.Rows > best.Rows) {
+			best = l
+		}
+	}
+	return best
+}
+
+// Check returns what contradicts itself for K states, P inputs and so many rows of history,
+// or nil. It presumes a valid Lift.
+func (m *Model) Check(k, p, rows int) error {
+	switch {
+	case len(m.UMean) != p || len(m.UStd) != p:
+		return fmt.Errorf("%d and %d scalers of %d inputs", len(m.UMean), len(m.UStd), p)
+	case len(m.Derivative) != k:
+		return fmt.Errorf("%d derivatives, expected %d", len(m.Derivative), k)
+	case m.Blocks < 0 || m.Blocks > MaxBlocks:
+		return fmt.Errorf("%d blocks are outside 0…%d", m.Blocks, MaxBlocks)
+	case len(m.Levels) > MaxLevels:
+		return fmt.Errorf("%d levels, at most %d", len(m.Levels), MaxLevels)
+	case m.Level(0, 0) == nil, p > 0 && m.Level(1, 0) == nil:
+		return fmt.Errorf("a readout has no level without history")
+	}
+	for _, d := range m.Derivative {
+		if d < -1 || d >= k {
+			return fmt.Errorf("derivative: state %d of %d", d, k)
+		}
+	}
+	for _, v := range m.UStd {
+		if !(v > 0) {
+			return fmt.Errorf("scaler %v of an input must be positive", v)
+		}
+	}
+	for _, s := range [][]float64{m.UMean, m.UStd} {
+		if err := finite(s); err != nil {
+			return fmt.Errorf("scalers: %w", err)
+		}
+	}
+	for i := range m.Levels {
+		if err := m.checkLevel(&m.Levels[i], k, rows); err != nil {
+			return fmt.Errorf("level %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (m *Model) checkLevel(l *Level, k, rows int) error {
+	switch {
+	case l.Readout != 0 && l.Readout != 1:
+		return fmt.Errorf("readout %d is unknown", l.Readout)
+	case l.Rows < 0 || l.Rows > rows:
+		return fmt.Errorf("%d rows of history are outside 0…%d", l.Rows, rows)
+	case l.Degree != 1 && l.Degree != 2:
+		return fmt.Errorf("degree %d is neither 1 nor 2", l.Degree)
+	case len(l.Times) < 1 || len(l.Times) > MaxTimes:
+		return fmt.Errorf("%d times are outside 1…%d", len(l.Times), MaxTimes)
+	case m.Columns(l) > MaxColumns:
+		return fmt.Errorf("%d columns, at most %d", m.Columns(l), MaxColumns)
+	case len(l.Weights) != len(l.Times)*k*m.Columns(l):
+		return fmt.Errorf("%d weights, expected %d", len(l.Weights), len(l.Times)*k*m.Columns(l))
+	}
+	for i, t := range l.Times {
+		if !(t > 0) || i > 0 && !(t > l.Times[i-1]) {
+			return fmt.Errorf("times must ascend from above 0")
+		}
+	}
+	if err := finite(l.Times); err != nil {
+		return fmt.Errorf("times: %w", err)
+	}
+	if err := finite(l.Weights); err != nil {
+		return fmt.Errorf("weights: %w", err)
+	}
+	return nil
+}
+
+func finite(s []float64) error {
+	for i, v := range s {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("number %d is %v", i, v)
+		}
+	}
+	return nil
+}

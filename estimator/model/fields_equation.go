@@ -1,0 +1,54 @@
+package model
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+func equationFields(r *priordynamics.Model, c *coder) {
+	c.float("step", &r.Step)
+	c.int("degree", &r.Degree)
+	c.object("lift", func(c *coder) { liftFields(&r.Lift, c) })
+	c.floats("input_mean", &r.UMean)
+	c.floats("input_std", &r.UStd)
+	c.floats("bound", &r.Bound)
+	c.floats("weights", &r.Weights)
+	c.object("body", func(c *coder) { bodyFields(&r.Body, c) })
+}
+
+func bodyFields(b *priordynamics.Body, c *coder) {
+	c.ints("position", &b.Position, maxChannels-1)
+	c.ints("velocity", &b.Velocity, maxChannels-1)
+	c.ints("attitude", &b.Attitude, maxChannels-1)
+	c.ints("rates", &b.Rates, maxChannels-1)
+	c.floats("sign", &b.Sign)
+	c.float("omega", &b.Omega)
+	c.flag("in_body", &b.InBody)
+}
+
+func liftFields(l *channel.Lift, c *coder) {
+	kind := make([]int, len(l.Kind))
+	for i, k := range l.Kind {
+		kind[i] = int(k)
+	}
+	c.ints("of", &l.Of, maxChannels-1)
+	c.ints("kind", &kind, int(channel.Cosine))
+	c.floats("omega", &l.Omega)
+	c.floats("mean", &l.Mean)
+	c.floats("std", &l.Std)
+	l.Kind = l.Kind[:0]
+	for _, k := range kind {
+		l.Kind = append(l.Kind, channel.Embedding(k))
+	}
+}
+
+func netFields(n *mlp.Net, c *coder) {
+	list(c, "layers", &n.Layers, func(l *mlp.Layer, c *coder) {
+		c.int("in", &l.In)
+		c.int("out", &l.Out)
+		choice(c, "activation", &l.Act, mlp.Tanh)
+		c.floats("w", &l.W)
+		c.floats("b", &l.B)
+	})
+}

@@ -1,0 +1,45 @@
+package model
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+func componentFields(p *Component, c *coder) {
+	choice(c, "kind", &p.Kind, Direct)
+	list(c, "members", &p.Members, func(r *priordynamics.Model, c *coder) {
+		equationFields(r, c)
+		netFields(&r.Net, c)
+		c.floats("net_scale", &r.NetScale)
+	})
+	if p.Kind == Direct {
+		c.object("direct", func(c *coder) { directFields(&p.Direct, c) })
+	}
+	c.matrix("weights", &p.Weights, double)
+	c.float("near", &p.Near)
+	c.float("far", &p.Far)
+}
+
+func directFields(d *direct.Model, c *coder) {
+	after := make([]int, len(d.Derivative)) // 0 = none
+	for k, of := range d.Derivative {
+		after[k] = of + 1
+	}
+	c.object("lift", func(c *coder) { liftFields(&d.Lift, c) })
+	c.floats("input_mean", &d.UMean)
+	c.floats("input_std", &d.UStd)
+	c.ints("derivative", &after, maxChannels)
+	c.int("blocks", &d.Blocks)
+	list(c, "levels", &d.Levels, func(l *direct.Level, c *coder) {
+		c.int("readout", &l.Readout)
+		c.int("rows", &l.Rows)
+		c.int("degree", &l.Degree)
+		c.floats("times", &l.Times)
+		field(c, "weights", &l.Weights, single.put, func(r *msgbin.Reader) ([]float64, error) { return single.get(r, nil, maxFloats) })
+	})
+	d.Derivative = d.Derivative[:0]
+	for _, k := range after {
+		d.Derivative = append(d.Derivative, k-1)
+	}
+}

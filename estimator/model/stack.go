@@ -1,0 +1,74 @@
+package model
+
+import (
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// Component is one prior dynamics of a stack: a displacement d_j(t) of all states from x0.
+// The stack adds them up channel by channel,
+//
+//	base_k(t) = d_0k(t) + Σ_{j≥1} w_jk(τ) f_j (d_jk(t) − d_0k(t))
+//
+// with weights w linear in √τ between the noise knots. The first component counts where
+// the others do not: it is the one that extrapolates best.
+type Component struct {
+	Kind      Kind
+	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged
+	Direct    direct.Model          // of Direct
+	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1; the first component has none
+	Near, Far float64               // distance of the start from the training states (see ood.Detector) up to which f is 1 and from which it is 0, linear between; Far 0 = f is 1 everywhere
+}
+
+// Kind is the kind of a component.
+type Kind uint8
+
+// The kinds. Their numbers are in model files and never change.
+const (
+	Equation Kind = 0 // difference equations, rolled out
+	Velocity Kind = 1 // constant velocity: v0·t where a channel's derivative is measured, else 0
+	Direct   Kind = 2 // direct linear map of the start, its history and the input
+)
+
+// Condition is what the numbers of a list per condition are fitted for: a readout, with
+// the history that the model reads or without it. A list may be shorter than Conditions,
+// see ForCondition.
+type Condition uint8
+
+// Conditions is the number of conditions.
+const Conditions = 2 * Readouts
+
+// Condition returns that of the readout; noHistory: the query has not the history that the
+// model reads.
+func (r Readout) Condition(noHistory bool) Condition {
+	if noHistory {
+		return Condition(r) + Readouts
+	}
+	return Condition(r)
+}
+
+// Readout returns that of the condition.
+func (c Condition) Readout() Readout { return Readout(c) % Readouts }
+
+// ForCondition returns the entry of a list per condition; without one that of the same
+// readout with history; ok is false if that is missing, too.
+func ForCondition[T any](list []T, c Condition) (entry T, ok bool) {
+	if int(c) >= len(list) && c >= Readouts {
+		c -= Readouts
+	}
+	if int(c) >= len(list) {
+		return entry, false
+	}
+	return list[c], true
+}
+
+// EquationOf returns the first difference equation of a stack, whose vector field is what
+// the dynamics net adds to; nil if there is none.
+func EquationOf(stack []Component) *priordynamics.Model {
+	for i := range stack {
+		if stack[i].Kind == Equation && len(stack[i].Members) > 0 {
+			return &stack[i].Members[0]
+		}
+	}
+	return nil
+}
