@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -165,7 +166,7 @@ func selfChecked(m *model.Model, d nets.Data) (*model.Model, error) {
 			return nil, errors.New("the trained model predicts numbers that are not finite: the data may hold values far outside their channel's range; run the data check")
 		}
 		m.Checks = append(m.Checks, model.SelfCheck{
-			X0: q.X0, U: q.U, Plan: q.Plan, Readout: dst.Readout, Times: dst.Times, Mean: dst.Mean, Std: dst.Std, ObsStd: dst.ObsStd,
+			X0: q.X0, U: q.U, Plan: q.Plan, History: slices.Clone(q.History), Readout: dst.Readout, Times: dst.Times, Mean: dst.Mean, Std: dst.Std, ObsStd: dst.ObsStd,
 		})
 	}
 	_, err = m.Encode()

@@ -1,22 +1,130 @@
 package node
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // reading is the pendulum with a history of four rows over 100 ms.
 func reading() *model.Model {
-	m := pendulum()
-	m.History = history.Spec{Edges: []float64{0.01, 0.02, 0.05, 0.1}}
-	return m
+	return readingOf(1)
+}
+
+func readingOf(seed uint64) *model.Model {
+	return artificial.New(artificial.Size{
+		K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, History: []float64{0.01, 0.02, 0.05, 0.1},
+	}, seed)
+}
+
+// reference predicts from a state with the history of the samples before it, and without.
+func reference(t *testing.T, m *model.Model, past []wire.State, q estimator.Query) (with, without *estimator.Prediction) {
+	t.Helper()
+	p, err := estimator.New(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, with = p.NewPrediction(), p.NewPrediction()
+	b, rows := history.NewBuffer(m.Channels[:m.K], m.P, m.History), make([]float64, m.History.Rows()*(m.K+m.P))
+	for _, s := range past {
+		b.Add(s.T, s.X, s.U)
+	}
+	now := past[len(past)-1]
+	if n := b.Fill(rows, now.T, q.X0); n != m.History.Rows() || !p.Predict(without, &q) {
+		t.Fatalf("%d rows", n)
+	}
+	q.History = rows
+	if !p.Predict(with, &q) || near(with.Mean, without.Mean, 1e-3) {
+		t.Fatal("the history changes nothing")
+	}
+	return with, without
+}
+
+func TestPredictionsReadTheHistoryOfTheStream(t *testing.T) {
+	n, c, nc, predictions := offlineWith(t, Config{RobotClock: true}, reading())
+	var past []wire.State
+	for i := range uint64(20) {
+		c.pass(10 * ms)
+		past = append(past, c.arrive(n, i+1, 0, math.Sin(float64(i)/3), math.Cos(float64(i)/4)))
+		n.worker.answer(nc, n.intake.Mailbox.Get())
+		p := predictions.prediction()
+		if i == 19 {
+			with, _ := reference(t, reading(), past, estimator.Query{X0: past[19].X, U: past[19].U})
+			if !near(p.Mean, with.Mean, 1e-4) || !near(p.Std, with.Std, 1e-4) {
+				t.Errorf("predicted %v, want %v", p.Mean, with.Mean)
+			}
+		}
+	}
+}
+
+// A replay makes the same predictions from the states of the journal, those between two
+// ticks among them, over gaps and another model.
+func TestReplayHasTheSameHistory(t *testing.T) {
+	for _, rate := range []float64{0, 100} {
+		path := filepath.Join(t.TempDir(), "out.msgpack")
+		n, c, nc, _ := offlineWith(t, Config{Rate: rate, AgeLimit: 200 * time.Millisecond, Record: path}, reading())
+		var err error
+		if n.worker.recorder, err = recording.New(path, n.models.settings, 0); err != nil {
+			t.Fatal(err)
+		}
+		n.worker.recorder.Model(n.worker.engine.Loaded)
+		for i := range uint64(200) {
+			c.pass(10 * ms)
+			s := wire.State{Seq: i + 1, T: c.unix - int64(i%7)*ms, X: []float64{math.Sin(float64(i) / 9), math.Cos(float64(i) / 5)}}
+			switch i % 4 {
+			case 1:
+				s.U = []float64{0.2}
+			case 2:
+				s.Plan = []float64{0.1, 0.2, 0.3}
+			}
+			if i%90 < 80 {
+				n.intake.Receive(s.Append(nil), 0)
+			}
+			if i == 120 {
+				if err := n.Swap(readingOf(9)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rate == 0 {
+				if a := n.intake.Mailbox.Get(); a != nil {
+					n.worker.answer(nc, a)
+				}
+			} else if i%3 == 2 {
+				n.worker.tick(nc, i+1, c.steady)
+			}
+		}
+		if err := n.worker.recorder.Close(); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := replayed(t, path, ReplayConfig{})
+		if err != nil || sum.Models != 2 || sum.States < 160 || sum.Predictions < 60 {
+			t.Errorf("rate %g: %+v, %v", rate, sum, err)
+		}
+		states := 0
+		less := rewrite(t, path, func(_ int, k journal.Kind) bool {
+			if k == journal.KindState {
+				states++
+			}
+			return k != journal.KindState || states != 31
+		})
+		var d *Difference
+		if sum, err := Replay(bytes.NewReader(less), "less", ReplayConfig{}); !errors.As(err, &d) {
+			t.Errorf("rate %g, without a state: %+v, %v", rate, sum, err)
+		}
+	}
 }
 
 // At a fixed rate the states between two ticks are history, too.
@@ -134,8 +242,25 @@ func TestQueriesBringTheirHistory(t *testing.T) {
 			for predictions.prediction().Seq <= i {
 			}
 		}
-		if a, refused := ask(t, nc, q.Append(nil)); refused != "" || a.NoHistory != 0 {
+		var past []wire.State
+		for i := range n {
+			past = append(past, wire.State{T: int64(i) * 10 * ms, X: []float64{0.1, -0.2}, U: []float64{0.3}})
+		}
+		with, without := reference(t, reading(), past, estimator.Query{X0: one})
+		a, refused := ask(t, nc, q.Append(nil))
+		if refused != "" || a.NoHistory != 0 || !near(a.Mean, with.Mean, 1e-4) {
 			t.Errorf("of the stream: %+v, %s", a, refused)
+		}
+		q.History = ""
+		if a, refused = ask(t, nc, q.Append(nil)); refused != "" || !near(a.Mean, without.Mean, 1e-4) {
+			t.Errorf("without history: %+v, %s", a, refused)
+		}
+		q.HistoryT = at
+		for range n {
+			q.HistoryX, q.HistoryU = append(q.HistoryX, 0.1, -0.2), append(q.HistoryU, 0.3)
+		}
+		if a, refused = ask(t, nc, q.Append(nil)); refused != "" || !near(a.Mean, with.Mean, 1e-4) {
+			t.Errorf("with the samples of the stream: %+v, %s", a, refused)
 		}
 	}
 }

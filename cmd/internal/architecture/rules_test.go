@@ -130,7 +130,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/model/artificial",
-		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
+		[]string{"estimator/channel", "estimator/direct", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"models for measuring what surrounds them need no data and no training",
 	},
 	{

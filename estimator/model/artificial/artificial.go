@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -29,6 +30,8 @@ type Size struct {
 	Core     []int   // (optional) widths of the core; one = linear, else sigmoids; defaults to 10-5
 	Equation int     // (optional) degree of the prior dynamics, with a secondary linear model
 	Paper    bool    // (optional) the paper's form; else the windows form
+
+	History []float64 // (optional) edges, s, of the history that a direct map reads, see history.Spec
 }
 
 // Quadrotor is the size of a quadrotor's model with one member and no basis.
@@ -80,6 +83,14 @@ func New(s Size, seed uint64) *model.Model {
 			{Kind: model.Equation, Members: []priordynamics.Model{first}},
 			{Kind: model.Equation, Members: []priordynamics.Model{second}, Weights: [][]float64{weights, weights}},
 		}
+	}
+	if len(s.History) > 0 {
+		m.History.Edges = s.History
+		if m.Stack == nil {
+			m.Stack = []model.Component{{Kind: model.Velocity}}
+		}
+		weights := slices.Repeat([]float64{0.3}, s.K*len(m.NoiseKnots))
+		m.Stack = append(m.Stack, model.Component{Kind: model.Direct, Direct: directMap(m, rng), Weights: [][]float64{weights, weights}})
 	}
 	m.OOD = around(m.Inputs.Lift.Dim(), rng)
 	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
@@ -137,6 +148,25 @@ func equation(m *model.Model, degree int, rng *rand.Rand) priordynamics.Model {
 		r.Weights[i] = 0.01 * rng.NormFloat64()
 	}
 	return r
+}
+
+// directMap has a level with the model's history and one without for each readout.
+func directMap(m *model.Model, rng *rand.Rand) direct.Model {
+	d := direct.Model{Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd, Blocks: 5}
+	for range m.K {
+		d.Derivative = append(d.Derivative, -1)
+	}
+	for readout := range model.Readouts {
+		for _, rows := range []int{0, m.History.Rows()} {
+			l := direct.Level{Readout: readout, Rows: rows, Degree: 1, Times: []float64{m.Horizon / 10, m.Horizon}}
+			l.Weights = make([]float64, len(l.Times)*m.K*d.Columns(&l))
+			for i := range l.Weights {
+				l.Weights[i] = 0.1 * rng.NormFloat64()
+			}
+			d.Levels = append(d.Levels, l)
+		}
+	}
+	return d
 }
 
 // around describes states around zero by as many reference points as a trained

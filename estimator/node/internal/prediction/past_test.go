@@ -9,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -18,9 +19,9 @@ const ms = int64(1e6)
 
 // reading is the pendulum with a history of four rows over 100 ms.
 func reading() *model.Model {
-	m := pendulum()
-	m.History = history.Spec{Edges: []float64{0.01, 0.02, 0.05, 0.1}}
-	return m
+	return artificial.New(artificial.Size{
+		K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, History: []float64{0.01, 0.02, 0.05, 0.1},
+	}, 1)
 }
 
 // state is that of a motion, 10 ms after the one before it.
@@ -179,8 +180,7 @@ func TestHistoryOverASwap(t *testing.T) {
 		states = append(states, state(i))
 	}
 	steps(t, e, states[:12]...)
-	other := reading()
-	other.History.Edges = []float64{0.02, 0.08}
+	other := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, History: []float64{0.02, 0.08}}, 1)
 	e.Use(load(t, e.settings, other))
 	if flagged, rows := steps(t, e, states[12]); flagged[0] || rows[0] != 2 {
 		t.Errorf("after a swap: %v rows", rows)
