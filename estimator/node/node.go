@@ -34,8 +34,9 @@ type Node struct {
 // delayed them they come together, and each still has one: 32 ms at 1 kHz.
 const burst = 32
 
-// fastest is the rate of states, Hz, of which none is lost between two ticks.
-const fastest = 1000
+// fastest is the rate of states, Hz, of which none is lost between two ticks, and mostBetween
+// how many of them wait at most.
+const fastest, mostBetween = 1000, 224
 
 // New prepares a node and allocates its memory. It returns an error for a model that
 // cannot be used and for a configuration that does not fit it.
@@ -58,7 +59,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	n.models.current, n.models.times = m, l.Times
 	hold := burst
 	if cfg.Rate > 0 { // ticks are for the newest, and for the history before it
-		hold += int(fastest / cfg.Rate)
+		hold += min(int(fastest/cfg.Rate), mostBetween)
 	}
 	n.intake = intake.New(intake.Config{
 		RobotClock: cfg.RobotClock, MaxFuture: int64(cfg.MaxFuture), MaxAge: int64(cfg.MaxAge),
