@@ -214,6 +214,7 @@ func (p *Predictor) fill(dst *Prediction, q *Query) {
 func (p *Predictor) begin(dst *Prediction, q *Query) {
 	p.prior.Start(q.X0, &p.plan, dst.Readout, q.History)
 	dst.NoHistory = dst.Readout.Condition(true) == p.prior.Condition()
+	dst.Leverage = p.prior.Leverage()
 }
 
 // accumulate adds one member to the ensemble's sums.

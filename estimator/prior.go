@@ -18,7 +18,7 @@ type PriorDynamicsSpec struct {
 	Horizon float64      // H, s
 
 	Lift *channel.Lift // (optional) of the states whose distance OOD measures
-	OOD  *ood.Detector // (optional) with Lift: components fade with the distance of the start; nil = none fades
+	OOD  *ood.Detector // (optional) with Lift: without a direct map components fade with the distance of the start; nil = none fades
 }
 
 // PriorDynamics evaluates a stack of components, as a displacement from the start state x0
@@ -50,7 +50,7 @@ func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSp
 	for i := range spec.Stack {
 		b.components = append(b.components, newComponent(&spec.Stack[i], states, spec.Horizon))
 	}
-	b.fade = newFade(&b.spec, K)
+	b.fade = newFade(&b.spec, b.components, K)
 	return b
 }
 
@@ -75,6 +75,10 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, h
 	}
 	b.fade.start(x0)
 }
+
+// Leverage returns that of the last Start, by the first direct map of the stack; 0 without
+// one.
+func (b *PriorDynamics) Leverage() float64 { return b.fade.leverage }
 
 // Condition returns that of the last Start.
 func (b *PriorDynamics) Condition() model.Condition { return b.condition }

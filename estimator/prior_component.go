@@ -28,7 +28,7 @@ func newComponent(c *model.Component, states []channel.Channel, horizon float64)
 	case model.Velocity:
 		return newVelocity(states)
 	default:
-		return directMap{direct.New(&c.Direct, len(states))}
+		return directMap{direct.New(&c.Direct, len(states), horizon)}
 	}
 }
 

@@ -1,24 +1,38 @@
 package estimator
 
-import "github.com/dgm-robotics/dgm/estimator/model"
+import (
+	"math"
 
-// fade holds the factors f of the components of a stack at one start state: linear in its
-// distance from the training states, from 1 at a component's Near to 0 at its Far.
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// fade holds the factors f of the components of a stack at one start, from 1 at a
+// component's Near to 0 at its Far: linear in the logarithm of the leverage where the stack
+// has a direct map, else linear in the distance of the state from the training states.
 type fade struct {
 	spec          *PriorDynamicsSpec
+	direct        *direct.Map // the first of the stack; nil = none
 	fades         bool        // whether any component does
+	leverage      float64
 	factor        []float64   // of each component
 	gradient      [][]float64 // of each component: K, ∂f/∂x0
 	lifted, slope []float64   // L
 	white         []float64   // L
-	distance      []float64   // K, ∂distance/∂x0
+	byStart       []float64   // K, derivative of leverage or distance by x0
 }
 
-func newFade(spec *PriorDynamicsSpec, K int) fade {
-	f := fade{spec: spec, distance: make([]float64, K)}
-	for i := range spec.Stack {
+func newFade(spec *PriorDynamicsSpec, components []component, K int) fade {
+	f := fade{spec: spec, byStart: make([]float64, K)}
+	for i, c := range components {
 		f.fades = f.fades || fades(&spec.Stack[i])
 		f.factor, f.gradient = append(f.factor, 1), append(f.gradient, make([]float64, K))
+		if d, ok := c.(directMap); ok && f.direct == nil {
+			f.direct = d.Map
+		}
+	}
+	if f.direct != nil {
+		return f
 	}
 	f.fades = f.fades && spec.OOD != nil && len(spec.OOD.Points) > 0
 	if f.fades {
@@ -30,32 +44,51 @@ func newFade(spec *PriorDynamicsSpec, K int) fade {
 
 func fades(c *model.Component) bool { return c.Far > 0 }
 
-// start sets factors and gradients at x0 (K).
+// start sets leverage, factors and gradients at x0 (K), after the components' start.
 func (f *fade) start(x0 []float64) {
-	if !f.fades {
-		return
+	switch {
+	case f.direct != nil && f.fades:
+		f.leverage = f.direct.Leverage(f.byStart)
+		for i := range f.factor {
+			c := &f.spec.Stack[i]
+			f.set(i, math.Log(f.leverage), math.Log(c.Near), math.Log(c.Far), 1/f.leverage)
+		}
+	case f.direct != nil:
+		f.leverage = f.direct.Leverage(nil)
+	case f.fades:
+		distance := f.distance(x0)
+		for i := range f.factor {
+			f.set(i, distance, f.spec.Stack[i].Near, f.spec.Stack[i].Far, 1)
+		}
 	}
+}
+
+// set sets factor and gradient of component i, linear between near and far at a value
+// whose derivative by leverage or distance is slope.
+func (f *fade) set(i int, value, near, far, slope float64) {
+	clear(f.gradient[i])
+	switch {
+	case !fades(&f.spec.Stack[i]) || value <= near:
+		f.factor[i] = 1
+	case value >= far:
+		f.factor[i] = 0
+	default:
+		f.factor[i] = (far - value) / (far - near)
+		for k, d := range f.byStart {
+			f.gradient[i][k] = -d * slope / (far - near)
+		}
+	}
+}
+
+// distance returns that of x0 from the training states, and sets byStart.
+func (f *fade) distance(x0 []float64) float64 {
 	f.spec.Lift.Apply(f.lifted, x0)
 	f.spec.OOD.Whiten(f.white, f.lifted)
 	distance := f.spec.OOD.NearestGradient(f.lifted, f.white)
 	f.spec.Lift.Derivative(f.slope, x0)
-	clear(f.distance)
+	clear(f.byStart)
 	for l, of := range f.spec.Lift.Of {
-		f.distance[of] += f.lifted[l] * f.slope[l]
+		f.byStart[of] += f.lifted[l] * f.slope[l]
 	}
-	for i := range f.factor {
-		c := &f.spec.Stack[i]
-		clear(f.gradient[i])
-		switch {
-		case !fades(c) || distance <= c.Near:
-			f.factor[i] = 1
-		case distance >= c.Far:
-			f.factor[i] = 0
-		default:
-			f.factor[i] = (c.Far - distance) / (c.Far - c.Near)
-			for k, d := range f.distance {
-				f.gradient[i][k] = -d / (c.Far - c.Near)
-			}
-		}
-	}
+	return distance
 }

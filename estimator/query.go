@@ -35,6 +35,7 @@ type Prediction struct {
 	Readout           Readout
 	NoHistory         bool      // the model reads history, and the query has too little
 	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
+	Leverage          float64   // of state, history and input, see direct.Map.Leverage; 0 = the model has none
 	RMSRatio          []float64 // T, running RMS displacement of the prior dynamics over the typical one, see ood.RunningRMS; none = not measured
 	OOD               float64   // out-of-distribution score
 	OutOfDistribution bool      // OOD > 1

@@ -1,6 +1,8 @@
 package direct
 
 import (
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
@@ -16,15 +18,20 @@ type Map struct {
 	column, rate, tangent []float64 // C of the largest level: value, ∂/∂t, JVP
 	u0, before, after     []float64 // P
 	dx                    []float64 // K, direction of JVP
+
+	horizon           float64   // s
+	whitened, adjoint []float64 // C'
 }
 
-// New takes the memory for k states.
-func New(m *Model, k int) *Map {
-	most := 0
+// New takes the memory for k states and a horizon, s.
+func New(m *Model, k int, horizon float64) *Map {
+	most, factor := 0, 0
 	for i := range m.Levels {
-		most = max(most, m.Columns(&m.Levels[i]))
+		l := &m.Levels[i]
+		most = max(most, m.Columns(l))
+		factor = max(factor, len(l.Mean))
 	}
-	d := &Map{m: m, slope: make([]float64, m.Lift.Dim())}
+	d := &Map{m: m, horizon: horizon, whitened: make([]float64, factor), adjoint: make([]float64, factor), slope: make([]float64, m.Lift.Dim())}
 	for _, b := range []*[]float64{&d.column, &d.rate, &d.tangent} {
 		*b = make([]float64, most)
 	}
@@ -229,10 +236,6 @@ func (l *Level) between(t float64) (i int, share, perSecond float64) {
 // row returns the weights of state k of K at time i.
 func (l *Level) row(i, k, K, C int) []float64 { return l.Weights[(i*K+k)*C : (i*K+k+1)*C] }
 
-func dot(w, c []float64) float64 {
-	sum := 0.0
-	for i, v := range w {
-		sum += v * c[i]
-	}
-	return sum
-}
+func dot(w, c []float64) float64 { return blas64.Dot(vector(w), vector(c[:len(w)])) }
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }

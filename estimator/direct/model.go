@@ -39,6 +39,11 @@ type Level struct {
 	Degree  int       // 1 or 2
 	Times   []float64 // T, s, ascending, > 0
 	Weights []float64 // T×K×C row-major: ω at Times, state units per second for a unit of the column
+
+	// (optional) the training data, for the leverage of a start; see Map.Leverage
+	Mean   []float64 // C', of the columns of degree 1 without the constant, at the end of the horizon
+	Std    []float64 // C', > 0
+	Factor []float64 // C'(C'+1)/2: L⁻¹ of the second moment of the standardised columns and a ridge, LLᵀ, lower triangle packed by rows
 }
 
 // Limits of a model.
@@ -47,6 +52,7 @@ const (
 	MaxTimes   = 128
 	MaxBlocks  = 64
 	MaxColumns = 1 << 14
+	MaxFactor  = 1 << 11 // columns of a factor
 )
 
 // linear returns the number of columns of l that products are made of: all between the
@@ -59,10 +65,12 @@ func (m *Model) linear(l *Level) int {
 	return n
 }
 
+// Linear returns C', the number of columns of degree 1 without the constant.
+func (m *Model) Linear(l *Level) int { return m.linear(l) + l.Rows*(len(m.Derivative)+len(m.UMean)) }
+
 // Columns returns C, the number of columns of a level.
 func (m *Model) Columns(l *Level) int {
-	n := m.linear(l)
-	c := 1 + n + l.Rows*(len(m.Derivative)+len(m.UMean))
+	n, c := m.linear(l), 1+m.Linear(l)
 	if l.Degree == 2 {
 		c += n * (n + 1) / 2
 	}
@@ -143,6 +151,32 @@ func (m *Model) checkLevel(l *Level, k, rows int) error {
 	}
 	if err := finite(l.Weights); err != nil {
 		return fmt.Errorf("weights: %w", err)
+	}
+	return m.checkFactor(l)
+}
+
+func (m *Model) checkFactor(l *Level) error {
+	n := m.Linear(l)
+	if len(l.Factor) == 0 {
+		n = 0
+	}
+	switch {
+	case n > MaxFactor:
+		return fmt.Errorf("factor of %d columns, at most %d", n, MaxFactor)
+	case len(l.Mean) != n || len(l.Std) != n:
+		return fmt.Errorf("mean and std of %d and %d columns, expected %d", len(l.Mean), len(l.Std), n)
+	case len(l.Factor) != n*(n+1)/2:
+		return fmt.Errorf("factor of %d numbers, expected %d", len(l.Factor), n*(n+1)/2)
+	}
+	for _, v := range l.Std {
+		if !(v > 0) {
+			return fmt.Errorf("std %v must be positive", v)
+		}
+	}
+	for _, s := range [][]float64{l.Mean, l.Std, l.Factor} {
+		if err := finite(s); err != nil {
+			return fmt.Errorf("factor: %w", err)
+		}
 	}
 	return nil
 }

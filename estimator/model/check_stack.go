@@ -45,7 +45,7 @@ func (m *Model) checkComponent(c *checker, p *Component, path string, first bool
 	}
 	c.finite(path+".near", []float64{p.Near})
 	c.finite(path+".far", []float64{p.Far})
-	c.that(p.Near >= 0, path+".near", "%v is negative", p.Near)
+	c.that(p.Near >= 0 && (p.Near > 0 || p.Far == 0), path+".near", "%v must be positive", p.Near)
 	c.that(p.Far == 0 || p.Far > p.Near, path+".far", "%v is not beyond near, %v", p.Far, p.Near)
 	if first {
 		c.that(len(p.Weights) == 0, path+".weights", "the first component has none")

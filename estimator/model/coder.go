@@ -167,8 +167,8 @@ type precision struct {
 	get func(r *msgbin.Reader, dst []float64, max int) ([]float64, error)
 }
 
-// single is for the factors of random features, which are most of a file and whose
-// rounding costs no accuracy. Everything else is double.
+// single is for the factors of random features and the numbers of direct maps, which are
+// most of a file and whose rounding costs no accuracy. Everything else is double.
 var (
 	double = precision{(*msgbin.Writer).Floats, (*msgbin.Reader).AppendFloats}
 	single = precision{(*msgbin.Writer).Floats32, (*msgbin.Reader).AppendFloats32}
@@ -176,6 +176,11 @@ var (
 
 func (c *coder) floats(key string, v *[]float64) {
 	field(c, key, v, double.put, func(r *msgbin.Reader) ([]float64, error) { return double.get(r, nil, maxFloats) })
+}
+
+// singles handles a vector in single precision.
+func (c *coder) singles(key string, v *[]float64) {
+	field(c, key, v, single.put, func(r *msgbin.Reader) ([]float64, error) { return single.get(r, nil, maxFloats) })
 }
 
 // array handles an array, one element after the other.

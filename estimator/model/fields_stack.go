@@ -2,7 +2,6 @@ package model
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/direct"
-	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
@@ -36,7 +35,10 @@ func directFields(d *direct.Model, c *coder) {
 		c.int("rows", &l.Rows)
 		c.int("degree", &l.Degree)
 		c.floats("times", &l.Times)
-		field(c, "weights", &l.Weights, single.put, func(r *msgbin.Reader) ([]float64, error) { return single.get(r, nil, maxFloats) })
+		c.singles("weights", &l.Weights)
+		c.floats("mean", &l.Mean)
+		c.floats("std", &l.Std)
+		c.singles("factor", &l.Factor)
 	})
 	d.Derivative = d.Derivative[:0]
 	for _, k := range after {

@@ -269,6 +269,7 @@ func componentContent(out map[string]any, path string, c *model.Component) {
 	for i, l := range d.Levels {
 		q := fmt.Sprintf("%s.levels[%d]", p, i)
 		out[q+".readout"], out[q+".rows"], out[q+".degree"], out[q+".times"], out[q+".weights"] = l.Readout, l.Rows, l.Degree, l.Times, l.Weights
+		out[q+".mean"], out[q+".std"], out[q+".factor"] = l.Mean, l.Std, l.Factor
 	}
 }
 

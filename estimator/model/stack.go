@@ -11,13 +11,15 @@ import (
 //	base_k(t) = d_0k(t) + Σ_{j≥1} w_jk(τ) f_j (d_jk(t) − d_0k(t))
 //
 // with weights w linear in √τ between the noise knots. The first component counts where
-// the others do not: it is the one that extrapolates best.
+// the others do not: it is the one that extrapolates best. The others fade by f with the
+// leverage of the start: linear in its logarithm between Near and Far. In a stack without a
+// direct map f is linear in the distance from the training states.
 type Component struct {
 	Kind      Kind
 	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged
 	Direct    direct.Model          // of Direct
 	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1; the first component has none
-	Near, Far float64               // distance of the start from the training states (see ood.Detector) up to which f is 1 and from which it is 0, linear between; Far 0 = f is 1 everywhere
+	Near, Far float64               // leverage of the start (see direct.Map; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere
 }
 
 // Kind is the kind of a component.

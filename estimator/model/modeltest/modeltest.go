@@ -216,7 +216,7 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 		out = append(out, withNets)
 	}
 	if s.Direct {
-		out = append(out, model.Component{Kind: model.Direct, Direct: directMap(m, s.History, rng), Near: 0.2, Far: 30})
+		out = append(out, model.Component{Kind: model.Direct, Direct: directMap(m, s, rng), Near: 0.1, Far: 100})
 	}
 	conditions := model.Readouts
 	if s.History > 0 {
@@ -243,7 +243,7 @@ func edges(rows int) (s history.Spec) {
 }
 
 // directMap has a level of each readout without history, and one with rows of it.
-func directMap(m *model.Model, rows int, rng *rand.Rand) direct.Model {
+func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 	lift := m.Inputs.Lift
 	lift.Mean, lift.Std = normal(lift.Dim(), 0.2, rng), factors(lift.Dim(), rng)
 	d := direct.Model{Lift: lift, UMean: normal(m.P, 0.3, rng), UStd: factors(m.P, rng), Blocks: 2}
@@ -251,12 +251,18 @@ func directMap(m *model.Model, rows int, rng *rand.Rand) direct.Model {
 		d.Derivative = append(d.Derivative, channel.Index(m.Channels[:m.K], c.Derivative))
 	}
 	for readout := range model.Readouts {
-		for i, n := range []int{0, rows} {
+		for i, n := range []int{0, s.History} {
 			if i > 0 && n == 0 {
 				break
 			}
 			l := direct.Level{Readout: readout, Rows: n, Degree: 1 + i, Times: []float64{0.1, 0.4, Horizon}}
 			l.Weights = normal(len(l.Times)*m.K*d.Columns(&l), 0.05, rng)
+			if i > 0 || s.History == 0 {
+				l.Mean, l.Std = normal(d.Linear(&l), 0.3, rng), factors(d.Linear(&l), rng)
+				for row := range d.Linear(&l) {
+					l.Factor = append(append(l.Factor, normal(row, 0.1, rng)...), 1)
+				}
+			}
 			d.Levels = append(d.Levels, l)
 		}
 	}
