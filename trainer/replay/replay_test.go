@@ -2,6 +2,7 @@ package replay
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -122,5 +123,44 @@ func TestHistory(t *testing.T) {
 	}
 	if got := w.History(history.Spec{Edges: []float64{0.1}}); len(got) != 2 {
 		t.Errorf("another spec: %v", got)
+	}
+}
+
+// The rows of a window are those that a stream of the same samples gives on board, where
+// angles are wrapped and times count from 1970.
+func TestHistoryIsThatOfTheStream(t *testing.T) {
+	states := []channel.Channel{{Name: "angle", Role: channel.State, Period: channel.Angle}, {Name: "rate", Role: channel.State}}
+	spec := history.Spec{Edges: []float64{0.01, 0.02, 0.03, 0.1, 0.3}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := window.Series{}
+	stamp := int64(1772682400399326324)
+	for i := range 400 {
+		if stamp += 10e6 + int64(8e6*(rng.Float64()-0.5)); i == 200 {
+			stamp += 30e6 // lost samples
+		}
+		s.T = append(s.T, stamp)
+		s.X = append(s.X, math.Remainder(0.3*float64(i)+0.1*rng.NormFloat64(), channel.Angle), rng.NormFloat64())
+		s.U = append(s.U, rng.NormFloat64())
+	}
+	flights := window.Prepare(0, s, states, 1, window.Options{})
+	if len(flights) != 1 {
+		t.Fatalf("%d flights", len(flights))
+	}
+	board, rows := history.NewBuffer(states, 1, spec), make([]float64, 15)
+	w := New(2, nil)
+	for i, stamp := range s.T {
+		board.Add(stamp, s.X[2*i:2*i+2], s.U[i:i+1])
+		n := board.Fill(rows, stamp, s.X[2*i:2*i+2])
+		w.Read(&flights[0], i)
+		got := w.History(spec)
+		if len(got) != 3*n {
+			t.Fatalf("sample %d: %d rows, on board %d", i, len(got)/3, n)
+		}
+		for j := range n {
+			angle, wrapped := got[3*j]-w.X0[0], rows[3*j]-s.X[2*i]
+			if math.Abs(angle-wrapped) > 1e-12 || math.Abs(got[3*j+1]-rows[3*j+1]) > 1e-12 || math.Abs(got[3*j+2]-rows[3*j+2]) > 1e-12 {
+				t.Fatalf("sample %d, row %d: %v, on board %v", i, j+1, got[3*j:3*j+3], rows[3*j:3*j+3])
+			}
+		}
 	}
 }
