@@ -14,9 +14,10 @@
 //
 // Two reasons are needed for a finding where one could be how the robot moves: a frozen
 // value is a run too long for chance, and it jumps at its end, or other channels keep
-// moving, or the noise of the sensor never repeats a value; a clock that stepped has a
-// gap in its stamps, and the states go on without one; swapped channels jump at one
-// sample, and each to where the other was.
+// moving, or the noise of the sensor never repeats a value, and neither a second
+// measurement confirms it nor the channel comes to rest by one step of its sensor; a clock
+// that stepped has a gap in its stamps, and the states go on without one; swapped channels
+// jump at one sample, and each to where the other was.
 //
 // Work is O(n log n) in the samples, with a fixed factor per channel.
 package datacheck

@@ -19,7 +19,7 @@ func (s series) frozen() (slow bool) {
 		return false
 	}
 	sd := sorted(values(tracks))
-	f := freezes{series: s, noisy: noisy(tracks), quantum: resolution(sd), low: sd[0], high: sd[len(sd)-1]}
+	f := freezes{series: s, noisy: noisy(tracks), quantum: resolution(sd), low: sd[0], high: sd[len(sd)-1], steps: map[int]float64{}}
 	type freeze struct {
 		at  span
 		n   int
@@ -74,9 +74,10 @@ func noisy(tracks []track) bool {
 // freezes judges the runs of equal values of one series.
 type freezes struct {
 	series
-	noisy     bool    // it repeats a value only in long runs
-	quantum   float64 // the step of a coarse sensor
-	low, high float64 // its extremes
+	noisy     bool            // it repeats a value only in long runs
+	quantum   float64         // the step of a coarse sensor
+	low, high float64         // its extremes
+	steps     map[int]float64 // by channel, of the sensor, as far as asked for
 }
 
 // why returns why the run [i, j) of a track is frozen, empty if it need not be.
@@ -96,14 +97,18 @@ func (f *freezes) why(tr track, i, j int) string {
 	if odds < frozenLogOdds {
 		return ""
 	}
+	if f.confirmed(tr, i, j) {
+		return ""
+	}
 	edge := left < 0 || right < 0
 	if f.noisy && m >= 2*shortestFreeze {
 		return "although the noise of this sensor never repeats a value"
 	}
-	if odds > 2*frozenLogOdds && alternates(before[max(0, len(before)-25):]) && alternates(after[:min(len(after), 25)]) {
+	at := tr.span(i, j)
+	rests := f.rests(tr, i, j) && !f.otherRate(at)
+	if !rests && odds > 2*frozenLogOdds && alternates(before[max(0, len(before)-noiseReach):]) && alternates(after[:min(len(after), noiseReach)]) {
 		return "although the noise of this sensor never pauses for so long"
 	}
-	at := tr.span(i, j)
 	if moved, known := f.derivativeMoves(at); known {
 		if !moved {
 			return ""
@@ -111,7 +116,7 @@ func (f *freezes) why(tr track, i, j int) string {
 		return "while its derivative is not zero"
 	}
 	switch {
-	case edge && f.quantum > 0:
+	case rests || edge && f.quantum > 0:
 		return ""
 	case f.othersMove(at):
 		return "while other channels change"
@@ -119,25 +124,6 @@ func (f *freezes) why(tr track, i, j int) string {
 		return "and then jumps"
 	}
 	return ""
-}
-
-// alternates reports whether the samples next to a run go up and down, as noise does,
-// rather than one way. So do too few.
-func alternates(x []float64) bool {
-	if len(x) < 10 {
-		return true
-	}
-	turns, last := 0, 0.0
-	for i := 1; i < len(x); i++ {
-		d := x[i] - x[i-1]
-		if d*last < 0 {
-			turns++
-		}
-		if d != 0 {
-			last = d
-		}
-	}
-	return 5*turns >= len(x)
 }
 
 // atLimit reports whether an input is at an end of its range, as it is when it is
@@ -165,7 +151,7 @@ func chanceOfRepeat(x []float64) float64 {
 // from sample to sample around it.
 func (f *freezes) catchesUp(tr track, first, end int) bool {
 	var near []float64
-	for i := max(1, first-20); i < min(len(tr.x), end+20); i++ {
+	for i := max(1, first-motionReach); i < min(len(tr.x), end+motionReach); i++ {
 		if i <= first || i > end {
 			near = append(near, math.Abs(tr.x[i]-tr.x[i-1]))
 		}
@@ -177,20 +163,12 @@ func (f *freezes) catchesUp(tr track, first, end int) bool {
 // derivativeMoves reports whether the integral of the channel's measured derivative moves
 // during a span, and whether it is known.
 func (f *freezes) derivativeMoves(at span) (moves, known bool) {
-	if f.Derivative == "" {
+	d := channel.Index(f.channels, f.Derivative)
+	if d < 0 {
 		return false, false
 	}
-	s := at.seg
-	d := s.col[channel.Index(f.channels, f.Derivative)]
-	sum, least, most := 0.0, 0.0, 0.0
-	for i := at.first; i < at.last-1; i++ {
-		if !finite(d[i]) || !finite(d[i+1]) {
-			return false, false
-		}
-		sum += 0.5 * (d[i] + d[i+1]) * (s.t[i+1] - s.t[i])
-		least, most = math.Min(least, sum), math.Max(most, sum)
-	}
-	return most-least > 5*f.quantum && most-least > 0.2*s.usualExtent(f.k, at.n()), true
+	moved := f.apart(at.seg, pair{f.k, d}, at.first, at.last)
+	return moved > 5*f.quantum && moved > 0.2*at.seg.usualExtent(f.k, at.n()), finite(moved)
 }
 
 // othersMove reports whether most of the other states move during a span as much as they
@@ -212,14 +190,4 @@ func (f *freezes) othersMove(at span) bool {
 		}
 	}
 	return others > 0 && 2*moving >= others
-}
-
-// usualExtent returns the median extent of channel k over m samples in a row.
-func (s *segment) usualExtent(k, m int) float64 {
-	hop := max(m, s.n()/200)
-	var v []float64
-	for i := 0; i+m <= s.n(); i += hop {
-		v = append(v, extent(s.col[k][i:i+m]))
-	}
-	return median(v)
 }

@@ -123,6 +123,21 @@ func (s *segment) blocks(duration float64) []span {
 	return out
 }
 
+// usualExtent returns the median extent of channel k over m samples in a row.
+func (s *segment) usualExtent(k, m int) float64 {
+	return s.usual(m, func(i, j int) float64 { return extent(s.col[k][i:j]) })
+}
+
+// usual returns the median of f over stretches of m samples.
+func (s *segment) usual(m int, f func(i, j int) float64) float64 {
+	hop := max(m, s.n()/200)
+	var v []float64
+	for i := 0; i+m <= s.n(); i += hop {
+		v = append(v, f(i, i+m))
+	}
+	return median(v)
+}
+
 // medianInterval returns the usual interval between the samples of segments, s; 0 without.
 func medianInterval(segs ...*segment) float64 {
 	var dt []float64

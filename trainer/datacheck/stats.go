@@ -100,6 +100,25 @@ func repeats(x []float64) int {
 	return n
 }
 
+// alternates reports whether the samples next to a run go up and down, as noise does,
+// rather than one way. So do too few.
+func alternates(x []float64) bool {
+	if len(x) < 10 {
+		return true
+	}
+	turns, last := 0, 0.0
+	for i := 1; i < len(x); i++ {
+		d := x[i] - x[i-1]
+		if d*last < 0 {
+			turns++
+		}
+		if d != 0 {
+			last = d
+		}
+	}
+	return 5*turns >= len(x)
+}
+
 // wrapped returns an angle difference of at most half a period; 0 = not periodic.
 func wrapped(v, period float64) float64 {
 	if period > 0 {
