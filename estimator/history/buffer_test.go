@@ -370,3 +370,43 @@ func TestSpecsThatContradictThemselves(t *testing.T) {
 		t.Error("rows and reach")
 	}
 }
+
+// Whatever comes, rows are means of what came: they lie between the least and the greatest
+// of it, for any spec, also where the start is after the newest sample.
+func TestRowsAreWithinTheSamples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	one, full := []channel.Channel{{Name: "x", Role: channel.State}}, 0
+	for range 300 {
+		var spec Spec
+		e := 0.0
+		for range 1 + rng.IntN(12) {
+			e += 0.002 + 0.1*rng.Float64()*rng.Float64()
+			spec.Edges = append(spec.Edges, e)
+		}
+		b := NewBuffer(one, 1, spec)
+		dst, now := make([]float64, 2*spec.Rows()), int64(0)
+		least, most := math.Inf(1), math.Inf(-1)
+		for range 400 {
+			step := int64(rng.ExpFloat64() * 2e6)
+			if rng.IntN(200) == 0 {
+				step = int64(4e8 * (rng.Float64() - 0.5))
+			}
+			now += step
+			x, u := rng.NormFloat64(), rng.NormFloat64()
+			least, most = min(least, x, u), max(most, x, u)
+			b.Add(now, []float64{x}, []float64{u})
+			n := b.Fill(dst, now+int64(rng.IntN(3))*ms, []float64{x})
+			if n == spec.Rows() {
+				full++
+			}
+			for _, v := range dst[:2*n] {
+				if !(v >= least-1e-9 && v <= most+1e-9) {
+					t.Fatalf("%v of samples in [%g, %g]: %v", spec.Edges, least, most, dst[:2*n])
+				}
+			}
+		}
+	}
+	if full < 10000 {
+		t.Errorf("all rows %d times", full)
+	}
+}
