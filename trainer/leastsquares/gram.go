@@ -38,6 +38,9 @@ func New(V, Y int, centre []float64) *Gram {
 // N returns the number of rows.
 func (g *Gram) N() int { return g.n }
 
+// Centre returns what the columns are centred on (V+Y), nil before the first row.
+func (g *Gram) Centre() []float64 { return g.centre }
+
 // Add takes one row: v (V), then y (Y).
 func (g *Gram) Add(row []float64) {
 	if g.centre == nil {
@@ -87,29 +90,15 @@ func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 		return nil, nil, false
 	}
 	w, n := g.V+g.Y, float64(g.n)
-	mean, std := make([]float64, w), make([]float64, w)
+	mean, std := g.moments()
 	cov := func(i, j int) float64 { return g.square[i*w+j]/n - g.sum[i]*g.sum[j]/(n*n) }
-	for i := range w {
-		mean[i] = g.centre[i] + g.sum[i]/n
-		std[i] = math.Sqrt(math.Max(cov(i, i), 0))
-		if std[i] <= 1e-12*(1+math.Abs(mean[i])) {
-			std[i] = 0
-		}
-	}
-	normal := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
+	normal := g.normal(std[:V], penalty)
 	right := blas64.General{Rows: V, Cols: g.Y, Stride: g.Y, Data: make([]float64, V*g.Y)}
 	for i := range V {
-		normal.Data[i*V+i] = penalty
-		if std[i] == 0 {
-			continue
-		}
-		for j := i; j < V; j++ {
-			if std[j] > 0 {
-				normal.Data[i*V+j] += cov(i, j) / (std[i] * std[j])
-			}
-		}
 		for j := range g.Y {
-			right.Data[i*g.Y+j] = cov(i, g.V+j) / std[i]
+			if std[i] > 0 {
+				right.Data[i*g.Y+j] = cov(i, g.V+j) / std[i]
+			}
 		}
 	}
 	factor, ok := lapack64.Potrf(normal)
@@ -131,4 +120,95 @@ func (g *Gram) Solve(V int, penalty float64) (W, c []float64, ok bool) {
 		}
 	}
 	return W, c, true
+}
+
+// moments returns mean and standard deviation of all columns; the latter is 0 of those that
+// do not vary.
+func (g *Gram) moments() (mean, std []float64) {
+	w, n := g.V+g.Y, float64(g.n)
+	mean, std = make([]float64, w), make([]float64, w)
+	for i := range w {
+		mean[i] = g.centre[i] + g.sum[i]/n
+		std[i] = math.Sqrt(math.Max(g.square[i*w+i]/n-g.sum[i]*g.sum[i]/(n*n), 0))
+		if std[i] <= 1e-12*(1+math.Abs(mean[i])) {
+			std[i] = 0
+		}
+	}
+	return mean, std
+}
+
+// normal returns the correlations of the first columns plus the penalty on the diagonal.
+func (g *Gram) normal(std []float64, penalty float64) blas64.Symmetric {
+	w, n, V := g.V+g.Y, float64(g.n), len(std)
+	out := blas64.Symmetric{N: V, Stride: V, Uplo: blas.Upper, Data: make([]float64, V*V)}
+	for i := range V {
+		out.Data[i*V+i] = penalty
+		for j := i; j < V; j++ {
+			if std[i] > 0 && std[j] > 0 {
+				out.Data[i*V+j] += (g.square[i*w+j]/n - g.sum[i]*g.sum[j]/(n*n)) / (std[i] * std[j])
+			}
+		}
+	}
+	return out
+}
+
+// Leverage returns what measures how far a row of the first V columns is from those that
+// were gathered: ‖L⁻¹ (v − mean)/std‖² is about V for one like them, with L Lᵀ their
+// correlations plus the penalty on the diagonal. inverse is L⁻¹, its lower triangle packed
+// by rows. std is the columns' deviation, 1 where they do not vary. ok is false without rows,
+// or where the rows are not finite.
+func (g *Gram) Leverage(V int, penalty float64) (mean, std, inverse []float64, ok bool) {
+	g.flush()
+	if g.n == 0 {
+		return nil, nil, nil, false
+	}
+	mean, std = g.moments()
+	mean, std = mean[:V], std[:V]
+	factor, ok := lapack64.Potrf(g.normal(std, penalty)) // Uᵀ U, U = Lᵀ
+	if !ok {
+		return nil, nil, nil, false
+	}
+	if !lapack64.Trtri(factor) {
+		return nil, nil, nil, false
+	}
+	for i := range V {
+		for j := range i + 1 {
+			v := factor.Data[j*V+i]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, nil, nil, false
+			}
+			inverse = append(inverse, v)
+		}
+		if std[i] == 0 {
+			std[i] = 1
+		}
+	}
+	return mean, std, inverse, true
+}
+
+// MeanSquare returns the mean squares over the rows of y − W v − c, for W (Y×V row-major)
+// of the first V columns and c (Y): NaN without rows.
+func (g *Gram) MeanSquare(V int, W, c []float64) []float64 {
+	g.flush()
+	w, n := g.V+g.Y, float64(g.n)
+	symmetric := blas64.Symmetric{N: V, Stride: w, Uplo: blas.Upper, Data: g.square}
+	product, out := make([]float64, V), make([]float64, g.Y)
+	for y := range g.Y {
+		at := g.V + y
+		row := W[y*V : (y+1)*V]
+		// y − W v − c = (y' − W v') + offset, primes about the centre.
+		offset := g.centre[at] - c[y]
+		sum, sumW := g.square[at*w+at], 0.0
+		if V > 0 {
+			wv := blas64.Vector{N: V, Inc: 1, Data: row}
+			blas64.Symv(1, symmetric, wv, 0, blas64.Vector{N: V, Inc: 1, Data: product})
+			for i, v := range row {
+				offset -= v * g.centre[i]
+				sum += v * (product[i] - 2*g.square[i*w+at])
+				sumW += v * g.sum[i]
+			}
+		}
+		out[y] = math.Max(0, (sum+2*offset*(g.sum[at]-sumW))/n+offset*offset)
+	}
+	return out
 }

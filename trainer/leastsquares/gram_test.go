@@ -87,3 +87,49 @@ func TestNoSolution(t *testing.T) {
 		t.Error("a solution of what is not finite")
 	}
 }
+
+// The mean square of what a solution leaves is that of its residuals.
+func TestMeanSquare(t *testing.T) {
+	g, all := New(3, 1, nil), rows(300)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, r := range all {
+		r[3] += 10 * rng.NormFloat64()
+		g.Add(r)
+	}
+	W, c, _ := g.Solve(2, 0.5)
+	sum := 0.0
+	for _, r := range all {
+		e := r[3] - W[0]*r[0] - W[1]*r[1] - c[0]
+		sum += e * e / float64(len(all))
+	}
+	close(t, "mean square", g.MeanSquare(2, W, c)[0]/sum, 1, 1e-8)
+}
+
+// Leverage is the squared Mahalanobis distance; a column that does not vary counts by its
+// penalty alone.
+func TestLeverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	g := New(3, 0, nil)
+	for range 20000 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		g.Add([]float64{5 + 2*a, a + 0.5*b, 7})
+	}
+	mean, std, inverse, ok := g.Leverage(3, 1e-6)
+	if !ok || len(inverse) != 6 {
+		t.Fatal("no factor")
+	}
+	of := func(v ...float64) float64 {
+		sum := 0.0
+		for i := range 3 {
+			row := 0.0
+			for j := range i + 1 {
+				row += inverse[i*(i+1)/2+j] * (v[j] - mean[j]) / std[j]
+			}
+			sum += row * row
+		}
+		return sum
+	}
+	close(t, "mean", of(5, 0, 7), 0, 0.01)
+	close(t, "a = 1, b = 2", of(7, 2, 7), 5, 0.2)
+	close(t, "beyond a column that does not vary", of(5, 0, 7.01), 1e-4/1e-6, 1)
+}

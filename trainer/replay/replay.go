@@ -116,3 +116,14 @@ func Each(flights []window.Flight, windows []window.Window, times []float64) ite
 		}
 	}
 }
+
+// Held is an input that stays at one value. It implements channel.Signal.
+type Held struct {
+	Value []float64 // P
+}
+
+// Mean writes the value to dst (P).
+func (h *Held) Mean(dst []float64, _, _ float64) { copy(dst, h.Value) }
+
+// At writes the value to dst (P).
+func (h *Held) At(dst []float64, _ float64) { copy(dst, h.Value) }

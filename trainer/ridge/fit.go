@@ -7,70 +7,71 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
-	"github.com/dgm-robotics/dgm/trainer/replay"
-	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-const defaultFolds = 4
+// Fitted is a direct map of all flights, and those of the folds.
+type Fitted struct {
+	Model  direct.Model
+	Folds  []direct.Model // each fitted without what its fold holds out, otherwise alike
+	Errors []float64      // of each level, on what the folds hold out: RMSE over that of constant velocity, geometric mean over channels and times
+}
 
-// penalties of standardised columns that are tried.
-var penalties = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1}
+func (f *Fitted) String() string {
+	s := "direct map:"
+	for i, l := range f.Model.Levels {
+		s += fmt.Sprintf(" %v with %d rows of history, degree %d: %.3f of constant velocity;", model.Readout(l.Readout), l.Rows, l.Degree, f.Errors[i])
+	}
+	return s
+}
 
-// Fit fits a model to the flights. A level of history for which the flights are too short
-// is left out (see Model.History). The error names what the flights lack, or is that of ctx.
-func Fit(ctx context.Context, flights []window.Flight, task window.Task, cfg Config) (*Model, error) {
+// Fit fits a map to the flights. A level of history for which the flights are too short is
+// left out. The error names what the flights lack, or is that of ctx.
+func Fit(ctx context.Context, flights []window.Flight, folds []window.Fold, task window.Task, cfg Config) (*Fitted, error) {
 	if err := cfg.check(task.Horizon); err != nil {
 		return nil, err
 	}
-	windows := window.Cut(flights, task.Horizon, cfg.Stride)
-	if cfg.Folds == 0 {
-		cfg.Folds = defaultFolds
-	}
-	folds := window.Folds(flights, task.Horizon, cfg.Folds)
 	if len(folds) < 2 {
-		return nil, fmt.Errorf("ridge: flights of %.3g s in all make no two folds with windows of %g s: log more, or use a shorter horizon", window.Duration(flights), task.Horizon)
+		return nil, fmt.Errorf("ridge: %w: flights of %.3g s in all make no two folds with windows of %g s: log more, or use a shorter horizon", ErrTooFew, window.Duration(flights), task.Horizon)
 	}
-	f := newFeatures(flights, windows, task, cfg.Readout)
+	windows := cfg.cut(flights, task.Horizon)
+	f := &Fitted{Model: frame(flights, windows, task, cfg.Blocks)}
+	for range folds {
+		f.Folds = append(f.Folds, f.Model)
+	}
+	all := part{flights, windows}
 	var held []part
 	for _, fold := range folds {
-		held = append(held, part{fold.Held, window.Cut(fold.Held, task.Horizon, cfg.Stride)})
+		held = append(held, part{fold.Held, cfg.cut(fold.Held, task.Horizon)})
 	}
-	m := &Model{Horizons: cfg.Horizons, features: f, velocity: ConstantVelocity(task.States)}
-	for _, n := range slices.Compact(slices.Concat([]int{0}, cfg.History)) {
-		l, err := m.fitLevel(ctx, part{flights, windows}, held, n)
-		if errors.Is(err, errTooFew) && n > 0 {
-			break
+	for _, readout := range cfg.Readouts {
+		for _, rows := range slices.Concat([]int{0}, cfg.Rows) {
+			err := f.addLevel(ctx, all, held, cfg, direct.Level{Readout: int(readout), Rows: rows, Degree: 1, Times: cfg.Times})
+			if errors.Is(err, ErrTooFew) && rows > 0 {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		m.levels = append(m.levels, *l)
 	}
-	most := m.levels[len(m.levels)-1].history
-	m.past, m.row = make([]float64, most*(f.K+f.P)), make([]float64, f.columns(most))
-	return m, nil
+	return f, nil
 }
 
-func (c *Config) check(horizon float64) error {
-	switch {
-	case len(c.Horizons) == 0 || !slices.IsSorted(c.Horizons) || !(c.Horizons[0] > 0) || c.Horizons[len(c.Horizons)-1] > horizon:
-		return fmt.Errorf("ridge: horizons %v: give ascending times above 0 and up to %g s", c.Horizons, horizon)
-	case !slices.IsSorted(c.History) || len(c.History) > 0 && c.History[0] < 0:
-		return fmt.Errorf("ridge: history %v: give ascending numbers of samples", c.History)
-	case !(c.Stride >= 0):
-		return fmt.Errorf("ridge: stride %g s is negative", c.Stride)
-	case c.Folds < 0 || c.Folds == 1:
-		return fmt.Errorf("ridge: %d folds: give at least 2", c.Folds)
+func (c *Config) cut(flights []window.Flight, horizon float64) []window.Window {
+	windows := window.Cut(flights, horizon, c.Stride)
+	if c.Windows > 0 {
+		windows = window.Thin(windows, c.Windows)
 	}
-	return nil
+	return windows
 }
 
-var errTooFew = errors.New("too few windows")
+// ErrTooFew is the error where there are not enough windows or folds for a fit.
+var ErrTooFew = errors.New("too few windows")
 
 // part is some flights and the windows in them.
 type part struct {
@@ -78,162 +79,207 @@ type part struct {
 	windows []window.Window
 }
 
-// table holds the rows of windows: their columns, then their targets.
-type table struct {
-	width int
-	data  []float64 // n×width
-}
-
-func (t *table) n() int { return len(t.data) / t.width }
-
-// rows returns the rows of the windows that have n samples of history and a measurement of
-// every channel at the horizon.
-func (m *Model) rows(p part, h float64, n int) *table {
-	f := m.features
-	V := f.columns(n)
-	t := &table{width: V + f.K}
-	past := make([]float64, n*(f.K+f.P))
-	row := make([]float64, t.width)
-	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
-		if f.history(past, w, n) < n || slices.ContainsFunc(w.Measured, math.IsNaN) {
-			continue
+// addLevel fits a level to all windows and, for every fold, to those that it does not hold
+// out.
+func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config, l direct.Level) error {
+	fits, errs := make([]timeFit, len(l.Times)), make([]error, len(l.Times))
+	cores.Each(len(l.Times), func(i int) {
+		if errs[i] = ctx.Err(); errs[i] == nil {
+			fits[i], errs[i] = fitTime(&f.Model, l, cfg, i, all, held)
 		}
-		f.write(row[:V], w, h, past)
-		for k, d := range w.Measured {
-			row[V+k] = d - m.velocity(k, w.X0, h)
-		}
-		t.data = append(t.data, row...)
-	}
-	return t
-}
-
-// fitLevel fits all horizons with n samples of history.
-func (m *Model) fitLevel(ctx context.Context, all part, held []part, n int) (*level, error) {
-	l := &level{history: n}
-	for _, h := range m.Horizons {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var tables []*table
-		for _, p := range held {
-			tables = append(tables, m.rows(p, h, n))
-		}
-		fit, err := m.features.fit(m.rows(all, h, n), tables, n)
+	})
+	logError := 0.0
+	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("ridge: %g s ahead with %d earlier samples: %w", h, n, err)
+			return fmt.Errorf("ridge: %g s ahead with %d rows of history: %w", l.Times[i], l.Rows, err)
 		}
-		l.fits = append(l.fits, *fit)
+		l.Degree = max(l.Degree, fits[i].degree)
+		logError += fits[i].logError / float64(len(fits))
 	}
-	return l, nil
+	f.Errors = append(f.Errors, math.Exp(logError))
+	for m := range len(held) + 1 {
+		of, level := &f.Model, l
+		if m > 0 {
+			of = &f.Folds[m-1]
+		}
+		K, C := len(of.Derivative), of.Columns(&level)
+		level.Weights = make([]float64, 0, len(l.Times)*K*C)
+		for i := range fits {
+			level.Weights = append(level.Weights, fits[i].weights(m, K, C)...)
+		}
+		if last := fits[len(fits)-1].leverages[m]; last.ok {
+			level.Mean, level.Std, level.Factor = last.mean, last.std, last.factor
+		}
+		of.Levels = append(of.Levels, level)
+	}
+	return nil
 }
 
-// candidate is one choice of degree and penalty.
-type candidate struct {
-	columns int
-	penalty float64
+// timeFit is the fit of one time ahead.
+type timeFit struct {
+	degree    int
+	logError  float64
+	solutions [][]solutions // per channel: with the candidate chosen for it, of all windows, then of each fold
+	leverages []leverage    // of all windows, then of each fold; at the last time only
 }
 
-func (f *features) candidates(n int) []candidate {
-	var out []candidate
-	for _, columns := range slices.Compact([]int{f.linear(n), f.columns(n)}) {
-		for _, p := range penalties {
-			out = append(out, candidate{columns, p})
+// leverage describes the columns of degree 1, see direct.Level.
+type leverage struct {
+	mean, std, factor []float64
+	ok                bool
+}
+
+// leveragePenalty keeps the leverage finite where columns do not vary.
+const leveragePenalty = 1e-3
+
+// solutions are the offset (K) and the weights (K×columns) of all channels; ok is false
+// where there is none.
+type solutions struct {
+	columns         int
+	offset, weights []float64
+	ok              bool
+}
+
+// weights returns those of solution m of all K channels, K×C, the constant first.
+func (t *timeFit) weights(m, K, C int) []float64 {
+	out := make([]float64, K*C)
+	for k, of := range t.solutions {
+		if s := of[m]; s.ok {
+			out[k*C] = s.offset[k]
+			copy(out[k*C+1:(k+1)*C], s.weights[k*s.columns:(k+1)*s.columns])
 		}
 	}
 	return out
 }
 
-// fit chooses a candidate for each channel by the parts that are held out in turn, and fits
-// it to all rows.
-func (f *features) fit(all *table, held []*table, n int) (*horizonFit, error) {
-	V, K := f.columns(n), f.K
-	if total := all.n(); total <= f.linear(n)+1 {
-		return nil, fmt.Errorf("%w: %d for %d columns", errTooFew, total, f.linear(n))
+// candidate is one choice of columns, without the constant, and penalty.
+type candidate struct {
+	columns, degree int
+	penalty         float64
+}
+
+// fitTime chooses a candidate for each channel by the parts that are held out in turn, and
+// fits it to all rows.
+func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held []part) (timeFit, error) {
+	g := newGatherer(m, l, cfg)
+	h := l.Times[at]
+	whole := g.gram(all, h, nil)
+	if total := whole.N(); total <= g.linear+1 {
+		return timeFit{}, fmt.Errorf("%w: %d for %d columns", ErrTooFew, total, g.linear)
 	}
-	centre := all.data[:all.width]
 	parts := make([]*leastsquares.Gram, len(held))
-	for i, t := range held {
-		parts[i] = t.gram(V, K, centre)
+	for i, p := range held {
+		parts[i] = g.gram(p, h, whole.Centre())
 	}
-	candidates := f.candidates(n)
-	left := make([][]float64, len(candidates)*K) // errors of candidate c and channel k at c·K+k
-	logs := make([]float64, len(candidates)*K)   // sums over folds of the log of their mean square
-	for i, t := range held {
-		others := leastsquares.New(V, K, centre)
-		for j, p := range parts {
+	var candidates []candidate
+	for degree, columns := range slices.Compact([]int{g.linear, g.columns}) {
+		for _, p := range penalties {
+			candidates = append(candidates, candidate{columns, degree + 1, p})
+		}
+	}
+	K := g.K
+	score := make([]float64, len(candidates)*K) // sums over folds of the log of the mean square of what is left
+	still := make([]float64, K)                 // of the targets
+	others := make([]*leastsquares.Gram, len(held))
+	counted := 0
+	for i, p := range parts {
+		others[i] = leastsquares.New(g.columns, K, whole.Centre())
+		for j, q := range parts {
 			if j != i {
-				others.Merge(p)
+				others[i].Merge(q)
 			}
+		}
+		if p.N() == 0 || others[i].N() == 0 {
+			continue
+		}
+		counted++
+		for k, v := range p.MeanSquare(0, nil, make([]float64, K)) {
+			still[k] += math.Log(v + tiny)
 		}
 		for c, choice := range candidates {
-			W, offset, ok := others.Solve(choice.columns, choice.penalty)
+			W, offset, ok := others[i].Solve(choice.columns, choice.penalty)
 			if !ok {
-				return nil, fmt.Errorf("%w: no finite fit to %d of them", errTooFew, others.N())
+				return timeFit{}, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, others[i].N())
 			}
-			of := left[c*K : (c+1)*K]
-			t.residuals(of, W, offset, choice.columns)
-			for k, e := range of {
-				logs[c*K+k] += logMeanSquare(e[len(e)-t.n():])
+			for k, v := range p.MeanSquare(choice.columns, W, offset) {
+				score[c*K+k] += math.Log(v + tiny)
 			}
 		}
 	}
-	if len(left[0]) == 0 {
-		return nil, fmt.Errorf("%w: none on the folds", errTooFew)
+	if counted < 2 {
+		return timeFit{}, fmt.Errorf("%w: they are in %d folds", ErrTooFew, counted)
 	}
-	fit := &horizonFit{weights: make([][]float64, K), offset: make([]float64, K), std: make([]float64, K)}
-	whole := all.gram(V, K, centre)
+	out := timeFit{degree: 1}
+	grams := slices.Concat([]*leastsquares.Gram{whole}, others)
+	if at == len(l.Times)-1 {
+		for _, gram := range grams {
+			var v leverage
+			v.mean, v.std, v.factor, v.ok = gram.Leverage(g.linear, leveragePenalty)
+			out.leverages = append(out.leverages, v)
+		}
+	}
+	solved := map[int][]solutions{} // by candidate
 	for k := range K {
 		best := 0
 		for c := range candidates {
-			if logs[c*K+k] < logs[best*K+k] {
+			if score[c*K+k] < score[best*K+k] {
 				best = c
 			}
 		}
-		columns := candidates[best].columns
-		W, offset, ok := whole.Solve(columns, candidates[best].penalty)
-		if !ok {
-			return nil, fmt.Errorf("%w: no finite fit to %d of them", errTooFew, whole.N())
+		choice := candidates[best]
+		out.degree = max(out.degree, choice.degree)
+		out.logError += (score[best*K+k] - still[k]) / float64(2*counted*K)
+		if solved[best] == nil {
+			for _, gram := range grams {
+				s := solutions{columns: choice.columns}
+				if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && gram == whole {
+					return timeFit{}, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, whole.N())
+				}
+				solved[best] = append(solved[best], s)
+			}
 		}
-		fit.weights[k], fit.offset[k] = W[k*columns:(k+1)*columns], offset[k]
-		fit.std[k] = score.CoveringStd(left[best*K+k])
+		out.solutions = append(out.solutions, solved[best])
 	}
-	return fit, nil
+	return out, nil
 }
 
-// gram gathers the rows.
-func (t *table) gram(V, K int, centre []float64) *leastsquares.Gram {
-	g := leastsquares.New(V, K, centre)
-	for i := range t.n() {
-		g.Add(t.data[i*t.width : (i+1)*t.width])
-	}
-	return g
-}
+// tiny keeps the logarithm of an error away from zero.
+const tiny = 1e-300
 
-// residuals appends the errors of W (K×V) and offset (K) on the rows to dst[k].
-func (t *table) residuals(dst [][]float64, W, offset []float64, V int) {
-	n, K := t.n(), len(offset)
-	if n == 0 {
-		return
+// worthwhile is what more history must have over less: below this share of its error.
+const worthwhile = 0.99
+
+// KeepBest keeps, beside the levels without history, those of the amount of history with
+// the least error on the folds, geometric mean over readouts; more counts only where it is
+// worthwhile. It returns the rows that are read.
+func (f *Fitted) KeepBest() (rows int) {
+	logs, least := map[int]float64{}, math.Inf(1)
+	var amounts []int
+	for i, l := range f.Model.Levels {
+		if _, there := logs[l.Rows]; !there {
+			amounts = append(amounts, l.Rows)
+		}
+		logs[l.Rows] += math.Log(f.Errors[i])
 	}
-	predicted := blas64.General{Rows: n, Cols: K, Stride: K, Data: make([]float64, n*K)}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: n, Cols: V, Stride: t.width, Data: t.data},
-		blas64.General{Rows: K, Cols: V, Stride: V, Data: W}, 0, predicted)
-	for i := range n {
-		targets := t.data[(i+1)*t.width-K : (i+1)*t.width]
-		for k, y := range targets {
-			dst[k] = append(dst[k], y-predicted.Data[i*K+k]-offset[k])
+	slices.Sort(amounts)
+	for _, n := range amounts {
+		if logs[n] < least {
+			least, rows = logs[n]+math.Log(worthwhile), n
 		}
 	}
-}
-
-// logMeanSquare returns the log of the mean square of v, 0 of nothing.
-func logMeanSquare(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
+	keep := func(m *direct.Model) {
+		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), func(l direct.Level) bool { return l.Rows != 0 && l.Rows != rows })
 	}
-	sum := 0.0
-	for _, e := range v {
-		sum += e * e
+	var errs []float64
+	for i, l := range f.Model.Levels {
+		if l.Rows == 0 || l.Rows == rows {
+			errs = append(errs, f.Errors[i])
+		}
 	}
-	return math.Log(sum / float64(len(v)))
+	f.Errors = errs
+	keep(&f.Model)
+	for i := range f.Folds {
+		keep(&f.Folds[i])
+	}
+	return rows
 }

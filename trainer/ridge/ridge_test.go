@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -60,54 +62,113 @@ func several(noise float64) []window.Flight {
 	return out
 }
 
-func fit(t *testing.T, flights []window.Flight, cfg Config) *Model {
+// fitted is a fit and what predicts with it.
+type fitted struct {
+	*Fitted
+	cfg Config
+	run *direct.Map
+	P   int
+}
+
+// lags returns the edges of so many rows, one sample each.
+func lags(n int) history.Spec {
+	var s history.Spec
+	for j := range n {
+		s.Edges = append(s.Edges, step*float64(j+1))
+	}
+	return s
+}
+
+func fit(t *testing.T, flights []window.Flight, cfg Config) *fitted {
 	t.Helper()
-	task := window.Task{States: one, Inputs: flights[0].P, Horizon: cfg.Horizons[len(cfg.Horizons)-1]}
-	m, err := Fit(context.Background(), flights, task, cfg)
+	H := cfg.Times[len(cfg.Times)-1]
+	if cfg.Readouts == nil {
+		cfg.Readouts = []model.Readout{model.Plan}
+	}
+	cfg.Blocks, cfg.Products = 5, 24
+	task := window.Task{States: one, Inputs: flights[0].P, Horizon: H}
+	f, err := Fit(context.Background(), flights, window.Folds(flights, H, 4), task, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return &fitted{f, cfg, direct.New(&f.Model, 1, H), flights[0].P}
 }
 
-// accuracy returns the RMSE over that of holding, and the share within 1.96 standard
-// deviations, at the last horizon of windows that have history.
-func accuracy(m *Model, f window.Flight, most int) (ratio, inside float64) {
-	T := len(m.Horizons)
-	mean, std := make([]float64, T), make([]float64, T)
-	windows := window.Cut([]window.Flight{f}, m.Horizons[T-1], 0)[30:]
+// predict returns the displacement at the last time, with at most so many rows of history,
+// and how many were read.
+func (f *fitted) predict(w *replay.Window, most int) (mean float64, rows int) {
+	spec := history.Spec{Edges: f.cfg.History.Edges[:min(most, f.cfg.History.Rows())]}
+	past := w.History(spec)
+	rows = len(past) / (1 + f.P)
+	readout := int(f.cfg.Readouts[0])
+	var u channel.Signal = &w.Input
+	if readout == int(model.Hold) {
+		u = &replay.Held{Value: w.Flight.Input(w.Start)}
+	}
+	f.run.Run(w.X0, u, readout, past)
+	out := []float64{0}
+	f.run.At(out, nil, f.cfg.Times[len(f.cfg.Times)-1])
+	return out[0], f.Model.Level(readout, rows).Rows
+}
+
+// accuracy returns the RMSE over that of holding at the last time of windows that have
+// history.
+func accuracy(m *fitted, f window.Flight, most int) (ratio float64) {
+	T := len(m.cfg.Times)
+	windows := window.Cut([]window.Flight{f}, m.cfg.Times[T-1], 0)[30:]
 	square, hold := 0.0, 0.0
-	for w := range replay.Each([]window.Flight{f}, windows, m.Horizons) {
-		m.Predict(mean, std, w, most)
-		e := w.Measured[T-1] - mean[T-1]
+	for w := range replay.Each([]window.Flight{f}, windows, m.cfg.Times) {
+		mean, _ := m.predict(w, most)
+		e := w.Measured[T-1] - mean
 		square += e * e
 		hold += w.Measured[T-1] * w.Measured[T-1]
-		if math.Abs(e) <= 1.96*std[T-1] {
-			inside++
-		}
 	}
-	return math.Sqrt(square / hold), inside / float64(len(windows))
+	return math.Sqrt(square / hold)
+}
+
+func levels(m *fitted) (rows []int) {
+	for _, l := range m.Model.Levels {
+		rows = append(rows, l.Rows)
+	}
+	return rows
 }
 
 func TestDelayNeedsHistory(t *testing.T) {
-	m := fit(t, several(0), Config{Horizons: []float64{step, 2 * step}, History: []int{0, 1, 2, 3, 5}})
-	if got := m.History(); !reflect.DeepEqual(got, []int{0, 1, 2, 3, 5}) {
+	m := fit(t, several(0), Config{Times: []float64{step, 2 * step}, History: lags(5), Rows: []int{1, 2, 3, 5}})
+	if got := levels(m); !reflect.DeepEqual(got, []int{0, 1, 2, 3, 5}) {
 		t.Fatalf("levels %v", got)
 	}
 	unseen := delayed(9, 400, 0)
 	for most, exact := range map[int]bool{0: false, 2: false, 3: true, 5: true, 99: true} {
-		ratio, _ := accuracy(m, unseen, most)
+		ratio := accuracy(m, unseen, most)
 		if exact != (ratio < 1e-4) || !exact && ratio < 0.3 {
 			t.Errorf("%d earlier samples: %v of the error of holding", most, ratio)
 		}
 	}
+	if m.Errors[0] < 0.3 || m.Errors[4] > 1e-4 || len(m.Folds) != 4 || len(m.Folds[3].Levels) != 5 {
+		t.Errorf("errors on folds %v", m.Errors)
+	}
 }
 
-func TestIntervalsCover(t *testing.T) {
-	m := fit(t, several(0.05), Config{Horizons: []float64{2 * step}, History: []int{5}})
-	ratio, inside := accuracy(m, delayed(9, 4000, 0.05), 5)
-	if ratio > 0.5 || math.Abs(inside-0.95) > 0.02 {
-		t.Errorf("error %v, %v inside of 95 %%", ratio, inside)
+// A fold's map does not see what its fold holds out: a flight that contradicts the others
+// is explained by the map of all and not by that of its fold.
+func TestMapsOfFolds(t *testing.T) {
+	flights := several(0)
+	for i := range flights[4].X { // its input acts the other way round
+		flights[4].X[i] = -flights[4].X[i]
+	}
+	H := 2 * step
+	folds := window.Folds(flights, H, 5)
+	f, err := Fit(context.Background(), flights, folds, window.Task{States: one, Inputs: 1, Horizon: H}, Config{Times: []float64{H}, History: lags(3), Rows: []int{3}, Readouts: []model.Readout{model.Plan}, Blocks: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Folds) != 5 {
+		t.Fatalf("%d folds", len(f.Folds))
+	}
+	with, without := f.Model.Levels[1].Weights, f.Folds[4].Levels[1].Weights
+	if math.Abs(without[len(without)-1]) < 1.5*math.Abs(with[len(with)-1]) {
+		t.Errorf("weight of the oldest input: %v with the flight, %v without", with[len(with)-1], without[len(without)-1])
 	}
 }
 
@@ -125,8 +186,8 @@ func TestPlanAndHold(t *testing.T) {
 	}
 	flights := []window.Flight{integrator(1), integrator(2), integrator(3), integrator(4)}
 	for _, readout := range []model.Readout{model.Plan, model.Hold} {
-		m := fit(t, flights, Config{Horizons: []float64{10 * step}, Readout: readout})
-		ratio, _ := accuracy(m, integrator(9), 0)
+		m := fit(t, flights, Config{Times: []float64{10 * step}, Readouts: []model.Readout{readout}})
+		ratio := accuracy(m, integrator(9), 0)
 		if readout == model.Plan && ratio > 1e-4 || readout == model.Hold && (ratio < 0.8 || ratio > 1.05) {
 			t.Errorf("%s: %v of the error of holding", readout, ratio)
 		}
@@ -146,31 +207,28 @@ func TestJitteringStamps(t *testing.T) {
 		}
 		return flight(segment, at, x, nil)
 	}
-	m := fit(t, []window.Flight{oscillation(1), oscillation(2), oscillation(3), oscillation(4)}, Config{Horizons: []float64{10 * step}, History: []int{2}})
+	m := fit(t, []window.Flight{oscillation(1), oscillation(2), oscillation(3), oscillation(4)}, Config{Times: []float64{10 * step}, History: lags(2), Rows: []int{2}})
 	unseen := oscillation(9)
-	without, _ := accuracy(m, unseen, 0)
-	with, _ := accuracy(m, unseen, 2)
+	without := accuracy(m, unseen, 0)
+	with := accuracy(m, unseen, 2)
 	if without < 0.2 || with > 0.1 {
 		t.Errorf("errors over holding: %v without history, %v with", without, with)
 	}
 }
 
-// predictions returns what a model predicts at a sample, with all history there is.
-func predictions(m *Model, f *window.Flight, start int) (mean, std []float64, history int) {
-	T := len(m.Horizons)
-	w := replay.New(1, m.Horizons)
+// at returns what a model predicts at a sample, with all history there is.
+func at(m *fitted, f *window.Flight, start int) (mean float64, history int) {
+	w := replay.New(1, m.cfg.Times)
 	w.Read(f, start)
-	mean, std = make([]float64, T), make([]float64, T)
-	history = m.Predict(mean, std, w, 99)
-	return mean, std, history
+	return m.predict(w, 99)
 }
 
 func TestHistoryStaysInItsFlight(t *testing.T) {
-	m := fit(t, several(0.05), Config{Horizons: []float64{2 * step, 4 * step}, History: []int{1, 2, 5}})
+	m := fit(t, several(0.05), Config{Times: []float64{2 * step, 4 * step}, History: lags(5), Rows: []int{1, 2, 5}})
 	f := delayed(9, 100, 0.05)
 	part := f.Slice(40, 100)
 	for start, want := range map[int]int{0: 0, 1: 1, 2: 2, 4: 2, 5: 5, 30: 5} {
-		_, _, got := predictions(m, &part, start)
+		_, got := at(m, &part, start)
 		if got != want {
 			t.Errorf("%d samples after the beginning: history of %d, want %d", start, got, want)
 		}
@@ -182,29 +240,8 @@ func TestHistoryStaysInItsFlight(t *testing.T) {
 		x[i] = math.NaN()
 	}
 	holed := flight(9, even(100), x, f.U)
-	if _, _, got := predictions(m, &holed, 50); got != 2 {
+	if _, got := at(m, &holed, 50); got != 2 {
 		t.Errorf("after missing values: history of %d", got)
-	}
-}
-
-// What is predicted at a horizon depends on no input after it and on no sample after the
-// start.
-func TestNothingOfTheFutureIsRead(t *testing.T) {
-	m := fit(t, several(0.05), Config{Horizons: []float64{2 * step, 4 * step}, History: []int{5}})
-	f := delayed(9, 100, 0.05)
-	const start = 50
-	x, u := append([]float64(nil), f.X...), append([]float64(nil), f.U...)
-	for i := start + 1; i < len(x); i++ {
-		x[i] += 100
-	}
-	for i := start + 2; i < len(u); i++ {
-		u[i] += 100
-	}
-	changed := flight(9, even(100), x, u)
-	a, _, _ := predictions(m, &f, start)
-	b, _, _ := predictions(m, &changed, start)
-	if math.Abs(a[0]-b[0]) > 1e-9 || math.Abs(a[1]-b[1]) < 1e-3 {
-		t.Errorf("predicted %v, and %v with another future", a, b)
 	}
 }
 
@@ -213,79 +250,49 @@ func TestNothingOfTheFutureIsRead(t *testing.T) {
 func TestSegmentsAreNotJoined(t *testing.T) {
 	flights := several(0.05)
 	swapped := []window.Flight{flights[1], flights[0], flights[2], flights[3], flights[4]}
-	cfg := Config{Horizons: []float64{2 * step}, History: []int{5}, Folds: 5}
+	cfg := Config{Times: []float64{2 * step}, History: lags(5), Rows: []int{5}}
 	a, b := fit(t, flights, cfg), fit(t, swapped, cfg)
 	f := delayed(9, 100, 0.05)
-	mean, std, _ := predictions(a, &f, 50)
-	other, otherStd, _ := predictions(b, &f, 50)
-	if math.Abs(mean[0]-other[0]) > 1e-6 || math.Abs(std[0]/otherStd[0]-1) > 1e-6 {
-		t.Errorf("%v ± %v, in another order %v ± %v", mean, std, other, otherStd)
-	}
-}
-
-func TestColumns(t *testing.T) {
-	states := []channel.Channel{
-		{Name: "position", Role: channel.State, Invariant: true},
-		{Name: "angle", Role: channel.State, Period: channel.Angle},
-		{Name: "rate", Role: channel.State},
-	}
-	s := window.Series{}
-	for i := range 200 {
-		s.T = append(s.T, int64(i)*1e7)
-		s.X = append(s.X, 0.1*float64(i), math.Sin(0.1*float64(i)), math.Cos(0.1*float64(i)))
-		s.U = append(s.U, float64(i%7), float64(i%5))
-	}
-	flights := window.Prepare(0, s, states, 2, window.Options{})
-	task := window.Task{States: states, Inputs: 2, Horizon: 0.1}
-	windows := window.Cut(flights, 0.1, 0)
-	plan, hold := newFeatures(flights, windows, task, model.Plan), newFeatures(flights, windows, task, model.Hold)
-	if plan.base() != 3+2+5*2 || hold.base() != 3+2 || plan.linear(4) != 15+4*5 || plan.columns(4) != 35+15*16/2 {
-		t.Errorf("columns %d, %d, %d, %d", plan.base(), hold.base(), plan.linear(4), plan.columns(4))
-	}
-	w := replay.New(3, []float64{0.1})
-	w.Read(&flights[0], 50)
-	past := make([]float64, 2*5)
-	if n := hold.history(past, w, 2); n != 2 {
-		t.Fatalf("history of %d", n)
-	}
-	row := make([]float64, hold.columns(2))
-	hold.write(row, w, 0.1, past)
-	if math.Abs(past[0]+0.1) > 1e-9 || past[3] != float64(49%7) || row[5] != past[0] || math.Abs(row[len(row)-1]-row[4]*row[4]) > 1e-12 {
-		t.Errorf("past %v, row %v", past, row)
+	mean, _ := at(a, &f, 50)
+	other, _ := at(b, &f, 50)
+	if math.Abs(mean-other) > 1e-3 {
+		t.Errorf("%v, in another order %v", mean, other)
 	}
 }
 
 func TestErrorsOfFit(t *testing.T) {
 	flights := several(0.05)
+	plan := []model.Readout{model.Plan}
 	for want, c := range map[string]struct {
 		cfg     Config
 		flights int
 	}{
-		"horizons []":             {Config{}, 5},
-		"horizons [0.2 0.1]":      {Config{Horizons: []float64{0.2, 0.1}}, 5},
-		"horizons [9]":            {Config{Horizons: []float64{9}}, 5},
-		"history [5 1]":           {Config{Horizons: []float64{0.1}, History: []int{5, 1}}, 5},
-		"stride -1":               {Config{Horizons: []float64{0.1}, Stride: -1}, 5},
-		"1 folds":                 {Config{Horizons: []float64{0.1}, Folds: 1}, 5},
-		"make no two folds":       {Config{Horizons: []float64{0.1}}, 1},
-		"0 earlier samples: too ": {Config{Horizons: []float64{0.1}, Stride: 4}, 5},
+		"times []":             {Config{}, 5},
+		"times [0.2 0.1]":      {Config{Times: []float64{0.2, 0.1}}, 5},
+		"times [9]":            {Config{Times: []float64{9}}, 5},
+		"levels of [5 1]":      {Config{Times: []float64{0.1}, History: lags(5), Rows: []int{5, 1}}, 5},
+		"levels of [6]":        {Config{Times: []float64{0.1}, History: lags(5), Rows: []int{6}}, 5},
+		"stride -1":            {Config{Times: []float64{0.1}, Stride: -1}, 5},
+		"make no two folds":    {Config{Times: []float64{0.1}}, 1},
+		"0 rows of history: t": {Config{Times: []float64{0.1}, Stride: 4, Readouts: plan, Blocks: 5}, 5},
 	} {
-		_, err := Fit(context.Background(), flights[:c.flights], window.Task{States: one, Inputs: 1, Horizon: 1.1}, c.cfg)
+		some := flights[:c.flights]
+		_, err := Fit(context.Background(), some, window.Folds(some, 1.1, 4), window.Task{States: one, Inputs: 1, Horizon: 1.1}, c.cfg)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
 		}
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Fit(stopped, flights, window.Task{States: one, Inputs: 1, Horizon: 0.1}, Config{Horizons: []float64{0.1}}); !errors.Is(err, context.Canceled) {
+	if _, err := Fit(stopped, flights, window.Folds(flights, 0.1, 4), window.Task{States: one, Inputs: 1, Horizon: 0.1}, Config{Times: []float64{0.1}, Readouts: plan}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
 
 // More history than the flights have windows for is left out.
 func TestTooMuchHistoryIsLeftOut(t *testing.T) {
-	m := fit(t, several(0.05), Config{Horizons: []float64{0.1}, History: []int{2, 350}, Stride: 0.05})
-	if got := m.History(); !reflect.DeepEqual(got, []int{0, 2}) {
+	m := fit(t, several(0.05), Config{Times: []float64{0.1}, History: history.Spec{Edges: []float64{step, 2 * step, 3.9}}, Rows: []int{2, 3}, Stride: 0.05})
+	if got := levels(m); !reflect.DeepEqual(got, []int{0, 2}) {
 		t.Errorf("levels %v", got)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -46,7 +49,10 @@ type point func(mean []float64, w *replay.Window)
 // baselines fits hold, constant velocity and the linear model. Their intervals are those
 // that cover 95 % of what folds hold out, by channel and horizon.
 func baselines(d *data, readout model.Readout) ([]predictor, error) {
-	velocity := ridge.ConstantVelocity(d.task.States)
+	var derivative []int
+	for _, c := range d.task.States {
+		derivative = append(derivative, channel.Index(d.task.States, c.Derivative))
+	}
 	K, times := len(d.task.States), d.of.horizons
 	fits := []struct {
 		name string
@@ -58,16 +64,28 @@ func baselines(d *data, readout model.Readout) ([]predictor, error) {
 		{"velocity", func([]window.Flight) (point, error) {
 			return func(mean []float64, w *replay.Window) {
 				for j := range mean {
-					mean[j] = velocity(j%K, w.X0, times[j/K])
+					mean[j] = 0
+					if v := derivative[j%K]; v >= 0 {
+						mean[j] = w.X0[v] * times[j/K]
+					}
 				}
 			}, nil
 		}},
 		{"linear", func(flights []window.Flight) (point, error) { return rollOut(flights, d.task, times, readout) }},
 	}
+	split := window.Folds(d.train.Flights, d.task.Horizon, folds)
 	var out []predictor
 	for _, f := range fits {
 		began := time.Now()
-		std, err := heldOutStd(d, f.fit)
+		var held []point
+		for _, fold := range split {
+			p, err := f.fit(fold.Train)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.name, err)
+			}
+			held = append(held, p)
+		}
+		std, err := coveringStd(d, split, held)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -114,18 +132,15 @@ func rollOut(flights []window.Flight, task window.Task, times []float64, readout
 	}, nil
 }
 
-// heldOutStd returns the standard deviation of every channel at every horizon (T×K) whose
-// 95 % interval covers 95 % of the errors on what folds hold out.
-func heldOutStd(d *data, fit func(flights []window.Flight) (point, error)) ([]float64, error) {
+// coveringStd returns the standard deviation of every channel at every horizon (T×K) whose
+// 95 % interval covers 95 % of the errors that the predictors, one for each fold, make on
+// what their folds hold out.
+func coveringStd(d *data, split []window.Fold, predictors []point) ([]float64, error) {
 	size := len(d.of.horizons) * len(d.task.States)
 	residuals, mean := make([][]float64, size), make([]float64, size)
-	for _, fold := range window.Folds(d.train.Flights, d.task.Horizon, folds) {
-		p, err := fit(fold.Train)
-		if err != nil {
-			return nil, err
-		}
+	for i, fold := range split {
 		for w := range replay.Each(fold.Held, window.Cut(fold.Held, d.task.Horizon, d.of.stride), d.of.horizons) {
-			p(mean, w)
+			predictors[i](mean, w)
 			for j, y := range w.Measured {
 				if !math.IsNaN(y) {
 					residuals[j] = append(residuals[j], y-mean[j])
@@ -143,8 +158,8 @@ func heldOutStd(d *data, fit func(flights []window.Flight) (point, error)) ([]fl
 	return std, nil
 }
 
-// history are the numbers of earlier samples of the ridge regressions.
-var history = []int{0, 1, 2, 5, 10, 20}
+// earlier are the numbers of earlier samples of the ridge regressions.
+var earlier = []int{1, 2, 5, 10, 20}
 
 // ridgeName names the ridge regression with so many earlier samples.
 func ridgeName(n int) string {
@@ -154,22 +169,68 @@ func ridgeName(n int) string {
 	return fmt.Sprintf("ridge + %d", n)
 }
 
+// Of the ridge regressions: parts of the plan, and the number of columns up to which their
+// products are columns, too.
+const (
+	blocks   = 5
+	products = 24
+)
+
 // ridges fits the direct ridge regression once, for all lengths of history.
 func ridges(ctx context.Context, d *data, readout model.Readout) ([]predictor, error) {
+	cfg := ridge.Config{Times: d.of.horizons, Rows: earlier, Readouts: []model.Readout{readout}, Blocks: blocks, Products: products, Stride: d.of.stride}
+	interval := window.Interval(d.train.Flights)
+	for j := range earlier[len(earlier)-1] {
+		cfg.History.Edges = append(cfg.History.Edges, float64(j+1)*interval)
+	}
+	return directMaps(ctx, d, cfg, ridgeName)
+}
+
+// directMaps fits direct linear maps, one predictor for each amount of history.
+func directMaps(ctx context.Context, d *data, cfg ridge.Config, name func(rows int) string) ([]predictor, error) {
 	began := time.Now()
-	m, err := ridge.Fit(ctx, d.train.Flights, d.task, ridge.Config{Horizons: d.of.horizons, History: history, Readout: readout, Stride: d.of.stride, Folds: folds})
+	split := window.Folds(d.train.Flights, d.task.Horizon, folds)
+	m, err := ridge.Fit(ctx, d.train.Flights, split, d.task, cfg)
 	if err != nil {
 		return nil, err
 	}
 	seconds := time.Since(began).Seconds()
 	var out []predictor
-	for _, n := range m.History() {
-		out = append(out, predictor{name: ridgeName(n), seconds: seconds, predict: func(mean, std []float64, w *replay.Window) error {
-			m.Predict(mean, std, w, n)
+	for _, level := range m.Model.Levels {
+		var held []point
+		for i := range m.Folds {
+			held = append(held, directPoint(&m.Folds[i], cfg, level))
+		}
+		std, err := coveringStd(d, split, held)
+		if err != nil {
+			return nil, err
+		}
+		whole := directPoint(&m.Model, cfg, level)
+		out = append(out, predictor{name: name(level.Rows), seconds: seconds, predict: func(mean, s []float64, w *replay.Window) error {
+			whole(mean, w)
+			copy(s, std)
 			return nil
 		}})
 	}
 	return out, nil
+}
+
+// directPoint predicts with at most the rows of history that the level reads.
+func directPoint(m *direct.Model, cfg ridge.Config, level direct.Level) point {
+	K, P := len(m.Derivative), len(m.UMean)
+	run, held := direct.New(m, K, cfg.Times[len(cfg.Times)-1]), replay.Held{}
+	spec := history.Spec{Edges: cfg.History.Edges[:level.Rows]}
+	return func(mean []float64, w *replay.Window) {
+		var u channel.Signal = &w.Input
+		if level.Readout == int(model.Hold) && P > 0 {
+			held.Value = w.Flight.Input(w.Start)
+			u = &held
+		}
+		run.Run(w.X0, u, level.Readout, w.History(spec))
+		for i, t := range cfg.Times {
+			run.At(mean[i*K:(i+1)*K], nil, t)
+		}
+	}
 }
 
 // planRows is the number of rows that the input over the horizon is averaged into.

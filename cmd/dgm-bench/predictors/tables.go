@@ -26,7 +26,7 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Groups:  study.GroupBy(sorted, func(r *study.Row) string { return r.Set }),
 	}
 	names := []string{"velocity", "linear"} // hold has 1
-	for _, n := range history {
+	for _, n := range append([]int{0}, earlier...) {
 		names = append(names, ridgeName(n))
 	}
 	for _, name := range append(names, ours) {

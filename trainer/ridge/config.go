@@ -1,0 +1,55 @@
+package ridge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Config describes a fit.
+type Config struct {
+	Times    []float64       // T, s, ascending, > 0, at most the task's horizon
+	History  history.Spec    // rows of history of which levels read the newest
+	Rows     []int           // levels beside that without history: rows that each reads, ascending
+	Readouts []model.Readout // one level of each for every amount of history
+	Blocks   int             // parts of the plan
+	Products int             // products of two columns are columns where there are at most so many to multiply
+	Stride   float64         // s between training windows; 0 = every sample
+	Windows  int             // (optional) at most so many windows, spread evenly
+}
+
+func (c *Config) check(horizon float64) error {
+	switch {
+	case len(c.Times) == 0 || !slices.IsSorted(c.Times) || !(c.Times[0] > 0) || c.Times[len(c.Times)-1] > horizon:
+		return fmt.Errorf("ridge: times %v: give ascending times above 0 and up to %g s", c.Times, horizon)
+	case !slices.IsSorted(c.Rows) || len(c.Rows) > 0 && (c.Rows[0] < 1 || c.Rows[len(c.Rows)-1] > c.History.Rows()):
+		return fmt.Errorf("ridge: levels of %v rows of history: give ascending numbers from 1 to %d", c.Rows, c.History.Rows())
+	case !(c.Stride >= 0):
+		return fmt.Errorf("ridge: stride %g s is negative", c.Stride)
+	}
+	return nil
+}
+
+// penalties of standardised columns that are tried.
+var penalties = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1}
+
+// frame returns a map without levels, its columns standardised by the starts of the
+// windows.
+func frame(flights []window.Flight, windows []window.Window, task window.Task, blocks int) direct.Model {
+	m := direct.Model{Lift: channel.NewLift(task.States), Blocks: blocks}
+	m.UMean, m.UStd = window.InputScale(flights, task.Inputs)
+	var starts []float64
+	for _, w := range windows {
+		starts = append(starts, flights[w.Flight].State(w.Start)...)
+	}
+	m.Lift.Standardise(starts, len(task.States))
+	for _, c := range task.States {
+		m.Derivative = append(m.Derivative, channel.Index(task.States, c.Derivative))
+	}
+	return m
+}

@@ -1,0 +1,81 @@
+package ridge
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+)
+
+// gatherer gathers the rows of one level, one time ahead after the other.
+type gatherer struct {
+	K, P            int
+	linear, columns int // columns of degree 1, all columns; without the constant
+	spec            history.Spec
+	level           direct.Level
+	m               *direct.Model
+}
+
+// newGatherer returns a gatherer of the level's columns, with products where there are few
+// enough columns to multiply.
+func newGatherer(m *direct.Model, l direct.Level, cfg Config) *gatherer {
+	K, P := len(m.Derivative), len(m.UMean)
+	l.Degree = 1
+	g := &gatherer{K: K, P: P, linear: m.Columns(&l) - 1, spec: history.Spec{Edges: cfg.History.Edges[:l.Rows]}}
+	if g.linear-l.Rows*(K+P) <= cfg.Products {
+		l.Degree = 2
+	}
+	g.columns, g.level, g.m = m.Columns(&l)-1, l, m
+	return g
+}
+
+// gram gathers the windows of a part that have the level's history and a measurement of
+// every channel h seconds ahead, about the given centre (nil = that of the first row).
+func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram {
+	out := leastsquares.New(g.columns, g.K, centre)
+	if len(p.flights) == 0 {
+		return out
+	}
+	one := *g.m
+	one.Levels = []direct.Level{g.level}
+	columns := direct.New(&one, g.K, h)
+	row := make([]float64, 1+g.columns+g.K) // the constant, columns, targets
+	var held replay.Held
+	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
+		past := w.History(g.spec)
+		if len(past) < g.level.Rows*(g.K+g.P) {
+			continue
+		}
+		var u channel.Signal = &w.Input
+		if g.level.Readout == int(model.Hold) && g.P > 0 {
+			held.Value = w.Flight.Input(w.Start)
+			u = &held
+		}
+		columns.Run(w.X0, u, g.level.Readout, past)
+		columns.ColumnsAt(row, h)
+		for k, d := range w.Measured {
+			y := d / h
+			if v := g.m.Derivative[k]; v >= 0 {
+				y -= w.X0[v]
+			}
+			row[1+g.columns+k] = y
+		}
+		if finite(row) {
+			out.Add(row[1:])
+		}
+	}
+	return out
+}
+
+func finite(v []float64) bool {
+	for _, x := range v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
