@@ -34,6 +34,7 @@ type Config struct {
 	MaxGap    Duration `toml:"max_gap"`
 	Knots     int      `toml:"knots"`
 	Prior     string   `toml:"prior"`
+	History   bool     `toml:"history"`
 	Basis     int      `toml:"basis"`
 	Core      string   `toml:"core"`
 
@@ -159,7 +160,7 @@ func (c *Config) Check() error {
 		{c.Stride >= 0, "stride", "must not be negative"},
 		{c.MaxGap >= 0, "max_gap", "must not be negative"},
 		{within(c.Knots, 1, 50), "knots", "must be within 1…50"},
-		{oneOf(c.Prior, "equation", "velocity", "none"), "prior", `must be "equation", "velocity" or "none"`},
+		{oneOf(c.Prior, "stack", "equation", "velocity", "none"), "prior", `must be "stack", "equation", "velocity" or "none"`},
 		{within(c.Basis, -1, 4), "basis", "must be within 0…4, or -1 to choose"},
 		{oneOf(c.Core, choose, "linear", "net"), "core", `must be "choose", "linear" or "net"`},
 		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
@@ -193,6 +194,9 @@ func widths(w []int) bool {
 	return !slices.ContainsFunc(w, func(n int) bool { return !within(n, 1, 512) })
 }
 
+// usesEquation reports whether a difference equation is part of the prior dynamics.
+func (c *Config) usesEquation() bool { return c.Prior == "stack" || c.Prior == "equation" }
+
 // stride returns the distance between the starts of windows of a horizon, s.
 func (c *Config) stride(horizon float64) float64 {
 	if c.Stride == 0 {
@@ -210,7 +214,7 @@ func (c *Config) netSettings() nets.Settings {
 		s.Activation = mlp.Sigmoid
 	}
 	s.Exact = c.Kernel == "exact"
-	s.ZeroMean = c.Prior == "equation"
+	s.ZeroMean = c.usesEquation()
 	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
 	s.Lambda, s.DecayS, s.DecayD, s.Temperature = t.Match, t.DecayS, t.DecayD, t.Temperature
 	s.Posterior.Rows, s.Posterior.Seed = t.Rows, c.Seed

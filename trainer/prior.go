@@ -2,6 +2,7 @@ package trainer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/rows"
+	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -37,64 +40,141 @@ const atOnce = 5 * time.Second
 // fittedPrior is the prior dynamics of a training.
 type fittedPrior struct {
 	choice priordynamics.Choice // zero without an equation
-	weight []float64            // K×Q, of the secondary linear model
-	known  estimator.PriorDynamicsSpec
-	folds  []estimator.PriorDynamicsSpec // each fitted without what its fold holds out; none without an equation
+	stack  *stack.Stack         // nil = none
 
 	task   window.Task
-	effort priordynamics.Effort
+	body   equation.Body
+	cfg    *Config
+	direct ridge.Config // of the direct map
 	limit  time.Duration
 }
 
+// Names of the candidates of the stack.
+const (
+	equationName = "difference equation"
+	linearName   = "linear equation"
+	velocityName = "constant velocity"
+	directName   = "direct map"
+)
+
 // choosePrior chooses the prior dynamics by the known flights, and fits them to these and
 // to every part of the cross-validation.
-func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
-	p := &fittedPrior{
-		task: task, effort: priordynamics.Effort{Windows: cfg.Equation.Windows, Iterations: cfg.Equation.Iterations}, limit: b.Share(fitShare),
+func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, readouts int, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
+	p := &fittedPrior{task: task, body: d.Body, cfg: &cfg, direct: ridge.Default(known, task, readouts), limit: b.Share(fitShare)}
+	if !cfg.History {
+		p.direct.Rows = nil
 	}
-	if cfg.Prior == "velocity" {
-		p.known.Stack = []model.Component{{Kind: model.Velocity}}
-	}
-	if cfg.Prior != "equation" {
+	if cfg.Prior == "none" {
 		return p, nil
 	}
+	if cfg.usesEquation() {
+		if err := p.chooseShape(ctx, known, b); err != nil {
+			return nil, err
+		}
+	}
+	candidates, err := p.candidates(ctx, known, parts, b)
+	if err != nil {
+		return nil, err
+	}
+	t := stack.Task{Task: task, Knots: noiseKnots, Readouts: readouts, History: p.direct.History}
+	b.Say("prior dynamics: weights")
+	p.stack, err = stack.Fit(parts, t, candidates)
+	return p, err
+}
+
+// chooseShape chooses the shape of the difference equation.
+func (p *fittedPrior) chooseShape(ctx context.Context, known []window.Flight, b *budget.Adaptation) error {
 	b.Say("prior dynamics")
 	limited, cancel := context.WithTimeout(ctx, b.Share(chooseShare))
 	defer cancel()
 	var err error
-	p.choice, err = priordynamics.Choose(limited, known, task, d.Body, func(done, of int) {
+	p.choice, err = priordynamics.Choose(limited, known, p.task, p.body, func(done, of int) {
 		work := budget.WorkChoose / float64(of)
 		if done == 0 {
 			work = 0
 		}
 		b.Work(fmt.Sprintf("prior dynamics: candidate %d of %d", done+1, of), work)
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		b.Work("prior dynamics", budget.WorkChoose/float64(len(p.choice.Candidates))) // the last of them
 	}
-	b.Work("prior dynamics", budget.WorkChoose/float64(len(p.choice.Candidates))) // the last of them
-	pair, err := p.fit(ctx, known)
-	if err != nil {
-		return nil, err
+	return err
+}
+
+// candidates fits the candidates of the stack to flights, and to every part of their
+// cross-validation. b has the progress.
+func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
+	velocity := stack.Candidate{Name: velocityName, Whole: model.Component{Kind: model.Velocity}}
+	for range parts {
+		velocity.Folds = append(velocity.Folds, velocity.Whole)
 	}
-	var pairs []priordynamics.Pair
-	for i, part := range parts {
-		b.Work(fmt.Sprintf("prior dynamics: fold %d of %d", i+1, len(parts)), budget.WorkEquations/float64(len(parts)))
-		fitted, err := p.fit(ctx, part.Train)
+	var out []stack.Candidate
+	if p.cfg.usesEquation() {
+		rolled := stack.Candidate{Name: equationName}
+		linear := stack.Candidate{Name: linearName}
+		for i := range len(parts) + 1 {
+			of := flights
+			if i > 0 {
+				b.Work(fmt.Sprintf("prior dynamics: fold %d of %d", i, len(parts)), budget.WorkEquations/float64(len(parts)))
+				of = parts[i-1].Train
+			}
+			pair, err := p.fit(ctx, of)
+			if err != nil {
+				return nil, err
+			}
+			if i == 0 {
+				rolled.Whole, linear.Whole = rollout(pair.Prior), rollout(pair.Secondary)
+				continue
+			}
+			rolled.Folds, linear.Folds = append(rolled.Folds, rollout(pair.Prior)), append(linear.Folds, rollout(pair.Secondary))
+		}
+		out = append(out, rolled)
+		if p.cfg.Folds.Secondary {
+			out = append(out, linear)
+		}
+	}
+	if p.cfg.Prior != "equation" {
+		out = append(out, velocity)
+	}
+	if p.cfg.Prior == "stack" {
+		b.Say("prior dynamics: direct map")
+		direct, err := p.fitDirect(ctx, flights, parts)
 		if err != nil {
 			return nil, err
 		}
-		pairs = append(pairs, fitted)
+		out = append(out, direct...)
 	}
-	p.weight = make([]float64, len(task.States)*len(noiseKnots))
-	if cfg.Folds.Secondary && len(pairs) > 0 {
-		p.weight = calibration.SecondaryWeight(parts, pairs, task, noiseKnots)
+	return out, nil
+}
+
+// rollout returns a difference equation as a component.
+func rollout(m *equation.Model) model.Component {
+	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
+}
+
+// fitDirect fits the direct map, with as much history as pays on the folds; none where the
+// flights are too short for it, or the time is up.
+func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold) ([]stack.Candidate, error) {
+	if len(parts) == 0 {
+		parts = window.Folds(flights, p.task.Horizon, foldCount)
 	}
-	p.known = p.spec(pair)
-	for _, fitted := range pairs {
-		p.folds = append(p.folds, p.spec(fitted))
+	f, err := ridge.Fit(ctx, flights, parts, p.task, p.direct)
+	if errors.Is(err, ridge.ErrTooFew) || ctx.Err() != nil {
+		return nil, nil
 	}
-	return p, nil
+	if err != nil {
+		return nil, err
+	}
+	rows := f.KeepBest()
+	p.direct.Rows, p.direct.History.Edges = nil, p.direct.History.Edges[:rows]
+	if rows > 0 {
+		p.direct.Rows = []int{rows}
+	}
+	out := stack.Candidate{Name: directName, Whole: model.Component{Kind: model.Direct, Direct: f.Model}}
+	for i := range f.Folds {
+		out.Folds = append(out.Folds, model.Component{Kind: model.Direct, Direct: f.Folds[i]})
+	}
+	return []stack.Candidate{out}, nil
 }
 
 // fit fits the chosen shapes to flights, within their share of the budget.
@@ -105,21 +185,18 @@ func (p *fittedPrior) fit(ctx context.Context, flights []window.Flight) (priordy
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	return p.choice.Fit(limited, flights, p.task, p.effort)
-}
-
-func (p *fittedPrior) spec(pair priordynamics.Pair) estimator.PriorDynamicsSpec {
-	return estimator.PriorDynamicsSpec{Stack: []model.Component{
-		{Kind: model.Equation, Members: []equation.Model{*pair.Prior}},
-		{Kind: model.Equation, Members: []equation.Model{*pair.Secondary}, Weights: [][]float64{p.weight, p.weight}},
-	}}
+	return p.choice.Fit(limited, flights, p.task, priordynamics.Effort{Windows: p.cfg.Equation.Windows, Iterations: p.cfg.Equation.Iterations})
 }
 
 // frame measures the frame of all nets on the known flights, and returns these as data,
 // with the folds.
 func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []window.Fold, stride float64) (nets.Data, calibration.Folds, error) {
+	var spec estimator.PriorDynamicsSpec
+	if p.stack != nil {
+		spec = p.stack.Spec(p.stack.Components)
+	}
 	frame, err := rows.NewFrame(d.Channels, known, window.Cut(known, p.task.Horizon, stride), rows.Settings{
-		Horizon: p.task.Horizon, Knots: cfg.Knots, Basis: cfg.options().Bases[0], NoiseKnots: noiseKnots, ConstantNoise: cfg.Noise == "constant", Prior: p.known,
+		Horizon: p.task.Horizon, Knots: cfg.Knots, Basis: cfg.options().Bases[0], NoiseKnots: noiseKnots, ConstantNoise: cfg.Noise == "constant", Prior: spec,
 	})
 	if err != nil {
 		return nets.Data{}, calibration.Folds{}, err
@@ -128,8 +205,8 @@ func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []
 	out := calibration.Folds{Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
 	for i, part := range parts {
 		f := frame
-		if p.folds != nil {
-			f = frame.WithPrior(p.folds[i])
+		if p.stack != nil {
+			f = frame.WithPrior(p.stack.Spec(p.stack.Folds[i]))
 		}
 		out.Folds = append(out.Folds, calibration.NewFold(nets.NewData(f, part.Train, stride), part.Held))
 	}
@@ -137,15 +214,15 @@ func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []
 }
 
 // refit returns flights as data in the frame of others, with prior dynamics fitted to
-// them.
-func (p *fittedPrior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64) (nets.Data, error) {
+// them and the weights of before.
+func (p *fittedPrior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64, b *budget.Adaptation) (nets.Data, error) {
 	frame := data.Frame
-	if model.EquationOf(p.known.Stack) != nil {
-		pair, err := p.fit(ctx, flights)
+	if p.stack != nil {
+		candidates, err := p.candidates(context.WithoutCancel(ctx), flights, nil, b)
 		if err != nil {
 			return nets.Data{}, err
 		}
-		frame = frame.WithPrior(p.spec(pair))
+		frame = frame.WithPrior(p.stack.Spec(p.stack.With(candidates)))
 	}
 	return nets.NewData(frame, flights, stride), nil
 }

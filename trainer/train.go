@@ -32,7 +32,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		readouts = model.Readouts
 	}
 	b := budget.New(time.Duration(cfg.Budget), budget.Plan{
-		Equation: cfg.Prior == "equation", Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
+		Equation: cfg.usesEquation(), Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
 	}, report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
@@ -40,7 +40,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
 	parts := window.Folds(split.Train, task.Horizon, foldCount)
 
-	prior, err := choosePrior(limited, d, cfg, task, split.Train, parts, b)
+	prior, err := choosePrior(limited, d, cfg, task, readouts, split.Train, parts, b)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, calibrated: calibrated, posterior: posterior, readouts: readouts, linearStd: linearStd}
-	res := &Result{Split: split, Prior: prior.choice.Candidates, Choice: choice, Partial: ensemble.Partial}
+	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack.String(), Choice: choice, Partial: ensemble.Partial}
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)
 	}
@@ -109,7 +109,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		}
 	}
 	if len(split.Held) > 0 {
-		if data, err = prior.refit(limited, data, d.Flights, stride); err != nil {
+		if data, err = prior.refit(limited, data, d.Flights, stride, b); err != nil {
 			return nil, err
 		}
 	}

@@ -4,50 +4,10 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/linear"
-	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
-	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
-
-// SecondaryWeight returns the weight of the secondary linear model in the prior mean
-// (K×Q, 0…1), by what the pairs, each fitted without its fold, leave of the fold's
-// held-out flights. Where folds disagree, as they do if one of the two models diverges on
-// one stretch, the weight is less.
-func SecondaryWeight(folds []window.Fold, pairs []priordynamics.Pair, task window.Task, knots []float64) []float64 {
-	// Horizons, as shares of H, at which the two are compared: dense where they differ.
-	taus := []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1}
-	K, H, at := len(task.States), task.Horizon, hats(knots, taus)
-	times := make([]float64, len(taus))
-	for i, tau := range taus {
-		times[i] = tau * H
-	}
-	weights := make([][]float64, len(folds))
-	a, b := make([]float64, K), make([]float64, K)
-	for f, fold := range folds {
-		first, second := prior.New(pairs[f].Prior, K, H), prior.New(pairs[f].Secondary, K, H)
-		outcomes := make([][]outcome, K) // per channel
-		for w := range replay.Each(fold.Held, window.Cut(fold.Held, H, H/10), times) {
-			first.Run(w.X0, &w.Input)
-			second.Run(w.X0, &w.Input)
-			for i, t := range times {
-				first.At(a, nil, t)
-				second.At(b, nil, t)
-				for k := range K {
-					y, addition := w.Measured[i*K+k], b[k]-a[k]
-					if !math.IsNaN(y) && !math.IsInf(addition, 0) && !math.IsNaN(addition) {
-						outcomes[k] = append(outcomes[k], outcome{at: i, residual: y - a[k], addition: addition})
-					}
-				}
-			}
-		}
-		for k := range K {
-			weights[f] = append(weights[f], weight(outcomes[k], at)...)
-		}
-	}
-	return agreed(weights)
-}
 
 // firstKnot replaces the knot at τ = 0, where nothing has moved yet.
 const firstKnot = 0.01

@@ -20,6 +20,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/objective"
+	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -54,9 +55,10 @@ type Frame struct {
 // scratch is the memory of the window that was started.
 type scratch struct {
 	prior  *estimator.PriorDynamics
-	mean   []float64 // P
-	x0     []float64 // K
-	lifted []float64 // L
+	past   *replay.Window // of which the history is read
+	mean   []float64      // P
+	x0     []float64      // K
+	lifted []float64      // L
 	u      channel.Signal
 	d, dd  []float64 // K
 }
@@ -106,7 +108,7 @@ func (f *Frame) setPrior(spec estimator.PriorDynamicsSpec) {
 	spec.Knots, spec.Horizon = f.NoiseKnots, f.Inputs.Horizon
 	f.Prior = spec
 	f.scratch = scratch{
-		prior: estimator.NewPriorDynamics(f.States, f.P, spec), mean: make([]float64, f.P),
+		prior: estimator.NewPriorDynamics(f.States, f.P, spec), past: replay.New(f.K, nil), mean: make([]float64, f.P),
 		lifted: make([]float64, f.Inputs.Lift.Dim()), d: make([]float64, f.K), dd: make([]float64, f.K),
 	}
 }
@@ -121,12 +123,13 @@ func (f *Frame) Model() *model.Model {
 	return m
 }
 
-// Start sets the window whose rows Fill writes next: its measured start state (K)
-// and the input over it (nil without inputs).
-func (f *Frame) Start(x0 []float64, u channel.Signal) {
-	f.x0, f.u = x0, u
-	f.Inputs.Lift.Apply(f.lifted, x0)
-	f.prior.Start(x0, u, model.Plan, nil)
+// Start sets the window whose rows Fill writes next: sample start of a flight, with the
+// input over it (nil without inputs) as the readout reads it.
+func (f *Frame) Start(fl *window.Flight, start int, u channel.Signal, readout model.Readout) {
+	f.past.Read(fl, start)
+	f.x0, f.u = f.past.X0, u
+	f.Inputs.Lift.Apply(f.lifted, f.x0)
+	f.prior.Start(f.x0, u, readout, f.past.History(f.Prior.History))
 }
 
 // measureScale sets Scale, over the windows' samples, and RMSDisplacement.
@@ -137,7 +140,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	d := make([]float64, f.K)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
-		f.Start(fl.State(w.Start), f.recorded(fl, w.Start))
+		f.Start(fl, w.Start, f.recorded(fl, w.Start), model.Plan)
 		for q, tau := range f.NoiseKnots {
 			f.prior.At(f.d, f.dd, tau*H)
 			for k, d := range f.d {

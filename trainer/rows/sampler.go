@@ -47,7 +47,7 @@ func (s *Sampler) Take(b *objective.Batch, windows []window.Window, rng *rand.Ra
 func (s *Sampler) window(b *objective.Batch, row int, w window.Window, rng *rand.Rand) int {
 	fl := &s.Flights[w.Flight]
 	from, to := fl.Samples(w.Start, s.Frame.Inputs.Horizon)
-	s.Frame.Start(fl.State(w.Start), s.signal(fl, w.Start))
+	s.Frame.Start(fl, w.Start, s.signal(fl, w.Start), s.Readout)
 	// One point at random in each of Points−1 equal parts, then the end.
 	inner := min(s.Points, to-from) - 1
 	for j := range inner {

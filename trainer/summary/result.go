@@ -28,6 +28,7 @@ type Result struct {
 	Split     window.Split
 	Windows   int                       // trained on
 	Prior     []priordynamics.Candidate // of the prior dynamics, the chosen one first
+	Stack     string                    // the components of the prior mean, with their errors and weights
 	selection.Choice
 	Curves  [][]nets.Point
 	Partial string // why the training ended early; empty = it did not

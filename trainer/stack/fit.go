@@ -1,0 +1,172 @@
+package stack
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Candidate is one prior dynamics, fitted to all flights and without what each fold holds
+// out.
+type Candidate struct {
+	Name  string
+	Whole model.Component
+	Folds []model.Component
+}
+
+// fade lets a component that extrapolates badly fade between two leverages.
+func (c *Candidate) fade(near, far float64) {
+	if c.Whole.Kind != model.Direct {
+		return
+	}
+	c.Whole.Near, c.Whole.Far = near, far
+	for i := range c.Folds {
+		c.Folds[i].Near, c.Folds[i].Far = near, far
+	}
+}
+
+// Task is what the stack predicts.
+type Task struct {
+	window.Task
+	History  history.Spec
+	Knots    []float64 // Q, τ of the knots of the weights
+	Readouts int
+}
+
+// Stack is the chosen components with their weights.
+type Stack struct {
+	Names      []string
+	Components []model.Component   // fitted to all flights
+	Folds      [][]model.Component // fitted without what each fold holds out, with the same weights
+	History    history.Spec
+	Errors     []float64 // of each component alone, on what the folds hold out: RMSE over that of hold, geometric mean over channels and horizons
+}
+
+func (s *Stack) String() string {
+	if s == nil {
+		return "none"
+	}
+	var parts []string
+	for j, name := range s.Names {
+		text := fmt.Sprintf("%s %.3f", name, s.Errors[j])
+		if j > 0 {
+			text += fmt.Sprintf(", weight %.2f", mean(s.Components[j].Weights[0]))
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Spec returns the prior dynamics of the components.
+func (s *Stack) Spec(of []model.Component) estimator.PriorDynamicsSpec {
+	return estimator.PriorDynamicsSpec{Stack: of, History: s.History}
+}
+
+// taus are the horizons, as shares of H, at which candidates are compared: dense where they
+// differ.
+var taus = []float64{0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1}
+
+// mostWindows of a fold on which candidates are compared.
+const mostWindows = 1000
+
+// least is the mean weight below which a component is left out, in all conditions.
+const least = 0.03
+
+// Fit weighs the candidates by what the folds hold out and returns the stack of those that
+// count. Without folds it is the first candidate alone. It is an error if a candidate has not
+// one component for each fold.
+func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error) {
+	if len(folds) == 0 {
+		return task.stack(candidates[:1], nil, []float64{math.NaN()}), nil
+	}
+	for _, c := range candidates {
+		if len(c.Folds) != len(folds) {
+			return nil, fmt.Errorf("stack: %d folds of %q, expected %d", len(c.Folds), c.Name, len(folds))
+		}
+	}
+	held := task.predict(folds, candidates)
+	first := held.steadiest(candidates)
+	candidates = slices.Clone(candidates)
+	candidates[0], candidates[first] = candidates[first], candidates[0]
+	held.swap(first)
+	near, far := held.reach()
+	for j := range candidates {
+		candidates[j].fade(near, far)
+	}
+	weights := held.weigh(task.Knots)
+	alone := held.alone()
+	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
+	for j, c := range candidates[1:] {
+		if most(weights[j]) >= least {
+			keep, kept, errors = append(keep, c), append(kept, weights[j]), append(errors, alone[j+1])
+		}
+	}
+	return task.stack(keep, kept, errors), nil
+}
+
+// stack returns the stack of candidates with weights (per condition K×Q) of each.
+func (t *Task) stack(candidates []Candidate, weights [][][]float64, errors []float64) *Stack {
+	s := &Stack{Errors: errors}
+	for range candidates[0].Folds {
+		s.Folds = append(s.Folds, nil)
+	}
+	for j, c := range candidates {
+		s.Names = append(s.Names, c.Name)
+		add := func(to *[]model.Component, c model.Component) {
+			if j > 0 {
+				c.Weights = weights[j]
+			}
+			*to = append(*to, c)
+		}
+		add(&s.Components, c.Whole)
+		for f := range c.Folds {
+			add(&s.Folds[f], c.Folds[f])
+		}
+		if c.Whole.Kind == model.Direct {
+			s.History = history.Spec{Edges: t.History.Edges[:rows(&c.Whole.Direct)]}
+		}
+	}
+	return s
+}
+
+// rows returns the most rows of history that a level reads.
+func rows(m *direct.Model) int {
+	n := 0
+	for i := range m.Levels {
+		n = max(n, m.Levels[i].Rows)
+	}
+	return n
+}
+
+// most returns the largest mean weight of a component in any condition.
+func most(weights [][]float64) float64 {
+	out := 0.0
+	for _, w := range weights {
+		out = math.Max(out, mean(w))
+	}
+	return out
+}
+
+// With returns the components of the stack with what candidates of the same names were
+// fitted to.
+func (s *Stack) With(candidates []Candidate) []model.Component {
+	var out []model.Component
+	for j, name := range s.Names {
+		c := s.Components[j]
+		for _, other := range candidates {
+			if other.Name == name {
+				other.Whole.Weights, other.Whole.Near, other.Whole.Far = c.Weights, c.Near, c.Far
+				c = other.Whole
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package stack
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// decay is some flights of x⁺ = 0.98 x, exactly linear, with a little noise.
+func decay(seed uint64, n int) []window.Flight {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var out []window.Flight
+	for at := 0; at < n; at += 100 {
+		s := window.Series{Name: "decay"}
+		x := 2 * rng.NormFloat64()
+		for i := range min(100, n-at) {
+			s.T = append(s.T, int64(i)*1e7)
+			s.X = append(s.X, x+1e-4*rng.NormFloat64())
+			x -= 0.02 * x
+		}
+		out = append(out, window.Prepare(at, s, one, 0, window.Options{})...)
+	}
+	return out
+}
+
+var one = []channel.Channel{{Name: "x", Role: channel.State}}
+
+// bent returns the equation with its slope multiplied.
+func bent(m *prior.Model, factor float64) *prior.Model {
+	c := *m
+	c.Weights = append([]float64(nil), m.Weights...)
+	for i := range c.Weights {
+		c.Weights[i] *= factor
+	}
+	return &c
+}
+
+func equation(m *prior.Model) model.Component {
+	return model.Component{Kind: model.Equation, Members: []prior.Model{*m}}
+}
+
+// The better of two models gets the weight; one that is bad on a fold loses it; a velocity
+// that is not measured is worth nothing, and left out.
+func TestFit(t *testing.T) {
+	shape := priordynamics.Shape{Step: 0.01, Degree: 1, Ridge: 1e-9}
+	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 0.1, 1}, Readouts: 1}
+	choice := priordynamics.Choice{Shape: shape, Secondary: shape}
+	fitted, err := choice.Fit(context.Background(), decay(1, 1000), task.Task, priordynamics.Effort{Windows: 10, Iterations: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := fitted.Secondary
+	bad := bent(good, 1.5)
+	folds := []window.Fold{{Held: decay(2, 300)}, {Held: decay(3, 300)}, {Held: decay(4, 300)}}
+	of := func(name string, whole *prior.Model, folds ...*prior.Model) Candidate {
+		c := Candidate{Name: name, Whole: equation(whole)}
+		for _, m := range folds {
+			c.Folds = append(c.Folds, equation(m))
+		}
+		return c
+	}
+	stack := func(candidates ...Candidate) *Stack {
+		s, err := Fit(folds, task, candidates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	g, b := of("good", good, good, good, good), of("bad", bad, bad, bad, bad)
+	for _, c := range [][]Candidate{{g, b}, {b, g}} {
+		if s := stack(c...); !slices.Equal(s.Names, []string{"good"}) || s.Errors[0] > 0.01 || len(s.Folds) != 3 || len(s.Folds[2]) != 1 {
+			t.Errorf("%v and %v: %v", c[0].Name, c[1].Name, s)
+		}
+	}
+	// Two that err to opposite sides: the truth lies between.
+	high, low := bent(good, 1.2), bent(good, 0.9)
+	s := stack(of("high", high, high, high, high), of("low", low, low, low, low))
+	if !slices.Equal(s.Names, []string{"low", "high"}) || math.Abs(s.Components[1].Weights[0][2]-1/3.) > 0.05 {
+		t.Errorf("expected a third for the high one: %v, %v", s, s.Components[1].Weights)
+	}
+	if w := s.Folds[1][1].Weights[0]; !slices.Equal(w, s.Components[1].Weights[0]) {
+		t.Errorf("a fold has the weights %v", w)
+	}
+	wild := bent(good, -40)
+	if s := stack(g, of("mixed", good, good, good, wild)); len(s.Names) > 1 && s.Components[1].Weights[0][2] > 0.05 {
+		t.Errorf("one that diverges on a fold: %v", s)
+	}
+	hold := Candidate{Name: "velocity", Whole: model.Component{Kind: model.Velocity}, Folds: make([]model.Component, 3)}
+	for i := range hold.Folds {
+		hold.Folds[i].Kind = model.Velocity
+	}
+	if s := stack(g, hold); !slices.Equal(s.Names, []string{"good"}) {
+		t.Errorf("with a velocity: %v", s)
+	}
+	if _, err := Fit(folds, task, []Candidate{g, of("few", good)}); err == nil {
+		t.Error("a candidate without folds is taken")
+	}
+	if s, err := Fit(nil, task, []Candidate{g, b}); err != nil || !slices.Equal(s.Names, []string{"good"}) {
+		t.Errorf("without folds: %v, %v", s, err)
+	}
+}
+
+// A direct map that needs history has no weight without it, and fades between leverages
+// that the folds have shown.
+func TestConditions(t *testing.T) {
+	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 1}, Readouts: 1, History: history.Spec{Edges: []float64{0.01, 0.02}}}
+	// decay by x⁺ = 0.98 x, from the last difference alone: x' ≈ 100 (x − mean of the last row)/0.5
+	direct := func(rows int, weight float64) direct.Level {
+		l := direct.Level{Rows: rows, Degree: 1, Times: []float64{0.5}, Weights: make([]float64, 2+rows), Mean: make([]float64, 1+rows), Std: slices.Repeat([]float64{1}, 1+rows)}
+		l.Factor = make([]float64, (1+rows)*(2+rows)/2)
+		l.Factor[0] = 1
+		if rows > 0 {
+			l.Weights[2] = weight
+		}
+		return l
+	}
+	gone := (1 - math.Pow(0.98, 50)) / 0.5 // share of x that decays in a second, by the displacement after H
+	m := model.Component{Kind: model.Direct}
+	m.Direct.Lift, m.Direct.Derivative = channel.NewLift(one), []int{-1}
+	m.Direct.Lift.Mean, m.Direct.Lift.Std = []float64{0}, []float64{1}
+	m.Direct.Levels = append(m.Direct.Levels, direct(0, 0), direct(2, -gone/0.0102))
+	hold := model.Component{Kind: model.Velocity}
+	folds := []window.Fold{{Held: decay(2, 300)}, {Held: decay(3, 300)}}
+	s, err := Fit(folds, task, []Candidate{
+		{Name: "velocity", Whole: hold, Folds: []model.Component{hold, hold}}, {Name: "direct", Whole: m, Folds: []model.Component{m, m}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Names, []string{"velocity", "direct"}) || s.History.Rows() != 2 {
+		t.Fatalf("stack %v, %d rows", s, s.History.Rows())
+	}
+	c := s.Components[1]
+	if len(c.Weights) != model.Conditions-1 || c.Weights[0][1] < 0.8 || c.Weights[2][1] > 0.05 {
+		t.Errorf("weights by condition %v", c.Weights)
+	}
+	if !(c.Near >= 1) || c.Far != farFactor*c.Near {
+		t.Errorf("fades between %v and %v", c.Near, c.Far)
+	}
+}

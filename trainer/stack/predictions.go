@@ -1,0 +1,282 @@
+package stack
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// predictions are what the candidates predict of windows that their folds hold out, in each
+// condition.
+type predictions struct {
+	K, T       int
+	J          int // candidates
+	conditions []model.Condition
+	windows    []heldWindow
+}
+
+// heldWindow is one window.
+type heldWindow struct {
+	fold     int
+	measured []float64     // T×K, NaN = not measured
+	by       [][][]float64 // condition, candidate: T×K
+	leverage float64       // of the start in the first condition; 0 = there is no direct map
+}
+
+// predict lets every candidate predict what its folds hold out.
+func (t *Task) predict(folds []window.Fold, candidates []Candidate) *predictions {
+	p := &predictions{K: len(t.States), T: len(taus), J: len(candidates)}
+	for r := range model.Readout(t.Readouts) {
+		p.conditions = append(p.conditions, r.Condition(false))
+	}
+	for r := range model.Readout(t.Readouts) {
+		if t.History.Rows() > 0 {
+			p.conditions = append(p.conditions, r.Condition(true))
+		}
+	}
+	parts := make([][]heldWindow, len(folds))
+	cores.Each(len(folds), func(f int) {
+		parts[f] = t.predictFold(p, f, folds[f].Held, candidates)
+	})
+	p.windows = slices.Concat(parts...)
+	return p
+}
+
+func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candidates []Candidate) []heldWindow {
+	H := t.Horizon
+	times := make([]float64, len(taus))
+	for i, tau := range taus {
+		times[i] = tau * H
+	}
+	var priors []*estimator.PriorDynamics
+	for _, c := range candidates {
+		priors = append(priors, estimator.NewPriorDynamics(t.States, t.Inputs, estimator.PriorDynamicsSpec{
+			Stack: []model.Component{c.Folds[fold]}, History: t.History, Knots: t.Knots, Horizon: H,
+		}))
+	}
+	var out []heldWindow
+	for w := range replay.Each(held, window.Thin(window.Cut(held, H, H/10), mostWindows), times) {
+		h := heldWindow{fold: fold, measured: slices.Clone(w.Measured)}
+		past := w.History(t.History)
+		if len(past) < t.History.Rows()*(p.K+t.Inputs) {
+			continue // the others decide
+		}
+		for _, condition := range p.conditions {
+			readout, rows := model.Readout(condition%model.Readouts), past
+			if condition >= model.Readouts {
+				rows = nil
+			}
+			var u channel.Signal
+			if t.Inputs > 0 {
+				if u = &w.Input; readout == model.Hold {
+					u = &replay.Held{Value: w.Flight.Input(w.Start)}
+				}
+			}
+			var by [][]float64
+			for _, prior := range priors {
+				d := make([]float64, p.T*p.K)
+				prior.Start(w.X0, u, readout, rows)
+				for i, at := range times {
+					prior.At(d[i*p.K:(i+1)*p.K], nil, at)
+				}
+				limit(d, h.measured)
+				if condition == p.conditions[0] {
+					h.leverage = math.Max(h.leverage, prior.Leverage())
+				}
+				by = append(by, d)
+			}
+			h.by = append(h.by, by)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// Of the leverages of what the folds hold out, the share below which components do not fade,
+// and the factor over which they do.
+const (
+	nearShare = 0.99
+	farFactor = 10
+)
+
+// reach returns the leverages between which components fade; 0 where there is no direct
+// map.
+func (p *predictions) reach() (near, far float64) {
+	var all []float64
+	for i := range p.windows {
+		all = append(all, p.windows[i].leverage)
+	}
+	slices.Sort(all)
+	if len(all) == 0 || !(all[len(all)-1] > 0) {
+		return 0, 0
+	}
+	near = math.Max(all[int(nearShare*float64(len(all)-1))], 1)
+	return near, farFactor * near
+}
+
+// worstShare of the windows decides which candidate the others are added to.
+const worstShare = 0.1
+
+// steadiest returns, of the candidates that roll out a difference equation or hold the
+// velocity, the one whose worst windows are the least wrong: it is what remains where the
+// others do not count.
+func (p *predictions) steadiest(candidates []Candidate) int {
+	hold := make([]float64, p.T*p.K)
+	for i := range p.windows {
+		for at, y := range p.windows[i].measured {
+			if !math.IsNaN(y) {
+				hold[at] += y * y / float64(len(p.windows))
+			}
+		}
+	}
+	best, least := 0, math.Inf(1)
+	for j := range candidates {
+		if candidates[j].Whole.Kind == model.Direct {
+			continue
+		}
+		var wrong []float64
+		for i := range p.windows {
+			w, sum := &p.windows[i], 0.0
+			for at, y := range w.measured {
+				if e := y - w.by[0][j][at]; !math.IsNaN(e) && hold[at] > 0 {
+					sum += e * e / hold[at]
+				}
+			}
+			wrong = append(wrong, sum)
+		}
+		slices.Sort(wrong)
+		if m := mean(wrong[int((1-worstShare)*float64(len(wrong))):]); m < least {
+			best, least = j, m
+		}
+	}
+	return best
+}
+
+// swap exchanges the first candidate and another.
+func (p *predictions) swap(j int) {
+	for i := range p.windows {
+		for _, by := range p.windows[i].by {
+			by[0], by[j] = by[j], by[0]
+		}
+	}
+}
+
+// bound is the displacement beyond which a prediction counts as this far, in multiples of
+// the largest that was measured.
+const bound = 1e3
+
+// limit bounds displacements, of which those that diverged are not finite.
+func limit(d, measured []float64) {
+	most := 0.0
+	for _, y := range measured {
+		if !math.IsNaN(y) {
+			most = math.Max(most, math.Abs(y))
+		}
+	}
+	for i, v := range d {
+		if !(math.Abs(v) <= bound*most) {
+			d[i] = math.Copysign(bound*most, v)
+		}
+	}
+}
+
+// alone returns the error of each candidate alone in the first condition: the geometric
+// mean over channels, horizons and folds of its RMSE over that of hold.
+func (p *predictions) alone() []float64 {
+	out := make([]float64, p.J)
+	for j := range out {
+		type place struct{ square, hold float64 }
+		places := map[[2]int]*place{} // fold, channel at a horizon
+		for i := range p.windows {
+			w := &p.windows[i]
+			for at, y := range w.measured {
+				if math.IsNaN(y) {
+					continue
+				}
+				key := [2]int{w.fold, at}
+				if places[key] == nil {
+					places[key] = new(place)
+				}
+				e := y - w.by[0][j][at]
+				places[key].square += e * e
+				places[key].hold += y * y
+			}
+		}
+		sum, n := 0.0, 0.0
+		for f := range p.folds() {
+			for at := range p.T * p.K {
+				if q := places[[2]int{f, at}]; q != nil && q.hold > 0 {
+					sum += 0.5 * math.Log(math.Min(q.square/q.hold, bound*bound)+1e-12)
+					n++
+				}
+			}
+		}
+		out[j] = math.Exp(sum / n)
+		if math.IsNaN(out[j]) {
+			out[j] = bound
+		}
+	}
+	return out
+}
+
+func (p *predictions) folds() int {
+	n := 0
+	for i := range p.windows {
+		n = max(n, p.windows[i].fold+1)
+	}
+	return n
+}
+
+// weigh returns the weights of all candidates but the first: for each, per condition, K×Q.
+// Where there is one readout, the other has its weights.
+func (p *predictions) weigh(knots []float64) [][][]float64 {
+	Q, at := len(knots), hats(knots, taus)
+	out := make([][][]float64, p.J-1)
+	for j := range out {
+		out[j] = make([][]float64, p.conditions[len(p.conditions)-1]+1)
+	}
+	for c, condition := range p.conditions {
+		of := make([][]float64, p.K)
+		cores.Each(p.K, func(k int) { of[k] = weigh(p.outcomes(c, k), p.J-1, at) })
+		for j := range out {
+			for k := range p.K {
+				out[j][condition] = append(out[j][condition], of[k][j*Q:(j+1)*Q]...)
+			}
+		}
+	}
+	for _, w := range out {
+		for c := range w {
+			if w[c] == nil {
+				w[c] = w[c-1]
+			}
+		}
+	}
+	return out
+}
+
+// outcomes returns those of channel k in a condition.
+func (p *predictions) outcomes(condition, k int) []outcome {
+	var out []outcome
+	for i := range p.windows {
+		w := &p.windows[i]
+		by := w.by[condition]
+		for at := range p.T {
+			y, first := w.measured[at*p.K+k], by[0][at*p.K+k]
+			if math.IsNaN(y) {
+				continue
+			}
+			o := outcome{fold: w.fold, at: at, residual: y - first}
+			for _, d := range by[1:] {
+				o.additions = append(o.additions, d[at*p.K+k]-first)
+			}
+			out = append(out, o)
+		}
+	}
+	return out
+}

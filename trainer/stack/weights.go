@@ -1,0 +1,157 @@
+package stack
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/dgm-robotics/dgm/estimator"
+)
+
+// outcome is what component 0 left of a measurement, and what each of the others would
+// have added.
+type outcome struct {
+	fold, at  int // at: which horizon
+	residual  float64
+	additions []float64 // J
+}
+
+// pull draws weights towards 0, relative to the data's own weight.
+const pull = 0.02
+
+// iterations of the projected gradient.
+const iterations = 400
+
+// weigh returns the weights (J×Q) of J additions at Q knots of the horizon that leave the
+// least of what was measured,
+//
+//	residual ≈ Σ_j w_j(τ) addition_j      w_j ≥ 0, Σ_j w_j ≤ 1 at every knot
+//
+// by least squares with an accelerated projected gradient (Beck & Teboulle 2009). hats (T×Q)
+// are the weights of the knots at the horizons.
+func weigh(outcomes []outcome, J int, hats [][]float64) []float64 {
+	Q := len(hats[0])
+	n := J * Q
+	if n == 0 {
+		return nil
+	}
+	gram, right := make([]float64, n*n), make([]float64, n)
+	scales := leastSquares(outcomes, J)
+	column := make([]float64, n)
+	for _, o := range outcomes {
+		for j, a := range o.additions {
+			for q, h := range hats[o.at] {
+				column[j*Q+q] = h * a
+			}
+		}
+		scale := 1 / scales[[2]int{o.fold, o.at}]
+		blas64.Syr(scale, blas64.Vector{N: n, Inc: 1, Data: column}, blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper, Data: gram})
+		blas64.Axpy(scale*o.residual, blas64.Vector{N: n, Inc: 1, Data: column}, blas64.Vector{N: n, Inc: 1, Data: right})
+	}
+	trace := 0.0
+	for i := range n {
+		trace += gram[i*n+i]
+	}
+	if !(trace > 0) {
+		return make([]float64, n)
+	}
+	for i := range n {
+		gram[i*n+i] += pull * (trace/float64(n) + gram[i*n+i])
+	}
+	return descend(gram, right, trace*(1+2*pull), J, Q)
+}
+
+// descend minimises ½ wᵀ gram w − rightᵀ w over the weights that are allowed; bound is at
+// least the largest eigenvalue of gram (upper triangle).
+func descend(gram, right []float64, bound float64, J, Q int) []float64 {
+	n := J * Q
+	w, ahead, slope := make([]float64, n), make([]float64, n), make([]float64, n)
+	last := make([]float64, n)
+	symmetric := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper, Data: gram}
+	momentum := 1.0
+	for range iterations {
+		blas64.Symv(1, symmetric, blas64.Vector{N: n, Inc: 1, Data: ahead}, 0, blas64.Vector{N: n, Inc: 1, Data: slope})
+		copy(last, w)
+		for i, g := range slope {
+			w[i] = ahead[i] - (g-right[i])/bound
+		}
+		for q := range Q {
+			project(w, J, Q, q)
+		}
+		next := (1 + math.Sqrt(1+4*momentum*momentum)) / 2
+		for i := range ahead {
+			ahead[i] = w[i] + (momentum-1)/next*(w[i]-last[i])
+		}
+		momentum = next
+	}
+	return w
+}
+
+// project moves the weights of knot q to the nearest that are not negative and whose sum is
+// at most 1 (Duchi et al. 2008).
+func project(w []float64, J, Q, q int) {
+	sum := 0.0
+	sorted := make([]float64, 0, J)
+	for j := range J {
+		v := math.Max(0, w[j*Q+q])
+		w[j*Q+q] = v
+		sum += v
+		sorted = append(sorted, v)
+	}
+	if sum <= 1 {
+		return
+	}
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	threshold, partial := 0.0, 0.0
+	for i, v := range sorted {
+		partial += v
+		if t := (partial - 1) / float64(i+1); v > t {
+			threshold = t
+		}
+	}
+	for j := range J {
+		w[j*Q+q] = math.Max(0, w[j*Q+q]-threshold)
+	}
+}
+
+// leastSquares returns, of every fold and horizon, the sum of squares of the best single
+// prediction: component 0 or one of the others.
+func leastSquares(outcomes []outcome, J int) map[[2]int]float64 {
+	sums := map[[2]int][]float64{}
+	for _, o := range outcomes {
+		at := [2]int{o.fold, o.at}
+		if sums[at] == nil {
+			sums[at] = make([]float64, 1+J)
+		}
+		sums[at][0] += o.residual * o.residual
+		for j, a := range o.additions {
+			sums[at][1+j] += (o.residual - a) * (o.residual - a)
+		}
+	}
+	out := map[[2]int]float64{}
+	for at, s := range sums {
+		out[at] = slices.Min(s) + math.SmallestNonzeroFloat32
+	}
+	return out
+}
+
+// hats returns the weights of the knots at each horizon τ (T×Q).
+func hats(knots, taus []float64) [][]float64 {
+	out := make([][]float64, len(taus))
+	for i, tau := range taus {
+		out[i] = make([]float64, len(knots))
+		estimator.KnotWeights(out[i], knots, tau)
+	}
+	return out
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(max(1, len(v)))
+}

@@ -1,0 +1,66 @@
+package stack
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// made returns outcomes of two folds and three horizons for which weights w (J) are best.
+func made(w []float64, noise float64) []outcome {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var out []outcome
+	for i := range 6000 {
+		o := outcome{fold: i % 2, at: i % 3, residual: noise * rng.NormFloat64()}
+		for _, v := range w {
+			a := rng.NormFloat64()
+			o.additions = append(o.additions, a)
+			o.residual += v * a
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+var thirds = hats([]float64{0, 1}, []float64{0.1, 0.5, 1})
+
+func TestWeights(t *testing.T) {
+	for _, c := range []struct{ of, want []float64 }{
+		{[]float64{0.5, 0.2}, []float64{0.5, 0.2}},
+		{[]float64{0.7, -0.4}, []float64{0.7, 0}},
+		{[]float64{0, 0, 0}, []float64{0, 0, 0}},
+		{[]float64{1.1, 0.5}, []float64{0.8, 0.2}}, // the nearest with a sum of 1, as the additions are not correlated
+	} {
+		got := weigh(made(c.of, 0.5), len(c.of), thirds)
+		for j, want := range c.want {
+			for q := range 2 {
+				if math.Abs(got[j*2+q]-want) > 0.06 {
+					t.Errorf("weights %v: component %d at knot %d has %.3f, want %v", c.of, j, q, got[j*2+q], want)
+				}
+			}
+		}
+	}
+}
+
+// One fold in which a component diverges on a hundredth of the windows takes its weight.
+func TestDivergingComponentLosesItsWeight(t *testing.T) {
+	outcomes := made([]float64{0.9}, 0.1)
+	for i := range outcomes {
+		if i%100 == 0 {
+			outcomes[i].additions[0] *= 300
+		}
+	}
+	for q, w := range weigh(outcomes, 1, thirds) {
+		if w > 0.05 {
+			t.Errorf("weight %v at knot %d", w, q)
+		}
+	}
+}
+
+func TestNothingToAdd(t *testing.T) {
+	for _, w := range weigh([]outcome{{residual: 1, additions: []float64{0}}}, 1, thirds) {
+		if w != 0 {
+			t.Errorf("weight %v", w)
+		}
+	}
+}
