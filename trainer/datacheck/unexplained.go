@@ -198,21 +198,30 @@ func (d *regression) target(k int) {
 // Where the channel that it is the derivative of is measured, that one shows it with less
 // noise.
 func (d *regression) changeOver(k int, rw row) float64 {
-	s := rw.seg
+	t := rw.seg.t
 	for p, ch := range d.channels {
 		if ch.Derivative == d.channels[k].Name {
-			a, b := d.change(s, p, rw.first, rw.mid), d.change(s, p, rw.mid, rw.last)
-			return b/(s.t[rw.last]-s.t[rw.mid]) - a/(s.t[rw.mid]-s.t[rw.first])
+			path := d.path(p, rw)
+			a, b := path[rw.mid-rw.first], path[rw.last-rw.first]
+			return (b-a)/(t[rw.last]-t[rw.mid]) - a/(t[rw.mid]-t[rw.first])
 		}
 	}
-	half := func(from, to int) float64 {
-		sum := 0.0
-		for i := from; i <= to; i++ {
-			sum += d.change(s, k, rw.first, i)
+	path := d.path(k, rw)
+	return stat.Mean(path[rw.mid-rw.first:], nil) - stat.Mean(path[:rw.mid-rw.first+1], nil)
+}
+
+// path returns how far channel k is from the first sample of a row at each of its samples,
+// over as many turns as an angle makes.
+func (d *regression) path(k int, rw row) []float64 {
+	path, last := make([]float64, rw.last-rw.first+1), rw.first
+	for n := range path[1:] {
+		path[n+1] = path[n]
+		if i := rw.first + n + 1; rw.seg.good(k, i) {
+			path[n+1] += d.change(rw.seg, k, last, i)
+			last = i
 		}
-		return sum / float64(to-from+1)
 	}
-	return half(rw.mid, rw.last) - half(rw.first, rw.mid)
+	return path
 }
 
 // fitted is a robust regression of one target on the features.
