@@ -1,11 +1,15 @@
 package window
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Fold parts flights for cross-validation: a model made from Train is tested on
 // Held.
 type Fold struct {
 	Train, Held []Flight
+	Whole       bool // no flight is on both sides
 }
 
 // mostHeld is the share of the time that one fold of whole flights may hold out:
@@ -13,16 +17,19 @@ type Fold struct {
 const mostHeld = 0.4
 
 // Folds parts the flights k times at most, so that every sample is held out once:
-// whole flights where there are four or more, since another flight is another
+// whole flights where there are three or more, since another flight is another
 // battery, load and wind, which no block of the same one shows; else, and where
 // one flight outweighs the others, blocks of time of at least four horizons. Parts
-// of the same flight (Segment) count as one. A fold without anything on one side is
-// left out.
+// of the same flight (Segment) count as one. Flights of one robot among others are held
+// out together (see robots). A fold without anything on one side is left out.
 func Folds(flights []Flight, H float64, k int) []Fold {
 	blocks, group := flights, wholeFlights(flights, k)
+	whole := group != nil
 	if group == nil {
 		if len(flights) < 2*k {
 			blocks = blocksOf(flights, H, 2*k)
+		} else {
+			whole = distinctSegments(flights)
 		}
 		for i := range blocks {
 			group = append(group, i%k)
@@ -30,7 +37,7 @@ func Folds(flights []Flight, H float64, k int) []Fold {
 	}
 	var out []Fold
 	for n := range k {
-		var fold Fold
+		fold := Fold{Whole: whole}
 		for i, b := range blocks {
 			if group[i] == n {
 				fold.Held = append(fold.Held, b)
@@ -61,25 +68,107 @@ func blocksOf(flights []Flight, H float64, most int) []Flight {
 	return blocks
 }
 
-// wholeFlights returns the fold of each part of a flight, by turns, or nil where
-// there are too few flights for it.
+// distinctSegments reports whether every flight is the only one of its segment.
+func distinctSegments(flights []Flight) bool {
+	seen := map[int]bool{}
+	for i := range flights {
+		seen[flights[i].Segment] = true
+	}
+	return len(seen) == len(flights)
+}
+
+// wholeFlights returns the fold of each part of a flight, or nil where there are too few
+// flights for it: robots that flew little first, then the flights of the others, each to the
+// fold that holds out least.
 func wholeFlights(flights []Flight, k int) []int {
-	fold := map[int]int{}
-	held := make([]float64, k)
-	total := 0.0
+	robot := robots(flights)
+	fold := map[int]int{} // of a segment
+	if k = min(k, len(robot)); k < 3 {
+		return nil
+	}
+	total, held := Duration(flights), make([]float64, k)
+	flown, lasts := map[int]float64{}, map[int]float64{} // of a robot, of a segment
+	for i := range flights {
+		flown[robot[flights[i].Segment]] += flights[i].Duration()
+		lasts[flights[i].Segment] += flights[i].Duration()
+	}
+	for _, alone := range []bool{true, false} {
+		place := map[int]int{} // fold of a robot
+		for i := range flights {
+			segment := flights[i].Segment
+			of := robot[segment]
+			if _, dealt := fold[segment]; dealt || alone != (flown[of] <= mostHeld*total) {
+				continue
+			}
+			n, known := place[of]
+			if !known || !alone {
+				n = slices.Index(held, slices.Min(held))
+			}
+			fold[segment], place[of] = n, n
+			held[n] += lasts[segment]
+		}
+	}
 	var group []int
 	for i := range flights {
-		n, known := fold[flights[i].Segment]
-		if !known {
-			n = len(fold) % k
-			fold[flights[i].Segment] = n
-		}
-		group = append(group, n)
-		held[n] += flights[i].Duration()
-		total += flights[i].Duration()
+		group = append(group, fold[flights[i].Segment])
 	}
-	if len(fold) < 4 || slices.Max(held) > mostHeld*total {
+	if slices.Max(held) > mostHeld*total {
 		return nil
 	}
 	return group
+}
+
+// sameTrim is how far the mean inputs of two flights of one robot are apart at most, rms
+// over inputs, in standard deviations within a flight.
+const sameTrim = 1.0
+
+// robots tells robots apart by their trim: it returns a number for the robot of each segment.
+// Flights are of one robot if a chain of flights connects them of which each two neighbours
+// have nearly the same mean inputs. All that is learned of a robot is as if it were another
+// one's flight only if none of its own flights are trained on.
+func robots(flights []Flight) map[int]int {
+	var segments []int
+	means, within := map[int][]float64{}, map[int][]float64{}
+	for i := range flights {
+		s := flights[i].Segment
+		if _, known := means[s]; known {
+			continue
+		}
+		segments = append(segments, s)
+		var parts []Flight
+		for j := range flights {
+			if flights[j].Segment == s {
+				parts = append(parts, flights[j])
+			}
+		}
+		means[s], within[s] = InputScale(parts, flights[i].P)
+	}
+	out := map[int]int{}
+	for i, s := range segments {
+		if _, known := out[s]; !known {
+			out[s] = i
+		}
+		for _, other := range segments[:i] {
+			if out[other] != out[s] && trimDistance(means[s], means[other], within[s], within[other]) <= sameTrim {
+				from := out[other]
+				for at, n := range out {
+					if n == from {
+						out[at] = out[s]
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// trimDistance returns the rms over inputs of the difference of means over the standard
+// deviation within flights; 0 without inputs.
+func trimDistance(a, b, withinA, withinB []float64) float64 {
+	sum := 0.0
+	for p := range a {
+		d := a[p] - b[p]
+		sum += 2 * d * d / (withinA[p]*withinA[p] + withinB[p]*withinB[p]) / float64(len(a))
+	}
+	return math.Sqrt(sum)
 }

@@ -56,7 +56,7 @@ func TestFoldsHoldOutWholeFlights(t *testing.T) {
 // Few flights, or one beside which the others weigh little, are parted in blocks of
 // time, each sample held out once.
 func TestFoldsHoldOutBlocks(t *testing.T) {
-	for name, flights := range map[string][]Flight{"three": lying(20, 20, 20), "one long": lying(60, 5, 5, 5, 5), "one": lying(60)} {
+	for name, flights := range map[string][]Flight{"two": lying(20, 20), "one long": lying(60, 5, 5, 5, 5), "one": lying(60)} {
 		folds := Folds(flights, 0.5, 4)
 		if len(folds) != 4 {
 			t.Fatalf("%s: %d folds", name, len(folds))
@@ -75,6 +75,33 @@ func TestFoldsHoldOutBlocks(t *testing.T) {
 		}
 		if held != all {
 			t.Errorf("%s: %d samples held out, of %d", name, held, all)
+		}
+	}
+}
+
+// Flights of the robot that flew twice among seven are held out together; those of the
+// robot that flew most are dealt out.
+func TestFoldsHoldOutARobot(t *testing.T) {
+	var flights []Flight
+	states := []channel.Channel{{Name: "x", Role: channel.State}}
+	for n, trim := range []float64{1, 1.2, 8, 1.1, 0.9, 8.3, 1} {
+		s := Series{Name: "flight"}
+		for i := range 1001 {
+			s.T, s.X, s.U = append(s.T, int64(i)*20e6), append(s.X, float64(i)), append(s.U, trim+float64(i%3-1))
+		}
+		flights = append(flights, Prepare(n, s, states, 1, Options{})...)
+	}
+	folds := Folds(flights, 0.5, 4)
+	if len(folds) != 4 {
+		t.Fatal(len(folds), "folds")
+	}
+	for _, f := range folds {
+		held := segments(f.Held)
+		if !f.Whole || slices.Contains(held, 2) != slices.Contains(held, 5) {
+			t.Errorf("holds out flights %v, whole %v", held, f.Whole)
+		}
+		if slices.Contains(held, 2) && len(held) > 3 || len(held) == 0 {
+			t.Errorf("holds out flights %v", held)
 		}
 	}
 }
