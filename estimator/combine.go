@@ -40,9 +40,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 		p.startJacobian(dst, q)
 	}
 	scaleFactor, _ := model.ForCondition(m.ScaleFactor, dst.condition())
+	calibrated := p.intervals.begin(dst)
 	p.startRMS(dst)
 	displacement := p.dmean[:K] // as scratch
-	Q := len(m.NoiseKnots)
 	ok = true
 	for i := range p.times {
 		for k, d := range m.Scale {
@@ -64,19 +64,30 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			} else {
 				origin = m.Origin[k]
 			}
-			factor := interval
-			if scaleFactor != nil {
-				factor *= dot(p.noise[i*Q:(i+1)*Q], scaleFactor[k*Q:(k+1)*Q])
+			if dst.Covariates != nil {
+				p.intervals.covariates(dst.Covariates[j*int(model.Covariates):], i, k, displacement[k], state+obs, noise, p.spread[j])
+			}
+			factor := interval * p.scale(scaleFactor, i, k)
+			factor *= factor
+			if calibrated {
+				factor = p.intervals.factor(i, k, displacement[k], state+obs, noise, p.spread[j])
 			}
 			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.condition()].value[j]*p.sum[j])
 			start *= startFactor(factor)
-			dst.Std[j] = math.Sqrt(factor*factor*state + start)
-			dst.ObsStd[j] = math.Sqrt(factor*factor*(state+obs) + start)
+			dst.Std[j] = math.Sqrt(factor*state + start)
+			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + start)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}
-	for j := range dst.DMean {
-		ok = ok && finite(dst.DMean[j]) && finite(dst.DStd[j])
+	return ok && allFinite(dst.DMean) && allFinite(dst.DStd) && finite(dst.OOD)
+}
+
+// scale returns the scale factor of channel k at time i from those at the noise knots (K×Q);
+// 1 of none.
+func (p *Predictor) scale(table []float64, i, k int) float64 {
+	if table == nil {
+		return 1
 	}
-	return ok && finite(dst.OOD)
+	Q := len(p.m.NoiseKnots)
+	return dot(p.noise[i*Q:(i+1)*Q], table[k*Q:(k+1)*Q])
 }

@@ -11,7 +11,9 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	if withStart {
 		f.startVariance(q, dst.condition())
 	}
+	calibrated := f.plain.intervals.begin(dst)
 	f.intervalFactors(dst)
+	spread := w.prior.spreads()
 	part, origin := &g.parts[dst.condition()], m.Origin
 	if m.Displacement {
 		origin = q.X0
@@ -23,13 +25,17 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			mean, variance := f.ensemble(j)
 			state := variance*g.scale[j] + part.state[j]
 			factor := w.factor[lane] * part.scaleFactor[j]
+			factor *= factor
+			if calibrated {
+				factor = f.plain.intervals.factor(i, k, w.prior.displacement[k*N+lane], state+part.obs[j], part.state[j]+part.obs[j], spread[k*N+lane])
+			}
 			start := 0.0
 			if withStart {
 				start = startFactor(factor) * math.Max(0, float64(w.covariance.variance[j]))
 			}
 			dst.Mean[at] = origin[k] + w.prior.displacement[k*N+lane] + part.networkWeight[j]*mean
-			dst.Std[at] = math.Sqrt(factor*factor*state + start)
-			dst.ObsStd[at] = math.Sqrt(factor*factor*(state+part.obs[j]) + start)
+			dst.Std[at] = math.Sqrt(factor*state + start)
+			dst.ObsStd[at] = math.Sqrt(factor*(state+part.obs[j]) + start)
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}
 	}

@@ -1,6 +1,8 @@
 package estimator
 
 import (
+	"math"
+
 	"github.com/tphakala/simd/f64"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -17,6 +19,7 @@ type batchedPrior struct {
 
 	first, firstJacobian, otherJacobian []float64   // as displacement and jacobian
 	difference                          [][]float64 // of each component but the first: K×N, its displacement less that of the first
+	spread                              []float64   // K×N, state units
 }
 
 // batchedComponent is a component at all points, after its start.
@@ -31,7 +34,7 @@ type batchedComponent interface {
 func newBatchedPrior(b *PriorDynamics, times []float64) batchedPrior {
 	K, N := len(b.x0), len(times)
 	f := batchedPrior{
-		prior: b, displacement: make([]float64, K*N), jacobian: make([]float64, K*K*N),
+		prior: b, displacement: make([]float64, K*N), spread: make([]float64, K*N), jacobian: make([]float64, K*K*N),
 		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)),
 	}
 	for i, c := range b.components {
@@ -94,6 +97,25 @@ func (f *batchedPrior) evaluate() {
 	}
 }
 
+// spreads returns how far the components are apart (K×N), after evaluate: as
+// PriorDynamics.Spread, but that no component has several members.
+func (f *batchedPrior) spreads() []float64 {
+	if len(f.components) < 2 {
+		return f.spread
+	}
+	for j, v := range f.displacement {
+		mean, squares, n := 0.0, 0.0, 1.0
+		for i := 1; i < len(f.components); i++ {
+			if f.weight(i) != nil {
+				d := f.difference[i][j]
+				mean, squares, n = mean+d, squares+d*d, n+1
+			}
+		}
+		f.spread[j] = math.Sqrt(apart(v-f.first[j], mean/n, squares/n))
+	}
+	return f.spread
+}
+
 // differentiate sets jacobian, after evaluate.
 func (f *batchedPrior) differentiate() {
 	if len(f.components) == 0 {
@@ -130,7 +152,7 @@ func (f *batchedPrior) differentiate() {
 // batchable reports whether a Fast evaluates the component.
 func batchable(c *model.Component) bool {
 	for i := range c.Members {
-		if len(c.Members[i].Net.Layers) > 0 {
+		if len(c.Members[i].Net.Layers) > 0 || len(c.Members) > 1 {
 			return false
 		}
 	}

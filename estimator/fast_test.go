@@ -33,6 +33,7 @@ func fastModels(t *testing.T) map[string]*model.Model {
 		"deep":              {K: 3, P: 1, F: 12, Core: []int{5, 9, 17, 6}, D: 5, Basis: 1, Velocity: true},
 		"one layer":         {K: 1, F: 6, Core: []int{3}, D: 1},
 		"uneven":            {K: 5, P: 3, F: 22, D: 3, Basis: 4, Knots: 7, Members: 3, Refits: 2, Readouts: 2, ScaleFactor: true, Prior: 2},
+		"calibrated":        {K: 5, P: 3, F: 22, D: 3, Basis: 4, Knots: 7, Members: 3, Readouts: 2, Calibrated: true, Prior: 2},
 	} {
 		out["shape "+name] = modeltest.New(s, rand.New(rand.NewPCG(52, 1)))
 	}

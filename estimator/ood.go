@@ -4,12 +4,12 @@ import "math"
 
 // score sets Distance and the out-of-distribution score of a query: the largest of the
 // distance of the start from the training states, the distance of the input from its
-// range, and posterior over prior variance at the last of the predicted times, each over
+// range, the leverage of state, history and plan, and posterior over prior variance at the last of the predicted times, each over
 // the value at which held-out data begin to be out of distribution. The predicted states
 // do not enter: predictions stay near what was learned.
 func (p *Predictor) score(dst *Prediction) {
 	m, r := p.m, &p.m.OOD
-	dst.Distance, dst.OOD = 0, 0
+	dst.Distance, dst.InputScore, dst.OOD = 0, 0, 0
 	if len(r.Points) > 0 {
 		r.Whiten(p.white, p.x0)
 		dst.Distance = r.Nearest(p.white)
@@ -21,8 +21,12 @@ func (p *Predictor) score(dst *Prediction) {
 		block := m.Horizon / float64(max(1, m.Inputs.Knots))
 		for j := range max(1, m.Inputs.Knots) {
 			p.plan.Mean(p.scratch, float64(j)*block, float64(j+1)*block)
-			dst.OOD = math.Max(dst.OOD, r.InputScore(p.scratch, int(dst.Readout)))
+			dst.InputScore = math.Max(dst.InputScore, r.InputScore(p.scratch, int(dst.Readout)))
 		}
+		dst.OOD = math.Max(dst.OOD, dst.InputScore/math.Max(r.Input, 1))
+	}
+	if r.Leverage > 0 {
+		dst.OOD = math.Max(dst.OOD, dst.Leverage/r.Leverage)
 	}
 	if r.Variance > 0 {
 		ratio := p.ratio / float64(p.variances*m.K)

@@ -36,6 +36,8 @@ type Predictor struct {
 	diff          []float64 // K×K, P0 − R
 	white         []float64 // L, whitened, for the distance from the training states
 	rms           ood.RunningRMS
+	intervals     intervals
+	spread        []float64 // T×K, between the components of the prior dynamics, state units
 	dmean, dv     []float64
 	dsum          []float64
 	dsumSq        []float64
@@ -76,7 +78,7 @@ func build(m *model.Model, times []float64) *Predictor {
 		scratch: make([]float64, P), noise: make([]float64, T*len(m.NoiseKnots)),
 		jacobian: make([]float64, T*K*K), diff: make([]float64, K*K), white: make([]float64, m.Inputs.Lift.Dim()),
 	}
-	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.displacement, &p.ddisplacement} {
+	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.displacement, &p.ddisplacement, &p.spread} {
 		*b = make([]float64, T*K)
 	}
 	p.rows.N = T
@@ -91,6 +93,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	}
 	p.prior = PriorDynamicsOf(m)
 	p.rms = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
+	p.intervals = newIntervals(m, times)
 	for r := range p.networkWeight {
 		p.networkWeight[r] = networkWeightsAt(m, model.Condition(r), times)
 	}
@@ -112,7 +115,7 @@ func (p *Predictor) NewPrediction() *Prediction {
 
 // rmsTimes returns the number of times at which RMSRatio is measured: all or none.
 func (p *Predictor) rmsTimes() int {
-	if len(p.m.RMSDisplacement.Typical) == 0 {
+	if len(p.m.RMSDisplacement.Typical) == 0 || len(p.m.RMSDisplacement.Exponent) == 0 {
 		return 0
 	}
 	return len(p.times)
@@ -167,7 +170,7 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0, len(q.History)%(K+P) != 0,
 		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
-		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n):
+		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
 		panic(wrongLength)
 	}
 	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && allFinite(q.History)
@@ -203,6 +206,7 @@ func (p *Predictor) fill(dst *Prediction, q *Query) {
 	for i, t := range p.times {
 		value, rate := p.displacement[i*K:(i+1)*K], p.ddisplacement[i*K:(i+1)*K]
 		p.prior.At(value, rate, t)
+		copy(p.spread[i*K:], p.prior.Spread())
 		for k, d := range p.m.Scale {
 			value[k] /= d
 			rate[k] *= in.TimeStd / d

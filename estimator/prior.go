@@ -36,7 +36,9 @@ type PriorDynamics struct {
 	other, dother    []float64 // K, of another
 	knots, dknots    []float64 // Q, weights of the knots and their derivatives by τ
 	spread, variance []float64 // K
-	firstWeight      []float64 // K, of component 0
+
+	apart, apartSquares []float64 // K, sums over components of their distance from the first, and its square
+	firstWeight         []float64 // K, of component 0
 }
 
 // NewPriorDynamics allocates the prior dynamics of a spec for K state channels and so many
@@ -44,7 +46,7 @@ type PriorDynamics struct {
 func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
 	b := &PriorDynamics{spec: spec, row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
-	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight} {
+	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares} {
 		*v = make([]float64, K)
 	}
 	for i := range spec.Stack {
@@ -88,6 +90,9 @@ func (b *PriorDynamics) Condition() model.Condition { return b.condition }
 // second).
 func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 	clear(b.spread)
+	clear(b.apart)
+	clear(b.apartSquares)
+	n := 1.0
 	if len(b.components) == 0 {
 		clear(dst)
 		clear(ddst)
@@ -105,6 +110,7 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 			continue
 		}
 		b.components[i].at(b.other, derivative(b.dother, ddst), t)
+		n++
 		b.components[i].memberVariance(b.variance)
 		for k := range dst {
 			w, dw := b.weight(i, k)
@@ -114,17 +120,27 @@ func (b *PriorDynamics) At(dst, ddst []float64, t float64) {
 				ddst[k] += w*(b.dother[k]-b.dfirst[k]) + dw*d
 			}
 			b.firstWeight[k] -= w
+			b.apart[k] += d
+			b.apartSquares[k] += d * d
 			b.spread[k] += w * w * b.variance[k]
 		}
 	}
 	b.components[0].memberVariance(b.variance)
 	for k, w := range b.firstWeight {
-		b.spread[k] = math.Sqrt(b.spread[k] + w*w*b.variance[k])
+		b.spread[k] = math.Sqrt(b.spread[k] + w*w*b.variance[k] + apart(dst[k]-b.first[k], b.apart[k]/n, b.apartSquares[k]/n))
 	}
 }
 
-// Spread returns the standard deviation between members at the time of the last At (K,
-// state units): 0 where no component has several. It is valid until the next At.
+// apart returns the mean square over components of their distance from their weighted sum;
+// sum, mean and squares are that sum, the mean and the mean square of the components, all
+// less the first component.
+func apart(sum, mean, squares float64) float64 {
+	return math.Max(0, squares-2*sum*mean+sum*sum)
+}
+
+// Spread returns how far components and members are apart at the time of the last At (K,
+// state units): the root of the mean square distance of the components from their weighted
+// sum, with the variance between members of a component. It is valid until the next At.
 func (b *PriorDynamics) Spread() []float64 { return b.spread }
 
 // setKnots prepares weight for time t.

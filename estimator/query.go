@@ -37,6 +37,9 @@ type Prediction struct {
 	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
 	Leverage          float64   // of state, history and input, see direct.Map.Leverage; 0 = the model has none
 	RMSRatio          []float64 // T, running RMS displacement of the prior dynamics over the typical one, see ood.RunningRMS; none = not measured
+	InputScore        float64   // see ood.Detector.InputScore: the largest over the horizon
+	Covariates        []float64 // T×K×model.Covariates, see model.Covariate; nil = not computed; a Fast computes none
+	Half50            float64   // half width of the central 50 % interval over Std or ObsStd; that of 95 % is 1.96
 	OOD               float64   // out-of-distribution score
 	OutOfDistribution bool      // OOD > 1
 }

@@ -72,5 +72,5 @@ func (p *Predictor) startVariance(i, k int) float64 {
 }
 
 // startFactor returns the factor of the variance that x0 contributes where a calibration
-// factor multiplies the standard deviation: this part was not calibrated, and never shrinks.
-func startFactor(factor float64) float64 { return math.Max(1, factor*factor) }
+// factor multiplies the variance: this part was not calibrated, and never shrinks.
+func startFactor(factor float64) float64 { return math.Max(1, factor) }

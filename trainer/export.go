@@ -53,7 +53,10 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		return nil, err
 	}
 	m.Baseline, m.LinearStd = *linear, a.linearStd
-	m.OOD = ood.Describe(&d.Frame.Inputs.Lift, d.Flights, d.Windows, a.task, a.cfg.Knots)
+	m.OOD = ood.Describe(&d.Frame.Inputs.Lift, d.Flights, d.Windows, a.task.Horizon, a.task.Inputs, a.cfg.Knots)
+	if len(a.calibrated) == 0 { // else folds show it
+		m.OOD.Distance = ood.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows).Threshold(a.task.Horizon)
+	}
 	calibration.Apply(m, d.Frame, a.calibrated)
 	return m, nil
 }

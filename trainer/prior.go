@@ -202,7 +202,7 @@ func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []
 		return nets.Data{}, calibration.Folds{}, err
 	}
 	data := nets.NewData(frame, known, stride)
-	out := calibration.Folds{Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
+	out := calibration.Folds{Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
 	for i, part := range parts {
 		f := frame
 		if p.stack != nil {

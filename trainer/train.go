@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
@@ -90,8 +91,8 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 
 	var calibrated []calibration.Model
 	if len(folded.Folds) > 0 {
-		calibrated, err = calibration.Fit(folded, ensemble.Members[0], posterior, on, readouts, func(r model.Readout) {
-			b.Work("calibration, inputs "+r.String(), budget.WorkCalibrate)
+		calibrated, err = calibration.Fit(folded, ensemble.Members[0], posterior, on, conditions(readouts, data.Frame.Prior.History), func(c model.Condition) {
+			b.Work("calibration, inputs "+c.Readout().String(), budget.WorkCalibrate)
 		})
 		if err != nil {
 			return nil, err
@@ -118,6 +119,18 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil
+}
+
+// conditions returns those of so many readouts, and where history is read those without it.
+func conditions(readouts int, read history.Spec) (out []model.Condition) {
+	for _, noHistory := range []bool{false, true} {
+		for r := range readouts {
+			if !noHistory || read.Rows() > 0 {
+				out = append(out, model.Readout(r).Condition(noHistory))
+			}
+		}
+	}
+	return out
 }
 
 // affordableRows returns the rows that posteriors can be conditioned on in the rest of

@@ -81,6 +81,7 @@ func (m *Model) Check() error {
 		c.that(g >= 0 && g <= 10, "growth", "%v is outside 0…10", g)
 	}
 	m.checkMotion(c, Q)
+	m.checkCalibration(c)
 	c.that(len(m.Members) >= 1, "members", "none")
 	for i := range m.Members {
 		m.checkMember(c, &m.Members[i], fmt.Sprintf("members[%d]", i), Q, i == 0 || m.Members[i].GivesVariance())
@@ -117,8 +118,8 @@ func (m *Model) checkMotion(c *checker, Q int) {
 
 func (m *Model) checkRegion(c *checker) {
 	r, L := &m.OOD, m.Inputs.Lift.Dim()
-	c.finite("region", []float64{r.Distance, r.Near, r.Far, r.Variance})
-	c.that(r.Distance >= 0 && r.Near >= 0 && r.Far >= 0 && r.Variance >= 0, "region", "a distance is negative")
+	c.finite("region", []float64{r.Distance, r.Leverage, r.Input, r.Near, r.Far, r.Variance})
+	c.that(r.Distance >= 0 && r.Leverage >= 0 && r.Input >= 0 && r.Near >= 0 && r.Far >= 0 && r.Variance >= 0, "region", "a distance is negative")
 	if len(r.Points) > 0 {
 		c.length("region.mean", r.Mean, L)
 		c.length("region.inverse", r.Inverse, L*(L+1)/2)

@@ -35,6 +35,10 @@ func (m *Model) fields(c *coder, version int) {
 		c.matrix("low", &r.Low, double)
 		c.matrix("high", &r.High, double)
 		c.float("variance", &r.Variance)
+		if version > 1 {
+			c.float("leverage", &r.Leverage)
+			c.float("input", &r.Input)
+		}
 	})
 	c.object("motion", func(c *coder) {
 		c.floats("usual", &m.RMSDisplacement.Typical)
@@ -42,6 +46,10 @@ func (m *Model) fields(c *coder, version int) {
 		c.float("most", &m.RMSDisplacement.Max)
 		c.floats("power", &m.RMSDisplacement.Exponent)
 	})
+	if version > 1 {
+		list(c, "calibration", &m.Calibration, calibrationFields)
+		c.floats("bound", &m.Bound)
+	}
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
 	if version == 1 {
 		m.firstStack(c)

@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "make the golden files of this version a
 // of a rigid body, and the paper's form with the exact kernel. Files of a released version are
 // never made anew.
 var goldenShapes = map[string]modeltest.Shape{
-	"v2":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, ScaleFactor: true, Prior: 3, Nets: 2, Direct: true, History: 2},
+	"v2":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, ScaleFactor: true, Calibrated: true, Prior: 3, Nets: 2, Direct: true, History: 2},
 	"v2-body":  {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
 	"v2-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
 }

@@ -57,6 +57,8 @@ type Model struct {
 	OODExponent     []float64           // per readout: exponent of the distance with which intervals grow, ≥ 0; see ood.Detector.DistanceFactor (key growth)
 	OOD             ood.Detector        // (key region)
 	RMSDisplacement ood.RMSDisplacement // (key motion)
+	Calibration     []Calibration       // per condition; none = by ScaleFactor, OODExponent and RMSDisplacement
+	Bound           []float64           // K×Q: rms error of holding the start state at the noise knots, state units; see Calibration; none = no bound
 	Dynamics        Dynamics
 	Stack           []Component  // the prior dynamics, which the nets' mean and vector field add to; none = the start state is held
 	History         history.Spec // what the stack reads before the start

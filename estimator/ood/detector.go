@@ -17,12 +17,19 @@ type Detector struct {
 	Mean     []float64   // L, of the lifted, standardised states
 	Inverse  []float64   // L(L+1)/2: whitening matrix, lower triangle packed by rows
 	Points   [][]float64 // m × L, whitened
-	Distance float64     // distance at which the score is 1; 0 = not used
+	Limits               // where the score is 1
 	Near     float64     // distance from which intervals grow; 0 = they never grow
 	Far      float64     // distance from which they grow no further
 	Low      [][]float64 // per readout: P, least training input as the net sees it
 	High     [][]float64 // per readout: P, largest
 	Variance float64     // posterior over prior variance at which the score is 1; 0 = not used
+}
+
+// Limits are where the out-of-distribution score is 1.
+type Limits struct {
+	Distance float64 // of the start from the training states; 0 = not used
+	Leverage float64 // of state, history and plan; 0 = not used
+	Input    float64 // score of the input; 1 where it is less
 }
 
 // Dim returns the number L of coordinates.

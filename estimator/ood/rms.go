@@ -88,9 +88,17 @@ func (c *RunningRMS) square(displacement []float64, tau float64) float64 {
 
 // typical returns the typical displacement of a channel at τ: linear between the knots,
 // from 0 at 0 to the first, constant after the last.
-func (c *RunningRMS) typical(at []float64, tau float64) float64 {
+func (c *RunningRMS) typical(at []float64, tau float64) float64 { return typicalAt(at, c.knots, tau) }
+
+// At returns the typical displacement of channel k at τ, for knots τ (Q, ascending).
+func (m *RMSDisplacement) At(knots []float64, k int, tau float64) float64 {
+	Q := len(knots)
+	return typicalAt(m.Typical[k*Q:(k+1)*Q], knots, tau)
+}
+
+func typicalAt(at, knots []float64, tau float64) float64 {
 	from, value := 0.0, 0.0
-	for q, knot := range c.knots {
+	for q, knot := range knots {
 		if knot > 0 && tau <= knot {
 			return value + (at[q]-value)*(tau-from)/(knot-from)
 		}

@@ -1,18 +1,21 @@
 // Package calibration makes 95 % intervals of a model cover 95 % of unseen data, by
 // errors on data that the posterior was not conditioned on: cross-validation with the
-// nets as they are.
-//
-// The calibration model of a readout is, by channel k and horizon t,
+// nets as they are. It is one non-homogeneous Gaussian regression (EMOS, Gneiting et al.
+// 2005) for each condition: by channel k and time t,
 //
 //	mean_k(t) = prior_k(t) + w_k(t) network_k(t)
-//	std_k(t)  ← std_k(t) · s_k(t) · (distance/near)^a · motion(t)^b
+//	log std_k(t) ← log std_k(t) + a_k(t) + Σ_j b_jk x_jk(t)
 //
-// with the network weight w, the scale factor s, the distance of the start from the
-// training states (near ≤ distance ≤ far) and the running RMS displacement of the
-// prediction over the typical one, within bounds (half of b above the typical one).
-// Where all training states are far away, the posterior's own variance, made from
-// features that fit the data, does not rise enough.
+// with the network weight w and the covariates x of model.Covariate: the distance of the
+// start from the training states, the leverage of state, history and plan, the predicted
+// motion, the posterior's share in the variance, and how far the components of the prior
+// dynamics are apart. a and b maximise the likelihood with a robust tail; which covariates
+// are in, and whether each channel has coefficients of its own, is chosen by one rule on
+// folds that are left out (choose). Last, a is raised so that 95 % intervals cover 95 %.
 //
-// The weight of the secondary linear model and the standard deviation of the linear
-// baseline come from the same folds.
+// Where folds hold out whole flights, their errors have the flight effect, the mean error
+// of one flight, in them; where they hold out blocks of the same flights, a prior for it is
+// added (anotherFlight).
+//
+// The limits of the out-of-distribution score come from the same errors.
 package calibration

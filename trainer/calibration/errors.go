@@ -20,13 +20,13 @@ import (
 type Fold struct {
 	Data     nets.Data         // what posteriors are conditioned on, with prior dynamics fitted to it alone
 	Held     []window.Flight   // what they are tested on
-	Detector detector.Detector // of the states of Data
+	Detector detector.Detector // of the states and inputs of Data
 }
 
-// NewFold describes the states of the data in the units of a lifting.
+// NewFold describes the states and inputs of the data.
 func NewFold(data nets.Data, held []window.Flight) Fold {
-	d, _ := ood.Starts(&data.Frame.Inputs.Lift, data.Flights, data.Windows).Detector() // without one, distances are 0
-	return Fold{Data: data, Held: held, Detector: d}
+	f := data.Frame
+	return Fold{Data: data, Held: held, Detector: ood.Describe(&f.Inputs.Lift, data.Flights, data.Windows, f.Inputs.Horizon, f.P, f.Inputs.Knots)}
 }
 
 func (f Fold) String() string {
@@ -37,6 +37,7 @@ func (f Fold) String() string {
 // weighed when models are compared.
 type Folds struct {
 	Folds  []Fold
+	Whole  bool // they hold out whole flights
 	Strata *ood.Strata
 }
 
@@ -59,11 +60,10 @@ type heldErrors struct {
 
 // heldWindow is one of the windows.
 type heldWindow struct {
-	distance float64     // of the start from the training states
-	weight   float64     // see ood.Strata
-	motion   []float64   // T, running RMS displacement over that of the frame
-	factor   []float64   // T, of the intervals by distance and motion
-	errors   []heldError // T×K
+	flight int         // its segment
+	far    [3]float64  // distance of the start, leverage and input score
+	weight float64     // see ood.Strata
+	errors []heldError // T×K
 }
 
 // heldError is the error of one prediction of one channel.
@@ -71,7 +71,8 @@ type heldError struct {
 	residual float64 // measured − prior dynamics, state units
 	network  float64 // mean − prior dynamics, what the nets add
 	z        float64 // (measured − mean)/ObsStd, with the network weight
-	std      float64 // ObsStd; 0 = not measured
+	std      float64 // ObsStd, not calibrated; 0 = not measured
+	x        [model.Covariates]float64
 }
 
 // each calls f with the measured errors of channel k at time i.
@@ -99,10 +100,10 @@ var scoredTimes = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
 
 // errors conditions the net on every fold's data and returns its errors on what the fold
 // holds out.
-func (f Folds) errors(net *nets.Net, readout model.Readout, set nets.Conditioning) ([]*heldErrors, error) {
+func (f Folds) errors(net *nets.Net, condition model.Condition, set nets.Conditioning) ([]*heldErrors, error) {
 	var all []*heldErrors
 	for i := range f.Folds {
-		e, err := f.errorsOf(i, net, readout, set)
+		e, err := f.errorsOf(i, net, condition, set)
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +113,9 @@ func (f Folds) errors(net *nets.Net, readout model.Readout, set nets.Conditionin
 }
 
 // errorsOf returns the errors of fold i.
-func (f Folds) errorsOf(i int, net *nets.Net, readout model.Readout, set nets.Conditioning) (*heldErrors, error) {
+func (f Folds) errorsOf(i int, net *nets.Net, condition model.Condition, set nets.Conditioning) (*heldErrors, error) {
 	fold := &f.Folds[i]
-	post, err := nets.Condition(net, fold.Data, readout, set, nil)
+	post, err := nets.Condition(net, fold.Data, condition.Readout(), set, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +124,12 @@ func (f Folds) errorsOf(i int, net *nets.Net, readout model.Readout, set nets.Co
 	m.Points, m.OOD = len(scoredTimes), fold.Detector
 	m.Members = []model.Member{{Map: net.Params.Map, Posterior: []model.Posterior{post}}}
 	m.Dynamics.Net = net.Params.Dynamics
-	return replayed(m, fold.Held, readout, f.Strata)
+	return replayed(m, fold.Held, condition, f.Strata)
 }
 
-// replayed predicts windows of the flights and compares.
-func replayed(m *model.Model, flights []window.Flight, readout model.Readout, strata *ood.Strata) (*heldErrors, error) {
+// replayed predicts windows of the flights that have the history of the condition, and
+// compares.
+func replayed(m *model.Model, flights []window.Flight, condition model.Condition, strata *ood.Strata) (*heldErrors, error) {
 	e := &heldErrors{}
 	for _, s := range scoredTimes {
 		e.times = append(e.times, s*m.Horizon)
@@ -139,25 +141,31 @@ func replayed(m *model.Model, flights []window.Flight, readout model.Readout, st
 	prior := estimator.PriorDynamicsOf(m)
 	K, T := m.K, len(e.times)
 	at, slope := make([]float64, K), make([]float64, K)
-	dst, scored := p.NewPrediction(), false
+	dst, scored, readout := p.NewPrediction(), false, condition.Readout()
+	dst.Covariates = make([]float64, T*K*int(model.Covariates))
 	var q estimator.Query
 	for w := range replay.Each(flights, window.Cut(flights, m.Horizon, m.Horizon/20), e.times) {
 		w.Query(&q, m, readout, 10*m.Inputs.Knots)
+		if condition == readout.Condition(true) {
+			q.History = nil
+		}
 		prior.Start(q.X0, signal(m, &q), readout, q.History)
 		if !p.Predict(dst, &q) {
 			return nil, fmt.Errorf("a candidate predicts numbers that are not finite, from segment %q at %.3f s", w.Flight.Name, w.Flight.T[w.Start])
 		}
-		held := heldWindow{
-			distance: dst.Distance, weight: strata.Weight(q.X0), motion: slices.Repeat([]float64{1}, T), factor: slices.Repeat([]float64{1}, T),
-			errors: make([]heldError, T*K),
+		if dst.NoHistory && condition == readout.Condition(false) {
+			continue
 		}
-		copy(held.motion, dst.RMSRatio)
+		held := heldWindow{
+			flight: w.Flight.Segment, far: [3]float64{dst.Distance, dst.Leverage, dst.InputScore}, weight: strata.Weight(q.X0), errors: make([]heldError, T*K),
+		}
 		for i, t := range e.times {
 			prior.At(at, slope, t)
 			for k := range K {
 				j := i*K + k
 				if y, std := w.Measured[j], dst.ObsStd[j]; !math.IsNaN(y) && std > 0 {
 					held.errors[j] = heldError{residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std}
+					copy(held.errors[j].x[:], dst.Covariates[j*int(model.Covariates):])
 					scored = true
 				}
 			}

@@ -9,76 +9,166 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/rows"
 )
 
-// Switches are the parts of a calibration model are fitted; the others leave the
-// prediction as it is.
+// Switches are the parts of a calibration that are fitted; the others leave the prediction
+// as it is.
 type Switches struct {
 	NetworkWeight, ScaleFactor, Distance, Motion bool
 }
 
-// Fit calibrates so many readouts by what the folds hold out, with the posterior of one
-// net: the intervals of an ensemble are no narrower. The first readout decides between
-// which distances it counts. done is called after each.
-func Fit(folds Folds, net *nets.Net, set nets.Conditioning, on Switches, readouts int, done func(model.Readout)) ([]Model, error) {
+// covariates returns those that may be chosen.
+func (on Switches) covariates() []model.Covariate {
+	if !on.ScaleFactor {
+		return nil
+	}
+	out := []model.Covariate{model.CovariateVariance}
+	if on.Distance {
+		out = append(out, model.CovariateDistance, model.CovariateLeverage, model.CovariateSpread)
+	}
+	if on.Motion {
+		out = append(out, model.CovariateMotion)
+	}
+	return out
+}
+
+// Fit calibrates the conditions by what the folds hold out, with the posterior of one net:
+// the intervals of an ensemble are no narrower. done is called after each.
+func Fit(folds Folds, net *nets.Net, set nets.Conditioning, on Switches, conditions []model.Condition, done func(model.Condition)) ([]Model, error) {
 	var out []Model
-	for r := range readouts {
-		e, err := folds.errors(net, model.Readout(r), set)
+	for _, condition := range conditions {
+		e, err := folds.errors(net, condition, set)
 		if err != nil {
 			return nil, err
 		}
-		var reach *Model
-		if r > 0 {
-			reach = &out[0]
-		}
-		out = append(out, fit(folds.Folds[0].Data.Frame, e, on, reach))
-		done(model.Readout(r))
+		out = append(out, folds.fit(e, on, true))
+		done(condition)
 	}
 	return out, nil
 }
 
 // Score returns the mean log likelihood of a held-out point of each fold, with the
-// posterior of a net and the calibration model fitted to it, with a plan.
+// posterior of a net and calibrated by all covariates, with a plan.
 func Score(folds Folds, net *nets.Net, set nets.Conditioning, on Switches) ([]float64, error) {
-	e, err := folds.errors(net, model.Plan, set)
+	e, err := folds.errors(net, model.Condition(model.Plan), set)
 	if err != nil {
 		return nil, err
 	}
-	return fit(folds.Folds[0].Data.Frame, e, on, nil).Scores, nil
+	return folds.fit(e, on, false).Scores, nil
 }
 
 // Try conditions a net on the first fold and predicts what the fold holds out, for its
 // time alone.
 func Try(folds Folds, net *nets.Net, set nets.Conditioning) error {
-	_, err := folds.errorsOf(0, net, model.Plan, set)
+	_, err := folds.errorsOf(0, net, model.Condition(model.Plan), set)
 	return err
 }
 
-// fit fits the calibration model to the errors of the folds, as far as the switches ask
-// for it. reach has the distances and the typical motion; nil = they are fitted too.
-func fit(f *rows.Frame, folds []*heldErrors, on Switches, reach *Model) Model {
-	H, times := f.Inputs.Horizon, folds[0].times
-	m := Model{NetworkWeight: networkWeight(f, folds, on.NetworkWeight)}
-	if reach != nil {
-		m.Near, m.Far, m.TypicalMotion = reach.Near, reach.Far, reach.TypicalMotion
+// fit fits the calibration to the errors of the folds, as far as the switches ask for it.
+// Without choosing, all covariates have coefficients.
+func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
+	frame := f.Folds[0].Data.Frame
+	m := Model{NetworkWeight: networkWeight(frame, folds, on.NetworkWeight), Whole: f.Whole}
+	c := newCells(frame, folds)
+	m.Intervals.Centre, m.Intervals.Coefficient = c.mean, make([][]float64, model.Covariates)
+	allowed := slices.DeleteFunc(on.covariates(), func(j model.Covariate) bool { return !c.varies(j) })
+	chosen := form{terms: allowed}
+	if choosing {
+		chosen = c.choose(allowed)
+	} else if c.folds < 2 {
+		chosen = form{}
+	}
+	m.Terms, m.Own = chosen.terms, chosen.own
+	r := c.regress(chosen, -1)
+	q := c.quantiles(r)
+	if on.ScaleFactor {
+		f.scale(&m, frame, c, r, q)
 	} else {
-		m.Near, m.Far = reachOf(f.K, folds)
-		m.TypicalMotion = typicalMotion(f.K, folds)
+		m.Intervals.LogScale = make([]float64, frame.K*len(frame.NoiseKnots))
 	}
-	m.DistanceExponent, m.MotionExponent = m.exponents(f.K, folds, on)
-	if reach == nil {
-		m.Far *= beyond
-		if m.DistanceExponent > 0 {
-			m.Far = math.Min(m.Far, m.Near*math.Pow(maxDistanceFactor, 1/m.DistanceExponent))
-		}
+	m.Intervals.Half50 = half50(q)
+	if choosing {
+		m.FlightEffect = f.flightEffect(folds, c, r)
+		m.limits = limitsOf(folds, r, q)
 	}
-	m.setFactors(folds)
-	at := scaleFactors(f.K, folds, on.ScaleFactor)
-	for k := range f.K {
-		for _, tau := range f.NoiseKnots {
-			m.ScaleFactor = append(m.ScaleFactor, interpolate(times, at, k, tau*H))
-		}
-	}
-	m.Scores = scores(folds, at)
+	m.Scores = c.scores(&m, frame)
 	return m
+}
+
+// scale writes the log scales and the coefficients: the regression with the 95 % quantile, and one standard error over folds more, as the next flight is not among
+// them. Where folds hold out blocks of the flights that they are fitted to, other flights
+// differ by more than they show.
+func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q quantiles) {
+	for k := range c.K {
+		for _, tau := range frame.NoiseKnots {
+			table := make([][]float64, c.T)
+			for i := range table {
+				table[i] = []float64{r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.standardError}
+			}
+			scale := interpolate(c.taus, table, 0, tau)
+			if !f.Whole {
+				scale += 0.5 * math.Log1p(square(anotherFlight(tau)))
+			}
+			m.Intervals.LogScale = append(m.Intervals.LogScale, scale)
+		}
+	}
+	for _, j := range r.terms {
+		for k := range c.K {
+			m.Intervals.Coefficient[j] = append(m.Intervals.Coefficient[j], r.b[k][j])
+		}
+	}
+}
+
+func square(v float64) float64 { return v * v }
+
+// anotherFlight is the prior of the flight effect, for folds that hold out blocks of the
+// flights that they are fitted to: the standard deviation of what another flight adds to
+// the errors, over their own, at τ. It is that of eight Crazyflie flights, each
+// predicted by models of one or two others (docs/notes/trainer.md).
+func anotherFlight(tau float64) float64 { return 0.5 + 0.5*math.Sqrt(tau) }
+
+// half50 returns the half width of the 50 % interval over the standard deviation, geometric
+// mean over times.
+func half50(q quantiles) float64 {
+	log, n := 0.0, 0.0
+	for i, v := range q.q95 {
+		if v > 0 && q.q50[i] > 0 {
+			log += math.Log(q.q50[i] / v * normal95)
+			n++
+		}
+	}
+	if n == 0 {
+		return model.Gaussian50
+	}
+	return math.Exp(log / n)
+}
+
+// scores returns the mean log likelihood of a held-out point of each fold with the
+// calibration, outliers capped. Here, where models are compared, strata of states weigh the
+// same; the calibration itself is of windows as they come, since so is the coverage that is
+// promised.
+func (c *cells) scores(m *Model, frame *rows.Frame) []float64 {
+	at := hats(frame.NoiseKnots, c.taus)
+	Q, sum, n := len(frame.NoiseKnots), make([]float64, c.folds), make([]float64, c.folds)
+	for k := range c.of {
+		for i := range c.of[k] {
+			e := &c.of[k][i]
+			s := 0.0
+			for q, w := range at[e.at] {
+				s += w * m.Intervals.LogScale[k*Q+q]
+			}
+			for j, b := range m.Intervals.Coefficient {
+				if len(b) > 0 {
+					s += b[k] * e.x[j]
+				}
+			}
+			factor := math.Exp(s)
+			sum[e.fold] += e.strata * logLikelihood(e.z/factor, factor*e.std)
+			n[e.fold] += e.strata
+		}
+	}
+	for f := range sum {
+		sum[f] /= math.Max(n[f], 1e-300)
+	}
+	return sum
 }
 
 // networkWeight returns the network weight (K×Q) and applies it to the errors of the
@@ -115,28 +205,6 @@ func networkWeight(f *rows.Frame, folds []*heldErrors, on bool) []float64 {
 				fold.each(K, i, k, func(_ *heldWindow, e *heldError) { e.z = (e.residual - g*e.network) / e.std })
 			}
 		}
-	}
-	return out
-}
-
-// scores returns the mean log likelihood of a held-out point of each fold with scale
-// factors (T × K), outliers capped. Here, where models are compared, strata of states
-// weigh the same; the calibration model itself is of windows as they come, since so is
-// the coverage that is promised.
-func scores(folds []*heldErrors, at [][]float64) []float64 {
-	var out []float64
-	for _, fold := range folds {
-		sum, n := 0.0, 0.0
-		for i, factors := range at {
-			for k, factor := range factors {
-				fold.each(len(factors), i, k, func(w *heldWindow, e *heldError) {
-					f := factor * w.factor[i]
-					sum += w.weight * logLikelihood(e.z/f, f*e.std)
-					n += w.weight
-				})
-			}
-		}
-		out = append(out, sum/n)
 	}
 	return out
 }

@@ -6,31 +6,31 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 )
 
-// made draws folds whose errors over ObsStd are normal with the given scale, which
-// the motion has nothing to do with.
-func made(rng *rand.Rand, folds, n int, scale func(fold int, distance float64) float64) []*heldErrors {
-	return moved(rng, folds, n, func(fold int, distance, _ float64) float64 { return scale(fold, distance) })
-}
-
-// moved is made where the scale depends on the motion, too.
-func moved(rng *rand.Rand, folds, n int, scale func(fold int, distance, motion float64) float64) []*heldErrors {
+// made draws folds whose errors over ObsStd are normal with the standard deviation that
+// scale returns for fold, channel and covariates.
+func made(rng *rand.Rand, folds, n int, scale func(fold, k int, x []float64) float64) []*heldErrors {
 	const T, K = 3, 2
 	var out []*heldErrors
 	for f := range folds {
 		e := &heldErrors{times: []float64{0.1, 0.5, 1}}
-		for range n {
-			w := heldWindow{distance: math.Exp(0.7 * rng.NormFloat64()), weight: 1, factor: []float64{1, 1, 1}}
+		for i := range n {
+			distance, leverage := math.Abs(rng.NormFloat64()), rng.ExpFloat64()
+			w := heldWindow{flight: 3*f + 3*i/n, far: [3]float64{distance, leverage, 0.5}, weight: 1}
 			for range T {
-				motion := 5 * math.Exp(0.7*rng.NormFloat64())
-				w.motion = append(w.motion, motion)
-				for range K {
-					z := scale(f, w.distance, motion) * rng.NormFloat64()
-					net := rng.NormFloat64() // helps as it should
-					w.errors = append(w.errors, heldError{residual: 2*z + net, network: net, z: z, std: 2})
+				for k := range K {
+					at := heldError{std: 2}
+					at.x = [model.Covariates]float64{distance, leverage, rng.NormFloat64(), rng.Float64(), 1}
+					at.z = scale(f, k, at.x[:]) * rng.NormFloat64()
+					at.network = rng.NormFloat64() // helps as it should
+					at.residual = 2*at.z + at.network
+					w.errors = append(w.errors, at)
 				}
 			}
 			e.windows = append(e.windows, w)
@@ -42,113 +42,161 @@ func moved(rng *rand.Rand, folds, n int, scale func(fold int, distance, motion f
 
 var all = Switches{NetworkWeight: true, ScaleFactor: true, Distance: true, Motion: true}
 
-func frame() *rows.Frame {
-	return &rows.Frame{K: 2, Inputs: feature.Inputs{Horizon: 1}, NoiseKnots: []float64{0, 0.1, 1}}
+func fit(folds []*heldErrors, on Switches, whole bool) Model {
+	f := Folds{Whole: whole}
+	f.Folds = []Fold{{}}
+	f.Folds[0].Data.Frame = &rows.Frame{K: 2, Inputs: feature.Inputs{Horizon: 1}, NoiseKnots: []float64{0, 0.1, 1}}
+	return f.fit(folds, on, true)
 }
 
-// The power and the factor that made the errors are found again.
-func TestModelIsFound(t *testing.T) {
+// The covariates and coefficients that made the errors are found again, and no others.
+func TestCoefficientsAreFound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	for _, c := range []struct{ power, factor float64 }{{0, 1.5}, {0.6, 1.4}, {1, 0.7}} {
-		l := fit(frame(), made(rng, 4, 4000, func(_ int, d float64) float64 {
-			return c.factor * math.Pow(math.Max(d, 1), c.power)
-		}), all, nil)
-		if math.Abs(l.DistanceExponent-c.power) > 0.1 {
-			t.Errorf("growth %v, expected %v", l.DistanceExponent, c.power)
+	for _, c := range []struct {
+		name  string
+		b     [2][model.Covariates]float64 // by channel
+		terms []model.Covariate
+		own   bool
+	}{
+		{"none", [2][model.Covariates]float64{}, nil, false},
+		{"leverage", [2][model.Covariates]float64{{0, 0.5}, {0, 0.5}}, []model.Covariate{model.CovariateLeverage}, false},
+		{"distance and motion by channel", [2][model.Covariates]float64{{0.3, 0, 0.6}, {1.2, 0, 0.1}}, []model.Covariate{model.CovariateDistance, model.CovariateMotion}, true},
+		{"the variance is too wide", [2][model.Covariates]float64{{0, 0, 0, -0.9}, {0, 0, 0, -0.9}}, []model.Covariate{model.CovariateVariance}, false},
+	} {
+		m := fit(made(rng, 4, 2000, func(_, k int, x []float64) float64 { return 1.4 * math.Exp(floats.Dot(c.b[k][:], x)) }), all, true)
+		got := slices.Sorted(slices.Values(m.Terms))
+		if !slices.Equal(got, c.terms) || m.Own != c.own {
+			t.Errorf("%s: terms %v, by channel %v", c.name, got, m.Own)
+			continue
 		}
-		for _, w := range l.ScaleFactor {
-			if math.Abs(w/c.factor-1) > 0.06 {
-				t.Errorf("power %v: factor %v, expected %v", c.power, w, c.factor)
+		for k := range 2 {
+			log := math.Log(1.4)
+			for j, b := range m.Intervals.Coefficient {
+				log += c.b[k][j] * m.Intervals.Centre[j]
+				if len(b) > 0 && math.Abs(b[k]-c.b[k][j]) > 0.06 {
+					t.Errorf("%s: channel %d, %v: coefficient %v, want %v", c.name, k, model.Covariate(j), b[k], c.b[k][j])
+				}
+			}
+			for _, s := range m.Intervals.LogScale[k*3 : k*3+3] {
+				if math.Abs(s-log) > 0.06 {
+					t.Errorf("%s: channel %d: log scale %v, want %v", c.name, k, s, log)
+				}
 			}
 		}
-		if l.MotionExponent != 0 {
-			t.Errorf("grows with the motion by the power %v, and nothing does", l.MotionExponent)
-		}
-		if math.Abs(l.Near-1) > 0.05 {
-			t.Errorf("near %v, expected the median 1", l.Near)
+		if math.Abs(m.Intervals.Half50/model.Gaussian50-1) > 0.03 {
+			t.Errorf("%s: half of the errors within %v", c.name, m.Intervals.Half50)
 		}
 	}
 }
 
-// The power of the motion is found beside that of the distance; where folds do not
-// agree on one, there is none.
-func TestMotionExponent(t *testing.T) {
+// A covariate that only some folds agree on, and one that would make intervals narrower
+// far from the data, are not chosen.
+func TestCovariatesThatAreNotChosen(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
-	power := func(p float64) func(int, float64, float64) float64 {
-		return func(_ int, d, motion float64) float64 {
-			ratio := math.Min(math.Max(motion/5, minMotion), maxMotion)
-			scale := math.Pow(ratio, p)
-			if ratio > 1 {
-				scale = math.Sqrt(scale)
-			}
-			return 1.2 * math.Pow(math.Max(d, 1), 0.5) * scale
+	for name, b := range map[string][4]float64{"folds disagree": {0.3, -0.35, 0.3, -0.3}, "narrower": {-0.5, -0.5, -0.5, -0.5}} {
+		m := fit(made(rng, 4, 2000, func(f, _ int, x []float64) float64 { return math.Exp(b[f] * x[model.CovariateLeverage]) }), all, true)
+		if len(m.Terms) > 0 {
+			t.Errorf("%s: chosen %v: %v", name, m.Terms, m.Intervals.Coefficient)
 		}
-	}
-	for _, p := range []float64{0.5, 1, 1.25} {
-		folds := moved(rng, 4, 2000, power(p))
-		l := fit(frame(), folds, all, nil)
-		if math.Abs(l.MotionExponent-p) > motionStep+1e-9 || math.Abs(l.DistanceExponent-0.5) > 0.15 || math.Abs(l.TypicalMotion/5-1) > 0.1 {
-			t.Errorf("power %v: found %v, of the distance %v, usual motion %v", p, l.MotionExponent, l.DistanceExponent, l.TypicalMotion)
-		}
-		if off := fit(frame(), folds, Switches{Distance: true, ScaleFactor: true}, nil); off.MotionExponent != 0 || average(off.Scores) >= average(l.Scores) {
-			t.Errorf("switched off: power %v, likelihood %v, with it %v", off.MotionExponent, average(off.Scores), average(l.Scores))
-		}
-	}
-	apart := moved(rng, 4, 2000, func(f int, d, motion float64) float64 {
-		return power([]float64{1, -0.8, 0.9, -1}[f])(f, d, motion)
-	})
-	if l := fit(frame(), apart, all, nil); l.MotionExponent != 0 {
-		t.Errorf("folds that disagree: power %v", l.MotionExponent)
 	}
 }
 
-// The calibration model raises the likelihood of the folds.
-func TestCalibrationRaisesTheLikelihood(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 1))
-	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.3 * math.Pow(math.Max(d, 1), 0.8) })
-	l := fit(frame(), folds, all, nil)
-	sum, n := 0.0, 0.0
-	for _, fold := range folds {
-		for _, w := range fold.windows {
-			for _, e := range w.errors {
-				sum += logLikelihood(e.z, e.std)
-				n++
-			}
-		}
-	}
-	if average(l.Scores) <= sum/n {
-		t.Errorf("likelihood %v with the law, %v without", average(l.Scores), sum/n)
-	}
-}
-
-// Folds that disagree do not narrow as far as their mean, nor beyond 1; one hard
-// fold widens as much as its share.
-func TestFoldsThatDisagree(t *testing.T) {
+// The intervals cover 95 % of what a further fold has on average, where folds differ in scale.
+func TestIntervalsCoverAnotherFold(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	agree := fit(frame(), made(rng, 4, 3000, func(int, float64) float64 { return 0.6 }), all, nil)
-	apart := fit(frame(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.3, 0.6, 0.6, 1.2}[f] }), all, nil)
-	wild := fit(frame(), made(rng, 4, 3000, func(f int, _ float64) float64 { return []float64{0.34, 0.5, 0.9, 2.5}[f] }), all, nil)
-	for q := range agree.ScaleFactor {
-		if math.Abs(agree.ScaleFactor[q]-0.6) > 0.03 {
-			t.Errorf("all say 0.6, the factor is %v", agree.ScaleFactor[q])
+	covered, n := 0.0, 0.0
+	heavy := 0.0
+	for range 20 {
+		folds := made(rng, 6, 300, func(int, int, []float64) float64 { return 1 })
+		for _, e := range folds {
+			scale := math.Exp(0.4 * rng.NormFloat64())
+			for _, w := range e.windows {
+				for j := range w.errors {
+					w.errors[j].z *= scale
+					w.errors[j].residual = w.errors[j].network + 2*w.errors[j].z
+				}
+			}
 		}
-		if want := 0.6 * math.Exp(0.5*math.Log(2)/math.Sqrt(6)); math.Abs(apart.ScaleFactor[q]/want-1) > 0.05 {
-			t.Errorf("they say 0.6 on average: factor %v, expected %v", apart.ScaleFactor[q], want)
+		m := fit(folds[:5], all, true)
+		heavy += m.Intervals.Half50 / 20
+		for _, w := range folds[5].windows {
+			for _, e := range w.errors {
+				n++
+				if math.Abs(e.z) <= normal95*math.Exp(m.Intervals.LogScale[0]) {
+					covered++
+				}
+			}
 		}
-		if wild.ScaleFactor[q] > 1 || wild.ScaleFactor[q] < 0.85 {
-			t.Errorf("they know nothing: factor %v", wild.ScaleFactor[q])
+	}
+	if c := covered / n; c < 0.92 || c > 0.985 {
+		t.Errorf("coverage of another fold %v", c)
+	}
+	if heavy > 1.05*model.Gaussian50 {
+		t.Errorf("half of the errors within %v", heavy)
+	}
+}
+
+// Where folds are blocks of the flights that they are fitted to, intervals are wider, and
+// the flight effect is not known; else it is the deviation between the means of flights.
+func TestFlightEffect(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	folds := made(rng, 4, 3000, func(int, int, []float64) float64 { return 1 })
+	shift := make(map[int]float64)
+	for _, e := range folds {
+		for i := range e.windows {
+			w := &e.windows[i]
+			if _, known := shift[w.flight]; !known {
+				shift[w.flight] = 0.8 * (2*float64(len(shift)%2) - 1)
+			}
+			for j := range w.errors {
+				if j%2 == 1 { // the second channel
+					w.errors[j].z += shift[w.flight]
+					w.errors[j].residual = w.errors[j].network + 2*w.errors[j].z
+				}
+			}
+		}
+	}
+	whole, blocks := fit(folds, all, true), fit(folds, all, false)
+	if got := whole.FlightEffect; len(got) != 2 || got[0] > 0.15 || math.Abs(got[1]-0.8) > 0.12 {
+		t.Errorf("flight effect %v, want 0 and 0.8", got)
+	}
+	if blocks.FlightEffect != nil {
+		t.Errorf("flight effect %v of blocks", blocks.FlightEffect)
+	}
+	for q, tau := range []float64{0, 0.1, 1} {
+		want := 0.5 * math.Log1p(square(anotherFlight(tau)))
+		if got := blocks.Intervals.LogScale[q] - whole.Intervals.LogScale[q]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("at %v of the horizon wider by %v, want %v", tau, got, want)
 		}
 	}
 }
 
-// The hold readout reads the same distances as the plan readout.
-func TestReadoutsShareDistances(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 1))
-	one := func(int, float64) float64 { return 1 }
-	first := fit(frame(), made(rng, 4, 500, one), all, nil)
-	second := fit(frame(), made(rng, 4, 50, one), all, &first)
-	if first.Near != second.Near || first.Far != second.Far {
-		t.Errorf("%v … %v and %v … %v", first.Near, first.Far, second.Near, second.Far)
+// A measure is limited where errors beyond are outside of their intervals more often; else
+// beyond all that was held out.
+func TestLimits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	folds := made(rng, 4, 2000, func(_, _ int, x []float64) float64 {
+		if x[model.CovariateLeverage] > 3 {
+			return 4
+		}
+		return 1
+	})
+	most := 0.0
+	for _, e := range folds {
+		for i := range e.windows {
+			w := &e.windows[i]
+			for j := range w.errors {
+				w.errors[j].x = [model.Covariates]float64{} // nothing widens the intervals
+				if w.far[0] > 2 {
+					w.errors[j].z, w.errors[j].residual = 0, w.errors[j].network
+				}
+			}
+			most = math.Max(most, w.far[0])
+		}
+	}
+	m := fit(folds, all, true)
+	if got := m.limits; got.Distance != most || math.Abs(got.Leverage-math.Log(1/flaggedShare)) > 0.3 || got.Input != 1 {
+		t.Errorf("limits %+v, want distance %v, leverage %v and input 1", got, most, math.Log(1/flaggedShare))
 	}
 }
 
@@ -161,64 +209,23 @@ func TestPairedDifference(t *testing.T) {
 
 func TestSwitches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
-	folds := made(rng, 4, 2000, func(_ int, d float64) float64 { return 1.5 * math.Pow(math.Max(d, 1), 0.7) })
-	for _, fold := range folds {
-		for _, w := range fold.windows {
-			for j := range w.errors {
-				w.errors[j].network = rng.NormFloat64() // has nothing to do with the residual
+	folds := func() []*heldErrors {
+		out := made(rng, 4, 2000, func(_, _ int, x []float64) float64 { return 1.5 * math.Exp(0.7*x[0]) })
+		for _, fold := range out {
+			for _, w := range fold.windows {
+				for j := range w.errors {
+					w.errors[j].network = rng.NormFloat64() // has nothing to do with the residual
+				}
 			}
 		}
+		return out
 	}
-	with := fit(frame(), folds, all, nil)
-	if with.DistanceExponent < 0.5 || with.ScaleFactor[0] < 1.2 || with.NetworkWeight[0] > 0.3 {
-		t.Errorf("growth %v, factor %v, gain %v", with.DistanceExponent, with.ScaleFactor[0], with.NetworkWeight[0])
+	with := fit(folds(), all, true)
+	if len(with.Terms) == 0 || with.Intervals.LogScale[0] < 0.4 || with.NetworkWeight[0] > 0.3 {
+		t.Errorf("terms %v, log scale %v, network weight %v", with.Terms, with.Intervals.LogScale[0], with.NetworkWeight[0])
 	}
-	without := fit(frame(), folds, Switches{}, nil)
-	if without.DistanceExponent != 0 || without.ScaleFactor[0] != 1 || without.NetworkWeight[0] != 1 {
-		t.Errorf("switched off: growth %v, factor %v, gain %v", without.DistanceExponent, without.ScaleFactor[0], without.NetworkWeight[0])
-	}
-}
-
-// With folds that tell the channels apart each stands for itself; where they do not, or
-// where all are alike, what is common has half of the say.
-func TestOwnShare(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		own       [][]float64
-		pooled    []float64
-		low, high float64
-	}{
-		{"apart beyond doubt", [][]float64{{-0.5, -0.51, -0.49, -0.5}, {0.5, 0.49, 0.51, 0.5}}, []float64{0, 0.01, 0, -0.01}, 0.99, 1},
-		{"apart by chance", [][]float64{{-0.5, 0.6, 0.1, -0.1}, {0.5, -0.7, -0.1, 0.4}}, []float64{0, 0, 0, 0.1}, 0.5, 0.5},
-		{"alike", [][]float64{{0.2, 0.2, 0.2, 0.2}, {0.2, 0.2, 0.2, 0.2}}, []float64{0.2, 0.2, 0.2, 0.2}, 0.5, 0.5},
-	} {
-		for k, got := range ownShare(c.own, c.pooled) {
-			if got < c.low || got > c.high {
-				t.Errorf("%s: channel %d has a say of %v, want %v to %v", c.name, k, got, c.low, c.high)
-			}
-		}
-	}
-}
-
-func average(v []float64) float64 {
-	mean, _ := Mean(v)
-	return mean
-}
-
-// Where every fold wants less than the least factor, or more than the largest, the
-// factors are on the bound.
-func TestScaleFactorsAreBounded(t *testing.T) {
-	for z, want := range map[float64]float64{0.1: 1.0 / MaxScaleFactor, 20: MaxScaleFactor} {
-		folds := make([]*heldErrors, 3)
-		for i := range folds {
-			e := heldError{z: z * (1 + 0.1*float64(i)), std: 1}
-			window := heldWindow{factor: []float64{1}, errors: []heldError{e, e, e}}
-			folds[i] = &heldErrors{times: []float64{0.5}, windows: slices.Repeat([]heldWindow{window}, 50)}
-		}
-		for _, got := range scaleFactors(3, folds, true)[0] {
-			if math.Abs(got/want-1) > 1e-12 {
-				t.Errorf("errors of %v: factor %v, want %v", z, got, want)
-			}
-		}
+	without := fit(folds(), Switches{}, true)
+	if len(without.Terms) != 0 || without.Intervals.LogScale[0] != 0 || without.NetworkWeight[0] != 1 {
+		t.Errorf("switched off: terms %v, log scale %v, network weight %v", without.Terms, without.Intervals.LogScale[0], without.NetworkWeight[0])
 	}
 }

@@ -3,10 +3,12 @@ package calibration
 import (
 	"math"
 	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// normal95 is the 95 % point of |z|.
-const normal95 = 1.959964
+// normal50 and normal95 are the 50 and 95 % points of |z|.
+const normal50, normal95 = model.Gaussian50, 1.959964
 
 // Mean returns the mean and its standard error; 0 of one value.
 func Mean(v []float64) (mean, standardError float64) {
@@ -39,4 +41,48 @@ func quantile95(z []float64) float64 {
 	}
 	slices.Sort(a)
 	return a[min(int(0.95*float64(len(a))), len(a)-1)] / normal95
+}
+
+// interpolate returns channel k of the table at time t, linear in √t and constant
+// beyond the ends.
+func interpolate(times []float64, table [][]float64, k int, t float64) float64 {
+	last := len(times) - 1
+	if t <= times[0] {
+		return table[0][k]
+	}
+	for i := range last {
+		if t <= times[i+1] {
+			a, b := math.Sqrt(times[i]), math.Sqrt(times[i+1])
+			w := (math.Sqrt(t) - a) / (b - a)
+			return (1-w)*table[i][k] + w*table[i+1][k]
+		}
+	}
+	return table[last][k]
+}
+
+// weighted is a value with a weight.
+type weighted struct{ value, weight float64 }
+
+// quantile returns the quantile p of weighted values, which it sorts; 0 of nothing.
+func quantile(v []weighted, p float64) float64 {
+	slices.SortFunc(v, func(a, b weighted) int {
+		switch {
+		case a.value < b.value:
+			return -1
+		case a.value > b.value:
+			return 1
+		}
+		return 0
+	})
+	total := 0.0
+	for _, x := range v {
+		total += x.weight
+	}
+	sum := 0.0
+	for _, x := range v {
+		if sum += x.weight; sum >= p*total {
+			return x.value
+		}
+	}
+	return 0
 }

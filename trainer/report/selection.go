@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
@@ -16,8 +18,7 @@ func SelectionOf(m *model.Model) Selection {
 		{Name: "kinematic relations", Value: kinematics(m)},
 		{Name: "prior dynamics", Value: components(m)},
 		{Name: "members", Value: members(m)},
-		{Name: "distance", Value: distance(m)},
-		{Name: "motion", Value: motion(m)},
+		{Name: "intervals", Value: intervals(m)},
 		{Name: "out of distribution", Value: thresholds(m)},
 	}}
 	at := func(tables [][]float64, r model.Readout, k int, t, none float64) float64 {
@@ -26,11 +27,9 @@ func SelectionOf(m *model.Model) Selection {
 		}
 		return evaluate.Interpolate(m, tables[r], k, t)
 	}
-	logs := make([][]float64, len(m.ScaleFactor)) // factors are interpolated in their logarithm
-	for r, table := range m.ScaleFactor {
-		for _, f := range table {
-			logs[r] = append(logs[r], math.Log(f))
-		}
+	var logs [][]float64
+	for _, c := range m.Calibration {
+		logs = append(logs, c.LogScale)
 	}
 	for _, t := range evaluate.Grid(m.Horizon) {
 		h := SelectionHorizon{T: t}
@@ -128,31 +127,32 @@ func members(m *model.Model) string {
 	return fits + "; " + refits + " to resampled data"
 }
 
-func distance(m *model.Model) string {
-	r := &m.OOD
-	if len(m.OODExponent) == 0 || r.Near <= 0 {
-		return "intervals do not grow with the distance from the training states"
+// intervals lists what the standard deviations depend on, with the mean over channels of
+// the coefficients, inputs as planned.
+func intervals(m *model.Model) string {
+	if len(m.Calibration) == 0 {
+		return "not calibrated"
 	}
-	return fmt.Sprintf("intervals grow with the distance from the training states to the power %s, between distances of %.3g and %.3g", byReadout(m.OODExponent), r.Near, r.Far)
-}
-
-func motion(m *model.Model) string {
-	o := &m.RMSDisplacement
-	for _, p := range o.Exponent {
-		if p > 0 {
-			return fmt.Sprintf("intervals scale with the predicted over the usual RMS displacement, to the power %s below 1 and half of it above, between %.3g and %.3g of the usual", byReadout(o.Exponent), o.Min, o.Max)
+	c := &m.Calibration[0]
+	var terms []string
+	for j, b := range c.Coefficient {
+		if len(b) > 0 {
+			terms = append(terms, fmt.Sprintf("%.2g for the %s", floats.Sum(b)/float64(len(b)), model.Covariate(j)))
 		}
 	}
-	return "intervals do not depend on the displacement: the folds do not agree that they do"
+	text := "scaled by channel and horizon; the folds do not agree on anything else"
+	if len(terms) > 0 {
+		text = "scaled by channel and horizon, with coefficients of " + strings.Join(terms, ", ")
+	}
+	if c.Half50 < heavyTails*model.Gaussian50 {
+		text += ". The errors have heavy tails"
+	}
+	return fmt.Sprintf("%s; the central 50 %% are within %.2f standard deviations (of a Gaussian %.2f), 95 %% within 1.96", text, c.Half50, model.Gaussian50)
 }
 
-// byReadout lists the exponents of the readouts.
-func byReadout(p []float64) string {
-	if len(p) == 2 && p[0] != p[1] {
-		return fmt.Sprintf("%.3g (with a plan; %.3g with the input held)", p[0], p[1])
-	}
-	return fmt.Sprintf("%.3g", p[0])
-}
+// heavyTails is the share of a Gaussian's 50 % interval below which the report states that
+// errors have heavy tails.
+const heavyTails = 0.9
 
 func thresholds(m *model.Model) string {
 	r := &m.OOD
@@ -160,8 +160,11 @@ func thresholds(m *model.Model) string {
 	if r.Distance > 0 {
 		parts = append(parts, fmt.Sprintf("farther than %.3g from the nearest of %d training states, whitened", r.Distance, len(r.Points)))
 	}
+	if r.Leverage > 0 {
+		parts = append(parts, fmt.Sprintf("leverage of state, history and plan above %.3g", r.Leverage))
+	}
 	if len(r.Low) > 0 {
-		parts = append(parts, "an input a quarter of its range beyond it")
+		parts = append(parts, fmt.Sprintf("an input %.2g of its range beyond it", 0.75*math.Max(r.Input, 1)-0.5))
 	}
 	if r.Variance > 0 {
 		parts = append(parts, fmt.Sprintf("posterior over prior variance above %.3g", r.Variance))

@@ -13,13 +13,19 @@ import (
 // The selection shows the weights and factors of the model: weights linear and factors
 // geometric in √t between the knots.
 func TestSelectionIsThatOfTheModel(t *testing.T) {
-	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, ScaleFactor: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
+	m := modeltest.New(modeltest.Shape{K: 2, P: 1, F: 4, Readouts: 2, Calibrated: true, Prior: 1}, rand.New(rand.NewPCG(3, 3)))
 	m.Horizon, m.NoiseKnots = 1, []float64{0.1, 1}
 	m.Sensor = []float64{0.04, 9}
 	weights := []float64{0.2, 0.6, 0, 1}
 	m.Stack[1].Weights = [][]float64{weights, weights}
 	m.NetworkWeight = [][]float64{{1, 0, 0.5, 0.5}, {0, 0, 0, 0}}
-	m.ScaleFactor = [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}}
+	for r, factors := range [][]float64{{1, 4, 2, 2}, {3, 3, 5, 5}} {
+		for i, f := range factors {
+			m.Calibration[r].LogScale[i] = math.Log(f)
+		}
+	}
+	m.Calibration[0].Coefficient = make([][]float64, model.Covariates)
+	m.Calibration[0].Coefficient[model.CovariateLeverage] = []float64{0.5, 0.3}
 	d := SelectionOf(m)
 	last := d.Horizons[len(d.Horizons)-1]
 	if len(d.Horizons) < 3 || last.T != 1 || len(last.Channels) != 2 {
@@ -39,13 +45,11 @@ func TestSelectionIsThatOfTheModel(t *testing.T) {
 			t.Errorf("at %v s: factor %v, network weight %v", h.T, h.Channels[0].ScaleFactor, h.Channels[0].NetworkWeight)
 		}
 	}
-	m.RMSDisplacement.Exponent, m.RMSDisplacement.Min, m.RMSDisplacement.Max = []float64{0.5, 0.25}, 0.5, 3
-	m.OODExponent = []float64{0.7, 0.7}
 	text := ""
 	for _, rule := range SelectionOf(m).Rules {
 		text += rule.Name + ": " + rule.Value + "\n"
 	}
-	for _, want := range []string{"the power 0.5 (with a plan; 0.25 with the input held)", "the power 0.7, between", "none declared", "farther than 3 from"} {
+	for _, want := range []string{"0.4 for the leverage", "heavy tails", "within 0.60 standard", "none declared", "farther than 3 from"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -46,6 +46,7 @@ type Frame struct {
 	Basis           feature.Basis
 	Scale           []float64 // K, rms of what the prior dynamics leaves of a displacement, state units
 	RMSDisplacement []float64 // K×Q, rms displacement of the prior dynamics at the noise knots, state units
+	HoldRMSE        []float64 // K×Q, rms measured displacement at the noise knots, state units
 	NoiseKnots      []float64
 	Constant        bool // one noise over the horizon
 	Prior           estimator.PriorDynamicsSpec
@@ -132,10 +133,11 @@ func (f *Frame) Start(fl *window.Flight, start int, u channel.Signal, readout mo
 	f.prior.Start(f.x0, u, readout, f.past.History(f.Prior.History))
 }
 
-// measureScale sets Scale, over the windows' samples, and RMSDisplacement.
+// measureScale sets Scale, over the windows' samples, RMSDisplacement and HoldRMSE.
 func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H float64) error {
 	Q := len(f.NoiseKnots)
-	f.Scale, f.RMSDisplacement = make([]float64, f.K), make([]float64, f.K*Q)
+	f.Scale, f.RMSDisplacement, f.HoldRMSE = make([]float64, f.K), make([]float64, f.K*Q), make([]float64, f.K*Q)
+	measured := make([]float64, f.K*Q)
 	count, moved := make([]float64, f.K), make([]float64, f.K)
 	d := make([]float64, f.K)
 	for _, w := range windows {
@@ -145,6 +147,13 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 			f.prior.At(f.d, f.dd, tau*H)
 			for k, d := range f.d {
 				f.RMSDisplacement[k*Q+q] += d * d
+			}
+			fl.Displacement(d, w.Start, tau*H)
+			for k, d := range d {
+				if !math.IsNaN(d) {
+					f.HoldRMSE[k*Q+q] += d * d
+					measured[k*Q+q]++
+				}
 			}
 		}
 		from, to := fl.Samples(w.Start, H)
@@ -163,6 +172,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	}
 	for i, sum := range f.RMSDisplacement {
 		f.RMSDisplacement[i] = math.Sqrt(sum / float64(max(1, len(windows))))
+		f.HoldRMSE[i] = math.Sqrt(f.HoldRMSE[i] / math.Max(measured[i], 1))
 	}
 	for k := range f.Scale {
 		f.Scale[k] = math.Sqrt(f.Scale[k] / math.Max(count[k], 1))

@@ -4,13 +4,11 @@ package summary
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
@@ -44,17 +42,8 @@ func (r *Result) Tables() []*evaluate.Table {
 	return slices.DeleteFunc([]*evaluate.Table{r.Table, r.HoldTable}, func(t *evaluate.Table) bool { return t == nil })
 }
 
-const (
-	// onBound is how close to a bound a scale factor counts as on it, in its logarithm.
-	onBound = 0.01
-	// mostOnBound is the share of factors on a bound above which there is a warning: a
-	// channel that hardly moves has its own there on good data too.
-	mostOnBound = 0.1
-)
-
 // Warning returns in one line why intervals of the model may be wrong, and the remedy:
-// choices that there was no time for, and scale factors on their bounds. It is empty
-// where neither is so.
+// choices that there was no time for. It is empty where there is none.
 func (r *Result) Warning() string {
 	var parts []string
 	var untried []string
@@ -67,43 +56,8 @@ func (r *Result) Warning() string {
 	if len(untried) > 0 {
 		parts = append(parts, fmt.Sprintf("There was no time to choose %s: the safe candidate was taken untried, and intervals may be too wide.", strings.Join(untried, ", and ")))
 	}
-	low, high, all := factorsOnBounds(r.Model.ScaleFactor)
-	bound := ""
-	switch {
-	case float64(low+high) <= mostOnBound*float64(all):
-	case high == 0:
-		bound = fmt.Sprintf("lie on their lower bound, 1/%d: intervals may be too wide.", calibration.MaxScaleFactor)
-	case low == 0:
-		bound = fmt.Sprintf("lie on their upper bound, %d: intervals may be too narrow.", calibration.MaxScaleFactor)
-	default:
-		bound = fmt.Sprintf("lie on a bound, %d on the lower one, 1/%d, and %d on the upper one, %d: intervals may be too wide or too narrow.", low, calibration.MaxScaleFactor, high, calibration.MaxScaleFactor)
-	}
-	if bound != "" {
-		parts = append(parts, fmt.Sprintf("%d of %d scale factors ", low+high, all)+bound)
-	}
-	switch {
-	case bound != "":
-		parts = append(parts, "Give the training more time, or more data.")
-	case len(untried) > 0:
+	if len(parts) > 0 {
 		parts = append(parts, "Give the training more time.")
 	}
 	return strings.Join(parts, " ")
-}
-
-// factorsOnBounds counts the factors of all readouts that lie on the lower and on the
-// upper bound, and all of them.
-func factorsOnBounds(factors [][]float64) (low, high, all int) {
-	end := math.Log(calibration.MaxScaleFactor) - onBound
-	for _, readout := range factors {
-		for _, f := range readout {
-			switch l := math.Log(f); {
-			case l <= -end:
-				low++
-			case l >= end:
-				high++
-			}
-			all++
-		}
-	}
-	return low, high, all
 }

@@ -122,7 +122,7 @@ func wholeFlights(flights []Flight, k int) []int {
 // over inputs, in standard deviations within a flight.
 const sameTrim = 1.0
 
-// robots tells robots apart by their trim: it returns a number for the robot of each segment.
+// robots distinguishes robots by their trim: it returns a number for the robot of each segment.
 // Flights are of one robot if a chain of flights connects them of which each two neighbours
 // have nearly the same mean inputs. All that is learned of a robot is as if it were another
 // one's flight only if none of its own flights are trained on.
@@ -149,17 +149,21 @@ func robots(flights []Flight) map[int]int {
 			out[s] = i
 		}
 		for _, other := range segments[:i] {
-			if out[other] != out[s] && trimDistance(means[s], means[other], within[s], within[other]) <= sameTrim {
-				from := out[other]
-				for at, n := range out {
-					if n == from {
-						out[at] = out[s]
-					}
-				}
+			if trimDistance(means[s], means[other], within[s], within[other]) <= sameTrim {
+				join(out, out[other], out[s])
 			}
 		}
 	}
 	return out
+}
+
+// join gives the segments of one robot to another.
+func join(robot map[int]int, from, to int) {
+	for segment, n := range robot {
+		if n == from {
+			robot[segment] = to
+		}
+	}
 }
 
 // trimDistance returns the rms over inputs of the difference of means over the standard

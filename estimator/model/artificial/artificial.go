@@ -172,7 +172,7 @@ func directMap(m *model.Model, rng *rand.Rand) direct.Model {
 // around describes states around zero by as many reference points as a trained
 // model has.
 func around(l int, rng *rand.Rand) ood.Detector {
-	r := ood.Detector{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Distance: 10}
+	r := ood.Detector{Mean: make([]float64, l), Inverse: make([]float64, l*(l+1)/2), Limits: ood.Limits{Distance: 10}}
 	for i, o := 0, 0; i < l; i++ {
 		r.Inverse[o+i] = 1
 		o += i + 1

@@ -33,6 +33,7 @@ type Shape struct {
 	Readouts    int   // (optional) posteriors of a member; defaults to 1
 	Paper       bool  // the paper's form instead of the windows form
 	ScaleFactor bool
+	Calibrated  bool // with a calibration of every covariate
 	Velocity    bool
 	Prior       int  // (optional) degree of the prior dynamics
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
@@ -94,6 +95,9 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 			m.RMSDisplacement.Exponent = append(m.RMSDisplacement.Exponent, 0.3+0.4*rng.Float64())
 		}
 	}
+	if s.Calibrated {
+		calibrate(m, s, rng)
+	}
 	m.Dynamics.Net = net([]int{m.Inputs.Lift.Dim() + s.P, 4, 2 * s.K}, rng)
 	m.Baseline = baseline(m, rng)
 	m.LinearStd = factors(s.K*len(m.NoiseKnots), rng)
@@ -102,6 +106,22 @@ func New(s Shape, rng *rand.Rand) *model.Model {
 		panic("modeltest: " + err.Error())
 	}
 	return m
+}
+
+// calibrate adds a calibration by every covariate.
+func calibrate(m *model.Model, s Shape, rng *rand.Rand) {
+	Q := len(m.NoiseKnots)
+	if !s.ScaleFactor {
+		m.RMSDisplacement = ood.RMSDisplacement{Typical: factors(s.K*Q, rng), Min: 1, Max: 1}
+	}
+	m.Bound = factors(s.K*Q, rng)
+	for range s.Readouts {
+		p := model.Calibration{LogScale: normal(s.K*Q, 0.2, rng), Centre: normal(int(model.Covariates), 0.3, rng), Half50: 0.6}
+		for range model.Covariates {
+			p.Coefficient = append(p.Coefficient, shares(s.K, rng))
+		}
+		m.Calibration = append(m.Calibration, p)
+	}
 }
 
 func (s Shape) defaults() Shape {
@@ -161,7 +181,7 @@ func inputs(s Shape, rng *rand.Rand) feature.Inputs {
 // around has three reference points in skewed coordinates.
 func around(m *model.Model, rng *rand.Rand) ood.Detector {
 	L := m.Inputs.Lift.Dim()
-	r := ood.Detector{Mean: normal(L, 0.1, rng), Distance: 3, Near: 0.5, Far: 4, Variance: 0.9}
+	r := ood.Detector{Mean: normal(L, 0.1, rng), Limits: ood.Limits{Distance: 3}, Near: 0.5, Far: 4, Variance: 0.9}
 	for i := range L {
 		r.Inverse = append(append(r.Inverse, normal(i, 0.1, rng)...), 1)
 	}

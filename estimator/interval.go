@@ -1,0 +1,134 @@
+package estimator
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// intervals evaluates the calibration of the standard deviations of a model at fixed times.
+type intervals struct {
+	m          *model.Model
+	conditions [model.Conditions]conditionIntervals
+	typical    []float64 // T×K, displacement, state units; 0 = not known
+	bound      []float64 // T×K, variance of what widens at most, state units squared
+	common     float64   // log of the factor that all channels and times of a query have from what does not differ by them
+	of         *conditionIntervals
+	start      [model.CovariateMotion]float64 // covariates of the query
+	perChannel []float64                      // K: their part of the log factor
+}
+
+// conditionIntervals is the calibration of one condition at the times.
+type conditionIntervals struct {
+	calibration *model.Calibration // nil = none
+	logScale    []float64          // T×K
+	uses        [model.Covariates]bool
+}
+
+func newIntervals(m *model.Model, times []float64) intervals {
+	K, Q := m.K, len(m.NoiseKnots)
+	v := intervals{m: m, perChannel: make([]float64, K)}
+	knots := make([]float64, Q)
+	for _, t := range times {
+		KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
+		for k := range K {
+			typical, bound := 0.0, math.Inf(1)
+			if len(m.RMSDisplacement.Typical) > 0 {
+				typical = m.RMSDisplacement.At(m.NoiseKnots, k, t/m.Horizon)
+			}
+			if len(m.Bound) > 0 {
+				bound = dot(knots, m.Bound[k*Q:(k+1)*Q])
+				bound *= bound
+			}
+			v.typical, v.bound = append(v.typical, typical), append(v.bound, bound)
+		}
+	}
+	for c := range v.conditions {
+		of, ok := model.ForCondition(m.Calibration, model.Condition(c))
+		if !ok {
+			continue
+		}
+		at := &v.conditions[c]
+		at.calibration = &of
+		for j, b := range of.Coefficient {
+			at.uses[j] = len(b) > 0
+		}
+		for _, t := range times {
+			KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
+			for k := range K {
+				at.logScale = append(at.logScale, dot(knots, of.LogScale[k*Q:(k+1)*Q]))
+			}
+		}
+	}
+	return v
+}
+
+// begin prepares the factors of a prediction whose distance and leverage are known. It
+// reports whether there is a calibration.
+func (v *intervals) begin(dst *Prediction) bool {
+	v.of = &v.conditions[dst.condition()]
+	v.start = [...]float64{model.CovariateDistance: math.Log1p(dst.Distance), model.CovariateLeverage: math.Log1p(dst.Leverage)}
+	c := v.of.calibration
+	if c == nil {
+		dst.Half50 = model.Gaussian50
+		return false
+	}
+	dst.Half50 = c.Half50
+	clear(v.perChannel)
+	for j, x := range v.start {
+		if v.of.uses[j] {
+			for k, b := range c.Coefficient[j] {
+				v.perChannel[k] += b * (x - c.Centre[j])
+			}
+		}
+	}
+	return true
+}
+
+// covariates writes the covariates of channel k at time i: displacement and spread are those
+// of the prior dynamics, total is the variance with that of the posterior and noise the one
+// without, in state units.
+func (v *intervals) covariates(dst []float64, i, k int, displacement, total, noise, spread float64) {
+	copy(dst, v.start[:])
+	dst[model.CovariateMotion] = v.motion(i, k, displacement)
+	dst[model.CovariateVariance] = 0.5 * math.Log(total/noise)
+	dst[model.CovariateSpread] = logSpread(spread, noise)
+}
+
+// motion returns the covariate of that name.
+func (v *intervals) motion(i, k int, displacement float64) float64 {
+	typical := v.typical[i*v.m.K+k]
+	if typical <= 0 {
+		return math.Log(leastShare)
+	}
+	return math.Log(leastShare + math.Abs(displacement)/typical)
+}
+
+// leastShare is what counts where nothing moves or spreads.
+const leastShare = 0.1
+
+func logSpread(spread, noise float64) float64 {
+	return math.Log(leastShare + spread/math.Sqrt(noise))
+}
+
+// factor returns the factor of the variance of channel k at time i; the arguments are those
+// of covariates.
+func (v *intervals) factor(i, k int, displacement, total, noise, spread float64) float64 {
+	c, at := v.of.calibration, i*v.m.K+k
+	log := v.perChannel[k]
+	if v.of.uses[model.CovariateMotion] {
+		log += c.Coefficient[model.CovariateMotion][k] * (v.motion(i, k, displacement) - c.Centre[model.CovariateMotion])
+	}
+	if v.of.uses[model.CovariateVariance] {
+		log += c.Coefficient[model.CovariateVariance][k] * (0.5*math.Log(total/noise) - c.Centre[model.CovariateVariance])
+	}
+	if v.of.uses[model.CovariateSpread] {
+		log += c.Coefficient[model.CovariateSpread][k] * (logSpread(spread, noise) - c.Centre[model.CovariateSpread])
+	}
+	base := v.of.logScale[at]
+	factor := math.Exp(2 * (base + log))
+	if log > 0 && factor*total > v.bound[at]+displacement*displacement {
+		factor = math.Max((v.bound[at]+displacement*displacement)/total, math.Exp(2*base))
+	}
+	return factor
+}

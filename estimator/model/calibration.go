@@ -1,0 +1,81 @@
+package model
+
+import "fmt"
+
+// Covariate is what the standard deviation of a prediction depends on, beside channel and
+// time. Numbers are in model files and never change.
+type Covariate int
+
+// The covariates. All but the first two differ by channel and time.
+const (
+	CovariateDistance Covariate = iota // log(1 + distance of the start from the training states)
+	CovariateLeverage                  // log(1 + leverage) of state, history and plan, see direct.Map.Leverage
+	CovariateMotion                    // log(0.1 + |predicted displacement|/typical displacement)
+	CovariateVariance                  // half the log of the variance with the posterior's over that without
+	CovariateSpread                    // log(0.1 + spread of the components/standard deviation without the posterior's)
+	Covariates
+)
+
+// String returns the name of the covariate.
+func (c Covariate) String() string {
+	return [...]string{"distance", "leverage", "motion", "posterior variance", "component spread"}[c]
+}
+
+// Calibration is the calibration of the standard deviations in one condition: that of
+// channel k at τ is multiplied by
+//
+//	exp(logScale_k(τ) + Σ_j coefficient_jk (covariate_j − centre_j))
+//
+// (non-homogeneous Gaussian regression, Gneiting et al. 2005), logScale linear between the
+// noise knots. Where the sum is positive, the variance grows to that of Bound and the
+// predicted displacement together, at most.
+type Calibration struct {
+	LogScale    []float64   // K×Q
+	Coefficient [][]float64 // by covariate: K; none = 0
+	Centre      []float64   // by covariate
+	Half50      float64     // half width of the central 50 % interval over the standard deviation; of a Gaussian 0.6745
+}
+
+// Gaussian50 is the half width of the central 50 % interval of a Gaussian.
+const Gaussian50 = 0.6744897501960817
+
+// maxLogScale bounds log scales and coefficients.
+const maxLogScale = 50
+
+func (m *Model) checkCalibration(c *checker) {
+	Q := len(m.NoiseKnots)
+	c.that(len(m.Calibration) <= Conditions, "calibration", "%d conditions, at most %d", len(m.Calibration), Conditions)
+	for i := range m.Calibration {
+		p, field := &m.Calibration[i], fmt.Sprintf("calibration[%d]", i)
+		c.that(m.Displacement, field, "belongs to a model of displacements")
+		c.length(field+".log_scale", p.LogScale, m.K*Q)
+		c.that(len(p.Coefficient) == int(Covariates), field+".coefficient", "of %d covariates, expected %d", len(p.Coefficient), Covariates)
+		c.length(field+".centre", p.Centre, int(Covariates))
+		for j, b := range p.Coefficient {
+			at := fmt.Sprintf("%s.coefficient[%d]", field, j)
+			if len(b) > 0 {
+				c.length(at, b, m.K)
+			}
+			for _, v := range b {
+				c.that(v >= -maxLogScale && v <= maxLogScale, at, "%v is outside ±%d", v, maxLogScale)
+			}
+		}
+		for _, v := range p.LogScale {
+			c.that(v >= -maxLogScale && v <= maxLogScale, field+".log_scale", "%v is outside ±%d", v, maxLogScale)
+		}
+		c.positive(field+".half50", p.Half50)
+	}
+	if len(m.Bound) > 0 {
+		c.length("bound", m.Bound, m.K*Q)
+		for _, v := range m.Bound {
+			c.that(v >= 0, "bound", "%v is negative", v)
+		}
+	}
+}
+
+func calibrationFields(p *Calibration, c *coder) {
+	c.floats("log_scale", &p.LogScale)
+	c.matrix("coefficient", &p.Coefficient, double)
+	c.floats("centre", &p.Centre)
+	c.float("half50", &p.Half50)
+}

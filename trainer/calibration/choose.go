@@ -1,0 +1,147 @@
+package calibration
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// form is which covariates have coefficients.
+type form struct {
+	terms []model.Covariate
+	own   bool // coefficients by channel; else one for all
+}
+
+// leastGain is the log likelihood of a point that a coefficient must add.
+const leastGain = 0.002
+
+// choose returns the form: beginning with none, the covariate whose likelihood on folds
+// that are left out gains the most, less one standard error over folds and leastGain, is added as long as
+// that is above 0. Coefficients by channel are chosen by the same rule.
+func (c *cells) choose(allowed []model.Covariate) form {
+	best := form{}
+	if c.folds < 2 {
+		return best
+	}
+	scores := c.crossValidate(best)
+	better := func(f form) (gain float64, s []float64) {
+		s = c.crossValidate(f)
+		mean, standardError := PairedDifference(s, scores)
+		return mean - standardError - leastGain, s
+	}
+	for {
+		most, next := 0.0, form{}
+		var of []float64
+		for _, term := range allowed {
+			if slices.Contains(best.terms, term) {
+				continue
+			}
+			f := form{terms: append(slices.Clone(best.terms), term)}
+			if gain, s := better(f); gain > most {
+				most, next, of = gain, f, s
+			}
+		}
+		if of == nil {
+			break
+		}
+		best, scores = next, of
+	}
+	if own := (form{best.terms, true}); len(best.terms) > 0 {
+		if gain, _ := better(own); gain > 0 {
+			best = own
+		}
+	}
+	return best
+}
+
+// crossValidate returns the mean log likelihood of a point of each fold under the
+// regression to the others.
+func (c *cells) crossValidate(f form) []float64 {
+	out := make([]float64, c.folds)
+	var wait sync.WaitGroup
+	for fold := range out {
+		wait.Go(func() {
+			r, sum, n := c.regress(f, fold), 0.0, 0.0
+			c.each(fold, func(k int, e *cell) {
+				v, _ := loss(e.z, r.log(k, e))
+				sum -= e.strata * v
+				n += e.strata
+			})
+			out[fold] = sum / n
+		})
+	}
+	wait.Wait()
+	return out
+}
+
+// each calls f with the errors of a fold.
+func (c *cells) each(fold int, f func(k int, e *cell)) {
+	for k := range c.of {
+		for i := range c.of[k] {
+			if e := &c.of[k][i]; e.fold == fold {
+				f(k, e)
+			}
+		}
+	}
+}
+
+// quantiles are those of |z|/σ at every scored time: geometric means over folds, so that
+// one that is unlike all others does not decide alone.
+type quantiles struct {
+	q50, q95      []float64 // T
+	standardError float64   // of the log of the 95 % quantile, over folds
+}
+
+// mostApart is how far from the median of the folds the log of a fold's quantile counts.
+const mostApart = 1.0
+
+// quantiles returns those under a regression.
+func (c *cells) quantiles(r *regression) quantiles {
+	q50, q95 := make([][]float64, c.T), make([][]float64, c.T)
+	var whole []float64
+	for fold := range c.folds {
+		var all []weighted
+		at := make([][]weighted, c.T)
+		c.each(fold, func(k int, e *cell) {
+			v := weighted{math.Abs(e.z) * math.Exp(-r.log(k, e)), e.weight}
+			all, at[e.at] = append(all, v), append(at[e.at], v)
+		})
+		whole = append(whole, logQuantile(all, 0.95))
+		for i, v := range at {
+			if len(v) > 0 {
+				q50[i], q95[i] = append(q50[i], logQuantile(v, 0.5)), append(q95[i], logQuantile(v, 0.95))
+			}
+		}
+	}
+	var out quantiles
+	for i := range c.T {
+		out.q50, out.q95 = append(out.q50, winsorised(q50[i])), append(out.q95, winsorised(q95[i]))
+	}
+	_, out.standardError = Mean(clipped(whole))
+	return out
+}
+
+func logQuantile(v []weighted, p float64) float64 {
+	return math.Log(math.Max(quantile(v, p), 1e-12))
+}
+
+// winsorised returns the exponential of the mean of logs, clipped; 1 of none.
+func winsorised(logs []float64) float64 {
+	mean, _ := Mean(clipped(logs))
+	return math.Exp(mean)
+}
+
+// clipped returns values within mostApart of their median.
+func clipped(v []float64) []float64 {
+	out := slices.Sorted(slices.Values(v))
+	if len(out) == 0 {
+		return nil
+	}
+	median := 0.5 * (out[(len(out)-1)/2] + out[len(out)/2])
+	for i, x := range out {
+		out[i] = math.Min(math.Max(x, median-mostApart), median+mostApart)
+	}
+	return out
+}

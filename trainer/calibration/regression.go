@@ -1,0 +1,333 @@
+package calibration
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/rows"
+)
+
+// The regression of the log standard deviation. With z = error/std of a held-out point, at
+// the scored time i of channel k,
+//
+//	z/σ ~ Student(tail)      log σ = a_ki + Σ_j b_kj x_j
+//
+// The tail bounds what a single sample counts. Its degrees of freedom are no estimate: the
+// intervals are scaled to cover 95 % afterwards.
+const tail = 6.0
+
+// ownPenalty pulls the coefficients of a channel to the mean over channels, in mean log
+// likelihoods of a point per squared coefficient.
+const ownPenalty = 0.01
+
+// cell is one held-out error of a channel.
+type cell struct {
+	fold, at int
+	weight   float64 // every fold counts the same
+	z        float64
+	std      float64 // not calibrated
+	strata   float64 // weight where models are compared, see ood.Strata
+	x        [model.Covariates]float64
+}
+
+// cells are the errors by channel.
+type cells struct {
+	K, T, folds int
+	taus        []float64 // T, of the scored times
+	mean        []float64 // of every covariate, which x is less
+	of          [][]cell  // K
+}
+
+// mostCells bounds the windows that are fitted to: more change the third digit.
+const mostWindows = 2500
+
+// newCells gathers the errors of the folds.
+func newCells(frame *rows.Frame, folds []*heldErrors) *cells {
+	K := frame.K
+	c := &cells{K: K, T: len(folds[0].times), folds: len(folds), of: make([][]cell, K)}
+	for _, t := range folds[0].times {
+		c.taus = append(c.taus, t/frame.Inputs.Horizon)
+	}
+	total := 0
+	for _, e := range folds {
+		total += len(e.windows)
+	}
+	step := (total + mostWindows - 1) / mostWindows
+	for f, e := range folds {
+		for j := 0; j < len(e.windows); j += step {
+			w := &e.windows[j]
+			for n, at := range w.errors {
+				if at.std > 0 {
+					c.of[n%K] = append(c.of[n%K], cell{fold: f, at: n / K, weight: float64(step) / float64(len(e.windows)), z: at.z, std: at.std, strata: w.weight, x: at.x})
+				}
+			}
+		}
+	}
+	c.centre()
+	return c
+}
+
+// centre takes the mean of every covariate from the cells.
+func (c *cells) centre() {
+	out, n := make([]float64, model.Covariates), 0.0
+	for k := range c.of {
+		for i := range c.of[k] {
+			e := &c.of[k][i]
+			n += e.weight
+			for j, x := range e.x {
+				out[j] += e.weight * x
+			}
+		}
+	}
+	for j := range out {
+		out[j] /= math.Max(n, 1e-300)
+	}
+	for k := range c.of {
+		for i := range c.of[k] {
+			for j, v := range out {
+				c.of[k][i].x[j] -= v
+			}
+		}
+	}
+	c.mean = out
+}
+
+// varies reports whether a covariate, centred, is not the same everywhere.
+func (c *cells) varies(j model.Covariate) bool {
+	for k := range c.of {
+		for i := range c.of[k] {
+			if math.Abs(c.of[k][i].x[j]) > 1e-6 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// regression is a fit.
+type regression struct {
+	level  [][]float64                 // K×T: a
+	b      [][model.Covariates]float64 // K
+	centre []float64                   // of the covariates
+	form
+}
+
+// log returns log σ of a cell of channel k.
+func (r *regression) log(k int, c *cell) float64 {
+	s := r.level[k][c.at]
+	for _, j := range r.terms {
+		s += r.b[k][j] * c.x[j]
+	}
+	return s
+}
+
+// loss returns the negative log likelihood of z standard deviations of e^s, but for
+// constants, and its derivative by s.
+func loss(z, s float64) (value, slope float64) {
+	r := z * z * math.Exp(-2*s) / tail
+	return s + 0.5*(tail+1)*math.Log1p(r), 1 - (tail+1)*r/(1+r)
+}
+
+// information is the expected second derivative of the loss.
+const information = 2 * tail / (tail + 3)
+
+// normal are the normal equations of one channel.
+type normal struct {
+	weight, slope []float64   // T: of the levels
+	cross         [][]float64 // T×U
+	square        *mat.SymDense
+	rest          []float64 // U
+}
+
+// regress fits the regression to all folds but one (−1 = to all) by Fisher scoring.
+func (c *cells) regress(f form, without int) *regression {
+	r := &regression{form: f, centre: c.mean, b: make([][model.Covariates]float64, c.K)}
+	for k := range c.K {
+		r.level = append(r.level, c.start(k, without))
+	}
+	eq := make([]normal, c.K)
+	for range 40 {
+		var wait sync.WaitGroup
+		for k := range c.K {
+			wait.Go(func() { eq[k] = c.normal(r, k, without) })
+		}
+		wait.Wait()
+		if r.step(eq) < 1e-4 {
+			break
+		}
+	}
+	return r
+}
+
+// start returns levels with the medians of |z|.
+func (c *cells) start(k, without int) []float64 {
+	sizes := make([][]float64, c.T)
+	for i := range c.of[k] {
+		if e := &c.of[k][i]; e.fold != without {
+			sizes[e.at] = append(sizes[e.at], math.Abs(e.z))
+		}
+	}
+	out := make([]float64, c.T)
+	for i, s := range sizes {
+		if len(s) > 0 {
+			slices.Sort(s)
+			out[i] = math.Log(math.Max(s[len(s)/2]/normal50, 1e-9))
+		}
+	}
+	return out
+}
+
+// normal gathers the equations of channel k.
+func (c *cells) normal(r *regression, k, without int) normal {
+	U := len(r.terms)
+	n := normal{weight: make([]float64, c.T), slope: make([]float64, c.T), rest: make([]float64, U)}
+	for range c.T {
+		n.cross = append(n.cross, make([]float64, U))
+	}
+	square, x := make([]float64, U*U), make([]float64, U)
+	for i := range c.of[k] {
+		e := &c.of[k][i]
+		if e.fold == without {
+			continue
+		}
+		_, slope := loss(e.z, r.log(k, e))
+		n.weight[e.at] += e.weight
+		n.slope[e.at] += e.weight * slope
+		for u, j := range r.terms {
+			x[u] = e.x[j]
+		}
+		for u, xu := range x {
+			n.cross[e.at][u] += e.weight * xu
+			n.rest[u] += e.weight * slope * xu
+			for v, xv := range x[:u+1] {
+				square[u*U+v] += e.weight * xu * xv
+			}
+		}
+	}
+	if U > 0 {
+		n.reduce(square)
+	}
+	return n
+}
+
+// reduce takes from the equations of the coefficients (U×U, lower triangle) what the levels
+// explain.
+func (n *normal) reduce(square []float64) {
+	U := len(n.rest)
+	n.square = mat.NewSymDense(U, nil)
+	for u := range U {
+		for v := range u + 1 {
+			n.square.SetSym(u, v, information*square[u*U+v])
+		}
+	}
+	for i, w := range n.weight {
+		if w == 0 {
+			continue
+		}
+		for u, cross := range n.cross[i] {
+			n.rest[u] -= cross * n.slope[i] / w
+			for v := range u + 1 {
+				n.square.SetSym(u, v, n.square.At(u, v)-information*cross*n.cross[i][v]/w)
+			}
+		}
+	}
+}
+
+// step changes the coefficients by one step of Fisher scoring and returns the largest change.
+func (r *regression) step(eq []normal) (most float64) {
+	change := r.changes(eq)
+	for k := range eq {
+		for u, j := range r.terms {
+			was := r.b[k][j]
+			r.b[k][j] = math.Max(was+change[k][u], leastCoefficient(j))
+			change[k][u] = r.b[k][j] - was
+			most = math.Max(most, math.Abs(change[k][u]))
+		}
+		for i, w := range eq[k].weight {
+			if w == 0 {
+				continue
+			}
+			d := -eq[k].slope[i] / information
+			for u := range r.terms {
+				d -= eq[k].cross[i][u] * change[k][u]
+			}
+			d = math.Min(math.Max(d/w, -1), 1)
+			r.level[k][i] += d
+			most = math.Max(most, math.Abs(d))
+		}
+	}
+	return most
+}
+
+// changes returns the change of every channel's coefficients (K×U).
+func (r *regression) changes(eq []normal) [][]float64 {
+	U, K := len(r.terms), len(eq)
+	change := make([][]float64, K)
+	switch {
+	case U == 0:
+	case r.own:
+		mean := make([]float64, U)
+		for u, j := range r.terms {
+			for k := range r.b {
+				mean[u] += r.b[k][j] / float64(K)
+			}
+		}
+		for k := range eq {
+			change[k] = r.solve(k, &eq[k], mean)
+		}
+	default:
+		all := normal{square: mat.NewSymDense(U, nil), rest: make([]float64, U)}
+		for k := range eq {
+			all.square.AddSym(all.square, eq[k].square)
+			for u, v := range eq[k].rest {
+				all.rest[u] += v
+			}
+		}
+		one := r.solve(0, &all, nil)
+		for k := range change {
+			change[k] = slices.Clone(one)
+		}
+	}
+	return change
+}
+
+// solve returns the change of the coefficients of channel k; mean = nil pulls them to
+// nothing.
+func (r *regression) solve(k int, eq *normal, mean []float64) []float64 {
+	U, total := len(r.terms), 0.0
+	for _, w := range eq.weight {
+		total += w
+	}
+	a, rhs := mat.NewSymDense(U, nil), mat.NewVecDense(U, nil)
+	a.CopySym(eq.square)
+	for u, j := range r.terms {
+		pull, to := 1e-6*(1+a.At(u, u)), 0.0
+		if mean != nil {
+			pull, to = 2*ownPenalty*total+pull, mean[u]
+		}
+		a.SetSym(u, u, a.At(u, u)+pull)
+		rhs.SetVec(u, -eq.rest[u]-pull*(r.b[k][j]-to))
+	}
+	out := make([]float64, U)
+	var chol mat.Cholesky
+	if !chol.Factorize(a) || chol.SolveVecTo(mat.NewVecDense(U, out), rhs) != nil {
+		return make([]float64, U)
+	}
+	for u, v := range out {
+		out[u] = math.Min(math.Max(v, -0.5), 0.5)
+	}
+	return out
+}
+
+// leastCoefficient bounds what a covariate may do: none but the variance of the posterior,
+// which the standard deviation holds already, may make intervals narrower where it is larger.
+func leastCoefficient(covariate model.Covariate) float64 {
+	if covariate == model.CovariateVariance {
+		return -1
+	}
+	return 0
+}
