@@ -143,9 +143,9 @@ func (f *Fast) Work() (multiplyAdds, sincos int) {
 		for b := range f.g.blocks {
 			points := min(simd.Width, len(f.g.points)-b*simd.Width)
 			varying := (f.g.blocks[b].to - f.g.blocks[b].from) * f.plain.m.P
-			n := e.first.layer.Out*(2+varying) + e.mu.in*K*(1+p.D) + K*e.terms*(1+varying) + K*(p.F/2*p.D+p.F)
+			n := e.first.layer.Out*(2+varying) + e.mu.In*K*(1+p.D) + K*e.terms*(1+varying) + K*(p.F/2*p.D+p.F)
 			for l := range e.hidden {
-				n += e.hidden[l].in * e.hidden[l].out
+				n += e.hidden[l].In * e.hidden[l].Out
 			}
 			if e.variance {
 				n += K * (p.F*(p.F+1)/2 + (p.F+B)*e.terms*(1+varying))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/panelnet"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -45,14 +46,14 @@ func (c *compiled) all() (all []*fastMember) {
 type fastMember struct {
 	e        *model.Member
 	first    firstLayer
-	hidden   []fastLayer // from the second on, but for the last
-	mu, z    fastLayer   // the last, in two parts
-	omega    []float32   // F/2×D, half turns
-	terms    int         // of the basis
+	hidden   []panelnet.Layer // from the second on, but for the last
+	mu, z    panelnet.Layer   // the last, in two parts
+	omega    []float32        // F/2×D, half turns
+	terms    int              // of the basis
 	variance bool
-	jacobian bool          // by the start state: the windows form
-	readouts []fastReadout // as many as posteriors
-	back     []fastLayer   // with jacobian: the layers from the first to the last but one, transposed
+	jacobian bool             // by the start state: the windows form
+	readouts []fastReadout    // as many as posteriors
+	back     []panelnet.Layer // with jacobian: the layers from the first to the last but one, transposed
 }
 
 // firstLayer reads a row.
@@ -60,14 +61,6 @@ type firstLayer struct {
 	layer   *mlp.Layer
 	time    []float64 // Out, the column of τ'
 	varying []float32 // panels, Out × knots
-}
-
-// fastLayer is a further layer.
-type fastLayer struct {
-	in, out int
-	w       []float32 // panels, out×in
-	b       []float32 // out, filled up to whole panels
-	act     mlp.Activation
 }
 
 // fastReadout is the posterior of all channels.
@@ -107,11 +100,6 @@ func compile(m *model.Model, unit simd.Unit) *compiled {
 			}
 		}
 	}
-	for i := range m.Stack {
-		if !batchable(&m.Stack[i]) {
-			return nil
-		}
-	}
 	variances := 0
 	for i := range m.Members {
 		c.members = append(c.members, c.member(&m.Members[i], false))
@@ -141,10 +129,10 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	layers := append(append([]mlp.Layer(nil), p.Core.Layers...), p.Head.Layers...)
 	f.first = c.firstLayer(&layers[0])
 	for i := 1; i < len(layers)-1; i++ {
-		f.hidden = append(f.hidden, newFastLayer(&layers[i], 0, layers[i].Out))
+		f.hidden = append(f.hidden, panelnet.New(&layers[i], 0, layers[i].Out))
 	}
 	last := &layers[len(layers)-1]
-	f.mu, f.z = newFastLayer(last, 0, K), newFastLayer(last, K, K+K*D)
+	f.mu, f.z = panelnet.New(last, 0, K), panelnet.New(last, K, K+K*D)
 	var t *triangulariser
 	if f.variance {
 		t = newTriangulariser(p.F, f.terms*(c.fixed+c.knots))
@@ -153,32 +141,16 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 		f.readouts = append(f.readouts, c.readout(&f, t, &e.Posterior[r]))
 	}
 	if f.jacobian {
-		f.back = append(f.back, transposed(&layers[0], 1, c.fixed))
+		f.back = append(f.back, panelnet.Transposed(&layers[0], 1, c.fixed))
 		for i := 1; i < len(layers)-1; i++ {
-			f.back = append(f.back, transposed(&layers[i], 0, layers[i].In))
+			f.back = append(f.back, panelnet.Transposed(&layers[i], 0, layers[i].In))
 		}
 	}
 	return f
 }
 
-// transposed returns the transpose of a layer for its inputs from … to.
-func transposed(l *mlp.Layer, from, to int) fastLayer {
-	n := to - from
-	return fastLayer{in: l.Out, out: n, act: l.Act, w: packed(n, l.Out, func(r, k int) float64 { return l.W[(from+r)*l.Out+k] })}
-}
-
 func (c *compiled) firstLayer(l *mlp.Layer) firstLayer {
-	return firstLayer{layer: l, time: l.W[:l.Out], varying: packed(l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })}
-}
-
-// newFastLayer takes the outputs from … to of a layer.
-func newFastLayer(l *mlp.Layer, from, to int) fastLayer {
-	n := to - from
-	return fastLayer{
-		in: l.In, out: n, act: l.Act,
-		w: packed(n, l.In, func(r, k int) float64 { return l.W[k*l.Out+from+r] }),
-		b: packed(n, 1, func(r, _ int) float64 { return l.B[from+r] }),
-	}
+	return firstLayer{layer: l, time: l.W[:l.Out], varying: simd.Packed(l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })}
 }
 
 func (c *compiled) readout(f *fastMember, t *triangulariser, post *model.Posterior) fastReadout {
@@ -201,7 +173,7 @@ func (c *compiled) readout(f *fastMember, t *triangulariser, post *model.Posteri
 				out.fixed = append(out.fixed, basis(term, column, k))
 			}
 		}
-		out.varying = append(out.varying, packed(K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) }))
+		out.varying = append(out.varying, simd.Packed(K, c.knots, func(k, column int) float64 { return basis(term, c.fixed+column, k) }))
 	}
 	if f.jacobian {
 		for k := range K {
@@ -221,19 +193,19 @@ func (c *compiled) jacobian(f *fastMember, post *model.Posterior, k int, amp [2]
 	last := &p.Head.Layers[len(p.Head.Layers)-1]
 	D, F, half, width := p.D, p.F, p.F/2, c.fixed+c.knots
 	return fastJacobian{
-		features: packed(D, F, func(d, j int) float64 {
+		features: simd.Packed(D, F, func(d, j int) float64 {
 			if j < half {
 				return amp[0] * post.Weights[k][half+j] * p.Omega[j*D+d]
 			}
 			return -amp[0] * post.Weights[k][j-half] * p.Omega[(j-half)*D+d]
 		}),
-		head: packed(last.In, 1+D, func(r, d int) float64 {
+		head: simd.Packed(last.In, 1+D, func(r, d int) float64 {
 			if d == 0 {
 				return last.W[r*last.Out+k]
 			}
 			return last.W[r*last.Out+p.K+k*D+d-1]
 		}),
-		basis: packed(c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] }),
+		basis: simd.Packed(c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] }),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/panelnet"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -26,8 +27,8 @@ type covarianceWork struct {
 }
 
 func newCovarianceWork(c *compiled, n int) covarianceWork {
-	K, L := c.m.K, padded(c.fixed-1)
-	rows := padded(K)
+	K, L := c.m.K, simd.Padded(c.fixed-1)
+	rows := simd.Padded(K)
 	w := covarianceWork{
 		lifted: make([]float32, K*L*n), prior: make([]float32, K*K*n), gradient: make([]float32, L*simd.Width),
 		rows: make([]float32, rows*simd.Width), product: make([]float32, rows*simd.Width), diff: make([]float32, rows*K),
@@ -35,9 +36,9 @@ func newCovarianceWork(c *compiled, n int) covarianceWork {
 	}
 	seed, hidden := 0, 0
 	for _, e := range c.members {
-		seed = max(seed, 1+padded(e.e.Map.D))
+		seed = max(seed, 1+simd.Padded(e.e.Map.D))
 		for i := range e.back {
-			hidden = max(hidden, padded(e.back[i].in))
+			hidden = max(hidden, simd.Padded(e.back[i].In))
 		}
 	}
 	w.seed = make([]float32, seed*simd.Width)
@@ -52,15 +53,9 @@ func newCovarianceWork(c *compiled, n int) covarianceWork {
 // derivatives of their activations there.
 func (f *Fast) activationDerivatives(e *fastMember, hidden []float32) {
 	for i := range e.back {
-		y := take(&hidden, e.back[i].in)
-		switch e.back[i].act {
-		case mlp.Sigmoid: // y(1 − y)
-			tmp := f.w.covariance.adjoint[0][:len(y)]
-			f32.SubFromScalar(tmp, y, 1)
-			f32.Mul(y, y, tmp)
-		case mlp.Tanh: // 1 − y²
-			f32.Mul(y, y, y)
-			f32.SubFromScalar(y, y, 1)
+		y := take(&hidden, e.back[i].In)
+		if e.back[i].Act != mlp.Linear {
+			panelnet.Derivatives(e.back[i].Act, y, f.w.covariance.adjoint[0])
 		}
 	}
 }
@@ -78,15 +73,15 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
 	// From the head back to the first layer; room ends where a layer's derivatives begin.
 	room, end := f.w.hidden[block*f.w.room:], 0
 	for i := range e.back {
-		end += padded(e.back[i].in) * simd.Width
+		end += simd.Padded(e.back[i].In) * simd.Width
 	}
 	last := len(e.back) - 1
 	at := w.adjoint[0]
-	u.Product(at, simd.Panels(e.back[last].in), append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + p.D}))
+	u.Product(at, simd.Panels(e.back[last].In), append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + p.D}))
 	for i := last; i >= 0; i-- {
 		l := &e.back[i]
-		n := padded(l.in) * simd.Width
-		if l.act != mlp.Linear {
+		n := simd.Padded(l.In) * simd.Width
+		if l.Act != mlp.Linear {
 			f32.Mul(at[:n], at[:n], room[end-n:end])
 		}
 		end -= n
@@ -94,10 +89,10 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
 			break
 		}
 		next := w.adjoint[(len(e.back)-i)%2]
-		u.Product(next, simd.Panels(l.out), append(f.w.parts[:0], simd.Part{L: l.w, X: at, K: l.in}))
+		l.Multiply(u, f.w.parts, at, next)
 		at = next
 	}
-	parts := append(f.w.parts[:0], simd.Part{L: e.back[0].w, X: at, K: e.back[0].in})
+	parts := append(f.w.parts[:0], simd.Part{L: e.back[0].W, X: at, K: e.back[0].In})
 	if e.terms > 0 {
 		parts = append(parts, simd.Part{L: s.basis, X: f.g.powers[block*c.powers*simd.Width:], K: e.terms})
 	}

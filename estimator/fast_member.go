@@ -3,7 +3,7 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
-	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/panelnet"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -46,10 +46,10 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		room := w.hidden[i*w.room : (i+1)*w.room]
 		x := take(&room, width)
 		u.Product(x, simd.Panels(width), parts)
-		activate(u, e.first.layer.Act, x)
+		panelnet.Activate(u, e.first.layer.Act, x)
 		for l := range e.hidden {
-			y := take(&room, e.hidden[l].out)
-			e.hidden[l].forward(u, w, powers, x, y)
+			y := take(&room, e.hidden[l].Out)
+			e.hidden[l].Forward(u, w.parts, powers, x, y)
 			x = y
 		}
 		// Means: head and basis together.
@@ -60,11 +60,11 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 				v = basis[power*K+row]
 			}
 			if power == 0 {
-				v += float64(e.mu.b[row])
+				v += float64(e.mu.B[row])
 			}
 			return v
 		})
-		parts = append(w.parts[:0], simd.Part{L: fixed, X: powers, K: terms}, simd.Part{L: e.mu.w, X: x, K: e.mu.in})
+		parts = append(w.parts[:0], simd.Part{L: fixed, X: powers, K: terms}, simd.Part{L: e.mu.W, X: x, K: e.mu.In})
 		for term, v := range post.varying {
 			parts = f.varying(parts, v, b, term, 0)
 		}
@@ -72,8 +72,8 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		for k := range K {
 			copy(means[k*n+i*simd.Width:(k*n+(i+1)*simd.Width)], w.mu[k*simd.Width:])
 		}
-		rows := padded(K*D) * simd.Width
-		e.z.forward(u, w, powers, x, w.z[i*rows:(i+1)*rows])
+		rows := simd.Padded(K*D) * simd.Width
+		e.z.Forward(u, w.parts, powers, x, w.z[i*rows:(i+1)*rows])
 		if f.jacobian {
 			f.activationDerivatives(e, w.hidden[i*w.room:(i+1)*w.room])
 		}
@@ -138,27 +138,10 @@ func (f *Fast) varying(parts []simd.Part, l []float32, b *gridBlock, power, firs
 	})
 }
 
-// forward evaluates the layer at one block.
-func (l *fastLayer) forward(u simd.Unit, w *fastWork, powers, x, y []float32) {
-	panels := simd.Panels(l.out)
-	parts := append(w.parts[:0], simd.Part{L: l.b, X: powers, K: 1}, simd.Part{L: l.w, X: x, K: l.in})
-	u.Product(y, panels, parts)
-	activate(u, l.act, y[:panels*simd.Rows*simd.Width])
-}
-
-func activate(u simd.Unit, a mlp.Activation, y []float32) {
-	switch a {
-	case mlp.Sigmoid:
-		u.Logistic(y, 1, 1, 0)
-	case mlp.Tanh:
-		u.Logistic(y, 2, 2, -1)
-	}
-}
-
 // fixedPart returns the panels of rows × columns numbers, rounded. They are valid
 // until the next.
 func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64) []float32 {
-	out := w.single[:padded(rows)*columns]
+	out := w.single[:simd.Padded(rows)*columns]
 	simd.Pack(out, rows, columns, at)
 	return out
 }
@@ -168,7 +151,7 @@ func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64
 func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32) {
 	c, w, u, n := f.c, &f.w, f.c.unit, len(f.g.times)
 	D := e.e.Map.D
-	rows := padded(f.plain.m.K*D) * simd.Width
+	rows := simd.Padded(f.plain.m.K*D) * simd.Width
 	var x []float32
 	if e.variance || f.jacobian {
 		x = w.x
@@ -177,7 +160,7 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32)
 	if e.variance {
 		factor = &post.factors[k]
 		F := e.e.Map.F
-		clear(x[F*simd.Width : padded(F)*simd.Width]) // 0 times what is left there must be 0
+		clear(x[F*simd.Width : simd.Padded(F)*simd.Width]) // 0 times what is left there must be 0
 		f.factorFixed(e, factor)
 	}
 	over := 0

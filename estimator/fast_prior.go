@@ -1,11 +1,11 @@
 package estimator
 
 import (
-	"math"
-
 	"github.com/tphakala/simd/f64"
 
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
@@ -15,30 +15,34 @@ type batchedPrior struct {
 	components   []batchedComponent
 	weights      [][model.Conditions][]float64 // of each component: K×N; nil = weight 0
 	displacement []float64                     // K×N, state units
+	spread       []float64                     // K×N, state units
+	firstWeight  []float64                     // K×N, of the first component
 	jacobian     []float64                     // K×K×N: derivatives by the start state
 
 	first, firstJacobian, otherJacobian []float64   // as displacement and jacobian
 	difference                          [][]float64 // of each component but the first: K×N, its displacement less that of the first
-	spread                              []float64   // K×N, state units
 }
 
 // batchedComponent is a component at all points, after its start.
 type batchedComponent interface {
 	// evaluate writes the displacements to dst (K×N).
 	evaluate(dst []float64)
+	// memberVariance returns the variance between members (K×N, state units squared) at the
+	// last evaluate; nil = 0.
+	memberVariance() []float64
 	// differentiate writes their derivatives by the start state to dst (K×K×N), after evaluate.
 	differentiate(dst []float64)
 }
 
 // newBatchedPrior takes the memory for ascending times.
-func newBatchedPrior(b *PriorDynamics, times []float64) batchedPrior {
+func newBatchedPrior(b *PriorDynamics, times []float64, unit simd.Unit) batchedPrior {
 	K, N := len(b.x0), len(times)
 	f := batchedPrior{
-		prior: b, displacement: make([]float64, K*N), spread: make([]float64, K*N), jacobian: make([]float64, K*K*N),
+		prior: b, displacement: make([]float64, K*N), spread: make([]float64, K*N), firstWeight: make([]float64, K*N), jacobian: make([]float64, K*K*N),
 		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)),
 	}
 	for i, c := range b.components {
-		f.components = append(f.components, batched(c, times))
+		f.components = append(f.components, batched(c, times, unit))
 		if i == 0 {
 			continue
 		}
@@ -97,23 +101,49 @@ func (f *batchedPrior) evaluate() {
 	}
 }
 
-// spreads returns how far the components are apart (K×N), after evaluate: as
-// PriorDynamics.Spread, but that no component has several members.
+// spreads returns how far components and members are apart (K×N), after evaluate: as
+// PriorDynamics.Spread.
 func (f *batchedPrior) spreads() []float64 {
-	if len(f.components) < 2 {
-		return f.spread
+	clear(f.spread)
+	firstWeight := f.firstWeight
+	for j := range firstWeight {
+		firstWeight[j] = 1
+	}
+	n := 1.0
+	for i := 1; i < len(f.components); i++ {
+		weight, factor := f.weight(i), f.prior.fade.factor[i]
+		if weight == nil {
+			continue
+		}
+		n++
+		f64.AddScaled(firstWeight, -factor, weight)
+		addVariance(f.spread, f.components[i].memberVariance(), factor, weight)
+	}
+	if len(f.components) > 0 {
+		addVariance(f.spread, f.components[0].memberVariance(), 1, firstWeight)
 	}
 	for j, v := range f.displacement {
-		mean, squares, n := 0.0, 0.0, 1.0
+		mean, squares := 0.0, 0.0
 		for i := 1; i < len(f.components); i++ {
 			if f.weight(i) != nil {
 				d := f.difference[i][j]
-				mean, squares, n = mean+d, squares+d*d, n+1
+				mean, squares = mean+d, squares+d*d
 			}
 		}
-		f.spread[j] = math.Sqrt(apart(v-f.first[j], mean/n, squares/n))
+		if n > 1 {
+			f.spread[j] += apart(v-f.first[j], mean/n, squares/n)
+		}
 	}
+	f64.Sqrt(f.spread, f.spread)
 	return f.spread
+}
+
+// addVariance adds a variance, unless it is nil, times the squares of factor·weight to dst.
+func addVariance(dst, variance []float64, factor float64, weight []float64) {
+	for j, v := range variance {
+		w := factor * weight[j]
+		dst[j] += w * w * v
+	}
 }
 
 // differentiate sets jacobian, after evaluate.
@@ -149,64 +179,54 @@ func (f *batchedPrior) differentiate() {
 	}
 }
 
-// batchable reports whether a Fast evaluates the component.
-func batchable(c *model.Component) bool {
-	for i := range c.Members {
-		if len(c.Members[i].Net.Layers) > 0 || len(c.Members) > 1 {
-			return false
-		}
-	}
-	return c.Kind != model.Direct
-}
-
 // batched returns a component at all of the times.
-func batched(c component, times []float64) batchedComponent {
+func batched(c component, times []float64, unit simd.Unit) batchedComponent {
 	switch c := c.(type) {
 	case *equation:
-		return newBatchedEquation(c, times)
+		return newBatchedEquation(c, times, unit)
+	case directMap:
+		return batchedDirect{direct.NewBatched(c.Map, times)}
 	default:
 		return batchedVelocity{c.(*velocity), times}
 	}
 }
 
-// batchedEquation is the mean of roll-outs.
+// batchedEquation is the mean of roll-outs, and the Jacobian of the first.
 type batchedEquation struct {
-	members []*priordynamics.BatchedRollout
-	share   float64
-	own     []float64 // of one member, K×N or K×K×N
+	members  []*priordynamics.BatchedRollout
+	share    float64
+	own      []float64 // of one member, K×N
+	variance []float64 // K×N; nil with one member
 }
 
-func newBatchedEquation(e *equation, times []float64) *batchedEquation {
+func newBatchedEquation(e *equation, times []float64, unit simd.Unit) *batchedEquation {
 	b := &batchedEquation{share: e.share}
 	for _, r := range e.members {
-		b.members = append(b.members, priordynamics.NewBatchedRollout(r, times))
+		b.members = append(b.members, priordynamics.NewBatchedRollout(r, times, unit))
 	}
-	if K := len(e.own); len(b.members) > 1 {
-		b.own = make([]float64, K*K*len(times))
+	if n := len(e.own) * len(times); len(b.members) > 1 {
+		b.own, b.variance = make([]float64, n), make([]float64, n)
 	}
 	return b
 }
 
 func (b *batchedEquation) evaluate(dst []float64) {
-	b.mean(dst, (*priordynamics.BatchedRollout).Evaluate)
+	b.members[0].Evaluate(dst)
+	clear(b.variance)
+	for i, r := range b.members[1:] { // running mean and squared deviations, as in equation
+		r.Evaluate(b.own)
+		share := 1 / float64(i+2)
+		for j, v := range b.own {
+			d := v - dst[j]
+			dst[j] += d * share
+			b.variance[j] += d * (v - dst[j]) * b.share
+		}
+	}
 }
 
-func (b *batchedEquation) differentiate(dst []float64) {
-	b.mean(dst, (*priordynamics.BatchedRollout).Jacobian)
-}
+func (b *batchedEquation) memberVariance() []float64 { return b.variance }
 
-func (b *batchedEquation) mean(dst []float64, of func(*priordynamics.BatchedRollout, []float64)) {
-	of(b.members[0], dst)
-	if len(b.members) == 1 {
-		return
-	}
-	own := b.own[:len(dst)]
-	for _, r := range b.members[1:] {
-		of(r, own)
-		f64.Add(dst, dst, own)
-	}
-	f64.Scale(dst, dst, b.share)
-}
+func (b *batchedEquation) differentiate(dst []float64) { b.members[0].Jacobian(dst) }
 
 type batchedVelocity struct {
 	*velocity
@@ -220,6 +240,8 @@ func (b batchedVelocity) evaluate(dst []float64) {
 	}
 }
 
+func (b batchedVelocity) memberVariance() []float64 { return nil }
+
 func (b batchedVelocity) differentiate(dst []float64) {
 	clear(dst)
 	K, n := len(b.of), len(b.times)
@@ -229,3 +251,11 @@ func (b batchedVelocity) differentiate(dst []float64) {
 		}
 	}
 }
+
+type batchedDirect struct{ *direct.Batched }
+
+func (b batchedDirect) evaluate(dst []float64) { b.Evaluate(dst) }
+
+func (b batchedDirect) memberVariance() []float64 { return nil }
+
+func (b batchedDirect) differentiate(dst []float64) { b.Jacobian(dst) }

@@ -111,7 +111,7 @@ func TestFastAgreesWithPlain(t *testing.T) {
 				times := mixed(m, points)
 				fast, plain := newFastOn(t, m, times, u), newPredictor(t, m, times)
 				want := u.String()
-				if m.Members[0].Posterior[0].Exact != nil || name == curved || name == "v2.dgm" {
+				if m.Members[0].Posterior[0].Exact != nil || name == curved {
 					want = "plain"
 				}
 				if fast.Unit() != want {
@@ -141,7 +141,7 @@ func TestFastAgreesWithPlain(t *testing.T) {
 						t.Fatalf("%s on %v: motion at %d and %d of %d points", name, u, len(a.RMSRatio), len(b.RMSRatio), points)
 					}
 					for i, ratio := range a.RMSRatio {
-						if math.Abs(ratio-b.RMSRatio[i]) > 1e-9*ratio {
+						if math.Abs(ratio-b.RMSRatio[i]) > 1e-6*ratio {
 							t.Errorf("%s on %v: motion %v, %v", name, u, ratio, b.RMSRatio[i])
 						}
 						if math.Abs(m.RMSDisplacement.Factor(ratio, int(a.Readout))-1) > 0.05 {
@@ -236,6 +236,7 @@ func TestFastReadsNoLaterInput(t *testing.T) {
 		}
 		f := newFastOn(t, m, times, simd.Best())
 		q := query(rng, m, rows)
+		byLeverage := len(m.Calibration) > 0 // that of the whole plan
 		before, after := f.NewPrediction(), f.NewPrediction()
 		f.Predict(before, &q)
 		for r := 1; r < rows; r++ {
@@ -248,7 +249,7 @@ func TestFastReadsNoLaterInput(t *testing.T) {
 					break
 				}
 				for j := i * m.K; j < (i+1)*m.K; j++ {
-					if before.Mean[j] != after.Mean[j] || before.Std[j] != after.Std[j] {
+					if before.Mean[j] != after.Mean[j] || before.Std[j] != after.Std[j] && !byLeverage {
 						t.Fatalf("%s: row %d changes the prediction at %v s", name, r, at)
 					}
 				}

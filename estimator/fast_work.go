@@ -35,24 +35,24 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	m, n := c.m, len(g.times)
 	K := m.K
 	w := fastWork{
-		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g.points),
-		mu: make([]float32, padded(K)*simd.Width), v: make([]float64, K*n),
+		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g.points, c.unit),
+		mu: make([]float32, simd.Padded(K)*simd.Width), v: make([]float64, K*n),
 		factor: make([]float64, n), displacement: make([]float64, K),
 	}
 	var first, terms, factor, single, hidden, parts, z, x int
 	for _, e := range c.all() {
 		p := &e.e.Map
 		out := e.first.layer.Out
-		rows := padded(out)
+		rows := simd.Padded(out)
 		for l := range e.hidden {
-			rows += padded(e.hidden[l].out)
+			rows += simd.Padded(e.hidden[l].Out)
 		}
 		hidden = max(hidden, rows)
 		first, terms = max(first, out), max(terms, e.terms)
-		single = max(single, 2*padded(out), max(e.terms, 1)*padded(K))
-		factor = max(factor, e.terms*(padded(p.F)+padded(e.terms*(c.fixed+c.knots))))
+		single = max(single, 2*simd.Padded(out), max(e.terms, 1)*simd.Padded(K))
+		factor = max(factor, e.terms*(simd.Padded(p.F)+simd.Padded(e.terms*(c.fixed+c.knots))))
 		parts = max(parts, 3+e.terms)
-		z, x = max(z, padded(K*p.D)), max(x, padded(p.F))
+		z, x = max(z, simd.Padded(K*p.D)), max(x, simd.Padded(p.F))
 		w.means = append(w.means, make([]float32, K*n))
 	}
 	for range c.powers {
@@ -82,7 +82,7 @@ func (c *compiled) affordable(times int) bool {
 	for _, e := range c.all() {
 		row += K*(2+e.e.Map.D) + e.e.Map.F + e.first.layer.Out
 		for l := range e.hidden {
-			row += e.hidden[l].out
+			row += e.hidden[l].Out
 		}
 	}
 	return 8*row*(times+2*simd.Width) <= maxMemory

@@ -25,6 +25,10 @@ var shapes = map[string]modeltest.Shape{
 	"alone":      {K: 3, F: 8, Members: 2},
 	"exact":      {K: 2, P: 1, Exact: 12, Basis: 1, Readouts: 2, Velocity: true},
 	"paper":      {K: 3, F: 10, Members: 2, Paper: true},
+	"net":        {K: 4, P: 1, F: 6, Readouts: 2, Prior: 2, Nets: 1},
+	"stack":      {K: 4, P: 2, F: 6, Readouts: 2, ScaleFactor: true, Prior: 1, Nets: 1, Direct: true, History: 3},
+	"members":    {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 3, Direct: true},
+	"direct":     {K: 3, F: 6, Prior: 1, Direct: true},
 }
 
 const H = modeltest.Horizon
@@ -72,9 +76,13 @@ func predict(t testing.TB, m *model.Model, times []float64, q estimator.Query) *
 	return dst
 }
 
-// query draws a start state and, for a robot with inputs, a plan of rows rows.
+// query draws a start state, a history where the model reads one, and, for a robot with
+// inputs, a plan of rows rows.
 func query(rng *rand.Rand, m *model.Model, rows int) estimator.Query {
 	q := estimator.Query{X0: normal(rng, m.K)}
+	if n := m.History.Rows(); n > 0 {
+		q.History = normal(rng, n*(m.K+m.P))
+	}
 	if m.P > 0 {
 		q.U, q.Plan = normal(rng, m.P), normal(rng, rows*m.P)
 	}
@@ -328,7 +336,7 @@ func TestSelfCheckRefusesAnotherModel(t *testing.T) {
 		m.Refits = nil // they can hide a member's variance
 		q := query(rng, m, 3)
 		got := predict(t, m, []float64{H / 3, H}, q)
-		m.Checks = []model.SelfCheck{{Readout: got.Readout, X0: q.X0, U: q.U, Plan: q.Plan, Times: got.Times, Mean: got.Mean, Std: got.Std, ObsStd: got.ObsStd}}
+		m.Checks = []model.SelfCheck{{Readout: got.Readout, X0: q.X0, U: q.U, Plan: q.Plan, History: q.History, Times: got.Times, Mean: got.Mean, Std: got.Std, ObsStd: got.ObsStd}}
 		if _, err := estimator.New(m, nil); err != nil {
 			t.Fatalf("%s: the model does not know itself: %v", name, err)
 		}

@@ -82,6 +82,9 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, h
 // one.
 func (b *PriorDynamics) Leverage() float64 { return b.fade.leverage }
 
+// StartLeverage is Leverage as if the input at the start were held; components fade with it.
+func (b *PriorDynamics) StartLeverage() float64 { return b.fade.startLeverage }
+
 // Condition returns that of the last Start.
 func (b *PriorDynamics) Condition() model.Condition { return b.condition }
 

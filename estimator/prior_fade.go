@@ -8,13 +8,14 @@ import (
 )
 
 // fade holds the factors f of the components of a stack at one start, from 1 at a
-// component's Near to 0 at its Far: linear in the logarithm of the leverage where the stack
-// has a direct map, else linear in the distance of the state from the training states.
+// component's Near to 0 at its Far: linear in the logarithm of the start's leverage where the
+// stack has a direct map, else linear in the distance of the state from the training states.
 type fade struct {
 	spec          *PriorDynamicsSpec
 	direct        *direct.Map // the first of the stack; nil = none
 	fades         bool        // whether any component does
-	leverage      float64
+	leverage      float64     // with the input over the horizon
+	startLeverage float64     // with the input at the start
 	factor        []float64   // of each component
 	gradient      [][]float64 // of each component: K, ∂f/∂x0
 	lifted, slope []float64   // L
@@ -44,17 +45,18 @@ func newFade(spec *PriorDynamicsSpec, components []component, K int) fade {
 
 func fades(c *model.Component) bool { return c.Far > 0 }
 
-// start sets leverage, factors and gradients at x0 (K), after the components' start.
+// start sets leverage, factors and gradients at x0 (K), after the components' start. The
+// factors depend on no input after it.
 func (f *fade) start(x0 []float64) {
+	if f.direct != nil {
+		f.leverage, f.startLeverage = f.direct.Leverage(), f.direct.StartLeverage(f.byStart)
+	}
 	switch {
 	case f.direct != nil && f.fades:
-		f.leverage = f.direct.Leverage(f.byStart)
 		for i := range f.factor {
 			c := &f.spec.Stack[i]
-			f.set(i, math.Log(f.leverage), math.Log(c.Near), math.Log(c.Far), 1/f.leverage)
+			f.set(i, math.Log(f.startLeverage), math.Log(c.Near), math.Log(c.Far), 1/f.startLeverage)
 		}
-	case f.direct != nil:
-		f.leverage = f.direct.Leverage(nil)
 	case f.fades:
 		distance := f.distance(x0)
 		for i := range f.factor {

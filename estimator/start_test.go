@@ -38,7 +38,7 @@ func jacobian(t *testing.T, m *model.Model, times []float64, q estimator.Query) 
 // What a covariance adds is diag J (P0 − R) Jᵀ.
 func TestStartUncertaintyIsCarriedThrough(t *testing.T) {
 	times := grid(6)
-	for _, name := range []string{"windows", "prior", "alone", "exact"} {
+	for _, name := range []string{"windows", "prior", "net", "stack", "direct", "alone", "exact"} {
 		m, rng := make1(name, 30)
 		m.ScaleFactor = nil
 		K := m.K

@@ -6,6 +6,7 @@ import (
 	"github.com/tphakala/simd/f64"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // BatchedRollout evaluates a rollout at many times at once: the formulas of Rollout.At
@@ -23,12 +24,14 @@ type BatchedRollout struct {
 	mean       []float64 // P
 	now, inc   []float64 // K, of one time
 
+	net                 *batchNet
 	jacobian            *batchJacobian
 	nodeV, nodeX, nodeD [][]float64 // rows of nodes: L+P coordinates; K: state, increment
 }
 
-// NewBatchedRollout takes the memory for evaluations of p at ascending times.
-func NewBatchedRollout(p *Rollout, times []float64) *BatchedRollout {
+// NewBatchedRollout takes the memory for evaluations of p at ascending times. The unit
+// evaluates the net, in single precision.
+func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRollout {
 	n := len(times)
 	f := &BatchedRollout{p: p, times: times, term: make([]float64, n), pair: make([]float64, n), mean: make([]float64, len(p.mean)), now: make([]float64, p.k), inc: make([]float64, p.k)}
 	for _, t := range times {
@@ -37,7 +40,7 @@ func NewBatchedRollout(p *Rollout, times []float64) *BatchedRollout {
 		f.step, f.part, f.curve, f.ones = append(f.step, i), append(f.part, s), append(f.curve, 0.5*s*(s-1)), append(f.ones, 1)
 	}
 	f.v, f.a, f.b, f.d = rowsOf(len(p.va), n), rowsOf(p.k, n), rowsOf(p.k, n), rowsOf(p.k, n)
-	f.jacobian = newBatchJacobian(p, n)
+	f.net, f.jacobian = newBatchNet(p.m, unit), newBatchJacobian(p, n)
 	f.nodeV, f.nodeX, f.nodeD = rowsOf(len(p.va), p.nodes), rowsOf(p.k, p.nodes), rowsOf(p.k, p.nodes)
 	return f
 }
@@ -123,6 +126,7 @@ func (f *BatchedRollout) increments(dst [][]float64) {
 			}
 		}
 	}
+	f.net.add(dst, f.v)
 	f.addKinematics(dst)
 }
 

@@ -18,7 +18,7 @@ func (f *BatchedRollout) Jacobian(dst []float64) {
 		f64.AddScalar(s.start[k], f.d[k], p.x0[k])
 		f64.Add(s.whole[k], f.a[k], f.b[k])
 	}
-	s.g1.jacobian(p, f.v)
+	s.g1.jacobian(p, f.net, f.v)
 	s.g1.addKinematics(p, s.start, s.whole)
 	f.begin()
 	f.states()
@@ -26,7 +26,7 @@ func (f *BatchedRollout) Jacobian(dst []float64) {
 	for k := range f.d {
 		f64.AddScalar(s.start[k], f.d[k], p.x0[k])
 	}
-	s.g0.jacobian(p, f.v)
+	s.g0.jacobian(p, f.net, f.v)
 	s.g0.addKinematics(p, s.start, f.a)
 	f.nodeJacobians()
 	for i, step := range f.step {
@@ -70,7 +70,7 @@ func (f *BatchedRollout) nodeJacobians() {
 			f.nodeX[k][i], f.nodeD[k][i] = p.x0[k]+here, p.x[(i+1)*K+k]-here
 		}
 	}
-	s.nodes.jacobian(p, f.nodeV)
+	s.nodes.jacobian(p, f.net, f.nodeV)
 	s.nodes.addKinematics(p, f.nodeX, f.nodeD)
 	clear(s.nodeX[:K*K])
 	for i := range p.nodes {

@@ -55,8 +55,8 @@ func product(c, a, b [][]float64, K int) {
 	}
 }
 
-// jacobian sets g to that of Wᵀψ at the coordinates v.
-func (s *incrementJacobian) jacobian(p *Rollout, v [][]float64) {
+// jacobian sets g to that of Wᵀψ and the net at the coordinates v.
+func (s *incrementJacobian) jacobian(p *Rollout, net *batchNet, v [][]float64) {
 	m, K, L := p.m, p.k, p.m.Lift.Dim()
 	for _, d := range s.d {
 		clear(d)
@@ -73,6 +73,7 @@ func (s *incrementJacobian) jacobian(p *Rollout, v [][]float64) {
 	if m.Degree >= 3 {
 		s.addCubic(p, v[:L], at)
 	}
+	net.addJacobian(s.d, v)
 	for _, g := range s.g {
 		clear(g)
 	}

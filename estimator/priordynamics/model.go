@@ -79,15 +79,8 @@ func (m *Model) Check(k, p int) error {
 	if err := m.Body.Check(k); err != nil {
 		return fmt.Errorf("body: %w", err)
 	}
-	scales := 0
-	if m.hasNet() {
-		scales = k
-		if m.Net.In() != n || m.Net.Out() != k {
-			return fmt.Errorf("net: from %d to %d numbers, expected %d to %d", m.Net.In(), m.Net.Out(), n, k)
-		}
-	}
-	if len(m.NetScale) != scales {
-		return fmt.Errorf("net_scale: %d numbers, expected %d", len(m.NetScale), scales)
+	if err := m.checkNet(n, k); err != nil {
+		return err
 	}
 	for _, v := range m.UStd {
 		if !(v > 0) {
@@ -105,6 +98,21 @@ func (m *Model) Check(k, p int) error {
 				return fmt.Errorf("number %d is %v", i, v)
 			}
 		}
+	}
+	return nil
+}
+
+// checkNet returns what contradicts itself in the net from n to k numbers, or nil.
+func (m *Model) checkNet(n, k int) error {
+	if !m.hasNet() {
+		n, k = 0, 0
+	} else if last := len(m.Net.Layers) - 1; last == 0 || m.Net.Layers[last].Act != mlp.Linear {
+		return fmt.Errorf("net: %d layers, the last with activation %d: expected at least two, the last linear", last+1, m.Net.Layers[last].Act)
+	} else if m.Net.In() != n || m.Net.Out() != k {
+		return fmt.Errorf("net: from %d to %d numbers, expected %d to %d", m.Net.In(), m.Net.Out(), n, k)
+	}
+	if len(m.NetScale) != k {
+		return fmt.Errorf("net_scale: %d numbers, expected %d", len(m.NetScale), k)
 	}
 	return nil
 }

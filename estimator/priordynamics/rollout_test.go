@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 type constant []float64
@@ -26,6 +27,29 @@ func random(degree int, size float64) *Model {
 		m.Weights[i] = size * rng.NormFloat64()
 	}
 	return m
+}
+
+// withNet returns a model with a net on top of degree 2.
+func withNet(size float64) *Model {
+	m := random(2, size)
+	addNet(m, 3, size)
+	return m
+}
+
+// addNet adds a net of two hidden layers to a model of K states.
+func addNet(m *Model, K int, size float64) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	m.Net = mlp.New([]int{m.Lift.Dim() + len(m.UMean), 7, 5, K}, []mlp.Activation{mlp.Tanh, mlp.Sigmoid, mlp.Linear})
+	m.Net.Glorot(rng)
+	m.NetScale = nil
+	for k := range K {
+		m.NetScale = append(m.NetScale, size*float64(1+k%3))
+	}
+}
+
+// equations returns models of every kind, with increments of the given size.
+func equations(size float64) map[string]*Model {
+	return map[string]*Model{"degree 1": random(1, size), "degree 2": random(2, size), "degree 3": random(3, size), "net": withNet(size)}
 }
 
 func TestTermsAreCounted(t *testing.T) {
@@ -52,8 +76,7 @@ func TestTermsAreCounted(t *testing.T) {
 
 // TestJVP compares the derivative by x0 with differences of rollouts.
 func TestJVP(t *testing.T) {
-	for degree := 1; degree <= 3; degree++ {
-		m := random(degree, 0.03)
+	for name, m := range equations(0.03) {
 		p := New(m, 3, 1)
 		x0, dx, u := []float64{0.4, -0.7, 2}, []float64{0.3, -0.5, 0.8}, constant{1.2, -0.1}
 		at := func(h, time float64) []float64 {
@@ -76,7 +99,7 @@ func TestJVP(t *testing.T) {
 			for k := range got {
 				want := (up[k] - down[k]) / (2 * h)
 				if math.Abs(got[k]-want) > 1e-7*(1+math.Abs(want)) {
-					t.Errorf("degree %d, t %g, channel %d: %v, differences %v", degree, time, k, got[k], want)
+					t.Errorf("%s, t %g, channel %d: %v, differences %v", name, time, k, got[k], want)
 				}
 			}
 		}
@@ -115,7 +138,12 @@ func TestDerivative(t *testing.T) {
 }
 
 func TestFieldAdjoint(t *testing.T) {
-	m := random(3, 0.2)
+	for name, m := range equations(0.2) {
+		t.Run(name, func(t *testing.T) { checkAdjoint(t, m) })
+	}
+}
+
+func checkAdjoint(t *testing.T, m *Model) {
 	f := NewField(m, 3)
 	x, u, fbar := []float64{0.4, -0.7, 2}, []float64{1.2, -0.1}, []float64{0.3, 1, -2}
 	xbar, up, down := make([]float64, 3), make([]float64, 3), make([]float64, 3)
@@ -140,7 +168,12 @@ func TestFieldAdjoint(t *testing.T) {
 // TestBounded: however far off the state, a step stays within what the bounds
 // allow, so a rollout cannot overflow.
 func TestBounded(t *testing.T) {
-	m := random(3, 0.2)
+	for name, m := range equations(0.2) {
+		t.Run(name, func(t *testing.T) { checkBounded(t, m) })
+	}
+}
+
+func checkBounded(t *testing.T, m *Model) {
 	p := New(m, 3, 1)
 	for _, big := range []float64{1e3, 1e9, 1e300} {
 		p.Run([]float64{big, -big, big}, constant{big, big})
@@ -156,6 +189,7 @@ func TestBounded(t *testing.T) {
 
 func TestRollDoesNotAllocate(t *testing.T) {
 	checkAllocations(t, random(3, 0.02), []float64{0.1, 0.2, 0.3})
+	checkAllocations(t, withNet(0.02), []float64{0.1, 0.2, 0.3})
 	checkAllocations(t, flown(t, 1, true, 360, 0.01), aloft(0.3, 360))
 }
 
@@ -195,7 +229,12 @@ func (s steps) At(dst []float64, t float64) {
 // TestCausal: what the input does after t changes nothing at t, to the last bit;
 // what it did before does.
 func TestCausal(t *testing.T) {
-	m := random(3, 0.03)
+	for name, m := range equations(0.03) {
+		t.Run(name, func(t *testing.T) { checkCausal(t, m) })
+	}
+}
+
+func checkCausal(t *testing.T, m *Model) {
 	p := New(m, 3, 1)
 	x0 := []float64{0.4, -0.7, 2}
 	at := func(step, time float64) (d, dd [3]float64) {
@@ -219,7 +258,12 @@ func TestCausal(t *testing.T) {
 // TestDerivativeUnderInput compares the time derivative with differences while
 // the mean of the input moves.
 func TestDerivativeUnderInput(t *testing.T) {
-	m := random(2, 0.05)
+	for name, m := range equations(0.05) {
+		t.Run(name, func(t *testing.T) { checkDerivative(t, m) })
+	}
+}
+
+func checkDerivative(t *testing.T, m *Model) {
 	p := New(m, 3, 1)
 	p.Run([]float64{0.4, -0.7, 2}, steps(0.33))
 	for _, time := range []float64{0.05, 0.32, 0.36, 0.395, 0.45, 0.77} {

@@ -87,7 +87,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 				}
 				limit(d, h.measured)
 				if condition == p.conditions[0] {
-					h.leverage = math.Max(h.leverage, prior.Leverage())
+					h.leverage = math.Max(h.leverage, prior.StartLeverage())
 				}
 				by = append(by, d)
 			}

@@ -77,18 +77,23 @@ var layers = []layer{
 		"kernels over many points at once are arithmetic: what the numbers mean is known further up",
 	},
 	{
+		"estimator/numeric/panelnet",
+		[]string{"estimator/numeric/mlp", "estimator/numeric/simd"},
+		"layers at many points at once are arithmetic: what the numbers mean is known further up",
+	},
+	{
 		"estimator/history",
 		[]string{"estimator/channel"},
 		"stream and recording are resampled by this one code, so it knows neither",
 	},
 	{
 		"estimator/direct",
-		[]string{"estimator/channel"},
+		[]string{"estimator/channel", "estimator/numeric/matmul"},
 		"a direct map knows a robot by its channels only",
 	},
 	{
 		"estimator/priordynamics",
-		[]string{"estimator/channel", "estimator/numeric/mlp"},
+		[]string{"estimator/channel", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/numeric/simd"},
 		"prior dynamics know a robot by its channels only",
 	},
 	{
@@ -143,7 +148,7 @@ var layers = []layer{
 	},
 	{
 		"estimator",
-		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/model", "estimator/ood", "estimator/priordynamics"},
+		[]string{"estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/numeric/simd", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/model", "estimator/ood", "estimator/priordynamics"},
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{

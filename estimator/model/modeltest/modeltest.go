@@ -227,7 +227,7 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Nets > 0 {
 		withNets := model.Component{Kind: model.Equation}
 		for range s.Nets {
-			e := equation(m, 1, 0.06, rng)
+			e := equation(m, 1, 0.057, rng)
 			e.Body = first.Body
 			e.Net = net([]int{e.Lift.Dim() + s.P, 5, s.K}, rng)
 			e.NetScale = normal(s.K, 0.03, rng)

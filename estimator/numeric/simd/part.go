@@ -45,6 +45,13 @@ func Pack(dst []float32, rows, cols int, at func(r, c int) float64) {
 	}
 }
 
+// Packed returns the panels of Pack.
+func Packed(rows, cols int, at func(r, c int) float64) []float32 {
+	out := make([]float32, Padded(rows)*cols)
+	Pack(out, rows, cols, at)
+	return out
+}
+
 // PackLower writes the lower triangle of n×n numbers, whose rows are stride apart
 // in l, as panels: panel p has the columns up to its last row.
 func PackLower(dst []float32, n int, l []float64, stride int) {
@@ -84,6 +91,9 @@ const Rows = 4
 
 // Panels returns how many panels n rows take.
 func Panels(n int) int { return (n + Rows - 1) / Rows }
+
+// Padded returns the number of rows filled up to whole panels.
+func Padded(rows int) int { return Panels(rows) * Rows }
 
 // begin sets the parts to their first panel and panics where there is less than
 // the product would read.

@@ -1,0 +1,376 @@
+package direct
+
+import (
+	"slices"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+)
+
+// Batched evaluates a Map at many times at once. Most columns are the same at all times:
+// those of the start and the history, and their products. Their sums are taken once a
+// query for every time of the level's weights, and only the plan's columns are multiplied
+// time by time:
+//
+//	g(t) = Σ_j hat_j(t) (G_j0 + Σ_b G_jb plan_b(t))        hat_j: linear interpolation between the level's times
+//
+// where b runs over the columns of the plan and their products with one another. The
+// Jacobian by x0 has the same form, with G of K×K numbers.
+type Batched struct {
+	d      *Map
+	times  []float64
+	levels []*batchedLevel // those of the model
+	work   matmul.Work
+
+	value, next []float64 // N×K²: g or its Jacobian; by the weights after each time
+	tangent     []float64 // K × the most fixed columns
+	sums        []float64 // of the fixed columns and weights
+}
+
+// batchedLevel is a level, its weights sorted by what their columns depend on.
+type batchedLevel struct {
+	*Level
+	T, K, V int
+	starts  int // columns of the start: L+P
+	plan    int // columns of the plan
+
+	fixed    []float64 // F × T·K: weights of the columns that do not depend on the plan
+	tangents []float64 // F' × T·K: the same of L + K + products, with the rows of history added up and negated
+	mixed    []float64 // starts × T·plan·K: weights of products of a start's and a plan's column; none of degree 1
+	own      []float64 // T·plan·K: weights of the plan's columns
+	G        []float64 // T × V × K, V = 1 + plan + products of the plan's columns
+	H        []float64 // T × (1 or 1+plan) × K·K: derivatives of G by x0
+
+	columns []float64 // N×V: 1, plan and products
+	at      []int     // N: the time before each
+	share   []float64 // N: the share of the next one
+	first   []int     // T+1: the first of the times whose weights begin at each of the level's
+}
+
+// NewBatched takes the memory for evaluations of d at ascending times.
+func NewBatched(d *Map, times []float64) *Batched {
+	m, N, K := d.m, len(times), len(d.x0)
+	b := &Batched{d: d, times: times}
+	for _, v := range []*[]float64{&b.value, &b.next} {
+		*v = make([]float64, N*K*K)
+	}
+	tangent, sums := 0, 0
+	for i := range m.Levels {
+		l := newBatchedLevel(m, &m.Levels[i], K, times)
+		b.levels = append(b.levels, l)
+		fixed := l.rows(l.tangents)
+		tangent = max(tangent, K*fixed)
+		sums = max(sums, K*l.T*K*max(1, l.plan))
+		b.work.Reserve(l.rows(l.fixed), l.T*K)
+		b.work.Reserve(fixed, l.T*K)
+		b.work.Reserve(l.starts, l.T*l.plan*K)
+		b.work.Reserve(l.V, K)
+		b.work.Reserve(1+l.plan, K*K)
+	}
+	b.tangent, b.sums = make([]float64, tangent), make([]float64, sums)
+	return b
+}
+
+// rows returns the rows of weights with T·K columns.
+func (l *batchedLevel) rows(weights []float64) int { return len(weights) / (l.T * l.K) }
+
+func newBatchedLevel(m *Model, l *Level, K int, times []float64) *batchedLevel {
+	starts := m.Lift.Dim() + len(m.UMean)
+	b := &batchedLevel{Level: l, T: len(l.Times), K: K, starts: starts, plan: m.linear(l) - starts}
+	b.V = 1 + b.plan
+	if l.Degree == 2 {
+		b.V += b.plan * (b.plan + 1) / 2
+	}
+	b.setFixed(m)
+	b.setPlan(m)
+	rows := 1
+	if len(b.mixed) > 0 {
+		rows += b.plan
+	}
+	b.H = make([]float64, b.T*rows*K*K)
+	b.columns = make([]float64, len(times)*b.V)
+	for i, t := range times {
+		at, share, _ := l.between(t)
+		b.at, b.share = append(b.at, at), append(b.share, share)
+		b.columns[i*b.V] = 1
+	}
+	for j := range b.T + 1 {
+		first, _ := slices.BinarySearch(b.at, j)
+		b.first = append(b.first, first)
+	}
+	return b
+}
+
+// products calls f for the columns of degree 2, in their order: place c, of columns a and o
+// of degree 1, of which the start's come first.
+func (l *batchedLevel) products(m *Model, f func(c, a, o int)) {
+	if l.Degree < 2 {
+		return
+	}
+	c := 1 + m.Linear(l.Level)
+	for a := range l.starts + l.plan {
+		for o := a; o < l.starts+l.plan; o++ {
+			f(c, a, o)
+			c++
+		}
+	}
+}
+
+// setFixed sets fixed and tangents.
+func (l *batchedLevel) setFixed(m *Model) {
+	L, C, row := m.Lift.Dim(), m.Columns(l.Level), l.K+len(m.UMean)
+	history := 1 + l.starts + l.plan
+	// weights appends those of a column (T·K) to dst.
+	weights := func(dst []float64, of func(w []float64) float64) []float64 {
+		for i := range l.T * l.K {
+			dst = append(dst, of(l.Weights[i*C:(i+1)*C]))
+		}
+		return dst
+	}
+	column := func(dst []float64, c int) []float64 {
+		return weights(dst, func(w []float64) float64 { return w[c] })
+	}
+	for c := range 1 + l.starts {
+		l.fixed = column(l.fixed, c)
+	}
+	for c := range l.Rows * row {
+		l.fixed = column(l.fixed, history+c)
+	}
+	for z := range L {
+		l.tangents = column(l.tangents, 1+z)
+	}
+	for k := range l.K {
+		l.tangents = weights(l.tangents, func(w []float64) (sum float64) {
+			for j := range l.Rows {
+				sum -= w[history+j*row+k]
+			}
+			return sum
+		})
+	}
+	l.products(m, func(c, _, o int) {
+		if o < l.starts {
+			l.fixed, l.tangents = column(l.fixed, c), column(l.tangents, c)
+		}
+	})
+}
+
+// setPlan sets mixed, own, and what of G does not depend on the start.
+func (l *batchedLevel) setPlan(m *Model) {
+	l.G = make([]float64, l.T*l.V*l.K)
+	if l.plan == 0 {
+		return
+	}
+	C := m.Columns(l.Level)
+	l.own = make([]float64, l.T*l.plan*l.K)
+	if l.Degree == 2 {
+		l.mixed = make([]float64, l.starts*len(l.own))
+	}
+	for i := range l.T * l.K { // weights of state i%K at time i/K
+		w := l.Weights[i*C : (i+1)*C]
+		own, G := i/l.K*l.plan*l.K+i%l.K, i/l.K*l.V*l.K+i%l.K
+		for p := range l.plan {
+			l.own[own+p*l.K] = w[1+l.starts+p]
+			l.G[G+(1+p)*l.K] = w[1+l.starts+p]
+		}
+		at := 1 + l.plan
+		l.products(m, func(c, a, o int) {
+			switch {
+			case o < l.starts:
+			case a < l.starts:
+				l.mixed[a*len(l.own)+own+(o-l.starts)*l.K] = w[c]
+			default:
+				l.G[G+at*l.K] = w[c]
+				at++
+			}
+		})
+	}
+}
+
+// Evaluate writes the displacements of the last Run to dst: K rows of all times.
+func (b *Batched) Evaluate(dst []float64) {
+	d, l := b.d, b.level()
+	K, N := l.K, len(b.times)
+	b.planColumns(l)
+	b.sumFixed(l)
+	b.interpolate(l, b.value, l.V, l.G, K)
+	for k, v0 := range d.v0 {
+		row := dst[k*N : (k+1)*N]
+		for i, t := range b.times {
+			row[i] = t * (v0 + b.value[i*K+k])
+		}
+	}
+}
+
+// level returns that of the last Run.
+func (b *Batched) level() *batchedLevel {
+	for _, l := range b.levels {
+		if l.Level == b.d.level {
+			return l
+		}
+	}
+	panic("direct: evaluated before Run")
+}
+
+// planColumns sets the columns of all times.
+func (b *Batched) planColumns(l *batchedLevel) {
+	if l.plan == 0 {
+		return
+	}
+	from := 1 + l.starts
+	for i, t := range b.times {
+		b.d.plan(t, false)
+		row := l.columns[i*l.V : (i+1)*l.V]
+		plan := row[1 : 1+copy(row[1:], b.d.column[from:from+l.plan])]
+		if l.Degree < 2 {
+			continue
+		}
+		at := 1 + l.plan
+		for j, a := range plan {
+			for _, c := range plan[j:] {
+				row[at] = a * c
+				at++
+			}
+		}
+	}
+}
+
+// sumFixed sets the parts of G that depend on the start.
+func (b *Batched) sumFixed(l *batchedLevel) {
+	d, TK := b.d, l.T*l.K
+	// The columns without the plan, in the order of fixed.
+	c := d.tangent[:0]
+	c = append(c, d.column[:1+l.starts]...)
+	linear := 1 + d.m.linear(l.Level)
+	c = append(c, d.column[linear:1+d.m.Linear(l.Level)]...)
+	start := c[1 : 1+l.starts]
+	if l.Degree == 2 {
+		for i, a := range start {
+			for _, v := range start[i:] {
+				c = append(c, a*v)
+			}
+		}
+	}
+	sums := b.sums[:TK]
+	b.work.Affine(matmul.Matrix(1, TK, sums), matmul.Matrix(1, len(c), c), matmul.Matrix(len(c), TK, l.fixed), nil)
+	for j := range l.T {
+		copy(l.G[j*l.V*l.K:], sums[j*l.K:(j+1)*l.K])
+	}
+	if len(l.mixed) == 0 {
+		return
+	}
+	n := len(l.own)
+	sums = b.sums[:n]
+	b.work.Affine(matmul.Matrix(1, n, sums), matmul.Matrix(1, l.starts, start), matmul.Matrix(l.starts, n, l.mixed), l.own)
+	for j := range l.T {
+		copy(l.G[(j*l.V+1)*l.K:], sums[j*l.plan*l.K:(j+1)*l.plan*l.K])
+	}
+}
+
+// interpolate sets dst (N×M) to Σ_j hat_j(t) Σ_v column_v(t) G_jv, over the first V columns.
+func (b *Batched) interpolate(l *batchedLevel, dst []float64, V int, G []float64, M int) {
+	for j := range l.T {
+		from, to := l.first[j], l.first[j+1]
+		if from == to {
+			continue
+		}
+		columns := matmul.Matrix(to-from, V, l.columns[from*l.V:])
+		columns.Stride = l.V
+		low := dst[from*M : to*M]
+		b.work.Affine(matmul.Matrix(to-from, M, low), columns, matmul.Matrix(V, M, G[j*V*M:]), nil)
+		if j+1 == l.T {
+			continue
+		}
+		high := b.next[:len(low)]
+		b.work.Affine(matmul.Matrix(to-from, M, high), columns, matmul.Matrix(V, M, G[(j+1)*V*M:]), nil)
+		for i := from; i < to; i++ {
+			share, row, next := l.share[i], low[(i-from)*M:(i-from+1)*M], high[(i-from)*M:]
+			for k, v := range next[:M] {
+				row[k] += share * (v - row[k])
+			}
+		}
+	}
+}
+
+// Jacobian writes the derivatives of the last Evaluate by the start state to dst: K×K rows
+// of all times, row k·K + c being that of displacement k by state c.
+func (b *Batched) Jacobian(dst []float64) {
+	d, l := b.d, b.level()
+	K, N := l.K, len(b.times)
+	V := 1
+	if len(l.mixed) > 0 {
+		V += l.plan
+	}
+	b.sumTangents(l, V)
+	b.interpolate(l, b.value, V, l.H, K*K)
+	for k := range K {
+		for c := range K {
+			v0 := 0.0
+			if d.m.Derivative[k] == c {
+				v0 = 1
+			}
+			row := dst[(k*K+c)*N : (k*K+c+1)*N]
+			for i, t := range b.times {
+				row[i] = t * (v0 + b.value[i*K*K+c*K+k])
+			}
+		}
+	}
+}
+
+// sumTangents sets H, T × V × K·K, of which the first of the last two is the state that
+// the derivative is by.
+func (b *Batched) sumTangents(l *batchedLevel, V int) {
+	d, K, L := b.d, l.K, b.d.m.Lift.Dim()
+	F, TK := l.rows(l.tangents), l.T*l.K
+	tangent := b.tangent[:K*F]
+	clear(tangent)
+	for z, of := range d.m.Lift.Of {
+		tangent[of*F+z] = d.slope[z]
+	}
+	start := d.column[1 : 1+l.starts]
+	for c := range K {
+		row := tangent[c*F : (c+1)*F]
+		row[L+c] = 1
+		if l.Degree == 2 {
+			setProductTangents(row[L+K:], row[:L], start)
+		}
+	}
+	sums := b.sums[:K*TK]
+	b.work.Affine(matmul.Matrix(K, TK, sums), matmul.Matrix(K, F, tangent), matmul.Matrix(F, TK, l.tangents), nil)
+	for c := range K {
+		for j := range l.T {
+			copy(l.H[j*V*K*K+c*K:], sums[c*TK+j*K:c*TK+(j+1)*K])
+		}
+	}
+	if V == 1 {
+		return
+	}
+	n := len(l.own)
+	sums = b.sums[:K*n]
+	states := matmul.Matrix(K, L, tangent)
+	states.Stride = F
+	b.work.Affine(matmul.Matrix(K, n, sums), states, matmul.Matrix(L, n, l.mixed), nil)
+	for c := range K {
+		for j := range l.T {
+			for p := range l.plan {
+				copy(l.H[((j*V+1+p)*K+c)*K:], sums[c*n+(j*l.plan+p)*K:c*n+(j*l.plan+p+1)*K])
+			}
+		}
+	}
+}
+
+// setProductTangents sets dst to the tangents of the products of columns, those of the
+// first of which are dz, and of the others 0.
+func setProductTangents(dst, dz, columns []float64) {
+	at := 0
+	for i, a := range columns {
+		for j := i; j < len(columns); j++ {
+			dst[at] = 0
+			if i < len(dz) {
+				dst[at] += dz[i] * columns[j]
+			}
+			if j < len(dz) {
+				dst[at] += a * dz[j]
+			}
+			at++
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package priordynamics
+
+import (
+	"github.com/tphakala/simd/f32"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/panelnet"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+// batchNet evaluates the net of a model, and its Jacobian, at rows of places, a block of
+// sixteen at a time, in single precision.
+type batchNet struct {
+	m       *Model
+	unit    simd.Unit
+	forward []panelnet.Layer
+	back    []panelnet.Layer // of all layers but the last: weights transposed; of the first those of the states alone
+	seeds   [][]float32      // K: of the last layer, [In][Width], each weight of output k at all points, times its scale
+
+	in                []float32   // [L+P][Width], of one block
+	out               [][]float32 // of each layer
+	adjoint           [2][]float32
+	gradient, scratch []float32
+	ones              []float32
+	parts             []simd.Part
+}
+
+// newBatchNet returns nil for a model without a net.
+func newBatchNet(m *Model, unit simd.Unit) *batchNet {
+	if !m.hasNet() {
+		return nil
+	}
+	b := &batchNet{
+		m: m, unit: unit, in: make([]float32, m.Net.In()*simd.Width), ones: make([]float32, simd.Width), parts: make([]simd.Part, 2),
+		gradient: make([]float32, simd.Padded(m.Lift.Dim())*simd.Width),
+	}
+	for i := range b.ones {
+		b.ones[i] = 1
+	}
+	last, most := len(m.Net.Layers)-1, 0
+	for i := range m.Net.Layers {
+		l := &m.Net.Layers[i]
+		b.forward = append(b.forward, panelnet.New(l, 0, l.Out))
+		b.out = append(b.out, make([]float32, simd.Padded(l.Out)*simd.Width))
+		if i < last {
+			inputs := l.In
+			if i == 0 {
+				inputs = m.Lift.Dim()
+			}
+			b.back = append(b.back, panelnet.Transposed(l, 0, inputs))
+			most = max(most, simd.Padded(l.Out)*simd.Width)
+		}
+	}
+	b.adjoint, b.scratch = [2][]float32{make([]float32, most), make([]float32, most)}, make([]float32, most)
+	output := &m.Net.Layers[last]
+	for k, scale := range m.NetScale {
+		seed := make([]float32, output.In*simd.Width)
+		for i := range seed {
+			seed[i] = simd.Single(scale * output.W[i/simd.Width*output.Out+k])
+		}
+		b.seeds = append(b.seeds, seed)
+	}
+	return b
+}
+
+// evaluate fills out at the block of places that begins at i of the rows v.
+func (b *batchNet) evaluate(v [][]float64, i int) {
+	for r, row := range v {
+		to := b.in[r*simd.Width : (r+1)*simd.Width]
+		for lane, c := range row[i:min(i+simd.Width, len(row))] {
+			to[lane] = float32(c) // |c| is bounded
+		}
+	}
+	x := b.in
+	for l := range b.forward {
+		b.forward[l].Forward(b.unit, b.parts, b.ones, x, b.out[l])
+		x = b.out[l]
+	}
+}
+
+// add adds the net's part of the increments at rows v of coordinates to dst (K rows).
+func (b *batchNet) add(dst, v [][]float64) {
+	if b == nil {
+		return
+	}
+	for i := 0; i < len(v[0]); i += simd.Width {
+		b.evaluate(v, i)
+		for k, row := range dst {
+			addScaled(row[i:], b.m.NetScale[k], b.out[len(b.out)-1][k*simd.Width:])
+		}
+	}
+}
+
+// addJacobian adds the derivatives of that by the coordinates of the states to d (L×K
+// rows).
+func (b *batchNet) addJacobian(d, v [][]float64) {
+	if b == nil {
+		return
+	}
+	hidden, K := len(b.back), len(b.seeds)
+	for i := 0; i < len(v[0]); i += simd.Width {
+		b.evaluate(v, i)
+		for l, y := range b.out[:hidden] {
+			panelnet.Derivatives(b.forward[l].Act, y[:b.forward[l].Out*simd.Width], b.scratch)
+		}
+		for k, seed := range b.seeds {
+			at := b.adjoint[0][:len(seed)]
+			f32.Mul(at, seed, b.out[hidden-1])
+			for l := hidden - 1; l > 0; l-- {
+				next := b.adjoint[(hidden-l)%2][:simd.Padded(b.back[l].Out)*simd.Width]
+				b.back[l].Multiply(b.unit, b.parts, at, next)
+				at = next[:b.back[l].Out*simd.Width]
+				f32.Mul(at, at, b.out[l-1])
+			}
+			b.back[0].Multiply(b.unit, b.parts, at, b.gradient)
+			for l := range b.m.Lift.Dim() {
+				addScaled(d[l*K+k][i:], 1, b.gradient[l*simd.Width:])
+			}
+		}
+	}
+}
+
+// addScaled adds scale times a row of a block to the first places of dst.
+func addScaled(dst []float64, scale float64, row []float32) {
+	dst = dst[:min(simd.Width, len(dst))]
+	for lane, v := range row[:len(dst)] {
+		dst[lane] += scale * float64(v)
+	}
+}
