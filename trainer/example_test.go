@@ -35,7 +35,7 @@ func Example() {
 	fmt.Println("better than every simple predictor:", res.Table.Better())
 	fmt.Println("error below a tenth of holding the last value:", res.Table.Geo.Model < 0.1)
 	// Output:
-	// held out: 2 of 8 stretches without a gap held out whole
+	// held out: 2 of 8 flights held out whole
 	// chosen: core linear [8], basis 2, likelihood temperature 0.1
 	// early end: false
 	// better than every simple predictor: true

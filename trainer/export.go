@@ -104,6 +104,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		}
 	}
 	for _, table := range res.Tables() {
+		table.WholeFlights = &res.Split.Whole
 		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
 	}
 	return nil

@@ -16,6 +16,8 @@ type Forecast struct {
 	Start            float64     // s since the segment's first sample; T counts from there
 	T                []float64   // n, s, of the predicted moments
 	Truth, Mean, Std [][]float64 // K × n, in the channels' units; Truth is NaN where nothing was measured
+
+	half50 float64 // half width of the 50 % interval over Std
 }
 
 // add appends horizon i of a window's outcome.
@@ -24,6 +26,7 @@ func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
 	if K := len(x0); f.Truth == nil {
 		f.Truth, f.Mean, f.Std = make([][]float64, K), make([][]float64, K), make([][]float64, K)
 	}
+	f.half50 = o.half50
 	for k, x := range x0 {
 		j := i*len(x0) + k
 		f.Truth[k] = append(f.Truth[k], x+o.measured[j])
@@ -37,7 +40,7 @@ func (f *Forecast) Bands(k int) plot.Prediction {
 	p := plot.Prediction{T: f.T, Mean: f.Mean[k]}
 	for i, m := range f.Mean[k] {
 		s := f.Std[k][i]
-		p.Lo50, p.Hi50 = append(p.Lo50, m-score.Z50*s), append(p.Hi50, m+score.Z50*s)
+		p.Lo50, p.Hi50 = append(p.Lo50, m-f.half50*s), append(p.Hi50, m+f.half50*s)
 		p.Lo95, p.Hi95 = append(p.Lo95, m-score.Z95*s), append(p.Hi95, m+score.Z95*s)
 		if y := f.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
 			p.At, p.Measured = append(p.At, f.T[i]), append(p.Measured, y)

@@ -41,6 +41,7 @@ type outcome struct {
 	measured, std []float64          // T×K; measured displacement, NaN where nothing was measured
 	mean          [methods][]float64 // T×K, displacement from the measured start
 	angle         [][methods]float64 // T, attitude errors, rad; none without an attitude
+	half50        float64            // half width of the 50 % interval over std
 	flagged, ok   bool
 	noHistory     bool // there was less before the window than the model reads
 }
@@ -125,7 +126,7 @@ func (c *comparer) newOutcomes(n int) []outcome {
 func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	c.start(f, start)
 	dst.ok = c.onboard.Predict(c.pred, &c.query)
-	dst.flagged = c.pred.OutOfDistribution
+	dst.flagged, dst.half50 = c.pred.OutOfDistribution, c.pred.Half50
 	dst.noHistory = c.pred.NoHistory
 	copy(dst.measured, c.Measured)
 	copy(dst.std, c.pred.ObsStd)

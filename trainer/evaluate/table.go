@@ -15,8 +15,9 @@ type Table struct {
 	EvaluatedID   string              `json:"judged_id,omitempty"` // ID of the model that was scored, where it is not the one of the file: the same networks, conditioned without these data
 	Inputs        string              `json:"inputs"`              // plan or hold
 	Truth         bool                `json:"truth"`
-	StartNoise    float64             `json:"start_noise,omitempty"` // noise added to start states, over the sensors' std
-	StartCovGiven bool                `json:"start_told,omitempty"`  // the covariance of the start came with the state
+	WholeFlights  *bool               `json:"whole_flights,omitempty"` // whether no flight of these is one that the model was trained on, else errors and coverage on another flight are not known; nil = not known either
+	StartNoise    float64             `json:"start_noise,omitempty"`   // noise added to start states, over the sensors' std
+	StartCovGiven bool                `json:"start_told,omitempty"`    // the covariance of the start came with the state
 	Stride        float64             `json:"stride"`
 	Windows       int                 `json:"windows"`
 	NoHistory     int                 `json:"no_history,omitempty"` // windows with less history before them than the model reads

@@ -12,7 +12,7 @@ import (
 // table: whether it is better than the baselines, what the networks add, whether 95 %
 // intervals cover 95 % of held-out data, up to which horizon, and what changes where the
 // plan is not known (hold, nil without inputs), and the share of predictions flagged OOD
-// where it is large. partial is the reason why the training ended early,
+// where it is large, and whether whole flights were held out. partial is the reason why the training ended early,
 // empty if it did not. good is whether no sentence is a reason for concern.
 func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
 	if t == nil {
@@ -53,6 +53,9 @@ func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
 		low, high := hold.CoverageRange()
 		parts = append(parts, fmt.Sprintf("Without a plan, with the last input held: %s with the plan, and 95 %% intervals covered %s.", comparedRMSE(hold.Geo.Model/t.Geo.Model), evaluate.Percent(low, high)))
 		good = good && low > 0.85
+	}
+	if t.WholeFlights != nil && !*t.WholeFlights {
+		parts = append(parts, "No whole flight was held out: errors and coverage on another flight are not known; log four flights or more.")
 	}
 	if s := t.FlaggedOOD(); s >= manyFlagged {
 		parts = append(parts, fmt.Sprintf("%s of the held-out predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s)))

@@ -7,8 +7,9 @@ import (
 )
 
 // Counters accumulates the scores of one set of points, of one channel at one horizon
-// or of a whole trajectory. The zero value is empty. Means over no points are NaN.
+// or of a whole trajectory. The zero value is empty, with Gaussian intervals. Means over no points are NaN.
 type Counters struct {
+	Half50                       float64 // half width of the 50 % interval over s; 0 = a Gaussian's
 	N                            int
 	Square, CRPSSum, LogLikSum   float64 // sums of (x−m)², CRPS, log likelihood
 	StdSum                       float64 // sum of s
@@ -22,7 +23,11 @@ func (t *Counters) Add(x, m, s float64) {
 	t.CRPSSum += CRPS(x, m, s)
 	t.LogLikSum += LogLik(x, m, s)
 	t.StdSum += s
-	t.Inside50 += count(Covered(x, m, s, Z50))
+	half := t.Half50
+	if half == 0 {
+		half = Z50
+	}
+	t.Inside50 += count(Covered(x, m, s, half))
 	t.Inside90 += count(Covered(x, m, s, Z90))
 	t.Inside95 += count(Covered(x, m, s, Z95))
 }

@@ -10,6 +10,7 @@ import (
 // Split parts the flights into those to train on and those held out.
 type Split struct {
 	Train, Held []Flight
+	Whole       bool // no flight is on both sides
 	How         string
 }
 
@@ -17,9 +18,10 @@ func (s Split) String() string {
 	return fmt.Sprintf("%s: %.6g s to train on, %.6g s held out", s.How, Duration(s.Train), Duration(s.Held))
 }
 
-// minSegments is how many flights there must be to hold out whole ones. A flight is a
-// stretch without a gap: a segment of a log may have several.
-const minSegments = 5
+// minStretches is how many stretches without a gap there must be to hold out whole ones,
+// and minFlights how many flights, of which one may have several stretches: the folds of
+// what is left then hold out whole flights, too.
+const minStretches, minFlights = 5, 4
 
 // HoldOut holds out a share of the data: whole flights where there are enough,
 // else blocks of time, one out of each of several equal parts, so that they see
@@ -31,20 +33,65 @@ func HoldOut(flights []Flight, share, horizon float64, seed uint64) Split {
 		return Split{Train: flights, How: "nothing held out"}
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x73706c6974))
-	long := 0
+	long, flown := 0, map[int]bool{}
 	for i := range flights {
 		if flights[i].Duration() >= 1.5*horizon {
 			long++
+			flown[flights[i].Segment] = true
 		}
 	}
-	if long >= minSegments {
+	if len(flown) >= minFlights {
 		return holdOutFlights(flights, share, horizon, rng)
+	}
+	if long >= minStretches {
+		return holdOutStretches(flights, share, horizon, rng)
 	}
 	return holdOutBlocks(flights, share, horizon, rng)
 }
 
-// holdOutFlights holds out whole flights.
-func holdOutFlights(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {
+// holdOutFlights holds out all stretches of some flights: about the share, as
+// holdOutStretches.
+func holdOutFlights(flights []Flight, share, horizon float64, rng *rand.Rand) Split {
+	lasts, long := map[int]float64{}, map[int]bool{}
+	var order []int
+	for i := range flights {
+		segment := flights[i].Segment
+		if _, known := lasts[segment]; !known {
+			order = append(order, segment)
+		}
+		lasts[segment] += flights[i].Duration()
+		long[segment] = long[segment] || flights[i].Duration() >= 1.5*horizon
+	}
+	held, out, shortest := 0.0, map[int]bool{}, -1
+	for _, i := range rng.Perm(len(order)) {
+		segment := order[i]
+		if !long[segment] {
+			continue
+		}
+		if shortest < 0 || lasts[segment] < lasts[shortest] {
+			shortest = segment
+		}
+		if held+0.5*lasts[segment] <= share*Duration(flights) {
+			out[segment] = true
+			held += lasts[segment]
+		}
+	}
+	if held == 0 {
+		out[shortest] = true
+	}
+	s := Split{Whole: true, How: fmt.Sprintf("%d of %d flights held out whole", len(out), len(order))}
+	for i := range flights {
+		if out[flights[i].Segment] {
+			s.Held = append(s.Held, flights[i])
+		} else {
+			s.Train = append(s.Train, flights[i])
+		}
+	}
+	return s
+}
+
+// holdOutStretches holds out whole stretches without a gap.
+func holdOutStretches(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {
 	held, shortest, total := 0.0, -1, Duration(flights)
 	out := map[int]bool{}
 	for _, i := range rng.Perm(len(flights)) {

@@ -88,7 +88,7 @@ func TestSplitHoldsOutItsShare(t *testing.T) {
 		}
 		s := HoldOut(flights, share, 1, rapid.Uint64().Draw(t, "seed"))
 		held := duration(s.Held)
-		if len(flights) >= minSegments {
+		if len(flights) >= minFlights {
 			if held == 0 || (held-share*total > 0.5*longest && held > shortest) || share*total-held > 0.5*longest {
 				t.Fatalf("%v s of %v held out, asked for %v", held, total, share*total)
 			}
@@ -172,6 +172,32 @@ func TestSplitHoldsOutWhatIsUsual(t *testing.T) {
 			if a := activity(&flights[0], from, from+held.N(), 1); a < 0.6 || a > 1.6 {
 				t.Errorf("seed %d: the block at %.1f s moves %.2f times as much as usual", seed, held.InSegment(0), a)
 			}
+		}
+	}
+}
+
+// From four flights on whole ones are held out, with all their stretches.
+func TestSplitHoldsOutWholeFlights(t *testing.T) {
+	flights, _ := recordings([]float64{20, 20, 20, 20})
+	parted := append([]Flight{flights[0].Slice(0, 150), flights[0].Slice(200, 401)}, flights[1:]...)
+	for seed := range uint64(8) {
+		s := HoldOut(parted, 0.25, 1, seed)
+		on := map[int]bool{}
+		for i := range s.Train {
+			on[s.Train[i].Segment] = true
+		}
+		for i := range s.Held {
+			if on[s.Held[i].Segment] {
+				t.Errorf("seed %d: flight %d is on both sides", seed, s.Held[i].Segment)
+			}
+		}
+		if !s.Whole || len(on) != 3 {
+			t.Errorf("seed %d: whole %v, trained on flights %v", seed, s.Whole, on)
+		}
+	}
+	for _, few := range [][]Flight{flights[:3], {flights[0].Slice(0, 60), flights[0].Slice(60, 120), flights[0].Slice(120, 180), flights[0].Slice(180, 240), flights[0].Slice(240, 300)}} {
+		if s := HoldOut(few, 0.25, 1, 1); s.Whole {
+			t.Errorf("%s, which is no whole flight", s.How)
 		}
 	}
 }
