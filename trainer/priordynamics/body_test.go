@@ -60,12 +60,12 @@ func TestBodyFollowsSteepFlight(t *testing.T) {
 		t.Fatal("the test's flight is not steep")
 	}
 	shape := Shape{Step: 0.05, Degree: 1, Ridge: 1e-5}
-	without, err := regress(train, window.Task{States: tumbling, Inputs: 0}, shape)
+	without, err := Regress(train, window.Task{States: tumbling, Inputs: 0}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
 	shape.Body = body
-	with, err := regress(train, window.Task{States: tumbling, Inputs: 0}, shape)
+	with, err := Regress(train, window.Task{States: tumbling, Inputs: 0}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.T
 	if err != nil {
 		return Pair{}, err
 	}
-	secondary, err := regress(flights, task, c.Secondary)
+	secondary, err := Regress(flights, task, c.Secondary)
 	return Pair{Prior: prior, Secondary: secondary}, err
 }
 

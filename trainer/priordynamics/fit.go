@@ -17,7 +17,7 @@ type Effort struct {
 
 // fit fits one shape: regression, then shooting, as far as it came when ctx ended.
 func fit(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, e Effort) (*priordynamics.Model, error) {
-	m, err := regress(flights, task, shape)
+	m, err := Regress(flights, task, shape)
 	if err != nil {
 		return nil, err
 	}

@@ -29,9 +29,9 @@ const boundSlack = 1.3
 
 var errSingular = errors.New("the regression of the difference equation is singular")
 
-// regress fits single steps by ridge regression: x(t + step) − x(t), less what the
+// Regress fits single steps by ridge regression: x(t + step) − x(t), less what the
 // declared kinematics give of it, on ψ.
-func regress(flights []window.Flight, task window.Task, shape Shape) (*priordynamics.Model, error) {
+func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordynamics.Model, error) {
 	K, P := len(task.States), task.Inputs
 	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, task.States), Body: shape.Body}
 	m.UMean, m.UStd = window.InputScale(flights, P)

@@ -110,7 +110,7 @@ func TestShootingGradient(t *testing.T) {
 // checkGradient compares the adjoint of a shape's roll-outs with differences.
 func checkGradient(t *testing.T, f []window.Flight, states []channel.Channel, p int, shape Shape) {
 	t.Helper()
-	m, err := regress(f, window.Task{States: states, Inputs: p}, shape)
+	m, err := Regress(f, window.Task{States: states, Inputs: p}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ var usual = Effort{Windows: 1500, Iterations: 200}
 func TestShootingPredictsBetterThanRegression(t *testing.T) {
 	train, test := []window.Flight{swing(1, 20, 0.02)}, []window.Flight{swing(2, 10, 0.02)}
 	shape := Shape{Step: 0.05, Degree: 1, Ridge: 1e-5}
-	before, err := regress(train, window.Task{States: pendulum, Inputs: 1}, shape)
+	before, err := Regress(train, window.Task{States: pendulum, Inputs: 1}, shape)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,159 @@
+package dynamicsnet
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Candidate is a weight decay that was tried, with its score on what folds hold out: the
+// geometric mean of RMSE over that of holding the last value.
+type Candidate struct{ Decay, Score float64 }
+
+// Choice is the result of Choose.
+type Choice struct {
+	Settings   Settings            // with the chosen decay
+	Candidates []Candidate         // in the order of the trials
+	Equation   float64             // score of the equation alone
+	Folds      [][]prior.Model     // of the chosen decay: the nets of each fold, trained without what it holds out
+	shape      priordynamics.Shape // of the equation
+	task       window.Task
+}
+
+// decays are tried from weak to strong.
+var decays = []float64{0.3, 1, 3, 10, 30}
+
+const (
+	stepsOfHorizon = 25
+	ridge          = 1e-5
+	// A candidate whose error is so many times that of the best ends the search.
+	worse = 1.1
+)
+
+// Choose finds the weight decay of nets in a linear difference equation, with the
+// declared kinematics of a body, if any. For every fold and candidate one net is trained,
+// in fewer steps than those of the settings. When ctx ends, it takes the best of those
+// that were tried. It is an error if there is none, or no fold.
+func Choose(ctx context.Context, folds []window.Fold, task window.Task, body prior.Body, set Settings, seed uint64) (*Choice, error) {
+	if len(folds) == 0 {
+		return nil, errors.New("nets in the difference equation need folds that choose their weight decay")
+	}
+	c := &Choice{Settings: set, task: task, shape: priordynamics.Shape{Degree: 1, Ridge: ridge, Body: body}}
+	c.shape.Step = math.Min(task.Horizon, math.Max(task.Horizon/stepsOfHorizon, window.Interval(folds[0].Train)))
+	trials := make([]*trial, len(folds))
+	failures := make([]error, len(folds))
+	cores.Each(len(folds), func(i int) { trials[i], failures[i] = c.prepare(folds[i]) })
+	if err := errors.Join(failures...); err != nil {
+		return nil, err
+	}
+	c.Equation = score(trials, func(t *trial) *prior.Model { return &t.bare })
+	best := math.Inf(1)
+	for _, decay := range decays {
+		set := c.Settings.brief()
+		set.Decay = decay
+		cores.Each(len(trials), func(i int) { failures[i] = trials[i].run(ctx, set, seed) })
+		if ctx.Err() != nil && len(c.Candidates) > 0 {
+			break
+		}
+		if err := errors.Join(failures...); err != nil {
+			return nil, err
+		}
+		got := score(trials, func(t *trial) *prior.Model { return &t.model })
+		c.Candidates = append(c.Candidates, Candidate{decay, got})
+		if got < best {
+			best, c.Settings.Decay, c.Folds = got, decay, nil
+			for _, t := range trials {
+				c.Folds = append(c.Folds, []prior.Model{t.model})
+			}
+		}
+		if got > worse*best {
+			break
+		}
+	}
+	return c, nil
+}
+
+// Fit trains a net for every seed on flights, see Train, with the chosen decay.
+func (c *Choice) Fit(ctx context.Context, flights []window.Flight, seeds []uint64) ([]prior.Model, error) {
+	equation, err := priordynamics.Regress(flights, c.task, c.shape)
+	if err != nil {
+		return nil, err
+	}
+	return Train(ctx, equation, flights, c.task, c.Settings, seeds)
+}
+
+// trial is one fold in the comparison.
+type trial struct {
+	data  *data
+	held  []window.Flight
+	bare  prior.Model // the equation
+	model prior.Model // with the net of the last candidate
+}
+
+func (c *Choice) prepare(fold window.Fold) (*trial, error) {
+	equation, err := priordynamics.Regress(fold.Train, c.task, c.shape)
+	if err != nil {
+		return nil, err
+	}
+	d, err := prepare(equation, fold.Train, c.task, c.Settings)
+	return &trial{data: d, held: fold.Held, bare: *equation}, err
+}
+
+func (t *trial) run(ctx context.Context, set Settings, seed uint64) (err error) {
+	t.model, err = t.data.train(ctx, set, seed)
+	return err
+}
+
+// taus are the horizons, as shares of H, at which candidates are compared.
+var taus = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
+
+// mostHeld is the number of windows of a fold that candidates are compared on.
+const mostHeld = 1000
+
+// score returns that of the folds' models on what they hold out, with the squares of all
+// windows in one sum: a model that diverges on some stretch loses however good it is
+// elsewhere.
+func score(trials []*trial, of func(t *trial) *prior.Model) float64 {
+	squares := make([][2][]float64, len(trials))
+	cores.Each(len(trials), func(i int) { squares[i] = trials[i].squares(of(trials[i])) })
+	sum := 0.0
+	for j := range squares[0][0] {
+		failed, moved := 0.0, 0.0
+		for _, s := range squares {
+			failed, moved = failed+s[0][j], moved+s[1][j]
+		}
+		sum += 0.5 * math.Log((failed+floor*moved+math.SmallestNonzeroFloat64)/(moved+math.SmallestNonzeroFloat64))
+	}
+	return math.Exp(sum / float64(len(squares[0][0])))
+}
+
+// squares returns the sums (taus×K) of the squared errors of the roll-outs over the
+// windows that are held out, and of the displacements.
+func (t *trial) squares(m *prior.Model) (sums [2][]float64) {
+	K, H := t.data.steps.k, t.data.horizon
+	times := make([]float64, len(taus))
+	for i, tau := range taus {
+		times[i] = tau * H
+	}
+	sums = [2][]float64{make([]float64, len(times)*K), make([]float64, len(times)*K)}
+	roll, got := prior.New(m, K, H), make([]float64, K)
+	for w := range replay.Each(t.held, window.Thin(window.Cut(t.held, H, H/10), mostHeld), times) {
+		roll.Run(w.X0, &w.Input)
+		for i, time := range times {
+			roll.At(got, nil, time)
+			for k, d := range got {
+				if y := w.Measured[i*K+k]; !math.IsNaN(y) {
+					sums[0][i*K+k] += (d - y) * (d - y)
+					sums[1][i*K+k] += y * y
+				}
+			}
+		}
+	}
+	return sums
+}
