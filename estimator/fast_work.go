@@ -1,6 +1,7 @@
 package estimator
 
 import (
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -74,9 +75,16 @@ func (c *compiled) affordable(times int) bool {
 	m := c.m
 	K, L := m.K, c.fixed-1
 	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
+	fixed := 0
 	for i := range m.Stack {
+		row += 4*K + K*K
 		for j := range m.Stack[i].Members {
-			row += 5*K*K + (K+1)*(m.Stack[i].Members[j].Lift.Dim()+1) + 6*K
+			e := &m.Stack[i].Members[j]
+			row += 5*K*K + (K+1)*(e.Lift.Dim()+1) + 6*K
+			fixed += int(m.Horizon/e.Step+3) * (2*K*K + (K+1)*(e.Lift.Dim()+1) + 3*K + m.P)
+		}
+		if m.Stack[i].Kind == model.Direct {
+			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)
 		}
 	}
 	for _, e := range c.all() {
@@ -85,5 +93,5 @@ func (c *compiled) affordable(times int) bool {
 			row += e.hidden[l].Out
 		}
 	}
-	return 8*row*(times+2*simd.Width) <= maxMemory
+	return 8*(fixed+row*(times+2*simd.Width)) <= maxMemory
 }

@@ -70,6 +70,18 @@ func NewBatched(d *Map, times []float64) *Batched {
 	return b
 }
 
+// BatchedSize returns how many numbers a Batched of so many times takes, or somewhat more.
+func (m *Model) BatchedSize(times int) int {
+	K := len(m.Derivative)
+	size := 2 * times * K * K
+	for i := range m.Levels {
+		l := &m.Levels[i]
+		plan := m.linear(l) - m.Lift.Dim() - len(m.UMean)
+		size += 4*len(l.Weights) + times*(3+(plan+1)*(plan+2)/2) + len(l.Times)*(1+plan)*K*(2*K+1) + K*m.Columns(l)
+	}
+	return size
+}
+
 // rows returns the rows of weights with T·K columns.
 func (l *batchedLevel) rows(weights []float64) int { return len(weights) / (l.T * l.K) }
 
