@@ -80,6 +80,8 @@ type Fit struct {
 	Params   *objective.Params
 	Settings Settings
 	Parts    objective.Parts // of the last evaluation
+	Least    float64         // the lowest data term of any evaluation
+	Rerun    int             // earlier starts that collapsed
 	Seconds  [3]float64      // of the steps before matching begins, while it rises, and after
 
 	batch *objective.Batch
@@ -90,10 +92,25 @@ type Fit struct {
 // learned, and that of the anchors, which is not.
 const noiseKnots = 2
 
-// Train fits smoother and dynamics. seed decides everything random. The error
-// reports why the numbers failed, or that ctx ended.
+// Train fits smoother and dynamics. seed decides everything random. A fit that collapsed is
+// run again from another start; the error reports that every start collapsed, why the numbers
+// failed, or that ctx ended.
 func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error) {
-	t := newTraining(scale(d), d, set, rand.New(rand.NewPCG(seed, 0x7061706572)))
+	for start := range uint64(reruns + 1) {
+		f, err := trainOnce(ctx, d, set, seed, start)
+		if err != nil {
+			return nil, err
+		}
+		if f.Rerun = int(start); !f.collapsed() {
+			return f, nil
+		}
+	}
+	return nil, errCollapsed
+}
+
+// trainOnce is Train from one start, whether it collapses or not.
+func trainOnce(ctx context.Context, d *Data, set Settings, seed, start uint64) (*Fit, error) {
+	t := newTraining(scale(d), d, set, rand.New(rand.NewPCG(seed, 0x7061706572+start<<32)))
 	if err := train(ctx, []*training{t}); err != nil {
 		return nil, fmt.Errorf("the fit: %w", err)
 	}
@@ -102,7 +119,8 @@ func Train(ctx context.Context, d *Data, set Settings, seed uint64) (*Fit, error
 
 // TrainSeparate fits a smoother of its own to every trajectory, and one dynamics to
 // all of them: the baseline of joint smoothing. A smoother predicts its own
-// trajectory only. Scalers are those of all data.
+// trajectory only. Scalers are those of all data. Whether fits collapsed is not asked: one of
+// few observations explains them all before derivatives are matched, and gives that up.
 func TrainSeparate(ctx context.Context, d *Data, set Settings, seed uint64) ([]*Fit, error) {
 	in := scale(d)
 	all, fits := make([]*training, len(d.Trajectories)), make([]*Fit, len(d.Trajectories))
@@ -127,7 +145,7 @@ type training struct {
 }
 
 func newTraining(in *feature.Inputs, d *Data, set Settings, rng *rand.Rand) *training {
-	t := &training{Fit: &Fit{Inputs: in, Settings: set}}
+	t := &training{Fit: &Fit{Inputs: in, Settings: set, Least: math.Inf(1)}}
 	t.Params = t.draw(d.K, rng)
 	support := t.fill(d)
 	t.objective = objective.New(objective.Spec{Lift: in.Lift, Scale: in.Lift.Std, Exact: set.Exact}, t.Params, t.batch.Obs.N, support)
@@ -186,7 +204,7 @@ func train(ctx context.Context, all []*training) error {
 			phase = 1
 		}
 		for _, t := range all {
-			t.Parts = t.parts
+			t.Parts, t.Least = t.parts, math.Min(t.Least, t.parts.Data)
 			t.Seconds[phase] += now.Sub(last).Seconds()
 		}
 		last = now

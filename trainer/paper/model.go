@@ -84,16 +84,23 @@ func (m *Model) mixture(mean, variance, x0, times []float64) (ok bool) {
 	return ok
 }
 
-// membersMixture returns the predictor of the members' smoothers, the teacher where no flow
-// can be integrated. It is safe for concurrent use.
+// membersMixture returns the predictor of the members' smoothers that did not collapse, the
+// teacher where no flow can be integrated; nil where there are none. It is safe for
+// concurrent use.
 func (m *Model) membersMixture() predictor {
 	var mutex sync.Mutex
 	var parts []predictor
 	for _, f := range m.Members {
+		if f.collapsed() {
+			continue
+		}
 		parts = append(parts, func(mean, variance, x0, times []float64) bool {
 			f.Predict(mean, variance, x0, times)
 			return true
 		})
+	}
+	if len(parts) == 0 {
+		return nil
 	}
 	return func(mean, variance, x0, times []float64) bool {
 		mutex.Lock()

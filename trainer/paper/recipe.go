@@ -93,7 +93,9 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	r.Progress("their dynamics are refined")
 	switch err := m.refine(ctx, d, r, seed*1000+800); {
 	case errors.Is(err, errFlow) && r.Known == nil:
-		teacher = m.membersMixture()
+		if teacher = m.membersMixture(); teacher == nil {
+			return nil, fmt.Errorf("%w, and every member collapsed: %w", err, errCollapsed)
+		}
 	case err != nil:
 		return nil, err
 	default:
@@ -110,21 +112,14 @@ func Learn(ctx context.Context, d *Data, r Recipe, seed uint64) (*Model, error) 
 	return m, nil
 }
 
-// A fit has collapsed where its objective is worse than the best by more than
-// this, in nats per scalar measurement: the trivial solution, a flat smoother
-// under large noise, which is consistent with itself. It is run again, at most
-// twice.
-const (
-	collapse = 0.3
-	reruns   = 2
-)
-
-// fits trains on each of the data, and returns the fits that did not fail.
+// fits trains on each of the data, and returns the fits that did not fail. A member whose
+// objective is worse than the best by more than collapse is run again: flows begin from a
+// collapsed one too, where it stays so.
 func (m *Model) fits(ctx context.Context, data []*Data, set Settings, seed uint64) ([]*Fit, error) {
 	out := make([]*Fit, len(data))
 	errs := make([]error, len(data))
 	run := func(i int, seed uint64) {
-		f, err := Train(ctx, data[i], set, seed)
+		f, err := trainOnce(ctx, data[i], set, seed, 0)
 		if errs[i] = err; f != nil && (out[i] == nil || f.Parts.Total <= out[i].Parts.Total) {
 			out[i] = f
 		}

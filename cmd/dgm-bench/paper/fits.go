@@ -24,7 +24,7 @@ func stepsFlag(steps *int) study.Flag {
 }
 
 // fit trains one model for the unit's seed and puts its scores into the row. A fit that
-// fails numerically is a result too.
+// fails numerically, or collapses from every start, is a result too.
 func (s *set) fit(ctx context.Context, u *study.Unit, settings paper.Settings) error {
 	d, on, err := s.both(u.Seed)
 	if err != nil {
@@ -35,6 +35,7 @@ func (s *set) fit(ctx context.Context, u *study.Unit, settings paper.Settings) e
 	u.Put("seconds", time.Since(began).Seconds())
 	var ask forecast
 	if err == nil {
+		u.Put("rerun", f.Rerun)
 		ask, err = posteriorOf(f)
 	}
 	if ctx.Err() != nil {

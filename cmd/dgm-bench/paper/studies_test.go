@@ -160,7 +160,7 @@ func TestAblationStudy(t *testing.T) {
 		t.Skip("trains")
 	}
 	dir := t.TempDir()
-	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "10")
+	done(t, dir, "ablation-lv100.svg", "ablation", "--sets", "lv100", "--seeds", "1", "--steps", "100")
 	joint, separate := stored(t, dir, "ablation", "lv100-joint-with-0"), stored(t, dir, "ablation", "lv100-separate-without-0")
 	if !joint.Has("unseen.loglik") || separate.Has("unseen.loglik") || len(joint.Numbers("mean")) != ablatedPoints || joint.Number("rmse_over_noise") == separate.Number("rmse_over_noise") {
 		t.Errorf("%+v %+v", joint, separate)
