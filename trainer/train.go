@@ -101,6 +101,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, calibrated: calibrated, posterior: posterior, readouts: readouts, linearStd: linearStd}
 	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack.String(), Choice: choice, Partial: ensemble.Partial}
+	if len(calibrated) > 0 {
+		res.FlightEffect = calibrated[0].FlightEffect
+	}
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)
 	}

@@ -195,8 +195,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	m := fit(folds, all, true)
-	if got := m.limits; got.Distance != most || math.Abs(got.Leverage-math.Log(1/flaggedShare)) > 0.3 || got.Input != 1 {
-		t.Errorf("limits %+v, want distance %v, leverage %v and input 1", got, most, math.Log(1/flaggedShare))
+	if got := m.limits; got.Distance != most || math.Abs(got.Leverage-math.Log(1/0.05)) > 0.2 || got.Input != 1 {
+		t.Errorf("limits %+v, want distance %v, leverage %v and input 1", got, most, math.Log(1/0.05))
 	}
 }
 

@@ -1,10 +1,12 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +64,29 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		{Name: "chosen", Value: res.Chosen.String()},
 	}
 	r.Selection = report.SelectionOf(res.Model)
+	r.Selection.Rules = append(r.Selection.Rules, report.Item{Name: "flight effect", Value: flightEffect(res)})
 	r.Settings = settings(t.Settings)
 	for _, f := range t.Files {
 		r.Files = append(r.Files, report.Item{Name: filepath.Base(f), Value: kind(f)})
 	}
 	return r, r.Check()
+}
+
+// flightEffect lists the channels whose errors differ most between flights.
+func flightEffect(res *Result) string {
+	if res.FlightEffect == nil {
+		return "not known: the folds hold out no whole flights; intervals are widened by that of other robots"
+	}
+	order := make([]int, len(res.FlightEffect))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(res.FlightEffect[b], res.FlightEffect[a]) })
+	var most []string
+	for _, k := range order[:min(3, len(order))] {
+		most = append(most, fmt.Sprintf("%s %.2f", res.Model.Channels[k].Name, res.FlightEffect[k]))
+	}
+	return "deviation between flights of their mean errors after the horizon, over that of an error, largest: " + strings.Join(most, ", ")
 }
 
 func list(paths []string) string {

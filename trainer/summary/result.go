@@ -28,9 +28,10 @@ type Result struct {
 	Prior     []priordynamics.Candidate // of the prior dynamics, the chosen one first
 	Stack     string                    // the components of the prior mean, with their errors and weights
 	selection.Choice
-	Curves  [][]nets.Point
-	Partial string // why the training ended early; empty = it did not
-	Elapsed time.Duration
+	FlightEffect []float64 // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
+	Curves       [][]nets.Point
+	Partial      string // why the training ended early; empty = it did not
+	Elapsed      time.Duration
 }
 
 func (r *Result) String() string {
