@@ -29,6 +29,7 @@ type Size struct {
 	D        int     // (optional) smoother features of a channel; defaults to 3
 	Core     []int   // (optional) widths of the core; one = linear, else sigmoids; defaults to 10-5
 	Equation int     // (optional) degree of the prior dynamics, with a secondary linear model
+	Nets     int     // (optional) with Equation: members of a further component, each with a net of 32-32
 	Paper    bool    // (optional) the paper's form; else the windows form
 
 	History []float64 // (optional) edges, s, of the history that a direct map reads, see history.Spec
@@ -83,6 +84,10 @@ func New(s Size, seed uint64) *model.Model {
 			{Kind: model.Equation, Members: []priordynamics.Model{first}},
 			{Kind: model.Equation, Members: []priordynamics.Model{second}, Weights: [][]float64{weights, weights}},
 		}
+	}
+	if s.Nets > 0 {
+		weights := slices.Repeat([]float64{0.2}, s.K*len(m.NoiseKnots))
+		m.Stack = append(m.Stack, model.Component{Kind: model.Equation, Members: nets(m, s.Nets, rng), Weights: [][]float64{weights, weights}})
 	}
 	if len(s.History) > 0 {
 		m.History.Edges = s.History
@@ -150,18 +155,38 @@ func equation(m *model.Model, degree int, rng *rand.Rand) priordynamics.Model {
 	return r
 }
 
+// nets are linear equations, each with a net.
+func nets(m *model.Model, n int, rng *rand.Rand) (out []priordynamics.Model) {
+	for range n {
+		e := equation(m, 1, rng)
+		e.Net = mlp.New([]int{e.Lift.Dim() + m.P, 32, 32, m.K}, []mlp.Activation{mlp.Tanh, mlp.Tanh, mlp.Linear})
+		e.Net.Glorot(rng)
+		e.NetScale = slices.Repeat([]float64{0.01}, m.K)
+		out = append(out, e)
+	}
+	return out
+}
+
 // directMap has a level with the model's history and one without for each readout.
 func directMap(m *model.Model, rng *rand.Rand) direct.Model {
-	d := direct.Model{Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd, Blocks: 5}
+	d := direct.Model{Lift: m.Inputs.Lift, UMean: m.Inputs.InputMean, UStd: m.Inputs.InputStd, Blocks: 10}
 	for range m.K {
 		d.Derivative = append(d.Derivative, -1)
 	}
 	for readout := range model.Readouts {
 		for _, rows := range []int{0, m.History.Rows()} {
-			l := direct.Level{Readout: readout, Rows: rows, Degree: 1, Times: []float64{m.Horizon / 10, m.Horizon}}
+			l := direct.Level{Readout: readout, Rows: rows, Degree: 1}
+			for i := range 12 {
+				l.Times = append(l.Times, m.Horizon*float64(i+1)/12)
+			}
 			l.Weights = make([]float64, len(l.Times)*m.K*d.Columns(&l))
 			for i := range l.Weights {
-				l.Weights[i] = 0.1 * rng.NormFloat64()
+				l.Weights[i] = 0.01 * rng.NormFloat64()
+			}
+			n := d.Linear(&l)
+			l.Mean, l.Std = make([]float64, n), slices.Repeat([]float64{1}, n)
+			for i := range n {
+				l.Factor = append(append(l.Factor, make([]float64, i)...), 1)
 			}
 			d.Levels = append(d.Levels, l)
 		}
