@@ -143,17 +143,23 @@ func (f *Fast) startVariance(q *Query, condition model.Condition) {
 
 // priorJacobian sets prior.
 func (f *Fast) priorJacobian() {
-	g, w, K := f.g, &f.w.covariance, f.plain.m.K
+	w, K, blocks := &f.w.covariance, f.plain.m.K, len(f.g.blocks)
 	f.w.prior.differentiate()
-	n := len(g.points)
-	for j := range K * K {
-		start := float32(0)
-		if j%(K+1) == 0 {
-			start = 1
-		}
-		k, c := j/K, j%K
-		for lane, v := range f.w.prior.jacobian[j*n : (j+1)*n] {
-			w.prior[((k*len(g.blocks)+lane/simd.Width)*K+c)*simd.Width+lane%simd.Width] = start + simd.Single(v)
+	all := f.w.prior.jacobian
+	for block := range blocks {
+		from := block * simd.Width
+		points := min(simd.Width, len(f.g.points)-from)
+		for k := range K {
+			for c := range K {
+				start := float32(0)
+				if k == c {
+					start = 1
+				}
+				to := w.prior[((k*blocks+block)*K+c)*simd.Width:][:points]
+				for lane := range to {
+					to[lane] = start + simd.Single(all[((from+lane)*K+c)*K+k])
+				}
+			}
 		}
 	}
 }

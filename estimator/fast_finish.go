@@ -27,13 +27,13 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 			factor := w.factor[lane] * part.scaleFactor[j]
 			factor *= factor
 			if calibrated {
-				factor = f.plain.intervals.factor(i, k, w.prior.displacement[k*N+lane], state+part.obs[j], part.state[j]+part.obs[j], spread[k*N+lane])
+				factor = f.plain.intervals.factor(i, k, w.prior.displacement[lane*K+k], state+part.obs[j], part.state[j]+part.obs[j], spread[lane*K+k])
 			}
 			start := 0.0
 			if withStart {
 				start = startFactor(factor) * math.Max(0, float64(w.covariance.variance[j]))
 			}
-			dst.Mean[at] = origin[k] + w.prior.displacement[k*N+lane] + part.networkWeight[j]*mean
+			dst.Mean[at] = origin[k] + w.prior.displacement[lane*K+k] + part.networkWeight[j]*mean
 			dst.Std[at] = math.Sqrt(factor*state + start)
 			dst.ObsStd[at] = math.Sqrt(factor*(state+part.obs[j]) + start)
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
@@ -68,12 +68,9 @@ func spread(members [][]float32, j int, mean float64) (sum float64) {
 
 // intervalFactors sets the factor of all intervals at every point.
 func (f *Fast) intervalFactors(dst *Prediction) {
-	w, N := &f.w, len(f.g.points)
+	w, K := &f.w, f.plain.m.K
 	f.plain.startRMS(dst)
-	for lane, i := range f.g.order[:N] {
-		for k := range w.displacement {
-			w.displacement[k] = w.prior.displacement[k*N+lane]
-		}
-		w.factor[lane] = f.plain.intervalFactor(dst, i, w.displacement)
+	for lane, i := range f.g.order[:len(f.g.points)] {
+		w.factor[lane] = f.plain.intervalFactor(dst, i, w.prior.displacement[lane*K:(lane+1)*K])
 	}
 }

@@ -13,24 +13,24 @@ import (
 type batchedPrior struct {
 	prior        *PriorDynamics
 	components   []batchedComponent
-	weights      [][model.Conditions][]float64 // of each component: K×N; nil = weight 0
-	displacement []float64                     // K×N, state units
-	spread       []float64                     // K×N, state units
-	firstWeight  []float64                     // K×N, of the first component
-	jacobian     []float64                     // K×K×N: derivatives by the start state
+	weights      [][model.Conditions][]float64 // of each component: N×K; nil = weight 0
+	displacement []float64                     // N×K, state units
+	spread       []float64                     // N×K, state units
+	firstWeight  []float64                     // N×K, of the first component
+	jacobian     []float64                     // N×K×K: derivative of displacement k by state c of the start at c·K + k
 
 	first, firstJacobian, otherJacobian []float64   // as displacement and jacobian
-	difference                          [][]float64 // of each component but the first: K×N, its displacement less that of the first
+	difference                          [][]float64 // of each component but the first: N×K, its displacement less that of the first
 }
 
 // batchedComponent is a component at all points, after its start.
 type batchedComponent interface {
-	// evaluate writes the displacements to dst (K×N).
+	// evaluate writes the displacements to dst (N×K).
 	evaluate(dst []float64)
-	// memberVariance returns the variance between members (K×N, state units squared) at the
+	// memberVariance returns the variance between members (N×K, state units squared) at the
 	// last evaluate; nil = 0.
 	memberVariance() []float64
-	// differentiate writes their derivatives by the start state to dst (K×K×N), after evaluate.
+	// differentiate writes their derivatives by the start state to dst (N×K×K, as Jacobian), after evaluate.
 	differentiate(dst []float64)
 }
 
@@ -38,7 +38,7 @@ type batchedComponent interface {
 func newBatchedPrior(b *PriorDynamics, times []float64, unit simd.Unit) batchedPrior {
 	K, N := len(b.x0), len(times)
 	f := batchedPrior{
-		prior: b, displacement: make([]float64, K*N), spread: make([]float64, K*N), firstWeight: make([]float64, K*N), jacobian: make([]float64, K*K*N),
+		prior: b, displacement: make([]float64, N*K), spread: make([]float64, N*K), firstWeight: make([]float64, N*K), jacobian: make([]float64, N*K*K),
 		weights: make([][model.Conditions][]float64, len(b.components)), difference: make([][]float64, len(b.components)),
 	}
 	for i, c := range b.components {
@@ -46,7 +46,7 @@ func newBatchedPrior(b *PriorDynamics, times []float64, unit simd.Unit) batchedP
 		if i == 0 {
 			continue
 		}
-		f.difference[i] = make([]float64, K*N)
+		f.difference[i] = make([]float64, N*K)
 		for condition := range f.weights[i] {
 			if table, ok := model.ForCondition(b.spec.Stack[i].Weights, model.Condition(condition)); ok {
 				f.weights[i][condition] = weightsAt(table, &b.spec, times)
@@ -54,25 +54,25 @@ func newBatchedPrior(b *PriorDynamics, times []float64, unit simd.Unit) batchedP
 		}
 	}
 	if len(f.components) > 1 {
-		f.first, f.firstJacobian, f.otherJacobian = make([]float64, K*N), make([]float64, K*K*N), make([]float64, K*K*N)
+		f.first, f.firstJacobian, f.otherJacobian = make([]float64, N*K), make([]float64, N*K*K), make([]float64, N*K*K)
 	}
 	return f
 }
 
-// weightsAt returns a table (K×Q) at times: K×N.
+// weightsAt returns a table (K×Q) at times: N×K.
 func weightsAt(table []float64, spec *PriorDynamicsSpec, times []float64) (out []float64) {
 	Q := len(spec.Knots)
 	knots := make([]float64, Q)
-	for at := 0; at < len(table); at += Q {
-		for _, t := range times {
-			KnotWeights(knots, spec.Knots, t/spec.Horizon)
+	for _, t := range times {
+		KnotWeights(knots, spec.Knots, t/spec.Horizon)
+		for at := 0; at < len(table); at += Q {
 			out = append(out, dot(knots, table[at:at+Q]))
 		}
 	}
 	return out
 }
 
-// weight returns that of component i at all points (K×N), without its fade; nil = 0.
+// weight returns that of component i at all points (N×K), without its fade; nil = 0.
 func (f *batchedPrior) weight(i int) []float64 { return f.weights[i][f.prior.condition] }
 
 // evaluate sets displacement after the last Start.
@@ -101,7 +101,7 @@ func (f *batchedPrior) evaluate() {
 	}
 }
 
-// spreads returns how far components and members are apart (K×N), after evaluate: as
+// spreads returns how far components and members are apart (N×K), after evaluate: as
 // PriorDynamics.Spread.
 func (f *batchedPrior) spreads() []float64 {
 	clear(f.spread)
@@ -152,29 +152,30 @@ func (f *batchedPrior) differentiate() {
 		return
 	}
 	f.components[0].differentiate(f.jacobian)
-	K := len(f.prior.x0)
-	n := len(f.displacement) / K
 	if len(f.components) > 1 {
 		copy(f.firstJacobian, f.jacobian)
 	}
 	for i := 1; i < len(f.components); i++ {
-		weight := f.weight(i)
-		if weight == nil {
-			continue
+		if f.weight(i) != nil {
+			f.components[i].differentiate(f.otherJacobian)
+			f.addJacobian(i)
 		}
-		f.components[i].differentiate(f.otherJacobian)
-		f64.Sub(f.otherJacobian, f.otherJacobian, f.firstJacobian)
-		factor, gradient := f.prior.fade.factor[i], f.prior.fade.gradient[i]
-		for j := range K * K {
-			k, other := j/K, f.otherJacobian[j*n:(j+1)*n]
-			if factor != 1 {
-				f64.Scale(other, other, factor)
+	}
+}
+
+// addJacobian adds what component i contributes to the Jacobian; its own is in
+// otherJacobian.
+func (f *batchedPrior) addJacobian(i int) {
+	K, factor := len(f.prior.x0), f.prior.fade.factor[i]
+	for point := 0; point < len(f.displacement); point += K {
+		weight, d := f.weight(i)[point:point+K], f.difference[i][point:point+K]
+		for c := range K {
+			at := (point + c) * K
+			row, first, other := f.jacobian[at:at+K], f.firstJacobian[at:at+K], f.otherJacobian[at:at+K]
+			slope := f.prior.fade.gradient[i][c]
+			for k, w := range weight {
+				row[k] += w * (factor*(other[k]-first[k]) + slope*d[k])
 			}
-			if slope := gradient[j%K]; slope != 0 {
-				f64.AddScaled(other, slope, f.difference[i][k*n:(k+1)*n])
-			}
-			row := f.jacobian[j*n : (j+1)*n]
-			f64.FMA(row, weight[k*n:(k+1)*n], other, row)
 		}
 	}
 }
@@ -195,8 +196,8 @@ func batched(c component, times []float64, unit simd.Unit) batchedComponent {
 type batchedEquation struct {
 	members  []*priordynamics.BatchedRollout
 	share    float64
-	own      []float64 // of one member, K×N
-	variance []float64 // K×N; nil with one member
+	own      []float64 // of one member, N×K
+	variance []float64 // N×K; nil with one member
 }
 
 func newBatchedEquation(e *equation, times []float64, unit simd.Unit) *batchedEquation {
@@ -234,9 +235,10 @@ type batchedVelocity struct {
 }
 
 func (b batchedVelocity) evaluate(dst []float64) {
-	n := len(b.times)
-	for k, v := range b.v0 {
-		f64.Scale(dst[k*n:(k+1)*n], b.times, v)
+	for i, t := range b.times {
+		for k, v := range b.v0 {
+			dst[i*len(b.v0)+k] = v * t
+		}
 	}
 }
 
@@ -244,10 +246,12 @@ func (b batchedVelocity) memberVariance() []float64 { return nil }
 
 func (b batchedVelocity) differentiate(dst []float64) {
 	clear(dst)
-	K, n := len(b.of), len(b.times)
-	for k, v := range b.of {
-		if v >= 0 {
-			copy(dst[(k*K+v)*n:(k*K+v+1)*n], b.times)
+	K := len(b.of)
+	for i, t := range b.times {
+		for k, c := range b.of {
+			if c >= 0 {
+				dst[(i*K+c)*K+k] = t
+			}
 		}
 	}
 }

@@ -24,12 +24,11 @@ type fastWork struct {
 	z           []float32   // [block][K·D][Width]
 	x           []float32   // [F, padded][Width], of one channel and block
 
-	squares      [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
-	means        [][]float32         // by member and refit: K×n, without γ
-	v            []float64           // K×n, sum over members, without γ²
-	factor       []float64           // n: factor of all intervals
-	displacement []float64           // K, scratch
-	covariance   covarianceWork
+	squares    [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
+	means      [][]float32         // by member and refit: K×n, without γ
+	v          []float64           // K×n, sum over members, without γ²
+	factor     []float64           // n: factor of all intervals
+	covariance covarianceWork
 }
 
 func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
@@ -38,7 +37,7 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	w := fastWork{
 		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g.points, c.unit),
 		mu: make([]float32, simd.Padded(K)*simd.Width), v: make([]float64, K*n),
-		factor: make([]float64, n), displacement: make([]float64, K),
+		factor: make([]float64, n),
 	}
 	var first, terms, factor, single, hidden, parts, z, x int
 	for _, e := range c.all() {

@@ -21,9 +21,9 @@ type Batched struct {
 	levels []*batchedLevel // those of the model
 	work   matmul.Work
 
-	value, next []float64 // N×K²: g or its Jacobian; by the weights after each time
-	tangent     []float64 // K × the most fixed columns
-	sums        []float64 // of the fixed columns and weights
+	next    []float64 // N×K²: g or its Jacobian, by the weights after each time
+	tangent []float64 // K × the most fixed columns
+	sums    []float64 // of the fixed columns and weights
 }
 
 // batchedLevel is a level, its weights sorted by what their columns depend on.
@@ -49,10 +49,7 @@ type batchedLevel struct {
 // NewBatched takes the memory for evaluations of d at ascending times.
 func NewBatched(d *Map, times []float64) *Batched {
 	m, N, K := d.m, len(times), len(d.x0)
-	b := &Batched{d: d, times: times}
-	for _, v := range []*[]float64{&b.value, &b.next} {
-		*v = make([]float64, N*K*K)
-	}
+	b := &Batched{d: d, times: times, next: make([]float64, N*K*K)}
 	tangent, sums := 0, 0
 	for i := range m.Levels {
 		l := newBatchedLevel(m, &m.Levels[i], K, times)
@@ -73,7 +70,7 @@ func NewBatched(d *Map, times []float64) *Batched {
 // BatchedSize returns how many numbers a Batched of so many times takes, or somewhat more.
 func (m *Model) BatchedSize(times int) int {
 	K := len(m.Derivative)
-	size := 2 * times * K * K
+	size := times * K * K
 	for i := range m.Levels {
 		l := &m.Levels[i]
 		plan := m.linear(l) - m.Lift.Dim() - len(m.UMean)
@@ -197,17 +194,16 @@ func (l *batchedLevel) setPlan(m *Model) {
 	}
 }
 
-// Evaluate writes the displacements of the last Run to dst: K rows of all times.
+// Evaluate writes the displacements of the last Run to dst: N×K.
 func (b *Batched) Evaluate(dst []float64) {
-	d, l := b.d, b.level()
-	K, N := l.K, len(b.times)
+	l := b.level()
 	b.planColumns(l)
 	b.sumFixed(l)
-	b.interpolate(l, b.value, l.V, l.G, K)
-	for k, v0 := range d.v0 {
-		row := dst[k*N : (k+1)*N]
-		for i, t := range b.times {
-			row[i] = t * (v0 + b.value[i*K+k])
+	b.interpolate(l, dst, l.V, l.G, l.K)
+	for i, t := range b.times {
+		row := dst[i*l.K : (i+1)*l.K]
+		for k, v0 := range b.d.v0 {
+			row[k] = t * (v0 + row[k])
 		}
 	}
 }
@@ -302,27 +298,24 @@ func (b *Batched) interpolate(l *batchedLevel, dst []float64, V int, G []float64
 	}
 }
 
-// Jacobian writes the derivatives of the last Evaluate by the start state to dst: K×K rows
-// of all times, row k·K + c being that of displacement k by state c.
+// Jacobian writes the derivatives of the last Evaluate by the start state to dst: N×K×K,
+// that of displacement k by state c at c·K + k of each time.
 func (b *Batched) Jacobian(dst []float64) {
-	d, l := b.d, b.level()
-	K, N := l.K, len(b.times)
-	V := 1
+	l, K, V := b.level(), b.level().K, 1
 	if len(l.mixed) > 0 {
 		V += l.plan
 	}
 	b.sumTangents(l, V)
-	b.interpolate(l, b.value, V, l.H, K*K)
-	for k := range K {
-		for c := range K {
-			v0 := 0.0
-			if d.m.Derivative[k] == c {
-				v0 = 1
+	b.interpolate(l, dst, V, l.H, K*K)
+	for i, t := range b.times {
+		row := dst[i*K*K : (i+1)*K*K]
+		for k, c := range b.d.m.Derivative {
+			if c >= 0 {
+				row[c*K+k]++
 			}
-			row := dst[(k*K+c)*N : (k*K+c+1)*N]
-			for i, t := range b.times {
-				row[i] = t * (v0 + b.value[i*K*K+c*K+k])
-			}
+		}
+		for j := range row {
+			row[j] *= t
 		}
 	}
 }

@@ -236,7 +236,7 @@ func TestBatchedIsTheMap(t *testing.T) {
 			for i, at := range times {
 				d.At(one, nil, at)
 				for k, want := range one {
-					close(t, "displacement", all[k*N+i], want, 1e-11)
+					close(t, "displacement", all[i*K+k], want, 1e-11)
 				}
 				for c := range K {
 					dx := make([]float64, K)
@@ -244,7 +244,7 @@ func TestBatchedIsTheMap(t *testing.T) {
 					d.JVP(dx)
 					d.JVPAt(one, at)
 					for k, want := range one {
-						close(t, "Jacobian", jacobian[(k*K+c)*N+i], want, 1e-11)
+						close(t, "Jacobian", jacobian[(i*K+c)*K+k], want, 1e-11)
 					}
 				}
 			}

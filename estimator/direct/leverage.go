@@ -1,6 +1,6 @@
 package direct
 
-import "gonum.org/v1/gonum/blas/blas64"
+import "github.com/tphakala/simd/f64"
 
 // Leverage returns that of the last Run, with the input up to the end of the horizon:
 //
@@ -58,7 +58,7 @@ func (d *Map) addLeverageGradient(gradient []float64) {
 	bar, o := d.adjoint[:n], 0
 	clear(bar)
 	for i, w := range d.whitened[:n] {
-		blas64.Axpy(2*w/float64(n), vector(l.Factor[o:o+i+1]), vector(bar[:i+1]))
+		f64.AddScaled(bar[:i+1], 2*w/float64(n), l.Factor[o:o+i+1])
 		o += i + 1
 	}
 	for i, std := range l.Std {

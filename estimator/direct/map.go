@@ -1,7 +1,7 @@
 package direct
 
 import (
-	"gonum.org/v1/gonum/blas/blas64"
+	"github.com/tphakala/simd/f64"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -236,6 +236,4 @@ func (l *Level) between(t float64) (i int, share, perSecond float64) {
 // row returns the weights of state k of K at time i.
 func (l *Level) row(i, k, K, C int) []float64 { return l.Weights[(i*K+k)*C : (i*K+k+1)*C] }
 
-func dot(w, c []float64) float64 { return blas64.Dot(vector(w), vector(c[:len(w)])) }
-
-func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+func dot(w, c []float64) float64 { return f64.DotProduct(w, c[:len(w)]) }

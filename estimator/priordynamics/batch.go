@@ -1,179 +1,125 @@
 package priordynamics
 
 import (
-	"math"
-
-	"github.com/tphakala/simd/f64"
-
-	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// BatchedRollout evaluates a rollout at many times at once: the formulas of Rollout.At
-// for rows of all times.
+// BatchedRollout evaluates a rollout at many times at once: the formulas of Rollout.At, with
+// one product of matrices for all times.
 type BatchedRollout struct {
 	p     *Rollout
 	times []float64
-	step  []int     // of each time
-	part  []float64 // σ, the elapsed fraction of the step
-	curve []float64 // ½σ(σ−1)
+	step  []int     // N: of each time
+	part  []float64 // N: σ, the elapsed fraction of the step
+	curve []float64 // N: ½σ(σ−1)
 
-	v, a, b, d [][]float64 // rows of L+P coordinates; of K: Δ0, Δ1, and the displacement an increment starts from
-	term, pair []float64   // a monomial; the product of two coordinates
-	ones       []float64
-	mean       []float64 // P
-	now, inc   []float64 // K, of one time
+	first, second increments // Δ0, Δ1 at all times
+	nodes         increments
+	mean          []float64 // N×P, of the input since each step's start
+	derivatives   []float64 // T'×(L·K), see Model.derivatives
+	net           *batchNet
+	work          matmul.Work
 
-	net                 *batchNet
-	jacobian            *batchJacobian
-	nodeV, nodeX, nodeD [][]float64 // rows of nodes: L+P coordinates; K: state, increment
+	nodeJacobian []float64 // nodes+1 × K×K: ∂(x_n − x0)/∂x0, transposed
+	y, h0, h1    []float64 // K×K, of one time
+	unit         []float64 // K, a direction
 }
 
-// NewBatchedRollout takes the memory for evaluations of p at ascending times. The unit
-// evaluates the net, in single precision.
+// increments are those of a step at n places, a row for each.
+type increments struct {
+	x        []float64 // n×K, states
+	v, slope []float64 // n×(L+P), n×L: coordinates, and their derivatives by the states
+	psi      []float64 // n×N
+	delta    []float64 // n×K
+	d        []float64 // n×(L·K): derivative of Wᵀψ and the net by coordinate l at l·K …
+	g        []float64 // n×K×K: derivative of the increment by state c at c·K …
+}
+
+func newIncrements(p *Rollout, n int) increments {
+	L, K := p.m.Lift.Dim(), p.k
+	return increments{
+		x: make([]float64, n*K), v: make([]float64, n*len(p.va)), slope: make([]float64, n*L), psi: make([]float64, n*len(p.psi)),
+		delta: make([]float64, n*K), d: make([]float64, n*L*K), g: make([]float64, n*K*K),
+	}
+}
+
+// NewBatchedRollout takes the memory for evaluations of p at times. The unit evaluates the
+// net, in single precision.
 func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRollout {
-	n := len(times)
-	f := &BatchedRollout{p: p, times: times, term: make([]float64, n), pair: make([]float64, n), mean: make([]float64, len(p.mean)), now: make([]float64, p.k), inc: make([]float64, p.k)}
+	n, K := len(times), p.k
+	f := &BatchedRollout{
+		p: p, times: times, first: newIncrements(p, n), second: newIncrements(p, n), nodes: newIncrements(p, p.nodes),
+		mean: make([]float64, n*len(p.mean)), derivatives: p.m.derivatives(K), net: newBatchNet(p.m, unit),
+		nodeJacobian: make([]float64, (p.nodes+1)*K*K), unit: make([]float64, K),
+	}
+	for _, m := range []*[]float64{&f.y, &f.h0, &f.h1} {
+		*m = make([]float64, K*K)
+	}
 	for _, t := range times {
 		i := max(0, min(int(t/p.m.Step+tiny), p.nodes))
 		s := max(0, t/p.m.Step-float64(i))
-		f.step, f.part, f.curve, f.ones = append(f.step, i), append(f.part, s), append(f.curve, 0.5*s*(s-1)), append(f.ones, 1)
+		f.step, f.part, f.curve = append(f.step, i), append(f.part, s), append(f.curve, 0.5*s*(s-1))
 	}
-	f.v, f.a, f.b, f.d = rowsOf(len(p.va), n), rowsOf(p.k, n), rowsOf(p.k, n), rowsOf(p.k, n)
-	f.net, f.jacobian = newBatchNet(p.m, unit), newBatchJacobian(p, n)
-	f.nodeV, f.nodeX, f.nodeD = rowsOf(len(p.va), p.nodes), rowsOf(p.k, p.nodes), rowsOf(p.k, p.nodes)
+	f.work.Reserve(len(p.psi), K)
+	f.work.Reserve(len(f.derivatives)/(p.m.Lift.Dim()*K), p.m.Lift.Dim()*K)
+	f.work.Reserve(K, K)
 	return f
 }
 
-// Evaluate writes the displacements of the last Run to dst: K rows of all times.
+// Evaluate writes the displacements of the last Run to dst: N×K.
 func (f *BatchedRollout) Evaluate(dst []float64) {
-	n := len(f.times)
-	f.begin()
+	p, K := f.p, f.p.k
 	f.inputs()
-	f.increments(f.a)
-	for k := range f.d {
-		copy(dst[k*n:(k+1)*n], f.d[k])
-		f64.Add(f.d[k], f.d[k], f.a[k])
-	}
-	f.increments(f.b)
-	for k := range f.d {
-		row := dst[k*n : (k+1)*n]
-		f64.FMA(row, f.part, f.a[k], row)
-		f64.Sub(f.b[k], f.b[k], f.a[k])
-		f64.FMA(row, f.curve, f.b[k], row)
-	}
-}
-
-// begin sets the displacements to those at the start of each step.
-func (f *BatchedRollout) begin() {
-	K := f.p.k
 	for i, step := range f.step {
-		for k, d := range f.p.x[step*K : (step+1)*K] {
-			f.d[k][i] = d
+		for k, d := range p.x[step*K : (step+1)*K] {
+			dst[i*K+k], f.first.x[i*K+k] = d, p.x0[k]+d
+		}
+	}
+	f.evaluate(&f.first)
+	for j, x := range f.first.x {
+		f.second.x[j] = x + f.first.delta[j]
+	}
+	f.evaluate(&f.second)
+	for i, part := range f.part {
+		for j := i * K; j < (i+1)*K; j++ {
+			d0, d1 := f.first.delta[j], f.second.delta[j]
+			dst[j] += part*d0 + f.curve[i]*(d1-d0)
 		}
 	}
 }
 
-// inputs fills the coordinates of the mean inputs since each step's start.
+// inputs sets the mean inputs since each step's start.
 func (f *BatchedRollout) inputs() {
-	p, L := f.p, f.p.m.Lift.Dim()
-	if len(f.mean) == 0 {
+	p, P := f.p, len(f.p.mean)
+	if P == 0 {
 		return
 	}
 	for i, step := range f.step {
+		mean := f.mean[i*P : (i+1)*P]
 		if start := float64(step) * p.m.Step; f.part[i] < tiny {
-			p.u.At(f.mean, start)
+			p.u.At(mean, start)
 		} else {
-			p.u.Mean(f.mean, start, f.times[i])
+			p.u.Mean(mean, start, f.times[i])
 		}
-		for c, u := range f.mean {
-			f.v[L+c][i] = (u - p.m.UMean[c]) / p.m.UStd[c]
-		}
-	}
-	for c, b := range p.m.Bound[L:] {
-		f64.Clamp(f.v[L+c], f.v[L+c], -b, b)
 	}
 }
 
-// increments writes those of a step from the displacements d, under the inputs, to
-// dst.
-func (f *BatchedRollout) increments(dst [][]float64) {
-	f.states()
-	for k := range dst {
-		clear(dst[k])
+// evaluate sets the increments from the states x under the inputs.
+func (f *BatchedRollout) evaluate(s *increments) {
+	m, K, L, P := f.p.m, f.p.k, f.p.m.Lift.Dim(), len(f.p.mean)
+	n, V, N := len(f.times), L+P, len(f.p.psi)
+	for i := range n {
+		v := s.v[i*V : (i+1)*V]
+		m.Coordinates(v, s.slope[i*L:(i+1)*L], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P])
+		m.Monomials(s.psi[i*N:(i+1)*N], v)
 	}
-	at := f.add(dst, f.ones, 0)
-	for _, v := range f.v {
-		at = f.add(dst, v, at)
-	}
-	if f.p.m.Degree >= 2 {
-		for i, v := range f.v {
-			for _, w := range f.v[i:] {
-				f64.Mul(f.term, v, w)
-				at = f.add(dst, f.term, at)
-			}
-		}
-	}
-	if f.p.m.Degree >= 3 {
-		x := f.v[:f.p.m.Lift.Dim()]
-		for i, v := range x {
-			for j := i; j < len(x); j++ {
-				f64.Mul(f.pair, v, x[j])
-				for _, w := range x[j:] {
-					f64.Mul(f.term, f.pair, w)
-					at = f.add(dst, f.term, at)
-				}
-			}
-		}
-	}
-	f.net.add(dst, f.v)
-	f.addKinematics(dst)
-}
-
-// addKinematics adds the kinematic relations to the increments dst from the
-// displacements d.
-func (f *BatchedRollout) addKinematics(dst [][]float64) {
-	p := f.p
-	if p.m.Body.Empty() {
+	f.work.Affine(matmul.Matrix(n, K, s.delta), matmul.Matrix(n, N, s.psi), matmul.Matrix(N, K, m.Weights), nil)
+	f.net.add(s.delta, s.v, n)
+	if m.Body.Empty() {
 		return
 	}
-	for i := range f.times {
-		for k, x := range p.x0 {
-			f.now[k], f.inc[k] = x+f.d[k][i], dst[k][i]
-		}
-		p.m.Body.Add(f.inc, f.now, p.m.Step)
-		for k, v := range f.inc {
-			dst[k][i] = v
-		}
-	}
-}
-
-// add adds a monomial, the one at a place of the weights, to increments.
-func (f *BatchedRollout) add(dst [][]float64, term []float64, at int) int {
-	for k, w := range f.p.m.Weights[at*f.p.k : (at+1)*f.p.k] {
-		f64.AddScaled(dst[k], w, term)
-	}
-	return at + 1
-}
-
-// states fills the coordinates of the states at the displacements d.
-func (f *BatchedRollout) states() {
-	p, lift := f.p, &f.p.m.Lift
-	for l, of := range lift.Of {
-		v, omega := f.v[l], lift.Omega[l]
-		f64.AddScalar(v, f.d[of], p.x0[of])
-		switch lift.Kind[l] {
-		case channel.Sine:
-			for i, x := range v {
-				v[i] = math.Sin(omega * x)
-			}
-		case channel.Cosine:
-			for i, x := range v {
-				v[i] = math.Cos(omega * x)
-			}
-		}
-		f64.AddScalar(v, v, -lift.Mean[l])
-		f64.Scale(v, v, 1/lift.Std[l])
-		f64.Clamp(v, v, -p.m.Bound[l], p.m.Bound[l])
+	for i := range n {
+		m.Body.Add(s.delta[i*K:(i+1)*K], s.x[i*K:(i+1)*K], m.Step)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// batchNet evaluates the net of a model, and its Jacobian, at rows of places, a block of
+// batchNet evaluates the net of a model, and its Jacobian, at many places, a block of
 // sixteen at a time, in single precision.
 type batchNet struct {
 	m       *Model
@@ -62,13 +62,14 @@ func newBatchNet(m *Model, unit simd.Unit) *batchNet {
 	return b
 }
 
-// evaluate fills out at the block of places that begins at i of the rows v.
-func (b *batchNet) evaluate(v [][]float64, i int) {
-	for r, row := range v {
-		to := b.in[r*simd.Width : (r+1)*simd.Width]
-		for lane, c := range row[i:min(i+simd.Width, len(row))] {
-			to[lane] = float32(c) // |c| is bounded
+// evaluate fills out at a block of at most sixteen rows of coordinates v.
+func (b *batchNet) evaluate(v []float64) {
+	V := b.m.Net.In()
+	for point := 0; len(v) > 0; point++ {
+		for r, c := range v[:V] {
+			b.in[r*simd.Width+point] = float32(c) // |c| is bounded
 		}
+		v = v[V:]
 	}
 	x := b.in
 	for l := range b.forward {
@@ -77,28 +78,33 @@ func (b *batchNet) evaluate(v [][]float64, i int) {
 	}
 }
 
-// add adds the net's part of the increments at rows v of coordinates to dst (K rows).
-func (b *batchNet) add(dst, v [][]float64) {
+// add adds the net's part of the increments at n coordinates v (n×(L+P)) to dst (n×K).
+func (b *batchNet) add(dst, v []float64, n int) {
 	if b == nil {
 		return
 	}
-	for i := 0; i < len(v[0]); i += simd.Width {
-		b.evaluate(v, i)
-		for k, row := range dst {
-			addScaled(row[i:], b.m.NetScale[k], b.out[len(b.out)-1][k*simd.Width:])
+	V, K := b.m.Net.In(), len(b.m.NetScale)
+	for from := 0; from < n; from += simd.Width {
+		to := min(from+simd.Width, n)
+		b.evaluate(v[from*V : to*V])
+		out := b.out[len(b.out)-1]
+		for i := from; i < to; i++ {
+			for k, scale := range b.m.NetScale {
+				dst[i*K+k] += scale * float64(out[k*simd.Width+i-from])
+			}
 		}
 	}
 }
 
-// addJacobian adds the derivatives of that by the coordinates of the states to d (L×K
-// rows).
-func (b *batchNet) addJacobian(d, v [][]float64) {
+// addJacobian adds the derivatives of that by the coordinates of the states to d (n×L×K).
+func (b *batchNet) addJacobian(d, v []float64, n int) {
 	if b == nil {
 		return
 	}
-	hidden, K := len(b.back), len(b.seeds)
-	for i := 0; i < len(v[0]); i += simd.Width {
-		b.evaluate(v, i)
+	hidden, K, L, V := len(b.back), len(b.seeds), b.m.Lift.Dim(), b.m.Net.In()
+	for from := 0; from < n; from += simd.Width {
+		to := min(from+simd.Width, n)
+		b.evaluate(v[from*V : to*V])
 		for l, y := range b.out[:hidden] {
 			panelnet.Derivatives(b.forward[l].Act, y[:b.forward[l].Out*simd.Width], b.scratch)
 		}
@@ -112,17 +118,11 @@ func (b *batchNet) addJacobian(d, v [][]float64) {
 				f32.Mul(at, at, b.out[l-1])
 			}
 			b.back[0].Multiply(b.unit, b.parts, at, b.gradient)
-			for l := range b.m.Lift.Dim() {
-				addScaled(d[l*K+k][i:], 1, b.gradient[l*simd.Width:])
+			for i := from; i < to; i++ {
+				for l := range L {
+					d[(i*L+l)*K+k] += float64(b.gradient[l*simd.Width+i-from])
+				}
 			}
 		}
-	}
-}
-
-// addScaled adds scale times a row of a block to the first places of dst.
-func addScaled(dst []float64, scale float64, row []float32) {
-	dst = dst[:min(simd.Width, len(dst))]
-	for lane, v := range row[:len(dst)] {
-		dst[lane] += scale * float64(v)
 	}
 }

@@ -74,7 +74,7 @@ func checkBatch(t *testing.T, m *Model, unit simd.Unit) {
 		for i, at := range times {
 			p.At(one, nil, at)
 			for k, want := range one {
-				if got := all[k*points+i]; math.Abs(got-want) > values*(1+math.Abs(want)) {
+				if got := all[i*K+k]; math.Abs(got-want) > values*(1+math.Abs(want)) {
 					t.Fatalf("at %v s channel %d is %v, expected %v", at, k, got, want)
 				}
 			}
@@ -89,7 +89,7 @@ func checkBatch(t *testing.T, m *Model, unit simd.Unit) {
 			for i, at := range times {
 				p.JVPAt(one, at)
 				for k, want := range one {
-					if got := jacobian[(k*K+c)*points+i]; math.Abs(got-want) > derivatives*(1+math.Abs(want)) {
+					if got := jacobian[(i*K+c)*K+k]; math.Abs(got-want) > derivatives*(1+math.Abs(want)) {
 						t.Fatalf("at %v s channel %d turns with state %d by %v, expected %v", at, k, c, got, want)
 					}
 				}

@@ -93,7 +93,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/priordynamics",
-		[]string{"estimator/channel", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/numeric/simd"},
+		[]string{"estimator/channel", "estimator/numeric/matmul", "estimator/numeric/mlp", "estimator/numeric/panelnet", "estimator/numeric/simd"},
 		"prior dynamics know a robot by its channels only",
 	},
 	{
