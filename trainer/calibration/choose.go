@@ -8,49 +8,23 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// form is which covariates have coefficients.
-type form struct {
-	terms []model.Covariate
-	own   bool // coefficients by channel; else one for all
-}
-
-// leastGain is the log likelihood of a point that a coefficient must add.
+// leastGain is the log likelihood of a point that another form must add.
 const leastGain = 0.002
 
-// choose returns the form: beginning with none, the covariate whose likelihood on folds
-// that are left out gains the most, less one standard error over folds and leastGain, is added as long as
-// that is above 0. Coefficients by channel are chosen by the same rule.
+// choose returns the form: the prior coefficients, unless the likelihood on folds that are
+// left out is higher without any, with one for all channels, or with those by channel, by
+// more than one standard error over folds and leastGain. These are tried in this order, each
+// beside the best so far.
 func (c *cells) choose(allowed []model.Covariate) form {
-	best := form{}
-	if c.folds < 2 {
+	best := form{terms: allowed}
+	if c.folds < 2 || len(allowed) == 0 {
 		return best
 	}
 	scores := c.crossValidate(best)
-	better := func(f form) (gain float64, s []float64) {
-		s = c.crossValidate(f)
-		mean, standardError := PairedDifference(s, scores)
-		return mean - standardError - leastGain, s
-	}
-	for {
-		most, next := 0.0, form{}
-		var of []float64
-		for _, term := range allowed {
-			if slices.Contains(best.terms, term) {
-				continue
-			}
-			f := form{terms: append(slices.Clone(best.terms), term)}
-			if gain, s := better(f); gain > most {
-				most, next, of = gain, f, s
-			}
-		}
-		if of == nil {
-			break
-		}
-		best, scores = next, of
-	}
-	if own := (form{best.terms, true}); len(best.terms) > 0 {
-		if gain, _ := better(own); gain > 0 {
-			best = own
+	for _, f := range []form{{}, {allowed, pooled}, {allowed, own}} {
+		s := c.crossValidate(f)
+		if gain, standardError := PairedDifference(s, scores); gain > standardError+leastGain {
+			best, scores = f, s
 		}
 	}
 	return best

@@ -9,9 +9,10 @@
 // with the network weight w and the covariates x of model.Covariate: the distance of the
 // start from the training states, the leverage of state, history and plan, the predicted
 // motion, the posterior's share in the variance, and how far the components of the prior
-// dynamics are apart. a and b maximise the likelihood with a robust tail; which covariates
-// are in, and whether each channel has coefficients of its own, is chosen by one rule on
-// folds that are left out (choose). Last, a is raised so that 95 % intervals cover 95 %.
+// dynamics are apart. a and b maximise the likelihood with a robust tail. b is a prior, as
+// that of other robots, unless folds that are left out are clearly likelier without any,
+// with one for all channels, or with each channel's own (choose). Last, a is raised so that
+// 95 % intervals cover 95 %.
 //
 // Where folds hold out whole flights, their errors have the flight effect, the mean error
 // of one flight, in them; where they hold out blocks of the same flights, a prior for it is

@@ -63,20 +63,18 @@ func Try(folds Folds, net *nets.Net, set nets.Conditioning) error {
 }
 
 // fit fits the calibration to the errors of the folds, as far as the switches ask for it.
-// Without choosing, all covariates have coefficients.
+// Without choosing, each covariate has one coefficient for all channels.
 func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	frame := f.Folds[0].Data.Frame
 	m := Model{NetworkWeight: networkWeight(frame, folds, on.NetworkWeight), Whole: f.Whole}
 	c := newCells(frame, folds)
 	m.Intervals.Centre, m.Intervals.Coefficient = c.mean, make([][]float64, model.Covariates)
 	allowed := slices.DeleteFunc(on.covariates(), func(j model.Covariate) bool { return !c.varies(j) })
-	chosen := form{terms: allowed}
+	chosen := form{allowed, pooled}
 	if choosing {
 		chosen = c.choose(allowed)
-	} else if c.folds < 2 {
-		chosen = form{}
 	}
-	m.Terms, m.Own = chosen.terms, chosen.own
+	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.regress(chosen, -1)
 	q := c.quantiles(r)
 	if on.ScaleFactor {
