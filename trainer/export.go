@@ -58,6 +58,7 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		m.OOD.Distance = ood.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows).Threshold(a.task.Horizon)
 	}
 	calibration.Apply(m, d.Frame, a.calibrated)
+	calibration.LimitLeverage(m, d)
 	return m, nil
 }
 

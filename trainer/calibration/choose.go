@@ -12,16 +12,15 @@ import (
 const leastGain = 0.002
 
 // choose returns the form: the prior coefficients, unless the likelihood on folds that are
-// left out is higher without any, with one for all channels, or with those by channel, by
-// more than one standard error over folds and leastGain. These are tried in this order, each
-// beside the best so far.
+// left out is higher with one for all channels, or with each channel's own, by more than one
+// standard error over folds and leastGain.
 func (c *cells) choose(allowed []model.Covariate) form {
 	best := form{terms: allowed}
 	if c.folds < 2 || len(allowed) == 0 {
 		return best
 	}
 	scores := c.crossValidate(best)
-	for _, f := range []form{{}, {allowed, pooled}, {allowed, own}} {
+	for _, f := range []form{{allowed, pooled}, {allowed, own}} {
 		s := c.crossValidate(f)
 		if gain, standardError := PairedDifference(s, scores); gain > standardError+leastGain {
 			best, scores = f, s
@@ -71,11 +70,16 @@ type quantiles struct {
 // mostApart is how far from the median of the folds the log of a fold's quantile counts.
 const mostApart = 1.0
 
-// quantiles returns those under a regression.
-func (c *cells) quantiles(r *regression) quantiles {
+// quantiles returns those of a form: each fold under the regression to the others, where
+// leaving out is asked for and there are others, else under that to all.
+func (c *cells) quantiles(f form, leaveOut bool) quantiles {
 	q50, q95 := make([][]float64, c.T), make([][]float64, c.T)
 	var whole []float64
+	r := c.regress(f, -1)
 	for fold := range c.folds {
+		if leaveOut && c.folds > 1 {
+			r = c.regress(f, fold)
+		}
 		var all []weighted
 		at := make([][]weighted, c.T)
 		c.each(fold, func(k int, e *cell) {

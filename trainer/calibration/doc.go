@@ -10,8 +10,8 @@
 // start from the training states, the leverage of state, history and plan, the predicted
 // motion, the posterior's share in the variance, and how far the components of the prior
 // dynamics are apart. a and b maximise the likelihood with a robust tail. b is a prior, as
-// that of other robots, unless folds that are left out are clearly likelier without any,
-// with one for all channels, or with each channel's own (choose). Last, a is raised so that
+// that of other robots, unless folds that are left out are clearly likelier with
+// one for all channels, or with each channel's own (choose). Last, a is raised so that
 // 95 % intervals cover 95 %.
 //
 // Where folds hold out whole flights, their errors have the flight effect, the mean error

@@ -76,7 +76,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	}
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.regress(chosen, -1)
-	q := c.quantiles(r)
+	q := c.quantiles(chosen, choosing)
 	if on.ScaleFactor {
 		f.scale(&m, frame, c, r, q)
 	} else {

@@ -3,15 +3,24 @@ package calibration
 import (
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/trainer/nets"
+	"github.com/dgm-robotics/dgm/trainer/replay"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // flaggedShares are the shares of the windows held out that one measure may flag, and
 // mostOutside that of the errors outside of their 95 % intervals with which windows hold
 // their promise.
-var flaggedShares = []float64{0.01, 0.02, 0.05, 0.1, 0.15, 0.2}
+var flaggedShares = []float64{0.02, 0.05, 0.1, 0.15, 0.2}
 
 const mostOutside = 0.12
+
+// leastShare is that of the windows held out that a measure flags where it does not follow
+// the error.
+const leastShare = 0.01
 
 // seen is one window held out.
 type seen struct {
@@ -21,9 +30,8 @@ type seen struct {
 }
 
 // limitsOf returns the distance, the leverage and the input score from which on a window is
-// flagged: from the farthest windows held out inwards, as long as less than 88 % of the
-// errors are within their 95 % intervals. Where there are none, the measure does not follow the error, and the limit
-// is beyond all that was held out.
+// flagged: those which 1 % of the windows held out are beyond, and from there inwards as long
+// as less than 88 % of the errors are within their 95 % intervals.
 func limitsOf(folds []*heldErrors, r *regression, q quantiles) ood.Limits {
 	windows := seenBy(folds, r, q)
 	var limit [3]float64
@@ -32,7 +40,7 @@ func limitsOf(folds []*heldErrors, r *regression, q quantiles) ood.Limits {
 		for i := range windows {
 			values = append(values, weighted{windows[i].far[m], windows[i].weight})
 		}
-		limit[m] = quantile(values, 1)
+		limit[m] = quantile(values, 1-leastShare)
 		for _, share := range flaggedShares {
 			at := quantile(values, 1-share)
 			if outsideBetween(windows, m, at, limit[m]) <= mostOutside {
@@ -84,4 +92,27 @@ func seenBy(folds []*heldErrors, r *regression, q quantiles) (out []seen) {
 		}
 	}
 	return out
+}
+
+// trainedShare is that of the training windows which have a leverage above the limit.
+const trainedShare = 0.05
+
+// LimitLeverage limits the leverage from which on a prediction of the model is flagged to
+// that which 5 % of the windows of its training data are beyond. Folds are fitted to less
+// data, so that what they hold out has larger leverages than what is new to the model; and
+// blocks of one flight do not show how errors grow under another controller.
+func LimitLeverage(m *model.Model, d nets.Data) {
+	prior := estimator.PriorDynamicsOf(m)
+	var q estimator.Query
+	var values []weighted
+	for w := range replay.Each(d.Flights, window.Thin(d.Windows, mostWindows), nil) {
+		w.Query(&q, m, model.Plan, 10*m.Inputs.Knots)
+		prior.Start(q.X0, signal(m, &q), model.Plan, q.History)
+		if prior.Condition() == model.Plan.Condition(false) {
+			values = append(values, weighted{prior.Leverage(), 1})
+		}
+	}
+	if limit := quantile(values, 1-trainedShare); m.OOD.Leverage == 0 || limit < m.OOD.Leverage {
+		m.OOD.Leverage = limit
+	}
 }

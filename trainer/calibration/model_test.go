@@ -54,17 +54,15 @@ func TestCoefficientsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		b    [2][model.Covariates]float64 // by channel
-		none bool
 		own  bool
 	}{
-		{"none", [2][model.Covariates]float64{}, true, false},
-		{"leverage", [2][model.Covariates]float64{{0, 0.8}, {0, 0.8}}, false, false},
-		{"prior", [2][model.Covariates]float64{{0, 0.4, 0.25, 0, 0.1}, {0, 0.4, 0.25, 0, 0.1}}, false, false},
-		{"distance and motion by channel", [2][model.Covariates]float64{{0.3, 0, 0.6}, {0.9, 0, 0.1}}, false, true},
-		{"the variance is too wide", [2][model.Covariates]float64{{0, 0, 0, -0.9}, {0, 0, 0, -0.9}}, false, false},
+		{"leverage", [2][model.Covariates]float64{{0, 0.8}, {0, 0.8}}, false},
+		{"prior", [2][model.Covariates]float64{{0, 0.4, 0.25, 0, 0.1}, {0, 0.4, 0.25, 0, 0.1}}, false},
+		{"distance and motion by channel", [2][model.Covariates]float64{{0.3, 0.3, 0.6}, {0.9, 0.3, 0.1}}, true},
+		{"the variance is too wide", [2][model.Covariates]float64{{0, 0.3, 0, -0.9}, {0, 0.3, 0, -0.9}}, false},
 	} {
 		m := calibrated(made(rng, 4, 2000, func(_, k int, x []float64) float64 { return 1.4 * math.Exp(floats.Dot(c.b[k][:], x)) }), all, true)
-		if (len(m.Terms) == 0) != c.none || m.Own != c.own {
+		if m.Own != c.own {
 			t.Errorf("%s: terms %v, by channel %v", c.name, m.Terms, m.Own)
 			continue
 		}
@@ -88,8 +86,8 @@ func TestCoefficientsAreFound(t *testing.T) {
 	}
 }
 
-// Where folds do not agree on coefficients the prior's stand; none makes intervals narrower
-// far from the data.
+// Where folds do not agree on coefficients the prior's stand; intervals
+// grow with the leverage in any case.
 func TestCoefficientsThatFoldsDoNotAgreeOn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	m := calibrated(made(rng, 4, 2000, func(f, _ int, x []float64) float64 {
@@ -100,7 +98,7 @@ func TestCoefficientsThatFoldsDoNotAgreeOn(t *testing.T) {
 	}
 	m = calibrated(made(rng, 4, 2000, func(_, _ int, x []float64) float64 { return math.Exp(-0.5 * x[model.CovariateLeverage]) }), all, true)
 	for _, b := range m.Intervals.Coefficient[model.CovariateLeverage] {
-		if b != 0 {
+		if b != 0.25 {
 			t.Errorf("smaller errors far away: coefficients %v", m.Intervals.Coefficient)
 		}
 	}
@@ -200,7 +198,7 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	m := calibrated(folds, all, true)
-	if got := m.limits; got.Distance != most || math.Abs(got.Leverage-math.Log(1/0.05)) > 0.2 || got.Input != 1 {
+	if got := m.limits; got.Distance < 0.6*most || math.Abs(got.Leverage-math.Log(1/0.05)) > 0.2 || got.Input != 1 {
 		t.Errorf("limits %+v, want distance %v, leverage %v and input 1", got, most, math.Log(1/0.05))
 	}
 }

@@ -361,10 +361,15 @@ func (r *regression) solve(k int, eq *normal, to []float64, penalty float64) []f
 const mostCoefficient = 1
 
 // leastCoefficient bounds what a covariate may do: none but the variance of the posterior,
-// which the standard deviation holds already, may make intervals narrower where it is larger.
+// which the standard deviation holds already, may make intervals narrower where it is
+// larger, and with the leverage they grow, though folds within the data do not show it: a
+// regression's own error grows with its square root.
 func leastCoefficient(covariate model.Covariate) float64 {
-	if covariate == model.CovariateVariance {
+	switch covariate {
+	case model.CovariateVariance:
 		return -1
+	case model.CovariateLeverage:
+		return 0.25
 	}
 	return 0
 }
