@@ -48,7 +48,7 @@ func newBatchedPrior(b *PriorDynamics, times []float64, unit simd.Unit) batchedP
 		}
 		f.difference[i] = make([]float64, N*K)
 		for condition := range f.weights[i] {
-			if table, ok := model.ForCondition(b.spec.Stack[i].Weights, model.Condition(condition)); ok {
+			if table := b.tables[i][condition]; table != nil {
 				f.weights[i][condition] = weightsAt(table, &b.spec, times)
 			}
 		}

@@ -50,12 +50,12 @@ func benchmark(b *testing.B, m *model.Model) {
 			dst := c.p.NewPrediction()
 			q := estimator.Query{X0: make([]float64, m.K), P0: c.covariance, Plan: make([]float64, 25*m.P), History: make([]float64, m.History.Rows()*(m.K+m.P))}
 			b.ReportAllocs()
-			b.ReportMetric(float64(len(file))/1e6, "MB")
 			for b.Loop() {
 				if !c.p.Predict(dst, &q) {
 					b.Fatal("not finite")
 				}
 			}
+			b.ReportMetric(float64(len(file))/1e6, "MB")
 		})
 	}
 }

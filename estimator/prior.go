@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/history"
@@ -28,7 +29,8 @@ type PriorDynamics struct {
 	row        int // numbers of a row of history
 	components []component
 	condition  model.Condition
-	weights    [][]float64 // of each component: K×Q of the condition; nil = weight 0
+	tables     [][model.Conditions][]float64 // of each component: K×Q weights; nil = it has none anywhere
+	weights    [][]float64                   // of each component in the condition
 	fade       fade
 
 	x0, dx           []float64 // K: start state, direction of JVP
@@ -50,10 +52,23 @@ func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSp
 		*v = make([]float64, K)
 	}
 	for i := range spec.Stack {
-		b.components = append(b.components, newComponent(&spec.Stack[i], states, spec.Horizon))
+		c := &spec.Stack[i]
+		b.components = append(b.components, newComponent(c, states, spec.Horizon))
+		b.tables = append(b.tables, tables(c))
 	}
 	b.fade = newFade(&b.spec, b.components, K)
 	return b
+}
+
+// tables returns the weights of a component in every condition; nil where all are 0.
+func tables(c *model.Component) (out [model.Conditions][]float64) {
+	for condition := range out {
+		w, _ := model.ForCondition(c.Weights, model.Condition(condition))
+		if slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+			out[condition] = w
+		}
+	}
+	return out
 }
 
 // PriorDynamicsOf returns the prior dynamics of a model.
@@ -70,9 +85,9 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, h
 	copy(b.x0, x0)
 	b.condition = r.Condition(len(history) < b.spec.History.Rows()*b.row)
 	for i, c := range b.components {
-		c.start(x0, u, r, history)
-		if i > 0 {
-			b.weights[i], _ = model.ForCondition(b.spec.Stack[i].Weights, b.condition)
+		b.weights[i] = b.tables[i][b.condition]
+		if i == 0 || b.weights[i] != nil || b.spec.Stack[i].Kind == model.Direct { // which has the leverage
+			c.start(x0, u, r, history)
 		}
 	}
 	b.fade.start(x0)
@@ -83,7 +98,12 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, h
 func (b *PriorDynamics) Leverage() float64 { return b.fade.leverage }
 
 // StartLeverage is Leverage as if the input at the start were held; components fade with it.
-func (b *PriorDynamics) StartLeverage() float64 { return b.fade.startLeverage }
+func (b *PriorDynamics) StartLeverage() float64 {
+	if b.fade.direct == nil {
+		return 0
+	}
+	return b.fade.direct.StartLeverage(b.fade.byStart)
+}
 
 // Condition returns that of the last Start.
 func (b *PriorDynamics) Condition() model.Condition { return b.condition }
@@ -143,7 +163,8 @@ func apart(sum, mean, squares float64) float64 {
 
 // Spread returns how far components and members are apart at the time of the last At (K,
 // state units): the root of the mean square distance of the components from their weighted
-// sum, with the variance between members of a component. It is valid until the next At.
+// sum, with the variance between members of a component. Components without any weight in
+// the condition do not enter. It is valid until the next At.
 func (b *PriorDynamics) Spread() []float64 { return b.spread }
 
 // setKnots prepares weight for time t.
@@ -165,8 +186,10 @@ func (b *PriorDynamics) weight(i, k int) (w, dw float64) {
 func (b *PriorDynamics) JVP(c int) {
 	clear(b.dx)
 	b.dx[c] = 1
-	for _, d := range b.components {
-		d.jvp(b.dx)
+	for i, c := range b.components {
+		if i == 0 || b.weights[i] != nil {
+			c.jvp(b.dx)
+		}
 	}
 }
 

@@ -15,7 +15,6 @@ type fade struct {
 	direct        *direct.Map // the first of the stack; nil = none
 	fades         bool        // whether any component does
 	leverage      float64     // with the input over the horizon
-	startLeverage float64     // with the input at the start
 	factor        []float64   // of each component
 	gradient      [][]float64 // of each component: K, ∂f/∂x0
 	lifted, slope []float64   // L
@@ -49,13 +48,14 @@ func fades(c *model.Component) bool { return c.Far > 0 }
 // factors depend on no input after it.
 func (f *fade) start(x0 []float64) {
 	if f.direct != nil {
-		f.leverage, f.startLeverage = f.direct.Leverage(), f.direct.StartLeverage(f.byStart)
+		f.leverage = f.direct.Leverage()
 	}
 	switch {
 	case f.direct != nil && f.fades:
+		leverage := f.direct.StartLeverage(f.byStart)
 		for i := range f.factor {
 			c := &f.spec.Stack[i]
-			f.set(i, math.Log(f.startLeverage), math.Log(c.Near), math.Log(c.Far), 1/f.startLeverage)
+			f.set(i, math.Log(leverage), math.Log(c.Near), math.Log(c.Far), 1/leverage)
 		}
 	case f.fades:
 		distance := f.distance(x0)
