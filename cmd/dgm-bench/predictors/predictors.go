@@ -35,6 +35,8 @@ type predictor struct {
 	name    string
 	predict predict
 	seconds float64 // that its fit took, by the clock
+
+	half50 *float64 // (optional) half width of the last prediction's 50 % interval over its standard deviation; nil = a Gaussian's
 }
 
 // folds of what is fitted for the intervals of the baselines.
@@ -251,7 +253,7 @@ func learned(ctx context.Context, d *data, readout model.Readout) (predictor, er
 		return predictor{}, err
 	}
 	p, q, K := fast.NewPrediction(), &estimator.Query{}, res.Model.K
-	return predictor{name: ours, seconds: time.Since(began).Seconds(), predict: func(mean, std []float64, w *replay.Window) error {
+	return predictor{name: ours, seconds: time.Since(began).Seconds(), half50: &p.Half50, predict: func(mean, std []float64, w *replay.Window) error {
 		w.Query(q, res.Model, readout, planRows)
 		if !fast.Predict(p, q) {
 			return fmt.Errorf("segment %q, sample %d: a prediction is not finite", w.Flight.Name, w.Start)

@@ -54,6 +54,9 @@ func measure(row *study.Row, d *data, p *predictor) error {
 			if math.IsNaN(y) {
 				continue
 			}
+			if p.half50 != nil {
+				places[j].Half50 = *p.half50
+			}
 			if err := places[j].add(y, mean[j], std[j]); err != nil {
 				return fmt.Errorf("%s: channel %q after %g s: %w", p.name, d.task.States[j%K].Name, times[j/K], err)
 			}
