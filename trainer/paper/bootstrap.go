@@ -60,9 +60,9 @@ func (m *Model) squaredErrorRatio(from *Model, d *Data) (ratio float64, ok bool)
 	if len(m.Flows) == 0 {
 		return 0, false
 	}
-	return m.varianceRatio(d, func(sums []float64, tr *Trajectory, mean []float64) bool {
+	return m.varianceRatio(d, func(sums, x0, times, mean []float64) bool {
 		other := make([]float64, len(mean))
-		if !from.mixture(other, nil, tr.X0, tr.T) {
+		if !from.fromKnown(other, nil, x0, times) {
 			return false
 		}
 		for i, v := range mean {
@@ -88,11 +88,15 @@ func winsorisedMean(ratios []float64) (mean float64) {
 // simulate returns data drawn from the flows' mean with the noise of one of them; missing
 // values stay missing.
 func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bool) {
-	out = &Data{K: d.K}
+	out = d.of()
 	for _, tr := range d.Trajectories {
 		y := make([]float64, len(tr.Y))
-		if !m.mixture(y, nil, tr.X0, tr.T) {
+		x0 := m.startOf(tr.X0)
+		if !m.fromKnown(y, nil, x0, tr.T) {
 			return nil, false
+		}
+		for k, s := range d.StartStd {
+			x0[k] += s * rng.NormFloat64()
 		}
 		for j, v := range tr.Y {
 			k := j % d.K
@@ -101,7 +105,7 @@ func (m *Model) simulate(d *Data, noise *Flow, rng *rand.Rand) (out *Data, ok bo
 				y[j] = v
 			}
 		}
-		out.Trajectories = append(out.Trajectories, Trajectory{X0: tr.X0, T: tr.T, Y: y})
+		out.Trajectories = append(out.Trajectories, Trajectory{X0: x0, T: tr.T, Y: y})
 	}
 	return out, true
 }

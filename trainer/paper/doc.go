@@ -1,6 +1,6 @@
 // Package paper trains the model in the form of "Distributional Gradient Matching
 // for Learning Uncertain Neural Dynamics Models" (Treven et al., 2021):
-// trajectories from known initial conditions, no gate, no inputs, one constant noise
+// trajectories from known or measured initial conditions, no gate, no inputs, one constant noise
 // level per channel. It predicts with the paper's smoother: mean and variance of the
 // state in closed form from (t, x0); nothing is integrated.
 //
@@ -13,10 +13,10 @@
 //
 //  1. Members: the paper's training (fit.go), short, from three seeds, each on at most
 //     2,000 observations. Noise starts at 0.13 standardised; matching and weight decay
-//     of the dynamics rise from a fifth to half of the steps. The exact initial
-//     conditions are observations at time 0. A collapsed fit is repeated.
+//     of the dynamics rise from a fifth to half of the steps. The initial conditions are
+//     observations at time 0. A collapsed fit is repeated (collapse.go).
 //  2. Flows: the mean of every member's dynamics is refined so that its solutions
-//     from the exact initial conditions pass through the data (shoot.go, newton.go,
+//     from the initial conditions pass through the data (shoot.go, newton.go,
 //     tangent.go): Gauss-Newton on sensitivities, alternating with MacKay's updates of the
 //     precision of the weights, by groups, and of the noise, by channel (evidence.go). Two
 //     of three flows are a polynomial of degree two plus a net of one hidden layer
@@ -25,7 +25,8 @@
 //     polynomial alone. With too few data to choose terms, or too many terms, there are
 //     two dense polynomials without a net, of degree two and one, with one precision per
 //     degree and output. Laplace's approximation gives the posterior of the weights and the
-//     evidence, by which flows are kept; those are averaged.
+//     evidence, by which flows are kept; those are averaged. Initial conditions that are
+//     measured are parameters too, eliminated trajectory by trajectory (belief.go).
 //  3. Variance inflation, by refits on simulated data where terms were chosen
 //     (bootstrap.go), by refits without a group of the trajectories where they were not and
 //     there are enough (jackknife.go).

@@ -40,7 +40,8 @@ type Settings struct {
 	Support    int     // points per trajectory at which derivatives are matched; 0 = the observations
 
 	// Anchor is the standard deviation, standardised, of every start as an observation at
-	// time 0: x0 is known exactly. 0 leaves it out.
+	// time 0: x0 is known exactly. Where it is measured, its standard deviation counts if that
+	// is larger. 0 leaves it out.
 	Anchor float64
 }
 
@@ -125,7 +126,7 @@ func TrainSeparate(ctx context.Context, d *Data, set Settings, seed uint64) ([]*
 	in := scale(d)
 	all, fits := make([]*training, len(d.Trajectories)), make([]*Fit, len(d.Trajectories))
 	for j := range all {
-		one := &Data{K: d.K, Trajectories: d.Trajectories[j : j+1]}
+		one := d.of(d.Trajectories[j])
 		all[j] = newTraining(in, one, set, rand.New(rand.NewPCG(seed, uint64(j)^0x736570)))
 		fits[j] = all[j].Fit
 	}
@@ -146,7 +147,7 @@ type training struct {
 
 func newTraining(in *feature.Inputs, d *Data, set Settings, rng *rand.Rand) *training {
 	t := &training{Fit: &Fit{Inputs: in, Settings: set, Least: math.Inf(1)}}
-	t.Params = t.draw(d.K, rng)
+	t.Params = t.draw(d, rng)
 	support := t.fill(d)
 	t.objective = objective.New(objective.Spec{Lift: in.Lift, Scale: in.Lift.Std, Exact: set.Exact}, t.Params, t.batch.Obs.N, support)
 	t.grad, t.adam = t.Params.Like(), optimise.NewAdam(len(t.Params.Flat))
@@ -231,8 +232,8 @@ func (t *training) fixGradient() {
 }
 
 // draw returns the parameters that training starts from.
-func (f *Fit) draw(k int, rng *rand.Rand) *objective.Params {
-	set, F := &f.Settings, f.Settings.F
+func (f *Fit) draw(d *Data, rng *rand.Rand) *objective.Params {
+	set, F, k := &f.Settings, f.Settings.F, d.K
 	acts := slices.Repeat([]mlp.Activation{set.Act}, len(set.Core))
 	acts[len(acts)-1] = set.CoreEnd
 	if set.Exact {
@@ -246,7 +247,7 @@ func (f *Fit) draw(k int, rng *rand.Rand) *objective.Params {
 	for c := range k {
 		p.LogSigma[c*noiseKnots] = math.Log(set.Sigma)
 		if set.Anchor > 0 {
-			p.LogSigma[c*noiseKnots+1] = math.Log(set.Anchor)
+			p.LogSigma[c*noiseKnots+1] = math.Log(max(set.Anchor, d.startStd(c)/f.Inputs.Lift.Std[c]))
 		}
 	}
 	return p

@@ -25,6 +25,9 @@ type Flow struct {
 	Evidence float64       // −log evidence, up to a constant
 	Inv      []float64     // P×P, inverse factor L⁻¹ of the posterior's precision
 	factor   matmul.Packed // L⁻ᵀ
+
+	startStd []float64 // K, raw units, of the starts; nil = they are known exactly
+	starts   []belief  // about those of the trajectories that it was refined on; none where they are known
 }
 
 // form names the parts of a flow beside a known field.
@@ -79,7 +82,7 @@ func (f *Flow) copy() *Flow {
 	c := &Flow{
 		Inputs: f.Inputs, Known: f.Known, part: f.part, Theta: f.Theta,
 		Net:   mlp.Net{Layers: slices.Clone(f.Net.Layers)},
-		Alpha: slices.Clone(f.Alpha), Sigma: slices.Clone(f.Sigma),
+		Alpha: slices.Clone(f.Alpha), Sigma: slices.Clone(f.Sigma), startStd: f.startStd,
 	}
 	if f.Poly != nil {
 		p := *f.Poly
@@ -95,14 +98,16 @@ func (f *Flow) setPosterior(inv []float64) {
 	f.factor.Pack(matmul.Matrix(len(f.Theta), len(f.Theta), inv), true, true)
 }
 
-// Predict writes mean and, unless it is nil, variance of the state at times (rising) after
-// x0 (len(times)×K, raw units). ok is false where the flow cannot be integrated.
-func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
+// predict writes mean and, unless it is nil, variance by the parameters of the state at times
+// (rising) after x0 (len(times)×K, raw units), with a belief about it (nil: known exactly), and
+// adds to start, unless it is nil, the variance by what is not known of the start. ok is false
+// where the flow cannot be integrated.
+func (f *Flow) predict(mean, variance, start, x0 []float64, b *belief, times []float64) (ok bool) {
 	if variance == nil {
-		return f.integrate(f.tangent(false), mean, x0, times, func(int) {})
+		return f.integrate(f.tangent(false), mean, x0, b, times, func(int) {})
 	}
 	P := len(f.Theta)
-	U, ok := f.covarianceFactor(mean, x0, times)
+	U, ok := f.covarianceFactor(mean, start, x0, b, times)
 	if !ok {
 		return false
 	}
@@ -111,15 +116,22 @@ func (f *Flow) Predict(mean, variance, x0, times []float64) (ok bool) {
 	return true
 }
 
-// covarianceFactor writes the mean as Predict does, and returns U (len(times)·K×P, raw
-// units) such that the covariance of all these states is U Uᵀ.
-func (f *Flow) covarianceFactor(mean, x0, times []float64) (U []float64, ok bool) {
-	R, P := len(times)*f.Dim(), len(f.Theta)
+// covarianceFactor writes mean and start as predict does, and returns U (len(times)·K×P, raw
+// units) such that the covariance of all these states by the parameters is U Uᵀ.
+func (f *Flow) covarianceFactor(mean, start, x0 []float64, b *belief, times []float64) (U []float64, ok bool) {
+	R, K, P := len(times)*f.Dim(), f.Dim(), len(f.Theta)
 	t := f.tangent(true)
 	all := make([]float64, 0, R*P)
-	if !f.integrate(t, mean, x0, times, func(int) {
-		for i, v := range t.S {
-			all = append(all, f.Inputs.Lift.Std[i/P]*v)
+	if !f.integrate(t, mean, x0, b, times, func(i int) {
+		for j, v := range t.S {
+			all = append(all, f.Inputs.Lift.Std[j/P]*v)
+		}
+		if start == nil {
+			return
+		}
+		for j, v := range t.S0 {
+			v *= f.Inputs.Lift.Std[j/K]
+			start[i*K+j/K] += v * v
 		}
 	}) {
 		return nil, false
@@ -132,9 +144,9 @@ func (f *Flow) covarianceFactor(mean, x0, times []float64) (U []float64, ok bool
 
 // integrate takes t from x0 through the times (rising), writes the states to mean and
 // calls reached at each.
-func (f *Flow) integrate(t *tangent, mean, x0, times []float64, reached func(i int)) (ok bool) {
+func (f *Flow) integrate(t *tangent, mean, x0 []float64, b *belief, times []float64, reached func(i int)) (ok bool) {
 	K, lift := f.Dim(), &f.Inputs.Lift
-	return t.through(f.Inputs, x0, times, func(i int) {
+	return t.through(f.Inputs, x0, b, times, func(i int) {
 		for k := range K {
 			mean[i*K+k] = lift.Mean[k] + lift.Std[k]*t.z[k]
 		}

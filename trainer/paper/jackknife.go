@@ -25,7 +25,7 @@ func (m *Model) jackknife(ctx context.Context, d *Data, r Recipe, seed uint64) e
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(d.Trajectories))
 	without := make([]*Model, G)
 	cores.Each(G, func(g int) {
-		rest := &Data{K: d.K}
+		rest := d.of()
 		for i, j := range order {
 			if i%G != g {
 				rest.Trajectories = append(rest.Trajectories, d.Trajectories[j])
@@ -67,12 +67,12 @@ func (f *Flow) refineFurther(ctx context.Context, d *Data) (ok bool) {
 // jackknifeVariance returns the mean over channels of the jackknife's variance over that of
 // the flows. Groups that could not be refined are nil; ok is false where most are.
 func (m *Model) jackknifeVariance(without []*Model, d *Data) (ratio float64, ok bool) {
-	return m.varianceRatio(d, func(sums []float64, tr *Trajectory, _ []float64) bool {
+	return m.varianceRatio(d, func(sums, x0, times, mean []float64) bool {
 		var predictions [][]float64
-		total := make([]float64, len(tr.Y))
+		total := make([]float64, len(mean))
 		for _, w := range without {
-			one := make([]float64, len(tr.Y))
-			if w == nil || !w.mixture(one, nil, tr.X0, tr.T) {
+			one := make([]float64, len(mean))
+			if w == nil || !w.fromKnown(one, nil, x0, times) {
 				continue
 			}
 			predictions = append(predictions, one)
@@ -94,9 +94,9 @@ func (m *Model) jackknifeVariance(without []*Model, d *Data) (ratio float64, ok 
 // priorBias returns the mean over channels of the flows' squared bias, as the prior lets
 // one expect it, over their variance.
 func (m *Model) priorBias(d *Data) (ratio float64, ok bool) {
-	return m.varianceRatio(d, func(sums []float64, tr *Trajectory, _ []float64) bool {
+	return m.varianceRatio(d, func(sums, x0, times, mean []float64) bool {
 		for _, f := range m.Flows {
-			bias, ok := f.squaredBias(tr.X0, tr.T)
+			bias, ok := f.squaredBias(x0, times)
 			if !ok {
 				return false
 			}
@@ -115,7 +115,7 @@ func (m *Model) priorBias(d *Data) (ratio float64, ok bool) {
 // H⁻¹JᵀJH⁻¹, is due to noise.
 func (f *Flow) squaredBias(x0, times []float64) (squares []float64, ok bool) {
 	R, P := len(times)*f.Dim(), len(f.Theta)
-	U, ok := f.covarianceFactor(make([]float64, R), x0, times)
+	U, ok := f.covarianceFactor(make([]float64, R), nil, x0, nil, times)
 	if !ok {
 		return nil, false
 	}

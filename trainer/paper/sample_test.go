@@ -15,7 +15,7 @@ func TestRolloutFollowsTheDynamics(t *testing.T) {
 	}
 	x0, times := []float64{1, 0}, []float64{0, 2, 4}
 	one, mean := make([]float64, 6), make([]float64, 6)
-	if !fit.Rollout(one, []float64{0, 0}, x0, times) || !fit.newFlow(d, netAlone).Predict(mean, nil, x0, times) {
+	if !fit.Rollout(one, []float64{0, 0}, x0, times) || !fit.newFlow(d, netAlone).predict(mean, nil, nil, x0, nil, times) {
 		t.Fatal("cannot be integrated")
 	}
 	for i := range mean {

@@ -11,8 +11,8 @@ import (
 // the field, and a chaotic system is learned from there on.
 var prefixes = []float64{0.15, 0.25, 0.35, 0.5, 0.7, 0.85}
 
-// Shoot refines the flow so that its solutions from the exact starts pass through
-// the data: ok is false where it cannot be integrated.
+// Shoot refines the flow so that its solutions from the starts pass through the
+// data: ok is false where it cannot be integrated.
 func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 	n := newNewton(f, d)
 	fitted, from := 0, 0.0
@@ -43,9 +43,12 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		}
 		from = d.End()
 		if f.prune() {
-			mu := n.mu
+			before := n
 			n = newNewton(f, d)
-			n.mu = mu
+			n.mu = before.mu
+			for j, u := range n.starts {
+				copy(u.delta, before.starts[j].delta)
+			}
 			continue
 		}
 		settled := slices.EqualFunc(sigma, f.Sigma, func(a, b float64) bool { return math.Abs(b-a) <= 0.01*a })
@@ -61,6 +64,10 @@ func (f *Flow) Shoot(ctx context.Context, d *Data, rounds int) (ok bool) {
 		return false
 	}
 	f.setPosterior(n.inv)
+	f.starts = nil
+	for _, u := range n.starts {
+		f.starts = append(f.starts, u.posterior())
+	}
 	n.setEvidence()
 	return true
 }

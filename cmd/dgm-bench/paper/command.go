@@ -16,7 +16,7 @@ const unseen = 200
 // Studies returns all studies, in the order of the report.
 func Studies() []*study.Study {
 	return []*study.Study{
-		tables(true), tables(false), partsStudy(), publishedStudy(), baselinesStudy(), predictStudy(), parametricStudy(), overparamStudy(),
+		tables(true), tables(false), startStudy(), partsStudy(), publishedStudy(), baselinesStudy(), predictStudy(), parametricStudy(), overparamStudy(),
 		ablationStudy(), learningStudy(), lambdaStudy(), trajectories(), scalingStudy(), timeStudy(),
 	}
 }

@@ -181,6 +181,33 @@ func TestFailedFitIsAResult(t *testing.T) {
 }
 
 // The settings of the paper's appendix run, and differ from the defaults.
+// Measured starts differ from the known ones by the noise of the sensors, for queries too; one
+// trajectory is asked for from the start that it was trained with.
+func TestStartsAreMeasured(t *testing.T) {
+	for _, name := range []string{"lv1", "lo125"} {
+		s := named(name)
+		d, on, err := s.both(3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := on.starts
+		s.measure(3, d, on)
+		sum, n := 0.0, 0.0
+		for j, tr := range d.Trajectories {
+			for k, x := range tr.X0 {
+				e := (x - s.starts[j][k]) / s.plant.Noise[k]
+				sum, n = sum+e*e, n+1
+			}
+		}
+		if !(sum > 0) || n > 100 && math.Abs(sum/n-1) > 0.3 || !slices.Equal(d.StartStd, s.plant.Noise) {
+			t.Errorf("%s: mean square %v of the noise's, %v", name, sum/n, d.StartStd)
+		}
+		if slices.Equal(on.starts[0], exact[0]) || s.single() != slices.Equal(on.starts[0], d.Trajectories[0].X0) {
+			t.Errorf("%s: asked from %v, the first trajectory has %v", name, on.starts[0], d.Trajectories[0].X0)
+		}
+	}
+}
+
 // With the default settings and noise seed 1003 the first start of LV 1 collapses: the log
 // likelihood was −198. Another start is good.
 func TestCollapsedFitIsRunAgain(t *testing.T) {

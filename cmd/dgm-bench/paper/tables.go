@@ -3,94 +3,12 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
-	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
-
-// recipeNeeds are the values without which a row is no result of the recipe.
-var recipeNeeds = []string{"loglik", "coverage50", "coverage90", "coverage95", "rmse", "recipe"}
-
-var recipeSummary = []string{"loglik", "coverage50", "coverage90", "coverage95", "seconds", "flows.loglik", "lost"}
-
-// learned is a model with the data that it has learned from and what it is scored on.
-type learned struct {
-	*paper.Model
-	data *paper.Data
-	on   *trial
-}
-
-// follow follows the recipe, changed by change, for the unit's seed.
-func (s *set) follow(ctx context.Context, u *study.Unit, change func(r *paper.Recipe)) (*learned, error) {
-	d, on, err := s.both(u.Seed)
-	if err != nil {
-		return nil, err
-	}
-	recipe := paper.DefaultRecipe(d)
-	change(&recipe)
-	recipe.Progress = u.Report
-	began := time.Now()
-	m, err := paper.Learn(ctx, d, recipe, uint64(u.Seed))
-	if err != nil {
-		return nil, err
-	}
-	u.Put("seconds", time.Since(began).Seconds()).Put("recipe", recipe.String())
-	u.Put("phases.members", m.Took.Members).Put("phases.flows", m.Took.Flows).Put("phases.smoother", m.Took.Smoother)
-	return &learned{m, d, on}, nil
-}
-
-// forms returns what the model's refined dynamics are made of.
-func (m *learned) forms() (forms []string) {
-	for _, f := range m.Flows {
-		forms = append(forms, f.Form())
-	}
-	return forms
-}
-
-// learn follows the recipe and puts the scores of the model and of its parts into the row.
-func (s *set) learn(ctx context.Context, u *study.Unit, change func(r *paper.Recipe)) (*learned, error) {
-	m, err := s.follow(ctx, u, change)
-	if err != nil {
-		return nil, err
-	}
-	u.Put("rerun", m.Rerun).Put("dropped", m.Dropped).Put("temper", math.Round(100*m.VarianceInflation)/100)
-	if m.Smoother.Lost > 0 {
-		u.Put("lost", m.Smoother.Lost)
-	}
-	rmse, err := m.on.score(u.Row, "", m.K, sure(m.Predict))
-	if err != nil {
-		return nil, err
-	}
-	if err := m.on.scoreIntegrated(u.Row, "flows.", m.K, m.Integrate); err != nil {
-		return nil, fmt.Errorf("refined dynamics: %w", err)
-	}
-	var free, members []float64
-	for _, f := range m.Flows {
-		free = append(free, math.Round(10*f.Free)/10)
-	}
-	for _, f := range m.Members {
-		alone := study.NewRow(u.Key)
-		if _, err := m.on.score(alone, "", m.K, ofFit(f)); err != nil {
-			return nil, fmt.Errorf("a member: %w", err)
-		}
-		members = append(members, study.Short(4, alone.Number("loglik"))...)
-	}
-	u.Put("rmse", rmse).Put("forms", m.forms()).Put("free", free).Put("members", members)
-	return m, nil
-}
-
-// learnAndDraw does so, and draws what the model predicts.
-func learnAndDraw(ctx context.Context, u *study.Unit) error {
-	m, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
-	if err != nil {
-		return err
-	}
-	return drawTrajectories(u.Dir, u.Key, sure(m.Predict))
-}
 
 // tables is the study of one of the paper's tables of log likelihoods.
 func tables(single bool) *study.Study {
@@ -118,13 +36,15 @@ seeds 0, 200, 400 … are drawn; "paper trajectories" draws those of others.`
 		_, err := named(u.Set).learn(ctx, u, func(*paper.Recipe) {})
 		return err
 	}
-	s.Tables = func(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	s.Tables = func(all *study.Results, rows []*study.Row) ([]study.Table, error) {
 		by := study.GroupBy(rows, study.BySet)
+		starts := measuredStarts(all)
 		t := study.Table{
 			Name: s.Name, Title: title, Groups: by,
-			Text: text + " Coverage: the share of the truth within intervals of so many per cent, mean over seeds. Rmse over noise: a geometric mean over channels. Seconds: of the whole recipe, by the clock, beside whatever else the computer did.",
+			Text: text + " x0 measured: the log likelihood of the study starts, whose starts are measurements. Coverage: the share of the truth within intervals of so many per cent, mean over seeds. Rmse over noise: a geometric mean over channels. Seconds: of the whole recipe, by the clock, beside whatever else the computer did.",
 			Columns: []study.Column{
 				label, study.Count("seeds"), study.SpreadOf("log likelihood", "loglik"), study.MedianOf("median", "loglik"), study.LeastOf("worst", "loglik"), published,
+				{Head: "x0 measured", Cell: func(g study.Group) string { return likelihoodOf(starts, g[0].Set, measured) }},
 				study.MeanOf("coverage 50", "coverage50", 2), study.MeanOf("90", "coverage90", 2), study.MeanOf("95", "coverage95", 2), relative, study.MeanOf("seconds", "seconds", 0),
 			},
 		}
