@@ -39,6 +39,7 @@ type Config struct {
 	Core      string   `toml:"core"`
 
 	Equation EquationConfig `toml:"equation"`
+	Dynamics DynamicsConfig `toml:"dynamics"`
 	Net      NetConfig      `toml:"net"`
 	Training TrainingConfig `toml:"training"`
 	Folds    FoldConfig     `toml:"folds"`
@@ -48,6 +49,11 @@ type Config struct {
 type EquationConfig struct {
 	Windows    int `toml:"windows"`
 	Iterations int `toml:"iterations"`
+}
+
+// DynamicsConfig describes the nets of the prior dynamics.
+type DynamicsConfig struct {
+	Members int `toml:"members"`
 }
 
 // NetConfig sizes the nets.
@@ -166,6 +172,7 @@ func (c *Config) Check() error {
 		{len(c.Net.Core) >= 1 && widths(c.Net.Core), "net.core", "needs at least one width within 1…512"},
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
 		{oneOf(c.Net.Activation, choose, "tanh", "sigmoid"), "net.activation", `must be "choose", "tanh" or "sigmoid"`},
+		{within(c.Dynamics.Members, 0, 8), "dynamics.members", "must be within 0…8"},
 		{within(c.Net.Heads, 1, 32), "net.heads", "must be within 1…32"},
 		{within(c.Refits, 0, 32), "refits", "must be 0 to 32"},
 		{within(c.Folds.Temperature, 0, 1), "folds.temper", "must be 0 to 1"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -14,6 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
 	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/stack"
@@ -45,7 +47,8 @@ type fittedPrior struct {
 	task   window.Task
 	body   equation.Body
 	cfg    *Config
-	direct ridge.Config // of the direct map
+	direct ridge.Config        // of the direct map
+	nets   *dynamicsnet.Choice // nets in the linear equation; nil = none
 	limit  time.Duration
 }
 
@@ -55,6 +58,7 @@ const (
 	linearName   = "linear equation"
 	velocityName = "constant velocity"
 	directName   = "direct map"
+	netsName     = "nets in the linear equation"
 )
 
 // choosePrior chooses the prior dynamics by the known flights, and fits them to these and
@@ -142,9 +146,51 @@ func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, p
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, direct...)
+		nets, err := p.fitNets(ctx, flights, parts, b)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slices.Concat(direct, nets)...)
 	}
 	return out, nil
+}
+
+// fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none
+// where the flights are too short, or where folds find them no better than the equation.
+func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
+	if p.cfg.Dynamics.Members == 0 || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
+		return nil, nil
+	}
+	if len(parts) > 0 {
+		b.Work("prior dynamics: nets, weight decay", budget.WorkNets/2)
+		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, dynamicsnet.Default(len(p.task.States)), p.cfg.Seed)
+		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.nets = choice
+	}
+	b.Work("prior dynamics: nets", budget.WorkNets/2)
+	var seeds []uint64
+	for i := range p.cfg.Dynamics.Members {
+		seeds = append(seeds, p.cfg.Seed*1000+uint64(i))
+	}
+	members, err := p.nets.Fit(ctx, flights, seeds)
+	if errors.Is(err, dynamicsnet.ErrTooFew) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := stack.Candidate{Name: netsName, Whole: model.Component{Kind: model.Equation, Members: members}}
+	if len(parts) > 0 {
+		for _, fold := range p.nets.Folds {
+			out.Folds = append(out.Folds, model.Component{Kind: model.Equation, Members: fold})
+		}
+	}
+	return []stack.Candidate{out}, nil
 }
 
 // rollout returns a difference equation as a component.

@@ -33,7 +33,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		readouts = model.Readouts
 	}
 	b := budget.New(time.Duration(cfg.Budget), budget.Plan{
-		Equation: cfg.usesEquation(), Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
+		Equation: cfg.usesEquation(), Nets: cfg.Prior == "stack" && cfg.Dynamics.Members > 0, Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
 	}, report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
@@ -100,7 +100,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, calibrated: calibrated, posterior: posterior, readouts: readouts, linearStd: linearStd}
-	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack.String(), Choice: choice, Partial: ensemble.Partial}
+	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: ensemble.Partial}
 	if len(calibrated) > 0 {
 		res.FlightEffect = calibrated[0].FlightEffect
 	}

@@ -54,14 +54,20 @@ var states = []channel.Channel{{Name: "a", Period: channel.Angle, Derivative: "b
 func model(degree int, rng *rand.Rand) *Model {
 	m := &Model{Lift: channel.NewLift(states), UMean: []float64{1, 0}, UStd: []float64{2, 0.5}, Derivative: []int{1, -1, -1}, Blocks: 3}
 	m.Lift.Mean[2], m.Lift.Std[2] = 0.3, 1.5
-	for _, l := range []Level{{0, 0, 1, []float64{0.5}, nil, nil, nil, nil}, {1, 0, degree, []float64{0.1, 0.4}, nil, nil, nil, nil}, {0, 4, degree, []float64{0.05, 0.2, 0.7}, nil, nil, nil, nil}, {1, 4, degree, []float64{0.1, 0.4, 1}, nil, nil, nil, nil}} {
+	for _, l := range []Level{
+		{Degree: 1, Times: []float64{0.5}}, {Readout: 1, Degree: degree, Times: []float64{0.1, 0.4}},
+		{Rows: 4, Degree: degree, Times: []float64{0.05, 0.2, 0.7}}, {Readout: 1, Rows: 4, Degree: degree, Times: []float64{0.1, 0.4, 1}},
+	} {
 		l.Weights = normal(rng, len(l.Times)*K*m.Columns(&l))
-		n := m.Linear(&l)
+		n := m.Columns(&l) - 1
 		l.Mean = normal(rng, n)
-		for i := range n {
+		for range n {
 			l.Std = append(l.Std, 0.5+rng.Float64())
-			l.Factor = append(append(l.Factor, normal(rng, i)...), 1)
 		}
+		for range 3 * n {
+			l.Factor = append(l.Factor, 0.4*rng.NormFloat64()/math.Sqrt(float64(n)))
+		}
+		l.Rest = 0.3
 		m.Levels = append(m.Levels, l)
 	}
 	return m
@@ -272,16 +278,21 @@ func TestLeverage(t *testing.T) {
 		d.Run(s.x0, s.u, readout, s.history)
 		l := d.level
 		whole := d.Leverage()
-		want, o := 0.0, 0
 		d.plan(horizon, false)
-		for i := range l.Mean {
-			w := 0.0
-			for j := range i + 1 {
-				w += l.Factor[o] * (d.column[1+j] - l.Mean[j]) / l.Std[j]
-				o++
-			}
-			want += w * w / float64(len(l.Mean))
+		d.products(d.column)
+		n, want := len(l.Mean), 0.0
+		standard := func(j int) float64 { return (d.column[1+j] - l.Mean[j]) / l.Std[j] }
+		for j := range n {
+			want += standard(j) * standard(j)
 		}
+		for i := range len(l.Factor) / n {
+			w := 0.0
+			for j := range n {
+				w += l.Factor[i*n+j] * standard(j)
+			}
+			want -= w * w
+		}
+		want /= l.Rest * float64(n)
 		close(t, "leverage", whole, want, 1e-12)
 		held := d.StartLeverage(gradient)
 		if readout == 0 && held == whole {

@@ -1,14 +1,19 @@
 package direct
 
-import "github.com/tphakala/simd/f64"
+import (
+	"math"
+
+	"github.com/tphakala/simd/f64"
+)
 
 // Leverage returns that of the last Run, with the input up to the end of the horizon:
 //
-//	‖L⁻¹ (c − mean)/std‖²/C'
+//	(‖c'‖² − ‖G c'‖²)/(s C')      c' = (c − mean)/std
 //
-// of the columns c of degree 1. It is about 1 for a row of the training data, and grows
-// with the distance from them in any direction: of the state, the history or the input. It
-// is 0 where the level has no factor.
+// of all columns c but the constant, G being the factor of the level and s its rest. It is
+// about 1 for a row of the training data, and grows with the distance from them in any
+// direction: of the state, the history, the input or their products. It is 0 where the level
+// has no factor.
 func (d *Map) Leverage() float64 {
 	if len(d.level.Mean) == 0 {
 		return 0
@@ -33,36 +38,44 @@ func (d *Map) StartLeverage(gradient []float64) float64 {
 	return leverage
 }
 
-// leverage returns that of the columns, and leaves L⁻¹ (c − mean)/std in whitened.
-func (d *Map) leverage() (sum float64) {
+// leverage returns that of the columns, and leaves c' in adjoint, G c' in whitened.
+func (d *Map) leverage() float64 {
 	l := d.level
 	n := len(l.Mean)
-	c := d.adjoint[:n]
+	d.products(d.column)
+	c, sum := d.adjoint[:n], 0.0
 	for i, v := range d.column[1 : 1+n] {
 		c[i] = (v - l.Mean[i]) / l.Std[i]
+		sum += c[i] * c[i]
 	}
-	o := 0
-	for i := range n {
-		w := dot(l.Factor[o:o+i+1], c)
+	for i := range len(l.Factor) / n {
+		w := dot(l.Factor[i*n:(i+1)*n], c)
 		d.whitened[i] = w
-		sum += w * w
-		o += i + 1
+		sum -= w * w
 	}
-	return sum / float64(n)
+	return math.Max(sum, 0) / (l.Rest * float64(n))
 }
 
 // addLeverageGradient adds the derivative by x0 of the leverage before it to gradient (K).
 func (d *Map) addLeverageGradient(gradient []float64) {
 	m, l, K := d.m, d.level, len(d.x0)
 	n := len(l.Mean)
-	bar, o := d.adjoint[:n], 0
-	clear(bar)
-	for i, w := range d.whitened[:n] {
-		f64.AddScaled(bar[:i+1], 2*w/float64(n), l.Factor[o:o+i+1])
-		o += i + 1
+	bar := d.adjoint[:n]
+	for i := range len(l.Factor) / n {
+		f64.AddScaled(bar, -d.whitened[i], l.Factor[i*n:(i+1)*n])
 	}
 	for i, std := range l.Std {
-		bar[i] /= std
+		bar[i] *= 2 / (l.Rest * float64(n) * std)
+	}
+	if l.Degree == 2 {
+		linear, at := d.productBase()
+		for i, a := range linear {
+			for j := i; j < len(linear); j++ {
+				bar[i] += bar[at-1] * linear[j]
+				bar[j] += bar[at-1] * a
+				at++
+			}
+		}
 	}
 	for i, of := range m.Lift.Of {
 		gradient[of] += bar[i] * d.slope[i]

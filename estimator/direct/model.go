@@ -41,9 +41,10 @@ type Level struct {
 	Weights []float64 // T×K×C row-major: ω at Times, state units per second for a unit of the column
 
 	// (optional) the training data, for the leverage of a start; see Map.Leverage
-	Mean   []float64 // C', of the columns of degree 1 without the constant, at the end of the horizon
+	Mean   []float64 // C' = C − 1, of all columns but the constant, at the end of the horizon
 	Std    []float64 // C', > 0
-	Factor []float64 // C'(C'+1)/2: L⁻¹ of the second moment of the standardised columns and a ridge, LLᵀ, lower triangle packed by rows
+	Factor []float64 // r×C' row-major: G, the principal components of the standardised columns, scaled
+	Rest   float64   // s > 0, the variance of what the components leave
 }
 
 // Limits of a model.
@@ -156,8 +157,8 @@ func (m *Model) checkLevel(l *Level, k, rows int) error {
 }
 
 func (m *Model) checkFactor(l *Level) error {
-	n := m.Linear(l)
-	if len(l.Factor) == 0 {
+	n := m.Columns(l) - 1
+	if len(l.Mean) == 0 && len(l.Factor) == 0 {
 		n = 0
 	}
 	switch {
@@ -165,8 +166,10 @@ func (m *Model) checkFactor(l *Level) error {
 		return fmt.Errorf("factor of %d columns, at most %d", n, MaxFactor)
 	case len(l.Mean) != n || len(l.Std) != n:
 		return fmt.Errorf("mean and std of %d and %d columns, expected %d", len(l.Mean), len(l.Std), n)
-	case len(l.Factor) != n*(n+1)/2:
-		return fmt.Errorf("factor of %d numbers, expected %d", len(l.Factor), n*(n+1)/2)
+	case n > 0 && (len(l.Factor)%n != 0 || len(l.Factor) > n*n):
+		return fmt.Errorf("factor of %d numbers is no whole number of rows of %d, at most as many", len(l.Factor), n)
+	case !(l.Rest >= 0 && l.Rest <= math.MaxFloat64) || n > 0 && l.Rest == 0:
+		return fmt.Errorf("rest %v must be positive, and 0 without a factor", l.Rest)
 	}
 	for _, v := range l.Std {
 		if !(v > 0) {

@@ -39,6 +39,7 @@ func directFields(d *direct.Model, c *coder) {
 		c.floats("mean", &l.Mean)
 		c.floats("std", &l.Std)
 		c.singles("factor", &l.Factor)
+		c.float("rest", &l.Rest)
 	})
 	d.Derivative = d.Derivative[:0]
 	for _, k := range after {

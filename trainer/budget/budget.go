@@ -22,6 +22,7 @@ type Progress struct {
 const (
 	WorkChoose    = 2.0  // candidates for the prior dynamics
 	WorkEquations = 1.2  // its fits to the data and to every fold
+	WorkNets      = 4.0  // nets of the prior dynamics
 	WorkFolds     = 0.1  //
 	WorkCore      = 1.0  // one candidate for the core: its nets, and two temperatures
 	WorkCoreNets  = 0.5  // its nets
@@ -35,6 +36,7 @@ const (
 // Plan is what a training does, for the estimate of its work.
 type Plan struct {
 	Equation                        bool // prior dynamics are chosen
+	Nets                            bool // they have nets
 	Cores, Bases, Readouts, Members int
 }
 
@@ -42,6 +44,9 @@ func (p Plan) units() float64 {
 	units := WorkFolds + WorkTempers + WorkCalibrate*float64(p.Readouts) + (WorkMember+2*WorkPosterior)*float64(p.Members)
 	if p.Equation {
 		units += WorkChoose + WorkEquations
+	}
+	if p.Nets {
+		units += WorkNets
 	}
 	if p.Cores*p.Bases > 1 {
 		units += WorkCore * float64(p.Cores)

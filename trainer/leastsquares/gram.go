@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Apart is a penalty that keeps columns that repeat each other apart, and is far below
@@ -153,37 +154,52 @@ func (g *Gram) normal(std []float64, penalty float64) blas64.Symmetric {
 }
 
 // Leverage returns what measures how far a row of the first V columns is from those that
-// were gathered: ‖L⁻¹ (v − mean)/std‖² is about V for one like them, with L Lᵀ their
-// correlations plus the penalty on the diagonal. inverse is L⁻¹, its lower triangle packed
-// by rows. std is the columns' deviation, 1 where they do not vary. ok is false without rows,
-// or where the rows are not finite.
-func (g *Gram) Leverage(V int, penalty float64) (mean, std, inverse []float64, ok bool) {
+// were gathered. With standardised columns c,
+//
+//	(‖c‖² − ‖G c‖²)/rest
+//
+// is about V for one like them: the squared Mahalanobis distance with the correlations of
+// the columns, of whose eigenvalues all but the largest (rank, at most V) are replaced by
+// their mean, rest, which is at least the floor (probabilistic principal components, Tipping
+// & Bishop 1999). G is rank×V row-major. std is 1 of columns that do not vary. ok is false
+// without rows, or where the rows are not finite.
+func (g *Gram) Leverage(V, rank int, floor float64) (mean, std, G []float64, rest float64, ok bool) {
 	g.flush()
 	if g.n == 0 {
-		return nil, nil, nil, false
+		return nil, nil, nil, 0, false
 	}
 	mean, std = g.moments()
 	mean, std = mean[:V], std[:V]
-	factor, ok := lapack64.Potrf(g.normal(std, penalty)) // Uᵀ U, U = Lᵀ
-	if !ok {
-		return nil, nil, nil, false
-	}
-	if !lapack64.Trtri(factor) {
-		return nil, nil, nil, false
-	}
-	for i := range V {
-		for j := range i + 1 {
-			v := factor.Data[j*V+i]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, nil, nil, false
-			}
-			inverse = append(inverse, v)
+	correlations := g.normal(std, 0)
+	for _, v := range correlations.Data {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, nil, nil, 0, false
 		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(mat.NewSymDense(V, correlations.Data), true) {
+		return nil, nil, nil, 0, false
+	}
+	values := eigen.Values(nil) // ascending
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	rank = min(rank, V)
+	for _, v := range values[:V-rank] {
+		rest += v / float64(V-rank)
+	}
+	rest = math.Max(rest, floor)
+	for r := V - 1; r >= V-rank && values[r] > rest; r-- {
+		scale := math.Sqrt(1 - rest/values[r])
+		for i := range V {
+			G = append(G, scale*vectors.At(i, r))
+		}
+	}
+	for i := range std {
 		if std[i] == 0 {
 			std[i] = 1
 		}
 	}
-	return mean, std, inverse, true
+	return mean, std, G, rest, true
 }
 
 // MeanSquare returns the mean squares over the rows of y − W v − c, for W (Y×V row-major)

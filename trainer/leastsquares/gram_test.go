@@ -105,8 +105,8 @@ func TestMeanSquare(t *testing.T) {
 	close(t, "mean square", g.MeanSquare(2, W, c)[0]/sum, 1, 1e-8)
 }
 
-// Leverage is the squared Mahalanobis distance; a column that does not vary counts by its
-// penalty alone.
+// Leverage is the squared Mahalanobis distance; of columns that vary with others, what
+// contradicts that counts most. A column that does not vary counts by the floor.
 func TestLeverage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	g := New(3, 0, nil)
@@ -114,22 +114,32 @@ func TestLeverage(t *testing.T) {
 		a, b := rng.NormFloat64(), rng.NormFloat64()
 		g.Add([]float64{5 + 2*a, a + 0.5*b, 7})
 	}
-	mean, std, inverse, ok := g.Leverage(3, 1e-6)
-	if !ok || len(inverse) != 6 {
-		t.Fatal("no factor")
-	}
-	of := func(v ...float64) float64 {
-		sum := 0.0
-		for i := range 3 {
-			row := 0.0
-			for j := range i + 1 {
-				row += inverse[i*(i+1)/2+j] * (v[j] - mean[j]) / std[j]
-			}
-			sum += row * row
+	for rank, want := range map[int]float64{3: 5, 2: 5, 1: 7.4} {
+		mean, std, G, rest, ok := g.Leverage(3, rank, 1e-6)
+		if !ok {
+			t.Fatal("none")
 		}
-		return sum
+		of := func(v ...float64) float64 {
+			sum, row := 0.0, 0.0
+			for j := range v {
+				v[j] = (v[j] - mean[j]) / std[j]
+				sum += v[j] * v[j]
+			}
+			for i := range len(G) / 3 {
+				row = 0
+				for j := range v {
+					row += G[3*i+j] * v[j]
+				}
+				sum -= row * row
+			}
+			return sum / rest
+		}
+		close(t, "mean", of(5, 0, 7), 0, 0.01)
+		if rank > 1 {
+			close(t, "a = 1, b = 2", of(7, 2, 7), want, 0.2)
+			close(t, "beyond a column that does not vary", of(5, 0, 7.01), 1e-4/1e-6, 1)
+		} else if got := of(7, -1, 7); got < 20 {
+			t.Errorf("a contradiction has %v", got)
+		}
 	}
-	close(t, "mean", of(5, 0, 7), 0, 0.01)
-	close(t, "a = 1, b = 2", of(7, 2, 7), 5, 0.2)
-	close(t, "beyond a column that does not vary", of(5, 0, 7.01), 1e-4/1e-6, 1)
 }

@@ -77,7 +77,7 @@ func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.T
 	if err != nil {
 		return Pair{}, err
 	}
-	secondary, err := Regress(flights, task, c.Secondary)
+	secondary, err := fit(ctx, flights, task, c.Secondary, e)
 	return Pair{Prior: prior, Secondary: secondary}, err
 }
 

@@ -97,40 +97,38 @@ func (f *Fitted) addLevel(ctx context.Context, all part, held []part, cfg Config
 		logError += fits[i].logError / float64(len(fits))
 	}
 	f.Errors = append(f.Errors, math.Exp(logError))
-	for m := range len(held) + 1 {
-		of, level := &f.Model, l
-		if m > 0 {
-			of = &f.Folds[m-1]
-		}
-		K, C := len(of.Derivative), of.Columns(&level)
-		level.Weights = make([]float64, 0, len(l.Times)*K*C)
+	last := fits[len(fits)-1].grams
+	levels := make([]direct.Level, len(last))
+	cores.Each(len(last), func(m int) {
+		levels[m] = l
+		of := &levels[m]
+		K, C := len(f.Model.Derivative), f.Model.Columns(of)
 		for i := range fits {
-			level.Weights = append(level.Weights, fits[i].weights(m, K, C)...)
+			of.Weights = append(of.Weights, fits[i].weights(m, K, C)...)
 		}
-		if last := fits[len(fits)-1].leverages[m]; last.ok {
-			level.Mean, level.Std, level.Factor = last.mean, last.std, last.factor
-		}
-		of.Levels = append(of.Levels, level)
+		of.Mean, of.Std, of.Factor, of.Rest, _ = last[m].Leverage(C-1, leverageRank, leverageFloor)
+	})
+	f.Model.Levels = append(f.Model.Levels, levels[0])
+	for i := range held {
+		f.Folds[i].Levels = append(f.Folds[i].Levels, levels[1+i])
 	}
 	return nil
 }
+
+// Of the leverage: principal components with a variance of their own, and the least variance of
+// the others.
+const (
+	leverageRank  = 40
+	leverageFloor = 1e-3
+)
 
 // timeFit is the fit of one time ahead.
 type timeFit struct {
 	degree    int
 	logError  float64
-	solutions [][]solutions // per channel: with the candidate chosen for it, of all windows, then of each fold
-	leverages []leverage    // of all windows, then of each fold; at the last time only
+	solutions [][]solutions        // per channel: with the candidate chosen for it, of all windows, then of each fold
+	grams     []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
 }
-
-// leverage describes the columns of degree 1, see direct.Level.
-type leverage struct {
-	mean, std, factor []float64
-	ok                bool
-}
-
-// leveragePenalty keeps the leverage finite where columns do not vary.
-const leveragePenalty = 1e-3
 
 // solutions are the offset (K) and the weights (K×columns) of all channels; ok is false
 // where there is none.
@@ -212,11 +210,7 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 	out := timeFit{degree: 1}
 	grams := slices.Concat([]*leastsquares.Gram{whole}, others)
 	if at == len(l.Times)-1 {
-		for _, gram := range grams {
-			var v leverage
-			v.mean, v.std, v.factor, v.ok = gram.Leverage(g.linear, leveragePenalty)
-			out.leverages = append(out.leverages, v)
-		}
+		out.grams = grams
 	}
 	solved := map[int][]solutions{} // by candidate
 	for k := range K {

@@ -3,9 +3,10 @@
 // (model.Component).
 //
 // The candidates are the difference equation of the chosen shape, the linear difference
-// equation, constant velocity, and the direct linear map with history. Component 0 is the
-// one with the least error on the windows that are farthest from what it was fitted to; the
-// others have weights
+// equation, constant velocity, and the direct linear map with history. Component 0 is one
+// that extrapolates, constant velocity or a linear equation: that with the least error on the
+// worst windows. Components that do not, fade towards it with the leverage of the start.
+// The others have weights
 //
 //	w_jk(τ) ≥ 0      Σ_j w_jk(τ) ≤ 1
 //

@@ -13,25 +13,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Candidate is one prior dynamics, fitted to all flights and without what each fold holds
-// out.
-type Candidate struct {
-	Name  string
-	Whole model.Component
-	Folds []model.Component
-}
-
-// fade lets a component that extrapolates badly fade between two leverages.
-func (c *Candidate) fade(near, far float64) {
-	if c.Whole.Kind != model.Direct {
-		return
-	}
-	c.Whole.Near, c.Whole.Far = near, far
-	for i := range c.Folds {
-		c.Folds[i].Near, c.Folds[i].Far = near, far
-	}
-}
-
 // Task is what the stack predicts.
 type Task struct {
 	window.Task

@@ -102,7 +102,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 // and the factor over which they do.
 const (
 	nearShare = 0.99
-	farFactor = 10
+	farFactor = 3
 )
 
 // reach returns the leverages between which components fade; 0 where there is no direct
@@ -123,9 +123,8 @@ func (p *predictions) reach() (near, far float64) {
 // worstShare of the windows decides which candidate the others are added to.
 const worstShare = 0.1
 
-// steadiest returns, of the candidates that roll out a difference equation or hold the
-// velocity, the one whose worst windows are the least wrong: it is what remains where the
-// others do not count.
+// steadiest returns, of the candidates that extrapolate, the one whose worst windows are the
+// least wrong: it is what remains where the others do not count.
 func (p *predictions) steadiest(candidates []Candidate) int {
 	hold := make([]float64, p.T*p.K)
 	for i := range p.windows {
@@ -137,7 +136,7 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 	}
 	best, least := 0, math.Inf(1)
 	for j := range candidates {
-		if candidates[j].Whole.Kind == model.Direct {
+		if !candidates[j].extrapolates() {
 			continue
 		}
 		var wrong []float64

@@ -136,6 +136,13 @@ func candidates(res *Result) []report.Candidate {
 			Measure: "log error reduction over hold", Score: -math.Log(c.Score), Chosen: i == 0,
 		})
 	}
+	if s := res.Stack; s != nil {
+		for j, name := range s.Names {
+			if s.Errors[j] > 0 {
+				out = append(out, report.Candidate{Name: "in the prior mean: " + name, Measure: "log error reduction over hold, alone", Score: -math.Log(s.Errors[j]), Chosen: true})
+			}
+		}
+	}
 	return append(out, choices(&res.Choice)...)
 }
 

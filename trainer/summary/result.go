@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -26,7 +27,7 @@ type Result struct {
 	Split     window.Split
 	Windows   int                       // trained on
 	Prior     []priordynamics.Candidate // of the prior dynamics, the chosen one first
-	Stack     string                    // the components of the prior mean, with their errors and weights
+	Stack     *stack.Stack              // the components of the prior mean; nil = none
 	selection.Choice
 	FlightEffect []float64 // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
 	Curves       [][]nets.Point

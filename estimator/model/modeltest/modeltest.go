@@ -278,10 +278,9 @@ func directMap(m *model.Model, s Shape, rng *rand.Rand) direct.Model {
 			l := direct.Level{Readout: readout, Rows: n, Degree: 1 + i, Times: []float64{0.1, 0.4, Horizon}}
 			l.Weights = normal(len(l.Times)*m.K*d.Columns(&l), 0.05, rng)
 			if i > 0 || s.History == 0 {
-				l.Mean, l.Std = normal(d.Linear(&l), 0.3, rng), factors(d.Linear(&l), rng)
-				for row := range d.Linear(&l) {
-					l.Factor = append(append(l.Factor, normal(row, 0.1, rng)...), 1)
-				}
+				n := d.Columns(&l) - 1
+				l.Mean, l.Std, l.Rest = normal(n, 0.3, rng), factors(n, rng), 0.5
+				l.Factor = normal(2*n, 0.3/math.Sqrt(float64(n)), rng)
 			}
 			d.Levels = append(d.Levels, l)
 		}

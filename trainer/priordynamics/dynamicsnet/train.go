@@ -14,6 +14,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// ErrTooFew is the error where there are not enough windows.
+var ErrTooFew = errors.New("too few whole windows")
+
 // fewest is the number of windows that nets are trained on.
 const fewest = 100
 
@@ -47,7 +50,7 @@ func prepare(equation *priordynamics.Model, flights []window.Flight, task window
 		paths: gather(equation, flights, task, nodes, set.Shoot.Windows),
 	}
 	if d.paths.n < fewest {
-		return nil, fmt.Errorf("%d whole windows of %g s, fewer than the %d that nets are trained on; record longer", d.paths.n, task.Horizon, fewest)
+		return nil, fmt.Errorf("%w: %d of %g s, fewer than the %d that nets are trained on; record longer", ErrTooFew, d.paths.n, task.Horizon, fewest)
 	}
 	d.equation.Net = set.net(equation, len(task.States))
 	d.equation.NetScale = leftOver(&d.equation, d.steps)

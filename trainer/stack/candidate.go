@@ -1,0 +1,35 @@
+package stack
+
+import "github.com/dgm-robotics/dgm/estimator/model"
+
+// Candidate is one prior dynamics, fitted to all flights and without what each fold holds
+// out.
+type Candidate struct {
+	Name  string
+	Whole model.Component
+	Folds []model.Component
+}
+
+// extrapolates reports whether a candidate stays of the size of the motion where nothing was
+// measured: constant velocity, and linear equations, with or without nets, which are
+// bounded.
+func (c *Candidate) extrapolates() bool {
+	switch c.Whole.Kind {
+	case model.Direct:
+		return false
+	case model.Equation:
+		return c.Whole.Members[0].Degree <= 1
+	}
+	return true
+}
+
+// fade lets a component that does not extrapolate fade between two leverages.
+func (c *Candidate) fade(near, far float64) {
+	if c.extrapolates() {
+		return
+	}
+	c.Whole.Near, c.Whole.Far = near, far
+	for i := range c.Folds {
+		c.Folds[i].Near, c.Folds[i].Far = near, far
+	}
+}
