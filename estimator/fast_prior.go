@@ -192,10 +192,11 @@ func batched(c component, times []float64, unit simd.Unit) batchedComponent {
 	}
 }
 
-// batchedEquation is the mean of roll-outs, and the Jacobian of the first.
+// batchedEquation is the mean of roll-outs.
 type batchedEquation struct {
 	members  []*priordynamics.BatchedRollout
 	share    float64
+	jacobian []float64 // of one member, N×K×K
 	own      []float64 // of one member, N×K
 	variance []float64 // N×K; nil with one member
 }
@@ -206,7 +207,7 @@ func newBatchedEquation(e *equation, times []float64, unit simd.Unit) *batchedEq
 		b.members = append(b.members, priordynamics.NewBatchedRollout(r, times, unit))
 	}
 	if n := len(e.own) * len(times); len(b.members) > 1 {
-		b.own, b.variance = make([]float64, n), make([]float64, n)
+		b.own, b.variance, b.jacobian = make([]float64, n), make([]float64, n), make([]float64, n*len(e.own))
 	}
 	return b
 }
@@ -227,7 +228,16 @@ func (b *batchedEquation) evaluate(dst []float64) {
 
 func (b *batchedEquation) memberVariance() []float64 { return b.variance }
 
-func (b *batchedEquation) differentiate(dst []float64) { b.members[0].Jacobian(dst) }
+func (b *batchedEquation) differentiate(dst []float64) {
+	b.members[0].Jacobian(dst)
+	for _, r := range b.members[1:] {
+		r.Jacobian(b.jacobian)
+		f64.Add(dst, dst, b.jacobian)
+	}
+	if len(b.members) > 1 {
+		f64.Scale(dst, dst, b.share)
+	}
+}
 
 type batchedVelocity struct {
 	*velocity

@@ -76,7 +76,7 @@ func (c *compiled) affordable(times int) bool {
 	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
 	fixed := 0
 	for i := range m.Stack {
-		row += 4*K + K*K
+		row += 4*K + 2*K*K
 		for j := range m.Stack[i].Members {
 			e := &m.Stack[i].Members[j]
 			row += 5*K*K + (K+1)*(e.Lift.Dim()+1) + 6*K

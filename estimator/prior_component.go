@@ -32,8 +32,7 @@ func newComponent(c *model.Component, states []channel.Channel, horizon float64)
 	}
 }
 
-// equation is the mean of the roll-outs of difference equations. Its Jacobian is that of the
-// first member.
+// equation is the mean of the roll-outs of difference equations.
 type equation struct {
 	members        []*priordynamics.Rollout
 	own, down, sum []float64 // K: of one member, its derivative; sum of squared deviations
@@ -77,9 +76,21 @@ func (e *equation) memberVariance(dst []float64) {
 	}
 }
 
-func (e *equation) jvp(dx []float64) { e.members[0].JVP(dx) }
+func (e *equation) jvp(dx []float64) {
+	for _, r := range e.members {
+		r.JVP(dx)
+	}
+}
 
-func (e *equation) jvpAt(dst []float64, t float64) { e.members[0].JVPAt(dst, t) }
+func (e *equation) jvpAt(dst []float64, t float64) {
+	e.members[0].JVPAt(dst, t)
+	for i, r := range e.members[1:] {
+		r.JVPAt(e.own, t)
+		for k, v := range e.own {
+			dst[k] += (v - dst[k]) / float64(i+2)
+		}
+	}
+}
 
 // velocity is constant velocity.
 type velocity struct {

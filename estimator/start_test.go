@@ -38,9 +38,9 @@ func jacobian(t *testing.T, m *model.Model, times []float64, q estimator.Query) 
 // What a covariance adds is diag J (P0 − R) Jᵀ.
 func TestStartUncertaintyIsCarriedThrough(t *testing.T) {
 	times := grid(6)
-	for _, name := range []string{"windows", "prior", "net", "stack", "direct", "alone", "exact"} {
+	for _, name := range []string{"windows", "prior", "net", "stack", "members", "direct", "alone", "exact"} {
 		m, rng := make1(name, 30)
-		m.ScaleFactor = nil
+		m.ScaleFactor, m.Calibration = nil, nil
 		K := m.K
 		q := query(rng, m, 3)
 		J := jacobian(t, m, times, q)

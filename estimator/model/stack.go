@@ -16,7 +16,7 @@ import (
 // direct map f is linear in the distance from the training states.
 type Component struct {
 	Kind      Kind
-	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged, the Jacobian is that of the first
+	Members   []priordynamics.Model // of Equation: at least one; their displacements are averaged
 	Direct    direct.Model          // of Direct
 	Weights   [][]float64           // per condition: K×Q weights w at the noise knots, ≥ 0, the sum over components ≤ 1; the first component has none
 	Near, Far float64               // leverage of the start (see direct.Map.StartLeverage; in a stack without direct map its distance, see ood.Detector) up to which f is 1 and from which it is 0; Far 0 = f is 1 everywhere

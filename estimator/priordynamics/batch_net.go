@@ -16,12 +16,13 @@ type batchNet struct {
 	back    []panelnet.Layer // of all layers but the last: weights transposed; of the first those of the states alone
 	seeds   [][]float32      // K: of the last layer, [In][Width], each weight of output k at all points, times its scale
 
-	in                []float32   // [L+P][Width], of one block
-	out               [][]float32 // of each layer
-	adjoint           [2][]float32
-	gradient, scratch []float32
-	ones              []float32
-	parts             []simd.Part
+	in       []float32   // [L+P][Width], of one block
+	out      [][]float32 // of each layer
+	adjoint  [2][]float32
+	gradient []float32 // [K][L, padded][Width]: derivatives of each output
+	scratch  []float32
+	ones     []float32
+	parts    []simd.Part
 }
 
 // newBatchNet returns nil for a model without a net.
@@ -31,7 +32,7 @@ func newBatchNet(m *Model, unit simd.Unit) *batchNet {
 	}
 	b := &batchNet{
 		m: m, unit: unit, in: make([]float32, m.Net.In()*simd.Width), ones: make([]float32, simd.Width), parts: make([]simd.Part, 2),
-		gradient: make([]float32, simd.Padded(m.Lift.Dim())*simd.Width),
+		gradient: make([]float32, len(m.NetScale)*simd.Padded(m.Lift.Dim())*simd.Width),
 	}
 	for i := range b.ones {
 		b.ones[i] = 1
@@ -102,6 +103,7 @@ func (b *batchNet) addJacobian(d, v []float64, n int) {
 		return
 	}
 	hidden, K, L, V := len(b.back), len(b.seeds), b.m.Lift.Dim(), b.m.Net.In()
+	rows := len(b.gradient) / K
 	for from := 0; from < n; from += simd.Width {
 		to := min(from+simd.Width, n)
 		b.evaluate(v[from*V : to*V])
@@ -117,10 +119,13 @@ func (b *batchNet) addJacobian(d, v []float64, n int) {
 				at = next[:b.back[l].Out*simd.Width]
 				f32.Mul(at, at, b.out[l-1])
 			}
-			b.back[0].Multiply(b.unit, b.parts, at, b.gradient)
-			for i := from; i < to; i++ {
-				for l := range L {
-					d[(i*L+l)*K+k] += float64(b.gradient[l*simd.Width+i-from])
+			b.back[0].Multiply(b.unit, b.parts, at, b.gradient[k*rows:(k+1)*rows])
+		}
+		for i := from; i < to; i++ {
+			for l := range L {
+				row, gradient := d[(i*L+l)*K:(i*L+l+1)*K], b.gradient[l*simd.Width+i-from:]
+				for k := range row {
+					row[k] += float64(gradient[k*rows])
 				}
 			}
 		}
