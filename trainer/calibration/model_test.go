@@ -57,7 +57,7 @@ func TestCoefficientsAreFound(t *testing.T) {
 		own  bool
 	}{
 		{"leverage", [2][model.Covariates]float64{{0, 0.8}, {0, 0.8}}, false},
-		{"prior", [2][model.Covariates]float64{{0, 0.4, 0.25, 0, 0.1}, {0, 0.4, 0.25, 0, 0.1}}, false},
+		{"prior", [2][model.Covariates]float64{{0.15, 0.4, 0.25, 0, 0.1}, {0.15, 0.4, 0.25, 0, 0.1}}, false},
 		{"distance and motion by channel", [2][model.Covariates]float64{{0.3, 0.3, 0.6}, {0.9, 0.3, 0.1}}, true},
 		{"the variance is too wide", [2][model.Covariates]float64{{0, 0.3, 0, -0.9}, {0, 0.3, 0, -0.9}}, false},
 	} {

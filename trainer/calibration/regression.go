@@ -125,10 +125,10 @@ const (
 
 // priorCoefficient returns the coefficient of a covariate that is taken unless the folds
 // clearly ask for another: about those of eight Crazyflie flights and of pendulums. The
-// distance from the training states counts where no leverage is measured.
+// distance from the training states counts most where no leverage is measured.
 func priorCoefficient(j model.Covariate, terms []model.Covariate) float64 {
 	if j == model.CovariateDistance && slices.Contains(terms, model.CovariateLeverage) {
-		return 0
+		return 0.15
 	}
 	return [model.Covariates]float64{
 		model.CovariateDistance: 0.5, model.CovariateLeverage: 0.4, model.CovariateMotion: 0.25, model.CovariateSpread: 0.1,

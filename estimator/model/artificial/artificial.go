@@ -97,6 +97,11 @@ func New(s Size, seed uint64) *model.Model {
 		weights := slices.Repeat([]float64{0.3}, s.K*len(m.NoiseKnots))
 		m.Stack = append(m.Stack, model.Component{Kind: model.Direct, Direct: directMap(m, rng), Weights: [][]float64{weights, weights}})
 	}
+	if s.Equation > 0 {
+		m.Calibration = []model.Calibration{calibration(m), calibration(m)}
+		m.RMSDisplacement = ood.RMSDisplacement{Typical: slices.Repeat([]float64{0.5}, s.K*len(m.NoiseKnots)), Min: 1, Max: 1}
+		m.Bound = slices.Repeat([]float64{2}, s.K*len(m.NoiseKnots))
+	}
 	m.OOD = around(m.Inputs.Lift.Dim(), rng)
 	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
 	m.Dynamics.Net.Glorot(rng)
@@ -104,6 +109,15 @@ func New(s Size, seed uint64) *model.Model {
 		panic("artificial: " + err.Error())
 	}
 	return m
+}
+
+// calibration has a coefficient for every covariate.
+func calibration(m *model.Model) model.Calibration {
+	c := model.Calibration{LogScale: make([]float64, m.K*len(m.NoiseKnots)), Centre: make([]float64, model.Covariates), Half50: model.Gaussian50}
+	for range model.Covariates {
+		c.Coefficient = append(c.Coefficient, slices.Repeat([]float64{0.2}, m.K))
+	}
+	return c
 }
 
 func member(s Size, m *model.Model, rng *rand.Rand) model.Member {
