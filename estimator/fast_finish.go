@@ -20,22 +20,30 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	}
 	ok = true
 	for k := range K {
+		v := &w.interval
+		for lane := range N {
+			j := k*n + lane
+			mean, variance := f.ensemble(j)
+			noise := part.state[j] + part.obs[j]
+			v.mean[lane], v.noise[lane], v.total[lane] = mean, noise, variance*g.scale[j]+noise
+		}
+		if calibrated {
+			f.factors(k, spread)
+		}
 		for lane, i := range g.order[:N] {
 			j, at := k*n+lane, i*K+k
-			mean, variance := f.ensemble(j)
-			state := variance*g.scale[j] + part.state[j]
 			factor := w.factor[lane] * part.scaleFactor[j]
 			factor *= factor
 			if calibrated {
-				factor = f.plain.intervals.factor(i, k, w.prior.displacement[lane*K+k], state+part.obs[j], part.state[j]+part.obs[j], spread[lane*K+k])
+				factor = v.factor[lane]
 			}
 			start := 0.0
 			if withStart {
 				start = startFactor(factor) * math.Max(0, float64(w.covariance.variance[j]))
 			}
-			dst.Mean[at] = origin[k] + w.prior.displacement[lane*K+k] + part.networkWeight[j]*mean
-			dst.Std[at] = math.Sqrt(factor*state + start)
-			dst.ObsStd[at] = math.Sqrt(factor*(state+part.obs[j]) + start)
+			dst.Mean[at] = origin[k] + w.prior.displacement[lane*K+k] + part.networkWeight[j]*v.mean[lane]
+			dst.Std[at] = math.Sqrt(factor*math.Max(0, v.total[lane]-part.obs[j]) + start)
+			dst.ObsStd[at] = math.Sqrt(factor*v.total[lane] + start)
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}
 	}

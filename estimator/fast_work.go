@@ -29,6 +29,7 @@ type fastWork struct {
 	v          []float64           // K×n, sum over members, without γ²
 	factor     []float64           // n: factor of all intervals
 	covariance covarianceWork
+	interval   intervalWork
 }
 
 func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
@@ -37,7 +38,7 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	w := fastWork{
 		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g.points, c.unit),
 		mu: make([]float32, simd.Padded(K)*simd.Width), v: make([]float64, K*n),
-		factor: make([]float64, n),
+		factor: make([]float64, n), interval: newIntervalWork(len(g.points)),
 	}
 	var first, terms, factor, single, hidden, parts, z, x int
 	for _, e := range c.all() {

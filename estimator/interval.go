@@ -22,6 +22,7 @@ type intervals struct {
 type conditionIntervals struct {
 	calibration *model.Calibration // nil = none
 	logScale    []float64          // T×K
+	plain       []float64          // T×K, factor of the variance by that alone
 	uses        [model.Covariates]bool
 }
 
@@ -56,7 +57,8 @@ func newIntervals(m *model.Model, times []float64) intervals {
 		for _, t := range times {
 			KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
 			for k := range K {
-				at.logScale = append(at.logScale, dot(knots, of.LogScale[k*Q:(k+1)*Q]))
+				log := dot(knots, of.LogScale[k*Q:(k+1)*Q])
+				at.logScale, at.plain = append(at.logScale, log), append(at.plain, math.Exp(2*log))
 			}
 		}
 	}
@@ -125,10 +127,15 @@ func (v *intervals) factor(i, k int, displacement, total, noise, spread float64)
 	if v.of.uses[model.CovariateSpread] {
 		log += c.Coefficient[model.CovariateSpread][k] * (logSpread(spread, noise) - c.Centre[model.CovariateSpread])
 	}
-	base := v.of.logScale[at]
-	factor := math.Exp(2 * (base + log))
-	if log > 0 && factor*total > v.bound[at]+displacement*displacement {
-		factor = math.Max((v.bound[at]+displacement*displacement)/total, math.Exp(2*base))
+	return v.bounded(at, math.Exp(2*(v.of.logScale[at]+log)), total, displacement)
+}
+
+// bounded returns a factor of the variance at place i·K+k that widens it no further than to
+// the bound with the displacement.
+func (v *intervals) bounded(at int, factor, total, displacement float64) float64 {
+	most := v.bound[at] + displacement*displacement
+	if factor*total <= most {
+		return factor
 	}
-	return factor
+	return math.Min(factor, math.Max(most/total, v.of.plain[at]))
 }

@@ -49,7 +49,7 @@ func limitsOf(folds []*heldErrors, r *regression, q quantiles) ood.Limits {
 			limit[m] = at
 		}
 	}
-	return ood.Limits{Distance: limit[0], Leverage: limit[1], Input: math.Max(limit[2], 1)}
+	return ood.Limits{Distance: limit[0], Leverage: limit[1], Input: math.Max(limit[2], leastInput)}
 }
 
 // outsideBetween returns the share of errors outside of their intervals among windows whose
@@ -94,11 +94,16 @@ func seenBy(folds []*heldErrors, r *regression, q quantiles) (out []seen) {
 	return out
 }
 
-// trainedShare is that of the training windows which have a leverage above the limit.
-const trainedShare = 0.05
+// trainedShare is that of the training windows whose leverage is above a further limit over
+// trainedFactor: their own part in the fit makes it less than that of new windows.
+const trainedShare, trainedFactor = 0.05, 1.5
+
+// leastInput is the least limit of the score of the input: an input a whole range beyond that
+// of training. The leverage counts the input, too.
+const leastInput = 2
 
 // LimitLeverage limits the leverage from which on a prediction of the model is flagged to
-// that which 5 % of the windows of its training data are beyond. Folds are fitted to less
+// 1.5 times that which 5 % of the windows of its training data are beyond. Folds are fitted to less
 // data, so that what they hold out has larger leverages than what is new to the model; and
 // blocks of one flight do not show how errors grow under another controller.
 func LimitLeverage(m *model.Model, d nets.Data) {
@@ -112,7 +117,7 @@ func LimitLeverage(m *model.Model, d nets.Data) {
 			values = append(values, weighted{prior.Leverage(), 1})
 		}
 	}
-	if limit := quantile(values, 1-trainedShare); m.OOD.Leverage == 0 || limit < m.OOD.Leverage {
+	if limit := trainedFactor * quantile(values, 1-trainedShare); m.OOD.Leverage == 0 || limit < m.OOD.Leverage {
 		m.OOD.Leverage = limit
 	}
 }

@@ -198,8 +198,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	m := calibrated(folds, all, true)
-	if got := m.limits; got.Distance < 0.6*most || math.Abs(got.Leverage-math.Log(1/0.05)) > 0.2 || got.Input != 1 {
-		t.Errorf("limits %+v, want distance %v, leverage %v and input 1", got, most, math.Log(1/0.05))
+	if got := m.limits; got.Distance < 0.6*most || math.Abs(got.Leverage-math.Log(1/0.05)) > 0.2 || got.Input != leastInput {
+		t.Errorf("limits %+v, want distance %v, leverage %v and input 2", got, most, math.Log(1/0.05))
 	}
 }
 
