@@ -102,24 +102,25 @@ func (p *Plan) At(dst []float64, t float64) {
 
 // Mean implements Signal.
 func (p *Plan) Mean(dst []float64, a, b float64) {
-	clear(dst[:p.P])
+	dst = dst[:p.P]
+	clear(dst)
 	rows := len(p.Values) / p.P
 	first := min(max(int(a/p.Step), 0), rows-1)
 	for r := first; r < rows; r++ {
-		lo, hi := math.Max(a, float64(r)*p.Step), float64(r+1)*p.Step
+		lo, hi := max(a, float64(r)*p.Step), float64(r+1)*p.Step
 		if r == rows-1 || hi > b {
 			hi = b
 		}
-		if hi > lo {
-			for c := range p.P {
-				dst[c] += (hi - lo) * p.Values[r*p.P+c]
+		if part := hi - lo; part > 0 {
+			for c, u := range p.Values[r*p.P : r*p.P+len(dst)] {
+				dst[c] += part * u
 			}
 		}
 		if hi >= b {
 			break
 		}
 	}
-	for c := range p.P {
+	for c := range dst {
 		dst[c] /= b - a
 	}
 }

@@ -197,10 +197,12 @@ func directMap(m *model.Model, rng *rand.Rand) direct.Model {
 			for i := range l.Weights {
 				l.Weights[i] = 0.01 * rng.NormFloat64()
 			}
-			n := d.Linear(&l)
-			l.Mean, l.Std = make([]float64, n), slices.Repeat([]float64{1}, n)
-			for i := range n {
-				l.Factor = append(append(l.Factor, make([]float64, i)...), 1)
+			n := d.Columns(&l) - 1
+			l.Mean, l.Std, l.Rest = make([]float64, n), slices.Repeat([]float64{1}, n), 1
+			rows := min(40, n) // as many as a trained model has
+			l.Factor = make([]float64, rows*n)
+			for i := range rows {
+				l.Factor[i*n+i] = 0.5
 			}
 			d.Levels = append(d.Levels, l)
 		}
