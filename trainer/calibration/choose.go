@@ -68,7 +68,7 @@ type quantiles struct {
 }
 
 // mostApart is how far from the median of the folds the log of a fold's quantile counts.
-const mostApart = 1.0
+const mostApart = 0.5
 
 // quantiles returns those of a form: each fold under the regression to the others, where
 // leaving out is asked for and there are others, else under that to all.

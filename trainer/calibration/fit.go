@@ -91,15 +91,15 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	return m
 }
 
-// scale writes the log scales and the coefficients: the regression with the 95 % quantile, and one standard error over folds more, as the next flight is not among
-// them. Where folds hold out blocks of the flights that they are fitted to, other flights
-// differ by more than they show.
+// scale writes the log scales and the coefficients: the regression with the 95 % quantile
+// and its margin. Where folds hold out blocks of the flights that they are fitted to, other
+// flights differ by more than they show.
 func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q quantiles) {
 	for k := range c.K {
 		for _, tau := range frame.NoiseKnots {
 			table := make([][]float64, c.T)
 			for i := range table {
-				table[i] = []float64{r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.standardError}
+				table[i] = []float64{r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()}
 			}
 			scale := interpolate(c.taus, table, 0, tau)
 			if !f.Whole {
@@ -114,6 +114,10 @@ func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q qu
 		}
 	}
 }
+
+// margin is what the log of the standard deviation is raised by: two standard errors over
+// folds, as the next flight is not among them.
+func (q *quantiles) margin() float64 { return 2 * q.standardError }
 
 func square(v float64) float64 { return v * v }
 
@@ -136,7 +140,7 @@ func half50(q quantiles) float64 {
 	if n == 0 {
 		return model.Gaussian50
 	}
-	return math.Exp(log / n)
+	return math.Exp(log/n - q.margin())
 }
 
 // scores returns the mean log likelihood of a held-out point of each fold with the
