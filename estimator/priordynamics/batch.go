@@ -10,13 +10,15 @@ import (
 type BatchedRollout struct {
 	p     *Rollout
 	times []float64
-	step  []int     // N: of each time
-	part  []float64 // N: σ, the elapsed fraction of the step
-	curve []float64 // N: ½σ(σ−1)
+	step  []int // N: of each time
+	// Of times at a node the displacement is the node's. The n others, by their places:
+	between []int
+	part    []float64 // n: σ, the elapsed fraction of the step
+	curve   []float64 // n: ½σ(σ−1)
 
-	first, second increments // Δ0, Δ1 at all times
+	first, second increments // n: Δ0, Δ1
 	nodes         increments
-	mean          []float64 // N×P, of the input since each step's start
+	mean          []float64 // n×P, of the input since each step's start
 	derivatives   []float64 // T'×(L·K), see Model.derivatives
 	net           *batchNet
 	work          matmul.Work
@@ -47,33 +49,43 @@ func newIncrements(p *Rollout, n int) increments {
 // NewBatchedRollout takes the memory for evaluations of p at times. The unit evaluates the
 // net, in single precision.
 func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRollout {
-	n, K := len(times), p.k
+	K := p.k
 	f := &BatchedRollout{
-		p: p, times: times, first: newIncrements(p, n), second: newIncrements(p, n), nodes: newIncrements(p, p.nodes),
-		mean: make([]float64, n*len(p.mean)), derivatives: p.m.derivatives(K), net: newBatchNet(p.m, unit),
+		p: p, times: times, nodes: newIncrements(p, p.nodes), derivatives: p.m.derivatives(K), net: newBatchNet(p.m, unit),
 		nodeJacobian: make([]float64, (p.nodes+1)*K*K), unit: make([]float64, K),
 	}
 	for _, m := range []*[]float64{&f.y, &f.h0, &f.h1} {
 		*m = make([]float64, K*K)
 	}
-	for _, t := range times {
-		i := max(0, min(int(t/p.m.Step+tiny), p.nodes))
-		s := max(0, t/p.m.Step-float64(i))
-		f.step, f.part, f.curve = append(f.step, i), append(f.part, s), append(f.curve, 0.5*s*(s-1))
+	for i, t := range times {
+		step := max(0, min(int(t/p.m.Step+tiny), p.nodes))
+		f.step = append(f.step, step)
+		if s := t/p.m.Step - float64(step); s > atNode {
+			f.between, f.part, f.curve = append(f.between, i), append(f.part, s), append(f.curve, 0.5*s*(s-1))
+		}
 	}
+	n := len(f.between)
+	f.first, f.second, f.mean = newIncrements(p, n), newIncrements(p, n), make([]float64, n*len(p.mean))
 	f.work.Reserve(len(p.psi), K)
 	f.work.Reserve(len(f.derivatives)/(p.m.Lift.Dim()*K), p.m.Lift.Dim()*K)
 	f.work.Reserve(K, K)
 	return f
 }
 
+// atNode is the fraction of a step after a node up to which a time counts as that of the
+// node.
+const atNode = 1e-12
+
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (f *BatchedRollout) Evaluate(dst []float64) {
 	p, K := f.p, f.p.k
 	f.inputs()
 	for i, step := range f.step {
-		for k, d := range p.x[step*K : (step+1)*K] {
-			dst[i*K+k], f.first.x[i*K+k] = d, p.x0[k]+d
+		copy(dst[i*K:(i+1)*K], p.x[step*K:(step+1)*K])
+	}
+	for j, i := range f.between {
+		for k, x0 := range p.x0 {
+			f.first.x[j*K+k] = x0 + dst[i*K+k]
 		}
 	}
 	f.evaluate(&f.first)
@@ -81,10 +93,10 @@ func (f *BatchedRollout) Evaluate(dst []float64) {
 		f.second.x[j] = x + f.first.delta[j]
 	}
 	f.evaluate(&f.second)
-	for i, part := range f.part {
-		for j := i * K; j < (i+1)*K; j++ {
-			d0, d1 := f.first.delta[j], f.second.delta[j]
-			dst[j] += part*d0 + f.curve[i]*(d1-d0)
+	for j, i := range f.between {
+		for k := range K {
+			d0, d1 := f.first.delta[j*K+k], f.second.delta[j*K+k]
+			dst[i*K+k] += f.part[j]*d0 + f.curve[j]*(d1-d0)
 		}
 	}
 }
@@ -95,9 +107,9 @@ func (f *BatchedRollout) inputs() {
 	if P == 0 {
 		return
 	}
-	for i, step := range f.step {
-		mean := f.mean[i*P : (i+1)*P]
-		if start := float64(step) * p.m.Step; f.part[i] < tiny {
+	for j, i := range f.between {
+		mean := f.mean[j*P : (j+1)*P]
+		if start := float64(f.step[i]) * p.m.Step; f.part[j] < tiny {
 			p.u.At(mean, start)
 		} else {
 			p.u.Mean(mean, start, f.times[i])
@@ -108,7 +120,7 @@ func (f *BatchedRollout) inputs() {
 // evaluate sets the increments from the states x under the inputs.
 func (f *BatchedRollout) evaluate(s *increments) {
 	m, K, L, P := f.p.m, f.p.k, f.p.m.Lift.Dim(), len(f.p.mean)
-	n, V, N := len(f.times), L+P, len(f.p.psi)
+	n, V, N := len(f.between), L+P, len(f.p.psi)
 	for i := range n {
 		v := s.v[i*V : (i+1)*V]
 		m.Coordinates(v, s.slope[i*L:(i+1)*L], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P])

@@ -18,8 +18,8 @@ func (f *BatchedRollout) Jacobian(dst []float64) {
 	K := f.p.k
 	f.setNodes()
 	f.differentiate(&f.nodes, f.p.nodes)
-	f.differentiate(&f.first, len(f.times))
-	f.differentiate(&f.second, len(f.times))
+	f.differentiate(&f.first, len(f.between))
+	f.differentiate(&f.second, len(f.between))
 	clear(f.nodeJacobian[:K*K])
 	for i := range f.p.nodes {
 		here, next := f.matrix(f.nodeJacobian, i), f.matrix(f.nodeJacobian, i+1)
@@ -28,12 +28,15 @@ func (f *BatchedRollout) Jacobian(dst []float64) {
 		f64.Add(next, next, here)
 	}
 	for i, step := range f.step {
-		here, to := f.matrix(f.nodeJacobian, step), f.matrix(dst, i)
-		f.plusIdentity(here)
-		f.product(f.h0, f.y, f.matrix(f.first.g, i))
+		copy(f.matrix(dst, i), f.matrix(f.nodeJacobian, step))
+	}
+	for j, i := range f.between {
+		to := f.matrix(dst, i)
+		f.plusIdentity(to)
+		f.product(f.h0, f.y, f.matrix(f.first.g, j))
 		f64.Add(f.y, f.y, f.h0)
-		f.product(f.h1, f.y, f.matrix(f.second.g, i))
-		matmul.LinearCombination(to, 1, here, f.part[i]-f.curve[i], f.h0, f.curve[i], f.h1)
+		f.product(f.h1, f.y, f.matrix(f.second.g, j))
+		matmul.LinearCombination(to, 1, to, f.part[j]-f.curve[j], f.h0, f.curve[j], f.h1)
 	}
 }
 

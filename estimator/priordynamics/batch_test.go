@@ -100,3 +100,34 @@ func checkBatch(t *testing.T, m *Model, unit simd.Unit) {
 		}
 	}
 }
+
+// Where all times are those of nodes, no increment is between them.
+func TestBatchAtNodes(t *testing.T) {
+	m := withNet(0.05)
+	p := New(m, 3, 1)
+	times := []float64{m.Step, 4 * m.Step, 10 * m.Step}
+	f := NewBatchedRollout(p, times, simd.Best())
+	all, jacobian, one := make([]float64, 9), make([]float64, 27), make([]float64, 3)
+	p.Run([]float64{0.4, -0.7, 2}, constant{1.2, -0.1})
+	f.Evaluate(all)
+	f.Jacobian(jacobian)
+	for i, at := range times {
+		p.At(one, nil, at)
+		for k, want := range one {
+			if math.Abs(all[i*3+k]-want) > 1e-12 {
+				t.Errorf("at %v s channel %d is %v, expected %v", at, k, all[i*3+k], want)
+			}
+		}
+		for c := range 3 {
+			dx := make([]float64, 3)
+			dx[c] = 1
+			p.JVP(dx)
+			p.JVPAt(one, at)
+			for k, want := range one {
+				if got := jacobian[(i*3+c)*3+k]; math.Abs(got-want) > 1e-6 {
+					t.Errorf("at %v s channel %d turns with state %d by %v, expected %v", at, k, c, got, want)
+				}
+			}
+		}
+	}
+}
