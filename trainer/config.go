@@ -34,7 +34,9 @@ type Config struct {
 	MaxGap    Duration `toml:"max_gap"`
 	Knots     int      `toml:"knots"`
 	Prior     string   `toml:"prior"`
+	Direct    bool     `toml:"direct"`
 	History   bool     `toml:"history"`
+	Smoother  bool     `toml:"smoother"`
 	Basis     int      `toml:"basis"`
 	Core      string   `toml:"core"`
 
@@ -54,6 +56,8 @@ type EquationConfig struct {
 // DynamicsConfig describes the nets of the prior dynamics.
 type DynamicsConfig struct {
 	Members int `toml:"members"`
+	Match   int `toml:"match"`
+	Shoot   int `toml:"shoot"`
 }
 
 // NetConfig sizes the nets.
@@ -173,6 +177,7 @@ func (c *Config) Check() error {
 		{widths(c.Net.Dynamics), "net.dynamics", "widths must be within 1…512"},
 		{oneOf(c.Net.Activation, choose, "tanh", "sigmoid"), "net.activation", `must be "choose", "tanh" or "sigmoid"`},
 		{within(c.Dynamics.Members, 0, 8), "dynamics.members", "must be within 0…8"},
+		{within(c.Dynamics.Match, 0, 1e6) && within(c.Dynamics.Shoot, 0, 1e6), "dynamics.match", "steps of matching and shooting must be within 0…1000000"},
 		{within(c.Net.Heads, 1, 32), "net.heads", "must be within 1…32"},
 		{within(c.Refits, 0, 32), "refits", "must be 0 to 32"},
 		{within(c.Folds.Temperature, 0, 1), "folds.temper", "must be 0 to 1"},
@@ -201,6 +206,19 @@ func widths(w []int) bool {
 	return !slices.ContainsFunc(w, func(n int) bool { return !within(n, 1, 512) })
 }
 
+// usesNets reports whether nets in the linear equation are part of the prior dynamics.
+func (c *Config) usesNets() bool {
+	return c.Prior == "stack" && c.Dynamics.Members > 0 && c.Dynamics.Match+c.Dynamics.Shoot > 0
+}
+
+// withoutSmoother returns the configuration of a model that is its prior dynamics alone:
+// of the nets and their posterior the smallest, which conditioning leaves at zero.
+func (c Config) withoutSmoother() Config {
+	c.Kernel, c.Features, c.Core, c.Basis = "rff", 2, "linear", 0
+	c.Members, c.Variances, c.Refits, c.Folds.Temperature = 1, 1, 0, 1
+	return c
+}
+
 // usesEquation reports whether a difference equation is part of the prior dynamics.
 func (c *Config) usesEquation() bool { return c.Prior == "stack" || c.Prior == "equation" }
 
@@ -225,6 +243,9 @@ func (c *Config) netSettings() nets.Settings {
 	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
 	s.Lambda, s.DecayS, s.DecayD, s.Temperature = t.Match, t.DecayS, t.DecayD, t.Temperature
 	s.Posterior.Rows, s.Posterior.Seed = t.Rows, c.Seed
+	if !c.Smoother {
+		s.Steps, s.ZeroMean, s.Posterior.NoiseAlone = 0, true, true
+	}
 	if s.Exact { // its cost grows with the cube of a batch's rows
 		s.F, s.Batch = 0, min(s.Batch, 240/s.Points)
 	}

@@ -158,12 +158,14 @@ func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, p
 // fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none
 // where the flights are too short, or where folds find them no better than the equation.
 func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
-	if p.cfg.Dynamics.Members == 0 || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
+	if !p.cfg.usesNets() || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
 		return nil, nil
 	}
 	if len(parts) > 0 {
 		b.Work("prior dynamics: nets, weight decay", budget.WorkNets/2)
-		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, dynamicsnet.Default(len(p.task.States)), p.cfg.Seed)
+		set := dynamicsnet.Default(len(p.task.States))
+		set.Match.Steps, set.Shoot.Steps = p.cfg.Dynamics.Match, p.cfg.Dynamics.Shoot
+		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, set, p.cfg.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 			return nil, nil
 		}
@@ -198,9 +200,12 @@ func rollout(m *equation.Model) model.Component {
 	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
 }
 
-// fitDirect fits the direct map, with as much history as pays on the folds; none where the
-// flights are too short for it, or the time is up.
+// fitDirect fits the direct map, with as much history as pays on the folds; none where it is
+// left out, the flights are too short for it, or the time is up.
 func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold) ([]stack.Candidate, error) {
+	if !p.cfg.Direct {
+		return nil, nil
+	}
 	if len(parts) == 0 {
 		parts = window.Folds(flights, p.task.Horizon, foldCount)
 	}

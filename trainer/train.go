@@ -26,6 +26,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if p := Precheck(d, cfg); p != nil {
 		return nil, errors.New(p.Text)
 	}
+	if !cfg.Smoother {
+		cfg = cfg.withoutSmoother()
+	}
 	task, stride := d.task(cfg.Horizon), cfg.stride(cfg.Horizon.Seconds())
 	options, on, set := cfg.options(), cfg.Folds.switches(), cfg.netSettings()
 	readouts := 1 // without inputs there is no plan
@@ -33,7 +36,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		readouts = model.Readouts
 	}
 	b := budget.New(time.Duration(cfg.Budget), budget.Plan{
-		Equation: cfg.usesEquation(), Nets: cfg.Prior == "stack" && cfg.Dynamics.Members > 0, Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
+		Equation: cfg.usesEquation(), Nets: cfg.usesNets(), Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
 	}, report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()

@@ -79,10 +79,11 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	q := c.quantiles(chosen, choosing)
 	if on.ScaleFactor {
 		f.scale(&m, frame, c, r, q)
+		m.Intervals.Half50 = half50(q)
 	} else {
+		m.Intervals.Half50 = model.Gaussian50
 		m.Intervals.LogScale = make([]float64, frame.K*len(frame.NoiseKnots))
 	}
-	m.Intervals.Half50 = half50(q)
 	if choosing {
 		m.FlightEffect = f.flightEffect(folds, c, r)
 		m.limits = limitsOf(folds, r, q)

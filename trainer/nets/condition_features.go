@@ -109,6 +109,9 @@ func (c *conditioner) add(k, n int) { c.sums[k].Add(c.work[k].phi.Phi, n, c.work
 
 // solve conditions every channel on all windows.
 func (c *conditioner) solve() bool {
+	if c.set.NoiseAlone {
+		return true // the weights of sums that are not solved are zero
+	}
 	for _, s := range c.sums {
 		s.Reset()
 	}
@@ -123,7 +126,9 @@ func (c *conditioner) solve() bool {
 // residuals adds (e² + v)/σ² of the rows to the noise knots near them.
 func (c *conditioner) residuals(k, n int) {
 	w, Q := &c.work[k], len(c.d.Frame.NoiseKnots)
-	c.sums[k].At(w.phi.Phi, n, w.mean, w.v)
+	if !c.set.NoiseAlone {
+		c.sums[k].At(w.phi.Phi, n, w.mean, w.v)
+	}
 	for i := range n {
 		if w.prec[i] == 0 {
 			continue

@@ -36,6 +36,7 @@ type Conditioning struct {
 	Points      int     // rows of a window
 	Passes      int     // that estimate the noise with the nets frozen
 	Seed        uint64  // of the points of a window
+	NoiseAlone  bool    // weights and variance are zero: the noise is what the prior dynamics leave
 }
 
 // DefaultSettings returns the recipe for windows of flights.

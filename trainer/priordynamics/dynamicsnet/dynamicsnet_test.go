@@ -238,3 +238,31 @@ func TestBackward(t *testing.T) {
 		}
 	}
 }
+
+// A stage without steps is left out: what is left trains alone, at the full decay.
+func TestStagesThatAreOff(t *testing.T) {
+	flights := swing(6, 6)
+	m, held := linear(t, flights), swing(7, 3)
+	before := errorOf(m, held)
+	fit := func(set Settings) prior.Model {
+		t.Helper()
+		nets, err := Train(context.Background(), m, flights, swinging, set, []uint64{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nets[0]
+	}
+	matched, shot := small(), small()
+	matched.Shoot.Steps, shot.Match.Steps, shot.Shoot.Steps = 0, 0, 1000
+	for name, set := range map[string]Settings{"matching alone": matched, "shooting alone": shot} {
+		net := fit(set)
+		if got := errorOf(&net, held); !(got < 0.6*before) {
+			t.Errorf("%s: error %.4f, the equation's is %.4f", name, got, before)
+		}
+	}
+	other := matched
+	other.Shoot.Rate, other.Shoot.Batch = 1, 7
+	if !reflect.DeepEqual(fit(other), fit(matched)) {
+		t.Error("shooting that is left out changes the net")
+	}
+}

@@ -4,7 +4,7 @@ import "github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 
 // Stage sizes a part of the training.
 type Stage struct {
-	Steps   int     // of the optimiser
+	Steps   int     // of the optimiser; 0 leaves the part out
 	Batch   int     // windows for each of them
 	Windows int     // at most, spread evenly
 	Rate    float64 // highest learning rate
@@ -16,7 +16,7 @@ type Settings struct {
 	Activation mlp.Activation
 	Match      Stage   // on single steps
 	Shoot      Stage   // on roll-outs
-	Decay      float64 // by how much matching alone shrinks log |weight|
+	Decay      float64 // by how much the first part that is not left out shrinks log |weight|
 	Clip       float64 // longest gradient
 }
 

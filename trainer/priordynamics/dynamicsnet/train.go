@@ -97,12 +97,19 @@ func (d *data) train(ctx context.Context, set Settings, seed uint64) (priordynam
 		t.decays = append(t.decays, slices.Repeat([]float64{1}, len(l.W))...)
 		t.decays = append(t.decays, make([]float64, len(l.B))...)
 	}
+	first := set.Match
+	if first.Steps == 0 {
+		first = set.Shoot
+	}
 	// The mean of a rate that falls along half a cosine is half the highest one.
-	decay := set.Decay / (0.5 * set.Match.Rate * float64(max(1, set.Match.Steps)))
+	decay := set.Decay / (0.5 * first.Rate * float64(max(1, first.Steps)))
 	for _, part := range []struct {
 		data *windows
 		size Stage
 	}{{d.steps, set.Match}, {d.paths, set.Shoot}} {
+		if part.size.Steps == 0 {
+			continue
+		}
 		rows := min(part.size.Batch, part.data.n)
 		s := newStage(newRollout(&m, part.data.nodes, rows), part.data, rows, rng)
 		if err := t.descend(ctx, s, part.size, decay); err != nil && ctx.Err() == nil {
