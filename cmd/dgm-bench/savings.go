@@ -143,18 +143,18 @@ func measureBatch(ctx context.Context, m *model.Model) (alone, together speed.Le
 		s.await(func() bool { _, err := query(nc, &all); return err == nil }, // it may not listen yet
 			func() error { _, err := query(nc, &all); return err })
 		for range 10 {
-			began := busy()
+			began := study.Busy()
 			whole, err := query(nc, &all)
 			s.must(err)
-			together.Keep((busy() - began) / batchSize)
-			began = busy()
+			together.Keep((study.Busy() - began) / batchSize)
+			began = study.Busy()
 			var mean, std []float64
 			for i := range batchSize {
 				a, err := query(nc, one(i))
 				s.must(err)
 				mean, std = append(mean, a.Mean...), append(std, a.Std...)
 			}
-			alone.Keep((busy() - began) / batchSize)
+			alone.Keep((study.Busy() - began) / batchSize)
 			s.require(slices.Equal(mean, whole.Mean) && slices.Equal(std, whole.Std), "queries in one message are answered otherwise than one by one")
 		}
 	})
