@@ -41,6 +41,11 @@ func (d folders) missing(r *recording) string {
 
 // load imports a recording and cuts it into flights.
 func (d folders) load(ctx context.Context, r *recording, seed uint64) (*data, error) {
+	return d.loadLess(ctx, r, seed, &condition{})
+}
+
+// loadLess is load where less was measured.
+func (d folders) loadLess(ctx context.Context, r *recording, seed uint64, c *condition) (*data, error) {
 	train, err := d.read(ctx, r, &r.train)
 	if err != nil {
 		return nil, err
@@ -49,6 +54,7 @@ func (d folders) load(ctx context.Context, r *recording, seed uint64) (*data, er
 	if err != nil {
 		return nil, err
 	}
+	c.apply(train, test, seed)
 	out := &data{of: r, settings: trainer.Default()}
 	out.settings.Horizon, out.settings.Seed = trainer.Duration(time.Duration(r.horizon()*1e9)), seed
 	if out.train, err = trainer.Load([]*flightlog.Log{train}, out.settings); err != nil {

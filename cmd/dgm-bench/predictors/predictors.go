@@ -126,12 +126,17 @@ func rollOut(flights []window.Flight, task window.Task, times []float64, readout
 			u = heldInput{w.Flight.Input(w.Start)}
 		}
 		r.Predict(mean, w.X0, u)
-		for j, v := range mean {
-			if !(math.Abs(v) <= overflow) {
-				mean[j] = overflow
-			}
-		}
+		bound(mean)
 	}, nil
+}
+
+// bound replaces what overflows.
+func bound(mean []float64) {
+	for j, v := range mean {
+		if !(math.Abs(v) <= overflow) {
+			mean[j] = overflow
+		}
+	}
 }
 
 // coveringStd returns the standard deviation of every channel at every horizon (T×K) whose

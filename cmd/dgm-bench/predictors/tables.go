@@ -1,7 +1,6 @@
 package predictors
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -49,9 +48,7 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Columns: []study.Column{
 			study.TextOf("recording", "recording"), study.TextOf("predictor", "predictor"),
 			list("in 95 %, by horizon", "coverage95_by_horizon"), list("in 50 %", "coverage50_by_horizon"),
-			{Head: "worst in 95 %", Cell: func(g study.Group) string {
-				return fmt.Sprintf("%s (%s)", study.Fixed(g[0].Number("worst_coverage95"), 2), g[0].Text("worst"))
-			}},
+			worst,
 			study.MeanOf("width", "width", 3), study.MeanOf("CRPS", "crps", 3),
 		},
 	}
