@@ -1,6 +1,6 @@
 // Package predictors compares the model with simple predictors on public recordings of robots:
-// hold, constant velocity, a linear model and direct ridge regressions with and without
-// history, fitted to the same flights and scored on the same windows.
+// hold, constant velocity, a linear model, direct ridge regressions with and without
+// history, and ensembles of nets, fitted to the same flights and scored on the same windows.
 package predictors
 
 import (
@@ -43,8 +43,10 @@ func Study() *study.Study {
 		Short: "Simple predictors and the model on recorded robots, on the same windows",
 		Long: `rivals imports public recordings with the maps of the repository, fits simple predictors to one part and
 scores them on the windows of another: hold, constant velocity, a linear model, and a direct ridge
-regression for each channel and horizon on state, plan and 0 to 20 earlier samples. With --predictors model
-it trains the model with the default recipe, too, which takes minutes for each recording.
+regression for each channel and horizon on state, plan and 0 to 20 earlier samples. With --predictors nets
+it trains two ensembles of five nets, too: nets that predict mean and variance of one step and are sampled (PETS),
+and nets trained through their roll-outs. With --predictors model it trains the model with the default recipe. Both
+take minutes for each recording.
 
 The error is the RMSE over that of holding the last value, geometric mean over channels and horizons. The width
 is the mean standard deviation, scaled so that 95 % intervals cover 95 % of the measurements, and width and CRPS are over the
@@ -55,7 +57,7 @@ RMSE of holding as well. A recording that is not in --data is left out, with a m
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringSliceVar(&o.sets, "sets", names(all), "recordings, separated by commas")
-			f.StringSliceVar(&o.predictors, "predictors", []string{simple}, "simple, model or both, separated by commas")
+			f.StringSliceVar(&o.predictors, "predictors", []string{simple}, "simple, nets, model, separated by commas")
 			f.BoolVar(&o.hold, "hold", false, "the input of the start is held, instead of the recorded plan")
 			f.StringVar(&o.data, "data", filepath.Join("..", "shared", "data"), "folder of the recordings")
 			f.StringVar(&o.maps, "maps", filepath.Join("bridge", "csv", "testdata"), "folder of the maps")
@@ -85,7 +87,7 @@ func (o *options) units(all []recording) ([]study.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	predictors, err := study.Chosen("--predictors", o.predictors, []string{simple, ours})
+	predictors, err := study.Chosen("--predictors", o.predictors, []string{simple, trainedNets, ours})
 	if err != nil {
 		return nil, err
 	}
@@ -131,16 +133,11 @@ func run(ctx context.Context, u *study.Unit, in folders, r *recording, readout m
 		}
 		return measure(u.Row, d, &p)
 	}
-	all, err := baselines(d, readout)
+	all, err := fitted(ctx, u, d, readout)
 	if err != nil {
 		return err
 	}
-	u.Report("ridge regressions are fitted")
-	regressions, err := ridges(ctx, d, readout)
-	if err != nil {
-		return err
-	}
-	for i, p := range append(all, regressions...) {
+	for i, p := range all {
 		row := u.Row
 		if i > 0 {
 			row = u.Also(p.name)
@@ -150,4 +147,19 @@ func run(ctx context.Context, u *study.Unit, in folders, r *recording, readout m
 		}
 	}
 	return nil
+}
+
+// fitted fits the predictors of a unit, other than the model.
+func fitted(ctx context.Context, u *study.Unit, d *data, readout model.Readout) ([]predictor, error) {
+	if u.Variant == trainedNets {
+		u.Report("nets are trained")
+		return ensembles(ctx, d, readout)
+	}
+	all, err := baselines(d, readout)
+	if err != nil {
+		return nil, err
+	}
+	u.Report("ridge regressions are fitted")
+	regressions, err := ridges(ctx, d, readout)
+	return append(all, regressions...), err
 }

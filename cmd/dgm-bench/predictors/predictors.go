@@ -20,10 +20,11 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Predictors of a unit: those that are fitted in seconds, and the model.
+// Predictors of a unit: those that are fitted in seconds, ensembles of nets, and the model.
 const (
-	simple = "simple"
-	ours   = "model"
+	simple      = "simple"
+	ours        = "model"
+	trainedNets = "nets" // ensembles of nets
 )
 
 // predict writes the displacement of a window at the horizons of the recording to mean
@@ -104,11 +105,13 @@ func baselines(d *data, readout model.Readout) ([]predictor, error) {
 	return out, nil
 }
 
-// heldInput is an input that stays at its value at the start.
-type heldInput struct{ u []float64 }
-
-// Mean implements linear.Signal.
-func (h heldInput) Mean(dst []float64, _, _ float64) { copy(dst, h.u) }
+// signal is the input over a window as the readout has it.
+func signal(w *replay.Window, readout model.Readout) channel.Signal {
+	if readout == model.Hold {
+		return &replay.Held{Value: w.Flight.Input(w.Start)}
+	}
+	return &w.Input
+}
 
 // rollOut fits the linear model.
 func rollOut(flights []window.Flight, task window.Task, times []float64, readout model.Readout) (point, error) {
@@ -121,11 +124,7 @@ func rollOut(flights []window.Flight, task window.Task, times []float64, readout
 		return nil, err
 	}
 	return func(mean []float64, w *replay.Window) {
-		var u linear.Signal = &w.Input
-		if readout == model.Hold {
-			u = heldInput{w.Flight.Input(w.Start)}
-		}
-		r.Predict(mean, w.X0, u)
+		r.Predict(mean, w.X0, signal(w, readout))
 		bound(mean)
 	}, nil
 }
@@ -158,11 +157,17 @@ func coveringStd(d *data, split []window.Fold, predictors []point) ([]float64, e
 	std := make([]float64, size)
 	for j, r := range residuals {
 		if len(r) == 0 {
-			return nil, fmt.Errorf("channel %q is not measured %g s after any start", d.task.States[j%len(d.task.States)].Name, d.of.horizons[j/len(d.task.States)])
+			return nil, errUnmeasured(d, j)
 		}
 		std[j] = score.CoveringStd(r)
 	}
 	return std, nil
+}
+
+// errUnmeasured is the error of a channel and horizon j (T×K) without measurements.
+func errUnmeasured(d *data, j int) error {
+	K := len(d.task.States)
+	return fmt.Errorf("channel %q is not measured %g s after any start", d.task.States[j%K].Name, d.of.horizons[j/K])
 }
 
 // earlier are the numbers of earlier samples of the ridge regressions.

@@ -8,7 +8,7 @@ import (
 )
 
 // detailed are the predictors whose intervals are shown.
-var detailed = []string{ridgeName(5), ridgeName(20), ours}
+var detailed = []string{ridgeName(5), ridgeName(20), petsName, rolloutsName, ours}
 
 // tables shows the errors of all predictors, a line a recording, and the intervals of some, a
 // line each.
@@ -28,7 +28,7 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	for _, n := range append([]int{0}, earlier...) {
 		names = append(names, ridgeName(n))
 	}
-	for _, name := range append(names, ours) {
+	for _, name := range append(names, petsName, rolloutsName, ours) {
 		errors.Columns = append(errors.Columns, study.Column{Head: name, Cell: func(g study.Group) string {
 			if of := g.Where(is(name)); len(of) > 0 {
 				return study.Fixed(of[0].Number("geo"), 3)
