@@ -41,10 +41,10 @@ var parts = []part{
 }
 
 // Steps of nets in a linear equation, a third of those of the default recipe, and how many
-// steps of matching cost as much as one of shooting.
+// steps of matching cost about as much as one of shooting.
 const (
 	matchSteps, shootSteps = 2000, 500
-	shootCost              = 12
+	shootCost              = 6
 )
 
 // worthSettings returns the settings up to a part.
@@ -59,7 +59,7 @@ func worthSettings(c trainer.Config, name string) trainer.Config {
 	return c
 }
 
-// netKind is how nets in a linear equation are trained, at equal cost.
+// netKind is how nets in a linear equation are trained, at about equal cost.
 type netKind struct {
 	name, title  string
 	match, shoot int // steps
