@@ -82,9 +82,16 @@ func conditionOf(g study.Group) *condition {
 	return &conditions[0]
 }
 
-// compared is a value of one kind of a condition.
+// compared is a value of one kind of a condition, "none" where there were too few data for it.
 func compared(head, kind, value string) study.Column {
-	return study.MeanOf(head, value, 4).Of(func(g study.Group) study.Group {
+	number := study.MeanOf(head, value, 4)
+	of := study.Column{Head: head, Cell: func(g study.Group) string {
+		if g[0].Text("failed") != "" {
+			return "none"
+		}
+		return number.Cell(g)
+	}}
+	return of.Of(func(g study.Group) study.Group {
 		return g.Where(func(r *study.Row) bool { return r.Variant == kind || strings.HasSuffix(r.Variant, ":"+kind) })
 	})
 }

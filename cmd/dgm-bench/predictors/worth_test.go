@@ -106,7 +106,7 @@ func TestTablesOfWorth(t *testing.T) {
 	}
 	all, err := worthTables(nil, []*study.Row{
 		row("single", "matching", 0.2), row("single", "prior", 0.4), row("single", "half:nets-both", 0.1), row("single", "half:matching", 0.3),
-		row("single", "all:nets-shot", 0.5),
+		row("single", "all:nets-shot", 0.5), study.NewRow(study.Key{Set: "single", Variant: "half:nets-shot", Seed: 1}).Put("failed", "too few"),
 	})
 	if err != nil || len(all) != 2 {
 		t.Fatal(all, err)
@@ -116,7 +116,7 @@ func TestTablesOfWorth(t *testing.T) {
 		t.Errorf("parts %q", parts)
 	}
 	if len(less) != 3 || less[1][1] != "all data" || !slices.Contains(less[1], "0.5000") || !slices.Contains(less[1], "0.2000") ||
-		less[2][1] != "half of the data" || !slices.Contains(less[2], "0.1000") || !slices.Contains(less[2], "0.3000") {
+		less[2][1] != "half of the data" || !slices.Contains(less[2], "none") || !slices.Contains(less[2], "0.1000") || !slices.Contains(less[2], "0.3000") {
 		t.Errorf("less %q", less)
 	}
 }
