@@ -1,6 +1,10 @@
 package stack
 
-import "github.com/dgm-robotics/dgm/estimator/model"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
 
 // Candidate is one prior dynamics, fitted to all flights and without what each fold holds
 // out.
@@ -23,8 +27,12 @@ func (c *Candidate) extrapolates() bool {
 	return true
 }
 
-// fade lets a component that does not extrapolate fade between two leverages.
-func (c *Candidate) fade(near, far float64) {
+// Leverages between which a component that does not extrapolate fades: training windows have
+// about 1, and hardly ever more than near.
+const near, far = 100.0, 1000.0
+
+// fade lets a component that does not extrapolate fade.
+func (c *Candidate) fade() {
 	if c.extrapolates() {
 		return
 	}
@@ -32,4 +40,9 @@ func (c *Candidate) fade(near, far float64) {
 	for i := range c.Folds {
 		c.Folds[i].Near, c.Folds[i].Far = near, far
 	}
+}
+
+// faded returns the factor of a component that fades, at a leverage, see model.Component.
+func faded(leverage float64) float64 {
+	return math.Min(math.Max(math.Log(far/leverage)/math.Log(far/near), 0), 1)
 }

@@ -72,17 +72,16 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 			return nil, fmt.Errorf("stack: %d folds of %q, expected %d", len(c.Folds), c.Name, len(folds))
 		}
 	}
+	for j := range candidates {
+		candidates[j].fade()
+	}
 	held := task.predict(folds, candidates)
 	first := held.steadiest(candidates)
 	candidates = slices.Clone(candidates)
 	candidates[0], candidates[first] = candidates[first], candidates[0]
 	held.swap(first)
-	near, far := held.reach()
-	for j := range candidates {
-		candidates[j].fade(near, far)
-	}
-	weights := held.weigh(task.Knots)
 	alone := held.alone()
+	weights := held.weigh(task.Knots, slices.Index(alone, slices.Min(alone)))
 	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
 	for j, c := range candidates[1:] {
 		if most(weights[j]) >= least {

@@ -16,7 +16,8 @@ import (
 // condition.
 type predictions struct {
 	K, T       int
-	J          int // candidates
+	J          int    // candidates
+	fades      []bool // of each candidate
 	conditions []model.Condition
 	windows    []heldWindow
 }
@@ -32,6 +33,9 @@ type heldWindow struct {
 // predict lets every candidate predict what its folds hold out.
 func (t *Task) predict(folds []window.Fold, candidates []Candidate) *predictions {
 	p := &predictions{K: len(t.States), T: len(taus), J: len(candidates)}
+	for j := range candidates {
+		p.fades = append(p.fades, candidates[j].Whole.Far > 0)
+	}
 	for r := range model.Readout(t.Readouts) {
 		p.conditions = append(p.conditions, r.Condition(false))
 	}
@@ -98,28 +102,6 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 	return out
 }
 
-// Of the leverages of what the folds hold out, the share below which components do not fade,
-// and the factor over which they do.
-const (
-	nearShare = 0.99
-	farFactor = 3
-)
-
-// reach returns the leverages between which components fade; 0 where there is no direct
-// map.
-func (p *predictions) reach() (near, far float64) {
-	var all []float64
-	for i := range p.windows {
-		all = append(all, p.windows[i].leverage)
-	}
-	slices.Sort(all)
-	if len(all) == 0 || !(all[len(all)-1] > 0) {
-		return 0, 0
-	}
-	near = math.Max(all[int(nearShare*float64(len(all)-1))], 1)
-	return near, farFactor * near
-}
-
 // worstShare of the windows decides which candidate the others are added to.
 const worstShare = 0.1
 
@@ -159,6 +141,7 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 
 // swap exchanges the first candidate and another.
 func (p *predictions) swap(j int) {
+	p.fades[0], p.fades[j] = p.fades[j], p.fades[0]
 	for i := range p.windows {
 		for _, by := range p.windows[i].by {
 			by[0], by[j] = by[j], by[0]
@@ -234,7 +217,7 @@ func (p *predictions) folds() int {
 
 // weigh returns the weights of all candidates but the first: for each, per condition, K×Q.
 // Where there is one readout, the other has its weights.
-func (p *predictions) weigh(knots []float64) [][][]float64 {
+func (p *predictions) weigh(knots []float64, best int) [][][]float64 {
 	Q, at := len(knots), hats(knots, taus)
 	out := make([][][]float64, p.J-1)
 	for j := range out {
@@ -242,7 +225,7 @@ func (p *predictions) weigh(knots []float64) [][][]float64 {
 	}
 	for c, condition := range p.conditions {
 		of := make([][]float64, p.K)
-		cores.Each(p.K, func(k int) { of[k] = weigh(p.outcomes(c, k), p.J-1, at) })
+		cores.Each(p.K, func(k int) { of[k] = weigh(p.outcomes(c, k), p.J-1, at, best) })
 		for j := range out {
 			for k := range p.K {
 				out[j][condition] = append(out[j][condition], of[k][j*Q:(j+1)*Q]...)
@@ -270,9 +253,13 @@ func (p *predictions) outcomes(condition, k int) []outcome {
 			if math.IsNaN(y) {
 				continue
 			}
-			o := outcome{fold: w.fold, at: at, residual: y - first}
-			for _, d := range by[1:] {
-				o.additions = append(o.additions, d[at*p.K+k]-first)
+			o := outcome{fold: w.fold, at: at, weight: 1 / math.Max(1, w.leverage), residual: y - first}
+			for j, d := range by[1:] {
+				addition := d[at*p.K+k] - first
+				if p.fades[1+j] {
+					addition *= faded(w.leverage)
+				}
+				o.additions = append(o.additions, addition)
 			}
 			out = append(out, o)
 		}

@@ -14,12 +14,14 @@ import (
 // have added.
 type outcome struct {
 	fold, at  int // at: which horizon
+	weight    float64
 	residual  float64
 	additions []float64 // J
 }
 
-// pull draws weights towards 0, relative to the data's own weight.
-const pull = 0.02
+// pull draws the weights towards the best candidate alone, relative to the data's own
+// weight.
+const pull = 2.0
 
 // iterations of the projected gradient.
 const iterations = 400
@@ -29,9 +31,10 @@ const iterations = 400
 //
 //	residual ≈ Σ_j w_j(τ) addition_j      w_j ≥ 0, Σ_j w_j ≤ 1 at every knot
 //
-// by least squares with an accelerated projected gradient (Beck & Teboulle 2009). hats (T×Q)
-// are the weights of the knots at the horizons.
-func weigh(outcomes []outcome, J int, hats [][]float64) []float64 {
+// by least squares with an accelerated projected gradient (Beck & Teboulle 2009), drawn
+// towards weight 1 of candidate best (0: no addition). hats (T×Q) are the weights of the
+// knots at the horizons.
+func weigh(outcomes []outcome, J int, hats [][]float64, best int) []float64 {
 	Q := len(hats[0])
 	n := J * Q
 	if n == 0 {
@@ -46,7 +49,7 @@ func weigh(outcomes []outcome, J int, hats [][]float64) []float64 {
 				column[j*Q+q] = h * a
 			}
 		}
-		scale := 1 / scales[[2]int{o.fold, o.at}]
+		scale := o.weight / scales[[2]int{o.fold, o.at}]
 		blas64.Syr(scale, blas64.Vector{N: n, Inc: 1, Data: column}, blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper, Data: gram})
 		blas64.Axpy(scale*o.residual, blas64.Vector{N: n, Inc: 1, Data: column}, blas64.Vector{N: n, Inc: 1, Data: right})
 	}
@@ -58,9 +61,13 @@ func weigh(outcomes []outcome, J int, hats [][]float64) []float64 {
 		return make([]float64, n)
 	}
 	for i := range n {
-		gram[i*n+i] += pull * (trace/float64(n) + gram[i*n+i])
+		own := pull*gram[i*n+i] + 1e-9*trace/float64(n)
+		gram[i*n+i] += own
+		if i/Q == best-1 {
+			right[i] += own
+		}
 	}
-	return descend(gram, right, trace*(1+2*pull), J, Q)
+	return descend(gram, right, trace*(1+pull)*1.001, J, Q)
 }
 
 // descend minimises ½ wᵀ gram w − rightᵀ w over the weights that are allowed; bound is at

@@ -11,7 +11,7 @@ func made(w []float64, noise float64) []outcome {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out []outcome
 	for i := range 6000 {
-		o := outcome{fold: i % 2, at: i % 3, residual: noise * rng.NormFloat64()}
+		o := outcome{fold: i % 2, at: i % 3, weight: 1, residual: noise * rng.NormFloat64()}
 		for _, v := range w {
 			a := rng.NormFloat64()
 			o.additions = append(o.additions, a)
@@ -25,16 +25,19 @@ func made(w []float64, noise float64) []outcome {
 var thirds = hats([]float64{0, 1}, []float64{0.1, 0.5, 1})
 
 func TestWeights(t *testing.T) {
-	for _, c := range []struct{ of, want []float64 }{
-		{[]float64{0.5, 0.2}, []float64{0.5, 0.2}},
-		{[]float64{0.7, -0.4}, []float64{0.7, 0}},
-		{[]float64{0, 0, 0}, []float64{0, 0, 0}},
-		{[]float64{1.1, 0.5}, []float64{0.8, 0.2}}, // the nearest with a sum of 1, as the additions are not correlated
+	for _, c := range []struct {
+		of, want []float64
+		best     int
+	}{ // drawn to the best by twice the data's own weight
+		{[]float64{0.6, 0.3}, []float64{0.2, 0.1}, 0},
+		{[]float64{0.7, -0.4}, []float64{0.9, 0}, 1},
+		{[]float64{0, 0, 0}, []float64{0, 0, 2 / 3.}, 3},
+		{[]float64{1.1, 0.5}, []float64{0.92, 0.05}, 1},
 	} {
-		got := weigh(made(c.of, 0.5), len(c.of), thirds)
+		got := weigh(made(c.of, 0.5), len(c.of), thirds, c.best)
 		for j, want := range c.want {
 			for q := range 2 {
-				if math.Abs(got[j*2+q]-want) > 0.06 {
+				if math.Abs(got[j*2+q]-want) > 0.17 {
 					t.Errorf("weights %v: component %d at knot %d has %.3f, want %v", c.of, j, q, got[j*2+q], want)
 				}
 			}
@@ -50,7 +53,7 @@ func TestDivergingComponentLosesItsWeight(t *testing.T) {
 			outcomes[i].additions[0] *= 300
 		}
 	}
-	for q, w := range weigh(outcomes, 1, thirds) {
+	for q, w := range weigh(outcomes, 1, thirds, 0) {
 		if w > 0.05 {
 			t.Errorf("weight %v at knot %d", w, q)
 		}
@@ -58,7 +61,7 @@ func TestDivergingComponentLosesItsWeight(t *testing.T) {
 }
 
 func TestNothingToAdd(t *testing.T) {
-	for _, w := range weigh([]outcome{{residual: 1, additions: []float64{0}}}, 1, thirds) {
+	for _, w := range weigh([]outcome{{weight: 1, residual: 1, additions: []float64{0}}}, 1, thirds, 0) {
 		if w != 0 {
 			t.Errorf("weight %v", w)
 		}
