@@ -131,7 +131,7 @@ func Quick() Config {
 	c := Default()
 	c.Members, c.Features, c.Core, c.Basis = 2, 60, "linear", selection.UsualBasis
 	c.Training.Steps, c.Training.Batch, c.Training.Rows = 120, 60, 6000
-	c.Equation.Windows, c.Equation.Iterations = 500, 60
+	c.Equation.Windows, c.Equation.Iterations, c.Dynamics.Members = 500, 60, 0
 	return c
 }
 
