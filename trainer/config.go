@@ -12,12 +12,14 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
+	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/selection"
 )
 
 // Config holds every choice of a training. Template is its commented form.
 type Config struct {
+	Recipe    string   `toml:"recipe"`
 	Horizon   Duration `toml:"horizon"`
 	Points    int      `toml:"points"`
 	Kernel    string   `toml:"kernel"`
@@ -76,6 +78,9 @@ type TrainingConfig struct {
 	Batch       int     `toml:"batch"`
 	Points      int     `toml:"points"`
 	Match       float64 `toml:"match"`
+	MatchFrom   float64 `toml:"match_from"`
+	MatchTo     float64 `toml:"match_to"`
+	FineTune    int     `toml:"fine_tune"`
 	DecayS      float64 `toml:"decay_smoother"`
 	DecayD      float64 `toml:"decay_dynamics"`
 	Temperature float64 `toml:"temper"`
@@ -135,10 +140,39 @@ func Quick() Config {
 	return c
 }
 
-// Parse reads a configuration on top of c; what it leaves out stays. An unknown
-// key is an error.
+// Names of recipes.
+const (
+	recipeRobots    = "robots"
+	recipePublished = "published"
+)
+
+// published returns c with the method of the paper as published (Treven et al., 2021, its
+// appendix) for windows of flights: one smoother of a core 10-5 with 40 random features, as for
+// many trajectories there, a learned prior mean and one noise for each channel, gradient
+// matching from the first step on, and nothing of what was added since.
+func (c Config) published() Config {
+	c.Prior, c.History, c.Basis, c.Core, c.Kernel, c.Features, c.Noise = "none", false, 0, "net", "rff", 40, "constant"
+	c.Members, c.Variances, c.Refits = 1, 1, 0
+	c.Net = NetConfig{Core: []int{10, 5}, Activation: "sigmoid", Heads: 3, Dynamics: []int{20, 20}}
+	s, t := matching.Published(1000, 0, 0.05, 0.5), &c.Training
+	t.Steps, t.Rate, t.LastRate, t.FineTune = s.Steps, s.Rate, s.Last, s.FineTune
+	t.Match, t.MatchFrom, t.MatchTo, t.DecayS, t.DecayD, t.Temperature = s.Lambda, s.From, s.To, s.DecayS, s.DecayD, 1
+	c.Folds = FoldConfig{Temperature: 1}
+	return c
+}
+
+// Parse reads a configuration on top of c; what it leaves out stays, or is of the recipe that
+// it names. An unknown key is an error.
 func (c Config) Parse(r io.Reader, name string) (Config, error) {
-	meta, err := toml.NewDecoder(r).Decode(&c)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+	var recipe struct{ Recipe string }
+	if _, err := toml.Decode(string(text), &recipe); err == nil && recipe.Recipe == recipePublished {
+		c = c.published()
+	}
+	meta, err := toml.Decode(string(text), &c)
 	if err != nil {
 		return c, fmt.Errorf("%s: %w", name, err)
 	}
@@ -158,6 +192,7 @@ func (c *Config) Check() error {
 		ok           bool
 		key, problem string
 	}{
+		{oneOf(c.Recipe, recipeRobots, recipePublished), "recipe", `must be "robots" or "published"`},
 		{c.Horizon > 0, "horizon", "must be positive"},
 		{within(c.Points, 1, 1000), "points", "must be within 1…1000"},
 		{oneOf(c.Kernel, "rff", "exact"), "kernel", `must be "rff" or "exact"`},
@@ -187,6 +222,8 @@ func (c *Config) Check() error {
 		{within(t.Batch, 1, 1e5), "training.batch", "must be within 1…100000"},
 		{within(t.Points, 2, 1000), "training.points", "must be within 2…1000"},
 		{within(t.Match, 0, 1e6), "training.match", "must be within 0…1000000"},
+		{t.MatchFrom >= 0 && t.MatchTo > t.MatchFrom && t.MatchTo <= 1, "training.match_from", "matching must rise between two shares of the steps, within 0…1"},
+		{within(t.FineTune, 0, t.Steps), "training.fine_tune", "must be within 0 and the steps"},
 		{within(t.DecayS, 0, 1e6) && within(t.DecayD, 0, 1e6), "training.decay_smoother", "decays must be within 0…1000000"},
 		{within(t.Rows, 100, 1e6), "training.rows", "must be within 100…1000000"},
 		{t.Temperature > 0 && t.Temperature <= 1, "training.temper", "must be within (0, 1]"},
@@ -241,7 +278,8 @@ func (c *Config) netSettings() nets.Settings {
 	s.Exact = c.Kernel == "exact"
 	s.ZeroMean = c.usesEquation()
 	s.Steps, s.Rate, s.Last, s.Batch, s.Points = t.Steps, t.Rate, t.LastRate, t.Batch, t.Points
-	s.Lambda, s.DecayS, s.DecayD, s.Temperature = t.Match, t.DecayS, t.DecayD, t.Temperature
+	s.Lambda, s.From, s.To, s.FineTune = t.Match, t.MatchFrom, t.MatchTo, t.FineTune
+	s.DecayS, s.DecayD, s.Temperature = t.DecayS, t.DecayD, t.Temperature
 	s.Posterior.Rows, s.Posterior.Seed = t.Rows, c.Seed
 	if !c.Smoother {
 		s.Steps, s.ZeroMean, s.Posterior.NoiseAlone = 0, true, true

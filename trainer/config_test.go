@@ -31,6 +31,24 @@ func TestTemplateIsTheDefault(t *testing.T) {
 	}
 }
 
+// A file that names the published recipe has its settings where it leaves them out.
+func TestPublishedRecipe(t *testing.T) {
+	c, err := trainer.Default().Parse(strings.NewReader("recipe = \"published\"\nfeatures = 60\n[net]\nheads = 4\n"), "mine.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Kernel != "rff" || c.Prior != "none" || c.Members != 1 || !reflect.DeepEqual(c.Net.Core, []int{10, 5}) || c.Training.MatchFrom != 0 || c.Training.FineTune != 1000 || c.Folds.ScaleFactor {
+		t.Errorf("%+v", c)
+	}
+	if c.Features != 60 || c.Net.Heads != 4 || c.Horizon != trainer.Default().Horizon {
+		t.Errorf("the file's own settings are lost: %+v", c)
+	}
+	again, err := trainer.Default().Parse(strings.NewReader(c.TOML()), "written out")
+	if err != nil || !reflect.DeepEqual(again, c) {
+		t.Errorf("%v\n%+v\n%+v", err, c, again)
+	}
+}
+
 func TestConfigKeepsWhatIsLeftOut(t *testing.T) {
 	c, err := trainer.Quick().Parse(strings.NewReader("horizon = \"250ms\"\n[net]\ncore = [7]\n"), "mine.toml")
 	if err != nil {
@@ -50,6 +68,9 @@ func TestWrongConfigIsNamed(t *testing.T) {
 		"horizon = \"soon\"":               "horizon",
 		"horizon = \"0s\"":                 "setting horizon: must be positive",
 		"[training]\nrate = inf":           "setting training.rate: rates must be positive and at most 1",
+		"recipe = \"mine\"":                "setting recipe: must be",
+		"[training]\nmatch_from = 0.6":     "setting training.match_from: matching must rise",
+		"[training]\nfine_tune = 1000000":  "setting training.fine_tune: must be",
 		"[training]\nmatch = inf":          "setting training.match: must be within",
 		"[training]\ndecay_dynamics = inf": "setting training.decay_smoother: decays must be within",
 		"[training]\npoints = 1000000000":  "setting training.points: must be within",

@@ -2,6 +2,7 @@ package nets
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/trainer/matching"
 )
 
 // Settings are the choices of one fit. All have defaults that work; see
@@ -15,15 +16,9 @@ type Settings struct {
 	Dynamics   []int          // widths of the dynamics' hidden layers
 	ZeroMean   bool           // no learned prior mean: without data, the prediction is the prior dynamics
 
-	Steps       int     // of the optimiser
-	Rate, Last  float64 // learning rate: highest, last
-	WarmUp      int     // steps
-	ClipNorm    float64 // longest gradient
+	matching.Schedule
 	Batch       int     // windows a step
 	Points      int     // points a window
-	Lambda      float64 // weight of the matching term; 0 leaves it out
-	DecayS      float64 // weight decay of the smoother
-	DecayD      float64 // weight decay of the dynamics
 	Temperature float64 // κ: share of the samples that the likelihood counts as independent
 	NoiseStart  []float64
 	Posterior   Conditioning
@@ -43,8 +38,8 @@ type Conditioning struct {
 func DefaultSettings() Settings {
 	return Settings{
 		Core: []int{32, 32}, Activation: mlp.Tanh, D: 3, F: 100, Dynamics: []int{20, 20},
-		Steps: 400, Rate: 0.02, Last: 0.0002, WarmUp: 30, ClipNorm: 10, Batch: 100, Points: 8,
-		Lambda: 1, DecayS: 3, DecayD: 3, Temperature: 1, NoiseStart: []float64{-1.5, -1.2, -1, -0.8, -0.6},
+		Schedule: matching.Schedule{Steps: 400, Rate: 0.02, Last: 0.0002, WarmUp: 30, ClipNorm: 10, Lambda: 1, From: 0.2, To: 0.5, DecayS: 3, DecayD: 3},
+		Batch:    100, Points: 8, Temperature: 1, NoiseStart: []float64{-1.5, -1.2, -1, -0.8, -0.6},
 		Posterior: Conditioning{Temperature: 1, Rows: 12000, Points: 12, Passes: 2},
 	}
 }

@@ -37,7 +37,7 @@ func TestFitOfNoiseAloneIsRefused(t *testing.T) {
 		d.Trajectories[0].Y[i] = rng.NormFloat64()
 	}
 	set := small().Settings
-	set.Support, set.Anchor, set.Decay, set.Steps = 0, 0, 30, 800
+	set.Support, set.Anchor, set.DecayS, set.Steps = 0, 0, 30, 800
 	if f, err := Train(context.Background(), d, set, 1); !errors.Is(err, errCollapsed) {
 		t.Fatalf("%v: the logarithm of the noise is %v", err, f.Params.LogSigma)
 	}

@@ -11,15 +11,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
-// newNet draws a net with hidden layers of the given widths and activation, and a linear
-// last layer.
-func newNet(in int, hidden []int, out int, act mlp.Activation, src mlp.Normal) mlp.Net {
-	acts := append(slices.Repeat([]mlp.Activation{act}, len(hidden)), mlp.Linear)
-	net := mlp.New(slices.Concat([]int{in}, hidden, []int{out}), acts)
-	net.Glorot(src)
-	return net
-}
-
 // copyNet returns a net of the same layers, and its parameters in one slice of their own.
 func copyNet(net *mlp.Net) (c mlp.Net, flat []float64) {
 	c, flat = mlp.Net{Layers: slices.Clone(net.Layers)}, make([]float64, net.Params())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/dgm-robotics/dgm/trainer/matching"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -57,7 +58,7 @@ func distil(
 		return nil, errFlow
 	}
 	typical := spreads.typical(K)
-	net := newNet(1+K, set.Core, 2*K, set.Act, rng) // means, then logarithms of standard deviations
+	net := matching.NewNet(1+K, set.Core, 2*K, set.Act, rng) // means, then logarithms of standard deviations
 	x, y, w := targets(means, spreads, typical)
 	done := func(step int) {
 		if step%(1+set.Steps/20) == 0 {

@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/objective"
-	"github.com/dgm-robotics/dgm/trainer/optimise"
 	"github.com/dgm-robotics/dgm/trainer/posterior"
 )
 
@@ -29,15 +25,9 @@ type Settings struct {
 	F        int            // random features per channel, even
 	Exact    bool           // the exact kernel instead of random features
 
-	Steps      int     // of the optimiser
-	Rate, Last float64 // learning rate: highest, last
-	WarmUp     int     // steps
-	FineTune   int     // (optional) last steps, at rate Last, after all others at Rate; defaults to 0: a cosine from Rate to Last
-	Sigma      float64 // noise at the start, standardised
-	Lambda     float64 // weight of the matching term, times N/Ns
-	From, To   float64 // shares of the steps between which matching and decay of the dynamics rise
-	Decay      float64 // weight decay
-	Support    int     // points per trajectory at which derivatives are matched; 0 = the observations
+	matching.Schedule
+	Sigma   float64 // noise at the start, standardised
+	Support int     // points per trajectory at which derivatives are matched; 0 = the observations
 
 	// Anchor is the standard deviation, standardised, of every start as an observation at
 	// time 0: x0 is known exactly. Where it is measured, its standard deviation counts if that
@@ -50,8 +40,8 @@ func DefaultSettings() Settings {
 	return Settings{
 		Core: []int{20, 20, 10}, Act: mlp.Sigmoid, DynAct: mlp.Sigmoid, Dynamics: []int{20, 20},
 		D: 3, F: 100,
-		Steps: 1500, Rate: 0.05, Last: 0.0005, WarmUp: 30, Sigma: 0.13,
-		Lambda: 1, From: 0.2, To: 0.5, Decay: 0.3, Support: 0, Anchor: 0.03,
+		Schedule: matching.Schedule{Steps: 1500, Rate: 0.05, Last: 0.0005, WarmUp: 30, Lambda: 1, From: 0.2, To: 0.5, DecayS: 0.3, DecayD: 0.3},
+		Sigma:    0.13, Support: 0, Anchor: 0.03,
 	}
 }
 
@@ -59,20 +49,7 @@ func DefaultSettings() Settings {
 func (s Settings) String() string {
 	return fmt.Sprintf("core %v %s, D %d, F %d, dynamics %v %s, %d steps %g to %g, "+
 		"sigma %g, lambda %g from %g to %g, decay %g, support %d, anchor %g",
-		s.Core, s.Act, s.D, s.F, s.Dynamics, s.DynAct, s.Steps, s.Rate, s.Last, s.Sigma, s.Lambda, s.From, s.To, s.Decay, s.Support, s.Anchor)
-}
-
-// rate returns the learning rate of each step.
-func (s *Settings) rate() func(step int) float64 {
-	if s.FineTune == 0 {
-		return optimise.Cosine{From: s.Rate, To: s.Last, WarmUp: s.WarmUp, Steps: s.Steps}.At
-	}
-	return func(step int) float64 {
-		if step < s.Steps-s.FineTune {
-			return s.Rate
-		}
-		return s.Last
-	}
+		s.Core, s.Act, s.D, s.F, s.Dynamics, s.DynAct, s.Steps, s.Rate, s.Last, s.Sigma, s.Lambda, s.From, s.To, s.DecayD, s.Support, s.Anchor)
 }
 
 // Fit is one trained smoother with its dynamics.
@@ -136,81 +113,46 @@ func TrainSeparate(ctx context.Context, d *Data, set Settings, seed uint64) ([]*
 	return fits, nil
 }
 
-// training is a fit with the memory of its objective, gradient and optimiser.
+// training is a fit in training.
 type training struct {
 	*Fit
-	objective *objective.Objective
-	grad      *objective.Params
-	adam      *optimise.Adam
-	parts     objective.Parts // of the last evaluation, whose step may be undone
+	inTraining *matching.Fit
 }
 
 func newTraining(in *feature.Inputs, d *Data, set Settings, rng *rand.Rand) *training {
-	t := &training{Fit: &Fit{Inputs: in, Settings: set, Least: math.Inf(1)}}
-	t.Params = t.draw(d, rng)
-	support := t.fill(d)
-	t.objective = objective.New(objective.Spec{Lift: in.Lift, Scale: in.Lift.Std, Exact: set.Exact}, t.Params, t.batch.Obs.N, support)
-	t.grad, t.adam = t.Params.Like(), optimise.NewAdam(len(t.Params.Flat))
-	t.adam.Beta2 = 0.999
+	f := &Fit{Inputs: in, Settings: set, Least: math.Inf(1)}
+	f.Params = f.draw(d, rng)
+	support := f.fill(d)
+	t := &training{f, matching.NewFit(objective.Spec{Lift: in.Lift, Scale: in.Lift.Std, Exact: set.Exact}, f.Params, f.batch, f.batch.Obs.N, support)}
+	t.inTraining.Adam.Beta2 = 0.999
+	t.inTraining.Fixed = fixGradient
 	return t
-}
-
-// setWeights sets the weights of matching and decay, rise being between 0 and 1, for one
-// of so many fits that share their dynamics.
-func (t *training) setWeights(rise float64, sharing int) {
-	set, b := &t.Settings, t.batch
-	b.Match = set.Lambda * rise * float64(b.Obs.N) / float64(b.Sup.N)
-	t.objective.SetDecay(set.Decay, set.Decay*rise/float64(sharing))
 }
 
 // train fits smoothers that share one dynamics, of the same settings.
 func train(ctx context.Context, all []*training) error {
 	set := all[0].Settings
-	from, to := all[0].Params.Range("dynamics")
-	loop := optimise.Loop{Steps: set.Steps, Rate: set.rate(), MaxFailures: 12}
+	run := matching.Training{Schedule: set.Schedule}
 	for _, t := range all {
-		copy(t.Params.Flat[from:to], all[0].Params.Flat[from:to])
-		loop.Groups = append(loop.Groups, optimise.Group{Params: t.Params.Flat, Grad: t.grad.Flat, Optimiser: t.adam})
-	}
-	rise := optimise.Ramp{From: set.From, To: set.To, Power: 0.8, Steps: set.Steps}
-	finite, shared := make([]bool, len(all)), make([]float64, to-from)
-	loop.Evaluate = func(step int) optimise.Outcome {
-		cores.Each(len(all), func(j int) {
-			t := all[j]
-			t.setWeights(rise.At(step), len(all))
-			t.parts, finite[j] = t.objective.Evaluate(t.grad, t.Params, t.batch)
-			t.fixGradient()
-			finite[j] = finite[j] && !slices.ContainsFunc(t.grad.Flat, math.IsNaN)
-		})
-		if slices.Contains(finite, false) {
-			return optimise.Failed
-		}
-		// All have the same dynamics and move it by the same gradient.
-		clear(shared)
-		for _, t := range all {
-			floats.Add(shared, t.grad.Flat[from:to])
-		}
-		for _, t := range all {
-			copy(t.grad.Flat[from:to], shared)
-		}
-		return optimise.Descend
+		run.Fits = append(run.Fits, t.inTraining)
 	}
 	last := time.Now()
-	loop.Moved = func(step int, _ float64) {
+	run.Moved = func(_ int, _, rise float64) {
 		now, phase := time.Now(), 0
-		switch r := rise.At(step); {
-		case r == 1:
+		switch {
+		case rise == 1:
 			phase = 2
-		case r > 0:
+		case rise > 0:
 			phase = 1
 		}
 		for _, t := range all {
-			t.Parts, t.Least = t.parts, math.Min(t.Least, t.parts.Data)
+			t.Parts = t.inTraining.Parts
+			t.Least = math.Min(t.Least, t.Parts.Data)
 			t.Seconds[phase] += now.Sub(last).Seconds()
 		}
 		last = now
 	}
-	if _, err := loop.Run(ctx); err != nil {
+	if err := run.Run(ctx); err != nil {
 		return err
 	}
 	for j, t := range all {
@@ -223,27 +165,22 @@ func train(ctx context.Context, all []*training) error {
 
 // fixGradient clears the gradient by what is not learned: amplitudes, and the noise of the
 // anchors.
-func (t *training) fixGradient() {
-	from, to := t.grad.Range("amplitude")
-	clear(t.grad.Flat[from:to])
-	for k := range t.grad.Map.K {
-		t.grad.LogSigma[k*noiseKnots+1] = 0
+func fixGradient(grad *objective.Params) {
+	from, to := grad.Range("amplitude")
+	clear(grad.Flat[from:to])
+	for k := range grad.Map.K {
+		grad.LogSigma[k*noiseKnots+1] = 0
 	}
 }
 
 // draw returns the parameters that training starts from.
 func (f *Fit) draw(d *Data, rng *rand.Rand) *objective.Params {
-	set, F, k := &f.Settings, f.Settings.F, d.K
-	acts := slices.Repeat([]mlp.Activation{set.Act}, len(set.Core))
-	acts[len(acts)-1] = set.CoreEnd
-	if set.Exact {
-		F = 0
+	set, k := &f.Settings, d.K
+	shape := matching.Shape{
+		Inputs: f.Inputs.Dim(), States: k, Core: set.Core, Act: set.Act, CoreEnd: set.CoreEnd, D: set.D, F: set.F, Exact: set.Exact,
+		DynamicsInputs: k, Dynamics: set.Dynamics, DynAct: set.DynAct, NoiseKnots: noiseKnots,
 	}
-	m := feature.NewMap(f.Inputs.Dim(), k, set.D, F, set.Core, acts, feature.Basis{}, false)
-	m.Core.Glorot(rng)
-	m.Head.Glorot(rng)
-	m.DrawOmega(rng)
-	p := objective.Bind(m, newNet(k, set.Dynamics, 2*k, set.DynAct, rng), noiseKnots)
+	p := shape.Draw(rng)
 	for c := range k {
 		p.LogSigma[c*noiseKnots] = math.Log(set.Sigma)
 		if set.Anchor > 0 {

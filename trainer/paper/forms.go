@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"github.com/dgm-robotics/dgm/trainer/matching"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -24,7 +25,7 @@ func (f *Fit) newKnown(known *Known, residual []int, d *Data, seed uint64) *Flow
 	const prior = 100 // first precision of the net's weights
 	fl := &Flow{Inputs: f.Inputs, Known: known}
 	if residual != nil {
-		fl.Net = newNet(d.K, residual, d.K, f.Settings.DynAct, rand.New(rand.NewPCG(seed, 0x7265736964)))
+		fl.Net = matching.NewNet(d.K, residual, d.K, f.Settings.DynAct, rand.New(rand.NewPCG(seed, 0x7265736964)))
 		clear(fl.Net.Layers[len(residual)].W)
 	}
 	for _, q := range known.free() {
@@ -59,7 +60,7 @@ func (f *Fit) newFlow(d *Data, p form) *Flow {
 		fl.Poly.dense = p != sparse
 		f.splitDynamics(d, fl.Poly)
 	}
-	f.begin(fl, math.Max(f.Settings.Decay, 1e-3))
+	f.begin(fl, math.Max(f.Settings.DecayD, 1e-3))
 	return fl
 }
 

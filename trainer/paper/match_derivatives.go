@@ -55,9 +55,9 @@ func (f *Fit) matchDerivatives(fl *Flow, d *Data) {
 	}
 }
 
-// matching fits the parameters of a known field to the derivatives of a fixed smoother by
+// derivativeFit fits the parameters of a known field to the derivatives of a fixed smoother by
 // least squares, each channel over the size of its derivative.
-type matching struct {
+type derivativeFit struct {
 	fl     *Flow
 	t      *tangent
 	z, dz  []float64 // n×K, standardised states and derivatives of the smoother
@@ -67,7 +67,7 @@ type matching struct {
 }
 
 // newMatching samples the smoother's states and derivatives along the trajectories.
-func (f *Fit) newMatching(fl *Flow, d *Data, P int) *matching {
+func (f *Fit) newMatching(fl *Flow, d *Data, P int) *derivativeFit {
 	const points, most = 40, 100 // of a trajectory; trajectories
 	K, end, lift := fl.Dim(), d.End(), &f.Inputs.Lift
 	h := 1e-4 * end
@@ -77,7 +77,7 @@ func (f *Fit) newMatching(fl *Flow, d *Data, P int) *matching {
 		times = append(times, t-h, t, t+h)
 	}
 	v := func(n int) []float64 { return make([]float64, n) }
-	m := &matching{fl: fl, t: fl.tangent(true), weight: v(K), row: v(P), H: v(P * P), g: v(P)}
+	m := &derivativeFit{fl: fl, t: fl.tangent(true), weight: v(K), row: v(P), H: v(P * P), g: v(P)}
 	mean := v(len(times) * K)
 	for j := 0; j < len(d.Trajectories); j += 1 + (len(d.Trajectories)-1)/most {
 		f.Predict(mean, nil, d.Trajectories[j].X0, times)
@@ -99,7 +99,7 @@ func (f *Fit) newMatching(fl *Flow, d *Data, P int) *matching {
 }
 
 // evaluate returns the cost, and sets H and g.
-func (m *matching) evaluate() (cost float64) {
+func (m *derivativeFit) evaluate() (cost float64) {
 	K, P, t := len(m.weight), len(m.g), m.t
 	vector := func(x []float64) blas64.Vector { return blas64.Vector{N: P, Inc: 1, Data: x} }
 	clear(m.H)

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"context"
+	"github.com/dgm-robotics/dgm/trainer/matching"
 	"math/rand/v2"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -20,7 +21,7 @@ func Pretrain(
 	n := len(x) / k
 	meanX, stdX, in := standard(x, k, bias)
 	meanF, stdF, out := standard(dx, k, bias)
-	net = newNet(k, hidden, k, act, rand.New(rand.NewPCG(seed, 0x70726574)))
+	net = matching.NewNet(k, hidden, k, act, rand.New(rand.NewPCG(seed, 0x70726574)))
 	flat := make([]float64, net.Params())
 	net.Bind(flat)
 	d := newNetGradient(&net, n)

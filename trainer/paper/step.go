@@ -15,14 +15,14 @@ type Step struct{ *training }
 // NewStep takes the memory of a training.
 func NewStep(d *Data, set Settings, seed uint64) *Step {
 	t := newTraining(scale(d), d, set, rand.New(rand.NewPCG(seed, 0x7061706572)))
-	t.setWeights(1, 1)
+	t.inTraining.SetWeights(&set.Schedule, 1, 1)
 	return &Step{t}
 }
 
 // Run takes one step; ok is false where the numbers failed.
 func (s *Step) Run() (ok bool) {
 	if ok = s.Objective(true, true); ok {
-		s.adam.Step(s.Fit.Params.Flat, s.grad.Flat, 1e-9)
+		s.inTraining.Adam.Step(s.Params.Flat, s.inTraining.Grad.Flat, 1e-9)
 	}
 	return ok
 }
@@ -36,9 +36,9 @@ func (s *Step) Objective(match, gradient bool) (ok bool) {
 		s.batch.Match = 0
 	}
 	if gradient {
-		grad = s.grad
+		grad = s.inTraining.Grad
 	}
-	_, ok = s.objective.Evaluate(grad, s.Fit.Params, s.batch)
+	_, ok = s.inTraining.Objective.Evaluate(grad, s.Params, s.batch)
 	s.batch.Match = weight
 	return ok
 }
@@ -58,7 +58,7 @@ func (s *Step) Rows() (n, ns int) { return s.batch.Obs.N, s.batch.Sup.N }
 // Added are those of the nets' products: of core and heads at every row, twice at support
 // points, for the tangent, and of the dynamics at support points.
 func (s *Step) MultiplyAdds() float64 {
-	p := s.Fit.Params
+	p := s.Params
 	m := &p.Map
 	n, ns := s.Rows()
 	F := float64(m.Features())

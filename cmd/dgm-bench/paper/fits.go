@@ -11,6 +11,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/paper"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
@@ -76,9 +77,6 @@ var fitSummary = []string{"loglik", "coverage95", "rmse_over_noise", "seconds"}
 // phases are the lengths of the paper's transition and training phases, steps.
 var phases = map[string][2]int{"lv1": {1000, 0}, "lo1": {1000, 0}, "dp1": {1000, 1000}, "qu1": {1000, 2000}}
 
-// fineTune is the length of the paper's last phase, steps.
-const fineTune = 1000
-
 // publishedFit returns the settings of the paper's appendix for one trajectory: core 10-5,
 // sigmoid on both, exact kernel on three features a channel, matching and decay of the
 // dynamics that rise from the first step to the end of the transition phase, and the last
@@ -87,10 +85,9 @@ const fineTune = 1000
 // log(1 + e⁻²).
 func (s *set) publishedFit(rate, decay float64) paper.Settings {
 	p := phases[s.name]
-	steps := p[0] + p[1] + fineTune
 	return paper.Settings{
 		Core: []int{10, 5}, Act: mlp.Sigmoid, CoreEnd: mlp.Sigmoid, DynAct: mlp.Sigmoid, Dynamics: []int{20, 20}, D: 3, F: 2, Exact: true,
-		Steps: steps, FineTune: fineTune, Rate: rate, Last: 0.01, Sigma: 0.13, Lambda: 1, From: 0, To: float64(p[0]) / float64(steps), Decay: decay,
+		Schedule: matching.Published(p[0], p[1], rate, decay), Sigma: 0.13,
 	}
 }
 
