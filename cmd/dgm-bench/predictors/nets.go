@@ -2,6 +2,7 @@ package predictors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -104,7 +105,7 @@ func fitRollouts(ctx context.Context, d *data, equation *prior.Model, flights []
 	set := dynamicsnet.Default(len(d.task.States))
 	set.Hidden = []int{64, 64}
 	nets, err := dynamicsnet.Train(ctx, equation, flights, d.task, set, []uint64{1, 2, 3, 4, 5}[:netMembers])
-	if err != nil {
+	if err := errors.Join(err, ctx.Err()); err != nil { // a part of the steps is not enough
 		return nil, err
 	}
 	K, times := len(d.task.States), d.of.horizons

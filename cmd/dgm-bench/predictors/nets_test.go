@@ -2,6 +2,7 @@ package predictors
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -141,5 +143,21 @@ func TestSignal(t *testing.T) {
 	}
 	if u, plan := signal(w, model.Plan).(*window.Input); !plan || u.Start != 10 {
 		t.Error("the input is not the recorded one")
+	}
+}
+
+// What an interrupted training leaves is not scored.
+func TestInterruptedEnsemblesAreAnError(t *testing.T) {
+	d := wander()
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	m, err := kinematic(d, d.train.Flights)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, fit := range map[string]func(context.Context, *data, *prior.Model, []window.Flight, model.Readout) (predict, error){petsName: fitPETS, rolloutsName: fitRollouts} {
+		if _, err := fit(ended, d, m, d.train.Flights, model.Plan); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
