@@ -12,7 +12,6 @@ type intervals struct {
 	conditions [model.Conditions]conditionIntervals
 	typical    []float64 // T×K, displacement, state units; 0 = not known
 	bound      []float64 // T×K, variance of what widens at most, state units squared
-	common     float64   // log of the factor that all channels and times of a query have from what does not differ by them
 	of         *conditionIntervals
 	start      [model.CovariateMotion]float64 // covariates of the query
 	perChannel []float64                      // K: their part of the log factor

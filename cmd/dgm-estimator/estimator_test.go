@@ -82,6 +82,12 @@ func startServer(t *testing.T, port int) *server.Server {
 // vehicle pend1 every 10 ms.
 func natsServer(t *testing.T) (url string, client *nats.Conn) {
 	t.Helper()
+	return statesServer(t, 0.1)
+}
+
+// statesServer is natsServer for a vehicle with other inputs.
+func statesServer(t *testing.T, u ...float64) (url string, client *nats.Conn) {
+	t.Helper()
 	s := startServer(t, server.RANDOM_PORT)
 	client, err := nats.Connect(s.ClientURL())
 	if err != nil {
@@ -96,7 +102,7 @@ func natsServer(t *testing.T) (url string, client *nats.Conn) {
 			case <-stop:
 				return
 			case <-time.After(10 * time.Millisecond):
-				st := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.5, -0.25}, U: []float64{0.1}}
+				st := wire.State{Seq: seq, T: time.Now().UnixNano(), X: []float64{0.5, -0.25}, U: u}
 				_ = client.Publish(wire.StateSubject("pend1"), st.Append(nil))
 			}
 		}

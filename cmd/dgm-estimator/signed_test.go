@@ -51,7 +51,7 @@ func TestTrainedAndSignedIsServed(t *testing.T) {
 			t.Fatalf("dgm-train %v: %v: %s", args, err, out)
 		}
 	}
-	url, client := natsServer(t)
+	url, client := statesServer(t) // of a vehicle without inputs
 	config := func(path string) string {
 		writeFile(t, path+".toml", fmt.Appendf(nil, "model = %q\nvehicle = \"pend1\"\n[nats]\nurl = %q\n[models]\npublic_key = %q\n", path, url, in("public.pem")))
 		return path + ".toml"
