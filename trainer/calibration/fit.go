@@ -7,6 +7,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/rows"
+	"github.com/dgm-robotics/dgm/trainer/stack"
 )
 
 // Switches are the parts of a calibration that are fitted; the others leave the prediction
@@ -149,7 +150,7 @@ func half50(q quantiles) float64 {
 // same; the calibration itself is of windows as they come, since so is the coverage that is
 // promised.
 func (c *cells) scores(m *Model, frame *rows.Frame) []float64 {
-	at := hats(frame.NoiseKnots, c.taus)
+	at := stack.Hats(frame.NoiseKnots, c.taus)
 	Q, sum, n := len(frame.NoiseKnots), make([]float64, c.folds), make([]float64, c.folds)
 	for k := range c.of {
 		for i := range c.of[k] {
@@ -185,7 +186,7 @@ func networkWeight(f *rows.Frame, folds []*heldErrors, on bool) []float64 {
 	for i, t := range times {
 		taus[i] = t / f.Inputs.Horizon
 	}
-	at, weights := hats(f.NoiseKnots, taus), make([][]float64, len(folds))
+	at, weights := stack.Hats(f.NoiseKnots, taus), make([][]float64, len(folds))
 	for n, fold := range folds {
 		for k := range K {
 			var outcomes []outcome

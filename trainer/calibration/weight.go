@@ -6,8 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
-
-	"github.com/dgm-robotics/dgm/estimator"
 )
 
 // outcome is what the first of two predictions left of a measurement, and what the
@@ -85,16 +83,6 @@ func agreed(folds [][]float64) []float64 {
 		}
 		mean, standardError := Mean(column)
 		out[j] = math.Max(0, mean-standardError)
-	}
-	return out
-}
-
-// hats returns the weights of the knots at each horizon τ (T×Q).
-func hats(knots, taus []float64) [][]float64 {
-	out := make([][]float64, len(taus))
-	for i, tau := range taus {
-		out[i] = make([]float64, len(knots))
-		estimator.KnotWeights(out[i], knots, tau)
 	}
 	return out
 }

@@ -24,6 +24,7 @@ type Window struct {
 	Times    []float64    // T, s after the start
 	Measured []float64    // T×K, displacement from X0; NaN = not measured
 
+	held   Held
 	edges  []float64 // of the history asked for last
 	buffer *history.Buffer
 	rows   []float64
@@ -42,6 +43,19 @@ func (w *Window) Read(f *window.Flight, start int) {
 	for i, t := range w.Times {
 		f.Displacement(w.Measured[i*f.K:(i+1)*f.K], start, t)
 	}
+}
+
+// Signal returns the input over the window as a readout has it, nil without inputs. It is
+// good until the next Read.
+func (w *Window) Signal(readout model.Readout) channel.Signal {
+	switch {
+	case w.Flight.P == 0:
+		return nil
+	case readout == model.Hold:
+		w.held.Value = w.Flight.Input(w.Start)
+		return &w.held
+	}
+	return &w.Input
 }
 
 // History returns the rows of a spec before the start of the window, newest first: fewer

@@ -3,7 +3,6 @@ package ridge
 import (
 	"math"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -44,18 +43,12 @@ func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram 
 	one.Levels = []direct.Level{g.level}
 	columns := direct.New(&one, g.K, h)
 	row := make([]float64, 1+g.columns+g.K) // the constant, columns, targets
-	var held replay.Held
 	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
 		past := w.History(g.spec)
 		if len(past) < g.level.Rows*(g.K+g.P) {
 			continue
 		}
-		var u channel.Signal = &w.Input
-		if g.level.Readout == int(model.Hold) && g.P > 0 {
-			held.Value = w.Flight.Input(w.Start)
-			u = &held
-		}
-		columns.Run(w.X0, u, g.level.Readout, past)
+		columns.Run(w.X0, w.Signal(model.Readout(g.level.Readout)), g.level.Readout, past)
 		columns.ColumnsAt(row, h)
 		for k, d := range w.Measured {
 			y := d / h

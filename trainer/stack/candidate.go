@@ -2,6 +2,7 @@ package stack
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -37,6 +38,7 @@ func (c *Candidate) fade() {
 		return
 	}
 	c.Whole.Near, c.Whole.Far = near, far
+	c.Folds = slices.Clone(c.Folds)
 	for i := range c.Folds {
 		c.Folds[i].Near, c.Folds[i].Far = near, far
 	}

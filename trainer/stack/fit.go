@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
@@ -38,7 +40,7 @@ func (s *Stack) String() string {
 	for j, name := range s.Names {
 		text := fmt.Sprintf("%s %.3f", name, s.Errors[j])
 		if j > 0 {
-			text += fmt.Sprintf(", weight %.2f", mean(s.Components[j].Weights[0]))
+			text += fmt.Sprintf(", weight %.2f", stat.Mean(s.Components[j].Weights[0], nil))
 		}
 		parts = append(parts, text)
 	}
@@ -72,12 +74,12 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 			return nil, fmt.Errorf("stack: %d folds of %q, expected %d", len(c.Folds), c.Name, len(folds))
 		}
 	}
+	candidates = slices.Clone(candidates)
 	for j := range candidates {
 		candidates[j].fade()
 	}
 	held := task.predict(folds, candidates)
 	first := held.steadiest(candidates)
-	candidates = slices.Clone(candidates)
 	candidates[0], candidates[first] = candidates[first], candidates[0]
 	held.swap(first)
 	alone := held.alone()
@@ -129,7 +131,7 @@ func rows(m *direct.Model) int {
 func most(weights [][]float64) float64 {
 	out := 0.0
 	for _, w := range weights {
-		out = math.Max(out, mean(w))
+		out = math.Max(out, stat.Mean(w, nil))
 	}
 	return out
 }

@@ -4,8 +4,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/replay"
@@ -72,16 +73,11 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 			continue // the others decide
 		}
 		for _, condition := range p.conditions {
-			readout, rows := model.Readout(condition%model.Readouts), past
-			if condition >= model.Readouts {
+			readout, rows := condition.Readout(), past
+			if condition != readout.Condition(false) {
 				rows = nil
 			}
-			var u channel.Signal
-			if t.Inputs > 0 {
-				if u = &w.Input; readout == model.Hold {
-					u = &replay.Held{Value: w.Flight.Input(w.Start)}
-				}
-			}
+			u := w.Signal(readout)
 			var by [][]float64
 			for _, prior := range priors {
 				d := make([]float64, p.T*p.K)
@@ -116,7 +112,8 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 			}
 		}
 	}
-	best, least := 0, math.Inf(1)
+	best := max(0, slices.IndexFunc(candidates, func(c Candidate) bool { return c.extrapolates() }))
+	least := math.Inf(1)
 	for j := range candidates {
 		if !candidates[j].extrapolates() {
 			continue
@@ -132,7 +129,7 @@ func (p *predictions) steadiest(candidates []Candidate) int {
 			wrong = append(wrong, sum)
 		}
 		slices.Sort(wrong)
-		if m := mean(wrong[int((1-worstShare)*float64(len(wrong))):]); m < least {
+		if m := stat.Mean(wrong[int((1-worstShare)*float64(len(wrong))):], nil); m < least {
 			best, least = j, m
 		}
 	}
@@ -218,7 +215,7 @@ func (p *predictions) folds() int {
 // weigh returns the weights of all candidates but the first: for each, per condition, K×Q.
 // Where there is one readout, the other has its weights.
 func (p *predictions) weigh(knots []float64, best int) [][][]float64 {
-	Q, at := len(knots), hats(knots, taus)
+	Q, at := len(knots), Hats(knots, taus)
 	out := make([][][]float64, p.J-1)
 	for j := range out {
 		out[j] = make([][]float64, p.conditions[len(p.conditions)-1]+1)

@@ -145,20 +145,12 @@ func leastSquares(outcomes []outcome, J int) map[[2]int]float64 {
 	return out
 }
 
-// hats returns the weights of the knots at each horizon τ (T×Q).
-func hats(knots, taus []float64) [][]float64 {
+// Hats returns the weights of the knots at each horizon τ (T×Q).
+func Hats(knots, taus []float64) [][]float64 {
 	out := make([][]float64, len(taus))
 	for i, tau := range taus {
 		out[i] = make([]float64, len(knots))
 		estimator.KnotWeights(out[i], knots, tau)
 	}
 	return out
-}
-
-func mean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	return sum / float64(max(1, len(v)))
 }

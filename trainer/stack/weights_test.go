@@ -22,7 +22,7 @@ func made(w []float64, noise float64) []outcome {
 	return out
 }
 
-var thirds = hats([]float64{0, 1}, []float64{0.1, 0.5, 1})
+var thirds = Hats([]float64{0, 1}, []float64{0.1, 0.5, 1})
 
 func TestWeights(t *testing.T) {
 	for _, c := range []struct {
