@@ -46,7 +46,7 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	}
 	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
 	if a.cfg.Separate {
-		m.Sensor = sensors(m, a.cfg.Noise == "growing")
+		m.Sensor = sensors(m, d, a.cfg.Noise == "growing")
 	}
 	linear, err := baseline.Linear(d.Flights, a.task)
 	if err != nil {
@@ -62,23 +62,19 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	return m, nil
 }
 
-// sensors returns the variance R of each state's sensor: as declared, else half of the
-// noise of a displacement at the start, where both of its ends were measured. Noise that
+// sensors returns the variance R of each state's sensor: as declared, else half of that of
+// a displacement at its start, where both of its ends were measured. Noise that
 // does not grow may come from sensors or disturbances: then only what is declared counts.
-func sensors(m *model.Model, grows bool) []float64 {
-	Q := len(m.NoiseKnots)
+func sensors(m *model.Model, d nets.Data, grows bool) []float64 {
 	out := make([]float64, m.K)
+	if grows {
+		for k, v := range d.Frame.StartNoise(d.Flights, d.Windows) {
+			out[k] = v / 2
+		}
+	}
 	for k := range out {
 		if n := m.Channels[k].Noise; n > 0 {
 			out[k] = n * n
-			continue
-		}
-		if !grows {
-			continue
-		}
-		for i := range m.Members {
-			s := m.Members[i].Posterior[0].LogSigma[k*Q]
-			out[k] += 0.5 * math.Exp(2*s) * m.Scale[k] * m.Scale[k] / float64(len(m.Members))
 		}
 	}
 	return out

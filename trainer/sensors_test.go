@@ -2,34 +2,48 @@ package trainer
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/nets"
+	"github.com/dgm-robotics/dgm/trainer/rows"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// A sensor is as declared, else half of the noise that a displacement begins with, in
-// units of the state, the members averaged.
+// A sensor is as declared, else its noise is that of displacements whose length goes to 0:
+// neither a disturbance that adds up nor what the prior dynamics do not know is in it.
 func TestSensors(t *testing.T) {
-	m := &model.Model{
-		K: 2, Channels: []channel.Channel{{Name: "declared", Noise: 0.2}, {Name: "measured"}, {Name: "input", Noise: 7}},
-		NoiseKnots: []float64{0, 0.1, 1}, Scale: []float64{3, 5},
+	channels := []channel.Channel{{Name: "declared", Role: channel.State, Noise: 0.2}, {Name: "measured", Role: channel.State}, {Name: "smooth", Role: channel.State}}
+	rng := rand.New(rand.NewPCG(1, 5))
+	var s window.Series
+	walk := 0.0
+	for i := range 20000 {
+		walk += 0.05 * rng.NormFloat64()
+		s.T = append(s.T, int64(i)*1e7)
+		s.X = append(s.X, rng.NormFloat64(), walk+0.3*rng.NormFloat64(), 5*math.Sin(0.05*float64(i)))
 	}
-	for _, first := range []float64{0.04, 0.08} { // σ at τ = 0, output units
-		ls := []float64{9, 9, 9, math.Log(first), 8, 8}
-		m.Members = append(m.Members, model.Member{Posterior: []model.Posterior{{LogSigma: ls}, {LogSigma: []float64{1, 1, 1, 1, 1, 1}}}})
+	flights := window.Prepare(0, s, channels, 0, window.Options{})
+	frame, err := rows.NewFrame(channels, flights, window.Cut(flights, 0.5, 0.05), rows.Settings{
+		Horizon: 0.5, Basis: 2, NoiseKnots: []float64{0, 1}, Prior: estimator.PriorDynamicsSpec{Stack: []model.Component{{Kind: model.Velocity}}},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := sensors(m, false); math.Abs(got[0]-0.04) > 1e-15 || got[1] != 0 {
+	m, data := frame.Model(), nets.NewData(frame, flights, 0.05)
+	if got := sensors(m, data, false); math.Abs(got[0]-0.04) > 1e-15 || got[1] != 0 || got[2] != 0 {
 		t.Errorf("of constant noise: %v", got)
 	}
-	got := sensors(m, true)
-	want := []float64{0.2 * 0.2, 0.5 * (0.04*0.04 + 0.08*0.08) / 2 * 5 * 5}
-	if len(got) != 2 {
-		t.Fatalf("%d sensors of two states", len(got))
+	got := sensors(m, data, true)
+	if math.Abs(got[0]-0.04) > 1e-15 {
+		t.Errorf("R %v, declared is %v", got[0], 0.04)
 	}
-	for k, w := range want {
-		if math.Abs(got[k]/w-1) > 1e-12 {
-			t.Errorf("%s: R %v, expected %v", m.Channels[k].Name, got[k], w)
-		}
+	if std := math.Sqrt(got[1]); math.Abs(std-0.3) > 0.02 {
+		t.Errorf("std %v, expected 0.3", std)
+	}
+	if std := math.Sqrt(got[2]); std > 0.05 {
+		t.Errorf("std %v of a sensor without noise", std)
 	}
 }

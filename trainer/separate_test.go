@@ -51,19 +51,18 @@ func TestStateUncertaintyExcludesSensorNoise(t *testing.T) {
 	}
 	m, state, measurement := score(true)
 	for k, want := range noise {
-		// A map of the history knows a part of the start's own noise, which then is not seen.
-		if got := math.Sqrt(m.Sensor[k]); got < 0.7*want || got > 1.15*want {
+		if got := math.Sqrt(m.Sensor[k]); got < 0.85*want || got > 1.15*want {
 			t.Errorf("sensor of %s: std %v, expected %v", m.Channels[k].Name, got, want)
 		}
 	}
-	if state < 0.92 || state > 0.98 {
+	if state < 0.92 || state > 0.975 {
 		t.Errorf("95 %% intervals of the state held the truth %.3f of the time", state)
 	}
 	off, stateOff, measurementOff := score(false)
 	if off.Sensor[0] != 0 || off.Sensor[1] != 0 {
 		t.Errorf("sensors %v, though they are not to be distinguished", off.Sensor)
 	}
-	if stateOff <= state {
+	if stateOff < state+0.02 {
 		t.Errorf("intervals of the state held the truth %.3f of the time with the sensor in them, %.3f without", stateOff, state)
 	}
 	if measurement != measurementOff {

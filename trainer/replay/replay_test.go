@@ -50,6 +50,24 @@ func TestEach(t *testing.T) {
 	}
 }
 
+// A readout decides whether the input is the recorded one or held; without inputs there
+// is none.
+func TestSignal(t *testing.T) {
+	flights := ramp()
+	w := New(1, nil)
+	w.Read(&flights[0], 20)
+	for readout, want := range map[model.Readout]float64{model.Plan: 2.5, model.Hold: 2} {
+		u := []float64{math.NaN()}
+		if w.Signal(readout).Mean(u, 0.5, 0.6); math.Abs(u[0]-want) > 1e-9 {
+			t.Errorf("readout %v: mean input %v, expected %v", readout, u[0], want)
+		}
+	}
+	free := window.Flight{K: 1, T: []float64{0, 1}, X: []float64{0, 1}}
+	if w.Read(&free, 0); w.Signal(model.Plan) != nil || w.Signal(model.Hold) != nil {
+		t.Error("an input of a flight without inputs")
+	}
+}
+
 // A plan has the means of the input over its rows; with the input held there is none.
 func TestQuery(t *testing.T) {
 	flights := ramp()

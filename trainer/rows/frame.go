@@ -19,6 +19,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer/leastsquares"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -125,12 +126,48 @@ func (f *Frame) Model() *model.Model {
 }
 
 // Start sets the window whose rows Fill writes next: sample start of a flight, with the
-// input over it (nil without inputs) as the readout reads it.
-func (f *Frame) Start(fl *window.Flight, start int, u channel.Signal, readout model.Readout) {
+// input over it as the readout has it.
+func (f *Frame) Start(fl *window.Flight, start int, readout model.Readout) {
 	f.past.Read(fl, start)
-	f.x0, f.u = f.past.X0, u
+	f.x0, f.u = f.past.X0, f.past.Signal(readout)
 	f.Inputs.Lift.Apply(f.lifted, f.x0)
-	f.prior.Start(f.x0, u, readout, f.past.History(f.Prior.History))
+	f.prior.Start(f.x0, f.u, readout, f.past.History(f.Prior.History))
+}
+
+// StartNoise returns the variance (K, state units squared) that what the prior dynamics
+// leave of a displacement has as its length goes to 0: that of the sensors at its two
+// ends. It is the constant of a parabola in time through the squared residuals of
+// the first samples of the windows. The prior dynamics do without history, which knows a
+// part of the start's noise.
+func (f *Frame) StartNoise(flights []window.Flight, windows []window.Window) []float64 {
+	const samples = 6
+	squares := make([]*leastsquares.Gram, f.K)
+	for k := range squares {
+		squares[k] = leastsquares.New(2, 1, nil)
+	}
+	d := make([]float64, f.K)
+	for _, w := range windows {
+		fl := &flights[w.Flight]
+		f.past.Read(fl, w.Start)
+		f.prior.Start(f.past.X0, f.past.Signal(model.Plan), model.Plan, nil)
+		for s := w.Start + 1; s < min(w.Start+1+samples, fl.N()); s++ {
+			t := fl.T[s] - fl.T[w.Start]
+			f.prior.At(f.d, f.dd, t)
+			fl.SampleDisplacement(d, w.Start, s)
+			for k, y := range d {
+				if r := y - f.d[k]; !math.IsNaN(r) {
+					squares[k].Add([]float64{t, t * t, r * r})
+				}
+			}
+		}
+	}
+	out := make([]float64, f.K)
+	for k, g := range squares {
+		if _, constant, ok := g.Solve(2, leastsquares.Apart); ok {
+			out[k] = math.Max(0, constant[0])
+		}
+	}
+	return out
 }
 
 // measureScale sets Scale, over the windows' samples, RMSDisplacement and HoldRMSE.
@@ -142,7 +179,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	d := make([]float64, f.K)
 	for _, w := range windows {
 		fl := &flights[w.Flight]
-		f.Start(fl, w.Start, f.recorded(fl, w.Start), model.Plan)
+		f.Start(fl, w.Start, model.Plan)
 		for q, tau := range f.NoiseKnots {
 			f.prior.At(f.d, f.dd, tau*H)
 			for k, d := range f.d {
@@ -214,12 +251,4 @@ func (f *Frame) Fill(b *objective.Batch, i int, fl *window.Flight, start, s int)
 		return
 	}
 	estimator.KnotWeights(noise, f.NoiseKnots, t/in.Horizon)
-}
-
-// recorded returns the recorded input of a window, nil without inputs.
-func (f *Frame) recorded(fl *window.Flight, start int) channel.Signal {
-	if f.P == 0 {
-		return nil
-	}
-	return &window.Input{Flight: fl, Start: start}
 }

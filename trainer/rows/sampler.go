@@ -3,8 +3,6 @@ package rows
 import (
 	"math/rand/v2"
 
-	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/objective"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -19,9 +17,6 @@ type Sampler struct {
 	Windows []window.Window
 	Readout model.Readout
 	Points  int // of each window
-
-	recorded window.Input
-	held     feature.Plan
 }
 
 // Draw fills the batch with n windows and returns the number of rows.
@@ -47,7 +42,7 @@ func (s *Sampler) Take(b *objective.Batch, windows []window.Window, rng *rand.Ra
 func (s *Sampler) window(b *objective.Batch, row int, w window.Window, rng *rand.Rand) int {
 	fl := &s.Flights[w.Flight]
 	from, to := fl.Samples(w.Start, s.Frame.Inputs.Horizon)
-	s.Frame.Start(fl, w.Start, s.signal(fl, w.Start), s.Readout)
+	s.Frame.Start(fl, w.Start, s.Readout)
 	// One point at random in each of Points−1 equal parts, then the end.
 	inner := min(s.Points, to-from) - 1
 	for j := range inner {
@@ -58,17 +53,4 @@ func (s *Sampler) window(b *objective.Batch, row int, w window.Window, rng *rand
 	}
 	s.Frame.Fill(b, row, fl, w.Start, to-1)
 	return row + 1
-}
-
-// signal returns the input over a window as the readout reads it.
-func (s *Sampler) signal(fl *window.Flight, start int) channel.Signal {
-	if s.Frame.P == 0 {
-		return nil
-	}
-	if s.Readout == model.Hold {
-		s.held = feature.Plan{Values: fl.Input(start), P: s.Frame.P, Step: s.Frame.Inputs.Horizon}
-		return &s.held
-	}
-	s.recorded = window.Input{Flight: fl, Start: start}
-	return &s.recorded
 }

@@ -37,42 +37,109 @@ func (f *Flight) stateAt(dst, x []float64, t float64) bool {
 // value interpolates channel k of x (n×K) at time t; i is the last sample at or
 // before t.
 func (f *Flight) value(x []float64, k, i int, t float64) float64 {
-	onSample := t-f.T[i] <= snap
-	if onSample && !math.IsNaN(x[i*f.K+k]) {
-		return x[i*f.K+k]
-	}
-	lo, hi := i, i+1
-	for lo >= 0 && math.IsNaN(x[lo*f.K+k]) {
-		if t-f.T[lo] > f.maxGap[k] {
-			return math.NaN()
-		}
-		lo--
-	}
-	for hi < len(f.T) && math.IsNaN(x[hi*f.K+k]) {
-		if f.T[hi]-t > f.maxGap[k] {
-			return math.NaN()
-		}
-		hi++
-	}
-	if lo < 0 || hi >= len(f.T) || f.T[hi]-f.T[lo] > f.maxGap[k]+snap {
+	lo, hi := f.around(x, k, i, t)
+	if lo < 0 {
 		return math.NaN()
 	}
 	a, b := x[lo*f.K+k], x[hi*f.K+k]
+	if lo == hi {
+		return a
+	}
 	w := (t - f.T[lo]) / (f.T[hi] - f.T[lo])
 	return a + w*(b-a)
 }
 
-// Displacement writes x(T[start]+h) − x(T[start]) to dst (K), interpolated as by
-// StateAt, with NaN where a channel is not there. It reports whether all are. What
-// it starts from is measured; what it leads to is exact where that is known.
-func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
-	x := f.X
-	if f.Exact != nil {
-		x = f.Exact
+// around returns the measured samples of channel k of x (n×K) next to time t on both
+// sides, the same one twice where it is at t; i is the last sample at or before t. lo is
+// -1 where there are none, or where they are too far apart.
+func (f *Flight) around(x []float64, k, i int, t float64) (lo, hi int) {
+	known := func(i int) bool { return !math.IsNaN(x[i*f.K+k]) }
+	if t-f.T[i] <= snap && known(i) {
+		return i, i
 	}
-	ok := f.stateAt(dst, x, f.T[start]+h)
+	lo, hi = i, i+1
+	for lo >= 0 && !known(lo) {
+		if t-f.T[lo] > f.maxGap[k] {
+			return -1, -1
+		}
+		lo--
+	}
+	for hi < len(f.T) && !known(hi) {
+		if f.T[hi]-t > f.maxGap[k] {
+			return -1, -1
+		}
+		hi++
+	}
+	if lo < 0 || hi >= len(f.T) || f.T[hi]-f.T[lo] > f.maxGap[k]+snap {
+		return -1, -1
+	}
+	return lo, hi
+}
+
+// measured returns one measurement of channel k at time t: that of the nearest sample,
+// carried to t along the slope between the samples next to it. Its noise is that of one
+// measurement, of which interpolation would average up to a half away. i is the last sample at or
+// before t; NaN as by value.
+func (f *Flight) measured(k, i int, t float64) float64 {
+	lo, hi := f.around(f.X, k, i, t)
+	if lo < 0 || lo == hi {
+		return f.value(f.X, k, i, t)
+	}
+	near, from, to := lo, lo, hi
+	if f.T[hi]-t < t-f.T[lo] {
+		near = hi
+		if after, next := f.next(k, hi); next {
+			to = after
+		}
+	} else if before, previous := f.previous(k, lo); previous {
+		from = before
+	}
+	slope := (f.X[to*f.K+k] - f.X[from*f.K+k]) / (f.T[to] - f.T[from])
+	return f.X[near*f.K+k] + slope*(t-f.T[near])
+}
+
+// next returns the measured sample of channel k after sample i, if it is no gap away.
+func (f *Flight) next(k, i int) (int, bool) {
+	for j := i + 1; j < len(f.T) && f.T[j]-f.T[i] <= f.maxGap[k]+snap; j++ {
+		if !math.IsNaN(f.X[j*f.K+k]) {
+			return j, true
+		}
+	}
+	return 0, false
+}
+
+// previous returns the measured sample of channel k before sample i, if it is no gap away.
+func (f *Flight) previous(k, i int) (int, bool) {
+	for j := i - 1; j >= 0 && f.T[i]-f.T[j] <= f.maxGap[k]+snap; j-- {
+		if !math.IsNaN(f.X[j*f.K+k]) {
+			return j, true
+		}
+	}
+	return 0, false
+}
+
+// Displacement writes x(T[start]+h) − x(T[start]) to dst (K), with NaN where a channel is
+// not there. It reports whether all are. What it starts from is measured. What it leads to
+// is exact where that is known, interpolated as by StateAt, else one measurement: between samples
+// the nearest one, carried along the slope.
+func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
+	t, all := f.T[start]+h, true
+	if f.Exact != nil {
+		all = f.stateAt(dst, f.Exact, t)
+		f.subtract(dst, start)
+		return all
+	}
+	i := f.at(t)
+	if i < 0 || t > f.T[len(f.T)-1]+snap {
+		nan(dst[:f.K])
+		return false
+	}
+	for k := range f.K {
+		dst[k] = f.measured(k, i, t)
+		all = all && !math.IsNaN(dst[k])
+	}
 	f.subtract(dst, start)
-	return ok
+	return all
 }
 
 // SampleDisplacement writes the measured X[i] − X[start] to dst (K), without any

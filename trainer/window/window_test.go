@@ -286,3 +286,31 @@ func TestLookUpsDoNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// A displacement ends in one measurement, whose noise is that of one: between samples too.
+// What is straight stays straight.
+func TestDisplacementHasTheNoiseOfOneMeasurement(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	var s Series
+	for i := range 4000 {
+		s.T, s.X = append(s.T, int64(i)*2e7), append(s.X, rng.NormFloat64(), 3*float64(i)*0.02)
+	}
+	f := Prepare(0, s, []channel.Channel{{Name: "noise", Role: channel.State}, {Name: "line", Role: channel.State}}, 0, Options{})[0]
+	d := make([]float64, 2)
+	for h, most := range map[float64]float64{0.04: 1.05, 0.045: 1.1, 0.05: 1.2, 0.057: 1.1} {
+		square, n := 0.0, 0
+		for start := range f.N() - 10 {
+			if !f.Displacement(d, start, h) {
+				t.Fatalf("none from sample %d on", start)
+			}
+			if math.Abs(d[1]-3*h) > 1e-9 {
+				t.Fatalf("displacement %v of the line after %v s", d[1], h)
+			}
+			end := d[0] + f.State(start)[0]
+			square, n = square+end*end, n+1
+		}
+		if v := square / float64(n); v < 0.95 || v > most {
+			t.Errorf("after %v s: variance %v, expected 1 to %v", h, v, most)
+		}
+	}
+}

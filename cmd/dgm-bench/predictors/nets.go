@@ -117,7 +117,7 @@ func fitRollouts(ctx context.Context, d *data, equation *prior.Model, flights []
 	return func(mean, std []float64, w *replay.Window) error {
 		clear(mean)
 		clear(std)
-		u := signal(w, readout)
+		u := w.Signal(readout)
 		for i, r := range rolls {
 			r.Run(w.X0, u)
 			for j, t := range times {

@@ -134,18 +134,6 @@ func TestConformalWidthsCover(t *testing.T) {
 	}
 }
 
-func TestSignal(t *testing.T) {
-	d := wander()
-	w := replay.New(2, nil)
-	w.Read(&d.test[0], 10)
-	if _, held := signal(w, model.Hold).(*replay.Held); !held {
-		t.Error("the input is not held")
-	}
-	if u, plan := signal(w, model.Plan).(*window.Input); !plan || u.Start != 10 {
-		t.Error("the input is not the recorded one")
-	}
-}
-
 // What an interrupted training leaves is not scored.
 func TestInterruptedEnsemblesAreAnError(t *testing.T) {
 	d := wander()

@@ -217,7 +217,7 @@ func update(mean, squares *float64, v float64, i int) {
 func (p *pets) predict(mean, std []float64, w *replay.Window) error {
 	K, step := len(p.scale), p.equation.Step
 	rng := rand.New(rand.NewPCG(uint64(w.Start), 0x70617274))
-	u := signal(w, p.readout)
+	u := w.Signal(p.readout)
 	for i := 0; i < len(p.x); i += K {
 		copy(p.x[i:], w.X0)
 	}
@@ -242,7 +242,9 @@ func (p *pets) predict(mean, std []float64, w *replay.Window) error {
 // step moves all particles by one step from time t on.
 func (p *pets) step(u channel.Signal, t float64, rng *rand.Rand) {
 	K, in := len(p.scale), p.nets[0].In()
-	u.Mean(p.u, t, t+p.equation.Step)
+	if u != nil {
+		u.Mean(p.u, t, t+p.equation.Step)
+	}
 	for i := range p.nets {
 		x := p.x[i*petsParticles*K : (i+1)*petsParticles*K]
 		for r := range petsParticles {

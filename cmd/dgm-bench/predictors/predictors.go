@@ -105,14 +105,6 @@ func baselines(d *data, readout model.Readout) ([]predictor, error) {
 	return out, nil
 }
 
-// signal is the input over a window as the readout has it.
-func signal(w *replay.Window, readout model.Readout) channel.Signal {
-	if readout == model.Hold {
-		return &replay.Held{Value: w.Flight.Input(w.Start)}
-	}
-	return &w.Input
-}
-
 // rollOut fits the linear model.
 func rollOut(flights []window.Flight, task window.Task, times []float64, readout model.Readout) (point, error) {
 	m, err := baseline.Linear(flights, task)
@@ -124,7 +116,7 @@ func rollOut(flights []window.Flight, task window.Task, times []float64, readout
 		return nil, err
 	}
 	return func(mean []float64, w *replay.Window) {
-		r.Predict(mean, w.X0, signal(w, readout))
+		r.Predict(mean, w.X0, w.Signal(readout))
 		bound(mean)
 	}, nil
 }
