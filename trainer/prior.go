@@ -180,7 +180,7 @@ func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, part
 		seeds = append(seeds, p.cfg.Seed*1000+uint64(i))
 	}
 	members, err := p.nets.Fit(ctx, flights, seeds)
-	if errors.Is(err, dynamicsnet.ErrTooFew) {
+	if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 		return nil, nil
 	}
 	if err != nil {
@@ -200,13 +200,15 @@ func rollout(m *equation.Model) model.Component {
 	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
 }
 
-// fitDirect fits the direct map, with as much history as pays on the folds; none where it is
-// left out, the flights are too short for it, or the time is up.
+// fitDirect fits the direct map, with as much history as pays on the folds, or without
+// folds as much as was chosen before; none where it is left out, the flights are too short
+// for it, or the time is up.
 func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold) ([]stack.Candidate, error) {
 	if !p.cfg.Direct {
 		return nil, nil
 	}
-	if len(parts) == 0 {
+	choose := len(parts) > 0
+	if !choose {
 		parts = window.Folds(flights, p.task.Horizon, foldCount)
 	}
 	f, err := ridge.Fit(ctx, flights, parts, p.task, p.direct)
@@ -216,10 +218,12 @@ func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, pa
 	if err != nil {
 		return nil, err
 	}
-	rows := f.KeepBest()
-	p.direct.Rows, p.direct.History.Edges = nil, p.direct.History.Edges[:rows]
-	if rows > 0 {
-		p.direct.Rows = []int{rows}
+	if choose {
+		rows := f.KeepBest()
+		p.direct.Rows, p.direct.History.Edges = nil, p.direct.History.Edges[:rows]
+		if rows > 0 {
+			p.direct.Rows = []int{rows}
+		}
 	}
 	out := stack.Candidate{Name: directName, Whole: model.Component{Kind: model.Direct, Direct: f.Model}}
 	for i := range f.Folds {
@@ -265,11 +269,11 @@ func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []
 }
 
 // refit returns flights as data in the frame of others, with prior dynamics fitted to
-// them and the weights of before.
+// them and the weights of before. Once ctx ends, components that take long stay as they were.
 func (p *fittedPrior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64, b *budget.Adaptation) (nets.Data, error) {
 	frame := data.Frame
 	if p.stack != nil {
-		candidates, err := p.candidates(context.WithoutCancel(ctx), flights, nil, b)
+		candidates, err := p.candidates(ctx, flights, nil, b)
 		if err != nil {
 			return nets.Data{}, err
 		}
