@@ -1,7 +1,6 @@
 package datacheck
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -22,12 +21,17 @@ func (s series) diverging() {
 	}
 	lag := math.Max(0.05, 5*median(dt))
 	mv := sketch(moves(tracks, lag))
-	sv := sketch(values(tracks))
-	w := width(sv)
-	d := divergence{
-		usual: math.Min(quantile(mv, 0.98), 3*quantile(mv, 0.9)),
-		low:   quantile(sv, 0.1) - w, high: quantile(sv, 0.9) + w, lag: lag,
+	d := divergence{usual: math.Min(quantile(mv, 0.98), 3*quantile(mv, 0.9)), lag: lag, period: s.Period}
+	v := values(tracks)
+	if s.Period > 0 {
+		d.centre = circularMean(v, s.Period)
+		for i, x := range v {
+			v[i] = wrapped(x-d.centre, s.Period)
+		}
 	}
+	sv := sketch(v)
+	w := width(sv)
+	d.low, d.high = quantile(sv, 0.1)-w, quantile(sv, 0.9)+w
 	if d.usual == 0 {
 		return
 	}
@@ -53,19 +57,33 @@ func backwards(v []float64, sign float64) []float64 {
 // divergence is what a channel usually does.
 type divergence struct {
 	usual     float64 // the fastest that is usual, per lag
-	low, high float64 // the range that it stays in
+	low, high float64 // the range that it stays in; of an angle, from its mean, on the turn around that
 	lag       float64 // s
+	period    float64 // of an angle, else 0
+	centre    float64 // the mean of an angle
+}
+
+// outside returns 1 or −1 where a value is above or below the range, else 0. How many
+// turns an angle has made leaves no range.
+func (d divergence) outside(x float64) float64 {
+	switch x = wrapped(x-d.centre, d.period); {
+	case x > d.high:
+		return 1
+	case x < d.low:
+		return -1
+	}
+	return 0
 }
 
 // tail returns the first sample of a divergence at the end, len(x) if there is none.
 func (d divergence) tail(t, x []float64) int {
 	n := len(x)
-	if n < 20 || (x[n-1] >= d.low && x[n-1] <= d.high) {
+	if n < 20 {
 		return n
 	}
-	outwards := 1.0
-	if x[n-1] < d.low {
-		outwards = -1
+	outwards := d.outside(x[n-1])
+	if outwards == 0 {
+		return n
 	}
 	j := n - 1
 	pace := func(i int) float64 { // over the lag ahead of sample i, which only falls
@@ -103,8 +121,29 @@ func (d divergence) tail(t, x []float64) int {
 // diverges reports samples [i, j) of a track.
 func (s series) diverges(tr track, i, j int, end string) {
 	at := tr.span(i, j)
-	far := slices.MaxFunc(tr.x[i:j], func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
+	if s.turns(at) {
+		return
+	}
+	// As it was recorded: a track counts the turns of an angle.
+	far := 0.0
+	for _, n := range tr.at[i:j] {
+		if x := tr.seg.col[s.k][n]; math.Abs(x) > math.Abs(far) {
+			far = x
+		}
+	}
 	s.exclude(Outlier, s.k, at, BadSpan,
 		"%s diverges to %s at the %s of the segment, %s, faster than it moves anywhere else. Cut this off (time.from, time.to); check whether its sensor had stopped.",
 		s.Name, s.value(s.k, far), end, at)
+}
+
+// turns reports whether an angle and its measured rate agree about a span in which one of
+// them seems to diverge: both are measured, and the robot turned so fast.
+func (s series) turns(at span) bool {
+	return slices.ContainsFunc(s.pairs(s.k), func(p pair) bool {
+		moved := 0.0
+		for i := at.first + 1; i < at.last; i++ {
+			moved += math.Abs(s.change(at.seg, p.position, i-1, i))
+		}
+		return s.channels[p.position].Period > 0 && s.apart(at.seg, p, at.first, at.last) < turnApart*moved
+	})
 }

@@ -233,7 +233,8 @@ func merge(r [][2]int) [][2]int {
 // burst reports samples [i, j) of a track.
 func (s series) burst(tr track, i, j int) {
 	at := tr.span(i, j)
-	if s.overTheTop(s.k, at.seg, at.first, at.last) {
+	atEdge := i == 0 || j == len(tr.x)
+	if s.overTheTop(s.k, at.seg, at.first, at.last) || atEdge && s.turns(at) {
 		return
 	}
 	worst := i

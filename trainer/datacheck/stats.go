@@ -46,16 +46,22 @@ func width(sorted []float64) float64 { return quantile(sorted, 0.9) - quantile(s
 
 // angularWidth is width for angles, which may be unwrapped over many turns.
 func angularWidth(v []float64, period float64) float64 {
+	mean := circularMean(v, period)
 	w := make([]float64, len(v))
-	for i, x := range v {
-		w[i] = 2 * math.Pi * x / period
-	}
-	mean := stat.CircularMean(w, nil) * period / (2 * math.Pi)
 	for i, x := range v {
 		w[i] = wrapped(x-mean, period)
 	}
 	slices.Sort(w)
 	return width(w)
+}
+
+// circularMean returns the mean of angles, on the turn around zero.
+func circularMean(v []float64, period float64) float64 {
+	w := make([]float64, len(v))
+	for i, x := range v {
+		w[i] = 2 * math.Pi * x / period
+	}
+	return stat.CircularMean(w, nil) * period / (2 * math.Pi)
 }
 
 // resolution estimates the step of a coarse sensor from its sorted values: the usual gap

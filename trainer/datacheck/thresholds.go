@@ -62,6 +62,7 @@ const (
 	// Ends that diverge.
 	divergePace  = 5   // times the fastest that is usual
 	divergeShare = 0.2 // of a track at most: more is how the robot moves
+	turnApart    = 0.2 // of how far an angle turns: its rate, integrated, is nearer than this
 
 	// A channel and its derivative.
 	pairLag         = 0.1  // s over which they are compared
