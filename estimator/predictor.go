@@ -173,7 +173,7 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
 		panic(wrongLength)
 	}
-	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && allFinite(q.History)
+	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && q.PlanStep >= 0 && finite(q.PlanStep) && allFinite(q.History)
 }
 
 // signal sets the input over the horizon and returns its readout.
@@ -183,7 +183,10 @@ func (p *Predictor) signal(q *Query) Readout {
 		return Plan
 	}
 	if len(q.Plan) > 0 {
-		p.plan = feature.Plan{Values: q.Plan, P: m.P, Step: m.Horizon / float64(len(q.Plan)/m.P)}
+		p.plan = feature.Plan{Values: q.Plan, P: m.P, Step: q.PlanStep}
+		if q.PlanStep == 0 {
+			p.plan.Step = m.Horizon / float64(len(q.Plan)/m.P)
+		}
 		return Plan
 	}
 	copy(p.held, m.Inputs.InputMean)

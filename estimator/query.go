@@ -16,7 +16,9 @@ type Query struct {
 	X0   []float64 // K, measured state
 	P0   []float64 // K×K row-major, covariance of X0; nil = the model's sensors
 	U    []float64 // P, the input held now; nil = the model's mean input
-	Plan []float64 // rows×P, input values at equal steps over the model's horizon; nil = readout Hold
+	Plan []float64 // rows×P, input values at equal steps from the start on, the last is held after them; nil = readout Hold
+
+	PlanStep float64 // s, of a row of Plan; 0 = the rows divide the model's horizon
 
 	// History is rows×(K+P), the newest first, at most as many as the model reads; see
 	// history.Spec; nil = none. With fewer rows than the model reads the prediction is one

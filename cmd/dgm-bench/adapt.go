@@ -288,7 +288,7 @@ func (f *adaptFlight) fly(cfg robot.Config, lasts, from time.Duration, count cov
 			f.compare(x.X, count)
 		}
 		delete(f.due, f.seq)
-		s := wire.State{Seq: f.seq, T: f.clock.unix(), X: x.X, U: x.U, Plan: x.Plan}
+		s := wire.State{Seq: f.seq, T: f.clock.unix(), X: x.X, U: x.U, Plan: x.Plan, PlanDt: cfg.PlanHorizon / float64(max(cfg.PlanRows, 1))}
 		b = s.Append(b[:0])
 		f.ask(f.nc, b, f.seq, f.answers)
 		f.keep(at.Seconds())

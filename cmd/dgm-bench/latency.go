@@ -203,7 +203,7 @@ func (e *exchange) run(r *rig, rate float64, half func()) error {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
-	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P)}
+	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P), PlanDt: m.Horizon / 5}
 	var buf []byte
 	sleeper := realtime.NewSleeper(int64(time.Since(e.start)), 0)
 	defer sleeper.Close()

@@ -39,6 +39,7 @@ type vehicle struct {
 	Points      int        `toml:"points"`
 	Times       []duration `toml:"times"`
 	Chain       bool       `toml:"chain"`
+	Untimed     bool       `toml:"untimed_plans"`
 	Predictor   string     `toml:"predictor"`
 	Rate        float64    `toml:"rate"`
 	Clock       string     `toml:"clock"`
@@ -211,7 +212,7 @@ func (s *vehicle) check() error {
 // node returns the configuration of the node for a model.
 func (s *vehicle) node(m *model.Model, log func(string)) node.Config {
 	c := node.Config{
-		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate, Chain: s.Chain, Plain: s.Predictor == "plain",
+		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate, Chain: s.Chain, Plain: s.Predictor == "plain", UntimedPlans: s.Untimed,
 		MaxFuture: time.Duration(s.MaxFuture), MaxAge: time.Duration(s.MaxAge), AgeLimit: time.Duration(s.AgeLimit),
 		Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline), Resync: time.Duration(s.Resync), Every: time.Duration(s.Status),
 		NoTrust: !s.Trust, FalseAlarms: time.Duration(s.FalseAlarms), TrustFile: s.TrustFile,

@@ -22,6 +22,10 @@ type Config struct {
 	// are then continued from where they end, and flagged chained.
 	Chain bool
 
+	// UntimedPlans uses plans without plan_dt as plans over the model's horizon, whether or not
+	// their sender has shown that it knows it.
+	UntimedPlans bool
+
 	// Plain asks for the plain predictor: slower, in double precision throughout.
 	Plain bool
 
@@ -155,7 +159,7 @@ func (c *Config) settings() *journal.Settings {
 	return &journal.Settings{
 		Vehicle: c.Vehicle, Instance: c.Instance,
 		Times: c.Times, Rate: c.Rate, RobotClock: c.RobotClock, Validity: int64(c.Validity), Deadline: int64(c.Deadline),
-		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain, Fast: !c.Plain,
+		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain, Fast: !c.Plain, TimedPlans: !c.UntimedPlans,
 	}
 }
 
@@ -164,7 +168,7 @@ func configOf(s *journal.Settings) Config {
 	c := Config{
 		Vehicle: s.Vehicle, Instance: s.Instance,
 		Rate: s.Rate, RobotClock: s.RobotClock, Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline),
-		AgeLimit: time.Duration(s.AgeLimit), FalseAlarms: time.Duration(s.FalseAlarms), NoTrust: s.NoTrust, Chain: s.Chain, Plain: !s.Fast,
+		AgeLimit: time.Duration(s.AgeLimit), FalseAlarms: time.Duration(s.FalseAlarms), NoTrust: s.NoTrust, Chain: s.Chain, Plain: !s.Fast, UntimedPlans: !s.TimedPlans,
 	}
 	if len(s.Times) > 0 { // else the model's
 		c.Times = s.Times

@@ -36,7 +36,7 @@ func TestEveryStateIsAnswered(t *testing.T) {
 			s.U = []float64{0.5}
 			q.U = s.U
 		case 2:
-			s.Plan, s.P0 = []float64{0.5, 0.25, 0}, []float64{1e-3, 0, 0, 1e-3}
+			s.Plan, s.PlanDt, s.P0 = []float64{0.5, 0.25, 0}, 1./3, []float64{1e-3, 0, 0, 1e-3}
 			q.Plan, q.P0 = s.Plan, s.P0
 			inputs, flags = "plan", wire.CarriedCovariance
 		}

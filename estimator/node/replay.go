@@ -254,6 +254,7 @@ func (p *replay) configuration() string {
 	c.add("clock = robot", was.RobotClock, is.RobotClock)
 	c.add("chain", was.Chain, is.Chain)
 	c.add("predictor = fast", was.Fast, is.Fast)
+	c.add("untimed plans", !was.TimedPlans, !is.TimedPlans)
 	c.add("trust off", was.NoTrust, is.NoTrust)
 	c.add("validity", time.Duration(was.Validity), time.Duration(is.Validity))
 	c.add("deadline", time.Duration(was.Deadline), time.Duration(is.Deadline))

@@ -60,7 +60,7 @@ func flightOf(t *testing.T, rate float64, m *model.Model) (path string) {
 		case 1:
 			s.U = []float64{0.2}
 		case 2:
-			s.Plan, s.P0 = []float64{0.1, 0.2, 0.3}, []float64{1e-3, 0, 0, 2e-3}
+			s.Plan, s.PlanDt, s.P0 = []float64{0.1, 0.2, 0.3}, []float64{0, 1. / 3, 0.5, 0.2, 0}[i/4%5], []float64{1e-3, 0, 0, 2e-3}
 		case 3:
 			s.X[0] += 1 // far off what was predicted
 		}

@@ -46,6 +46,9 @@ func (b *PlausibilityLimits) Check(s *State) error {
 			}
 		}
 	}
+	if dt := s.PlanDt; !(dt >= 0) || math.IsInf(dt, 1) {
+		return fail(Malformed, "plan_dt", "%v, expected seconds above 0", dt)
+	}
 	for k, x := range s.X {
 		if k < len(b.Scale) && Coarse(x, b.Scale[k]) {
 			return fail(Magnitude, "x", "element %d is %g: numbers of that size are too far apart for predictions that move by %g", k, x, b.Scale[k])

@@ -24,6 +24,7 @@ var (
 		P0: []float64{1e-4, 0, 0, 0.0025}, U: []float64{0.25}, Plan: []float64{0.25, 0, -0.25},
 		Layout: "ba317c1a93e33836",
 	}
+	timedState      = func() wire.State { s := goldenState; s.PlanDt = 0.25; return s }()
 	smallState      = wire.State{Seq: 7, T: 1772682400399326324, X: []float64{0.5, -2}}
 	smallPrediction = wire.Prediction{
 		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", Seq: 7,
@@ -63,6 +64,7 @@ var (
 		s.Nees, s.Factor, s.Health = []float64{1.5, 0.5, -1, -1}, []float64{1.25, 1, 1, 1}, 0.75
 		s.Recording, s.Unrecorded, s.Swaps, s.Refused, s.Memory, s.Goroutines = "on", 4, 1, "checksum", 12<<20, 15
 		s.History, s.NoHistory, s.HistoryGaps, s.HistoryBackward = 8, 20, 2, 1
+		s.PlansUnused, s.PlansHeld, s.PlansCut = 5, 6, 7
 		return s
 	}()
 )
@@ -73,6 +75,7 @@ func TestGoldenFiles(t *testing.T) {
 		want []byte
 	}{
 		{"state-v1.msgpack", goldenState.Append(nil)},
+		{"state-v1-timed.msgpack", timedState.Append(nil)},
 		{"state-v1-small.msgpack", smallState.Append(nil)},
 		{"prediction-v1.msgpack", smallPrediction.Append(nil)},
 		{"prediction-v1-full.msgpack", fullPrediction.Append(nil)},
@@ -106,8 +109,12 @@ func TestGoldenFiles(t *testing.T) {
 	if d := cmp.Diff(goldenState, s); d != "" {
 		t.Errorf("state: %s", d)
 	}
+	decode("state-v1-timed.msgpack", func(b []byte) error { return s.Decode(b, 2, 1) })
+	if d := cmp.Diff(timedState, s); d != "" {
+		t.Errorf("timed state: %s", d)
+	}
 	decode("state-v1-small.msgpack", func(b []byte) error { return s.Decode(b, 2, 1) })
-	if len(s.P0)+len(s.U)+len(s.Plan)+len(s.Layout) != 0 || s.X[1] != -2 {
+	if len(s.P0)+len(s.U)+len(s.Plan)+len(s.Layout) != 0 || s.PlanDt != 0 || s.X[1] != -2 {
 		t.Errorf("a small state after a full one holds %+v", s)
 	}
 	var p wire.Prediction

@@ -15,10 +15,13 @@ const (
 	Stale             Flags = 1 << 4  // made from a state older than the age limit allows without warning
 	Shortened         Flags = 1 << 5  // the horizon is shorter than configured, because there was no time for all of it
 	Miscalibrated     Flags = 1 << 6  // lately measurements leave the intervals too often
+	PlanUnused        Flags = 1 << 7  // the state came with a plan whose times are not known: predicted without it
 	CarriedCovariance Flags = 1 << 16 // the state came with P0, and it is in std
 	Chained           Flags = 1 << 17 // made from a prediction of the state, not from the state itself
 	Widened           Flags = 1 << 18 // std and obs_std were enlarged for the age of the state
 	NoHistory         Flags = 1 << 19 // the model reads history, and the stream had not enough of it
+	PlanHeld          Flags = 1 << 20 // the plan ends before the horizon: from there on its last row is held
+	PlanCut           Flags = 1 << 21 // the plan goes on after the horizon, and that part is not read
 )
 
 // Warnings are the bits of all warnings, those of later versions included.

@@ -10,7 +10,8 @@ type State struct {
 	X      []float64 // K, in the order and units of the model
 	P0     []float64 // (optional) K×K row-major, covariance of X
 	U      []float64 // (optional) P, the input held at T
-	Plan   []float64 // (optional) rows×P row-major, input values at equal steps over the horizon from T
+	Plan   []float64 // (optional) rows×P row-major, input values from T on, each held for PlanDt
+	PlanDt float64   // (optional) s, of each row of Plan; without it the rows divide the model's horizon, and see PROTOCOL.md when they are used
 	Layout string    // (optional) fingerprint of the channels, see Layout
 }
 
@@ -24,6 +25,7 @@ func (s *State) Append(dst []byte) []byte {
 		msgbin.OmitZero("P0", &s.P0),
 		msgbin.OmitZero("u", &s.U),
 		msgbin.OmitZero("plan", &s.Plan),
+		msgbin.OmitZero("plan_dt", &s.PlanDt),
 		msgbin.OmitZero("layout", &s.Layout),
 	}
 	return encode(dst, f[:])
@@ -44,6 +46,7 @@ func (s *State) Decode(b []byte, K, P int) error {
 		msgbin.Optional("P0", &p0),
 		msgbin.Optional("u", &u),
 		msgbin.Optional("plan", &plan),
+		msgbin.Optional("plan_dt", &s.PlanDt),
 		msgbin.Optional("dtype", &dtype),
 		msgbin.Optional("layout", &s.Layout),
 	}

@@ -70,6 +70,10 @@ type Status struct {
 	NoHistory       uint64 // predictions without all of them
 	HistoryGaps     uint64 // times that history began again after a gap between states
 	HistoryBackward uint64 // times that it did because time went back
+
+	PlansUnused uint64 // predictions with the flag PlanUnused
+	PlansHeld   uint64 // … PlanHeld
+	PlansCut    uint64 // … PlanCut
 }
 
 // Phase is a part of the time of a prediction.
@@ -94,7 +98,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [49]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [52]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -145,6 +149,9 @@ func (s *Status) fields(lists *statusLists) [49]msgbin.Field {
 		msgbin.Optional("no_history", &s.NoHistory),
 		msgbin.Optional("history_gaps", &s.HistoryGaps),
 		msgbin.Optional("history_backward", &s.HistoryBackward),
+		msgbin.Optional("plans_unused", &s.PlansUnused),
+		msgbin.Optional("plans_held", &s.PlansHeld),
+		msgbin.Optional("plans_cut", &s.PlansCut),
 	}
 }
 

@@ -85,6 +85,9 @@ func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) 
 			sum.Unsent++
 		default:
 			state.T, state.X, state.U, state.Plan = start+s.Stamp, s.X, s.U, s.Plan
+			if s.Plan != nil {
+				state.PlanDt = c.Robot.PlanHorizon / float64(c.Robot.PlanRows)
+			}
 			message = state.Append(message[:0])
 			if nc.Publish(subject, message) == nil {
 				sum.Sent++

@@ -53,6 +53,7 @@ type Settings struct {
 	NoTrust     bool
 	Chain       bool
 	Fast        bool // predicted by estimator.Fast; false where the header lacks it
+	TimedPlans  bool // plans without plan_dt count only where the sender has shown the horizon; false where the header lacks it
 }
 
 // Model is a model that is used from here on.

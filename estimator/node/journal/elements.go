@@ -5,14 +5,14 @@ import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 // The elements of each payload, in their order, for writer and reader. All but
 // those of the header begin with the number of the record.
 
-func (h *Header) elements(magic *string) [15]msgbin.Field {
+func (h *Header) elements(magic *string) [16]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("magic", magic), msgbin.Required("version", version),
 		msgbin.Required("vehicle", &h.Vehicle), msgbin.Required("instance", &h.Instance), msgbin.Required("platform", &h.Platform),
 		msgbin.Required("times", &h.Times).Limit(maxTimes), msgbin.Required("rate", &h.Rate), msgbin.Required("robot clock", &h.RobotClock),
 		msgbin.Required("validity", &h.Validity), msgbin.Required("deadline", &h.Deadline), msgbin.Required("age limit", &h.AgeLimit),
 		msgbin.Required("false alarms", &h.FalseAlarms), msgbin.Required("trust off", &h.NoTrust), msgbin.Required("chain", &h.Chain),
-		msgbin.Optional("fast predictor", &h.Fast),
+		msgbin.Optional("fast predictor", &h.Fast), msgbin.Optional("timed plans", &h.TimedPlans),
 	}
 }
 

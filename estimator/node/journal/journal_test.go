@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden file anew")
 var (
 	goldenHeader = Header{Platform: "linux/amd64 go1.26", Settings: Settings{
 		Vehicle: "pend1", Instance: "x7", Times: []float64{0.5, 1}, Rate: 100, RobotClock: true,
-		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true, Chain: true,
+		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true, Chain: true, TimedPlans: true,
 	}}
 	goldenModel      = Model{File: []byte("a model"), Trust: []byte{1, 2, 3}}
 	goldenState      = State{At: 5e9, Age: 3e6, Period: 1e7, Message: []byte{0x80}}
@@ -54,7 +54,7 @@ func golden(t *testing.T) []byte {
 }
 
 func TestGoldenFile(t *testing.T) {
-	const file = "testdata/journal-v1.msgpack"
+	const file = "testdata/journal-v1-plans.msgpack"
 	b := golden(t)
 	if *update {
 		if err := os.WriteFile(file, b, 0o644); err != nil {
@@ -68,11 +68,24 @@ func TestGoldenFile(t *testing.T) {
 	if !bytes.Equal(b, want) {
 		t.Errorf("%s: this program writes other bytes for the same records", file)
 	}
-	r, err := NewReader(bytes.NewReader(want), file)
+	reads(t, want, goldenHeader)
+	// Of the first programs, whose header has no such setting.
+	if want, err = os.ReadFile("testdata/journal-v1.msgpack"); err != nil {
+		t.Fatal(err)
+	}
+	first := goldenHeader
+	first.TimedPlans = false
+	reads(t, want, first)
+}
+
+// reads checks that the bytes are read as the golden records with a header.
+func reads(t *testing.T, b []byte, h Header) {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(b), "golden")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(goldenHeader, r.Header); d != "" {
+	if d := cmp.Diff(h, r.Header); d != "" {
 		t.Errorf("header: %s", d)
 	}
 	for _, c := range []struct {

@@ -11,13 +11,14 @@ import (
 // segments of one horizon each: the first starts at the state, every other where the
 // one before ended, with its standard deviations as the covariance of its start. That
 // neglects the correlation between the errors of the channels. Segments after the first
-// are predicted without history. A plan ends with the first horizon; from there on its
-// last input is held.
+// are predicted without history. A plan goes on in them as far as it covers them; then its
+// last row is held.
 type rollout struct {
 	m        *model.Model
 	segments []segment
 	P        []float64 // K×K
 	at       estimator.Query
+	plan     []float64 // rows×P, from the start of a segment on
 }
 
 // segment is the part of a rollout within one horizon.
@@ -115,7 +116,11 @@ func (c *rollout) predict(dst *estimator.Prediction, q *estimator.Query) (ok boo
 		for k, std := range s.dst.Std[end:] {
 			c.P[k*K+k] = std * std
 		}
-		if len(at.Plan) > P {
+		switch {
+		case len(q.Plan) > 0 && q.PlanStep > 0:
+			c.plan = shifted(c.plan, q.Plan, P, float64(i+1)*c.m.Horizon/q.PlanStep)
+			at.Plan = c.plan
+		case len(at.Plan) > P:
 			at.Plan = at.Plan[len(at.Plan)-P:]
 		}
 	}

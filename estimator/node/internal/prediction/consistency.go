@@ -73,7 +73,11 @@ func (c *consistency) inputAt(q *estimator.Query, t float64) {
 	case m.P == 0:
 	case len(q.Plan) > 0:
 		rows := len(q.Plan) / m.P
-		row := min(int(t/m.Horizon*float64(rows)), rows-1)
+		span := m.Horizon
+		if q.PlanStep > 0 {
+			span = q.PlanStep * float64(rows)
+		}
+		row := min(int(t/span*float64(rows)), rows-1)
 		copy(c.u, q.Plan[row*m.P:])
 	case q.U != nil:
 		copy(c.u, q.U)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
@@ -59,15 +60,17 @@ type Engine struct {
 	made        *estimator.Prediction // of the last step; nil = none
 	query       estimator.Query
 	resets      [history.Resets]uint64
-	propagated  bool      // the propagator starts at the state of the present task
-	factor      []float64 // T×K
-	std, obsStd []float64 // T×K, widened
-	untilCheck  int       // predictions until the next consistency check
+	plans       plans
+	planFlags   wire.Flags // of the present task
+	propagated  bool       // the propagator starts at the state of the present task
+	factor      []float64  // T×K
+	std, obsStd []float64  // T×K, widened
+	untilCheck  int        // predictions until the next consistency check
 }
 
 // NewEngine returns an engine that predicts under the settings.
 func NewEngine(s *journal.Settings, l *Loaded) *Engine {
-	e := &Engine{settings: s}
+	e := &Engine{settings: s, plans: plans{timed: s.TimedPlans}}
 	e.Use(l)
 	return e
 }
@@ -104,7 +107,10 @@ func (e *Engine) Use(l *Loaded) {
 
 // Take adds an arrival to the history that predictions read. It is called once for each
 // that is taken from the mailbox, in their order and before the step that predicts from it.
-func (e *Engine) Take(a *intake.Arrival) { e.resets[e.Loaded.past.add(&a.State)]++ }
+func (e *Engine) Take(a *intake.Arrival) {
+	e.plans.take(&a.State, e.Loaded.Model.P)
+	e.resets[e.Loaded.past.add(&a.State)]++
+}
 
 // CopyHistory copies the samples of the stream to dst, none where the model reads no
 // history.
@@ -131,7 +137,8 @@ func (e *Engine) Step(t *Task) (*Message, wire.Reason) {
 func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
 	s := &t.Arrival.State
 	q := &e.query
-	*q = estimator.Query{X0: s.X, P0: orNil(s.P0), U: orNil(s.U), Plan: orNil(s.Plan)}
+	*q = estimator.Query{X0: s.X, P0: orNil(s.P0), U: orNil(s.U)}
+	e.setPlan(s, t.Level)
 	age := t.Age()
 	if t.Fresh {
 		e.propagated = false
@@ -153,14 +160,37 @@ func (e *Engine) predict(t *Task) (*estimator.Prediction, wire.Reason) {
 				return nil, wire.NonFinite
 			}
 		}
-		q.History = past.beforeTick(s, age, first, p)
-		q.X0, q.P0, q.Plan = p.x, p.P, p.planFrom(q.Plan, seconds(age))
+		planned := feature.Plan{Values: q.Plan, P: p.inputs, Step: q.PlanStep}
+		if q.PlanStep == 0 && len(q.Plan) > 0 {
+			planned.Step = p.horizon / float64(len(q.Plan)/p.inputs)
+		}
+		q.History = past.beforeTick(s, planned, age, first, p)
+		q.X0, q.P0, q.Plan = p.x, p.P, p.planFrom(q.Plan, q.PlanStep, seconds(age))
 	}
 	l := &e.Loaded.levels[t.Level]
 	if !l.rollout.predict(l.dst, q) {
 		return nil, wire.NonFinite
 	}
 	return l.dst, wire.OK
+}
+
+// setPlan sets the plan of the query and the flags of the plan of a state, for a level of the
+// horizon.
+func (e *Engine) setPlan(s *wire.State, level int) {
+	m, q := e.Loaded.Model, &e.query
+	var unused bool
+	q.Plan, q.PlanStep, unused = e.plans.of(s, m.P, m.Horizon)
+	e.planFlags = 0
+	switch {
+	case unused:
+		e.planFlags = wire.PlanUnused
+		if q.U == nil {
+			q.U = s.Plan[:m.P]
+		}
+	case s.PlanDt > 0 && len(q.Plan) > 0:
+		times := e.Loaded.levels[level].dst.Times
+		e.planFlags = planFlags(s.PlanDt*float64(len(q.Plan)/m.P), m.Horizon, times[len(times)-1], e.Loaded.Times[len(e.Loaded.Times)-1])
+	}
 }
 
 // compose writes the message of a prediction, unless that is over already.
@@ -191,7 +221,7 @@ func (e *Engine) compose(t *Task, d *estimator.Prediction) wire.Reason {
 	if e.monitor != nil {
 		e.monitor.Factors(o.Factor)
 	}
-	o.Flags = flags | e.flags(t, d)
+	o.Flags = flags | e.planFlags | e.flags(t, d)
 	m.Bytes = o.Append(m.Bytes[:0])
 	return wire.OK
 }

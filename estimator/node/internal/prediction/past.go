@@ -48,8 +48,8 @@ func (p *past) beforeState(s *wire.State) []float64 { return p.fill(p.stream, s.
 
 // beforeTick returns the rows before the tick that comes age, ns, after a state, of which
 // the propagator is then at the tick: measured up to the state, then propagated. first is
-// true for the first tick of the state.
-func (p *past) beforeTick(s *wire.State, age int64, first bool, b *propagator) []float64 {
+// true for the first tick of the state, planned its plan, without values where there is none.
+func (p *past) beforeTick(s *wire.State, planned feature.Plan, age int64, first bool, b *propagator) []float64 {
 	if p.stream == nil {
 		b.at(seconds(age))
 		return nil
@@ -57,18 +57,15 @@ func (p *past) beforeTick(s *wire.State, age int64, first bool, b *propagator) [
 	if first {
 		p.ticks.CopyFrom(p.stream)
 	}
-	plan, u := feature.Plan{Values: s.Plan, P: p.model.P}, p.inputAt(s)
-	if len(s.Plan) > 0 {
-		plan.Step = p.model.Horizon / float64(len(s.Plan)/p.model.P)
-	}
+	u := p.inputAt(s)
 	for tick := s.T + age; ; {
 		last, any := p.ticks.Newest()
 		if !any || last >= tick {
 			break
 		}
 		next := min(last+p.ticks.Narrowest(), tick)
-		if len(s.Plan) > 0 {
-			plan.Mean(p.input, seconds(last-s.T), seconds(next-s.T))
+		if len(planned.Values) > 0 {
+			planned.Mean(p.input, seconds(last-s.T), seconds(next-s.T))
 			p.ticks.Hold(p.input)
 		}
 		if next == tick {

@@ -74,13 +74,14 @@ func TestHistoryBeforeATick(t *testing.T) {
 		if !b.start(&estimator.Query{X0: s.X, U: s.U, Plan: s.Plan}, m.Sensor) {
 			t.Fatal("no prediction")
 		}
+		planned := feature.Plan{Values: plan, P: 1, Step: 0.05}
 		at := func(ns int64) (x []float64, u float64) { // ns after the state
 			if ns > 0 {
 				b.at(seconds(ns))
 				held := s.U
 				if plan != nil {
 					held = []float64{0}
-					(&feature.Plan{Values: plan, P: 1, Step: 0.05}).At(held, seconds(ns))
+					planned.At(held, seconds(ns))
 				}
 				return slices.Clone(b.x), held[0]
 			}
@@ -90,7 +91,7 @@ func TestHistoryBeforeATick(t *testing.T) {
 			return []float64{before.X[0] + w*(after.X[0]-before.X[0]), before.X[1] + w*(after.X[1]-before.X[1])}, before.U[0]
 		}
 		for i, age := range []int64{ms, 7 * ms, 31 * ms, 77 * ms, 300 * ms} {
-			got := slices.Clone(p.beforeTick(s, age, i == 0, b))
+			got := slices.Clone(p.beforeTick(s, planned, age, i == 0, b))
 			if b.at(seconds(age)); len(got) != 12 || p.missed {
 				t.Fatalf("%s, age %d: %v", name, age, got)
 			}

@@ -91,24 +91,17 @@ func (b *propagator) at(age float64) {
 	}
 }
 
-// planFrom returns the plan from age s on: its means over equal steps of the
-// horizon that begins there. The last value is held after the end of the plan.
-func (b *propagator) planFrom(plan []float64, age float64) []float64 {
-	P := b.inputs
-	if len(plan) == 0 || P == 0 {
+// planFrom returns the plan from age s on, by rows of the same step, s (0 = they divide
+// the horizon).
+func (b *propagator) planFrom(plan []float64, step, age float64) []float64 {
+	if len(plan) == 0 || b.inputs == 0 {
 		return nil
 	}
-	rows := len(plan) / P
-	b.plan = append(b.plan[:0], plan...)
-	shift := age * float64(rows) / b.horizon // in steps
-	for i := range rows {
-		at := float64(i) + shift
-		j := min(int(at), rows-1)
-		f := min(at-float64(j), 1) // share of the step after j
-		next := min(j+1, rows-1)
-		for p := range P {
-			b.plan[i*P+p] = (1-f)*plan[j*P+p] + f*plan[next*P+p]
-		}
+	rows := float64(len(plan) / b.inputs)
+	span := b.horizon
+	if step > 0 {
+		span = step * rows
 	}
+	b.plan = shifted(b.plan, plan, b.inputs, age*rows/span)
 	return b.plan
 }

@@ -12,11 +12,14 @@ func TestThePlanIsShiftedWithTheTick(t *testing.T) {
 		0.9:   {3, 40, 3, 40, 3, 40, 3, 40},
 		5:     {3, 40, 3, 40, 3, 40, 3, 40},
 	} {
-		if got := b.planFrom(plan, age); !near(got, want, 1e-12) {
+		if got := b.planFrom(plan, 0, age); !near(got, want, 1e-12) {
 			t.Errorf("after %v s: %v, want %v", age, got, want)
 		}
 	}
-	if b.planFrom(nil, 0.1) != nil {
+	if got := b.planFrom(plan, 0.5, 0.25); !near(got, []float64{0.5, 15, 1.5, 25, 2.5, 35, 3, 40}, 1e-12) {
+		t.Errorf("in steps of 0.5 s, after 0.25 s: %v", got)
+	}
+	if b.planFrom(nil, 0, 0.1) != nil {
 		t.Error("a plan of nothing")
 	}
 }

@@ -22,6 +22,8 @@ type Counts struct {
 	Received, Published      uint64
 	Late, Shortened, Widened uint64 // of the published
 	NoHistory                uint64
+	PlansUnused, PlansHeld   uint64
+	PlansCut                 uint64
 	Used                     uint64 // states predicted from
 	Ticks                    uint64
 	Reasons                  [wire.Reasons]uint64 // states that were not predicted from
@@ -119,7 +121,8 @@ func (c *Counters) Publish(ns int64, f wire.Flags, predict, encode, publish int6
 		for _, v := range [...]struct {
 			flag wire.Flags
 			n    *uint64
-		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}, {wire.NoHistory, &n.NoHistory}} {
+		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}, {wire.NoHistory, &n.NoHistory},
+			{wire.PlanUnused, &n.PlansUnused}, {wire.PlanHeld, &n.PlansHeld}, {wire.PlanCut, &n.PlansCut}} {
 			if f&v.flag != 0 {
 				*v.n++
 			}
