@@ -20,6 +20,7 @@ func Check(log *flightlog.Log, opt Options) Result {
 		r.stamps(s, usual)
 	}
 	r.rates(usual)
+	jumps := r.angles()
 	groups := r.groups()
 	var filled []filling
 	for k := range r.channels {
@@ -56,6 +57,9 @@ func Check(log *flightlog.Log, opt Options) Result {
 	r.rest()
 	for _, g := range groups {
 		g.unexplained()
+	}
+	for _, j := range jumps {
+		j.mark(-1, TimeBreak)
 	}
 	r.short(usual)
 	return Result{Problems: r.found.list(), Masks: r.masks()}

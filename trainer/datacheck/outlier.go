@@ -12,7 +12,7 @@ import (
 // what is between the good samples on its two sides is an outlier. A group with nothing
 // between is a step, and only a step that is taken back soon encloses outliers.
 func (s series) outliers() {
-	tracks := s.undeclaredTurns(s.tracks())
+	tracks := s.tracks()
 	usual := s.scales(tracks)
 	usual.reach = math.Max(usual.reach, s.motion)
 	all, ok := s.kinked(tracks, usual)
@@ -285,46 +285,4 @@ func (s series) spikes(all []kinked, usual scales) {
 			}
 		}
 	}
-}
-
-// fullTurn is a turn in the units of angles.
-var fullTurn = map[string]float64{"rad": 2 * math.Pi, "deg": 360, "°": 360}
-
-// undeclaredTurns finds an angle that was not declared as one: jumps by a full turn that
-// stay. Such tracks are returned unwrapped.
-func (s series) undeclaredTurns(tracks []track) []track {
-	turn := fullTurn[s.Unit]
-	if s.Period > 0 || turn == 0 {
-		return tracks
-	}
-	for m, tr := range tracks {
-		first, n := 0, 0
-		for i := 1; i < len(tr.x); i++ {
-			if math.Abs(math.Abs(tr.x[i]-tr.x[i-1])-turn) < 0.15*turn && tr.onlyStep(i, 0.25*turn) {
-				if n++; n == 1 {
-					first = i
-				}
-			}
-		}
-		if n == 0 {
-			continue
-		}
-		at := tr.span(first, first+1)
-		s.add(Outlier, Note, s.k, at,
-			"%s jumps by a full turn %s, first at %s: it is an angle. Declare it in the map (period = %s), and it is unwrapped.",
-			s.Name, plural(n, "time"), sec(at.from()), num(turn)).Count = n
-		tracks[m].x = slices.Clone(tr.x)
-		unwrap(tracks[m].x, turn)
-	}
-	return tracks
-}
-
-// onlyStep reports whether the step to sample i has no other large one next to it.
-func (tr *track) onlyStep(i int, large float64) bool {
-	for j := max(1, i-3); j < min(len(tr.x), i+4); j++ {
-		if j != i && math.Abs(tr.x[j]-tr.x[j-1]) > large {
-			return false
-		}
-	}
-	return true
 }

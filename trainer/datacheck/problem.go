@@ -20,6 +20,8 @@ const (
 	Unit      Kind = "unit"      // a channel and its derivative disagree by a factor
 	Swapped   Kind = "swapped"   // two channels trade places
 	Gimbal    Kind = "gimbal"    // the nose points nearly straight up or down
+	Angle     Kind = "angle"     // a state looks like an angle and is not declared as one
+	Invalid   Kind = "invalid"   // the estimator of the robot declared values invalid
 )
 
 // Severity is what to do about a problem.

@@ -180,7 +180,7 @@ func TestUnits(t *testing.T) {
 	for i := 0; i < len(x); i += 2 {
 		x[i] = math.Mod(6*float64(i)/200+20*math.Pi, 2*math.Pi) - math.Pi // turns all the time
 	}
-	if p := find(Check(l, Options{}), Outlier); len(p) != 1 || p[0].Severity != Note || p[0].Channel != "theta" || !strings.Contains(p[0].Text, "period") {
+	if p := find(Check(l, Options{}), Angle); len(p) != 1 || p[0].Severity != Note || p[0].Channel != "theta" || !strings.Contains(p[0].Text, "period") {
 		t.Errorf("an angle that is not declared:%s", describe(Check(l, Options{})))
 	}
 }

@@ -14,6 +14,9 @@ func printSpan(a, b float64) string { return fmt.Sprintf("%.3f-%.3f s", a, b) }
 // num prints a value with four figures.
 func num(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
+// exact prints a value so that it is read as the same one.
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
 // duration prints a short time in a unit that suits it.
 func duration(t float64) string {
 	switch {

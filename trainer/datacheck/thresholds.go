@@ -39,6 +39,11 @@ const (
 	shortestClip  = 3 // samples at the extreme in a row: two are a rounded peak
 	fewestClipped = 5 // samples in all: fewer are chance
 
+	// States that look like angles.
+	unitTurn   = 0.15  // of a turn: so far from one may be the jump of an angle that turns fast
+	bareTurn   = 0.05  // the same, of a channel without a unit
+	rareValues = 0.005 // of the values at either end do not count for what a channel spans
+
 	// Bursts.
 	burstGap     = 0.1  // s: kinks closer than this, or
 	burstSamples = 6    // samples, are one burst

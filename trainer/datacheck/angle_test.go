@@ -1,0 +1,66 @@
+package datacheck
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// A state that is an angle and not declared as one is one finding, with the line to add, and
+// no window crosses a jump of it.
+func TestLooksLikeAnAngle(t *testing.T) {
+	const line = `"period = 6.283185307179586"`
+	for _, c := range []struct {
+		name, unit string
+		scale      float64 // of radians
+		wrap, want bool
+		invariant  bool
+		line       string
+	}{
+		{"jumps", "rad", 1, true, true, false, line},
+		{"jumps in degrees", "Deg", 180 / math.Pi, true, true, false, `"period = 360"`},
+		{"jumps without a unit", "", 1, true, true, false, line},
+		{"spans turns", "rad", 1, false, true, false, line},
+		{"spans turns, invariant", "rad", 1, false, false, true, ""},
+		{"spans six units without a name", "", 1, false, false, false, ""},
+		{"a length", "m", 1, false, false, false, ""},
+		{"a length that jumps", "m", 1, true, false, false, ""},
+		{"less than a turn", "rad", 0.1, false, false, false, ""},
+	} {
+		log := swing(even(40, 100), 0.01, 13)
+		log.Channels[0].Period, log.Channels[0].Unit, log.Channels[0].Invariant = 0, c.unit, c.invariant
+		x := log.Segments[0].X
+		for i := 0; i < len(x); i += 2 {
+			angle := 3*float64(i)/200 + math.Sin(float64(i)/200)
+			x[i+1] = c.scale * (3 + math.Cos(float64(i)/200))
+			if c.wrap {
+				angle = wrapped(angle, channel.Angle)
+			} else {
+				angle = 6 * math.Sin(angle/6)
+				x[i+1] *= math.Cos((3*float64(i)/200 + math.Sin(float64(i)/200)) / 6)
+			}
+			x[i] = c.scale * angle
+		}
+		r := Check(log, Options{})
+		found := find(r, Angle)
+		if !c.want {
+			if len(found) > 0 {
+				t.Errorf("%s: %s", c.name, found[0].Text)
+			}
+			continue
+		}
+		if len(found) != 1 || found[0].Channel != "theta" || !strings.Contains(found[0].Text, c.line) || len(r.Problems) > 1 {
+			t.Errorf("%s:%s", c.name, describe(r))
+			continue
+		}
+		breaks := len(Ranges(r.Masks[0], TimeBreak))
+		if c.wrap && breaks != found[0].Count || !c.wrap && breaks != 0 {
+			t.Errorf("%s: %d breaks of time, %s", c.name, breaks, found[0].Text)
+		}
+		if log.Channels[0].Period != 0 {
+			t.Errorf("%s: the log was changed", c.name)
+		}
+	}
+}
