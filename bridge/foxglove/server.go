@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
+	"golang.org/x/net/netutil"
 )
 
 // Channel is one topic.
@@ -25,9 +28,11 @@ type Channel struct {
 	Schema         string
 }
 
-// Server serves channels to any number of clients.
+// Server serves channels to some clients.
 type Server struct {
 	name     string
+	origins  []string
+	patience time.Duration // after which a client without subscriptions makes room for another
 	listener net.Listener
 	http     http.Server
 
@@ -42,6 +47,7 @@ type Server struct {
 const (
 	queue        = 256 // messages that wait for a client
 	maxClients   = 32
+	maxOpen      = 128     // connections, of which not all have asked yet
 	maxMessage   = 1 << 20 // bytes of a request: a list of subscriptions
 	maxSubscribe = 4096    // subscriptions of a client
 	writeTimeout = 5 * time.Second
@@ -49,15 +55,21 @@ const (
 	silence      = 30 * time.Second // after which a client that answers no ping is gone
 )
 
+// Origins are those of Foxglove's own pages. Its desktop program has the origin of a file.
+var Origins = []string{"https://app.foxglove.dev", "https://studio.foxglove.dev", "file://"}
+
 // Listen listens at an address such as 127.0.0.1:8765. Serve serves the
-// clients.
-func Listen(address, name string) (*Server, error) {
+// clients: programs, which send no origin, and pages of this computer and of the given origins,
+// scheme://host:port. A browser takes any page that it shows to any address: what
+// another page may see is not to be had.
+func Listen(address, name string, origins []string) (*Server, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen at %s: %w", address, err)
 	}
-	s := &Server{name: name, listener: l, clients: map[*client]struct{}{}}
+	s := &Server{name: name, origins: origins, patience: 10 * time.Second, listener: netutil.LimitListener(l, maxOpen), clients: map[*client]struct{}{}}
 	s.http = http.Server{Handler: http.HandlerFunc(s.handle), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 1 << 16}
+	s.http.SetKeepAlivesEnabled(false) // one request a connection
 	return s, nil
 }
 
@@ -173,11 +185,46 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "this is a WebSocket for Foxglove: open a connection to it there", http.StatusBadRequest)
 	case !slices.ContainsFunc(protocols, func(p string) bool { return has(r, "Sec-WebSocket-Protocol", p) }):
 		http.Error(w, fmt.Sprintf("only %s is served", strings.Join(protocols, ", ")), http.StatusBadRequest)
-	case s.Clients() >= maxClients:
+	case !s.trusts(r.Header.Get("Origin")):
+		http.Error(w, "pages of "+r.Header.Get("Origin")+" are not served: name that origin when starting the server", http.StatusForbidden)
+	case s.Clients() >= maxClients && !s.makeRoom():
 		http.Error(w, fmt.Sprintf("%d clients are connected, and no more are served; close one", maxClients), http.StatusServiceUnavailable)
 	default:
 		return false
 	}
+	return true
+}
+
+// trusts reports whether a page of an origin may read what is served. The request's own
+// host is no reason to: a page that is not from here may have given this computer its name.
+func (s *Server) trusts(origin string) bool {
+	if origin == "" || slices.Contains(s.origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// makeRoom ends the client that has been there longest without a subscription, and reports
+// whether there was one.
+func (s *Server) makeRoom() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var idle *client
+	for c := range s.clients {
+		if len(c.subscribed) == 0 && time.Since(c.since) > s.patience && (idle == nil || c.since.Before(idle.since)) {
+			idle = c
+		}
+	}
+	if idle == nil {
+		return false
+	}
+	delete(s.clients, idle)
+	idle.end()
 	return true
 }
 
@@ -186,14 +233,14 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	if s.refuse(w, r) {
 		return
 	}
-	// Viewers are pages of another origin, and nothing here can be changed by them.
+	// The origin has been checked above.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: protocols, InsecureSkipVerify: true})
 	if err != nil {
 		return // the answer has been sent
 	}
 	conn.SetReadLimit(maxMessage)
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &client{conn: conn, cancel: cancel, out: make(chan frame, queue), subscribed: map[uint32]int{}}
+	c := &client{conn: conn, since: time.Now(), cancel: cancel, out: make(chan frame, queue), subscribed: map[uint32]int{}}
 	defer c.end()
 	c.put(websocket.MessageText, document(map[string]any{"op": "serverInfo", "name": s.name, "capabilities": []string{}, "metadata": map[string]string{}, "sessionId": ""}))
 	s.mu.Lock()
@@ -222,6 +269,7 @@ type client struct {
 	conn   *websocket.Conn
 	cancel context.CancelFunc
 	out    chan frame
+	since  time.Time // of the connection
 
 	subscribed map[uint32]int // channels by subscription; guarded by the server's mutex
 }

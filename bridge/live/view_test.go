@@ -22,7 +22,7 @@ import (
 // come.
 func TestView(t *testing.T) {
 	nc := serve(t)
-	s, err := foxglove.Listen("127.0.0.1:0", "dgm")
+	s, err := foxglove.Listen("127.0.0.1:0", "dgm", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,13 +20,14 @@ func foxgloveCommand() *cobra.Command {
 	var c live.ViewConfig
 	var names channelNames
 	var listen string
+	var origins []string
 	cmd := &cobra.Command{
 		Use:   "foxglove",
 		Short: "Show live states and predictions in Foxglove, without ROS",
 		Long: `Show live states and predictions in Foxglove, without ROS: open a connection there of the kind "Foxglove
 WebSocket" to ws://127.0.0.1:8765. A band appears when the time that it is about has come, over what is
 measured then. Nothing can be changed from there. Only this computer is served unless --listen gives another
-address.`,
+address, and no pages but Foxglove's and those of this computer unless --origin names theirs.`,
 		Example: "  dgm-bridge foxglove --vehicle pend1",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +43,7 @@ address.`,
 			if c.Channels, err = names.channels(); err != nil {
 				return err
 			}
-			s, err := foxglove.Listen(listen, "dgm-bridge")
+			s, err := foxglove.Listen(listen, "dgm-bridge", slices.Concat(foxglove.Origins, origins))
 			if err != nil {
 				return err
 			}
@@ -65,6 +67,7 @@ address.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "127.0.0.1:8765", "address to serve")
+	f.StringSliceVar(&origins, "origin", nil, "other pages that may connect, as scheme://host:port")
 	f.StringVar(&c.Vehicle, "vehicle", "", "the vehicle to show (default: all)")
 	names.add(cmd)
 	f.IntVar(&c.Horizons, "horizons", 3, "how many points of the horizon are shown")
