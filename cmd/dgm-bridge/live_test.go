@@ -99,7 +99,7 @@ func TestCountsOfALink(t *testing.T) {
 	for _, c := range []*atomic.Int64{&n.Messages, &n.States, &n.Predicted, &n.BadBytes, &n.Restarts} {
 		c.Store(1)
 	}
-	if got, want := carried(&n), "1 message, 1 state sent, 0 without a server, 1 prediction to the autopilot, 1 time bad bytes, 1 restart of the autopilot"; got != want {
+	if got, want := carried(&n), "1 message, 1 state sent, 0 without a server, 1 prediction to the autopilot, 1 time bad bytes, 0 messages of strangers, 1 restart of the autopilot"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	n.States.Store(2)

@@ -18,6 +18,7 @@ func mavlinkCommand() *cobra.Command {
 	var server link.Flags
 	var c mavlink.Config
 	var names channelNames
+	var key string
 	cmd := &cobra.Command{
 		Use:   "mavlink --link udp:14550 --vehicle v1",
 		Short: "Join an autopilot's MAVLink link to an estimator: states in, predictions out",
@@ -27,12 +28,15 @@ dgm.state.<vehicle>, stamped with the time of measurement (TIMESYNC where the au
 Predictions go back with --rate: the horizon's point nearest to --ahead as ODOMETRY with its covariance,
 the whole horizon as TUNNEL messages of type 40001.
 
-Links: udp:14550 listens, udpout:host:port sends there, tcp:host:port connects, tcpin:port listens,
-serial:/dev/ttyAMA0:921600 opens a port. Either end may start first and come back at any time.
+Links: udp:14550 listens for programs of this computer and udp:0.0.0.0:14550 for any, udpout:host:port sends
+there, tcp:host:port connects, tcpin:port listens, serial:/dev/ttyAMA0:921600 opens a port. Either end may start
+first and come back at any time. The first sender with an autopilot's messages is listened to until it is
+silent for 5 s; those of others are counted. --signing-key has MAVLink 2 messages signed, and drops others.
 
 Channels are those of --model or of the log --like: x y z vx vy vz roll pitch yaw p q r, and m1 m2 … as
 inputs, in the axes that they name; by default all twelve and four motors, in ned and frd.`,
 		Example: `  dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
+  dgm-bridge mavlink --link udp:0.0.0.0:14550 --signing-key link.key --vehicle v1 --model flight.dgm
   dgm-bridge mavlink --link serial:/dev/ttyAMA0:921600 --vehicle v1 --model flight.dgm --rate 10 --ahead 200ms`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,6 +59,11 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 			if _, err := autopilot.New(c.Channels); err != nil {
 				return err
 			}
+			if key != "" {
+				if c.Key, err = mavlink.ReadKey(key); err != nil {
+					return err
+				}
+			}
 			c.Log = notice(cmd)
 			nc, err := connect(cmd, &server)
 			if err != nil {
@@ -76,6 +85,7 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 	f.Uint8Var(&c.System, "system", 0, "the autopilot's system (default: the first that sends)")
 	f.Float64Var(&c.OutRate, "rate", 0, "predictions a second that go to the autopilot; 0 = none")
 	f.DurationVar(&c.Ahead, "ahead", 100*time.Millisecond, "which point of the horizon goes out as ODOMETRY")
+	f.StringVar(&key, "signing-key", "", "file with the 32 bytes of the link's signing key in hexadecimal")
 	server.Add(f)
 	required(cmd, "link")
 	required(cmd, "vehicle")
@@ -85,6 +95,6 @@ inputs, in the axes that they name; by default all twelve and four motors, in ne
 // carried counts what went over a link.
 func carried(n *mavlink.Counts) string {
 	count := func(n *atomic.Int64, noun string) string { return cli.Count(int(n.Load()), noun) }
-	return fmt.Sprintf("%s, %s sent, %d without a server, %s to the autopilot, %s bad bytes, %s of the autopilot",
-		count(&n.Messages, "message"), count(&n.States, "state"), n.Unsent.Load(), count(&n.Predicted, "prediction"), count(&n.BadBytes, "time"), count(&n.Restarts, "restart"))
+	return fmt.Sprintf("%s, %s sent, %d without a server, %s to the autopilot, %s bad bytes, %s of strangers, %s of the autopilot",
+		count(&n.Messages, "message"), count(&n.States, "state"), n.Unsent.Load(), count(&n.Predicted, "prediction"), count(&n.BadBytes, "time"), count(&n.Strangers, "message"), count(&n.Restarts, "restart"))
 }

@@ -1,10 +1,14 @@
 package link_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +16,7 @@ import (
 
 	"github.com/bluenviron/gomavlib/v3"
 	"github.com/bluenviron/gomavlib/v3/pkg/dialects/common"
+	"github.com/bluenviron/gomavlib/v3/pkg/frame"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
@@ -65,8 +70,14 @@ type pilot struct {
 
 func fly(t *testing.T, end gomavlib.EndpointConf) *pilot {
 	t.Helper()
+	return flyAt(t, end, 1, nil)
+}
+
+// flyAt is fly of an autopilot at place x that signs what it sends; nil = it does not.
+func flyAt(t *testing.T, end gomavlib.EndpointConf, x float32, key *frame.V2Key) *pilot {
+	t.Helper()
 	p := &pilot{start: time.Now(), stop: make(chan struct{}), node: &gomavlib.Node{Endpoints: []gomavlib.EndpointConf{end}, Dialect: common.Dialect,
-		OutVersion: gomavlib.V2, OutSystemID: 1, OutComponentID: 1}}
+		OutVersion: gomavlib.V2, OutSystemID: 1, OutComponentID: 1, OutKey: key}}
 	if err := p.node.Initialize(); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +117,7 @@ func fly(t *testing.T, end gomavlib.EndpointConf) *pilot {
 				p.mu.Unlock()
 			case <-tick.C:
 				ms := uint32(time.Since(p.start).Milliseconds()) + 1
-				send(&common.MessageLocalPositionNed{TimeBootMs: ms, X: 1, Vx: 0})
+				send(&common.MessageLocalPositionNed{TimeBootMs: ms, X: x, Vx: 0})
 				send(&common.MessageAttitudeQuaternion{TimeBootMs: ms, Q1: 1, Rollspeed: 0.5})
 			}
 		}
@@ -211,6 +222,65 @@ func TestBadBytes(t *testing.T) {
 	})
 }
 
+// places are the x of the states that come.
+func places(t *testing.T, nc *nats.Conn) func() map[float64]bool {
+	t.Helper()
+	var mu sync.Mutex
+	seen := map[float64]bool{}
+	if _, err := nc.Subscribe("dgm.state.v1", func(m *nats.Msg) {
+		var s wire.State
+		if s.Decode(m.Data, 12, 0) == nil {
+			mu.Lock()
+			seen[s.X[0]] = true
+			mu.Unlock()
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return func() map[float64]bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(seen)
+	}
+}
+
+// Whoever sends later as the same autopilot is counted, and makes no state.
+func TestStrangersMakeNoState(t *testing.T) {
+	nc := serve(t)
+	seen := places(t, nc)
+	address := fmt.Sprintf("127.0.0.1:%d", free(t))
+	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12]})
+	p := fly(t, gomavlib.EndpointUDPClient{Address: address})
+	defer p.land()
+	within(t, "the first state", func() bool { return n.States.Load() > 5 })
+	stranger := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, 99, nil)
+	defer stranger.land()
+	within(t, "a stranger's message", func() bool { return n.Strangers.Load() > 20 })
+	if got := seen(); !got[1] || got[99] {
+		t.Errorf("states at %v", got)
+	}
+}
+
+// With a key unsigned messages and those that are signed with another key make no state.
+func TestSignedLinks(t *testing.T) {
+	nc := serve(t)
+	seen := places(t, nc)
+	address := fmt.Sprintf("127.0.0.1:%d", free(t))
+	key, other := frame.NewV2Key(bytes.Repeat([]byte{1}, 32)), frame.NewV2Key(bytes.Repeat([]byte{2}, 32))
+	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Key: key})
+	for x, k := range map[float32]*frame.V2Key{50: nil, 51: other} {
+		p := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, x, k)
+		defer p.land()
+	}
+	within(t, "messages that are dropped", func() bool { return n.BadBytes.Load() > 20 })
+	p := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, 1, key)
+	defer p.land()
+	within(t, "a signed state", func() bool { return n.States.Load() > 5 })
+	if got := seen(); len(got) != 1 || !got[1] {
+		t.Errorf("states at %v", got)
+	}
+}
+
 // Predictions reach the autopilot, stamped with its own clock, no more often than
 // was asked for.
 func TestPredictionsGoOut(t *testing.T) {
@@ -245,12 +315,26 @@ func TestPredictionsGoOut(t *testing.T) {
 	}
 }
 
+func TestReadKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "link.key")
+	for text, good := range map[string]bool{strings.Repeat("0a", 32) + "\n": true, strings.Repeat("0a", 31): false, strings.Repeat("zz", 32): false, "": false} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := link.ReadKey(path)
+		if good && (err != nil || key[31] != 10) || !good && (err == nil || !strings.Contains(err.Error(), path)) {
+			t.Errorf("%q: %v, %v", text, key, err)
+		}
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	for text, want := range map[string]string{
-		"udp:14550":                  "{0.0.0.0:14550}",
+		"udp:14550":                  "{127.0.0.1:14550}",
 		"udpout:192.168.1.10:14550":  "{192.168.1.10:14550}",
 		"tcp:127.0.0.1:5760":         "{127.0.0.1:5760}",
-		"tcpin:5760":                 "{0.0.0.0:5760}",
+		"tcpin:5760":                 "{127.0.0.1:5760}",
+		"udp:0.0.0.0:14550":          "{0.0.0.0:14550}",
 		"serial:/dev/ttyAMA0:921600": "{/dev/ttyAMA0 921600}",
 		"serial:/dev/ttyUSB0":        "{/dev/ttyUSB0 57600}",
 	} {

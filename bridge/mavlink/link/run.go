@@ -11,6 +11,7 @@ import (
 	"github.com/bluenviron/gomavlib/v3"
 	"github.com/bluenviron/gomavlib/v3/pkg/dialect"
 	"github.com/bluenviron/gomavlib/v3/pkg/dialects/common"
+	"github.com/bluenviron/gomavlib/v3/pkg/frame"
 	"github.com/bluenviron/gomavlib/v3/pkg/message"
 	"github.com/nats-io/nats.go"
 
@@ -28,6 +29,7 @@ type Config struct {
 	System   uint8             // (optional) the autopilot's system; 0 = the first that sends
 	Ahead    time.Duration     // (optional) which point of the horizon goes out as ODOMETRY: the nearest to this
 	OutRate  float64           // (optional) predictions a second that go to the autopilot; 0 = none
+	Key      *frame.V2Key      // (optional) MAVLink 2 signing: what is not signed with it is dropped, what goes out is signed
 	Log      func(text string) // (optional) for what an operator should read
 }
 
@@ -36,7 +38,8 @@ type Counts struct {
 	Messages  atomic.Int64 // of the autopilot
 	States    atomic.Int64 // published
 	Unsent    atomic.Int64 // states that the link to NATS refused
-	BadBytes  atomic.Int64 // times that something was no packet
+	BadBytes  atomic.Int64 // times that something was no packet, or not signed with the key
+	Strangers atomic.Int64 // messages of an autopilot from another sender than the one that is listened to
 	Predicted atomic.Int64 // predictions that went to the autopilot
 	Restarts  atomic.Int64 // times that the autopilot was restarted
 }
@@ -55,6 +58,10 @@ const (
 	ownComponent = 191 // MAV_COMP_ID_ONBOARD_COMPUTER
 	autopilotID  = 1   // MAV_COMP_ID_AUTOPILOT1
 )
+
+// goneAfter is the silence after which another sender may take the place of the one that is
+// listened to: an autopilot whose link comes back may come from another port.
+const goneAfter = 5 * time.Second
 
 // syncEvery is the time between requests for the autopilot's clock.
 const syncEvery = 200 * time.Millisecond
@@ -84,7 +91,7 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 	}
 	node := &gomavlib.Node{Endpoints: []gomavlib.EndpointConf{end}, Dialect: &dialect.Dialect{Version: 3, Messages: messages},
 		OutVersion: gomavlib.V2, OutSystemID: ownSystem, OutComponentID: ownComponent, HeartbeatPeriod: time.Second, HeartbeatSystemType: int(common.MAV_TYPE_ONBOARD_CONTROLLER),
-		HeartbeatAutopilotType: int(common.MAV_AUTOPILOT_INVALID)}
+		HeartbeatAutopilotType: int(common.MAV_AUTOPILOT_INVALID), InKey: c.Key, OutKey: c.Key}
 	if err := node.Initialize(); err != nil {
 		return fmt.Errorf("link %s: %w", c.Link, err)
 	}
@@ -131,7 +138,11 @@ type runner struct {
 	a        *autopilot.Assembler
 	node     *gomavlib.Node
 	nc       *nats.Conn
-	system   uint8 // of the autopilot, 0 = not known yet
+	system   uint8             // of the autopilot, 0 = not known yet
+	peer     *gomavlib.Channel // the sender that is listened to; nil = none yet, or closed
+	heard    time.Time         // when it sent last
+	signed   uint64            // time in its last signature
+	strange  bool              // a stranger was reported since it was chosen
 	subject  string
 	state    wire.State
 	u        []float64
@@ -150,6 +161,9 @@ func (r *runner) event(e gomavlib.Event) {
 		r.c.Log(fmt.Sprintf("the link %s is open", e.Channel))
 	case *gomavlib.EventChannelClose:
 		r.c.Log(fmt.Sprintf("the link %s was closed: %v", e.Channel, e.Error))
+		if e.Channel == r.peer {
+			r.peer = nil
+		}
 	case *gomavlib.EventParseError:
 		r.n.BadBytes.Add(1)
 	case *gomavlib.EventFrame:
@@ -164,10 +178,13 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 	if _, unknown := e.Message().(*message.MessageRaw); unknown {
 		return
 	}
+	if !r.from(e) {
+		return
+	}
 	now := time.Now().UnixNano()
 	if r.system == 0 {
 		r.system = e.SystemID()
-		r.c.Log(fmt.Sprintf("autopilot %d/%d is there", e.SystemID(), e.ComponentID()))
+		r.c.Log(fmt.Sprintf("autopilot %d/%d is there, at %s", e.SystemID(), e.ComponentID(), e.Channel))
 	}
 	r.n.Messages.Add(1)
 	if m, ok := e.Message().(*common.MessageTimesync); ok {
@@ -196,6 +213,29 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 		return
 	}
 	r.n.States.Add(1)
+}
+
+// from reports whether a frame comes from the sender that is listened to: the first, until
+// it is closed or silent. With a key nothing that was signed before its last
+// frame takes its place.
+func (r *runner) from(e *gomavlib.EventFrame) bool {
+	now, signed := time.Now(), uint64(0)
+	if f, ok := e.Frame.(*frame.V2Frame); ok {
+		signed = f.SignatureTimestamp
+	}
+	if e.Channel != r.peer && (r.peer != nil && now.Sub(r.heard) < goneAfter || r.c.Key != nil && signed <= r.signed) {
+		r.n.Strangers.Add(1)
+		if !r.strange {
+			r.strange = true
+			r.c.Log(fmt.Sprintf("messages of system %d from %s are not used: another sender is listened to; give two autopilots links of their own, or sign messages with a key", e.SystemID(), e.Channel))
+		}
+		return false
+	}
+	if e.Channel != r.peer {
+		r.peer, r.strange = e.Channel, false
+	}
+	r.heard, r.signed = now, max(r.signed, signed)
+	return true
 }
 
 // timesync reads the answer to a request of this program, and answers the
@@ -231,9 +271,12 @@ func (r *runner) checkStates() {
 	r.reported = still
 }
 
-// write sends to all that are on the link; while there is none, nothing is kept.
+// write sends to the sender that is listened to; while there is none, nothing is kept.
 func (r *runner) write(m message.Message) {
-	if err := r.node.WriteMessageAll(m); err != nil && !r.warned {
+	if r.peer == nil {
+		return
+	}
+	if err := r.node.WriteMessageTo(r.peer, m); err != nil && !r.warned {
 		r.warned = true
 		r.c.Log(fmt.Sprintf("a message could not be sent: %v", err))
 	}

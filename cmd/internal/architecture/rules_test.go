@@ -275,6 +275,11 @@ var guests = []guest{
 		"one package serves viewers by WebSocket",
 	},
 	{
+		"golang.org/x/net/netutil",
+		[]string{"bridge/foxglove"},
+		"it bounds the connections of the one server that browsers reach",
+	},
+	{
 		"github.com/foxglove/mcap/go/mcap",
 		[]string{"bridge/export", "bridge/mcap"},
 		"one package writes MCAP and one reads it; the module brings a test library with it",
