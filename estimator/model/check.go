@@ -21,6 +21,10 @@ const (
 	maxWidth    = 4096
 	maxPoints   = 10000
 	maxRoll     = 10000 // steps of the prior over a horizon
+
+	// Every self-check is evaluated at load.
+	maxChecks     = 16
+	maxCheckTimes = 100
 )
 
 // Check returns a *FieldError for the first thing in the model that does not
@@ -204,7 +208,8 @@ func (m *Model) checkRest(c *checker) {
 		c.length("baseline.b", m.Baseline.B, Z*m.P)
 		c.length("baseline.c", m.Baseline.C, Z)
 	}
-	for i := range m.Checks {
+	c.that(len(m.Checks) <= maxChecks, "self_checks", "%d of them, at most %d", len(m.Checks), maxChecks)
+	for i := range m.Checks[:min(len(m.Checks), maxChecks)] {
 		s, path := &m.Checks[i], fmt.Sprintf("self_checks[%d]", i)
 		n := len(s.Times) * m.K
 		c.that(s.Readout < Readouts, path+".readout", "%d is unknown", s.Readout)
@@ -215,7 +220,7 @@ func (m *Model) checkRest(c *checker) {
 		c.finite(path+".plan", s.Plan)
 		c.that(len(s.History)%(m.K+m.P) == 0, path+".history", "%d numbers are no whole number of rows", len(s.History))
 		c.finite(path+".history", s.History)
-		c.that(len(s.Times) >= 1, path+".times", "none")
+		c.that(len(s.Times) >= 1 && len(s.Times) <= maxCheckTimes, path+".times", "%d times, expected 1…%d", len(s.Times), maxCheckTimes)
 		c.finite(path+".times", s.Times)
 		for _, t := range s.Times {
 			c.that(!m.Displacement || (t > 0 && t <= m.Horizon*(1+1e-9)), path+".times", "%v s is outside the horizon (0, %v] s", t, m.Horizon)

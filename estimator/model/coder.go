@@ -18,9 +18,10 @@ type coder struct {
 	err   error                 // the first, a *FieldError
 }
 
-// limits of a model file, checked before memory is allocated.
+// limits of a model file, checked before memory is allocated. In memory single-precision
+// numbers take twice the place that they have in the file.
 const (
-	maxFile   = 256 << 20
+	maxFile   = 32 << 20
 	maxFields = 256
 	maxKey    = 64
 	maxText   = 1 << 20

@@ -52,14 +52,17 @@ func read(path string) ([]byte, error) {
 	case !bytes.Contains(start[:n], []byte(Magic)):
 		return nil, fmt.Errorf("%s: %w: it does not start with %q; name a file that dgm-train wrote", path, ErrNotModel, Magic)
 	}
-	rest, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
+	file := bytes.NewBuffer(start[:n])
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		file.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
+	}
+	if _, err := file.ReadFrom(io.LimitReader(f, maxFile)); err != nil {
 		return nil, err
 	}
-	if len(rest) == maxFile {
-		return nil, fmt.Errorf("%s: %w: it has more than %d bytes", path, ErrNotModel, maxFile)
+	if file.Len() > maxFile {
+		return nil, fmt.Errorf("%s: %w: it has more than %d MiB; train a smaller model", path, ErrNotModel, maxFile>>20)
 	}
-	return append(start[:n], rest...), nil
+	return file.Bytes(), nil
 }
 
 // WriteFile encodes a model and writes its file whole or not at all.

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +17,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
 // body returns the body of a golden file as any msgpack library reads it.
@@ -306,7 +310,7 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"self_checks[0].plan", vec(), "none for the readout plan"},
 		{"self_checks[0].times", vec(0.1, 0.2), "mean"},
 		{"self_checks[0].times", vec(0.1, 0.2, 0.9), "outside the horizon"},
-		{"self_checks[0].times", vec(), "none"},
+		{"self_checks[0].times", vec(), "0 times, expected 1"},
 	} {
 		m := body(t, "v2")
 		found := false
@@ -338,5 +342,55 @@ func TestReadoutsOfAMemberAgreeOnTheKernel(t *testing.T) {
 	var field *model.FieldError
 	if err := m.Check(); !errors.As(err, &field) || field.Field != "members[0].posterior[1].exact" {
 		t.Error(err)
+	}
+}
+
+// A file may not ask for more evaluations at load than a trainer writes.
+func TestManySelfChecksAreRefused(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 1, Features: 2, Points: 2, Horizon: 1}, 1)
+	check := model.SelfCheck{X0: []float64{0}, Times: []float64{0.5}, Mean: []float64{0}, Std: []float64{1}, ObsStd: []float64{1}}
+	m.Checks = slices.Repeat([]model.SelfCheck{check}, 16)
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	long := check
+	long.Times = make([]float64, 101)
+	for i := range long.Times {
+		long.Times[i] = float64(i+1) / 101
+	}
+	long.Mean, long.Std, long.ObsStd = long.Times, long.Times, long.Times
+	m.Checks[0] = long
+	if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), "self_checks[0].times: 101 times, expected 1…100") {
+		t.Error(err)
+	}
+	m.Checks[0] = check
+	m.Checks = append(m.Checks, check)
+	if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), "self_checks: 17 of them, at most 16") {
+		t.Error(err)
+	}
+}
+
+// A file over the limit is refused without its whole content in memory more than once.
+func TestLongFilesAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "long.dgm")
+	b, err := artificial.New(artificial.Size{K: 1, Features: 2, Points: 2, Horizon: 1}, 1).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 300<<20); err != nil { // a hole
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = model.ReadFile(path)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, model.ErrNotModel) || !strings.Contains(err.Error(), "more than 32 MiB") {
+		t.Error(err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 70<<20 {
+		t.Errorf("%d MiB were allocated", used>>20)
 	}
 }
