@@ -25,7 +25,8 @@ type Data struct {
 	Body       priordynamics.Body // and the states that they are of
 	Flights    []window.Flight
 	Problems   []Problem
-	Hash       string // of all samples, hex
+	Hash       string   // of all samples, hex
+	Segments   []string // window.Fingerprint of each segment
 }
 
 // task returns states, inputs and horizon of the predictions of the data.
@@ -89,6 +90,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		for s := range log.Segments {
 			seg := &log.Segments[s]
 			write(samples, seg.T, seg.X, seg.U)
+			d.Segments = append(d.Segments, window.Fingerprint(seg))
 			d.Flights = append(d.Flights, window.Checked(len(d.Flights), seg, result.Masks[s], d.Channels, window.Options{MaxGap: time.Duration(cfg.MaxGap)})...)
 		}
 	}
@@ -103,7 +105,7 @@ func distinct(logs []*flightlog.Log) error {
 		log     *flightlog.Log
 		segment int
 	}
-	seen := map[[sha256.Size]byte]place{}
+	seen := map[string]place{}
 	for _, log := range logs {
 		k := len(channel.Select(log.Channels, channel.State))
 		for s := range log.Segments {
@@ -111,7 +113,7 @@ func distinct(logs []*flightlog.Log) error {
 			if !moves(seg.X, k) {
 				continue // two rests may well be alike
 			}
-			key := fingerprint(seg)
+			key := window.Fingerprint(seg)
 			first, twice := seen[key]
 			if !twice {
 				seen[key] = place{log, s}
@@ -122,18 +124,6 @@ func distinct(logs []*flightlog.Log) error {
 		}
 	}
 	return nil
-}
-
-// fingerprint is a hash of what is learned from a segment.
-func fingerprint(seg *flightlog.Segment) (key [sha256.Size]byte) {
-	after := make([]int64, len(seg.T))
-	for i, t := range seg.T {
-		after[i] = t - seg.T[0]
-	}
-	h := sha256.New()
-	write(h, after, seg.X, seg.U)
-	h.Sum(key[:0])
-	return key
 }
 
 // write hashes slices of numbers, which does not fail.

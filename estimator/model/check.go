@@ -200,6 +200,7 @@ func (m *Model) checkRest(c *checker) {
 		c.length("linear_std", m.LinearStd, m.K*len(m.NoiseKnots))
 		c.allPositive("linear_std", m.LinearStd)
 	}
+	m.checkRidge(c)
 	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {
 		Z := linear.NewLifting(m.Channels[:m.K]).Z

@@ -26,6 +26,19 @@ func (m *Model) checkStack(c *checker) {
 	m.checkSums(c)
 }
 
+func (m *Model) checkRidge(c *checker) {
+	if len(m.Ridge.Direct.Levels) == 0 || c.err != nil {
+		return
+	}
+	if err := m.Ridge.History.Check(); err != nil {
+		c.that(false, "ridge.edges", "%v", err)
+	}
+	c.lift("ridge.lift", &m.Ridge.Direct.Lift, m.K)
+	if err := m.Ridge.Direct.Check(m.K, m.P, m.Ridge.History.Rows()); err != nil {
+		c.that(false, "ridge", "%v", err)
+	}
+}
+
 func (m *Model) checkComponent(c *checker, p *Component, path string, first bool) {
 	c.that(p.Kind <= Direct, path+".kind", "%d is unknown", p.Kind)
 	c.that(m.Displacement || p.Kind == Velocity, path+".kind", "belongs to a model of displacements")

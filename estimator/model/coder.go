@@ -107,6 +107,16 @@ func (c *coder) value(key string) (raw msgbin.Raw, ok bool) {
 	return raw, ok
 }
 
+// optional reports whether a field that a file may lack is handled: when writing, whether it
+// has something to hold.
+func (c *coder) optional(key string, holds bool) bool {
+	if c.out != nil {
+		return holds
+	}
+	_, there := c.in[key]
+	return there
+}
+
 // field writes a value by put, or reads it by get.
 func field[T any](c *coder, key string, v *T, put func(*msgbin.Writer, T), get func(*msgbin.Reader) (T, error)) {
 	if c.out != nil {

@@ -3,6 +3,7 @@ package model
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
 // The fields of every part of a model, in the order in which they are written.
@@ -66,6 +67,12 @@ func (m *Model) fields(c *coder, version int) {
 		c.floats("c", &m.Baseline.C)
 	})
 	c.floats("linear_std", &m.LinearStd)
+	if c.optional("ridge", len(m.Ridge.Direct.Levels) > 0) {
+		c.object("ridge", func(c *coder) {
+			c.floats("edges", &m.Ridge.History.Edges)
+			directFields(&m.Ridge.Direct, c)
+		})
+	}
 	c.object("provenance", func(c *coder) {
 		p := &m.Provenance
 		c.text("tool", &p.Tool)
@@ -75,6 +82,9 @@ func (m *Model) fields(c *coder, version int) {
 		c.text("scores", &p.Scores)
 		c.text("partial", &p.Partial)
 		c.text("verdict", &p.Verdict)
+		if c.optional("segments", len(p.Segments) > 0) {
+			array(c, "segments", &p.Segments, (*msgbin.Writer).String, func(r *msgbin.Reader) (string, error) { return r.String(maxKey) })
+		}
 	})
 	list(c, "self_checks", &m.Checks, func(s *SelfCheck, c *coder) { checkFields(s, c, version) })
 }

@@ -6,6 +6,7 @@ package model
 
 import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/linear"
@@ -64,6 +65,7 @@ type Model struct {
 	History         history.Spec // what the stack reads before the start
 	Baseline        linear.Model // the best simple predictor, for comparison; no A = none was fitted
 	LinearStd       []float64    // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
+	Ridge           Ridge        // the direct ridge regression, for comparison; no levels = none was fitted
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load
 }
@@ -122,9 +124,17 @@ type Provenance struct {
 	DataHash string // SHA-256 of the logs, hex
 	Config   string // the trainer's configuration, TOML
 	Seed     uint64
-	Scores   string // held-out table, JSON
-	Partial  string // why training stopped early; empty = it did not
-	Verdict  string // the report's first line
+	Scores   string   // held-out table, JSON
+	Partial  string   // why training stopped early; empty = it did not
+	Verdict  string   // the report's first line
+	Segments []string // fingerprint of each recording trained on, hex; at most 4096
+}
+
+// Ridge is a direct ridge regression that the model is compared with. Predictions do not use
+// it.
+type Ridge struct {
+	Direct  direct.Model
+	History history.Spec // what it reads before the start
 }
 
 // SelfCheck is a prediction that the trainer made from the file's own numbers.

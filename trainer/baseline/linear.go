@@ -1,8 +1,9 @@
-// Package baseline fits the linear predictor that a learned model has to beat,
+// Package baseline fits the predictors that a learned model has to beat: a linear model,
 //
-//	z⁺ = A z + B ū + c   by least squares on the lifted state, rolled out.
+//	z⁺ = A z + B ū + c   by least squares on the lifted state, rolled out,
 //
-// It is fitted on the training log alone, scored on the same windows as the model, and
+// and a direct ridge regression for each time ahead on state, plan and the last samples.
+// They are fitted on the training log alone, scored on the same windows as the model, and
 // stored with it.
 package baseline
 

@@ -24,8 +24,13 @@ type Window struct {
 	Times    []float64    // T, s after the start
 	Measured []float64    // T×K, displacement from X0; NaN = not measured
 
-	held   Held
-	edges  []float64 // of the history asked for last
+	held  Held
+	pasts []past // of each history that was asked for
+}
+
+// past makes the history of one spec.
+type past struct {
+	edges  []float64 // of the spec
 	buffer *history.Buffer
 	rows   []float64
 }
@@ -60,30 +65,34 @@ func (w *Window) Signal(readout model.Readout) channel.Signal {
 
 // History returns the rows of a spec before the start of the window, newest first: fewer
 // where the flight begins later, or has a gap. They are those that the estimator makes on
-// board of the complete samples, and are good until the next call; nil = none.
+// board of the complete samples, and are good until the next call for the spec; nil = none.
 func (w *Window) History(spec history.Spec) []float64 {
 	f := w.Flight
 	if spec.Rows() == 0 {
 		return nil
 	}
-	if w.buffer == nil || !slices.Equal(w.edges, spec.Edges) {
+	i := slices.IndexFunc(w.pasts, func(p past) bool { return slices.Equal(p.edges, spec.Edges) })
+	if i < 0 {
+		i = len(w.pasts)
 		// Angles of a flight are continuous.
-		w.buffer = history.NewBuffer(make([]channel.Channel, f.K), f.P, spec)
-		w.edges, w.rows = slices.Clone(spec.Edges), make([]float64, spec.Rows()*(f.K+f.P))
+		w.pasts = append(w.pasts, past{
+			edges: slices.Clone(spec.Edges), buffer: history.NewBuffer(make([]channel.Channel, f.K), f.P, spec), rows: make([]float64, spec.Rows()*(f.K+f.P)),
+		})
 	}
+	p := &w.pasts[i]
 	first := w.Start
 	for begin := f.T[w.Start] - spec.Reach(); first > 0 && (f.T[first] > begin-snap || !f.Known(first)); {
 		first--
 	}
-	w.buffer.Reset()
+	p.buffer.Reset()
 	for i := first; i < w.Start; i++ {
-		w.buffer.Add(nanoseconds(f.T[i]), f.State(i), f.Input(i))
+		p.buffer.Add(nanoseconds(f.T[i]), f.State(i), f.Input(i))
 	}
-	n := w.buffer.Fill(w.rows, nanoseconds(f.T[w.Start]), w.X0)
+	n := p.buffer.Fill(p.rows, nanoseconds(f.T[w.Start]), w.X0)
 	if n == 0 {
 		return nil
 	}
-	return w.rows[:n*(f.K+f.P)]
+	return p.rows[:n*(f.K+f.P)]
 }
 
 // snap is what rounding moves a time at most, s.

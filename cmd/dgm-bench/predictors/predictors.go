@@ -173,21 +173,9 @@ func ridgeName(n int) string {
 	return fmt.Sprintf("ridge + %d", n)
 }
 
-// Of the ridge regressions: parts of the plan, and the number of columns up to which their
-// products are columns, too.
-const (
-	blocks   = 5
-	products = 24
-)
-
 // ridges fits the direct ridge regression once, for all lengths of history.
 func ridges(ctx context.Context, d *data, readout model.Readout) ([]predictor, error) {
-	cfg := ridge.Config{Times: d.of.horizons, Rows: earlier, Readouts: []model.Readout{readout}, Blocks: blocks, Products: products, Stride: d.of.stride}
-	interval := window.Interval(d.train.Flights)
-	for j := range earlier[len(earlier)-1] {
-		cfg.History.Edges = append(cfg.History.Edges, float64(j+1)*interval)
-	}
-	return directMaps(ctx, d, cfg, ridgeName)
+	return directMaps(ctx, d, baseline.RidgeConfig(d.train.Flights, d.of.horizons, earlier, d.of.stride, readout), ridgeName)
 }
 
 // directMaps fits direct linear maps, one predictor for each amount of history.

@@ -1,0 +1,43 @@
+package model_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/dgm-robotics/dgm/estimator/direct"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+)
+
+// Fields that a file may lack are written where there is something to hold, and checked.
+func TestOptionalFields(t *testing.T) {
+	m := modeltest.New(modeltest.Shape{K: 2, P: 1, Core: []int{3}, F: 2, Direct: true, History: 2, Prior: 1}, rand.New(rand.NewPCG(1, 1)))
+	for i := range m.Stack {
+		if m.Stack[i].Kind == model.Direct {
+			m.Ridge.Direct, m.Ridge.History = m.Stack[i].Direct, m.History
+		}
+	}
+	m.Ridge.Direct.Levels = append([]direct.Level(nil), m.Ridge.Direct.Levels...)
+	m.Provenance.Segments = []string{"00ff00ff00ff00ff"}
+	b, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := model.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(back.Ridge.Direct.Levels) == 0 || len(back.Provenance.Segments) != 1 {
+		t.Errorf("%d levels, segments %v", len(back.Ridge.Direct.Levels), back.Provenance.Segments)
+	}
+	if diff := cmp.Diff(m.Ridge, back.Ridge, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+		t.Error(diff)
+	}
+	m.Ridge.Direct.Levels[0].Weights = m.Ridge.Direct.Levels[0].Weights[1:]
+	if _, err := m.Encode(); err == nil {
+		t.Error("a ridge regression with a weight too few is written")
+	}
+}
