@@ -32,7 +32,8 @@ func Example() {
 	fmt.Println("held out:", res.Split.How)
 	fmt.Println("chosen:", res.Chosen)
 	fmt.Println("early end:", res.Partial != "")
-	fmt.Println("better than every simple predictor:", res.Table.Better())
+	_, ratio := res.Table.Geo.Best()
+	fmt.Println("better than every simple predictor:", ratio < 0.9)
 	fmt.Println("error below a tenth of holding the last value:", res.Table.Geo.Model < 0.1)
 	// Output:
 	// held out: 2 of 8 flights held out whole

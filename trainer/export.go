@@ -53,6 +53,9 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		return nil, err
 	}
 	m.Baseline, m.LinearStd = *linear, a.linearStd
+	if m.Ridge, err = baseline.Ridge(context.Background(), d.Flights, a.task, evaluate.Grid(a.task.Horizon)); err != nil {
+		return nil, err
+	}
 	m.OOD = ood.Describe(&d.Frame.Inputs.Lift, d.Flights, d.Windows, a.task.Horizon, a.task.Inputs, a.cfg.Knots)
 	if len(a.calibrated) == 0 { // else folds show it
 		m.OOD.Distance = ood.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows).Threshold(a.task.Horizon)
@@ -101,7 +104,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		}
 	}
 	for _, table := range res.Tables() {
-		table.WholeFlights = &res.Split.Whole
+		table.WholeFlights, table.CalibrationFlights = &res.Split.Whole, &res.CalibrationFlights
 		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
 	}
 	return nil
@@ -114,9 +117,10 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 		return err
 	}
 	res.Windows = len(d.Windows)
-	res.Verdict, _ = report.Verdict(res.Table, res.HoldTable, res.Partial)
+	res.Verdict = report.Judge(res.Table, res.HoldTable, res.Partial)
 	m.Provenance = model.Provenance{
-		Tool: "dgm-train", DataHash: a.data.Hash, Config: a.cfg.TOML(), Seed: a.cfg.Seed, Partial: res.Partial, Verdict: res.Verdict,
+		Tool: "dgm-train", DataHash: a.data.Hash, Config: a.cfg.TOML(), Seed: a.cfg.Seed, Partial: res.Partial, Verdict: res.Verdict.Line(),
+		Segments: a.data.Segments[:min(len(a.data.Segments), mostSegments)],
 	}
 	if res.Table != nil {
 		table := *res.Table
@@ -135,6 +139,9 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 	}
 	return nil
 }
+
+// mostSegments bounds the fingerprints in a model file.
+const mostSegments = 4096
 
 // selfChecked rounds the model as its file does, and adds self-checks made from these
 // very numbers.

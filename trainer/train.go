@@ -105,6 +105,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, calibrated: calibrated, posterior: posterior, readouts: readouts, linearStd: linearStd}
 	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: ensemble.Partial}
 	if len(calibrated) > 0 {
+		res.CalibrationFlights = wholeFlights(parts)
 		res.FlightEffect = calibrated[0].FlightEffect
 	}
 	for _, net := range ensemble.Members {
@@ -125,6 +126,19 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil
+}
+
+// wholeFlights returns how many whole flights the folds hold out.
+func wholeFlights(parts []window.Fold) int {
+	held := map[int]bool{}
+	for _, fold := range parts {
+		for i := range fold.Held {
+			if fold.Whole {
+				held[fold.Held[i].Segment] = true
+			}
+		}
+	}
+	return len(held)
 }
 
 // conditions returns those of so many readouts, and where history is read those without it.

@@ -23,15 +23,19 @@ func command() *cobra.Command {
 		Short: "Evaluate a model on a flight it was not trained on",
 		Long: `dgm-eval replays a log through the onboard predictor and scores the predictions by horizon and channel:
 
-  rmse                root mean square error, beside three baselines: hold (the last value),
-                      velocity (x0 + v0 t) and linear (least squares, rolled out; fitted in training)
+  rmse                root mean square error, beside the baselines: hold (the last value), velocity
+                      (x0 + v0 t), linear (least squares, rolled out) and ridge (direct ridge regression
+                      on state, plan and the last five samples); the last two are fitted in training
   in 50%, 90%, 95%    share of measurements inside the predicted interval: calibrated if equal to its name.
                       [low, high] is the uncertainty of the 95 % column (block bootstrap over time)
   std, crps, loglik   predicted standard deviation; CRPS (lower is better); log likelihood per scalar
                       measurement (higher is better)
   ood                 share of windows that the model flags as out of distribution
 
-The last sentence compares the model with its prior dynamics alone, without the networks.
+The first line is the verdict: USE, USE WITH CARE or DO NOT USE, the reason, and what to do next. The last
+sentence compares the model with its prior dynamics alone, without the networks. With several --log the
+windows of all of them are scored together; --compare shows several models or logs beside each other.
+A log that the model was trained on is reported: its scores are not those of a new flight.
 
 Where the states hold an attitude (declared by the map as that of a rigid body, else called roll, pitch and
 yaw), the attitude error is given too: the rotation angle between prediction and measurement.
@@ -48,6 +52,8 @@ compared with the exact states in another log of the same flights, as dgm-sim re
 of three times the sensors' standard deviation, and its covariance comes with the state, as P0 of a message
 does. --start-told=false withholds the covariance.`,
 		Example: `  dgm-eval --model flight.dgm --log another.msgpack --plot another.svg
+  dgm-eval --model flight.dgm --log tuesday.msgpack --log wednesday.msgpack
+  dgm-eval --compare --model old.dgm --model new.dgm --log another.msgpack
   dgm-sim record --system pendulum --seed 2 --out another.msgpack --truth exact.msgpack
   dgm-eval --model flight.dgm --log another.msgpack --truth exact.msgpack`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -66,8 +72,9 @@ does. --start-told=false withholds the covariance.`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "", "model file to evaluate")
-	f.StringVar(&o.log, "log", "", "flight log to replay")
+	f.StringArrayVar(&o.models, "model", nil, "model file to evaluate; with --compare may be given several times")
+	f.StringArrayVar(&o.logs, "log", nil, "flight log to replay; may be given several times: all are scored together")
+	f.BoolVar(&o.compare, "compare", false, "every model on every log, beside each other: one line each instead of a table")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
 	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
@@ -89,26 +96,33 @@ const sameLog = "the log"
 // options are the flags.
 type options struct {
 	evaluate.Options
-	model, log string
-	plot       string
-	json       bool
-	raw        bool
-	inputs     string
-	horizons   []time.Duration
-	stride     time.Duration
-	maxGap     time.Duration
-	truth      string // "" = score obs_std; sameLog; or the log of exact states
-	startTold  bool
+	models, logs []string
+	compare      bool
+	plot         string
+	json         bool
+	raw          bool
+	inputs       string
+	horizons     []time.Duration
+	stride       time.Duration
+	maxGap       time.Duration
+	truth        string // "" = score obs_std; sameLog; or the log of exact states
+	startTold    bool
 }
 
 // complete sets the options of the evaluation, or returns the error in the flags.
 func (o *options) complete() error {
 	o.Stride, o.Truth, o.HideStartCov = o.stride.Seconds(), o.truth != "", !o.startTold
 	switch {
-	case o.model == "":
+	case len(o.models) == 0:
 		return cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
-	case o.log == "":
+	case len(o.logs) == 0:
 		return cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
+	case len(o.models) > 1 && !o.compare:
+		return cli.Usage("%d models given: --compare evaluates them beside each other", len(o.models))
+	case o.compare && o.plot != "":
+		return cli.Usage("--plot draws one evaluation: leave out --compare, or --plot")
+	case len(o.logs) > 1 && o.truth != "" && o.truth != sameLog:
+		return cli.Usage("--truth %s belongs to one log, and %d are given", o.truth, len(o.logs))
 	case o.stride <= 0:
 		return cli.Usage("--stride %v must be positive", o.stride)
 	case o.maxGap < 0:

@@ -405,8 +405,8 @@ func TestTrainWritesModelAndReports(t *testing.T) {
 	if err := json.Unmarshal(b, &page); err != nil {
 		t.Fatal(err)
 	}
-	if m.Vehicle != "swing" || m.Provenance.Verdict == "" || m.Provenance.Verdict != page.Verdict {
-		t.Errorf("vehicle %q, verdict %q; the report has %q", m.Vehicle, m.Provenance.Verdict, page.Verdict)
+	if m.Vehicle != "swing" || m.Provenance.Verdict == "" || m.Provenance.Verdict != page.Line() || page.Next == "" {
+		t.Errorf("vehicle %q, verdict %q; the report has %q", m.Vehicle, m.Provenance.Verdict, page.Line())
 	}
 	// The ID of the sealed file names the model; the table is of one that was
 	// conditioned without the held-out data.
@@ -417,7 +417,7 @@ func TestTrainWritesModelAndReports(t *testing.T) {
 	if table.ModelID != m.ID || len(table.EvaluatedID) != 16 || table.EvaluatedID == m.ID || !slices.Contains(page.Provenance, report.Item{Name: "model", Value: m.ID}) {
 		t.Errorf("the model is %s, the table of %s and %s", m.ID, table.ModelID, table.EvaluatedID)
 	}
-	if n := table.Networks; n == nil || !(n.RMSERatio > 0) || !strings.Contains(page.Verdict, n.Brief()) {
+	if n := table.Networks; n == nil || !(n.RMSERatio > 0) || !slices.Contains(page.Details, n.Brief()) {
 		t.Errorf("networks: %v", n)
 	}
 	var scores evaluate.Table

@@ -110,13 +110,13 @@ func train(ctx context.Context, data *trainer.Data, cfg trainer.Config, errs io.
 func printResult(out io.Writer, res *trainer.Result, files []string) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	fmt.Fprintln(w)
+	fmt.Fprintf(w, "%s\n\n", res.Verdict.Text())
 	if res.Partial != "" {
 		fmt.Fprintf(w, "PARTIAL: %s. The files are written, and marked.\n", res.Partial)
 	}
 	if warning := res.Warning(); warning != "" {
 		fmt.Fprintf(w, "WARNING: %s\n", warning)
 	}
-	fmt.Fprintf(w, "%s\n\n", res.Verdict)
 	if res.Table != nil {
 		_ = res.Table.WriteText(w) // the error is Flush's
 		if n := res.Table.Networks; n != nil {

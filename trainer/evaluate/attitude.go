@@ -42,6 +42,19 @@ func attitudeOf(m *model.Model, log *channel.Kinematics) *priordynamics.Body {
 	return b
 }
 
+// bodyOf returns the rigid body that the model declares, else the log; empty if neither
+// declares one of these states.
+func bodyOf(m *model.Model, log *channel.Kinematics) priordynamics.Body {
+	if e := model.EquationOf(m.Stack); e != nil && !e.Body.Empty() {
+		return e.Body
+	}
+	b, err := priordynamics.NewBody(log, m.Channels[:m.K])
+	if err != nil {
+		return priordynamics.Body{}
+	}
+	return b
+}
+
 // rotationAngle returns the angle, 0…π, of the rotation that takes one attitude into another,
 // both roll, pitch and yaw in rad. NaN if one of them is.
 func rotationAngle(a, b [3]float64) float64 {

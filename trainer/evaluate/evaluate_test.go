@@ -291,38 +291,17 @@ func TestForecastsStartWhereTheyWereMeasured(t *testing.T) {
 	}
 }
 
-func TestVerdictNamesTheBest(t *testing.T) {
-	for want, g := range map[string]Geo{
-		"The model is better than the best baseline, the linear model: 50 % lower RMSE.":        {0.1, 0.5, 0.2},
-		"The model is worse than the best baseline, constant velocity: 200 % higher RMSE.":      {0.3, 0.1, 0.2},
-		"The model is worse than the best baseline, holding the last value: 100 % higher RMSE.": {2, 3, 4},
-		"The model is no better than the best baseline, the linear model: same RMSE.":           {0.1995, 0.5, 0.2},
+func TestTheBestBaseline(t *testing.T) {
+	for _, c := range []struct {
+		geo   Geo
+		name  string
+		ratio float64
+	}{
+		{Geo{0.1, 0.5, 0.2, 0.4}, LinearName, 0.5}, {Geo{0.3, 0.1, 0.2, 0.2}, VelocityName, 3}, {Geo{2, 3, 4, 5}, HoldName, 2},
+		{Geo{0.1, 0.5, 0.3, 0.2}, RidgeName, 0.5}, {Geo{0.1, 0.5, 0.2, 0}, LinearName, 0.5},
 	} {
-		if got := (&Table{Geo: g}).Verdict(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-func TestCoverageTextRatesIntervals(t *testing.T) {
-	at := func(coverage, low, high, ood float64) Horizon {
-		return Horizon{Coverage95: coverage, Coverage95Low: low, Coverage95High: high, Channels: []Channel{{OOD: ood}}}
-	}
-	for want, horizons := range map[string][]Horizon{
-		"60 to 83 % of the measurements, by horizon: too narrow; 4 % of":            {at(0.6, 0.55, 0.64, 0.04), at(0.83, 0.8, 0.85, 0.04)},
-		"88 to 95 % of the measurements, by horizon: too narrow; 0 % of":            {at(0.95, 0.94, 0.96, 0), at(0.88, 0.86, 0.9, 0)},
-		"88 to 99 % of the measurements, by horizon: too narrow; 0 % of":            {at(0.99, 0.985, 0.995, 0), at(0.88, 0.86, 0.9, 0)},
-		"89 to 95 % of the measurements, by horizon; 0 % of":                        {at(0.89, 0.85, 0.93, 0), at(0.95, 0.9, 0.97, 0)},
-		"99 % of the measurements, by horizon; 0 % of":                              {at(0.99, 0.97, 1, 0)},
-		"98 to 99 % of the measurements, by horizon: wider than necessary; 0 % of":  {at(0.99, 0.985, 1, 0), at(0.98, 0.97, 0.99, 0)},
-		"99 to 100 % of the measurements, by horizon: wider than necessary; 0 % of": {at(0.99, 0.985, 1, 0), at(1, 1, 1, 0)},
-	} {
-		if got := (&Table{Horizons: horizons}).coverageText(); !strings.Contains(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-		got := (&Table{Horizons: horizons, Truth: true}).coverageText()
-		if want = strings.Replace(want, "measurements", "true states", 1); !strings.Contains(got, want) {
-			t.Errorf("beside the truth: %q, want %q", got, want)
+		if name, ratio := c.geo.Best(); name != c.name || math.Abs(ratio-c.ratio) > 1e-9 {
+			t.Errorf("%+v: %s, %v", c.geo, name, ratio)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -24,6 +25,7 @@ const (
 	byHold
 	byVelocity
 	byLinear
+	byRidge
 	byPrior // prior dynamics alone: network weight 0
 	methods
 )
@@ -54,13 +56,16 @@ type comparer struct {
 	onboard    *estimator.Predictor
 	prior      *estimator.PriorDynamics
 	derivative []int               // K, state that is the derivative; −1 = not measured
+	body       priordynamics.Body  // what velocity and body rates are of; empty = nothing is declared
 	linear     *linear.Rollout     // nil = none in the model
+	ridge      *direct.Map         // nil = none in the model
 	attitude   *priordynamics.Body // nil = there is none
 
 	replay.Window // the last one
 	query         estimator.Query
 	planned       feature.Plan // of query
 	shift         []float64    // K, query.X0 − X0
+	velocity      []float64    // K, measured at the start
 	pred          *estimator.Prediction
 	state, slope  []float64 // K
 }
@@ -78,7 +83,7 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 	}
 	states := m.Channels[:m.K]
 	c := &comparer{
-		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), attitude: attitudeOf(m, &opt.Kinematics),
+		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), attitude: attitudeOf(m, &opt.Kinematics), body: bodyOf(m, &opt.Kinematics), velocity: make([]float64, m.K),
 		Window: *replay.New(m.K, opt.Horizons), planned: feature.Plan{P: m.P, Step: m.Horizon}, shift: make([]float64, m.K), pred: onboard.NewPrediction(),
 		state: make([]float64, m.K), slope: make([]float64, m.K),
 	}
@@ -100,6 +105,9 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 		if c.linear, err = linear.New(&m.Baseline, states, m.P, opt.Horizons); err != nil {
 			return nil, err
 		}
+	}
+	if len(m.Ridge.Direct.Levels) > 0 {
+		c.ridge = direct.New(&m.Ridge.Direct, m.K, m.Horizon)
 	}
 	return c, nil
 }
@@ -133,18 +141,16 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	if c.truth {
 		copy(dst.std, c.pred.Std)
 	}
-	c.rollOut(dst.mean[byLinear], dst.mean[byPrior])
+	c.rollOut(dst)
 	for j := range dst.std {
 		k := j % c.m.K
 		shift := c.shift[k]
 		dst.mean[byModel][j] = c.pred.Mean[j] - c.X0[k]
 		dst.mean[byHold][j] = shift
-		dst.mean[byVelocity][j] = shift
-		if v := c.derivative[k]; v >= 0 {
-			dst.mean[byVelocity][j] += c.query.X0[v] * c.Times[j/c.m.K]
+		dst.mean[byVelocity][j] = shift + c.velocity[k]*c.Times[j/c.m.K]
+		for _, by := range []method{byLinear, byRidge, byPrior} {
+			dst.mean[by][j] = shift + bounded(dst.mean[by][j])
 		}
-		dst.mean[byLinear][j] = shift + bounded(dst.mean[byLinear][j])
-		dst.mean[byPrior][j] = shift + bounded(dst.mean[byPrior][j])
 	}
 	for i := range dst.angle {
 		truth := c.euler(dst.measured, i)
@@ -179,17 +185,49 @@ func (c *comparer) start(f *window.Flight, start int) {
 	}
 }
 
-// rollOut writes the displacements of the linear model and of the prior dynamics from the
-// query's start (T×K).
-func (c *comparer) rollOut(byLinear, byPrior []float64) {
+// rollOut writes the displacements of the prior dynamics and of the baselines from the query's
+// start (T×K), and sets the velocity there.
+func (c *comparer) rollOut(dst *outcome) {
 	var u channel.Signal // nil without inputs
 	if c.m.P > 0 {
 		u = &c.planned
 	}
+	K := c.m.K
 	c.prior.Start(c.query.X0, u, c.pred.Readout, c.query.History)
-	for i, t := range c.Times {
-		c.prior.At(byPrior[i*c.m.K:(i+1)*c.m.K], c.slope, t)
+	if c.ridge != nil {
+		readout := c.pred.Readout
+		if u == nil {
+			readout = model.Plan // the only level
+		}
+		c.ridge.Run(c.query.X0, u, int(readout), c.History(c.m.Ridge.History))
 	}
+	for i, t := range c.Times {
+		c.prior.At(dst.mean[byPrior][i*K:(i+1)*K], c.slope, t)
+		if at := dst.mean[byRidge][i*K : (i+1)*K]; c.ridge != nil {
+			c.ridge.At(at, nil, t)
+		} else {
+			clear(at)
+		}
+	}
+	c.setVelocity()
+	c.linearRollOut(dst.mean[byLinear])
+}
+
+// setVelocity sets the velocity at the query's start: by the kinematic relations in the world
+// frame, else the derivative that is measured, else 0.
+func (c *comparer) setVelocity() {
+	if !c.body.Empty() {
+		c.body.Derivative(c.velocity, c.query.X0)
+	}
+	for k, v := range c.derivative {
+		if v >= 0 && !c.body.Determines(k) {
+			c.velocity[k] = c.query.X0[v]
+		}
+	}
+}
+
+// linearRollOut writes the displacements of the linear model (T×K).
+func (c *comparer) linearRollOut(byLinear []float64) {
 	if c.linear == nil {
 		clear(byLinear)
 		return

@@ -62,6 +62,7 @@ func (t *Table) ErrorChart(k int) plot.Chart {
 		{Name: "hold", Color: plot.Hold, Dash: "2 2.5", Width: 2},
 		{Name: "velocity", Color: plot.Velocity, Dash: "7 3"},
 		{Name: "linear", Color: plot.Linear, Dash: "7 3 2 3"},
+		{Name: "ridge", Color: plot.Ridge, Dash: "4 2.5"},
 		{Name: "DGM", Color: plot.Model, Width: 2.4, Marks: len(t.Horizons) <= 25},
 		{Name: "prior dynamics", Color: plot.Other, Dash: "2 4", Width: 1.6}, // over the model, which it may coincide with
 	}
@@ -73,7 +74,7 @@ func (t *Table) ErrorChart(k int) plot.Chart {
 	for i, h := range t.Horizons {
 		times = append(times, h.T)
 		c := h.Channels[k]
-		errors := []float64{c.Hold, c.Velocity, c.Linear, c.RMSE}
+		errors := []float64{c.Hold, c.Velocity, c.Linear, c.Ridge, c.RMSE}
 		if t.Networks != nil {
 			errors = append(errors, t.Networks.PriorRMSE[i][k])
 		}

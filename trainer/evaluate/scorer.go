@@ -35,7 +35,7 @@ type errorSums struct {
 func (s *errorSums) rms(by method) float64 { return math.Sqrt(s.square[by] / float64(s.n)) }
 
 func (s *errorSums) errors() Errors {
-	return Errors{RMSE: s.rms(byModel), Hold: s.rms(byHold), Velocity: s.rms(byVelocity), Linear: s.rms(byLinear)}
+	return Errors{RMSE: s.rms(byModel), Hold: s.rms(byHold), Velocity: s.rms(byVelocity), Linear: s.rms(byLinear), Ridge: s.rms(byRidge)}
 }
 
 // cell is one channel at one horizon.
@@ -159,7 +159,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 	}
 	block := int(math.Ceil(2 * H[len(H)-1] / dt))
 	for i := range H {
-		row, err := s.horizon(i, block)
+		row, err := s.horizon(i, block, dt)
 		if err != nil {
 			return nil, err
 		}
@@ -176,9 +176,10 @@ func (s *scorer) table(dt float64) (*Table, error) {
 }
 
 // horizon returns the scores at horizon i.
-func (s *scorer) horizon(i, block int) (Horizon, error) {
+func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 	K, n := s.m.K, 0
 	row := Horizon{T: s.opt.Horizons[i]}
+	row.Independent = math.Max(1, float64(s.windows)*math.Min(1, dt/row.T))
 	if s.angles[i].n > 0 {
 		errors := s.angles[i].errors()
 		row.Attitude = &errors
@@ -262,19 +263,19 @@ func (s *scorer) networks(block int) *Networks {
 
 // geoOf returns the geometric means of the channels that have all errors.
 func geoOf(rows []Horizon) Geo {
-	var hold, model, velocity, linear []float64
+	var hold, model, velocity, linear, ridge []float64
 	for _, row := range rows {
 		for _, e := range row.Channels {
-			if e.Hold > 0 && e.RMSE > 0 && e.Velocity > 0 && e.Linear > 0 {
+			if e.Hold > 0 && e.RMSE > 0 && e.Velocity > 0 && e.Linear > 0 && e.Ridge > 0 {
 				hold, model = append(hold, e.Hold), append(model, e.RMSE)
-				velocity, linear = append(velocity, e.Velocity), append(linear, e.Linear)
+				velocity, linear, ridge = append(velocity, e.Velocity), append(linear, e.Linear), append(ridge, e.Ridge)
 			}
 		}
 	}
 	if len(hold) == 0 {
-		return Geo{Model: 1, Velocity: 1, Linear: 1}
+		return Geo{Model: 1, Velocity: 1, Linear: 1, Ridge: 1}
 	}
-	return Geo{score.GeoRatio(model, hold), score.GeoRatio(velocity, hold), score.GeoRatio(linear, hold)}
+	return Geo{score.GeoRatio(model, hold), score.GeoRatio(velocity, hold), score.GeoRatio(linear, hold), score.GeoRatio(ridge, hold)}
 }
 
 // compareCalibrated compares the model with the linear model under its own interval.

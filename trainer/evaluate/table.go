@@ -27,6 +27,11 @@ type Table struct {
 	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file has no errors of the linear model
 	Networks      *Networks           `json:"networks,omitempty"` // nil where the model has no prior dynamics
 	Horizons      []Horizon           `json:"horizons"`
+
+	// Whole flights that the calibration of the model was fitted to; nil = not known.
+	CalibrationFlights *int `json:"calibration_flights,omitempty"`
+	// Names of the segments that the model was trained on.
+	Trained []string `json:"trained_on,omitempty"`
 }
 
 // Geo holds geometric means over channels and horizons of the RMSE over that of
@@ -35,6 +40,7 @@ type Geo struct {
 	Model    float64 `json:"model"`
 	Velocity float64 `json:"velocity"`
 	Linear   float64 `json:"linear"`
+	Ridge    float64 `json:"ridge"`
 }
 
 // Horizon holds the scores at one time after the state's.
@@ -46,6 +52,7 @@ type Horizon struct {
 	// yaw are no substitute: where the nose points up two of them turn about one axis, and
 	// large errors of both may cancel.
 	Attitude       *Errors       `json:"attitude,omitempty"`
+	Independent    float64       `json:"independent"` // windows that do not overlap, about
 	Channels       []Channel     `json:"channels"`
 	Coverage95     float64       `json:"coverage95"` // mean over channels, with its interval
 	Coverage95Low  float64       `json:"coverage95_low"`
@@ -57,8 +64,9 @@ type Horizon struct {
 type Errors struct {
 	RMSE     float64 `json:"rmse"`
 	Hold     float64 `json:"hold"`     // of the last value
-	Velocity float64 `json:"velocity"` // of x0 + v0 t
+	Velocity float64 `json:"velocity"` // of x0 + v0 t, in the world frame where the body's velocity is declared
 	Linear   float64 `json:"linear"`   // of the linear model; = hold where the model file has none
+	Ridge    float64 `json:"ridge"`    // of the direct ridge regression on state, plan and the last five samples; = hold where the model file has none
 }
 
 // Channel holds the scores of one channel at one horizon, in the channel's unit.
@@ -130,11 +138,23 @@ func (t *Table) CoverageRange() (low, high float64) {
 	return low, high
 }
 
+// LogLik returns the log likelihood per scalar measurement, mean over channels and horizons.
+func (t *Table) LogLik() float64 {
+	sum, n := 0.0, 0.0
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			sum, n = sum+c.LogLik, n+1
+		}
+	}
+	return sum / n
+}
+
 // Names of the baselines.
 const (
 	HoldName     = "hold"
 	VelocityName = "velocity"
 	LinearName   = "linear"
+	RidgeName    = "ridge"
 )
 
 // Best returns the baseline with the smallest RMSE and its RMSE.
@@ -146,12 +166,15 @@ func (e *Errors) Best() (name string, rmse float64) {
 	if e.Linear < rmse {
 		name, rmse = LinearName, e.Linear
 	}
+	if e.Ridge > 0 && e.Ridge < rmse { // 0 = a table of before it was a baseline
+		name, rmse = RidgeName, e.Ridge
+	}
 	return name, rmse
 }
 
 // Best returns the baseline with the smallest geometric mean, and the model's RMSE over its.
 func (g *Geo) Best() (name string, ratio float64) {
-	name, base := (&Errors{Hold: 1, Velocity: g.Velocity, Linear: g.Linear}).Best()
+	name, base := (&Errors{Hold: 1, Velocity: g.Velocity, Linear: g.Linear, Ridge: g.Ridge}).Best()
 	return name, g.Model / base
 }
 

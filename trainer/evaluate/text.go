@@ -11,7 +11,7 @@ import (
 )
 
 // WriteText writes the table for people: a header, one aligned line a horizon and
-// channel, and the coverage of every horizon. Summary is apart.
+// channel, and the coverage of every horizon.
 func (t *Table) WriteText(out io.Writer) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	line := func(name, format string, args ...any) {
@@ -48,93 +48,27 @@ func (t *Table) WriteText(out io.Writer) error {
 	}
 	for _, h := range t.Horizons {
 		if a := h.Attitude; a != nil {
-			fmt.Fprintf(w, "after %s s: attitude error (rotation angle of %s) %s rad RMS; hold %s, velocity %s, linear %s\n",
-				short(h.T), strings.Join(t.Attitude, ", "), short(a.RMSE), short(a.Hold), short(a.Velocity), short(a.Linear))
+			fmt.Fprintf(w, "after %s s: attitude error (rotation angle of %s) %s rad RMS; hold %s, velocity %s, linear %s, ridge %s\n",
+				short(h.T), strings.Join(t.Attitude, ", "), short(a.RMSE), short(a.Hold), short(a.Velocity), short(a.Linear), short(a.Ridge))
 		}
 	}
-	fmt.Fprintf(w, "RMSE over that of holding the last value, geometric mean: model %s, velocity %s, linear %s\n",
-		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear))
+	fmt.Fprintf(w, "RMSE over that of holding the last value, geometric mean: model %s, velocity %s, linear %s, ridge %s\n",
+		short(t.Geo.Model), short(t.Geo.Velocity), short(t.Geo.Linear), short(t.Geo.Ridge))
 	return w.Flush()
-}
-
-// Summary compares the model with the baselines and with its prior dynamics, and
-// states its coverage.
-func (t *Table) Summary() string {
-	text := t.Verdict() + " " + t.coverageText()
-	if t.Networks != nil {
-		text += " " + t.Networks.String()
-	}
-	return text
 }
 
 func (t *Table) writeRows(w io.Writer) {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tab, "after\tchannel\tunit\trmse\thold\tvelocity\tlinear\tin 50%\tin 90%\tin 95%\t[low, high]\tstd\tcrps\tloglik\tood\t")
+	fmt.Fprintln(tab, "after\tchannel\tunit\trmse\thold\tvelocity\tlinear\tridge\tin 50%\tin 90%\tin 95%\t[low, high]\tstd\tcrps\tloglik\tood\t")
 	for _, h := range t.Horizons {
 		for _, c := range h.Channels {
-			fmt.Fprintf(tab, "%s s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t[%.3f, %.3f]\t%s\t%s\t%.2f\t%.2f\t\n",
-				short(h.T), c.Name, c.Unit, short(c.RMSE), short(c.Hold), short(c.Velocity), short(c.Linear),
+			fmt.Fprintf(tab, "%s s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t[%.3f, %.3f]\t%s\t%s\t%.2f\t%.2f\t\n",
+				short(h.T), c.Name, c.Unit, short(c.RMSE), short(c.Hold), short(c.Velocity), short(c.Linear), short(c.Ridge),
 				c.Coverage50, c.Coverage90, c.Coverage95, c.Coverage95Low, c.Coverage95High, short(c.Std), short(c.CRPS), c.LogLik, c.OOD)
 		}
 	}
 	_ = tab.Flush() // to a writer that keeps its error
 	fmt.Fprintln(w)
-}
-
-// The model's RMSE counts as better or worse than a baseline's beyond these ratios,
-// and a channel is named as worse beyond worseChannel.
-const (
-	betterRatio  = 0.97
-	worseRatio   = 1.03
-	worseChannel = 1.05
-)
-
-// The 95 % intervals of a horizon count as too narrow or too wide where all of the
-// interval of their coverage lies below or above these shares.
-const (
-	narrow = 0.93
-	wide   = 0.98
-)
-
-var baselinePhrase = map[string]string{HoldName: "holding the last value", VelocityName: "constant velocity", LinearName: "the linear model"}
-
-// Verdict states in one or two sentences how the model compares with the baselines,
-// and the channels on which it is worse.
-func (t *Table) Verdict() string {
-	name, ratio := t.Geo.Best()
-	rank := "worse"
-	switch {
-	case ratio <= betterRatio:
-		rank = "better"
-	case ratio < worseRatio:
-		rank = "no better"
-	}
-	line := fmt.Sprintf("The model is %s than the best baseline, %s: %s.", rank, baselinePhrase[name], RelativeRMSE(ratio))
-	const most = 4
-	var worse []string
-	more := 0
-	for _, r := range t.WorstRatios() {
-		switch {
-		case r.Ratio <= worseChannel:
-		case len(worse) == most:
-			more++
-		default:
-			worse = append(worse, fmt.Sprintf("%s (after %s s: %s than %s)", r.Channel, short(r.T), RelativeRMSE(r.Ratio), baselinePhrase[r.Baseline]))
-		}
-	}
-	if more > 0 {
-		worse = append(worse, fmt.Sprintf("%d more", more))
-	}
-	if len(worse) > 0 {
-		line += " It is worse than the baseline on " + strings.Join(worse, ", ") + "."
-	}
-	return line
-}
-
-// Better reports whether the model's RMSE is clearly below that of the best baseline.
-func (t *Table) Better() bool {
-	_, ratio := t.Geo.Best()
-	return ratio <= betterRatio
 }
 
 // RelativeRMSE phrases a ratio of two RMSEs: "66 % lower RMSE".
@@ -147,28 +81,6 @@ func RelativeRMSE(ratio float64) string {
 	default:
 		return fmt.Sprintf("%.0f %% higher RMSE", percent)
 	}
-}
-
-// coverageText states the coverage of the 95 % intervals and the share of flagged predictions.
-func (t *Table) coverageText() string {
-	of := "measurements"
-	if t.Truth {
-		of = "true states"
-	}
-	line := "Its 95 % intervals covered " + Percent(t.CoverageRange()) + " of the " + of + ", by horizon"
-	isNarrow, isWide := false, false
-	for _, h := range t.Horizons {
-		isNarrow = isNarrow || h.Coverage95High < narrow
-		isWide = isWide || h.Coverage95Low > wide
-	}
-	switch {
-	case isNarrow: // at some horizon, whatever the others are
-		line += ": too narrow"
-	case isWide:
-		line += ": wider than necessary"
-	}
-	flagged := t.FlaggedOOD()
-	return line + fmt.Sprintf("; %s of the predictions were flagged OOD.", Percent(flagged, flagged))
 }
 
 // FlaggedOOD returns the share of predictions that were flagged OOD, mean over channels and horizons.
@@ -222,6 +134,9 @@ func Percent(low, high float64) string {
 	}
 	return a + " to " + b + " %"
 }
+
+// Seconds formats a horizon: "0.5 s".
+func Seconds(t float64) string { return short(t) + " s" }
 
 // short formats a number with three significant digits, with an exponent only for very
 // small and very large numbers.

@@ -22,6 +22,7 @@ const (
 	Hold     Color = "#8A94A0" // grey: last value held
 	Velocity Color = "#E69F00" // orange: constant velocity
 	Linear   Color = "#009E73" // green: linear model
+	Ridge    Color = "#56B4E9" // light blue: direct ridge regression
 	Alert    Color = "#D55E00" // vermilion: faults
 	Other    Color = "#CC79A7" // purple: prior dynamics alone
 	Soft     Color = "#5B6672" // of texts and references

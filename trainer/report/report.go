@@ -1,5 +1,5 @@
 // Package report is the last stage of a training: it turns plain values into a verdict
-// (Verdict), the selection of the model (SelectionOf), one HTML page and the same content
+// (Judge), the selection of the model (SelectionOf), one HTML page and the same content
 // as JSON.
 //
 // The page fetches nothing and runs nothing: it can be mailed, archived beside the model
@@ -16,8 +16,7 @@ import (
 // Report is the content of a report.
 type Report struct {
 	Title      string              `json:"title"`
-	Verdict    string              `json:"verdict"` // better than the baselines, what the networks add, calibration, up to which horizon
-	Good       bool                `json:"good"`    // no sentence of the verdict is a reason for concern; the colour of its line
+	Verdict                        // its fields are those of the document
 	Warnings   []string            `json:"warnings"`
 	HeldOut    []*evaluate.Table   `json:"held_out"` // scores on data that was not trained on, one table per readout; the first is drawn
 	Examples   []Example           `json:"examples"`

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -58,10 +59,10 @@ func sample(K int) *Report {
 	hold := *table
 	hold.Inputs = "hold"
 	out := &Report{
-		Title:   "pend1: flight.dgm",
-		Verdict: "The model is better than the best baseline, the linear model: 68 % lower RMSE. 95 % intervals covered 94 % of the held-out measurements.",
-		Good:    true, Warnings: []string{"The held-out data is one segment of 9 s: the uncertainty of the coverage is 3 points. Record more flights."},
-		HeldOut: []*evaluate.Table{table, &hold},
+		Title:    "pend1: flight.dgm",
+		Verdict:  Verdict{Use, "The model is better than the best baseline, the linear model: 68 % lower RMSE, and 95 % intervals covered 94 %.", "Fly it.", []string{"The calibration saw 5 whole flights."}},
+		Warnings: []string{"The held-out data is one segment of 9 s: the uncertainty of the coverage is 3 points. Record more flights."},
+		HeldOut:  []*evaluate.Table{table, &hold},
 		Problems: []datacheck.Problem{
 			{
 				Kind: datacheck.Outlier, Channel: "omega", Segment: "flight 2", Index: 1, From: 12, To: 12.37, Count: 38, Severity: datacheck.Exclude,
@@ -138,7 +139,7 @@ func TestPageIsComplete(t *testing.T) {
 		t.Errorf("%d table rows, want %d", n, 2*4*12)
 	}
 	text := html[strings.Index(html, "<main>"):]
-	if !strings.HasPrefix(text, "<main>\n<p class=\"verdict good\">"+keep(r.Verdict)) {
+	if !strings.HasPrefix(text, "<main>\n<div class=\"verdict use\"><p><strong>USE</strong>: "+keep(r.Reason)) {
 		t.Errorf("the page does not begin with the verdict: %.200s", text)
 	}
 	for _, want := range []string{
@@ -352,7 +353,7 @@ func TestJSON(t *testing.T) {
 	if err := d.Decode(&back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Verdict != r.Verdict || len(back.Examples) != len(r.Examples) || back.HeldOut[0].Horizons[4].Channels[2] != r.HeldOut[0].Horizons[4].Channels[2] ||
+	if !reflect.DeepEqual(back.Verdict, r.Verdict) || len(back.Examples) != len(r.Examples) || back.HeldOut[0].Horizons[4].Channels[2] != r.HeldOut[0].Horizons[4].Channels[2] ||
 		back.Problems[0].Text != r.Problems[0].Text || back.Curve[10] != r.Curve[10] {
 		t.Error("the JSON does not hold what the report holds")
 	}
@@ -363,7 +364,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestAnEmptyReportIsAPage(t *testing.T) {
-	html := page1(t, &Report{Title: "t", Verdict: "Stopped before the first evaluation."})
+	html := page1(t, &Report{Title: "t", Verdict: Verdict{Level: No, Reason: "Stopped before the first evaluation."}})
 	if strings.Contains(html, "<svg") || !strings.Contains(html, "No findings") {
 		t.Error("an empty report is not a plain page")
 	}
@@ -371,7 +372,7 @@ func TestAnEmptyReportIsAPage(t *testing.T) {
 
 func TestTextIsEscaped(t *testing.T) {
 	r := sample(2)
-	r.Title, r.Verdict = "<b>&", "<script>alert(1)</script>"
+	r.Title, r.Reason = "<b>&", "<script>alert(1)</script>"
 	r.Examples[0].Channel = "<i>"
 	html := page1(t, r)
 	if strings.Contains(html, "<script>") || strings.Contains(html, "<b>&") || strings.Contains(html, "<i>") {

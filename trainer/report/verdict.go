@@ -1,92 +1,285 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/score"
 )
 
-// Verdict states in a few sentences whether a model is fit for use, from its held-out
-// table: whether it is better than the baselines, what the networks add, whether 95 %
-// intervals cover 95 % of held-out data, up to which horizon, and what changes where the
-// plan is not known (hold, nil without inputs), and the share of predictions flagged OOD
-// where it is large, and whether whole flights were held out. partial is the reason why the training ended early,
-// empty if it did not. good is whether no sentence is a reason for concern.
-func Verdict(t, hold *evaluate.Table, partial string) (line string, good bool) {
+// Level is whether a model is fit for use.
+type Level string
+
+// The levels. They are in the JSON of reports and evaluations.
+const (
+	Use  Level = "use"
+	Care Level = "care"
+	No   Level = "no"
+)
+
+// severity orders the levels.
+var severity = map[Level]int{Use: 0, Care: 1, No: 2}
+
+// Label returns the level as the first words of a verdict.
+func (l Level) Label() string {
+	return map[Level]string{Use: "USE", Care: "USE WITH CARE", No: "DO NOT USE"}[l]
+}
+
+// Verdict is whether a model is fit for use, the reason in one sentence, what to do next, and
+// the other sentences about its held-out scores.
+type Verdict struct {
+	Level   Level    `json:"verdict"`
+	Reason  string   `json:"reason"`
+	Next    string   `json:"next"`
+	Details []string `json:"details"`
+}
+
+// Line returns the verdict in one line.
+func (v *Verdict) Line() string {
+	if v.Level == "" {
+		return ""
+	}
+	return v.Level.Label() + ": " + v.Reason + " Next: " + v.Next
+}
+
+// Text returns the verdict and its details in two lines.
+func (v *Verdict) Text() string {
+	return strings.TrimSuffix(v.Line()+"\n"+strings.Join(v.Details, " "), "\n")
+}
+
+// The thresholds of a verdict, all of them. docs/report.md has the same table.
+const (
+	// RMSE over that of the best baseline, geometric mean over channels and horizons: up to
+	// beats for USE, above loses DO NOT USE.
+	beats, loses = 0.9, 1.1
+	// The same of one channel at one horizon: above farBehind USE WITH CARE.
+	farBehind = 1.5
+	// Coverage of the 95 % intervals at one horizon, mean over channels: outside of
+	// meanNarrow … meanWide USE WITH CARE, below meanFails DO NOT USE.
+	meanFails, meanNarrow, meanWide = 0.7, 0.88, 0.985
+	// Coverage of one channel at one horizon: below cellNarrow USE WITH CARE, below cellFails
+	// DO NOT USE.
+	cellFails, cellNarrow = 0.5, 0.8
+	// Share of channels and horizons outside of meanNarrow … meanWide: above mostCells USE
+	// WITH CARE.
+	mostCells = 0.25
+	// A coverage counts as off only where calibrated intervals would have it, or one further
+	// off, with less than this probability, over all channels and horizons that are looked at.
+	chance = 0.02
+	// Windows that do not overlap: with fewer USE WITH CARE.
+	fewWindows = 5
+	// Whole flights that calibrate: with fewer USE WITH CARE.
+	fewFlights = 4
+	// Share of predictions flagged OOD: mentioned from manyFlagged on, from mostFlagged on USE
+	// WITH CARE.
+	manyFlagged, mostFlagged = 0.1, 0.5
+	// Coverage where the last input is held, mean over channels: below holdNarrow USE WITH CARE.
+	holdNarrow = 0.85
+)
+
+// aspect is one sentence about the scores, and what it means for the verdict.
+type aspect struct {
+	level    Level
+	sentence string
+	next     string // what to do, where the level is not Use
+}
+
+// Judge returns the verdict of a held-out table; hold is that without a plan (nil without
+// inputs), partial the reason why the training ended early, empty if it did not.
+func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	if t == nil {
-		return "No data were held out: the error on new flights is unknown.", false
+		return Verdict{
+			Level: No, Reason: "No data were held out: the error on new flights is unknown.",
+			Next: "Evaluate it with dgm-eval on a flight that it was not trained on.",
+		}
 	}
-	good = t.Better() && partial == ""
-	parts := []string{t.Verdict()}
-	if partial != "" {
-		parts[0] = "The training ended early. " + parts[0]
+	compared, covered := comparison(t), coverageAspect(t, partial)
+	all := []aspect{
+		partialAspect(partial), compared, behind(t), covered, supported(t, partial), calibrated(t), withoutPlan(t, hold),
+		trainedOn(t), windows(t), flights(t), flagged(t), networks(t),
 	}
-	if t.Networks != nil {
-		parts = append(parts, t.Networks.Brief())
+	worst := slices.MaxFunc(all, func(a, b aspect) int { return cmp.Compare(severity[a.level], severity[b.level]) })
+	v := Verdict{Level: worst.level, Reason: worst.sentence, Next: worst.next}
+	if v.Level == Use {
+		low, high := t.CoverageRange()
+		v.Reason = fmt.Sprintf("%s, and 95 %% intervals covered %s of the %s.", strings.TrimSuffix(compared.sentence, "."), evaluate.Percent(low, high), measured(t))
+		v.Next = "Evaluate it with dgm-eval on the next flight, and run it with dgm-estimator."
+		worst = compared
 	}
+	for _, a := range all {
+		if a.sentence != "" && a != worst && !(v.Level == Use && a == covered) {
+			v.Details = append(v.Details, a.sentence)
+		}
+	}
+	return v
+}
+
+func measured(t *evaluate.Table) string {
+	if t.Truth {
+		return "true states"
+	}
+	return "held-out measurements"
+}
+
+func partialAspect(partial string) aspect {
+	if partial == "" {
+		return aspect{level: Use}
+	}
+	return aspect{Care, "The training ended early: " + partial + ".", "Train again with a larger budget, or on an otherwise idle machine."}
+}
+
+var baselinePhrase = map[string]string{
+	evaluate.HoldName: "holding the last value", evaluate.VelocityName: "constant velocity",
+	evaluate.LinearName: "the linear model", evaluate.RidgeName: "the ridge regression",
+}
+
+const moreData = "Record more and more varied flights, four or more, in which every input and state moves."
+
+// comparison compares the model with the best baseline.
+func comparison(t *evaluate.Table) aspect {
+	name, ratio := t.Geo.Best()
+	a := aspect{level: Use}
+	rank := "is better than"
+	switch {
+	case ratio > loses:
+		a.level, a.next, rank = No, moreData, "is worse than"
+	case ratio > beats:
+		a.level, a.next, rank = Care, moreData, "is not clearly better than"
+	}
+	a.sentence = fmt.Sprintf("The model %s the best baseline, %s: %s.", rank, baselinePhrase[name], evaluate.RelativeRMSE(ratio))
+	return a
+}
+
+// behind names the channels on which the model is worse than the best baseline.
+func behind(t *evaluate.Table) aspect {
+	const most = 3
+	a := aspect{level: Use}
+	var worse []string
+	more := 0
+	for _, r := range t.WorstRatios() {
+		switch {
+		case r.Ratio <= loses:
+		case len(worse) == most:
+			more++
+		default:
+			worse = append(worse, fmt.Sprintf("%s (after %s: %s than %s)", r.Channel, evaluate.Seconds(r.T), evaluate.RelativeRMSE(r.Ratio), baselinePhrase[r.Baseline]))
+		}
+		if r.Ratio > farBehind {
+			a.level, a.next = Care, "Do not rely on these channels; check their sensors, and the findings of the data check."
+		}
+	}
+	if more > 0 {
+		worse = append(worse, fmt.Sprintf("%d more", more))
+	}
+	if len(worse) > 0 {
+		a.sentence = "The model is worse than the best baseline on " + strings.Join(worse, ", ") + "."
+	}
+	return a
+}
+
+// cell is the coverage of one channel at one horizon.
+type cell struct {
+	channel       string
+	t, coverage   float64
+	narrow, wide  bool // outside of meanNarrow … meanWide, and not by chance
+	unlikelyAlone bool // off among all cells
+}
+
+// coverageAspect judges the coverage of 95 % intervals by horizon, and by channel and horizon.
+func coverageAspect(t *evaluate.Table, partial string) aspect {
 	low, high := t.CoverageRange()
-	parts = append(parts, fmt.Sprintf("95 %% intervals covered %s of the held-out measurements.", evaluate.Percent(low, high)))
-	if low > 0.985 {
-		good = false
-		parts = append(parts, "They are wider than necessary.")
-	}
-	if c := t.Calibrated; c != nil && !c.Better() {
-		good = false
-		parts = append(parts, fmt.Sprintf("A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", c.LinearLogLik, c.LogLik, c.CRPS))
-	}
-	good = good && !farBehind(t)
-	if s := supported(t); s < t.Horizons[len(t.Horizons)-1].T {
-		good = false
-		what := "The data support"
-		if partial != "" { // the cause may be the time, not the data
-			what = "The unfinished training supports"
+	a := aspect{level: Use, sentence: fmt.Sprintf("95 %% intervals covered %s of the %s, by horizon.", evaluate.Percent(low, high), measured(t))}
+	care := func(level Level, format string, args ...any) {
+		if severity[level] <= severity[a.level] {
+			return
 		}
-		if s == 0 {
-			parts = append(parts, what+" no horizon: no prediction is better than holding the last value with calibrated intervals.")
-		} else {
-			parts = append(parts, fmt.Sprintf("%s a horizon of %g s, not more.", what, s))
+		a.level = level
+		a.sentence = strings.TrimSuffix(a.sentence, ".") + fmt.Sprintf(format, args...)
+		a.next = "Record four flights or more like those that will be flown: whole flights calibrate the intervals."
+		if partial != "" {
+			a.next = "Train again with a larger budget."
 		}
 	}
-	if hold != nil {
-		low, high := hold.CoverageRange()
-		parts = append(parts, fmt.Sprintf("Without a plan, with the last input held: %s with the plan, and 95 %% intervals covered %s.", comparedRMSE(hold.Geo.Model/t.Geo.Model), evaluate.Percent(low, high)))
-		good = good && low > 0.85
+	tests := float64(len(t.Horizons))
+	for _, h := range t.Horizons {
+		if off(h.Coverage95, h.Independent, tests) && h.Coverage95 < meanFails {
+			care(No, ": far too narrow after %s.", evaluate.Seconds(h.T))
+		}
 	}
-	if t.WholeFlights != nil && !*t.WholeFlights {
-		parts = append(parts, "No whole flight was held out: errors and coverage on another flight are not known; log four flights or more.")
+	cells := cellsOf(t)
+	narrowest := slices.MinFunc(cells, func(a, b cell) int { return cmp.Compare(a.coverage, b.coverage) })
+	if c := narrowest; c.unlikelyAlone && c.coverage < cellNarrow {
+		level, others := Care, 0
+		if c.coverage < cellFails {
+			level = No
+		}
+		for _, o := range cells {
+			if o.unlikelyAlone && o.coverage < cellNarrow && o != c {
+				others++
+			}
+		}
+		also := ""
+		if others > 0 {
+			also = fmt.Sprintf(" (and too few at %d more channels and horizons)", others)
+		}
+		care(level, " as a mean over channels, but only %s of %s after %s%s.", evaluate.Percent(c.coverage, c.coverage), c.channel, evaluate.Seconds(c.t), also)
 	}
-	if s := t.FlaggedOOD(); s >= manyFlagged {
-		parts = append(parts, fmt.Sprintf("%s of the held-out predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s)))
+	for _, h := range t.Horizons {
+		switch {
+		case !off(h.Coverage95, h.Independent, tests):
+		case h.Coverage95 < meanNarrow:
+			care(Care, ": too narrow after %s.", evaluate.Seconds(h.T))
+		case h.Coverage95 > meanWide:
+			care(Care, ": wider than necessary after %s.", evaluate.Seconds(h.T))
+		}
 	}
-	return strings.Join(parts, " "), good
+	narrow, wide := 0, 0
+	for _, c := range cells {
+		if c.narrow {
+			narrow++
+		}
+		if c.wide {
+			wide++
+		}
+	}
+	if n := narrow + wide; float64(n) > mostCells*float64(len(cells)) {
+		care(Care, ", but of %d channels and horizons they are too narrow at %d and too wide at %d.", len(cells), narrow, wide)
+	}
+	return a
 }
 
-// manyFlagged is the share of predictions flagged OOD from which the verdict mentions them.
-const manyFlagged = 0.1
+// off reports whether a coverage that so many independent windows have is not that of
+// calibrated intervals: whether their coverage would be as far off with less than the
+// probability chance, in any of so many tests.
+func off(coverage, independent, tests float64) bool {
+	fewer, more := score.Chance((1-coverage)*independent, independent, 1-nominal)
+	return math.Min(fewer, more) < chance/2/tests
+}
 
-// comparedRMSE phrases a ratio of two RMSEs up to the name of the second.
-func comparedRMSE(ratio float64) string {
-	text := evaluate.RelativeRMSE(ratio)
-	if text == evaluate.RelativeRMSE(1) {
-		return text + " as"
+// cellsOf rates the coverage of all channels and horizons.
+func cellsOf(t *evaluate.Table) []cell {
+	var out []cell
+	tests := float64(len(t.Horizons) * len(t.Horizons[0].Channels))
+	for _, h := range t.Horizons {
+		for _, c := range h.Channels {
+			o := cell{channel: c.Name, t: h.T, coverage: c.Coverage95, unlikelyAlone: off(c.Coverage95, h.Independent, tests)}
+			if off(c.Coverage95, h.Independent, 1) {
+				o.narrow, o.wide = c.Coverage95 < meanNarrow, c.Coverage95 > meanWide
+			}
+			out = append(out, o)
+		}
 	}
-	return text + " than"
+	return out
 }
 
-// farBehind reports whether some channel is far behind a baseline: a planner that uses
-// it is worse off than without the model.
-func farBehind(t *evaluate.Table) bool {
-	const far = 1.5
-	all := t.WorstRatios()
-	return len(all) > 0 && all[0].Ratio > far
-}
-
-// supported returns the longest horizon up to which predictions are better than
-// the last value and the interval of their coverage reaches 0.9; 0 if none is.
-func supported(t *evaluate.Table) float64 {
-	s := 0.0
+// supported judges up to which horizon predictions are better than the last value and their
+// intervals not far too narrow.
+func supported(t *evaluate.Table, partial string) aspect {
+	s, last, tests := 0.0, t.Horizons[len(t.Horizons)-1].T, float64(len(t.Horizons))
 	for _, h := range t.Horizons {
 		log := 0.0
 		for _, c := range h.Channels {
@@ -94,10 +287,115 @@ func supported(t *evaluate.Table) float64 {
 				log += math.Log(c.RMSE / c.Hold)
 			}
 		}
-		if log > 0 || h.Coverage95High < 0.9 {
+		if log > 0 || h.Coverage95 < meanFails && off(h.Coverage95, h.Independent, tests) {
 			break
 		}
 		s = h.T
 	}
-	return s
+	if s == last {
+		return aspect{level: Use}
+	}
+	what := "The data support"
+	if partial != "" { // the cause may be the time, not the data
+		what = "The unfinished training supports"
+	}
+	if s == 0 {
+		return aspect{No, what + " no horizon: no prediction is better than holding the last value with calibrated intervals.", moreData}
+	}
+	return aspect{Care, fmt.Sprintf("%s a horizon of %s, not more.", what, evaluate.Seconds(s)), fmt.Sprintf("Train again with --horizon %gs, or record more flights.", s)}
+}
+
+// calibrated compares distributions with those of the linear model.
+func calibrated(t *evaluate.Table) aspect {
+	c := t.Calibrated
+	if c == nil || c.Better() {
+		return aspect{level: Use}
+	}
+	return aspect{Care, fmt.Sprintf("A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", c.LinearLogLik, c.LogLik, c.CRPS), moreData}
+}
+
+// withoutPlan judges predictions for which the last input is held.
+func withoutPlan(t, hold *evaluate.Table) aspect {
+	if hold == nil {
+		return aspect{level: Use}
+	}
+	low, high := hold.CoverageRange()
+	ratio := evaluate.RelativeRMSE(hold.Geo.Model / t.Geo.Model)
+	than := "than"
+	if ratio == evaluate.RelativeRMSE(1) {
+		than = "as"
+	}
+	a := aspect{level: Use, sentence: fmt.Sprintf("Without a plan, with the last input held: %s %s with the plan, and 95 %% intervals covered %s.", ratio, than, evaluate.Percent(low, high))}
+	if low < holdNarrow {
+		a.level, a.next = Care, "Send a plan with every state."
+	}
+	return a
+}
+
+// trainedOn judges scores of data that the model was trained on.
+func trainedOn(t *evaluate.Table) aspect {
+	if len(t.Trained) == 0 {
+		return aspect{level: Use}
+	}
+	const most = 3
+	names := t.Trained
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", len(t.Trained)-most))
+	}
+	return aspect{
+		Care, "The model was trained on these data: the scores are those of the training, not of a new flight (" + strings.Join(names, ", ") + ").",
+		"Evaluate it on a flight that it was not trained on.",
+	}
+}
+
+// windows judges whether there is enough to score.
+func windows(t *evaluate.Table) aspect {
+	n := t.Horizons[len(t.Horizons)-1].Independent
+	if n >= fewWindows {
+		return aspect{level: Use}
+	}
+	return aspect{Care, fmt.Sprintf("Only about %.0f windows of the horizon do not overlap: the scores are uncertain.", n), "Evaluate it with dgm-eval on a longer flight."}
+}
+
+// flights judges whether another flight may be covered.
+func flights(t *evaluate.Table) aspect {
+	a, n := aspect{level: Use}, t.CalibrationFlights
+	switch {
+	case t.WholeFlights != nil && !*t.WholeFlights:
+		a.sentence = "No whole flight was held out: errors and coverage on another flight are not known."
+	case n != nil && *n == 0:
+		a.sentence = "No whole flight was held out to calibrate: another flight may not be covered."
+	case n != nil && *n < fewFlights:
+		a.sentence = fmt.Sprintf("The calibration saw %d whole flights: another flight may not be covered.", *n)
+	case n != nil:
+		a.sentence = fmt.Sprintf("The calibration saw %d whole flights.", *n)
+		return a
+	default:
+		return a
+	}
+	if t.WholeFlights != nil { // else these are another flight
+		a.level, a.next = Care, "Record six flights or more and train on all of them: some are held out, and four calibrate."
+	}
+	return a
+}
+
+// flagged judges the share of predictions that were flagged OOD.
+func flagged(t *evaluate.Table) aspect {
+	s := t.FlaggedOOD()
+	if s < manyFlagged {
+		return aspect{level: Use}
+	}
+	a := aspect{level: Use, sentence: fmt.Sprintf("%s of the predictions were flagged OOD; do not plan on flagged predictions.", evaluate.Percent(s, s))}
+	if s >= mostFlagged {
+		a.level, a.next = Care, "Train on flights like these, too."
+	}
+	return a
+}
+
+// networks states what the networks add to the prior dynamics.
+func networks(t *evaluate.Table) aspect {
+	if t.Networks == nil {
+		return aspect{level: Use}
+	}
+	return aspect{level: Use, sentence: t.Networks.Brief()}
 }

@@ -1,77 +1,174 @@
 package report
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// table returns a table of one channel at two horizons.
-func table(model, linear, coverage float64) *evaluate.Table {
-	t := &evaluate.Table{Geo: evaluate.Geo{Model: model, Velocity: 0.9, Linear: linear}}
+// table returns a table of one channel at two horizons, of many independent windows.
+func table(model, ridge, coverage float64) *evaluate.Table {
+	t := &evaluate.Table{Geo: evaluate.Geo{Model: model, Velocity: 0.9, Linear: 0.8, Ridge: ridge}}
 	for _, h := range []float64{0.1, 0.5} {
 		t.Horizons = append(t.Horizons, evaluate.Horizon{
-			T: h, Coverage95: coverage, Coverage95Low: coverage - 0.02, Coverage95High: coverage + 0.02,
-			Channels: []evaluate.Channel{{Name: "x", Errors: evaluate.Errors{RMSE: model, Hold: 1, Velocity: 0.9, Linear: linear}}},
+			T: h, Independent: 1000, Coverage95: coverage, Coverage95Low: coverage - 0.02, Coverage95High: coverage + 0.02,
+			Channels: []evaluate.Channel{{Name: "x", Coverage95: coverage, Errors: evaluate.Errors{RMSE: model, Hold: 1, Velocity: 0.9, Linear: 0.8, Ridge: ridge}}},
 		})
 	}
 	return t
 }
 
+func edited(t *evaluate.Table, edit func(t *evaluate.Table)) *evaluate.Table {
+	edit(t)
+	return t
+}
+
+// withFlights sets how data were held out, and how many whole flights calibrated.
+func withFlights(whole *bool, n int) *evaluate.Table {
+	return edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.WholeFlights, t.CalibrationFlights = whole, &n })
+}
+
 func TestVerdict(t *testing.T) {
+	yes, no := true, false
 	for _, c := range []struct {
 		name        string
 		table, hold *evaluate.Table
 		partial     string
-		want        string
-		good        bool
+		level       Level
+		reason      string
 	}{
-		{"nothing held out", nil, nil, "", "unknown", false},
-		{"good", table(0.2, 0.4, 0.95), nil, "", "The model is better than the best baseline, the linear model: 50 % lower RMSE.", true},
-		{"as good as a linear model", table(0.399, 0.4, 0.95), nil, "", "is no better than the best baseline, the linear model: same RMSE", false},
-		{"worse", table(0.5, 0.4, 0.95), nil, "", "is worse than the best baseline, the linear model: 25 % higher RMSE", false},
-		{"stopped", table(0.2, 0.4, 0.95), nil, "by hand", "The training ended early", false},
-		{"stopped and narrow", table(0.2, 0.4, 0.8), nil, "by hand", "The unfinished training supports no horizon", false},
-		{"wide", table(0.2, 0.4, 0.995), nil, "", "wider than necessary", false},
-		{"narrow", table(0.2, 0.4, 0.8), nil, "", "The data support no horizon", false},
-		{"hold", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.94), "", "with the last input held: 50 % higher RMSE than with the plan, and 95 % intervals covered 94 %", true},
-		{"hold is the plan", table(0.2, 0.4, 0.95), table(0.2, 0.4, 0.94), "", "with the last input held: same RMSE as with the plan, and", true},
-		{"hold is not calibrated", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.7), "", "intervals covered 70 %", false},
+		{"nothing held out", nil, nil, "", No, "unknown"},
+		{"good", table(0.2, 0.4, 0.95), nil, "", Use, "better than the best baseline, the ridge regression: 50 % lower RMSE, and 95 % intervals covered 95 %"},
+		{"not clearly better", table(0.376, 0.4, 0.95), nil, "", Care, "not clearly better than the best baseline, the ridge regression: 6 % lower RMSE"},
+		{"just better", table(0.36, 0.4, 0.95), nil, "", Use, "10 % lower"},
+		{"worse", table(0.5, 0.4, 0.95), nil, "", No, "worse than the best baseline, the ridge regression: 25 % higher RMSE"},
+		{"stopped", table(0.2, 0.4, 0.95), nil, "stopped by hand", Care, "The training ended early: stopped by hand."},
+		{"stopped and far too narrow", table(0.2, 0.4, 0.6), nil, "stopped by hand", No, "far too narrow"},
+		{"wide", table(0.2, 0.4, 0.995), nil, "", Care, "wider than necessary after 0.1 s"},
+		{"92 % is not too wide", table(0.2, 0.4, 0.92), nil, "", Use, "covered 92 %"},
+		{"83 %", table(0.2, 0.4, 0.83), nil, "", Care, "covered 83 % of the held-out measurements, by horizon: too narrow"},
+		{"worse than holding after 0.1 s", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Hold = 0.1 }), nil, "", Care, "worse than the best baseline on x"},
+		{"hold", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.94), "", Use, ""},
+		{"hold is not calibrated", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.7), "", Care, "with the last input held: 50 % higher RMSE than with the plan, and 95 % intervals covered 70 %"},
+		{"blocks", withFlights(&no, 0), nil, "", Care, "No whole flight was held out"},
+		{"three flights", withFlights(&yes, 3), nil, "", Care, "The calibration saw 3 whole flights: another flight may not be covered."},
+		{"four flights", withFlights(&yes, 4), nil, "", Use, ""},
+		{"three flights, on another", withFlights(nil, 3), nil, "", Use, ""},
+		{"its own log", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Trained = []string{"a.msgpack, segment 1"} }), nil, "", Care, "was trained on these data"},
+		{"two windows", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Independent = 2 }), nil, "", Care, "Only about 2 windows"},
+		{"a linear model has as good distributions", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) {
+			t.Calibrated = &evaluate.BaselineComparison{LogLik: 1, LinearLogLik: 1.2, CRPS: 0.9}
+		}), nil, "", Care, "linear model with calibrated intervals"},
+		{"most flagged", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) {
+			for i := range t.Horizons {
+				t.Horizons[i].Channels[0].OOD = 0.6
+			}
+		}), nil, "", Care, "60 % of the predictions were flagged OOD"},
 	} {
-		line, good := Verdict(c.table, c.hold, c.partial)
-		if !strings.Contains(line, c.want) || good != c.good {
-			t.Errorf("%s: %v: %s", c.name, good, line)
+		v := Judge(c.table, c.hold, c.partial)
+		if v.Level != c.level || !strings.Contains(v.Reason, c.reason) || v.Next == "" || strings.Count(v.Reason, ". ") > 0 {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+		for _, d := range v.Details {
+			if d == v.Reason || d == "" {
+				t.Errorf("%s: the reason is repeated: %+v", c.name, v)
+			}
+		}
+		if !strings.HasPrefix(v.Text(), c.level.Label()+": ") {
+			t.Errorf("%s: %s", c.name, v.Text())
 		}
 	}
-	for _, x := range []struct {
-		rmse float64
-		want string
-		good bool
-	}{{0.415, "", true}, {0.52, "It is worse than the baseline on y (after 0.5 s: 30 % higher RMSE than the linear model).", true}, {1.2, "It is worse than the baseline on y (after 0.5 s: 200 % higher RMSE than the linear model).", false}} {
-		one := table(0.2, 0.4, 0.95)
-		for i := range one.Horizons {
-			y := one.Horizons[i].Channels[0]
-			y.Name, y.RMSE = "y", x.rmse*one.Horizons[i].T/0.5
-			one.Horizons[i].Channels = append(one.Horizons[i].Channels, y, evaluate.Channel{Name: "still"})
+}
+
+// A channel whose intervals are too narrow is not hidden by the mean over channels; one that
+// is far behind a baseline is named.
+func TestVerdictOfOneChannel(t *testing.T) {
+	many := func(n int, coverage func(channel int) float64) *evaluate.Table {
+		out := table(0.2, 0.4, 0.95)
+		for i := range out.Horizons {
+			h := &out.Horizons[i]
+			x, sum := h.Channels[0], 0.0
+			h.Channels = nil
+			for k := range n {
+				x.Name, x.Coverage95 = fmt.Sprint("x", k), coverage(k)
+				sum += x.Coverage95
+				h.Channels = append(h.Channels, x)
+			}
+			h.Coverage95 = sum / float64(n)
+			h.Coverage95High = h.Coverage95 + 0.03
 		}
-		line, good := Verdict(one, nil, "")
-		if good != x.good || !strings.Contains(line, x.want) || strings.Contains(line, "worse") != (x.want != "") {
-			t.Errorf("%v: %v: %s", x.rmse, good, line)
+		return out
+	}
+	one := func(others, of float64) func(int) float64 {
+		return func(k int) float64 {
+			if k == 3 {
+				return of
+			}
+			return others
 		}
 	}
-	for _, share := range []float64{0.03, 0.17} {
-		flagged := table(0.2, 0.4, 0.95)
-		for _, h := range flagged.Horizons {
-			h.Channels[0].OOD = share
-		}
-		if line, good := Verdict(flagged, nil, ""); !good || strings.Contains(line, "17 % of the held-out predictions were flagged OOD") != (share >= manyFlagged) || strings.Contains(line, "OOD") != (share >= manyFlagged) {
-			t.Errorf("%v flagged: %v: %s", share, good, line)
+	for _, c := range []struct {
+		name   string
+		table  *evaluate.Table
+		level  Level
+		reason string
+	}{
+		{"alike", many(12, one(0.95, 0.95)), Use, ""},
+		{"one of 70 %", many(12, one(0.97, 0.7)), Care, "but only 70 % of x3 after 0.1 s"},
+		{"one of 45 %", many(12, one(0.97, 0.45)), No, "but only 45 % of x3 after 0.1 s"},
+		{"many a little off", many(12, func(k int) float64 { return []float64{0.85, 0.999, 0.96}[k%3] }), Care, "too narrow at 8 and too wide at 8"},
+	} {
+		if v := Judge(c.table, nil, ""); v.Level != c.level || !strings.Contains(v.Reason, c.reason) {
+			t.Errorf("%s: %+v", c.name, v)
 		}
 	}
-	calibrated := table(0.2, 0.4, 0.95)
-	calibrated.Calibrated = &evaluate.BaselineComparison{LogLik: 1, LinearLogLik: 1.2, CRPS: 0.9}
-	if line, good := Verdict(calibrated, nil, ""); good || !strings.Contains(line, "linear model with calibrated intervals") {
-		t.Errorf("%v: %s", good, line)
+	behind := table(0.2, 0.4, 0.95)
+	for i := range behind.Horizons {
+		y := behind.Horizons[i].Channels[0]
+		y.Name, y.RMSE = "y", 1.2*behind.Horizons[i].T/0.5
+		behind.Horizons[i].Channels = append(behind.Horizons[i].Channels, y, evaluate.Channel{Name: "still", Coverage95: 0.95})
+	}
+	if v := Judge(behind, nil, ""); v.Level != Care || !strings.Contains(v.Reason, "y (after 0.5 s: 200 % higher RMSE than the ridge regression)") {
+		t.Errorf("a channel far behind: %+v", v)
+	}
+}
+
+// A calibrated model is hardly ever said to be badly calibrated by chance on forty windows of
+// eight channels; one that covers 80 % mostly is.
+func TestFewWindowsDecideLittle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 40))
+	refused := func(coverage float64) (share float64) {
+		const draws = 400
+		for range draws {
+			all := table(0.2, 0.4, 0)
+			for i := range all.Horizons {
+				h := &all.Horizons[i]
+				x := h.Channels[0]
+				h.Channels, h.Independent, h.Coverage95High = nil, 40, 1
+				for range 8 {
+					x.Coverage95 = 0
+					for range 40 {
+						if rng.Float64() < coverage {
+							x.Coverage95 += 1.0 / 40
+						}
+					}
+					h.Coverage95 += x.Coverage95 / 8
+					h.Channels = append(h.Channels, x)
+				}
+			}
+			if Judge(all, nil, "").Level != Use {
+				share += 1.0 / draws
+			}
+		}
+		return share
+	}
+	if s := refused(0.95); s > 0.03 {
+		t.Errorf("a calibrated model is refused in %.0f %% of the draws", 100*s)
+	}
+	if s := refused(0.8); s < 0.9 {
+		t.Errorf("a model of 80 %% is refused in %.0f %% of the draws only", 100*s)
 	}
 }

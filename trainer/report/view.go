@@ -36,7 +36,7 @@ type svg = template.HTML
 type rowView struct {
 	evaluate.Channel
 	Ratio        string // RMSE over that of the best baseline
-	BestBaseline string // hold, velocity or linear
+	BestBaseline string // hold, velocity, linear or ridge
 	Comparison   string // of the model with it: better, worse, or empty where they do not differ
 	Low          bool   // coverage is below nominal, and so is its interval
 	High         bool   // above

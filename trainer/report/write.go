@@ -57,6 +57,7 @@ func JSON(w io.Writer, r *Report) error {
 	full := *r
 	fill(reflect.ValueOf(&full).Elem())
 	fill(reflect.ValueOf(&full.Selection).Elem())
+	fill(reflect.ValueOf(&full.Verdict).Elem())
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	return e.Encode(full)

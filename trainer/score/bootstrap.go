@@ -3,11 +3,27 @@ package score
 import (
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // draws is the number of resamplings: enough for the 2.5 % quantile to be
 // steady in its third decimal at coverages near 0.95.
 const draws = 2000
+
+// Chance returns the probability that at most misses of n independent trials fail, of which
+// each fails with probability p, and that at least so many do. Neither number need be whole:
+// the tails are those of the binomial distribution by its incomplete beta function.
+func Chance(misses, n, p float64) (atMost, atLeast float64) {
+	atMost, atLeast = 1, 1
+	if misses < n {
+		atMost = mathext.RegIncBeta(n-misses, misses+1, 1-p)
+	}
+	if misses > 0 {
+		atLeast = mathext.RegIncBeta(misses, n-misses+1, p)
+	}
+	return atMost, atLeast
+}
 
 // Interval returns the central 95 % interval of the mean of v, n values in time order, by a
 // circular block bootstrap over time (Politis & Romano 1992). Neighbouring windows overlap,

@@ -30,11 +30,7 @@ type Training struct {
 
 // Report returns the contents of the report of a training.
 func Report(res *Result, t Training) (*report.Report, error) {
-	line, good := report.Verdict(res.Table, res.HoldTable, res.Partial)
-	r := &report.Report{Title: "DGM model of " + t.Vehicle, Verdict: line, Good: good, Problems: t.Problems}
-	if res.Partial != "" {
-		r.Warnings = append(r.Warnings, "Training ended early: "+res.Partial+".")
-	}
+	r := &report.Report{Title: "DGM model of " + t.Vehicle, Verdict: res.Verdict, Problems: t.Problems}
 	if w := res.Warning(); w != "" {
 		r.Warnings = append(r.Warnings, w)
 	}

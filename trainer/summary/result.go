@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/selection"
 	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -23,20 +24,22 @@ type Result struct {
 	Judged    *model.Model    // the model without the held-out data, which Table is about; nil without them
 	Table     *evaluate.Table // plan, on held-out data; nil without them
 	HoldTable *evaluate.Table // hold; nil without held-out data or inputs
-	Verdict   string          // a few sentences
+	Verdict   report.Verdict
 	Split     window.Split
 	Windows   int                       // trained on
 	Prior     []priordynamics.Candidate // of the prior dynamics, the chosen one first
 	Stack     *stack.Stack              // the components of the prior mean; nil = none
 	selection.Choice
-	FlightEffect []float64 // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
-	Curves       [][]nets.Point
-	Partial      string // why the training ended early; empty = it did not
-	Elapsed      time.Duration
+	// CalibrationFlights is the number of whole flights that the calibration was fitted to.
+	CalibrationFlights int
+	FlightEffect       []float64 // K: standard deviation between flights of their mean errors at the horizon over that of an error; nil = not known, the folds hold out no whole flights
+	Curves             [][]nets.Point
+	Partial            string // why the training ended early; empty = it did not
+	Elapsed            time.Duration
 }
 
 func (r *Result) String() string {
-	return fmt.Sprintf("%d windows, %v, %d members in %v: %s", r.Windows, r.Chosen, len(r.Model.Members), r.Elapsed.Round(time.Millisecond), r.Verdict)
+	return fmt.Sprintf("%d windows, %v, %d members in %v: %s", r.Windows, r.Chosen, len(r.Model.Members), r.Elapsed.Round(time.Millisecond), r.Verdict.Line())
 }
 
 // Tables returns the tables that there are.

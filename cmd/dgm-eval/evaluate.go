@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/report"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// evaluation is the scores of a model on logs, and their verdict.
+type evaluation struct {
+	report.Verdict
+	*evaluate.Table
+
+	flights []window.Flight
+	options evaluate.Options
+}
+
+// evaluateOn scores a model on the windows of all logs together.
+func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath string, logs []string, messages io.Writer) (*evaluation, error) {
+	e := &evaluation{options: o.Options}
+	samples, excluded, number := 0.0, 0.0, 0
+	var trained []string
+	for i, path := range logs {
+		log, err := load(m, path, modelPath, messages)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			e.options.Kinematics = log.Kinematics
+		}
+		trained = append(trained, trainedOn(m, log)...)
+		eraseImplausible(m, log, messages)
+		flights, share := cut(m, log, o, messages)
+		if len(flights) == 0 {
+			return nil, fmt.Errorf("%s: no two consecutive samples; nothing can be scored", path)
+		}
+		if o.truth != "" && o.truth != sameLog {
+			if err := addTruth(m, modelPath, log, flights, o, messages); err != nil {
+				return nil, err
+			}
+		}
+		for _, seg := range log.Segments {
+			n := float64(len(seg.T))
+			samples, excluded = samples+n, excluded+n*share
+		}
+		for j := range flights {
+			flights[j].Segment += number // each its own
+		}
+		number += len(log.Segments)
+		e.flights = append(e.flights, flights...)
+	}
+	name := strings.Join(logs, ", ")
+	if o.truth != "" && o.truth != sameLog {
+		name += " against " + o.truth
+	}
+	table, err := evaluate.Run(ctx, m, e.flights, e.options)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(logs, ", "), err)
+	}
+	table.Model, table.Log, table.Excluded, table.Trained = modelPath, name, excluded/max(samples, 1), trained
+	table.CalibrationFlights = calibrationFlights(m)
+	if len(trained) > 0 {
+		fmt.Fprintf(messages, "warning: %s was trained on %s of these logs (%s): evaluate it on a flight that it was not trained on\n",
+			modelPath, cli.Count(len(trained), "segment"), trained[0])
+	}
+	e.Table, e.Verdict = table, report.Judge(table, nil, "")
+	return e, nil
+}
+
+// trainedOn returns the names of the segments of a log that the model was trained on.
+func trainedOn(m *model.Model, log *flightlog.Log) (names []string) {
+	for i := range log.Segments {
+		if seg := &log.Segments[i]; slices.Contains(m.Provenance.Segments, window.Fingerprint(seg)) {
+			names = append(names, fmt.Sprintf("%s, segment %d %q", filepath.Base(log.Path), i+1, seg.Name))
+		}
+	}
+	return names
+}
+
+// calibrationFlights returns how many whole flights the calibration of a model was fitted to;
+// nil where the file does not hold it.
+func calibrationFlights(m *model.Model) *int {
+	var scores evaluate.Table
+	if json.Unmarshal([]byte(m.Provenance.Scores), &scores) != nil {
+		return nil
+	}
+	return scores.CalibrationFlights
+}
+
+// load reads a log. A log whose channels are not the model's is an error.
+func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
+	log, err := flightlog.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range log.Damages {
+		fmt.Fprintf(messages, "warning: %v; the intact records are used\n", d)
+	}
+	got := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
+	if err := channel.SameLayout(m.Channels, got); err != nil {
+		return nil, fmt.Errorf("%s: header: %w as %s has it; evaluate on a log with the channels the model was trained on", path, err, modelPath)
+	}
+	if log.Vehicle != m.Vehicle {
+		fmt.Fprintf(messages, "note: the log is of vehicle %q, the model of %q\n", log.Vehicle, m.Vehicle)
+	}
+	// The model's description of the channels (periods above all) holds.
+	log.Channels = m.Channels
+	return log, nil
+}
+
+// mostListed bounds the findings of the data check that are listed.
+const mostListed = 20
+
+// cut makes flights of a log without the values that the data check excludes, as training
+// does, and lists the findings; with --raw, and of an exact log, it excludes samples of
+// wrong stamps only. excluded is the share of values that are not scored.
+func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (flights []window.Flight, excluded float64) {
+	found := datacheck.Check(log, datacheck.Options{})
+	if o.raw || o.truth == sameLog { // exact values are too smooth for a sensor
+		return window.AllChecked(log, found.Timing(), m.Channels, window.Options{MaxGap: o.maxGap})
+	}
+	listed := 0
+	for _, p := range found.Problems {
+		if p.Severity != datacheck.Exclude {
+			continue
+		}
+		if listed++; listed <= mostListed {
+			fmt.Fprintf(messages, "data check: %s: segment %q, %.3f-%.3f s: %s\n", p.Kind, p.Segment, p.From, p.To, p.Text)
+		}
+	}
+	if listed > mostListed {
+		fmt.Fprintf(messages, "data check: and %d more; dgm-train --check --log %s lists all\n", listed-mostListed, log.Path)
+	}
+	return window.AllChecked(log, found.Masks, m.Channels, window.Options{MaxGap: o.maxGap})
+}
+
+// addTruth adds to the flights of a log the exact states to compare with.
+func addTruth(m *model.Model, modelPath string, log *flightlog.Log, flights []window.Flight, o *options, messages io.Writer) error {
+	exact, err := load(m, o.truth, modelPath, messages)
+	if err != nil {
+		return err
+	}
+	eraseImplausible(m, exact, messages)
+	if a, b := len(log.Segments), len(exact.Segments); a != b {
+		return fmt.Errorf("%s has %s, %s has %d: both logs must be recorded together", log.Path, cli.Count(a, "segment"), o.truth, b)
+	}
+	if err := window.AddExact(flights, exact); err != nil {
+		return fmt.Errorf("%s against %s: %w", log.Path, o.truth, err)
+	}
+	return nil
+}
+
+// eraseImplausible replaces by NaN the values of a log that the estimator refuses on the
+// robot as too large to predict from. For each channel it prints their number and the
+// place of the first one.
+func eraseImplausible(m *model.Model, log *flightlog.Log, messages io.Writer) {
+	for k, c := range m.Channels {
+		count, first := 0, ""
+		for s := range log.Segments {
+			seg := &log.Segments[s]
+			values, width, column, scale := seg.X, m.K, k, 0.0
+			if k < m.K {
+				scale = m.Scale[k]
+			} else {
+				values, width, column = seg.U, m.P, k-m.K
+				scale = m.Inputs.InputStd[column]
+			}
+			for i := column; i < len(values); i += width {
+				v := values[i]
+				if math.IsNaN(v) || math.IsInf(v, 0) || !wire.Coarse(v, scale) {
+					continue
+				}
+				if count++; count == 1 {
+					first = fmt.Sprintf("segment %d (%q) at %.3f s: %s is %g", s+1, seg.Name, float64(seg.T[i/width]-seg.T[0])*1e-9, c.Name, v)
+				}
+				values[i] = math.NaN()
+			}
+		}
+		if count > 0 {
+			fmt.Fprintf(messages, "warning: %s: %s; such implausible values (%s of %s) count as not measured: correct the log or its import\n",
+				log.Path, first, cli.Count(count, "value"), c.Name)
+		}
+	}
+}
+
+func writeJSON(out io.Writer, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", text)
+	return err
+}
