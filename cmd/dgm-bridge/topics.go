@@ -121,10 +121,20 @@ func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 func info() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "info flight.msgpack",
-		Short: "List what is in a flight log: channels, segments, rates, gaps, damage",
+		Use:   "info flight.msgpack | flight.dgm",
+		Short: "List what is in a flight log or a model: channels, segments, rates, gaps, damage; verdict, horizon, origin",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if isModel(args[0]) {
+				m, err := describeModel(args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), m)
+				}
+				return m.writeText(cmd.OutOrStdout())
+			}
 			r, err := inspect.File(args[0])
 			if err != nil {
 				return err
