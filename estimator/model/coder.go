@@ -18,15 +18,17 @@ type coder struct {
 	err   error                 // the first, a *FieldError
 }
 
-// limits of a model file, checked before memory is allocated. In memory single-precision
-// numbers take twice the place that they have in the file.
+// MaxFile is the most bytes that a model file has. In memory single-precision numbers take
+// twice the place that they have in the file.
+const MaxFile = 32 << 20
+
+// limits of a model file, checked before memory is allocated.
 const (
-	maxFile   = 32 << 20
 	maxFields = 256
 	maxKey    = 64
 	maxText   = 1 << 20
 	maxList   = 4096
-	maxFloats = maxFile / 8
+	maxFloats = MaxFile / 8
 )
 
 // encodeMap returns the map of the fields.

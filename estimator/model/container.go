@@ -83,7 +83,7 @@ func Decode(b []byte) (*Model, error) {
 	if v < 1 || v > Version {
 		return nil, fmt.Errorf("%w: found %d, this program reads 1 to %d: use a program of the same release, or train again", ErrVersion, v, Version)
 	}
-	body, err := r.Bin(maxFile)
+	body, err := r.Bin(MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("%w: body: %w; copy it again", ErrDamaged, err)
 	}

@@ -54,13 +54,13 @@ func read(path string) ([]byte, error) {
 	}
 	file := bytes.NewBuffer(start[:n])
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		file.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
+		file.Grow(int(min(info.Size(), MaxFile)) + bytes.MinRead)
 	}
-	if _, err := file.ReadFrom(io.LimitReader(f, maxFile)); err != nil {
+	if _, err := file.ReadFrom(io.LimitReader(f, MaxFile)); err != nil {
 		return nil, err
 	}
-	if file.Len() > maxFile {
-		return nil, fmt.Errorf("%s: %w: it has more than %d MiB; train a smaller model", path, ErrNotModel, maxFile>>20)
+	if file.Len() > MaxFile {
+		return nil, fmt.Errorf("%s: %w: it has more than %d MiB; train a smaller model", path, ErrNotModel, MaxFile>>20)
 	}
 	return file.Bytes(), nil
 }

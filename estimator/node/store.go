@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/nats-io/nats.go"
 )
 
@@ -18,28 +20,26 @@ type store struct {
 	digest         string // of what was offered last, accepted or not
 }
 
-const mostModel = 80 << 20 // bytes of a model's file
-
 // OfferFile offers the model in a file and logs what came of it.
 func (n *Node) OfferFile(path string) {
 	n.offer(path, func() ([]byte, error) {
-		info, err := os.Stat(path)
-		if err == nil {
-			err = checkSize(uint64(info.Size()))
-		}
+		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		return os.ReadFile(path)
+		defer f.Close()
+		return readModel(f)
 	})
 }
 
-// checkSize returns an error for a file of size bytes that is no model's.
-func checkSize(size uint64) error {
-	if size > mostModel {
-		return fmt.Errorf("%d bytes, a model has at most %d", size, mostModel)
+// readModel reads the bytes of a model's file to its end, and no more than one has,
+// whatever is said of its size.
+func readModel(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, model.MaxFile+1))
+	if err == nil && len(b) > model.MaxFile {
+		return nil, fmt.Errorf("it has more than %d MiB, the most of a model", model.MaxFile>>20)
 	}
-	return nil
+	return b, err
 }
 
 // offer offers the file that read returns and logs what came of it.
@@ -120,10 +120,12 @@ func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
 			if info != nil && !info.Deleted && info.Name == s.object && info.Digest != s.digest {
 				s.digest = info.Digest
 				n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, info.Bucket), func() ([]byte, error) {
-					if err := checkSize(info.Size); err != nil {
+					o, err := bucket.Get(info.Name)
+					if err != nil {
 						return nil, err
 					}
-					return bucket.GetBytes(info.Name)
+					defer o.Close()
+					return readModel(o)
 				})
 			}
 		case <-every.C:

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -89,5 +91,48 @@ func TestModelsComeFromABucket(t *testing.T) {
 	st := statuses.status("three swaps", func(s *wire.Status) bool { return s.Swaps == 3 })
 	if st.Model != c.ID || strings.Contains(st.Refused, "signed") {
 		t.Errorf("status %+v", st)
+	}
+}
+
+// What a bucket says of an object's size is not what is read.
+func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
+	url := start(t, &server.Options{JetStream: true, StoreDir: t.TempDir()}).ClientURL()
+	client := connect(t, url, nil)
+	js, err := client.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := bucket.PutBytes("v1.dgm", make([]byte, model.MaxFile+1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info.Size = 1000
+	meta, err := json.Marshal(info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := nats.NewMsg("$O.models.M." + base64.URLEncoding.EncodeToString([]byte("v1.dgm")))
+	m.Header.Set(nats.MsgRollup, nats.MsgRollupSubject)
+	m.Data = meta
+	if _, err := js.PublishMsg(m); err != nil {
+		t.Fatal(err)
+	}
+	var logged lines
+	a := pendulum()
+	n, _ := run(t, connect(t, url, nil), Config{Log: logged.add}, a)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.watch(ctx, client, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	eventually(t, "logs what was read", func() bool { return logged.has("it has more than 32 MiB, the most of a model") })
+	if n.Model() != a.ID {
+		t.Errorf("model %s is in use", n.Model())
 	}
 }
