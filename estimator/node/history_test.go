@@ -209,19 +209,19 @@ func TestQueriesBringTheirHistory(t *testing.T) {
 			}
 		}
 		for want, q := range map[string]wire.Query{
-			"history is \"chance\"":                       {History: "chance"},
-			"history is that of the stream, and samples":  {History: wire.HistoryOfStream, HistoryT: at, HistoryX: x, HistoryU: u},
-			"history_x or history_u come without":         {HistoryX: x},
-			"history_t has 12 samples, and history_x has": {HistoryT: at, HistoryX: x},
-			"history_t must ascend":                       {HistoryT: []float64{0, -1}, HistoryX: x[:4], HistoryU: u[:2]},
-			"history_t must ascend to at most 0 s, and 0": {HistoryT: []float64{-1, 0.1}, HistoryX: x[:4], HistoryU: u[:2]},
-			"history_t must ascend to at most 0 s, and N": {HistoryT: []float64{math.NaN()}, HistoryX: x[:2], HistoryU: u[:1]},
-			"history_t must ascend to at most 0 s, and -": {HistoryT: []float64{math.Inf(-1)}, HistoryX: x[:2], HistoryU: u[:1]},
-			"history_x has 23 numbers":                    {HistoryT: at, HistoryX: x[1:], HistoryU: u},
-			"history_u has 11 numbers":                    {HistoryT: at, HistoryX: x, HistoryU: u[1:]},
-			"element 0 of history_x":                      {HistoryT: []float64{0}, HistoryX: []float64{math.NaN(), 0}, HistoryU: u[:1]},
-			"history_x are 3, and others 2":               {States: []float64{1, 2, 3, 4}, HistoryT: []float64{0}, HistoryX: x[:6], HistoryU: u[:1]},
-			"malformed: field history_t":                  {HistoryT: make([]float64, wire.MaxHistory+1)},
+			"history: is \"chance\"":                       {History: "chance"},
+			"history: is that of the stream, and samples":  {History: wire.HistoryOfStream, HistoryT: at, HistoryX: x, HistoryU: u},
+			"history_t: is missing":                        {HistoryX: x},
+			"history_u: is missing":                        {HistoryT: at, HistoryX: x},
+			"history_t: must ascend":                       {HistoryT: []float64{0, -1}, HistoryX: x[:4], HistoryU: u[:2]},
+			"history_t: must ascend to at most 0 s, and 0": {HistoryT: []float64{-1, 0.1}, HistoryX: x[:4], HistoryU: u[:2]},
+			"history_t: must ascend to at most 0 s, and N": {HistoryT: []float64{math.NaN()}, HistoryX: x[:2], HistoryU: u[:1]},
+			"history_t: must ascend to at most 0 s, and -": {HistoryT: []float64{math.Inf(-1)}, HistoryX: x[:2], HistoryU: u[:1]},
+			"history_x: has 23 numbers":                    {HistoryT: at, HistoryX: x[1:], HistoryU: u},
+			"history_u: has 11 numbers":                    {HistoryT: at, HistoryX: x, HistoryU: u[1:]},
+			"history_x: element 0":                         {HistoryT: []float64{0}, HistoryX: []float64{math.NaN(), 0}, HistoryU: u[:1]},
+			"history_x: 3 of them, and others are 2":       {States: []float64{1, 2, 3, 4}, HistoryT: []float64{0}, HistoryX: x[:6], HistoryU: u[:1]},
+			"history_t: 10001 numbers":                     {HistoryT: make([]float64, wire.MaxHistory+1)},
 		} {
 			if q.States == nil {
 				q.States = one

@@ -2,12 +2,14 @@ package node
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
@@ -43,7 +45,7 @@ func TestBatchesAreAnswered(t *testing.T) {
 	for i := range plans {
 		plans[i] = math.Sin(float64(i))
 	}
-	q := wire.Query{States: []float64{0.3, -0.1}, Plans: plans, Rows: 5}
+	q := wire.Query{States: []float64{0.3, -0.1}, Plans: plans, Rows: 5, PlanDt: 0.2}
 	a, refused := ask(t, nc, q.Append(nil))
 	if refused != "" {
 		t.Fatal(refused)
@@ -81,8 +83,134 @@ func TestBatchesAreAnswered(t *testing.T) {
 	if refused != "" || len(a.Samples) != 50*10*2 || slices.Equal(a.Samples[:20], a.Samples[20:40]) {
 		t.Errorf("samples: %d, %s", len(a.Samples), refused)
 	}
+	if within(a.Samples, p, 50) < 0.8 {
+		t.Errorf("%.2f of the samples are within their intervals", within(a.Samples, p, 50))
+	}
 	if again, _ := ask(t, nc, q.Append(nil)); !slices.Equal(again.Samples, a.Samples) {
 		t.Error("the same seed gave other samples")
+	}
+}
+
+// within returns the share of n trajectories from the state of the test that is in the
+// intervals of 95 % that are predicted from it.
+func within(samples []float64, p *estimator.Fast, n int) float64 {
+	d := p.NewPrediction()
+	p.Predict(d, &estimator.Query{X0: []float64{0.3, -0.1}})
+	inside := 0.0
+	for i, x := range samples {
+		if j := i % len(d.Mean); math.Abs(x-d.Mean[j]) <= 1.96*d.Std[j] {
+			inside++
+		}
+	}
+	return inside / float64(n*len(d.Mean))
+}
+
+// Queries in 32 bits, with an uncertain start, with a plan that is longer or shorter than
+// the horizon: each is answered as the predictor does alone.
+func TestWhatAQueryMayBring(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	m := pendulum()
+	run(t, nc, Config{}, m)
+	listening(listen(t, nc, wire.StatusSubject("v1")))
+	p, err := estimator.NewFast(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.NewPrediction()
+	x, P0 := []float64{0.25, -0.125}, []float64{0.25, 0, 0, 0.5}
+	for name, c := range map[string]struct {
+		query wire.Query
+		same  estimator.Query
+		flags wire.Flags
+	}{
+		"start":    {wire.Query{P0: P0}, estimator.Query{P0: P0}, wire.CarriedCovariance},
+		"32 bits":  {wire.Query{RequestDtype: "f4", U: []float64{0.5}, P0: P0}, estimator.Query{U: []float64{0.5}, P0: P0}, wire.CarriedCovariance},
+		"cut":      {wire.Query{Plans: []float64{1, 2, 3}, Rows: 3, PlanDt: 0.5}, estimator.Query{Plan: []float64{1, 2}}, wire.PlanCut},
+		"held":     {wire.Query{Plans: []float64{1, 2}, Rows: 2, PlanDt: 0.25}, estimator.Query{Plan: []float64{1, 2, 2, 2}}, wire.PlanHeld},
+		"of times": {wire.Query{Plans: []float64{1, 2}, Rows: 2, PlanDt: 0.25, Times: []float64{0.25, 0.5}}, estimator.Query{}, 0},
+	} {
+		c.query.States, c.same.X0 = x, x
+		a, refused := ask(t, nc, c.query.Append(nil))
+		if refused != "" || a.Flags != c.flags {
+			t.Errorf("%s: %s, flags %#x", name, refused, a.Flags)
+			continue
+		}
+		if p.Predict(d, &c.same); name != "of times" && (!near(a.Mean, d.Mean, 1e-9) || !near(a.Std, d.Std, 1e-9)) {
+			t.Errorf("%s: %v ± %v, want %v ± %v", name, a.Mean, a.Std, d.Mean, d.Std)
+		}
+	}
+}
+
+// What a planner must know is there before any state.
+func TestAModelIsDescribed(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	m := pendulum()
+	n, _ := run(t, nc, Config{Times: []float64{0.25, 0.5}}, m)
+	listening(listen(t, nc, wire.StatusSubject("v1")))
+	reply, err := nc.Request(wire.QuerySubject("v1"), (&wire.Query{Want: wire.WantModel}).Append(nil), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got wire.ModelInfo
+	if err := got.Decode(reply.Data); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(wire.ModelInfo{
+		Vehicle: "v1", Model: m.ID, Instance: n.Instance(), Channels: []string{"x0", "x1"}, Units: []string{"m", "m"},
+		InputChannels: []string{"u0"}, InputUnits: []string{"N"}, Layout: wire.Layout(m.Channels),
+		ModelHorizon: 1, Points: 10, Horizon: []float64{0.25, 0.5}, MaxPayload: 1 << 20,
+	}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// A large answer comes in parts, where the query asks for them.
+func TestAnswersInParts(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	run(t, nc, Config{}, pendulum())
+	listening(listen(t, nc, wire.StatusSubject("v1")))
+	inbox, err := nc.SubscribeSync(nats.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := wire.Query{States: make([]float64, 2*4096), Parts: true, Timeout: 60e9}
+	for i := range q.States {
+		q.States[i] = float64(i) / 8192
+	}
+	if err := nc.PublishRequest(wire.QuerySubject("v1"), inbox.Subject, q.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	var a wire.Answer
+	var all []float64
+	for part := 1; part == 1 || part <= a.Parts; part++ {
+		m, err := inbox.NextMsg(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Decode(m.Data); err != nil {
+			t.Fatalf("%v, %v", err, m.Header)
+		}
+		if a.Part != part || a.Parts != 2 || a.First*20 != len(all) || len(m.Data) > 1<<20 || len(a.OOD)*20 != len(a.Mean) || len(a.Horizon) != 10 {
+			t.Fatalf("part %d of %d, from %d on, %d bytes", a.Part, a.Parts, a.First, len(m.Data))
+		}
+		all = append(all, a.Mean...)
+	}
+	q = wire.Query{States: q.States[2*4095:]}
+	if last, refused := ask(t, nc, q.Append(nil)); len(all) != 4096*20 || refused != "" || last.Part != 0 || !slices.Equal(last.Mean, all[4095*20:]) {
+		t.Errorf("%d numbers; the last question alone: %+v %s", len(all), last, refused)
+	}
+}
+
+// A query that cannot be answered within its timeout is refused soon, with what could.
+func TestQuestionsThatTakeTooLong(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	run(t, nc, Config{}, pendulum())
+	listening(listen(t, nc, wire.StatusSubject("v1")))
+	q := wire.Query{States: make([]float64, 2*1000), Timeout: 500e3} // 1 µs each by the clock of the test, at least
+	_, refused := ask(t, nc, q.Append(nil))
+	var at int
+	if _, err := fmt.Sscanf(refused[strings.LastIndex(refused, "at most"):], "at most %d at a time", &at); !strings.HasPrefix(refused, "408: timeout: 1000 questions take about") || err != nil || at < 1 || at > 999 {
+		t.Errorf("refused with %q", refused)
 	}
 }
 
@@ -91,27 +219,40 @@ func TestQuestionsRefused(t *testing.T) {
 	run(t, nc, Config{}, pendulum())
 	listening(listen(t, nc, wire.StatusSubject("v1")))
 	for want, q := range map[string]wire.Query{
-		"400: there is no state":                       {U: []float64{1}},
-		"400: states has 3 numbers":                    {States: []float64{1, 2, 3}},
-		"400: element 0 of states is 1e+300":           {States: []float64{1e300, 0}},
-		"400: element 1 of states is NaN":              {States: []float64{1, math.NaN()}},
-		"400: plans are 3, and others 2":               {States: []float64{1, 2, 3, 4}, Plans: []float64{1, 2, 3}},
-		"400: plans has 4 numbers, which":              {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, Rows: 3},
-		"400: want is \"chance\"":                      {States: []float64{1, 2}, Want: "chance"},
-		"400: dtype is \"f2\"":                         {States: []float64{1, 2}, Dtype: "f2"},
-		"400: times must ascend within the horizon":    {States: []float64{1, 2}, Times: []float64{0.5, 5}},
-		"400: 2000 times, at most":                     {States: []float64{1, 2}, Times: make([]float64, 2000)},
-		"400: 5000 questions":                          {States: make([]float64, 10000)},
-		"400: 100000 samples":                          {States: []float64{1, 2}, Samples: 100000},
-		"400: the answer would have more than":         {States: make([]float64, 8000), Want: wire.WantSamples, Samples: 9999},
-		"413: the answer has":                          {States: make([]float64, 8000), Timeout: 60e9},
-		"408: 0 of 64 questions were answered within":  {States: make([]float64, 128), Timeout: 1},
-		"400: u has 2 numbers, which is no multiple o": {},
+		"400: states: is missing":                         {U: []float64{1}},
+		"400: states: has 3 numbers":                      {States: []float64{1, 2, 3}},
+		"400: states: element 0 is 1e+300":                {States: []float64{1e300, 0}},
+		"400: states: of question 1: element 0 is 1e+300": {States: []float64{0, 0, 1e300, 0}},
+		"400: states: element 1 is NaN":                   {States: []float64{1, math.NaN()}},
+		"400: plans: 3 of them, and others are 2":         {States: []float64{1, 2, 3, 4}, Plans: []float64{1, 2, 3}, Rows: 1, PlanDt: 1},
+		"400: plans: has 4 numbers, which":                {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, Rows: 3, PlanDt: 1},
+		"400: rows: is missing":                           {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, PlanDt: 1},
+		"400: rows: comes without plans":                  {States: []float64{1, 2}, Rows: 2},
+		"400: plan_dt: is missing: the seconds of each row of the plans; the model's horizon is 1 s, of which 4 rows have 0.25 s each": {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, Rows: 4},
+		"400: plan_dt: must be":                                {States: []float64{1, 2}, Plans: []float64{1, 2, 3, 4}, Rows: 4, PlanDt: -1},
+		"400: u: comes with plans":                             {States: []float64{1, 2}, Plans: []float64{1}, Rows: 1, PlanDt: 1, U: []float64{1}},
+		"400: P0: has 3 numbers":                               {States: []float64{1, 2}, P0: []float64{1, 0, 1}},
+		"400: P0: variance of state 1 is -1":                   {States: []float64{1, 2}, P0: []float64{1, 0, 0, -1}},
+		"400: P0: of question 1: is not positive semidefinite": {States: []float64{1, 2}, P0: []float64{1, 0, 0, 1, 1, 2, 2, 1}},
+		"400: samples: is for":                                 {States: []float64{1, 2}, Samples: 2},
+		"400: times: is not for":                               {States: []float64{1, 2}, Times: []float64{0.5}, Want: wire.WantDynamics},
+		"400: want: must be":                                   {States: []float64{1, 2}, Want: "chance"},
+		"400: dtype: must be":                                  {States: []float64{1, 2}, Dtype: "f2"},
+		"400: times: must ascend within the horizon":           {States: []float64{1, 2}, Times: []float64{0.5, 5}},
+		"400: times: 2000, at most":                            {States: []float64{1, 2}, Times: make([]float64, 2000)},
+		"400: states: 5000 questions":                          {States: make([]float64, 10000)},
+		"400: samples: 100000, at most":                        {States: []float64{1, 2}, Want: wire.WantSamples, Samples: 100000},
+		"400: history_x: is missing":                           {States: []float64{1, 2}, HistoryT: []float64{0}},
+		"400: history_t: is missing":                           {States: []float64{1, 2}, HistoryX: []float64{1, 2}},
+		"413: states: the answer would have more than":         {States: make([]float64, 8000), Want: wire.WantSamples, Samples: 9999},
+		"413: states: the answer to 4000 questions at 10 times has 1953024 bytes, and the server takes 1048576: ask for at most 2146 questions, or dtype f4 for 4293, or parts = true": {States: make([]float64, 8000), Timeout: 60e9},
+		"413: states: the answer to 1 questions at 10 times has 1601032 bytes, and the server takes 1048576: ask for at most 6547 samples":                                             {States: []float64{1, 2}, Want: wire.WantSamples, Samples: 10000, Parts: true},
+		"408: timeout: 0 of 64 questions were answered within": {States: make([]float64, 128), Timeout: 1},
+		"400: malformed": {},
 	} {
 		data := q.Append(nil)
 		if len(q.States)+len(q.U) == 0 {
 			data = []byte{0xc1}
-			want = "400: malformed"
 		}
 		if _, got := ask(t, nc, data); !strings.HasPrefix(got, want) {
 			t.Errorf("refused with %q, want %q", got, want)

@@ -1,27 +1,37 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
+import (
+	"errors"
 
-// The results that a query may ask for.
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
+)
+
+// What a query may ask for.
 const (
 	WantPredict  = "predict"  // distributions over the horizon
 	WantDynamics = "dynamics" // derivative and its standard deviation at the states
-	WantSamples  = "samples"  // trajectories drawn from the dynamics
+	WantSamples  = "samples"  // trajectories drawn from the distributions
+	WantModel    = "model"    // what the model is, a ModelInfo
 )
 
 // Query asks for predictions from a batch of states under given inputs. N is the
 // number of states, or of inputs or plans where there is one state for all of them.
 type Query struct {
 	Want    string    // (optional) defaults to WantPredict
-	States  []float64 // states×K row-major
+	States  []float64 // states×K row-major; none for WantModel
+	P0      []float64 // (optional) K×K row-major, covariance of a state; one for all questions, or one for each
 	U       []float64 // (optional) rows of P, the input held; one row serves all
-	Plans   []float64 // (optional) plans×Rows×P, input values at equal steps over the model's horizon
-	Rows    int       // (optional) rows of each plan; defaults to 1
+	Plans   []float64 // (optional) plans×Rows×P, input values from the state on, each held for PlanDt
+	Rows    int       // of each plan; with Plans
+	PlanDt  float64   // s, of each row of a plan; with Plans
 	Times   []float64 // (optional) s, ascending; defaults to the estimator's
 	Samples uint64    // (optional) trajectories of each; defaults to 1
 	Seed    uint64    // (optional) of the samples
 	Timeout int64     // (optional) ns after which the answer is useless; defaults to 1 s
 	Dtype   string    // (optional) of the answer's vectors: "f8" or "f4"; defaults to "f8"
+	Parts   bool      // (optional) the answer may come in several messages
+
+	RequestDtype string // (optional) of the vectors of the query: "f8" or "f4"; defaults to "f8"
 
 	// What precedes the states; without it a model that reads history predicts without.
 	History  string    // (optional) HistoryOfStream: the states that the estimator received, or empty
@@ -42,42 +52,104 @@ const (
 	MaxHistory = 10000   // samples
 )
 
-// fields are the fields of the message, in the order in which they are written.
-func (q *Query) fields() [15]msgbin.Field {
+// queryKeys are listed where a key is not known.
+const queryKeys = "v, want, states, P0, u, plans, rows, plan_dt, times, samples, seed, timeout, dtype, parts, request_dtype, history, history_t, history_x, history_u"
+
+// vectors are the vectors of a query.
+func (q *Query) vectors() [8]struct {
+	name string
+	dst  *[]float64
+	most int // numbers
+} {
+	return [...]struct {
+		name string
+		dst  *[]float64
+		most int
+	}{
+		{"states", &q.States, MaxNumbers}, {"P0", &q.P0, MaxNumbers}, {"u", &q.U, MaxNumbers}, {"plans", &q.Plans, MaxNumbers},
+		{"times", &q.Times, MaxTimes}, {"history_t", &q.HistoryT, MaxHistory}, {"history_x", &q.HistoryX, MaxNumbers}, {"history_u", &q.HistoryU, MaxNumbers},
+	}
+}
+
+// fields are the fields of the message, in the order in which they are written; vector
+// returns where those of the vectors are stored, in the order of vectors.
+func (q *Query) fields(vector func(i int) any) [19]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Optional("want", &q.Want),
-		msgbin.Required("states", &q.States).Limit(MaxNumbers),
-		msgbin.Optional("u", &q.U).Limit(MaxNumbers),
-		msgbin.Optional("plans", &q.Plans).Limit(MaxNumbers),
+		msgbin.Optional("states", vector(0)),
+		msgbin.OmitZero("P0", vector(1)),
+		msgbin.Optional("u", vector(2)),
+		msgbin.Optional("plans", vector(3)),
 		msgbin.Optional("rows", &q.Rows),
-		msgbin.Optional("times", &q.Times).Limit(MaxTimes),
+		msgbin.OmitZero("plan_dt", &q.PlanDt),
+		msgbin.Optional("times", vector(4)),
 		msgbin.Optional("samples", &q.Samples),
 		msgbin.Optional("seed", &q.Seed),
 		msgbin.Optional("timeout", &q.Timeout),
 		msgbin.Optional("dtype", &q.Dtype),
+		msgbin.OmitZero("parts", &q.Parts),
+		msgbin.OmitZero("request_dtype", &q.RequestDtype),
 		msgbin.OmitZero("history", &q.History),
-		msgbin.OmitZero("history_t", &q.HistoryT).Limit(MaxHistory),
-		msgbin.OmitZero("history_x", &q.HistoryX).Limit(MaxNumbers),
-		msgbin.OmitZero("history_u", &q.HistoryU).Limit(MaxNumbers),
+		msgbin.OmitZero("history_t", vector(5)),
+		msgbin.OmitZero("history_x", vector(6)),
+		msgbin.OmitZero("history_u", vector(7)),
 	}
 }
 
 // Append appends the message to dst.
 func (q *Query) Append(dst []byte) []byte {
-	f := q.fields()
-	return encode(dst, f[:])
+	v := q.vectors()
+	f := q.fields(func(i int) any { return v[i].dst })
+	if q.RequestDtype != float32s {
+		return encode(dst, f[:])
+	}
+	return msgbin.Append(dst, func(w *msgbin.Writer) {
+		w.Map(msgbin.Written(f[:]))
+		next := 0 // vector
+		for i := range f {
+			if next == len(v) || f[i].Name != v[next].name {
+				w.Pairs(f[i : i+1])
+				continue
+			}
+			if msgbin.Written(f[i:i+1]) > 0 {
+				w.String(f[i].Name)
+				w.Floats32(*v[next].dst)
+			}
+			next++
+		}
+	})
 }
 
 // Decode reads a message into the memory of q. It returns an *Error if the message
-// does not have the form that PROTOCOL.md describes; the numbers are not checked.
+// does not have the form that PROTOCOL.md describes, or a key that is not there; the
+// numbers are not checked.
 func (q *Query) Decode(b []byte) error {
-	f := q.fields()
-	if err := decode(b, f[:]); err != nil {
-		return err
+	v := q.vectors()
+	var raw [len(v)]msgbin.Raw
+	f := q.fields(func(i int) any { return &raw[i] })
+	r := msgbin.AcquireReader(b)
+	defer r.Release()
+	if err := r.OnlyFields(f[:]); err != nil {
+		if field := new(msgbin.FieldError); errors.As(err, &field) && errors.Is(err, msgbin.ErrUnknown) {
+			return fail(Malformed, field.Field, "is not known; a query has %s", queryKeys)
+		}
+		return refused("", err)
+	}
+	if r.Left() > 0 {
+		return fail(Malformed, "", "%d bytes after the message", r.Left())
 	}
 	if q.Rows < 0 || q.Rows > MaxPlan {
 		return fail(WrongSize, "rows", "%d, expected 0 to %d", q.Rows, MaxPlan)
+	}
+	read := vectorsOf(r)
+	if err := read.setWidth([]byte(q.RequestDtype), "request_dtype"); err != nil {
+		return err
+	}
+	for i := range v {
+		if err := read.atMost(v[i].dst, raw[i], v[i].name, v[i].most); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -98,7 +170,12 @@ type Answer struct {
 	Samples  []float64 // N×S×T×K
 	Dtype    string    // of the vectors: "f8" or "f4"
 
-	NoHistory int // questions that were answered without all the history that the model reads
+	NoHistory int   // questions that were answered without all the history that the model reads
+	Flags     Flags // PlanHeld, PlanCut and CarriedCovariance, of all questions
+
+	// Of an answer in parts, else 0.
+	Part, Parts int // number of this part, from 1 on, and of all of them
+	First       int // question that this part begins with, from 0 on
 }
 
 // answerFields are the vectors of an answer, in the order in which they are
@@ -110,7 +187,7 @@ func (a *Answer) vectors() [len(answerFields)]*[]float64 {
 }
 
 // head are the fields before the vectors, in the order in which they are written.
-func (a *Answer) head() [7]msgbin.Field {
+func (a *Answer) head() [11]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &a.Vehicle),
@@ -119,6 +196,10 @@ func (a *Answer) head() [7]msgbin.Field {
 		msgbin.Optional("inputs", &a.Inputs),
 		msgbin.Optional("dtype", &a.Dtype),
 		msgbin.Optional("no_history", &a.NoHistory),
+		msgbin.OmitZero("flags", (*uint32)(&a.Flags)),
+		msgbin.OmitZero("part", &a.Part),
+		msgbin.OmitZero("parts", &a.Parts),
+		msgbin.OmitZero("first", &a.First),
 	}
 }
 
@@ -126,7 +207,7 @@ func (a *Answer) head() [7]msgbin.Field {
 func (a *Answer) Append(dst []byte) []byte {
 	head := a.head()
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
-		w.Map(len(head) + len(answerFields))
+		w.Map(msgbin.Written(head[:]) + len(answerFields))
 		w.Pairs(head[:])
 		for i, v := range a.vectors() {
 			w.String(answerFields[i])
@@ -137,18 +218,6 @@ func (a *Answer) Append(dst []byte) []byte {
 			}
 		}
 	})
-}
-
-// Size returns the bytes of the message, up to a few hundred.
-func (a *Answer) Size() int {
-	n := 0
-	for _, v := range a.vectors() {
-		n += len(*v)
-	}
-	if a.Dtype == float32s {
-		return 4 * n
-	}
-	return 8 * n
 }
 
 // Decode reads a message into the memory of a.
@@ -164,19 +233,12 @@ func (a *Answer) Decode(b []byte) error {
 	if err := message(r, fields); err != nil {
 		return err
 	}
-	v := vectors{r: r}
-	if err := v.setWidth([]byte(a.Dtype)); err != nil {
+	v := vectorsOf(r)
+	if err := v.setWidth([]byte(a.Dtype), "dtype"); err != nil {
 		return err
 	}
 	for i, dst := range a.vectors() {
-		n, err := v.count(raw[i], answerFields[i])
-		if err != nil {
-			return err
-		}
-		if n > MaxNumbers {
-			return fail(WrongSize, answerFields[i], "%d numbers, at most %d", n, MaxNumbers)
-		}
-		if err := v.read(dst, raw[i], answerFields[i], n); err != nil {
+		if err := v.atMost(dst, raw[i], answerFields[i], MaxNumbers); err != nil {
 			return err
 		}
 	}

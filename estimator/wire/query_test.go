@@ -26,6 +26,21 @@ var (
 		q.HistoryX, q.HistoryU = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, []float64{7, 8, 9}
 		return q
 	}()
+	goldenTimed = func() wire.Query {
+		q := goldenQuery
+		q.P0, q.PlanDt, q.Parts, q.RequestDtype = []float64{0.25, 0, 0, 0.5}, 0.125, true, "f4"
+		return q
+	}()
+	goldenPart = func() wire.Answer {
+		a := goldenAnswer
+		a.Flags, a.Part, a.Parts, a.First = wire.PlanHeld|wire.CarriedCovariance, 2, 3, 4
+		return a
+	}()
+	goldenInfo = wire.ModelInfo{
+		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", Channels: []string{"theta", "omega"}, Units: []string{"rad", "rad/s"},
+		InputChannels: []string{"torque"}, InputUnits: []string{"N·m"}, Layout: "ba317c1a93e33836", ModelHorizon: 1, Points: 50,
+		Horizon: []float64{0.5, 1}, History: 0.4, MaxPayload: 1 << 20,
+	}
 	goldenAnswer = wire.Answer{
 		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Channels: []string{"theta", "omega"}, Inputs: "plan", Dtype: "f8",
 		Horizon: []float64{0.5}, Mean: []float64{1, 2}, Std: []float64{0.1, 0.2}, ObsStd: []float64{0.3, 0.4}, OOD: []float64{0.5},
@@ -39,7 +54,10 @@ func TestGoldenQueries(t *testing.T) {
 	for file, want := range map[string][]byte{
 		"query-v1.msgpack":         goldenQuery.Append(nil),
 		"query-v1-history.msgpack": goldenHistory.Append(nil),
+		"query-v1-timed.msgpack":   goldenTimed.Append(nil),
 		"answer-v1.msgpack":        goldenAnswer.Append(nil),
+		"answer-v1-part.msgpack":   goldenPart.Append(nil),
+		"model-v1.msgpack":         goldenInfo.Append(nil),
 		"command-v1.msgpack":       goldenCommand.Append(nil),
 		"outcome-v1.msgpack":       goldenOutcome.Append(nil),
 	} {
@@ -57,12 +75,13 @@ func TestGoldenQueries(t *testing.T) {
 			t.Errorf("%s: this program writes other bytes for the same message", path)
 		}
 	}
-	var q, withHistory wire.Query
-	var a wire.Answer
+	var q, withHistory, timed wire.Query
+	var a, part wire.Answer
+	var info wire.ModelInfo
 	var c wire.Command
 	var o wire.Outcome
 	for _, err := range []error{
-		withHistory.Decode(goldenHistory.Append(nil)), q.Decode(goldenHistory.Append(nil)), q.Decode(goldenQuery.Append(nil)), a.Decode(goldenAnswer.Append(nil)), c.Decode(goldenCommand.Append(nil)), o.Decode(goldenOutcome.Append(nil)),
+		withHistory.Decode(goldenHistory.Append(nil)), timed.Decode(goldenTimed.Append(nil)), part.Decode(goldenPart.Append(nil)), info.Decode(goldenInfo.Append(nil)), q.Decode(goldenHistory.Append(nil)), q.Decode(goldenQuery.Append(nil)), a.Decode(goldenAnswer.Append(nil)), c.Decode(goldenCommand.Append(nil)), o.Decode(goldenOutcome.Append(nil)),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -72,6 +91,15 @@ func TestGoldenQueries(t *testing.T) {
 		t.Error(d)
 	}
 	if d := cmp.Diff(goldenHistory, withHistory); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(goldenTimed, timed, cmpopts.EquateEmpty()); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(goldenPart, part); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(goldenInfo, info); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(goldenAnswer, a); d != "" {
@@ -85,16 +113,13 @@ func TestGoldenQueries(t *testing.T) {
 	if err := a.Decode(short.Append(nil)); err != nil || a.Mean[1] != 2 || a.Std[0] != float64(float32(0.1)) {
 		t.Errorf("in 32 bits: %+v, %v", a, err)
 	}
-	if 2*short.Size() != goldenAnswer.Size() {
-		t.Errorf("sizes %d and %d", short.Size(), goldenAnswer.Size())
-	}
 }
 
 // The page names what can be asked and answered, and the smallest question is
 // understood, from a sender that writes plain arrays.
 func TestQueryFields(t *testing.T) {
 	text := page(t)
-	for _, b := range [][]byte{goldenHistory.Append(nil), goldenAnswer.Append(nil), goldenCommand.Append(nil), goldenOutcome.Append(nil)} {
+	for _, b := range [][]byte{goldenHistory.Append(nil), goldenTimed.Append(nil), goldenPart.Append(nil), goldenInfo.Append(nil), goldenCommand.Append(nil), goldenOutcome.Append(nil)} {
 		var m map[string]any
 		if err := msgpack.Unmarshal(b, &m); err != nil {
 			t.Fatal(err)
@@ -106,14 +131,14 @@ func TestQueryFields(t *testing.T) {
 		}
 	}
 	var q wire.Query
-	if err := q.Decode(message(t, map[string]any{"v": 1, "states": []any{1, 2.5}, "later": nil})); err != nil {
+	if err := q.Decode(message(t, map[string]any{"v": 1, "states": []any{1, 2.5}})); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(wire.Query{States: []float64{1, 2.5}}, q, cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)
 	}
 	for name, m := range map[string]map[string]any{
-		"no states":     {"v": 1},
+		"another key":   {"v": 1, "states": []any{1}, "plan": []any{1}},
 		"version":       {"v": 2, "states": []any{1}},
 		"negative rows": {"v": 1, "states": []any{1}, "rows": -1},
 		"many rows":     {"v": 1, "states": []any{1}, "rows": 1 << 30},
@@ -123,6 +148,10 @@ func TestQueryFields(t *testing.T) {
 		if err := q.Decode(message(t, m)); !errors.As(err, &e) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	var e *wire.Error
+	if err := q.Decode(message(t, map[string]any{"v": 1, "states": []any{1}, "plan": []any{1}})); !errors.As(err, &e) || e.Field != "plan" || !strings.Contains(e.Text, "plans") {
+		t.Errorf("an unknown key: %v", err)
 	}
 }
 

@@ -55,7 +55,7 @@ func (s *State) Decode(b []byte, K, P int) error {
 	if err := message(r, f[:]); err != nil {
 		return err
 	}
-	v := vectors{r: r}
+	v := vectorsOf(r)
 	var width []byte
 	if len(dtype.Bytes) > 0 {
 		var err error
@@ -64,7 +64,7 @@ func (s *State) Decode(b []byte, K, P int) error {
 			return refused("dtype", err)
 		}
 	}
-	if err := v.setWidth(width); err != nil {
+	if err := v.setWidth(width, "dtype"); err != nil {
 		return err
 	}
 	if err := v.exactly(&s.X, x, "x", K, "one for each state"); err != nil {

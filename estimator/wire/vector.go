@@ -21,15 +21,17 @@ type vectors struct {
 	width int // bytes of a float in a bin
 }
 
-// setWidth sets the width by the dtype of the message; absent is float64.
-func (v *vectors) setWidth(dtype []byte) error {
+func vectorsOf(r *msgbin.Reader) vectors { return vectors{r: r, width: 8} }
+
+// setWidth sets the width by the dtype of the message, a field of a name; absent is float64.
+func (v *vectors) setWidth(dtype []byte, name string) error {
 	switch string(dtype) {
 	case "", float64s:
 		v.width = 8
 	case float32s:
 		v.width = 4
 	default:
-		return fail(Malformed, "dtype", "%q, expected %q or %q", dtype, float64s, float32s)
+		return fail(Malformed, name, "%q, expected %q or %q", dtype, float64s, float32s)
 	}
 	return nil
 }
@@ -61,6 +63,18 @@ func (v *vectors) rows(dst *[]float64, raw msgbin.Raw, P int) error {
 		return fail(WrongSize, "plan", "%d rows, at most %d", n/P, MaxPlan)
 	}
 	return v.read(dst, raw, "plan", n)
+}
+
+// atMost reads up to most numbers into the memory of dst.
+func (v *vectors) atMost(dst *[]float64, raw msgbin.Raw, field string, most int) error {
+	n, err := v.count(raw, field)
+	if err != nil {
+		return err
+	}
+	if n > most {
+		return fail(WrongSize, field, "%d numbers, at most %d", n, most)
+	}
+	return v.read(dst, raw, field, n)
 }
 
 // read reads the n numbers of a vector into the memory of dst.

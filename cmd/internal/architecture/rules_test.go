@@ -191,8 +191,8 @@ var layers = []layer{
 	{
 		"estimator/node/internal/queries",
 		[]string{
-			"estimator", "estimator/history", "estimator/model", "estimator/node/internal/prediction", "estimator/node/internal/reporting",
-			"estimator/numeric/ode", "estimator/wire",
+			"estimator", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/node/internal/reporting", "estimator/wire",
 		},
 		"queries have predictors of their own and touch nothing that predictions depend on",
 	},

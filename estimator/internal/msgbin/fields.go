@@ -63,14 +63,19 @@ const maxFields = 64
 
 // Fields appends a map of the fields, in their order.
 func (w *Writer) Fields(list []Field) {
+	w.Map(Written(list))
+	w.Pairs(list)
+}
+
+// Written returns how many of the fields Pairs appends.
+func Written(list []Field) int {
 	n := 0
 	for i := range list {
 		if list[i].written() {
 			n++
 		}
 	}
-	w.Map(n)
-	w.Pairs(list)
+	return n
 }
 
 // Pairs appends the pairs of a map whose header the caller appended.
@@ -148,7 +153,13 @@ func (f *Field) clear() {
 // Fields reads a map whose keys may come in any order. Keys that are in no field
 // are skipped. The error is a *FieldError; it wraps an *Error, or a
 // *ConstantError for a constant that differs.
-func (r *Reader) Fields(list []Field) error {
+func (r *Reader) Fields(list []Field) error { return r.fields(list, false) }
+
+// OnlyFields is Fields of a map that must have no other keys. The error for one wraps
+// ErrUnknown.
+func (r *Reader) OnlyFields(list []Field) error { return r.fields(list, true) }
+
+func (r *Reader) fields(list []Field, only bool) error {
 	n, err := r.Map(maxFields)
 	if err != nil {
 		return &FieldError{Err: err}
@@ -161,6 +172,9 @@ func (r *Reader) Fields(list []Field) error {
 			return &FieldError{Err: err}
 		}
 		i := find(list, key, next)
+		if i < 0 && only {
+			return &FieldError{string(key), ErrUnknown}
+		}
 		if i < 0 {
 			if err := r.Skip(); err != nil {
 				return &FieldError{string(key), err}
@@ -212,6 +226,9 @@ func (r *Reader) Elements(list []Field) error {
 	}
 	return nil
 }
+
+// ErrUnknown is that a map has a key that it must not have.
+var ErrUnknown = errors.New("is not known")
 
 var (
 	errTwice   = errors.New("appears twice")

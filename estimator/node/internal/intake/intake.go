@@ -43,14 +43,20 @@ const absurdStd = 1000
 func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 	in := &Intake{
 		Mailbox: NewMailbox(cfg.Hold), cfg: cfg, counters: c, k: m.K, p: m.P,
-		limits: wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Scale: m.Scale},
+		limits: Limits(m),
 		order:  order{shared: !cfg.RobotClock, future: cfg.MaxFuture, age: cfg.MaxAge, resync: cfg.Resync},
 		offset: offset{window: offsetWindow, resync: cfg.Resync},
 	}
-	for _, s := range m.Scale {
-		in.limits.MaxStd = append(in.limits.MaxStd, absurdStd*s)
-	}
 	return in
+}
+
+// Limits returns what the states of a model are checked against.
+func Limits(m *model.Model) wire.PlausibilityLimits {
+	l := wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Scale: m.Scale}
+	for _, s := range m.Scale {
+		l.MaxStd = append(l.MaxStd, absurdStd*s)
+	}
+	return l
 }
 
 // Receive puts a state into the mailbox, or counts why it is refused. epoch is that

@@ -45,9 +45,9 @@ func (p *plans) of(s *wire.State, inputs int, horizon float64) (plan []float64, 
 	return nil, 0, true
 }
 
-// planFlags returns the flags of a plan that covers span, s, of a model of a horizon, for a
+// PlanFlags returns the flags of a plan that covers span, s, of a model of a horizon, for a
 // prediction up to last and an estimator that predicts up to reach, s.
-func planFlags(span, horizon, last, reach float64) wire.Flags {
+func PlanFlags(span, horizon, last, reach float64) wire.Flags {
 	switch longest := math.Max(horizon, reach); {
 	case span < last && !same(span, last):
 		return wire.PlanHeld

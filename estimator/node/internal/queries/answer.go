@@ -3,6 +3,7 @@ package queries
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -18,26 +19,33 @@ type answerer struct {
 	served *model.Model // that the following were made for
 	model  *model.Model // the same, this answerer's own
 
-	times      []float64
-	predictors prediction.Predictors
-	predictor  prediction.Predictor
-	dst        *estimator.Prediction
-	dynamics   *prediction.Dynamics
-	past       past
-	sampler    *sampler
+	times        []float64
+	predictors   prediction.Predictors
+	predictor    prediction.Predictor
+	trajectories *estimator.Trajectories // nil = not yet asked for at the times
+	dst          *estimator.Prediction
+	dynamics     *prediction.Dynamics
+	past         past
 
 	query    wire.Query
 	answered wire.Answer
 }
 
-// answer answers a message that came at a steady time, ns. The answer belongs to the
-// answerer.
-func (o *answerer) answer(data []byte, at int64) (*wire.Answer, error) {
+// message is one that answers a query.
+type message interface{ Append(dst []byte) []byte }
+
+// answer answers a message that came at a steady time, ns, over a link that takes messages
+// of most bytes. send sends an answer, or a part of one, which belongs to the answerer.
+func (o *answerer) answer(data []byte, at, most int64, send func(message)) error {
 	q := &o.query
 	if err := q.Decode(data); err != nil {
-		return nil, err
+		return err
 	}
 	m, times := o.cfg.Model()
+	if q.Want == wire.WantModel {
+		send(o.cfg.describe(m, times, most))
+		return nil
+	}
 	if m != o.served {
 		own := prediction.Private(m)
 		*o = answerer{
@@ -47,37 +55,104 @@ func (o *answerer) answer(data []byte, at int64) (*wire.Answer, error) {
 	}
 	b, err := check(q, o.model)
 	if err != nil {
-		return nil, err
-	}
-	limit := timeout
-	if q.Timeout > 0 {
-		limit = q.Timeout
+		return err
 	}
 	if len(q.Times) > 0 {
 		times = q.Times
 	}
-	a := o.begin(b)
 	each, err := o.prepare(times)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	o.begin(b)
+	s := sizeOf(q, b, o.answered.Channels, len(times))
+	perPart, err := s.perPart(most, q.Parts)
+	if err != nil {
+		return err
+	}
+	w := &questions{answerer: o, batch: b, each: each, at: at, limit: timeout}
+	if q.Timeout > 0 {
+		w.limit = q.Timeout
 	}
 	_, now := o.cfg.Clock()
-	if !o.past.begin(b.past, o.cfg.History, time.Duration(at+limit-now)) {
-		return nil, &refusal{codeTimeout, "the history of the stream could not be read within the timeout"}
+	if !o.past.begin(b.past, o.cfg.History, time.Duration(at+w.limit-now)) {
+		return &refusal{codeTimeout, "timeout", "the history of the stream could not be read within it"}
 	}
-	for i := range b.n {
-		if _, now := o.cfg.Clock(); now-at > limit {
-			return nil, &refusal{codeTimeout, fmt.Sprintf("%d of %d questions were answered within the timeout", i, b.n)}
+	for first := 0; first < b.n; first += perPart {
+		a := o.begin(b)
+		if q.Want != wire.WantDynamics {
+			a.Horizon = append(a.Horizon, times...)
 		}
-		question, all := b.at(i), false
-		if question.History, all = o.past.before(b.past, i, question.X0); !all && len(a.Horizon) > 0 && o.query.Want != wire.WantSamples {
+		if q.Parts {
+			a.Part, a.Parts, a.First = first/perPart+1, (b.n+perPart-1)/perPart, first
+		}
+		if err := w.run(first, min(first+perPart, b.n)); err != nil {
+			return err
+		}
+		send(a)
+	}
+	return nil
+}
+
+// describe returns what a planner must know of a model.
+func (c *Config) describe(m *model.Model, times []float64, most int64) *wire.ModelInfo {
+	info := &wire.ModelInfo{
+		Vehicle: c.Vehicle, Model: m.ID, Instance: c.Instance, Layout: wire.Layout(m.Channels),
+		ModelHorizon: m.Horizon, Points: m.Points, Horizon: times, MaxPayload: most,
+	}
+	for i, v := range m.Channels[:m.K+m.P] {
+		if i < m.K {
+			info.Channels, info.Units = append(info.Channels, v.Name), append(info.Units, v.Unit)
+		} else {
+			info.InputChannels, info.InputUnits = append(info.InputChannels, v.Name), append(info.InputUnits, v.Unit)
+		}
+	}
+	if n := len(m.History.Edges); n > 0 {
+		info.History = m.History.Edges[n-1]
+	}
+	return info
+}
+
+// questions are those of a query, with what answers them.
+type questions struct {
+	*answerer
+	batch     *batch
+	each      func(q *estimator.Query, i int) error
+	at, limit int64 // ns
+	began     int64 // ns, with the first question
+}
+
+// Once so many shares of the timeout have passed it is known whether the rest suffices.
+const earlyShare = 20
+
+// run answers the questions from one to before another.
+func (w *questions) run(from, to int) error {
+	o, n := w.answerer, w.batch.n
+	a := &o.answered
+	for i := from; i < to; i++ {
+		_, now := o.cfg.Clock()
+		if i == 0 {
+			w.began = now
+		}
+		if now-w.at > w.limit {
+			return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d of %d questions were answered within it", i, n)}
+		}
+		if spent := now - w.began; i > 0 && spent > w.limit/earlyShare {
+			if all := spent / int64(i) * int64(n); all > w.limit {
+				return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d questions take about %v, and it is %v: ask for at most %d at a time, for fewer times, or set it",
+					n, time.Duration(all).Round(time.Millisecond), time.Duration(w.limit), int64(n)*w.limit/all)}
+			}
+		}
+		question, all := w.batch.at(i), false
+		question.History, all = o.past.before(w.batch.past, i, question.X0)
+		if !all && o.query.Want != wire.WantDynamics {
 			a.NoHistory++
 		}
-		if err := each(&question, i); err != nil {
-			return nil, err
+		if err := w.each(&question, i); err != nil {
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // begin empties the answer and fills in what does not depend on the questions.
@@ -93,6 +168,12 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 	if m.P == 0 || len(b.plans.x) > 0 {
 		a.Inputs = model.Plan.String()
 	}
+	if len(b.plans.x) > 0 && o.query.Want != wire.WantDynamics {
+		a.Flags |= prediction.PlanFlags(b.planDt*float64(o.query.Rows), m.Horizon, o.times[len(o.times)-1], m.Horizon)
+	}
+	if len(b.p0.x) > 0 && m.Displacement {
+		a.Flags |= wire.CarriedCovariance
+	}
 	for _, c := range m.Channels[:m.K] {
 		a.Channels = append(a.Channels, c.Name)
 	}
@@ -101,35 +182,31 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 
 // prepare returns what answers question i and appends its numbers to the answer.
 func (o *answerer) prepare(times []float64) (each func(q *estimator.Query, i int) error, err error) {
-	a, want := &o.answered, o.query.Want
-	switch want {
-	case "", wire.WantPredict:
-		if !slices.Equal(o.times, times) {
-			p, err := o.predictors.At(times)
-			if err != nil {
-				return nil, wrong("%v", err)
-			}
-			o.times, o.predictor, o.dst = slices.Clone(times), p, p.NewPrediction()
-		}
-		a.Horizon = append(a.Horizon, times...)
-		return o.predict, nil
-	case wire.WantDynamics, wire.WantSamples:
+	if o.query.Want == wire.WantDynamics {
 		if o.dynamics == nil {
-			return nil, &refusal{codeCannot, "the model has no dynamics net"}
+			return nil, &refusal{codeCannot, "want", "the model has no dynamics net"}
 		}
-		if want == wire.WantDynamics {
-			return o.derivative, nil
-		}
-		a.Horizon = append(a.Horizon, times...)
-		if o.sampler == nil {
-			o.sampler = newSampler(o.dynamics, o.model)
-		}
-		return o.sample, nil
+		return o.derivative, nil
 	}
-	return nil, wrong("want is %q, and must be predict, dynamics or samples", want)
+	if !slices.Equal(o.times, times) {
+		p, err := o.predictors.At(times)
+		if err != nil {
+			return nil, wrong("times", "%v", err)
+		}
+		o.times, o.predictor, o.dst, o.trajectories = slices.Clone(times), p, p.NewPrediction(), nil
+	}
+	if o.query.Want != wire.WantSamples {
+		return o.predict, nil
+	}
+	if o.trajectories == nil {
+		if o.trajectories, err = estimator.NewTrajectories(o.model, o.times); err != nil {
+			return nil, wrong("times", "%v", err)
+		}
+	}
+	return o.sample, nil
 }
 
-var errNotFinite = &refusal{codeNotSound, "a result is not finite; is the state plausible?"}
+var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; is the state plausible?"}
 
 func (o *answerer) predict(q *estimator.Query, _ int) error {
 	if !o.predictor.Predict(o.dst, q) {
@@ -166,14 +243,17 @@ func (o *answerer) derivative(q *estimator.Query, _ int) error {
 	return nil
 }
 
+// sample draws trajectories from the distribution that predict answers with.
 func (o *answerer) sample(q *estimator.Query, i int) error {
+	if !o.predictor.Predict(o.dst, q) || !o.trajectories.Start(o.dst, q) {
+		return errNotFinite
+	}
 	a := &o.answered
+	a.OOD = append(a.OOD, o.dst.OOD)
 	for j := range max(o.query.Samples, 1) {
-		n, size := len(a.Samples), len(a.Horizon)*o.model.K
+		n, size := len(a.Samples), len(o.dst.Mean)
 		a.Samples = slices.Grow(a.Samples, size)[:n+size]
-		if !o.sampler.draw(a.Samples[n:], a.Horizon, q, o.inputs(q), o.query.Seed, uint64(i), j) {
-			return errNotFinite
-		}
+		o.trajectories.Draw(a.Samples[n:], rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32|j)).NormFloat64)
 	}
 	return nil
 }

@@ -1,8 +1,11 @@
 package queries
 
 import (
+	"math"
+
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -13,81 +16,135 @@ const mostTimes = 1000
 type batch struct {
 	n      int // questions
 	states vector
+	p0     vector
 	u      vector
 	plans  vector
+	planDt float64 // s
 	past   *samples
 }
 
 // at returns question i.
 func (b *batch) at(i int) estimator.Query {
 	q := estimator.Query{X0: b.states.row(i)}
+	if len(b.p0.x) > 0 {
+		q.P0 = b.p0.row(i)
+	}
 	if len(b.u.x) > 0 {
 		q.U = b.u.row(i)
 	}
 	if len(b.plans.x) > 0 {
-		q.Plan = b.plans.row(i)
+		q.Plan, q.PlanStep = b.plans.row(i), b.planDt
 	}
 	return q
 }
 
 // check returns the questions of a query to a model.
 func check(q *wire.Query, m *model.Model) (*batch, error) {
-	if q.Rows == 0 {
-		q.Rows = 1
+	if err := checkKeys(q, m.Horizon); err != nil {
+		return nil, err
+	}
+	if len(q.P0) > 0 && !m.Displacement {
+		return nil, &refusal{codeCannot, "P0", "the model does not start its predictions at the state"}
 	}
 	b := &batch{
 		states: vector{"states", q.States, m.K, "states"},
+		p0:     vector{"P0", q.P0, m.K * m.K, "states × states"},
 		u:      vector{"u", q.U, m.P, "inputs"},
 		plans:  vector{"plans", q.Plans, q.Rows * m.P, "rows × inputs"},
+		planDt: q.PlanDt,
 	}
 	var err error
 	if b.past, err = checkHistory(q, m); err != nil {
 		return nil, err
 	}
-	for _, v := range []*vector{&b.states, &b.u, &b.plans, &b.past.x, &b.past.u} {
+	for _, v := range []*vector{&b.states, &b.p0, &b.u, &b.plans, &b.past.x, &b.past.u} {
 		n, err := v.rows()
 		if err != nil {
 			return nil, err
 		}
 		if n > 1 && b.n > 1 && n != b.n {
-			return nil, wrong("%s are %d, and others %d: give one, or as many", v.name, n, b.n)
+			return nil, wrong(v.name, "%d of them, and others are %d: give one, or as many", n, b.n)
 		}
 		b.n = max(b.n, n)
 	}
-	for i, x := range q.States {
-		if wire.Coarse(x, m.Scale[i%m.K]) {
-			return nil, wrong("element %d of states is %g: numbers of that size are too far apart for predictions that move by %g", i, x, m.Scale[i%m.K])
-		}
+	if err := b.plausible(m); err != nil {
+		return nil, err
 	}
 	return b, b.bounded(q, m)
+}
+
+// checkKeys returns an error for a key that is missing, that the result which is asked for
+// does not read, or whose value is none of its own.
+func checkKeys(q *wire.Query, horizon float64) error {
+	samples, dynamics := q.Want == wire.WantSamples, q.Want == wire.WantDynamics
+	for _, c := range [...]struct {
+		refused bool
+		key     string
+		text    string
+	}{
+		{q.Want != "" && q.Want != wire.WantPredict && !samples && !dynamics, "want", "must be predict, dynamics, samples or model"},
+		{len(q.States) == 0, "states", "is missing: one state, or one for each question"},
+		{q.Dtype != "" && q.Dtype != "f8" && q.Dtype != "f4", "dtype", "must be f8 or f4"},
+		{len(q.Plans) > 0 && q.Rows == 0, "rows", "is missing: how many rows each of the plans has"},
+		{len(q.Plans) == 0 && q.Rows != 0, "rows", "comes without plans"},
+		{len(q.Plans) == 0 && q.PlanDt != 0, "plan_dt", "comes without plans"},
+		{!(q.PlanDt >= 0) || math.IsInf(q.PlanDt, 1), "plan_dt", "must be seconds above 0"},
+		{len(q.Plans) > 0 && len(q.U) > 0, "u", "comes with plans, which give the input from the state on: give one of them"},
+		{q.Samples > 0 && !samples, "samples", "is for want = samples"},
+		{q.Seed > 0 && !samples, "seed", "is for want = samples"},
+		{len(q.Times) > 0 && dynamics, "times", "is not for want = dynamics, which is at the states"},
+		{len(q.P0) > 0 && dynamics, "P0", "is not for want = dynamics"},
+		{q.Timeout < 0, "timeout", "must be ns above 0"},
+	} {
+		if c.refused {
+			return wrong(c.key, "%s", c.text)
+		}
+	}
+	if len(q.Plans) > 0 && q.PlanDt == 0 {
+		return wrong("plan_dt", "is missing: the seconds of each row of the plans; the model's horizon is %g s, of which %d rows have %g s each",
+			horizon, q.Rows, horizon/float64(q.Rows))
+	}
+	return nil
+}
+
+// plausible returns an error for a state or covariance that is not.
+func (b *batch) plausible(m *model.Model) error {
+	limits := intake.Limits(m)
+	n := 1
+	if len(b.states.x) > b.states.size || len(b.p0.x) > b.p0.size {
+		n = b.n
+	}
+	for i := range n {
+		s := wire.State{X: b.states.row(i), P0: b.p0.row(i)}
+		if err := limits.Check(&s); err != nil {
+			r := refusalOf(err)
+			if r.key == "x" {
+				r.key = "states"
+			}
+			if n > 1 {
+				return wrong(r.key, "of question %d: %s", i, r.text)
+			}
+			return r
+		}
+	}
+	return nil
 }
 
 // bounded returns an error for a query that is too large, or whose times are not
 // within the model's horizon.
 func (b *batch) bounded(q *wire.Query, m *model.Model) error {
 	switch {
-	case len(q.States) == 0:
-		return wrong("there is no state")
 	case b.n > wire.MaxBatch:
-		return wrong("%d questions, at most %d", b.n, wire.MaxBatch)
+		return wrong("states", "%d questions, at most %d", b.n, wire.MaxBatch)
 	case len(q.Times) > mostTimes:
-		return wrong("%d times, at most %d", len(q.Times), mostTimes)
+		return wrong("times", "%d, at most %d", len(q.Times), mostTimes)
 	case q.Samples > wire.MaxSamples:
-		return wrong("%d samples, at most %d", q.Samples, wire.MaxSamples)
-	case q.Dtype != "" && q.Dtype != "f8" && q.Dtype != "f4":
-		return wrong("dtype is %q, and must be f8 or f4", q.Dtype)
+		return wrong("samples", "%d, at most %d", q.Samples, wire.MaxSamples)
 	}
 	for i, t := range q.Times {
 		if !(t > 0 && t <= m.Horizon*(1+1e-9)) || (i > 0 && t <= q.Times[i-1]) {
-			return wrong("times must ascend within the horizon (0, %g] s, and %g s is at place %d", m.Horizon, t, i)
+			return wrong("times", "must ascend within the horizon (0, %g] s, and %g s is at place %d", m.Horizon, t, i)
 		}
-	}
-	samples := 1
-	if q.Want == wire.WantSamples {
-		samples = max(int(q.Samples), 1)
-	}
-	if T := max(len(q.Times), 1); b.n*samples > wire.MaxNumbers/(T*m.K) {
-		return wrong("the answer would have more than %d numbers in one vector; ask for less", wire.MaxNumbers)
 	}
 	return nil
 }

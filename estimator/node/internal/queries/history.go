@@ -26,19 +26,21 @@ func checkHistory(q *wire.Query, m *model.Model) (*samples, error) {
 	}
 	switch {
 	case q.History != "" && !h.fromStream:
-		return nil, wrong("history is %q, and must be %s or absent", q.History, wire.HistoryOfStream)
+		return nil, wrong("history", "is %q, and must be %s or absent", q.History, wire.HistoryOfStream)
 	case h.fromStream && n+len(q.HistoryX)+len(q.HistoryU) > 0:
-		return nil, wrong("history is that of the stream, and samples come with the query: give one of them")
+		return nil, wrong("history", "is that of the stream, and samples come with the query: give one of them")
 	case n > wire.MaxHistory:
-		return nil, wrong("history_t has %d samples, at most %d", n, wire.MaxHistory)
+		return nil, wrong("history_t", "has %d samples, at most %d", n, wire.MaxHistory)
 	case n == 0 && len(q.HistoryX)+len(q.HistoryU) > 0:
-		return nil, wrong("history_x or history_u come without history_t")
-	case n > 0 && len(q.HistoryX) == 0, n > 0 && m.P > 0 && len(q.HistoryU) == 0:
-		return nil, wrong("history_t has %d samples, and history_x has %d numbers, history_u %d, for %d states and %d inputs", n, len(q.HistoryX), len(q.HistoryU), m.K, m.P)
+		return nil, wrong("history_t", "is missing, and history_x or history_u are there")
+	case n > 0 && len(q.HistoryX) == 0:
+		return nil, wrong("history_x", "is missing: %d samples of %d states", n, m.K)
+	case n > 0 && m.P > 0 && len(q.HistoryU) == 0:
+		return nil, wrong("history_u", "is missing: %d samples of %d inputs", n, m.P)
 	}
 	for i, t := range q.HistoryT {
 		if !(t <= 0 && t > -longAgo) || (i > 0 && t <= q.HistoryT[i-1]) {
-			return nil, wrong("history_t must ascend to at most 0 s, and %g s is at place %d", t, i)
+			return nil, wrong("history_t", "must ascend to at most 0 s, and %g s is at place %d", t, i)
 		}
 	}
 	return h, nil

@@ -1,6 +1,11 @@
 package queries
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
 
 // The codes of the service's errors, with their meanings in HTTP.
 const (
@@ -15,11 +20,37 @@ const (
 // refusal is why a query is not answered.
 type refusal struct {
 	code int
+	key  string // of the query; "" = none is to blame
 	text string
 }
 
-func (r *refusal) Error() string { return r.text }
+func (r *refusal) Error() string {
+	if r.key == "" {
+		return r.text
+	}
+	return r.key + ": " + r.text
+}
 
-func wrong(format string, args ...any) error {
-	return &refusal{codeWrong, fmt.Sprintf(format, args...)}
+// wrong refuses a query for a key.
+func wrong(key, format string, args ...any) error {
+	return &refusal{codeWrong, key, fmt.Sprintf(format, args...)}
+}
+
+// refusalOf returns the refusal for any error.
+func refusalOf(err error) *refusal {
+	var r *refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	r = &refusal{code: codeWrong, text: err.Error()}
+	if e := new(wire.Error); errors.As(err, &e) {
+		r.key = e.Field
+		if e.Field != "" {
+			r.text = e.Text
+			if e.Err != nil {
+				r.text = e.Err.Error()
+			}
+		}
+	}
+	return r
 }

@@ -5,7 +5,6 @@
 package queries
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -95,9 +94,12 @@ func (s *Service) receive(r micro.Request) {
 	select {
 	case s.work <- request{r, now}:
 	default:
-		s.respond(r, nil, &refusal{codeBusy, fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
+		s.respond(r, nil, &refusal{codeBusy, "", fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
 	}
 }
+
+// keyHeader names the key of the query for which it is refused.
+const keyHeader = "Dgm-Key"
 
 // respond answers a request with data or with an error, over the connection itself:
 // what a micro.Request notes of its answer is read when receive returns, which is
@@ -105,12 +107,11 @@ func (s *Service) receive(r micro.Request) {
 func (s *Service) respond(r micro.Request, data []byte, err error) {
 	m := &nats.Msg{Subject: r.Reply(), Data: data}
 	if err != nil {
-		code := codeWrong
-		var f *refusal
-		if errors.As(err, &f) {
-			code = f.code
+		f := refusalOf(err)
+		m.Header = nats.Header{micro.ErrorHeader: {reporting.Shorten(f.Error())}, micro.ErrorCodeHeader: {strconv.Itoa(f.code)}}
+		if f.key != "" {
+			m.Header.Set(keyHeader, f.key)
 		}
-		m.Header = nats.Header{micro.ErrorHeader: {reporting.Shorten(err.Error())}, micro.ErrorCodeHeader: {strconv.Itoa(code)}}
 	}
 	_ = s.nc.PublishMsg(m) // who asked may be gone
 }
@@ -137,15 +138,12 @@ func (s *Service) run() {
 
 // reply answers one request and returns its buffer for the next.
 func (s *Service) reply(a *answerer, r request, buf []byte) []byte {
-	answer, err := a.answer(r.Data(), r.at)
-	if most := s.nc.MaxPayload(); err == nil && most > 0 && int64(answer.Size())+1024 > most {
-		err = &refusal{codeLarge, fmt.Sprintf("the answer has %d bytes, and the server takes %d: ask for fewer questions or times, or for dtype f4", answer.Size(), most)}
-	}
+	err := a.answer(r.Data(), r.at, s.nc.MaxPayload(), func(m message) {
+		buf = m.Append(buf[:0])
+		s.respond(r, buf, nil)
+	})
 	if err != nil {
 		s.respond(r, nil, err)
-		return buf
 	}
-	buf = answer.Append(buf[:0])
-	s.respond(r, buf, nil)
 	return buf
 }

@@ -24,13 +24,13 @@ func (v *vector) rows() (int, error) {
 	case len(v.x) == 0:
 		return 0, nil
 	case v.size == 0:
-		return 0, wrong("%s has %d numbers, and the model has no inputs", v.name, len(v.x))
+		return 0, wrong(v.name, "has %d numbers, and the model has no inputs", len(v.x))
 	case len(v.x)%v.size != 0:
-		return 0, wrong("%s has %d numbers, which is no multiple of %d (%s)", v.name, len(v.x), v.size, v.content)
+		return 0, wrong(v.name, "has %d numbers, which is no multiple of %d (%s)", len(v.x), v.size, v.content)
 	}
 	for i, x := range v.x {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, wrong("element %d of %s is %v", i, v.name, x)
+			return 0, wrong(v.name, "element %d is %v", i, x)
 		}
 	}
 	return len(v.x) / v.size, nil

@@ -62,7 +62,7 @@ func (r *Reporter) addCounters(steady int64) {
 	s.Received, s.Published, s.Late, s.Missed = n.Received, n.Published, n.Late, n.Missed
 	s.Input, s.InputAge = wire.InputNone, -1
 	if n.Any {
-		s.Input, s.InputAge = wire.InputLive, float64(steady-n.At)*1e-9
+		s.Input, s.InputAge = wire.InputLive, float64(max(steady-n.At, 0))*1e-9 // a state may have come since steady was read
 		if s.InputAge > r.validity {
 			s.Input = wire.InputStale
 		}

@@ -1,0 +1,81 @@
+package queries
+
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// size is how large an answer is.
+type size struct {
+	questions, times, channels int
+	samples                    int // trajectories of each question
+	vectors                    int // of times×channels for each question; 0 = two of the channels alone
+	float                      int // bytes of a number
+	names                      int // bytes
+}
+
+// envelope are the bytes of an answer beside its vectors and names, at most.
+const envelope = 1024
+
+func sizeOf(q *wire.Query, b *batch, names []string, times int) size {
+	s := size{questions: b.n, times: times, channels: len(names), samples: 1, vectors: 3, float: 8}
+	if q.Dtype == "f4" {
+		s.float = 4
+	}
+	switch q.Want {
+	case wire.WantDynamics:
+		s.vectors, s.times = 0, 0
+	case wire.WantSamples:
+		s.vectors, s.samples = 1, max(int(q.Samples), 1)
+	}
+	for _, name := range names {
+		s.names += len(name) + 5
+	}
+	return s
+}
+
+// question returns the bytes of one question.
+func (s *size) question() int {
+	if s.vectors == 0 {
+		return s.float * 2 * s.channels
+	}
+	return s.float * (s.vectors*s.samples*s.times*s.channels + 1)
+}
+
+// fit returns how many questions fit into so many bytes.
+func (s *size) fit(bytes int64) int {
+	return max(0, int(bytes-int64(envelope+s.names+s.float*s.times))/s.question())
+}
+
+// perPart returns how many questions a message holds, most bytes being what the server
+// takes, or a refusal with what would fit. parts is true where an answer may have several.
+func (s *size) perPart(most int64, parts bool) (int, error) {
+	if s.questions*s.samples > wire.MaxNumbers/max(s.times*s.channels, 1) {
+		return 0, &refusal{codeLarge, "states", fmt.Sprintf("the answer would have more than %d numbers in one vector: ask for less", wire.MaxNumbers)}
+	}
+	fit := s.fit(most)
+	if most <= 0 || fit >= s.questions {
+		return s.questions, nil
+	}
+	if parts && fit > 0 {
+		return fit, nil
+	}
+	single := *s
+	single.float = 4
+	would := fmt.Sprintf("at most %d questions", fit)
+	switch {
+	case fit == 0 && s.samples > 1:
+		would = fmt.Sprintf("at most %d samples", s.samples*int(most-envelope)/(s.question()+s.names))
+	case fit == 0:
+		would = fmt.Sprintf("at most %d times", s.times*int(most-envelope)/(s.question()+s.names))
+	}
+	if s.float == 8 && fit > 0 {
+		would += fmt.Sprintf(", or dtype f4 for %d", single.fit(most))
+	}
+	if !parts && fit > 0 {
+		would += ", or parts = true"
+	}
+	return 0, &refusal{codeLarge, "states", fmt.Sprintf("the answer to %d questions at %d times has %d bytes, and the server takes %d: ask for %s",
+		s.questions, s.times, s.questions*s.question()+envelope, most, would)}
+}
