@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/frames"
 )
 
 // outlineRows is how many rows an outline looks at.
@@ -29,6 +31,7 @@ type Column struct {
 	Numbers   int    // cells that are numbers
 	Others    int    // cells that are neither a number nor missing
 	Low, High float64
+	Turns     frames.Turns // whether it looks like an angle
 
 	rises bool // no cell is below the one before it
 	last  float64
@@ -95,6 +98,7 @@ func (c *Column) add(cell string) {
 		}
 	}
 	c.Numbers++
+	c.Turns.Add(v)
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
 }
 

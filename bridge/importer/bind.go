@@ -30,7 +30,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 			return nil, &mapfile.Error{File: m.file, Field: "channel " + c.label(), Reason: strings.Join(why, "; "),
 				Remedy: "correct the map, write optional = true, or look at what is there with dgm-bridge topics " + files[0].path}
 		}
-		p.sources = append(p.sources, s)
+		p.sources, p.read = append(p.sources, s), append(p.read, -1)
 		if s == nil {
 			p.leftOut = append(p.leftOut, c.label()+" left out: "+strings.Join(why, "; "))
 			continue
@@ -39,6 +39,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 			p.declared[name] = declaration{c.derivative(k), c.Varies}
 		}
 		tr := p.track(id, files)
+		p.read[i] = tr
 		if c.Role == channel.State {
 			states = append(states, tr)
 		}
@@ -54,6 +55,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	if err := p.chooseBase(states, files); err != nil {
 		return nil, err
 	}
+	p.bindValidity(files)
 	p.bindPhases(files)
 	for i := range p.tracks {
 		p.config.Widths = append(p.config.Widths, len(p.tracks[i].paths))

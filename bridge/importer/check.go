@@ -58,6 +58,20 @@ func (m *Map) Check() error {
 			return m.wrong(fmt.Sprintf("phase %d", i+1), reason, remedy)
 		}
 	}
+	var names []string
+	for i := range m.Channels {
+		names = append(names, m.Channels[i].names()...)
+	}
+	for i := range m.Valid {
+		if reason, remedy := m.Valid[i].check(names); reason != "" {
+			return m.wrong(fmt.Sprintf("valid %d", i+1), reason, remedy)
+		}
+	}
+	for i := range m.Resets {
+		if reason, remedy := m.Resets[i].check(); reason != "" {
+			return m.wrong(fmt.Sprintf("reset %d", i+1), reason, remedy)
+		}
+	}
 	if err := channel.Check(m.header(nil)); err != nil {
 		return m.wrong("channel", err.Error(), "state channels here: "+strings.Join(channel.Names(channel.Select(m.header(nil), channel.State)), ", "))
 	}
@@ -89,8 +103,8 @@ func (m *Map) checkTop() error {
 		return m.wrong("frames", fmt.Sprintf("%q is not known", m.Frames), "write ned-frd or enu-flu, or leave it out to keep the axes as recorded")
 	case key != "":
 		return m.wrong("time."+key, reason, remedy)
-	case m.IsTable() && (m.Time.Base != "" || m.Time.Instance != nil || len(m.Phases) > 0):
-		return m.wrong("time.column", "is of a table, and base, instance and [[phase]] are of topics", "remove them")
+	case m.IsTable() && (m.Time.Base != "" || m.Time.Instance != nil || len(m.Phases)+len(m.Valid)+len(m.Resets) > 0):
+		return m.wrong("time.column", "is of a table, and base, instance, [[phase]], [[valid]] and [[reset]] are of topics", "remove them")
 	case m.Time.To != 0 && m.Time.To <= m.Time.From:
 		return m.wrong("time.to", "is not after time.from", "both count from the file's first sample")
 	case len(m.Channels)+len(m.Attitudes) == 0:
@@ -234,6 +248,32 @@ func (p *Phase) check() (reason, remedy string) {
 		return "needs one of equals, above, and begins with ends", "name the values at which the robot is in the phase"
 	case (len(p.Begins) > 0) != (len(p.Ends) > 0):
 		return "begins and ends belong together", "write both"
+	}
+	return "", ""
+}
+
+func (v *Validity) check(known []string) (reason, remedy string) {
+	for _, name := range v.Channels {
+		if !slices.Contains(known, name) {
+			return fmt.Sprintf("channel %q is not in the map", name), "correct the name; there are: " + strings.Join(known, ", ")
+		}
+	}
+	switch {
+	case len(v.Channels) == 0:
+		return "channels is missing", "name the channels whose values the field is about"
+	case given(len(v.Topic) > 0, v.Type != "") != 1:
+		return "needs one of topic and type", "name the topic of the field, or the type of its messages"
+	case v.Field == "":
+		return "field is missing", "name it"
+	case given(len(v.Equals) > 0, v.Above != nil) != 1:
+		return "needs one of equals and above", "name the values at which the channels are valid"
+	}
+	return "", ""
+}
+
+func (x *Reset) check() (reason, remedy string) {
+	if x.Topic == "" || len(x.Fields) == 0 {
+		return "topic or fields is missing", "name both"
 	}
 	return "", ""
 }

@@ -11,6 +11,8 @@
 //   - Times are those of the measurement, where the format has them, on one clock: offsets
 //     between the clocks of several senders are estimated, and corrected where they are
 //     more than a delay.
+//   - Values that the robot's estimator declares invalid ([Validity]) are not measured; where
+//     it sets its state anew ([Reset]) a segment begins.
 //   - A row belongs to the flight if it is in all phases of the map; each unbroken
 //     part is a segment. A gap in the base longer than max_gap, a clock that was set and a
 //     new file begin a segment as well.

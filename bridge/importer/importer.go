@@ -173,7 +173,7 @@ func (j *job) wantsData() bool {
 	if j.Map.Kinematics != "" || j.Map.IsTable() {
 		return true
 	}
-	return slices.ContainsFunc(j.plan.header, func(c channel.Channel) bool {
+	return len(j.plan.valid) > 0 || slices.ContainsFunc(j.plan.header, func(c channel.Channel) bool {
 		d := j.plan.declared[c.Name]
 		return d.varies || c.Role == channel.State && d.derivative == ""
 	})
@@ -211,8 +211,12 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	if left := j.plan.leaveOut(&ranges); len(left) > 0 {
-		j.plan.leftOut = append(j.plan.leftOut, strings.Join(left, ", ")+" left out: one value throughout")
+	still, unknown := j.plan.leaveOut(&ranges)
+	if len(still) > 0 {
+		j.plan.leftOut = append(j.plan.leftOut, strings.Join(still, ", ")+" left out: one value throughout")
+	}
+	if len(unknown) > 0 {
+		j.plan.unknown = append(j.plan.unknown, fmt.Sprintf("%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; ")))
 	}
 	if err := j.settle(claimed, checker); err != nil {
 		return err
@@ -246,7 +250,7 @@ func (j *job) settle(claimed channel.Kinematics, checker *kinematics.Checker) er
 		j.kinematics = k
 	}
 	j.kinematics = claimed
-	reduce(moving, "not all of the states move that it needs")
+	reduce(moving, "not all of the states move that it needs, or are valid")
 	for j.kinematics.Relation != "" {
 		wrong, remarks := checker.Result(j.kinematics)
 		switch {
@@ -295,8 +299,12 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 	if err != nil {
 		return err
 	}
-	s.Remarks, s.Problems = remarks(rows), problems(j.files)
+	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
+	s.Remarks, s.Problems = slices.Concat(remarks(rows), invalid), problems(j.files)
 	for _, text := range slices.Concat(s.Remarks, s.Problems) {
+		if slices.Contains(invalid, text) {
+			text = flightlog.InvalidNote + text
+		}
 		if err := file.Note(last, text); err != nil {
 			return err
 		}

@@ -22,6 +22,8 @@ type Map struct {
 	Time      Time       `toml:"time"`
 	Phases    []Phase    `toml:"phase"` // of topics
 	Channels  []Channel  `toml:"channel"`
+	Valid     []Validity `toml:"valid"`    // of topics: (optional)
+	Resets    []Reset    `toml:"reset"`    // of topics: (optional)
 	Attitudes []Attitude `toml:"attitude"` // of a table: (optional) quaternions, three channels each, after the others
 
 	Kinematics         string          `toml:"kinematics"`          // (optional) quadrotor: states are those of a rigid body

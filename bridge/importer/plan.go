@@ -13,14 +13,18 @@ import (
 type plan struct {
 	m        *Map
 	sources  []*Source // of the map's channels; nil: left out
+	read     []int     // of the map's channels: the track that each is read from
 	tracks   []track
 	phases   []phase
+	valid    []validity
+	resets   []reset
 	config   timebase.Config
 	outputs  []output
 	header   []channel.Channel
 	declared map[string]declaration // of the channels in header
 	signals  []string               // channels of the signals, for messages; "" = none
 	leftOut  []string               // sentences
+	unknown  []string               // sentences about channels that are left out, for their values are never valid
 	gap      int64                  // ns, a longer gap of the base begins a segment
 
 	keep *perRole[[]int] // the channels that are left of those made; nil = all
@@ -109,28 +113,36 @@ func (p *plan) paths(t *telemetry.Topic) []string {
 }
 
 // leaveOut leaves the channels out of the header that the map wants only where they
-// vary and that do not, and returns their names.
-func (p *plan) leaveOut(ranges *perRole[extrema]) (left []string) {
+// vary and that do not, and those that are never valid, and returns their names.
+func (p *plan) leaveOut(ranges *perRole[extrema]) (still, unknown []string) {
 	var keep perRole[[]int]
 	var made perRole[int]
 	var header []channel.Channel
 	for _, c := range p.header {
 		i := *made.of(c.Role)
 		*made.of(c.Role)++
-		if p.declared[c.Name].varies && !ranges.of(c.Role).varies(i) {
-			left = append(left, c.Name)
+		if r := ranges.of(c.Role); p.judged(c.Name) && r.low[i] > r.high[i] {
+			unknown = append(unknown, c.Name)
+			continue
+		} else if p.declared[c.Name].varies && !r.varies(i) {
+			still = append(still, c.Name)
 			continue
 		}
 		*keep.of(c.Role) = append(*keep.of(c.Role), i)
 		header = append(header, c)
 	}
 	// Where nothing at all varies, the log is as it is.
-	if len(left) == 0 || len(channel.Select(header, channel.State)) == 0 {
-		return nil
+	if len(still)+len(unknown) == 0 || len(channel.Select(header, channel.State)) == 0 {
+		return nil, nil
 	}
 	p.keep, p.header = &keep, header
 	p.dropDerivatives()
-	return left
+	return still, unknown
+}
+
+// judged reports whether a condition is about a channel.
+func (p *plan) judged(name string) bool {
+	return slices.ContainsFunc(p.valid, func(v validity) bool { return slices.Contains(v.names, name) })
 }
 
 // dropDerivatives forgets derivatives that are left out.

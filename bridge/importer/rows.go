@@ -35,6 +35,7 @@ type rowMaker struct {
 	emit   func(*row) error
 	joiner *timebase.Joiner
 	guard  timebase.Guard
+	judge  *judge
 	row    row                // what is emitted
 	all    perRole[[]float64] // with the channels that are left out of it
 	dst    [][]float64        // of each output: the cells of all that it fills
@@ -57,7 +58,7 @@ type rowCounts struct {
 }
 
 func newRowMaker(p *plan, files []*survey, emit func(*row) error) *rowMaker {
-	r := &rowMaker{plan: p, files: files, emit: emit, joiner: timebase.New(p.config)}
+	r := &rowMaker{plan: p, files: files, emit: emit, joiner: timebase.New(p.config), judge: newJudge(p)}
 	for i := range p.outputs {
 		all := r.all.of(p.outputs[i].role)
 		*all = append(*all, make([]float64, p.outputs[i].n)...)
@@ -106,6 +107,7 @@ func (r *rowMaker) read(ctx context.Context, n int, open telemetry.Opener, progr
 	r.guard = timebase.Guard{Far: far, Back: back}
 	r.row.name = csv.Stem(f.path)
 	r.row.name = r.row.name[:min(len(r.row.name), flightlog.MaxName)]
+	r.judge.begin()
 	r.in = r.in[:0]
 	for i := range r.plan.phases {
 		r.in = append(r.in, r.plan.phases[i].begin[n])
@@ -163,7 +165,7 @@ func (r *rowMaker) add(track int, t int64, values []float64) error {
 	if !ok {
 		return nil
 	}
-	if jumped {
+	if set := r.judge.message(track, values); jumped || set {
 		r.joiner.Finish()
 		if err := r.drain(); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
+	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -19,25 +20,60 @@ import (
 const (
 	suggestFields = 200  // fields of one topic
 	suggestAll    = 8000 // fields of all topics
-	suggestStates = 24   // channels that are not commented out
+	suggestStates = 24   // channels
 )
 
 // seen is what a suggestion has read of a topic.
 type seen struct {
 	count     *telemetry.Count
 	fields    []telemetry.Field
-	low, high []float64 // of fields
+	low, high []float64      // of fields
+	turns     []frames.Turns // the same
 }
 
 // Suggest reads a log and writes a map of what is in it: the preset that fits, or
-// the topic that looks most like a state, and everything else commented out, with
-// the range of its values. A nil open is of a table of text: its first rows show the
-// time and the columns. progress, if not nil, is called now and then with the share
-// that is read.
+// the fields of the topic that looks most like a state; the other topics are named with
+// their rates. A nil open is of a table of text: its first rows show the time and the
+// columns. progress, if not nil, is called now and then with the share that is read.
 func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opener, progress func(float64)) error {
 	if open == nil {
 		return suggestTable(w, path)
 	}
+	all, err := look(ctx, path, open, progress)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	counts := make([]*telemetry.Count, len(all))
+	for i, x := range all {
+		counts[i] = x.count
+	}
+	if m, name := fitting(&survey{path: path, counts: counts}); name != "" {
+		text, err := PresetText(name)
+		if err != nil {
+			return err
+		}
+		if unknown := neverValid(m, all); len(unknown) > 0 {
+			fmt.Fprintf(&b, "# The preset %s fits this log but for %s, which are never valid in it: an\n# import leaves them out. It is:\n\n%s", name, strings.Join(unknown, ", "), text)
+		} else {
+			fmt.Fprintf(&b, "# The preset %s fits this log. It is:\n\n%s", name, text)
+		}
+	} else {
+		fmt.Fprintf(&b, "# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes, and period = 6.283185307179586 of an angle.\n\nvehicle = \"robot\"\n", filepath.Base(path))
+		if len(all) > 0 {
+			all[likely(all)].write(&b)
+		}
+	}
+	b.WriteString("\n# All topics; dgm-bridge topics --fields lists their fields:\n")
+	for _, x := range all {
+		fmt.Fprintf(&b, "#   %-40s %8d messages, %.4g Hz\n", x.count.Topic, x.count.N, x.count.Rate())
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// look reads the topics of a log and the ranges of their fields.
+func look(ctx context.Context, path string, open telemetry.Opener, progress func(float64)) ([]*seen, error) {
 	var all []*seen // by Seq
 	total := 0
 	s, err := open(path, telemetry.Wants{Select: func(t *telemetry.Topic) (paths []string) {
@@ -47,7 +83,7 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		x := all[t.Seq]
 		for _, f := range t.Fields() {
 			if len(x.fields) < suggestFields && total < suggestAll && t.Check(f.Path) == nil {
-				x.fields = append(x.fields, f)
+				x.fields, x.turns = append(x.fields, f), append(x.turns, frames.Turns{})
 				x.low, x.high = append(x.low, math.Inf(1)), append(x.high, math.Inf(-1))
 				paths = append(paths, f.Path)
 				total++
@@ -56,44 +92,29 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		return paths
 	}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	counts, err := telemetry.Survey(ctx, s, progress, func(m *telemetry.Message) {
 		x := all[m.Topic.Seq]
 		for i, v := range m.Values {
 			x.low[i], x.high[i] = math.Min(x.low[i], v), math.Max(x.high[i], v) // NaN stays: the field is not a plain number
+			x.turns[i].Add(v)
 		}
 	})
 	if err = errors.Join(err, s.Close()); err != nil {
-		return err
+		return nil, err
 	}
-	for _, c := range counts {
-		all[c.Topic.Seq].count = c
+	sorted := make([]*seen, len(counts))
+	for i, c := range counts {
+		sorted[i] = all[c.Topic.Seq]
+		sorted[i].count = c
 	}
-	all = slices.DeleteFunc(all, func(x *seen) bool { return x.count == nil })
-	var b strings.Builder
-	fmt.Fprintf(&b, "# What is in %s. Take the # away from what you want, and correct it: role, unit,\n# axes, and period = 6.283185307179586 of an angle.\n\n", filepath.Base(path))
-	active := -1
-	if name := fitting(&survey{path: path, counts: counts}); name != "" {
-		text, err := PresetText(name)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&b, "# The preset %s fits this log. It is:\n\n%s", name, text)
-	} else {
-		b.WriteString("vehicle = \"robot\"\n")
-		active = likely(all)
-	}
-	for i, x := range all {
-		x.write(&b, i == active)
-	}
-	_, err = io.WriteString(w, b.String())
-	return err
+	return sorted, nil
 }
 
 // fitting returns the preset all of whose channels that are not optional are in a
-// log, or "".
-func fitting(f *survey) string {
+// log, and its map, or "".
+func fitting(f *survey) (*Map, string) {
 	for _, name := range Presets() {
 		m, err := Preset(name)
 		if err != nil {
@@ -104,10 +125,39 @@ func fitting(f *survey) string {
 			continue
 		}
 		if _, err := bind(m, files); err == nil {
-			return name
+			return m, name
 		}
 	}
-	return ""
+	return nil, ""
+}
+
+// neverValid returns the channels of a map whose values a condition declares invalid
+// throughout.
+func neverValid(m *Map, all []*seen) (names []string) {
+	for i := range m.Valid {
+		v := &m.Valid[i]
+		for _, x := range all {
+			t := x.count.Topic
+			k := slices.IndexFunc(x.fields, func(f telemetry.Field) bool { return f.Path == v.Field })
+			if k < 0 || !slices.Contains(v.Topic, t.Name) && (v.Type == "" || v.Type != t.Kind) || v.possible(x.low[k], x.high[k]) {
+				continue
+			}
+			for _, name := range v.Channels {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// possible reports whether a field that spans low to high may say that values are valid.
+func (v *Validity) possible(low, high float64) bool {
+	if low == high || v.Above != nil {
+		return v.valid(high)
+	}
+	return v.Mask != 0 || slices.ContainsFunc(v.Equals, func(e float64) bool { return e >= low && e <= high })
 }
 
 // likely returns the topic that looks most like a state: of those with a few
@@ -130,31 +180,20 @@ func likely(all []*seen) int {
 	return best
 }
 
-// varies reports whether field k has more than one value and is no time.
+// varies reports whether field k has more than one value and is neither a time nor
+// something about the message or the estimate.
 func (x *seen) varies(k int) bool {
-	return x.high[k] > x.low[k] && !containsAny(x.fields[k].Path,
-		"timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus", "covariance")
+	return x.high[k] > x.low[k] && !containsAny(x.fields[k].Path, "timestamp", "time_us", "time_boot", "timeus", "timems", "stamp.", "sampleus",
+		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flags", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
 }
 
-// write writes the channels of a topic, commented out unless active.
-func (x *seen) write(b *strings.Builder, active bool) {
+// write writes the channels of a topic: the first suggestStates fields that vary.
+func (x *seen) write(b *strings.Builder) {
 	t := x.count.Topic
-	fmt.Fprintf(b, "\n# %s: %d messages, %.4g Hz", t, x.count.N, x.count.Rate())
-	if t.Kind != "" {
-		fmt.Fprintf(b, ", %s", t.Kind)
-	}
-	b.WriteString("\n")
-	hash := "# "
-	if active {
-		hash = ""
-	}
 	written := 0
 	for k, f := range x.fields {
-		if !x.varies(k) && !(active && written == 0 && k == len(x.fields)-1) {
+		if written == suggestStates || !x.varies(k) && !(written == 0 && k == len(x.fields)-1) {
 			continue
-		}
-		if active && written >= suggestStates {
-			hash = "# "
 		}
 		written++
 		where := fmt.Sprintf("topic = %q", t.Name)
@@ -163,20 +202,26 @@ func (x *seen) write(b *strings.Builder, active bool) {
 		}
 		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
 		name := strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(f.Path)
-		writeChannel(b, hash, "", name, where, f.Unit, channel.State)
-	}
-	if written == 0 {
-		b.WriteString("# nothing in it varies\n")
+		b.WriteString("\n")
+		writeChannel(b, "", "", name, where, f.Unit, channel.State, x.turns[k], x.low[k], x.high[k])
 	}
 }
 
-// writeChannel writes a channel of a map, with hash before each line.
-func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, role channel.Role) {
+// writeChannel writes a channel of a map, with hash before each line, and with the period
+// of one that spans low to high and looks like an angle.
+func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, role channel.Role, turns frames.Turns, low, high float64) {
+	period := 0.0
+	if role == channel.State {
+		period, unit = turns.Period(unit, low, high)
+	}
 	text := fmt.Sprintf("[[channel]]%s\nname = %q\n%s\n", remark, name, where)
 	if unit != "" {
 		text += fmt.Sprintf("unit = %q\n", unit)
 	}
 	text += fmt.Sprintf("role = %q\n", role)
+	if period > 0 {
+		text += fmt.Sprintf("period = %v # it looks like an angle\n", period)
+	}
 	for line := range strings.Lines(text) {
 		b.WriteString(hash + line)
 	}
@@ -230,5 +275,5 @@ func writeColumn(b *strings.Builder, c *csv.Column) {
 		role = channel.Input
 	}
 	b.WriteString("\n")
-	writeChannel(b, hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role)
+	writeChannel(b, hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role, c.Turns, c.Low, c.High)
 }

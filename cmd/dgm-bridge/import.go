@@ -80,6 +80,14 @@ standard output, to be changed and given with --map. A map looks like this:
     topic = "vehicle_land_detected"
     field = "landed"
     equals = [0]                 # or above = 0.5, or for events begins = [28] and ends = [18]; mask = 128 looks at some bits
+    [[valid]]                    # optional: the values of channels count only while all that is said of them holds
+    channels = ["vx", "vy"]
+    topic = "vehicle_local_position" # or type; a field that is not in a log has no effect
+    field = "v_xy_valid"
+    equals = [1]                 # or above = -0.5; mask = 128 looks at some bits
+    [[reset]]                    # optional: the estimator was set anew where a counter changes: a segment begins
+    topic = "vehicle_local_position"
+    fields = ["vxy_reset_counter"]   # or of events: fields = ["Id"] and equals = [60, 62]
     [[channel]]
     names = ["x", "y", "z"]      # or name = "x"
     topic = "vehicle_local_position" # or type = "nav_msgs/msg/Odometry"

@@ -10,6 +10,9 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/frames"
 	"github.com/dgm-robotics/dgm/bridge/ulog"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // px4Start is what PX4's clock shows when the log begins, µs.
@@ -19,6 +22,12 @@ const px4Start = 200_000_000
 // different rates and phases, each stamped when it was measured and, 3 ms later, when
 // it was published.
 func px4Log(flight []moment) []byte {
+	return px4LogOf(flight, func(int) (valid, resets uint8) { return 1, 0 })
+}
+
+// px4LogOf is px4Log of an estimator that says whether it knows the horizontal position, and
+// how often it has set it anew, at a time in ms.
+func px4LogOf(flight []moment, says func(ms int) (valid, resets uint8)) []byte {
 	var b bytes.Buffer
 	record := func(kind byte, parts ...any) { writeULog(&b, kind, parts...) }
 	f32 := func(v ...float64) []float32 {
@@ -35,7 +44,7 @@ func px4Log(flight []moment) []byte {
 	record('I', uint8(len("char[3] sys_name")), "char[3] sys_name", "PX4")
 	const when = "uint64_t timestamp;uint64_t timestamp_sample;"
 	topics := []struct{ name, fields string }{
-		{"vehicle_local_position", when + "uint64_t ref_timestamp;double ref_lat;double ref_lon;float x;float y;float z;float vx;float vy;float vz;float heading;bool xy_valid;bool z_valid;uint8_t[2] _padding0;"},
+		{"vehicle_local_position", when + "uint64_t ref_timestamp;double ref_lat;double ref_lon;float x;float y;float z;float vx;float vy;float vz;float heading;bool xy_valid;bool z_valid;uint8_t xy_reset_counter;uint8_t[1] _padding0;"},
 		{"vehicle_attitude", when + "float[4] q;float[4] delta_q_reset;uint8_t quat_reset_counter;uint8_t[7] _padding0;"},
 		{"vehicle_angular_velocity", when + "float[3] xyz;float[3] xyz_derivative;"},
 		{"actuator_motors", when + "float[12] control;uint16_t reversible_flags;uint8_t[6] _padding0;"},
@@ -54,7 +63,8 @@ func px4Log(flight []moment) []byte {
 		m, air := at(flight, ms), flying(flight, ms)
 		sample := uint64(px4Start + 1000*ms)
 		if ms%20 == 0 { // 50 Hz
-			record('D', uint16(0), sample+3000, sample, uint64(0), 47.39, 8.54, f32(m.x[0], m.x[1], m.x[2], m.v[0], m.v[1], m.v[2], m.e[2]), uint8(1), uint8(1))
+			valid, resets := says(ms)
+			record('D', uint16(0), sample+3000, sample, uint64(0), 47.39, 8.54, f32(m.x[0], m.x[1], m.x[2], m.v[0], m.v[1], m.v[2], m.e[2]), valid, uint8(1), resets)
 		}
 		if ms%5 == 2 { // 200 Hz
 			q := frames.FromEuler(m.e)
@@ -128,5 +138,50 @@ func TestFlownPX4(t *testing.T) {
 		if e.x > 1e-6 || e.v > 1e-6 || e.angle > 1e-4 || e.w > 2e-3 {
 			t.Errorf("%s: %+v", axes, e)
 		}
+	}
+}
+
+// Positions that PX4 declares invalid are not taken for measured, and a position that it
+// sets anew begins a segment; indoors the log has no position, and the suggestion says so.
+func TestPX4Validity(t *testing.T) {
+	flight := fly(t, 10, 7, false)
+	dir := t.TempDir()
+	outdoors := write(t, filepath.Join(dir, "a.ulg"), px4LogOf(flight, func(ms int) (valid, resets uint8) {
+		if ms >= 8000 {
+			resets = 1
+		}
+		if ms < 5000 {
+			return 0, resets
+		}
+		return 1, resets
+	}))
+	out, report := importFlown(t, "ulog", "px4-quadrotor", outdoors)
+	for _, want := range []string{
+		"x, y not measured in 250 of 800 messages of vehicle_local_position: xy_valid of vehicle_local_position is not 1",
+		"the estimator of the robot set its state anew 1 time; a segment begins at each",
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("no %q in\n%s", want, report)
+		}
+	}
+	log, err := flightlog.ReadFile(out)
+	if err != nil || len(log.Segments) != 2 || len(channel.Select(log.Channels, channel.State)) != 12 {
+		t.Fatalf("%v, %d segments, %v", err, len(log.Segments), channel.Names(log.Channels))
+	}
+	for i := range log.Segments[0].T {
+		ms := (log.Segments[0].T[i] - px4Start*1000) / 1e6
+		if x := log.Segments[0].X[12*i]; math.IsNaN(x) != (ms < 5000) {
+			t.Fatalf("%d ms: x is %v", ms, x)
+		}
+	}
+
+	indoors := write(t, filepath.Join(dir, "b.ulg"), px4LogOf(flight, func(int) (valid, resets uint8) { return 0, 0 }))
+	out, report = importFlown(t, "ulog", "px4-quadrotor", indoors)
+	if log, err = flightlog.ReadFile(out); err != nil || channel.Index(log.Channels, "x") >= 0 || channel.Index(log.Channels, "z") < 0 ||
+		!strings.Contains(report, "x, y left out, never valid in the rows that are kept: xy_valid of vehicle_local_position is not 1 (x, y)") {
+		t.Errorf("%v, %v\n%s", err, channel.Names(log.Channels), report)
+	}
+	if code, text, errs := run("topics", indoors, "--suggest"); code != cli.Done || !strings.Contains(text, "# The preset px4-quadrotor fits this log but for x, y, which are never valid") {
+		t.Errorf("exit %d, %s, %s", code, errs, text[:min(len(text), 300)])
 	}
 }

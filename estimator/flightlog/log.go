@@ -37,6 +37,10 @@ type Plan struct {
 	U    []float64 // rows×P row-major; row i is held from T + i·Step
 }
 
+// InvalidNote begins the notes of an importer about values that it left out because the
+// robot's own estimator declared them invalid.
+const InvalidNote = "invalid: "
+
 // Note is a remark for people.
 type Note struct {
 	T    int64 // ns

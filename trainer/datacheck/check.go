@@ -15,6 +15,7 @@ type Options struct {
 // after it.
 func Check(log *flightlog.Log, opt Options) Result {
 	r := newRecording(log, opt)
+	r.invalid(log.Notes)
 	usual := medianInterval(r.segs...)
 	for _, s := range r.segs {
 		r.stamps(s, usual)

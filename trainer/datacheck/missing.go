@@ -3,8 +3,10 @@ package datacheck
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 // missing reports values that are not finite. A channel that is measured less often than
@@ -70,6 +72,16 @@ func (s series) missingIn(seg *segment) {
 	}
 	if len(short) > 0 {
 		s.shortHoles(short, anyInf)
+	}
+}
+
+// invalid reports the values that the importer left out because the robot's own estimator
+// declared them invalid.
+func (r *recording) invalid(notes []flightlog.Note) {
+	for _, n := range notes {
+		if text, ok := strings.CutPrefix(n.Text, flightlog.InvalidNote); ok {
+			r.addLog(Invalid, Note, -1, 0, "Left out of the import: %s. What was not known is not learned from; for more of it, record where the estimator has what it needs (position: a satellite fix, optical flow or motion capture).", text)
+		}
 	}
 }
 

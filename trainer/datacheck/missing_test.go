@@ -4,7 +4,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
 
 func TestManyProblemsAreGathered(t *testing.T) {
@@ -77,5 +80,15 @@ func TestSpikesAreBlanked(t *testing.T) {
 	}
 	if r := Check(l, Options{Horizon: 1}); !slices.Equal(Ranges(r.Masks[0][1:2], BadValue), want) || len(Ranges(r.Masks[0], BadSpan|BadStamp)) > 0 {
 		t.Errorf("%v are blanked:%s", r.Masks[0], describe(r))
+	}
+}
+
+// What the importer left out as invalid is a finding of its own kind.
+func TestInvalidValues(t *testing.T) {
+	log := swing(even(30, 100), 0.01, 11)
+	log.Notes = []flightlog.Note{{Text: "Armed"}, {Text: flightlog.InvalidNote + "x, y not measured in 3 of 5 messages"}}
+	found := find(Check(log, Options{}), Invalid)
+	if len(found) != 1 || found[0].Severity != Note || !strings.Contains(found[0].Text, "x, y not measured in 3 of 5 messages") {
+		t.Errorf("%+v", found)
 	}
 }

@@ -1,0 +1,251 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/bridge/csv"
+)
+
+// Validity describes when the values of channels count: the estimator of a robot declares
+// those that it does not know. A condition whose topic or field is not in a log has no
+// effect.
+type Validity struct {
+	Channels []string  `toml:"channels"` // names
+	Topic    csv.Names `toml:"topic"`    // of the field; it may be that of the channels or another. Of several the first that is there counts
+	Type     string    `toml:"type"`     // in place of topic: the type of its messages
+	Field    string    `toml:"field"`    //
+	Equals   []float64 `toml:"equals"`   // valid while the field is one of these
+	Above    *float64  `toml:"above"`    // valid while the field is above; NaN is not
+	Mask     uint32    `toml:"mask"`     // (optional) only these bits of the field are compared
+}
+
+// Reset describes where the estimator of a robot set its state anew: the values jump there
+// without motion, and a segment begins.
+type Reset struct {
+	Topic  string    `toml:"topic"`
+	Fields []string  `toml:"fields"` // counters: a change is a reset. Those that are not in a log have no effect
+	Equals []float64 `toml:"equals"` // (optional) of events: a message with one of these values is a reset
+}
+
+// valid reports whether a value of the field says that the channels are valid.
+func (v *Validity) valid(x float64) bool {
+	p := Phase{Equals: v.Equals, Above: v.Above, Mask: v.Mask}
+	in, known := p.decide(x)
+	return known && in
+}
+
+// broken describes a condition on a topic that does not hold, as in "xy_valid of
+// vehicle_local_position is not 1".
+func (v *Validity) broken(topic string) string {
+	what := v.Field + " of " + topic
+	if v.Mask != 0 {
+		what = fmt.Sprintf("%s & %d of %s", v.Field, v.Mask, topic)
+	}
+	if v.Above != nil {
+		return fmt.Sprintf("%s is not above %g", what, *v.Above)
+	}
+	var values []string
+	for _, x := range v.Equals {
+		values = append(values, fmt.Sprint(x))
+	}
+	return what + " is not " + strings.Join(values, " or ")
+}
+
+// validity is a condition that is in the logs.
+type validity struct {
+	*Validity
+	from   place   // of its field
+	target []place // of the values that count while it holds
+	names  []string
+}
+
+// why describes the condition where it does not hold.
+func (p *plan) why(v *validity) string { return v.broken(p.tracks[v.from.track].id.String()) }
+
+// place is a value of a track.
+type place struct{ track, column int }
+
+// reset is a counter or a field of events that is in the logs.
+type reset struct {
+	*Reset
+	place
+	field string
+}
+
+// bindValidity finds the conditions and the counters of the map that all files have.
+func (p *plan) bindValidity(files []*survey) {
+	for i := range p.m.Valid {
+		v := &p.m.Valid[i]
+		for k := range p.m.Channels {
+			c, s := &p.m.Channels[k], p.sources[k]
+			if s == nil {
+				continue
+			}
+			names := slices.DeleteFunc(slices.Clone(c.names()), func(n string) bool { return !slices.Contains(v.Channels, n) })
+			if len(names) == 0 {
+				continue
+			}
+			own := p.read[k]
+			id, found := conditionTopic(v, p.tracks[own].id, files)
+			if !found {
+				continue
+			}
+			n := validity{Validity: v, names: names}
+			n.from.track = p.track(id, files)
+			n.from.column = p.column(n.from.track, v.Field)
+			for at, path := range s.valuePaths() {
+				// The angles of a quaternion depend on all of its values.
+				if len(s.Quaternion) > 0 || slices.Contains(names, c.names()[at]) {
+					n.target = append(n.target, place{own, p.column(own, strings.TrimPrefix(path, "-"))})
+				}
+			}
+			p.valid = append(p.valid, n)
+		}
+	}
+	for i := range p.m.Resets {
+		x := &p.m.Resets[i]
+		for t := range p.tracks {
+			if p.tracks[t].id.name == x.Topic {
+				p.addReset(x, t, files)
+			}
+		}
+		// Events are of a topic that no channel is read from.
+		if id, reason := find(&Source{Topic: x.Topic}, nil, files); len(x.Equals) > 0 && reason == "" && p.trackOf(id) < 0 {
+			p.addReset(x, p.track(id, files), files)
+		}
+	}
+}
+
+// whyUnknown returns the conditions on channels, as sentences.
+func (p *plan) whyUnknown(names []string) (out []string) {
+	for i := range p.valid {
+		v := &p.valid[i]
+		of := slices.DeleteFunc(slices.Clone(v.names), func(n string) bool { return !slices.Contains(names, n) })
+		if len(of) > 0 {
+			out = append(out, fmt.Sprintf("%s (%s)", p.why(v), strings.Join(of, ", ")))
+		}
+	}
+	return out
+}
+
+// addReset adds the fields of a reset that a track has in all files.
+func (p *plan) addReset(x *Reset, track int, files []*survey) {
+	for _, field := range x.Fields {
+		if p.hasField(p.tracks[track].id, field, files) {
+			p.resets = append(p.resets, reset{x, place{track, p.column(track, field)}, field})
+		}
+	}
+}
+
+// conditionTopic returns the topic that a condition on values of the topic own is read from.
+func conditionTopic(v *Validity, own topicID, files []*survey) (id topicID, found bool) {
+	p := &plan{}
+	if c := files[0].find(own); slices.Contains(v.Topic, own.name) || v.Type != "" && c.Topic.Kind == v.Type {
+		return own, p.hasField(own, v.Field, files)
+	}
+	for _, name := range v.Topic {
+		for _, c := range files[0].counts { // the lowest instance comes first
+			if other := idOf(c.Topic); other.name == name && p.hasField(other, v.Field, files) && (!found || other.instance == own.instance) {
+				id, found = other, true
+			}
+		}
+		if found {
+			break
+		}
+	}
+	return id, found
+}
+
+// hasField reports whether a topic has a field in all files.
+func (p *plan) hasField(id topicID, field string, files []*survey) bool {
+	return !slices.ContainsFunc(files, func(f *survey) bool {
+		c := f.find(id)
+		return c == nil || c.Topic.Check(field) != nil
+	})
+}
+
+// judge is what is known of the conditions and counters of a plan while a file is read.
+type judge struct {
+	plan    *plan
+	invalid []bool    // of each condition
+	last    []float64 // of each reset: the counter; NaN = not known
+
+	messages []int // of each condition: those whose values did not count, and of how many
+	all      []int
+	resets   int
+}
+
+func newJudge(p *plan) *judge {
+	return &judge{plan: p, last: make([]float64, len(p.resets)), invalid: make([]bool, len(p.valid)),
+		messages: make([]int, len(p.valid)), all: make([]int, len(p.valid))}
+}
+
+// begin forgets what the file before has shown.
+func (j *judge) begin() {
+	// What is said by another topic is not known before its first message.
+	for i := range j.invalid {
+		v := &j.plan.valid[i]
+		j.invalid[i] = v.from.track != v.target[0].track
+	}
+	for i := range j.last {
+		j.last[i] = math.NaN()
+	}
+}
+
+// message reads the conditions in a message of a track, replaces those of its values that
+// do not count by NaN, and reports whether the state was set anew.
+func (j *judge) message(track int, values []float64) (reset bool) {
+	for i := range j.plan.resets {
+		r := &j.plan.resets[i]
+		if r.track != track {
+			continue
+		}
+		now := values[r.column]
+		if len(r.Equals) > 0 {
+			reset = reset || slices.Contains(r.Equals, now)
+			continue
+		}
+		reset = reset || now != j.last[i] && !math.IsNaN(j.last[i])
+		j.last[i] = now
+	}
+	if reset {
+		j.resets++
+	}
+	for i := range j.plan.valid {
+		if v := &j.plan.valid[i]; v.from.track == track {
+			j.invalid[i] = !v.valid(values[v.from.column])
+		}
+	}
+	for i := range j.plan.valid {
+		v := &j.plan.valid[i]
+		if v.target[0].track != track {
+			continue
+		}
+		j.all[i]++
+		if !j.invalid[i] {
+			continue
+		}
+		j.messages[i]++
+		for _, t := range v.target {
+			values[t.column] = math.NaN()
+		}
+	}
+	return reset
+}
+
+// remarks reports how much did not count, and why.
+func (j *judge) remarks() (out sentences) {
+	for i, n := range j.messages {
+		v := &j.plan.valid[i]
+		if n > 0 && n < j.all[i] {
+			out.add("%s not measured in %d of %d messages of %s: %s", strings.Join(v.names, ", "), n, j.all[i], j.plan.tracks[v.target[0].track].id, j.plan.why(v))
+		}
+	}
+	if j.resets > 0 {
+		out.add("the estimator of the robot set its state anew %s; a segment begins at each", number(j.resets, "time"))
+	}
+	return out
+}
