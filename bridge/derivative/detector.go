@@ -73,7 +73,7 @@ func New(states []channel.Channel) *Detector {
 				d.candidates[i*K+j] = c.Derivative == other.Name
 			default: // a derivative has another unit, per second
 				declared := slices.ContainsFunc(states, func(c channel.Channel) bool { return c.Derivative == other.Name })
-				d.candidates[i*K+j] = !(c.Unit != "" && c.Unit == other.Unit) && !declared
+				d.candidates[i*K+j] = !(c.Unit != "" && channel.SameUnit(c.Unit, other.Unit)) && !declared
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (d *Detector) Found() (found, near []Found) {
 			switch {
 			case corr >= correlationMin && slope >= slopeMin && slope <= slopeMax:
 				good = append(good, p)
-			case corr >= correlationNear && (other.Unit == c.Unit+"/s" || slope > 0.5 && slope < 2):
+			case corr >= correlationNear && (channel.SameUnit(other.Unit, c.Unit+"/s") || slope > 0.5 && slope < 2):
 				off = append(off, p)
 			}
 		}

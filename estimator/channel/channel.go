@@ -27,7 +27,7 @@ const (
 // Channel describes one scalar channel.
 type Channel struct {
 	Name       string  // unique within a robot
-	Unit       string  // free text, e.g. "rad/s"; empty = none
+	Unit       string  // free text, e.g. "rad/s"; empty = none; see CanonicalUnit
 	Role       Role    //
 	Derivative string  // (optional) the state channel that is this one's time derivative
 	Period     float64 // (optional) of a periodic channel, in its unit; 0 = not periodic
@@ -121,7 +121,7 @@ func visible(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) < 0
 }
 
-// SameLayout returns nil if both lists hold the same names, roles and units in
+// SameLayout returns nil if both lists hold the same names, roles and units (see SameUnit) in
 // the same order, else an error that names the first difference.
 func SameLayout(want, got []Channel) error {
 	for i := range max(len(want), len(got)) {
@@ -134,7 +134,7 @@ func SameLayout(want, got []Channel) error {
 			return fmt.Errorf("channel %d: expected %q, found %q", i, want[i].Name, got[i].Name)
 		case want[i].Role != got[i].Role:
 			return fmt.Errorf("channel %q: expected role %s, found %s", want[i].Name, want[i].Role, got[i].Role)
-		case want[i].Unit != got[i].Unit:
+		case !SameUnit(want[i].Unit, got[i].Unit):
 			return fmt.Errorf("channel %q: expected unit %q, found %q", want[i].Name, want[i].Unit, got[i].Unit)
 		}
 	}

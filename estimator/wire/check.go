@@ -9,6 +9,7 @@ import (
 // PlausibilityLimits are what the states of a vehicle are checked against.
 type PlausibilityLimits struct {
 	Layout string    // fingerprint of the model's channels
+	Spelt  string    // (optional) another one that states may have, see LayoutAsSpelt
 	MaxStd []float64 // K, state units: the largest standard deviation that P0 may have
 	Scale  []float64 // (optional) K, state units: usual distance of a prediction from its state
 
@@ -33,7 +34,7 @@ func Coarse(x, scale float64) bool {
 // Check returns an *Error for the first thing in a decoded state that is not
 // plausible, or nil. It does not check times and order.
 func (b *PlausibilityLimits) Check(s *State) error {
-	if s.Layout != "" && s.Layout != b.Layout {
+	if s.Layout != "" && s.Layout != b.Layout && s.Layout != b.Spelt {
 		return fail(WrongLayout, "layout", "%q, and the model's channels have %q", s.Layout, b.Layout)
 	}
 	for _, v := range [...]struct {

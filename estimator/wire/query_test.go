@@ -38,7 +38,7 @@ var (
 	}()
 	goldenInfo = wire.ModelInfo{
 		Vehicle: "pend1", Model: "a1b2c3d4e5f60718", Instance: "x7", Channels: []string{"theta", "omega"}, Units: []string{"rad", "rad/s"},
-		InputChannels: []string{"torque"}, InputUnits: []string{"N·m"}, Layout: "ba317c1a93e33836", ModelHorizon: 1, Points: 50,
+		InputChannels: []string{"torque"}, InputUnits: []string{"N·m"}, Layout: "adfbb9c2a7d4c235", ModelHorizon: 1, Points: 50,
 		Horizon: []float64{0.5, 1}, History: 0.4, MaxPayload: 1 << 20,
 	}
 	goldenAnswer = wire.Answer{

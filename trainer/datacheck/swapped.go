@@ -79,7 +79,7 @@ func (w *swaps) jumps(s *segment, k, i, j int) bool {
 // each other, do that too where both cross the ends of their range.
 func (w *swaps) trade(s *segment, a, b, i, j int) bool {
 	p, q := w.channels[a], w.channels[b]
-	if p.Unit != q.Unit || p.Period != q.Period || w.overTheTop(a, s, i, j) || w.overTheTop(b, s, i, j) {
+	if !channel.SameUnit(p.Unit, q.Unit) || p.Period != q.Period || w.overTheTop(a, s, i, j) || w.overTheTop(b, s, i, j) {
 		return false
 	}
 	if turn := fullTurn[p.Unit]; math.Abs(math.Abs(s.col[a][j]-s.col[a][i])-turn) < 0.15*turn {

@@ -178,7 +178,7 @@ var layers = []layer{
 	{
 		"estimator/node/internal/prediction",
 		[]string{
-			"estimator", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
+			"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
 			"estimator/node/internal/trust", "estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
 		},
 		"a task becomes a message by one pure step: no network, no counters, no file",
@@ -191,8 +191,8 @@ var layers = []layer{
 	{
 		"estimator/node/internal/queries",
 		[]string{
-			"estimator", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
-			"estimator/node/internal/reporting", "estimator/wire",
+			"estimator", "estimator/channel", "estimator/history", "estimator/model", "estimator/node/internal/intake",
+			"estimator/node/internal/prediction", "estimator/node/internal/reporting", "estimator/wire",
 		},
 		"queries have predictors of their own and touch nothing that predictions depend on",
 	},

@@ -52,7 +52,7 @@ func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 
 // Limits returns what the states of a model are checked against.
 func Limits(m *model.Model) wire.PlausibilityLimits {
-	l := wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Scale: m.Scale}
+	l := wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Spelt: wire.LayoutAsSpelt(m.Channels), Scale: m.Scale}
 	for _, s := range m.Scale {
 		l.MaxStd = append(l.MaxStd, absurdStd*s)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
@@ -91,7 +92,7 @@ func (e *Engine) Use(l *Loaded) {
 	period := make([]float64, m.K)
 	for k, c := range m.Channels[:m.K] {
 		o.Channels = append(o.Channels, c.Name)
-		o.Units = append(o.Units, c.Unit)
+		o.Units = append(o.Units, channel.CanonicalUnit(c.Unit))
 		period[k] = c.Period
 	}
 	e.monitor, e.factor = nil, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -102,9 +103,9 @@ func (c *Config) describe(m *model.Model, times []float64, most int64) *wire.Mod
 	}
 	for i, v := range m.Channels[:m.K+m.P] {
 		if i < m.K {
-			info.Channels, info.Units = append(info.Channels, v.Name), append(info.Units, v.Unit)
+			info.Channels, info.Units = append(info.Channels, v.Name), append(info.Units, channel.CanonicalUnit(v.Unit))
 		} else {
-			info.InputChannels, info.InputUnits = append(info.InputChannels, v.Name), append(info.InputUnits, v.Unit)
+			info.InputChannels, info.InputUnits = append(info.InputChannels, v.Name), append(info.InputUnits, channel.CanonicalUnit(v.Unit))
 		}
 	}
 	if n := len(m.History.Edges); n > 0 {
