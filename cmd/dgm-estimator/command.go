@@ -35,7 +35,8 @@ an existing file. One message, which PROTOCOL.md describes, rolls back to the mo
   dgm-estimator --print-config > estimator.toml
   dgm-estimator --config estimator.toml --rate 500 --points 20
   dgm-estimator --model flight.dgm --record out.msgpack
-  dgm-estimator replay --log out.msgpack`,
+  dgm-estimator replay --log out.msgpack
+  dgm-estimator status --nats nats://127.0.0.1:4222`,
 		Args: cobra.NoArgs,
 	}
 	// Flags are named like the keys of the file.
@@ -66,7 +67,7 @@ an existing file. One message, which PROTOCOL.md describes, rolls back to the mo
 		}
 		return run(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
-	cmd.AddCommand(replayCommand(), manCommand())
+	cmd.AddCommand(replayCommand(), statusCommand(), manCommand())
 	return cmd
 }
 

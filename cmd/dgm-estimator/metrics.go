@@ -76,11 +76,44 @@ func writeMetrics(w io.Writer, all []*served) {
 	number("latency_p99_seconds", "gauge", "From a state or tick to its prediction, since the last status.", func(s *wire.Status) float64 { return s.LatencyP99 })
 	number("miscalibrated", "gauge", "Channels and buckets whose intervals cover too little.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
 	number("swaps_total", "counter", "Model swaps while running.", func(s *wire.Status) float64 { return float64(s.Swaps) })
+	number("plans_unused_total", "counter", "Predictions made without the plan of their state, which had no plan_dt.", func(s *wire.Status) float64 { return float64(s.PlansUnused) })
 	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })
+	writeQuantiles(w, statuses)
+	for _, v := range []struct {
+		name, help string
+		of         func(s *wire.Status) []float64
+	}{
+		{"coverage", "Running share of measurements inside 95 % intervals, by channel and by the end of the bucket of the horizon, s.", func(s *wire.Status) []float64 { return s.Coverage }},
+		{"factor", "Factor on the intervals with which they would cover 95 %.", func(s *wire.Status) []float64 { return s.Factor }},
+	} {
+		fmt.Fprintf(w, "# HELP dgm_%s %s\n# TYPE dgm_%s gauge\n", v.name, v.help, v.name)
+		for i := range statuses {
+			s := &statuses[i]
+			for j, x := range v.of(s) {
+				if K := len(s.Channels); x >= 0 && K > 0 && j/K < len(s.Buckets) {
+					fmt.Fprintf(w, "dgm_%s{vehicle=%q,channel=%q,until=\"%g\"} %g\n", v.name, s.Vehicle, s.Channels[j%K], s.Buckets[j/K], x)
+				}
+			}
+		}
+	}
 	fmt.Fprintf(w, "# HELP dgm_refused_total States that gave no prediction.\n# TYPE dgm_refused_total counter\n")
 	for i := range statuses {
 		for _, r := range statuses[i].Reasons {
 			fmt.Fprintf(w, "dgm_refused_total{vehicle=%q,reason=%q} %d\n", statuses[i].Vehicle, r.Reason, r.Count)
+		}
+	}
+}
+
+// writeQuantiles writes the latency and its parts.
+func writeQuantiles(w io.Writer, statuses []wire.Status) {
+	fmt.Fprintf(w, "# HELP dgm_latency_seconds From a state or tick to its prediction, and the parts of it, since the last status; quantile 1 is the largest.\n# TYPE dgm_latency_seconds gauge\n")
+	for i := range statuses {
+		s := &statuses[i]
+		all := append([]wire.Phase{{Name: "all", P50: s.LatencyP50, P99: s.LatencyP99, Max: s.LatencyMax}}, s.Phases...)
+		for _, p := range all {
+			for _, q := range [...]struct{ quantile, value float64 }{{0.5, p.P50}, {0.99, p.P99}, {1, p.Max}} {
+				fmt.Fprintf(w, "dgm_latency_seconds{vehicle=%q,phase=%q,quantile=\"%g\"} %g\n", s.Vehicle, p.Name, q.quantile, q.value)
+			}
 		}
 	}
 }

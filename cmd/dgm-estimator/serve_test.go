@@ -252,7 +252,10 @@ func TestMetrics(t *testing.T) {
 	eventually(t, "predictions are counted", func() bool {
 		text := get()
 		return strings.Contains(text, "# TYPE dgm_predictions_total counter\ndgm_predictions_total{vehicle=\"pend1\"} ") &&
-			!strings.Contains(text, "dgm_predictions_total{vehicle=\"pend1\"} 0\n")
+			!strings.Contains(text, "dgm_predictions_total{vehicle=\"pend1\"} 0\n") &&
+			strings.Contains(text, "dgm_latency_seconds{vehicle=\"pend1\",phase=\"predict\",quantile=\"0.99\"} ") &&
+			strings.Contains(text, "dgm_coverage{vehicle=\"pend1\",channel=\"x0\",until=\"0.25\"} ") &&
+			strings.Contains(text, "dgm_factor{vehicle=\"pend1\",channel=\"x1\",until=\"0.25\"} ")
 	})
 	cancel()
 	if err := <-done; err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
@@ -21,8 +22,9 @@ type status struct {
 	snapshot *snapshot
 	states   *nats.Subscription
 	buf      []byte
-	last     atomic.Value // []byte, as it was published
-	unsaved  bool         // the state of the monitor; it was logged
+	last     atomic.Value    // []byte, as it was published
+	unsaved  bool            // the state of the monitor; it was logged
+	alarms   map[string]bool // that were logged and last
 }
 
 func newStatus(n *Node) *status {
@@ -65,9 +67,23 @@ func (n *Node) reportUntil(ctx context.Context, nc *nats.Conn) error {
 // report publishes a status. While the link is down nobody receives it.
 func (n *Node) report(nc *nats.Conn) {
 	s := n.status
-	s.buf = n.compose(nc.Stats().Reconnects).Append(s.buf[:0])
+	status := n.compose(nc.Stats().Reconnects)
+	n.logAlarms(status)
+	s.buf = status.Append(s.buf[:0])
 	s.last.Store(slices.Clone(s.buf))
 	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), s.buf)
+}
+
+// logAlarms logs each alarm once while it lasts.
+func (n *Node) logAlarms(s *wire.Status) {
+	before := n.status.alarms
+	n.status.alarms = map[string]bool{}
+	for _, a := range s.Alarms() {
+		if !before[a.Name] && !a.Known() {
+			n.cfg.Log(a.Text)
+		}
+		n.status.alarms[a.Name] = true
+	}
 }
 
 // compose returns the status of this moment. It belongs to the reporter.
@@ -75,7 +91,8 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	s := &n.status.reporter.Status
 	unix, steady := n.cfg.Clock()
 	s.T, s.Reconnects = unix, reconnects
-	s.Model, s.Swaps, s.Refused = n.Model(), n.models.swaps.Load(), ""
+	m, _ := n.models.inUse()
+	s.Model, s.Channels, s.Swaps, s.Refused = m.ID, channel.Names(m.Channels[:m.K]), n.models.swaps.Load(), ""
 	if text := n.models.refused.Load(); text != nil {
 		s.Refused = *text
 	}

@@ -65,6 +65,7 @@ var (
 		s.Recording, s.Unrecorded, s.Swaps, s.Refused, s.Memory, s.Goroutines = "on", 4, 1, "checksum", 12<<20, 15
 		s.History, s.NoHistory, s.HistoryGaps, s.HistoryBackward = 8, 20, 2, 1
 		s.PlansUnused, s.PlansHeld, s.PlansCut = 5, 6, 7
+		s.Channels = []string{"theta", "omega"}
 		return s
 	}()
 )

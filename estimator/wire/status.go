@@ -74,6 +74,8 @@ type Status struct {
 	PlansUnused uint64 // predictions with the flag PlanUnused
 	PlansHeld   uint64 // … PlanHeld
 	PlansCut    uint64 // … PlanCut
+
+	Channels []string // K, of the model, as in a prediction
 }
 
 // Phase is a part of the time of a prediction.
@@ -98,7 +100,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [52]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [53]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -152,6 +154,7 @@ func (s *Status) fields(lists *statusLists) [52]msgbin.Field {
 		msgbin.Optional("plans_unused", &s.PlansUnused),
 		msgbin.Optional("plans_held", &s.PlansHeld),
 		msgbin.Optional("plans_cut", &s.PlansCut),
+		msgbin.Optional("channels", &s.Channels).Limit(MaxChannels),
 	}
 }
 
@@ -182,6 +185,15 @@ func (s *Status) Append(dst []byte) []byte {
 	})
 }
 
+// Map returns the fields by their names on the wire, for other formats.
+func (s *Status) Map() map[string]any {
+	f := s.fields(&noLists)
+	m := map[string]any{}
+	msgbin.Values(m, f[:])
+	m["reasons"], m["others"], m["silent"], m["phases"] = maps(s.Reasons), maps(s.Others), maps(s.Silent), maps(s.Phases)
+	return m
+}
+
 // Decode reads a message into s. It returns an *Error if the message does not have
 // the form that PROTOCOL.md describes; the content of s is then undefined.
 func (s *Status) Decode(b []byte) error {
@@ -204,49 +216,64 @@ func (s *Status) Decode(b []byte) error {
 	return readList(r, lists.phases, "phases", &s.Phases)
 }
 
-// entry is an element of a list of a status, which is a map. code writes it to w,
-// or reads it from r where w is nil. What a map lacks is empty.
+// entry is an element of a list of a status, which is a map. code writes it to w, reads it
+// from r where w is nil, or puts its fields into m where that is not nil. What a map lacks
+// is empty.
 type entry[E any] interface {
 	*E
-	code(w *msgbin.Writer, r *msgbin.Reader) error
+	code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error
 }
 
-func (c *ReasonCount) code(w *msgbin.Writer, r *msgbin.Reader) error {
+func (c *ReasonCount) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{
 		msgbin.Optional("reason", &c.Reason), msgbin.Optional("count", &c.Count),
 		msgbin.Optional("text", &c.Text), msgbin.Optional("last", &c.Last),
 	}
-	return code(w, r, f[:])
+	return code(w, r, m, f[:])
 }
 
-func (p *Phase) code(w *msgbin.Writer, r *msgbin.Reader) error {
+func (p *Phase) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{
 		msgbin.Optional("phase", &p.Name), msgbin.Optional("p50", &p.P50),
 		msgbin.Optional("p99", &p.P99), msgbin.Optional("max", &p.Max),
 	}
-	return code(w, r, f[:])
+	return code(w, r, m, f[:])
 }
 
-func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader) error {
+func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{
 		msgbin.Optional("instance", &o.Instance), msgbin.Optional("model", &o.Model), msgbin.Optional("age", &o.Age),
 	}
-	return code(w, r, f[:])
+	return code(w, r, m, f[:])
 }
 
-func code(w *msgbin.Writer, r *msgbin.Reader, fields []msgbin.Field) error {
-	if w != nil {
+func code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any, fields []msgbin.Field) error {
+	switch {
+	case m != nil:
+		msgbin.Values(m, fields)
+	case w != nil:
 		w.Fields(fields)
-		return nil
+	default:
+		return r.Fields(fields)
 	}
-	return r.Fields(fields)
+	return nil
+}
+
+// maps are the elements of a list by the names of their fields.
+func maps[E any, P entry[E]](list []E) []map[string]any {
+	all := make([]map[string]any, len(list))
+	for i := range list {
+		all[i] = map[string]any{}
+		_ = P(&list[i]).code(nil, nil, all[i]) // this never fails
+	}
+	return all
 }
 
 func appendList[E any, P entry[E]](w *msgbin.Writer, name string, list []E) {
 	w.String(name)
 	w.Array(len(list))
 	for i := range list {
-		_ = P(&list[i]).code(w, nil) // writing never fails
+		_ = P(&list[i]).code(w, nil, nil) // writing never fails
 	}
 }
 
@@ -262,7 +289,7 @@ func readList[E any, P entry[E]](r *msgbin.Reader, raw msgbin.Raw, name string, 
 	}
 	*dst = msgbin.Resize(*dst, n)
 	for i := range *dst {
-		if err := P(&(*dst)[i]).code(nil, r); err != nil {
+		if err := P(&(*dst)[i]).code(nil, r, nil); err != nil {
 			return refused(name, err)
 		}
 	}

@@ -199,7 +199,7 @@ var layers = []layer{
 	{
 		"estimator/node",
 		[]string{
-			"estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/channel", "estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
 			"estimator/node/journal", "estimator/node/realtime", "estimator/node/internal/trust", "estimator/wire",
 		},

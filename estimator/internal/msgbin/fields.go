@@ -78,6 +78,16 @@ func Written(list []Field) int {
 	return n
 }
 
+// Values puts what the fields hold into m by their names; constants and raw values are left
+// out.
+func Values(m map[string]any, list []Field) {
+	for i := range list {
+		if v := reflect.ValueOf(list[i].value); v.Kind() == reflect.Pointer && v.Type() != reflect.TypeFor[*Raw]() {
+			m[strings.Clone(list[i].Name)] = v.Elem().Interface()
+		}
+	}
+}
+
 // Pairs appends the pairs of a map whose header the caller appended.
 func (w *Writer) Pairs(list []Field) {
 	for i := range list {

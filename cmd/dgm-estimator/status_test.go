@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// The status shows a plan without times as an alarm with what to do, in text, as data and,
+// once, on the console.
+func TestStatusForPeople(t *testing.T) {
+	url, client := natsServer(t)
+	var out, messages buffer
+	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--nats", url)
+	awaitPrediction(t, client, "dgm.predict.pend1", "a prediction", func(*wire.Prediction) bool { return true })
+	planner, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer planner.Close()
+	sub, err := planner.SubscribeSync("dgm.state.pend1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := sub.NextMsg(patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s wire.State
+	if err := s.Decode(m.Data, 2, 1); err != nil {
+		t.Fatal(err)
+	}
+	awaitPrediction(t, client, "dgm.predict.pend1", "a warning", func(p *wire.Prediction) bool {
+		s.Seq, s.T, s.Plan = p.Seq+1, p.T+1, []float64{1, 2}
+		_ = planner.Publish("dgm.state.pend1", s.Append(nil))
+		return p.Flags&wire.PlanUnused != 0
+	})
+	code, text, failed := execute("status", "--nats", url)
+	if code != cli.Done || !strings.Contains(text, "pend1: model ") || !strings.Contains(text, "! plans_unused: ") || !strings.Contains(text, "plan_dt") {
+		t.Errorf("code %d: %s%s", code, text, failed)
+	}
+	code, text, failed = execute("status", "--nats", url, "--vehicle", "pend1", "--json")
+	var all []struct {
+		Vehicle  string
+		Channels []string
+		Unused   uint64 `json:"plans_unused"`
+		Alarms   []wire.Alarm
+	}
+	if err := json.Unmarshal([]byte(text), &all); err != nil || code != cli.Done {
+		t.Fatalf("%v, code %d: %s", err, code, failed)
+	}
+	if len(all) != 1 || all[0].Vehicle != "pend1" || all[0].Unused == 0 || len(all[0].Channels) != 2 || len(all[0].Alarms) == 0 {
+		t.Errorf("%+v", all)
+	}
+	if stop(); strings.Count(messages.String(), "plans came without plan_dt") != 1 {
+		t.Errorf("on the console: %s", messages.String())
+	}
+	for _, args := range [][]string{{"--vehicle", "nobody", "--wait", "100ms"}, {"--nats", "nats://127.0.0.1:1", "--wait", "100ms"}} {
+		if code, _, failed := execute(append([]string{"status", "--nats", url}, args...)...); code != cli.Failed || !strings.Contains(failed, "within 100ms") {
+			t.Errorf("%v: code %d, %s", args, code, failed)
+		}
+	}
+	if code, _, _ := execute("status", "--vehicle", "a.b"); code != cli.Wrong {
+		t.Errorf("code %d", code)
+	}
+}

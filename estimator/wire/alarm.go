@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Alarm is something in a status that somebody should act on.
+type Alarm struct {
+	Name string `json:"name"` // the same for the same cause
+	Text string `json:"text"` // what is wrong and what to do
+}
+
+const (
+	lateShare     = 0.01 // of predictions, beyond which late ones are an alarm
+	withoutShare  = 0.5  // the same of those without history
+	fewPublished  = 200  // predictions from which on shares count
+	silentSeconds = 10   // without any state since the start
+)
+
+// contestedAlarm is the name of the alarm that another estimator answers.
+const contestedAlarm = "contested"
+
+// Alarms returns what is wrong by a status, with what to do.
+func (s *Status) Alarms() []Alarm {
+	var all []Alarm
+	add := func(on bool, name, format string, args ...any) {
+		if on {
+			all = append(all, Alarm{name, fmt.Sprintf(format, args...)})
+		}
+	}
+	share := func(n uint64) float64 { return float64(n) / float64(max(s.Published, 1)) }
+	enough := s.Published >= fewPublished
+	add(s.Input == InputNone && s.Uptime > silentSeconds, "input", "no state came in %.0f s: is the robot sending to %s, with permission to?", s.Uptime, StateSubject(s.Vehicle))
+	add(s.Input == InputStale, "input", "no state was accepted for %.1f s: check the robot and the link", s.InputAge)
+	for _, o := range s.Others {
+		add(true, contestedAlarm, "another estimator, instance %.64q, answers for vehicle %s: stop one of them", o.Instance, s.Vehicle)
+	}
+	add(s.PlansUnused > 0, "plans_unused", "plans came without plan_dt and were not used (%d of %d predictions): send plan_dt, the seconds of each row, with every plan; "+
+		"or set untimed_plans, where every sender plans over the model's horizon", s.PlansUnused, s.Published)
+	add(s.PlansHeld > 0, "plans_held", "plans end before the horizon, and their last row is held (%d of %d predictions): plan for the whole horizon, or predict at shorter times", s.PlansHeld, s.Published)
+	add(s.PlansCut > 0, "plans_cut", "plans go on after the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
+	for _, r := range s.Reasons {
+		add(r.Reason != Replaced.String() || s.Mode != ModeRate, "reason_"+r.Reason, "states were not answered (%s, %d of %d): %s%s", r.Reason, r.Count, s.Received, r.Text, last(r.Last))
+	}
+	for _, r := range s.Silent {
+		add(r.Reason != NoInput.String(), "silent_"+r.Reason, "ticks were not answered (%s, %d of %d): %s%s", r.Reason, r.Count, s.Ticks, r.Text, last(r.Last))
+	}
+	add(s.Miscalibrated > 0, "miscalibrated", "95 %% intervals cover too little%s: scale them by factor, and train with flights like this one", s.tooNarrow())
+	add(enough && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
+	add(enough && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions are without the history that the model reads: states come slower than those it was trained on, or are lost (%d gaps)",
+		s.NoHistory, s.Published, s.HistoryGaps)
+	add(s.Recording != "" && s.Recording != "on", "recording", "the recording has ended: %s", s.Recording)
+	add(s.Refused != "", "model", "the last model offered was refused: %s", s.Refused)
+	return all
+}
+
+func last(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "; the last: " + text
+}
+
+// tooNarrow names the channels and times whose running coverage is least.
+func (s *Status) tooNarrow() string {
+	var names []string
+	K := len(s.Channels)
+	for i, c := range s.Coverage {
+		if K > 0 && i/K < len(s.Buckets) && c >= 0 && c < 0.9 {
+			names = append(names, fmt.Sprintf("%s up to %.3g s %.0f %%", s.Channels[i%K], s.Buckets[i/K], 100*c))
+		}
+	}
+	if len(names) > 4 {
+		names = append(names[:4], "…")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// Known reports whether an alarm is logged where its cause is noticed.
+func (a *Alarm) Known() bool { return a.Name == contestedAlarm || a.Name == "model" }

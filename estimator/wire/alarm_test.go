@@ -1,0 +1,63 @@
+package wire_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func TestAlarmsOfAStatus(t *testing.T) {
+	usual := wire.Status{Vehicle: "v1", Mode: wire.ModeAnswer, Input: wire.InputLive, Uptime: 60, Published: 1000, Received: 1000, Channels: []string{"theta", "omega"}}
+	for want, change := range map[string]func(s *wire.Status){
+		"":                func(*wire.Status) {},
+		"input":           func(s *wire.Status) { s.Input = wire.InputStale },
+		"contested":       func(s *wire.Status) { s.Others = []wire.Other{{Instance: "x"}} },
+		"plans_unused":    func(s *wire.Status) { s.PlansUnused = 1 },
+		"plans_held":      func(s *wire.Status) { s.PlansHeld = 1 },
+		"plans_cut":       func(s *wire.Status) { s.PlansCut = 1 },
+		"reason_nan":      func(s *wire.Status) { s.Reasons = []wire.ReasonCount{{Reason: "nan", Count: 2}} },
+		"reason_replaced": func(s *wire.Status) { s.Reasons = []wire.ReasonCount{{Reason: "replaced", Count: 2}} },
+		"silent_overrun": func(s *wire.Status) {
+			s.Mode, s.Reasons = wire.ModeRate, []wire.ReasonCount{{Reason: "replaced", Count: 2}}
+			s.Silent = []wire.ReasonCount{{Reason: "no_input", Count: 2}, {Reason: "overrun", Count: 2}}
+		},
+		"miscalibrated": func(s *wire.Status) {
+			s.Miscalibrated, s.Buckets, s.Coverage = 1, []float64{0.5, 1}, []float64{0.95, 0.91, 0.93, 0.62}
+		},
+		"late":       func(s *wire.Status) { s.Late = 11 },
+		"no_history": func(s *wire.Status) { s.NoHistory = 501 },
+		"recording":  func(s *wire.Status) { s.Recording = "the disk is full" },
+		"model":      func(s *wire.Status) { s.Refused = "of another vehicle" },
+	} {
+		s := usual
+		change(&s)
+		var names []string
+		for _, a := range s.Alarms() {
+			names = append(names, a.Name)
+			if want == "miscalibrated" && !strings.Contains(a.Text, "(omega up to 1 s 62 %)") {
+				t.Errorf("%s: %s", a.Name, a.Text)
+			}
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("alarms %q, want %q", got, want)
+		}
+	}
+	few := usual
+	few.Published, few.Late, few.NoHistory = 100, 50, 100
+	if a := few.Alarms(); len(a) > 0 {
+		t.Errorf("of few predictions: %v", a)
+	}
+}
+
+// A status as a map has the names of the wire and the values of the struct.
+func TestAStatusAsAMap(t *testing.T) {
+	m := fullStatus.Map()
+	if m["latency_p99"] != fullStatus.LatencyP99 || m["received"] != fullStatus.Received || !slices.Equal(m["coverage"].([]float64), fullStatus.Coverage) {
+		t.Errorf("%v", m)
+	}
+	if r := m["reasons"].([]map[string]any); len(r) != 1 || r[0]["reason"] != "nan" || r[0]["count"] != uint64(3) {
+		t.Errorf("reasons %v", r)
+	}
+}
