@@ -17,6 +17,7 @@ const (
 	mostSlack = 10e9  // ns, how long rows wait for a slow topic
 	held      = 1e9   // ns, how long an input is held at least
 	ageSteps  = 5     // steps of a topic over which it is interpolated or held
+	nearSteps = 0.75  // steps of the base: a state counts as measured in a row that is so near to a message of its topic
 )
 
 // bind finds what the map names in the surveys of all files.
@@ -55,6 +56,7 @@ func bind(m *Map, files []*survey) (*plan, error) {
 	if err := p.chooseBase(states, files); err != nil {
 		return nil, err
 	}
+	p.bindNear()
 	p.bindValidity(files)
 	p.bindPhases(files)
 	for i := range p.tracks {
@@ -109,6 +111,7 @@ func (p *plan) output(c *Channel, s *Source, tr int, file *survey) error {
 	case period > 0:
 		sig.How, sig.Period = timebase.Turning, period/(o.unitScale*o.scale)
 	}
+	o.signal = len(p.config.Signals)
 	o.at = p.signal(sig, c.label())
 	if s.Times != "" {
 		sig.At = []int{p.column(tr, s.Times)}
@@ -185,6 +188,19 @@ func (p *plan) chooseBase(states []int, files []*survey) error {
 	p.config.Base = base
 	p.gap = cmp.Or(int64(p.m.Time.MaxGap), max(ageSteps*p.tracks[base].step, 1e6))
 	return nil
+}
+
+// bindNear has a state that comes more slowly than the rows count as measured only in the
+// rows next to its messages.
+func (p *plan) bindNear() {
+	near := max(1, int64(nearSteps*float64(p.tracks[p.config.Base].step)))
+	for i := range p.outputs {
+		o := &p.outputs[i]
+		s := &p.config.Signals[o.signal]
+		if o.role == channel.State && s.Track != p.config.Base {
+			s.Near = near
+		}
+	}
 }
 
 // bindPhases finds the phases that all files report.

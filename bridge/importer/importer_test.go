@@ -3,6 +3,7 @@ package importer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -336,5 +337,28 @@ func TestInputIsNotOverwritten(t *testing.T) {
 		if b, err := os.ReadFile(in); err != nil || string(b) != "flight" {
 			t.Errorf("to %s: the input is %q, %v", out, b, err)
 		}
+	}
+}
+
+// A state that comes more slowly than the rows counts as measured in the rows next to its
+// messages, not where it is interpolated over many rows; an input is held as before.
+func TestSlowStateIsNotMeasuredBetweenItsMessages(t *testing.T) {
+	log, sum := run(t, quadLog(), strings.Replace(quad, "vehicle = \"q\"", "vehicle = \"q\"\n[time]\nbase = \"att\"", 1), false)
+	seg, n, measured := log.Segments[0], 7, 0
+	for i, ns := range seg.T {
+		ms := ns / 1e6
+		from := ms % 100
+		near := min(from, 100-from) <= 30
+		if x := seg.X[n*i]; math.IsNaN(x) == near {
+			t.Errorf("%d ms: x is %v", ms, x)
+		} else if near {
+			measured++
+		}
+		if ms < 990 && math.IsNaN(seg.X[n*i+6]) || math.IsNaN(seg.U[i]) {
+			t.Errorf("%d ms: heading %v, input %v", ms, seg.X[n*i+6], seg.U[i])
+		}
+	}
+	if want := fmt.Sprintf("x, y, z: from pos, 10 Hz, measured in %d of %d rows, which come at 25 Hz", measured, len(seg.T)); !strings.Contains(strings.Join(sum.Remarks, "\n"), want) {
+		t.Errorf("no %q in %q", want, sum.Remarks)
 	}
 }

@@ -23,6 +23,7 @@ type output struct {
 	role                  channel.Role
 	kind                  kind
 	n                     int        // channels
+	signal                int        // of the joiner
 	at                    int        // index of its first value in a row
 	times                 int        // index of its factor, −1 = none
 	unitScale, unitOffset float64    // into the log's unit

@@ -117,8 +117,10 @@ func (s *sentences) signal(p *plan, i int, st *timebase.Stats) {
 		return
 	}
 	tr := &p.tracks[sig.Track]
-	n := st.Measured + st.Between + st.Stale + st.Before
-	if st.Between > 0 && sig.How == timebase.Hold {
+	n := st.Measured + st.Between + st.Stale + st.Before + st.Far
+	if st.Far > 0 {
+		s.add("%s: from %s, %.4g Hz, measured in %d of %d rows, which come at %.4g Hz: between its messages it counts as not measured", name, tr.id, tr.rate, st.Measured+st.Between, n, p.tracks[p.config.Base].rate)
+	} else if st.Between > 0 && sig.How == timebase.Hold {
 		s.add("%s: from %s, %.4g Hz, held in %d of %d rows, %s at most", name, tr.id, tr.rate, st.Between, n, seconds(st.MaxAge))
 	} else if st.Between > 0 {
 		s.add("%s: from %s, %.4g Hz, interpolated in %d of %d rows, samples %s apart at most", name, tr.id, tr.rate, st.Between, n, seconds(st.MaxAge))

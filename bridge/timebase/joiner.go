@@ -27,6 +27,10 @@ type Signal struct {
 	// MaxAge is, in ns, how far the samples before and after may be apart, and for
 	// Hold how old the sample may be; 0 = any.
 	MaxAge int64
+	// Near is, in ns, how far the next sample may be from a row at which the value counts as
+	// measured; 0 = any. It keeps what is interpolated over many rows from being one measurement
+	// each.
+	Near int64
 }
 
 // Config describes a Joiner. Topics are tracks here, by number.
@@ -48,6 +52,7 @@ type Stats struct {
 	Measured int   // a sample has the row's time
 	Between  int   // found between two samples, or held
 	Stale    int   // not measured: samples too far apart or too old
+	Far      int   // not measured: no sample near the row's time
 	Before   int   // not measured: no sample yet, or none after
 	MaxAge   int64 // ns, of what was held, or between the samples used
 }
@@ -193,6 +198,8 @@ func (j *Joiner) between(i int, t int64, dst []float64) {
 	if s.How == Hold {
 		if age := t - t0; s.MaxAge > 0 && age > s.MaxAge {
 			st.Stale++
+		} else if s.Near > 0 && age > s.Near {
+			st.Far++
 		} else {
 			pick(dst, tr.values(0), s.At)
 			st.Between++
@@ -207,6 +214,10 @@ func (j *Joiner) between(i int, t int64, dst []float64) {
 	t1 := tr.time(1)
 	if s.MaxAge > 0 && t1-t0 > s.MaxAge {
 		st.Stale++
+		return
+	}
+	if s.Near > 0 && min(t-t0, t1-t) > s.Near {
+		st.Far++
 		return
 	}
 	mix(dst, s, tr.values(0), tr.values(1), float64(t-t0)/float64(t1-t0))

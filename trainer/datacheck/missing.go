@@ -48,8 +48,8 @@ func (s series) missingIn(seg *segment) {
 	if sum > 0 && sum < seg.n() && float64(len(holes)) > 0.5*float64(seg.n()-sum)-1 && len(holes) >= 5 {
 		usual = median(lengths)
 		s.add(Rate, Note, s.k, seg.whole(),
-			"%s is measured in about one sample out of %d. Between them it counts as not measured; windows start only where every state is.",
-			s.Name, int(usual)+1).Count = sum
+			"%s is measured in about one sample out of %d: at %s Hz, of samples at %s Hz. Between them it counts as not measured; windows start only where every state is.",
+			s.Name, int(usual)+1, num(1/(seg.dt*float64(int(usual)+1))), num(1/seg.dt)).Count = sum
 	}
 	var short []span
 	anyInf := false

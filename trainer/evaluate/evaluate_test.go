@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,24 @@ func TestTruthScoresTheState(t *testing.T) {
 	state := run(t, handmade(0), flights, opt).Horizons[0].Channels[0]
 	within(t, "std of the state", state.Std, angleNoise, 1e-6)
 	within(t, "std of a measurement", measured.Std, math.Sqrt2*angleNoise, 1e-6)
+}
+
+// A channel that is measured at every fifth sample is scored where it was measured; where no
+// window ends next to its samples the table names it.
+func TestSlowChannelIsScoredWhereMeasured(t *testing.T) {
+	flights := shaft(rand.New(rand.NewPCG(5, 5)), 4000, 5, 0, 1)
+	opt := Options{Horizons: []float64{0.1, 0.31, 0.5}, Stride: 0.005}
+	for i := range flights[0].N() {
+		if i%5 != 0 {
+			flights[0].X[2*i] = math.NaN()
+		}
+	}
+	table := run(t, handmade(0), flights, opt)
+	for i, want := range [][]string{nil, {"angle"}, nil} {
+		if got := table.Horizons[i].Interpolated; !slices.Equal(got, want) {
+			t.Errorf("after %g s %v are interpolated, want %v", table.Horizons[i].T, got, want)
+		}
+	}
 }
 
 func TestResultDoesNotDependOnWorkers(t *testing.T) {

@@ -55,6 +55,7 @@ type comparer struct {
 	noise      *startNoise // nil = starts are as measured
 	onboard    *estimator.Predictor
 	prior      *estimator.PriorDynamics
+	sampled    []bool              // (optional) T×K, see sampled
 	derivative []int               // K, state that is the derivative; −1 = not measured
 	body       priordynamics.Body  // what velocity and body rates are of; empty = nothing is declared
 	linear     *linear.Rollout     // nil = none in the model
@@ -137,6 +138,11 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	dst.flagged, dst.half50 = c.pred.OutOfDistribution, c.pred.Half50
 	dst.noHistory = c.pred.NoHistory
 	copy(dst.measured, c.Measured)
+	for j, any := range c.sampled {
+		if any && f.Exact == nil && !f.Sampled(j%c.m.K, f.T[start]+c.Times[j/c.m.K]) {
+			dst.measured[j] = math.NaN()
+		}
+	}
 	copy(dst.std, c.pred.ObsStd)
 	if c.truth {
 		copy(dst.std, c.pred.Std)

@@ -8,7 +8,9 @@
 //     from the window's start.
 //   - An attitude also has an attitude error, the rotation angle between prediction
 //     and measurement (Attitude).
-//   - x(t0+h) is interpolated linearly between samples, never across a gap.
+//   - x(t0+h) is carried from the nearest sample, never across a gap. A channel that is
+//     measured more slowly than the log is sampled is scored next to its own samples only;
+//     the table names where it has none.
 //   - With the readout plan, the recorded input over the horizon comes with the
 //     state, averaged into rows of equal length; with hold, the input of t0 is
 //     held. The linear baseline gets the same input.
@@ -63,6 +65,10 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		return nil, err
 	}
 	s := newScorer(m, opt, len(windows))
+	s.sampled = sampled(flights, windows, opt.Horizons, m.K)
+	for _, c := range comparers {
+		c.sampled = s.sampled
+	}
 	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
 	for from := 0; from < len(windows); from += chunk {
 		if err := ctx.Err(); err != nil {
@@ -77,6 +83,26 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		}
 	}
 	return s.table(spacing(flights, windows, opt.Stride))
+}
+
+// sampled reports, by horizon and channel (T×K), whether a tenth of the windows or more end
+// next to a sample with a value of the channel. Of a channel that is measured more slowly
+// than the log is sampled only these ends are scored; where there are fewer, what is
+// interpolated.
+func sampled(flights []window.Flight, windows []window.Window, horizons []float64, K int) []bool {
+	out, n := make([]bool, len(horizons)*K), make([]int, len(horizons)*K)
+	for _, w := range windows {
+		f := &flights[w.Flight]
+		for j := range n {
+			if f.Sampled(j%K, f.T[w.Start]+horizons[j/K]) {
+				n[j]++
+			}
+		}
+	}
+	for j := range out {
+		out[j] = 10*n[j] >= len(windows)
+	}
+	return out
 }
 
 // cut returns the windows of the flights, at least one.

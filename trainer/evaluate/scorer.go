@@ -15,6 +15,7 @@ import (
 type scorer struct {
 	m         *model.Model
 	opt       Options
+	sampled   []bool // T×K, see sampled
 	windows   int
 	flagged   int
 	noHistory int
@@ -190,6 +191,9 @@ func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 			return row, fmt.Errorf("channel %q is never measured %g s after a start: choose other horizons", ch.Name, row.T)
 		}
 		n += c.n
+		if s.sampled != nil && !s.sampled[i*K+k] {
+			row.Interpolated = append(row.Interpolated, ch.Name)
+		}
 		e := Channel{
 			Name: ch.Name, Unit: ch.Unit, Errors: c.errors(),
 			CRPS: c.model.CRPS(), LogLik: c.model.LogLik(), Std: c.model.Std(), OOD: float64(s.flagged) / float64(s.windows),

@@ -47,6 +47,10 @@ type Geo struct {
 type Horizon struct {
 	T float64 `json:"t"` // s
 
+	// Channels that are nowhere measured next to this time after a start, because their sensor
+	// is slower than the log: their scores compare with interpolated values.
+	Interpolated []string `json:"interpolated,omitempty"`
+
 	// The attitude errors, rad: of the angle of the one rotation that takes the predicted
 	// attitude into the measured one; nil without an attitude. The errors of roll, pitch and
 	// yaw are no substitute: where the nose points up two of them turn about one axis, and

@@ -25,6 +25,11 @@ func (t *Table) WriteText(out io.Writer) error {
 	if t.NoHistory > 0 {
 		line("history", "%d of the windows have less before them than the model reads", t.NoHistory)
 	}
+	for _, row := range t.Horizons {
+		if len(row.Interpolated) > 0 {
+			line("interpolated", "%s after %g s: their sensors have no sample there", strings.Join(row.Interpolated, ", "), row.T)
+		}
+	}
 	if t.Excluded > 0 {
 		line("excluded", "%.2g %% of its values, by the data check", 100*t.Excluded)
 	}

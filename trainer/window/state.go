@@ -98,6 +98,22 @@ func (f *Flight) measured(k, i int, t float64) float64 {
 	return f.X[near*f.K+k] + slope*(t-f.T[near])
 }
 
+// Sampled reports whether the sample nearest to time t (s after Origin) has a value of
+// channel k. Between the values of a channel that is measured more slowly than the flight is
+// sampled it has none: what is interpolated there is no measurement.
+func (f *Flight) Sampled(k int, t float64) bool {
+	i := f.at(t)
+	if i < 0 {
+		return false
+	}
+	has := func(i int) bool { return !math.IsNaN(f.X[i*f.K+k]) }
+	if i+1 == len(f.T) {
+		return has(i)
+	}
+	before, after := t-f.T[i], f.T[i+1]-t
+	return before <= after+snap && has(i) || after <= before+snap && has(i+1)
+}
+
 // next returns the measured sample of channel k after sample i, if it is no gap away.
 func (f *Flight) next(k, i int) (int, bool) {
 	for j := i + 1; j < len(f.T) && f.T[j]-f.T[i] <= f.maxGap[k]+snap; j++ {

@@ -314,3 +314,24 @@ func TestDisplacementHasTheNoiseOfOneMeasurement(t *testing.T) {
 		}
 	}
 }
+
+// Between the samples of a channel that is measured more slowly than the flight is sampled it
+// is not measured, but in the half of a step next to them.
+func TestSampled(t *testing.T) {
+	states := []channel.Channel{{Name: "slow"}, {Name: "fast"}}
+	s := Series{}
+	for i := range 11 {
+		s.T = append(s.T, int64(i)*20_000_000)
+		slow := math.NaN()
+		if i%5 == 0 {
+			slow = float64(i)
+		}
+		s.X = append(s.X, slow, float64(i))
+	}
+	f := Prepare(0, s, states, 0, Options{})[0]
+	for at, want := range map[float64]bool{0: true, 0.009: true, 0.011: false, 0.05: false, 0.089: false, 0.091: true, 0.1: true, 0.2: true, -0.1: false} {
+		if f.Sampled(0, at) != want || f.Sampled(1, at) != (at >= 0) {
+			t.Errorf("at %g s: %v and %v", at, f.Sampled(0, at), f.Sampled(1, at))
+		}
+	}
+}

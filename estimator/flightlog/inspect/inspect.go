@@ -189,6 +189,9 @@ func (in *inspector) finish() {
 	}
 	for i := range in.rep.Channels {
 		c := &in.rep.Channels[i]
+		if in.rep.Samples > 0 {
+			c.Rate = in.rep.Rate * float64(c.Measured) / float64(in.rep.Samples)
+		}
 		if c.Measured > 0 {
 			c.Min, c.Max, c.Mean = &in.min[i], &in.max[i], &in.mean[i]
 			c.Constant = in.min[i] == in.max[i]

@@ -39,6 +39,7 @@ type Channel struct {
 	Noise      float64  `json:"noise,omitempty"`
 	Frame      string   `json:"frame,omitempty"`
 	Measured   int      `json:"measured"`       // samples with a finite value
+	Rate       float64  `json:"rate_hz"`        // of these samples, Hz; 0 = unknown
 	Missing    int      `json:"missing"`        // samples with NaN
 	Infinite   int      `json:"infinite"`       // samples with an infinity
 	Min        *float64 `json:"min,omitempty"`  // of the finite values

@@ -56,7 +56,7 @@ func (r *Report) WriteText(w io.Writer) error {
 
 func (r *Report) writeChannels(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "channel\tunit\trole\tmin\tmean\tmax\tmissing\tmore")
+	fmt.Fprintln(t, "channel\tunit\trole\tmin\tmean\tmax\tmissing\tHz\tmore")
 	for _, c := range r.Channels {
 		var more []string
 		add := func(there bool, format string, args ...any) {
@@ -71,15 +71,15 @@ func (r *Report) writeChannels(b *strings.Builder) {
 		add(c.Frame != "", "frame %s", c.Frame)
 		add(c.Constant, "CONSTANT")
 		add(c.Infinite > 0, "INFINITE in %s", number(c.Infinite, "sample"))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", c.Name, dash(c.Unit), c.Role,
-			value(c.Min), value(c.Mean), value(c.Max), c.Missing, dash(strings.Join(more, ", ")))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.4g\t%s\n", c.Name, dash(c.Unit), c.Role,
+			value(c.Min), value(c.Mean), value(c.Max), c.Missing, c.Rate, dash(strings.Join(more, ", ")))
 	}
 	t.Flush()
 }
 
 func (r *Report) writeSegments(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "segment\tstart\tduration s\tsamples\trate Hz\tgaps\tlongest s\tmore")
+	fmt.Fprintln(t, "number\tsegment\tstart\tduration s\tsamples\trate Hz\tgaps\tlongest s\tmore")
 	for i, s := range r.Segments {
 		if i == mostSegments {
 			break
@@ -96,7 +96,7 @@ func (r *Report) writeSegments(b *strings.Builder) {
 		if s.Exact {
 			more = append(more, "exact start")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.6g\t%d\t%.5g\t%d\t%.4g\t%s\n", dash(plain(s.Name)), at(s.Start), s.Duration, s.Samples, s.Rate,
+		fmt.Fprintf(t, "%d\t%s\t%s\t%.6g\t%d\t%.5g\t%d\t%.4g\t%s\n", i+1, dash(plain(s.Name)), at(s.Start), s.Duration, s.Samples, s.Rate,
 			s.Gaps, s.LongestGap, dash(strings.Join(more, ", ")))
 	}
 	t.Flush()
