@@ -12,8 +12,9 @@
 //
 // by channel, horizon and condition (readout, with history or without), which minimise the
 // squared error of what the folds hold out (stacked regression, Breiman 1996), drawn towards
-// the candidate that is best alone: what folds of few flights prefer for channels one by one
-// does not hold on the next flight. Every fold and horizon counts as much as any other:
+// weights by horizon that follow from the errors of the candidates alone, over all channels:
+// what folds of few flights prefer for channels one by one does not hold on the next
+// flight. Every fold and horizon counts as much as any other:
 // squares are taken over the least mean square of any candidate there, and windows of high
 // leverage count less. So a candidate that diverges on some windows of one fold loses its
 // weight, however good it is elsewhere.

@@ -83,7 +83,7 @@ func Fit(folds []window.Fold, task Task, candidates []Candidate) (*Stack, error)
 	candidates[0], candidates[first] = candidates[first], candidates[0]
 	held.swap(first)
 	alone := held.alone()
-	weights := held.weigh(task.Knots, slices.Index(alone, slices.Min(alone)))
+	weights := held.weigh(task.Knots)
 	keep, kept, errors := candidates[:1:1], [][][]float64{nil}, alone[:1:1]
 	for j, c := range candidates[1:] {
 		if most(weights[j]) >= least {

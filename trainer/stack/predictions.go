@@ -168,38 +168,43 @@ func limit(d, measured []float64) {
 // alone returns the error of each candidate alone in the first condition: the geometric
 // mean over channels, horizons and folds of its RMSE over that of hold.
 func (p *predictions) alone() []float64 {
-	out := make([]float64, p.J)
-	for j := range out {
-		type place struct{ square, hold float64 }
-		places := map[[2]int]*place{} // fold, channel at a horizon
+	var out []float64
+	for _, logs := range p.logErrors() {
+		out = append(out, math.Exp(stat.Mean(logs, nil)))
+	}
+	return out
+}
+
+// logErrors returns the errors (J, T) of each candidate alone in the first condition, at the
+// horizons: the mean over channels and folds of the log of its RMSE over that of hold, 0 where
+// nothing moves.
+func (p *predictions) logErrors() [][]float64 {
+	var out [][]float64
+	F, size := p.folds(), p.T*p.K
+	for j := range p.J {
+		squares, hold := make([]float64, F*size), make([]float64, F*size)
 		for i := range p.windows {
 			w := &p.windows[i]
 			for at, y := range w.measured {
-				if math.IsNaN(y) {
-					continue
-				}
-				key := [2]int{w.fold, at}
-				if places[key] == nil {
-					places[key] = new(place)
-				}
-				e := y - w.by[0][j][at]
-				places[key].square += e * e
-				places[key].hold += y * y
-			}
-		}
-		sum, n := 0.0, 0.0
-		for f := range p.folds() {
-			for at := range p.T * p.K {
-				if q := places[[2]int{f, at}]; q != nil && q.hold > 0 {
-					sum += 0.5 * math.Log(math.Min(q.square/q.hold, bound*bound)+1e-12)
-					n++
+				if !math.IsNaN(y) {
+					e := y - w.by[0][j][at]
+					squares[w.fold*size+at] += e * e
+					hold[w.fold*size+at] += y * y
 				}
 			}
 		}
-		out[j] = math.Exp(sum / n)
-		if math.IsNaN(out[j]) {
-			out[j] = bound
+		sums, n := make([]float64, p.T), make([]float64, p.T)
+		for i, h := range hold {
+			if h > 0 {
+				t := i % size / p.K
+				sums[t] += 0.5 * math.Log(math.Min(squares[i]/h, bound*bound)+1e-12)
+				n[t]++
+			}
 		}
+		for t := range sums {
+			sums[t] /= math.Max(n[t], 1)
+		}
+		out = append(out, sums)
 	}
 	return out
 }
@@ -214,15 +219,16 @@ func (p *predictions) folds() int {
 
 // weigh returns the weights of all candidates but the first: for each, per condition, K×Q.
 // Where there is one readout, the other has its weights.
-func (p *predictions) weigh(knots []float64, best int) [][][]float64 {
+func (p *predictions) weigh(knots []float64) [][][]float64 {
 	Q, at := len(knots), Hats(knots, taus)
+	drawn := targets(p.logErrors(), at)
 	out := make([][][]float64, p.J-1)
 	for j := range out {
 		out[j] = make([][]float64, p.conditions[len(p.conditions)-1]+1)
 	}
 	for c, condition := range p.conditions {
 		of := make([][]float64, p.K)
-		cores.Each(p.K, func(k int) { of[k] = weigh(p.outcomes(c, k), p.J-1, at, best) })
+		cores.Each(p.K, func(k int) { of[k] = weigh(p.outcomes(c, k), p.J-1, at, drawn) })
 		for j := range out {
 			for k := range p.K {
 				out[j][condition] = append(out[j][condition], of[k][j*Q:(j+1)*Q]...)

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/dgm-robotics/dgm/estimator"
 )
@@ -19,8 +21,7 @@ type outcome struct {
 	additions []float64 // J
 }
 
-// pull draws the weights towards the best candidate alone, relative to the data's own
-// weight.
+// pull draws the weights towards their targets, relative to the data's own weight.
 const pull = 2.0
 
 // iterations of the projected gradient.
@@ -32,9 +33,8 @@ const iterations = 400
 //	residual ≈ Σ_j w_j(τ) addition_j      w_j ≥ 0, Σ_j w_j ≤ 1 at every knot
 //
 // by least squares with an accelerated projected gradient (Beck & Teboulle 2009), drawn
-// towards weight 1 of candidate best (0: no addition). hats (T×Q) are the weights of the
-// knots at the horizons.
-func weigh(outcomes []outcome, J int, hats [][]float64, best int) []float64 {
+// towards targets (J×Q). hats (T×Q) are the weights of the knots at the horizons.
+func weigh(outcomes []outcome, J int, hats [][]float64, targets []float64) []float64 {
 	Q := len(hats[0])
 	n := J * Q
 	if n == 0 {
@@ -63,11 +63,37 @@ func weigh(outcomes []outcome, J int, hats [][]float64, best int) []float64 {
 	for i := range n {
 		own := pull*gram[i*n+i] + 1e-9*trace/float64(n)
 		gram[i*n+i] += own
-		if i/Q == best-1 {
-			right[i] += own
-		}
+		right[i] += own * targets[i]
 	}
 	return descend(gram, right, trace*(1+pull)*1.001, J, Q)
+}
+
+// sharpness is the power of a candidate's error over that of another, by which its target is
+// the less.
+const sharpness = 16
+
+// targets returns the weights (J×Q) at the knots towards which those of single channels are
+// drawn, by the mean log errors (1+J, T) of component 0 and the others alone: in proportion to
+// error^−sharpness, as weights of models are to their likelihoods (pseudo Bayesian model
+// averaging, Yao et al. 2018). hats (T×Q) are the weights of the knots at the horizons.
+func targets(logErrors [][]float64, hats [][]float64) []float64 {
+	Q := len(hats[0])
+	out := make([]float64, (len(logErrors)-1)*Q)
+	near := make([]float64, len(hats))
+	shares := make([]float64, len(logErrors))
+	for q := range Q {
+		for t := range hats {
+			near[t] = hats[t][q]
+		}
+		for j, errors := range logErrors {
+			shares[j] = -sharpness * stat.Mean(errors, near)
+		}
+		all := floats.LogSumExp(shares)
+		for j, s := range shares[1:] {
+			out[j*Q+q] = math.Exp(s - all)
+		}
+	}
+	return out
 }
 
 // descend minimises ½ wᵀ gram w − rightᵀ w over the weights that are allowed; bound is at

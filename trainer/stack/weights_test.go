@@ -28,13 +28,17 @@ func TestWeights(t *testing.T) {
 	for _, c := range []struct {
 		of, want []float64
 		best     int
-	}{ // drawn to the best by twice the data's own weight
+	}{ // drawn to one of them, or none, by twice the data's own weight
 		{[]float64{0.6, 0.3}, []float64{0.2, 0.1}, 0},
 		{[]float64{0.7, -0.4}, []float64{0.9, 0}, 1},
 		{[]float64{0, 0, 0}, []float64{0, 0, 2 / 3.}, 3},
 		{[]float64{1.1, 0.5}, []float64{0.92, 0.05}, 1},
 	} {
-		got := weigh(made(c.of, 0.5), len(c.of), thirds, c.best)
+		targets := make([]float64, 2*len(c.of))
+		if c.best > 0 {
+			targets[2*c.best-2], targets[2*c.best-1] = 1, 1
+		}
+		got := weigh(made(c.of, 0.5), len(c.of), thirds, targets)
 		for j, want := range c.want {
 			for q := range 2 {
 				if math.Abs(got[j*2+q]-want) > 0.17 {
@@ -53,7 +57,7 @@ func TestDivergingComponentLosesItsWeight(t *testing.T) {
 			outcomes[i].additions[0] *= 300
 		}
 	}
-	for q, w := range weigh(outcomes, 1, thirds, 0) {
+	for q, w := range weigh(outcomes, 1, thirds, make([]float64, 2)) {
 		if w > 0.05 {
 			t.Errorf("weight %v at knot %d", w, q)
 		}
@@ -61,9 +65,24 @@ func TestDivergingComponentLosesItsWeight(t *testing.T) {
 }
 
 func TestNothingToAdd(t *testing.T) {
-	for _, w := range weigh([]outcome{{weight: 1, residual: 1, additions: []float64{0}}}, 1, thirds, 0) {
+	for _, w := range weigh([]outcome{{weight: 1, residual: 1, additions: []float64{0}}}, 1, thirds, make([]float64, 2)) {
 		if w != 0 {
 			t.Errorf("weight %v", w)
+		}
+	}
+}
+
+// Targets are by horizon: equal errors share, a tenth less error is nearly six times the
+// weight, and a candidate that is much worse has none.
+func TestTargets(t *testing.T) {
+	tenth := math.Log(0.9)
+	logs := [][]float64{{0, 0, 0}, {tenth, 0, 0}, {3, 3, 0}}
+	hats := [][]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	got := targets(logs, hats)
+	odds := math.Pow(0.9, -sharpness)
+	for i, want := range []float64{odds / (1 + odds), 0.5, 1 / 3., 0, 0, 1 / 3.} {
+		if math.Abs(got[i]-want) > 1e-9 {
+			t.Errorf("target %d is %v, want %v", i, got[i], want)
 		}
 	}
 }
