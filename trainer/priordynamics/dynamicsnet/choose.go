@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
@@ -12,13 +14,13 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// Candidate is a weight decay that was tried, with its score on what folds hold out: the
+// Candidate is a weight decay that was tried, with its score on what folds hold out: a
 // geometric mean of RMSE over that of holding the last value.
 type Candidate struct{ Decay, Score float64 }
 
 // Choice is the result of Choose.
 type Choice struct {
-	Settings   Settings            // with the chosen decay
+	Settings   Settings            // with the chosen decay, of the folds' nets
 	Candidates []Candidate         // in the order of the trials
 	Equation   float64             // score of the equation alone
 	Folds      [][]prior.Model     // of the chosen decay: the nets of each fold, trained without what it holds out
@@ -34,6 +36,10 @@ const (
 	ridge          = 1e-5
 	// A candidate whose error is so many times that of the best ends the search.
 	worse = 1.1
+	// Share of the chosen weight decay that nets of all flights have. The nets of the folds are
+	// trained on fewer flights, and are compared one by one: averaging an ensemble takes the
+	// same variance away as a decay.
+	ensembleShare = 1 / 3.0
 )
 
 // Choose finds the weight decay of nets in a linear difference equation, with the
@@ -79,13 +85,15 @@ func Choose(ctx context.Context, folds []window.Fold, task window.Task, body pri
 	return c, nil
 }
 
-// Fit trains a net for every seed on flights, see Train, with the chosen decay.
+// Fit trains a net for every seed on flights, see Train, with a share of the chosen decay.
 func (c *Choice) Fit(ctx context.Context, flights []window.Flight, seeds []uint64) ([]prior.Model, error) {
 	equation, err := priordynamics.Regress(flights, c.task, c.shape)
 	if err != nil {
 		return nil, err
 	}
-	return Train(ctx, equation, flights, c.task, c.Settings, seeds)
+	set := c.Settings
+	set.Decay *= ensembleShare
+	return Train(ctx, equation, flights, c.task, set, seeds)
 }
 
 // trial is one fold in the comparison.
@@ -116,21 +124,37 @@ var taus = []float64{0.05, 0.1, 0.2, 0.4, 0.7, 1}
 // mostHeld is the number of windows of a fold that candidates are compared on.
 const mostHeld = 1000
 
-// score returns that of the folds' models on what they hold out, with the squares of all
-// windows in one sum: a model that diverges on some stretch loses however good it is
-// elsewhere.
+// score returns that of the folds' models on what they hold out.
 func score(trials []*trial, of func(t *trial) *prior.Model) float64 {
 	squares := make([][2][]float64, len(trials))
 	cores.Each(len(trials), func(i int) { squares[i] = trials[i].squares(of(trials[i])) })
+	return overFolds(squares)
+}
+
+// overFolds returns the geometric mean of two scores of folds' squared errors and displacements:
+// that of all windows in one sum, in which a model that diverges on some stretch loses
+// however good it is elsewhere, and the geometric mean over folds, in which a fold where every
+// model extrapolates does not decide alone.
+func overFolds(squares [][2][]float64) float64 {
+	n := len(squares[0][0])
+	all := [2][]float64{make([]float64, n), make([]float64, n)}
+	folds := 0.0
+	for _, s := range squares {
+		floats.Add(all[0], s[0])
+		floats.Add(all[1], s[1])
+		folds += logRatio(s) / float64(len(squares))
+	}
+	return math.Exp(0.5 * (logRatio(all) + folds))
+}
+
+// logRatio returns half the mean log of the ratio of squared errors to squared displacements.
+func logRatio(squares [2][]float64) float64 {
 	sum := 0.0
-	for j := range squares[0][0] {
-		failed, moved := 0.0, 0.0
-		for _, s := range squares {
-			failed, moved = failed+s[0][j], moved+s[1][j]
-		}
+	for j, failed := range squares[0] {
+		moved := squares[1][j]
 		sum += 0.5 * math.Log((failed+floor*moved+math.SmallestNonzeroFloat64)/(moved+math.SmallestNonzeroFloat64))
 	}
-	return math.Exp(sum / float64(len(squares[0][0])))
+	return sum / float64(len(squares[0]))
 }
 
 // squares returns the sums (taus×K) of the squared errors of the roll-outs over the

@@ -266,3 +266,24 @@ func TestStagesThatAreOff(t *testing.T) {
 		t.Error("shooting that is left out changes the net")
 	}
 }
+
+// A fold in which all models are wrong does not decide between them, and a model that
+// diverges in one fold loses to one that is worse in the others.
+func TestOverFolds(t *testing.T) {
+	score := func(errors ...float64) float64 {
+		var squares [][2][]float64
+		for _, e := range errors {
+			squares = append(squares, [2][]float64{{e * e}, {1}})
+		}
+		return overFolds(squares)
+	}
+	if same := score(0.5, 0.5); math.Abs(same-0.5) > 1e-6 {
+		t.Errorf("equal folds of 0.5 have the score %v", same)
+	}
+	if weak, strong := score(1.02, 0.01, 0.01), score(1, 0.05, 0.05); weak > strong {
+		t.Errorf("score %v, that of a model five times worse on two of three folds is %v", weak, strong)
+	}
+	if wild, tame := score(20, 0.1, 0.1), score(0.5, 0.3, 0.3); wild < tame {
+		t.Errorf("score %v of a model that diverges, %v of one that does not", wild, tame)
+	}
+}
