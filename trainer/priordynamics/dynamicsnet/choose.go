@@ -28,14 +28,12 @@ type Choice struct {
 	task       window.Task
 }
 
-// decays are tried from weak to strong.
+// decays are the candidates, from weak to strong.
 var decays = []float64{0.3, 1, 3, 10, 30}
 
 const (
 	stepsOfHorizon = 25
 	ridge          = 1e-5
-	// A candidate whose error is so many times that of the best ends the search.
-	worse = 1.1
 	// Share of the chosen weight decay that nets of all flights have. The nets of the folds are
 	// trained on fewer flights, and are compared one by one: averaging an ensemble takes the
 	// same variance away as a decay.
@@ -60,29 +58,55 @@ func Choose(ctx context.Context, folds []window.Fold, task window.Task, body pri
 	}
 	c.Equation = score(trials, func(t *trial) *prior.Model { return &t.bare })
 	best := math.Inf(1)
-	for _, decay := range decays {
+	// try reports whether the candidate is the best so far.
+	try := func(decay float64) (better bool, err error) {
 		set := c.Settings.brief()
 		set.Decay = decay
 		cores.Each(len(trials), func(i int) { failures[i] = trials[i].run(ctx, set, seed) })
 		if ctx.Err() != nil && len(c.Candidates) > 0 {
-			break
+			return false, nil
 		}
 		if err := errors.Join(failures...); err != nil {
-			return nil, err
+			return false, err
 		}
 		got := score(trials, func(t *trial) *prior.Model { return &t.model })
 		c.Candidates = append(c.Candidates, Candidate{decay, got})
-		if got < best {
-			best, c.Settings.Decay, c.Folds = got, decay, nil
-			for _, t := range trials {
-				c.Folds = append(c.Folds, []prior.Model{t.model})
-			}
+		if !(got < best) {
+			return false, nil
 		}
-		if got > worse*best {
+		best, c.Settings.Decay, c.Folds = got, decay, nil
+		for _, t := range trials {
+			c.Folds = append(c.Folds, []prior.Model{t.model})
+		}
+		return true, nil
+	}
+	return c, climb(decays, try)
+}
+
+// climb tries the value in the middle, then its neighbours to the first that is not better,
+// towards the beginning and, unless one was better there, towards the end.
+func climb(values []float64, try func(value float64) (better bool, err error)) error {
+	middle := len(values) / 2
+	if _, err := try(values[middle]); err != nil {
+		return err
+	}
+	for _, step := range []int{-1, 1} {
+		improved := false
+		for i := middle + step; i >= 0 && i < len(values); i += step {
+			better, err := try(values[i])
+			if err != nil {
+				return err
+			}
+			if !better {
+				break
+			}
+			improved = true
+		}
+		if improved {
 			break
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // Fit trains a net for every seed on flights, see Train, with a share of the chosen decay.

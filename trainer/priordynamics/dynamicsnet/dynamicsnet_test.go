@@ -287,3 +287,26 @@ func TestOverFolds(t *testing.T) {
 		t.Errorf("score %v of a model that diverges, %v of one that does not", wild, tame)
 	}
 }
+
+func TestClimb(t *testing.T) {
+	for _, c := range []struct {
+		best  float64
+		tried []float64
+	}{
+		{1, []float64{3, 2, 1}}, {2, []float64{3, 2, 1}}, {3, []float64{3, 2, 4}},
+		{4, []float64{3, 2, 4, 5}}, {5, []float64{3, 2, 4, 5}},
+	} {
+		var tried []float64
+		least := math.Inf(1)
+		err := climb([]float64{1, 2, 3, 4, 5}, func(v float64) (bool, error) {
+			tried = append(tried, v)
+			d := math.Abs(v - c.best)
+			better := d < least
+			least = math.Min(least, d)
+			return better, nil
+		})
+		if err != nil || !slices.Equal(tried, c.tried) {
+			t.Errorf("best at %v: tried %v, want %v; %v", c.best, tried, c.tried, err)
+		}
+	}
+}
