@@ -264,7 +264,7 @@ func TestProcessesAndPlanners(t *testing.T) {
 	if _, err := client.Subscribe(wire.AllStatuses, func(m *nats.Msg) { statuses <- m.Data }); err != nil {
 		t.Fatal(err)
 	}
-	printed, answered := []string{"pend1 x0 in 1 s: ", "pend1 x1 in 1 s: ", " ± "}, []string{"input held, in 1 s: ", "no input, in 1 s: ", " ± "}
+	printed, answered := []string{"pend1 x0 in 1 s: ", "pend1 x1 in 1 s: ", " ± "}, []string{"input goes on, in 1 s: ", "input ends halfway, in 1 s: ", " ± "}
 	t.Run("go", func(t *testing.T) {
 		prints(t, exec.Command(build("../../examples/planner-go"), url), printed)
 		prints(t, exec.Command(build("../../examples/whatif-go"), "pend1", url), answered)

@@ -1,18 +1,18 @@
 // Command whatif-go shows what a planner asks: where is the robot if its input goes on, and
-// where if it is zero? The question brings the states before it, which models may read.
+// where if it ends halfway? It learns the model first, and the question brings the states
+// before it, which models may read.
 package main
 
 import (
 	"fmt"
 	"log"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/nats-io/nats.go"
 )
-
-const states, inputs = 2, 1 // of the vehicle
 
 func main() {
 	if len(os.Args) < 2 {
@@ -22,6 +22,10 @@ func main() {
 	nc, err := nats.Connect(url)
 	if err != nil {
 		log.Fatalf("NATS at %s: %v", url, err)
+	}
+	var info wire.ModelInfo
+	if err := info.Decode(request(nc, vehicle, &wire.Query{Want: wire.WantModel})); err != nil {
+		log.Fatal(err)
 	}
 	sub, err := nc.SubscribeSync(wire.StateSubject(vehicle))
 	if err != nil {
@@ -34,39 +38,50 @@ func main() {
 			log.Fatal(err)
 		}
 		var now wire.State
-		if err := now.Decode(m.Data, states, inputs); err != nil {
+		if err := now.Decode(m.Data, len(info.Channels), len(info.InputChannels)); err != nil {
 			log.Fatal(err)
 		}
 		if past = append(past, now); len(past) > 100 {
 			past = past[1:]
 		}
 		if n%100 == 0 {
-			ask(nc, vehicle, past)
+			ask(nc, &info, past)
 		}
 	}
 }
 
-// ask asks two questions about the last state: one history and one state for both, and an
-// input for each.
-func ask(nc *nats.Conn, vehicle string, past []wire.State) {
+// ask asks about two plans from the last state, with one history for both.
+func ask(nc *nats.Conn, info *wire.ModelInfo, past []wire.State) {
 	now := past[len(past)-1]
-	q := wire.Query{States: now.X, U: append(now.U, make([]float64, inputs)...)}
+	on, off := now.U, make([]float64, len(now.U))
+	q := wire.Query{
+		States: now.X, Plans: slices.Concat(on, on, on, off), // two plans of two rows
+		Rows: 2, PlanDt: info.ModelHorizon / 2,
+	}
 	for _, s := range past {
 		q.HistoryT = append(q.HistoryT, float64(s.T-now.T)*1e-9)
 		q.HistoryX = append(q.HistoryX, s.X...)
 		q.HistoryU = append(q.HistoryU, s.U...)
 	}
+	var a wire.Answer
+	if err := a.Decode(request(nc, info.Vehicle, &q)); err != nil {
+		log.Fatal(err)
+	}
+	K, each := len(a.Channels), len(a.Mean)/2
+	for i, what := range []string{"input goes on", "input ends halfway"} {
+		end := (i+1)*each - K // the last row
+		fmt.Printf("%s, in %g s: %.3f ± %.3f\n", what, a.Horizon[len(a.Horizon)-1], a.Mean[end:end+K], a.Std[end:end+K])
+	}
+}
+
+// request returns the answer to a query.
+func request(nc *nats.Conn, vehicle string, q *wire.Query) []byte {
 	m, err := nc.Request(wire.QuerySubject(vehicle), q.Append(nil), time.Second)
 	if err != nil {
 		log.Fatal(err)
 	}
-	var a wire.Answer
-	if err := a.Decode(m.Data); err != nil || len(a.Mean) == 0 {
-		log.Fatal("refused: ", m.Header.Get("Nats-Service-Error"))
+	if text := m.Header.Get("Nats-Service-Error"); text != "" {
+		log.Fatal("refused: ", text)
 	}
-	each := len(a.Mean) / 2
-	for i, what := range []string{"input held", "no input"} {
-		end := (i+1)*each - states // the last row
-		fmt.Printf("%s, in %g s: %.3f ± %.3f\n", what, a.Horizon[len(a.Horizon)-1], a.Mean[end:end+states], a.Std[end:end+states])
-	}
+	return m.Data
 }
