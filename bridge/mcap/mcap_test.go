@@ -160,6 +160,9 @@ func read(t testing.TB, log []byte) (g got) {
 			break
 		}
 		g.counts[m.Topic.String()]++
+		if unread := m.Topic.Unread; (m.Topic.Name == "/json") != (unread != nil) || unread != nil && !strings.Contains(unread.Error(), `messages in "json" are not read`) {
+			t.Errorf("%s: %v", m.Topic, unread)
+		}
 		if m.Topic.Name == "/odom" {
 			g.times = append(g.times, m.Time)
 			g.x = append(g.x, m.Values[0])

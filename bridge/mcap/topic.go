@@ -21,7 +21,7 @@ func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error
 	var why error
 	switch {
 	case ch.encoding != "cdr":
-		why = fmt.Errorf("messages in %q are not read, only cdr is", ch.encoding)
+		why = fmt.Errorf("messages in %q are not read, only cdr is: record it with ROS 2's own encoding, or export the topic as a table", ch.encoding)
 	case sc.Name == "":
 		why = fmt.Errorf("its schema %d is not in the file", ch.schema)
 	default:
@@ -32,7 +32,7 @@ func (r *Reader) topic(at int64, ch channel, first []byte) (*subscription, error
 	}
 	// The first message shows how long its arrays are.
 	sample := bytes.Clone(first[:min(len(first), maxSample)])
-	s.topic = &telemetry.Topic{Name: ch.topic, Kind: kindName(sc.Name), Instance: r.names[ch.topic], Seq: len(r.topics),
+	s.topic = &telemetry.Topic{Name: ch.topic, Kind: kindName(sc.Name), Instance: r.names[ch.topic], Seq: len(r.topics), Unread: why,
 		Fields: func() []telemetry.Field { return list(s.t, sample) },
 		Texts:  func(path string) []string { return texts(s.t, sample, path) },
 		Check: func(path string) error {

@@ -14,6 +14,10 @@ type Topic struct {
 	Kind     string // (optional) type of its messages, such as nav_msgs/msg/Odometry
 	Clock    string // whose clock the stamps count; "" = that of the recorder. Stamps of one clock can be compared
 
+	// Unread is why none of its fields can be read, as an encoding that is not known; nil
+	// where they can.
+	Unread error
+
 	// Fields lists the numeric fields by their paths, as Wants.Select takes them,
 	// in the order of the message. Arrays make it long, so it is made when it is
 	// asked for, and cut at MaxFields.

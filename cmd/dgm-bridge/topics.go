@@ -27,6 +27,7 @@ type topicReport struct {
 	Instance int     `json:"instance"`
 	Count    int     `json:"count"`
 	RateHz   float64 `json:"rate_hz"`
+	Unread   string  `json:"unread,omitempty"` // why none of its fields can be read
 
 	fields []telemetry.Field
 }
@@ -62,6 +63,9 @@ func topics() *cobra.Command {
 			for _, c := range counts {
 				// Three digits behind the point are enough for people and scripts.
 				t := topicReport{Name: c.Topic.Name, Instance: c.Topic.Instance, Count: c.N, RateHz: math.Round(1000*c.Rate()) / 1000}
+				if c.Topic.Unread != nil {
+					t.Unread = c.Topic.Unread.Error()
+				}
 				if fields {
 					t.fields = c.Topic.Fields()
 				}
@@ -108,6 +112,9 @@ func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 	for _, t := range r.Topics {
 		name := (&telemetry.Topic{Name: t.Name, Instance: t.Instance}).String()
 		fmt.Fprintf(w, "%10d %10.4g  %s\n", t.Count, t.RateHz, name)
+		if t.Unread != "" {
+			fmt.Fprintf(w, "%21s    cannot be read: %s\n", "", t.Unread)
+		}
 		for _, f := range t.fields {
 			fmt.Fprintf(w, "%21s    %s %s\n", "", f.Path, f.Unit)
 		}

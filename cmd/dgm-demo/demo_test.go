@@ -160,7 +160,8 @@ func TestKeepServesOtherClients(t *testing.T) {
 	var out buffer
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
-	url := waitFor(t, &out, `listens on (nats://127\.0\.0\.1:\d+)\.`)[1]
+	// It listens, and says where, before it trains.
+	url := waitFor(t, &out, `^A NATS server listens at (nats://127\.0\.0\.1:\d+) from now on`)[1]
 	nc, err := nats.Connect(url)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,9 @@ func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 	}
 	defer stop(s)
 	screen := newScreen(w)
+	if o.keep {
+		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C.\n", s.ClientURL())
+	}
 	defer func() {
 		out.list(screen)
 		if err == nil {

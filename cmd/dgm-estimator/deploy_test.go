@@ -29,6 +29,11 @@ func TestDeployment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, program := range []string{"dgm-estimator", "dgm-bridge"} {
+		if !strings.Contains(string(list), "src: ${STAGE}/"+program+"\n    expand: true\n    dst: /usr/bin/"+program+"\n") {
+			t.Errorf("the package has no %s", program)
+		}
+	}
 	sources := 0
 	for _, m := range regexp.MustCompile(`(?m)(?:src|install|remove): (\S+)$`).FindAllStringSubmatch(string(list), -1) {
 		if strings.HasPrefix(m[1], "$") {

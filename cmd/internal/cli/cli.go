@@ -151,7 +151,7 @@ func noteStart(cmd *cobra.Command, began *bool) {
 			if len(args) == 0 {
 				return Usage("missing subcommand: %s", strings.Join(names, ", "))
 			}
-			return Usage("unknown command %q, expected one of %s", args[0], strings.Join(names, ", "))
+			return Usage("unknown command %q, expected one of %s%s", args[0], strings.Join(names, ", "), didYouMean(args[0], "", names))
 		}
 	}
 }

@@ -37,8 +37,19 @@ var expected = map[string]string{
 	"float64Slice":  "numbers separated by commas, such as 100,500",
 }
 
-// flagError describes a wrong value of a flag in terms of the user, not of the library.
-func flagError(_ *cobra.Command, err error) error {
+// flagError describes a wrong value of a flag in terms of the user, not of the library, and
+// names the flag that is most like one that does not exist.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		return Usage("%v%s", err, didYouMean(unknown.GetSpecifiedName(), "--", names))
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
