@@ -119,6 +119,29 @@ panel:
 	VZEROUPPER
 	RET
 
+// func addScaledAVX2(dst, scale, src *float32, rows int)
+TEXT ·addScaledAVX2(SB), NOSPLIT, $0-32
+	MOVQ    dst+0(FP), DI
+	MOVQ    scale+8(FP), AX
+	MOVQ    src+16(FP), SI
+	MOVQ    rows+24(FP), CX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+
+row:
+	VMOVUPS     (DI), Y2
+	VMOVUPS     32(DI), Y3
+	VFMADD231PS (SI), Y0, Y2
+	VFMADD231PS 32(SI), Y1, Y3
+	VMOVUPS     Y2, (DI)
+	VMOVUPS     Y3, 32(DI)
+	ADDQ        $64, SI
+	ADDQ        $64, DI
+	DECQ        CX
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // Eight lanes at a time, all features, so that the mean stays in Y12 and Y13. The
 // constants take Y6 to Y11, Y14, Y15, and what is left of them memory.
 //

@@ -16,6 +16,72 @@
 	VFMADD231PS  Z8, Z12, s2     \
 	VFMADD231PS  Z8, Z13, s3
 
+// PANEL leaves the sum of all parts for the present panel in Z0 to Z3 and moves them to
+// the next.
+#define PANEL \
+	VPXORD Z0, Z0, Z0         \
+	VPXORD Z1, Z1, Z1         \
+	VPXORD Z2, Z2, Z2         \
+	VPXORD Z3, Z3, Z3         \
+	VPXORD Z4, Z4, Z4         \
+	VPXORD Z5, Z5, Z5         \
+	VPXORD Z6, Z6, Z6         \
+	VPXORD Z7, Z7, Z7         \
+	MOVQ   R8, R12            \
+	MOVQ   R9, R13            \
+part:                         \
+	MOVQ   Part_at(R12), AX   \
+	MOVQ   Part_k(R12), CX    \
+	MOVQ   Part_L(R12), SI    \
+	LEAQ   (SI)(AX*4), SI     \
+	LEAQ   (AX)(CX*4), AX     \
+	ADDQ   Part_Skip(R12), AX \
+	MOVQ   AX, Part_at(R12)   \
+	MOVQ   Part_Grow(R12), AX \
+	ADDQ   CX, AX             \
+	MOVQ   AX, Part_k(R12)    \
+	MOVQ   Part_X(R12), DX    \
+	SUBQ   $2, CX             \
+	JLT    last               \
+two:                          \
+	COLUMN(0, 0, Z0, Z1, Z2, Z3) \
+	COLUMN(16, 64, Z4, Z5, Z6, Z7) \
+	ADDQ   $128, DX           \
+	ADDQ   $32, SI            \
+	SUBQ   $2, CX             \
+	JGE    two                \
+last:                         \
+	ADDQ   $2, CX             \
+	JZ     done               \
+	COLUMN(0, 0, Z0, Z1, Z2, Z3) \
+done:                         \
+	ADDQ   $Part__size, R12   \
+	DECQ   R13                \
+	JNZ    part               \
+	VADDPS Z4, Z0, Z0         \
+	VADDPS Z5, Z1, Z1         \
+	VADDPS Z6, Z2, Z2         \
+	VADDPS Z7, Z3, Z3
+
+// func productAVX512(dst *float32, panels int, parts *Part, n int)
+TEXT ·productAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ panels+8(FP), BX
+	MOVQ parts+16(FP), R8
+	MOVQ n+24(FP), R9
+
+panel:
+	PANEL
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z3, 192(DI)
+	ADDQ    $256, DI
+	DECQ    BX
+	JNZ     panel
+	VZEROUPPER
+	RET
+
 // func squaresAVX512(dst *float32, panels int, parts *Part, n int)
 TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
 	MOVQ    dst+0(FP), DI
@@ -25,53 +91,7 @@ TEXT ·squaresAVX512(SB), NOSPLIT, $0-32
 	VMOVUPS (DI), Z14
 
 panel:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   R8, R12
-	MOVQ   R9, R13
-
-part:
-	MOVQ Part_at(R12), AX
-	MOVQ Part_k(R12), CX
-	MOVQ Part_L(R12), SI
-	LEAQ (SI)(AX*4), SI
-	LEAQ (AX)(CX*4), AX
-	ADDQ Part_Skip(R12), AX
-	MOVQ AX, Part_at(R12)
-	MOVQ Part_Grow(R12), AX
-	ADDQ CX, AX
-	MOVQ AX, Part_k(R12)
-	MOVQ Part_X(R12), DX
-	SUBQ $2, CX
-	JLT  last
-
-two:
-	COLUMN(0, 0, Z0, Z1, Z2, Z3)
-	COLUMN(16, 64, Z4, Z5, Z6, Z7)
-	ADDQ $128, DX
-	ADDQ $32, SI
-	SUBQ $2, CX
-	JGE  two
-
-last:
-	ADDQ $2, CX
-	JZ   done
-	COLUMN(0, 0, Z0, Z1, Z2, Z3)
-
-done:
-	ADDQ        $Part__size, R12
-	DECQ        R13
-	JNZ         part
-	VADDPS      Z4, Z0, Z0
-	VADDPS      Z5, Z1, Z1
-	VADDPS      Z6, Z2, Z2
-	VADDPS      Z7, Z3, Z3
+	PANEL
 	VMULPS      Z1, Z1, Z1
 	VFMADD231PS Z0, Z0, Z14
 	VFMADD231PS Z3, Z3, Z1

@@ -7,9 +7,10 @@
 // after column ([panel][column][4]), so that every number that is loaded is used 4 or
 // 16 times.
 //
-// There are three kernels, each for AVX2, AVX-512 and NEON in assembly and for any
-// processor in Go: products of panels with points (Product, SumSquares), random Fourier
-// features with their mean (RandomFeatures), and the logistic function (Logistic). None
+// There are four kernels, each for AVX2, AVX-512 and NEON in assembly and for any
+// processor in Go: products of panels with points (Product, SumSquares), rows times a number
+// for each point (AddScaled), random Fourier features with their mean (RandomFeatures), and
+// the logistic function (Logistic). None
 // of them branches on data. github.com/tphakala/simd/cpu detects the units of a
 // processor; its variable SIMD_DISABLE ("all", "avx512", …) disables some.
 //

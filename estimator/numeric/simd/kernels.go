@@ -23,6 +23,16 @@ func (u Unit) SumSquares(dst []float32, panels int, parts []Part) {
 	}
 }
 
+// AddScaled adds the rows of src, each times scale (Width) point by point, to those of dst.
+func (u Unit) AddScaled(dst, scale, src []float32) {
+	if len(dst) != len(src) || len(src)%Width != 0 || len(scale) < Width {
+		panic(badLength)
+	}
+	if len(src) > 0 {
+		u.addScaled(dst, scale, src)
+	}
+}
+
 // RandomFeatures evaluates random Fourier features of one channel: with θ = omega·z in half turns,
 //
 //	x = [cos πθ; sin πθ]      mean += weights[·][0] cos πθ + weights[·][1] sin πθ

@@ -132,6 +132,26 @@ panel:
 	VST1  [V24.S4, V25.S4, V26.S4, V27.S4], (R0)
 	RET
 
+// func addScaledNEON(dst, scale, src *float32, rows int)
+TEXT ·addScaledNEON(SB), NOSPLIT, $0-32
+	MOVD dst+0(FP), R0
+	MOVD scale+8(FP), R1
+	MOVD src+16(FP), R2
+	MOVD rows+24(FP), R3
+	VLD1 (R1), [V16.S4, V17.S4, V18.S4, V19.S4]
+
+row:
+	VLD1.P 64(R2), [V0.S4, V1.S4, V2.S4, V3.S4]
+	VLD1   (R0), [V4.S4, V5.S4, V6.S4, V7.S4]
+	VFMLA  V0.S4, V16.S4, V4.S4
+	VFMLA  V1.S4, V17.S4, V5.S4
+	VFMLA  V2.S4, V18.S4, V6.S4
+	VFMLA  V3.S4, V19.S4, V7.S4
+	VST1.P [V4.S4, V5.S4, V6.S4, V7.S4], 64(R0)
+	SUBS   $1, R3, R3
+	BNE    row
+	RET
+
 // Eight lanes at a time, all features; the means stay in V28 and V29 (cosines), V30
 // and V31 (sines), the constants in V16 to V26.
 //

@@ -58,6 +58,16 @@ func panelGo(parts []Part, lane int) (a [2 * Rows]float32) {
 	return [2 * Rows]float32{a0, a1, a2, a3, b0, b1, b2, b3}
 }
 
+// addScaledGo is AddScaled in Go.
+func addScaledGo(dst, scale, src []float32) {
+	for len(src) > 0 {
+		for lane, v := range scale[:Width] {
+			dst[lane] += v * src[lane]
+		}
+		dst, src = dst[Width:], src[Width:]
+	}
+}
+
 // randomFeaturesGo is RandomFeatures in Go.
 func randomFeaturesGo(x, mean, omega, weights, z []float32, half, d int) {
 	for j := range half {

@@ -114,6 +114,26 @@ func TestProducts(t *testing.T) {
 	})
 }
 
+func TestAddScaled(t *testing.T) {
+	everywhere(t, func(t *testing.T, u simd.Unit) {
+		rng := rand.New(rand.NewPCG(3, 1))
+		for rows := range 6 {
+			n := rows * simd.Width
+			dst, scale, src := singles(rng, n+1), singles(rng, simd.Width), singles(rng, n)
+			want := append([]float32(nil), dst...)
+			u.AddScaled(dst[:n], scale, src)
+			for i, v := range src {
+				want[i] += scale[i%simd.Width] * v
+			}
+			for i, v := range dst {
+				if math.Abs(float64(v-want[i])) > 1e-6 || i == n && v != want[i] {
+					t.Fatalf("%d rows: number %d is %v, expected %v", rows, i, v, want[i])
+				}
+			}
+		}
+	})
+}
+
 // Phases of all sizes: what is left of the error beside the rounding of θ.
 func TestRandomFeatures(t *testing.T) {
 	everywhere(t, func(t *testing.T, u simd.Unit) {
@@ -256,6 +276,8 @@ func TestMisuse(t *testing.T) {
 		"z":              func() { u.RandomFeatures(n, n, n[:4], n[:4], n[:31], 2) },
 		"omega":          func() { u.RandomFeatures(n, n, n[:5], n[:4], n, 2) },
 		"features":       func() { u.RandomFeatures(n[:63], n, n[:4], n[:4], n, 2) },
+		"scales":         func() { u.AddScaled(n[:32], n[:15], n[:32]) },
+		"rows":           func() { u.AddScaled(n[:32], n, n[:16]) },
 		"a broken block": func() { u.Logistic(n[:15], 1, 1, 0) },
 	} {
 		func() {

@@ -15,11 +15,22 @@ func vector() []Unit {
 }
 
 func (u Unit) product(dst []float32, panels int, parts []Part) {
-	if u == Plain {
+	switch u {
+	case Plain:
 		productGo(dst, panels, parts)
+	case AVX512:
+		productAVX512(&dst[0], panels, &parts[0], len(parts))
+	default:
+		productAVX2(&dst[0], panels, &parts[0], len(parts))
+	}
+}
+
+func (u Unit) addScaled(dst, scale, src []float32) {
+	if u == Plain {
+		addScaledGo(dst, scale, src)
 		return
 	}
-	productAVX2(&dst[0], panels, &parts[0], len(parts))
+	addScaledAVX2(&dst[0], &scale[0], &src[0], len(src)/Width)
 }
 
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
@@ -58,6 +69,12 @@ func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 
 //go:noescape
 func productAVX2(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func productAVX512(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func addScaledAVX2(dst, scale, src *float32, rows int)
 
 //go:noescape
 func squaresAVX2(dst *float32, panels int, parts *Part, n int)

@@ -18,6 +18,14 @@ func (u Unit) product(dst []float32, panels int, parts []Part) {
 	productNEON(&dst[0], panels, &parts[0], len(parts))
 }
 
+func (u Unit) addScaled(dst, scale, src []float32) {
+	if u == Plain {
+		addScaledGo(dst, scale, src)
+		return
+	}
+	addScaledNEON(&dst[0], &scale[0], &src[0], len(src)/Width)
+}
+
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	if u == Plain {
 		squaresGo(dst, panels, parts)
@@ -48,6 +56,9 @@ func (u Unit) logistic(x []float32, rate, gain, shift float32) {
 
 //go:noescape
 func productNEON(dst *float32, panels int, parts *Part, n int)
+
+//go:noescape
+func addScaledNEON(dst, scale, src *float32, rows int)
 
 //go:noescape
 func squaresNEON(dst *float32, panels int, parts *Part, n int)

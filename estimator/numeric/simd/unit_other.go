@@ -8,6 +8,8 @@ func (u Unit) product(dst []float32, panels int, parts []Part) {
 	productGo(dst, panels, parts)
 }
 
+func (u Unit) addScaled(dst, scale, src []float32) { addScaledGo(dst, scale, src) }
+
 func (u Unit) squares(dst []float32, panels int, parts []Part) {
 	squaresGo(dst, panels, parts)
 }
