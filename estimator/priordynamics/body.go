@@ -166,6 +166,25 @@ func (m *mat3) tmul(v vec3) (w vec3) {
 	return w
 }
 
+// product returns m n.
+func (m *mat3) product(n mat3) (out mat3) {
+	for i := range out {
+		for j := range out[i] {
+			out[i][j] = m[i][0]*n[0][j] + m[i][1]*n[1][j] + m[i][2]*n[2][j]
+		}
+	}
+	return out
+}
+
+func (m mat3) plus(s float64, n mat3) mat3 {
+	for i := range m {
+		m[i] = vec3(m[i]).plus(s, n[i])
+	}
+	return m
+}
+
+func (m mat3) times(s float64) mat3 { return mat3{}.plus(s, m) }
+
 func (v vec3) plus(s float64, w vec3) vec3 {
 	return vec3{v[0] + s*w[0], v[1] + s*w[1], v[2] + s*w[2]}
 }
@@ -200,6 +219,15 @@ func attitudeRate(a, w vec3) (f vec3, e, ja mat3) {
 	return f, e, ja
 }
 
+// attitudeRateAlone returns f = E(a) ω.
+func attitudeRateAlone(a, w vec3) vec3 {
+	sf, cf := math.Sincos(a[0])
+	st, ct := math.Sincos(a[1])
+	sec := ct / (ct*ct + softness*softness)
+	g, dg := sf*w[1]+cf*w[2], cf*w[1]-sf*w[2]
+	return vec3{w[0] + st*sec*g, dg, sec * g}
+}
+
 // worldVelocity returns f = R(a) v, R, and ∂f/∂a.
 func worldVelocity(a, v vec3) (f vec3, r, ja mat3) {
 	sf, cf := math.Sincos(a[0])
@@ -227,8 +255,7 @@ func (b *Body) Derivative(dst, x []float64) {
 	clear(dst)
 	a := b.get(x, b.Attitude, signAttitude, b.Omega)
 	if b.hasAttitude() {
-		f, _, _ := attitudeRate(a, b.get(x, b.Rates, signRates, 1))
-		b.add(dst, b.Attitude, signAttitude, 1, f)
+		b.add(dst, b.Attitude, signAttitude, 1, attitudeRateAlone(a, b.get(x, b.Rates, signRates, 1)))
 	}
 	if b.hasPosition() {
 		v := b.get(x, b.Velocity, signVelocity, 1)
@@ -255,8 +282,8 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	if b.hasAttitude() {
 		w0 := b.get(x, b.Rates, signRates, 1)
 		w1 := w0.plus(1, b.get(d, b.Rates, signRates, 1))
-		f, _, _ := attitudeRate(a0, w0)
-		g, _, _ := attitudeRate(a0.plus(h*b.Omega, f), w1)
+		f := attitudeRateAlone(a0, w0)
+		g := attitudeRateAlone(a0.plus(h*b.Omega, f), w1)
 		b.add(dst, b.Attitude, signAttitude, sign*0.5*h, f.plus(1, g))
 	}
 	if !b.hasPosition() {
@@ -272,35 +299,110 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 	b.add(dst, b.Position, signPosition, sign*0.5*h, v0.plus(1, v1))
 }
 
+// linearised is how the kinematic relations of a step change with the state at its start
+// and with the learned increment of rates and velocity.
+type linearised struct {
+	attitudeBy struct{ attitude, rates, endRates mat3 }
+	positionBy struct{ attitude, velocity, endAttitude, endVelocity mat3 }
+}
+
+// linearise returns that at state x (K) with the whole increment d (K).
+func (b *Body) linearise(x, d []float64, h float64) (l linearised) {
+	half, a0 := 0.5*h, b.get(x, b.Attitude, signAttitude, b.Omega)
+	if b.hasAttitude() {
+		w0 := b.get(x, b.Rates, signRates, 1)
+		f, e0, ja0 := attitudeRate(a0, w0)
+		_, e1, ja1 := attitudeRate(a0.plus(h*b.Omega, f), w0.plus(1, b.get(d, b.Rates, signRates, 1)))
+		by, on := &l.attitudeBy, ja1.times(h*b.Omega)
+		by.attitude = ja0.plus(1, ja1).plus(1, on.product(ja0)).times(half * b.Omega)
+		by.rates = e0.plus(1, e1).plus(1, on.product(e0)).times(half)
+		by.endRates = e1.times(half)
+	}
+	switch by := &l.positionBy; {
+	case b.hasPosition() && b.InBody:
+		v0 := b.get(x, b.Velocity, signVelocity, 1)
+		_, r0, ja0 := worldVelocity(a0, v0)
+		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
+		_, r1, ja1 := worldVelocity(a1, v0.plus(1, b.get(d, b.Velocity, signVelocity, 1)))
+		by.attitude, by.endAttitude = ja0.plus(1, ja1).times(half*b.Omega), ja1.times(half*b.Omega)
+		by.velocity, by.endVelocity = r0.plus(1, r1).times(half), r1.times(half)
+	case b.hasPosition():
+		one := mat3{{1}, {0, 1}, {0, 0, 1}}
+		by.velocity, by.endVelocity = one.times(h), one.times(half)
+	}
+	return l
+}
+
 // JVP makes dd (K), the derivative of the learned increment along the direction dx (K)
 // of state x (K), that of the whole increment d (K).
 func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
-	a0, da0 := b.get(x, b.Attitude, signAttitude, b.Omega), b.get(dx, b.Attitude, signAttitude, b.Omega)
+	l := b.linearise(x, d, h)
+	a, w, v := b.get(dx, b.Attitude, signAttitude, 1), b.get(dx, b.Rates, signRates, 1), b.get(dx, b.Velocity, signVelocity, 1)
+	by := &l.attitudeBy
+	end := by.endRates.mul(b.get(dd, b.Rates, signRates, 1))
+	b.add(dd, b.Attitude, signAttitude, 1, by.attitude.mul(a).plus(1, by.rates.mul(w)).plus(1, end))
+	if on := &l.positionBy; b.hasPosition() {
+		position := on.velocity.mul(v).plus(1, on.endVelocity.mul(b.get(dd, b.Velocity, signVelocity, 1)))
+		position = position.plus(1, on.attitude.mul(a)).plus(1, on.endAttitude.mul(b.get(dd, b.Attitude, signAttitude, 1)))
+		b.add(dd, b.Position, signPosition, 1, position)
+	}
+}
+
+// Jacobian makes g, the derivatives of the learned increment by the states x (K, those by
+// state c at c·K …), those of the whole increment d (K).
+func (b *Body) Jacobian(g, x, d []float64, h float64) {
+	l := b.linearise(x, d, h)
 	if b.hasAttitude() {
-		w0, dw0 := b.get(x, b.Rates, signRates, 1), b.get(dx, b.Rates, signRates, 1)
-		w1, dw1 := w0.plus(1, b.get(d, b.Rates, signRates, 1)), dw0.plus(1, b.get(dd, b.Rates, signRates, 1))
-		f, e, ja := attitudeRate(a0, w0)
-		df := ja.mul(da0).plus(1, e.mul(dw0))
-		_, e, ja = attitudeRate(a0.plus(h*b.Omega, f), w1)
-		dg := ja.mul(da0.plus(h*b.Omega, df)).plus(1, e.mul(dw1))
-		b.add(dd, b.Attitude, signAttitude, 0.5*h, df.plus(1, dg))
+		attitude, rates := group{b.Attitude, b.Sign[signAttitude:]}, group{b.Rates, b.Sign[signRates:]}
+		attitude.addFrom(g, len(x), rates, &l.attitudeBy.endRates)
+		attitude.addBy(g, len(x), attitude, &l.attitudeBy.attitude)
+		attitude.addBy(g, len(x), rates, &l.attitudeBy.rates)
 	}
 	if !b.hasPosition() {
 		return
 	}
-	dv0 := b.get(dx, b.Velocity, signVelocity, 1)
-	dv1 := dv0.plus(1, b.get(dd, b.Velocity, signVelocity, 1))
+	position, velocity := group{b.Position, b.Sign[signPosition:]}, group{b.Velocity, b.Sign[signVelocity:]}
+	position.addFrom(g, len(x), velocity, &l.positionBy.endVelocity)
+	position.addBy(g, len(x), velocity, &l.positionBy.velocity)
 	if b.InBody {
-		v0 := b.get(x, b.Velocity, signVelocity, 1)
-		v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
-		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
-		da1 := da0.plus(1, b.get(dd, b.Attitude, signAttitude, b.Omega))
-		_, r, ja := worldVelocity(a0, v0)
-		dv0 = r.mul(dv0).plus(1, ja.mul(da0))
-		_, r, ja = worldVelocity(a1, v1)
-		dv1 = r.mul(dv1).plus(1, ja.mul(da1))
+		attitude := group{b.Attitude, b.Sign[signAttitude:]}
+		position.addFrom(g, len(x), attitude, &l.positionBy.endAttitude)
+		position.addBy(g, len(x), attitude, &l.positionBy.attitude)
 	}
-	b.add(dd, b.Position, signPosition, 0.5*h, dv0.plus(1, dv1))
+}
+
+// group is three states and their signs.
+type group struct {
+	of   []int
+	sign []float64
+}
+
+// addBy adds to the derivatives of a group by another one, in g, the matrix m.
+func (to group) addBy(g []float64, K int, by group, m *mat3) {
+	for j, c := range by.of {
+		for i, k := range to.of {
+			g[c*K+k] += to.sign[i] * m[i][j] * by.sign[j]
+		}
+	}
+}
+
+// addFrom adds to the derivatives of a group by every state, in g, those of another one
+// times m.
+func (to group) addFrom(g []float64, K int, from group, m *mat3) {
+	signed := *m
+	for i := range signed {
+		for j := range signed[i] {
+			signed[i][j] *= to.sign[i] * from.sign[j]
+		}
+	}
+	t0, t1, t2, f0, f1, f2 := to.of[0], to.of[1], to.of[2], from.of[0], from.of[1], from.of[2]
+	for ; len(g) > 0; g = g[K:] {
+		row := g[:K]
+		u, v, w := row[f0], row[f1], row[f2]
+		row[t0] += signed[0][0]*u + signed[0][1]*v + signed[0][2]*w
+		row[t1] += signed[1][0]*u + signed[1][1]*v + signed[1][2]*w
+		row[t2] += signed[2][0]*u + signed[2][1]*v + signed[2][2]*w
+	}
 }
 
 // Adjoint makes dbar (K), the adjoint of the whole increment d (K) of state x (K), that
