@@ -15,14 +15,15 @@ import (
 // serves all states.
 type covarianceWork struct {
 	lifted   []float32    // [K][block][L, padded][Width]: ∂mean/∂(lifted start), sum over members
-	prior    []float32    // [K][block][K][Width]: Jacobian of the prior dynamics, with that of the displacement's start
 	seed     []float32    // [1+D, padded][Width]: one, then ∂mean/∂z
 	adjoint  [2][]float32 // [row of a hidden layer][Width]
 	gradient []float32    // [L, padded][Width]
-	rows     []float32    // [K, padded][Width], a row of J
-	product  []float32    // the same, times P0 − R
+	rows     []float32    // [K, padded][Width]: gradient by x0, then a row of J times P0 − R
 	diff     []float32    // panels K×K, P0 − R
-	lift     []float64    // L, derivatives of the lifted start
+	slope    []float64    // L, derivatives of the lifted start
+	lift     []float32    // panels K×L, the same in their places
+	ones     []float32    // panel, K: the sum of all rows
+	sum      []float32    // [Rows][Width]
 	variance []float32    // K×n
 }
 
@@ -30,9 +31,9 @@ func newCovarianceWork(c *compiled, n int) covarianceWork {
 	K, L := c.m.K, simd.Padded(c.fixed-1)
 	rows := simd.Padded(K)
 	w := covarianceWork{
-		lifted: make([]float32, K*L*n), prior: make([]float32, K*K*n), gradient: make([]float32, L*simd.Width),
-		rows: make([]float32, rows*simd.Width), product: make([]float32, rows*simd.Width), diff: make([]float32, rows*K),
-		lift: make([]float64, c.fixed-1), variance: make([]float32, K*n),
+		lifted: make([]float32, K*L*n), gradient: make([]float32, L*simd.Width), rows: make([]float32, rows*simd.Width),
+		diff: make([]float32, rows*K), slope: make([]float64, c.fixed-1), lift: make([]float32, rows*(c.fixed-1)),
+		ones: simd.Packed(1, K, func(_, _ int) float64 { return 1 }), sum: make([]float32, simd.Rows*simd.Width), variance: make([]float32, K*n),
 	}
 	seed, hidden := 0, 0
 	for _, e := range c.members {
@@ -112,54 +113,38 @@ func (f *Fast) startVariance(q *Query, condition model.Condition) {
 		}
 		return q.P0[a*K+b]
 	})
-	f.priorJacobian()
-	m.Inputs.Lift.Derivative(w.lift, q.X0)
-	var weight [simd.Width]float32
-	for k := range K {
-		for block := range g.blocks {
-			at := k*n + block*simd.Width
-			copy(w.rows, w.prior[(k*len(g.blocks)+block)*K*simd.Width:][:K*simd.Width])
-			for lane := range weight {
-				weight[lane] = float32(g.parts[condition].networkWeight[at+lane] * f.c.perMember)
-			}
-			gradient := w.lifted[(k*len(g.blocks)+block)*len(w.gradient):]
-			for l, of := range m.Inputs.Lift.Of {
-				row, derivative := w.rows[of*simd.Width:][:simd.Width], float32(w.lift[l])
-				for lane, v := range gradient[l*simd.Width:][:simd.Width] {
-					row[lane] += weight[lane] * derivative * v
-				}
-			}
-			f.c.unit.Product(w.product, simd.Panels(K), append(f.w.parts[:0], simd.Part{L: w.diff, X: w.rows, K: K}))
-			f32.Mul(w.product, w.product, w.rows)
-			sum := w.variance[at : at+simd.Width]
-			clear(sum)
-			for c := range K {
-				f32.Add(sum, sum, w.product[c*simd.Width:][:simd.Width])
-			}
+	m.Inputs.Lift.Derivative(w.slope, q.X0)
+	simd.Pack(w.lift, K, len(w.slope), func(c, l int) float64 {
+		if m.Inputs.Lift.Of[l] == c {
+			return w.slope[l]
+		}
+		return 0
+	})
+	f.w.prior.differentiate()
+	size := simd.Padded(K) * simd.Width
+	for block := range g.blocks {
+		jacobian := f.w.prior.jacobianAt(block)
+		for k := range K {
+			f.setStartVariance(jacobian[k*size:(k+1)*size], k, block, g.parts[condition].networkWeight[k*n+block*simd.Width:])
 		}
 	}
 	clear(w.lifted)
 }
 
-// priorJacobian sets prior.
-func (f *Fast) priorJacobian() {
-	w, K, blocks := &f.w.covariance, f.plain.m.K, len(f.g.blocks)
-	f.w.prior.differentiate()
-	all := f.w.prior.jacobian
-	for block := range blocks {
-		from := block * simd.Width
-		points := min(simd.Width, len(f.g.points)-from)
-		for k := range K {
-			for c := range K {
-				start := float32(0)
-				if k == c {
-					start = 1
-				}
-				to := w.prior[((k*blocks+block)*K+c)*simd.Width:][:points]
-				for lane := range to {
-					to[lane] = start + simd.Single(all[((from+lane)*K+c)*K+k])
-				}
-			}
-		}
+// setStartVariance sets variance of channel k in one block. row is the derivative of the
+// prior dynamics by the start.
+func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []float64) {
+	w, u, K, blocks := &f.w.covariance, f.c.unit, f.plain.m.K, len(f.g.blocks)
+	parts := f.w.parts[:0]
+	var weight [simd.Width]float32
+	for lane := range weight {
+		weight[lane] = float32(networkWeight[lane] * f.c.perMember)
 	}
+	gradient := w.lifted[(k*blocks+block)*len(w.gradient):][:len(w.gradient)]
+	u.Product(w.rows, simd.Panels(K), append(parts, simd.Part{L: w.lift, X: gradient, K: len(w.slope)}))
+	u.AddScaled(row, weight[:], w.rows)
+	u.Product(w.rows, simd.Panels(K), append(parts, simd.Part{L: w.diff, X: row, K: K}))
+	f32.Mul(w.rows, w.rows, row)
+	u.Product(w.sum, 1, append(parts, simd.Part{L: w.ones, X: w.rows, K: K}))
+	copy(w.variance[(k*blocks+block)*simd.Width:], w.sum[:simd.Width])
 }

@@ -140,10 +140,10 @@ func TestFastMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred megabytes: left out of short runs")
 	}
-	m := artificial.New(artificial.Size{K: 100, Features: 2, Points: 4, Horizon: 1, Equation: 1}, 1)
-	times := make([]float64, 1100)
+	m := artificial.New(artificial.Size{K: 20, Features: 2, Points: 4, Horizon: 1, Equation: 1, Nets: 16}, 1)
+	times := make([]float64, 28000)
 	for i := range times {
-		times[i] = float64(i+1) / 1100
+		times[i] = float64(i+1) / 28000
 	}
 	f, err := estimator.NewFast(m, times)
 	if err != nil {

@@ -36,7 +36,7 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	m, n := c.m, len(g.times)
 	K := m.K
 	w := fastWork{
-		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g.points, c.unit),
+		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g, c.unit),
 		mu: make([]float32, simd.Padded(K)*simd.Width), v: make([]float64, K*n),
 		factor: make([]float64, n), interval: newIntervalWork(len(g.points)),
 	}
@@ -74,14 +74,15 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 func (c *compiled) affordable(times int) bool {
 	m := c.m
 	K, L := m.K, c.fixed-1
-	row := K*L + 8*K*K + 16*K + c.powers*(1+c.knots) // in pairs of single numbers
+	row := K*L + 24*K + c.powers*(1+c.knots) // in pairs of single numbers
 	fixed := 0
 	for i := range m.Stack {
-		row += 4*K + 2*K*K
+		row += 8 * K
 		for j := range m.Stack[i].Members {
 			e := &m.Stack[i].Members[j]
-			row += 5*K*K + (K+1)*(e.Lift.Dim()+1) + 6*K
-			fixed += int(m.Horizon/e.Step+3) * (2*K*K + (K+1)*(e.Lift.Dim()+1) + 3*K + m.P)
+			own := 3*K + e.Lift.Dim() + m.P + e.Terms()
+			row += 2*own + 8
+			fixed += int(m.Horizon/e.Step+4) * (own + K*(e.Lift.Dim()+K) + (K+simd.Rows)*(K+simd.Width))
 		}
 		if m.Stack[i].Kind == model.Direct {
 			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)

@@ -45,7 +45,7 @@ func benchmark(b *testing.B, m *model.Model) {
 			Predict(*estimator.Prediction, *estimator.Query) bool
 		}
 		covariance []float64
-	}{{"fast", fast, nil}, {"fast/covariance", fast, covariance}, {"plain", plain, nil}, {"plain/covariance", plain, covariance}} {
+	}{{"fast/mean", fast, nil}, {"fast/covariance", fast, covariance}, {"plain/mean", plain, nil}, {"plain/covariance", plain, covariance}} {
 		b.Run(c.name, func(b *testing.B) {
 			dst := c.p.NewPrediction()
 			q := estimator.Query{X0: make([]float64, m.K), P0: c.covariance, Plan: make([]float64, 25*m.P), History: make([]float64, m.History.Rows()*(m.K+m.P))}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // Batched evaluates a Map at many times at once. Most columns are the same at all times:
@@ -14,14 +15,14 @@ import (
 //	g(t) = Σ_j hat_j(t) (G_j0 + Σ_b G_jb plan_b(t))        hat_j: linear interpolation between the level's times
 //
 // where b runs over the columns of the plan and their products with one another. The
-// Jacobian by x0 has the same form, with G of K×K numbers.
+// Jacobian by x0 has the same form, with matrices K×K, see Jacobian.
 type Batched struct {
 	d      *Map
 	times  []float64
 	levels []*batchedLevel // those of the model
 	work   matmul.Work
 
-	next    []float64 // N×K²: g or its Jacobian, by the weights after each time
+	next    []float64 // N×K: g, by the weights after each time
 	tangent []float64 // K × the most fixed columns
 	sums    []float64 // of the fixed columns and weights
 }
@@ -49,7 +50,7 @@ type batchedLevel struct {
 // NewBatched takes the memory for evaluations of d at ascending times.
 func NewBatched(d *Map, times []float64) *Batched {
 	m, N, K := d.m, len(times), len(d.x0)
-	b := &Batched{d: d, times: times, next: make([]float64, N*K*K)}
+	b := &Batched{d: d, times: times, next: make([]float64, N*K)}
 	tangent, sums := 0, 0
 	for i := range m.Levels {
 		l := newBatchedLevel(m, &m.Levels[i], K, times)
@@ -61,7 +62,6 @@ func NewBatched(d *Map, times []float64) *Batched {
 		b.work.Reserve(fixed, l.T*K)
 		b.work.Reserve(l.starts, l.T*l.plan*K)
 		b.work.Reserve(l.V, K)
-		b.work.Reserve(1+l.plan, K*K)
 	}
 	b.tangent, b.sums = make([]float64, tangent), make([]float64, sums)
 	return b
@@ -70,7 +70,7 @@ func NewBatched(d *Map, times []float64) *Batched {
 // BatchedSize returns how many numbers a Batched of so many times takes, or somewhat more.
 func (m *Model) BatchedSize(times int) int {
 	K := len(m.Derivative)
-	size := times * K * K
+	size := times * K
 	for i := range m.Levels {
 		l := &m.Levels[i]
 		plan := m.linear(l) - m.Lift.Dim() - len(m.UMean)
@@ -199,7 +199,7 @@ func (b *Batched) Evaluate(dst []float64) {
 	l := b.level()
 	b.planColumns(l)
 	b.sumFixed(l)
-	b.interpolate(l, dst, l.V, l.G, l.K)
+	b.interpolate(l, dst)
 	for i, t := range b.times {
 		row := dst[i*l.K : (i+1)*l.K]
 		for k, v0 := range b.d.v0 {
@@ -273,51 +273,84 @@ func (b *Batched) sumFixed(l *batchedLevel) {
 	}
 }
 
-// interpolate sets dst (N×M) to Σ_j hat_j(t) Σ_v column_v(t) G_jv, over the first V columns.
-func (b *Batched) interpolate(l *batchedLevel, dst []float64, V int, G []float64, M int) {
+// interpolate sets dst (N×K) to Σ_j hat_j(t) Σ_v column_v(t) G_jv.
+func (b *Batched) interpolate(l *batchedLevel, dst []float64) {
+	K, V := l.K, l.V
 	for j := range l.T {
 		from, to := l.first[j], l.first[j+1]
 		if from == to {
 			continue
 		}
-		columns := matmul.Matrix(to-from, V, l.columns[from*l.V:])
-		columns.Stride = l.V
-		low := dst[from*M : to*M]
-		b.work.Affine(matmul.Matrix(to-from, M, low), columns, matmul.Matrix(V, M, G[j*V*M:]), nil)
+		columns := matmul.Matrix(to-from, V, l.columns[from*V:])
+		low := dst[from*K : to*K]
+		b.work.Affine(matmul.Matrix(to-from, K, low), columns, matmul.Matrix(V, K, l.G[j*V*K:]), nil)
 		if j+1 == l.T {
 			continue
 		}
 		high := b.next[:len(low)]
-		b.work.Affine(matmul.Matrix(to-from, M, high), columns, matmul.Matrix(V, M, G[(j+1)*V*M:]), nil)
+		b.work.Affine(matmul.Matrix(to-from, K, high), columns, matmul.Matrix(V, K, l.G[(j+1)*V*K:]), nil)
 		for i := from; i < to; i++ {
-			share, row, next := l.share[i], low[(i-from)*M:(i-from+1)*M], high[(i-from)*M:]
-			for k, v := range next[:M] {
+			share, row, next := l.share[i], low[(i-from)*K:(i-from+1)*K], high[(i-from)*K:]
+			for k, v := range next[:K] {
 				row[k] += share * (v - row[k])
 			}
 		}
 	}
 }
 
-// Jacobian writes the derivatives of the last Evaluate by the start state to dst: N×K×K,
-// that of displacement k by state c at c·K + k of each time.
-func (b *Batched) Jacobian(dst []float64) {
-	l, K, V := b.level(), b.level().K, 1
-	if len(l.mixed) > 0 {
-		V += l.plan
+// Matrices returns how many matrices a Jacobian has at most.
+func (b *Batched) Matrices() (most int) {
+	for _, l := range b.levels {
+		most = max(most, len(l.H)/(l.K*l.K))
 	}
-	b.sumTangents(l, V)
-	b.interpolate(l, dst, V, l.H, K*K)
-	for i, t := range b.times {
-		row := dst[i*K*K : (i+1)*K*K]
-		for k, c := range b.d.m.Derivative {
-			if c >= 0 {
-				row[c*K+k]++
+	return most
+}
+
+// mixes returns the columns that the matrices of one time are multiplied by.
+func (l *batchedLevel) mixes() int { return len(l.H) / (l.T * l.K * l.K) }
+
+// Jacobian writes the matrices whose sum, by the factors of Factors, is what the derivatives
+// of the last Evaluate by the start state are beside v0: panels of K rows for each state with
+// a column for each matrix. The derivative of state k by state c is row c of state k, the
+// panels of which are those from k·Panels(K) on, each of columns columns; the first matrix is
+// column first.
+func (b *Batched) Jacobian(dst []float32, columns, first int) {
+	l := b.level()
+	b.sumTangents(l, l.mixes())
+	K := l.K
+	for n := range len(l.H) / (K * K) {
+		matrix := l.H[n*K*K : (n+1)*K*K]
+		for c := range K {
+			for k, v := range matrix[c*K : (c+1)*K] {
+				dst[((k*simd.Panels(K)+c/simd.Rows)*columns+first+n)*simd.Rows+c%simd.Rows] = simd.Single(v)
 			}
 		}
-		for j := range row {
-			row[j] *= t
+	}
+}
+
+// Factors writes those of the n matrices from first on at so many points (Width at most) from
+// point from on to dst, [matrix][Width]; all others are 0. It is valid after Evaluate.
+func (b *Batched) Factors(dst []float32, from, points int) (first, n int) {
+	l := b.level()
+	V := l.mixes()
+	points = min(points, len(b.times)-from)
+	low, high := l.at[from], min(l.at[from+points-1]+1, l.T-1)
+	clear(dst[:(high-low+1)*V*simd.Width])
+	for i := range points {
+		t, at, share := b.times[from+i], l.at[from+i], l.share[from+i]
+		row := dst[(at-low)*V*simd.Width+i:]
+		for v, c := range l.columns[(from+i)*l.V : (from+i)*l.V+V] {
+			row[v*simd.Width] = simd.Single(t * (1 - share) * c)
+		}
+		if share == 0 {
+			continue
+		}
+		row = row[V*simd.Width:]
+		for v, c := range l.columns[(from+i)*l.V : (from+i)*l.V+V] {
+			row[v*simd.Width] = simd.Single(t * share * c)
 		}
 	}
+	return low * V, (high - low + 1) * V
 }
 
 // sumTangents sets H, T × V × K·K, of which the first of the last two is the state that

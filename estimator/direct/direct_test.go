@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 const horizon = 1.0
@@ -233,16 +234,21 @@ func TestBatchedIsTheMap(t *testing.T) {
 		N := len(times)
 		d := New(m, K, horizon)
 		b := NewBatched(d, times)
-		all, jacobian, one := make([]float64, K*N), make([]float64, K*K*N), make([]float64, K)
+		all, one := make([]float64, K*N), make([]float64, K)
+		panels, factors := make([]float32, K*simd.Padded(K)*b.Matrices()), make([]float32, b.Matrices()*simd.Width)
 		other := newStart(rand.New(rand.NewPCG(6, 6)), len(s.history)/(K+P))
 		for _, s := range []start{other, s} { // what is left of the first must not matter
 			d.Run(s.x0, s.u, readout, s.history)
 			b.Evaluate(all)
-			b.Jacobian(jacobian)
+			b.Jacobian(panels, b.Matrices(), 0)
+			first, count := 0, 0
 			for i, at := range times {
 				d.At(one, nil, at)
 				for k, want := range one {
 					close(t, "displacement", all[i*K+k], want, 1e-11)
+				}
+				if i%simd.Width == 0 {
+					first, count = b.Factors(factors, i, simd.Width)
 				}
 				for c := range K {
 					dx := make([]float64, K)
@@ -250,7 +256,15 @@ func TestBatchedIsTheMap(t *testing.T) {
 					d.JVP(dx)
 					d.JVPAt(one, at)
 					for k, want := range one {
-						close(t, "Jacobian", jacobian[(i*K+c)*K+k], want, 1e-11)
+						got := 0.0
+						if of := m.Derivative[k]; of >= 0 {
+							got = at * dx[of]
+						}
+						for n := range count {
+							row := panels[((k*simd.Panels(K)+c/simd.Rows)*b.Matrices()+first+n)*simd.Rows:]
+							got += float64(factors[n*simd.Width+i%simd.Width]) * float64(row[c%simd.Rows])
+						}
+						close(t, "Jacobian", got, want, 3e-6)
 					}
 				}
 			}
@@ -265,7 +279,8 @@ func TestBatchedIsTheMap(t *testing.T) {
 			d.Leverage()
 			d.StartLeverage(gradient)
 			b.Evaluate(all)
-			b.Jacobian(jacobian)
+			b.Jacobian(panels, b.Matrices(), 0)
+			b.Factors(factors, 16, simd.Width)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
 		}

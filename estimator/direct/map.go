@@ -44,6 +44,9 @@ func New(m *Model, k int, horizon float64) *Map {
 	return d
 }
 
+// Derivative returns the place of the channel that is each state's derivative, or −1.
+func (d *Map) Derivative() []int { return d.m.Derivative }
+
 // Run sets the start state x0 (K), the input u over the horizon (nil without inputs), which
 // must stay valid until the next Run, the readout of u, and the history: rows of K states
 // and P inputs, newest first, of which the level with the most rows that fit is read.

@@ -20,43 +20,36 @@ type BatchedRollout struct {
 	nodes         increments
 	mean          []float64 // n×P, of the input since each step's start
 	derivatives   []float64 // T'×(L·K), see Model.derivatives
+	unit          simd.Unit
 	net           *batchNet
 	work          matmul.Work
-
-	nodeJacobian []float64 // nodes+1 × K×K: ∂(x_n − x0)/∂x0, transposed
-	y, h0, h1    []float64 // K×K, of one time
-	unit         []float64 // K, a direction
+	jacobians     jacobians
 }
 
-// increments are those of a step at n places, a row for each.
+// increments are those of a step at n places, a row for each. Derivatives are those of
+// nodes.
 type increments struct {
-	x        []float64 // n×K, states
-	v, slope []float64 // n×(L+P), n×L: coordinates, and their derivatives by the states
-	psi      []float64 // n×N
-	delta    []float64 // n×K
-	d        []float64 // n×(L·K): derivative of Wᵀψ and the net by coordinate l at l·K …
-	g        []float64 // n×K×K: derivative of the increment by state c at c·K …
+	x     []float64 // n×K, states
+	v     []float64 // n×(L+P), coordinates
+	psi   []float64 // n×N
+	delta []float64 // n×K
+	d     []float64 // n×(L·K): derivative of Wᵀψ and the net by coordinate l at l·K …
+	g     []float64 // n×K×K: derivative of the increment by state c at c·K …
 }
 
 func newIncrements(p *Rollout, n int) increments {
-	L, K := p.m.Lift.Dim(), p.k
-	return increments{
-		x: make([]float64, n*K), v: make([]float64, n*len(p.va)), slope: make([]float64, n*L), psi: make([]float64, n*len(p.psi)),
-		delta: make([]float64, n*K), d: make([]float64, n*L*K), g: make([]float64, n*K*K),
-	}
+	return increments{x: make([]float64, n*p.k), v: make([]float64, n*len(p.va)), psi: make([]float64, n*len(p.psi)), delta: make([]float64, n*p.k)}
 }
 
-// NewBatchedRollout takes the memory for evaluations of p at times. The unit evaluates the
-// net, in single precision.
+// NewBatchedRollout takes the memory for evaluations of p at times. The unit evaluates nets
+// and Jacobians, in single precision.
 func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRollout {
-	K := p.k
+	K, L := p.k, p.m.Lift.Dim()
 	f := &BatchedRollout{
-		p: p, times: times, nodes: newIncrements(p, p.nodes), derivatives: p.m.derivatives(K), net: newBatchNet(p.m, unit),
-		nodeJacobian: make([]float64, (p.nodes+1)*K*K), unit: make([]float64, K),
+		p: p, times: times, nodes: newIncrements(p, p.nodes+2), derivatives: p.m.derivatives(K), unit: unit, net: newBatchNet(p.m, unit),
+		jacobians: newJacobians(K, p.nodes),
 	}
-	for _, m := range []*[]float64{&f.y, &f.h0, &f.h1} {
-		*m = make([]float64, K*K)
-	}
+	f.nodes.d, f.nodes.g = make([]float64, (p.nodes+2)*L*K), make([]float64, (p.nodes+2)*K*K)
 	for i, t := range times {
 		step := max(0, min(int(t/p.m.Step+tiny), p.nodes))
 		f.step = append(f.step, step)
@@ -67,8 +60,7 @@ func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRoll
 	n := len(f.between)
 	f.first, f.second, f.mean = newIncrements(p, n), newIncrements(p, n), make([]float64, n*len(p.mean))
 	f.work.Reserve(len(p.psi), K)
-	f.work.Reserve(len(f.derivatives)/(p.m.Lift.Dim()*K), p.m.Lift.Dim()*K)
-	f.work.Reserve(K, K)
+	f.work.Reserve(len(f.derivatives)/max(L*K, 1), L*K)
 	return f
 }
 
@@ -83,14 +75,25 @@ func (f *BatchedRollout) Evaluate(dst []float64) {
 	for i, step := range f.step {
 		copy(dst[i*K:(i+1)*K], p.x[step*K:(step+1)*K])
 	}
+	V, L := len(p.va), p.m.Lift.Dim()
 	for j, i := range f.between {
 		for k, x0 := range p.x0 {
 			f.first.x[j*K+k] = x0 + dst[i*K+k]
+		}
+		if step := f.step[i]; step < p.nodes {
+			v := f.first.v[j*V : (j+1)*V]
+			copy(v, p.v[step*V:step*V+L])
+			p.m.inputs(v, f.mean[j*len(p.mean):(j+1)*len(p.mean)])
+		} else {
+			f.coordinates(&f.first, j)
 		}
 	}
 	f.evaluate(&f.first)
 	for j, x := range f.first.x {
 		f.second.x[j] = x + f.first.delta[j]
+	}
+	for j := range f.between {
+		f.coordinates(&f.second, j)
 	}
 	f.evaluate(&f.second)
 	for j, i := range f.between {
@@ -117,14 +120,18 @@ func (f *BatchedRollout) inputs() {
 	}
 }
 
-// evaluate sets the increments from the states x under the inputs.
+// coordinates sets those of place j from its state under the inputs.
+func (f *BatchedRollout) coordinates(s *increments, j int) {
+	K, V, P := f.p.k, len(f.p.va), len(f.p.mean)
+	f.p.m.Coordinates(s.v[j*V:(j+1)*V], nil, s.x[j*K:(j+1)*K], f.mean[j*P:(j+1)*P])
+}
+
+// evaluate sets the increments from the states x and their coordinates.
 func (f *BatchedRollout) evaluate(s *increments) {
-	m, K, L, P := f.p.m, f.p.k, f.p.m.Lift.Dim(), len(f.p.mean)
-	n, V, N := len(f.between), L+P, len(f.p.psi)
+	m, K := f.p.m, f.p.k
+	n, V, N := len(f.between), len(f.p.va), len(f.p.psi)
 	for i := range n {
-		v := s.v[i*V : (i+1)*V]
-		m.Coordinates(v, s.slope[i*L:(i+1)*L], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P])
-		m.Monomials(s.psi[i*N:(i+1)*N], v)
+		m.Monomials(s.psi[i*N:(i+1)*N], s.v[i*V:(i+1)*V])
 	}
 	f.work.Affine(matmul.Matrix(n, K, s.delta), matmul.Matrix(n, N, s.psi), matmul.Matrix(N, K, m.Weights), nil)
 	f.net.add(s.delta, s.v, n)

@@ -4,60 +4,88 @@ import (
 	"github.com/tphakala/simd/f64"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
-// Jacobian writes the derivatives of the last Evaluate by the start state to dst: N×K×K, the
-// derivative of displacement k by state c at c·K + k of each time. Increments change with
-// the state they start from by G = ∂Δ/∂x, so that with X_n = ∂(x_n − x0)/∂x0 at the nodes
+// jacobians are the derivatives by the start state at the nodes of a roll-out, in single
+// precision. With G = ∂Δ/∂x at node n
 //
-//	X_(n+1) = X_n + G (I + X_n)    H0 = G0 (I + X_n)    H1 = G1 (I + X_n + H0)
-//	X(t) = X_n + σ H0 + ½σ(σ−1) (H1 − H0)
+//	∂x_(n+1)/∂x0 = (I + G) ∂x_n/∂x0
 //
-// All matrices are stored transposed.
-func (f *BatchedRollout) Jacobian(dst []float64) {
-	K := f.p.k
+// where all columns are the points of one product.
+type jacobians struct {
+	rows, columns int       // K, filled up to whole panels and to whole blocks of points
+	at            []float32 // nodes+3 × block of columns × rows × Width
+	step          []float32 // panels K×K: I + G
+	parts         []simd.Part
+}
+
+func newJacobians(K, nodes int) jacobians {
+	j := jacobians{rows: simd.Padded(K), columns: (K + simd.Width - 1) / simd.Width * simd.Width, parts: make([]simd.Part, 1)}
+	j.at, j.step = make([]float32, (nodes+3)*j.rows*j.columns), make([]float32, j.rows*K)
+	for k := range K {
+		j.row(0, k, k)[0] = 1
+	}
+	return j
+}
+
+// row returns the columns from c on, of one block, of row k at a node.
+func (j *jacobians) row(node, k, c int) []float32 {
+	return j.at[node*j.rows*j.columns+(c/simd.Width*j.rows+k)*simd.Width+c%simd.Width:]
+}
+
+// Nodes returns the number of matrices that Jacobian sets.
+func (f *BatchedRollout) Nodes() int { return f.p.nodes + 3 }
+
+// Parabola returns the first of the three nodes that time t lies on a parabola of, and their
+// weights: see Jacobian.
+func (f *BatchedRollout) Parabola(t float64) (node int, weights [3]float64) { return f.p.parabola(t) }
+
+// Jacobian writes the derivatives of the states x by x0 of the last Run at all nodes to dst,
+// panels of K rows for each state with a column for each node: that of state k by state c is
+// row c of state k, the panels of which are those from k·Panels(K) on, each of columns
+// columns. It begins with column first. Factors of the derivatives are share.
+func (f *BatchedRollout) Jacobian(dst []float32, columns, first int, share float64) {
+	p, j, K := f.p, &f.jacobians, f.p.k
+	p.differentiable()
 	f.setNodes()
-	f.differentiate(&f.nodes, f.p.nodes)
-	f.differentiate(&f.first, len(f.between))
-	f.differentiate(&f.second, len(f.between))
-	clear(f.nodeJacobian[:K*K])
-	for i := range f.p.nodes {
-		here, next := f.matrix(f.nodeJacobian, i), f.matrix(f.nodeJacobian, i+1)
-		f.plusIdentity(here)
-		f.product(next, f.y, f.matrix(f.nodes.g, i))
-		f64.Add(next, next, here)
+	f.differentiate()
+	size := j.rows * j.columns
+	for i := range p.nodes + 2 {
+		j.setStep(f.nodes.g[i*K*K : (i+1)*K*K])
+		for block := 0; block < size; block += j.rows * simd.Width {
+			from, to := j.at[i*size+block:], j.at[(i+1)*size+block:]
+			f.unit.Product(to, simd.Panels(K), append(j.parts[:0], simd.Part{L: j.step, X: from, K: K}))
+		}
 	}
-	for i, step := range f.step {
-		copy(f.matrix(dst, i), f.matrix(f.nodeJacobian, step))
-	}
-	for j, i := range f.between {
-		to := f.matrix(dst, i)
-		f.plusIdentity(to)
-		f.product(f.h0, f.y, f.matrix(f.first.g, j))
-		f64.Add(f.y, f.y, f.h0)
-		f.product(f.h1, f.y, f.matrix(f.second.g, j))
-		matmul.LinearCombination(to, 1, to, f.part[j]-f.curve[j], f.h0, f.curve[j], f.h1)
-	}
-}
-
-// matrix returns matrix i of K×K each.
-func (f *BatchedRollout) matrix(of []float64, i int) []float64 {
-	n := f.p.k * f.p.k
-	return of[i*n : (i+1)*n]
-}
-
-// plusIdentity sets y to I + x (K×K).
-func (f *BatchedRollout) plusIdentity(x []float64) {
-	copy(f.y, x)
-	for k := range f.p.k {
-		f.y[k*(f.p.k+1)]++
+	single := simd.Single(share)
+	for node := range p.nodes + 3 {
+		to := dst[(first+node)*simd.Rows:]
+		for k := range K {
+			for c := 0; c < K; c += simd.Rows {
+				from, panel := (*[simd.Rows]float32)(j.row(node, k, c)), (*[simd.Rows]float32)(to)
+				panel[0], panel[1], panel[2], panel[3] = single*from[0], single*from[1], single*from[2], single*from[3]
+				to = to[min(columns*simd.Rows, len(to)):]
+			}
+		}
 	}
 }
 
-// product sets c to a·b, K×K each.
-func (f *BatchedRollout) product(c, a, b []float64) {
-	K := f.p.k
-	f.work.Affine(matmul.Matrix(K, K, c), matmul.Matrix(K, K, a), matmul.Matrix(K, K, b), nil)
+// setStep sets step from the derivatives g of an increment (K×K, by state c at c·K …).
+func (j *jacobians) setStep(g []float64) {
+	K := len(j.step) / j.rows
+	for c := range K {
+		to := j.step[c*simd.Rows:]
+		for k, d := range g[c*K : (c+1)*K] {
+			if k == c {
+				d++
+			}
+			to[k%simd.Rows] = simd.Single(d)
+			if k%simd.Rows == simd.Rows-1 {
+				to = to[min(K*simd.Rows, len(to)):]
+			}
+		}
+	}
 }
 
 // setNodes sets the increments of the nodes of the last Run, as far as their derivatives
@@ -66,39 +94,37 @@ func (f *BatchedRollout) setNodes() {
 	p, s, K := f.p, &f.nodes, f.p.k
 	V, N := len(p.va), len(p.psi)
 	copy(s.v, p.v)
-	copy(s.slope, p.slope)
-	for i := range p.nodes {
-		p.m.Monomials(s.psi[i*N:(i+1)*N], s.v[i*V:(i+1)*V])
+	for i := range p.nodes + 2 {
+		if p.m.Degree > 1 {
+			p.m.Monomials(s.psi[i*N:(i+1)*N], s.v[i*V:(i+1)*V])
+		}
 		for k, x0 := range p.x0 {
 			s.x[i*K+k], s.delta[i*K+k] = x0+p.x[i*K+k], p.x[(i+1)*K+k]-p.x[i*K+k]
 		}
 	}
 }
 
-// differentiate sets the derivatives g of n increments.
-func (f *BatchedRollout) differentiate(s *increments, n int) {
-	p, m, K, L := f.p, f.p.m, f.p.k, f.p.m.Lift.Dim()
-	lower := len(f.derivatives) / max(L*K, 1)
-	psi := matmul.Matrix(n, lower, s.psi)
-	psi.Stride = len(p.psi)
-	f.work.Affine(matmul.Matrix(n, L*K, s.d), psi, matmul.Matrix(lower, L*K, f.derivatives), nil)
+// differentiate sets the derivatives g of the nodes' increments.
+func (f *BatchedRollout) differentiate() {
+	p, m, s, n, K, L := f.p, f.p.m, &f.nodes, f.p.nodes+2, f.p.k, f.p.m.Lift.Dim()
+	if lower := len(f.derivatives) / max(L*K, 1); lower > 1 {
+		psi := matmul.Matrix(n, lower, s.psi)
+		psi.Stride = len(p.psi)
+		f.work.Affine(matmul.Matrix(n, L*K, s.d), psi, matmul.Matrix(lower, L*K, f.derivatives), nil)
+	} else {
+		for i := range n {
+			copy(s.d[i*L*K:(i+1)*L*K], f.derivatives)
+		}
+	}
 	f.net.addJacobian(s.d, s.v, n)
-	clear(s.g[:n*K*K])
+	clear(s.g)
 	for i := range n {
-		g := f.matrix(s.g, i)
+		g := s.g[i*K*K : (i+1)*K*K]
 		for l, of := range m.Lift.Of {
-			slope, row := s.slope[i*L+l], g[of*K:(of+1)*K]
-			for k, d := range s.d[(i*L+l)*K : (i*L+l+1)*K] {
-				row[k] += slope * d
-			}
+			f64.AddScaled(g[of*K:(of+1)*K], p.slope[i*L+l], s.d[(i*L+l)*K:(i*L+l+1)*K])
 		}
-		if m.Body.Empty() {
-			continue
-		}
-		for c := range K {
-			clear(f.unit)
-			f.unit[c] = 1
-			m.Body.JVP(g[c*K:(c+1)*K], f.unit, s.x[i*K:(i+1)*K], s.delta[i*K:(i+1)*K], m.Step)
+		if !m.Body.Empty() {
+			m.Body.Jacobian(g, s.x[i*K:(i+1)*K], s.delta[i*K:(i+1)*K], m.Step)
 		}
 	}
 }

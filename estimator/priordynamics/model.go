@@ -139,6 +139,15 @@ func (m *Model) Coordinates(v, slope, x, u []float64) {
 	}
 }
 
+// inputs sets the coordinates v (L+P) of mean input u (P), as Coordinates.
+func (m *Model) inputs(v, u []float64) {
+	L := len(v) - len(u)
+	for p, c := range u {
+		b := m.Bound[L+p]
+		v[L+p] = max(-b, min((c-m.UMean[p])/m.UStd[p], b))
+	}
+}
+
 // apply writes Wᵀ·psi to dst (K).
 func (m *Model) apply(dst, psi []float64) {
 	clear(dst)

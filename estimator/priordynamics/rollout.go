@@ -13,21 +13,26 @@ import "github.com/dgm-robotics/dgm/estimator/channel"
 //
 // σ = t/Step − n, Δ the increment of a step: Wᵀψ, net and kinematic relations. So it
 // passes through the nodes, and depends on no input after t.
+//
+// Its derivative by x0 follows the parabola through those of the node and the next two:
+// exactly, where the input does not change in these two steps. It may read an input up to
+// two steps after t.
 type Rollout struct {
 	m     *Model
 	k     int
 	nodes int
 	u     channel.Signal
 	x0    []float64 // K
-	x     []float64 // nodes+1 × K, displacement from x0
-	v     []float64 // nodes × (L+P)
-	slope []float64 // nodes × L
-	jvp   []float64 // nodes+1 × K, derivative of x along the direction dx0
+	x     []float64 // nodes+3 × K, displacement from x0; the last two are set by extend
+	v     []float64 // nodes+2 × (L+P), the same
+	slope []float64 // nodes+2 × L, set by differentiable
+	jvp   []float64 // nodes+3 × K, derivative of x along the direction dx0
 	dx0   []float64 // K, a direction of x0
+	ready bool      // whether differentiable was called since the last Run
 
 	mean, rate []float64 // P
 	now, dnow  []float64 // K
-	inc, djvp  []float64 // K
+	inc        []float64 // K
 	va, vb     []float64 // L+P
 	sa, sb     []float64 // L
 	dv         []float64 // L+P
@@ -41,8 +46,8 @@ type Rollout struct {
 func New(m *Model, k int, horizon float64) *Rollout {
 	n := max(1, int(horizon/m.Step+1e-9))
 	L, P := m.Lift.Dim(), len(m.UMean)
-	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+1)*k), jvp: make([]float64, (n+1)*k), v: make([]float64, n*(L+P)), slope: make([]float64, n*L), psi: make([]float64, m.Terms()), net: newNetWork(m)}
-	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.djvp, &p.da, &p.db, &p.ta, &p.tb} {
+	p := &Rollout{m: m, k: k, nodes: n, x: make([]float64, (n+3)*k), jvp: make([]float64, (n+3)*k), v: make([]float64, (n+2)*(L+P)), slope: make([]float64, (n+2)*L), psi: make([]float64, m.Terms()), net: newNetWork(m)}
+	for _, b := range []*[]float64{&p.x0, &p.dx0, &p.now, &p.dnow, &p.inc, &p.da, &p.db, &p.ta, &p.tb} {
 		*b = make([]float64, k)
 	}
 	for _, b := range []*[]float64{&p.va, &p.vb, &p.dv} {
@@ -56,25 +61,50 @@ func New(m *Model, k int, horizon float64) *Rollout {
 // Run rolls the model out from x0 (K) under the input u (nil without inputs),
 // which must stay valid until the next Run.
 func (p *Rollout) Run(x0 []float64, u channel.Signal) {
-	m, K := p.m, p.k
-	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
 	copy(p.x0, x0)
-	p.u = u
-	clear(p.x[:K])
+	p.u, p.ready = u, false
+	clear(p.x[:p.k])
 	for i := range p.nodes {
-		here, next := p.x[i*K:(i+1)*K], p.x[(i+1)*K:(i+2)*K]
 		if len(p.mean) > 0 {
-			u.Mean(p.mean, float64(i)*m.Step, float64(i+1)*m.Step)
+			u.Mean(p.mean, float64(i)*p.m.Step, float64(i+1)*p.m.Step)
 		}
-		p.increment(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here)
-		for k, d := range here {
-			next[k] += d
+		p.advance(i)
+	}
+}
+
+// advance sets the state of the node after node i under the mean input p.mean, and the
+// coordinates of node i.
+func (p *Rollout) advance(i int) {
+	here, next := p.x[i*p.k:(i+1)*p.k], p.x[(i+1)*p.k:(i+2)*p.k]
+	p.increment(next, p.v[i*len(p.va):(i+1)*len(p.va)], nil, here)
+	for k, d := range here {
+		next[k] += d
+	}
+}
+
+// differentiable prepares the derivatives by x0 of the last Run: two steps more, under the
+// mean input of the last one, and the derivatives of all coordinates.
+func (p *Rollout) differentiable() {
+	if p.ready {
+		return
+	}
+	p.ready = true
+	n, L := p.nodes, len(p.sa)
+	if len(p.mean) > 0 {
+		p.u.Mean(p.mean, float64(n-1)*p.m.Step, float64(n)*p.m.Step)
+	}
+	p.advance(n)
+	p.advance(n + 1)
+	for i := range n + 2 {
+		for k, d := range p.x[i*p.k : (i+1)*p.k] {
+			p.now[k] = p.x0[k] + d
 		}
+		p.m.Coordinates(p.va, p.slope[i*L:(i+1)*L], p.now, p.mean)
 	}
 }
 
 // increment writes that of a step at displacement d under the mean input p.mean to dst
-// (K), and leaves the coordinates and their derivatives in v and slope.
+// (K), and leaves the coordinates and, unless nil, their derivatives in v and slope.
 func (p *Rollout) increment(dst, v, slope, d []float64) {
 	for k, x := range p.x0 {
 		p.now[k] = x + d[k]
@@ -128,11 +158,16 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 // tiny is the fraction of a step within which a time counts as that of a node.
 const tiny = 1e-9
 
+// node returns the node before t, and the elapsed fraction of the step after it.
+func (p *Rollout) node(t float64) (n int, s float64) {
+	n = max(0, min(int(t/p.m.Step+tiny), p.nodes))
+	return n, max(0, t/p.m.Step-float64(n))
+}
+
 // inside computes Δ0 and Δ1 of the step around t.
 func (p *Rollout) inside(t float64) (n int, s float64) {
 	m, K := p.m, p.k
-	n = max(0, min(int(t/m.Step+tiny), p.nodes))
-	s = max(0, t/m.Step-float64(n))
+	n, s = p.node(t)
 	if len(p.mean) > 0 {
 		if a := float64(n) * m.Step; s < tiny {
 			p.u.At(p.mean, a)
@@ -151,11 +186,11 @@ func (p *Rollout) inside(t float64) (n int, s float64) {
 
 // JVP takes the derivative of the last Run along the direction dx (K) of x0.
 func (p *Rollout) JVP(dx []float64) {
-	m, K := p.m, p.k
-	n, L := m.Lift.Dim()+len(m.UMean), m.Lift.Dim()
+	K, n, L := p.k, len(p.va), len(p.sa)
+	p.differentiable()
 	copy(p.dx0, dx)
 	clear(p.jvp[:K])
-	for i := range p.nodes {
+	for i := range p.nodes + 2 {
 		here, next := p.jvp[i*K:(i+1)*K], p.jvp[(i+1)*K:(i+2)*K]
 		x := p.x[i*K : (i+1)*K]
 		for k, d := range p.x[(i+1)*K : (i+2)*K] {
@@ -193,14 +228,17 @@ func (p *Rollout) incrementJVP(dst, v, slope, dx, x, inc []float64) {
 // JVPAt writes the derivative of the displacement along the direction of the
 // last JVP to dst (K). The derivative of the start itself, dx, is not in it.
 func (p *Rollout) JVPAt(dst []float64, t float64) {
-	n, s := p.inside(t)
-	here, x := p.jvp[n*p.k:(n+1)*p.k], p.x[n*p.k:(n+1)*p.k]
-	p.stateJVP(p.ta, p.va, p.sa, here, x, p.da)
-	for k, d := range here {
-		p.djvp[k], p.inc[k] = d+p.ta[k], x[k]+p.da[k]
+	n, weights := p.parabola(t)
+	clear(dst)
+	for i, w := range weights {
+		for k, d := range p.jvp[(n+i)*p.k : (n+i+1)*p.k] {
+			dst[k] += w * d
+		}
 	}
-	p.stateJVP(p.tb, p.vb, p.sb, p.djvp, p.inc, p.db)
-	for k, d := range here {
-		dst[k] = d + s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
-	}
+}
+
+// parabola returns the node before t, and the weights at t of it and the next two.
+func (p *Rollout) parabola(t float64) (n int, weights [3]float64) {
+	n, s := p.node(t)
+	return n, [3]float64{1 - s + 0.5*s*(s-1), s - s*(s-1), 0.5 * s * (s - 1)}
 }

@@ -88,7 +88,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/direct",
-		[]string{"estimator/channel", "estimator/numeric/matmul"},
+		[]string{"estimator/channel", "estimator/numeric/matmul", "estimator/numeric/simd"},
 		"a direct map knows a robot by its channels only",
 	},
 	{

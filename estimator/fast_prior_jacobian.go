@@ -1,0 +1,134 @@
+package estimator
+
+import (
+	"github.com/tphakala/simd/f32"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+// priorJacobian is the memory for the Jacobian of the prior dynamics at a block of points:
+// [state k][state c, padded][Width] each.
+type priorJacobian struct {
+	unit              simd.Unit
+	blocks            int
+	sum, first, other []float32
+	weights           [][model.Conditions][]float32 // of each component: by block [K][Width]; nil = weight 0
+	parts             []simd.Part                   // of a product, empty
+	faded             [simd.Width]float32           // weights of one state
+}
+
+func newPriorJacobian(f *batchedPrior, g *grid, unit simd.Unit) priorJacobian {
+	b := f.prior
+	K, n := len(b.x0), len(g.times)
+	j := priorJacobian{unit: unit, blocks: n / simd.Width, weights: make([][model.Conditions][]float32, len(f.components))}
+	for _, v := range []*[]float32{&j.sum, &j.first, &j.other} {
+		*v = make([]float32, K*simd.Padded(K)*simd.Width)
+	}
+	most := 2 // of a direct map
+	for i := range f.components {
+		most = max(most, len(b.spec.Stack[i].Members))
+		for condition := range j.weights[i] {
+			if i == 0 || f.weights[i][condition] == nil {
+				continue
+			}
+			all := weightsAt(b.tables[i][condition], &b.spec, g.times)
+			w := make([]float32, n*K)
+			for lane := range n {
+				for k := range K {
+					w[(lane/simd.Width*K+k)*simd.Width+lane%simd.Width] = simd.Single(all[lane*K+k])
+				}
+			}
+			j.weights[i][condition] = w
+		}
+	}
+	j.parts = make([]simd.Part, 0, most)
+	return j
+}
+
+// weightsAt returns a table (K×Q) at times: N×K.
+func weightsAt(table []float64, spec *PriorDynamicsSpec, times []float64) (out []float64) {
+	Q := len(spec.Knots)
+	knots := make([]float64, Q)
+	for _, t := range times {
+		KnotWeights(knots, spec.Knots, t/spec.Horizon)
+		for at := 0; at < len(table); at += Q {
+			out = append(out, dot(knots, table[at:at+Q]))
+		}
+	}
+	return out
+}
+
+// weight returns that of component i at all points (N×K), without its fade; nil = 0.
+func (f *batchedPrior) weight(i int) []float64 { return f.weights[i][f.prior.condition] }
+
+// differentiate prepares jacobianAt, after evaluate.
+func (f *batchedPrior) differentiate() {
+	for i, c := range f.components {
+		if i == 0 || f.weight(i) != nil {
+			c.differentiate()
+		}
+	}
+}
+
+// jacobianAt returns the derivatives of the states by the start state at a block of points:
+// [state k][state c, padded][Width].
+func (f *batchedPrior) jacobianAt(block int) []float32 {
+	j, K := &f.jacobian, len(f.prior.x0)
+	panels := K * simd.Panels(K)
+	if len(f.components) == 0 {
+		clear(j.sum)
+		for k := range K {
+			for lane := range simd.Width {
+				j.sum[(k*simd.Padded(K)+k)*simd.Width+lane] = 1
+			}
+		}
+		return j.sum
+	}
+	j.unit.Product(j.sum, panels, f.components[0].parts(j.parts, block))
+	copy(j.first, j.sum)
+	for i := 1; i < len(f.components); i++ {
+		if f.weight(i) == nil {
+			continue
+		}
+		j.unit.Product(j.other, panels, f.components[i].parts(j.parts, block))
+		f32.Sub(j.other, j.other, j.first)
+		f.addJacobian(i, block)
+	}
+	return j.sum
+}
+
+// addJacobian adds what component i contributes to the Jacobian at a block; its own, less
+// that of the first, is in other.
+func (f *batchedPrior) addJacobian(i, block int) {
+	j, K := &f.jacobian, len(f.prior.x0)
+	rows := simd.Padded(K) * simd.Width
+	weights := j.weights[i][f.prior.condition][block*K*simd.Width:]
+	factor := simd.Single(f.prior.fade.factor[i])
+	for k := range K {
+		w := weights[k*simd.Width : (k+1)*simd.Width]
+		if factor != 1 {
+			f32.Scale(j.faded[:], w, factor)
+			w = j.faded[:]
+		}
+		j.unit.AddScaled(j.sum[k*rows:(k+1)*rows], w, j.other[k*rows:(k+1)*rows])
+	}
+	f.addFade(i, block, weights)
+}
+
+// addFade adds what the fade of component i contributes to the Jacobian at a block.
+func (f *batchedPrior) addFade(i, block int, weights []float32) {
+	j, K := &f.jacobian, len(f.prior.x0)
+	points := min(simd.Width, len(f.displacement)/K-block*simd.Width)
+	for c, slope := range f.prior.fade.gradient[i] {
+		if slope == 0 {
+			continue
+		}
+		for k := range K {
+			row := j.sum[(k*simd.Padded(K)+c)*simd.Width:][:points]
+			for lane := range row {
+				row[lane] += weights[k*simd.Width+lane] * simd.Single(slope*f.difference[i][(block*simd.Width+lane)*K+k])
+			}
+		}
+	}
+}
