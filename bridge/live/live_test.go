@@ -126,7 +126,7 @@ func TestPlayIntoRecord(t *testing.T) {
 		if i >= 20 {
 			n++ // one was not measured whole
 		}
-		if m.Subject != "dgm.state.pend1" || s.Seq != uint64(i) || s.X[0] != float64(n) || s.U[0] != 0.5*float64(n) || s.Layout != wire.Layout(channels) || (len(s.Plan) > 0) != (i == 5) {
+		if m.Subject != "dgm.state.pend1" || s.Seq != uint64(i) || s.X[0] != float64(n) || s.U[0] != 0.5*float64(n) || s.Layout != wire.Layout(channels) || (len(s.Plan) > 0) != (i == 5) || (math.Abs(s.PlanDt-0.1) < 1e-12) != (i == 5) {
 			t.Fatalf("state %d: %+v", i, s)
 		}
 		step := s.T - last.T

@@ -77,6 +77,7 @@ type player struct {
 	last   int64     // ns, stamp of the sample before
 	due    time.Time // when that was due
 	plan   []float64 // of the record before
+	planDt float64   // s, of its rows
 	planAt int64
 }
 
@@ -84,7 +85,7 @@ type player struct {
 // is played.
 func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 	if rec.Kind == flightlog.KindPlan {
-		p.plan, p.planAt = append(p.plan[:0], rec.Plan...), rec.T
+		p.plan, p.planDt, p.planAt = append(p.plan[:0], rec.Plan...), float64(rec.Step)*1e-9, rec.T
 	}
 	if rec.Kind != flightlog.KindSample {
 		return true
@@ -122,9 +123,9 @@ func (p *player) sample(ctx context.Context, rec *flightlog.Record) bool {
 		p.sum.Unmeasured++
 		return true
 	}
-	p.state.T, p.state.X, p.state.U, p.state.Plan = p.due.UnixNano(), rec.X, rec.U, nil
+	p.state.T, p.state.X, p.state.U, p.state.Plan, p.state.PlanDt = p.due.UnixNano(), rec.X, rec.U, nil, 0
 	if p.planAt == rec.T {
-		p.state.Plan = p.plan
+		p.state.Plan, p.state.PlanDt = p.plan, p.planDt
 	}
 	p.buf = p.state.Append(p.buf[:0])
 	p.state.Seq++

@@ -275,6 +275,16 @@ func TestProcessesAndPlanners(t *testing.T) {
 		}
 		prints(t, exec.Command("python3", "../../examples/planner-python/planner.py", url), printed)
 		prints(t, exec.Command("python3", "../../examples/whatif-python/whatif.py", "pend1", url), answered)
+		if out, err := exec.Command("python3", "-c", "import numpy").CombinedOutput(); err != nil {
+			t.Skipf("the planner of PROTOCOL.md: python3 with numpy is not here: %v %s", err, out)
+		}
+		page, err := os.ReadFile("../../estimator/wire/PROTOCOL.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, program, _ := strings.Cut(string(page), "```python planner\n")
+		program, _, _ = strings.Cut(program, "```")
+		prints(t, exec.Command("python3", "-c", program, "pend1", url), []string{"at the end of the horizon: [[", "× channels: (20, 4, 2)"})
 	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -96,8 +96,16 @@ type Plan struct {
 func (p *Plan) At(dst []float64, t float64) {
 	rows := len(p.Values) / p.P
 	// The start of a step belongs to it, also after rounding of t.
-	r := min(max(int(t/p.Step+1e-9), 0), rows-1)
+	r := p.row(t/p.Step+1e-9, rows)
 	copy(dst, p.Values[r*p.P:(r+1)*p.P])
+}
+
+// row returns the place of a row among so many, which may be farther than an int holds.
+func (p *Plan) row(at float64, rows int) int {
+	if at >= float64(rows) {
+		return rows - 1
+	}
+	return max(int(at), 0)
 }
 
 // Mean implements Signal.
@@ -105,7 +113,7 @@ func (p *Plan) Mean(dst []float64, a, b float64) {
 	dst = dst[:p.P]
 	clear(dst)
 	rows := len(p.Values) / p.P
-	first := min(max(int(a/p.Step), 0), rows-1)
+	first := p.row(a/p.Step, rows)
 	for r := first; r < rows; r++ {
 		lo, hi := max(a, float64(r)*p.Step), float64(r+1)*p.Step
 		if r == rows-1 || hi > b {

@@ -77,7 +77,7 @@ func (c *consistency) inputAt(q *estimator.Query, t float64) {
 		if q.PlanStep > 0 {
 			span = q.PlanStep * float64(rows)
 		}
-		row := min(int(t/span*float64(rows)), rows-1)
+		row := int(math.Min(t/span*float64(rows), float64(rows-1)))
 		copy(c.u, q.Plan[row*m.P:])
 	case q.U != nil:
 		copy(c.u, q.U)

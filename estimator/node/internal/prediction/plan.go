@@ -62,6 +62,7 @@ func PlanFlags(span, horizon, last, reach float64) wire.Flags {
 func shifted(dst, plan []float64, inputs int, shift float64) []float64 {
 	dst = append(dst[:0], plan...)
 	rows := len(plan) / inputs
+	shift = math.Min(shift, float64(rows)) // of a short plan it may be larger than an int
 	for i := range rows {
 		at := float64(i) + shift
 		j := min(int(at), rows-1)

@@ -66,6 +66,7 @@ func TestAPlanHasItsOwnTimes(t *testing.T) {
 		"longer":         {append(slices.Clone(whole), 5, 6, 7, 8), 0.25, whole, wire.PlanCut},
 		"shorter":        {whole[:2], 0.25, []float64{1, -2, -2, -2}, wire.PlanHeld},
 		"other steps":    {[]float64{1, 1, -2, -2, 3, 3, -1, -1}, 0.125, whole, 0},
+		"of an instant":  {[]float64{1, -2}, 1e-300, []float64{-2}, wire.PlanHeld},
 		"no divisor":     {[]float64{1, -2, 5}, 0.5, []float64{1, 1, -2, -2}, wire.PlanCut},
 	} {
 		got := step(wire.State{Plan: c.plan, PlanDt: c.dt})

@@ -19,6 +19,9 @@ func TestThePlanIsShiftedWithTheTick(t *testing.T) {
 	if got := b.planFrom(plan, 0.5, 0.25); !near(got, []float64{0.5, 15, 1.5, 25, 2.5, 35, 3, 40}, 1e-12) {
 		t.Errorf("in steps of 0.5 s, after 0.25 s: %v", got)
 	}
+	if got := b.planFrom(plan, 1e-300, 0.25); !near(got, []float64{3, 40, 3, 40, 3, 40, 3, 40}, 1e-12) {
+		t.Errorf("of an instant: %v", got)
+	}
 	if b.planFrom(nil, 0, 0.1) != nil {
 		t.Error("a plan of nothing")
 	}
