@@ -1,7 +1,9 @@
-// Package csv reads tables of text, comma, semicolon or tab separated, plain, .gz
-// or .zst, as a [telemetry.Source]: one topic whose fields are the columns and whose
+// Package csv reads tables of text, separated by commas, semicolons, tabs or spaces, plain,
+// .gz or .zst, as a [telemetry.Source]: one topic whose fields are the columns and whose
 // messages are rows in the order of the file, divided into segments.
 //
+//   - How a table is written is guessed from its first lines (layout.go). Text is UTF-8, or
+//     UTF-16 after a byte order mark.
 //   - Times are decimal numbers, read exactly into int64 nanoseconds: a Unix time in
 //     seconds with nine decimals does not survive a float64.
 //   - An empty cell, NaN, NA, null or none is NaN: not measured. Infinity and any other

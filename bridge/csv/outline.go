@@ -50,6 +50,9 @@ func Look(path string) (*Outline, error) {
 	names := map[string]int{}
 	for i, text := range t.columns {
 		name, unit := splitUnit(text)
+		if t.names != nil && text == strconv.Itoa(i+1) {
+			name = "column" + text
+		}
 		o.Columns[i] = Column{Column: text, Name: name, Unit: unit, rises: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
 		names[name]++
 	}
@@ -67,7 +70,7 @@ func Look(path string) (*Outline, error) {
 			return nil, err
 		}
 		for i := range o.Columns {
-			o.Columns[i].add(strings.TrimSpace(cells[i]))
+			o.Columns[i].add(t.point(cells[i]))
 		}
 	}
 	if o.Time = timeOf(o.Columns); o.Rows == 0 || o.Time < 0 {

@@ -60,9 +60,9 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{table: t, cfg: cfg, timeAt: slices.Index(t.columns, cfg.Column)}
+	r := &Reader{table: t, cfg: cfg, timeAt: t.index(cfg.Column)}
 	for _, c := range cfg.SegmentColumn {
-		r.segmentsAt = append(r.segmentsAt, slices.Index(t.columns, c))
+		r.segmentsAt = append(r.segmentsAt, t.index(c))
 	}
 	r.topic = telemetry.Topic{Name: Topic, Fields: t.fields, Check: t.check}
 	paths := wants.Paths(&r.topic)
@@ -71,7 +71,7 @@ func Open(path string, wants telemetry.Wants, cfg Config) (*Reader, error) {
 			t.Close()
 			return nil, telemetry.NewFieldError(path, &r.topic, p, err.Error())
 		}
-		r.wantedAt = append(r.wantedAt, slices.Index(t.columns, p))
+		r.wantedAt = append(r.wantedAt, t.index(p))
 	}
 	r.msg = telemetry.Message{Topic: &r.topic, Row: &r.row, Values: make([]float64, len(paths))}
 	return r, nil
@@ -129,7 +129,7 @@ func (r *Reader) cut(at int64) bool {
 
 // time reads the cell of the time.
 func (r *Reader) time(cell string) (int64, error) {
-	cell = strings.TrimSpace(cell)
+	cell = r.point(cell)
 	t, err := parseTime(cell, unitPower[r.cfg.Unit])
 	if err == nil {
 		return t, nil
@@ -179,7 +179,7 @@ func (r *Reader) order(t int64, cell, segment string) (keep bool, err error) {
 	step := t - r.last
 	fresh := !r.begun || segment != r.row.Segment
 	// Of times in the wrong unit, nanoseconds may be too coarse to distinguish the steps.
-	digits, _ := strconv.ParseFloat(strings.TrimSpace(cell), 64) // was parsed before
+	digits, _ := strconv.ParseFloat(r.point(cell), 64) // was parsed before
 	if d := digits - r.written; !fresh && d > 0 && len(r.steps) < maxSteps {
 		r.steps = append(r.steps, d)
 	}
@@ -214,7 +214,7 @@ func (r *Reader) order(t int64, cell, segment string) (keep bool, err error) {
 
 // number reads a cell of the named column; NaN where nothing was measured.
 func (r *Reader) number(column, cell string) (float64, error) {
-	cell = strings.TrimSpace(cell)
+	cell = r.point(cell)
 	if missing(cell) {
 		return math.NaN(), nil
 	}
@@ -229,18 +229,6 @@ func (r *Reader) number(column, cell string) (float64, error) {
 		remedy = "export numbers with a decimal point instead of a comma"
 	}
 	return 0, r.fail(r.line, "column "+quote(column), quote(cell)+" "+reason, remedy)
-}
-
-// missing reports whether a cell means that nothing was measured.
-func missing(cell string) bool {
-	if len(cell) > 4 {
-		return false
-	}
-	switch strings.ToLower(cell) {
-	case "", "nan", "-nan", "na", "n/a", "null", "none":
-		return true
-	}
-	return false
 }
 
 // atEnd returns io.EOF, or what the file as a whole shows to be wrong.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -23,6 +24,7 @@ const maxLine = 1 << 20
 // table reads one file row by row.
 type table struct {
 	*input.File
+	layout
 	path    string
 	records *csv.Reader
 	columns []string
@@ -54,13 +56,18 @@ func (t *table) start(wanted []string) error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return t.failed(err)
 	}
+	if little := bytes.HasPrefix(head, []byte{0xff, 0xfe}); little || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		_, _ = text.Discard(2) // they were looked at
+		text = bufio.NewReaderSize(&utf8Of{r: text, big: !little}, 64<<10)
+		if head, err = text.Peek(64 << 10); err != nil && !errors.Is(err, io.EOF) {
+			return t.failed(err)
+		}
+	}
 	switch {
 	case len(bytes.TrimSpace(head)) == 0 && errors.Is(err, io.EOF):
 		return t.fail(0, "", "the file is empty", "export it again")
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		return t.fail(0, "", "the text is UTF-16", "export it as UTF-8")
 	case bytes.IndexByte(head, 0) >= 0:
-		return t.fail(0, "", "the file is not text", "give a table of text; other logs have importers of their own")
+		return t.fail(0, "", "the file is not text", "give a table of text, as UTF-8; other logs have importers of their own")
 	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0:
 		return t.fail(1, "", "lines end with a carriage return alone, and it would be one line", "export it with line feeds")
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
@@ -69,13 +76,21 @@ func (t *table) start(wanted []string) error {
 			return t.failed(err)
 		}
 	}
-	t.records = csv.NewReader(&lineLimit{r: text})
-	comma, names := header(head, wanted)
-	t.records.Comma = comma
-	t.records.Comment = '#'
+	t.layout = layoutOf(head, wanted)
+	var rows io.Reader = &lineLimit{r: text}
+	if t.comma == ' ' {
+		rows = &tabbed{r: text}
+	}
+	t.records = csv.NewReader(rows)
+	t.records.Comma = t.comma
+	if t.comma == ' ' {
+		t.records.Comma = '\t'
+	}
+	t.records.Comment = t.comment
 	t.records.FieldsPerRecord = -1
 	t.records.ReuseRecord = true
 	t.records.TrimLeadingSpace = t.records.Comma != '\t'
+	names := t.names
 	if names == nil {
 		names, err = t.records.Read()
 		if errors.Is(err, io.EOF) {
@@ -92,55 +107,16 @@ func (t *table) start(wanted []string) error {
 	return t.hasColumns(wanted)
 }
 
-// header guesses the separator of the columns from the first lines: the one with the
-// most wanted columns, else the most frequent. names is nil unless a
-// comment line holds all wanted columns, as numpy writes them.
-func header(head []byte, wanted []string) (comma rune, names []string) {
-	comma, best := ',', -1
-	for line := range strings.Lines(string(head)) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		text, comment := strings.CutPrefix(line, "#")
-		for _, sep := range ",;\t" {
-			cells := strings.Split(text, string(sep))
-			for i := range cells {
-				cells[i] = strings.Trim(cells[i], " \"")
-			}
-			found := 0
-			for _, w := range wanted {
-				if slices.Contains(cells, w) {
-					found++
-				}
-			}
-			if comment && found == len(wanted) {
-				return sep, cells
-			}
-			if score := found<<16 + len(cells); !comment && score > best {
-				comma, best = sep, score
-			}
-		}
-		if !comment {
-			break
-		}
-	}
-	return comma, nil
-}
-
 // hasColumns returns an error for the first wanted column that is not there, or
 // is there twice.
 func (t *table) hasColumns(wanted []string) error {
-	notNumber := func(column string) bool { _, err := parseTime(column, 0); return err != nil }
 	for _, w := range wanted {
 		n := t.count(w)
 		switch {
 		case n > 1:
 			return t.fail(t.line, "column "+quote(w), fmt.Sprintf("occurs %d times", n), "give the columns different names")
-		case n == 0 && !slices.ContainsFunc(t.columns, notNumber):
-			return t.fail(t.line, "", "the first line holds numbers", "the first line must name the columns")
 		case n == 0:
-			return t.fail(t.line, "", "there is no column "+quote(w), "there are: "+t.list(w))
+			return t.fail(t.line, "", "there is no column "+quote(w), "there are: "+t.list(w)+t.mend)
 		}
 	}
 	return nil
@@ -184,14 +160,27 @@ func (t *table) check(name string) error {
 	}
 }
 
-// count returns how many columns have a name.
+// count returns how many columns have a name. A number that is no name is that of a column,
+// from 1.
 func (t *table) count(name string) (n int) {
 	for _, c := range t.columns {
 		if c == name {
 			n++
 		}
 	}
+	if n == 0 && t.index(name) >= 0 {
+		return 1
+	}
 	return n
+}
+
+// index returns the place of a column by its name, else by its number, from 1; −1 without.
+func (t *table) index(name string) int {
+	i := slices.Index(t.columns, name)
+	if n, err := strconv.Atoi(name); i < 0 && err == nil && n >= 1 && n <= len(t.columns) {
+		i = n - 1
+	}
+	return i
 }
 
 // fields lists the columns.

@@ -25,7 +25,7 @@ type format struct {
 }
 
 // table is the format of tables of text.
-var table = format{name: "csv", what: "FILE.csv", short: "Turn tables of text (comma, semicolon or tab; .gz and .zst as well) into a flight log"}
+var table = format{name: "csv", what: "FILE.csv", short: "Turn tables of text (commas, semicolons, tabs or spaces; .gz and .zst as well) into a flight log"}
 
 // table reports whether f is the format of tables.
 func (f *format) table() bool { return f.open == nil }

@@ -15,9 +15,10 @@ import (
 )
 
 // tableHelp describes the map of tables.
-const tableHelp = `Turn tables of text (comma, semicolon or tab separated; .gz and .zst as
-well) into a flight log. Every file begins a segment. The map describes the
-columns:
+const tableHelp = `Turn tables of text (separated by commas, semicolons, tabs or spaces; .gz
+and .zst as well) into a flight log. Every file begins a segment. The map
+describes the columns, by their names in the first line or in a comment
+ahead (# or %), or by their numbers, as in column = "1":
 
     vehicle = "pendulum"
     [time]

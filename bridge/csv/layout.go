@@ -1,0 +1,165 @@
+package csv
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// layout is how a table is written.
+type layout struct {
+	comma   rune     // between cells; ' ' = any number of spaces and tabs
+	comment rune     // begins lines that are no rows
+	decimal bool     // numbers have a decimal comma
+	names   []string // of the columns, where no row of the table holds them; nil = the first row does
+	mend    string   // (optional) what may be wrong if a column is not there
+}
+
+// mostLines bounds the lines by which the layout is guessed.
+const mostLines = 50
+
+// layoutOf guesses the layout from the beginning of a table, whole or cut off: the separator
+// by which most wanted columns are found, most cells of rows are numbers, and the first row
+// has most cells, in this order. The columns are named by a comment ahead that holds all that
+// are wanted, as programs for computation write it. Where the first row holds numbers they are
+// named by the last comment ahead that has as many cells, else by their numbers, from 1.
+func layoutOf(head []byte, wanted []string) layout {
+	l := layout{comma: ',', comment: '#'}
+	var comments, rows []string
+	for line := range strings.Lines(string(head)) {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "":
+		case strings.ContainsRune("#%", rune(text[0])):
+			if len(rows) == 0 {
+				l.comment = rune(text[0])
+				comments = append(comments, strings.TrimLeft(text, "#% "))
+			}
+		case len(rows) < mostLines && (len(rows) == 0 || strings.HasSuffix(line, "\n")):
+			rows = append(rows, text)
+		}
+	}
+	if len(rows) == 0 {
+		return l
+	}
+	best := []int{-1}
+	for _, sep := range ",;\t " {
+		score := []int{found(split(rows[0], sep), wanted), numbers(rows[1:], sep), len(split(rows[0], sep))}
+		if sep == ' ' {
+			score[2] = 0 // texts hold spaces
+		}
+		for _, c := range comments {
+			score[0] = max(score[0], found(split(c, sep), wanted))
+		}
+		if slices.Compare(score, best) > 0 {
+			best, l.comma = score, sep
+		}
+	}
+	points, commas := 0, 0
+	for _, row := range rows {
+		for _, cell := range split(row, l.comma) {
+			if _, err := strconv.ParseFloat(cell, 64); err == nil && strings.Contains(cell, ".") {
+				points++
+			} else if commaNumber(cell) {
+				commas++
+			}
+		}
+	}
+	l.decimal = l.comma != ',' && commas > 0 && points == 0 || l.comma == ',' && commas > 1 && points == 0
+	cells := split(rows[0], l.comma)
+	for _, c := range comments {
+		if names := split(c, l.comma); len(wanted) > 0 && found(names, wanted) == len(wanted) && found(cells, wanted) < len(wanted) {
+			l.names = names
+			return l
+		}
+	}
+	if slices.ContainsFunc(cells, func(c string) bool { return !number(c) }) {
+		return l
+	}
+	for _, c := range slices.Backward(comments) {
+		for _, sep := range string(l.comma) + ",;\t " {
+			if names := split(c, sep); len(names) == len(cells) {
+				l.names = names
+				return l
+			}
+		}
+	}
+	for i := range cells {
+		l.names = append(l.names, strconv.Itoa(i+1))
+	}
+	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
+	return l
+}
+
+// point returns a cell without spaces around it, its number with a decimal point.
+func (l *layout) point(cell string) string {
+	cell = strings.TrimSpace(cell)
+	if l.decimal && commaNumber(cell) {
+		cell = strings.Replace(cell, ",", ".", 1)
+	}
+	return cell
+}
+
+// split returns the cells of a line.
+func split(line string, sep rune) []string {
+	if sep == ' ' {
+		return strings.FieldsFunc(line, unicode.IsSpace)
+	}
+	cells := strings.Split(line, string(sep))
+	for i := range cells {
+		cells[i] = strings.Trim(cells[i], " \"")
+	}
+	return cells
+}
+
+// found counts the wanted columns among names.
+func found(names, wanted []string) (n int) {
+	for _, w := range wanted {
+		if slices.Contains(names, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// numbers counts the cells of rows that are numbers, less twice the others.
+func numbers(rows []string, sep rune) (n int) {
+	for _, row := range rows {
+		for _, cell := range split(row, sep) {
+			if number(cell) {
+				n++
+			} else {
+				n -= 2
+			}
+		}
+	}
+	return n
+}
+
+// number reports whether a cell is a number, or where one is missing.
+func number(cell string) bool {
+	_, err := strconv.ParseFloat(cell, 64)
+	return err == nil || missing(cell) || commaNumber(cell)
+}
+
+// commaNumber reports whether a cell is a number with a decimal comma.
+func commaNumber(cell string) bool {
+	if strings.Count(cell, ",") != 1 || strings.Contains(cell, ".") {
+		return false
+	}
+	_, err := strconv.ParseFloat(strings.Replace(cell, ",", ".", 1), 64)
+	return err == nil
+}
+
+// missing reports whether a cell means that nothing was measured.
+func missing(cell string) bool {
+	if len(cell) > 4 {
+		return false
+	}
+	switch strings.ToLower(cell) {
+	case "", "nan", "-nan", "na", "n/a", "null", "none":
+		return true
+	}
+	return false
+}
