@@ -12,8 +12,7 @@ import (
 const leastGain = 0.002
 
 // choose returns the form: the prior coefficients, unless the likelihood on folds that are
-// left out is higher with one for all channels, or with each channel's own, by more than one
-// standard error over folds and leastGain.
+// left out is higher by leastGain with one for all channels, or with each channel's own.
 func (c *cells) choose(allowed []model.Covariate) form {
 	best := form{terms: allowed}
 	if c.folds < 2 || len(allowed) == 0 {
@@ -22,7 +21,7 @@ func (c *cells) choose(allowed []model.Covariate) form {
 	scores := c.crossValidate(best)
 	for _, f := range []form{{allowed, pooled}, {allowed, own}} {
 		s := c.crossValidate(f)
-		if gain, standardError := PairedDifference(s, scores); gain > standardError+leastGain {
+		if gain, _ := PairedDifference(s, scores); gain > leastGain {
 			best, scores = f, s
 		}
 	}
