@@ -90,7 +90,9 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	}
 	sampled := newMonteCarlo(j.m, times)
 	asked := queries(j.m, 30)
-	query := estimator.Query{X0: asked[0]}
+	query := estimator.Query{X0: asked[0], History: history(j.m, asked[0])}
+	uncertain := query
+	uncertain.P0 = covariance(j.m)
 	dst := plain.NewPrediction()
 	predicted := true
 	run := func(p interface {
@@ -100,7 +102,7 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const rounds = 2000
-	var slow, quick, monte, joined, peak Least
+	var slow, quick, monte, joined, peak, quickUncertain Least
 	perQuery := make([]Least, len(asked))
 	var all []float64
 	operations := 0
@@ -111,6 +113,9 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 		run(fast)() // finds its memory
 		for range 50 {
 			all = append(all, float64(quick.Wall(run(fast))))
+		}
+		for range min(50, len(uncertain.P0)) {
+			quickUncertain.Wall(func() { predicted = fast.Predict(dst, &uncertain) && predicted })
 		}
 		for i, x := range asked {
 			query.X0 = x
@@ -135,6 +140,9 @@ func (j *job) measure(r *study.Row, duration time.Duration) error {
 	rate := float64(work) / float64(quick)
 	r.Put("system", j.system).Put("form", j.form).Put("features", j.m.Members[0].Map.F).Put("points", j.points).Put("members", len(j.m.Members)).Put("unit", fast.Unit())
 	r.Put("plain_us", slow.us()).Put("fast_us", quick.us()).Put("fast_p99_us", Least(all[len(all)*99/100]).us()).Put("montecarlo_us", monte.us()).Put("montecarlo_together_us", joined.us())
+	if len(uncertain.P0) > 0 {
+		r.Put("fast_covariance_us", quickUncertain.us())
+	}
 	r.Put("worst_input", math.Round(100*worst)/100).Put("allocs", testing.AllocsPerRun(10, run(fast)))
 	r.Put("fma_peak_fraction", math.Round(1000*rate*float64(peak)/float64(operations))/1000).Put("gflops", math.Round(20*rate)/10)
 	r.Put("file_kb", kb).Put("load_ms", load)

@@ -60,7 +60,10 @@ func ofFile(m *model.Model, points []int) []job {
 func invented(p *plant.Plant, form string, features int, core []int) *model.Model {
 	s := artificial.Size{K: len(p.States), Features: features, Points: 100, Horizon: p.Duration, Core: core, Paper: true}
 	if form == "default" {
-		s.Paper, s.P, s.Basis, s.Members, s.D, s.Core, s.Equation = false, len(p.Inputs), 2, 3, 3, []int{32, 32}, 2
+		s.Paper, s.P, s.Basis, s.Members, s.D, s.Core, s.Equation, s.Nets = false, len(p.Inputs), 2, 3, 3, []int{32, 32}, 2, 3
+		for _, share := range []float64{0.02, 0.04, 0.06, 0.08, 0.1, 0.2, 0.4, 0.8} {
+			s.History = append(s.History, share*p.Duration)
+		}
 	}
 	m := artificial.New(s, 1)
 	follow(m, p)
@@ -148,6 +151,26 @@ func flown(p *plant.Plant, n int) *mat.Dense {
 	d := ode.NewDopri5(K, ode.Config{Dense: true})
 	d.Solve(states, func(dst []float64, _ float64, x []float64) { p.F(dst, x, p.U0, params) }, p.X0, 0, times)
 	return mat.NewDense(n, K, states)
+}
+
+// history returns what a model reads before the start: the robot at rest in x0.
+func history(m *model.Model, x0 []float64) (rows []float64) {
+	for range m.History.Rows() {
+		rows = append(append(rows, x0...), m.Inputs.InputMean...)
+	}
+	return rows
+}
+
+// covariance returns one of the start, nil for a model that reads none.
+func covariance(m *model.Model) []float64 {
+	if !m.Displacement {
+		return nil
+	}
+	out := make([]float64, m.K*m.K)
+	for k, r := range m.Sensor {
+		out[k*m.K+k] = 2*r + 1e-6*m.Scale[k]*m.Scale[k]
+	}
+	return out
 }
 
 // queries returns different queries of a model: usual ones, none at all, and

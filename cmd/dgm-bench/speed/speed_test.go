@@ -52,7 +52,7 @@ func TestDocument(t *testing.T) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
-		if got := strings.Join(keys, " "); got != "allocs fast_p99_us fast_us features file_kb fma_peak_fraction form gflops load_ms members montecarlo_together_us montecarlo_us plain_us points system unit worst_input" {
+		if got := strings.Join(keys, " "); got != "allocs fast_covariance_us fast_p99_us fast_us features file_kb fma_peak_fraction form gflops load_ms members montecarlo_together_us montecarlo_us plain_us points system unit worst_input" {
 			t.Errorf("fields %s", got)
 		}
 		if r["system"] != "artificial" || r["features"] != 10.0 || r["points"] != []float64{3, 20}[i] || r["members"] != 2.0 || r["allocs"] != 0.0 {
