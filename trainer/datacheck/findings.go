@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -18,7 +19,7 @@ func (r *recording) add(kind Kind, sev Severity, k int, at span, text string, ar
 	s := at.seg
 	p := Problem{
 		Kind: kind, Segment: s.name, Index: s.index, Severity: sev, Count: at.last - at.first,
-		From: s.t[at.first], To: s.t[at.last-1], Text: fmt.Sprintf(text, args...),
+		From: s.t[at.first], To: s.t[at.last-1], Text: fmt.Sprintf(text, args...), cause: text,
 	}
 	return r.keepProblem(p, k)
 }
@@ -57,81 +58,94 @@ func (r *recording) severity(k int) Severity {
 	return Exclude
 }
 
-// list sorts and bounds the problems.
+// list gathers and sorts the problems.
 func (f *findings) list() []Problem {
 	out := gather(f.problems)
 	sortProblems(out)
 	for i := range out {
 		p := &out[i]
 		p.From, p.To = microseconds(p.From), microseconds(p.To)
+		for j := range p.Places {
+			p.Places[j].From, p.Places[j].To = microseconds(p.Places[j].From), microseconds(p.Places[j].To)
+		}
 	}
 	return out
 }
 
 func microseconds(t float64) float64 { return math.Round(t*1e6) / 1e6 }
 
-// gather replaces more than maxListed problems of one kind, channel and segment by one
-// that stands for all and the longest ones; wrong stamps by one alone.
+// gather makes one problem of those of one cause in one channel: that of the longest place,
+// with the list of all.
 func gather(all []Problem) []Problem {
 	type key struct {
-		kind    Kind
-		channel string
-		index   int
-		sev     Severity
+		kind           Kind
+		channel, cause string
+		sev            Severity
 	}
 	groups := map[key][]Problem{}
 	var order []key
+	out := []Problem{}
 	for _, p := range all {
-		k := key{p.Kind, p.Channel, p.Index, p.Severity}
+		if p.cause == "" { // it is about the whole log
+			out = append(out, p)
+			continue
+		}
+		k := key{p.Kind, p.Channel, p.cause, p.Severity}
 		if groups[k] == nil {
 			order = append(order, k)
 		}
 		groups[k] = append(groups[k], p)
 	}
-	out := []Problem{}
 	for _, k := range order {
-		g := groups[k]
-		stamps := k.sev == Exclude && (k.kind == Backwards || k.kind == Duplicate)
-		if len(g) == 1 || !stamps && len(g) <= maxListed {
-			out = append(out, g...)
-			continue
-		}
-		out = append(out, together(g))
-		if !stamps {
-			slices.SortStableFunc(g, func(a, b Problem) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
-			out = append(out, g[:maxListed-1]...)
-		}
+		out = append(out, together(groups[k]))
 	}
 	return out
 }
 
-// together returns one problem for several of one kind.
+// together returns one problem for several of one cause.
 func together(g []Problem) Problem {
-	p := g[0]
-	p.Count = 0
-	for _, q := range g {
-		p.Count += q.Count
-		p.From, p.To = min(p.From, q.From), max(p.To, q.To)
+	if len(g) == 1 {
+		return g[0]
 	}
-	when := printSpan(p.From, p.To)
-	switch p.Kind {
-	case Backwards:
-		p.Text = fmt.Sprintf("%s stamped earlier than the sample before, in %s, %s. Records were stored out of order: sort the log by time, or remove them.",
-			were(p.Count), plural(len(g), "place"), when)
-	case Duplicate:
-		p.Text = fmt.Sprintf("%s stamped like the sample before, in %s, %s. The first sample of each stamp is used; check that the resolution of the stamps is fine enough for the rate, and that no record is stored twice.",
-			were(p.Count), plural(len(g), "place"), when)
-	default:
-		p.Text = fmt.Sprintf("%d findings of kind %s, %s, %s in all; the longest are listed one by one.",
-			len(g), p.Kind, when, plural(p.Count, "sample"))
+	worst := 0
+	for i, p := range g {
+		if p.To-p.From > g[worst].To-g[worst].From {
+			worst = i
+		}
 	}
-	return p
+	all := g[worst]
+	all.Count = 0
+	listed, segment := 0, -1
+	var others strings.Builder
+	for i, p := range g {
+		all.Count += p.Count
+		all.Places = append(all.Places, Place{Segment: p.Segment, Index: p.Index, From: p.From, To: p.To, Count: p.Count})
+		if i == worst || listed == maxListed {
+			continue
+		}
+		listed++
+		if p.Index != segment {
+			fmt.Fprintf(&others, "; segment %d: ", p.Index+1)
+			segment = p.Index
+		} else {
+			others.WriteString(", ")
+		}
+		if p.From == p.To {
+			others.WriteString(sec(p.From))
+		} else {
+			others.WriteString(printSpan(p.From, p.To))
+		}
+	}
+	if left := len(g) - 1 - listed; left > 0 {
+		fmt.Fprintf(&others, ", and %d more", left)
+	}
+	all.Text += fmt.Sprintf(" The same in %s: %s.", plural(len(g)-1, "other place"), strings.TrimPrefix(others.String(), "; "))
+	return all
 }
 
 var severityRank = map[Severity]int{Stop: 0, Exclude: 1, Note: 2}
 
-// sortProblems sorts by severity, then by place in the log; a problem that stands for
-// several comes ahead of them.
+// sortProblems sorts by severity, then by place in the log.
 func sortProblems(p []Problem) {
 	slices.SortStableFunc(p, func(a, b Problem) int {
 		return cmp.Or(

@@ -20,11 +20,11 @@ func TestManyProblemsAreGathered(t *testing.T) {
 		want++
 	}
 	r := Check(l, Options{Horizon: 0.2})
-	if len(r.Problems) != maxListed {
-		t.Errorf("%d problems are listed, want %d", len(r.Problems), maxListed)
+	if len(r.Problems) != 1 || len(r.Problems[0].Places) != want || r.Problems[0].Count != want*(fewSamples+1) || !strings.Contains(r.Problems[0].Text, "and 52 more") {
+		t.Errorf("want one problem in %d places:%s", want, describe(r))
 	}
 	if got := len(Ranges(r.Masks[0], BadSpan)); got != want {
-		t.Errorf("%d ranges are left out, want %d: the list is bounded, not what is left out", got, want)
+		t.Errorf("%d ranges are left out, want %d: the list of the text is bounded, not what is left out", got, want)
 	}
 }
 

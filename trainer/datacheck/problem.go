@@ -34,7 +34,17 @@ const (
 	Stop    Severity = "stop"    // training makes no sense until it is mended
 )
 
-// Problem is one finding. Times are seconds after the first sample of the segment; both
+// Place is one of several places of a problem, in its terms.
+type Place struct {
+	Segment string  `json:"segment"`
+	Index   int     `json:"index"`
+	From    float64 `json:"from"` // s
+	To      float64 `json:"to"`   // s
+	Count   int     `json:"count"`
+}
+
+// Problem is one finding: of one cause in one channel. Where it occurs in several places the
+// times are those of the longest one, the count is of all, and Places lists them. Times are seconds after the first sample of the segment; both
 // ends are samples that are affected, except for a gap, whose ends are the last sample
 // before it and the first one after it.
 type Problem struct {
@@ -46,7 +56,10 @@ type Problem struct {
 	To       float64  `json:"to"`      // s
 	Count    int      `json:"count"`   // samples affected (for a gap: samples missing)
 	Severity Severity `json:"severity"`
-	Text     string   `json:"text"` // cause, place and remedy, in one or two sentences
+	Text     string   `json:"text"`             // cause, place and remedy, in one or two sentences
+	Places   []Place  `json:"places,omitempty"` // all, where there are several
+
+	cause string // what findings of one cause have in common; "" = it stands alone
 }
 
 // Result is what a check found.

@@ -46,7 +46,7 @@ func TestSwappedColumns(t *testing.T) {
 			}
 		}
 		result := Check(build(channels, stamps, nil, cols), Options{})
-		got := find(result, Swapped)
+		got := places(find(result, Swapped))
 		if len(got) != len(c.lost) {
 			t.Errorf("%s:%s", c.name, describe(result))
 			continue

@@ -16,7 +16,7 @@ const (
 	sketched    = 1 << 16 // values that a quantile is taken from at most
 
 	// Problems.
-	maxListed = 12 // problems of one kind, channel and segment that are listed one by one
+	maxListed = 12 // places of a problem that its text lists
 
 	// Stamps and rates.
 	gapFactor   = 5      // usual intervals that are a gap, as for windows
