@@ -26,7 +26,8 @@ type assembly struct {
 	cfg        Config
 	task       window.Task
 	ensemble   nets.Ensemble
-	calibrated []calibration.Model // per readout; none without folds
+	errors     *calibration.Errors // on what the folds hold out; nil without folds
+	calibrated []calibration.Model // per condition; none without folds
 	posterior  nets.Conditioning
 	readouts   int
 	linearStd  []float64 // K×Q, errors of the linear baseline on data that it has not seen
@@ -63,6 +64,26 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	calibration.Apply(m, d.Frame, a.calibrated)
 	calibration.LimitLeverage(m, d)
 	return m, nil
+}
+
+// calibrate calibrates all models made from now on by the errors.
+func (a *assembly) calibrate(res *Result) {
+	a.calibrated = a.errors.Fit(a.cfg.Folds.switches())
+	res.FlightEffect = a.calibrated[0].FlightEffect
+	res.CalibrationFlights = a.errors.WholeFlights()
+}
+
+// recalibrate calibrates with the errors on the held-out data, too: those of the model that
+// has not seen them.
+func (a *assembly) recalibrate(res *Result) error {
+	if a.errors == nil {
+		return nil
+	}
+	added, err := a.errors.Add(res.Judged, res.Split.Held, res.Split.Whole)
+	if added {
+		a.calibrate(res)
+	}
+	return err
 }
 
 // sensors returns the variance R of each state's sensor: as declared, else half of that of

@@ -92,27 +92,25 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		}
 	}
 
-	var calibrated []calibration.Model
+	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
+	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: ensemble.Partial}
 	if len(folded.Folds) > 0 {
-		calibrated, err = calibration.Fit(folded, ensemble.Members[0], posterior, on, conditions(readouts, data.Frame.Prior.History), func(c model.Condition) {
+		a.errors, err = calibration.Predict(folded, ensemble.Members[0], posterior, conditions(readouts, data.Frame.Prior.History), func(c model.Condition) {
 			b.Work("calibration, inputs "+c.Readout().String(), budget.WorkCalibrate)
 		})
 		if err != nil {
 			return nil, err
 		}
-	}
-
-	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, calibrated: calibrated, posterior: posterior, readouts: readouts, linearStd: linearStd}
-	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: ensemble.Partial}
-	if len(calibrated) > 0 {
-		res.CalibrationFlights = wholeFlights(parts)
-		res.FlightEffect = calibrated[0].FlightEffect
+		a.calibrate(res)
 	}
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)
 	}
 	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 {
 		if err := a.evaluate(ctx, res, data, stride, b); err != nil {
+			return nil, err
+		}
+		if err := a.recalibrate(res); err != nil {
 			return nil, err
 		}
 	}
@@ -126,19 +124,6 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil
-}
-
-// wholeFlights returns how many whole flights the folds hold out.
-func wholeFlights(parts []window.Fold) int {
-	held := map[int]bool{}
-	for _, fold := range parts {
-		for i := range fold.Held {
-			if fold.Whole {
-				held[fold.Held[i].Segment] = true
-			}
-		}
-	}
-	return len(held)
 }
 
 // conditions returns those of so many readouts, and where history is read those without it.

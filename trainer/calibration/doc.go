@@ -18,5 +18,8 @@
 // of one flight, in them; where they hold out blocks of the same flights, a prior for it is
 // added (anotherFlight).
 //
+// The model that is judged on held-out flights adds its errors on these, as one more fold,
+// to the calibration of the exported model, which knows them (Errors.Add).
+//
 // The limits of the out-of-distribution score come from the same errors.
 package calibration

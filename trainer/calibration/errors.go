@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -127,6 +128,9 @@ func (f Folds) errorsOf(i int, net *nets.Net, condition model.Condition, set net
 	return replayed(m, fold.Held, condition, f.Strata)
 }
 
+// errUnscored is the error of data too short for a window.
+var errUnscored = errors.New("no window of the held-out data can be scored")
+
 // replayed predicts windows of the flights that have the history of the condition, and
 // compares.
 func replayed(m *model.Model, flights []window.Flight, condition model.Condition, strata *ood.Strata) (*heldErrors, error) {
@@ -173,7 +177,7 @@ func replayed(m *model.Model, flights []window.Flight, condition model.Condition
 		e.windows = append(e.windows, held)
 	}
 	if !scored {
-		return nil, fmt.Errorf("no window of the held-out data can be scored")
+		return nil, errUnscored
 	}
 	return e, nil
 }

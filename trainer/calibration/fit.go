@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/stack"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Switches are the parts of a calibration that are fitted; the others leave the prediction
@@ -31,19 +33,70 @@ func (on Switches) covariates() []model.Covariate {
 	return out
 }
 
-// Fit calibrates the conditions by what the folds hold out, with the posterior of one net:
-// the intervals of an ensemble are no narrower. done is called after each.
-func Fit(folds Folds, net *nets.Net, set nets.Conditioning, on Switches, conditions []model.Condition, done func(model.Condition)) ([]Model, error) {
-	var out []Model
+// Errors are the errors of a model in its conditions, on data that it was not conditioned on.
+type Errors struct {
+	folds      Folds
+	conditions []model.Condition
+	of         [][]*heldErrors // by condition: of each fold
+}
+
+// Predict returns the errors on what the folds hold out, with the posterior of one net: the
+// intervals of an ensemble are no narrower. done is called after each condition.
+func Predict(folds Folds, net *nets.Net, set nets.Conditioning, conditions []model.Condition, done func(model.Condition)) (*Errors, error) {
+	e := &Errors{folds: folds, conditions: conditions}
 	for _, condition := range conditions {
-		e, err := folds.errors(net, condition, set)
+		of, err := folds.errors(net, condition, set)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, folds.fit(e, on, true))
+		e.of = append(e.of, of)
 		done(condition)
 	}
-	return out, nil
+	return e, nil
+}
+
+// Add adds the errors of a model on flights that it has not seen, as one more fold, and
+// reports whether there are any: as the folds, they are whole flights or they are not.
+func (e *Errors) Add(m *model.Model, flights []window.Flight, whole bool) (added bool, err error) {
+	if whole != e.folds.Whole {
+		return false, nil
+	}
+	plain := *m
+	plain.NetworkWeight, plain.Calibration, plain.Checks = nil, nil, nil
+	for i, condition := range e.conditions {
+		held, err := replayed(&plain, flights, condition, e.folds.Strata)
+		if errors.Is(err, errUnscored) {
+			continue
+		}
+		if err != nil {
+			return added, err
+		}
+		e.of[i] = append(e.of[i], held)
+		added = true
+	}
+	return added, nil
+}
+
+// WholeFlights returns how many whole flights were held out.
+func (e *Errors) WholeFlights() int {
+	if !e.folds.Whole {
+		return 0
+	}
+	flights := map[int]bool{}
+	for _, fold := range e.of[0] {
+		for i := range fold.windows {
+			flights[fold.windows[i].flight] = true
+		}
+	}
+	return len(flights)
+}
+
+// Fit calibrates each of the conditions by the errors.
+func (e *Errors) Fit(on Switches) (out []Model) {
+	for _, of := range e.of {
+		out = append(out, e.folds.fit(of, on, true))
+	}
+	return out
 }
 
 // Score returns the mean log likelihood of a held-out point of each fold, with the

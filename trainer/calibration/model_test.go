@@ -203,6 +203,32 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Errors that are added are one more fold: where they are larger, intervals are wider.
+func TestWholeFlightsOfErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	folds := made(rng, 4, 300, func(int, int, []float64) float64 { return 1 })
+	more := made(rng, 1, 300, func(int, int, []float64) float64 { return 2 })[0]
+	for i := range more.windows {
+		more.windows[i].flight = 20
+	}
+	e := Errors{folds: Folds{Whole: true, Folds: []Fold{{}}}, of: [][]*heldErrors{folds}}
+	e.folds.Folds[0].Data.Frame = &rows.Frame{K: 2, Inputs: feature.Inputs{Horizon: 1}, NoiseKnots: []float64{0, 0.1, 1}}
+	before, flights := e.Fit(all), e.WholeFlights()
+	e.of[0] = append(e.of[0], more)
+	after := e.Fit(all)
+	if e.WholeFlights() != flights+1 || len(after[0].Scores) != 5 {
+		t.Errorf("%d flights after %d, scores %v", e.WholeFlights(), flights, after[0].Scores)
+	}
+	for i, s := range after[0].Intervals.LogScale {
+		if s <= before[0].Intervals.LogScale[i] {
+			t.Errorf("log scale %v after %v", s, before[0].Intervals.LogScale[i])
+		}
+	}
+	if added, err := e.Add(nil, nil, false); added || err != nil {
+		t.Errorf("blocks are added to whole flights: %v, %v", added, err)
+	}
+}
+
 func TestPairedDifference(t *testing.T) {
 	gain, standardError := PairedDifference([]float64{1, 2, 3, 4}, []float64{0, 2, 2, 2})
 	if math.Abs(gain-1) > 1e-15 || math.Abs(standardError-math.Sqrt(0.5/3)) > 1e-15 {
