@@ -66,6 +66,22 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	return m, nil
 }
 
+// calibrateByFolds calibrates all models made from now on by the errors on what folds hold
+// out, where there are folds.
+func (a *assembly) calibrateByFolds(res *Result, folded calibration.Folds, conditions []model.Condition, b *budget.Adaptation) (err error) {
+	if len(folded.Folds) == 0 {
+		return nil
+	}
+	a.errors, err = calibration.Predict(folded, a.ensemble.Members[0], a.posterior, conditions, func(c model.Condition) {
+		b.Work("calibration, inputs "+c.Readout().String(), budget.WorkCalibrate)
+	})
+	if err != nil {
+		return err
+	}
+	a.calibrate(res)
+	return nil
+}
+
 // calibrate calibrates all models made from now on by the errors.
 func (a *assembly) calibrate(res *Result) {
 	a.calibrated = a.errors.Fit(a.cfg.Folds.switches())
@@ -104,7 +120,8 @@ func sensors(m *model.Model, d nets.Data, grows bool) []float64 {
 	return out
 }
 
-// evaluate scores the model that has not seen the held-out data on them.
+// evaluate scores the model that has not seen the held-out data on them, and calibrates the
+// exported one with its errors.
 func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, stride float64, b *budget.Adaptation) (err error) {
 	if res.Judged, err = a.model(data, b); err != nil {
 		return err
@@ -128,7 +145,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		table.WholeFlights, table.CalibrationFlights = &res.Split.Whole, &res.CalibrationFlights
 		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
 	}
-	return nil
+	return a.recalibrate(res)
 }
 
 // export sets the model that is conditioned on all flights, with its provenance.

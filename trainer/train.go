@@ -94,23 +94,14 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
 	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: ensemble.Partial}
-	if len(folded.Folds) > 0 {
-		a.errors, err = calibration.Predict(folded, ensemble.Members[0], posterior, conditions(readouts, data.Frame.Prior.History), func(c model.Condition) {
-			b.Work("calibration, inputs "+c.Readout().String(), budget.WorkCalibrate)
-		})
-		if err != nil {
-			return nil, err
-		}
-		a.calibrate(res)
+	if err := a.calibrateByFolds(res, folded, conditions(readouts, data.Frame.Prior.History), b); err != nil {
+		return nil, err
 	}
 	for _, net := range ensemble.Members {
 		res.Curves = append(res.Curves, net.Curve)
 	}
 	if len(window.Cut(split.Held, task.Horizon, stride)) > 0 {
 		if err := a.evaluate(ctx, res, data, stride, b); err != nil {
-			return nil, err
-		}
-		if err := a.recalibrate(res); err != nil {
 			return nil, err
 		}
 	}
