@@ -74,7 +74,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			}
 			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.condition()].value[j]*p.sum[j])
 			start *= startFactor(factor)
-			dst.Std[j] = math.Sqrt(factor*state + start)
+			dst.Std[j] = math.Sqrt(p.intervals.state(factor, state, obs) + start)
 			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + start)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}

@@ -42,7 +42,7 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 				start = startFactor(factor) * math.Max(0, float64(w.covariance.variance[j]))
 			}
 			dst.Mean[at] = origin[k] + w.prior.displacement[lane*K+k] + part.networkWeight[j]*v.mean[lane]
-			dst.Std[at] = math.Sqrt(factor*math.Max(0, v.total[lane]-part.obs[j]) + start)
+			dst.Std[at] = math.Sqrt(f.plain.intervals.state(factor, math.Max(0, v.total[lane]-part.obs[j]), part.obs[j]) + start)
 			dst.ObsStd[at] = math.Sqrt(factor*v.total[lane] + start)
 			ok = ok && finite(dst.Mean[at]) && finite(dst.ObsStd[at])
 		}

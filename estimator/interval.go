@@ -129,6 +129,15 @@ func (v *intervals) factor(i, k int, displacement, total, noise, spread float64)
 	return v.bounded(at, math.Exp(2*(v.of.logScale[at]+log)), total, displacement)
 }
 
+// state returns the calibrated variance of a state, by the factor of its variance and those
+// of its sensor's: folds show that of their sum, of which the sensor's is known.
+func (v *intervals) state(factor, state, sensor float64) float64 {
+	if c := v.of.calibration; c != nil && c.PlainSensor {
+		return math.Max(factor*state, factor*(state+sensor)-sensor)
+	}
+	return factor * state
+}
+
 // bounded returns a factor of the variance at place i·K+k that widens it no further than to
 // the bound with the displacement.
 func (v *intervals) bounded(at int, factor, total, displacement float64) float64 {

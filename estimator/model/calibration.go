@@ -33,6 +33,7 @@ type Calibration struct {
 	LogScale    []float64   // K×Q
 	Coefficient [][]float64 // by covariate: K; none = 0
 	Centre      []float64   // by covariate
+	PlainSensor bool        // the sensor's variance is not multiplied: the state's is what remains, if that is more
 	Half50      float64     // half width of the central 50 % interval over the standard deviation; of a Gaussian 0.6745
 }
 
@@ -78,4 +79,7 @@ func calibrationFields(p *Calibration, c *coder) {
 	c.matrix("coefficient", &p.Coefficient, double)
 	c.floats("centre", &p.Centre)
 	c.float("half50", &p.Half50)
+	if c.optional("plain_sensor", p.PlainSensor) {
+		c.flag("plain_sensor", &p.PlainSensor)
+	}
 }

@@ -131,6 +131,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.regress(chosen, -1)
 	q := c.quantiles(chosen, choosing)
+	m.Intervals.PlainSensor = true
 	if on.ScaleFactor {
 		f.scale(&m, frame, c, r, q)
 		m.Intervals.Half50 = half50(q)

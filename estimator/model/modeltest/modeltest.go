@@ -116,7 +116,7 @@ func calibrate(m *model.Model, s Shape, rng *rand.Rand) {
 	}
 	m.Bound = factors(s.K*Q, rng)
 	for range s.Readouts {
-		p := model.Calibration{LogScale: normal(s.K*Q, 0.2, rng), Centre: normal(int(model.Covariates), 0.3, rng), Half50: 0.6}
+		p := model.Calibration{LogScale: normal(s.K*Q, 0.2, rng), Centre: normal(int(model.Covariates), 0.3, rng), Half50: 0.6, PlainSensor: true}
 		for range model.Covariates {
 			p.Coefficient = append(p.Coefficient, shares(s.K, rng))
 		}
