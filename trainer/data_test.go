@@ -159,3 +159,16 @@ func TestAnotherVehicleIsNoted(t *testing.T) {
 		t.Errorf("%+v", d.Problems)
 	}
 }
+
+// A model has the one spelling of a unit, and logs of two spellings are of one robot.
+func TestUnitsOfLogsHaveOneSpelling(t *testing.T) {
+	a, b := swing(1), swing(2)
+	a.Channels[2].Unit, b.Channels[2].Unit = "N m", "Nm"
+	d, err := Load([]*flightlog.Log{a, b}, Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unit := d.Channels[2].Unit; unit != "N·m" || a.Channels[2].Unit != "N m" {
+		t.Errorf("unit %q", unit)
+	}
+}

@@ -51,6 +51,9 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	d := &Data{}
 	for i, log := range logs {
 		all := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
+		for j := range all {
+			all[j].Unit = channel.CanonicalUnit(all[j].Unit) // the one spelling in models, reports and messages
+		}
 		if i == 0 {
 			d.Vehicle, d.Channels = log.Vehicle, all
 		} else if err := channel.SameLayout(d.Channels, all); err != nil {

@@ -56,6 +56,7 @@ var symbols = func() map[string]symbol {
 	for _, s := range strings.Fields("rad min h deg degC percent bar rpm px tick gauss") {
 		m[s] = symbol{s, s}
 	}
+	m["degC"] = symbol{"°C", "°C"}
 	for name, s := range map[string]string{
 		"radian": "rad", "radians": "rad", "degree": "deg", "degrees": "deg", "sec": "s", "second": "s", "seconds": "s",
 		"meter": "m", "meters": "m", "metre": "m", "metres": "m", "volt": "V", "volts": "V", "amp": "A", "amps": "A", "ampere": "A",

@@ -21,7 +21,7 @@ func TestUnitsAreComparedAsUnits(t *testing.T) {
 		"N·s/m":    {"N·s/m", "N s/m"},
 		"percent":  {"%", "percent"},
 		"":         {"", "1", " "},
-		"degC":     {"°C", "degC"},
+		"°C":       {"°C", "degC"},
 		"V":        {"V", "volts"},
 		// What is no product of known symbols is compared as text.
 		"furlong":  {"furlong", " furlong"},
