@@ -140,7 +140,7 @@ func cut(m *model.Model, log *flightlog.Log, o *options, messages io.Writer) (fl
 			continue
 		}
 		if listed++; listed <= mostListed {
-			fmt.Fprintf(messages, "data check: %s: segment %q, %.3f-%.3f s: %s\n", p.Kind, p.Segment, p.From, p.To, p.Text)
+			fmt.Fprintf(messages, "data check: %s: segment %d (%q), %.3f-%.3f s: %s\n", p.Kind, p.Index+1, p.Segment, p.From, p.To, p.Text)
 		}
 	}
 	if listed > mostListed {

@@ -48,7 +48,7 @@ func TestExcludedValuesAreListed(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &clean); code != 0 || err != nil {
 		t.Fatalf("code %d, %v: %s", code, err, errs)
 	}
-	for _, want := range []string{"data check: backwards: segment \"one\"", "data check: outlier: segment \"one\", 5.02"} {
+	for _, want := range []string{"data check: backwards: segment 1 (\"one\")", "data check: outlier: segment 1 (\"one\"), 5.02"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is missing in %s", want, errs)
 		}

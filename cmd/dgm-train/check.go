@@ -86,14 +86,14 @@ func printProblems(out io.Writer, d *trainer.Data, logs []string) error {
 	return w.Flush()
 }
 
-// where names the segment and the interval that a problem is about; empty for the
-// whole log.
+// where names the segment, by its number in dgm-bridge info and its name, and the interval
+// that a problem is about; empty for the whole log.
 func where(p *datacheck.Problem) string {
 	switch {
 	case p.Index < 0:
 		return ""
 	case p.From == p.To:
-		return fmt.Sprintf("segment %q at %.3f s: ", p.Segment, p.From)
+		return fmt.Sprintf("segment %d (%q) at %.3f s: ", p.Index+1, p.Segment, p.From)
 	}
-	return fmt.Sprintf("segment %q, %.3f-%.3f s: ", p.Segment, p.From, p.To)
+	return fmt.Sprintf("segment %d (%q), %.3f-%.3f s: ", p.Index+1, p.Segment, p.From, p.To)
 }

@@ -19,7 +19,7 @@ import (
 var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"value": value, "percent": percent, "percents": percents, "seconds": seconds, "keep": keep,
+	"inc": func(i int) int { return i + 1 }, "value": value, "percent": percent, "percents": percents, "seconds": seconds, "keep": keep,
 	"row": newRowView, "attitude": newAttitudeRow, "groups": groups,
 	"few":        func(all []evaluate.Horizon) []evaluate.Horizon { return spread(all, summaryHorizons) },
 	"fewWeights": func(all []SelectionHorizon) []SelectionHorizon { return spread(all, summaryHorizons) },
