@@ -142,6 +142,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 		}
 	}
 	for _, table := range res.Tables() {
+		table.Angles = a.data.undeclaredAngles()
 		table.WholeFlights, table.CalibrationFlights = &res.Split.Whole, &res.CalibrationFlights
 		table.ModelID, table.EvaluatedID = "", res.Judged.ID // the exported model's is known when it is sealed
 	}

@@ -35,6 +35,16 @@ func (d *Data) task(horizon Duration) window.Task {
 	return window.Task{States: states, Inputs: len(d.Channels) - len(states), Horizon: horizon.Seconds()}
 }
 
+// undeclaredAngles returns the states that look like angles and have no period.
+func (d *Data) undeclaredAngles() (names []string) {
+	for _, p := range d.Problems {
+		if p.Kind == datacheck.Angle && !slices.Contains(names, p.Channel) {
+			names = append(names, p.Channel)
+		}
+	}
+	return names
+}
+
 // Problem is a finding of the data check, with the log it is in.
 type Problem struct {
 	Log string `json:"log"`

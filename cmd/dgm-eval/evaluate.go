@@ -73,7 +73,8 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(logs, ", "), err)
 	}
 	table.Model, table.Log, table.Excluded, table.Trained = modelPath, name, excluded/max(samples, 1), trained
-	table.CalibrationFlights = calibrationFlights(m)
+	scores := heldOut(m)
+	table.CalibrationFlights, table.Angles = scores.CalibrationFlights, scores.Angles
 	if len(trained) > 0 {
 		fmt.Fprintf(messages, "warning: %s was trained on %s of these logs (%s): evaluate it on a flight that it was not trained on\n",
 			modelPath, cli.Count(len(trained), "segment"), trained[0])
@@ -92,14 +93,13 @@ func trainedOn(m *model.Model, log *flightlog.Log) (names []string) {
 	return names
 }
 
-// calibrationFlights returns how many whole flights the calibration of a model was fitted to;
-// nil where the file does not hold it.
-func calibrationFlights(m *model.Model) *int {
-	var scores evaluate.Table
+// heldOut returns the table of the model's held-out data; empty where the file does not hold
+// it.
+func heldOut(m *model.Model) (scores evaluate.Table) {
 	if json.Unmarshal([]byte(m.Provenance.Scores), &scores) != nil {
-		return nil
+		return evaluate.Table{}
 	}
-	return scores.CalibrationFlights
+	return scores
 }
 
 // load reads a log. A log whose channels are not the model's is an error.

@@ -30,6 +30,8 @@ type Table struct {
 
 	// Whole flights that the calibration of the model was fitted to; nil = not known.
 	CalibrationFlights *int `json:"calibration_flights,omitempty"`
+	// Names of the states that look like angles and were learned without a period.
+	Angles []string `json:"angles,omitempty"`
 	// Names of the segments that the model was trained on.
 	Trained []string `json:"trained_on,omitempty"`
 }

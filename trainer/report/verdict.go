@@ -100,7 +100,7 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	compared, covered := comparison(t), coverageAspect(t, partial)
 	all := []aspect{
 		partialAspect(partial), compared, behind(t), covered, supported(t, partial), calibrated(t), withoutPlan(t, hold),
-		trainedOn(t), windows(t), flights(t), flagged(t), networks(t),
+		trainedOn(t), angles(t), windows(t), flights(t), flagged(t), networks(t),
 	}
 	worst := slices.MaxFunc(all, func(a, b aspect) int { return cmp.Compare(severity[a.level], severity[b.level]) })
 	v := Verdict{Level: worst.level, Reason: worst.sentence, Next: worst.next}
@@ -345,6 +345,17 @@ func trainedOn(t *evaluate.Table) aspect {
 	return aspect{
 		Care, "The model was trained on these data: the scores are those of the training, not of a new flight (" + strings.Join(names, ", ") + ").",
 		"Evaluate it on a flight that it was not trained on.",
+	}
+}
+
+// angles judges states that were learned as if another turn were another state.
+func angles(t *evaluate.Table) aspect {
+	if len(t.Angles) == 0 {
+		return aspect{level: Use}
+	}
+	return aspect{
+		Care, "States that look like angles were learned without a period: " + strings.Join(t.Angles, ", ") + ".",
+		"Add the period that the data check names to the map, import the logs again and train.",
 	}
 }
 

@@ -57,6 +57,7 @@ func TestVerdict(t *testing.T) {
 		{"three flights", withFlights(&yes, 3), nil, "", Care, "The calibration saw 3 whole flights: another flight may not be covered."},
 		{"four flights", withFlights(&yes, 4), nil, "", Use, ""},
 		{"three flights, on another", withFlights(nil, 3), nil, "", Use, ""},
+		{"an angle without a period", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Angles = []string{"theta"} }), nil, "", Care, "without a period: theta"},
 		{"its own log", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Trained = []string{"a.msgpack, segment 1"} }), nil, "", Care, "was trained on these data"},
 		{"two windows", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Independent = 2 }), nil, "", Care, "Only about 2 windows"},
 		{"a linear model has as good distributions", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) {
