@@ -20,7 +20,7 @@ async def ask(nc, vehicle, query):
 
 def question(past, horizon):
     now = past[-1]
-    on, off = now["u"], [0.0] * len(now["u"])
+    on, off = now["u"], [0.0] * len(now["u"])  # of a vehicle with inputs
     return {
         "states": now["x"], "plans": on + on + on + off, "rows": 2, "plan_dt": horizon / 2,  # two plans of two rows
         "history_t": [(s["t"] - now["t"]) * 1e-9 for s in past],  # s before the state, ascending

@@ -48,6 +48,11 @@ func (s *size) fit(bytes int64) int {
 	return max(0, int(bytes-int64(envelope+s.names+s.float*s.times))/s.question())
 }
 
+// share returns how many of n times or samples of one question fit into so many bytes.
+func (s *size) share(n int, bytes int64) int64 {
+	return int64(n) * (bytes - envelope) / int64(s.question()+s.names)
+}
+
 // perPart returns how many questions a message holds, most bytes being what the server
 // takes, or a refusal with what would fit. parts is true where an answer may have several.
 func (s *size) perPart(most int64, parts bool) (int, error) {
@@ -66,9 +71,9 @@ func (s *size) perPart(most int64, parts bool) (int, error) {
 	would := fmt.Sprintf("at most %d questions", fit)
 	switch {
 	case fit == 0 && s.samples > 1:
-		would = fmt.Sprintf("at most %d samples", s.samples*int(most-envelope)/(s.question()+s.names))
+		would = fmt.Sprintf("at most %d samples", s.share(s.samples, most))
 	case fit == 0:
-		would = fmt.Sprintf("at most %d times", s.times*int(most-envelope)/(s.question()+s.names))
+		would = fmt.Sprintf("at most %d times", s.share(s.times, most))
 	}
 	if s.float == 8 && fit > 0 {
 		would += fmt.Sprintf(", or dtype f4 for %d", single.fit(most))
