@@ -12,7 +12,7 @@
 //	summary, report all of these → the report
 //
 // replay takes windows of flights to predictors, baseline and ridge fit predictors to beat,
-// budget adapts a training to its time; objective, posterior and optimise are the
+// budget holds the time limit and the progress of a training; objective, posterior and optimise are the
 // mathematics of nets.
 //
 // # The recipe

@@ -29,13 +29,6 @@ var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
 // foldCount is how often the data are parted for choosing and calibrating.
 const foldCount = 4
 
-// Shares of the budget for choosing prior dynamics, and for fitting them. Every fit has
-// the same, so that a fold's prior dynamics are as good as the exported ones.
-const (
-	chooseShare = 0.1
-	fitShare    = 0.04
-)
-
 // atOnce is the time of a fit after the training was stopped.
 const atOnce = 5 * time.Second
 
@@ -49,7 +42,6 @@ type fittedPrior struct {
 	cfg    *Config
 	direct ridge.Config        // of the direct map
 	nets   *dynamicsnet.Choice // nets in the linear equation; nil = none
-	limit  time.Duration
 }
 
 // Names of the candidates of the stack.
@@ -64,7 +56,7 @@ const (
 // choosePrior chooses the prior dynamics by the known flights, and fits them to these and
 // to every part of the cross-validation.
 func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, readouts int, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
-	p := &fittedPrior{task: task, body: d.Body, cfg: &cfg, direct: ridge.Default(known, task, readouts), limit: b.Share(fitShare)}
+	p := &fittedPrior{task: task, body: d.Body, cfg: &cfg, direct: ridge.Default(known, task, readouts)}
 	if !cfg.History {
 		p.direct.Rows = nil
 	}
@@ -89,10 +81,8 @@ func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, rea
 // chooseShape chooses the shape of the difference equation.
 func (p *fittedPrior) chooseShape(ctx context.Context, known []window.Flight, b *budget.Adaptation) error {
 	b.Say("prior dynamics")
-	limited, cancel := context.WithTimeout(ctx, b.Share(chooseShare))
-	defer cancel()
 	var err error
-	p.choice, err = priordynamics.Choose(limited, known, p.task, p.body, func(done, of int) {
+	p.choice, err = priordynamics.Choose(ctx, known, p.task, p.body, func(done, of int) {
 		work := budget.WorkChoose / float64(of)
 		if done == 0 {
 			work = 0
@@ -232,15 +222,14 @@ func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, pa
 	return []stack.Candidate{out}, nil
 }
 
-// fit fits the chosen shapes to flights, within their share of the budget.
+// fit fits the chosen shapes to flights. Once ctx ends, it takes a little time at most.
 func (p *fittedPrior) fit(ctx context.Context, flights []window.Flight) (priordynamics.Pair, error) {
-	limit := p.limit
 	if ctx.Err() != nil {
-		limit = min(limit, atOnce)
+		brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnce)
+		defer cancel()
+		ctx = brief
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	defer cancel()
-	return p.choice.Fit(limited, flights, p.task, priordynamics.Effort{Windows: p.cfg.Equation.Windows, Iterations: p.cfg.Equation.Iterations})
+	return p.choice.Fit(ctx, flights, p.task, priordynamics.Effort{Windows: p.cfg.Equation.Windows, Iterations: p.cfg.Equation.Iterations})
 }
 
 // frame measures the frame of all nets on the known flights, and returns these as data,

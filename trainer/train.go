@@ -3,6 +3,7 @@ package trainer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/history"
@@ -14,14 +15,15 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// netShare of the budget is for all stages up to the likelihood temperature; what comes
-// after them has its share too.
+// netShare of the time limit is for all stages up to the likelihood temperature. What comes
+// after them completes the model and needs the rest.
 const netShare = 0.6
 
-// Train fits a model to the data, stage by stage, see the package. When ctx ends or the
-// budget is used up, it finishes what there is and sets Partial; it is an error only if not
-// even one member could be conditioned. report, unless nil, is called with the
-// progress.
+// Train fits a model to the data, stage by stage, see the package. What it does is counted in
+// work, not in time: the same data and settings give the same model on every machine of a
+// kind, however busy. When ctx ends or the time limit is reached, it finishes what there is
+// and sets Partial; it is an error only if not even one member could be conditioned. report,
+// unless nil, is called with the progress.
 func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Result, error) {
 	if p := Precheck(d, cfg); p != nil {
 		return nil, errors.New(p.Text)
@@ -40,6 +42,12 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}, report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
+	partial := ""
+	ended := func(ctx context.Context, stage string) { // the first reason counts
+		if partial == "" && ctx.Err() != nil {
+			partial = fmt.Sprintf("%v during %s", budget.Reason(ctx), stage)
+		}
+	}
 
 	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
 	parts := window.Folds(split.Train, task.Horizon, foldCount)
@@ -48,6 +56,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
+	ended(limited, "the fits of the prior dynamics")
 	data, folded, err := prior.frame(d, cfg, split.Train, parts, stride)
 	if err != nil {
 		return nil, err
@@ -64,6 +73,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
+	ended(limited, "the choice of the core")
 	data.Frame, folded = data.Frame.WithBasis(choice.Chosen.Basis), folded.WithBasis(choice.Chosen.Basis)
 	trials.Folds = folded
 
@@ -75,8 +85,11 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
+	if partial == "" {
+		partial = ensemble.Partial
+	}
 	posterior := set.Posterior
-	if ensemble.Partial != "" {
+	if partial != "" {
 		posterior.Rows = budget.ReducedRows(posterior.Rows)
 		b.Remain(budget.WorkCalibrate*float64(readouts) + 2*budget.WorkPosterior*float64(len(ensemble.Members)))
 	}
@@ -85,15 +98,16 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
+	ended(limited, "the choice of the likelihood temperature")
 	posterior.Temperature = choice.Chosen.Temperature
-	if ensemble.Partial != "" && errors.Is(budget.Reason(limited), budget.ErrUsed) && len(folded.Folds) > 0 {
+	if partial != "" && errors.Is(budget.Reason(limited), budget.ErrUsed) && len(folded.Folds) > 0 {
 		if posterior.Rows, err = affordableRows(folded, ensemble, posterior, readouts, b); err != nil {
 			return nil, err
 		}
 	}
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
-	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: ensemble.Partial}
+	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: partial}
 	if err := a.calibrateByFolds(res, folded, conditions(readouts, data.Frame.Prior.History), b); err != nil {
 		return nil, err
 	}
@@ -106,9 +120,15 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		}
 	}
 	if len(split.Held) > 0 {
-		if data, err = prior.refit(limited, data, d.Flights, stride, b); err != nil {
+		whole := ctx // the time limit does not cut what completes a whole training
+		if partial != "" {
+			whole = limited
+		}
+		if data, err = prior.refit(whole, data, d.Flights, stride, b); err != nil {
 			return nil, err
 		}
+		ended(whole, "the fit of the prior dynamics to all flights")
+		res.Partial = partial
 	}
 	if err := a.export(res, data, b); err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ With --model it signs an existing model and trains nothing: the key can be kept 
 	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.DurationVar((*time.Duration)(&cfg.Horizon), "horizon", time.Duration(cfg.Horizon), "how far ahead to predict")
-	f.DurationVar((*time.Duration)(&cfg.Budget), "budget", time.Duration(cfg.Budget), "time after which training stops and completes the model it has")
+	f.DurationVar((*time.Duration)(&cfg.Budget), "budget", time.Duration(cfg.Budget), "time limit: training that does not end within it is cut short, and the model marked as partial")
 	f.IntVar(&cfg.Points, "points", cfg.Points, "points of the horizon in a prediction")
 	f.StringVar(&cfg.Kernel, "kernel", cfg.Kernel, "rff (random features) or exact")
 	f.IntVar(&cfg.Features, "features", cfg.Features, "random features of each channel")

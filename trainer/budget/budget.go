@@ -1,5 +1,5 @@
-// Package budget adapts a training to the time it has: shares of the budget for its
-// parts, rows that the rest of it affords, and progress in units of work.
+// Package budget holds the time limit of a training, rows that the rest of the time affords
+// once it was reached, and progress in units of work.
 package budget
 
 import (
@@ -54,10 +54,10 @@ func (p Plan) units() float64 {
 	return units + WorkTemper*float64(p.Bases-1)
 }
 
-// ErrUsed is the cause of a context that ended with the budget.
-var ErrUsed = errors.New("the time budget was used up")
+// ErrUsed is the cause of a context that ended with the time limit.
+var ErrUsed = errors.New("the time limit (budget) was reached")
 
-// Adaptation is the budget of one training and what of its work is done. It is not safe
+// Adaptation is the time limit of one training and what of its work is done. It is not safe
 // for concurrent use.
 type Adaptation struct {
 	total       time.Duration
@@ -66,13 +66,13 @@ type Adaptation struct {
 	units, done float64
 }
 
-// New starts the clock of a training with the given budget. report, unless nil, is
+// New starts the clock of a training with the given time limit. report, unless nil, is
 // called whenever some work is done.
 func New(total time.Duration, plan Plan, report func(Progress)) *Adaptation {
 	return &Adaptation{total: total, began: time.Now(), report: report, units: plan.units()}
 }
 
-// Share returns a share of the budget.
+// Share returns a share of the time limit.
 func (a *Adaptation) Share(share float64) time.Duration {
 	return time.Duration(share * float64(a.total))
 }
@@ -128,7 +128,7 @@ const (
 func ReducedRows(rows int) int { return max(min(rows, reducedRows), rows/4) }
 
 // Affordable returns how many rows can be conditioned on so many times in what is left
-// of the budget, when some rows took so long; at least those.
+// of the time limit, when some rows took so long; at least those.
 func (a *Adaptation) Affordable(took time.Duration, rows int, times float64) int {
 	return affordable(took, rows, a.total-a.Elapsed(), times)
 }

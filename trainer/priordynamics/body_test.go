@@ -78,7 +78,7 @@ func TestBodyFollowsSteepFlight(t *testing.T) {
 	if all := gather(train, window.Task{States: tumbling, Inputs: 0}, 0.05, 10, 200, nil); s.n < 10 || s.n >= all.n {
 		t.Errorf("%d of %d windows are level", s.n, all.n)
 	}
-	minimise(with, s, 40, nil)
+	minimise(with, s, Effort{Iterations: 40, Work: mostWork}, nil)
 	if c := turned(with, test); c > 1.1*b {
 		t.Errorf("attitude off by %.3f rad after shooting, %.3f before", c, b)
 	}

@@ -28,6 +28,7 @@ const (
 	folds     = 3
 	foldShots = 120 // windows that a fold is fitted to while shapes are compared
 	foldSteps = 15  // iterations of L-BFGS then
+	foldWork  = mostWork / 15
 )
 
 // better is what a larger candidate must have over the smaller ones before it:
@@ -119,7 +120,7 @@ func validate(ctx context.Context, flights []window.Flight, task window.Task, sh
 	H := task.Horizon
 	scale := rmsDisplacement(flights, window.Cut(flights, H, H/10), H)
 	for _, fold := range window.Folds(flights, H, folds) {
-		m, err := fit(ctx, fold.Train, task, shape, Effort{foldShots, foldSteps})
+		m, err := fit(ctx, fold.Train, task, shape, Effort{foldShots, foldSteps, foldWork})
 		if err != nil {
 			return math.Inf(1)
 		}

@@ -13,7 +13,15 @@ import (
 type Effort struct {
 	Windows    int // that it is fitted to, spread evenly
 	Iterations int // of L-BFGS
+
+	// Multiplications of roll-outs, at most about so many: the terms of an equation times states,
+	// nodes and windows, three times with the gradient. It counts work, not time: the same data
+	// give the same fit on a busy machine. Defaults to mostWork.
+	Work float64
 }
+
+// mostWork takes half a minute of one core, about.
+const mostWork = 2e10
 
 // fit fits one shape: regression, then shooting, as far as it came when ctx ended.
 func fit(ctx context.Context, flights []window.Flight, task window.Task, shape Shape, e Effort) (*priordynamics.Model, error) {
@@ -29,6 +37,9 @@ func fit(ctx context.Context, flights []window.Flight, task window.Task, shape S
 	if s.n < 10 {
 		return nil, fmt.Errorf("only %d whole windows of %g s to fit the difference equation to", s.n, task.Horizon)
 	}
-	minimise(m, s, e.Iterations, func() bool { return ctx.Err() != nil })
+	if e.Work == 0 {
+		e.Work = mostWork
+	}
+	minimise(m, s, e, func() bool { return ctx.Err() != nil })
 	return m, nil
 }

@@ -19,6 +19,7 @@ type shooting struct {
 	work   []*shotWork
 	msq    []float64 // nodes×K
 	weight []float64 // nodes×K, ∂L/∂(e²)
+	done   float64   // multiplications so far, see Effort.Work
 }
 
 // shotWork is the memory of one worker, for its share of the windows.
@@ -43,8 +44,9 @@ const floor = 1e-8
 // so that sums have the same order on every machine.
 const shares = 4
 
-// minimise fits the roll-outs of m, in place, in at most iterations steps.
-func minimise(m *priordynamics.Model, s *shots, iterations int, stop func() bool) {
+// minimise fits the roll-outs of m, in place, in at most the iterations and about the work of
+// the effort.
+func minimise(m *priordynamics.Model, s *shots, e Effort, stop func() bool) {
 	f := newShooting(m, s)
 	x := append([]float64(nil), f.start...)
 	grad := make([]float64, len(x))
@@ -60,7 +62,7 @@ func minimise(m *priordynamics.Model, s *shots, iterations int, stop func() bool
 		},
 		Grad: func(g, x []float64) { f.evaluate(g, x) },
 		Status: func() (optimize.Status, error) {
-			if stop != nil && stop() {
+			if stop != nil && stop() || f.done > e.Work {
 				return optimize.RuntimeLimit, nil
 			}
 			return optimize.NotTerminated, nil
@@ -68,7 +70,7 @@ func minimise(m *priordynamics.Model, s *shots, iterations int, stop func() bool
 	}
 	// Whatever ends the search, a failed line search included, the best point
 	// seen is kept: it is never worse than the regression.
-	optimize.Minimize(problem, x, &optimize.Settings{MajorIterations: iterations, GradientThreshold: 1e-6}, &optimize.LBFGS{Store: 12})
+	optimize.Minimize(problem, x, &optimize.Settings{MajorIterations: e.Iterations, GradientThreshold: 1e-6}, &optimize.LBFGS{Store: 12})
 	for i, v := range bestX {
 		m.Weights[i] = v * f.scale[i]
 	}
@@ -96,9 +98,13 @@ func newShooting(m *priordynamics.Model, s *shots) *shooting {
 	return f
 }
 
+// once returns the multiplications of rolling all windows out once.
+func (f *shooting) once() float64 { return float64(f.s.n*f.s.nodes) * float64(f.m.Terms()*f.s.k) }
+
 // evaluate returns the objective at parameters x and, unless nil, its gradient.
 func (f *shooting) evaluate(grad, x []float64) float64 {
 	s := f.s
+	f.done += f.once()
 	weights := make([]float64, len(x))
 	for i, v := range x {
 		weights[i] = v * f.scale[i]
@@ -132,6 +138,7 @@ func (f *shooting) evaluate(grad, x []float64) float64 {
 	if grad == nil {
 		return total
 	}
+	f.done += 2 * f.once()
 	f.each(func(w *shotWork, from, to int) { w.backward(s, f.weight, from, to) })
 	for _, w := range f.work {
 		for i, g := range w.grad {

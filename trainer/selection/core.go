@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
@@ -52,9 +51,6 @@ var trialTemperatures = []float64{0.1, 0.01}
 // the first one is the safe one.
 const Margin = 0.03
 
-// coreShare of the budget is for choosing core and basis.
-const coreShare = 0.25
-
 // candidate is a core with a basis, and its scores.
 type candidate struct {
 	core        Core
@@ -90,17 +86,10 @@ type coreSearch struct {
 	choice Choice
 }
 
-// run moves best to the best of the cores and bases. No core is begun that would not end
-// within their share of the budget, by the time of the first one; where even that one
-// does not, it stays untried: the exported nets need the time.
+// run moves best to the best of the cores and bases; those that ctx leaves no time for stay
+// untried.
 func (c *coreSearch) run(ctx context.Context, best *candidate) error {
-	limit := c.Budget.Share(coreShare)
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	half, done := context.WithTimeout(ctx, limit/2) // to condition nets on the folds takes as long as to train them
-	defer done()
-	began := time.Now()
-	net, err := c.train(half, 0, best.basis)
+	net, err := c.train(ctx, 0, best.basis)
 	if err != nil {
 		return err
 	}
@@ -114,17 +103,16 @@ func (c *coreSearch) run(ctx context.Context, best *candidate) error {
 		return err
 	}
 	*best = first
-	if err := c.bases(limited, best, net, first); err != nil {
+	if err := c.bases(ctx, best, net, first); err != nil {
 		return err
 	}
-	took := time.Since(began)
 	for i := 1; i < len(c.opt.Cores); i++ {
 		left := float64(len(c.opt.Cores)-i) * budget.WorkCore
-		if time.Since(began)+took > limit || limited.Err() != nil {
+		if ctx.Err() != nil {
 			c.Budget.Skip(left)
 			break
 		}
-		net, err := c.train(limited, i, best.basis)
+		net, err := c.train(ctx, i, best.basis)
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		{Name: "model", Value: res.Model.ID},
 		{Name: "evaluated", Value: evaluated(res)},
 		{Name: "made by", Value: fmt.Sprintf("%s, %s, %s/%s", res.Model.Provenance.Tool, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
-		{Name: "time", Value: fmt.Sprintf("%v of a budget of %v", res.Elapsed.Round(time.Second), t.Budget)},
+		{Name: "time", Value: fmt.Sprintf("%v, limit %v", res.Elapsed.Round(time.Second), t.Budget)},
 		{Name: "logs", Value: list(t.Logs)},
 		{Name: "data", Value: t.DataHash},
 		{Name: "split", Value: res.Split.How},
