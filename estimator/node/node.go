@@ -165,6 +165,7 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 			return err
 		}
 		defer q.Close()
+		n.status.queries = q
 	}
 	w.recorder.Model(w.engine.Loaded)
 	stop := make(chan struct{})

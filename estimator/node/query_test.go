@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -264,40 +265,57 @@ func TestQuestionsRefused(t *testing.T) {
 	}
 }
 
-// The tools of NATS find the service, and two vehicles do not share their questions.
+// The tools of NATS find the service, which describes the model in use, and two vehicles do
+// not share their questions.
 func TestTheServiceIsFound(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
-	run(t, nc, Config{}, pendulum())
+	n, _ := run(t, nc, Config{Times: []float64{0.5}}, pendulum())
 	run(t, connect(t, nc.ConnectedUrl(), nil), Config{Vehicle: "v2"}, otherPendulum(5))
-	eventually(t, "both offer their service", func() bool {
-		inbox, err := nc.SubscribeSync(nats.NewInbox())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = inbox.Unsubscribe() }()
-		if err := nc.PublishRequest("$SRV.INFO.dgm-estimator", inbox.Subject, nil); err != nil {
-			t.Fatal(err)
-		}
-		vehicles := map[string]bool{}
-		for {
-			m, err := inbox.NextMsg(100 * time.Millisecond)
-			if err != nil {
-				break
-			}
-			var info micro.Info
-			if err := json.Unmarshal(m.Data, &info); err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range info.Endpoints {
-				vehicles[info.Metadata["vehicle"]+" "+e.Subject] = true
-			}
-		}
-		return vehicles["v1 dgm.query.v1"] && vehicles["v2 dgm.query.v2"]
-	})
+	found := func(want ...string) func() bool {
+		return func() bool { return slices.Equal(offered(t, nc), want) }
+	}
+	eventually(t, "both offer their service", found("v1 dgm.query.v1 1 s, x0 m, x1 m by u0 N", "v2 dgm.query.v2 1 s, x0 m, x1 m by u0 N"))
 	q := wire.Query{States: []float64{1, 2}}
 	for range 20 {
 		if a, refused := ask(t, nc, q.Append(nil)); refused != "" || a.Vehicle != "v1" {
 			t.Fatalf("vehicle v1 was answered for by %+v, %s", a, refused)
+		}
+	}
+	longer := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 2}, 1)
+	if err := n.Swap(longer); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the service describes the new model", found("v1 dgm.query.v1 2 s, x0 m, x1 m by u0 N", "v2 dgm.query.v2 1 s, x0 m, x1 m by u0 N"))
+	if a, refused := ask(t, nc, q.Append(nil)); refused != "" || a.Model != n.Model() {
+		t.Errorf("answered by %+v, %s", a, refused)
+	}
+}
+
+// offered lists the endpoints of the services that answer, with their models, in order.
+func offered(t *testing.T, nc *nats.Conn) []string {
+	t.Helper()
+	inbox, err := nc.SubscribeSync(nats.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = inbox.Unsubscribe() }()
+	if err := nc.PublishRequest("$SRV.INFO.dgm-estimator", inbox.Subject, nil); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for {
+		m, err := inbox.NextMsg(100 * time.Millisecond)
+		if err != nil {
+			slices.Sort(all)
+			return all
+		}
+		var info micro.Info
+		if err := json.Unmarshal(m.Data, &info); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range info.Endpoints {
+			d := info.Metadata
+			all = append(all, fmt.Sprintf("%s %s %s s, %s by %s", d["vehicle"], e.Subject, d["model_horizon"], d["channels"], d["input_channels"]))
 		}
 	}
 }

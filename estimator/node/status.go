@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/queries"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -21,6 +22,7 @@ type status struct {
 	reporter *reporting.Reporter
 	snapshot *snapshot
 	states   *nats.Subscription
+	queries  *queries.Service // nil = none
 	buf      []byte
 	last     atomic.Value    // []byte, as it was published
 	unsaved  bool            // the state of the monitor; it was logged
@@ -58,8 +60,18 @@ func (n *Node) reportUntil(ctx context.Context, nc *nats.Conn) error {
 				return fmt.Errorf("the link to NATS was closed: %w", err)
 			}
 			n.report(nc)
+			n.refreshQueries()
 			n.keepTrust()
 			n.status.snapshot.request(i%saveEvery == 0 && n.cfg.TrustFile != "")
+		}
+	}
+}
+
+// refreshQueries lets the service of queries describe the model in use.
+func (n *Node) refreshQueries() {
+	if q := n.status.queries; q != nil {
+		if err := q.Refresh(); err != nil {
+			n.cfg.Log(err.Error())
 		}
 	}
 }

@@ -7,6 +7,7 @@ package queries
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +38,7 @@ type Service struct {
 	cfg     Config
 	nc      *nats.Conn
 	service micro.Service
+	offered *model.Model // whose information the service has
 	work    chan request
 	quit    chan struct{} // closed at the end; work is not, because what drains may still put into it
 	workers sync.WaitGroup
@@ -59,31 +61,72 @@ const (
 // Serve offers the service until Close.
 func Serve(nc *nats.Conn, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, nc: nc, work: make(chan request, mostWaiting), quit: make(chan struct{})}
-	var err error
-	s.service, err = micro.AddService(nc, micro.Config{
-		Name: serviceName, Version: version, Description: "distributions of the states to come of a robot",
-		Metadata: map[string]string{"vehicle": cfg.Vehicle, "instance": cfg.Instance},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("offering queries: %w", err)
-	}
 	for range workers {
 		s.workers.Go(s.run)
 	}
-	// Instances would share the queries of all vehicles if the queue group, too, did
-	// not name the vehicle.
-	err = s.service.AddEndpoint("query", micro.HandlerFunc(s.receive),
-		micro.WithEndpointSubject(wire.QuerySubject(cfg.Vehicle)), micro.WithEndpointQueueGroup(cfg.Vehicle))
-	if err != nil {
+	if err := s.offer(); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("offering queries at %s: %w", wire.QuerySubject(cfg.Vehicle), err)
+		return nil, err
 	}
 	return s, nil
 }
 
+// Refresh offers the service anew where another model is in use since it was offered: its
+// information names the model's horizon. It is for the goroutine of Serve and Close.
+func (s *Service) Refresh() error {
+	m, _ := s.cfg.Model()
+	if m == s.offered {
+		return nil
+	}
+	s.offered = m // once, also where it fails
+	return s.offer()
+}
+
+// offer adds the service with the information of the model in use, and ends the one before.
+func (s *Service) offer() error {
+	m, times := s.cfg.Model()
+	info := s.cfg.describe(m, times, s.nc.MaxPayload())
+	service, err := micro.AddService(s.nc, micro.Config{
+		Name: serviceName, Version: version, Description: "distributions of the states to come of a robot",
+		Metadata: map[string]string{
+			"vehicle": info.Vehicle, "instance": info.Instance, "model": info.Model, "layout": info.Layout,
+			"model_horizon": fmt.Sprintf("%g", info.ModelHorizon), "points": strconv.Itoa(info.Points),
+			"channels": withUnits(info.Channels, info.Units), "input_channels": withUnits(info.InputChannels, info.InputUnits),
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("offering queries: %w", err)
+	}
+	// Instances would share the queries of all vehicles if the queue group, too, did
+	// not name the vehicle.
+	err = service.AddEndpoint("query", micro.HandlerFunc(s.receive),
+		micro.WithEndpointSubject(wire.QuerySubject(s.cfg.Vehicle)), micro.WithEndpointQueueGroup(s.cfg.Vehicle))
+	if err != nil {
+		_ = service.Stop() // it has no endpoint
+		return fmt.Errorf("offering queries at %s: %w", wire.QuerySubject(s.cfg.Vehicle), err)
+	}
+	before := s.service
+	s.service, s.offered = service, m
+	if before != nil {
+		_ = before.Stop() // the connection may be gone
+	}
+	return nil
+}
+
+// withUnits returns "theta rad, omega rad/s".
+func withUnits(names, units []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = strings.TrimSpace(name + " " + units[i])
+	}
+	return strings.Join(all, ", ")
+}
+
 // Close ends the service after what was accepted is answered.
 func (s *Service) Close() {
-	_ = s.service.Stop() // the connection may be gone
+	if s.service != nil {
+		_ = s.service.Stop() // the connection may be gone
+	}
 	close(s.quit)
 	s.workers.Wait()
 }
