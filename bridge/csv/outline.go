@@ -34,6 +34,8 @@ type Column struct {
 	Turns     frames.Turns // whether it looks like an angle
 
 	rises bool // no cell is below the one before it
+	whole bool // all cells are whole numbers
+	new   int  // cells that differ from the one before them
 	last  float64
 	steps []float64
 }
@@ -53,7 +55,7 @@ func Look(path string) (*Outline, error) {
 		if t.names != nil && text == strconv.Itoa(i+1) {
 			name = "column" + text
 		}
-		o.Columns[i] = Column{Column: text, Name: name, Unit: unit, rises: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
+		o.Columns[i] = Column{Column: text, Name: name, Unit: unit, rises: true, whole: true, last: math.Inf(-1), Low: math.Inf(1), High: math.Inf(-1)}
 		names[name]++
 	}
 	for i := range o.Columns {
@@ -94,6 +96,10 @@ func (c *Column) add(cell string) {
 		c.Others++
 		return
 	}
+	c.whole = c.whole && v == math.Trunc(v)
+	if v != c.last {
+		c.new++
+	}
 	if c.Numbers > 0 {
 		c.rises = c.rises && v >= c.last
 		if d := v - c.last; d > 0 && len(c.steps) < 1000 {
@@ -104,6 +110,15 @@ func (c *Column) add(cell string) {
 	c.Turns.Add(v)
 	c.last, c.Low, c.High = v, math.Min(c.Low, v), math.Max(c.High, v)
 }
+
+// NumbersSegments reports whether a column seems to number the segments of a table: whole
+// numbers that rise now and then.
+func (c *Column) NumbersSegments() bool {
+	return c.Others == 0 && c.whole && c.rises && c.new > 1 && segmentRows*c.new <= c.Numbers
+}
+
+// segmentRows is how many rows a segment has at least, in the mean.
+const segmentRows = 20
 
 // timeOf returns the column that looks like the time, or −1: one that rises, best
 // one that is called so.

@@ -269,6 +269,9 @@ func writeColumn(b *strings.Builder, c *csv.Column) {
 	default:
 		hash = ""
 	}
+	if c.NumbersSegments() {
+		hash, remark = "# ", remark+": perhaps segment_column of [time]"
+	}
 	role := channel.State
 	if containsAny(c.Name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl") ||
 		strings.EqualFold(c.Name, "u") && c.Unit != "m/s" { // a velocity of the body is called so, too
