@@ -2,6 +2,7 @@ package mcap_test
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"os"
 	"path/filepath"
@@ -84,6 +85,35 @@ func TestOdometryPresetDeclaresKinematics(t *testing.T) {
 	remarks := strings.Join(s.Remarks, "\n")
 	if k := log.Kinematics; k.Position != nil || k.InBody || len(k.Attitude) != 3 || !strings.Contains(remarks, "kinematics only of roll, pitch, yaw by p, q, r: the data contradict it") {
 		t.Errorf("in axes of the world: %s\n%s", k.String(), remarks)
+	}
+}
+
+// A covariance of −1 says that a publisher does not know the values: what it writes there is
+// no measurement.
+func TestUnknownCovariance(t *testing.T) {
+	const pose, twist = 288 + 48 + 288, 288 // from the end of the message
+	unknown := func(from, to, back int) []byte {
+		return record(t, 1000, ways["zstd"], "ros2msg", func(i int) []byte {
+			b := helix(i, true)
+			if i >= from && i < to {
+				binary.LittleEndian.PutUint64(b[len(b)-back:], math.Float64bits(-1))
+			}
+			return b
+		})
+	}
+	log, s := imported(t, "ros2-odometry", unknown(300, 600, pose))
+	at := channel.Index(log.Channels, "x")
+	for i := range log.Segments[0].T {
+		if x := log.Segments[0].X[12*i:][:12]; math.IsNaN(x[at]) != (i >= 300 && i < 600) || math.IsNaN(x[channel.Index(log.Channels, "vx")]) {
+			t.Fatalf("row %d: %v", i, x)
+		}
+	}
+	if remarks := strings.Join(s.Remarks, "\n"); !strings.Contains(remarks, "x, y, z not measured in 300 of 1000 messages of /odom: pose.covariance[0] of /odom is not above -0.5") {
+		t.Error(remarks)
+	}
+	log, s = imported(t, "ros2-odometry", unknown(0, 1000, twist))
+	if names := strings.Join(channel.Names(channel.Select(log.Channels, channel.State)), " "); names != "x y z roll pitch yaw" {
+		t.Errorf("%s\n%s", names, strings.Join(s.Remarks, "\n"))
 	}
 }
 

@@ -55,7 +55,7 @@ type comparer struct {
 	noise      *startNoise // nil = starts are as measured
 	onboard    *estimator.Predictor
 	prior      *estimator.PriorDynamics
-	sampled    []bool              // (optional) T×K, see sampled
+	sampled    []bool              // T×K, what counts only next to a sample, see sampled; nil = everything, as what is drawn
 	derivative []int               // K, state that is the derivative; −1 = not measured
 	body       priordynamics.Body  // what velocity and body rates are of; empty = nothing is declared
 	linear     *linear.Rollout     // nil = none in the model
@@ -138,8 +138,9 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	dst.flagged, dst.half50 = c.pred.OutOfDistribution, c.pred.Half50
 	dst.noHistory = c.pred.NoHistory
 	copy(dst.measured, c.Measured)
-	for j, any := range c.sampled {
-		if any && f.Exact == nil && !f.Sampled(j%c.m.K, f.T[start]+c.Times[j/c.m.K]) {
+	for j := range dst.measured {
+		only := c.sampled == nil || c.sampled[j]
+		if only && f.Exact == nil && !f.Sampled(j%c.m.K, f.T[start]+c.Times[j/c.m.K]) {
 			dst.measured[j] = math.NaN()
 		}
 	}
