@@ -26,20 +26,7 @@ const mostLines = 50
 // named by the last comment ahead that has as many cells, else by their numbers, from 1.
 func layoutOf(head []byte, wanted []string) layout {
 	l := layout{comma: ',', comment: '#'}
-	var comments, rows []string
-	for line := range strings.Lines(string(head)) {
-		text := strings.TrimSpace(line)
-		switch {
-		case text == "":
-		case strings.ContainsRune("#%", rune(text[0])):
-			if len(rows) == 0 {
-				l.comment = rune(text[0])
-				comments = append(comments, strings.TrimLeft(text, "#% "))
-			}
-		case len(rows) < mostLines && (len(rows) == 0 || strings.HasSuffix(line, "\n")):
-			rows = append(rows, text)
-		}
-	}
+	comments, rows := l.lines(head)
 	if len(rows) == 0 {
 		return l
 	}
@@ -56,9 +43,36 @@ func layoutOf(head []byte, wanted []string) layout {
 			best, l.comma = score, sep
 		}
 	}
+	l.decimal = decimalCommas(rows, l.comma)
+	l.name(split(rows[0], l.comma), comments, wanted)
+	return l
+}
+
+// lines returns the comments ahead of the first row, without what begins them, and the
+// first rows, and sets what begins a comment.
+func (l *layout) lines(head []byte) (comments, rows []string) {
+	for line := range strings.Lines(string(head)) {
+		text := strings.TrimSpace(line)
+		switch {
+		case text == "":
+		case strings.ContainsRune("#%", rune(text[0])):
+			if len(rows) == 0 {
+				l.comment = rune(text[0])
+				comments = append(comments, strings.TrimLeft(text, "#% "))
+			}
+		case len(rows) < mostLines && (len(rows) == 0 || strings.HasSuffix(line, "\n")):
+			rows = append(rows, text)
+		}
+	}
+	return comments, rows
+}
+
+// decimalCommas reports whether the numbers of rows have a decimal comma. Where commas
+// separate cells as well, one such number may be chance.
+func decimalCommas(rows []string, comma rune) bool {
 	points, commas := 0, 0
 	for _, row := range rows {
-		for _, cell := range split(row, l.comma) {
+		for _, cell := range split(row, comma) {
 			if _, err := strconv.ParseFloat(cell, 64); err == nil && strings.Contains(cell, ".") {
 				points++
 			} else if commaNumber(cell) {
@@ -66,22 +80,26 @@ func layoutOf(head []byte, wanted []string) layout {
 			}
 		}
 	}
-	l.decimal = l.comma != ',' && commas > 0 && points == 0 || l.comma == ',' && commas > 1 && points == 0
-	cells := split(rows[0], l.comma)
+	return points == 0 && (commas > 1 || commas > 0 && comma != ',')
+}
+
+// name sets the names of the columns, of which cells is the first row, where that does not
+// hold them.
+func (l *layout) name(cells, comments, wanted []string) {
 	for _, c := range comments {
 		if names := split(c, l.comma); len(wanted) > 0 && found(names, wanted) == len(wanted) && found(cells, wanted) < len(wanted) {
 			l.names = names
-			return l
+			return
 		}
 	}
 	if slices.ContainsFunc(cells, func(c string) bool { return !number(c) }) {
-		return l
+		return
 	}
 	for _, c := range slices.Backward(comments) {
 		for _, sep := range string(l.comma) + ",;\t " {
 			if names := split(c, sep); len(names) == len(cells) {
 				l.names = names
-				return l
+				return
 			}
 		}
 	}
@@ -89,7 +107,6 @@ func layoutOf(head []byte, wanted []string) layout {
 		l.names = append(l.names, strconv.Itoa(i+1))
 	}
 	l.mend = "; its first line holds numbers: name the columns in it, or by their numbers, as in column = \"1\""
-	return l
 }
 
 // point returns a cell without spaces around it, its number with a decimal point.

@@ -78,31 +78,8 @@ type reset struct {
 // bindValidity finds the conditions and the counters of the map that all files have.
 func (p *plan) bindValidity(files []*survey) {
 	for i := range p.m.Valid {
-		v := &p.m.Valid[i]
 		for k := range p.m.Channels {
-			c, s := &p.m.Channels[k], p.sources[k]
-			if s == nil {
-				continue
-			}
-			names := slices.DeleteFunc(slices.Clone(c.names()), func(n string) bool { return !slices.Contains(v.Channels, n) })
-			if len(names) == 0 {
-				continue
-			}
-			own := p.read[k]
-			id, found := conditionTopic(v, p.tracks[own].id, files)
-			if !found {
-				continue
-			}
-			n := validity{Validity: v, names: names}
-			n.from.track = p.track(id, files)
-			n.from.column = p.column(n.from.track, v.Field)
-			for at, path := range s.valuePaths() {
-				// The angles of a quaternion depend on all of its values.
-				if len(s.Quaternion) > 0 || slices.Contains(names, c.names()[at]) {
-					n.target = append(n.target, place{own, p.column(own, strings.TrimPrefix(path, "-"))})
-				}
-			}
-			p.valid = append(p.valid, n)
+			p.addValidity(&p.m.Valid[i], k, files)
 		}
 	}
 	for i := range p.m.Resets {
@@ -117,6 +94,29 @@ func (p *plan) bindValidity(files []*survey) {
 			p.addReset(x, p.track(id, files), files)
 		}
 	}
+}
+
+// addValidity adds a condition as far as it is about channel k of the map.
+func (p *plan) addValidity(v *Validity, k int, files []*survey) {
+	c, s, own := &p.m.Channels[k], p.sources[k], p.read[k]
+	names := slices.DeleteFunc(slices.Clone(c.names()), func(n string) bool { return !slices.Contains(v.Channels, n) })
+	if s == nil || len(names) == 0 {
+		return
+	}
+	id, found := conditionTopic(v, p.tracks[own].id, files)
+	if !found {
+		return
+	}
+	n := validity{Validity: v, names: names}
+	n.from.track = p.track(id, files)
+	n.from.column = p.column(n.from.track, v.Field)
+	for at, path := range s.valuePaths() {
+		// The angles of a quaternion depend on all of its values.
+		if len(s.Quaternion) > 0 || slices.Contains(names, c.names()[at]) {
+			n.target = append(n.target, place{own, p.column(own, strings.TrimPrefix(path, "-"))})
+		}
+	}
+	p.valid = append(p.valid, n)
 }
 
 // whyUnknown returns the conditions on channels, as sentences.
