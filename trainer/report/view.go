@@ -147,6 +147,15 @@ func oneStandardError(tried []triedView) bool {
 	})
 }
 
+// ChannelNames returns the names of the channels of the first table, which is drawn.
+func (v *view) ChannelNames() []string {
+	var out []string
+	for _, c := range v.HeldOut[0].Horizons[0].Channels {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
 func groups(problems []datacheck.Problem) []problemGroup {
 	out := []problemGroup{{Title: "Must be fixed"}, {Title: "Excluded from training"}, {Title: "Notes"}}
 	for i, severity := range []datacheck.Severity{datacheck.Stop, datacheck.Exclude, datacheck.Note} {
