@@ -11,10 +11,12 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Config holds every choice of a training. Template is its commented form.
@@ -305,6 +307,21 @@ func (c *Config) options() selection.Options {
 		return selection.Options{Cores: cores, Bases: []int{c.Basis}}
 	}
 	return selection.Options{Cores: cores, Bases: []int{selection.UsualBasis, selection.UsualBasis + 1, 0}}
+}
+
+// plan returns the work of a training, for its progress.
+func (c *Config) plan(task window.Task, readouts, folds int, held bool) budget.Plan {
+	usual, options := Default(), c.options()
+	p := budget.Plan{
+		States: len(task.States), Equation: c.usesEquation(), Direct: c.Prior == "stack" && c.Direct, Nets: c.usesNets(), Folds: folds,
+		NetSteps:   float64(c.Dynamics.Match+2*c.Dynamics.Shoot) / float64(usual.Dynamics.Match+2*usual.Dynamics.Shoot),
+		NetMembers: c.Dynamics.Members, Cores: len(options.Cores), Bases: len(options.Bases), Conditions: readouts, Members: c.Members,
+		Steps: float64(c.netSettings().Steps) / float64(usual.Training.Steps), Features: float64(c.Features+30) / float64(usual.Features+30), Held: held,
+	}
+	if p.Direct && c.History {
+		p.Conditions *= 2
+	}
+	return p
 }
 
 // switches returns what a calibration model fits.

@@ -73,7 +73,7 @@ func (a *assembly) calibrateByFolds(res *Result, folded calibration.Folds, condi
 		return nil
 	}
 	a.errors, err = calibration.Predict(folded, a.ensemble.Members[0], a.posterior, conditions, func(c model.Condition) {
-		b.Work("calibration, inputs "+c.Readout().String(), budget.WorkCalibrate)
+		b.Work("calibration, inputs "+c.Readout().String(), b.Calibrate)
 	})
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 	if res.Judged, err = selfChecked(res.Judged, data); err != nil {
 		return err
 	}
-	b.Say("held-out table")
+	b.Work("held-out table", b.Table)
 	opt := evaluate.Options{Stride: stride, Kinematics: a.data.Kinematics, Seed: a.cfg.Seed}
 	background := context.WithoutCancel(ctx)
 	if res.Table, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {

@@ -42,6 +42,7 @@ type fittedPrior struct {
 	cfg    *Config
 	direct ridge.Config        // of the direct map
 	nets   *dynamicsnet.Choice // nets in the linear equation; nil = none
+	parts  int                 // of the cross-validation
 }
 
 // Names of the candidates of the stack.
@@ -56,7 +57,7 @@ const (
 // choosePrior chooses the prior dynamics by the known flights, and fits them to these and
 // to every part of the cross-validation.
 func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, readouts int, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
-	p := &fittedPrior{task: task, body: d.Body, cfg: &cfg, direct: ridge.Default(known, task, readouts)}
+	p := &fittedPrior{task: task, parts: len(parts), body: d.Body, cfg: &cfg, direct: ridge.Default(known, task, readouts)}
 	if !cfg.History {
 		p.direct.Rows = nil
 	}
@@ -83,14 +84,15 @@ func (p *fittedPrior) chooseShape(ctx context.Context, known []window.Flight, b 
 	b.Say("prior dynamics")
 	var err error
 	p.choice, err = priordynamics.Choose(ctx, known, p.task, p.body, func(done, of int) {
-		work := budget.WorkChoose / float64(of)
+		work := b.Choose / float64(of)
 		if done == 0 {
 			work = 0
 		}
 		b.Work(fmt.Sprintf("prior dynamics: candidate %d of %d", done+1, of), work)
 	})
 	if err == nil {
-		b.Work("prior dynamics", budget.WorkChoose/float64(len(p.choice.Candidates))) // the last of them
+		b.SetEquation(secondsOfWork*p.choice.Work(p.task, p.effort()), 2+p.parts)
+		b.Work("prior dynamics", b.Choose/float64(len(p.choice.Candidates))) // the last of them
 	}
 	return err
 }
@@ -109,7 +111,7 @@ func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, p
 		for i := range len(parts) + 1 {
 			of := flights
 			if i > 0 {
-				b.Work(fmt.Sprintf("prior dynamics: fold %d of %d", i, len(parts)), budget.WorkEquations/float64(len(parts)))
+				b.Work(fmt.Sprintf("prior dynamics: fold %d of %d", i, len(parts)), b.Equation)
 				of = parts[i-1].Train
 			}
 			pair, err := p.fit(ctx, of)
@@ -131,8 +133,9 @@ func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, p
 		out = append(out, velocity)
 	}
 	if p.cfg.Prior == "stack" {
-		b.Say("prior dynamics: direct map")
+		b.Work("prior dynamics: direct map", b.Equation) // the last fit
 		direct, err := p.fitDirect(ctx, flights, parts)
+		b.Work("prior dynamics: nets", b.Direct)
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +155,7 @@ func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, part
 		return nil, nil
 	}
 	if len(parts) > 0 {
-		b.Work("prior dynamics: nets, weight decay", budget.WorkNets/2)
+		b.Say("prior dynamics: nets, weight decay")
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.cfg.Dynamics.Match, p.cfg.Dynamics.Shoot
 		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, set, p.cfg.Seed)
@@ -164,12 +167,17 @@ func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, part
 		}
 		p.nets = choice
 	}
-	b.Work("prior dynamics: nets", budget.WorkNets/2)
+	choice := 0.0
+	if len(parts) > 0 {
+		choice = b.NetChoice
+	}
+	b.Work("prior dynamics: nets", choice)
 	var seeds []uint64
 	for i := range p.cfg.Dynamics.Members {
 		seeds = append(seeds, p.cfg.Seed*1000+uint64(i))
 	}
 	members, err := p.nets.Fit(ctx, flights, seeds)
+	b.Work("prior dynamics: nets", b.Nets)
 	if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 		return nil, nil
 	}
@@ -229,8 +237,15 @@ func (p *fittedPrior) fit(ctx context.Context, flights []window.Flight) (priordy
 		defer cancel()
 		ctx = brief
 	}
-	return p.choice.Fit(ctx, flights, p.task, priordynamics.Effort{Windows: p.cfg.Equation.Windows, Iterations: p.cfg.Equation.Iterations})
+	return p.choice.Fit(ctx, flights, p.task, p.effort())
 }
+
+func (p *fittedPrior) effort() priordynamics.Effort {
+	return priordynamics.Effort{Windows: p.cfg.Equation.Windows, Iterations: p.cfg.Equation.Iterations}
+}
+
+// secondsOfWork is the time of one core for a multiplication of a fit, s, about.
+const secondsOfWork = 2.2e-9
 
 // frame measures the frame of all nets on the known flights, and returns these as data,
 // with the folds.

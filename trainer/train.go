@@ -37,9 +37,9 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if task.Inputs > 0 {
 		readouts = model.Readouts
 	}
-	b := budget.New(time.Duration(cfg.Budget), budget.Plan{
-		Equation: cfg.usesEquation(), Nets: cfg.usesNets(), Cores: len(options.Cores), Bases: len(options.Bases), Readouts: readouts, Members: cfg.Members,
-	}, report)
+	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
+	parts := window.Folds(split.Train, task.Horizon, foldCount)
+	b := budget.New(time.Duration(cfg.Budget), cfg.plan(task, readouts, len(parts), len(split.Held) > 0), report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
 	partial := ""
@@ -48,9 +48,6 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 			partial = fmt.Sprintf("%v during %s", budget.Reason(ctx), stage)
 		}
 	}
-
-	split := window.HoldOut(d.Flights, cfg.Holdout, task.Horizon, cfg.Seed)
-	parts := window.Folds(split.Train, task.Horizon, foldCount)
 
 	prior, err := choosePrior(limited, d, cfg, task, readouts, split.Train, parts, b)
 	if err != nil {
@@ -65,7 +62,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	b.Work("folds", budget.WorkFolds)
+	b.Work("folds", b.Weights)
 
 	seed := func(i int) uint64 { return cfg.Seed*1000 + uint64(i) }
 	trials := selection.Trials{Folds: folded, On: on, Budget: b}
@@ -91,7 +88,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	posterior := set.Posterior
 	if partial != "" {
 		posterior.Rows = budget.ReducedRows(posterior.Rows)
-		b.Remain(budget.WorkCalibrate*float64(readouts) + 2*budget.WorkPosterior*float64(len(ensemble.Members)))
+		b.Remain(b.Calibrate*float64(len(conditions(readouts, data.Frame.Prior.History))) + 2*b.Posterior*float64(len(ensemble.Members)))
 	}
 
 	choice, err = trials.ChooseTemperature(limited, choice, ensemble.Members[0], posterior, cfg.Folds.Temperature)

@@ -17,41 +17,76 @@ type Progress struct {
 	Left    time.Duration // estimate; 0 = not known yet
 }
 
-// Work of the phases, in units of training one member's nets, as measured on a robot of
-// twelve states; smaller ones take less of all.
-const (
-	WorkChoose    = 2.0  // candidates for the prior dynamics
-	WorkEquations = 1.2  // its fits to the data and to every fold
-	WorkNets      = 4.0  // nets of the prior dynamics
-	WorkFolds     = 0.1  //
-	WorkCore      = 1.0  // one candidate for the core: its nets, and two temperatures
-	WorkCoreNets  = 0.5  // its nets
-	WorkTempers   = 1.0  // some of the temperatures
-	WorkTemper    = 0.25 // one of them
-	WorkCalibrate = 0.5  // calibration of one readout
-	WorkPosterior = 0.35 // of one member, all readouts; twice: to evaluate, and to export
-	WorkMember    = 1.0
-)
-
 // Plan is what a training does, for the estimate of its work.
 type Plan struct {
-	Equation                        bool // prior dynamics are chosen
-	Nets                            bool // they have nets
-	Cores, Bases, Readouts, Members int
+	States                   int
+	Equation, Direct, Nets   bool // parts of the prior dynamics
+	Folds                    int
+	NetSteps                 float64 // of the nets in the equation, over the usual ones
+	NetMembers               int
+	Cores, Bases, Conditions int
+	Members                  int
+	Steps                    float64 // of training a member, over the usual ones
+	Features                 float64 // of a posterior, over the usual ones
+	Held                     bool    // data are held out: the table, and all once more on all data
 }
 
-func (p Plan) units() float64 {
-	units := WorkFolds + WorkTempers + WorkCalibrate*float64(p.Readouts) + (WorkMember+2*WorkPosterior)*float64(p.Members)
+// Costs are the work of the phases: seconds of one core, about, measured on robots of two and
+// of twelve states.
+type Costs struct {
+	Choose    float64 // the shape of the difference equation
+	Equation  float64 // one fit of it
+	Direct    float64 // the direct map
+	NetChoice float64 // the weight decay of the nets in the equation
+	Nets      float64 // these nets
+	Weights   float64 // of the stack
+	CoreNets  float64 // nets of one candidate for the core
+	Trial     float64 // one posterior of a candidate for core, basis or temperature on all folds
+	Member    float64
+	Calibrate float64 // one condition
+	Posterior float64 // one member, all readouts
+	Table     float64
+}
+
+// trials are the temperatures that are tried in most cases, and the posteriors of a core.
+const (
+	trials     = 5
+	coreTrials = 2
+)
+
+func (p Plan) costs() Costs {
+	K := float64(p.States)
+	c := Costs{
+		Weights: 0.3 * K, CoreNets: (0.36 + 0.47*K) * p.Steps * p.Features, Trial: (0.14 + 0.3*K) * p.Features, Member: (1.3 + 0.54*K) * p.Steps * p.Features,
+		Calibrate: (0.57 + 0.515*K) * p.Features, Posterior: (1.15 + 0.21*K) * p.Features,
+	}
 	if p.Equation {
-		units += WorkChoose + WorkEquations
+		c.Choose, c.Equation = 0.3*K, 0.5*K
+	}
+	if p.Direct {
+		c.Direct = 0.45 * K
 	}
 	if p.Nets {
-		units += WorkNets
+		c.NetChoice, c.Nets = 30*p.NetSteps, 4.3*p.NetSteps*float64(p.NetMembers)
 	}
+	if p.Held {
+		c.Table = 0.3 * K
+	}
+	return c
+}
+
+// units returns the whole work.
+func (p Plan) units(c Costs) float64 {
+	units := c.Choose + c.Equation*float64(1+p.Folds) + c.Direct + c.NetChoice + c.Nets + c.Weights
 	if p.Cores*p.Bases > 1 {
-		units += WorkCore * float64(p.Cores)
+		units += float64(p.Cores)*(c.CoreNets+coreTrials*c.Trial) + float64(p.Bases-1)*c.Trial
 	}
-	return units + WorkTemper*float64(p.Bases-1)
+	members := float64(p.Members)
+	units += members*(c.Member+c.Posterior) + trials*c.Trial + float64(p.Conditions)*c.Calibrate
+	if p.Held {
+		units += c.Table + c.Equation + c.Direct + c.Nets + members*c.Posterior
+	}
+	return units
 }
 
 // ErrUsed is the cause of a context that ended with the time limit.
@@ -60,16 +95,20 @@ var ErrUsed = errors.New("the time limit (budget) was reached")
 // Adaptation is the time limit of one training and what of its work is done. It is not safe
 // for concurrent use.
 type Adaptation struct {
+	Costs // what phases report
+
 	total       time.Duration
 	began       time.Time
 	report      func(Progress)
 	units, done float64
+	said        float64 // share that was reported last
 }
 
 // New starts the clock of a training with the given time limit. report, unless nil, is
 // called whenever some work is done.
 func New(total time.Duration, plan Plan, report func(Progress)) *Adaptation {
-	return &Adaptation{total: total, began: time.Now(), report: report, units: plan.units()}
+	c := plan.costs()
+	return &Adaptation{Costs: c, total: total, began: time.Now(), report: report, units: plan.units(c)}
 }
 
 // Share returns a share of the time limit.
@@ -89,6 +128,16 @@ func (a *Adaptation) Work(phase string, units float64) {
 // Skip corrects the whole: so much work is left out.
 func (a *Adaptation) Skip(units float64) { a.units -= units }
 
+// SetEquation corrects the work of a fit of the equation, once its shape is known, of which so
+// many are to come.
+func (a *Adaptation) SetEquation(seconds float64, fits int) {
+	a.units += float64(fits) * (seconds - a.Equation)
+	a.Equation = seconds
+}
+
+// Core returns the work of one candidate for the core.
+func (a *Adaptation) Core() float64 { return a.CoreNets + coreTrials*a.Trial }
+
 // Remain corrects the whole: so much work is left.
 func (a *Adaptation) Remain(units float64) { a.units = a.done + units }
 
@@ -98,7 +147,8 @@ func (a *Adaptation) Say(phase string) {
 		return
 	}
 	share := min(a.done/a.units, 0.99)
-	p := Progress{Phase: phase, Done: share, Elapsed: a.Elapsed()}
+	a.said = max(a.said, share) // a corrected estimate does not go back
+	p := Progress{Phase: phase, Done: a.said, Elapsed: a.Elapsed()}
 	if share > 0.02 {
 		p.Left = time.Duration(float64(p.Elapsed) * (1 - share) / share)
 	}

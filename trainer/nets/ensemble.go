@@ -36,7 +36,7 @@ func Train(ctx context.Context, d Data, set Settings, seeds []uint64, b *budget.
 		}
 		phase := fmt.Sprintf("member %d of %d", i+1, len(seeds))
 		net, err := TrainMember(ctx, d, set, seed, func(step int) {
-			b.Work(fmt.Sprintf("%s: step %d of %d", phase, step, set.Steps), budget.WorkMember/float64(set.Steps))
+			b.Work(fmt.Sprintf("%s: step %d of %d", phase, step, set.Steps), b.Member/float64(set.Steps))
 		})
 		if err != nil {
 			return e, err
@@ -90,7 +90,7 @@ func (e Ensemble) Condition(d Data, set Posteriors, b *budget.Adaptation) (membe
 		// first one is used for all, as it is while calibrating, and the file and every
 		// prediction cost a third.
 		m, err := condition(net, d, set.Conditioning, i < set.Variances, func(r model.Readout) {
-			b.Work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(e.Members), r), budget.WorkPosterior/float64(set.Readouts))
+			b.Work(fmt.Sprintf("member %d of %d: posterior, inputs %v", i+1, len(e.Members), r), b.Posterior/float64(set.Readouts))
 		})
 		if err != nil {
 			return nil, nil, err

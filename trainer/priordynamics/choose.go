@@ -82,6 +82,17 @@ func (c *Choice) Fit(ctx context.Context, flights []window.Flight, task window.T
 	return Pair{Prior: prior, Secondary: secondary}, err
 }
 
+// usualEvaluations is how often a fit of 200 iterations rolls its windows out, a gradient
+// counting as three.
+const usualEvaluations = 860
+
+// Work returns the multiplications that a fit of the chosen shape takes, about, see Effort.
+func (c *Choice) Work(task window.Task, e Effort) float64 {
+	m := priordynamics.Model{Lift: channel.NewLift(task.States), UMean: make([]float64, task.Inputs), Degree: c.Shape.Degree}
+	once := float64(e.Windows) * task.Horizon / c.Shape.Step * float64(m.Terms()*len(task.States))
+	return math.Min(mostWork, usualEvaluations*float64(e.Iterations)/200*once)
+}
+
 // shapes lists the candidates, small ones first: three degrees, three lengths of
 // a step.
 func shapes(flights []window.Flight, task window.Task, body priordynamics.Body) []Shape {

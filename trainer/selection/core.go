@@ -6,7 +6,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
-	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 )
@@ -94,8 +93,8 @@ func (c *coreSearch) run(ctx context.Context, best *candidate) error {
 		return err
 	}
 	if net.Stopped {
-		left := float64(len(c.opt.Cores))*budget.WorkCore + float64(len(c.opt.Bases)-1)*budget.WorkTemper
-		c.Budget.Skip(left - budget.WorkCoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
+		left := float64(len(c.opt.Cores))*c.Budget.Core() + float64(len(c.opt.Bases)-1)*c.Budget.Trial
+		c.Budget.Skip(left - c.Budget.CoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
 		return nil
 	}
 	first := *best
@@ -107,7 +106,7 @@ func (c *coreSearch) run(ctx context.Context, best *candidate) error {
 		return err
 	}
 	for i := 1; i < len(c.opt.Cores); i++ {
-		left := float64(len(c.opt.Cores)-i) * budget.WorkCore
+		left := float64(len(c.opt.Cores)-i) * c.Budget.Core()
 		if ctx.Err() != nil {
 			c.Budget.Skip(left)
 			break
@@ -117,7 +116,7 @@ func (c *coreSearch) run(ctx context.Context, best *candidate) error {
 			return err
 		}
 		if net.Stopped {
-			c.Budget.Skip(left - budget.WorkCoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
+			c.Budget.Skip(left - c.Budget.CoreNets*float64(len(net.Curve))/float64(net.Settings.Steps))
 			break
 		}
 		other := candidate{core: c.opt.Cores[i], basis: best.basis}
@@ -135,7 +134,7 @@ func (c *coreSearch) run(ctx context.Context, best *candidate) error {
 func (c *coreSearch) bases(ctx context.Context, best *candidate, net *nets.Net, first candidate) error {
 	for n, basis := range c.opt.Bases[1:] {
 		if ctx.Err() != nil {
-			c.Budget.Skip(float64(len(c.opt.Bases)-1-n) * budget.WorkTemper)
+			c.Budget.Skip(float64(len(c.opt.Bases)-1-n) * c.Budget.Trial)
 			break
 		}
 		other := candidate{core: first.core, basis: basis}
@@ -155,7 +154,7 @@ func (c *coreSearch) train(ctx context.Context, i, basis int) (*nets.Net, error)
 	set := core.Apply(c.set)
 	set.Steps = max(1, set.Steps/2)
 	return nets.TrainMember(ctx, c.Folds.WithBasis(basis).Folds[0].Data, set, c.seed(i), func(int) {
-		c.Budget.Work("choosing: core "+core.Name, budget.WorkCoreNets/float64(set.Steps))
+		c.Budget.Work("choosing: core "+core.Name, c.Budget.CoreNets/float64(set.Steps))
 	})
 }
 
@@ -174,7 +173,7 @@ func (c *coreSearch) score(try *candidate, net *nets.Net, temperatures []float64
 			try.scores, try.temperature = scores, temperature
 		}
 		c.choice.Candidates = append(c.choice.Candidates, Candidate{Core: try.core.Name, Basis: try.basis, Temperature: temperature, Score: scores[0]})
-		c.Budget.Work(fmt.Sprintf("choosing: core %s, basis %d", try.core.Name, try.basis), budget.WorkTemper)
+		c.Budget.Work(fmt.Sprintf("choosing: core %s, basis %d", try.core.Name, try.basis), c.Budget.Trial)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 )
@@ -41,7 +40,7 @@ func (t *Trials) ChooseTemperature(ctx context.Context, c Choice, net *nets.Net,
 		try.Temperature, try.Folds = temperatures[i], true
 		try.Score, _ = calibration.Mean(scores)
 		c.Candidates = append(c.Candidates, try)
-		t.Budget.Work(fmt.Sprintf("choosing: likelihood temperature %g", temperatures[i]), budget.WorkTemper)
+		t.Budget.Work(fmt.Sprintf("choosing: likelihood temperature %g", temperatures[i]), t.Budget.Trial)
 		return scores, nil
 	}, func() bool { return ctx.Err() != nil })
 	if err != nil {
