@@ -65,7 +65,7 @@ func (f *Fast) For(times []float64) (*Fast, error) {
 // newFast takes the memory; without a compiled model the plain one evaluates everything.
 func newFast(plain *Predictor, c *compiled) *Fast {
 	f := &Fast{plain: plain, model: c}
-	if c == nil || !c.affordable(len(plain.times)) {
+	if c == nil || fastMemory(c.m, len(plain.times)) > maxMemory {
 		return f
 	}
 	f.c = c

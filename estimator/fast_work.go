@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
@@ -67,32 +66,4 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 		w.covariance = newCovarianceWork(c, n)
 	}
 	return w
-}
-
-// affordable reports whether the memory for predictions at so many times, beside that
-// of a Predictor, is at most maxMemory.
-func (c *compiled) affordable(times int) bool {
-	m := c.m
-	K, L := m.K, c.fixed-1
-	row := K*L + 24*K + c.powers*(1+c.knots) // in pairs of single numbers
-	fixed := 0
-	for i := range m.Stack {
-		row += 8 * K
-		for j := range m.Stack[i].Members {
-			e := &m.Stack[i].Members[j]
-			own := 3*K + e.Lift.Dim() + m.P + e.Terms()
-			row += 2*own + 8
-			fixed += int(m.Horizon/e.Step+4) * (own + K*(e.Lift.Dim()+K) + (K+simd.Rows)*(K+simd.Width))
-		}
-		if m.Stack[i].Kind == model.Direct {
-			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)
-		}
-	}
-	for _, e := range c.all() {
-		row += K*(2+e.e.Map.D) + e.e.Map.F + e.first.layer.Out
-		for l := range e.hidden {
-			row += e.hidden[l].Out
-		}
-	}
-	return 8*(fixed+row*(times+2*simd.Width)) <= maxMemory
 }

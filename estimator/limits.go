@@ -5,6 +5,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // maxMemory is the most that New allocates, bytes. A file of a few kilobytes, within
@@ -17,6 +18,27 @@ func affordable(m *model.Model, times int) error {
 	for i := range m.Checks {
 		times = max(times, len(m.Checks[i].Times))
 	}
+	if bytes := plainMemory(m, times); bytes > maxMemory {
+		return fmt.Errorf("predictions at %d times need %d MB of memory, at most %d MB are allowed: set fewer points, or train a smaller model", times, bytes>>20, maxMemory>>20)
+	}
+	return nil
+}
+
+// Memory returns about how many bytes are allocated by Fasts of one model, one for each of
+// the given numbers of times, which share what depends on the model alone.
+func Memory(m *model.Model, times ...int) int {
+	bytes := compiledMemory(m)
+	for _, n := range times {
+		bytes += plainMemory(m, n)
+		if fast := fastMemory(m, n); fast <= maxMemory { // else the Predictor evaluates these times
+			bytes += fast
+		}
+	}
+	return bytes
+}
+
+// plainMemory returns about how many bytes a Predictor at so many times allocates.
+func plainMemory(m *model.Model, times int) int {
 	row := m.K*m.K + 16*m.K + 2*m.Inputs.Dim() + len(m.NoiseKnots)
 	for _, set := range [][]model.Member{m.Members, m.Refits} {
 		for i := range set {
@@ -31,10 +53,62 @@ func affordable(m *model.Model, times int) error {
 			nodes += int(m.Horizon/r.Step+3) * (2*m.K + 2*r.Lift.Dim() + m.P)
 		}
 	}
-	if bytes := 8 * (row*times + nodes); bytes > maxMemory {
-		return fmt.Errorf("predictions at %d times need %d MB of memory, at most %d MB are allowed: set fewer points, or train a smaller model", times, bytes>>20, maxMemory>>20)
+	return 8 * (row*times + nodes)
+}
+
+// fastMemory returns about how many bytes a Fast at so many times allocates, beside those of
+// its Predictor and those of what depends on the model alone.
+func fastMemory(m *model.Model, times int) int {
+	K, L, powers, members := m.K, m.Inputs.Lift.Dim(), 2, 0
+	for _, set := range [][]model.Member{m.Members, m.Refits} {
+		for i := range set {
+			e := &set[i].Map
+			powers = max(powers, e.Basis.Terms)
+			members += K*(2+e.D) + e.F - e.Head.Out()
+			for _, net := range []*mlp.Net{&e.Core, &e.Head} {
+				for l := range net.Layers {
+					members += net.Layers[l].Out
+				}
+			}
+		}
 	}
-	return nil
+	row := members + K*L + 24*K + powers*(1+m.Inputs.Knots*m.P) // in pairs of single numbers
+	fixed := 0
+	for i := range m.Stack {
+		row += 8 * K
+		for j := range m.Stack[i].Members {
+			e := &m.Stack[i].Members[j]
+			own := 3*K + e.Lift.Dim() + m.P + e.Terms()
+			row += 2*own + 8
+			fixed += int(m.Horizon/e.Step+4) * (own + K*(e.Lift.Dim()+K) + (K+simd.Rows)*(K+simd.Width))
+		}
+		if m.Stack[i].Kind == model.Direct {
+			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)
+		}
+	}
+	return 8 * (fixed + row*(times+2*simd.Width))
+}
+
+// compiledMemory returns about how many bytes the compiled form of a model has: its nets in
+// both directions, and the factor of each channel, in single precision; and once, in double
+// precision, the matrix that such a factor is made from.
+func compiledMemory(m *model.Model) int {
+	singles, doubles := 0, 0
+	for _, set := range [][]model.Member{m.Members, m.Refits} {
+		for i := range set {
+			e := &set[i].Map
+			for _, net := range []*mlp.Net{&e.Core, &e.Head} {
+				for l := range net.Layers {
+					singles += 2 * len(net.Layers[l].W)
+				}
+			}
+			if F, B := e.F, e.Features()-e.F; set[i].GivesVariance() {
+				singles += len(set[i].Posterior) * m.K * (F*F/2 + 2*B*(F+B))
+				doubles = max(doubles, (F+B)*(F+B))
+			}
+		}
+	}
+	return 4*singles + 8*doubles
 }
 
 // width returns how many numbers a row takes on a net's tape.

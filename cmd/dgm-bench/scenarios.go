@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -42,6 +43,7 @@ var scenarios = []scenario{
 	{"stopped for 10 s", stopped},
 	{"estimator killed", estimatorKilled},
 	{"corrupt model offered", corruptModel},
+	{"heavy-model", heavyModel},
 	{"100 models swapped at 500 Hz", hundredSwaps},
 	{"sender starts again", senderAgain},
 	{"24 hours in fast time", dayInFastTime},
@@ -291,6 +293,25 @@ func corruptModel(s *rig) {
 	s.must(err)
 	s.await(func() bool { return s.planner.by(good.ID) > 0 }, func() error { return fmt.Errorf("the good model was not loaded") })
 	s.pause(calm)
+}
+
+// heavyModel: a valid model of 16 MB that needs 1.7 GB, and half a second for a prediction.
+func heavyModel(s *rig) {
+	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
+	n := s.estimate(s.url(), node.Config{})
+	s.fly()
+	b := s.bucket(n)
+	heavy := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10000, Horizon: 1, Core: []int{2000, 1000}}, 1)
+	file, err := heavy.Encode()
+	s.must(err)
+	_, err = b.PutBytes("flight.dgm", file)
+	s.must(err)
+	s.await(func() bool { status := s.statusOf(n); return status.Refused != "" || status.Model == heavy.ID },
+		func() error { return fmt.Errorf("the heavy model is neither used nor refused") })
+	s.pause(calm)
+	status := s.statusOf(n)
+	s.require(status.Model == s.model.ID, "the heavy model is in use, of %d states %d are answered", status.Received, status.Published)
+	s.require(strings.Contains(status.Refused, heavy.ID), "the status does not name the refused model: %q", status.Refused)
 }
 
 func hundredSwaps(s *rig) {

@@ -110,7 +110,7 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 		log = func(line string) { common(name + ": " + line) }
 	}
 	cfg := v.node(m, log)
-	cfg.PublicKey, cfg.Priority = key, s.Realtime.Priority
+	cfg.PublicKey, cfg.MaxMemory, cfg.Priority = key, s.Models.MaxMemory<<20, s.Realtime.Priority
 	p := &served{settings: v, log: log}
 	if p.node, err = node.New(cfg, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)

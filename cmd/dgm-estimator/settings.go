@@ -62,6 +62,7 @@ type vehicle struct {
 // models are where models come from while the program runs.
 type models struct {
 	Bucket    string `toml:"bucket"`
+	MaxMemory int64  `toml:"max_memory_mb"`
 	PublicKey string `toml:"public_key"`
 }
 
@@ -168,6 +169,9 @@ func (s *settings) check() error {
 			}
 			files[f] = true
 		}
+	}
+	if s.Models.MaxMemory < 0 {
+		return fmt.Errorf("models: max_memory_mb is %d, and must not be negative", s.Models.MaxMemory)
 	}
 	if err := s.realtime().Check(); err != nil {
 		return fmt.Errorf("realtime: %w", err)

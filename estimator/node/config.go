@@ -58,6 +58,7 @@ type Config struct {
 
 	NoQueries bool              // (optional) do not answer questions
 	PublicKey ed25519.PublicKey // (optional) accept only models that are signed by its private key, see Offer
+	MaxMemory int64             // (optional) bytes that the predictors of a model may take; defaults to half of what is available
 
 	// Record names a file in which everything is recorded that is needed to make the
 	// same predictions again, see package journal. A file of that name is moved aside.

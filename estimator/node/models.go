@@ -24,6 +24,9 @@ type models struct {
 	record    bool
 	trustFile string
 	clock     Clock
+	maxMemory int64        // bytes; 0 = by what is available
+	period    atomic.Int64 // ns between states, as last measured; 0 = not known
+	refusals  refusals
 
 	next    atomic.Pointer[prediction.Loaded]
 	swaps   atomic.Uint64
@@ -43,19 +46,23 @@ func (s *models) inUse() (m *model.Model, times []float64) {
 	return s.current, s.times
 }
 
-// load makes a model ready.
+// load makes a model ready, if it meets memory and deadline on this computer.
 func (s *models) load(m *model.Model) (*prediction.Loaded, error) {
-	l, err := prediction.Load(s.settings, m, s.record)
-	if err == nil {
-		l.Trust = readTrust(s.trustFile)
+	if err := s.admitMemory(m); err != nil {
+		return nil, err
 	}
-	return l, err
+	l, err := prediction.Load(s.settings, m, s.record)
+	if err != nil {
+		return nil, err
+	}
+	l.Trust = readTrust(s.trustFile)
+	return l, s.admitTime(l)
 }
 
 // Swap replaces the model in use by another, between two predictions. It returns an
 // error, and the old one stays, where the new one is of other channels, does not
-// reach the times that are predicted at, or fails its self-checks. It may be called
-// from any goroutine.
+// reach the times that are predicted at, fails its self-checks, or needs more time or
+// memory than this computer has. It may be called from any goroutine.
 func (n *Node) Swap(m *model.Model) error {
 	n.models.making.Lock()
 	defer n.models.making.Unlock()
@@ -78,7 +85,6 @@ func (s *models) swap(m *model.Model) error {
 	if err != nil {
 		return err
 	}
-	l.Warm(s.clock)
 	s.mu.Lock()
 	s.before, s.current, s.times = s.current, m, l.Times
 	s.mu.Unlock()

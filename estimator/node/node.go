@@ -39,7 +39,8 @@ const burst = 32
 const fastest, mostBetween = 1000, 224
 
 // New prepares a node and allocates its memory. It returns an error for a model that
-// cannot be used and for a configuration that does not fit it.
+// cannot be used, or not in time on this computer, and for a configuration that does not
+// fit it.
 func New(cfg Config, m *model.Model) (*Node, error) {
 	if err := m.Check(); err != nil { // completes what follows from other fields
 		return nil, err
@@ -48,7 +49,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, counters: &reporting.Counters{}, peers: reporting.NewPeers(cfg.Instance, int64(3*cfg.Every+cfg.Every/2))}
-	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock}
+	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock, maxMemory: cfg.MaxMemory}
 	if !cfg.NoTrust {
 		n.models.trustFile = cfg.TrustFile
 	}
@@ -142,7 +143,6 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 		return err
 	}
 	defer func() { _ = peers.Unsubscribe() }()
-	w.engine.Loaded.Warm(n.cfg.Clock)
 	states, err := subscribe(nc, wire.StateSubject(n.cfg.Vehicle), func(m *nats.Msg) { n.intake.Receive(m.Data, epoch(nc)) })
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestWarningsAreFlagged(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	m := pendulum()
 	m.Provenance.Partial = "stopped by the user"
-	run(t, nc, Config{Deadline: 1}, m)
+	run(t, nc, Config{Deadline: time.Microsecond}, m)
 	predictions := listen(t, nc, wire.AllPredictions)
 	statuses := listen(t, nc, wire.StatusSubject("v1"))
 	listening(statuses)

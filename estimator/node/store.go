@@ -22,7 +22,7 @@ type store struct {
 
 // OfferFile offers the model in a file and logs what came of it.
 func (n *Node) OfferFile(path string) {
-	n.offer(path, func() ([]byte, error) {
+	n.offer(path, false, func() ([]byte, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -42,13 +42,20 @@ func readModel(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// offer offers the file that read returns and logs what came of it.
-func (n *Node) offer(source string, read func() ([]byte, error)) {
+// offer offers the file that read returns and logs what came of it. once is true where a
+// file that was refused before is not tried again.
+func (n *Node) offer(source string, once bool, read func() ([]byte, error)) {
 	var id string
 	before := n.Model()
 	b, err := read()
 	if err == nil {
-		id, err = n.Offer(b)
+		if err = n.models.refusals.of(source, b); err != nil && once {
+			n.Refuse(fmt.Errorf("%s: %w", source, err))
+			return
+		}
+		if id, err = n.Offer(b); err != nil {
+			n.models.refusals.add(source, b, err)
+		}
 	}
 	switch {
 	case err != nil:
@@ -65,7 +72,8 @@ func (n *Node) offer(source string, read func() ([]byte, error)) {
 // Watch offers the node every model that is put into an object of a bucket, the
 // one that is there at first, until ctx is done. It waits for a server, a bucket
 // and an object that are not there yet, and comes back with the link. An object is
-// offered once: neither a link that came back nor a rollback brings it again.
+// offered once: neither a link that came back nor a rollback brings it again, and one that
+// was refused is not tried again by another watch, either, until it changes.
 func (n *Node) Watch(ctx context.Context, nc *nats.Conn, bucket, object string) {
 	n.watch(ctx, nc, &store{bucket: bucket, object: object, retry: 2 * time.Second})
 }
@@ -119,7 +127,7 @@ func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
 			}
 			if info != nil && !info.Deleted && info.Name == s.object && info.Digest != s.digest {
 				s.digest = info.Digest
-				n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, info.Bucket), func() ([]byte, error) {
+				n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, info.Bucket), true, func() ([]byte, error) {
 					o, err := bucket.Get(info.Name)
 					if err != nil {
 						return nil, err

@@ -87,6 +87,7 @@ func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
 func (w *worker) answer(nc *nats.Conn, a *intake.Arrival) {
 	w.useNext()
 	w.engine.Take(a)
+	w.models.period.Store(a.Period)
 	_, now := w.clock()
 	t, ladder := &w.task, &w.engine.Loaded.Ladder
 	t.Arrival, t.Due, t.Fresh, t.Level = a, now, true, 0

@@ -65,3 +65,9 @@ func TestProcessorsThatAreNotThere(t *testing.T) {
 		t.Errorf("bound to processor 1023: %v", err)
 	}
 }
+
+func TestAvailableMemory(t *testing.T) {
+	if most := Available(); most < 1<<20 {
+		t.Errorf("%d bytes are available to a process that runs", most)
+	}
+}

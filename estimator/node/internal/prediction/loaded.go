@@ -3,6 +3,7 @@ package prediction
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -114,9 +115,27 @@ func Replaceable(m, before *model.Model) error {
 	return nil
 }
 
+// Memory returns about how many bytes Load allocates for predictors of a model.
+func Memory(s *journal.Settings, m *model.Model) int {
+	times := len(s.Times)
+	if times == 0 {
+		times = m.Points
+	}
+	points := []int{2} // of the consistency check
+	for n := times; n > 0 && len(points) <= mostLevels; n /= 2 {
+		points = append(points, n)
+	}
+	return estimator.Memory(m, points...)
+}
+
+// warmings is how often each level is predicted by Warm. The least of the times counts: what
+// else the computer does adds to them.
+const warmings = 3
+
 // Warm predicts from the model's mean inputs with every predictor, so that memory is
-// there and the first costs are known.
-func (r *Loaded) Warm(clock func() (unix, steady int64)) {
+// there and the first costs are known: ns of a prediction of the whole horizon, and of the
+// shortest level.
+func (r *Loaded) Warm(clock func() (unix, steady int64)) (whole, shortest int64) {
 	q := estimator.Query{X0: make([]float64, r.Model.K)}
 	if len(r.Model.Checks) > 0 {
 		q.X0 = r.Model.Checks[0].X0
@@ -124,14 +143,18 @@ func (r *Loaded) Warm(clock func() (unix, steady int64)) {
 	q.History = r.past.still(q.X0)
 	for i := range r.levels {
 		l := &r.levels[i]
-		for range 2 { // the first one finds its memory
+		least := int64(math.MaxInt64)
+		for range warmings { // the first one finds its memory
 			_, began := clock()
 			l.rollout.predict(l.dst, &q)
 			_, now := clock()
-			r.Ladder.Costs[i] = Cost{Mean: float64(now - began)}
+			least = min(least, now-began)
 		}
+		r.Ladder.Costs[i] = Cost{Mean: float64(least)}
 	}
 	if r.propagator != nil {
 		r.propagator.start(&q, r.Model.Sensor)
 	}
+	costs := r.Ladder.Costs
+	return int64(costs[0].Mean), int64(costs[len(costs)-1].Mean)
 }
