@@ -18,7 +18,7 @@ const (
 	Future              // the state's time is ahead of the clock
 	Old                 // the state's time is so long ago that no prediction would be left
 	OutOfOrder          // older than the last accepted state
-	Duplicate           // the last accepted state, again
+	Duplicate           // an accepted state, again
 	Replaced            // superseded: a newer state arrived before the prediction
 	NonFinite           // the prediction is not finite
 	Disconnected        // the link was down, or failed after the state arrived
@@ -30,6 +30,7 @@ const (
 	Overrun             // a tick was due during the prediction of the one before
 	Jump                // seq or time is far ahead of the last state
 	Magnitude           // a number so large that rounding hides the prediction
+	SecondSender        // of another robot that uses the name of this vehicle
 	Reasons             // the number of reasons
 )
 
@@ -56,6 +57,7 @@ var reasonText = [Reasons]struct{ name, description string }{
 	Overrun:      {"overrun", "the prediction before took so long that this one had no time: fewer points, a lower rate, a smaller model"},
 	Jump:         {"jump", "seq or t is far ahead of the last accepted state: a corrupt message, or a restarted sender, which is accepted from its second state on"},
 	Magnitude:    {"magnitude", "a state is so large that rounding hides the prediction: check the sensor, the units and the origin"},
+	SecondSender: {"second_sender", "a second robot sends states under the name of this vehicle: give each robot a name of its own"},
 }
 
 // String returns the reason's name on the wire.

@@ -6,6 +6,8 @@
 package intake
 
 import (
+	"hash/maphash"
+
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -33,6 +35,7 @@ type Intake struct {
 	limits   wire.PlausibilityLimits
 	order    order
 	offset   offset
+	seed     maphash.Seed
 }
 
 // absurdStd is the standard deviation of a state, in its scales in the model, beyond
@@ -44,8 +47,9 @@ func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 	in := &Intake{
 		Mailbox: NewMailbox(cfg.Hold), cfg: cfg, counters: c, k: m.K, p: m.P,
 		limits: Limits(m),
-		order:  order{shared: !cfg.RobotClock, future: cfg.MaxFuture, age: cfg.MaxAge, resync: cfg.Resync},
+		order:  order{shared: !cfg.RobotClock, future: cfg.MaxFuture, age: cfg.MaxAge, pace: pace{resync: cfg.Resync}},
 		offset: offset{window: offsetWindow, resync: cfg.Resync},
+		seed:   maphash.MakeSeed(),
 	}
 	return in
 }
@@ -66,18 +70,20 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 	in.counters.Receive()
 	a := in.Mailbox.Blank()
 	s := &a.State
+	var came moment
 	err := s.Decode(data, in.k, in.p)
 	if err == nil {
 		err = in.limits.Check(s)
 	}
 	if err == nil {
-		err = in.order.check(s.Seq, s.T, unix, steady)
+		came = moment{seq: s.Seq, t: s.T, at: steady, sum: maphash.Bytes(in.seed, data)}
+		err = in.order.check(came, unix)
 	}
 	if err != nil {
 		in.counters.RefuseFor(err)
 		return
 	}
-	in.order.accept(s.Seq, s.T, steady)
+	in.order.accept(came, unix)
 	if in.order.restart {
 		in.offset.known = false // with another clock, perhaps
 	}

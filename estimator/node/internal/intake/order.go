@@ -2,6 +2,7 @@ package intake
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -14,106 +15,157 @@ import (
 // does not continue the accepted sequence is refused, but kept as the resync
 // candidate; when the next ones continue it, the sender has started again, or the
 // last one accepted was wrong.
+//
+// A burst of states that a link delivers a second time looks like a sender that has
+// started again. Three things distinguish them: with a shared clock, time does not go
+// back; a state that was taken is remembered; and a sender sends at the pace of its
+// clock, what was stored on the way comes faster.
 type order struct {
 	shared bool  // the robot's clock is this computer's
 	future int64 // ns, limits
 	age    int64
-	resync int64
+	pace
 
 	any    bool
-	last   moment  // of the last state accepted
-	period float64 // ns, smoothed time between states; 0 = not known
+	last   moment // of the last state accepted
+	floor  int64  // ns, of a shared clock: no time up to it comes again
 	missed uint64
 	gap    uint64 // missed just before the last one accepted
+	taken  taken
 
-	candidate moment // for resync: the last refused state that did not continue the sequence
-	run       int    // such states in a row, each continuing the one before
-	restart   bool   // the state just checked begins a new sequence
-}
+	first, candidate moment // for resync: the refused states that continue each other
+	run              int    // how many these are
+	repeats          bool   // one of them was taken before
+	restart          bool   // the state just checked begins a new sequence
 
-// moment is when a state was measured and when it came.
-type moment struct {
-	seq uint64
-	t   int64
-	at  int64 // ns, steady
+	second second
 }
 
 const (
 	// farthest keeps sums of times within 64 bits: years 1823 to 2116.
 	farthest = int64(1) << 62
-	// farSeq is a gap in the sequence that no loss explains.
-	farSeq = 1 << 20
 	// So many states must continue the resync candidate to be accepted: two after a
 	// jump ahead; more where they are behind the last one accepted, because then two
 	// senders or a detour on the way may have mixed them up.
 	ahead, behind = 2, 4
 	// smoothing is the share of a new period in the mean of them.
 	smoothing = 0.125
+	// drift is how far the period may have changed within the states of a detour.
+	drift = 0.1
 )
-
-// follows reports whether a state at m can be one of the next after a: seq and t
-// grow, and time does not run ahead of the steady clock by more than slack, ns.
-func (m *moment) follows(a *moment, slack int64) bool {
-	return m.seq > a.seq && m.seq-a.seq < farSeq && m.t > a.t && m.t-a.t <= m.at-a.at+slack
-}
 
 // check returns an error for a state that must not be accepted at the given time.
 // Without an error it is to be accepted next.
-func (o *order) check(seq uint64, t, unix, steady int64) error {
+func (o *order) check(m moment, unix int64) error {
 	o.restart = false
 	switch {
-	case t >= farthest:
-		return refuse(wire.Future, "%d ns is no plausible time", t)
-	case t <= -farthest:
-		return refuse(wire.Old, "%d ns is no plausible time", t)
-	case o.shared && t > unix+o.future:
-		return refuse(wire.Future, "%v ahead of this computer's clock, at most %v", time.Duration(t-unix), time.Duration(o.future))
-	case o.shared && t <= unix-o.age:
-		return refuse(wire.Old, "%v ago by this computer's clock, expected less than %v", time.Duration(unix-t), time.Duration(o.age))
-	case !o.any || steady-o.last.at > o.resync:
+	case m.t >= farthest:
+		return refuse(wire.Future, "%d ns is no plausible time", m.t)
+	case m.t <= -farthest:
+		return refuse(wire.Old, "%d ns is no plausible time", m.t)
+	case o.shared && m.t > unix+o.future:
+		return refuse(wire.Future, "%v ahead of this computer's clock, at most %v", time.Duration(m.t-unix), time.Duration(o.future))
+	case o.shared && m.t <= unix-o.age:
+		return refuse(wire.Old, "%v ago by this computer's clock, expected less than %v", time.Duration(unix-m.t), time.Duration(o.age))
+	case !o.any:
 		o.restart, o.run = true, 0
 		return nil
-	case seq == o.last.seq && t == o.last.t:
-		return refuse(wire.Duplicate, "seq %d came already", seq)
 	}
-	m := moment{seq, t, steady}
-	if m.follows(&o.last, o.resync) {
+	again := o.taken.has(m.sum) || m.seq == o.last.seq && m.t == o.last.t
+	silent := m.at-o.last.at > o.resync
+	switch {
+	case again:
+	case silent && (o.shared || m.t > o.last.t):
+		o.restart, o.run = true, 0
+		return nil
+	case o.follows(&m, &o.last):
 		return nil
 	}
-	if o.run > 0 && m.follows(&o.candidate, o.resync) {
-		o.run++
-	} else {
-		o.run = 1
-	}
-	o.candidate = m
-	later := t > o.last.t && seq > o.last.seq
-	if o.run >= behind || later && o.run >= ahead {
+	if o.restarts(&m, again, silent) {
 		o.restart = true
 		return nil
 	}
-	switch l := &o.last; {
-	case later && seq-l.seq >= farSeq:
-		return &wire.Error{Reason: wire.Jump, Field: "seq", Text: fmt.Sprintf("%d after %d was accepted", seq, l.seq)}
-	case later:
-		return refuse(wire.Jump, "%v after the last state accepted, which came %v ago", time.Duration(t-l.t), time.Duration(steady-l.at))
-	case t <= l.t:
-		return refuse(wire.OutOfOrder, "%v before the last state accepted", time.Duration(l.t-t))
+	if again {
+		return refuse(wire.Duplicate, "seq %d came already", m.seq)
 	}
-	return &wire.Error{Reason: wire.OutOfOrder, Field: "seq", Text: fmt.Sprintf("%d after %d was accepted", seq, o.last.seq)}
+	if o.second.notice(&m, o.late(&m), &o.pace) {
+		return refuse(wire.SecondSender, "seq %d, %v after the last state accepted, which has seq %d", m.seq, time.Duration(m.t-o.last.t), o.last.seq)
+	}
+	return o.misplaced(&m)
 }
 
-// accept notes that the state that was just checked is accepted.
-func (o *order) accept(seq uint64, t, steady int64) {
-	m := moment{seq, t, steady}
-	if o.restart && o.run >= behind {
-		o.missed -= o.gap // the last one accepted was the wrong one
+// restarts reports whether the sender has started again, or the last state accepted
+// was wrong, by a state that does not continue the sequence. again: it was taken
+// before.
+func (o *order) restarts(m *moment, again, silent bool) bool {
+	if o.shared && (again || m.t <= o.floor && !silent) {
+		return false // a shared clock does not show a time twice
+	}
+	if o.run > 0 && o.follows(m, &o.candidate) {
+		o.run++
+	} else {
+		o.run, o.first, o.repeats = 1, *m, false
+	}
+	o.candidate, o.repeats = *m, o.repeats || again
+	lasts := m.at - o.first.at
+	switch {
+	case o.repeats:
+		// A simulator that starts again sends the same states again, and does so for
+		// longer than a burst lasts.
+		return o.run >= behind && lasts > o.resync && o.paced(m)
+	case m.t > o.last.t && m.seq > o.last.seq:
+		return o.run >= ahead
+	}
+	return o.run >= behind && o.paced(m)
+}
+
+// late reports whether a refused state is one of the accepted sequence that was
+// missing in it.
+func (o *order) late(m *moment) bool {
+	if m.seq >= o.last.seq || m.t >= o.last.t || o.taken.hasSeq(m.seq) {
+		return false
+	}
+	n := float64(o.last.seq - m.seq)
+	return math.Abs(float64(o.last.t-m.t)-n*o.period) <= o.period*(1+n*drift)
+}
+
+// paced reports whether the states since the first candidate came about as fast as
+// they were measured.
+func (o *order) paced(m *moment) bool { return m.t-o.first.t <= 2*(m.at-o.first.at) }
+
+// misplaced returns why a state that does not continue the sequence is refused.
+func (o *order) misplaced(m *moment) error {
+	l := &o.last
+	later := m.t > l.t && m.seq > l.seq
+	switch {
+	case later && !o.explained(m, l):
+		return &wire.Error{Reason: wire.Jump, Field: "seq", Text: fmt.Sprintf("%d after %d was accepted", m.seq, l.seq)}
+	case later:
+		return refuse(wire.Jump, "%v after the last state accepted, which came %v ago", time.Duration(m.t-l.t), time.Duration(m.at-l.at))
+	case m.t <= l.t:
+		return refuse(wire.OutOfOrder, "%v before the last state accepted", time.Duration(l.t-m.t))
+	}
+	return &wire.Error{Reason: wire.OutOfOrder, Field: "seq", Text: fmt.Sprintf("%d after %d was accepted", m.seq, l.seq)}
+}
+
+// accept notes that the state that was just checked is accepted, at a Unix time.
+func (o *order) accept(m moment, unix int64) {
+	resynced := o.restart && o.run > 0
+	if resynced {
+		o.second = second{}
+		if o.run >= behind {
+			o.missed -= o.gap // the last one accepted was the wrong one
+		}
+		if o.repeats {
+			o.taken.n, o.taken.next = 0, 0
+		}
 	}
 	o.gap = 0
-	if o.any && m.seq > o.last.seq && m.seq-o.last.seq < farSeq && m.t > o.last.t && !(o.restart && o.run > 0) {
-		o.gap = seq - o.last.seq - 1
+	if o.any && o.explained(&m, &o.last) && !resynced {
+		o.gap = m.seq - o.last.seq - 1
 		o.missed += o.gap
 		if !o.restart {
-			dt := float64(t-o.last.t) / float64(seq-o.last.seq)
+			dt := float64(m.t-o.last.t) / float64(m.seq-o.last.seq)
 			if o.period == 0 {
 				o.period = dt
 			}
@@ -121,6 +173,9 @@ func (o *order) accept(seq uint64, t, steady int64) {
 		}
 	}
 	o.any, o.last, o.run = true, m, 0
+	o.floor = min(m.t, unix)
+	o.taken.add(&m)
+	o.second.between = true
 }
 
 func refuse(r wire.Reason, format string, args ...any) error {

@@ -41,9 +41,9 @@ func TestOrder(t *testing.T) {
 		"boot clock, far":         {robot: true, seq: 11, t: math.MaxInt64, steady: 1010 * ms, want: wire.Future},
 		"boot clock, far back":    {robot: true, seq: 11, t: math.MinInt64, steady: 1010 * ms, want: wire.Old},
 	} {
-		o := order{shared: !c.robot, future: 100 * ms, age: 1000 * ms, resync: 500 * ms}
-		o.accept(10, now-10*ms, 1000*ms)
-		err := o.check(c.seq, c.t, now, c.steady)
+		o := order{shared: !c.robot, future: 100 * ms, age: 1000 * ms, pace: pace{resync: 500 * ms}}
+		o.accept(moment{10, now - 10*ms, 1000 * ms, 10}, now)
+		err := o.check(moment{c.seq, c.t, c.steady, 11}, now)
 		var e *wire.Error
 		if c.want == wire.OK && err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -55,12 +55,12 @@ func TestOrder(t *testing.T) {
 }
 
 func TestOrderMeasuresPeriodAndLoss(t *testing.T) {
-	o := order{resync: 500 * ms}
+	o := order{pace: pace{resync: 500 * ms}}
 	for i := range 100 {
 		if i%10 == 3 { // lost
 			continue
 		}
-		o.accept(uint64(i), int64(i)*5*ms, int64(i)*5*ms)
+		o.accept(moment{uint64(i), int64(i) * 5 * ms, int64(i) * 5 * ms, 0}, 0)
 	}
 	if math.Abs(o.period-5e6) > 1 {
 		t.Errorf("period %v ns", o.period)
@@ -68,8 +68,8 @@ func TestOrderMeasuresPeriodAndLoss(t *testing.T) {
 	if o.missed != 10 {
 		t.Errorf("%d missed, want 10", o.missed)
 	}
-	o.accept(1<<60, 1e9, 1e9) // a sender gone mad
-	o.accept(3, 2e9, 2e9)     // and started again
+	o.accept(moment{1 << 60, 1e9, 1e9, 0}, 0) // a sender gone mad
+	o.accept(moment{3, 2e9, 2e9, 0}, 0)       // and started again
 	if o.missed != 10 {
 		t.Errorf("%d missed after a restart", o.missed)
 	}
@@ -106,7 +106,7 @@ func TestOneOutlierCostsFewStates(t *testing.T) {
 		"every tenth is corrupt": {false, func(i int, seq *uint64, _ *int64) { *seq = choose(i%10 == 5, *seq+uint64(i)<<40, *seq) }, n / 10},
 	} {
 		const unix, boot = int64(1.7e18), int64(1e15)
-		o := order{shared: !c.robot, future: 100 * ms, age: 1000 * ms, resync: 500 * ms}
+		o := order{shared: !c.robot, future: 100 * ms, age: 1000 * ms, pace: pace{resync: 500 * ms}}
 		lost := 0
 		for i := range n {
 			seq, stamp, now := uint64(1000+i), boot+int64(i)*5*ms, int64(i)*5*ms
@@ -114,10 +114,11 @@ func TestOneOutlierCostsFewStates(t *testing.T) {
 				stamp = unix + now
 			}
 			c.change(i, &seq, &stamp)
-			if o.check(seq, stamp, unix+now, now) != nil {
+			m := moment{seq, stamp, now, uint64(i) + 1}
+			if o.check(m, unix+now) != nil {
 				lost++
 			} else {
-				o.accept(seq, stamp, now)
+				o.accept(m, unix+now)
 			}
 		}
 		if lost > c.lost || (c.lost > 0 && lost == 0) || o.missed > n {
@@ -139,19 +140,20 @@ func choose[T any](first bool, a, b T) T {
 
 // The states of a second sender that come between those of the first are refused.
 func TestTwoSendersAreNotMixed(t *testing.T) {
-	o := order{future: 100 * ms, age: 1000 * ms, resync: 500 * ms}
+	o := order{future: 100 * ms, age: 1000 * ms, pace: pace{resync: 500 * ms}}
 	for i := range 400 {
 		now := int64(i) * 5 * ms
 		seq, stamp := uint64(1000+i), now
 		if i%2 == 1 {
 			seq, stamp = uint64(i), now-3*ms
 		}
-		err := o.check(seq, stamp, 0, now)
+		m := moment{seq, stamp, now, uint64(i) + 1}
+		err := o.check(m, 0)
 		if i > 1 && (err == nil) != (i%2 == 0) {
 			t.Fatalf("state %d of sender %d: %v", i, i%2, err)
 		}
 		if err == nil {
-			o.accept(seq, stamp, now)
+			o.accept(m, 0)
 		}
 	}
 }
