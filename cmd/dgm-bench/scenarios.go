@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -46,6 +48,8 @@ var scenarios = []scenario{
 	{"heavy-model", heavyModel},
 	{"100 models swapped at 500 Hz", hundredSwaps},
 	{"sender starts again", senderAgain},
+	{"redelivery", redelivery},
+	{"second-robot", secondRobot},
 	{"24 hours in fast time", dayInFastTime},
 }
 
@@ -335,6 +339,47 @@ func senderAgain(s *rig) {
 		s.robot.again()
 		s.planner.forget()
 	})
+}
+
+// redelivery: bursts of 20 states that were answered already come again, to one vehicle
+// with a shared clock and one with its own. None is answered twice.
+func redelivery(s *rig) {
+	s.standard()
+	const other, burst, bursts = "redelivered", 20, 10
+	s.estimate(s.url(), node.Config{Vehicle: other, RobotClock: true})
+	nc := s.link(s.url(), "detour")
+	own := newSender(s.link(s.url(), "second robot"), other, chaosRate, s.clock)
+	defer own.end()
+	detours := []*detour{s.detour(nc, vehicle), s.detour(nc, other)}
+	s.pause(calm)
+	for i := range bursts {
+		for _, d := range detours {
+			d.again(burst)
+		}
+		s.must(nc.Flush())
+		s.pause(time.Duration(20+10*i) * time.Millisecond)
+	}
+	own.end() // a burst after the end must not look like a start either
+	s.pause(calm)
+	detours[1].again(burst)
+	s.pause(calm)
+	for _, d := range detours {
+		answered, twice := d.count()
+		s.require(answered > 100 && twice == 0, "vehicle %s: %d states were answered, and of %d that came again %d", d.vehicle, answered, burst*bursts, twice)
+	}
+}
+
+// secondRobot: a second robot sends under the same name. The status names it, and the
+// first one's states are answered.
+func secondRobot(s *rig) {
+	n := s.standard()
+	second := newSender(s.link(s.url(), "second robot"), vehicle, chaosRate, s.clock)
+	defer second.end()
+	s.await(func() bool {
+		status := s.statusOf(n)
+		return slices.ContainsFunc(status.Alarms(), func(a wire.Alarm) bool { return a.Name == "reason_"+wire.SecondSender.String() })
+	}, func() error { return errors.New("the status does not name the second robot") })
+	s.pause(3 * time.Second)
 }
 
 // dayInFastTime sends a state every 100 ms of a simulated day, as fast as they are
