@@ -99,8 +99,8 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	}
 	compared, covered := comparison(t), coverageAspect(t, partial)
 	all := []aspect{
-		partialAspect(partial), compared, behind(t), covered, supported(t, partial), calibrated(t), withoutPlan(t, hold),
-		trainedOn(t), angles(t), windows(t), flights(t), flagged(t), networks(t),
+		trainedOn(t), partialAspect(partial), compared, behind(t), covered, supported(t, partial), calibrated(t), withoutPlan(t, hold),
+		angles(t), windows(t), flights(t), flagged(t), networks(t),
 	}
 	worst := slices.MaxFunc(all, func(a, b aspect) int { return cmp.Compare(severity[a.level], severity[b.level]) })
 	v := Verdict{Level: worst.level, Reason: worst.sentence, Next: worst.next}
