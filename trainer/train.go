@@ -1,6 +1,7 @@
 package trainer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,18 +43,12 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	b := budget.New(time.Duration(cfg.Budget), cfg.plan(task, readouts, len(parts), len(split.Held) > 0), report)
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
-	partial := ""
-	ended := func(ctx context.Context, stage string) { // the first reason counts
-		if partial == "" && ctx.Err() != nil {
-			partial = fmt.Sprintf("%v during %s", budget.Reason(ctx), stage)
-		}
-	}
 
 	prior, err := choosePrior(limited, d, cfg, task, readouts, split.Train, parts, b)
 	if err != nil {
 		return nil, err
 	}
-	ended(limited, "the fits of the prior dynamics")
+	partial := endedIn("", limited, "the fits of the prior dynamics")
 	data, folded, err := prior.frame(d, cfg, split.Train, parts, stride)
 	if err != nil {
 		return nil, err
@@ -70,7 +65,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	ended(limited, "the choice of the core")
+	partial = endedIn(partial, limited, "the choice of the core")
 	data.Frame, folded = data.Frame.WithBasis(choice.Chosen.Basis), folded.WithBasis(choice.Chosen.Basis)
 	trials.Folds = folded
 
@@ -82,9 +77,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	if partial == "" {
-		partial = ensemble.Partial
-	}
+	partial = cmp.Or(partial, ensemble.Partial)
 	posterior := set.Posterior
 	if partial != "" {
 		posterior.Rows = budget.ReducedRows(posterior.Rows)
@@ -95,7 +88,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	if err != nil {
 		return nil, err
 	}
-	ended(limited, "the choice of the likelihood temperature")
+	partial = endedIn(partial, limited, "the choice of the likelihood temperature")
 	posterior.Temperature = choice.Chosen.Temperature
 	if partial != "" && errors.Is(budget.Reason(limited), budget.ErrUsed) && len(folded.Folds) > 0 {
 		if posterior.Rows, err = affordableRows(folded, ensemble, posterior, readouts, b); err != nil {
@@ -117,14 +110,11 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 		}
 	}
 	if len(split.Held) > 0 {
-		whole := ctx // the time limit does not cut what completes a whole training
-		if partial != "" {
-			whole = limited
-		}
+		whole := completing(partial, ctx, limited)
 		if data, err = prior.refit(whole, data, d.Flights, stride, b); err != nil {
 			return nil, err
 		}
-		ended(whole, "the fit of the prior dynamics to all flights")
+		partial = endedIn(partial, whole, "the fit of the prior dynamics to all flights")
 		res.Partial = partial
 	}
 	if err := a.export(res, data, b); err != nil {
@@ -132,6 +122,23 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil
+}
+
+// endedIn returns why a training is partial: the reason so far, else that ctx ended in a stage.
+func endedIn(partial string, ctx context.Context, stage string) string {
+	if partial == "" && ctx.Err() != nil {
+		return fmt.Sprintf("%v during %s", budget.Reason(ctx), stage)
+	}
+	return partial
+}
+
+// completing returns the context of what completes a training: the time limit does not cut a
+// whole one.
+func completing(partial string, ctx, limited context.Context) context.Context {
+	if partial == "" {
+		return ctx
+	}
+	return limited
 }
 
 // conditions returns those of so many readouts, and where history is read those without it.

@@ -211,22 +211,8 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 		}
 	}
 	cells := cellsOf(t)
-	narrowest := slices.MinFunc(cells, func(a, b cell) int { return cmp.Compare(a.coverage, b.coverage) })
-	if c := narrowest; c.unlikelyAlone && c.coverage < cellNarrow {
-		level, others := Care, 0
-		if c.coverage < cellFails {
-			level = No
-		}
-		for _, o := range cells {
-			if o.unlikelyAlone && o.coverage < cellNarrow && o != c {
-				others++
-			}
-		}
-		also := ""
-		if others > 0 {
-			also = fmt.Sprintf(" (and too few at %d more channels and horizons)", others)
-		}
-		care(level, " as a mean over channels, but only %s of %s after %s%s.", evaluate.Percent(c.coverage, c.coverage), c.channel, evaluate.Seconds(c.t), also)
+	if level, text := narrowestCell(cells); level != Use {
+		care(level, "%s", text)
 	}
 	for _, h := range t.Horizons {
 		switch {
@@ -237,7 +223,36 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 			care(Care, ": wider than necessary after %s.", evaluate.Seconds(h.T))
 		}
 	}
-	narrow, wide := 0, 0
+	narrow, wide := countOff(cells)
+	if n := narrow + wide; float64(n) > mostCells*float64(len(cells)) {
+		care(Care, ", but of %d channels and horizons they are too narrow at %d and too wide at %d.", len(cells), narrow, wide)
+	}
+	return a
+}
+
+// narrowestCell judges the channel and horizon with the least coverage.
+func narrowestCell(cells []cell) (Level, string) {
+	c := slices.MinFunc(cells, func(a, b cell) int { return cmp.Compare(a.coverage, b.coverage) })
+	if !c.unlikelyAlone || c.coverage >= cellNarrow {
+		return Use, ""
+	}
+	level, others, also := Care, 0, ""
+	if c.coverage < cellFails {
+		level = No
+	}
+	for _, o := range cells {
+		if o.unlikelyAlone && o.coverage < cellNarrow && o != c {
+			others++
+		}
+	}
+	if others > 0 {
+		also = fmt.Sprintf(" (and too few at %d more channels and horizons)", others)
+	}
+	return level, fmt.Sprintf(" as a mean over channels, but only %s of %s after %s%s.", evaluate.Percent(c.coverage, c.coverage), c.channel, evaluate.Seconds(c.t), also)
+}
+
+// countOff returns at how many channels and horizons intervals are too narrow, and too wide.
+func countOff(cells []cell) (narrow, wide int) {
 	for _, c := range cells {
 		if c.narrow {
 			narrow++
@@ -246,10 +261,7 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 			wide++
 		}
 	}
-	if n := narrow + wide; float64(n) > mostCells*float64(len(cells)) {
-		care(Care, ", but of %d channels and horizons they are too narrow at %d and too wide at %d.", len(cells), narrow, wide)
-	}
-	return a
+	return narrow, wide
 }
 
 // off reports whether a coverage that so many independent windows have is not that of
