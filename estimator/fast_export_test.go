@@ -13,3 +13,20 @@ func NewFastOn(m *model.Model, times []float64, unit simd.Unit) (*Fast, error) {
 	}
 	return newFast(plain, compileChecked(m, unit)), nil
 }
+
+// ReferenceAnswers returns what a Predictor answers to the probes of a reference.
+func ReferenceAnswers(file []byte) (answers []float64, err error) {
+	m, err := model.Decode(file)
+	if err != nil {
+		return nil, err
+	}
+	p := build(m, referenceTimes(m))
+	d := p.NewPrediction().WithDerivatives()
+	for _, q := range append(probes(m), farProbe(m)) {
+		if !p.Predict(d, &q) {
+			return nil, errTooFar
+		}
+		answers = appendAnswer(answers, d)
+	}
+	return answers, nil
+}

@@ -430,8 +430,8 @@ var permits = []permit{
 	},
 	{
 		"estimator/node/internal/prediction",
-		[]string{"time"},
-		"its settings are durations; the clock is an argument of a task",
+		[]string{"sync", "time"},
+		"its settings are durations, the clock is an argument of a task; the program is verified once for all goroutines",
 	},
 	{
 		"estimator/node/internal/recording",

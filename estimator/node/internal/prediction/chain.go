@@ -74,6 +74,18 @@ func newRollout(of *Predictors, times []float64, chain bool) (*rollout, error) {
 	return c, nil
 }
 
+// verify compares each fast predictor with the plain one.
+func (c *rollout) verify() error {
+	for i := range c.segments {
+		if f, ok := c.segments[i].predictor.(*estimator.Fast); ok {
+			if err := f.Verify(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // newPrediction returns the memory for what predict writes: within the horizon what
 // the predictor asks for.
 func (c *rollout) newPrediction(times []float64) *estimator.Prediction {

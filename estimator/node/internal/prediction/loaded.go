@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -37,7 +38,12 @@ type level struct {
 
 const mostLevels = 6
 
-// Load allocates the memory for a model. record keeps the bytes of its file.
+// verifyBuild verifies this program once.
+var verifyBuild = sync.OnceValue(estimator.VerifyBuild)
+
+// Load allocates the memory for a model and verifies its predictors: the program by the
+// reference models, and each level of the horizon by the plain predictor. record keeps the
+// bytes of the model's file.
 func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	m = Private(m)
 	if err := m.Check(); err != nil { // completes what follows from other fields
@@ -47,7 +53,10 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	if r.Times == nil {
 		r.Times = ModelTimes(m)
 	}
-	var err error
+	err := verifyBuild()
+	if err != nil {
+		return nil, err
+	}
 	if record {
 		if r.File, m, err = reread(m); err != nil {
 			return nil, fmt.Errorf("recording: %w", err)
@@ -57,6 +66,9 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	of := &Predictors{Model: m, Plain: !s.Fast}
 	for n := len(r.Times); n > 0 && len(r.levels) < mostLevels; n /= 2 {
 		p, err := newRollout(of, r.Times[:n], s.Chain)
+		if err == nil {
+			err = p.verify()
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,155 @@
+package estimator_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// brokenBuilds are small changes of the numeric path: in a file, one text for another.
+var brokenBuilds = []struct{ file, old, new string }{
+	// Start state and its covariance.
+	{"start.go", "\treturn s\n}", "\treturn s / 100\n}"},
+	{"start.go", "p.diff[k*K+k] -= m.Sensor[k]", "p.diff[k*K+k] += m.Sensor[k]"},
+	{"start.go", "row[k]++", "row[k] += 1.01"},
+	{"fast_covariance.go", "return q.P0[a*K+b] - m.Sensor[a]", "return q.P0[a*K+b]/100 - m.Sensor[a]"},
+	{"fast_covariance.go", "float32(networkWeight[lane] * f.c.perMember)", "float32(networkWeight[lane] * 1.05 * f.c.perMember)"},
+	{"fast_finish.go", "float64(w.covariance.variance[j])", "float64(w.covariance.variance[j])/100"},
+	{"fast_jacobian.go", "c.factors = append(c.factors, simd.Single(t))", "c.factors = append(c.factors, simd.Single(0.9*t))"},
+	{"channel/lift.go", "d = -l.Omega[i] * math.Sin(l.Omega[i]*x[k])", "d = l.Omega[i] * math.Sin(l.Omega[i]*x[k])"},
+
+	// Scores.
+	{"ood.go", "dst.Distance = r.Nearest(p.white)", "dst.Distance = r.Nearest(p.white) / 100"},
+	{"ood.go", "dst.OOD = dst.Distance / r.Distance", "dst.OOD = dst.Distance / r.Distance / 100"},
+	{"ood.go", "dst.InputScore/math.Max(r.Input, 1)", "dst.InputScore/math.Max(2*r.Input, 1)"},
+	{"ood.go", "ratio := p.ratio / float64(p.variances*m.K)", "ratio := p.ratio / 50 / float64(p.variances*m.K)"},
+	{"ood.go", "const maxOODFactor = 10", "const maxOODFactor = 1.01"},
+	{"ood/detector.go", "sum += d * d", "sum += 0.98 * d * d"},
+	{"ood/detector.go", "const inputSlack = 0.25", "const inputSlack = 0.5"},
+	{"ood/rms.go", "0.5*(c.squares[q]+square)*(tau-c.knots[q])", "0.4*(c.squares[q]+square)*(tau-c.knots[q])"},
+	{"direct/leverage.go", "return math.Max(sum, 0) / (l.Rest * float64(n))", "return math.Max(sum, 0) / (10 * l.Rest * float64(n))"},
+
+	// Ensemble and intervals.
+	{"combine.go", "p.sumV[j]/nv+spread, p.sigma2[j]/n", "p.sumV[j]/nv+0.5*spread, p.sigma2[j]/n"},
+	{"combine.go", "origin + m.Scale[k]*(p.displacement[j]+", "origin + 1e-4 + m.Scale[k]*(p.displacement[j]+"},
+	{"combine.go", "dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + start)", "dst.ObsStd[j] = math.Sqrt(factor*state + obs + start)"},
+	{"combine.go", "unit * math.Sqrt(p.dsumV[j]/nv+spread)", "unit * math.Sqrt(p.dsumV[j]/nv+spread) / 2"},
+	{"combine.go", "weight.value[j]*mean + weight.slope[j]*p.sum[j])", "weight.value[j]*mean)"},
+	{"predictor.go", "p.sigma2[i*K+k] += math.Exp(2 * ls)", "p.sigma2[i*K+k] += math.Exp(1.99 * ls)"},
+	{"predictor.go", "p.sumV[j] = math.Max(p.sumV[j], s/n)", "p.sumV[j] = math.Min(p.sumV[j], s/n)"},
+	{"fast_finish.go", "return mean, variance", "if j >= 4 {\n\t\tmean += 0.01\n\t}\n\treturn mean, variance"},
+	{"fast_finish.go", "variance = w.v[j]*c.perVariance + spread(members, j, mean)*c.perMember", "variance = w.v[j] * c.perVariance"},
+	{"fast_finish.go", "factor := w.factor[lane] * part.scaleFactor[j]", "factor := part.scaleFactor[j]"},
+	{"fast_finish.go", "sum += d * d", "sum += 0.5 * d * d"},
+	{"fast_interval.go", "log -= b * c.Centre[j]", "log += b * c.Centre[j]"},
+	{"fast_interval.go", "return b * scale", "return 0.9 * b * scale"},
+	{"interval.go", "const leastShare = 0.1", "const leastShare = 0.11"},
+	{"interval.go", "log := v.perChannel[k]", "log := 0.9 * v.perChannel[k]"},
+	{"interval.go", "most := v.bound[at] + displacement*displacement", "most := 1e-3 * v.bound[at]"},
+	{"knots.go", "dst[j], dst[j+1] = (b-s)/(b-a), (s-a)/(b-a)", "dst[j], dst[j+1] = (s-a)/(b-a), (b-s)/(b-a)"},
+	{"knots.go", "dst[j], dst[j+1] = -slope, slope", "dst[j], dst[j+1] = -slope, 2*slope"},
+
+	// Prior dynamics.
+	{"prior.go", "dst[k] += w * d", "dst[k] += 0.99 * w * d"},
+	{"prior.go", "b.spread[k] += w * w * b.variance[k]", "b.spread[k] += w * b.variance[k]"},
+	{"prior.go", "return math.Max(0, squares-2*sum*mean+sum*sum)", "return math.Max(0, squares-sum*mean+sum*sum)"},
+	{"prior_component.go", "\t\tdst[k] = s * e.share", "\t\tdst[k] = s * e.share / 4"},
+	{"prior_fade.go", "f.factor[i] = (far - value) / (far - near)", "f.factor[i] = 1"},
+	{"fast_prior.go", "f.displacement[j] += factor * w * d[j]", "f.displacement[j] += w * d[j]"},
+	{"fast_prior.go", "dst[j] += w * w * v", "dst[j] += w * v"},
+	{"priordynamics/rollout.go", "b := 0.5 * (p.db[k] - p.da[k])", "b := 0.45 * (p.db[k] - p.da[k])"},
+	{"priordynamics/model.go", "psi[o] = a * b", "psi[o] = 1.001 * a * b"},
+	{"priordynamics/model.go", "v[L+p] = (c - m.UMean[p]) / m.UStd[p]", "v[L+p] = c / m.UStd[p]"},
+	{"priordynamics/batch.go", "f.part[j]*d0 + f.curve[j]*(d1-d0)", "f.part[j]*d0 + 0.9*f.curve[j]*(d1-d0)"},
+	{"priordynamics/batch_net.go", "dst[i*K+k] += scale * float64(", "dst[i*K+k] += 0.9 * scale * float64("},
+	{"priordynamics/net.go", "dst[k] += w.m.NetScale[k] * o", "dst[k] += 0.99 * w.m.NetScale[k] * o"},
+	{"priordynamics/body.go", "\treturn vec3{w[0] + st*sec*g, dg, sec * g}", "\treturn vec3{w[0] - st*sec*g, dg, sec * g}"},
+	{"direct/map.go", "dst[k] = t * (d.v0[k] + g)", "dst[k] = t * (d.v0[k] + 0.98*g)"},
+	{"direct/map.go", "ddst[k] = d.v0[k] + g + t*dg", "ddst[k] = d.v0[k] + g"},
+
+	// Nets, features and kernels.
+	{"feature/inputs.go", "in.Standardise(q, (end-from)/block)", "in.Standardise(q, 1)"},
+	{"feature/inputs.go", "dst[c] += part * u", "dst[c] += 0.999 * part * u"},
+	{"feature/phi.go", "unit := math.Sqrt(2 / float64(max(m.F, 1)))", "unit := math.Sqrt(1.99 / float64(max(m.F, 1)))"},
+	{"feature/phi.go", "phi[q] = gb * b[q]", "phi[q] = 1.001 * gb * b[q]"},
+	{"feature/rows.go", "b[o+i] = power * s[i]", "b[o+i] = power * s[i] * 1.001"},
+	{"feature/exact.go", "rbf := a1 * math.Exp(-0.5*sq)", "rbf := a1 * math.Exp(-0.49*sq)"},
+	{"fast_start.go", "in.Standardise(p.scratch, (t-from)/length)", "in.Standardise(p.scratch, 1)"},
+	{"fast_start.go", "w.square += v * v", "w.square += 2 * v * v"},
+	{"fast_member.go", "v[lane] += float64(s)", "v[lane] += 0.99 * float64(s)"},
+	{"fast_member.go", "v += float64(e.mu.B[row])", "v += 1.01 * float64(e.mu.B[row])"},
+	{"fast_compile.go", "prior: [2]float64{amp[0] * amp[0] * float64(F/2)", "prior: [2]float64{amp[0] * amp[0] * float64(F)"},
+	{"fast_compile.go", "f.omega = append(f.omega, simd.Single(o/math.Pi))", "f.omega = append(f.omega, simd.Single(1.001*o/math.Pi))"},
+	{"fast_triangularise.go", "t.below[B+c][r] = amp[0] * v", "t.below[B+c][r] = 0.99 * amp[0] * v"},
+	{"numeric/mlp/activate.go", "to[i] = v * (1 - v) * from[i]", "to[i] = v * from[i]"},
+	{"numeric/mlp/activate.go", "to[i] = (1 - v*v) * from[i]", "to[i] = (1 - v) * from[i]"},
+}
+
+// Each broken build refuses a model that the true one serves.
+func TestBrokenBuildsAreRefusedAtLoad(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("builds a program for each change of the sources; DGM_SLOW=1 runs it")
+	}
+	if len(brokenBuilds) < 50 {
+		t.Fatalf("%d builds", len(brokenBuilds))
+	}
+	if out, err := builtProgram(t, "", ""); err != nil {
+		t.Fatalf("the true build: %v: %s", err, out)
+	}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, b := range brokenBuilds {
+		t.Run(b.file, func(t *testing.T) {
+			t.Parallel()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			source, err := os.ReadFile(b.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(string(source), b.old) == 0 {
+				t.Fatalf("%q is not in it", b.old)
+			}
+			out, err := builtProgram(t, b.file, strings.Replace(string(source), b.old, b.new, 1))
+			switch exit, ran := err.(*exec.ExitError); {
+			case err == nil:
+				t.Errorf("starts with %q", b.new)
+			case !ran || exit.ExitCode() != 1 || strings.Contains(string(out), ".go:"):
+				t.Errorf("%v: %s", err, out)
+			default:
+				t.Logf("%q: %s", b.new, out)
+			}
+		})
+	}
+}
+
+// builtProgram builds testdata/verify with another source of a file, "" = none, and runs it.
+func builtProgram(t *testing.T, file, source string) ([]byte, error) {
+	t.Helper()
+	dir := t.TempDir()
+	program, replaced, overlay := filepath.Join(dir, "verify"), filepath.Join(dir, "replaced.go"), filepath.Join(dir, "overlay.json")
+	args := []string{"build", "-p", "1", "-o", program}
+	if file != "" {
+		whole, err := filepath.Abs(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(map[string]any{"Replace": map[string]string{whole: replaced}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, content := range map[string][]byte{replaced: []byte(source), overlay: b} {
+			if err := os.WriteFile(path, content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	if out, err := exec.Command("go", append(args, "./testdata/verify")...).CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v: %s", err, out)
+	}
+	return exec.Command(program, "testdata/pendulum.dgm").CombinedOutput()
+}

@@ -1,0 +1,79 @@
+package estimator_test
+
+import (
+	"encoding/binary"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+var update = flag.Bool("update", false, "make the reference models and their answers anew")
+
+// referenceShapes are what the references are made from.
+var referenceShapes = map[string]modeltest.Shape{
+	"windows": {K: 3, P: 2, F: 6, D: 3, Basis: 2, Knots: 4, Core: []int{5, 4, 6}, Members: 2, Refits: 2, Readouts: 2, ScaleFactor: true, Velocity: true},
+	"stack":   {K: 3, P: 1, F: 4, Basis: 1, Core: []int{5, 4}, Members: 2, Readouts: 2, Calibrated: true, Prior: 2, Nets: 2, Direct: true, History: 2},
+	"body":    {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
+	"paper":   {K: 2, P: 1, F: 6, Basis: 2, Core: []int{4}, Members: 2, Paper: true},
+	"exact":   {K: 2, P: 1, Core: []int{4}, Exact: 7, Basis: 1, Readouts: 2, Velocity: true},
+}
+
+func makeReferences(t *testing.T) {
+	for name, s := range referenceShapes {
+		m := modeltest.New(s, rand.New(rand.NewPCG(8, 1)))
+		if len(m.Calibration) > 0 {
+			m.OOD.Leverage = 5
+		}
+		m.OOD.Input = 1.5
+		if s.Paper { // the score is that of the variance
+			m.OOD.Distance, m.OOD.Variance, m.OOD.Low, m.OOD.High = 1e6, 0.01, nil, nil
+		}
+		file, err := m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, err := estimator.ReferenceAnswers(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b []byte
+		for _, v := range answers {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		for ext, content := range map[string][]byte{".dgm": file, ".answers": b} {
+			if err := os.WriteFile("reference/"+name+ext, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestThisBuildAnswersTheReferences(t *testing.T) {
+	if *update {
+		makeReferences(t)
+		t.Skip("made anew; test again")
+	}
+	if len(referenceShapes) != len(estimator.ReferenceNames) {
+		t.Error("a reference is not verified")
+	}
+	if err := estimator.VerifyBuild(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The fast predictor agrees with the plain one on probes of every model and number of points.
+func TestFastIsVerified(t *testing.T) {
+	for name, m := range fastModels(t) {
+		for _, points := range []int{1, 2, 16, 24, 25, 100} {
+			if err := newFastOn(t, m, mixed(m, points), simd.Best()).Verify(); err != nil {
+				t.Errorf("%s at %d points: %v", name, points, err)
+			}
+		}
+	}
+}
