@@ -50,7 +50,8 @@ func (l Link) Connect() (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := &throttledLog{log: l.Log, url: where}
+	log := &throttledLog{log: l.Log}
+	trouble := func(err error) { log.limited("NATS at " + where + " " + cause(err) + "; trying again") }
 	var own atomic.Pointer[nats.Conn]
 	options = append(options,
 		nats.Name(l.Name),
@@ -59,7 +60,7 @@ func (l Link) Connect() (*nats.Conn, error) {
 		nats.CustomReconnectDelay(func(int) time.Duration {
 			// A server that answers and then refuses is in no callback.
 			if nc := own.Load(); nc != nil && nc.LastError() != nil {
-				log.trouble(nc.LastError())
+				trouble(nc.LastError())
 			}
 			return retry + rand.N(retry/5)
 		}),
@@ -75,8 +76,8 @@ func (l Link) Connect() (*nats.Conn, error) {
 				log.now(fmt.Sprintf("the link to NATS at %s was lost: %v", where, err))
 			}
 		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { log.trouble(err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.now("NATS: " + err.Error()) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { trouble(err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.limited("NATS: " + err.Error()) }),
 	)
 	if l.InProcess != nil {
 		options = append(options, nats.InProcessServer(l.InProcess))

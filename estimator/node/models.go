@@ -147,6 +147,7 @@ func (n *Node) receiveCommand(m *nats.Msg) {
 	o := wire.Outcome{Model: n.Model()}
 	if err != nil {
 		o.Error = reporting.Shorten(err.Error())
+		n.log.limited("a command about the model failed: " + o.Error)
 	}
 	if m.Reply != "" {
 		_ = m.Respond(o.Append(nil)) // who asked may be gone
@@ -163,10 +164,9 @@ func (n *Node) command(data []byte) error {
 	}
 	id, err := n.Rollback()
 	if err != nil {
-		n.cfg.Log("rolling back: " + err.Error())
-		return err
+		return fmt.Errorf("rolling back: %w", err)
 	}
-	n.cfg.Log("rolled back to model " + id)
+	n.log.limited("rolled back to model " + id)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 // Node serves one vehicle with one model. Run may be called once.
 type Node struct {
 	cfg      Config
+	log      throttledLog // of what messages cause
 	models   models
 	counters *reporting.Counters
 	peers    *reporting.Peers
@@ -48,7 +49,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	if err := cfg.complete(m); err != nil {
 		return nil, err
 	}
-	n := &Node{cfg: cfg, counters: &reporting.Counters{}, peers: reporting.NewPeers(cfg.Instance, int64(3*cfg.Every+cfg.Every/2))}
+	n := &Node{cfg: cfg, log: throttledLog{log: cfg.Log}, counters: &reporting.Counters{}, peers: reporting.NewPeers(cfg.Instance, int64(3*cfg.Every+cfg.Every/2))}
 	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock, maxMemory: cfg.MaxMemory}
 	if !cfg.NoTrust {
 		n.models.trustFile = cfg.TrustFile
@@ -212,6 +213,6 @@ func (n *Node) receivePeer(data []byte) {
 	_, steady := n.cfg.Clock()
 	if name := n.peers.Receive(data, steady); name != "" {
 		// Anybody may have written the name.
-		n.cfg.Log(fmt.Sprintf("another estimator, instance %.64q, answers for vehicle %s: stop one of them", name, n.cfg.Vehicle))
+		n.log.limited(fmt.Sprintf("another estimator, instance %.64q, answers for vehicle %s: stop one of them", name, n.cfg.Vehicle))
 	}
 }

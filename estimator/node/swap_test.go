@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -148,6 +151,26 @@ func TestOffersAreVerified(t *testing.T) {
 	id, err := n.Offer(signed)
 	if err != nil || id != n.Model() || n.models.next.Load() == nil {
 		t.Errorf("signed: %v", err)
+	}
+}
+
+// Whoever may send commands cannot fill the disk with lines of a log.
+func TestFailedCommandsDoNotFloodTheLog(t *testing.T) {
+	var logged lines
+	n, err := New(Config{Vehicle: "v1", Log: logged.add}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		for _, data := range [][]byte{
+			(&wire.Command{Action: wire.Rollback}).Append(nil), (&wire.Command{Action: fmt.Sprint("fly ", i)}).Append(nil), []byte("no command"),
+		} {
+			n.receiveCommand(&nats.Msg{Data: data})
+		}
+		n.receivePeer((&wire.Status{Vehicle: "v1", Instance: fmt.Sprint(i)}).Append(nil))
+	}
+	if len(logged.lines) > 100 || !logged.has("there is no model to go back to") || !logged.has("is not known") {
+		t.Errorf("%d lines are logged, the last %q", len(logged.lines), logged.lines[len(logged.lines)-1])
 	}
 }
 

@@ -9,22 +9,21 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// throttledLog logs what happens to a link, and the same trouble not too often.
+// throttledLog logs what others cause, and the same not too often.
 type throttledLog struct {
 	log func(string)
-	url string
 
 	mu     sync.Mutex
-	logged map[string]time.Time // by line of trouble
+	logged map[string]time.Time // by line that was limited
 	last   time.Time            // of any of them
 }
 
 const (
-	repeatLog = 10 * time.Second // the same trouble is logged again after this
-	maxCauses = 8                // lines of trouble in that time: some hold numbers that are never the same
+	repeatLog = 10 * time.Second // the same line is logged again after this
+	maxLines  = 8                // limited lines in that time: some hold numbers that are never the same
 )
 
-// now logs a line that is no trouble; what is trouble after it is new.
+// now logs a line without limit; what is limited after it is new.
 func (l *throttledLog) now(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,17 +39,16 @@ func (l *throttledLog) connected(text, url string) {
 	}
 }
 
-// trouble logs why there is no link: each cause at once, and again after a while.
-func (l *throttledLog) trouble(err error) {
-	line := "NATS at " + l.url + " " + cause(err) + "; trying again"
+// limited logs a line at once, again after a while, and few of them in that while.
+func (l *throttledLog) limited(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	last, again := l.logged[line]
-	if again && now.Sub(last) < repeatLog || !again && len(l.logged) >= maxCauses && now.Sub(l.last) < repeatLog {
+	if again && now.Sub(last) < repeatLog || !again && len(l.logged) >= maxLines && now.Sub(l.last) < repeatLog {
 		return
 	}
-	if l.logged == nil || len(l.logged) >= maxCauses {
+	if l.logged == nil || len(l.logged) >= maxLines {
 		l.logged = map[string]time.Time{}
 	}
 	l.logged[line], l.last = now, now
