@@ -39,39 +39,61 @@ func FuzzState(f *testing.F) {
 func FuzzPrediction(f *testing.F) {
 	f.Add(smallPrediction.Append(nil))
 	f.Add(fullPrediction.Append(nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var p, again wire.Prediction
-		if err := p.Decode(b); err != nil {
-			typed(t, err)
-			return
-		}
-		first := p.Append(nil)
-		if err := again.Decode(first); err != nil {
-			t.Fatalf("%v, in what was appended: % x", err, first)
-		}
-		if second := again.Append(nil); !bytes.Equal(first, second) {
-			t.Fatalf("% x became % x", first, second)
-		}
-	})
+	f.Fuzz(stays[wire.Prediction])
 }
 
 func FuzzStatus(f *testing.F) {
 	f.Add(goldenStatus.Append(nil))
 	f.Add(fullStatus.Append(nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var s, again wire.Status
-		if err := s.Decode(b); err != nil {
-			typed(t, err)
-			return
-		}
-		first := s.Append(nil)
-		if err := again.Decode(first); err != nil {
-			t.Fatalf("%v, in what was appended: % x", err, first)
-		}
-		if second := again.Append(nil); !bytes.Equal(first, second) {
-			t.Fatalf("% x became % x", first, second)
-		}
-	})
+	f.Fuzz(stays[wire.Status])
+}
+
+func FuzzQuery(f *testing.F) {
+	f.Add(goldenQuery.Append(nil))
+	f.Add(goldenHistory.Append(nil))
+	f.Add(goldenTimed.Append(nil))
+	f.Fuzz(stays[wire.Query])
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add(goldenAnswer.Append(nil))
+	f.Add(goldenPart.Append(nil))
+	f.Fuzz(stays[wire.Answer])
+}
+
+func FuzzCommand(f *testing.F) {
+	f.Add(goldenCommand.Append(nil))
+	f.Fuzz(stays[wire.Command])
+}
+
+func FuzzOutcome(f *testing.F) {
+	f.Add(goldenOutcome.Append(nil))
+	f.Fuzz(stays[wire.Outcome])
+}
+
+func FuzzModelInfo(f *testing.F) {
+	f.Add(goldenInfo.Append(nil))
+	f.Fuzz(stays[wire.ModelInfo])
+}
+
+// stays checks a message that has no sizes to be decoded with.
+func stays[M any, P interface {
+	*M
+	Append([]byte) []byte
+	Decode([]byte) error
+}](t *testing.T, b []byte) {
+	var m, again M
+	if err := P(&m).Decode(b); err != nil {
+		typed(t, err)
+		return
+	}
+	first := P(&m).Append(nil)
+	if err := P(&again).Decode(first); err != nil {
+		t.Fatalf("%v, in what was appended: % x", err, first)
+	}
+	if second := P(&again).Append(nil); !bytes.Equal(first, second) {
+		t.Fatalf("% x became % x", first, second)
+	}
 }
 
 func typed(t *testing.T, err error) {

@@ -168,7 +168,7 @@ type Answer struct {
 	F        []float64 // N×K, dx/dt per second
 	SD       []float64 // N×K, its standard deviation
 	Samples  []float64 // N×S×T×K
-	Dtype    string    // of the vectors: "f8" or "f4"
+	Dtype    string    // (optional) of the vectors: "f8" or "f4"; defaults to "f8"
 
 	NoHistory int   // questions that were answered without all the history that the model reads
 	Flags     Flags // PlanHeld, PlanCut and CarriedCovariance, of all questions
@@ -187,14 +187,14 @@ func (a *Answer) vectors() [len(answerFields)]*[]float64 {
 }
 
 // head are the fields before the vectors, in the order in which they are written.
-func (a *Answer) head() [11]msgbin.Field {
+func (a *Answer) head(dtype *string) [11]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &a.Vehicle),
 		msgbin.Required("model", &a.Model),
 		msgbin.Required("channels", &a.Channels).Limit(MaxChannels),
 		msgbin.Optional("inputs", &a.Inputs),
-		msgbin.Optional("dtype", &a.Dtype),
+		msgbin.Optional("dtype", dtype),
 		msgbin.Optional("no_history", &a.NoHistory),
 		msgbin.OmitZero("flags", (*uint32)(&a.Flags)),
 		msgbin.OmitZero("part", &a.Part),
@@ -203,15 +203,20 @@ func (a *Answer) head() [11]msgbin.Field {
 	}
 }
 
-// Append appends the message to dst.
+// Append appends the message to dst, with floats of 32 bits where Dtype is "f4" and of
+// 64 else.
 func (a *Answer) Append(dst []byte) []byte {
-	head := a.head()
+	dtype := float64s
+	if a.Dtype == float32s {
+		dtype = float32s
+	}
+	head := a.head(&dtype)
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
 		w.Map(msgbin.Written(head[:]) + len(answerFields))
 		w.Pairs(head[:])
 		for i, v := range a.vectors() {
 			w.String(answerFields[i])
-			if a.Dtype == float32s {
+			if dtype == float32s {
 				w.Floats32(*v)
 			} else {
 				w.Floats(*v)
@@ -222,7 +227,7 @@ func (a *Answer) Append(dst []byte) []byte {
 
 // Decode reads a message into the memory of a.
 func (a *Answer) Decode(b []byte) error {
-	head := a.head()
+	head := a.head(&a.Dtype)
 	var raw [len(answerFields)]msgbin.Raw
 	fields := head[:]
 	for i, name := range answerFields {

@@ -163,9 +163,6 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 		Vehicle: o.cfg.Vehicle, Model: m.ID, Channels: a.Channels[:0], Inputs: model.Hold.String(), Dtype: o.query.Dtype,
 		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0],
 	}
-	if a.Dtype == "" {
-		a.Dtype = "f8"
-	}
 	if m.P == 0 || len(b.plans.x) > 0 {
 		a.Inputs = model.Plan.String()
 	}
