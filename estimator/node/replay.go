@@ -235,11 +235,12 @@ func (p *replay) differs(what string) error {
 	if p.r.Lost > 0 {
 		why = append(why, fmt.Sprintf("missing input: the journal lacks %d records before this one, for which the disk was too slow", p.r.Lost))
 	}
-	if here := recording.Platform(); len(why) == 0 && here != p.r.Header.Platform {
-		why = append(why, fmt.Sprintf("other program or processor: recorded with %s, this is %s", p.r.Header.Platform, here))
-	}
-	if len(why) == 0 {
-		why = append(why, "same model, same configuration, nothing missing: the program does not give the same numbers for the same input")
+	switch here := recording.Platform(); {
+	case len(why) > 0:
+	case here != p.r.Header.Platform:
+		why = append(why, fmt.Sprintf("other program, processor or vector unit: recorded with %s, this is %s", p.r.Header.Platform, here))
+	default:
+		why = append(why, "same model, same configuration, nothing missing, and both times "+here+": the program does not give the same numbers for the same input")
 	}
 	d.Why = strings.Join(why, "; ")
 	return d

@@ -434,8 +434,8 @@ var permits = []permit{
 		"its settings are durations, the clock is an argument of a task; the program is verified once for all goroutines",
 	},
 	{
-		"estimator/node/internal/recording",
-		[]string{"runtime"},
+		"estimator/node/internal/recording/platform.go",
+		[]string{"os", "runtime"},
 		"names the processor and the compiler, on which the bits of a prediction depend",
 	},
 	{

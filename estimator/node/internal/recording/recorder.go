@@ -4,10 +4,7 @@ package recording
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
@@ -32,20 +29,6 @@ func New(path string, s *journal.Settings, most int64) (*Recorder, error) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	return &Recorder{w: w}, nil
-}
-
-// Platform describes on what a program rounds: processor, its vectors, compiler,
-// revision.
-func Platform() string {
-	s := runtime.GOOS + "/" + runtime.GOARCH + " " + estimator.Vectors() + " " + runtime.Version()
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, v := range info.Settings {
-			if v.Key == "vcs.revision" && len(v.Value) >= 12 {
-				s += " " + v.Value[:12]
-			}
-		}
-	}
-	return s
 }
 
 // Model records that a model is used.

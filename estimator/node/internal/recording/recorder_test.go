@@ -2,6 +2,7 @@ package recording
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
@@ -51,5 +52,17 @@ func TestNoPathRecordsNothing(t *testing.T) {
 	}
 	if state, _ := r.Status(); state != "on" || r.Close() != nil {
 		t.Errorf("recording is %q", state)
+	}
+}
+
+func TestProcessor(t *testing.T) {
+	for list, want := range map[string]string{
+		"processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Xeon(R)  Gold: 6\n\nprocessor\t: 1\nmodel name\t: other\n": "Xeon(R) Gold: 6",
+		"processor\t: 0\nCPU implementer\t: 0x41\nCPU variant\t: 0x0\nCPU part\t: 0xd08\n":                                   "ARM 0x41 0xd08",
+		"": "",
+	} {
+		if got := processor(strings.NewReader(list)); got != want {
+			t.Errorf("processor %q, want %q", got, want)
+		}
 	}
 }
