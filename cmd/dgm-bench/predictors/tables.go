@@ -1,10 +1,13 @@
 package predictors
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"gonum.org/v1/gonum/stat"
 )
 
 // detailed are the predictors whose intervals are shown.
@@ -30,29 +33,45 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}
 	for _, name := range append(names, petsName, rolloutsName, ours) {
 		errors.Columns = append(errors.Columns, study.Column{Head: name, Cell: func(g study.Group) string {
-			if of := g.Where(is(name)); len(of) > 0 {
-				return study.Fixed(of[0].Number("geo"), 3)
-			}
-			return ""
+			return errorOf(g.Where(is(name)))
 		}})
 	}
 	shown := slices.DeleteFunc(sorted, func(r *study.Row) bool { return !slices.Contains(detailed, r.Text("predictor")) })
 	slices.SortStableFunc(shown, func(a, b *study.Row) int {
-		if d := place[a.Set] - place[b.Set]; d != 0 {
-			return d
-		}
-		return slices.Index(detailed, a.Text("predictor")) - slices.Index(detailed, b.Text("predictor"))
+		return cmp.Or(place[a.Set]-place[b.Set], slices.Index(detailed, a.Text("predictor"))-slices.Index(detailed, b.Text("predictor")), cmp.Compare(a.Seed, b.Seed))
 	})
 	intervals := study.Table{
 		Name: "rivals-intervals", Title: "Intervals of simple predictors and of the model", Groups: study.GroupBy(shown, study.Single),
 		Columns: []study.Column{
-			study.TextOf("recording", "recording"), study.TextOf("predictor", "predictor"),
+			study.TextOf("recording", "recording"), {Head: "predictor", Cell: func(g study.Group) string {
+				if name := g[0].Text("predictor"); name != ours {
+					return name
+				}
+				return fmt.Sprintf("%s, seed %d", ours, g[0].Seed)
+			}},
 			list("in 95 %, by horizon", "coverage95_by_horizon"), list("in 50 %", "coverage50_by_horizon"),
 			worst,
 			study.MeanOf("width", "width", 3), study.MeanOf("CRPS", "crps", 3),
 		},
 	}
 	return []study.Table{errors, intervals}, nil
+}
+
+// errorOf shows the error of a predictor's rows: with several seeds their mean, and from the
+// least to the most.
+func errorOf(rows study.Group) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	var of []float64
+	for _, r := range rows {
+		of = append(of, r.Number("geo"))
+	}
+	text := study.Fixed(stat.Mean(of, nil), 3)
+	if len(of) > 1 {
+		text += fmt.Sprintf(" (%s-%s)", study.Fixed(slices.Min(of), 3), study.Fixed(slices.Max(of), 3))
+	}
+	return text
 }
 
 // is reports whether a row is of a predictor.
