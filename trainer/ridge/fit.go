@@ -175,66 +175,100 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 			candidates = append(candidates, candidate{columns, degree + 1, p})
 		}
 	}
-	K := g.K
-	score := make([]float64, len(candidates)*K) // sums over folds of the log of the mean square of what is left
-	still := make([]float64, K)                 // of the targets
-	others := make([]*leastsquares.Gram, len(held))
-	counted := 0
-	for i, p := range parts {
-		others[i] = leastsquares.New(g.columns, K, whole.Centre())
-		for j, q := range parts {
-			if j != i {
-				others[i].Merge(q)
-			}
-		}
-		if p.N() == 0 || others[i].N() == 0 {
-			continue
-		}
-		counted++
-		for k, v := range p.MeanSquare(0, nil, make([]float64, K)) {
-			still[k] += math.Log(v + tiny)
-		}
-		for c, choice := range candidates {
-			W, offset, ok := others[i].Solve(choice.columns, choice.penalty)
-			if !ok {
-				return timeFit{}, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, others[i].N())
-			}
-			for k, v := range p.MeanSquare(choice.columns, W, offset) {
-				score[c*K+k] += math.Log(v + tiny)
-			}
-		}
-	}
-	if counted < 2 {
-		return timeFit{}, fmt.Errorf("%w: they are in %d folds", ErrTooFew, counted)
+	v, err := validate(parts, candidates, g.columns, g.K, whole.Centre())
+	if err != nil {
+		return timeFit{}, err
 	}
 	out := timeFit{degree: 1}
-	grams := slices.Concat([]*leastsquares.Gram{whole}, others)
+	grams := slices.Concat([]*leastsquares.Gram{whole}, v.others)
 	if at == len(l.Times)-1 {
 		out.grams = grams
 	}
 	solved := map[int][]solutions{} // by candidate
-	for k := range K {
-		best := 0
-		for c := range candidates {
-			if score[c*K+k] < score[best*K+k] {
-				best = c
-			}
-		}
+	for k := range g.K {
+		best := v.best(k)
 		choice := candidates[best]
 		out.degree = max(out.degree, choice.degree)
-		out.logError += (score[best*K+k] - still[k]) / float64(2*counted*K)
+		out.logError += (v.scores[best][k] - v.still[k]) / float64(2*v.folds*g.K)
 		if solved[best] == nil {
-			for _, gram := range grams {
-				s := solutions{columns: choice.columns}
-				if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && gram == whole {
-					return timeFit{}, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, whole.N())
-				}
-				solved[best] = append(solved[best], s)
+			if solved[best], err = solve(grams, choice); err != nil {
+				return timeFit{}, err
 			}
 		}
 		out.solutions = append(out.solutions, solved[best])
 	}
 	return out, nil
+}
+
+// solve returns the solution of a candidate for every gram, of which the first must have
+// one.
+func solve(grams []*leastsquares.Gram, choice candidate) (out []solutions, err error) {
+	for i, gram := range grams {
+		s := solutions{columns: choice.columns}
+		if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && i == 0 {
+			return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// validation is what candidates left of the parts that were held out in turn.
+type validation struct {
+	others []*leastsquares.Gram // without each part
+	folds  int                  // parts with rows in and outside of them
+	scores [][]float64          // candidates×K, sum over folds of the log of the mean square of what is left
+	still  []float64            // K, the same of the targets
+}
+
+// validate fits the candidates without each part, and scores them on it.
+func validate(parts []*leastsquares.Gram, candidates []candidate, columns, K int, centre []float64) (*validation, error) {
+	v := &validation{others: make([]*leastsquares.Gram, len(parts)), still: make([]float64, K)}
+	for range candidates {
+		v.scores = append(v.scores, make([]float64, K))
+	}
+	for i, p := range parts {
+		others := leastsquares.New(columns, K, centre)
+		for j, q := range parts {
+			if j != i {
+				others.Merge(q)
+			}
+		}
+		if v.others[i] = others; p.N() == 0 || others.N() == 0 {
+			continue
+		}
+		v.folds++
+		addLogs(v.still, p.MeanSquare(0, nil, make([]float64, K)))
+		for c, choice := range candidates {
+			W, offset, ok := others.Solve(choice.columns, choice.penalty)
+			if !ok {
+				return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, others.N())
+			}
+			addLogs(v.scores[c], p.MeanSquare(choice.columns, W, offset))
+		}
+	}
+	if v.folds < 2 {
+		return nil, fmt.Errorf("%w: they are in %d folds", ErrTooFew, v.folds)
+	}
+	return v, nil
+}
+
+// best returns the candidate that leaves least of channel k.
+func (v *validation) best(k int) int {
+	best := 0
+	for c := range v.scores {
+		if v.scores[c][k] < v.scores[best][k] {
+			best = c
+		}
+	}
+	return best
+}
+
+// addLogs adds the logarithms of squares.
+func addLogs(dst, squares []float64) {
+	for k, v := range squares {
+		dst[k] += math.Log(v + tiny)
+	}
 }
 
 // tiny keeps the logarithm of an error away from zero.

@@ -180,19 +180,7 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 	for _, w := range windows {
 		fl := &flights[w.Flight]
 		f.Start(fl, w.Start, model.Plan)
-		for q, tau := range f.NoiseKnots {
-			f.prior.At(f.d, f.dd, tau*H)
-			for k, d := range f.d {
-				f.RMSDisplacement[k*Q+q] += d * d
-			}
-			fl.Displacement(d, w.Start, tau*H)
-			for k, d := range d {
-				if !math.IsNaN(d) {
-					f.HoldRMSE[k*Q+q] += d * d
-					measured[k*Q+q]++
-				}
-			}
-		}
+		f.addKnots(fl, w.Start, d, measured)
 		from, to := fl.Samples(w.Start, H)
 		step := max(1, (to-from)/10)
 		for i := to - 1; i >= from; i -= step {
@@ -221,6 +209,24 @@ func (f *Frame) measureScale(flights []window.Flight, windows []window.Window, H
 		}
 	}
 	return nil
+}
+
+// addKnots adds the squares of the displacements of the window that was started, predicted
+// and measured, at the noise knots, and the number of those that are measured (K×Q). d (K)
+// is scratch.
+func (f *Frame) addKnots(fl *window.Flight, start int, d, measured []float64) {
+	Q, H := len(f.NoiseKnots), f.Inputs.Horizon
+	for q, tau := range f.NoiseKnots {
+		f.prior.At(f.d, f.dd, tau*H)
+		fl.Displacement(d, start, tau*H)
+		for k, v := range d {
+			f.RMSDisplacement[k*Q+q] += f.d[k] * f.d[k]
+			if !math.IsNaN(v) {
+				f.HoldRMSE[k*Q+q] += v * v
+				measured[k*Q+q]++
+			}
+		}
+	}
 }
 
 // Fill writes row i of a batch: sample s of the flight, in the window from sample

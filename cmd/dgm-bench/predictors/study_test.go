@@ -186,7 +186,7 @@ func TestTablesPutARecordingTogether(t *testing.T) {
 	for _, line := range all[1].Lines()[1:] {
 		order = append(order, line[0]+" "+line[1])
 	}
-	if want := []string{"acrobot " + ridgeName(5), "acrobot " + ours}; !reflect.DeepEqual(order, want) {
+	if want := []string{"acrobot " + ridgeName(5), "acrobot " + ours + ", seed 0"}; !reflect.DeepEqual(order, want) {
 		t.Errorf("intervals: %v", order)
 	}
 }
