@@ -1,10 +1,11 @@
 // Package durable writes files that are complete or absent, and files that keep
 // what was synced.
 //
-// A [File] of [Create] is written under a temporary name in the folder of the final
-// one, synced, and renamed at the end: after a crash, a full disk or a power cut
-// the final name has its earlier content, or all of the new one. A File of [Append]
-// grows in place.
+// A [File] of [Create] is written in the folder of the final name, synced, and renamed
+// at the end: after a crash, a full disk or a power cut the final name has its earlier
+// content, or all of the new one. Until then it has no name where Linux and the file
+// system have such files, so that a writer that is killed leaves nothing behind; else a
+// temporary one. A File of [Append] grows in place.
 package durable
 
 import (
@@ -18,9 +19,10 @@ import (
 // File is a file being written. It implements io.Writer. It ends by Commit or
 // Abort.
 type File struct {
-	path      string   // the final name
-	file      *os.File // nil after Commit and Abort
-	temporary bool     // file has another name until Commit
+	path    string   // the final name
+	file    *os.File // nil after Commit and Abort
+	replace bool     // file gets the final name by Commit
+	name    string   // the temporary one; "" = none
 }
 
 // Create begins a file that appears at path with Commit. It fails at once where
@@ -34,19 +36,35 @@ func Create(path string) (*File, error) {
 	if base == "" {
 		return nil, fmt.Errorf("%s: a file name is missing", path)
 	}
-	// Each writer has a name of its own, also beside the leftovers of a crash.
+	f := &File{path: path, replace: true}
+	if f.file = unnamed(dir); f.file != nil {
+		return f, nil
+	}
+	err := f.temporary(func(name string) (err error) {
+		f.file, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+		return err
+	})
+	if err != nil {
+		return nil, notWritten(path, err)
+	}
+	return f, nil
+}
+
+// temporary gives the file a temporary name by make. Each writer has a name of its own,
+// also beside the leftovers of a crash.
+func (f *File) temporary(make func(name string) error) error {
+	dir, base := filepath.Split(f.path)
 	for i := range 1000 {
 		name := filepath.Join(dir, fmt.Sprintf(".%s.%d.tmp", base, i))
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
-		if errors.Is(err, fs.ErrExist) {
-			continue
+		err := make(name)
+		if err == nil {
+			f.name = name
 		}
-		if err != nil {
-			return nil, notWritten(path, err)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
 		}
-		return &File{path: path, file: file, temporary: true}, nil
 	}
-	return nil, fmt.Errorf("%s: cannot be written: 1000 temporary files of this name are left over in its folder; delete them", path)
+	return errors.New("1000 temporary files of this name are left over in its folder; delete them")
 }
 
 // Append begins or continues a file in place: what was synced survives the loss of
@@ -86,17 +104,20 @@ func (f *File) Commit() error {
 	file := f.open()
 	f.file = nil
 	err := file.Sync()
+	if err == nil && f.replace && f.name == "" {
+		err = f.temporary(func(name string) error { return link(file, name) })
+	}
 	if e := file.Close(); err == nil {
 		err = e
 	}
-	if err == nil && f.temporary {
-		err = os.Rename(file.Name(), f.path)
+	if err == nil && f.replace {
+		err = os.Rename(f.name, f.path)
 	}
 	switch {
 	case err == nil:
 		return SyncFolder(f.path)
-	case f.temporary:
-		return errors.Join(notWritten(f.path, err), os.Remove(file.Name()))
+	case f.name != "":
+		return errors.Join(notWritten(f.path, err), os.Remove(f.name))
 	}
 	return notWritten(f.path, err)
 }
@@ -109,8 +130,8 @@ func (f *File) Abort() {
 	}
 	// The file is given up, and nothing depends on a temporary one that remains.
 	_ = f.file.Close()
-	if f.temporary {
-		_ = os.Remove(f.file.Name())
+	if f.name != "" {
+		_ = os.Remove(f.name)
 	}
 	f.file = nil
 }

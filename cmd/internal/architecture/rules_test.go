@@ -261,8 +261,8 @@ var guests = []guest{
 	},
 	{
 		"golang.org/x/sys",
-		[]string{"estimator/node", "firmware-sim/live", "cmd"},
-		"clocks and priorities are for what runs in real time",
+		[]string{"estimator/node", "estimator/durable", "firmware-sim/live", "cmd"},
+		"clocks and priorities are for what runs in real time; a file without a name is Linux's",
 	},
 	{
 		"github.com/bluenviron/gomavlib/v3",
