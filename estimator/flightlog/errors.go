@@ -62,7 +62,7 @@ func (e *DamageError) Error() string {
 	switch {
 	case !e.Tail:
 		after = "the log continues after that"
-	case errors.Is(e.Err, errTorn) || errors.Is(e.Err, errZeros):
+	case errors.Is(e.Err, errTorn) || errors.Is(e.Err, errZeros) || errors.Is(e.Err, errNoCount):
 		after = "everything before is intact"
 	}
 	return fmt.Sprintf("%s: damaged from byte %d to %d, after %d whole records: %v; %s",

@@ -23,6 +23,9 @@ func CreateFile(path string, h Header) (*File, error) {
 		return nil, err
 	}
 	w, err := NewWriter(out, h)
+	if err == nil {
+		err = w.Count()
+	}
 	if err != nil {
 		out.Abort()
 		return nil, named(path, err)
@@ -41,6 +44,9 @@ func AppendFile(path string, h Header) (*File, error) {
 		return nil, err
 	}
 	w, err := continueLog(out, h)
+	if err == nil {
+		err = w.Count()
+	}
 	if err != nil {
 		out.Abort()
 		return nil, named(path, err)
@@ -92,11 +98,14 @@ func (f *File) Flush() error {
 	return f.out.Sync()
 }
 
-// Commit writes the rest and closes the log; one of CreateFile gets its final name.
+// Commit writes the rest and the count of the records, and closes the log; one of CreateFile gets its final name.
 // On an error a log of CreateFile leaves nothing behind, a recording keeps what was
 // written.
 func (f *File) Commit() error {
-	err := f.Writer.Flush()
+	err := f.Count()
+	if err == nil {
+		err = f.Writer.Flush()
+	}
 	if err == nil {
 		err = f.out.Commit()
 	}

@@ -70,13 +70,15 @@ func TestCreateFileFailsAtOnce(t *testing.T) {
 // A recording goes on after a power cut that tore its last record.
 func TestAppendFileGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.msgpack")
-	for range 2 {
+	for i := range 2 {
 		f, err := flightlog.AppendFile(path, header)
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, f.Writer)
-		if err := f.Commit(); err != nil {
+		if i == 1 { // the power is cut
+			f.Abort()
+		} else if err := f.Commit(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,8 +106,14 @@ func TestAppendFileGoesOn(t *testing.T) {
 	for _, s := range log.Segments {
 		n = append(n, len(s.T))
 	}
-	if len(n) != 6 || n[3] != 1 || n[5] != 2 || len(log.Damages) != 1 || log.Damage.Tail {
-		t.Errorf("segments of %v samples, damage %v", n, log.Damage)
+	if len(n) != 6 || n[3] != 1 || n[5] != 2 || len(log.Damages) != 2 || log.Damage.Tail || !log.Damages[1].Tail {
+		t.Errorf("segments of %v samples, damage %v", n, log.Damages)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if log, err = flightlog.ReadFile(path); err != nil || len(log.Damages) != 1 {
+		t.Errorf("after Commit: damage %v, %v", log.Damages, err)
 	}
 	f.Abort()
 	f.Abort()

@@ -21,6 +21,7 @@ type Reader struct {
 	records int            // whole records so far
 	unknown int            // of them, of unknown kinds
 	pending *DamageError
+	count   count
 }
 
 // NewReader reads the header of a log; name is what errors call the log. The
@@ -39,6 +40,10 @@ func (r *Reader) Header() Header { return r.header }
 
 // Unknown returns how many records of unknown kinds were skipped so far.
 func (r *Reader) Unknown() int { return r.unknown }
+
+// Counted reports whether the log counts its records, so far: only then readers notice
+// where records are missing at its end.
+func (r *Reader) Counted() bool { return r.count.any }
 
 // Offset returns the number of bytes read so far.
 func (r *Reader) Offset() int64 { return r.src.Offset() }
@@ -61,11 +66,18 @@ func (r *Reader) Next() (Record, error) {
 		at := r.src.Offset()
 		raw, err := r.next()
 		if err != nil {
-			return Record{}, err
+			return Record{}, r.atEnd(err)
 		}
 		kind := Kind(raw.Kind)
 		number := r.records
 		r.records++
+		if kind == KindCount {
+			if err = r.compareCount(at, raw.Payload); err != nil {
+				return Record{}, err
+			}
+			continue
+		}
+		r.count.add()
 		switch kind {
 		case KindHeader: // read with the header
 			continue
@@ -78,14 +90,51 @@ func (r *Reader) Next() (Record, error) {
 		if err == nil {
 			return rec, nil
 		}
-		e := &FormatError{Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
-			Remedy: "its checksum matches, so the program that wrote it must be corrected"}
-		var field *msgbin.FieldError
-		if errors.As(err, &field) {
-			e.Field, e.Err = kind.String()+" field "+cmp.Or(field.Field, "payload"), field.Err
-		}
-		return Record{}, e
+		return Record{}, r.impossible(kind, at, number, err)
 	}
+}
+
+// impossible returns the error for a whole record of a kind whose payload is not as it
+// must be.
+func (r *Reader) impossible(kind Kind, at int64, number int, err error) error {
+	e := &FormatError{Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
+		Remedy: "its checksum matches, so the program that wrote it must be corrected"}
+	var field *msgbin.FieldError
+	if errors.As(err, &field) {
+		e.Field, e.Err = kind.String()+" field "+cmp.Or(field.Field, "payload"), field.Err
+	}
+	return e
+}
+
+// compareCount compares the count at a byte with the records that were read. It returns a
+// *DamageError where some are missing, unless damage before it explains that.
+func (r *Reader) compareCount(at int64, payload []byte) error {
+	var n int64
+	f := countElements(&n)
+	r.raw.Reset(payload)
+	if err := r.raw.Elements(f[:]); err != nil {
+		return r.impossible(KindCount, at, r.records-1, err)
+	}
+	if missing := r.count.compare(n); missing != 0 {
+		return &DamageError{Path: r.path, Offset: at, End: r.src.Offset(), Record: r.records - 1,
+			Err: fmt.Errorf("%d records were written to here and %d are there", n, n-missing)}
+	}
+	return nil
+}
+
+// atEnd returns the error with which the records end: io.EOF, or once a *DamageError
+// where the last ones are missing.
+func (r *Reader) atEnd(err error) error {
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		r.count.damage(damage.Tail)
+	}
+	if errors.Is(err, io.EOF) && damage == nil && r.count.open {
+		r.count.open = false
+		at := r.src.Offset()
+		return &DamageError{Path: r.path, Offset: at, End: at, Record: r.records, Tail: true, Err: errNoCount}
+	}
+	return err
 }
 
 // Records yields the records that can be read, until the end or what the io.Reader

@@ -17,6 +17,7 @@ const (
 	KindSample  Kind = 3
 	KindPlan    Kind = 4
 	KindNote    Kind = 5
+	KindCount   Kind = 6 // of the records, for readers alone
 )
 
 // String names the kind.
@@ -32,6 +33,8 @@ func (k Kind) String() string {
 		return "plan"
 	case KindNote:
 		return "note"
+	case KindCount:
+		return "count"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
@@ -115,6 +118,8 @@ func planElements(rec *Record, plan *[]float64) [4]msgbin.Field {
 func noteElements(t *int64, text *string) [2]msgbin.Field {
 	return [...]msgbin.Field{msgbin.Required("t", t), msgbin.Required("text", text).Limit(MaxText)}
 }
+
+func countElements(n *int64) [1]msgbin.Field { return [...]msgbin.Field{msgbin.Required("records", n)} }
 
 // checkPlan bounds the shape of a plan, before memory is allocated for it.
 func checkPlan(step int64, rows, P int) error {

@@ -58,6 +58,7 @@ var (
 	errNoRecord = errors.New("no record starts here")
 	errChecksum = errors.New("the checksum does not match the record")
 	errTorn     = fmt.Errorf("the log ends within a record (%w)", io.ErrUnexpectedEOF)
+	errNoCount  = fmt.Errorf("the count of the records, which ends a log, is missing, and perhaps records before it (%w)", io.ErrUnexpectedEOF)
 	errZeros    = fmt.Errorf("only zeros from here on, as a power cut leaves them (%w)", io.ErrUnexpectedEOF)
 )
 

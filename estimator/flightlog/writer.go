@@ -19,6 +19,7 @@ type Writer struct {
 	K, P, A int
 	records *msgbin.Writer // whole ones, not yet written
 	payload *msgbin.Writer // of the record being made
+	counted int64          // records since the first Count, that one included; -1 = none
 	err     error
 }
 
@@ -44,7 +45,7 @@ func newWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, badHeader(field, err)
 	}
 	K, P, A := h.dims()
-	return &Writer{w: w, K: K, P: P, A: A, payload: msgbin.NewWriter(nil),
+	return &Writer{w: w, counted: -1, K: K, P: P, A: A, payload: msgbin.NewWriter(nil),
 		records: msgbin.NewWriter(make([]byte, 0, flushAt+recordMax/8))}, nil
 }
 
@@ -110,6 +111,15 @@ func (w *Writer) Note(t int64, text string) error {
 	return w.elements(KindNote, f[:])
 }
 
+// Count writes how many records there are from the first Count on: nothing for the
+// first one, after which readers expect another. A log whose last record is a
+// second Count is known to be whole. CreateFile, AppendFile and Commit call it.
+func (w *Writer) Count() error {
+	w.counted = max(w.counted, 0)
+	f := countElements(&w.counted)
+	return w.elements(KindCount, f[:])
+}
+
 // Flush hands all records so far to the io.Writer.
 func (w *Writer) Flush() error {
 	if w.err != nil || w.records.Len() == 0 {
@@ -138,6 +148,9 @@ func (w *Writer) record(kind Kind) error {
 		return w.err
 	}
 	w.records.Record(uint8(kind), w.payload.Bytes())
+	if w.counted >= 0 {
+		w.counted++
+	}
 	if w.records.Len() >= flushAt {
 		return w.Flush()
 	}

@@ -37,7 +37,7 @@ func File(path string) (*Report, error) {
 		switch {
 		case errors.Is(err, io.EOF):
 			in.finish()
-			in.rep.Bytes, in.rep.Unknown = r.Offset(), r.Unknown()
+			in.rep.Bytes, in.rep.Unknown, in.rep.Counted = r.Offset(), r.Unknown(), r.Counted()
 			return in.rep, nil
 		case errors.As(err, &damage):
 			in.damage(damage)

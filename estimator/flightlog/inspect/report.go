@@ -26,6 +26,7 @@ type Report struct {
 	Damage     []Damage  `json:"damage"`
 	Invalid    []string  `json:"invalid"`         // records that are intact and have impossible content
 	Unknown    int       `json:"unknown_records"` // records of unknown kinds
+	Counted    bool      `json:"counted"`         // the log counts its records
 }
 
 // Channel describes one channel.

@@ -50,6 +50,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Unknown > 0 {
 		fmt.Fprintf(&b, "%s of an unknown kind, skipped\n", number(r.Unknown, "record"))
 	}
+	if !r.Counted {
+		b.WriteString("\nthe log has no count of its records: it is not known whether some are missing at its end\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
