@@ -124,11 +124,11 @@ func noteStart(cmd *cobra.Command, began *bool) {
 	for _, sub := range cmd.Commands() {
 		noteStart(sub, began)
 	}
-	if args := cmd.Args; args != nil && !cmd.HasSubCommands() {
+	if args := cmd.Args; args != nil {
 		cmd.Args = func(cmd *cobra.Command, words []string) error {
 			err := args(cmd, words)
 			if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
-				return Usage("unexpected argument %q: files and values are given by flags", words[0])
+				return unexpected(cmd, words[0])
 			}
 			return err
 		}
@@ -142,18 +142,31 @@ func noteStart(cmd *cobra.Command, began *bool) {
 	case cmd.HasSubCommands():
 		cmd.Args = cobra.ArbitraryArgs
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
-			var names []string
-			for _, sub := range cmd.Commands() {
-				if sub.IsAvailableCommand() && sub.Name() != "help" {
-					names = append(names, sub.Name())
-				}
-			}
 			if len(args) == 0 {
-				return Usage("missing subcommand: %s", strings.Join(names, ", "))
+				return Usage("missing subcommand: %s", strings.Join(subcommands(cmd), ", "))
 			}
-			return Usage("unknown command %q, expected one of %s%s", args[0], strings.Join(names, ", "), didYouMean(args[0], "", names))
+			return unexpected(cmd, args[0])
 		}
 	}
+}
+
+// subcommands returns the names that may follow the name of a command.
+func subcommands(cmd *cobra.Command) (names []string) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "help" {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// unexpected returns the error for a word in a place where a command has no argument.
+func unexpected(cmd *cobra.Command, word string) error {
+	names := subcommands(cmd)
+	if len(names) == 0 {
+		return Usage("unexpected argument %q: files and values are given by flags", word)
+	}
+	return Usage("unknown command %q, expected one of %s%s", word, strings.Join(names, ", "), didYouMean(word, "", names))
 }
 
 // messages serialises writes to standard error, which callbacks of a library share with

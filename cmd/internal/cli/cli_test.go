@@ -13,7 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// tree is a small command: tool read FILE --rate n, tool group leaf.
+// tree is a small command: tool read FILE --rate n, tool serve, tool serve status, tool group leaf.
 func tree() *cobra.Command {
 	root := &cobra.Command{Use: "tool"}
 	read := &cobra.Command{Use: "read FILE", Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,9 +39,11 @@ func tree() *cobra.Command {
 	if err := need.MarkFlagRequired("out"); err != nil {
 		panic(err)
 	}
+	serve := &cobra.Command{Use: "serve", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return nil }}
+	serve.AddCommand(&cobra.Command{Use: "status", RunE: func(*cobra.Command, []string) error { return nil }})
 	group := &cobra.Command{Use: "group"}
 	group.AddCommand(&cobra.Command{Use: "leaf", RunE: func(*cobra.Command, []string) error { return nil }})
-	root.AddCommand(read, need, group)
+	root.AddCommand(read, need, serve, group)
 	return root
 }
 
@@ -69,8 +71,10 @@ func TestExitCodes(t *testing.T) {
 		{"need", cli.Wrong, `"out" not set`},
 		{"need a --out b", cli.Wrong, `unexpected argument "a": files and values are given by flags (see tool need --help)`},
 		{"raed a", cli.Wrong, `did you mean read?`},
-		{"", cli.Wrong, "missing subcommand: group, need, read"},
+		{"", cli.Wrong, "missing subcommand: group, need, read, serve"},
 		{"group", cli.Wrong, "missing subcommand: leaf"},
+		{"serve", cli.Done, ""},
+		{"serve statsu", cli.Wrong, `unknown command "statsu", expected one of status; did you mean status?`},
 		{"group twig", cli.Wrong, `unknown command "twig", expected one of leaf`},
 	}
 	for _, c := range cases {
