@@ -145,7 +145,7 @@ func TestWhatAQueryMayBring(t *testing.T) {
 // What a planner must know is there before any state.
 func TestAModelIsDescribed(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
-	m := pendulum()
+	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1, History: []float64{0.1, 0.3999999999999915}}, 1)
 	n, _ := run(t, nc, Config{Times: []float64{0.25, 0.5}}, m)
 	listening(listen(t, nc, wire.StatusSubject("v1")))
 	reply, err := nc.Request(wire.QuerySubject("v1"), (&wire.Query{Want: wire.WantModel}).Append(nil), patience)
@@ -159,7 +159,7 @@ func TestAModelIsDescribed(t *testing.T) {
 	if d := cmp.Diff(wire.ModelInfo{
 		Vehicle: "v1", Model: m.ID, Instance: n.Instance(), Channels: []string{"x0", "x1"}, Units: []string{"m", "m"},
 		InputChannels: []string{"u0"}, InputUnits: []string{"N"}, Layout: wire.Layout(m.Channels),
-		ModelHorizon: 1, Points: 10, Horizon: []float64{0.25, 0.5}, MaxPayload: 1 << 20,
+		ModelHorizon: 1, Points: 10, Horizon: []float64{0.25, 0.5}, History: 0.4, MaxPayload: 1 << 20,
 	}, got); d != "" {
 		t.Error(d)
 	}
@@ -247,7 +247,7 @@ func TestQuestionsRefused(t *testing.T) {
 		"400: history_t: is missing":                           {States: []float64{1, 2}, HistoryX: []float64{1, 2}},
 		"413: states: the answer would have more than":         {States: make([]float64, 8000), Want: wire.WantSamples, Samples: 9999},
 		"413: states: the answer to 4000 questions at 10 times has 1953024 bytes, and the server takes 1048576: ask for at most 2146 questions, or dtype f4 for 4293, or parts = true": {States: make([]float64, 8000), Timeout: 60e9},
-		"413: states: the answer to 1 questions at 10 times has 1601032 bytes, and the server takes 1048576: ask for at most 6547 samples":                                             {States: []float64{1, 2}, Want: wire.WantSamples, Samples: 10000, Parts: true},
+		"413: samples: the answer to 1 questions at 10 times has 1601032 bytes, and the server takes 1048576: ask for at most 6547 samples":                                            {States: []float64{1, 2}, Want: wire.WantSamples, Samples: 10000, Parts: true},
 		"408: timeout: 0 of 64 questions were answered within": {States: make([]float64, 128), Timeout: 1},
 		"400: malformed": {},
 	} {

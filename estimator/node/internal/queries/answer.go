@@ -109,7 +109,7 @@ func (c *Config) describe(m *model.Model, times []float64, most int64) *wire.Mod
 		}
 	}
 	if n := len(m.History.Edges); n > 0 {
-		info.History = m.History.Edges[n-1]
+		info.History = math.Round(m.History.Edges[n-1]*1e9) / 1e9 // the edge is a sum, with its rounding errors
 	}
 	return info
 }

@@ -56,8 +56,8 @@ func (s *size) share(n int, bytes int64) int64 {
 // perPart returns how many questions a message holds, most bytes being what the server
 // takes, or a refusal with what would fit. parts is true where an answer may have several.
 func (s *size) perPart(most int64, parts bool) (int, error) {
-	if s.questions*s.samples > wire.MaxNumbers/max(s.times*s.channels, 1) {
-		return 0, &refusal{codeLarge, "states", fmt.Sprintf("the answer would have more than %d numbers in one vector: ask for less", wire.MaxNumbers)}
+	if numbers := wire.MaxNumbers / max(s.times*s.channels, 1); s.questions*s.samples > numbers {
+		return 0, &refusal{codeLarge, s.key(numbers / s.samples), fmt.Sprintf("the answer would have more than %d numbers in one vector: ask for less", wire.MaxNumbers)}
 	}
 	fit := s.fit(most)
 	if most <= 0 || fit >= s.questions {
@@ -81,6 +81,17 @@ func (s *size) perPart(most int64, parts bool) (int, error) {
 	if !parts && fit > 0 {
 		would += ", or parts = true"
 	}
-	return 0, &refusal{codeLarge, "states", fmt.Sprintf("the answer to %d questions at %d times has %d bytes, and the server takes %d: ask for %s",
+	return 0, &refusal{codeLarge, s.key(fit), fmt.Sprintf("the answer to %d questions at %d times has %d bytes, and the server takes %d: ask for %s",
 		s.questions, s.times, s.questions*s.question()+envelope, most, would)}
+}
+
+// key returns the key of a query that is too large, of whose questions so many fit.
+func (s *size) key(fit int) string {
+	switch {
+	case fit > 0:
+		return "states"
+	case s.samples > 1:
+		return "samples"
+	}
+	return "times"
 }
