@@ -124,7 +124,11 @@ func writeStatus(out io.Writer, s *wire.Status) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  input\t%s, %.1f Hz, %d received, %d lost on the way\n", input(s), s.StateRate, s.Received, s.Missed)
 	fmt.Fprintf(w, "  predictions\t%.1f Hz, %d sent, of those %d late, %d shortened, %d widened\n", s.PredictRate, s.Published, s.Late, s.Shortened, s.Widened)
-	fmt.Fprintf(w, "  latency\tp50 %s, p99 %s, at most %s\n", ms(s.LatencyP50), ms(s.LatencyP99), ms(s.LatencyMax))
+	if s.LatencyMax > 0 {
+		fmt.Fprintf(w, "  latency\tp50 %s, p99 %s, at most %s\n", ms(s.LatencyP50), ms(s.LatencyP99), ms(s.LatencyMax))
+	} else { // no prediction since the last status
+		fmt.Fprint(w, "  latency\tp50 -, p99 -, at most -\n")
+	}
 	if n := s.PlansUnused + s.PlansHeld + s.PlansCut; n > 0 {
 		fmt.Fprintf(w, "  plans\t%d unused, %d held after their end, %d cut at the horizon\n", s.PlansUnused, s.PlansHeld, s.PlansCut)
 	}
@@ -171,7 +175,7 @@ func writeCoverage(out io.Writer, s *wire.Status) {
 			if c := s.Coverage[b*K+k]; c >= 0 {
 				fmt.Fprintf(w, "\t%.0f %% (%.2f)", 100*c, s.Factor[b*K+k])
 			} else {
-				fmt.Fprint(w, "\t–")
+				fmt.Fprint(w, "\t-")
 			}
 		}
 		fmt.Fprintln(w)

@@ -69,3 +69,14 @@ func TestStatusForPeople(t *testing.T) {
 		t.Errorf("code %d", code)
 	}
 }
+
+// A status without predictions since the last one has no latency.
+func TestLatencyOfASilentInput(t *testing.T) {
+	for latency, want := range map[float64]string{0: "p50 -, p99 -, at most -", 0.002: "p50 2.00 ms, p99 2.00 ms, at most 2.00 ms"} {
+		var out strings.Builder
+		writeStatus(&out, &wire.Status{Input: wire.InputStale, LatencyP50: latency, LatencyP99: latency, LatencyMax: latency})
+		if !strings.Contains(out.String(), want+"\n") {
+			t.Errorf("latency %v s: %s", latency, out.String())
+		}
+	}
+}
