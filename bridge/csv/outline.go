@@ -27,11 +27,11 @@ type Outline struct {
 type Column struct {
 	Column    string // its name in the file
 	Name      string // without its unit
-	Unit      string // of a column that is called like omega [rad/s], else ""
+	Unit      string // of a column that is called like omega [rad/s] or omega_dps, else ""
 	Numbers   int    // cells that are numbers
 	Others    int    // cells that are neither a number nor missing
 	Low, High float64
-	Turns     frames.Turns // whether it looks like an angle
+	Turns     frames.Turns // whether its values wrap as those of an angle
 
 	rises bool // no cell is below the one before it
 	whole bool // all cells are whole numbers
@@ -160,14 +160,16 @@ func unitOf(c *Column) string {
 	return "s"
 }
 
-// splitUnit returns name and unit of a column that is called like omega [rad/s]. The
-// brackets of q[0] hold no unit.
+// splitUnit returns name and unit of a column that is called like omega [rad/s], omega (rad/s)
+// or omega_dps. The brackets of q[0] hold no unit.
 func splitUnit(column string) (name, unit string) {
-	name, rest, ok := strings.Cut(column, "[")
-	unit, closed := strings.CutSuffix(rest, "]")
-	name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
-	if !ok || !closed || name == "" || unit == "" || strings.ContainsAny(unit, "[]") || strings.Trim(unit, "0123456789:") == "" {
-		return column, ""
+	for _, brackets := range []string{"[]", "()"} {
+		name, rest, ok := strings.Cut(column, brackets[:1])
+		unit, closed := strings.CutSuffix(rest, brackets[1:])
+		name, unit = strings.TrimSpace(name), strings.TrimSpace(unit)
+		if ok && closed && name != "" && !strings.ContainsAny(unit, "[]()") && strings.Trim(unit, "0123456789:") != "" {
+			return name, unit
+		}
 	}
-	return name, unit
+	return column, frames.NamedUnit(column)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +31,7 @@ func TestSuggestedUnits(t *testing.T) {
 	}
 	for _, want := range []string{
 		"column = \"t [ms]\"\nunit = \"ms\" # s, ms, us or ns: from the name of the column\n",
-		"name = \"theta\"\ncolumn = \"theta [rad]\"\nunit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 # it looks like an angle\n",
+		"name = \"theta\"\ncolumn = \"theta [rad]\"\nunit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 # its values jump by this\n",
 		"# [[channel]] # 0 to 1: perhaps segment_column of [time]\n# name = \"run\"\n",
 		"name = \"omega\"\ncolumn = \"omega[rad/s]\"\nunit = \"rad/s\"\n",
 		"name = \"q[0]\"\ncolumn = \"q[0]\"\nrole = ",
@@ -43,5 +44,74 @@ func TestSuggestedUnits(t *testing.T) {
 	}
 	if m, err := importer.ParseMap("map.toml", b.Bytes()); err != nil || len(m.Channels) != 6 {
 		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+// An angle is suggested where values wrap, in the unit by which they jump, and nowhere else;
+// units are those that names end in; what drives the robot is an input.
+func TestSuggestedAnglesAndInputs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	const rows = 3000
+	turn := func(angle, of float64) float64 { return math.Remainder(angle, of) }
+	columns := []struct {
+		name string
+		at   func(s float64) float64
+		want string // after the line of the column
+	}{
+		{"angle_deg", func(s float64) float64 { return turn(300*math.Sin(s)+90*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
+		{"rate_dps", func(s float64) float64 { return 300*math.Cos(s) + 90 }, "unit = \"deg/s\"\nrole = \"state\"\n\n"},
+		{"a", func(s float64) float64 { return turn(300*math.Sin(s)+90*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
+		{"b", func(s float64) float64 { return 390*math.Cos(s) + 5*rng.NormFloat64() }, "role = \"state\"\n\n"},
+		{"yaw", func(s float64) float64 { return turn(2*math.Sin(s)+s, 2*math.Pi) }, "unit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 "},
+		{"heading", func(s float64) float64 { return 180 + turn(90*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
+		{"wheel_rad", func(s float64) float64 { return 3 * s }, "unit = \"rad\"\nrole = \"state\"\n\n"},
+		{"acc", func(float64) float64 { return 9.8 + 4*rng.NormFloat64() }, "role = \"state\"\n\n"},
+		{"volt", func(float64) float64 { return 20 * rng.NormFloat64() }, "role = \"state\"\n\n"},
+		{"noise", func(float64) float64 { return 3 * rng.NormFloat64() }, "role = \"state\"\n\n"},
+		{"noise (rad)", func(float64) float64 { return 3 * rng.NormFloat64() }, "unit = \"rad\"\nrole = \"state\"\n\n"},
+		{"tau [Nm]", math.Sin, "unit = \"Nm\"\nrole = \"input\"\n"},
+		{"force", math.Sin, "role = \"input\"\n"},
+		{"force_x (N)", math.Sin, "unit = \"N\"\nrole = \"input\"\n"},
+		{"torque_nm", math.Sin, "unit = \"N m\"\nrole = \"input\"\n"},
+		{"u1", math.Sin, "role = \"input\"\n"},
+		{"u [m/s]", math.Sin, "unit = \"m/s\"\nrole = \"state\"\n"},
+		{"Throttle", math.Sin, "role = \"input\"\n"},
+		{"motor_pwm", math.Sin, "role = \"input\"\n"},
+		{"battery_volt", math.Sin, "unit = \"V\"\nrole = \"state\"\n"},
+		{"residual", math.Sin, "role = \"state\"\n"},
+	}
+	var table strings.Builder
+	table.WriteString("time_ms")
+	for _, c := range columns {
+		table.WriteString("," + c.name)
+	}
+	for i := range rows {
+		fmt.Fprintf(&table, "\n%d", 20*i)
+		for _, c := range columns {
+			fmt.Fprintf(&table, ",%g", c.at(0.02*float64(i)))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "flights.csv")
+	if err := os.WriteFile(path, []byte(table.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := importer.Suggest(context.Background(), &b, path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("\n")
+	for _, c := range columns {
+		if want := fmt.Sprintf("column = %q\n%s", c.name, c.want); !strings.Contains(b.String(), want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	head, _, _ := strings.Cut(b.String(), "vehicle")
+	for _, want := range []string{"angle_deg 360 deg, a 360 deg, yaw 6.283185307179586 rad, heading 360 deg", "column = \"time_ms\"\nunit = \"ms\" # s, ms, us or ns: from the name"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, head)
+		}
+	}
+	if t.Failed() {
+		t.Log(b.String())
 	}
 }

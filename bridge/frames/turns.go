@@ -2,38 +2,66 @@ package frames
 
 import "math"
 
-// Turns looks for an angle that is wrapped among the values of a signal, by jumps of a turn
-// that stay: either two or more of them, or one of a signal in a unit of angles.
+// Turns looks for an angle that is wrapped among the values of a signal: jumps by a turn
+// between values near the ends of a range of one turn. The zero value is ready.
 type Turns struct {
 	last  float64
-	begun bool
-	jumps [2]int // by a turn in radians, in degrees
+	n     int
+	looks [len(turns)]turnCounts
 }
 
-// turns are a turn in radians and in degrees.
-var turns = [2]float64{2 * math.Pi, 360}
+// turnCounts are what speaks for a signal that is wrapped at a turn, and against it.
+type turnCounts struct {
+	jumps  int // steps of a turn
+	middle int // steps of a quarter of a turn or more that are none: of noise, not of an angle
+	beyond int // values that no range of one turn holds
+}
+
+// turns are a turn in radians and in degrees, and turnUnits their units.
+var (
+	turns     = [2]float64{2 * math.Pi, 360}
+	turnUnits = [len(turns)]string{"rad", "deg"}
+)
+
+const (
+	turnShare  = 0.05 // of a turn: how far a jump, or a range, is from one turn at most
+	rareBeyond = 0.01 // of the values may be beyond a range of one turn: spikes
+)
 
 // Add adds the next value. NaN is passed over.
 func (t *Turns) Add(v float64) {
 	if math.IsNaN(v) {
 		return
 	}
+	step := math.Abs(v - t.last)
 	for i, turn := range turns {
-		// Jumps within one turn: what is far outside of it is another quantity.
-		if t.begun && math.Abs(math.Abs(v-t.last)-turn) < 0.05*turn && math.Abs(v) <= 1.01*turn && math.Abs(t.last) <= 1.01*turn {
-			t.jumps[i]++
+		c := &t.looks[i]
+		switch {
+		case math.Abs(v) > (1+turnShare)*turn:
+			c.beyond++
+		case t.n == 0 || math.Abs(t.last) > (1+turnShare)*turn:
+		case math.Abs(step-turn) < turnShare*turn:
+			c.jumps++
+		case step > turn/4:
+			c.middle++
 		}
 	}
-	t.last, t.begun = v, true
+	t.last = v
+	t.n++
 }
 
-// Period returns the period of a signal in a unit ("" = not known) that spans low to high:
-// a turn where it looks like an angle, else 0, and the unit.
-func (t *Turns) Period(unit string, low, high float64) (period float64, of string) {
-	for i, name := range []string{"rad", "deg"} {
+// Period returns the period of a signal in a unit ("" = not known) and the unit: a turn
+// where its values wrap, else 0. One jump shows it in a unit of angles; without a unit two
+// do, for one may be the beginning of another recording.
+func (t *Turns) Period(unit string) (period float64, of string) {
+	for i, name := range turnUnits {
 		scale, _, known := Unit(name, unit)
 		known = known && unit != "" && scale == 1
-		if known && (t.jumps[i] > 0 || high-low > turns[i]) || unit == "" && t.jumps[i] > 1 {
+		c, least := &t.looks[i], 2
+		if known {
+			least = 1
+		}
+		if (known || unit == "") && c.jumps >= least && c.jumps > c.middle && float64(c.beyond) <= rareBeyond*float64(t.n) {
 			return turns[i], name
 		}
 	}

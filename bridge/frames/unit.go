@@ -76,3 +76,26 @@ func lookUp(name string) (u unit, ok bool) {
 }
 
 func plain(name string) string { return strings.ToLower(strings.ReplaceAll(name, " ", "")) }
+
+// endings are what names of columns and fields end in, in lower case, and the unit of each.
+// The longest one counts. What means different things in different logs, as _v, is not here.
+var endings = map[string]string{
+	"_rad": "rad", "_deg": "deg", "_degrees": "deg",
+	"_rads": "rad/s", "_radps": "rad/s", "_rad_s": "rad/s", "_rad_per_s": "rad/s",
+	"_dps": "deg/s", "_degs": "deg/s", "_degps": "deg/s", "_deg_s": "deg/s", "_deg_per_s": "deg/s", "_rpm": "rpm",
+	"_m": "m", "_cm": "cm", "_mm": "mm", "_mps": "m/s", "_m_s": "m/s", "_m_per_s": "m/s", "_mps2": "m/s^2", "_m_s2": "m/s^2",
+	"_nm": "N m", "_newton": "N", "_volt": "V", "_volts": "V", "_mv": "mV", "_amp": "A", "_amps": "A", "_ma": "mA",
+	"_s": "s", "_ms": "ms", "_us": "us", "_ns": "ns",
+}
+
+// NamedUnit returns the unit that a name ends in, as in angle_deg, rate_dps or torque_nm; ""
+// if it ends in none.
+func NamedUnit(name string) string {
+	name = strings.ToLower(name)
+	for i := 1; i < len(name); i++ { // something is ahead of the unit
+		if unit := endings[name[i:]]; unit != "" {
+			return unit
+		}
+	}
+	return ""
+}

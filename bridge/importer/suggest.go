@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/frames"
@@ -59,10 +61,11 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 			fmt.Fprintf(&b, "# The preset %s fits this log. It is:\n\n%s", name, text)
 		}
 	} else {
-		fmt.Fprintf(&b, "# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes, and period = 6.283185307179586 of an angle.\n\nvehicle = \"robot\"\n", filepath.Base(path))
+		var s suggestion
 		if len(all) > 0 {
-			all[likely(all)].write(&b)
+			s.topic(all[likely(all)])
 		}
+		fmt.Fprintf(&b, "# A beginning for %s: the topic that looks most like a state. Correct\n# it: role, unit, axes.\n%s\nvehicle = \"robot\"\n%s", filepath.Base(path), s.angles(), s.text.String())
 	}
 	b.WriteString("\n# All topics; dgm-bridge topics --fields lists their fields:\n")
 	for _, x := range all {
@@ -187,8 +190,23 @@ func (x *seen) varies(k int) bool {
 		"covariance", "variance", "valid", "reset", "counter", "_count", "error", "flags", "status", "device_id", "_id", "seq", "std", "innov", "test_ratio")
 }
 
-// write writes the channels of a topic: the first suggestStates fields that vary.
-func (x *seen) write(b *strings.Builder) {
+// suggestion is the channels of a map.
+type suggestion struct {
+	text    strings.Builder
+	periods []string // of the channels whose values wrap: "yaw: 360 deg"
+}
+
+// angles is the comment ahead of a map about the periods in it.
+func (s *suggestion) angles() string {
+	found := "No values jump by a turn: no period is written"
+	if len(s.periods) > 0 {
+		found = "Values that jump by a turn and its period: " + strings.Join(s.periods, ", ")
+	}
+	return "# " + found + ". An angle that does not wrap here\n# needs period = 6.283185307179586 where its unit is rad, period = 360 where it is deg.\n"
+}
+
+// topic adds the channels of a topic: the first suggestStates fields that vary.
+func (s *suggestion) topic(x *seen) {
 	t := x.count.Topic
 	written := 0
 	for k, f := range x.fields {
@@ -202,17 +220,17 @@ func (x *seen) write(b *strings.Builder) {
 		}
 		where += fmt.Sprintf("\nfield = %q # %.4g to %.4g", f.Path, x.low[k], x.high[k])
 		name := strings.NewReplacer("[", "_", "]", "", ".", "_", "/", "_").Replace(f.Path)
-		b.WriteString("\n")
-		writeChannel(b, "", "", name, where, f.Unit, channel.State, x.turns[k], x.low[k], x.high[k])
+		s.text.WriteString("\n")
+		s.channel("", "", name, where, cmp.Or(f.Unit, frames.NamedUnit(name)), channel.State, x.turns[k])
 	}
 }
 
-// writeChannel writes a channel of a map, with hash before each line, and with the period
-// of one that spans low to high and looks like an angle.
-func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, role channel.Role, turns frames.Turns, low, high float64) {
+// channel adds a channel, with hash before each line, and with the period of one whose
+// values wrap.
+func (s *suggestion) channel(hash, remark, name, where, unit string, role channel.Role, turns frames.Turns) {
 	period := 0.0
 	if role == channel.State {
-		period, unit = turns.Period(unit, low, high)
+		period, unit = turns.Period(unit)
 	}
 	text := fmt.Sprintf("[[channel]]%s\nname = %q\n%s\n", remark, name, where)
 	if unit != "" {
@@ -220,10 +238,11 @@ func writeChannel(b *strings.Builder, hash, remark, name, where, unit string, ro
 	}
 	text += fmt.Sprintf("role = %q\n", role)
 	if period > 0 {
-		text += fmt.Sprintf("period = %v # it looks like an angle\n", period)
+		text += fmt.Sprintf("period = %v # its values jump by this\n", period)
+		s.periods = append(s.periods, fmt.Sprintf("%s %v %s", name, period, unit))
 	}
 	for line := range strings.Lines(text) {
-		b.WriteString(hash + line)
+		s.text.WriteString(hash + line)
 	}
 }
 
@@ -244,20 +263,19 @@ func suggestTable(w io.Writer, path string) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# What is in %s, by its first %d rows. Correct it: roles, units, and\n# period = 6.283185307179586 of an angle.\n", filepath.Base(path), o.Rows)
-	fmt.Fprintf(&b, "vehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n", o.Columns[o.Time].Column, o.Unit, how)
+	var channels suggestion
 	for i := range o.Columns {
 		if i != o.Time {
-			writeColumn(&b, &o.Columns[i])
+			channels.column(&o.Columns[i])
 		}
 	}
-	_, err = io.WriteString(w, b.String())
+	_, err = fmt.Fprintf(w, "# What is in %s, by its first %d rows. Correct it: roles and units.\n%svehicle = \"robot\"\n\n[time]\ncolumn = %q\nunit = %q # s, ms, us or ns: %s\n%s",
+		filepath.Base(path), o.Rows, channels.angles(), o.Columns[o.Time].Column, o.Unit, how, channels.text.String())
 	return err
 }
 
-// writeColumn writes the channel of a column, commented out where it cannot be one.
-func writeColumn(b *strings.Builder, c *csv.Column) {
+// column adds the channel of a column, commented out where it cannot be one.
+func (s *suggestion) column(c *csv.Column) {
 	hash, remark := "# ", fmt.Sprintf("%.6g to %.6g", c.Low, c.High)
 	switch {
 	case c.Numbers == 0 && c.Others == 0:
@@ -273,10 +291,22 @@ func writeColumn(b *strings.Builder, c *csv.Column) {
 		hash, remark = "# ", remark+": perhaps segment_column of [time]"
 	}
 	role := channel.State
-	if containsAny(c.Name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "setpoint", "actuator", "ctrl") ||
-		strings.EqualFold(c.Name, "u") && c.Unit != "m/s" { // a velocity of the body is called so, too
+	if drives(c.Name, c.Unit) {
 		role = channel.Input
 	}
-	b.WriteString("\n")
-	writeChannel(b, hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role, c.Turns, c.Low, c.High)
+	s.text.WriteString("\n")
+	s.channel(hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role, c.Turns)
+}
+
+// drives reports whether a column is called as what drives a robot is. A measured voltage or
+// current is a state by its name alone.
+func drives(name, unit string) bool {
+	if containsAny(name, "cmd", "command", "input", "torque", "motor", "pwm", "thrust", "throttle", "setpoint", "actuator", "ctrl", "control", "force") {
+		return true
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w == "tau" || w == "duty" || w == "servo" || w == "rudder" || w == "aileron" || w == "elevator" || w == "steer" || w == "steering" ||
+			w == "u" && !channel.SameUnit(unit, "m/s") // a velocity of the body is called so, too
+	})
 }
