@@ -33,9 +33,10 @@ func (s *State) Append(dst []byte) []byte {
 
 // Decode reads a message of a vehicle with K states and P inputs into the memory
 // of s. Optional fields that it lacks are empty. It checks the form and the
-// lengths; PlausibilityLimits check the numbers. After an *Error the content of s
-// is undefined.
+// lengths; PlausibilityLimits check the numbers. After an *Error, Seq and T are those
+// of the message, 0 where they cannot be read, and the rest of s is undefined.
 func (s *State) Decode(b []byte, K, P int) error {
+	s.Seq, s.T = 0, 0
 	// The vectors are decoded last: the width of their floats may come after them.
 	var x, p0, u, plan, dtype msgbin.Raw
 	f := [...]msgbin.Field{

@@ -80,6 +80,9 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 		err = in.order.check(came, unix)
 	}
 	if err != nil {
+		if s.Seq > 0 {
+			in.order.noteRefused(moment{seq: s.Seq, t: s.T, at: steady})
+		}
 		in.counters.RefuseFor(err)
 		return
 	}

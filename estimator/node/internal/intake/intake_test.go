@@ -28,15 +28,20 @@ func newStream(robot bool) *stream {
 	return s
 }
 
-// message returns a state measured now, by the clock of a robot that started at a steady
-// time.
+// message returns a state, encoded.
 func (s *stream) message(seq uint64, started int64) []byte {
+	state := s.state(seq, started)
+	return state.Append(nil)
+}
+
+// state returns a state measured now, by the clock of a robot that started at a steady
+// time.
+func (s *stream) state(seq uint64, started int64) wire.State {
 	t := 17e17 + s.now
 	if s.robot {
 		t = s.now - started
 	}
-	state := wire.State{Seq: seq, T: t, X: []float64{0.3 * math.Sin(float64(seq)), 0.1}, U: []float64{0}}
-	return state.Append(nil)
+	return wire.State{Seq: seq, T: t, X: []float64{0.3 * math.Sin(float64(seq)), 0.1}, U: []float64{0}}
 }
 
 // arrive receives a message and reports whether its state is handed on.
@@ -197,6 +202,69 @@ func TestOneCorruptNumberIsNoLoss(t *testing.T) {
 			if missed := s.counters.Counts().Missed; missed > 1 {
 				t.Errorf("%s: %d missed", name, missed)
 			}
+		}
+	})
+}
+
+// A refused state was received, whatever is wrong with it, and one that comes after a later
+// one was, too.
+func TestARefusedStateIsNoLoss(t *testing.T) {
+	short := func(s *wire.State) { s.X = s.X[:1] }
+	bothClocks(t, func(t *testing.T, robot bool) {
+		for name, c := range map[string]struct {
+			spoil  func(s *wire.State)
+			bad    func(i int) bool // is spoilt
+			lost   func(i int) bool
+			again  bool // each bad one is delivered twice
+			missed uint64
+		}{
+			"size":             {spoil: short, bad: func(i int) bool { return i%30 == 7 }},
+			"layout":           {spoil: func(s *wire.State) { s.Layout = "0123456789abcdef" }, bad: func(i int) bool { return i%30 == 7 }},
+			"nan":              {spoil: func(s *wire.State) { s.X[1] = math.NaN() }, bad: func(i int) bool { return i%30 == 7 }},
+			"time":             {spoil: func(s *wire.State) { s.T -= 3600_000 * ms }, bad: func(i int) bool { return i%30 == 7 }},
+			"for ten seconds":  {spoil: short, bad: func(i int) bool { return i > 500 && i < 1600 }},
+			"twice":            {spoil: short, bad: func(i int) bool { return i%30 == 7 }, again: true},
+			"and others lost":  {spoil: short, bad: func(i int) bool { return i%30 == 7 }, lost: func(i int) bool { return i%30 == 8 }, missed: 60},
+			"twice and others": {spoil: short, bad: func(i int) bool { return i%30 == 7 }, again: true, lost: func(i int) bool { return i%30 == 8 }, missed: 60},
+		} {
+			s := newStream(robot)
+			for i := range 1801 {
+				s.now += 10 * ms
+				state := s.state(uint64(i), 0)
+				switch {
+				case c.lost != nil && c.lost(i):
+					continue
+				case c.bad(i):
+					c.spoil(&state)
+					if c.again {
+						s.arrive(state.Append(nil))
+					}
+				}
+				if taken := s.arrive(state.Append(nil)); taken == c.bad(i) {
+					t.Fatalf("%s: state %d is taken: %v", name, i, taken)
+				}
+			}
+			if missed := s.counters.Counts().Missed; missed != c.missed {
+				t.Errorf("%s: %d missed, want %d", name, missed, c.missed)
+			}
+		}
+		// Every third state comes 50 ms late, twice.
+		s := newStream(robot)
+		var late [][]byte
+		for i := range 301 {
+			s.now += 10 * ms
+			if m := s.message(uint64(i), 0); i%3 == 2 {
+				late = append(late, m)
+			} else {
+				s.arrive(m)
+			}
+			if i%3 == 1 && len(late) > 1 {
+				s.arrive(late[len(late)-2])
+				s.arrive(late[len(late)-2])
+			}
+		}
+		if n := s.counters.Counts(); n.Reasons[wire.OutOfOrder] < 98 || n.Missed > 2 {
+			t.Errorf("of states out of order: %v, %d missed", n.Reasons, n.Missed)
 		}
 	})
 }

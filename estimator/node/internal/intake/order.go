@@ -33,6 +33,9 @@ type order struct {
 	gap    uint64 // missed just before the last one accepted
 	taken  taken
 
+	refused ring   // sequence numbers of refused states that are no loss
+	ahead   uint64 // of these, after the last one accepted
+
 	first, candidate moment // for resync: the refused states that continue each other
 	run              int    // how many these are
 	repeats          bool   // one of them was taken before
@@ -71,7 +74,7 @@ func (o *order) check(m moment, unix int64) error {
 		o.restart, o.run = true, 0
 		return nil
 	}
-	again := o.taken.has(m.sum) || m.seq == o.last.seq && m.t == o.last.t
+	again := o.taken.sums.has(m.sum) || m.seq == o.last.seq && m.t == o.last.t
 	silent := m.at-o.last.at > o.resync
 	switch {
 	case again:
@@ -122,7 +125,7 @@ func (o *order) restarts(m *moment, again, silent bool) bool {
 // late reports whether a refused state is one of the accepted sequence that was
 // missing in it.
 func (o *order) late(m *moment) bool {
-	if m.seq >= o.last.seq || m.t >= o.last.t || o.taken.hasSeq(m.seq) {
+	if m.seq >= o.last.seq || m.t >= o.last.t || o.taken.seqs.has(m.seq) {
 		return false
 	}
 	n := float64(o.last.seq - m.seq)
@@ -154,15 +157,16 @@ func (o *order) accept(m moment, unix int64) {
 	if resynced {
 		o.second = second{}
 		if o.run >= behind {
-			o.missed -= o.gap // the last one accepted was the wrong one
+			o.missed -= min(o.gap, o.missed) // the last one accepted was the wrong one
 		}
 		if o.repeats {
-			o.taken.n, o.taken.next = 0, 0
+			o.taken.reset()
 		}
 	}
 	o.gap = 0
 	if o.any && o.explained(&m, &o.last) && !resynced {
 		o.gap = m.seq - o.last.seq - 1
+		o.gap -= min(o.gap, o.ahead)
 		o.missed += o.gap
 		if !o.restart {
 			dt := float64(m.t-o.last.t) / float64(m.seq-o.last.seq)
@@ -172,10 +176,30 @@ func (o *order) accept(m moment, unix int64) {
 			o.period += smoothing * (dt - o.period)
 		}
 	}
-	o.any, o.last, o.run = true, m, 0
+	if o.restart {
+		o.refused.reset()
+	}
+	o.any, o.last, o.run, o.ahead = true, m, 0, 0
 	o.floor = min(m.t, unix)
 	o.taken.add(&m)
 	o.second.between = true
+}
+
+// noteRefused notes that a state is refused. It was received: its sequence number is no loss.
+func (o *order) noteRefused(m moment) {
+	if !o.any || o.refused.has(m.seq) {
+		return
+	}
+	came := moment{seq: m.seq, t: o.last.t + m.at - o.last.at} // its own time may be what is wrong
+	switch {
+	case o.explained(&came, &o.last):
+		o.ahead++
+	case o.late(&m) && o.missed > 0:
+		o.missed--
+	default:
+		return
+	}
+	o.refused.add(m.seq)
 }
 
 func refuse(r wire.Reason, format string, args ...any) error {

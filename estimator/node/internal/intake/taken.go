@@ -5,20 +5,31 @@ import "slices"
 // remembered is how many states are remembered: 10 s at 100 Hz, 1 s at 1 kHz.
 const remembered = 1024
 
-// taken remembers the last states that were accepted.
-type taken struct {
-	sums, seqs [remembered]uint64 // rings
-	n, next    int
+// ring holds the last values that were added.
+type ring struct {
+	values  [remembered]uint64
+	n, next int
 }
 
-func (r *taken) add(m *moment) {
-	r.sums[r.next], r.seqs[r.next] = m.sum, m.seq
+func (r *ring) add(v uint64) {
+	r.values[r.next] = v
 	r.next = (r.next + 1) % remembered
 	r.n = min(r.n+1, remembered)
 }
 
-// has reports whether a state of that sum was accepted.
-func (r *taken) has(sum uint64) bool { return slices.Contains(r.sums[:r.n], sum) }
+func (r *ring) has(v uint64) bool { return slices.Contains(r.values[:r.n], v) }
 
-// hasSeq reports whether a state of that sequence number was accepted.
-func (r *taken) hasSeq(seq uint64) bool { return slices.Contains(r.seqs[:r.n], seq) }
+func (r *ring) reset() { r.n, r.next = 0, 0 }
+
+// taken remembers the last states that were accepted.
+type taken struct{ sums, seqs ring }
+
+func (r *taken) add(m *moment) {
+	r.sums.add(m.sum)
+	r.seqs.add(m.seq)
+}
+
+func (r *taken) reset() {
+	r.sums.reset()
+	r.seqs.reset()
+}
