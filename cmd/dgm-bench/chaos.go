@@ -99,6 +99,7 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 //	recovered_s   from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped
 //	answered      correct predictions
 //	dropped_late  predictions that a network held until they were over, as a planner sees by their valid_until
+//	figures       what the scenario has measured besides
 //	why           the scenario is not ok
 func runScenario(ctx context.Context, sc scenario, day time.Duration, r *study.Row) {
 	r.Put("scenario", sc.name)

@@ -108,7 +108,7 @@ func burnCommand() *cobra.Command {
 // serveCommand is an estimator in a process of its own.
 func serveCommand() *cobra.Command {
 	var url, file, name, record, trust string
-	var points, priority int
+	var points, priority, procs int
 	var most uint64
 	cmd := &cobra.Command{Use: "serve", Hidden: true, Args: cobra.NoArgs}
 	f := cmd.Flags()
@@ -117,6 +117,7 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&name, "vehicle", vehicle, "")
 	f.IntVar(&points, "points", 0, "")
 	f.IntVar(&priority, "priority", 0, "")
+	f.IntVar(&procs, "procs", 0, "")
 	f.StringVar(&record, "record", "", "")
 	f.StringVar(&trust, "trust", "", "")
 	f.Uint64Var(&most, "most-file-bytes", 0, "")
@@ -126,6 +127,9 @@ func serveCommand() *cobra.Command {
 		rt := realtime.Settings{Priority: priority, LockMemory: priority > 0, Collect: 400, Memory: 256 << 20}
 		if err := rt.Apply(); err != nil {
 			return err
+		}
+		if procs > 0 {
+			runtime.GOMAXPROCS(procs)
 		}
 		m, err := model.ReadFile(file)
 		if err != nil {

@@ -18,7 +18,7 @@ type planner struct {
 	clock *clock
 
 	mu       sync.Mutex
-	answers  map[uint64]bool
+	answers  map[uint64]time.Time // when they came
 	models   map[string]int
 	counts   counted
 	robot    *sender           // (optional) whose states are predicted
@@ -37,7 +37,7 @@ type counted struct {
 }
 
 func newPlanner(nc *nats.Conn, c *clock) (*planner, error) {
-	p := &planner{clock: c, answers: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	p := &planner{clock: c, answers: map[uint64]time.Time{}, models: map[string]int{}, replaced: map[string]uint64{}}
 	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(m *nats.Msg) { p.prediction(m.Data) }); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (p *planner) report() <-chan uint64 {
 }
 
 func (p *planner) prediction(data []byte) {
-	now := p.clock.unix()
+	came, now := time.Now(), p.clock.unix()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := &p.read
@@ -76,7 +76,7 @@ func (p *planner) prediction(data []byte) {
 	case slices.ContainsFunc(slices.Concat(q.Mean, q.Std, q.ObsStd, q.Factor, []float64{q.OOD}), notFinite), slices.ContainsFunc(slices.Concat(q.Std, q.ObsStd), negative):
 		p.counts.nonfinite++
 	default:
-		p.answers[q.Seq] = true
+		p.answers[q.Seq] = came
 		p.counts.good++
 		p.models[q.Model]++
 		if p.seen != nil {
@@ -139,7 +139,25 @@ func (p *planner) firstAnswered(r *sender, after time.Time) (first time.Time, ok
 func (p *planner) answered(seq uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.answers[seq]
+	return !p.answers[seq].IsZero()
+}
+
+// latencies returns the times from the states sent between two times to their answers,
+// ascending, and how many states have none.
+func (p *planner) latencies(r *sender, from, to time.Time) (came []time.Duration, missing int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for seq, s := range r.sent() {
+		switch answer := p.answers[seq]; {
+		case s.at.Before(from) || !s.at.Before(to):
+		case answer.IsZero():
+			missing++
+		default:
+			came = append(came, answer.Sub(s.at))
+		}
+	}
+	slices.Sort(came)
+	return came, missing
 }
 
 // forget forgets answers, as the sender its states.

@@ -36,6 +36,7 @@ type rig struct {
 
 	faults    []fault
 	recovered time.Duration // the longest
+	figures   string        // (optional) what the scenario has measured
 	ends      []func() error
 }
 
@@ -310,6 +311,9 @@ func (s *rig) end(r *study.Row, err error) error {
 	}
 	err = errors.Join(err, s.close())
 	r.Put("lost", lost).Put("stale", wrong.stale).Put("nonfinite", wrong.nonfinite).Put("dropped_late", wrong.dropped)
+	if s.figures != "" {
+		r.Put("figures", s.figures)
+	}
 	r.Put("answered", answered).Put("recovered_s", float64(s.recovered.Milliseconds())/1000)
 	switch {
 	case err != nil:

@@ -46,6 +46,7 @@ var scenarios = []scenario{
 	{"estimator killed", estimatorKilled},
 	{"corrupt model offered", corruptModel},
 	{"heavy-model", heavyModel},
+	{"query-flood", queryFlood},
 	{"100 models swapped at 500 Hz", hundredSwaps},
 	{"sender starts again", senderAgain},
 	{"redelivery", redelivery},

@@ -15,13 +15,21 @@ import (
 // The one in use keeps its own until the other replaced it.
 const memoryShare = 2
 
+// queryMemoryShare is the part of that which the predictors of one worker of queries may take.
+const queryMemoryShare = 4
+
+// memory returns how many bytes the predictors of a model may take.
+func (s *models) memory() int64 {
+	if s.maxMemory > 0 {
+		return s.maxMemory
+	}
+	return realtime.Available() / memoryShare
+}
+
 // admitMemory returns an error for a model whose predictors need more memory than this
 // computer has for them. Nothing is allocated yet.
 func (s *models) admitMemory(m *model.Model) error {
-	most, need := s.maxMemory, int64(prediction.Memory(s.settings, m))
-	if most == 0 {
-		most = realtime.Available() / memoryShare
-	}
+	most, need := s.memory(), int64(prediction.Memory(s.settings, m))
 	if need > most {
 		return fmt.Errorf("model %s needs %d MB of memory for its predictions, and this computer has %d MB for them: set fewer points, or train a smaller model", m.ID, need>>20, most>>20)
 	}

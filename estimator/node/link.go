@@ -90,6 +90,20 @@ func (l Link) Connect() (*nats.Conn, error) {
 	return nc, nil
 }
 
+// another returns a connection to where nc leads, with its options but for the callbacks, which
+// would report everything twice.
+func another(nc *nats.Conn, purpose string) (*nats.Conn, error) {
+	o := nc.Opts
+	o.Name += " " + purpose
+	o.ConnectedCB, o.ReconnectedCB, o.DisconnectedErrCB, o.ClosedCB, o.ReconnectErrCB = nil, nil, nil, nil, nil
+	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {}
+	other, err := o.Connect()
+	if err != nil {
+		return nil, fmt.Errorf("connecting for %s: %w", purpose, err)
+	}
+	return other, nil
+}
+
 // security returns the options for who this client is and whom it trusts. Files are
 // read now, so that what is wrong with them is reported before anything runs.
 func (l Link) security() (options []nats.Option, err error) {

@@ -159,8 +159,13 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 	}
 	defer func() { _ = commands.Unsubscribe() }()
 	if !n.cfg.NoQueries {
-		q, err := queries.Serve(nc, queries.Config{
-			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Plain: n.cfg.Plain, Clock: n.cfg.Clock, Model: n.models.inUse, History: w.copyHistory,
+		own, err := another(nc, "queries")
+		if err != nil {
+			return err
+		}
+		defer own.Close()
+		q, err := queries.Serve(own, queries.Config{
+			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Plain: n.cfg.Plain, MaxMemory: n.models.memory() / queryMemoryShare, Clock: n.cfg.Clock, Model: n.models.inUse, History: w.copyHistory,
 		})
 		if err != nil {
 			return err

@@ -440,8 +440,8 @@ var permits = []permit{
 	},
 	{
 		"estimator/node/internal/queries",
-		[]string{"math/rand", "sync", "time"},
-		"answers on goroutines of its own; samples are drawn from a seed in the query",
+		[]string{"math/rand", "runtime", "sync", "time"},
+		"answers on goroutines of its own, within a share of the processors; samples are drawn from a seed in the query",
 	},
 	{
 		"estimator/node",

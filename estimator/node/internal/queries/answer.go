@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -17,6 +18,7 @@ import (
 // answerer answers queries, one after the other, with predictors of its own.
 type answerer struct {
 	cfg    *Config
+	budget *budget      // of processor time; nil = without bounds
 	served *model.Model // that the following were made for
 	model  *model.Model // the same, this answerer's own
 
@@ -50,7 +52,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 	if m != o.served {
 		own := prediction.Private(m)
 		*o = answerer{
-			cfg: o.cfg, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain},
+			cfg: o.cfg, budget: o.budget, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain},
 			dynamics: prediction.NewDynamics(own), past: newPast(own), query: o.query, answered: o.answered,
 		}
 	}
@@ -152,6 +154,7 @@ func (w *questions) run(from, to int) error {
 		if err := w.each(&question, i); err != nil {
 			return err
 		}
+		o.budget.rest()
 	}
 	return nil
 }
@@ -187,6 +190,9 @@ func (o *answerer) prepare(times []float64) (each func(q *estimator.Query, i int
 		return o.derivative, nil
 	}
 	if !slices.Equal(o.times, times) {
+		if err := o.affordable(len(times)); err != nil {
+			return nil, err
+		}
 		p, err := o.predictors.At(times)
 		if err != nil {
 			return nil, wrong("times", "%v", err)
@@ -202,6 +208,18 @@ func (o *answerer) prepare(times []float64) (each func(q *estimator.Query, i int
 		}
 	}
 	return o.sample, nil
+}
+
+// affordable returns a refusal with what would fit if predictors at so many times take more
+// memory than a worker has.
+func (o *answerer) affordable(times int) error {
+	most := int(o.cfg.MaxMemory)
+	if most == 0 || estimator.Memory(o.model, times) <= most {
+		return nil
+	}
+	fit := sort.Search(times, func(n int) bool { return estimator.Memory(o.model, n+1) > most })
+	return &refusal{codeLarge, "times", fmt.Sprintf("predictions at %d times need %d MB of memory, and a query has %d MB: ask for at most %d times",
+		times, estimator.Memory(o.model, times)>>20, most>>20, fit)}
 }
 
 var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; is the state plausible?"}

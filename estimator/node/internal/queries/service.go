@@ -1,11 +1,12 @@
 // Package queries answers questions about a vehicle as a NATS micro service: what if
-// the state or the plan were these? It has goroutines and predictors of its own, so
-// that the longest question delays no prediction but by the processor time that it
-// needs.
+// the state or the plan were these? It has goroutines, predictors and a connection of its
+// own, and takes a bounded share of the processors between two questions of a query, so
+// that a flood of them delays no prediction for longer than one question takes.
 package queries
 
 import (
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +24,8 @@ import (
 // Config names what is asked about.
 type Config struct {
 	Vehicle, Instance string
-	Plain             bool // predictors in double precision throughout
+	Plain             bool  // predictors in double precision throughout
+	MaxMemory         int64 // bytes that the predictors of a worker may take
 
 	Clock func() (unix, steady int64)              // ns
 	Model func() (m *model.Model, times []float64) // the one in use, and the times, s, that it predicts at
@@ -51,18 +53,19 @@ type request struct {
 }
 
 const (
-	workers     = 2
 	mostWaiting = 8 // requests; more are refused at once
 	timeout     = int64(time.Second)
 	serviceName = "dgm-estimator"
 	version     = "1.0.0"
 )
 
-// Serve offers the service until Close.
+// Serve offers the service until Close. The connection is its own: large queries and answers
+// would hold up what else goes over it.
 func Serve(nc *nats.Conn, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, nc: nc, work: make(chan request, mostWaiting), quit: make(chan struct{})}
+	workers, share := workersOf(runtime.GOMAXPROCS(0))
 	for range workers {
-		s.workers.Go(s.run)
+		s.workers.Go(func() { s.run(newBudget(share, cfg.Clock)) })
 	}
 	if err := s.offer(); err != nil {
 		s.Close()
@@ -131,6 +134,10 @@ func (s *Service) Close() {
 	s.workers.Wait()
 }
 
+// refusalPause is the time between two requests that are refused because too many wait: a
+// flood of them costs little.
+const refusalPause = time.Millisecond
+
 // receive accepts or refuses a request, on the goroutine of the subscription.
 func (s *Service) receive(r micro.Request) {
 	_, now := s.cfg.Clock()
@@ -138,6 +145,7 @@ func (s *Service) receive(r micro.Request) {
 	case s.work <- request{r, now}:
 	default:
 		s.respond(r, nil, &refusal{codeBusy, "", fmt.Sprintf("%d requests are waiting already; ask again, or fewer at a time", mostWaiting)})
+		time.Sleep(refusalPause)
 	}
 }
 
@@ -159,9 +167,9 @@ func (s *Service) respond(r micro.Request, data []byte, err error) {
 	_ = s.nc.PublishMsg(m) // who asked may be gone
 }
 
-// run answers requests until there are no more.
-func (s *Service) run() {
-	a := answerer{cfg: &s.cfg}
+// run answers requests until there are no more, within a budget.
+func (s *Service) run(b *budget) {
+	a := answerer{cfg: &s.cfg, budget: b}
 	var buf []byte
 	for {
 		select {
@@ -181,6 +189,7 @@ func (s *Service) run() {
 
 // reply answers one request and returns its buffer for the next.
 func (s *Service) reply(a *answerer, r request, buf []byte) []byte {
+	a.budget.begin()
 	err := a.answer(r.Data(), r.at, s.nc.MaxPayload(), func(m message) {
 		buf = m.Append(buf[:0])
 		s.respond(r, buf, nil)
@@ -188,5 +197,6 @@ func (s *Service) reply(a *answerer, r request, buf []byte) []byte {
 	if err != nil {
 		s.respond(r, nil, err)
 	}
+	a.budget.rest()
 	return buf
 }

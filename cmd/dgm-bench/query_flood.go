@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+const (
+	floodTurns   = 5 // quiet ones, and as many with the flood
+	floodTurn    = 1500 * time.Millisecond
+	floodSettles = 300 * time.Millisecond // of a turn: not counted
+	floodClients = 12
+	floodBatch   = 1024             // questions of a query
+	floodRate    = 200.             // states a second, Hz
+	floodSlack   = time.Millisecond // of the operating system's scheduler
+)
+
+// queryFlood: a dozen clients ask for large batches as fast as they are answered or
+// refused, and the estimator has two processors. In turns with the flood and without it the
+// latency of predictions is measured; the 99th percentile of the best turn beside the flood
+// is at most twice that of the best quiet one.
+func queryFlood(s *rig) {
+	s.model = artificial.New(artificial.Size{K: 2, P: 1, Features: 100, Basis: 1, Points: 100, Horizon: 1, Members: 2, Core: []int{32, 32}}, 1)
+	s.serve()
+	s.later(s.child("--procs", "2").stop)
+	s.startPlanner(s.url())
+	s.startRobot(s.url(), floodRate)
+	s.settle()
+	var on, ended atomic.Bool
+	var answered, refused atomic.Int64
+	var clients sync.WaitGroup
+	s.later(func() error { ended.Store(true); clients.Wait(); return nil })
+	q := wire.Query{States: []float64{0.1, 0.2}, Rows: 1, PlanDt: 1, Dtype: "f4", Parts: true}
+	for i := range floodBatch {
+		q.Plans = append(q.Plans, float64(i)/floodBatch)
+	}
+	data := q.Append(nil)
+	for range floodClients {
+		nc := s.link(s.url(), "flood")
+		clients.Go(func() { floodQueries(nc, data, &on, &ended, &answered, &refused) })
+	}
+	var p99 [2][]time.Duration
+	var missing [2]int
+	for turn := range 2 * floodTurns {
+		kind := turn % 2
+		on.Store(kind == 1)
+		s.pause(floodSettles)
+		from := time.Now()
+		s.pause(floodTurn)
+		to := time.Now()
+		s.pause(floodSettles) // for the last answers
+		came, without := s.planner.latencies(s.robot, from, to)
+		s.require(len(came) > 0, "nothing was answered in turn %d", turn)
+		p99[kind] = append(p99[kind], came[min(len(came)*99/100, len(came)-1)])
+		missing[kind] += without
+	}
+	on.Store(false)
+	quiet, flooded := slices.Min(p99[0]), slices.Min(p99[1])
+	s.figures = fmt.Sprintf("p99 quiet %v, beside the flood %v, in turns; missing %d and %d; %d queries answered, %d refused", p99[0], p99[1], missing[0], missing[1], answered.Load(), refused.Load())
+	s.require(answered.Load() > 0, "no query was answered: %s", s.figures)
+	s.require(flooded <= 2*quiet+floodSlack, "%s", s.figures)
+}
+
+// floodQueries asks while it is on, until it has ended.
+func floodQueries(nc *nats.Conn, data []byte, on, ended *atomic.Bool, answered, refused *atomic.Int64) {
+	for !ended.Load() {
+		if !on.Load() {
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		m, err := nc.Request(wire.QuerySubject(vehicle), data, 2*time.Second)
+		switch {
+		case err != nil || len(m.Header) > 0:
+			refused.Add(1)
+		default:
+			answered.Add(1)
+		}
+	}
+}
