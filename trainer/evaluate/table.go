@@ -32,8 +32,34 @@ type Table struct {
 	CalibrationFlights *int `json:"calibration_flights,omitempty"`
 	// Names of the states that look like angles and were learned without a period.
 	Angles []string `json:"angles,omitempty"`
-	// Names of the segments that the model was trained on.
-	Trained []string `json:"trained_on,omitempty"`
+	// Names of the segments that the model was trained on, and the number of all segments; 0 =
+	// not known.
+	Trained  []string `json:"trained_on,omitempty"`
+	Segments int      `json:"segments,omitempty"`
+}
+
+// Origin is what the scored data are to the model.
+type Origin string
+
+// The origins.
+const (
+	HeldOut         Origin = "held out"          // of the training's own logs, not trained on
+	TrainedOn       Origin = "trained on"        // all segments
+	PartlyTrainedOn Origin = "partly trained on" // some segments
+	Evaluated       Origin = "evaluated"         // other logs: no segment is known to be trained on
+)
+
+// Origin returns what the scored data are to the model.
+func (t *Table) Origin() Origin {
+	switch {
+	case t.WholeFlights != nil:
+		return HeldOut
+	case len(t.Trained) == 0:
+		return Evaluated
+	case len(t.Trained) < t.Segments:
+		return PartlyTrainedOn
+	}
+	return TrainedOn
 }
 
 // Geo holds geometric means over channels and horizons of the RMSE over that of

@@ -22,6 +22,7 @@ func (t *Table) WriteText(out io.Writer) error {
 		line("evaluated", "the same networks, conditioned without these data (%s)", t.EvaluatedID)
 	}
 	line("log", "%s: %d windows, at least %s s apart", t.Log, t.Windows, short(t.Stride))
+	line("data", "%s", t.Origin())
 	if t.NoHistory > 0 {
 		line("history", "%d of the windows have less before them than the model reads", t.NoHistory)
 	}

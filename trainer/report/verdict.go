@@ -77,7 +77,8 @@ const (
 	// Share of predictions flagged OOD: mentioned from manyFlagged on, from mostFlagged on USE
 	// WITH CARE.
 	manyFlagged, mostFlagged = 0.1, 0.5
-	// Coverage where the last input is held, mean over channels: below holdNarrow USE WITH CARE.
+	// Coverage where the last input is held, mean over channels: below holdNarrow USE WITH CARE;
+	// so is an RMSE above loses times that of the best baseline with the last input held.
 	holdNarrow = 0.85
 )
 
@@ -88,8 +89,8 @@ type aspect struct {
 	next     string // what to do, where the level is not Use
 }
 
-// Judge returns the verdict of a held-out table; hold is that without a plan (nil without
-// inputs), partial the reason why the training ended early, empty if it did not.
+// Judge returns the verdict of a table; hold is that without a plan (nil without inputs, and
+// where t is), partial the reason why the training ended early, empty if it did not.
 func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	if t == nil {
 		return Verdict{
@@ -122,7 +123,10 @@ func measured(t *evaluate.Table) string {
 	if t.Truth {
 		return "true states"
 	}
-	return "held-out measurements"
+	return map[evaluate.Origin]string{
+		evaluate.HeldOut: "held-out measurements", evaluate.TrainedOn: "measurements, which it was trained on",
+		evaluate.PartlyTrainedOn: "measurements, a part of which it was trained on", evaluate.Evaluated: "evaluated measurements",
+	}[t.Origin()]
 }
 
 func partialAspect(partial string) aspect {
@@ -326,22 +330,33 @@ func calibrated(t *evaluate.Table) aspect {
 	return aspect{Care, fmt.Sprintf("A linear model with calibrated intervals predicts distributions as well: log likelihood %.2f against the model's %.2f, CRPS ratio %.2f.", c.LinearLogLik, c.LogLik, c.CRPS), moreData}
 }
 
-// withoutPlan judges predictions for which the last input is held.
+// withoutPlan judges predictions for which the last input is held. Their best baseline has the
+// last input held, too.
 func withoutPlan(t, hold *evaluate.Table) aspect {
 	if hold == nil {
 		return aspect{level: Use}
 	}
 	low, high := hold.CoverageRange()
-	ratio := evaluate.RelativeRMSE(hold.Geo.Model / t.Geo.Model)
-	than := "than"
-	if ratio == evaluate.RelativeRMSE(1) {
-		than = "as"
-	}
-	a := aspect{level: Use, sentence: fmt.Sprintf("Without a plan, with the last input held: %s %s with the plan, and 95 %% intervals covered %s.", ratio, than, evaluate.Percent(low, high))}
-	if low < holdNarrow {
+	name, ratio := hold.Geo.Best()
+	a := aspect{level: Use, sentence: fmt.Sprintf("Without a plan, with the last input held: %s with the plan, %s the best baseline, %s, and 95 %% intervals covered %s.",
+		than(hold.Geo.Model/t.Geo.Model), than(ratio), baselinePhrase[name], evaluate.Percent(low, high))}
+	switch {
+	case ratio > loses:
+		a.level, a.next = Care, fmt.Sprintf("Send a plan with every state; without plans use %s.", baselinePhrase[name])
+		a.sentence = strings.Replace(a.sentence, "Without a plan", "Use it with a plan only: without one", 1)
+	case low < holdNarrow:
 		a.level, a.next = Care, "Send a plan with every state."
 	}
 	return a
+}
+
+// than phrases a ratio of two RMSEs before what it is compared with: "66 % lower RMSE than".
+func than(ratio float64) string {
+	text := evaluate.RelativeRMSE(ratio)
+	if text == evaluate.RelativeRMSE(1) {
+		return text + " as"
+	}
+	return text + " than"
 }
 
 // trainedOn judges scores of data that the model was trained on.
@@ -354,8 +369,12 @@ func trainedOn(t *evaluate.Table) aspect {
 	if len(names) > most {
 		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", len(t.Trained)-most))
 	}
+	these := "these data"
+	if t.Origin() == evaluate.PartlyTrainedOn {
+		these = fmt.Sprintf("%d of the %d segments of these data", len(t.Trained), t.Segments)
+	}
 	return aspect{
-		Care, "The model was trained on these data: the scores are those of the training, not of a new flight (" + strings.Join(names, ", ") + ").",
+		Care, "The model was trained on " + these + ": the scores are those of the training, not of a new flight (" + strings.Join(names, ", ") + ").",
 		"Evaluate it on a flight that it was not trained on.",
 	}
 }
