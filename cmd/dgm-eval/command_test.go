@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,23 +25,41 @@ var shaft = []channel.Channel{
 	{Name: "rate", Unit: "rad/s", Role: channel.State},
 }
 
-// writeModel writes a model that predicts x0 + v0 t with a known noise.
+// writeModel writes a model of the shaft that predicts x0 + v0 t with a known noise.
 func writeModel(t *testing.T, path string) {
 	t.Helper()
+	writeModelOf(t, path, shaft, 0.5)
+}
+
+// writeModelOf writes a model that predicts x0 + v0 t, and adds the mean of its inputs times
+// the time to the last state.
+func writeModelOf(t *testing.T, path string, channels []channel.Channel, horizon float64) {
+	t.Helper()
+	states := channel.Select(channels, channel.State)
+	K, P := len(states), len(channels)-len(states)
 	m := &model.Model{
-		Vehicle: "shaft", Channels: shaft, Horizon: 0.5, Points: 10, Displacement: true, Stack: []model.Component{{Kind: model.Velocity}},
-		Inputs: feature.Inputs{Horizon: 0.5, TimeMean: 0.25, TimeStd: 0.5 / math.Sqrt(12), Lift: channel.NewLift(shaft)},
-		Scale:  []float64{1, 1}, NoiseKnots: []float64{0}, Sensor: []float64{1e-4, 1e-4},
+		Vehicle: "shaft", Channels: channels, Horizon: horizon, Points: 10, Displacement: true, Stack: []model.Component{{Kind: model.Velocity}},
+		Inputs: feature.Inputs{Horizon: horizon, TimeMean: horizon / 2, TimeStd: horizon / math.Sqrt(12), Lift: channel.NewLift(states)},
+		Scale:  slices.Repeat([]float64{1}, K), NoiseKnots: []float64{0}, Sensor: slices.Repeat([]float64{1e-4}, K),
+	}
+	if P > 0 {
+		m.Inputs.Knots, m.Inputs.Causal = 2, true
+		m.Inputs.InputMean, m.Inputs.InputStd = make([]float64, P), slices.Repeat([]float64{1}, P)
 	}
 	I := m.Inputs.Dim()
-	e := model.Member{Map: feature.NewMap(I, 2, 1, 0, []int{1}, []mlp.Activation{mlp.Linear}, feature.Basis{Terms: 1}, true)}
+	e := model.Member{Map: feature.NewMap(I, K, 1, 0, []int{1}, []mlp.Activation{mlp.Linear}, feature.Basis{Terms: 1}, true)}
 	inverse := make([]float64, I*(I+1)/2)
-	e.Posterior = []model.Posterior{{
-		Weights: [][]float64{make([]float64, I), make([]float64, I)}, InverseFactor: [][]float64{inverse, inverse},
-		LogSigma: []float64{math.Log(0.02), math.Log(0.02)},
-	}}
+	post := model.Posterior{}
+	for range K {
+		post.Weights, post.InverseFactor = append(post.Weights, make([]float64, I)), append(post.InverseFactor, inverse)
+		post.LogSigma = append(post.LogSigma, math.Log(0.02))
+	}
+	for j := range m.Inputs.Knots * P {
+		post.Weights[K-1][I-1-j] = horizon / 2
+	}
+	e.Posterior = []model.Posterior{post}
 	m.Members = []model.Member{e}
-	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim(), 4}, []mlp.Activation{mlp.Linear})
+	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + P, 2 * K}, []mlp.Activation{mlp.Linear})
 	if err := model.WriteFile(path, m); err != nil {
 		t.Fatal(err)
 	}

@@ -2,47 +2,107 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
 
-// compare evaluates every model on every log, at horizons that all models have.
-func compare(ctx context.Context, o *options, models []*model.Model, out, messages io.Writer) error {
-	if o.Horizons == nil {
-		shortest := models[0].Horizon
-		for _, m := range models {
-			shortest = min(shortest, m.Horizon)
-		}
-		o.Horizons = evaluate.Grid(shortest)
-	}
-	var all []*evaluation
-	for _, log := range o.logs {
-		for i, m := range models {
-			e, err := evaluateOn(ctx, o, m, o.models[i], []string{log}, messages)
-			if err != nil {
-				return err
-			}
-			all = append(all, e)
-		}
-	}
-	if o.json {
-		return writeJSON(out, map[string][]*evaluation{"evaluations": all})
-	}
-	return writeComparison(out, all)
+// comparison is models on logs beside each other.
+type comparison struct {
+	Horizon     float64       `json:"horizon"`  // s, up to which all are scored and judged
+	Channels    []string      `json:"channels"` // states that are scored: those of all models
+	Unscored    []string      `json:"unscored"` // states of some of the models only
+	LeftOut     []leftOut     `json:"left_out"`
+	Evaluations []*evaluation `json:"evaluations"`
+
+	longer []string // models whose own horizon is longer
 }
 
-// writeComparison writes one line for each evaluation, then the reasons of the verdicts.
-func writeComparison(out io.Writer, all []*evaluation) error {
+// leftOut is a model that cannot be evaluated on a log.
+type leftOut struct {
+	Model  string `json:"model"`
+	Log    string `json:"log"`
+	Reason string `json:"reason"`
+}
+
+// compare evaluates every model on every log that has its channels, at horizons and of states
+// that all these models have.
+func compare(ctx context.Context, o *options, models []*model.Model, out, messages io.Writer) error {
+	c := &comparison{LeftOut: []leftOut{}, Unscored: []string{}}
+	type pair struct{ log, model int }
+	var pairs []pair
+	var fit []*model.Model
+	for j, log := range o.logs {
+		have, err := readChannels(log)
+		if err != nil {
+			return err
+		}
+		for i, m := range models {
+			if _, err := places(m.Channels, have); err != nil {
+				c.LeftOut = append(c.LeftOut, leftOut{o.models[i], log, err.Error()})
+				continue
+			}
+			pairs = append(pairs, pair{j, i})
+			if !slices.Contains(fit, m) {
+				fit = append(fit, m)
+			}
+		}
+	}
+	if len(fit) == 0 {
+		first := c.LeftOut[0]
+		return fmt.Errorf("%s: header: %s as %s has it; no log has the channels of a model: evaluate on logs of the robot that the models are of", first.Log, first.Reason, first.Model)
+	}
+	var others []string
+	if c.Channels, others = commonStates(fit); len(c.Channels) == 0 {
+		return fmt.Errorf("the models have no state in common (%s): compare models of one robot", quoted(others))
+	}
+	c.Unscored = append(c.Unscored, others...)
+	if len(others) > 0 {
+		o.Channels = c.Channels
+	}
+	c.setHorizon(o, models, fit)
+	for _, p := range pairs {
+		e, err := evaluateOn(ctx, o, models[p.model], o.models[p.model], []string{o.logs[p.log]}, messages)
+		if err != nil {
+			return err
+		}
+		c.Evaluations = append(c.Evaluations, e)
+	}
+	if o.json {
+		return writeJSON(out, c)
+	}
+	return c.write(out)
+}
+
+// setHorizon sets the horizons that all models have that are evaluated.
+func (c *comparison) setHorizon(o *options, models, fit []*model.Model) {
+	c.Horizon = slices.MinFunc(fit, func(a, b *model.Model) int { return cmp.Compare(a.Horizon, b.Horizon) }).Horizon
+	if o.Horizons == nil {
+		o.Horizons = evaluate.Grid(c.Horizon)
+	}
+	c.Horizon = slices.Max(o.Horizons)
+	for i, m := range models {
+		if slices.Contains(fit, m) && m.Horizon > c.Horizon {
+			c.longer = append(c.longer, filepath.Base(o.models[i]))
+		}
+	}
+}
+
+// write writes one line for each evaluation, what is compared, and the reasons of the verdicts.
+func (c *comparison) write(out io.Writer) error {
 	w := bufio.NewWriter(out) // keeps the first error
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "model\tlog\tverdict\twindows\trmse\tbest baseline\tcovered\tloglik\tood")
-	for _, e := range all {
+	up := "up to " + evaluate.Seconds(c.Horizon)
+	fmt.Fprintf(tab, "model\tlog\tverdict %s\twindows\trmse\tbest baseline\tcovered\tloglik\tood\n", up)
+	for _, e := range c.Evaluations {
 		name, ratio := e.Geo.Best()
 		low, high := e.CoverageRange()
 		flagged := e.FlaggedOOD()
@@ -51,10 +111,19 @@ func writeComparison(out io.Writer, all []*evaluation) error {
 			evaluate.Percent(low, high), e.LogLik(), evaluate.Percent(flagged, flagged))
 	}
 	_ = tab.Flush() // to a writer that keeps its error
-	first := all[0].Horizons
-	fmt.Fprintf(w, "\nrmse and best baseline over that of holding the last value, geometric mean over channels and %d horizons up to %s;\n", len(first), evaluate.Seconds(first[len(first)-1].T))
-	fmt.Fprint(w, "covered: by 95 % intervals, by horizon; loglik: mean over channels and horizons, per scalar measurement\n\n")
-	for _, e := range all {
+	fmt.Fprintf(w, "\nrmse and best baseline over that of holding the last value, geometric mean over channels and %d horizons %s;\n", len(c.Evaluations[0].Horizons), up)
+	fmt.Fprint(w, "covered: by 95 % intervals, by horizon; loglik: mean over channels and horizons, per scalar measurement\n")
+	if len(c.longer) > 0 {
+		fmt.Fprintf(w, "Scores and verdicts are of horizons %s. Longer ones are left out of %s: alone its verdict may be another.\n", up, strings.Join(c.longer, ", "))
+	}
+	if len(c.Unscored) > 0 {
+		fmt.Fprintf(w, "Scores and verdicts are of the states that all models have: %s. Left out: %s.\n", strings.Join(c.Channels, ", "), strings.Join(c.Unscored, ", "))
+	}
+	for _, l := range c.LeftOut {
+		fmt.Fprintf(w, "Left out: %s on %s: %s.\n", filepath.Base(l.Model), filepath.Base(l.Log), l.Reason)
+	}
+	fmt.Fprintln(w)
+	for _, e := range c.Evaluations {
 		fmt.Fprintf(w, "%s on %s: %s\n", filepath.Base(e.Model), filepath.Base(e.Log), e.Line())
 	}
 	return w.Flush()

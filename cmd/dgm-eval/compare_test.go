@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
@@ -18,6 +20,7 @@ import (
 type scores struct {
 	report.Verdict
 	evaluate.Table
+	WithoutPlan *evaluate.Table `json:"without_plan"`
 }
 
 func evaluated(t *testing.T, dir string, args ...string) (doc scores, messages string) {
@@ -86,4 +89,100 @@ func TestCompareModelsAndLogs(t *testing.T) {
 	if code, _, errs := eval(t, dir, "--model", "a.dgm", "--model", "z.dgm", "--log", "b.msgpack"); code != 2 || !strings.Contains(errs, "--compare") {
 		t.Errorf("two models: exit %d, %q", code, errs)
 	}
+}
+
+// The verdicts beside each other are of the horizons that all models have, and the document
+// and the text state which.
+func TestCompareNamesTheCommonHorizon(t *testing.T) {
+	dir := folder(t)
+	writeModelOf(t, filepath.Join(dir, "short.dgm"), shaft, 0.2)
+	doc, out := compared(t, dir, "--model", "a.dgm", "--model", "short.dgm", "--log", "b.msgpack")
+	if doc.Horizon != 0.2 || len(doc.Evaluations) != 2 || len(doc.LeftOut) != 0 {
+		t.Errorf("%+v", doc)
+	}
+	for _, e := range doc.Evaluations {
+		if last := e.Horizons[len(e.Horizons)-1].T; last != 0.2 {
+			t.Errorf("%s is scored up to %g s", e.Model, last)
+		}
+	}
+	if !strings.Contains(out, "verdict up to 0.2 s") || !strings.Contains(out, "left out of a.dgm") || strings.Contains(out, "left out of short.dgm") {
+		t.Error(out)
+	}
+}
+
+// Models of other channels are compared at the states that all have; one that has none of a
+// log's is left out by name.
+func TestCompareModelsOfOtherChannels(t *testing.T) {
+	dir := folder(t)
+	current := channel.Channel{Name: "current", Unit: "A", Role: channel.State}
+	writeModelOf(t, filepath.Join(dir, "wide.dgm"), []channel.Channel{shaft[1], current, shaft[0]}, 0.5)
+	writeModelOf(t, filepath.Join(dir, "other.dgm"), []channel.Channel{{Name: "phi", Unit: "rad", Role: channel.State}}, 0.1)
+	log := slices.Concat(shaft, []channel.Channel{current})
+	f, err := flightlog.CreateFile(filepath.Join(dir, "wide.msgpack"), flightlog.Header{Vehicle: "shaft", Channels: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	err = f.BeginSegment("one", nil)
+	for i := range 2000 {
+		if err == nil {
+			err = f.Sample(int64(i)*5_000_000, []float64{math.Remainder(0.02*float64(i), channel.Angle), 4, math.Sin(0.01 * float64(i))}, nil, nil)
+		}
+	}
+	if err == nil {
+		err = f.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, out := compared(t, dir, "--model", "a.dgm", "--model", "wide.dgm", "--model", "other.dgm", "--log", "wide.msgpack")
+	if !slices.Equal(doc.Channels, []string{"angle", "rate"}) || !slices.Equal(doc.Unscored, []string{"current"}) || doc.Horizon != 0.5 {
+		t.Errorf("%v, %v, %g", doc.Channels, doc.Unscored, doc.Horizon)
+	}
+	if len(doc.LeftOut) != 1 || !strings.Contains(doc.LeftOut[0].Model, "other.dgm") || !strings.Contains(doc.LeftOut[0].Reason, "phi") {
+		t.Errorf("%+v", doc.LeftOut)
+	}
+	if len(doc.Evaluations) != 2 {
+		t.Fatalf("%d evaluations", len(doc.Evaluations))
+	}
+	for _, e := range doc.Evaluations {
+		for _, h := range e.Horizons {
+			if len(h.Channels) != 2 || math.Abs(h.Coverage95-(h.Channels[0].Coverage95+h.Channels[1].Coverage95)/2) > 1e-12 {
+				t.Errorf("%s: %+v", e.Model, h)
+			}
+		}
+	}
+	if a, b := doc.Evaluations[0].Geo, doc.Evaluations[1].Geo; math.Abs(a.Model-b.Model) > 1e-9 {
+		t.Errorf("two equal models: %+v, %+v", a, b)
+	}
+	if !strings.Contains(out, "Left out: other.dgm on wide.msgpack") || !strings.Contains(out, "Left out: current") {
+		t.Error(out)
+	}
+	// The log alone lacks a channel of one model, and no log has those of the other.
+	if doc, _ := compared(t, dir, "--model", "a.dgm", "--model", "wide.dgm", "--log", "b.msgpack"); len(doc.Evaluations) != 1 || len(doc.LeftOut) != 1 || len(doc.Unscored) != 0 {
+		t.Errorf("%+v", doc)
+	}
+	if code, _, errs := eval(t, dir, "--compare", "--model", "other.dgm", "--log", "b.msgpack"); code != 1 || !strings.Contains(errs, "other.dgm") {
+		t.Errorf("exit %d, %q", code, errs)
+	}
+}
+
+// compared returns the document and the text of a comparison.
+func compared(t *testing.T, dir string, args ...string) (doc struct {
+	Horizon            float64
+	Channels, Unscored []string
+	LeftOut            []leftOut `json:"left_out"`
+	Evaluations        []scores
+}, text string) {
+	t.Helper()
+	args = append([]string{"--compare"}, args...)
+	code, out, errs := eval(t, dir, append(slices.Clone(args), "--json")...)
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v, %s", code, err, errs)
+	}
+	code, text, errs = eval(t, dir, args...)
+	if code != 0 {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	return doc, text
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -25,6 +25,7 @@ import (
 type evaluation struct {
 	report.Verdict
 	*evaluate.Table
+	WithoutPlan *evaluate.Table `json:"without_plan,omitempty"` // the same with the last input held; nil without inputs, and where the table is that
 
 	flights []window.Flight
 	options evaluate.Options
@@ -68,18 +69,29 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 	if o.truth != "" && o.truth != sameLog {
 		name += " against " + o.truth
 	}
-	table, err := evaluate.Run(ctx, m, e.flights, e.options)
-	if err != nil {
-		return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(logs, ", "), err)
+	readouts := []estimator.Readout{o.Readout}
+	if o.Readout == estimator.Plan && m.P > 0 {
+		readouts = append(readouts, estimator.Hold)
 	}
-	table.Model, table.Log, table.Excluded, table.Trained = modelPath, name, excluded/max(samples, 1), trained
 	scores := heldOut(m)
-	table.CalibrationFlights, table.Angles = scores.CalibrationFlights, scores.Angles
+	var tables [2]*evaluate.Table
+	for i, readout := range readouts {
+		opt := e.options
+		opt.Readout = readout
+		table, err := evaluate.Run(ctx, m, e.flights, opt)
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(logs, ", "), err)
+		}
+		table.Model, table.Log, table.Excluded, table.Trained, table.Segments = modelPath, name, excluded/max(samples, 1), trained, number
+		table.CalibrationFlights, table.Angles = scores.CalibrationFlights, scores.Angles
+		tables[i] = table
+	}
 	if len(trained) > 0 {
 		fmt.Fprintf(messages, "warning: %s was trained on %s of these logs (%s): evaluate it on a flight that it was not trained on\n",
 			modelPath, cli.Count(len(trained), "segment"), trained[0])
 	}
-	e.Table, e.Verdict = table, report.Judge(table, nil, "")
+	e.Table, e.WithoutPlan = tables[0], tables[1]
+	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "")
 	return e, nil
 }
 
@@ -102,7 +114,7 @@ func heldOut(m *model.Model) (scores evaluate.Table) {
 	return scores
 }
 
-// load reads a log. A log whose channels are not the model's is an error.
+// load reads the channels of a log that a model has. A log without one of them is an error.
 func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
 	log, err := flightlog.ReadFile(path)
 	if err != nil {
@@ -111,15 +123,16 @@ func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlo
 	for _, d := range log.Damages {
 		fmt.Fprintf(messages, "warning: %v; the intact records are used\n", d)
 	}
-	got := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
-	if err := channel.SameLayout(m.Channels, got); err != nil {
+	others, err := keepChannels(m, log)
+	if err != nil {
 		return nil, fmt.Errorf("%s: header: %w as %s has it; evaluate on a log with the channels the model was trained on", path, err, modelPath)
+	}
+	if len(others) > 0 {
+		fmt.Fprintf(messages, "note: %s: %s are not in %s and are left out\n", path, quoted(others), modelPath)
 	}
 	if log.Vehicle != m.Vehicle {
 		fmt.Fprintf(messages, "note: the log is of vehicle %q, the model of %q\n", log.Vehicle, m.Vehicle)
 	}
-	// The model's description of the channels (periods above all) holds.
-	log.Channels = m.Channels
 	return log, nil
 }
 

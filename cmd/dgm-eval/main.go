@@ -34,8 +34,11 @@ func command() *cobra.Command {
 
 The first line is the verdict: USE, USE WITH CARE or DO NOT USE, the reason, and what to do next. The last
 sentence compares the model with its prior dynamics alone, without the networks. With several --log the
-windows of all of them are scored together; --compare shows several models or logs beside each other.
+windows of all of them are scored together; --compare shows several models or logs beside each other: scores
+and verdicts are of the horizons and states that all models have. What is left out is named.
 A log that the model was trained on is reported: its scores are not those of a new flight.
+Where the model has inputs, predictions without a plan are scored too: a model that needs the plan to be better
+than the baselines is USE WITH CARE.
 
 Where the states hold an attitude (declared by the map as that of a rigid body, else called roll, pitch and
 yaw), the attitude error is given too: the rotation angle between prediction and measurement.

@@ -3,8 +3,11 @@ package evaluate
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -56,6 +59,7 @@ type comparer struct {
 	onboard    *estimator.Predictor
 	prior      *estimator.PriorDynamics
 	sampled    []bool              // T×K, what counts only next to a sample, see sampled; nil = everything, as what is drawn
+	scored     []bool              // K, whether the state is scored
 	derivative []int               // K, state that is the derivative; −1 = not measured
 	body       priordynamics.Body  // what velocity and body rates are of; empty = nothing is declared
 	linear     *linear.Rollout     // nil = none in the model
@@ -86,7 +90,13 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 	c := &comparer{
 		m: m, truth: opt.Truth, onboard: onboard, prior: estimator.PriorDynamicsOf(m), attitude: attitudeOf(m, &opt.Kinematics), body: bodyOf(m, &opt.Kinematics), velocity: make([]float64, m.K),
 		Window: *replay.New(m.K, opt.Horizons), planned: feature.Plan{P: m.P, Step: m.Horizon}, shift: make([]float64, m.K), pred: onboard.NewPrediction(),
-		state: make([]float64, m.K), slope: make([]float64, m.K),
+		state: make([]float64, m.K), slope: make([]float64, m.K), scored: make([]bool, m.K),
+	}
+	for k, ch := range states {
+		c.scored[k] = opt.Channels == nil || slices.Contains(opt.Channels, ch.Name)
+	}
+	if !slices.Contains(c.scored, true) {
+		return nil, fmt.Errorf("the model has none of the states to score: %s", strings.Join(opt.Channels, ", "))
 	}
 	for _, ch := range states {
 		c.derivative = append(c.derivative, channel.Index(states, ch.Derivative))
@@ -140,7 +150,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	copy(dst.measured, c.Measured)
 	for j := range dst.measured {
 		only := c.sampled == nil || c.sampled[j]
-		if only && f.Exact == nil && !f.Sampled(j%c.m.K, f.T[start]+c.Times[j/c.m.K]) {
+		if !c.scored[j%c.m.K] || only && f.Exact == nil && !f.Sampled(j%c.m.K, f.T[start]+c.Times[j/c.m.K]) {
 			dst.measured[j] = math.NaN()
 		}
 	}

@@ -65,6 +65,7 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		return nil, err
 	}
 	s := newScorer(m, opt, len(windows))
+	s.scored = comparers[0].scored
 	s.sampled = sampled(flights, windows, opt.Horizons, m.K)
 	for _, c := range comparers {
 		c.sampled = s.sampled
@@ -156,6 +157,7 @@ type Options struct {
 	Truth        bool               // score Std, not ObsStd: the channels of the log are exact
 	StartNoise   float64            // (optional) standard deviation of noise added to start states, over that of the sensors
 	HideStartCov bool               // with StartNoise: the covariance of the start does not come with the state
+	Channels     []string           // (optional) names of the states to score; defaults to all
 	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
 	Seed         uint64             // of the bootstrap and of StartNoise
 }

@@ -15,6 +15,7 @@ import (
 type scorer struct {
 	m         *model.Model
 	opt       Options
+	scored    []bool // K, whether the state is scored
 	sampled   []bool // T×K, see sampled
 	windows   int
 	flagged   int
@@ -153,7 +154,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 		Vehicle: s.m.Vehicle, ModelID: s.m.ID, Inputs: s.opt.Readout.String(), Truth: s.opt.Truth, Stride: s.opt.Stride,
 		Windows: s.windows, NoHistory: s.noHistory, StartNoise: s.opt.StartNoise, StartCovGiven: s.opt.StartNoise > 0 && !s.opt.HideStartCov,
 	}
-	if b := attitudeOf(s.m, &s.opt.Kinematics); b != nil {
+	if b := attitudeOf(s.m, &s.opt.Kinematics); b != nil && s.angles[0].n > 0 {
 		for _, k := range b.Attitude {
 			out.Attitude = append(out.Attitude, s.m.Channels[k].Name)
 		}
@@ -179,6 +180,7 @@ func (s *scorer) table(dt float64) (*Table, error) {
 // horizon returns the scores at horizon i.
 func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 	K, n := s.m.K, 0
+	var cells []cell // of the scored states
 	row := Horizon{T: s.opt.Horizons[i]}
 	row.Independent = math.Max(1, float64(s.windows)*math.Min(1, dt/row.T))
 	if s.angles[i].n > 0 {
@@ -187,6 +189,9 @@ func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 	}
 	for k, ch := range s.m.Channels[:K] {
 		c := &s.cells[i*K+k]
+		if !s.scored[k] {
+			continue
+		}
 		if c.n == 0 {
 			return row, fmt.Errorf("channel %q is never measured %g s after a start: choose other horizons", ch.Name, row.T)
 		}
@@ -204,10 +209,12 @@ func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 			e.LinearCRPS, e.LinearLogLik = c.linear.CRPS(), c.linear.LogLik()
 			_, _, e.LinearCoverage95 = c.linear.Coverage()
 		}
-		row.Channels = append(row.Channels, e)
-		row.Coverage95 += e.Coverage95 / float64(K)
+		row.Channels, cells = append(row.Channels, e), append(cells, *c)
 	}
-	row.Coverage95Low, row.Coverage95High = s.meanInterval(s.cells[i*K:(i+1)*K], row.Channels, block)
+	for _, e := range row.Channels {
+		row.Coverage95 += e.Coverage95 / float64(len(cells))
+	}
+	row.Coverage95Low, row.Coverage95High = s.meanInterval(cells, row.Channels, block)
 	for j, level := range levels {
 		row.Reliability = append(row.Reliability, Reliability{Nominal: level, Observed: float64(s.inside[i][j]) / float64(n)})
 	}
@@ -251,6 +258,9 @@ func (s *scorer) networks(block int) *Networks {
 		a, b := c.rms(byModel), c.rms(byPrior)
 		if i%K == 0 {
 			out.PriorRMSE = append(out.PriorRMSE, nil)
+		}
+		if !s.scored[i%K] {
+			continue
 		}
 		out.PriorRMSE[i/K] = append(out.PriorRMSE[i/K], b)
 		if a > 0 && b > 0 {
