@@ -24,9 +24,9 @@ type status struct {
 	states   *nats.Subscription
 	queries  *queries.Service // nil = none
 	buf      []byte
-	last     atomic.Value    // []byte, as it was published
-	unsaved  bool            // the state of the monitor; it was logged
-	alarms   map[string]bool // that were logged and last
+	last     atomic.Value       // []byte, as it was published
+	unsaved  bool               // the state of the monitor; it was logged
+	alarms   map[string]lasting // by name
 }
 
 func newStatus(n *Node) *status {
@@ -80,21 +80,34 @@ func (n *Node) refreshQueries() {
 func (n *Node) report(nc *nats.Conn) {
 	s := n.status
 	status := n.compose(nc.Stats().Reconnects)
-	n.logAlarms(status)
+	n.logAlarms(status.Alarms())
 	s.buf = status.Append(s.buf[:0])
 	s.last.Store(slices.Clone(s.buf))
 	_ = nc.Publish(wire.StatusSubject(n.cfg.Vehicle), s.buf)
 }
 
-// logAlarms logs each alarm once while it lasts.
-func (n *Node) logAlarms(s *wire.Status) {
+// lasting is an alarm that was logged and lasts.
+type lasting struct {
+	count uint64
+	grown int64 // ns, steady, when the count was seen to grow
+}
+
+// logAlarms logs each alarm once while it lasts, and again where its count grows after it
+// did not for a while.
+func (n *Node) logAlarms(alarms []wire.Alarm) {
+	_, now := n.cfg.Clock()
 	before := n.status.alarms
-	n.status.alarms = map[string]bool{}
-	for _, a := range s.Alarms() {
-		if !before[a.Name] && !a.Known() {
+	n.status.alarms = map[string]lasting{}
+	for _, a := range alarms {
+		was, lasts := before[a.Name]
+		grows := a.Count > was.count
+		if (!lasts || grows && now-was.grown > int64(repeatLog)) && !a.Known() {
 			n.cfg.Log(a.Text)
 		}
-		n.status.alarms[a.Name] = true
+		if !lasts || grows {
+			was = lasting{a.Count, now}
+		}
+		n.status.alarms[a.Name] = was
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 type Alarm struct {
 	Name string `json:"name"` // the same for the same cause
 	Text string `json:"text"` // what is wrong and what to do
+
+	Count uint64 `json:"-"` // states or ticks that it is about so far; 0 = not counted
 }
 
 const (
@@ -26,13 +28,23 @@ func (s *Status) Alarms() []Alarm {
 	var all []Alarm
 	add := func(on bool, name, format string, args ...any) {
 		if on {
-			all = append(all, Alarm{name, fmt.Sprintf(format, args...)})
+			all = append(all, Alarm{Name: name, Text: fmt.Sprintf(format, args...)})
 		}
 	}
 	share := func(n uint64) float64 { return float64(n) / float64(max(s.Published, 1)) }
 	enough := s.Published >= fewPublished
-	add(s.Input == InputNone && s.Uptime > silentSeconds, "input", "no state came in %.0f s: is the robot sending to %s, with permission to?", s.Uptime, StateSubject(s.Vehicle))
-	add(s.Input == InputStale, "input", "no state was accepted for %.1f s: check the robot and the link", s.InputAge)
+	silent, age := s.Input == InputNone && s.Uptime > silentSeconds, s.InputAge
+	if s.Input == InputNone {
+		age = s.Uptime
+	}
+	switch {
+	case s.InputReason != "" && (silent || s.Input == InputStale):
+		add(true, "input_"+s.InputReason, "no state was accepted for %.1f s, most were refused (%s, %d): %s", age, s.InputReason, s.InputRefused, describe(s.Reasons, s.InputReason))
+	case silent:
+		add(true, "input", "no state came in %.0f s: is the robot sending to %s, with permission to?", age, StateSubject(s.Vehicle))
+	case s.Input == InputStale:
+		add(true, "input", "no state was accepted for %.1f s: check the robot and the link", age)
+	}
 	for _, o := range s.Others {
 		add(true, contestedAlarm, "another estimator, instance %.64q, answers for vehicle %s: stop one of them", o.Instance, s.Vehicle)
 	}
@@ -41,10 +53,16 @@ func (s *Status) Alarms() []Alarm {
 	add(s.PlansHeld > 0, "plans_held", "plans end before the horizon, and their last row is held (%d of %d predictions): plan for the whole horizon, or predict at shorter times", s.PlansHeld, s.Published)
 	add(s.PlansCut > 0, "plans_cut", "plans go on after the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
 	for _, r := range s.Reasons {
-		add(r.Reason != Replaced.String() || s.Mode != ModeRate, "reason_"+r.Reason, "states were not answered (%s, %d of %d): %s%s", r.Reason, r.Count, s.Received, r.Text, last(r.Last))
+		if r.Reason != Replaced.String() || s.Mode != ModeRate {
+			add(true, "reason_"+r.Reason, "states were not answered (%s, %d of %d): %s", r.Reason, r.Count, s.Received, describe(s.Reasons, r.Reason))
+			all[len(all)-1].Count = r.Count
+		}
 	}
 	for _, r := range s.Silent {
-		add(r.Reason != NoInput.String(), "silent_"+r.Reason, "ticks were not answered (%s, %d of %d): %s%s", r.Reason, r.Count, s.Ticks, r.Text, last(r.Last))
+		if r.Reason != NoInput.String() {
+			add(true, "silent_"+r.Reason, "ticks were not answered (%s, %d of %d): %s", r.Reason, r.Count, s.Ticks, describe(s.Silent, r.Reason))
+			all[len(all)-1].Count = r.Count
+		}
 	}
 	add(s.Miscalibrated > 0, "miscalibrated", "95 %% intervals cover too little%s: scale them by factor, and train with flights like this one", s.tooNarrow())
 	add(enough && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
@@ -55,11 +73,18 @@ func (s *Status) Alarms() []Alarm {
 	return all
 }
 
-func last(text string) string {
-	if text == "" {
-		return ""
+// describe returns the meaning and remedy of a reason, and its last error.
+func describe(counts []ReasonCount, reason string) string {
+	for _, r := range counts {
+		switch {
+		case r.Reason != reason:
+		case r.Last == "":
+			return r.Text
+		default:
+			return r.Text + "; the last: " + r.Last
+		}
 	}
-	return "; the last: " + text
+	return ""
 }
 
 // tooNarrow names the channels and times whose running coverage is least.

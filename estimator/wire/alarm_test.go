@@ -11,8 +11,15 @@ import (
 func TestAlarmsOfAStatus(t *testing.T) {
 	usual := wire.Status{Vehicle: "v1", Mode: wire.ModeAnswer, Input: wire.InputLive, Uptime: 60, Published: 1000, Received: 1000, Channels: []string{"theta", "omega"}}
 	for want, change := range map[string]func(s *wire.Status){
-		"":                func(*wire.Status) {},
-		"input":           func(s *wire.Status) { s.Input = wire.InputStale },
+		"":      func(*wire.Status) {},
+		"input": func(s *wire.Status) { s.Input = wire.InputStale },
+		"input_layout reason_size reason_layout": func(s *wire.Status) {
+			s.Input, s.InputAge, s.InputReason, s.InputRefused = wire.InputStale, 1, "layout", 300
+			s.Reasons = []wire.ReasonCount{{Reason: "size", Count: 900}, {Reason: "layout", Count: 301, Text: wire.WrongLayout.Description(), Last: "of another"}}
+		},
+		"input_size": func(s *wire.Status) {
+			s.Input, s.InputAge, s.InputReason, s.InputRefused = wire.InputNone, -1, "size", 5
+		},
 		"contested":       func(s *wire.Status) { s.Others = []wire.Other{{Instance: "x"}} },
 		"plans_unused":    func(s *wire.Status) { s.PlansUnused = 1 },
 		"plans_held":      func(s *wire.Status) { s.PlansHeld = 1 },
@@ -36,6 +43,9 @@ func TestAlarmsOfAStatus(t *testing.T) {
 		var names []string
 		for _, a := range s.Alarms() {
 			names = append(names, a.Name)
+			if a.Name == "input_layout" && a.Text != "no state was accepted for 1.0 s, most were refused (layout, 300): "+wire.WrongLayout.Description()+"; the last: of another" {
+				t.Errorf("%s: %s", a.Name, a.Text)
+			}
 			if want == "miscalibrated" && !strings.Contains(a.Text, "(omega up to 1 s 62 %)") {
 				t.Errorf("%s: %s", a.Name, a.Text)
 			}

@@ -36,12 +36,12 @@ const (
 
 var reasonText = [Reasons]struct{ name, description string }{
 	OK:           {"ok", "the state was answered"},
-	Malformed:    {"malformed", "the message is not a msgpack map as PROTOCOL.md describes it"},
-	WrongVersion: {"version", "the message is of a version of the protocol that this estimator does not support"},
-	WrongLayout:  {"layout", "the sender's channels are not the model's: other names, units or order"},
-	WrongSize:    {"size", "a vector does not have the length that the channels of the model require"},
+	Malformed:    {"malformed", "the message is not a msgpack map as PROTOCOL.md describes it: correct the sender"},
+	WrongVersion: {"version", "the message is of a version of the protocol that this estimator does not support: update the sender or the estimator"},
+	WrongLayout:  {"layout", "the sender's channels are not the model's: other names, units or order; send those of the model (a query with want = model returns them), or load the model of this vehicle"},
+	WrongSize:    {"size", "a vector does not have the length that the channels of the model require: send all states and inputs of the model (a query with want = model returns them)"},
 	NotANumber:   {"nan", "a number is NaN or infinite"},
-	Covariance:   {"covariance", "P0 is no covariance: not symmetric, negative, or larger than plausible"},
+	Covariance:   {"covariance", "P0 is no covariance: not symmetric, negative, or larger than plausible: check the filter that makes it"},
 	Future:       {"future", "the state's time is ahead of this computer's clock: set the clocks, or set clock = \"robot\""},
 	Old:          {"old", "the state's time is too long ago: set the clocks, remove a delay of the link, or set clock = \"robot\""},
 	OutOfOrder:   {"order", "the state is older than one already accepted: reordered by the link, or two senders"},

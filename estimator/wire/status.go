@@ -76,6 +76,9 @@ type Status struct {
 	PlansCut    uint64 // … PlanCut
 
 	Channels []string // K, of the model, as in a prediction
+
+	InputReason  string // the Reason for which most states were refused since the last accepted one; "" = none was
+	InputRefused uint64 // states refused for it since then
 }
 
 // Phase is a part of the time of a prediction.
@@ -100,7 +103,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [53]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [55]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -155,6 +158,8 @@ func (s *Status) fields(lists *statusLists) [53]msgbin.Field {
 		msgbin.Optional("plans_held", &s.PlansHeld),
 		msgbin.Optional("plans_cut", &s.PlansCut),
 		msgbin.Optional("channels", &s.Channels).Limit(MaxChannels),
+		msgbin.Optional("input_reason", &s.InputReason),
+		msgbin.Optional("input_refused", &s.InputRefused),
 	}
 }
 

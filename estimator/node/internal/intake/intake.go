@@ -7,6 +7,7 @@ package intake
 
 import (
 	"hash/maphash"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
@@ -95,7 +96,7 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 		a.Age = max(unix-s.T, 0)
 	}
 	if a.Age > in.cfg.Oldest {
-		in.counters.Refuse(wire.TooOld, nil)
+		in.counters.RefuseFor(refuse(wire.TooOld, "%v old on arrival, at most %v", time.Duration(a.Age), time.Duration(in.cfg.Oldest)))
 		return
 	}
 	a.At, a.Epoch, a.Period = steady, epoch, int64(in.order.period)

@@ -13,7 +13,8 @@ type Counters struct {
 	mu     sync.Mutex
 	counts Counts
 	last   [wire.Reasons]error
-	total  latency // from a state or tick to its prediction
+	since  [wire.Reasons]uint64 // states refused at the intake since the last accepted one
+	total  latency              // from a state or tick to its prediction
 	phases [phases]latency
 }
 
@@ -77,11 +78,12 @@ func (c *Counters) Tick(ticks uint64) { c.update(func(n *Counts) { n.Ticks += ti
 func (c *Counters) Accept(a Accepted, ns int64) {
 	c.update(func(n *Counts) {
 		n.Any, n.Accepted = true, a
+		c.since = [wire.Reasons]uint64{}
 		c.phases[decoding].add(ns)
 	})
 }
 
-// Refuse counts a state that is not answered. cause may be nil.
+// Refuse counts an accepted state that is not answered. cause may be nil.
 func (c *Counters) Refuse(r wire.Reason, cause error) {
 	c.update(func(n *Counts) {
 		n.Reasons[r]++
@@ -89,14 +91,29 @@ func (c *Counters) Refuse(r wire.Reason, cause error) {
 	})
 }
 
-// RefuseFor counts a state for the reason that its error has.
+// RefuseFor counts a state that is not accepted, for the reason that its error has.
 func (c *Counters) RefuseFor(err error) {
 	r := wire.Malformed
 	var e *wire.Error
 	if errors.As(err, &e) {
 		r = e.Reason
 	}
-	c.Refuse(r, err)
+	c.update(func(n *Counts) {
+		n.Reasons[r]++
+		c.since[r]++
+		c.note(r, err)
+	})
+}
+
+// mostRefused returns the reason for which most states were refused since the last
+// accepted one, and how many, with the lock held; OK if there were none.
+func (c *Counters) mostRefused() (most wire.Reason, states uint64) {
+	for r, n := range c.since {
+		if n > states {
+			most, states = wire.Reason(r), n
+		}
+	}
+	return most, states
 }
 
 // Skip counts ticks without a prediction. cause may be nil.

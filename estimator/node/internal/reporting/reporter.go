@@ -67,6 +67,10 @@ func (r *Reporter) addCounters(steady int64) {
 			s.Input = wire.InputStale
 		}
 	}
+	s.InputReason, s.InputRefused = "", 0
+	if most, states := c.mostRefused(); states > 0 {
+		s.InputReason, s.InputRefused = most.String(), states
+	}
 	s.LatencyP50, s.LatencyP99, s.LatencyMax = c.total.reset(&r.scratch)
 	s.Phases = s.Phases[:0]
 	for i := range c.phases {

@@ -52,6 +52,33 @@ func TestEveryStateIsAccountedFor(t *testing.T) {
 	}
 }
 
+// The reason of a status is the one for which most states were refused since one was
+// accepted; what becomes of accepted states is no refusal.
+func TestTheReasonOfMostRefusals(t *testing.T) {
+	c := &Counters{}
+	r := New(wire.Status{}, 1, c, NewPeers("me", 100))
+	refuse := func(reason wire.Reason, states int) {
+		for range states {
+			c.RefuseFor(&wire.Error{Reason: reason})
+		}
+	}
+	for i, v := range []struct {
+		act    func()
+		reason string
+		states uint64
+	}{
+		{func() {}, "", 0},
+		{func() { refuse(wire.WrongSize, 9) }, "size", 9},
+		{func() { c.Accept(Accepted{}, 1); c.Refuse(wire.Disconnected, nil) }, "", 0},
+		{func() { refuse(wire.WrongSize, 1); refuse(wire.WrongLayout, 2) }, "layout", 2},
+	} {
+		v.act()
+		if r.Compose(1); r.Status.InputReason != v.reason || r.Status.InputRefused != v.states {
+			t.Errorf("step %d: %d refused for %q, want %d for %q", i, r.Status.InputRefused, r.Status.InputReason, v.states, v.reason)
+		}
+	}
+}
+
 func TestPeersAreForgotten(t *testing.T) {
 	p := NewPeers("me", 100)
 	status := func(instance string) []byte {

@@ -1,0 +1,58 @@
+package node
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// The console names the reason for which states are refused when that begins, when it
+// begins again, and when none is accepted any more; while it lasts nothing is repeated.
+func TestRefusalsAreLoggedWhenTheyBegin(t *testing.T) {
+	var logged lines
+	n, c, _, _ := offline(t, Config{Log: logged.add})
+	seq := uint64(0)
+	fly := func(states int, refused func(i int) bool) (got []string) {
+		t.Helper()
+		before := len(logged.lines)
+		for i := range states {
+			c.pass(10 * ms)
+			seq++
+			s := wire.State{Seq: seq, T: c.unix, X: []float64{0.1, 0.2}}
+			if refused(i) {
+				s.Layout = "0123456789abcdef"
+			}
+			n.intake.Receive(s.Append(nil), 0)
+			n.intake.Mailbox.Get()
+			if i%100 == 99 {
+				n.logAlarms(n.compose(0).Alarms())
+			}
+		}
+		return logged.lines[before:]
+	}
+	half := func(i int) bool { return i%2 == 1 }
+	none := func(int) bool { return false }
+	const partly, all = "states were not answered (layout, ", "no state was accepted for "
+	for _, c := range []struct {
+		name    string
+		states  int
+		refused func(i int) bool
+		want    string
+	}{
+		{"one refused", 200, func(i int) bool { return i == 50 }, partly},
+		{"none for long", 2000, none, ""},
+		{"half of them", 3000, half, partly},
+		{"none for short", 500, none, ""},
+		{"half again", 500, half, ""},
+		{"all", 300, func(int) bool { return true }, all},
+	} {
+		got := fly(c.states, c.refused)
+		if c.want == "" && len(got) == 0 {
+			continue
+		}
+		if len(got) != 1 || c.want == "" || !strings.HasPrefix(got[0], c.want) || !strings.Contains(got[0], "load the model of this vehicle") {
+			t.Errorf("%s: the console has %q, want one line %q", c.name, got, c.want)
+		}
+	}
+}
