@@ -26,8 +26,11 @@ a minute: it publishes a state 100 times a second, receives the predictions as a
 the predicted band, the measurements that followed, and the coverage.
 
 It fails if a prediction is missing or not finite, if the coverage of 95 % intervals is below 88 or above
-99.5 %, or if more than 2 % of the predictions arrive after the next state while the computer is free. An
-echo of every state shows when the computer is busy with other work: what is late then is reported only.`,
+99.5 %, or if more than 2 % of the predictions are overdue (arrive after the next state) while the computer is
+free. An echo of every state shows when the computer is busy with other work: what is overdue then is reported
+only. The estimator's own count, late, is another: predictions sent after their deadline.
+
+It ends with the verdict on the model, the report to open, and the next command.`,
 		Example: `  dgm-demo
   dgm-demo --system quadrotor
   dgm-demo --keep --port 4222`,

@@ -50,7 +50,7 @@ func tiny(t *testing.T, system string) *scene {
 	c.Net.Core, c.Net.Dynamics, c.Core, c.Prior, c.Stride = []int{4}, []int{4}, "net", "none", trainer.Duration(50*time.Millisecond)
 	c.Training.Steps, c.Training.Batch = 3, 10
 	sc.robot.PlanHorizon = c.Horizon.Seconds()
-	sc.limits = judge.Limits{Flight: time.Second, Late: 1, Low: 0, High: 1}
+	sc.limits = judge.Limits{Flight: time.Second, Overdue: 1, Low: 0, High: 1}
 	return sc
 }
 
@@ -86,6 +86,12 @@ func wholePath(t *testing.T, system string) {
 			t.Errorf("it does not print %q:\n%s", part, out.String())
 		}
 	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for i, part := range []string{"Verdict on the model: ", filepath.Join(o.out, pageName), "go run ./cmd/dgm-bridge topics"} {
+		if line := lines[len(lines)-3+i]; !strings.Contains(line, part) {
+			t.Errorf("%q is not in line %d from its end: %s", part, 3-i, line)
+		}
+	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Error("a sequence for terminals")
 	}
@@ -103,7 +109,7 @@ func wholePath(t *testing.T, system string) {
 func TestBrokenLimitsFail(t *testing.T) {
 	t.Parallel()
 	sc := tiny(t, "pendulum")
-	sc.limits = judge.Limits{Flight: time.Hour, Late: 1, Low: 0, High: 1}
+	sc.limits = judge.Limits{Flight: time.Hour, Overdue: 1, Low: 0, High: 1}
 	var out buffer
 	err := run(t.Context(), options{out: t.TempDir()}, sc, &out)
 	if err == nil || !strings.Contains(err.Error(), "the flight lasted 1.") || strings.Contains(err.Error(), "\n") {
@@ -125,7 +131,7 @@ func TestKeepReportsBrokenLimitsOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sc := tiny(t, "pendulum")
-	sc.limits = judge.Limits{Flight: time.Hour, Late: 1, Low: 0, High: 1}
+	sc.limits = judge.Limits{Flight: time.Hour, Overdue: 1, Low: 0, High: 1}
 	var out buffer
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
@@ -186,6 +192,9 @@ func TestKeepServesOtherClients(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Errorf("stopped by hand after it was judged, it ends with %v", err)
+	}
+	if s := out.String(); strings.Count(s, "examples/planner-go "+url) != 2 || strings.LastIndex(s, "examples/planner-go") < strings.Index(s, "The flight continues") {
+		t.Errorf("how to subscribe is not printed behind the judgement:\n%s", s)
 	}
 	// It was summed up when it was judged, and all of it at the end.
 	if s := out.String(); !strings.Contains(s, "Done in") || strings.Count(s, "\nFlew ") != 2 || strings.LastIndex(s, "\nFlew ") < strings.Index(s, "The flight continues") {
@@ -271,7 +280,7 @@ func TestScenes(t *testing.T) {
 		if err := sc.training.Check(); err != nil {
 			t.Errorf("%s: %v", system, err)
 		}
-		if sc.limits != (judge.Limits{Flight: 30 * time.Second, Late: 0.02, Low: 0.88, High: 0.995}) {
+		if sc.limits != (judge.Limits{Flight: 30 * time.Second, Overdue: 0.02, Low: 0.88, High: 0.995}) {
 			t.Errorf("%s: limits %+v", system, sc.limits)
 		}
 		if sc.robot.Noise == nil || sc.robot.Rate != 100 || sc.robot.PlanHorizon != sc.horizon().Seconds() {

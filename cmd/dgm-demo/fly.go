@@ -32,10 +32,10 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 	if err := p.awaitEstimator(ctx); err != nil {
 		return err
 	}
-	duration := sc.flight
+	duration, subscribe := sc.flight, ""
 	if o.keep {
-		duration = 0
-		fmt.Fprint(screen, howToSubscribe(s.ClientURL(), sc))
+		duration, subscribe = 0, howToSubscribe(s.ClientURL(), sc)
+		fmt.Fprint(screen, subscribe)
 	}
 	fmt.Fprintln(screen)
 	robot, err := startRobot(ctx, s, sc, o.seed, duration)
@@ -43,12 +43,13 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 		return err
 	}
 	defer func() { err = cmp.Or(err, robot.stop()) }()
-	return watch(ctx, sc, p, robot, screen, o.keep)
+	return watch(ctx, sc, p, robot, screen, subscribe)
 }
 
-// watch shows the flight and judges it at its end. With keep it judges it after the
-// planned time and continues until the context ends.
-func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *screen, keep bool) error {
+// watch shows the flight and judges it at its end. With the text of how to
+// subscribe it judges it after the planned time and continues until the context ends.
+func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *screen, subscribe string) error {
+	keep := subscribe != ""
 	every := time.NewTicker(50 * time.Millisecond)
 	defer every.Stop()
 	pictures := newShow(sc, p, keep)
@@ -67,7 +68,7 @@ func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *s
 				continue
 			}
 			_ = v.Close()
-			judged, judgement = true, judgeEarly(sc, p, screen)
+			judged, judgement = true, judgeEarly(sc, p, screen, subscribe)
 		case <-robot.done:
 			switch {
 			case robot.err != nil:
@@ -89,14 +90,16 @@ func watch(ctx context.Context, sc *scene, p *planner, robot *process, screen *s
 	}
 }
 
-// judgeEarly concludes a flight that continues.
-func judgeEarly(sc *scene, p *planner, screen *screen) error {
+// judgeEarly concludes a flight that continues. subscribe is how to subscribe to it, last so
+// that it stays on the screen.
+func judgeEarly(sc *scene, p *planner, screen *screen, subscribe string) error {
 	err := conclude(sc, p, screen, false)
 	if err != nil {
 		fmt.Fprintf(screen, "Limits not kept: %v.\n", err)
 		err = fmt.Errorf("the first %.0f s did not keep the limits that are named there", sc.flight.Seconds())
 	}
 	fmt.Fprintln(screen, "The flight continues; Ctrl-C ends it.")
+	fmt.Fprint(screen, subscribe)
 	return err
 }
 

@@ -18,15 +18,16 @@ const (
 
 // learn trains a model from the log, as dgm-train does, prints its scores on held-out
 // flights, and writes model and report.
-func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
+// It returns the verdict.
+func learn(ctx context.Context, sc *scene, out *output, screen *screen) (*report.Verdict, error) {
 	cfg := sc.training
 	log, err := flightlog.ReadFile(out.path(logName))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data, err := trainer.Load([]*flightlog.Log{log}, cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	bar := progress{w: screen, tty: screen.tty}
 	stopping := false
@@ -42,17 +43,17 @@ func learn(ctx context.Context, sc *scene, out *output, screen *screen) error {
 	})
 	bar.end()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if ctx.Err() != nil { // half a training is not flown
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	fmt.Fprintf(screen, "Trained with the quick preset in %.1f s: %d windows of %g s, an ensemble of %d, %s.\n\n",
 		res.Elapsed.Seconds(), res.Windows, cfg.Horizon.Seconds(), len(res.Model.Members), res.Split.How)
 	if err := write(data, cfg, res, out); err != nil {
-		return err
+		return nil, err
 	}
-	return res.Table.WriteText(screen)
+	return &res.Verdict, res.Table.WriteText(screen)
 }
 
 // write writes the model and what is known about it.

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
-// run goes through the stages. However it ends, it lists what was written.
+// run goes through the stages. However it ends, it lists what was written, and concludes where
+// a model was judged.
 func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 	began := time.Now()
 	out, err := openOutput(o.out)
@@ -23,16 +26,20 @@ func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 	if o.keep {
 		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C.\n", s.ClientURL())
 	}
+	var verdict *report.Verdict // nil before there is one
 	defer func() {
 		out.list(screen)
 		if err == nil {
 			fmt.Fprintf(screen, "Done in %.0f s.\n", time.Since(began).Seconds())
 		}
+		if verdict != nil {
+			conclusion(screen, verdict, out.path(pageName))
+		}
 	}()
 	if err := recordFlights(ctx, sc, o.seed, out, screen); err != nil {
 		return err
 	}
-	if err := learn(ctx, sc, out, screen); err != nil {
+	if verdict, err = learn(ctx, sc, out, screen); err != nil {
 		return err
 	}
 	return fly(ctx, o, sc, s, out, screen)

@@ -31,7 +31,7 @@ func sceneOf(system string) (*scene, bool) {
 		segments: 6, length: 20 * time.Second,
 		training: trainer.Quick(),
 		flight:   32 * time.Second,
-		limits:   judge.Limits{Flight: 30 * time.Second, Late: 0.02, Low: 0.88, High: 0.995},
+		limits:   judge.Limits{Flight: 30 * time.Second, Overdue: 0.02, Low: 0.88, High: 0.995},
 	}
 	c := &sc.training
 	switch system {

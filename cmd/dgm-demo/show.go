@@ -59,7 +59,7 @@ func (s *show) frame() *view.Frame {
 	f := &view.Frame{
 		Title: s.sc.vehicle + ": " + s.sc.robot.Plant.Text, Elapsed: r.Flight.Seconds(), Total: s.total.Seconds(),
 		Channel: state.Name, Unit: state.Unit,
-		P50: r.P50.Seconds(), P99: r.P99.Seconds(), Predicted: r.Answered, Missing: r.Missing, Late: r.Late,
+		P50: r.P50.Seconds(), P99: r.P99.Seconds(), Predicted: r.Answered, Missing: r.Missing, Overdue: r.Overdue,
 	}
 	if t := r.Flight.Seconds(); t > 0 {
 		f.Rate = float64(r.Answered-1) / t

@@ -8,16 +8,17 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/dgm-demo/judge"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/wire"
+	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
 // describe writes the summary of a flight.
 func describe(w io.Writer, r *judge.Result) {
-	fmt.Fprintf(w, "\nFlew %.1f s: %s, %s, %d missing, %d not finite, %d late.\n", r.Flight.Seconds(),
-		cli.Count(r.States, "state"), cli.Count(r.Answered, "prediction"), r.Missing, r.NotFinite, r.Late)
+	fmt.Fprintf(w, "\nFlew %.1f s: %s, %s, %d missing, %d not finite, %d overdue (after the next state).\n", r.Flight.Seconds(),
+		cli.Count(r.States, "state"), cli.Count(r.Answered, "prediction"), r.Missing, r.NotFinite, r.Overdue)
 	if b := r.Busy; b.Seconds > 0 {
 		fmt.Fprintf(w, "This computer was busy with other work in %d of %s: an echo of the states took up to %s, %s arrived after the next one was due.\n",
-			b.Seconds, cli.Count(b.Seconds+r.Free.Seconds, "second"), milliseconds(r.EchoMax), cli.Count(r.Overdue, "state"))
-		fmt.Fprintf(w, "Late while it was busy: %d of %d; while it was free: %d of %d (%.2f %%).\n", b.Late, b.States, r.Free.Late, r.Free.States, 100*r.Free.LateShare())
+			b.Seconds, cli.Count(b.Seconds+r.Free.Seconds, "second"), milliseconds(r.EchoMax), cli.Count(r.OverdueStates, "state"))
+		fmt.Fprintf(w, "Overdue while it was busy: %d of %d; while it was free: %d of %d (%.2f %%).\n", b.Overdue, b.States, r.Free.Overdue, r.Free.States, 100*r.Free.OverdueShare())
 	}
 	if r.Free.Seconds < fewestFree {
 		fmt.Fprintf(w, "It was free for %s: whether predictions are on time needs an otherwise idle machine.\n", cli.Count(r.Free.Seconds, "second"))
@@ -40,11 +41,20 @@ func describe(w io.Writer, r *judge.Result) {
 	fmt.Fprintln(w, ".")
 }
 
-// fewestFree is how many free seconds a statement about late predictions needs.
+// fewestFree is how many free seconds a statement about overdue predictions needs.
 const fewestFree = 5
 
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+}
+
+// conclusion writes the verdict on the model, the report to open and the next command.
+func conclusion(w io.Writer, v *report.Verdict, page string) {
+	fmt.Fprintf(w, `
+Verdict on the model: %s
+Report, to open in a browser: %s
+Next, with a log of your own: go run ./cmd/dgm-bridge topics FILE
+`, v.Line(), page)
 }
 
 // howToSubscribe returns how other programs receive the predictions.

@@ -2,10 +2,10 @@
 // messages of a vehicle alone.
 //
 // A state that is never answered is missing. A prediction that arrives after the
-// vehicle's next state is late. Whether the computer had time is known from an echo: a
+// vehicle's next state is overdue. Whether the computer had time is known from an echo: a
 // process that returns every state at once and computes nothing. A second of the flight
 // in which an echo took more than half of the time between two states, was lost, or in
-// which a state itself arrived after its successor was due, is a busy one. Late
+// which a state itself arrived after its successor was due, is a busy one. Overdue
 // predictions of busy seconds are reported; those of free seconds are the program's fault.
 //
 // The 95 % interval of a measurement, mean ± 1.96 obs_std, is compared with the

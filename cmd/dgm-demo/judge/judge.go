@@ -120,7 +120,7 @@ func (j *Judge) State(s *wire.State, unix int64) {
 	second := j.seconds.at(s.T-j.first, &j.count)
 	second.states++
 	if m.overdue = unix-s.T > int64(j.cfg.Period); m.overdue {
-		j.count.Overdue++
+		j.count.OverdueStates++
 		second.busy = true
 	}
 	j.count.Flight = time.Duration(s.T - j.first)
@@ -187,8 +187,8 @@ func (j *Judge) Prediction(p *wire.Prediction, unix int64) {
 	j.count.Answered++
 	j.latency.add(time.Duration(unix - p.T))
 	if j.newest > p.Seq {
-		j.count.Late++
-		j.seconds.at(m.T-j.first, &j.count).late++
+		j.count.Overdue++
+		j.seconds.at(m.T-j.first, &j.count).overdue++
 	}
 	if p.Flags&wire.OutOfDistribution != 0 {
 		j.count.Outside++
@@ -296,8 +296,8 @@ func (j *Judge) unanswered(r *Result, seconds *seconds, m *Moment) {
 	switch {
 	case m.arrived:
 	case m.overdue:
-		r.Late++
-		second.late++
+		r.Overdue++
+		second.overdue++
 	default:
 		r.Missing++
 		second.missing++

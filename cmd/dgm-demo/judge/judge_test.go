@@ -47,13 +47,13 @@ func fly(j *Judge, n int, skip func(seq int) bool) {
 	}
 }
 
-var limits = Limits{Flight: 4 * time.Second, Late: 0.02, Low: 0.88, High: 1}
+var limits = Limits{Flight: 4 * time.Second, Overdue: 0.02, Low: 0.88, High: 1}
 
 func TestGoodFlight(t *testing.T) {
 	j := newJudge()
 	fly(j, 500, nil)
 	r := j.Result(true)
-	if r.States != 500 || r.Answered != 500 || r.Missing+r.Late+r.NotFinite+r.Unreadable+r.Unasked != 0 || r.Flight != 4990*time.Millisecond {
+	if r.States != 500 || r.Answered != 500 || r.Missing+r.Overdue+r.NotFinite+r.Unreadable+r.Unasked != 0 || r.Flight != 4990*time.Millisecond {
 		t.Errorf("%+v", r)
 	}
 	// The last states' measurements never come.
@@ -81,7 +81,7 @@ func TestMissing(t *testing.T) {
 	}
 	j.Prediction(prediction(499, 0, 1), at(499, 30*time.Millisecond))
 	r := j.Result(true)
-	if r.Missing != 2 || r.Answered != 498 || r.Late != 0 {
+	if r.Missing != 2 || r.Answered != 498 || r.Overdue != 0 {
 		t.Errorf("%+v", r)
 	}
 	if err := r.Check(limits); err == nil || err.Error() != "2 of 500 predictions missing" {
@@ -101,7 +101,7 @@ func TestLateIsAfterTheNextState(t *testing.T) {
 		}
 	}
 	r := j.Result(true)
-	if r.Late != 24 || r.Missing != 0 || r.Answered != 500 {
+	if r.Overdue != 24 || r.Missing != 0 || r.Answered != 500 {
 		t.Errorf("%+v", r)
 	}
 	// All were scored all the same, each interval once.
@@ -128,15 +128,15 @@ func TestOverdueStatesMayBeSkipped(t *testing.T) {
 		}
 	}
 	r := j.Result(true)
-	if r.Overdue != 4 || r.Late != 3 || r.Missing != 0 || r.Answered != 497 { // 104 comes 10 ms late: not too late
+	if r.OverdueStates != 4 || r.Overdue != 3 || r.Missing != 0 || r.Answered != 497 { // 104 comes 10 ms late: not too late
 		t.Errorf("%+v", r)
 	}
-	if r.Busy != (Share{Seconds: 1, States: 100, Late: 3}) || r.Free != (Share{Seconds: 4, States: 400}) {
+	if r.Busy != (Share{Seconds: 1, States: 100, Overdue: 3}) || r.Free != (Share{Seconds: 4, States: 400}) {
 		t.Errorf("busy %+v, free %+v", r.Busy, r.Free)
 	}
 }
 
-// Late predictions count where the echo shows that the computer was free.
+// Overdue predictions count where the echo shows that the computer was free.
 func TestEchoSeparatesBusySecondsFromFreeOnes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -146,14 +146,14 @@ func TestEchoSeparatesBusySecondsFromFreeOnes(t *testing.T) {
 		ok   bool
 	}{
 		{"on time", func(int) bool { return false }, func(int) time.Duration { return time.Millisecond }, 0, true},
-		{"late while busy", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
+		{"overdue while busy", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
 			if seq == 150 {
 				return 40 * time.Millisecond
 			}
 			return time.Millisecond
 		}, 1, true},
-		{"late while free", func(seq int) bool { return seq >= 100 && seq < 200 }, func(int) time.Duration { return time.Millisecond }, 0, false},
-		{"late while another second is busy", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
+		{"overdue while free", func(seq int) bool { return seq >= 100 && seq < 200 }, func(int) time.Duration { return time.Millisecond }, 0, false},
+		{"overdue while another second is busy", func(seq int) bool { return seq >= 100 && seq < 200 }, func(seq int) time.Duration {
 			if seq == 350 {
 				return 40 * time.Millisecond
 			}
@@ -184,7 +184,7 @@ func TestEchoSeparatesBusySecondsFromFreeOnes(t *testing.T) {
 			}
 		}
 		r := j.Result(true)
-		if err := r.Check(limits); (err == nil) != c.ok || r.Busy.Seconds != c.busy || r.Busy.Seconds+r.Free.Seconds != 5 || r.Busy.Late+r.Free.Late != r.Late {
+		if err := r.Check(limits); (err == nil) != c.ok || r.Busy.Seconds != c.busy || r.Busy.Seconds+r.Free.Seconds != 5 || r.Busy.Overdue+r.Free.Overdue != r.Overdue {
 			t.Errorf("%s: %v, busy %+v, free %+v", c.name, err, r.Busy, r.Free)
 		}
 	}
@@ -232,7 +232,7 @@ func TestPredictionBeforeItsState(t *testing.T) {
 		j.State(state(i, 0, 0), at(i, 2*time.Millisecond))
 	}
 	r := j.Result(true)
-	if err := r.Check(limits); err != nil || r.Answered != 500 || r.Late != 0 || r.Scored[0] != 498 {
+	if err := r.Check(limits); err != nil || r.Answered != 500 || r.Overdue != 0 || r.Scored[0] != 498 {
 		t.Errorf("%v: %+v", err, r)
 	}
 	// But one of a state that never comes answers nothing.
@@ -372,7 +372,7 @@ func TestCoverageIsThatOfANormalDistribution(t *testing.T) {
 
 func TestFlightWithoutPredictions(t *testing.T) {
 	r := newJudge().Result(true)
-	err := r.Check(Limits{Flight: 30 * time.Second, Late: 0.02, Low: 0.88, High: 0.995})
+	err := r.Check(Limits{Flight: 30 * time.Second, Overdue: 0.02, Low: 0.88, High: 0.995})
 	if err == nil || !strings.Contains(err.Error(), "the flight lasted 0.0 s, at least 30 s are needed; 95 % intervals covered 0.0 %") {
 		t.Error(err)
 	}

@@ -9,19 +9,19 @@ import (
 
 // Result counts what happened to states and predictions.
 type Result struct {
-	Flight     time.Duration // from the first state to the last
-	States     int
-	Answered   int
-	Missing    int // states that were not answered
-	Late       int // predictions that arrived after the next state, or never for an overdue one
-	Overdue    int // states that arrived after their successor was due
-	NotFinite  int // predictions with a number that is not finite, or a negative deviation
-	Unreadable int // predictions that break the protocol, or for other channels or times
-	Unasked    int // predictions of no known state, or repeated
-	Shortened  int // predictions of the beginning of the horizon, for superseded states
-	Outside    int // predictions with the flag out of distribution
-	NoHistory  int // predictions with the flag no history: of the first states, and after a gap
-	Explained  int // states that the estimator itself reports as not answered for want of time
+	Flight        time.Duration // from the first state to the last
+	States        int
+	Answered      int
+	Missing       int // states that were not answered
+	Overdue       int // predictions that arrived after the next state, or never for an overdue one
+	OverdueStates int // states that arrived after their successor was due
+	NotFinite     int // predictions with a number that is not finite, or a negative deviation
+	Unreadable    int // predictions that break the protocol, or for other channels or times
+	Unasked       int // predictions of no known state, or repeated
+	Shortened     int // predictions of the beginning of the horizon, for superseded states
+	Outside       int // predictions with the flag out of distribution
+	NoHistory     int // predictions with the flag no history: of the first states, and after a gap
+	Explained     int // states that the estimator itself reports as not answered for want of time
 
 	Busy, Free Share // of the seconds in which the computer was busy with something else, and of the others
 
@@ -37,15 +37,15 @@ type Result struct {
 }
 
 // Share is a part of the flight, in whole seconds.
-type Share struct{ Seconds, States, Late, Missing int }
+type Share struct{ Seconds, States, Overdue, Missing int }
 
-// LateShare returns the share of states whose predictions were late.
-func (s Share) LateShare() float64 { return share([]int{s.Late}, []int{s.States}) }
+// OverdueShare returns the share of states whose predictions were overdue.
+func (s Share) OverdueShare() float64 { return share([]int{s.Overdue}, []int{s.States}) }
 
 // Limits are what a flight must keep.
 type Limits struct {
 	Flight    time.Duration // it must last at least so long
-	Late      float64       // largest share of late predictions while the computer is free
+	Overdue   float64       // largest share of overdue predictions while the computer is free
 	Low, High float64       // coverage of the 95 % intervals, pooled over channels and times
 }
 
@@ -76,7 +76,7 @@ func (r *Result) Lost() int { return r.Missing - min(r.Busy.Missing, r.Explained
 const mostNoHistory = 100
 
 // Check returns nil if the flight kept the limits, else an error that names in one
-// line all limits that it did not keep. A late prediction counts where the computer was
+// line all limits that it did not keep. An overdue prediction counts where the computer was
 // free.
 func (r *Result) Check(l Limits) error {
 	var broken []string
@@ -89,7 +89,7 @@ func (r *Result) Check(l Limits) error {
 	limit(r.NotFinite > 0, "%d of %d predictions not finite", r.NotFinite, r.States)
 	limit(r.Unreadable > 0, "predictions that cannot be read: %d", r.Unreadable)
 	limit(r.Unasked > 0, "predictions of no state, or repeated: %d", r.Unasked)
-	limit(r.Free.LateShare() > l.Late, "%.1f %% of the predictions arrived after the next state though the computer was free, at most %.0f %% may", 100*r.Free.LateShare(), 100*l.Late)
+	limit(r.Free.OverdueShare() > l.Overdue, "%.1f %% of the predictions arrived after the next state though the computer was free, at most %.0f %% may", 100*r.Free.OverdueShare(), 100*l.Overdue)
 	limit(r.NoHistory > mostNoHistory+r.States/10, "%d of %d predictions had not enough history", r.NoHistory, r.States)
 	limit(r.Flight < l.Flight, "the flight lasted %.1f s, at least %.0f s are needed", r.Flight.Seconds(), l.Flight.Seconds())
 	c := r.Coverage()

@@ -7,9 +7,9 @@ import (
 
 // second counts what happened to the states of one second of the flight.
 type second struct {
-	number                int64
-	states, late, missing int
-	busy                  bool
+	number                   int64
+	states, overdue, missing int
+	busy                     bool
 }
 
 // seconds are the last seconds of the flight, second n at n mod len.
@@ -52,7 +52,7 @@ func (s *second) close(r *Result) {
 		share.Seconds++
 	}
 	share.States += s.states
-	share.Late += s.late
+	share.Overdue += s.overdue
 	share.Missing += s.missing
 	*s = second{}
 }

@@ -16,7 +16,7 @@ type Frame struct {
 	Rate      float64    // predictions per second
 	Predicted int        // predictions so far
 	Missing   int        // states without one
-	Late      int        // that arrived after the next state
+	Overdue   int        // that arrived after the next state
 }
 
 // Band is a prediction of the channel.

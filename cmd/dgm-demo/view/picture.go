@@ -27,8 +27,8 @@ const (
 
 var glyphs = [...]string{empty: " ", band: "░", now: "┆", mean: "─", measured: "●", outside: "×"}
 
-// ANSI colours: blue, grey, bright blue, bright white, bright red.
-var colors = [...]string{empty: "", band: "34", now: "90", mean: "94", measured: "97", outside: "91"}
+// ANSI colours: blue, grey, bright blue, that of text, bright red.
+var colors = [...]string{empty: "", band: "34", now: "90", mean: "94", measured: "", outside: "91"}
 
 // Picture draws a frame as text of at most the given size.
 func Picture(f *Frame, size Size, color bool) string {
@@ -40,8 +40,8 @@ func Picture(f *Frame, size Size, color bool) string {
 	b.WriteString(legend(f, columns, color) + "\n")
 	drawPlot(&b, f, columns-margin-1, rows, color)
 	b.WriteString(clip(coverageLine(f), columns) + "\n")
-	b.WriteString(clip(fmt.Sprintf("latency p50 %s, p99 %s; %d predictions at %.0f Hz; missing %d, late %d",
-		millis(f.P50), millis(f.P99), f.Predicted, f.Rate, f.Missing, f.Late), columns) + "\n")
+	b.WriteString(clip(fmt.Sprintf("latency p50/p99 %.2f/%s; %d predictions at %.0f Hz; missing %d, overdue %d",
+		1e3*f.P50, millis(f.P99), f.Predicted, f.Rate, f.Missing, f.Overdue), columns) + "\n")
 	return b.String()
 }
 

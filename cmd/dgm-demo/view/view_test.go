@@ -22,7 +22,7 @@ func frame() *Frame {
 	f := &Frame{
 		Title: "pend1: torque-driven pendulum", Elapsed: 12.3, Total: 30, Channel: "theta", Unit: "rad",
 		Coverage: []Coverage{{0.1, 955, 1000}, {0.5, 940, 1000}, {1, 890, 1000}}, Pooled: Coverage{0, 2785, 3000},
-		P50: 0.00042, P99: 0.0013, Rate: 100, Predicted: 1230, Missing: 0, Late: 3,
+		P50: 0.00042, P99: 0.0013, Rate: 100, Predicted: 1230, Missing: 0, Overdue: 3,
 	}
 	for _, start := range []float64{-1, 0} {
 		p := Band{}
@@ -69,6 +69,20 @@ func TestPicture(t *testing.T) {
 	golden(t, "waiting.txt", Picture(&Frame{Title: "pend1", Channel: "theta"}, Size{60, 12}, false))
 }
 
+// Whatever the background of the terminal is: no colour is white, black or a shade of them, but
+// for the line of now.
+func TestMeasurementsHaveTheColourOfText(t *testing.T) {
+	picture := Picture(frame(), Size{80, 24}, true)
+	for _, code := range []string{"30", "37", "97"} {
+		if strings.Contains(picture, "\x1b["+code+"m") {
+			t.Errorf("colour %s", code)
+		}
+	}
+	if !strings.Contains(picture, "  "+glyphs[measured]+" measured") {
+		t.Error("measurements have a colour of their own in the legend")
+	}
+}
+
 func TestPictureKeepsItsSize(t *testing.T) {
 	escape := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, size := range []Size{{40, 12}, {80, 24}, {120, 40}, {200, 60}} {
@@ -111,7 +125,7 @@ func TestWhatIsNotFiniteIsNotDrawn(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	want := "12 of 30 s  1230 predictions at 100 Hz, coverage of 95 %: 92.8 %, latency p50 0.42 ms p99 1.30 ms, missing 0, late 3"
+	want := "12 of 30 s  1230 predictions at 100 Hz, coverage of 95 %: 92.8 %, latency p50 0.42 ms p99 1.30 ms, missing 0, overdue 3"
 	if got := Line(frame()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
