@@ -393,6 +393,24 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
+// A channel is sent to a client once, however often it subscribes to it.
+func TestManySubscriptionsOfOneChannel(t *testing.T) {
+	s := serve(t)
+	w := dial(t, s)
+	w.frame(t)
+	w.frame(t)
+	w.send(t, 0x81, `{"op":"subscribe","subscriptions":[{"id":1,"channelId":0},{"id":2,"channelId":0},{"id":3,"channelId":0}]}`)
+	w.send(t, 0x89, "")
+	w.frame(t)
+	s.Send(0, 5, []byte("one"))
+	s.Send(0, 6, []byte("two"))
+	for _, want := range []string{"one", "two"} {
+		if _, p := w.frame(t); binary.LittleEndian.Uint32(p[1:]) != 3 || string(p[13:]) != want {
+			t.Errorf("subscription %d: %s, expected %s", binary.LittleEndian.Uint32(p[1:]), p[13:], want)
+		}
+	}
+}
+
 // A client that does not read loses old messages; the sender never waits.
 func TestSlowClient(t *testing.T) {
 	s := serve(t)

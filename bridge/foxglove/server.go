@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -49,7 +50,6 @@ const (
 	maxClients   = 32
 	maxOpen      = 128     // connections, of which not all have asked yet
 	maxMessage   = 1 << 20 // bytes of a request: a list of subscriptions
-	maxSubscribe = 4096    // subscriptions of a client
 	writeTimeout = 5 * time.Second
 	pingEvery    = 10 * time.Second
 	silence      = 30 * time.Second // after which a client that answers no ping is gone
@@ -369,7 +369,9 @@ func (s *Server) request(c *client, message []byte) {
 	switch m.Op {
 	case "subscribe":
 		for _, sub := range m.Subscriptions {
-			if sub.ChannelID >= 0 && sub.ChannelID < len(s.channels) && len(c.subscribed) < maxSubscribe {
+			if sub.ChannelID >= 0 && sub.ChannelID < len(s.channels) {
+				// A channel is sent to a client once, under the number that it gave last.
+				maps.DeleteFunc(c.subscribed, func(_ uint32, channel int) bool { return channel == sub.ChannelID })
 				c.subscribed[sub.ID] = sub.ChannelID
 			}
 		}

@@ -208,6 +208,9 @@ func (j *judge) message(track int, values []float64) (reset bool) {
 			reset = reset || slices.Contains(r.Equals, now)
 			continue
 		}
+		if math.IsNaN(now) { // the counter is missing: the next one is compared with that before
+			continue
+		}
 		reset = reset || now != j.last[i] && !math.IsNaN(j.last[i])
 		j.last[i] = now
 	}

@@ -163,3 +163,24 @@ func TestWrongValidity(t *testing.T) {
 		}
 	}
 }
+
+// A counter that is missing in a message is no reset, and hides none: the next one is
+// compared with the one before.
+func TestAMissingCounterIsNoReset(t *testing.T) {
+	log, _ := run(t, judgedLog(func(ms int64, p []float64) (float64, int) {
+		if ms >= 320 {
+			p[5], p[0] = 1, p[0]+1000
+		}
+		if ms == 120 || ms == 300 {
+			p[5] = math.NaN()
+		}
+		return 2, 0
+	}), judged, false)
+	var begins []int64
+	for _, s := range log.Segments {
+		begins = append(begins, s.T[0]/1e6)
+	}
+	if !slices.Equal(begins, []int64{0, 320}) {
+		t.Errorf("segments begin at %v ms", begins)
+	}
+}

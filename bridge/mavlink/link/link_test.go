@@ -315,6 +315,59 @@ func TestPredictionsGoOut(t *testing.T) {
 	}
 }
 
+// Signed messages of an earlier day, sent again and again, give way to the autopilot, whose
+// signatures are newer.
+func TestRecordedSignaturesGiveWay(t *testing.T) {
+	nc := serve(t)
+	key := frame.NewV2Key(bytes.Repeat([]byte{1}, 32))
+	sink, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := flyAt(t, gomavlib.EndpointUDPClient{Address: sink.LocalAddr().String()}, 99, key)
+	var recorded [][]byte
+	for len(recorded) < 60 {
+		b := make([]byte, 2048)
+		n, _, err := sink.ReadFrom(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded = append(recorded, b[:n])
+	}
+	earlier.land()
+	sink.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", free(t))
+	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Key: key})
+	again, err := net.Dial("udp4", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	stop := make(chan struct{})
+	var sending sync.WaitGroup
+	sending.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				_, _ = again.Write(recorded[i%len(recorded)]) // the link may not listen yet
+			}
+		}
+	})
+	defer func() { close(stop); sending.Wait() }()
+	within(t, "a message that was recorded", func() bool { return n.Messages.Load() > 10 })
+	p := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, 1, key)
+	defer p.land()
+	seen := places(t, nc)
+	within(t, "a state of the autopilot", func() bool { return seen()[1] })
+	later, strangers := places(t, nc), n.Strangers.Load()
+	within(t, "messages that are refused", func() bool { return n.Strangers.Load() > strangers+100 })
+	if got := later(); !got[1] || got[99] {
+		t.Errorf("states at %v", got)
+	}
+}
+
 func TestReadKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "link.key")
 	for text, good := range map[string]bool{strings.Repeat("0a", 32) + "\n": true, strings.Repeat("0a", 31): false, strings.Repeat("zz", 32): false, "": false} {

@@ -216,18 +216,22 @@ func (r *runner) frame(e *gomavlib.EventFrame) {
 }
 
 // from reports whether a frame comes from the sender that is listened to: the first, until
-// it is closed or silent. With a key nothing that was signed before its last
-// frame takes its place.
+// it is closed or silent. With a key it is the one with the newest signature: what was
+// recorded earlier takes no place from it, and loses its own to it.
 func (r *runner) from(e *gomavlib.EventFrame) bool {
 	now, signed := time.Now(), uint64(0)
 	if f, ok := e.Frame.(*frame.V2Frame); ok {
 		signed = f.SignatureTimestamp
 	}
-	if e.Channel != r.peer && (r.peer != nil && now.Sub(r.heard) < goneAfter || r.c.Key != nil && signed <= r.signed) {
+	taken := e.Channel != r.peer && r.peer != nil && now.Sub(r.heard) < goneAfter
+	if r.c.Key != nil {
+		taken = signed < r.signed || signed == r.signed && e.Channel != r.peer
+	}
+	if taken {
 		r.n.Strangers.Add(1)
 		if !r.strange {
 			r.strange = true
-			r.c.Log(fmt.Sprintf("messages of system %d from %s are not used: another sender is listened to; give two autopilots links of their own, or sign messages with a key", e.SystemID(), e.Channel))
+			r.c.Log(fmt.Sprintf("messages of system %d from %s are not used: another sender is listened to, or they were signed before its last; give two autopilots links of their own, or sign messages with a key", e.SystemID(), e.Channel))
 		}
 		return false
 	}
