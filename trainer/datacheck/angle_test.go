@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -60,6 +61,49 @@ func TestLooksLikeAnAngle(t *testing.T) {
 			t.Errorf("%s: %d breaks of time, %s", c.name, breaks, found[0].Text)
 		}
 		if log.Channels[0].Period != 0 {
+			t.Errorf("%s: the log was changed", c.name)
+		}
+	}
+}
+
+// A declared period that does not fit the values stops training with the unit and the period
+// that do; what is wrapped, or turned on without wrapping, stays.
+func TestPeriodThatDoesNotFit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	wrap := func(turn float64) func(float64) float64 {
+		return func(angle float64) float64 { return math.Remainder(turn/channel.Angle*angle, turn) }
+	}
+	for _, c := range []struct {
+		name, unit string
+		period     float64
+		value      func(angle float64) float64
+		text       string // of the finding; "" = none
+	}{
+		{"radians", "rad", channel.Angle, wrap(channel.Angle), ""},
+		{"degrees", "deg", 360, wrap(360), ""},
+		{"turned on", "rad", channel.Angle, func(a float64) float64 { return 6 * a }, ""},
+		{"degrees as radians", "rad", channel.Angle, wrap(360), `looks like degrees. Set unit = "deg" and period = 360 in`},
+		{"degrees without a unit", "", channel.Angle, wrap(360), `looks like degrees. Set unit = "deg" and period = 360 in`},
+		{"radians as degrees", "deg", 360, wrap(channel.Angle), `looks like radians. Set unit = "rad" and period = 6.283185307179586 in`},
+		{"degrees that do not wrap", "deg", channel.Angle, func(a float64) float64 { return 100 * math.Sin(a) }, "a turn in this unit is 360. Set period = 360 in"},
+		{"noise", "", channel.Angle, func(float64) float64 { return 20 * rng.NormFloat64() }, "it is no angle with this period. Remove period"},
+	} {
+		log := swing(even(40, 100), 0.01, 13)
+		log.Channels[0].Period, log.Channels[0].Unit, log.Channels[0].Derivative = c.period, c.unit, ""
+		x := log.Segments[0].X
+		for i := 0; i < len(x); i += 2 {
+			angle := 3*float64(i)/200 + math.Sin(float64(i)/200)
+			x[i], x[i+1] = c.value(angle)+0.001*rng.NormFloat64(), 3+math.Cos(float64(i)/200)+0.01*rng.NormFloat64()
+		}
+		r := Check(log, Options{})
+		stop := r.Stop()
+		switch {
+		case c.text == "" && (stop != nil || len(find(r, Angle)) > 0):
+			t.Errorf("%s:%s", c.name, describe(r))
+		case c.text != "" && (stop == nil || stop.Kind != Angle || stop.Channel != "theta" || !strings.Contains(stop.Text, c.text) || len(find(r, Angle)) > 1):
+			t.Errorf("%s:%s", c.name, describe(r))
+		}
+		if log.Channels[0].Period != c.period {
 			t.Errorf("%s: the log was changed", c.name)
 		}
 	}

@@ -39,17 +39,21 @@ func (r *recording) derivative(groups []*recording, k int) {
 // up to a factor. It returns whether there is one.
 func (r *recording) factor(k, d int, rows []comparison) bool {
 	mm, mi, ii := moments(rows)
-	if mm == 0 || ii == 0 {
+	if mm == 0 || ii == 0 || apart(rows) < unitRows {
 		return false
 	}
 	x, v := r.channels[k].Name, r.channels[d].Name
 	corr, f := mi/math.Sqrt(mm*ii), mi/ii
 	switch {
 	case math.Abs(corr) < 0.3:
+		cause := "Name the right channel in the map, or none: derivative = \"none\"."
+		if p := r.channels[k].Period; p > 0 {
+			cause = "The likely cause is the period of " + x + ", " + num(p) + ": correct it or its unit in the map. Else name the right channel, or none: derivative = \"none\"."
+		}
 		r.addLog(Unit, Note, d, len(rows),
-			"%s is declared as the derivative of %s but does not follow its changes (correlation %.2f). Name the right channel in the map, or none: derivative = \"\".", v, x, corr)
+			"%s counts as the derivative of %s, by the map or by the import, and does not follow its changes (correlation %.2f). %s", v, x, corr, cause)
 		return true
-	case math.Abs(corr) < unitCorrelation || unitFits(f):
+	case math.Abs(corr) < unitCorrelation || unitFits(f) || !steady(rows, f):
 		return false
 	}
 	why := unitOf(f)
@@ -58,6 +62,29 @@ func (r *recording) factor(k, d int, rows []comparison) bool {
 	}
 	r.addLog(Unit, Note, d, len(rows),
 		"%s changes by %s times the integral of its derivative %s: %s. Set scale or time.unit in the map; otherwise predictions start with a wrong velocity.", x, num(f), v, why)
+	return true
+}
+
+// apart counts the rows of which none overlaps the one before it.
+func apart(rows []comparison) (n int) {
+	var last comparison
+	for _, row := range rows {
+		if n == 0 || row.seg != last.seg || row.first >= last.last {
+			last = row
+			n++
+		}
+	}
+	return n
+}
+
+// steady reports whether the factor is about that of either half of the rows: that between
+// two units is, that of noise and drift at rest is not.
+func steady(rows []comparison, factor float64) bool {
+	for _, half := range [][]comparison{rows[:len(rows)/2], rows[len(rows)/2:]} {
+		if _, mi, ii := moments(half); ii > 0 && (mi/ii/factor < 1/unitRatio || mi/ii/factor > unitRatio) {
+			return false
+		}
+	}
 	return true
 }
 

@@ -20,7 +20,7 @@ const (
 	Unit      Kind = "unit"      // a channel and its derivative disagree by a factor
 	Swapped   Kind = "swapped"   // two channels trade places
 	Gimbal    Kind = "gimbal"    // the nose points nearly straight up or down
-	Angle     Kind = "angle"     // a state looks like an angle and is not declared as one
+	Angle     Kind = "angle"     // a state looks like an angle and is not declared as one, or its period does not fit
 	Invalid   Kind = "invalid"   // the estimator of the robot declared values invalid
 )
 

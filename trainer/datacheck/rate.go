@@ -75,8 +75,9 @@ func (s series) held() {
 		return
 	}
 	tracks := s.tracks()
+	step := resolution(sketch(values(tracks)))
 	for _, seg := range s.segs {
-		var lengths []float64
+		var lengths, steps []float64
 		same, n := 0, 0
 		for _, tr := range tracks {
 			if tr.seg != seg {
@@ -87,10 +88,12 @@ func (s series) held() {
 			for i, j := range equalRuns(tr.x) {
 				if i > 0 && j < len(tr.x) {
 					lengths = append(lengths, float64(j-i))
+					steps = append(steps, math.Abs(tr.x[j]-tr.x[i]))
 				}
 			}
 		}
-		if len(lengths) < 20 || same*5 < n*2 {
+		// What moves by single steps of its sensor is measured at each sample and slow.
+		if len(lengths) < 20 || same*5 < n*2 || quantile(sketch(steps), 0.9) < 1.5*step {
 			continue
 		}
 		l := sorted(lengths)

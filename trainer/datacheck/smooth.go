@@ -2,6 +2,7 @@ package datacheck
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -61,7 +62,7 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 	coarse = usual < 50*math.Max(2*rounding(meanSize(all)), resolution(sketch(all)))
 	var unique map[float64]bool
 	if coarse {
-		unique, usual = uniqueValues(sorted(all))
+		unique, usual = uniqueValues(sorted(all), off)
 	}
 	if usual == 0 {
 		return nil, coarse
@@ -90,18 +91,27 @@ func (s series) smoothOn(cv curve, inside bool) (found []smoothRun, coarse bool)
 
 // uniqueValues returns the values that a coarse channel takes only once, and a scale to
 // measure it by; 0 if it does not repeat its values. On the grid of a coarse sensor
-// straight stretches are usual, but filled-in samples are off the grid.
-func uniqueValues(sv []float64) (unique map[float64]bool, scale float64) {
+// straight stretches are usual, but filled-in samples are off the grid. Where all that a
+// channel is off the curve is its rounding, values on the grid show nothing.
+func uniqueValues(sv []float64, off [][]float64) (unique map[float64]bool, scale float64) {
 	unique = map[float64]bool{}
+	step, once := resolution(sv), 0
+	rounded := quantile(sketch(slices.Concat(off...)), 0.9) <= step
+	origin := quantile(sv, 0.5)
 	for i, j := range equalRuns(sv) {
-		if j-i == 1 {
+		if j-i > 1 {
+			continue
+		}
+		once++
+		steps := (sv[i] - origin) / step
+		if !rounded || math.Abs(steps-math.Round(steps)) > onGrid {
 			unique[sv[i]] = true
 		}
 	}
-	if 3*len(unique) > len(sv) {
+	if 3*once > len(sv) {
 		return nil, 0
 	}
-	return unique, resolution(sv) / 2
+	return unique, step / 2
 }
 
 // mostlyUnique reports whether most of x are values that occur nowhere else.

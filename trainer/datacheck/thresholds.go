@@ -42,6 +42,8 @@ const (
 	// States that look like angles.
 	unitTurn   = 0.15  // of a turn: so far from one may be the jump of an angle that turns fast
 	bareTurn   = 0.05  // the same, of a channel without a unit
+	farOutside = 1.5   // periods: values that span more are not wrapped
+	largeSteps = 0.15  // share of steps of more than half a period in either direction: no angle moves so
 	rareValues = 0.005 // of the values at either end do not count for what a channel spans
 
 	// Bursts.
@@ -62,6 +64,7 @@ const (
 	shortestSmooth = 4    // samples on one curve with their neighbours
 	longestFilled  = 0.25 // s, a straight stretch that windows may cross
 	smoothLogOdds  = 16   // −ln of the chance of a smooth run
+	onGrid         = 0.02 // steps of the sensor: so near to a whole number of them a value is on its grid
 	filledShare    = 0.02 // of the samples, from which on filling in is worth a note
 
 	// Ends that diverge.

@@ -61,3 +61,57 @@ func TestUnitThatChangesWithinALog(t *testing.T) {
 		}
 	}
 }
+
+// The period of a channel that does not follow its derivative is named as the likely cause.
+func TestPeriodIsTheLikelyCauseOfAWrongDerivative(t *testing.T) {
+	for _, period := range []float64{0, channel.Angle} {
+		log := swing(even(60, 50), 0.005, 3)
+		log.Channels[0].Period = period
+		x := log.Segments[0].X
+		for i := 0; i < len(x); i += 2 {
+			x[i] = math.Sin(0.037 * float64(i))
+		}
+		r := Check(log, Options{})
+		found := find(r, Unit)
+		if len(found) != 1 || !strings.Contains(found[0].Text, "by the map or by the import") || strings.Contains(found[0].Text, "likely cause is the period of theta, 6.283") != (period > 0) {
+			t.Error(describe(r))
+		}
+	}
+}
+
+// On a bench, at rest for a second or for a minute, drift and noise show no unit; a log of
+// motion in another unit does.
+func TestUnitNeedsMotion(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		seconds float64
+		moves   bool
+		want    int
+	}{{"a second at rest", 1.1, false, 0}, {"a minute at rest", 60, false, 0}, {"a second of motion", 1.1, true, 0}, {"motion", 20, true, 1}} {
+		for seed := range uint64(5) {
+			rng := rand.New(rand.NewPCG(seed, 4))
+			channels := []channel.Channel{{Name: "z", Unit: "m", Role: channel.State, Derivative: "vz"}, {Name: "vz", Unit: "m/s", Role: channel.State}}
+			cols := make([][]float64, 2)
+			drift, stamps := 0.0, even(c.seconds, 100)
+			for _, at := range stamps {
+				s := at - 100
+				z, v := math.Sin(2*s), 2*math.Cos(2*s)
+				if !c.moves { // an estimate that creeps, and noise that it follows in part
+					drift = 0.99*drift + 0.001*rng.NormFloat64()
+					z, v = drift+0.02*math.Sin(0.3*s+float64(seed)), 0.4*drift
+				}
+				cols[0], cols[1] = append(cols[0], 2.569*z+0.0001*rng.NormFloat64()), append(cols[1], v+0.0001*rng.NormFloat64())
+			}
+			r := Check(build(channels, stamps, nil, cols), Options{})
+			factors := 0
+			for _, p := range find(r, Unit) {
+				if strings.Contains(p.Text, "times the integral") {
+					factors++
+				}
+			}
+			if factors != c.want {
+				t.Errorf("%s, seed %d:%s", c.name, seed, describe(r))
+			}
+		}
+	}
+}
