@@ -56,3 +56,32 @@ func TestRefusalsAreLoggedWhenTheyBegin(t *testing.T) {
 		}
 	}
 }
+
+// A state with keys that are not known is answered; they are counted, and the first is
+// named once on the console.
+func TestUnknownKeysOfStatesAreNamed(t *testing.T) {
+	var logged lines
+	n, c, _, _ := offline(t, Config{Log: logged.add})
+	for seq := range uint64(100) {
+		c.pass(10 * ms)
+		s := wire.State{Seq: seq, T: c.unix, X: []float64{0.1, 0.2}}
+		message := s.Append(nil)
+		if seq > 9 {
+			message[0] += 2 // pairs of the map
+			message = append(message, "\xa5planz\x01\xa4mass\x91\xa0"...)
+		}
+		n.intake.Receive(message, 0)
+		if n.intake.Mailbox.Get() == nil {
+			t.Fatalf("state %d is refused: %s", seq, n.Unused())
+		}
+		if seq%10 == 9 {
+			n.logAlarms(n.compose(0).Alarms())
+		}
+	}
+	if s := n.compose(0); s.UnknownKeys != 180 || s.UnknownKey != "planz" {
+		t.Errorf("%d keys, the first %q", s.UnknownKeys, s.UnknownKey)
+	}
+	if len(logged.lines) != 1 || !strings.Contains(logged.lines[0], `"planz"`) {
+		t.Errorf("the console has %q", logged.lines)
+	}
+}

@@ -52,6 +52,7 @@ func (s *Status) Alarms() []Alarm {
 		"or set untimed_plans, where every sender plans over the model's horizon", s.PlansUnused, s.Published)
 	add(s.PlansHeld > 0, "plans_held", "plans end before the horizon, and their last row is held (%d of %d predictions): plan for the whole horizon, or predict at shorter times", s.PlansHeld, s.Published)
 	add(s.PlansCut > 0, "plans_cut", "plans go on after the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
+	add(s.UnknownKeys > 0, "unknown_keys", "states have keys that this estimator does not know and skips (%d, the first %q): correct the name, or update the estimator", s.UnknownKeys, s.UnknownKey)
 	for _, r := range s.Reasons {
 		if r.Reason != Replaced.String() || s.Mode != ModeRate {
 			add(true, "reason_"+r.Reason, "states were not answered (%s, %d of %d): %s", r.Reason, r.Count, s.Received, describe(s.Reasons, r.Reason))

@@ -17,6 +17,7 @@ func TestAlarmsOfAStatus(t *testing.T) {
 			s.Input, s.InputAge, s.InputReason, s.InputRefused = wire.InputStale, 1, "layout", 300
 			s.Reasons = []wire.ReasonCount{{Reason: "size", Count: 900}, {Reason: "layout", Count: 301, Text: wire.WrongLayout.Description(), Last: "of another"}}
 		},
+		"unknown_keys": func(s *wire.Status) { s.UnknownKeys, s.UnknownKey = 3, "planz" },
 		"input_size": func(s *wire.Status) {
 			s.Input, s.InputAge, s.InputReason, s.InputRefused = wire.InputNone, -1, "size", 5
 		},

@@ -66,7 +66,7 @@ var (
 		s.History, s.NoHistory, s.HistoryGaps, s.HistoryBackward = 8, 20, 2, 1
 		s.PlansUnused, s.PlansHeld, s.PlansCut = 5, 6, 7
 		s.Channels = []string{"theta", "omega"}
-		s.InputReason, s.InputRefused = "nan", 3
+		s.InputReason, s.InputRefused, s.UnknownKeys, s.UnknownKey = "nan", 3, 4, "planz"
 		return s
 	}()
 )

@@ -13,6 +13,9 @@ type State struct {
 	Plan   []float64 // (optional) rows×P row-major, input values from T on, each held for PlanDt
 	PlanDt float64   // (optional) s, of each row of Plan; without it the rows divide the model's horizon, and see PROTOCOL.md when they are used
 	Layout string    // (optional) fingerprint of the channels, see Layout
+
+	Unknown      int    // keys of a decoded message that this version does not know and skips
+	FirstUnknown []byte // of these
 }
 
 // Append appends the message to dst.
@@ -56,6 +59,8 @@ func (s *State) Decode(b []byte, K, P int) error {
 	if err := message(r, f[:]); err != nil {
 		return err
 	}
+	unknown, first := r.Unknown()
+	s.Unknown, s.FirstUnknown = unknown, append(s.FirstUnknown[:0], first...)
 	v := vectorsOf(r)
 	var width []byte
 	if len(dtype.Bytes) > 0 {

@@ -79,6 +79,9 @@ type Status struct {
 
 	InputReason  string // the Reason for which most states were refused since the last accepted one; "" = none was
 	InputRefused uint64 // states refused for it since then
+
+	UnknownKeys uint64 // keys of states that this version does not know and skips
+	UnknownKey  string // the first of these; "" = none
 }
 
 // Phase is a part of the time of a prediction.
@@ -103,7 +106,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [55]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [57]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -160,6 +163,8 @@ func (s *Status) fields(lists *statusLists) [55]msgbin.Field {
 		msgbin.Optional("channels", &s.Channels).Limit(MaxChannels),
 		msgbin.Optional("input_reason", &s.InputReason),
 		msgbin.Optional("input_refused", &s.InputRefused),
+		msgbin.Optional("unknown_keys", &s.UnknownKeys),
+		msgbin.Optional("unknown_key", &s.UnknownKey),
 	}
 }
 

@@ -165,11 +165,16 @@ func (f *Field) clear() {
 // *ConstantError for a constant that differs.
 func (r *Reader) Fields(list []Field) error { return r.fields(list, false) }
 
+// Unknown returns how many keys the last call of Fields skipped, and the first of them, in
+// place.
+func (r *Reader) Unknown() (keys int, first []byte) { return r.unknown, r.firstUnknown }
+
 // OnlyFields is Fields of a map that must have no other keys. The error for one wraps
 // ErrUnknown.
 func (r *Reader) OnlyFields(list []Field) error { return r.fields(list, true) }
 
 func (r *Reader) fields(list []Field, only bool) error {
+	r.unknown, r.firstUnknown = 0, nil
 	n, err := r.Map(maxFields)
 	if err != nil {
 		return &FieldError{Err: err}
@@ -186,6 +191,9 @@ func (r *Reader) fields(list []Field, only bool) error {
 			return &FieldError{string(key), ErrUnknown}
 		}
 		if i < 0 {
+			if r.unknown++; r.unknown == 1 {
+				r.firstUnknown = key
+			}
 			if err := r.Skip(); err != nil {
 				return &FieldError{string(key), err}
 			}

@@ -17,6 +17,9 @@ type Reader struct {
 	base int // offset of data in what errors count from
 	in   bytes.Reader
 	dec  *msgpack.Decoder // reads in
+
+	unknown      int    // keys that Fields skipped
+	firstUnknown []byte // of these, in place
 }
 
 // NewReader returns a cursor at the start of b, which it reads in place.
@@ -46,6 +49,7 @@ func AcquireReader(b []byte) *Reader {
 // Release gives the Reader back; it must not be used again.
 func (r *Reader) Release() {
 	r.Reset(nil)
+	r.firstUnknown = nil
 	select {
 	case readers <- r:
 	default:

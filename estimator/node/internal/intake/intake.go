@@ -74,6 +74,9 @@ func (in *Intake) Receive(data []byte, epoch uint64) {
 	var came moment
 	err := s.Decode(data, in.k, in.p)
 	if err == nil {
+		if s.Unknown > 0 {
+			in.counters.Unknown(s.Unknown, s.FirstUnknown)
+		}
 		err = in.limits.Check(s)
 	}
 	if err == nil {

@@ -14,6 +14,7 @@ type Counters struct {
 	counts Counts
 	last   [wire.Reasons]error
 	since  [wire.Reasons]uint64 // states refused at the intake since the last accepted one
+	key    string               // the first key of a state that is not known
 	total  latency              // from a state or tick to its prediction
 	phases [phases]latency
 }
@@ -26,6 +27,7 @@ type Counts struct {
 	PlansUnused, PlansHeld   uint64
 	PlansCut                 uint64
 	Used                     uint64 // states predicted from
+	UnknownKeys              uint64 // of states
 	Ticks                    uint64
 	Reasons                  [wire.Reasons]uint64 // states that were not predicted from
 	Silent                   [wire.Reasons]uint64 // ticks without a prediction
@@ -70,6 +72,16 @@ func (c *Counters) Receive() { c.update(func(n *Counts) { n.Received++ }) }
 
 // Use counts a state that is predicted from.
 func (c *Counters) Use() { c.update(func(n *Counts) { n.Used++ }) }
+
+// Unknown counts the keys of a state that are not known; first is the first of them.
+func (c *Counters) Unknown(keys int, first []byte) {
+	c.update(func(n *Counts) {
+		if n.UnknownKeys == 0 {
+			c.key = Shorten(string(first))
+		}
+		n.UnknownKeys += uint64(keys)
+	})
+}
 
 // Tick counts ticks that were due.
 func (c *Counters) Tick(ticks uint64) { c.update(func(n *Counts) { n.Ticks += ticks }) }

@@ -67,6 +67,7 @@ func (r *Reporter) addCounters(steady int64) {
 			s.Input = wire.InputStale
 		}
 	}
+	s.UnknownKeys, s.UnknownKey = n.UnknownKeys, c.key
 	s.InputReason, s.InputRefused = "", 0
 	if most, states := c.mostRefused(); states > 0 {
 		s.InputReason, s.InputRefused = most.String(), states
