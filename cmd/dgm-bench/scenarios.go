@@ -370,10 +370,11 @@ func redelivery(s *rig) {
 	}
 }
 
-// secondRobot: a second robot sends under the same name. The status names it, and the
-// first one's states are answered.
+// secondRobot: a second robot that starts later sends under the same name. The status
+// names it, and the first one's states are answered.
 func secondRobot(s *rig) {
 	n := s.standard()
+	s.pause(calm)
 	second := newSender(s.link(s.url(), "second robot"), vehicle, chaosRate, s.clock)
 	defer second.end()
 	s.await(func() bool {

@@ -163,8 +163,22 @@ func TestASecondSenderIsNamed(t *testing.T) {
 				t.Errorf("%s: %d states are of a second sender, %d of the first are taken", name, named, taken)
 			}
 		}
-		// Every third state comes 50 ms late.
+		// The first one loses a few in a row: the second does not take its place.
 		s := newStream(robot)
+		other := uint64(1)
+		for i := range 300 {
+			s.now += 7 * ms
+			if i < 50 || i%20 > 8 {
+				s.arrive(s.message(uint64(5000+i), 0))
+			}
+			s.now += 3 * ms
+			if s.arrive(s.message(other, -200*ms)) {
+				t.Fatalf("state %d of the second sender is taken", other)
+			}
+			other++
+		}
+		// Every third state comes 50 ms late.
+		s = newStream(robot)
 		var late [][]byte
 		for i := range 300 {
 			s.now += 10 * ms

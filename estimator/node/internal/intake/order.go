@@ -112,6 +112,8 @@ func (o *order) restarts(m *moment, again, silent bool) bool {
 	o.candidate, o.repeats = *m, o.repeats || again
 	lasts := m.at - o.first.at
 	switch {
+	case !silent && o.second.beside(m, &o.pace):
+		return false // the first one may have lost a few
 	case o.repeats:
 		// A simulator that starts again sends the same states again, and does so for
 		// longer than a burst lasts.

@@ -8,8 +8,14 @@ type second struct {
 	between bool   // a state was accepted since the last
 }
 
-// secondAfter is how many such states show a second sender.
-const secondAfter = 8
+// So many such states show a second sender, and so many that the sequence may be one
+// beside the accepted one, and no restart of its sender.
+const secondAfter, besideAfter = 8, 2
+
+// beside reports whether the refused state m may be of a second sender.
+func (s *second) beside(m *moment, p *pace) bool {
+	return s.n >= besideAfter && m.at-s.last.at <= p.resync
+}
 
 // notice adds a state that was refused. late: it is of the accepted sequence. It
 // reports whether it comes from a second sender.
