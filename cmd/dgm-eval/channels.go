@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -66,20 +65,6 @@ func columns(rows []float64, width int, at []int) []float64 {
 		}
 	}
 	return out
-}
-
-// readChannels returns the channels of a log without reading its samples.
-func readChannels(path string) ([]channel.Channel, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := flightlog.NewReader(f, path)
-	if err != nil {
-		return nil, err
-	}
-	return r.Header().Channels, nil
 }
 
 // commonStates returns the states that all models have, by name and unit, and those of one

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 )
@@ -41,7 +42,7 @@ func compare(ctx context.Context, o *options, models []*model.Model, out, messag
 	var pairs []pair
 	var fit []*model.Model
 	for j, log := range o.logs {
-		have, err := readChannels(log)
+		have, err := logs.Channels(log)
 		if err != nil {
 			return err
 		}

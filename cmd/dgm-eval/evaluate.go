@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -32,11 +33,11 @@ type evaluation struct {
 }
 
 // evaluateOn scores a model on the windows of all logs together.
-func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath string, logs []string, messages io.Writer) (*evaluation, error) {
+func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath string, paths []string, messages io.Writer) (*evaluation, error) {
 	e := &evaluation{options: o.Options}
 	samples, excluded, number := 0.0, 0.0, 0
 	var trained []string
-	for i, path := range logs {
+	for i, path := range paths {
 		log, err := load(m, path, modelPath, messages)
 		if err != nil {
 			return nil, err
@@ -65,7 +66,7 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		number += len(log.Segments)
 		e.flights = append(e.flights, flights...)
 	}
-	name := strings.Join(logs, ", ")
+	name := strings.Join(paths, ", ")
 	if o.truth != "" && o.truth != sameLog {
 		name += " against " + o.truth
 	}
@@ -80,7 +81,7 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 		opt.Readout = readout
 		table, err := evaluate.Run(ctx, m, e.flights, opt)
 		if err != nil {
-			return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(logs, ", "), err)
+			return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(paths, ", "), err)
 		}
 		table.Model, table.Log, table.Excluded, table.Trained, table.Segments = modelPath, name, excluded/max(samples, 1), trained, number
 		table.CalibrationFlights, table.Angles = scores.CalibrationFlights, scores.Angles
@@ -116,7 +117,7 @@ func heldOut(m *model.Model) (scores evaluate.Table) {
 
 // load reads the channels of a log that a model has. A log without one of them is an error.
 func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlog.Log, error) {
-	log, err := flightlog.ReadFile(path)
+	log, err := logs.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,10 @@ func TestFailuresBeforeWork(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
+	table := filepath.Join(dir, "table.csv")
+	if err := os.WriteFile(table, []byte("t,angle\n0,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	// Logs under the name of an output.
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"z.report.json", "flight.dgm"} {
@@ -102,6 +106,11 @@ func TestFailuresBeforeWork(t *testing.T) {
 		{"setting that cannot be", "horizon", cli.Wrong, []string{"--log", log, "--horizon", "-1s"}},
 		{"unknown preset", "slow", cli.Wrong, []string{"--log", log, "--preset", "slow"}},
 		{"no such log", "nope", cli.Failed, []string{"--log", filepath.Join(dir, "nope")}},
+		{"a table", "this is a table or another text: dgm-bridge import csv", cli.Failed, []string{"--log", table, "--check"}},
+		{"a folder", "is a folder; give its files", cli.Failed, []string{"--log", dir, "--check"}},
+		{"a flag without dashes", "did you mean --check?", cli.Wrong, []string{"check", "--log", log}},
+		{"a log without its flag", "did you mean --log " + log, cli.Wrong, []string{log}},
+		{"a model without its flag", "did you mean --model x.dgm?", cli.Wrong, []string{"x.dgm"}},
 		{"empty log", "empty", cli.Failed, []string{"--log", empty}},
 		{"horizon longer than the log", "horizon", cli.Failed, []string{"--log", log, "--horizon", "10s"}},
 		{"folder that is not there", "--out", cli.Failed, []string{"--log", log, "--out", filepath.Join(dir, "no", "x.dgm")}},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/keys"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -35,16 +36,16 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 			return err
 		}
 	}
-	logs, err := readLogs(o.logs, errs)
+	all, err := readLogs(o.logs, errs)
 	if err != nil {
 		return err
 	}
-	data, err := trainer.Load(logs, cfg)
+	data, err := trainer.Load(all, cfg)
 	if data == nil {
 		return err
 	}
 	if o.check {
-		return o.checkOnly(logs, data, err, cfg, out)
+		return o.checkOnly(all, data, err, cfg, out)
 	}
 	text := out
 	if o.json {
@@ -79,18 +80,18 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	return printResult(out, res, files)
 }
 
-func readLogs(paths []string, errs io.Writer) (logs []*flightlog.Log, err error) {
+func readLogs(paths []string, errs io.Writer) (all []*flightlog.Log, err error) {
 	for _, path := range paths {
-		log, err := flightlog.ReadFile(path)
+		log, err := logs.Read(path)
 		if err != nil {
 			return nil, err
 		}
 		if log.Damage != nil {
 			fmt.Fprintf(errs, "%v\n", log.Damage)
 		}
-		logs = append(logs, log)
+		all = append(all, log)
 	}
-	return logs, nil
+	return all, nil
 }
 
 // train trains with a progress bar and acknowledges an interrupt.

@@ -164,7 +164,7 @@ func subcommands(cmd *cobra.Command) (names []string) {
 func unexpected(cmd *cobra.Command, word string) error {
 	names := subcommands(cmd)
 	if len(names) == 0 {
-		return Usage("unexpected argument %q: files and values are given by flags", word)
+		return Usage("unexpected argument %q: files and values are given by flags%s", word, flagOf(cmd, word))
 	}
 	return Usage("unknown command %q, expected one of %s%s", word, strings.Join(names, ", "), didYouMean(word, "", names))
 }

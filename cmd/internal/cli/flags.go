@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -37,18 +38,34 @@ var expected = map[string]string{
 	"float64Slice":  "numbers separated by commas, such as 100,500",
 }
 
+// fileFlags are the flags for files of an extension.
+var fileFlags = map[string]string{".msgpack": "log", ".csv": "log", ".dgm": "model"}
+
+// flagOf is a question behind the message about a word without a flag, "" where no flag is
+// near: the flag of that name, or the one for such a file.
+func flagOf(cmd *cobra.Command, word string) string {
+	if name := fileFlags[filepath.Ext(word)]; name != "" && cmd.Flags().Lookup(name) != nil {
+		return "; did you mean --" + name + " " + word + "?"
+	}
+	return didYouMean(word, "--", flagNames(cmd))
+}
+
+// flagNames returns the names of the flags that --help shows.
+func flagNames(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
 // flagError describes a wrong value of a flag in terms of the user, not of the library, and
 // names the flag that is most like one that does not exist.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
-		var names []string
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, f.Name)
-			}
-		})
-		return Usage("%v%s", err, didYouMean(unknown.GetSpecifiedName(), "--", names))
+		return Usage("%v%s", err, didYouMean(unknown.GetSpecifiedName(), "--", flagNames(cmd)))
 	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {

@@ -1,0 +1,105 @@
+// Package logs reads the flight logs that a command is given, and answers a file that is
+// something else with what it is and how it becomes a flight log.
+package logs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// Read returns a flight log.
+func Read(path string) (*flightlog.Log, error) {
+	log, err := flightlog.ReadFile(path)
+	return log, explained(path, err)
+}
+
+// Channels returns the channels of a flight log without reading its samples.
+func Channels(path string) ([]channel.Channel, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := flightlog.NewReader(f, path)
+	if err != nil {
+		return nil, explained(path, err)
+	}
+	return r.Header().Channels, nil
+}
+
+// kind is a file that is not a flight log, and what makes one of it.
+type kind struct{ begins, what, remedy string }
+
+var kinds = []kind{
+	{"ULog\x01\x12\x35", "a PX4 log", "dgm-bridge import ulog"},
+	{"\xa3\x95\x80", "an ArduPilot log", "dgm-bridge import ardupilot"},
+	{"\x89MCAP0\r\n", "an MCAP file", "dgm-bridge import mcap"},
+	{"#ROSBAG V2.0", "a bag of ROS 1", "convert it into MCAP (mcap convert), then dgm-bridge import mcap"},
+	{"SQLite format 3\x00", "a database, such as a bag of ROS 2", "convert it into MCAP (ros2 bag convert), then dgm-bridge import mcap"},
+	{"\x1f\x8b", "a packed file", "dgm-bridge import csv, if it is a table of text"},
+	{"\x28\xb5\x2f\xfd", "a packed file", "dgm-bridge import csv, if it is a table of text"},
+}
+
+// explained adds to the error of a file that is no flight log what it is.
+func explained(path string, err error) error {
+	if info, e := os.Stat(path); e == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a folder; give its files", path)
+	}
+	if !errors.Is(err, flightlog.ErrNotLog) {
+		return err
+	}
+	head, e := beginning(path)
+	if e != nil {
+		return err
+	}
+	for _, k := range kinds {
+		if bytes.HasPrefix(head, []byte(k.begins)) {
+			return fmt.Errorf("%s: %w: this is %s: %s", path, flightlog.ErrNotLog, k.what, k.remedy)
+		}
+	}
+	const stamp = 8 // bytes of the time before each packet of MAVLink
+	switch {
+	case len(head) > stamp && head[0] == 0 && (head[stamp] == 0xfd || head[stamp] == 0xfe):
+		return fmt.Errorf("%s: %w: this is a telemetry log of MAVLink: dgm-bridge import mavlink", path, flightlog.ErrNotLog)
+	case len(head) > 2 && head[0] == 0xbc && head[2] == 0:
+		return fmt.Errorf("%s: %w: this is a log of a Crazyflie's card: dgm-bridge import crazyflie", path, flightlog.ErrNotLog)
+	case text(head):
+		return fmt.Errorf("%s: %w: this is a table or another text: dgm-bridge import csv makes a flight log of a table", path, flightlog.ErrNotLog)
+	default:
+		return fmt.Errorf("%w; dgm-bridge topics %s shows what it contains, if it is a log of a robot", err, path)
+	}
+}
+
+// beginning returns the first bytes of a file.
+func beginning(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// text reports whether bytes are the beginning of a text; its last character may be cut.
+func text(head []byte) bool {
+	for len(head) > 0 {
+		r, n := utf8.DecodeRune(head)
+		if r == utf8.RuneError && n == 1 && len(head) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\r' && r != '\n' {
+			return false
+		}
+		head = head[n:]
+	}
+	return true
+}
