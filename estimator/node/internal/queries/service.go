@@ -108,6 +108,9 @@ func (s *Service) offer() error {
 		_ = service.Stop() // it has no endpoint
 		return fmt.Errorf("offering queries at %s: %w", wire.QuerySubject(s.cfg.Vehicle), err)
 	}
+	if s.nc.IsConnected() { // a status over another connection comes after the offer
+		_ = s.nc.FlushTimeout(time.Duration(timeout))
+	}
 	before := s.service
 	s.service, s.offered = service, m
 	if before != nil {
