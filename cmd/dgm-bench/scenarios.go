@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -47,6 +43,8 @@ var scenarios = []scenario{
 	{"corrupt model offered", corruptModel},
 	{"heavy-model", heavyModel},
 	{"query-flood", queryFlood},
+	{"lying-bucket", lyingBucket},
+	{"downgrade", downgrade},
 	{"100 models swapped at 500 Hz", hundredSwaps},
 	{"sender starts again", senderAgain},
 	{"redelivery", redelivery},
@@ -261,64 +259,6 @@ func estimatorKilled(s *rig) {
 	})
 }
 
-// bucket makes an object store that a node watches.
-func (s *rig) bucket(n *node.Node) nats.ObjectStore {
-	js, err := s.link(s.url(), "operator").JetStream()
-	s.must(err)
-	b, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models", Storage: nats.MemoryStorage})
-	s.must(err)
-	link := s.link(s.url(), "models")
-	ctx, cancel := context.WithCancel(s.ctx)
-	done := make(chan struct{})
-	go func() { defer close(done); n.Watch(ctx, link, "models", "flight.dgm") }()
-	s.later(func() error { cancel(); <-done; return nil })
-	return b
-}
-
-// corruptModel: files that are cut, flipped, no model, and at last a good one are put into
-// the bucket.
-func corruptModel(s *rig) {
-	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
-	n := s.estimate(s.url(), node.Config{})
-	s.fly()
-	b := s.bucket(n)
-	good := smallModel(2)
-	file, err := good.Encode()
-	s.must(err)
-	flipped := append([]byte(nil), file...)
-	flipped[len(flipped)/2] ^= 1
-	for _, bad := range [][]byte{file[:len(file)/2], flipped, []byte("no model"), {}} {
-		_, err := b.PutBytes("flight.dgm", bad)
-		s.must(err)
-		s.pause(500 * time.Millisecond)
-		status := s.statusOf(n)
-		s.require(status.Model == s.model.ID && status.Refused != "", "after a corrupt model the status names model %s, refused %q", status.Model, status.Refused)
-	}
-	_, err = b.PutBytes("flight.dgm", file)
-	s.must(err)
-	s.await(func() bool { return s.planner.by(good.ID) > 0 }, func() error { return fmt.Errorf("the good model was not loaded") })
-	s.pause(calm)
-}
-
-// heavyModel: a valid model of 16 MB that needs 1.7 GB, and half a second for a prediction.
-func heavyModel(s *rig) {
-	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
-	n := s.estimate(s.url(), node.Config{})
-	s.fly()
-	b := s.bucket(n)
-	heavy := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10000, Horizon: 1, Core: []int{2000, 1000}}, 1)
-	file, err := heavy.Encode()
-	s.must(err)
-	_, err = b.PutBytes("flight.dgm", file)
-	s.must(err)
-	s.await(func() bool { status := s.statusOf(n); return status.Refused != "" || status.Model == heavy.ID },
-		func() error { return fmt.Errorf("the heavy model is neither used nor refused") })
-	s.pause(calm)
-	status := s.statusOf(n)
-	s.require(status.Model == s.model.ID, "the heavy model is in use, of %d states %d are answered", status.Received, status.Published)
-	s.require(strings.Contains(status.Refused, heavy.ID), "the status does not name the refused model: %q", status.Refused)
-}
-
 func hundredSwaps(s *rig) {
 	s.serve()
 	n := s.estimate(s.url(), node.Config{})
@@ -436,22 +376,4 @@ func (s *rig) ask(nc *nats.Conn, state []byte, seq uint64, answers <-chan uint64
 		}
 	}
 	s.must(fmt.Errorf("state %d was not answered", seq))
-}
-
-// usage is what a process holds.
-type usage struct {
-	heap       float64 // MB in use after a collection
-	goroutines int
-	files      int
-}
-
-func measureUsage() usage {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	u := usage{heap: float64(m.HeapAlloc) / (1 << 20), goroutines: runtime.NumGoroutine()}
-	if entries, err := os.ReadDir("/proc/self/fd"); err == nil {
-		u.files = len(entries)
-	}
-	return u
 }

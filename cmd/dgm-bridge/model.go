@@ -67,9 +67,10 @@ func describeModel(path string) (*modelReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	_, unsigned := model.Verify(file, make(ed25519.PublicKey, ed25519.PublicKeySize))
 	p := &m.Provenance
 	r := &modelReport{
-		Path: path, ID: m.ID, Vehicle: m.Vehicle, Bytes: len(file), Signed: !errors.Is(model.Verify(file, make(ed25519.PublicKey, ed25519.PublicKeySize)), model.ErrUnsigned),
+		Path: path, ID: m.ID, Vehicle: m.Vehicle, Bytes: len(file), Signed: !errors.Is(unsigned, model.ErrUnsigned),
 		Horizon: m.Horizon, Points: m.Points, Prior: []string{}, History: m.History.Reach(), Members: len(m.Members),
 		Tool: p.Tool, DataHash: p.DataHash, Recordings: len(p.Segments), Seed: p.Seed, Partial: p.Partial, Verdict: p.Verdict, Config: p.Config,
 	}

@@ -98,19 +98,25 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 	if err := cli.Outputs("record", nil, []string{v.Record}); err != nil {
 		return nil, err
 	}
-	m, err := model.ReadSigned(v.Model, key)
+	m, statement, err := model.ReadSigned(v.Model, key)
 	if err != nil {
 		return nil, err
 	}
+	name := v.Vehicle
+	if name == "" {
+		name = m.Vehicle
+	}
+	accept := model.Acceptance{Key: key, Vehicle: name, Fleet: s.Models.Fleet, Least: s.Models.LeastSequence, Unnumbered: s.Models.Unnumbered}
+	if err := accept.Check(statement); err != nil {
+		return nil, fmt.Errorf("%s: %w", v.Model, err)
+	}
+	accept.Least = max(accept.Least, statement.Sequence)
 	if len(s.vehicles()) > 1 {
-		name, common := v.Vehicle, log
-		if name == "" {
-			name = m.Vehicle
-		}
+		common := log
 		log = func(line string) { common(name + ": " + line) }
 	}
 	cfg := v.node(m, log)
-	cfg.PublicKey, cfg.MaxMemory, cfg.Priority = key, s.Models.MaxMemory<<20, s.Realtime.Priority
+	cfg.Accept, cfg.MaxMemory, cfg.Priority = accept, s.Models.MaxMemory<<20, s.Realtime.Priority
 	p := &served{settings: v, log: log}
 	if p.node, err = node.New(cfg, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)

@@ -200,7 +200,7 @@ func TestOnlySignedModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := model.Sign(plain, key)
+	signed, err := model.Sign(plain, key, model.Statement{Vehicle: "pend1", Sequence: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

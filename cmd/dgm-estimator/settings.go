@@ -64,6 +64,10 @@ type models struct {
 	Bucket    string `toml:"bucket"`
 	MaxMemory int64  `toml:"max_memory_mb"`
 	PublicKey string `toml:"public_key"`
+
+	Fleet         string `toml:"fleet"`
+	LeastSequence uint64 `toml:"least_sequence"`
+	Unnumbered    bool   `toml:"unnumbered"`
 }
 
 // realTime is what the program asks of the operating system.

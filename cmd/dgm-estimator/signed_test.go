@@ -67,7 +67,7 @@ func TestTrainedAndSignedIsServed(t *testing.T) {
 			t.Errorf("%s: code %d, %s", path, code, messages.String())
 		}
 	}
-	run("--log", in("swing.msgpack"), "--preset", "quick", "--horizon", "500ms", "--sign", in("private.pem"), "--out", in("signed.dgm"))
+	run("--log", in("swing.msgpack"), "--preset", "quick", "--horizon", "500ms", "--sign", in("private.pem"), "--vehicle", "pend1", "--out", in("signed.dgm"))
 	serves(in("signed.dgm"))
 	m, err := model.ReadFile(in("signed.dgm"))
 	if err == nil {
@@ -79,7 +79,7 @@ func TestTrainedAndSignedIsServed(t *testing.T) {
 	if code, _, said := execute("--config", config(in("later.dgm"))); code != cli.Failed || !strings.Contains(said, "not signed") {
 		t.Errorf("unsigned: code %d, %q", code, said)
 	}
-	run("--sign", in("private.pem"), "--model", in("later.dgm"))
+	run("--sign", in("private.pem"), "--vehicle", "pend1", "--model", in("later.dgm"))
 	serves(in("later.dgm"))
 }
 

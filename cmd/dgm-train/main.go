@@ -39,10 +39,14 @@ The keys are those of openssl:
   openssl genpkey -algorithm ed25519 -out private.pem
   openssl pkey -in private.pem -pubout -out public.pem
 
-With --model it signs an existing model and trains nothing: the key can be kept on another machine.`,
+With --model it signs an existing model and trains nothing: the key can be kept on another machine.
+A signature is for one vehicle, or for one fleet, and has a sequence number: an estimator refuses a model
+of another one, and a number less than one it has accepted. With --rollback it writes the signed command
+to go back to a model, for dgm.model.<vehicle>.`,
 		Example: `  dgm-train --log flight.msgpack
   dgm-train --log monday.msgpack --log tuesday.msgpack --horizon 500ms --out copter.dgm
-  dgm-train --sign private.pem --model copter.dgm`,
+  dgm-train --sign private.pem --model copter.dgm
+  dgm-train --sign private.pem --rollback 0123456789abcdef --vehicle quad1 --out rollback.msgpack`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			given := map[string]string{} // flags override the configuration file
@@ -70,6 +74,9 @@ With --model it signs an existing model and trains nothing: the key can be kept 
 			if o.model != "" {
 				return o.signOnly(cmd.OutOrStdout())
 			}
+			if o.rollback != "" {
+				return o.writeRollback(cmd.OutOrStdout())
+			}
 			if len(o.logs) == 0 {
 				return cli.Usage("no log given: dgm-train --log flight.msgpack")
 			}
@@ -84,6 +91,10 @@ With --model it signs an existing model and trains nothing: the key can be kept 
 	f.BoolVar(&o.printConfig, "print-config", false, "print all settings with comments, after --preset, --config and the other flags, and exit")
 	f.StringVar(&o.sign, "sign", "", "sign the model with this private `key` (PEM, ed25519)")
 	f.StringVar(&o.model, "model", "", "with --sign: an existing model file to sign, instead of training one")
+	f.StringVar(&o.vehicle, "vehicle", "", "with --sign: the vehicle that the signature is for (default: the model's)")
+	f.StringVar(&o.fleet, "fleet", "", "with --sign: the fleet that the signature is for, instead of a vehicle")
+	f.Uint64Var(&o.sequence, "sequence", 0, "with --sign: sequence number of the signature (default: the seconds since 1970)")
+	f.StringVar(&o.rollback, "rollback", "", "with --sign and --out: write the signed command to go back to the `model` of this ID")
 	f.BoolVar(&o.check, "check", false, "check the data and exit; exit code 1 if they cannot be trained on")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
 	f.DurationVar((*time.Duration)(&cfg.Horizon), "horizon", time.Duration(cfg.Horizon), "how far ahead to predict")
@@ -107,8 +118,12 @@ type options struct {
 	config      string
 	preset      string
 	sign, model string
-	printConfig bool
-	check, json bool
+
+	vehicle, fleet string // that is signed for
+	sequence       uint64
+	rollback       string
+	printConfig    bool
+	check, json    bool
 }
 
 // settings returns the configuration before flags.

@@ -9,12 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
+	"github.com/dgm-robotics/dgm/estimator/durable"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
@@ -61,7 +64,11 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	if err != nil {
 		return err
 	}
-	if err := writeModel(modelPath, res.Model, key); err != nil {
+	statement, err := o.statement(res.Model.Vehicle)
+	if err != nil && key != nil {
+		return err
+	}
+	if err := writeModel(modelPath, res.Model, key, statement); err != nil {
 		return err
 	}
 	page, err := trainer.Report(data, cfg, res, o.logs, files)
@@ -147,18 +154,71 @@ func (o *options) signOnly(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := model.SignFile(o.model, key); err != nil {
+	m, err := model.ReadFile(o.model)
+	if err != nil {
+		return err
+	}
+	statement, err := o.statement(m.Vehicle)
+	if err != nil {
+		return err
+	}
+	if err := model.SignFile(o.model, key, statement); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "signed %s\n", o.model)
 	return err
 }
 
+// statement returns what is signed beside a model of a vehicle.
+func (o *options) statement(vehicle string) (model.Statement, error) {
+	now := time.Now()
+	s := model.Statement{Vehicle: vehicle, Sequence: o.sequence, Created: now.UnixNano()}
+	if o.vehicle != "" {
+		s.Vehicle = o.vehicle
+	}
+	if o.fleet != "" {
+		s.Vehicle, s.Fleet = "", o.fleet
+	}
+	if s.Sequence == 0 {
+		s.Sequence = uint64(now.Unix())
+	}
+	switch {
+	case o.fleet != "" && o.vehicle != "":
+		return s, cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
+	case s.Vehicle == "" && s.Fleet == "":
+		return s, cli.Usage("the model names no vehicle to sign it for: give --vehicle or --fleet")
+	}
+	return s, nil
+}
+
+// writeRollback writes the signed command to go back to a model.
+func (o *options) writeRollback(out io.Writer) error {
+	if o.sign == "" || o.out == "" {
+		return cli.Usage("--rollback needs --sign, the private key, and --out, the file to write")
+	}
+	key, err := keys.Private(o.sign)
+	if err != nil {
+		return err
+	}
+	s, err := o.statement("")
+	if err != nil {
+		return err
+	}
+	s.Model = o.rollback
+	c := wire.Command{Action: wire.Rollback}
+	c.Statement, c.Signature = model.SignRollback(s, key)
+	if err := durable.WriteFile(o.out, c.Append(nil)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "wrote %s, for dgm.model.<vehicle>: nats req dgm.model.<vehicle> < %s\n", o.out, o.out)
+	return err
+}
+
 // writeModel writes the model. If its folder fails that was writable when the training
 // began (a full disk, a removed drive), the model is saved among the temporary files,
 // and the error names the place: a training of hours is not lost.
-func writeModel(path string, m *model.Model, key ed25519.PrivateKey) error {
-	err := model.WriteSigned(path, m, key)
+func writeModel(path string, m *model.Model, key ed25519.PrivateKey, s model.Statement) error {
+	err := model.WriteSigned(path, m, key, s)
 	if err == nil {
 		return nil
 	}
@@ -167,7 +227,7 @@ func writeModel(path string, m *model.Model, key ed25519.PrivateKey) error {
 		return err
 	}
 	saved := filepath.Join(dir, filepath.Base(path))
-	if e := model.WriteSigned(saved, m, key); e != nil {
+	if e := model.WriteSigned(saved, m, key, s); e != nil {
 		_ = os.Remove(dir) // an empty folder among the temporary files
 		return err
 	}

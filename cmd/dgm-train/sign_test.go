@@ -14,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // writeKey writes a private key as openssl does.
@@ -39,18 +40,21 @@ func TestSignAnExistingModel(t *testing.T) {
 	if err := model.WriteFile(path, m); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := model.ReadSigned(path, public); !errors.Is(err, model.ErrUnsigned) {
+	if _, _, err := model.ReadSigned(path, public); !errors.Is(err, model.ErrUnsigned) {
 		t.Fatal(err)
 	}
 	if code, out, errs := call("--sign", pemFile, "--model", path); code != cli.Done || out != "signed "+path+"\n" {
 		t.Fatalf("exit %d, %q, %q", code, out, errs)
 	}
-	got, err := model.ReadSigned(path, public)
+	got, statement, err := model.ReadSigned(path, public)
+	if statement.Vehicle != m.Vehicle || statement.Sequence == 0 || statement.Created == 0 {
+		t.Errorf("statement %+v", statement)
+	}
 	if err != nil || got.ID != m.ID && m.ID != "" {
 		t.Fatalf("%v, id %q, was %q", err, got.ID, m.ID)
 	}
 	other := writeKey(t, filepath.Join(dir, "other.pem"), 2)
-	if _, err := model.ReadSigned(path, other.Public().(ed25519.PublicKey)); !errors.Is(err, model.ErrSignature) {
+	if _, _, err := model.ReadSigned(path, other.Public().(ed25519.PublicKey)); !errors.Is(err, model.ErrSignature) {
 		t.Errorf("by another key: %v", err)
 	}
 
@@ -76,5 +80,36 @@ func TestSignAnExistingModel(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("a call that failed changed the model")
+	}
+}
+
+func TestRollbackIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	pemFile, path := filepath.Join(dir, "private.pem"), filepath.Join(dir, "rollback.msgpack")
+	key := writeKey(t, pemFile, 1)
+	if code, _, errs := call("--sign", pemFile, "--rollback", "0123456789abcdef", "--vehicle", "quad1", "--sequence", "7", "--out", path); code != cli.Done {
+		t.Fatalf("exit %d, %q", code, errs)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c wire.Command
+	if err := c.Decode(b); err != nil || c.Action != wire.Rollback {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	s, err := model.VerifyRollback(c.Statement, c.Signature, key.Public().(ed25519.PublicKey))
+	if err != nil || s.Model != "0123456789abcdef" || s.Vehicle != "quad1" || s.Sequence != 7 || s.Created == 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, args := range [][]string{
+		{"--rollback", "0123456789abcdef", "--vehicle", "quad1", "--out", path}, // no key
+		{"--sign", pemFile, "--rollback", "0123456789abcdef", "--vehicle", "quad1"},
+		{"--sign", pemFile, "--rollback", "0123456789abcdef", "--out", path},
+		{"--sign", pemFile, "--rollback", "0123456789abcdef", "--vehicle", "quad1", "--fleet", "red", "--out", path},
+	} {
+		if code, _, _ := call(args...); code != cli.Wrong {
+			t.Errorf("%v: exit %d", args, code)
+		}
 	}
 }

@@ -12,23 +12,25 @@ import (
 )
 
 // ReadFile reads and checks a model file. Errors name the file.
-func ReadFile(path string) (*Model, error) { return ReadSigned(path, nil) }
+func ReadFile(path string) (*Model, error) {
+	m, _, err := ReadSigned(path, nil)
+	return m, err
+}
 
-// ReadSigned is ReadFile for a file that must be signed; a nil key asks for no
-// signature. Both refuse a model that is not sealed.
-func ReadSigned(path string, key ed25519.PublicKey) (*Model, error) {
+// ReadSigned is ReadFile for a file that must be signed, and its statement; a nil key asks
+// for no signature. Both refuse a model that is not sealed.
+func ReadSigned(path string, key ed25519.PublicKey) (m *Model, s Statement, err error) {
 	b, err := read(path)
 	if err != nil {
-		return nil, err
+		return nil, s, err
 	}
-	m, err := DecodeSigned(b, key)
-	if err == nil {
+	if m, s, err = DecodeSigned(b, key); err == nil {
 		err = m.Sealed()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, s, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return m, s, nil
 }
 
 // read returns the bytes of a file that begins like a model. It reads the first
@@ -66,13 +68,13 @@ func read(path string) ([]byte, error) {
 }
 
 // WriteFile encodes a model and writes its file whole or not at all.
-func WriteFile(path string, m *Model) error { return WriteSigned(path, m, nil) }
+func WriteFile(path string, m *Model) error { return WriteSigned(path, m, nil, Statement{}) }
 
-// WriteSigned is WriteFile with the signature of key; a nil key makes none.
-func WriteSigned(path string, m *Model, key ed25519.PrivateKey) error {
+// WriteSigned is WriteFile with the signature of key, see Sign; a nil key makes none.
+func WriteSigned(path string, m *Model, key ed25519.PrivateKey, s Statement) error {
 	b, err := m.Encode()
 	if err == nil && key != nil {
-		b, err = Sign(b, key)
+		b, err = Sign(b, key, s)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -80,14 +82,14 @@ func WriteSigned(path string, m *Model, key ed25519.PrivateKey) error {
 	return durable.WriteFile(path, b)
 }
 
-// SignFile puts the signature of key into a model file, in place of an earlier one.
-// Errors name the file, which is then unchanged.
-func SignFile(path string, key ed25519.PrivateKey) error {
+// SignFile puts the signature of key into a model file, see Sign. Errors name the file,
+// which is then unchanged.
+func SignFile(path string, key ed25519.PrivateKey, s Statement) error {
 	b, err := read(path)
 	if err != nil {
 		return err
 	}
-	if b, err = Sign(b, key); err != nil {
+	if b, err = Sign(b, key, s); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return durable.WriteFile(path, b)

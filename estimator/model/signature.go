@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -12,77 +13,125 @@ import (
 var (
 	ErrUnsigned  = errors.New("model file is not signed")
 	ErrSignature = errors.New("model file is not signed by the trusted key")
+	ErrStatement = errors.New("the signature is not for this use")
 )
 
-// Sign returns a model file with the signature of key, in place of an earlier one.
-// It returns an error if the file is not one that Decode reads.
-func Sign(file []byte, key ed25519.PrivateKey) ([]byte, error) {
+// Sign returns a model file with the signature of key, and with a statement under a second
+// one, in place of earlier ones. A statement without a sequence number is left out. It
+// returns an error if the file is not one that Decode reads.
+func Sign(file []byte, key ed25519.PrivateKey, s Statement) ([]byte, error) {
 	if len(key) != ed25519.PrivateKeySize {
 		panic(wrongKey)
 	}
-	if _, err := Decode(file); err != nil {
-		return nil, err
-	}
-	signed, rest, _, err := split(file)
+	m, err := Decode(file)
 	if err != nil {
 		return nil, err
 	}
+	parts, err := split(file)
+	if err != nil {
+		return nil, err
+	}
+	n := 5
+	if s.Sequence > 0 {
+		n = 7
+	}
+	s.Model = m.ID
+	signed := msgbin.Append(nil, func(w *msgbin.Writer) {
+		w.Array(n)
+		w.Raw(parts.content)
+	})
 	return msgbin.Append(nil, func(w *msgbin.Writer) {
 		w.Raw(signed)
 		w.Bin(ed25519.Sign(key, signed))
-		w.Raw(rest)
+		if s.Sequence > 0 {
+			statement := s.encode()
+			w.Bin(statement)
+			w.Bin(ed25519.Sign(key, append(signed, statement...)))
+		}
 	}), nil
 }
 
-// Verify returns nil if a model file is signed by the private key of the given
-// public one, ErrUnsigned if by nobody, and ErrSignature if by another or for
-// other bytes. It does not check the model itself.
-func Verify(file []byte, key ed25519.PublicKey) error {
+// Verify returns the statement of a model file that is signed by the private key of the
+// given public one, the zero value where it has none. It returns ErrUnsigned if it is
+// signed by nobody, and ErrSignature if by another or for other bytes. It does not check
+// the model itself.
+func Verify(file []byte, key ed25519.PublicKey) (s Statement, err error) {
 	if len(key) != ed25519.PublicKeySize {
 		panic(wrongKey)
 	}
-	signed, _, signature, err := split(file)
+	parts, err := split(file)
 	switch {
 	case err != nil:
-		return err
-	case signature == nil:
-		return fmt.Errorf("%w: sign it by dgm-train --sign, or remove public_key from the settings", ErrUnsigned)
-	case !ed25519.Verify(key, signed, signature):
-		return ErrSignature
+		return s, err
+	case parts.signature == nil:
+		return s, fmt.Errorf("%w: sign it by dgm-train --sign, or remove public_key from the settings", ErrUnsigned)
+	case !ed25519.Verify(key, parts.signed, parts.signature):
+		return s, ErrSignature
+	case parts.statement == nil:
+		return s, nil
+	case !ed25519.Verify(key, append(bytes.Clone(parts.signed), parts.statement...), parts.second):
+		return s, ErrSignature
 	}
-	return nil
+	return s, s.decode(parts.statement)
 }
 
-// DecodeSigned is Decode for files that must be signed; a nil key asks for no
-// signature.
-func DecodeSigned(file []byte, key ed25519.PublicKey) (*Model, error) {
+// DecodeSigned is Decode for files that must be signed, and their statement; a nil key asks
+// for no signature.
+func DecodeSigned(file []byte, key ed25519.PublicKey) (m *Model, s Statement, err error) {
 	if key != nil {
-		if err := Verify(file, key); err != nil {
-			return nil, err
+		if s, err = Verify(file, key); err != nil {
+			return nil, s, err
 		}
 	}
-	return Decode(file)
+	m, err = Decode(file)
+	return m, s, err
 }
 
 const wrongKey = "model: a key for signatures has the wrong length"
 
-// split returns what of a file a signature covers, what follows the signature, and
-// the signature, nil where there is none.
-func split(file []byte) (signed, rest, signature []byte, err error) {
-	r, _, err := open(file)
+// parts are those of a signed file.
+type parts struct {
+	signed    []byte // what the first signature covers
+	content   []byte // the same without the header of the array
+	signature []byte // nil = none
+	statement []byte // nil = none
+	second    []byte // signature of signed and statement
+}
+
+func split(file []byte) (p parts, err error) {
+	r, n, err := open(file)
 	if err != nil {
-		return nil, nil, nil, err
+		return p, err
+	}
+	begin := msgbin.NewReader(file)
+	if _, err := begin.Array(64); err != nil {
+		return p, err
 	}
 	for range 3 { // version, body, checksum
 		if err := r.Skip(); err != nil {
-			return nil, nil, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+			return p, fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 	}
-	at := r.Offset()
+	p.signed, p.content = file[:r.Offset()], file[begin.Offset():r.Offset()]
 	if !r.Nil() {
-		if signature, err = r.Bin(signatureSize); err != nil || len(signature) != signatureSize {
-			return nil, nil, nil, fmt.Errorf("%w: the signature is neither nil nor a bin of %d bytes", ErrDamaged, signatureSize)
+		if p.signature, err = signature(r); err != nil {
+			return p, err
 		}
 	}
-	return file[:at], file[r.Offset():], signature, nil
+	if n < 7 {
+		return p, nil
+	}
+	if p.statement, err = r.Bin(maxStatement); err != nil {
+		return p, fmt.Errorf("%w: statement: %w", ErrDamaged, err)
+	}
+	p.second, err = signature(r)
+	return p, err
+}
+
+func signature(r *msgbin.Reader) ([]byte, error) {
+	s, err := r.Bin(signatureSize)
+	if err != nil || len(s) != signatureSize {
+		return nil, fmt.Errorf("%w: a signature is not a bin of %d bytes", ErrDamaged, signatureSize)
+	}
+	return s, nil
 }

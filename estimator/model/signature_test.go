@@ -21,46 +21,56 @@ func TestSignatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := model.Verify(plain, public); !errors.Is(err, model.ErrUnsigned) {
+	if _, err := model.Verify(plain, public); !errors.Is(err, model.ErrUnsigned) {
 		t.Errorf("unsigned: %v", err)
 	}
-	if _, err := model.DecodeSigned(plain, nil); err != nil {
+	if _, _, err := model.DecodeSigned(plain, nil); err != nil {
 		t.Errorf("unsigned, where no key is asked for: %v", err)
 	}
-	signed, err := model.Sign(plain, ours)
+	statement := model.Statement{Vehicle: "v1", Sequence: 7, Created: 5e18}
+	signed, err := model.Sign(plain, ours, statement)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := model.DecodeSigned(signed, public)
+	m, stated, err := model.DecodeSigned(signed, public)
 	if err != nil {
 		t.Fatalf("signed: %v", err)
 	}
-	// The text of the format: all bytes in front of the signature, which is at the end.
-	if !ed25519.Verify(public, signed[:len(signed)-66], signed[len(signed)-64:]) {
-		t.Error("the signature is not that of the format's page")
+	statement.Model = m.ID
+	if stated != statement {
+		t.Errorf("stated %+v, signed %+v", stated, statement)
+	}
+	// The text of the format: without a statement, all bytes in front of the signature, which
+	// is at the end.
+	old, err := model.Sign(plain, ours, model.Statement{})
+	if err != nil || !ed25519.Verify(public, old[:len(old)-66], old[len(old)-64:]) {
+		t.Errorf("the signature is not that of the format's page: %v", err)
+	}
+	if _, none, err := model.DecodeSigned(old, public); err != nil || none != (model.Statement{}) {
+		t.Errorf("without a statement: %+v, %v", none, err)
 	}
 	if was, _ := model.Decode(plain); was.ID != m.ID {
 		t.Error("signing changed the model's ID")
 	}
-	other, err := model.Sign(signed, theirs)
+	other, err := model.Sign(signed, theirs, statement)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(other) != len(signed) {
 		t.Errorf("signed twice it has %d bytes, once %d", len(other), len(signed))
 	}
-	if _, err := model.DecodeSigned(other, public); !errors.Is(err, model.ErrSignature) {
+	if _, _, err := model.DecodeSigned(other, public); !errors.Is(err, model.ErrSignature) {
 		t.Errorf("signed by another: %v", err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
 		damaged := bytes.Clone(signed)
 		damaged[rng.IntN(len(damaged))] ^= 1 << rng.IntN(8)
-		if _, err := model.DecodeSigned(damaged, public); err == nil {
+		if _, _, err := model.DecodeSigned(damaged, public); err == nil {
 			t.Fatal("a flipped bit was not noticed")
 		}
 	}
-	if _, err := model.Sign(plain[:len(plain)-1], ours); err == nil {
+	if _, err := model.Sign(plain[:len(plain)-1], ours, statement); err == nil {
 		t.Error("half a file was signed")
 	}
 }

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"crypto/ed25519"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -56,9 +55,9 @@ type Config struct {
 	FalseAlarms time.Duration // (optional) mean time between false alarms of the flag miscalibrated; defaults to 100 h
 	TrustFile   string        // (optional) where the state of the trust monitor is kept over a restart
 
-	NoQueries bool              // (optional) do not answer questions
-	PublicKey ed25519.PublicKey // (optional) accept only models that are signed by its private key, see Offer
-	MaxMemory int64             // (optional) bytes that the predictors of a model may take; defaults to half of what is available
+	NoQueries bool             // (optional) do not answer questions
+	Accept    model.Acceptance // (optional) with a key: the models and commands that are accepted, see Offer; its vehicle is that of the node
+	MaxMemory int64            // (optional) bytes that the predictors of a model may take; defaults to half of what is available
 
 	// Record names a file in which everything is recorded that is needed to make the
 	// same predictions again, see package journal. A file of that name is moved aside.
@@ -74,6 +73,7 @@ func (c *Config) complete(m *model.Model) error {
 	if c.Vehicle == "" {
 		c.Vehicle = m.Vehicle
 	}
+	c.Accept.Vehicle = c.Vehicle
 	if c.Instance == "" {
 		c.Instance = randomName(rand.Uint64())
 	}

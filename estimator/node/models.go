@@ -32,7 +32,8 @@ type models struct {
 	swaps   atomic.Uint64
 	refused atomic.Pointer[string] // why the last one was
 
-	making sync.Mutex // held while one is made ready
+	making sync.Mutex       // held while one is made ready
+	accept model.Acceptance // its least number is that of the newest statement
 
 	mu              sync.Mutex
 	current, before *model.Model
@@ -95,20 +96,28 @@ func (s *models) swap(m *model.Model) error {
 }
 
 // Offer swaps to the model in the bytes of a file, unless it is in use already. Where
-// the configuration has a public key they must be signed.
+// the configuration has a public key they must be signed for this vehicle or its fleet, with
+// a sequence number that is not less than that of any statement accepted before.
 func (n *Node) Offer(file []byte) (id string, err error) {
-	m, err := model.DecodeSigned(file, n.cfg.PublicKey)
+	s := &n.models
+	s.making.Lock()
+	defer s.making.Unlock()
+	m, statement, err := model.DecodeSigned(file, s.accept.Key)
 	if err == nil {
-		err = m.Sealed()
+		err = s.accept.Check(statement)
+	}
+	if err == nil {
+		id, err = m.ID, m.Sealed()
+	}
+	if err == nil && id != n.Model() {
+		err = s.swap(prediction.Private(m))
 	}
 	if err != nil {
 		n.Refuse(err)
-		return "", err
+		return id, err
 	}
-	if m.ID == n.Model() {
-		return m.ID, nil
-	}
-	return m.ID, n.Swap(m)
+	s.accept.Least = max(s.accept.Least, statement.Sequence)
+	return id, nil
 }
 
 // Refuse notes on the status why a model that was offered is not used.
@@ -124,6 +133,11 @@ var errNoModelBefore = errors.New("there is no model to go back to: none was swa
 func (n *Node) Rollback() (id string, err error) {
 	n.models.making.Lock()
 	defer n.models.making.Unlock()
+	return n.rollback()
+}
+
+// rollback is Rollback while no model is made ready.
+func (n *Node) rollback() (id string, err error) {
 	m := n.models.before
 	if m == nil {
 		return "", errNoModelBefore
@@ -133,6 +147,33 @@ func (n *Node) Rollback() (id string, err error) {
 		return m.ID, err
 	}
 	return m.ID, nil
+}
+
+// rollbackBy is Rollback by a command, which must hold a signed statement where models must
+// be signed: for the model before, and with a larger sequence number than all before.
+func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
+	s := &n.models
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.accept.Key == nil {
+		return n.rollback()
+	}
+	statement, err := model.VerifyRollback(c.Statement, c.Signature, s.accept.Key)
+	if err != nil {
+		return "", err
+	}
+	next := s.accept
+	next.Least, next.Unnumbered = s.accept.Least+1, false
+	if err := next.Check(statement); err != nil {
+		return "", err
+	}
+	if s.before != nil && statement.Model != s.before.ID {
+		return "", fmt.Errorf("the statement is to go back to model %.16s, and the one before is %s: sign one for it", statement.Model, s.before.ID)
+	}
+	if id, err = n.rollback(); err == nil {
+		s.accept.Least = statement.Sequence
+	}
+	return id, err
 }
 
 // Model returns the ID of the model in use, or of the one to be used next.
@@ -162,7 +203,7 @@ func (n *Node) command(data []byte) error {
 	if c.Action != wire.Rollback {
 		return fmt.Errorf("action %.40q is not known, there is %s", c.Action, wire.Rollback)
 	}
-	id, err := n.Rollback()
+	id, err := n.rollbackBy(&c)
 	if err != nil {
 		return fmt.Errorf("rolling back: %w", err)
 	}

@@ -21,7 +21,7 @@ func signedFile(t *testing.T, m *model.Model, key ed25519.PrivateKey) []byte {
 	t.Helper()
 	b, err := m.Encode()
 	if err == nil && key != nil {
-		b, err = model.Sign(b, key)
+		b, err = model.Sign(b, key, model.Statement{Vehicle: "v1", Sequence: 1})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestModelsComeFromABucket(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
 	var logged lines
 	a := pendulum()
-	n, _ := run(t, connect(t, url, nil), Config{PublicKey: key.Public().(ed25519.PublicKey), Log: logged.add}, a)
+	n, _ := run(t, connect(t, url, nil), Config{Accept: model.Acceptance{Key: key.Public().(ed25519.PublicKey)}, Log: logged.add}, a)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	link := connect(t, url, nil)

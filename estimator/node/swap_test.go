@@ -121,7 +121,7 @@ func TestModelsRefused(t *testing.T) {
 
 func TestOffersAreVerified(t *testing.T) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))
-	n, err := New(Config{Vehicle: "v1", PublicKey: key.Public().(ed25519.PublicKey)}, pendulum())
+	n, err := New(Config{Vehicle: "v1", Accept: model.Acceptance{Key: key.Public().(ed25519.PublicKey)}}, pendulum())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestOffersAreVerified(t *testing.T) {
 	if _, err := n.Offer(file); err == nil || n.models.next.Load() != nil {
 		t.Errorf("unsigned: %v", err)
 	}
-	signed, err := model.Sign(file, key)
+	signed, err := model.Sign(file, key, model.Statement{Vehicle: "v1", Sequence: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestOffersAreVerified(t *testing.T) {
 	trained.Provenance.DataHash = "00"
 	unsealed, err := trained.Encode()
 	if err == nil {
-		unsealed, err = model.Sign(unsealed, key)
+		unsealed, err = model.Sign(unsealed, key, model.Statement{Vehicle: "v1", Sequence: 1})
 	}
 	if err != nil {
 		t.Fatal(err)

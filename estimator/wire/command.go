@@ -7,11 +7,16 @@ const Rollback = "rollback"
 
 // Command asks an estimator to do something with its models.
 type Command struct {
-	Action string // Rollback
+	Action    string // Rollback
+	Statement []byte // (optional) which model to go back to, see model.SignRollback
+	Signature []byte // (optional) of the statement
 }
 
-func (c *Command) fields() [2]msgbin.Field {
-	return [...]msgbin.Field{msgbin.Required("v", Version), msgbin.Required("action", &c.Action)}
+func (c *Command) fields() [4]msgbin.Field {
+	return [...]msgbin.Field{
+		msgbin.Required("v", Version), msgbin.Required("action", &c.Action),
+		msgbin.OmitZero("statement", &c.Statement), msgbin.OmitZero("signature", &c.Signature),
+	}
 }
 
 // Append appends the message to dst.

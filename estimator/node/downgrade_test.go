@@ -1,0 +1,134 @@
+package node
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// signer signs for tests.
+type signer struct {
+	t   *testing.T
+	key ed25519.PrivateKey
+}
+
+func newSigner(t *testing.T) signer {
+	return signer{t, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32))}
+}
+
+func (s signer) accept() model.Acceptance {
+	return model.Acceptance{Key: s.key.Public().(ed25519.PublicKey)}
+}
+
+func (s signer) file(m *model.Model, statement model.Statement) []byte {
+	s.t.Helper()
+	b, err := m.Encode()
+	if err == nil {
+		b, err = model.Sign(b, s.key, statement)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return b
+}
+
+func (s signer) rollback(statement model.Statement) []byte {
+	c := wire.Command{Action: wire.Rollback}
+	c.Statement, c.Signature = model.SignRollback(statement, s.key)
+	return c.Append(nil)
+}
+
+func TestSignedModelsAreForThisVehicleAndInOrder(t *testing.T) {
+	s := newSigner(t)
+	accept := s.accept()
+	accept.Fleet, accept.Least = "red", 5
+	n, err := New(Config{Vehicle: "v1", Accept: accept}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		seed      uint64
+		statement model.Statement
+		accepted  bool
+	}{
+		{"of another vehicle", 2, model.Statement{Vehicle: "v2", Sequence: 9}, false},
+		{"of another fleet", 2, model.Statement{Fleet: "blue", Sequence: 9}, false},
+		{"for nobody", 2, model.Statement{Sequence: 9}, false},
+		{"without a statement", 2, model.Statement{}, false},
+		{"less than the least", 2, model.Statement{Vehicle: "v1", Sequence: 4}, false},
+		{"for the vehicle", 2, model.Statement{Vehicle: "v1", Sequence: 5}, true},
+		{"for the fleet", 3, model.Statement{Fleet: "red", Sequence: 8}, true},
+		{"an earlier one", 2, model.Statement{Vehicle: "v1", Sequence: 7}, false},
+		{"with the same number", 4, model.Statement{Vehicle: "v1", Sequence: 8}, true},
+	} {
+		m := otherPendulum(c.seed)
+		if _, err := n.Offer(s.file(m, c.statement)); (err == nil) != c.accepted || err != nil && !errors.Is(err, model.ErrStatement) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.accepted != (n.Model() == m.ID) {
+			t.Errorf("%s: model %s is in use", c.name, n.Model())
+		}
+	}
+}
+
+func TestModelsOfEarlierSignersNeedASetting(t *testing.T) {
+	s := newSigner(t)
+	accept := s.accept()
+	accept.Unnumbered = true
+	n, err := New(Config{Vehicle: "v1", Accept: accept}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Offer(s.file(otherPendulum(2), model.Statement{})); err != nil {
+		t.Error(err)
+	}
+	if _, err := n.Offer(s.file(otherPendulum(3), model.Statement{Vehicle: "v1", Sequence: 1})); err != nil {
+		t.Error(err)
+	}
+	if _, err := n.Offer(s.file(otherPendulum(2), model.Statement{})); !errors.Is(err, model.ErrStatement) {
+		t.Errorf("after one with a number: %v", err)
+	}
+}
+
+func TestRollbackIsASignedStatement(t *testing.T) {
+	s := newSigner(t)
+	a, b := pendulum(), otherPendulum(2)
+	n, err := New(Config{Vehicle: "v1", Accept: s.accept()}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: 3})); err != nil {
+		t.Fatal(err)
+	}
+	stranger := signer{t, ed25519.NewKeyFromSeed(bytes.Repeat([]byte{2}, 32))}
+	back := model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 4}
+	for _, c := range []struct {
+		name, part string
+		command    []byte
+	}{
+		{"unsigned", "not signed", (&wire.Command{Action: wire.Rollback}).Append(nil)},
+		{"by another key", "not signed", stranger.rollback(back)},
+		{"for another vehicle", "not for this use", s.rollback(model.Statement{Model: a.ID, Vehicle: "v2", Sequence: 4})},
+		{"with an old number", "not for this use", s.rollback(model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 3})},
+		{"to another model", "is to go back to", s.rollback(model.Statement{Model: b.ID, Vehicle: "v1", Sequence: 4})},
+	} {
+		if err := n.command(c.command); err == nil || !strings.Contains(err.Error(), c.part) || n.Model() != b.ID {
+			t.Errorf("%s: %v, model %s", c.name, err, n.Model())
+		}
+	}
+	if err := n.command(s.rollback(back)); err != nil || n.Model() != a.ID {
+		t.Errorf("signed: %v, model %s", err, n.Model())
+	}
+	if err := n.command(s.rollback(back)); err == nil {
+		t.Error("a statement counts twice")
+	}
+	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: 3})); err == nil {
+		t.Error("what was rolled back comes again by its old signature")
+	}
+}
