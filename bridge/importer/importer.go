@@ -300,7 +300,7 @@ func (j *job) write(ctx context.Context, s *Summary) error {
 		return err
 	}
 	invalid := slices.Concat(j.plan.unknown, rows.judge.remarks())
-	s.Remarks, s.Problems = slices.Concat(remarks(rows), invalid), problems(j.files)
+	s.Remarks, s.Problems = slices.Concat(remarks(rows), slowTopics(j.plan, j.Format), invalid), problems(j.files)
 	for _, text := range slices.Concat(s.Remarks, s.Problems) {
 		if slices.Contains(invalid, text) {
 			text = flightlog.InvalidNote + text

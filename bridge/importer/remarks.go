@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/timebase"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // sentences report what became of rows.
@@ -131,6 +133,56 @@ func (s *sentences) signal(p *plan, i int, st *timebase.Stats) {
 	if st.Before > 0 {
 		s.add("%s: not measured in %d of %d rows: %s begins later or ends earlier", name, st.Before, n, tr.id)
 	}
+}
+
+// slowRate is the rate in Hz below which a topic of a state or an input is called slow, and
+// wantedRate the one to log at.
+const slowRate, wantedRate = 20, 50
+
+// slowTopics reports the topics of states and inputs that come too slowly for a horizon of
+// about a second, with the setting of the robot's logger. A table has no rates here.
+func slowTopics(p *plan, format string) []string {
+	if p.m.IsTable() {
+		return nil
+	}
+	var slow, topics []string
+	slowest := math.Inf(1)
+	for i := range p.tracks {
+		tr := &p.tracks[i]
+		var names []string
+		for c := range p.m.Channels {
+			if ch := &p.m.Channels[c]; p.sources[c] != nil && p.read[c] == i && ch.Role != channel.Aux {
+				names = append(names, ch.label())
+			}
+		}
+		if len(names) > 0 && tr.rate > 0 && tr.rate < slowRate {
+			slow = append(slow, fmt.Sprintf("%s at %.4g Hz (%s)", strings.Join(names, ", "), tr.rate, tr.id))
+			topics = append(topics, tr.id.name)
+			slowest = min(slowest, tr.rate)
+		}
+	}
+	if len(slow) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("slow: %s; a horizon of 1 s holds %.0f messages of the slowest, and of motion between messages nothing is learned: log them at %d Hz or more%s",
+		strings.Join(slow, "; "), slowest, wantedRate, fasterLogging(format, topics))}
+}
+
+// fasterLogging is how topics are logged faster by what wrote a format.
+func fasterLogging(format string, topics []string) string {
+	switch format {
+	case "ulog":
+		lines := make([]string, len(topics))
+		for i, t := range topics {
+			lines[i] = fmt.Sprintf("%q", fmt.Sprintf("%s %d", t, 1000/wantedRate)) // interval in ms
+		}
+		return fmt.Sprintf(" (PX4: the lines %s in etc/logging/logger_topics.txt on the SD card; the file replaces the usual list, so that it needs the other topics, too)", strings.Join(lines, ", "))
+	case "ardupilot":
+		return ", or as fast as the firmware does (ArduPilot: bit 0 of LOG_BITMASK, fast attitude)"
+	case "mavlink":
+		return " (MAV_CMD_SET_MESSAGE_INTERVAL, or ArduPilot's stream rates SR0_EXTRA1, SR0_POSITION and SR0_RC_CHAN), or import the log that the autopilot wrote on board"
+	}
+	return ""
 }
 
 // clocks reports how far the clocks of a file are apart.
