@@ -70,30 +70,41 @@ func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath strin
 	if o.truth != "" && o.truth != sameLog {
 		name += " against " + o.truth
 	}
-	readouts := []estimator.Readout{o.Readout}
-	if o.Readout == estimator.Plan && m.P > 0 {
-		readouts = append(readouts, estimator.Hold)
+	tables, err := e.score(ctx, m)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(paths, ", "), err)
 	}
-	scores := heldOut(m)
-	var tables [2]*evaluate.Table
-	for i, readout := range readouts {
-		opt := e.options
-		opt.Readout = readout
-		table, err := evaluate.Run(ctx, m, e.flights, opt)
-		if err != nil {
-			return nil, fmt.Errorf("%s on %s: %w", modelPath, strings.Join(paths, ", "), err)
-		}
-		table.Model, table.Log, table.Excluded, table.Trained, table.Segments = modelPath, name, excluded/max(samples, 1), trained, number
-		table.CalibrationFlights, table.Angles = scores.CalibrationFlights, scores.Angles
-		tables[i] = table
+	for _, t := range tables {
+		t.Model, t.Log, t.Excluded, t.Trained, t.Segments = modelPath, name, excluded/max(samples, 1), trained, number
 	}
 	if len(trained) > 0 {
 		fmt.Fprintf(messages, "warning: %s was trained on %s of these logs (%s): evaluate it on a flight that it was not trained on\n",
 			modelPath, cli.Count(len(trained), "segment"), trained[0])
 	}
-	e.Table, e.WithoutPlan = tables[0], tables[1]
 	e.Verdict = report.Judge(e.Table, e.WithoutPlan, "")
 	return e, nil
+}
+
+// score sets the tables of the flights and returns them: that of the options, and with a plan
+// the one without.
+func (e *evaluation) score(ctx context.Context, m *model.Model) (tables []*evaluate.Table, err error) {
+	if e.Table, err = evaluate.Run(ctx, m, e.flights, e.options); err != nil {
+		return nil, err
+	}
+	tables = append(tables, e.Table)
+	if e.options.Readout == estimator.Plan && m.P > 0 {
+		hold := e.options
+		hold.Readout = estimator.Hold
+		if e.WithoutPlan, err = evaluate.Run(ctx, m, e.flights, hold); err != nil {
+			return nil, err
+		}
+		tables = append(tables, e.WithoutPlan)
+	}
+	scores := heldOut(m)
+	for _, t := range tables {
+		t.CalibrationFlights, t.Angles = scores.CalibrationFlights, scores.Angles
+	}
+	return tables, nil
 }
 
 // trainedOn returns the names of the segments of a log that the model was trained on.
