@@ -184,19 +184,25 @@ func probe(m *model.Model, i int, size float64, rows int, history, covariance bo
 		}
 	}
 	if covariance {
-		q.P0 = make([]float64, m.K*m.K)
-		v := make([]float64, m.K)
-		for k := range v {
-			v[k] = 0.05 * m.Scale[k] * next()
-		}
-		for k := range v {
-			for l := range v {
-				q.P0[k*m.K+l] = 0.3 * v[k] * v[l]
-			}
-			q.P0[k*m.K+k] += m.Sensor[k] + v[k]*v[k]
-		}
+		q.P0 = probeCovariance(m, next)
 	}
 	return q
+}
+
+// probeCovariance returns a covariance of the start (K×K) that next decides.
+func probeCovariance(m *model.Model, next func() float64) []float64 {
+	P := make([]float64, m.K*m.K)
+	v := make([]float64, m.K)
+	for k := range v {
+		v[k] = 0.05 * m.Scale[k] * next()
+	}
+	for k := range v {
+		for l := range v {
+			P[k*m.K+l] = 0.3 * v[k] * v[l]
+		}
+		P[k*m.K+k] += m.Sensor[k] + v[k]*v[k]
+	}
+	return P
 }
 
 // agreeTolerance is how far a Fast may be from the Predictor away from the self-checks, in
