@@ -131,3 +131,23 @@ func TestARefusedModelIsTriedOnce(t *testing.T) {
 	}
 	eventually(t, "the changed model is in use", func() bool { return n.Model() == changed.ID })
 }
+
+// A model that was in use is gone back to, however busy the computer is by then.
+func TestARollbackIsNotRefusedForItsTime(t *testing.T) {
+	var clock slowing
+	a := pendulum()
+	n, err := New(Config{Vehicle: "v1", Clock: clock.read, Deadline: time.Millisecond}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Swap(otherPendulum(2)); err != nil {
+		t.Fatal(err)
+	}
+	clock.took.Store(int64(10 * time.Millisecond))
+	if _, err := n.Rollback(); err != nil || n.Model() != a.ID {
+		t.Errorf("%v, model %s", err, n.Model())
+	}
+	if err := n.Swap(otherPendulum(3)); err == nil {
+		t.Error("another one is accepted")
+	}
+}

@@ -33,6 +33,7 @@ type models struct {
 	refused atomic.Pointer[string] // why the last one was
 
 	making sync.Mutex       // held while one is made ready
+	flown  string           // ID of the model that a rollback goes back to, during it
 	accept model.Acceptance // its least number is that of the newest statement
 
 	mu              sync.Mutex
@@ -57,7 +58,11 @@ func (s *models) load(m *model.Model) (*prediction.Loaded, error) {
 		return nil, err
 	}
 	l.Trust = readTrust(s.trustFile)
-	return l, s.admitTime(l)
+	err = s.admitTime(l)
+	if m.ID != "" && m.ID == s.flown {
+		err = nil // it was fast enough: what delays it now is no reason not to go back to it
+	}
+	return l, err
 }
 
 // Swap replaces the model in use by another, between two predictions. It returns an
@@ -142,6 +147,8 @@ func (n *Node) rollback() (id string, err error) {
 	if m == nil {
 		return "", errNoModelBefore
 	}
+	n.models.flown = m.ID
+	defer func() { n.models.flown = "" }()
 	if err := n.models.swap(prediction.Private(m)); err != nil {
 		n.Refuse(err)
 		return m.ID, err
