@@ -50,7 +50,8 @@ func (b *budget) rest() {
 	b.count(1)
 	if b.tokens < -slice {
 		b.sleep(time.Duration(float64(-b.tokens) / b.share))
-		b.count(0)
+		b.tokens = 0 // the sleep has paid, whatever the clock shows
+		_, b.since = b.clock()
 		return
 	}
 	runtime.Gosched()
