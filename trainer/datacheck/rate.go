@@ -1,6 +1,7 @@
 package datacheck
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -16,6 +17,14 @@ func (r *recording) rates(usual float64) {
 		r.addLog(Rate, Note, -1, 0,
 			"The log has one sample every %s (%s per second). If the robot was sampled at another rate, the unit of time is wrong: set time.unit in the map.",
 			duration(usual), num(1/usual))
+	} else if usual > slowSampling {
+		text := ""
+		if r.horizon > 0 {
+			text = fmt.Sprintf(" The horizon of %s holds %s.", duration(r.horizon), plural(int(r.horizon/usual+0.5), "sample"))
+		}
+		r.addLog(Rate, Note, -1, 0,
+			"The log has one sample every %s (%s per second): of motion between samples nothing is learned.%s Log states and inputs at 50 per second or more; dgm-bridge import names the setting of PX4 and ArduPilot.",
+			duration(usual), num(1/usual), text)
 	}
 	var segs []*segment
 	for _, s := range r.segs {

@@ -19,10 +19,11 @@ const (
 	maxListed = 12 // places of a problem that its text lists
 
 	// Stamps and rates.
-	gapFactor   = 5      // usual intervals that are a gap, as for windows
-	strayStamps = 20     // samples after which a disturbed clock is a step, not stray stamps
-	fastestRate = 1.1e-4 // s: shorter or longer intervals are rare for a robot,
-	slowestRate = 0.4    // s, and usual where the unit of time is wrong by 1000
+	gapFactor    = 5      // usual intervals that are a gap, as for windows
+	strayStamps  = 20     // samples after which a disturbed clock is a step, not stray stamps
+	fastestRate  = 1.1e-4 // s: shorter or longer intervals are rare for a robot,
+	slowestRate  = 0.4    // s, and usual where the unit of time is wrong by 1000
+	slowSampling = 0.052  // s: of a robot that is sampled more slowly much is not seen; 20 Hz with jitter is not
 
 	// Missing and wrong values.
 	fewSamples = 5   // in a row count as not measured: windows interpolate across them

@@ -115,3 +115,14 @@ func TestUnitNeedsMotion(t *testing.T) {
 		}
 	}
 }
+
+// A log with few samples per second is noted with what the horizon holds.
+func TestSlowSamplingIsNoted(t *testing.T) {
+	for rate, want := range map[float64]int{8: 1, 20: 0, 50: 0} {
+		r := Check(swing(even(60, rate), 0.01, 2), Options{Horizon: 0.5})
+		found := find(r, Rate)
+		if len(found) != want || want > 0 && !strings.Contains(found[0].Text, "125 ms (8 per second): of motion between samples nothing is learned. The horizon of 500 ms holds 4 samples.") {
+			t.Errorf("%g Hz:%s", rate, describe(r))
+		}
+	}
+}
