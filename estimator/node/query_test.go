@@ -248,6 +248,7 @@ func TestQuestionsRefused(t *testing.T) {
 		"413: states: the answer would have more than":         {States: make([]float64, 8000), Want: wire.WantSamples, Samples: 9999},
 		"413: states: the answer to 4000 questions at 10 times has 1953024 bytes, and the server takes 1048576: ask for at most 2146 questions, or dtype f4 for 4293, or parts = true": {States: make([]float64, 8000), Timeout: 60e9},
 		"413: samples: the answer to 1 questions at 10 times has 1601032 bytes, and the server takes 1048576: ask for at most 6547 samples":                                            {States: []float64{1, 2}, Want: wire.WantSamples, Samples: 10000, Parts: true},
+		"400: timeout: must be ns above 0, at most 60 s":       {States: make([]float64, 2), Timeout: math.MaxInt64},
 		"408: timeout: 0 of 64 questions were answered within": {States: make([]float64, 128), Timeout: 1},
 		"400: malformed": {},
 	} {

@@ -18,9 +18,10 @@ import (
 // answerer answers queries, one after the other, with predictors of its own.
 type answerer struct {
 	cfg    *Config
-	budget *budget      // of processor time; nil = without bounds
-	served *model.Model // that the following were made for
-	model  *model.Model // the same, this answerer's own
+	budget *budget         // of processor time; nil = without bounds
+	quit   <-chan struct{} // closed when the service ends; nil = never
+	served *model.Model    // that the following were made for
+	model  *model.Model    // the same, this answerer's own
 
 	times        []float64
 	predictors   prediction.Predictors
@@ -52,7 +53,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 	if m != o.served {
 		own := prediction.Private(m)
 		*o = answerer{
-			cfg: o.cfg, budget: o.budget, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain},
+			cfg: o.cfg, budget: o.budget, quit: o.quit, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain},
 			dynamics: prediction.NewDynamics(own), past: newPast(own), query: o.query, answered: o.answered,
 		}
 	}
@@ -140,6 +141,9 @@ func (w *questions) run(from, to int) error {
 		if now-w.at > w.limit {
 			return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d of %d questions were answered within it", i, n)}
 		}
+		if now-w.at > timeout && o.ending() {
+			return &refusal{codeTimeout, "", "the estimator ends"}
+		}
 		if spent := now - w.began; i > 0 && spent > w.limit/earlyShare {
 			if all := spent / int64(i) * int64(n); all > w.limit {
 				return &refusal{codeTimeout, "timeout", fmt.Sprintf("%d questions take about %v, and it is %v: ask for at most %d at a time, for fewer times, or set it",
@@ -157,6 +161,16 @@ func (w *questions) run(from, to int) error {
 		o.budget.rest()
 	}
 	return nil
+}
+
+// ending reports whether the service ends.
+func (o *answerer) ending() bool {
+	select {
+	case <-o.quit:
+		return true
+	default:
+		return false
+	}
 }
 
 // begin empties the answer and fills in what does not depend on the questions.

@@ -94,7 +94,7 @@ func checkKeys(q *wire.Query, horizon float64) error {
 		{q.Seed > 0 && !samples, "seed", "is for want = samples"},
 		{len(q.Times) > 0 && dynamics, "times", "is not for want = dynamics, which is at the states"},
 		{len(q.P0) > 0 && dynamics, "P0", "is not for want = dynamics"},
-		{q.Timeout < 0, "timeout", "must be ns above 0"},
+		{q.Timeout < 0 || q.Timeout > mostTimeout, "timeout", "must be ns above 0, at most 60 s"},
 	} {
 		if c.refused {
 			return wrong(c.key, "%s", c.text)

@@ -55,6 +55,7 @@ type request struct {
 const (
 	mostWaiting = 8 // requests; more are refused at once
 	timeout     = int64(time.Second)
+	mostTimeout = 60 * int64(time.Second)
 	serviceName = "dgm-estimator"
 	version     = "1.0.0"
 )
@@ -128,7 +129,8 @@ func withUnits(names, units []string) string {
 	return strings.Join(all, ", ")
 }
 
-// Close ends the service after what was accepted is answered.
+// Close ends the service after what was accepted is answered, or refused where it takes
+// longer than a second.
 func (s *Service) Close() {
 	if s.service != nil {
 		_ = s.service.Stop() // the connection may be gone
@@ -172,7 +174,7 @@ func (s *Service) respond(r micro.Request, data []byte, err error) {
 
 // run answers requests until there are no more, within a budget.
 func (s *Service) run(b *budget) {
-	a := answerer{cfg: &s.cfg, budget: b}
+	a := answerer{cfg: &s.cfg, budget: b, quit: s.quit}
 	var buf []byte
 	for {
 		select {
