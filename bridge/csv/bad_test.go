@@ -65,6 +65,8 @@ func TestBadTables(t *testing.T) {
 		{"too many cells", shortMap, "t,x\n1,2,3\n", []string{"a.csv: line 2: 3 cells, and there are 2 columns"}},
 		{"quotes", shortMap, "t,x\n1,2\n3,\"4\n", []string{"a.csv: line 3: ", "correct the quotes"}},
 		{"no line ends", shortMap, "t,x\n" + strings.Repeat("1", 3<<20), []string{"a.csv: line 2: a line of more than 1048576 bytes"}},
+		{"rows between two stray quotes", shortMap, "t,x,note\n1,2,\"a\n3,4,b\n5,6,c\"\n7,8,d\n", []string{"a.csv: line 2: a quote is open at its end; correct the quotes"}},
+		{"a long line of words", shortMap, "t x\n1 2\n3 " + strings.Repeat("4 ", 1<<20) + "\n", []string{"a.csv: line 3: a line of more than 1048576 bytes"}},
 		{"a quote that is never closed", shortMap, "t,x\n1,2\n3,\"4\n5,6\n7,8\n", []string{"a.csv: line 3: ", "correct the quotes"}},
 		{"carriage returns", shortMap, "t,x\r1,2\r3,4\r", []string{"a.csv: line 1: lines end with a carriage return alone", "export it with line feeds"}},
 		{"binary", shortMap, "ULog\x01\x12\x35\x01\x00\x00", []string{"a.csv: the file is not text; give a table of text"}},

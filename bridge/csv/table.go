@@ -77,11 +77,7 @@ func (t *table) start(wanted []string) error {
 		}
 	}
 	t.layout = layoutOf(head, wanted)
-	var rows io.Reader = &lineLimit{r: text}
-	if t.comma == ' ' {
-		rows = &tabbed{r: text}
-	}
-	t.records = csv.NewReader(rows)
+	t.records = csv.NewReader(&lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)})
 	t.records.Comma = t.comma
 	if t.comma == ' ' {
 		t.records.Comma = '\t'
@@ -233,29 +229,12 @@ func (t *table) failed(err error) error {
 		// be corrected is where its row begins.
 		e.Line, e.Reason, e.Remedy = parse.StartLine, parse.Err.Error(), "correct the quotes of the line or delete it"
 	}
+	var line *lineError
 	switch {
-	case errors.Is(err, errLongLine):
-		e.Line, e.Reason, e.Remedy = t.line+1, errLongLine.Error(), "give a table of text with line ends"
+	case errors.As(err, &line):
+		e.Line, e.Reason, e.Remedy = line.line, line.reason, line.remedy
 	case errors.As(err, &packed):
 		e.Line, e.Reason, e.Remedy = 0, fmt.Sprintf("the %s data are damaged or cut off (%v)", packed.Packing, packed.Err), "compress or copy the file again"
 	}
 	return e
-}
-
-var errLongLine = fmt.Errorf("a line of more than %d bytes", maxLine)
-
-// lineLimit fails where a line is longer than maxLine.
-type lineLimit struct {
-	r    io.Reader
-	open int // bytes since the last line end
-}
-
-func (l *lineLimit) Read(b []byte) (int, error) {
-	n, err := l.r.Read(b)
-	if i := bytes.LastIndexByte(b[:n], '\n'); i >= 0 {
-		l.open = n - i - 1
-	} else if l.open += n; l.open > maxLine {
-		return 0, errLongLine
-	}
-	return n, err
 }

@@ -2,9 +2,10 @@ package csv
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -76,29 +77,61 @@ func (u *utf8Of) unit() (rune, error) {
 	return rune(b[1])<<8 | rune(b[0]), nil
 }
 
-// tabbed reads text whose cells are separated by any number of spaces and tabs with one tab
-// between them. Lines stay lines.
-type tabbed struct {
+// lineError is a line that no table has.
+type lineError struct {
+	line           int
+	reason, remedy string
+}
+
+func (e *lineError) Error() string { return e.reason }
+
+// lines reads text line by line, in bounded memory, and fails at a line that is too long or
+// in which a quote stays open: up to the next quote, rows would be one cell. Where cells are
+// separated by any number of spaces and tabs, one tab is between them.
+type lines struct {
 	r       *bufio.Reader
+	spaces  bool
+	comment byte
+	line    int
 	pending []byte
 }
 
-func (t *tabbed) Read(b []byte) (int, error) {
-	for len(t.pending) == 0 {
-		line, err := t.r.ReadString('\n')
-		if line == "" && err != nil {
+func (l *lines) Read(b []byte) (int, error) {
+	for len(l.pending) == 0 {
+		if err := l.next(); err != nil {
 			return 0, err
 		}
-		if len(line) > maxLine {
-			return 0, errLongLine
-		}
-		text := strings.Join(strings.FieldsFunc(line, unicode.IsSpace), "\t")
-		if strings.HasSuffix(line, "\n") {
-			text += "\n"
-		}
-		t.pending = []byte(text)
 	}
-	n := copy(b, t.pending)
-	t.pending = t.pending[n:]
+	n := copy(b, l.pending)
+	l.pending = l.pending[n:]
 	return n, nil
+}
+
+// next reads a line.
+func (l *lines) next() error {
+	l.line++
+	l.pending = l.pending[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if l.pending = append(l.pending, part...); len(l.pending) > maxLine {
+			return &lineError{l.line, fmt.Sprintf("a line of more than %d bytes", maxLine), "give a table of text with line ends"}
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && (len(l.pending) == 0 || !errors.Is(err, io.EOF)) {
+			return err
+		}
+		break
+	}
+	if bytes.Count(l.pending, []byte{'"'})%2 > 0 && l.pending[0] != l.comment {
+		return &lineError{l.line, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not go on in the next line"}
+	}
+	if l.spaces {
+		end := bytes.HasSuffix(l.pending, []byte{'\n'})
+		if l.pending = bytes.Join(bytes.FieldsFunc(l.pending, unicode.IsSpace), []byte{'\t'}); end {
+			l.pending = append(l.pending, '\n')
+		}
+	}
+	return nil
 }
