@@ -12,6 +12,7 @@ type PlausibilityLimits struct {
 	Spelt  string    // (optional) another one that states may have, see LayoutAsSpelt
 	MaxStd []float64 // K, state units: the largest standard deviation that P0 may have
 	Scale  []float64 // (optional) K, state units: usual distance of a prediction from its state
+	Input  []float64 // (optional) P, input units: usual size of an input
 
 	scaled []float64 // K×K, memory for the correlation
 }
@@ -23,6 +24,10 @@ const asymmetry = 1e-4
 // rounding is the distance between neighbouring floats, as a share of the scale of
 // a channel, beyond which a state is too large to be predicted from.
 const rounding = 1e-3
+
+// absurd is how many times its usual size an input cannot have: a history that holds it would
+// leave no digit of a prediction for as long as it is read.
+const absurd = 1e9
 
 // Coarse reports whether x is so large that neighbouring floats are farther apart
 // than a small share of scale, the usual distance of a prediction from its state.
@@ -53,6 +58,16 @@ func (b *PlausibilityLimits) Check(s *State) error {
 	for k, x := range s.X {
 		if k < len(b.Scale) && Coarse(x, b.Scale[k]) {
 			return fail(Magnitude, "x", "element %d is %g: numbers of that size are too far apart for predictions that move by %g", k, x, b.Scale[k])
+		}
+	}
+	for _, v := range [...]struct {
+		field string
+		u     []float64
+	}{{"u", s.U}, {"plan", s.Plan}} {
+		for i, u := range v.u {
+			if P := len(b.Input); P > 0 && math.Abs(u) > absurd*b.Input[i%P] {
+				return fail(Magnitude, v.field, "element %d is %g, and the input is usually %g", i, u, b.Input[i%P])
+			}
 		}
 	}
 	if len(s.P0) == 0 {

@@ -56,7 +56,7 @@ var reasonText = [Reasons]struct{ name, description string }{
 	TooOld:       {"stale", "the newest state is too old to predict from: check the robot and the link"},
 	Overrun:      {"overrun", "the prediction before took so long that this one had no time: fewer points, a lower rate, a smaller model"},
 	Jump:         {"jump", "seq or t is far ahead of the last accepted state: a corrupt message, or a restarted sender, which is accepted from its second state on"},
-	Magnitude:    {"magnitude", "a state is so large that rounding hides the prediction: check the sensor, the units and the origin"},
+	Magnitude:    {"magnitude", "a state or an input is so large that rounding hides the prediction: check the sensor, the units and the origin"},
 	SecondSender: {"second_sender", "a second robot sends states under the name of this vehicle: give each robot a name of its own"},
 }
 

@@ -7,6 +7,7 @@ package intake
 
 import (
 	"hash/maphash"
+	"math"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -58,6 +59,9 @@ func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 // Limits returns what the states of a model are checked against.
 func Limits(m *model.Model) wire.PlausibilityLimits {
 	l := wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Spelt: wire.LayoutAsSpelt(m.Channels), Scale: m.Scale}
+	for p, std := range m.Inputs.InputStd {
+		l.Input = append(l.Input, math.Abs(m.Inputs.InputMean[p])+std)
+	}
 	for _, s := range m.Scale {
 		l.MaxStd = append(l.MaxStd, absurdStd*s)
 	}

@@ -10,6 +10,7 @@ import (
 type plans struct {
 	timed bool    // a plan without plan_dt counts only where the sender has shown the horizon
 	seq   uint64  // of the last state
+	t     int64   // ns, of the last state
 	shown float64 // s, what the sender's last plan with plan_dt covered; 0 = it sent none
 }
 
@@ -18,13 +19,16 @@ const sameSpan = 1e-6
 
 func same(a, b float64) bool { return math.Abs(a-b) <= sameSpan*b }
 
-// take notes what a state shows of its sender. One whose seq goes back is another, or has
-// started again.
+// silence is the time between two states, ns, after which their sender may be another.
+const silence = 1e9
+
+// take notes what a state shows of its sender. One whose seq goes back, or which comes after
+// a silence, is another, or has started again.
 func (p *plans) take(s *wire.State, inputs int) {
-	if s.Seq <= p.seq {
+	if s.Seq <= p.seq || s.T-p.t > silence || s.T < p.t {
 		p.shown = 0
 	}
-	p.seq = s.Seq
+	p.seq, p.t = s.Seq, s.T
 	if len(s.Plan) > 0 && s.PlanDt > 0 {
 		p.shown = s.PlanDt * float64(len(s.Plan)/inputs)
 	}

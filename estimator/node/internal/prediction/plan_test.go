@@ -77,7 +77,7 @@ func TestAPlanHasItsOwnTimes(t *testing.T) {
 }
 
 // A plan without times counts after its sender has shown that it knows the horizon, until
-// it starts again or shows another one.
+// it starts again, is silent for more than a second, or shows another one.
 func TestAPlanWithoutTimes(t *testing.T) {
 	step := planner(t, &journal.Settings{})
 	m := pendulum()
@@ -98,6 +98,9 @@ func TestAPlanWithoutTimes(t *testing.T) {
 		{wire.State{Plan: plan}, first, wire.PlanUnused},
 		{wire.State{Plan: plan, PlanDt: 0.25}, planned, 0},
 		{wire.State{Plan: plan, Seq: 2}, first, wire.PlanUnused},
+		{wire.State{Plan: plan, PlanDt: 0.25, Seq: 1000}, planned, 0},
+		{wire.State{Plan: plan, Seq: 1050}, planned, 0}, // half a second later
+		{wire.State{Plan: plan, Seq: 1200}, first, wire.PlanUnused},
 	} {
 		if got := step(c.state); !near(got.Mean, c.mean, 1e-9) || got.Flags != c.flags || (got.Inputs == "plan") != (&c.mean[0] == &planned[0]) {
 			t.Errorf("state %d: mean %v with flags %#x by %s, want %v with %#x", i, got.Mean, got.Flags, got.Inputs, c.mean, c.flags)

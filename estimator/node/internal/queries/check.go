@@ -12,6 +12,9 @@ import (
 // mostTimes bounds the memory that one query can ask a robot for.
 const mostTimes = 1000
 
+// leastTime is the least of them, s: states have times of whole ns.
+const leastTime = 1e-9
+
 // batch is a checked query: which state, input and plan each question has.
 type batch struct {
 	n      int // questions
@@ -142,8 +145,8 @@ func (b *batch) bounded(q *wire.Query, m *model.Model) error {
 		return wrong("samples", "%d, at most %d", q.Samples, wire.MaxSamples)
 	}
 	for i, t := range q.Times {
-		if !(t > 0 && t <= m.Horizon*(1+1e-9)) || (i > 0 && t <= q.Times[i-1]) {
-			return wrong("times", "must ascend within the horizon (0, %g] s, and %g s is at place %d", m.Horizon, t, i)
+		if !(t >= leastTime && t <= m.Horizon*(1+1e-9)) || (i > 0 && t <= q.Times[i-1]) {
+			return wrong("times", "must ascend within the horizon [%g, %g] s, and %g s is at place %d", leastTime, m.Horizon, t, i)
 		}
 	}
 	return nil
