@@ -198,16 +198,16 @@ func eraseImplausible(m *model.Model, log *flightlog.Log, messages io.Writer) {
 		count, first := 0, ""
 		for s := range log.Segments {
 			seg := &log.Segments[s]
-			values, width, column, scale := seg.X, m.K, k, 0.0
-			if k < m.K {
-				scale = m.Scale[k]
-			} else {
+			values, width, column := seg.X, m.K, k
+			implausible := func(x float64) bool { return wire.Coarse(x, m.Scale[k]) }
+			if k >= m.K {
 				values, width, column = seg.U, m.P, k-m.K
-				scale = m.Inputs.InputStd[column]
+				mean, std := m.Inputs.InputMean[column], m.Inputs.InputStd[column]
+				implausible = func(u float64) bool { return wire.ImplausibleInput(u, mean, std) }
 			}
 			for i := column; i < len(values); i += width {
 				v := values[i]
-				if math.IsNaN(v) || math.IsInf(v, 0) || !wire.Coarse(v, scale) {
+				if math.IsNaN(v) || math.IsInf(v, 0) || !implausible(v) {
 					continue
 				}
 				if count++; count == 1 {

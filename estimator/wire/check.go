@@ -12,7 +12,9 @@ type PlausibilityLimits struct {
 	Spelt  string    // (optional) another one that states may have, see LayoutAsSpelt
 	MaxStd []float64 // K, state units: the largest standard deviation that P0 may have
 	Scale  []float64 // (optional) K, state units: usual distance of a prediction from its state
-	Input  []float64 // (optional) P, input units: usual size of an input
+
+	// (optional) P, input units: mean and standard deviation of the inputs
+	InputMean, InputStd []float64
 
 	scaled []float64 // K×K, memory for the correlation
 }
@@ -34,6 +36,12 @@ const absurd = 1e9
 func Coarse(x, scale float64) bool {
 	x = math.Abs(x)
 	return math.Nextafter(x, math.Inf(1))-x > rounding*scale
+}
+
+// ImplausibleInput reports whether an input with a mean and a standard deviation is too large to
+// predict from, or to be in a history.
+func ImplausibleInput(u, mean, std float64) bool {
+	return math.Abs(u) > absurd*(math.Abs(mean)+std) || Coarse(u, std)
 }
 
 // Check returns an *Error for the first thing in a decoded state that is not
@@ -65,8 +73,8 @@ func (b *PlausibilityLimits) Check(s *State) error {
 		u     []float64
 	}{{"u", s.U}, {"plan", s.Plan}} {
 		for i, u := range v.u {
-			if P := len(b.Input); P > 0 && math.Abs(u) > absurd*b.Input[i%P] {
-				return fail(Magnitude, v.field, "element %d is %g, and the input is usually %g", i, u, b.Input[i%P])
+			if P := len(b.InputStd); P > 0 && ImplausibleInput(u, b.InputMean[i%P], b.InputStd[i%P]) {
+				return fail(Magnitude, v.field, "element %d is %g, and the input is usually about %g ± %g", i, u, b.InputMean[i%P], b.InputStd[i%P])
 			}
 		}
 	}

@@ -141,7 +141,7 @@ func TestImplausibleStates(t *testing.T) {
 		{Name: "theta", Unit: "rad", Role: channel.State}, {Name: "omega", Unit: "rad/s", Role: channel.State},
 		{Name: "torque", Unit: "Nm", Role: channel.Input},
 	}
-	b := wire.PlausibilityLimits{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}, Scale: []float64{0.5, 2}, Input: []float64{3}}
+	b := wire.PlausibilityLimits{Layout: wire.Layout(channels), MaxStd: []float64{10, 100}, Scale: []float64{0.5, 2}, InputMean: []float64{-1}, InputStd: []float64{2}}
 	ok := func() wire.State { return wire.State{X: []float64{1, 2}, U: []float64{0}, Layout: b.Layout} }
 	for name, c := range map[string]struct {
 		change func(s *wire.State)
@@ -156,6 +156,7 @@ func TestImplausibleStates(t *testing.T) {
 		"NaN in P0":         {func(s *wire.State) { s.P0 = []float64{1, nan, nan, 1} }, wire.NotANumber},
 		"absurd":            {func(s *wire.State) { s.X[0] = 1e300 }, wire.Magnitude},
 		"absurd input":      {func(s *wire.State) { s.U[0] = 4e9 }, wire.Magnitude},
+		"coarse input":      {func(s *wire.State) { s.U[0] = 1e17 }, wire.Magnitude},
 		"absurd plan":       {func(s *wire.State) { s.Plan = []float64{1, -1e300} }, wire.Magnitude},
 		"absurd, below 0":   {func(s *wire.State) { s.X[1] = -1e154 }, wire.Magnitude},
 		"hides its motion":  {func(s *wire.State) { s.X[0] = 1e16 }, wire.Magnitude},

@@ -7,7 +7,6 @@ package intake
 
 import (
 	"hash/maphash"
-	"math"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -58,9 +57,8 @@ func New(cfg Config, m *model.Model, c *reporting.Counters) *Intake {
 
 // Limits returns what the states of a model are checked against.
 func Limits(m *model.Model) wire.PlausibilityLimits {
-	l := wire.PlausibilityLimits{Layout: wire.Layout(m.Channels), Spelt: wire.LayoutAsSpelt(m.Channels), Scale: m.Scale}
-	for p, std := range m.Inputs.InputStd {
-		l.Input = append(l.Input, math.Abs(m.Inputs.InputMean[p])+std)
+	l := wire.PlausibilityLimits{
+		Layout: wire.Layout(m.Channels), Spelt: wire.LayoutAsSpelt(m.Channels), Scale: m.Scale, InputMean: m.Inputs.InputMean, InputStd: m.Inputs.InputStd,
 	}
 	for _, s := range m.Scale {
 		l.MaxStd = append(l.MaxStd, absurdStd*s)
