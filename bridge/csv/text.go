@@ -92,46 +92,60 @@ type lines struct {
 	r       *bufio.Reader
 	spaces  bool
 	comment byte
-	line    int
-	pending []byte
+	number  int
+	line    []byte
+	given   int // bytes of line that were read
 }
 
 func (l *lines) Read(b []byte) (int, error) {
-	for len(l.pending) == 0 {
+	for l.given == len(l.line) {
 		if err := l.next(); err != nil {
 			return 0, err
 		}
 	}
-	n := copy(b, l.pending)
-	l.pending = l.pending[n:]
+	n := copy(b, l.line[l.given:])
+	l.given += n
 	return n, nil
 }
 
 // next reads a line.
 func (l *lines) next() error {
-	l.line++
-	l.pending = l.pending[:0]
+	l.number++
+	l.line, l.given = l.line[:0], 0
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if l.pending = append(l.pending, part...); len(l.pending) > maxLine {
-			return &lineError{l.line, fmt.Sprintf("a line of more than %d bytes", maxLine), "give a table of text with line ends"}
+		if l.line = append(l.line, part...); len(l.line) > maxLine {
+			return &lineError{l.number, fmt.Sprintf("a line of more than %d bytes", maxLine), "give a table of text with line ends"}
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && (len(l.pending) == 0 || !errors.Is(err, io.EOF)) {
+		if err != nil && (len(l.line) == 0 || !errors.Is(err, io.EOF)) {
 			return err
 		}
 		break
 	}
-	if bytes.Count(l.pending, []byte{'"'})%2 > 0 && l.pending[0] != l.comment {
-		return &lineError{l.line, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not go on in the next line"}
+	if bytes.Count(l.line, []byte{'"'})%2 > 0 && l.line[0] != l.comment {
+		return &lineError{l.number, "a quote is open at its end", "correct the quotes of the line or delete it; a cell may not go on in the next line"}
 	}
 	if l.spaces {
-		end := bytes.HasSuffix(l.pending, []byte{'\n'})
-		if l.pending = bytes.Join(bytes.FieldsFunc(l.pending, unicode.IsSpace), []byte{'\t'}); end {
-			l.pending = append(l.pending, '\n')
-		}
+		l.line = tabbed(l.line)
 	}
 	return nil
+}
+
+// tabbed puts one tab between the cells of a line in place.
+func tabbed(line []byte) []byte {
+	end := bytes.HasSuffix(line, []byte{'\n'})
+	out := line[:0]
+	for cell := range bytes.FieldsFuncSeq(line, unicode.IsSpace) {
+		if len(out) > 0 {
+			out = append(out, '\t')
+		}
+		out = append(out, cell...)
+	}
+	if end {
+		out = append(out, '\n')
+	}
+	return out
 }
