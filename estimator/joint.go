@@ -2,7 +2,6 @@ package estimator
 
 import (
 	"math"
-	"slices"
 )
 
 // joint is the factor of the covariance of a prediction's errors over times and channels:
@@ -181,6 +180,3 @@ func semidefiniteRoot(L, A []float64, n int) {
 		}
 	}
 }
-
-// copyOf replaces dst by v in its memory.
-func copyOf(dst, v []float64) []float64 { return append(slices.Grow(dst[:0], len(v)), v...) }

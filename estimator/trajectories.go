@@ -33,7 +33,7 @@ func NewTrajectories(m *model.Model, times []float64) (*Trajectories, error) {
 // Start prepares draws from a prediction, which a Predictor or a Fast made from the query at
 // the same times. ok is false if a number is not finite.
 func (s *Trajectories) Start(d *Prediction, q *Query) (ok bool) {
-	s.mean, s.std = copyOf(s.mean, d.Mean), copyOf(s.std, d.Std)
+	s.mean, s.std = append(s.mean[:0], d.Mean...), append(s.std[:0], d.Std...)
 	return s.joint.start(s.std, q)
 }
 

@@ -17,9 +17,11 @@ func (f *Flight) at(t float64) int {
 // StateAt writes the state at time t (s after Origin) to dst (K), interpolated
 // linearly between measured values. A channel that is not measured around t, or
 // only across a gap, becomes NaN. It reports whether all channels are there.
-func (f *Flight) StateAt(dst []float64, t float64) bool { return f.stateAt(dst, f.X, t) }
+func (f *Flight) StateAt(dst []float64, t float64) bool { return f.stateAt(dst, t, f.interpolated) }
 
-func (f *Flight) stateAt(dst, x []float64, t float64) bool {
+// stateAt writes what value returns of each channel k at time t, of which i is the last sample
+// at or before it, to dst (K).
+func (f *Flight) stateAt(dst []float64, t float64, value func(k, i int, t float64) float64) bool {
 	n := len(f.T)
 	i := f.at(t)
 	if i < 0 || t > f.T[n-1]+snap {
@@ -28,11 +30,15 @@ func (f *Flight) stateAt(dst, x []float64, t float64) bool {
 	}
 	all := true
 	for k := range f.K {
-		dst[k] = f.value(x, k, i, t)
+		dst[k] = value(k, i, t)
 		all = all && !math.IsNaN(dst[k])
 	}
 	return all
 }
+
+func (f *Flight) interpolated(k, i int, t float64) float64 { return f.value(f.X, k, i, t) }
+
+func (f *Flight) exact(k, i int, t float64) float64 { return f.value(f.Exact, k, i, t) }
 
 // value interpolates channel k of x (n×K) at time t; i is the last sample at or
 // before t.
@@ -88,11 +94,9 @@ func (f *Flight) measured(k, i int, t float64) float64 {
 	near, from, to := lo, lo, hi
 	if f.T[hi]-t < t-f.T[lo] {
 		near = hi
-		if after, next := f.next(k, hi); next {
-			to = after
-		}
-	} else if before, previous := f.previous(k, lo); previous {
-		from = before
+		to = f.neighbour(k, hi, 1)
+	} else {
+		from = f.neighbour(k, lo, -1)
 	}
 	slope := (f.X[to*f.K+k] - f.X[from*f.K+k]) / (f.T[to] - f.T[from])
 	return f.X[near*f.K+k] + slope*(t-f.T[near])
@@ -114,24 +118,15 @@ func (f *Flight) Sampled(k int, t float64) bool {
 	return before <= after+snap && has(i) || after <= before+snap && has(i+1)
 }
 
-// next returns the measured sample of channel k after sample i, if it is no gap away.
-func (f *Flight) next(k, i int) (int, bool) {
-	for j := i + 1; j < len(f.T) && f.T[j]-f.T[i] <= f.maxGap[k]+snap; j++ {
+// neighbour returns the measured sample of channel k next to sample i in the direction of step,
+// 1 or −1; i itself where there is none or only across a gap.
+func (f *Flight) neighbour(k, i, step int) int {
+	for j := i + step; j >= 0 && j < len(f.T) && math.Abs(f.T[j]-f.T[i]) <= f.maxGap[k]+snap; j += step {
 		if !math.IsNaN(f.X[j*f.K+k]) {
-			return j, true
+			return j
 		}
 	}
-	return 0, false
-}
-
-// previous returns the measured sample of channel k before sample i, if it is no gap away.
-func (f *Flight) previous(k, i int) (int, bool) {
-	for j := i - 1; j >= 0 && f.T[i]-f.T[j] <= f.maxGap[k]+snap; j-- {
-		if !math.IsNaN(f.X[j*f.K+k]) {
-			return j, true
-		}
-	}
-	return 0, false
+	return i
 }
 
 // Displacement writes x(T[start]+h) − x(T[start]) to dst (K), with NaN where a channel is
@@ -139,21 +134,11 @@ func (f *Flight) previous(k, i int) (int, bool) {
 // is exact where that is known, interpolated as by StateAt, else one measurement: between samples
 // the nearest one, carried along the slope.
 func (f *Flight) Displacement(dst []float64, start int, h float64) bool {
-	t, all := f.T[start]+h, true
+	value := f.measured
 	if f.Exact != nil {
-		all = f.stateAt(dst, f.Exact, t)
-		f.subtract(dst, start)
-		return all
+		value = f.exact
 	}
-	i := f.at(t)
-	if i < 0 || t > f.T[len(f.T)-1]+snap {
-		nan(dst[:f.K])
-		return false
-	}
-	for k := range f.K {
-		dst[k] = f.measured(k, i, t)
-		all = all && !math.IsNaN(dst[k])
-	}
+	all := f.stateAt(dst, f.T[start]+h, value)
 	f.subtract(dst, start)
 	return all
 }

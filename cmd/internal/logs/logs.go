@@ -49,6 +49,9 @@ var kinds = []kind{
 
 // explained adds to the error of a file that is no flight log what it is.
 func explained(path string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if info, e := os.Stat(path); e == nil && info.IsDir() {
 		return fmt.Errorf("%s: is a folder; give its files", path)
 	}

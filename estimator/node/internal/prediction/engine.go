@@ -190,7 +190,7 @@ func (e *Engine) setPlan(s *wire.State, level int) {
 		}
 	case s.PlanDt > 0 && len(q.Plan) > 0:
 		times := e.Loaded.levels[level].dst.Times
-		e.planFlags = PlanFlags(s.PlanDt*float64(len(q.Plan)/m.P), m.Horizon, times[len(times)-1], e.Loaded.Times[len(e.Loaded.Times)-1])
+		e.planFlags = PlanFlags(span(s, m.P), m.Horizon, times[len(times)-1], e.Loaded.Times[len(e.Loaded.Times)-1])
 	}
 }
 

@@ -19,6 +19,9 @@ const sameSpan = 1e-6
 
 func same(a, b float64) bool { return math.Abs(a-b) <= sameSpan*b }
 
+// span returns what the plan of a state covers, s, by its plan_dt.
+func span(s *wire.State, inputs int) float64 { return s.PlanDt * float64(len(s.Plan)/inputs) }
+
 // silence is the time between two states, ns, after which their sender may be another.
 const silence = 1e9
 
@@ -30,7 +33,7 @@ func (p *plans) take(s *wire.State, inputs int) {
 	}
 	p.seq, p.t = s.Seq, s.T
 	if len(s.Plan) > 0 && s.PlanDt > 0 {
-		p.shown = s.PlanDt * float64(len(s.Plan)/inputs)
+		p.shown = span(s, inputs)
 	}
 }
 
@@ -41,7 +44,7 @@ func (p *plans) of(s *wire.State, inputs int, horizon float64) (plan []float64, 
 	switch {
 	case len(s.Plan) == 0:
 		return nil, 0, false
-	case s.PlanDt > 0 && !same(s.PlanDt*float64(len(s.Plan)/inputs), horizon):
+	case s.PlanDt > 0 && !same(span(s, inputs), horizon):
 		return s.Plan, s.PlanDt, false
 	case s.PlanDt > 0 || !p.timed || same(p.shown, horizon):
 		return s.Plan, 0, false
