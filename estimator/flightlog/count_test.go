@@ -40,7 +40,7 @@ func committed(t *testing.T) (raw []byte, starts []int) {
 	return raw, starts
 }
 
-// Every cut between two records of a file is told, and so is every record that is taken out.
+// Every cut between two records of a file is reported, and so is every record that is taken out.
 func TestMissingRecordsAreTold(t *testing.T) {
 	raw, starts := committed(t)
 	if log, err := flightlog.ReadFile(onDisk(t, raw)); err != nil || len(log.Damages) > 0 {
@@ -65,7 +65,7 @@ func TestMissingRecordsAreTold(t *testing.T) {
 			t.Errorf("without record %d: damage %v, %v", i, log.Damages, err)
 		}
 	}
-	// Damage is told once.
+	// Damage is reported once.
 	torn := bytes.Clone(raw)
 	torn[starts[4]+9] ^= 1
 	if log, err := flightlog.ReadFile(onDisk(t, torn)); err != nil || len(log.Damages) != 1 {

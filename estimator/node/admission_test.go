@@ -1,14 +1,12 @@
 package node
 
 import (
-	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
@@ -90,37 +88,20 @@ func TestAModelThatIsTooSlowIsRefused(t *testing.T) {
 func TestARefusedModelIsTriedOnce(t *testing.T) {
 	url := start(t, &server.Options{JetStream: true, StoreDir: t.TempDir()}).ClientURL()
 	client := connect(t, url, nil)
-	js, err := client.JetStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, bucket := modelBucket(t, client)
 	var clock slowing
 	var logged lines
 	n, _ := run(t, connect(t, url, nil), Config{Log: logged.add, Clock: clock.read, Deadline: time.Millisecond}, pendulum())
-	watch := func() (end func()) {
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			n.watch(ctx, client, &store{bucket: "models", object: "v1.dgm", retry: 20 * time.Millisecond})
-		}()
-		return func() { cancel(); <-done }
-	}
 	clock.took.Store(int64(10 * time.Millisecond))
 	if _, err := bucket.PutBytes("v1.dgm", signedFile(t, otherPendulum(2), nil)); err != nil {
 		t.Fatal(err)
 	}
-	end := watch()
+	end := watchBucket(t, n, client)
 	eventually(t, "the model is refused", func() bool { return logged.has("the deadline is 1ms") })
 	end()
 	clock.took.Store(0) // now it would be fast enough
 	n.models.refused.Store(nil)
-	end = watch()
-	defer end()
+	watchBucket(t, n, client)
 	eventually(t, "the status has the reason again", func() bool { return n.models.refused.Load() != nil })
 	if n.models.swaps.Load() != 0 || !strings.Contains(*n.models.refused.Load(), "the deadline is 1ms") {
 		t.Errorf("%d swaps, refused %q", n.models.swaps.Load(), *n.models.refused.Load())

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -134,26 +133,12 @@ func TestThePermissionsOfThePageSufficeForABucket(t *testing.T) {
 		}
 	}
 	n, _ := run(t, as(name, &logged), Config{Log: logged.add}, pendulum())
-	js, err := as("root", nil).JetStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, bucket := modelBucket(t, as("root", nil))
 	b := otherPendulum(2)
 	if _, err := bucket.PutBytes("v1.dgm", signedFile(t, b, nil)); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
-	ctx := t.Context()
-	link := as(name, &logged)
-	go func() {
-		defer close(done)
-		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
-	}()
-	t.Cleanup(func() { <-done })
+	watchBucket(t, n, as(name, &logged))
 	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
 	if logged.has("ermissions") {
 		t.Errorf("logged %q", logged.lines)

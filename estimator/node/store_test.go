@@ -29,6 +29,34 @@ func signedFile(t *testing.T, m *model.Model, key ed25519.PrivateKey) []byte {
 	return b
 }
 
+// modelBucket makes the bucket that models come from.
+func modelBucket(t *testing.T, client *nats.Conn) (nats.JetStreamContext, nats.ObjectStore) {
+	t.Helper()
+	js, err := client.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js, bucket
+}
+
+// watchBucket offers a node the model v1.dgm of the bucket, until end or the end of the test.
+func watchBucket(t *testing.T, n *Node, link *nats.Conn) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 20 * time.Millisecond})
+	}()
+	end = func() { cancel(); <-done }
+	t.Cleanup(end)
+	return end
+}
+
 // A bucket that is made after the watch began, models put into it, one that is not
 // signed, a server that was gone.
 func TestModelsComeFromABucket(t *testing.T) {
@@ -42,25 +70,12 @@ func TestModelsComeFromABucket(t *testing.T) {
 	var logged lines
 	a := pendulum()
 	n, _ := run(t, connect(t, url, nil), Config{Accept: model.Acceptance{Key: key.Public().(ed25519.PublicKey)}, Log: logged.add}, a)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
 	link := connect(t, url, nil)
-	go func() {
-		defer close(done)
-		n.watch(ctx, link, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	watchBucket(t, n, link)
 	eventually(t, "logs that there is no bucket", func() bool { return logged.has("bucket models cannot be watched") })
 
 	client := connect(t, url, nil)
-	js, err := client.JetStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, bucket := modelBucket(t, client)
 	put := func(name string, b []byte) {
 		t.Helper()
 		if _, err := bucket.PutBytes(name, b); err != nil {
@@ -98,14 +113,7 @@ func TestModelsComeFromABucket(t *testing.T) {
 func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
 	url := start(t, &server.Options{JetStream: true, StoreDir: t.TempDir()}).ClientURL()
 	client := connect(t, url, nil)
-	js, err := client.JetStream()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	js, bucket := modelBucket(t, client)
 	info, err := bucket.PutBytes("v1.dgm", make([]byte, model.MaxFile+1))
 	if err != nil {
 		t.Fatal(err)
@@ -124,13 +132,7 @@ func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
 	var logged lines
 	a := pendulum()
 	n, _ := run(t, connect(t, url, nil), Config{Log: logged.add}, a)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		n.watch(ctx, client, &store{bucket: "models", object: "v1.dgm", retry: 50 * time.Millisecond})
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	watchBucket(t, n, client)
 	eventually(t, "logs what was read", func() bool { return logged.has("it has more than 32 MiB, the most of a model") })
 	if n.Model() != a.ID {
 		t.Errorf("model %s is in use", n.Model())

@@ -1,15 +1,10 @@
 package link_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"net"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -223,64 +218,8 @@ func TestBadBytes(t *testing.T) {
 }
 
 // places are the x of the states that come.
-func places(t *testing.T, nc *nats.Conn) func() map[float64]bool {
-	t.Helper()
-	var mu sync.Mutex
-	seen := map[float64]bool{}
-	if _, err := nc.Subscribe("dgm.state.v1", func(m *nats.Msg) {
-		var s wire.State
-		if s.Decode(m.Data, 12, 0) == nil {
-			mu.Lock()
-			seen[s.X[0]] = true
-			mu.Unlock()
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return func() map[float64]bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return maps.Clone(seen)
-	}
-}
-
 // Whoever sends later as the same autopilot is counted, and makes no state.
-func TestStrangersMakeNoState(t *testing.T) {
-	nc := serve(t)
-	seen := places(t, nc)
-	address := fmt.Sprintf("127.0.0.1:%d", free(t))
-	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12]})
-	p := fly(t, gomavlib.EndpointUDPClient{Address: address})
-	defer p.land()
-	within(t, "the first state", func() bool { return n.States.Load() > 5 })
-	stranger := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, 99, nil)
-	defer stranger.land()
-	within(t, "a stranger's message", func() bool { return n.Strangers.Load() > 20 })
-	if got := seen(); !got[1] || got[99] {
-		t.Errorf("states at %v", got)
-	}
-}
-
 // With a key unsigned messages and those that are signed with another key make no state.
-func TestSignedLinks(t *testing.T) {
-	nc := serve(t)
-	seen := places(t, nc)
-	address := fmt.Sprintf("127.0.0.1:%d", free(t))
-	key, other := frame.NewV2Key(bytes.Repeat([]byte{1}, 32)), frame.NewV2Key(bytes.Repeat([]byte{2}, 32))
-	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Key: key})
-	for x, k := range map[float32]*frame.V2Key{50: nil, 51: other} {
-		p := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, x, k)
-		defer p.land()
-	}
-	within(t, "messages that are dropped", func() bool { return n.BadBytes.Load() > 20 })
-	p := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, 1, key)
-	defer p.land()
-	within(t, "a signed state", func() bool { return n.States.Load() > 5 })
-	if got := seen(); len(got) != 1 || !got[1] {
-		t.Errorf("states at %v", got)
-	}
-}
-
 // Predictions reach the autopilot, stamped with its own clock, no more often than
 // was asked for.
 func TestPredictionsGoOut(t *testing.T) {
@@ -317,87 +256,3 @@ func TestPredictionsGoOut(t *testing.T) {
 
 // Signed messages of an earlier day, sent again and again, give way to the autopilot, whose
 // signatures are newer.
-func TestRecordedSignaturesGiveWay(t *testing.T) {
-	nc := serve(t)
-	key := frame.NewV2Key(bytes.Repeat([]byte{1}, 32))
-	sink, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	earlier := flyAt(t, gomavlib.EndpointUDPClient{Address: sink.LocalAddr().String()}, 99, key)
-	var recorded [][]byte
-	for len(recorded) < 60 {
-		b := make([]byte, 2048)
-		n, _, err := sink.ReadFrom(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		recorded = append(recorded, b[:n])
-	}
-	earlier.land()
-	sink.Close()
-	address := fmt.Sprintf("127.0.0.1:%d", free(t))
-	n, _ := run(t, nc, link.Config{Link: "udp:" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Key: key})
-	again, err := net.Dial("udp4", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	stop := make(chan struct{})
-	var sending sync.WaitGroup
-	sending.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			case <-time.After(2 * time.Millisecond):
-				_, _ = again.Write(recorded[i%len(recorded)]) // the link may not listen yet
-			}
-		}
-	})
-	defer func() { close(stop); sending.Wait() }()
-	within(t, "a message that was recorded", func() bool { return n.Messages.Load() > 10 })
-	p := flyAt(t, gomavlib.EndpointUDPClient{Address: address}, 1, key)
-	defer p.land()
-	seen := places(t, nc)
-	within(t, "a state of the autopilot", func() bool { return seen()[1] })
-	later, strangers := places(t, nc), n.Strangers.Load()
-	within(t, "messages that are refused", func() bool { return n.Strangers.Load() > strangers+100 })
-	if got := later(); !got[1] || got[99] {
-		t.Errorf("states at %v", got)
-	}
-}
-
-func TestReadKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "link.key")
-	for text, good := range map[string]bool{strings.Repeat("0a", 32) + "\n": true, strings.Repeat("0a", 31): false, strings.Repeat("zz", 32): false, "": false} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		key, err := link.ReadKey(path)
-		if good && (err != nil || key[31] != 10) || !good && (err == nil || !strings.Contains(err.Error(), path)) {
-			t.Errorf("%q: %v, %v", text, key, err)
-		}
-	}
-}
-
-func TestEndpoints(t *testing.T) {
-	for text, want := range map[string]string{
-		"udp:14550":                  "{127.0.0.1:14550}",
-		"udpout:192.168.1.10:14550":  "{192.168.1.10:14550}",
-		"tcp:127.0.0.1:5760":         "{127.0.0.1:5760}",
-		"tcpin:5760":                 "{127.0.0.1:5760}",
-		"udp:0.0.0.0:14550":          "{0.0.0.0:14550}",
-		"serial:/dev/ttyAMA0:921600": "{/dev/ttyAMA0 921600}",
-		"serial:/dev/ttyUSB0":        "{/dev/ttyUSB0 57600}",
-	} {
-		if e, err := link.Endpoint(text); err != nil || fmt.Sprint(e) != want {
-			t.Errorf("%s: %v, %v", text, e, err)
-		}
-	}
-	for text, want := range map[string]string{"": "no address given", "udp:": "no address given", "udp:x": "it needs a port", "udp:1.2.3.4:99999": "it needs a port", "foo:1": `"foo" is not known`, "serial:/dev/x:fast": "is not a rate"} {
-		if _, err := link.Endpoint(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "write udp:14550") {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-}
