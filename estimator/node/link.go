@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,7 @@ type Link struct {
 	CA    string // (optional) PEM file of the authorities to trust; defaults to the system's
 	Cert  string // (optional) PEM file of this client's certificate; needs Key
 	Key   string // (optional) PEM file of its private key
+	Inbox string // (optional) prefix of the subjects on which this client is answered; defaults to _INBOX, which all have
 
 	InProcess nats.InProcessConnProvider // (optional) a server in this process; then URL is not used
 	Log       func(line string)          // (optional) for what an operator should read
@@ -49,6 +51,12 @@ func (l Link) Connect() (*nats.Conn, error) {
 	options, err := l.security()
 	if err != nil {
 		return nil, err
+	}
+	if l.Inbox != "" {
+		if err := checkInbox(l.Inbox); err != nil {
+			return nil, err
+		}
+		options = append(options, nats.CustomInboxPrefix(l.Inbox))
 	}
 	log := &throttledLog{log: l.Log}
 	trouble := func(err error) { log.limited("NATS at " + where + " " + cause(err) + "; trying again") }
@@ -148,6 +156,16 @@ func (l Link) security() (options []nats.Option, err error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	return append(options, nats.Secure(config)), nil
+}
+
+// checkInbox returns an error for a prefix that is no subject.
+func checkInbox(prefix string) error {
+	for token := range strings.SplitSeq(prefix, ".") {
+		if token == "" || strings.ContainsAny(token, "*> \t\r\n") {
+			return fmt.Errorf("inbox %q is no prefix of subjects: give tokens without wildcards and spaces, with dots between, such as _INBOX_estimator", prefix)
+		}
+	}
+	return nil
 }
 
 // checkCredentials does what will be done with a credentials file when a server asks.

@@ -236,6 +236,22 @@ func TestAClosedLinkEndsRun(t *testing.T) {
 	}
 }
 
+func TestPrefixOfInboxesIsASubject(t *testing.T) {
+	url := serve(t, 0).ClientURL()
+	for _, bad := range []string{"*", "a.>", "a.", ".a", "a b", "a..b"} {
+		if nc, err := (Link{URL: url, Inbox: bad}).Connect(); err == nil || !strings.Contains(err.Error(), "inbox") {
+			t.Errorf("%q: %v", bad, err)
+			if err == nil {
+				nc.Close()
+			}
+		}
+	}
+	nc := connectAs(t, Link{URL: url, Inbox: "fleet1.planner"}, nil)
+	if s := nc.NewInbox(); !strings.HasPrefix(s, "fleet1.planner.") {
+		t.Errorf("inbox %s", s)
+	}
+}
+
 func TestABufferingLinkIsMisuse(t *testing.T) {
 	nc, err := nats.Connect(serve(t, 0).ClientURL())
 	if err != nil {

@@ -79,7 +79,8 @@ func secured(t *testing.T, o *server.Options) (as func(name string, log *lines) 
 	return func(name string, log *lines) *nats.Conn {
 		t.Helper()
 		url := strings.Replace(s.ClientURL(), "nats://", "nats://"+asUser(name)+":pw@", 1)
-		return connect(t, url, log)
+		inbox, _, _ := strings.Cut(asUser(name), "_") // an estimator with a bucket is an estimator
+		return connectAs(t, Link{URL: url, Inbox: "_INBOX_" + inbox}, log)
 	}
 }
 
@@ -142,6 +143,40 @@ func TestThePermissionsOfThePageSufficeForABucket(t *testing.T) {
 	eventually(t, "the model was taken", func() bool { return n.Model() == b.ID })
 	if logged.has("ermissions") {
 		t.Errorf("logged %q", logged.lines)
+	}
+}
+
+// Nobody reads what another role is answered.
+func TestInboxesOfOtherRolesAreClosed(t *testing.T) {
+	as := secured(t, &server.Options{})
+	a := pendulum()
+	n, _ := run(t, as("estimator", nil), Config{}, a)
+	for _, name := range []string{"robot", "estimator", "planner", "operator"} {
+		for _, subject := range []string{"_INBOX.>", "_INBOX_planner.>", "_INBOX_operator.>", "_INBOX_estimator.>", ">"} {
+			if strings.Contains(subject, name) {
+				continue
+			}
+			var refused lines
+			nc := as(name, &refused)
+			heard, err := nc.SubscribeSync(subject)
+			if err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, name+" may not subscribe to "+subject, func() bool { return refused.has("ermissions") })
+			c := wire.Command{Action: wire.Rollback}
+			if _, err := as("operator", nil).Request(wire.ModelSubject("v1"), c.Append(nil), patience); err != nil {
+				t.Fatal(err)
+			}
+			if err := nc.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if count, _, _ := heard.Pending(); count != 0 {
+				t.Errorf("%s heard %d messages on %s", name, count, subject)
+			}
+		}
+	}
+	if n.Model() != a.ID {
+		t.Error("there was nothing to return to, and the model is another")
 	}
 }
 

@@ -90,7 +90,11 @@ func (l *lines) has(part string) bool {
 // connect returns a connection that ends with the test.
 func connect(t *testing.T, url string, log *lines) *nats.Conn {
 	t.Helper()
-	l := Link{URL: url}
+	return connectAs(t, Link{URL: url}, log)
+}
+
+func connectAs(t *testing.T, l Link, log *lines) *nats.Conn {
+	t.Helper()
 	if log != nil {
 		l.Log = log.add
 	}

@@ -18,6 +18,7 @@ type Flags struct {
 	CA    string `toml:"tls_ca"`
 	Cert  string `toml:"tls_cert"`
 	Key   string `toml:"tls_key"`
+	Inbox string `toml:"inbox"` // no flag: only a program that asks has one
 }
 
 // Add defines the flags.
@@ -33,5 +34,5 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 // Link returns the connection's settings under a name. Events of the connection go to
 // log, as sentences without a full stop.
 func (f *Flags) Link(name string, log func(string)) node.Link {
-	return node.Link{URL: f.URL, Name: name, Creds: f.Creds, NKey: f.NKey, CA: f.CA, Cert: f.Cert, Key: f.Key, Log: log}
+	return node.Link{URL: f.URL, Name: name, Creds: f.Creds, NKey: f.NKey, CA: f.CA, Cert: f.Cert, Key: f.Key, Inbox: f.Inbox, Log: log}
 }
