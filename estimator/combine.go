@@ -36,8 +36,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	m := p.m
 	K := m.K
 	withStart := q.P0 != nil && m.Displacement
-	if withStart {
+	if withStart || dst.Jacobian != nil {
 		p.startJacobian(dst, q)
+		copy(dst.Jacobian, p.jacobian)
 	}
 	scaleFactor, _ := model.ForCondition(m.ScaleFactor, dst.condition())
 	calibrated := p.intervals.begin(dst)

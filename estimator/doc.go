@@ -1,8 +1,9 @@
 // Package estimator predicts: from a model, a measured state and the input to come it
 // computes the distribution of the state over a horizon.
 //
-// It has no I/O, clock, goroutine or log, and after New it allocates nothing.
-// Everything around it (messages, deadlines, links) is in package node.
+// It has no I/O, clock or log, and after New it allocates nothing. Batch alone has
+// goroutines, which end before its Predict returns. Everything around it (messages,
+// deadlines, links) is in package node.
 //
 // There are two predictors. Predictor is the reference, in double precision, which
 // trainer, evaluation and self-checks use. Fast is the one of the onboard runtime: the

@@ -111,7 +111,7 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 		copy(dst.DStd, f.derived.DStd)
 	}
 	dst.Readout = p.signal(q)
-	f.jacobian = q.P0 != nil && p.m.Displacement
+	f.jacobian = (q.P0 != nil || dst.Jacobian != nil) && p.m.Displacement
 	f.start(dst, q)
 	p.ratio = 0
 	for i := range f.c.members {

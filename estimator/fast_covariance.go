@@ -3,7 +3,6 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/numeric/panelnet"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
@@ -103,12 +102,15 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
 }
 
 // startVariance sets variance to what the covariance of the start adds, without what
-// the sensor's would.
-func (f *Fast) startVariance(q *Query, condition model.Condition) {
+// the sensor's would, and the Jacobian where it is asked for.
+func (f *Fast) startVariance(dst *Prediction, q *Query) {
 	m, g, w := f.plain.m, f.g, &f.w.covariance
 	K, n := m.K, len(g.times)
 	simd.Pack(w.diff, K, K, func(a, b int) float64 {
-		if a == b {
+		switch {
+		case q.P0 == nil:
+			return 0
+		case a == b:
 			return q.P0[a*K+b] - m.Sensor[a]
 		}
 		return q.P0[a*K+b]
@@ -125,14 +127,18 @@ func (f *Fast) startVariance(q *Query, condition model.Condition) {
 	for block := range g.blocks {
 		jacobian := f.w.prior.jacobianAt(block)
 		for k := range K {
-			f.setStartVariance(jacobian[k*size:(k+1)*size], k, block, g.parts[condition].networkWeight[k*n+block*simd.Width:])
+			row := jacobian[k*size : (k+1)*size]
+			f.setStartVariance(row, k, block, g.parts[dst.condition()].networkWeight[k*n+block*simd.Width:])
+			if dst.Jacobian != nil {
+				f.storeJacobian(dst, row, k, block)
+			}
 		}
 	}
 	clear(w.lifted)
 }
 
 // setStartVariance sets variance of channel k in one block. row is the derivative of the
-// prior dynamics by the start.
+// prior dynamics by the start, and becomes that of the mean.
 func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []float64) {
 	w, u, K, blocks := &f.w.covariance, f.c.unit, f.plain.m.K, len(f.g.blocks)
 	parts := f.w.parts[:0]
@@ -147,4 +153,16 @@ func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []flo
 	f32.Mul(w.rows, w.rows, row)
 	u.Product(w.sum, 1, append(parts, simd.Part{L: w.ones, X: w.rows, K: K}))
 	copy(w.variance[(k*blocks+block)*simd.Width:], w.sum[:simd.Width])
+}
+
+// storeJacobian writes the derivatives of channel k in one block to dst.
+func (f *Fast) storeJacobian(dst *Prediction, row []float32, k, block int) {
+	K := f.plain.m.K
+	for lane := range simd.Width {
+		if i := f.g.order[block*simd.Width+lane]; i >= 0 {
+			for c := range K {
+				dst.Jacobian[(i*K+k)*K+c] = float64(row[c*simd.Width+lane])
+			}
+		}
+	}
 }

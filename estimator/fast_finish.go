@@ -8,8 +8,8 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	g, w, m := f.g, &f.w, f.plain.m
 	K, n, N := m.K, len(g.times), len(g.points)
 	withStart := q.P0 != nil && m.Displacement
-	if withStart {
-		f.startVariance(q, dst.condition())
+	if withStart || dst.Jacobian != nil {
+		f.startVariance(dst, q)
 	}
 	calibrated := f.plain.intervals.begin(dst)
 	f.intervalFactors(dst)

@@ -170,7 +170,8 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 	case len(q.X0) != K, q.P0 != nil && len(q.P0) != K*K, q.U != nil && len(q.U) != P,
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0, len(q.History)%(K+P) != 0,
 		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
-		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
+		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n),
+		dst.Jacobian != nil && (len(dst.Jacobian) != n*K || !p.m.Displacement), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
 		panic(wrongLength)
 	}
 	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && q.PlanStep >= 0 && finite(q.PlanStep) && allFinite(q.History)

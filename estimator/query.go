@@ -34,6 +34,7 @@ type Prediction struct {
 	Std               []float64 // T×K, of the state
 	ObsStd            []float64 // T×K, of a measurement of it
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not computed
+	Jacobian          []float64 // T×K×K, ∂mean(t)/∂x0, row k of it that of channel k; nil = not computed
 	Readout           Readout
 	NoHistory         bool      // the model reads history, and the query has too little
 	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
@@ -52,6 +53,13 @@ func (d *Prediction) condition() model.Condition { return d.Readout.Condition(d.
 // WithDerivatives allocates DMean and DStd, which Predict then fills, and returns d.
 func (d *Prediction) WithDerivatives() *Prediction {
 	d.DMean, d.DStd = make([]float64, len(d.Mean)), make([]float64, len(d.Mean))
+	return d
+}
+
+// WithJacobian allocates Jacobian, which Predict then fills, and returns d. Only the windows
+// form starts its predictions at the state and has one: see model.Model.Displacement.
+func (d *Prediction) WithJacobian() *Prediction {
+	d.Jacobian = make([]float64, len(d.Mean)*len(d.Mean)/len(d.Times))
 	return d
 }
 

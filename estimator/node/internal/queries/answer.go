@@ -150,7 +150,7 @@ func (w *questions) run(from, to int) error {
 					n, time.Duration(all).Round(time.Millisecond), time.Duration(w.limit), int64(n)*w.limit/all)}
 			}
 		}
-		question, all := w.batch.at(i), false
+		question, all := w.batch.At(i), false
 		question.History, all = o.past.before(w.batch.past, i, question.X0)
 		if !all && o.query.Want != wire.WantDynamics {
 			a.NoHistory++
@@ -180,13 +180,13 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 		Vehicle: o.cfg.Vehicle, Model: m.ID, Channels: a.Channels[:0], Inputs: model.Hold.String(), Dtype: o.query.Dtype,
 		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0],
 	}
-	if m.P == 0 || len(b.plans.x) > 0 {
+	if m.P == 0 || len(b.Plans.X) > 0 {
 		a.Inputs = model.Plan.String()
 	}
-	if len(b.plans.x) > 0 && o.query.Want != wire.WantDynamics {
-		a.Flags |= prediction.PlanFlags(b.planDt*float64(o.query.Rows), m.Horizon, o.times[len(o.times)-1], m.Horizon)
+	if len(b.Plans.X) > 0 && o.query.Want != wire.WantDynamics {
+		a.Flags |= prediction.PlanFlags(b.PlanStep*float64(o.query.Rows), m.Horizon, o.times[len(o.times)-1], m.Horizon)
 	}
-	if len(b.p0.x) > 0 && m.Displacement {
+	if len(b.P0.X) > 0 && m.Displacement {
 		a.Flags |= wire.CarriedCovariance
 	}
 	for _, c := range m.Channels[:m.K] {

@@ -17,28 +17,9 @@ const leastTime = 1e-9
 
 // batch is a checked query: which state, input and plan each question has.
 type batch struct {
-	n      int // questions
-	states vector
-	p0     vector
-	u      vector
-	plans  vector
-	planDt float64 // s
-	past   *samples
-}
-
-// at returns question i.
-func (b *batch) at(i int) estimator.Query {
-	q := estimator.Query{X0: b.states.row(i)}
-	if len(b.p0.x) > 0 {
-		q.P0 = b.p0.row(i)
-	}
-	if len(b.u.x) > 0 {
-		q.U = b.u.row(i)
-	}
-	if len(b.plans.x) > 0 {
-		q.Plan, q.PlanStep = b.plans.row(i), b.planDt
-	}
-	return q
+	estimator.Questions
+	n    int // questions
+	past *samples
 }
 
 // check returns the questions of a query to a model.
@@ -49,26 +30,14 @@ func check(q *wire.Query, m *model.Model) (*batch, error) {
 	if len(q.P0) > 0 && !m.Displacement {
 		return nil, &refusal{codeCannot, "P0", "the model does not start its predictions at the state"}
 	}
-	b := &batch{
-		states: vector{"states", q.States, m.K, "states"},
-		p0:     vector{"P0", q.P0, m.K * m.K, "states × states"},
-		u:      vector{"u", q.U, m.P, "inputs"},
-		plans:  vector{"plans", q.Plans, q.Rows * m.P, "rows × inputs"},
-		planDt: q.PlanDt,
-	}
+	b := &batch{Questions: estimator.NewQuestions(m, q.Rows, 0)}
+	b.States.X, b.P0.X, b.U.X, b.Plans.X, b.PlanStep = q.States, q.P0, q.U, q.Plans, q.PlanDt
 	var err error
 	if b.past, err = checkHistory(q, m); err != nil {
 		return nil, err
 	}
-	for _, v := range []*vector{&b.states, &b.p0, &b.u, &b.plans, &b.past.x, &b.past.u} {
-		n, err := v.rows()
-		if err != nil {
-			return nil, err
-		}
-		if n > 1 && b.n > 1 && n != b.n {
-			return nil, wrong(v.name, "%d of them, and others are %d: give one, or as many", n, b.n)
-		}
-		b.n = max(b.n, n)
+	if b.n, err = estimator.CountQuestions(&b.States, &b.P0, &b.U, &b.Plans, &b.past.x, &b.past.u); err != nil {
+		return nil, err
 	}
 	if err := b.plausible(m); err != nil {
 		return nil, err
@@ -114,11 +83,11 @@ func checkKeys(q *wire.Query, horizon float64) error {
 func (b *batch) plausible(m *model.Model) error {
 	limits := intake.Limits(m)
 	n := 1
-	if len(b.states.x) > b.states.size || len(b.p0.x) > b.p0.size {
+	if !b.States.Same() || !b.P0.Same() {
 		n = b.n
 	}
 	for i := range n {
-		s := wire.State{X: b.states.row(i), P0: b.p0.row(i)}
+		s := wire.State{X: b.States.Row(i), P0: b.P0.Row(i)}
 		if err := limits.Check(&s); err != nil {
 			r := refusalOf(err)
 			if r.key == "x" {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -13,7 +14,7 @@ import (
 type samples struct {
 	fromStream bool
 	t          []float64 // s, before the states
-	x, u       vector
+	x, u       estimator.Rows
 }
 
 // checkHistory returns the history that comes with a query, or is to be read from the
@@ -22,7 +23,8 @@ func checkHistory(q *wire.Query, m *model.Model) (*samples, error) {
 	n := len(q.HistoryT)
 	h := &samples{
 		fromStream: q.History == wire.HistoryOfStream, t: q.HistoryT,
-		x: vector{"history_x", q.HistoryX, n * m.K, "samples × states"}, u: vector{"history_u", q.HistoryU, n * m.P, "samples × inputs"},
+		x: estimator.Rows{Name: "history_x", X: q.HistoryX, Size: n * m.K, Content: "samples × states"},
+		u: estimator.Rows{Name: "history_u", X: q.HistoryU, Size: n * m.P, Content: "samples × inputs"},
 	}
 	switch {
 	case q.History != "" && !h.fromStream:
@@ -77,7 +79,7 @@ func (p *past) begin(h *samples, stream func(dst *history.Buffer, within time.Du
 // add replaces the samples by those of question i.
 func (p *past) add(h *samples, i int) {
 	K, P := p.model.K, p.model.P
-	x, u := h.x.row(i), h.u.row(i)
+	x, u := h.x.Row(i), h.u.Row(i)
 	p.buffer.Reset()
 	for j, t := range h.t {
 		p.buffer.Add(int64(math.Round(t*1e9)), x[j*K:(j+1)*K], u[j*P:(j+1)*P])
@@ -87,7 +89,7 @@ func (p *past) add(h *samples, i int) {
 // before returns the rows before the state of question i, and whether they are all that
 // the model reads.
 func (p *past) before(h *samples, i int, x0 []float64) (rows []float64, all bool) {
-	if i > 0 && (len(h.x.x) > h.x.size || len(h.u.x) > h.u.size) {
+	if i > 0 && !(h.x.Same() && h.u.Same()) {
 		p.add(h, i)
 	}
 	n := p.buffer.Fill(p.rows, p.at, x0)

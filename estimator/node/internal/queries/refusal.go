@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -43,6 +44,9 @@ func refusalOf(err error) *refusal {
 		return r
 	}
 	r = &refusal{code: codeWrong, text: err.Error()}
+	if e := new(estimator.QuestionError); errors.As(err, &e) {
+		r.key, r.text = e.Field, e.Text
+	}
 	if e := new(wire.Error); errors.As(err, &e) {
 		r.key = e.Field
 		if e.Field != "" {

@@ -1,0 +1,217 @@
+package estimator
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Batch answers many questions at the same times on several processors. It allocates nothing
+// after NewBatch. It is not safe for concurrent use.
+type Batch struct {
+	m       *model.Model
+	workers []batchWorker
+	next    chan int // the first question that no worker has, passed from one to the other
+	done    chan any // of each worker: what it panicked with
+	chunk   int      // questions that a worker takes at once
+	n       int
+	q       *Questions
+	dst     *Predictions
+}
+
+// batchWorker answers questions on a goroutine of its own.
+type batchWorker struct {
+	of      *Batch
+	fast    *Fast
+	own     *Prediction
+	derived *Prediction // own with a Jacobian; nil = the model has none
+	query   Query
+	failed  int    // the first question without a finite answer
+	run     func() // until no question is left
+}
+
+// Predictions are the answers to N questions. The caller has the memory; a nil field is not
+// written. With Std, ObsStd and Jacobian nil no variance is computed, and OOD is that of
+// Fast.Means.
+type Predictions struct {
+	Mean        []float64 // N×T×K
+	Std, ObsStd []float64 // N×T×K
+	Jacobian    []float64 // N×T×K×K, see Prediction; the windows form alone has one
+	OOD         []float64 // N
+	Half50      []float64 // N, see Prediction; with Std
+	NoHistory   []bool    // N
+}
+
+// NewBatch takes the memory for predictions of a model at the given times, as New, by so
+// many workers, at least one, each of which keeps a processor busy.
+func NewBatch(m *model.Model, times []float64, workers int) (*Batch, error) {
+	first, err := NewFast(m, times)
+	if err != nil {
+		return nil, err
+	}
+	return newBatch(first, workers)
+}
+
+// Batch returns a Batch for other times, which shares with f what depends on the model
+// alone. The two may be used by different goroutines.
+func (f *Fast) Batch(times []float64, workers int) (*Batch, error) {
+	first, err := f.For(times)
+	if err != nil {
+		return nil, err
+	}
+	return newBatch(first, workers)
+}
+
+// newBatch returns a Batch whose first worker has the given Fast.
+func newBatch(first *Fast, workers int) (*Batch, error) {
+	b := &Batch{m: first.Model(), next: make(chan int, 1), done: make(chan any, workers), workers: make([]batchWorker, workers)}
+	for i := range b.workers {
+		w, fast := &b.workers[i], first
+		if i > 0 {
+			var err error
+			if fast, err = first.For(first.plain.times); err != nil {
+				return nil, err
+			}
+		}
+		*w = batchWorker{of: b, fast: fast, own: fast.NewPrediction(), run: w.work}
+		if b.m.Displacement {
+			w.derived = fast.NewPrediction().WithJacobian()
+		}
+	}
+	return b, nil
+}
+
+// Times returns the T times that are predicted at, s.
+func (b *Batch) Times() []float64 { return b.workers[0].own.Times }
+
+// Model returns the model that is evaluated. It must not be changed.
+func (b *Batch) Model() *model.Model { return b.m }
+
+// Predict answers questions. It returns a *QuestionError if a row of them does not fit the
+// model, is not finite or has no finite answer; what dst holds is then not to be used. It
+// panics if a length of dst does not fit the questions.
+func (b *Batch) Predict(dst *Predictions, q *Questions) error {
+	if err := b.check(q); err != nil {
+		return err
+	}
+	b.fits(dst)
+	b.dst, b.q = dst, q
+	n := min(len(b.workers), b.n)
+	b.chunk = max(1, b.n/(16*n))
+	b.next <- 0
+	for i := range n - 1 {
+		go b.workers[i+1].run()
+	}
+	b.workers[0].run()
+	var panicked any
+	for range n {
+		if p := <-b.done; p != nil {
+			panicked = p
+		}
+	}
+	<-b.next
+	b.dst, b.q = nil, nil // the caller's memory
+	if panicked != nil {
+		panic(panicked)
+	}
+	failed := math.MaxInt
+	for i := range b.workers[:n] {
+		failed = min(failed, b.workers[i].failed)
+	}
+	if failed < math.MaxInt {
+		return &QuestionError{"states", fmt.Sprintf("the answer to question %d is not finite; is the state plausible?", failed)}
+	}
+	return nil
+}
+
+// check sets the number of questions, or returns what is wrong with them.
+func (b *Batch) check(q *Questions) error {
+	n, err := CountQuestions(&q.States, &q.P0, &q.U, &q.Plans, &q.History)
+	switch {
+	case err != nil:
+		return err
+	case len(q.States.X) == 0:
+		return q.States.wrong("is missing: one state, or one for each question")
+	case len(q.P0.X) > 0 && !b.m.Displacement:
+		return q.P0.wrong("the model does not start its predictions at the state")
+	case !(q.PlanStep >= 0) || math.IsInf(q.PlanStep, 1):
+		return &QuestionError{"plan_step", fmt.Sprintf("is %g s; it must be positive, or 0 for rows that divide the horizon", q.PlanStep)}
+	case q.History.Size > b.m.History.Rows()*(b.m.K+b.m.P):
+		return q.History.wrong("has %d numbers in each question, and the model reads %d rows of %d", q.History.Size, b.m.History.Rows(), b.m.K+b.m.P)
+	}
+	b.n = n
+	return nil
+}
+
+// fits panics if a length of dst does not fit the questions.
+func (b *Batch) fits(dst *Predictions) {
+	all := b.n * len(b.workers[0].own.Mean)
+	for _, f := range [...]struct {
+		x    []float64
+		want int
+	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
+		if f.x != nil && len(f.x) != f.want {
+			panic(wrongLength)
+		}
+	}
+	if dst.NoHistory != nil && len(dst.NoHistory) != b.n || dst.Jacobian != nil && !b.m.Displacement {
+		panic(wrongLength)
+	}
+}
+
+// work answers questions until none is left.
+func (w *batchWorker) work() {
+	defer func() { w.of.done <- recover() }()
+	b := w.of
+	w.failed = math.MaxInt
+	for {
+		first := <-b.next
+		last := min(first+b.chunk, b.n)
+		b.next <- last
+		if first >= b.n {
+			return
+		}
+		for i := first; i < last; i++ {
+			if !w.answer(i) {
+				w.failed = min(w.failed, i)
+			}
+		}
+	}
+}
+
+// answer answers question i.
+func (w *batchWorker) answer(i int) (ok bool) {
+	dst, p := w.of.dst, w.own
+	w.query = w.of.q.At(i)
+	switch {
+	case dst.Jacobian != nil:
+		p = w.derived
+		ok = w.fast.Predict(p, &w.query)
+		copyRow(dst.Jacobian, p.Jacobian, i)
+	case dst.Std != nil || dst.ObsStd != nil:
+		ok = w.fast.Predict(p, &w.query)
+	default:
+		ok = w.fast.Means(p, &w.query)
+	}
+	copyRow(dst.Mean, p.Mean, i)
+	copyRow(dst.Std, p.Std, i)
+	copyRow(dst.ObsStd, p.ObsStd, i)
+	if dst.OOD != nil {
+		dst.OOD[i] = p.OOD
+	}
+	if dst.Half50 != nil {
+		dst.Half50[i] = p.Half50
+	}
+	if dst.NoHistory != nil {
+		dst.NoHistory[i] = p.NoHistory
+	}
+	return ok
+}
+
+// copyRow copies a row to row i of dst, unless that is nil.
+func copyRow(dst, row []float64, i int) {
+	if dst != nil {
+		copy(dst[i*len(row):], row)
+	}
+}

@@ -1,0 +1,99 @@
+package estimator
+
+import (
+	"fmt"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Rows are those of one field of questions: one for all of them, one for each, or none.
+type Rows struct {
+	Name    string
+	X       []float64
+	Size    int    // numbers of a row
+	Content string // what a row consists of
+}
+
+// QuestionError is why questions cannot be answered.
+type QuestionError struct {
+	Field string // name of the rows that are to blame
+	Text  string
+}
+
+func (e *QuestionError) Error() string { return e.Field + ": " + e.Text }
+
+// Row returns row i, or the only one; nil of an empty field.
+func (v *Rows) Row(i int) []float64 {
+	switch {
+	case len(v.X) == 0:
+		return nil
+	case v.Same():
+		return v.X
+	}
+	return v.X[i*v.Size : (i+1)*v.Size]
+}
+
+// Same reports whether all questions have the same row.
+func (v *Rows) Same() bool { return len(v.X) <= v.Size }
+
+func (v *Rows) wrong(format string, args ...any) error {
+	return &QuestionError{v.Name, fmt.Sprintf(format, args...)}
+}
+
+// count returns how many rows there are.
+func (v *Rows) count() (int, error) {
+	switch {
+	case len(v.X) == 0:
+		return 0, nil
+	case v.Size == 0:
+		return 0, v.wrong("has %d numbers, and a row of the model's (%s) has none", len(v.X), v.Content)
+	case len(v.X)%v.Size != 0:
+		return 0, v.wrong("has %d numbers, which is no multiple of %d (%s)", len(v.X), v.Size, v.Content)
+	}
+	for i, x := range v.X {
+		if !finite(x) {
+			return 0, v.wrong("element %d is %v", i, x)
+		}
+	}
+	return len(v.X) / v.Size, nil
+}
+
+// CountQuestions returns the number N of questions to which rows belong, each of which has
+// none, one or N rows; else a *QuestionError.
+func CountQuestions(rows ...*Rows) (n int, err error) {
+	for _, v := range rows {
+		own, err := v.count()
+		if err != nil {
+			return 0, err
+		}
+		if own > 1 && n > 1 && own != n {
+			return 0, v.wrong("%d of them, and others are %d: give one, or as many", own, n)
+		}
+		n = max(n, own)
+	}
+	return n, nil
+}
+
+// Questions are many queries to one model. See Query for the fields, of each of which there
+// is one for all questions or one for each.
+type Questions struct {
+	States, P0, U, Plans, History Rows
+	PlanStep                      float64
+}
+
+// NewQuestions returns questions to a model whose plans and histories have so many rows. The
+// caller sets X of the fields.
+func NewQuestions(m *model.Model, planRows, historyRows int) Questions {
+	return Questions{
+		States:  Rows{Name: "states", Size: m.K, Content: "states"},
+		P0:      Rows{Name: "P0", Size: m.K * m.K, Content: "states × states"},
+		U:       Rows{Name: "u", Size: m.P, Content: "inputs"},
+		Plans:   Rows{Name: "plans", Size: planRows * m.P, Content: "rows × inputs"},
+		History: Rows{Name: "history", Size: historyRows * (m.K + m.P), Content: "rows × (states + inputs)"},
+	}
+}
+
+// At returns question i.
+func (q *Questions) At(i int) Query {
+	return Query{X0: q.States.Row(i), P0: q.P0.Row(i), U: q.U.Row(i), Plan: q.Plans.Row(i), PlanStep: q.PlanStep, History: q.History.Row(i)}
+}
