@@ -13,8 +13,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
+	"github.com/dgm-robotics/dgm/trainer/candidates"
 	"github.com/dgm-robotics/dgm/trainer/matching"
 	"github.com/dgm-robotics/dgm/trainer/nets"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/selection"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -245,11 +247,6 @@ func widths(w []int) bool {
 	return !slices.ContainsFunc(w, func(n int) bool { return !within(n, 1, 512) })
 }
 
-// usesNets reports whether nets in the linear equation are part of the prior dynamics.
-func (c *Config) usesNets() bool {
-	return c.Prior == "stack" && c.Dynamics.Members > 0 && c.Dynamics.Match+c.Dynamics.Shoot > 0
-}
-
 // withoutSmoother returns the configuration of a model that is its prior dynamics alone:
 // of the nets and their posterior the smallest, which conditioning leaves at zero.
 func (c Config) withoutSmoother() Config {
@@ -260,6 +257,20 @@ func (c Config) withoutSmoother() Config {
 
 // usesEquation reports whether a difference equation is part of the prior dynamics.
 func (c *Config) usesEquation() bool { return c.Prior == "stack" || c.Prior == "equation" }
+
+// candidates returns which candidates the stack has.
+func (c *Config) candidates() candidates.Settings {
+	s := candidates.Settings{
+		Equation: c.usesEquation(), Linear: c.Folds.Secondary, Velocity: c.Prior == "stack" || c.Prior == "velocity",
+		Direct: c.Prior == "stack" && c.Direct, History: c.History,
+		Effort: priordynamics.Effort{Windows: c.Equation.Windows, Iterations: c.Equation.Iterations},
+		Knots:  noiseKnots, Folds: foldCount, Seed: c.Seed,
+	}
+	if n := &c.Dynamics; c.Prior == "stack" && n.Match+n.Shoot > 0 {
+		s.Nets = candidates.Nets{Members: n.Members, Match: n.Match, Shoot: n.Shoot}
+	}
+	return s
+}
 
 // stride returns the distance between the starts of windows of a horizon, s.
 func (c *Config) stride(horizon float64) float64 {
@@ -311,9 +322,9 @@ func (c *Config) options() selection.Options {
 
 // plan returns the work of a training, for its progress.
 func (c *Config) plan(task window.Task, readouts, folds int, held bool) budget.Plan {
-	usual, options := Default(), c.options()
+	usual, options, prior := Default(), c.options(), c.candidates()
 	p := budget.Plan{
-		States: len(task.States), Equation: c.usesEquation(), Direct: c.Prior == "stack" && c.Direct, Nets: c.usesNets(), Folds: folds,
+		States: len(task.States), Equation: prior.Equation, Direct: prior.Direct, Nets: prior.Nets.Members > 0, Folds: folds,
 		NetSteps:   float64(c.Dynamics.Match+2*c.Dynamics.Shoot) / float64(usual.Dynamics.Match+2*usual.Dynamics.Shoot),
 		NetMembers: c.Dynamics.Members, Cores: len(options.Cores), Bases: len(options.Bases), Conditions: readouts, Members: c.Members,
 		Steps: float64(c.netSettings().Steps) / float64(usual.Training.Steps), Features: float64(c.Features+30) / float64(usual.Features+30), Held: held,

@@ -3,7 +3,8 @@
 //
 //	datacheck       a log → the mask of samples and channels to train on
 //	window          a log and its mask → flights, hold-out, folds, windows
-//	priordynamics   flights → a difference equation, the prior mean
+//	priordynamics   flights → a difference equation
+//	candidates      flights and folds → the stack of prior dynamics, the prior mean
 //	rows, nets      windows → scaled rows → an ensemble of nets
 //	selection       trials on folds → core, basis, likelihood temperature
 //	calibration     errors on folds → weights and factors of mean and intervals

@@ -3,11 +3,8 @@ package trainer
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
-	"slices"
 
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/budget"
@@ -126,7 +123,7 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 	if res.Judged, err = a.model(data, b); err != nil {
 		return err
 	}
-	if res.Judged, err = selfChecked(res.Judged, data); err != nil {
+	if res.Judged, err = replay.SelfChecked(res.Judged, data.Flights, data.Windows); err != nil {
 		return err
 	}
 	b.Work("held-out table", b.Table)
@@ -170,7 +167,7 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 		}
 		m.Provenance.Scores = string(scores)
 	}
-	if res.Model, err = selfChecked(m, d); err != nil {
+	if res.Model, err = replay.SelfChecked(m, d.Flights, d.Windows); err != nil {
 		return err
 	}
 	for _, table := range res.Tables() {
@@ -181,41 +178,3 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 
 // mostSegments bounds the fingerprints in a model file.
 const mostSegments = 4096
-
-// selfChecked rounds the model as its file does, and adds self-checks made from these
-// very numbers.
-func selfChecked(m *model.Model, d nets.Data) (*model.Model, error) {
-	b, err := m.Encode()
-	if err != nil {
-		return nil, err
-	}
-	if m, err = model.Decode(b); err != nil {
-		return nil, err
-	}
-	p, err := estimator.New(m, []float64{m.Horizon / 10, m.Horizon / 2, m.Horizon})
-	if err != nil {
-		return nil, err
-	}
-	windows := make([]window.Window, 3)
-	for i := range windows {
-		windows[i] = d.Windows[(i*2+1)*len(d.Windows)/6]
-	}
-	m.Checks = nil
-	for w := range replay.Each(d.Flights, windows, nil) {
-		var q estimator.Query
-		readout := model.Plan
-		if w.Number == 0 {
-			readout = model.Hold
-		}
-		w.Query(&q, m, readout, m.Inputs.Knots)
-		dst := p.NewPrediction()
-		if !p.Predict(dst, &q) {
-			return nil, errors.New("the trained model predicts numbers that are not finite: the data may hold values far outside their channel's range; run the data check")
-		}
-		m.Checks = append(m.Checks, model.SelfCheck{
-			X0: q.X0, U: q.U, Plan: q.Plan, History: slices.Clone(q.History), Readout: dst.Readout, Times: dst.Times, Mean: dst.Mean, Std: dst.Std, ObsStd: dst.ObsStd,
-		})
-	}
-	_, err = m.Encode()
-	return m, err
-}

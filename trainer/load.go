@@ -83,7 +83,7 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 		}
 		d.Kinematics, d.Body = logs[0].Kinematics, body
 	}
-	if err := distinct(logs); err != nil {
+	if err := window.Distinct(logs); err != nil {
 		return nil, err
 	}
 	samples := sha256.New()
@@ -111,47 +111,9 @@ func Load(logs []*flightlog.Log, cfg Config) (*Data, error) {
 	return d, nil
 }
 
-// distinct returns an error if a recording is in the logs twice: the same states
-// and inputs at the same times after its first sample.
-func distinct(logs []*flightlog.Log) error {
-	type place struct {
-		log     *flightlog.Log
-		segment int
-	}
-	seen := map[string]place{}
-	for _, log := range logs {
-		k := len(channel.Select(log.Channels, channel.State))
-		for s := range log.Segments {
-			seg := &log.Segments[s]
-			if !moves(seg.X, k) {
-				continue // two rests may well be alike
-			}
-			key := window.Fingerprint(seg)
-			first, twice := seen[key]
-			if !twice {
-				seen[key] = place{log, s}
-				continue
-			}
-			return fmt.Errorf("%s: segment %d (%q) holds the same samples as segment %d (%q) of %s: give every recording once, or what is held out is learned as well",
-				log.Path, s+1, seg.Name, first.segment+1, first.log.Segments[first.segment].Name, first.log.Path)
-		}
-	}
-	return nil
-}
-
 // write hashes slices of numbers, which does not fail.
 func write(h hash.Hash, all ...any) {
 	for _, v := range all {
 		binary.Write(h, binary.LittleEndian, v)
 	}
-}
-
-// moves reports whether the rows of x are not all alike.
-func moves(x []float64, width int) bool {
-	for i := width; i+width <= len(x); i += width {
-		if !slices.Equal(x[i:i+width], x[:width]) {
-			return true
-		}
-	}
-	return false
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
+	"github.com/dgm-robotics/dgm/trainer/candidates"
 	"github.com/dgm-robotics/dgm/trainer/nets"
+	"github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/selection"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -19,6 +22,13 @@ import (
 // netShare of the time limit is for all stages up to the likelihood temperature. What comes
 // after them completes the model and needs the rest.
 const netShare = 0.6
+
+// noiseKnots are the places of the noise knots on the horizon: dense where it
+// grows fastest.
+var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
+
+// foldCount is how often the data are parted for choosing and calibrating.
+const foldCount = 4
 
 // Train fits a model to the data, stage by stage, see the package. What it does is counted in
 // work, not in time: the same data and settings give the same model on every machine of a
@@ -44,12 +54,12 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	limited, cancel := context.WithTimeoutCause(ctx, b.Share(netShare), budget.ErrUsed)
 	defer cancel()
 
-	prior, err := choosePrior(limited, d, cfg, task, readouts, split.Train, parts, b)
+	prior, err := candidates.Choose(limited, split.Train, parts, task, d.Body, readouts, cfg.candidates(), b)
 	if err != nil {
 		return nil, err
 	}
 	partial := endedIn("", limited, "the fits of the prior dynamics")
-	data, folded, err := prior.frame(d, cfg, split.Train, parts, stride)
+	data, folded, err := frame(d, cfg, prior, split.Train, parts, stride)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +107,7 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 
 	a := assembly{data: d, cfg: cfg, task: task, ensemble: ensemble, posterior: posterior, readouts: readouts, linearStd: linearStd}
-	res := &Result{Split: split, Prior: prior.choice.Candidates, Stack: prior.stack, Choice: choice, Partial: partial}
+	res := &Result{Split: split, Prior: prior.Shape.Candidates, Stack: prior.Stack, Choice: choice, Partial: partial}
 	if err := a.calibrateByFolds(res, folded, conditions(readouts, data.Frame.Prior.History), b); err != nil {
 		return nil, err
 	}
@@ -111,9 +121,11 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	if len(split.Held) > 0 {
 		whole := completing(partial, ctx, limited)
-		if data, err = prior.refit(whole, data, d.Flights, stride, b); err != nil {
+		spec, err := prior.Refit(whole, d.Flights, b)
+		if err != nil {
 			return nil, err
 		}
+		data = nets.NewData(data.Frame.WithPrior(spec), d.Flights, stride)
 		partial = endedIn(partial, whole, "the fit of the prior dynamics to all flights")
 		res.Partial = partial
 	}
@@ -122,6 +134,25 @@ func Train(ctx context.Context, d *Data, cfg Config, report func(Progress)) (*Re
 	}
 	res.Elapsed = b.Elapsed()
 	return res, nil
+}
+
+// frame measures the frame of all nets on the known flights, and returns these as data,
+// with the folds.
+func frame(d *Data, cfg Config, prior *candidates.Prior, known []window.Flight, parts []window.Fold, stride float64) (nets.Data, calibration.Folds, error) {
+	whole, folds := prior.Spec()
+	H := cfg.Horizon.Seconds()
+	frame, err := rows.NewFrame(d.Channels, known, window.Cut(known, H, stride), rows.Settings{
+		Horizon: H, Knots: cfg.Knots, Basis: cfg.options().Bases[0], NoiseKnots: noiseKnots, ConstantNoise: cfg.Noise == "constant", Prior: whole,
+	})
+	if err != nil {
+		return nets.Data{}, calibration.Folds{}, err
+	}
+	data := nets.NewData(frame, known, stride)
+	out := calibration.Folds{Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
+	for i, part := range parts {
+		out.Folds = append(out.Folds, calibration.NewFold(nets.NewData(frame.WithPrior(folds[i]), part.Train, stride), part.Held))
+	}
+	return data, out, nil
 }
 
 // endedIn returns why a training is partial: the reason so far, else that ctx ended in a stage.

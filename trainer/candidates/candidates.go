@@ -1,4 +1,8 @@
-package trainer
+// Package candidates fits the candidates of the stack of prior dynamics: the difference
+// equation, its linear form, constant velocity, the direct map with history and the nets in
+// the linear equation. What folds choose (shape, history, weight decay) it keeps for the
+// fit to all flights.
+package candidates
 
 import (
 	"context"
@@ -11,35 +15,41 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 	equation "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/budget"
-	"github.com/dgm-robotics/dgm/trainer/calibration"
-	"github.com/dgm-robotics/dgm/trainer/nets"
-	"github.com/dgm-robotics/dgm/trainer/ood"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
 	"github.com/dgm-robotics/dgm/trainer/ridge"
-	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// noiseKnots are the places of the noise knots on the horizon: dense where it
-// grows fastest.
-var noiseKnots = []float64{0, 0.03, 0.1, 0.3, 1}
-
-// foldCount is how often the data are parted for choosing and calibrating.
-const foldCount = 4
-
 // atOnce is the time of a fit after the training was stopped.
 const atOnce = 5 * time.Second
 
-// fittedPrior is the prior dynamics of a training.
-type fittedPrior struct {
-	choice priordynamics.Choice // zero without an equation
-	stack  *stack.Stack         // nil = none
+// Settings say which candidates there are, and bound their fits.
+type Settings struct {
+	Equation, Linear, Velocity bool // difference equation, its linear form beside it, constant velocity
+	Direct, History            bool // direct map; with history
+	Nets                       Nets // in the linear equation
+	Effort                     priordynamics.Effort
+	Knots                      []float64 // of the stack's weights, as parts of the horizon, ascending
+	Folds                      int       // of the cross-validation of a direct map without parts
+	Seed                       uint64
+}
+
+// Nets sizes the nets in the linear equation; without members there are none.
+type Nets struct {
+	Members      int
+	Match, Shoot int // steps
+}
+
+// Prior is the prior dynamics of a training, with what was chosen for it.
+type Prior struct {
+	Shape priordynamics.Choice // zero without an equation
+	Stack *stack.Stack         // nil = none
 
 	task   window.Task
 	body   equation.Body
-	cfg    *Config
+	set    Settings
 	direct ridge.Config        // of the direct map
 	nets   *dynamicsnet.Choice // nets in the linear equation; nil = none
 	parts  int                 // of the cross-validation
@@ -54,36 +64,60 @@ const (
 	netsName     = "nets in the linear equation"
 )
 
-// choosePrior chooses the prior dynamics by the known flights, and fits them to these and
-// to every part of the cross-validation.
-func choosePrior(ctx context.Context, d *Data, cfg Config, task window.Task, readouts int, known []window.Flight, parts []window.Fold, b *budget.Adaptation) (*fittedPrior, error) {
-	p := &fittedPrior{task: task, parts: len(parts), body: d.Body, cfg: &cfg, direct: ridge.Default(known, task, readouts)}
-	if !cfg.History {
+// Choose fits the candidates to the known flights and to every part of their
+// cross-validation, and weighs them. Without any candidate the prior is without a stack.
+func Choose(ctx context.Context, known []window.Flight, parts []window.Fold, task window.Task, body equation.Body, readouts int, set Settings, b *budget.Adaptation) (*Prior, error) {
+	p := &Prior{task: task, parts: len(parts), body: body, set: set, direct: ridge.Default(known, task, readouts)}
+	if !set.History {
 		p.direct.Rows = nil
 	}
-	if cfg.Prior == "none" {
+	if !set.Equation && !set.Velocity {
 		return p, nil
 	}
-	if cfg.usesEquation() {
+	if set.Equation {
 		if err := p.chooseShape(ctx, known, b); err != nil {
 			return nil, err
 		}
 	}
-	candidates, err := p.candidates(ctx, known, parts, b)
+	fitted, err := p.fitAll(ctx, known, parts, b)
 	if err != nil {
 		return nil, err
 	}
-	t := stack.Task{Task: task, Knots: noiseKnots, Readouts: readouts, History: p.direct.History}
+	t := stack.Task{Task: task, Knots: set.Knots, Readouts: readouts, History: p.direct.History}
 	b.Say("prior dynamics: weights")
-	p.stack, err = stack.Fit(parts, t, candidates)
+	p.Stack, err = stack.Fit(parts, t, fitted)
 	return p, err
 }
 
+// Spec returns the prior dynamics of the model, and of each part of the cross-validation.
+func (p *Prior) Spec() (whole estimator.PriorDynamicsSpec, folds []estimator.PriorDynamicsSpec) {
+	if p.Stack == nil {
+		return whole, make([]estimator.PriorDynamicsSpec, p.parts)
+	}
+	for _, f := range p.Stack.Folds {
+		folds = append(folds, p.Stack.Spec(f))
+	}
+	return p.Stack.Spec(p.Stack.Components), folds
+}
+
+// Refit returns the prior dynamics fitted to other flights, with the weights and choices of
+// before. Once ctx ends, components that take long stay as they were.
+func (p *Prior) Refit(ctx context.Context, flights []window.Flight, b *budget.Adaptation) (estimator.PriorDynamicsSpec, error) {
+	if p.Stack == nil {
+		return estimator.PriorDynamicsSpec{}, nil
+	}
+	fitted, err := p.fitAll(ctx, flights, nil, b)
+	if err != nil {
+		return estimator.PriorDynamicsSpec{}, err
+	}
+	return p.Stack.Spec(p.Stack.With(fitted)), nil
+}
+
 // chooseShape chooses the shape of the difference equation.
-func (p *fittedPrior) chooseShape(ctx context.Context, known []window.Flight, b *budget.Adaptation) error {
+func (p *Prior) chooseShape(ctx context.Context, known []window.Flight, b *budget.Adaptation) error {
 	b.Say("prior dynamics")
 	var err error
-	p.choice, err = priordynamics.Choose(ctx, known, p.task, p.body, func(done, of int) {
+	p.Shape, err = priordynamics.Choose(ctx, known, p.task, p.body, func(done, of int) {
 		work := b.Choose / float64(of)
 		if done == 0 {
 			work = 0
@@ -91,21 +125,21 @@ func (p *fittedPrior) chooseShape(ctx context.Context, known []window.Flight, b 
 		b.Work(fmt.Sprintf("prior dynamics: candidate %d of %d", done+1, of), work)
 	})
 	if err == nil {
-		b.SetEquation(secondsOfWork*p.choice.Work(p.task, p.effort()), 2+p.parts)
-		b.Work("prior dynamics", b.Choose/float64(len(p.choice.Candidates))) // the last of them
+		b.SetEquation(secondsOfWork*p.Shape.Work(p.task, p.set.Effort), 2+p.parts)
+		b.Work("prior dynamics", b.Choose/float64(len(p.Shape.Candidates))) // the last of them
 	}
 	return err
 }
 
-// candidates fits the candidates of the stack to flights, and to every part of their
+// fitAll fits the candidates of the stack to flights, and to every part of their
 // cross-validation. b has the progress.
-func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
+func (p *Prior) fitAll(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
 	velocity := stack.Candidate{Name: velocityName, Whole: model.Component{Kind: model.Velocity}}
 	for range parts {
 		velocity.Folds = append(velocity.Folds, velocity.Whole)
 	}
 	var out []stack.Candidate
-	if p.cfg.usesEquation() {
+	if p.set.Equation {
 		rolled := stack.Candidate{Name: equationName}
 		linear := stack.Candidate{Name: linearName}
 		for i := range len(parts) + 1 {
@@ -125,14 +159,14 @@ func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, p
 			rolled.Folds, linear.Folds = append(rolled.Folds, rollout(pair.Prior)), append(linear.Folds, rollout(pair.Secondary))
 		}
 		out = append(out, rolled)
-		if p.cfg.Folds.Secondary {
+		if p.set.Linear {
 			out = append(out, linear)
 		}
 	}
-	if p.cfg.Prior != "equation" {
+	if p.set.Velocity {
 		out = append(out, velocity)
 	}
-	if p.cfg.Prior == "stack" {
+	if p.set.Direct || p.set.Nets.Members > 0 {
 		b.Work("prior dynamics: direct map", b.Equation) // the last fit
 		direct, err := p.fitDirect(ctx, flights, parts)
 		b.Work("prior dynamics: nets", b.Direct)
@@ -150,15 +184,15 @@ func (p *fittedPrior) candidates(ctx context.Context, flights []window.Flight, p
 
 // fitNets fits an ensemble of nets in the linear equation, and one net for each fold; none
 // where the flights are too short, or where folds find them no better than the equation.
-func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
-	if !p.cfg.usesNets() || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
+func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []window.Fold, b *budget.Adaptation) ([]stack.Candidate, error) {
+	if p.set.Nets.Members == 0 || ctx.Err() != nil || len(parts) > 0 && len(parts) < 2 || len(parts) == 0 && p.nets == nil {
 		return nil, nil
 	}
 	if len(parts) > 0 {
 		b.Say("prior dynamics: nets, weight decay")
 		set := dynamicsnet.Default(len(p.task.States))
-		set.Match.Steps, set.Shoot.Steps = p.cfg.Dynamics.Match, p.cfg.Dynamics.Shoot
-		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, set, p.cfg.Seed)
+		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
+		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, set, p.set.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 			return nil, nil
 		}
@@ -173,8 +207,8 @@ func (p *fittedPrior) fitNets(ctx context.Context, flights []window.Flight, part
 	}
 	b.Work("prior dynamics: nets", choice)
 	var seeds []uint64
-	for i := range p.cfg.Dynamics.Members {
-		seeds = append(seeds, p.cfg.Seed*1000+uint64(i))
+	for i := range p.set.Nets.Members {
+		seeds = append(seeds, p.set.Seed*1000+uint64(i))
 	}
 	members, err := p.nets.Fit(ctx, flights, seeds)
 	b.Work("prior dynamics: nets", b.Nets)
@@ -201,13 +235,13 @@ func rollout(m *equation.Model) model.Component {
 // fitDirect fits the direct map, with as much history as pays on the folds, or without
 // folds as much as was chosen before; none where it is left out, the flights are too short
 // for it, or the time is up.
-func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold) ([]stack.Candidate, error) {
-	if !p.cfg.Direct {
+func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []window.Fold) ([]stack.Candidate, error) {
+	if !p.set.Direct {
 		return nil, nil
 	}
 	choose := len(parts) > 0
 	if !choose {
-		parts = window.Folds(flights, p.task.Horizon, foldCount)
+		parts = window.Folds(flights, p.task.Horizon, p.set.Folds)
 	}
 	f, err := ridge.Fit(ctx, flights, parts, p.task, p.direct)
 	if errors.Is(err, ridge.ErrTooFew) || ctx.Err() != nil {
@@ -231,57 +265,14 @@ func (p *fittedPrior) fitDirect(ctx context.Context, flights []window.Flight, pa
 }
 
 // fit fits the chosen shapes to flights. Once ctx ends, it takes a little time at most.
-func (p *fittedPrior) fit(ctx context.Context, flights []window.Flight) (priordynamics.Pair, error) {
+func (p *Prior) fit(ctx context.Context, flights []window.Flight) (priordynamics.Pair, error) {
 	if ctx.Err() != nil {
 		brief, cancel := context.WithTimeout(context.WithoutCancel(ctx), atOnce)
 		defer cancel()
 		ctx = brief
 	}
-	return p.choice.Fit(ctx, flights, p.task, p.effort())
-}
-
-func (p *fittedPrior) effort() priordynamics.Effort {
-	return priordynamics.Effort{Windows: p.cfg.Equation.Windows, Iterations: p.cfg.Equation.Iterations}
+	return p.Shape.Fit(ctx, flights, p.task, p.set.Effort)
 }
 
 // secondsOfWork is the time of one core for a multiplication of a fit, s, about.
 const secondsOfWork = 2.2e-9
-
-// frame measures the frame of all nets on the known flights, and returns these as data,
-// with the folds.
-func (p *fittedPrior) frame(d *Data, cfg Config, known []window.Flight, parts []window.Fold, stride float64) (nets.Data, calibration.Folds, error) {
-	var spec estimator.PriorDynamicsSpec
-	if p.stack != nil {
-		spec = p.stack.Spec(p.stack.Components)
-	}
-	frame, err := rows.NewFrame(d.Channels, known, window.Cut(known, p.task.Horizon, stride), rows.Settings{
-		Horizon: p.task.Horizon, Knots: cfg.Knots, Basis: cfg.options().Bases[0], NoiseKnots: noiseKnots, ConstantNoise: cfg.Noise == "constant", Prior: spec,
-	})
-	if err != nil {
-		return nets.Data{}, calibration.Folds{}, err
-	}
-	data := nets.NewData(frame, known, stride)
-	out := calibration.Folds{Whole: len(parts) > 0 && parts[0].Whole, Strata: ood.Starts(&frame.Inputs.Lift, known, data.Windows).Strata()}
-	for i, part := range parts {
-		f := frame
-		if p.stack != nil {
-			f = frame.WithPrior(p.stack.Spec(p.stack.Folds[i]))
-		}
-		out.Folds = append(out.Folds, calibration.NewFold(nets.NewData(f, part.Train, stride), part.Held))
-	}
-	return data, out, nil
-}
-
-// refit returns flights as data in the frame of others, with prior dynamics fitted to
-// them and the weights of before. Once ctx ends, components that take long stay as they were.
-func (p *fittedPrior) refit(ctx context.Context, data nets.Data, flights []window.Flight, stride float64, b *budget.Adaptation) (nets.Data, error) {
-	frame := data.Frame
-	if p.stack != nil {
-		candidates, err := p.candidates(ctx, flights, nil, b)
-		if err != nil {
-			return nets.Data{}, err
-		}
-		frame = frame.WithPrior(p.stack.Spec(p.stack.With(candidates)))
-	}
-	return nets.NewData(frame, flights, stride), nil
-}
