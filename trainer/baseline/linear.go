@@ -10,7 +10,6 @@ package baseline
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/trainer/leastsquares"
@@ -74,11 +73,10 @@ func rollOutError(flights []window.Flight, task window.Task, m *linear.Model) fl
 			return math.Inf(1)
 		}
 		for j := range times {
-			measured := w.Measured[j*K : (j+1)*K]
-			if slices.ContainsFunc(measured, math.IsNaN) {
-				continue
-			}
-			for k, d := range measured {
+			for k, d := range w.Measured[j*K : (j+1)*K] {
+				if math.IsNaN(d) {
+					continue
+				}
 				e := pred[j*K+k] - d
 				model[j*K+k] += e * e
 				hold[j*K+k] += d * d

@@ -58,7 +58,6 @@ type comparer struct {
 	noise      *startNoise // nil = starts are as measured
 	onboard    *estimator.Predictor
 	prior      *estimator.PriorDynamics
-	sampled    []bool              // T×K, what counts only next to a sample, see sampled; nil = everything, as what is drawn
 	scored     []bool              // K, whether the state is scored
 	derivative []int               // K, state that is the derivative; −1 = not measured
 	body       priordynamics.Body  // what velocity and body rates are of; empty = nothing is declared
@@ -149,8 +148,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	dst.noHistory = c.pred.NoHistory
 	copy(dst.measured, c.Measured)
 	for j := range dst.measured {
-		only := c.sampled == nil || c.sampled[j]
-		if !c.scored[j%c.m.K] || only && f.Exact == nil && !f.Sampled(j%c.m.K, f.T[start]+c.Times[j/c.m.K]) {
+		if !c.scored[j%c.m.K] {
 			dst.measured[j] = math.NaN()
 		}
 	}

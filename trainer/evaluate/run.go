@@ -66,9 +66,9 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	}
 	s := newScorer(m, opt, len(windows))
 	s.scored = comparers[0].scored
-	s.sampled = sampled(flights, windows, opt.Horizons, m.K)
+	s.interpolated = window.Interpolated(flights, windows, opt.Horizons)
 	for _, c := range comparers {
-		c.sampled = s.sampled
+		c.Interpolated = s.interpolated
 	}
 	outcomes := comparers[0].newOutcomes(min(chunk, len(windows)))
 	for from := 0; from < len(windows); from += chunk {
@@ -84,26 +84,6 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 		}
 	}
 	return s.table(spacing(flights, windows, opt.Stride))
-}
-
-// sampled reports, by horizon and channel (T×K), whether a tenth of the windows or more end
-// next to a sample with a value of the channel. Of a channel that is measured more slowly
-// than the log is sampled only these ends are scored; where there are fewer, what is
-// interpolated.
-func sampled(flights []window.Flight, windows []window.Window, horizons []float64, K int) []bool {
-	out, n := make([]bool, len(horizons)*K), make([]int, len(horizons)*K)
-	for _, w := range windows {
-		f := &flights[w.Flight]
-		for j := range n {
-			if f.Sampled(j%K, f.T[w.Start]+horizons[j/K]) {
-				n[j]++
-			}
-		}
-	}
-	for j := range out {
-		out[j] = 10*n[j] >= len(windows)
-	}
-	return out
 }
 
 // cut returns the windows of the flights, at least one.

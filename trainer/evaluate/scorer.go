@@ -13,19 +13,19 @@ import (
 
 // scorer accumulates the scores of windows, in time order.
 type scorer struct {
-	m         *model.Model
-	opt       Options
-	scored    []bool // K, whether the state is scored
-	sampled   []bool // T×K, see sampled
-	windows   int
-	flagged   int
-	noHistory int
-	cells     []cell      // T×K
-	inside    [][]int     // T × len(levels), measurements inside the central interval of each level
-	linearStd []float64   // T×K, of the linear model's errors; none = unknown
-	angles    []errorSums // T, of attitudes
-	gain      []float64   // per window, log likelihood per measurement beyond that of the prior dynamics
-	priorSum  float64     // sum of the log likelihoods under the prior dynamics
+	m            *model.Model
+	opt          Options
+	scored       []bool // K, whether the state is scored
+	interpolated []bool // T×K, see window.Interpolated
+	windows      int
+	flagged      int
+	noHistory    int
+	cells        []cell      // T×K
+	inside       [][]int     // T × len(levels), measurements inside the central interval of each level
+	linearStd    []float64   // T×K, of the linear model's errors; none = unknown
+	angles       []errorSums // T, of attitudes
+	gain         []float64   // per window, log likelihood per measurement beyond that of the prior dynamics
+	priorSum     float64     // sum of the log likelihoods under the prior dynamics
 }
 
 // errorSums are sums of squared errors of all methods.
@@ -196,7 +196,7 @@ func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 			return row, fmt.Errorf("channel %q is never measured %g s after a start: choose other horizons", ch.Name, row.T)
 		}
 		n += c.n
-		if s.sampled != nil && !s.sampled[i*K+k] {
+		if s.interpolated != nil && s.interpolated[i*K+k] {
 			row.Interpolated = append(row.Interpolated, ch.Name)
 		}
 		e := Channel{

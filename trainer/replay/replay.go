@@ -24,6 +24,9 @@ type Window struct {
 	Times    []float64    // T, s after the start
 	Measured []float64    // T×K, displacement from X0; NaN = not measured
 
+	// T×K, where values between samples count as measured, see window.Interpolated.
+	Interpolated []bool
+
 	held  Held
 	pasts []past // of each history that was asked for
 }
@@ -36,9 +39,9 @@ type past struct {
 }
 
 // New takes the memory for windows of K states, of which the displacement at the times
-// (s after the start) is asked for.
+// (s after the start) is asked for. Values between samples do not count as measured.
 func New(K int, times []float64) *Window {
-	return &Window{Times: times, Measured: make([]float64, len(times)*K)}
+	return &Window{Times: times, Measured: make([]float64, len(times)*K), Interpolated: make([]bool, len(times)*K)}
 }
 
 // Read sets the window that begins at sample start of a flight.
@@ -47,6 +50,14 @@ func (w *Window) Read(f *window.Flight, start int) {
 	w.Input = window.Input{Flight: f, Start: start}
 	for i, t := range w.Times {
 		f.Displacement(w.Measured[i*f.K:(i+1)*f.K], start, t)
+	}
+	if f.Exact != nil {
+		return
+	}
+	for j, between := range w.Interpolated {
+		if !between && !f.Sampled(j%f.K, f.T[start]+w.Times[j/f.K]) {
+			w.Measured[j] = math.NaN()
+		}
 	}
 }
 
@@ -122,14 +133,16 @@ func (w *Window) Query(q *estimator.Query, m *model.Model, readout model.Readout
 	}
 }
 
-// Each yields the windows one by one. The value is used again: it is good until the
-// next one.
+// Each yields the windows one by one. Of a channel that is measured more slowly than the
+// flights are sampled, only samples are measured, see window.Interpolated. The value is used
+// again: it is good until the next one.
 func Each(flights []window.Flight, windows []window.Window, times []float64) iter.Seq[*Window] {
 	return func(yield func(*Window) bool) {
 		if len(windows) == 0 {
 			return
 		}
 		w := New(flights[0].K, times)
+		w.Interpolated = window.Interpolated(flights, windows, times)
 		for i, at := range windows {
 			w.Number = i
 			w.Read(&flights[at.Flight], at.Start)

@@ -50,6 +50,29 @@ func TestEach(t *testing.T) {
 	}
 }
 
+// Of a channel that is measured in two of five samples, the value after a time counts where it
+// is next to a sample; where no window ends next to one, what is between samples counts.
+func TestEachHasSamples(t *testing.T) {
+	s := window.Series{Name: "slow"}
+	var windows []window.Window
+	for i := range 101 {
+		x := math.NaN()
+		if i%5 == 0 || i%5 == 3 {
+			x = 0.01 * float64(i*i)
+			if i < 90 {
+				windows = append(windows, window.Window{Start: i})
+			}
+		}
+		s.T, s.X = append(s.T, int64(i)*1e8), append(s.X, x)
+	}
+	flights := window.Prepare(0, s, []channel.Channel{{Name: "x", Role: channel.State}}, 0, window.Options{})
+	for w := range Each(flights, windows, []float64{0.1, 0.2, 0.5}) {
+		if math.IsNaN(w.Measured[0]) || math.IsNaN(w.Measured[2]) || math.IsNaN(w.Measured[1]) != (w.Start%5 == 0) {
+			t.Errorf("from sample %d: %v", w.Start, w.Measured)
+		}
+	}
+}
+
 // A readout decides whether the input is the recorded one or held; without inputs there
 // is none.
 func TestSignal(t *testing.T) {

@@ -32,8 +32,9 @@ func newGatherer(m *direct.Model, l direct.Level, cfg Config) *gatherer {
 	return g
 }
 
-// gram gathers the windows of a part that have the level's history and a measurement of
-// every channel h seconds ahead, about the given centre (nil = that of the first row).
+// gram gathers the windows of a part that have the level's history and a value of every
+// channel h seconds ahead, about the given centre (nil = that of the first row). Slow channels
+// are rarely measured at the same time: what is between their samples is a target, too.
 func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram {
 	out := leastsquares.New(g.columns, g.K, centre)
 	if len(p.flights) == 0 {
@@ -42,7 +43,7 @@ func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram 
 	one := *g.m
 	one.Levels = []direct.Level{g.level}
 	columns := direct.New(&one, g.K, h)
-	row := make([]float64, 1+g.columns+g.K) // the constant, columns, targets
+	row, d := make([]float64, 1+g.columns+g.K), make([]float64, g.K) // the constant, columns, targets
 	for w := range replay.Each(p.flights, p.windows, []float64{h}) {
 		past := w.History(g.spec)
 		if len(past) < g.level.Rows*(g.K+g.P) {
@@ -50,8 +51,9 @@ func (g *gatherer) gram(p part, h float64, centre []float64) *leastsquares.Gram 
 		}
 		columns.Run(w.X0, w.Signal(model.Readout(g.level.Readout)), g.level.Readout, past)
 		columns.ColumnsAt(row, h)
-		for k, d := range w.Measured {
-			y := d / h
+		w.Flight.Displacement(d, w.Start, h)
+		for k, y := range d {
+			y /= h
 			if v := g.m.Derivative[k]; v >= 0 {
 				y -= w.X0[v]
 			}

@@ -13,7 +13,9 @@
 //     every input known.
 //   - A window is inside one Flight: it never crosses a gap.
 //   - A state between samples is interpolated linearly, channel by channel, and
-//     never across an interval that is a gap for that channel.
+//     never across an interval that is a gap for that channel. What is compared with
+//     predictions, and calibrates them, is measured: next to a sample of the channel, but
+//     where hardly a window ends there (Interpolated).
 //   - An input is held from its sample to the next one (zero-order hold). An
 //     input that is missing from a sample keeps the value it had.
 package window

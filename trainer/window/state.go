@@ -118,6 +118,26 @@ func (f *Flight) Sampled(k int, t float64) bool {
 	return before <= after+snap && has(i) || after <= before+snap && has(i+1)
 }
 
+// Interpolated reports, by time after the start of a window, s, and channel (T×K), whether
+// fewer than a tenth of the windows end next to a sample with a value of the channel. There
+// the values between samples have to be compared with; elsewhere the samples alone.
+func Interpolated(flights []Flight, windows []Window, times []float64) []bool {
+	K := flights[0].K
+	out, n := make([]bool, len(times)*K), make([]int, len(times)*K)
+	for _, w := range windows {
+		f := &flights[w.Flight]
+		for j := range n {
+			if f.Sampled(j%K, f.T[w.Start]+times[j/K]) {
+				n[j]++
+			}
+		}
+	}
+	for j := range out {
+		out[j] = 10*n[j] < len(windows)
+	}
+	return out
+}
+
 // neighbour returns the measured sample of channel k next to sample i in the direction of step,
 // 1 or −1; i itself where there is none or only across a gap.
 func (f *Flight) neighbour(k, i, step int) int {
