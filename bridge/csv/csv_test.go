@@ -146,7 +146,6 @@ func TestPlainTable(t *testing.T) {
 		"spaces":               strings.ReplaceAll(table, ",", " , "),
 		"quotes":               strings.ReplaceAll(table, "t,rate", `"t","rate"`),
 		"gzip":                 zipped.String(),
-		"no line end":          strings.TrimSuffix(table, "\n"),
 		"separator at the end": strings.ReplaceAll(strings.Replace(table, "temp\n", "temp\r", 1), "\n", ",\n"),
 	}
 	forms["separator at the end"] = strings.Replace(forms["separator at the end"], "\r", "\n", 1)
@@ -251,6 +250,8 @@ func TestSegments(t *testing.T) {
 		{"duplicates kept", `on_duplicate = "keep"`, []string{"t,x\n1,0\n1,9\n2,0\n"}, "a: 1 1 2; ", "1 row with the time of the row before kept, in a.csv line 3"},
 		{"backwards begins", `on_backwards = "segment"`, []string{"t,x\n5,0\n6,0\n1,0\n2,0\n"}, "a: 5 6; a: 1 2; ", "time runs backwards at 1 row (a segment was begun at each), in a.csv line 4"},
 		{"backwards kept", `on_backwards = "keep"`, []string{"t,x\n5,0\n6,0\n1,0\n"}, "a: 5 6 1; ", "kept as they are"},
+		{"last line open", ``, []string{"t,x\n1,0\n2,0\n", "t,x\n1,0\n2,0.1"}, "a: 1 2; b: 1 2; ", "1 row at the end of a file without a line end (in b.csv line 3): if the file was cut off"},
+		{"last line open and left out", `to = "1ms"`, []string{"t,x\n1,0\n2,0\n3,0.1"}, "a: 1 2; ", ""},
 		{"blank lines", ``, []string{"\n\nt,x\n\n1,0\n\n# remark\n2,0\n\n"}, "a: 1 2; ", ""},
 	}
 	for _, c := range cases {

@@ -118,6 +118,13 @@ func (l *layout) point(cell string) string {
 	return cell
 }
 
+// ambiguous reports whether a number has a decimal point where the others have a decimal
+// comma: it may be a point, or separate thousands.
+func (l *layout) ambiguous(cell string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+	return l.decimal && err == nil && strings.Contains(cell, ".")
+}
+
 // split returns the cells of a line.
 func split(line string, sep rune) []string {
 	if sep == ' ' {

@@ -76,6 +76,7 @@ role = "input"
 		{"no header", byNumber, rows},
 		{"no header, spaces", byNumber, spaced(rows)},
 		{"by number beside a header", byNumber, table},
+		{"no line end", byName, strings.TrimSuffix(table, "\n")},
 		{"decimal commas", byName, commas(table, ";")},
 		{"decimal commas, tabs", byName, commas(table, "\t")},
 		{"decimal commas, spaces", byName, commas(table, " ")},

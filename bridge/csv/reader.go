@@ -129,6 +129,9 @@ func (r *Reader) cut(at int64) bool {
 
 // time reads the cell of the time.
 func (r *Reader) time(cell string) (int64, error) {
+	if r.ambiguous(cell) {
+		return 0, r.fail(r.line, "column "+quote(r.cfg.Column), quote(cell)+pointAmongCommas, alike)
+	}
 	cell = r.point(cell)
 	t, err := parseTime(cell, unitPower[r.cfg.Unit])
 	if err == nil {
@@ -139,8 +142,11 @@ func (r *Reader) time(cell string) (int64, error) {
 		return 0, r.fail(r.line, field, "the time is missing", "fill it in or delete the line")
 	}
 	remedy := "correct it or delete the line"
-	if errors.Is(err, errTooLarge) {
+	switch {
+	case errors.Is(err, errTooLarge):
 		remedy = "correct time.unit in the map"
+	case strings.ContainsRune(cell, ','):
+		remedy = withPoints
 	}
 	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
 }
@@ -212,8 +218,18 @@ func (r *Reader) order(t int64, cell, segment string) (keep bool, err error) {
 	return true, nil
 }
 
+// Reason and remedies of numbers that are written in several ways.
+const (
+	withPoints       = "export numbers with a decimal point instead of a comma"
+	pointAmongCommas = " has a point, and the numbers before it have a decimal comma"
+	alike            = "write all numbers of the table alike, without separators of thousands"
+)
+
 // number reads a cell of the named column; NaN where nothing was measured.
 func (r *Reader) number(column, cell string) (float64, error) {
+	if r.ambiguous(cell) {
+		return 0, r.fail(r.line, "column "+quote(column), quote(cell)+pointAmongCommas, alike)
+	}
 	cell = r.point(cell)
 	if missing(cell) {
 		return math.NaN(), nil
@@ -226,7 +242,7 @@ func (r *Reader) number(column, cell string) (float64, error) {
 	case err == nil:
 		return v, nil
 	case strings.ContainsRune(cell, ','):
-		remedy = "export numbers with a decimal point instead of a comma"
+		remedy = withPoints
 	}
 	return 0, r.fail(r.line, "column "+quote(column), quote(cell)+" "+reason, remedy)
 }
@@ -242,6 +258,9 @@ func (r *Reader) atEnd() error {
 	}
 	if err := r.checkRate(); err != nil {
 		return err
+	}
+	if r.lines.open > 0 && r.lines.open == r.row.Line {
+		r.cfg.Counts.Open.Add(r.path, r.row.Line)
 	}
 	if r.read > 1 && !r.moves {
 		return r.fail(0, "column "+quote(r.cfg.Column), fmt.Sprintf("all %d rows are at one time, %s", r.read, seconds(r.first)),

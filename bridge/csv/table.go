@@ -26,6 +26,7 @@ type table struct {
 	*input.File
 	layout
 	path    string
+	lines   *lines
 	records *csv.Reader
 	columns []string
 	line    int // of the row last returned
@@ -77,7 +78,8 @@ func (t *table) start(wanted []string) error {
 		}
 	}
 	t.layout = layoutOf(head, wanted)
-	t.records = csv.NewReader(&lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)})
+	t.lines = &lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)}
+	t.records = csv.NewReader(t.lines)
 	t.records.Comma = t.comma
 	if t.comma == ' ' {
 		t.records.Comma = '\t'

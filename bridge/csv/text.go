@@ -93,6 +93,7 @@ type lines struct {
 	spaces  bool
 	comment byte
 	number  int
+	open    int // number of the last line where it has no line end
 	line    []byte
 	given   int // bytes of line that were read
 }
@@ -122,6 +123,9 @@ func (l *lines) next() error {
 		}
 		if err != nil && (len(l.line) == 0 || !errors.Is(err, io.EOF)) {
 			return err
+		}
+		if err != nil {
+			l.open = l.number
 		}
 		break
 	}

@@ -98,6 +98,7 @@ type Counts struct {
 	Backwards  Count // rows before which the time runs backwards
 	Gaps       Count // rows before which there is more than max_gap
 	LongestGap int64 // ns
+	Open       Count // last rows without a line end, of which the last number may be cut off
 }
 
 // Count is a number of rows and the place of the first.

@@ -77,6 +77,9 @@ func tableRemarks(p *plan, c *rowCounts) []string {
 	if n := t.Gaps; n.N > 0 {
 		out.add("%s longer than max_gap, the longest %.6g s, %s", number(n.N, "gap"), 1e-9*float64(t.LongestGap), n)
 	}
+	if n := t.Open; n.N > 0 {
+		out.add("%s at the end of a file without a line end (%s): if the file was cut off, the last number lacks digits; delete the line then", number(n.N, "row"), n)
+	}
 	for i, n := range c.crooked {
 		if n.N > 0 {
 			out.add("quaternion of %q was not of length 1 in %d of %d rows, which are NaN there, %s", p.outputs[i].label, n.N, c.kept, n)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
@@ -201,6 +202,22 @@ func (a *Answer) head(dtype *string) [11]msgbin.Field {
 		msgbin.OmitZero("parts", &a.Parts),
 		msgbin.OmitZero("first", &a.First),
 	}
+}
+
+// Fits reports whether the numbers are within the range of the floats of Dtype.
+func (a *Answer) Fits() bool {
+	most := math.MaxFloat64
+	if a.Dtype == float32s {
+		most = math.MaxFloat32
+	}
+	for _, v := range a.vectors() {
+		for _, x := range *v {
+			if math.IsNaN(x) || math.Abs(x) > most {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Append appends the message to dst, with floats of 32 bits where Dtype is "f4" and of

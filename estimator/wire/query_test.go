@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -169,6 +170,20 @@ func TestAnAnswerHasADtype(t *testing.T) {
 		}
 		if err := again.Decode(a.Append(nil)); err != nil {
 			t.Errorf("dtype %q: %v", dtype, err)
+		}
+	}
+}
+
+// The numbers of an answer fit into its floats, or it is not sent.
+func TestAnAnswerFits(t *testing.T) {
+	for _, c := range []struct {
+		x     float64
+		dtype string
+		fits  bool
+	}{{1e38, "f4", true}, {1e39, "f4", false}, {-1e39, "f4", false}, {1e39, "f8", true}, {math.Inf(1), "f8", false}, {math.NaN(), "f8", false}, {math.NaN(), "f4", false}} {
+		a := wire.Answer{Dtype: c.dtype, Mean: []float64{0, 1}, Samples: []float64{1, c.x}}
+		if a.Fits() != c.fits {
+			t.Errorf("%v as %s fits: %v", c.x, c.dtype, a.Fits())
 		}
 	}
 }

@@ -93,6 +93,9 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 		if err := w.run(first, min(first+perPart, b.n)); err != nil {
 			return err
 		}
+		if !a.Fits() {
+			return &refusal{codeNotSound, "dtype", "a result is not finite in it; f8 holds the most"}
+		}
 		send(a)
 	}
 	return nil
