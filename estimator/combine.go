@@ -41,7 +41,7 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 		copy(dst.Jacobian, p.jacobian)
 	}
 	scaleFactor, _ := model.ForCondition(m.ScaleFactor, dst.condition())
-	calibrated := p.intervals.begin(dst)
+	calibrated := p.intervals.begin(dst, q)
 	p.startRMS(dst)
 	displacement := p.dmean[:K] // as scratch
 	ok = true

@@ -11,7 +11,7 @@ func (f *Fast) finish(dst *Prediction, q *Query) (ok bool) {
 	if withStart || dst.Jacobian != nil {
 		f.startVariance(dst, q)
 	}
-	calibrated := f.plain.intervals.begin(dst)
+	calibrated := f.plain.intervals.begin(dst, q)
 	f.intervalFactors(dst)
 	spread := w.prior.spreads()
 	part, origin := &g.parts[dst.condition()], m.Origin

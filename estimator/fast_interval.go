@@ -14,13 +14,14 @@ type intervalWork struct {
 	mean                  []float64 // of the members, without the network weight
 	total, noise          []float64 // variances with that of the posterior and without, state units
 	motion, ratio, spread []float64 // of what a covariate is the logarithm, then that
+	rough                 []float64
 	factor                []float64
 }
 
 func newIntervalWork(n int) intervalWork {
-	all := make([]float64, 7*n)
+	all := make([]float64, 8*n)
 	part := func(i int) []float64 { return all[i*n : (i+1)*n] }
-	return intervalWork{mean: part(6), total: part(0), noise: part(1), motion: part(2), ratio: part(3), spread: part(4), factor: part(5)}
+	return intervalWork{mean: part(6), total: part(0), noise: part(1), motion: part(2), ratio: part(3), spread: part(4), factor: part(5), rough: part(7)}
 }
 
 // factors sets factor for channel k: intervals.factor at all points, by vectors. total and
@@ -35,7 +36,7 @@ func (f *Fast) factors(k int, spreads []float64) {
 		log -= b * c.Centre[j]
 		return b * scale
 	}
-	var bMotion, bRatio, bSpread float64
+	var bMotion, bRatio, bSpread, bRough float64
 	if v.of.uses[model.CovariateMotion] {
 		for lane, i := range order {
 			w.motion[lane] = leastShare
@@ -56,8 +57,15 @@ func (f *Fast) factors(k int, spreads []float64) {
 		}
 		bSpread = add(model.CovariateSpread, w.spread, 1)
 	}
+	if v.usesRoughness() {
+		f64.Sqrt(w.rough, w.noise)
+		for lane, noise := range w.rough {
+			w.rough[lane] = leastShare + v.rough[k]/noise
+		}
+		bRough = add(model.CovariateRoughness, w.rough, 1)
+	}
 	for lane, i := range order {
-		w.factor[lane] = 2 * (v.of.logScale[i*K+k] + log + bMotion*w.motion[lane] + bRatio*w.ratio[lane] + bSpread*w.spread[lane])
+		w.factor[lane] = 2 * (v.of.logScale[i*K+k] + log + bMotion*w.motion[lane] + bRatio*w.ratio[lane] + bSpread*w.spread[lane] + bRough*v.fading[i]*w.rough[lane])
 	}
 	f64.Exp(w.factor, w.factor)
 	for lane, i := range order {

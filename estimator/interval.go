@@ -3,6 +3,7 @@ package estimator
 import (
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
@@ -15,6 +16,9 @@ type intervals struct {
 	of         *conditionIntervals
 	start      [model.CovariateMotion]float64 // covariates of the query
 	perChannel []float64                      // K: their part of the log factor
+	fading     []float64                      // T: 1 − τ
+	roughness  history.Roughness
+	rough      []float64 // K, of the query's history; none = not known
 }
 
 // conditionIntervals is the calibration of one condition at the times.
@@ -27,9 +31,10 @@ type conditionIntervals struct {
 
 func newIntervals(m *model.Model, times []float64) intervals {
 	K, Q := m.K, len(m.NoiseKnots)
-	v := intervals{m: m, perChannel: make([]float64, K)}
+	v := intervals{m: m, perChannel: make([]float64, K), roughness: history.NewRoughness(m.History), rough: make([]float64, 0, K)}
 	knots := make([]float64, Q)
 	for _, t := range times {
+		v.fading = append(v.fading, 1-t/m.Horizon)
 		KnotWeights(knots, m.NoiseKnots, t/m.Horizon)
 		for k := range K {
 			typical, bound := 0.0, math.Inf(1)
@@ -64,11 +69,17 @@ func newIntervals(m *model.Model, times []float64) intervals {
 	return v
 }
 
-// begin prepares the factors of a prediction whose distance and leverage are known. It
-// reports whether there is a calibration.
-func (v *intervals) begin(dst *Prediction) bool {
+// begin prepares the factors of a prediction of a query whose distance and leverage are known.
+// It reports whether there is a calibration.
+func (v *intervals) begin(dst *Prediction, q *Query) bool {
 	v.of = &v.conditions[dst.condition()]
 	v.start = [...]float64{model.CovariateDistance: math.Log1p(dst.Distance), model.CovariateLeverage: math.Log1p(dst.Leverage)}
+	v.rough = v.rough[:0]
+	if row := v.m.K + v.m.P; v.roughness.Measures() && len(q.History) >= v.m.History.Rows()*row {
+		for k := range v.m.K {
+			v.rough = append(v.rough, v.roughness.Of(q.History, row, k, q.X0[k]))
+		}
+	}
 	c := v.of.calibration
 	if c == nil {
 		dst.Half50 = model.Gaussian50
@@ -93,7 +104,11 @@ func (v *intervals) covariates(dst []float64, i, k int, displacement, total, noi
 	copy(dst, v.start[:])
 	dst[model.CovariateMotion] = v.motion(i, k, displacement)
 	dst[model.CovariateVariance] = 0.5 * math.Log(total/noise)
-	dst[model.CovariateSpread] = logSpread(spread, noise)
+	dst[model.CovariateSpread] = logShare(spread, noise)
+	dst[model.CovariateRoughness] = 0
+	if len(v.rough) > 0 {
+		dst[model.CovariateRoughness] = v.fading[i] * logShare(v.rough[k], noise)
+	}
 }
 
 // motion returns the covariate of that name.
@@ -105,11 +120,12 @@ func (v *intervals) motion(i, k int, displacement float64) float64 {
 	return math.Log(leastShare + math.Abs(displacement)/typical)
 }
 
-// leastShare is what counts where nothing moves or spreads.
+// leastShare is what counts where nothing moves, spreads or is rough.
 const leastShare = 0.1
 
-func logSpread(spread, noise float64) float64 {
-	return math.Log(leastShare + spread/math.Sqrt(noise))
+// logShare is the covariate of a spread or a roughness, of which noise is the variance.
+func logShare(size, noise float64) float64 {
+	return math.Log(leastShare + size/math.Sqrt(noise))
 }
 
 // factor returns the factor of the variance of channel k at time i; the arguments are those
@@ -124,9 +140,17 @@ func (v *intervals) factor(i, k int, displacement, total, noise, spread float64)
 		log += c.Coefficient[model.CovariateVariance][k] * (0.5*math.Log(total/noise) - c.Centre[model.CovariateVariance])
 	}
 	if v.of.uses[model.CovariateSpread] {
-		log += c.Coefficient[model.CovariateSpread][k] * (logSpread(spread, noise) - c.Centre[model.CovariateSpread])
+		log += c.Coefficient[model.CovariateSpread][k] * (logShare(spread, noise) - c.Centre[model.CovariateSpread])
+	}
+	if v.usesRoughness() {
+		log += c.Coefficient[model.CovariateRoughness][k] * (v.fading[i]*logShare(v.rough[k], noise) - c.Centre[model.CovariateRoughness])
 	}
 	return v.bounded(at, math.Exp(2*(v.of.logScale[at]+log)), total, displacement)
+}
+
+// usesRoughness reports whether the factors depend on it: without history they do not.
+func (v *intervals) usesRoughness() bool {
+	return v.of.uses[model.CovariateRoughness] && len(v.rough) > 0
 }
 
 // state returns the calibrated variance of a state, by the factor of its variance and those

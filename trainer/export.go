@@ -59,7 +59,9 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		m.OOD.Distance = ood.Starts(&d.Frame.Inputs.Lift, d.Flights, d.Windows).Threshold(a.task.Horizon)
 	}
 	calibration.Apply(m, d.Frame, a.calibrated)
-	calibration.LimitLeverage(m, d)
+	if len(a.calibrated) == 0 || !a.calibrated[0].Whole {
+		calibration.LimitLeverage(m, d)
+	}
 	return m, nil
 }
 

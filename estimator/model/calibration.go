@@ -8,17 +8,21 @@ type Covariate int
 
 // The covariates. All but the first two differ by channel and time.
 const (
-	CovariateDistance Covariate = iota // log(1 + distance of the start from the training states)
-	CovariateLeverage                  // log(1 + leverage) of state, history and plan, see direct.Map.Leverage
-	CovariateMotion                    // log(0.1 + |predicted displacement|/typical displacement)
-	CovariateVariance                  // half the log of the variance with the posterior's over that without
-	CovariateSpread                    // log(0.1 + spread of the components/standard deviation without the posterior's)
+	CovariateDistance  Covariate = iota // log(1 + distance of the start from the training states)
+	CovariateLeverage                   // log(1 + leverage) of state, history and plan, see direct.Map.Leverage
+	CovariateMotion                     // log(0.1 + |predicted displacement|/typical displacement)
+	CovariateVariance                   // half the log of the variance with the posterior's over that without
+	CovariateSpread                     // log(0.1 + spread of the components/standard deviation without the posterior's)
+	CovariateRoughness                  // (1 − τ) log(0.1 + roughness of the channel's history/standard deviation without the posterior's), see history.Roughness
 	Covariates
 )
 
+// firstCovariates is how many there were in files before the roughness.
+const firstCovariates = CovariateRoughness
+
 // String returns the name of the covariate.
 func (c Covariate) String() string {
-	return [...]string{"distance", "leverage", "motion", "posterior variance", "component spread"}[c]
+	return [...]string{"distance", "leverage", "motion", "posterior variance", "component spread", "roughness"}[c]
 }
 
 // Calibration is the calibration of the standard deviations in one condition: that of
@@ -31,8 +35,8 @@ func (c Covariate) String() string {
 // predicted displacement together, at most.
 type Calibration struct {
 	LogScale    []float64   // K×Q
-	Coefficient [][]float64 // by covariate: K; none = 0
-	Centre      []float64   // by covariate
+	Coefficient [][]float64 // by covariate, the last may be missing: K; none = 0
+	Centre      []float64   // as many
 	PlainSensor bool        // the sensor's variance is not multiplied: the state's is what remains, if that is more
 	Half50      float64     // half width of the central 50 % interval over the standard deviation; of a Gaussian 0.6745
 }
@@ -50,8 +54,9 @@ func (m *Model) checkCalibration(c *checker) {
 		p, field := &m.Calibration[i], fmt.Sprintf("calibration[%d]", i)
 		c.that(m.Displacement, field, "belongs to a model of displacements")
 		c.length(field+".log_scale", p.LogScale, m.K*Q)
-		c.that(len(p.Coefficient) == int(Covariates), field+".coefficient", "of %d covariates, expected %d", len(p.Coefficient), Covariates)
-		c.length(field+".centre", p.Centre, int(Covariates))
+		n := len(p.Coefficient)
+		c.that(n >= int(firstCovariates) && n <= int(Covariates), field+".coefficient", "of %d covariates, expected %d to %d", n, firstCovariates, Covariates)
+		c.length(field+".centre", p.Centre, n)
 		for j, b := range p.Coefficient {
 			at := fmt.Sprintf("%s.coefficient[%d]", field, j)
 			if len(b) > 0 {

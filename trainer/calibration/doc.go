@@ -8,8 +8,8 @@
 //
 // with the network weight w and the covariates x of model.Covariate: the distance of the
 // start from the training states, the leverage of state, history and plan, the predicted
-// motion, the posterior's share in the variance, and how far the components of the prior
-// dynamics are apart. a and b maximise the likelihood with a robust tail. b is a prior, as
+// motion, the posterior's share in the variance, how far the components of the prior
+// dynamics are apart, and the roughness of the channel's history. a and b maximise the likelihood with a robust tail. b is a prior, as
 // that of other robots, unless folds that are left out are likelier with
 // one for all channels, or with each channel's own (choose). Last, a is raised so that
 // 95 % intervals cover 95 %.

@@ -23,7 +23,7 @@ func (on Switches) covariates() []model.Covariate {
 	if !on.ScaleFactor {
 		return nil
 	}
-	out := []model.Covariate{model.CovariateVariance}
+	out := []model.Covariate{model.CovariateVariance, model.CovariateRoughness}
 	if on.Distance {
 		out = append(out, model.CovariateDistance, model.CovariateLeverage, model.CovariateSpread)
 	}

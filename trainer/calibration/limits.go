@@ -103,9 +103,9 @@ const trainedShare, trainedFactor = 0.05, 1.5
 const leastInput = 2
 
 // LimitLeverage limits the leverage from which on a prediction of the model is flagged to
-// 1.5 times that which 5 % of the windows of its training data are beyond. Folds are fitted to less
-// data, so that what they hold out has larger leverages than what is new to the model; and
-// blocks of one flight do not show how errors grow under another controller.
+// 1.5 times that which 5 % of the windows of its training data are beyond, for folds that hold
+// out blocks of the flights that they are fitted to: they do not show how errors grow under
+// another controller. Whole flights do.
 func LimitLeverage(m *model.Model, d nets.Data) {
 	prior := estimator.PriorDynamicsOf(m)
 	var q estimator.Query

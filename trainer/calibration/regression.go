@@ -131,7 +131,7 @@ func priorCoefficient(j model.Covariate, terms []model.Covariate) float64 {
 		return 0.15
 	}
 	return [model.Covariates]float64{
-		model.CovariateDistance: 0.5, model.CovariateLeverage: 0.4, model.CovariateMotion: 0.25, model.CovariateSpread: 0.1,
+		model.CovariateDistance: 0.5, model.CovariateLeverage: 0.4, model.CovariateMotion: 0.25, model.CovariateSpread: 0.1, model.CovariateRoughness: 0.3,
 	}[j]
 }
 

@@ -115,9 +115,13 @@ func calibrate(m *model.Model, s Shape, rng *rand.Rand) {
 		m.RMSDisplacement = ood.RMSDisplacement{Typical: factors(s.K*Q, rng), Min: 1, Max: 1}
 	}
 	m.Bound = factors(s.K*Q, rng)
+	covariates := int(model.CovariateRoughness) // as in files before it
+	if s.History > 4 {
+		covariates = int(model.Covariates)
+	}
 	for range s.Readouts {
-		p := model.Calibration{LogScale: normal(s.K*Q, 0.2, rng), Centre: normal(int(model.Covariates), 0.3, rng), Half50: 0.6, PlainSensor: true}
-		for range model.Covariates {
+		p := model.Calibration{LogScale: normal(s.K*Q, 0.2, rng), Centre: normal(covariates, 0.3, rng), Half50: 0.6, PlainSensor: true}
+		for range covariates {
 			p.Coefficient = append(p.Coefficient, shares(s.K, rng))
 		}
 		m.Calibration = append(m.Calibration, p)
