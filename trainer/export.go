@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -41,6 +42,9 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	}, b)
 	if err != nil {
 		return nil, err
+	}
+	if e := model.EquationOf(m.Stack); e != nil && m.Displacement {
+		m.Adaptation.Rate = priordynamics.Rates(e, m.K, d.Flights, d.Windows)
 	}
 	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
 	if a.cfg.Separate {

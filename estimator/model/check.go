@@ -201,6 +201,7 @@ func (m *Model) checkRest(c *checker) {
 		c.allPositive("linear_std", m.LinearStd)
 	}
 	m.checkRidge(c)
+	m.checkAdaptation(c)
 	c.finite("baseline.step", []float64{m.Baseline.Step})
 	if len(m.Baseline.A) > 0 {
 		Z := linear.NewLifting(m.Channels[:m.K]).Z

@@ -26,6 +26,17 @@ func (m *Model) checkStack(c *checker) {
 	m.checkSums(c)
 }
 
+func (m *Model) checkAdaptation(c *checker) {
+	if len(m.Adaptation.Rate) == 0 {
+		return
+	}
+	c.length("adaptation.rate", m.Adaptation.Rate, m.K)
+	c.finite("adaptation.rate", m.Adaptation.Rate)
+	for _, r := range m.Adaptation.Rate {
+		c.that(r >= 0, "adaptation.rate", "%v is negative", r)
+	}
+}
+
 func (m *Model) checkRidge(c *checker) {
 	if len(m.Ridge.Direct.Levels) == 0 || c.err != nil {
 		return

@@ -73,6 +73,11 @@ func (m *Model) fields(c *coder, version int) {
 			directFields(&m.Ridge.Direct, c)
 		})
 	}
+	if c.optional("adaptation", len(m.Adaptation.Rate) > 0) {
+		c.object("adaptation", func(c *coder) {
+			c.floats("rate", &m.Adaptation.Rate)
+		})
+	}
 	c.object("provenance", func(c *coder) {
 		p := &m.Provenance
 		c.text("tool", &p.Tool)

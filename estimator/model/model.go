@@ -65,6 +65,7 @@ type Model struct {
 	History         history.Spec // what the stack reads before the start
 	Baseline        linear.Model // the best simple predictor, for comparison; no A = none was fitted
 	LinearStd       []float64    // K×Q: std of its errors on held-out data at the noise knots, state units; none = unknown
+	Adaptation      Adaptation   // what adaptation to the robot of today needs; the zero value = the model cannot adapt
 	Ridge           Ridge        // the direct ridge regression, for comparison; no levels = none was fitted
 	Provenance      Provenance
 	Checks          []SelfCheck // re-evaluated at load
@@ -135,6 +136,11 @@ type Provenance struct {
 type Ridge struct {
 	Direct  direct.Model
 	History history.Spec // what it reads before the start
+}
+
+// Adaptation is what adaptation in flight needs of the training data, see package adapt.
+type Adaptation struct {
+	Rate []float64 // K, rms rate of each state under the first difference equation, state units per second; none = no adaptation
 }
 
 // SelfCheck is a prediction that the trainer made from the file's own numbers.

@@ -22,6 +22,7 @@ func TestOptionalFields(t *testing.T) {
 	}
 	m.Ridge.Direct.Levels = append([]direct.Level(nil), m.Ridge.Direct.Levels...)
 	m.Provenance.Segments = []string{"00ff00ff00ff00ff"}
+	m.Adaptation.Rate = []float64{0.5, 2}
 	b, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,14 @@ func TestOptionalFields(t *testing.T) {
 	if diff := cmp.Diff(m.Ridge, back.Ridge, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-6, 0)); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff(m.Adaptation, back.Adaptation); diff != "" {
+		t.Error(diff)
+	}
+	m.Adaptation.Rate[0] = -1
+	if _, err := m.Encode(); err == nil {
+		t.Error("a negative rate is written")
+	}
+	m.Adaptation.Rate = nil
 	m.Ridge.Direct.Levels[0].Weights = m.Ridge.Direct.Levels[0].Weights[1:]
 	if _, err := m.Encode(); err == nil {
 		t.Error("a ridge regression with a weight too few is written")

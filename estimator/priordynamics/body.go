@@ -337,6 +337,14 @@ func (b *Body) linearise(x, d []float64, h float64) (l linearised) {
 // of state x (K), that of the whole increment d (K).
 func (b *Body) JVP(dd, dx, x, d []float64, h float64) {
 	l := b.linearise(x, d, h)
+	b.tangent(&l, dd, dx)
+}
+
+// tangent is JVP at what was linearised.
+func (b *Body) tangent(l *linearised, dd, dx []float64) {
+	if b.Empty() {
+		return
+	}
 	a, w, v := b.get(dx, b.Attitude, signAttitude, 1), b.get(dx, b.Rates, signRates, 1), b.get(dx, b.Velocity, signVelocity, 1)
 	by := &l.attitudeBy
 	end := by.endRates.mul(b.get(dd, b.Rates, signRates, 1))

@@ -67,3 +67,10 @@ func GeoRatio(a, b []float64) float64 {
 	}
 	return math.Exp(floats.Sum(logs) / float64(len(logs)))
 }
+
+// Merge adds the points of o.
+func (t *Counters) Merge(o *Counters) {
+	t.N += o.N
+	t.Square, t.CRPSSum, t.LogLikSum, t.StdSum = t.Square+o.Square, t.CRPSSum+o.CRPSSum, t.LogLikSum+o.LogLikSum, t.StdSum+o.StdSum
+	t.Inside50, t.Inside90, t.Inside95 = t.Inside50+o.Inside50, t.Inside90+o.Inside90, t.Inside95+o.Inside95
+}

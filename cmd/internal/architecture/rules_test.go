@@ -152,7 +152,12 @@ var layers = []layer{
 		"the predictor knows models, not messages, logs or processes",
 	},
 	{
-		"estimator/node/internal/trust",
+		"estimator/adapt",
+		[]string{"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/priordynamics"},
+		"what a robot has become is learned from numbers and times alone, so that it can be tried on recorded ones",
+	},
+	{
+		"estimator/trust",
 		[]string{"estimator/internal/msgbin"},
 		"whether predictions hold is judged from numbers and times alone, so that it can be tried on simulated ones",
 	},
@@ -179,7 +184,7 @@ var layers = []layer{
 		"estimator/node/internal/prediction",
 		[]string{
 			"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
-			"estimator/node/internal/trust", "estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
+			"estimator/trust", "estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
 		},
 		"a task becomes a message by one pure step: no network, no counters, no file",
 	},
@@ -201,7 +206,7 @@ var layers = []layer{
 		[]string{
 			"estimator/channel", "estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
-			"estimator/node/journal", "estimator/node/realtime", "estimator/node/internal/trust", "estimator/wire",
+			"estimator/node/journal", "estimator/node/realtime", "estimator/trust", "estimator/wire",
 		},
 		"the process joins its parts to the network; flight logs are not its business",
 	},

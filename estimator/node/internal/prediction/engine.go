@@ -12,8 +12,8 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/intake"
-	"github.com/dgm-robotics/dgm/estimator/node/internal/trust"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/trust"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 

@@ -1,0 +1,52 @@
+package adapt
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+// Amount is one parameter for people.
+type Amount struct {
+	Name       string  // "bias vx", "gain m1", "damping vx"
+	Unit       string  // of a bias the state's per second, of a gain %, of a damping 1/s
+	Value, Std float64 // in the unit; a gain of −20 % is an input that has a fifth less effect
+}
+
+// Amounts returns all parameters of a state, of a model of its kind that can adapt.
+func (s *State) Amounts(m *model.Model) []Amount {
+	e, a, err := Parameters(m)
+	if err != nil || a.Parameters(e) != len(s.Theta) {
+		return nil
+	}
+	var out []Amount
+	add := func(name, unit string, scale float64) {
+		i := len(out)
+		out = append(out, Amount{name, unit, scale * s.Theta[i], math.Abs(scale) * math.Sqrt(s.Covariance[i*len(s.Theta)+i])})
+	}
+	for k, c := range m.Channels[:m.K] {
+		unit := channel.CanonicalUnit(c.Unit)
+		if unit == "" {
+			unit = "1"
+		}
+		add("bias "+c.Name, unit+"/s", s.Rate[k])
+	}
+	for _, c := range m.Channels[m.K:] {
+		add("gain "+c.Name, "%", 100)
+	}
+	for _, k := range a.Damped {
+		add("damping "+m.Channels[k].Name, "1/s", -s.Rate[k]/e.Lift.Std[e.Own(k)])
+	}
+	return out
+}
+
+// Share returns how much adaptation counts in the published mean: the mean over channels and
+// buckets of the weights of all experts but the one without adaptation.
+func (s *State) Share() float64 {
+	sum := 0.0
+	for i := 0; i < len(s.Weights); i += experts {
+		sum += 1 - s.Weights[i+unadapted]
+	}
+	return sum / float64(len(s.Weights)/experts)
+}

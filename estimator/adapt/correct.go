@@ -1,0 +1,112 @@
+package adapt
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// Corrector applies what was learned to predictions of one model. It is not safe for
+// concurrent use.
+type Corrector struct {
+	m             *model.Model
+	rollout       *priordynamics.Adapted
+	plan          feature.Plan
+	delta, ddelta []float64 // K
+}
+
+// NewCorrector takes all memory for a model that can adapt, see Parameters.
+func NewCorrector(m *model.Model) *Corrector {
+	e, a, err := Parameters(m)
+	if err != nil {
+		return nil
+	}
+	return &Corrector{m: m, rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K)}
+}
+
+// Correct applies what the filter has learned to a prediction of its model.
+func (f *Filter) Correct(dst *estimator.Prediction, q *estimator.Query) bool {
+	return f.corrector.Correct(dst, q, &f.state)
+}
+
+// Correct applies a state to a prediction that was made from a query: mean, deviations and,
+// where they are, derivatives of the mean. It returns false, and has changed nothing, where
+// what it would add is not finite.
+func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *State) bool {
+	K, horizon := c.m.K, 0.0
+	for _, t := range dst.Times {
+		horizon = math.Max(horizon, t)
+	}
+	c.rollout.Run(q.X0, c.signal(q), s.Theta, horizon, false)
+	if c.rollout.At(c.delta, nil, horizon); !finite(c.delta) {
+		return false
+	}
+	var ddelta []float64
+	if dst.DMean != nil {
+		ddelta = c.ddelta
+	}
+	for i, t := range dst.Times {
+		c.rollout.At(c.delta, ddelta, t)
+		p := placeOf(t / c.m.Horizon)
+		for k := range K {
+			j := i*K + k
+			var w [experts]float64
+			a, b := p.before*K+k, p.bucket*K+k
+			for e := range w {
+				w[e] = p.interpolate(s.Weights[a*experts+e], s.Weights[b*experts+e])
+			}
+			offset, variance := p.part*p.interpolate(s.Offsets[a], s.Offsets[b]), p.part*p.part*p.interpolate(s.Variances[a], s.Variances[b])
+			mean, added := mix(w[:], c.delta[k], offset, variance)
+			dst.Mean[j] += mean
+			dst.Std[j] = math.Sqrt(dst.Std[j]*dst.Std[j] + added)
+			dst.ObsStd[j] = math.Sqrt(dst.ObsStd[j]*dst.ObsStd[j] + added)
+			if ddelta != nil { // the weights change slowly
+				dst.DMean[j] += (0.5*w[half] + w[adapted] + w[shifted]) * ddelta[k]
+			}
+		}
+	}
+	return true
+}
+
+// signal returns the input over the horizon as a predictor reads a query.
+func (c *Corrector) signal(q *estimator.Query) channel.Signal {
+	switch {
+	case c.m.P == 0:
+		return nil
+	case len(q.Plan) > 0:
+		c.plan.Values, c.plan.Step = q.Plan, q.PlanStep
+		if c.plan.Step == 0 {
+			c.plan.Step = c.m.Horizon / float64(len(q.Plan)/c.m.P)
+		}
+	case q.U != nil:
+		c.plan.Values, c.plan.Step = q.U, c.m.Horizon
+	default:
+		c.plan.Values, c.plan.Step = c.m.Inputs.InputMean[:c.m.P], c.m.Horizon
+	}
+	return &c.plan
+}
+
+// place is where a time is between the ends of two buckets.
+type place struct {
+	before, bucket int
+	share          float64 // of the way from the one to the other
+	part           float64 // of the way from the start to the first end, at most 1
+}
+
+// placeOf returns where a share of the horizon is.
+func placeOf(tau float64) place {
+	b := 0
+	for b < len(fractions)-1 && fractions[b] < tau {
+		b++
+	}
+	if b == 0 {
+		return place{0, 0, 0, tau / fractions[0]}
+	}
+	return place{b - 1, b, math.Min((tau-fractions[b-1])/(fractions[b]-fractions[b-1]), 1), 1}
+}
+
+func (p place) interpolate(before, at float64) float64 { return before + p.share*(at-before) }

@@ -1,0 +1,42 @@
+// Package adapt learns in flight how the robot of today differs from that of the training
+// data, and corrects predictions by it. It reads no clock, message or file, allocates nothing
+// after New, and the same calls give the same numbers, bit for bit.
+//
+// # Parameters
+//
+// θ = (b, g, d) changes the first difference equation of a model, see
+// priordynamics.Adaptation: a bias of the rate of every state, a gain of every input, a
+// damping of every state whose rate no relation determines. The mean of a prediction is that
+// of a stack of components, of which the equation is one. What θ adds is
+//
+//	Δ(t; θ) = roll-out(θ)(t) − roll-out(0)(t)
+//
+// so it needs no net and no training, and kinematic relations take a change of a velocity
+// into the position. Without data θ follows an Ornstein-Uhlenbeck process:
+//
+//	θ ← a θ      P ← a² P + (1 − a²) P0      a = exp(−Δt/100 s)
+//
+// # Learning
+//
+// Sixteen windows begin in a horizon H. At the ends of four buckets (a tenth, a quarter, half
+// and the whole of H) the model predicts again from the state at which a window began, under
+// the input that was recorded since: what was planned and not flown does not count. With y
+// measured there and S the sensitivity of the roll-out at the present θ, every channel is one
+// measurement of an extended Kalman filter:
+//
+//	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, 4h/interval/4) · max(1, z²/9)
+//
+// dropped where z² = e²/(obs² + S P Sᵀ) > 36. The covariance is updated in Joseph's form;
+// with the additions of the process it stays symmetric and positive.
+//
+// # Gate
+//
+// Each series (a channel in a bucket) has four experts: no change, half of Δ, all of it, and all of
+// it with the slow mean of what that leaves. They are weighted by fixed share (Herbster &
+// Warmuth 1998) of tempered log scores, each by what it would have predicted when the window
+// began. Published is the mixture's mean and variance:
+//
+//	mean + Σ w μ      obs² + (1 − w0) S P Sᵀ + Σ w (μ − Σ w μ)²
+//
+// so a prediction of a robot that has not changed stays what it was.
+package adapt

@@ -1,0 +1,215 @@
+package adapt
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+)
+
+// Constants of the prior of θ: an Ornstein-Uhlenbeck process.
+const (
+	memory    = 100. // s, its time constant
+	biasStd   = 0.5  // stationary standard deviations
+	factorStd = 0.2  // of gains and dampings
+	widest    = 4.   // θ is within so many of them
+)
+
+// Constants of learning.
+const (
+	perHorizon = 16 // windows that begin in a horizon
+	mostNear   = 9. // z² from which on a row counts less
+	mostFar    = 36 // z² from which on it is dropped
+	planRows   = 16 // rows of the recorded input in a bucket
+	offsetTime = 20 // s, time constant of the offsets
+)
+
+// fractions of the horizon at which buckets end; each bucket is read of every so manieth
+// window.
+var fractions, every = [...]float64{0.1, 0.25, 0.5, 1}, [...]int{1, 1, 2, 4}
+
+// Filter learns how the robot of today differs from that of the training data. It is not
+// safe for concurrent use.
+type Filter struct {
+	m          *model.Model
+	of         priordynamics.Adaptation
+	buckets    []float64 // B, s
+	predictors []Predictor
+	made       []*estimator.Prediction
+	rollout    *priordynamics.Adapted
+	corrector  *Corrector
+	state      State
+	prior      []float64 // q, stationary variances
+
+	past    *history.Buffer
+	inputs  *inputs
+	windows []window // ring, oldest at first
+	first   int
+	n       int
+	number  int   // of windows that have begun
+	begun   int64 // ns, the newest
+	seen    bool
+	last    int64     // ns, of x
+	x       []float64 // K, the last sample
+
+	y           []float64 // K
+	query       estimator.Query
+	plan        feature.Plan
+	sensitivity []float64 // K×q
+	delta       []float64 // K
+	away, gain  []float64 // q
+	product     []float64 // q×q
+}
+
+// window is a prediction whose end has not come.
+type window struct {
+	t          int64
+	number     int
+	next       int       // bucket that it waits for
+	x          []float64 // K
+	rows       []float64 // history
+	n          int       // numbers of rows
+	theta      []float64 // q, when it began
+	covariance []float64 // q×q
+	offsets    []float64 // B×K
+}
+
+// New takes all memory. predict makes a predictor of the model at some times, s. The error
+// wraps ErrNone for a model that cannot adapt.
+func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Filter, error) {
+	e, a, err := Parameters(m)
+	if err != nil {
+		return nil, err
+	}
+	K, P, q, B := m.K, m.P, a.Parameters(e), len(fractions)
+	f := &Filter{
+		m: m, of: a, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m),
+		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
+		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), product: make([]float64, q*q),
+		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
+		state: State{
+			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
+			Weights: make([]float64, B*K*experts), Offsets: make([]float64, B*K), Variances: make([]float64, B*K),
+		},
+	}
+	for i := range q {
+		std := biasStd
+		if i >= K {
+			std = factorStd
+		}
+		f.prior = append(f.prior, std*std)
+	}
+	for _, part := range fractions {
+		f.buckets = append(f.buckets, part*m.Horizon)
+		p, err := predict([]float64{part * m.Horizon})
+		if err != nil {
+			return nil, err
+		}
+		f.predictors, f.made = append(f.predictors, p), append(f.made, p.NewPrediction())
+	}
+	for i := range f.windows {
+		f.windows[i] = window{
+			x: make([]float64, K), rows: make([]float64, m.History.Rows()*(K+P)),
+			theta: make([]float64, q), covariance: make([]float64, q*q), offsets: make([]float64, B*K),
+		}
+	}
+	f.Reset()
+	return f, nil
+}
+
+// kind describes the meaning of the parameters.
+func kind(m *model.Model, a priordynamics.Adaptation) string {
+	var b strings.Builder
+	for _, c := range m.Channels {
+		fmt.Fprintf(&b, "%s [%s] ", c.Name, channel.CanonicalUnit(c.Unit))
+	}
+	fmt.Fprintf(&b, "damped %d horizon %g", a.Damped, m.Horizon)
+	return b.String()
+}
+
+// Reset forgets everything that was learned.
+func (f *Filter) Reset() {
+	s := &f.state
+	clear(s.Theta)
+	clear(s.Covariance)
+	clear(s.Offsets)
+	clear(s.Variances)
+	for i, v := range f.prior {
+		s.Covariance[i*len(f.prior)+i] = v
+	}
+	for i := range s.Weights {
+		s.Weights[i] = gatePrior[i%experts]
+	}
+	f.forget()
+}
+
+// forget drops the windows that wait, as after a gap.
+func (f *Filter) forget() {
+	f.first, f.n, f.seen = 0, 0, false
+	f.past.Reset()
+	f.inputs.reset()
+}
+
+// State returns what was learned. It is valid until the next call of a method.
+func (f *Filter) State() *State { return &f.state }
+
+// Restore takes what was learned elapsed s ago, by this filter's model or by one of the same
+// kind. On an error nothing has changed.
+func (f *Filter) Restore(s *State, elapsed float64) error {
+	if err := s.check(&f.state); err != nil {
+		return err
+	}
+	if !(elapsed >= 0) {
+		return fmt.Errorf("adaptation: the state is from %v s ago", elapsed)
+	}
+	f.state.CopyFrom(s)
+	copy(f.state.Rate, f.of.Rate)
+	q := len(f.prior)
+	for i := range q {
+		scale := f.rescale(s, i)
+		f.state.Theta[i] *= scale
+		for j := range q {
+			f.state.Covariance[i*q+j] *= scale
+			f.state.Covariance[j*q+i] *= scale
+		}
+	}
+	f.forget()
+	f.age(elapsed)
+	return nil
+}
+
+// rescale returns the factor that takes parameter i of a state to this model's units.
+func (f *Filter) rescale(s *State, i int) float64 {
+	K := f.m.K
+	if i >= K {
+		if i -= K + f.m.P; i < 0 {
+			return 1
+		}
+		i = f.of.Damped[i]
+	}
+	if f.of.Rate[i] == 0 || s.Rate[i] == 0 {
+		return 1
+	}
+	return math.Min(s.Rate[i]/f.of.Rate[i], 10)
+}
+
+// age moves θ and its covariance on by dt s, towards those that nothing is known of.
+func (f *Filter) age(dt float64) {
+	a := math.Exp(-dt / memory)
+	q := len(f.prior)
+	for i := range f.state.Theta {
+		f.state.Theta[i] *= a
+	}
+	for i := range f.state.Covariance {
+		f.state.Covariance[i] *= a * a
+	}
+	for i, v := range f.prior {
+		f.state.Covariance[i*q+i] += (1 - a*a) * v
+	}
+}

@@ -1,0 +1,114 @@
+package adapt
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
+
+// learn compares the prediction of a window under the input that was recorded with y (K),
+// what was measured at the end of bucket b.
+func (f *Filter) learn(w *window, b int) {
+	K, q, h := f.m.K, len(f.prior), f.buckets[b]
+	var u channel.Signal
+	f.query = estimator.Query{X0: w.x, History: w.rows[:w.n]}
+	if P := f.m.P; P > 0 {
+		f.inputs.start, f.plan.Step = w.t, h/planRows
+		for i := range planRows {
+			f.inputs.mean(f.plan.Values[i*P:(i+1)*P], float64(i)*f.plan.Step, float64(i+1)*f.plan.Step)
+		}
+		f.query.U, f.query.Plan, f.query.PlanStep = f.plan.Values[:P], f.plan.Values, f.plan.Step
+		u = &f.plan
+	}
+	made := f.made[b]
+	if !f.predictors[b].Predict(made, &f.query) {
+		return
+	}
+	theta := f.state.Theta
+	f.rollout.Run(w.x, u, theta, h, true)
+	f.rollout.At(f.delta, nil, h)
+	f.rollout.SensitivityAt(f.sensitivity, h)
+	if !finite(f.delta) || !finite(f.sensitivity) {
+		return
+	}
+	interval := math.Max(h/4, f.m.Horizon/perHorizon)
+	copy(f.away, theta) // where it was differentiated
+	for k, c := range f.m.Channels[:K] {
+		e := f.y[k] - made.Mean[k]
+		if c.Period > 0 {
+			e -= c.Period * math.Round(e/c.Period)
+		}
+		s, obs := f.sensitivity[k*q:(k+1)*q], made.ObsStd[k]*made.ObsStd[k]
+		if !(obs > 0) {
+			continue
+		}
+		f.judge(w, b, k, e, s, obs)
+		e -= f.delta[k]
+		for i, v := range s {
+			e -= v * (theta[i] - f.away[i])
+		}
+		f.update(s, e, obs, 4*math.Max(1, h/interval))
+	}
+	for i, v := range f.prior {
+		most := widest * math.Sqrt(v)
+		theta[i] = math.Max(-most, math.Min(theta[i], most))
+	}
+}
+
+// judge updates the weights of channel k in bucket b by what the experts predicted when the
+// window began, and then its offset: e is the error of the unadapted prediction.
+func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64) {
+	st, q := &f.state, len(f.prior)
+	delta, variance := f.delta[k], 0.0
+	for i, v := range s {
+		delta += v * (w.theta[i] - f.away[i])
+		variance += v * dot(w.covariance[i*q:(i+1)*q], s)
+	}
+	variance = math.Max(variance, 0)
+	at := b*f.m.K + k
+	st.Variances[at] = variance
+	offset := w.offsets[at]
+	wide := obs + variance
+	updateWeights(st.Weights[at*experts:(at+1)*experts], &[experts]float64{
+		unadapted: scoreOf(e, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), shifted: scoreOf(e-delta-offset, wide),
+	})
+	interval := f.m.Horizon / perHorizon * float64(every[b])
+	rest := e - delta
+	if rest*rest < mostFar*obs {
+		st.Offsets[at] += math.Min(interval/offsetTime, 1) * (rest - st.Offsets[at])
+	}
+}
+
+// update is the measurement update of an extended Kalman filter by one error e of variance
+// obs times more, of which s (q) is the sensitivity; in Joseph's form, so that the covariance
+// stays positive.
+func (f *Filter) update(s []float64, e, obs, more float64) {
+	q, P := len(f.prior), f.state.Covariance
+	spread := 0.0
+	for i := range q {
+		f.gain[i] = dot(P[i*q:(i+1)*q], s)
+		spread += f.gain[i] * s[i]
+	}
+	z2 := e * e / (obs + spread)
+	if !(z2 <= mostFar) {
+		return
+	}
+	r := obs * more * math.Max(1, z2/mostNear)
+	total := spread + r
+	for i := range q { // T = (I − K s) P
+		for j := range q {
+			f.product[i*q+j] = P[i*q+j] - f.gain[i]*f.gain[j]/total
+		}
+	}
+	for i := range q {
+		ts := dot(f.product[i*q:(i+1)*q], s)
+		for j := range i + 1 { // T (I − K s)ᵀ + K r Kᵀ
+			v := f.product[i*q+j] - ts*f.gain[j]/total + f.gain[i]*r*f.gain[j]/(total*total)
+			P[i*q+j], P[j*q+i] = v, v
+		}
+	}
+	for i := range q {
+		f.state.Theta[i] += f.gain[i] * e / total
+	}
+}

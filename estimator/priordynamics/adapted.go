@@ -1,0 +1,240 @@
+package priordynamics
+
+import "github.com/dgm-robotics/dgm/estimator/channel"
+
+// Adaptation describes the parameters θ that change a model: a bias of every state's
+// increment, a gain of every input, a damping of some states.
+//
+//	Δ_k(x, ū) += (b_k + d_k v_k(x)) · Rate_k · Step      ū_p → (1 + g_p) ū_p
+//
+// θ = (b, g, d) has K + P + len(Damped) numbers without unit. v_k is the state's own
+// standardised coordinate. The kinematic relations read the changed increment. Nets are left
+// out: θ is read from a difference of two roll-outs.
+type Adaptation struct {
+	Rate   []float64 // K, state units per second
+	Damped []int     // states that have a coordinate of their own, see Own
+}
+
+// Parameters returns the number of parameters for a model.
+func (a *Adaptation) Parameters(m *Model) int { return len(a.Rate) + len(m.UMean) + len(a.Damped) }
+
+// Own returns the standardised coordinate that is state k itself, or −1.
+func (m *Model) Own(k int) int {
+	for l, of := range m.Lift.Of {
+		if of == k && m.Lift.Kind[l] == channel.Value {
+			return l
+		}
+	}
+	return -1
+}
+
+// Adapted rolls a model out with parameters and without them, and differentiates by the
+// parameters. It takes all its memory in NewAdapted and is not safe for concurrent use.
+type Adapted struct {
+	m       *Model
+	of      Adaptation
+	k, q    int
+	nodes   int       // at most
+	unit    []float64 // K, Rate·Step
+	own     []int     // of Damped: the coordinate
+	plain   []float64 // nodes × K: displacement without parameters
+	moved   []float64 // the same with them
+	by      []float64 // nodes × q × K: derivatives of moved by the parameters
+	input   []float64 // P
+	gained  []float64 // P
+	now     []float64 // K
+	inc     []float64 // K
+	v       []float64 // L+P
+	slope   []float64 // L
+	psi     []float64 // N
+	partial []float64 // (L+P) × K: derivatives of the learned increment by the coordinates
+	matrix  []float64 // K × K: by state c at c·K …
+}
+
+// NewAdapted takes the memory for roll-outs of k states up to a horizon, s.
+func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
+	n, L, P, q := int(horizon/m.Step+1e-9)+3, m.Lift.Dim(), len(m.UMean), a.Parameters(m)
+	out := &Adapted{
+		m: m, of: a, k: k, q: q, nodes: n, unit: make([]float64, k),
+		plain: make([]float64, n*k), moved: make([]float64, n*k), by: make([]float64, n*q*k),
+		input: make([]float64, P), gained: make([]float64, P), now: make([]float64, k), inc: make([]float64, k),
+		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), matrix: make([]float64, k*k),
+	}
+	for i, r := range a.Rate {
+		out.unit[i] = r * m.Step
+	}
+	for _, k := range a.Damped {
+		out.own = append(out.own, m.Own(k))
+	}
+	return out
+}
+
+// Run rolls the model out from x0 (K) under the input u (nil without inputs) up to a
+// horizon, s, with the parameters theta and without; with differentiate also their
+// derivatives.
+func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon float64, differentiate bool) {
+	K, h := a.k, a.m.Step
+	n := min(int(horizon/h+1e-9)+1, a.nodes-2)
+	clear(a.plain[:K])
+	clear(a.moved[:K])
+	clear(a.by[:a.q*K])
+	for i := range n + 1 { // the last node is one beyond the step in which the horizon ends
+		if i < n && len(a.input) > 0 {
+			u.Mean(a.input, float64(i)*h, float64(i+1)*h)
+		}
+		a.step(a.plain[i*K:], x0, a.input, nil, nil)
+		for p, v := range a.input {
+			a.gained[p] = v * (1 + theta[K+p])
+		}
+		var by []float64
+		if differentiate {
+			by = a.by[i*a.q*K:]
+		}
+		a.step(a.moved[i*K:], x0, a.gained, theta, by)
+	}
+}
+
+// step sets the displacement of the node after x's first. theta nil = no parameters; by nil =
+// no derivatives.
+func (a *Adapted) step(x, x0, u, theta, by []float64) {
+	m, K := a.m, a.k
+	for k, d := range x[:K] {
+		a.now[k] = x0[k] + d
+	}
+	m.Coordinates(a.v, a.slope, a.now, u)
+	m.Monomials(a.psi, a.v)
+	m.apply(a.inc, a.psi)
+	if theta != nil {
+		for k, unit := range a.unit {
+			a.inc[k] += unit * theta[k]
+		}
+		for i, k := range a.of.Damped {
+			a.inc[k] += a.unit[k] * theta[K+len(u)+i] * a.v[a.own[i]]
+		}
+	}
+	m.Body.Add(a.inc, a.now, m.Step)
+	for k, d := range a.inc {
+		x[K+k] = x[k] + d
+	}
+	if by != nil {
+		a.differentiate(by, u, theta)
+	}
+}
+
+// differentiate sets the derivatives at the node after by's first, behind a step.
+func (a *Adapted) differentiate(by, u, theta []float64) {
+	m, K, L := a.m, a.k, len(a.slope)
+	m.partial(a.partial, a.v, K)
+	damping := theta[K+len(u):]
+	for i, k := range a.of.Damped {
+		a.partial[a.own[i]*K+k] += a.unit[k] * damping[i]
+	}
+	clear(a.matrix)
+	for l, of := range m.Lift.Of {
+		addScaled(a.matrix[of*K:(of+1)*K], a.slope[l], a.partial[l*K:(l+1)*K])
+	}
+	body := m.Body.linearise(a.now, a.inc, m.Step)
+	here, next := by[:a.q*K], by[a.q*K:2*a.q*K]
+	for j := range a.q {
+		dx, dd := here[j*K:(j+1)*K], next[j*K:(j+1)*K]
+		clear(dd)
+		for c, d := range dx {
+			if d != 0 {
+				addScaled(dd, d, a.matrix[c*K:(c+1)*K])
+			}
+		}
+		switch p, i := j-K, j-K-len(u); {
+		case p < 0:
+			dd[j] += a.unit[j]
+		case i < 0:
+			if b := m.Bound[L+p]; a.v[L+p] < b && a.v[L+p] > -b {
+				addScaled(dd, a.input[p]/m.UStd[p], a.partial[(L+p)*K:(L+p+1)*K])
+			}
+		default:
+			k := a.of.Damped[i]
+			dd[k] += a.unit[k] * a.v[a.own[i]]
+		}
+		m.Body.tangent(&body, dd, dx)
+		for k, d := range dx {
+			dd[k] += d
+		}
+	}
+}
+
+// partial writes ∂(Wᵀψ)/∂v to dst ((L+P)×K).
+func (m *Model) partial(dst, v []float64, K int) {
+	n := len(v)
+	copy(dst, m.Weights[K:(1+n)*K])
+	w := m.Weights[(1+n)*K:]
+	if m.Degree >= 2 {
+		for i, a := range v {
+			for j := i; j < n; j++ {
+				addScaled(dst[i*K:(i+1)*K], v[j], w[:K])
+				addScaled(dst[j*K:(j+1)*K], a, w[:K])
+				w = w[K:]
+			}
+		}
+	}
+	if m.Degree >= 3 {
+		x := v[:m.Lift.Dim()]
+		for i, a := range x {
+			for j := i; j < len(x); j++ {
+				for l := j; l < len(x); l++ {
+					addScaled(dst[i*K:(i+1)*K], x[j]*x[l], w[:K])
+					addScaled(dst[j*K:(j+1)*K], a*x[l], w[:K])
+					addScaled(dst[l*K:(l+1)*K], a*x[j], w[:K])
+					w = w[K:]
+				}
+			}
+		}
+	}
+}
+
+// addScaled adds s times v to dst.
+func addScaled(dst []float64, s float64, v []float64) {
+	for i, x := range v {
+		dst[i] += s * x
+	}
+}
+
+// place returns the first of three nodes around t and their weights: those of the parabola
+// through them.
+func (a *Adapted) place(t float64) (node int, w, dw [3]float64) {
+	h := a.m.Step
+	node = max(0, min(int(t/h+tiny), a.nodes-3))
+	s := max(0, t/h-float64(node))
+	return node, [3]float64{1 - s + 0.5*s*(s-1), s - s*(s-1), 0.5 * s * (s - 1)}, [3]float64{(s - 1.5) / h, (2 - 2*s) / h, (s - 0.5) / h}
+}
+
+// At writes what the parameters of the last Run add to the displacement at t seconds after
+// the start to dst (K) and, unless nil, its derivative by time per second to ddst (K).
+func (a *Adapted) At(dst, ddst []float64, t float64) {
+	node, w, dw := a.place(t)
+	clear(dst)
+	clear(ddst)
+	for i := range w {
+		at := (node + i) * a.k
+		for k := range dst {
+			d := a.moved[at+k] - a.plain[at+k]
+			dst[k] += w[i] * d
+			if ddst != nil {
+				ddst[k] += dw[i] * d
+			}
+		}
+	}
+}
+
+// SensitivityAt writes the derivatives of the displacement at t seconds after the start by
+// the parameters to dst (K × q), after a Run that differentiates.
+func (a *Adapted) SensitivityAt(dst []float64, t float64) {
+	node, w, _ := a.place(t)
+	clear(dst)
+	for i := range w {
+		by := a.by[(node+i)*a.q*a.k:]
+		for j := range a.q {
+			for k, d := range by[j*a.k : (j+1)*a.k] {
+				dst[k*a.q+j] += w[i] * d
+			}
+		}
+	}
+}

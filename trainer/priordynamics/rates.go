@@ -1,0 +1,25 @@
+package priordynamics
+
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// Rates returns the rms rate of each of K states under a difference equation at the starts of
+// windows, state units per second: the unit of what adaptation adds.
+func Rates(e *priordynamics.Model, K int, flights []window.Flight, windows []window.Window) []float64 {
+	field, rate, out := priordynamics.NewField(e, K), make([]float64, K), make([]float64, K)
+	for _, w := range windows {
+		f := &flights[w.Flight]
+		field.At(rate, f.State(w.Start), f.Input(w.Start))
+		for k, v := range rate {
+			out[k] += v * v / float64(len(windows))
+		}
+	}
+	for k, v := range out {
+		out[k] = math.Sqrt(v)
+	}
+	return out
+}
