@@ -29,6 +29,8 @@ type compiled struct {
 	fixed   int // columns of x0 and of the one: 1 + L
 	knots   int // columns of the knots: J·P
 
+	interpolates bool // whether variances are interpolated between nodes
+
 	perMember, perRefit, perVariance float64 // one over the number of members, of refits, of members with a variance
 }
 
@@ -54,6 +56,11 @@ type fastMember struct {
 	jacobian bool             // by the start state: the windows form
 	readouts []fastReadout    // as many as posteriors
 	back     []panelnet.Layer // with jacobian: the layers from the first to the last but one, transposed
+}
+
+// readout returns the posterior of a readout.
+func (f *fastMember) readout(r Readout) *fastReadout {
+	return &f.readouts[min(int(r), len(f.readouts)-1)]
 }
 
 // firstLayer reads a row.

@@ -13,7 +13,8 @@ import (
 // JVP through the nets for each state; this takes one adjoint for each channel, which
 // serves all states.
 type covarianceWork struct {
-	lifted   []float32    // [K][block][L, padded][Width]: ∂mean/∂(lifted start), sum over members
+	lifted   []float32    // [K][block of nodes][L, padded][Width]: ∂mean/∂(lifted start), sum over members
+	panels   []float32    // the same by the start: panels of K rows for each channel, a column for each node; where these are not all points
 	seed     []float32    // [1+D, padded][Width]: one, then ∂mean/∂z
 	adjoint  [2][]float32 // [row of a hidden layer][Width]
 	gradient []float32    // [L, padded][Width]
@@ -26,11 +27,12 @@ type covarianceWork struct {
 	variance []float32    // K×n
 }
 
-func newCovarianceWork(c *compiled, n int) covarianceWork {
+func newCovarianceWork(c *compiled, g *grid) covarianceWork {
+	n, nodes := len(g.times), len(g.nodes.times)
 	K, L := c.m.K, simd.Padded(c.fixed-1)
 	rows := simd.Padded(K)
 	w := covarianceWork{
-		lifted: make([]float32, K*L*n), gradient: make([]float32, L*simd.Width), rows: make([]float32, rows*simd.Width),
+		lifted: make([]float32, K*L*nodes), gradient: make([]float32, L*simd.Width), rows: make([]float32, rows*simd.Width),
 		diff: make([]float32, rows*K), slope: make([]float64, c.fixed-1), lift: make([]float32, rows*(c.fixed-1)),
 		ones: simd.Packed(1, K, func(_, _ int) float64 { return 1 }), sum: make([]float32, simd.Rows*simd.Width), variance: make([]float32, K*n),
 	}
@@ -44,6 +46,9 @@ func newCovarianceWork(c *compiled, n int) covarianceWork {
 	w.seed = make([]float32, seed*simd.Width)
 	for lane := range simd.Width {
 		w.seed[lane] = 1
+	}
+	if g.interpolated() {
+		w.panels = make([]float32, K*rows*nodes)
 	}
 	w.adjoint = [2][]float32{make([]float32, hidden*simd.Width), make([]float32, hidden*simd.Width)}
 	return w
@@ -62,11 +67,11 @@ func (f *Fast) activationDerivatives(e *fastMember, hidden []float32) {
 
 // addMeanGradient adds to lifted the gradient of the mean of channel k by the lifted
 // start in one block, whose features are in x.
-func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
+func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, p *places, k, block int) {
 	c, w, u := f.c, &f.w.covariance, f.c.unit
-	p, s := &e.e.Map, &post.jacobians[k]
-	if p.F > 0 {
-		u.Product(w.seed[simd.Width:], simd.Panels(p.D), append(f.w.parts[:0], simd.Part{L: s.features, X: f.w.x, K: p.F}))
+	s, F, D := &post.jacobians[k], e.e.Map.F, e.e.Map.D
+	if F > 0 {
+		u.Product(w.seed[simd.Width:], simd.Panels(D), append(f.w.parts[:0], simd.Part{L: s.features, X: f.w.x, K: F}))
 	} else {
 		clear(w.seed[simd.Width:])
 	}
@@ -77,7 +82,7 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
 	}
 	last := len(e.back) - 1
 	at := w.adjoint[0]
-	u.Product(at, simd.Panels(e.back[last].In), append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + p.D}))
+	u.Product(at, simd.Panels(e.back[last].In), append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + D}))
 	for i := last; i >= 0; i-- {
 		l := &e.back[i]
 		n := simd.Padded(l.In) * simd.Width
@@ -94,10 +99,10 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, k, block int) {
 	}
 	parts := append(f.w.parts[:0], simd.Part{L: e.back[0].W, X: at, K: e.back[0].In})
 	if e.terms > 0 {
-		parts = append(parts, simd.Part{L: s.basis, X: f.g.powers[block*c.powers*simd.Width:], K: e.terms})
+		parts = append(parts, simd.Part{L: s.basis, X: p.powers[block*c.powers*simd.Width:], K: e.terms})
 	}
 	u.Product(w.gradient, simd.Panels(c.fixed-1), parts)
-	to := w.lifted[(k*len(f.g.blocks)+block)*len(w.gradient):][:len(w.gradient)]
+	to := w.lifted[(k*len(p.blocks)+block)*len(w.gradient):][:len(w.gradient)]
 	f32.Add(to, to, w.gradient)
 }
 
@@ -122,6 +127,9 @@ func (f *Fast) startVariance(dst *Prediction, q *Query) {
 		}
 		return 0
 	})
+	if g.interpolated() {
+		f.packGradients()
+	}
 	f.w.prior.differentiate()
 	size := simd.Padded(K) * simd.Width
 	for block := range g.blocks {
@@ -146,8 +154,11 @@ func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []flo
 	for lane := range weight {
 		weight[lane] = float32(networkWeight[lane] * f.c.perMember)
 	}
-	gradient := w.lifted[(k*blocks+block)*len(w.gradient):][:len(w.gradient)]
-	u.Product(w.rows, simd.Panels(K), append(parts, simd.Part{L: w.lift, X: gradient, K: len(w.slope)}))
+	if f.g.interpolated() {
+		u.Product(w.rows, simd.Panels(K), append(parts, f.g.atPoints(w.panels[k*len(w.panels)/K:], block)))
+	} else {
+		f.gradient(k, block)
+	}
 	u.AddScaled(row, weight[:], w.rows)
 	u.Product(w.rows, simd.Panels(K), append(parts, simd.Part{L: w.diff, X: row, K: K}))
 	f32.Mul(w.rows, w.rows, row)
@@ -162,6 +173,33 @@ func (f *Fast) storeJacobian(dst *Prediction, row []float32, k, block int) {
 		if i := f.g.order[block*simd.Width+lane]; i >= 0 {
 			for c := range K {
 				dst.Jacobian[(i*K+k)*K+c] = float64(row[c*simd.Width+lane])
+			}
+		}
+	}
+}
+
+// gradient sets rows to the gradient of the mean of channel k by the start in one block of
+// nodes, sum over members.
+func (f *Fast) gradient(k, block int) {
+	w, K := &f.w.covariance, f.plain.m.K
+	lifted := w.lifted[(k*len(f.g.nodes.blocks)+block)*len(w.gradient):][:len(w.gradient)]
+	f.c.unit.Product(w.rows, simd.Panels(K), append(f.w.parts[:0], simd.Part{L: w.lift, X: lifted, K: len(w.slope)}))
+}
+
+// packGradients sets panels.
+func (f *Fast) packGradients() {
+	w, K := &f.w.covariance, f.plain.m.K
+	columns := len(f.g.nodes.times)
+	for k := range K {
+		for block := range f.g.nodes.blocks {
+			f.gradient(k, block)
+			for panel := range simd.Panels(K) {
+				to := w.panels[((k*simd.Panels(K)+panel)*columns+block*simd.Width)*simd.Rows:]
+				rows := w.rows[panel*simd.Rows*simd.Width:]
+				for lane := range simd.Width {
+					four := (*[simd.Rows]float32)(to[lane*simd.Rows:])
+					four[0], four[1], four[2], four[3] = rows[lane], rows[simd.Width+lane], rows[2*simd.Width+lane], rows[3*simd.Width+lane]
+				}
 			}
 		}
 	}

@@ -30,3 +30,6 @@ func ReferenceAnswers(file []byte) (answers []float64, err error) {
 	}
 	return answers, nil
 }
+
+// Interpolates reports whether variances are interpolated between nodes.
+func (f *Fast) Interpolates() bool { return f.c != nil && f.g.interpolated() }

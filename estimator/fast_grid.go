@@ -12,24 +12,16 @@ import (
 // time, sixteen to a block; the last block is filled up with its last point. N points
 // take n places, n being a multiple of Width.
 type grid struct {
-	order  []int       // n: the point of each lane; −1 = a lane that fills up
-	times  []float64   // n, s
-	points []float64   // N, s, in order of time
-	last   int         // lane of the caller's last time
-	blocks []gridBlock // of Width points
-	powers []float32   // [block][power][Width] of τ'
-	rows   int         // rows of varying knots, of all blocks
+	places
+	nodes   *places     // where variances are evaluated: places, or those of an interpolation
+	between []nodeBlock // of an interpolation: by block of points; none = variances are evaluated at all points
+	weights []float32   // of an interpolation: by block [node][Width]
+	order   []int       // n: the point of each lane; −1 = a lane that fills up
+	points  []float64   // N, s, in order of time
 
 	norm  []float64 // by number of terms: Σ_p τ'²ᵖ at the last point
 	scale []float64 // K×n: (d·γ)²
 	parts [model.Conditions]gridCondition
-}
-
-// gridBlock is the range of knots that vary within a block: those before are over for
-// all of its points, those behind have not begun.
-type gridBlock struct {
-	from, to int // knots
-	row      int // the first of its rows of varying knots
 }
 
 // gridCondition holds what scales the ensemble of one condition, K×n each.
@@ -43,6 +35,7 @@ type gridCondition struct {
 func newGrid(p *Predictor, c *compiled) *grid {
 	m, N := p.m, len(p.times)
 	g := &grid{}
+	g.nodes = &g.places
 	sorted := make([]int, N)
 	for i := range sorted {
 		sorted[i] = i
@@ -69,8 +62,9 @@ func newGrid(p *Predictor, c *compiled) *grid {
 		}
 	}
 	g.last = slices.Index(g.order, N-1)
-	for i := 0; i < n; i += simd.Width {
-		g.block(m, c, g.times[i:i+simd.Width])
+	g.fill(m, c)
+	if c.interpolates {
+		g.interpolate(m, c)
 	}
 	for terms := range c.powers + 1 {
 		sum := 0.0
@@ -97,29 +91,6 @@ func gate(m *model.Model, t float64) float64 {
 		return t / m.Horizon
 	}
 	return 1
-}
-
-// block adds a block of points at the given times.
-func (g *grid) block(m *model.Model, c *compiled, times []float64) {
-	for q := range c.powers {
-		for _, t := range times {
-			g.powers = append(g.powers, simd.Single(math.Pow(m.Inputs.Standard(t), float64(q))))
-		}
-	}
-	b := gridBlock{row: g.rows}
-	if !m.Inputs.Causal {
-		b.from, b.to = m.Inputs.Knots, m.Inputs.Knots
-	} else {
-		length := m.Horizon / float64(m.Inputs.Knots)
-		for b.from < m.Inputs.Knots && float64(b.from+1)*length <= times[0] {
-			b.from++
-		}
-		for b.to = b.from; b.to < m.Inputs.Knots && float64(b.to)*length < times[len(times)-1]; {
-			b.to++
-		}
-	}
-	g.rows += (b.to - b.from) * m.P
-	g.blocks = append(g.blocks, b)
 }
 
 func newGridCondition(p *Predictor, g *grid, c model.Condition, source []int) gridCondition {

@@ -1,7 +1,5 @@
 package estimator
 
-import "github.com/dgm-robotics/dgm/estimator/numeric/simd"
-
 // Means is Predict without variances: Std, ObsStd, RMSRatio and Half50 are left as they are,
 // Jacobian and derivatives too. Mean is bit for bit that of Predict. OOD has no part of the
 // posterior's variance, so it is at most that of Predict.
@@ -18,24 +16,11 @@ func (f *Fast) Means(dst *Prediction, q *Query) (ok bool) {
 	f.jacobian = false
 	f.start(dst, q)
 	for i := range f.c.members {
-		f.memberMeans(&f.c.members[i], f.w.means[i], dst.Readout)
+		e := &f.c.members[i]
+		f.evaluate(e, e.readout(dst.Readout), &f.g.places, f.w.means[i], false, false)
 	}
 	p.score(dst)
 	return f.finishMeans(dst, q)
-}
-
-// memberMeans is member without variances.
-func (f *Fast) memberMeans(e *fastMember, means []float32, readout Readout) {
-	post := &e.readouts[min(int(readout), len(e.readouts)-1)]
-	f.net(e, post, means)
-	w, K, n, D := &f.w, f.plain.m.K, len(f.g.times), e.e.Map.D
-	rows := simd.Padded(K*D) * simd.Width
-	for k := range K {
-		for i := range f.g.blocks {
-			mean := means[k*n+i*simd.Width : k*n+(i+1)*simd.Width]
-			f.c.unit.RandomFeatures(nil, mean, e.omega, post.features[k], w.z[i*rows+k*D*simd.Width:], D)
-		}
-	}
 }
 
 // finishMeans is finish without variances.

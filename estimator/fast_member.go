@@ -11,25 +11,36 @@ import (
 // means (K×n) and adds its variances, without γ², to v, and over those of the prior to
 // the ratio that the OOD score reads.
 func (f *Fast) member(e *fastMember, means []float32, readout Readout) {
-	post := &e.readouts[min(int(readout), len(e.readouts)-1)]
-	f.net(e, post, means)
+	post := e.readout(readout)
+	if (e.variance || f.jacobian) && f.g.interpolated() {
+		f.evaluate(e, post, &f.g.places, means, false, false)
+		f.evaluate(e, post, f.g.nodes, f.w.unread, e.variance, f.jacobian)
+	} else {
+		f.evaluate(e, post, &f.g.places, means, e.variance, f.jacobian)
+	}
+}
+
+// evaluate writes the means of one member at places to means (K×n), and adds, if asked for,
+// its variances and the gradients of its means.
+func (f *Fast) evaluate(e *fastMember, post *fastReadout, p *places, means []float32, variance, jacobian bool) {
+	f.net(e, post, p, means, jacobian)
 	for k := range f.plain.m.K {
-		f.channel(e, post, k, means)
+		f.channel(e, post, p, k, means, variance, jacobian)
 	}
 }
 
 // net evaluates the nets of a member and the basis' part of the means, block by block:
 // z and means.
-func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
-	c, w, u, K, n := f.c, &f.w, f.c.unit, f.plain.m.K, len(f.g.times)
+func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32, jacobian bool) {
+	c, w, u, K, n := f.c, &f.w, f.c.unit, f.plain.m.K, len(p.times)
 	D := e.e.Map.D
 	width, basis := e.first.layer.Out, w.basis[:e.terms*K]
 	f.firstFixed(&e.first)
 	f.basisFixed(e, post)
 	over := 0 // knots that no longer vary
-	for i := range f.g.blocks {
-		b := &f.g.blocks[i]
-		powers := f.g.powers[i*c.powers*simd.Width : (i+1)*c.powers*simd.Width]
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		powers := p.powers[i*c.powers*simd.Width : (i+1)*c.powers*simd.Width]
 		for ; over < b.from*f.plain.m.P; over++ {
 			f.firstKnot(&e.first, over)
 			f.basisKnot(e, post, over)
@@ -42,7 +53,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 			return e.first.time[row]
 		})
 		parts := append(w.parts[:0], simd.Part{L: fixed, X: powers, K: 2})
-		parts = f.varying(parts, e.first.varying, b, 0, 0)
+		parts = p.part(parts, e.first.varying, b, 0, 0)
 		room := w.hidden[i*w.room : (i+1)*w.room]
 		x := take(&room, width)
 		u.Product(x, simd.Panels(width), parts)
@@ -66,7 +77,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		})
 		parts = append(w.parts[:0], simd.Part{L: fixed, X: powers, K: terms}, simd.Part{L: e.mu.W, X: x, K: e.mu.In})
 		for term, v := range post.varying {
-			parts = f.varying(parts, v, b, term, 0)
+			parts = p.part(parts, v, b, term, 0)
 		}
 		u.Product(w.mu, simd.Panels(K), parts)
 		for k := range K {
@@ -74,7 +85,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, means []float32) {
 		}
 		rows := simd.Padded(K*D) * simd.Width
 		e.z.Forward(u, w.parts, powers, x, w.z[i*rows:(i+1)*rows])
-		if f.jacobian {
+		if jacobian {
 			f.activationDerivatives(e, w.hidden[i*w.room:(i+1)*w.room])
 		}
 	}
@@ -124,20 +135,6 @@ func (f *Fast) basisColumn(e *fastMember, post *fastReadout, column int, v float
 	}
 }
 
-// varying adds to parts the columns of a panel matrix, Out × knots, that vary within
-// a block, from panel first on.
-func (f *Fast) varying(parts []simd.Part, l []float32, b *gridBlock, power, first int) []simd.Part {
-	P, all := f.plain.m.P, f.c.knots
-	n := (b.to - b.from) * P
-	if n == 0 {
-		return parts
-	}
-	return append(parts, simd.Part{
-		L: l[(first*all+b.from*P)*simd.Rows:], X: f.w.varying[power][b.row*simd.Width:],
-		K: n, Skip: (all - n) * simd.Rows,
-	})
-}
-
 // fixedPart returns the panels of rows × columns numbers, rounded. They are valid
 // until the next.
 func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64) []float32 {
@@ -146,54 +143,54 @@ func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64
 	return out
 }
 
-// channel adds the random features of a channel to its means, and evaluates its
-// variance if the member gives one.
-func (f *Fast) channel(e *fastMember, post *fastReadout, k int, means []float32) {
-	c, w, u, n := f.c, &f.w, f.c.unit, len(f.g.times)
+// channel adds the random features of a channel to its means, and evaluates, if asked for,
+// its variance and the gradient of its mean.
+func (f *Fast) channel(e *fastMember, post *fastReadout, p *places, k int, means []float32, variance, jacobian bool) {
+	c, w, u, n := f.c, &f.w, f.c.unit, len(p.times)
 	D := e.e.Map.D
 	rows := simd.Padded(f.plain.m.K*D) * simd.Width
 	var x []float32
-	if e.variance || f.jacobian {
+	if variance || jacobian {
 		x = w.x
 	}
 	var factor *fastFactor
-	if e.variance {
+	if variance {
 		factor = &post.factors[k]
 		F := e.e.Map.F
 		clear(x[F*simd.Width : simd.Padded(F)*simd.Width]) // 0 times what is left there must be 0
 		f.factorFixed(e, factor)
 	}
 	over := 0
-	for i := range f.g.blocks {
+	for i := range p.blocks {
 		mean := means[k*n+i*simd.Width : k*n+(i+1)*simd.Width]
 		u.RandomFeatures(x, mean, e.omega, post.features[k], w.z[i*rows+k*D*simd.Width:], D)
-		if f.jacobian {
-			f.addMeanGradient(e, post, k, i)
+		if jacobian {
+			f.addMeanGradient(e, post, p, k, i)
 		}
-		if !e.variance {
+		if !variance {
 			continue
 		}
-		b := &f.g.blocks[i]
+		b := &p.blocks[i]
 		for ; over < b.from*f.plain.m.P; over++ {
 			f.factorColumn(e, factor, c.fixed+over, w.knots[over])
 		}
-		f.variance(e, factor, i)
-		v := w.v[k*n+i*simd.Width:]
+		f.variance(e, factor, p, i)
+		v := w.nodeV[k*n+i*simd.Width:]
 		for lane, s := range w.squares {
 			v[lane] += float64(s)
 		}
-		if i == f.g.last/simd.Width {
-			f.plain.ratio += float64(w.squares[f.g.last%simd.Width]) / (factor.prior[0] + factor.prior[1]*w.square*f.g.norm[e.terms])
+		if i == p.last/simd.Width {
+			f.plain.ratio += float64(w.squares[p.last%simd.Width]) / (factor.prior[0] + factor.prior[1]*w.square*f.g.norm[e.terms])
 		}
 	}
 }
 
 // variance writes ‖L⁻¹φ‖²/γ² of one block to squares, from the features in x and the
 // constant part in factorBasis.
-func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
-	c, w, b := f.c, &f.w, &f.g.blocks[block]
+func (f *Fast) variance(e *fastMember, t *fastFactor, p *places, block int) {
+	c, w, b := f.c, &f.w, &p.blocks[block]
 	F, B := e.e.Map.F, e.terms*(c.fixed+c.knots)
-	powers := f.g.powers[block*c.powers*simd.Width:]
+	powers := p.powers[block*c.powers*simd.Width:]
 	clear(w.squares[:])
 	first := simd.Panels(F)
 	for i, group := range [2]struct{ panel, panels int }{{0, first}, {first, simd.Panels(B)}} {
@@ -202,7 +199,7 @@ func (f *Fast) variance(e *fastMember, t *fastFactor, block int) {
 			parts = append(parts, simd.Part{L: w.factorBasis[group.panel*simd.Rows*e.terms:], X: powers, K: e.terms})
 		}
 		for term, v := range t.varying {
-			parts = f.varying(parts, v, b, term, group.panel)
+			parts = p.part(parts, v, b, term, group.panel)
 		}
 		if i == 0 {
 			parts = append(parts, simd.Part{L: t.lower, X: w.x, K: simd.Rows, Grow: simd.Rows})

@@ -16,13 +16,12 @@ func (f *Fast) start(dst *Prediction, q *Query) {
 	}
 	if f.c.knots > 0 {
 		f.knotMeans()
-		f.varyingKnots()
-		f.varyingPowers()
+		f.varyingKnots(&f.g.places)
 		f.addKnotSquares()
 	}
 	p.begin(dst, q)
 	w.prior.evaluate()
-	clear(w.v)
+	clear(w.nodeV)
 }
 
 // knotMeans sets knots to their values at the ends of their blocks of time.
@@ -36,20 +35,21 @@ func (f *Fast) knotMeans() {
 	}
 }
 
-// varyingKnots sets the first power of varying: the knots that vary within a block.
-func (f *Fast) varyingKnots() {
-	w, g, P := &f.w, f.g, f.plain.m.P
-	for i := range g.blocks {
-		b := &g.blocks[i]
-		for lane, t := range g.times[i*simd.Width : (i+1)*simd.Width] {
+// varyingKnots sets the knots that vary within a block.
+func (f *Fast) varyingKnots(p *places) {
+	P := f.plain.m.P
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		for lane, t := range p.times[i*simd.Width : (i+1)*simd.Width] {
 			for j := b.from; j < b.to; j++ {
 				at := (b.row+(j-b.from)*P)*simd.Width + lane
 				for c, v := range f.knotAt(j, t) {
-					w.varying[0][at+c*simd.Width] = simd.Single(v)
+					p.varying[0][at+c*simd.Width] = simd.Single(v)
 				}
 			}
 		}
 	}
+	f.varyingPowers(p)
 }
 
 // knotAt returns knot j (P) at time t: 0 before its block of time, its mean after it.
@@ -69,14 +69,13 @@ func (f *Fast) knotAt(j int, t float64) []float64 {
 }
 
 // varyingPowers sets the further powers of varying: τ'ᵖ times the first.
-func (f *Fast) varyingPowers() {
-	w, g := &f.w, f.g
-	for power := 1; power < len(w.varying); power++ {
-		for i := range g.blocks {
-			b := &g.blocks[i]
-			tau := g.powers[(i*f.c.powers+power)*simd.Width:][:simd.Width]
+func (f *Fast) varyingPowers(p *places) {
+	for power := 1; power < len(p.varying); power++ {
+		for i := range p.blocks {
+			b := &p.blocks[i]
+			tau := p.powers[(i*f.c.powers+power)*simd.Width:][:simd.Width]
 			for row := b.row; row < b.row+(b.to-b.from)*f.plain.m.P; row++ {
-				from, to := w.varying[0][row*simd.Width:][:simd.Width], w.varying[power][row*simd.Width:][:simd.Width]
+				from, to := p.varying[0][row*simd.Width:][:simd.Width], p.varying[power][row*simd.Width:][:simd.Width]
 				for lane, v := range from {
 					to[lane] = tau[lane] * v
 				}
@@ -93,7 +92,7 @@ func (f *Fast) addKnotSquares() {
 		w.square += v * v
 	}
 	for row := b.row; row < b.row+(b.to-b.from)*P; row++ {
-		v := float64(w.varying[0][row*simd.Width+lane])
+		v := float64(g.varying[0][row*simd.Width+lane])
 		w.square += v * v
 	}
 }

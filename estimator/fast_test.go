@@ -81,6 +81,10 @@ func difference(m *model.Model, a, b *estimator.Prediction) (mean, std, obs floa
 // channel or of the prediction, whichever is smaller.
 const alike = 1e-4
 
+// interpolated is what standard deviations may differ by, relatively, where variances are
+// interpolated and the input is white noise of one standard deviation.
+const interpolated = 0.05
+
 // mixed returns points up to the horizon, in no order.
 func mixed(m *model.Model, points int) []float64 {
 	times := make([]float64, points)
@@ -222,7 +226,8 @@ func TestFastIsStateless(t *testing.T) {
 	}
 }
 
-// As for the Predictor: a later row of the plan changes no bit before it.
+// As for the Predictor: a later row of the plan changes no bit of a mean before it, and a
+// standard deviation by no more than the interpolation between nodes.
 func TestFastReadsNoLaterInput(t *testing.T) {
 	const rows = 5
 	for name, m := range fastModels(t) {
@@ -249,7 +254,7 @@ func TestFastReadsNoLaterInput(t *testing.T) {
 					break
 				}
 				for j := i * m.K; j < (i+1)*m.K; j++ {
-					if before.Mean[j] != after.Mean[j] || before.Std[j] != after.Std[j] && !byLeverage {
+					if before.Mean[j] != after.Mean[j] || math.Abs(before.Std[j]-after.Std[j]) > interpolated*before.Std[j] && !byLeverage {
 						t.Fatalf("%s: row %d changes the prediction at %v s", name, r, at)
 					}
 				}

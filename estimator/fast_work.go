@@ -6,11 +6,10 @@ import (
 
 // fastWork is the memory of a Fast.
 type fastWork struct {
-	fixed   []float64   // 1+L: one, x0 lifted
-	knots   []float64   // J·P at the end of their blocks of time
-	varying [][]float32 // by power: [row of grid][Width], τ'ᵖ·knots
-	square  float64     // ‖v‖² of the row at the last of the times
-	prior   batchedPrior
+	fixed  []float64 // 1+L: one, x0 lifted
+	knots  []float64 // J·P at the end of their blocks of time
+	square float64   // ‖v‖² of the row at the last of the times
+	prior  batchedPrior
 
 	first       []float64   // of the first layer: the sum of the columns that do not vary
 	basis       []float64   // [term][K]: the same of the means
@@ -25,7 +24,10 @@ type fastWork struct {
 
 	squares    [simd.Width]float32 // ‖L⁻¹φ‖², of one channel and block
 	means      [][]float32         // by member and refit: K×n, without γ
-	v          []float64           // K×n, sum over members, without γ²
+	nodeV      []float64           // K × nodes, sum over members, without γ²
+	v          []float64           // K×n, the same interpolated
+	nodePanels []float32           // K × nodes, the same as panels
+	unread     []float32           // K × nodes, means that are not needed
 	factor     []float64           // n: factor of all intervals
 	covariance covarianceWork
 	interval   intervalWork
@@ -55,15 +57,16 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 		z, x = max(z, simd.Padded(K*p.D)), max(x, simd.Padded(p.F))
 		w.means = append(w.means, make([]float32, K*n))
 	}
-	for range c.powers {
-		w.varying = append(w.varying, make([]float32, g.rows*simd.Width))
-	}
 	w.first, w.basis, w.factorBasis, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, factor), make([]float32, single)
 	w.parts = make([]simd.Part, 0, parts)
-	w.hidden, w.room = make([]float32, hidden*n), hidden*simd.Width
-	w.z, w.x = make([]float32, z*n), make([]float32, x*simd.Width)
+	w.hidden, w.room = make([]float32, hidden*max(n, len(g.nodes.times))), hidden*simd.Width
+	w.z, w.x = make([]float32, z*max(n, len(g.nodes.times))), make([]float32, x*simd.Width)
+	if w.nodeV = w.v; g.interpolated() {
+		nodes := len(g.nodes.times)
+		w.nodeV, w.nodePanels, w.unread = make([]float64, K*nodes), make([]float32, simd.Padded(K)*nodes), make([]float32, K*nodes)
+	}
 	if m.Displacement {
-		w.covariance = newCovarianceWork(c, n)
+		w.covariance = newCovarianceWork(c, g)
 	}
 	return w
 }

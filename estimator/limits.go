@@ -86,7 +86,9 @@ func fastMemory(m *model.Model, times int) int {
 			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)
 		}
 	}
-	return 8 * (fixed + row*(times+2*simd.Width))
+	row += mostNodes / 2 // weights of an interpolation
+	fixed += mostNodes * K * (K + simd.Rows) / 2
+	return 8 * (fixed + row*(times+2*simd.Width+mostNodes))
 }
 
 // compiledMemory returns about how many bytes the compiled form of a model has: its nets in

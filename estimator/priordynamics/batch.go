@@ -1,6 +1,8 @@
 package priordynamics
 
 import (
+	"math"
+
 	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -15,10 +17,13 @@ type BatchedRollout struct {
 	between []int
 	part    []float64 // n: σ, the elapsed fraction of the step
 	curve   []float64 // n: ½σ(σ−1)
+	// Increments of one step under one input serve all times there:
+	place []int // n: of the increments
+	used  int   // increments
 
 	first, second increments // n: Δ0, Δ1
 	nodes         increments
-	mean          []float64 // n×P, of the input since each step's start
+	mean          []float64 // n×P: of the increments, mean input since the step's start
 	derivatives   []float64 // T'×(L·K), see Model.derivatives
 	unit          simd.Unit
 	net           *batchNet
@@ -58,7 +63,7 @@ func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRoll
 		}
 	}
 	n := len(f.between)
-	f.first, f.second, f.mean = newIncrements(p, n), newIncrements(p, n), make([]float64, n*len(p.mean))
+	f.first, f.second, f.mean, f.place = newIncrements(p, n), newIncrements(p, n), make([]float64, n*len(p.mean)), make([]int, n)
 	f.work.Reserve(len(p.psi), K)
 	f.work.Reserve(len(f.derivatives)/max(L*K, 1), L*K)
 	return f
@@ -71,53 +76,74 @@ const atNode = 1e-12
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (f *BatchedRollout) Evaluate(dst []float64) {
 	p, K := f.p, f.p.k
-	f.inputs()
 	for i, step := range f.step {
 		copy(dst[i*K:(i+1)*K], p.x[step*K:(step+1)*K])
 	}
-	V, L := len(p.va), p.m.Lift.Dim()
-	for j, i := range f.between {
-		for k, x0 := range p.x0 {
-			f.first.x[j*K+k] = x0 + dst[i*K+k]
-		}
-		if step := f.step[i]; step < p.nodes {
-			v := f.first.v[j*V : (j+1)*V]
-			copy(v, p.v[step*V:step*V+L])
-			p.m.inputs(v, f.mean[j*len(p.mean):(j+1)*len(p.mean)])
-		} else {
-			f.coordinates(&f.first, j)
-		}
-	}
+	f.places()
 	f.evaluate(&f.first)
-	for j, x := range f.first.x {
-		f.second.x[j] = x + f.first.delta[j]
-	}
-	for j := range f.between {
+	for j := range f.used {
+		for k, x := range f.first.x[j*K : (j+1)*K] {
+			f.second.x[j*K+k] = x + f.first.delta[j*K+k]
+		}
 		f.coordinates(&f.second, j)
 	}
 	f.evaluate(&f.second)
 	for j, i := range f.between {
+		at := f.place[j] * K
 		for k := range K {
-			d0, d1 := f.first.delta[j*K+k], f.second.delta[j*K+k]
+			d0, d1 := f.first.delta[at+k], f.second.delta[at+k]
 			dst[i*K+k] += f.part[j]*d0 + f.curve[j]*(d1-d0)
 		}
 	}
 }
 
-// inputs sets the mean inputs since each step's start.
-func (f *BatchedRollout) inputs() {
+// places sets place, used and mean, and the states and coordinates of the first increments.
+func (f *BatchedRollout) places() {
 	p, P := f.p, len(f.p.mean)
-	if P == 0 {
-		return
-	}
+	f.used = 0
 	for j, i := range f.between {
-		mean := f.mean[j*P : (j+1)*P]
-		if start := float64(f.step[i]) * p.m.Step; f.part[j] < tiny {
-			p.u.At(mean, start)
-		} else {
-			p.u.Mean(mean, start, f.times[i])
+		if P > 0 {
+			mean, start := f.mean[f.used*P:(f.used+1)*P], float64(f.step[i])*p.m.Step
+			if f.part[j] < tiny {
+				p.u.At(mean, start)
+			} else {
+				p.u.Mean(mean, start, f.times[i])
+			}
+		}
+		if j == 0 || f.step[i] != f.step[f.between[j-1]] || !f.sameInput(f.used) {
+			f.startAt(f.used, f.step[i])
+			f.used++
+		}
+		f.place[j] = f.used - 1
+	}
+}
+
+// sameInput reports whether the mean inputs at a place and the one before are alike but for
+// rounding.
+func (f *BatchedRollout) sameInput(place int) bool {
+	P := len(f.p.mean)
+	before, mean := f.mean[(place-1)*P:place*P], f.mean[place*P:]
+	for c, u := range before {
+		if math.Abs(u-mean[c]) > 1e-14*(math.Abs(u)+f.p.m.UStd[c]) {
+			return false
 		}
 	}
+	return true
+}
+
+// startAt sets state and coordinates of the first increment at a place from those of a node.
+func (f *BatchedRollout) startAt(place, node int) {
+	p, K, V, L, P := f.p, f.p.k, len(f.p.va), f.p.m.Lift.Dim(), len(f.p.mean)
+	for k, x0 := range p.x0 {
+		f.first.x[place*K+k] = x0 + p.x[node*K+k]
+	}
+	if node == p.nodes {
+		f.coordinates(&f.first, place)
+		return
+	}
+	v := f.first.v[place*V : (place+1)*V]
+	copy(v, p.v[node*V:node*V+L])
+	p.m.inputs(v, f.mean[place*P:(place+1)*P])
 }
 
 // coordinates sets those of place j from its state under the inputs.
@@ -129,7 +155,7 @@ func (f *BatchedRollout) coordinates(s *increments, j int) {
 // evaluate sets the increments from the states x and their coordinates.
 func (f *BatchedRollout) evaluate(s *increments) {
 	m, K := f.p.m, f.p.k
-	n, V, N := len(f.between), len(f.p.va), len(f.p.psi)
+	n, V, N := f.used, len(f.p.va), len(f.p.psi)
 	for i := range n {
 		m.Monomials(s.psi[i*N:(i+1)*N], s.v[i*V:(i+1)*V])
 	}
