@@ -64,6 +64,8 @@ const (
 	// Coverage of one channel at one horizon: below cellNarrow USE WITH CARE, below cellFails
 	// DO NOT USE.
 	cellFails, cellNarrow = 0.5, 0.8
+	// Coverage of the 50 % intervals at one horizon, mean over channels: outside USE WITH CARE.
+	centreNarrow, centreWide = 0.35, 0.65
 	// Share of channels and horizons outside of meanNarrow … meanWide: above mostCells USE
 	// WITH CARE.
 	mostCells = 0.25
@@ -100,7 +102,7 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 	}
 	compared, covered := comparison(t), coverageAspect(t, partial)
 	all := []aspect{
-		trainedOn(t), partialAspect(partial), compared, behind(t), covered, supported(t, partial), calibrated(t), withoutPlan(t, hold),
+		trainedOn(t), partialAspect(partial), compared, behind(t), covered, centreAspect(t), supported(t, partial), calibrated(t), withoutPlan(t, hold),
 		angles(t), windows(t), flights(t), flagged(t), networks(t),
 	}
 	worst := slices.MaxFunc(all, func(a, b aspect) int { return cmp.Compare(severity[a.level], severity[b.level]) })
@@ -210,7 +212,7 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 	}
 	tests := float64(len(t.Horizons))
 	for _, h := range t.Horizons {
-		if off(h.Coverage95, h.Independent, tests) && h.Coverage95 < meanFails {
+		if off(h.Coverage95, nominal, h.Independent, tests) && h.Coverage95 < meanFails {
 			care(No, ": far too narrow after %s.", evaluate.Seconds(h.T))
 		}
 	}
@@ -220,7 +222,7 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 	}
 	for _, h := range t.Horizons {
 		switch {
-		case !off(h.Coverage95, h.Independent, tests):
+		case !off(h.Coverage95, nominal, h.Independent, tests):
 		case h.Coverage95 < meanNarrow:
 			care(Care, ": too narrow after %s.", evaluate.Seconds(h.T))
 		case h.Coverage95 > meanWide:
@@ -232,6 +234,24 @@ func coverageAspect(t *evaluate.Table, partial string) aspect {
 		care(Care, ", but of %d channels and horizons they are too narrow at %d and too wide at %d.", len(cells), narrow, wide)
 	}
 	return a
+}
+
+// centreAspect judges the coverage of 50 % intervals by horizon, mean over channels: where the
+// 95 % intervals cover what they should and these do not, errors have another shape.
+func centreAspect(t *evaluate.Table) aspect {
+	for _, h := range t.Horizons {
+		mean := 0.0
+		for _, c := range h.Channels {
+			mean += c.Coverage50 / float64(len(h.Channels))
+		}
+		if (mean < centreNarrow || mean > centreWide) && off(mean, 0.5, h.Independent, float64(len(t.Horizons))) {
+			return aspect{
+				Care, fmt.Sprintf("50 %% intervals covered %s of the %s after %s, as a mean over channels.", evaluate.Percent(mean, mean), measured(t), evaluate.Seconds(h.T)),
+				"Rely on 95 % intervals only; record four flights or more like those that will be flown.",
+			}
+		}
+	}
+	return aspect{level: Use}
 }
 
 // narrowestCell judges the channel and horizon with the least coverage.
@@ -269,9 +289,9 @@ func countOff(cells []cell) (narrow, wide int) {
 }
 
 // off reports whether a coverage that so many independent windows have is not that of
-// calibrated intervals: whether their coverage would be as far off with less than the
-// probability chance, in any of so many tests.
-func off(coverage, independent, tests float64) bool {
+// calibrated intervals of the nominal one: whether their coverage would be as far off with less
+// than the probability chance, in any of so many tests.
+func off(coverage, nominal, independent, tests float64) bool {
 	fewer, more := score.Chance((1-coverage)*independent, independent, 1-nominal)
 	return math.Min(fewer, more) < chance/2/tests
 }
@@ -282,8 +302,8 @@ func cellsOf(t *evaluate.Table) []cell {
 	tests := float64(len(t.Horizons) * len(t.Horizons[0].Channels))
 	for _, h := range t.Horizons {
 		for _, c := range h.Channels {
-			o := cell{channel: c.Name, t: h.T, coverage: c.Coverage95, unlikelyAlone: off(c.Coverage95, h.Independent, tests)}
-			if off(c.Coverage95, h.Independent, 1) {
+			o := cell{channel: c.Name, t: h.T, coverage: c.Coverage95, unlikelyAlone: off(c.Coverage95, nominal, h.Independent, tests)}
+			if off(c.Coverage95, nominal, h.Independent, 1) {
 				o.narrow, o.wide = c.Coverage95 < meanNarrow, c.Coverage95 > meanWide
 			}
 			out = append(out, o)
@@ -303,7 +323,7 @@ func supported(t *evaluate.Table, partial string) aspect {
 				log += math.Log(c.RMSE / c.Hold)
 			}
 		}
-		if log > 0 || h.Coverage95 < meanFails && off(h.Coverage95, h.Independent, tests) {
+		if log > 0 || h.Coverage95 < meanFails && off(h.Coverage95, nominal, h.Independent, tests) {
 			break
 		}
 		s = h.T

@@ -15,7 +15,7 @@ func table(model, ridge, coverage float64) *evaluate.Table {
 	for _, h := range []float64{0.1, 0.5} {
 		t.Horizons = append(t.Horizons, evaluate.Horizon{
 			T: h, Independent: 1000, Coverage95: coverage, Coverage95Low: coverage - 0.02, Coverage95High: coverage + 0.02,
-			Channels: []evaluate.Channel{{Name: "x", Coverage95: coverage, Errors: evaluate.Errors{RMSE: model, Hold: 1, Velocity: 0.9, Linear: 0.8, Ridge: ridge}}},
+			Channels: []evaluate.Channel{{Name: "x", Coverage50: 0.5, Coverage95: coverage, Errors: evaluate.Errors{RMSE: model, Hold: 1, Velocity: 0.9, Linear: 0.8, Ridge: ridge}}},
 		})
 	}
 	return t
@@ -29,6 +29,11 @@ func edited(t *evaluate.Table, edit func(t *evaluate.Table)) *evaluate.Table {
 // withFlights sets how data were held out, and how many whole flights calibrated.
 func withFlights(whole *bool, n int) *evaluate.Table {
 	return edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.WholeFlights, t.CalibrationFlights = whole, &n })
+}
+
+// centre is a good table but for the coverage of its 50 % intervals at the last horizon.
+func centre(coverage float64) *evaluate.Table {
+	return edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Coverage50 = coverage })
 }
 
 func TestVerdict(t *testing.T) {
@@ -49,6 +54,10 @@ func TestVerdict(t *testing.T) {
 		{"stopped and far too narrow", table(0.2, 0.4, 0.6), nil, "stopped by hand", No, "far too narrow"},
 		{"wide", table(0.2, 0.4, 0.995), nil, "", Care, "wider than necessary after 0.1 s"},
 		{"92 % is not too wide", table(0.2, 0.4, 0.92), nil, "", Use, "covered 92 %"},
+		{"50 % intervals too narrow", centre(0.25), nil, "", Care, "50 % intervals covered 25 % of the evaluated measurements after 0.5 s, as a mean over channels."},
+		{"50 % intervals too wide", centre(0.8), nil, "", Care, "50 % intervals covered 80 %"},
+		{"50 % intervals a little narrow", centre(0.4), nil, "", Use, ""},
+		{"50 % intervals on few windows", edited(centre(0.25), func(t *evaluate.Table) { t.Horizons[1].Independent = 8 }), nil, "", Use, ""},
 		{"83 %", table(0.2, 0.4, 0.83), nil, "", Care, "covered 83 % of the evaluated measurements, by horizon: too narrow"},
 		{"worse than holding after 0.1 s", edited(table(0.2, 0.4, 0.95), func(t *evaluate.Table) { t.Horizons[1].Channels[0].Hold = 0.1 }), nil, "", Care, "worse than the best baseline on x"},
 		{"hold", table(0.2, 0.4, 0.95), table(0.3, 0.4, 0.94), "", Use, ""},
