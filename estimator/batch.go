@@ -92,20 +92,21 @@ func (b *Batch) Model() *model.Model { return b.m }
 // model, is not finite or has no finite answer; what dst holds is then not to be used. It
 // panics if a length of dst does not fit the questions.
 func (b *Batch) Predict(dst *Predictions, q *Questions) error {
-	if err := b.check(q); err != nil {
+	n, err := q.Count(b.m)
+	if err != nil {
 		return err
 	}
+	b.dst, b.q, b.n = dst, q, n
 	b.fits(dst)
-	b.dst, b.q = dst, q
-	n := min(len(b.workers), b.n)
-	b.chunk = max(1, b.n/(16*n))
+	workers := b.workers[:min(len(b.workers), n)]
+	b.chunk = max(1, n/(16*len(workers)))
 	b.next <- 0
-	for i := range n - 1 {
-		go b.workers[i+1].run()
+	for i := range workers[1:] {
+		go workers[i+1].run()
 	}
-	b.workers[0].run()
+	workers[0].run()
 	var panicked any
-	for range n {
+	for range workers {
 		if p := <-b.done; p != nil {
 			panicked = p
 		}
@@ -116,31 +117,12 @@ func (b *Batch) Predict(dst *Predictions, q *Questions) error {
 		panic(panicked)
 	}
 	failed := math.MaxInt
-	for i := range b.workers[:n] {
-		failed = min(failed, b.workers[i].failed)
+	for i := range workers {
+		failed = min(failed, workers[i].failed)
 	}
 	if failed < math.MaxInt {
-		return &QuestionError{"states", fmt.Sprintf("the answer to question %d is not finite; is the state plausible?", failed)}
+		return &QuestionError{Field: "states", Text: fmt.Sprintf("the answer to question %d is not finite; is the state plausible?", failed), NotFinite: true}
 	}
-	return nil
-}
-
-// check sets the number of questions, or returns what is wrong with them.
-func (b *Batch) check(q *Questions) error {
-	n, err := CountQuestions(&q.States, &q.P0, &q.U, &q.Plans, &q.History)
-	switch {
-	case err != nil:
-		return err
-	case len(q.States.X) == 0:
-		return q.States.wrong("is missing: one state, or one for each question")
-	case len(q.P0.X) > 0 && !b.m.Displacement:
-		return q.P0.wrong("the model does not start its predictions at the state")
-	case !(q.PlanStep >= 0) || math.IsInf(q.PlanStep, 1):
-		return &QuestionError{"plan_step", fmt.Sprintf("is %g s; it must be positive, or 0 for rows that divide the horizon", q.PlanStep)}
-	case q.History.Size > b.m.History.Rows()*(b.m.K+b.m.P):
-		return q.History.wrong("has %d numbers in each question, and the model reads %d rows of %d", q.History.Size, b.m.History.Rows(), b.m.K+b.m.P)
-	}
-	b.n = n
 	return nil
 }
 

@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
@@ -16,8 +17,9 @@ type Rows struct {
 
 // QuestionError is why questions cannot be answered.
 type QuestionError struct {
-	Field string // name of the rows that are to blame
-	Text  string
+	Field     string // name of the rows that are to blame
+	Text      string
+	NotFinite bool // the answer is not; else a row does not fit
 }
 
 func (e *QuestionError) Error() string { return e.Field + ": " + e.Text }
@@ -37,7 +39,7 @@ func (v *Rows) Row(i int) []float64 {
 func (v *Rows) Same() bool { return len(v.X) <= v.Size }
 
 func (v *Rows) wrong(format string, args ...any) error {
-	return &QuestionError{v.Name, fmt.Sprintf(format, args...)}
+	return &QuestionError{Field: v.Name, Text: fmt.Sprintf(format, args...)}
 }
 
 // count returns how many rows there are.
@@ -96,4 +98,23 @@ func NewQuestions(m *model.Model, planRows, historyRows int) Questions {
 // At returns question i.
 func (q *Questions) At(i int) Query {
 	return Query{X0: q.States.Row(i), P0: q.P0.Row(i), U: q.U.Row(i), Plan: q.Plans.Row(i), PlanStep: q.PlanStep, History: q.History.Row(i)}
+}
+
+// Count returns the number of questions, or what is wrong with them for a model.
+func (q *Questions) Count(m *model.Model) (n int, err error) {
+	n, err = CountQuestions(&q.States, &q.P0, &q.U, &q.Plans, &q.History)
+	row := m.K + m.P
+	switch {
+	case err != nil:
+		return 0, err
+	case len(q.States.X) == 0:
+		return 0, q.States.wrong("is missing: one state, or one for each question")
+	case len(q.P0.X) > 0 && !m.Displacement:
+		return 0, q.P0.wrong("the model does not start its predictions at the state")
+	case !(q.PlanStep >= 0) || math.IsInf(q.PlanStep, 1):
+		return 0, &QuestionError{Field: "plan_step", Text: fmt.Sprintf("is %g s; it must be positive, or 0 for rows that divide the horizon", q.PlanStep)}
+	case q.History.Size > m.History.Rows()*row:
+		return 0, q.History.wrong("has %d numbers in each question, and the model reads %d rows of %d", q.History.Size, m.History.Rows(), row)
+	}
+	return n, nil
 }

@@ -26,8 +26,23 @@ func NewTrajectories(m *model.Model, times []float64) (*Trajectories, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := newJoint(p)
-	return &Trajectories{joint: f, process: newProcess(m.Channels[:m.K], p.times), normal: make([]float64, f.rows), g: make([]float64, len(f.rest))}, nil
+	return newTrajectories(p), nil
+}
+
+// Trajectories is NewTrajectories for the model of f, at other times. The two may be used by
+// different goroutines.
+func (f *Fast) Trajectories(times []float64) (*Trajectories, error) {
+	m := f.Model()
+	times, err := checkTimes(m, times)
+	if err != nil {
+		return nil, err
+	}
+	return newTrajectories(build(m, times)), nil
+}
+
+func newTrajectories(p *Predictor) *Trajectories {
+	f, m := newJoint(p), p.m
+	return &Trajectories{joint: f, process: newProcess(m.Channels[:m.K], p.times), normal: make([]float64, f.rows), g: make([]float64, len(f.rest))}
 }
 
 // Start prepares draws from a prediction, which a Predictor or a Fast made from the query at

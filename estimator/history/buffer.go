@@ -78,6 +78,17 @@ func NewBuffer(states []channel.Channel, inputs int, spec Spec) *Buffer {
 	return b
 }
 
+// AddSamples adds samples at times t, s, ascending: states x (len(t)×K) and inputs u
+// (len(t)×P).
+func (b *Buffer) AddSamples(t, x, u []float64) {
+	if b == nil {
+		return
+	}
+	for i, at := range t {
+		b.Add(int64(math.Round(at*1e9)), x[i*b.K:(i+1)*b.K], u[i*b.P:(i+1)*b.P])
+	}
+}
+
 // Rows returns the most rows that Fill writes.
 func (b *Buffer) Rows() int {
 	if b == nil {

@@ -153,6 +153,7 @@ func TestBreaksAreCaught(t *testing.T) {
 		{"the old random numbers", "trainer/a_test.go", `package a; import _ "math/rand"`, "takes its seed"},
 		{"the new random numbers", "trainer/a.go", doc(`import "math/rand/v2"`), ""},
 		{"C", "firmware-sim/live/a.go", doc(`import "C"`), "static binary"},
+		{"C in the library", "cmd/libdgm/export.go", doc(`import "C"`), ""},
 
 		{"a package named for nothing", "trainer/utils/a.go", "// Package utils is.\npackage utils", "without a meaning"},
 		{"a folder named for nothing", "trainer/common/a.go", "// Package fine is.\npackage fine", "without a meaning"},

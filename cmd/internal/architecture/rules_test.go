@@ -359,6 +359,10 @@ var avoided = []guest{
 // covers the packages below it too.
 var world = []string{"os", "io/fs", "syscall", "net", "time", "log", "sync", "context", "runtime", "math/rand", "crypto/rand", "unsafe", "C"}
 
+// callableFromC is the one file that may import C: its functions are called from other
+// languages.
+const callableFromC = "cmd/libdgm/export.go"
+
 // pure are the folders that touch the world only where a permit allows it, tests
 // apart: the onboard runtime must give the same answer to the same arguments, in bounded
 // time and memory, which only code without a world can promise.

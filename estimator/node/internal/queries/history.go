@@ -1,7 +1,6 @@
 package queries
 
 import (
-	"math"
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -78,12 +77,8 @@ func (p *past) begin(h *samples, stream func(dst *history.Buffer, within time.Du
 
 // add replaces the samples by those of question i.
 func (p *past) add(h *samples, i int) {
-	K, P := p.model.K, p.model.P
-	x, u := h.x.Row(i), h.u.Row(i)
 	p.buffer.Reset()
-	for j, t := range h.t {
-		p.buffer.Add(int64(math.Round(t*1e9)), x[j*K:(j+1)*K], u[j*P:(j+1)*P])
-	}
+	p.buffer.AddSamples(h.t, h.x.Row(i), h.u.Row(i))
 }
 
 // before returns the rows before the state of question i, and whether they are all that

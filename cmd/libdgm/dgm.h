@@ -1,0 +1,150 @@
+/* dgm.h: the distribution of a robot's state over a horizon, in process.
+ *
+ * A model file of dgm-train is opened once. dgm_predict then answers one question or
+ * thousands: state, input or plan, history in; means, standard deviations, Jacobians or
+ * sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
+ * are continuous from the state's, units are the model's.
+ *
+ *   K states, P inputs, T times, N questions, S samples, R rows of a plan, H rows of history
+ *
+ * All memory of questions and answers is the caller's; the library keeps no pointer to it.
+ * Every size is passed and checked. Every function may be called from any thread at any time,
+ * dgm_close during a dgm_predict too. Functions return DGM_OK or what went wrong, and then
+ * write a text, ended by 0 and cut to error_size, to error unless that is NULL.
+ *
+ * The library holds a Go runtime: a process must not use it after fork without exec, nor
+ * unload it with dlclose. */
+#ifndef DGM_H
+#define DGM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What functions return. */
+enum {
+	DGM_OK = 0,
+	DGM_WRONG = 1,       /* an argument: a size, a number, a missing pointer */
+	DGM_CLOSED = 2,      /* the model is closed, or was never open */
+	DGM_FILE = 3,        /* the file cannot be read or is no model of this version */
+	DGM_NOT_FINITE = 4,  /* a question has no finite answer; is the state plausible? */
+	DGM_UNSUPPORTED = 5, /* the model or this version of the library has none of that */
+	DGM_INTERNAL = 6     /* a defect of the library */
+};
+
+/* What is wanted, in dgm_query.want. An unknown bit is DGM_UNSUPPORTED. */
+#define DGM_MEAN UINT64_C(1)     /* N×T×K */
+#define DGM_STD UINT64_C(2)      /* N×T×K, of the state */
+#define DGM_OBS_STD UINT64_C(4)  /* N×T×K, of a measurement of it */
+#define DGM_JACOBIAN UINT64_C(8) /* N×T×K×K, d mean(t) / d state */
+#define DGM_SAMPLES UINT64_C(16) /* N×S×T×K, trajectories drawn from the distribution */
+
+/* Flags of an answer. */
+#define DGM_OUT_OF_DISTRIBUTION UINT32_C(1) /* ood is above 1: do not plan on it */
+#define DGM_NO_HISTORY UINT32_C(2)          /* the model reads history, and the question had too little */
+
+/* Half width of an interval over the standard deviation: that of 50 % is in dgm_answer. */
+#define DGM_HALF95 1.959963984540054
+
+typedef uint64_t dgm_model; /* an open model; 0 is none */
+
+/* size is sizeof of the structure: later versions append fields, and read what is there. */
+
+typedef struct {
+	size_t size;
+	size_t states, inputs;  /* K, P */
+	size_t times;           /* T, of the model's own times */
+	size_t history_rows;    /* that it reads; 0 = none */
+	double history_seconds; /* how far before the state */
+	double horizon;         /* s */
+	uint64_t can;           /* what may be wanted */
+	char id[80];            /* of the model */
+} dgm_info;
+
+/* Each field of a question has one row for all N questions, or one for each; the counts are
+ * of numbers. A NULL with count 0 is absent. */
+typedef struct {
+	size_t size;
+	uint64_t want;
+	const double *states;   /* K or N×K, measured states */
+	size_t states_n;
+	const double *P0;       /* (optional) K×K or N×K×K, their covariances; else the sensors' */
+	size_t P0_n;
+	const double *u;        /* (optional) P or N×P, inputs that are held; else the model's means */
+	size_t u_n;
+	const double *plans;    /* (optional) R×P or N×R×P, inputs at equal steps from the state on */
+	size_t plans_n;
+	size_t plan_rows;       /* R */
+	double plan_step;       /* s of a row; 0 = the rows divide the horizon */
+	const double *history;  /* (optional) H×(K+P) or N×H×(K+P), see dgm_history */
+	size_t history_n;
+	size_t history_rows;    /* H */
+	const double *times;    /* (optional) T, s after the state within the horizon; else the model's */
+	size_t times_n;
+	size_t samples;         /* S, with DGM_SAMPLES */
+	uint64_t seed;          /* of the samples: the same numbers for the same seed */
+	size_t workers;         /* processors for many questions; 0 = all that the process may use */
+} dgm_query;
+
+/* Memory for what is wanted, of exactly so many numbers; what is not wanted may be NULL. */
+typedef struct {
+	size_t size;
+	double *mean;     /* N×T×K */
+	size_t mean_n;
+	double *std;      /* N×T×K */
+	size_t std_n;
+	double *obs_std;  /* N×T×K */
+	size_t obs_std_n;
+	double *jacobian; /* N×T×K×K */
+	size_t jacobian_n;
+	double *samples;  /* N×S×T×K */
+	size_t samples_n;
+	double *ood;      /* (optional) N, out-of-distribution scores; for the mean alone those of
+	                     state, plan and history, without the posterior's variance */
+	size_t ood_n;
+	double *half50;   /* (optional) N, half width of the 50 % interval over std; not for the mean alone */
+	size_t half50_n;
+	uint32_t *flags;  /* (optional) N */
+	size_t flags_n;
+} dgm_answer;
+
+#ifndef DGM_TYPES_ONLY
+
+/* dgm_open reads a model file, evaluates its self-checks and sets *model. */
+int dgm_open(const char *path, dgm_model *model, char *error, size_t error_size);
+
+/* dgm_close releases a model. */
+int dgm_close(dgm_model model, char *error, size_t error_size);
+
+/* dgm_get_info describes a model; info->size is set by the caller. */
+int dgm_get_info(dgm_model model, dgm_info *info, char *error, size_t error_size);
+
+/* dgm_get_times writes the model's own times, s: times_n is dgm_info.times. */
+int dgm_get_times(dgm_model model, double *times, size_t times_n, char *error, size_t error_size);
+
+/* dgm_get_channel writes name and unit of a channel, cut to their sizes: 0 to K−1 are the
+ * states, K to K+P−1 the inputs. */
+int dgm_get_channel(dgm_model model, size_t channel, char *name, size_t name_size, char *unit, size_t unit_size,
+	char *error, size_t error_size);
+
+/* dgm_history resamples samples before a state to the rows that the model reads: x (n×K) and
+ * u (n×P) at t (n, s from the state, ascending, at most 0). rows (history_n numbers, at least
+ * dgm_info.history_rows×(K+P)) takes *used of them, the newest first, fewer where the samples
+ * do not reach back far enough. */
+int dgm_history(dgm_model model, const double *state, const double *t, const double *x, const double *u, size_t n,
+	double *rows, size_t history_n, size_t *used, char *error, size_t error_size);
+
+/* dgm_predict answers the questions of a query. The first call with other times, or by more
+ * threads at once than before, takes memory. */
+int dgm_predict(dgm_model model, const dgm_query *query, const dgm_answer *answer, char *error, size_t error_size);
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,258 @@
+//go:build cgo
+
+package main
+
+/*
+#define DGM_TYPES_ONLY
+#include "dgm.h"
+*/
+import "C"
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// The constants of dgm.h.
+const (
+	codeOK          = C.DGM_OK
+	codeWrong       = C.DGM_WRONG
+	codeClosed      = C.DGM_CLOSED
+	codeFile        = C.DGM_FILE
+	codeNotFinite   = C.DGM_NOT_FINITE
+	codeUnsupported = C.DGM_UNSUPPORTED
+	codeInternal    = C.DGM_INTERNAL
+
+	wantMean     = C.DGM_MEAN
+	wantStd      = C.DGM_STD
+	wantObsStd   = C.DGM_OBS_STD
+	wantJacobian = C.DGM_JACOBIAN
+	wantSamples  = C.DGM_SAMPLES
+	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples
+
+	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
+	flagNoHistory         = C.DGM_NO_HISTORY
+)
+
+// models are the open ones, by handle.
+var (
+	models     sync.Map
+	lastHandle atomic.Uint64
+)
+
+func find(h C.dgm_model) (*loaded, error) {
+	m, ok := models.Load(uint64(h))
+	if !ok {
+		return nil, fail(codeClosed, "model: %d is not open", uint64(h))
+	}
+	return m.(*loaded), nil
+}
+
+// text is a caller's buffer for a text that 0 ends.
+type text struct {
+	at   *C.char
+	size C.size_t
+}
+
+func (t text) write(s string) {
+	if t.at == nil || t.size == 0 {
+		return
+	}
+	to := unsafe.Slice((*byte)(unsafe.Pointer(t.at)), t.size)
+	to[copy(to[:len(to)-1], s)] = 0
+}
+
+// finish sets what an exported function returns, from its error or from a panic, which must
+// not reach the caller's language.
+func finish(code *C.int, err *error, t text) {
+	if p := recover(); p != nil {
+		*err = fail(codeInternal, "a defect of libdgm: %v", p)
+	}
+	*code = C.int(codeOf(*err))
+	if *err != nil {
+		t.write((*err).Error())
+	}
+}
+
+// numbers returns the caller's memory; nil for none.
+func numbers[T, U any](name string, at *T, n C.size_t, err *error) []U {
+	switch size := unsafe.Sizeof(*new(U)); {
+	case n == 0 || *err != nil:
+		return nil
+	case at == nil:
+		*err = fail(codeWrong, "%s: is NULL, with %d numbers", name, uint64(n))
+	case uint64(n) > mostNumbers:
+		*err = fail(codeWrong, "%s: %d numbers are too many", name, uint64(n))
+	case uintptr(unsafe.Pointer(at))%size != 0:
+		*err = fail(codeWrong, "%s: is not aligned to %d bytes", name, size)
+	default:
+		return unsafe.Slice((*U)(unsafe.Pointer(at)), int(n))
+	}
+	return nil
+}
+
+func doubles(name string, at *C.double, n C.size_t, err *error) []float64 {
+	return numbers[C.double, float64](name, at, n, err)
+}
+
+// sizeChecked returns an error if the size of a structure is not that of this version.
+func sizeChecked(name string, isNull bool, size C.size_t, want uintptr) error {
+	switch {
+	case isNull:
+		return fail(codeWrong, "%s: is NULL", name)
+	case uintptr(size) != want:
+		return fail(codeWrong, "%s: its size is %d, and the library's is %d: set size to sizeof, and build with the library's dgm.h", name, uint64(size), want)
+	}
+	return nil
+}
+
+//export dgm_open
+func dgm_open(path *C.char, handle *C.dgm_model, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	if path == nil || handle == nil {
+		err = fail(codeWrong, "path or model is NULL")
+		return
+	}
+	var m *loaded
+	if m, err = open(C.GoString(path)); err != nil {
+		return
+	}
+	h := lastHandle.Add(1)
+	models.Store(h, m)
+	*handle = C.dgm_model(h)
+	return
+}
+
+//export dgm_close
+func dgm_close(handle C.dgm_model, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	if _, err = find(handle); err == nil {
+		models.Delete(uint64(handle))
+	}
+	return
+}
+
+//export dgm_get_info
+func dgm_get_info(handle C.dgm_model, info *C.dgm_info, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	var l *loaded
+	if l, err = find(handle); err != nil {
+		return
+	}
+	if err = sizeChecked("info", info == nil, info.size, unsafe.Sizeof(*info)); err != nil {
+		return
+	}
+	m := l.m
+	info.states, info.inputs, info.times = C.size_t(m.K), C.size_t(m.P), C.size_t(m.Points)
+	info.history_rows, info.horizon, info.can = C.size_t(m.History.Rows()), C.double(m.Horizon), C.uint64_t(l.can())
+	info.history_seconds = C.double(m.History.Reach())
+	text{&info.id[0], C.size_t(len(info.id))}.write(m.ID)
+	return
+}
+
+//export dgm_get_times
+func dgm_get_times(handle C.dgm_model, times *C.double, n C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	var l *loaded
+	if l, err = find(handle); err != nil {
+		return
+	}
+	to := doubles("times", times, n, &err)
+	if err == nil && len(to) != l.m.Points {
+		err = fail(codeWrong, "times: has room for %d numbers, the model has %d times", len(to), l.m.Points)
+	}
+	if err == nil {
+		copy(to, l.times())
+	}
+	return
+}
+
+//export dgm_get_channel
+func dgm_get_channel(handle C.dgm_model, channel C.size_t, name *C.char, nameSize C.size_t, unit *C.char, unitSize C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	var l *loaded
+	if l, err = find(handle); err != nil {
+		return
+	}
+	if n := l.m.K + l.m.P; uint64(channel) >= uint64(n) {
+		err = fail(codeWrong, "channel: is %d, and the model has %d", uint64(channel), n)
+		return
+	}
+	c := l.m.Channels[channel]
+	text{name, nameSize}.write(c.Name)
+	text{unit, unitSize}.write(c.Unit)
+	return
+}
+
+//export dgm_history
+func dgm_history(handle C.dgm_model, state, t, x, u *C.double, n C.size_t, rows *C.double, rowsN C.size_t, used *C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	var l *loaded
+	if l, err = find(handle); err != nil {
+		return
+	}
+	if uint64(n) > mostNumbers || used == nil {
+		err = fail(codeWrong, "n: %d samples are too many, or used is NULL", uint64(n))
+		return
+	}
+	K, P := C.size_t(l.m.K), C.size_t(l.m.P)
+	x0, at := doubles("state", state, K, &err), doubles("t", t, n, &err)
+	xs, us, to := doubles("x", x, n*K, &err), doubles("u", u, n*P, &err), doubles("rows", rows, rowsN, &err)
+	if err != nil {
+		return
+	}
+	var filled int
+	filled, err = l.resample(x0, at, xs, us, to)
+	*used = C.size_t(filled)
+	return
+}
+
+//export dgm_predict
+func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C.char, messageSize C.size_t) (code C.int) {
+	var err error
+	defer finish(&code, &err, text{message, messageSize})
+	var l *loaded
+	if l, err = find(handle); err != nil {
+		return
+	}
+	if q == nil || a == nil {
+		err = fail(codeWrong, "query or answer is NULL")
+		return
+	}
+	if err = sizeChecked("query", false, q.size, unsafe.Sizeof(*q)); err != nil {
+		return
+	}
+	if err = sizeChecked("answer", false, a.size, unsafe.Sizeof(*a)); err != nil {
+		return
+	}
+	for _, v := range [...]C.size_t{q.plan_rows, q.history_rows, q.samples, q.workers} {
+		if uint64(v) > mostNumbers {
+			err = fail(codeWrong, "query: a count of %d is too large", uint64(v))
+			return
+		}
+	}
+	in := query{
+		want:   uint64(q.want),
+		states: doubles("states", q.states, q.states_n, &err), p0: doubles("P0", q.P0, q.P0_n, &err), u: doubles("u", q.u, q.u_n, &err),
+		plans: doubles("plans", q.plans, q.plans_n, &err), planRows: int(q.plan_rows), planStep: float64(q.plan_step),
+		history: doubles("history", q.history, q.history_n, &err), historyRows: int(q.history_rows),
+		times: doubles("times", q.times, q.times_n, &err), samples: int(q.samples), seed: uint64(q.seed), workers: int(q.workers),
+	}
+	out := answer{
+		mean: doubles("mean", a.mean, a.mean_n, &err), std: doubles("std", a.std, a.std_n, &err), obsStd: doubles("obs_std", a.obs_std, a.obs_std_n, &err),
+		jacobian: doubles("jacobian", a.jacobian, a.jacobian_n, &err), samples: doubles("samples", a.samples, a.samples_n, &err),
+		ood: doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
+		flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
+	}
+	if err == nil {
+		err = l.predict(&in, &out)
+	}
+	return
+}

@@ -1,0 +1,331 @@
+//go:build cgo
+
+// Command libdgm is a library for other languages: predictions of a model file in the
+// process of a planner. Its functions are in dgm.h.
+//
+//	go build -buildmode=c-shared -o libdgm.so ./cmd/libdgm
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/history"
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
+
+func main() {}
+
+// failure is an error with what a function returns for it.
+type failure struct {
+	code int
+	text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func fail(code int, format string, args ...any) error {
+	return &failure{code, fmt.Sprintf(format, args...)}
+}
+
+// codeOf returns what a function returns for an error.
+func codeOf(err error) int {
+	var f *failure
+	var q *estimator.QuestionError
+	switch {
+	case err == nil:
+		return codeOK
+	case errors.As(err, &f):
+		return f.code
+	case errors.As(err, &q) && q.NotFinite:
+		return codeNotFinite
+	}
+	return codeWrong
+}
+
+// loaded is an open model. It is safe for concurrent use.
+type loaded struct {
+	m    *model.Model
+	fast *estimator.Fast // of the model's own times
+
+	lock sync.Mutex
+	sets []*predictors // the one used last first, at most mostSets
+}
+
+// mostSets is how many combinations of times and workers keep their memory.
+const mostSets = 8
+
+// predictors are those for the same times by the same number of workers.
+type predictors struct {
+	times   []float64
+	workers int
+	free    []*predictor
+}
+
+// predictor answers one call at a time.
+type predictor struct {
+	of           *predictors
+	batch        *estimator.Batch
+	dst          estimator.Predictions
+	noHistory    []bool
+	ood          []float64
+	mean, std    []float64 // where samples are wanted without them
+	trajectories *estimator.Trajectories
+}
+
+func open(path string) (*loaded, error) {
+	m, err := model.ReadFile(path)
+	if err != nil {
+		return nil, fail(codeFile, "%v", err)
+	}
+	fast, err := estimator.NewFast(m, nil)
+	if err != nil {
+		return nil, fail(codeFile, "%s: %v", path, err)
+	}
+	return &loaded{m: m, fast: fast}, nil
+}
+
+// times returns the model's own.
+func (l *loaded) times() []float64 { return l.fast.NewPrediction().Times }
+
+// can returns the bits of what may be wanted.
+func (l *loaded) can() uint64 {
+	if l.m.Displacement {
+		return wantAll
+	}
+	return wantAll &^ wantJacobian
+}
+
+// acquire returns a predictor for the times, nil being the model's own, that no other call
+// has.
+func (l *loaded) acquire(times []float64, workers int) (*predictor, error) {
+	l.lock.Lock()
+	i := slices.IndexFunc(l.sets, func(s *predictors) bool { return s.workers == workers && slices.Equal(s.times, times) })
+	if i < 0 {
+		i = min(len(l.sets), mostSets-1)
+		l.sets = append(l.sets[:i], &predictors{times: slices.Clone(times), workers: workers})
+	}
+	set := l.sets[i]
+	copy(l.sets[1:i+1], l.sets[:i])
+	l.sets[0] = set
+	if n := len(set.free); n > 0 {
+		p := set.free[n-1]
+		set.free = set.free[:n-1]
+		l.lock.Unlock()
+		return p, nil
+	}
+	l.lock.Unlock()
+	if len(times) == 0 {
+		times = l.times()
+	}
+	batch, err := l.fast.Batch(times, workers)
+	if err != nil {
+		return nil, fail(codeWrong, "times: %v", err)
+	}
+	return &predictor{of: set, batch: batch}, nil
+}
+
+// release gives a predictor back. One whose set is no longer kept is garbage with it.
+func (l *loaded) release(p *predictor) {
+	p.dst = estimator.Predictions{} // the caller's memory
+	l.lock.Lock()
+	p.of.free = append(p.of.free, p)
+	l.lock.Unlock()
+}
+
+// query is a dgm_query.
+type query struct {
+	want                          uint64
+	states, p0, u, plans, history []float64
+	planRows, historyRows         int
+	planStep                      float64
+	times                         []float64
+	samples                       int
+	seed                          uint64
+	workers                       int
+}
+
+// answer is a dgm_answer; nil is absent.
+type answer struct {
+	mean, std, obsStd, jacobian, samples, ood, half50 []float64
+	flags                                             []uint32
+}
+
+// mostNumbers bounds the vectors of queries and answers.
+const mostNumbers = math.MaxInt32
+
+// predict is dgm_predict.
+func (l *loaded) predict(q *query, a *answer) error {
+	switch {
+	case q.want == 0:
+		return fail(codeWrong, "want: nothing is wanted")
+	case q.want&^wantAll != 0:
+		return fail(codeUnsupported, "want: this library knows none of the bits %#x", q.want&^wantAll)
+	case q.want&^l.can() != 0:
+		return fail(codeUnsupported, "want: the model does not start its predictions at the state, so it has no Jacobian")
+	case (q.planRows == 0) != (len(q.plans) == 0):
+		return fail(codeWrong, "plan_rows: is %d, and the plans have %d numbers", q.planRows, len(q.plans))
+	case (q.historyRows == 0) != (len(q.history) == 0):
+		return fail(codeWrong, "history_rows: is %d, and the history has %d numbers", q.historyRows, len(q.history))
+	case len(a.half50) > 0 && q.want == wantMean:
+		return fail(codeWrong, "half50: is not computed for the mean alone")
+	case (q.samples > 0) != (q.want&wantSamples != 0):
+		return fail(codeWrong, "samples: is %d; it must be above 0 where samples are wanted, else 0", q.samples)
+	}
+	questions := estimator.NewQuestions(l.m, q.planRows, q.historyRows)
+	questions.States.X, questions.P0.X, questions.U.X, questions.Plans.X, questions.History.X = q.states, q.p0, q.u, q.plans, q.history
+	questions.PlanStep = q.planStep
+	n, err := questions.Count(l.m)
+	if err != nil {
+		return err
+	}
+	T := len(q.times)
+	if T == 0 {
+		T = l.m.Points
+	}
+	if err := a.fits(q, n, T, l.m.K); err != nil {
+		return err
+	}
+	workers := runtime.GOMAXPROCS(0)
+	if q.workers > 0 {
+		workers = min(q.workers, workers)
+	}
+	p, err := l.acquire(q.times, min(n, workers))
+	if err != nil {
+		return err
+	}
+	defer l.release(p)
+	if err := p.predict(&questions, q, a, n); err != nil {
+		return err
+	}
+	if q.want&wantSamples != 0 {
+		return l.sample(p, &questions, q, a, n)
+	}
+	return nil
+}
+
+// fits returns an error if the memory of an answer to n questions does not fit.
+func (a *answer) fits(q *query, n, times, K int) error {
+	size := times * K
+	if n > mostNumbers/max(size*K, 1)/max(q.samples, 1) {
+		return fail(codeWrong, "states: an answer to %d questions is too large", n)
+	}
+	for _, f := range [...]struct {
+		name     string
+		bit      uint64
+		got      int
+		required int
+	}{
+		{"mean", wantMean, len(a.mean), n * size},
+		{"std", wantStd, len(a.std), n * size},
+		{"obs_std", wantObsStd, len(a.obsStd), n * size},
+		{"jacobian", wantJacobian, len(a.jacobian), n * size * K},
+		{"samples", wantSamples, len(a.samples), n * q.samples * size},
+		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"flags", 0, len(a.flags), n},
+	} {
+		absent := f.bit == 0 && f.got == 0
+		if q.want&f.bit == f.bit && !absent && f.got != f.required {
+			return fail(codeWrong, "%s: has room for %d numbers, the answer has %d: %d questions, %d times, %d states", f.name, f.got, f.required, n, times, K)
+		}
+	}
+	return nil
+}
+
+// wanted returns x if a bit is wanted.
+func (q *query) wanted(bit uint64, x []float64) []float64 {
+	if q.want&bit == 0 {
+		return nil
+	}
+	return x
+}
+
+// sized returns memory of n numbers, that of x where it suffices.
+func sized[T any](x []T, n int) []T {
+	if cap(x) < n {
+		return make([]T, n)
+	}
+	return x[:n]
+}
+
+// predict writes what the batch computes.
+func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer, n int) error {
+	d := &p.dst
+	*d = estimator.Predictions{
+		Mean: q.wanted(wantMean, a.mean), Std: q.wanted(wantStd, a.std), ObsStd: q.wanted(wantObsStd, a.obsStd),
+		Jacobian: q.wanted(wantJacobian, a.jacobian),
+	}
+	if q.want&wantSamples != 0 {
+		size := n * len(p.batch.Times()) * p.batch.Model().K
+		if d.Mean == nil {
+			p.mean = sized(p.mean, size)
+			d.Mean = p.mean
+		}
+		if d.Std == nil {
+			p.std = sized(p.std, size)
+			d.Std = p.std
+		}
+	}
+	if len(a.half50) > 0 {
+		d.Half50 = a.half50
+	}
+	p.ood, p.noHistory = sized(p.ood, n), sized(p.noHistory, n)
+	d.OOD, d.NoHistory = p.ood, p.noHistory
+	if err := p.batch.Predict(d, questions); err != nil {
+		return err
+	}
+	copy(a.ood, p.ood)
+	for i := range a.flags {
+		a.flags[i] = 0
+		if p.ood[i] > 1 {
+			a.flags[i] |= flagOutOfDistribution
+		}
+		if p.noHistory[i] {
+			a.flags[i] |= flagNoHistory
+		}
+	}
+	return nil
+}
+
+// sample draws trajectories, the same as the query service for the same seed.
+func (l *loaded) sample(p *predictor, questions *estimator.Questions, q *query, a *answer, n int) (err error) {
+	if p.trajectories == nil {
+		if p.trajectories, err = l.fast.Trajectories(p.batch.Times()); err != nil {
+			return err
+		}
+	}
+	size := len(p.dst.Mean) / n
+	for i := range n {
+		question := questions.At(i)
+		d := estimator.Prediction{Mean: p.dst.Mean[i*size : (i+1)*size], Std: p.dst.Std[i*size : (i+1)*size]}
+		if !p.trajectories.Start(&d, &question) {
+			return fail(codeNotFinite, "states: the samples of question %d are not finite; is the state plausible?", i)
+		}
+		for j := range q.samples {
+			at := (i*q.samples + j) * size
+			p.trajectories.Draw(a.samples[at:at+size], rand.New(rand.NewPCG(q.seed, uint64(i)<<32|uint64(j))).NormFloat64)
+		}
+	}
+	return nil
+}
+
+// resample is dgm_history.
+func (l *loaded) resample(state, t, x, u, rows []float64) (used int, err error) {
+	K, P := l.m.K, l.m.P
+	b := history.NewBuffer(l.m.Channels[:K], P, l.m.History)
+	if len(rows) < b.Rows()*(K+P) {
+		return 0, fail(codeWrong, "rows: has room for %d numbers, and the model reads %d rows of %d", len(rows), b.Rows(), K+P)
+	}
+	for i, at := range t {
+		if !(at <= 0 && at > -1e9) || i > 0 && at <= t[i-1] {
+			return 0, fail(codeWrong, "t: must ascend to at most 0 s, and %g s is at place %d", at, i)
+		}
+	}
+	b.AddSamples(t, x, u)
+	return b.Fill(rows[:b.Rows()*(K+P)], 0, state), nil
+}

@@ -1,0 +1,156 @@
+//go:build cgo
+
+package main
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+)
+
+// A program in C, under the address sanitizer, is answered with the numbers that Go has, and
+// every wrong call returns what is wrong.
+func TestFromC(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("builds the library, on Linux")
+	}
+	cc, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("gcc is not here")
+	}
+	dir := t.TempDir()
+	run(t, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libdgm.so"), ".")
+	program := filepath.Join(dir, "check")
+	run(t, cc, "-std=gnu99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I.",
+		"-o", program, "testdata/check.c", "-L"+dir, "-ldgm", "-lm", "-lpthread", "-Wl,-rpath,"+dir)
+	stack := artificial.New(artificial.Size{K: 3, P: 2, Features: 20, Basis: 1, Members: 2, Points: 20, Horizon: 0.5, Equation: 2, Nets: 1, History: []float64{0.01, 0.02}}, 1)
+	file := filepath.Join(dir, "stack.dgm")
+	data, err := stack.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../../estimator/testdata/pendulum.dgm", file} {
+		answers := run(t, program, name)
+		m, err := model.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, name, m, answers)
+	}
+}
+
+// compare compares the answers of the program with those of Go.
+func compare(t *testing.T, name string, m *model.Model, answers string) {
+	t.Helper()
+	f, err := estimator.NewFast(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := estimator.NewTrajectories(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]float64{}
+	for lines := bufio.NewScanner(strings.NewReader(answers)); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		for _, w := range words[1:] {
+			v, err := strconv.ParseFloat(w, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[words[0]] = append(got[words[0]], v)
+		}
+	}
+	q := estimator.Query{X0: make([]float64, m.K), Plan: got["plan"], History: make([]float64, m.History.Rows()*(m.K+m.P))}
+	for k := range q.X0 {
+		q.X0[k] = 0.1 * float64(k+1)
+	}
+	p := f.NewPrediction().WithJacobian()
+	if !f.Predict(p, &q) || !s.Start(p, &q) {
+		t.Fatal("not finite")
+	}
+	var samples []float64
+	for j := range 3 {
+		one := make([]float64, len(p.Mean))
+		s.Draw(one, rand.New(rand.NewPCG(7, uint64(j))).NormFloat64)
+		samples = append(samples, one...)
+	}
+	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "samples": samples} {
+		if len(got[what]) != len(want) {
+			t.Fatalf("%s: %d numbers of %s, want %d", name, len(got[what]), what, len(want))
+		}
+		for i, w := range want {
+			if got[what][i] != w {
+				t.Fatalf("%s: number %d of %s is %v, want %v", name, i, what, got[what][i], w)
+			}
+		}
+	}
+	least, plain := time.Hour, f.NewPrediction()
+	for range 2000 {
+		before := time.Now()
+		f.Predict(plain, &q)
+		least = min(least, time.Since(before))
+	}
+	t.Logf("%s: open %v s; seconds of a prediction and of a call that computes nothing %v; of a prediction in Go %v", filepath.Base(name), got["open"], got["seconds"], least)
+}
+
+func run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	c := exec.Command(name, args...)
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, stderr.String())
+	}
+	return string(out)
+}
+
+// Calls of several threads at once, with other times and numbers of workers, have the answers
+// of one alone.
+func TestManyThreads(t *testing.T) {
+	l, err := open("../../estimator/testdata/pendulum.dgm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(i int) []float64 {
+		q := query{want: wantMean | wantStd | wantSamples, states: []float64{0.5, 0, 0.1, 1}, samples: 2, workers: 1 + i%2}
+		for j := range 1 + i%(mostSets+2) {
+			q.times = append(q.times, 0.04*float64(j+1))
+		}
+		n := 2 * 2 * len(q.times)
+		a := answer{mean: make([]float64, n), std: make([]float64, n), samples: make([]float64, 2*n), flags: make([]uint32, 2)}
+		if err := l.predict(&q, &a); err != nil {
+			t.Error(err)
+		}
+		return slices.Concat(a.mean, a.std, a.samples)
+	}
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			if !slices.Equal(ask(i), ask(i)) {
+				t.Errorf("call %d: two answers differ", i)
+			}
+		})
+	}
+	all.Wait()
+	if len(l.sets) > mostSets {
+		t.Errorf("%d sets of predictors are kept", len(l.sets))
+	}
+}
