@@ -21,6 +21,7 @@ func Check(log *flightlog.Log, opt Options) Result {
 		r.stamps(s, usual)
 	}
 	r.rates(usual)
+	r.rescaled()
 	r.periods()
 	jumps := r.angles()
 	groups := r.groups()

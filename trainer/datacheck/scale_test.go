@@ -9,9 +9,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
-// One of five channels is in another unit from 22 s on; none says of another what it
-// should do. A take-off, after which all move more, is no change of unit, nor is a
-// channel that is used more.
+// One of five channels is in another unit from 22 s on, within a segment or from one segment to the
+// next; none says of another what it should do. A take-off, after which all move more, is no change
+// of unit, nor is a channel that is used more.
 func TestScaleThatChangesUnderWay(t *testing.T) {
 	const changed = 22.0
 	var channels []channel.Channel
@@ -30,10 +30,12 @@ func TestScaleThatChangesUnderWay(t *testing.T) {
 		{"used more", func(k int) float64 { return []float64{1, 10}[k/2%2*(1-k%2)] }, false},
 	} {
 		rng := rand.New(rand.NewPCG(8, 8))
+		var segments []float64
 		stamps := even(50, 100)
 		cols := make([][]float64, len(channels))
 		for _, at := range stamps {
 			s := at - 100
+			segments = append(segments, math.Floor(s/changed))
 			for k := range channels {
 				v := math.Sin((1+0.3*float64(k))*s) + 0.01*rng.NormFloat64()
 				if s >= changed {
@@ -42,15 +44,19 @@ func TestScaleThatChangesUnderWay(t *testing.T) {
 				cols[k] = append(cols[k], v)
 			}
 		}
-		got := find(Check(build(channels, stamps, nil, cols), Options{}), Unit)
+		within := find(Check(build(channels, stamps, nil, cols), Options{}), Unit)
+		between := find(Check(build(channels, stamps, segments, cols), Options{}), Unit)
 		if !c.want {
-			if len(got) != 0 {
-				t.Errorf("%s: %+v", c.name, got)
+			if len(within)+len(between) != 0 {
+				t.Errorf("%s: %+v, %+v", c.name, within, between)
 			}
 			continue
 		}
-		if len(got) != 1 || got[0].Channel != "x2" || got[0].Severity != Note || math.Abs(got[0].From-changed) > 0.5 || got[0].To < 49.9 {
-			t.Errorf("%s: %+v", c.name, got)
+		if len(within) != 1 || within[0].Channel != "x2" || within[0].Severity != Exclude || within[0].From != 0 || math.Abs(within[0].To-changed) > 0.03 {
+			t.Errorf("%s within a segment: %+v", c.name, within)
+		}
+		if len(between) != 1 || between[0].Channel != "x2" || between[0].Severity != Note || between[0].Index != 1 {
+			t.Errorf("%s between segments: %+v", c.name, between)
 		}
 	}
 }

@@ -82,6 +82,16 @@ const (
 	unitHigh        = 1.33 // times the integral of the derivative: the units are the same
 	unitRatio       = 2.0  // between factors that are not those of one unit
 
+	// A unit that changes from one sample to the next.
+	rescaledNear    = 0.5  // s on either side that show how much a channel changes
+	rescaledFar     = 3.0  // s that show it where the channel is near zero
+	rescaledLeast   = 20   // values on either side, at least
+	rescaledLike    = 6.0  // ratio to a factor between units of what it changes, over the near ones
+	rescaledAlike   = 2.0  // the same, of each quantile over the far ones
+	rescaledStep    = 1.5  // times its largest step nearby: so near to where it was, in the other unit, it continues
+	rescaledPrecise = 0.01 // of its value: the same
+	rescaledOthers  = 3.0  // factor by which other channels may change there
+
 	// A change of scale.
 	scalePiece  = 5.0 // s over which the pace of a channel is taken
 	scaleLag    = 0.1 // s, its pace is how far it moves in this time

@@ -1,0 +1,94 @@
+package datacheck
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+)
+
+// rescaledIn returns what the detector finds by itself.
+func rescaledIn(l *flightlog.Log) []Problem {
+	r := newRecording(l, Options{})
+	usual := medianInterval(r.segs...)
+	for _, s := range r.segs {
+		r.stamps(s, usual)
+	}
+	r.found.problems = nil
+	r.rescaled()
+	return r.found.problems
+}
+
+// inAnotherUnit multiplies a channel by a factor from a share of the first segment on.
+func inAnotherUnit(l *flightlog.Log, name string, factor, share float64) (*flightlog.Log, int) {
+	c := copyLog(l)
+	col := columnOf(c, 0, name)
+	first := int(share * float64(col.n))
+	for i := first; i < col.n; i++ {
+		col.set(i, factor*col.get(i))
+	}
+	return c, first
+}
+
+// Of every channel of a real flight a change from radians to degrees, or back, is found at the sample
+// at which it happens, but for channels that rest just then.
+func TestUnitThatChangesWithinARealFlight(t *testing.T) {
+	for _, l := range []*flightlog.Log{flight(t, "B3_figure8_medium_rep3", 5, 35.5), flight(t, "B5_helix_fast_rep3", 5, 35.5)} {
+		all, found := 0, 0
+		for _, ch := range l.Channels {
+			for _, factor := range []float64{180 / math.Pi, math.Pi / 180} {
+				for _, share := range []float64{0.3, 0.6} {
+					damaged, first := inAnotherUnit(l, ch.Name, factor, share)
+					all++
+					p := rescaledIn(damaged)
+					if len(p) == 0 {
+						continue
+					}
+					found++
+					s := &damaged.Segments[0]
+					at := float64(s.T[first]-s.T[0]) / 1e9
+					if len(p) != 1 || p[0].Channel != ch.Name || math.Min(math.Abs(p[0].From-at), math.Abs(p[0].To-at)) > 0.1 {
+						t.Errorf("%s times %.3f from %.2f s on: %+v", ch.Name, factor, at, p)
+					}
+				}
+			}
+		}
+		if 10*found < 9*all {
+			t.Errorf("of %d changes %d are found", all, found)
+		}
+	}
+}
+
+// A log of two channels shows it too.
+func TestUnitThatChangesOfAPendulum(t *testing.T) {
+	l := swing(even(40, 100), 0.01, 1)
+	for _, name := range []string{"theta", "omega"} {
+		damaged, _ := inAnotherUnit(l, name, 180/math.Pi, 0.52)
+		if p := find(Check(damaged, Options{Horizon: 0.5}), Unit); len(p) != 1 || p[0].Channel != name || p[0].Severity != Exclude {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// Whole flights, with take-off and landing, and pendulums in no other unit than before.
+func TestUnitsOfRealLogsDoNotChange(t *testing.T) {
+	logs := map[string]*flightlog.Log{"single": pendulum(t, 1), "double": pendulum(t, 2)}
+	for _, name := range []string{"ddp", "direct_collocation", "pd_system_identification", "energy_shaping"} {
+		logs[name] = torque(t, name, 999)
+	}
+	files, err := filepath.Glob(shared + "nanobench/dev/*.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".csv")
+		logs[name] = flight(t, name, 0, 999)
+	}
+	for name, l := range logs {
+		if p := rescaledIn(l); len(p) != 0 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
