@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +21,8 @@ const (
 	withoutShare  = 0.5  // the same of those without history
 	fewPublished  = 200  // predictions from which on shares count
 	silentSeconds = 10   // without any state since the start
+	changedShare  = 0.5  // how much adaptation counts, beyond which a change is an alarm
+	mostChanges   = 4    // that are named
 )
 
 // contestedAlarm is the name of the alarm that another estimator answers.
@@ -66,6 +71,11 @@ func (s *Status) Alarms() []Alarm {
 		}
 	}
 	add(s.Miscalibrated > 0, "miscalibrated", "95 %% intervals cover too little%s: scale them by factor, and train with flights like this one", s.tooNarrow())
+	if s.AdaptShare > changedShare {
+		if text := s.Changes(); text != "" {
+			add(true, "changed", "the robot differs from that of the training data: %s. Look for the cause where nothing was changed (load, battery, propellers, friction), and train with flights like this one", text)
+		}
+	}
 	add(enough && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
 	add(enough && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions are without the history that the model reads: states come slower than those it was trained on, or are lost (%d gaps)",
 		s.NoHistory, s.Published, s.HistoryGaps)
@@ -108,3 +118,24 @@ func (s *Status) tooNarrow() string {
 
 // Known reports whether an alarm is logged where its cause is noticed.
 func (a *Alarm) Known() bool { return a.Name == contestedAlarm || a.Name == "model" }
+
+// Changes lists the amounts that differ from 0 by more than three of their standard deviations,
+// the surest first: "gain m1 −20 ± 3 %, bias vz −0.82 ± 0.04 m/s²"; empty where none does.
+func (s *Status) Changes() string {
+	var sure []*Amount
+	for i := range s.Amounts {
+		if a := &s.Amounts[i]; a.Significant() {
+			sure = append(sure, a)
+		}
+	}
+	slices.SortStableFunc(sure, func(a, b *Amount) int { return cmp.Compare(math.Abs(b.Value)/b.Std, math.Abs(a.Value)/a.Std) })
+	var names []string
+	for i, a := range sure {
+		if i == mostChanges {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, a.String())
+	}
+	return strings.Join(names, ", ")
+}

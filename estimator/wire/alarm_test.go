@@ -34,6 +34,10 @@ func TestAlarmsOfAStatus(t *testing.T) {
 		"miscalibrated": func(s *wire.Status) {
 			s.Miscalibrated, s.Buckets, s.Coverage = 1, []float64{0.5, 1}, []float64{0.95, 0.91, 0.93, 0.62}
 		},
+		"changed": func(s *wire.Status) {
+			s.AdaptShare = 0.7
+			s.Amounts = []wire.Amount{{Name: "bias vz", Unit: "m/s²", Value: -0.8231, Std: 0.041}, {Name: "gain m1", Unit: "%", Value: -20.4, Std: 0.9}, {Name: "gain m2", Unit: "%", Value: 5, Std: 3}}
+		},
 		"late":       func(s *wire.Status) { s.Late = 11 },
 		"no_history": func(s *wire.Status) { s.NoHistory = 501 },
 		"recording":  func(s *wire.Status) { s.Recording = "the disk is full" },
@@ -45,6 +49,9 @@ func TestAlarmsOfAStatus(t *testing.T) {
 		for _, a := range s.Alarms() {
 			names = append(names, a.Name)
 			if a.Name == "input_layout" && a.Text != "no state was accepted for 1.0 s, most were refused (layout, 300): "+wire.WrongLayout.Description()+"; the last: of another" {
+				t.Errorf("%s: %s", a.Name, a.Text)
+			}
+			if want == "changed" && !strings.Contains(a.Text, ": gain m1 −20.4 ± 0.9 %, bias vz −0.82 ± 0.04 m/s². ") {
 				t.Errorf("%s: %s", a.Name, a.Text)
 			}
 			if want == "miscalibrated" && !strings.Contains(a.Text, "(omega up to 1 s 62 %)") {

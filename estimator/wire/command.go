@@ -2,12 +2,15 @@ package wire
 
 import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 
-// Rollback is the action that returns to the model used before.
-const Rollback = "rollback"
+// The actions of a command.
+const (
+	Rollback        = "rollback"         // return to the model used before
+	ResetAdaptation = "reset_adaptation" // forget what adaptation has learned
+)
 
 // Command asks an estimator to do something with its models.
 type Command struct {
-	Action    string // Rollback
+	Action    string // Rollback or ResetAdaptation
 	Statement []byte // (optional) which model to go back to, see model.SignRollback
 	Signature []byte // (optional) of the statement
 }

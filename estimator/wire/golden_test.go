@@ -50,7 +50,7 @@ var (
 	fullPrediction = func() wire.Prediction {
 		p := smallPrediction
 		p.Tick, p.Age, p.Factor = 12, 0.0625, []float64{1, 1.5, 2, 0.5}
-		p.Flags = wire.Stale | wire.Shortened | wire.Miscalibrated | wire.Chained | wire.Widened | wire.NoHistory
+		p.Flags = wire.Stale | wire.Shortened | wire.Miscalibrated | wire.Chained | wire.Widened | wire.NoHistory | wire.Adapted
 		return p
 	}()
 	fullStatus = func() wire.Status {
@@ -67,6 +67,8 @@ var (
 		s.PlansUnused, s.PlansHeld, s.PlansCut = 5, 6, 7
 		s.Channels = []string{"theta", "omega"}
 		s.InputReason, s.InputRefused, s.UnknownKeys, s.UnknownKey = "nan", 3, 4, "planz"
+		s.Adapt, s.AdaptNote, s.AdaptShare, s.Adapted = wire.AdaptOn, "states come without u", 0.75, 900
+		s.Amounts = []wire.Amount{{Name: "gain torque", Unit: "%", Value: -20, Std: 2.5}}
 		return s
 	}()
 )

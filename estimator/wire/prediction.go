@@ -22,6 +22,7 @@ const (
 	NoHistory         Flags = 1 << 19 // the model reads history, and the stream had not enough of it
 	PlanHeld          Flags = 1 << 20 // the plan ends before the horizon: from there on its last row is held
 	PlanCut           Flags = 1 << 21 // the plan goes on after the horizon, and that part is not read
+	Adapted           Flags = 1 << 22 // corrected by what adaptation has learned in this flight
 )
 
 // Warnings are the bits of all warnings, those of later versions included.

@@ -1,6 +1,13 @@
 package wire
 
-import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
+)
 
 // How an estimator decides when to predict.
 const (
@@ -82,6 +89,39 @@ type Status struct {
 
 	UnknownKeys uint64 // keys of states that this version does not know and skips
 	UnknownKey  string // the first of these; "" = none
+
+	Adapt      string   // AdaptOff, AdaptWatch or AdaptOn
+	AdaptNote  string   // why nothing is learned; "" = it is, or adaptation is switched off
+	AdaptShare float64  // how much what was learned counts in mean and std, or would, 0 to 1
+	Adapted    uint64   // predictions with the flag Adapted
+	Amounts    []Amount // by which the robot differs from that of the training data
+}
+
+// Whether an estimator learns in flight how the robot differs from that of the training data.
+const (
+	AdaptOff   = "off"
+	AdaptWatch = "watch" // it learns and reports; predictions stay as they are
+	AdaptOn    = "on"    // predictions are corrected
+)
+
+// Amount is one quantity by which the robot differs from that of the training data.
+type Amount struct {
+	Name       string  // "bias vx", "gain m1", "damping vx"
+	Unit       string  // a gain is in %
+	Value, Std float64 // in the unit
+}
+
+// Significant reports whether a value differs from 0 by more than three standard deviations.
+func (a *Amount) Significant() bool { return math.Abs(a.Value) > 3*a.Std && a.Std > 0 }
+
+// String returns an amount for people: "gain m1 −20 ± 3 %".
+func (a *Amount) String() string {
+	digits := 0
+	if a.Std > 0 {
+		digits = min(max(int(math.Ceil(-math.Log10(a.Std))), 0), 9)
+	}
+	number := strings.Replace(strconv.FormatFloat(a.Value, 'f', digits, 64), "-", "−", 1)
+	return strings.TrimSpace(fmt.Sprintf("%s %s ± %.*f %s", a.Name, number, digits, a.Std, a.Unit))
 }
 
 // Phase is a part of the time of a prediction.
@@ -106,7 +146,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [57]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [62]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -165,11 +205,16 @@ func (s *Status) fields(lists *statusLists) [57]msgbin.Field {
 		msgbin.Optional("input_refused", &s.InputRefused),
 		msgbin.Optional("unknown_keys", &s.UnknownKeys),
 		msgbin.Optional("unknown_key", &s.UnknownKey),
+		msgbin.Optional("adapt", &s.Adapt),
+		msgbin.Optional("adapt_note", &s.AdaptNote),
+		msgbin.Optional("adapt_share", &s.AdaptShare),
+		msgbin.Optional("adapted", &s.Adapted),
+		msgbin.Optional("amounts", &lists.amounts),
 	}
 }
 
 // statusLists are the lists of a status, encoded.
-type statusLists struct{ reasons, others, silent, phases msgbin.Raw }
+type statusLists struct{ reasons, others, silent, phases, amounts msgbin.Raw }
 
 var noLists statusLists // of a status that is written
 
@@ -188,6 +233,8 @@ func (s *Status) Append(dst []byte) []byte {
 				appendList(w, "silent", s.Silent)
 			case "phases":
 				appendList(w, "phases", s.Phases)
+			case "amounts":
+				appendList(w, "amounts", s.Amounts)
 			default:
 				w.Pairs(f[i : i+1])
 			}
@@ -201,6 +248,7 @@ func (s *Status) Map() map[string]any {
 	m := map[string]any{}
 	msgbin.Values(m, f[:])
 	m["reasons"], m["others"], m["silent"], m["phases"] = maps(s.Reasons), maps(s.Others), maps(s.Silent), maps(s.Phases)
+	m["amounts"] = maps(s.Amounts)
 	return m
 }
 
@@ -223,7 +271,10 @@ func (s *Status) Decode(b []byte) error {
 	if err := readList(r, lists.silent, "silent", &s.Silent); err != nil {
 		return err
 	}
-	return readList(r, lists.phases, "phases", &s.Phases)
+	if err := readList(r, lists.phases, "phases", &s.Phases); err != nil {
+		return err
+	}
+	return readList(r, lists.amounts, "amounts", &s.Amounts)
 }
 
 // entry is an element of a list of a status, which is a map. code writes it to w, reads it
@@ -253,6 +304,13 @@ func (p *Phase) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error
 func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{
 		msgbin.Optional("instance", &o.Instance), msgbin.Optional("model", &o.Model), msgbin.Optional("age", &o.Age),
+	}
+	return code(w, r, m, f[:])
+}
+
+func (a *Amount) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
+	f := [...]msgbin.Field{
+		msgbin.Optional("name", &a.Name), msgbin.Optional("unit", &a.Unit), msgbin.Optional("value", &a.Value), msgbin.Optional("std", &a.Std),
 	}
 	return code(w, r, m, f[:])
 }
