@@ -88,6 +88,9 @@ func (v *intervals) begin(dst *Prediction, q *Query) bool {
 	dst.Half50 = c.Half50
 	clear(v.perChannel)
 	for j, x := range v.start {
+		if len(c.Most) > 0 {
+			x = math.Min(x, c.Most[j])
+		}
 		if v.of.uses[j] {
 			for k, b := range c.Coefficient[j] {
 				v.perChannel[k] += b * (x - c.Centre[j])

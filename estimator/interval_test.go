@@ -48,3 +48,28 @@ func TestIntervalsGrowWithRoughness(t *testing.T) {
 		}
 	}
 }
+
+// Intervals grow with distance and leverage up to the bounds of the calibration.
+func TestCovariatesOfTheStartAreBounded(t *testing.T) {
+	m, rng := make1("rough", 5)
+	m.Bound = nil
+	q := query(rng, m, 3)
+	p := predict(t, m, []float64{H}, q)
+	most := []float64{0.5 * math.Log1p(p.Distance), 0.5 * math.Log1p(p.Leverage)}
+	for i := range m.Calibration {
+		m.Calibration[i].Most = most
+	}
+	bounded := predict(t, m, []float64{H}, q)
+	for k := range m.K {
+		log := 0.0
+		for j, x := range most {
+			log -= m.Calibration[0].Coefficient[j][k] * x
+		}
+		if got, want := bounded.ObsStd[k], p.ObsStd[k]*math.Exp(log); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("channel %d: %v, expected %v", k, got, want)
+		}
+	}
+	if bounded.Leverage != p.Leverage || bounded.Distance != p.Distance {
+		t.Error("the measures themselves are bounded")
+	}
+}

@@ -38,6 +38,7 @@ type Calibration struct {
 	Coefficient [][]float64 // by covariate, the last may be missing: K; none = 0
 	Centre      []float64   // as many
 	PlainSensor bool        // the sensor's variance is not multiplied: the state's is what remains, if that is more
+	Most        []float64   // of the covariates of the start, distance and leverage: where one is larger, it counts as this; none = as it is
 	Half50      float64     // half width of the central 50 % interval over the standard deviation; of a Gaussian 0.6745
 }
 
@@ -70,6 +71,9 @@ func (m *Model) checkCalibration(c *checker) {
 			c.that(v >= -maxLogScale && v <= maxLogScale, field+".log_scale", "%v is outside ±%d", v, maxLogScale)
 		}
 		c.positive(field+".half50", p.Half50)
+		if len(p.Most) > 0 {
+			c.length(field+".most", p.Most, int(CovariateMotion))
+		}
 	}
 	if len(m.Bound) > 0 {
 		c.length("bound", m.Bound, m.K*Q)
@@ -84,6 +88,9 @@ func calibrationFields(p *Calibration, c *coder) {
 	c.matrix("coefficient", &p.Coefficient, double)
 	c.floats("centre", &p.Centre)
 	c.float("half50", &p.Half50)
+	if c.optional("most", len(p.Most) > 0) {
+		c.floats("most", &p.Most)
+	}
 	if c.optional("plain_sensor", p.PlainSensor) {
 		c.flag("plain_sensor", &p.PlainSensor)
 	}

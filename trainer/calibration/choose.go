@@ -8,21 +8,21 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
-// leastGain is the log likelihood of a point that another form must add.
-const leastGain = 0.002
+// leastGain is the log likelihood of a point that a form with fewer coefficients must add.
+const leastGain = 0.01
 
-// choose returns the form: the prior coefficients, unless the likelihood on folds that are
-// left out is higher by leastGain with one for all channels, or with each channel's own.
+// choose returns the form: each channel's own coefficients, unless the likelihood on folds that
+// are left out is higher by leastGain with one for all channels, or with the prior ones.
 func (c *cells) choose(allowed []model.Covariate) form {
-	best := form{terms: allowed}
 	if c.folds < 2 || len(allowed) == 0 {
-		return best
+		return form{terms: allowed}
 	}
-	scores := c.crossValidate(best)
-	for _, f := range []form{{allowed, pooled}, {allowed, own}} {
+	best := form{allowed, own}
+	scores, least := c.crossValidate(best), leastGain
+	for _, f := range []form{{allowed, pooled}, {allowed, fixed}} {
 		s := c.crossValidate(f)
-		if gain, _ := PairedDifference(s, scores); gain > leastGain {
-			best, scores = f, s
+		if gain, _ := PairedDifference(s, scores); gain > least {
+			best, scores, least = f, s, 0
 		}
 	}
 	return best

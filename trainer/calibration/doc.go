@@ -9,14 +9,14 @@
 // with the network weight w and the covariates x of model.Covariate: the distance of the
 // start from the training states, the leverage of state, history and plan, the predicted
 // motion, the posterior's share in the variance, how far the components of the prior
-// dynamics are apart, and the roughness of the channel's history. a and b maximise the likelihood with a robust tail. b is a prior, as
-// that of other robots, unless folds that are left out are likelier with
-// one for all channels, or with each channel's own (choose). Last, a is raised so that
+// dynamics are apart, and the roughness of the channel's history. a and b maximise the likelihood with a robust tail. b is each channel's
+// own, unless folds that are left out are clearly likelier with one for all channels, or with a
+// prior, as that of other robots (choose). Last, a is raised so that
 // 95 % intervals cover 95 %.
 //
 // Where folds hold out whole flights, their errors have the flight effect, the mean error
-// of one flight, in them; where they hold out blocks of the same flights, a prior for it is
-// added (anotherFlight).
+// of one flight, in them; where they hold out blocks of the same flights, they do not. A prior
+// for what another flight adds is larger there (anotherFlight).
 //
 // The model that is judged on held-out flights adds its errors on these, as one more fold,
 // to the calibration of the exported model, which knows them (Errors.Add).

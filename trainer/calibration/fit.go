@@ -131,7 +131,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	m.Terms, m.Own = chosen.terms, chosen.freedom == own
 	r := c.regress(chosen, -1)
 	q := c.quantiles(chosen, choosing)
-	m.Intervals.PlainSensor = true
+	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
 	if on.ScaleFactor {
 		f.scale(&m, frame, c, r, q)
 		m.Intervals.Half50 = half50(q)
@@ -148,8 +148,7 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 }
 
 // scale writes the log scales and the coefficients: the regression with the 95 % quantile
-// and its margin. Where folds hold out blocks of the flights that they are fitted to, other
-// flights differ by more than they show.
+// and its margin. Other flights differ by more than the folds show.
 func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q quantiles) {
 	for k := range c.K {
 		for _, tau := range frame.NoiseKnots {
@@ -158,10 +157,7 @@ func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q qu
 				table[i] = []float64{r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()}
 			}
 			scale := interpolate(c.taus, table, 0, tau)
-			if !f.Whole {
-				scale += 0.5 * math.Log1p(square(anotherFlight(tau)))
-			}
-			m.Intervals.LogScale = append(m.Intervals.LogScale, scale)
+			m.Intervals.LogScale = append(m.Intervals.LogScale, scale+0.5*math.Log1p(square(f.anotherFlight(tau))))
 		}
 	}
 	for _, j := range r.terms {
@@ -177,11 +173,17 @@ func (q *quantiles) margin() float64 { return 2 * q.standardError }
 
 func square(v float64) float64 { return v * v }
 
-// anotherFlight is the prior of the flight effect, for folds that hold out blocks of the
-// flights that they are fitted to: the standard deviation of what another flight adds to
-// the errors, over their own, at τ. It is that of eight Crazyflie flights, each
-// predicted by models of one or two others (docs/notes/trainer.md).
-func anotherFlight(tau float64) float64 { return 0.5 + 0.5*math.Sqrt(tau) }
+// anotherFlight is the prior of the flight effect: the standard deviation of what another
+// flight adds to the errors that folds show, over their own, at τ. For folds that hold out
+// blocks of the flights that they are fitted to it is that of eight Crazyflie flights, each
+// predicted by models of one or two others; for whole flights, which have it in their errors,
+// what the channel and the horizon that differ most need (docs/notes/trainer.md).
+func (f *Folds) anotherFlight(tau float64) float64 {
+	if f.Whole {
+		return 0.45
+	}
+	return 0.5 + 0.5*math.Sqrt(tau)
+}
 
 // half50 returns the half width of the 50 % interval over the standard deviation, geometric
 // mean over times.
