@@ -80,6 +80,9 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}
+	if len(dst.InputJacobian) > 0 {
+		p.inputJacobian(dst)
+	}
 	return ok && allFinite(dst.DMean) && allFinite(dst.DStd) && finite(dst.OOD)
 }
 

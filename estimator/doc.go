@@ -34,4 +34,13 @@
 // disturbances add up over the horizon. In the paper's form x0 is exact and σ is
 // the sensor alone: Std² = var, ObsStd² = var + σ². A calibration factor multiplies
 // both, and the part with P0 only where it is above 1.
+//
+// The derivative of the mean by a number u of the plan has three parts: of the posterior,
+// through the knots q, which are linear in the plan; of the components, through the mean
+// input ū of their steps or blocks; and of the factors f by which they fade, through the
+// input at the start:
+//
+//	∂mean/∂u = η Σ_q ∂m/∂q ∂q/∂u + Σ_j w_j f_j ∂(d_j − d_0)/∂u + ∂d_0/∂u + Σ_j w_j (d_j − d_0) ∂f_j/∂u
+//
+// It is exact at all times, and 0 where the input is later.
 package estimator

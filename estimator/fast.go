@@ -27,7 +27,7 @@ import (
 // changes there. It does not depend on the numbers of a query, except that sines of large
 // angles cost up to a tenth of a prediction.
 //
-// Derivatives by time are the Predictor's, at its speed.
+// Derivatives by time and by the input are the Predictor's, at its speed.
 type Fast struct {
 	plain *Predictor // evaluates derivatives and what both share
 	model *compiled  // nil = the plain one evaluates this model
@@ -140,9 +140,10 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	if !p.accepts(dst, q) {
 		return false
 	}
-	if dst.DMean != nil {
+	if dst.DMean != nil || dst.InputJacobian != nil {
 		f.bare = *q
 		f.bare.P0 = nil // no derivative depends on it
+		f.derived.InputJacobian = dst.InputJacobian
 		if !p.Predict(f.derived, &f.bare) {
 			return false
 		}
@@ -152,7 +153,7 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	dst.Readout = p.signal(q)
 	f.jacobian = (q.P0 != nil || dst.Jacobian != nil) && p.m.Displacement
 	f.start(dst, q)
-	if f.g.interpolated() {
+	if f.c.knots > 0 && f.g.interpolated() {
 		f.varyingKnots(f.g.nodes)
 	}
 	p.ratio = 0

@@ -19,12 +19,13 @@ type Predictor struct {
 	prior   *PriorDynamics
 
 	plan          feature.Plan
-	held          []float64 // P
-	x0            []float64 // L, lifted
-	scratch       []float64 // P
-	slope         []float64 // L
-	mean, v       []float64 // T×K of one member
-	sum           []float64 // T×K accumulators
+	planRow       feature.PlanRow // a direction of plan
+	held          []float64       // P
+	x0            []float64       // L, lifted
+	scratch       []float64       // P
+	slope         []float64       // L
+	mean, v       []float64       // T×K of one member
+	sum           []float64       // T×K accumulators
 	sumSq         []float64
 	sumV          []float64
 	sigma2        []float64 // T×K, mean over members
@@ -171,7 +172,8 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0, len(q.History)%(K+P) != 0,
 		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n),
-		dst.Jacobian != nil && (len(dst.Jacobian) != n*K || !p.m.Displacement), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
+		dst.Jacobian != nil && (len(dst.Jacobian) != n*K || !p.m.Displacement),
+		dst.InputJacobian != nil && len(dst.InputJacobian) != n*max(len(q.Plan), P), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
 		panic(wrongLength)
 	}
 	return allFinite(q.X0) && allFinite(q.P0) && allFinite(q.U) && allFinite(q.Plan) && q.PlanStep >= 0 && finite(q.PlanStep) && allFinite(q.History)

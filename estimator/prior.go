@@ -34,6 +34,7 @@ type PriorDynamics struct {
 	fade       fade
 
 	x0, dx           []float64 // K: start state, direction of JVP
+	du               []float64 // P: direction of InputJVP at the start
 	first, dfirst    []float64 // K, of component 0
 	other, dother    []float64 // K, of another
 	knots, dknots    []float64 // Q, weights of the knots and their derivatives by τ
@@ -47,7 +48,7 @@ type PriorDynamics struct {
 // inputs.
 func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSpec) *PriorDynamics {
 	K, Q := len(states), len(spec.Knots)
-	b := &PriorDynamics{spec: spec, row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
+	b := &PriorDynamics{spec: spec, du: make([]float64, inputs), row: K + inputs, weights: make([][]float64, len(spec.Stack)), knots: make([]float64, Q), dknots: make([]float64, Q)}
 	for _, v := range []*[]float64{&b.x0, &b.dx, &b.first, &b.dfirst, &b.other, &b.dother, &b.spread, &b.variance, &b.firstWeight, &b.apart, &b.apartSquares} {
 		*v = make([]float64, K)
 	}
@@ -56,7 +57,7 @@ func NewPriorDynamics(states []channel.Channel, inputs int, spec PriorDynamicsSp
 		b.components = append(b.components, newComponent(c, states, spec.Horizon))
 		b.tables = append(b.tables, tables(c))
 	}
-	b.fade = newFade(&b.spec, b.components, K)
+	b.fade = newFade(&b.spec, b.components, K, inputs)
 	return b
 }
 
@@ -196,23 +197,46 @@ func (b *PriorDynamics) JVP(c int) {
 // JVPAt writes ∂displacement(t)/∂x0[c], for the c of the last JVP and t seconds after
 // the start, to dst (K, state units per unit of x0[c]).
 func (b *PriorDynamics) JVPAt(dst []float64, t float64) {
+	b.stackTangent(dst, t, component.jvpAt, func(i int) float64 { return dot(b.fade.gradient[i], b.dx) })
+}
+
+// InputJVP computes the tangent of the last Start along a direction of the input.
+// InputJVPAt evaluates it.
+func (b *PriorDynamics) InputJVP(du channel.Signal) {
+	du.At(b.du, 0)
+	for i, c := range b.components {
+		if i == 0 || b.weights[i] != nil {
+			c.inputJVP(du)
+		}
+	}
+}
+
+// InputJVPAt writes the derivative of the displacement at t along the direction of the last
+// InputJVP to dst (K).
+func (b *PriorDynamics) InputJVPAt(dst []float64, t float64) {
+	b.stackTangent(dst, t, component.inputJVPAt, func(i int) float64 { return dot(b.fade.byInput[i], b.du) })
+}
+
+// stackTangent writes the weighted sum of the components' tangents at t to dst (K), and what
+// their fades contribute, of which fade is the tangent.
+func (b *PriorDynamics) stackTangent(dst []float64, t float64, at func(c component, dst []float64, t float64), fade func(i int) float64) {
 	if len(b.components) == 0 {
 		clear(dst)
 		return
 	}
-	b.components[0].jvpAt(b.dfirst, t)
+	at(b.components[0], b.dfirst, t)
 	copy(dst, b.dfirst)
 	b.setKnots(t)
 	for i := 1; i < len(b.components); i++ {
 		if b.weights[i] == nil {
 			continue
 		}
-		b.components[i].jvpAt(b.dother, t)
+		at(b.components[i], b.dother, t)
 		for k := range dst {
 			w, _ := b.weight(i, k)
 			dst[k] += w * (b.dother[k] - b.dfirst[k])
 		}
-		slope := dot(b.fade.gradient[i], b.dx)
+		slope := fade(i)
 		if slope == 0 {
 			continue
 		}

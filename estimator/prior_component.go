@@ -19,6 +19,9 @@ type component interface {
 	// jvp sets the direction dx (K) of x0 that jvpAt differentiates along.
 	jvp(dx []float64)
 	jvpAt(dst []float64, t float64)
+	// inputJVP sets the direction of the input that inputJVPAt differentiates along.
+	inputJVP(du channel.Signal)
+	inputJVPAt(dst []float64, t float64)
 }
 
 func newComponent(c *model.Component, states []channel.Channel, horizon float64) component {
@@ -92,6 +95,22 @@ func (e *equation) jvpAt(dst []float64, t float64) {
 	}
 }
 
+func (e *equation) inputJVP(du channel.Signal) {
+	for _, r := range e.members {
+		r.InputJVP(du)
+	}
+}
+
+func (e *equation) inputJVPAt(dst []float64, t float64) {
+	clear(dst)
+	for _, r := range e.members {
+		r.InputJVPAt(e.own, t)
+		for k, v := range e.own {
+			dst[k] += v * e.share
+		}
+	}
+}
+
 // velocity is constant velocity.
 type velocity struct {
 	of     []int     // K, place of the derivative's channel, or −1
@@ -141,6 +160,10 @@ func (c *velocity) jvpAt(dst []float64, t float64) {
 	}
 }
 
+func (c *velocity) inputJVP(channel.Signal) {}
+
+func (c *velocity) inputJVPAt(dst []float64, _ float64) { clear(dst) }
+
 // directMap is a direct linear map.
 type directMap struct{ *direct.Map }
 
@@ -155,6 +178,10 @@ func (d directMap) memberVariance(dst []float64) { clear(dst) }
 func (d directMap) jvp(dx []float64) { d.JVP(dx) }
 
 func (d directMap) jvpAt(dst []float64, t float64) { d.JVPAt(dst, t) }
+
+func (d directMap) inputJVP(du channel.Signal) { d.InputJVP(du) }
+
+func (d directMap) inputJVPAt(dst []float64, t float64) { d.InputJVPAt(dst, t) }
 
 // derivative returns to, or nil where no derivative is asked for.
 func derivative(to, asked []float64) []float64 {

@@ -17,16 +17,19 @@ type fade struct {
 	leverage      float64     // with the input over the horizon
 	factor        []float64   // of each component
 	gradient      [][]float64 // of each component: K, ∂f/∂x0
+	byInput       [][]float64 // of each component: P, ∂f/∂(input at the start)
 	lifted, slope []float64   // L
 	white         []float64   // L
 	byStart       []float64   // K, derivative of leverage or distance by x0
+	byFirst       []float64   // P, by the input at the start
 }
 
-func newFade(spec *PriorDynamicsSpec, components []component, K int) fade {
-	f := fade{spec: spec, byStart: make([]float64, K)}
+func newFade(spec *PriorDynamicsSpec, components []component, K, P int) fade {
+	f := fade{spec: spec, byStart: make([]float64, K), byFirst: make([]float64, P)}
 	for i, c := range components {
 		f.fades = f.fades || fades(&spec.Stack[i])
 		f.factor, f.gradient = append(f.factor, 1), append(f.gradient, make([]float64, K))
+		f.byInput = append(f.byInput, make([]float64, P))
 		if d, ok := c.(directMap); ok && f.direct == nil {
 			f.direct = d.Map
 		}
@@ -53,6 +56,7 @@ func (f *fade) start(x0 []float64) {
 	switch {
 	case f.direct != nil && f.fades:
 		leverage := f.direct.StartLeverage(f.byStart)
+		f.direct.StartLeverageByInput(f.byFirst)
 		for i := range f.factor {
 			c := &f.spec.Stack[i]
 			f.set(i, math.Log(leverage), math.Log(c.Near), math.Log(c.Far), 1/leverage)
@@ -69,6 +73,7 @@ func (f *fade) start(x0 []float64) {
 // whose derivative by leverage or distance is slope.
 func (f *fade) set(i int, value, near, far, slope float64) {
 	clear(f.gradient[i])
+	clear(f.byInput[i])
 	switch {
 	case !fades(&f.spec.Stack[i]) || value <= near:
 		f.factor[i] = 1
@@ -78,6 +83,9 @@ func (f *fade) set(i int, value, near, far, slope float64) {
 		f.factor[i] = (far - value) / (far - near)
 		for k, d := range f.byStart {
 			f.gradient[i][k] = -d * slope / (far - near)
+		}
+		for p, d := range f.byFirst {
+			f.byInput[i][p] = -d * slope / (far - near)
 		}
 	}
 }

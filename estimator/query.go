@@ -35,6 +35,7 @@ type Prediction struct {
 	ObsStd            []float64 // T×K, of a measurement of it
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not computed
 	Jacobian          []float64 // T×K×K, ∂mean(t)/∂x0, row k of it that of channel k; nil = not computed
+	InputJacobian     []float64 // T×K×(rows·P), ∂mean(t)/∂Plan, or ∂mean(t)/∂U where no plan is given (rows = 1); nil = not computed
 	Readout           Readout
 	NoHistory         bool      // the model reads history, and the query has too little
 	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
@@ -60,6 +61,13 @@ func (d *Prediction) WithDerivatives() *Prediction {
 // form starts its predictions at the state and has one: see model.Model.Displacement.
 func (d *Prediction) WithJacobian() *Prediction {
 	d.Jacobian = make([]float64, len(d.Mean)*len(d.Mean)/len(d.Times))
+	return d
+}
+
+// WithInputJacobian allocates InputJacobian for plans of so many numbers, rows·P, or P for
+// queries without a plan. Predict then fills it; the Predictor computes it, also for a Fast.
+func (d *Prediction) WithInputJacobian(numbers int) *Prediction {
+	d.InputJacobian = make([]float64, len(d.Mean)*numbers)
 	return d
 }
 

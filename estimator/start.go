@@ -25,7 +25,10 @@ func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 			}
 		}
 		for w := range p.members {
-			p.addStateJVP(&p.members[w], dst.Readout, c)
+			p.tangent(&p.members[w], dst.Readout)
+			for j, d := range p.dmean {
+				p.jacobian[j*K+c] += d
+			}
 		}
 		p.prior.JVP(c)
 		for i, t := range p.times {
@@ -47,17 +50,14 @@ func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 	}
 }
 
-// addStateJVP adds to jacobian the member's ∂mean/∂x0[c], output units.
-func (p *Predictor) addStateJVP(w *memberWork, readout Readout, c int) {
+// tangent sets dmean to the derivative of a member's mean along DS of the rows, output units.
+func (p *Predictor) tangent(w *memberWork, readout Readout) {
 	e := &w.e.Map
 	for i, t := range p.times {
 		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
 		p.rows.JVP(i, e.Basis)
 	}
 	p.posterior(w, readout, true, false)
-	for j, d := range p.dmean {
-		p.jacobian[j*p.m.K+c] += d
-	}
 }
 
 // startVariance returns element k of diag J (P0 − R) Jᵀ at time i.

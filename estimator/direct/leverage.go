@@ -38,6 +38,19 @@ func (d *Map) StartLeverage(gradient []float64) float64 {
 	return leverage
 }
 
+// StartLeverageByInput writes the derivative of the last StartLeverage by the input at the
+// start to gradient (P). It is valid until the next leverage.
+func (d *Map) StartLeverageByInput(gradient []float64) {
+	clear(gradient)
+	P := len(gradient)
+	if len(d.level.Mean) == 0 || P == 0 {
+		return
+	}
+	for i, bar := range d.adjoint[d.m.Lift.Dim():d.m.linear(d.level)] {
+		gradient[i%P] += bar / d.m.UStd[i%P]
+	}
+}
+
 // leverage returns that of the columns, and leaves c' in adjoint, G c' in whitened.
 func (d *Map) leverage() float64 {
 	l := d.level

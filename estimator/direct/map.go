@@ -12,8 +12,9 @@ type Map struct {
 	m      *Model
 	level  *Level // of the last Run
 	u      channel.Signal
-	x0, v0 []float64 // K
-	slope  []float64 // L, ∂z/∂x0
+	du     channel.Signal // direction of InputJVP
+	x0, v0 []float64      // K
+	slope  []float64      // L, ∂z/∂x0
 
 	column, rate, tangent []float64 // C of the largest level: value, ∂/∂t, JVP
 	u0, before, after     []float64 // P
@@ -138,18 +139,55 @@ func (d *Map) JVPAt(dst []float64, t float64) {
 		}
 		row = row[K+P:]
 	}
+	d.along(dst, tangent, t)
+	for k, v := range m.Derivative {
+		if v >= 0 {
+			dst[k] += t * d.dx[v]
+		}
+	}
+}
+
+// along writes the derivative of the displacement at t along the tangent of the columns to
+// dst (K), without that of v0.
+func (d *Map) along(dst, tangent []float64, t float64) {
+	l, K := d.level, len(dst)
 	d.productTangents(tangent)
 	i, share, perSecond := l.between(t)
 	for k := range dst {
-		g := dot(l.row(i, k, K, C), tangent)
+		g := dot(l.row(i, k, K, len(tangent)), tangent)
 		if perSecond > 0 {
-			g += share * (dot(l.row(i+1, k, K, C), tangent) - g)
-		}
-		if v := m.Derivative[k]; v >= 0 {
-			g += d.dx[v]
+			g += share * (dot(l.row(i+1, k, K, len(tangent)), tangent) - g)
 		}
 		dst[k] = t * g
 	}
+}
+
+// InputJVP sets the direction of the input that InputJVPAt differentiates along.
+func (d *Map) InputJVP(du channel.Signal) { d.du = du }
+
+// InputJVPAt writes the derivative of the displacement at t along the direction of the last
+// InputJVP to dst (K).
+func (d *Map) InputJVPAt(dst []float64, t float64) {
+	m, l, P := d.m, d.level, len(d.m.UMean)
+	d.plan(t, false)
+	tangent := d.tangent[:m.Columns(l)]
+	clear(tangent)
+	at := 1 + m.Lift.Dim()
+	d.du.At(tangent[at:at+P], 0)
+	if l.Readout == 0 {
+		for b := range m.Blocks {
+			at += P
+			if t > 0 {
+				d.du.Mean(tangent[at:at+P], t*float64(b)/float64(m.Blocks), t*float64(b+1)/float64(m.Blocks))
+			} else {
+				d.du.At(tangent[at:at+P], 0)
+			}
+		}
+	}
+	for i := range at + P - 1 - m.Lift.Dim() {
+		tangent[1+m.Lift.Dim()+i] /= m.UStd[i%P]
+	}
+	d.along(dst, tangent, t)
 }
 
 // plan fills the columns of the plan at t, and with rate their derivatives by t, those of

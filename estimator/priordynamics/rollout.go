@@ -22,13 +22,14 @@ type Rollout struct {
 	k     int
 	nodes int
 	u     channel.Signal
-	x0    []float64 // K
-	x     []float64 // nodes+3 × K, displacement from x0; the last two are set by extend
-	v     []float64 // nodes+2 × (L+P), the same
-	slope []float64 // nodes+2 × L, set by differentiable
-	jvp   []float64 // nodes+3 × K, derivative of x along the direction dx0
-	dx0   []float64 // K, a direction of x0
-	ready bool      // whether differentiable was called since the last Run
+	du    channel.Signal // direction of the last InputJVP
+	x0    []float64      // K
+	x     []float64      // nodes+3 × K, displacement from x0; the last two are set by extend
+	v     []float64      // nodes+2 × (L+P), the same
+	slope []float64      // nodes+2 × L, set by differentiable
+	jvp   []float64      // nodes+3 × K, derivative of x along the direction dx0
+	dx0   []float64      // K, a direction of x0
+	ready bool           // whether differentiable was called since the last Run
 
 	mean, rate []float64 // P
 	now, dnow  []float64 // K
