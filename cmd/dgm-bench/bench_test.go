@@ -93,7 +93,7 @@ func TestLatencySummary(t *testing.T) {
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"speed"}, {"latency", "--points", "0"}, {"latency", "--rate", "0"}, {"latency", "--rate", "fast"}, {"latency", "--duration", "1ms"},
-		{"latency", "--load", "some"}, {"latency", "--priority", "99"}, {"chaos", "--only", "rain"}, {"chaos", "--day", "1s"},
+		{"latency", "--load", "some"}, {"latency", "--priority", "99"}, {"chaos", "--only", "rain"}, {"chaos", "--day", "1s"}, {"chaos", "--soak", "1s"},
 	} {
 		if code, errs := bench(io.Discard, args...); code != cli.Wrong || errs == "" {
 			t.Errorf("%v: code %d, %q", args, code, errs)
@@ -112,9 +112,9 @@ func TestChaosDocument(t *testing.T) {
 	if len(scenarios) < 12 {
 		t.Errorf("only %d scenarios", len(scenarios))
 	}
-	names := []string{"disk full", "corrupt model offered", "sender starts again"}
+	names := []string{"disk full", "corrupt model offered", "sender starts again", "soak"}
 	var out bytes.Buffer
-	code, errs := bench(&out, "chaos", "--json", "--only", strings.Join(names, ","))
+	code, errs := bench(&out, "chaos", "--json", "--soak", "10s", "--only", strings.Join(names, ","))
 	if code != cli.Done {
 		t.Fatalf("code %d: %s; %s", code, errs, out.String())
 	}
@@ -165,17 +165,15 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 		}
 	}
 	at := time.Now()
-	tr := &rig{planner: p, robot: &sender{was: map[uint64]sending{1: {at: at}, 2: {at: at}, 3: {at: at.Add(time.Second)}}}}
-	if lost, answered := tr.lost(); lost != 2 || answered != 1 {
-		t.Errorf("%d lost, %d answered", lost, answered)
+	tr := &rig{planner: p, robot: &sender{was: map[uint64]sending{1: {at: at}, 2: {at: at}, 3: {at: at.Add(time.Second)}, 4: {at: at.Add(time.Second), reordered: true}}}}
+	tr.account(at) // none was sent before
+	if tr.lost != 0 || len(tr.robot.was) != 4 {
+		t.Errorf("%d lost, %d states left", tr.lost, len(tr.robot.was))
 	}
 	tr.faults = []fault{{at.Add(-time.Millisecond), at}}
-	if lost, _ := tr.lost(); lost != 1 {
-		t.Errorf("%d lost outside the fault", lost)
-	}
-	p.replaced["x"] = 1
-	if lost, _ := tr.lost(); lost != 0 {
-		t.Errorf("%d lost without a reason", lost)
+	tr.account(at.Add(time.Minute))
+	if tr.lost != 1 || tr.reordered != 1 || len(tr.robot.was)+len(p.answers) != 0 {
+		t.Errorf("%d lost and %d reordered outside the fault, %d states left", tr.lost, tr.reordered, len(tr.robot.was))
 	}
 }
 
@@ -193,7 +191,7 @@ func TestCoverageShares(t *testing.T) {
 
 // A scenario ends where something fails, and what it started ends with it.
 func TestRigEndsAfterAFailure(t *testing.T) {
-	s, err := newRig(context.Background(), 0)
+	s, err := newRig(context.Background(), lasts{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 func chaosStudy() *study.Study {
 	var only []string
 	var list bool
-	day := 24 * time.Hour
+	l := lasts{day: 24 * time.Hour, soak: 30 * time.Second}
 	return &study.Study{
 		Name: "chaos", Summary: []string{"ok", "recovered_s", "why"}, Tables: chaosTables,
 		Short: "Whether an estimator stays correct under faults of its surroundings",
@@ -29,7 +29,8 @@ is counted as dropped: every planner knows it by valid_until.`,
 		Example: `  dgm-bench chaos --json
   dgm-bench chaos --list
   dgm-bench chaos --only "server killed,disk full"`,
-		Numbers: []study.Flag{{Name: "day", Usage: "simulated time of the scenario in fast time, at least a minute", Value: &day, Least: 60, Changes: true}},
+		Numbers: []study.Flag{{Name: "day", Usage: "simulated time of the scenario in fast time, at least a minute", Value: &l.day, Least: 60, Changes: true},
+			{Name: "soak", Usage: "time of the scenario soak, at least 10 s", Value: &l.soak, Least: 10, Changes: true}},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringSliceVar(&only, "only", nil, "only these scenarios")
@@ -52,7 +53,7 @@ is counted as dropped: every planner knows it by valid_until.`,
 					return nil, cli.Usage("scenario %q is not known; --list shows all", name)
 				}
 				units = append(units, study.Work{Key: study.Key{Set: scenarios[i].name}, Run: func(ctx context.Context, u *study.Unit) error {
-					runScenario(ctx, scenarios[i], day, u.Row)
+					runScenario(ctx, scenarios[i], l, u.Row)
 					return ctx.Err()
 				}})
 			}
@@ -101,9 +102,9 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 //	dropped_late  predictions that a network held until they were over, as a planner sees by their valid_until
 //	figures       what the scenario has measured besides
 //	why           the scenario is not ok
-func runScenario(ctx context.Context, sc scenario, day time.Duration, r *study.Row) {
+func runScenario(ctx context.Context, sc scenario, l lasts, r *study.Row) {
 	r.Put("scenario", sc.name)
-	s, err := newRig(ctx, day)
+	s, err := newRig(ctx, l)
 	if err == nil {
 		err = s.guard(func() { sc.run(s) })
 		err = s.end(r, err)

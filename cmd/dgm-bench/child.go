@@ -110,6 +110,8 @@ func serveCommand() *cobra.Command {
 	var url, file, name, record, trust string
 	var points, priority, procs int
 	var most uint64
+	var other []string
+	var swap time.Duration
 	cmd := &cobra.Command{Use: "serve", Hidden: true, Args: cobra.NoArgs}
 	f := cmd.Flags()
 	f.StringVar(&url, "nats", "", "")
@@ -121,6 +123,8 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&record, "record", "", "")
 	f.StringVar(&trust, "trust", "", "")
 	f.Uint64Var(&most, "most-file-bytes", 0, "")
+	f.StringSliceVar(&other, "other", nil, "")
+	f.DurationVar(&swap, "swap", 0, "")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStdinEnds(cmd.Context(), cmd.InOrStdin())
 		defer cancel()
@@ -135,15 +139,17 @@ func serveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		others, err := readModels(other)
+		if err != nil {
+			return err
+		}
 		if most > 0 {
 			if err := limitFiles(most); err != nil {
 				return err
 			}
 		}
 		cfg := node.Config{Vehicle: name, Priority: priority, Record: record, TrustFile: trust, Every: 100 * time.Millisecond}
-		for i := range points {
-			cfg.Times = append(cfg.Times, m.Horizon*float64(i+1)/float64(points))
-		}
+		cfg.Times = evenTimes(m.Horizon, points)
 		n, err := node.New(cfg, m)
 		if err != nil {
 			return err
@@ -153,10 +159,46 @@ func serveCommand() *cobra.Command {
 			return err
 		}
 		defer nc.Close()
+		if swap > 0 {
+			go swapEvery(ctx, n, swap, append(others, m))
+		}
 		if err := n.Run(ctx, nc); err != nil && !errors.Is(err, context.Canceled) {
 			return err
 		}
 		return nil
 	}
 	return cmd
+}
+
+func readModels(files []string) (out []*model.Model, err error) {
+	for _, file := range files {
+		m, err := model.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// evenTimes returns n points up to the horizon, s; nil for none.
+func evenTimes(horizon float64, n int) (out []float64) {
+	for i := range n {
+		out = append(out, horizon*float64(i+1)/float64(n))
+	}
+	return out
+}
+
+// swapEvery replaces the model of a node by one of several in turns, until the context ends.
+func swapEvery(ctx context.Context, n *node.Node, every time.Duration, models []*model.Model) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_ = n.Swap(models[i%len(models)]) // what is refused is on the status
+		}
+	}
 }

@@ -136,10 +136,25 @@ func (p *planner) firstAnswered(r *sender, after time.Time) (first time.Time, ok
 	return first, ok
 }
 
-func (p *planner) answered(seq uint64) bool {
+// takeAnswer reports whether a state was answered, and forgets its answer.
+func (p *planner) takeAnswer(seq uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.answers[seq].IsZero()
+	_, answered := p.answers[seq]
+	delete(p.answers, seq)
+	return answered
+}
+
+// lastAnswered returns when the last state was sent of those that are answered.
+func (p *planner) lastAnswered(r *sender) (last time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for seq := range p.answers {
+		if s, sent := r.find(seq); sent && s.at.After(last) {
+			last = s.at
+		}
+	}
+	return last
 }
 
 // latencies returns the times from the states sent between two times to their answers,
@@ -188,11 +203,11 @@ func (p *planner) by(model string) int {
 	return p.models[model]
 }
 
-// recording returns what the last status reports of the recording.
-func (p *planner) recording() string {
+// lastStatus returns the last status; its slices are those of the next one, too.
+func (p *planner) lastStatus() wire.Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.status.Recording
+	return p.status
 }
 
 // count returns the numbers of predictions, and what the last status reports about states

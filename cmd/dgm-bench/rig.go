@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -26,7 +27,7 @@ import (
 type rig struct {
 	ctx     context.Context
 	dir     string
-	day     time.Duration
+	lasts   lasts
 	port    int
 	server  *server.Server
 	model   *model.Model
@@ -36,6 +37,8 @@ type rig struct {
 
 	faults    []fault
 	recovered time.Duration // the longest
+	lost      int           // states without an answer, outside every fault
+	reordered int           // states without an answer that came after a newer one, outside every fault
 	figures   string        // (optional) what the scenario has measured
 	ends      []func() error
 }
@@ -45,7 +48,7 @@ type fault struct{ from, to time.Time }
 
 const (
 	chaosRate = 100.                   // states a second, Hz
-	inFlight  = 150 * time.Millisecond // before a fault: what is under way is lost with it
+	inFlight  = 150 * time.Millisecond // before a fault, at least: what is under way is lost with it
 	calm      = time.Second            // before and after a fault
 	goneFor   = 30 * time.Second       // without recovery it has failed
 )
@@ -55,19 +58,22 @@ func smallModel(seed uint64) *model.Model {
 	return artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10, Horizon: 1}, seed)
 }
 
-func newRig(ctx context.Context, day time.Duration) (*rig, error) {
+// lasts are the durations of the scenarios that have one.
+type lasts struct{ day, soak time.Duration }
+
+func newRig(ctx context.Context, l lasts) (*rig, error) {
 	dir, err := os.MkdirTemp("", "dgm-chaos")
 	if err != nil {
 		return nil, err
 	}
-	s := &rig{ctx: ctx, dir: dir, day: day, model: smallModel(1), clock: newClock(1)}
+	s := &rig{ctx: ctx, dir: dir, lasts: l, model: smallModel(1), clock: newClock(1)}
 	s.later(func() error { return os.RemoveAll(dir) })
 	return s, nil
 }
 
 // withServer runs f on a rig with a server, for a model.
 func withServer(ctx context.Context, m *model.Model, f func(s *rig)) error {
-	s, err := newRig(ctx, 0)
+	s, err := newRig(ctx, lasts{})
 	if err != nil {
 		return err
 	}
@@ -289,59 +295,59 @@ func (s *rig) answeredAfter(after time.Time) (sent time.Time) {
 // during does something that may stop answers, and waits until they are back.
 func (s *rig) during(f func()) {
 	s.pause(calm)
-	from := time.Now()
+	from := time.Now().Add(-inFlight)
+	if last := s.planner.lastAnswered(s.robot); last.Before(from) {
+		from = last // what is not answered yet is under way
+	}
 	f()
 	end := time.Now()
 	sent := s.answeredAfter(end)
 	s.recovered = max(s.recovered, time.Since(end))
-	s.faults = append(s.faults, fault{from.Add(-inFlight), sent})
+	s.faults = append(s.faults, fault{from, sent})
 	s.pause(calm)
 }
 
 // end ends the rig and puts what the planner counted into a row.
 func (s *rig) end(r *study.Row, err error) error {
-	lost, wrong, answered := 0, counted{}, 0
+	wrong, lost := counted{}, 0
 	reasons := ""
 	if s.robot != nil && s.planner != nil {
 		s.robot.end()
 		time.Sleep(500 * time.Millisecond) // the last answers
-		lost, _ = s.lost()
+		s.account(time.Now())
+		lost = max(s.lost-s.planner.explained(), 0)
 		wrong, reasons = s.planner.count()
-		answered = wrong.good
 	}
 	err = errors.Join(err, s.close())
 	r.Put("lost", lost).Put("stale", wrong.stale).Put("nonfinite", wrong.nonfinite).Put("dropped_late", wrong.dropped)
 	if s.figures != "" {
 		r.Put("figures", s.figures)
 	}
-	r.Put("answered", answered).Put("recovered_s", float64(s.recovered.Milliseconds())/1000)
+	r.Put("answered", wrong.good).Put("recovered_s", float64(s.recovered.Milliseconds())/1000)
 	switch {
 	case err != nil:
 	case lost+wrong.stale+wrong.nonfinite > 0:
 		err = fmt.Errorf("%d lost, %d stale, %d not finite; the status reports %s", lost, wrong.stale, wrong.nonfinite, reasons)
-	case answered == 0:
+	case wrong.good == 0:
 		err = errors.New("nothing was answered")
 	}
 	return err
 }
 
-// lost counts states outside every fault that have neither an answer nor a reason
-// on the estimator's status, and states that were answered.
-func (s *rig) lost() (lost, answered int) {
-	for seq, sent := range s.robot.sent() {
-		if s.planner.answered(seq) {
-			answered++
-			continue
-		}
-		excused := false
-		for _, f := range s.faults {
-			excused = excused || (!sent.at.Before(f.from) && !sent.at.After(f.to))
-		}
-		if !excused {
-			lost++
+// account counts what became of the states that were sent before a time, and forgets them. A state is
+// lost without an answer and outside every fault; where the estimator's status reports that a newer
+// one came first, it is not: see explained.
+func (s *rig) account(before time.Time) {
+	for seq, sent := range s.robot.forget(before) {
+		excused := slices.ContainsFunc(s.faults, func(f fault) bool { return !sent.at.Before(f.from) && !sent.at.After(f.to) })
+		switch {
+		case s.planner.takeAnswer(seq), excused:
+		case sent.reordered:
+			s.reordered++
+		default:
+			s.lost++
 		}
 	}
-	return max(lost-s.planner.explained(), 0), answered
 }
 
 // statusOf returns the last status of a node.

@@ -22,6 +22,8 @@ type sender struct {
 	stop    context.CancelFunc
 	runs    sync.WaitGroup
 
+	reordered int // (optional) each so many-th state is sent after the next one
+
 	mu  sync.Mutex
 	seq uint64
 	was map[uint64]sending
@@ -31,11 +33,18 @@ type sender struct {
 type sending struct {
 	at time.Time
 	t  int64 // ns, by the clock of the rig
+
+	reordered bool // sent after a newer one
 }
 
 func newSender(nc *nats.Conn, vehicle string, rate float64, c *clock) *sender {
+	return newReordering(nc, vehicle, rate, 0, c)
+}
+
+// newReordering is newSender of a robot on whose way each so many-th state comes after the next.
+func newReordering(nc *nats.Conn, vehicle string, rate float64, reordered int, c *clock) *sender {
 	ctx, stop := context.WithCancel(context.Background())
-	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: stop, was: map[uint64]sending{}}
+	r := &sender{nc: nc, subject: wire.StateSubject(vehicle), clock: c, stop: stop, reordered: reordered, was: map[uint64]sending{}}
 	r.runs.Go(func() { r.run(ctx, rate) })
 	return r
 }
@@ -45,7 +54,7 @@ func (r *sender) run(ctx context.Context, rate float64) {
 	sleeper := realtime.NewSleeper(0, 0)
 	defer sleeper.Close()
 	s := wire.State{X: make([]float64, 2), U: []float64{0.1}}
-	var buf []byte
+	var buf, late []byte
 	for i := int64(1); ; i++ {
 		sleeper.Until(int64(float64(i) * 1e9 / rate))
 		if ctx.Err() != nil {
@@ -59,11 +68,25 @@ func (r *sender) run(ctx context.Context, rate float64) {
 		r.seq++
 		s.Seq, s.T = r.seq, r.clock.unix()
 		buf = s.Append(buf[:0])
-		if r.nc.IsConnected() && r.nc.Publish(r.subject, buf) == nil {
-			r.was[s.Seq] = sending{time.Now(), s.T}
+		switch {
+		case r.reordered > 0 && s.Seq%uint64(r.reordered) == 0:
+			late = append(late[:0], buf...)
+			r.was[s.Seq] = sending{time.Now(), s.T, true}
+		default:
+			if r.publish(buf) {
+				r.was[s.Seq] = sending{time.Now(), s.T, false}
+			}
+			if len(late) > 0 && !r.publish(late) {
+				delete(r.was, s.Seq-1)
+			}
+			late = late[:0]
 		}
 		r.mu.Unlock()
 	}
+}
+
+func (r *sender) publish(data []byte) bool {
+	return r.nc.IsConnected() && r.nc.Publish(r.subject, data) == nil
 }
 
 // again makes the robot count from the start, as after a restart. What it sent
@@ -80,6 +103,20 @@ func (r *sender) sent() map[uint64]sending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.was)
+}
+
+// forget forgets the states that were sent before a time, and returns them.
+func (r *sender) forget(before time.Time) map[uint64]sending {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[uint64]sending{}
+	for seq, s := range r.was {
+		if s.at.Before(before) {
+			out[seq] = s
+			delete(r.was, seq)
+		}
+	}
+	return out
 }
 
 // find returns when a state was sent.

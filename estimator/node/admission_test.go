@@ -86,7 +86,7 @@ func TestAModelThatIsTooSlowIsRefused(t *testing.T) {
 
 // A model of a bucket that was refused is not tried by another watch, one that changed is.
 func TestARefusedModelIsTriedOnce(t *testing.T) {
-	url := start(t, &server.Options{JetStream: true, StoreDir: t.TempDir()}).ClientURL()
+	url := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir()}).ClientURL()
 	client := connect(t, url, nil)
 	_, bucket := modelBucket(t, client)
 	var clock slowing

@@ -111,7 +111,7 @@ func TestModelsComeFromABucket(t *testing.T) {
 
 // What a bucket says of an object's size is not what is read.
 func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
-	url := start(t, &server.Options{JetStream: true, StoreDir: t.TempDir()}).ClientURL()
+	url := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir()}).ClientURL()
 	client := connect(t, url, nil)
 	js, bucket := modelBucket(t, client)
 	info, err := bucket.PutBytes("v1.dgm", make([]byte, model.MaxFile+1))
