@@ -36,16 +36,7 @@ func TestFromC(t *testing.T) {
 	program := filepath.Join(dir, "check")
 	run(t, cc, "-std=gnu99", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I.",
 		"-o", program, "testdata/check.c", "-L"+dir, "-ldgm", "-lm", "-lpthread", "-Wl,-rpath,"+dir)
-	stack := artificial.New(artificial.Size{K: 3, P: 2, Features: 20, Basis: 1, Members: 2, Points: 20, Horizon: 0.5, Equation: 2, Nets: 1, History: []float64{0.01, 0.02}}, 1)
-	file := filepath.Join(dir, "stack.dgm")
-	data, err := stack.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"../../estimator/testdata/pendulum.dgm", file} {
+	for _, name := range modelFiles(t, dir) {
 		answers := run(t, program, name)
 		m, err := model.ReadFile(name)
 		if err != nil {
@@ -53,6 +44,21 @@ func TestFromC(t *testing.T) {
 		}
 		compare(t, name, m, answers)
 	}
+}
+
+// modelFiles are a trained model and one that reads history, as files.
+func modelFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	stack := artificial.New(artificial.Size{K: 3, P: 2, Features: 20, Basis: 1, Members: 2, Points: 20, Horizon: 0.5, Equation: 2, Nets: 1, History: []float64{0.01, 0.02}}, 1)
+	data, err := stack.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "stack.dgm")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"../../estimator/testdata/pendulum.dgm", file}
 }
 
 // compare compares the answers of the program with those of Go.

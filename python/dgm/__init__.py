@@ -1,0 +1,10 @@
+"""Distributions of a robot's state to come.
+
+Model predicts in process, from a model file, by libdgm. QueryClient asks an estimator over
+NATS; it needs the packages of dgm[queries].
+"""
+
+from .model import Jacobians, Model, Prediction
+from .queries import Answer, QueryClient, Refused
+
+__all__ = ["Answer", "Jacobians", "Model", "Prediction", "QueryClient", "Refused"]

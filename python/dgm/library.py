@@ -1,0 +1,96 @@
+"""libdgm by ctypes: its structures, functions and errors. See dgm.h."""
+
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64
+
+import numpy as np
+
+MEAN, STD, OBS_STD, JACOBIAN, SAMPLES = (1 << i for i in range(5))
+OUT_OF_DISTRIBUTION, NO_HISTORY = 1, 2
+
+_ERRORS = {1: ValueError, 2: ValueError, 3: OSError, 4: ArithmeticError, 5: NotImplementedError, 6: RuntimeError}
+
+
+class Info(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("states", c_size_t), ("inputs", c_size_t), ("times", c_size_t), ("history_rows", c_size_t),
+        ("history_seconds", c_double), ("horizon", c_double), ("can", c_uint64), ("id", c_char * 80),
+    ]
+
+
+class Query(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("want", c_uint64), ("states", POINTER(c_double)), ("states_n", c_size_t),
+        ("P0", POINTER(c_double)), ("P0_n", c_size_t), ("u", POINTER(c_double)), ("u_n", c_size_t),
+        ("plans", POINTER(c_double)), ("plans_n", c_size_t), ("plan_rows", c_size_t), ("plan_step", c_double),
+        ("history", POINTER(c_double)), ("history_n", c_size_t), ("history_rows", c_size_t),
+        ("times", POINTER(c_double)), ("times_n", c_size_t), ("samples", c_size_t), ("seed", c_uint64), ("workers", c_size_t),
+    ]
+
+
+class Answer(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("mean", POINTER(c_double)), ("mean_n", c_size_t), ("std", POINTER(c_double)), ("std_n", c_size_t),
+        ("obs_std", POINTER(c_double)), ("obs_std_n", c_size_t), ("jacobian", POINTER(c_double)), ("jacobian_n", c_size_t),
+        ("samples", POINTER(c_double)), ("samples_n", c_size_t), ("ood", POINTER(c_double)), ("ood_n", c_size_t),
+        ("half50", POINTER(c_double)), ("half50_n", c_size_t), ("flags", POINTER(c_uint32)), ("flags_n", c_size_t),
+    ]
+
+
+_ARGUMENTS = {
+    "dgm_open": [c_char_p, POINTER(c_uint64)],
+    "dgm_close": [c_uint64],
+    "dgm_get_info": [c_uint64, POINTER(Info)],
+    "dgm_get_times": [c_uint64, POINTER(c_double), c_size_t],
+    "dgm_get_channel": [c_uint64, c_size_t, c_char_p, c_size_t, c_char_p, c_size_t],
+    "dgm_history": [c_uint64, *[POINTER(c_double)] * 4, c_size_t, POINTER(c_double), c_size_t, POINTER(c_size_t)],
+    "dgm_predict": [c_uint64, POINTER(Query), POINTER(Answer)],
+}
+
+
+class Library:
+    """The functions of libdgm.so, which raise what they return."""
+
+    def __init__(self, path: str):
+        self._process = os.getpid()
+        functions = ctypes.CDLL(path)
+        for name, arguments in _ARGUMENTS.items():
+            f = getattr(functions, name)
+            f.restype, f.argtypes = c_int, [*arguments, c_char_p, c_size_t]
+        self._functions = functions
+
+    def call(self, name: str, *arguments) -> None:
+        if os.getpid() != self._process:
+            raise RuntimeError("dgm: the process was forked after libdgm was loaded, which a Go runtime does not survive: "
+                               "use multiprocessing with 'spawn', or threads")
+        error = ctypes.create_string_buffer(500)
+        code = getattr(self._functions, name)(*arguments, error, len(error))
+        if code:
+            raise _ERRORS.get(code, RuntimeError)(error.value.decode("utf-8", "replace"))
+
+
+_loaded = None
+
+
+def load() -> Library:
+    """Loads the library once: that of DGM_LIBRARY, else the package's own, else an installed one."""
+    global _loaded
+    if _loaded is None:
+        own = pathlib.Path(__file__).with_name("libdgm.so")
+        path = os.environ.get("DGM_LIBRARY") or (str(own) if own.exists() else "libdgm.so.1")
+        try:
+            _loaded = Library(path)
+        except OSError as e:
+            raise OSError(f"dgm: {path} cannot be loaded ({e}): install the package libdgm, or set DGM_LIBRARY to the file") from None
+    return _loaded
+
+
+def numbers(x) -> np.ndarray:
+    """x as float64 in the order of C."""
+    return np.ascontiguousarray(x, dtype=np.float64)
+
+
+def pointer(x: np.ndarray, kind=c_double):
+    return x.ctypes.data_as(POINTER(kind))

@@ -1,0 +1,283 @@
+"""Predictions of a model file in process."""
+
+import ctypes
+import os
+import weakref
+from dataclasses import dataclass
+from typing import Iterator, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import library
+from .library import numbers, pointer
+
+HALF95 = 1.959963984540054
+
+Floats = NDArray[np.float64]
+History = Union[ArrayLike, Tuple[ArrayLike, ArrayLike, ArrayLike]]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The distribution of the state at T times; of a batch all but times have N questions before the other axes.
+
+    Angles are continuous from the state. std and what follows from it are None where only the mean was wanted.
+    """
+
+    times: Floats  # (T) s after the state
+    mean: Floats  # (T, K)
+    std: Optional[Floats]  # (T, K) of the state
+    obs_std: Optional[Floats]  # (T, K) of a measurement of it
+    half50: Optional[Floats]  # () half width of the 50 % interval over std
+    ood: Floats  # () out-of-distribution score; for the mean alone without the posterior's variance
+    out_of_distribution: NDArray[np.bool_]  # () ood > 1: do not plan on it
+    no_history: NDArray[np.bool_]  # () the model reads history, and there was too little
+
+    def interval(self, level: float = 0.95) -> Tuple[Floats, Floats]:
+        """Lower and upper ends (T, K) of the interval that holds the state with probability 0.5 or 0.95."""
+        if self.std is None:
+            raise ValueError("std: was not wanted, and intervals follow from it")
+        if level == 0.95:
+            half = HALF95 * self.std
+        elif level == 0.5:
+            half = self.half50[..., np.newaxis, np.newaxis] * self.std
+        else:
+            raise ValueError(f"level: is {level}, must be 0.5 or 0.95")
+        return self.mean - half, self.mean + half
+
+
+@dataclass(frozen=True)
+class Jacobians:
+    """Derivatives of the mean."""
+
+    times: Floats  # (T)
+    mean: Floats  # (T, K)
+    A: Floats  # (T, K, K): A[t, k, c] = ∂mean[t, k]/∂x[c]
+
+    @property
+    def B(self) -> Floats:
+        """(T, K, rows, P): ∂mean/∂plan, which libdgm does not have yet."""
+        raise NotImplementedError("B: this version of libdgm has no derivatives by the plan; use A alone: m.jacobians(x, ...).A")
+
+    def __iter__(self) -> Iterator[Floats]:
+        yield self.A
+        yield self.B
+
+
+class Model:
+    """A model file of dgm-train, opened. It may be used by several threads at once."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]):
+        self._library = library.load()
+        handle = ctypes.c_uint64()
+        self._library.call("dgm_open", os.fsencode(path), ctypes.byref(handle))
+        self._handle = handle
+        self._finalizer = weakref.finalize(self, _close, self._library, handle.value)
+        info = library.Info(size=ctypes.sizeof(library.Info))
+        self._library.call("dgm_get_info", handle, ctypes.byref(info))
+        self.id: str = info.id.decode()
+        self.horizon: float = info.horizon  # s
+        self.history_rows: int = info.history_rows
+        self.history_seconds: float = info.history_seconds  # before the state
+        self.times: Floats = np.empty(info.times)  # (T) s, the model's own
+        self._library.call("dgm_get_times", handle, pointer(self.times), info.times)
+        self.times.flags.writeable = False
+        channels = [self._channel(i) for i in range(info.states + info.inputs)]
+        self.states, self.units = _columns(channels[: info.states])
+        self.inputs, self.input_units = _columns(channels[info.states :])
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Model":
+        """Opens a model file and evaluates its self-checks."""
+        return cls(path)
+
+    def close(self) -> None:
+        """Releases the model; calls after it raise ValueError."""
+        self._finalizer()
+
+    def __enter__(self) -> "Model":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def _channel(self, i: int) -> Tuple[str, str]:
+        name, unit = ctypes.create_string_buffer(256), ctypes.create_string_buffer(64)
+        self._library.call("dgm_get_channel", self._handle, i, name, len(name), unit, len(unit))
+        return name.value.decode(), unit.value.decode()
+
+    def predict(self, x: ArrayLike, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
+                plan_times: Optional[ArrayLike] = None, history: Optional[History] = None, times: Optional[ArrayLike] = None,
+                *, P0: Optional[ArrayLike] = None) -> Prediction:
+        """Predicts from a state.
+
+        x (K) is the state, u (P) the input that is held, or plan (R, P) the inputs, row i from plan_times[i] on:
+        equal steps from 0; without plan_times the rows divide the horizon. history is rows (H, K+P), the newest
+        first, or samples (t, x, u) before the state: t (n) s, at most 0 and ascending, x (n, K), u (n, P). times
+        (T) are s after the state, by default the model's own. P0 (K, K) is the covariance of the state's error.
+        """
+        query = _Query(self, False, x, u, plan, plan_times, history, times, P0)
+        return query.predict(True).first()
+
+    def batch(self, x: ArrayLike, plans: Optional[ArrayLike] = None, *, u: Optional[ArrayLike] = None,
+              plan_times: Optional[ArrayLike] = None, history: Optional[History] = None, times: Optional[ArrayLike] = None,
+              P0: Optional[ArrayLike] = None, std: bool = True, workers: int = 0) -> Prediction:
+        """Predicts N plans from one state, or from N states: x (K) or (N, K), plans (R, P) or (N, R, P).
+
+        u, P0 and rows of history are one for all or N too. The answer has N before its other axes. std=False computes means
+        alone, several times as fast. workers bounds the processors; 0 = all.
+        """
+        query = _Query(self, True, x, u, plans, plan_times, history, times, P0, workers)
+        return query.predict(std).answer
+
+    def jacobians(self, x: ArrayLike, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
+                  plan_times: Optional[ArrayLike] = None, history: Optional[History] = None,
+                  times: Optional[ArrayLike] = None) -> Jacobians:
+        """The Jacobian of the mean by the state, A (T, K, K); the arguments are those of predict. There is no B yet:
+        reading it, or unpacking A, B, raises NotImplementedError."""
+        query = _Query(self, False, x, u, plan, plan_times, history, times, None)
+        return query.jacobians()
+
+    def sample(self, x: ArrayLike, n: int, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
+               plan_times: Optional[ArrayLike] = None, history: Optional[History] = None, times: Optional[ArrayLike] = None,
+               *, P0: Optional[ArrayLike] = None, seed: int = 0) -> Floats:
+        """n trajectories (n, T, K) from the distribution that predict returns, smooth in time. The same seed gives the
+        same ones."""
+        query = _Query(self, False, x, u, plan, plan_times, history, times, P0)
+        return query.sample(n, seed)
+
+    def history(self, x: ArrayLike, t: ArrayLike, xs: ArrayLike, us: Optional[ArrayLike] = None) -> Floats:
+        """Rows of history (at most history_rows, K+P) from samples before the state x: see predict."""
+        K, P = len(self.states), len(self.inputs)
+        t = _shaped("history t", t, (-1,))
+        xs = _shaped("history x", xs, (len(t), K))
+        us = _shaped("history u", np.empty((len(t), 0)) if us is None else us, (len(t), P))
+        rows, used = np.empty((self.history_rows, K + P)), ctypes.c_size_t()
+        self._library.call("dgm_history", self._handle, pointer(_shaped("x", x, (K,))), pointer(t), pointer(xs), pointer(us), len(t),
+                           pointer(rows), rows.size, ctypes.byref(used))
+        return rows[: used.value]
+
+
+def _close(of: library.Library, handle: int) -> None:
+    of.call("dgm_close", handle)
+
+
+def _columns(channels: Sequence[Tuple[str, str]]) -> Tuple[Tuple[str, ...], Tuple[str, ...]]:
+    return tuple(name for name, _ in channels), tuple(unit for _, unit in channels)
+
+
+def _shaped(name: str, x: ArrayLike, *shapes: Tuple[int, ...]) -> Floats:
+    """x as numbers, if it has one of the shapes; −1 is any length above 0."""
+    a = numbers(x)
+    for shape in shapes:
+        if a.ndim == len(shape) and all(n == want or (want < 0 and n > 0) for n, want in zip(a.shape, shape)):
+            return a
+    wanted = " or ".join("(" + ", ".join("N" if n < 0 else str(n) for n in s) + ")" for s in shapes)
+    raise ValueError(f"{name}: has shape {np.shape(x)}, want {wanted}")
+
+
+def _step(plan_times: Optional[ArrayLike], rows: int) -> float:
+    """Seconds of a row of a plan whose rows begin at plan_times; 0 = the rows divide the horizon."""
+    if plan_times is None:
+        return 0.0
+    t = _shaped("plan_times", plan_times, (rows,))
+    if rows < 2:
+        raise ValueError("plan_times: one row has no step; leave them out, the row is held over the horizon")
+    step = t[-1] / (rows - 1)
+    if not (step > 0 and np.allclose(t, step * np.arange(rows), rtol=0, atol=1e-6 * step)):
+        raise ValueError("plan_times: must be equal steps that begin at 0; resample the plan")
+    return float(step)
+
+
+@dataclass
+class _Answered:
+    answer: Prediction
+
+    def first(self) -> Prediction:
+        a = self.answer
+        fields = (a.mean, a.std, a.obs_std, a.half50, a.ood, a.out_of_distribution, a.no_history)
+        return Prediction(a.times, *(None if f is None else f[0] for f in fields))
+
+
+class _Query:
+    """A dgm_query with the arrays that it points to."""
+
+    def __init__(self, model: Model, many: bool, x, u, plans, plan_times, history, times, P0, workers=0):
+        self.model, K, P = model, len(model.states), len(model.inputs)
+        self.query = q = library.Query(size=ctypes.sizeof(library.Query), workers=workers)
+        self._kept = []
+
+        counts = {}
+
+        def put(name: str, field: str, value, row: Tuple[int, ...]):
+            a = _shaped(name, value, *([row, (-1, *row)] if many else [row]))
+            self.attach(field, a)
+            counts[name] = len(a) if a.ndim > len(row) else 1
+
+        put("x", "states", x, (K,))
+        if u is not None:
+            put("u", "u", u, (P,))
+        if P0 is not None:
+            put("P0", "P0", P0, (K, K))
+        if plans is not None:
+            q.plan_rows = rows = np.shape(plans)[-2] if np.ndim(plans) > 1 else 0
+            q.plan_step = _step(plan_times, rows)
+            put("plan", "plans", plans, (rows, P))
+        elif plan_times is not None:
+            raise ValueError("plan_times: come without a plan")
+        if isinstance(history, tuple):
+            if np.ndim(x) != 1:
+                raise ValueError("history: samples belong to one state; give rows for each: Model.history")
+            history = model.history(x, *history)
+        if history is not None and np.size(history):
+            q.history_rows = rows = np.shape(history)[-2] if np.ndim(history) > 1 else 0
+            put("history", "history", history, (rows, K + P))
+        self.n = next((n for n in counts.values() if n > 1), 1)
+        for name, count in counts.items():
+            if count not in (1, self.n):
+                raise ValueError(f"{name}: {count} of them, and others are {self.n}: give one, or as many")
+        self.times = model.times if times is None else _shaped("times", times, (-1,))
+        if times is not None:
+            self.attach("times", self.times)
+        self.shape = (self.n, len(self.times), K)
+        self.answered = library.Answer(size=ctypes.sizeof(library.Answer))
+
+    def attach(self, name: str, a: Floats) -> None:
+        self._kept.append(a)  # as long as the query points to it
+        setattr(self.query, name, pointer(a))
+        setattr(self.query, name + "_n", a.size)
+
+    def want(self, bit: int, name: str, shape: Tuple[int, ...], kind=ctypes.c_double) -> np.ndarray:
+        self.query.want |= bit
+        a = np.empty(shape, dtype=np.float64 if kind is ctypes.c_double else np.uint32)
+        setattr(self.answered, name, pointer(a, kind))
+        setattr(self.answered, name + "_n", a.size)
+        return a
+
+    def ask(self) -> None:
+        self.model._library.call("dgm_predict", self.model._handle, ctypes.byref(self.query), ctypes.byref(self.answered))
+
+    def predict(self, std: bool) -> _Answered:
+        mean, ood = self.want(library.MEAN, "mean", self.shape), self.want(0, "ood", (self.n,))
+        flags = self.want(0, "flags", (self.n,), ctypes.c_uint32)
+        wide = obs = half50 = None
+        if std:
+            wide, obs = self.want(library.STD, "std", self.shape), self.want(library.OBS_STD, "obs_std", self.shape)
+            half50 = self.want(0, "half50", (self.n,))
+        self.ask()
+        out, without = (flags & library.OUT_OF_DISTRIBUTION) != 0, (flags & library.NO_HISTORY) != 0
+        return _Answered(Prediction(self.times, mean, wide, obs, half50, ood, out, without))
+
+    def jacobians(self) -> Jacobians:
+        mean, A = self.want(library.MEAN, "mean", self.shape), self.want(library.JACOBIAN, "jacobian", (*self.shape, self.shape[2]))
+        self.ask()
+        return Jacobians(self.times, mean[0], A[0])
+
+    def sample(self, n: int, seed: int) -> Floats:
+        if n < 1:
+            raise ValueError(f"n: is {n}, must be at least 1")
+        self.query.samples, self.query.seed = n, seed
+        samples = self.want(library.SAMPLES, "samples", (n, *self.shape[1:]))
+        self.ask()
+        return samples

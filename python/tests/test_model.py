@@ -1,0 +1,137 @@
+"""Model against what Go predicts: the Go test of cmd/libdgm writes DGM_EXPECTED and runs this file."""
+import json
+import os
+import pathlib
+import threading
+
+import pytest
+
+np = pytest.importorskip("numpy")
+import dgm  # noqa: E402
+
+PENDULUM = pathlib.Path(__file__).resolve().parents[2] / "estimator" / "testdata" / "pendulum.dgm"
+
+
+@pytest.fixture(scope="module")
+def m():
+    with dgm.Model.load(PENDULUM) as m:
+        yield m
+
+
+def cases():
+    name = os.environ.get("DGM_EXPECTED")
+    return json.loads(pathlib.Path(name).read_text()) if name else []
+
+
+@pytest.mark.skipif("DGM_EXPECTED" not in os.environ, reason="DGM_EXPECTED is not set: go test ./cmd/libdgm sets it")
+def test_the_same_numbers_as_go():
+    assert cases()
+    for c in cases():
+        with dgm.Model.load(c["path"]) as m:
+            T, K, P = len(m.times), len(m.states), len(m.inputs)
+            x, plans = np.array(c["states"]), np.reshape(c["plans"], (-1, 5, P))
+            history = np.reshape(c["history"], (-1, K + P)) if c["history"] else None
+            plan_times = m.horizon / 5 * np.arange(5)
+            p = m.predict(x, plan=plans[0], plan_times=plan_times, history=history)
+            assert p.times.tolist() == c["times"]
+            assert p.mean.shape == p.std.shape == (T, K)
+            assert p.mean.ravel().tolist() == c["mean"][: T * K]
+            assert p.std.ravel().tolist() == c["std"][: T * K]
+            assert p.ood == c["ood"][0]
+            b = m.batch(x, plans, plan_times=plan_times, history=history)
+            assert b.mean.shape == b.std.shape == b.obs_std.shape == (len(plans), T, K)
+            assert b.mean.ravel().tolist() == c["mean"] and b.std.ravel().tolist() == c["std"] and b.ood.tolist() == c["ood"]
+            means = m.batch(x, plans, plan_times=plan_times, history=history, std=False, workers=2)
+            assert means.std is None and means.mean.ravel().tolist() == c["mean"]
+            j = m.jacobians(x, plan=plans[0], plan_times=plan_times, history=history)
+            assert j.A.shape == (T, K, K) and j.A.ravel().tolist() == c["jacobian"]
+            s = m.sample(x, 3, plan=plans[0], plan_times=plan_times, history=history, seed=7)
+            assert s.shape == (3, T, K) and s.ravel().tolist() == c["samples"]
+
+
+def test_a_model_says_what_it_reads(m):
+    assert m.states == ("theta", "omega") and len(m.inputs) == 1
+    assert len(m.units) == 2 and m.horizon == pytest.approx(0.5) and m.times[-1] == pytest.approx(m.horizon)
+
+
+def test_intervals_and_flags(m):
+    p = m.predict([0.5, 0], u=[0.1])
+    low, high = p.interval(0.95)
+    low50, high50 = p.interval(0.5)
+    assert np.all(low < low50) and np.all(low50 < p.mean) and np.all(high50 < high)
+    assert not p.out_of_distribution and p.ood <= 1
+    far = m.predict([0.5, 1e4])
+    assert far.out_of_distribution and far.ood > 1
+    with pytest.raises(ValueError, match="level"):
+        p.interval(0.9)
+
+
+def test_times_and_covariance(m):
+    p = m.predict([0.5, 0], times=[0.1, 0.2])
+    assert p.mean.shape == (2, 2)
+    wide = m.predict([0.5, 0], times=[0.1, 0.2], P0=0.1 * np.eye(2))
+    assert np.array_equal(wide.mean, p.mean) and np.all(wide.std > p.std)
+
+
+def test_single_precision_lists_and_slices(m):
+    x = np.zeros((4, 2))[::2][0] + [0.5, 0]
+    want = m.predict(x, plan=np.zeros((3, 1)))
+    for other in ([0.5, 0], np.array([0.5, 0], dtype=np.float32), np.array([0.5, 9, 0])[::2]):
+        assert np.array_equal(m.predict(other, plan=[[0], [0], [0]]).mean, want.mean)
+
+
+@pytest.mark.parametrize("arguments, name", [
+    (dict(x=[0.5]), "x"),
+    (dict(x=[[0.5, 0]]), "x"),
+    (dict(x=[0.5, float("nan")]), "states"),
+    (dict(x=[0.5, 0], u=[1, 2]), "u"),
+    (dict(x=[0.5, 0], plan=[1, 2]), "plan"),
+    (dict(x=[0.5, 0], plan=[[1, 2]]), "plan"),
+    (dict(x=[0.5, 0], plan=[[1], [2]], plan_times=[0.1, 0.2]), "plan_times"),
+    (dict(x=[0.5, 0], plan_times=[0, 0.2]), "plan_times"),
+    (dict(x=[0.5, 0], times=[9.0]), "times"),
+    (dict(x=[0.5, 0], times=[]), "times"),
+    (dict(x=[0.5, 0], P0=[1, 2, 3, 4]), "P0"),
+    (dict(x=[0.5, 0], history=np.zeros((3, 3))), "history"),
+])
+def test_wrong_arguments_are_named(m, arguments, name):
+    with pytest.raises(ValueError, match="^" + name):
+        m.predict(**arguments)
+
+
+def test_other_errors(m, tmp_path):
+    with pytest.raises(ArithmeticError):
+        m.predict([0.5, 1e300])
+    with pytest.raises(ValueError, match="plan: 3 of them, and others are 2"):
+        m.batch(np.zeros((2, 2)), np.zeros((3, 4, 1)))
+    with pytest.raises(OSError):
+        dgm.Model.load(tmp_path / "none.dgm")
+    other = dgm.Model.load(PENDULUM)
+    other.close()
+    other.close()
+    with pytest.raises(ValueError, match="not open"):
+        other.predict([0.5, 0])
+    with pytest.raises(NotImplementedError, match="B"):
+        _, _ = m.jacobians([0.5, 0])
+
+
+def test_samples_have_the_moments_of_the_prediction(m):
+    p, s = m.predict([0.5, 0]), m.sample([0.5, 0], 4000, seed=1)
+    assert np.all(np.abs(s.mean(0) - p.mean) < 5 * p.std / np.sqrt(4000))
+    assert np.allclose(s.std(0), p.std, rtol=0.1)
+
+
+def test_threads(m):
+    want, wrong = m.predict([0.5, 0]).mean, []
+
+    def run(i):
+        for _ in range(50):
+            if not np.array_equal(m.predict([0.5, 0]).mean, want):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
