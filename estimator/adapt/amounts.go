@@ -30,7 +30,7 @@ func (s *State) Amounts(m *model.Model) []Amount {
 		if unit == "" {
 			unit = "1"
 		}
-		add("bias "+c.Name, unit+"/s", s.Rate[k])
+		add("bias "+c.Name, channel.CanonicalUnit(unit+"/s"), s.Rate[k])
 	}
 	for _, c := range m.Channels[m.K:] {
 		add("gain "+c.Name, "%", 100)

@@ -53,7 +53,12 @@ type Config struct {
 
 	NoTrust     bool          // (optional) do not compare predictions with what is then measured
 	FalseAlarms time.Duration // (optional) mean time between false alarms of the flag miscalibrated; defaults to 100 h
-	TrustFile   string        // (optional) where the state of the trust monitor is kept over a restart
+	TrustFile   string        // (optional) where the state of the trust monitor is kept over a restart, and with .adapt appended what adaptation has learned
+
+	// Adapt is wire.AdaptOn to learn in flight how the robot differs from that of the training
+	// data and to correct predictions by it, wire.AdaptWatch to learn and report only, or
+	// wire.AdaptOff.
+	Adapt string // (optional) defaults to wire.AdaptOff
 
 	NoQueries bool             // (optional) do not answer questions
 	Accept    model.Acceptance // (optional) with a key: the models and commands that are accepted, see Offer; its vehicle is that of the node
@@ -90,6 +95,9 @@ func (c *Config) complete(m *model.Model) error {
 	if c.RecordLimit == 0 {
 		c.RecordLimit = 4 << 30
 	}
+	if c.Adapt == "" {
+		c.Adapt = wire.AdaptOff
+	}
 	if c.Clock == nil {
 		c.Clock = SystemClock()
 	}
@@ -114,6 +122,9 @@ func (c *Config) check(m *model.Model, times []float64) error {
 	}
 	if c.Rate != 0 && !(c.Rate >= 1 && c.Rate <= 10000) {
 		return fmt.Errorf("rate is %g Hz, and must be 0 or within 1 … 10000", c.Rate)
+	}
+	if a := c.Adapt; a != "" && a != wire.AdaptOff && a != wire.AdaptWatch && a != wire.AdaptOn {
+		return fmt.Errorf("adapt is %q, and must be %q, %q or %q", a, wire.AdaptOff, wire.AdaptWatch, wire.AdaptOn)
 	}
 	if m.K > wire.MaxChannels || m.P > wire.MaxChannels {
 		return fmt.Errorf("the model has %d states and %d inputs, a message holds %d of each", m.K, m.P, wire.MaxChannels)
@@ -155,12 +166,21 @@ func (c *Config) completeDurations(last float64) error {
 	return nil
 }
 
+// adaptFile returns where what adaptation has learned is kept over a restart, "" = nowhere.
+func (c *Config) adaptFile() string {
+	if c.TrustFile == "" || c.Adapt == wire.AdaptOff {
+		return ""
+	}
+	return c.TrustFile + ".adapt"
+}
+
 // settings returns what predictions depend on of a complete configuration.
 func (c *Config) settings() *journal.Settings {
 	return &journal.Settings{
 		Vehicle: c.Vehicle, Instance: c.Instance,
 		Times: c.Times, Rate: c.Rate, RobotClock: c.RobotClock, Validity: int64(c.Validity), Deadline: int64(c.Deadline),
 		AgeLimit: int64(c.AgeLimit), FalseAlarms: int64(c.FalseAlarms), NoTrust: c.NoTrust, Chain: c.Chain, Fast: !c.Plain, TimedPlans: !c.UntimedPlans,
+		Adapt: c.Adapt,
 	}
 }
 
@@ -170,6 +190,9 @@ func configOf(s *journal.Settings) Config {
 		Vehicle: s.Vehicle, Instance: s.Instance,
 		Rate: s.Rate, RobotClock: s.RobotClock, Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline),
 		AgeLimit: time.Duration(s.AgeLimit), FalseAlarms: time.Duration(s.FalseAlarms), NoTrust: s.NoTrust, Chain: s.Chain, Plain: !s.Fast, UntimedPlans: !s.TimedPlans,
+	}
+	if c.Adapt = s.Adapt; c.Adapt == "" {
+		c.Adapt = wire.AdaptOff
 	}
 	if len(s.Times) > 0 { // else the model's
 		c.Times = s.Times

@@ -142,7 +142,7 @@ func TestStatesBetweenTicksAreHistory(t *testing.T) {
 		}
 	}
 	n.status.snapshot.request(false)
-	n.status.snapshot.update(n.worker.engine)
+	n.status.snapshot.update(n.worker.engine, n.cfg.Clock)
 	s := n.compose(0)
 	if s.History != 4 || s.NoHistory != 1 || s.HistoryGaps != 0 || s.Used != 5 || counts(s)["replaced"] != 35 {
 		t.Errorf("status %+v", s)
@@ -173,7 +173,7 @@ func TestRefusedStatesAreNotHistory(t *testing.T) {
 		t.Error("no flag after a gap")
 	}
 	n.status.snapshot.request(false)
-	n.status.snapshot.update(n.worker.engine)
+	n.status.snapshot.update(n.worker.engine, n.cfg.Clock)
 	if s := n.compose(0); s.HistoryGaps != 1 || s.HistoryBackward != 0 || s.NoHistory != 11 {
 		t.Errorf("status: %d gaps, %d backward, %d without", s.HistoryGaps, s.HistoryBackward, s.NoHistory)
 	}

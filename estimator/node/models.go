@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -23,7 +24,9 @@ type models struct {
 	settings  *journal.Settings
 	record    bool
 	trustFile string
+	adaptFile string
 	clock     Clock
+	log       func(line string)
 	maxMemory int64        // bytes; 0 = by what is available
 	period    atomic.Int64 // ns between states, as last measured; 0 = not known
 	refusals  refusals
@@ -34,6 +37,7 @@ type models struct {
 
 	making sync.Mutex       // held while one is made ready
 	flown  string           // ID of the model that a rollback goes back to, during it
+	kind   string           // of what adaptation learns with the model in use
 	accept model.Acceptance // its least number is that of the newest statement
 
 	mu              sync.Mutex
@@ -57,7 +61,11 @@ func (s *models) load(m *model.Model) (*prediction.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Trust = readTrust(s.trustFile)
+	l.Trust = readState(s.trustFile)
+	unix, _ := s.clock()
+	if err := l.RestoreAdaptation(readState(s.adaptFile), unix); err != nil {
+		s.log("adaptation begins anew: " + err.Error())
+	}
 	err = s.admitTime(l)
 	if m.ID != "" && m.ID == s.flown {
 		err = nil // it was fast enough: what delays it now is no reason not to go back to it
@@ -90,6 +98,15 @@ func (s *models) swap(m *model.Model) error {
 	l, err := s.load(m)
 	if err != nil {
 		return err
+	}
+	if kind := l.AdaptKind(); kind != s.kind {
+		switch {
+		case kind == "" && l.AdaptNote != "":
+			s.log("adaptation has ended: " + l.AdaptNote)
+		case s.kind != "":
+			s.log("adaptation begins anew: the model has another horizon, or other quantities that can change")
+		}
+		s.kind = kind
 	}
 	s.mu.Lock()
 	s.before, s.current, s.times = s.current, m, l.Times
@@ -207,8 +224,12 @@ func (n *Node) command(data []byte) error {
 	if err := c.Decode(data); err != nil {
 		return err
 	}
-	if c.Action != wire.Rollback {
-		return fmt.Errorf("action %.40q is not known, there is %s", c.Action, wire.Rollback)
+	switch c.Action {
+	case wire.Rollback:
+	case wire.ResetAdaptation:
+		return n.resetAdaptation()
+	default:
+		return fmt.Errorf("action %.40q is not known, there are %s and %s", c.Action, wire.Rollback, wire.ResetAdaptation)
 	}
 	id, err := n.rollbackBy(&c)
 	if err != nil {
@@ -218,18 +239,39 @@ func (n *Node) command(data []byte) error {
 	return nil
 }
 
-// mostTrust is the size of a file that no monitor writes, bytes.
-const mostTrust = 64 << 20
+// resetFor is how long a command to reset adaptation waits for the end of a prediction.
+const resetFor = 2 * time.Second
 
-// readTrust returns the saved state of a monitor, nil if nothing was saved.
-func readTrust(path string) []byte {
+// resetAdaptation forgets what adaptation has learned.
+func (n *Node) resetAdaptation() error {
+	w, reset := n.worker, false
+	if !w.between(resetFor, func() {
+		if reset = w.engine.ResetAdaptation(); reset {
+			w.recorder.Reset()
+			w.learned.publish(w.engine)
+		}
+	}) {
+		return errors.New("resetting adaptation: the estimator is busy; try again")
+	}
+	if !reset {
+		return errors.New("resetting adaptation: nothing is learned: adaptation is switched off, or the model cannot adapt")
+	}
+	n.log.limited("adaptation was reset: it begins anew")
+	return nil
+}
+
+// mostState is the size of a file that neither a monitor nor adaptation writes, bytes.
+const mostState = 64 << 20
+
+// readState returns the saved state of a monitor or of adaptation, nil if nothing was saved.
+func readState(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostTrust+1))
-	if err != nil || len(b) > mostTrust {
+	b, err := io.ReadAll(io.LimitReader(f, mostState+1))
+	if err != nil || len(b) > mostState {
 		return nil
 	}
 	return b

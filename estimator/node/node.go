@@ -50,7 +50,7 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, log: throttledLog{log: cfg.Log}, counters: &reporting.Counters{}, peers: reporting.NewPeers(cfg.Instance, int64(3*cfg.Every+cfg.Every/2))}
-	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock, maxMemory: cfg.MaxMemory, accept: cfg.Accept}
+	n.models = models{settings: cfg.settings(), record: cfg.Record != "", clock: cfg.Clock, maxMemory: cfg.MaxMemory, accept: cfg.Accept, log: cfg.Log, adaptFile: cfg.adaptFile()}
 	if !cfg.NoTrust {
 		n.models.trustFile = cfg.TrustFile
 	}
@@ -58,7 +58,10 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.models.current, n.models.times = m, l.Times
+	n.models.current, n.models.times, n.models.kind = m, l.Times, l.AdaptKind()
+	if l.AdaptNote != "" {
+		cfg.Log("adaptation is off: " + l.AdaptNote)
+	}
 	hold := burst
 	if cfg.Rate > 0 { // ticks are for the newest, and for the history before it
 		hold += min(int(fastest/cfg.Rate), mostBetween)
@@ -165,7 +168,7 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 		}
 		defer own.Close()
 		q, err := queries.Serve(own, queries.Config{
-			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Plain: n.cfg.Plain, MaxMemory: n.models.memory() / queryMemoryShare, Clock: n.cfg.Clock, Model: n.models.inUse, History: w.copyHistory,
+			Vehicle: n.cfg.Vehicle, Instance: n.cfg.Instance, Plain: n.cfg.Plain, MaxMemory: n.models.memory() / queryMemoryShare, Clock: n.cfg.Clock, Model: n.models.inUse, History: w.copyHistory, Adaptation: w.learned.copyTo,
 		})
 		if err != nil {
 			return err
@@ -182,8 +185,8 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 	close(stop)
 	working.Wait()
 	n.status.snapshot.request(true)
-	n.status.snapshot.update(w.engine)
-	n.keepTrust()
+	n.status.snapshot.update(w.engine, n.cfg.Clock)
+	n.keepStates()
 	if err == nil && nc.IsConnected() {
 		n.report(nc)
 		_ = nc.FlushTimeout(drainFor)

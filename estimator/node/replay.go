@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // ReplayConfig replaces what is recorded in a journal. The zero value replaces
@@ -102,6 +104,10 @@ func (p *replay) run() error {
 			err = p.state()
 		case journal.KindPrediction:
 			err = p.prediction()
+		case journal.KindReset:
+			if p.engine != nil {
+				p.engine.ResetAdaptation()
+			}
 		case journal.KindEnd:
 			ended = true
 		}
@@ -143,6 +149,7 @@ func (p *replay) model() error {
 	if len(p.r.Model.Trust) > 0 {
 		l.Trust = slices.Clone(p.r.Model.Trust)
 	}
+	_ = l.RestoreAdaptation(slices.Clone(p.r.Model.Adaptation), p.r.Model.Unix) // what was refused then is refused again
 	if p.engine == nil {
 		p.engine = prediction.NewEngine(p.settings, l)
 	} else {
@@ -256,6 +263,7 @@ func (p *replay) configuration() string {
 	c.add("chain", was.Chain, is.Chain)
 	c.add("predictor = fast", was.Fast, is.Fast)
 	c.add("untimed plans", !was.TimedPlans, !is.TimedPlans)
+	c.add("adapt", cmp.Or(was.Adapt, wire.AdaptOff), is.Adapt)
 	c.add("trust off", was.NoTrust, is.NoTrust)
 	c.add("validity", time.Duration(was.Validity), time.Duration(is.Validity))
 	c.add("deadline", time.Duration(was.Deadline), time.Duration(is.Deadline))

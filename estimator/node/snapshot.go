@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -14,12 +15,14 @@ type snapshot struct {
 	requested atomic.Bool
 	withState atomic.Bool
 
-	mu     sync.Mutex
-	report prediction.Report
-	state  []byte // of the monitor; empty = nothing new
+	mu      sync.Mutex
+	report  prediction.Report
+	state   []byte // of the monitor; empty = nothing new
+	learned []byte // by adaptation, the same
 }
 
-// request asks for an update, withState also for the state of the trust monitor.
+// request asks for an update, withState also for the states of the trust monitor and of
+// adaptation.
 func (s *snapshot) request(withState bool) {
 	if withState {
 		s.withState.Store(true)
@@ -28,7 +31,7 @@ func (s *snapshot) request(withState bool) {
 }
 
 // update writes what the engine knows, if that was requested.
-func (s *snapshot) update(e *prediction.Engine) {
+func (s *snapshot) update(e *prediction.Engine, clock Clock) {
 	if !s.requested.Load() {
 		return
 	}
@@ -39,6 +42,8 @@ func (s *snapshot) update(e *prediction.Engine) {
 	if s.withState.Load() {
 		s.withState.Store(false)
 		s.state = e.AppendState(s.state[:0])
+		unix, steady := clock()
+		s.learned = e.AppendAdaptation(s.learned[:0], unix, steady)
 	}
 }
 
@@ -48,14 +53,18 @@ func (s *snapshot) read() prediction.Report {
 	defer s.mu.Unlock()
 	r := s.report
 	r.Trust = r.Trust.Clone()
+	if r.Adaptation.State != nil {
+		r.Adaptation.State = r.Adaptation.State.Clone()
+	}
 	return r
 }
 
-// newState returns the state of the monitor, empty if it was returned already.
-func (s *snapshot) newState() []byte {
+// newStates returns the states of the monitor and of adaptation, empty if they were returned
+// already.
+func (s *snapshot) newStates() (trust, adaptation []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := append([]byte(nil), s.state...)
-	s.state = s.state[:0]
-	return b
+	trust, adaptation = bytes.Clone(s.state), bytes.Clone(s.learned)
+	s.state, s.learned = s.state[:0], s.learned[:0]
+	return trust, adaptation
 }

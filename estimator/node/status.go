@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -25,7 +26,7 @@ type status struct {
 	queries  *queries.Service // nil = none
 	buf      []byte
 	last     atomic.Value       // []byte, as it was published
-	unsaved  bool               // the state of the monitor; it was logged
+	unsaved  bool               // the states of the monitor and of adaptation; it was logged
 	alarms   map[string]lasting // by name
 }
 
@@ -61,7 +62,7 @@ func (n *Node) reportUntil(ctx context.Context, nc *nats.Conn) error {
 			}
 			n.report(nc)
 			n.refreshQueries()
-			n.keepTrust()
+			n.keepStates()
 			n.status.snapshot.request(i%saveEvery == 0 && n.cfg.TrustFile != "")
 		}
 	}
@@ -127,6 +128,14 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	t := &known.Trust
 	s.Health, s.Miscalibrated = known.Consistency, uint64(t.Alarms)
 	s.History, s.HistoryGaps, s.HistoryBackward = uint64(known.HistoryRows), known.Resets[history.Gap], known.Resets[history.Backward]
+	s.Adapt = n.cfg.Adapt
+	s.AdaptNote, s.AdaptShare, s.Amounts = known.Adaptation.Note, 0, s.Amounts[:0]
+	if a := known.Adaptation.State; a != nil {
+		s.AdaptShare = a.Share()
+		for _, v := range a.Amounts(known.Adaptation.Model) {
+			s.Amounts = append(s.Amounts, wire.Amount(v))
+		}
+	}
 	s.Buckets, s.Checks, s.Coverage, s.Recalibrated, s.Nees, s.Factor = t.Buckets, t.Checks, t.Coverage, t.Recalibrated, t.Nees, t.Factor
 	if n.status.states != nil {
 		if dropped, err := n.status.states.Dropped(); err == nil && dropped >= 0 { // else the subscription has ended
@@ -137,17 +146,23 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	return s
 }
 
-// keepTrust writes the file of the trust monitor's state. A disk that is full or gone
-// is logged once; nothing depends on it while the program runs.
-func (n *Node) keepTrust() {
+// keepStates writes the files of the states of the trust monitor and of adaptation. A disk
+// that is full or gone is logged once; nothing depends on it while the program runs.
+func (n *Node) keepStates() {
 	s := n.status
-	b := s.snapshot.newState()
-	if len(b) == 0 || n.cfg.TrustFile == "" {
+	trust, adaptation := s.snapshot.newStates()
+	if n.cfg.TrustFile == "" || len(trust)+len(adaptation) == 0 {
 		return
 	}
-	err := durable.WriteFile(n.cfg.TrustFile, b)
+	var err error
+	if len(trust) > 0 {
+		err = durable.WriteFile(n.cfg.TrustFile, trust)
+	}
+	if len(adaptation) > 0 {
+		err = errors.Join(err, durable.WriteFile(n.cfg.adaptFile(), adaptation))
+	}
 	if err != nil && !s.unsaved {
-		n.cfg.Log("the state of the trust monitor is not saved: " + err.Error())
+		n.cfg.Log("the states of the trust monitor and of adaptation are not saved: " + err.Error())
 	}
 	s.unsaved = err != nil
 }

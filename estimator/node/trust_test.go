@@ -40,8 +40,8 @@ func TestTrustStateIsRestoredAfterARestart(t *testing.T) {
 		t.Fatalf("the intervals were fooled by little: %v", p.Factor)
 	}
 	n.status.snapshot.request(true)
-	n.status.snapshot.update(n.worker.engine)
-	n.keepTrust()
+	n.status.snapshot.update(n.worker.engine, n.cfg.Clock)
+	n.keepStates()
 
 	again, c, _, _ := offline(t, Config{TrustFile: path})
 	if p := last(again, c, 1); p.Factor[len(p.Factor)-1] < 2 || p.Flags&wire.Miscalibrated == 0 {
@@ -66,10 +66,10 @@ func TestTrustStateIsRestoredAfterARestart(t *testing.T) {
 	nowhere, _, _, _ := offline(t, Config{TrustFile: filepath.Join(path, "no", "folder"), Log: logged.add})
 	for range 2 {
 		nowhere.status.snapshot.request(true)
-		nowhere.status.snapshot.update(nowhere.worker.engine)
-		nowhere.keepTrust()
+		nowhere.status.snapshot.update(nowhere.worker.engine, nowhere.cfg.Clock)
+		nowhere.keepStates()
 	}
-	if len(logged.lines) != 1 || !strings.Contains(logged.lines[0], "is not saved") {
+	if len(logged.lines) != 1 || !strings.Contains(logged.lines[0], "are not saved") {
 		t.Errorf("logged %q", logged.lines)
 	}
 }

@@ -36,13 +36,14 @@ type worker struct {
 	task     prediction.Task
 	newest   *intake.Arrival // at a fixed rate: what is predicted from
 
-	histories chan historyRequest
+	requests chan request
+	learned  learned
 }
 
-// historyRequest asks for a copy of the history of the stream.
-type historyRequest struct {
-	dst  *history.Buffer
-	done chan struct{} // closed when it is made
+// request asks for something that must be done between two predictions.
+type request struct {
+	do   func()
+	done chan struct{} // closed when it is done
 }
 
 func newWorker(n *Node, l *prediction.Loaded) *worker {
@@ -51,7 +52,8 @@ func newWorker(n *Node, l *prediction.Loaded) *worker {
 		mailbox: n.intake.Mailbox, models: &n.models, counters: n.counters, peers: n.peers, snapshot: &snapshot{report: prediction.Report{Consistency: -1}},
 		engine: prediction.NewEngine(n.models.settings, l),
 	}
-	w.histories, w.task.Clock = make(chan historyRequest), n.cfg.Clock
+	w.requests, w.task.Clock = make(chan request), n.cfg.Clock
+	w.learned.publish(w.engine)
 	if n.cfg.RobotClock {
 		w.task.Clock = func() (unix, steady int64) {
 			_, steady = w.clock()
@@ -72,8 +74,8 @@ func (w *worker) run(nc *nats.Conn, stop <-chan struct{}) {
 		case <-w.mailbox.Ready:
 		case <-stop:
 			stopped = true // after what has come is answered
-		case r := <-w.histories:
-			w.reply(r)
+		case r := <-w.requests:
+			r.carryOut()
 		}
 		for a := w.mailbox.Get(); a != nil; a = w.mailbox.Get() {
 			w.answer(nc, a)
@@ -184,32 +186,39 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 	}
 	w.recorder.Task(t, m, made)
 	w.engine.Learn(t)
-	w.snapshot.update(w.engine)
+	w.learned.publish(w.engine)
+	w.snapshot.update(w.engine, w.clock)
 	return reason, cause
 }
 
 // replyWaiting replies to a request that waits, if there is one.
 func (w *worker) replyWaiting() {
 	select {
-	case r := <-w.histories:
-		w.reply(r)
+	case r := <-w.requests:
+		r.carryOut()
 	default:
 	}
 }
 
-func (w *worker) reply(r historyRequest) {
-	w.engine.CopyHistory(r.dst)
+func (r *request) carryOut() {
+	r.do()
 	close(r.done)
 }
 
-// copyHistory copies the samples of the stream to dst between two predictions. It reports
-// whether the worker did so within a time. It may be called from any goroutine.
+// copyHistory copies the samples of the stream to dst. It reports whether the worker did so
+// within a time.
 func (w *worker) copyHistory(dst *history.Buffer, within time.Duration) bool {
-	r := historyRequest{dst, make(chan struct{})}
+	return w.between(within, func() { w.engine.CopyHistory(dst) })
+}
+
+// between calls do between two predictions. It reports whether the worker did so within a
+// time. It may be called from any goroutine.
+func (w *worker) between(within time.Duration, do func()) bool {
+	r := request{do, make(chan struct{})}
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
-	case w.histories <- r:
+	case w.requests <- r:
 		<-r.done
 		return true
 	case <-timer.C:
@@ -246,5 +255,6 @@ func (w *worker) useNext() {
 	if l := w.models.next.Swap(nil); l != nil {
 		w.engine.Use(l)
 		w.recorder.Model(l)
+		w.learned.publish(w.engine)
 	}
 }

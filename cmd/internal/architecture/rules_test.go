@@ -153,7 +153,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/adapt",
-		[]string{"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/priordynamics"},
+		[]string{"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/internal/msgbin", "estimator/model", "estimator/priordynamics"},
 		"what a robot has become is learned from numbers and times alone, so that it can be tried on recorded ones",
 	},
 	{
@@ -183,7 +183,7 @@ var layers = []layer{
 	{
 		"estimator/node/internal/prediction",
 		[]string{
-			"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
+			"estimator", "estimator/adapt", "estimator/channel", "estimator/feature", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/journal",
 			"estimator/trust", "estimator/numeric/mlp", "estimator/priordynamics", "estimator/wire",
 		},
 		"a task becomes a message by one pure step: no network, no counters, no file",
@@ -196,7 +196,7 @@ var layers = []layer{
 	{
 		"estimator/node/internal/queries",
 		[]string{
-			"estimator", "estimator/channel", "estimator/history", "estimator/model", "estimator/node/internal/intake",
+			"estimator", "estimator/adapt", "estimator/channel", "estimator/history", "estimator/model", "estimator/node/internal/intake",
 			"estimator/node/internal/prediction", "estimator/node/internal/reporting", "estimator/wire",
 		},
 		"queries have predictors of their own and touch nothing that predictions depend on",
@@ -204,7 +204,7 @@ var layers = []layer{
 	{
 		"estimator/node",
 		[]string{
-			"estimator/channel", "estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
+			"estimator/adapt", "estimator/channel", "estimator/durable", "estimator/history", "estimator/model", "estimator/node/internal/intake", "estimator/node/internal/prediction",
 			"estimator/node/internal/queries", "estimator/node/internal/recording", "estimator/node/internal/reporting",
 			"estimator/node/journal", "estimator/node/realtime", "estimator/trust", "estimator/wire",
 		},

@@ -31,6 +31,7 @@ const (
 	KindPrediction Kind = 4
 	KindLost       Kind = 5
 	KindEnd        Kind = 6
+	KindReset      Kind = 7
 )
 
 // Header names the program that recorded and its settings.
@@ -52,14 +53,18 @@ type Settings struct {
 	FalseAlarms int64 // ns
 	NoTrust     bool
 	Chain       bool
-	Fast        bool // predicted by estimator.Fast; false where the header lacks it
-	TimedPlans  bool // plans without plan_dt count only where the sender has shown the horizon; false where the header lacks it
+	Fast        bool   // predicted by estimator.Fast; false where the header lacks it
+	Adapt       string // learning in flight: off, watch or on; off where the header lacks it
+	TimedPlans  bool   // plans without plan_dt count only where the sender has shown the horizon; false where the header lacks it
 }
 
 // Model is a model that is used from here on.
 type Model struct {
 	File  []byte
 	Trust []byte // state of the monitor of its intervals; empty = none
+
+	Adaptation []byte // what was learned before, of which Unix is the present; empty = nothing
+	Unix       int64  // ns
 }
 
 // State is a state that was consumed.

@@ -5,7 +5,7 @@ import "github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 // The elements of each payload, in their order, for writer and reader. All but
 // those of the header begin with the number of the record.
 
-func (h *Header) elements(magic *string) [16]msgbin.Field {
+func (h *Header) elements(magic *string) [17]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("magic", magic), msgbin.Required("version", version),
 		msgbin.Required("vehicle", &h.Vehicle), msgbin.Required("instance", &h.Instance), msgbin.Required("platform", &h.Platform),
@@ -13,13 +13,15 @@ func (h *Header) elements(magic *string) [16]msgbin.Field {
 		msgbin.Required("validity", &h.Validity), msgbin.Required("deadline", &h.Deadline), msgbin.Required("age limit", &h.AgeLimit),
 		msgbin.Required("false alarms", &h.FalseAlarms), msgbin.Required("trust off", &h.NoTrust), msgbin.Required("chain", &h.Chain),
 		msgbin.Optional("fast predictor", &h.Fast), msgbin.Optional("timed plans", &h.TimedPlans),
+		msgbin.Optional("adapt", &h.Adapt),
 	}
 }
 
-func (m *Model) elements(number *uint64) [3]msgbin.Field {
+func (m *Model) elements(number *uint64) [5]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("number", number),
 		msgbin.Required("model", &m.File).Limit(maxBytes), msgbin.Required("trust", &m.Trust).Limit(maxBytes),
+		msgbin.Optional("adaptation", &m.Adaptation).Limit(maxBytes), msgbin.Optional("unix", &m.Unix),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/dgm-robotics/dgm/estimator/durable"
 )
@@ -21,9 +22,9 @@ var update = flag.Bool("update", false, "write the golden file anew")
 var (
 	goldenHeader = Header{Platform: "linux/amd64 go1.26", Settings: Settings{
 		Vehicle: "pend1", Instance: "x7", Times: []float64{0.5, 1}, Rate: 100, RobotClock: true,
-		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true, Chain: true, TimedPlans: true,
+		Validity: 1e9, Deadline: 5e6, AgeLimit: 25e7, FalseAlarms: 36e13, NoTrust: true, Chain: true, TimedPlans: true, Adapt: "watch",
 	}}
-	goldenModel      = Model{File: []byte("a model"), Trust: []byte{1, 2, 3}}
+	goldenModel      = Model{File: []byte("a model"), Trust: []byte{1, 2, 3}, Adaptation: []byte{4, 5}, Unix: 1772682400399326324}
 	goldenState      = State{At: 5e9, Age: 3e6, Period: 1e7, Message: []byte{0x80}}
 	goldenPrediction = Prediction{
 		Tick: 7, Due: 5_010_000_000, End: 5_010_200_000, Unix: 1772682400399326324, Level: 1, Fresh: true, Contested: true, Outcome: OK,
@@ -43,6 +44,7 @@ func golden(t *testing.T) []byte {
 	w.State(&goldenState)
 	w.Prediction(&goldenPrediction)
 	w.Prediction(&goldenSilence)
+	w.Reset()
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,7 @@ func golden(t *testing.T) []byte {
 }
 
 func TestGoldenFile(t *testing.T) {
-	const file = "testdata/journal-v1-plans.msgpack"
+	const file = "testdata/journal-v1-adapt.msgpack"
 	b := golden(t)
 	if *update {
 		if err := os.WriteFile(file, b, 0o644); err != nil {
@@ -68,18 +70,22 @@ func TestGoldenFile(t *testing.T) {
 	if !bytes.Equal(b, want) {
 		t.Errorf("%s: this program writes other bytes for the same records", file)
 	}
-	reads(t, want, goldenHeader)
-	// Of the first programs, whose header has no such setting.
-	if want, err = os.ReadFile("testdata/journal-v1.msgpack"); err != nil {
-		t.Fatal(err)
+	reads(t, want, goldenHeader, goldenModel, KindReset)
+	// Of earlier programs, which wrote less.
+	earlier, model := goldenHeader, Model{File: goldenModel.File, Trust: goldenModel.Trust}
+	earlier.Adapt = ""
+	for _, file := range []string{"testdata/journal-v1-plans.msgpack", "testdata/journal-v1.msgpack"} {
+		if want, err = os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+		reads(t, want, earlier, model)
+		earlier.TimedPlans = false
 	}
-	first := goldenHeader
-	first.TimedPlans = false
-	reads(t, want, first)
 }
 
-// reads checks that the bytes are read as the golden records with a header.
-func reads(t *testing.T, b []byte, h Header) {
+// reads checks that the bytes are read as the golden records with a header and a model, then
+// records of some kinds, then the end.
+func reads(t *testing.T, b []byte, h Header, m Model, kinds ...Kind) {
 	t.Helper()
 	r, err := NewReader(bytes.NewReader(b), "golden")
 	if err != nil {
@@ -88,16 +94,21 @@ func reads(t *testing.T, b []byte, h Header) {
 	if d := cmp.Diff(h, r.Header); d != "" {
 		t.Errorf("header: %s", d)
 	}
-	for _, c := range []struct {
+	type record struct {
 		kind Kind
 		same func() string
-	}{
-		{KindModel, func() string { return cmp.Diff(goldenModel, r.Model) }},
+	}
+	nothing := func() string { return "" }
+	records := []record{
+		{KindModel, func() string { return cmp.Diff(m, r.Model, cmpopts.EquateEmpty()) }},
 		{KindState, func() string { return cmp.Diff(goldenState, r.State) }},
 		{KindPrediction, func() string { return cmp.Diff(goldenPrediction, r.Prediction) }},
 		{KindPrediction, func() string { return cmp.Diff(goldenSilence, r.Prediction) }},
-		{KindEnd, func() string { return "" }},
-	} {
+	}
+	for _, k := range append(kinds, KindEnd) {
+		records = append(records, record{k, nothing})
+	}
+	for _, c := range records {
 		k, err := r.Next()
 		if err != nil || k != c.kind {
 			t.Fatalf("kind %v, %v, want %v", k, err, c.kind)
@@ -124,17 +135,17 @@ func TestDamage(t *testing.T) {
 		}
 		return n, err
 	}
-	if n, err := all(b); n != 5 || !errors.Is(err, io.EOF) {
+	if n, err := all(b); n != 6 || !errors.Is(err, io.EOF) {
 		t.Fatalf("%d records, %v", n, err)
 	}
 	for i := range b {
-		if n, err := all(b[:i]); n >= 5 || err == nil {
+		if n, err := all(b[:i]); n >= 6 || err == nil {
 			t.Errorf("cut at %d: %d records, %v", i, n, err)
 		}
 		for _, bit := range []byte{1, 0x80} {
 			damaged := bytes.Clone(b)
 			damaged[i] ^= bit
-			if n, err := all(damaged); n >= 5 || errors.Is(err, io.EOF) && !errors.Is(err, ErrTorn) {
+			if n, err := all(damaged); n >= 6 || errors.Is(err, io.EOF) && !errors.Is(err, ErrTorn) {
 				t.Errorf("bit %x of byte %d: %d records, %v", bit, i, n, err)
 			}
 		}
@@ -250,7 +261,7 @@ func FuzzPayload(f *testing.F) {
 		f.Add(byte(kind-1), slices.Clone(r.payload))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, payload []byte) {
-		kind = 1 + kind%byte(KindEnd)
+		kind = 1 + kind%byte(KindReset)
 		file := appendRecord(nil, Kind(kind), payload)
 		if Kind(kind) != KindHeader {
 			file = append(appendRecord(nil, KindHeader, header), file...)

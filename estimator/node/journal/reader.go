@@ -121,7 +121,7 @@ func (r *Reader) nextRecord() (Kind, error) {
 			return 0, r.fail(err.Error() + ": the file is damaged")
 		}
 	}
-	if rec.Kind == 0 || Kind(rec.Kind) > KindEnd {
+	if rec.Kind == 0 || Kind(rec.Kind) > KindReset {
 		return 0, r.fail(fmt.Sprintf("is of kind %d, which this program does not know", rec.Kind))
 	}
 	if !rec.Intact() {

@@ -96,6 +96,15 @@ func (w *Writer) Prediction(p *Prediction) {
 	w.put(KindPrediction, false)
 }
 
+// Reset records that what adaptation has learned was forgotten.
+func (w *Writer) Reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := [...]msgbin.Field{msgbin.Required("number", &w.number)}
+	w.payload = encode(w.payload, f[:])
+	w.put(KindReset, true)
+}
+
 // put queues the payload, which has the number of the next record.
 func (w *Writer) put(k Kind, always bool) {
 	if w.err != nil || w.closing {

@@ -77,7 +77,11 @@ func newRollout(of *Predictors, times []float64, chain bool) (*rollout, error) {
 // verify compares each fast predictor with the plain one.
 func (c *rollout) verify() error {
 	for i := range c.segments {
-		if f, ok := c.segments[i].predictor.(*estimator.Fast); ok {
+		p := c.segments[i].predictor
+		if c, ok := p.(*corrected); ok {
+			p = c.Predictor
+		}
+		if f, ok := p.(*estimator.Fast); ok {
 			if err := f.Verify(); err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func newConsistency(of *Predictors, times []float64) *consistency {
 		return nil
 	}
 	last := min(times[len(times)-1], m.Horizon)
-	p, err := of.At([]float64{last / 4, last})
+	p, err := of.uncorrected([]float64{last / 4, last})
 	if err != nil {
 		return nil // predictors for other times were made, so there is no reason left
 	}

@@ -81,6 +81,7 @@ func NewEngine(s *journal.Settings, l *Loaded) *Engine {
 // history.
 func (e *Engine) Use(l *Loaded) {
 	if e.Loaded != nil {
+		l.adaptation.replace(e.Loaded.adaptation)
 		l.Ladder.Propagation = e.Loaded.Ladder.Propagation
 		l.past.stream.CopyFrom(e.Loaded.past.stream)
 	}
@@ -111,6 +112,7 @@ func (e *Engine) Use(l *Loaded) {
 func (e *Engine) Take(a *intake.Arrival) {
 	e.plans.take(&a.State, e.Loaded.Model.P)
 	e.resets[e.Loaded.past.add(&a.State)]++
+	e.Loaded.adaptation.take(a)
 }
 
 // CopyHistory copies the samples of the stream to dst, none where the model reads no
@@ -253,6 +255,7 @@ func (e *Engine) flags(t *Task, d *estimator.Prediction) wire.Flags {
 	set(wire.Miscalibrated, e.monitor != nil && e.monitor.Miscalibrated() > 0)
 	set(wire.CarriedCovariance, len(t.Arrival.State.P0) > 0 && e.Loaded.Model.Displacement)
 	set(wire.NoHistory, e.Loaded.past.missed)
+	set(wire.Adapted, e.Loaded.adaptation.applied())
 	set(wire.Chained, t.Tick > 0 || e.Loaded.levels[t.Level].rollout.chained())
 	return f
 }
@@ -273,7 +276,8 @@ func Deadline(s *journal.Settings, period int64) int64 {
 const checkEvery = 32
 
 // Learn adds the prediction that the last step made, and the state of its task, to
-// what is known of the intervals. It is called after the message was published, so
+// what is known of the intervals, and the states that were taken to what is known of the
+// robot. It is called after the message was published, so
 // that it delays none.
 func (e *Engine) Learn(t *Task) {
 	if e.monitor != nil {
@@ -284,6 +288,7 @@ func (e *Engine) Learn(t *Task) {
 			e.monitor.Observed(t.Arrival.State.T, t.Arrival.State.X)
 		}
 	}
+	e.Loaded.adaptation.learn()
 	if c := e.Loaded.consistency; c != nil {
 		if e.untilCheck--; e.untilCheck <= 0 {
 			e.untilCheck = checkEvery
@@ -298,6 +303,7 @@ type Report struct {
 	Consistency float64 // score of the early consistency check, −1 = none yet
 	HistoryRows int     // that the model reads
 	Resets      [history.Resets]uint64
+	Adaptation  AdaptationReport
 }
 
 // Report writes what is known to r.
@@ -307,6 +313,7 @@ func (e *Engine) Report(r *Report) {
 	}
 	r.Consistency = e.Loaded.consistency.score()
 	r.HistoryRows, r.Resets = e.Loaded.past.stream.Rows(), e.resets
+	e.Loaded.report(&r.Adaptation)
 }
 
 // AppendState appends the state of the trust monitor, if there is one, to dst.

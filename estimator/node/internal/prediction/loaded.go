@@ -23,10 +23,16 @@ type Loaded struct {
 	File   []byte // the model's, where predictions are recorded
 	Trust  []byte // state of the trust monitor when it was last in use; nil = none
 
+	AdaptNote  string // why nothing is learned in flight; "" = something is, or that is switched off
+	Adaptation []byte // what was learned before; nil = nothing
+	Unix       int64  // ns, when that was restored
+
 	levels      []level // of the horizon, as in Ladder
 	past        *past
 	propagator  *propagator // nil where each state is answered
 	consistency *consistency
+	adaptation  *adaptation // nil = nothing is learned
+	adaptKind   string
 }
 
 // level predicts the first points of the horizon: all of it, its first half, its
@@ -64,6 +70,12 @@ func Load(s *journal.Settings, m *model.Model, record bool) (*Loaded, error) {
 	}
 	r.Model, r.past = m, newPast(m)
 	of := &Predictors{Model: m, Plain: !s.Fast}
+	if r.adaptation, r.AdaptNote, err = newAdaptation(s.Adapt, of); err != nil {
+		return nil, err
+	}
+	if r.adaptation != nil {
+		r.adaptKind = r.adaptation.filter.State().Kind
+	}
 	for n := len(r.Times); n > 0 && len(r.levels) < mostLevels; n /= 2 {
 		p, err := newRollout(of, r.Times[:n], s.Chain)
 		if err == nil {
@@ -134,6 +146,9 @@ func Memory(s *journal.Settings, m *model.Model) int {
 		times = m.Points
 	}
 	points := []int{2} // of the consistency check
+	if s.Adapt != wire.AdaptOff {
+		points = append(points, 1, 1, 1, 1) // of learning
+	}
 	for n := times; n > 0 && len(points) <= mostLevels; n /= 2 {
 		points = append(points, n)
 	}

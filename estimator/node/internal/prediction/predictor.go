@@ -15,14 +15,24 @@ type Predictor interface {
 // Predictors makes the predictors of one model, which share what depends on it alone.
 // It is for one goroutine.
 type Predictors struct {
-	Model *model.Model // not shared, see Private
-	Plain bool
+	Model      *model.Model // not shared, see Private
+	Plain      bool
+	Correction *Correction // (optional) of the predictions
 
 	fast *estimator.Fast // the first one
 }
 
 // At returns a predictor for the times, s.
 func (s *Predictors) At(times []float64) (Predictor, error) {
+	p, err := s.uncorrected(times)
+	if err != nil || s.Correction == nil {
+		return p, err
+	}
+	return &corrected{p, s.Correction}, nil
+}
+
+// uncorrected returns a predictor of the model alone.
+func (s *Predictors) uncorrected(times []float64) (Predictor, error) {
 	var p Predictor
 	var err error
 	switch {

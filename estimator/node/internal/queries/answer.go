@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
@@ -30,6 +31,7 @@ type answerer struct {
 	dst          *estimator.Prediction
 	dynamics     *prediction.Dynamics
 	past         past
+	learned      *adapt.State // what predictions are corrected by
 
 	query    wire.Query
 	answered wire.Answer
@@ -53,8 +55,13 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 	if m != o.served {
 		own := prediction.Private(m)
 		*o = answerer{
-			cfg: o.cfg, budget: o.budget, quit: o.quit, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain},
-			dynamics: prediction.NewDynamics(own), past: newPast(own), query: o.query, answered: o.answered,
+			cfg: o.cfg, budget: o.budget, quit: o.quit, served: m, model: own, predictors: prediction.Predictors{Model: own, Plain: o.cfg.Plain, Correction: prediction.NewCorrection(own)},
+			dynamics: prediction.NewDynamics(own), past: newPast(own), learned: new(adapt.State), query: o.query, answered: o.answered,
+		}
+	}
+	if c := o.predictors.Correction; c != nil {
+		if c.State = nil; o.cfg.Adaptation(o.learned, m.ID) {
+			c.State = o.learned
 		}
 	}
 	b, err := check(q, o.model)
@@ -246,9 +253,17 @@ func (o *answerer) predict(q *estimator.Query, _ int) error {
 		return errNotFinite
 	}
 	a, d := &o.answered, o.dst
+	o.flagCorrected()
 	a.Mean, a.Std, a.ObsStd = append(a.Mean, d.Mean...), append(a.Std, d.Std...), append(a.ObsStd, d.ObsStd...)
 	a.OOD = append(a.OOD, d.OOD)
 	return nil
+}
+
+// flagCorrected sets the flag of an answer with a prediction that was corrected.
+func (o *answerer) flagCorrected() {
+	if c := o.predictors.Correction; c != nil && c.Applied {
+		o.answered.Flags |= wire.Adapted
+	}
 }
 
 // inputs returns the input (P) of a question at its start.
@@ -282,6 +297,7 @@ func (o *answerer) sample(q *estimator.Query, i int) error {
 		return errNotFinite
 	}
 	a := &o.answered
+	o.flagCorrected()
 	a.OOD = append(a.OOD, o.dst.OOD)
 	for j := range max(o.query.Samples, 1) {
 		n, size := len(a.Samples), len(o.dst.Mean)

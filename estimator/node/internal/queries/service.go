@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
@@ -33,6 +34,10 @@ type Config struct {
 	// History copies the samples of the stream to dst; false if that takes longer than
 	// within.
 	History func(dst *history.Buffer, within time.Duration) bool
+
+	// Adaptation copies to dst what predictions of the model with an ID are corrected by;
+	// false if they are not.
+	Adaptation func(dst *adapt.State, model string) bool
 }
 
 // Service answers the queries about one vehicle.

@@ -34,7 +34,14 @@ func New(path string, s *journal.Settings, most int64) (*Recorder, error) {
 // Model records that a model is used.
 func (r *Recorder) Model(l *prediction.Loaded) {
 	if r != nil {
-		r.w.Model(&journal.Model{File: l.File, Trust: l.Trust})
+		r.w.Model(&journal.Model{File: l.File, Trust: l.Trust, Adaptation: l.Adaptation, Unix: l.Unix})
+	}
+}
+
+// Reset records that what adaptation has learned was forgotten.
+func (r *Recorder) Reset() {
+	if r != nil {
+		r.w.Reset()
 	}
 }
 

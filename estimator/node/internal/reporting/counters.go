@@ -25,7 +25,7 @@ type Counts struct {
 	Late, Shortened, Widened uint64 // of the published
 	NoHistory                uint64
 	PlansUnused, PlansHeld   uint64
-	PlansCut                 uint64
+	PlansCut, Adapted        uint64
 	Used                     uint64 // states predicted from
 	UnknownKeys              uint64 // of states
 	Ticks                    uint64
@@ -151,7 +151,7 @@ func (c *Counters) Publish(ns int64, f wire.Flags, predict, encode, publish int6
 			flag wire.Flags
 			n    *uint64
 		}{{wire.Late, &n.Late}, {wire.Shortened, &n.Shortened}, {wire.Widened, &n.Widened}, {wire.NoHistory, &n.NoHistory},
-			{wire.PlanUnused, &n.PlansUnused}, {wire.PlanHeld, &n.PlansHeld}, {wire.PlanCut, &n.PlansCut}} {
+			{wire.PlanUnused, &n.PlansUnused}, {wire.PlanHeld, &n.PlansHeld}, {wire.PlanCut, &n.PlansCut}, {wire.Adapted, &n.Adapted}} {
 			if f&v.flag != 0 {
 				*v.n++
 			}

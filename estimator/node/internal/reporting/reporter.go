@@ -81,6 +81,7 @@ func (r *Reporter) addCounters(steady int64) {
 	}
 	s.Ticks, s.Used, s.Shortened, s.Widened = n.Ticks, n.Used, n.Shortened, n.Widened
 	s.NoHistory, s.PlansUnused, s.PlansHeld, s.PlansCut = n.NoHistory, n.PlansUnused, n.PlansHeld, n.PlansCut
+	s.Adapted = n.Adapted
 	s.ClockOffset, s.Delay = n.Offset, float64(n.Delay)*1e-9
 	s.Reasons = c.list(s.Reasons[:0], &n.Reasons)
 	s.Silent = c.list(s.Silent[:0], &n.Silent)

@@ -1,0 +1,287 @@
+package node
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// changeable is a model of two states and an input that can adapt: state 0 is driven by the
+// input, state 1 by state 0, both are damped. Its nets count nothing.
+func changeable(seed uint64) *model.Model {
+	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 4, Basis: 2, Members: 1, D: 1, Core: []int{4}, Points: 20, Horizon: 0.5, Equation: 1}, seed)
+	e := model.EquationOf(m.Stack)
+	e.Step = changeableStep
+	clear(e.Weights)
+	L := e.Lift.Dim()
+	e.Weights[(1+0)*2+0], e.Weights[(1+L)*2+0] = -0.02, 0.016
+	e.Weights[(1+0)*2+1], e.Weights[(1+1)*2+1] = 0.01, -0.02
+	m.Stack = m.Stack[:1]
+	m.Scale = []float64{0.005, 0.005}
+	for i := range m.Members {
+		for j := range m.Members[i].Posterior {
+			clear(m.Members[i].Posterior[j].LogSigma)
+		}
+	}
+	m.NetworkWeight = nil
+	for range model.Conditions {
+		m.NetworkWeight = append(m.NetworkWeight, make([]float64, 2*len(m.NoiseKnots)))
+	}
+	m.Adaptation.Rate = []float64{2, 1}
+	if _, err := m.Encode(); err != nil { // sets the ID
+		panic(err)
+	}
+	return m
+}
+
+const changeableStep = 0.01 // s
+
+// changed is the robot of changeable whose input has another effect, with a clock.
+type changed struct {
+	t      *testing.T
+	n      *Node
+	c      *clock
+	nc     *nats.Conn
+	sent   *listener
+	gain   float64 // of the input, over that of the training data: −0.2 = a fifth is lost
+	x      [2]float64
+	u      float64
+	seq    uint64
+	rng    *rand.Rand
+	change func(s *wire.State) // (optional) of what is sent
+	scale  [3]float64          // standard deviations by which the equation divides states and the input
+	last   *wire.Prediction
+}
+
+func newChanged(t *testing.T, cfg Config, gain float64) *changed {
+	return newChangedAt(t, cfg, gain, 5e18/4)
+}
+
+// newChangedAt is newChanged at a time, ns.
+func newChangedAt(t *testing.T, cfg Config, gain float64, unix int64) *changed {
+	m, c := changeable(3), &clock{unix: unix}
+	cfg.Vehicle, cfg.Clock = "v1", c.read
+	n, err := New(cfg, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	sent := listen(t, nc, wire.AllPredictions)
+	e := model.EquationOf(m.Stack)
+	return &changed{t: t, n: n, c: c, nc: nc, sent: sent, gain: gain, rng: rand.New(rand.NewPCG(1, 2)), scale: [3]float64{e.Lift.Std[0], e.Lift.Std[1], m.Inputs.InputStd[0]}}
+}
+
+// fly sends states for so many seconds, each of which is answered.
+func (r *changed) fly(s float64) {
+	r.t.Helper()
+	for range int(math.Round(s / changeableStep)) {
+		if r.rng.Float64() < 0.05 {
+			r.u = 2 * r.rng.NormFloat64()
+		}
+		r.seq++
+		state := wire.State{Seq: r.seq, T: r.c.unix, U: []float64{r.u}, X: []float64{r.x[0] + 0.0015*r.rng.NormFloat64(), r.x[1] + 0.0015*r.rng.NormFloat64()}}
+		if r.change != nil {
+			r.change(&state)
+		}
+		r.n.intake.Receive(state.Append(nil), 0)
+		_, before := r.n.Totals()
+		if rate := r.n.cfg.Rate; rate > 0 {
+			if r.seq%uint64(math.Round(1/(rate*changeableStep))) == 0 {
+				r.n.worker.tick(r.nc, r.seq, r.c.steady)
+			}
+		} else if a := r.n.intake.Mailbox.Get(); a != nil {
+			r.n.worker.answer(r.nc, a)
+		}
+		if _, after := r.n.Totals(); after > before {
+			r.last = r.sent.prediction()
+		}
+		x0, x1, u := r.x[0]/r.scale[0], r.x[1]/r.scale[1], (1+r.gain)*r.u/r.scale[2]
+		r.x[0] += -0.02*x0 + 0.016*u
+		r.x[1] += 0.01*x0 - 0.02*x1
+		r.c.pass(int64(changeableStep * 1e9))
+	}
+}
+
+// status returns the status of this moment.
+func (r *changed) status() *wire.Status {
+	r.n.status.snapshot.request(true)
+	r.n.status.snapshot.update(r.n.worker.engine, r.n.cfg.Clock)
+	return r.n.compose(0)
+}
+
+// gainOf returns the learned gain of the input, %.
+func gainOf(t *testing.T, s *wire.Status) wire.Amount {
+	t.Helper()
+	i := slices.IndexFunc(s.Amounts, func(a wire.Amount) bool { return strings.HasPrefix(a.Name, "gain ") })
+	if i < 0 {
+		t.Fatalf("no gain among %+v", s.Amounts)
+	}
+	return s.Amounts[i]
+}
+
+// A change of the input's effect is learned, corrects predictions and is reported; watch
+// reports it and corrects nothing, off does neither.
+func TestAChangeInFlightIsLearned(t *testing.T) {
+	plain := newChanged(t, Config{}, -0.2)
+	plain.fly(20)
+	if s := plain.status(); s.Adapt != wire.AdaptOff || s.AdaptNote != "" || len(s.Amounts) > 0 {
+		t.Errorf("switched off: %q, %q, %+v", s.Adapt, s.AdaptNote, s.Amounts)
+	}
+	for _, rate := range []float64{0, 50} {
+		for _, setting := range []string{wire.AdaptWatch, wire.AdaptOn} {
+			r := newChanged(t, Config{Adapt: setting, Rate: rate}, -0.2)
+			r.fly(20)
+			s := r.status()
+			if g := gainOf(t, s); math.Abs(g.Value+20) > 5 || g.Unit != "%" || !g.Significant() {
+				t.Errorf("%s, rate %v: %+v", setting, rate, g)
+			}
+			on := setting == wire.AdaptOn
+			if s.Adapt != setting || s.AdaptNote != "" || s.AdaptShare < 0.3 || (s.Adapted > 0) != on || (r.last.Flags&wire.Adapted != 0) != on {
+				t.Errorf("%s, rate %v: %+v, flags %x", setting, rate, s, r.last.Flags)
+			}
+			if same := slices.Equal(r.last.Mean, plain.last.Mean); rate == 0 && same == on {
+				t.Errorf("%s: the same means as without: %v", setting, same)
+			}
+		}
+	}
+}
+
+// A model that cannot adapt is reported, once on the console.
+func TestAModelThatCannotAdaptIsReported(t *testing.T) {
+	var logged lines
+	n, _, _, _ := offline(t, Config{Adapt: wire.AdaptOn, Log: logged.add})
+	n.status.snapshot.request(false)
+	n.status.snapshot.update(n.worker.engine, n.cfg.Clock)
+	if s := n.compose(0); !strings.Contains(s.AdaptNote, "holds nothing to adapt") || len(logged.lines) != 1 || !logged.has("adaptation is off: the model holds nothing to adapt") {
+		t.Errorf("%q, logged %q", s.AdaptNote, logged.lines)
+	}
+	if _, err := New(Config{Vehicle: "v1", Adapt: "sometimes"}, pendulum()); err == nil || !strings.Contains(err.Error(), "adapt is \"sometimes\"") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Plans are not taken for what was flown: a planner that sends another plan every 100 ms, none
+// of which is flown, changes nothing that is learned; without u nothing is learned, which the
+// status says.
+func TestNothingIsLearnedFromPlansThatAreNotFlown(t *testing.T) {
+	flown := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
+	flown.fly(20)
+	planning := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
+	ideas := rand.New(rand.NewPCG(5, 6))
+	var plan []float64
+	planning.change = func(s *wire.State) {
+		if s.Seq%10 == 1 {
+			plan = []float64{3 * ideas.NormFloat64(), 3 * ideas.NormFloat64(), 3 * ideas.NormFloat64(), 3 * ideas.NormFloat64()}
+		}
+		s.Plan, s.PlanDt = plan, 0.125
+	}
+	planning.fly(20)
+	if a, b := flown.status().Amounts, planning.status().Amounts; !slices.Equal(a, b) {
+		t.Errorf("learned %+v without plans and %+v with plans that were not flown", a, b)
+	}
+	for _, a := range planning.status().Amounts {
+		if math.Abs(a.Value) > 5*a.Std {
+			t.Errorf("of a robot that has not changed: %v", a.String())
+		}
+	}
+	without := newChanged(t, Config{Adapt: wire.AdaptOn}, -0.2)
+	without.change = func(s *wire.State) { s.U, s.Plan, s.PlanDt = nil, []float64{s.U[0]}, 0.5 }
+	without.fly(5)
+	if s := without.status(); gainOf(t, s).Value != 0 || !strings.Contains(s.AdaptNote, "without u") {
+		t.Errorf("without u: %+v, %q", s.Amounts, s.AdaptNote)
+	}
+}
+
+// Every prediction is made again from the recording, bit for bit: with another model on the
+// way, a reset and a restart that continues with what was learned.
+func TestReplayEqualsAnAdaptedFlight(t *testing.T) {
+	for _, rate := range []float64{0, 50} {
+		dir := t.TempDir()
+		for part := range 2 {
+			path := filepath.Join(dir, "out"+string(rune('0'+part)))
+			r := newChangedAt(t, Config{Adapt: wire.AdaptOn, Rate: rate, Record: path, TrustFile: filepath.Join(dir, "trust")}, -0.2, 5e18/4+int64(part)*20e9)
+			var err error
+			if r.n.worker.recorder, err = recording.New(path, r.n.models.settings, 0); err != nil {
+				t.Fatal(err)
+			}
+			r.n.worker.recorder.Model(r.n.worker.engine.Loaded)
+			if g := gainOf(t, r.status()); part == 1 && math.Abs(g.Value+20) > 8 {
+				t.Errorf("after a restart: %v", g.String())
+			}
+			r.fly(6)
+			if err := r.n.Swap(changeable(9)); err != nil {
+				t.Fatal(err)
+			}
+			r.fly(6)
+			if g := gainOf(t, r.status()); math.Abs(g.Value+20) > 8 {
+				t.Errorf("after another model: %v", g.String())
+			}
+			r.n.keepStates()
+			r.c.pass(5000 * ms)
+			r.n.worker.engine.ResetAdaptation()
+			r.n.worker.recorder.Reset()
+			r.fly(3)
+			if err := r.n.worker.recorder.Close(); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := Replay(bytes.NewReader(b), path, ReplayConfig{})
+			if err != nil || sum.Models != 2 || sum.Predictions < 700 {
+				t.Errorf("rate %v, part %d: %+v, %v", rate, part, sum, err)
+			}
+			_, err = Replay(bytes.NewReader(b), path, ReplayConfig{Config: &Config{Vehicle: "v1", Rate: rate}})
+			if err == nil || !strings.Contains(err.Error(), "adapt is off and was on") {
+				t.Errorf("rate %v, replayed without: %v", rate, err)
+			}
+		}
+	}
+}
+
+// What was learned is aged by the time that passed; of another horizon it is not taken.
+func TestAdaptationAfterARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trust")
+	r := newChanged(t, Config{Adapt: wire.AdaptOn, TrustFile: path}, -0.2)
+	r.fly(12)
+	learned := gainOf(t, r.status())
+	r.n.keepStates()
+	for passed, most := range map[int64]float64{0: 1, 100: 0.5, 3600: 0.01} {
+		c := &clock{unix: r.c.unix + passed*1e9}
+		n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, TrustFile: path, Clock: c.read}, changeable(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := (&changed{n: n, c: c}).status()
+		if g := gainOf(t, again); math.Abs(g.Value-learned.Value*math.Exp(-float64(passed)/100)) > 0.1 || math.Abs(g.Value) > most*math.Abs(learned.Value)+1e-9 {
+			t.Errorf("%d s later %v, learned %v", passed, g.String(), learned.String())
+		}
+	}
+	other := changeable(3)
+	other.Horizon = 0.4
+	if _, err := other.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	var logged lines
+	c := &clock{unix: r.c.unix}
+	n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, TrustFile: path, Clock: c.read, Log: logged.add}, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := gainOf(t, (&changed{n: n, c: c}).status()); g.Value != 0 || !logged.has("adaptation begins anew") {
+		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
+	}
+}
