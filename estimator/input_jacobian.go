@@ -34,12 +34,7 @@ func (p *Predictor) posteriorByInput(dst *Prediction) {
 			ds[1+L+q] = 1
 		}
 		zero(p.dsum)
-		for w := range p.members {
-			p.tangent(&p.members[w], dst.Readout)
-			for j, d := range p.dmean {
-				p.dsum[j] += d
-			}
-		}
+		p.addTangents(p.dsum, 1, 0, dst.Readout)
 		for i, t := range p.times {
 			p.addKnot(dst, i, t, q/P, q%P)
 		}

@@ -24,12 +24,7 @@ func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 				}
 			}
 		}
-		for w := range p.members {
-			p.tangent(&p.members[w], dst.Readout)
-			for j, d := range p.dmean {
-				p.jacobian[j*K+c] += d
-			}
-		}
+		p.addTangents(p.jacobian, K, c, dst.Readout)
 		p.prior.JVP(c)
 		for i, t := range p.times {
 			p.prior.JVPAt(p.mean[:K], t)
@@ -50,14 +45,20 @@ func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 	}
 }
 
-// tangent sets dmean to the derivative of a member's mean along DS of the rows, output units.
-func (p *Predictor) tangent(w *memberWork, readout Readout) {
-	e := &w.e.Map
-	for i, t := range p.times {
-		p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
-		p.rows.JVP(i, e.Basis)
+// addTangents adds the derivatives of the members' means along DS of the rows, output units,
+// to column c of dst, which has so many columns.
+func (p *Predictor) addTangents(dst []float64, columns, c int, readout Readout) {
+	for w := range p.members {
+		e := &p.members[w].e.Map
+		for i, t := range p.times {
+			p.rows.Fill(i, &p.m.Inputs, e.Gated, e.Basis, t)
+			p.rows.JVP(i, e.Basis)
+		}
+		p.posterior(&p.members[w], readout, true, false)
+		for j, d := range p.dmean {
+			dst[j*columns+c] += d
+		}
 	}
-	p.posterior(w, readout, true, false)
 }
 
 // startVariance returns element k of diag J (P0 − R) Jᵀ at time i.

@@ -151,11 +151,12 @@ type (
 	mat3 [3][3]float64
 )
 
-func (m *mat3) mul(v vec3) (w vec3) {
-	for i := range w {
-		w[i] = m[i][0]*v[0] + m[i][1]*v[1] + m[i][2]*v[2]
+func (m *mat3) mul(v vec3) vec3 {
+	return vec3{
+		m[0][0]*v[0] + m[0][1]*v[1] + m[0][2]*v[2],
+		m[1][0]*v[0] + m[1][1]*v[1] + m[1][2]*v[2],
+		m[2][0]*v[0] + m[2][1]*v[1] + m[2][2]*v[2],
 	}
-	return w
 }
 
 // tmul returns mᵀ v.
@@ -177,10 +178,11 @@ func (m *mat3) product(n mat3) (out mat3) {
 }
 
 func (m mat3) plus(s float64, n mat3) mat3 {
-	for i := range m {
-		m[i] = vec3(m[i]).plus(s, n[i])
+	return mat3{
+		{m[0][0] + s*n[0][0], m[0][1] + s*n[0][1], m[0][2] + s*n[0][2]},
+		{m[1][0] + s*n[1][0], m[1][1] + s*n[1][1], m[1][2] + s*n[1][2]},
+		{m[2][0] + s*n[2][0], m[2][1] + s*n[2][1], m[2][2] + s*n[2][2]},
 	}
-	return m
 }
 
 func (m mat3) times(s float64) mat3 { return mat3{}.plus(s, m) }
@@ -190,18 +192,23 @@ func (v vec3) plus(s float64, w vec3) vec3 {
 }
 
 // get returns a group of x with textbook signs.
-func (b *Body) get(x []float64, group []int, sign int, unit float64) (v vec3) {
-	for i, of := range group {
-		v[i] = b.Sign[sign+i] * unit * x[of]
+func (b *Body) get(x []float64, group []int, sign int, unit float64) vec3 {
+	if len(group) != 3 {
+		return vec3{}
 	}
-	return v
+	s := (*[3]float64)(b.Sign[sign:])
+	return vec3{s[0] * unit * x[group[0]], s[1] * unit * x[group[1]], s[2] * unit * x[group[2]]}
 }
 
 // add adds v to a group of x.
 func (b *Body) add(x []float64, group []int, sign int, unit float64, v vec3) {
-	for i, of := range group {
-		x[of] += b.Sign[sign+i] * unit * v[i]
+	if len(group) != 3 {
+		return
 	}
+	s := (*[3]float64)(b.Sign[sign:])
+	x[group[0]] += s[0] * unit * v[0]
+	x[group[1]] += s[1] * unit * v[1]
+	x[group[2]] += s[2] * unit * v[2]
 }
 
 // attitudeRate returns f = E(a) ω, E, and ∂f/∂a.
