@@ -62,13 +62,18 @@ func (l *Lift) Dim() int { return len(l.Of) }
 
 // Apply writes the lifted, standardised state to dst (L) from x (K).
 func (l *Lift) Apply(dst, x []float64) {
+	cos := 0.0 // that came with the sine before
 	for i, k := range l.Of {
 		v := x[k]
 		switch l.Kind[i] {
 		case Sine:
-			v = math.Sin(l.Omega[i] * v)
+			v, cos = math.Sincos(l.Omega[i] * v)
 		case Cosine:
-			v = math.Cos(l.Omega[i] * v)
+			if i > 0 && l.Kind[i-1] == Sine && l.Of[i-1] == k && l.Omega[i-1] == l.Omega[i] {
+				v = cos
+			} else {
+				v = math.Cos(l.Omega[i] * v)
+			}
 		}
 		dst[i] = (v - l.Mean[i]) / l.Std[i]
 	}

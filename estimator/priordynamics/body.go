@@ -228,11 +228,17 @@ func attitudeRate(a, w vec3) (f vec3, e, ja mat3) {
 
 // attitudeRateAlone returns f = E(a) ω.
 func attitudeRateAlone(a, w vec3) vec3 {
-	sf, cf := math.Sincos(a[0])
-	st, ct := math.Sincos(a[1])
+	f0, f1, f2 := eulerRates(a[0], a[1], w[0], w[1], w[2])
+	return vec3{f0, f1, f2}
+}
+
+// eulerRates is attitudeRateAlone of numbers.
+func eulerRates(roll, pitch, p, q, r float64) (f0, f1, f2 float64) {
+	sf, cf := math.Sincos(roll)
+	st, ct := math.Sincos(pitch)
 	sec := ct / (ct*ct + softness*softness)
-	g, dg := sf*w[1]+cf*w[2], cf*w[1]-sf*w[2]
-	return vec3{w[0] + st*sec*g, dg, sec * g}
+	g, dg := sf*q+cf*r, cf*q-sf*r
+	return p + st*sec*g, dg, sec * g
 }
 
 // worldVelocity returns f = R(a) v, R, and ∂f/∂a.
@@ -285,25 +291,46 @@ func (b *Body) Subtract(dst, x, whole []float64, h float64) { b.apply(dst, x, wh
 // apply adds sign times the kinematic relations to dst. d is the whole increment; where
 // dst is d, its attitude and position become whole on the way.
 func (b *Body) apply(dst, x, d []float64, h, sign float64) {
-	a0 := b.get(x, b.Attitude, signAttitude, b.Omega)
+	half := sign * 0.5 * h
+	var a0 vec3
+	if b.InBody {
+		a0 = b.get(x, b.Attitude, signAttitude, b.Omega)
+	}
 	if b.hasAttitude() {
-		w0 := b.get(x, b.Rates, signRates, 1)
-		w1 := w0.plus(1, b.get(d, b.Rates, signRates, 1))
-		f := attitudeRateAlone(a0, w0)
-		g := attitudeRateAlone(a0.plus(h*b.Omega, f), w1)
-		b.add(dst, b.Attitude, signAttitude, sign*0.5*h, f.plus(1, g))
+		b.turn(dst, x, d, h, half)
 	}
 	if !b.hasPosition() {
 		return
 	}
-	v0 := b.get(x, b.Velocity, signVelocity, 1)
-	v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
 	if b.InBody {
+		v0 := b.get(x, b.Velocity, signVelocity, 1)
+		v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
 		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
 		v0, _, _ = worldVelocity(a0, v0)
 		v1, _, _ = worldVelocity(a1, v1)
+		b.add(dst, b.Position, signPosition, half, v0.plus(1, v1))
+		return
 	}
-	b.add(dst, b.Position, signPosition, sign*0.5*h, v0.plus(1, v1))
+	for i, of := range b.Velocity {
+		s := b.Sign[signVelocity+i]
+		v0 := s * x[of]
+		dst[b.Position[i]] += b.Sign[signPosition+i] * half * (v0 + (v0 + s*d[of]))
+	}
+}
+
+// turn is apply of the attitude's relation: numbers in place of vectors, which the compiler
+// keeps in registers.
+func (b *Body) turn(dst, x, d []float64, h, half float64) {
+	sa, sw := (*[3]float64)(b.Sign[signAttitude:]), (*[3]float64)(b.Sign[signRates:])
+	a, w := (*[3]int)(b.Attitude), (*[3]int)(b.Rates)
+	roll, pitch := sa[0]*b.Omega*x[a[0]], sa[1]*b.Omega*x[a[1]]
+	p, q, r := sw[0]*x[w[0]], sw[1]*x[w[1]], sw[2]*x[w[2]]
+	f0, f1, f2 := eulerRates(roll, pitch, p, q, r)
+	step := h * b.Omega
+	g0, g1, g2 := eulerRates(roll+step*f0, pitch+step*f1, p+sw[0]*d[w[0]], q+sw[1]*d[w[1]], r+sw[2]*d[w[2]])
+	dst[a[0]] += sa[0] * half * (f0 + g0)
+	dst[a[1]] += sa[1] * half * (f1 + g1)
+	dst[a[2]] += sa[2] * half * (f2 + g2)
 }
 
 // linearised is how the kinematic relations of a step change with the state at its start
