@@ -96,14 +96,14 @@ func seenBy(folds []*heldErrors, r *regression, q quantiles) (out []seen) {
 
 // trainedShare is that of the training windows whose leverage is above a further limit over
 // trainedFactor: their own part in the fit makes it less than that of new windows.
-const trainedShare, trainedFactor = 0.05, 1.5
+const trainedShare, trainedFactor = 0.05, 1.4
 
 // leastInput is the least limit of the score of the input: an input a whole range beyond that
 // of training. The leverage counts the input, too.
 const leastInput = 2
 
 // LimitLeverage limits the leverage from which on a prediction of the model is flagged to
-// 1.5 times that which 5 % of the windows of its training data are beyond, for folds that hold
+// 1.4 times that which 5 % of the windows of its training data are beyond, for folds that hold
 // out blocks of the flights that they are fitted to: they do not show how errors grow under
 // another controller. Whole flights do.
 func LimitLeverage(m *model.Model, d nets.Data) {
