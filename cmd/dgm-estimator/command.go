@@ -30,13 +30,15 @@ the states that have come are answered.
 
 What has no flag is a setting; --print-config shows them all. With public_key it accepts signed models
 only, from the file as well as from a watched bucket: dgm-train --sign signs what it trains, with --model
-an existing file. One message, which PROTOCOL.md describes, rolls back to the model before.`,
+an existing file. One message, which PROTOCOL.md describes, rolls back to the model before; the command
+reset makes the estimator forget what adaptation has learned.`,
 		Example: `  dgm-estimator --model flight.dgm --vehicle pend1
   dgm-estimator --print-config > estimator.toml
   dgm-estimator --config estimator.toml --rate 500 --points 20
   dgm-estimator --model flight.dgm --record out.msgpack
   dgm-estimator replay --log out.msgpack
-  dgm-estimator status --nats nats://127.0.0.1:4222`,
+  dgm-estimator status --nats nats://127.0.0.1:4222
+  dgm-estimator reset --vehicle pend1`,
 		Args: cobra.NoArgs,
 	}
 	// Flags are named like the keys of the file.
@@ -47,6 +49,7 @@ an existing file. One message, which PROTOCOL.md describes, rolls back to the mo
 	f.DurationSliceVar(&times, "times", nil, "predict at these times after the state, e.g. 0.1s,0.5s (instead of --points)")
 	f.Float64Var(&flags.Rate, "rate", flags.Rate, "predict at this fixed rate in Hz, from the newest state; 0 = answer each state")
 	f.StringVar(&flags.Predictor, "predictor", flags.Predictor, "the predictor: fast (the processor's vectors) or plain (double precision throughout)")
+	f.StringVar(&flags.Adapt, "adapt", flags.Adapt, "learn in flight how the robot differs from that of the training data: off, watch (report it) or on (correct predictions by it)")
 	f.StringVar(&flags.Record, "record", "", "record states and models to this file, for replay")
 	f.StringVar(&flags.Clock, "clock", flags.Clock, "the clock that dates the states: shared (a clock that agrees with this computer's) or robot (one of its own)")
 	flags.NATS.Add(f)
@@ -67,7 +70,7 @@ an existing file. One message, which PROTOCOL.md describes, rolls back to the mo
 		}
 		return run(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
-	cmd.AddCommand(replayCommand(), statusCommand(), manCommand())
+	cmd.AddCommand(replayCommand(), statusCommand(), resetCommand(), manCommand())
 	return cmd
 }
 
@@ -82,7 +85,7 @@ func combine(config string, flags *settings, given func(flag string) bool) (*set
 		}
 	}
 	if len(s.each) > 0 {
-		for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "record"} {
+		for _, name := range [...]string{"model", "vehicle", "points", "times", "rate", "predictor", "clock", "adapt", "record"} {
 			if given(name) {
 				return nil, cli.Usage("--%s is of one vehicle, and %s describes %d: set it there", name, config, len(s.each))
 			}
@@ -105,7 +108,7 @@ func (s *settings) overlay(flags *settings, given func(name string) bool) {
 		dst, src *string
 	}{
 		{"model", &s.Model, &flags.Model}, {"vehicle", &s.Vehicle, &flags.Vehicle}, {"clock", &s.Clock, &flags.Clock},
-		{"record", &s.Record, &flags.Record}, {"predictor", &s.Predictor, &flags.Predictor},
+		{"record", &s.Record, &flags.Record}, {"adapt", &s.Adapt, &flags.Adapt}, {"predictor", &s.Predictor, &flags.Predictor},
 		{"nats", &s.NATS.URL, &flags.NATS.URL}, {"creds", &s.NATS.Creds, &flags.NATS.Creds}, {"nkey", &s.NATS.NKey, &flags.NATS.NKey},
 		{"tls-ca", &s.NATS.CA, &flags.NATS.CA}, {"tls-cert", &s.NATS.Cert, &flags.NATS.Cert}, {"tls-key", &s.NATS.Key, &flags.NATS.Key},
 	} {

@@ -77,6 +77,8 @@ func writeMetrics(w io.Writer, all []*served) {
 	number("miscalibrated", "gauge", "Channels and buckets whose intervals cover too little.", func(s *wire.Status) float64 { return float64(s.Miscalibrated) })
 	number("swaps_total", "counter", "Model swaps while running.", func(s *wire.Status) float64 { return float64(s.Swaps) })
 	number("plans_unused_total", "counter", "Predictions made without the plan of their state, which had no plan_dt.", func(s *wire.Status) float64 { return float64(s.PlansUnused) })
+	number("adapted_total", "counter", "Predictions corrected by what was learned in flight.", func(s *wire.Status) float64 { return float64(s.Adapted) })
+	number("adapt_share", "gauge", "How much what was learned in flight counts in predictions, or would, 0 to 1.", func(s *wire.Status) float64 { return s.AdaptShare })
 	number("memory_bytes", "gauge", "Memory that the process has from the operating system.", func(s *wire.Status) float64 { return float64(s.Memory) })
 	writeQuantiles(w, statuses)
 	for _, v := range []struct {
@@ -96,10 +98,22 @@ func writeMetrics(w io.Writer, all []*served) {
 			}
 		}
 	}
+	writeAmounts(w, statuses)
 	fmt.Fprintf(w, "# HELP dgm_refused_total States that gave no prediction.\n# TYPE dgm_refused_total counter\n")
 	for i := range statuses {
 		for _, r := range statuses[i].Reasons {
 			fmt.Fprintf(w, "dgm_refused_total{vehicle=%q,reason=%q} %d\n", statuses[i].Vehicle, r.Reason, r.Count)
+		}
+	}
+}
+
+// writeAmounts writes by which amounts each robot differs from that of the training data.
+func writeAmounts(w io.Writer, statuses []wire.Status) {
+	fmt.Fprintf(w, "# HELP dgm_amount By how much the robot differs from that of the training data, and the standard deviation of that.\n# TYPE dgm_amount gauge\n")
+	for i := range statuses {
+		for _, a := range statuses[i].Amounts {
+			fmt.Fprintf(w, "dgm_amount{vehicle=%q,name=%q,unit=%q,of=\"value\"} %g\n", statuses[i].Vehicle, a.Name, a.Unit, a.Value)
+			fmt.Fprintf(w, "dgm_amount{vehicle=%q,name=%q,unit=%q,of=\"std\"} %g\n", statuses[i].Vehicle, a.Name, a.Unit, a.Std)
 		}
 	}
 }

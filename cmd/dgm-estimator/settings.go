@@ -53,6 +53,7 @@ type vehicle struct {
 	Trust       bool       `toml:"trust"`
 	FalseAlarms duration   `toml:"false_alarms"`
 	TrustFile   string     `toml:"trust_file"`
+	Adapt       string     `toml:"adapt"`
 	Queries     bool       `toml:"queries"`
 	Record      string     `toml:"record"`
 	RecordLimit int64      `toml:"record_limit_mb"`
@@ -195,6 +196,8 @@ func (s *vehicle) check() error {
 		return fmt.Errorf("clock is %q, and must be \"shared\" or \"robot\"", s.Clock)
 	case s.Predictor != "fast" && s.Predictor != "plain":
 		return fmt.Errorf("predictor is %q, and must be \"fast\" or \"plain\"", s.Predictor)
+	case s.Adapt != wire.AdaptOff && s.Adapt != wire.AdaptWatch && s.Adapt != wire.AdaptOn:
+		return fmt.Errorf("adapt is %q, and must be %q, %q or %q", s.Adapt, wire.AdaptOff, wire.AdaptWatch, wire.AdaptOn)
 	case s.Status < duration(10*time.Millisecond):
 		return fmt.Errorf("status is %v, and must be at least 10ms", time.Duration(s.Status))
 	case s.Resync <= 0:
@@ -223,7 +226,7 @@ func (s *vehicle) node(m *model.Model, log func(string)) node.Config {
 		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate, Chain: s.Chain, Plain: s.Predictor == "plain", UntimedPlans: s.Untimed,
 		MaxFuture: time.Duration(s.MaxFuture), MaxAge: time.Duration(s.MaxAge), AgeLimit: time.Duration(s.AgeLimit),
 		Validity: time.Duration(s.Validity), Deadline: time.Duration(s.Deadline), Resync: time.Duration(s.Resync), Every: time.Duration(s.Status),
-		NoTrust: !s.Trust, FalseAlarms: time.Duration(s.FalseAlarms), TrustFile: s.TrustFile,
+		NoTrust: !s.Trust, FalseAlarms: time.Duration(s.FalseAlarms), TrustFile: s.TrustFile, Adapt: s.Adapt,
 		NoQueries: !s.Queries, Record: s.Record, RecordLimit: s.RecordLimit << 20,
 		Log: log,
 	}

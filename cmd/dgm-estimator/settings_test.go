@@ -85,6 +85,7 @@ func TestSettingsRefused(t *testing.T) {
 		"times = [\"2s\", \"1s\"]":             "ascend",
 		"clock = \"moon\"":                     "clock is \"moon\"",
 		"predictor = \"slow\"":                 "predictor is \"slow\"",
+		"adapt = \"maybe\"":                    "adapt is \"maybe\"",
 		"status = \"0s\"":                      "status is 0s",
 		"resync = \"0s\"":                      "resync is 0s",
 		"vehicle = \"a b\"":                    "cannot be part of a subject",

@@ -135,6 +135,9 @@ func writeStatus(out io.Writer, s *wire.Status) {
 	if s.History > 0 {
 		fmt.Fprintf(w, "  history\t%d predictions without it, %d gaps\n", s.NoHistory, s.HistoryGaps)
 	}
+	if text := adaptation(s); text != "" {
+		fmt.Fprintf(w, "  adaptation\t%s\n", text)
+	}
 	if s.Recording != "" {
 		fmt.Fprintf(w, "  recording\t%s, %d records dropped\n", s.Recording, s.Unrecorded)
 	}
@@ -154,6 +157,22 @@ func input(s *wire.Status) string {
 		return "no state yet"
 	}
 	return fmt.Sprintf("%s, the last state %.3f s ago", s.Input, s.InputAge)
+}
+
+// adaptation describes what adaptation has learned, "" where it is switched off.
+func adaptation(s *wire.Status) string {
+	if s.Adapt == "" || s.Adapt == wire.AdaptOff {
+		return ""
+	}
+	if s.AdaptNote != "" {
+		return s.Adapt + ", and nothing is learned: " + s.AdaptNote
+	}
+	changes := s.Changes()
+	if changes == "" {
+		changes = "no change is significant"
+	}
+	counts := map[string]string{wire.AdaptOn: "counts", wire.AdaptWatch: "would count"}[s.Adapt]
+	return fmt.Sprintf("%s, %s %.0f %%: %s", s.Adapt, counts, 100*s.AdaptShare, changes)
 }
 
 // writeCoverage writes the table of live coverage, as far as anything was compared.

@@ -80,3 +80,43 @@ func TestLatencyOfASilentInput(t *testing.T) {
 		}
 	}
 }
+
+// What adaptation has learned, or why it learns nothing, is a line of the status.
+func TestAdaptationForPeople(t *testing.T) {
+	changes := []wire.Amount{{Name: "bias vz", Unit: "m/s²", Value: 0.1, Std: 0.2}, {Name: "gain m1", Unit: "%", Value: -20, Std: 3}}
+	for _, c := range []struct {
+		s    wire.Status
+		want string
+	}{
+		{wire.Status{}, ""},
+		{wire.Status{Adapt: wire.AdaptOff}, ""},
+		{wire.Status{Adapt: wire.AdaptOn, AdaptNote: "no rates"}, "on, and nothing is learned: no rates"},
+		{wire.Status{Adapt: wire.AdaptOn, AdaptShare: 0.1, Amounts: changes[:1]}, "on, counts 10 %: no change is significant"},
+		{wire.Status{Adapt: wire.AdaptWatch, AdaptShare: 0.8, Amounts: changes}, "watch, would count 80 %: gain m1 −20 ± 3 %"},
+	} {
+		var out strings.Builder
+		writeStatus(&out, &c.s)
+		if !strings.Contains(out.String(), "  adaptation   "+c.want+"\n") != (c.want == "") {
+			t.Errorf("want %q: %s", c.want, out.String())
+		}
+	}
+}
+
+// reset reaches the estimator, which has nothing to forget here; without a server or an
+// estimator it says what is missing.
+func TestResetOfAdaptation(t *testing.T) {
+	url, client := natsServer(t)
+	var out, messages buffer
+	stop := estimate(t, &out, &messages, "--model", modelFile(t), "--vehicle", "pend1", "--adapt", "on", "--nats", url)
+	defer stop()
+	awaitPrediction(t, client, "dgm.predict.pend1", "a prediction", func(*wire.Prediction) bool { return true })
+	for want, args := range map[string][]string{
+		"nothing is learned": {"--vehicle", "pend1", "--nats", url},
+		"no estimator":       {"--vehicle", "pend2", "--nats", url},
+		"no server answers":  {"--vehicle", "pend1", "--nats", "nats://127.0.0.1:1"},
+	} {
+		if code, _, failed := execute(append([]string{"reset"}, args...)...); code != cli.Failed || !strings.Contains(failed, want) {
+			t.Errorf("want %q: code %d, %s", want, code, failed)
+		}
+	}
+}

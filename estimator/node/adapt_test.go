@@ -160,12 +160,18 @@ func TestAChangeInFlightIsLearned(t *testing.T) {
 
 // A model that cannot adapt is reported, once on the console.
 func TestAModelThatCannotAdaptIsReported(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	statuses := listen(t, nc, wire.StatusSubject("v1"))
 	var logged lines
-	n, _, _, _ := offline(t, Config{Adapt: wire.AdaptOn, Log: logged.add})
-	n.status.snapshot.request(false)
-	n.status.snapshot.update(n.worker.engine, n.cfg.Clock)
-	if s := n.compose(0); !strings.Contains(s.AdaptNote, "holds nothing to adapt") || len(logged.lines) != 1 || !logged.has("adaptation is off: the model holds nothing to adapt") {
-		t.Errorf("%q, logged %q", s.AdaptNote, logged.lines)
+	_, stop := run(t, nc, Config{Adapt: wire.AdaptOn, Log: logged.add}, pendulum())
+	seq := uint64(0)
+	statuses.status("a note", func(s *wire.Status) bool {
+		seq++
+		send(t, nc, seq)
+		return strings.Contains(s.AdaptNote, "holds nothing to adapt")
+	})
+	if stop(); !logged.has("adaptation is off: the model holds nothing to adapt") {
+		t.Errorf("logged %q", logged.lines)
 	}
 	if _, err := New(Config{Vehicle: "v1", Adapt: "sometimes"}, pendulum()); err == nil || !strings.Contains(err.Error(), "adapt is \"sometimes\"") {
 		t.Errorf("%v", err)

@@ -59,9 +59,6 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 		return nil, err
 	}
 	n.models.current, n.models.times, n.models.kind = m, l.Times, l.AdaptKind()
-	if l.AdaptNote != "" {
-		cfg.Log("adaptation is off: " + l.AdaptNote)
-	}
 	hold := burst
 	if cfg.Rate > 0 { // ticks are for the newest, and for the history before it
 		hold += min(int(fastest/cfg.Rate), mostBetween)
@@ -142,6 +139,9 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 	}()
 	_, now := n.cfg.Clock()
 	n.status.reporter.Begin(now)
+	if note := w.engine.Loaded.AdaptNote; note != "" {
+		n.cfg.Log("adaptation is off: " + note)
+	}
 	peers, err := subscribe(nc, wire.StatusSubject(n.cfg.Vehicle), func(m *nats.Msg) { n.receivePeer(m.Data) })
 	if err != nil {
 		return err
