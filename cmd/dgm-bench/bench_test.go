@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,23 +59,23 @@ func TestLatencyDocument(t *testing.T) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
-		if strings.Join(keys, " ") != "late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb shortened states" {
+		if strings.Join(keys, " ") != "echo_p50_us echo_p999_us echo_p99_us echo_ratio late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb shortened states" {
 			t.Errorf("row %d: fields %v", i, keys)
 		}
 		p50, p99, p999 := row["p50_us"].(float64), row["p99_us"].(float64), row["p999_us"].(float64)
-		if row["rate_hz"] != []float64{20, 40}[i%2] || row["points"] != 3.0 || row["loaded"] != (i >= 2) || !(p50 > 0 && p50 <= p99 && p99 <= p999) {
+		if row["rate_hz"] != []float64{20, 40}[i%2] || row["points"] != 3.0 || row["loaded"] != (i >= 2) || row["states"] != []float64{5, 10}[i%2] || !(row["echo_p50_us"].(float64) > 0) || !(p50 > 0 && p50 <= p99 && p99 <= p999) {
 			t.Errorf("row %d: %v", i, row)
 		}
 	}
 }
 
 func TestLatencySummary(t *testing.T) {
-	ns := make([]atomic.Int64, 1000)
+	ns := make([]int64, 1000)
 	for i := range ns {
-		ns[i].Store(int64(i+1) * 1000) // 1 … 1000 µs
+		ns[i] = int64(i+1) * 1000 // 1 … 1000 µs
 	}
-	ns[3].Store(0)
-	ns[4].Store(1_500_000)
+	ns[3] = 0
+	ns[4] = 1_500_000
 	r := study.NewRow(study.Key{Set: "x"})
 	summarise(r, 1000, ns)
 	for name, want := range map[string]float64{"missing": 1, "late": 1, "p50_us": 502, "p99_us": 992, "p999_us": 1500} {
@@ -85,7 +84,7 @@ func TestLatencySummary(t *testing.T) {
 		}
 	}
 	none := study.NewRow(study.Key{Set: "x"})
-	if summarise(none, 1000, make([]atomic.Int64, 2)); none.Number("missing") != 2 || none.Number("p50_us") != 0 {
+	if summarise(none, 1000, make([]int64, 2)); none.Number("missing") != 2 || none.Number("p50_us") != 0 {
 		t.Errorf("%v missing, p50 %v", none.Number("missing"), none.Number("p50_us"))
 	}
 }

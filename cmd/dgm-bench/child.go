@@ -105,6 +105,11 @@ func burnCommand() *cobra.Command {
 	}
 }
 
+// childRealtime are the settings of a child that answers states.
+func childRealtime(priority int) realtime.Settings {
+	return realtime.Settings{Priority: priority, LockMemory: priority > 0, Collect: 400, Memory: 256 << 20}
+}
+
 // serveCommand is an estimator in a process of its own.
 func serveCommand() *cobra.Command {
 	var url, file, name, record, trust string
@@ -128,7 +133,7 @@ func serveCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStdinEnds(cmd.Context(), cmd.InOrStdin())
 		defer cancel()
-		rt := realtime.Settings{Priority: priority, LockMemory: priority > 0, Collect: 400, Memory: 256 << 20}
+		rt := childRealtime(priority)
 		if err := rt.Apply(); err != nil {
 			return err
 		}

@@ -23,10 +23,13 @@ import (
 )
 
 const (
-	vehicle   = "bench"
-	warmUp    = 20               // states that are not counted
-	patience  = 10 * time.Second // for what starts
-	straggler = time.Second      // for the last answers
+	vehicle     = "bench"
+	echoVehicle = "echo"
+	latencyTurn = 2 * time.Second // of the estimator or the echo, at least
+	mostTurns   = 10
+	warmUp      = 20               // states that are not counted
+	patience    = 10 * time.Second // for what starts
+	straggler   = time.Second      // for the last answers
 )
 
 // latencyJob is what one row measures.
@@ -58,7 +61,11 @@ The model is artificial unless --model names one: 12 states, 4 inputs, 100 rando
 A state that is never answered is missing; a prediction that comes after the next state was sent is
 late. States that were delayed and arrive together are all answered, superseded ones with a shortened
 horizon: these are counted as shortened. More than 32 at a time are not: all but the newest
-are missing. In a loaded row another process keeps every core busy.`,
+are missing. In a loaded row another process keeps every core busy.
+
+What the computer itself adds is measured in the same run: in turns with the estimator a bare client of NATS,
+in a process of its own, answers the states with messages of the same size, after it has kept a core busy for as long
+as the estimator's median prediction takes. Its latencies are echo_p50_us, echo_p99_us and echo_p999_us.`,
 		Example: `  dgm-bench latency --json
   dgm-bench latency --rate 1000 --points 20 --duration 10m --load both`,
 		Numbers: []study.Flag{
@@ -120,13 +127,12 @@ func latencyTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	number := func(head, name string) study.Column { return study.MeanOf(head, name, 0) }
 	table := func(name, title string, demo bool) study.Table {
 		of := study.Group(rows).Where(func(r *study.Row) bool { return r.Has("robot") == demo })
-		return study.Table{
-			Name: name, Title: title, Groups: study.GroupBy(of, study.Single),
-			Columns: []study.Column{
-				study.TextOf("robot", "robot"), number("rate, Hz", "rate_hz"), number("points", "points"), study.TruthOf("loaded", "loaded"), number("p50, µs", "p50_us"), number("p99, µs", "p99_us"), number("p99.9, µs", "p999_us"),
-				number("missing", "missing"), number("of", "states"), number("late", "late"), number("shortened", "shortened"), study.MeanOf("resident, MB", "resident_mb", 1), study.MeanOf("grown, MB", "resident_growth_mb", 1), measured,
-			},
+		columns := []study.Column{
+			study.TextOf("robot", "robot"), number("rate, Hz", "rate_hz"), number("points", "points"), study.TruthOf("loaded", "loaded"), number("p50, µs", "p50_us"), number("p99, µs", "p99_us"), number("p99.9, µs", "p999_us"),
+			number("echo p50, µs", "echo_p50_us"), number("echo p99, µs", "echo_p99_us"), number("echo p99.9, µs", "echo_p999_us"), study.MeanOf("p99.9 by that of the echo", "echo_ratio", 2),
+			number("missing", "missing"), number("of", "states"), number("late", "late"), number("shortened", "shortened"), study.MeanOf("resident, MB", "resident_mb", 1), study.MeanOf("grown, MB", "resident_growth_mb", 1), measured,
 		}
+		return study.Table{Name: name, Title: title, Groups: study.GroupBy(of, study.Single), Columns: columns}
 	}
 	measurement := table("latency", "Latency over loopback NATS", false)
 	demo := table("latency-demo", "Latency in the demo", true)
@@ -139,7 +145,7 @@ func latencyTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 // measured is the column of how and when a stored row was measured.
 var measured = study.TextOf("measured", "measured")
 
-// measure measures one row.
+// measure measures one row, in turns of the estimator and of the echo.
 func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) error {
 	return withServer(ctx, m, func(s *rig) {
 		if j.loaded {
@@ -149,22 +155,44 @@ func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) 
 		}
 		est := s.child("--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority))
 		s.later(est.stop)
-		e := exchange{states: warmUp + int(math.Round(j.rate*j.duration.Seconds())), start: time.Now()}
-		half := 0.
-		s.must(e.run(s, j.rate, func() { half = est.resident() }))
+		turns := min(max(1, int(j.duration/latencyTurn)), mostTurns)
+		states := max(1, int(math.Round(j.rate*j.duration.Seconds()/float64(turns))))
+		start := time.Now()
+		estimator, echo := newExchange(vehicle, start), newExchange(echoVehicle, start)
+		half := 0.0
+		s.must(estimator.listen(s))
+		for turn := range turns {
+			s.must(estimator.run(s, j.rate, warmUp+states))
+			if turn == turns/2 {
+				half = est.resident()
+			}
+			if turn == 0 {
+				s.must(s.startEcho(j, m, estimator))
+				s.must(echo.listen(s))
+			}
+			s.must(echo.run(s, j.rate, warmUp+states))
+		}
 		memory := est.resident()
-		r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(e.shortened.Load()))
+		r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(estimator.shortened.Load()))
 		r.Put("resident_mb", memory).Put("resident_growth_mb", memory-half)
-		summarise(r, j.rate, e.latencies[warmUp:])
+		summarise(r, j.rate, estimator.counted)
+		beside := study.NewRow(study.Key{})
+		summarise(beside, j.rate, echo.counted)
+		for _, name := range [...]string{"p50_us", "p99_us", "p999_us"} {
+			r.Put("echo_"+name, beside.Number(name))
+		}
+		if echoed := beside.Number("p999_us"); echoed > 0 {
+			r.Put("echo_ratio", r.Number("p999_us")/echoed)
+		}
 	})
 }
 
 // summarise puts latencies in ns, 0 = never answered, into a row.
-func summarise(r *study.Row, rate float64, latencies []atomic.Int64) {
+func summarise(r *study.Row, rate float64, latencies []int64) {
 	var came []int64
 	late := 0
-	for i := range latencies {
-		if ns := latencies[i].Load(); ns != 0 {
+	for _, ns := range latencies {
+		if ns != 0 {
 			came = append(came, ns)
 			if float64(ns) > 1e9/rate {
 				late++
@@ -181,38 +209,67 @@ func summarise(r *study.Row, rate float64, latencies []atomic.Int64) {
 	r.Put("missing", len(latencies)-len(came)).Put("states", len(latencies)).Put("late", late)
 }
 
-// exchange sends states and measures the latency of their answers.
+// exchange sends states and measures the latency of their answers, in one or several turns.
 type exchange struct {
-	states    int
-	start     time.Time
+	vehicle string
+	start   time.Time
+	nc      *nats.Conn
+	first   uint64  // seq of the first state of this turn
+	counted []int64 // ns, of the turns so far, 0 = never answered
+
+	turn      atomic.Pointer[turn]
+	shortened atomic.Int64 // answers after the warm-up with a shorter horizon
+	read      wire.Prediction
+	status    wire.Status
+	took      atomic.Int64 // ns, the median time of a prediction, the least of all statuses; 0 = not known yet
+}
+
+// turn are the states of one turn.
+type turn struct {
+	first     uint64
 	sentAt    []atomic.Int64 // ns since start
 	latencies []atomic.Int64 // ns, 0 = never answered
 	answered  atomic.Int64
-	shortened atomic.Int64 // answers after the warm-up with a shorter horizon
-	read      wire.Prediction
 }
 
-// run sends the states at a rate, Hz. half is called when half of them were sent.
-func (e *exchange) run(r *rig, rate float64, half func()) error {
-	e.sentAt, e.latencies = make([]atomic.Int64, e.states), make([]atomic.Int64, e.states)
-	nc, m := r.link(r.url(), "client"), r.model
-	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), e.receive); err != nil {
+func newExchange(vehicle string, start time.Time) *exchange {
+	return &exchange{vehicle: vehicle, start: start}
+}
+
+// listen connects and returns when who answers has published its status.
+func (e *exchange) listen(r *rig) error {
+	e.nc = r.link(r.url(), "client")
+	if _, err := e.nc.Subscribe(wire.PredictSubject(e.vehicle), e.receive); err != nil {
 		return err
 	}
-	if err := awaitEstimator(r.ctx, nc); err != nil {
+	if err := awaitStatus(r.ctx, e.nc, e.vehicle); err != nil {
 		return err
 	}
+	_, err := e.nc.Subscribe(wire.StatusSubject(e.vehicle), func(m *nats.Msg) {
+		if e.status.Decode(m.Data) != nil {
+			return
+		}
+		if took := int64(e.status.LatencyP50 * 1e9); took > 0 && (e.took.Load() == 0 || took < e.took.Load()) {
+			e.took.Store(took)
+		}
+	})
+	return err
+}
+
+// run sends so many states at a rate, Hz.
+func (e *exchange) run(r *rig, rate float64, states int) error {
+	t := &turn{first: e.first, sentAt: make([]atomic.Int64, states), latencies: make([]atomic.Int64, states)}
+	e.first += uint64(states)
+	e.turn.Store(t)
+	m := r.model
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := wire.State{X: make([]float64, m.K), U: make([]float64, m.P), Plan: make([]float64, 5*m.P), PlanDt: m.Horizon / 5}
 	var buf []byte
 	sleeper := realtime.NewSleeper(int64(time.Since(e.start)), 0)
 	defer sleeper.Close()
 	begin := int64(time.Since(e.start))
-	for i := range e.states {
+	for i := range states {
 		sleeper.Until(begin + int64(float64(i)/rate*1e9))
-		if i == e.states/2 {
-			half()
-		}
 		if r.ctx.Err() != nil {
 			return r.ctx.Err()
 		}
@@ -221,33 +278,37 @@ func (e *exchange) run(r *rig, rate float64, half func()) error {
 				v[j] = rng.NormFloat64()
 			}
 		}
-		s.Seq, s.T = uint64(i), time.Now().UnixNano()
+		s.Seq, s.T = t.first+uint64(i), time.Now().UnixNano()
 		buf = s.Append(buf[:0])
-		e.sentAt[i].Store(int64(time.Since(e.start)))
-		if err := nc.Publish(wire.StateSubject(vehicle), buf); err != nil {
+		t.sentAt[i].Store(int64(time.Since(e.start)))
+		if err := e.nc.Publish(wire.StateSubject(e.vehicle), buf); err != nil {
 			return err
 		}
 	}
-	for end := time.Now().Add(straggler); e.answered.Load() < int64(e.states) && time.Now().Before(end); {
+	for end := time.Now().Add(straggler); t.answered.Load() < int64(states) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
+	}
+	for i := warmUp; i < states; i++ {
+		e.counted = append(e.counted, t.latencies[i].Load())
 	}
 	return nil
 }
 
 func (e *exchange) receive(msg *nats.Msg) {
-	now, p := int64(time.Since(e.start)), &e.read
-	if p.Decode(msg.Data) != nil || p.Seq >= uint64(e.states) {
+	now, p, t := int64(time.Since(e.start)), &e.read, e.turn.Load()
+	if t == nil || p.Decode(msg.Data) != nil || p.Seq-t.first >= uint64(len(t.latencies)) {
 		return
 	}
-	if e.latencies[p.Seq].CompareAndSwap(0, now-e.sentAt[p.Seq].Load()) {
-		if e.answered.Add(1); p.Seq >= warmUp && p.Flags&wire.Shortened != 0 {
+	i := p.Seq - t.first
+	if t.latencies[i].CompareAndSwap(0, now-t.sentAt[i].Load()) {
+		if t.answered.Add(1); i >= warmUp && p.Flags&wire.Shortened != 0 {
 			e.shortened.Add(1)
 		}
 	}
 }
 
-// awaitEstimator returns when the estimator has published its status.
-func awaitEstimator(ctx context.Context, nc *nats.Conn) error {
+// awaitStatus returns when the status of a vehicle is published.
+func awaitStatus(ctx context.Context, nc *nats.Conn, vehicle string) error {
 	status, err := nc.SubscribeSync(wire.StatusSubject(vehicle))
 	if err != nil {
 		return err

@@ -30,6 +30,6 @@ func command() *cobra.Command {
 			root.AddCommand(s.Command())
 		}
 	}
-	root.AddCommand(paper.Command(), study.TablesCommand(studies()), serveCommand(), burnCommand())
+	root.AddCommand(paper.Command(), study.TablesCommand(studies()), serveCommand(), echoCommand(), burnCommand())
 	return root
 }
