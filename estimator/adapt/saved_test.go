@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"bytes"
+	"hash/crc32"
 	"slices"
 	"testing"
 )
@@ -43,4 +44,32 @@ func TestSavedState(t *testing.T) {
 	if !slices.Equal(fresh.State().Numbers(nil), before.Numbers(nil)) {
 		t.Error("what was refused has changed something")
 	}
+}
+
+// Whatever is restored: what is refused changes nothing, and what is accepted is finite. The bytes are tried
+// as they are, and with a checksum that fits.
+func FuzzRestoreSaved(f *testing.F) {
+	m := small(f)
+	const at = 1_772_682_400_000_000_000
+	saved := filter(f, m).State().Append(nil, at)
+	f.Add(saved)
+	f.Add(saved[:len(saved)-5])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a := filter(t, m)
+		before := a.State().Numbers(nil)
+		sum := crc32.Checksum(b, castagnoli)
+		for _, file := range [][]byte{b, append(bytes.Clone(b), 0xce, byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))} {
+			err := a.RestoreSaved(file, at)
+			after := a.State().Numbers(nil)
+			if err != nil && !slices.Equal(before, after) {
+				t.Fatalf("%v, and the state is another", err)
+			}
+			for _, v := range after {
+				if v-v != 0 {
+					t.Fatalf("restored %v", after)
+				}
+			}
+			before = after
+		}
+	})
 }

@@ -69,6 +69,9 @@ const syncEvery = 200 * time.Millisecond
 // checkEvery is the time between checks that states are made.
 const checkEvery = 10 * time.Second
 
+// mostLines is how many lines are logged about senders between two checks.
+const mostLines = 10
+
 // Run joins a link to a vehicle until the context ends, which is no error. It fails
 // at once where the link cannot be one, or a port that it must listen on is in use.
 func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
@@ -89,6 +92,7 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 	if err != nil {
 		return err
 	}
+	end, senders := bounded(end)
 	node := &gomavlib.Node{Endpoints: []gomavlib.EndpointConf{end}, Dialect: &dialect.Dialect{Version: 3, Messages: messages},
 		OutVersion: gomavlib.V2, OutSystemID: ownSystem, OutComponentID: ownComponent, HeartbeatPeriod: time.Second, HeartbeatSystemType: int(common.MAV_TYPE_ONBOARD_CONTROLLER),
 		HeartbeatAutopilotType: int(common.MAV_AUTOPILOT_INVALID), InKey: c.Key, OutKey: c.Key}
@@ -96,7 +100,7 @@ func Run(ctx context.Context, nc *nats.Conn, c Config, n *Counts) error {
 		return fmt.Errorf("link %s: %w", c.Link, err)
 	}
 	defer node.Close()
-	r := &runner{c: c, n: n, a: a, node: node, nc: nc, system: c.System, subject: wire.StateSubject(c.Vehicle)}
+	r := &runner{c: c, n: n, a: a, node: node, senders: senders, nc: nc, system: c.System, subject: wire.StateSubject(c.Vehicle)}
 	K, P := a.Dims()
 	r.state.X, r.u = make([]float64, K), make([]float64, P)
 	r.state.Layout = wire.Layout(c.Channels)
@@ -137,6 +141,7 @@ type runner struct {
 	n        *Counts
 	a        *autopilot.Assembler
 	node     *gomavlib.Node
+	senders  *senders
 	nc       *nats.Conn
 	system   uint8             // of the autopilot, 0 = not known yet
 	peer     *gomavlib.Channel // the sender that is listened to; nil = none yet, or closed
@@ -153,21 +158,34 @@ type runner struct {
 	warned   bool
 	seen     int64 // states at the last check
 	reported bool  // that there are none
+	lines    int   // about senders since the last check
+	oldClock bool  // it was reported that signatures are too old
 }
 
 func (r *runner) event(e gomavlib.Event) {
 	switch e := e.(type) {
 	case *gomavlib.EventChannelOpen:
-		r.c.Log(fmt.Sprintf("the link %s is open", e.Channel))
+		r.aboutSender("the link %s is open", e.Channel)
 	case *gomavlib.EventChannelClose:
-		r.c.Log(fmt.Sprintf("the link %s was closed: %v", e.Channel, e.Error))
+		r.aboutSender("the link %s was closed: %v", e.Channel, e.Error)
 		if e.Channel == r.peer {
 			r.peer = nil
 		}
 	case *gomavlib.EventParseError:
 		r.n.BadBytes.Add(1)
+		if !r.oldClock && strings.Contains(e.Error.Error(), "timestamp is too old") {
+			r.oldClock = true
+			r.c.Log(fmt.Sprintf("signed messages from %s are dropped: their times are older than those before, or within ten seconds of 2015-01-01; set the autopilot's clock, and sign with one clock", e.Channel))
+		}
 	case *gomavlib.EventFrame:
 		r.frame(e)
+	}
+}
+
+// aboutSender logs a line about a sender; of many at a time the first ones and how many there are.
+func (r *runner) aboutSender(format string, args ...any) {
+	if r.lines++; r.lines <= mostLines {
+		r.c.Log(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -237,6 +255,7 @@ func (r *runner) from(e *gomavlib.EventFrame) bool {
 	}
 	if e.Channel != r.peer {
 		r.peer, r.strange = e.Channel, false
+		r.senders.keep(e.Channel.String())
 	}
 	r.heard, r.signed = now, max(r.signed, signed)
 	return true
@@ -262,6 +281,10 @@ func (r *runner) requestTime() {
 
 // checkStates reports why no states are made, once for each time that they stop.
 func (r *runner) checkStates() {
+	if r.lines > mostLines {
+		r.c.Log(fmt.Sprintf("senders came and went %d times more within %v; who may reach the port should be bounded", r.lines-mostLines, checkEvery))
+	}
+	r.lines = 0
 	made := r.n.States.Load() + r.n.Unsent.Load()
 	still := made == r.seen
 	r.seen = made

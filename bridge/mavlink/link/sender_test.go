@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -121,5 +122,46 @@ func TestRecordedSignaturesGiveWay(t *testing.T) {
 	within(t, "messages that are refused", func() bool { return n.Strangers.Load() > strangers+100 })
 	if got := later(); !got[1] || got[99] {
 		t.Errorf("states at %v", got)
+	}
+}
+
+// A thousand senders cost the memory and the lines of a few, and the autopilot's states go on.
+func TestSendersAreBounded(t *testing.T) {
+	for _, kind := range []string{"udp", "tcpin"} {
+		t.Run(kind, func(t *testing.T) {
+			nc := serve(t)
+			address := fmt.Sprintf("127.0.0.1:%d", free(t))
+			var mu sync.Mutex
+			lines := 0
+			n, _ := run(t, nc, link.Config{Link: kind + ":" + address, Vehicle: "v1", Channels: autopilot.DefaultChannels()[:12], Log: func(string) {
+				mu.Lock()
+				defer mu.Unlock()
+				lines++
+			}})
+			other, network := gomavlib.EndpointConf(gomavlib.EndpointUDPClient{Address: address}), "udp4"
+			if kind == "tcpin" {
+				other, network = gomavlib.EndpointTCPClient{Address: address}, "tcp4"
+			}
+			p := fly(t, other)
+			defer p.land()
+			within(t, "the first state", func() bool { return n.States.Load() > 5 })
+			before := runtime.NumGoroutine()
+			for range 1000 {
+				c, err := net.Dial(network, address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				_, _ = c.Write([]byte{0xfd}) // it may be closed already
+			}
+			states := n.States.Load()
+			within(t, "a state after that", func() bool { return n.States.Load() > states+5 })
+			within(t, "an end of the senders", func() bool { return runtime.NumGoroutine() < before+100 })
+			mu.Lock()
+			defer mu.Unlock()
+			if lines > 40 {
+				t.Errorf("%d lines were logged", lines)
+			}
+		})
 	}
 }

@@ -275,6 +275,11 @@ var guests = []guest{
 		"one package speaks MAVLink; its definitions are 5 MB that no robot needs to carry",
 	},
 	{
+		"github.com/pion/transport/v2",
+		[]string{"bridge/mavlink/link"},
+		"gomavlib listens with it for datagrams; the bound on senders goes around it",
+	},
+	{
 		"github.com/coder/websocket",
 		[]string{"bridge/foxglove"},
 		"one package serves viewers by WebSocket",
