@@ -126,9 +126,11 @@ func sensors(m *model.Model, d nets.Data, grows bool) []float64 {
 // evaluate scores the model that has not seen the held-out data on them, and calibrates the
 // exported one with its errors.
 func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, stride float64, b *budget.Adaptation) (err error) {
+	began := b.Elapsed()
 	if res.Judged, err = a.model(data, b); err != nil {
 		return err
 	}
+	b.SetPosterior(b.Elapsed()-began, len(a.ensemble.Members))
 	if res.Judged, err = replay.SelfChecked(res.Judged, data.Flights, data.Windows); err != nil {
 		return err
 	}

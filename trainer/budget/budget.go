@@ -135,6 +135,15 @@ func (a *Adaptation) SetEquation(seconds float64, fits int) {
 	a.Equation = seconds
 }
 
+// SetPosterior corrects the work of a posterior, of which so many are to come, by the time that
+// as many took.
+func (a *Adaptation) SetPosterior(took time.Duration, members int) {
+	n, rate := float64(members), a.done/max(a.Elapsed().Seconds(), 1e-9)
+	work := took.Seconds() * rate / n
+	a.units += n * (work - a.Posterior)
+	a.Posterior = work
+}
+
 // Core returns the work of one candidate for the core.
 func (a *Adaptation) Core() float64 { return a.CoreNets + coreTrials*a.Trial }
 
