@@ -103,6 +103,11 @@ func TestPendulumIsLearned(t *testing.T) {
 			if res.Partial != "" || len(m.Members) != cfg.Members || len(m.Checks) == 0 || m.ID == "" || m.Provenance.DataHash != d.Hash {
 				t.Errorf("partial %q, %d members, %d self-checks, id %q", res.Partial, len(m.Members), len(m.Checks), m.ID)
 			}
+			without := slices.ContainsFunc(m.Checks, func(c model.SelfCheck) bool { return len(c.History) == 0 })
+			with := slices.ContainsFunc(m.Checks, func(c model.SelfCheck) bool { return len(c.History) > 0 })
+			if !without || with != (m.History.Rows() > 0) {
+				t.Errorf("self-checks with history: %v, without: %v; it reads %d rows", with, without, m.History.Rows())
+			}
 			for readout, limit := range limits {
 				s := judge(t, res.Judged, res.Split.Held, readout)
 				t.Logf("%v: error over hold %.3f, coverage of 95 %% %.3f, flagged %.3f", readout, s.error, s.coverage, s.flagged)

@@ -9,8 +9,12 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// checks are the windows that a model checks itself by, of which the first has its input held.
+const checks = 3
+
 // SelfChecked rounds the model as its file does, and adds self-checks made from these
-// very numbers.
+// very numbers: of a model that reads history also without, first with the input held, then
+// with a plan.
 func SelfChecked(m *model.Model, flights []window.Flight, windows []window.Window) (*model.Model, error) {
 	b, err := m.Encode()
 	if err != nil {
@@ -23,18 +27,24 @@ func SelfChecked(m *model.Model, flights []window.Flight, windows []window.Windo
 	if err != nil {
 		return nil, err
 	}
-	checked := make([]window.Window, 3)
-	for i := range checked {
-		checked[i] = windows[(i*2+1)*len(windows)/6]
+	var checked []window.Window
+	for i := range checks {
+		checked = append(checked, windows[(i*2+1)*len(windows)/(2*checks)])
+	}
+	if m.History.Rows() > 0 {
+		checked = append(checked, checked[:2]...)
 	}
 	m.Checks = nil
 	for w := range Each(flights, checked, nil) {
 		var q estimator.Query
 		readout := model.Plan
-		if w.Number == 0 {
+		if w.Number%checks == 0 {
 			readout = model.Hold
 		}
 		w.Query(&q, m, readout, m.Inputs.Knots)
+		if w.Number >= checks {
+			q.History = nil
+		}
 		dst := p.NewPrediction()
 		if !p.Predict(dst, &q) {
 			return nil, errors.New("the trained model predicts numbers that are not finite: the data may hold values far outside their channel's range; run the data check")
