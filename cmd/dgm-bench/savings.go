@@ -103,7 +103,7 @@ func flightsOf(m *model.Model, path string) ([]window.Flight, error) {
 	}
 	used := slices.Concat(channel.Select(log.Channels, channel.State), channel.Select(log.Channels, channel.Input))
 	if err := channel.SameLayout(m.Channels, used); err != nil {
-		return nil, fmt.Errorf("%s: header: %w as the model has it; use a log with its channels", path, err)
+		return nil, fmt.Errorf("%s: does not have the channels of the model: %w; use a log with its channels", path, err)
 	}
 	log.Channels = m.Channels
 	found := datacheck.Check(log, datacheck.Options{})

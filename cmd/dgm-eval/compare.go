@@ -59,7 +59,7 @@ func compare(ctx context.Context, o *options, models []*model.Model, out, messag
 	}
 	if len(fit) == 0 {
 		first := c.LeftOut[0]
-		return fmt.Errorf("%s: header: %s as %s has it; no log has the channels of a model: evaluate on logs of the robot that the models are of", first.Log, first.Reason, first.Model)
+		return fmt.Errorf("%s: does not have the channels of %s: %s; nor has another log those of a model: evaluate on logs of the robot that the models are of", first.Log, first.Model, first.Reason)
 	}
 	var others []string
 	if c.Channels, others = commonStates(fit); len(c.Channels) == 0 {

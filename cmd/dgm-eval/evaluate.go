@@ -137,7 +137,7 @@ func load(m *model.Model, path, modelPath string, messages io.Writer) (*flightlo
 	}
 	others, err := keepChannels(m, log)
 	if err != nil {
-		return nil, fmt.Errorf("%s: header: %w as %s has it; evaluate on a log with the channels the model was trained on", path, err, modelPath)
+		return nil, fmt.Errorf("%s: does not have the channels of %s: %w; evaluate on a log with the channels that the model was trained on", path, modelPath, err)
 	}
 	if len(others) > 0 {
 		fmt.Fprintf(messages, "note: %s: %s are not in %s and are left out\n", path, quoted(others), modelPath)

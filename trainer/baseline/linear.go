@@ -46,8 +46,8 @@ func Linear(flights []window.Flight, task window.Task) (*linear.Model, error) {
 	}
 	if best == nil {
 		l := linear.NewLifting(task.States)
-		return nil, fmt.Errorf("linear baseline: no finite fit of %d coefficients a channel from flights of %.3g s in all; log more, or a shorter horizon than %g s",
-			l.Z+task.Inputs+1, window.Duration(flights), task.Horizon)
+		return nil, fmt.Errorf("linear baseline: no finite fit of %d coefficients a channel to %d samples, %.3g s apart: log faster, or longer",
+			l.Z+task.Inputs+1, window.Samples(flights), dt)
 	}
 	return best, nil
 }

@@ -222,3 +222,12 @@ func TestTextIsPlain(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 }
+
+// Units have one spelling, whatever that of the log.
+func TestUnitsHaveOneSpelling(t *testing.T) {
+	r := inspect.Report{Channels: []inspect.Channel{{Name: "torque", Unit: "N m", Role: "input"}}}
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), "torque   N·m ") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
 )
 
 // mostSegments is how many segments the text lists.
@@ -74,7 +76,7 @@ func (r *Report) writeChannels(b *strings.Builder) {
 		add(c.Frame != "", "frame %s", c.Frame)
 		add(c.Constant, "CONSTANT")
 		add(c.Infinite > 0, "INFINITE in %s", number(c.Infinite, "sample"))
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.4g\t%s\n", c.Name, dash(c.Unit), c.Role,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%.4g\t%s\n", c.Name, dash(channel.CanonicalUnit(c.Unit)), c.Role,
 			value(c.Min), value(c.Mean), value(c.Max), c.Missing, c.Rate, dash(strings.Join(more, ", ")))
 	}
 	t.Flush()
