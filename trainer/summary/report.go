@@ -10,11 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Training is what a report shows beside the result.
@@ -56,6 +58,7 @@ func Report(res *Result, t Training) (*report.Report, error) {
 		{Name: "data", Value: t.DataHash},
 		{Name: "split", Value: res.Split.How},
 		{Name: "windows", Value: fmt.Sprint(res.Windows)},
+		{Name: "states measured at", Value: rates(res.Model.Channels, res.Split.Train)},
 		{Name: "prior dynamics", Value: priorDynamics(res)},
 		{Name: "chosen", Value: res.Chosen.String()},
 	}
@@ -83,6 +86,31 @@ func flightEffect(res *Result) string {
 		most = append(most, fmt.Sprintf("%s %.2f", res.Model.Channels[k].Name, res.FlightEffect[k]))
 	}
 	return "deviation between flights of their mean errors after the horizon, over that of an error, largest: " + strings.Join(most, ", ")
+}
+
+// rates lists the states by the rates at which they were measured: "x, y at 50 Hz; z at 10 Hz".
+func rates(states []channel.Channel, flights []window.Flight) string {
+	var order []string
+	names := map[string][]string{}
+	for k := range flights[0].K {
+		n := -len(flights) // as many steps as samples but one of each
+		for i := range flights {
+			for j := range flights[i].N() {
+				if !math.IsNaN(flights[i].State(j)[k]) {
+					n++
+				}
+			}
+		}
+		rate := fmt.Sprintf("%.3g Hz", float64(n)/window.Duration(flights))
+		if names[rate] == nil {
+			order = append(order, rate)
+		}
+		names[rate] = append(names[rate], states[k].Name)
+	}
+	for i, rate := range order {
+		order[i] = strings.Join(names[rate], ", ") + " at " + rate
+	}
+	return strings.Join(order, "; ")
 }
 
 func list(paths []string) string {

@@ -1,12 +1,15 @@
 package summary
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
 // Whatever time there was, one core and one temperature are chosen, and what was likelier and
@@ -57,5 +60,21 @@ func TestSettings(t *testing.T) {
 	want := []report.Item{{Name: "horizon", Value: "1s"}, {Name: "seed", Value: "1"}, {Name: "net.core", Value: "[32, 32]"}, {Name: "folds.motion", Value: "true"}}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// States are listed by the rates at which they were measured.
+func TestRates(t *testing.T) {
+	s := window.Series{}
+	for i := range 501 {
+		slow := math.NaN()
+		if i%5 == 0 {
+			slow = 1
+		}
+		s.T, s.X = append(s.T, int64(i)*20_000_000), append(s.X, 0, slow, 0)
+	}
+	states := []channel.Channel{{Name: "x", Role: channel.State}, {Name: "slow", Role: channel.State}, {Name: "y", Role: channel.State}}
+	if got := rates(states, window.Prepare(0, s, states, 0, window.Options{})); got != "x, y at 50 Hz; slow at 10 Hz" {
+		t.Error(got)
 	}
 }
