@@ -42,5 +42,7 @@
 //
 //	∂mean/∂u = η Σ_q ∂m/∂q ∂q/∂u + Σ_j w_j f_j ∂(d_j − d_0)/∂u + ∂d_0/∂u + Σ_j w_j (d_j − d_0) ∂f_j/∂u
 //
-// It is exact at all times, and 0 where the input is later.
+// It is exact at all times, and 0 where the input is later. A Fast takes that of a difference
+// equation by the derivatives at its nodes: exactly, to single precision, where the input does
+// not change within a step.
 package estimator

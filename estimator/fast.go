@@ -27,7 +27,8 @@ import (
 // changes there. It does not depend on the numbers of a query, except that sines of large
 // angles cost up to a tenth of a prediction.
 //
-// Derivatives by time and by the input are the Predictor's, at its speed.
+// Derivatives by time are the Predictor's, at its speed. Those by the input are exact, to single
+// precision, where it does not change within the steps of a difference equation.
 type Fast struct {
 	plain *Predictor // evaluates derivatives and what both share
 	model *compiled  // nil = the plain one evaluates this model
@@ -36,6 +37,7 @@ type Fast struct {
 	w     fastWork
 
 	jacobian bool // whether the means are differentiated by the start state
+	byInput  bool // whether by the input
 	bare     Query
 	derived  *Prediction // the Predictor's, for derivatives by time
 }
@@ -110,7 +112,7 @@ func newFast(plain *Predictor, c *compiled) *Fast {
 	f.c = c
 	f.derived = plain.NewPrediction().WithDerivatives()
 	f.g = newGrid(plain, c)
-	f.w = newFastWork(c, f.g, plain.prior)
+	f.w = newFastWork(c, f.g, plain)
 	return f
 }
 
@@ -140,10 +142,14 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 	if !p.accepts(dst, q) {
 		return false
 	}
-	if dst.DMean != nil || dst.InputJacobian != nil {
+	f.byInput = len(dst.InputJacobian) > 0 && p.m.Displacement
+	if dst.DMean != nil || len(dst.InputJacobian) > 0 && !f.byInput {
 		f.bare = *q
 		f.bare.P0 = nil // no derivative depends on it
-		f.derived.InputJacobian = dst.InputJacobian
+		f.derived.InputJacobian = nil
+		if !f.byInput {
+			f.derived.InputJacobian = dst.InputJacobian
+		}
 		if !p.Predict(f.derived, &f.bare) {
 			return false
 		}
@@ -161,7 +167,10 @@ func (f *Fast) Predict(dst *Prediction, q *Query) (ok bool) {
 		f.member(&f.c.members[i], f.w.means[i], dst.Readout)
 	}
 	p.score(dst)
-	f.jacobian = false
+	if f.byInput {
+		f.inputJacobian(dst)
+	}
+	f.jacobian, f.byInput = false, false
 	for i := range f.c.refits {
 		f.member(&f.c.refits[i], f.w.means[len(f.c.members)+i], dst.Readout)
 	}

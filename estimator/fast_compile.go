@@ -46,16 +46,17 @@ func (c *compiled) all() (all []*fastMember) {
 
 // fastMember is a member, laid out for the kernels.
 type fastMember struct {
-	e        *model.Member
-	first    firstLayer
-	hidden   []panelnet.Layer // from the second on, but for the last
-	mu, z    panelnet.Layer   // the last, in two parts
-	omega    []float32        // F/2×D, half turns
-	terms    int              // of the basis
-	variance bool
-	jacobian bool             // by the start state: the windows form
-	readouts []fastReadout    // as many as posteriors
-	back     []panelnet.Layer // with jacobian: the layers from the first to the last but one, transposed
+	e         *model.Member
+	first     firstLayer
+	hidden    []panelnet.Layer // from the second on, but for the last
+	mu, z     panelnet.Layer   // the last, in two parts
+	omega     []float32        // F/2×D, half turns
+	terms     int              // of the basis
+	variance  bool
+	jacobian  bool             // by the start state: the windows form
+	readouts  []fastReadout    // as many as posteriors
+	back      []panelnet.Layer // with jacobian: the layers from the first to the last but one, transposed
+	backKnots panelnet.Layer   // with jacobian: the first, transposed, of the knots
 }
 
 // readout returns the posterior of a readout.
@@ -84,6 +85,7 @@ type fastJacobian struct {
 	features []float32 // panels, D × [cosines, sines]: ∂(weights·features)/∂z
 	head     []float32 // panels, C × (1+D): ∂(mu, z)/∂(last hidden layer)
 	basis    []float32 // panels, L × terms: ∂(weights·basis)/∂x0
+	knots    []float32 // panels, J·P × terms: ∂(weights·basis)/∂knots
 }
 
 // fastFactor is the inverse factor of one channel, re-triangularised so that its basis
@@ -149,6 +151,7 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 	}
 	if f.jacobian {
 		f.back = append(f.back, panelnet.Transposed(&layers[0], 1, c.fixed))
+		f.backKnots = panelnet.Transposed(&layers[0], c.fixed, c.fixed+c.knots)
 		for i := 1; i < len(layers)-1; i++ {
 			f.back = append(f.back, panelnet.Transposed(&layers[i], 0, layers[i].In))
 		}
@@ -213,6 +216,7 @@ func (c *compiled) jacobian(f *fastMember, post *model.Posterior, k int, amp [2]
 			return last.W[r*last.Out+p.K+k*D+d-1]
 		}),
 		basis: simd.Packed(c.fixed-1, f.terms, func(l, term int) float64 { return amp[1] * post.Weights[k][F+term*width+1+l] }),
+		knots: simd.Packed(c.knots, f.terms, func(q, term int) float64 { return amp[1] * post.Weights[k][F+term*width+c.fixed+q] }),
 	}
 }
 

@@ -18,6 +18,12 @@ type batchedComponent interface {
 	// parts appends the parts of the product that is the Jacobian of the state by the start
 	// at a block of points: see jacobianRows.
 	parts(parts []simd.Part, block int) []simd.Part
+	// linearise prepares inputRun, after evaluate.
+	linearise()
+	// inputRun takes the derivatives by Width numbers of the plan from first on.
+	inputRun(w *inputWork, first, numbers int)
+	// inputAt adds those at a point to dst ([K, padded][Width]).
+	inputAt(dst []float32, lane int)
 }
 
 // batched returns a component at all points.
@@ -142,10 +148,15 @@ type batchedDirect struct {
 	*direct.Batched
 	constants
 	factors []float32 // of the matrices behind the constant ones, at one block: [column][Width]
+
+	of                   *direct.Map
+	times, own           []float64 // N; K, a derivative
+	input                *inputWork
+	firstNumber, numbers int // of the last inputRun
 }
 
 func newBatchedDirect(m *direct.Map, K int, g *grid) *batchedDirect {
-	b := &batchedDirect{Batched: direct.NewBatched(m, g.points)}
+	b := &batchedDirect{Batched: direct.NewBatched(m, g.points), of: m, times: g.points, own: make([]float64, K)}
 	most := b.Matrices()
 	b.constants, b.factors = newConstants(m.Derivative(), g, most), make([]float32, most*simd.Width)
 	return b

@@ -65,9 +65,9 @@ func (f *Fast) activationDerivatives(e *fastMember, hidden []float32) {
 	}
 }
 
-// addMeanGradient adds to lifted the gradient of the mean of channel k by the lifted
-// start in one block, whose features are in x.
-func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, p *places, k, block int) {
+// addMeanGradient adds the gradient of the mean of channel k in one block, whose features are
+// in x, by the lifted start to lifted, by the knots to those of the input's.
+func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, p *places, k, block int, a asked) {
 	c, w, u := f.c, &f.w.covariance, f.c.unit
 	s, F, D := &post.jacobians[k], e.e.Map.F, e.e.Map.D
 	if F > 0 {
@@ -96,6 +96,12 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, p *places, k, b
 		next := w.adjoint[(len(e.back)-i)%2]
 		l.Multiply(u, f.w.parts, at, next)
 		at = next
+	}
+	if a.knots {
+		f.addKnotGradient(e, post, k, block, at)
+	}
+	if !a.start {
+		return
 	}
 	parts := append(f.w.parts[:0], simd.Part{L: e.back[0].W, X: at, K: e.back[0].In})
 	if e.terms > 0 {

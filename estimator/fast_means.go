@@ -17,7 +17,7 @@ func (f *Fast) Means(dst *Prediction, q *Query) (ok bool) {
 	f.start(dst, q)
 	for i := range f.c.members {
 		e := &f.c.members[i]
-		f.evaluate(e, e.readout(dst.Readout), &f.g.places, f.w.means[i], false, false)
+		f.evaluate(e, e.readout(dst.Readout), &f.g.places, f.w.means[i], asked{})
 	}
 	p.score(dst)
 	return f.finishMeans(dst, q)

@@ -12,26 +12,33 @@ import (
 // the ratio that the OOD score reads.
 func (f *Fast) member(e *fastMember, means []float32, readout Readout) {
 	post := e.readout(readout)
+	all := asked{e.variance, f.jacobian, f.byInput}
 	if (e.variance || f.jacobian) && f.g.interpolated() {
-		f.evaluate(e, post, &f.g.places, means, false, false)
-		f.evaluate(e, post, f.g.nodes, f.w.unread, e.variance, f.jacobian)
-	} else {
-		f.evaluate(e, post, &f.g.places, means, e.variance, f.jacobian)
+		f.evaluate(e, post, &f.g.places, means, asked{knots: f.byInput})
+		means, all.knots = f.w.unread, false
 	}
+	p := &f.g.places
+	if all.variance || all.start {
+		p = f.g.nodes
+	}
+	f.evaluate(e, post, p, means, all)
 }
 
-// evaluate writes the means of one member at places to means (K×n), and adds, if asked for,
-// its variances and the gradients of its means.
-func (f *Fast) evaluate(e *fastMember, post *fastReadout, p *places, means []float32, variance, jacobian bool) {
-	f.net(e, post, p, means, jacobian)
+// asked is what evaluate adds beside the means: variances, and gradients by the start and by
+// the knots.
+type asked struct{ variance, start, knots bool }
+
+// evaluate writes the means of one member at places to means (K×n), and adds what is asked for.
+func (f *Fast) evaluate(e *fastMember, post *fastReadout, p *places, means []float32, a asked) {
+	f.net(e, post, p, means, a)
 	for k := range f.plain.m.K {
-		f.channel(e, post, p, k, means, variance, jacobian)
+		f.channel(e, post, p, k, means, a)
 	}
 }
 
 // net evaluates the nets of a member and the basis' part of the means, block by block:
 // z and means.
-func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32, jacobian bool) {
+func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32, a asked) {
 	c, w, u, K, n := f.c, &f.w, f.c.unit, f.plain.m.K, len(p.times)
 	D := e.e.Map.D
 	width, basis := e.first.layer.Out, w.basis[:e.terms*K]
@@ -85,7 +92,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32,
 		}
 		rows := simd.Padded(K*D) * simd.Width
 		e.z.Forward(u, w.parts, powers, x, w.z[i*rows:(i+1)*rows])
-		if jacobian {
+		if a.start || a.knots {
 			f.activationDerivatives(e, w.hidden[i*w.room:(i+1)*w.room])
 		}
 	}
@@ -145,16 +152,16 @@ func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64
 
 // channel adds the random features of a channel to its means, and evaluates, if asked for,
 // its variance and the gradient of its mean.
-func (f *Fast) channel(e *fastMember, post *fastReadout, p *places, k int, means []float32, variance, jacobian bool) {
+func (f *Fast) channel(e *fastMember, post *fastReadout, p *places, k int, means []float32, a asked) {
 	c, w, u, n := f.c, &f.w, f.c.unit, len(p.times)
 	D := e.e.Map.D
 	rows := simd.Padded(f.plain.m.K*D) * simd.Width
 	var x []float32
-	if variance || jacobian {
+	if a != (asked{}) {
 		x = w.x
 	}
 	var factor *fastFactor
-	if variance {
+	if a.variance {
 		factor = &post.factors[k]
 		F := e.e.Map.F
 		clear(x[F*simd.Width : simd.Padded(F)*simd.Width]) // 0 times what is left there must be 0
@@ -164,10 +171,10 @@ func (f *Fast) channel(e *fastMember, post *fastReadout, p *places, k int, means
 	for i := range p.blocks {
 		mean := means[k*n+i*simd.Width : k*n+(i+1)*simd.Width]
 		u.RandomFeatures(x, mean, e.omega, post.features[k], w.z[i*rows+k*D*simd.Width:], D)
-		if jacobian {
-			f.addMeanGradient(e, post, p, k, i)
+		if a.start || a.knots {
+			f.addMeanGradient(e, post, p, k, i, a)
 		}
-		if !variance {
+		if !a.variance {
 			continue
 		}
 		b := &p.blocks[i]

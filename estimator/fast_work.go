@@ -31,19 +31,20 @@ type fastWork struct {
 	factor     []float64           // n: factor of all intervals
 	covariance covarianceWork
 	interval   intervalWork
+	input      inputWork
 }
 
-func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
+func newFastWork(c *compiled, g *grid, p *Predictor) fastWork {
 	m, n := c.m, len(g.times)
 	K := m.K
 	w := fastWork{
-		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(b, g, c.unit),
+		fixed: make([]float64, c.fixed), knots: make([]float64, c.knots), prior: newBatchedPrior(p.prior, g, c.unit),
 		mu: make([]float32, simd.Padded(K)*simd.Width), v: make([]float64, K*n),
 		factor: make([]float64, n), interval: newIntervalWork(len(g.points)),
 	}
 	var first, terms, factor, single, hidden, parts, z, x int
 	for _, e := range c.all() {
-		p := &e.e.Map
+		m := &e.e.Map
 		out := e.first.layer.Out
 		rows := simd.Padded(out)
 		for l := range e.hidden {
@@ -52,9 +53,9 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 		hidden = max(hidden, rows)
 		first, terms = max(first, out), max(terms, e.terms)
 		single = max(single, 2*simd.Padded(out), max(e.terms, 1)*simd.Padded(K))
-		factor = max(factor, e.terms*(simd.Padded(p.F)+simd.Padded(e.terms*(c.fixed+c.knots))))
+		factor = max(factor, e.terms*(simd.Padded(m.F)+simd.Padded(e.terms*(c.fixed+c.knots))))
 		parts = max(parts, 3+e.terms)
-		z, x = max(z, simd.Padded(K*p.D)), max(x, simd.Padded(p.F))
+		z, x = max(z, simd.Padded(K*m.D)), max(x, simd.Padded(m.F))
 		w.means = append(w.means, make([]float32, K*n))
 	}
 	w.first, w.basis, w.factorBasis, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, factor), make([]float32, single)
@@ -67,6 +68,7 @@ func newFastWork(c *compiled, g *grid, b *PriorDynamics) fastWork {
 	}
 	if m.Displacement {
 		w.covariance = newCovarianceWork(c, g)
+		w.input = newInputWork(p, c, n)
 	}
 	return w
 }

@@ -72,7 +72,7 @@ func fastMemory(m *model.Model, times int) int {
 			}
 		}
 	}
-	row := members + K*L + 24*K + powers*(1+m.Inputs.Knots*m.P) // in pairs of single numbers
+	row := members + K*L + 24*K + (powers+K)*(1+m.Inputs.Knots*m.P) // in pairs of single numbers
 	fixed := 0
 	for i := range m.Stack {
 		row += 8 * K
@@ -80,7 +80,7 @@ func fastMemory(m *model.Model, times int) int {
 			e := &m.Stack[i].Members[j]
 			own := 3*K + e.Lift.Dim() + m.P + e.Terms()
 			row += 2*own + 8
-			fixed += int(m.Horizon/e.Step+4) * (own + K*(e.Lift.Dim()+K) + (K+simd.Rows)*(K+simd.Width))
+			fixed += int(m.Horizon/e.Step+4) * (own + K*(e.Lift.Dim()+K+2*m.P) + (K+simd.Rows)*(2*K+m.P+2*simd.Width))
 		}
 		if m.Stack[i].Kind == model.Direct {
 			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)

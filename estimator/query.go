@@ -65,7 +65,7 @@ func (d *Prediction) WithJacobian() *Prediction {
 }
 
 // WithInputJacobian allocates InputJacobian for plans of so many numbers, rows·P, or P for
-// queries without a plan. Predict then fills it; the Predictor computes it, also for a Fast.
+// queries without a plan. Predict then fills it.
 func (d *Prediction) WithInputJacobian(numbers int) *Prediction {
 	d.InputJacobian = make([]float64, len(d.Mean)*numbers)
 	return d

@@ -18,11 +18,17 @@ func (d *PlanRow) At(dst []float64, t float64) {
 // Mean implements Signal.
 func (d *PlanRow) Mean(dst []float64, a, b float64) {
 	clear(dst)
-	from, to := max(a, float64(d.Row)*d.Plan.Step), b
-	if d.Row < len(d.Plan.Values)/d.Plan.P-1 {
-		to = min(b, float64(d.Row+1)*d.Plan.Step)
+	dst[d.Input] = d.Plan.Share(d.Row, a, b)
+}
+
+// Share returns how much of the time from a to b a row is held.
+func (p *Plan) Share(row int, a, b float64) float64 {
+	from, to := max(a, float64(row)*p.Step), b
+	if row < len(p.Values)/p.P-1 {
+		to = min(b, float64(row+1)*p.Step)
 	}
-	if to > from {
-		dst[d.Input] = (to - from) / (b - a)
+	if to <= from {
+		return 0
 	}
+	return (to - from) / (b - a)
 }

@@ -24,11 +24,13 @@ type BatchedRollout struct {
 	first, second increments // n: Δ0, Δ1
 	nodes         increments
 	mean          []float64 // n×P: of the increments, mean input since the step's start
-	derivatives   []float64 // T'×(L·K), see Model.derivatives
+	derivatives   []float64 // T'×((L+P)·K), see Model.derivatives
 	unit          simd.Unit
 	net           *batchNet
 	work          matmul.Work
 	jacobians     jacobians
+	inputs        inputTangents
+	linear        bool // whether Linearise was called since the last Evaluate
 }
 
 // increments are those of a step at n places, a row for each. Derivatives are those of
@@ -38,8 +40,8 @@ type increments struct {
 	v     []float64 // n×(L+P), coordinates
 	psi   []float64 // n×N
 	delta []float64 // n×K
-	d     []float64 // n×(L·K): derivative of Wᵀψ and the net by coordinate l at l·K …
-	g     []float64 // n×K×K: derivative of the increment by state c at c·K …
+	d     []float64 // n×((L+P)·K): derivative of Wᵀψ and the net by coordinate l at l·K …
+	g     []float64 // n×(K+P)×K: derivative of the increment by state or input c at c·K …
 }
 
 func newIncrements(p *Rollout, n int) increments {
@@ -49,12 +51,12 @@ func newIncrements(p *Rollout, n int) increments {
 // NewBatchedRollout takes the memory for evaluations of p at times. The unit evaluates nets
 // and Jacobians, in single precision.
 func NewBatchedRollout(p *Rollout, times []float64, unit simd.Unit) *BatchedRollout {
-	K, L := p.k, p.m.Lift.Dim()
+	K, L, P := p.k, len(p.va), len(p.mean)
 	f := &BatchedRollout{
 		p: p, times: times, nodes: newIncrements(p, p.nodes+2), derivatives: p.m.derivatives(K), unit: unit, net: newBatchNet(p.m, unit),
-		jacobians: newJacobians(K, p.nodes),
+		jacobians: newJacobians(K, P, p.nodes), inputs: newInputTangents(K, P, p.nodes),
 	}
-	f.nodes.d, f.nodes.g = make([]float64, (p.nodes+2)*L*K), make([]float64, (p.nodes+2)*K*K)
+	f.nodes.d, f.nodes.g = make([]float64, (p.nodes+2)*L*K), make([]float64, (p.nodes+2)*K*(K+P))
 	for i, t := range times {
 		step := max(0, min(int(t/p.m.Step+tiny), p.nodes))
 		f.step = append(f.step, step)
@@ -76,6 +78,7 @@ const atNode = 1e-12
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (f *BatchedRollout) Evaluate(dst []float64) {
 	p, K := f.p, f.p.k
+	f.linear = false
 	for i, step := range f.step {
 		copy(dst[i*K:(i+1)*K], p.x[step*K:(step+1)*K])
 	}

@@ -14,15 +14,16 @@ import (
 //
 // where all columns are the points of one product.
 type jacobians struct {
-	rows, columns int       // K, filled up to whole panels and to whole blocks of points
-	at            []float32 // nodes+3 × block of columns × rows × Width
-	step          []float32 // panels K×K: I + G
-	parts         []simd.Part
+	states, inputs int       // K, P
+	rows, columns  int       // K, filled up to whole panels and to whole blocks of points
+	at             []float32 // nodes+3 × block of columns × rows × Width
+	step           []float32 // nodes+2 × panels K×(K+P): I + G, and the same by the mean input
+	parts          []simd.Part
 }
 
-func newJacobians(K, nodes int) jacobians {
-	j := jacobians{rows: simd.Padded(K), columns: (K + simd.Width - 1) / simd.Width * simd.Width, parts: make([]simd.Part, 1)}
-	j.at, j.step = make([]float32, (nodes+3)*j.rows*j.columns), make([]float32, j.rows*K)
+func newJacobians(K, P, nodes int) jacobians {
+	j := jacobians{states: K, inputs: P, rows: simd.Padded(K), columns: (K + simd.Width - 1) / simd.Width * simd.Width, parts: make([]simd.Part, 2)}
+	j.at, j.step = make([]float32, (nodes+3)*j.rows*j.columns), make([]float32, (nodes+2)*j.rows*(K+P))
 	for k := range K {
 		j.row(0, k, k)[0] = 1
 	}
@@ -47,15 +48,12 @@ func (f *BatchedRollout) Parabola(t float64) (node int, weights [3]float64) { re
 // columns. It begins with column first. Factors of the derivatives are share.
 func (f *BatchedRollout) Jacobian(dst []float32, columns, first int, share float64) {
 	p, j, K := f.p, &f.jacobians, f.p.k
-	p.differentiable()
-	f.setNodes()
-	f.differentiate()
+	f.Linearise()
 	size := j.rows * j.columns
 	for i := range p.nodes + 2 {
-		j.setStep(f.nodes.g[i*K*K : (i+1)*K*K])
 		for block := 0; block < size; block += j.rows * simd.Width {
 			from, to := j.at[i*size+block:], j.at[(i+1)*size+block:]
-			f.unit.Product(to, simd.Panels(K), append(j.parts[:0], simd.Part{L: j.step, X: from, K: K}))
+			f.unit.Product(to, simd.Panels(K), append(j.parts[:0], j.stepPart(i, from)))
 		}
 	}
 	single := simd.Single(share)
@@ -71,21 +69,54 @@ func (f *BatchedRollout) Jacobian(dst []float32, columns, first int, share float
 	}
 }
 
-// setStep sets step from the derivatives g of an increment (K×K, by state c at c·K …).
-func (j *jacobians) setStep(g []float64) {
-	K := len(j.step) / j.rows
-	for c := range K {
-		to := j.step[c*simd.Rows:]
-		for k, d := range g[c*K : (c+1)*K] {
-			if k == c {
-				d++
-			}
-			to[k%simd.Rows] = simd.Single(d)
-			if k%simd.Rows == simd.Rows-1 {
-				to = to[min(K*simd.Rows, len(to)):]
-			}
+// Linearise prepares the derivatives of the last Run and Evaluate by the start state and by the
+// input.
+func (f *BatchedRollout) Linearise() {
+	if f.linear {
+		return
+	}
+	f.linear = true
+	p, j := f.p, &f.jacobians
+	p.differentiable()
+	f.setNodes()
+	f.differentiate()
+	size := (p.k + len(p.mean)) * p.k
+	for i := range p.nodes + 2 {
+		j.setStep(i, f.nodes.g[i*size:(i+1)*size], p.k)
+	}
+}
+
+// setStep sets step of node i from the derivatives g of an increment ((K+P)×K, by state or
+// input c at c·K …).
+func (j *jacobians) setStep(i int, g []float64, K int) {
+	n := len(g) / K
+	for c := range n {
+		to, row := j.step[i*j.rows*n+c*simd.Rows:], g[c*K:(c+1)*K]
+		for ; len(row) >= simd.Rows; row = row[simd.Rows:] {
+			panel := (*[simd.Rows]float32)(to)
+			panel[0], panel[1], panel[2], panel[3] = simd.Single(row[0]), simd.Single(row[1]), simd.Single(row[2]), simd.Single(row[3])
+			to = to[min(n*simd.Rows, len(to)):]
+		}
+		for k, d := range row {
+			to[k] = simd.Single(d)
+		}
+		if c < K {
+			j.step[i*j.rows*n+(c/simd.Rows*n+c)*simd.Rows+c%simd.Rows]++
 		}
 	}
+}
+
+// stepPart returns the derivatives of the state after node i by the state at it, times those
+// of that state.
+func (j *jacobians) stepPart(i int, x []float32) simd.Part {
+	n := j.states + j.inputs
+	return simd.Part{L: j.step[i*j.rows*n:], X: x, K: j.states, Skip: j.inputs * simd.Rows}
+}
+
+// inputPart returns those by the mean input, times the derivatives of that.
+func (j *jacobians) inputPart(i int, x []float32) simd.Part {
+	n := j.states + j.inputs
+	return simd.Part{L: j.step[i*j.rows*n+j.states*simd.Rows:], X: x, K: j.inputs, Skip: j.states * simd.Rows}
 }
 
 // setNodes sets the increments of the nodes of the last Run, as far as their derivatives
@@ -106,7 +137,8 @@ func (f *BatchedRollout) setNodes() {
 
 // differentiate sets the derivatives g of the nodes' increments.
 func (f *BatchedRollout) differentiate() {
-	p, m, s, n, K, L := f.p, f.p.m, &f.nodes, f.p.nodes+2, f.p.k, f.p.m.Lift.Dim()
+	p, m, s, n, K, states := f.p, f.p.m, &f.nodes, f.p.nodes+2, f.p.k, f.p.m.Lift.Dim()
+	L := len(p.va)
 	if lower := len(f.derivatives) / max(L*K, 1); lower > 1 {
 		psi := matmul.Matrix(n, lower, s.psi)
 		psi.Stride = len(p.psi)
@@ -119,9 +151,15 @@ func (f *BatchedRollout) differentiate() {
 	f.net.addJacobian(s.d, s.v, n)
 	clear(s.g)
 	for i := range n {
-		g := s.g[i*K*K : (i+1)*K*K]
+		g := s.g[i*K*(K+L-states) : (i+1)*K*(K+L-states)]
 		for l, of := range m.Lift.Of {
-			f64.AddScaled(g[of*K:(of+1)*K], p.slope[i*L+l], s.d[(i*L+l)*K:(i*L+l+1)*K])
+			f64.AddScaled(g[of*K:(of+1)*K], p.slope[i*states+l], s.d[(i*L+l)*K:(i*L+l+1)*K])
+		}
+		for c, std := range m.UStd {
+			l := states + c
+			if v := s.v[i*L+l]; v < m.Bound[l] && v > -m.Bound[l] {
+				f64.AddScaled(g[(K+c)*K:(K+c+1)*K], 1/std, s.d[(i*L+l)*K:(i*L+l+1)*K])
+			}
 		}
 		if !m.Body.Empty() {
 			m.Body.Jacobian(g, s.x[i*K:(i+1)*K], s.delta[i*K:(i+1)*K], m.Step)
@@ -129,22 +167,18 @@ func (f *BatchedRollout) differentiate() {
 	}
 }
 
-// derivatives returns the weights of the derivatives of Wᵀψ by the states' coordinates,
-// T'×(L·K): these are sums of the monomials of one degree less, which are the first T' of ψ.
+// derivatives returns the weights of the derivatives of Wᵀψ by the coordinates, T'×((L+P)·K): these are sums of the monomials of one degree less, which are the first T' of ψ.
 func (m *Model) derivatives(K int) []float64 {
 	L, n := m.Lift.Dim(), m.Lift.Dim()+len(m.UMean)
 	lower := 1
 	if m.Degree > 1 {
 		lower = terms(L, n-L, m.Degree-1)
 	}
-	out := make([]float64, lower*L*K)
+	out := make([]float64, lower*n*K)
 	// add adds the weights of monomial at to those of its derivative by l, monomial low.
 	add := func(low, l, at int) {
-		if l >= L { // an input
-			return
-		}
 		for k, w := range m.Weights[at*K : (at+1)*K] {
-			out[(low*L+l)*K+k] += w
+			out[(low*n+l)*K+k] += w
 		}
 	}
 	pair := func(i, j int) int { return 1 + n + i*n - i*(i-1)/2 + j - i } // place of v_i v_j, i ≤ j

@@ -13,13 +13,13 @@ type batchNet struct {
 	m       *Model
 	unit    simd.Unit
 	forward []panelnet.Layer
-	back    []panelnet.Layer // of all layers but the last: weights transposed; of the first those of the states alone
+	back    []panelnet.Layer // of all layers but the last: weights transposed
 	seeds   [][]float32      // K: of the last layer, [In][Width], each weight of output k at all points, times its scale
 
 	in       []float32   // [L+P][Width], of one block
 	out      [][]float32 // of each layer
 	adjoint  [2][]float32
-	gradient []float32 // [K][L, padded][Width]: derivatives of each output
+	gradient []float32 // [K][L+P, padded][Width]: derivatives of each output
 	scratch  []float32
 	ones     []float32
 	parts    []simd.Part
@@ -32,7 +32,7 @@ func newBatchNet(m *Model, unit simd.Unit) *batchNet {
 	}
 	b := &batchNet{
 		m: m, unit: unit, in: make([]float32, m.Net.In()*simd.Width), ones: make([]float32, simd.Width), parts: make([]simd.Part, 2),
-		gradient: make([]float32, len(m.NetScale)*simd.Padded(m.Lift.Dim())*simd.Width),
+		gradient: make([]float32, len(m.NetScale)*simd.Padded(m.Net.In())*simd.Width),
 	}
 	for i := range b.ones {
 		b.ones[i] = 1
@@ -43,11 +43,7 @@ func newBatchNet(m *Model, unit simd.Unit) *batchNet {
 		b.forward = append(b.forward, panelnet.New(l, 0, l.Out))
 		b.out = append(b.out, make([]float32, simd.Padded(l.Out)*simd.Width))
 		if i < last {
-			inputs := l.In
-			if i == 0 {
-				inputs = m.Lift.Dim()
-			}
-			b.back = append(b.back, panelnet.Transposed(l, 0, inputs))
+			b.back = append(b.back, panelnet.Transposed(l, 0, l.In))
 			most = max(most, simd.Padded(l.Out)*simd.Width)
 		}
 	}
@@ -97,12 +93,12 @@ func (b *batchNet) add(dst, v []float64, n int) {
 	}
 }
 
-// addJacobian adds the derivatives of that by the coordinates of the states to d (n×L×K).
+// addJacobian adds the derivatives of that by the coordinates to d (n×(L+P)×K).
 func (b *batchNet) addJacobian(d, v []float64, n int) {
 	if b == nil {
 		return
 	}
-	hidden, K, L, V := len(b.back), len(b.seeds), b.m.Lift.Dim(), b.m.Net.In()
+	hidden, K, V := len(b.back), len(b.seeds), b.m.Net.In()
 	rows := len(b.gradient) / K
 	for from := 0; from < n; from += simd.Width {
 		to := min(from+simd.Width, n)
@@ -122,8 +118,8 @@ func (b *batchNet) addJacobian(d, v []float64, n int) {
 			b.back[0].Multiply(b.unit, b.parts, at, b.gradient[k*rows:(k+1)*rows])
 		}
 		for i := from; i < to; i++ {
-			for l := range L {
-				row, gradient := d[(i*L+l)*K:(i*L+l+1)*K], b.gradient[l*simd.Width+i-from:]
+			for l := range V {
+				row, gradient := d[(i*V+l)*K:(i*V+l+1)*K], b.gradient[l*simd.Width+i-from:]
 				for k := range row {
 					row[k] += float64(gradient[k*rows])
 				}

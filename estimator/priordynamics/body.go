@@ -167,11 +167,11 @@ func (m *mat3) tmul(v vec3) (w vec3) {
 	return w
 }
 
-// product returns m n.
-func (m *mat3) product(n mat3) (out mat3) {
+// trapezoid returns s (a + b + m a).
+func trapezoid(s float64, a, b, m *mat3) (out mat3) {
 	for i := range out {
 		for j := range out[i] {
-			out[i][j] = m[i][0]*n[0][j] + m[i][1]*n[1][j] + m[i][2]*n[2][j]
+			out[i][j] = s * (a[i][j] + b[i][j] + (m[i][0]*a[0][j] + m[i][1]*a[1][j] + m[i][2]*a[2][j]))
 		}
 	}
 	return out
@@ -348,8 +348,7 @@ func (b *Body) linearise(x, d []float64, h float64) (l linearised) {
 		f, e0, ja0 := attitudeRate(a0, w0)
 		_, e1, ja1 := attitudeRate(a0.plus(h*b.Omega, f), w0.plus(1, b.get(d, b.Rates, signRates, 1)))
 		by, on := &l.attitudeBy, ja1.times(h*b.Omega)
-		by.attitude = ja0.plus(1, ja1).plus(1, on.product(ja0)).times(half * b.Omega)
-		by.rates = e0.plus(1, e1).plus(1, on.product(e0)).times(half)
+		by.attitude, by.rates = trapezoid(half*b.Omega, &ja0, &ja1, &on), trapezoid(half, &e0, &e1, &on)
 		by.endRates = e1.times(half)
 	}
 	switch by := &l.positionBy; {

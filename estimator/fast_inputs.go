@@ -1,0 +1,192 @@
+package estimator
+
+import (
+	"github.com/tphakala/simd/f32"
+
+	"github.com/dgm-robotics/dgm/estimator/feature"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
+
+// inputWork is the memory for the derivatives of the means by the numbers of a plan, of which
+// Width are evaluated at once: at every point a row of K numbers for each.
+type inputWork struct {
+	knots             []float32 // [K][block][J·P, padded][Width of points]: ∂mean/∂knots, sum over members
+	one               []float32 // [J·P, padded][Width]
+	sum, first, other []float32 // [K, padded][Width]
+	share             func(row int, from, to float64) float64
+	direction         feature.PlanRow
+}
+
+func newInputWork(p *Predictor, c *compiled, n int) inputWork {
+	K, knots := p.m.K, simd.Padded(c.knots)
+	size := simd.Padded(K) * simd.Width
+	return inputWork{
+		knots: make([]float32, K*knots*n), one: make([]float32, knots*simd.Width),
+		sum: make([]float32, size), first: make([]float32, size), other: make([]float32, size),
+		share: p.plan.Share, direction: feature.PlanRow{Plan: &p.plan},
+	}
+}
+
+// addKnotGradient adds to knots the gradient of the mean of channel k by the knots in one
+// block of points, from the adjoint of the first layer.
+func (f *Fast) addKnotGradient(e *fastMember, post *fastReadout, k, block int, adjoint []float32) {
+	w, c := &f.w.input, f.c
+	parts := append(f.w.parts[:0], simd.Part{L: e.backKnots.W, X: adjoint, K: e.backKnots.In})
+	if e.terms > 0 {
+		parts = append(parts, simd.Part{L: post.jacobians[k].knots, X: f.g.powers[block*c.powers*simd.Width:], K: e.terms})
+	}
+	c.unit.Product(w.one, simd.Panels(c.knots), parts)
+	to := w.knots[(k*len(f.g.blocks)+block)*len(w.one):][:len(w.one)]
+	f32.Add(to, to, w.one)
+}
+
+// inputJacobian writes ∂mean/∂plan to dst.
+func (f *Fast) inputJacobian(dst *Prediction) {
+	w, g, K, P := &f.w.input, f.g, f.plain.m.K, f.plain.m.P
+	numbers := len(f.plain.plan.Values)
+	f.w.prior.linearise()
+	for first := 0; first < numbers; first += simd.Width {
+		f.w.prior.inputRun(w, first, numbers)
+		n := min(simd.Width, numbers-first)
+		for lane, i := range g.order[:len(g.points)] {
+			f.w.prior.inputAt(w, lane, first, P)
+			f.addKnots(dst.condition(), lane, first, numbers)
+			for k := range K {
+				to := dst.InputJacobian[(i*K+k)*numbers+first:][:n]
+				for c, v := range w.sum[k*simd.Width : k*simd.Width+n] {
+					to[c] = float64(v)
+				}
+			}
+		}
+	}
+	clear(w.knots)
+}
+
+// addKnots adds to sum what the posterior's mean contributes, at one point.
+func (f *Fast) addKnots(condition model.Condition, lane, first, numbers int) {
+	w, g, in := &f.w.input, f.g, &f.plain.m.Inputs
+	K, P, n, t := f.plain.m.K, f.plain.m.P, len(g.times), g.times[lane]
+	length := in.Horizon / float64(in.Knots)
+	weights := g.parts[condition].networkWeight[lane:]
+	block, size := lane/simd.Width, len(w.one)
+	for knot := range in.Knots {
+		from, to := float64(knot)*length, float64(knot+1)*length
+		if in.Causal {
+			to = min(t, to)
+		}
+		if to <= from {
+			return
+		}
+		for row := first / P; row*P < min(first+simd.Width, numbers); row++ {
+			share := w.share(row, from, to) * (to - from) / length * f.c.perMember
+			if share == 0 {
+				continue
+			}
+			for p := range P {
+				column := row*P + p - first
+				if column < 0 || column >= simd.Width {
+					continue
+				}
+				gradient := w.knots[block*size+(knot*P+p)*simd.Width+lane%simd.Width:]
+				for k := range K {
+					w.sum[k*simd.Width+column] += simd.Single(share / in.InputStd[p] * weights[k*n] * float64(gradient[k*len(g.blocks)*size]))
+				}
+			}
+		}
+	}
+}
+
+// linearise prepares inputRun, after evaluate.
+func (f *batchedPrior) linearise() {
+	for i, c := range f.components {
+		if i == 0 || f.weight(i) != nil {
+			c.linearise()
+		}
+	}
+}
+
+// inputRun takes the derivatives by Width numbers of the plan from first on.
+func (f *batchedPrior) inputRun(w *inputWork, first, numbers int) {
+	for i, c := range f.components {
+		if i == 0 || f.weight(i) != nil {
+			c.inputRun(w, first, numbers)
+		}
+	}
+}
+
+// inputAt sets sum to the derivatives of the displacement at a point by the numbers of the
+// last inputRun.
+func (f *batchedPrior) inputAt(w *inputWork, lane, first, P int) {
+	clear(w.sum)
+	if len(f.components) == 0 {
+		return
+	}
+	K := len(f.prior.x0)
+	f.components[0].inputAt(w.sum, lane)
+	copy(w.first, w.sum)
+	for i := 1; i < len(f.components); i++ {
+		weight := f.weight(i)
+		if weight == nil {
+			continue
+		}
+		clear(w.other)
+		f.components[i].inputAt(w.other, lane)
+		f32.Sub(w.other, w.other, w.first)
+		for k, v := range weight[lane*K : (lane+1)*K] {
+			row := w.sum[k*simd.Width : (k+1)*simd.Width]
+			f32.AddScaled(row, simd.Single(f.prior.fade.factor[i]*v), w.other[k*simd.Width:(k+1)*simd.Width])
+			for p, slope := range f.prior.fade.byInput[i] {
+				if column := p - first; column >= 0 && column < simd.Width {
+					row[column] += simd.Single(slope * v * f.difference[i][lane*K+k])
+				}
+			}
+		}
+	}
+}
+
+func (b *batchedEquation) linearise() {
+	for _, r := range b.members {
+		r.Linearise()
+	}
+}
+
+func (b *batchedEquation) inputRun(w *inputWork, first, numbers int) {
+	for _, r := range b.members {
+		r.InputRun(w.share, first, numbers)
+	}
+}
+
+func (b *batchedEquation) inputAt(dst []float32, lane int) {
+	for _, r := range b.members {
+		r.InputAt(dst, lane, simd.Single(b.share))
+	}
+}
+
+func (b *batchedVelocity) linearise() {}
+
+func (b *batchedVelocity) inputRun(*inputWork, int, int) {}
+
+func (b *batchedVelocity) inputAt([]float32, int) {}
+
+func (b *batchedDirect) linearise() {}
+
+func (b *batchedDirect) inputRun(w *inputWork, first, numbers int) {
+	b.input, b.firstNumber, b.numbers = w, first, numbers
+}
+
+func (b *batchedDirect) inputAt(dst []float32, lane int) {
+	if b.LinearInInput() {
+		b.InputAt(dst, lane, b.input.share, b.firstNumber, b.numbers)
+		return
+	}
+	d := &b.input.direction
+	for c := range min(simd.Width, b.numbers-b.firstNumber) {
+		d.Row, d.Input = (b.firstNumber+c)/d.Plan.P, (b.firstNumber+c)%d.Plan.P
+		b.of.InputJVP(d)
+		b.of.InputJVPAt(b.own, b.times[lane])
+		for k, v := range b.own {
+			dst[k*simd.Width+c] = simd.Single(v)
+		}
+	}
+}
