@@ -16,9 +16,9 @@ import (
 // model whose self-checks differ by more than 10⁻⁴ is evaluated by a Predictor. A start
 // state beyond the range of single precision (10³⁸) makes Predict return false.
 //
-// At more than 48 points the variances of the posterior are interpolated between nodes: as
-// precisely where the input is held, and where it changes standard deviations differ by
-// about 10⁻⁴ of themselves, and may follow a change somewhat before its time. A model whose
+// At more than 48 points the variances of the posterior are interpolated between nodes.
+// Standard deviations differ by about 10⁻⁵ of themselves where the input is held, and by 10⁻⁴
+// where it changes; they may follow a change somewhat before its time. A model whose
 // standard deviations differ by more than 0.02 of themselves, when tried, has its variances
 // evaluated at all points. Means are never interpolated, their Jacobian is.
 //

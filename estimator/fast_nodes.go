@@ -1,7 +1,6 @@
 package estimator
 
 import (
-	"math"
 	"sort"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -10,13 +9,13 @@ import (
 
 // The variances of the posterior, and the derivatives of its mean by the start state, are
 // smooth in time but where a block of the input's knots begins. So at many points they are
-// evaluated at few nodes and interpolated: between two such times by the polynomial through
-// the Chebyshev nodes there (Berrut & Trefethen 2004, second form). Where the input changes
-// within a block, their derivatives jump, and the interpolation is less accurate there. The
-// means are evaluated at all points.
+// evaluated at few nodes and interpolated: between two such times by the cubic through the
+// four equidistant nodes around a point. Where the input changes within a block, their
+// derivatives jump, and the interpolation is less accurate there. The means are evaluated at
+// all points.
 const (
 	mostNodes      = 2 * simd.Width
-	leastIntervals = 3 // between two times of the polynomials' ends
+	leastIntervals = 3 // of nodes between two such times: those of a cubic
 )
 
 // interpolate sets nodes, between and weights, where fewer nodes than points suffice.
@@ -42,7 +41,7 @@ func (g *grid) interpolate(m *model.Model, c *compiled) {
 	nodes := &places{}
 	for i, from := range ends[:pieces] {
 		for j := range intervals {
-			nodes.times = append(nodes.times, from+(ends[i+1]-from)*0.5*(1-math.Cos(math.Pi*float64(j)/float64(intervals))))
+			nodes.times = append(nodes.times, from+(ends[i+1]-from)*float64(j)/float64(intervals))
 		}
 	}
 	nodes.last = len(nodes.times)
@@ -58,35 +57,20 @@ func (g *grid) interpolate(m *model.Model, c *compiled) {
 		g.weights = append(g.weights, make([]float32, (b.to-b.from)*simd.Width)...)
 		for lane, t := range times {
 			first := piece(t) * intervals
-			for i, w := range barycentric(nodes.times[first:first+intervals+1], t) {
-				g.weights[b.at+(first-b.from+i)*simd.Width+lane] = simd.Single(w)
+			x := (t - nodes.times[first]) / (nodes.times[first+1] - nodes.times[first])
+			least := max(0, min(int(x)-1, intervals-leastIntervals))
+			for i, w := range cubic(x - float64(least)) {
+				g.weights[b.at+(first-b.from+least+i)*simd.Width+lane] = simd.Single(w)
 			}
 		}
 		g.between = append(g.between, b)
 	}
 }
 
-// barycentric returns the weights at t of the values at Chebyshev nodes.
-func barycentric(nodes []float64, t float64) []float64 {
-	weights := make([]float64, len(nodes))
-	sum, sign := 0.0, 1.0
-	for i, node := range nodes {
-		if t == node {
-			clear(weights)
-			weights[i] = 1
-			return weights
-		}
-		weights[i] = sign / (t - node)
-		if i == 0 || i == len(nodes)-1 {
-			weights[i] *= 0.5
-		}
-		sum += weights[i]
-		sign = -sign
-	}
-	for i := range weights {
-		weights[i] /= sum
-	}
-	return weights
+// cubic returns the weights at x of the values at 0, 1, 2 and 3 (Lagrange).
+func cubic(x float64) [leastIntervals + 1]float64 {
+	a, b, c, d := x, x-1, x-2, x-3
+	return [...]float64{-b * c * d / 6, a * c * d / 2, -a * b * d / 2, a * b * c / 6}
 }
 
 // widthTolerance is how far standard deviations may be off, relatively, by interpolation.
