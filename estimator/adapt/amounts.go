@@ -9,9 +9,10 @@ import (
 
 // Amount is one parameter for people.
 type Amount struct {
-	Name       string  // "bias vx", "gain m1", "damping vx"
-	Unit       string  // of a bias the state's per second, of a gain %, of a damping 1/s
-	Value, Std float64 // in the unit; a gain of −20 % is an input that has a fifth less effect
+	Name  string  `json:"name"`  // "bias vx", "gain m1", "damping vx"
+	Unit  string  `json:"unit"`  // of a bias the state's per second, of a gain %, of a damping 1/s
+	Value float64 `json:"value"` // a gain of −20 % is an input that has a fifth less effect
+	Std   float64 `json:"std"`
 }
 
 // Amounts returns all parameters of a state, of a model of its kind that can adapt.
@@ -23,7 +24,7 @@ func (s *State) Amounts(m *model.Model) []Amount {
 	var out []Amount
 	add := func(name, unit string, scale float64) {
 		i := len(out)
-		out = append(out, Amount{name, unit, scale * s.Theta[i], math.Abs(scale) * math.Sqrt(s.Covariance[i*len(s.Theta)+i])})
+		out = append(out, Amount{Name: name, Unit: unit, Value: scale * s.Theta[i], Std: math.Abs(scale) * math.Sqrt(s.Covariance[i*len(s.Theta)+i])})
 	}
 	for k, c := range m.Channels[:m.K] {
 		unit := channel.CanonicalUnit(c.Unit)

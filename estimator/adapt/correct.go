@@ -15,6 +15,7 @@ import (
 type Corrector struct {
 	m             *model.Model
 	rollout       *priordynamics.Adapted
+	before        *past
 	plan          feature.Plan
 	delta, ddelta []float64 // K
 }
@@ -25,7 +26,7 @@ func NewCorrector(m *model.Model) *Corrector {
 	if err != nil {
 		return nil
 	}
-	return &Corrector{m: m, rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K)}
+	return &Corrector{m: m, before: newPast(m, e, a), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K)}
 }
 
 // Correct applies what the filter has learned to a prediction of its model.
@@ -45,12 +46,17 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 	if c.rollout.At(c.delta, nil, horizon); !finite(c.delta) {
 		return false
 	}
+	c.before.start(q, dst, s.Theta, false)
 	var ddelta []float64
 	if dst.DMean != nil {
 		ddelta = c.ddelta
 	}
 	for i, t := range dst.Times {
 		c.rollout.At(c.delta, ddelta, t)
+		if ddelta != nil {
+			c.before.subtractRate(ddelta, t)
+		}
+		c.before.subtract(c.delta, nil, t)
 		p := placeOf(t / c.m.Horizon)
 		for k := range K {
 			j := i*K + k
@@ -60,6 +66,7 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 				w[e] = p.interpolate(s.Weights[a*experts+e], s.Weights[b*experts+e])
 			}
 			offset, variance := p.part*p.interpolate(s.Offsets[a], s.Offsets[b]), p.part*p.part*p.interpolate(s.Variances[a], s.Variances[b])
+			variance = math.Min(variance, dst.ObsStd[j]*dst.ObsStd[j])
 			mean, added := mix(w[:], c.delta[k], offset, variance)
 			dst.Mean[j] += mean
 			dst.Std[j] = math.Sqrt(dst.Std[j]*dst.Std[j] + added)

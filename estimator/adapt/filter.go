@@ -44,6 +44,7 @@ type Filter struct {
 	made       []*estimator.Prediction
 	rollout    *priordynamics.Adapted
 	corrector  *Corrector
+	before     *past
 	state      State
 	prior      []float64 // q, stationary variances
 
@@ -89,7 +90,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	}
 	K, P, q, B := m.K, m.P, a.Parameters(e), len(fractions)
 	f := &Filter{
-		m: m, of: a, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m),
+		m: m, of: a, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m), before: newPast(m, e, a),
 		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
 		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), product: make([]float64, q*q),
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},

@@ -29,6 +29,8 @@ func (f *Filter) learn(w *window, b int) {
 	f.rollout.Run(w.x, u, theta, h, true)
 	f.rollout.At(f.delta, nil, h)
 	f.rollout.SensitivityAt(f.sensitivity, h)
+	f.before.start(&f.query, made, theta, true)
+	f.before.subtract(f.delta, f.sensitivity, h)
 	if !finite(f.delta) || !finite(f.sensitivity) {
 		return
 	}

@@ -1,6 +1,10 @@
 package priordynamics
 
-import "github.com/dgm-robotics/dgm/estimator/channel"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
 
 // Adaptation describes the parameters θ that change a model: a bias of every state's
 // increment, a gain of every input, a damping of some states.
@@ -35,6 +39,7 @@ type Adapted struct {
 	of      Adaptation
 	k, q    int
 	nodes   int       // at most
+	sign    float64   // 1, or −1: against time
 	unit    []float64 // K, Rate·Step
 	own     []int     // of Damped: the coordinate
 	plain   []float64 // nodes × K: displacement without parameters
@@ -51,11 +56,14 @@ type Adapted struct {
 	matrix  []float64 // K × K: by state c at c·K …
 }
 
-// NewAdapted takes the memory for roll-outs of k states up to a horizon, s.
+// NewAdapted takes the memory for roll-outs of k states up to a horizon, s. A negative horizon
+// is one before the start: the roll-out runs against time, and all times count backwards.
 func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
+	sign := math.Copysign(1, horizon)
+	horizon *= sign
 	n, L, P, q := int(horizon/m.Step+1e-9)+3, m.Lift.Dim(), len(m.UMean), a.Parameters(m)
 	out := &Adapted{
-		m: m, of: a, k: k, q: q, nodes: n, unit: make([]float64, k),
+		m: m, of: a, k: k, q: q, nodes: n, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), by: make([]float64, n*q*k),
 		input: make([]float64, P), gained: make([]float64, P), now: make([]float64, k), inc: make([]float64, k),
 		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), matrix: make([]float64, k*k),
@@ -112,7 +120,12 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 			a.inc[k] += a.unit[k] * theta[K+len(u)+i] * a.v[a.own[i]]
 		}
 	}
-	m.Body.Add(a.inc, a.now, m.Step)
+	if a.sign < 0 {
+		for k, d := range a.inc {
+			a.inc[k] = -d
+		}
+	}
+	m.Body.Add(a.inc, a.now, a.sign*m.Step)
 	for k, d := range a.inc {
 		x[K+k] = x[k] + d
 	}
@@ -133,7 +146,7 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	for l, of := range m.Lift.Of {
 		addScaled(a.matrix[of*K:(of+1)*K], a.slope[l], a.partial[l*K:(l+1)*K])
 	}
-	body := m.Body.linearise(a.now, a.inc, m.Step)
+	body := m.Body.linearise(a.now, a.inc, a.sign*m.Step)
 	here, next := by[:a.q*K], by[a.q*K:2*a.q*K]
 	for j := range a.q {
 		dx, dd := here[j*K:(j+1)*K], next[j*K:(j+1)*K]
@@ -153,6 +166,9 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 		default:
 			k := a.of.Damped[i]
 			dd[k] += a.unit[k] * a.v[a.own[i]]
+		}
+		for k := range dd {
+			dd[k] *= a.sign
 		}
 		m.Body.tangent(&body, dd, dx)
 		for k, d := range dx {

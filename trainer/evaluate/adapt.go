@@ -23,8 +23,9 @@ type Adapted struct {
 	Horizons []Horizon `json:"horizons"`
 
 	Ratios
-	Factor Ratios  `json:"factor"` // of predictions without adaptation, with the factor of live trust
-	Since  []Since `json:"since"`
+	Factor  Ratios         `json:"factor"` // of predictions without adaptation, with the factor of live trust
+	Since   []Since        `json:"since"`
+	Amounts []adapt.Amount `json:"amounts"` // that were learned at the end of the last flight
 }
 
 // Ratios compare predictions with those without adaptation and without the factor of live
@@ -107,7 +108,7 @@ func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 	if err != nil {
 		return nil, err
 	}
-	out := &Adapted{Geo: table.Geo, Horizons: table.Horizons}
+	out := &Adapted{Geo: table.Geo, Horizons: table.Horizons, Amounts: r.filter.State().Amounts(m)}
 	r.summarise(out)
 	return out, nil
 }
