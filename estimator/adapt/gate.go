@@ -15,8 +15,9 @@ const (
 // log scores that are tempered, because errors of overlapping windows are alike.
 const (
 	gateShare  = 0.003
-	gateTemper = 0.25
+	gateTemper = 0.5
 	gateWorst  = 25. // z² counts up to this
+	gateLonger = 0.5 // what a score counts for the longer buckets of its channel
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.
@@ -28,14 +29,14 @@ func scoreOf(e, variance float64) float64 {
 }
 
 // updateWeights updates the weights of a series (experts) by the scores of its experts.
-func updateWeights(w []float64, scores *[experts]float64) {
+func updateWeights(w []float64, scores *[experts]float64, temper float64) {
 	least := math.Inf(1)
 	for _, s := range scores {
 		least = math.Min(least, s)
 	}
 	sum := 0.0
 	for i := range w {
-		w[i] *= math.Exp(-gateTemper * (scores[i] - least))
+		w[i] *= math.Exp(-temper * (scores[i] - least))
 		sum += w[i]
 	}
 	for i := range w {

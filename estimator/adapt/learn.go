@@ -72,9 +72,14 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	st.Variances[at] = variance
 	offset := w.offsets[at]
 	wide := obs + variance
-	updateWeights(st.Weights[at*experts:(at+1)*experts], &[experts]float64{
+	scores := [experts]float64{
 		unadapted: scoreOf(e, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), shifted: scoreOf(e-delta-offset, wide),
-	})
+	}
+	temper := gateTemper
+	for at := at; at < len(st.Offsets); at += f.m.K {
+		updateWeights(st.Weights[at*experts:(at+1)*experts], &scores, temper)
+		temper = gateTemper * gateLonger
+	}
 	interval := f.m.Horizon / perHorizon * float64(every[b])
 	rest := e - delta
 	if rest*rest < mostFar*obs {
