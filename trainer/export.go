@@ -3,8 +3,10 @@ package trainer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 
+	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/baseline"
 	"github.com/dgm-robotics/dgm/trainer/budget"
@@ -140,6 +142,9 @@ func (a *assembly) evaluate(ctx context.Context, res *Result, data nets.Data, st
 	if res.Table, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
 		return err
 	}
+	if res.Table.Adapted, err = evaluate.Adapt(background, res.Judged, res.Split.Held, opt); err != nil && !errors.Is(err, adapt.ErrNone) {
+		return err
+	}
 	if a.task.Inputs > 0 {
 		opt.Readout = model.Hold
 		if res.HoldTable, err = evaluate.Run(background, res.Judged, res.Split.Held, opt); err != nil {
@@ -168,7 +173,7 @@ func (a *assembly) export(res *Result, d nets.Data, b *budget.Adaptation) error 
 	}
 	if res.Table != nil {
 		table := *res.Table
-		table.Networks = nil // the report has it
+		table.Networks, table.Adapted = nil, nil // the report has them
 		scores, err := json.Marshal(table)
 		if err != nil {
 			return err

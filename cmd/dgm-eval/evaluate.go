@@ -30,11 +30,12 @@ type evaluation struct {
 
 	flights []window.Flight
 	options evaluate.Options
+	adapt   bool
 }
 
 // evaluateOn scores a model on the windows of all logs together.
 func evaluateOn(ctx context.Context, o *options, m *model.Model, modelPath string, paths []string, messages io.Writer) (*evaluation, error) {
-	e := &evaluation{options: o.Options}
+	e := &evaluation{options: o.Options, adapt: o.adapt}
 	samples, excluded, number := 0.0, 0.0, 0
 	var trained []string
 	for i, path := range paths {
@@ -99,6 +100,11 @@ func (e *evaluation) score(ctx context.Context, m *model.Model) (tables []*evalu
 			return nil, err
 		}
 		tables = append(tables, e.WithoutPlan)
+	}
+	if e.adapt {
+		if e.Adapted, err = evaluate.Adapt(ctx, m, e.flights, e.options); err != nil {
+			return nil, err
+		}
 	}
 	scores := heldOut(m)
 	for _, t := range tables {

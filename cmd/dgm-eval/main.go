@@ -51,6 +51,10 @@ are those of the state itself (std): predictions start from the measured states 
 compared with the exact states in another log of the same flights, as dgm-sim record --truth writes it.
 --truth alone declares --log itself exact; then its start states are exact too.
 
+--adapt runs every flight through causally, from a filter that has learned nothing on: what was learned up to a
+state changes the predictions from it, and the intervals have the factor of live trust. Ratios are to the
+predictions without adaptation and factor, by the time since the start of a flight; beside them the factor alone.
+
 --start-noise 3 simulates a robot whose state estimate is worse than that of the log: start states get noise
 of three times the sensors' standard deviation, and its covariance comes with the state, as P0 of a message
 does. --start-told=false withholds the covariance.`,
@@ -79,6 +83,7 @@ does. --start-told=false withholds the covariance.`,
 	f.StringArrayVar(&o.logs, "log", nil, "flight log to replay; may be given several times: all are scored together")
 	f.BoolVar(&o.compare, "compare", false, "every model on every log, beside each other: one line each instead of a table")
 	f.BoolVar(&o.json, "json", false, "one JSON document on standard output and nothing else")
+	f.BoolVar(&o.adapt, "adapt", false, "also run every flight through causally with adaptation, and compare by the time since its start")
 	f.StringVar(&o.plot, "plot", "", "also draw intervals with measurements and errors by horizon, to this .svg file")
 	f.StringVar(&o.inputs, "inputs", "plan", "input over the horizon: plan (as logged) or hold (the last value)")
 	f.DurationSliceVar(&o.horizons, "horizons", nil, "times to score, e.g. 0.1s,0.5s,1s (default: round times up to the model's horizon)")
@@ -101,6 +106,7 @@ type options struct {
 	evaluate.Options
 	models, logs []string
 	compare      bool
+	adapt        bool
 	plot         string
 	json         bool
 	raw          bool
@@ -120,6 +126,8 @@ func (o *options) complete() error {
 		return cli.Usage("no model given: dgm-eval --model flight.dgm --log other.msgpack")
 	case len(o.logs) == 0:
 		return cli.Usage("no log given: dgm-eval --model flight.dgm --log other.msgpack")
+	case o.adapt && o.compare:
+		return cli.Usage("--adapt is of one model: leave out --compare, or --adapt")
 	case len(o.models) > 1 && !o.compare:
 		return cli.Usage("%d models given: --compare evaluates them beside each other", len(o.models))
 	case o.compare && o.plot != "":

@@ -59,6 +59,10 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	if e.Networks != nil {
 		fmt.Fprintln(w, e.Networks)
 	}
+	if e.Adapted != nil {
+		fmt.Fprintln(w)
+		_ = e.Adapted.WriteText(w)
+	}
 	return w.Flush()
 }
 

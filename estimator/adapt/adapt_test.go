@@ -351,3 +351,55 @@ func TestDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// BenchmarkQuadrotor is what adaptation costs with a model of the size of a quadrotor's: the
+// correction of a prediction of 12 states at 100 points, beside the prediction, and a second of
+// learning from samples at 100 Hz.
+func BenchmarkQuadrotor(b *testing.B) {
+	size := artificial.Size{K: 12, P: 4, Features: 100, Basis: 2, Members: 3, D: 3, Core: []int{32, 32}, Points: 100, Horizon: 0.5, Equation: 1, Nets: 3}
+	for i := range 20 {
+		size.History = append(size.History, 0.01*float64(i+1))
+	}
+	m := artificial.New(size, 1)
+	m.Adaptation.Rate = slices.Repeat([]float64{0.1}, m.K)
+	var fast *estimator.Fast
+	f, err := New(m, func(times []float64) (p Predictor, err error) {
+		if fast == nil {
+			fast, err = estimator.NewFast(m, times)
+			return fast, err
+		}
+		return fast.For(times)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := fast.For(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := p.NewPrediction()
+	q := estimator.Query{X0: make([]float64, m.K), Plan: make([]float64, 25*m.P), History: make([]float64, m.History.Rows()*(m.K+m.P))}
+	b.Run("prediction", func(b *testing.B) {
+		for b.Loop() {
+			p.Predict(dst, &q)
+		}
+	})
+	b.Run("correction", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			f.Correct(dst, &q)
+		}
+	})
+	b.Run("second of learning", func(b *testing.B) {
+		b.ReportAllocs()
+		x, u := make([]float64, m.K), make([]float64, m.P)
+		t := int64(0)
+		for b.Loop() {
+			for range 100 {
+				t += 10_000_000
+				x[t/10_000_000%12] += 1e-3
+				f.Observed(t, x, u)
+			}
+		}
+	})
+}

@@ -18,25 +18,36 @@
 //
 // # Learning
 //
-// Sixteen windows begin in a horizon H. At the ends of four buckets (a tenth, a quarter, half
+// Sixteen windows begin in a horizon H. At the ends of five buckets (0.04, a tenth, a quarter, half
 // and the whole of H) the model predicts again from the state at which a window began, under
 // the input that was recorded since: what was planned and not flown does not count. With y
 // measured there and S the sensitivity of the roll-out at the present θ, every channel is one
 // measurement of an extended Kalman filter:
 //
-//	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, 4h/interval/4) · max(1, z²/9)
+//	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, h/interval) · max(1, z²/9)
 //
 // dropped where z² = e²/(obs² + S P Sᵀ) > 36. The covariance is updated in Joseph's form;
 // with the additions of the process it stays symmetric and positive.
 //
+// # History
+//
+// The direct map of a stack reads history, which is that of the changed robot: it follows the
+// change in part. So Δ has a second part. What θ has done to the history is rolled out against
+// time, Δ(−s; θ), and what the direct map, linear in it, makes of that is taken away:
+//
+//	Δ(t; θ) = roll-out(θ)(t) − roll-out(0)(t) − w(t) t Σ ω(t) Δ(−s; θ)
+//
+// Then θ is what has changed, and can be read: a motor that has lost a fifth shows −20 %.
+//
 // # Gate
 //
-// Each series (a channel in a bucket) has four experts: no change, half of Δ, all of it, and all of
-// it with the slow mean of what that leaves. They are weighted by fixed share (Herbster &
-// Warmuth 1998) of tempered log scores, each by what it would have predicted when the window
-// began. Published is the mixture's mean and variance:
+// Each series (a channel in a bucket) has four experts: no change, half of Δ, all of it, and
+// all of it with the slow mean of what that leaves. They are weighted by fixed share (Herbster
+// & Warmuth 1998) of tempered log scores, each by what it would have predicted when the window
+// began; a score counts half for the longer buckets of its channel. Published is the
+// mixture's mean and variance:
 //
-//	mean + Σ w μ      obs² + (1 − w0) S P Sᵀ + Σ w (μ − Σ w μ)²
+//	mean + Σ w μ      obs² + (1 − w0) min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²
 //
 // so a prediction of a robot that has not changed stays what it was.
 package adapt

@@ -32,7 +32,7 @@ const (
 
 // fractions of the horizon at which buckets end; each bucket is read of every so manieth
 // window.
-var fractions, every = [...]float64{0.1, 0.25, 0.5, 1}, [...]int{1, 1, 2, 4}
+var fractions, every = [...]float64{0.04, 0.1, 0.25, 0.5, 1}, [...]int{1, 1, 1, 2, 4}
 
 // Filter learns how the robot of today differs from that of the training data. It is not
 // safe for concurrent use.
@@ -152,7 +152,7 @@ func (f *Filter) Reset() {
 
 // forget drops the windows that wait, as after a gap.
 func (f *Filter) forget() {
-	f.first, f.n, f.seen = 0, 0, false
+	f.first, f.n, f.number, f.seen = 0, 0, 0, false
 	f.past.Reset()
 	f.inputs.reset()
 }

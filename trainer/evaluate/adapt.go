@@ -3,8 +3,11 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/adapt"
@@ -287,6 +290,46 @@ func ratio(of, base []score.Counters) Ratios {
 	}
 	out.RMSE, out.Width, out.CRPS = math.Exp(out.RMSE/n), math.Exp(out.Width/n), math.Exp(out.CRPS/n)
 	return out
+}
+
+// Brief states in one sentence what adaptation brings.
+func (a *Adapted) Brief() string {
+	return fmt.Sprintf("Adaptation in flight, from nothing learned on: %.2g times the error, %.2g times the CRPS, intervals of %.2g times the width cover %.1f %%.",
+		a.RMSE, a.CRPS, a.Width, 100*a.Coverage95)
+}
+
+// WriteText writes the ratios by time since the start of a flight, and what was learned.
+func (a *Adapted) WriteText(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "adaptation\twindows\trmse ×\tcrps ×\twidth ×\tin 95%\tworst\tfactor alone: crps ×\twidth ×\tin 95%\tworst\t")
+	line := func(name string, n int, r, f *Ratios) {
+		fmt.Fprintf(w, "%s\t%d\t%.3f\t%.3f\t%.2f\t%.3f\t%.2f\t%.3f\t%.2f\t%.3f\t%.2f\t\n", name, n, r.RMSE, r.CRPS, r.Width, r.Coverage95, r.Worst, f.CRPS, f.Width, f.Coverage95, f.Worst)
+	}
+	n := 0
+	for i := range a.Since {
+		s := &a.Since[i]
+		name := fmt.Sprintf("%g-%g s", s.From, s.To)
+		if s.To == 0 {
+			name = fmt.Sprintf("from %g s", s.From)
+		}
+		line(name, s.N, &s.Ratios, &s.Factor)
+		n += s.N
+	}
+	line("all", n, &a.Ratios, &a.Factor)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	var learned []string
+	for _, m := range a.Amounts {
+		if math.Abs(m.Value) > 2*m.Std {
+			learned = append(learned, fmt.Sprintf("%s %.3g ± %.2g %s", m.Name, m.Value, m.Std, m.Unit))
+		}
+	}
+	if learned == nil {
+		learned = []string{"nothing beyond two standard deviations"}
+	}
+	_, err := fmt.Fprintf(out, "learned at the end: %s\n", strings.Join(learned, ", "))
+	return err
 }
 
 // Line returns the ratios for a person.

@@ -26,6 +26,7 @@ type Table struct {
 	Attitude      []string            `json:"attitude,omitempty"` // names of the attitude's channels
 	Calibrated    *BaselineComparison `json:"fair,omitempty"`     // nil where the model file has no errors of the linear model
 	Networks      *Networks           `json:"networks,omitempty"` // nil where the model has no prior dynamics
+	Adapted       *Adapted            `json:"adapted,omitempty"`  // nil where it was not asked for, or the model cannot adapt
 	Horizons      []Horizon           `json:"horizons"`
 
 	// Whole flights that the calibration of the model was fitted to; nil = not known.

@@ -153,7 +153,7 @@ var layers = []layer{
 	},
 	{
 		"estimator/adapt",
-		[]string{"estimator", "estimator/channel", "estimator/feature", "estimator/history", "estimator/internal/msgbin", "estimator/model", "estimator/priordynamics"},
+		[]string{"estimator", "estimator/channel", "estimator/direct", "estimator/feature", "estimator/history", "estimator/internal/msgbin", "estimator/model", "estimator/priordynamics"},
 		"what a robot has become is learned from numbers and times alone, so that it can be tried on recorded ones",
 	},
 	{

@@ -1,0 +1,91 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator/adapt"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// accelerated is a model of the shaft whose difference equation says that u accelerates it.
+func accelerated() *model.Model {
+	const step = 0.05
+	m := handmade(0)
+	e := priordynamics.Model{Step: step, Degree: 1, Lift: m.Inputs.Lift, UMean: []float64{0}, UStd: []float64{1}, Bound: slices.Repeat([]float64{1e6}, 4)}
+	e.Weights = make([]float64, 2*e.Terms()) // of 1, sin, cos, rate, u
+	e.Weights[2*3], e.Weights[2*4], e.Weights[2*4+1] = step, step*step/2, step
+	m.Stack = []model.Component{{Kind: model.Equation, Members: []priordynamics.Model{e}}}
+	m.Adaptation.Rate = []float64{10, 2}
+	return m
+}
+
+func TestAdaptationFollowsAWornActuator(t *testing.T) {
+	m, opt := accelerated(), Options{Horizons: []float64{0.05, 0.25, horizon}}
+	worn := shaft(rand.New(rand.NewPCG(31, 1)), 3000, -10, 0.8, 1)
+	a, err := Adapt(context.Background(), m, worn, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := a.Since[len(a.Since)-1]
+	if a.RMSE > 0.9 || last.RMSE > 0.7 || last.Coverage95 < 0.9 || last.Before > 0.8 {
+		t.Errorf("all %+v, at the end %+v", a.Ratios, last)
+	}
+	gain := a.Amounts[slices.IndexFunc(a.Amounts, func(a adapt.Amount) bool { return a.Name == "gain u" })]
+	if math.Abs(gain.Value+20) > 5 {
+		t.Errorf("%+v", gain)
+	}
+	var text strings.Builder
+	if err := a.WriteText(&text); err != nil || !strings.Contains(text.String(), "gain u") {
+		t.Errorf("%v\n%s", err, &text)
+	}
+	plain := run(t, m, worn, opt)
+	if len(a.Horizons) != len(plain.Horizons) || !(a.Geo.Model < plain.Geo.Model) {
+		t.Errorf("%+v beside %+v", a.Geo, plain.Geo)
+	}
+	same, err := Adapt(context.Background(), m, shaft(rand.New(rand.NewPCG(31, 2)), 3000, -10, 1, 1), opt)
+	if err != nil || same.RMSE > 1.02 || same.Coverage95 < 0.92 {
+		t.Errorf("%v: unchanged %+v", err, same.Ratios)
+	}
+}
+
+// Each flight begins with nothing learned, and what comes after a state changes nothing before
+// it.
+func TestAdaptationIsCausal(t *testing.T) {
+	m, opt := accelerated(), Options{Horizons: []float64{0.1}}
+	whole := shaft(rand.New(rand.NewPCG(31, 3)), 2000, -10, 0.8, 1)
+	head := []window.Flight{whole[0].Slice(0, 1000)}
+	a, err := Adapt(context.Background(), m, append(slices.Clone(head), head...), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Adapt(context.Background(), m, head, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Adapt(context.Background(), m, whole, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range b.Since[:len(b.Since)-1] {
+		if math.Abs(a.Since[i].RMSE-b.Since[i].RMSE) > 1e-9 || a.Since[i].N != 2*b.Since[i].N {
+			t.Errorf("%+v twice is %+v", b.Since[i], a.Since[i])
+		}
+		if b.Since[i] != c.Since[i] {
+			t.Errorf("%+v is %+v before more of the flight", b.Since[i], c.Since[i])
+		}
+	}
+}
+
+func TestModelsThatCannotAdapt(t *testing.T) {
+	if _, err := Adapt(context.Background(), handmade(0), shaft(rand.New(rand.NewPCG(31, 4)), 500, 5, 0, 1), Options{}); !errors.Is(err, adapt.ErrNone) {
+		t.Errorf("%v", err)
+	}
+}
