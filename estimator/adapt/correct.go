@@ -18,6 +18,8 @@ type Corrector struct {
 	before        *past
 	plan          feature.Plan
 	delta, ddelta []float64 // K
+	work          []float64 // K
+	ends          []mixture // B×K
 }
 
 // NewCorrector takes all memory for a model that can adapt, see Parameters.
@@ -26,7 +28,7 @@ func NewCorrector(m *model.Model) *Corrector {
 	if err != nil {
 		return nil
 	}
-	return &Corrector{m: m, before: newPast(m, e, a), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K)}
+	return &Corrector{m: m, before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]mixture, len(fractions)*m.K)}
 }
 
 // Correct applies what the filter has learned to a prediction of its model.
@@ -46,33 +48,36 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 	if c.rollout.At(c.delta, nil, horizon); !finite(c.delta) {
 		return false
 	}
-	c.before.start(q, dst, s.Theta, false)
+	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), s.Theta, false)
 	var ddelta []float64
 	if dst.DMean != nil {
 		ddelta = c.ddelta
 	}
+	for j := range c.ends {
+		c.ends[j] = mixtureOf(s.Weights[j*experts:(j+1)*experts], s.Offsets[j], s.Variances[j])
+	}
 	for i, t := range dst.Times {
 		c.rollout.At(c.delta, ddelta, t)
 		if ddelta != nil {
-			c.before.subtractRate(ddelta, t)
+			c.before.subtractRate(ddelta, c.work, t)
 		}
-		c.before.subtract(c.delta, nil, t)
+		c.before.subtract(c.delta, t)
 		p := placeOf(t / c.m.Horizon)
-		for k := range K {
-			j := i*K + k
-			var w [experts]float64
-			a, b := p.before*K+k, p.bucket*K+k
-			for e := range w {
-				w[e] = p.interpolate(s.Weights[a*experts+e], s.Weights[b*experts+e])
-			}
-			offset, variance := p.part*p.interpolate(s.Offsets[a], s.Offsets[b]), p.part*p.part*p.interpolate(s.Variances[a], s.Variances[b])
-			variance = math.Min(variance, dst.ObsStd[j]*dst.ObsStd[j])
-			mean, added := mix(w[:], c.delta[k], offset, variance)
+		before, at := c.ends[p.before*K:(p.before+1)*K], c.ends[p.bucket*K:(p.bucket+1)*K]
+		for k, delta := range c.delta {
+			j, a, b := i*K+k, &before[k], &at[k]
+			slope := a.slope + p.share*(b.slope-a.slope)
+			shift := p.part * (a.shift + p.share*(b.shift-a.shift))
+			square := p.part * p.part * (a.square + p.share*(b.square-a.square))
+			mean := slope*delta + shift
+			spread := (a.curve+p.share*(b.curve-a.curve))*delta*delta + 2*shift*delta + square - mean*mean
+			variance, obs := p.part*p.part*(a.variance+p.share*(b.variance-a.variance)), dst.ObsStd[j]*dst.ObsStd[j]
+			added := max(spread, 0) + (a.share+p.share*(b.share-a.share))*min(variance, obs)
 			dst.Mean[j] += mean
 			dst.Std[j] = math.Sqrt(dst.Std[j]*dst.Std[j] + added)
-			dst.ObsStd[j] = math.Sqrt(dst.ObsStd[j]*dst.ObsStd[j] + added)
+			dst.ObsStd[j] = math.Sqrt(obs + added)
 			if ddelta != nil { // the weights change slowly
-				dst.DMean[j] += (0.5*w[half] + w[adapted] + w[shifted]) * ddelta[k]
+				dst.DMean[j] += slope * ddelta[k]
 			}
 		}
 	}
@@ -115,5 +120,3 @@ func placeOf(tau float64) place {
 	}
 	return place{b - 1, b, math.Min((tau-fractions[b-1])/(fractions[b]-fractions[b-1]), 1), 1}
 }
-
-func (p place) interpolate(before, at float64) float64 { return before + p.share*(at-before) }

@@ -79,6 +79,8 @@ type window struct {
 	theta      []float64 // q, when it began
 	covariance []float64 // q×q
 	offsets    []float64 // B×K
+	past       []float64 // B×K, the history's part of Δ
+	pastBy     []float64 // B×K×q, its sensitivities
 }
 
 // New takes all memory. predict makes a predictor of the model at some times, s. The error
@@ -90,7 +92,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	}
 	K, P, q, B := m.K, m.P, a.Parameters(e), len(fractions)
 	f := &Filter{
-		m: m, of: a, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m), before: newPast(m, e, a),
+		m: m, of: a, rollout: priordynamics.NewAdapted(e, K, a, m.Horizon), corrector: NewCorrector(m),
 		past: history.NewBuffer(m.Channels[:K], P, m.History), inputs: newInputs(P, m.Horizon), windows: make([]window, perHorizon+4),
 		x: make([]float64, K), y: make([]float64, K), sensitivity: make([]float64, K*q), delta: make([]float64, K), away: make([]float64, q), gain: make([]float64, q), product: make([]float64, q*q),
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
@@ -114,10 +116,11 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		}
 		f.predictors, f.made = append(f.predictors, p), append(f.made, p.NewPrediction())
 	}
+	f.before = newPast(m, e, a, f.buckets)
 	for i := range f.windows {
 		f.windows[i] = window{
 			x: make([]float64, K), rows: make([]float64, m.History.Rows()*(K+P)),
-			theta: make([]float64, q), covariance: make([]float64, q*q), offsets: make([]float64, B*K),
+			theta: make([]float64, q), covariance: make([]float64, q*q), offsets: make([]float64, B*K), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
 		}
 	}
 	f.Reset()

@@ -44,15 +44,18 @@ func updateWeights(w []float64, scores *[experts]float64, temper float64) {
 	}
 }
 
-// mix returns mean and variance of the experts of a series: each has a shift of the mean and
-// what its variance adds.
-func mix(w []float64, delta, offset, variance float64) (mean, added float64) {
-	shifts := [experts]float64{0, 0.5 * delta, delta, delta + offset}
-	for i, s := range shifts {
-		mean += w[i] * s
+// mixture is that of the experts of a series, as a function of what θ adds to the mean, δ:
+// Σ w μ = slope δ + shift, Σ w μ² = curve δ² + 2 shift δ + square.
+type mixture struct {
+	slope, shift, curve, square float64
+	share                       float64 // of the experts that adapt
+	variance                    float64 // of what θ adds
+}
+
+func mixtureOf(w []float64, offset, variance float64) mixture {
+	return mixture{
+		slope: 0.5*w[half] + w[adapted] + w[shifted], shift: w[shifted] * offset,
+		curve: 0.25*w[half] + w[adapted] + w[shifted], square: w[shifted] * offset * offset,
+		share: w[half] + w[adapted] + w[shifted], variance: variance,
 	}
-	for i, s := range shifts {
-		added += w[i] * (s - mean) * (s - mean)
-	}
-	return mean, added + (1-w[unadapted])*variance
 }

@@ -29,8 +29,7 @@ func (f *Filter) learn(w *window, b int) {
 	f.rollout.Run(w.x, u, theta, h, true)
 	f.rollout.At(f.delta, nil, h)
 	f.rollout.SensitivityAt(f.sensitivity, h)
-	f.before.start(&f.query, made, theta, true)
-	f.before.subtract(f.delta, f.sensitivity, h)
+	f.subtractPast(w, b)
 	if !finite(f.delta) || !finite(f.sensitivity) {
 		return
 	}
@@ -55,6 +54,21 @@ func (f *Filter) learn(w *window, b int) {
 	for i, v := range f.prior {
 		most := widest * math.Sqrt(v)
 		theta[i] = math.Max(-most, math.Min(theta[i], most))
+	}
+}
+
+// subtractPast takes the history's part of a window in bucket b from delta and sensitivity. It
+// was linearised when the window began.
+func (f *Filter) subtractPast(w *window, b int) {
+	K, q := f.m.K, len(f.prior)
+	for k := range K {
+		at := b*K + k
+		f.delta[k] -= w.past[at]
+		s := w.pastBy[at*q : (at+1)*q]
+		for i, v := range s {
+			f.delta[k] -= v * (f.state.Theta[i] - w.theta[i])
+			f.sensitivity[k*q+i] -= v
+		}
 	}
 }
 

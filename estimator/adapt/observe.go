@@ -1,6 +1,10 @@
 package adapt
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+)
 
 // Observed learns from a sample: the state x (K) at t, ns on the robot's clock, and the input
 // u (P) that is held from then on. Samples that are not finite or implausible are left out; after a gap, and
@@ -71,6 +75,8 @@ func (f *Filter) begin(t int64, x []float64) {
 	copy(w.theta, f.state.Theta)
 	copy(w.covariance, f.state.Covariance)
 	copy(w.offsets, f.state.Offsets)
+	f.before.start(w.x, w.rows[:w.n], model.Plan.Condition(w.n < len(w.rows)), w.theta, true)
+	f.before.parts(w.past, w.pastBy)
 }
 
 // read learns from the buckets of a window that end between the last sample and this one.

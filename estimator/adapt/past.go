@@ -14,166 +14,176 @@ import (
 //
 //	Δ(−s; θ) = roll-out(θ)(−s) − roll-out(0)(−s)
 //
-// in which a direct map is linear.
+// in which a direct map is linear: its matrices by the nodes of that roll-out depend on the
+// model alone.
 type past struct {
 	m       *model.Model
 	rollout *priordynamics.Adapted // nil = no direct map reads history
-	edges   []float64              // of the rows, s before the start
+	reach   float64                // s, of the history
 	inputs  pastInputs
-	moved   []float64 // rows×K, Δ of the rows
-	at      []float64 // K
-	parts   []pastPart
+	levels  []pastLevel
 	knots   []float64 // Q
-	theta   []float64 // K×q, of At
-	one     []float64 // rows×K
-	many    []float64 // rows×K×q
+	read    []bool    // of levels: by the last start
 }
 
-// pastPart is one direct map of the stack.
-type pastPart struct {
+// pastLevel is one level of a direct map with history.
+type pastLevel struct {
 	component *model.Component
-	level     *direct.Level // of the last start; nil = it reads no history
-	weights   []float64     // K×Q
-	g         []float64     // T×K, at the level's times
+	level     *direct.Level
+	times     []float64 // n, s
+	matrices  []float64 // n×K×(nodes·K): of g by the nodes
+	g         []float64 // n×K, of the last start
+	weights   []float64 // K×Q, of the last start
 }
 
-func newPast(m *model.Model, e *priordynamics.Model, a priordynamics.Adaptation) *past {
+// newPast takes all memory. The maps are evaluated at times, s; nil = at those of the levels,
+// between which they are linear.
+func newPast(m *model.Model, e *priordynamics.Model, a priordynamics.Adaptation, times []float64) *past {
 	rows, K := m.History.Rows(), m.K
-	p := &past{m: m, at: make([]float64, K)}
-	for i := range m.Stack {
-		if c := &m.Stack[i]; c.Kind == model.Direct && rows > 0 {
-			p.parts = append(p.parts, pastPart{component: c, g: make([]float64, direct.MaxTimes*K)})
-		}
-	}
-	if len(p.parts) == 0 {
+	p := &past{m: m, knots: make([]float64, len(m.NoiseKnots))}
+	if rows == 0 {
 		return p
 	}
-	p.edges = append([]float64{0}, m.History.Edges...)
-	p.rollout = priordynamics.NewAdapted(e, K, a, -p.edges[rows])
+	p.reach = m.History.Edges[rows-1]
 	p.inputs = pastInputs{spec: m.History, width: K + m.P, p: m.P}
-	q := a.Parameters(e)
-	p.moved, p.knots = make([]float64, rows*K), make([]float64, len(m.NoiseKnots))
-	p.one, p.many = make([]float64, rows*K), make([]float64, rows*K*q)
-	p.theta = make([]float64, K*q)
+	rollout := priordynamics.NewAdapted(e, K, a, -p.reach)
+	for i := range m.Stack {
+		c := &m.Stack[i]
+		if c.Kind != model.Direct {
+			continue
+		}
+		for j := range c.Direct.Levels {
+			l := &c.Direct.Levels[j]
+			if l.Rows == 0 {
+				continue
+			}
+			at := times
+			if at == nil {
+				at = l.Times
+			}
+			p.rollout = rollout
+			p.levels = append(p.levels, pastLevel{component: c, level: l, times: at, matrices: matrices(m, c, l, rollout, at), g: make([]float64, len(at)*K)})
+		}
+	}
+	p.read = make([]bool, len(p.levels))
 	return p
 }
 
-// start rolls out against time from a query, under the inputs of its history, for a
-// prediction that was made from it.
-func (p *past) start(q *estimator.Query, made *estimator.Prediction, theta []float64, differentiate bool) {
-	rows, K := p.m.History.Rows(), p.m.K
-	reads := false
-	for i := range p.parts {
-		part := &p.parts[i]
-		part.level = nil
-		w, _ := model.ForCondition(part.component.Weights, made.Readout.Condition(made.NoHistory))
-		l := part.component.Direct.Level(int(made.Readout), len(q.History)/(K+p.m.P))
-		if w != nil && !made.NoHistory && l != nil && l.Rows > 0 {
-			part.level, part.weights, reads = l, w, true
-		}
-	}
-	if !reads {
-		return
-	}
-	p.inputs.rows = q.History
-	p.rollout.Run(q.X0, &p.inputs, theta, p.edges[rows], differentiate)
-	p.mean(p.moved, K, func(dst []float64, s float64) { p.rollout.At(dst, nil, s) }, p.at)
-	for i := range p.parts {
-		part := &p.parts[i]
-		if part.level == nil {
-			continue
-		}
-		for j := range part.level.Times {
-			g := part.g[j*K : (j+1)*K]
-			clear(g)
-			part.component.Direct.PastAt(g, part.level, j, p.moved)
-		}
-	}
-	if differentiate {
-		p.mean(p.many, len(p.theta), p.rollout.SensitivityAt, p.theta)
-	}
-}
-
-// mean writes the mean over every row of a function of n numbers to dst (rows×n), by
-// Simpson's rule; at (n) is for work.
-func (p *past) mean(dst []float64, n int, f func(dst []float64, s float64), at []float64) {
-	for r := range len(dst) / n {
-		row, a, b := dst[r*n:(r+1)*n], p.edges[r], p.edges[r+1]
-		f(row, a)
-		for _, point := range [...]struct{ s, w float64 }{{(a + b) / 2, 4}, {b, 1}} {
-			f(at, point.s)
-			for i, v := range at {
-				row[i] += point.w * v
+// matrices returns those of g of a level at times by the nodes of a roll-out: the weights of the
+// rows' states times the means of the nodes' parabolas over the rows, by Simpson's rule.
+func matrices(m *model.Model, c *model.Component, l *direct.Level, rollout *priordynamics.Adapted, times []float64) []float64 {
+	K, n := m.K, rollout.Nodes()
+	share := make([]float64, l.Rows*n) // of the nodes in the rows
+	from := 0.
+	for r := range l.Rows {
+		to := m.History.Edges[r]
+		for _, point := range [...]struct{ s, w float64 }{{from, 1. / 6}, {(from + to) / 2, 4. / 6}, {to, 1. / 6}} {
+			node, parabola := rollout.Parabola(point.s)
+			for i, w := range parabola {
+				share[r*n+node+i] += point.w * w
 			}
 		}
-		for i := range row {
-			row[i] /= 6
+		from = to
+	}
+	out := make([]float64, len(times)*K*n*K)
+	for i, t := range times {
+		for k := range K {
+			row := out[(i*K+k)*n*K : (i*K+k+1)*n*K]
+			for r := range l.Rows {
+				for j, w := range c.Direct.PastWeights(l, k, r, t) {
+					for node := range n {
+						row[node*K+j] += share[r*n+node] * w
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// start rolls out against time from x0 (K) after rows of history, for a prediction under a
+// condition.
+func (p *past) start(x0, rows []float64, condition model.Condition, theta []float64, differentiate bool) {
+	K, any := p.m.K, false
+	for i := range p.levels {
+		l := &p.levels[i]
+		w, _ := model.ForCondition(l.component.Weights, condition)
+		best := l.component.Direct.Level(int(condition.Readout()), len(rows)/(K+p.m.P))
+		p.read[i] = w != nil && condition < model.Readouts && best == l.level
+		l.weights, any = w, any || p.read[i]
+	}
+	if !any {
+		return
+	}
+	p.inputs.rows = rows
+	p.rollout.Run(x0, &p.inputs, theta, p.reach, differentiate)
+	moved := p.rollout.Moved()
+	for i := range p.levels {
+		if l := &p.levels[i]; p.read[i] {
+			for j := range l.g {
+				l.g[j] = dot(moved, l.matrices[j*len(moved):(j+1)*len(moved)])
+			}
 		}
 	}
 }
 
 // subtract takes what θ has changed in the history's part of the displacement at t seconds
-// after the last start from delta (K) and, unless nil, from its sensitivities (K×q).
-func (p *past) subtract(delta, sensitivity []float64, t float64) {
-	K := p.m.K
-	for i := range p.parts {
-		part := &p.parts[i]
-		if part.level == nil {
+// after the last start from delta (K).
+func (p *past) subtract(delta []float64, t float64) {
+	K, Q := p.m.K, len(p.knots)
+	for i := range p.levels {
+		l := &p.levels[i]
+		if !p.read[i] {
 			continue
 		}
 		estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
-		j, share := part.level.Between(t)
-		next := min(j+1, len(part.level.Times)-1)
+		j, share := l.level.Between(t)
+		here, next := l.g[j*K:], l.g[min(j+1, len(l.times)-1)*K:]
 		for k := range delta {
-			delta[k] -= p.weight(part, k) * t * (part.g[j*K+k] + share*(part.g[next*K+k]-part.g[j*K+k]))
-		}
-		if sensitivity == nil {
-			continue
-		}
-		q := len(sensitivity) / K
-		for c := range q {
-			for r := range p.one {
-				p.one[r] = p.many[r/K*K*q+r%K*q+c]
-			}
-			clear(p.at)
-			part.component.Direct.PastAt(p.at, part.level, j, p.one)
-			for k := range K {
-				p.at[k] *= 1 - share
-			}
-			if share > 0 {
-				clear(p.theta[:K])
-				part.component.Direct.PastAt(p.theta[:K], part.level, next, p.one)
-				for k, v := range p.theta[:K] {
-					p.at[k] += share * v
-				}
-			}
-			for k, v := range p.at {
-				sensitivity[k*q+c] -= p.weight(part, k) * t * v
-			}
+			delta[k] -= dot(p.knots, l.weights[k*Q:(k+1)*Q]) * t * (here[k] + share*(next[k]-here[k]))
 		}
 	}
 }
 
 // subtractRate takes the derivative by time of what subtract takes from ddelta (K), by a
-// difference.
-func (p *past) subtractRate(ddelta []float64, t float64) {
+// difference; work (K) is for work.
+func (p *past) subtractRate(ddelta, work []float64, t float64) {
 	step := 1e-3 * p.m.Horizon
-	clear(p.at)
-	p.subtract(p.at, nil, t+step)
-	for k, v := range p.at {
+	clear(work)
+	p.subtract(work, t+step)
+	for k, v := range work {
 		ddelta[k] += v / step
 	}
-	clear(p.at)
-	p.subtract(p.at, nil, t)
-	for k, v := range p.at {
+	clear(work)
+	p.subtract(work, t)
+	for k, v := range work {
 		ddelta[k] -= v / step
 	}
 }
 
-// weight returns that of a direct map for channel k at the time of the knots.
-func (p *past) weight(part *pastPart, k int) float64 {
-	Q := len(p.knots)
-	return dot(p.knots, part.weights[k*Q:(k+1)*Q])
+// parts writes what subtract takes at every time of the maps, and its sensitivities, to delta
+// (n×K) and sensitivity (n×K×q), after a start that differentiates.
+func (p *past) parts(delta, sensitivity []float64) {
+	clear(delta)
+	clear(sensitivity)
+	K, Q := p.m.K, len(p.knots)
+	for i := range p.levels {
+		l := &p.levels[i]
+		if !p.read[i] {
+			continue
+		}
+		q := len(sensitivity) / len(delta)
+		width := len(l.matrices) / len(l.g)
+		for j, t := range l.times {
+			estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
+			for k := range K {
+				at := j*K + k
+				scale := t * dot(p.knots, l.weights[k*Q:(k+1)*Q])
+				delta[at] += scale * l.g[at]
+				p.rollout.AddSensitivities(sensitivity[at*q:(at+1)*q], scale, l.matrices[at*width:(at+1)*width])
+			}
+		}
+	}
 }
 
 // pastInputs are the mean inputs of the rows of history, at times before the start.

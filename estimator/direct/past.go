@@ -1,16 +1,19 @@
 package direct
 
-// PastAt adds to dst (K) what changes of the history's states (rows×K, at least as many rows
-// as the level reads) do to g at time i of a level: the map is linear in the history.
-func (m *Model) PastAt(dst []float64, l *Level, i int, moved []float64) {
+// PastWeights returns what the states of row r of the history count in g of state k at t: K
+// numbers.
+func (m *Model) PastWeights(l *Level, k, r int, t float64) []float64 {
 	K, P, C := len(m.Derivative), len(m.UMean), m.Columns(l)
-	first := 1 + m.linear(l)
-	for k := range dst {
-		w := l.row(i, k, K, C)[first:]
-		for r := range l.Rows {
-			dst[k] += dot(w[r*(K+P):r*(K+P)+K], moved[r*K:])
+	first := 1 + m.linear(l) + r*(K+P)
+	i, share, _ := l.between(t)
+	out := make([]float64, K)
+	for j := range out {
+		out[j] = l.row(i, k, K, C)[first+j]
+		if share > 0 {
+			out[j] += share * (l.row(i+1, k, K, C)[first+j] - out[j])
 		}
 	}
+	return out
 }
 
 // Between returns the place in Times before t and the share of the next one in the weights at

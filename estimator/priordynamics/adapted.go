@@ -44,6 +44,7 @@ type Adapted struct {
 	own     []int     // of Damped: the coordinate
 	plain   []float64 // nodes × K: displacement without parameters
 	moved   []float64 // the same with them
+	added   []float64 // their difference
 	by      []float64 // nodes × q × K: derivatives of moved by the parameters
 	input   []float64 // P
 	gained  []float64 // P
@@ -64,7 +65,7 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 	n, L, P, q := int(horizon/m.Step+1e-9)+3, m.Lift.Dim(), len(m.UMean), a.Parameters(m)
 	out := &Adapted{
 		m: m, of: a, k: k, q: q, nodes: n, sign: sign, unit: make([]float64, k),
-		plain: make([]float64, n*k), moved: make([]float64, n*k), by: make([]float64, n*q*k),
+		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
 		input: make([]float64, P), gained: make([]float64, P), now: make([]float64, k), inc: make([]float64, k),
 		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), matrix: make([]float64, k*k),
 	}
@@ -210,6 +211,42 @@ func (m *Model) partial(dst, v []float64, K int) {
 func addScaled(dst []float64, s float64, v []float64) {
 	for i, x := range v {
 		dst[i] += s * x
+	}
+}
+
+// Nodes returns the number of nodes.
+func (a *Adapted) Nodes() int { return a.nodes }
+
+// Parabola returns the first of three nodes around t and the weights at t of the parabola
+// through them.
+func (a *Adapted) Parabola(t float64) (node int, weights [3]float64) {
+	node, weights, _ = a.place(t)
+	return node, weights
+}
+
+// Moved returns what the parameters of the last Run add to the displacement at all nodes
+// (nodes×K). It is valid until the next Run.
+func (a *Adapted) Moved() []float64 {
+	for i, v := range a.moved {
+		a.added[i] = v - a.plain[i]
+	}
+	return a.added
+}
+
+// AddSensitivities adds the derivatives by the parameters of the product of the displacements at
+// all nodes with a matrix row (nodes×K), times scale, to dst (q), after a Run that
+// differentiates.
+func (a *Adapted) AddSensitivities(dst []float64, scale float64, row []float64) {
+	for node := range a.nodes {
+		w := row[node*a.k : (node+1)*a.k]
+		by := a.by[node*a.q*a.k:]
+		for j := range dst {
+			s := 0.0
+			for k, v := range by[j*a.k : (j+1)*a.k] {
+				s += w[k] * v
+			}
+			dst[j] += scale * s
+		}
 	}
 }
 
