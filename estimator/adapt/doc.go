@@ -18,7 +18,7 @@
 //
 // # Learning
 //
-// Sixteen windows begin in a horizon H. At the ends of five buckets (0.04, a tenth, a quarter, half
+// Eight windows begin in a horizon H. At the ends of five buckets (0.04, a tenth, a quarter, half
 // and the whole of H) the model predicts again from the state at which a window began, under
 // the input that was recorded since: what was planned and not flown does not count. With y
 // measured there and S the sensitivity of the roll-out at the present θ, every channel is one

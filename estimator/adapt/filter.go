@@ -23,7 +23,7 @@ const (
 
 // Constants of learning.
 const (
-	perHorizon = 16 // windows that begin in a horizon
+	perHorizon = 8  // windows that begin in a horizon
 	mostNear   = 9. // z² from which on a row counts less
 	mostFar    = 36 // z² from which on it is dropped
 	planRows   = 16 // rows of the recorded input in a bucket
@@ -32,7 +32,7 @@ const (
 
 // fractions of the horizon at which buckets end; each bucket is read of every so manieth
 // window.
-var fractions, every = [...]float64{0.04, 0.1, 0.25, 0.5, 1}, [...]int{1, 1, 1, 2, 4}
+var fractions, every = [...]float64{0.04, 0.1, 0.25, 0.5, 1}, [...]int{1, 1, 1, 1, 2}
 
 // Filter learns how the robot of today differs from that of the training data. It is not
 // safe for concurrent use.
