@@ -176,18 +176,6 @@ func TestThePlannerCountsWrongPredictions(t *testing.T) {
 	}
 }
 
-// What a planner counts: shares over series of different weight, the worst by
-// distance from 95 %.
-func TestCoverageShares(t *testing.T) {
-	c := coverage{0: {100, 40, 97}, 1: {300, 150, 276}}
-	c.count(1, true, false)
-	c[1].n, c[1].raw = c[1].n-1, c[1].raw-1
-	raw, again, worst := c.shares()
-	if math.Abs(raw-190./400) > 1e-12 || math.Abs(again-373./400) > 1e-12 || math.Abs(worst-0.92) > 1e-12 {
-		t.Errorf("%v, %v, %v", raw, again, worst)
-	}
-}
-
 // A scenario ends where something fails, and what it started ends with it.
 func TestRigEndsAfterAFailure(t *testing.T) {
 	s, err := newRig(context.Background(), lasts{})
@@ -211,14 +199,10 @@ func TestRigEndsAfterAFailure(t *testing.T) {
 	}
 }
 
-// What is predicted is measured: every point of a horizon falls on a state. And what
-// a robot is changed to, it can be.
+// What a robot is changed to, it can be.
 func TestAdaptSystems(t *testing.T) {
 	for _, s := range adaptSystems() {
-		if steps := s.horizon.Seconds() * s.rate / float64(s.points); steps != math.Round(steps) || s.rows < 1 {
-			t.Errorf("%s: a point every %v states", s.plant.Name, steps)
-		}
-		for _, c := range s.changes {
+		for _, c := range s.changes[1:] {
 			before, after := s.robot(), s.robot()
 			c.make(&after)
 			a, b := robot.New(before), robot.New(after)
@@ -228,27 +212,26 @@ func TestAdaptSystems(t *testing.T) {
 				t.Errorf("%s, %s: nothing changes", s.plant.Name, c.name)
 			}
 		}
+		if f := s.fly(s.robot(), 1, 2); len(f) != 1 || f[0].N() != int(2*s.rate) || f[0].K != len(s.plant.States) {
+			t.Errorf("%s: %d flights", s.plant.Name, len(f))
+		}
 	}
 }
 
-// Each condition of a change that calibration follows counts by itself.
+// Each condition of a change that is followed counts by itself.
 func TestAdaptChecksEachCondition(t *testing.T) {
-	for name, c := range map[string]struct {
+	c := change{rmse: 0.5, width: 1.1}
+	for name, v := range map[string]struct {
 		ok    bool
 		field string
-		value any
+		value float64
 	}{
-		"good":          {true, "raw_before", 0.94},
-		"nothing fell":  {false, "raw_after", 0.94},
-		"no flag":       {false, "flag_s", -1},
-		"flag too late": {false, "flag_s", 41},
-		"false flag":    {false, "flag_before", true},
-		"too narrow":    {false, "recalibrated_after", 0.925},
-		"too wide":      {false, "recalibrated_after", 0.975},
+		"good": {true, "rmse", 0.5}, "error": {false, "rmse", 0.51}, "width": {false, "width", 1.2},
+		"too narrow": {false, "coverage", 0.92}, "too wide": {false, "coverage", 0.985}, "not reverted": {false, "reverted_rmse", 1.1},
 	} {
-		r := study.NewRow(study.Key{Set: "x"}).Put("raw_after", 0.5).Put("recalibrated_after", 0.96).Put("flag_s", 8).Put("settled_s", 40).Put("flag_before", false)
-		if r.Put(c.field, c.value); follows(r) != c.ok {
-			t.Errorf("%s: ok is %v", name, follows(r))
+		r := study.NewRow(study.Key{Set: "x"}).Put("rmse", 0.4).Put("width", 1.0).Put("coverage", 0.95).Put("factor_coverage", 0.95).Put("reverted_rmse", 1.01)
+		if r.Put(v.field, v.value); c.follows(r) != v.ok {
+			t.Errorf("%s: ok is %v", name, c.follows(r))
 		}
 	}
 }

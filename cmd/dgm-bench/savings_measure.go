@@ -217,3 +217,10 @@ func (s *saver) timeAtPoints(of *saver, q *estimator.Query) (took speed.Least) {
 	}
 	return took
 }
+
+func share(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

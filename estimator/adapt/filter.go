@@ -16,7 +16,7 @@ import (
 // Constants of the prior of θ: an Ornstein-Uhlenbeck process.
 const (
 	memory    = 100. // s, its time constant
-	biasStd   = 0.5  // stationary standard deviations
+	biasStd   = 0.3  // stationary standard deviations
 	factorStd = 0.2  // of gains and dampings
 	widest    = 4.   // θ is within so many of them
 )

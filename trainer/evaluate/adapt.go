@@ -52,7 +52,7 @@ type Since struct {
 }
 
 // sinceEdges are where the times since the start of a flight begin, s.
-var sinceEdges = []float64{0, 1, 2, 3, 5, 10, 20}
+var sinceEdges = []float64{0, 0.5, 1, 1.5, 2, 3, 4, 5, 7, 10, 20}
 
 // variant is a stream of predictions.
 type variant int
@@ -75,8 +75,9 @@ type causal struct {
 	pred     *estimator.Prediction
 }
 
-// Adapt runs flights through causally, with and without adaptation. The error wraps
-// adapt.ErrNone for a model that cannot adapt.
+// Adapt runs flights through causally, with and without adaptation: each after opt.Lead, from
+// which is learned and which is not scored. The error wraps adapt.ErrNone for a model that
+// cannot adapt.
 func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Options) (*Adapted, error) {
 	opt, c, err := prepare(m, opt)
 	if err != nil {
@@ -101,6 +102,13 @@ func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 		n := 0
 		for n < len(windows) && windows[n].Flight == i {
 			n++
+		}
+		r.reset()
+		for j := range opt.Lead {
+			lead := opt.Lead[j : j+1]
+			if err := r.fly(&lead[0], window.Cut(lead, opt.Horizons[len(opt.Horizons)-1], opt.Stride), nil, o); err != nil {
+				return nil, err
+			}
 		}
 		if err := r.fly(&flights[i], windows[:n], s, o); err != nil {
 			return nil, err
@@ -141,14 +149,18 @@ func newCausal(m *model.Model, c *comparer, opt Options) (*causal, error) {
 	return r, nil
 }
 
-// fly runs one flight through.
-func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *outcome) error {
+// reset forgets what was learned.
+func (r *causal) reset() {
 	r.filter.Reset()
 	for _, m := range r.monitors {
 		if m != nil {
 			m.Reset()
 		}
 	}
+}
+
+// fly runs one flight through; s nil = it is not scored.
+func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *outcome) error {
 	for i := range f.N() {
 		t := f.Origin + int64(math.Round(f.T[i]*1e9))
 		if len(windows) > 0 && windows[0].Start == i {
@@ -156,9 +168,11 @@ func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *ou
 			if r.c.compare(o, f, i); !o.ok {
 				return at(f, i, errNotFinite)
 			}
-			r.adapt(o, t, f.T[i]-f.T[0])
-			if err := s.add(o); err != nil {
-				return at(f, i, err)
+			r.adapt(o, t, f.T[i]-f.T[0], s != nil)
+			if s != nil {
+				if err := s.add(o); err != nil {
+					return at(f, i, err)
+				}
 			}
 		}
 		if x := f.State(i); !slices.ContainsFunc(x, math.IsNaN) {
@@ -173,32 +187,41 @@ func (r *causal) fly(f *window.Flight, windows []window.Window, s *scorer, o *ou
 	return nil
 }
 
-// adapt counts the predictions of a window that begins at t, ns, since s after the start of
-// its flight, and replaces the model's in o by the adapted one.
-func (r *causal) adapt(o *outcome, t int64, since float64) {
+// adapt makes the predictions of a window that begins at t, ns, since s after the start of its
+// flight, and replaces the model's in o by the adapted one. It counts them where scored.
+func (r *causal) adapt(o *outcome, t int64, since float64, scored bool) {
 	c, from := r.c, r.c.pred
-	group := r.counters[len(sinceEdges)-1]
-	for i := len(sinceEdges) - 1; i >= 0 && since < sinceEdges[i]; i-- {
-		group = r.counters[i-1]
+	var group [variants][]score.Counters
+	if scored {
+		i := len(sinceEdges) - 1
+		for since < sinceEdges[i] {
+			i--
+		}
+		group = r.counters[i]
 	}
 	r.count(group[plainVariant], o, from, nil)
 	r.count(group[trustedVariant], o, from, r.trusted(trustedVariant, t, from))
 	copy(r.pred.Mean, from.Mean)
 	copy(r.pred.Std, from.Std)
 	copy(r.pred.ObsStd, from.ObsStd)
+	r.pred.Readout, r.pred.NoHistory = from.Readout, from.NoHistory
 	r.filter.Correct(r.pred, &c.query)
 	factor := r.trusted(adaptedVariant, t, r.pred)
 	r.count(group[adaptedVariant], o, r.pred, factor)
 	for j := range o.std {
-		std := r.pred.ObsStd[j]
-		if c.truth {
-			std = r.pred.Std[j]
-		}
-		o.mean[byModel][j], o.std[j] = r.pred.Mean[j]-c.X0[j%r.m.K], std*factor[j]
+		o.mean[byModel][j], o.std[j] = r.pred.Mean[j]-c.X0[j%r.m.K], r.std(r.pred, j)*factor[j]
 	}
 	for i := range o.angle {
 		o.angle[i][byModel] = rotationAngle(c.euler(o.mean[byModel], i), c.euler(o.measured, i))
 	}
+}
+
+// std returns the deviation of a prediction that is scored.
+func (r *causal) std(p *estimator.Prediction, j int) float64 {
+	if r.c.truth {
+		return p.Std[j]
+	}
+	return p.ObsStd[j]
 }
 
 // trusted adds a prediction to the monitor of a variant and returns its factors.
@@ -209,14 +232,12 @@ func (r *causal) trusted(v variant, t int64, p *estimator.Prediction) []float64 
 	return r.factor
 }
 
+// count scores a prediction with factors (T×K, nil = 1) into to (T×K, nil = nowhere).
 func (r *causal) count(to []score.Counters, o *outcome, p *estimator.Prediction, factor []float64) {
-	for j, x := range o.measured {
+	for j := range to {
+		x, std := o.measured[j], r.std(p, j)
 		if math.IsNaN(x) {
 			continue
-		}
-		std := p.ObsStd[j]
-		if r.c.truth {
-			std = p.Std[j]
 		}
 		if factor != nil {
 			std *= factor[j]
@@ -290,6 +311,24 @@ func ratio(of, base []score.Counters) Ratios {
 	}
 	out.RMSE, out.Width, out.CRPS = math.Exp(out.RMSE/n), math.Exp(out.Width/n), math.Exp(out.CRPS/n)
 	return out
+}
+
+// Recovered returns the time since the start of a flight, s, at which the CRPS over that without
+// adaptation comes within 20 % of what it is from 10 s on; of a shorter flight, at its end.
+func (a *Adapted) Recovered() float64 {
+	end, n := 0.0, 0.0
+	last := a.Since[len(a.Since)-1].From
+	for i := range a.Since {
+		if s := &a.Since[i]; s.From >= math.Min(10, last) {
+			end, n = end+math.Log(s.CRPS), n+1
+		}
+	}
+	for i := range a.Since {
+		if s := &a.Since[i]; math.Log(s.CRPS) <= end/n+math.Log(1.2) {
+			return s.From
+		}
+	}
+	return last
 }
 
 // Brief states in one sentence what adaptation brings.

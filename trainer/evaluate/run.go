@@ -139,6 +139,7 @@ type Options struct {
 	HideStartCov bool               // with StartNoise: the covariance of the start does not come with the state
 	Channels     []string           // (optional) names of the states to score; defaults to all
 	Kinematics   channel.Kinematics // (optional) what the log declares, for a model that declares nothing
+	Lead         []window.Flight    // (optional) for Adapt: what is flown before every flight
 	Seed         uint64             // of the bootstrap and of StartNoise
 }
 
