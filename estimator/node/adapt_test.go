@@ -58,6 +58,7 @@ type changed struct {
 	gain   float64 // of the input, over that of the training data: −0.2 = a fifth is lost
 	x      [2]float64
 	u      float64
+	held   bool // the input does not change
 	seq    uint64
 	rng    *rand.Rand
 	change func(s *wire.State) // (optional) of what is sent
@@ -87,7 +88,7 @@ func newChangedAt(t *testing.T, cfg Config, gain float64, unix int64) *changed {
 func (r *changed) fly(s float64) {
 	r.t.Helper()
 	for range int(math.Round(s / changeableStep)) {
-		if r.rng.Float64() < 0.05 {
+		if r.rng.Float64() < 0.05 && !r.held {
 			r.u = 2 * r.rng.NormFloat64()
 		}
 		r.seq++
@@ -290,4 +291,71 @@ func TestAdaptationAfterARestart(t *testing.T) {
 	if g := gainOf(t, (&changed{n: n, c: c}).status()); g.Value != 0 || !logged.has("adaptation begins anew") {
 		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
 	}
+}
+
+// Whatever comes for two seconds, what was learned stays finite, and some seconds later it is
+// what it is without the disturbance: of a robot that has not changed, next to nothing.
+func TestAdaptationAfterBadStates(t *testing.T) {
+	undisturbed := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
+	undisturbed.fly(24)
+	want := undisturbed.status().Amounts
+	garbage := rand.New(rand.NewPCG(7, 8))
+	for name, spoil := range map[string]func(r *changed, s *wire.State){
+		"not a number":    func(_ *changed, s *wire.State) { s.X[s.Seq%2] = math.NaN() },
+		"garbage":         func(_ *changed, s *wire.State) { s.X[0] += 0.05 * garbage.NormFloat64() },
+		"huge input":      func(_ *changed, s *wire.State) { s.U[0] = 1e8 },
+		"frozen":          func(_ *changed, s *wire.State) { s.X[0], s.X[1] = 0.1, 0.1 },
+		"lost":            func(_ *changed, s *wire.State) { s.X = nil },
+		"every second":    func(_ *changed, s *wire.State) { s.X = s.X[:2*(s.Seq%2)] },
+		"clock ahead":     func(_ *changed, s *wire.State) { s.T += 40 * ms },
+		"clock back":      func(_ *changed, s *wire.State) { s.T -= 300 * ms },
+		"at rest":         func(r *changed, s *wire.State) { r.x, r.u, s.X[0], s.X[1], s.U[0] = [2]float64{}, 0, 0, 0, 0 },
+		"another robot's": func(_ *changed, s *wire.State) { s.X[0], s.X[1] = -s.X[0], -s.X[1] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
+			r.fly(6)
+			r.change = func(s *wire.State) { spoil(r, s) }
+			r.fly(2)
+			for _, a := range r.status().Amounts {
+				if math.IsNaN(a.Value) || math.IsInf(a.Value, 0) || !(a.Std > 0) {
+					t.Errorf("during it: %v", a.String())
+				}
+			}
+			r.change = nil
+			r.fly(16)
+			for i, a := range r.status().Amounts {
+				if d := math.Abs(a.Value - want[i].Value); d > 4*want[i].Std {
+					t.Errorf("sixteen seconds later %v, undisturbed %v", a.String(), want[i].String())
+				}
+			}
+			for i, v := range r.last.Mean {
+				if math.IsNaN(v) || !(r.last.ObsStd[i] > 0) {
+					t.Fatalf("predicted %v ± %v", v, r.last.ObsStd[i])
+				}
+			}
+		})
+	}
+}
+
+// Errors that no change of the robot explains still raise miscalibrated.
+func TestUnexplainedErrorsAreMiscalibrated(t *testing.T) {
+	r := newChanged(t, Config{Adapt: wire.AdaptOn}, 0)
+	r.held = true
+	r.fly(20)
+	if r.last.Flags&wire.Miscalibrated != 0 {
+		t.Fatal("miscalibrated without a cause")
+	}
+	noise := rand.New(rand.NewPCG(9, 10))
+	r.change = func(s *wire.State) {
+		for k := range s.X {
+			s.X[k] += 0.02 * noise.NormFloat64()
+		}
+	}
+	for range 60 {
+		if r.fly(1); r.last.Flags&wire.Miscalibrated != 0 {
+			return
+		}
+	}
+	t.Errorf("sensors of more than ten times their noise raise nothing: coverage %v", r.status().Coverage)
 }
