@@ -22,25 +22,26 @@ type Batch struct {
 
 // batchWorker answers questions on a goroutine of its own.
 type batchWorker struct {
-	of      *Batch
-	fast    *Fast
-	own     *Prediction
-	derived *Prediction // own with a Jacobian; nil = the model has none
-	query   Query
-	failed  int    // the first question without a finite answer
-	run     func() // until no question is left
+	of     *Batch
+	fast   *Fast
+	own    *Prediction // memory for what is not asked for
+	answer Prediction  // in the caller's memory
+	query  Query
+	failed int    // the first question without a finite answer
+	run    func() // until no question is left
 }
 
 // Predictions are the answers to N questions. The caller has the memory; a nil field is not
-// written. With Std, ObsStd and Jacobian nil no variance is computed, and OOD is that of
-// Fast.Means.
+// written. Where Mean, OOD and NoHistory alone are not nil no variance is computed, and OOD
+// is that of Fast.Means.
 type Predictions struct {
-	Mean        []float64 // N×T×K
-	Std, ObsStd []float64 // N×T×K
-	Jacobian    []float64 // N×T×K×K, see Prediction; the windows form alone has one
-	OOD         []float64 // N
-	Half50      []float64 // N, see Prediction; with Std
-	NoHistory   []bool    // N
+	Mean          []float64 // N×T×K
+	Std, ObsStd   []float64 // N×T×K
+	Jacobian      []float64 // N×T×K×K, see Prediction; the windows form alone has one
+	InputJacobian []float64 // N×T×K×(rows·P), see Prediction
+	OOD           []float64 // N
+	Half50        []float64 // N, see Prediction; not with the means alone
+	NoHistory     []bool    // N
 }
 
 // NewBatch takes the memory for predictions of a model at the given times, as New, by so
@@ -74,10 +75,7 @@ func newBatch(first *Fast, workers int) (*Batch, error) {
 				return nil, err
 			}
 		}
-		*w = batchWorker{of: b, fast: fast, own: fast.NewPrediction(), run: w.work}
-		if b.m.Displacement {
-			w.derived = fast.NewPrediction().WithJacobian()
-		}
+		*w = batchWorker{of: b, fast: fast, own: fast.NewPrediction(), run: w.ask}
 	}
 	return b, nil
 }
@@ -132,7 +130,7 @@ func (b *Batch) fits(dst *Predictions) {
 	for _, f := range [...]struct {
 		x    []float64
 		want int
-	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
+	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.InputJacobian, all * max(b.q.Plans.Size, b.m.P)}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
 		if f.x != nil && len(f.x) != f.want {
 			panic(wrongLength)
 		}
@@ -142,8 +140,8 @@ func (b *Batch) fits(dst *Predictions) {
 	}
 }
 
-// work answers questions until none is left.
-func (w *batchWorker) work() {
+// ask answers questions until none is left.
+func (w *batchWorker) ask() {
 	defer func() { w.of.done <- recover() }()
 	b := w.of
 	w.failed = math.MaxInt
@@ -155,30 +153,30 @@ func (w *batchWorker) work() {
 			return
 		}
 		for i := first; i < last; i++ {
-			if !w.answer(i) {
+			if !w.askOne(i) {
 				w.failed = min(w.failed, i)
 			}
 		}
 	}
 }
 
-// answer answers question i.
-func (w *batchWorker) answer(i int) (ok bool) {
-	dst, p := w.of.dst, w.own
+// askOne answers question i.
+func (w *batchWorker) askOne(i int) (ok bool) {
+	dst, p, n := w.of.dst, &w.answer, w.of.n
 	w.query = w.of.q.At(i)
-	switch {
-	case dst.Jacobian != nil:
-		p = w.derived
-		ok = w.fast.Predict(p, &w.query)
-		copyRow(dst.Jacobian, p.Jacobian, i)
-	case dst.Std != nil || dst.ObsStd != nil:
-		ok = w.fast.Predict(p, &w.query)
-	default:
-		ok = w.fast.Means(p, &w.query)
+	*p = *w.own
+	for _, f := range [...]struct{ to, from *[]float64 }{
+		{&p.Mean, &dst.Mean}, {&p.Std, &dst.Std}, {&p.ObsStd, &dst.ObsStd}, {&p.Jacobian, &dst.Jacobian}, {&p.InputJacobian, &dst.InputJacobian},
+	} {
+		if size := len(*f.from) / n; size > 0 {
+			*f.to = (*f.from)[i*size : (i+1)*size]
+		}
 	}
-	copyRow(dst.Mean, p.Mean, i)
-	copyRow(dst.Std, p.Std, i)
-	copyRow(dst.ObsStd, p.ObsStd, i)
+	if dst.Std == nil && dst.ObsStd == nil && dst.Jacobian == nil && dst.InputJacobian == nil && dst.Half50 == nil {
+		ok = w.fast.Means(p, &w.query)
+	} else {
+		ok = w.fast.Predict(p, &w.query)
+	}
 	if dst.OOD != nil {
 		dst.OOD[i] = p.OOD
 	}
@@ -189,11 +187,4 @@ func (w *batchWorker) answer(i int) (ok bool) {
 		dst.NoHistory[i] = p.NoHistory
 	}
 	return ok
-}
-
-// copyRow copies a row to row i of dst, unless that is nil.
-func copyRow(dst, row []float64, i int) {
-	if dst != nil {
-		copy(dst[i*len(row):], row)
-	}
 }

@@ -38,6 +38,7 @@ func room(b *estimator.Batch, n int) *estimator.Predictions {
 		Mean: make([]float64, all), Std: make([]float64, all), ObsStd: make([]float64, all),
 		OOD: make([]float64, n), Half50: make([]float64, n), NoHistory: make([]bool, n),
 	}
+	d.InputJacobian = make([]float64, all*5*b.Model().P)
 	if b.Model().Displacement {
 		d.Jacobian = make([]float64, all*b.Model().K)
 	}
@@ -63,6 +64,7 @@ func TestBatchAnswersAsFast(t *testing.T) {
 			t.Fatal(err)
 		}
 		one, means := f.NewPrediction(), f.NewPrediction()
+		one.WithInputJacobian(5 * m.P)
 		if d.Jacobian != nil {
 			one.WithJacobian()
 		}
@@ -74,6 +76,7 @@ func TestBatchAnswersAsFast(t *testing.T) {
 			}
 			same := slices.Equal(d.Mean[i*size:(i+1)*size], one.Mean) && slices.Equal(d.Std[i*size:(i+1)*size], one.Std) &&
 				slices.Equal(d.ObsStd[i*size:(i+1)*size], one.ObsStd) && d.OOD[i] == one.OOD && d.Half50[i] == one.Half50 && d.NoHistory[i] == one.NoHistory
+			same = same && slices.Equal(d.InputJacobian[i*len(one.InputJacobian):(i+1)*len(one.InputJacobian)], one.InputJacobian)
 			if !same || !slices.Equal(d.Jacobian[i*len(one.Jacobian):(i+1)*len(one.Jacobian)], one.Jacobian) {
 				t.Fatalf("%s: the answer to question %d is not the prediction", name, i)
 			}
@@ -200,7 +203,7 @@ func benchmarkBatch(b *testing.B, name string, m *model.Model, n int) {
 	for _, workers := range []int{1, 4} {
 		batch := newBatch(b, m, nil, workers)
 		d := room(batch, n)
-		for what, dst := range map[string]*estimator.Predictions{"means": {Mean: d.Mean}, "std": {Mean: d.Mean, Std: d.Std}, "jacobian": {Mean: d.Mean, Jacobian: d.Jacobian}} {
+		for what, dst := range map[string]*estimator.Predictions{"means": {Mean: d.Mean}, "std": {Mean: d.Mean, Std: d.Std}, "jacobian": {Mean: d.Mean, Jacobian: d.Jacobian}, "both jacobians": {Mean: d.Mean, Jacobian: d.Jacobian, InputJacobian: d.InputJacobian}} {
 			b.Run(fmt.Sprintf("%s/batch/%s/%d", name, what, workers), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,21 +271,27 @@ func TestProcessesAndPlanners(t *testing.T) {
 		prints(t, exec.Command(build("../../examples/whatif-go"), "pend1", url), answered)
 	})
 	t.Run("python", func(t *testing.T) {
-		if out, err := exec.Command("python3", "-c", "import nats, msgpack").CombinedOutput(); err != nil {
+		name := cmp.Or(os.Getenv("DGM_PYTHON"), "python3")
+		python := func(args ...string) *exec.Cmd {
+			c := exec.Command(name, args...)
+			c.Env = append(os.Environ(), "PYTHONPATH=../../python", "PYTHONDONTWRITEBYTECODE=1")
+			return c
+		}
+		if out, err := python("-c", "import nats, msgpack").CombinedOutput(); err != nil {
 			t.Skipf("planner in Python: python3 with nats-py and msgpack is not here: %v %s", err, out)
 		}
-		prints(t, exec.Command("python3", "../../examples/planner-python/planner.py", url), printed)
-		prints(t, exec.Command("python3", "../../examples/whatif-python/whatif.py", "pend1", url), answered)
-		if out, err := exec.Command("python3", "-c", "import numpy").CombinedOutput(); err != nil {
-			t.Skipf("the planner of PROTOCOL.md: python3 with numpy is not here: %v %s", err, out)
+		prints(t, python("../../examples/planner-python/planner.py", url), printed)
+		if out, err := python("-c", "import numpy").CombinedOutput(); err != nil {
+			t.Skipf("whatif-python and the planner of PROTOCOL.md: python3 with numpy is not here: %v %s", err, out)
 		}
+		prints(t, python("../../examples/whatif-python/whatif.py", "pend1", url), answered)
 		page, err := os.ReadFile("../../estimator/wire/PROTOCOL.md")
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, program, _ := strings.Cut(string(page), "```python planner\n")
 		program, _, _ = strings.Cut(program, "```")
-		prints(t, exec.Command("python3", "-c", program, "pend1", url), []string{"at the end of the horizon: [[", "× channels: (20, 4, 2)"})
+		prints(t, python("-c", program, "pend1", url), []string{"at the end of the horizon: [[", "× channels: (20, 4, 2)"})
 	})
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

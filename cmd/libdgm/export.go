@@ -29,7 +29,8 @@ const (
 	wantObsStd   = C.DGM_OBS_STD
 	wantJacobian = C.DGM_JACOBIAN
 	wantSamples  = C.DGM_SAMPLES
-	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples
+	wantInputs   = C.DGM_INPUT_JACOBIAN
+	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs
 
 	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
 	flagNoHistory         = C.DGM_NO_HISTORY
@@ -248,7 +249,8 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 	out := answer{
 		mean: doubles("mean", a.mean, a.mean_n, &err), std: doubles("std", a.std, a.std_n, &err), obsStd: doubles("obs_std", a.obs_std, a.obs_std_n, &err),
 		jacobian: doubles("jacobian", a.jacobian, a.jacobian_n, &err), samples: doubles("samples", a.samples, a.samples_n, &err),
-		ood: doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
+		inputJacobian: doubles("input_jacobian", a.input_jacobian, a.input_jacobian_n, &err),
+		ood:           doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
 		flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
 	}
 	if err == nil {

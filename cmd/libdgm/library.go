@@ -96,10 +96,14 @@ func (l *loaded) times() []float64 { return l.fast.NewPrediction().Times }
 
 // can returns the bits of what may be wanted.
 func (l *loaded) can() uint64 {
-	if l.m.Displacement {
-		return wantAll
+	can := uint64(wantAll)
+	if !l.m.Displacement {
+		can &^= wantJacobian
 	}
-	return wantAll &^ wantJacobian
+	if l.m.P == 0 {
+		can &^= wantInputs
+	}
+	return can
 }
 
 // acquire returns a predictor for the times, nil being the model's own, that no other call
@@ -153,8 +157,8 @@ type query struct {
 
 // answer is a dgm_answer; nil is absent.
 type answer struct {
-	mean, std, obsStd, jacobian, samples, ood, half50 []float64
-	flags                                             []uint32
+	mean, std, obsStd, jacobian, samples, inputJacobian, ood, half50 []float64
+	flags                                                            []uint32
 }
 
 // mostNumbers bounds the vectors of queries and answers.
@@ -168,7 +172,7 @@ func (l *loaded) predict(q *query, a *answer) error {
 	case q.want&^wantAll != 0:
 		return fail(codeUnsupported, "want: this library knows none of the bits %#x", q.want&^wantAll)
 	case q.want&^l.can() != 0:
-		return fail(codeUnsupported, "want: the model does not start its predictions at the state, so it has no Jacobian")
+		return fail(codeUnsupported, "want: a model without inputs, or whose predictions do not start at the state, has no Jacobian by them: bits %#x", q.want&^l.can())
 	case (q.planRows == 0) != (len(q.plans) == 0):
 		return fail(codeWrong, "plan_rows: is %d, and the plans have %d numbers", q.planRows, len(q.plans))
 	case (q.historyRows == 0) != (len(q.history) == 0):
@@ -189,7 +193,7 @@ func (l *loaded) predict(q *query, a *answer) error {
 	if T == 0 {
 		T = l.m.Points
 	}
-	if err := a.fits(q, n, T, l.m.K); err != nil {
+	if err := a.fits(q, n, T, l.m.K, max(questions.Plans.Size, l.m.P)); err != nil {
 		return err
 	}
 	workers := runtime.GOMAXPROCS(0)
@@ -211,9 +215,9 @@ func (l *loaded) predict(q *query, a *answer) error {
 }
 
 // fits returns an error if the memory of an answer to n questions does not fit.
-func (a *answer) fits(q *query, n, times, K int) error {
+func (a *answer) fits(q *query, n, times, K, inputs int) error {
 	size := times * K
-	if n > mostNumbers/max(size*K, 1)/max(q.samples, 1) {
+	if n > mostNumbers/max(size*max(K, inputs), 1)/max(q.samples, 1) {
 		return fail(codeWrong, "states: an answer to %d questions is too large", n)
 	}
 	for _, f := range [...]struct {
@@ -227,6 +231,7 @@ func (a *answer) fits(q *query, n, times, K int) error {
 		{"obs_std", wantObsStd, len(a.obsStd), n * size},
 		{"jacobian", wantJacobian, len(a.jacobian), n * size * K},
 		{"samples", wantSamples, len(a.samples), n * q.samples * size},
+		{"input_jacobian", wantInputs, len(a.inputJacobian), n * size * inputs},
 		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"flags", 0, len(a.flags), n},
 	} {
 		absent := f.bit == 0 && f.got == 0
@@ -258,7 +263,7 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 	d := &p.dst
 	*d = estimator.Predictions{
 		Mean: q.wanted(wantMean, a.mean), Std: q.wanted(wantStd, a.std), ObsStd: q.wanted(wantObsStd, a.obsStd),
-		Jacobian: q.wanted(wantJacobian, a.jacobian),
+		Jacobian: q.wanted(wantJacobian, a.jacobian), InputJacobian: q.wanted(wantInputs, a.inputJacobian),
 	}
 	if q.want&wantSamples != 0 {
 		size := n * len(p.batch.Times()) * p.batch.Model().K

@@ -87,7 +87,7 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 	for k := range q.X0 {
 		q.X0[k] = 0.1 * float64(k+1)
 	}
-	p := f.NewPrediction().WithJacobian()
+	p := f.NewPrediction().WithJacobian().WithInputJacobian(len(q.Plan))
 	if !f.Predict(p, &q) || !s.Start(p, &q) {
 		t.Fatal("not finite")
 	}
@@ -97,7 +97,7 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 		s.Draw(one, rand.New(rand.NewPCG(7, uint64(j))).NormFloat64)
 		samples = append(samples, one...)
 	}
-	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "samples": samples} {
+	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "samples": samples} {
 		if len(got[what]) != len(want) {
 			t.Fatalf("%s: %d numbers of %s, want %d", name, len(got[what]), what, len(want))
 		}

@@ -27,6 +27,7 @@ type expected struct {
 	Std      []float64 `json:"std"`
 	OOD      []float64 `json:"ood"`
 	Jacobian []float64 `json:"jacobian"`
+	Inputs   []float64 `json:"input_jacobian"`
 	Samples  []float64 `json:"samples"`
 }
 
@@ -96,7 +97,7 @@ func answersOfGo(t *testing.T, path string) expected {
 		e.History = append(e.History, 0.3*rng.NormFloat64())
 	}
 	for i := range plans {
-		p := f.NewPrediction().WithJacobian()
+		p := f.NewPrediction().WithJacobian().WithInputJacobian(rows * m.P)
 		// The step as Python finds it: the last of the times of the rows over their number.
 		step := m.Horizon / rows * (rows - 1) / (rows - 1)
 		q := estimator.Query{X0: e.States, Plan: e.Plans[i*rows*m.P : (i+1)*rows*m.P], PlanStep: step, History: e.History}
@@ -107,7 +108,7 @@ func answersOfGo(t *testing.T, path string) expected {
 		if i > 0 {
 			continue
 		}
-		e.Jacobian = p.Jacobian
+		e.Jacobian, e.Inputs = p.Jacobian, p.InputJacobian
 		s.Start(p, &q)
 		for j := range 3 {
 			one := make([]float64, len(p.Mean))

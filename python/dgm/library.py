@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_size_t, c_uint3
 
 import numpy as np
 
-MEAN, STD, OBS_STD, JACOBIAN, SAMPLES = (1 << i for i in range(5))
+MEAN, STD, OBS_STD, JACOBIAN, SAMPLES, INPUT_JACOBIAN = (1 << i for i in range(6))
 OUT_OF_DISTRIBUTION, NO_HISTORY = 1, 2
 
 _ERRORS = {1: ValueError, 2: ValueError, 3: OSError, 4: ArithmeticError, 5: NotImplementedError, 6: RuntimeError}
@@ -34,7 +34,7 @@ class Answer(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("mean", POINTER(c_double)), ("mean_n", c_size_t), ("std", POINTER(c_double)), ("std_n", c_size_t),
         ("obs_std", POINTER(c_double)), ("obs_std_n", c_size_t), ("jacobian", POINTER(c_double)), ("jacobian_n", c_size_t),
-        ("samples", POINTER(c_double)), ("samples_n", c_size_t), ("ood", POINTER(c_double)), ("ood_n", c_size_t),
+        ("samples", POINTER(c_double)), ("samples_n", c_size_t), ("input_jacobian", POINTER(c_double)), ("input_jacobian_n", c_size_t), ("ood", POINTER(c_double)), ("ood_n", c_size_t),
         ("half50", POINTER(c_double)), ("half50_n", c_size_t), ("flags", POINTER(c_uint32)), ("flags_n", c_size_t),
     ]
 

@@ -4,7 +4,7 @@ import ctypes
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Iterator, Optional, Sequence, Tuple, Union
+from typing import NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,22 +47,11 @@ class Prediction:
         return self.mean - half, self.mean + half
 
 
-@dataclass(frozen=True)
-class Jacobians:
-    """Derivatives of the mean."""
+class Jacobians(NamedTuple):
+    """Derivatives of the mean: A[t, k, c] = ∂mean[t, k]/∂x[c], B[t, k, r, j] = ∂mean[t, k]/∂plan[r, j]."""
 
-    times: Floats  # (T)
-    mean: Floats  # (T, K)
-    A: Floats  # (T, K, K): A[t, k, c] = ∂mean[t, k]/∂x[c]
-
-    @property
-    def B(self) -> Floats:
-        """(T, K, rows, P): ∂mean/∂plan, which libdgm does not have yet."""
-        raise NotImplementedError("B: this version of libdgm has no derivatives by the plan; use A alone: m.jacobians(x, ...).A")
-
-    def __iter__(self) -> Iterator[Floats]:
-        yield self.A
-        yield self.B
+    A: Floats  # (T, K, K)
+    B: Floats  # (T, K, R, P); by u with R = 1 where no plan is given
 
 
 class Model:
@@ -126,7 +115,7 @@ class Model:
         """Predicts N plans from one state, or from N states: x (K) or (N, K), plans (R, P) or (N, R, P).
 
         u, P0 and rows of history are one for all or N too. The answer has N before its other axes. std=False computes means
-        alone, several times as fast. workers bounds the processors; 0 = all.
+        alone, about twice as fast. workers bounds the processors; 0 = all.
         """
         query = _Query(self, True, x, u, plans, plan_times, history, times, P0, workers)
         return query.predict(std).answer
@@ -134,8 +123,8 @@ class Model:
     def jacobians(self, x: ArrayLike, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
                   plan_times: Optional[ArrayLike] = None, history: Optional[History] = None,
                   times: Optional[ArrayLike] = None) -> Jacobians:
-        """The Jacobian of the mean by the state, A (T, K, K); the arguments are those of predict. There is no B yet:
-        reading it, or unpacking A, B, raises NotImplementedError."""
+        """The Jacobians of the mean, A (T, K, K) by the state and B (T, K, R, P) by the plan; the arguments are those
+        of predict. B takes milliseconds."""
         query = _Query(self, False, x, u, plan, plan_times, history, times, None)
         return query.jacobians()
 
@@ -270,9 +259,12 @@ class _Query:
         return _Answered(Prediction(self.times, mean, wide, obs, half50, ood, out, without))
 
     def jacobians(self) -> Jacobians:
-        mean, A = self.want(library.MEAN, "mean", self.shape), self.want(library.JACOBIAN, "jacobian", (*self.shape, self.shape[2]))
+        P, shape = len(self.model.inputs), self.shape[1:]
+        A, B = self.want(library.JACOBIAN, "jacobian", (*shape, shape[1])), np.empty((*shape, 1, 0))
+        if P:
+            B = self.want(library.INPUT_JACOBIAN, "input_jacobian", (*shape, max(self.query.plan_rows, 1), P))
         self.ask()
-        return Jacobians(self.times, mean[0], A[0])
+        return Jacobians(A, B)
 
     def sample(self, n: int, seed: int) -> Floats:
         if n < 1:

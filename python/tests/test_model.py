@@ -43,8 +43,9 @@ def test_the_same_numbers_as_go():
             assert b.mean.ravel().tolist() == c["mean"] and b.std.ravel().tolist() == c["std"] and b.ood.tolist() == c["ood"]
             means = m.batch(x, plans, plan_times=plan_times, history=history, std=False, workers=2)
             assert means.std is None and means.mean.ravel().tolist() == c["mean"]
-            j = m.jacobians(x, plan=plans[0], plan_times=plan_times, history=history)
-            assert j.A.shape == (T, K, K) and j.A.ravel().tolist() == c["jacobian"]
+            A, B = m.jacobians(x, plan=plans[0], plan_times=plan_times, history=history)
+            assert A.shape == (T, K, K) and A.ravel().tolist() == c["jacobian"]
+            assert B.shape == (T, K, 5, P) and B.ravel().tolist() == c["input_jacobian"]
             s = m.sample(x, 3, plan=plans[0], plan_times=plan_times, history=history, seed=7)
             assert s.shape == (3, T, K) and s.ravel().tolist() == c["samples"]
 
@@ -111,8 +112,18 @@ def test_other_errors(m, tmp_path):
     other.close()
     with pytest.raises(ValueError, match="not open"):
         other.predict([0.5, 0])
-    with pytest.raises(NotImplementedError, match="B"):
-        _, _ = m.jacobians([0.5, 0])
+
+
+def test_jacobians_are_differences_of_means(m):
+    x, plan, h = np.array([0.5, 0]), np.zeros((3, 1)), 1e-4
+    A, B = m.jacobians(x, plan=plan)
+    for c, step in enumerate(h * np.eye(2)):
+        d = (m.predict(x + step, plan=plan).mean - m.predict(x - step, plan=plan).mean) / (2 * h)
+        assert np.allclose(A[:, :, c], d, rtol=1e-2, atol=1e-2)
+    for r, step in enumerate(h * np.eye(3)):
+        d = (m.predict(x, plan=plan + step[:, None]).mean - m.predict(x, plan=plan - step[:, None]).mean) / (2 * h)
+        assert np.allclose(B[:, :, r, 0], d, rtol=1e-2, atol=1e-2)
+    assert m.jacobians(x).B.shape == (len(m.times), 2, 1, 1)
 
 
 def test_samples_have_the_moments_of_the_prediction(m):

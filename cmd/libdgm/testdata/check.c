@@ -95,6 +95,7 @@ static void release(setup *s)
 	free(s->answer.flags);
 	free(s->answer.jacobian);
 	free(s->answer.samples);
+	free(s->answer.input_jacobian);
 }
 
 static int ask(setup *s) { return dgm_predict(s->model, &s->query, &s->answer, error, sizeof error); }
@@ -122,6 +123,11 @@ static void right(setup *one)
 	again.query.seed = 7;
 	again.answer.samples = numbers(again.answer.samples_n = SAMPLES * one->size);
 	again.answer.jacobian = numbers(again.answer.jacobian_n = one->size * one->info.states);
+	if (one->info.inputs) {
+		again.query.want |= DGM_INPUT_JACOBIAN;
+		again.answer.input_jacobian = numbers(again.answer.input_jacobian_n = one->size * again.query.plans_n);
+	}
+	CHECK(((one->info.can ^ again.query.want) & (DGM_JACOBIAN | DGM_INPUT_JACOBIAN)) == 0);
 	CHECK(ask(&again) == DGM_OK);
 	printf("plan");
 	for (i = 0; i < one->query.plans_n; i++)
@@ -135,6 +141,9 @@ static void right(setup *one)
 	printf("\njacobian");
 	for (i = 0; i < one->size * one->info.states; i++)
 		printf(" %.17g", again.answer.jacobian[i]);
+	printf("\ninput_jacobian");
+	for (i = 0; i < again.answer.input_jacobian_n; i++)
+		printf(" %.17g", again.answer.input_jacobian[i]);
 	printf("\nsamples");
 	for (i = 0; i < SAMPLES * one->size; i++)
 		printf(" %.17g", again.answer.samples[i]);
