@@ -61,8 +61,12 @@ class Library:
             f.restype, f.argtypes = c_int, [*arguments, c_char_p, c_size_t]
         self._functions = functions
 
+    def forked(self) -> bool:
+        """Whether the process is not the one that loaded the library."""
+        return os.getpid() != self._process
+
     def call(self, name: str, *arguments) -> None:
-        if os.getpid() != self._process:
+        if self.forked():
             raise RuntimeError("dgm: the process was forked after libdgm was loaded, which a Go runtime does not survive: "
                                "use multiprocessing with 'spawn', or threads")
         error = ctypes.create_string_buffer(500)

@@ -149,7 +149,8 @@ class Model:
 
 
 def _close(of: library.Library, handle: int) -> None:
-    of.call("dgm_close", handle)
+    if not of.forked():
+        of.call("dgm_close", handle)
 
 
 def _columns(channels: Sequence[Tuple[str, str]]) -> Tuple[Tuple[str, ...], Tuple[str, ...]]:

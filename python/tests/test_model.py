@@ -114,6 +114,17 @@ def test_other_errors(m, tmp_path):
         other.predict([0.5, 0])
 
 
+def test_a_forked_process_is_told(m):
+    if (child := os.fork()) == 0:
+        try:
+            m.predict([0.5, 0])
+        except RuntimeError:
+            os._exit(7)
+        finally:
+            os._exit(8)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
 def test_jacobians_are_differences_of_means(m):
     x, plan, h = np.array([0.5, 0]), np.zeros((3, 1)), 1e-4
     A, B = m.jacobians(x, plan=plan)
