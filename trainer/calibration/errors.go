@@ -90,6 +90,14 @@ func (e *heldErrors) each(K, i, k int, f func(w *heldWindow, e *heldError)) {
 // beyond, errors hardly do, and folds have some of a thousand times as much.
 var mostCovariates = []float64{model.CovariateDistance: math.Log1p(5), model.CovariateLeverage: math.Log1p(10)}
 
+// setCovariates sets those of a prediction, bounded.
+func (e *heldError) setCovariates(x []float64) {
+	copy(e.x[:], x)
+	for n, most := range mostCovariates {
+		e.x[n] = math.Min(e.x[n], most)
+	}
+}
+
 // zCap bounds the squared error that one point counts with: a Gaussian's tail would let
 // a single bad sample choose the model.
 const zCap = 60
@@ -173,11 +181,7 @@ func replayed(m *model.Model, flights []window.Flight, condition model.Condition
 				j := i*K + k
 				if y, std := w.Measured[j], dst.ObsStd[j]; !math.IsNaN(y) && std > 0 {
 					held.errors[j] = heldError{residual: y - at[k], network: dst.Mean[j] - q.X0[k] - at[k], z: (q.X0[k] + y - dst.Mean[j]) / std, std: std}
-					x := &held.errors[j].x
-					copy(x[:], dst.Covariates[j*int(model.Covariates):])
-					for n, most := range mostCovariates {
-						x[n] = math.Min(x[n], most)
-					}
+					held.errors[j].setCovariates(dst.Covariates[j*int(model.Covariates):])
 					scored = true
 				}
 			}
