@@ -132,16 +132,16 @@ func (f *Folds) fit(folds []*heldErrors, on Switches, choosing bool) Model {
 	r := c.regress(chosen, -1)
 	q := c.quantiles(chosen, choosing)
 	m.Intervals.PlainSensor, m.Intervals.Most = true, mostCovariates
+	if choosing {
+		m.FlightEffect = f.flightEffect(folds, c, r)
+		m.limits = limitsOf(folds, r, q)
+	}
 	if on.ScaleFactor {
 		f.scale(&m, frame, c, r, q)
 		m.Intervals.Half50 = half50(q)
 	} else {
 		m.Intervals.Half50 = model.Gaussian50
 		m.Intervals.LogScale = make([]float64, frame.K*len(frame.NoiseKnots))
-	}
-	if choosing {
-		m.FlightEffect = f.flightEffect(folds, c, r)
-		m.limits = limitsOf(folds, r, q)
 	}
 	m.Scores = c.scores(&m, frame)
 	return m
@@ -157,7 +157,7 @@ func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q qu
 				table[i] = []float64{r.level[k][i] + math.Log(math.Max(q.q95[i]/normal95, 1e-9)) + q.margin()}
 			}
 			scale := interpolate(c.taus, table, 0, tau)
-			m.Intervals.LogScale = append(m.Intervals.LogScale, scale+0.5*math.Log1p(square(f.anotherFlight(tau))))
+			m.Intervals.LogScale = append(m.Intervals.LogScale, scale+0.5*math.Log1p(square(f.anotherFlight(tau, m.FlightEffect))))
 		}
 	}
 	for _, j := range r.terms {
@@ -173,16 +173,24 @@ func (q *quantiles) margin() float64 { return 2 * q.standardError }
 
 func square(v float64) float64 { return v * v }
 
-// anotherFlight is the prior of the flight effect: the standard deviation of what another
-// flight adds to the errors that folds show, over their own, at τ. For folds that hold out
-// blocks of the flights that they are fitted to it is that of eight Crazyflie flights, each
-// predicted by models of one or two others; for whole flights, which have it in their errors,
-// what the channel and the horizon that differ most need (docs/notes/trainer.md).
-func (f *Folds) anotherFlight(tau float64) float64 {
-	if f.Whole {
-		return 0.45
+// mostEffect bounds what flights add to each other.
+const mostEffect = 0.45
+
+// anotherFlight is the flight effect that folds do not show: the standard deviation of what
+// another flight adds to the errors, over their own, at τ. For folds that hold out blocks of
+// the flights that they are fitted to it is that of eight Crazyflie flights, each predicted by
+// models of one or two others. Whole flights have it in the errors of their channels; in which
+// one the next flight differs most they do not show, so that all get the effect of all (K; root
+// mean square), as far as these flights needed it (docs/notes/trainer.md).
+func (f *Folds) anotherFlight(tau float64, effect []float64) float64 {
+	if !f.Whole {
+		return 0.5 + 0.5*math.Sqrt(tau)
 	}
-	return 0.5 + 0.5*math.Sqrt(tau)
+	sum := 0.0
+	for _, v := range effect {
+		sum += v * v / float64(len(effect))
+	}
+	return math.Min(math.Sqrt(sum), mostEffect)
 }
 
 // half50 returns the half width of the 50 % interval over the standard deviation, geometric

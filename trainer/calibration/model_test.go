@@ -62,7 +62,7 @@ func TestCoefficientsAreFound(t *testing.T) {
 	} {
 		m := calibrated(made(rng, 4, 2000, func(_, k int, x []float64) float64 { return 1.4 * math.Exp(floats.Dot(c.b[k][:], x)) }), all, true)
 		for k := range 2 {
-			log := math.Log(1.4) + 0.5*math.Log1p(square((&Folds{Whole: true}).anotherFlight(0)))
+			log := math.Log(1.4)
 			for j, b := range m.Intervals.Coefficient {
 				log += c.b[k][j] * m.Intervals.Centre[j]
 				if len(b) > 0 && j != int(model.CovariateSpread) && math.Abs(b[k]-c.b[k][j]) > 0.08 { // the spread is always 1
@@ -161,9 +161,14 @@ func TestFlightEffect(t *testing.T) {
 	if blocks.FlightEffect != nil {
 		t.Errorf("flight effect %v of blocks", blocks.FlightEffect)
 	}
+	if got := (&Folds{Whole: true}).anotherFlight(1, []float64{0.3, 0}); math.Abs(got-0.3/math.Sqrt2) > 1e-12 {
+		t.Errorf("two channels, one of which differs by 0.3, add %v", got)
+	}
 	for q, tau := range []float64{0, 0.1, 1} {
-		more := func(whole bool) float64 { return 0.5 * math.Log1p(square((&Folds{Whole: whole}).anotherFlight(tau))) }
-		want := more(false) - more(true)
+		more := func(m Model) float64 {
+			return 0.5 * math.Log1p(square((&Folds{Whole: m.Whole}).anotherFlight(tau, m.FlightEffect)))
+		}
+		want := more(blocks) - more(whole)
 		if got := blocks.Intervals.LogScale[q] - whole.Intervals.LogScale[q]; math.Abs(got-want) > 1e-9 {
 			t.Errorf("at %v of the horizon wider by %v, want %v", tau, got, want)
 		}
