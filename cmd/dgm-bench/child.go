@@ -112,7 +112,7 @@ func childRealtime(priority int) realtime.Settings {
 
 // serveCommand is an estimator in a process of its own.
 func serveCommand() *cobra.Command {
-	var url, file, name, record, trust string
+	var url, file, name, record, trust, adapt string
 	var points, priority, procs int
 	var most uint64
 	var other []string
@@ -127,6 +127,7 @@ func serveCommand() *cobra.Command {
 	f.IntVar(&procs, "procs", 0, "")
 	f.StringVar(&record, "record", "", "")
 	f.StringVar(&trust, "trust", "", "")
+	f.StringVar(&adapt, "adapt", "", "")
 	f.Uint64Var(&most, "most-file-bytes", 0, "")
 	f.StringSliceVar(&other, "other", nil, "")
 	f.DurationVar(&swap, "swap", 0, "")
@@ -153,7 +154,7 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 		}
-		cfg := node.Config{Vehicle: name, Priority: priority, Record: record, TrustFile: trust, Every: 100 * time.Millisecond}
+		cfg := node.Config{Vehicle: name, Priority: priority, Record: record, TrustFile: trust, Adapt: adapt, Every: 100 * time.Millisecond}
 		cfg.Times = evenTimes(m.Horizon, points)
 		n, err := node.New(cfg, m)
 		if err != nil {

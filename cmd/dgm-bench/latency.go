@@ -39,6 +39,7 @@ type latencyJob struct {
 	loaded   bool    // another process keeps every core busy
 	duration time.Duration
 	priority int
+	adapt    string
 }
 
 // standard are the rows without flags: what a fast and what a rich prediction cost.
@@ -50,6 +51,7 @@ func latencyStudy() *study.Study {
 		job   = latencyJob{points: 100, duration: 20 * time.Second}
 		file  string
 		load  string
+		adapt []string
 	)
 	return &study.Study{
 		Name: "latency", Summary: []string{"p50_us", "p999_us", "missing", "late"}, Tables: latencyTables,
@@ -77,6 +79,7 @@ as the estimator's median prediction takes. Its latencies are echo_p50_us, echo_
 			f := cmd.Flags()
 			f.Float64SliceVar(&rates, "rate", nil, "states a second; one row for each (default: 1000 with 20 points, 500 with 100)")
 			f.StringVar(&file, "model", "", "model file to serve instead of an artificial one")
+			f.StringSliceVar(&adapt, "adapt", []string{wire.AdaptOff}, "the setting adapt of the estimator; one row for each, measured in turns")
 			f.StringVar(&load, "load", "both", "measure while every core is kept busy: no, yes, or both, a row of each")
 		},
 		Units: func() ([]study.Work, error) {
@@ -87,14 +90,14 @@ as the estimator's median prediction takes. Its latencies are echo_p50_us, echo_
 					return nil, err
 				}
 			}
-			return job.units(m, file, rates, load)
+			return job.units(m, file, rates, load, adapt)
 		},
 	}
 }
 
 // units returns what is measured of a model, of a file or artificial, at so many rates, with
-// and without load.
-func (j latencyJob) units(m *model.Model, file string, rates []float64, load string) (units []study.Work, err error) {
+// and without load, with settings of adapt.
+func (j latencyJob) units(m *model.Model, file string, rates []float64, load string, adapt []string) (units []study.Work, err error) {
 	all := standard
 	if len(rates) > 0 {
 		all = nil
@@ -109,14 +112,26 @@ func (j latencyJob) units(m *model.Model, file string, rates []float64, load str
 	if loads == nil {
 		return nil, cli.Usage("--load %q must be no, yes or both", load)
 	}
+	for _, a := range adapt {
+		if a != wire.AdaptOff && a != wire.AdaptWatch && a != wire.AdaptOn {
+			return nil, cli.Usage("--adapt %q must be of off, watch and on", a)
+		}
+	}
 	for _, loaded := range loads {
 		for _, one := range all {
 			if j.duration.Seconds()*one.rate < 1 {
 				return nil, cli.Usage("--duration %v is shorter than one state at %g Hz", j.duration, one.rate)
 			}
 			one.loaded, one.duration, one.priority = loaded, j.duration, j.priority
-			k := study.Key{Set: strings.TrimSpace(fmt.Sprintf("%g Hz, %d points %s", one.rate, one.points, file)), Variant: map[bool]string{true: "loaded"}[loaded]}
-			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error { return one.measure(ctx, m, u.Row) }})
+			for _, setting := range adapt {
+				one.adapt = setting
+				variant := map[bool]string{true: "loaded"}[loaded]
+				if setting != wire.AdaptOff {
+					variant = strings.TrimSpace(variant + " adapt " + setting)
+				}
+				k := study.Key{Set: strings.TrimSpace(fmt.Sprintf("%g Hz, %d points %s", one.rate, one.points, file)), Variant: variant}
+				units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error { return one.measure(ctx, m, u.Row) }})
+			}
 		}
 	}
 	return units, nil
@@ -128,7 +143,7 @@ func latencyTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	table := func(name, title string, demo bool) study.Table {
 		of := study.Group(rows).Where(func(r *study.Row) bool { return r.Has("robot") == demo })
 		columns := []study.Column{
-			study.TextOf("robot", "robot"), number("rate, Hz", "rate_hz"), number("points", "points"), study.TruthOf("loaded", "loaded"), number("p50, µs", "p50_us"), number("p99, µs", "p99_us"), number("p99.9, µs", "p999_us"),
+			study.TextOf("robot", "robot"), number("rate, Hz", "rate_hz"), number("points", "points"), study.TruthOf("loaded", "loaded"), study.TextOf("adapt", "adapt"), number("p50, µs", "p50_us"), number("p99, µs", "p99_us"), number("p99.9, µs", "p999_us"),
 			number("echo p50, µs", "echo_p50_us"), number("echo p99, µs", "echo_p99_us"), number("echo p99.9, µs", "echo_p999_us"), study.MeanOf("p99.9 by that of the echo", "echo_ratio", 2),
 			number("missing", "missing"), number("of", "states"), number("late", "late"), number("shortened", "shortened"), study.MeanOf("resident, MB", "resident_mb", 1), study.MeanOf("grown, MB", "resident_growth_mb", 1), measured,
 		}
@@ -153,7 +168,7 @@ func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) 
 			s.must(err)
 			s.later(burn.stop)
 		}
-		est := s.child("--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority))
+		est := s.child("--points", strconv.Itoa(j.points), "--priority", strconv.Itoa(j.priority), "--adapt", j.adapt)
 		s.later(est.stop)
 		turns := min(max(1, int(j.duration/latencyTurn)), mostTurns)
 		states := max(1, int(math.Round(j.rate*j.duration.Seconds()/float64(turns))))
@@ -174,6 +189,9 @@ func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) 
 		}
 		memory := est.resident()
 		r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(estimator.shortened.Load()))
+		if j.adapt != wire.AdaptOff {
+			r.Put("adapt", j.adapt)
+		}
 		r.Put("resident_mb", memory).Put("resident_growth_mb", memory-half)
 		summarise(r, j.rate, estimator.counted)
 		beside := study.NewRow(study.Key{})
