@@ -11,6 +11,7 @@ type options struct {
 	system string
 	out    string
 	seed   uint64
+	faults []string
 	keep   bool
 	port   int
 }
@@ -30,9 +31,13 @@ It fails if a prediction is missing or not finite, if the coverage of 95 % inter
 free. An echo of every state shows when the computer is busy with other work: what is overdue then is reported
 only. The estimator's own count, late, is another: predictions sent after their deadline.
 
+With --fault the robot changes in flight: the estimator adapts, and the demo shows error and interval before the
+change, right after it and from 5 s after it on, in the text and in change.svg.
+
 It ends with the verdict on the model, the report to open, and the next command.`,
 		Example: `  dgm-demo
   dgm-demo --system quadrotor
+  dgm-demo --system quadrotor --fault worn=0.2:12s@F1
   dgm-demo --keep --port 4222`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,6 +50,14 @@ It ends with the verdict on the model, the report to open, and the next command.
 			case o.port != 0 && !o.keep:
 				return cli.Usage("--port needs --keep: without it nothing listens on a port")
 			}
+			for _, text := range o.faults {
+				if err := sc.flown.AddFault(text); err != nil {
+					return cli.Usage("--fault %v", err)
+				}
+			}
+			if at, ok := sc.flown.Onset(); ok && !(at >= earliestChange.Seconds() && at <= (sc.flight-afterChange).Seconds()) {
+				return cli.Usage("--fault: the robot changes at %g s, and must from %v to %v of the flight", at, earliestChange, sc.flight-afterChange)
+			}
 			return run(cmd.Context(), o, sc, cmd.OutOrStdout())
 		},
 	}
@@ -52,6 +65,7 @@ It ends with the verdict on the model, the report to open, and the next command.
 	f.StringVar(&o.system, "system", "pendulum", "pendulum (2 states, 1 input) or quadrotor (12 states, 4 inputs)")
 	f.StringVar(&o.out, "out", "", "folder to write to (default: a new one for temporary files)")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of everything random")
+	f.StringArrayVar(&o.faults, "fault", nil, `change the robot in flight, "payload=0.3:12s" or "worn=0.2:12s@F1" (repeatable, see dgm-sim list)`)
 	f.BoolVar(&o.keep, "keep", false, "continue until Ctrl-C, with the NATS server open on the loopback")
 	f.IntVar(&o.port, "port", 0, "port of the server with --keep; 0 = any that is free")
 	return cmd

@@ -256,6 +256,8 @@ func TestExitCodes(t *testing.T) {
 		"an argument":      {[]string{"pendulum"}, cli.Wrong, "pendulum"},
 		"unknown flag":     {[]string{"--systme", "a"}, cli.Wrong, "--systme"},
 		"port of nobody":   {[]string{"--port", "4222"}, cli.Wrong, "--keep"},
+		"unknown change":   {[]string{"--fault", "rust=1"}, cli.Wrong, "rust"},
+		"a late change":    {[]string{"--fault", "payload=0.3:30s"}, cli.Wrong, "changes at 30 s"},
 		"no port":          {[]string{"--keep", "--port", "70000"}, cli.Wrong, "is not within"},
 		"a file as folder": {[]string{"--out", file}, cli.Failed, "choose another folder with --out"},
 		"port taken":       {[]string{"--keep", "--port", port, "--out", t.TempDir()}, cli.Failed, "choose another --port"},

@@ -43,7 +43,10 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 		return err
 	}
 	defer func() { err = cmp.Or(err, robot.stop()) }()
-	return watch(ctx, sc, p, robot, screen, subscribe)
+	if err := watch(ctx, sc, p, robot, screen, subscribe); err != nil {
+		return err
+	}
+	return p.showChange(screen, out)
 }
 
 // watch shows the flight and judges it at its end. With the text of how to

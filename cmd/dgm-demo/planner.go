@@ -28,6 +28,7 @@ type planner struct {
 
 	mu     sync.Mutex
 	judge  *judge.Judge
+	change *change     // nil = the robot does not change
 	status wire.Status // the last one
 }
 
@@ -43,7 +44,8 @@ func listen(s *server.Server, sc *scene, times []float64) (*planner, error) {
 	p := &planner{
 		vehicle: sc.vehicle, nc: nc, inbox: make(chan *nats.Msg, backlog),
 		stop: make(chan struct{}), done: make(chan struct{}), served: make(chan struct{}),
-		judge: judge.New(judge.Config{K: len(sc.robot.Plant.States), Period: sc.period(), Horizon: times, Echo: true}),
+		judge:  judge.New(judge.Config{K: len(sc.robot.Plant.States), Period: sc.period(), Horizon: times, Echo: true}),
+		change: newChange(sc, times),
 	}
 	// One channel for all: then the order is that of arrival.
 	for _, subject := range []string{wire.AllPredictions, wire.AllStates, wire.AllStatuses, echoSubject(sc.vehicle)} {
@@ -93,6 +95,7 @@ func (p *planner) take(m *nats.Msg, unix int64, K, P int, s *wire.State, predict
 	case wire.StateSubject(p.vehicle):
 		if s.Decode(m.Data, K, P) == nil { // nobody answers a bad one
 			p.judge.State(s, unix)
+			p.change.state(p.judge, s)
 		}
 	case echoSubject(p.vehicle):
 		if s.Decode(m.Data, K, P) == nil {
@@ -106,6 +109,7 @@ func (p *planner) take(m *nats.Msg, unix int64, K, P int, s *wire.State, predict
 		p.judge.Prediction(predicted, unix)
 	case wire.StatusSubject(p.vehicle):
 		if p.status.Decode(m.Data) == nil {
+			p.change.learned(&p.status)
 			p.noteServed()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/live"
 )
 
@@ -51,7 +52,11 @@ func startEstimator(s *server.Server, sc *scene, path string) (p *process, times
 	if err != nil {
 		return nil, nil, err
 	}
-	n, err := node.New(node.Config{Vehicle: sc.vehicle}, m)
+	cfg := node.Config{Vehicle: sc.vehicle}
+	if _, changes := sc.flown.Onset(); changes {
+		cfg.Adapt = wire.AdaptOn
+	}
+	n, err := node.New(cfg, m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,7 +69,7 @@ const flightSeed = 1_000_000
 
 // startRobot starts the simulated robot. It ends after duration, unless that is 0.
 func startRobot(ctx context.Context, s *server.Server, sc *scene, seed uint64, duration time.Duration) (*process, error) {
-	cfg := live.Config{Robot: sc.robot, Vehicle: sc.vehicle, Duration: duration}
+	cfg := live.Config{Robot: sc.flown, Vehicle: sc.vehicle, Duration: duration}
 	cfg.Robot.Seed = seed + flightSeed
 	return start(ctx, s, "robot", func(ctx context.Context, nc *nats.Conn) error {
 		_, err := live.Run(ctx, nc, cfg)

@@ -12,6 +12,7 @@ import (
 // scene configures the robot, the recording of it, and the training.
 type scene struct {
 	robot    robot.Config
+	flown    robot.Config // live: the same, with what changes
 	vehicle  string
 	segments int           // of the recording
 	length   time.Duration // of each
@@ -55,6 +56,7 @@ func sceneOf(system string) (*scene, bool) {
 	// The robot plans as far as the model looks, finer than the model reads it.
 	sc.robot.Rate = rate
 	sc.robot.PlanHorizon, sc.robot.PlanRows = c.Horizon.Seconds(), 4*c.Knots
+	sc.flown = sc.robot
 	return sc, true
 }
 

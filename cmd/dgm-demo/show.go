@@ -64,6 +64,9 @@ func (s *show) frame() *view.Frame {
 	if t := r.Flight.Seconds(); t > 0 {
 		f.Rate = float64(r.Answered-1) / t
 	}
+	if c := s.p.change; c != nil {
+		f.Note = c.note(r.Flight.Seconds(), &s.p.status)
+	}
 	for i := range r.Scored {
 		f.Pooled.Inside += r.Covered[i]
 		f.Pooled.Total += r.Scored[i]

@@ -12,8 +12,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
-	"github.com/dgm-robotics/dgm/firmware-sim/fault"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 )
@@ -95,36 +93,9 @@ func (f *robotFlags) plan(c *robot.Config) error {
 }
 
 func (f *robotFlags) addFaults(c *robot.Config) error {
-	p := &c.Plant
 	for _, text := range f.faults {
-		got, err := fault.Parse(text, p.States, p.Inputs)
-		if err != nil {
+		if err := c.AddFault(text); err != nil {
 			return cli.Usage("--fault %v", err)
-		}
-		v := got.Values
-		onset := func(at int) disturb.Onset { return disturb.Onset{At: v[at], Over: v[at+1]} }
-		lacks := ""
-		switch got.Kind {
-		case fault.Wind:
-			c.Gusts = disturb.Gusts{Std: v[0], Time: v[1], Onset: onset(2)}
-			if p.Push == nil {
-				lacks = "has no disturbance for wind"
-			}
-		case fault.Payload:
-			c.Payload = disturb.Payload{Mass: v[0], Onset: onset(1)}
-			if p.Mass == "" {
-				lacks = "cannot carry a payload"
-			}
-		case fault.Wear:
-			c.Worn = append(c.Worn, disturb.Wear{Loss: v[0], Inputs: got.Channels, Onset: onset(1)})
-			if len(p.Inputs) == 0 {
-				lacks = "has no inputs that can wear"
-			}
-		default:
-			c.Faults = append(c.Faults, got)
-		}
-		if lacks != "" {
-			return cli.Usage("--fault %s: system %s %s", text, p.Name, lacks)
 		}
 	}
 	return nil

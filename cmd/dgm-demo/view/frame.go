@@ -6,6 +6,8 @@ type Frame struct {
 	Elapsed float64 // s since the start
 	Total   float64 // s it will run; 0 = until stopped
 
+	Note string // (optional) a line below
+
 	Channel, Unit string
 	Bands         []Band   // drawn one over the other, on one time axis
 	Measured      []Sample // the measurements, on the same axis

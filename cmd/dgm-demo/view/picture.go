@@ -33,7 +33,11 @@ var colors = [...]string{empty: "", band: "34", now: "90", mean: "94", measured:
 // Picture draws a frame as text of at most the given size.
 func Picture(f *Frame, size Size, color bool) string {
 	columns := max(size.Columns, minColumns)
-	rows := max(size.Rows-around, minRows)
+	rows := size.Rows - around
+	if f.Note != "" {
+		rows--
+	}
+	rows = max(rows, minRows)
 	var b strings.Builder
 	title := f.Title + "  " + elapsed(f)
 	b.WriteString(clip(title, columns) + "\n")
@@ -42,6 +46,9 @@ func Picture(f *Frame, size Size, color bool) string {
 	b.WriteString(clip(coverageLine(f), columns) + "\n")
 	b.WriteString(clip(fmt.Sprintf("latency p50/p99 %.2f/%s; %d predictions at %.0f Hz; missing %d, overdue %d",
 		1e3*f.P50, millis(f.P99), f.Predicted, f.Rate, f.Missing, f.Overdue), columns) + "\n")
+	if f.Note != "" {
+		b.WriteString(clip(f.Note, columns) + "\n")
+	}
 	return b.String()
 }
 

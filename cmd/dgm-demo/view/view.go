@@ -97,6 +97,10 @@ func (v *View) Close() error {
 
 // Line describes a frame in one line.
 func Line(f *Frame) string {
-	return fmt.Sprintf("%s  %d predictions at %.0f Hz, coverage of 95 %%: %s, latency p50 %s p99 %s, missing %d, overdue %d",
-		elapsed(f), f.Predicted, f.Rate, percent(f.Pooled), millis(f.P50), millis(f.P99), f.Missing, f.Overdue)
+	note := ""
+	if f.Note != "" {
+		note = "; " + f.Note
+	}
+	return fmt.Sprintf("%s  %d predictions at %.0f Hz, coverage of 95 %%: %s, latency p50 %s p99 %s, missing %d, overdue %d%s",
+		elapsed(f), f.Predicted, f.Rate, percent(f.Pooled), millis(f.P50), millis(f.P99), f.Missing, f.Overdue, note)
 }
