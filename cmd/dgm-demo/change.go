@@ -31,15 +31,27 @@ const changeName = "change.svg"
 type change struct {
 	at       float64 // s of the flight
 	horizon  float64 // s
-	row      int     // of the times
 	back     uint64  // states in the horizon
 	channels []channel.Channel
 	start    int64 // ns, the first state
 	any      bool
+	waiting  []ahead // by seq, in a ring
 
-	t            []float64   // n, s of the flight
-	errors, half [][]float64 // n×K, error and half of the 95 % interval
-	amounts      []learnedAt
+	t       []float64 // n, s of the flight
+	checks  [][]check // n×K
+	amounts []learnedAt
+}
+
+// check is a measurement beside what was predicted of it.
+type check struct {
+	error, half, scaled float64 // halves of the 95 % interval, and of that with the published factor
+}
+
+// ahead is what was predicted of one horizon later, from a state.
+type ahead struct {
+	seq     uint64
+	mean    []float64 // K
+	without []check   // K, without the error
 }
 
 // learnedAt is what a status reports as learned.
@@ -54,12 +66,35 @@ func newChange(sc *scene, times []float64) *change {
 	if !ok {
 		return nil
 	}
-	row := len(times) - 1
-	return &change{at: at, horizon: times[row], row: row, back: uint64(math.Round(times[row] / sc.period().Seconds())), channels: sc.robot.Plant.States}
+	horizon := times[len(times)-1]
+	back := uint64(math.Round(horizon / sc.period().Seconds()))
+	c := &change{at: at, horizon: horizon, back: back, channels: sc.robot.Plant.States, waiting: make([]ahead, 2*back+1)}
+	for i := range c.waiting {
+		c.waiting[i] = ahead{mean: make([]float64, len(c.channels)), without: make([]check, len(c.channels))}
+	}
+	return c
+}
+
+// predicted keeps what a prediction says of one horizon later, if it reaches there.
+func (c *change) predicted(p *wire.Prediction) {
+	if c == nil {
+		return
+	}
+	K, T := len(c.channels), len(p.Horizon)
+	if T == 0 || math.Abs(p.Horizon[T-1]-c.horizon) > 1e-9 || len(p.Factor) != T*K {
+		return
+	}
+	a := &c.waiting[p.Seq%uint64(len(c.waiting))]
+	a.seq = p.Seq
+	copy(a.mean, p.Mean[(T-1)*K:])
+	for k := range K {
+		half := judge.Z95 * p.ObsStd[(T-1)*K+k]
+		a.without[k] = check{half: half, scaled: half * p.Factor[(T-1)*K+k]}
+	}
 }
 
 // state compares a state with what was predicted of it one horizon before.
-func (c *change) state(j *judge.Judge, s *wire.State) {
+func (c *change) state(s *wire.State) {
 	if c == nil {
 		return
 	}
@@ -69,15 +104,15 @@ func (c *change) state(j *judge.Judge, s *wire.State) {
 	if s.Seq < c.back {
 		return
 	}
-	m, K := j.At(s.Seq-c.back), len(s.X)
-	if m == nil || !m.Answered {
-		return
+	a := &c.waiting[(s.Seq-c.back)%uint64(len(c.waiting))]
+	if a.seq != s.Seq-c.back || s.Seq == c.back {
+		return // not predicted, or too short
 	}
-	e, half := make([]float64, K), make([]float64, K)
-	for k := range K {
-		e[k], half[k] = s.X[k]-m.Mean[c.row*K+k], judge.Z95*m.ObsStd[c.row*K+k]
+	checks := slices.Clone(a.without)
+	for k, x := range s.X {
+		checks[k].error = x - a.mean[k]
 	}
-	c.t, c.errors, c.half = append(c.t, float64(s.T-c.start)*1e-9), append(c.errors, e), append(c.half, half)
+	c.t, c.checks = append(c.t, float64(s.T-c.start)*1e-9), append(c.checks, checks)
 }
 
 // learned keeps what a status reports.
@@ -113,20 +148,24 @@ func (c *change) phases() []phase {
 	}
 }
 
-// in returns root mean square error, mean half interval and coverage of channel k in a phase.
-func (c *change) in(p phase, k int) (rmse, half, coverage float64) {
-	n := 0.0
+// in returns root mean square error and mean half intervals of channel k in a phase, and the
+// shares of measurements within them.
+func (c *change) in(p phase, k int) (mean check, covered, scaledCovered float64) {
+	n, squares := 0.0, 0.0
 	for i, t := range c.t {
 		if t < p.from || t >= p.to {
 			continue
 		}
-		e, h := c.errors[i][k], c.half[i][k]
-		n, rmse, half = n+1, rmse+e*e, half+h
-		if math.Abs(e) <= h {
-			coverage++
+		v := c.checks[i][k]
+		n, squares, mean.half, mean.scaled = n+1, squares+v.error*v.error, mean.half+v.half, mean.scaled+v.scaled
+		if math.Abs(v.error) <= v.half {
+			covered++
+		}
+		if math.Abs(v.error) <= v.scaled {
+			scaledCovered++
 		}
 	}
-	return math.Sqrt(rmse / n), half / n, coverage / n
+	return check{math.Sqrt(squares / n), mean.half / n, mean.scaled / n}, covered / n, scaledCovered / n
 }
 
 // most returns the channel whose error grows most with the change.
@@ -134,8 +173,9 @@ func (c *change) most() (channel int) {
 	phases, most := c.phases(), 0.0
 	for k := range c.channels {
 		before, _, _ := c.in(phases[0], k)
-		if after, _, _ := c.in(phases[1], k); after/before > most {
-			channel, most = k, after/before
+		after, _, _ := c.in(phases[1], k)
+		if ratio := after.error / before.error; ratio > most {
+			channel, most = k, ratio
 		}
 	}
 	return channel
@@ -153,8 +193,9 @@ func (p *planner) showChange(w io.Writer, out *output) error {
 	name := c.channels[k].Name
 	fmt.Fprintf(w, "\nThe robot changed at %g s. Of %s, %g s ahead:\n", c.at, name, c.horizon)
 	for _, ph := range c.phases() {
-		rmse, half, coverage := c.in(ph, k)
-		fmt.Fprintf(w, "  %-24s error %.3g, 95 %% interval ± %.3g %s, covered %.0f %%\n", ph.name, rmse, half, c.channels[k].Unit, 100*coverage)
+		mean, covered, scaled := c.in(ph, k)
+		fmt.Fprintf(w, "  %-24s error %.3g %s; 95 %% intervals ± %.3g cover %.0f %%, with the factor ± %.3g cover %.0f %%\n",
+			ph.name, mean.error, c.channels[k].Unit, mean.half, 100*covered, mean.scaled, 100*scaled)
 	}
 	if learned := p.status.Changes(); learned != "" {
 		fmt.Fprintf(w, "Learned in flight: %s.\n", learned)
@@ -178,17 +219,24 @@ func (c *change) draw(k int) ([]byte, error) {
 		Title: fmt.Sprintf("error of %s, predicted %g s ahead", name, c.horizon), XLabel: "time of flight, s", YLabel: plot.WithUnit("measured − predicted", unit),
 		Description: "Errors of predictions and their intervals of 95 % before a change of the robot, after it, and after it was learned.",
 	}
-	var t, e, low, high []float64
+	var t, e []float64
+	var edges [2][2][]float64 // without and with the factor, low and high
 	most := 0.0
 	for i, at := range c.t {
 		if at < settling {
 			continue
 		}
-		t, e, low, high = append(t, at), append(e, c.errors[i][k]), append(low, -c.half[i][k]), append(high, c.half[i][k])
-		most = max(most, math.Abs(c.errors[i][k]), c.half[i][k])
+		v := c.checks[i][k]
+		t, e, most = append(t, at), append(e, v.error), max(most, math.Abs(v.error), v.scaled)
+		for j, half := range [...]float64{v.half, v.scaled} {
+			edges[j][0], edges[j][1] = append(edges[j][0], -half), append(edges[j][1], half)
+		}
 	}
 	first.YMin, first.YMax = -1.05*most, 1.05*most
-	first.Ribbons = []plot.Ribbon{{Name: "95 % interval", X: t, Low: low, High: high, Color: plot.Model, Opacity: 0.2}}
+	first.Ribbons = []plot.Ribbon{
+		{Name: "95 % × factor", X: t, Low: edges[1][0], High: edges[1][1], Color: plot.Model, Opacity: 0.14},
+		{Name: "95 %", X: t, Low: edges[0][0], High: edges[0][1], Color: plot.Model, Opacity: 0.28},
+	}
 	first.Lines = []plot.Line{{Name: "error", X: t, Y: e, Color: plot.Measured, Width: 1.2}, c.onset(first.YMin, first.YMax)}
 	row := []plot.Chart{first}
 	if chart, ok := c.amountChart(); ok {

@@ -20,7 +20,7 @@ func TestPhasesOfAChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newChange(sc, []float64{0.5, 1})
-	if c.at != 12 || c.horizon != 1 || c.row != 1 || c.back != uint64(time.Second/sc.period()) {
+	if c.at != 12 || c.horizon != 1 || c.back != uint64(time.Second/sc.period()) {
 		t.Fatalf("%+v", c)
 	}
 	for i := range 3000 {
@@ -30,7 +30,7 @@ func TestPhasesOfAChange(t *testing.T) {
 		if at >= 12 && at < 14 {
 			omega = 1
 		}
-		c.t, c.errors, c.half = append(c.t, at), append(c.errors, []float64{e, omega}), append(c.half, []float64{0.2, 0.2})
+		c.t, c.checks = append(c.t, at), append(c.checks, []check{{e, 0.2, 0.3}, {omega, 0.2, 0.3}})
 		if i%100 == 0 {
 			c.amounts = append(c.amounts, learnedAt{at, []wire.Amount{{Name: "gain torque", Unit: "%", Value: -at, Std: 1}}})
 		}
@@ -39,8 +39,9 @@ func TestPhasesOfAChange(t *testing.T) {
 		t.Errorf("channel %d", k)
 	}
 	for i, want := range []struct{ rmse, coverage float64 }{{0.1 / math.Sqrt2, 1}, {1, 0}, {0.1 / math.Sqrt2, 1}} {
-		if rmse, half, coverage := c.in(c.phases()[i], 1); math.Abs(rmse-want.rmse) > 1e-3 || math.Abs(half-0.2) > 1e-9 || coverage != want.coverage {
-			t.Errorf("phase %d: %v ± %v, %v", i, rmse, half, coverage)
+		mean, covered, scaled := c.in(c.phases()[i], 1)
+		if math.Abs(mean.error-want.rmse) > 1e-3 || math.Abs(mean.half-0.2) > 1e-9 || math.Abs(mean.scaled-0.3) > 1e-9 || covered != want.coverage || scaled != want.coverage {
+			t.Errorf("phase %d: %+v, %v, %v", i, mean, covered, scaled)
 		}
 	}
 	svg, err := c.draw(1)

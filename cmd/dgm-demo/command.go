@@ -32,12 +32,14 @@ free. An echo of every state shows when the computer is busy with other work: wh
 only. The estimator's own count, late, is another: predictions sent after their deadline.
 
 With --fault the robot changes in flight: the estimator adapts, and the demo shows error and interval before the
-change, right after it and from 5 s after it on, in the text and in change.svg.
+change, right after it and from 5 s after it on, in the text and in change.svg. The least coverage is no limit
+then. The simulated controller plans for the robot as it was: what it plans with a worn rotor is not what is flown,
+and predictions under such a plan are of the plan.
 
 It ends with the verdict on the model, the report to open, and the next command.`,
 		Example: `  dgm-demo
   dgm-demo --system quadrotor
-  dgm-demo --system quadrotor --fault worn=0.2:12s@F1
+  dgm-demo --system quadrotor --fault payload=0.333:12s
   dgm-demo --keep --port 4222`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -55,7 +57,11 @@ It ends with the verdict on the model, the report to open, and the next command.
 					return cli.Usage("--fault %v", err)
 				}
 			}
-			if at, ok := sc.flown.Onset(); ok && !(at >= earliestChange.Seconds() && at <= (sc.flight-afterChange).Seconds()) {
+			at, ok := sc.flown.Onset()
+			if ok {
+				sc.limits.Low = 0 // before the change is learned, intervals cover little
+			}
+			if ok && !(at >= earliestChange.Seconds() && at <= (sc.flight-afterChange).Seconds()) {
 				return cli.Usage("--fault: the robot changes at %g s, and must from %v to %v of the flight", at, earliestChange, sc.flight-afterChange)
 			}
 			return run(cmd.Context(), o, sc, cmd.OutOrStdout())
