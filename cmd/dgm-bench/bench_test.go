@@ -59,7 +59,7 @@ func TestLatencyDocument(t *testing.T) {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
-		if strings.Join(keys, " ") != "echo_p50_us echo_p999_us echo_p99_us echo_ratio late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb shortened states" {
+		if strings.Join(keys, " ") != "adapt echo_p50_us echo_p999_us echo_p99_us echo_ratio late loaded missing p50_us p999_us p99_us points rate_hz resident_growth_mb resident_mb shortened states" {
 			t.Errorf("row %d: fields %v", i, keys)
 		}
 		p50, p99, p999 := row["p50_us"].(float64), row["p99_us"].(float64), row["p999_us"].(float64)

@@ -188,10 +188,7 @@ func (j *latencyJob) measure(ctx context.Context, m *model.Model, r *study.Row) 
 			s.must(echo.run(s, j.rate, warmUp+states))
 		}
 		memory := est.resident()
-		r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("shortened", int(estimator.shortened.Load()))
-		if j.adapt != wire.AdaptOff {
-			r.Put("adapt", j.adapt)
-		}
+		r.Put("rate_hz", j.rate).Put("points", j.points).Put("loaded", j.loaded).Put("adapt", j.adapt).Put("shortened", int(estimator.shortened.Load()))
 		r.Put("resident_mb", memory).Put("resident_growth_mb", memory-half)
 		summarise(r, j.rate, estimator.counted)
 		beside := study.NewRow(study.Key{})
