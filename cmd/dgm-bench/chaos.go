@@ -94,7 +94,7 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 
 // runScenario runs one scenario and puts its outcome into a row:
 //
-//	lost          states without an answer, outside the fault and without a reason on the status
+//	lost          states without any answer, outside the fault and without a reason on the status
 //	stale         predictions that were older than they claim, or claim to hold for longer than they do
 //	nonfinite     predictions with a number that is not finite
 //	recovered_s   from the end of the fault to the first answer to a state sent after it; 0 where nothing stopped

@@ -19,6 +19,7 @@ type planner struct {
 
 	mu       sync.Mutex
 	answers  map[uint64]time.Time // when they came
+	late     map[uint64]bool      // states whose answer came after its valid_until
 	models   map[string]int
 	counts   counted
 	robot    *sender           // (optional) whose states are predicted
@@ -37,7 +38,7 @@ type counted struct {
 }
 
 func newPlanner(nc *nats.Conn, c *clock) (*planner, error) {
-	p := &planner{clock: c, answers: map[uint64]time.Time{}, models: map[string]int{}, replaced: map[string]uint64{}}
+	p := &planner{clock: c, answers: map[uint64]time.Time{}, late: map[uint64]bool{}, models: map[string]int{}, replaced: map[string]uint64{}}
 	if _, err := nc.Subscribe(wire.PredictSubject(vehicle), func(m *nats.Msg) { p.prediction(m.Data) }); err != nil {
 		return nil, err
 	}
@@ -71,6 +72,7 @@ func (p *planner) prediction(data []byte) {
 		p.counts.nonfinite++
 	case now > q.ValidUntil:
 		p.counts.dropped++
+		p.late[q.Seq] = true
 	case !p.current():
 		p.counts.stale++
 	case slices.ContainsFunc(slices.Concat(q.Mean, q.Std, q.ObsStd, q.Factor, []float64{q.OOD}), notFinite), slices.ContainsFunc(slices.Concat(q.Std, q.ObsStd), negative):
@@ -136,12 +138,13 @@ func (p *planner) firstAnswered(r *sender, after time.Time) (first time.Time, ok
 	return first, ok
 }
 
-// takeAnswer reports whether a state was answered, and forgets its answer.
+// takeAnswer reports whether a state was answered, in time or not, and forgets its answer.
 func (p *planner) takeAnswer(seq uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, answered := p.answers[seq]
+	answered := !p.answers[seq].IsZero() || p.late[seq]
 	delete(p.answers, seq)
+	delete(p.late, seq)
 	return answered
 }
 
