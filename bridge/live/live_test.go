@@ -31,7 +31,7 @@ func serve(t *testing.T) *nats.Conn {
 		t.Fatal(err)
 	}
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not come up")
 	}
 	nc, err := nats.Connect(s.ClientURL())
@@ -114,7 +114,7 @@ func TestPlayIntoRecord(t *testing.T) {
 	}
 	var last wire.State
 	for i := range 29 {
-		m, err := sub.NextMsg(5 * time.Second)
+		m, err := sub.NextMsg(time.Minute)
 		if err != nil {
 			t.Fatal(i, err)
 		}
@@ -138,7 +138,7 @@ func TestPlayIntoRecord(t *testing.T) {
 		}
 		last = s
 	}
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if info, err := os.Stat(out); err == nil && info.Size() > 1000 {
 			break
 		}

@@ -24,7 +24,7 @@ func TestPlayAndRecord(t *testing.T) {
 	}
 	s.Start()
 	defer s.Shutdown()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not come up")
 	}
 	dir := t.TempDir()

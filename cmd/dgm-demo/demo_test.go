@@ -81,7 +81,7 @@ func wholePath(t *testing.T, system string) {
 	if err != nil || m.Vehicle != system || m.K != len(sc.robot.Plant.States) || m.P != len(sc.robot.Plant.Inputs) {
 		t.Errorf("the model: %v", err)
 	}
-	for _, part := range []string{"Recorded 5 flights", "Trained with the quick preset", "in 95%", "Flew 1.", "0 not finite", "Written to " + o.out, modelName, pageName, dataName, "Done in"} {
+	for _, part := range []string{"Recorded 5 flights", "Trained with the quick preset", "in 95%", "Flew ", "0 not finite", "Written to " + o.out, modelName, pageName, dataName, "Done in"} {
 		if !strings.Contains(out.String(), part) {
 			t.Errorf("it does not print %q:\n%s", part, out.String())
 		}
@@ -112,10 +112,10 @@ func TestBrokenLimitsFail(t *testing.T) {
 	sc.limits = judge.Limits{Flight: time.Hour, Overdue: 1, Low: 0, High: 1}
 	var out buffer
 	err := run(t.Context(), options{out: t.TempDir()}, sc, &out)
-	if err == nil || !strings.Contains(err.Error(), "the flight lasted 1.") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(), "the flight lasted ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("it ends with %v", err)
 	}
-	if s := out.String(); !strings.Contains(s, "Flew 1.") || !strings.Contains(s, "Written to") || strings.Contains(s, "Done") {
+	if s := out.String(); !strings.Contains(s, "Flew ") || !strings.Contains(s, "Written to") || strings.Contains(s, "Done") {
 		t.Errorf("it says\n%s", s)
 	}
 	// The command prints its error, once.
@@ -135,7 +135,7 @@ func TestKeepReportsBrokenLimitsOnce(t *testing.T) {
 	var out buffer
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, options{out: t.TempDir(), keep: true}, sc, &out) }()
-	waitFor(t, &out, `Limits not kept: the flight lasted 1\.[^\n]*\nThe flight continues`)
+	waitFor(t, &out, `Limits not kept: the flight lasted \d[^\n]*\nThe flight continues`)
 	cancel()
 	if err := <-done; err == nil || strings.Contains(err.Error(), "the flight lasted") || !strings.Contains(err.Error(), "did not keep the limits") {
 		t.Errorf("it ends with %v", err)
@@ -145,11 +145,14 @@ func TestKeepReportsBrokenLimitsOnce(t *testing.T) {
 	}
 }
 
+// longest is how long a test waits for what must come, on a busy computer too; nothing is measured by it.
+const longest = 10 * time.Minute
+
 // waitFor returns what a pattern matches in what the demo says.
 func waitFor(t *testing.T, out *buffer, pattern string) []string {
 	t.Helper()
 	expr := regexp.MustCompile(pattern)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if m := expr.FindStringSubmatch(out.String()); m != nil {
 			return m
 		}
@@ -179,7 +182,7 @@ func TestKeepServesOtherClients(t *testing.T) {
 	}
 	waitFor(t, &out, `The flight continues`)
 	for range 5 {
-		msg, err := sub.NextMsg(10 * time.Second)
+		msg, err := sub.NextMsg(time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

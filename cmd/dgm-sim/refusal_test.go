@@ -73,7 +73,7 @@ func TestWhyTheServerTakesNoConnection(t *testing.T) {
 		}
 		s.Start()
 		t.Cleanup(s.Shutdown)
-		if !s.ReadyForConnections(10 * time.Second) {
+		if !s.ReadyForConnections(time.Minute) {
 			t.Fatal("the server does not come up")
 		}
 		return s.ClientURL()

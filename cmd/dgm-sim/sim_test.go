@@ -169,7 +169,7 @@ func TestLive(t *testing.T) {
 	}
 	s.Start()
 	defer s.Shutdown()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not come up")
 	}
 	nc, err := nats.Connect(s.ClientURL())
@@ -197,7 +197,7 @@ func TestLive(t *testing.T) {
 	var state wire.State
 	next := uint64(0)
 	for range sent {
-		m, err := sub.NextMsg(10 * time.Second)
+		m, err := sub.NextMsg(time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func serve(t *testing.T, port int) *server.Server {
 	}
 	s.Start()
 	t.Cleanup(s.Shutdown)
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not come up")
 	}
 	return s
@@ -82,7 +82,7 @@ func listen(t *testing.T, url, vehicle string) *nats.Subscription {
 
 func next(t *testing.T, sub *nats.Subscription, s *wire.State, K, P int) {
 	t.Helper()
-	m, err := sub.NextMsg(10 * time.Second)
+	m, err := sub.NextMsg(time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

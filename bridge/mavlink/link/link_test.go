@@ -28,7 +28,7 @@ func serve(t *testing.T) *nats.Conn {
 		t.Fatal(err)
 	}
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server does not come up")
 	}
 	nc, err := nats.Connect(s.ClientURL())
@@ -149,7 +149,7 @@ func run(t *testing.T, nc *nats.Conn, c link.Config) (n *link.Counts, stop func(
 // within waits for something to become true.
 func within(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what, " does not happen")
 		}
