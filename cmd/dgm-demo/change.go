@@ -22,6 +22,7 @@ const (
 	learning       = 2.              // s after it that show how large it is
 	recovered      = 5.              // s after it from which on it should be learned
 	settling       = 3.              // s after the start that are left out
+	drawEvery      = 4               // states between two points of the picture
 )
 
 const changeName = "change.svg"
@@ -223,7 +224,7 @@ func (c *change) draw(k int) ([]byte, error) {
 	var edges [2][2][]float64 // without and with the factor, low and high
 	most := 0.0
 	for i, at := range c.t {
-		if at < settling {
+		if at < settling || i%drawEvery != 0 {
 			continue
 		}
 		v := c.checks[i][k]
