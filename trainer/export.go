@@ -45,9 +45,7 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 	if err != nil {
 		return nil, err
 	}
-	if e := model.EquationOf(m.Stack); e != nil && m.Displacement {
-		m.Adaptation.Rate = priordynamics.Rates(e, m.K, d.Flights, d.Windows)
-	}
+	a.adaptation(m, d)
 	m.Dynamics.Net = a.ensemble.Members[0].Params.Dynamics
 	if a.cfg.Separate {
 		m.Sensor = sensors(m, d, a.cfg.Noise == "growing")
@@ -69,6 +67,23 @@ func (a *assembly) model(d nets.Data, b *budget.Adaptation) (*model.Model, error
 		calibration.LimitLeverage(m, d)
 	}
 	return m, nil
+}
+
+// adaptation sets what adaptation in flight needs, unless the data do not determine a
+// difference equation: then the model cannot adapt.
+func (a *assembly) adaptation(m *model.Model, d nets.Data) {
+	if !m.Displacement {
+		return
+	}
+	e := model.EquationOf(m.Stack)
+	if e == nil {
+		var err error
+		if e, err = priordynamics.Plain(d.Flights, a.task, a.data.Body); err != nil || e.Check(m.K, m.P) != nil {
+			return
+		}
+		m.Adaptation.Equation = *e
+	}
+	m.Adaptation.Rate = priordynamics.Rates(e, m.K, d.Flights, d.Windows)
 }
 
 // calibrateByFolds calibrates all models made from now on by the errors on what folds hold

@@ -21,6 +21,9 @@ var ErrNone = errors.New("the model holds nothing to adapt: no rates, or no diff
 // parameters.
 func Parameters(m *model.Model) (*priordynamics.Model, priordynamics.Adaptation, error) {
 	e := model.EquationOf(m.Stack)
+	if e == nil && m.Adaptation.Equation.Degree > 0 {
+		e = &m.Adaptation.Equation
+	}
 	a := priordynamics.Adaptation{Rate: m.Adaptation.Rate}
 	if e == nil || !m.Displacement || len(a.Rate) != m.K {
 		return nil, a, ErrNone

@@ -35,6 +35,9 @@ func (m *Model) checkAdaptation(c *checker) {
 	for _, r := range m.Adaptation.Rate {
 		c.that(r >= 0, "adaptation.rate", "%v is negative", r)
 	}
+	if e := &m.Adaptation.Equation; e.Degree > 0 && c.err == nil {
+		m.checkEquation(c, "adaptation.equation", e)
+	}
 }
 
 func (m *Model) checkRidge(c *checker) {

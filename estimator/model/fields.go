@@ -76,6 +76,9 @@ func (m *Model) fields(c *coder, version int) {
 	if c.optional("adaptation", len(m.Adaptation.Rate) > 0) {
 		c.object("adaptation", func(c *coder) {
 			c.floats("rate", &m.Adaptation.Rate)
+			if c.optional("equation", m.Adaptation.Equation.Degree > 0) {
+				c.object("equation", func(c *coder) { equationFields(&m.Adaptation.Equation, c) })
+			}
 		})
 	}
 	c.object("provenance", func(c *coder) {

@@ -12,6 +12,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/linear"
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/ood"
+	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
 // Readout is the input that a posterior is conditioned on. Both share the nets.
@@ -140,7 +141,8 @@ type Ridge struct {
 
 // Adaptation is what adaptation in flight needs of the training data, see package adapt.
 type Adaptation struct {
-	Rate []float64 // K, rms rate of each state under the first difference equation, state units per second; none = no adaptation
+	Rate     []float64           // K, rms rate of each state under the difference equation, state units per second; none = no adaptation
+	Equation priordynamics.Model // (optional) where the stack has no difference equation; degree 0 = none
 }
 
 // SelfCheck is a prediction that the trainer made from the file's own numbers.

@@ -10,6 +10,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/modeltest"
+	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 )
 
 // Fields that a file may lack are written where there is something to hold, and checked.
@@ -22,7 +23,8 @@ func TestOptionalFields(t *testing.T) {
 	}
 	m.Ridge.Direct.Levels = append([]direct.Level(nil), m.Ridge.Direct.Levels...)
 	m.Provenance.Segments = []string{"00ff00ff00ff00ff"}
-	m.Adaptation.Rate = []float64{0.5, 2}
+	m.Adaptation.Rate, m.Adaptation.Equation = []float64{0.5, 2}, *model.EquationOf(m.Stack)
+	m.Adaptation.Equation.Net, m.Adaptation.Equation.NetScale = mlp.Net{}, nil
 	b, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -37,14 +39,18 @@ func TestOptionalFields(t *testing.T) {
 	if diff := cmp.Diff(m.Ridge, back.Ridge, cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-6, 0)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(m.Adaptation, back.Adaptation); diff != "" {
+	if diff := cmp.Diff(m.Adaptation, back.Adaptation, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 	m.Adaptation.Rate[0] = -1
 	if _, err := m.Encode(); err == nil {
 		t.Error("a negative rate is written")
 	}
-	m.Adaptation.Rate = nil
+	m.Adaptation.Rate[0], m.Adaptation.Equation.Step = 0, -1
+	if _, err := m.Encode(); err == nil {
+		t.Error("an equation without a step is written")
+	}
+	m.Adaptation = model.Adaptation{}
 	m.Ridge.Direct.Levels[0].Weights = m.Ridge.Direct.Levels[0].Weights[1:]
 	if _, err := m.Encode(); err == nil {
 		t.Error("a ridge regression with a weight too few is written")

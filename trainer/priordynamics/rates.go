@@ -7,6 +7,13 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// Plain returns a linear difference equation, regressed alone: what adaptation changes where the
+// prior dynamics have none. Its step is a tenth of the horizon.
+func Plain(flights []window.Flight, task window.Task, body priordynamics.Body) (*priordynamics.Model, error) {
+	dt := shortestInterval(flights)
+	return Regress(flights, task, Shape{Step: math.Max(1, math.Round(task.Horizon/10/dt)) * dt, Degree: 1, Ridge: 1e-5, Body: body})
+}
+
 // Rates returns the rms rate of each of K states under a difference equation at the starts of
 // windows, state units per second: the unit of what adaptation adds.
 func Rates(e *priordynamics.Model, K int, flights []window.Flight, windows []window.Window) []float64 {
