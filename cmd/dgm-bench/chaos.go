@@ -87,7 +87,7 @@ func chaosTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 		Name: "chaos", Title: "Faults of the surroundings", Groups: study.GroupBy(rows, study.Single),
 		Columns: []study.Column{
 			study.TextOf("scenario", "scenario"), study.TruthOf("ok", "ok"), study.MeanOf("lost", "lost", 0), study.MeanOf("stale", "stale", 0), study.MeanOf("not finite", "nonfinite", 0),
-			study.MeanOf("recovered, s", "recovered_s", 2), study.MeanOf("answered", "answered", 0), study.MeanOf("dropped", "dropped_late", 0), study.TextOf("why", "why"), measured,
+			study.MeanOf("recovered, s", "recovered_s", 2), study.MeanOf("answered", "answered", 0), study.MeanOf("dropped", "dropped_late", 0), study.TextOf("why", "why"), study.TextOf("passed", "passed"), measured,
 		},
 	}}, nil
 }

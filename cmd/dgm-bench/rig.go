@@ -50,7 +50,7 @@ const (
 	chaosRate = 100.                   // states a second, Hz
 	inFlight  = 150 * time.Millisecond // before a fault, at least: what is under way is lost with it
 	calm      = time.Second            // before and after a fault
-	goneFor   = 30 * time.Second       // without recovery it has failed
+	goneFor   = 2 * time.Minute        // without recovery it has failed
 )
 
 // smallModel is a small model of a pendulum's size: what is tested is what surrounds it.
