@@ -65,7 +65,7 @@ func compileChecked(m *model.Model, unit simd.Unit) *compiled {
 
 // interpolates reports whether the nodes suffice for a model, by probes of it.
 func interpolates(m *model.Model, c *compiled) bool {
-	times := make([]float64, 2*mostNodes)
+	times := make([]float64, mostNodes+simd.Width+1)
 	if fastMemory(m, len(times)) > maxMemory {
 		return false
 	}
@@ -74,15 +74,21 @@ func interpolates(m *model.Model, c *compiled) bool {
 	}
 	nodes := *c
 	nodes.interpolates = true
-	all, some := newFast(build(m, times), c), newFast(build(m, times), &nodes)
-	want, got := all.NewPrediction(), some.NewPrediction()
-	for _, q := range probes(m) {
-		if !all.Predict(want, &q) {
+	f := newFast(build(m, times), &nodes)
+	if !f.g.interpolated() {
+		return false
+	}
+	want, got, all := f.NewPrediction(), f.NewPrediction(), probes(m)
+	for i := range all {
+		if !f.Predict(got, &all[i]) {
 			continue // so far from the training states
 		}
-		if !some.Predict(got, &q) {
+		nodes, between, v := f.g.nodes, f.g.between, f.w.nodeV
+		f.g.nodes, f.g.between, f.w.nodeV = &f.g.places, nil, f.w.v
+		if !f.Predict(want, &all[i]) {
 			return false
 		}
+		f.g.nodes, f.g.between, f.w.nodeV = nodes, between, v
 		for j, std := range want.Std {
 			if math.Abs(got.Std[j]-std) > widthTolerance*std || math.Abs(got.ObsStd[j]-want.ObsStd[j]) > widthTolerance*want.ObsStd[j] {
 				return false

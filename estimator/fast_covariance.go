@@ -32,7 +32,7 @@ func newCovarianceWork(c *compiled, g *grid) covarianceWork {
 	K, L := c.m.K, simd.Padded(c.fixed-1)
 	rows := simd.Padded(K)
 	w := covarianceWork{
-		lifted: make([]float32, K*L*nodes), gradient: make([]float32, L*simd.Width), rows: make([]float32, rows*simd.Width),
+		lifted: make([]float32, K*L*max(n, nodes)), gradient: make([]float32, L*simd.Width), rows: make([]float32, rows*simd.Width),
 		diff: make([]float32, rows*K), slope: make([]float64, c.fixed-1), lift: make([]float32, rows*(c.fixed-1)),
 		ones: simd.Packed(1, K, func(_, _ int) float64 { return 1 }), sum: make([]float32, simd.Rows*simd.Width), variance: make([]float32, K*n),
 	}
