@@ -362,3 +362,13 @@ func TestSlowStateIsNotMeasuredBetweenItsMessages(t *testing.T) {
 		t.Errorf("no %q in %q", want, sum.Remarks)
 	}
 }
+
+// Of a log in which no topic can be read no map is suggested.
+func TestNothingToSuggest(t *testing.T) {
+	s := &invented{fields: map[string][]telemetry.Field{"/js": nil}, msgs: []msg{{"/js", 0, nil}, {"/js", 10, nil}}}
+	var b strings.Builder
+	err := importer.Suggest(context.Background(), &b, "a.mcap", s.open, nil)
+	if err == nil || !strings.Contains(err.Error(), "no field of its topics can be read") || b.Len() > 0 {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/csv"
 	"github.com/dgm-robotics/dgm/bridge/frames"
+	"github.com/dgm-robotics/dgm/bridge/mapfile"
 	"github.com/dgm-robotics/dgm/bridge/telemetry"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 )
@@ -44,6 +45,9 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 	all, err := look(ctx, path, open, progress)
 	if err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(all, func(x *seen) bool { return len(x.fields) > 0 }) {
+		return &mapfile.Error{File: path, Reason: "no field of its topics can be read, so that no map of it can be written", Remedy: "dgm-bridge topics " + path + " lists why"}
 	}
 	var b strings.Builder
 	counts := make([]*telemetry.Count, len(all))
