@@ -65,6 +65,9 @@ func formatOf(name, path string) (*format, error) {
 	if err := errors.Join(w.Err(), f.Close()); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if len(head) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty; copy it again, or record again", path)
+	}
 	for i := range formats {
 		if formats[i].magic(head) {
 			return &formats[i], nil

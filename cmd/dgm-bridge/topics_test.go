@@ -74,7 +74,7 @@ role = "input"
 func TestTopicsAndImportULog(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, data := range map[string][]byte{"a.ulg": smallULog(), "map.toml": []byte(jointMap), "a.csv": []byte("t,x\n1,2\n")} {
+	for name, data := range map[string][]byte{"a.ulg": smallULog(), "map.toml": []byte(jointMap), "empty.ulg": nil, "a.csv": []byte("t,x\n1,2\n")} {
 		if err := os.WriteFile(in(name), data, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +123,7 @@ func TestTopicsAndImportULog(t *testing.T) {
 		args []string
 	}{
 		{cli.Failed, "this is none of the logs of topics (ulog, ardupilot, mavlink, mcap, crazyflie); a table of text: add --suggest for a map", []string{"topics", in("a.csv")}},
+		{cli.Failed, "empty.ulg: the file is empty", []string{"topics", in("empty.ulg")}},
 		{cli.Failed, `format "xls" is not known`, []string{"topics", in("a.ulg"), "--format", "xls"}},
 		{cli.Failed, "this is not a ULog", []string{"topics", in("a.csv"), "--format", "ulog"}},
 		{cli.Failed, "no such file", []string{"topics", in("nix")}},
