@@ -30,6 +30,7 @@ var shapes = map[string]modeltest.Shape{
 	"members":    {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 3, Direct: true},
 	"rough":      {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Direct: true, History: 6},
 	"direct":     {K: 3, F: 6, Prior: 1, Direct: true},
+	"chain":      {K: 4, P: 1, F: 6, Readouts: 2, Calibrated: true, Prior: 1, Nets: 2, Chain: true},
 }
 
 const H = modeltest.Horizon

@@ -27,6 +27,20 @@ func bodyFields(b *priordynamics.Body, c *coder) {
 	c.flag("in_body", &b.InBody)
 }
 
+func chainFields(a *priordynamics.Chain, c *coder) {
+	c.ints("angles", &a.Angles, maxChannels-1)
+	c.ints("rates", &a.Rates, maxChannels-1)
+	c.floats("unit", &a.Unit)
+	c.flag("relative", &a.Relative)
+	c.floats("mass", &a.Mass)
+	c.floats("rotor", &a.Rotor)
+	c.floats("sine", &a.Sine)
+	c.floats("cosine", &a.Cosine)
+	c.floats("viscous", &a.Viscous)
+	c.floats("dry", &a.Dry)
+	c.floats("gain", &a.Gain)
+}
+
 func liftFields(l *channel.Lift, c *coder) {
 	kind := make([]int, len(l.Kind))
 	for i, k := range l.Kind {

@@ -11,6 +11,9 @@ func componentFields(p *Component, c *coder) {
 		equationFields(r, c)
 		netFields(&r.Net, c)
 		c.floats("net_scale", &r.NetScale)
+		if c.optional("chain", !r.Chain.Empty()) {
+			c.object("chain", func(c *coder) { chainFields(&r.Chain, c) })
+		}
 	})
 	if p.Kind == Direct {
 		c.object("direct", func(c *coder) { directFields(&p.Direct, c) })

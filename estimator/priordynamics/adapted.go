@@ -48,6 +48,7 @@ type Adapted struct {
 	by      []float64 // nodes × q × K: derivatives of moved by the parameters
 	input   []float64 // P
 	gained  []float64 // P
+	chain   []float64 // (K+P) × K: derivatives of the chain's increment by states and inputs
 	now     []float64 // K
 	inc     []float64 // K
 	v       []float64 // L+P
@@ -66,7 +67,7 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 	out := &Adapted{
 		m: m, of: a, k: k, q: q, nodes: n, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
-		input: make([]float64, P), gained: make([]float64, P), now: make([]float64, k), inc: make([]float64, k),
+		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P)), now: make([]float64, k), inc: make([]float64, k),
 		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), matrix: make([]float64, k*k),
 	}
 	for i, r := range a.Rate {
@@ -126,6 +127,7 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 			a.inc[k] = -d
 		}
 	}
+	m.Chain.Add(a.inc, a.now, u, a.sign*m.Step)
 	m.Body.Add(a.inc, a.now, a.sign*m.Step)
 	for k, d := range a.inc {
 		x[K+k] = x[k] + d
@@ -147,6 +149,9 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 	for l, of := range m.Lift.Of {
 		addScaled(a.matrix[of*K:(of+1)*K], a.slope[l], a.partial[l*K:(l+1)*K])
 	}
+	clear(a.chain)
+	m.Chain.Jacobian(a.chain, a.now, u, a.sign*m.Step)
+	addScaled(a.matrix, a.sign, a.chain[:K*K])
 	body := m.Body.linearise(a.now, a.inc, a.sign*m.Step)
 	here, next := by[:a.q*K], by[a.q*K:2*a.q*K]
 	for j := range a.q {
@@ -164,6 +169,7 @@ func (a *Adapted) differentiate(by, u, theta []float64) {
 			if b := m.Bound[L+p]; a.v[L+p] < b && a.v[L+p] > -b {
 				addScaled(dd, a.input[p]/m.UStd[p], a.partial[(L+p)*K:(L+p+1)*K])
 			}
+			addScaled(dd, a.sign*a.input[p], a.chain[(K+p)*K:(K+p+1)*K])
 		default:
 			k := a.of.Damped[i]
 			dd[k] += a.unit[k] * a.v[a.own[i]]

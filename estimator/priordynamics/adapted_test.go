@@ -80,6 +80,7 @@ func TestAdaptedDerivatives(t *testing.T) {
 	for degree := 1; degree <= 3; degree++ {
 		check(t, random(degree, 0.05), []float64{0.3, -0.2, 1})
 	}
+	check(t, chained(2, true, 0.02), []float64{20, 30, -40, 10})
 	eachFlyer(t, func(t *testing.T, inBody bool, period float64) {
 		check(t, flown(t, 2, inBody, period, 0.02), aloft(0.3, period))
 	})

@@ -164,6 +164,12 @@ func (f *BatchedRollout) evaluate(s *increments) {
 	}
 	f.work.Affine(matmul.Matrix(n, K, s.delta), matmul.Matrix(n, N, s.psi), matmul.Matrix(N, K, m.Weights), nil)
 	f.net.add(s.delta, s.v, n)
+	if !m.Chain.Empty() {
+		P := len(f.p.mean)
+		for i := range n {
+			m.Chain.Add(s.delta[i*K:(i+1)*K], s.x[i*K:(i+1)*K], f.mean[i*P:(i+1)*P], m.Step)
+		}
+	}
 	if m.Body.Empty() {
 		return
 	}

@@ -138,7 +138,7 @@ func (f *BatchedRollout) setNodes() {
 // differentiate sets the derivatives g of the nodes' increments.
 func (f *BatchedRollout) differentiate() {
 	p, m, s, n, K, states := f.p, f.p.m, &f.nodes, f.p.nodes+2, f.p.k, f.p.m.Lift.Dim()
-	L := len(p.va)
+	L, P := len(p.va), len(p.mean)
 	if lower := len(f.derivatives) / max(L*K, 1); lower > 1 {
 		psi := matmul.Matrix(n, lower, s.psi)
 		psi.Stride = len(p.psi)
@@ -161,6 +161,7 @@ func (f *BatchedRollout) differentiate() {
 				f64.AddScaled(g[(K+c)*K:(K+c+1)*K], 1/std, s.d[(i*L+l)*K:(i*L+l+1)*K])
 			}
 		}
+		m.Chain.Jacobian(g, s.x[i*K:(i+1)*K], p.means[i*P:(i+1)*P], m.Step)
 		if !m.Body.Empty() {
 			m.Body.Jacobian(g, s.x[i*K:(i+1)*K], s.delta[i*K:(i+1)*K], m.Step)
 		}

@@ -38,6 +38,7 @@ func TestBatchEqualsAtForEveryTime(t *testing.T) {
 	models["body"], models["body and its axes"] = flown(t, 1, false, 2*math.Pi, 0.01), flown(t, 2, true, 360, 0.01)
 	models["net"], models["net of a body"] = withNet(0.05), flown(t, 1, true, 2*math.Pi, 0.01)
 	addNet(models["net of a body"], 12, 0.01)
+	models["two links"], models["three links"] = chained(2, true, 0.02), chained(3, false, 0.02)
 	for name, m := range models {
 		for _, unit := range simd.Units() {
 			t.Run(fmt.Sprint(name, " on ", unit), func(t *testing.T) { checkBatch(t, m, unit) })

@@ -31,6 +31,7 @@ func (f *Field) At(dst, x, u []float64) {
 	f.m.Monomials(f.psi, f.v)
 	f.m.apply(dst, f.psi)
 	f.net.add(dst, f.v)
+	f.m.Chain.Add(dst, x, u, f.m.Step)
 	f.m.Body.Add(dst, x, f.m.Step)
 	for k := range dst {
 		dst[k] /= f.m.Step
@@ -48,9 +49,11 @@ func (f *Field) Adjoint(xbar, x, u, fbar []float64) {
 		f.m.Monomials(f.psi, f.v)
 		f.m.apply(f.d, f.psi)
 		f.net.add(f.d, f.v)
+		f.m.Chain.Add(f.d, x, u, f.m.Step)
 		f.m.Body.Add(f.d, x, f.m.Step)
 		f.m.Body.Adjoint(xbar, f.dbar, x, f.d, f.m.Step)
 	}
+	f.m.Chain.Adjoint(xbar, f.dbar, x, u, f.m.Step)
 	for j := range f.psibar {
 		s := 0.0
 		for k, w := range f.m.Weights[j*f.k : (j+1)*f.k] {

@@ -4,7 +4,7 @@ import "github.com/dgm-robotics/dgm/estimator/channel"
 
 // InputJVP takes the derivative of the last Run along a direction of its input.
 func (p *Rollout) InputJVP(du channel.Signal) {
-	K, n, L := p.k, len(p.va), len(p.sa)
+	K, n, L, P := p.k, len(p.va), len(p.sa), len(p.mean)
 	p.differentiable()
 	p.du = du
 	clear(p.jvp[:K])
@@ -17,20 +17,9 @@ func (p *Rollout) InputJVP(du channel.Signal) {
 		v := p.v[i*n : (i+1)*n]
 		du.Mean(p.rate, float64(i)*p.m.Step, float64(i+1)*p.m.Step)
 		p.inputDirection(v)
-		p.incrementJVP(next, v, p.slope[i*L:(i+1)*L], here, p.now, p.inc)
+		p.incrementJVP(next, v, p.slope[i*L:(i+1)*L], here, p.rate, p.now, p.means[i*P:(i+1)*P], p.inc)
 		for k, d := range here {
 			next[k] += d
-		}
-	}
-}
-
-// inputDirection sets the inputs' part of dv at coordinates v from rate.
-func (p *Rollout) inputDirection(v []float64) {
-	L := len(p.sa)
-	for c, d := range p.rate {
-		p.dv[L+c] = d / p.m.UStd[c]
-		if b := p.m.Bound[L+c]; v[L+c] >= b || v[L+c] <= -b {
-			p.dv[L+c] = 0
 		}
 	}
 }
@@ -51,13 +40,13 @@ func (p *Rollout) InputJVPAt(dst []float64, t float64) {
 		p.now[k] = p.x0[k] + d
 	}
 	p.inputDirection(p.va)
-	p.incrementJVP(p.ta, p.va, p.sa, here, p.now, p.da)
+	p.incrementJVP(p.ta, p.va, p.sa, here, p.rate, p.now, p.mean, p.da)
 	for k, d := range here {
 		p.now[k] += p.da[k]
 		p.dnow[k] = d + p.ta[k]
 	}
 	p.inputDirection(p.vb)
-	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, p.now, p.db)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, p.rate, p.now, p.mean, p.db)
 	for k := range dst {
 		dst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}

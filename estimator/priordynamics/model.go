@@ -13,7 +13,8 @@
 //
 // The net is optional: it learns what the monomials leave, and is trained through
 // roll-outs. Where the states are declared to be those of a rigid body, its kinematic relations
-// add to the learned increment, see [Body].
+// add to the learned increment, see [Body]; where they are those of a planar chain of
+// links, its equation of motion adds to it, see [Chain].
 package priordynamics
 
 import (
@@ -34,6 +35,7 @@ type Model struct {
 	Bound   []float64    // L+P: |v| is clamped to it, which bounds the monomials outside of the data
 	Weights []float64    // N×K row-major, state units for a step
 	Body    Body         // (optional) kinematic relations, which the weights add to
+	Chain   Chain        // (optional) equation of motion, which the weights add to
 
 	Net      mlp.Net   // (optional) L+P → K, adds to the increment; no layers = there is none
 	NetScale []float64 // K, s: state units of a step for a unit of the net's output; none without a net
@@ -78,6 +80,9 @@ func (m *Model) Check(k, p int) error {
 	}
 	if err := m.Body.Check(k); err != nil {
 		return fmt.Errorf("body: %w", err)
+	}
+	if err := m.Chain.Check(k, p); err != nil {
+		return fmt.Errorf("chain: %w", err)
 	}
 	if err := m.checkNet(n, k); err != nil {
 		return err

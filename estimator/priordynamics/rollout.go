@@ -25,6 +25,7 @@ type Rollout struct {
 	du    channel.Signal // direction of the last InputJVP
 	x0    []float64      // K
 	x     []float64      // nodes+3 × K, displacement from x0; the last two are set by extend
+	means []float64      // nodes+2 × P, mean inputs of the steps
 	v     []float64      // nodes+2 × (L+P), the same
 	slope []float64      // nodes+2 × L, set by differentiable
 	jvp   []float64      // nodes+3 × K, derivative of x along the direction dx0
@@ -55,7 +56,7 @@ func New(m *Model, k int, horizon float64) *Rollout {
 		*b = make([]float64, L+P)
 	}
 	p.sa, p.sb = make([]float64, L), make([]float64, L)
-	p.mean, p.rate = make([]float64, P), make([]float64, P)
+	p.mean, p.rate, p.means = make([]float64, P), make([]float64, P), make([]float64, (n+2)*P)
 	return p
 }
 
@@ -77,6 +78,7 @@ func (p *Rollout) Run(x0 []float64, u channel.Signal) {
 // coordinates of node i.
 func (p *Rollout) advance(i int) {
 	here, next := p.x[i*p.k:(i+1)*p.k], p.x[(i+1)*p.k:(i+2)*p.k]
+	copy(p.means[i*len(p.mean):], p.mean)
 	p.increment(next, p.v[i*len(p.va):(i+1)*len(p.va)], nil, here)
 	for k, d := range here {
 		next[k] += d
@@ -114,6 +116,7 @@ func (p *Rollout) increment(dst, v, slope, d []float64) {
 	p.m.Monomials(p.psi, v)
 	p.m.apply(dst, p.psi)
 	p.net.add(dst, v)
+	p.m.Chain.Add(dst, p.now, p.mean, p.m.Step)
 	p.m.Body.Add(dst, p.now, p.m.Step)
 }
 
@@ -134,25 +137,32 @@ func (p *Rollout) At(dst, ddst []float64, t float64) {
 	}
 	// ū moves with t: dū/dt = (u(t) − ū)/(t − t_n).
 	p.u.At(p.rate, t)
-	L := p.m.Lift.Dim()
-	clear(p.dv)
 	for c := range p.rate {
-		p.dv[L+c] = (p.rate[c] - p.mean[c]) / (s * p.m.Step) / p.m.UStd[c]
-		if b := p.m.Bound[L+c]; p.va[L+c] >= b || p.va[L+c] <= -b {
-			p.dv[L+c] = 0
-		}
+		p.rate[c] = (p.rate[c] - p.mean[c]) / (s * p.m.Step)
 	}
+	p.inputDirection(p.va)
 	clear(p.dnow)
 	for k, d := range here {
 		p.now[k] = p.x0[k] + d
 	}
-	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, p.now, p.da)
+	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, p.rate, p.now, p.mean, p.da)
 	for k := range p.now {
 		p.now[k] += p.da[k]
 	}
-	p.incrementJVP(p.tb, p.vb, p.sb, p.ta, p.now, p.db)
+	p.incrementJVP(p.tb, p.vb, p.sb, p.ta, p.rate, p.now, p.mean, p.db)
 	for k := range ddst {
 		ddst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
+	}
+}
+
+// inputDirection sets the inputs' part of dv at coordinates v from rate.
+func (p *Rollout) inputDirection(v []float64) {
+	L := len(p.sa)
+	for c, d := range p.rate {
+		p.dv[L+c] = d / p.m.UStd[c]
+		if b := p.m.Bound[L+c]; v[L+c] >= b || v[L+c] <= -b {
+			p.dv[L+c] = 0
+		}
 	}
 }
 
@@ -187,7 +197,7 @@ func (p *Rollout) inside(t float64) (n int, s float64) {
 
 // JVP takes the derivative of the last Run along the direction dx (K) of x0.
 func (p *Rollout) JVP(dx []float64) {
-	K, n, L := p.k, len(p.va), len(p.sa)
+	K, n, L, P := p.k, len(p.va), len(p.sa), len(p.mean)
 	p.differentiable()
 	copy(p.dx0, dx)
 	clear(p.jvp[:K])
@@ -197,32 +207,34 @@ func (p *Rollout) JVP(dx []float64) {
 		for k, d := range p.x[(i+1)*K : (i+2)*K] {
 			p.inc[k] = d - x[k]
 		}
-		p.stateJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.inc)
+		p.stateJVP(next, p.v[i*n:(i+1)*n], p.slope[i*L:(i+1)*L], here, x, p.means[i*P:(i+1)*P], p.inc)
 		for k, d := range here {
 			next[k] += d
 		}
 	}
 }
 
-// stateJVP writes the tangent of an increment inc (K) at displacement x (K) to dst (K),
-// along the derivative d (K) of the displacement.
-func (p *Rollout) stateJVP(dst, v, slope, d, x, inc []float64) {
+// stateJVP writes the tangent of an increment inc (K) at displacement x (K) under the mean
+// input u (P) to dst (K), along the derivative d (K) of the displacement.
+func (p *Rollout) stateJVP(dst, v, slope, d, x, u, inc []float64) {
 	clear(p.dv)
 	for k := range p.now {
 		p.now[k], p.dnow[k] = p.x0[k]+x[k], p.dx0[k]+d[k]
 	}
-	p.incrementJVP(dst, v, slope, p.dnow, p.now, inc)
+	p.incrementJVP(dst, v, slope, p.dnow, nil, p.now, u, inc)
 }
 
-// incrementJVP writes the tangent of an increment inc (K) at state x (K) to dst (K), along
-// the direction dx (K) of the state and that of the inputs in dv.
-func (p *Rollout) incrementJVP(dst, v, slope, dx, x, inc []float64) {
+// incrementJVP writes the tangent of an increment inc (K) at state x (K) under the mean input
+// u (P) to dst (K), along the directions dx (K) of the state and du (P; nil = none) of the
+// input, which is in dv, too.
+func (p *Rollout) incrementJVP(dst, v, slope, dx, du, x, u, inc []float64) {
 	for l, of := range p.m.Lift.Of {
 		p.dv[l] = slope[l] * dx[of]
 	}
 	p.m.JVP(p.psi, v, p.dv)
 	p.m.apply(dst, p.psi)
 	p.net.addJVP(dst, v, p.dv)
+	p.m.Chain.JVP(dst, dx, du, x, u, p.m.Step)
 	p.m.Body.JVP(dst, dx, x, inc, p.m.Step)
 }
 

@@ -3,6 +3,7 @@ package priordynamics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -47,9 +48,48 @@ func addNet(m *Model, K int, size float64) {
 	}
 }
 
+// chained returns a model of a chain of so many links, in degrees, with two inputs and a
+// net on top.
+func chained(links int, relative bool, size float64) *Model {
+	rng := rand.New(rand.NewPCG(uint64(links), 10))
+	m := &Model{Step: 0.1, Degree: 1, UMean: []float64{1, 0}, UStd: []float64{2, 0.5}}
+	var states []channel.Channel
+	for i := range links {
+		states = append(states, channel.Channel{Period: 360}, channel.Channel{})
+		m.Chain.Angles, m.Chain.Rates, m.Chain.Unit = append(m.Chain.Angles, 2*i), append(m.Chain.Rates, 2*i+1), append(m.Chain.Unit, math.Pi/180)
+	}
+	m.Lift = channel.NewLift(states)
+	m.Bound = slices.Repeat([]float64{9}, m.Lift.Dim()+2)
+	draw := func(n int, scale float64) (out []float64) {
+		for range n {
+			out = append(out, scale*rng.NormFloat64())
+		}
+		return out
+	}
+	c := &m.Chain
+	c.Relative, c.Sine, c.Cosine, c.Gain = relative, draw(links, 5), draw(links, 1), draw(2*links, 2)
+	c.Viscous, c.Dry = slices.Repeat([]float64{0.3}, links), slices.Repeat([]float64{0.2}, links)
+	c.Mass, c.Rotor = []float64{0.5, 0.2, 0.6, 0.3, 0.5}[:links*(links+1)/2-1], []float64{0.1, 0.2}[:links-1]
+	if links == 2 {
+		c.Mass = []float64{0.5, 0.6}
+	}
+	m.Weights = draw(m.Terms()*2*links, size)
+	addNet(m, 2*links, size)
+	return m
+}
+
 // equations returns models of every kind, with increments of the given size.
 func equations(size float64) map[string]*Model {
-	return map[string]*Model{"degree 1": random(1, size), "degree 2": random(2, size), "degree 3": random(3, size), "net": withNet(size)}
+	return map[string]*Model{
+		"degree 1": random(1, size), "degree 2": random(2, size), "degree 3": random(3, size), "net": withNet(size),
+		"one link": chained(1, false, size), "two links": chained(2, true, size), "three links": chained(3, false, size),
+	}
+}
+
+// sized returns numbers for the states of a model.
+func sized(m *Model) (K int, x0, dx []float64) {
+	K = len(m.Weights) / m.Terms()
+	return K, []float64{0.4, -0.7, 2, 0.6, -0.3, 0.5}[:K], []float64{0.3, -0.5, 0.8, 0.2, -0.1, 0.4}[:K]
 }
 
 func TestTermsAreCounted(t *testing.T) {
@@ -77,15 +117,15 @@ func TestTermsAreCounted(t *testing.T) {
 // TestJVP compares the derivative by x0 with differences of rollouts.
 func TestJVP(t *testing.T) {
 	for name, m := range equations(0.03) {
-		p := New(m, 3, 1)
-		x0, dx, u := []float64{0.4, -0.7, 2}, []float64{0.3, -0.5, 0.8}, constant{1.2, -0.1}
+		K, x0, dx := sized(m)
+		p, u := New(m, K, 1), constant{1.2, -0.1}
 		at := func(h, time float64) []float64 {
-			x := make([]float64, 3)
+			x := make([]float64, K)
 			for i := range x {
 				x[i] = x0[i] + h*dx[i]
 			}
 			p.Run(x, u)
-			out := make([]float64, 3)
+			out := make([]float64, K)
 			p.At(out, nil, time)
 			return out
 		}
@@ -94,7 +134,7 @@ func TestJVP(t *testing.T) {
 			up, down := at(h, time), at(-h, time)
 			p.Run(x0, u)
 			p.JVP(dx)
-			got := make([]float64, 3)
+			got := make([]float64, K)
 			p.JVPAt(got, time)
 			for k := range got {
 				want := (up[k] - down[k]) / (2 * h)
@@ -144,9 +184,9 @@ func TestFieldAdjoint(t *testing.T) {
 }
 
 func checkAdjoint(t *testing.T, m *Model) {
-	f := NewField(m, 3)
-	x, u, fbar := []float64{0.4, -0.7, 2}, []float64{1.2, -0.1}, []float64{0.3, 1, -2}
-	xbar, up, down := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	K, x, fbar := sized(m)
+	f, u := NewField(m, K), []float64{1.2, -0.1}
+	xbar, up, down := make([]float64, K), make([]float64, K), make([]float64, K)
 	f.Adjoint(xbar, x, u, fbar)
 	for k := range x {
 		const h = 1e-6
@@ -174,10 +214,11 @@ func TestBounded(t *testing.T) {
 }
 
 func checkBounded(t *testing.T, m *Model) {
-	p := New(m, 3, 1)
+	K, _, _ := sized(m)
+	p := New(m, K, 1)
 	for _, big := range []float64{1e3, 1e9, 1e300} {
-		p.Run([]float64{big, -big, big}, constant{big, big})
-		d := make([]float64, 3)
+		p.Run([]float64{big, -big, big, big, big, -big}[:K], constant{big, big})
+		d := make([]float64, K)
 		p.At(d, nil, 1)
 		for k, v := range d {
 			if math.IsNaN(v) || math.Abs(v) > 1e6 {
@@ -190,6 +231,7 @@ func checkBounded(t *testing.T, m *Model) {
 func TestRollDoesNotAllocate(t *testing.T) {
 	checkAllocations(t, random(3, 0.02), []float64{0.1, 0.2, 0.3})
 	checkAllocations(t, withNet(0.02), []float64{0.1, 0.2, 0.3})
+	checkAllocations(t, chained(3, true, 0.02), []float64{0.1, 0.2, 0.3, 0.1, 0.2, 0.3})
 	checkAllocations(t, flown(t, 1, true, 360, 0.01), aloft(0.3, 360))
 }
 
@@ -235,11 +277,11 @@ func TestCausal(t *testing.T) {
 }
 
 func checkCausal(t *testing.T, m *Model) {
-	p := New(m, 3, 1)
-	x0 := []float64{0.4, -0.7, 2}
-	at := func(step, time float64) (d, dd [3]float64) {
+	K, x0, _ := sized(m)
+	p := New(m, K, 1)
+	at := func(step, time float64) (d, dd [6]float64) {
 		p.Run(x0, steps(step))
-		p.At(d[:], dd[:], time)
+		p.At(d[:K], dd[:K], time)
 		return d, dd
 	}
 	for i := range 100 {
@@ -264,14 +306,15 @@ func TestDerivativeUnderInput(t *testing.T) {
 }
 
 func checkDerivative(t *testing.T, m *Model) {
-	p := New(m, 3, 1)
-	p.Run([]float64{0.4, -0.7, 2}, steps(0.33))
+	K, x0, _ := sized(m)
+	p := New(m, K, 1)
+	p.Run(x0, steps(0.33))
 	for _, time := range []float64{0.05, 0.32, 0.36, 0.395, 0.45, 0.77} {
 		const h = 1e-6
-		var up, down, dd, d [3]float64
-		p.At(up[:], nil, time+h)
-		p.At(down[:], nil, time-h)
-		p.At(d[:], dd[:], time)
+		up, down, d, dd := make([]float64, K), make([]float64, K), make([]float64, K), make([]float64, K)
+		p.At(up, nil, time+h)
+		p.At(down, nil, time-h)
+		p.At(d, dd, time)
 		for k := range dd {
 			if want := (up[k] - down[k]) / (2 * h); math.Abs(dd[k]-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("t %g, channel %d: %v, differences %v", time, k, dd[k], want)

@@ -37,6 +37,7 @@ type Shape struct {
 	Velocity    bool
 	Prior       int  // (optional) degree of the prior dynamics
 	Body        bool // with a Prior of 12 states: a rigid body's, the velocity in its axes
+	Chain       bool // with a Prior of 4 states: the first equation's has two links
 	Nets        int  // (optional) with a Prior: members of a further component, each with a net
 	Direct      bool // with a Prior: a direct map is the last component, which fades
 	History     int  // (optional) with Direct: rows of history that it reads
@@ -224,6 +225,9 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 	if s.Body {
 		first.Body, second.Body = body(), body()
 	}
+	if s.Chain {
+		first.Chain = chain(s.P, rng)
+	}
 	out := []model.Component{
 		{Kind: model.Equation, Members: []priordynamics.Model{first}},
 		{Kind: model.Equation, Members: []priordynamics.Model{second}},
@@ -232,7 +236,7 @@ func stack(m *model.Model, s Shape, rng *rand.Rand) []model.Component {
 		withNets := model.Component{Kind: model.Equation}
 		for range s.Nets {
 			e := equation(m, 1, 0.057, rng)
-			e.Body = first.Body
+			e.Body, e.Chain = first.Body, first.Chain
 			e.Net = net([]int{e.Lift.Dim() + s.P, 5, s.K}, rng)
 			e.NetScale = normal(s.K, 0.03, rng)
 			withNets.Members = append(withNets.Members, e)
@@ -298,6 +302,15 @@ func body() priordynamics.Body {
 	return priordynamics.Body{
 		Attitude: []int{0, 4, 8}, Rates: []int{1, 5, 9}, Position: []int{2, 6, 10}, Velocity: []int{3, 7, 11},
 		Sign: []float64{1, 1, -1, 1, -1, 1, 1, -1, 1, 1, 1, -1}, Omega: 1, InBody: true,
+	}
+}
+
+// chain takes the angles of four states for those of two links, and the two others for
+// their rates.
+func chain(inputs int, rng *rand.Rand) priordynamics.Chain {
+	return priordynamics.Chain{
+		Angles: []int{0, 2}, Rates: []int{1, 3}, Unit: []float64{1, 1}, Relative: true, Mass: []float64{0.5, 0.6}, Rotor: []float64{0.1},
+		Sine: []float64{5, 3}, Cosine: []float64{0.3, -0.2}, Viscous: []float64{0.2, 0.1}, Dry: []float64{0.3, 0.2}, Gain: normal(2*inputs, 2, rng),
 	}
 }
 
