@@ -18,6 +18,7 @@ type Config struct {
 	Rows     []int           // levels beside that without history: rows that each reads, ascending
 	Readouts []model.Readout // one level of each for every amount of history
 	Blocks   int             // parts of the plan
+	Shorter  int             // without products, the mean is taken with fits that read 1 to so many of the long rows less
 	Products int             // products of two columns are columns where there are at most so many to multiply
 	Stride   float64         // s between training windows; 0 = every sample
 	Windows  int             // (optional) at most so many windows, spread evenly

@@ -7,6 +7,8 @@
 //
 // Penalty and degree of each channel and time are those with the least mean square error on
 // what the folds hold out, geometric mean over folds, so that one in which every fit
-// extrapolates does not decide alone. Every fold's own map, fitted without what the fold
+// extrapolates does not decide alone. Where products do not pay, the weights are the mean of
+// those of fits with less and less of the long rows of history: how old the samples are that
+// the next flight's motion follows from differs between flights. Every fold's own map, fitted without what the fold
 // holds out, is kept beside the map of all flights: calibration and weights read it.
 package ridge

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/cores"
@@ -126,7 +128,7 @@ const (
 type timeFit struct {
 	degree    int
 	logError  float64
-	solutions [][]solutions        // per channel: with the candidate chosen for it, of all windows, then of each fold
+	solutions [][][]solutions      // per channel, with each of the candidates whose mean is taken: of all windows, then of each fold
 	grams     []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
 }
 
@@ -141,10 +143,13 @@ type solutions struct {
 // weights returns those of solution m of all K channels, K×C, the constant first.
 func (t *timeFit) weights(m, K, C int) []float64 {
 	out := make([]float64, K*C)
-	for k, of := range t.solutions {
-		if s := of[m]; s.ok {
-			out[k*C] = s.offset[k]
-			copy(out[k*C+1:(k+1)*C], s.weights[k*s.columns:(k+1)*s.columns])
+	for k, candidates := range t.solutions {
+		share := 1 / float64(len(candidates))
+		for _, of := range candidates {
+			if s := of[m]; s.ok {
+				out[k*C] += share * s.offset[k]
+				floats.AddScaled(out[k*C+1:k*C+1+s.columns], share, s.weights[k*s.columns:(k+1)*s.columns])
+			}
 		}
 	}
 	return out
@@ -170,10 +175,18 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 		parts[i] = g.gram(p, h, whole.Centre())
 	}
 	var candidates []candidate
-	for degree, columns := range slices.Compact([]int{g.linear, g.columns}) {
+	add := func(columns, degree int) {
 		for _, p := range penalties {
-			candidates = append(candidates, candidate{columns, degree + 1, p})
+			candidates = append(candidates, candidate{columns, degree, p})
 		}
+	}
+	add(g.linear, 1)
+	if g.columns > g.linear {
+		add(g.columns, 2)
+	}
+	full := len(candidates)
+	for _, columns := range g.shorter(cfg.Shorter) {
+		add(columns, 1)
 	}
 	v, err := validate(parts, candidates, g.columns, g.K, whole.Centre())
 	if err != nil {
@@ -186,16 +199,23 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 	}
 	solved := map[int][]solutions{} // by candidate
 	for k := range g.K {
-		best := v.best(k)
-		choice := candidates[best]
-		out.degree = max(out.degree, choice.degree)
+		best := v.best(k, 0, full)
+		out.degree = max(out.degree, candidates[best].degree)
 		out.logError += (v.scores[best][k] - v.still[k]) / float64(2*v.folds*g.K)
-		if solved[best] == nil {
-			if solved[best], err = solve(grams, choice); err != nil {
-				return timeFit{}, err
-			}
+		chosen := []int{best}
+		for at := full; at < len(candidates) && candidates[best].degree == 1; at += len(penalties) {
+			chosen = append(chosen, v.best(k, at, at+len(penalties)))
 		}
-		out.solutions = append(out.solutions, solved[best])
+		var mean [][]solutions
+		for _, c := range chosen {
+			if solved[c] == nil {
+				if solved[c], err = solve(grams, candidates[c]); err != nil {
+					return timeFit{}, err
+				}
+			}
+			mean = append(mean, solved[c])
+		}
+		out.solutions = append(out.solutions, mean)
 	}
 	return out, nil
 }
@@ -253,10 +273,10 @@ func validate(parts []*leastsquares.Gram, candidates []candidate, columns, K int
 	return v, nil
 }
 
-// best returns the candidate that leaves least of channel k.
-func (v *validation) best(k int) int {
-	best := 0
-	for c := range v.scores {
+// best returns the candidate from from to to−1 that leaves least of channel k.
+func (v *validation) best(k, from, to int) int {
+	best := from
+	for c := from; c < to; c++ {
 		if v.scores[c][k] < v.scores[best][k] {
 			best = c
 		}

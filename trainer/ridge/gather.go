@@ -32,6 +32,19 @@ func newGatherer(m *direct.Model, l direct.Level, cfg Config) *gatherer {
 	return g
 }
 
+// longRow is how much longer than the newest a row of history is that fits read less of.
+const longRow = 1.5
+
+// shorter returns the columns of degree 1 that are left of the level's without one to so
+// many of its rows of history, as far as these are long ones.
+func (g *gatherer) shorter(most int) (columns []int) {
+	edges := g.spec.Edges
+	for i := len(edges) - 1; i > 0 && len(columns) < most && edges[i]-edges[i-1] > longRow*edges[0]; i-- {
+		columns = append(columns, g.linear-(len(edges)-i)*(g.K+g.P))
+	}
+	return columns
+}
+
 // gram gathers the windows of a part that have the level's history and a value of every
 // channel h seconds ahead, about the given centre (nil = that of the first row). Slow channels
 // are rarely measured at the same time: what is between their samples is a target, too.

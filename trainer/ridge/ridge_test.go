@@ -296,3 +296,28 @@ func TestTooMuchHistoryIsLeftOut(t *testing.T) {
 		t.Errorf("levels %v", got)
 	}
 }
+
+// The weights of the oldest long row are halved by the mean with a fit that does not read it;
+// rows of one sample are read by all.
+func TestMeanOverTheLengthOfTheHistory(t *testing.T) {
+	cfg := Config{Times: []float64{0.05}, Rows: []int{4}, History: history.Spec{Edges: []float64{0.01, 0.02, 0.03, 0.06}}, Stride: 0.01, Readouts: []model.Readout{model.Plan}, Blocks: 5}
+	task, flights := window.Task{States: one, Inputs: 1, Horizon: 0.05}, several(0.1)
+	level := func(shorter int) []float64 {
+		cfg.Shorter = shorter
+		f, err := Fit(context.Background(), flights, window.Folds(flights, 0.05, 4), task, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Model.Levels[1].Weights
+	}
+	all, mean := level(0), level(2)
+	if len(all) != len(mean) {
+		t.Fatalf("%d weights, %d without the mean", len(mean), len(all))
+	}
+	last := len(all) - 2 // a state and an input in a row
+	for c := range all {
+		if half := math.Abs(mean[c]-all[c]/2) < 1e-12; half != (c >= last) {
+			t.Errorf("column %d of %d: %v, %v of the fit that reads all rows", c, len(all), mean[c], all[c])
+		}
+	}
+}
