@@ -1,6 +1,6 @@
 // Package candidates fits the candidates of the stack of prior dynamics: the difference
 // equation, its linear form, constant velocity, the direct map with history and the nets in
-// the linear equation. What folds choose (shape, history, weight decay) it keeps for the
+// the linear equation or on a chain of links. What folds choose (shape, history, weight decay) it keeps for the
 // fit to all flights.
 package candidates
 
@@ -17,6 +17,7 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
 	"github.com/dgm-robotics/dgm/trainer/ridge"
 	"github.com/dgm-robotics/dgm/trainer/stack"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -62,6 +63,7 @@ const (
 	velocityName = "constant velocity"
 	directName   = "direct map"
 	netsName     = "nets in the linear equation"
+	chainName    = "nets on a chain of links"
 )
 
 // Choose fits the candidates to the known flights and to every part of their
@@ -192,7 +194,8 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		b.Say("prior dynamics: nets, weight decay")
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
-		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, set, p.set.Seed)
+		chain := manipulator.Identify(ctx, flights, p.task)
+		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, chain, set, p.set.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 			return nil, nil
 		}
@@ -219,6 +222,9 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		return nil, err
 	}
 	out := stack.Candidate{Name: netsName, Whole: model.Component{Kind: model.Equation, Members: members}}
+	if p.nets.Chained() {
+		out.Name = chainName
+	}
 	if len(parts) > 0 {
 		for _, fold := range p.nets.Folds {
 			out.Folds = append(out.Folds, model.Component{Kind: model.Equation, Members: fold})

@@ -21,7 +21,8 @@ type Shape struct {
 	Degree int
 	Ridge  float64 // of the regression, relative to the number of rows
 
-	Body priordynamics.Body `json:"-"` // (optional) declared kinematics, to which the equation adds
+	Body  priordynamics.Body  `json:"-"` // (optional) declared kinematics, to which the equation adds
+	Chain priordynamics.Chain `json:"-"` // (optional) equation of motion, in place of what a regression finds
 }
 
 // boundSlack is how far beyond the data a coordinate is let.
@@ -33,7 +34,7 @@ var errSingular = errors.New("the regression of the difference equation is singu
 // declared kinematics give of it, on ψ.
 func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordynamics.Model, error) {
 	K, P := len(task.States), task.Inputs
-	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, task.States), Body: shape.Body}
+	m := &priordynamics.Model{Step: shape.Step, Degree: shape.Degree, Lift: standardLift(flights, task.States), Body: shape.Body, Chain: shape.Chain}
 	m.UMean, m.UStd = window.InputScale(flights, P)
 	n := m.Lift.Dim() + P
 	m.Bound = slices.Repeat([]float64{math.Inf(1)}, n)
@@ -57,6 +58,9 @@ func Regress(flights []window.Flight, task window.Task, shape Shape) (*priordyna
 	}
 	if m.Weights = all.solve(shape.Ridge); m.Weights == nil {
 		return nil, errSingular
+	}
+	if !shape.Chain.Empty() { // was fitted to roll-outs, which noise in the states biases less
+		clear(m.Weights)
 	}
 	if climbs {
 		// Jumps of measured angles near the vertical are no error of the kinematics.

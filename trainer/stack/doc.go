@@ -4,8 +4,8 @@
 //
 // The candidates are the difference equation of the chosen shape, the linear difference
 // equation, constant velocity, the direct linear map with history, and nets in the linear
-// equation. Component 0 is one that extrapolates, constant velocity or a linear equation with
-// or without nets: that with the least error on the worst windows. Components that do not,
+// equation or on a chain of links. Component 0 is one that extrapolates, constant velocity, or a
+// linear equation or a chain with or without nets: that with the least error on the worst windows. Components that do not,
 // fade towards it with the leverage of the start. The others have weights
 //
 //	w_jk(τ) ≥ 0      Σ_j w_jk(τ) ≤ 1

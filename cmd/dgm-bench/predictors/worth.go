@@ -16,6 +16,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics/dynamicsnet"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -175,7 +176,8 @@ func nets(ctx context.Context, d *data, match, shoot int) (predictor, error) {
 	set := dynamicsnet.Default(len(d.task.States))
 	set.Match.Steps, set.Shoot.Steps = match, shoot
 	seed := d.settings.Seed
-	choice, err := dynamicsnet.Choose(ctx, split, d.task, d.train.Body, set, seed)
+	chain := manipulator.Identify(ctx, d.train.Flights, d.task)
+	choice, err := dynamicsnet.Choose(ctx, split, d.task, d.train.Body, chain, set, seed)
 	if err != nil {
 		return predictor{}, err
 	}

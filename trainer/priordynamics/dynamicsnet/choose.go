@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/cores"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
 	"github.com/dgm-robotics/dgm/trainer/replay"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
@@ -25,8 +27,12 @@ type Choice struct {
 	Equation   float64             // score of the equation alone
 	Folds      [][]prior.Model     // of the chosen decay: the nets of each fold, trained without what it holds out
 	shape      priordynamics.Shape // of the equation
+	share      float64             // of the decay, that nets of all flights have
 	task       window.Task
 }
+
+// Chained reports whether the nets learn what a chain of links leaves.
+func (c *Choice) Chained() bool { return !c.shape.Chain.Empty() }
 
 // decays are the candidates, from weak to strong.
 var decays = []float64{0.3, 1, 3, 10, 30}
@@ -40,23 +46,46 @@ const (
 	ensembleShare = 1 / 3.0
 )
 
+// chainedDecays are the candidates where a chain of links is below. Folds of few swings
+// prefer the chain alone, and do not show what nets learn of swings like those.
+var chainedDecays = []float64{0.1}
+
 // Choose finds the weight decay of nets in a linear difference equation, with the
-// declared kinematics of a body, if any. For every fold and candidate one net is trained,
+// declared kinematics of a body, if any, and with a chain of links where there is one and the
+// equation with it is better without nets on what folds hold out. For every fold and candidate one net is trained,
 // in fewer steps than those of the settings. When ctx ends, it takes the best of those
 // that were tried. It is an error if there is none, or no fold.
-func Choose(ctx context.Context, folds []window.Fold, task window.Task, body prior.Body, set Settings, seed uint64) (*Choice, error) {
+func Choose(ctx context.Context, folds []window.Fold, task window.Task, body prior.Body, chain prior.Chain, set Settings, seed uint64) (*Choice, error) {
 	if len(folds) == 0 {
 		return nil, errors.New("nets in the difference equation need folds that choose their weight decay")
 	}
-	c := &Choice{Settings: set, task: task, shape: priordynamics.Shape{Degree: 1, Ridge: ridge, Body: body}}
+	c := &Choice{Settings: set, share: ensembleShare, task: task, shape: priordynamics.Shape{Degree: 1, Ridge: ridge, Body: body}}
 	c.shape.Step = math.Min(task.Horizon, math.Max(task.Horizon/stepsOfHorizon, window.Interval(folds[0].Train)))
-	trials := make([]*trial, len(folds))
-	failures := make([]error, len(folds))
-	cores.Each(len(folds), func(i int) { trials[i], failures[i] = c.prepare(folds[i]) })
+	candidates := decays
+	trials, failures := make([]*trial, len(folds)), make([]error, len(folds))
+	regress := func() (float64, error) {
+		for i, fold := range folds { // each fit uses all cores
+			trials[i], failures[i] = c.regress(ctx, fold)
+		}
+		return score(trials, func(t *trial) *prior.Model { return t.bare }), errors.Join(failures...)
+	}
+	var err error
+	if c.Equation, err = regress(); err != nil {
+		return nil, err
+	}
+	if !chain.Empty() {
+		plain := slices.Clone(trials)
+		c.shape.Chain = chain
+		if got, err := regress(); err == nil && got < c.Equation {
+			c.Equation, c.Settings, candidates, c.share = got, set.chained(), chainedDecays, 1
+		} else {
+			trials, c.shape.Chain = plain, prior.Chain{}
+		}
+	}
+	cores.Each(len(trials), func(i int) { failures[i] = trials[i].prepare(c.Settings) })
 	if err := errors.Join(failures...); err != nil {
 		return nil, err
 	}
-	c.Equation = score(trials, func(t *trial) *prior.Model { return &t.bare })
 	best := math.Inf(1)
 	// try reports whether the candidate is the best so far.
 	try := func(decay float64) (better bool, err error) {
@@ -80,7 +109,7 @@ func Choose(ctx context.Context, folds []window.Fold, task window.Task, body pri
 		}
 		return true, nil
 	}
-	return c, climb(decays, try)
+	return c, climb(candidates, try)
 }
 
 // climb tries the value in the middle, then its neighbours to the first that is not better,
@@ -111,30 +140,40 @@ func climb(values []float64, try func(value float64) (better bool, err error)) e
 
 // Fit trains a net for every seed on flights, see Train, with a share of the chosen decay.
 func (c *Choice) Fit(ctx context.Context, flights []window.Flight, seeds []uint64) ([]prior.Model, error) {
-	equation, err := priordynamics.Regress(flights, c.task, c.shape)
+	equation, err := c.fit(ctx, flights)
 	if err != nil {
 		return nil, err
 	}
 	set := c.Settings
-	set.Decay *= ensembleShare
+	set.Decay *= c.share
 	return Train(ctx, equation, flights, c.task, set, seeds)
+}
+
+// fit returns the equation of the chosen shape, fitted to flights.
+func (c *Choice) fit(ctx context.Context, flights []window.Flight) (*prior.Model, error) {
+	shape := c.shape
+	shape.Chain = manipulator.Refit(ctx, shape.Chain, flights, c.task)
+	return priordynamics.Regress(flights, c.task, shape)
 }
 
 // trial is one fold in the comparison.
 type trial struct {
+	fold  window.Fold
+	task  window.Task
+	bare  *prior.Model // the equation
 	data  *data
-	held  []window.Flight
-	bare  prior.Model // the equation
 	model prior.Model // with the net of the last candidate
 }
 
-func (c *Choice) prepare(fold window.Fold) (*trial, error) {
-	equation, err := priordynamics.Regress(fold.Train, c.task, c.shape)
-	if err != nil {
-		return nil, err
-	}
-	d, err := prepare(equation, fold.Train, c.task, c.Settings)
-	return &trial{data: d, held: fold.Held, bare: *equation}, err
+func (c *Choice) regress(ctx context.Context, fold window.Fold) (t *trial, err error) {
+	t = &trial{fold: fold, task: c.task}
+	t.bare, err = c.fit(ctx, fold.Train)
+	return t, err
+}
+
+func (t *trial) prepare(set Settings) (err error) {
+	t.data, err = prepare(t.bare, t.fold.Train, t.task, set)
+	return err
 }
 
 func (t *trial) run(ctx context.Context, set Settings, seed uint64) (err error) {
@@ -184,14 +223,14 @@ func logRatio(squares [2][]float64) float64 {
 // squares returns the sums (taus×K) of the squared errors of the roll-outs over the
 // windows that are held out, and of the displacements.
 func (t *trial) squares(m *prior.Model) (sums [2][]float64) {
-	K, H := t.data.steps.k, t.data.horizon
+	K, H := len(t.task.States), t.task.Horizon
 	times := make([]float64, len(taus))
 	for i, tau := range taus {
 		times[i] = tau * H
 	}
 	sums = [2][]float64{make([]float64, len(times)*K), make([]float64, len(times)*K)}
 	roll, got := prior.New(m, K, H), make([]float64, K)
-	for w := range replay.Each(t.held, window.Thin(window.Cut(t.held, H, H/10), mostHeld), times) {
+	for w := range replay.Each(t.fold.Held, window.Thin(window.Cut(t.fold.Held, H, H/10), mostHeld), times) {
 		roll.Run(w.X0, &w.Input)
 		for i, time := range times {
 			roll.At(got, nil, time)

@@ -11,6 +11,10 @@
 // windows is a running one, and its inverse the weight of e². The optimiser is Adam with
 // decoupled weight decay (Loshchilov & Hutter 2019) and a rate that falls along half a cosine.
 //
+// Where all states are angles and rates of a planar chain of links, the equation of motion of
+// the chain is below the nets in place of the linear equation, if it is better on what folds
+// hold out.
+//
 // How strong the decay is decides whether a net that was trained on little, or on a
 // robot under one feedback law, is better than its equation elsewhere: [Choose] finds it
 // by folds. The members of an ensemble differ by their seed.

@@ -13,6 +13,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	prior "github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/priordynamics"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/manipulator"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -60,8 +61,7 @@ func linear(t *testing.T, flights []window.Flight) *prior.Model {
 
 // errorOf is the score on flights that are held out.
 func errorOf(m *prior.Model, held []window.Flight) float64 {
-	d := &data{horizon: swinging.Horizon, steps: &windows{k: 2}}
-	return score([]*trial{{data: d, held: held}}, func(*trial) *prior.Model { return m })
+	return score([]*trial{{fold: window.Fold{Held: held}, task: swinging}}, func(*trial) *prior.Model { return m })
 }
 
 func TestNetsLearnWhatTheEquationLeaves(t *testing.T) {
@@ -97,7 +97,7 @@ func TestNetsLearnWhatTheEquationLeaves(t *testing.T) {
 func TestChooseTakesTheDecayWithTheLeastError(t *testing.T) {
 	flights := swing(3, 8)
 	folds := window.Folds(flights, swinging.Horizon, 2)
-	c, err := Choose(context.Background(), folds, swinging, prior.Body{}, small(), 1)
+	c, err := Choose(context.Background(), folds, swinging, prior.Body{}, prior.Chain{}, small(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +120,40 @@ func TestChooseTakesTheDecayWithTheLeastError(t *testing.T) {
 	if out := nets[0].Net.Layers[1].W; slices.ContainsFunc(out, func(w float64) bool { return w != 0 }) {
 		t.Errorf("weights %v of a net that was not trained", out)
 	}
-	if brief, err := Choose(ended, folds, swinging, prior.Body{}, small(), 1); err != nil || len(brief.Candidates) != 1 {
+	if brief, err := Choose(ended, folds, swinging, prior.Body{}, prior.Chain{}, small(), 1); err != nil || len(brief.Candidates) != 1 {
 		t.Errorf("after the context ended: %+v, %v", brief, err)
 	}
-	if _, err := Choose(ended, nil, swinging, prior.Body{}, small(), 1); err == nil {
+	if _, err := Choose(ended, nil, swinging, prior.Body{}, prior.Chain{}, small(), 1); err == nil {
 		t.Error("a choice without folds")
+	}
+}
+
+// A pendulum is a chain of one link, which is below its nets.
+func TestNetsOnAChain(t *testing.T) {
+	pendulum := swinging
+	pendulum.States = []channel.Channel{{Name: "angle", Role: channel.State, Period: channel.Angle, Derivative: "rate"}, {Name: "rate", Role: channel.State}}
+	flights := swing(8, 6)
+	chain := manipulator.Identify(context.Background(), flights, pendulum)
+	c, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, chain, small(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Chained() || !(c.Equation < 0.01) || len(c.Candidates) != 1 {
+		t.Errorf("%+v", c)
+	}
+	nets, err := c.Fit(context.Background(), flights, []uint64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nets[0].Check(2, 1); err != nil || math.Abs(nets[0].Chain.Sine[0]-9) > 0.1 {
+		t.Errorf("gravity %v, in truth 9; %v", nets[0].Chain.Sine, err)
+	}
+	if got := errorOf(&nets[0], swing(9, 2)); !(got < 0.03) {
+		t.Errorf("error %v", got)
+	}
+	linear, err := Choose(context.Background(), window.Folds(flights, pendulum.Horizon, 2), pendulum, prior.Body{}, prior.Chain{}, small(), 1)
+	if err != nil || linear.Chained() {
+		t.Errorf("a chain of nothing, %v", err)
 	}
 }
 
@@ -167,9 +196,33 @@ func random() (*prior.Model, *batch, int) {
 	return m, b, nodes
 }
 
+// links returns a model of a chain of two links and a net, and windows.
+func links() (*prior.Model, *batch, int) {
+	m, b, nodes := random()
+	states := []channel.Channel{{Period: channel.Angle}, {Period: channel.Angle}, {}, {}}
+	const K = 4
+	m.Body, m.Degree, m.Lift, m.NetScale = prior.Body{}, 1, channel.NewLift(states), m.NetScale[:K]
+	m.Bound, m.Weights = m.Bound[:m.Lift.Dim()+2], m.Weights[:m.Terms()*K]
+	m.Chain = prior.Chain{
+		Angles: []int{0, 1}, Rates: []int{2, 3}, Unit: []float64{1, 1}, Relative: true, Mass: []float64{0.5, 0.6}, Rotor: []float64{0.1},
+		Sine: []float64{9, 4}, Cosine: []float64{0, 1}, Viscous: []float64{0.1, 0.2}, Dry: []float64{0.2, 0.1}, Gain: []float64{1, 0, 0, 2},
+	}
+	set := Settings{Hidden: []int{7, 5}, Activation: mlp.Tanh}
+	m.Net = set.net(m, K)
+	m.Net.Glorot(rand.New(rand.NewPCG(6, 0)))
+	b.x0, b.y = b.x0[:b.n*K], b.y[:nodes*b.n*K]
+	return m, b, nodes
+}
+
 // The nodes of a batch are those of the roll-outs on board.
 func TestForwardIsTheRollout(t *testing.T) {
-	m, b, nodes := random()
+	for _, of := range []func() (*prior.Model, *batch, int){random, links} {
+		m, b, nodes := of()
+		checkForward(t, m, b, nodes)
+	}
+}
+
+func checkForward(t *testing.T, m *prior.Model, b *batch, nodes int) {
 	r := newRollout(m, nodes, b.n)
 	r.forward(b)
 	for i := range b.n {
@@ -203,7 +256,13 @@ func (p perStep) At(dst []float64, t float64) {
 
 // The gradient is that of central differences.
 func TestBackward(t *testing.T) {
-	m, b, nodes := random()
+	for _, of := range []func() (*prior.Model, *batch, int){random, links} {
+		m, b, nodes := of()
+		checkBackward(t, m, b, nodes)
+	}
+}
+
+func checkBackward(t *testing.T, m *prior.Model, b *batch, nodes int) {
 	params := make([]float64, m.Net.Params())
 	m.Net.Bind(params)
 	r := newRollout(m, nodes, b.n)

@@ -63,10 +63,10 @@ func (r *rollout) forward(b *batch) {
 		for j, y := range at.net.Out() {
 			next[j] += r.m.NetScale[j%K] * y
 		}
-		if !r.m.Body.Empty() {
-			for j := 0; j < len(next); j += K {
-				r.m.Body.Add(next[j:j+K], at.x[j:j+K], r.m.Step)
-			}
+		for j := range b.n {
+			x, to := at.x[j*K:(j+1)*K], next[j*K:(j+1)*K]
+			r.m.Chain.Add(to, x, b.u[(i*b.n+j)*P:(i*b.n+j+1)*P], r.m.Step)
+			r.m.Body.Add(to, x, r.m.Step)
 		}
 		for j, d := range at.d {
 			next[j] += d
@@ -100,6 +100,7 @@ func (r *rollout) backward(b *batch, adjoints []float64, grad *mlp.Net) {
 		}
 		r.mul.Mul(matmul.Matrix(b.n, N, r.psibar), 1, false, matmul.Matrix(b.n, K, r.learned), true, matmul.Matrix(N, K, r.m.Weights), 0)
 		for j := range b.n {
+			r.m.Chain.Adjoint(r.lambda[j*K:(j+1)*K], r.learned[j*K:(j+1)*K], at.x[j*K:(j+1)*K], b.u[(i*b.n+j)*r.p:(i*b.n+j+1)*r.p], r.m.Step)
 			vbar := r.adjoint.X[j*width : (j+1)*width]
 			r.m.Adjoint(vbar, at.v[j*width:(j+1)*width], r.psibar[j*N:(j+1)*N])
 			for l, of := range r.m.Lift.Of {

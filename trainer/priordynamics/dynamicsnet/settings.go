@@ -33,6 +33,14 @@ func Default(states int) Settings {
 	}
 }
 
+// chained returns settings of nets that learn what a chain of links leaves: smaller, and on
+// more roll-outs, as single steps show little of it beside their noise.
+func (s Settings) chained() Settings {
+	s.Hidden = []int{32, 32}
+	s.Shoot.Steps *= 3
+	return s
+}
+
 // brief returns settings for the comparison of candidates.
 func (s Settings) brief() Settings {
 	s.Match.Steps /= 2

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/trainer/optimise"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/paths"
 )
 
 const (
@@ -27,7 +28,7 @@ type member struct {
 
 // stage is the objective of one part of the training.
 type stage struct {
-	data    *windows
+	data    *paths.Paths
 	roll    *rollout
 	batch   *batch
 	rng     *rand.Rand
@@ -37,8 +38,8 @@ type stage struct {
 	squares []float64 // nodes×K, running mean of e²
 }
 
-func newStage(roll *rollout, data *windows, rows int, rng *rand.Rand) *stage {
-	s := &stage{data: data, roll: roll, batch: newBatch(data, rows), rng: rng, order: rng.Perm(data.n), errors: make([]float64, data.nodes*rows*data.k), squares: make([]float64, data.nodes*data.k)}
+func newStage(roll *rollout, data *paths.Paths, rows int, rng *rand.Rand) *stage {
+	s := &stage{data: data, roll: roll, batch: newBatch(data, rows), rng: rng, order: rng.Perm(data.N), errors: make([]float64, data.Nodes*rows*data.K), squares: make([]float64, data.Nodes*data.K)}
 	rounds := max(1, firstRows/rows)
 	for range rounds {
 		s.next()
@@ -61,10 +62,10 @@ func (s *stage) next() {
 // evaluate writes the errors of the roll-outs.
 func (s *stage) evaluate() {
 	s.roll.forward(s.batch)
-	size := s.batch.n * s.data.k
+	size := s.batch.n * s.data.K
 	for n, at := range s.roll.nodes[1:] {
 		for j, d := range at.d {
-			e := (d - s.batch.y[n*size+j]) / s.data.rms[n*s.data.k+j%s.data.k]
+			e := (d - s.batch.y[n*size+j]) / s.data.RMS[n*s.data.K+j%s.data.K]
 			s.errors[n*size+j] = math.Max(-largest, math.Min(largest, e))
 		}
 	}
@@ -72,7 +73,7 @@ func (s *stage) evaluate() {
 
 // addSquares adds so many times the mean squares of the errors.
 func (s *stage) addSquares(weight float64) {
-	K, B := s.data.k, s.batch.n
+	K, B := s.data.K, s.batch.n
 	for j, e := range s.errors {
 		s.squares[j/(B*K)*K+j%K] += weight / float64(B) * e * e
 	}
@@ -87,10 +88,10 @@ func (s *stage) gradient(grad *mlp.Net) bool {
 		s.squares[j] *= keep
 	}
 	s.addSquares(1 - keep)
-	K, B := s.data.k, s.batch.n
+	K, B := s.data.K, s.batch.n
 	for j, e := range s.errors {
 		at := j/(B*K)*K + j%K
-		s.errors[j] = e / (s.squares[at] + floor) / s.data.rms[at] / float64(len(s.squares)*B)
+		s.errors[j] = e / (s.squares[at] + floor) / s.data.RMS[at] / float64(len(s.squares)*B)
 		if math.IsNaN(e) {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/mlp"
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 	"github.com/dgm-robotics/dgm/trainer/cores"
+	"github.com/dgm-robotics/dgm/trainer/priordynamics/paths"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -39,18 +40,17 @@ func Train(ctx context.Context, equation *priordynamics.Model, flights []window.
 // data is what nets in an equation are trained on.
 type data struct {
 	equation     priordynamics.Model // its net has zero parameters
-	steps, paths *windows            // of one step, and of the horizon
-	horizon      float64             // s
+	steps, paths *paths.Paths        // of one step, and of the horizon
 }
 
 func prepare(equation *priordynamics.Model, flights []window.Flight, task window.Task, set Settings) (*data, error) {
 	nodes := max(1, int(math.Floor(task.Horizon/equation.Step+1e-6)))
 	d := &data{
-		equation: *equation, horizon: task.Horizon, steps: gather(equation, flights, task, 1, set.Match.Windows),
-		paths: gather(equation, flights, task, nodes, set.Shoot.Windows),
+		equation: *equation, steps: paths.Gather(&equation.Body, flights, task, equation.Step, 1, set.Match.Windows),
+		paths: paths.Gather(&equation.Body, flights, task, equation.Step, nodes, set.Shoot.Windows),
 	}
-	if d.paths.n < fewest {
-		return nil, fmt.Errorf("%w: %d of %g s, fewer than the %d that nets are trained on; record longer", ErrTooFew, d.paths.n, task.Horizon, fewest)
+	if d.paths.N < fewest {
+		return nil, fmt.Errorf("%w: %d of %g s, fewer than the %d that nets are trained on; record longer", ErrTooFew, d.paths.N, task.Horizon, fewest)
 	}
 	d.equation.Net = set.net(equation, len(task.States))
 	d.equation.NetScale = leftOver(&d.equation, d.steps)
@@ -64,11 +64,11 @@ func (s *Settings) net(m *priordynamics.Model, states int) mlp.Net {
 }
 
 // leftOver returns the rms (K) of what the equation of m leaves of single steps.
-func leftOver(m *priordynamics.Model, steps *windows) []float64 {
+func leftOver(m *priordynamics.Model, steps *paths.Paths) []float64 {
 	bare := *m
-	bare.NetScale = make([]float64, steps.k)
-	r, b, out := newRollout(&bare, 1, 1), newBatch(steps, 1), make([]float64, steps.k)
-	for i := range steps.n {
+	bare.NetScale = make([]float64, steps.K)
+	r, b, out := newRollout(&bare, 1, 1), newBatch(steps, 1), make([]float64, steps.K)
+	for i := range steps.N {
 		b.take(steps, []int{i})
 		r.forward(b)
 		for k, d := range r.nodes[1].d {
@@ -76,15 +76,15 @@ func leftOver(m *priordynamics.Model, steps *windows) []float64 {
 		}
 	}
 	for k := range out {
-		out[k] = math.Sqrt(out[k]/float64(steps.n)) + 1e-12*steps.rms[k]
+		out[k] = math.Sqrt(out[k]/float64(steps.N)) + 1e-12*steps.RMS[k]
 	}
 	return out
 }
 
 // train returns the equation with a net. That ctx ends is no error.
 func (d *data) train(ctx context.Context, set Settings, seed uint64) (priordynamics.Model, error) {
-	m, grad := d.equation, set.net(&d.equation, d.steps.k)
-	m.Net = set.net(&m, d.steps.k)
+	m, grad := d.equation, set.net(&d.equation, d.steps.K)
+	m.Net = set.net(&m, d.steps.K)
 	n := m.Net.Params()
 	t := &member{params: make([]float64, n), grad: make([]float64, n), net: grad, clip: set.Clip}
 	m.Net.Bind(t.params)
@@ -104,14 +104,14 @@ func (d *data) train(ctx context.Context, set Settings, seed uint64) (priordynam
 	// The mean of a rate that falls along half a cosine is half the highest one.
 	decay := set.Decay / (0.5 * first.Rate * float64(max(1, first.Steps)))
 	for _, part := range []struct {
-		data *windows
+		data *paths.Paths
 		size Stage
 	}{{d.steps, set.Match}, {d.paths, set.Shoot}} {
 		if part.size.Steps == 0 {
 			continue
 		}
-		rows := min(part.size.Batch, part.data.n)
-		s := newStage(newRollout(&m, part.data.nodes, rows), part.data, rows, rng)
+		rows := min(part.size.Batch, part.data.N)
+		s := newStage(newRollout(&m, part.data.Nodes, rows), part.data, rows, rng)
 		if err := t.descend(ctx, s, part.size, decay); err != nil && ctx.Err() == nil {
 			return m, fmt.Errorf("the net in the difference equation: %w", err)
 		}
