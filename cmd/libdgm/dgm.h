@@ -41,7 +41,7 @@ enum {
 #define DGM_OBS_STD UINT64_C(4)  /* N×T×K, of a measurement of it */
 #define DGM_JACOBIAN UINT64_C(8) /* N×T×K×K, d mean(t) / d state */
 #define DGM_SAMPLES UINT64_C(16) /* N×S×T×K, trajectories drawn from the distribution */
-#define DGM_INPUT_JACOBIAN UINT64_C(32) /* N×T×K×R×P, d mean(t) / d plan; N×T×K×P by u without one; takes milliseconds */
+#define DGM_INPUT_JACOBIAN UINT64_C(32) /* N×T×K×R×P, d mean(t) / d plan; N×T×K×P by u without one */
 
 /* Flags of an answer. */
 #define DGM_OUT_OF_DISTRIBUTION UINT32_C(1) /* ood is above 1: do not plan on it */

@@ -124,7 +124,7 @@ class Model:
                   plan_times: Optional[ArrayLike] = None, history: Optional[History] = None,
                   times: Optional[ArrayLike] = None) -> Jacobians:
         """The Jacobians of the mean, A (T, K, K) by the state and B (T, K, R, P) by the plan; the arguments are those
-        of predict. B takes milliseconds."""
+        of predict."""
         query = _Query(self, False, x, u, plan, plan_times, history, times, None)
         return query.jacobians()
 
