@@ -5,13 +5,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
@@ -358,4 +361,106 @@ func TestUnexplainedErrorsAreMiscalibrated(t *testing.T) {
 		}
 	}
 	t.Errorf("sensors of more than ten times their noise raise nothing: coverage %v", r.status().Coverage)
+}
+
+// Recordings of adapted flights replay bit for bit on every vector unit.
+func TestAdaptedReplayOnEveryVectorUnit(t *testing.T) {
+	if runtime.GOARCH != "amd64" || testing.Short() {
+		t.Skip("another vector unit: only that of amd64 can be chosen in steps, and it takes long")
+	}
+	for _, units := range []string{"all", "fma", "avx2", "avx512"} {
+		c := exec.Command(os.Args[0], "-test.run=^TestReplayEqualsAnAdaptedFlight$")
+		c.Env = append(os.Environ(), "SIMD_DISABLE="+units)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("without %s: %v: %s", units, err, out)
+		}
+	}
+}
+
+// An answer to a query has the same bits as the prediction that is made next from the same
+// state; the command reset_adaptation makes both those of the model alone.
+func TestQueriesAndPredictionsAreCorrectedAlike(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	m := changeable(3)
+	n, _ := run(t, nc, Config{Adapt: wire.AdaptOn}, m)
+	predictions, statuses := listen(t, nc, wire.AllPredictions), listen(t, nc, wire.StatusSubject("v1"))
+	listening(statuses)
+	x, u, seq := [2]float64{}, 1.0, uint64(0)
+	next := func() *wire.Prediction {
+		seq++
+		testClock.ns.Add(int64(changeableStep * 1e9))
+		s := wire.State{Seq: seq, T: testClock.unix(), X: x[:], U: []float64{u}}
+		if err := nc.Publish(wire.StateSubject("v1"), s.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		p := predictions.prediction()
+		n.worker.between(patience, func() {}) // it has learned
+		return p
+	}
+	alike := func(what string, flag wire.Flags) []float64 {
+		t.Helper()
+		q := wire.Query{States: x[:], U: []float64{u}}
+		a, refused := ask(t, nc, q.Append(nil))
+		if refused != "" {
+			t.Fatal(refused)
+		}
+		if p := next(); !slices.Equal(a.Mean, p.Mean) || !slices.Equal(a.Std, p.Std) || !slices.Equal(a.ObsStd, p.ObsStd) || a.Flags&wire.Adapted != flag || p.Flags&wire.Adapted != flag {
+			t.Errorf("%s: answered %v, flags %x; predicted %v, flags %x", what, a.Mean, a.Flags, p.Mean, p.Flags)
+		}
+		return a.Mean
+	}
+	for i := range 600 { // its input has twice the effect
+		if i%40 == 0 {
+			u = -u
+		}
+		next()
+		x[0], x[1] = 0.98*x[0]+2*0.016*u, 0.98*x[1]+0.01*x[0]
+	}
+	learned := alike("learned", wire.Adapted)
+	statuses.status("amounts", func(s *wire.Status) bool { return s.AdaptShare > 0.5 && s.Changes() != "" })
+	reply, err := nc.Request(wire.ModelSubject("v1"), (&wire.Command{Action: wire.ResetAdaptation}).Append(nil), patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o wire.Outcome
+	if err := o.Decode(reply.Data); err != nil || o.Error != "" || o.Model != m.ID {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	plain, err := estimator.NewFast(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plain.NewPrediction()
+	plain.Predict(want, &estimator.Query{X0: x[:], U: []float64{u}})
+	if reset := alike("reset", wire.Adapted); slices.Equal(reset, learned) || !near(reset, want.Mean, 1e-9) {
+		t.Errorf("after a reset %v, without adaptation %v", reset, want.Mean)
+	}
+}
+
+// Another model continues with what was learned where it means the same, and else begins
+// anew, which the console has.
+func TestAdaptationOverASwap(t *testing.T) {
+	var logged lines
+	r := newChanged(t, Config{Adapt: wire.AdaptOn, Log: logged.add}, -0.2)
+	r.fly(10)
+	learned := gainOf(t, r.status())
+	if err := r.n.Swap(changeable(9)); err != nil {
+		t.Fatal(err)
+	}
+	r.fly(changeableStep)
+	if g := gainOf(t, r.status()); math.Abs(g.Value-learned.Value) > 0.5 || len(logged.lines) > 0 {
+		t.Errorf("learned %v, after another model %v, logged %q", learned.String(), g.String(), logged.lines)
+	}
+	other := changeable(3)
+	other.Horizon = 0.4
+	if _, err := other.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.n.Swap(other); err != nil {
+		t.Fatal(err)
+	}
+	r.fly(changeableStep)
+	if g := gainOf(t, r.status()); g.Value != 0 || !logged.has("adaptation begins anew: the model has another horizon") {
+		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
+	}
 }

@@ -24,6 +24,8 @@
 //     never one that is late without the flag.
 //   - Where a model reads history, every accepted state is part of it. What is missing is
 //     flagged and never made up.
+//   - What is learned in flight of a robot that has changed comes from states and the inputs
+//     that were applied, after their predictions were published; never from plans.
 //   - The same states at the same times give the same predictions, bit for bit:
 //     [Replay] makes them again from a recording.
 //   - Nothing is allocated for a message beyond what nats.go allocates itself.

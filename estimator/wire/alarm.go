@@ -71,6 +71,7 @@ func (s *Status) Alarms() []Alarm {
 		}
 	}
 	add(s.Miscalibrated > 0, "miscalibrated", "95 %% intervals cover too little%s: scale them by factor, and train with flights like this one", s.tooNarrow())
+	add(s.Adapt == AdaptOn && s.AdaptNote != "", "adapt", "adaptation is on and learns nothing: %s", s.AdaptNote)
 	if s.AdaptShare > changedShare {
 		if text := s.Changes(); text != "" {
 			add(true, "changed", "the robot differs from that of the training data: %s. Look for the cause where nothing was changed (load, battery, propellers, friction), and train with flights like this one", text)
