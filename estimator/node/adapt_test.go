@@ -464,3 +464,37 @@ func TestAdaptationOverASwap(t *testing.T) {
 		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
 	}
 }
+
+// With adaptation, and beyond the model's horizon, nothing is allocated for a message either.
+func TestNothingIsAllocatedWithAdaptation(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	nc.Close() // what nats.go does is left out
+	c := &clock{unix: 5e18 / 4}
+	n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, Clock: c.read, Chain: true, Times: []float64{0.25, 0.5, 0.75, 1}}, changeable(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := wire.State{X: []float64{0, 0}, U: []float64{0}, Plan: []float64{1, 0}, PlanDt: 0.5}
+	var b []byte
+	cycle := func() {
+		s.Seq++
+		s.T, s.X[0], s.U[0] = c.unix, math.Sin(float64(s.Seq)/20), math.Cos(float64(s.Seq)/20)
+		b = s.Append(b[:0])
+		n.intake.Receive(b, 0)
+		a := n.intake.Mailbox.Get()
+		if a == nil {
+			t.Fatal("it was refused")
+		}
+		n.worker.answer(nc, a)
+		c.pass(10 * ms)
+	}
+	for range 200 { // each arrival and each window takes its memory once
+		cycle()
+	}
+	if got := testing.AllocsPerRun(200, cycle); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+	if r := n.worker.engine.AppendAdaptation(nil, c.unix, c.steady); len(r) == 0 {
+		t.Error("nothing was learned")
+	}
+}

@@ -60,10 +60,13 @@ type sample struct {
 // a prediction is made.
 const mostSamples = 256
 
+// adapts reports whether a setting asks for adaptation.
+func adapts(setting string) bool { return setting == wire.AdaptWatch || setting == wire.AdaptOn }
+
 // newAdaptation returns nil for a setting that is off, or with why the model cannot adapt. of
 // then makes predictors whose predictions are corrected, where the setting is on.
 func newAdaptation(setting string, of *Predictors) (a *adaptation, note string, err error) {
-	if setting == wire.AdaptOff {
+	if !adapts(setting) {
 		return nil, "", nil
 	}
 	m := of.Model

@@ -146,7 +146,7 @@ func Memory(s *journal.Settings, m *model.Model) int {
 		times = m.Points
 	}
 	points := []int{2} // of the consistency check
-	if s.Adapt != wire.AdaptOff {
+	if adapts(s.Adapt) {
 		points = append(points, 1, 1, 1, 1) // of learning
 	}
 	for n := times; n > 0 && len(points) <= mostLevels; n /= 2 {
