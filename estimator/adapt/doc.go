@@ -26,7 +26,8 @@
 //
 //	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, h/interval) · max(1, z²/9)
 //
-// dropped where z² = e²/(obs² + S P Sᵀ) > 36. The covariance is updated in Joseph's form;
+// dropped where z² = e²/(obs² + S P Sᵀ) > 36; every such row adds a hundredth of P0 to the
+// diagonal of P, at most up to P0, because a change of the robot repeats itself. The covariance is updated in Joseph's form;
 // with the additions of the process it stays symmetric and positive.
 //
 // # History

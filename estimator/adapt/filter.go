@@ -23,11 +23,12 @@ const (
 
 // Constants of learning.
 const (
-	perHorizon = 8  // windows that begin in a horizon
-	mostNear   = 9. // z² from which on a row counts less
-	mostFar    = 36 // z² from which on it is dropped
-	planRows   = 16 // rows of the recorded input in a bucket
-	offsetTime = 20 // s, time constant of the offsets
+	perHorizon = 8    // windows that begin in a horizon
+	mostNear   = 9.   // z² from which on a row counts less
+	mostFar    = 36   // z² from which on it is dropped
+	doubted    = 0.01 // of the prior's variance, for a row that is dropped
+	planRows   = 16   // rows of the recorded input in a bucket
+	offsetTime = 20   // s, time constant of the offsets
 )
 
 // fractions of the horizon at which buckets end; each bucket is read of every so manieth

@@ -113,6 +113,7 @@ func (f *Filter) update(s []float64, e, obs, more float64) {
 	}
 	z2 := e * e / (obs + spread)
 	if !(z2 <= mostFar) {
+		f.doubt()
 		return
 	}
 	r := obs * more * math.Max(1, z2/mostNear)
@@ -131,5 +132,14 @@ func (f *Filter) update(s []float64, e, obs, more float64) {
 	}
 	for i := range q {
 		f.state.Theta[i] += f.gain[i] * e / total
+	}
+}
+
+// doubt widens the covariance a little, up to the prior's: what cannot be explained may be a
+// change, and repeats itself then.
+func (f *Filter) doubt() {
+	q, P := len(f.prior), f.state.Covariance
+	for i, v := range f.prior {
+		P[i*q+i] = math.Max(P[i*q+i], math.Min(P[i*q+i]+doubted*v, v))
 	}
 }
