@@ -213,6 +213,13 @@ func (p *planner) lastStatus() wire.Status {
 	return p.status
 }
 
+// came returns how many predictions have come.
+func (p *planner) came() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counts.good + p.counts.stale + p.counts.dropped + p.counts.nonfinite
+}
+
 // count returns the numbers of predictions, and what the last status reports about states
 // without an answer.
 func (p *planner) count() (n counted, reasons string) {

@@ -313,7 +313,10 @@ func (s *rig) end(r *study.Row, err error) error {
 	reasons := ""
 	if s.robot != nil && s.planner != nil {
 		s.robot.end()
-		time.Sleep(500 * time.Millisecond) // the last answers
+		for before := -1; before != s.planner.came(); {
+			before = s.planner.came()
+			time.Sleep(500 * time.Millisecond) // the last answers
+		}
 		s.account(time.Now())
 		lost = max(s.lost-s.planner.explained(), 0)
 		wrong, reasons = s.planner.count()
