@@ -37,6 +37,9 @@ func TestFastAgreesOnRandomQueries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(97, 1))
 	const together = 50 // queries at the same times
 	asked := 0
+	if testing.Short() {
+		*queries = min(*queries, 300)
+	}
 	for batch := 0; asked < *queries; batch++ {
 		name := names[batch%len(names)]
 		m := models[name]
