@@ -27,9 +27,17 @@ const (
 	maxCheckTimes = 100
 )
 
+// complete sets what is another value yet.
+func complete[T comparable](field *T, value T) {
+	if *field != value {
+		*field = value
+	}
+}
+
 // Check returns a *FieldError for the first thing in the model that does not
 // agree with the rest, or nil. It also completes what follows from other fields
-// (K, P, the inputs' horizon, each map's K).
+// (K, P, the inputs' horizon, each map's K); of a complete model it writes nothing, so that
+// several predictors of it can be made at a time.
 func (m *Model) Check() error {
 	c := &checker{}
 	if err := channel.Check(m.Channels); err != nil {
@@ -37,7 +45,8 @@ func (m *Model) Check() error {
 	}
 	states := channel.Select(m.Channels, channel.State)
 	inputs := channel.Select(m.Channels, channel.Input)
-	m.K, m.P = len(states), len(inputs)
+	complete(&m.K, len(states))
+	complete(&m.P, len(inputs))
 	c.that(len(m.Channels) <= maxChannels, "channels", "%d channels, at most %d", len(m.Channels), maxChannels)
 	c.that(m.K+m.P == len(m.Channels), "channels", "only states and inputs belong in a model")
 	for i, ch := range m.Channels {
@@ -45,7 +54,7 @@ func (m *Model) Check() error {
 	}
 	c.positive("horizon", m.Horizon)
 	c.that(m.Points >= 1 && m.Points <= maxPoints, "points", "%d is outside 1…%d", m.Points, maxPoints)
-	m.Inputs.Horizon = m.Horizon
+	complete(&m.Inputs.Horizon, m.Horizon)
 	m.checkInputs(c)
 	if !m.Displacement {
 		c.length("origin", m.Origin, m.K)
@@ -151,7 +160,7 @@ func (m *Model) checkInputs(c *checker) {
 
 func (m *Model) checkMember(c *checker, e *Member, path string, noiseKnots int, variance bool) {
 	p := &e.Map
-	p.K = m.K
+	complete(&p.K, m.K)
 	c.that(p.D >= 1 && p.D <= maxWidth, path+".d", "%d is outside 1…%d", p.D, maxWidth)
 	c.that(p.F >= 0 && p.F <= maxWidth && p.F%2 == 0, path+".f", "%d is not an even number within 0…%d", p.F, maxWidth)
 	c.that(p.Basis.Terms >= 0 && p.Basis.Terms <= 8, path+".basis", "%d is outside 0…8", p.Basis.Terms)

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -393,4 +394,21 @@ func TestLongFilesAreRefused(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 70<<20 {
 		t.Errorf("%d MiB were allocated", used>>20)
 	}
+}
+
+// Several predictors of one model may be made at a time: under the race detector a write is reported.
+func TestCheckOfACompleteModelWritesNothing(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 4, Basis: 1, Points: 10, Horizon: 1, Core: []int{4}}, 1)
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	var checking sync.WaitGroup
+	for range 4 {
+		checking.Go(func() {
+			if err := m.Check(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	checking.Wait()
 }
