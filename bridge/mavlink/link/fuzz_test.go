@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"strings"
@@ -38,7 +39,7 @@ func FuzzLink(f *testing.F) {
 		&common.MessageOdometry{TimeUsec: 1 << 63, Q: [4]float32{1}}, &common.MessageHighresImu{TimeUsec: 30000}, &common.MessageActuatorOutputStatus{TimeUsec: 1, Active: 33},
 	}
 	for i, m := range all {
-		if err := w.Writer.WriteFrame(&frame.V2Frame{SequenceNumber: byte(i), SystemID: 1, ComponentID: autopilotID, Message: m}); err != nil {
+		if err := w.Writer.Write(&frame.V2Frame{SequenceNumber: byte(i), SystemID: 1, ComponentID: autopilotID, Message: m}); err != nil {
 			f.Skip(err)
 		}
 	}
@@ -52,7 +53,7 @@ func FuzzLink(f *testing.F) {
 		r := &runner{c: Config{Log: func(string) {}}, n: &Counts{}, a: a, nc: &nats.Conn{}, subject: "s", senders: &senders{}}
 		K, P := a.Dims()
 		r.state.X, r.u = make([]float64, K), make([]float64, P)
-		in := &frame.Reader{ByteReader: bytes.NewReader(b), DialectRW: messagesRW}
+		in := &frame.Reader{BufByteReader: bufio.NewReader(bytes.NewReader(b)), DialectRW: messagesRW}
 		if err := in.Initialize(); err != nil {
 			t.Fatal(err)
 		}
