@@ -56,6 +56,10 @@ type Prior struct {
 	parts  int                 // of the cross-validation
 }
 
+// singleLink is the number of states of a single link. Its equation of motion is linear in
+// the lifted states: the linear equation has it without a chain.
+const singleLink = 2
+
 // Names of the candidates of the stack.
 const (
 	equationName = "difference equation"
@@ -194,7 +198,10 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		b.Say("prior dynamics: nets, weight decay")
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
-		chain := manipulator.Identify(ctx, flights, p.task)
+		var chain equation.Chain
+		if len(p.task.States) > singleLink {
+			chain = manipulator.Identify(ctx, flights, p.task)
+		}
 		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, chain, set, p.set.Seed)
 		if errors.Is(err, dynamicsnet.ErrTooFew) || ctx.Err() != nil {
 			return nil, nil
