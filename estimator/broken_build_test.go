@@ -67,7 +67,7 @@ var brokenBuilds = []struct{ file, old, new string }{
 	{"priordynamics/batch.go", "f.part[j]*d0 + f.curve[j]*(d1-d0)", "f.part[j]*d0 + 0.9*f.curve[j]*(d1-d0)"},
 	{"priordynamics/batch_net.go", "dst[i*K+k] += scale * float64(", "dst[i*K+k] += 0.9 * scale * float64("},
 	{"priordynamics/net.go", "dst[k] += w.m.NetScale[k] * o", "dst[k] += 0.99 * w.m.NetScale[k] * o"},
-	{"priordynamics/body.go", "\treturn vec3{w[0] + st*sec*g, dg, sec * g}", "\treturn vec3{w[0] - st*sec*g, dg, sec * g}"},
+	{"priordynamics/body.go", "\tf = vec3{w[0] + tan*g, dg, sec * g}", "\tf = vec3{w[0] - tan*g, dg, sec * g}"},
 	{"direct/map.go", "dst[k] = t * (d.v0[k] + g)", "dst[k] = t * (d.v0[k] + 0.98*g)"},
 	{"direct/map.go", "ddst[k] = d.v0[k] + g + t*dg", "ddst[k] = d.v0[k] + g"},
 

@@ -17,12 +17,13 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []flo
 	out := make([]float64, K)
 	for k := range K {
 		type flight struct{ n, sum, squares float64 }
-		flights := map[[2]int]*flight{}
+		flights, inOrder := map[[2]int]*flight{}, []*flight(nil) // sums in one order have the same last bits
 		for i, e := range folds {
 			e.each(K, last, k, func(w *heldWindow, at *heldError) {
 				id := [2]int{i, w.flight}
 				if flights[id] == nil {
 					flights[id] = &flight{}
+					inOrder = append(inOrder, flights[id])
 				}
 				z := at.z * math.Exp(-r.level[k][last])
 				flights[id].n++
@@ -31,7 +32,7 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []flo
 			})
 		}
 		between, within, n := 0.0, 0.0, 0.0
-		for _, v := range flights {
+		for _, v := range inOrder {
 			independent := math.Max(v.n/windowsPerHorizon, 1)
 			mean := v.sum / v.n
 			spread := math.Max(0, v.squares/v.n-mean*mean)
