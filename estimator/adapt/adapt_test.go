@@ -13,34 +13,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/priordynamics"
 )
 
-// small returns a model of two states and an input that can adapt. Its nets count nothing.
-func small(t testing.TB) *model.Model {
-	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 4, Basis: 2, Members: 1, D: 1, Core: []int{4}, Points: 20, Horizon: 0.5, Equation: 1}, 3)
-	e := model.EquationOf(m.Stack)
-	e.Step = 1e-9 * period
-	clear(e.Weights)
-	// State 0 is driven by the input, state 1 by state 0; both are damped.
-	K, L := 2, e.Lift.Dim()
-	e.Weights[(1+0)*K+0], e.Weights[(1+L)*K+0] = -0.02, 0.016
-	e.Weights[(1+0)*K+1], e.Weights[(1+1)*K+1] = 0.01, -0.02
-	m.Stack = m.Stack[:1]
-	for k := range m.Scale {
-		m.Scale[k] = 0.005
-	}
-	for i := range m.Members {
-		for j := range m.Members[i].Posterior {
-			clear(m.Members[i].Posterior[j].LogSigma)
-		}
-	}
-	for range model.Conditions {
-		m.NetworkWeight = append(m.NetworkWeight[:0], make([]float64, K*len(m.NoiseKnots)))
-	}
-	m.Adaptation.Rate = []float64{2, 1}
-	if err := m.Check(); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
+const period = 10_000_000 // ns
+
+func adaptable() *model.Model { return artificial.Adaptable(3, 1e-9*period) }
 
 func filter(t testing.TB, m *model.Model) *Filter {
 	f, err := New(m, func(times []float64) (Predictor, error) { return estimator.New(m, times) })
@@ -65,8 +40,6 @@ type held []float64
 
 func (h held) Mean(dst []float64, _, _ float64) { copy(dst, h) }
 func (h held) At(dst []float64, _ float64)      { copy(dst, h) }
-
-const period = 10_000_000 // ns
 
 func newRobot(t *testing.T, m *model.Model, theta []float64) *robot {
 	e, a, err := Parameters(m)
@@ -111,7 +84,7 @@ func (r *robot) fly(f *Filter, s float64) {
 }
 
 func TestModelsWithoutRatesDoNotAdapt(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	m.Adaptation.Rate = nil
 	if _, err := New(m, nil); !errors.Is(err, ErrNone) {
 		t.Errorf("%v", err)
@@ -119,7 +92,7 @@ func TestModelsWithoutRatesDoNotAdapt(t *testing.T) {
 }
 
 func TestLearnsAChangedInput(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	f := filter(t, m)
 	theta := make([]float64, len(f.state.Theta))
 	theta[m.K] = -0.2
@@ -145,7 +118,7 @@ func TestLearnsAChangedInput(t *testing.T) {
 }
 
 func TestAnUnchangedRobotStaysUnchanged(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	f := filter(t, m)
 	r := newRobot(t, m, make([]float64, len(f.state.Theta)))
 	r.fly(f, 30)
@@ -167,7 +140,7 @@ func TestAnUnchangedRobotStaysUnchanged(t *testing.T) {
 
 // The derivatives of a corrected mean are those of differences between its times.
 func TestCorrectedDerivatives(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	f := filter(t, m)
 	theta := make([]float64, len(f.state.Theta))
 	theta[m.K], theta[0] = -0.2, 0.3
@@ -193,7 +166,7 @@ func TestCorrectedDerivatives(t *testing.T) {
 
 // The same calls give the same numbers; a state that is kept and restored, too.
 func TestRestoredFilterContinues(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	a, b := filter(t, m), filter(t, m)
 	theta := []float64{0.2, 0, -0.2, 0, 0}
 	newRobot(t, m, theta[:len(a.state.Theta)]).fly(a, 5)
@@ -245,10 +218,10 @@ func TestRestoredFilterContinues(t *testing.T) {
 
 // A model of the same kind with other rates means the same by what it restores.
 func TestRestoreInOtherUnits(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	a := filter(t, m)
 	newRobot(t, m, []float64{0.3, 0, 0, 0, 0}[:len(a.state.Theta)]).fly(a, 5)
-	other := small(t)
+	other := adaptable()
 	other.Adaptation.Rate = []float64{4, 0.5}
 	b := filter(t, other)
 	if err := b.Restore(a.State(), 0); err != nil {
@@ -277,7 +250,7 @@ func TestBadSamples(t *testing.T) {
 		"gaps":           func(i int, t *int64, _, _ []float64) { *t += int64(i) * 200_000_000 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := small(t)
+			m := adaptable()
 			f := filter(t, m)
 			r := newRobot(t, m, make([]float64, len(f.state.Theta)))
 			same, undisturbed := filter(t, m), newRobot(t, m, r.theta)
@@ -310,7 +283,7 @@ func TestBadSamples(t *testing.T) {
 
 // The covariance stays symmetric and positive over a day of learning.
 func TestCovarianceStaysPositiveForADay(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	f := filter(t, m)
 	q := len(f.prior)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -333,7 +306,7 @@ func TestCovarianceStaysPositiveForADay(t *testing.T) {
 }
 
 func TestDoesNotAllocate(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	f := filter(t, m)
 	r := newRobot(t, m, make([]float64, len(f.state.Theta)))
 	r.fly(f, 2)

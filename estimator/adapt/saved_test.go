@@ -10,7 +10,7 @@ import (
 // What was saved is restored, aged; damaged or of another time or robot it is not, and nothing
 // has changed then.
 func TestSavedState(t *testing.T) {
-	m := small(t)
+	m := adaptable()
 	a := filter(t, m)
 	newRobot(t, m, []float64{0.2, 0, -0.2, 0, 0}[:len(a.state.Theta)]).fly(a, 5)
 	const at = 1_772_682_400_000_000_000
@@ -49,7 +49,7 @@ func TestSavedState(t *testing.T) {
 // Whatever is restored: what is refused changes nothing, and what is accepted is finite. The bytes are tried
 // as they are, and with a checksum that fits.
 func FuzzRestoreSaved(f *testing.F) {
-	m := small(f)
+	m := adaptable()
 	const at = 1_772_682_400_000_000_000
 	saved := filter(f, m).State().Append(nil, at)
 	f.Add(saved)

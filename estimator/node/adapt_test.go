@@ -21,37 +21,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// changeable is a model of two states and an input that can adapt: state 0 is driven by the
-// input, state 1 by state 0, both are damped. Its nets count nothing.
-func changeable(seed uint64) *model.Model {
-	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 4, Basis: 2, Members: 1, D: 1, Core: []int{4}, Points: 20, Horizon: 0.5, Equation: 1}, seed)
-	e := model.EquationOf(m.Stack)
-	e.Step = changeableStep
-	clear(e.Weights)
-	L := e.Lift.Dim()
-	e.Weights[(1+0)*2+0], e.Weights[(1+L)*2+0] = -0.02, 0.016
-	e.Weights[(1+0)*2+1], e.Weights[(1+1)*2+1] = 0.01, -0.02
-	m.Stack = m.Stack[:1]
-	m.Scale = []float64{0.005, 0.005}
-	for i := range m.Members {
-		for j := range m.Members[i].Posterior {
-			clear(m.Members[i].Posterior[j].LogSigma)
-		}
-	}
-	m.NetworkWeight = nil
-	for range model.Conditions {
-		m.NetworkWeight = append(m.NetworkWeight, make([]float64, 2*len(m.NoiseKnots)))
-	}
-	m.Adaptation.Rate = []float64{2, 1}
-	if _, err := m.Encode(); err != nil { // sets the ID
-		panic(err)
-	}
-	return m
-}
+const adaptableStep = 0.01 // s, of the equation and between states
 
-const changeableStep = 0.01 // s
-
-// changed is the robot of changeable whose input has another effect, with a clock.
+// changed is the robot of artificial.Adaptable whose input has another effect, with a clock.
 type changed struct {
 	t      *testing.T
 	n      *Node
@@ -75,7 +47,7 @@ func newChanged(t *testing.T, cfg Config, gain float64) *changed {
 
 // newChangedAt is newChanged at a time, ns.
 func newChangedAt(t *testing.T, cfg Config, gain float64, unix int64) *changed {
-	m, c := changeable(3), &clock{unix: unix}
+	m, c := artificial.Adaptable(3, adaptableStep), &clock{unix: unix}
 	cfg.Vehicle, cfg.Clock = "v1", c.read
 	n, err := New(cfg, m)
 	if err != nil {
@@ -90,7 +62,7 @@ func newChangedAt(t *testing.T, cfg Config, gain float64, unix int64) *changed {
 // fly sends states for so many seconds, each of which is answered.
 func (r *changed) fly(s float64) {
 	r.t.Helper()
-	for range int(math.Round(s / changeableStep)) {
+	for range int(math.Round(s / adaptableStep)) {
 		if r.rng.Float64() < 0.05 && !r.held {
 			r.u = 2 * r.rng.NormFloat64()
 		}
@@ -102,7 +74,7 @@ func (r *changed) fly(s float64) {
 		r.n.intake.Receive(state.Append(nil), 0)
 		_, before := r.n.Totals()
 		if rate := r.n.cfg.Rate; rate > 0 {
-			if r.seq%uint64(math.Round(1/(rate*changeableStep))) == 0 {
+			if r.seq%uint64(math.Round(1/(rate*adaptableStep))) == 0 {
 				r.n.worker.tick(r.nc, r.seq, r.c.steady)
 			}
 		} else if a := r.n.intake.Mailbox.Get(); a != nil {
@@ -114,7 +86,7 @@ func (r *changed) fly(s float64) {
 		x0, x1, u := r.x[0]/r.scale[0], r.x[1]/r.scale[1], (1+r.gain)*r.u/r.scale[2]
 		r.x[0] += -0.02*x0 + 0.016*u
 		r.x[1] += 0.01*x0 - 0.02*x1
-		r.c.pass(int64(changeableStep * 1e9))
+		r.c.pass(int64(adaptableStep * 1e9))
 	}
 }
 
@@ -231,7 +203,7 @@ func TestReplayEqualsAnAdaptedFlight(t *testing.T) {
 				t.Errorf("after a restart: %v", g.String())
 			}
 			r.fly(6)
-			if err := r.n.Swap(changeable(9)); err != nil {
+			if err := r.n.Swap(artificial.Adaptable(9, adaptableStep)); err != nil {
 				t.Fatal(err)
 			}
 			r.fly(6)
@@ -271,7 +243,7 @@ func TestAdaptationAfterARestart(t *testing.T) {
 	r.n.keepStates()
 	for passed, most := range map[int64]float64{0: 1, 100: 0.5, 3600: 0.01} {
 		c := &clock{unix: r.c.unix + passed*1e9}
-		n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, TrustFile: path, Clock: c.read}, changeable(3))
+		n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, TrustFile: path, Clock: c.read}, artificial.Adaptable(3, adaptableStep))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +252,7 @@ func TestAdaptationAfterARestart(t *testing.T) {
 			t.Errorf("%d s later %v, learned %v", passed, g.String(), learned.String())
 		}
 	}
-	other := changeable(3)
+	other := artificial.Adaptable(3, adaptableStep)
 	other.Horizon = 0.4
 	if _, err := other.Encode(); err != nil {
 		t.Fatal(err)
@@ -381,14 +353,14 @@ func TestAdaptedReplayOnEveryVectorUnit(t *testing.T) {
 // state; the command reset_adaptation makes both those of the model alone.
 func TestQueriesAndPredictionsAreCorrectedAlike(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
-	m := changeable(3)
+	m := artificial.Adaptable(3, adaptableStep)
 	n, _ := run(t, nc, Config{Adapt: wire.AdaptOn}, m)
 	predictions, statuses := listen(t, nc, wire.AllPredictions), listen(t, nc, wire.StatusSubject("v1"))
 	listening(statuses)
 	x, u, seq := [2]float64{}, 1.0, uint64(0)
 	next := func() *wire.Prediction {
 		seq++
-		testClock.ns.Add(int64(changeableStep * 1e9))
+		testClock.ns.Add(int64(adaptableStep * 1e9))
 		s := wire.State{Seq: seq, T: testClock.unix(), X: x[:], U: []float64{u}}
 		if err := nc.Publish(wire.StateSubject("v1"), s.Append(nil)); err != nil {
 			t.Fatal(err)
@@ -444,14 +416,14 @@ func TestAdaptationOverASwap(t *testing.T) {
 	r := newChanged(t, Config{Adapt: wire.AdaptOn, Log: logged.add}, -0.2)
 	r.fly(10)
 	learned := gainOf(t, r.status())
-	if err := r.n.Swap(changeable(9)); err != nil {
+	if err := r.n.Swap(artificial.Adaptable(9, adaptableStep)); err != nil {
 		t.Fatal(err)
 	}
-	r.fly(changeableStep)
+	r.fly(adaptableStep)
 	if g := gainOf(t, r.status()); math.Abs(g.Value-learned.Value) > 0.5 || len(logged.lines) > 0 {
 		t.Errorf("learned %v, after another model %v, logged %q", learned.String(), g.String(), logged.lines)
 	}
-	other := changeable(3)
+	other := artificial.Adaptable(3, adaptableStep)
 	other.Horizon = 0.4
 	if _, err := other.Encode(); err != nil {
 		t.Fatal(err)
@@ -459,7 +431,7 @@ func TestAdaptationOverASwap(t *testing.T) {
 	if err := r.n.Swap(other); err != nil {
 		t.Fatal(err)
 	}
-	r.fly(changeableStep)
+	r.fly(adaptableStep)
 	if g := gainOf(t, r.status()); g.Value != 0 || !logged.has("adaptation begins anew: the model has another horizon") {
 		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
 	}
@@ -470,7 +442,7 @@ func TestNothingIsAllocatedWithAdaptation(t *testing.T) {
 	nc := connect(t, serve(t, 0).ClientURL(), nil)
 	nc.Close() // what nats.go does is left out
 	c := &clock{unix: 5e18 / 4}
-	n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, Clock: c.read, Chain: true, Times: []float64{0.25, 0.5, 0.75, 1}}, changeable(3))
+	n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, Clock: c.read, Chain: true, Times: []float64{0.25, 0.5, 0.75, 1}}, artificial.Adaptable(3, adaptableStep))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,37 @@ func New(s Size, seed uint64) *model.Model {
 	m.OOD = around(m.Inputs.Lift.Dim(), rng)
 	m.Dynamics.Net = mlp.New([]int{m.Inputs.Lift.Dim() + s.P, 20, 20, 2 * s.K}, []mlp.Activation{mlp.Sigmoid, mlp.Sigmoid, mlp.Linear})
 	m.Dynamics.Net.Glorot(rng)
-	if _, err := m.Encode(); err != nil { // sets the ID
+	return identified(m)
+}
+
+// Adaptable returns a model of two states and an input that can adapt. Its equation has the given
+// step, s: state 0 is driven by the input, state 1 by state 0, both are damped. Its nets count
+// nothing.
+func Adaptable(seed uint64, step float64) *model.Model {
+	m := New(Size{K: 2, P: 1, Features: 4, Basis: 2, Members: 1, D: 1, Core: []int{4}, Points: 20, Horizon: 0.5, Equation: 1}, seed)
+	e := model.EquationOf(m.Stack)
+	e.Step = step
+	clear(e.Weights)
+	input := 1 + e.Lift.Dim()
+	e.Weights[(1+0)*2+0], e.Weights[input*2+0] = -0.02, 0.016
+	e.Weights[(1+0)*2+1], e.Weights[(1+1)*2+1] = 0.01, -0.02
+	m.Stack = m.Stack[:1]
+	m.Scale = []float64{0.005, 0.005}
+	for i := range m.Members {
+		for j := range m.Members[i].Posterior {
+			clear(m.Members[i].Posterior[j].LogSigma)
+		}
+	}
+	for range model.Conditions {
+		m.NetworkWeight = append(m.NetworkWeight, make([]float64, 2*len(m.NoiseKnots)))
+	}
+	m.Adaptation.Rate = []float64{2, 1}
+	return identified(m)
+}
+
+// identified sets the ID of a model. It panics if the model contradicts itself.
+func identified(m *model.Model) *model.Model {
+	if _, err := m.Encode(); err != nil {
 		panic("artificial: " + err.Error())
 	}
 	return m

@@ -43,6 +43,22 @@ func TestModelsAreWholeAndRepeatable(t *testing.T) {
 	}
 }
 
+// A model that can adapt has its nets' weight and rates for every condition and state.
+func TestAdaptableModelsAreWhole(t *testing.T) {
+	m := Adaptable(1, 0.02)
+	data, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := model.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.NetworkWeight) != model.Conditions || len(read.Adaptation.Rate) != read.K || model.EquationOf(read.Stack).Step != 0.02 {
+		t.Errorf("%d conditions, rates %v, step %v", len(read.NetworkWeight), read.Adaptation.Rate, model.EquationOf(read.Stack).Step)
+	}
+}
+
 func BenchmarkPredict(b *testing.B) {
 	p, err := estimator.New(New(Quadrotor, 1), nil)
 	if err != nil {
