@@ -16,14 +16,11 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer"
-	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
@@ -132,85 +129,6 @@ func TestFailuresBeforeWork(t *testing.T) {
 	}
 }
 
-func TestCheckAsJSON(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "swing.msgpack")
-	writeLog(t, log, 20)
-	code, out, _ := call("--log", log, "--check", "--json")
-	var doc struct {
-		Problems []trainer.Problem `json:"problems"`
-	}
-	if err := json.Unmarshal([]byte(out), &doc); code != cli.Done || err != nil || doc.Problems == nil {
-		t.Errorf("exit %d, %v: %s", code, err, out)
-	}
-	code, out, errs := call("--log", log, "--check", "--json", "--horizon", "90s")
-	if err := json.Unmarshal([]byte(out), &doc); code != cli.Failed || err != nil || strings.Count(errs, "\n") != 1 {
-		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
-	}
-	if p := doc.Problems[0]; p.Kind != datacheck.Short || p.Severity != datacheck.Stop {
-		t.Errorf("%+v", p)
-	}
-}
-
-// What passes the check can be trained on; what it refuses, training refuses for the
-// same reason. Findings have log, kind, severity and place.
-func TestCheckRefusesWhatTrainingRefuses(t *testing.T) {
-	type finding struct {
-		Log      string
-		Kind     datacheck.Kind
-		Severity datacheck.Severity
-		From, To float64
-	}
-	dir := t.TempDir()
-	good, short, shorter := filepath.Join(dir, "good.msgpack"), filepath.Join(dir, "short.msgpack"), filepath.Join(dir, "shorter.msgpack")
-	writeLog(t, good, 20)
-	writeLog(t, short, 6)
-	writeLog(t, shorter, 0.5)
-	for _, c := range []struct {
-		name string
-		args []string
-		want []finding
-	}{
-		{"good", []string{"--log", good}, nil},
-		{"a horizon that is longer", []string{"--log", good, "--horizon", "90s"}, []finding{{good, datacheck.Short, datacheck.Stop, 0, 19.98}}},
-		{"few horizons", []string{"--log", short}, []finding{{"", datacheck.Short, datacheck.Stop, 0, 0}}},
-		{"a log without a window", []string{"--log", shorter, "--log", good}, []finding{{shorter, datacheck.Short, datacheck.Stop, 0, 0.48}}},
-	} {
-		code, out, errs := call(append(c.args, "--check", "--json")...)
-		var doc struct{ Problems []trainer.Problem }
-		if err := json.Unmarshal([]byte(out), &doc); err != nil {
-			t.Fatalf("%s: %v: %s", c.name, err, out)
-		}
-		var got []finding
-		for _, p := range doc.Problems {
-			if p.Severity == datacheck.Stop {
-				got = append(got, finding{p.Log, p.Kind, p.Severity, p.From, p.To})
-			}
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: found %+v", c.name, got)
-		}
-		textCode, text, _ := call(append(c.args, "--check")...)
-		for _, p := range doc.Problems {
-			if !strings.Contains(text, p.Text) {
-				t.Errorf("%s: the text lacks %q:\n%s", c.name, p.Text, text)
-			}
-		}
-		if c.want == nil {
-			if code != cli.Done || textCode != cli.Done || errs != "" {
-				t.Errorf("%s: exit %d and %d, %s", c.name, code, textCode, errs)
-			}
-			continue
-		}
-		_, reason, ok := strings.Cut(errs, "cannot be trained on: ")
-		if code != cli.Failed || textCode != cli.Failed || !ok || strings.Count(errs, "\n") != 1 {
-			t.Errorf("%s: exit %d and %d, %s", c.name, code, textCode, errs)
-		}
-		if code, _, errs := call(append(c.args, "--out", filepath.Join(dir, "x.dgm"))...); code != cli.Failed || !strings.HasSuffix(errs, reason) {
-			t.Errorf("%s: training ends with %d, %s", c.name, code, errs)
-		}
-	}
-}
-
 // full is a standard output without room.
 type full struct{}
 
@@ -228,57 +146,6 @@ func TestFullOutputIsAFailure(t *testing.T) {
 		if code := cli.Run(context.Background(), c); code != cli.Failed || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%v: exit %d, %q", args, code, errs.String())
 		}
-	}
-}
-
-func TestPrintedConfigIsRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "train.toml")
-	quick := trainer.Quick()
-	quick.Seed, quick.Horizon = 7, trainer.Duration(250*time.Millisecond)
-	for _, c := range []struct {
-		want trainer.Config
-		args []string
-	}{
-		{trainer.Default(), nil},
-		{trainer.Quick(), []string{"--preset", "quick"}},
-		{quick, []string{"--preset", "quick", "--seed", "7", "--horizon", "250ms"}},
-	} {
-		code, out, _ := call(append(c.args, "--print-config")...)
-		if err := os.WriteFile(path, []byte(out), 0o666); err != nil || code != cli.Done {
-			t.Fatal(code, err)
-		}
-		o := options{config: path, preset: "default"}
-		cfg, err := o.settings()
-		if err != nil || cfg.TOML() != c.want.TOML() {
-			t.Errorf("%v: %v: %s", c.args, err, cfg.TOML())
-		}
-		if strings.Count(out, "#") != strings.Count(trainer.Template, "#") || strings.Count(out, "\n") != strings.Count(trainer.Template, "\n") {
-			t.Errorf("%v: comments are lost:\n%s", c.args, out)
-		}
-		if c.args == nil && out != trainer.Template {
-			t.Error("the defaults differ from the commented file")
-		}
-	}
-	// A file that was printed is laid under flags like any other.
-	code, out, _ := call("--config", path, "--print-config", "--points", "33")
-	if code != cli.Done || !strings.Contains(out, "points = 33\n") || !strings.Contains(out, "seed = 7\n") || !strings.Contains(out, "batch = 60               # windows a step\n") {
-		t.Errorf("exit %d:\n%s", code, out)
-	}
-}
-
-func TestWrongSettingsFileIsWrongUsage(t *testing.T) {
-	dir := t.TempDir()
-	for text, want := range map[string]string{"horizn = \"1s\"\n": `unknown key "horizn"`, "points = 0\n": "points", "points = \n": "points.toml"} {
-		path := filepath.Join(dir, "points.toml")
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if code, _, errs := call("--config", path); code != cli.Wrong || !strings.Contains(errs, want) {
-			t.Errorf("%q: exit %d, %s", text, code, errs)
-		}
-	}
-	if code, _, errs := call("--config", filepath.Join(dir, "none.toml")); code != cli.Failed || !strings.Contains(errs, "none.toml") {
-		t.Errorf("no file: exit %d, %s", code, errs)
 	}
 }
 

@@ -6,19 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
 // body returns the body of a golden file as any msgpack library reads it.
@@ -42,24 +36,6 @@ func pack(t testing.TB, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-func TestTrainedModelWithoutSelfChecksIsRefused(t *testing.T) {
-	m, err := model.Decode(goldenFile(t, "v2"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "m.dgm")
-	m.Checks = nil
-	for hash, want := range map[string]error{m.Provenance.DataHash: model.ErrUnsealed, "": nil} {
-		m.Provenance.DataHash = hash
-		if err := model.WriteFile(path, m); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := model.ReadFile(path); !errors.Is(err, want) || (err != nil && !strings.Contains(err.Error(), path)) {
-			t.Errorf("data hash %q, no self-checks: %v", hash, err)
-		}
-	}
 }
 
 func TestUnknownFieldsAreSkipped(t *testing.T) {
@@ -344,71 +320,4 @@ func TestReadoutsOfAMemberAgreeOnTheKernel(t *testing.T) {
 	if err := m.Check(); !errors.As(err, &field) || field.Field != "members[0].posterior[1].exact" {
 		t.Error(err)
 	}
-}
-
-// A file may not ask for more evaluations at load than a trainer writes.
-func TestManySelfChecksAreRefused(t *testing.T) {
-	m := artificial.New(artificial.Size{K: 1, Features: 2, Points: 2, Horizon: 1}, 1)
-	check := model.SelfCheck{X0: []float64{0}, Times: []float64{0.5}, Mean: []float64{0}, Std: []float64{1}, ObsStd: []float64{1}}
-	m.Checks = slices.Repeat([]model.SelfCheck{check}, 16)
-	if err := m.Check(); err != nil {
-		t.Fatal(err)
-	}
-	long := check
-	long.Times = make([]float64, 101)
-	for i := range long.Times {
-		long.Times[i] = float64(i+1) / 101
-	}
-	long.Mean, long.Std, long.ObsStd = long.Times, long.Times, long.Times
-	m.Checks[0] = long
-	if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), "self_checks[0].times: 101 times, expected 1…100") {
-		t.Error(err)
-	}
-	m.Checks[0] = check
-	m.Checks = append(m.Checks, check)
-	if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), "self_checks: 17 of them, at most 16") {
-		t.Error(err)
-	}
-}
-
-// A file over the limit is refused without its whole content in memory more than once.
-func TestLongFilesAreRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "long.dgm")
-	b, err := artificial.New(artificial.Size{K: 1, Features: 2, Points: 2, Horizon: 1}, 1).Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 300<<20); err != nil { // a hole
-		t.Fatal(err)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, err = model.ReadFile(path)
-	runtime.ReadMemStats(&after)
-	if !errors.Is(err, model.ErrNotModel) || !strings.Contains(err.Error(), "more than 32 MiB") {
-		t.Error(err)
-	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 70<<20 {
-		t.Errorf("%d MiB were allocated", used>>20)
-	}
-}
-
-// Several predictors of one model may be made at a time: under the race detector a write is reported.
-func TestCheckOfACompleteModelWritesNothing(t *testing.T) {
-	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 4, Basis: 1, Points: 10, Horizon: 1, Core: []int{4}}, 1)
-	if err := m.Check(); err != nil {
-		t.Fatal(err)
-	}
-	var checking sync.WaitGroup
-	for range 4 {
-		checking.Go(func() {
-			if err := m.Check(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	checking.Wait()
 }

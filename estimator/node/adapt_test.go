@@ -1,111 +1,17 @@
 package node
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
-	"github.com/dgm-robotics/dgm/estimator/node/internal/recording"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
-
-const adaptableStep = 0.01 // s, of the equation and between states
-
-// changed is the robot of artificial.Adaptable whose input has another effect, with a clock.
-type changed struct {
-	t      *testing.T
-	n      *Node
-	c      *clock
-	nc     *nats.Conn
-	sent   *listener
-	gain   float64 // of the input, over that of the training data: −0.2 = a fifth is lost
-	x      [2]float64
-	u      float64
-	held   bool // the input does not change
-	seq    uint64
-	rng    *rand.Rand
-	change func(s *wire.State) // (optional) of what is sent
-	scale  [3]float64          // standard deviations by which the equation divides states and the input
-	last   *wire.Prediction
-}
-
-func newChanged(t *testing.T, cfg Config, gain float64) *changed {
-	return newChangedAt(t, cfg, gain, 5e18/4)
-}
-
-// newChangedAt is newChanged at a time, ns.
-func newChangedAt(t *testing.T, cfg Config, gain float64, unix int64) *changed {
-	m, c := artificial.Adaptable(3, adaptableStep), &clock{unix: unix}
-	cfg.Vehicle, cfg.Clock = "v1", c.read
-	n, err := New(cfg, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nc := connect(t, serve(t, 0).ClientURL(), nil)
-	sent := listen(t, nc, wire.AllPredictions)
-	e := model.EquationOf(m.Stack)
-	return &changed{t: t, n: n, c: c, nc: nc, sent: sent, gain: gain, rng: rand.New(rand.NewPCG(1, 2)), scale: [3]float64{e.Lift.Std[0], e.Lift.Std[1], m.Inputs.InputStd[0]}}
-}
-
-// fly sends states for so many seconds, each of which is answered.
-func (r *changed) fly(s float64) {
-	r.t.Helper()
-	for range int(math.Round(s / adaptableStep)) {
-		if r.rng.Float64() < 0.05 && !r.held {
-			r.u = 2 * r.rng.NormFloat64()
-		}
-		r.seq++
-		state := wire.State{Seq: r.seq, T: r.c.unix, U: []float64{r.u}, X: []float64{r.x[0] + 0.0015*r.rng.NormFloat64(), r.x[1] + 0.0015*r.rng.NormFloat64()}}
-		if r.change != nil {
-			r.change(&state)
-		}
-		r.n.intake.Receive(state.Append(nil), 0)
-		_, before := r.n.Totals()
-		if rate := r.n.cfg.Rate; rate > 0 {
-			if r.seq%uint64(math.Round(1/(rate*adaptableStep))) == 0 {
-				r.n.worker.tick(r.nc, r.seq, r.c.steady)
-			}
-		} else if a := r.n.intake.Mailbox.Get(); a != nil {
-			r.n.worker.answer(r.nc, a)
-		}
-		if _, after := r.n.Totals(); after > before {
-			r.last = r.sent.prediction()
-		}
-		x0, x1, u := r.x[0]/r.scale[0], r.x[1]/r.scale[1], (1+r.gain)*r.u/r.scale[2]
-		r.x[0] += -0.02*x0 + 0.016*u
-		r.x[1] += 0.01*x0 - 0.02*x1
-		r.c.pass(int64(adaptableStep * 1e9))
-	}
-}
-
-// status returns the status of this moment.
-func (r *changed) status() *wire.Status {
-	r.n.status.snapshot.request(true)
-	r.n.status.snapshot.update(r.n.worker.engine, r.n.cfg.Clock)
-	return r.n.compose(0)
-}
-
-// gainOf returns the learned gain of the input, %.
-func gainOf(t *testing.T, s *wire.Status) wire.Amount {
-	t.Helper()
-	i := slices.IndexFunc(s.Amounts, func(a wire.Amount) bool { return strings.HasPrefix(a.Name, "gain ") })
-	if i < 0 {
-		t.Fatalf("no gain among %+v", s.Amounts)
-	}
-	return s.Amounts[i]
-}
 
 // A change of the input's effect is learned, corrects predictions and is reported; watch
 // reports it and corrects nothing, off does neither.
@@ -183,54 +89,6 @@ func TestNothingIsLearnedFromPlansThatAreNotFlown(t *testing.T) {
 	without.fly(5)
 	if s := without.status(); gainOf(t, s).Value != 0 || !strings.Contains(s.AdaptNote, "without u") {
 		t.Errorf("without u: %+v, %q", s.Amounts, s.AdaptNote)
-	}
-}
-
-// Every prediction is made again from the recording, bit for bit: with another model on the
-// way, a reset and a restart that continues with what was learned.
-func TestReplayEqualsAnAdaptedFlight(t *testing.T) {
-	for _, rate := range []float64{0, 50} {
-		dir := t.TempDir()
-		for part := range 2 {
-			path := filepath.Join(dir, "out"+string(rune('0'+part)))
-			r := newChangedAt(t, Config{Adapt: wire.AdaptOn, Rate: rate, Record: path, TrustFile: filepath.Join(dir, "trust")}, -0.2, 5e18/4+int64(part)*20e9)
-			var err error
-			if r.n.worker.recorder, err = recording.New(path, r.n.models.settings, 0); err != nil {
-				t.Fatal(err)
-			}
-			r.n.worker.recorder.Model(r.n.worker.engine.Loaded)
-			if g := gainOf(t, r.status()); part == 1 && math.Abs(g.Value+20) > 8 {
-				t.Errorf("after a restart: %v", g.String())
-			}
-			r.fly(6)
-			if err := r.n.Swap(artificial.Adaptable(9, adaptableStep)); err != nil {
-				t.Fatal(err)
-			}
-			r.fly(6)
-			if g := gainOf(t, r.status()); math.Abs(g.Value+20) > 8 {
-				t.Errorf("after another model: %v", g.String())
-			}
-			r.n.keepStates()
-			r.c.pass(5000 * ms)
-			r.n.worker.engine.ResetAdaptation()
-			r.n.worker.recorder.Reset()
-			r.fly(3)
-			if err := r.n.worker.recorder.Close(); err != nil {
-				t.Fatal(err)
-			}
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum, err := Replay(bytes.NewReader(b), path, ReplayConfig{})
-			if err != nil || sum.Models != 2 || sum.Predictions < 700 {
-				t.Errorf("rate %v, part %d: %+v, %v", rate, part, sum, err)
-			}
-			_, err = Replay(bytes.NewReader(b), path, ReplayConfig{Config: &Config{Vehicle: "v1", Rate: rate}})
-			if err == nil || !strings.Contains(err.Error(), "adapt is off and was on") {
-				t.Errorf("rate %v, replayed without: %v", rate, err)
-			}
-		}
 	}
 }
 
@@ -333,20 +191,6 @@ func TestUnexplainedErrorsAreMiscalibrated(t *testing.T) {
 		}
 	}
 	t.Errorf("sensors of more than ten times their noise raise nothing: coverage %v", r.status().Coverage)
-}
-
-// Recordings of adapted flights replay bit for bit on every vector unit.
-func TestAdaptedReplayOnEveryVectorUnit(t *testing.T) {
-	if runtime.GOARCH != "amd64" || testing.Short() {
-		t.Skip("another vector unit: only that of amd64 can be chosen in steps, and it takes long")
-	}
-	for _, units := range []string{"all", "fma", "avx2", "avx512"} {
-		c := exec.Command(os.Args[0], "-test.run=^TestReplayEqualsAnAdaptedFlight$")
-		c.Env = append(os.Environ(), "SIMD_DISABLE="+units)
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Errorf("without %s: %v: %s", units, err, out)
-		}
-	}
 }
 
 // An answer to a query has the same bits as the prediction that is made next from the same
