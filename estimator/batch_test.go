@@ -139,8 +139,8 @@ func TestBatchRefuses(t *testing.T) {
 	}
 	q := questions(rng, m, 4)
 	defer func() {
-		if recover() == nil {
-			t.Error("memory of a wrong length is accepted")
+		if p := recover(); p != estimator.WrongLength {
+			t.Errorf("memory of a wrong length: %v", p)
 		}
 	}()
 	_ = b.Predict(&estimator.Predictions{Mean: make([]float64, 3)}, &q)

@@ -5,6 +5,9 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
+// WrongLength is what a wrong length panics with.
+const WrongLength = wrongLength
+
 // NewFastOn is NewFast on a given unit.
 func NewFastOn(m *model.Model, times []float64, unit simd.Unit) (*Fast, error) {
 	plain, err := New(m, times)

@@ -225,8 +225,8 @@ func TestMisusePanics(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s of a wrong length did not panic", name)
+				if s, _ := recover().(string); !strings.HasPrefix(s, "flightlog: ") {
+					t.Errorf("%s of a wrong length: %q", name, s)
 				}
 			}()
 			f()

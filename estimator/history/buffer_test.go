@@ -194,20 +194,24 @@ func TestCopyFrom(t *testing.T) {
 
 func TestMisusePanics(t *testing.T) {
 	b := newBuffer(evenly(2, 0.01))
-	for name, f := range map[string]func(){
-		"spec":  func() { newBuffer(Spec{Edges: []float64{2, 1}}) },
-		"state": func() { b.Add(0, []float64{1}, []float64{1}) },
-		"input": func() { b.Add(0, []float64{1, 2}, nil) },
-		"rows":  func() { b.Fill(make([]float64, 5), 0, []float64{1, 2}) },
-		"start": func() { b.Fill(make([]float64, 6), 0, []float64{1}) },
+	descending := Spec{Edges: []float64{2, 1}}
+	for name, c := range map[string]struct {
+		call func()
+		want string
+	}{
+		"spec":  {func() { newBuffer(descending) }, "history: " + descending.Check().Error()},
+		"state": {func() { b.Add(0, []float64{1}, []float64{1}) }, wrongLength},
+		"input": {func() { b.Add(0, []float64{1, 2}, nil) }, wrongLength},
+		"rows":  {func() { b.Fill(make([]float64, 5), 0, []float64{1, 2}) }, wrongLength},
+		"start": {func() { b.Fill(make([]float64, 6), 0, []float64{1}) }, wrongLength},
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+				if p := recover(); p != c.want {
+					t.Errorf("%s: %v, want %s", name, p, c.want)
 				}
 			}()
-			f()
+			c.call()
 		}()
 	}
 }

@@ -167,21 +167,24 @@ func TestFailures(t *testing.T) {
 
 func TestMisusePanics(t *testing.T) {
 	d := NewDopri5(2, Config{})
-	for name, call := range map[string]func(){
-		"size":      func() { d.Advance(oscillator, []float64{1}, 0, 1) },
-		"dst":       func() { d.Solve(make([]float64, 3), oscillator, []float64{1, 0}, 0, []float64{1}) },
-		"order":     func() { d.Solve(make([]float64, 4), oscillator, []float64{1, 0}, 0, []float64{2, 1}) },
-		"nan":       func() { d.Solve(make([]float64, 2), oscillator, []float64{1, 0}, 0, []float64{math.NaN()}) },
-		"no states": func() { NewDopri5(0, Config{}) },
-		"no steps":  func() { NewRK4(2).Advance(oscillator, []float64{1, 0}, 0, 1, 0) },
+	for name, c := range map[string]struct {
+		call func()
+		want string
+	}{
+		"size":      {func() { d.Advance(oscillator, []float64{1}, 0, 1) }, badSize},
+		"dst":       {func() { d.Solve(make([]float64, 3), oscillator, []float64{1, 0}, 0, []float64{1}) }, badSize},
+		"order":     {func() { d.Solve(make([]float64, 4), oscillator, []float64{1, 0}, 0, []float64{2, 1}) }, badTimes},
+		"nan":       {func() { d.Solve(make([]float64, 2), oscillator, []float64{1, 0}, 0, []float64{math.NaN()}) }, badTimes},
+		"no states": {func() { NewDopri5(0, Config{}) }, badSize},
+		"no steps":  {func() { NewRK4(2).Advance(oscillator, []float64{1, 0}, 0, 1, 0) }, badStep},
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+				if p := recover(); p != c.want {
+					t.Errorf("%s: %v, want %s", name, p, c.want)
 				}
 			}()
-			call()
+			c.call()
 		}()
 	}
 }
