@@ -46,13 +46,15 @@ func room(b *estimator.Batch, n int) *estimator.Predictions {
 }
 
 func TestBatchAnswersAsFast(t *testing.T) {
-	all := fastModels(t)
+	all, n := fastModels(t), 9
 	for name := range shapes {
 		all[name], _ = make1(name, 61)
 	}
+	if testing.Short() {
+		n = 4
+	}
 	for name, m := range all {
 		rng := rand.New(rand.NewPCG(62, 1))
-		const n = 9
 		q := questions(rng, m, n)
 		b := newBatch(t, m, mixed(m, 19), 3)
 		d := room(b, n)

@@ -15,9 +15,13 @@ const held = 5e-3
 // Where variances are interpolated, means are as precise as elsewhere, and so are standard
 // deviations while the input is held.
 func TestVariancesAreInterpolated(t *testing.T) {
-	used := 0
+	used, grids := 0, []span{{100, 1}, {49, 0.73}, {130, 0.13}}
+	if testing.Short() {
+		grids = grids[1:2]
+	}
 	for name, m := range fastModels(t) {
-		for _, times := range [][]float64{ascending(m, 100, 1), ascending(m, 49, 0.73), ascending(m, 130, 0.13)} {
+		for _, g := range grids {
+			times := ascending(m, g.points, g.share)
 			fast, plain := newFastOn(t, m, times, simd.Best()), newPredictor(t, m, times)
 			if !fast.Interpolates() {
 				continue
@@ -43,9 +47,15 @@ func TestVariancesAreInterpolated(t *testing.T) {
 			}
 		}
 	}
-	if used < 20 {
+	if used < 20*len(grids) {
 		t.Errorf("only %d variances are interpolated", used)
 	}
+}
+
+// A span is so many points up to a share of the horizon.
+type span struct {
+	points int
+	share  float64
 }
 
 // ascending returns points up to a share of the horizon.

@@ -26,7 +26,7 @@ func affordable(m *model.Model, times int) error {
 
 // Memory returns about how many bytes are allocated by Fasts of one model, one for each of
 // the given numbers of times, which share what depends on the model alone.
-func Memory(m *model.Model, times ...int) int {
+func Memory(m *model.Model, times ...int) int64 {
 	bytes := compiledMemory(m)
 	for _, n := range times {
 		bytes += plainMemory(m, n)
@@ -38,7 +38,7 @@ func Memory(m *model.Model, times ...int) int {
 }
 
 // plainMemory returns about how many bytes a Predictor at so many times allocates.
-func plainMemory(m *model.Model, times int) int {
+func plainMemory(m *model.Model, times int) int64 {
 	row := m.K*m.K + 16*m.K + 2*m.Inputs.Dim() + len(m.NoiseKnots)
 	for _, set := range [][]model.Member{m.Members, m.Refits} {
 		for i := range set {
@@ -46,19 +46,19 @@ func plainMemory(m *model.Model, times int) int {
 			row += 2*e.Basis.Dim(e.Inputs()) + 2*e.Features() + 2*e.F + width(&e.Core) + width(&e.Head)
 		}
 	}
-	nodes := 0
+	nodes := int64(0)
 	for i := range m.Stack {
 		for j := range m.Stack[i].Members {
 			r := &m.Stack[i].Members[j]
-			nodes += int(m.Horizon/r.Step+3) * (2*m.K + 2*r.Lift.Dim() + m.P)
+			nodes += int64(m.Horizon/r.Step+3) * int64(2*m.K+2*r.Lift.Dim()+m.P)
 		}
 	}
-	return 8 * (row*times + nodes)
+	return 8 * (int64(row)*int64(times) + nodes)
 }
 
 // fastMemory returns about how many bytes a Fast at so many times allocates, beside those of
 // its Predictor and those of what depends on the model alone.
-func fastMemory(m *model.Model, times int) int {
+func fastMemory(m *model.Model, times int) int64 {
 	K, L, powers, members := m.K, m.Inputs.Lift.Dim(), 2, 0
 	for _, set := range [][]model.Member{m.Members, m.Refits} {
 		for i := range set {
@@ -73,39 +73,39 @@ func fastMemory(m *model.Model, times int) int {
 		}
 	}
 	row := members + K*L + 24*K + (powers+K)*(1+m.Inputs.Knots*m.P) // in pairs of single numbers
-	fixed := 0
+	fixed := int64(0)
 	for i := range m.Stack {
 		row += 8 * K
 		for j := range m.Stack[i].Members {
 			e := &m.Stack[i].Members[j]
 			own := 3*K + e.Lift.Dim() + m.P + e.Terms()
 			row += 2*own + 8
-			fixed += int(m.Horizon/e.Step+4) * (own + K*(e.Lift.Dim()+K+2*m.P) + (K+simd.Rows)*(2*K+m.P+2*simd.Width))
+			fixed += int64(m.Horizon/e.Step+4) * int64(own+K*(e.Lift.Dim()+K+2*m.P)+(K+simd.Rows)*(2*K+m.P+2*simd.Width))
 		}
 		if m.Stack[i].Kind == model.Direct {
 			fixed += m.Stack[i].Direct.BatchedSize(times + 2*simd.Width)
 		}
 	}
 	row += mostNodes / 2 // weights of an interpolation
-	fixed += mostNodes * K * (K + simd.Rows) / 2
-	return 8 * (fixed + row*(times+2*simd.Width+mostNodes))
+	fixed += int64(mostNodes * K * (K + simd.Rows) / 2)
+	return 8 * (fixed + int64(row)*int64(times+2*simd.Width+mostNodes))
 }
 
 // compiledMemory returns about how many bytes the compiled form of a model has: its nets in
 // both directions, and the factor of each channel, in single precision; and once, in double
 // precision, the matrix that such a factor is made from.
-func compiledMemory(m *model.Model) int {
-	singles, doubles := 0, 0
+func compiledMemory(m *model.Model) int64 {
+	singles, doubles := int64(0), int64(0)
 	for _, set := range [][]model.Member{m.Members, m.Refits} {
 		for i := range set {
 			e := &set[i].Map
 			for _, net := range []*mlp.Net{&e.Core, &e.Head} {
 				for l := range net.Layers {
-					singles += 2 * len(net.Layers[l].W)
+					singles += 2 * int64(len(net.Layers[l].W))
 				}
 			}
-			if F, B := e.F, e.Features()-e.F; set[i].GivesVariance() {
-				singles += len(set[i].Posterior) * m.K * (F*F/2 + 2*B*(F+B))
+			if F, B := int64(e.F), int64(e.Features()-e.F); set[i].GivesVariance() {
+				singles += int64(len(set[i].Posterior)*m.K) * (F*F/2 + 2*B*(F+B))
 				doubles = max(doubles, (F+B)*(F+B))
 			}
 		}

@@ -23,7 +23,7 @@ func TestMemoryIsWhatPredictorsAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		got, want := estimator.Memory(m, m.Points), int(after.TotalAlloc-before.TotalAlloc)
+		got, want := estimator.Memory(m, m.Points), int64(after.TotalAlloc-before.TotalAlloc)
 		t.Logf("%+v: %d kB, allocated %d kB", s, got>>10, want>>10)
 		if got < want/2 || got > 2*want {
 			t.Errorf("%+v: %d kB are reported, %d kB were allocated", s, got>>10, want>>10)

@@ -69,8 +69,12 @@ func TestThisBuildAnswersTheReferences(t *testing.T) {
 
 // The fast predictor agrees with the plain one on probes of every model and number of points.
 func TestFastIsVerified(t *testing.T) {
+	counts := []int{1, 2, 16, 24, 25, 100}
+	if testing.Short() {
+		counts = []int{25}
+	}
 	for name, m := range fastModels(t) {
-		for _, points := range []int{1, 2, 16, 24, 25, 100} {
+		for _, points := range counts {
 			if err := newFastOn(t, m, mixed(m, points), simd.Best()).Verify(); err != nil {
 				t.Errorf("%s at %d points: %v", name, points, err)
 			}

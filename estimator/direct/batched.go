@@ -67,13 +67,13 @@ func NewBatched(d *Map, times []float64) *Batched {
 }
 
 // BatchedSize returns how many numbers a Batched of so many times takes, or somewhat more.
-func (m *Model) BatchedSize(times int) int {
+func (m *Model) BatchedSize(times int) int64 {
 	K := len(m.Derivative)
-	size := times * K
+	size := int64(times) * int64(K)
 	for i := range m.Levels {
 		l := &m.Levels[i]
 		plan := m.linear(l) - m.Lift.Dim() - len(m.UMean)
-		size += 4*len(l.Weights) + times*(3+(plan+1)*(plan+2)/2) + len(l.Times)*(1+plan)*K*(2*K+1) + K*m.Columns(l)
+		size += int64(4*len(l.Weights)+K*m.Columns(l)) + int64(times)*int64(3+(plan+1)*(plan+2)/2) + int64(len(l.Times)*(1+plan))*int64(K*(2*K+1))
 	}
 	return size
 }

@@ -29,7 +29,7 @@ func (s *models) memory() int64 {
 // admitMemory returns an error for a model whose predictors need more memory than this
 // computer has for them. Nothing is allocated yet.
 func (s *models) admitMemory(m *model.Model) error {
-	most, need := s.memory(), int64(prediction.Memory(s.settings, m))
+	most, need := s.memory(), prediction.Memory(s.settings, m)
 	if need > most {
 		return fmt.Errorf("model %s needs %d MB of memory for its predictions, and this computer has %d MB for them: set fewer points, or train a smaller model", m.ID, need>>20, most>>20)
 	}

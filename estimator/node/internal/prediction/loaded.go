@@ -140,7 +140,7 @@ func Replaceable(m, before *model.Model) error {
 }
 
 // Memory returns about how many bytes Load allocates for predictors of a model.
-func Memory(s *journal.Settings, m *model.Model) int {
+func Memory(s *journal.Settings, m *model.Model) int64 {
 	times := len(s.Times)
 	if times == 0 {
 		times = m.Points

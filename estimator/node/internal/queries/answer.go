@@ -237,7 +237,7 @@ func (o *answerer) prepare(times []float64) (each func(q *estimator.Query, i int
 // affordable returns a refusal with what would fit if predictors at so many times take more
 // memory than a worker has.
 func (o *answerer) affordable(times int) error {
-	most := int(o.cfg.MaxMemory)
+	most := o.cfg.MaxMemory
 	if most == 0 || estimator.Memory(o.model, times) <= most {
 		return nil
 	}
