@@ -3,7 +3,6 @@ package flightlog
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/durable"
@@ -63,18 +62,14 @@ func AppendFile(path string, h Header) (*File, error) {
 // same robot.
 func continueLog(out *durable.File, h Header) (*Writer, error) {
 	path := out.Path()
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	r, err := NewReader(in, path)
+	r, err := OpenFile(path)
 	if errors.Is(err, ErrEmpty) {
 		return NewWriter(out, h)
 	}
 	if err != nil {
 		return nil, err
 	}
+	defer r.Close()
 	old := r.Header()
 	mismatch := channel.SameLayout(old.Channels, h.Channels)
 	if old.Vehicle != h.Vehicle {

@@ -47,20 +47,37 @@ type Note struct {
 	Text string
 }
 
+// FileReader is the Reader of an open file.
+type FileReader struct {
+	*Reader
+	io.Closer
+}
+
+// OpenFile opens a log and reads its header. The error is a *FormatError or one of package os,
+// and names the file.
+func OpenFile(path string) (*FileReader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewReader(f, path)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &FileReader{r, f}, nil
+}
+
 // ReadFile reads a log. Damage is no error as long as anything could be read: it
 // is in Log.Damages, and a segment that was damaged continues as a new one of the
 // same name, because the length of what is missing is unknown. The error is a
 // *FormatError, a *DamageError or one of package os, and names the file.
 func ReadFile(path string) (*Log, error) {
-	f, err := os.Open(path)
+	r, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r, err := NewReader(f, path)
-	if err != nil {
-		return nil, err
-	}
+	defer r.Close()
 	return r.readAll()
 }
 

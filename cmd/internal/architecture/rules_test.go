@@ -408,18 +408,13 @@ var permits = []permit{
 		"invents weights, from a seed that is an argument",
 	},
 	{
-		"estimator/flightlog/file.go",
-		[]string{"os"},
-		"appends to a log that may end in a power cut, which takes the file itself",
-	},
-	{
 		"estimator/flightlog/log.go",
 		[]string{"os"},
-		"reads a whole log from disk",
+		"opens a log on disk",
 	},
 	{
 		"estimator/flightlog/inspect",
-		[]string{"os", "time"},
+		[]string{"time"},
 		"describes a log file to a person: its durations are times, nothing reads a clock",
 	},
 	{

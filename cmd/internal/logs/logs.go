@@ -22,15 +22,11 @@ func Read(path string) (*flightlog.Log, error) {
 
 // Channels returns the channels of a flight log without reading its samples.
 func Channels(path string) ([]channel.Channel, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := flightlog.NewReader(f, path)
+	r, err := flightlog.OpenFile(path)
 	if err != nil {
 		return nil, explained(path, err)
 	}
+	defer r.Close()
 	return r.Header().Channels, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -20,15 +19,11 @@ const maxInvalid = 100
 // which nothing can be read, or of package os. Damage and impossible records are
 // part of the report.
 func File(path string) (*Report, error) {
-	f, err := os.Open(path)
+	r, err := flightlog.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	r, err := flightlog.NewReader(f, path)
-	if err != nil {
-		return nil, err
-	}
+	defer r.Close()
 	in := newInspector(path, r.Header())
 	for {
 		rec, err := r.Next()
