@@ -105,9 +105,10 @@ func burnCommand() *cobra.Command {
 	}
 }
 
-// childRealtime are the settings of a child that answers states.
-func childRealtime(priority int) realtime.Settings {
-	return realtime.Settings{Priority: priority, LockMemory: priority > 0, Collect: 400, Memory: 256 << 20}
+// applyRealtime applies the real-time settings of a child that answers states.
+func applyRealtime(priority int) error {
+	rt := realtime.Settings{Priority: priority, LockMemory: priority > 0, Collect: 400, Memory: 256 << 20}
+	return rt.Apply()
 }
 
 // serveCommand is an estimator in a process of its own.
@@ -134,8 +135,7 @@ func serveCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStdinEnds(cmd.Context(), cmd.InOrStdin())
 		defer cancel()
-		rt := childRealtime(priority)
-		if err := rt.Apply(); err != nil {
+		if err := applyRealtime(priority); err != nil {
 			return err
 		}
 		if procs > 0 {

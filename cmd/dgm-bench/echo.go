@@ -44,8 +44,7 @@ func echoCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStdinEnds(cmd.Context(), cmd.InOrStdin())
 		defer cancel()
-		rt := childRealtime(priority)
-		if err := rt.Apply(); err != nil {
+		if err := applyRealtime(priority); err != nil {
 			return err
 		}
 		nc, err := node.Link{URL: url, Name: "dgm-bench echo"}.Connect()

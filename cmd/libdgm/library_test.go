@@ -61,8 +61,7 @@ func modelFiles(t *testing.T, dir string) []string {
 	return []string{"../../estimator/testdata/pendulum.dgm", file}
 }
 
-// compare compares the answers of the program with those of Go.
-func compare(t *testing.T, name string, m *model.Model, answers string) {
+func newPredictors(t *testing.T, m *model.Model) (*estimator.Fast, *estimator.Trajectories) {
 	t.Helper()
 	f, err := estimator.NewFast(m, nil)
 	if err != nil {
@@ -72,6 +71,23 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, s
+}
+
+// drawn are three trajectories of a prediction from which s has started.
+func drawn(s *estimator.Trajectories, p *estimator.Prediction) (out []float64) {
+	for j := range 3 {
+		one := make([]float64, len(p.Mean))
+		s.Draw(one, rand.New(rand.NewPCG(7, uint64(j))).NormFloat64)
+		out = append(out, one...)
+	}
+	return out
+}
+
+// compare compares the answers of the program with those of Go.
+func compare(t *testing.T, name string, m *model.Model, answers string) {
+	t.Helper()
+	f, s := newPredictors(t, m)
 	got := map[string][]float64{}
 	for lines := bufio.NewScanner(strings.NewReader(answers)); lines.Scan(); {
 		words := strings.Fields(lines.Text())
@@ -91,12 +107,7 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 	if !f.Predict(p, &q) || !s.Start(p, &q) {
 		t.Fatal("not finite")
 	}
-	var samples []float64
-	for j := range 3 {
-		one := make([]float64, len(p.Mean))
-		s.Draw(one, rand.New(rand.NewPCG(7, uint64(j))).NormFloat64)
-		samples = append(samples, one...)
-	}
+	samples := drawn(s, p)
 	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "samples": samples} {
 		if len(got[what]) != len(want) {
 			t.Fatalf("%s: %d numbers of %s, want %d", name, len(got[what]), what, len(want))

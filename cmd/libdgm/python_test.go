@@ -76,14 +76,7 @@ func answersOfGo(t *testing.T, path string) expected {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := estimator.NewFast(m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := estimator.NewTrajectories(m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, s := newPredictors(t, m)
 	const plans, rows = 4, 5
 	rng := rand.New(rand.NewPCG(1, 1))
 	e := expected{Path: path, Times: f.NewPrediction().Times}
@@ -110,11 +103,7 @@ func answersOfGo(t *testing.T, path string) expected {
 		}
 		e.Jacobian, e.Inputs = p.Jacobian, p.InputJacobian
 		s.Start(p, &q)
-		for j := range 3 {
-			one := make([]float64, len(p.Mean))
-			s.Draw(one, rand.New(rand.NewPCG(7, uint64(j))).NormFloat64)
-			e.Samples = append(e.Samples, one...)
-		}
+		e.Samples = drawn(s, p)
 	}
 	return e
 }
