@@ -31,9 +31,12 @@ const (
 	offsetTime = 20   // s, time constant of the offsets
 )
 
+// Buckets is how many predictors New makes, of one time each.
+const Buckets = 5
+
 // fractions of the horizon at which buckets end; each bucket is read of every so manieth
 // window.
-var fractions, every = [...]float64{0.04, 0.1, 0.25, 0.5, 1}, [...]int{1, 1, 1, 1, 2}
+var fractions, every = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}, [Buckets]int{1, 1, 1, 1, 2}
 
 // Filter learns how the robot of today differs from that of the training data. It is not
 // safe for concurrent use.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/adapt"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/node/journal"
 	"github.com/dgm-robotics/dgm/estimator/wire"
@@ -146,11 +147,11 @@ func Memory(s *journal.Settings, m *model.Model) int64 {
 		times = m.Points
 	}
 	points := []int{2} // of the consistency check
-	if adapts(s.Adapt) {
-		points = append(points, 1, 1, 1, 1) // of learning
-	}
 	for n := times; n > 0 && len(points) <= mostLevels; n /= 2 {
 		points = append(points, n)
+	}
+	if adapts(s.Adapt) {
+		points = append(points, slices.Repeat([]int{1}, adapt.Buckets)...)
 	}
 	return estimator.Memory(m, points...)
 }

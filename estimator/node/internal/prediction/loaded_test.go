@@ -1,0 +1,21 @@
+package prediction
+
+import (
+	"testing"
+
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/adapt"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+	"github.com/dgm-robotics/dgm/estimator/node/journal"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Learning takes the memory of its own predictors beside that of all levels.
+func TestMemoryOfLearning(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Points: 100, Horizon: 1, Equation: 1}, 1)
+	one := estimator.Memory(m, 1) - estimator.Memory(m)
+	off, on := Memory(&journal.Settings{}, m), Memory(&journal.Settings{Adapt: wire.AdaptOn}, m)
+	if on-off != adapt.Buckets*one {
+		t.Errorf("%d bytes with adaptation, %d without, and a predictor of one time takes %d", on, off, one)
+	}
+}
