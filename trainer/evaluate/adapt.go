@@ -94,13 +94,13 @@ func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 	s := newScorer(m, opt, len(windows))
 	s.scored, s.interpolated = c.scored, window.Interpolated(flights, windows, opt.Horizons)
 	c.Interpolated = s.interpolated
-	o := &c.newOutcomes(1)[0]
+	o, rest := &c.newOutcomes(1)[0], windows
 	for i := range flights {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		n := 0
-		for n < len(windows) && windows[n].Flight == i {
+		for n < len(rest) && rest[n].Flight == i {
 			n++
 		}
 		r.reset()
@@ -110,10 +110,10 @@ func Adapt(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 				return nil, err
 			}
 		}
-		if err := r.fly(&flights[i], windows[:n], s, o); err != nil {
+		if err := r.fly(&flights[i], rest[:n], s, o); err != nil {
 			return nil, err
 		}
-		windows = windows[n:]
+		rest = rest[n:]
 	}
 	table, err := s.table(spacing(flights, windows, opt.Stride))
 	if err != nil {

@@ -84,6 +84,19 @@ func TestAdaptationIsCausal(t *testing.T) {
 	}
 }
 
+// Where windows are further apart than the stride, as many are independent as without adaptation.
+func TestAdaptationCountsIndependentWindows(t *testing.T) {
+	m, opt := accelerated(), Options{Horizons: []float64{0.1}, Stride: 0.001}
+	flights := shaft(rand.New(rand.NewPCG(31, 5)), 500, -10, 1, 1) // at 200 Hz
+	a, err := Adapt(context.Background(), m, flights, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := run(t, m, flights, opt).Horizons[0].Independent; a.Horizons[0].Independent != want {
+		t.Errorf("%v independent windows, want %v", a.Horizons[0].Independent, want)
+	}
+}
+
 func TestModelsThatCannotAdapt(t *testing.T) {
 	if _, err := Adapt(context.Background(), handmade(0), shaft(rand.New(rand.NewPCG(31, 4)), 500, 5, 0, 1), Options{}); !errors.Is(err, adapt.ErrNone) {
 		t.Errorf("%v", err)
