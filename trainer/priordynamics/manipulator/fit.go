@@ -78,7 +78,7 @@ func find(states []channel.Channel, inputs int) (c priordynamics.Chain, ok bool)
 	for _, list := range []*[]float64{&c.Sine, &c.Cosine, &c.Viscous, &c.Dry} {
 		*list = make([]float64, n)
 	}
-	return c, true
+	return c, c.Check(len(states), inputs) == nil // two angles may have one rate
 }
 
 // fit is a chain whose parameters are views of one list.

@@ -76,6 +76,7 @@ func TestStatesThatAreOfNoChain(t *testing.T) {
 	for name, change := range map[string]func(states []channel.Channel){
 		"an angle without a measured rate": func(s []channel.Channel) { s[1].Derivative = "" },
 		"a state that is neither":          func(s []channel.Channel) { s[2].Period = 0 },
+		"two angles of one rate":           func(s []channel.Channel) { s[1].Derivative = "w2" },
 	} {
 		other := task
 		other.States = slices.Clone(task.States)
