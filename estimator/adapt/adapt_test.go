@@ -119,6 +119,11 @@ func TestRestoredFilterContinues(t *testing.T) {
 			t.Errorf("parameter %d after a long time: %v", i, v)
 		}
 	}
+	wide := kept.Clone()
+	wide.Theta[0] = 1e6
+	if err := c.Restore(wide, 0); err != nil || c.State().Theta[0] > widest*biasStd {
+		t.Errorf("%v: a parameter of 1e6 became %v", err, c.State().Theta[0])
+	}
 	for i := range numbers {
 		damaged := kept.Clone()
 		bad := slices.Clone(numbers)
@@ -206,6 +211,17 @@ func TestBadSamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// No window lasts from one end of time to the other.
+func TestIntervalsThatOverflow(t *testing.T) {
+	f := filter(t, adaptable())
+	for _, at := range []int64{math.MinInt64, math.MaxInt64} {
+		f.Observed(at, []float64{0, 0}, []float64{0})
+	}
+	if f.n != 1 || f.number != 1 || f.begun != math.MaxInt64 {
+		t.Errorf("%d windows wait of %d, the newest began at %d", f.n, f.number, f.begun)
 	}
 }
 

@@ -187,6 +187,7 @@ func (f *Filter) Restore(s *State, elapsed float64) error {
 			f.state.Covariance[j*q+i] *= scale
 		}
 	}
+	f.bound()
 	f.forget()
 	f.age(elapsed)
 	return nil

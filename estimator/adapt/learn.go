@@ -51,6 +51,12 @@ func (f *Filter) learn(w *window, b int) {
 		}
 		f.update(s, e, obs, 4*math.Max(1, h/interval))
 	}
+	f.bound()
+}
+
+// bound keeps θ within widest deviations of the prior.
+func (f *Filter) bound() {
+	theta := f.state.Theta
 	for i, v := range f.prior {
 		most := widest * math.Sqrt(v)
 		theta[i] = math.Max(-most, math.Min(theta[i], most))

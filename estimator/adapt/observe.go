@@ -14,7 +14,7 @@ func (f *Filter) Observed(t int64, x, u []float64) {
 		return
 	}
 	gap := int64(f.m.Horizon * 1e9 / 4)
-	if f.seen && (t < f.last || t-f.last > gap) {
+	if f.seen && (t < f.last || t-f.last > gap || t-f.last < 0) { // overflow
 		f.age(math.Max(seconds(t-f.last), 0))
 		f.forget()
 	}
