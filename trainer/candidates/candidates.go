@@ -265,10 +265,8 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	}
 	if choose {
 		rows := f.KeepBest()
-		p.direct.Rows, p.direct.History.Edges = nil, p.direct.History.Edges[:rows]
-		if rows > 0 {
-			p.direct.Rows = []int{rows}
-		}
+		p.direct.History.Edges = p.direct.History.Edges[:rows]
+		p.direct.Rows = slices.DeleteFunc(slices.Clone(p.direct.Rows), func(n int) bool { return n > rows })
 	}
 	out := stack.Candidate{Name: directName, Whole: model.Component{Kind: model.Direct, Direct: f.Model}}
 	for i := range f.Folds {

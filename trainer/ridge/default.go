@@ -6,8 +6,8 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// fine is the number of rows of one sample each.
-const fine = 5
+// fine is the number of rows of one sample each, few that of the least history that is read.
+const fine, few = 5, 2
 
 // Default describes the fit of a model's direct map to flights: times that are dense where
 // predictions change fastest, and rows of history that grow longer backwards, up to most of
@@ -29,7 +29,7 @@ func Default(flights []window.Flight, task window.Task, readouts int) Config {
 	for j := range fine {
 		edges = append(edges, float64(j+1)*interval)
 	}
-	c.Rows = []int{fine}
+	c.Rows = []int{few, fine}
 	for e := 2 * fine * interval; e <= 0.8*H; e *= 2 {
 		edges = append(edges, e)
 	}

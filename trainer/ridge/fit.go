@@ -297,9 +297,9 @@ const tiny = 1e-300
 // worthwhile is what more history must have over less: below this share of its error.
 const worthwhile = 0.99
 
-// KeepBest keeps, beside the levels without history, those of the amount of history with
-// the least error on the folds, geometric mean over readouts; more counts only where it is
-// worthwhile. It returns the rows that are read.
+// KeepBest keeps the levels up to the amount of history with the least error on the folds,
+// geometric mean over readouts; more counts only where it is worthwhile. Less is read while there
+// is no more. It returns the most rows that are read.
 func (f *Fitted) KeepBest() (rows int) {
 	logs, least := map[int]float64{}, math.Inf(1)
 	var amounts []int
@@ -316,11 +316,11 @@ func (f *Fitted) KeepBest() (rows int) {
 		}
 	}
 	keep := func(m *direct.Model) {
-		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), func(l direct.Level) bool { return l.Rows != 0 && l.Rows != rows })
+		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), func(l direct.Level) bool { return l.Rows > rows })
 	}
 	var errs []float64
 	for i, l := range f.Model.Levels {
-		if l.Rows == 0 || l.Rows == rows {
+		if l.Rows <= rows {
 			errs = append(errs, f.Errors[i])
 		}
 	}

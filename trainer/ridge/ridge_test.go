@@ -289,6 +289,15 @@ func TestErrorsOfFit(t *testing.T) {
 	}
 }
 
+// Levels that read less are kept for starts with less history, levels that read more than
+// helps are not.
+func TestKeepBest(t *testing.T) {
+	m := fit(t, several(0.05), Config{Times: []float64{step, 2 * step}, History: lags(9), Rows: []int{1, 3, 9}})
+	if rows := m.KeepBest(); rows != 3 || !reflect.DeepEqual(levels(m), []int{0, 1, 3}) || len(m.Errors) != 3 || len(m.Folds[3].Levels) != 3 {
+		t.Errorf("%d rows, levels %v, of a fold %d, errors %v", rows, levels(m), len(m.Folds[3].Levels), m.Errors)
+	}
+}
+
 // More history than the flights have windows for is left out.
 func TestTooMuchHistoryIsLeftOut(t *testing.T) {
 	m := fit(t, several(0.05), Config{Times: []float64{0.1}, History: history.Spec{Edges: []float64{step, 2 * step, 3.9}}, Rows: []int{2, 3}, Stride: 0.05})
