@@ -33,6 +33,8 @@ func For(p *plant.Plant, tick float64, src *seed.Source) (d Driver, feedback boo
 		return NewBalance(p, tick, src), true
 	case "quadrotor-flown":
 		return NewPilot(p, tick, src), true
+	case "planar-quadrotor":
+		return NewExplorer(p, tick, src), true
 	}
 	return &Constant{U: p.U0}, false
 }

@@ -6,7 +6,7 @@ import "slices"
 func All() []Plant {
 	return []Plant{
 		LotkaVolterra(), Lorenz(), DoublePendulum(), Quadrotor(),
-		Pendulum(), Cartpole(), QuadrotorFlown(),
+		Pendulum(), Cartpole(), QuadrotorFlown(), PlanarQuadrotor(),
 	}
 }
 

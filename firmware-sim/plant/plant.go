@@ -38,6 +38,9 @@ type Plant struct {
 	High     []float64         // K, uniformly between Low and High
 	U0       []float64         // P, inputs where nothing commands them
 
+	Commands   float64   // (optional) how often it is commanded, Hz; 0 = about 200
+	InputNoise []float64 // (optional) P, standard deviation of white noise, new with every command, that is added to the inputs
+
 	Kinematics channel.Kinematics // (optional) of a rigid body, as its logs declare it
 
 	// F sets dst (K) to dx/dt at state x (K), inputs u (P), parameters p (Q).

@@ -3,6 +3,7 @@
 package robot
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -27,7 +28,7 @@ type Config struct {
 
 // Typical returns the robot of a plant with its usual sensors.
 func Typical(p plant.Plant) Config {
-	return Config{Config: vehicle.Config{Plant: p, Rate: 200, Noise: p.Noise}}
+	return Config{Config: vehicle.Config{Plant: p, Rate: cmp.Or(p.Commands, 200), Noise: p.Noise}}
 }
 
 // Channels returns states and inputs, the states with the noise of the sensors,

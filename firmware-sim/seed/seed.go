@@ -18,6 +18,7 @@ const (
 	Spike   Purpose = 6
 	Dropout Purpose = 7
 	Jitter  Purpose = 8
+	Input   Purpose = 9 // noise that is added to commands
 )
 
 // Source is a stream that can be copied: a copy continues identically.

@@ -3,12 +3,13 @@
 //
 // Time runs in base steps. Between two of them every input and the wind are
 // constant, so that an adaptive integrator integrates smooth equations. A robot is
-// commanded about 200 times a second, and at least once a sample: at sample
+// commanded about 200 times a second, or as often as its plant says, and at least once a sample: at sample
 // rates above that an input is held for several samples, below it several
 // inputs pass between two samples.
 package vehicle
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -19,7 +20,7 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )
 
-// controlRate is how often a robot is commanded, Hz, about.
+// controlRate is how often a robot is commanded whose plant does not say, Hz, about.
 const controlRate = 200
 
 // beliefNoise is the error of a controller's state estimate over that of the
@@ -54,6 +55,8 @@ type Vehicle struct {
 
 	x, u, belief []float64
 	acting       []float64 // P, what arrives of u
+	added        []float64 // P, noise on u until the next command; nil = none
+	shaking      *seed.Source
 	push         []float64 // what the wind does now
 	mass         int       // which parameter a payload adds to
 	carried      []float64 // Q, parameters with what is carried
@@ -86,10 +89,14 @@ func New(c Config) *Vehicle {
 	for i := range c.Noise {
 		v.noise[i] = beliefNoise * c.Noise[i]
 	}
-	if c.Rate >= controlRate {
-		v.perCommand = int(math.Round(c.Rate / controlRate))
+	if c.Plant.InputNoise != nil {
+		v.added = make([]float64, p)
+	}
+	commands := cmp.Or(c.Plant.Commands, controlRate)
+	if c.Rate >= commands {
+		v.perCommand = int(math.Round(c.Rate / commands))
 	} else if p > 0 || c.Gusts.Std != 0 {
-		v.perSample = int(math.Ceil(controlRate / c.Rate))
+		v.perSample = int(math.Ceil(commands / c.Rate))
 	}
 	v.dt = 1 / (c.Rate * float64(v.perSample))
 	v.motion = func(dst []float64, _ float64, x []float64) {
@@ -121,6 +128,7 @@ func (v *Vehicle) Start(segment int, first float64, x0 []float64) {
 	}
 	v.driver, v.feedback = drive.For(p, v.dt*float64(v.perCommand), seed.New(v.cfg.Seed, seed.Drive, segment, 0))
 	v.doubt = seed.New(v.cfg.Seed, seed.Belief, segment, 0)
+	v.shaking = seed.New(v.cfg.Seed, seed.Input, segment, 0)
 	if v.cfg.Gusts.Std != 0 {
 		v.wind = disturb.NewWind(v.cfg.Gusts, len(p.Disturbances), v.dt, seed.New(v.cfg.Seed, seed.Wind, segment, 0))
 	}
@@ -156,6 +164,9 @@ func (v *Vehicle) Step() (ok bool) {
 func (v *Vehicle) disturb() {
 	t := v.first + float64(v.passed)*v.dt
 	copy(v.acting, v.u)
+	for i, a := range v.added {
+		v.acting[i] += a
+	}
 	for i := range v.cfg.Worn {
 		v.cfg.Worn[i].Apply(v.acting, t)
 	}
@@ -175,5 +186,8 @@ func (v *Vehicle) command() {
 		v.belief[i] = x + v.noise[i]*v.doubt.Normal()
 	}
 	v.driver.Command(v.u, v.belief)
+	for i := range v.added {
+		v.added[i] = v.cfg.Plant.InputNoise[i] * v.shaking.Normal()
+	}
 	v.left = v.perCommand
 }

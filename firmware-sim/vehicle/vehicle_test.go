@@ -241,3 +241,27 @@ func TestFlyingAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a step and plan", n)
 	}
 }
+
+// The noise on a plant's inputs moves it as a command would, is new with every command, and
+// is not in what is logged.
+func TestInputNoiseArrivesAndIsNotLogged(t *testing.T) {
+	p := plant.PlanarQuadrotor()
+	exact := p
+	exact.InputNoise = nil
+	shaken, u := roll(t, Config{Plant: p, Rate: 60, Seed: 1}, 60)
+	calm, v := roll(t, Config{Plant: exact, Rate: 60, Seed: 1}, 60)
+	if !slices.Equal(u[0], v[0]) {
+		t.Errorf("first commands are %v and %v", u[0], v[0])
+	}
+	square := 0.0
+	r, now, prm := ode.NewRK4(6), make([]float64, 6), p.Values()
+	for i := range 60 {
+		copy(now, shaken[i])
+		r.Advance(func(dst []float64, _ float64, y []float64) { p.F(dst, y, u[i], prm) }, now, 0, 1./60, 4)
+		d := (shaken[i+1][5] - now[5]) * 60 / prm[4]
+		square += d * d / 60
+	}
+	if std := math.Sqrt(square); math.Abs(std/p.InputNoise[1]-1) > 0.3 || slices.Equal(shaken[60], calm[60]) {
+		t.Errorf("the pitch command is shaken by %v rad, want %v", std, p.InputNoise[1])
+	}
+}
