@@ -124,6 +124,18 @@ func TestAdaptationAfterARestart(t *testing.T) {
 	if g := gainOf(t, (&changed{n: n, c: c}).status()); g.Value != 0 || !logged.has("adaptation begins anew") {
 		t.Errorf("of another horizon: %v, logged %q", g.String(), logged.lines)
 	}
+	// A reset before the first state is kept, too.
+	again := newChangedAt(t, Config{Adapt: wire.AdaptOn, TrustFile: path}, -0.2, r.c.unix)
+	if g := gainOf(t, again.status()); g.Value == 0 {
+		t.Errorf("restored %v", g.String())
+	}
+	again.n.worker.engine.ResetAdaptation()
+	again.status()
+	again.n.keepStates()
+	once := newChangedAt(t, Config{Adapt: wire.AdaptOn, TrustFile: path}, -0.2, r.c.unix)
+	if g := gainOf(t, once.status()); g.Value != 0 {
+		t.Errorf("after a reset and a restart %v", g.String())
+	}
 }
 
 // Whatever comes for two seconds, what was learned stays finite, and some seconds later it is

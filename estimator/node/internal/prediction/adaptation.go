@@ -46,7 +46,8 @@ type adaptation struct {
 
 	samples []sample // that were taken and not learned from, the first n
 	n       int
-	learned int64 // ns, steady, when the last sample came
+	learned int64 // ns, steady, when the last sample came; 0 = none came
+	reset   bool  // what was learned was forgotten on command
 	without bool  // the last state came without its input
 }
 
@@ -128,7 +129,7 @@ func (a *adaptation) replace(before *adaptation) {
 		return
 	}
 	if a.filter.Restore(before.filter.State(), 0) == nil {
-		a.learned, a.without = before.learned, before.without
+		a.learned, a.reset, a.without = before.learned, before.reset, before.without
 	}
 }
 
@@ -179,7 +180,7 @@ func (e *Engine) ResetAdaptation() (ok bool) {
 		return false
 	}
 	a.filter.Reset()
-	a.n = 0
+	a.n, a.reset = 0, true
 	return true
 }
 
@@ -194,12 +195,15 @@ func (e *Engine) CopyAdaptation(dst *adapt.State) (ok bool) {
 	return true
 }
 
-// AppendAdaptation appends what was learned to dst, if anything is: the clock shows unix and
-// steady, ns.
+// AppendAdaptation appends what was learned to dst, if anything is or was forgotten: the clock
+// shows unix and steady, ns.
 func (e *Engine) AppendAdaptation(dst []byte, unix, steady int64) []byte {
 	a := e.Loaded.adaptation
-	if a == nil || a.learned == 0 {
+	if a == nil || a.learned == 0 && !a.reset {
 		return dst
 	}
-	return a.filter.State().Append(dst, unix-max(steady-a.learned, 0))
+	if a.learned > 0 {
+		unix -= max(steady-a.learned, 0)
+	}
+	return a.filter.State().Append(dst, unix)
 }
