@@ -105,6 +105,9 @@ one is not.`,
 
 // adaptUnits returns the changes of all systems, or of those that the model in a file fits.
 func adaptUnits(file string, seeds int) (units []study.Work, err error) {
+	if seeds < 1 {
+		return nil, cli.Usage("--seeds is %d, and must be 1 or more", seeds)
+	}
 	var given *model.Model
 	if file != "" {
 		if given, err = model.ReadFile(file); err != nil {

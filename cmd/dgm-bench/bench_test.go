@@ -92,7 +92,7 @@ func TestLatencySummary(t *testing.T) {
 func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"speed"}, {"latency", "--points", "0"}, {"latency", "--rate", "0"}, {"latency", "--rate", "fast"}, {"latency", "--duration", "1ms"},
-		{"latency", "--load", "some"}, {"latency", "--adapt", "maybe"}, {"latency", "--priority", "99"}, {"chaos", "--only", "rain"}, {"chaos", "--day", "1s"}, {"chaos", "--soak", "1s"},
+		{"latency", "--load", "some"}, {"latency", "--adapt", "maybe"}, {"latency", "--priority", "99"}, {"adapt", "--seeds", "0"}, {"chaos", "--only", "rain"}, {"chaos", "--day", "1s"}, {"chaos", "--soak", "1s"},
 	} {
 		if code, errs := bench(io.Discard, args...); code != cli.Wrong || errs == "" {
 			t.Errorf("%v: code %d, %q", args, code, errs)
