@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 )
 
@@ -89,6 +90,37 @@ func TestCorrectedDerivatives(t *testing.T) {
 		if math.Abs(slope-dst.DMean[k]) > 0.02*(1+math.Abs(slope)) {
 			t.Errorf("state %d: derivative %v, differences %v", k, dst.DMean[k], slope)
 		}
+	}
+}
+
+// What the history would add is checked as the rest is: a prediction stays as it is where it
+// is not finite.
+func TestACorrectionThatIsNotFiniteIsLeftOut(t *testing.T) {
+	m := artificial.New(artificial.Size{K: 2, P: 1, Features: 4, Points: 20, Horizon: 0.5, Equation: 1, History: []float64{0.05, 0.1}}, 3)
+	m.Adaptation.Rate = []float64{2, 1}
+	p, err := estimator.New(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := filter(t, m)
+	f.state.Theta[0] = 1
+	q := estimator.Query{X0: []float64{0, 0}, U: []float64{0}, Plan: []float64{0}, History: make([]float64, 6)}
+	dst := p.NewPrediction()
+	if !p.Predict(dst, &q) || !f.Correct(dst, &q) {
+		t.Fatal("not predicted")
+	}
+	before := slices.Clone(dst.Mean)
+	for i := range m.Stack {
+		if c := &m.Stack[i]; c.Kind == model.Direct {
+			for j := range c.Direct.Levels {
+				for k := range c.Direct.Levels[j].Weights {
+					c.Direct.Levels[j].Weights[k] = math.Inf(1)
+				}
+			}
+		}
+	}
+	if NewCorrector(m).Correct(dst, &q, f.State()) || !slices.Equal(dst.Mean, before) {
+		t.Errorf("%v became %v", before, dst.Mean)
 	}
 }
 

@@ -45,10 +45,11 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		horizon = math.Max(horizon, t)
 	}
 	c.rollout.Run(q.X0, c.signal(q), s.Theta, horizon, false)
-	if c.rollout.At(c.delta, nil, horizon); !finite(c.delta) {
+	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), s.Theta, false)
+	c.rollout.At(c.delta, nil, horizon)
+	if c.before.subtract(c.delta, horizon); !finite(c.delta) {
 		return false
 	}
-	c.before.start(q.X0, q.History, dst.Readout.Condition(dst.NoHistory), s.Theta, false)
 	var ddelta []float64
 	if dst.DMean != nil {
 		ddelta = c.ddelta
