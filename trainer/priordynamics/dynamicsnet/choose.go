@@ -67,7 +67,10 @@ func Choose(ctx context.Context, folds []window.Fold, task window.Task, body pri
 		for i, fold := range folds { // each fit uses all cores
 			trials[i], failures[i] = c.regress(ctx, fold)
 		}
-		return score(trials, func(t *trial) *prior.Model { return t.bare }), errors.Join(failures...)
+		if err := errors.Join(failures...); err != nil {
+			return 0, err
+		}
+		return score(trials, func(t *trial) *prior.Model { return t.bare }), nil
 	}
 	var err error
 	if c.Equation, err = regress(); err != nil {

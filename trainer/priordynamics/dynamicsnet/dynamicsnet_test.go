@@ -164,6 +164,10 @@ func TestTooFewWindowsAreAnError(t *testing.T) {
 	if _, err := Train(context.Background(), m, short, swinging, small(), []uint64{1}); err == nil {
 		t.Error("nets are trained on 31 windows")
 	}
+	folds := []window.Fold{{Train: []window.Flight{flights[0].Slice(0, 5)}, Held: flights}}
+	if _, err := Choose(context.Background(), folds, swinging, prior.Body{}, prior.Chain{}, small(), 1); err == nil {
+		t.Error("an equation is fitted to 5 samples")
+	}
 }
 
 // random returns a model of degree 2 with declared kinematics and a net, and windows.
