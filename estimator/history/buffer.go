@@ -26,11 +26,6 @@ const (
 	Resets                 // the number of values
 )
 
-// String returns the name of the cause on the wire.
-func (r Reset) String() string {
-	return [...]string{"continued", "gap", "backward", "?"}[min(r, Resets)]
-}
-
 // Buffer keeps the last samples of a stream and resamples them to the rows that precede a
 // moment. Its samples are without a gap. After NewBuffer it allocates nothing. A nil
 // Buffer keeps nothing and has no rows.
