@@ -129,8 +129,16 @@ func TestAdaptationAfterARestart(t *testing.T) {
 	if g := gainOf(t, again.status()); g.Value == 0 {
 		t.Errorf("restored %v", g.String())
 	}
-	again.n.worker.engine.ResetAdaptation()
-	again.status()
+	go func() {
+		r := <-again.n.worker.requests
+		r.carryOut()
+	}()
+	if err := again.n.resetAdaptation(); err != nil {
+		t.Fatal(err)
+	}
+	if g := gainOf(t, again.n.compose(0)); g.Value != 0 {
+		t.Errorf("after a reset %v", g.String())
+	}
 	again.n.keepStates()
 	once := newChangedAt(t, Config{Adapt: wire.AdaptOn, TrustFile: path}, -0.2, r.c.unix)
 	if g := gainOf(t, once.status()); g.Value != 0 {

@@ -249,6 +249,8 @@ func (n *Node) resetAdaptation() error {
 		if reset = w.engine.ResetAdaptation(); reset {
 			w.recorder.Reset()
 			w.learned.publish(w.engine)
+			w.snapshot.request(true) // reported and kept though no state may come
+			w.snapshot.update(w.engine, w.clock)
 		}
 	}) {
 		return errors.New("resetting adaptation: the estimator is busy; try again")
