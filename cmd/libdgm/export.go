@@ -76,6 +76,17 @@ func finish(code *C.int, err *error, t text) {
 	}
 }
 
+// with calls do with an open model, and returns what an exported function returns.
+func with(handle C.dgm_model, t text, do func(l *loaded) error) (code C.int) {
+	var err error
+	defer finish(&code, &err, t)
+	var l *loaded
+	if l, err = find(handle); err == nil {
+		err = do(l)
+	}
+	return
+}
+
 // numbers returns the caller's memory; nil for none.
 func numbers[T, U any](name string, at *T, n C.size_t, err *error) []U {
 	switch size := unsafe.Sizeof(*new(U)); {
@@ -98,11 +109,8 @@ func doubles(name string, at *C.double, n C.size_t, err *error) []float64 {
 }
 
 // sizeChecked returns an error if the size of a structure is not that of this version.
-func sizeChecked(name string, isNull bool, size C.size_t, want uintptr) error {
-	switch {
-	case isNull:
-		return fail(codeWrong, "%s: is NULL", name)
-	case uintptr(size) != want:
+func sizeChecked(name string, size C.size_t, want uintptr) error {
+	if uintptr(size) != want {
 		return fail(codeWrong, "%s: its size is %d, and the library's is %d: set size to sizeof, and build with the library's dgm.h", name, uint64(size), want)
 	}
 	return nil
@@ -128,133 +136,112 @@ func dgm_open(path *C.char, handle *C.dgm_model, message *C.char, messageSize C.
 
 //export dgm_close
 func dgm_close(handle C.dgm_model, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	if _, err = find(handle); err == nil {
+	return with(handle, text{message, messageSize}, func(*loaded) error {
 		models.Delete(uint64(handle))
-	}
-	return
+		return nil
+	})
 }
 
 //export dgm_get_info
 func dgm_get_info(handle C.dgm_model, info *C.dgm_info, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	var l *loaded
-	if l, err = find(handle); err != nil {
-		return
-	}
-	if err = sizeChecked("info", info == nil, info.size, unsafe.Sizeof(*info)); err != nil {
-		return
-	}
-	m := l.m
-	info.states, info.inputs, info.times = C.size_t(m.K), C.size_t(m.P), C.size_t(m.Points)
-	info.history_rows, info.horizon, info.can = C.size_t(m.History.Rows()), C.double(m.Horizon), C.uint64_t(l.can())
-	info.history_seconds = C.double(m.History.Reach())
-	text{&info.id[0], C.size_t(len(info.id))}.write(m.ID)
-	return
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if info == nil {
+			return fail(codeWrong, "info: is NULL")
+		}
+		if err := sizeChecked("info", info.size, unsafe.Sizeof(*info)); err != nil {
+			return err
+		}
+		m := l.m
+		info.states, info.inputs, info.times = C.size_t(m.K), C.size_t(m.P), C.size_t(m.Points)
+		info.history_rows, info.horizon, info.can = C.size_t(m.History.Rows()), C.double(m.Horizon), C.uint64_t(l.can())
+		info.history_seconds = C.double(m.History.Reach())
+		text{&info.id[0], C.size_t(len(info.id))}.write(m.ID)
+		return nil
+	})
 }
 
 //export dgm_get_times
 func dgm_get_times(handle C.dgm_model, times *C.double, n C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	var l *loaded
-	if l, err = find(handle); err != nil {
-		return
-	}
-	to := doubles("times", times, n, &err)
-	if err == nil && len(to) != l.m.Points {
-		err = fail(codeWrong, "times: has room for %d numbers, the model has %d times", len(to), l.m.Points)
-	}
-	if err == nil {
-		copy(to, l.times())
-	}
-	return
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		var err error
+		to := doubles("times", times, n, &err)
+		if err == nil && len(to) != l.m.Points {
+			err = fail(codeWrong, "times: has room for %d numbers, the model has %d times", len(to), l.m.Points)
+		}
+		if err == nil {
+			copy(to, l.times())
+		}
+		return err
+	})
 }
 
 //export dgm_get_channel
 func dgm_get_channel(handle C.dgm_model, channel C.size_t, name *C.char, nameSize C.size_t, unit *C.char, unitSize C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	var l *loaded
-	if l, err = find(handle); err != nil {
-		return
-	}
-	if n := l.m.K + l.m.P; uint64(channel) >= uint64(n) {
-		err = fail(codeWrong, "channel: is %d, and the model has %d", uint64(channel), n)
-		return
-	}
-	c := l.m.Channels[channel]
-	text{name, nameSize}.write(c.Name)
-	text{unit, unitSize}.write(c.Unit)
-	return
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if n := l.m.K + l.m.P; uint64(channel) >= uint64(n) {
+			return fail(codeWrong, "channel: is %d, and the model has %d", uint64(channel), n)
+		}
+		c := l.m.Channels[channel]
+		text{name, nameSize}.write(c.Name)
+		text{unit, unitSize}.write(c.Unit)
+		return nil
+	})
 }
 
 //export dgm_history
 func dgm_history(handle C.dgm_model, state, t, x, u *C.double, n C.size_t, rows *C.double, rowsN C.size_t, used *C.size_t, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	var l *loaded
-	if l, err = find(handle); err != nil {
-		return
-	}
-	if uint64(n) > mostNumbers || used == nil {
-		err = fail(codeWrong, "n: %d samples are too many, or used is NULL", uint64(n))
-		return
-	}
-	K, P := C.size_t(l.m.K), C.size_t(l.m.P)
-	x0, at := doubles("state", state, K, &err), doubles("t", t, n, &err)
-	xs, us, to := doubles("x", x, n*K, &err), doubles("u", u, n*P, &err), doubles("rows", rows, rowsN, &err)
-	if err != nil {
-		return
-	}
-	var filled int
-	filled, err = l.resample(x0, at, xs, us, to)
-	*used = C.size_t(filled)
-	return
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if uint64(n) > mostNumbers || used == nil {
+			return fail(codeWrong, "n: %d samples are too many, or used is NULL", uint64(n))
+		}
+		var err error
+		K, P := C.size_t(l.m.K), C.size_t(l.m.P)
+		x0, at := doubles("state", state, K, &err), doubles("t", t, n, &err)
+		xs, us, to := doubles("x", x, n*K, &err), doubles("u", u, n*P, &err), doubles("rows", rows, rowsN, &err)
+		if err != nil {
+			return err
+		}
+		filled, err := l.resample(x0, at, xs, us, to)
+		*used = C.size_t(filled)
+		return err
+	})
 }
 
 //export dgm_predict
 func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C.char, messageSize C.size_t) (code C.int) {
-	var err error
-	defer finish(&code, &err, text{message, messageSize})
-	var l *loaded
-	if l, err = find(handle); err != nil {
-		return
-	}
-	if q == nil || a == nil {
-		err = fail(codeWrong, "query or answer is NULL")
-		return
-	}
-	if err = sizeChecked("query", false, q.size, unsafe.Sizeof(*q)); err != nil {
-		return
-	}
-	if err = sizeChecked("answer", false, a.size, unsafe.Sizeof(*a)); err != nil {
-		return
-	}
-	for _, v := range [...]C.size_t{q.plan_rows, q.history_rows, q.samples, q.workers} {
-		if uint64(v) > mostNumbers {
-			err = fail(codeWrong, "query: a count of %d is too large", uint64(v))
-			return
+	return with(handle, text{message, messageSize}, func(l *loaded) error {
+		if q == nil || a == nil {
+			return fail(codeWrong, "query or answer is NULL")
 		}
-	}
-	in := query{
-		want:   uint64(q.want),
-		states: doubles("states", q.states, q.states_n, &err), p0: doubles("P0", q.P0, q.P0_n, &err), u: doubles("u", q.u, q.u_n, &err),
-		plans: doubles("plans", q.plans, q.plans_n, &err), planRows: int(q.plan_rows), planStep: float64(q.plan_step),
-		history: doubles("history", q.history, q.history_n, &err), historyRows: int(q.history_rows),
-		times: doubles("times", q.times, q.times_n, &err), samples: int(q.samples), seed: uint64(q.seed), workers: int(q.workers),
-	}
-	out := answer{
-		mean: doubles("mean", a.mean, a.mean_n, &err), std: doubles("std", a.std, a.std_n, &err), obsStd: doubles("obs_std", a.obs_std, a.obs_std_n, &err),
-		jacobian: doubles("jacobian", a.jacobian, a.jacobian_n, &err), samples: doubles("samples", a.samples, a.samples_n, &err),
-		inputJacobian: doubles("input_jacobian", a.input_jacobian, a.input_jacobian_n, &err),
-		ood:           doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
-		flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
-	}
-	if err == nil {
-		err = l.predict(&in, &out)
-	}
-	return
+		if err := sizeChecked("query", q.size, unsafe.Sizeof(*q)); err != nil {
+			return err
+		}
+		if err := sizeChecked("answer", a.size, unsafe.Sizeof(*a)); err != nil {
+			return err
+		}
+		for _, v := range [...]C.size_t{q.plan_rows, q.history_rows, q.samples, q.workers} {
+			if uint64(v) > mostNumbers {
+				return fail(codeWrong, "query: a count of %d is too large", uint64(v))
+			}
+		}
+		var err error
+		in := query{
+			want:   uint64(q.want),
+			states: doubles("states", q.states, q.states_n, &err), p0: doubles("P0", q.P0, q.P0_n, &err), u: doubles("u", q.u, q.u_n, &err),
+			plans: doubles("plans", q.plans, q.plans_n, &err), planRows: int(q.plan_rows), planStep: float64(q.plan_step),
+			history: doubles("history", q.history, q.history_n, &err), historyRows: int(q.history_rows),
+			times: doubles("times", q.times, q.times_n, &err), samples: int(q.samples), seed: uint64(q.seed), workers: int(q.workers),
+		}
+		out := answer{
+			mean: doubles("mean", a.mean, a.mean_n, &err), std: doubles("std", a.std, a.std_n, &err), obsStd: doubles("obs_std", a.obs_std, a.obs_std_n, &err),
+			jacobian: doubles("jacobian", a.jacobian, a.jacobian_n, &err), samples: doubles("samples", a.samples, a.samples_n, &err),
+			inputJacobian: doubles("input_jacobian", a.input_jacobian, a.input_jacobian_n, &err),
+			ood:           doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
+			flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
+		}
+		if err == nil {
+			err = l.predict(&in, &out)
+		}
+		return err
+	})
 }

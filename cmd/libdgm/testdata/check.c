@@ -202,6 +202,7 @@ static void wrong(setup *s)
 	CHECK(dgm_predict(s->model, NULL, NULL, NULL, 0) == DGM_WRONG);
 	CHECK(dgm_predict(s->model, NULL, NULL, small, sizeof small) == DGM_WRONG && small[0] == 0);
 	CHECK(dgm_open(NULL, NULL, error, sizeof error) == DGM_WRONG);
+	CHECK(dgm_get_info(s->model, NULL, error, sizeof error) == DGM_WRONG && strcmp(error, "info: is NULL") == 0);
 	CHECK(dgm_open("no such file", &s->model, error, sizeof error) == DGM_FILE);
 	CHECK(dgm_close(0, error, sizeof error) == DGM_CLOSED);
 	CHECK(dgm_get_channel(s->model, 1000, NULL, 0, NULL, 0, error, sizeof error) == DGM_WRONG);
