@@ -266,7 +266,12 @@ func (p *Prior) fitDirect(ctx context.Context, flights []window.Flight, parts []
 	if choose {
 		rows := f.KeepBest()
 		p.direct.History.Edges = p.direct.History.Edges[:rows]
-		p.direct.Rows = slices.DeleteFunc(slices.Clone(p.direct.Rows), func(n int) bool { return n > rows })
+		p.direct.Rows = nil
+		for _, l := range f.Model.Levels {
+			if l.Rows > 0 && !slices.Contains(p.direct.Rows, l.Rows) {
+				p.direct.Rows = append(p.direct.Rows, l.Rows)
+			}
+		}
 	}
 	out := stack.Candidate{Name: directName, Whole: model.Component{Kind: model.Direct, Direct: f.Model}}
 	for i := range f.Folds {

@@ -18,10 +18,14 @@ type Config struct {
 	Rows     []int           // levels beside that without history: rows that each reads, ascending
 	Readouts []model.Readout // one level of each for every amount of history
 	Blocks   int             // parts of the plan
-	Shorter  int             // without products, the mean is taken with fits that read 1 to so many of the long rows less
+	Shorter  int             // fits without products that read 1 to so many of the long rows less are candidates, too
 	Products int             // products of two columns are columns where there are at most so many to multiply
-	Stride   float64         // s between training windows; 0 = every sample
-	Windows  int             // (optional) at most so many windows, spread evenly
+	// Sharpness is the power of a candidate's error on what the folds hold out, over that of another,
+	// by which its share in the mean is the less; 0 = the best of each channel and time alone.
+	Sharpness float64
+
+	Stride  float64 // s between training windows; 0 = every sample
+	Windows int     // (optional) at most so many windows, spread evenly
 }
 
 func (c *Config) check(horizon float64) error {
@@ -36,7 +40,7 @@ func (c *Config) check(horizon float64) error {
 	return nil
 }
 
-// penalties of standardised columns that are tried.
+// penalties of standardised columns of the candidates.
 var penalties = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1}
 
 // frame returns a map without levels, its columns standardised by the starts of the

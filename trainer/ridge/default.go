@@ -16,7 +16,7 @@ const fine, few = 5, 2
 // 0.99.
 func Default(flights []window.Flight, task window.Task, readouts int) Config {
 	H, interval := task.Horizon, window.Interval(flights)
-	c := Config{Blocks: 10, Shorter: 2, Products: 32, Stride: H / 50, Windows: 8000}
+	c := Config{Blocks: 10, Shorter: 2, Sharpness: 8, Products: 32, Stride: H / 50, Windows: 8000}
 	for _, tau := range []float64{0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1} {
 		if t := tau * H; t > 0.5*interval {
 			c.Times = append(c.Times, t)

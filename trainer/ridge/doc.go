@@ -5,10 +5,10 @@
 // alike at all times ahead. History never crosses a gap or the beginning of a flight: a
 // level is fitted to the windows that have its rows of history.
 //
-// Penalty and degree of each channel and time are those with the least mean square error on
-// what the folds hold out, geometric mean over folds, so that one in which every fit
-// extrapolates does not decide alone. Where products do not pay, the weights are the mean of
-// those of fits with less and less of the long rows of history: how old the samples are that
-// the next flight's motion follows from differs between flights. Every fold's own map, fitted without what the fold
+// Candidates of each channel and time differ in penalty, in degree, and in how many of the long
+// rows of history they read: how old the samples are that the next flight's motion follows from
+// differs between flights. The weights are the mean of theirs, each with a share by its mean square
+// error on what the folds hold out, geometric mean over folds, so that one in which every fit
+// extrapolates does not decide alone. Every fold's own map, fitted without what the fold
 // holds out, is kept beside the map of all flights: calibration and weights read it.
 package ridge

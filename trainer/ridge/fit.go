@@ -126,29 +126,30 @@ const (
 
 // timeFit is the fit of one time ahead.
 type timeFit struct {
-	degree    int
-	logError  float64
-	solutions [][][]solutions      // per channel, with each of the candidates whose mean is taken: of all windows, then of each fold
-	grams     []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
+	degree     int
+	logError   float64
+	candidates []candidate
+	solutions  [][]solution         // of each candidate: of all windows, then of each fold
+	shares     [][]float64          // K × candidates
+	grams      []*leastsquares.Gram // of all windows, then without each fold's; at the last time only
 }
 
-// solutions are the offset (K) and the weights (K×columns) of all channels; ok is false
+// solution is the offset (K) and the weights (K×columns) of all channels; ok is false
 // where there is none.
-type solutions struct {
-	columns         int
+type solution struct {
 	offset, weights []float64
 	ok              bool
 }
 
-// weights returns those of solution m of all K channels, K×C, the constant first.
+// weights returns those of all K channels, K×C, the constant first: the mean over the
+// candidates of their solutions m.
 func (t *timeFit) weights(m, K, C int) []float64 {
 	out := make([]float64, K*C)
-	for k, candidates := range t.solutions {
-		share := 1 / float64(len(candidates))
-		for _, of := range candidates {
-			if s := of[m]; s.ok {
+	for k, shares := range t.shares {
+		for c, share := range shares {
+			if s, columns := &t.solutions[c][m], t.candidates[c].columns; s.ok && share > 0 {
 				out[k*C] += share * s.offset[k]
-				floats.AddScaled(out[k*C+1:k*C+1+s.columns], share, s.weights[k*s.columns:(k+1)*s.columns])
+				floats.AddScaled(out[k*C+1:k*C+1+columns], share, s.weights[k*columns:(k+1)*columns])
 			}
 		}
 	}
@@ -161,8 +162,25 @@ type candidate struct {
 	penalty         float64
 }
 
-// fitTime chooses a candidate for each channel by the parts that are held out in turn, and
-// fits it to all rows.
+// candidates returns those of a level, of which so many read less of its history.
+func (g *gatherer) candidates(shorter int) (out []candidate) {
+	add := func(columns, degree int) {
+		for _, p := range penalties {
+			out = append(out, candidate{columns, degree, p})
+		}
+	}
+	add(g.linear, 1)
+	if g.columns > g.linear {
+		add(g.columns, 2)
+	}
+	for _, columns := range g.shorter(shorter) {
+		add(columns, 1)
+	}
+	return out
+}
+
+// fitTime fits the candidates to all rows, whose mean is taken with shares by the parts that
+// are held out in turn, for each channel.
 func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held []part) (timeFit, error) {
 	g := newGatherer(m, l, cfg)
 	h := l.Times[at]
@@ -174,114 +192,122 @@ func fitTime(m *direct.Model, l direct.Level, cfg Config, at int, all part, held
 	for i, p := range held {
 		parts[i] = g.gram(p, h, whole.Centre())
 	}
-	var candidates []candidate
-	add := func(columns, degree int) {
-		for _, p := range penalties {
-			candidates = append(candidates, candidate{columns, degree, p})
-		}
+	out := timeFit{degree: 1, candidates: g.candidates(cfg.Shorter)}
+	grams := slices.Concat([]*leastsquares.Gram{whole}, without(parts, g.columns, g.K, whole.Centre()))
+	var err error
+	if out.solutions, err = solve(grams, out.candidates); err != nil {
+		return timeFit{}, err
 	}
-	add(g.linear, 1)
-	if g.columns > g.linear {
-		add(g.columns, 2)
-	}
-	full := len(candidates)
-	for _, columns := range g.shorter(cfg.Shorter) {
-		add(columns, 1)
-	}
-	v, err := validate(parts, candidates, g.columns, g.K, whole.Centre())
+	scores, still, err := validate(parts, grams[1:], out.candidates, out.solutions, g.K)
 	if err != nil {
 		return timeFit{}, err
 	}
-	out := timeFit{degree: 1}
-	grams := slices.Concat([]*leastsquares.Gram{whole}, v.others)
 	if at == len(l.Times)-1 {
 		out.grams = grams
 	}
-	solved := map[int][]solutions{} // by candidate
 	for k := range g.K {
-		best := v.best(k, 0, full)
-		out.degree = max(out.degree, candidates[best].degree)
-		out.logError += (v.scores[best][k] - v.still[k]) / float64(2*v.folds*g.K)
-		chosen := []int{best}
-		for at := full; at < len(candidates) && candidates[best].degree == 1; at += len(penalties) {
-			chosen = append(chosen, v.best(k, at, at+len(penalties)))
-		}
-		var mean [][]solutions
-		for _, c := range chosen {
-			if solved[c] == nil {
-				if solved[c], err = solve(grams, candidates[c]); err != nil {
-					return timeFit{}, err
-				}
+		shares, least := cfg.share(scores, k)
+		for c, s := range shares {
+			if s > 0 {
+				out.degree = max(out.degree, out.candidates[c].degree)
 			}
-			mean = append(mean, solved[c])
 		}
-		out.solutions = append(out.solutions, mean)
+		out.logError += (least - still[k]) / float64(2*g.K)
+		out.shares = append(out.shares, shares)
 	}
 	return out, nil
 }
 
-// solve returns the solution of a candidate for every gram, of which the first must have
-// one.
-func solve(grams []*leastsquares.Gram, choice candidate) (out []solutions, err error) {
-	for i, gram := range grams {
-		s := solutions{columns: choice.columns}
-		if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && i == 0 {
-			return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
+// leastShare of a candidate in the mean; one with less has none.
+const leastShare = 1e-3
+
+// share returns the shares of the candidates in the mean for channel k, as weights of models
+// (pseudo Bayesian model averaging, Yao et al. 2018), and the least score of any.
+func (c *Config) share(scores [][]float64, k int) (shares []float64, least float64) {
+	best := 0
+	for i, s := range scores {
+		if s[k] < scores[best][k] {
+			best = i
 		}
-		out = append(out, s)
 	}
-	return out, nil
+	least, shares = scores[best][k], make([]float64, len(scores))
+	if c.Sharpness == 0 {
+		shares[best] = 1
+		return shares, least
+	}
+	for i, s := range scores {
+		shares[i] = math.Exp(c.Sharpness / 2 * (least - s[k]))
+	}
+	total := floats.Sum(shares)
+	for i := range shares {
+		if shares[i] < leastShare*total {
+			shares[i] = 0
+		}
+	}
+	floats.Scale(1/floats.Sum(shares), shares)
+	return shares, least
 }
 
-// validation is what candidates left of the parts that were held out in turn.
-type validation struct {
-	others []*leastsquares.Gram // without each part
-	folds  int                  // parts with rows in and outside of them
-	scores [][]float64          // candidates×K, sum over folds of the log of the mean square of what is left
-	still  []float64            // K, the same of the targets
-}
-
-// validate fits the candidates without each part, and scores them on it.
-func validate(parts []*leastsquares.Gram, candidates []candidate, columns, K int, centre []float64) (*validation, error) {
-	v := &validation{others: make([]*leastsquares.Gram, len(parts)), still: make([]float64, K)}
-	for range candidates {
-		v.scores = append(v.scores, make([]float64, K))
-	}
-	for i, p := range parts {
+// without returns the merged parts without each of them.
+func without(parts []*leastsquares.Gram, columns, K int, centre []float64) []*leastsquares.Gram {
+	var out []*leastsquares.Gram
+	for i := range parts {
 		others := leastsquares.New(columns, K, centre)
 		for j, q := range parts {
 			if j != i {
 				others.Merge(q)
 			}
 		}
-		if v.others[i] = others; p.N() == 0 || others.N() == 0 {
-			continue
-		}
-		v.folds++
-		addLogs(v.still, p.MeanSquare(0, nil, make([]float64, K)))
-		for c, choice := range candidates {
-			W, offset, ok := others.Solve(choice.columns, choice.penalty)
-			if !ok {
-				return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, others.N())
-			}
-			addLogs(v.scores[c], p.MeanSquare(choice.columns, W, offset))
-		}
+		out = append(out, others)
 	}
-	if v.folds < 2 {
-		return nil, fmt.Errorf("%w: they are in %d folds", ErrTooFew, v.folds)
-	}
-	return v, nil
+	return out
 }
 
-// best returns the candidate from from to to−1 that leaves least of channel k.
-func (v *validation) best(k, from, to int) int {
-	best := from
-	for c := from; c < to; c++ {
-		if v.scores[c][k] < v.scores[best][k] {
-			best = c
+// solve returns the solutions of the candidates for every gram that has rows.
+func solve(grams []*leastsquares.Gram, candidates []candidate) ([][]solution, error) {
+	var out [][]solution
+	for _, choice := range candidates {
+		var of []solution
+		for _, gram := range grams {
+			var s solution
+			if s.weights, s.offset, s.ok = gram.Solve(choice.columns, choice.penalty); !s.ok && gram.N() > 0 {
+				return nil, fmt.Errorf("%w: no finite fit to %d of them", ErrTooFew, gram.N())
+			}
+			of = append(of, s)
+		}
+		out = append(out, of)
+	}
+	return out, nil
+}
+
+// validate scores the solutions without each part on it: the mean over parts with rows in and
+// outside of them of the log of the mean square of what is left (candidates×K), and that of the
+// targets (K).
+func validate(parts, others []*leastsquares.Gram, candidates []candidate, solutions [][]solution, K int) (scores [][]float64, still []float64, err error) {
+	still = make([]float64, K)
+	for range candidates {
+		scores = append(scores, make([]float64, K))
+	}
+	folds := 0
+	for i, p := range parts {
+		if p.N() == 0 || others[i].N() == 0 {
+			continue
+		}
+		folds++
+		addLogs(still, p.MeanSquare(0, nil, make([]float64, K)))
+		for c, choice := range candidates {
+			s := &solutions[c][1+i]
+			addLogs(scores[c], p.MeanSquare(choice.columns, s.weights, s.offset))
 		}
 	}
-	return best
+	if folds < 2 {
+		return nil, nil, fmt.Errorf("%w: they are in %d folds", ErrTooFew, folds)
+	}
+	floats.Scale(1/float64(folds), still)
+	for _, s := range scores {
+		floats.Scale(1/float64(folds), s)
+	}
+	return scores, still, nil
 }
 
 // addLogs adds the logarithms of squares.
@@ -297,9 +323,10 @@ const tiny = 1e-300
 // worthwhile is what more history must have over less: below this share of its error.
 const worthwhile = 0.99
 
-// KeepBest keeps the levels up to the amount of history with the least error on the folds,
-// geometric mean over readouts; more counts only where it is worthwhile. Less is read while there
-// is no more. It returns the most rows that are read.
+// KeepBest keeps, beside the levels without history, those of the amount of history with
+// the least error on the folds, geometric mean over readouts, and of the least amount, which is
+// read while there is no more; more counts only where it is worthwhile. It returns the rows that
+// are read.
 func (f *Fitted) KeepBest() (rows int) {
 	logs, least := map[int]float64{}, math.Inf(1)
 	var amounts []int
@@ -315,19 +342,18 @@ func (f *Fitted) KeepBest() (rows int) {
 			least, rows = logs[n]+math.Log(worthwhile), n
 		}
 	}
-	keep := func(m *direct.Model) {
-		m.Levels = slices.DeleteFunc(slices.Clone(m.Levels), func(l direct.Level) bool { return l.Rows > rows })
-	}
+	kept := amounts[:min(2, 1+slices.Index(amounts, rows))]
+	drop := func(l direct.Level) bool { return l.Rows != rows && !slices.Contains(kept, l.Rows) }
 	var errs []float64
 	for i, l := range f.Model.Levels {
-		if l.Rows <= rows {
+		if !drop(l) {
 			errs = append(errs, f.Errors[i])
 		}
 	}
 	f.Errors = errs
-	keep(&f.Model)
+	f.Model.Levels = slices.DeleteFunc(slices.Clone(f.Model.Levels), drop)
 	for i := range f.Folds {
-		keep(&f.Folds[i])
+		f.Folds[i].Levels = slices.DeleteFunc(slices.Clone(f.Folds[i].Levels), drop)
 	}
 	return rows
 }

@@ -289,12 +289,29 @@ func TestErrorsOfFit(t *testing.T) {
 	}
 }
 
-// Levels that read less are kept for starts with less history, levels that read more than
-// helps are not.
+// The level that reads least is kept for starts with less history, one that reads more than
+// helps is not.
 func TestKeepBest(t *testing.T) {
-	m := fit(t, several(0.05), Config{Times: []float64{step, 2 * step}, History: lags(9), Rows: []int{1, 3, 9}})
+	m := fit(t, several(0.05), Config{Times: []float64{step, 2 * step}, History: lags(9), Rows: []int{1, 2, 3, 9}})
 	if rows := m.KeepBest(); rows != 3 || !reflect.DeepEqual(levels(m), []int{0, 1, 3}) || len(m.Errors) != 3 || len(m.Folds[3].Levels) != 3 {
 		t.Errorf("%d rows, levels %v, of a fold %d, errors %v", rows, levels(m), len(m.Folds[3].Levels), m.Errors)
+	}
+}
+
+// Candidates with equal errors count alike, one with a tenth more less, one with ten times as
+// much not at all.
+func TestShares(t *testing.T) {
+	log := func(ratio float64) []float64 { return []float64{2 * math.Log(ratio)} }
+	cfg := Config{Sharpness: 8}
+	shares, least := cfg.share([][]float64{log(1), log(1), log(1.1), log(10)}, 0)
+	odds := math.Pow(1.1, -8)
+	for c, want := range []float64{1 / (2 + odds), 1 / (2 + odds), odds / (2 + odds), 0} {
+		if math.Abs(shares[c]-want) > 1e-12 {
+			t.Errorf("share %v of candidate %d, want %v", shares[c], c, want)
+		}
+	}
+	if least != 0 {
+		t.Errorf("least score %v", least)
 	}
 }
 
@@ -306,10 +323,9 @@ func TestTooMuchHistoryIsLeftOut(t *testing.T) {
 	}
 }
 
-// The weights of the oldest long row are halved by the mean with a fit that does not read it;
-// rows of one sample are read by all.
+// The weights of the oldest long row are about half in the mean with fits that do not read it.
 func TestMeanOverTheLengthOfTheHistory(t *testing.T) {
-	cfg := Config{Times: []float64{0.05}, Rows: []int{4}, History: history.Spec{Edges: []float64{0.01, 0.02, 0.03, 0.06}}, Stride: 0.01, Readouts: []model.Readout{model.Plan}, Blocks: 5}
+	cfg := Config{Times: []float64{0.05}, Sharpness: 8, Rows: []int{4}, History: history.Spec{Edges: []float64{0.01, 0.02, 0.03, 0.06}}, Stride: 0.01, Readouts: []model.Readout{model.Plan}, Blocks: 5}
 	task, flights := window.Task{States: one, Inputs: 1, Horizon: 0.05}, several(0.1)
 	level := func(shorter int) []float64 {
 		cfg.Shorter = shorter
@@ -323,10 +339,9 @@ func TestMeanOverTheLengthOfTheHistory(t *testing.T) {
 	if len(all) != len(mean) {
 		t.Fatalf("%d weights, %d without the mean", len(mean), len(all))
 	}
-	last := len(all) - 2 // a state and an input in a row
-	for c := range all {
-		if half := math.Abs(mean[c]-all[c]/2) < 1e-12; half != (c >= last) {
-			t.Errorf("column %d of %d: %v, %v of the fit that reads all rows", c, len(all), mean[c], all[c])
+	for c := len(all) - 2; c < len(all); c++ { // a state and an input in a row
+		if ratio := mean[c] / all[c]; !(ratio > 0.3 && ratio < 0.7) {
+			t.Errorf("column %d of %d: %v, %v of the fits that read all rows", c, len(all), mean[c], all[c])
 		}
 	}
 }
