@@ -82,6 +82,8 @@ func TestFailuresBeforeWork(t *testing.T) {
 	if err := errors.Join(os.WriteFile(in("w.report.json"), nil, 0o666), os.Mkdir(in("o.report.html"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
+	key := in("private.pem")
+	writeKey(t, key, 1)
 	before, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +101,7 @@ func TestFailuresBeforeWork(t *testing.T) {
 		{"a device as the model", os.DevNull, cli.Failed, []string{"--log", log, "--out", os.DevNull}},
 		{"a folder as the report", "o.report.html", cli.Failed, []string{"--log", log, "--out", in("o.dgm")}},
 		{"no log", "no log given", cli.Wrong, nil},
+		{"signed for two", "--vehicle and --fleet are both given", cli.Wrong, []string{"--log", log, "--sign", key, "--vehicle", "a", "--fleet", "b", "--horizon", "500ms", "--preset", "quick"}},
 		{"unknown flag", "--bogus", cli.Wrong, []string{"--bogus"}},
 		{"setting that cannot be", "horizon", cli.Wrong, []string{"--log", log, "--horizon", "-1s"}},
 		{"unknown preset", "slow", cli.Wrong, []string{"--log", log, "--preset", "slow"}},

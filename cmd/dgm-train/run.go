@@ -35,7 +35,10 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	var key ed25519.PrivateKey
 	if o.sign != "" {
 		var err error
-		if key, err = keys.Private(o.sign); err != nil {
+		if key, err = keys.Private(o.sign); err == nil {
+			err = o.checkRecipient()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -182,13 +185,18 @@ func (o *options) statement(vehicle string) (model.Statement, error) {
 	if s.Sequence == 0 {
 		s.Sequence = uint64(now.Unix())
 	}
-	switch {
-	case o.fleet != "" && o.vehicle != "":
-		return s, cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
-	case s.Vehicle == "" && s.Fleet == "":
+	if s.Vehicle == "" && s.Fleet == "" {
 		return s, cli.Usage("the model names no vehicle to sign it for: give --vehicle or --fleet")
 	}
-	return s, nil
+	return s, o.checkRecipient()
+}
+
+// checkRecipient returns an error if what is signed would be for a vehicle and for a fleet.
+func (o *options) checkRecipient() error {
+	if o.fleet != "" && o.vehicle != "" {
+		return cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
+	}
+	return nil
 }
 
 // writeRollback writes the signed command to go back to a model.
