@@ -75,11 +75,13 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 			}
 			dst.Mean[j] = origin + m.Scale[k]*(p.displacement[j]+p.networkWeight[dst.condition()].value[j]*p.sum[j])
 			start *= startFactor(factor)
+			p.correlations.start[j] = start
 			dst.Std[j] = math.Sqrt(p.intervals.state(factor, state, obs) + start)
 			dst.ObsStd[j] = math.Sqrt(factor*(state+obs) + start)
 			ok = ok && finite(dst.Mean[j]) && finite(dst.Std[j]) && finite(dst.ObsStd[j])
 		}
 	}
+	p.correlate(dst, q)
 	if len(dst.InputJacobian) > 0 {
 		p.inputJacobian(dst)
 	}

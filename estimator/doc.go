@@ -45,4 +45,28 @@
 // It is exact at all times, and 0 where the input is later. A Fast takes that of a difference
 // equation by the derivatives at its nodes: exactly, to single precision, where the input does
 // not change within a step.
+//
+// # Covariance
+//
+// The error of state k at time t is the sum of what the model does not know and of J (x̂0 − x0),
+// what it carries on of the start. The first part, of the posterior, the ensemble and the
+// disturbances together, is what folds show: held-out errors over the calibrated standard
+// deviation have the correlation R(t) of model.Joint. The second has the covariance J P0 Jᵀ, of
+// which the prediction counts in Std what is more than in the starts of the folds. With S that
+// part, scaled to the variances that it adds, and B what it leaves,
+//
+//	Cov(t) = B R(t) B + S      S_kl = s_k s_l (J P0 Jᵀ)_kl      S_kk = max(1, factor) max(0, diag J (P0 − R) Jᵀ)_kk
+//	B_kk = √(Std_k² − S_kk)
+//
+// so that its diagonal is Std², and it is positive semidefinite, as a sum of such. Sensors
+// are independent: the covariance of a measurement has ObsStd² on its diagonal.
+//
+// Of a model without R, a state whose derivative is a state has the error that follows from
+// that state's: the integral of the same Wiener process, integrated once more. n and m
+// integrals ∫(t−s)^n/n! dW at the same time have the correlation √((2n+1)(2m+1))/(n+m+1), which
+// does not depend on t. Other states are independent then.
+//
+// Trajectories are draws of Cov at every time. In time the first part goes as those integrals g
+// do, mixed at each time by M with M C Mᵀ = R, C the correlation of g; the second is J times one
+// draw of the start.
 package estimator

@@ -144,7 +144,10 @@ func (f *Fast) startVariance(dst *Prediction, q *Query) {
 			row := jacobian[k*size : (k+1)*size]
 			f.setStartVariance(row, k, block, g.parts[dst.condition()].networkWeight[k*n+block*simd.Width:])
 			if dst.Jacobian != nil {
-				f.storeJacobian(dst, row, k, block)
+				f.storeJacobian(dst.Jacobian, row, k, block)
+			}
+			if dst.Correlation != nil && q.P0 != nil {
+				f.storeJacobian(f.plain.jacobian, row, k, block)
 			}
 		}
 	}
@@ -173,12 +176,12 @@ func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []flo
 }
 
 // storeJacobian writes the derivatives of channel k in one block to dst.
-func (f *Fast) storeJacobian(dst *Prediction, row []float32, k, block int) {
+func (f *Fast) storeJacobian(dst []float64, row []float32, k, block int) {
 	K := f.plain.m.K
 	for lane := range simd.Width {
 		if i := f.g.order[block*simd.Width+lane]; i >= 0 {
 			for c := range K {
-				dst.Jacobian[(i*K+k)*K+c] = float64(row[c*simd.Width+lane])
+				dst[(i*K+k)*K+c] = float64(row[c*simd.Width+lane])
 			}
 		}
 	}

@@ -2,181 +2,103 @@ package estimator
 
 import (
 	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // joint is the factor of the covariance of a prediction's errors over times and channels:
 // the error at time i of channel k is Std times
 //
-//	Σ_r factor_r(i,k) ε_r + rest(i,k)·g_k(t_i)
+//	Σ_r carried_r(i,k) ε_r + rest(i,k) Σ_j mix_kj(i) g_j(t_i)
 //
-// with ε_r standard normal and g a process of variance 1 (see process), all independent.
-// Its variance is that of the prediction everywhere. This file is the one place where what
-// is known of the covariance enters: the distances of the members of the ensemble and of
-// the components of the prior dynamics from their means, and J P0 Jᵀ of the start, as far
-// as they are in Std; rest is what none of these explains.
+// with ε_r standard normal and g a process of variance 1 for each channel (see process).
+// carried is J times a root of P0 in the share that P0 has in the variance, and mix turns the
+// correlation of the process into that of the model: at every time the covariance is that of
+// the prediction, see the package.
 type joint struct {
-	p    *Predictor
-	own  *Prediction // of p
-	rows int
-	last int       // rows in use
-	row  []float64 // rows×T×K
-	rest []float64 // T×K
-	x, y []float64 // K
-	root []float64 // K×K, of P0
+	p         *Predictor
+	own       *Prediction // of p
+	carried   []float64   // K×T×K
+	rest      []float64   // T×K
+	mix       []float64   // T×K×K, lower triangles
+	condition model.Condition
+	mixed     bool      // mix is that of the condition
+	starts    bool      // carried is not 0
+	root      []float64 // K×K, of P0
+	process   []float64 // K×K, root of the correlation of the process
+	r         []float64 // K×K
 }
-
-// mostExplained is the share of a variance that the rows explain at most: few rows would
-// make the errors of all times one another's multiples.
-const mostExplained = 0.9
 
 func newJoint(p *Predictor) *joint {
 	K, n := p.m.K, len(p.times)*p.m.K
-	rows := len(p.members) + len(p.prior.components) + K
-	return &joint{
-		p: p, own: p.NewPrediction(), rows: rows, row: make([]float64, rows*n), rest: make([]float64, n),
-		x: make([]float64, K), y: make([]float64, K), root: make([]float64, K*K),
+	f := &joint{
+		p: p, own: p.NewPrediction(), carried: make([]float64, K*n), rest: make([]float64, n), mix: make([]float64, K*n),
+		root: make([]float64, K*K), process: make([]float64, K*K), r: make([]float64, K*K),
 	}
+	semidefiniteRoot(f.process, p.correlations.kinematic, K)
+	return f
 }
 
-// start builds the factor for a query with the standard deviations std (T×K).
-func (f *joint) start(std []float64, q *Query) (ok bool) {
+// start builds the factor for a query.
+func (f *joint) start(q *Query) (ok bool) {
 	if !f.p.Predict(f.own, q) {
 		return false
 	}
-	f.last = 0
-	f.components()
-	f.origin(q)
-	f.members()
-	clear(f.rest)
-	for r := range f.last {
-		row := f.at(r)
-		for j, s := range std {
-			if s > 0 {
-				row[j] /= s
-			} else {
-				row[j] = 0
-			}
-			f.rest[j] += row[j] * row[j]
-		}
+	f.setMix(f.own.condition())
+	for j := range f.rest {
+		f.rest[j] = 1
 	}
-	for j, explained := range f.rest {
-		if explained > mostExplained {
-			shrink := math.Sqrt(mostExplained / explained)
-			for r := range f.last {
-				f.at(r)[j] *= shrink
-			}
-			explained = mostExplained
-		}
-		f.rest[j] = math.Sqrt(1 - explained)
+	f.starts = q.P0 != nil && f.p.m.Displacement
+	if f.starts {
+		f.carry(q.P0)
 	}
 	return true
 }
 
-// at returns row r (T×K).
-func (f *joint) at(r int) []float64 { return f.row[r*len(f.rest) : (r+1)*len(f.rest)] }
-
-func (f *joint) next() []float64 {
-	f.last++
-	row := f.at(f.last - 1)
-	clear(row)
-	return row
-}
-
-// members adds the distance of each member from their mean, state units.
-func (f *joint) members() {
-	p, K := f.p, f.p.m.K
-	if len(p.members) < 2 {
+// setMix sets mix to the root of the correlation times the inverse of that of the process.
+func (f *joint) setMix(condition model.Condition) {
+	if f.mixed && f.condition == condition {
 		return
 	}
-	n := math.Sqrt(float64(len(p.members)))
-	weight := p.networkWeight[f.own.condition()].value
-	for e := range p.members {
-		p.evaluate(&p.members[e], f.own.Readout, false, false)
-		row := f.next()
-		for j := range row {
-			row[j] = weight[j] * p.m.Scale[j%K] * (p.mean[j] - p.sum[j]) / n
-		}
-	}
-}
-
-// components adds the distance of each component of the prior dynamics from their weighted
-// sum.
-func (f *joint) components() {
-	b, K := f.p.prior, f.p.m.K
-	active := 0
-	for i := range b.components {
-		if i == 0 || b.weights[i] != nil {
-			active++
-		}
-	}
-	if active < 2 {
-		return
-	}
-	n := math.Sqrt(float64(active))
-	for i, c := range b.components {
-		if i > 0 && b.weights[i] == nil {
-			continue
-		}
-		row := f.next()
-		for j, t := range f.p.times {
-			b.At(f.x, nil, t)
-			c.at(f.y, nil, t)
-			for k := range K {
-				row[j*K+k] = (f.y[k] - f.x[k]) / n
-			}
-		}
-	}
-}
-
-// origin adds the columns of J times the root of P0, in the share that P0 has in the
-// variance.
-func (f *joint) origin(q *Query) {
-	p, K := f.p, f.p.m.K
-	if q.P0 == nil || !p.m.Displacement {
-		return
-	}
-	semidefiniteRoot(f.root, q.P0, K)
-	first := f.last
-	for range K {
-		f.next()
-	}
-	for i := range p.times {
-		for k := range K {
-			jacobian, sum := p.jacobian[(i*K+k)*K:(i*K+k+1)*K], 0.0
-			for c := range K {
-				v := 0.0
-				for a, j := range jacobian {
-					v += j * f.root[a*K+c]
+	K := f.p.m.K
+	for i := range f.p.times {
+		mix := f.mix[i*K*K : (i+1)*K*K]
+		f.p.correlations.at(f.r, condition, i)
+		semidefiniteRoot(mix, f.r, K)
+		for a := range K {
+			row := mix[a*K : (a+1)*K]
+			for b := a; b >= 0; b-- {
+				for c := b + 1; c <= a; c++ {
+					row[b] -= row[c] * f.process[c*K+b]
 				}
-				f.at(first + c)[i*K+k] = v
-				sum += v * v
-			}
-			share := 0.0
-			if sum > 0 {
-				share = math.Sqrt(math.Max(0, p.startVariance(i, k)) / sum)
-			}
-			for c := range K {
-				f.at(first + c)[i*K+k] *= math.Min(share, 1)
+				row[b] /= f.process[b*K+b]
 			}
 		}
 	}
+	f.condition, f.mixed = condition, true
 }
 
-// semidefiniteRoot writes to L (n×n, lower triangle) a root of a positive semidefinite
-// matrix, L Lᵀ = A (Cholesky; a column without variance is zero).
-func semidefiniteRoot(L, A []float64, n int) {
-	clear(L)
-	for j := range n {
-		d := A[j*n+j]
-		for _, v := range L[j*n : j*n+j] {
-			d -= v * v
+// carry sets carried, and rest to what it leaves.
+func (f *joint) carry(P0 []float64) {
+	p, K, n := f.p, f.p.m.K, len(f.rest)
+	semidefiniteRoot(f.root, P0, K)
+	for j, std := range f.own.Std {
+		row, sum := p.jacobian[j*K:(j+1)*K], 0.0
+		for c := range K {
+			v := 0.0
+			for a, d := range row {
+				v += d * f.root[a*K+c]
+			}
+			f.carried[c*n+j] = v
+			sum += v * v
 		}
-		if !(d > 1e-12*A[j*n+j]) {
-			continue
+		share := 0.0
+		if start := p.correlations.start[j]; sum > 0 && std > 0 {
+			share = math.Sqrt(math.Min(start, std*std)/sum) / std
+			f.rest[j] = rest(start, std)
 		}
-		L[j*n+j] = math.Sqrt(d)
-		for i := j + 1; i < n; i++ {
-			L[i*n+j] = (A[i*n+j] - dot(L[i*n:i*n+j], L[j*n:j*n+j])) / L[j*n+j]
+		for c := range K {
+			f.carried[c*n+j] *= share
 		}
 	}
 }

@@ -38,6 +38,7 @@ type Predictor struct {
 	white         []float64 // L, whitened, for the distance from the training states
 	rms           ood.RunningRMS
 	intervals     intervals
+	correlations  correlations
 	spread        []float64 // T×K, between the components of the prior dynamics, state units
 	dmean, dv     []float64
 	dsum          []float64
@@ -95,6 +96,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	p.prior = PriorDynamicsOf(m)
 	p.rms = ood.NewRunningRMS(&m.RMSDisplacement, m.NoiseKnots)
 	p.intervals = newIntervals(m, times)
+	p.correlations = newCorrelations(m, times)
 	for r := range p.networkWeight {
 		p.networkWeight[r] = networkWeightsAt(m, model.Condition(r), times)
 	}
@@ -172,7 +174,7 @@ func (p *Predictor) accepts(dst *Prediction, q *Query) bool {
 		P == 0 && len(q.Plan) > 0, P > 0 && len(q.Plan)%P != 0, len(q.History)%(K+P) != 0,
 		len(dst.Mean) != n, len(dst.Std) != n, len(dst.ObsStd) != n, len(dst.RMSRatio) != p.rmsTimes(),
 		dst.DMean != nil && (len(dst.DMean) != n || len(dst.DStd) != n),
-		dst.Jacobian != nil && (len(dst.Jacobian) != n*K || !p.m.Displacement),
+		dst.Jacobian != nil && (len(dst.Jacobian) != n*K || !p.m.Displacement), dst.Correlation != nil && len(dst.Correlation) != n*K,
 		dst.InputJacobian != nil && len(dst.InputJacobian) != n*max(len(q.Plan), P), dst.Covariates != nil && len(dst.Covariates) != n*int(model.Covariates):
 		panic(wrongLength)
 	}

@@ -36,6 +36,7 @@ type Prediction struct {
 	DMean, DStd       []float64 // T×K, of the state's derivative, per second; nil = not computed
 	Jacobian          []float64 // T×K×K, ∂mean(t)/∂x0, row k of it that of channel k; nil = not computed
 	InputJacobian     []float64 // T×K×(rows·P), ∂mean(t)/∂Plan, or ∂mean(t)/∂U where no plan is given (rows = 1); nil = not computed
+	Correlation       []float64 // T×K×K, of the states at a time, see Covariance; nil = not computed
 	Readout           Readout
 	NoHistory         bool      // the model reads history, and the query has too little
 	Distance          float64   // from the training states, whitened, see ood.Detector; 0 = the model has none
@@ -44,9 +45,15 @@ type Prediction struct {
 	InputScore        float64   // see ood.Detector.InputScore: the largest over the horizon
 	Covariates        []float64 // T×K×model.Covariates, see model.Covariate; nil = not computed; a Fast computes none
 	Half50            float64   // half width of the central 50 % interval over Std or ObsStd; that of 95 % is 1.96
+	Tube              Tube      // factors of the standard deviations
 	OOD               float64   // out-of-distribution score
 	OutOfDistribution bool      // OOD > 1
 }
+
+// Tube holds for each of model.TubeLevels the factor with which a whole trajectory, all states
+// at all times to the horizon, stays within Mean ± factor·Std with that probability, measured
+// ones within Mean ± factor·ObsStd; 0 = not known.
+type Tube [len(model.TubeLevels)]float64
 
 // condition returns what was predicted under.
 func (d *Prediction) condition() model.Condition { return d.Readout.Condition(d.NoHistory) }

@@ -95,6 +95,7 @@ func (m *Model) Check() error {
 	}
 	m.checkMotion(c, Q)
 	m.checkCalibration(c)
+	m.checkJoint(c)
 	c.that(len(m.Members) >= 1, "members", "none")
 	for i := range m.Members {
 		m.checkMember(c, &m.Members[i], fmt.Sprintf("members[%d]", i), Q, i == 0 || m.Members[i].GivesVariance())

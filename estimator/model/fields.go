@@ -50,6 +50,9 @@ func (m *Model) fields(c *coder, version int) {
 	if version > 1 {
 		list(c, "calibration", &m.Calibration, calibrationFields)
 		c.floats("bound", &m.Bound)
+		if c.optional("joint", len(m.Joint) > 0) {
+			list(c, "joint", &m.Joint, jointFields)
+		}
 	}
 	c.object("dynamics", func(c *coder) { netFields(&m.Dynamics.Net, c) })
 	if version == 1 {

@@ -60,6 +60,7 @@ type Model struct {
 	OOD             ood.Detector        // (key region)
 	RMSDisplacement ood.RMSDisplacement // (key motion)
 	Calibration     []Calibration       // per condition; none = by ScaleFactor, OODExponent and RMSDisplacement
+	Joint           []Joint             // per condition; none = not known how errors go together
 	Bound           []float64           // K×Q: rms error of holding the start state at the noise knots, state units; see Calibration; none = no bound
 	Dynamics        Dynamics
 	Stack           []Component  // the prior dynamics, which the nets' mean and vector field add to; none = the start state is held

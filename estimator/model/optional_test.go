@@ -25,6 +25,7 @@ func TestOptionalFields(t *testing.T) {
 	m.Provenance.Segments = []string{"00ff00ff00ff00ff"}
 	m.Adaptation.Rate, m.Adaptation.Equation = []float64{0.5, 2}, *model.EquationOf(m.Stack)
 	m.Adaptation.Equation.Net, m.Adaptation.Equation.NetScale = mlp.Net{}, nil
+	m.Joint = []model.Joint{{Levels: []float64{0.25, 1}, Correlation: [][]float64{{0.5}, {-0.75}}, Tube: []float64{1, 2, 3}, Flights: 4}}
 	b, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -41,6 +42,21 @@ func TestOptionalFields(t *testing.T) {
 	}
 	if diff := cmp.Diff(m.Adaptation, back.Adaptation, cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff(m.Joint, back.Joint); diff != "" {
+		t.Error(diff)
+	}
+	for why, j := range map[string]model.Joint{
+		"a correlation of 1":     {Levels: []float64{1}, Correlation: [][]float64{{1}}},
+		"levels that descend":    {Levels: []float64{1, 0.5}, Correlation: [][]float64{{0}, {0}}},
+		"a correlation too many": {Levels: []float64{1}, Correlation: [][]float64{{0, 0}}},
+		"two tubes":              {Levels: []float64{1}, Correlation: [][]float64{{0}}, Tube: []float64{1, 2}},
+	} {
+		other := *m
+		other.Joint = []model.Joint{j}
+		if _, err := other.Encode(); err == nil {
+			t.Errorf("%s is written", why)
+		}
 	}
 	m.Adaptation.Rate[0] = -1
 	if _, err := m.Encode(); err == nil {
