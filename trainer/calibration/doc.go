@@ -21,5 +21,7 @@
 // The model that is judged on held-out flights adds its errors on these, as one more fold,
 // to the calibration of the exported model, which knows them (Errors.Add).
 //
-// The limits of the out-of-distribution score come from the same errors.
+// The limits of the out-of-distribution score come from the same errors, and so does how they go
+// together (joint.go): the correlation of the channels at the scored times and the largest error of
+// a trajectory, which makes tubes.
 package calibration

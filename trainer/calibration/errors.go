@@ -57,6 +57,8 @@ func (f Folds) WithBasis(terms int) Folds {
 type heldErrors struct {
 	times   []float64 // T, s
 	windows []heldWindow
+	model   *model.Model // not calibrated; nil = they are not predictions of one
+	flights []window.Flight
 }
 
 // heldWindow is one of the windows.
@@ -146,7 +148,7 @@ var errUnscored = errors.New("no window of the held-out data can be scored")
 // replayed predicts windows of the flights that have the history of the condition, and
 // compares.
 func replayed(m *model.Model, flights []window.Flight, condition model.Condition, strata *ood.Strata) (*heldErrors, error) {
-	e := &heldErrors{}
+	e := &heldErrors{model: m, flights: flights}
 	for _, s := range scoredTimes {
 		e.times = append(e.times, s*m.Horizon)
 	}

@@ -79,22 +79,15 @@ func (e *Errors) Add(m *model.Model, flights []window.Flight, whole bool) (added
 
 // WholeFlights returns how many whole flights were held out.
 func (e *Errors) WholeFlights() int {
-	if !e.folds.Whole {
-		return 0
-	}
-	flights := map[int]bool{}
-	for _, fold := range e.of[0] {
-		for i := range fold.windows {
-			flights[fold.windows[i].flight] = true
-		}
-	}
-	return len(flights)
+	return wholeFlights(&e.folds, e.of[0])
 }
 
 // Fit calibrates each of the conditions by the errors.
 func (e *Errors) Fit(on Switches) (out []Model) {
-	for _, of := range e.of {
-		out = append(out, e.folds.fit(of, on, true))
+	for i, of := range e.of {
+		m := e.folds.fit(of, on, true)
+		m.Joint = e.folds.joint(of, e.conditions[i], &m)
+		out = append(out, m)
 	}
 	return out
 }
@@ -170,28 +163,6 @@ func (f *Folds) scale(m *Model, frame *rows.Frame, c *cells, r *regression, q qu
 // margin is what the log of the standard deviation is raised by: two standard errors over
 // folds, as the next flight is not among them.
 func (q *quantiles) margin() float64 { return 2 * q.standardError }
-
-func square(v float64) float64 { return v * v }
-
-// mostEffect bounds what flights add to each other.
-const mostEffect = 0.45
-
-// anotherFlight is the flight effect that folds do not show: the standard deviation of what
-// another flight adds to the errors, over their own, at τ. For folds that hold out blocks of
-// the flights that they are fitted to it is that of eight Crazyflie flights, each predicted by
-// models of one or two others. Whole flights have it in the errors of their channels; in which
-// one the next flight differs most they do not show, so that all get the effect of all (K; root
-// mean square), as far as these flights needed it (docs/notes/trainer.md).
-func (f *Folds) anotherFlight(tau float64, effect []float64) float64 {
-	if !f.Whole {
-		return 0.5 + 0.5*math.Sqrt(tau)
-	}
-	sum := 0.0
-	for _, v := range effect {
-		sum += v * v / float64(len(effect))
-	}
-	return math.Min(math.Sqrt(sum), mostEffect)
-}
 
 // half50 returns the half width of the 50 % interval over the standard deviation, geometric
 // mean over times.

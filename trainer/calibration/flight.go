@@ -47,3 +47,39 @@ func (f *Folds) flightEffect(folds []*heldErrors, c *cells, r *regression) []flo
 
 // windowsPerHorizon is how many windows start within one horizon.
 const windowsPerHorizon = 20
+
+func square(v float64) float64 { return v * v }
+
+// mostEffect bounds what flights add to each other.
+const mostEffect = 0.45
+
+// anotherFlight is the flight effect that folds do not show: the standard deviation of what
+// another flight adds to the errors, over their own, at τ. For folds that hold out blocks of
+// the flights that they are fitted to it is that of eight Crazyflie flights, each predicted by
+// models of one or two others. Whole flights have it in the errors of their channels; in which
+// one the next flight differs most they do not show, so that all get the effect of all (K; root
+// mean square), as far as these flights needed it (docs/notes/trainer.md).
+func (f *Folds) anotherFlight(tau float64, effect []float64) float64 {
+	if !f.Whole {
+		return 0.5 + 0.5*math.Sqrt(tau)
+	}
+	sum := 0.0
+	for _, v := range effect {
+		sum += v * v / float64(len(effect))
+	}
+	return math.Min(math.Sqrt(sum), mostEffect)
+}
+
+// wholeFlights returns how many whole flights were held out of the errors.
+func wholeFlights(f *Folds, of []*heldErrors) int {
+	if !f.Whole {
+		return 0
+	}
+	flights := map[int]bool{}
+	for _, fold := range of {
+		for i := range fold.windows {
+			flights[fold.windows[i].flight] = true
+		}
+	}
+	return len(flights)
+}

@@ -16,6 +16,7 @@ import (
 type Model struct {
 	NetworkWeight []float64 // K×Q, 0…1
 	Intervals     model.Calibration
+	Joint         model.Joint
 	Terms         []model.Covariate // the covariates that were chosen
 	Own           bool              // each channel has coefficients of its own
 	Whole         bool              // folds hold out whole flights
@@ -51,6 +52,12 @@ func Apply(m *model.Model, f *rows.Frame, conditions []Model) {
 	for _, c := range conditions {
 		m.NetworkWeight = append(m.NetworkWeight, c.NetworkWeight)
 		m.Calibration = append(m.Calibration, c.Intervals)
+	}
+	for _, c := range conditions {
+		if len(c.Joint.Levels) == 0 {
+			break
+		}
+		m.Joint = append(m.Joint, c.Joint)
 	}
 	if len(conditions) > 0 {
 		m.OOD.Limits = conditions[0].limits

@@ -212,7 +212,7 @@ func TestWholeFlightsOfErrors(t *testing.T) {
 	for i := range more.windows {
 		more.windows[i].flight = 20
 	}
-	e := Errors{folds: Folds{Whole: true, Folds: []Fold{{}}}, of: [][]*heldErrors{folds}}
+	e := Errors{folds: Folds{Whole: true, Folds: []Fold{{}}}, conditions: []model.Condition{0}, of: [][]*heldErrors{folds}}
 	e.folds.Folds[0].Data.Frame = &rows.Frame{K: 2, Inputs: feature.Inputs{Horizon: 1}, NoiseKnots: []float64{0, 0.1, 1}}
 	before, flights := e.Fit(all), e.WholeFlights()
 	e.of[0] = append(e.of[0], more)
