@@ -48,6 +48,7 @@ type outcome struct {
 	angle         [][methods]float64 // T, attitude errors, rad; none without an attitude
 	half50        float64            // half width of the 50 % interval over std
 	flagged, ok   bool
+	tube          estimator.Tube
 	noHistory     bool // there was less before the window than the model reads
 }
 
@@ -145,7 +146,7 @@ func (c *comparer) compare(dst *outcome, f *window.Flight, start int) {
 	c.start(f, start)
 	dst.ok = c.onboard.Predict(c.pred, &c.query)
 	dst.flagged, dst.half50 = c.pred.OutOfDistribution, c.pred.Half50
-	dst.noHistory = c.pred.NoHistory
+	dst.noHistory, dst.tube = c.pred.NoHistory, c.pred.Tube
 	copy(dst.measured, c.Measured)
 	for j := range dst.measured {
 		if !c.scored[j%c.m.K] {

@@ -29,6 +29,9 @@ type Table struct {
 	Adapted       *Adapted            `json:"adapted,omitempty"`  // nil where it was not asked for, or the model cannot adapt
 	Horizons      []Horizon           `json:"horizons"`
 
+	// Coverage of the tubes by their nominal probability, as "0.95"; nil = the model has none.
+	Joint map[string]JointCoverage `json:"joint,omitempty"`
+
 	// Whole flights that the calibration of the model was fitted to; nil = not known.
 	CalibrationFlights *int `json:"calibration_flights,omitempty"`
 	// Names of the states that look like angles and were learned without a period.
