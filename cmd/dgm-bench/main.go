@@ -17,7 +17,7 @@ func main() { cli.Main(command()) }
 // measurements returns the studies of the estimator and of training, in the order of the
 // page of results.
 func measurements() []*study.Study {
-	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), predictors.Study(), predictors.WorthStudy()}
+	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), predictors.Study(), predictors.WorthStudy(), predictors.JointStudy()}
 }
 
 // studies returns all studies.
