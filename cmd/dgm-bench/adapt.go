@@ -98,16 +98,18 @@ one is not.`,
 			f.StringVar(&file, "model", "", "model of the pendulum or the quadrotor to fly, instead of those trained now")
 			f.IntVar(&seeds, "seeds", seeds, "flights of each change")
 		},
-		Units:  func() ([]study.Work, error) { return adaptUnits(file, seeds) },
+		Units: func() ([]study.Work, error) {
+			if seeds < 1 {
+				return nil, cli.Usage("--seeds is %d, and must be 1 or more", seeds)
+			}
+			return adaptUnits(file, seeds)
+		},
 		Failed: notOK("adaptation does not follow %d of %d changes"),
 	}
 }
 
 // adaptUnits returns the changes of all systems, or of those that the model in a file fits.
 func adaptUnits(file string, seeds int) (units []study.Work, err error) {
-	if seeds < 1 {
-		return nil, cli.Usage("--seeds is %d, and must be 1 or more", seeds)
-	}
 	var given *model.Model
 	if file != "" {
 		if given, err = model.ReadFile(file); err != nil {
