@@ -123,20 +123,33 @@ func (f *Folds) joint(of []*heldErrors, condition model.Condition, m *Model) (ou
 // tube returns the factor for each of model.TubeLevels: the quantile of the largest errors of
 // trajectories, flights weighing the same. The score of the next flight is larger than all in
 // the share 1/(n+1) of cases (conformal prediction in two layers, Dunn, Wasserman and Ramdas
-// 2022). With too few flights for that it is the plain quantile.
+// 2022). With too few flights for that it is the plain quantile with a margin: one standard
+// error over flights of the log of their quantiles.
 func tube(all []trajectory, flights int) (out []float64) {
+	of, inOrder := map[[2]int][]weighted{}, [][2]int(nil)
 	var sizes []weighted
 	for i := range all {
-		sizes = append(sizes, weighted{all[i].largest, all[i].weight})
+		t := &all[i]
+		id := [2]int{t.fold, t.flight}
+		if of[id] == nil {
+			inOrder = append(inOrder, id)
+		}
+		of[id] = append(of[id], weighted{t.largest, 1})
+		sizes = append(sizes, weighted{t.largest, t.weight})
 	}
+	least := leastTube
 	for _, level := range model.TubeLevels {
 		if model.TubeExact(level, flights) {
-			level *= float64(flights+1) / float64(flights)
+			least = math.Max(least, quantile(sizes, level*float64(flights+1)/float64(flights)*(1-1e-9)))
+		} else {
+			var logs []float64
+			for _, id := range inOrder {
+				logs = append(logs, logQuantile(of[id], level))
+			}
+			_, margin := Mean(logs)
+			least = math.Max(least, quantile(sizes, level)*math.Exp(margin))
 		}
-		out = append(out, math.Max(quantile(sizes, level), leastTube))
-		if n := len(out); n > 1 {
-			out[n-1] = math.Max(out[n-1], out[n-2])
-		}
+		out = append(out, least)
 	}
 	return out
 }
