@@ -39,6 +39,8 @@ type Predictions struct {
 	Std, ObsStd   []float64 // N×T×K
 	Jacobian      []float64 // N×T×K×K, see Prediction; the windows form alone has one
 	InputJacobian []float64 // N×T×K×(rows·P), see Prediction
+	Covariance    []float64 // N×T×K×K, see Prediction.Covariance
+	Tube          []float64 // N×model.TubeLevels, see Prediction; not with the means alone
 	OOD           []float64 // N
 	Half50        []float64 // N, see Prediction; not with the means alone
 	NoHistory     []bool    // N
@@ -130,7 +132,7 @@ func (b *Batch) fits(dst *Predictions) {
 	for _, f := range [...]struct {
 		x    []float64
 		want int
-	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.InputJacobian, all * max(b.q.Plans.Size, b.m.P)}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
+	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.InputJacobian, all * max(b.q.Plans.Size, b.m.P)}, {dst.Covariance, all * b.m.K}, {dst.Tube, b.n * len(Tube{})}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
 		if f.x != nil && len(f.x) != f.want {
 			panic(wrongLength)
 		}
@@ -166,16 +168,22 @@ func (w *batchWorker) askOne(i int) (ok bool) {
 	w.query = w.of.q.At(i)
 	*p = *w.own
 	for _, f := range [...]struct{ to, from *[]float64 }{
-		{&p.Mean, &dst.Mean}, {&p.Std, &dst.Std}, {&p.ObsStd, &dst.ObsStd}, {&p.Jacobian, &dst.Jacobian}, {&p.InputJacobian, &dst.InputJacobian},
+		{&p.Mean, &dst.Mean}, {&p.Std, &dst.Std}, {&p.ObsStd, &dst.ObsStd}, {&p.Jacobian, &dst.Jacobian}, {&p.InputJacobian, &dst.InputJacobian}, {&p.Correlation, &dst.Covariance},
 	} {
 		if size := len(*f.from) / n; size > 0 {
 			*f.to = (*f.from)[i*size : (i+1)*size]
 		}
 	}
-	if dst.Std == nil && dst.ObsStd == nil && dst.Jacobian == nil && dst.InputJacobian == nil && dst.Half50 == nil {
+	if dst.Std == nil && dst.ObsStd == nil && dst.Jacobian == nil && dst.InputJacobian == nil && dst.Half50 == nil && dst.Covariance == nil && dst.Tube == nil {
 		ok = w.fast.Means(p, &w.query)
 	} else {
 		ok = w.fast.Predict(p, &w.query)
+	}
+	if p.Correlation != nil {
+		p.Covariance(p.Correlation) // in its place
+	}
+	if levels := len(p.Tube); dst.Tube != nil {
+		copy(dst.Tube[i*levels:(i+1)*levels], p.Tube[:])
 	}
 	if dst.OOD != nil {
 		dst.OOD[i] = p.OOD

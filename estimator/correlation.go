@@ -111,7 +111,7 @@ func (d *Prediction) WithCorrelation() *Prediction {
 }
 
 // Covariance writes the covariance of the states at every time to dst (T×K×K, state units), by
-// Correlation and Std. Its diagonal is Std². That of a measurement has ObsStd² there, and else
+// Correlation, whose memory may be dst, and Std. Its diagonal is Std². That of a measurement has ObsStd² there, and else
 // the same: the noise of the sensors is independent.
 func (d *Prediction) Covariance(dst []float64) {
 	K := len(d.Mean) / len(d.Times)

@@ -1,8 +1,8 @@
 /* dgm.h: the distribution of a robot's state over a horizon, in process.
  *
  * A model file of dgm-train is opened once. dgm_predict then answers one question or
- * thousands: state, input or plan, history in; means, standard deviations, Jacobians or
- * sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
+ * thousands: state, input or plan, history in; means, standard deviations, covariances,
+ * Jacobians or sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
  * are continuous from the state's, units are the model's.
  *
  *   K states, P inputs, T times, N questions, S samples, R rows of a plan, H rows of history
@@ -42,6 +42,8 @@ enum {
 #define DGM_JACOBIAN UINT64_C(8) /* N×T×K×K, d mean(t) / d state */
 #define DGM_SAMPLES UINT64_C(16) /* N×S×T×K, trajectories drawn from the distribution */
 #define DGM_INPUT_JACOBIAN UINT64_C(32) /* N×T×K×R×P, d mean(t) / d plan; N×T×K×P by u without one */
+#define DGM_COVARIANCE UINT64_C(64) /* N×T×K×K, of the states at a time: its diagonal is std²; by the errors
+                                       of the training's folds, in files from before by derivatives alone */
 
 /* Flags of an answer. */
 #define DGM_OUT_OF_DISTRIBUTION UINT32_C(1) /* ood is above 1: do not plan on it */
@@ -49,6 +51,9 @@ enum {
 
 /* Half width of an interval over the standard deviation: that of 50 % is in dgm_answer. */
 #define DGM_HALF95 1.959963984540054
+
+/* The probabilities of tubes are 0.5, 0.9 and 0.95. */
+#define DGM_TUBES 3
 
 typedef uint64_t dgm_model; /* an open model; 0 is none */
 
@@ -112,6 +117,12 @@ typedef struct {
 	size_t half50_n;
 	uint32_t *flags;  /* (optional) N */
 	size_t flags_n;
+	double *covariance; /* N×T×K×K */
+	size_t covariance_n;
+	double *tube;     /* (optional) N×DGM_TUBES, factors with which a whole trajectory, all states at
+	                     all times to the horizon, stays within mean ± factor·std with that
+	                     probability; 0 = not known; not for the mean alone */
+	size_t tube_n;
 } dgm_answer;
 
 #ifndef DGM_TYPES_ONLY

@@ -30,7 +30,8 @@ const (
 	wantJacobian = C.DGM_JACOBIAN
 	wantSamples  = C.DGM_SAMPLES
 	wantInputs   = C.DGM_INPUT_JACOBIAN
-	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs
+	wantCov      = C.DGM_COVARIANCE
+	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov
 
 	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
 	flagNoHistory         = C.DGM_NO_HISTORY
@@ -237,6 +238,7 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 			jacobian: doubles("jacobian", a.jacobian, a.jacobian_n, &err), samples: doubles("samples", a.samples, a.samples_n, &err),
 			inputJacobian: doubles("input_jacobian", a.input_jacobian, a.input_jacobian_n, &err),
 			ood:           doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
+			covariance: doubles("covariance", a.covariance, a.covariance_n, &err), tube: doubles("tube", a.tube, a.tube_n, &err),
 			flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
 		}
 		if err == nil {

@@ -157,8 +157,8 @@ type query struct {
 
 // answer is a dgm_answer; nil is absent.
 type answer struct {
-	mean, std, obsStd, jacobian, samples, inputJacobian, ood, half50 []float64
-	flags                                                            []uint32
+	mean, std, obsStd, jacobian, samples, inputJacobian, covariance, tube, ood, half50 []float64
+	flags                                                                              []uint32
 }
 
 // mostNumbers bounds the vectors of queries and answers.
@@ -179,6 +179,8 @@ func (l *loaded) predict(q *query, a *answer) error {
 		return fail(codeWrong, "history_rows: is %d, and the history has %d numbers", q.historyRows, len(q.history))
 	case len(a.half50) > 0 && q.want == wantMean:
 		return fail(codeWrong, "half50: is not computed for the mean alone")
+	case len(a.tube) > 0 && q.want == wantMean:
+		return fail(codeWrong, "tube: is not computed for the mean alone")
 	case (q.samples > 0) != (q.want&wantSamples != 0):
 		return fail(codeWrong, "samples: is %d; it must be above 0 where samples are wanted, else 0", q.samples)
 	}
@@ -232,7 +234,8 @@ func (a *answer) fits(q *query, n, times, K, inputs int) error {
 		{"jacobian", wantJacobian, len(a.jacobian), n * size * K},
 		{"samples", wantSamples, len(a.samples), n * q.samples * size},
 		{"input_jacobian", wantInputs, len(a.inputJacobian), n * size * inputs},
-		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"flags", 0, len(a.flags), n},
+		{"covariance", wantCov, len(a.covariance), n * size * K},
+		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"tube", 0, len(a.tube), n * len(model.TubeLevels)}, {"flags", 0, len(a.flags), n},
 	} {
 		absent := f.bit == 0 && f.got == 0
 		if q.want&f.bit == f.bit && !absent && f.got != f.required {
@@ -263,7 +266,7 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 	d := &p.dst
 	*d = estimator.Predictions{
 		Mean: q.wanted(wantMean, a.mean), Std: q.wanted(wantStd, a.std), ObsStd: q.wanted(wantObsStd, a.obsStd),
-		Jacobian: q.wanted(wantJacobian, a.jacobian), InputJacobian: q.wanted(wantInputs, a.inputJacobian),
+		Jacobian: q.wanted(wantJacobian, a.jacobian), InputJacobian: q.wanted(wantInputs, a.inputJacobian), Covariance: q.wanted(wantCov, a.covariance),
 	}
 	if q.want&wantSamples != 0 {
 		size := n * len(p.batch.Times()) * p.batch.Model().K
@@ -278,6 +281,9 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 	}
 	if len(a.half50) > 0 {
 		d.Half50 = a.half50
+	}
+	if len(a.tube) > 0 {
+		d.Tube = a.tube
 	}
 	p.ood, p.noHistory = sized(p.ood, n), sized(p.noHistory, n)
 	d.OOD, d.NoHistory = p.ood, p.noHistory

@@ -50,6 +50,7 @@ func TestFromC(t *testing.T) {
 func modelFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	stack := artificial.New(artificial.Size{K: 3, P: 2, Features: 20, Basis: 1, Members: 2, Points: 20, Horizon: 0.5, Equation: 2, Nets: 1, History: []float64{0.01, 0.02}}, 1)
+	stack.Joint = []model.Joint{{Levels: []float64{0.2, 1}, Correlation: [][]float64{{0.5, 0, 0.25}, {-0.5, 0, 0.25}}, Tube: []float64{1.5, 2.5, 3}}}
 	data, err := stack.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +104,13 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 	for k := range q.X0 {
 		q.X0[k] = 0.1 * float64(k+1)
 	}
-	p := f.NewPrediction().WithJacobian().WithInputJacobian(len(q.Plan))
+	p := f.NewPrediction().WithJacobian().WithInputJacobian(len(q.Plan)).WithCorrelation()
 	if !f.Predict(p, &q) || !s.Start(p, &q) {
 		t.Fatal("not finite")
 	}
 	samples := drawn(s, p)
-	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "samples": samples} {
+	p.Covariance(p.Correlation)
+	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "covariance": p.Correlation, "tube": p.Tube[:], "samples": samples} {
 		if len(got[what]) != len(want) {
 			t.Fatalf("%s: %d numbers of %s, want %d", name, len(got[what]), what, len(want))
 		}

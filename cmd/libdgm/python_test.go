@@ -29,6 +29,8 @@ type expected struct {
 	Jacobian []float64 `json:"jacobian"`
 	Inputs   []float64 `json:"input_jacobian"`
 	Samples  []float64 `json:"samples"`
+	Cov      []float64 `json:"cov"`
+	Tube     []float64 `json:"tube"`
 }
 
 // The Python package has Go's numbers to the last bit, and its own tests pass. DGM_PYTHON is
@@ -90,7 +92,7 @@ func answersOfGo(t *testing.T, path string) expected {
 		e.History = append(e.History, 0.3*rng.NormFloat64())
 	}
 	for i := range plans {
-		p := f.NewPrediction().WithJacobian().WithInputJacobian(rows * m.P)
+		p := f.NewPrediction().WithJacobian().WithInputJacobian(rows * m.P).WithCorrelation()
 		// The step as Python finds it: the last of the times of the rows over their number.
 		step := m.Horizon / rows * (rows - 1) / (rows - 1)
 		q := estimator.Query{X0: e.States, Plan: e.Plans[i*rows*m.P : (i+1)*rows*m.P], PlanStep: step, History: e.History}
@@ -101,7 +103,9 @@ func answersOfGo(t *testing.T, path string) expected {
 		if i > 0 {
 			continue
 		}
-		e.Jacobian, e.Inputs = p.Jacobian, p.InputJacobian
+		e.Jacobian, e.Inputs, e.Tube = p.Jacobian, p.InputJacobian, p.Tube[:]
+		e.Cov = make([]float64, len(p.Correlation))
+		p.Covariance(e.Cov)
 		s.Start(p, &q)
 		e.Samples = drawn(s, p)
 	}

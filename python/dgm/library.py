@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_size_t, c_uint3
 
 import numpy as np
 
-MEAN, STD, OBS_STD, JACOBIAN, SAMPLES, INPUT_JACOBIAN = (1 << i for i in range(6))
+MEAN, STD, OBS_STD, JACOBIAN, SAMPLES, INPUT_JACOBIAN, COVARIANCE = (1 << i for i in range(7))
 OUT_OF_DISTRIBUTION, NO_HISTORY = 1, 2
 
 _ERRORS = {1: ValueError, 2: ValueError, 3: OSError, 4: ArithmeticError, 5: NotImplementedError, 6: RuntimeError}
@@ -36,6 +36,7 @@ class Answer(ctypes.Structure):
         ("obs_std", POINTER(c_double)), ("obs_std_n", c_size_t), ("jacobian", POINTER(c_double)), ("jacobian_n", c_size_t),
         ("samples", POINTER(c_double)), ("samples_n", c_size_t), ("input_jacobian", POINTER(c_double)), ("input_jacobian_n", c_size_t), ("ood", POINTER(c_double)), ("ood_n", c_size_t),
         ("half50", POINTER(c_double)), ("half50_n", c_size_t), ("flags", POINTER(c_uint32)), ("flags_n", c_size_t),
+        ("covariance", POINTER(c_double)), ("covariance_n", c_size_t), ("tube", POINTER(c_double)), ("tube_n", c_size_t),
     ]
 
 

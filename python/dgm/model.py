@@ -4,7 +4,7 @@ import ctypes
 import os
 import weakref
 from dataclasses import dataclass
-from typing import NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,17 @@ from . import library
 from .library import numbers, pointer
 
 HALF95 = 1.959963984540054
+TUBES = (0.5, 0.9, 0.95)
 
 Floats = NDArray[np.float64]
 History = Union[ArrayLike, Tuple[ArrayLike, ArrayLike, ArrayLike]]
+
+
+class Tube(Dict[float, Floats]):
+    """Factors by probability: a whole trajectory, all states at all times to the horizon, stays within mean ± factor·std."""
+
+    def __missing__(self, level: float) -> Floats:
+        raise KeyError(f"tube: none of {level}; a model has {', '.join(map(str, TUBES))} with std wanted, and none if trained by an earlier release")
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,8 @@ class Prediction:
     ood: Floats  # () out-of-distribution score; for the mean alone without the posterior's variance
     out_of_distribution: NDArray[np.bool_]  # () ood > 1: do not plan on it
     no_history: NDArray[np.bool_]  # () the model reads history, and there was too little
+    cov: Optional[Floats]  # (T, K, K) covariance of the states at a time; its diagonal is std**2
+    tube: Dict[float, Floats]  # () by probability 0.5, 0.9, 0.95: see Tube
 
     def interval(self, level: float = 0.95) -> Tuple[Floats, Floats]:
         """Lower and upper ends (T, K) of the interval that holds the state with probability 0.5 or 0.95."""
@@ -107,18 +117,18 @@ class Model:
         (T) are s after the state, by default the model's own. P0 (K, K) is the covariance of the state's error.
         """
         query = _Query(self, False, x, u, plan, plan_times, history, times, P0)
-        return query.predict(True).first()
+        return query.predict(True, True).first()
 
     def batch(self, x: ArrayLike, plans: Optional[ArrayLike] = None, *, u: Optional[ArrayLike] = None,
               plan_times: Optional[ArrayLike] = None, history: Optional[History] = None, times: Optional[ArrayLike] = None,
-              P0: Optional[ArrayLike] = None, std: bool = True, workers: int = 0) -> Prediction:
+              P0: Optional[ArrayLike] = None, std: bool = True, cov: bool = False, workers: int = 0) -> Prediction:
         """Predicts N plans from one state, or from N states: x (K) or (N, K), plans (R, P) or (N, R, P).
 
         u, P0 and rows of history are one for all or N too. The answer has N before its other axes. std=False computes means
-        alone, about twice as fast. workers bounds the processors; 0 = all.
+        alone, about twice as fast; cov=True computes covariances too. workers bounds the processors; 0 = all.
         """
         query = _Query(self, True, x, u, plans, plan_times, history, times, P0, workers)
-        return query.predict(std).answer
+        return query.predict(std, cov).answer
 
     def jacobians(self, x: ArrayLike, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
                   plan_times: Optional[ArrayLike] = None, history: Optional[History] = None,
@@ -186,8 +196,8 @@ class _Answered:
 
     def first(self) -> Prediction:
         a = self.answer
-        fields = (a.mean, a.std, a.obs_std, a.half50, a.ood, a.out_of_distribution, a.no_history)
-        return Prediction(a.times, *(None if f is None else f[0] for f in fields))
+        fields = (a.mean, a.std, a.obs_std, a.half50, a.ood, a.out_of_distribution, a.no_history, a.cov)
+        return Prediction(a.times, *(None if f is None else f[0] for f in fields), Tube({level: f[0] for level, f in a.tube.items()}))
 
 
 class _Query:
@@ -248,16 +258,21 @@ class _Query:
     def ask(self) -> None:
         self.model._library.call("dgm_predict", self.model._handle, ctypes.byref(self.query), ctypes.byref(self.answered))
 
-    def predict(self, std: bool) -> _Answered:
+    def predict(self, std: bool, cov: bool) -> _Answered:
         mean, ood = self.want(library.MEAN, "mean", self.shape), self.want(0, "ood", (self.n,))
         flags = self.want(0, "flags", (self.n,), ctypes.c_uint32)
-        wide = obs = half50 = None
+        wide = obs = half50 = covariance = tube = None
+        if cov:
+            covariance = self.want(library.COVARIANCE, "covariance", (*self.shape, self.shape[2]))
         if std:
+            tube = self.want(0, "tube", (self.n, len(TUBES)))
             wide, obs = self.want(library.STD, "std", self.shape), self.want(library.OBS_STD, "obs_std", self.shape)
             half50 = self.want(0, "half50", (self.n,))
         self.ask()
         out, without = (flags & library.OUT_OF_DISTRIBUTION) != 0, (flags & library.NO_HISTORY) != 0
-        return _Answered(Prediction(self.times, mean, wide, obs, half50, ood, out, without))
+        known = tube is not None and (tube > 0).all()
+        factors = Tube({level: tube[:, i] for i, level in enumerate(TUBES)} if known else {})
+        return _Answered(Prediction(self.times, mean, wide, obs, half50, ood, out, without, covariance, factors))
 
     def jacobians(self) -> Jacobians:
         P, shape = len(self.model.inputs), self.shape[1:]

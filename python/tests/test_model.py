@@ -38,7 +38,11 @@ def test_the_same_numbers_as_go():
             assert p.mean.ravel().tolist() == c["mean"][: T * K]
             assert p.std.ravel().tolist() == c["std"][: T * K]
             assert p.ood == c["ood"][0]
-            b = m.batch(x, plans, plan_times=plan_times, history=history)
+            assert p.cov.shape == (T, K, K) and p.cov.ravel().tolist() == c["cov"]
+            assert list(p.tube.values()) == [f for f in c["tube"] if f]
+            b = m.batch(x, plans, plan_times=plan_times, history=history, cov=True)
+            assert b.cov.shape == (len(plans), T, K, K) and b.cov[0].ravel().tolist() == c["cov"]
+            assert all(f.shape == (len(plans),) for f in b.tube.values())
             assert b.mean.shape == b.std.shape == b.obs_std.shape == (len(plans), T, K)
             assert b.mean.ravel().tolist() == c["mean"] and b.std.ravel().tolist() == c["std"] and b.ood.tolist() == c["ood"]
             means = m.batch(x, plans, plan_times=plan_times, history=history, std=False, workers=2)
@@ -72,6 +76,11 @@ def test_times_and_covariance(m):
     assert p.mean.shape == (2, 2)
     wide = m.predict([0.5, 0], times=[0.1, 0.2], P0=0.1 * np.eye(2))
     assert np.array_equal(wide.mean, p.mean) and np.all(wide.std > p.std)
+    for q in (p, wide):
+        assert np.array_equal(np.diagonal(q.cov, axis1=1, axis2=2), q.std**2)
+        assert np.array_equal(q.cov, q.cov.swapaxes(1, 2)) and np.linalg.eigvalsh(q.cov).min() > 0
+    with pytest.raises(KeyError, match="earlier release"):
+        p.tube[0.95]
 
 
 def test_single_precision_lists_and_slices(m):

@@ -96,6 +96,8 @@ static void release(setup *s)
 	free(s->answer.jacobian);
 	free(s->answer.samples);
 	free(s->answer.input_jacobian);
+	free(s->answer.covariance);
+	free(s->answer.tube);
 }
 
 static int ask(setup *s) { return dgm_predict(s->model, &s->query, &s->answer, error, sizeof error); }
@@ -118,10 +120,12 @@ static void right(setup *one)
 	for (i = 0; i < PLANS * one->size; i++)
 		CHECK(isfinite(many.answer.mean[i]) && many.answer.std[i] > 0);
 	release(&again);
-	prepare(&again, 1, DGM_SAMPLES | DGM_JACOBIAN);
+	prepare(&again, 1, DGM_SAMPLES | DGM_JACOBIAN | DGM_COVARIANCE);
 	again.query.samples = SAMPLES;
 	again.query.seed = 7;
 	again.answer.samples = numbers(again.answer.samples_n = SAMPLES * one->size);
+	again.answer.covariance = numbers(again.answer.covariance_n = one->size * one->info.states);
+	again.answer.tube = numbers(again.answer.tube_n = DGM_TUBES);
 	again.answer.jacobian = numbers(again.answer.jacobian_n = one->size * one->info.states);
 	if (one->info.inputs) {
 		again.query.want |= DGM_INPUT_JACOBIAN;
@@ -141,6 +145,12 @@ static void right(setup *one)
 	printf("\njacobian");
 	for (i = 0; i < one->size * one->info.states; i++)
 		printf(" %.17g", again.answer.jacobian[i]);
+	printf("\ncovariance");
+	for (i = 0; i < again.answer.covariance_n; i++)
+		printf(" %.17g", again.answer.covariance[i]);
+	printf("\ntube");
+	for (i = 0; i < again.answer.tube_n; i++)
+		printf(" %.17g", again.answer.tube[i]);
 	printf("\ninput_jacobian");
 	for (i = 0; i < again.answer.input_jacobian_n; i++)
 		printf(" %.17g", again.answer.input_jacobian[i]);
