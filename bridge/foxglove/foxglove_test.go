@@ -304,12 +304,8 @@ func TestSlowClient(t *testing.T) {
 	w.send(t, 0x89, "")
 	w.frame(t)
 	data := make([]byte, 100_000)
-	begin := time.Now()
-	for i := range 2000 {
+	for i := range 2000 { // nobody reads meanwhile: a Send that waited would not end
 		s.Send(0, int64(i), data)
-	}
-	if took := time.Since(begin); took > 4*time.Second {
-		t.Errorf("sending took %v", took)
 	}
 	last, n := uint64(0), 0
 	for last != 1999 {
