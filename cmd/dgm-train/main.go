@@ -71,6 +71,9 @@ to go back to a model, for dgm.model.<vehicle>.`,
 				_, err := fmt.Fprint(cmd.OutOrStdout(), commented(cfg))
 				return err
 			}
+			if err := o.checkRecipient(); err != nil {
+				return err
+			}
 			if o.model != "" {
 				return o.signOnly(cmd.OutOrStdout())
 			}

@@ -35,10 +35,7 @@ func run(ctx context.Context, o options, cfg trainer.Config, out, errs io.Writer
 	var key ed25519.PrivateKey
 	if o.sign != "" {
 		var err error
-		if key, err = keys.Private(o.sign); err == nil {
-			err = o.checkRecipient()
-		}
-		if err != nil {
+		if key, err = keys.Private(o.sign); err != nil {
 			return err
 		}
 	}
@@ -188,13 +185,17 @@ func (o *options) statement(vehicle string) (model.Statement, error) {
 	if s.Vehicle == "" && s.Fleet == "" {
 		return s, cli.Usage("the model names no vehicle to sign it for: give --vehicle or --fleet")
 	}
-	return s, o.checkRecipient()
+	return s, nil
 }
 
-// checkRecipient returns an error if what is signed would be for a vehicle and for a fleet.
+// checkRecipient returns an error if what is signed would be for a vehicle and for a fleet, or
+// if nothing is signed for them.
 func (o *options) checkRecipient() error {
-	if o.fleet != "" && o.vehicle != "" {
+	switch {
+	case o.fleet != "" && o.vehicle != "":
 		return cli.Usage("--vehicle and --fleet are both given; a signature is for one of them")
+	case o.sign == "" && (o.fleet != "" || o.vehicle != "" || o.sequence != 0):
+		return cli.Usage("--vehicle, --fleet and --sequence are of a signature: give --sign, the private key; the vehicle of a model is that of its logs")
 	}
 	return nil
 }
