@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ import (
 
 // options are the values of the flags.
 type options struct {
-	folders
+	Folders
 	sets, predictors []string
 	hold             bool
 	seed             int
@@ -59,8 +58,7 @@ RMSE of holding as well. A recording that is not in --data is left out, with a m
 			f.StringSliceVar(&o.sets, "sets", names(all), "recordings, separated by commas")
 			f.StringSliceVar(&o.predictors, "predictors", []string{simple}, "simple, nets, model, separated by commas")
 			f.BoolVar(&o.hold, "hold", false, "the input of the start is held, instead of the recorded plan")
-			f.StringVar(&o.data, "data", filepath.Join("..", "shared", "data"), "folder of the recordings")
-			f.StringVar(&o.maps, "maps", filepath.Join("bridge", "csv", "testdata"), "folder of the maps")
+			o.AddFlags(cmd)
 			o.messages = cmd.ErrOrStderr()
 		},
 		Settings: func() string {
@@ -106,7 +104,7 @@ func (o *options) units(all []recording) ([]study.Work, error) {
 				k.Seed = o.seed
 			}
 			units = append(units, study.Work{Key: k, Run: func(ctx context.Context, u *study.Unit) error {
-				if err := run(ctx, u, o.folders, &r, o.readout()); err != nil {
+				if err := run(ctx, u, o.Folders, &r, o.readout()); err != nil {
 					return fmt.Errorf("%s: %w", r.name, err)
 				}
 				return nil
@@ -114,13 +112,13 @@ func (o *options) units(all []recording) ([]study.Work, error) {
 		}
 	}
 	if len(units) == 0 {
-		return nil, cli.Usage("--data %s: none of the recordings is here", o.data)
+		return nil, cli.Usage("--data %s: none of the recordings is here", o.Data)
 	}
 	return units, nil
 }
 
 // run fits the predictors of a unit and scores them. The first one's row is the unit's.
-func run(ctx context.Context, u *study.Unit, in folders, r *recording, readout model.Readout) error {
+func run(ctx context.Context, u *study.Unit, in Folders, r *recording, readout model.Readout) error {
 	d, err := in.load(ctx, r, uint64(u.Seed))
 	if err != nil {
 		return err

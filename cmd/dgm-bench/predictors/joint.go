@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -46,7 +44,7 @@ const (
 
 // JointStudy returns the study "joint".
 func JointStudy() *study.Study {
-	in := folders{}
+	in := Folders{}
 	s := &study.Study{
 		Name: "joint", Short: "Covariances and tubes on recorded robots",
 		Seeds: 1, From: 1, Sets: names(recordings()), Summary: []string{"energy", "tube95", "factor95"},
@@ -57,18 +55,15 @@ independent; the energy score of draws over that of draws of independent states;
 states at 50 times of the horizon, are inside the tubes of 50, 90 and 95 %, with the factor of the tube over that of
 Bonferroni, which takes all states and 50 times for independent.`,
 		Example: `  dgm-bench joint --sets double,crazyflie-readme`,
-		Flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&in.data, "data", filepath.Join("..", "shared", "data"), "folder of the recordings")
-			cmd.Flags().StringVar(&in.maps, "maps", filepath.Join("bridge", "csv", "testdata"), "folder of the maps")
-		},
-		Tables: jointTables,
+		Flags:   in.AddFlags,
+		Tables:  jointTables,
 	}
 	s.Run = func(ctx context.Context, u *study.Unit) error { return jointly(ctx, u, in) }
 	return s
 }
 
 // jointly trains a model and scores how its errors go together.
-func jointly(ctx context.Context, u *study.Unit, in folders) error {
+func jointly(ctx context.Context, u *study.Unit, in Folders) error {
 	all := recordings()
 	r := &all[slices.IndexFunc(all, func(r recording) bool { return r.name == u.Set })]
 	if path := in.missing(r); path != "" {

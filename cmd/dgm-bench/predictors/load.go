@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/dgm-robotics/dgm/bridge/importer"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -16,8 +18,15 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
-// folders are where recordings and maps are.
-type folders struct{ data, maps string }
+// Folders are where recordings and maps are.
+type Folders struct{ Data, Maps string }
+
+// AddFlags adds the flags that name them.
+func (d *Folders) AddFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.Data, "data", filepath.Join("..", "shared", "data"), "folder of the recordings")
+	f.StringVar(&d.Maps, "maps", filepath.Join("bridge", "csv", "testdata"), "folder of the maps")
+}
 
 // data is a recording that was imported and checked.
 type data struct {
@@ -29,9 +38,9 @@ type data struct {
 }
 
 // missing returns the first file of a recording that is not there, empty where all are.
-func (d folders) missing(r *recording) string {
+func (d Folders) missing(r *recording) string {
 	for _, name := range r.files() {
-		path := filepath.Join(d.data, name)
+		path := filepath.Join(d.Data, name)
 		if _, err := os.Stat(path); err != nil {
 			return path
 		}
@@ -40,12 +49,12 @@ func (d folders) missing(r *recording) string {
 }
 
 // load imports a recording and cuts it into flights.
-func (d folders) load(ctx context.Context, r *recording, seed uint64) (*data, error) {
+func (d Folders) load(ctx context.Context, r *recording, seed uint64) (*data, error) {
 	return d.loadLess(ctx, r, seed, &condition{})
 }
 
 // loadLess is load where less was measured.
-func (d folders) loadLess(ctx context.Context, r *recording, seed uint64, c *condition) (*data, error) {
+func (d Folders) loadLess(ctx context.Context, r *recording, seed uint64, c *condition) (*data, error) {
 	train, err := d.read(ctx, r, &r.train)
 	if err != nil {
 		return nil, err
@@ -69,8 +78,8 @@ func (d folders) loadLess(ctx context.Context, r *recording, seed uint64, c *con
 }
 
 // read imports a selection.
-func (d folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {
-	m, err := importer.ReadMap(filepath.Join(d.maps, r.mapFile))
+func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {
+	m, err := importer.ReadMap(filepath.Join(d.Maps, r.mapFile))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +90,7 @@ func (d folders) read(ctx context.Context, r *recording, s *selection) (*flightl
 	defer os.RemoveAll(dir)
 	job := importer.Job{Format: "csv", Map: m, Out: filepath.Join(dir, "flight.msgpack")}
 	for _, name := range s.files {
-		job.Inputs = append(job.Inputs, filepath.Join(d.data, name))
+		job.Inputs = append(job.Inputs, filepath.Join(d.Data, name))
 	}
 	if _, err := importer.Import(ctx, job); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 )
 
 // here are the recordings and the maps, seen from this folder.
-var here = folders{filepath.Join("..", "..", "..", "..", "shared", "data"), filepath.Join("..", "..", "..", "bridge", "csv", "testdata")}
+var here = Folders{filepath.Join("..", "..", "..", "..", "shared", "data"), filepath.Join("..", "..", "..", "bridge", "csv", "testdata")}
 
 func named(t *testing.T, name string) *recording {
 	t.Helper()
@@ -36,7 +36,7 @@ func TestRecordings(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		seen[r.name] = true
-		if _, err := os.Stat(filepath.Join(here.maps, r.mapFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(here.Maps, r.mapFile)); err != nil {
 			t.Error(err)
 		}
 		for _, f := range r.test.files { // what is predicted is not trained on
@@ -124,7 +124,7 @@ func TestDoublePendulum(t *testing.T) {
 func TestMissingRecordingsAreNamed(t *testing.T) {
 	var messages bytes.Buffer
 	data := t.TempDir()
-	o := options{folders: folders{data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{simple, ours}, seed: 3, messages: &messages}
+	o := options{Folders: Folders{Data: data}, sets: []string{"double", "single", "acrobot"}, predictors: []string{simple, ours}, seed: 3, messages: &messages}
 	if _, err := o.units(recordings()); err == nil || strings.Count(messages.String(), "left out") != 3 {
 		t.Errorf("nothing is here: %v, %q", err, messages.String())
 	}

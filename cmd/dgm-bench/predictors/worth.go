@@ -3,7 +3,6 @@ package predictors
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +98,7 @@ func worthVariants() []string {
 
 // WorthStudy returns the study "worth".
 func WorthStudy() *study.Study {
-	in := folders{}
+	in := Folders{}
 	s := &study.Study{
 		Name: "worth", Short: "What each part of the recipe is worth on recorded robots",
 		Seeds: 1, From: 1, Sets: names(recordings()), Usual: []string{"double", "single", "driven", "acrobot", "crazyflie-readme"}, Kinds: worthVariants(),
@@ -114,10 +113,7 @@ The recipe is the default with one member, one net, a third of the nets' steps, 
 but by the folds. Seconds are processor time.`,
 		Example: `  dgm-bench worth --sets double,single
   dgm-bench worth --sets double --variants all:nets-shot,all:nets-matched`,
-		Flags: func(cmd *cobra.Command) {
-			cmd.Flags().StringVar(&in.data, "data", filepath.Join("..", "shared", "data"), "folder of the recordings")
-			cmd.Flags().StringVar(&in.maps, "maps", filepath.Join("bridge", "csv", "testdata"), "folder of the maps")
-		},
+		Flags:  func(cmd *cobra.Command) { in.AddFlags(cmd) },
 		Tables: worthTables,
 	}
 	s.Run = func(ctx context.Context, u *study.Unit) error { return worth(ctx, u, in) }
@@ -125,7 +121,7 @@ but by the folds. Seconds are processor time.`,
 }
 
 // worth trains a variant and scores it.
-func worth(ctx context.Context, u *study.Unit, in folders) error {
+func worth(ctx context.Context, u *study.Unit, in Folders) error {
 	all := recordings()
 	r := &all[slices.IndexFunc(all, func(r recording) bool { return r.name == u.Set })]
 	if path := in.missing(r); path != "" {

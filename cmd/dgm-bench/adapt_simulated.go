@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator/channel"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/firmware-sim/disturb"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/firmware-sim/record"
+	"github.com/dgm-robotics/dgm/firmware-sim/robot"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/evaluate"
+	"github.com/dgm-robotics/dgm/trainer/window"
+)
+
+// adaptSystem is a robot that changes in flight.
+type adaptSystem struct {
+	plant    plant.Plant
+	rate     float64 // states a second, Hz
+	horizon  time.Duration
+	points   int // of the horizon
+	segments int // flights to train on, each
+	length   int // so many seconds
+	changes  []change
+}
+
+// change is something that happens to a robot, and the largest ratios to predictions without
+// adaptation that are good.
+type change struct {
+	name        string
+	make        func(c *robot.Config)
+	rmse, width float64
+	stays       bool // compared with a model of the changed robot
+}
+
+func adaptSystems() []adaptSystem {
+	worn := func(loss float64) func(c *robot.Config) {
+		return func(c *robot.Config) { c.Worn = []disturb.Wear{{Loss: loss, Inputs: []int{0}}} }
+	}
+	payload := func(mass float64) func(c *robot.Config) {
+		return func(c *robot.Config) { c.Payload.Mass = mass }
+	}
+	gusts := func(std float64) func(c *robot.Config) {
+		return func(c *robot.Config) { c.Gusts = disturb.Gusts{Std: std, Time: 0.5} }
+	}
+	none := change{name: "none", make: func(*robot.Config) {}, rmse: 1.01, width: 1.07}
+	return []adaptSystem{
+		{
+			plant: plant.Pendulum(), rate: 50, horizon: time.Second, points: 25, segments: 6, length: 20,
+			changes: []change{
+				none, {"payload: half as heavy again", payload(0.5), 0.33, 1.5, true},
+				{"worn bearing: twice the friction", func(c *robot.Config) { c.Params = c.Plant.Values(); c.Params[3] *= 2 }, 0.48, 1.5, false},
+				{"gusts of 0.2 N m", gusts(0.2), 1.01, 5, false},
+			},
+		},
+		{
+			plant: plant.QuadrotorFlown(), rate: 100, horizon: 500 * time.Millisecond, points: 25, segments: 8, length: 20,
+			changes: []change{
+				none, {"worn propeller: a tenth lost", worn(0.1), 0.38, 1.1, false}, {"worn propeller: a fifth lost", worn(0.2), 0.26, 1.1, true},
+				{"payload: a sixth heavier", payload(1. / 6), 0.80, 1.1, false}, {"payload: a third heavier", payload(1. / 3), 0.75, 1.1, true},
+				{"gusts of 2 m/s²", gusts(2), 1.01, 2, false},
+			},
+		},
+	}
+}
+
+// Times of flights, s.
+const (
+	adaptCalm    = 20 // before a change
+	adaptChanged = 40
+)
+
+// follows reports whether a change is followed as is asked of it.
+func (c *change) follows(r *study.Row) bool {
+	coverage := r.Number("coverage")
+	least := min(0.93, r.Number("factor_coverage")-0.01) // where nothing can be learned, as without adaptation
+	return r.Number("rmse") <= c.rmse && r.Number("width") <= c.width && coverage >= least && coverage <= 0.98 && r.Number("reverted_rmse") <= 1.05 &&
+		(!r.Has("trained_ratio") || r.Number("trained_ratio") <= 1.2)
+}
+
+// robot returns the robot as it is before any change, with its usual sensors.
+func (s *adaptSystem) robot() robot.Config {
+	c := robot.Typical(s.plant)
+	c.Rate = s.rate
+	return c
+}
+
+// changed returns the robot after a change.
+func (s *adaptSystem) changed(c *change) robot.Config {
+	r := s.robot()
+	c.make(&r)
+	return r
+}
+
+// train records flights of a robot, and trains a model on them.
+func (s *adaptSystem) train(ctx context.Context, r robot.Config) (*model.Model, error) {
+	o := record.Options{Robot: r, Vehicle: vehicle, Segments: s.segments, Samples: int(float64(s.length)*s.rate) + 1, Source: "dgm-bench adapt"}
+	o.Robot.Seed = 1
+	dir, err := os.MkdirTemp("", "dgm-adapt")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "flight.msgpack")
+	file, err := flightlog.CreateFile(path, o.Header(false))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Abort()
+	if _, err := record.Run(ctx, o, file.Writer, nil); err != nil {
+		return nil, err
+	}
+	if err := file.Commit(); err != nil {
+		return nil, err
+	}
+	log, err := flightlog.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	cfg := trainer.Quick()
+	cfg.Horizon, cfg.Points = trainer.Duration(s.horizon), s.points
+	data, err := trainer.Load([]*flightlog.Log{log}, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return trainServed(ctx, data, cfg)
+}
+
+// fly returns a flight of so many seconds.
+func (s *adaptSystem) fly(cfg robot.Config, seed uint64, length int) []window.Flight {
+	cfg.Seed = seed
+	r := robot.New(cfg)
+	r.Start(0, 0)
+	var out window.Series
+	for range int(float64(length) * s.rate) {
+		x, _ := r.Sample()
+		out.T, out.X, out.U = append(out.T, x.Stamp), append(out.X, x.X...), append(out.U, x.U...)
+		if !r.Step() {
+			break
+		}
+	}
+	all := s.plant.Channels()
+	return window.Prepare(0, out, channel.Select(all, channel.State), len(s.plant.Inputs), window.Options{})
+}
+
+// measure flies one change and puts into the row, as ratios to no adaptation and no factor:
+//
+//	rmse, crps, width, coverage, worst  of the changed robot, from nothing learned on
+//	before                              coverage without adaptation and factor
+//	factor_…                            the same with the factor alone
+//	recovered_s                         after a change in flight, see evaluate.Adapted.Recovered
+//	reverted_rmse                       from 3 s after the changed robot became the old one
+//	trained_ratio                       error over that of a model of the changed robot
+func (s *adaptSystem) measure(ctx context.Context, m *model.Model, c *change, ofChanged func() (*model.Model, error), seed uint64, r *study.Row) error {
+	flight, calm := s.fly(s.changed(c), 100+seed, adaptChanged), s.fly(s.robot(), 200+seed, adaptCalm)
+	fresh, err := adaptOn(ctx, m, nil, flight)
+	if err != nil {
+		return err
+	}
+	inFlight, err := adaptOn(ctx, m, calm, flight)
+	if err != nil {
+		return err
+	}
+	reverted, err := adaptOn(ctx, m, flight[:1], calm)
+	if err != nil {
+		return err
+	}
+	late := 0.0
+	for _, part := range reverted.Since {
+		if part.From >= 3 {
+			late = max(late, part.RMSE)
+		}
+	}
+	putAdapted(r, fresh)
+	r.Put("system", s.plant.Name).Put("change", c.name).Put("horizon_s", m.Horizon).Put("recovered_s", inFlight.Recovered()).Put("reverted_rmse", late)
+	if c.stays {
+		trained, err := ofChanged()
+		if err != nil {
+			return err
+		}
+		table, err := evaluate.Run(ctx, trained, flight, adaptOptions(m, nil))
+		if err != nil {
+			return err
+		}
+		r.Put("trained_ratio", fresh.Geo.Model/table.Geo.Model)
+	}
+	r.Put("ok", c.follows(r))
+	return nil
+}
