@@ -55,7 +55,7 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		ddelta = c.ddelta
 	}
 	for j := range c.ends {
-		c.ends[j] = mixtureOf(s.Weights[j*experts:(j+1)*experts], s.Offsets[j], s.Variances[j])
+		c.ends[j] = mixtureOf(s.Weights[j*experts:(j+1)*experts], s.Offsets[j], s.Rests[j], s.Variances[j])
 	}
 	for i, t := range dst.Times {
 		c.rollout.At(c.delta, ddelta, t)
@@ -71,9 +71,10 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 			shift := p.part * (a.shift + p.share*(b.shift-a.shift))
 			square := p.part * p.part * (a.square + p.share*(b.square-a.square))
 			mean := slope*delta + shift
-			spread := (a.curve+p.share*(b.curve-a.curve))*delta*delta + 2*shift*delta + square - mean*mean
+			cross := p.part * (a.cross + p.share*(b.cross-a.cross))
+			spread := slope*delta*delta + 2*cross*delta + square - mean*mean
 			variance, obs := p.part*p.part*(a.variance+p.share*(b.variance-a.variance)), dst.ObsStd[j]*dst.ObsStd[j]
-			added := max(spread, 0) + (a.share+p.share*(b.share-a.share))*min(variance, obs)
+			added := max(spread, 0) + slope*min(variance, obs)
 			dst.Mean[j] += mean
 			dst.Std[j] = math.Sqrt(dst.Std[j]*dst.Std[j] + added)
 			dst.ObsStd[j] = math.Sqrt(obs + added)

@@ -20,9 +20,10 @@
 //
 // Eight windows begin in a horizon H. At the ends of five buckets (0.04, a tenth, a quarter, half
 // and the whole of H) the model predicts again from the state at which a window began, under
-// the input that was recorded since: what was planned and not flown does not count. With y
-// measured there and S the sensitivity of the roll-out at the present θ, every channel is one
-// measurement of an extended Kalman filter:
+// the input that was recorded since: what was planned and not flown does not count. The third
+// and fourth bucket are read of every second window, the last of every fourth. With y measured
+// there and S the sensitivity of the roll-out at the present θ, every channel is one measurement
+// of an extended Kalman filter:
 //
 //	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, h/interval) · max(1, z²/9)
 //
@@ -42,13 +43,16 @@
 //
 // # Gate
 //
-// Each series (a channel in a bucket) has four experts: no change, half of Δ, all of it, and
-// all of it with the slow mean of what that leaves. They are weighted by fixed share (Herbster
+// Each series (a channel in a bucket) has four experts: the mean without adaptation, the same
+// with the slow mean of its errors, with Δ, and with Δ and the slow mean of what that leaves. A
+// slow mean follows an Ornstein-Uhlenbeck process of 400 s, and a Kalman filter learns it from
+// errors of variance 4 max(1, h/interval) obs². The experts are weighted by fixed share (Herbster
 // & Warmuth 1998) of tempered log scores, each by what it would have predicted when the window
-// began; a score counts half for the longer buckets of its channel. Published is the
-// mixture's mean and variance:
+// began; a score counts 0.35 for the next longer bucket of its channel, 0.35² for that after it.
+// Published is the mixture's mean and variance:
 //
-//	mean + Σ w μ      obs² + (1 − w0) min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²
+//	mean + Σ w μ      obs² + wΔ min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²
 //
-// so a prediction of a robot that has not changed stays what it was.
+// with wΔ the weight of the two experts that add Δ. So a prediction of a robot that has not
+// changed stays what it was.
 package adapt

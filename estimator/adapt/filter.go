@@ -23,12 +23,14 @@ const (
 
 // Constants of learning.
 const (
-	perHorizon = 8    // windows that begin in a horizon
-	mostNear   = 9.   // z² from which on a row counts less
-	mostFar    = 36   // z² from which on it is dropped
-	doubted    = 0.01 // of the prior's variance, for a row that is dropped
-	planRows   = 16   // rows of the recorded input in a bucket
-	offsetTime = 20   // s, time constant of the offsets
+	perHorizon   = 8    // windows that begin in a horizon
+	mostNear     = 9.   // z² from which on a row counts less
+	mostFar      = 36   // z² from which on it is dropped
+	doubted      = 0.01 // of the prior's variance, for a row that is dropped
+	planRows     = 16   // rows of the recorded input in a bucket
+	offsetMemory = 400. // s, of the slow means: an Ornstein-Uhlenbeck process, too
+	offsetPrior  = 1.   // its stationary variance, over that of a measurement
+	offsetMore   = 4.   // variance of an error where windows do not overlap, over that of a measurement
 )
 
 // Buckets is how many predictors New makes, of one time each.
@@ -36,7 +38,7 @@ const Buckets = 5
 
 // fractions of the horizon at which buckets end; each bucket is read of every so manieth
 // window.
-var fractions, every = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}, [Buckets]int{1, 1, 1, 1, 2}
+var fractions, every = [Buckets]float64{0.04, 0.1, 0.25, 0.5, 1}, [Buckets]int{1, 1, 2, 2, 4}
 
 // Filter learns how the robot of today differs from that of the training data. It is not
 // safe for concurrent use.
@@ -83,6 +85,7 @@ type window struct {
 	theta      []float64 // q, when it began
 	covariance []float64 // q×q
 	offsets    []float64 // B×K
+	rests      []float64 // B×K
 	past       []float64 // B×K, the history's part of Δ
 	pastBy     []float64 // B×K×q, its sensitivities
 }
@@ -102,7 +105,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		plan: feature.Plan{P: P, Values: make([]float64, planRows*P)},
 		state: State{
 			Kind: kind(m, a), Rate: append([]float64(nil), a.Rate...), Theta: make([]float64, q), Covariance: make([]float64, q*q),
-			Weights: make([]float64, B*K*experts), Offsets: make([]float64, B*K), Variances: make([]float64, B*K),
+			Weights: make([]float64, B*K*experts), Offsets: make([]float64, B*K), Rests: make([]float64, B*K), OffsetVariances: make([]float64, B), Variances: make([]float64, B*K),
 		},
 	}
 	for i := range q {
@@ -124,7 +127,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 	for i := range f.windows {
 		f.windows[i] = window{
 			x: make([]float64, K), rows: make([]float64, m.History.Rows()*(K+P)),
-			theta: make([]float64, q), covariance: make([]float64, q*q), offsets: make([]float64, B*K), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
+			theta: make([]float64, q), covariance: make([]float64, q*q), offsets: make([]float64, B*K), rests: make([]float64, B*K), past: make([]float64, B*K), pastBy: make([]float64, B*K*q),
 		}
 	}
 	f.Reset()
@@ -143,18 +146,26 @@ func kind(m *model.Model, a priordynamics.Adaptation) string {
 
 // Reset forgets everything that was learned.
 func (f *Filter) Reset() {
-	s := &f.state
+	f.initialise(&f.state)
+	f.forget()
+}
+
+// initialise sets a state to that in which nothing is known.
+func (f *Filter) initialise(s *State) {
 	clear(s.Theta)
 	clear(s.Covariance)
 	clear(s.Offsets)
+	clear(s.Rests)
 	clear(s.Variances)
+	for b := range s.OffsetVariances {
+		s.OffsetVariances[b] = offsetPrior
+	}
 	for i, v := range f.prior {
 		s.Covariance[i*len(f.prior)+i] = v
 	}
 	for i := range s.Weights {
 		s.Weights[i] = gatePrior[i%experts]
 	}
-	f.forget()
 }
 
 // forget drops the windows that wait, as after a gap.
@@ -208,7 +219,8 @@ func (f *Filter) rescale(s *State, i int) float64 {
 	return math.Min(s.Rate[i]/f.of.Rate[i], 10)
 }
 
-// age moves θ and its covariance on by dt s, towards those that nothing is known of.
+// age moves θ, the slow means and their variances on by dt s, towards those of which nothing is
+// known.
 func (f *Filter) age(dt float64) {
 	a := math.Exp(-dt / memory)
 	q := len(f.prior)
@@ -220,5 +232,13 @@ func (f *Filter) age(dt float64) {
 	}
 	for i, v := range f.prior {
 		f.state.Covariance[i*q+i] += (1 - a*a) * v
+	}
+	a = math.Exp(-dt / offsetMemory)
+	for i := range f.state.Offsets {
+		f.state.Offsets[i] *= a
+		f.state.Rests[i] *= a
+	}
+	for b, v := range f.state.OffsetVariances {
+		f.state.OffsetVariances[b] = a*a*v + (1-a*a)*offsetPrior
 	}
 }

@@ -4,10 +4,10 @@ import "math"
 
 // An expert is a prediction of one series: a channel in a bucket.
 const (
-	unadapted = iota
-	half      // half of what θ adds
-	adapted   // all of it
-	shifted   // all of it, and the slow offset of the series
+	unadapted      = iota
+	shifted        // and the slow mean of its errors
+	adapted        // and what θ adds
+	adaptedShifted // and the slow mean of the errors that this leaves
 	experts
 )
 
@@ -16,12 +16,12 @@ const (
 const (
 	gateShare  = 0.003
 	gateTemper = 0.5
-	gateWorst  = 25. // z² counts up to this
-	gateLonger = 0.5 // what a score counts for the longer buckets of its channel
+	gateWorst  = 25.  // z² counts up to this
+	gateLonger = 0.35 // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.
-var gatePrior = [experts]float64{0.9, 0.02, 0.04, 0.04}
+var gatePrior = [experts]float64{0.8, 0.08, 0.04, 0.08}
 
 // scoreOf returns the log score of an error with a variance, but for constants.
 func scoreOf(e, variance float64) float64 {
@@ -45,17 +45,14 @@ func updateWeights(w []float64, scores *[experts]float64, temper float64) {
 }
 
 // mixture is that of the experts of a series, as a function of what θ adds to the mean, δ:
-// Σ w μ = slope δ + shift, Σ w μ² = curve δ² + 2 shift δ + square.
+// Σ w μ = slope δ + shift, Σ w μ² = slope δ² + 2 cross δ + square. The slope is the share of the
+// experts that add δ.
 type mixture struct {
-	slope, shift, curve, square float64
-	share                       float64 // of the experts that adapt
+	slope, shift, cross, square float64
 	variance                    float64 // of what θ adds
 }
 
-func mixtureOf(w []float64, offset, variance float64) mixture {
-	return mixture{
-		slope: 0.5*w[half] + w[adapted] + w[shifted], shift: w[shifted] * offset,
-		curve: 0.25*w[half] + w[adapted] + w[shifted], square: w[shifted] * offset * offset,
-		share: w[half] + w[adapted] + w[shifted], variance: variance,
-	}
+func mixtureOf(w []float64, offset, rest, variance float64) mixture {
+	a, b := w[shifted]*offset, w[adaptedShifted]*rest
+	return mixture{slope: w[adapted] + w[adaptedShifted], shift: a + b, cross: b, square: a*offset + b*rest, variance: variance}
 }

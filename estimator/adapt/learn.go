@@ -33,8 +33,12 @@ func (f *Filter) learn(w *window, b int) {
 	if !finite(f.delta) || !finite(f.sensitivity) {
 		return
 	}
-	interval := math.Max(h/4, f.m.Horizon/perHorizon)
+	apart := f.m.Horizon / perHorizon * float64(every[b])
+	interval := math.Max(h/4, apart)
 	copy(f.away, theta) // where it was differentiated
+	left := &f.state.OffsetVariances[b]
+	slow := *left / (*left + offsetMore*math.Max(1, h/apart))
+	*left *= 1 - slow
 	for k, c := range f.m.Channels[:K] {
 		e := f.y[k] - made.Mean[k]
 		if c.Period > 0 {
@@ -44,7 +48,7 @@ func (f *Filter) learn(w *window, b int) {
 		if !(obs > 0) {
 			continue
 		}
-		f.judge(w, b, k, e, s, obs)
+		f.judge(w, b, k, e, s, obs, slow)
 		e -= f.delta[k]
 		for i, v := range s {
 			e -= v * (theta[i] - f.away[i])
@@ -79,8 +83,9 @@ func (f *Filter) subtractPast(w *window, b int) {
 }
 
 // judge updates the weights of channel k in bucket b by what the experts predicted when the
-// window began, and then its offset: e is the error of the unadapted prediction.
-func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64) {
+// window began, and then its slow means by the gain slow: e is the error of the unadapted
+// prediction.
+func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs, slow float64) {
 	st, q := &f.state, len(f.prior)
 	delta, variance := f.delta[k], 0.0
 	for i, v := range s {
@@ -90,20 +95,20 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs float64)
 	variance = math.Max(variance, 0)
 	at := b*f.m.K + k
 	st.Variances[at] = variance
-	offset := w.offsets[at]
 	wide := obs + variance
 	scores := [experts]float64{
-		unadapted: scoreOf(e, obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), shifted: scoreOf(e-delta-offset, wide),
+		unadapted: scoreOf(e, obs), shifted: scoreOf(e-w.offsets[at], obs), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-w.rests[at], wide),
 	}
 	temper := gateTemper
 	for at := at; at < len(st.Offsets); at += f.m.K {
 		updateWeights(st.Weights[at*experts:(at+1)*experts], &scores, temper)
-		temper = gateTemper * gateLonger
+		temper *= gateLonger
 	}
-	interval := f.m.Horizon / perHorizon * float64(every[b])
-	rest := e - delta
-	if rest*rest < mostFar*obs {
-		st.Offsets[at] += math.Min(interval/offsetTime, 1) * (rest - st.Offsets[at])
+	if d := e - st.Offsets[at]; d*d < mostFar*obs {
+		st.Offsets[at] += slow * d
+	}
+	if d := e - delta - st.Rests[at]; d*d < mostFar*obs {
+		st.Rests[at] += slow * d
 	}
 }
 

@@ -75,9 +75,17 @@ func (f *Filter) begin(t int64, x []float64) {
 	copy(w.theta, f.state.Theta)
 	copy(w.covariance, f.state.Covariance)
 	copy(w.offsets, f.state.Offsets)
+	copy(w.rests, f.state.Rests)
 	f.before.start(w.x, w.rows[:w.n], model.Plan.Condition(w.n < len(w.rows)), w.theta, true)
-	f.before.parts(w.past, w.pastBy)
+	var wanted [Buckets]bool
+	for b := range wanted {
+		wanted[b] = w.reads(b)
+	}
+	f.before.parts(w.past, w.pastBy, wanted[:])
 }
+
+// reads reports whether bucket b is read of a window.
+func (w *window) reads(b int) bool { return w.number%every[b] == 0 }
 
 // read learns from the buckets of a window that end between the last sample and this one.
 func (f *Filter) read(w *window, t int64, x []float64) {
@@ -88,7 +96,7 @@ func (f *Filter) read(w *window, t int64, x []float64) {
 			return
 		}
 		w.next++
-		if w.number%every[b] != 0 || seconds(t-f.last) > f.buckets[b]*(1+slack) {
+		if !w.reads(b) || seconds(t-f.last) > f.buckets[b]*(1+slack) {
 			continue
 		}
 		share := float64(end-f.last) / float64(t-f.last)

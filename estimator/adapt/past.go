@@ -161,9 +161,9 @@ func (p *past) subtractRate(ddelta, work []float64, t float64) {
 	}
 }
 
-// parts writes what subtract takes at every time of the maps, and its sensitivities, to delta
-// (n×K) and sensitivity (n×K×q), after a start that differentiates.
-func (p *past) parts(delta, sensitivity []float64) {
+// parts writes what subtract takes at the wanted (n) times of the maps, and its sensitivities, to
+// delta (n×K) and sensitivity (n×K×q), after a start that differentiates; zero at the others.
+func (p *past) parts(delta, sensitivity []float64, wanted []bool) {
 	clear(delta)
 	clear(sensitivity)
 	K, Q := p.m.K, len(p.knots)
@@ -175,6 +175,9 @@ func (p *past) parts(delta, sensitivity []float64) {
 		q := len(sensitivity) / len(delta)
 		width := len(l.matrices) / len(l.g)
 		for j, t := range l.times {
+			if !wanted[j] {
+				continue
+			}
 			estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
 			for k := range K {
 				at := j*K + k

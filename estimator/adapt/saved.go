@@ -11,11 +11,12 @@ import (
 
 // What was learned is kept over a restart as an array of msgpack:
 //
-//	[ "dgm-adaptation", 1, kind, time (ns, Unix), numbers (bin of float64, see State.Numbers), CRC-32C of these ]
+//	[ "dgm-adaptation", 2, kind, time (ns, Unix), numbers (bin of float64, see State.Numbers), CRC-32C of these ]
 
 const (
 	savedMagic   = "dgm-adaptation"
-	savedVersion = 1
+	savedVersion = 2
+	thetaVersion = 1 // of it rates, parameters and covariance are restored
 	longestKind  = 1 << 16
 	mostNumbers  = 1 << 20
 )
@@ -49,8 +50,9 @@ func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 	if magic, err := r.StringBytes(32); err != nil || string(magic) != savedMagic {
 		return errSaved
 	}
-	if v, err := r.Int64(); err != nil || v != savedVersion {
-		return fmt.Errorf("%w: of version %d, this program reads %d", errSaved, v, savedVersion)
+	version, err := r.Int64()
+	if err != nil || version != savedVersion && version != thetaVersion {
+		return fmt.Errorf("%w: of version %d, this program reads %d", errSaved, version, savedVersion)
 	}
 	kind, err := r.StringBytes(longestKind)
 	if err != nil {
@@ -75,6 +77,10 @@ func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 	}
 	if at > unix {
 		return fmt.Errorf("adaptation: the saved state is of %.0f s in the future: was the clock set?", seconds(at-unix))
+	}
+	if n := len(s.Rate) + len(s.Theta) + len(s.Covariance); version == thetaVersion && len(numbers) > n {
+		f.initialise(s)
+		numbers = append(numbers[:n], s.Numbers(nil)[n:]...)
 	}
 	if err := s.SetNumbers(numbers); err != nil {
 		return err

@@ -9,13 +9,15 @@ import (
 
 // State is what was learned, a plain value.
 type State struct {
-	Kind       string    // what the numbers mean: channels, inputs and parameters, see Filter.Kind
-	Rate       []float64 // K, unit of the biases and dampings, state units per second
-	Theta      []float64 // q: biases (K), gains of the inputs (P), dampings
-	Covariance []float64 // q×q, symmetric
-	Weights    []float64 // B×K×experts
-	Offsets    []float64 // B×K, state units
-	Variances  []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
+	Kind            string    // what the numbers mean: channels, inputs and parameters, see Filter.Kind
+	Rate            []float64 // K, unit of the biases and dampings, state units per second
+	Theta           []float64 // q: biases (K), gains of the inputs (P), dampings
+	Covariance      []float64 // q×q, symmetric
+	Weights         []float64 // B×K×experts
+	Offsets         []float64 // B×K, slow means of the errors without adaptation, state units
+	Rests           []float64 // B×K, slow means of what θ leaves of the errors, state units
+	OffsetVariances []float64 // B, variance of these means, over that of a measurement
+	Variances       []float64 // B×K, of what θ adds to the mean, state units squared, at the last windows
 }
 
 // Numbers appends all numbers of a state, in an order that depends on nothing but the
@@ -43,7 +45,7 @@ func (s *State) SetNumbers(v []float64) error {
 }
 
 func (s *State) parts() []*[]float64 {
-	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Offsets, &s.Variances}
+	return []*[]float64{&s.Rate, &s.Theta, &s.Covariance, &s.Weights, &s.Offsets, &s.Rests, &s.OffsetVariances, &s.Variances}
 }
 
 // CopyFrom copies a state of the same lengths.
@@ -97,7 +99,7 @@ func (s *State) checkWeights() error {
 			return fmt.Errorf("adaptation: weights of the state add up to %v", sum)
 		}
 	}
-	for _, v := range s.Variances {
+	for _, v := range slices.Concat(s.OffsetVariances, s.Variances) {
 		if v < 0 {
 			return fmt.Errorf("adaptation: variance %v of the state is negative", v)
 		}
