@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -89,6 +90,51 @@ func TestBatchesAreAnswered(t *testing.T) {
 	}
 	if again, _ := ask(t, nc, q.Append(nil)); !slices.Equal(again.Samples, a.Samples) {
 		t.Error("the same seed gave other samples")
+	}
+}
+
+// A query names what it wants: that alone is in the answer, and the covariance has the
+// variances of the prediction. Predictions carry the factors of tubes, where the model has them.
+func TestQueryNamesWhatItWants(t *testing.T) {
+	nc := connect(t, serve(t, 0).ClientURL(), nil)
+	m := pendulum()
+	j := model.Joint{Levels: []float64{1}, Correlation: [][]float64{{0.5}}, Tube: []float64{1, 2, 3}}
+	m.Joint = []model.Joint{j, j}
+	run(t, nc, Config{}, m)
+	listening(listen(t, nc, wire.StatusSubject("v1")))
+
+	q := wire.Query{Want: "std,cov,tube,samples", Samples: 2, States: []float64{0.3, -0.1, 0.5, 0.7}, Times: []float64{0.5, 1}}
+	a, refused := ask(t, nc, q.Append(nil))
+	if refused != "" {
+		t.Fatal(refused)
+	}
+	if len(a.Mean) != 0 || len(a.Std) != 8 || len(a.ObsStd) != 8 || len(a.Cov) != 16 || len(a.Samples) != 16 || !slices.Equal(a.Tube, []float64{1, 2, 3, 1, 2, 3}) || len(a.OOD) != 2 {
+		t.Errorf("%+v", a)
+	}
+	for i := range a.Cov {
+		x, y := a.Std[i/4*2+i/2%2], a.Std[i/4*2+i%2]
+		want := x * y
+		if x != y {
+			want *= 0.5
+		}
+		if math.Abs(a.Cov[i]-want) > 1e-12*want {
+			t.Errorf("covariance %d is %v, want %v", i, a.Cov[i], want)
+		}
+	}
+	predictions := listen(t, nc, wire.PredictSubject("v1"))
+	send(t, nc, 1)
+	if p := predictions.prediction(); !slices.Equal(p.Tube, []float64{1, 2, 3}) {
+		t.Errorf("tube %v", p.Tube)
+	}
+	for want, q := range map[string]wire.Query{
+		"400: want: must be":        {States: []float64{1, 2}, Want: "mean,chance"},
+		"400: want: dynamics comes": {States: []float64{1, 2}, Want: "mean,dynamics"},
+		"400: seed: is for":         {States: []float64{1, 2}, Want: "mean,cov", Seed: 1},
+		"413: states: the answer":   {States: make([]float64, 8000), Want: "cov", Timeout: 60e9},
+	} {
+		if _, got := ask(t, nc, q.Append(nil)); !strings.HasPrefix(got, want) {
+			t.Errorf("refused with %q, want %q", got, want)
+		}
 	}
 }
 

@@ -50,11 +50,12 @@ type Prediction struct {
 	// Optional; 0 and empty are not written.
 	Tick   uint64    // number of the tick, at a fixed rate
 	Age    float64   // s between the measurement of the state and T; 0 = T is that of the state
+	Tube   []float64 // 3 factors: whole trajectories stay within Mean ± factor·Std with probability 0.5, 0.9 and 0.95
 	Factor []float64 // T×K, by which Std and ObsStd held too little, or too much, lately
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (p *Prediction) fields() [19]msgbin.Field {
+func (p *Prediction) fields() [20]msgbin.Field {
 	const numbers = MaxTimes * MaxChannels
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
@@ -76,6 +77,7 @@ func (p *Prediction) fields() [19]msgbin.Field {
 		msgbin.OmitZero("tick", &p.Tick),
 		msgbin.OmitZero("age", &p.Age),
 		msgbin.OmitZero("factor", &p.Factor).Limit(numbers),
+		msgbin.OmitZero("tube", &p.Tube).Limit(tubes),
 	}
 }
 
@@ -96,6 +98,9 @@ func (p *Prediction) Decode(b []byte) error {
 	return p.shape()
 }
 
+// tubes is the number of factors in a message.
+const tubes = 3
+
 // shape checks that the lengths agree.
 func (p *Prediction) shape() error {
 	K, T := len(p.Channels), len(p.Horizon)
@@ -109,6 +114,9 @@ func (p *Prediction) shape() error {
 		if v.n != T*K {
 			return fail(WrongSize, v.field, "%d numbers, expected %d times × %d channels", v.n, T, K)
 		}
+	}
+	if n := len(p.Tube); n > 0 && n != tubes {
+		return fail(WrongSize, "tube", "%d numbers, expected %d or none", n, tubes)
 	}
 	if n := len(p.Factor); n > 0 && n != T*K {
 		return fail(WrongSize, "factor", "%d numbers, expected %d times × %d channels or none", n, T, K)

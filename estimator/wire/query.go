@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
@@ -13,12 +14,19 @@ const (
 	WantDynamics = "dynamics" // derivative and its standard deviation at the states
 	WantSamples  = "samples"  // trajectories drawn from the distributions
 	WantModel    = "model"    // what the model is, a ModelInfo
+
+	// Parts of WantPredict, and what there is beside them: several, separated by commas, and
+	// with WantSamples. In the message they are an array.
+	WantMean = "mean"
+	WantStd  = "std"  // and ObsStd
+	WantCov  = "cov"  // covariances of the states
+	WantTube = "tube" // factors with which whole trajectories stay inside
 )
 
 // Query asks for predictions from a batch of states under given inputs. N is the
 // number of states, or of inputs or plans where there is one state for all of them.
 type Query struct {
-	Want    string    // (optional) defaults to WantPredict
+	Want    string    // (optional) one, or several separated by commas; defaults to WantPredict
 	States  []float64 // states×K row-major; none for WantModel
 	P0      []float64 // (optional) K×K row-major, covariance of a state; one for all questions, or one for each
 	U       []float64 // (optional) rows of P, the input held; one row serves all
@@ -72,12 +80,12 @@ func (q *Query) vectors() [8]struct {
 	}
 }
 
-// fields are the fields of the message, in the order in which they are written; vector
-// returns where those of the vectors are stored, in the order of vectors.
-func (q *Query) fields(vector func(i int) any) [19]msgbin.Field {
+// fields are the fields of the message, in the order in which they are written; want is where
+// that is stored, and vector returns where those of the vectors are stored, in the order of vectors.
+func (q *Query) fields(want any, vector func(i int) any) [19]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
-		msgbin.Optional("want", &q.Want),
+		msgbin.Optional("want", want),
 		msgbin.Optional("states", vector(0)),
 		msgbin.OmitZero("P0", vector(1)),
 		msgbin.Optional("u", vector(2)),
@@ -101,7 +109,12 @@ func (q *Query) fields(vector func(i int) any) [19]msgbin.Field {
 // Append appends the message to dst.
 func (q *Query) Append(dst []byte) []byte {
 	v := q.vectors()
-	f := q.fields(func(i int) any { return v[i].dst })
+	var want any = &q.Want
+	if strings.Contains(q.Want, ",") {
+		list := strings.Split(q.Want, ",")
+		want = &list
+	}
+	f := q.fields(want, func(i int) any { return v[i].dst })
 	if q.RequestDtype != float32s {
 		return encode(dst, f[:])
 	}
@@ -128,7 +141,8 @@ func (q *Query) Append(dst []byte) []byte {
 func (q *Query) Decode(b []byte) error {
 	v := q.vectors()
 	var raw [len(v)]msgbin.Raw
-	f := q.fields(func(i int) any { return &raw[i] })
+	var want msgbin.Raw
+	f := q.fields(&want, func(i int) any { return &raw[i] })
 	r := msgbin.AcquireReader(b)
 	defer r.Release()
 	if err := r.OnlyFields(f[:]); err != nil {
@@ -143,6 +157,9 @@ func (q *Query) Decode(b []byte) error {
 	if q.Rows < 0 || q.Rows > MaxPlan {
 		return fail(WrongSize, "rows", "%d, expected 0 to %d", q.Rows, MaxPlan)
 	}
+	if err := q.decodeWant(r, want); err != nil {
+		return err
+	}
 	read := vectorsOf(r)
 	if err := read.setWidth([]byte(q.RequestDtype), "request_dtype"); err != nil {
 		return err
@@ -154,6 +171,35 @@ func (q *Query) Decode(b []byte) error {
 	}
 	return nil
 }
+
+// decodeWant reads what is wanted: a string, or an array of strings.
+func (q *Query) decodeWant(r *msgbin.Reader, want msgbin.Raw) error {
+	q.Want = ""
+	if len(want.Bytes) == 0 {
+		return nil
+	}
+	r.ResetRaw(want)
+	if name, err := r.StringBytes(mostWant); err == nil {
+		q.Want = string(name)
+		return nil
+	}
+	r.ResetRaw(want)
+	n, err := r.Array(mostWants)
+	for i := 0; err == nil && i < n; i++ {
+		var name []byte
+		if name, err = r.StringBytes(mostWant); err == nil && i > 0 {
+			q.Want += ","
+		}
+		q.Want += string(name)
+	}
+	if err != nil {
+		return &Error{Reason: Malformed, Field: "want", Err: err}
+	}
+	return nil
+}
+
+// Bounds of what is wanted: names, and bytes of one.
+const mostWants, mostWant = 16, 64
 
 // Answer is the answer to a Query. Fields that were not asked for are empty.
 type Answer struct {
@@ -169,6 +215,8 @@ type Answer struct {
 	F        []float64 // N×K, dx/dt per second
 	SD       []float64 // N×K, its standard deviation
 	Samples  []float64 // N×S×T×K
+	Cov      []float64 // N×T×K×K, of the states; its diagonal is Std²
+	Tube     []float64 // N×3, factors of 50, 90 and 95 %: whole trajectories stay within Mean ± factor·Std
 	Dtype    string    // (optional) of the vectors: "f8" or "f4"; defaults to "f8"
 
 	NoHistory int   // questions that were answered without all the history that the model reads
@@ -180,11 +228,13 @@ type Answer struct {
 }
 
 // answerFields are the vectors of an answer, in the order in which they are
-// written.
-var answerFields = [...]string{"horizon", "mean", "std", "obs_std", "ood", "f", "sd", "samples"}
+// written; those from laterFields on are not written where they are empty.
+var answerFields = [...]string{"horizon", "mean", "std", "obs_std", "ood", "f", "sd", "samples", "cov", "tube"}
+
+const laterFields = 8
 
 func (a *Answer) vectors() [len(answerFields)]*[]float64 {
-	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples}
+	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples, &a.Cov, &a.Tube}
 }
 
 // head are the fields before the vectors, in the order in which they are written.
@@ -229,9 +279,16 @@ func (a *Answer) Append(dst []byte) []byte {
 	}
 	head := a.head(&dtype)
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
-		w.Map(msgbin.Written(head[:]) + len(answerFields))
+		n, vectors := laterFields, a.vectors()
+		for _, v := range vectors[laterFields:] {
+			n += min(len(*v), 1)
+		}
+		w.Map(msgbin.Written(head[:]) + n)
 		w.Pairs(head[:])
-		for i, v := range a.vectors() {
+		for i, v := range vectors {
+			if i >= laterFields && len(*v) == 0 {
+				continue
+			}
 			w.String(answerFields[i])
 			if dtype == float32s {
 				w.Floats32(*v)

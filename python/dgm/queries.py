@@ -30,6 +30,8 @@ class Answer:
     ood: Floats  # (N) above 1 is out of distribution
     flags: int
     no_history: int  # questions without all the history that the model reads
+    cov: Optional[Floats] = None  # (N, T, K, K) of the states at a time; its diagonal is std**2
+    tube: Optional[Floats] = None  # (N, 3) factors of 50, 90 and 95 %: a whole trajectory stays within mean ± factor·std
 
 
 def vector(v: Any, dtype: str = "f8") -> Floats:
@@ -48,7 +50,7 @@ class QueryClient:
         import msgpack
 
         timeout = {} if query.get("want") == "model" else {"timeout": int(self.timeout * 1e9)}
-        fields = {k: v if isinstance(v, (str, int, float)) else np.ascontiguousarray(v, dtype="<f8").tobytes() for k, v in query.items() if v is not None}
+        fields = {k: v if k == "want" or isinstance(v, (str, int, float)) else np.ascontiguousarray(v, dtype="<f8").tobytes() for k, v in query.items() if v is not None}
         m = await self.nc.request("dgm.query." + self.vehicle, msgpack.packb({"v": 1, **timeout, **fields}), timeout=self.timeout)
         if not m.data:
             h = m.headers or {}
@@ -62,7 +64,7 @@ class QueryClient:
 
     async def predict(self, states: ArrayLike, **query: Any) -> Answer:
         """Predicts from states (K) or (N, K). The other keys are those of PROTOCOL.md: u, plans (R, P) or (N, R, P) with plan_dt, P0,
-        times, history="stream" or (t, x, u), samples before the states."""
+        times, history="stream" or (t, x, u), samples before the states; want=["mean", "std", "cov", "tube"] or some of them."""
         return _answer(await self.ask(states=states, **_keys(query)))
 
     async def sample(self, states: ArrayLike, n: int, seed: int = 0, **query: Any) -> Answer:
@@ -89,6 +91,10 @@ def _answer(a: Dict[str, Any]) -> Answer:
     for name in ("mean", "std", "obs_std"):
         v = vector(a.get(name, b""), dtype)
         shaped[name] = v.reshape(N, T, K) if v.size else np.empty((0, T, K))
+    for name, size in (("cov", (N, T, K, K)), ("tube", (N, 3))):
+        v = vector(a.get(name, b""), dtype)
+        if v.size:
+            shaped[name] = v.reshape(size)
     samples = vector(a.get("samples", b""), dtype)
     shape: Tuple[int, ...] = (N, -1, T, K) if samples.size else (N, 0, T, K)
     return Answer(a["channels"], times, samples=samples.reshape(shape), ood=ood, flags=a.get("flags", 0), no_history=a.get("no_history", 0), **shaped)

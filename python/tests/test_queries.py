@@ -30,6 +30,13 @@ def test_predict():
     assert a.mean.tolist() == [[[1, 2]], [[3, 4]]] and a.ood.tolist() == [0.5, 2] and a.samples.shape == (2, 0, 1, 2)
 
 
+def test_wants():
+    nc = Connection({"channels": ["a", "b"], "horizon": f8(0.1), "mean": b"", "std": b"", "obs_std": b"", "cov": f8(4, 1, 1, 9), "tube": f8(1, 2, 3), "ood": f8(0.5)})
+    a = asyncio.run(dgm.QueryClient(nc, "v1").predict([1, 2], want=["cov", "tube"]))
+    assert nc.query["want"] == ["cov", "tube"]
+    assert a.cov.tolist() == [[[[4, 1], [1, 9]]]] and a.tube.tolist() == [[1, 2, 3]] and a.mean.shape == (0, 1, 2)
+
+
 def test_sample():
     nc = Connection({"channels": ["a"], "dtype": "f4", "horizon": np.float32([0.1, 0.2]).tobytes(), "mean": b"", "std": b"", "obs_std": b"",
                      "samples": np.arange(6, dtype="<f4").tobytes(), "ood": np.float32([1]).tobytes()})

@@ -220,6 +220,9 @@ func (e *Engine) compose(t *Task, d *estimator.Prediction) wire.Reason {
 		o.Std, o.ObsStd = e.std, e.obsStd
 	}
 	o.Inputs, o.OOD = d.Readout.String(), d.OOD
+	if o.Tube = o.Tube[:0]; d.Tube[0] > 0 {
+		o.Tube = append(o.Tube, d.Tube[:]...)
+	}
 	o.Factor = e.factor[:min(len(e.factor), len(d.Mean))]
 	if e.monitor != nil {
 		e.monitor.Factors(o.Factor)

@@ -29,6 +29,7 @@ type answerer struct {
 	predictor    prediction.Predictor
 	trajectories *estimator.Trajectories // nil = not yet asked for at the times
 	dst          *estimator.Prediction
+	correlation  []float64 // T×K×K, of dst; nil = not yet asked for at the times
 	dynamics     *prediction.Dynamics
 	past         past
 	learned      *adapt.State // what predictions are corrected by
@@ -71,7 +72,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 	if len(q.Times) > 0 {
 		times = q.Times
 	}
-	each, err := o.prepare(times)
+	each, err := o.prepare(times, b.wants)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 	}
 	for first := 0; first < b.n; first += perPart {
 		a := o.begin(b)
-		if q.Want != wire.WantDynamics {
+		if !b.wants.dynamics {
 			a.Horizon = append(a.Horizon, times...)
 		}
 		if q.Parts {
@@ -162,7 +163,7 @@ func (w *questions) run(from, to int) error {
 		}
 		question, all := w.batch.At(i), false
 		question.History, all = o.past.before(w.batch.past, i, question.X0)
-		if !all && o.query.Want != wire.WantDynamics {
+		if !all && !w.batch.wants.dynamics {
 			a.NoHistory++
 		}
 		if err := w.each(&question, i); err != nil {
@@ -188,12 +189,12 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 	a, m := &o.answered, o.served
 	*a = wire.Answer{
 		Vehicle: o.cfg.Vehicle, Model: m.ID, Channels: a.Channels[:0], Inputs: model.Hold.String(), Dtype: o.query.Dtype,
-		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0],
+		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0], Cov: a.Cov[:0], Tube: a.Tube[:0],
 	}
 	if m.P == 0 || len(b.Plans.X) > 0 {
 		a.Inputs = model.Plan.String()
 	}
-	if len(b.Plans.X) > 0 && o.query.Want != wire.WantDynamics {
+	if len(b.Plans.X) > 0 && !b.wants.dynamics {
 		a.Flags |= prediction.PlanFlags(b.PlanStep*float64(o.query.Rows), m.Horizon, o.times[len(o.times)-1], m.Horizon)
 	}
 	if len(b.P0.X) > 0 && m.Displacement {
@@ -206,8 +207,8 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 }
 
 // prepare returns what answers question i and appends its numbers to the answer.
-func (o *answerer) prepare(times []float64) (each func(q *estimator.Query, i int) error, err error) {
-	if o.query.Want == wire.WantDynamics {
+func (o *answerer) prepare(times []float64, w wants) (each func(q *estimator.Query, i int) error, err error) {
+	if w.dynamics {
 		if o.dynamics == nil {
 			return nil, &refusal{codeCannot, "want", "the model has no dynamics net"}
 		}
@@ -221,17 +222,20 @@ func (o *answerer) prepare(times []float64) (each func(q *estimator.Query, i int
 		if err != nil {
 			return nil, wrong("times", "%v", err)
 		}
-		o.times, o.predictor, o.dst, o.trajectories = slices.Clone(times), p, p.NewPrediction(), nil
+		o.times, o.predictor, o.dst, o.trajectories, o.correlation = slices.Clone(times), p, p.NewPrediction(), nil, nil
 	}
-	if o.query.Want != wire.WantSamples {
-		return o.predict, nil
+	if o.dst.Correlation = nil; w.cov {
+		if o.correlation == nil {
+			o.correlation = o.dst.WithCorrelation().Correlation
+		}
+		o.dst.Correlation = o.correlation
 	}
-	if o.trajectories == nil {
+	if w.samples && o.trajectories == nil {
 		if o.trajectories, err = estimator.NewTrajectories(o.model, o.times); err != nil {
 			return nil, wrong("times", "%v", err)
 		}
 	}
-	return o.sample, nil
+	return func(q *estimator.Query, i int) error { return o.predict(q, i, w) }, nil
 }
 
 // affordable returns a refusal with what would fit if predictors at so many times take more
@@ -248,14 +252,31 @@ func (o *answerer) affordable(times int) error {
 
 var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; is the state plausible?"}
 
-func (o *answerer) predict(q *estimator.Query, _ int) error {
-	if !o.predictor.Predict(o.dst, q) {
+// predict answers question i with what is wanted.
+func (o *answerer) predict(q *estimator.Query, i int, w wants) error {
+	if !o.predictor.Predict(o.dst, q) || w.samples && !o.trajectories.Start(o.dst, q) {
 		return errNotFinite
 	}
 	a, d := &o.answered, o.dst
 	o.flagCorrected()
-	a.Mean, a.Std, a.ObsStd = append(a.Mean, d.Mean...), append(a.Std, d.Std...), append(a.ObsStd, d.ObsStd...)
 	a.OOD = append(a.OOD, d.OOD)
+	if w.mean {
+		a.Mean = append(a.Mean, d.Mean...)
+	}
+	if w.std {
+		a.Std, a.ObsStd = append(a.Std, d.Std...), append(a.ObsStd, d.ObsStd...)
+	}
+	if w.tube {
+		a.Tube = append(a.Tube, d.Tube[:]...)
+	}
+	if w.cov {
+		n := len(a.Cov)
+		a.Cov = append(a.Cov, d.Correlation...) // room
+		d.Covariance(a.Cov[n:])
+	}
+	if w.samples {
+		o.sample(i)
+	}
 	return nil
 }
 
@@ -291,18 +312,12 @@ func (o *answerer) derivative(q *estimator.Query, _ int) error {
 	return nil
 }
 
-// sample draws trajectories from the distribution that predict answers with.
-func (o *answerer) sample(q *estimator.Query, i int) error {
-	if !o.predictor.Predict(o.dst, q) || !o.trajectories.Start(o.dst, q) {
-		return errNotFinite
-	}
+// sample draws trajectories of question i from the distribution that predict answers with.
+func (o *answerer) sample(i int) {
 	a := &o.answered
-	o.flagCorrected()
-	a.OOD = append(a.OOD, o.dst.OOD)
 	for j := range max(o.query.Samples, 1) {
 		n, size := len(a.Samples), len(o.dst.Mean)
 		a.Samples = slices.Grow(a.Samples, size)[:n+size]
 		o.trajectories.Draw(a.Samples[n:], rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32|j)).NormFloat64)
 	}
-	return nil
 }

@@ -2,6 +2,7 @@ package queries
 
 import (
 	"math"
+	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -18,21 +19,59 @@ const leastTime = 1e-9
 // batch is a checked query: which state, input and plan each question has.
 type batch struct {
 	estimator.Questions
-	n    int // questions
-	past *samples
+	n     int // questions
+	past  *samples
+	wants wants
+}
+
+// wants is what a query asks for.
+type wants struct{ mean, std, cov, tube, samples, dynamics bool }
+
+// wantsOf returns what a query asks for of a model.
+func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
+	for name := range strings.SplitSeq(q.Want, ",") {
+		switch name {
+		case "", wire.WantPredict:
+			w.mean, w.std = true, true
+		case wire.WantMean:
+			w.mean = true
+		case wire.WantStd:
+			w.std = true
+		case wire.WantCov:
+			w.cov = true
+		case wire.WantTube:
+			w.tube = true
+		case wire.WantSamples:
+			w.samples = true
+		case wire.WantDynamics:
+			w.dynamics = true
+		default:
+			return w, wrong("want", "must be predict, dynamics, samples or model, or a list of mean, std, cov, tube, samples")
+		}
+	}
+	switch {
+	case w.dynamics && q.Want != wire.WantDynamics:
+		return w, wrong("want", "dynamics comes with nothing else: ask twice")
+	case w.tube && (len(m.Joint) == 0 || len(m.Joint[0].Tube) == 0):
+		return w, &refusal{codeCannot, "want", "the model has no tubes, as one of an earlier release: train again"}
+	}
+	return w, nil
 }
 
 // check returns the questions of a query to a model.
 func check(q *wire.Query, m *model.Model) (*batch, error) {
-	if err := checkKeys(q, m.Horizon); err != nil {
+	wants, err := wantsOf(q, m)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkKeys(q, wants, m.Horizon); err != nil {
 		return nil, err
 	}
 	if len(q.P0) > 0 && !m.Displacement {
 		return nil, &refusal{codeCannot, "P0", "the model does not start its predictions at the state"}
 	}
-	b := &batch{Questions: estimator.NewQuestions(m, q.Rows, 0)}
+	b := &batch{Questions: estimator.NewQuestions(m, q.Rows, 0), wants: wants}
 	b.States.X, b.P0.X, b.U.X, b.Plans.X, b.PlanStep = q.States, q.P0, q.U, q.Plans, q.PlanDt
-	var err error
 	if b.past, err = checkHistory(q, m); err != nil {
 		return nil, err
 	}
@@ -47,14 +86,13 @@ func check(q *wire.Query, m *model.Model) (*batch, error) {
 
 // checkKeys returns an error for a key that is missing, that the result which is asked for
 // does not read, or whose value is none of its own.
-func checkKeys(q *wire.Query, horizon float64) error {
-	samples, dynamics := q.Want == wire.WantSamples, q.Want == wire.WantDynamics
+func checkKeys(q *wire.Query, wants wants, horizon float64) error {
+	samples, dynamics := wants.samples, wants.dynamics
 	for _, c := range [...]struct {
 		refused bool
 		key     string
 		text    string
 	}{
-		{q.Want != "" && q.Want != wire.WantPredict && !samples && !dynamics, "want", "must be predict, dynamics, samples or model"},
 		{len(q.States) == 0, "states", "is missing: one state, or one for each question"},
 		{q.Dtype != "" && q.Dtype != "f8" && q.Dtype != "f4", "dtype", "must be f8 or f4"},
 		{len(q.Plans) > 0 && q.Rows == 0, "rows", "is missing: how many rows each of the plans has"},

@@ -3,6 +3,7 @@ package queries
 import (
 	"fmt"
 
+	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -10,24 +11,40 @@ import (
 type size struct {
 	questions, times, channels int
 	samples                    int // trajectories of each question
-	vectors                    int // of times×channels for each question; 0 = two of the channels alone
-	float                      int // bytes of a number
-	names                      int // bytes
+	vectors                    int // of times×channels for each question, beside them
+	single                     int // numbers of each question alone
+	covariances                bool
+	derivatives                bool // two of the channels alone
+	float                      int  // bytes of a number
+	names                      int  // bytes
 }
 
 // envelope are the bytes of an answer beside its vectors and names, at most.
 const envelope = 1024
 
 func sizeOf(q *wire.Query, b *batch, names []string, times int) size {
-	s := size{questions: b.n, times: times, channels: len(names), samples: 1, vectors: 3, float: 8}
+	s := size{questions: b.n, times: times, channels: len(names), float: 8, derivatives: b.wants.dynamics, covariances: b.wants.cov}
 	if q.Dtype == "f4" {
 		s.float = 4
 	}
-	switch q.Want {
-	case wire.WantDynamics:
-		s.vectors, s.times = 0, 0
-	case wire.WantSamples:
-		s.vectors, s.samples = 1, max(int(q.Samples), 1)
+	if b.wants.mean {
+		s.vectors++
+	}
+	if b.wants.std {
+		s.vectors += 2
+	}
+	if b.wants.cov {
+		s.vectors += s.channels
+	}
+	s.single = 1
+	if b.wants.tube {
+		s.single += len(model.TubeLevels)
+	}
+	if b.wants.samples {
+		s.samples = max(int(q.Samples), 1)
+	}
+	if s.derivatives {
+		s.times = 0
 	}
 	for _, name := range names {
 		s.names += len(name) + 5
@@ -37,10 +54,10 @@ func sizeOf(q *wire.Query, b *batch, names []string, times int) size {
 
 // question returns the bytes of one question.
 func (s *size) question() int {
-	if s.vectors == 0 {
+	if s.derivatives {
 		return s.float * 2 * s.channels
 	}
-	return s.float * (s.vectors*s.samples*s.times*s.channels + 1)
+	return s.float * ((s.vectors+s.samples)*s.times*s.channels + s.single)
 }
 
 // fit returns how many questions fit into so many bytes.
@@ -56,8 +73,12 @@ func (s *size) share(n int, bytes int64) int64 {
 // perPart returns how many questions a message holds, most bytes being what the server
 // takes, or a refusal with what would fit. parts is true where an answer may have several.
 func (s *size) perPart(most int64, parts bool) (int, error) {
-	if numbers := wire.MaxNumbers / max(s.times*s.channels, 1); s.questions*s.samples > numbers {
-		return 0, &refusal{codeLarge, s.key(numbers / s.samples), fmt.Sprintf("the answer would have more than %d numbers in one vector: ask for less", wire.MaxNumbers)}
+	widest := max(s.samples, 1) // of times×channels in one vector, for a question
+	if s.covariances {
+		widest = max(widest, s.channels)
+	}
+	if numbers := wire.MaxNumbers / max(s.times*s.channels, 1); s.questions*widest > numbers {
+		return 0, &refusal{codeLarge, s.key(numbers / widest), fmt.Sprintf("the answer would have more than %d numbers in one vector: ask for less", wire.MaxNumbers)}
 	}
 	fit := s.fit(most)
 	if most <= 0 || fit >= s.questions {
