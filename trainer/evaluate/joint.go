@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer/score"
 	"github.com/dgm-robotics/dgm/trainer/window"
@@ -80,10 +82,7 @@ func Joint(ctx context.Context, m *model.Model, flights []window.Flight, opt Opt
 	}
 	n, out := float64(len(windows)), map[string]JointCoverage{}
 	for l, level := range model.TubeLevels {
-		of := JointCoverage{Factor: factors[l] / n, Flights: m.Joint[0].Flights, Approximate: !model.TubeExact(level, m.Joint[0].Flights), Trajectories: len(windows)}
-		for _, hit := range inside[l] {
-			of.Covered += hit / n
-		}
+		of := JointCoverage{Factor: factors[l] / n, Covered: floats.Sum(inside[l]) / n, Flights: m.Joint[0].Flights, Approximate: !model.TubeExact(level, m.Joint[0].Flights), Trajectories: len(windows)}
 		of.Low, of.High = score.Interval(inside[l], 2*jointStarts, rand.New(rand.NewPCG(opt.Seed, uint64(len(windows)))))
 		out[fmt.Sprint(level)] = of
 	}

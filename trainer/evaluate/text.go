@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
 )
 
 // WriteText writes the table for people: a header, one aligned line a horizon and
@@ -52,6 +54,9 @@ func (t *Table) WriteText(out io.Writer) error {
 		fmt.Fprintf(w, "after %s s: 95 %% intervals covered %.1f %% [%.1f, %.1f], mean over channels\n",
 			short(h.T), 100*h.Coverage95, 100*h.Coverage95Low, 100*h.Coverage95High)
 	}
+	if text := t.Tubes(); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	for _, h := range t.Horizons {
 		if a := h.Attitude; a != nil {
 			fmt.Fprintf(w, "after %s s: attitude error (rotation angle of %s) %s rad RMS; hold %s, velocity %s, linear %s, ridge %s\n",
@@ -75,6 +80,21 @@ func (t *Table) writeRows(w io.Writer) {
 	}
 	_ = tab.Flush() // to a writer that keeps its error
 	fmt.Fprintln(w)
+}
+
+// Tubes states in one sentence how many whole trajectories were inside their tubes; empty
+// where that was not scored.
+func (t *Table) Tubes() string {
+	var parts []string
+	for _, level := range model.TubeLevels {
+		if of, ok := t.Joint[fmt.Sprint(level)]; ok {
+			parts = append(parts, fmt.Sprintf("%g %% tubes (%s standard deviations) covered %s", 100*level, short(of.Factor), Percent(of.Low, of.High)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "Whole trajectories, all states at all times: " + strings.Join(parts, ", ") + "."
 }
 
 // RelativeRMSE phrases a ratio of two RMSEs: "66 % lower RMSE".

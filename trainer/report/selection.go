@@ -19,6 +19,7 @@ func SelectionOf(m *model.Model) Selection {
 		{Name: "prior dynamics", Value: components(m)},
 		{Name: "members", Value: members(m)},
 		{Name: "intervals", Value: intervals(m)},
+		{Name: "whole trajectories", Value: tubes(m)},
 		{Name: "out of distribution", Value: thresholds(m)},
 	}}
 	at := func(tables [][]float64, r model.Readout, k int, t, none float64) float64 {
@@ -148,6 +149,27 @@ func intervals(m *model.Model) string {
 		text += ". The errors have heavy tails"
 	}
 	return fmt.Sprintf("%s; the central 50 %% are within %.2f standard deviations (of a Gaussian %.2f), 95 %% within 1.96", text, c.Half50, model.Gaussian50)
+}
+
+// tubes lists the factors with which whole trajectories stay inside, inputs as planned.
+func tubes(m *model.Model) string {
+	if len(m.Joint) == 0 || len(m.Joint[0].Tube) == 0 {
+		return "not known"
+	}
+	j := &m.Joint[0]
+	var parts []string
+	for i, level := range model.TubeLevels {
+		part := fmt.Sprintf("%.2g for %g %%", j.Tube[i], 100*level)
+		if !model.TubeExact(level, j.Flights) {
+			part += " (approximate)"
+		}
+		parts = append(parts, part)
+	}
+	of := fmt.Sprintf("%d held-out flights", j.Flights)
+	if j.Flights == 0 {
+		of = "blocks of the flights trained on"
+	}
+	return fmt.Sprintf("all states at all times are within the mean ± a factor times the standard deviation: %s, by the largest errors of trajectories of %s", strings.Join(parts, ", "), of)
 }
 
 // heavyTails is the share of a Gaussian's 50 % interval below which the report states that
