@@ -78,10 +78,10 @@ func (w *Window) Signal(readout model.Readout) channel.Signal {
 // where the flight begins later, or has a gap. They are those that the estimator makes on
 // board of the complete samples, and are good until the next call for the spec; nil = none.
 func (w *Window) History(spec history.Spec) []float64 {
-	f := w.Flight
 	if spec.Rows() == 0 {
 		return nil
 	}
+	f, start := w.Flight.Past(w.Start)
 	i := slices.IndexFunc(w.pasts, func(p past) bool { return slices.Equal(p.edges, spec.Edges) })
 	if i < 0 {
 		i = len(w.pasts)
@@ -91,15 +91,15 @@ func (w *Window) History(spec history.Spec) []float64 {
 		})
 	}
 	p := &w.pasts[i]
-	first := w.Start
-	for begin := f.T[w.Start] - spec.Reach(); first > 0 && (f.T[first] > begin-snap || !f.Known(first)); {
+	first := start
+	for begin := f.T[start] - spec.Reach(); first > 0 && (f.T[first] > begin-snap || !f.Known(first)); {
 		first--
 	}
 	p.buffer.Reset()
-	for i := first; i < w.Start; i++ {
+	for i := first; i < start; i++ {
 		p.buffer.Add(nanoseconds(f.T[i]), f.State(i), f.Input(i))
 	}
-	n := p.buffer.Fill(p.rows, nanoseconds(f.T[w.Start]), w.X0)
+	n := p.buffer.Fill(p.rows, nanoseconds(f.T[start]), w.X0)
 	if n == 0 {
 		return nil
 	}

@@ -114,7 +114,8 @@ func TestQuery(t *testing.T) {
 func TestHistory(t *testing.T) {
 	spec := history.Spec{Edges: []float64{0.1, 0.2, 0.5}}
 	flights := ramp()
-	part := flights[0].Slice(20, 101)
+	part, block := flights[0].Slice(20, 101), flights[0].Following(10, 101)
+	rest := block.Slice(10, 50)
 	holed := ramp()[0]
 	holed.X = slices.Clone(holed.X)
 	holed.X[50] = math.NaN() // interpolated over
@@ -136,6 +137,10 @@ func TestHistory(t *testing.T) {
 		{"soon after it", &flights[0], 4, all(0.4)[:4]},
 		{"at the beginning of a part", &part, 0, nil},
 		{"soon after it", &part, 5, all(2.5)},
+		{"at the beginning of a block", &block, 0, all(1)},
+		{"at the beginning of a part of it", &rest, 0, all(2)},
+		{"at the beginning of a block", &block, 0, all(1)},
+		{"at the beginning of a part of it", &rest, 0, all(2)},
 		{"after a missing state", &holed, 52, []float64{3 * 5.15, 5.1, 3 * 5.05, 4.9, 3 * 4.85, 14.4 / 3}},
 		{"after a gap", &holed, 67, all(6.7)[:2]},
 		{"well after it", &holed, 71, all(7.1)},

@@ -45,6 +45,9 @@ type Flight struct {
 	Exact   []float64 // n×K, exact states, near X on the same turn of an angle; nil = not known
 	K, P    int
 
+	whole *Flight // (optional) that it is a part of, and whose samples before it are known
+	first int     // place of sample 0 there
+
 	integral []float64 // n×P, ∫ u dt from T[0] to T[i]; unknown inputs count as 0
 	maxGap   []float64 // K, s: a longer interval between two values of channel k is a gap
 }
@@ -76,7 +79,25 @@ func (f *Flight) Slice(i, j int) Flight {
 	if i > 0 {
 		s.X0 = nil
 	}
+	s.first += i
 	return s
+}
+
+// Following returns Slice(i, j) whose samples before i are known as history.
+func (f *Flight) Following(i, j int) Flight {
+	s := f.Slice(i, j)
+	if s.whole == nil {
+		s.whole, s.first = f, i
+	}
+	return s
+}
+
+// Past returns where the history of sample i is: samples up to a place in a flight.
+func (f *Flight) Past(i int) (*Flight, int) {
+	if f.whole == nil {
+		return f, i
+	}
+	return f.whole, f.first + i
 }
 
 // Prepare makes the flights of segment number seg. states are the K state

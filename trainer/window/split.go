@@ -27,7 +27,8 @@ const minStretches, minFlights = 5, 4
 // else blocks of time, one out of each of several equal parts, so that they see
 // the beginning and the end of a recording alike. Of some places drawn for a block
 // it takes the one where the robot moves most nearly as in all of the flight: a
-// block of rest would test nothing but rest.
+// block of rest would test nothing but rest. A block's windows have the history of what was
+// measured before it, as on board.
 func HoldOut(flights []Flight, share, horizon float64, seed uint64) Split {
 	if share <= 0 {
 		return Split{Train: flights, How: "nothing held out"}
@@ -143,7 +144,7 @@ func holdOutBlocks(flights []Flight, share, horizon float64, rng *rand.Rand) (s 
 			if first > from {
 				s.Train = append(s.Train, fl.Slice(from, first))
 			}
-			s.Held = append(s.Held, fl.Slice(first, end))
+			s.Held = append(s.Held, fl.Following(first, end))
 			from = end
 		}
 		if from < fl.N() {

@@ -146,6 +146,14 @@ func TestBlocksSpreadOverAFlight(t *testing.T) {
 		if mid := s.Held[i].T[0] + 2.5; mid < float64(25*i) || mid > float64(25*(i+1)) {
 			t.Errorf("block %d lies around %v s", i, mid)
 		}
+		if before, at := s.Held[i].Past(1); before.N() != flights[0].N() || before.T[at] != s.Held[i].T[1] {
+			t.Errorf("block %d has %d samples before it, of %d", i, at, before.N())
+		}
+	}
+	for i := range s.Train { // what is held out is not read by a training window
+		if before, at := s.Train[i].Past(1); before.N() != s.Train[i].N() || at != 1 {
+			t.Errorf("training data %d have %d samples before them", i, at)
+		}
 	}
 	for d, want := range map[float64]int{7: 0, 8: 1, 31: 2, 46: 3, 61: 4} {
 		if got := blockCount(d, 0.2, 1); got != want {
