@@ -5,26 +5,9 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
-
-// trainServed trains a model as it is served: as a file holds it.
-func trainServed(ctx context.Context, data *trainer.Data, cfg trainer.Config) (*model.Model, error) {
-	res, err := trainer.Train(ctx, data, cfg, func(trainer.Progress) {})
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, err
-	}
-	b, err := res.Model.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return model.Decode(b)
-}
 
 // adaptOptions returns six horizons of a model's, after a lead.
 func adaptOptions(m *model.Model, lead []window.Flight) evaluate.Options {

@@ -2,10 +2,9 @@ package main
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/closedloop"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -102,24 +101,7 @@ func (s *adaptSystem) changed(c *change) robot.Config {
 func (s *adaptSystem) train(ctx context.Context, r robot.Config) (*model.Model, error) {
 	o := record.Options{Robot: r, Vehicle: vehicle, Segments: s.segments, Samples: int(float64(s.length)*s.rate) + 1, Source: "dgm-bench adapt"}
 	o.Robot.Seed = 1
-	dir, err := os.MkdirTemp("", "dgm-adapt")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, "flight.msgpack")
-	file, err := flightlog.CreateFile(path, o.Header(false))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Abort()
-	if _, err := record.Run(ctx, o, file.Writer, nil); err != nil {
-		return nil, err
-	}
-	if err := file.Commit(); err != nil {
-		return nil, err
-	}
-	log, err := flightlog.ReadFile(path)
+	log, err := closedloop.Record(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +111,7 @@ func (s *adaptSystem) train(ctx context.Context, r robot.Config) (*model.Model, 
 	if err != nil {
 		return nil, err
 	}
-	return trainServed(ctx, data, cfg)
+	return closedloop.Train(ctx, data, cfg)
 }
 
 // fly returns a flight of so many seconds.

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/closedloop"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/paper"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/predictors"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/speed"
@@ -17,7 +18,7 @@ func main() { cli.Main(command()) }
 // measurements returns the studies of the estimator and of training, in the order of the
 // page of results.
 func measurements() []*study.Study {
-	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), predictors.Study(), predictors.WorthStudy(), predictors.JointStudy()}
+	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), predictors.Study(), predictors.WorthStudy(), closedloop.Study(), predictors.JointStudy()}
 }
 
 // studies returns all studies.

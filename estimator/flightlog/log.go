@@ -78,11 +78,11 @@ func ReadFile(path string) (*Log, error) {
 		return nil, err
 	}
 	defer r.Close()
-	return r.readAll()
+	return r.ReadAll()
 }
 
-// readAll reads what is left into memory.
-func (r *Reader) readAll() (*Log, error) {
+// ReadAll reads what is left into memory.
+func (r *Reader) ReadAll() (*Log, error) {
 	log := &Log{Header: r.header, Path: r.path}
 	name, broken := "", true
 	var x0 []float64

@@ -38,7 +38,7 @@ func TestEnvelopes(t *testing.T) {
 			[]float64{3.5, 3.5, 2.5, 2.5, 2.5, 0.2, 35 * deg, 35 * deg, 90 * deg, 4, 4, 2.5},
 			[]float64{0.5, 0.5, 0.2, 0.2, 0.2, 0, 4 * deg, 4 * deg, 0, 1, 1, 0.4},
 		},
-		"planar-quadrotor": {[]float64{2, 3, 2, 3, 45 * deg, 9}, []float64{0.3, 0.5, 0.9, 0.3, 8 * deg, 0.5}},
+		"planar-quadrotor": {[]float64{2.5, 5, 2.5, 4, 60 * deg, 12}, []float64{0.3, 0.5, 0.9, 0.3, 8 * deg, 0.5}},
 	}
 	for name, e := range envelopes {
 		p, _ := plant.Named(name)

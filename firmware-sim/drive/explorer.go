@@ -19,12 +19,12 @@ type Explorer struct {
 
 // Limits and gains, SI units.
 const (
-	explorerX, explorerZ = 0.9, 0.5 // m, range of the targets around x = 0 and the middle of z
+	explorerX, explorerZ = 1.1, 0.6 // m, range of the targets around x = 0 and the middle of z
 	explorerMiddle       = 1.0      // m
 	explorerPos          = 2.2      // 1/s: position error to velocity
-	explorerVel          = 3.0      // 1/s: velocity error to acceleration
-	explorerFast         = 1.8      // m/s, largest velocity that is asked for
-	explorerShake        = 1.5      // m/s², standard deviation of the random part
+	explorerVel          = 4.0      // 1/s: velocity error to acceleration
+	explorerFast         = 2.4      // m/s, largest velocity that is asked for
+	explorerShake        = 2.5      // m/s², standard deviation of the random part
 	explorerBand         = 1.5      // Hz
 	explorerTilt         = 0.6      // tangent of the largest tilt
 	explorerLift         = 5.0      // m/s², largest acceleration up or down

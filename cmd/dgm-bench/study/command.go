@@ -184,7 +184,7 @@ func (s *Study) document(w io.Writer, rows []*Row) error {
 	for _, r := range rows {
 		list = append(list, r.document())
 	}
-	doc := map[string]any{s.Name: list}
+	doc := map[string]any{strings.ReplaceAll(s.Name, "-", "_"): list}
 	if s.Document != nil {
 		for name, v := range s.Document() {
 			doc[name] = v

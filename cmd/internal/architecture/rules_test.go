@@ -306,7 +306,7 @@ var guests = []guest{
 	},
 	{
 		"gonum.org/v1/gonum/blas",
-		[]string{"estimator", "trainer"},
+		[]string{"estimator", "trainer", "cmd/dgm-bench"},
 		"products of matrices, called without the layers above them",
 	},
 	{

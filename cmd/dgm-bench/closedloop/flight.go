@@ -1,0 +1,81 @@
+package closedloop
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+)
+
+// tick is the time between commands, s: plant and planner run at 60 Hz.
+const tick = 1. / 60
+
+// start is the standard deviation of the first state around hovering at (0, 1), of the
+// benchmark's task.
+var start = []float64{0.00116, 0.00364, 0.00250, 0.0102, 0.00241, 0.0239}
+
+// flight is the planar quadrotor in motion: a command is held for a tick with white noise on
+// it, and the state is measured with white noise, as in the benchmark, whose integrator is one
+// step of RK4 a tick.
+type flight struct {
+	plant      plant.Plant
+	params     []float64 // Q
+	x          []float64 // K, the true state
+	seen       []float64 // K, measured
+	arrived    []float64 // P
+	integrator *ode.RK4
+	rng        *rand.Rand
+	exact      bool // without noise
+	steps      int
+}
+
+func newFlight(p plant.Plant, seed uint64) *flight {
+	f := &flight{
+		plant: p, params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)),
+		integrator: ode.NewRK4(len(p.X0)), rng: rand.New(rand.NewPCG(seed, 60)),
+	}
+	for i, s := range start {
+		f.x[i] += s * f.rng.NormFloat64()
+	}
+	f.measure()
+	return f
+}
+
+func (f *flight) measure() {
+	for i, v := range f.x {
+		f.seen[i] = v
+		if !f.exact {
+			f.seen[i] += f.plant.Noise[i] * f.rng.NormFloat64()
+		}
+	}
+}
+
+// step applies a command (P) for a tick.
+func (f *flight) step(u []float64) {
+	for i, v := range u {
+		f.arrived[i] = v
+		if !f.exact {
+			f.arrived[i] += f.plant.InputNoise[i] * f.rng.NormFloat64()
+		}
+	}
+	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { f.plant.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, 1)
+	f.steps++
+	f.measure()
+}
+
+// time returns that of the state, ns.
+func (f *flight) time() int64 { return int64(math.Round(float64(f.steps) * tick * 1e9)) }
+
+// outside reports whether the state is outside of the benchmark's bounds.
+func (f *flight) outside() bool {
+	x, z := math.Abs(f.x[0]), f.x[2]
+	return !(x <= 4 && z >= 0 && z <= 2.5) || f.tumbles()
+}
+
+// tumbles reports whether pitch or its rate is outside of them.
+func (f *flight) tumbles() bool {
+	const degree = math.Pi / 180
+	theta, omega := math.Abs(f.x[4]), math.Abs(f.x[5])
+	return !(theta <= 85*degree && omega <= 500*degree)
+}

@@ -1,0 +1,105 @@
+package closedloop
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+)
+
+// The field: discs around the straight line from hovering at (0, 1) to x = fieldEnd.
+const (
+	discs      = 8
+	fieldEnd   = 6.0  // m
+	fieldSpeed = 1.5  // m/s, of the reference
+	bodyRadius = 0.06 // m, of the vehicle
+	tooLong    = 20.0 // s, a flight that is not there by then has failed
+	payload    = 0.1  // of the vehicle's mass
+)
+
+// promised is the probability of a collision in a flight that planners with intervals keep to.
+const promised = 0.05
+
+// field returns the discs of a flight: two above each other every 0.65 m, with a gap to fly
+// through whose middle and width are random.
+func field(seed uint64) (all []planning.Obstacle) {
+	rng := rand.New(rand.NewPCG(seed, 70))
+	for i := range discs {
+		x := 0.9 + 0.65*float64(i)
+		middle, half := 1+0.3*(2*rng.Float64()-1), 0.10+0.10*rng.Float64()
+		for _, side := range []float64{-1, 1} {
+			r := 0.1 + 0.05*rng.Float64()
+			all = append(all, planning.Obstacle{
+				Channels: [2]int{0, 2}, Centre: [2]float64{x, middle + side*(half+bodyRadius+r)}, Radius: r + bodyRadius,
+			})
+		}
+	}
+	return all
+}
+
+// factor returns the number of standard deviations that plans on a model keep free of an
+// obstacle: that of its tube, which a whole trajectory stays in with the promised probability; of
+// a model without a tube the one with which as many independent one-sided violations as the
+// flight has ticks have it together.
+func factor(l *learned) float64 {
+	const level = 2 // of model.TubeLevels: 0.95
+	if l.fast.Predict(l.bare, &estimator.Query{X0: make([]float64, l.fast.Model().K)}) && l.bare.Tube[level] > 0 {
+		return l.bare.Tube[level]
+	}
+	return distuv.UnitNormal.Quantile(1 - promised*fieldSpeed*tick/fieldEnd)
+}
+
+// between is how far, m, the way between two times of a prediction cuts into a disc at most:
+// the sagitta of a chord of a row at 2 m/s in the smallest.
+const between = 0.0035
+
+// passage is how a flight through a field went.
+type passage struct {
+	collided bool
+	arrived  bool
+	seconds  float64
+	path     []float64 // x, z of each tick
+	solves   []time.Duration
+}
+
+// through flies a field until it collides, arrives or has taken too long. At loadAt, s, a
+// payload is put on; negative = none is.
+func through(p plant.Plant, obstacles []planning.Obstacle, c planner, seed uint64, loadAt float64) (out passage) {
+	f := newFlight(p, seed)
+	mass := slices.IndexFunc(p.Params, func(q plant.Param) bool { return q.Name == p.Mass })
+	K := len(f.x)
+	u, ahead := make([]float64, len(p.U0)), make([]float64, rows*K)
+	for {
+		now := float64(f.steps) * tick
+		if loadAt >= 0 && now >= loadAt {
+			f.params[mass] = p.Params[mass].Value * (1 + payload)
+		}
+		for r := range rows {
+			copy(ahead[r*K:], []float64{f.seen[0] + fieldSpeed*float64(r+1)*row, fieldSpeed, 1, 0, 0, 0})
+		}
+		t, began := f.time(), study.Busy()
+		copy(u, c.plan(t, f.seen, ahead))
+		out.solves = append(out.solves, study.Busy()-began)
+		c.observe(t, f.seen, u)
+		f.step(u)
+		out.path = append(out.path, f.x[0], f.x[2])
+		out.seconds = float64(f.steps) * tick
+		for i := range obstacles {
+			o := &obstacles[i]
+			if math.Hypot(f.x[0]-o.Centre[0], f.x[2]-o.Centre[1]) < o.Radius {
+				out.collided = true
+				return out
+			}
+		}
+		if out.arrived = f.x[0] >= fieldEnd; out.arrived || out.seconds >= tooLong || f.tumbles() {
+			return out
+		}
+	}
+}

@@ -1,0 +1,344 @@
+// Package closedloop flies the planar quadrotor by plans that are made on models of it: the
+// attitude-tracking task of safe-control-gym, and fields of obstacles.
+package closedloop
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+	"github.com/dgm-robotics/dgm/trainer"
+	"github.com/dgm-robotics/dgm/trainer/plot"
+)
+
+// Planners of references.
+const (
+	onLearned = "learned model"
+	byMPPI    = "learned model, MPPI"
+	onLinear  = "linear model"
+	onHold    = "constant velocity"
+	onTruth   = "true model"
+)
+
+// Scenarios.
+const (
+	figure8         = "figure-8"
+	figure8Flyable  = "figure-8, flyable"
+	obstacles       = "obstacles"
+	obstaclesLoaded = "obstacles, payload"
+)
+
+// scenario is what is flown, and by which planners.
+type scenario struct {
+	name     string
+	planners []string
+	run      func(s *session, seed int, planner string, r *study.Row) error
+}
+
+func scenarios() []scenario {
+	tracking := []string{onLearned, byMPPI, onLinear, onHold, onTruth}
+	avoiding := []string{plain, narrow, wide, intervals, intervalsAdapting}
+	return []scenario{
+		{figure8, tracking, (*session).figureEight},
+		{figure8Flyable, tracking, (*session).figureEight},
+		{obstacles, avoiding, (*session).avoid},
+		{obstaclesLoaded, avoiding, (*session).avoid},
+	}
+}
+
+// session is the study's memory: what was trained.
+type session struct {
+	plant   plant.Plant
+	flights int // through fields
+	logs    map[int]*flightlog.Log
+	models  map[int]*model.Model
+}
+
+// Study returns the study.
+func Study() *study.Study {
+	s := &session{plant: plant.PlanarQuadrotor(), flights: 200, logs: map[int]*flightlog.Log{}, models: map[int]*model.Model{}}
+	seeds := 5
+	var only string
+	st := &study.Study{
+		Name: "closed-loop", Summary: []string{"tracking_rmse_m", "generalisation_rmse_m", "violations", "solve_p50_ms"}, Tables: tables,
+		Short: "Plan on trained models in closed loop: a figure of eight, and fields of obstacles",
+		Long: `closed-loop trains quick models of the planar quadrotor on 660 samples of an exploring flight each, and flies it by
+plans of 0.4 s that are made 60 times a second, with the noise of safe-control-gym's attitude-tracking task on commands and
+measurements. The same planner plans on a linear model of the same samples, on constant velocity, and on the true
+model.
+
+figure-8 is the task's reference, whose start no vehicle at rest can follow; "flyable" what the true model without noise
+flies of it. Tracking is the root mean square distance of 11 s; generalisation that of the reference in 15 s, of the
+flyable one the larger of those in 9 and 15 s. A violation is a flight that leaves the task's bounds.
+
+obstacles are fields of eight gaps, each flight another; a violation is a collision, and planners with intervals promise
+at most 5 % of flights. A payload of a tenth of the mass is put on in flight. Solve times are the processor's.`,
+		Numbers: []study.Flag{
+			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
+			{Name: "flights", Usage: "flights through fields by each planner", Value: &s.flights, Least: 1, Most: 10000, Changes: true},
+		},
+	}
+	st.Units = func() (units []study.Work, err error) {
+		for _, c := range scenarios() {
+			if only != "" && !strings.Contains(","+only+",", ","+strings.ReplaceAll(c.name, ", ", "-")+",") {
+				continue
+			}
+			n := seeds
+			if strings.HasPrefix(c.name, obstacles) {
+				n = 1
+			}
+			for seed := range n {
+				for _, planner := range c.planners {
+					units = append(units, study.Work{
+						Key: study.Key{Set: c.name, Variant: planner, Seed: seed + 1},
+						Run: func(ctx context.Context, u *study.Unit) error {
+							if err := s.train(ctx, planner, seed+1, u.Report); err != nil {
+								return err
+							}
+							u.Put("scenario", c.name).Put("planner", planner)
+							return c.run(s, seed+1, planner, u.Row)
+						},
+					})
+				}
+			}
+		}
+		if len(units) == 0 {
+			return nil, cli.Usage("--scenarios %s: none of figure-8, figure-8-flyable, obstacles, obstacles-payload", only)
+		}
+		return units, nil
+	}
+	st.Flags = func(cmd *cobra.Command) {
+		cmd.Flags().StringVar(&only, "scenarios", "", "(optional) of figure-8, figure-8-flyable, obstacles, obstacles-payload, separated by commas")
+	}
+	return st
+}
+
+// train records and trains for a seed what is not there yet and a planner needs.
+func (s *session) train(ctx context.Context, planner string, seed int, report func(string)) (err error) {
+	if s.models[seed] != nil || !trains(planner) {
+		return nil
+	}
+	report("a model is trained")
+	if s.logs[seed], err = explore(ctx, s.plant, uint64(seed)); err != nil {
+		return err
+	}
+	data, err := trainer.Load([]*flightlog.Log{s.logs[seed]}, quick())
+	if err != nil {
+		return err
+	}
+	s.models[seed], err = Train(ctx, data, quick())
+	return err
+}
+
+// trains reports whether the model that a planner plans on is learned from samples.
+func trains(planner string) bool { return planner != onTruth && planner != onHold }
+
+// planner returns one of references.
+func (s *session) planner(name string, seed int) (planner, error) {
+	c := config(s.plant, rows)
+	switch name {
+	case onLinear:
+		m, err := linear(s.logs[seed], s.plant)
+		return newDescent(c, m), err
+	case onHold:
+		return newDescent(c, holdVelocity(s.plant)), nil
+	case onTruth:
+		return newDescent(c, truth(s.plant)), nil
+	}
+	m, err := newLearned(s.models[seed], rows, false)
+	if err != nil || name == onLearned {
+		return newDescent(c, m), err
+	}
+	return newDraws(c, m, uint64(seed))
+}
+
+// figureEight flies references of three lengths.
+func (s *session) figureEight(seed int, name string, r *study.Row) error {
+	rmse := map[float64]float64{}
+	left := 0.
+	var solves []time.Duration
+	for _, length := range []float64{usualLength, 9, 15} {
+		p, err := s.planner(name, seed)
+		if err != nil {
+			return err
+		}
+		reference := figureEight(length)
+		if r.Set == figure8Flyable {
+			reference = flyable(s.plant, reference)
+		}
+		out := track(newFlight(s.plant, uint64(seed)), p, reference)
+		rmse[length] = out.rmse
+		solves = append(solves, out.solves...)
+		if out.left {
+			left += 1. / 3
+		}
+	}
+	other := rmse[15]
+	if r.Set == figure8Flyable {
+		other = max(rmse[9], rmse[15])
+	}
+	r.Put("tracking_rmse_m", rmse[usualLength]).Put("generalisation_rmse_m", other).Put("rmse_9_m", rmse[9]).Put("rmse_15_m", rmse[15])
+	r.Put("violations", left).Put("promised", 0)
+	s.put(r, name, solves)
+	return nil
+}
+
+// put stores how long plans took and what the planner's model was trained on.
+func (s *session) put(r *study.Row, name string, solves []time.Duration) {
+	ms := make([]float64, len(solves))
+	for i, d := range solves {
+		ms[i] = d.Seconds() * 1e3
+	}
+	used := 0
+	if trains(name) {
+		used = samples
+	}
+	r.Put("solve_p50_ms", study.Quantile(ms, 0.5)).Put("solve_p99_ms", study.Quantile(ms, 0.99)).Put("training_samples", used)
+}
+
+// Planners of fields, all on a learned model.
+const (
+	plain             = "without intervals"
+	narrow            = "margin of 2 cm"
+	wide              = "margin of 7 cm"
+	intervals         = "intervals"
+	intervalsAdapting = "intervals, adapting"
+)
+
+// avoid flies fields.
+func (s *session) avoid(seed int, name string, r *study.Row) error {
+	collided, arrived, seconds := 0., 0., []float64(nil)
+	var solves []time.Duration
+	for i := range s.flights {
+		m, err := newLearned(s.models[seed], rows, name == intervalsAdapting)
+		if err != nil {
+			return err
+		}
+		all := field(uint64(i))
+		c := config(s.plant, rows)
+		c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
+		c.Obstacles = slices.Clone(all)
+		for j := range c.Obstacles {
+			o := &c.Obstacles[j]
+			o.Margin = between
+			switch name {
+			case narrow:
+				o.Margin += 0.02
+			case wide:
+				o.Margin += 0.07
+			case intervals, intervalsAdapting:
+				o.Factor = factor(m)
+				r.Put("factor", o.Factor)
+			}
+		}
+		loadAt := -1.
+		if r.Set == obstaclesLoaded {
+			loadAt = 0.5 + 0.3*float64(i%10)
+		}
+		out := through(s.plant, all, newDescent(c, m), uint64(i), loadAt)
+		solves = append(solves, out.solves...)
+		if out.collided {
+			collided++
+		}
+		if out.arrived {
+			arrived++
+			seconds = append(seconds, out.seconds)
+		}
+		if i == shown {
+			putPath(r, out.path)
+		}
+	}
+	n := float64(s.flights)
+	r.Put("violations", collided/n).Put("promised", promised).Put("allowed", promised+2*math.Sqrt(promised*(1-promised)/n))
+	r.Put("flights", s.flights).Put("arrived", arrived/n).Put("seconds", study.Mean(seconds))
+	s.put(r, name, solves)
+	return nil
+}
+
+// shown is the flight of the picture.
+const shown = 3
+
+func putPath(r *study.Row, path []float64) {
+	var x, z []float64
+	for i := 0; i < len(path); i += 2 {
+		x, z = append(x, path[i]), append(z, path[i+1])
+	}
+	r.Put("path_x", study.Short(4, x...)).Put("path_z", study.Short(4, z...))
+}
+
+func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
+	all := study.Group(rows)
+	inField := func(r *study.Row) bool { return r.Has("flights") }
+	solve := []study.Column{study.MeanOf("plan, ms, p50", "solve_p50_ms", 2), study.MeanOf("p99", "solve_p99_ms", 2), study.MeanOf("samples", "training_samples", 0)}
+	spread := func(head, name string) study.Column {
+		return study.Column{Head: head, Cell: func(g study.Group) string {
+			v := g.Of(name)
+			return fmt.Sprintf("%.4f (%.4f-%.4f)", study.Mean(v), slices.Min(v), slices.Max(v))
+		}}
+	}
+	tracking := study.Table{
+		Name: "closed-loop", Title: "Closed loop: figure of eight",
+		Groups: study.GroupBy(all.Where(func(r *study.Row) bool { return !inField(r) }), study.BySet),
+		Columns: append([]study.Column{
+			study.TextOf("reference", "scenario"), study.TextOf("plans on", "planner"), spread("tracking RMSE, m", "tracking_rmse_m"), spread("generalisation RMSE, m", "generalisation_rmse_m"),
+			study.MeanOf("in 9 s", "rmse_9_m", 4), study.MeanOf("in 15 s", "rmse_15_m", 4), study.ShareOf("left the bounds", "violations"), study.Count("seeds"),
+		}, solve...),
+	}
+	fields := all.Where(inField)
+	avoiding := study.Table{
+		Name: "closed-loop-obstacles", Title: "Closed loop: fields of obstacles",
+		Groups: study.GroupBy(fields, study.BySet),
+		Columns: append([]study.Column{
+			study.TextOf("field", "scenario"), study.TextOf("planner", "planner"), study.MeanOf("collided", "violations", 3), study.MeanOf("promised", "promised", 2), study.MeanOf("allowed, +2σ", "allowed", 3),
+			study.MeanOf("arrived", "arrived", 3), study.MeanOf("seconds", "seconds", 2), study.MeanOf("flights", "flights", 0), study.MeanOf("factor", "factor", 2),
+		}, solve...),
+	}
+	var out []study.Table
+	if len(tracking.Groups) > 0 {
+		out = append(out, tracking)
+	}
+	if len(avoiding.Groups) > 0 {
+		err := picture(&avoiding, fields.Where(func(r *study.Row) bool { return r.Set == obstaclesLoaded }))
+		return append(out, avoiding), err
+	}
+	return out, nil
+}
+
+// picture draws one field with a payload as the planners flew it.
+func picture(t *study.Table, rows study.Group) error {
+	colors := map[string]plot.Color{plain: plot.Alert, wide: plot.Velocity, intervalsAdapting: plot.Model}
+	var lines []plot.Line
+	for _, r := range rows {
+		if c, ok := colors[r.Variant]; ok {
+			lines = append(lines, plot.Line{Name: r.Variant, X: r.Numbers("path_x"), Y: r.Numbers("path_z"), Color: c})
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	for i, o := range field(shown) {
+		disc := plot.Line{Color: plot.Soft, Width: 1.2}
+		if i == 0 {
+			disc.Name = "obstacle and vehicle"
+		}
+		for a := range 49 {
+			s, c := math.Sincos(2 * math.Pi * float64(a) / 48)
+			disc.X, disc.Y = append(disc.X, o.Centre[0]+o.Radius*c), append(disc.Y, o.Centre[1]+o.Radius*s)
+		}
+		lines = append(lines, disc)
+	}
+	return t.Draw("planning", plot.Chart{
+		Title: "A field, with a payload put on in flight", XLabel: "x [m]", YLabel: "z [m]", Height: 300,
+		Description: "Paths of three planners through eight gaps between discs, from left to right.",
+	}, lines...)
+}

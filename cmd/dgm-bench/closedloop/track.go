@@ -1,0 +1,177 @@
+package closedloop
+
+import (
+	"math"
+	"time"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
+	"github.com/dgm-robotics/dgm/estimator"
+	"github.com/dgm-robotics/dgm/firmware-sim/plant"
+)
+
+// The horizon: 12 rows of a plan of two ticks each, 0.4 s.
+const (
+	rows   = 12
+	perRow = 2
+	row    = perRow * tick // s
+	ticks  = rows * perRow
+)
+
+// usualLength is that of the benchmark's task, s; each length has two cycles.
+const usualLength = 11
+
+// figureEight returns the reference (n+1+ticks)×K of the benchmark: positions and velocities
+// of a figure of eight in x and z around (0, 1) with an amplitude of 1 m, two cycles in so many
+// seconds. Pitch and its rate are 0, without weight.
+func figureEight(length float64) (reference []float64) {
+	omega := 2 * math.Pi / (length / 2)
+	for i := range steps(length) + 1 + ticks {
+		s, c := math.Sincos(omega * float64(i) * tick)
+		reference = append(reference, s, omega*c, 1+s*c, omega*(c*c-s*s), 0, 0)
+	}
+	return reference
+}
+
+func steps(length float64) int { return int(math.Round(length / tick)) }
+
+// flyable returns what the true model without noise flies of a reference, from rest, with twice
+// the horizon: a reference with a start that a vehicle can follow.
+func flyable(p plant.Plant, reference []float64) []float64 {
+	K := len(p.X0)
+	n := len(reference) / K
+	f := newFlight(p, 0)
+	f.exact = true
+	copy(f.x, p.X0)
+	f.measure()
+	c := config(p, 2*rows)
+	c.Steps = 2
+	m := truth(p)
+	planner := planning.New(c, m.predict(0))
+	out := append([]float64(nil), f.x...)
+	ahead := make([]float64, c.T*K)
+	for i := range n - 1 {
+		for t := range c.T {
+			copy(ahead[t*K:(t+1)*K], reference[min(i+(t+1)*perRow, n-1)*K:])
+		}
+		planner.Improve(f.seen, ahead)
+		f.step(planner.Plan[:c.P])
+		planner.Advance(1. / perRow)
+		out = append(out, f.x...)
+	}
+	for i := range n {
+		out[i*K+4], out[i*K+5] = 0, 0
+	}
+	return out
+}
+
+// config returns the planner's. Weights of positions and velocities are those of the
+// benchmark's cost; those of pitch, its rate and the commands are not: with 0.05, 0.0001 and 3 the
+// true model itself tracks with 0.11 m, and its own planners use others. Bounds of thrust are those of
+// its motors, those of pitch 25 degrees.
+func config(p plant.Plant, rows int) planning.Config {
+	const pitch = 25 * math.Pi / 180
+	return planning.Config{
+		K: len(p.X0), P: len(p.U0), T: rows, R: rows,
+		State: []float64{12, 0.1, 12, 0.1, 1e-4, 1e-4}, Input: []float64{0.2, 0.2},
+		Rest: p.U0, Low: []float64{0.1126, -pitch}, High: []float64{0.5933, pitch},
+	}
+}
+
+// planner is what plans in flight: one of the package planning on a predictor.
+type planner interface {
+	plan(t int64, x, reference []float64) (u []float64)
+	observe(t int64, x, u []float64)
+}
+
+// descent plans by Gauss-Newton steps.
+type descent struct {
+	predictor
+	on planning.Model // of the present time
+	p  *planning.Planner
+}
+
+func newDescent(c planning.Config, m predictor) *descent {
+	d := &descent{predictor: m}
+	d.p = planning.New(c, func(dst *planning.Prediction, x, plan []float64) bool { return d.on(dst, x, plan) })
+	return d
+}
+
+func (d *descent) plan(t int64, x, reference []float64) []float64 {
+	d.on = d.predict(t)
+	d.p.Improve(x, reference)
+	return d.p.Plan
+}
+
+func (d *descent) observe(t int64, x, u []float64) {
+	d.predictor.observe(t, x, u)
+	d.p.Advance(1. / perRow)
+}
+
+// draws plans by MPPI.
+type draws struct {
+	*learned
+	batch *estimator.Batch
+	on    planning.Batch // of the present time
+	p     *planning.MPPI
+}
+
+// Plans of MPPI, and how far they are drawn.
+const drawn = 200
+
+func newDraws(c planning.Config, m *learned, seed uint64) (*draws, error) {
+	b, err := m.fast.Batch(times(c.T), 1)
+	if err != nil {
+		return nil, err
+	}
+	d := &draws{learned: m, batch: b}
+	d.p = planning.NewMPPI(c, func(mean, x, plans []float64) bool { return d.on(mean, x, plans) }, drawn, []float64{0.08, 0.12}, 0.02, seed)
+	return d, nil
+}
+
+func (d *draws) plan(t int64, x, reference []float64) []float64 {
+	d.on = d.means(d.batch, t)
+	d.p.Improve(x, reference)
+	return d.p.Plan
+}
+
+func (d *draws) observe(t int64, x, u []float64) {
+	d.learned.observe(t, x, u)
+	d.p.Advance(1. / perRow)
+}
+
+// flown is how a flight went.
+type flown struct {
+	rmse   float64 // m, of the position in the plane
+	left   bool    // the benchmark's bounds; the flight ends there
+	solves []time.Duration
+}
+
+// track flies a reference. The error is that of the benchmark: the root of the mean square
+// distance in x and z, after each tick.
+func track(f *flight, c planner, reference []float64) (out flown) {
+	K, P := len(f.x), len(f.arrived)
+	n := len(reference)/K - 1 - ticks
+	u, ahead, sum := make([]float64, P), make([]float64, rows*K), 0.0
+	for i := range n {
+		for r := range rows {
+			copy(ahead[r*K:(r+1)*K], reference[(i+(r+1)*perRow)*K:])
+		}
+		t, began := f.time(), study.Busy()
+		copy(u, c.plan(t, f.seen, ahead))
+		out.solves = append(out.solves, study.Busy()-began)
+		c.observe(t, f.seen, u)
+		f.step(u)
+		now := reference[(i+1)*K:]
+		sum += square(f.x[0]-now[0]) + square(f.x[2]-now[2])
+		if f.outside() {
+			out.left = true
+			out.rmse = math.Sqrt(sum / float64(i+1))
+			return out
+		}
+	}
+	out.rmse = math.Sqrt(sum / float64(n))
+	return out
+}
+
+func square(v float64) float64 { return v * v }
