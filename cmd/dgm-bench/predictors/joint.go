@@ -29,8 +29,8 @@ var groups = []struct {
 }{
 	{"x, y", []string{"x", "y"}},
 	{"position", []string{"x", "y", "z"}},
-	{"position, velocity", []string{"x", "y", "z", "vx", "vy", "vz"}},
-	{"roll, pitch", []string{"roll", "pitch"}},
+	{"height, its rate", []string{"z", "vz"}},
+	{"pitch, forward velocity", []string{"pitch", "vx"}},
 	{"angle, rate", []string{"theta", "omega"}},
 	{"angles, rates", []string{"theta1", "theta2", "omega1", "omega2"}},
 	{"angles, rates", []string{"q1", "q2", "w1", "w2"}},
@@ -51,7 +51,7 @@ func JointStudy() *study.Study {
 		Needs: []string{"energy"},
 		Long: `joint trains models of recorded robots without nets and scores how their errors go together, on the windows of
 rivals: the coverage of the ellipses of pairs and triples of states, by the model's correlations and as if the states were
-independent; the energy score of draws over that of draws of independent states; and how many whole trajectories, all
+independent, with their volume over that of the latter and the gain in log density; the energy score of draws over that of draws of independent states; and how many whole trajectories, all
 states at 50 times of the horizon, are inside the tubes of 50, 90 and 95 %, with the factor of the tube over that of
 Bonferroni, which takes all states and 50 times for independent.`,
 		Example: `  dgm-bench joint --sets double,crazyflie-readme`,
@@ -118,6 +118,7 @@ func distance(level string) (v float64) {
 type ellipse struct {
 	at             []int // states
 	n              float64
+	gain, area     float64       // sums of the log density beyond that without the correlations, and of the log of the volume
 	squares        [2]float64    // sum of the normalised squared errors, with the correlations and without
 	in50, in95     [2]float64    // windows inside
 	chi50, chi95   float64       // quantiles
@@ -153,6 +154,8 @@ func (e *ellipse) add(errors, std, correlation []float64) error {
 		return err
 	}
 	e.n++
+	e.area += 0.5 * c.LogDet()
+	e.gain += 0.5 * (plain - mat.Dot(e.solved, e.errors) - c.LogDet())
 	for i, v := range [...]float64{mat.Dot(e.solved, e.errors), plain} {
 		e.squares[i] += v
 		if v <= e.chi50 {
@@ -224,6 +227,7 @@ func pairScores(u *study.Unit, d *data, m *model.Model) error {
 	for i, e := range ellipses {
 		for j, name := range []string{"", "_plain"} {
 			u.Put(titles[i]+"_50"+name, round(e.in50[j]/e.n, 4)).Put(titles[i]+"_95"+name, round(e.in95[j]/e.n, 4))
+			u.Put(titles[i]+"_gain", round(e.gain/e.n, 3)).Put(titles[i]+"_area", round(math.Exp(e.area/e.n), 3))
 			u.Put(titles[i]+"_mean"+name, round(e.squares[j]/e.n/float64(len(e.at)), 3))
 		}
 	}
@@ -342,6 +346,17 @@ func jointTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 				return fmt.Sprintf("%s (%s)", study.Fixed(l[0].Number(g.name+"_"+level), 2), study.Fixed(l[0].Number(g.name+"_"+level+"_plain"), 2))
 			}})
 		}
+		ellipses.Columns = append(ellipses.Columns, study.Column{Head: "volume", Cell: func(l study.Group) string {
+			if !l[0].Has(g.name + "_area") {
+				return ""
+			}
+			return study.Fixed(l[0].Number(g.name+"_area"), 2)
+		}}, study.Column{Head: "nats", Cell: func(l study.Group) string {
+			if !l[0].Has(g.name + "_gain") {
+				return ""
+			}
+			return study.Fixed(l[0].Number(g.name+"_gain"), 2)
+		}})
 	}
 	return []study.Table{tubes, ellipses}, nil
 }
