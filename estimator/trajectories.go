@@ -14,6 +14,7 @@ type Trajectories struct {
 	mean, std []float64 // T×K
 	normal    []float64 // K, of the start
 	g         []float64 // T×K
+	drawn     []float64 // T×K, of Violation; nil = not yet asked for
 }
 
 // NewTrajectories takes the memory for predictions of a model at the times, in seconds; nil

@@ -121,6 +121,14 @@ func TestQueryNamesWhatItWants(t *testing.T) {
 			t.Errorf("covariance %d is %v, want %v", i, a.Cov[i], want)
 		}
 	}
+	inf := math.Inf(1)
+	q = wire.Query{Want: "violation", States: []float64{0.3, -0.1, 0.5, 0.7}, HalfSpaces: []float64{0, 0, -1, 0, 0, 1}, Boxes: []float64{-inf, -inf, inf, inf}, Times: []float64{0.5, 1}}
+	if a, refused = ask(t, nc, q.Append(nil)); refused != "" {
+		t.Fatal(refused)
+	}
+	if !slices.Equal(a.Violation[:4], []float64{1, 1, 0, 0}) || len(a.Violation) != 12 || a.Violation[5] < 0.999 || len(a.ViolationWhole) != 2 || a.ViolationWhole[1] < 0.999 || len(a.Std) != 0 {
+		t.Errorf("violation %v, of the whole horizon %v", a.Violation, a.ViolationWhole)
+	}
 	predictions := listen(t, nc, wire.PredictSubject("v1"))
 	send(t, nc, 1)
 	if p := predictions.prediction(); !slices.Equal(p.Tube, []float64{1, 2, 3}) {
@@ -129,6 +137,10 @@ func TestQueryNamesWhatItWants(t *testing.T) {
 	for want, q := range map[string]wire.Query{
 		"400: want: must be":        {States: []float64{1, 2}, Want: "mean,chance"},
 		"400: want: dynamics comes": {States: []float64{1, 2}, Want: "mean,dynamics"},
+		"400: half_spaces: has 2":   {States: []float64{1, 2}, Want: "violation", HalfSpaces: []float64{1, 2}},
+		"400: half_spaces: is miss": {States: []float64{1, 2}, Want: "violation"},
+		"400: boxes: is for":        {States: []float64{1, 2}, Boxes: []float64{1, 2, 3, 4}},
+		"400: boxes: number 1":      {States: []float64{1, 2}, Want: "violation", Boxes: []float64{1, math.NaN(), 3, 4}},
 		"400: seed: is for":         {States: []float64{1, 2}, Want: "mean,cov", Seed: 1},
 		"413: states: the answer":   {States: make([]float64, 8000), Want: "cov", Timeout: 60e9},
 	} {

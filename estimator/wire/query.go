@@ -21,6 +21,8 @@ const (
 	WantStd  = "std"  // and ObsStd
 	WantCov  = "cov"  // covariances of the states
 	WantTube = "tube" // factors with which whole trajectories stay inside
+
+	WantViolation = "violation" // probabilities to violate HalfSpaces and Boxes
 )
 
 // Query asks for predictions from a batch of states under given inputs. N is the
@@ -42,6 +44,10 @@ type Query struct {
 
 	RequestDtype string // (optional) of the vectors of the query: "f8" or "f4"; defaults to "f8"
 
+	// What is asked for the probability of, with WantViolation, see estimator.Limits.
+	HalfSpaces []float64 // (optional) rows of K+1: a, b; violated where a·x > b
+	Boxes      []float64 // (optional) rows of 2K: low, high; violated inside; ±Inf is no bound
+
 	// What precedes the states; without it a model that reads history predicts without.
 	History  string    // (optional) HistoryOfStream: the states that the estimator received, or empty
 	HistoryT []float64 // (optional) n, s, times of samples before the states, ascending, ≤ 0
@@ -59,13 +65,14 @@ const (
 	MaxSamples = 10000
 	MaxNumbers = 1 << 22 // of one vector of an answer, and of a query
 	MaxHistory = 10000   // samples
+	MaxLimits  = 64      // half-spaces and boxes
 )
 
 // queryKeys are listed where a key is not known.
-const queryKeys = "v, want, states, P0, u, plans, rows, plan_dt, times, samples, seed, timeout, dtype, parts, request_dtype, history, history_t, history_x, history_u"
+const queryKeys = "v, want, states, P0, u, plans, rows, plan_dt, times, samples, seed, timeout, dtype, parts, request_dtype, history, history_t, history_x, history_u, half_spaces, boxes"
 
 // vectors are the vectors of a query.
-func (q *Query) vectors() [8]struct {
+func (q *Query) vectors() [10]struct {
 	name string
 	dst  *[]float64
 	most int // numbers
@@ -77,12 +84,13 @@ func (q *Query) vectors() [8]struct {
 	}{
 		{"states", &q.States, MaxNumbers}, {"P0", &q.P0, MaxNumbers}, {"u", &q.U, MaxNumbers}, {"plans", &q.Plans, MaxNumbers},
 		{"times", &q.Times, MaxTimes}, {"history_t", &q.HistoryT, MaxHistory}, {"history_x", &q.HistoryX, MaxNumbers}, {"history_u", &q.HistoryU, MaxNumbers},
+		{"half_spaces", &q.HalfSpaces, MaxLimits * (MaxChannels + 1)}, {"boxes", &q.Boxes, MaxLimits * 2 * MaxChannels},
 	}
 }
 
 // fields are the fields of the message, in the order in which they are written; want is where
 // that is stored, and vector returns where those of the vectors are stored, in the order of vectors.
-func (q *Query) fields(want any, vector func(i int) any) [19]msgbin.Field {
+func (q *Query) fields(want any, vector func(i int) any) [21]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Optional("want", want),
@@ -103,6 +111,8 @@ func (q *Query) fields(want any, vector func(i int) any) [19]msgbin.Field {
 		msgbin.OmitZero("history_t", vector(5)),
 		msgbin.OmitZero("history_x", vector(6)),
 		msgbin.OmitZero("history_u", vector(7)),
+		msgbin.OmitZero("half_spaces", vector(8)),
+		msgbin.OmitZero("boxes", vector(9)),
 	}
 }
 
@@ -216,8 +226,11 @@ type Answer struct {
 	SD       []float64 // N×K, its standard deviation
 	Samples  []float64 // N×S×T×K
 	Cov      []float64 // N×T×K×K, of the states; its diagonal is Std²
-	Tube     []float64 // N×3, factors of 50, 90 and 95 %: whole trajectories stay within Mean ± factor·Std
-	Dtype    string    // (optional) of the vectors: "f8" or "f4"; defaults to "f8"
+
+	Violation      []float64 // N×(half-spaces, then boxes)×T: probability of each
+	ViolationWhole []float64 // N: of any of them at any time
+	Tube           []float64 // N×3, factors of 50, 90 and 95 %: whole trajectories stay within Mean ± factor·Std
+	Dtype          string    // (optional) of the vectors: "f8" or "f4"; defaults to "f8"
 
 	NoHistory int   // questions that were answered without all the history that the model reads
 	Flags     Flags // PlanHeld, PlanCut and CarriedCovariance, of all questions
@@ -229,12 +242,12 @@ type Answer struct {
 
 // answerFields are the vectors of an answer, in the order in which they are
 // written; those from laterFields on are not written where they are empty.
-var answerFields = [...]string{"horizon", "mean", "std", "obs_std", "ood", "f", "sd", "samples", "cov", "tube"}
+var answerFields = [...]string{"horizon", "mean", "std", "obs_std", "ood", "f", "sd", "samples", "cov", "tube", "violation", "violation_whole"}
 
 const laterFields = 8
 
 func (a *Answer) vectors() [len(answerFields)]*[]float64 {
-	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples, &a.Cov, &a.Tube}
+	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples, &a.Cov, &a.Tube, &a.Violation, &a.ViolationWhole}
 }
 
 // head are the fields before the vectors, in the order in which they are written.

@@ -34,6 +34,11 @@ def test_wants():
     nc = Connection({"channels": ["a", "b"], "horizon": f8(0.1), "mean": b"", "std": b"", "obs_std": b"", "cov": f8(4, 1, 1, 9), "tube": f8(1, 2, 3), "ood": f8(0.5)})
     a = asyncio.run(dgm.QueryClient(nc, "v1").predict([1, 2], want=["cov", "tube"]))
     assert nc.query["want"] == ["cov", "tube"]
+    assert a.violation is None
+    nc = Connection({"channels": ["a", "b"], "horizon": f8(0.1, 0.2), "violation": f8(0, 0.5, 0.25, 1), "violation_whole": f8(1), "ood": f8(0.5)})
+    b = asyncio.run(dgm.QueryClient(nc, "v1").predict([1, 2], want=["violation"], half_spaces=[[1, 0, 3]], boxes=[[[0, 0], [1, 1]]]))
+    assert nc.query["half_spaces"] == f8(1, 0, 3) and nc.query["boxes"] == f8(0, 0, 1, 1)
+    assert b.violation.tolist() == [[[0, 0.5], [0.25, 1]]] and b.violation_whole.tolist() == [1]
     assert a.cov.tolist() == [[[[4, 1], [1, 9]]]] and a.tube.tolist() == [[1, 2, 3]] and a.mean.shape == (0, 1, 2)
 
 

@@ -189,7 +189,7 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 	a, m := &o.answered, o.served
 	*a = wire.Answer{
 		Vehicle: o.cfg.Vehicle, Model: m.ID, Channels: a.Channels[:0], Inputs: model.Hold.String(), Dtype: o.query.Dtype,
-		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0], Cov: a.Cov[:0], Tube: a.Tube[:0],
+		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0], Cov: a.Cov[:0], Tube: a.Tube[:0], Violation: a.Violation[:0], ViolationWhole: a.ViolationWhole[:0],
 	}
 	if m.P == 0 || len(b.Plans.X) > 0 {
 		a.Inputs = model.Plan.String()
@@ -224,13 +224,13 @@ func (o *answerer) prepare(times []float64, w wants) (each func(q *estimator.Que
 		}
 		o.times, o.predictor, o.dst, o.trajectories, o.correlation = slices.Clone(times), p, p.NewPrediction(), nil, nil
 	}
-	if o.dst.Correlation = nil; w.cov {
+	if o.dst.Correlation = nil; w.cov || w.violation {
 		if o.correlation == nil {
 			o.correlation = o.dst.WithCorrelation().Correlation
 		}
 		o.dst.Correlation = o.correlation
 	}
-	if w.samples && o.trajectories == nil {
+	if (w.samples || w.violation) && o.trajectories == nil {
 		if o.trajectories, err = estimator.NewTrajectories(o.model, o.times); err != nil {
 			return nil, wrong("times", "%v", err)
 		}
@@ -254,7 +254,7 @@ var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; is 
 
 // predict answers question i with what is wanted.
 func (o *answerer) predict(q *estimator.Query, i int, w wants) error {
-	if !o.predictor.Predict(o.dst, q) || w.samples && !o.trajectories.Start(o.dst, q) {
+	if !o.predictor.Predict(o.dst, q) || (w.samples || w.violation) && !o.trajectories.Start(o.dst, q) {
 		return errNotFinite
 	}
 	a, d := &o.answered, o.dst
@@ -273,6 +273,9 @@ func (o *answerer) predict(q *estimator.Query, i int, w wants) error {
 		n := len(a.Cov)
 		a.Cov = append(a.Cov, d.Correlation...) // room
 		d.Covariance(a.Cov[n:])
+	}
+	if w.violation {
+		o.violation(i)
 	}
 	if w.samples {
 		o.sample(i)
@@ -320,4 +323,26 @@ func (o *answerer) sample(i int) {
 		a.Samples = slices.Grow(a.Samples, size)[:n+size]
 		o.trajectories.Draw(a.Samples[n:], rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32|j)).NormFloat64)
 	}
+}
+
+// usualDraws is how many trajectories a probability is taken of by default.
+const usualDraws = 1000
+
+// violation appends the probabilities of question i to violate the limits.
+func (o *answerer) violation(i int) {
+	a, T, row := &o.answered, len(o.times), o.model.K+1
+	l := estimator.Limits{HalfSpaces: o.query.HalfSpaces, Boxes: o.query.Boxes}
+	n, size := len(a.Violation), l.Count(o.model.K)*T
+	a.Violation = slices.Grow(a.Violation, size)[:n+size]
+	to := a.Violation[n:]
+	for h := range len(l.HalfSpaces) / row {
+		o.dst.ViolationOf(to[:T], l.HalfSpaces[h*row:(h+1)*row])
+		to = to[T:]
+	}
+	draws := int(o.query.Samples)
+	if draws == 0 {
+		draws = usualDraws
+	}
+	normal := rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32)).NormFloat64
+	a.ViolationWhole = append(a.ViolationWhole, o.trajectories.Violation(to, &l, draws, normal))
 }

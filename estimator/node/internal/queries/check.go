@@ -2,6 +2,7 @@ package queries
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -25,7 +26,7 @@ type batch struct {
 }
 
 // wants is what a query asks for.
-type wants struct{ mean, std, cov, tube, samples, dynamics bool }
+type wants struct{ mean, std, cov, tube, samples, violation, dynamics bool }
 
 // wantsOf returns what a query asks for of a model.
 func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
@@ -43,10 +44,12 @@ func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
 			w.tube = true
 		case wire.WantSamples:
 			w.samples = true
+		case wire.WantViolation:
+			w.violation = true
 		case wire.WantDynamics:
 			w.dynamics = true
 		default:
-			return w, wrong("want", "must be predict, dynamics, samples or model, or a list of mean, std, cov, tube, samples")
+			return w, wrong("want", "must be predict, dynamics, samples or model, or a list of mean, std, cov, tube, samples, violation")
 		}
 	}
 	switch {
@@ -65,6 +68,9 @@ func check(q *wire.Query, m *model.Model) (*batch, error) {
 		return nil, err
 	}
 	if err := checkKeys(q, wants, m.Horizon); err != nil {
+		return nil, err
+	}
+	if err := checkLimits(q, m.K); err != nil {
 		return nil, err
 	}
 	if len(q.P0) > 0 && !m.Displacement {
@@ -100,8 +106,11 @@ func checkKeys(q *wire.Query, wants wants, horizon float64) error {
 		{len(q.Plans) == 0 && q.PlanDt != 0, "plan_dt", "comes without plans"},
 		{!(q.PlanDt >= 0) || math.IsInf(q.PlanDt, 1), "plan_dt", "must be seconds above 0"},
 		{len(q.Plans) > 0 && len(q.U) > 0, "u", "comes with plans, which give the input from the state on: give one of them"},
-		{q.Samples > 0 && !samples, "samples", "is for want = samples"},
-		{q.Seed > 0 && !samples, "seed", "is for want = samples"},
+		{q.Samples > 0 && !samples && !wants.violation, "samples", "is for want = samples or violation"},
+		{q.Seed > 0 && !samples && !wants.violation, "seed", "is for want = samples or violation"},
+		{wants.violation && len(q.HalfSpaces)+len(q.Boxes) == 0, "half_spaces", "is missing, and so are boxes: what is violated"},
+		{!wants.violation && len(q.HalfSpaces) > 0, "half_spaces", "is for want = violation"},
+		{!wants.violation && len(q.Boxes) > 0, "boxes", "is for want = violation"},
 		{len(q.Times) > 0 && dynamics, "times", "is not for want = dynamics, which is at the states"},
 		{len(q.P0) > 0 && dynamics, "P0", "is not for want = dynamics"},
 		{q.Timeout < 0 || q.Timeout > mostTimeout, "timeout", "must be ns above 0, at most 60 s"},
@@ -113,6 +122,29 @@ func checkKeys(q *wire.Query, wants wants, horizon float64) error {
 	if len(q.Plans) > 0 && q.PlanDt == 0 {
 		return wrong("plan_dt", "is missing: the seconds of each row of the plans; the model's horizon is %g s, of which %d rows have %g s each",
 			horizon, q.Rows, horizon/float64(q.Rows))
+	}
+	return nil
+}
+
+// checkLimits returns an error for half-spaces and boxes that are none of K states.
+func checkLimits(q *wire.Query, K int) error {
+	if n := len(q.HalfSpaces); n%(K+1) != 0 {
+		return wrong("half_spaces", "has %d numbers, which is no whole number of rows of %d: a factor of each state, and the bound", n, K+1)
+	}
+	if n := len(q.Boxes); n%(2*K) != 0 {
+		return wrong("boxes", "has %d numbers, which is no whole number of rows of %d: the low, then the high bounds of the states", n, 2*K)
+	}
+	l := estimator.Limits{HalfSpaces: q.HalfSpaces, Boxes: q.Boxes}
+	if n := l.Count(K); n > wire.MaxLimits {
+		return wrong("half_spaces", "%d with the boxes, at most %d", n, wire.MaxLimits)
+	}
+	for i, v := range q.HalfSpaces {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return wrong("half_spaces", "number %d is %v", i, v)
+		}
+	}
+	if i := slices.IndexFunc(q.Boxes, math.IsNaN); i >= 0 {
+		return wrong("boxes", "number %d is NaN; ±Inf is no bound", i)
 	}
 	return nil
 }

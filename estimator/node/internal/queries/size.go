@@ -3,6 +3,7 @@ package queries
 import (
 	"fmt"
 
+	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -39,6 +40,10 @@ func sizeOf(q *wire.Query, b *batch, names []string, times int) size {
 	s.single = 1
 	if b.wants.tube {
 		s.single += len(model.TubeLevels)
+	}
+	if b.wants.violation {
+		l := estimator.Limits{HalfSpaces: q.HalfSpaces, Boxes: q.Boxes}
+		s.single += l.Count(s.channels)*times + 1
 	}
 	if b.wants.samples {
 		s.samples = max(int(q.Samples), 1)
