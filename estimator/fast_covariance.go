@@ -65,6 +65,34 @@ func (f *Fast) activationDerivatives(e *fastMember, hidden []float32) {
 	}
 }
 
+// backward returns the adjoint of the first layer in one block, from the product that is that
+// of the last hidden layer's output.
+func (f *Fast) backward(e *fastMember, block int, head []simd.Part) []float32 {
+	w, u := &f.w.covariance, f.c.unit
+	// room ends where a layer's derivatives begin.
+	room, end := f.w.hidden[block*f.w.room:], 0
+	for i := range e.back {
+		end += simd.Padded(e.back[i].In) * simd.Width
+	}
+	last := len(e.back) - 1
+	at := w.adjoint[0]
+	u.Product(at, simd.Panels(e.back[last].In), head)
+	for i := last; ; i-- {
+		l := &e.back[i]
+		n := simd.Padded(l.In) * simd.Width
+		if l.Act != mlp.Linear {
+			f32.Mul(at[:n], at[:n], room[end-n:end])
+		}
+		end -= n
+		if i == 0 {
+			return at
+		}
+		next := w.adjoint[(len(e.back)-i)%2]
+		l.Multiply(u, f.w.parts, at, next)
+		at = next
+	}
+}
+
 // addMeanGradient adds the gradient of the mean of channel k in one block, whose features are
 // in x, by the lifted start to lifted, by the knots to those of the input's.
 func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, p *places, k, block int, a asked) {
@@ -75,28 +103,7 @@ func (f *Fast) addMeanGradient(e *fastMember, post *fastReadout, p *places, k, b
 	} else {
 		clear(w.seed[simd.Width:])
 	}
-	// From the head back to the first layer; room ends where a layer's derivatives begin.
-	room, end := f.w.hidden[block*f.w.room:], 0
-	for i := range e.back {
-		end += simd.Padded(e.back[i].In) * simd.Width
-	}
-	last := len(e.back) - 1
-	at := w.adjoint[0]
-	u.Product(at, simd.Panels(e.back[last].In), append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + D}))
-	for i := last; i >= 0; i-- {
-		l := &e.back[i]
-		n := simd.Padded(l.In) * simd.Width
-		if l.Act != mlp.Linear {
-			f32.Mul(at[:n], at[:n], room[end-n:end])
-		}
-		end -= n
-		if i == 0 {
-			break
-		}
-		next := w.adjoint[(len(e.back)-i)%2]
-		l.Multiply(u, f.w.parts, at, next)
-		at = next
-	}
+	at := f.backward(e, block, append(f.w.parts[:0], simd.Part{L: s.head, X: w.seed, K: 1 + D}))
 	if a.knots {
 		f.addKnotGradient(e, post, k, block, at)
 	}

@@ -16,10 +16,7 @@ func newNetWork(m *Model) *netWork {
 	if !m.hasNet() {
 		return nil
 	}
-	most := m.Net.In()
-	for _, l := range m.Net.Layers {
-		most = max(most, l.Out)
-	}
+	most := m.Net.Widest()
 	return &netWork{m, mlp.NewTape(&m.Net, 1, true), [2][]float64{make([]float64, most), make([]float64, most)}}
 }
 
@@ -53,22 +50,10 @@ func (w *netWork) addAdjoint(vbar, v, dbar []float64) {
 	}
 	net := &w.m.Net
 	net.Forward(w.tape, 1, v, nil)
-	out, in := w.bar[0], w.bar[1]
 	for k, b := range dbar {
-		out[k] = w.m.NetScale[k] * b
+		w.bar[0][k] = w.m.NetScale[k] * b
 	}
-	for i := len(net.Layers) - 1; i >= 0; i-- {
-		l := &net.Layers[i]
-		l.Act.Derivative(out[:l.Out], w.tape.Y[i], out[:l.Out])
-		for j := range l.In {
-			in[j] = 0
-			for r, c := range l.W[j*l.Out : (j+1)*l.Out] {
-				in[j] += c * out[r]
-			}
-		}
-		out, in = in, out
-	}
-	for i := range vbar {
-		vbar[i] += out[i]
+	for i, b := range net.Adjoint(w.tape, 0, w.bar[0], w.bar[1]) {
+		vbar[i] += b
 	}
 }
