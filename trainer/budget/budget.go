@@ -24,6 +24,7 @@ type Plan struct {
 	Folds                    int
 	NetSteps                 float64 // of the nets in the equation, over the usual ones
 	NetMembers               int
+	Chain                    bool // the nets may be on a chain of links
 	Cores, Bases, Conditions int
 	Members                  int
 	Steps                    float64 // of training a member, over the usual ones
@@ -54,6 +55,10 @@ const (
 	coreTrials = 2
 )
 
+// chained is the work of a fit of nets on a chain of links over that of others: three times
+// the steps of shooting, each with the derivatives of the chain.
+const chained = 7
+
 func (p Plan) costs() Costs {
 	K := float64(p.States)
 	c := Costs{
@@ -68,6 +73,9 @@ func (p Plan) costs() Costs {
 	}
 	if p.Nets {
 		c.NetChoice, c.Nets = 30*p.NetSteps, 4.3*p.NetSteps*float64(p.NetMembers)
+		if p.Chain {
+			c.NetChoice, c.Nets = 1.5*c.NetChoice, chained*c.Nets
+		}
 	}
 	if p.Held {
 		c.Table = 0.3 * K
@@ -133,6 +141,14 @@ func (a *Adaptation) Skip(units float64) { a.units -= units }
 func (a *Adaptation) SetEquation(seconds float64, fits int) {
 	a.units += float64(fits) * (seconds - a.Equation)
 	a.Equation = seconds
+}
+
+// NoChain corrects the work of the fits of the nets that are to come: folds prefer the nets
+// without the chain of links.
+func (a *Adaptation) NoChain(fits int) {
+	nets := a.Nets / chained
+	a.units -= float64(fits) * (a.Nets - nets)
+	a.Nets = nets
 }
 
 // SetPosterior corrects the work of a posterior, of which so many are to come, by the time that

@@ -21,8 +21,8 @@ func (p phase) times(n int) (out []phase) {
 }
 
 // After the first tenth of a training the time left is within a factor of two, on a Crazyflie
-// of twelve states and on a pendulum of two, by the times that their phases took, and on a
-// quadrotor whose posteriors take a third of that.
+// of twelve states, on a pendulum of two and on a double pendulum, by the times that their phases
+// took, and on a quadrotor whose posteriors take a third of that.
 func TestTheTimeLeftIsWithinAFactorOfTwo(t *testing.T) {
 	equation := func(a *Adaptation) float64 { return a.Equation }
 	direct := func(a *Adaptation) float64 { return a.Direct }
@@ -30,17 +30,19 @@ func TestTheTimeLeftIsWithinAFactorOfTwo(t *testing.T) {
 	posterior := func(a *Adaptation) float64 { return a.Posterior }
 	for _, robot := range []struct {
 		name                                                                                                       string
+		chain                                                                                                      bool
 		states, folds                                                                                              int
 		work                                                                                                       float64 // s, estimated of a fit of the equation
 		choose, fit, direct, choice, nets, weights, cores, member, temperatures, calibrate, posterior, table, last float64
 	}{
-		{"crazyflie", 12, 3, 6.4, 3.4, 9.3, 5.2, 28, 15.3, 3.6, 32.3, 7.8, 20.5, 6.8, 3.7, 4, 16.4},
-		{"quadrotor", 12, 4, 6.4, 3.4, 9.3, 5.2, 28, 15.3, 3.6, 32.3, 7.8, 20.5, 7.8, 1.3, 4, 10},
-		{"pendulum", 2, 4, 0.5, 0.6, 0.4, 0.4, 32.6, 12.2, 0.6, 7.2, 2.4, 4.9, 1.6, 1.57, 0.3, 12.7},
+		{"crazyflie", false, 12, 3, 6.4, 3.4, 9.3, 5.2, 28, 15.3, 3.6, 32.3, 7.8, 20.5, 6.8, 3.7, 4, 16.4},
+		{"quadrotor", false, 12, 4, 6.4, 3.4, 9.3, 5.2, 28, 15.3, 3.6, 32.3, 7.8, 20.5, 7.8, 1.3, 4, 10},
+		{"pendulum", false, 2, 4, 0.5, 0.6, 0.4, 0.4, 32.6, 12.2, 0.6, 7.2, 2.4, 4.9, 1.6, 1.57, 0.3, 12.7},
+		{"double pendulum", true, 4, 4, 10.6, 6.4, 10.6, 1.3, 47, 96.7, 1, 14, 2.9, 4, 2.2, 1.1, 5, 91},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			plan := Plan{
-				States: robot.states, Equation: true, Direct: true, Nets: true, Folds: robot.folds, NetSteps: 1, NetMembers: 3,
+				States: robot.states, Equation: true, Direct: true, Nets: true, Folds: robot.folds, NetSteps: 1, NetMembers: 3, Chain: robot.chain,
 				Cores: 3, Bases: 3, Conditions: 4, Members: 3, Steps: 1, Features: 1, Held: true,
 			}
 			fit := phase{robot.fit, equation}

@@ -199,7 +199,7 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		set := dynamicsnet.Default(len(p.task.States))
 		set.Match.Steps, set.Shoot.Steps = p.set.Nets.Match, p.set.Nets.Shoot
 		var chain equation.Chain
-		if len(p.task.States) > singleLink {
+		if MayChain(p.task) {
 			chain = manipulator.Identify(ctx, flights, p.task)
 		}
 		choice, err := dynamicsnet.Choose(ctx, parts, p.task, p.body, chain, set, p.set.Seed)
@@ -210,6 +210,9 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 			return nil, err
 		}
 		p.nets = choice
+		if MayChain(p.task) && !p.nets.Chained() {
+			b.NoChain(2)
+		}
 	}
 	choice := 0.0
 	if len(parts) > 0 {
@@ -238,6 +241,12 @@ func (p *Prior) fitNets(ctx context.Context, flights []window.Flight, parts []wi
 		}
 	}
 	return []stack.Candidate{out}, nil
+}
+
+// MayChain reports whether a chain of links is tried under the nets: the states are the
+// angles and rates of several.
+func MayChain(task window.Task) bool {
+	return len(task.States) > singleLink && manipulator.Links(task.States) > 0
 }
 
 // rollout returns a difference equation as a component.

@@ -57,6 +57,15 @@ func Identify(ctx context.Context, flights []window.Flight, task window.Task) pr
 	return Refit(ctx, best, flights, task)
 }
 
+// Links returns of how many links the states are the angles and rates, 0 where they are not.
+func Links(states []channel.Channel) int {
+	c, ok := find(states, 0)
+	if !ok {
+		return 0
+	}
+	return len(c.Angles)
+}
+
 // find returns the chain that the states are of, with parameters of zero: all states are
 // periodic, or the derivative of one that is. ok is false where they are not.
 func find(states []channel.Channel, inputs int) (c priordynamics.Chain, ok bool) {
