@@ -269,6 +269,7 @@ func TestProcessesAndPlanners(t *testing.T) {
 	t.Run("go", func(t *testing.T) {
 		prints(t, exec.Command(build("../../examples/planner-go"), url), printed)
 		prints(t, exec.Command(build("../../examples/whatif-go"), "pend1", url), answered)
+		prints(t, exec.Command(build("../../examples/mpc-go"), "pend1", url), []string{"at [", "]: command [", "], in 1 s at ["})
 	})
 	t.Run("python", func(t *testing.T) {
 		name := cmp.Or(os.Getenv("DGM_PYTHON"), "python3")
