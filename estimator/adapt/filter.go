@@ -204,6 +204,21 @@ func (f *Filter) Restore(s *State, elapsed float64) error {
 	return nil
 }
 
+// Adopt takes what a filter of another model of the same kind has learned of the robot: the
+// parameters. What it knows of the errors of its model begins anew. On an error nothing has changed.
+func (f *Filter) Adopt(s *State) error {
+	if err := s.check(&f.state); err != nil {
+		return err
+	}
+	own := f.state.Clone()
+	f.initialise(own)
+	n := own.robot()
+	if err := own.SetNumbers(append(s.Numbers(nil)[:n], own.Numbers(nil)[n:]...)); err != nil {
+		return err
+	}
+	return f.Restore(own, 0)
+}
+
 // rescale returns the factor that takes parameter i of a state to this model's units.
 func (f *Filter) rescale(s *State, i int) float64 {
 	K := f.m.K

@@ -78,7 +78,7 @@ func (f *Filter) RestoreSaved(b []byte, unix int64) error {
 	if at > unix {
 		return fmt.Errorf("adaptation: the saved state is of %.0f s in the future: was the clock set?", seconds(at-unix))
 	}
-	if n := len(s.Rate) + len(s.Theta) + len(s.Covariance); version == thetaVersion && len(numbers) > n {
+	if n := s.robot(); version == thetaVersion && len(numbers) > n {
 		f.initialise(s)
 		numbers = append(numbers[:n], s.Numbers(nil)[n:]...)
 	}

@@ -29,6 +29,10 @@ func (s *State) Numbers(dst []float64) []float64 {
 	return dst
 }
 
+// robot returns how many of the first numbers are of the robot: the others are of the errors of
+// the model.
+func (s *State) robot() int { return len(s.Rate) + len(s.Theta) + len(s.Covariance) }
+
 // SetNumbers is the reverse of Numbers, into a state of the right lengths.
 func (s *State) SetNumbers(v []float64) error {
 	n := 0

@@ -139,7 +139,7 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 	}()
 	_, now := n.cfg.Clock()
 	n.status.reporter.Begin(now)
-	if note := w.engine.Loaded.AdaptNote; note != "" {
+	if note := w.engine.Loaded.AdaptNote; note != "" && n.cfg.Adapt != wire.AdaptOn { // with that it is an alarm of the status
 		n.cfg.Log("adaptation is off: " + note)
 	}
 	peers, err := subscribe(nc, wire.StatusSubject(n.cfg.Vehicle), func(m *nats.Msg) { n.receivePeer(m.Data) })

@@ -123,12 +123,13 @@ func (a *adaptation) learn() {
 // applied reports whether the last prediction was corrected.
 func (a *adaptation) applied() bool { return a != nil && a.correction != nil && a.correction.Applied }
 
-// replace continues what another one has learned, where the models' robots are of one kind.
+// replace continues what another one has learned of the robot, where the models' robots are of
+// one kind.
 func (a *adaptation) replace(before *adaptation) {
 	if a == nil || before == nil {
 		return
 	}
-	if a.filter.Restore(before.filter.State(), 0) == nil {
+	if a.filter.Adopt(before.filter.State()) == nil {
 		a.learned, a.reset, a.without = before.learned, before.reset, before.without
 	}
 }
