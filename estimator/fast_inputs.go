@@ -50,6 +50,12 @@ func (f *Fast) inputJacobian(dst *Prediction) {
 		f.w.prior.inputRun(w, first, numbers)
 		n := min(simd.Width, numbers-first)
 		for lane, i := range g.order[:len(g.points)] {
+			if first >= P && f.isLater(first/P, g.points[lane]) {
+				for k := range K {
+					clear(dst.InputJacobian[(i*K+k)*numbers+first:][:n])
+				}
+				continue
+			}
 			f.w.prior.inputAt(w, lane, first, P)
 			f.addKnots(dst.condition(), lane, first, numbers)
 			for k := range K {
@@ -61,6 +67,11 @@ func (f *Fast) inputJacobian(dst *Prediction) {
 		}
 	}
 	clear(w.knots)
+}
+
+// isLater reports whether a row of the plan is held after t only, and no mean at t reads it.
+func (f *Fast) isLater(row int, t float64) bool {
+	return f.plain.m.Inputs.Causal && float64(row)*f.plain.plan.Step >= t
 }
 
 // addKnots adds to sum what the posterior's mean contributes, at one point.

@@ -111,9 +111,9 @@ func (a *BatchedAdjoint) Run(xbar, bars []float64, input func(bar []float64, fro
 		at, share := l.at[i], l.share[i]
 		plan := a.plan[:V]
 		clear(plan)
-		a.addTime(sums[at*V*K:], l.G[at*V*K:], plan, columns, row, t*(1-share))
+		a.addTime(sums[at*V*K:], l.G[at*V*K:], plan, columns, row, t*(1-share), len(l.mixed) > 0)
 		if share > 0 {
-			a.addTime(sums[(at+1)*V*K:], l.G[(at+1)*V*K:], plan, columns, row, t*share)
+			a.addTime(sums[(at+1)*V*K:], l.G[(at+1)*V*K:], plan, columns, row, t*share, len(l.mixed) > 0)
 		}
 		if l.plan == 0 {
 			continue
@@ -126,13 +126,16 @@ func (a *BatchedAdjoint) Run(xbar, bars []float64, input func(bar []float64, fro
 	a.runStart(xbar, l, sums, input)
 }
 
-// addTime adds to sums (V×K) and to the adjoints of the columns (V) what one time contributes
-// by the weights G (V×K) with a factor.
-func (a *BatchedAdjoint) addTime(sums, G, bar, columns, row []float64, factor float64) {
+// addTime adds to the adjoints of G (V×K) and of the columns (V) what one time contributes by G
+// with a factor; those of the plan's part of G are needed where it is mixed with the start.
+func (a *BatchedAdjoint) addTime(sums, G, bar, columns, row []float64, factor float64, mixed bool) {
 	K := len(row)
-	for v, c := range columns {
-		f64.AddScaled(sums[v*K:(v+1)*K], factor*c, row)
+	f64.AddScaled(sums[:K], factor, row)
+	for v := 1; v < len(columns); v++ {
 		bar[v] += factor * f64.DotProduct(G[v*K:(v+1)*K], row)
+		if mixed {
+			f64.AddScaled(sums[v*K:(v+1)*K], factor*columns[v], row)
+		}
 	}
 }
 

@@ -146,7 +146,7 @@ func NewBatchedAdjoint(f *BatchedRollout) *BatchedAdjoint {
 // of Jacobian and InputAt. Row i of bars (N×K) is of time i, and all are multiplied by factor.
 func (a *BatchedAdjoint) Run(xbar, bars []float64, factor float64, input InputAdjoint) {
 	f, p, K := a.f, a.f.p, a.f.p.k
-	f.Linearise()
+	f.setIncrements()
 	clear(a.nodes)
 	one, two := a.one, a.two
 	for i, t := range f.times {

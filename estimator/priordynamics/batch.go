@@ -31,6 +31,8 @@ type BatchedRollout struct {
 	jacobians     jacobians
 	inputs        inputTangents
 	linear        bool // whether Linearise was called since the last Evaluate
+
+	differentiated bool // whether setIncrements was
 }
 
 // increments are those of a step at n places, a row for each. Derivatives are those of
@@ -78,7 +80,7 @@ const atNode = 1e-12
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (f *BatchedRollout) Evaluate(dst []float64) {
 	p, K := f.p, f.p.k
-	f.linear = false
+	f.linear, f.differentiated = false, false
 	for i, step := range f.step {
 		copy(dst[i*K:(i+1)*K], p.x[step*K:(step+1)*K])
 	}

@@ -76,14 +76,23 @@ func (f *BatchedRollout) Linearise() {
 		return
 	}
 	f.linear = true
+	f.setIncrements()
 	p, j := f.p, &f.jacobians
-	p.differentiable()
-	f.setNodes()
-	f.differentiate()
 	size := (p.k + len(p.mean)) * p.k
 	for i := range p.nodes + 2 {
 		j.setStep(i, f.nodes.g[i*size:(i+1)*size], p.k)
 	}
+}
+
+// setIncrements sets the derivatives of the increments at the nodes of the last Run.
+func (f *BatchedRollout) setIncrements() {
+	if f.differentiated {
+		return
+	}
+	f.differentiated = true
+	f.p.differentiable()
+	f.setNodes()
+	f.differentiate()
 }
 
 // setStep sets step of node i from the derivatives g of an increment ((K+P)×K, by state or
