@@ -140,6 +140,9 @@ func (f *Fast) startVariance(dst *Prediction, q *Query) {
 		}
 		return 0
 	})
+	if q.P0 == nil {
+		clear(w.variance)
+	}
 	if g.interpolated() {
 		f.packGradients()
 	}
@@ -149,7 +152,7 @@ func (f *Fast) startVariance(dst *Prediction, q *Query) {
 		jacobian := f.w.prior.jacobianAt(block)
 		for k := range K {
 			row := jacobian[k*size : (k+1)*size]
-			f.setStartVariance(row, k, block, g.parts[dst.condition()].networkWeight[k*n+block*simd.Width:])
+			f.setStartVariance(row, k, block, g.parts[dst.condition()].networkWeight[k*n+block*simd.Width:], q.P0 != nil)
 			if dst.Jacobian != nil {
 				f.storeJacobian(dst.Jacobian, row, k, block)
 			}
@@ -162,8 +165,9 @@ func (f *Fast) startVariance(dst *Prediction, q *Query) {
 }
 
 // setStartVariance sets variance of channel k in one block. row is the derivative of the
-// prior dynamics by the start, and becomes that of the mean.
-func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []float64) {
+// prior dynamics by the start, and becomes that of the mean; without a covariance of the start
+// nothing else is set.
+func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []float64, covariance bool) {
 	w, u, K, blocks := &f.w.covariance, f.c.unit, f.plain.m.K, len(f.g.blocks)
 	parts := f.w.parts[:0]
 	var weight [simd.Width]float32
@@ -176,6 +180,9 @@ func (f *Fast) setStartVariance(row []float32, k, block int, networkWeight []flo
 		f.gradient(k, block)
 	}
 	u.AddScaled(row, weight[:], w.rows)
+	if !covariance {
+		return
+	}
 	u.Product(w.rows, simd.Panels(K), append(parts, simd.Part{L: w.diff, X: row, K: K}))
 	f32.Mul(w.rows, w.rows, row)
 	u.Product(w.sum, 1, append(parts, simd.Part{L: w.ones, X: w.rows, K: K}))

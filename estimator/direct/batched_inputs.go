@@ -29,9 +29,13 @@ func (b *Batched) InputAt(dst []float32, i int, share func(row int, from, to flo
 				add(lane+p, l.fixed[(1+L+p)*TK:], l.K, t/std)
 			}
 		}
+		held := false
 		for block := range l.plan / P {
 			s := share(row, t*float64(block)/float64(m.Blocks), t*float64(block+1)/float64(m.Blocks))
-			if s == 0 {
+			if s == 0 && held {
+				break
+			}
+			if held = s > 0; !held {
 				continue
 			}
 			for p, std := range m.UStd {
