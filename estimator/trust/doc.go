@@ -56,6 +56,15 @@
 // of the scores, and always within [0.5, 10]; so the share is kept unless errors
 // double within 256 checks again and again, or need more than a factor of ten. The
 // scores come from all checks and begin as those of a true normal distribution.
+//
+// # Tubes
+//
+// Of a prediction of the whole horizon the score is the largest |error| over obs_std of all
+// channels and all measurements until its end. The factor of a tube of probability p follows by
+// the same rule, with 1 − p in the place of 0.05, at the ends of trajectories that do not
+// overlap; and the scores are compared as the probability that the model's factors give
+// them, linear between these, so that a plan in the place of a held input changes nothing. Factors
+// stay within 0.5 and 10 of the model's.
 package trust
 
 const (

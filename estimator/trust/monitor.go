@@ -20,6 +20,7 @@ type Monitor struct {
 	places []place   // T, of the times
 	from   []float64 // B, s, where the later half of a bucket begins
 	series []series  // B×K
+	tubes  tubes
 
 	waiting []waiting // ring, oldest at first
 	first   int
@@ -44,6 +45,7 @@ type waiting struct {
 	mean   []float64 // T×K
 	std    []float64 // T×K, obs_std
 	factor []float64 // B×K, published
+	path   path
 }
 
 // fractions of the horizon at which buckets end.
@@ -98,12 +100,13 @@ func (m *Monitor) Reset() {
 	for i := range m.series {
 		m.series[i].reset(m.limit(i / m.cfg.K))
 	}
+	m.tubes.reset()
 	m.forget()
 }
 
 // forget drops the predictions that wait, as at a jump of the robot's clock.
 func (m *Monitor) forget() {
-	m.first, m.n, m.last, m.seen = 0, 0, never, false
+	m.first, m.n, m.last, m.seen, m.tubes.decided = 0, 0, never, false, never
 	for b := range m.checked {
 		m.checked[b], m.decided[b] = never, never
 	}
@@ -115,9 +118,9 @@ func (m *Monitor) limit(b int) float64 {
 }
 
 // Predicted adds a prediction that was made at t, ns on the robot's clock, for
-// the first rows of the times: mean and obs_std rows×K. Most are too close to the
-// one before and are left out.
-func (m *Monitor) Predicted(t int64, mean, obsStd []float64) {
+// the first rows of the times: mean and obs_std rows×K, and the model's factors of tubes. Most
+// are too close to the one before and are left out.
+func (m *Monitor) Predicted(t int64, mean, obsStd []float64, tube Tube) {
 	if t < m.last {
 		m.forget()
 	}
@@ -136,6 +139,7 @@ func (m *Monitor) Predicted(t int64, mean, obsStd []float64) {
 	for i := range w.factor {
 		w.factor[i] = m.series[i].factor
 	}
+	w.path = path{model: tube, published: m.Tube(tube)}
 }
 
 // Observed adds what was measured at t, ns on the robot's clock. Of the two
@@ -145,6 +149,7 @@ func (m *Monitor) Observed(t int64, x []float64) {
 	for i := range m.n {
 		w := &m.waiting[(m.first+i)%mostWaiting]
 		age, before := seconds(t-w.t), -1.
+		m.follow(w, age, x)
 		if m.seen {
 			before = seconds(m.seenAt - w.t)
 		}
@@ -161,6 +166,7 @@ func (m *Monitor) Observed(t int64, x []float64) {
 		}
 	}
 	for m.n > 0 && m.waiting[m.first].next == B {
+		m.ended(&m.waiting[m.first])
 		m.first, m.n = (m.first+1)%mostWaiting, m.n-1
 	}
 	m.seen, m.seenAt = true, t
@@ -188,10 +194,7 @@ func (m *Monitor) check(w *waiting, b int, t int64, age float64, x []float64) {
 	K := m.cfg.K
 	p := m.place(age)
 	for k := range K {
-		d := x[k] - m.mean[k]
-		if turn := m.cfg.Period[k]; turn > 0 {
-			d -= turn * math.Round(d/turn)
-		}
+		d := m.off(k, x[k]-m.mean[k])
 		if z := d / m.std[k]; !math.IsNaN(z) { // 0/0: no information
 			published := w.factor[p.before*K+k] + p.share*(w.factor[p.bucket*K+k]-w.factor[p.before*K+k])
 			m.series[b*K+k].add(z, published, separate)
@@ -216,30 +219,6 @@ func (m *Monitor) place(t float64) place {
 		return place{b, b, 0}
 	}
 	return place{b - 1, b, (t - m.until[b-1]) / (m.until[b] - m.until[b-1])}
-}
-
-// at interpolates a prediction to a time; ok is false beyond its last row.
-func (m *Monitor) at(w *waiting, age float64) (ok bool) {
-	times, K := m.cfg.Times[:w.rows], m.cfg.K
-	i := 0
-	for i < w.rows && times[i] < age {
-		i++
-	}
-	if i == w.rows {
-		if i--; age > times[i]*(1+1e-3) {
-			return false
-		}
-	}
-	j, f := i, 0.
-	if i > 0 {
-		j, f = i-1, min((times[i]-age)/(times[i]-times[i-1]), 1)
-		f = max(f, 0)
-	}
-	for k := range K {
-		m.mean[k] = w.mean[i*K+k] + f*(w.mean[j*K+k]-w.mean[i*K+k])
-		m.std[k] = w.std[i*K+k] + f*(w.std[j*K+k]-w.std[i*K+k])
-	}
-	return true
 }
 
 // Factors writes the factor of every number of a prediction to dst (rows×K).

@@ -12,17 +12,20 @@ type scores struct {
 	next   int // place of the oldest
 }
 
-// reset makes them those of a normal distribution with the right spread, in an
-// order in which the oldest are a fair sample.
-func (s *scores) reset() {
+// reset makes them those of a distribution with the given quantiles, in an order in which the
+// oldest are a fair sample.
+func (s *scores) reset(quantile func(p float64) float64) {
 	for i := range recent {
-		p := (float64(i) + 0.5) / recent
-		v := float32(math.Sqrt2 * math.Erfinv(p) / width)
+		v := float32(quantile((float64(i) + 0.5) / recent))
 		s.sorted[i] = v
 		s.order[i*97%recent] = v // 97 and 256 have no common factor
 	}
 	s.next = 0
 }
+
+// normal is the quantile of |error| over the half width of a 95 % interval, of a normal
+// distribution with the right spread.
+func normal(p float64) float64 { return math.Sqrt2 * math.Erfinv(p) / width }
 
 // add replaces the oldest score. v must be finite.
 func (s *scores) add(v float32) {

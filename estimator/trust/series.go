@@ -23,7 +23,7 @@ const mostSquared = 1e6
 
 func (s *series) reset(limit float64) {
 	*s = series{alpha: nominal, factor: 1, alarm: alarm{limit: limit}}
-	s.scores.reset()
+	s.scores.reset(normal)
 }
 
 // add adds a check: the error in standard deviations of a measurement, and the

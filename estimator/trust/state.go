@@ -12,10 +12,13 @@ import (
 
 // The state of a monitor is kept over a restart as an array of msgpack:
 //
-//	[ "dgm-trust", 1, model, buckets (bin of B float64), series (B×K bins of float64), CRC-32C of the series ]
+//	[ "dgm-trust", 1, model, buckets (bin of B float64), series (B×K bins of float64), CRC-32C of the series, tubes (a bin), CRC-32C of it ]
+//
+// The last two are absent in states of earlier releases.
 //
 // A series is checks, coverage, recalibrated, nees, α, R of each alternative, alarm
-// on (0 or 1), evidence of coverage, then the scores from the oldest on.
+// on (0 or 1), evidence of coverage, then the scores from the oldest on. The tubes are checks,
+// coverage and α of each level, then the scores.
 
 const (
 	stateMagic   = "dgm-trust"
@@ -28,7 +31,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Append appends the state of a monitor of the model with the given ID to dst.
 func (m *Monitor) Append(dst []byte, model string) []byte {
 	return msgbin.Append(dst, func(w *msgbin.Writer) {
-		w.Array(6)
+		w.Array(8)
 		w.String(stateMagic)
 		w.Int(stateVersion)
 		w.String(model)
@@ -41,13 +44,37 @@ func (m *Monitor) Append(dst []byte, model string) []byte {
 			v = append(v[:0], s.checks, s.coverage, s.recalibrated, s.nees, s.alpha)
 			v = append(v, s.alarm.r[:]...)
 			v = append(v, indicator(s.alarm.on), s.alarm.evidence)
-			for j := range recent {
-				v = append(v, float64(s.scores.order[(s.scores.next+j)%recent]))
-			}
-			w.Floats(v)
+			w.Floats(s.scores.append(v))
 		}
 		w.Uint(uint64(crc32.Checksum(w.Bytes()[from:], castagnoli)))
+		t := &m.tubes
+		from = w.Len()
+		v = append(append(append(v[:0], t.checks), t.covered[:]...), t.alpha[:]...)
+		w.Floats(t.scores.append(v))
+		w.Uint(uint64(crc32.Checksum(w.Bytes()[from:], castagnoli)))
 	})
+}
+
+// append appends the scores from the oldest on to v.
+func (s *scores) append(v []float64) []float64 {
+	for j := range recent {
+		v = append(v, float64(s.order[(s.next+j)%recent]))
+	}
+	return v
+}
+
+// set sets what append wrote; ok is false where a score is none.
+func (s *scores) set(v []float64) (ok bool) {
+	for j, x := range v {
+		if !(x >= 0 && x <= 1e6) {
+			return false
+		}
+		s.order[j] = float32(x)
+	}
+	s.next = 0
+	s.sorted = s.order
+	slices.Sort(s.sorted[:])
+	return true
 }
 
 var (
@@ -59,8 +86,8 @@ var (
 // is changed.
 func (m *Monitor) Restore(b []byte, model string) error {
 	r := msgbin.NewReader(b)
-	n, err := r.Array(6)
-	if err != nil || n != 6 {
+	parts, err := r.Array(8)
+	if err != nil || parts != 6 && parts != 8 {
 		return errState
 	}
 	if magic, err := r.StringBytes(32); err != nil || string(magic) != stateMagic {
@@ -76,7 +103,8 @@ func (m *Monitor) Restore(b []byte, model string) error {
 	if err != nil || !slices.Equal(buckets, m.until) {
 		return fmt.Errorf("%w: its buckets are %v, and these are %v", errOther, buckets, m.until)
 	}
-	if n, err = r.Array(len(m.series)); err != nil || n != len(m.series) {
+	n, err := r.Array(len(m.series))
+	if err != nil || n != len(m.series) {
 		return fmt.Errorf("%w: it has %d series, and there are %d", errOther, n, len(m.series))
 	}
 	from := r.Offset()
@@ -89,12 +117,39 @@ func (m *Monitor) Restore(b []byte, model string) error {
 		}
 	}
 	to := r.Offset()
-	if sum, err := r.Uint64(); err != nil || sum != uint64(crc32.Checksum(b[from:to], castagnoli)) || r.Left() > 0 {
+	if sum, err := r.Uint64(); err != nil || sum != uint64(crc32.Checksum(b[from:to], castagnoli)) {
 		return fmt.Errorf("%w: its checksum does not fit", errState)
 	}
+	var t tubes
+	if t.reset(); parts == 8 && !t.restore(r, b) || r.Left() > 0 {
+		return fmt.Errorf("%w: its tubes are damaged", errState)
+	}
 	copy(m.series, read)
+	m.tubes = t
 	m.forget()
 	return nil
+}
+
+// restore reads the tubes of a state.
+func (t *tubes) restore(r *msgbin.Reader, state []byte) (ok bool) {
+	from, n := r.Offset(), len(levels)
+	v, err := r.AppendFloats(nil, 1+2*n+recent)
+	if err != nil || len(v) != 1+2*n+recent {
+		return false
+	}
+	to := r.Offset()
+	if sum, err := r.Uint64(); err != nil || sum != uint64(crc32.Checksum(state[from:to], castagnoli)) {
+		return false
+	}
+	t.checks = v[0]
+	copy(t.covered[:], v[1:])
+	copy(t.alpha[:], v[1+n:])
+	for l := range levels {
+		if !(t.covered[l] >= 0 && t.covered[l] <= 1 && t.alpha[l] >= -100 && t.alpha[l] <= 2) {
+			return false
+		}
+	}
+	return t.checks >= 0 && t.scores.set(v[1+2*n:])
 }
 
 // set sets the numbers of Append; ok is false where they are invalid.
@@ -109,15 +164,9 @@ func (s *series) set(v []float64) (ok bool) {
 	copy(s.alarm.r[:], v)
 	v = v[len(alternatives):]
 	s.alarm.on, s.alarm.evidence = v[0] != 0, v[1]
-	for j, x := range v[2:] {
-		if x < 0 || x > 1e6 {
-			return false
-		}
-		s.scores.order[j] = float32(x)
+	if !s.scores.set(v[2:]) {
+		return false
 	}
-	s.scores.next = 0
-	s.scores.sorted = s.scores.order
-	slices.Sort(s.scores.sorted[:])
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
 	if s.alpha < -100 || s.alpha > 2 || s.checks < 0 || !share(s.coverage) || !share(s.recalibrated) || s.nees < 0 || s.nees > mostSquared || s.alarm.evidence < 0 {
 		return false

@@ -52,7 +52,7 @@ func (w *walk) step(m *Monitor) {
 	for i := range w.times {
 		copy(w.mean[i*K:(i+1)*K], w.y)
 	}
-	m.Predicted(w.t, w.mean, w.std)
+	m.Predicted(w.t, w.mean, w.std, Tube{})
 }
 
 func (w *walk) run(m *Monitor, seconds float64) {
@@ -255,7 +255,7 @@ func TestTheFactorKeepsTheLongRunShareWhateverComes(t *testing.T) {
 
 func TestQuantilesAreThoseOfTheLastScores(t *testing.T) {
 	var s scores
-	s.reset()
+	s.reset(normal)
 	if q := s.above(nominal); math.Abs(q-1) > 0.01 {
 		t.Errorf("the quantile of a normal distribution is %v", q)
 	}

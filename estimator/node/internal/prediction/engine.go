@@ -221,7 +221,11 @@ func (e *Engine) compose(t *Task, d *estimator.Prediction) wire.Reason {
 	}
 	o.Inputs, o.OOD = d.Readout.String(), d.OOD
 	if o.Tube = o.Tube[:0]; d.Tube[0] > 0 {
-		o.Tube = append(o.Tube, d.Tube[:]...)
+		tube := d.Tube
+		if e.monitor != nil {
+			tube = estimator.Tube(e.monitor.Tube(trust.Tube(tube)))
+		}
+		o.Tube = append(o.Tube, tube[:]...)
 	}
 	o.Factor = e.factor[:min(len(e.factor), len(d.Mean))]
 	if e.monitor != nil {
@@ -285,7 +289,7 @@ const checkEvery = 32
 func (e *Engine) Learn(t *Task) {
 	if e.monitor != nil {
 		if d := e.made; d != nil {
-			e.monitor.Predicted(e.message.T, d.Mean, d.ObsStd)
+			e.monitor.Predicted(e.message.T, d.Mean, d.ObsStd, trust.Tube(d.Tube))
 		}
 		if t.Fresh {
 			e.monitor.Observed(t.Arrival.State.T, t.Arrival.State.X)
