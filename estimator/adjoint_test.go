@@ -3,6 +3,7 @@ package estimator_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -158,6 +159,38 @@ func TestAdjointAllocatesNothing(t *testing.T) {
 		q.X0[0] = math.NaN()
 		if plain.Adjoint(a, &q, mean, nil) || fast.Adjoint(b, &q, mean, nil) {
 			t.Errorf("%s: a state that is no number has a gradient", name)
+		}
+	}
+}
+
+// A batch has the gradients of a Fast, and refuses questions without adjoints.
+func TestBatchHasGradients(t *testing.T) {
+	m, rng := make1("stack", 76)
+	const n = 7
+	b := newBatch(t, m, grid(9), 2)
+	q, d := questions(rng, m, n), &estimator.Predictions{StartGradient: make([]float64, n*m.K), PlanGradient: make([]float64, n*5*m.P)}
+	if err := b.Predict(d, &q); err == nil {
+		t.Error("gradients of nothing are taken")
+	}
+	q.MeanAdjoint.Size, q.StdAdjoint.Size = 9*m.K, 9*m.K
+	q.MeanAdjoint.X, q.StdAdjoint.X = normal(rng, n*9*m.K), normal(rng, 9*m.K)
+	f := newFastOn(t, m, grid(9), simd.Best())
+	g := f.NewGradient(5 * m.P)
+	if err := b.Predict(d, &q); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(2, func() {
+		if err := b.Predict(d, &q); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 1 { // the second goroutine
+		t.Errorf("%v allocations", n)
+	}
+	for i := range n {
+		query := q.At(i)
+		f.Adjoint(g, &query, q.MeanAdjoint.Row(i), q.StdAdjoint.Row(i))
+		if !slices.Equal(g.X0, d.StartGradient[i*m.K:(i+1)*m.K]) || !slices.Equal(g.Plan, d.PlanGradient[i*5*m.P:(i+1)*5*m.P]) {
+			t.Errorf("question %d has another gradient", i)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Batch answers many questions at the same times on several processors. It allocates nothing
-// after NewBatch. It is not safe for concurrent use.
+// after NewBatch, and for gradients by plans of another size. It is not safe for concurrent use.
 type Batch struct {
 	m       *model.Model
 	workers []batchWorker
@@ -25,6 +25,7 @@ type batchWorker struct {
 	of     *Batch
 	fast   *Fast
 	own    *Prediction // memory for what is not asked for
+	bars   *Gradient   // nil = none was asked for
 	answer Prediction  // in the caller's memory
 	query  Query
 	failed int    // the first question without a finite answer
@@ -40,6 +41,8 @@ type Predictions struct {
 	Jacobian      []float64 // N×T×K×K, see Prediction; the windows form alone has one
 	InputJacobian []float64 // N×T×K×(rows·P), see Prediction
 	Covariance    []float64 // N×T×K×K, see Prediction.Covariance
+	StartGradient []float64 // N×K, of Questions.MeanAdjoint and StdAdjoint by the states, see Predictor.Adjoint
+	PlanGradient  []float64 // N×(rows·P), the same by the plan, or by the input held
 	Tube          []float64 // N×model.TubeLevels, see Prediction; not with the means alone
 	OOD           []float64 // N
 	Half50        []float64 // N, see Prediction; not with the means alone
@@ -98,6 +101,9 @@ func (b *Batch) Predict(dst *Predictions, q *Questions) error {
 	}
 	b.dst, b.q, b.n = dst, q, n
 	b.fits(dst)
+	if err := b.adjoints(); err != nil {
+		return err
+	}
 	workers := b.workers[:min(len(b.workers), n)]
 	b.chunk = max(1, n/(16*len(workers)))
 	b.next <- 0
@@ -132,7 +138,7 @@ func (b *Batch) fits(dst *Predictions) {
 	for _, f := range [...]struct {
 		x    []float64
 		want int
-	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.InputJacobian, all * max(b.q.Plans.Size, b.m.P)}, {dst.Covariance, all * b.m.K}, {dst.Tube, b.n * len(Tube{})}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
+	}{{dst.Mean, all}, {dst.Std, all}, {dst.ObsStd, all}, {dst.Jacobian, all * b.m.K}, {dst.InputJacobian, all * max(b.q.Plans.Size, b.m.P)}, {dst.Covariance, all * b.m.K}, {dst.StartGradient, b.n * b.m.K}, {dst.PlanGradient, b.n * max(b.q.Plans.Size, b.m.P)}, {dst.Tube, b.n * len(Tube{})}, {dst.OOD, b.n}, {dst.Half50, b.n}} {
 		if f.x != nil && len(f.x) != f.want {
 			panic(wrongLength)
 		}
@@ -141,6 +147,29 @@ func (b *Batch) fits(dst *Predictions) {
 		panic(wrongLength)
 	}
 }
+
+// adjoints takes the workers' memory for gradients where these are asked for, or returns what
+// is wrong with their questions.
+func (b *Batch) adjoints() error {
+	of, size, numbers := &b.q.MeanAdjoint, len(b.workers[0].own.Mean), max(b.q.Plans.Size, b.m.P)
+	switch asked := b.gradients(); {
+	case !asked:
+		return nil
+	case len(of.X) == 0:
+		return of.wrong("is missing: the derivatives of a cost by the means, which gradients are taken of")
+	case of.Size != size || len(b.q.StdAdjoint.X) > 0 && b.q.StdAdjoint.Size != size:
+		panic(wrongLength)
+	}
+	for i := range b.workers {
+		if w := &b.workers[i]; w.bars == nil || len(w.bars.Plan) != numbers {
+			w.bars = w.fast.NewGradient(numbers)
+		}
+	}
+	return nil
+}
+
+// gradients reports whether any is asked for.
+func (b *Batch) gradients() bool { return b.dst.StartGradient != nil || b.dst.PlanGradient != nil }
 
 // ask answers questions until none is left.
 func (w *batchWorker) ask() {
@@ -182,6 +211,11 @@ func (w *batchWorker) askOne(i int) (ok bool) {
 	if p.Correlation != nil {
 		p.Covariance(p.Correlation) // in its place
 	}
+	if g := w.bars; w.of.gradients() {
+		ok = w.fast.Adjoint(g, &w.query, w.of.q.MeanAdjoint.Row(i), w.of.q.StdAdjoint.Row(i)) && ok
+		copyRow(dst.StartGradient, g.X0, i)
+		copyRow(dst.PlanGradient, g.Plan, i)
+	}
 	if levels := len(p.Tube); dst.Tube != nil {
 		copy(dst.Tube[i*levels:(i+1)*levels], p.Tube[:])
 	}
@@ -195,4 +229,11 @@ func (w *batchWorker) askOne(i int) (ok bool) {
 		dst.NoHistory[i] = p.NoHistory
 	}
 	return ok
+}
+
+// copyRow copies row i to dst, unless that is nil.
+func copyRow(dst, row []float64, i int) {
+	if dst != nil {
+		copy(dst[i*len(row):], row)
+	}
 }

@@ -81,6 +81,10 @@ func CountQuestions(rows ...*Rows) (n int, err error) {
 type Questions struct {
 	States, P0, U, Plans, History Rows
 	PlanStep                      float64
+
+	// (optional) What Predictions.StartGradient and PlanGradient are of, see Predictor.Adjoint: rows of
+	// T×K numbers, which the caller sets Size to.
+	MeanAdjoint, StdAdjoint Rows
 }
 
 // NewQuestions returns questions to a model whose plans and histories have so many rows. The
@@ -92,6 +96,8 @@ func NewQuestions(m *model.Model, planRows, historyRows int) Questions {
 		U:       Rows{Name: "u", Size: m.P, Content: "inputs"},
 		Plans:   Rows{Name: "plans", Size: planRows * m.P, Content: "rows × inputs"},
 		History: Rows{Name: "history", Size: historyRows * (m.K + m.P), Content: "rows × (states + inputs)"},
+
+		MeanAdjoint: Rows{Name: "mean_adjoint", Content: "times × states"}, StdAdjoint: Rows{Name: "std_adjoint", Content: "times × states"},
 	}
 }
 
@@ -102,7 +108,7 @@ func (q *Questions) At(i int) Query {
 
 // Count returns the number of questions, or what is wrong with them for a model.
 func (q *Questions) Count(m *model.Model) (n int, err error) {
-	n, err = CountQuestions(&q.States, &q.P0, &q.U, &q.Plans, &q.History)
+	n, err = CountQuestions(&q.States, &q.P0, &q.U, &q.Plans, &q.History, &q.MeanAdjoint, &q.StdAdjoint)
 	row := m.K + m.P
 	switch {
 	case err != nil:
