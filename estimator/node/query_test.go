@@ -129,6 +129,26 @@ func TestQueryNamesWhatItWants(t *testing.T) {
 	if !slices.Equal(a.Violation[:4], []float64{1, 1, 0, 0}) || len(a.Violation) != 12 || a.Violation[5] < 0.999 || len(a.ViolationWhole) != 2 || a.ViolationWhole[1] < 0.999 || len(a.Std) != 0 {
 		t.Errorf("violation %v, of the whole horizon %v", a.Violation, a.ViolationWhole)
 	}
+	// The gradient of a cost is the sum of the Jacobians' rows, times its derivatives by the means.
+	q = wire.Query{Want: "jacobian,adjoint", States: []float64{0.3, -0.1, 0.5, 0.7}, Plans: []float64{1, -1, 0.5}, Rows: 3, PlanDt: 0.3, Times: []float64{0.5, 1}, MeanAdjoint: []float64{1, 2, 3, 4}}
+	if a, refused = ask(t, nc, q.Append(nil)); refused != "" {
+		t.Fatal(refused)
+	}
+	if len(a.Jacobian) != 16 || len(a.InputJacobian) != 24 || len(a.StartGradient) != 4 || len(a.PlanGradient) != 6 || len(a.Mean) != 0 {
+		t.Fatalf("%+v", a)
+	}
+	for _, g := range []struct{ got, jacobian []float64 }{{a.StartGradient, a.Jacobian}, {a.PlanGradient, a.InputJacobian}} {
+		n := len(g.got) / 2
+		for i, got := range g.got {
+			want := 0.0
+			for j, bar := range q.MeanAdjoint {
+				want += bar * g.jacobian[(i/n*4+j)*n+i%n]
+			}
+			if math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("number %d of a gradient is %v, want %v", i, got, want)
+			}
+		}
+	}
 	predictions := listen(t, nc, wire.PredictSubject("v1"))
 	send(t, nc, 1)
 	if p := predictions.prediction(); !slices.Equal(p.Tube, []float64{1, 2, 3}) {
@@ -143,6 +163,11 @@ func TestQueryNamesWhatItWants(t *testing.T) {
 		"400: boxes: number 1":      {States: []float64{1, 2}, Want: "violation", Boxes: []float64{1, math.NaN(), 3, 4}},
 		"400: seed: is for":         {States: []float64{1, 2}, Want: "mean,cov", Seed: 1},
 		"413: states: the answer":   {States: make([]float64, 8000), Want: "cov", Timeout: 60e9},
+		"400: mean_adjoint: is mis": {States: []float64{1, 2}, Want: "mean,adjoint"},
+		"400: mean_adjoint: is for": {States: []float64{1, 2}, MeanAdjoint: []float64{1, 2}},
+		"400: mean_adjoint: has 3 ": {States: []float64{1, 2}, Want: "adjoint", MeanAdjoint: []float64{1, 2, 3}, Times: []float64{1}},
+		"400: std_adjoint: is take": {States: []float64{1, 2}, Want: "adjoint", MeanAdjoint: []float64{1, 2}, StdAdjoint: []float64{1, 2}, Times: []float64{1}, Plans: make([]float64, 1000), Rows: 1000, PlanDt: 0.001},
+		"413: times: the answer to": {States: []float64{1, 2}, Want: "jacobian", Plans: make([]float64, 9000), Rows: 9000, PlanDt: 0.001},
 	} {
 		if _, got := ask(t, nc, q.Append(nil)); !strings.HasPrefix(got, want) {
 			t.Errorf("refused with %q, want %q", got, want)

@@ -23,6 +23,8 @@ const (
 	WantTube = "tube" // factors with which whole trajectories stay inside
 
 	WantViolation = "violation" // probabilities to violate HalfSpaces and Boxes
+	WantJacobian  = "jacobian"  // derivatives of the means by state and plan
+	WantAdjoint   = "adjoint"   // gradients of a cost, by MeanAdjoint and StdAdjoint
 )
 
 // Query asks for predictions from a batch of states under given inputs. N is the
@@ -48,6 +50,11 @@ type Query struct {
 	HalfSpaces []float64 // (optional) rows of K+1: a, b; violated where a·x > b
 	Boxes      []float64 // (optional) rows of 2K: low, high; violated inside; ±Inf is no bound
 
+	// The derivatives of a cost by Mean and Std of the answer, with WantAdjoint; T×K numbers, one row for
+	// all questions, or one for each.
+	MeanAdjoint []float64
+	StdAdjoint  []float64 // (optional)
+
 	// What precedes the states; without it a model that reads history predicts without.
 	History  string    // (optional) HistoryOfStream: the states that the estimator received, or empty
 	HistoryT []float64 // (optional) n, s, times of samples before the states, ascending, ≤ 0
@@ -69,10 +76,10 @@ const (
 )
 
 // queryKeys are listed where a key is not known.
-const queryKeys = "v, want, states, P0, u, plans, rows, plan_dt, times, samples, seed, timeout, dtype, parts, request_dtype, history, history_t, history_x, history_u, half_spaces, boxes"
+const queryKeys = "v, want, states, P0, u, plans, rows, plan_dt, times, samples, seed, timeout, dtype, parts, request_dtype, history, history_t, history_x, history_u, half_spaces, boxes, mean_adjoint, std_adjoint"
 
 // vectors are the vectors of a query.
-func (q *Query) vectors() [10]struct {
+func (q *Query) vectors() [12]struct {
 	name string
 	dst  *[]float64
 	most int // numbers
@@ -85,12 +92,13 @@ func (q *Query) vectors() [10]struct {
 		{"states", &q.States, MaxNumbers}, {"P0", &q.P0, MaxNumbers}, {"u", &q.U, MaxNumbers}, {"plans", &q.Plans, MaxNumbers},
 		{"times", &q.Times, MaxTimes}, {"history_t", &q.HistoryT, MaxHistory}, {"history_x", &q.HistoryX, MaxNumbers}, {"history_u", &q.HistoryU, MaxNumbers},
 		{"half_spaces", &q.HalfSpaces, MaxLimits * (MaxChannels + 1)}, {"boxes", &q.Boxes, MaxLimits * 2 * MaxChannels},
+		{"mean_adjoint", &q.MeanAdjoint, MaxNumbers}, {"std_adjoint", &q.StdAdjoint, MaxNumbers},
 	}
 }
 
 // fields are the fields of the message, in the order in which they are written; want is where
 // that is stored, and vector returns where those of the vectors are stored, in the order of vectors.
-func (q *Query) fields(want any, vector func(i int) any) [21]msgbin.Field {
+func (q *Query) fields(want any, vector func(i int) any) [23]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Optional("want", want),
@@ -113,6 +121,8 @@ func (q *Query) fields(want any, vector func(i int) any) [21]msgbin.Field {
 		msgbin.OmitZero("history_u", vector(7)),
 		msgbin.OmitZero("half_spaces", vector(8)),
 		msgbin.OmitZero("boxes", vector(9)),
+		msgbin.OmitZero("mean_adjoint", vector(10)),
+		msgbin.OmitZero("std_adjoint", vector(11)),
 	}
 }
 
@@ -230,7 +240,13 @@ type Answer struct {
 	Violation      []float64 // N×(half-spaces, then boxes)×T: probability of each
 	ViolationWhole []float64 // N: of any of them at any time
 	Tube           []float64 // N×3, factors of 50, 90 and 95 %: whole trajectories stay within Mean ± factor·Std
-	Dtype          string    // (optional) of the vectors: "f8" or "f4"; defaults to "f8"
+
+	Jacobian      []float64 // N×T×K×K, ∂Mean by the state
+	InputJacobian []float64 // N×T×K×(rows·P), by the plan, or by the input held (rows = 1)
+	StartGradient []float64 // N×K, gradient of the cost by the state
+	PlanGradient  []float64 // N×(rows·P), by the plan, or by the input held
+
+	Dtype string // (optional) of the vectors: "f8" or "f4"; defaults to "f8"
 
 	NoHistory int   // questions that were answered without all the history that the model reads
 	Flags     Flags // PlanHeld, PlanCut and CarriedCovariance, of all questions
@@ -242,12 +258,12 @@ type Answer struct {
 
 // answerFields are the vectors of an answer, in the order in which they are
 // written; those from laterFields on are not written where they are empty.
-var answerFields = [...]string{"horizon", "mean", "std", "obs_std", "ood", "f", "sd", "samples", "cov", "tube", "violation", "violation_whole"}
+var answerFields = [...]string{"horizon", "mean", "std", "obs_std", "ood", "f", "sd", "samples", "cov", "tube", "violation", "violation_whole", "jacobian", "input_jacobian", "start_gradient", "plan_gradient"}
 
 const laterFields = 8
 
 func (a *Answer) vectors() [len(answerFields)]*[]float64 {
-	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples, &a.Cov, &a.Tube, &a.Violation, &a.ViolationWhole}
+	return [...]*[]float64{&a.Horizon, &a.Mean, &a.Std, &a.ObsStd, &a.OOD, &a.F, &a.SD, &a.Samples, &a.Cov, &a.Tube, &a.Violation, &a.ViolationWhole, &a.Jacobian, &a.InputJacobian, &a.StartGradient, &a.PlanGradient}
 }
 
 // head are the fields before the vectors, in the order in which they are written.

@@ -10,6 +10,9 @@ import (
 type Predictor interface {
 	Predict(dst *estimator.Prediction, q *estimator.Query) (ok bool)
 	NewPrediction() *estimator.Prediction
+
+	NewGradient(numbers int) *estimator.Gradient
+	Adjoint(dst *estimator.Gradient, q *estimator.Query, mean, std []float64) (ok bool)
 }
 
 // Predictors makes the predictors of one model, which share what depends on it alone.

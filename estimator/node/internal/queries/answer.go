@@ -29,7 +29,8 @@ type answerer struct {
 	predictor    prediction.Predictor
 	trajectories *estimator.Trajectories // nil = not yet asked for at the times
 	dst          *estimator.Prediction
-	correlation  []float64 // T×K×K, of dst; nil = not yet asked for at the times
+	correlation  []float64           // T×K×K, of dst; nil = not yet asked for at the times
+	gradient     *estimator.Gradient // nil = not yet asked for at the times and the plan's size
 	dynamics     *prediction.Dynamics
 	past         past
 	learned      *adapt.State // what predictions are corrected by
@@ -65,20 +66,20 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 			c.State = o.learned
 		}
 	}
-	b, err := check(q, o.model)
-	if err != nil {
-		return err
-	}
 	if len(q.Times) > 0 {
 		times = q.Times
 	}
-	each, err := o.prepare(times, b.wants)
+	b, err := check(q, o.model, len(times))
 	if err != nil {
 		return err
 	}
-	o.begin(b)
+	o.begin(b, times)
 	s := sizeOf(q, b, o.answered.Channels, len(times))
 	perPart, err := s.perPart(most, q.Parts)
+	if err != nil {
+		return err
+	}
+	each, err := o.prepare(times, b)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (o *answerer) answer(data []byte, at, most int64, send func(message)) error
 		return &refusal{codeTimeout, "timeout", "the history of the stream could not be read within it"}
 	}
 	for first := 0; first < b.n; first += perPart {
-		a := o.begin(b)
+		a := o.begin(b, times)
 		if !b.wants.dynamics {
 			a.Horizon = append(a.Horizon, times...)
 		}
@@ -185,17 +186,18 @@ func (o *answerer) ending() bool {
 }
 
 // begin empties the answer and fills in what does not depend on the questions.
-func (o *answerer) begin(b *batch) *wire.Answer {
+func (o *answerer) begin(b *batch, times []float64) *wire.Answer {
 	a, m := &o.answered, o.served
 	*a = wire.Answer{
 		Vehicle: o.cfg.Vehicle, Model: m.ID, Channels: a.Channels[:0], Inputs: model.Hold.String(), Dtype: o.query.Dtype,
 		Horizon: a.Horizon[:0], Mean: a.Mean[:0], Std: a.Std[:0], ObsStd: a.ObsStd[:0], OOD: a.OOD[:0], F: a.F[:0], SD: a.SD[:0], Samples: a.Samples[:0], Cov: a.Cov[:0], Tube: a.Tube[:0], Violation: a.Violation[:0], ViolationWhole: a.ViolationWhole[:0],
+		Jacobian: a.Jacobian[:0], InputJacobian: a.InputJacobian[:0], StartGradient: a.StartGradient[:0], PlanGradient: a.PlanGradient[:0],
 	}
 	if m.P == 0 || len(b.Plans.X) > 0 {
 		a.Inputs = model.Plan.String()
 	}
 	if len(b.Plans.X) > 0 && !b.wants.dynamics {
-		a.Flags |= prediction.PlanFlags(b.PlanStep*float64(o.query.Rows), m.Horizon, o.times[len(o.times)-1], m.Horizon)
+		a.Flags |= prediction.PlanFlags(b.PlanStep*float64(o.query.Rows), m.Horizon, times[len(times)-1], m.Horizon)
 	}
 	if len(b.P0.X) > 0 && m.Displacement {
 		a.Flags |= wire.CarriedCovariance
@@ -207,7 +209,8 @@ func (o *answerer) begin(b *batch) *wire.Answer {
 }
 
 // prepare returns what answers question i and appends its numbers to the answer.
-func (o *answerer) prepare(times []float64, w wants) (each func(q *estimator.Query, i int) error, err error) {
+func (o *answerer) prepare(times []float64, b *batch) (each func(q *estimator.Query, i int) error, err error) {
+	w := b.wants
 	if w.dynamics {
 		if o.dynamics == nil {
 			return nil, &refusal{codeCannot, "want", "the model has no dynamics net"}
@@ -223,7 +226,9 @@ func (o *answerer) prepare(times []float64, w wants) (each func(q *estimator.Que
 			return nil, wrong("times", "%v", err)
 		}
 		o.times, o.predictor, o.dst, o.trajectories, o.correlation = slices.Clone(times), p, p.NewPrediction(), nil, nil
+		o.gradient = nil
 	}
+	o.dst.Jacobian, o.dst.InputJacobian = nil, nil
 	if o.dst.Correlation = nil; w.cov || w.violation {
 		if o.correlation == nil {
 			o.correlation = o.dst.WithCorrelation().Correlation
@@ -235,7 +240,10 @@ func (o *answerer) prepare(times []float64, w wants) (each func(q *estimator.Que
 			return nil, wrong("times", "%v", err)
 		}
 	}
-	return func(q *estimator.Query, i int) error { return o.predict(q, i, w) }, nil
+	if numbers := max(b.Plans.Size, b.U.Size); w.adjoint && (o.gradient == nil || len(o.gradient.Plan) != numbers) {
+		o.gradient = o.predictor.NewGradient(numbers)
+	}
+	return func(q *estimator.Query, i int) error { return o.predict(q, i, b) }, nil
 }
 
 // affordable returns a refusal with what would fit if predictors at so many times take more
@@ -253,7 +261,11 @@ func (o *answerer) affordable(times int) error {
 var errNotFinite = &refusal{codeNotSound, "states", "a result is not finite; is the state plausible?"}
 
 // predict answers question i with what is wanted.
-func (o *answerer) predict(q *estimator.Query, i int, w wants) error {
+func (o *answerer) predict(q *estimator.Query, i int, b *batch) error {
+	w := b.wants
+	if w.jacobian {
+		o.jacobians(b)
+	}
 	if !o.predictor.Predict(o.dst, q) || (w.samples || w.violation) && !o.trajectories.Start(o.dst, q) {
 		return errNotFinite
 	}
@@ -280,7 +292,25 @@ func (o *answerer) predict(q *estimator.Query, i int, w wants) error {
 	if w.samples {
 		o.sample(i)
 	}
+	if w.adjoint {
+		g := o.gradient
+		if !o.predictor.Adjoint(g, q, b.MeanAdjoint.Row(i), b.StdAdjoint.Row(i)) {
+			return errNotFinite
+		}
+		a.StartGradient, a.PlanGradient = append(a.StartGradient, g.X0...), append(a.PlanGradient, g.Plan...)
+	}
 	return nil
+}
+
+// jacobians makes the next prediction write its Jacobians to the end of the answer's.
+func (o *answerer) jacobians(b *batch) {
+	a, d := &o.answered, o.dst
+	room := func(all *[]float64, columns int) []float64 {
+		n, size := len(*all), len(d.Mean)*columns
+		*all = slices.Grow(*all, size)[:n+size]
+		return (*all)[n:]
+	}
+	d.Jacobian, d.InputJacobian = room(&a.Jacobian, o.model.K), room(&a.InputJacobian, max(b.Plans.Size, b.U.Size))
 }
 
 // flagCorrected sets the flag of an answer with a prediction that was corrected.

@@ -14,6 +14,10 @@ import (
 // mostTimes bounds the memory that one query can ask a robot for.
 const mostTimes = 1000
 
+// mostDifferences bounds the time of one question: numbers that standard deviations are
+// differentiated by.
+const mostDifferences = 256
+
 // leastTime is the least of them, s: states have times of whole ns.
 const leastTime = 1e-9
 
@@ -26,7 +30,7 @@ type batch struct {
 }
 
 // wants is what a query asks for.
-type wants struct{ mean, std, cov, tube, samples, violation, dynamics bool }
+type wants struct{ mean, std, cov, tube, samples, violation, jacobian, adjoint, dynamics bool }
 
 // wantsOf returns what a query asks for of a model.
 func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
@@ -46,10 +50,14 @@ func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
 			w.samples = true
 		case wire.WantViolation:
 			w.violation = true
+		case wire.WantJacobian:
+			w.jacobian = true
+		case wire.WantAdjoint:
+			w.adjoint = true
 		case wire.WantDynamics:
 			w.dynamics = true
 		default:
-			return w, wrong("want", "must be predict, dynamics, samples or model, or a list of mean, std, cov, tube, samples, violation")
+			return w, wrong("want", "must be predict, dynamics, samples or model, or a list of mean, std, cov, tube, samples, violation, jacobian, adjoint")
 		}
 	}
 	switch {
@@ -57,12 +65,14 @@ func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
 		return w, wrong("want", "dynamics comes with nothing else: ask twice")
 	case w.tube && (len(m.Joint) == 0 || len(m.Joint[0].Tube) == 0):
 		return w, &refusal{codeCannot, "want", "the model has no tubes, as one of an earlier release: train again"}
+	case w.jacobian && !m.Displacement:
+		return w, &refusal{codeCannot, "want", "the model does not start its predictions at the state, and has no Jacobian by it; adjoint is there"}
 	}
 	return w, nil
 }
 
-// check returns the questions of a query to a model.
-func check(q *wire.Query, m *model.Model) (*batch, error) {
+// check returns the questions of a query at so many times to a model.
+func check(q *wire.Query, m *model.Model, times int) (*batch, error) {
 	wants, err := wantsOf(q, m)
 	if err != nil {
 		return nil, err
@@ -78,10 +88,12 @@ func check(q *wire.Query, m *model.Model) (*batch, error) {
 	}
 	b := &batch{Questions: estimator.NewQuestions(m, q.Rows, 0), wants: wants}
 	b.States.X, b.P0.X, b.U.X, b.Plans.X, b.PlanStep = q.States, q.P0, q.U, q.Plans, q.PlanDt
+	b.MeanAdjoint.X, b.StdAdjoint.X = q.MeanAdjoint, q.StdAdjoint
+	b.MeanAdjoint.Size, b.StdAdjoint.Size = times*m.K, times*m.K
 	if b.past, err = checkHistory(q, m); err != nil {
 		return nil, err
 	}
-	if b.n, err = estimator.CountQuestions(&b.States, &b.P0, &b.U, &b.Plans, &b.past.x, &b.past.u); err != nil {
+	if b.n, err = estimator.CountQuestions(&b.States, &b.P0, &b.U, &b.Plans, &b.past.x, &b.past.u, &b.MeanAdjoint, &b.StdAdjoint); err != nil {
 		return nil, err
 	}
 	if err := b.plausible(m); err != nil {
@@ -111,6 +123,9 @@ func checkKeys(q *wire.Query, wants wants, horizon float64) error {
 		{wants.violation && len(q.HalfSpaces)+len(q.Boxes) == 0, "half_spaces", "is missing, and so are boxes: what is violated"},
 		{!wants.violation && len(q.HalfSpaces) > 0, "half_spaces", "is for want = violation"},
 		{!wants.violation && len(q.Boxes) > 0, "boxes", "is for want = violation"},
+		{wants.adjoint && len(q.MeanAdjoint) == 0, "mean_adjoint", "is missing: the derivatives of a cost by the means"},
+		{!wants.adjoint && len(q.MeanAdjoint) > 0, "mean_adjoint", "is for want = adjoint"},
+		{!wants.adjoint && len(q.StdAdjoint) > 0, "std_adjoint", "is for want = adjoint"},
 		{len(q.Times) > 0 && dynamics, "times", "is not for want = dynamics, which is at the states"},
 		{len(q.P0) > 0 && dynamics, "P0", "is not for want = dynamics"},
 		{q.Timeout < 0 || q.Timeout > mostTimeout, "timeout", "must be ns above 0, at most 60 s"},
@@ -182,6 +197,9 @@ func (b *batch) bounded(q *wire.Query, m *model.Model) error {
 		return wrong("times", "%d, at most %d", len(q.Times), mostTimes)
 	case q.Samples > wire.MaxSamples:
 		return wrong("samples", "%d, at most %d", q.Samples, wire.MaxSamples)
+	case len(q.StdAdjoint) > 0 && m.K+max(q.Rows, 1)*m.P > mostDifferences:
+		return wrong("std_adjoint", "is taken by two predictions for each number of the state and of the plan, which are %d, at most %d: ask for fewer rows",
+			m.K+max(q.Rows, 1)*m.P, mostDifferences)
 	}
 	for i, t := range q.Times {
 		if !(t >= leastTime && t <= m.Horizon*(1+1e-9)) || (i > 0 && t <= q.Times[i-1]) {

@@ -11,10 +11,10 @@ import (
 // size is how large an answer is.
 type size struct {
 	questions, times, channels int
-	samples                    int // trajectories of each question
-	vectors                    int // of times×channels for each question, beside them
-	single                     int // numbers of each question alone
-	covariances                bool
+	samples                    int  // trajectories of each question
+	vectors                    int  // of times×channels for each question, beside them
+	single                     int  // numbers of each question alone
+	matrix                     int  // columns of the widest matrix of a time: of covariances and Jacobians
 	derivatives                bool // two of the channels alone
 	float                      int  // bytes of a number
 	names                      int  // bytes
@@ -24,7 +24,7 @@ type size struct {
 const envelope = 1024
 
 func sizeOf(q *wire.Query, b *batch, names []string, times int) size {
-	s := size{questions: b.n, times: times, channels: len(names), float: 8, derivatives: b.wants.dynamics, covariances: b.wants.cov}
+	s := size{questions: b.n, times: times, channels: len(names), float: 8, derivatives: b.wants.dynamics}
 	if q.Dtype == "f4" {
 		s.float = 4
 	}
@@ -34,10 +34,17 @@ func sizeOf(q *wire.Query, b *batch, names []string, times int) size {
 	if b.wants.std {
 		s.vectors += 2
 	}
+	inputs := max(b.Plans.Size, b.U.Size)
 	if b.wants.cov {
-		s.vectors += s.channels
+		s.vectors, s.matrix = s.vectors+s.channels, s.channels
+	}
+	if b.wants.jacobian {
+		s.vectors, s.matrix = s.vectors+s.channels+inputs, max(s.channels, inputs)
 	}
 	s.single = 1
+	if b.wants.adjoint {
+		s.single += s.channels + inputs
+	}
 	if b.wants.tube {
 		s.single += len(model.TubeLevels)
 	}
@@ -78,10 +85,7 @@ func (s *size) share(n int, bytes int64) int64 {
 // perPart returns how many questions a message holds, most bytes being what the server
 // takes, or a refusal with what would fit. parts is true where an answer may have several.
 func (s *size) perPart(most int64, parts bool) (int, error) {
-	widest := max(s.samples, 1) // of times×channels in one vector, for a question
-	if s.covariances {
-		widest = max(widest, s.channels)
-	}
+	widest := max(s.samples, s.matrix, 1) // of times×channels in one vector, for a question
 	if numbers := wire.MaxNumbers / max(s.times*s.channels, 1); s.questions*widest > numbers {
 		return 0, &refusal{codeLarge, s.key(numbers / widest), fmt.Sprintf("the answer would have more than %d numbers in one vector: ask for less", wire.MaxNumbers)}
 	}
