@@ -228,7 +228,7 @@ func (r *causal) std(p *estimator.Prediction, j int) float64 {
 func (r *causal) trusted(v variant, t int64, p *estimator.Prediction) []float64 {
 	m := r.monitors[v]
 	m.Factors(r.factor)
-	m.Predicted(t, p.Mean, p.ObsStd)
+	m.Predicted(t, p.Mean, p.ObsStd, trust.Tube(p.Tube))
 	return r.factor
 }
 
