@@ -2,7 +2,7 @@
  *
  * A model file of dgm-train is opened once. dgm_predict then answers one question or
  * thousands: state, input or plan, history in; means, standard deviations, covariances,
- * Jacobians or sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
+ * Jacobians, gradients or sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
  * are continuous from the state's, units are the model's.
  *
  *   K states, P inputs, T times, N questions, S samples, R rows of a plan, H rows of history
@@ -44,6 +44,7 @@ enum {
 #define DGM_INPUT_JACOBIAN UINT64_C(32) /* N×T×K×R×P, d mean(t) / d plan; N×T×K×P by u without one */
 #define DGM_COVARIANCE UINT64_C(64) /* N×T×K×K, of the states at a time: its diagonal is std²; by the errors
                                        of the training's folds, in files from before by derivatives alone */
+#define DGM_ADJOINT UINT64_C(128) /* gradients of a cost, by its derivatives by mean and std: see mean_adjoint */
 
 /* Flags of an answer. */
 #define DGM_OUT_OF_DISTRIBUTION UINT32_C(1) /* ood is above 1: do not plan on it */
@@ -93,6 +94,11 @@ typedef struct {
 	size_t samples;         /* S, with DGM_SAMPLES */
 	uint64_t seed;          /* of the samples: the same numbers for the same seed */
 	size_t workers;         /* processors for many questions; 0 = all that the process may use */
+	const double *mean_adjoint; /* with DGM_ADJOINT: T×K or N×T×K, d cost / d mean */
+	size_t mean_adjoint_n;
+	const double *std_adjoint; /* (optional) with DGM_ADJOINT: T×K or N×T×K, d cost / d std; its part takes two
+	                              predictions for each number of state and plan */
+	size_t std_adjoint_n;
 } dgm_query;
 
 /* Memory for what is wanted, of exactly so many numbers; what is not wanted may be NULL. */
@@ -123,6 +129,10 @@ typedef struct {
 	                     all times to the horizon, stays within mean ± factor·std with that
 	                     probability; 0 = not known; not for the mean alone */
 	size_t tube_n;
+	double *start_gradient; /* (optional) N×K, with DGM_ADJOINT: d cost / d state */
+	size_t start_gradient_n;
+	double *plan_gradient;  /* (optional) N×R×P, with DGM_ADJOINT: d cost / d plan; N×P by u without one */
+	size_t plan_gradient_n;
 } dgm_answer;
 
 #ifndef DGM_TYPES_ONLY

@@ -31,7 +31,8 @@ const (
 	wantSamples  = C.DGM_SAMPLES
 	wantInputs   = C.DGM_INPUT_JACOBIAN
 	wantCov      = C.DGM_COVARIANCE
-	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov
+	wantAdjoint  = C.DGM_ADJOINT
+	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov | wantAdjoint
 
 	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
 	flagNoHistory         = C.DGM_NO_HISTORY
@@ -232,6 +233,7 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 			plans: doubles("plans", q.plans, q.plans_n, &err), planRows: int(q.plan_rows), planStep: float64(q.plan_step),
 			history: doubles("history", q.history, q.history_n, &err), historyRows: int(q.history_rows),
 			times: doubles("times", q.times, q.times_n, &err), samples: int(q.samples), seed: uint64(q.seed), workers: int(q.workers),
+			meanAdjoint: doubles("mean_adjoint", q.mean_adjoint, q.mean_adjoint_n, &err), stdAdjoint: doubles("std_adjoint", q.std_adjoint, q.std_adjoint_n, &err),
 		}
 		out := answer{
 			mean: doubles("mean", a.mean, a.mean_n, &err), std: doubles("std", a.std, a.std_n, &err), obsStd: doubles("obs_std", a.obs_std, a.obs_std_n, &err),
@@ -239,7 +241,9 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 			inputJacobian: doubles("input_jacobian", a.input_jacobian, a.input_jacobian_n, &err),
 			ood:           doubles("ood", a.ood, a.ood_n, &err), half50: doubles("half50", a.half50, a.half50_n, &err),
 			covariance: doubles("covariance", a.covariance, a.covariance_n, &err), tube: doubles("tube", a.tube, a.tube_n, &err),
-			flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
+			startGradient: doubles("start_gradient", a.start_gradient, a.start_gradient_n, &err),
+			planGradient:  doubles("plan_gradient", a.plan_gradient, a.plan_gradient_n, &err),
+			flags:         numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
 		}
 		if err == nil {
 			err = l.predict(&in, &out)

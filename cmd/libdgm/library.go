@@ -153,11 +153,13 @@ type query struct {
 	samples                       int
 	seed                          uint64
 	workers                       int
+	meanAdjoint, stdAdjoint       []float64
 }
 
 // answer is a dgm_answer; nil is absent.
 type answer struct {
 	mean, std, obsStd, jacobian, samples, inputJacobian, covariance, tube, ood, half50 []float64
+	startGradient, planGradient                                                        []float64
 	flags                                                                              []uint32
 }
 
@@ -181,19 +183,25 @@ func (l *loaded) predict(q *query, a *answer) error {
 		return fail(codeWrong, "half50: is not computed for the mean alone")
 	case len(a.tube) > 0 && q.want == wantMean:
 		return fail(codeWrong, "tube: is not computed for the mean alone")
+	case len(a.startGradient)+len(a.planGradient) > 0 && q.want&wantAdjoint == 0, len(q.meanAdjoint)+len(q.stdAdjoint) > 0 && q.want&wantAdjoint == 0:
+		return fail(codeWrong, "want: has no DGM_ADJOINT, which adjoints and gradients are for")
 	case (q.samples > 0) != (q.want&wantSamples != 0):
 		return fail(codeWrong, "samples: is %d; it must be above 0 where samples are wanted, else 0", q.samples)
 	}
+	T := len(q.times)
+	if T == 0 {
+		T = l.m.Points
+	}
 	questions := estimator.NewQuestions(l.m, q.planRows, q.historyRows)
+	if q.want&wantAdjoint != 0 {
+		questions.MeanAdjoint.X, questions.StdAdjoint.X = q.meanAdjoint, q.stdAdjoint
+		questions.MeanAdjoint.Size, questions.StdAdjoint.Size = T*l.m.K, T*l.m.K
+	}
 	questions.States.X, questions.P0.X, questions.U.X, questions.Plans.X, questions.History.X = q.states, q.p0, q.u, q.plans, q.history
 	questions.PlanStep = q.planStep
 	n, err := questions.Count(l.m)
 	if err != nil {
 		return err
-	}
-	T := len(q.times)
-	if T == 0 {
-		T = l.m.Points
 	}
 	if err := a.fits(q, n, T, l.m.K, max(questions.Plans.Size, l.m.P)); err != nil {
 		return err
@@ -235,6 +243,7 @@ func (a *answer) fits(q *query, n, times, K, inputs int) error {
 		{"samples", wantSamples, len(a.samples), n * q.samples * size},
 		{"input_jacobian", wantInputs, len(a.inputJacobian), n * size * inputs},
 		{"covariance", wantCov, len(a.covariance), n * size * K},
+		{"start_gradient", 0, len(a.startGradient), n * K}, {"plan_gradient", 0, len(a.planGradient), n * inputs},
 		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"tube", 0, len(a.tube), n * len(model.TubeLevels)}, {"flags", 0, len(a.flags), n},
 	} {
 		absent := f.bit == 0 && f.got == 0
@@ -278,6 +287,9 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 			p.std = sized(p.std, size)
 			d.Std = p.std
 		}
+	}
+	if q.want&wantAdjoint != 0 {
+		d.StartGradient, d.PlanGradient = a.startGradient, a.planGradient
 	}
 	if len(a.half50) > 0 {
 		d.Half50 = a.half50

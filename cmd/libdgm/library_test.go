@@ -110,7 +110,11 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 	}
 	samples := drawn(s, p)
 	p.Covariance(p.Correlation)
-	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "covariance": p.Correlation, "tube": p.Tube[:], "samples": samples} {
+	g := f.NewGradient(len(q.Plan))
+	if !f.Adjoint(g, &q, p.Mean, nil) {
+		t.Fatal("not finite")
+	}
+	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "covariance": p.Correlation, "tube": p.Tube[:], "samples": samples, "start_gradient": g.X0, "plan_gradient": g.Plan} {
 		if len(got[what]) != len(want) {
 			t.Fatalf("%s: %d numbers of %s, want %d", name, len(got[what]), what, len(want))
 		}

@@ -28,6 +28,8 @@ type expected struct {
 	OOD      []float64 `json:"ood"`
 	Jacobian []float64 `json:"jacobian"`
 	Inputs   []float64 `json:"input_jacobian"`
+	Start    []float64 `json:"start_gradient"`
+	Gradient []float64 `json:"plan_gradient"`
 	Samples  []float64 `json:"samples"`
 	Cov      []float64 `json:"cov"`
 	Tube     []float64 `json:"tube"`
@@ -59,7 +61,7 @@ func TestFromPython(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "expected.json"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "../../python/tests", "../../examples/mppi-python")
+	c := exec.Command(python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "../../python/tests", "../../examples/mppi-python", "../../examples/casadi-python")
 	here, err := filepath.Abs("../../python")
 	if err != nil {
 		t.Fatal(err)
@@ -106,6 +108,9 @@ func answersOfGo(t *testing.T, path string) expected {
 		e.Jacobian, e.Inputs, e.Tube = p.Jacobian, p.InputJacobian, p.Tube[:]
 		e.Cov = make([]float64, len(p.Correlation))
 		p.Covariance(e.Cov)
+		g := f.NewGradient(len(q.Plan))
+		f.Adjoint(g, &q, p.Mean, p.Std)
+		e.Start, e.Gradient = g.X0, g.Plan
 		s.Start(p, &q)
 		e.Samples = drawn(s, p)
 	}

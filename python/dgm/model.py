@@ -64,6 +64,13 @@ class Jacobians(NamedTuple):
     B: Floats  # (T, K, R, P); by u with R = 1 where no plan is given
 
 
+class Gradient(NamedTuple):
+    """That of a cost of a prediction."""
+
+    x: Floats  # (K)
+    plan: Floats  # (R, P); by u with R = 1 where no plan is given
+
+
 class Model:
     """A model file of dgm-train, opened. It may be used by several threads at once."""
 
@@ -137,6 +144,17 @@ class Model:
         of predict."""
         query = _Query(self, False, x, u, plan, plan_times, history, times, None)
         return query.jacobians()
+
+    def adjoint(self, x: ArrayLike, mean: ArrayLike, std: Optional[ArrayLike] = None, u: Optional[ArrayLike] = None,
+                plan: Optional[ArrayLike] = None, plan_times: Optional[ArrayLike] = None, history: Optional[History] = None,
+                times: Optional[ArrayLike] = None) -> Gradient:
+        """The gradient of a cost by state and plan, in about the time of a prediction, whatever the plan's size.
+
+        mean (T, K) are the derivatives of the cost by the means, std (T, K) those by the standard deviations, whose part takes
+        two predictions for each number of state and plan. The other arguments are those of predict.
+        """
+        query = _Query(self, False, x, u, plan, plan_times, history, times, None)
+        return query.adjoint(mean, std)
 
     def sample(self, x: ArrayLike, n: int, u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None,
                plan_times: Optional[ArrayLike] = None, history: Optional[History] = None, times: Optional[ArrayLike] = None,
@@ -281,6 +299,18 @@ class _Query:
             B = self.want(library.INPUT_JACOBIAN, "input_jacobian", (*shape, max(self.query.plan_rows, 1), P))
         self.ask()
         return Jacobians(A, B)
+
+    def adjoint(self, mean: ArrayLike, std: Optional[ArrayLike]) -> Gradient:
+        self.query.want |= library.ADJOINT
+        self.attach("mean_adjoint", _shaped("mean", mean, self.shape[1:]))
+        if std is not None:
+            self.attach("std_adjoint", _shaped("std", std, self.shape[1:]))
+        P = len(self.model.inputs)
+        x, plan = self.want(0, "start_gradient", self.shape[2:]), np.empty((1, 0))
+        if P:
+            plan = self.want(0, "plan_gradient", (max(self.query.plan_rows, 1), P))
+        self.ask()
+        return Gradient(x, plan)
 
     def sample(self, n: int, seed: int) -> Floats:
         if n < 1:

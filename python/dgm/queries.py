@@ -33,6 +33,10 @@ class Answer:
     cov: Optional[Floats] = None  # (N, T, K, K) of the states at a time; its diagonal is std**2
     violation: Optional[Floats] = None  # (N, M, T) probability of each half-space, then of each box
     violation_whole: Optional[Floats] = None  # (N) of any of them at any time
+    jacobian: Optional[Floats] = None  # (N, T, K, K) derivatives of the mean by the state
+    input_jacobian: Optional[Floats] = None  # (N, T, K, R·P) by the plan; by u with R = 1
+    start_gradient: Optional[Floats] = None  # (N, K) gradient of the cost of mean_adjoint by the state
+    plan_gradient: Optional[Floats] = None  # (N, R·P) by the plan; by u with R = 1
     tube: Optional[Floats] = None  # (N, 3) factors of 50, 90 and 95 %: a whole trajectory stays within mean ± factor·std
 
 
@@ -66,8 +70,9 @@ class QueryClient:
 
     async def predict(self, states: ArrayLike, **query: Any) -> Answer:
         """Predicts from states (K) or (N, K). The other keys are those of PROTOCOL.md: u, plans (R, P) or (N, R, P) with plan_dt, P0,
-        times, history="stream" or (t, x, u), samples before the states; want=["mean", "std", "cov", "tube", "violation"] or some of them; half_spaces (M, K+1) with
-        a·x > b and boxes (M, 2, K), low and high, for violation."""
+        times, history="stream" or (t, x, u), samples before the states; want=["mean", "std", "cov", "tube", "violation",
+        "jacobian", "adjoint"] or some of them; half_spaces (M, K+1) with a·x > b and boxes (M, 2, K), low and high, for violation;
+        mean_adjoint and std_adjoint (T, K) or (N, T, K), derivatives of a cost, for adjoint."""
         return _answer(await self.ask(states=states, **_keys(query)))
 
     async def sample(self, states: ArrayLike, n: int, seed: int = 0, **query: Any) -> Answer:
@@ -94,7 +99,8 @@ def _answer(a: Dict[str, Any]) -> Answer:
     for name in ("mean", "std", "obs_std"):
         v = vector(a.get(name, b""), dtype)
         shaped[name] = v.reshape(N, T, K) if v.size else np.empty((0, T, K))
-    for name, size in (("cov", (N, T, K, K)), ("tube", (N, 3)), ("violation", (N, -1, T)), ("violation_whole", (N,))):
+    for name, size in (("cov", (N, T, K, K)), ("tube", (N, 3)), ("violation", (N, -1, T)), ("violation_whole", (N,)),
+                       ("jacobian", (N, T, K, K)), ("input_jacobian", (N, T, K, -1)), ("start_gradient", (N, K)), ("plan_gradient", (N, -1))):
         v = vector(a.get(name, b""), dtype)
         if v.size:
             shaped[name] = v.reshape(size)

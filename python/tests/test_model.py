@@ -50,6 +50,8 @@ def test_the_same_numbers_as_go():
             A, B = m.jacobians(x, plan=plans[0], plan_times=plan_times, history=history)
             assert A.shape == (T, K, K) and A.ravel().tolist() == c["jacobian"]
             assert B.shape == (T, K, 5, P) and B.ravel().tolist() == c["input_jacobian"]
+            g = m.adjoint(x, p.mean, p.std, plan=plans[0], plan_times=plan_times, history=history)
+            assert g.x.tolist() == c["start_gradient"] and g.plan.shape == (5, P) and g.plan.ravel().tolist() == c["plan_gradient"]
             s = m.sample(x, 3, plan=plans[0], plan_times=plan_times, history=history, seed=7)
             assert s.shape == (3, T, K) and s.ravel().tolist() == c["samples"]
 
@@ -69,6 +71,16 @@ def test_intervals_and_flags(m):
     assert far.out_of_distribution and far.ood > 1
     with pytest.raises(ValueError, match="level"):
         p.interval(0.9)
+
+
+def test_the_gradient_is_that_of_the_jacobians(m):
+    plan, mean = np.array([[0.1], [-0.2], [0.3]]), np.arange(2.0 * len(m.times)).reshape(-1, 2)
+    A, B = m.jacobians([0.5, 0], plan=plan)
+    g = m.adjoint([0.5, 0], mean, plan=plan)
+    assert np.allclose(g.x, np.einsum("tk,tkc->c", mean, A), rtol=1e-4)
+    assert np.allclose(g.plan, np.einsum("tk,tkrj->rj", mean, B), rtol=1e-4)
+    with pytest.raises(ValueError, match="mean: has shape"):
+        m.adjoint([0.5, 0], mean[1:], plan=plan)
 
 
 def test_times_and_covariance(m):

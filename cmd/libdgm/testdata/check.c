@@ -98,6 +98,8 @@ static void release(setup *s)
 	free(s->answer.input_jacobian);
 	free(s->answer.covariance);
 	free(s->answer.tube);
+	free(s->answer.start_gradient);
+	free(s->answer.plan_gradient);
 }
 
 static int ask(setup *s) { return dgm_predict(s->model, &s->query, &s->answer, error, sizeof error); }
@@ -127,7 +129,12 @@ static void right(setup *one)
 	again.answer.covariance = numbers(again.answer.covariance_n = one->size * one->info.states);
 	again.answer.tube = numbers(again.answer.tube_n = DGM_TUBES);
 	again.answer.jacobian = numbers(again.answer.jacobian_n = one->size * one->info.states);
+	again.query.want |= DGM_ADJOINT;
+	again.query.mean_adjoint = one->answer.mean;
+	again.query.mean_adjoint_n = one->size;
+	again.answer.start_gradient = numbers(again.answer.start_gradient_n = one->info.states);
 	if (one->info.inputs) {
+		again.answer.plan_gradient = numbers(again.answer.plan_gradient_n = again.query.plans_n);
 		again.query.want |= DGM_INPUT_JACOBIAN;
 		again.answer.input_jacobian = numbers(again.answer.input_jacobian_n = one->size * again.query.plans_n);
 	}
@@ -154,6 +161,12 @@ static void right(setup *one)
 	printf("\ninput_jacobian");
 	for (i = 0; i < again.answer.input_jacobian_n; i++)
 		printf(" %.17g", again.answer.input_jacobian[i]);
+	printf("\nstart_gradient");
+	for (i = 0; i < again.answer.start_gradient_n; i++)
+		printf(" %.17g", again.answer.start_gradient[i]);
+	printf("\nplan_gradient");
+	for (i = 0; i < again.answer.plan_gradient_n; i++)
+		printf(" %.17g", again.answer.plan_gradient[i]);
 	printf("\nsamples");
 	for (i = 0; i < SAMPLES * one->size; i++)
 		printf(" %.17g", again.answer.samples[i]);
