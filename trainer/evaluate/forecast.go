@@ -18,6 +18,7 @@ type Forecast struct {
 	Truth, Mean, Std [][]float64 // K × n, in the channels' units; Truth is NaN where nothing was measured
 
 	half50 float64 // half width of the 50 % interval over Std
+	tube   float64 // that of the tube of 95 %; 0 = it is no trajectory, or not known
 }
 
 // add appends horizon i of a window's outcome.
@@ -35,13 +36,16 @@ func (f *Forecast) add(o *outcome, i int, t float64, x0 []float64) {
 	}
 }
 
-// Bands returns the mean, the intervals of 50 and 95 % and the measurements of channel k.
+// Bands returns the mean, the intervals of 50 and 95 %, of a trajectory the tube, and the measurements of channel k.
 func (f *Forecast) Bands(k int) plot.Prediction {
 	p := plot.Prediction{T: f.T, Mean: f.Mean[k]}
 	for i, m := range f.Mean[k] {
 		s := f.Std[k][i]
 		p.Lo50, p.Hi50 = append(p.Lo50, m-f.half50*s), append(p.Hi50, m+f.half50*s)
 		p.Lo95, p.Hi95 = append(p.Lo95, m-score.Z95*s), append(p.Hi95, m+score.Z95*s)
+		if f.tube > 0 {
+			p.LoTube, p.HiTube = append(p.LoTube, m-f.tube*s), append(p.HiTube, m+f.tube*s)
+		}
 		if y := f.Truth[k][i]; !math.IsNaN(y) && !math.IsInf(y, 0) {
 			p.At, p.Measured = append(p.At, f.T[i]), append(p.Measured, y)
 		}
@@ -117,7 +121,7 @@ func Forecasts(m *model.Model, flights []window.Flight, opt Options, count, poin
 		if c.compare(o, f, w.Start); !o.ok {
 			return nil, at(f, w.Start, errNotFinite)
 		}
-		out[i] = Forecast{Segment: f.Name, Start: f.InSegment(w.Start)}
+		out[i] = Forecast{Segment: f.Name, Start: f.InSegment(w.Start), tube: o.tube[len(o.tube)-1]}
 		for j, t := range opt.Horizons {
 			out[i].add(o, j, t, f.State(w.Start))
 		}

@@ -15,6 +15,8 @@ type Prediction struct {
 	Hi50     []float64 `json:"hi50"`
 	Lo95     []float64 `json:"lo95"`
 	Hi95     []float64 `json:"hi95"`
+	LoTube   []float64 `json:"lo_tube,omitempty"` // (optional) of all channels at all times together
+	HiTube   []float64 `json:"hi_tube,omitempty"`
 	At       []float64 `json:"at"` // s, of Measured
 	Measured []float64 `json:"measured"`
 
@@ -45,6 +47,9 @@ func (p Prediction) Chart() Chart {
 	}
 	for i, r := range gapFree(p.T) {
 		a, b := r[0], r[1]
+		if len(p.LoTube) > 0 {
+			c.Ribbons = append(c.Ribbons, Ribbon{Name: first("95 % of trajectories", i), X: p.T[a:b], Low: p.LoTube[a:b], High: p.HiTube[a:b], Color: Model, Opacity: 0.07})
+		}
 		c.Ribbons = append(c.Ribbons,
 			Ribbon{Name: first("95 %", i), X: p.T[a:b], Low: p.Lo95[a:b], High: p.Hi95[a:b], Color: Model, Opacity: 0.16},
 			Ribbon{Name: first("50 %", i), X: p.T[a:b], Low: p.Lo50[a:b], High: p.Hi50[a:b], Color: Model, Opacity: 0.28})
