@@ -92,6 +92,9 @@ func (e *evaluation) score(ctx context.Context, m *model.Model) (tables []*evalu
 	if e.Table, err = evaluate.Run(ctx, m, e.flights, e.options); err != nil {
 		return nil, err
 	}
+	if e.Derivatives, err = evaluate.MeasureSmoothness(ctx, m, e.flights, e.options); err != nil {
+		return nil, err
+	}
 	tables = append(tables, e.Table)
 	if e.options.Readout == estimator.Plan && m.P > 0 {
 		hold := e.options

@@ -39,3 +39,22 @@ func TestJointCoverage(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// The derivatives of a model whose mean is linear do not change; those of a small difference do
+// not either.
+func TestSmoothness(t *testing.T) {
+	flights := shaft(rand.New(rand.NewPCG(8, 8)), 2000, 5, 0, 1)
+	s, err := MeasureSmoothness(t.Context(), handmade(1), flights, Options{Readout: model.Plan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Pairs != smoothPairs || s.State > 1e-5 || s.StateDifferences > 1e-5 || s.Input > 1e-5 || s.InputDifferences > 1e-5 {
+		t.Errorf("%+v", s)
+	}
+	if s, err := MeasureSmoothness(t.Context(), handmade(1), nil, Options{}); s != nil || err != nil {
+		t.Errorf("%+v, %v without a flight", s, err)
+	}
+	if got := change([]float64{3, 4}, []float64{3, 5}); got != 0.2 {
+		t.Errorf("change %v", got)
+	}
+}

@@ -32,6 +32,9 @@ type Table struct {
 	// Coverage of the tubes by their nominal probability, as "0.95"; nil = the model has none.
 	Joint map[string]JointCoverage `json:"joint,omitempty"`
 
+	// Set by MeasureSmoothness; nil = not asked for, or the model has no Jacobian by the state.
+	Derivatives *Smoothness `json:"derivatives,omitempty"`
+
 	// Whole flights that the calibration of the model was fitted to; nil = not known.
 	CalibrationFlights *int `json:"calibration_flights,omitempty"`
 	// Names of the states that look like angles and were learned without a period.

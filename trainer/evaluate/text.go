@@ -57,6 +57,10 @@ func (t *Table) WriteText(out io.Writer) error {
 	if text := t.Tubes(); text != "" {
 		fmt.Fprintln(w, text)
 	}
+	if d := t.Derivatives; d != nil {
+		fmt.Fprintf(w, "From sample to sample, median: the Jacobian by the state changed by %s %% of itself, differences by %s %%; by the input %s %%, %s %%\n",
+			short(100*d.State), short(100*d.StateDifferences), short(100*d.Input), short(100*d.InputDifferences))
+	}
 	for _, h := range t.Horizons {
 		if a := h.Attitude; a != nil {
 			fmt.Fprintf(w, "after %s s: attitude error (rotation angle of %s) %s rad RMS; hold %s, velocity %s, linear %s, ridge %s\n",
