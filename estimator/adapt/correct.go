@@ -72,7 +72,7 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 			square := p.part * p.part * (a.square + p.share*(b.square-a.square))
 			mean := slope*delta + shift
 			cross := p.part * (a.cross + p.share*(b.cross-a.cross))
-			spread := slope*delta*delta + 2*cross*delta + square - mean*mean
+			spread := (a.curve+p.share*(b.curve-a.curve))*delta*delta + 2*cross*delta + square - mean*mean
 			variance, obs := p.part*p.part*(a.variance+p.share*(b.variance-a.variance)), dst.ObsStd[j]*dst.ObsStd[j]
 			added := max(spread, 0) + slope*min(variance, obs)
 			dst.Mean[j] += mean

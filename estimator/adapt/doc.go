@@ -43,16 +43,17 @@
 //
 // # Gate
 //
-// Each series (a channel in a bucket) has four experts: the mean without adaptation, the same
-// with the slow mean of its errors, with Δ, and with Δ and the slow mean of what that leaves. A
-// slow mean follows an Ornstein-Uhlenbeck process of 400 s, and a Kalman filter learns it from
-// errors of variance 4 max(1, h/interval) obs². The experts are weighted by fixed share (Herbster
-// & Warmuth 1998) of tempered log scores, each by what it would have predicted when the window
-// began; a score counts 0.35 for the next longer bucket of its channel, 0.35² for that after it.
+// Each series (a channel in a bucket) has five experts: the mean without adaptation, the same
+// with the slow mean of its errors, with half of Δ, with Δ, and with Δ and the slow mean of what that
+// leaves. A slow mean follows an Ornstein-Uhlenbeck process of 400 s, and a Kalman filter learns
+// it from errors of variance 4 max(1, h/interval) obs². The experts are weighted by fixed share
+// (Herbster & Warmuth 1998) of tempered log scores, each by what it would have predicted when the
+// window began; a score counts 0.35 for the next longer bucket of its channel, 0.35² for that
+// after it. What windows that begin half as often score counts twice.
 // Published is the mixture's mean and variance:
 //
 //	mean + Σ w μ      obs² + wΔ min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²
 //
-// with wΔ the weight of the two experts that add Δ. So a prediction of a robot that has not
-// changed stays what it was.
+// with wΔ the share of Δ in Σ w μ. So a prediction of a robot that has not changed stays what it
+// was.
 package adapt

@@ -6,7 +6,8 @@ import "math"
 const (
 	unadapted      = iota
 	shifted        // and the slow mean of its errors
-	adapted        // and what θ adds
+	half           // and half of what θ adds
+	adapted        // and all of it
 	adaptedShifted // and the slow mean of the errors that this leaves
 	experts
 )
@@ -14,14 +15,14 @@ const (
 // gate is how much each expert of a series counts: fixed share (Herbster & Warmuth 1998) of
 // log scores that are tempered, because errors of overlapping windows are alike.
 const (
-	gateShare  = 0.003
+	gateShare  = 0.007
 	gateTemper = 0.5
-	gateWorst  = 25.  // z² counts up to this
+	gateWorst  = 9.   // z² counts up to this
 	gateLonger = 0.35 // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.
-var gatePrior = [experts]float64{0.8, 0.08, 0.04, 0.08}
+var gatePrior = [experts]float64{0.9, 0.03, 0.03, 0.015, 0.025}
 
 // scoreOf returns the log score of an error with a variance, but for constants.
 func scoreOf(e, variance float64) float64 {
@@ -45,14 +46,14 @@ func updateWeights(w []float64, scores *[experts]float64, temper float64) {
 }
 
 // mixture is that of the experts of a series, as a function of what θ adds to the mean, δ:
-// Σ w μ = slope δ + shift, Σ w μ² = slope δ² + 2 cross δ + square. The slope is the share of the
-// experts that add δ.
+// Σ w μ = slope δ + shift, Σ w μ² = curve δ² + 2 cross δ + square.
 type mixture struct {
-	slope, shift, cross, square float64
-	variance                    float64 // of what θ adds
+	slope, shift, curve, cross, square float64
+	variance                           float64 // of what θ adds
 }
 
 func mixtureOf(w []float64, offset, rest, variance float64) mixture {
 	a, b := w[shifted]*offset, w[adaptedShifted]*rest
-	return mixture{slope: w[adapted] + w[adaptedShifted], shift: a + b, cross: b, square: a*offset + b*rest, variance: variance}
+	whole := w[adapted] + w[adaptedShifted]
+	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*offset + b*rest, variance: variance}
 }
