@@ -229,12 +229,12 @@ type guest struct {
 var guests = []guest{
 	{
 		"github.com/nats-io/nats.go",
-		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/mavlink/link", "cmd", "examples"},
+		[]string{"estimator/node", "firmware-sim/live", "bridge/live", "bridge/fleet", "bridge/mavlink/link", "cmd", "examples"},
 		"one place per side speaks to the network; everything else is tried without it",
 	},
 	{
 		"github.com/nats-io/nats-server/v2",
-		[]string{"cmd/dgm-demo", "cmd/dgm-bench"},
+		[]string{"cmd/dgm-demo", "cmd/dgm-bench", "cmd/dgm-fleet"},
 		"an embedded server adds 10 MB: never on a robot, only where one command must do everything",
 	},
 	{"github.com/nats-io/jwt/v2", nil, "tests make their own credentials"},

@@ -1,0 +1,266 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Log is the entry of one flight log in the index.
+type Log struct {
+	ID       string    `json:"id"` // SHA-256 of the file, hex
+	Vehicle  string    `json:"vehicle"`
+	Name     string    `json:"name"` // of the file that was uploaded, without its folder
+	Bytes    int64     `json:"bytes"`
+	Parts    []Part    `json:"parts"`
+	From     int64     `json:"from"` // ns, the earliest and the latest time stamp of its samples
+	To       int64     `json:"to"`
+	Samples  int       `json:"samples"`
+	Damages  int       `json:"damages"` // places that cannot be read
+	Channels []string  `json:"channels"`
+	Uploaded time.Time `json:"uploaded"`
+}
+
+// Part is a piece of a log, an object of its own.
+type Part struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // hex
+}
+
+// key returns where the log is in the index.
+func (l Log) key() string { return l.Vehicle + "." + l.ID }
+
+func (l Log) check(key string) error {
+	if b, err := hex.DecodeString(l.ID); err != nil || len(b) != sha256.Size {
+		return fmt.Errorf("id %.80q is no SHA-256", l.ID)
+	}
+	if err := wire.CheckVehicle(l.Vehicle); err != nil {
+		return err
+	}
+	if l.key() != key {
+		return fmt.Errorf("it is the entry of %s", l.key())
+	}
+	return nil
+}
+
+// object returns the name of a part among the objects.
+func (l *Log) object(part int) string { return fmt.Sprintf("%s/%d", l.ID, part) }
+
+const (
+	partBytes = 2 << 20         // of a part, by default
+	partLimit = 2 * time.Minute // to send one part: 17 kB/s
+)
+
+// Logs are the flight logs of a fleet.
+type Logs struct {
+	objects jetstream.ObjectStore
+	index   jetstream.KeyValue
+	part    int64 // bytes
+}
+
+// OpenLogs opens the logs of a fleet.
+func OpenLogs(ctx context.Context, nc *nats.Conn) (*Logs, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	l := &Logs{part: partBytes}
+	if l.objects, err = objects(ctx, js, logObjects); err != nil {
+		return nil, err
+	}
+	l.index, err = bucket(ctx, js, logIndex)
+	return l, err
+}
+
+// Sent is what an upload had to send.
+type Sent struct {
+	Bytes int64 // sent
+	Had   int64 // bytes that the server had already
+}
+
+// Upload stores a finished flight log and enters it into the index. Parts that an earlier
+// upload has completed, and a log that is in the index, are not sent again. progress (optional) is
+// called after each part.
+func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Log, Sent, error) {
+	var sent Sent
+	f, err := os.Open(path)
+	if err != nil {
+		return Log{}, sent, err
+	}
+	defer f.Close()
+	log, err := l.describe(f, path)
+	if err != nil {
+		return Log{}, sent, err
+	}
+	there, _, err := get[Log](ctx, l.index, log.key())
+	if err == nil {
+		return there, Sent{Had: there.Bytes}, nil
+	}
+	if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return log, sent, fmt.Errorf("%s: %w", path, explained(err))
+	}
+	at := int64(0)
+	for i, p := range log.Parts {
+		had, err := l.send(ctx, log.object(i), p, io.NewSectionReader(f, at, p.Bytes))
+		if err != nil {
+			return log, sent, fmt.Errorf("%s: part %d of %d: %w", path, i+1, len(log.Parts), explained(err))
+		}
+		at += p.Bytes
+		if had {
+			sent.Had += p.Bytes
+		} else {
+			sent.Bytes += p.Bytes
+		}
+		if progress != nil {
+			progress(sent)
+		}
+	}
+	log.Uploaded = time.Now().UTC()
+	if _, err := l.index.Put(ctx, log.key(), encoded(&log)); err != nil {
+		return log, sent, fmt.Errorf("%s: entering it into the index: %w", path, explained(err))
+	}
+	return log, sent, nil
+}
+
+// send stores a part unless it is there, which it reports.
+func (l *Logs) send(ctx context.Context, name string, p Part, from io.Reader) (had bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	want := digest(p.SHA256)
+	info, err := l.objects.GetInfo(ctx, name)
+	switch {
+	case err == nil && info.Digest == want:
+		return true, nil
+	case err != nil && !errors.Is(err, jetstream.ErrObjectNotFound):
+		return false, err
+	}
+	if info, err = l.objects.Put(ctx, jetstream.ObjectMeta{Name: name}, from); err != nil {
+		return false, err
+	}
+	if info.Digest != want {
+		return false, errors.Join(errors.New("the file changed during the upload: upload it when its recording has ended"), l.objects.Delete(ctx, name))
+	}
+	return false, nil
+}
+
+// digest returns a SHA-256 as object stores write it.
+func digest(sum string) string {
+	b, _ := hex.DecodeString(sum) // what is not hex is equal to no digest
+	return "SHA-256=" + base64.URLEncoding.EncodeToString(b)
+}
+
+// describe returns the entry of a log. It fails for a file that is no flight log, or whose
+// vehicle has no name by which it can be found.
+func (l *Logs) describe(f *os.File, path string) (Log, error) {
+	log := Log{Name: filepath.Base(path)}
+	r, err := flightlog.NewReader(f, path)
+	if err != nil {
+		return log, err
+	}
+	h := r.Header()
+	if err := wire.CheckVehicle(h.Vehicle); err != nil {
+		return log, fmt.Errorf("%s: %w", path, err)
+	}
+	log.Vehicle = h.Vehicle
+	for _, c := range h.Channels {
+		log.Channels = append(log.Channels, c.Name)
+	}
+	for rec, err := range r.Records(func(error) { log.Damages++ }) {
+		if err != nil {
+			return log, fmt.Errorf("%s: %w", path, err)
+		}
+		if rec.Kind != flightlog.KindSample {
+			continue
+		}
+		if log.Samples == 0 {
+			log.From, log.To = rec.T, rec.T
+		}
+		log.From, log.To = min(log.From, rec.T), max(log.To, rec.T)
+		log.Samples++
+	}
+	if log.Samples == 0 {
+		return log, fmt.Errorf("%s: the log has no sample: nothing can be learned from it", path)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return log, err
+	}
+	whole := sha256.New()
+	for {
+		part := sha256.New()
+		n, err := io.CopyN(io.MultiWriter(whole, part), f, l.part)
+		if n > 0 {
+			log.Parts = append(log.Parts, Part{Bytes: n, SHA256: hex.EncodeToString(part.Sum(nil))})
+			log.Bytes += n
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return log, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	log.ID = hex.EncodeToString(whole.Sum(nil))
+	return log, nil
+}
+
+// List returns the complete logs, in no particular order, and what is wrong with entries that cannot be read.
+func (l *Logs) List(ctx context.Context) (all []Log, unreadable []string, err error) {
+	return list[Log](ctx, l.index, ">")
+}
+
+// Fetch writes a log of a vehicle into a folder and returns the name of the file. The bytes are
+// those that were uploaded, or there is an error and no file.
+func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string, err error) {
+	log, _, err := get[Log](ctx, l.index, vehicle+"."+id)
+	if err != nil {
+		return "", fmt.Errorf("log %.12s of %s: %w; it may be older than logs are kept", id, vehicle, explained(err))
+	}
+	path = filepath.Join(dir, id+".msgpack")
+	f, err := os.Create(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			_ = os.Remove(path) // half a log in a temporary folder
+			path = ""
+		}
+	}()
+	whole := sha256.New()
+	for i := range log.Parts {
+		if err := l.fetchPart(ctx, log.object(i), io.MultiWriter(f, whole)); err != nil {
+			return path, fmt.Errorf("log %.12s of %s, part %d of %d: %w; it may be older than logs are kept", id, vehicle, i+1, len(log.Parts), explained(err))
+		}
+	}
+	if got := hex.EncodeToString(whole.Sum(nil)); got != id {
+		return path, fmt.Errorf("log %.12s of %s: what is stored has the SHA-256 %.12s: it was changed on the server; upload it again", id, vehicle, got)
+	}
+	return path, nil
+}
+
+func (l *Logs) fetchPart(ctx context.Context, name string, to io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	r, err := l.objects.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, r)
+	return errors.Join(err, r.Close())
+}

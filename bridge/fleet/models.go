@@ -1,0 +1,123 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Model is the entry of one model in the registry: its file and its lineage.
+type Model struct {
+	ID      string    `json:"id"` // of the model, as in its file
+	Job     Job       `json:"job"`
+	Bytes   int64     `json:"bytes"`
+	Digest  string    `json:"digest"`  // SHA-256 of the file, as object stores write it
+	Version string    `json:"version"` // of the worker
+	Worker  string    `json:"worker"`
+	Trained time.Time `json:"trained"`
+	HeldOut HeldOut   `json:"held_out"`
+}
+
+// key returns where the result of a job is in the index.
+func (j Job) key() string { return j.Vehicle + "." + j.ID }
+
+func (m Model) check(key string) error {
+	if m.Job.key() != key {
+		return fmt.Errorf("it is the entry of %.160q", m.Job.key())
+	}
+	return m.Job.check()
+}
+
+// HeldOut summarises the table of scores on data that was not trained on.
+type HeldOut struct {
+	Verdict string     `json:"verdict"` // the first line of the report
+	Windows int        `json:"windows"` // 0 = nothing was held out
+	LogLik  float64    `json:"log_lik"` // per scalar measurement
+	Cover95 [2]float64 `json:"cover95"` // coverage of 95 % intervals, least and most over the horizon
+	Partial string     `json:"partial,omitempty"`
+}
+
+// Models are the models of a fleet.
+type Models struct {
+	objects jetstream.ObjectStore
+	index   jetstream.KeyValue
+}
+
+// OpenModels opens the models of a fleet.
+func OpenModels(ctx context.Context, nc *nats.Conn) (*Models, error) {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	m := &Models{}
+	if m.objects, err = objects(ctx, js, modelObjects); err != nil {
+		return nil, err
+	}
+	m.index, err = bucket(ctx, js, modelIndex)
+	return m, err
+}
+
+// List returns all models, in no particular order, and what is wrong with entries that cannot be read.
+func (m *Models) List(ctx context.Context) (all []Model, unreadable []string, err error) {
+	return list[Model](ctx, m.index, ">")
+}
+
+// Of returns the result of a job; ok is false where there is none.
+func (m *Models) Of(ctx context.Context, j *Job) (model Model, ok bool, err error) {
+	model, _, err = get[Model](ctx, m.index, j.key())
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return model, false, nil
+	}
+	return model, err == nil, explained(err)
+}
+
+// Put stores the file of a model as the result of its job. The first result of a job
+// stays: it is returned in place of any later one.
+func (m *Models) Put(ctx context.Context, e Model, path string) (Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return e, err
+	}
+	defer f.Close()
+	name := e.Job.ID + "/" + e.ID
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	info, err := m.objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f)
+	if err != nil {
+		return e, fmt.Errorf("storing model %s: %w", e.ID, explained(err))
+	}
+	e.Bytes, e.Digest = int64(info.Size), info.Digest
+	_, err = m.index.Create(ctx, e.Job.key(), encoded(&e))
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		first, ok, err := m.Of(ctx, &e.Job)
+		if ok && first.ID != e.ID {
+			err = m.objects.Delete(ctx, name)
+		}
+		return first, explained(err)
+	}
+	if err != nil {
+		return e, fmt.Errorf("entering model %s into the index: %w", e.ID, explained(err))
+	}
+	return e, nil
+}
+
+// Fetch writes the file of a model.
+func (m *Models) Fetch(ctx context.Context, e Model, to io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	r, err := m.objects.Get(ctx, e.Job.ID+"/"+e.ID)
+	if err != nil {
+		return fmt.Errorf("model %s: %w", e.ID, explained(err))
+	}
+	_, err = io.Copy(to, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return fmt.Errorf("model %s: %w", e.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Names on the server.
+const (
+	logObjects   = "fleet-logs"
+	logIndex     = "fleet-log-index"
+	jobStream    = "DGM_JOBS"
+	jobConsumer  = "workers"
+	jobStates    = "fleet-jobs"
+	modelObjects = "fleet-models"
+	modelIndex   = "fleet-model-index"
+
+	jobPrefix = "dgm.job."
+)
+
+// Settings of Setup.
+type Settings struct {
+	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
+	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
+	Replicas int           // (optional) of everything that is stored: 1, 3 or 5; defaults to 1
+	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
+}
+
+// usualLease of a job: it is taken up again within one and a half of it.
+const usualLease = time.Minute
+
+// Setup makes everything that a fleet stores, or changes what is there to the settings.
+// Nothing stored is removed, except logs that are older than Keep.
+func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	if s.Replicas == 0 {
+		s.Replicas = 1
+	}
+	if s.Lease == 0 {
+		s.Lease = usualLease
+	}
+	if s.LogBytes <= 0 {
+		s.LogBytes = -1
+	}
+	for _, c := range []jetstream.ObjectStoreConfig{
+		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep, MaxBytes: s.LogBytes},
+		{Bucket: modelObjects, Description: "model files"},
+	} {
+		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		if _, err := js.CreateOrUpdateObjectStore(ctx, c); err != nil {
+			return fmt.Errorf("object store %s: %w", c.Bucket, explained(err))
+		}
+	}
+	for _, c := range []jetstream.KeyValueConfig{
+		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep},
+		{Bucket: jobStates, Description: "states of training jobs"},
+		{Bucket: modelIndex, Description: "models with their lineage"},
+	} {
+		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
+		if _, err := js.CreateOrUpdateKeyValue(ctx, c); err != nil {
+			return fmt.Errorf("key-value store %s: %w", c.Bucket, explained(err))
+		}
+	}
+	jobs, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: jobStream, Description: "training jobs to do", Subjects: []string{jobPrefix + "*"},
+		Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Replicas: s.Replicas,
+		// A job that waits or is being worked on is not queued again.
+		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+	})
+	if err != nil {
+		return fmt.Errorf("stream %s: %w", jobStream, explained(err))
+	}
+	// Deliveries are not limited here: the state of a job counts its tries.
+	_, err = jobs.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: jobConsumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: s.Lease, MaxDeliver: -1,
+	})
+	if err != nil {
+		return fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
+	}
+	return nil
+}
+
+// explained adds the remedy to an error of JetStream.
+func explained(err error) error {
+	var api *jetstream.APIError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound):
+		return fmt.Errorf("%w: this server stores no fleet yet; run dgm-fleet setup", err)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, nats.ErrNoResponders):
+		return fmt.Errorf("%w: enable JetStream on the server and for this account", err)
+	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
+		return errReplaced
+	}
+	return err
+}
+
+// errReplaced is that another client has changed a value since it was read.
+var errReplaced = errors.New("another client has changed the value")
+
+// bucket opens a key-value store.
+func bucket(ctx context.Context, js jetstream.JetStream, name string) (jetstream.KeyValue, error) {
+	kv, err := js.KeyValue(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("key-value store %s: %w", name, explained(err))
+	}
+	return kv, nil
+}
+
+// objects opens an object store.
+func objects(ctx context.Context, js jetstream.JetStream, name string) (jetstream.ObjectStore, error) {
+	o, err := js.ObjectStore(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("object store %s: %w", name, explained(err))
+	}
+	return o, nil
+}
+
+// listLimit bounds a listing: a watch can end without a message after a reconnect.
+const listLimit = 30 * time.Second
+
+// An entry is a value of a key-value store. check returns why it cannot be the value of a key: others than
+// this package can have written it.
+type entry interface{ check(key string) error }
+
+// errEntry is that a value was not written by this package.
+var errEntry = errors.New("not an entry of a fleet")
+
+// decode returns a value. The error wraps errEntry.
+func decode[T entry](b []byte, key string) (v T, err error) {
+	if err = json.Unmarshal(b, &v); err == nil {
+		err = v.check(key)
+	}
+	if err != nil {
+		return v, fmt.Errorf("key %s: %w: %w", key, errEntry, err)
+	}
+	return v, nil
+}
+
+// list returns the values of all keys that match a pattern, and what is wrong with those that cannot be
+// read.
+func list[T entry](ctx context.Context, kv jetstream.KeyValue, pattern string) (all []T, unreadable []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	w, err := kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing %s: %w", kv.Bucket(), explained(err))
+	}
+	defer func() { _ = w.Stop() }() // the listing is complete, or ctx has ended
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok {
+				return nil, nil, fmt.Errorf("listing %s: the link was lost; try again", kv.Bucket())
+			}
+			if e == nil { // the last of those that were there
+				return all, unreadable, nil
+			}
+			if v, err := decode[T](e.Value(), e.Key()); err != nil {
+				unreadable = append(unreadable, fmt.Sprintf("%s: %v", kv.Bucket(), err))
+			} else {
+				all = append(all, v)
+			}
+		case <-ctx.Done():
+			return nil, nil, fmt.Errorf("listing %s: %w", kv.Bucket(), context.Cause(ctx))
+		}
+	}
+}
+
+// get returns a value and its revision.
+func get[T entry](ctx context.Context, kv jetstream.KeyValue, key string) (v T, revision uint64, err error) {
+	e, err := kv.Get(ctx, key)
+	if err != nil {
+		return v, 0, err
+	}
+	v, err = decode[T](e.Value(), key)
+	return v, e.Revision(), err
+}
+
+// encoded returns a value of one of the types of this package as JSON.
+func encoded(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // no type of this package contains what JSON cannot represent
+	}
+	return b
+}
