@@ -8,16 +8,18 @@ import (
 
 // correlations are those of the errors of the states at the same time, see the package.
 type correlations struct {
+	K          int
 	conditions [model.Conditions]*model.Joint // nil = not known
 	kinematic  []float64                      // K×K, where it is not known
 	taus       []float64                      // T
 	start      []float64                      // T×K, what P0 adds to the variances of the prediction
-	row        []float64                      // K, of J P0
+	carried    []float64                      // K×K, J P0
+	P0         []float64                      // K×K, symmetric
 }
 
 func newCorrelations(m *model.Model, times []float64) correlations {
 	errors := newProcess(m.Channels[:m.K], nil)
-	c := correlations{kinematic: errors.correlation(), start: make([]float64, len(times)*m.K), row: make([]float64, m.K)}
+	c := correlations{K: m.K, kinematic: errors.correlation(), start: make([]float64, len(times)*m.K), carried: make([]float64, m.K*m.K), P0: make([]float64, m.K*m.K)}
 	for i := range c.conditions {
 		if j, ok := model.ForCondition(m.Joint, model.Condition(i)); ok {
 			c.conditions[i] = &j
@@ -32,7 +34,7 @@ func newCorrelations(m *model.Model, times []float64) correlations {
 // at writes the correlation at time i without that of the start, to dst (K×K).
 func (c *correlations) at(dst []float64, condition model.Condition, i int) {
 	if j := c.conditions[condition]; j != nil {
-		j.At(dst, len(c.row), c.taus[i])
+		j.At(dst, c.K, c.taus[i])
 		return
 	}
 	copy(dst, c.kinematic)
@@ -57,32 +59,37 @@ func (p *Predictor) correlate(dst *Prediction, q *Query) {
 	if !p.m.Displacement {
 		P0 = nil
 	}
+	for j, v := range P0 {
+		c.P0[j] = 0.5 * (v + P0[j%K*K+j/K])
+	}
 	for i := range p.times {
-		r, std, start := dst.Correlation[i*K*K:(i+1)*K*K], dst.Std[i*K:(i+1)*K], c.start[i*K:(i+1)*K]
+		r := dst.Correlation[i*K*K : (i+1)*K*K]
 		c.at(r, dst.condition(), i)
-		if P0 == nil {
-			continue
+		if P0 != nil {
+			p.correlateStart(r, dst.Std[i*K:(i+1)*K], i)
 		}
-		J := p.jacobian[i*K*K : (i+1)*K*K]
-		share := p.mean[:K] // as scratch: of the start in a deviation, over that of J P0 Jᵀ
-		for k, s := range std {
-			share[k] = 0
-			if v := quadratic(J[k*K:(k+1)*K], P0, J[k*K:(k+1)*K]); s > 0 && v > 0 {
-				share[k] = math.Sqrt(math.Min(start[k]/v, s*s/v)) / s
-			}
+	}
+}
+
+// correlateStart mixes the correlation r (K×K) at time i with that of the start.
+func (p *Predictor) correlateStart(r, std []float64, i int) {
+	K, c := p.m.K, &p.correlations
+	J, start, share := p.jacobian[i*K*K:(i+1)*K*K], c.start[i*K:(i+1)*K], p.mean[:K] // as scratch
+	for k, s := range std {
+		carried := c.carried[k*K : (k+1)*K]
+		for b := range carried {
+			carried[b] = dot(c.P0[b*K:(b+1)*K], J[k*K:(k+1)*K])
 		}
-		for a := range K {
-			carried := c.row // K
-			for b := range K {
-				carried[b] = 0
-				for n, j := range J[a*K : (a+1)*K] {
-					carried[b] += j * 0.5 * (P0[n*K+b] + P0[b*K+n])
-				}
-			}
-			for b := range a {
-				v := r[a*K+b]*rest(start[a], std[a])*rest(start[b], std[b]) + share[a]*share[b]*dot(carried, J[b*K:(b+1)*K])
-				r[a*K+b], r[b*K+a] = v, v
-			}
+		share[k] = 0 // of the start in the deviation, over that of J P0 Jᵀ
+		if v := dot(carried, J[k*K:(k+1)*K]); s > 0 && v > 0 {
+			share[k] = math.Sqrt(math.Min(start[k], s*s)/v) / s
+		}
+	}
+	for a, s := range std {
+		remains := rest(start[a], s)
+		for b := range a {
+			v := r[a*K+b]*remains*rest(start[b], std[b]) + share[a]*share[b]*dot(c.carried[a*K:(a+1)*K], J[b*K:(b+1)*K])
+			r[a*K+b], r[b*K+a] = v, v
 		}
 	}
 }
@@ -93,15 +100,6 @@ func rest(part, std float64) float64 {
 		return 1
 	}
 	return math.Sqrt(math.Max(0, 1-part/(std*std)))
-}
-
-// quadratic returns xᵀ A y.
-func quadratic(x, A, y []float64) float64 {
-	s, n := 0.0, len(y)
-	for i, v := range x {
-		s += v * dot(A[i*n:(i+1)*n], y)
-	}
-	return s
 }
 
 // WithCorrelation allocates Correlation, which Predict then fills, and returns d.

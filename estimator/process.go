@@ -12,28 +12,45 @@ import (
 // whatever the horizon. Of a channel whose derivative is a state it is the integral of that
 // state's error, so that a position is in error by what the velocity before it was.
 type process struct {
-	times []float64
 	order []int     // K: how often the Wiener process is integrated, 1 or more
 	root  []int     // K: which Wiener process
 	roots int       //
 	most  int       // largest order
-	noise []float64 // (most+1)², lower triangle: root of the covariance of the integrals over one second
+	move  []float64 // T×(most+1)²: what the integrals at a time have of those at the time before, lower triangle
+	noise []float64 // T×(most+1)²: root of the covariance of what is new, lower triangle
+	scale []float64 // T×K: one over the standard deviation of a channel's integral
 
 	integrals, before, normal []float64 // most+1
 }
 
 func newProcess(states []channel.Channel, times []float64) process {
-	p := process{times: times, most: 1}
+	p := process{most: 1}
 	p.chains(states)
 	n := p.most + 1
-	covariance := make([]float64, n*n)
+	covariance, root := make([]float64, n*n), make([]float64, n*n)
 	for i := range n {
 		for j := range n {
-			covariance[i*n+j] = 1 / (float64(i+j+1) * factorial(i) * factorial(j))
+			covariance[i*n+j] = 1 / (float64(i+j+1) * factorial(i) * factorial(j)) // over one second
 		}
 	}
-	p.noise = make([]float64, n*n)
-	semidefiniteRoot(p.noise, covariance, n)
+	semidefiniteRoot(root, covariance, n)
+	before := 0.0
+	for _, t := range times {
+		h := t - before
+		before = t
+		for j := range n {
+			for i := range n {
+				move := 0.0
+				if i <= j {
+					move = math.Pow(h, float64(j-i)) / factorial(j-i)
+				}
+				p.move, p.noise = append(p.move, move), append(p.noise, math.Pow(h, float64(j)+0.5)*root[j*n+i])
+			}
+		}
+		for _, order := range p.order {
+			p.scale = append(p.scale, factorial(order)*math.Sqrt(float64(2*order+1))/math.Pow(t, float64(order)+0.5))
+		}
+	}
 	p.integrals, p.before, p.normal = make([]float64, n), make([]float64, n), make([]float64, n)
 	return p
 }
@@ -45,33 +62,27 @@ func (p *process) draw(dst []float64, normal func() float64) {
 	K := len(p.order)
 	for root := range p.roots {
 		clear(p.integrals)
-		t := 0.0
-		for i, next := range p.times {
-			p.step(next-t, normal)
-			t = next
+		for i := range len(dst) / K {
+			p.step(i, normal)
 			for k, order := range p.order {
 				if p.root[k] == root {
-					n := float64(2*order + 1)
-					dst[i*K+k] = p.integrals[order] * factorial(order) * math.Sqrt(n) / math.Pow(t, n/2)
+					dst[i*K+k] = p.integrals[order] * p.scale[i*K+k]
 				}
 			}
 		}
 	}
 }
 
-// step carries the Wiener process and its integrals h seconds on, exactly.
-func (p *process) step(h float64, normal func() float64) {
+// step carries the Wiener process and its integrals on to time i, exactly.
+func (p *process) step(i int, normal func() float64) {
 	copy(p.before, p.integrals)
 	n := len(p.integrals)
-	for i := range p.normal {
-		p.normal[i] = normal()
+	for j := range p.normal {
+		p.normal[j] = normal()
 	}
 	for j := range n {
-		v := math.Pow(h, float64(j)+0.5) * dot(p.noise[j*n:j*n+j+1], p.normal)
-		for i := 0; i <= j; i++ {
-			v += p.before[i] * math.Pow(h, float64(j-i)) / factorial(j-i)
-		}
-		p.integrals[j] = v
+		at := (i*n + j) * n
+		p.integrals[j] = dot(p.noise[at:at+j+1], p.normal) + dot(p.move[at:at+j+1], p.before)
 	}
 }
 

@@ -51,7 +51,7 @@ func (d *Prediction) ViolationOf(dst, halfSpace []float64) {
 // Violation draws n trajectories, after Start, and returns the share that violates one of the
 // limits at one of the times. boxes (boxes×T) takes that of each box at each time.
 func (s *Trajectories) Violation(boxes []float64, l *Limits, n int, normal func() float64) (whole float64) {
-	K, T := len(s.normal), len(s.process.times)
+	K, T := len(s.normal), len(s.g)/len(s.normal)
 	if s.drawn == nil {
 		s.drawn = make([]float64, T*K)
 	}
@@ -68,7 +68,7 @@ func (s *Trajectories) Violation(boxes []float64, l *Limits, n int, normal func(
 // violates reports whether the drawn trajectory violates a limit, and adds share to each box at
 // each time where it does.
 func (s *Trajectories) violates(boxes []float64, l *Limits, share float64) (hit bool) {
-	K, T := len(s.normal), len(s.process.times)
+	K, T := len(s.normal), len(s.g)/len(s.normal)
 	for i := range T {
 		x := s.drawn[i*K : (i+1)*K]
 		for at := 0; at < len(l.HalfSpaces) && !hit; at += K + 1 {
