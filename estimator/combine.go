@@ -38,7 +38,6 @@ func (p *Predictor) finish(dst *Prediction, q *Query) (ok bool) {
 	withStart := q.P0 != nil && m.Displacement
 	if withStart || dst.Jacobian != nil {
 		p.startJacobian(dst, q)
-		copy(dst.Jacobian, p.jacobian)
 	}
 	scaleFactor, _ := model.ForCondition(m.ScaleFactor, dst.condition())
 	calibrated := p.intervals.begin(dst, q)

@@ -42,9 +42,18 @@
 //
 //	∂mean/∂u = η Σ_q ∂m/∂q ∂q/∂u + Σ_j w_j f_j ∂(d_j − d_0)/∂u + ∂d_0/∂u + Σ_j w_j (d_j − d_0) ∂f_j/∂u
 //
-// It is exact at all times, and 0 where the input is later. A Fast takes that of a difference
-// equation by the derivatives at its nodes: exactly, to single precision, where the input does
-// not change within a step.
+// It is exact at all times, and 0 where the input is later, and so is that by x0. A Fast takes
+// those of a difference equation by the derivatives at its nodes: exactly, to single precision,
+// where the input does not change within a step. The J of Std is that of a Fast in both.
+//
+// The gradient of a scalar cost c goes back through the same formulas. With m̄ = ∂c/∂mean the
+// adjoints of the components are d̄_j = w_j f_j m̄ and d̄_0 = (1 − Σ_j w_j f_j) m̄, that of a
+// fade is f̄_j = Σ w_j (d_j − d_0) m̄, and in a difference equation those of a node and of its mean
+// input are
+//
+//	x̄_n = (I + G_n)ᵀ x̄_(n+1) + what the times within the step pass on      ū_n = B_nᵀ x̄_(n+1)
+//
+// Adjoints of all channels go back through the nets of a member together.
 //
 // # Covariance
 //

@@ -27,8 +27,8 @@ import (
 // changes there. It does not depend on the numbers of a query, except that sines of large
 // angles cost up to a tenth of a prediction.
 //
-// Derivatives by time are the Predictor's, at its speed. Those by the input are exact, to single
-// precision, where it does not change within the steps of a difference equation.
+// Derivatives by time are the Predictor's, at its speed. Those by the start and the input are exact,
+// to single precision, where the input does not change within the steps of a difference equation.
 type Fast struct {
 	plain *Predictor // evaluates derivatives and what both share
 	model *compiled  // nil = the plain one evaluates this model

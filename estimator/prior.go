@@ -200,6 +200,11 @@ func (b *PriorDynamics) JVPAt(dst []float64, t float64) {
 	b.stackTangent(dst, t, component.jvpAt, func(i int) float64 { return dot(b.fade.gradient[i], b.dx) })
 }
 
+// exactJVPAt is JVPAt, exact at all times: see priordynamics.Rollout.ExactJVPAt.
+func (b *PriorDynamics) exactJVPAt(dst []float64, t float64) {
+	b.stackTangent(dst, t, exactJVPAt, func(i int) float64 { return dot(b.fade.gradient[i], b.dx) })
+}
+
 // InputJVP computes the tangent of the last Start along a direction of the input.
 // InputJVPAt evaluates it.
 func (b *PriorDynamics) InputJVP(du channel.Signal) {

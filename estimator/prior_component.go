@@ -85,10 +85,22 @@ func (e *equation) jvp(dx []float64) {
 	}
 }
 
-func (e *equation) jvpAt(dst []float64, t float64) {
-	e.members[0].JVPAt(dst, t)
+func (e *equation) jvpAt(dst []float64, t float64) { e.mean(dst, t, (*priordynamics.Rollout).JVPAt) }
+
+// exactJVPAt is jvpAt of any component, without the parabola of an equation's nodes.
+func exactJVPAt(c component, dst []float64, t float64) {
+	if e, ok := c.(*equation); ok {
+		e.mean(dst, t, (*priordynamics.Rollout).ExactJVPAt)
+		return
+	}
+	c.jvpAt(dst, t)
+}
+
+// mean writes the mean over members of what at writes to dst.
+func (e *equation) mean(dst []float64, t float64, at func(r *priordynamics.Rollout, dst []float64, t float64)) {
+	at(e.members[0], dst, t)
 	for i, r := range e.members[1:] {
-		r.JVPAt(e.own, t)
+		at(r, e.own, t)
 		for k, v := range e.own {
 			dst[k] += (v - dst[k]) / float64(i+2)
 		}

@@ -1,9 +1,13 @@
 package estimator
 
-import "math"
+import (
+	"math"
 
-// startJacobian fills jacobian with ∂x(t)/∂x0 of the ensemble's mean, by one JVP for
-// each state, and diff with P0 − R.
+	"github.com/tphakala/simd/f64"
+)
+
+// startJacobian fills jacobian with ∂x(t)/∂x0 of the ensemble's mean as a Fast has it, by one
+// JVP for each state, dst.Jacobian with the exact one, and diff with P0 − R.
 func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 	m := p.m
 	K, I := m.K, m.Inputs.Dim()
@@ -25,14 +29,7 @@ func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 			}
 		}
 		p.addTangents(p.jacobian, K, c, dst.Readout)
-		p.prior.JVP(c)
-		for i, t := range p.times {
-			p.prior.JVPAt(p.mean[:K], t)
-			for k, d := range p.mean[:K] {
-				j := &p.jacobian[(i*K+k)*K+c]
-				*j = *j*p.networkWeight[dst.condition()].value[i*K+k] + d/m.Scale[k]*float64(len(p.members))
-			}
-		}
+		p.addPriorTangents(dst, c)
 	}
 	for i := range p.times {
 		for k := range K {
@@ -41,6 +38,30 @@ func (p *Predictor) startJacobian(dst *Prediction, q *Query) {
 				row[c] *= m.Scale[k] / float64(len(p.members))
 			}
 			row[k]++ // the displacement's own start
+		}
+	}
+	if dst.Jacobian != nil {
+		f64.Add(dst.Jacobian, dst.Jacobian, p.jacobian)
+	}
+}
+
+// addPriorTangents completes column c of jacobian, in output units and summed over members, with
+// what the prior dynamics contribute, and sets that of dst.Jacobian to what an exact one differs
+// by.
+func (p *Predictor) addPriorTangents(dst *Prediction, c int) {
+	K, weight := p.m.K, p.networkWeight[dst.condition()].value
+	p.prior.JVP(c)
+	for i, t := range p.times {
+		p.prior.JVPAt(p.mean[:K], t)
+		if dst.Jacobian != nil {
+			p.prior.exactJVPAt(p.v[:K], t)
+		}
+		for k, d := range p.mean[:K] {
+			at := (i*K+k)*K + c
+			p.jacobian[at] = p.jacobian[at]*weight[i*K+k] + d/p.m.Scale[k]*float64(len(p.members))
+			if dst.Jacobian != nil {
+				dst.Jacobian[at] = p.v[k] - d
+			}
 		}
 	}
 }

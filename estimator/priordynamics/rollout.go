@@ -14,9 +14,9 @@ import "github.com/dgm-robotics/dgm/estimator/channel"
 // σ = t/Step − n, Δ the increment of a step: Wᵀψ, net and kinematic relations. So it
 // passes through the nodes, and depends on no input after t.
 //
-// Its derivative by x0 follows the parabola through those of the node and the next two:
-// exactly, where the input does not change in these two steps. It may read an input up to
-// two steps after t.
+// JVPAt and the Jacobian of a BatchedRollout follow the parabola through the derivatives by x0 of
+// the node and the next two: exactly, where the input does not change in these two steps.
+// They may read an input up to two steps after t.
 type Rollout struct {
 	m     *Model
 	k     int
@@ -247,6 +247,30 @@ func (p *Rollout) JVPAt(dst []float64, t float64) {
 		for k, d := range p.jvp[(n+i)*p.k : (n+i+1)*p.k] {
 			dst[k] += w * d
 		}
+	}
+}
+
+// ExactJVPAt is JVPAt without the parabola of the nodes: the derivative of At, which depends on
+// no input after t.
+func (p *Rollout) ExactJVPAt(dst []float64, t float64) {
+	n, s := p.inside(t)
+	here := p.jvp[n*p.k : (n+1)*p.k]
+	copy(dst, here)
+	if s < tiny {
+		return
+	}
+	for k, d := range p.x[n*p.k : (n+1)*p.k] {
+		p.now[k], p.dnow[k] = p.x0[k]+d, p.dx0[k]+here[k]
+	}
+	clear(p.dv)
+	p.incrementJVP(p.ta, p.va, p.sa, p.dnow, nil, p.now, p.mean, p.da)
+	for k, d := range p.ta {
+		p.now[k] += p.da[k]
+		p.dnow[k] += d
+	}
+	p.incrementJVP(p.tb, p.vb, p.sb, p.dnow, nil, p.now, p.mean, p.db)
+	for k := range dst {
+		dst[k] += s*p.ta[k] + 0.5*s*(s-1)*(p.tb[k]-p.ta[k])
 	}
 }
 
