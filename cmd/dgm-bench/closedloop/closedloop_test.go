@@ -6,9 +6,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
-	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
 func TestReferenceIsTheBenchmarks(t *testing.T) {
@@ -42,8 +39,9 @@ func TestReferenceIsTheBenchmarks(t *testing.T) {
 
 // Derivatives by the plan are those of the means.
 func TestDerivativesOfSteppers(t *testing.T) {
-	p := plant.PlanarQuadrotor()
-	m := truth(p).predict(0)
+	v := planar()
+	p := v.plant
+	m := truth(v).predict(0)
 	d := planning.Prediction{Mean: make([]float64, rows*6), Std: make([]float64, rows*6), ByPlan: make([]float64, rows*6*rows*2)}
 	x, plan := []float64{0, 0.5, 1, -0.3, 0.1, 0.4}, make([]float64, rows*2)
 	for i := range plan {
@@ -74,12 +72,12 @@ func TestDerivativesOfSteppers(t *testing.T) {
 // true model (0.051 m), and on a reference with a start that can be flown far better; the linear
 // model of an exploring flight is worse; the rows have what scripts read.
 func TestFigureEightOnTheTrueModel(t *testing.T) {
-	s := &session{plant: plant.PlanarQuadrotor(), logs: map[int]*flightlog.Log{}, models: map[int]*model.Model{}}
+	s, v := &session{trained: map[string]*trained{}}, planar()
 	var err error
-	if s.logs[1], err = explore(t.Context(), s.plant, 1); err != nil {
+	if s.of(v, 1).log, err = explore(t.Context(), v, 1); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.logs[1].Segments[0].T); n != samples {
+	if n := len(s.of(v, 1).log.Segments[0].T); n != 660 {
 		t.Fatalf("%d samples", n)
 	}
 	rmse := map[string]float64{}
@@ -88,7 +86,7 @@ func TestFigureEightOnTheTrueModel(t *testing.T) {
 		for _, name := range []string{onTruth, onLinear} {
 			r := study.NewRow(study.Key{Set: set, Variant: name, Seed: 1})
 			r.Put("scenario", set).Put("planner", name)
-			if err := s.figureEight(1, name, r); err != nil {
+			if err := s.figureEight(v, 1, name, r); err != nil {
 				t.Fatal(err)
 			}
 			for _, key := range []string{"scenario", "planner", "tracking_rmse_m", "generalisation_rmse_m", "violations", "promised", "solve_p50_ms", "solve_p99_ms", "training_samples"} {
@@ -112,32 +110,33 @@ func TestFigureEightOnTheTrueModel(t *testing.T) {
 	}
 }
 
-// With intervals that are wide enough nothing collides; a plan that keeps nothing free on a
-// model that is wrong by a payload does.
+// With a margin that is wide enough nothing collides, in the plane and in space; a plan that
+// keeps nothing free on a model that is wrong by a payload does.
 func TestFieldsOfObstacles(t *testing.T) {
-	p := plant.PlanarQuadrotor()
-	collided := func(margin, loadAt float64) (n int) {
-		for seed := range uint64(6) {
-			all := field(seed)
-			c := config(p, rows)
+	collided := func(v *vehicle, flights int, margin, loadAt float64) (n int) {
+		for seed := range uint64(flights) {
+			c := v.config(rows)
 			c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
-			c.Obstacles = field(seed)
+			c.Obstacles = field(v, seed)
 			for i := range c.Obstacles {
 				c.Obstacles[i].Margin = margin
 			}
-			out := through(p, all, newDescent(c, truth(p)), seed, loadAt)
+			out := through(v, field(v, seed), newDescent(c, truth(v)), seed, loadAt)
 			if out.collided {
 				n++
 			} else if !out.arrived || out.seconds < fieldEnd/3 || len(out.path) != 2*len(out.solves) {
-				t.Errorf("seed %d: arrived %v after %v s", seed, out.arrived, out.seconds)
+				t.Errorf("%s, seed %d: arrived %v after %v s", v.plant.Name, seed, out.arrived, out.seconds)
 			}
 		}
 		return n
 	}
-	if n := collided(0.05, -1); n != 0 {
+	if n := collided(planar(), 6, 0.05, -1); n != 0 {
 		t.Errorf("%d flights collided with a margin of 5 cm", n)
 	}
-	if n := collided(-0.01, 0.5); n == 0 {
+	if n := collided(flownQuadrotor(), 2, 0.05, 1); n != 0 {
+		t.Errorf("%d flights in space collided with a margin of 5 cm", n)
+	}
+	if n := collided(planar(), 6, -0.01, 0.5); n == 0 {
 		t.Error("no flight collided without a margin under a payload")
 	}
 }

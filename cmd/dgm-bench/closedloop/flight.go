@@ -11,14 +11,11 @@ import (
 // tick is the time between commands, s: plant and planner run at 60 Hz.
 const tick = 1. / 60
 
-// start is the standard deviation of the first state around hovering at (0, 1), of the
-// benchmark's task.
-var start = []float64{0.00116, 0.00364, 0.00250, 0.0102, 0.00241, 0.0239}
-
-// flight is the planar quadrotor in motion: a command is held for a tick with white noise on
-// it, and the state is measured with white noise, as in the benchmark, whose integrator is one
-// step of RK4 a tick.
+// flight is a vehicle in motion: a command is held for a tick with white noise on it, where the
+// plant has such noise, and the state is measured with white noise, as in the benchmark, whose
+// integrator is one step of RK4 a tick.
 type flight struct {
+	vehicle    *vehicle
 	plant      plant.Plant
 	params     []float64 // Q
 	x          []float64 // K, the true state
@@ -30,12 +27,13 @@ type flight struct {
 	steps      int
 }
 
-func newFlight(p plant.Plant, seed uint64) *flight {
+func newFlight(v *vehicle, seed uint64) *flight {
+	p := v.plant
 	f := &flight{
-		plant: p, params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)),
+		vehicle: v, plant: p, params: p.Values(), x: append([]float64(nil), p.X0...), seen: make([]float64, len(p.X0)), arrived: make([]float64, len(p.U0)),
 		integrator: ode.NewRK4(len(p.X0)), rng: rand.New(rand.NewPCG(seed, 60)),
 	}
-	for i, s := range start {
+	for i, s := range v.start {
 		f.x[i] += s * f.rng.NormFloat64()
 	}
 	f.measure()
@@ -55,11 +53,11 @@ func (f *flight) measure() {
 func (f *flight) step(u []float64) {
 	for i, v := range u {
 		f.arrived[i] = v
-		if !f.exact {
+		if !f.exact && f.plant.InputNoise != nil {
 			f.arrived[i] += f.plant.InputNoise[i] * f.rng.NormFloat64()
 		}
 	}
-	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { f.plant.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, 1)
+	f.integrator.Advance(func(dst []float64, _ float64, x []float64) { f.plant.F(dst, x, f.arrived, f.params) }, f.x, 0, tick, f.vehicle.substeps)
 	f.steps++
 	f.measure()
 }
@@ -69,13 +67,15 @@ func (f *flight) time() int64 { return int64(math.Round(float64(f.steps) * tick 
 
 // outside reports whether the state is outside of the benchmark's bounds.
 func (f *flight) outside() bool {
-	x, z := math.Abs(f.x[0]), f.x[2]
-	return !(x <= 4 && z >= 0 && z <= 2.5) || f.tumbles()
+	return !(math.Abs(f.x[0]) <= 4 && f.x[2] >= -0.05 && f.x[2] <= 2.5) || f.tumbles()
 }
 
-// tumbles reports whether pitch or its rate is outside of them.
+// tumbles reports whether a tilt is outside of them.
 func (f *flight) tumbles() bool {
-	const degree = math.Pi / 180
-	theta, omega := math.Abs(f.x[4]), math.Abs(f.x[5])
-	return !(theta <= 85*degree && omega <= 500*degree)
+	for _, k := range f.vehicle.tilts {
+		if !(math.Abs(f.x[k]) <= 85*math.Pi/180) {
+			return true
+		}
+	}
+	return false
 }

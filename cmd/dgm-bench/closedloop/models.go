@@ -184,10 +184,11 @@ func finite(v []float64) bool {
 }
 
 // truth is the plant itself, without noise.
-func truth(p plant.Plant) *stepper {
+func truth(v *vehicle) *stepper {
+	p := v.plant
 	r, params := ode.NewRK4(len(p.X0)), p.Values()
 	return &stepper{K: len(p.X0), P: len(p.U0), tick: func(x, u []float64) {
-		r.Advance(func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, params) }, x, 0, tick, 1)
+		r.Advance(func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, params) }, x, 0, tick, v.substeps)
 	}}
 }
 

@@ -14,12 +14,11 @@ import (
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
-// The field: discs around the straight line from hovering at (0, 1) to x = fieldEnd.
+// The field: discs around the straight line along x from hovering to fieldEnd.
 const (
 	discs      = 8
 	fieldEnd   = 6.0  // m
 	fieldSpeed = 1.5  // m/s, of the reference
-	bodyRadius = 0.06 // m, of the vehicle
 	tooLong    = 20.0 // s, a flight that is not there by then has failed
 	payload    = 0.1  // of the vehicle's mass
 )
@@ -27,17 +26,17 @@ const (
 // promised is the probability of a collision in a flight that planners with intervals keep to.
 const promised = 0.05
 
-// field returns the discs of a flight: two above each other every 0.65 m, with a gap to fly
+// field returns the discs of a flight: two across the line every 0.65 m, with a gap to fly
 // through whose middle and width are random.
-func field(seed uint64) (all []planning.Obstacle) {
+func field(v *vehicle, seed uint64) (all []planning.Obstacle) {
 	rng := rand.New(rand.NewPCG(seed, 70))
 	for i := range discs {
 		x := 0.9 + 0.65*float64(i)
-		middle, half := 1+0.3*(2*rng.Float64()-1), 0.10+0.10*rng.Float64()
+		middle, half := v.middle+0.3*(2*rng.Float64()-1), 0.10+0.10*rng.Float64()
 		for _, side := range []float64{-1, 1} {
 			r := 0.1 + 0.05*rng.Float64()
 			all = append(all, planning.Obstacle{
-				Channels: [2]int{0, 2}, Centre: [2]float64{x, middle + side*(half+bodyRadius+r)}, Radius: r + bodyRadius,
+				Channels: [2]int{v.along, v.across}, Centre: [2]float64{x, middle + side*(half+v.body+r)}, Radius: r + v.body,
 			})
 		}
 	}
@@ -71,8 +70,8 @@ type passage struct {
 
 // through flies a field until it collides, arrives or has taken too long. At loadAt, s, a
 // payload is put on; negative = none is.
-func through(p plant.Plant, obstacles []planning.Obstacle, c planner, seed uint64, loadAt float64) (out passage) {
-	f := newFlight(p, seed)
+func through(v *vehicle, obstacles []planning.Obstacle, c planner, seed uint64, loadAt float64) (out passage) {
+	p, f := v.plant, newFlight(v, seed)
 	mass := slices.IndexFunc(p.Params, func(q plant.Param) bool { return q.Name == p.Mass })
 	K := len(f.x)
 	u, ahead := make([]float64, len(p.U0)), make([]float64, rows*K)
@@ -82,23 +81,25 @@ func through(p plant.Plant, obstacles []planning.Obstacle, c planner, seed uint6
 			f.params[mass] = p.Params[mass].Value * (1 + payload)
 		}
 		for r := range rows {
-			copy(ahead[r*K:], []float64{f.seen[0] + fieldSpeed*float64(r+1)*row, fieldSpeed, 1, 0, 0, 0})
+			at := ahead[r*K : (r+1)*K]
+			copy(at, v.still)
+			at[v.along], at[v.velocity] = f.seen[v.along]+fieldSpeed*float64(r+1)*row, fieldSpeed
 		}
 		t, began := f.time(), study.Busy()
 		copy(u, c.plan(t, f.seen, ahead))
 		out.solves = append(out.solves, study.Busy()-began)
 		c.observe(t, f.seen, u)
 		f.step(u)
-		out.path = append(out.path, f.x[0], f.x[2])
+		out.path = append(out.path, f.x[v.along], f.x[v.across])
 		out.seconds = float64(f.steps) * tick
 		for i := range obstacles {
 			o := &obstacles[i]
-			if math.Hypot(f.x[0]-o.Centre[0], f.x[2]-o.Centre[1]) < o.Radius {
+			if math.Hypot(f.x[v.along]-o.Centre[0], f.x[v.across]-o.Centre[1]) < o.Radius {
 				out.collided = true
 				return out
 			}
 		}
-		if out.arrived = f.x[0] >= fieldEnd; out.arrived || out.seconds >= tooLong || f.tumbles() {
+		if out.arrived = f.x[v.along] >= fieldEnd; out.arrived || out.seconds >= tooLong || f.tumbles() {
 			return out
 		}
 	}

@@ -3,6 +3,7 @@
 package closedloop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -13,63 +14,89 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
 // Planners of references.
 const (
-	onLearned = "learned model"
-	byMPPI    = "learned model, MPPI"
-	onLinear  = "linear model"
-	onHold    = "constant velocity"
-	onTruth   = "true model"
+	onLearned = "learned-model"
+	byMPPI    = "learned-model-mppi"
+	onLinear  = "linear-model"
+	onHold    = "constant-velocity"
+	onTruth   = "true-model"
 )
 
 // Scenarios.
 const (
 	figure8         = "figure-8"
-	figure8Flyable  = "figure-8, flyable"
+	figure8Flyable  = "figure-8-flyable"
 	obstacles       = "obstacles"
-	obstaclesLoaded = "obstacles, payload"
+	obstaclesLoaded = "obstacles-payload"
+
+	obstacles3D       = "obstacles-3d"
+	obstacles3DLoaded = "obstacles-3d-payload"
 )
 
 // scenario is what is flown, and by which planners.
 type scenario struct {
 	name     string
 	planners []string
-	run      func(s *session, seed int, planner string, r *study.Row) error
+	vehicle  *vehicle
+	run      func(s *session, v *vehicle, seed int, planner string, r *study.Row) error
 }
 
 func scenarios() []scenario {
 	tracking := []string{onLearned, byMPPI, onLinear, onHold, onTruth}
+	inPlane, inSpace := planar(), flownQuadrotor()
 	avoiding := []string{plain, narrow, wide, intervals, intervalsAdapting}
 	return []scenario{
-		{figure8, tracking, (*session).figureEight},
-		{figure8Flyable, tracking, (*session).figureEight},
-		{obstacles, avoiding, (*session).avoid},
-		{obstaclesLoaded, avoiding, (*session).avoid},
+		{figure8, tracking, inPlane, (*session).figureEight},
+		{figure8Flyable, tracking, inPlane, (*session).figureEight},
+		{obstacles, avoiding, inPlane, (*session).avoid},
+		{obstaclesLoaded, avoiding, inPlane, (*session).avoid},
+		{obstacles3D, []string{plain, wide, intervalsAdapting}, inSpace, (*session).avoid},
+		{obstacles3DLoaded, []string{plain, wide, intervalsAdapting}, inSpace, (*session).avoid},
 	}
 }
 
 // session is the study's memory: what was trained.
 type session struct {
-	plant   plant.Plant
-	flights int // through fields
-	logs    map[int]*flightlog.Log
-	models  map[int]*model.Model
+	flights int // through fields; 0 = the vehicle's
+	trained map[string]*trained
+}
+
+// trained is what was made for a vehicle and a seed.
+type trained struct {
+	log   *flightlog.Log
+	model *model.Model
+}
+
+func (s *session) of(v *vehicle, seed int) *trained {
+	key := fmt.Sprint(v.plant.Name, seed)
+	if s.trained[key] == nil {
+		s.trained[key] = new(trained)
+	}
+	return s.trained[key]
 }
 
 // Study returns the study.
 func Study() *study.Study {
-	s := &session{plant: plant.PlanarQuadrotor(), flights: 200, logs: map[int]*flightlog.Log{}, models: map[int]*model.Model{}}
+	s := &session{trained: map[string]*trained{}}
 	seeds := 5
-	var only string
-	st := &study.Study{
+	var sets, planners []string // of the units
+	for _, c := range scenarios() {
+		sets = append(sets, c.name)
+		for _, name := range c.planners {
+			if !slices.Contains(planners, name) {
+				planners = append(planners, name)
+			}
+		}
+	}
+	chosenSets, chosenPlanners := slices.Clone(sets), slices.Clone(planners)
+	return &study.Study{
 		Name: "closed-loop", Summary: []string{"tracking_rmse_m", "generalisation_rmse_m", "violations", "solve_p50_ms"}, Tables: tables,
 		Short: "Plan on trained models in closed loop: a figure of eight, and fields of obstacles",
 		Long: `closed-loop trains quick models of the planar quadrotor on 660 samples of an exploring flight each, and flies it by
@@ -77,66 +104,77 @@ plans of 0.4 s that are made 60 times a second, with the noise of safe-control-g
 measurements. The same planner plans on a linear model of the same samples, on constant velocity, and on the true
 model.
 
-figure-8 is the task's reference, whose start no vehicle at rest can follow; "flyable" what the true model without noise
-flies of it. Tracking is the root mean square distance of 11 s; generalisation that of the reference in 15 s, of the
-flyable one the larger of those in 9 and 15 s. A violation is a flight that leaves the task's bounds.
+figure-8 is the task's reference, whose start no vehicle at rest can follow; figure-8-flyable is what the true model
+without noise flies of it. Tracking is the root mean square distance of 11 s; generalisation that of the reference in
+15 s, of the flyable one the larger of those in 9 and 15 s. A violation is a flight that leaves the task's bounds.
 
 obstacles are fields of eight gaps, each flight another; a violation is a collision, and planners with intervals promise
-at most 5 % of flights. A payload of a tenth of the mass is put on in flight. Solve times are the processor's.`,
+at most 5 % of flights. In obstacles-payload a tenth of the mass is put on in flight. obstacles-3d are cylinders for
+quadrotor-flown, by models of 8 flights of 20 s. Solve times are the processor's.`,
 		Numbers: []study.Flag{
 			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
-			{Name: "flights", Usage: "flights through fields by each planner", Value: &s.flights, Least: 1, Most: 10000, Changes: true},
+			{Name: "flights", Usage: "flights through fields by each planner; 0 = 200, and 60 of the quadrotor in space", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
 		},
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringSliceVar(&chosenSets, "scenarios", sets, "what is flown, separated by commas")
+			f.StringSliceVar(&chosenPlanners, "planners", planners, "who plans, separated by commas; each scenario has its own")
+		},
+		Check: func() (err error) {
+			if chosenSets, err = study.Chosen("--scenarios", chosenSets, sets); err == nil {
+				chosenPlanners, err = study.Chosen("--planners", chosenPlanners, planners)
+			}
+			return err
+		},
+		Units: func() ([]study.Work, error) { return s.units(chosenSets, chosenPlanners, seeds), nil },
 	}
-	st.Units = func() (units []study.Work, err error) {
-		for _, c := range scenarios() {
-			if only != "" && !strings.Contains(","+only+",", ","+strings.ReplaceAll(c.name, ", ", "-")+",") {
-				continue
-			}
-			n := seeds
-			if strings.HasPrefix(c.name, obstacles) {
-				n = 1
-			}
-			for seed := range n {
-				for _, planner := range c.planners {
-					units = append(units, study.Work{
-						Key: study.Key{Set: c.name, Variant: planner, Seed: seed + 1},
-						Run: func(ctx context.Context, u *study.Unit) error {
-							if err := s.train(ctx, planner, seed+1, u.Report); err != nil {
-								return err
-							}
-							u.Put("scenario", c.name).Put("planner", planner)
-							return c.run(s, seed+1, planner, u.Row)
-						},
-					})
+}
+
+// units returns the units of the chosen scenarios and planners; fields have one seed.
+func (s *session) units(sets, planners []string, seeds int) (units []study.Work) {
+	for _, c := range scenarios() {
+		if !slices.Contains(sets, c.name) {
+			continue
+		}
+		if strings.HasPrefix(c.name, obstacles) {
+			seeds = 1
+		}
+		for seed := 1; seed <= seeds; seed++ {
+			for _, planner := range c.planners {
+				if !slices.Contains(planners, planner) {
+					continue
 				}
+				units = append(units, study.Work{
+					Key: study.Key{Set: c.name, Variant: planner, Seed: seed},
+					Run: func(ctx context.Context, u *study.Unit) error {
+						if err := s.train(ctx, c.vehicle, planner, seed, u.Report); err != nil {
+							return err
+						}
+						u.Put("scenario", c.name).Put("planner", planner)
+						return c.run(s, c.vehicle, seed, planner, u.Row)
+					},
+				})
 			}
 		}
-		if len(units) == 0 {
-			return nil, cli.Usage("--scenarios %s: none of figure-8, figure-8-flyable, obstacles, obstacles-payload", only)
-		}
-		return units, nil
 	}
-	st.Flags = func(cmd *cobra.Command) {
-		cmd.Flags().StringVar(&only, "scenarios", "", "(optional) of figure-8, figure-8-flyable, obstacles, obstacles-payload, separated by commas")
-	}
-	return st
+	return units
 }
 
 // train records and trains for a seed what is not there yet and a planner needs.
-func (s *session) train(ctx context.Context, planner string, seed int, report func(string)) (err error) {
-	if s.models[seed] != nil || !trains(planner) {
+func (s *session) train(ctx context.Context, v *vehicle, planner string, seed int, report func(string)) (err error) {
+	t := s.of(v, seed)
+	if t.model != nil || !trains(planner) {
 		return nil
 	}
 	report("a model is trained")
-	if s.logs[seed], err = explore(ctx, s.plant, uint64(seed)); err != nil {
+	if t.log, err = explore(ctx, v, uint64(seed)); err != nil {
 		return err
 	}
-	data, err := trainer.Load([]*flightlog.Log{s.logs[seed]}, quick())
+	data, err := trainer.Load([]*flightlog.Log{t.log}, quick())
 	if err != nil {
 		return err
 	}
-	s.models[seed], err = Train(ctx, data, quick())
+	t.model, err = Train(ctx, data, quick())
 	return err
 }
 
@@ -144,18 +182,18 @@ func (s *session) train(ctx context.Context, planner string, seed int, report fu
 func trains(planner string) bool { return planner != onTruth && planner != onHold }
 
 // planner returns one of references.
-func (s *session) planner(name string, seed int) (planner, error) {
-	c := config(s.plant, rows)
+func (s *session) planner(v *vehicle, name string, seed int) (planner, error) {
+	c := v.config(rows)
 	switch name {
 	case onLinear:
-		m, err := linear(s.logs[seed], s.plant)
+		m, err := linear(s.of(v, seed).log, v.plant)
 		return newDescent(c, m), err
 	case onHold:
-		return newDescent(c, holdVelocity(s.plant)), nil
+		return newDescent(c, holdVelocity(v.plant)), nil
 	case onTruth:
-		return newDescent(c, truth(s.plant)), nil
+		return newDescent(c, truth(v)), nil
 	}
-	m, err := newLearned(s.models[seed], rows, false)
+	m, err := newLearned(s.of(v, seed).model, rows, false)
 	if err != nil || name == onLearned {
 		return newDescent(c, m), err
 	}
@@ -163,20 +201,20 @@ func (s *session) planner(name string, seed int) (planner, error) {
 }
 
 // figureEight flies references of three lengths.
-func (s *session) figureEight(seed int, name string, r *study.Row) error {
+func (s *session) figureEight(v *vehicle, seed int, name string, r *study.Row) error {
 	rmse := map[float64]float64{}
 	left := 0.
 	var solves []time.Duration
 	for _, length := range []float64{usualLength, 9, 15} {
-		p, err := s.planner(name, seed)
+		p, err := s.planner(v, name, seed)
 		if err != nil {
 			return err
 		}
 		reference := figureEight(length)
 		if r.Set == figure8Flyable {
-			reference = flyable(s.plant, reference)
+			reference = flyable(v, reference)
 		}
-		out := track(newFlight(s.plant, uint64(seed)), p, reference)
+		out := track(newFlight(v, uint64(seed)), p, reference)
 		rmse[length] = out.rmse
 		solves = append(solves, out.solves...)
 		if out.left {
@@ -189,43 +227,44 @@ func (s *session) figureEight(seed int, name string, r *study.Row) error {
 	}
 	r.Put("tracking_rmse_m", rmse[usualLength]).Put("generalisation_rmse_m", other).Put("rmse_9_m", rmse[9]).Put("rmse_15_m", rmse[15])
 	r.Put("violations", left).Put("promised", 0)
-	s.put(r, name, solves)
+	put(r, v, name, solves)
 	return nil
 }
 
 // put stores how long plans took and what the planner's model was trained on.
-func (s *session) put(r *study.Row, name string, solves []time.Duration) {
+func put(r *study.Row, v *vehicle, name string, solves []time.Duration) {
 	ms := make([]float64, len(solves))
 	for i, d := range solves {
 		ms[i] = d.Seconds() * 1e3
 	}
 	used := 0
 	if trains(name) {
-		used = samples
+		used = v.segments * v.samples
 	}
 	r.Put("solve_p50_ms", study.Quantile(ms, 0.5)).Put("solve_p99_ms", study.Quantile(ms, 0.99)).Put("training_samples", used)
 }
 
 // Planners of fields, all on a learned model.
 const (
-	plain             = "without intervals"
-	narrow            = "margin of 2 cm"
-	wide              = "margin of 7 cm"
+	plain             = "no-intervals"
+	narrow            = "margin-2cm"
+	wide              = "margin-7cm"
 	intervals         = "intervals"
-	intervalsAdapting = "intervals, adapting"
+	intervalsAdapting = "intervals-adapting"
 )
 
 // avoid flies fields.
-func (s *session) avoid(seed int, name string, r *study.Row) error {
+func (s *session) avoid(v *vehicle, seed int, name string, r *study.Row) error {
 	collided, arrived, seconds := 0., 0., []float64(nil)
 	var solves []time.Duration
-	for i := range s.flights {
-		m, err := newLearned(s.models[seed], rows, name == intervalsAdapting)
+	flights := cmp.Or(s.flights, v.flights)
+	for i := range flights {
+		m, err := newLearned(s.of(v, seed).model, rows, name == intervalsAdapting)
 		if err != nil {
 			return err
 		}
-		all := field(uint64(i))
-		c := config(s.plant, rows)
+		all := field(v, uint64(i))
+		c := v.config(rows)
 		c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
 		c.Obstacles = slices.Clone(all)
 		for j := range c.Obstacles {
@@ -242,10 +281,10 @@ func (s *session) avoid(seed int, name string, r *study.Row) error {
 			}
 		}
 		loadAt := -1.
-		if r.Set == obstaclesLoaded {
+		if strings.HasSuffix(r.Set, "payload") {
 			loadAt = 0.5 + 0.3*float64(i%10)
 		}
-		out := through(s.plant, all, newDescent(c, m), uint64(i), loadAt)
+		out := through(v, all, newDescent(c, m), uint64(i), loadAt)
 		solves = append(solves, out.solves...)
 		if out.collided {
 			collided++
@@ -258,10 +297,10 @@ func (s *session) avoid(seed int, name string, r *study.Row) error {
 			putPath(r, out.path)
 		}
 	}
-	n := float64(s.flights)
+	n := float64(flights)
 	r.Put("violations", collided/n).Put("promised", promised).Put("allowed", promised+2*math.Sqrt(promised*(1-promised)/n))
-	r.Put("flights", s.flights).Put("arrived", arrived/n).Put("seconds", study.Mean(seconds))
-	s.put(r, name, solves)
+	r.Put("flights", flights).Put("arrived", arrived/n).Put("seconds", study.Mean(seconds))
+	put(r, v, name, solves)
 	return nil
 }
 
@@ -326,7 +365,7 @@ func picture(t *study.Table, rows study.Group) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	for i, o := range field(shown) {
+	for i, o := range field(planar(), shown) {
 		disc := plot.Line{Color: plot.Soft, Width: 1.2}
 		if i == 0 {
 			disc.Name = "obstacle and vehicle"

@@ -7,7 +7,6 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator"
-	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
 // The horizon: 12 rows of a plan of two ticks each, 0.4 s.
@@ -37,16 +36,16 @@ func steps(length float64) int { return int(math.Round(length / tick)) }
 
 // flyable returns what the true model without noise flies of a reference, from rest, with twice
 // the horizon: a reference with a start that a vehicle can follow.
-func flyable(p plant.Plant, reference []float64) []float64 {
-	K := len(p.X0)
+func flyable(v *vehicle, reference []float64) []float64 {
+	K := len(v.plant.X0)
 	n := len(reference) / K
-	f := newFlight(p, 0)
+	f := newFlight(v, 0)
 	f.exact = true
-	copy(f.x, p.X0)
+	copy(f.x, v.plant.X0)
 	f.measure()
-	c := config(p, 2*rows)
+	c := v.config(2 * rows)
 	c.Steps = 2
-	m := truth(p)
+	m := truth(v)
 	planner := planning.New(c, m.predict(0))
 	out := append([]float64(nil), f.x...)
 	ahead := make([]float64, c.T*K)
@@ -63,19 +62,6 @@ func flyable(p plant.Plant, reference []float64) []float64 {
 		out[i*K+4], out[i*K+5] = 0, 0
 	}
 	return out
-}
-
-// config returns the planner's. Weights of positions and velocities are those of the
-// benchmark's cost; those of pitch, its rate and the commands are not: with 0.05, 0.0001 and 3 the
-// true model itself tracks with 0.11 m, and its own planners use others. Bounds of thrust are those of
-// its motors, those of pitch 25 degrees.
-func config(p plant.Plant, rows int) planning.Config {
-	const pitch = 25 * math.Pi / 180
-	return planning.Config{
-		K: len(p.X0), P: len(p.U0), T: rows, R: rows,
-		State: []float64{12, 0.1, 12, 0.1, 1e-4, 1e-4}, Input: []float64{0.2, 0.2},
-		Rest: p.U0, Low: []float64{0.1126, -pitch}, High: []float64{0.5933, pitch},
-	}
 }
 
 // planner is what plans in flight: one of the package planning on a predictor.

@@ -7,14 +7,10 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
-	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 	"github.com/dgm-robotics/dgm/firmware-sim/record"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 	"github.com/dgm-robotics/dgm/trainer"
 )
-
-// samples is how many states a model is trained on: 11 s at 60 Hz, as the benchmark's GP-MPC.
-const samples = 660
 
 // Record returns the log of simulated flights.
 func Record(ctx context.Context, o record.Options) (*flightlog.Log, error) {
@@ -52,11 +48,11 @@ func Train(ctx context.Context, data *trainer.Data, cfg trainer.Config) (*model.
 	return model.Decode(b)
 }
 
-// explore records the flight that models are trained on.
-func explore(ctx context.Context, p plant.Plant, seed uint64) (*flightlog.Log, error) {
-	c := robot.Typical(p)
+// explore records the flights that models of a vehicle are trained on.
+func explore(ctx context.Context, v *vehicle, seed uint64) (*flightlog.Log, error) {
+	c := robot.Typical(v.plant)
 	c.Seed = seed
-	return Record(ctx, record.Options{Robot: c, Vehicle: p.Name, Source: "dgm-bench closed-loop", Samples: samples, Segments: 1})
+	return Record(ctx, record.Options{Robot: c, Vehicle: v.plant.Name, Source: "dgm-bench closed-loop", Samples: v.samples, Segments: v.segments})
 }
 
 // quick returns the settings of training.
