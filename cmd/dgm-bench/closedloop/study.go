@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -57,8 +58,8 @@ func scenarios() []scenario {
 		{figure8Flyable, tracking, inPlane, (*session).figureEight},
 		{obstacles, avoiding, inPlane, (*session).avoid},
 		{obstaclesLoaded, avoiding, inPlane, (*session).avoid},
-		{obstacles3D, []string{plain, wide, intervalsAdapting}, inSpace, (*session).avoid},
-		{obstacles3DLoaded, []string{plain, wide, intervalsAdapting}, inSpace, (*session).avoid},
+		{obstacles3D, []string{plain, wide, intervalsAdapting, onTruth}, inSpace, (*session).avoid},
+		{obstacles3DLoaded, []string{plain, wide, intervalsAdapting, onTruth}, inSpace, (*session).avoid},
 	}
 }
 
@@ -110,7 +111,7 @@ without noise flies of it. Tracking is the root mean square distance of 11 s; ge
 
 obstacles are fields of eight gaps, each flight another; a violation is a collision, and planners with intervals promise
 at most 5 % of flights. In obstacles-payload a tenth of the mass is put on in flight. obstacles-3d are cylinders for
-quadrotor-flown, by models of 8 flights of 20 s. Solve times are the processor's.`,
+quadrotor-flown, by a model of 8 flights of 20 s. Solve times are the processor's.`,
 		Numbers: []study.Flag{
 			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
 			{Name: "flights", Usage: "flights through fields by each planner; 0 = 200, and 60 of the quadrotor in space", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
@@ -244,7 +245,7 @@ func put(r *study.Row, v *vehicle, name string, solves []time.Duration) {
 	r.Put("solve_p50_ms", study.Quantile(ms, 0.5)).Put("solve_p99_ms", study.Quantile(ms, 0.99)).Put("training_samples", used)
 }
 
-// Planners of fields, all on a learned model.
+// Planners of fields, all on a learned model; that on the true model has the wide margin.
 const (
 	plain             = "no-intervals"
 	narrow            = "margin-2cm"
@@ -253,38 +254,54 @@ const (
 	intervalsAdapting = "intervals-adapting"
 )
 
+// avoider returns a planner of a field, and how many standard deviations it keeps free.
+func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Obstacle) (p planner, deviations float64, err error) {
+	var m predictor = truth(v)
+	if name != onTruth {
+		l, err := newLearned(s.of(v, seed).model, rows, name == intervalsAdapting)
+		if err != nil {
+			return nil, 0, err
+		}
+		if name == intervals || name == intervalsAdapting {
+			deviations = factor(l)
+		}
+		m = l
+	}
+	margin := between
+	switch name {
+	case narrow:
+		margin += 0.02
+	case wide, onTruth:
+		margin += 0.07
+	}
+	c := v.config(rows)
+	c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
+	c.Obstacles = slices.Clone(field)
+	for i := range c.Obstacles {
+		c.Obstacles[i].Margin, c.Obstacles[i].Factor = margin, deviations
+	}
+	return newDescent(c, m), deviations, nil
+}
+
 // avoid flies fields.
 func (s *session) avoid(v *vehicle, seed int, name string, r *study.Row) error {
 	collided, arrived, seconds := 0., 0., []float64(nil)
 	var solves []time.Duration
 	flights := cmp.Or(s.flights, v.flights)
 	for i := range flights {
-		m, err := newLearned(s.of(v, seed).model, rows, name == intervalsAdapting)
+		all := field(v, uint64(i))
+		p, deviations, err := s.avoider(v, seed, name, all)
 		if err != nil {
 			return err
 		}
-		all := field(v, uint64(i))
-		c := v.config(rows)
-		c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
-		c.Obstacles = slices.Clone(all)
-		for j := range c.Obstacles {
-			o := &c.Obstacles[j]
-			o.Margin = between
-			switch name {
-			case narrow:
-				o.Margin += 0.02
-			case wide:
-				o.Margin += 0.07
-			case intervals, intervalsAdapting:
-				o.Factor = factor(m)
-				r.Put("factor", o.Factor)
-			}
+		if deviations > 0 {
+			r.Put("factor", deviations)
 		}
 		loadAt := -1.
 		if strings.HasSuffix(r.Set, "payload") {
 			loadAt = 0.5 + 0.3*float64(i%10)
 		}
-		out := through(v, all, newDescent(c, m), uint64(i), loadAt)
+		out := through(v, all, p, uint64(i), loadAt)
 		solves = append(solves, out.solves...)
 		if out.collided {
 			collided++
