@@ -5,7 +5,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/estimator/numeric/ode"
 	"github.com/dgm-robotics/dgm/firmware-sim/drive"
-	"github.com/dgm-robotics/dgm/firmware-sim/seed"
 )
 
 // forecast is the memory of a plan: a copy of the robot that runs ahead.
@@ -27,7 +26,7 @@ func newForecast(v *Vehicle) forecast {
 		solver: ode.NewRK4(len(v.x)),
 		sub:    max(1, int(math.Ceil(v.dt/planStep-1e-9))),
 	}
-	a.driver, _ = drive.For(p, v.dt*float64(v.perCommand), seed.New(0, seed.Drive, 0, 0))
+	a.driver, _ = driver(&v.cfg, v.dt*float64(v.perCommand), 0, 0)
 	// A controller plans with the default parameters.
 	nominal, u := p.Values(), a.u
 	a.motion = func(dst []float64, _ float64, x []float64) { p.F(dst, x, u, nominal) }

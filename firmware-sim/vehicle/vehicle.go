@@ -36,6 +36,7 @@ type Config struct {
 	Gusts   disturb.Gusts   // (optional) wind; the plant must have Disturbances
 	Payload disturb.Payload // (optional) the plant must have a Mass
 	Worn    []disturb.Wear  // (optional) of its actuators
+	Shake   []float64       // (optional) P, standard deviation of what is added to the commands of its driver, see drive.Shaken
 	Seed    uint64
 }
 
@@ -126,7 +127,7 @@ func (v *Vehicle) Start(segment int, first float64, x0 []float64) {
 			v.x[i] = src.Uniform(p.Low[i], p.High[i])
 		}
 	}
-	v.driver, v.feedback = drive.For(p, v.dt*float64(v.perCommand), seed.New(v.cfg.Seed, seed.Drive, segment, 0))
+	v.driver, v.feedback = driver(&v.cfg, v.dt*float64(v.perCommand), v.cfg.Seed, segment)
 	v.doubt = seed.New(v.cfg.Seed, seed.Belief, segment, 0)
 	v.shaking = seed.New(v.cfg.Seed, seed.Input, segment, 0)
 	if v.cfg.Gusts.Std != 0 {

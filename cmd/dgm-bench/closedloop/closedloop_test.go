@@ -116,7 +116,7 @@ func TestFieldsOfObstacles(t *testing.T) {
 	collided := func(v *vehicle, flights int, margin, loadAt float64) (n int) {
 		for seed := range uint64(flights) {
 			c := v.config(rows)
-			c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
+			c.Steps, c.Penalty, c.Most = 2, v.penalty, 1.2
 			c.Obstacles = field(v, seed)
 			for i := range c.Obstacles {
 				c.Obstacles[i].Margin = margin
@@ -133,7 +133,7 @@ func TestFieldsOfObstacles(t *testing.T) {
 	if n := collided(planar(), 6, 0.05, -1); n != 0 {
 		t.Errorf("%d flights collided with a margin of 5 cm", n)
 	}
-	if n := collided(flownQuadrotor(), 2, 0.05, 1); n != 0 {
+	if n := collided(flownQuadrotor(), 2, 0.07, 1); n != 0 {
 		t.Errorf("%d flights in space collided with a margin of 5 cm", n)
 	}
 	if n := collided(planar(), 6, -0.01, 0.5); n == 0 {

@@ -55,10 +55,6 @@ func factor(l *learned) float64 {
 	return distuv.UnitNormal.Quantile(1 - promised*fieldSpeed*tick/fieldEnd)
 }
 
-// between is how far, m, the way between two times of a prediction cuts into a disc at most:
-// the sagitta of a chord of a row at 2 m/s in the smallest.
-const between = 0.0035
-
 // passage is how a flight through a field went.
 type passage struct {
 	collided bool

@@ -111,10 +111,10 @@ without noise flies of it. Tracking is the root mean square distance of 11 s; ge
 
 obstacles are fields of eight gaps, each flight another; a violation is a collision, and planners with intervals promise
 at most 5 % of flights. In obstacles-payload a tenth of the mass is put on in flight. obstacles-3d are cylinders for
-quadrotor-flown, by a model of 8 flights of 20 s. Solve times are the processor's.`,
+quadrotor-flown, by a model of 8 flights of 20 s with random signals on all rotors. Solve times are the processor's.`,
 		Numbers: []study.Flag{
 			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
-			{Name: "flights", Usage: "flights through fields by each planner; 0 = 200, and 60 of the quadrotor in space", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
+			{Name: "flights", Usage: "flights through fields by each planner; 0 = 200, and 40 of the quadrotor in space", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
 		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
@@ -267,7 +267,7 @@ func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Ob
 		}
 		m = l
 	}
-	margin := between
+	margin := v.slack
 	switch name {
 	case narrow:
 		margin += 0.02
@@ -275,7 +275,7 @@ func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Ob
 		margin += 0.07
 	}
 	c := v.config(rows)
-	c.Steps, c.Penalty, c.Most = 2, 1e5, 1.2
+	c.Steps, c.Penalty, c.Most = 2, v.penalty, 1.2
 	c.Obstacles = slices.Clone(field)
 	for i := range c.Obstacles {
 		c.Obstacles[i].Margin, c.Obstacles[i].Factor = margin, deviations

@@ -51,7 +51,7 @@ func Train(ctx context.Context, data *trainer.Data, cfg trainer.Config) (*model.
 // explore records the flights that models of a vehicle are trained on.
 func explore(ctx context.Context, v *vehicle, seed uint64) (*flightlog.Log, error) {
 	c := robot.Typical(v.plant)
-	c.Seed = seed
+	c.Seed, c.Shake = seed, v.shake
 	return Record(ctx, record.Options{Robot: c, Vehicle: v.plant.Name, Source: "dgm-bench closed-loop", Samples: v.samples, Segments: v.segments})
 }
 
