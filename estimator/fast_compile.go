@@ -67,7 +67,7 @@ func (f *fastMember) readout(r Readout) *fastReadout {
 // firstLayer reads a row.
 type firstLayer struct {
 	layer   *mlp.Layer
-	time    []float64 // Out, the column of τ'
+	time    []float32 // panels, Out × 1, the column of τ'
 	varying []float32 // panels, Out × knots
 }
 
@@ -160,7 +160,7 @@ func (c *compiled) member(e *model.Member, refit bool) fastMember {
 }
 
 func (c *compiled) firstLayer(l *mlp.Layer) firstLayer {
-	return firstLayer{layer: l, time: l.W[:l.Out], varying: simd.Packed(l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })}
+	return firstLayer{layer: l, time: simd.Packed(l.Out, 1, func(r, _ int) float64 { return l.W[r] }), varying: simd.Packed(l.Out, c.knots, func(r, k int) float64 { return l.W[(c.fixed+k)*l.Out+r] })}
 }
 
 func (c *compiled) readout(f *fastMember, t *triangulariser, post *model.Posterior) fastReadout {

@@ -45,21 +45,19 @@ func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32,
 	f.firstFixed(&e.first)
 	f.basisFixed(e, post)
 	over := 0 // knots that no longer vary
+	w.packFirst(e.first.time)
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		powers := p.powers[i*c.powers*simd.Width : (i+1)*c.powers*simd.Width]
-		for ; over < b.from*f.plain.m.P; over++ {
-			f.firstKnot(&e.first, over)
-			f.basisKnot(e, post, over)
+		if over < b.from*f.plain.m.P {
+			for ; over < b.from*f.plain.m.P; over++ {
+				f.firstKnot(&e.first, over)
+				f.basisKnot(e, post, over)
+			}
+			w.packFirst(e.first.time)
 		}
 		// First layer: constant and time, then the knots that vary.
-		fixed := w.fixedPart(width, 2, func(row, power int) float64 {
-			if power == 0 {
-				return w.first[row]
-			}
-			return e.first.time[row]
-		})
-		parts := append(w.parts[:0], simd.Part{L: fixed, X: powers, K: 2})
+		parts := append(w.parts[:0], simd.Part{L: w.firstPanels, X: powers, K: 2})
 		parts = p.part(parts, e.first.varying, b, 0, 0)
 		room := w.hidden[i*w.room : (i+1)*w.room]
 		x := take(&room, width)
@@ -72,7 +70,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32,
 		}
 		// Means: head and basis together.
 		terms := max(e.terms, 1)
-		fixed = w.fixedPart(K, terms, func(row, power int) float64 {
+		fixed := w.fixedPart(K, terms, func(row, power int) float64 {
 			v := 0.0
 			if power < e.terms {
 				v = basis[power*K+row]
@@ -139,6 +137,17 @@ func (f *Fast) basisColumn(e *fastMember, post *fastReadout, column int, v float
 		for k, c := range post.fixed[(term*width+column)*K : (term*width+column+1)*K] {
 			sum[k] += v * c
 		}
+	}
+}
+
+// packFirst sets firstPanels from first and the column of τ'.
+func (w *fastWork) packFirst(time []float32) {
+	for at := 0; at < len(time); at += simd.Rows {
+		panel := w.firstPanels[2*at : 2*at+2*simd.Rows]
+		for r, v := range w.first[at : at+simd.Rows] {
+			panel[r] = simd.Single(v)
+		}
+		copy(panel[simd.Rows:], time[at:at+simd.Rows])
 	}
 }
 

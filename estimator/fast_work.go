@@ -11,6 +11,7 @@ type fastWork struct {
 	square float64   // ‖v‖² of the row at the last of the times
 	prior  batchedPrior
 
+	firstPanels []float32   // panels, first and the column of τ'
 	first       []float64   // of the first layer: the sum of the columns that do not vary
 	basis       []float64   // [term][K]: the same of the means
 	factorBasis []float32   // panels × terms: the same of a factor
@@ -52,13 +53,14 @@ func newFastWork(c *compiled, g *grid, p *Predictor) fastWork {
 		}
 		hidden = max(hidden, rows)
 		first, terms = max(first, out), max(terms, e.terms)
-		single = max(single, 2*simd.Padded(out), max(e.terms, 1)*simd.Padded(K))
+		single = max(single, max(e.terms, 1)*simd.Padded(K))
 		factor = max(factor, e.terms*(simd.Padded(m.F)+simd.Padded(e.terms*(c.fixed+c.knots))))
 		parts = max(parts, 3+e.terms)
 		z, x = max(z, simd.Padded(K*m.D)), max(x, simd.Padded(m.F))
 		w.means = append(w.means, make([]float32, K*n))
 	}
-	w.first, w.basis, w.factorBasis, w.single = make([]float64, first), make([]float64, terms*K), make([]float32, factor), make([]float32, single)
+	w.first, w.basis, w.factorBasis, w.single = make([]float64, simd.Padded(first)), make([]float64, terms*K), make([]float32, factor), make([]float32, single)
+	w.firstPanels = make([]float32, 2*simd.Padded(first))
 	w.parts = make([]simd.Part, 0, parts)
 	w.hidden, w.room = make([]float32, hidden*max(n, len(g.nodes.times))), hidden*simd.Width
 	w.z, w.x = make([]float32, z*max(n, len(g.nodes.times))), make([]float32, x*simd.Width)

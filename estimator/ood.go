@@ -1,6 +1,9 @@
 package estimator
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // score sets Distance and the out-of-distribution score of a query: the largest of the
 // distance of the start from the training states, the distance of the input from its
@@ -12,7 +15,11 @@ func (p *Predictor) score(dst *Prediction) {
 	dst.Distance, dst.InputScore, dst.OOD = 0, 0, 0
 	if len(r.Points) > 0 {
 		r.Whiten(p.white, p.x0)
-		dst.Distance = r.Nearest(p.white)
+		if !slices.Equal(p.white, p.nearest) { // plans of one start have one distance
+			copy(p.nearest, p.white)
+			p.distance = r.Nearest(p.white)
+		}
+		dst.Distance = p.distance
 		if r.Distance > 0 {
 			dst.OOD = dst.Distance / r.Distance
 		}

@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -36,6 +37,8 @@ type Predictor struct {
 	jacobian      []float64 // T×K×K, ∂x(t)/∂x0, output over state units
 	diff          []float64 // K×K, P0 − R
 	white         []float64 // L, whitened, for the distance from the training states
+	nearest       []float64 // L, the last white that distance is of
+	distance      float64
 	rms           ood.RunningRMS
 	intervals     intervals
 	correlations  correlations
@@ -83,6 +86,7 @@ func build(m *model.Model, times []float64) *Predictor {
 	for _, b := range []*[]float64{&p.mean, &p.v, &p.sum, &p.sumSq, &p.sumV, &p.sigma2, &p.dmean, &p.dv, &p.dsum, &p.dsumSq, &p.dsumV, &p.displacement, &p.ddisplacement, &p.spread} {
 		*b = make([]float64, T*K)
 	}
+	p.nearest = slices.Repeat([]float64{math.NaN()}, len(p.white))
 	p.rows.N = T
 	for i := range m.Members {
 		p.members = append(p.members, newMember(&m.Members[i], T))
