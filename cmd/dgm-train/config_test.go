@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/recipe"
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
@@ -27,8 +28,7 @@ func TestPrintedConfigIsRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(out), 0o666); err != nil || code != cli.Done {
 			t.Fatal(code, err)
 		}
-		o := options{config: path, preset: "default"}
-		cfg, err := o.settings()
+		cfg, err := recipe.Settings("default", path)
 		if err != nil || cfg.TOML() != c.want.TOML() {
 			t.Errorf("%v: %v: %s", c.args, err, cfg.TOML())
 		}

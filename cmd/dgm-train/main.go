@@ -2,13 +2,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/recipe"
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
@@ -56,7 +56,7 @@ to go back to a model, for dgm.model.<vehicle>.`,
 				}
 			}
 			var err error
-			if cfg, err = o.settings(); err != nil {
+			if cfg, err = recipe.Settings(o.preset, o.config); err != nil {
 				return err
 			}
 			for name, value := range given {
@@ -127,28 +127,4 @@ type options struct {
 	rollback       string
 	printConfig    bool
 	check, json    bool
-}
-
-// settings returns the configuration before flags.
-func (o *options) settings() (trainer.Config, error) {
-	var base trainer.Config
-	switch o.preset {
-	case "default":
-		base = trainer.Default()
-	case "quick":
-		base = trainer.Quick()
-	default:
-		return base, cli.Usage("--preset %q is neither default nor quick", o.preset)
-	}
-	if o.config == "" {
-		return base, nil
-	}
-	b, err := cli.ReadSettings(o.config)
-	if err != nil {
-		return base, err
-	}
-	if base, err = base.Parse(bytes.NewReader(b), o.config); err != nil {
-		return base, cli.Usage("%v", err)
-	}
-	return base, nil
 }
