@@ -160,7 +160,7 @@ func await(t *testing.T, q *Queue, id string, want State) JobStatus {
 		if s.State == want {
 			return s
 		}
-		if s.State.ended() {
+		if s.State.Ended() {
 			t.Fatalf("the job is %s, expected %s: %s", s.State, want, strings.Join(s.Lines, "; "))
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -56,7 +56,8 @@ const (
 	Cancelled State = "cancelled"
 )
 
-func (s State) ended() bool { return s == Done || s == Failed || s == Cancelled }
+// Ended reports whether nothing more becomes of the job by itself.
+func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
 // JobStatus is a job and what became of it.
 type JobStatus struct {
@@ -195,7 +196,7 @@ func (q *Queue) Submit(ctx context.Context, j Job, again bool) (JobStatus, error
 	if err != nil {
 		return s, fmt.Errorf("job %s: %w", j.ID, explained(err))
 	}
-	if s.State.ended() {
+	if s.State.Ended() {
 		return s, nil
 	}
 	// A submission that was interrupted here has left a state without a message. Where the
@@ -221,7 +222,7 @@ const (
 func (q *Queue) Cancel(ctx context.Context, id string) (JobStatus, error) {
 	for {
 		s, revision, err := q.get(ctx, id)
-		if err != nil || s.State.ended() {
+		if err != nil || s.State.Ended() {
 			return s, err
 		}
 		s.State, s.Reason = Cancelled, "cancelled"

@@ -105,6 +105,20 @@ func explained(err error) error {
 	return err
 }
 
+// Transient reports whether an error is of the link or of a server that is starting, so that the same may
+// succeed later.
+func Transient(err error) bool {
+	for _, e := range []error{
+		nats.ErrTimeout, nats.ErrDisconnected, nats.ErrReconnectBufExceeded, nats.ErrNoResponders, context.DeadlineExceeded,
+		jetstream.ErrNoStreamResponse, jetstream.ErrAsyncPublishTimeout,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
 // errReplaced is that another client has changed a value since it was read.
 var errReplaced = errors.New("another client has changed the value")
 

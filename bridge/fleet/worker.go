@@ -99,7 +99,7 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	if s.State.ended() {
+	if s.State.Ended() {
 		return msg.DoubleAck(ctx)
 	}
 	if s.State == Running {

@@ -43,10 +43,8 @@ func playCommand() *cobra.Command {
 			}
 			defer nc.Close()
 			// The log must not be played before a server is connected.
-			for begin := time.Now(); !nc.IsConnected(); time.Sleep(10 * time.Millisecond) {
-				if time.Since(begin) > wait || cmd.Context().Err() != nil {
-					return fmt.Errorf("no server answers at %s; start one or give --nats", server.URL)
-				}
+			if err := server.Await(cmd.Context(), nc, wait); err != nil {
+				return err
 			}
 			sum, err := live.Play(cmd.Context(), nc, c)
 			if err != nil {

@@ -11,6 +11,7 @@
 //	dgm-bridge play flight.msgpack --vehicle v1
 //	dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
 //	dgm-bridge foxglove --vehicle v1
+//	dgm-bridge upload flight.msgpack
 //	dgm-bridge info flight.msgpack
 package main
 
@@ -40,6 +41,6 @@ func root() *cobra.Command {
 		Short: "Turn a flight log into a file of another format",
 	}
 	exports.AddCommand(exportMCAP(), exportCSV())
-	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), mavlinkCommand(), foxgloveCommand())
+	cmd.AddCommand(imports, topics(), info(), exports, recordCommand(), playCommand(), uploadCommand(), mavlinkCommand(), foxgloveCommand())
 	return cmd
 }

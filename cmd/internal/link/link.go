@@ -4,6 +4,10 @@
 package link
 
 import (
+	"context"
+	"fmt"
+	"time"
+
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/pflag"
 
@@ -35,4 +39,14 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 // log, as sentences without a full stop.
 func (f *Flags) Link(name string, log func(string)) node.Link {
 	return node.Link{URL: f.URL, Name: name, Creds: f.Creds, NKey: f.NKey, CA: f.CA, Cert: f.Cert, Key: f.Key, Inbox: f.Inbox, Log: log}
+}
+
+// Await waits for a connection of Link to reach its server.
+func (f *Flags) Await(ctx context.Context, nc *nats.Conn, wait time.Duration) error {
+	for begin := time.Now(); !nc.IsConnected(); time.Sleep(10 * time.Millisecond) {
+		if time.Since(begin) > wait || ctx.Err() != nil {
+			return fmt.Errorf("no server answers at %s; start one or give --nats", f.URL)
+		}
+	}
+	return nil
 }
