@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/trainer"
+)
+
+// call runs the command and returns its exit code and outputs.
+func call(args ...string) (code int, out, errs string) {
+	var o, e bytes.Buffer
+	c := root()
+	c.SetArgs(args)
+	c.SetOut(&o)
+	c.SetErr(&e)
+	code = cli.Run(context.Background(), c)
+	return code, o.String(), e.String()
+}
+
+// listen starts a server that stores no fleet, and returns its address.
+func listen(t *testing.T) string {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the server does not start")
+	}
+	return s.ClientURL()
+}
+
+func TestDays(t *testing.T) {
+	for text, want := range map[string]time.Duration{"7d": 7 * 24 * time.Hour, "0.5d": 12 * time.Hour, "36h": 36 * time.Hour} {
+		var d days
+		if err := d.Set(text); err != nil || time.Duration(d) != want {
+			t.Errorf("%s: %v, %v", text, time.Duration(d), err)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "NaNd", "1e9d", "-1h", "7"} {
+		if err := new(days).Set(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestCommandsWithoutAndWithAFleet(t *testing.T) {
+	url := listen(t)
+	if code, _, errs := call("status", "--nats", url); code != cli.Failed || !bytes.Contains([]byte(errs), []byte("dgm-fleet setup")) {
+		t.Errorf("no fleet: exit %d, %s", code, errs)
+	}
+	if code, _, errs := call("setup", "--keep", "90d", "--nats", url); code != cli.Done {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	code, out, errs := call("status", "--json", "--nats", url)
+	var s fleet.Status
+	if err := json.Unmarshal([]byte(out), &s); code != cli.Done || err != nil || s.Vehicles == nil || s.Jobs == nil {
+		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{cli.Failed, []string{"train", "--vehicle", "drone-*"}},
+		{cli.Wrong, []string{"train", "--vehicle", "["}},
+		{cli.Wrong, []string{"train"}},
+		{cli.Wrong, []string{"setup", "--replicas", "2"}},
+		{cli.Failed, []string{"cancel", "0123"}},
+		{cli.Failed, []string{"fetch", "--vehicle", "drone-1", "--out", filepath.Join(t.TempDir(), "x.dgm")}},
+	} {
+		if code, _, errs := call(append(c.args, "--nats", url)...); code != c.code {
+			t.Errorf("%v: exit %d, %s", c.args, code, errs)
+		}
+	}
+}
+
+// Logs become models by the trainer itself.
+func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains: long under the race detector")
+	}
+	cfg := trainer.Quick()
+	cfg.Horizon, cfg.Members, cfg.Features, cfg.Basis = trainer.Duration(500*time.Millisecond), 1, 8, 2
+	cfg.Equation.Windows, cfg.Equation.Iterations = 50, 10
+	cfg.Training.Steps, cfg.Training.Batch, cfg.Training.Rows = 4, 8, 300
+	cfg.Folds.Temperature = 0.3
+	d := demo{robots: 2, workers: 2, segments: 5, samples: 501, training: cfg}
+	var out bytes.Buffer
+	if err := d.run(t.Context(), t.TempDir(), &out); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+}

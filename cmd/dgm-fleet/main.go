@@ -1,0 +1,27 @@
+// Command dgm-fleet trains the models of many vehicles from the logs that they upload.
+//
+//	dgm-fleet setup --keep 90d
+//	dgm-bridge upload flight.msgpack
+//	dgm-fleet train --vehicle 'drone-*' --since 7d
+//	dgm-fleet worker
+//	dgm-fleet status
+//	dgm-fleet fetch --vehicle drone-1 --out flight.dgm
+//	dgm-fleet demo
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+func main() { cli.Main(root()) }
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dgm-fleet",
+		Short: "Train the models of many vehicles from the logs that they upload",
+	}
+	cmd.AddCommand(setupCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(), demoCommand())
+	return cmd
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/estimator/durable"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+func statusCommand() *cobra.Command {
+	var server link.Flags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "List vehicles with their logs and models, and the jobs with their state",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return with(cmd, &server, func(ctx context.Context, c client) error {
+				s, err := fleet.ReadStatus(ctx, c.logs, c.queue, c.models)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					e := json.NewEncoder(cmd.OutOrStdout())
+					e.SetIndent("", "  ")
+					return e.Encode(&s)
+				}
+				return printStatus(cmd.OutOrStdout(), &s)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON document on standard output")
+	server.Add(cmd.Flags())
+	return cmd
+}
+
+func printStatus(out io.Writer, s *fleet.Status) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "VEHICLE\tLOGS\tMB\tLAST LOG\tMODELS\tNEWEST\tTRAINED\tCOVERAGE OF 95 %")
+	for _, v := range s.Vehicles {
+		last, id, trained, coverage := "-", "-", "-", "-"
+		if v.LastLog != nil {
+			last = v.LastLog.Local().Format(time.DateTime)
+		}
+		if m := v.Newest; m != nil {
+			id, trained = m.ID, m.Trained.Local().Format(time.DateTime)
+			if m.HeldOut.Windows > 0 {
+				coverage = fmt.Sprintf("%.1f…%.1f %%", 100*m.HeldOut.Cover95[0], 100*m.HeldOut.Cover95[1])
+			}
+		}
+		fmt.Fprintf(w, "%s\t%d\t%.1f\t%s\t%d\t%s\t%s\t%s\n", v.Vehicle, v.Logs, float64(v.Bytes)/1e6, last, v.Models, id, trained, coverage)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nJOB\tVEHICLE\tLOGS\tSTATE\tPROGRESS\tTRIES\tWORKER\tUPDATED\tREASON")
+	for _, j := range s.Jobs {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Vehicle, len(j.Logs), j.State, 100*j.Progress, j.Tries, j.Worker, j.Updated.Local().Format(time.DateTime), j.Reason)
+	}
+	for _, u := range s.Unreadable {
+		fmt.Fprintf(w, "skipped: %q\n", u)
+	}
+	return w.Flush()
+}
+
+func fetchCommand() *cobra.Command {
+	var server link.Flags
+	var vehicle, out string
+	cmd := &cobra.Command{
+		Use:   "fetch --vehicle v1 --out flight.dgm",
+		Short: "Write the newest model of a vehicle to a file",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := wire.CheckVehicle(vehicle); err != nil {
+				return err
+			}
+			return with(cmd, &server, func(ctx context.Context, c client) error {
+				newest, err := newestOf(ctx, c, vehicle)
+				if err != nil {
+					return err
+				}
+				var file bytes.Buffer
+				if err := c.models.Fetch(ctx, newest, &file); err != nil {
+					return err
+				}
+				if err := durable.WriteFile(out, file.Bytes()); err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s: model %s of %s, trained %s: %s\n", out, newest.ID, vehicle, newest.Trained.Local().Format(time.DateTime), newest.HeldOut.Verdict)
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&vehicle, "vehicle", "", "whose model")
+	f.StringVar(&out, "out", "", "model file to write")
+	server.Add(f)
+	for _, name := range []string{"vehicle", "out"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+	return cmd
+}
+
+// newestOf returns the newest model of a vehicle.
+func newestOf(ctx context.Context, c client, vehicle string) (newest fleet.Model, err error) {
+	all, _, err := c.models.List(ctx)
+	if err != nil {
+		return newest, err
+	}
+	for _, m := range all {
+		if m.Job.Vehicle == vehicle && m.Trained.After(newest.Trained) {
+			newest = m
+		}
+	}
+	if newest.ID == "" {
+		return newest, fmt.Errorf("%s has no model; dgm-fleet train queues a job for one", vehicle)
+	}
+	return newest, nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/keys"
+	"github.com/dgm-robotics/dgm/cmd/internal/link"
+	"github.com/dgm-robotics/dgm/cmd/internal/logs"
+	"github.com/dgm-robotics/dgm/estimator/flightlog"
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/trainer"
+)
+
+func workerCommand() *cobra.Command {
+	var server link.Flags
+	var name, dir, sign string
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Train the jobs of a fleet, one at a time, until interrupted",
+		Long: `Train the jobs of a fleet, one at a time, until interrupted; then the job in hand goes back into the
+queue. Any number of workers may run on any machines. The job of a worker that disappears is taken up by another one
+within two minutes. A job that fails is tried three times.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var key ed25519.PrivateKey
+			if sign != "" {
+				var err error
+				if key, err = keys.Private(sign); err != nil {
+					return err
+				}
+			}
+			return with(cmd, &server, func(ctx context.Context, c client) error {
+				w := newWorker(c, name, key, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) })
+				w.Dir = dir
+				return w.Run(ctx)
+			})
+		},
+	}
+	host, _ := os.Hostname() // empty where it is not known
+	f := cmd.Flags()
+	f.StringVar(&name, "name", host, "name of the worker; a random part is added")
+	f.StringVar(&dir, "dir", "", "folder for temporary files (default: that of the system)")
+	f.StringVar(&sign, "sign", "", "sign each model for its vehicle with this private `key` (PEM, ed25519)")
+	server.Add(f)
+	return cmd
+}
+
+// newWorker returns a worker that trains as dgm-train does.
+func newWorker(c client, name string, key ed25519.PrivateKey, log func(string)) *fleet.Worker {
+	unique := nats.NewInbox()
+	return &fleet.Worker{
+		Name: name + "-" + unique[len(unique)-6:], Version: cli.Version(),
+		Logs: c.logs, Queue: c.queue, Models: c.models, Log: log,
+		Train: func(ctx context.Context, t fleet.Training) (string, fleet.HeldOut, error) { return train(ctx, t, key) },
+	}
+}
+
+// train trains the model of a job.
+func train(ctx context.Context, t fleet.Training, key ed25519.PrivateKey) (id string, scores fleet.HeldOut, err error) {
+	cfg, err := trainer.Config{}.Parse(strings.NewReader(t.Job.Settings), "settings of the job")
+	if err != nil {
+		return "", scores, err
+	}
+	var all []*flightlog.Log
+	for _, path := range t.Logs {
+		log, err := logs.Read(path)
+		if err != nil {
+			return "", scores, err
+		}
+		if log.Vehicle != t.Job.Vehicle {
+			return "", scores, fmt.Errorf("%s is a log of %s, the job is of %s", path, log.Vehicle, t.Job.Vehicle)
+		}
+		if log.Damage != nil {
+			t.Log("%v", log.Damage)
+		}
+		all = append(all, log)
+	}
+	data, err := trainer.Load(all, cfg)
+	if data != nil {
+		t.Log("data check: %s", cli.Count(len(data.Problems), "finding"))
+	}
+	if err != nil {
+		return "", scores, err
+	}
+	res, err := trainer.Train(ctx, data, cfg, func(p trainer.Progress) { t.Progress(p.Phase, p.Done) })
+	if err != nil || ctx.Err() != nil { // what an interrupted training returns is partial
+		return "", scores, err
+	}
+	now := time.Now()
+	statement := model.Statement{Vehicle: t.Job.Vehicle, Sequence: uint64(now.Unix()), Created: now.UnixNano()}
+	if err := model.WriteSigned(t.Out, res.Model, key, statement); err != nil {
+		return "", scores, err
+	}
+	t.Log("trained in %v: %s", res.Elapsed.Round(time.Second), res.Verdict.Line())
+	scores = fleet.HeldOut{Verdict: res.Verdict.Line(), Partial: res.Partial}
+	if table := res.Table; table != nil && table.Windows > 0 {
+		scores.Windows, scores.LogLik = table.Windows, table.LogLik()
+		scores.Cover95[0], scores.Cover95[1] = table.CoverageRange()
+	}
+	return res.Model.ID, scores, nil
+}
