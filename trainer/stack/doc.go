@@ -10,7 +10,7 @@
 //
 //	w_jk(τ) ≥ 0      Σ_j w_jk(τ) ≤ 1
 //
-// by channel, horizon and condition (readout, with history or without), which minimise the
+// by channel, horizon and condition (readout, with all history or the least that is read), which minimise the
 // squared error of what the folds hold out (stacked regression, Breiman 1996), drawn towards
 // weights by horizon that follow from the errors of the candidates alone, over all channels:
 // what folds of few flights prefer for channels one by one does not hold on the next

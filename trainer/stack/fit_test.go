@@ -111,7 +111,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A direct map that needs history has no weight without it, and fades between leverages
+// A direct map that needs all history has no weight without it, one that reads less, too, has, and it fades between leverages
 // that the folds have shown.
 func TestConditions(t *testing.T) {
 	task := Task{Task: window.Task{States: one, Horizon: 0.5}, Knots: []float64{0, 1}, Readouts: 1, History: history.Spec{Edges: []float64{0.01, 0.02}}}
@@ -131,12 +131,16 @@ func TestConditions(t *testing.T) {
 	m.Direct.Levels = append(m.Direct.Levels, direct(0, 0), direct(2, -gone/0.0102))
 	hold := model.Component{Kind: model.Velocity}
 	folds := []window.Fold{{Held: decay(2, 300)}, {Held: decay(3, 300)}}
-	s, err := Fit(folds, task, []Candidate{
-		{Name: "velocity", Whole: hold, Folds: []model.Component{hold, hold}}, {Name: "direct", Whole: m, Folds: []model.Component{m, m}},
-	})
-	if err != nil {
-		t.Fatal(err)
+	fit := func(m model.Component) *Stack {
+		s, err := Fit(folds, task, []Candidate{
+			{Name: "velocity", Whole: hold, Folds: []model.Component{hold, hold}}, {Name: "direct", Whole: m, Folds: []model.Component{m, m}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
 	}
+	s := fit(m)
 	if !slices.Equal(s.Names, []string{"velocity", "direct"}) || s.History.Rows() != 2 {
 		t.Fatalf("stack %v, %d rows", s, s.History.Rows())
 	}
@@ -146,5 +150,10 @@ func TestConditions(t *testing.T) {
 	}
 	if c.Near != near || c.Far != far {
 		t.Errorf("fades between %v and %v", c.Near, c.Far)
+	}
+	// With a level of one row, starts with less history than all have its weight.
+	m.Direct.Levels = append(m.Direct.Levels, direct(1, -gone/0.0051))
+	if c := fit(m).Components[1]; c.Weights[2][1] < 0.8 {
+		t.Errorf("weights by condition, where the map reads one row, too: %v", c.Weights)
 	}
 }

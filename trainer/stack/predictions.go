@@ -65,6 +65,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 			Stack: []model.Component{c.Folds[fold]}, History: t.History, Knots: t.Knots, Horizon: H,
 		}))
 	}
+	few := t.fewest(candidates)
 	var out []heldWindow
 	for w := range replay.Each(held, window.Thin(window.Cut(held, H, H/10), mostWindows), times) {
 		h := heldWindow{fold: fold, measured: slices.Clone(w.Measured)}
@@ -75,7 +76,7 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 		for _, condition := range p.conditions {
 			readout, rows := condition.Readout(), past
 			if condition != readout.Condition(false) {
-				rows = nil
+				rows = past[:few*(p.K+t.Inputs)]
 			}
 			u := w.Signal(readout)
 			var by [][]float64
@@ -96,6 +97,23 @@ func (t *Task) predictFold(p *predictions, fold int, held []window.Flight, candi
 		out = append(out, h)
 	}
 	return out
+}
+
+// fewest returns the least rows of history that a candidate reads where there are not all: most
+// starts with less history than all have that. 0 = it reads all or none.
+func (t *Task) fewest(candidates []Candidate) int {
+	few := t.History.Rows()
+	for i := range candidates {
+		for _, l := range candidates[i].Whole.Direct.Levels {
+			if l.Rows > 0 {
+				few = min(few, l.Rows)
+			}
+		}
+	}
+	if few == t.History.Rows() {
+		return 0
+	}
+	return few
 }
 
 // worstShare of the windows decides which candidate the others are added to.
