@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,27 @@ type HeldOut struct {
 	LogLik  float64    `json:"log_lik"` // per scalar measurement
 	Cover95 [2]float64 `json:"cover95"` // coverage of 95 % intervals, least and most over the horizon
 	Partial string     `json:"partial,omitempty"`
+
+	Table json.RawMessage `json:"table,omitempty"` // all of it, as in the report
+}
+
+// Ref names a model of the registry, and as a part of an [Installation] the statement that was signed for it.
+type Ref struct {
+	Model    string `json:"model"`              // ID
+	Vehicle  string `json:"vehicle"`            // of the job that trained it
+	Job      string `json:"job"`                // ID
+	Sequence uint64 `json:"sequence,omitempty"` // of the statement
+}
+
+// Ref returns how a model is named.
+func (m *Model) Ref() Ref { return Ref{Model: m.ID, Vehicle: m.Job.Vehicle, Job: m.Job.ID} }
+
+// same reports whether both name one model, or none.
+func (r *Ref) same(o *Ref) bool {
+	if r == nil || o == nil {
+		return r == o
+	}
+	return r.Model == o.Model && r.Job == o.Job
 }
 
 // Models are the models of a fleet.

@@ -21,6 +21,13 @@ const (
 	modelObjects = "fleet-models"
 	modelIndex   = "fleet-model-index"
 
+	installations = "fleet-installations"
+	names         = "fleet-names"
+	rollouts      = "fleet-rollouts"
+
+	// FlownObjects is the bucket from which vehicles read their models.
+	FlownObjects = "fleet-flown"
+
 	jobPrefix = "dgm.job."
 )
 
@@ -54,6 +61,7 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	for _, c := range []jetstream.ObjectStoreConfig{
 		{Bucket: logObjects, Description: "flight logs in parts", TTL: s.Keep, MaxBytes: s.LogBytes},
 		{Bucket: modelObjects, Description: "model files"},
+		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
 	} {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
 		if _, err := js.CreateOrUpdateObjectStore(ctx, c); err != nil {
@@ -64,6 +72,9 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep},
 		{Bucket: jobStates, Description: "states of training jobs"},
 		{Bucket: modelIndex, Description: "models with their lineage"},
+		{Bucket: installations, Description: "which vehicle uses which model"},
+		{Bucket: names, Description: "tags of models, groups of vehicles"},
+		{Bucket: rollouts, Description: "states of rollouts"},
 	} {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
 		if _, err := js.CreateOrUpdateKeyValue(ctx, c); err != nil {

@@ -113,7 +113,7 @@ func (d *demo) run(ctx context.Context, dir string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		w := newWorker(own, fmt.Sprintf("w%d", i+1), nil, screen.print)
+		w := newWorker(own, fmt.Sprintf("w%d", i+1), screen.print)
 		w.Dir = dir
 		workers.Go(func() { _ = w.Run(working) })
 	}

@@ -77,6 +77,12 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 		{cli.Wrong, []string{"train"}},
 		{cli.Wrong, []string{"setup", "--replicas", "2"}},
 		{cli.Failed, []string{"cancel", "0123"}},
+		{cli.Wrong, []string{"promote", "--group", "drone-1"}},
+		{cli.Wrong, []string{"promote", "--sign", "x.pem"}},
+		{cli.Failed, []string{"rollback", "--group", "drone-1", "--sign", "x.pem"}},
+		{cli.Wrong, []string{"pin", "--group", "drone-1", "--sign", "x.pem"}},
+		{cli.Failed, []string{"tag", "stable", "--model", "0123"}},
+		{cli.Done, []string{"group", "all", "drone-1", "drone-2"}},
 		{cli.Failed, []string{"fetch", "--vehicle", "drone-1", "--out", filepath.Join(t.TempDir(), "x.dgm")}},
 	} {
 		if code, _, errs := call(append(c.args, "--nats", url)...); code != c.code {

@@ -6,6 +6,8 @@
 //	dgm-fleet worker
 //	dgm-fleet status
 //	dgm-fleet fetch --vehicle drone-1 --out flight.dgm
+//	dgm-fleet promote --group drone-1 --model newest --sign private.pem
+//	dgm-fleet rollback --group drone-1 --sign private.pem
 //	dgm-fleet demo
 package main
 
@@ -22,6 +24,7 @@ func root() *cobra.Command {
 		Use:   "dgm-fleet",
 		Short: "Train the models of many vehicles from the logs that they upload",
 	}
-	cmd.AddCommand(setupCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(), demoCommand())
+	cmd.AddCommand(setupCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(),
+		promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand())
 	return cmd
 }

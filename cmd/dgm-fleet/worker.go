@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
-	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
@@ -23,7 +22,7 @@ import (
 
 func workerCommand() *cobra.Command {
 	var server link.Flags
-	var name, dir, sign string
+	var name, dir string
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Train the jobs of a fleet, one at a time, until interrupted",
@@ -32,15 +31,8 @@ queue. Any number of workers may run on any machines. The job of a worker that d
 within two minutes. A job that fails is tried three times.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var key ed25519.PrivateKey
-			if sign != "" {
-				var err error
-				if key, err = keys.Private(sign); err != nil {
-					return err
-				}
-			}
 			return with(cmd, &server, func(ctx context.Context, c client) error {
-				w := newWorker(c, name, key, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) })
+				w := newWorker(c, name, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) })
 				w.Dir = dir
 				return w.Run(ctx)
 			})
@@ -50,23 +42,22 @@ within two minutes. A job that fails is tried three times.`,
 	f := cmd.Flags()
 	f.StringVar(&name, "name", host, "name of the worker; a random part is added")
 	f.StringVar(&dir, "dir", "", "folder for temporary files (default: that of the system)")
-	f.StringVar(&sign, "sign", "", "sign each model for its vehicle with this private `key` (PEM, ed25519)")
 	server.Add(f)
 	return cmd
 }
 
 // newWorker returns a worker that trains as dgm-train does.
-func newWorker(c client, name string, key ed25519.PrivateKey, log func(string)) *fleet.Worker {
+func newWorker(c client, name string, log func(string)) *fleet.Worker {
 	unique := nats.NewInbox()
 	return &fleet.Worker{
 		Name: name + "-" + unique[len(unique)-6:], Version: cli.Version(),
 		Logs: c.logs, Queue: c.queue, Models: c.models, Log: log,
-		Train: func(ctx context.Context, t fleet.Training) (string, fleet.HeldOut, error) { return train(ctx, t, key) },
+		Train: train,
 	}
 }
 
 // train trains the model of a job.
-func train(ctx context.Context, t fleet.Training, key ed25519.PrivateKey) (id string, scores fleet.HeldOut, err error) {
+func train(ctx context.Context, t fleet.Training) (id string, scores fleet.HeldOut, err error) {
 	cfg, err := trainer.Config{}.Parse(strings.NewReader(t.Job.Settings), "settings of the job")
 	if err != nil {
 		return "", scores, err
@@ -96,9 +87,8 @@ func train(ctx context.Context, t fleet.Training, key ed25519.PrivateKey) (id st
 	if err != nil || ctx.Err() != nil { // what an interrupted training returns is partial
 		return "", scores, err
 	}
-	now := time.Now()
-	statement := model.Statement{Vehicle: t.Job.Vehicle, Sequence: uint64(now.Unix()), Created: now.UnixNano()}
-	if err := model.WriteSigned(t.Out, res.Model, key, statement); err != nil {
+	// It is signed when it is promoted, by the operator: a worker holds no key.
+	if err := model.WriteSigned(t.Out, res.Model, nil, model.Statement{}); err != nil {
 		return "", scores, err
 	}
 	t.Log("trained in %v: %s", res.Elapsed.Round(time.Second), res.Verdict.Line())
@@ -106,6 +96,7 @@ func train(ctx context.Context, t fleet.Training, key ed25519.PrivateKey) (id st
 	if table := res.Table; table != nil && table.Windows > 0 {
 		scores.Windows, scores.LogLik = table.Windows, table.LogLik()
 		scores.Cover95[0], scores.Cover95[1] = table.CoverageRange()
+		scores.Table = json.RawMessage(res.Model.Provenance.Scores)
 	}
 	return res.Model.ID, scores, nil
 }

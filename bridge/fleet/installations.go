@@ -1,0 +1,276 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Installation is what the fleet has decided that one vehicle uses.
+type Installation struct {
+	Vehicle  string    `json:"vehicle"`
+	Flown    *Ref      `json:"flown,omitempty"`  // nil = the fleet has installed nothing
+	Before   *Ref      `json:"before,omitempty"` // what a rollback goes back to
+	Shadow   *Ref      `json:"shadow,omitempty"` // predicts beside it and is not published
+	Pin      string    `json:"pin,omitempty"`    // model ID or tag; a rollout leaves the vehicle out
+	Sequence uint64    `json:"sequence"`         // of the last statement
+	Changed  time.Time `json:"changed"`          // Flown
+	Reason   string    `json:"reason"`           // of the last change
+}
+
+func (i Installation) check(key string) error {
+	if i.Vehicle != key {
+		return fmt.Errorf("it is the installation of %.80q", i.Vehicle)
+	}
+	return wire.CheckVehicle(i.Vehicle)
+}
+
+// fly makes another model the one to use, under a new statement.
+func (i *Installation) fly(r Ref, reason string) {
+	i.Shadow = nil
+	if i.Flown.same(&r) {
+		return
+	}
+	i.Before, i.Flown = i.Flown, i.signed(r)
+	i.Changed, i.Reason = time.Now().UTC(), reason
+}
+
+// signed returns a model with the next sequence number: it grows over changes of clocks.
+func (i *Installation) signed(r Ref) *Ref {
+	i.Sequence = max(i.Sequence+1, uint64(max(time.Now().Unix(), 0)))
+	r.Sequence = i.Sequence
+	return &r
+}
+
+// Installer decides which vehicle uses which model, and signs models for vehicles.
+type Installer struct {
+	Models *Models
+
+	key    ed25519.PrivateKey
+	files  jetstream.ObjectStore
+	states jetstream.KeyValue
+	names  jetstream.KeyValue
+}
+
+// OpenInstaller opens the installations of a fleet. Without a key they can be read only.
+func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (*Installer, error) {
+	m, err := OpenModels(ctx, nc)
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return nil, err
+	}
+	in := &Installer{Models: m, key: key}
+	if in.files, err = objects(ctx, js, FlownObjects); err != nil {
+		return nil, err
+	}
+	if in.states, err = bucket(ctx, js, installations); err != nil {
+		return nil, err
+	}
+	in.names, err = bucket(ctx, js, names)
+	return in, err
+}
+
+// List returns all installations, in no particular order, and what is wrong with those that cannot be read.
+func (in *Installer) List(ctx context.Context) (all []Installation, unreadable []string, err error) {
+	return list[Installation](ctx, in.states, "*")
+}
+
+// Get returns the installation of a vehicle, an empty one where the fleet has decided nothing.
+func (in *Installer) Get(ctx context.Context, vehicle string) (Installation, error) {
+	i, _, err := in.get(ctx, vehicle)
+	return i, err
+}
+
+func (in *Installer) get(ctx context.Context, vehicle string) (Installation, uint64, error) {
+	i, revision, err := get[Installation](ctx, in.states, vehicle)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return Installation{Vehicle: vehicle}, 0, wire.CheckVehicle(vehicle)
+	}
+	if err != nil {
+		return i, 0, fmt.Errorf("installation of %s: %w", vehicle, explained(err))
+	}
+	return i, revision, nil
+}
+
+// change changes the installation of a vehicle, and delivers its models. Of two clients that change it at a
+// time both changes are made, one after the other.
+func (in *Installer) change(ctx context.Context, vehicle string, do func(i *Installation) error) (Installation, error) {
+	for {
+		i, revision, err := in.get(ctx, vehicle)
+		if err != nil {
+			return i, err
+		}
+		if err := do(&i); err != nil {
+			return i, err
+		}
+		if revision == 0 {
+			_, err = in.states.Create(ctx, vehicle, encoded(&i))
+		} else {
+			_, err = in.states.Update(ctx, vehicle, encoded(&i), revision)
+		}
+		err = explained(err)
+		if errors.Is(err, errReplaced) || errors.Is(err, jetstream.ErrKeyExists) {
+			continue
+		}
+		if err != nil {
+			return i, fmt.Errorf("installation of %s: %w", vehicle, err)
+		}
+		return in.Deliver(ctx, vehicle)
+	}
+}
+
+// Promote makes a vehicle use a model, without a trial. A pin of the vehicle is an error.
+func (in *Installer) Promote(ctx context.Context, vehicle string, r Ref, reason string) (Installation, error) {
+	return in.change(ctx, vehicle, func(i *Installation) error {
+		if i.Pin != "" {
+			return fmt.Errorf("%s is pinned to %s: release it by dgm-fleet pin --none first", vehicle, i.Pin)
+		}
+		i.fly(r, reason)
+		return nil
+	})
+}
+
+// Rollback makes a vehicle use the model before the present one. A second Rollback undoes the first.
+func (in *Installer) Rollback(ctx context.Context, vehicle, reason string) (Installation, error) {
+	return in.change(ctx, vehicle, func(i *Installation) error {
+		if i.Before == nil {
+			return fmt.Errorf("%s has no model to go back to: the fleet has installed fewer than two", vehicle)
+		}
+		i.Pin = ""
+		i.fly(*i.Before, reason)
+		return nil
+	})
+}
+
+// Pin makes a vehicle use a model, named by its ID or a tag, until it is pinned to nothing, "". A tag that is
+// moved moves the vehicle.
+func (in *Installer) Pin(ctx context.Context, vehicle, to string) (Installation, error) {
+	var m Model
+	if to != "" {
+		var err error
+		if m, err = in.Find(ctx, vehicle, to); err != nil {
+			return Installation{}, err
+		}
+	}
+	return in.change(ctx, vehicle, func(i *Installation) error {
+		if i.Pin = to; to != "" {
+			i.fly(m.Ref(), "pinned to "+to)
+		}
+		return nil
+	})
+}
+
+// Shadow lets a vehicle try a model beside the one that it uses; nil ends a trial.
+func (in *Installer) Shadow(ctx context.Context, vehicle string, r *Ref) (Installation, error) {
+	return in.change(ctx, vehicle, func(i *Installation) error {
+		if !i.Shadow.same(r) {
+			if i.Shadow = r; r != nil {
+				i.Shadow = i.signed(*r)
+			}
+		}
+		return nil
+	})
+}
+
+// Headers of the objects that vehicles read.
+const (
+	modelHeader    = "Dgm-Model"
+	sequenceHeader = "Dgm-Sequence"
+)
+
+// ShadowObject returns the object of the bucket [FlownObjects] with the shadow of a vehicle.
+func ShadowObject(vehicle string) string { return vehicle + ".shadow.dgm" }
+
+// FlownObject returns the object with the model that the vehicle uses.
+func FlownObject(vehicle string) string { return vehicle + ".dgm" }
+
+// Deliver makes what a vehicle reads what was decided for it, and returns that. It does nothing where both are
+// the same.
+func (in *Installer) Deliver(ctx context.Context, vehicle string) (Installation, error) {
+	for {
+		i, revision, err := in.get(ctx, vehicle)
+		if err != nil {
+			return i, err
+		}
+		err = in.deliver(ctx, vehicle, ShadowObject(vehicle), i.Shadow)
+		if err == nil && i.Flown != nil {
+			err = in.deliver(ctx, vehicle, FlownObject(vehicle), i.Flown)
+		}
+		if err != nil {
+			return i, fmt.Errorf("%s: it is decided and not delivered: %w", vehicle, explained(err))
+		}
+		// What another client decided meanwhile may have been overwritten.
+		if _, now, err := in.get(ctx, vehicle); err != nil || now == revision {
+			return i, err
+		}
+	}
+}
+
+func (in *Installer) deliver(ctx context.Context, vehicle, object string, r *Ref) error {
+	info, err := in.files.GetInfo(ctx, object)
+	switch {
+	case errors.Is(err, jetstream.ErrObjectNotFound):
+		if r == nil {
+			return nil
+		}
+	case err != nil:
+		return err
+	case r == nil:
+		return in.files.Delete(ctx, object)
+	case info.Headers.Get(modelHeader) == r.Model && info.Headers.Get(sequenceHeader) == strconv.FormatUint(r.Sequence, 10):
+		return nil
+	}
+	file, err := in.file(ctx, r)
+	if err != nil {
+		return err
+	}
+	if in.key == nil {
+		return errors.New("there is no key to sign it with: give --sign, the operator's private key")
+	}
+	file, err = model.Sign(file, in.key, model.Statement{Vehicle: vehicle, Sequence: r.Sequence, Created: time.Now().UnixNano()})
+	if err != nil {
+		return err
+	}
+	_, err = in.files.Put(ctx, jetstream.ObjectMeta{Name: object, Headers: nats.Header{
+		modelHeader: {r.Model}, sequenceHeader: {strconv.FormatUint(r.Sequence, 10)},
+	}}, bytes.NewReader(file))
+	return err
+}
+
+// file returns the file of a model, if it is what its worker has stored.
+func (in *Installer) file(ctx context.Context, r *Ref) ([]byte, error) {
+	e, _, err := get[Model](ctx, in.Models.index, r.Vehicle+"."+r.Job)
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", r.Model, err)
+	}
+	var file bytes.Buffer
+	if err := in.Models.Fetch(ctx, e, &file); err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(file.Bytes()); digest(hex.EncodeToString(sum[:])) != e.Digest {
+		return nil, fmt.Errorf("model %s: its file was changed on the server: train it again", r.Model)
+	}
+	m, err := model.Decode(file.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", r.Model, err)
+	}
+	if m.ID != r.Model || e.ID != r.Model {
+		return nil, fmt.Errorf("model %s: its file holds %s", r.Model, m.ID)
+	}
+	return file.Bytes(), nil
+}
