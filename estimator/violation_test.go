@@ -1,6 +1,7 @@
 package estimator_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -34,13 +35,20 @@ func TestViolation(t *testing.T) {
 	if l.Count(K) != 3 {
 		t.Errorf("%d limits", l.Count(K))
 	}
-	first, second, box := make([]float64, T), make([]float64, T), make([]float64, T)
-	d.ViolationOf(first, l.HalfSpaces[:4])
-	d.ViolationOf(second, l.HalfSpaces[4:])
 	rng := rand.New(rand.NewPCG(5, 1))
-	whole := s.Violation(box, &l, n, rng.NormFloat64)
+	all := make([]float64, 3*T)
+	whole := s.Violation(all, &l, n, rng.NormFloat64)
+	first, second, box := all[:T], all[T:2*T], all[2*T:]
 	if math.Abs(first[last]-0.158655) > 1e-6 || math.Abs(second[last]-0.5) > 1e-9 {
 		t.Errorf("probabilities %v and %v", first[last], second[last])
+	}
+	d.Covariance(d.Correlation)
+	for i := range T {
+		c, mean := d.Correlation[i*K*K:], d.Mean[i*K]+d.Mean[i*K+1]-l.HalfSpaces[7]
+		want := 0.5 * math.Erfc(-mean/math.Sqrt(2*(c[0]+c[1]+c[K]+c[K+1])))
+		if math.Abs(second[i]-want) > 1e-9 {
+			t.Errorf("time %d: probability %v of the sum, %v by the covariance", i, second[i], want)
+		}
 	}
 	most := 0.0
 	for i := range box {
@@ -52,18 +60,32 @@ func TestViolation(t *testing.T) {
 	if whole < most-0.04 || whole > 1 {
 		t.Errorf("whole horizon %v, at one time %v", whole, most)
 	}
-	none := s.Violation(nil, &estimator.Limits{HalfSpaces: []float64{1, 0, 0, 1e9}}, 50, rng.NormFloat64)
-	sure := s.Violation(nil, &estimator.Limits{HalfSpaces: []float64{0, 0, 0, -1}}, 50, rng.NormFloat64)
-	if none != 0 || sure < 1-1e-9 {
-		t.Errorf("never %v, always %v", none, sure)
-	}
-	d.ViolationOf(first, []float64{0, 0, 0, -1})
-	d.ViolationOf(second, []float64{0, 0, 0, 1})
-	if first[0] != 1 || second[0] != 0 {
-		t.Errorf("without variance %v and %v", first[0], second[0])
+	none := s.Violation(first, &estimator.Limits{HalfSpaces: []float64{1, 0, 0, 1e9}}, 50, rng.NormFloat64)
+	sure := s.Violation(second, &estimator.Limits{HalfSpaces: []float64{0, 0, 0, -1}}, 50, rng.NormFloat64)
+	if none != 0 || sure < 1-1e-9 || first[0] != 0 || second[0] != 1 {
+		t.Errorf("never %v, %v, always %v, %v", none, first[0], sure, second[0])
 	}
 	normal := rng.NormFloat64
-	if n := testing.AllocsPerRun(10, func() { s.Violation(box, &l, 10, normal); d.ViolationOf(first, l.HalfSpaces[:4]) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { s.Violation(all, &l, 10, normal) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestWrongLimitsAreNamed(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		l     estimator.Limits
+		field string
+	}{
+		{estimator.Limits{HalfSpaces: []float64{1, 0}}, "half_spaces"},
+		{estimator.Limits{HalfSpaces: []float64{1, 0, math.Inf(1)}}, "half_spaces"},
+		{estimator.Limits{Boxes: []float64{0, 0, 1}}, "boxes"},
+		{estimator.Limits{Boxes: []float64{0, 0, 1, nan}}, "boxes"},
+		{estimator.Limits{HalfSpaces: []float64{1, 0, 3}, Boxes: []float64{0, math.Inf(-1), 1, math.Inf(1)}}, ""},
+	} {
+		var wrong *estimator.QuestionError
+		if errors.As(c.l.Check(2), &wrong) != (c.field != "") || wrong != nil && wrong.Field != c.field {
+			t.Errorf("%+v: %v", c.l, wrong)
+		}
 	}
 }

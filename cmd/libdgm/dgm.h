@@ -2,7 +2,7 @@
  *
  * A model file of dgm-train is opened once. dgm_predict then answers one question or
  * thousands: state, input or plan, history in; means, standard deviations, covariances,
- * Jacobians, gradients or sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
+ * Jacobians, gradients, probabilities of violations or sampled trajectories out. Numbers are double, matrices are row-major, angles of an answer
  * are continuous from the state's, units are the model's.
  *
  *   K states, P inputs, T times, N questions, S samples, R rows of a plan, H rows of history
@@ -45,6 +45,7 @@ enum {
 #define DGM_COVARIANCE UINT64_C(64) /* N×T×K×K, of the states at a time: its diagonal is std²; by the errors
                                        of the training's folds, in files from before by derivatives alone */
 #define DGM_ADJOINT UINT64_C(128) /* gradients of a cost, by its derivatives by mean and std: see mean_adjoint */
+#define DGM_VIOLATION UINT64_C(256) /* N×M×T, probability to violate each half-space, then each box */
 
 /* Flags of an answer. */
 #define DGM_OUT_OF_DISTRIBUTION UINT32_C(1) /* ood is above 1: do not plan on it */
@@ -91,7 +92,7 @@ typedef struct {
 	size_t history_rows;    /* H */
 	const double *times;    /* (optional) T, s after the state within the horizon; else the model's */
 	size_t times_n;
-	size_t samples;         /* S, with DGM_SAMPLES */
+	size_t samples;         /* S, with DGM_SAMPLES; trajectories that DGM_VIOLATION counts, 0 = 1000 */
 	uint64_t seed;          /* of the samples: the same numbers for the same seed */
 	size_t workers;         /* processors for many questions; 0 = all that the process may use */
 	const double *mean_adjoint; /* with DGM_ADJOINT: T×K or N×T×K, d cost / d mean */
@@ -99,6 +100,11 @@ typedef struct {
 	const double *std_adjoint; /* (optional) with DGM_ADJOINT: T×K or N×T×K, d cost / d std; its part takes two
 	                              predictions for each number of state and plan */
 	size_t std_adjoint_n;
+	const double *half_spaces; /* (optional) with DGM_VIOLATION: rows of K+1, a and b: violated where a.x > b */
+	size_t half_spaces_n;
+	const double *boxes; /* (optional) with DGM_VIOLATION: rows of 2K, the low, then the high bounds of the states:
+	                        violated where the state is inside in all of them; +-INFINITY is no bound */
+	size_t boxes_n;
 } dgm_query;
 
 /* Memory for what is wanted, of exactly so many numbers; what is not wanted may be NULL. */
@@ -133,6 +139,10 @@ typedef struct {
 	size_t start_gradient_n;
 	double *plan_gradient;  /* (optional) N×R×P, with DGM_ADJOINT: d cost / d plan; N×P by u without one */
 	size_t plan_gradient_n;
+	double *violation; /* N×M×T: that of half-spaces by the Gaussian, of boxes the share of drawn trajectories */
+	size_t violation_n;
+	double *violation_whole; /* (optional) N, with DGM_VIOLATION: share of drawn trajectories that violate any at any time */
+	size_t violation_whole_n;
 } dgm_answer;
 
 #ifndef DGM_TYPES_ONLY

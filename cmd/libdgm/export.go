@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/dgm-robotics/dgm/estimator"
 )
 
 // The constants of dgm.h.
@@ -32,7 +34,8 @@ const (
 	wantInputs   = C.DGM_INPUT_JACOBIAN
 	wantCov      = C.DGM_COVARIANCE
 	wantAdjoint  = C.DGM_ADJOINT
-	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov | wantAdjoint
+	wantViolated = C.DGM_VIOLATION
+	wantAll      = wantMean | wantStd | wantObsStd | wantJacobian | wantSamples | wantInputs | wantCov | wantAdjoint | wantViolated
 
 	flagOutOfDistribution = C.DGM_OUT_OF_DISTRIBUTION
 	flagNoHistory         = C.DGM_NO_HISTORY
@@ -234,6 +237,7 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 			history: doubles("history", q.history, q.history_n, &err), historyRows: int(q.history_rows),
 			times: doubles("times", q.times, q.times_n, &err), samples: int(q.samples), seed: uint64(q.seed), workers: int(q.workers),
 			meanAdjoint: doubles("mean_adjoint", q.mean_adjoint, q.mean_adjoint_n, &err), stdAdjoint: doubles("std_adjoint", q.std_adjoint, q.std_adjoint_n, &err),
+			limits: estimator.Limits{HalfSpaces: doubles("half_spaces", q.half_spaces, q.half_spaces_n, &err), Boxes: doubles("boxes", q.boxes, q.boxes_n, &err)},
 		}
 		out := answer{
 			mean: doubles("mean", a.mean, a.mean_n, &err), std: doubles("std", a.std, a.std_n, &err), obsStd: doubles("obs_std", a.obs_std, a.obs_std_n, &err),
@@ -243,7 +247,8 @@ func dgm_predict(handle C.dgm_model, q *C.dgm_query, a *C.dgm_answer, message *C
 			covariance: doubles("covariance", a.covariance, a.covariance_n, &err), tube: doubles("tube", a.tube, a.tube_n, &err),
 			startGradient: doubles("start_gradient", a.start_gradient, a.start_gradient_n, &err),
 			planGradient:  doubles("plan_gradient", a.plan_gradient, a.plan_gradient_n, &err),
-			flags:         numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
+			violation:     doubles("violation", a.violation, a.violation_n, &err), violationWhole: doubles("violation_whole", a.violation_whole, a.violation_whole_n, &err),
+			flags: numbers[C.uint32_t, uint32]("flags", a.flags, a.flags_n, &err),
 		}
 		if err == nil {
 			err = l.predict(&in, &out)

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -70,7 +71,8 @@ type predictors struct {
 
 // predictor answers one call at a time.
 type predictor struct {
-	of           *predictors
+	times        []float64 // nil = the model's own
+	workers      int
 	batch        *estimator.Batch
 	dst          estimator.Predictions
 	noHistory    []bool
@@ -106,41 +108,49 @@ func (l *loaded) can() uint64 {
 	return can
 }
 
+// find returns the place of a set in sets; −1 = it is not kept.
+func (l *loaded) find(times []float64, workers int) int {
+	return slices.IndexFunc(l.sets, func(s *predictors) bool { return s.workers == workers && slices.Equal(s.times, times) })
+}
+
 // acquire returns a predictor for the times, nil being the model's own, that no other call
 // has.
 func (l *loaded) acquire(times []float64, workers int) (*predictor, error) {
 	l.lock.Lock()
-	i := slices.IndexFunc(l.sets, func(s *predictors) bool { return s.workers == workers && slices.Equal(s.times, times) })
+	if i := l.find(times, workers); i >= 0 && len(l.sets[i].free) > 0 {
+		defer l.lock.Unlock()
+		set := l.sets[i]
+		p := set.free[len(set.free)-1]
+		set.free = set.free[:len(set.free)-1]
+		return p, nil
+	}
+	l.lock.Unlock()
+	at := times
+	if len(at) == 0 {
+		at = l.times()
+	}
+	batch, err := l.fast.Batch(at, workers)
+	if err != nil {
+		return nil, fail(codeWrong, "times: %v", err)
+	}
+	return &predictor{times: slices.Clone(times), workers: workers, batch: batch}, nil
+}
+
+// release keeps a predictor for the next call, in place of those of the set that was used least
+// recently.
+func (l *loaded) release(p *predictor) {
+	p.dst = estimator.Predictions{} // the caller's memory
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	i := l.find(p.times, p.workers)
 	if i < 0 {
 		i = min(len(l.sets), mostSets-1)
-		l.sets = append(l.sets[:i], &predictors{times: slices.Clone(times), workers: workers})
+		l.sets = append(l.sets[:i], &predictors{times: p.times, workers: p.workers})
 	}
 	set := l.sets[i]
 	copy(l.sets[1:i+1], l.sets[:i])
 	l.sets[0] = set
-	if n := len(set.free); n > 0 {
-		p := set.free[n-1]
-		set.free = set.free[:n-1]
-		l.lock.Unlock()
-		return p, nil
-	}
-	l.lock.Unlock()
-	if len(times) == 0 {
-		times = l.times()
-	}
-	batch, err := l.fast.Batch(times, workers)
-	if err != nil {
-		return nil, fail(codeWrong, "times: %v", err)
-	}
-	return &predictor{of: set, batch: batch}, nil
-}
-
-// release gives a predictor back. One whose set is no longer kept is garbage with it.
-func (l *loaded) release(p *predictor) {
-	p.dst = estimator.Predictions{} // the caller's memory
-	l.lock.Lock()
-	p.of.free = append(p.of.free, p)
-	l.lock.Unlock()
+	set.free = append(set.free, p)
 }
 
 // query is a dgm_query.
@@ -154,12 +164,13 @@ type query struct {
 	seed                          uint64
 	workers                       int
 	meanAdjoint, stdAdjoint       []float64
+	limits                        estimator.Limits
 }
 
 // answer is a dgm_answer; nil is absent.
 type answer struct {
 	mean, std, obsStd, jacobian, samples, inputJacobian, covariance, tube, ood, half50 []float64
-	startGradient, planGradient                                                        []float64
+	startGradient, planGradient, violation, violationWhole                             []float64
 	flags                                                                              []uint32
 }
 
@@ -185,8 +196,13 @@ func (l *loaded) predict(q *query, a *answer) error {
 		return fail(codeWrong, "tube: is not computed for the mean alone")
 	case len(a.startGradient)+len(a.planGradient) > 0 && q.want&wantAdjoint == 0, len(q.meanAdjoint)+len(q.stdAdjoint) > 0 && q.want&wantAdjoint == 0:
 		return fail(codeWrong, "want: has no DGM_ADJOINT, which adjoints and gradients are for")
-	case (q.samples > 0) != (q.want&wantSamples != 0):
+	case q.samples == 0 && q.want&wantSamples != 0, q.samples > 0 && q.want&(wantSamples|wantViolated) == 0:
 		return fail(codeWrong, "samples: is %d; it must be above 0 where samples are wanted, else 0", q.samples)
+	case (len(q.limits.HalfSpaces)+len(q.limits.Boxes) > 0) != (q.want&wantViolated != 0), len(a.violationWhole) > 0 && q.want&wantViolated == 0:
+		return fail(codeWrong, "half_spaces: they, or boxes, come with DGM_VIOLATION and not without it")
+	}
+	if err := q.limits.Check(l.m.K); err != nil {
+		return err
 	}
 	T := len(q.times)
 	if T == 0 {
@@ -218,16 +234,20 @@ func (l *loaded) predict(q *query, a *answer) error {
 	if err := p.predict(&questions, q, a, n); err != nil {
 		return err
 	}
-	if q.want&wantSamples != 0 {
+	if q.want&drawing != 0 {
 		return l.sample(p, &questions, q, a, n)
 	}
 	return nil
 }
 
+// drawing are the bits of what is found from trajectories.
+const drawing = wantSamples | wantViolated
+
 // fits returns an error if the memory of an answer to n questions does not fit.
 func (a *answer) fits(q *query, n, times, K, inputs int) error {
 	size := times * K
-	if n > mostNumbers/max(size*max(K, inputs), 1)/max(q.samples, 1) {
+	limits := q.limits.Count(K)
+	if n > mostNumbers/max(size*max(K, inputs, limits), 1)/max(q.samples, 1) {
 		return fail(codeWrong, "states: an answer to %d questions is too large", n)
 	}
 	for _, f := range [...]struct {
@@ -244,6 +264,7 @@ func (a *answer) fits(q *query, n, times, K, inputs int) error {
 		{"input_jacobian", wantInputs, len(a.inputJacobian), n * size * inputs},
 		{"covariance", wantCov, len(a.covariance), n * size * K},
 		{"start_gradient", 0, len(a.startGradient), n * K}, {"plan_gradient", 0, len(a.planGradient), n * inputs},
+		{"violation", wantViolated, len(a.violation), n * limits * times}, {"violation_whole", 0, len(a.violationWhole), n},
 		{"ood", 0, len(a.ood), n}, {"half50", 0, len(a.half50), n}, {"tube", 0, len(a.tube), n * len(model.TubeLevels)}, {"flags", 0, len(a.flags), n},
 	} {
 		absent := f.bit == 0 && f.got == 0
@@ -277,7 +298,7 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 		Mean: q.wanted(wantMean, a.mean), Std: q.wanted(wantStd, a.std), ObsStd: q.wanted(wantObsStd, a.obsStd),
 		Jacobian: q.wanted(wantJacobian, a.jacobian), InputJacobian: q.wanted(wantInputs, a.inputJacobian), Covariance: q.wanted(wantCov, a.covariance),
 	}
-	if q.want&wantSamples != 0 {
+	if q.want&drawing != 0 {
 		size := n * len(p.batch.Times()) * p.batch.Model().K
 		if d.Mean == nil {
 			p.mean = sized(p.mean, size)
@@ -315,7 +336,7 @@ func (p *predictor) predict(questions *estimator.Questions, q *query, a *answer,
 	return nil
 }
 
-// sample draws trajectories, the same as the query service for the same seed.
+// sample draws trajectories and counts violations, the same as the query service for the same seed.
 func (l *loaded) sample(p *predictor, questions *estimator.Questions, q *query, a *answer, n int) (err error) {
 	if p.trajectories == nil {
 		if p.trajectories, err = l.fast.Trajectories(p.batch.Times()); err != nil {
@@ -329,7 +350,14 @@ func (l *loaded) sample(p *predictor, questions *estimator.Questions, q *query, 
 		if !p.trajectories.Start(&d, &question) {
 			return fail(codeNotFinite, "states: the samples of question %d are not finite; is the state plausible?", i)
 		}
-		for j := range q.samples {
+		if q.want&wantViolated != 0 {
+			each := len(a.violation) / n
+			whole := p.trajectories.Violation(a.violation[i*each:(i+1)*each], &q.limits, cmp.Or(q.samples, estimator.ViolationDraws), rand.New(rand.NewPCG(q.seed, uint64(i)<<32)).NormFloat64)
+			if len(a.violationWhole) > 0 {
+				a.violationWhole[i] = whole
+			}
+		}
+		for j := 0; j < q.samples && q.want&wantSamples != 0; j++ {
 			at := (i*q.samples + j) * size
 			p.trajectories.Draw(a.samples[at:at+size], rand.New(rand.NewPCG(q.seed, uint64(i)<<32|uint64(j))).NormFloat64)
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -85,6 +86,18 @@ func drawn(s *estimator.Trajectories, p *estimator.Prediction) (out []float64) {
 	return out
 }
 
+// violationsOf returns the probabilities, of 500 draws, that the first state is above 0.2, and that it
+// is from 0.1 to 0.3, of a prediction from which s has started.
+func violationsOf(s *estimator.Trajectories, m *model.Model, p *estimator.Prediction) (each []float64, whole float64) {
+	l := estimator.Limits{HalfSpaces: make([]float64, m.K+1), Boxes: make([]float64, 2*m.K)}
+	for k := range m.K {
+		l.Boxes[k], l.Boxes[m.K+k] = math.Inf(-1), math.Inf(1)
+	}
+	l.HalfSpaces[0], l.HalfSpaces[m.K], l.Boxes[0], l.Boxes[m.K] = 1, 0.2, 0.1, 0.3
+	each = make([]float64, 2*len(p.Times))
+	return each, s.Violation(each, &l, 500, rand.New(rand.NewPCG(7, 0)).NormFloat64)
+}
+
 // compare compares the answers of the program with those of Go.
 func compare(t *testing.T, name string, m *model.Model, answers string) {
 	t.Helper()
@@ -114,7 +127,8 @@ func compare(t *testing.T, name string, m *model.Model, answers string) {
 	if !f.Adjoint(g, &q, p.Mean, nil) {
 		t.Fatal("not finite")
 	}
-	for what, want := range map[string][]float64{"mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "covariance": p.Correlation, "tube": p.Tube[:], "samples": samples, "start_gradient": g.X0, "plan_gradient": g.Plan} {
+	violation, whole := violationsOf(s, m, p)
+	for what, want := range map[string][]float64{"violation": violation, "violation_whole": {whole}, "mean": p.Mean, "std": p.Std, "jacobian": p.Jacobian, "input_jacobian": p.InputJacobian, "covariance": p.Correlation, "tube": p.Tube[:], "samples": samples, "start_gradient": g.X0, "plan_gradient": g.Plan} {
 		if len(got[what]) != len(want) {
 			t.Fatalf("%s: %d numbers of %s, want %d", name, len(got[what]), what, len(want))
 		}
@@ -175,5 +189,9 @@ func TestManyThreads(t *testing.T) {
 	all.Wait()
 	if len(l.sets) > mostSets {
 		t.Errorf("%d sets of predictors are kept", len(l.sets))
+	}
+	kept := slices.Clone(l.sets)
+	if p, err := l.acquire([]float64{-1}, 1); p != nil || err == nil || !slices.Equal(l.sets, kept) {
+		t.Errorf("refused times: %v, %d sets", err, len(l.sets))
 	}
 }

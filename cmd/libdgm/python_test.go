@@ -33,6 +33,9 @@ type expected struct {
 	Samples  []float64 `json:"samples"`
 	Cov      []float64 `json:"cov"`
 	Tube     []float64 `json:"tube"`
+
+	Violation []float64 `json:"violation"`
+	Whole     float64   `json:"violation_whole"`
 }
 
 // The Python package has Go's numbers to the last bit, and its own tests pass. DGM_PYTHON is
@@ -113,6 +116,7 @@ func answersOfGo(t *testing.T, path string) expected {
 		e.Start, e.Gradient = g.X0, g.Plan
 		s.Start(p, &q)
 		e.Samples = drawn(s, p)
+		e.Violation, e.Whole = violationsOf(s, m, p)
 	}
 	return e
 }

@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char, c_char_p, c_double, c_int, c_size_t, c_uint3
 
 import numpy as np
 
-MEAN, STD, OBS_STD, JACOBIAN, SAMPLES, INPUT_JACOBIAN, COVARIANCE, ADJOINT = (1 << i for i in range(8))
+MEAN, STD, OBS_STD, JACOBIAN, SAMPLES, INPUT_JACOBIAN, COVARIANCE, ADJOINT, VIOLATION = (1 << i for i in range(9))
 OUT_OF_DISTRIBUTION, NO_HISTORY = 1, 2
 
 _ERRORS = {1: ValueError, 2: ValueError, 3: OSError, 4: ArithmeticError, 5: NotImplementedError, 6: RuntimeError}
@@ -28,6 +28,7 @@ class Query(ctypes.Structure):
         ("history", POINTER(c_double)), ("history_n", c_size_t), ("history_rows", c_size_t),
         ("times", POINTER(c_double)), ("times_n", c_size_t), ("samples", c_size_t), ("seed", c_uint64), ("workers", c_size_t),
         ("mean_adjoint", POINTER(c_double)), ("mean_adjoint_n", c_size_t), ("std_adjoint", POINTER(c_double)), ("std_adjoint_n", c_size_t),
+        ("half_spaces", POINTER(c_double)), ("half_spaces_n", c_size_t), ("boxes", POINTER(c_double)), ("boxes_n", c_size_t),
     ]
 
 
@@ -39,6 +40,7 @@ class Answer(ctypes.Structure):
         ("half50", POINTER(c_double)), ("half50_n", c_size_t), ("flags", POINTER(c_uint32)), ("flags_n", c_size_t),
         ("covariance", POINTER(c_double)), ("covariance_n", c_size_t), ("tube", POINTER(c_double)), ("tube_n", c_size_t),
         ("start_gradient", POINTER(c_double)), ("start_gradient_n", c_size_t), ("plan_gradient", POINTER(c_double)), ("plan_gradient_n", c_size_t),
+        ("violation", POINTER(c_double)), ("violation_n", c_size_t), ("violation_whole", POINTER(c_double)), ("violation_whole_n", c_size_t),
     ]
 
 

@@ -71,6 +71,13 @@ class Gradient(NamedTuple):
     plan: Floats  # (R, P); by u with R = 1 where no plan is given
 
 
+class Violation(NamedTuple):
+    """Probabilities to violate M limits, the half-spaces first, then the boxes."""
+
+    each: Floats  # (M, T) of each at each time
+    whole: Floats  # () of any of them at any time
+
+
 class Model:
     """A model file of dgm-train, opened. It may be used by several threads at once."""
 
@@ -163,6 +170,16 @@ class Model:
         same ones."""
         query = _Query(self, False, x, u, plan, plan_times, history, times, P0)
         return query.sample(n, seed)
+
+    def violation(self, x: ArrayLike, half_spaces: Optional[ArrayLike] = None, boxes: Optional[ArrayLike] = None,
+                  u: Optional[ArrayLike] = None, plan: Optional[ArrayLike] = None, plan_times: Optional[ArrayLike] = None,
+                  history: Optional[History] = None, times: Optional[ArrayLike] = None, *, P0: Optional[ArrayLike] = None,
+                  n: int = 1000, seed: int = 0) -> Violation:
+        """The probabilities that the trajectory enters half-spaces (M, K+1), rows a and b of a·x > b, or boxes (M, 2, K), low and
+        high bounds of the states, ±inf is none. Those of half-spaces are exact at each time, the others shares of n trajectories.
+        The other arguments are those of predict."""
+        query = _Query(self, False, x, u, plan, plan_times, history, times, P0)
+        return query.violation(half_spaces, boxes, n, seed)
 
     def history(self, x: ArrayLike, t: ArrayLike, xs: ArrayLike, us: Optional[ArrayLike] = None) -> Floats:
         """Rows of history (at most history_rows, K+P) from samples before the state x: see predict."""
@@ -311,6 +328,20 @@ class _Query:
             plan = self.want(0, "plan_gradient", (max(self.query.plan_rows, 1), P))
         self.ask()
         return Gradient(x, plan)
+
+    def violation(self, half_spaces: Optional[ArrayLike], boxes: Optional[ArrayLike], n: int, seed: int) -> Violation:
+        if n < 1:
+            raise ValueError(f"n: is {n}, must be at least 1")
+        T, K, limits = *self.shape[1:], 0
+        self.query.samples, self.query.seed = n, seed
+        for name, value, row in (("half_spaces", half_spaces, (K + 1,)), ("boxes", boxes, (2, K))):
+            if value is not None:
+                a = _shaped(name, value, (-1, *row))
+                self.attach(name, a)
+                limits += len(a)
+        each, whole = self.want(library.VIOLATION, "violation", (limits, T)), self.want(0, "violation_whole", (1,))
+        self.ask()
+        return Violation(each, whole[0])
 
     def sample(self, n: int, seed: int) -> Floats:
         if n < 1:

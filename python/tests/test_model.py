@@ -54,6 +54,10 @@ def test_the_same_numbers_as_go():
             assert g.x.tolist() == c["start_gradient"] and g.plan.shape == (5, P) and g.plan.ravel().tolist() == c["plan_gradient"]
             s = m.sample(x, 3, plan=plans[0], plan_times=plan_times, history=history, seed=7)
             assert s.shape == (3, T, K) and s.ravel().tolist() == c["samples"]
+            low, high = np.full(K, -np.inf), np.full(K, np.inf)
+            low[0], high[0] = 0.1, 0.3
+            v = m.violation(x, [[1, *np.zeros(K - 1), 0.2]], [[low, high]], plan=plans[0], plan_times=plan_times, history=history, n=500, seed=7)
+            assert v.each.shape == (2, T) and v.each.ravel().tolist() == c["violation"] and v.whole == c["violation_whole"]
 
 
 def test_a_model_says_what_it_reads(m):
@@ -156,6 +160,20 @@ def test_jacobians_are_differences_of_means(m):
         d = (m.predict(x, plan=plan + step[:, None]).mean - m.predict(x, plan=plan - step[:, None]).mean) / (2 * h)
         assert np.allclose(B[:, :, r, 0], d, rtol=1e-2, atol=1e-2)
     assert m.jacobians(x).B.shape == (len(m.times), 2, 1, 1)
+
+
+def test_violations_are_those_of_the_distribution(m):
+    p, inf = m.predict([0.5, 0]), np.inf
+    edge = p.mean[-1, 0] + p.std[-1, 0]
+    v = m.violation([0.5, 0], [[1, 0, edge], [0, 0, 1]], [[[edge, -inf], [inf, inf]]], n=4000, seed=1)
+    assert v.each.shape == (3, len(p.times)) and v.each[0, -1] == pytest.approx(0.158655, abs=1e-5) and not v.each[1].any()
+    assert np.allclose(v.each[0], v.each[2], atol=0.04) and v.each[2].max() <= v.whole <= 1
+    s = m.sample([0.5, 0], 4000, seed=1)
+    assert v.whole == pytest.approx((s[:, :, 0] > edge).any(1).mean(), abs=0.04)
+    for wrong, name in ((dict(half_spaces=[1, 0, 1]), "half_spaces"), (dict(boxes=np.zeros((1, 4))), "boxes"), (dict(), "half_spaces"),
+                        (dict(half_spaces=[[1, 0, np.nan]]), "half_spaces"), (dict(half_spaces=[[1, 0, 1]], n=0), "n")):
+        with pytest.raises(ValueError, match="^" + name):
+            m.violation([0.5, 0], **wrong)
 
 
 def test_samples_have_the_moments_of_the_prediction(m):

@@ -100,9 +100,58 @@ static void release(setup *s)
 	free(s->answer.tube);
 	free(s->answer.start_gradient);
 	free(s->answer.plan_gradient);
+	free(s->answer.violation);
+	free(s->answer.violation_whole);
 }
 
 static int ask(setup *s) { return dgm_predict(s->model, &s->query, &s->answer, error, sizeof error); }
+
+/* violation writes the probabilities of a half-space and of a box, and expects errors of others. */
+static void violation(const setup *one)
+{
+	setup s = *one;
+	size_t K = one->info.states, i;
+	double *half = numbers(K + 1), *box = numbers(2 * K);
+	prepare(&s, 1, DGM_VIOLATION);
+	half[0] = 1;
+	half[K] = 0.2;
+	for (i = 0; i < K; i++) {
+		box[i] = i ? -INFINITY : 0.1;
+		box[K + i] = i ? INFINITY : 0.3;
+	}
+	s.query.half_spaces = half;
+	s.query.half_spaces_n = K + 1;
+	s.query.boxes = box;
+	s.query.boxes_n = 2 * K;
+	s.query.samples = 500;
+	s.query.seed = 7;
+	s.answer.violation = numbers(s.answer.violation_n = 2 * s.info.times);
+	s.answer.violation_whole = numbers(s.answer.violation_whole_n = 1);
+	CHECK(ask(&s) == DGM_OK);
+	printf("violation");
+	for (i = 0; i < s.answer.violation_n; i++)
+		printf(" %.17g", s.answer.violation[i]);
+	printf("\nviolation_whole %.17g\n", s.answer.violation_whole[0]);
+	s.query.samples = 0;
+	CHECK(ask(&s) == DGM_OK);
+	s.query.half_spaces_n = K;
+	CHECK(ask(&s) == DGM_WRONG && strncmp(error, "half_spaces", 11) == 0);
+	s.query.half_spaces_n = 0;
+	CHECK(ask(&s) == DGM_WRONG && strncmp(error, "violation", 9) == 0);
+	s.answer.violation_n = s.info.times;
+	CHECK(ask(&s) == DGM_OK);
+	box[0] = NAN;
+	CHECK(ask(&s) == DGM_WRONG && strncmp(error, "boxes", 5) == 0);
+	box[0] = 0.1;
+	s.query.want = DGM_MEAN;
+	CHECK(ask(&s) == DGM_WRONG && strncmp(error, "half_spaces", 11) == 0);
+	s.query.want = DGM_VIOLATION;
+	s.query.boxes_n = 0;
+	CHECK(ask(&s) == DGM_WRONG && strncmp(error, "half_spaces", 11) == 0);
+	release(&s);
+	free(half);
+	free(box);
+}
 
 /* right compares one question with many, workers with each other, and seeds. */
 static void right(setup *one)
@@ -122,6 +171,7 @@ static void right(setup *one)
 	for (i = 0; i < PLANS * one->size; i++)
 		CHECK(isfinite(many.answer.mean[i]) && many.answer.std[i] > 0);
 	release(&again);
+	violation(one);
 	prepare(&again, 1, DGM_SAMPLES | DGM_JACOBIAN | DGM_COVARIANCE);
 	again.query.samples = SAMPLES;
 	again.query.seed = 7;

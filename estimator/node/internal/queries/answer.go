@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -229,7 +230,7 @@ func (o *answerer) prepare(times []float64, b *batch) (each func(q *estimator.Qu
 		o.gradient = nil
 	}
 	o.dst.Jacobian, o.dst.InputJacobian = nil, nil
-	if o.dst.Correlation = nil; w.cov || w.violation {
+	if o.dst.Correlation = nil; w.cov {
 		if o.correlation == nil {
 			o.correlation = o.dst.WithCorrelation().Correlation
 		}
@@ -355,24 +356,13 @@ func (o *answerer) sample(i int) {
 	}
 }
 
-// usualDraws is how many trajectories a probability is taken of by default.
-const usualDraws = 1000
-
 // violation appends the probabilities of question i to violate the limits.
 func (o *answerer) violation(i int) {
-	a, T, row := &o.answered, len(o.times), o.model.K+1
+	a, n := &o.answered, len(o.answered.Violation)
 	l := estimator.Limits{HalfSpaces: o.query.HalfSpaces, Boxes: o.query.Boxes}
-	n, size := len(a.Violation), l.Count(o.model.K)*T
+	size := l.Count(o.model.K) * len(o.times)
 	a.Violation = slices.Grow(a.Violation, size)[:n+size]
-	to := a.Violation[n:]
-	for h := range len(l.HalfSpaces) / row {
-		o.dst.ViolationOf(to[:T], l.HalfSpaces[h*row:(h+1)*row])
-		to = to[T:]
-	}
-	draws := int(o.query.Samples)
-	if draws == 0 {
-		draws = usualDraws
-	}
+	draws := cmp.Or(int(o.query.Samples), estimator.ViolationDraws)
 	normal := rand.New(rand.NewPCG(o.query.Seed, uint64(i)<<32)).NormFloat64
-	a.ViolationWhole = append(a.ViolationWhole, o.trajectories.Violation(to, &l, draws, normal))
+	a.ViolationWhole = append(a.ViolationWhole, o.trajectories.Violation(a.Violation[n:], &l, draws, normal))
 }

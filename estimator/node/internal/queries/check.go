@@ -2,7 +2,6 @@ package queries
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/dgm-robotics/dgm/estimator"
@@ -143,25 +142,11 @@ func checkKeys(q *wire.Query, wants wants, horizon float64) error {
 
 // checkLimits returns an error for half-spaces and boxes that are none of K states.
 func checkLimits(q *wire.Query, K int) error {
-	if n := len(q.HalfSpaces); n%(K+1) != 0 {
-		return wrong("half_spaces", "has %d numbers, which is no whole number of rows of %d: a factor of each state, and the bound", n, K+1)
-	}
-	if n := len(q.Boxes); n%(2*K) != 0 {
-		return wrong("boxes", "has %d numbers, which is no whole number of rows of %d: the low, then the high bounds of the states", n, 2*K)
-	}
 	l := estimator.Limits{HalfSpaces: q.HalfSpaces, Boxes: q.Boxes}
 	if n := l.Count(K); n > wire.MaxLimits {
 		return wrong("half_spaces", "%d with the boxes, at most %d", n, wire.MaxLimits)
 	}
-	for i, v := range q.HalfSpaces {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return wrong("half_spaces", "number %d is %v", i, v)
-		}
-	}
-	if i := slices.IndexFunc(q.Boxes, math.IsNaN); i >= 0 {
-		return wrong("boxes", "number %d is NaN; ±Inf is no bound", i)
-	}
-	return nil
+	return l.Check(K)
 }
 
 // plausible returns an error for a state or covariance that is not.
