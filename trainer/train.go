@@ -12,10 +12,13 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/budget"
 	"github.com/dgm-robotics/dgm/trainer/calibration"
 	"github.com/dgm-robotics/dgm/trainer/candidates"
+	"github.com/dgm-robotics/dgm/trainer/datacheck"
 	"github.com/dgm-robotics/dgm/trainer/nets"
 	"github.com/dgm-robotics/dgm/trainer/ood"
+	"github.com/dgm-robotics/dgm/trainer/report"
 	"github.com/dgm-robotics/dgm/trainer/rows"
 	"github.com/dgm-robotics/dgm/trainer/selection"
+	"github.com/dgm-robotics/dgm/trainer/summary"
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
@@ -196,4 +199,22 @@ func affordableRows(folded calibration.Folds, ensemble nets.Ensemble, posterior 
 	// The folds, the model that is evaluated and the one that is exported, in each readout.
 	times := float64(readouts * (len(folded.Folds) + 2*len(ensemble.Members)))
 	return min(posterior.Rows, b.Affordable(time.Since(began), few.Rows, times)), nil
+}
+
+// Result is a trained model with what the stages of its training returned.
+type Result = summary.Result
+
+// Progress is how far a training is.
+type Progress = budget.Progress
+
+// Report returns the contents of the report of a training: logs and files are the names
+// that were read and written, the model first.
+func Report(d *Data, cfg Config, res *Result, logs, files []string) (*report.Report, error) {
+	var problems []datacheck.Problem
+	for _, p := range d.Problems {
+		problems = append(problems, p.Problem)
+	}
+	return summary.Report(res, summary.Training{
+		Vehicle: d.Vehicle, Problems: problems, DataHash: d.Hash, Settings: cfg.TOML(), Budget: time.Duration(cfg.Budget), Logs: logs, Files: files,
+	})
 }

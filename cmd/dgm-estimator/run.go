@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 
 	"github.com/nats-io/nats.go"
 
@@ -181,4 +184,22 @@ func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log f
 		fmt.Fprintf(out, "%s: %s received, %d %s%s\n", v.node.Vehicle(), cli.Count(int(received), "state"), published, verb, unused)
 	}
 	return errors.Join(errs...)
+}
+
+// reload offers the model files again on each SIGHUP, until ctx is done. Where a model
+// is refused, the one in use stays.
+func reload(ctx context.Context, all []*served) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			for _, v := range all {
+				v.node.OfferFile(v.settings.Model)
+			}
+		}
+	}
 }

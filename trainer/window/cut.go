@@ -1,6 +1,10 @@
 package window
 
-import "math"
+import (
+	"math"
+
+	"github.com/dgm-robotics/dgm/estimator/channel"
+)
 
 // Window is one trajectory: it starts at a sample of a flight.
 type Window struct {
@@ -60,4 +64,12 @@ func (f *Flight) Known(i int) bool {
 		}
 	}
 	return true
+}
+
+// Task is what is predicted of flights: their states, over a horizon, from a state and
+// the inputs.
+type Task struct {
+	States  []channel.Channel // K
+	Inputs  int               // P
+	Horizon float64           // H, s
 }

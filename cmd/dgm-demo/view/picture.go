@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -271,4 +272,95 @@ func coverageLine(f *Frame) string {
 		fmt.Fprintf(&b, "   %s s %s", number(c.Horizon), percent(c))
 	}
 	return b.String()
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// number prints a value with three figures.
+func number(v float64) string {
+	a := math.Abs(v)
+	switch {
+	case a < 5e-7:
+		return "0"
+	case a >= 1e5 || a < 1e-3:
+		return strconv.FormatFloat(v, 'e', 1, 64)
+	}
+	d := min(max(2-int(math.Floor(math.Log10(a))), 0), 4)
+	s := strconv.FormatFloat(v, 'f', d, 64)
+	for d > 0 && s[len(s)-1] == '0' {
+		s, d = s[:len(s)-1], d-1
+	}
+	if s[len(s)-1] == '.' {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// percent prints a share, or a dash while there is none.
+func percent(c Coverage) string {
+	if c.Total == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(100*c.Share(), 'f', 1, 64) + " %"
+}
+
+func millis(s float64) string { return strconv.FormatFloat(1e3*s, 'f', 2, 64) + " ms" }
+
+func elapsed(f *Frame) string {
+	if f.Total > 0 {
+		return fmt.Sprintf("%.0f of %.0f s", f.Elapsed, f.Total)
+	}
+	return fmt.Sprintf("%.0f s", f.Elapsed)
+}
+
+// clip cuts plain text to a width.
+func clip(s string, columns int) string {
+	if utf8.RuneCountInString(s) <= columns {
+		return s
+	}
+	return string([]rune(s)[:columns-1]) + "…"
+}
+
+// Frame is the content of the picture at one time.
+type Frame struct {
+	Title   string  // the robot and what it does
+	Elapsed float64 // s since the start
+	Total   float64 // s it will run; 0 = until stopped
+
+	Note string // (optional) a line below
+
+	Channel, Unit string
+	Bands         []Band   // drawn one over the other, on one time axis
+	Measured      []Sample // the measurements, on the same axis
+
+	Coverage  []Coverage // of the 95 % interval, by horizon
+	Pooled    Coverage   // over all horizons and channels
+	P50, P99  float64    // s, state out to prediction in
+	Rate      float64    // predictions per second
+	Predicted int        // predictions so far
+	Missing   int        // states without one
+	Overdue   int        // that arrived after the next state
+}
+
+// Band is a prediction of the channel.
+type Band struct {
+	T            []float64 // s from now; before now is negative
+	Mean, Lo, Hi []float64
+}
+
+// Sample is a measured value.
+type Sample struct{ T, Value float64 }
+
+// Coverage counts how many measurements fell into the interval.
+type Coverage struct {
+	Horizon       float64 // s
+	Inside, Total int
+}
+
+// Share returns the share inside, 0 to 1.
+func (c Coverage) Share() float64 {
+	if c.Total == 0 {
+		return 0
+	}
+	return float64(c.Inside) / float64(c.Total)
 }
