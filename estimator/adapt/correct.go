@@ -65,21 +65,28 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		c.before.subtract(c.delta, t)
 		p := placeOf(t / c.m.Horizon)
 		before, at := c.ends[p.before*K:(p.before+1)*K], c.ends[p.bucket*K:(p.bucket+1)*K]
-		for k, delta := range c.delta {
-			j, a, b := i*K+k, &before[k], &at[k]
+		mean, std, obsStd := dst.Mean[i*K:(i+1)*K], dst.Std[i*K:(i+1)*K], dst.ObsStd[i*K:(i+1)*K]
+		for k, delta := range c.delta[:K] {
+			a, b := &before[k], &at[k]
 			slope := a.slope + p.share*(b.slope-a.slope)
 			shift := p.part * (a.shift + p.share*(b.shift-a.shift))
 			square := p.part * p.part * (a.square + p.share*(b.square-a.square))
-			mean := slope*delta + shift
+			moved := slope*delta + shift
 			cross := p.part * (a.cross + p.share*(b.cross-a.cross))
-			spread := (a.curve+p.share*(b.curve-a.curve))*delta*delta + 2*cross*delta + square - mean*mean
-			variance, obs := p.part*p.part*(a.variance+p.share*(b.variance-a.variance)), dst.ObsStd[j]*dst.ObsStd[j]
-			added := max(spread, 0) + slope*min(variance, obs)
-			dst.Mean[j] += mean
-			dst.Std[j] = math.Sqrt(dst.Std[j]*dst.Std[j] + added)
-			dst.ObsStd[j] = math.Sqrt(obs + added)
+			added := (a.curve+p.share*(b.curve-a.curve))*delta*delta + 2*cross*delta + square - moved*moved
+			if added < 0 { // rounding
+				added = 0
+			}
+			variance, obs := p.part*p.part*(a.variance+p.share*(b.variance-a.variance)), obsStd[k]*obsStd[k]
+			if variance > obs {
+				variance = obs
+			}
+			added += slope * variance
+			mean[k] += moved
+			std[k] = math.Sqrt(std[k]*std[k] + added)
+			obsStd[k] = math.Sqrt(obs + added)
 			if ddelta != nil { // the weights change slowly
-				dst.DMean[j] += slope * ddelta[k]
+				dst.DMean[i*K+k] += slope * ddelta[k]
 			}
 		}
 	}
@@ -120,5 +127,5 @@ func placeOf(tau float64) place {
 	if b == 0 {
 		return place{0, 0, 0, tau / fractions[0]}
 	}
-	return place{b - 1, b, math.Min((tau-fractions[b-1])/(fractions[b]-fractions[b-1]), 1), 1}
+	return place{b - 1, b, min((tau-fractions[b-1])/(fractions[b]-fractions[b-1]), 1), 1}
 }

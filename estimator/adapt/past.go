@@ -34,6 +34,7 @@ type pastLevel struct {
 	matrices  []float64 // n×K×(nodes·K): of g by the nodes
 	g         []float64 // n×K, of the last start
 	weights   []float64 // K×Q, of the last start
+	byKnot    []float64 // Q×K, the same
 }
 
 // newPast takes all memory. The maps are evaluated at times, s; nil = at those of the levels,
@@ -62,7 +63,7 @@ func newPast(m *model.Model, e *priordynamics.Model, a priordynamics.Adaptation,
 				at = l.Times
 			}
 			p.rollout = rollout
-			p.levels = append(p.levels, pastLevel{component: c, level: l, times: at, matrices: matrices(m, c, l, rollout, at), g: make([]float64, len(at)*K)})
+			p.levels = append(p.levels, pastLevel{component: c, level: l, times: at, matrices: matrices(m, c, l, rollout, at), g: make([]float64, len(at)*K), byKnot: make([]float64, len(m.NoiseKnots)*K)})
 		}
 	}
 	p.read = make([]bool, len(p.levels))
@@ -119,10 +120,15 @@ func (p *past) start(x0, rows []float64, condition model.Condition, theta []floa
 	p.rollout.Run(x0, &p.inputs, theta, p.reach, differentiate)
 	moved := p.rollout.Moved()
 	for i := range p.levels {
-		if l := &p.levels[i]; p.read[i] {
-			for j := range l.g {
-				l.g[j] = dot(moved, l.matrices[j*len(moved):(j+1)*len(moved)])
-			}
+		l := &p.levels[i]
+		if !p.read[i] {
+			continue
+		}
+		for j := range l.g {
+			l.g[j] = dot(moved, l.matrices[j*len(moved):(j+1)*len(moved)])
+		}
+		for j, w := range l.weights {
+			l.byKnot[j%len(p.knots)*K+j/len(p.knots)] = w
 		}
 	}
 }
@@ -130,17 +136,30 @@ func (p *past) start(x0, rows []float64, condition model.Condition, theta []floa
 // subtract takes what θ has changed in the history's part of the displacement at t seconds
 // after the last start from delta (K).
 func (p *past) subtract(delta []float64, t float64) {
-	K, Q := p.m.K, len(p.knots)
+	K, known := len(delta), false
 	for i := range p.levels {
 		l := &p.levels[i]
 		if !p.read[i] {
 			continue
 		}
-		estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
-		j, share := l.level.Between(t)
-		here, next := l.g[j*K:], l.g[min(j+1, len(l.times)-1)*K:]
+		if !known {
+			estimator.KnotWeights(p.knots, p.m.NoiseKnots, t/p.m.Horizon)
+			known = true
+		}
+		q := 0 // at most it and the next are not zero
+		for p.knots[q] == 0 {
+			q++
+		}
+		next := min(q+1, len(p.knots)-1)
+		at, share := l.level.Between(t)
+		a, b := p.knots[q]*t, 0.0
+		if next > q {
+			b = p.knots[next] * t
+		}
+		wa, wb := l.byKnot[q*K:(q+1)*K], l.byKnot[next*K:(next+1)*K]
+		g0, g1 := l.g[at*K:(at+1)*K], l.g[min(at+1, len(l.times)-1)*K:][:K]
 		for k := range delta {
-			delta[k] -= dot(p.knots, l.weights[k*Q:(k+1)*Q]) * t * (here[k] + share*(next[k]-here[k]))
+			delta[k] -= (a*wa[k] + b*wb[k]) * (g0[k] + share*(g1[k]-g0[k]))
 		}
 	}
 }

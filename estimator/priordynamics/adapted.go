@@ -44,7 +44,7 @@ type Adapted struct {
 	own     []int     // of Damped: the coordinate
 	plain   []float64 // nodes × K: displacement without parameters
 	moved   []float64 // the same with them
-	added   []float64 // their difference
+	added   []float64 // moved less plain
 	by      []float64 // nodes × q × K: derivatives of moved by the parameters
 	input   []float64 // P
 	gained  []float64 // P
@@ -102,6 +102,9 @@ func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon f
 		}
 		a.step(a.moved[i*K:], x0, a.gained, theta, by)
 	}
+	for i, v := range a.moved[:(n+2)*K] {
+		a.added[i] = v - a.plain[i]
+	}
 }
 
 // step sets the displacement of the node after x's first. theta nil = no parameters; by nil =
@@ -111,7 +114,11 @@ func (a *Adapted) step(x, x0, u, theta, by []float64) {
 	for k, d := range x[:K] {
 		a.now[k] = x0[k] + d
 	}
-	m.Coordinates(a.v, a.slope, a.now, u)
+	var slope []float64
+	if by != nil {
+		slope = a.slope
+	}
+	m.Coordinates(a.v, slope, a.now, u)
 	m.Monomials(a.psi, a.v)
 	m.apply(a.inc, a.psi)
 	if theta != nil {
@@ -232,12 +239,7 @@ func (a *Adapted) Parabola(t float64) (node int, weights [3]float64) {
 
 // Moved returns what the parameters of the last Run add to the displacement at all nodes
 // (nodes×K). It is valid until the next Run.
-func (a *Adapted) Moved() []float64 {
-	for i, v := range a.moved {
-		a.added[i] = v - a.plain[i]
-	}
-	return a.added
-}
+func (a *Adapted) Moved() []float64 { return a.added }
 
 // AddSensitivities adds the derivatives by the parameters of the product of the displacements at
 // all nodes with a matrix row (nodes×K), times scale, to dst (q), after a Run that
@@ -269,17 +271,14 @@ func (a *Adapted) place(t float64) (node int, w, dw [3]float64) {
 // the start to dst (K) and, unless nil, its derivative by time per second to ddst (K).
 func (a *Adapted) At(dst, ddst []float64, t float64) {
 	node, w, dw := a.place(t)
-	clear(dst)
-	clear(ddst)
-	for i := range w {
-		at := (node + i) * a.k
-		for k := range dst {
-			d := a.moved[at+k] - a.plain[at+k]
-			dst[k] += w[i] * d
-			if ddst != nil {
-				ddst[k] += dw[i] * d
-			}
-		}
+	K := a.k
+	d := a.added[node*K : (node+3)*K]
+	d0, d1, d2 := d[:K], d[K:2*K], d[2*K:]
+	for k := range dst {
+		dst[k] = w[0]*d0[k] + w[1]*d1[k] + w[2]*d2[k]
+	}
+	for k := range ddst {
+		ddst[k] = dw[0]*d0[k] + dw[1]*d1[k] + dw[2]*d2[k]
 	}
 }
 

@@ -262,6 +262,18 @@ func worldVelocity(a, v vec3) (f vec3, r, ja mat3) {
 	return f, r, ja
 }
 
+// worldVelocityAlone returns f = R(a) v.
+func worldVelocityAlone(a, v vec3) vec3 {
+	sf, cf := math.Sincos(a[0])
+	st, ct := math.Sincos(a[1])
+	sp, cp := math.Sincos(a[2])
+	return vec3{
+		ct*cp*v[0] + (sf*st*cp-cf*sp)*v[1] + (cf*st*cp+sf*sp)*v[2],
+		ct*sp*v[0] + (sf*st*sp+cf*cp)*v[1] + (cf*st*sp-sf*cp)*v[2],
+		-st*v[0] + sf*ct*v[1] + cf*ct*v[2],
+	}
+}
+
 // Derivative writes dx/dt at state x (K) by the kinematic relations to dst (K), 0 for
 // the other states.
 func (b *Body) Derivative(dst, x []float64) {
@@ -273,7 +285,7 @@ func (b *Body) Derivative(dst, x []float64) {
 	if b.hasPosition() {
 		v := b.get(x, b.Velocity, signVelocity, 1)
 		if b.InBody {
-			v, _, _ = worldVelocity(a, v)
+			v = worldVelocityAlone(a, v)
 		}
 		b.add(dst, b.Position, signPosition, 1, v)
 	}
@@ -306,9 +318,7 @@ func (b *Body) apply(dst, x, d []float64, h, sign float64) {
 		v0 := b.get(x, b.Velocity, signVelocity, 1)
 		v1 := v0.plus(1, b.get(d, b.Velocity, signVelocity, 1))
 		a1 := a0.plus(1, b.get(d, b.Attitude, signAttitude, b.Omega))
-		v0, _, _ = worldVelocity(a0, v0)
-		v1, _, _ = worldVelocity(a1, v1)
-		b.add(dst, b.Position, signPosition, half, v0.plus(1, v1))
+		b.add(dst, b.Position, signPosition, half, worldVelocityAlone(a0, v0).plus(1, worldVelocityAlone(a1, v1)))
 		return
 	}
 	for i, of := range b.Velocity {

@@ -314,8 +314,12 @@ func ratio(of, base []score.Counters) Ratios {
 }
 
 // Recovered returns the time since the start of a flight, s, at which the CRPS over that without
-// adaptation comes within 20 % of what it is from 10 s on; of a shorter flight, at its end.
+// adaptation comes within 20 % of what it is from 10 s on; of a shorter flight, at its end. Where nothing was
+// scored it is NaN.
 func (a *Adapted) Recovered() float64 {
+	if len(a.Since) == 0 {
+		return math.NaN()
+	}
 	end, n := 0.0, 0.0
 	last := a.Since[len(a.Since)-1].From
 	for i := range a.Since {

@@ -102,3 +102,19 @@ func TestModelsThatCannotAdapt(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestRecovered(t *testing.T) {
+	since := func(from, crps float64) Since { return Since{From: from, Ratios: Ratios{CRPS: crps}} }
+	for name, c := range map[string]struct {
+		since []Since
+		want  float64
+	}{
+		"from 2 s on as from 10 s on": {[]Since{since(0, 1), since(1, 0.6), since(2, 0.35), since(10, 0.3), since(20, 0.3)}, 2},
+		"a short flight":              {[]Since{since(0, 1), since(1, 0.5)}, 1},
+		"nothing was scored":          {nil, math.NaN()},
+	} {
+		if got := (&Adapted{Since: c.since}).Recovered(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%s: %v s, expected %v", name, got, c.want)
+		}
+	}
+}
