@@ -34,7 +34,6 @@ type compiled struct {
 	perMember, perRefit, perVariance float64 // one over the number of members, of refits, of members with a variance
 }
 
-// all returns members and refits.
 func (c *compiled) all() (all []*fastMember) {
 	for _, set := range [][]fastMember{c.members, c.refits} {
 		for i := range set {

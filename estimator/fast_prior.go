@@ -21,7 +21,6 @@ type batchedPrior struct {
 	jacobian   priorJacobian
 }
 
-// newBatchedPrior takes the memory for the points of a grid.
 func newBatchedPrior(b *PriorDynamics, g *grid, unit simd.Unit) batchedPrior {
 	K, times := len(b.x0), g.points
 	N := len(times)

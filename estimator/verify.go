@@ -55,7 +55,6 @@ func verifyReference(name string) error {
 	return nil
 }
 
-// reference returns a reference and its answers.
 func reference(name string) (m *model.Model, answers []float64, err error) {
 	file, err := referenceFiles.ReadFile("reference/" + name + ".dgm")
 	if err != nil {
@@ -114,7 +113,6 @@ func answersAs(p checkable, m *model.Model, want []float64, tolerance float64) e
 	return nil
 }
 
-// appendAnswer appends all numbers of a prediction.
 func appendAnswer(dst []float64, d *Prediction) []float64 {
 	for _, v := range [...][]float64{d.Mean, d.Std, d.ObsStd, d.DMean, d.DStd, d.RMSRatio} {
 		dst = append(dst, v...)

@@ -115,7 +115,6 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// next returns the next word, "" at the end.
 func (p *idl) next() string {
 	if p.at >= len(p.words) {
 		return ""

@@ -94,7 +94,6 @@ func parseField(line, owner string) (f field, ok bool, err error) {
 	return f, true, nil
 }
 
-// msgType returns a field of a type, as a message of type owner names it.
 func msgType(name, owner string) field {
 	if f, ok := builtin(name, msgNumbers); ok {
 		return f

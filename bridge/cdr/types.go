@@ -145,7 +145,6 @@ type step struct {
 	index int // of an array, else 0
 }
 
-// steps returns the fields of a path.
 func (t *Type) steps(path string) ([]step, error) {
 	var out []step
 	for {

@@ -59,7 +59,6 @@ func (e *event) find(path string) (int, error) {
 	return 0, fmt.Errorf("there is no %q", path)
 }
 
-// list returns the variables of an event.
 func (e *event) list() (out []telemetry.Field) {
 	for i := range e.variables[:min(len(e.variables), telemetry.MaxFields)] {
 		out = append(out, telemetry.Field{Path: e.variables[i].name})

@@ -63,7 +63,6 @@ func (r *Reader) pass(n int) {
 	r.Window.Pass(n)
 }
 
-// begin reads the header.
 func (r *Reader) begin() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s: byte %d: header: %s", r.Path, r.Window.Offset(), fmt.Sprintf(format, args...))

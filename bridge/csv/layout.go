@@ -125,7 +125,6 @@ func (l *layout) ambiguous(cell string) bool {
 	return l.decimal && err == nil && strings.Contains(cell, ".")
 }
 
-// split returns the cells of a line.
 func split(line string, sep rune) []string {
 	if sep == ' ' {
 		return strings.FieldsFunc(line, unicode.IsSpace)

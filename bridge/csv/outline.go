@@ -86,7 +86,6 @@ func Look(path string) (*Outline, error) {
 	return o, nil
 }
 
-// add adds a cell.
 func (c *Column) add(cell string) {
 	if missing(cell) {
 		return

@@ -127,7 +127,6 @@ func (r *Reader) cut(at int64) bool {
 	return (from > 0 && at < from) || (to > 0 && at > to)
 }
 
-// time reads the cell of the time.
 func (r *Reader) time(cell string) (int64, error) {
 	if r.ambiguous(cell) {
 		return 0, r.fail(r.line, "column "+quote(r.cfg.Column), quote(cell)+pointAmongCommas, alike)
@@ -151,7 +150,6 @@ func (r *Reader) time(cell string) (int64, error) {
 	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
 }
 
-// name returns the segment that a row names.
 func (r *Reader) name(cells []string) string {
 	if len(r.segmentsAt) == 0 {
 		return Stem(r.path)

@@ -181,7 +181,6 @@ func (t *table) index(name string) int {
 	return i
 }
 
-// fields lists the columns.
 func (t *table) fields() (out []telemetry.Field) {
 	for _, c := range t.columns[:min(len(t.columns), telemetry.MaxFields)] {
 		out = append(out, telemetry.Field{Path: c})

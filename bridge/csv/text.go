@@ -38,7 +38,6 @@ func (u *utf8Of) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// next returns the next character.
 func (u *utf8Of) next() (rune, error) {
 	c := u.kept
 	u.kept = 0
@@ -109,7 +108,6 @@ func (l *lines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a line.
 func (l *lines) next() error {
 	l.number++
 	l.line, l.given = l.line[:0], 0

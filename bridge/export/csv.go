@@ -52,7 +52,6 @@ func writeTable(ctx context.Context, w *csv.Writer, l *log, s *Summary) error {
 	return err
 }
 
-// columns names the columns of a table.
 func columns(channels []channel.Channel) []string {
 	names := []string{"segment", "name", "t [ns]"}
 	for _, role := range []channel.Role{channel.State, channel.Input, channel.Aux} {

@@ -89,7 +89,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// close ends all connections.
 func (s *Server) close() {
 	// The error of a listener that is closed is of no use.
 	_ = s.http.Close()
@@ -280,7 +279,6 @@ type frame struct {
 	data []byte
 }
 
-// end ends the connection.
 func (c *client) end() {
 	c.cancel()
 	// The other end may be gone already.
@@ -302,7 +300,6 @@ func (c *client) put(kind websocket.MessageType, data []byte) {
 	}
 }
 
-// write writes what waits.
 func (c *client) write(ctx context.Context) {
 	for {
 		select {

@@ -105,7 +105,6 @@ func (f *File) Consumed() int64 { return f.consumed }
 // Size returns the size on disk.
 func (f *File) Size() int64 { return f.size }
 
-// Close closes the file.
 func (f *File) Close() error {
 	if f.unpack != nil {
 		// Nothing was written; an error of unpacking was returned by Read.

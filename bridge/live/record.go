@@ -122,7 +122,6 @@ func (w *recorder) open(channels []channel.Channel) error {
 	return nil
 }
 
-// add writes a state.
 func (w *recorder) add(message []byte) error {
 	s := &w.state
 	var refused error

@@ -121,7 +121,6 @@ func (v *viewer) vehicle(name string) *seen {
 	return s
 }
 
-// state shows a state.
 func (v *viewer) state(name string, data []byte) {
 	s := v.vehicle(name)
 	if s == nil {

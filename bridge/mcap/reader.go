@@ -244,7 +244,6 @@ func (r *Reader) content(at int64, kind mcap.OpCode, b []byte) (m *telemetry.Mes
 	return nil, nil
 }
 
-// schema keeps a schema.
 func (r *Reader) schema(b []byte) error {
 	s, err := mcap.ParseSchema(b)
 	if err != nil {
@@ -263,7 +262,6 @@ func (r *Reader) schema(b []byte) error {
 	return nil
 }
 
-// channel keeps a channel.
 func (r *Reader) channel(b []byte) error {
 	parsed, err := mcap.ParseChannel(b)
 	if err != nil {
@@ -318,7 +316,6 @@ func (r *Reader) messageOf(at int64, b []byte) (*telemetry.Message, error) {
 	return &r.message, nil
 }
 
-// Close closes the file.
 func (r *Reader) Close() error {
 	r.unpacker.close()
 	return r.Reader.Close()

@@ -78,7 +78,6 @@ func kindName(name string) string {
 	return name
 }
 
-// list returns the numbers of a message.
 func list(t *cdr.Type, msg []byte) (out []telemetry.Field) {
 	if t == nil {
 		return nil

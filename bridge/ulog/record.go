@@ -180,7 +180,6 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 	return nil
 }
 
-// topic makes a topic.
 func (r *Reader) topic(key topicKey) (*subscription, error) {
 	whole, err := r.formats.size(key.name, 0)
 	if err != nil {

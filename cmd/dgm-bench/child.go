@@ -48,7 +48,6 @@ func startChild(args ...string) (*child, error) {
 	return c, nil
 }
 
-// stop ends the child and waits for it.
 func (c *child) stop() error {
 	_ = c.stdin.Close()
 	return c.cmd.Wait()

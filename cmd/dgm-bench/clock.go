@@ -25,7 +25,6 @@ func (c *clock) read() (unix, steady int64) {
 
 func (c *clock) unix() int64 { unix, _ := c.read(); return unix }
 
-// step sets the wall clock by d.
 func (c *clock) step(d time.Duration) {
 	c.mu.Lock()
 	c.set += int64(d)

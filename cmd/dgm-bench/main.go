@@ -21,7 +21,6 @@ func measurements() []*study.Study {
 	return []*study.Study{latencyStudy(), chaosStudy(), adaptStudy(), savingsStudy(), speed.Study(), paper.TrainStudy(), predictors.Study(), predictors.WorthStudy(), closedloop.Study(), predictors.JointStudy()}
 }
 
-// studies returns all studies.
 func studies() []*study.Study { return append(measurements(), paper.Studies()...) }
 
 func command() *cobra.Command {

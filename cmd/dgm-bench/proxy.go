@@ -90,7 +90,6 @@ func (p *proxy) copy(from, to net.Conn) {
 	}
 }
 
-// awaitLine waits while the line is cut.
 func (p *proxy) awaitLine() {
 	for p.cut.Load() {
 		time.Sleep(5 * time.Millisecond)

@@ -201,7 +201,6 @@ func (s *rig) serve(change ...func(o *server.Options)) {
 
 func (s *rig) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", s.port) }
 
-// path returns a name in the rig's folder.
 func (s *rig) path(name string) string { return filepath.Join(s.dir, name) }
 
 // estimate runs an estimator in this process.
@@ -244,7 +243,6 @@ func (s *rig) link(url, name string) *nats.Conn {
 	return nc
 }
 
-// startPlanner starts the planner.
 func (s *rig) startPlanner(url string) {
 	var err error
 	s.planner, err = newPlanner(s.link(url, "planner"), s.clock)
@@ -252,7 +250,6 @@ func (s *rig) startPlanner(url string) {
 	s.planner.watch(s.robot)
 }
 
-// startRobot starts the robot.
 func (s *rig) startRobot(url string, rate float64) {
 	s.robot = newSender(s.link(url, "robot"), vehicle, rate, s.clock)
 	if s.planner != nil {

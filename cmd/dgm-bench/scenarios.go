@@ -73,7 +73,6 @@ func (s *rig) behindProxy(cfg node.Config) *proxy {
 	return p
 }
 
-// disturbed delays or cuts the line of a proxy for a while.
 func (s *rig) disturbed(p *proxy, delay time.Duration, cut bool, lasts time.Duration) {
 	s.during(func() {
 		defer p.set(0, false)

@@ -121,7 +121,6 @@ type importOptions struct {
 	all, printMap         bool
 }
 
-// importCommand returns the subcommand of a format.
 func importCommand(f *format) *cobra.Command {
 	o := &importOptions{}
 	cmd := &cobra.Command{Short: f.short, RunE: func(cmd *cobra.Command, inputs []string) error { return o.run(cmd, f, inputs) }}
@@ -148,7 +147,6 @@ func importCommand(f *format) *cobra.Command {
 	return cmd
 }
 
-// run imports the inputs.
 func (o *importOptions) run(cmd *cobra.Command, f *format, inputs []string) error {
 	if o.printMap && o.preset != "" {
 		text, err := importer.PresetText(o.preset)

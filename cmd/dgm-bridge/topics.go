@@ -105,7 +105,6 @@ func suggestMap(cmd *cobra.Command, kind, path string) error {
 	return err
 }
 
-// writeText writes the report for people.
 func (r *topicsReport) writeText(cmd *cobra.Command, kind string) error {
 	w := cmd.OutOrStdout()
 	_, err := fmt.Fprintf(w, "%s, %s\n%10s %10s  topic\n", kind, cli.Count(len(r.Topics), "topic"), "messages", "Hz")
@@ -156,7 +155,6 @@ func info() *cobra.Command {
 	return cmd
 }
 
-// writeJSON writes one JSON document.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -53,7 +53,6 @@ func openOutput(folder string) (*output, error) {
 // path returns the path of a file in the folder.
 func (o *output) path(name string) string { return filepath.Join(o.folder, name) }
 
-// wrote notes a file.
 func (o *output) wrote(name, what string) { o.files = append(o.files, written{name, what}) }
 
 // list prints what was written and where.
@@ -118,7 +117,6 @@ type screen struct {
 	size view.Size
 }
 
-// newScreen returns the screen on w.
 func newScreen(w io.Writer) *screen {
 	s := &screen{Writer: w, size: view.Size{Columns: 80, Rows: 24}}
 	if f, ok := w.(*os.File); ok && view.IsTerminal(f) {

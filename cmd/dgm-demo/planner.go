@@ -64,7 +64,6 @@ func listen(s *server.Server, sc *scene, times []float64) (*planner, error) {
 	return p, nil
 }
 
-// close ends the planner.
 func (p *planner) close() {
 	close(p.stop)
 	<-p.done

@@ -25,7 +25,6 @@ type scene struct {
 // rate is how often the robots are measured, Hz.
 const rate = 100
 
-// sceneOf returns the scene of a system.
 func sceneOf(system string) (*scene, bool) {
 	sc := &scene{
 		vehicle:  system,

@@ -11,7 +11,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
-// describe writes the summary of a flight.
 func describe(w io.Writer, r *judge.Result) {
 	fmt.Fprintf(w, "\nFlew %.1f s: %s, %s, %d missing, %d not finite, %d overdue (after the next state).\n", r.Flight.Seconds(),
 		cli.Count(r.States, "state"), cli.Count(r.Answered, "prediction"), r.Missing, r.NotFinite, r.Overdue)

@@ -124,7 +124,6 @@ func (s *settings) overlay(flags *settings, given func(name string) bool) {
 	}
 }
 
-// manCommand writes the manual page, for packagers.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man [subcommand]",

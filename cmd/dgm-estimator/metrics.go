@@ -118,7 +118,6 @@ func writeAmounts(w io.Writer, statuses []wire.Status) {
 	}
 }
 
-// writeQuantiles writes the latency and its parts.
 func writeQuantiles(w io.Writer, statuses []wire.Status) {
 	fmt.Fprintf(w, "# HELP dgm_latency_seconds From a state or tick to its prediction, and the parts of it, since the last status; quantile 1 is the largest.\n# TYPE dgm_latency_seconds gauge\n")
 	for i := range statuses {

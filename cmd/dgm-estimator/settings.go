@@ -95,7 +95,6 @@ func (d *duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// defaults returns the settings of the template.
 func defaults() settings {
 	var s settings
 	if err := s.parse(template, "default settings"); err != nil {
@@ -220,7 +219,6 @@ func (s *vehicle) check() error {
 	return nil
 }
 
-// node returns the configuration of the node for a model.
 func (s *vehicle) node(m *model.Model, log func(string)) node.Config {
 	c := node.Config{
 		Vehicle: s.Vehicle, RobotClock: s.Clock == "robot", Rate: s.Rate, Chain: s.Chain, Plain: s.Predictor == "plain", UntimedPlans: s.Untimed,

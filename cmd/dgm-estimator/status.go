@@ -117,7 +117,6 @@ func writeJSON(out io.Writer, all []wire.Status) error {
 	return e.Encode(list)
 }
 
-// writeStatus writes a status for people.
 func writeStatus(out io.Writer, s *wire.Status) {
 	ms := func(seconds float64) string { return fmt.Sprintf("%.2f ms", 1000*seconds) }
 	fmt.Fprintf(out, "%s: model %s, instance %s, up %v\n", s.Vehicle, s.Model, s.Instance, time.Duration(s.Uptime*1e9).Round(time.Second))

@@ -58,7 +58,6 @@ func (b *bar) print(line string) {
 	fmt.Fprintln(b.w, line)
 }
 
-// clear removes the bar.
 func (b *bar) clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

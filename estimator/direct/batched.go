@@ -217,7 +217,6 @@ func (b *Batched) level() *batchedLevel {
 	panic("direct: evaluated before Run")
 }
 
-// planColumns sets the columns of all times.
 func (b *Batched) planColumns(l *batchedLevel) {
 	if l.plan == 0 {
 		return

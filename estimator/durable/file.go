@@ -80,7 +80,6 @@ func Append(path string) (*File, error) {
 // Path returns the final name.
 func (f *File) Path() string { return f.path }
 
-// Write appends b.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := f.open().Write(b)
 	return n, notWritten(f.path, err)

@@ -128,7 +128,6 @@ func kinematicsFields(k *channel.Kinematics) [6]msgbin.Field {
 	}
 }
 
-// encodeHeader returns the map of the header.
 func encodeHeader(h *Header) []byte {
 	m := headerMap{magic: magic}
 	m.channels.Bytes = msgbin.Append(nil, func(w *msgbin.Writer) {

@@ -142,7 +142,6 @@ func (w *Writer) elements(kind Kind, list []msgbin.Field) error {
 	return w.record(kind)
 }
 
-// record appends the record of the payload.
 func (w *Writer) record(kind Kind) error {
 	if w.err != nil {
 		return w.err

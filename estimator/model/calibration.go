@@ -20,7 +20,6 @@ const (
 // firstCovariates is how many there were in files before the roughness.
 const firstCovariates = CovariateRoughness
 
-// String returns the name of the covariate.
 func (c Covariate) String() string {
 	return [...]string{"distance", "leverage", "motion", "posterior variance", "component spread", "roughness"}[c]
 }

@@ -31,7 +31,6 @@ const (
 	maxFloats = MaxFile / 8
 )
 
-// encodeMap returns the map of the fields.
 func encodeMap(fields func(*coder)) []byte {
 	c := &coder{out: msgbin.NewWriter(nil)}
 	fields(c)

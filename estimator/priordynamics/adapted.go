@@ -220,7 +220,6 @@ func (m *Model) partial(dst, v []float64, K int) {
 	}
 }
 
-// addScaled adds s times v to dst.
 func addScaled(dst []float64, s float64, v []float64) {
 	for i, x := range v {
 		dst[i] += s * x

@@ -200,7 +200,6 @@ func (b *Body) get(x []float64, group []int, sign int, unit float64) vec3 {
 	return vec3{s[0] * unit * x[group[0]], s[1] * unit * x[group[1]], s[2] * unit * x[group[2]]}
 }
 
-// add adds v to a group of x.
 func (b *Body) add(x []float64, group []int, sign int, unit float64, v vec3) {
 	if len(group) != 3 {
 		return

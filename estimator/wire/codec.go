@@ -6,7 +6,6 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/internal/msgbin"
 )
 
-// encode appends a message, the map of the fields, to dst.
 func encode(dst []byte, fields []msgbin.Field) []byte {
 	return msgbin.Append(dst, func(w *msgbin.Writer) { w.Fields(fields) })
 }

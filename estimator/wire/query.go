@@ -78,7 +78,6 @@ const (
 // queryKeys are listed where a key is not known.
 const queryKeys = "v, want, states, P0, u, plans, rows, plan_dt, times, samples, seed, timeout, dtype, parts, request_dtype, history, history_t, history_x, history_u, half_spaces, boxes, mean_adjoint, std_adjoint"
 
-// vectors are the vectors of a query.
 func (q *Query) vectors() [12]struct {
 	name string
 	dst  *[]float64

@@ -60,7 +60,6 @@ var reasonText = [Reasons]struct{ name, description string }{
 	SecondSender: {"second_sender", "a second robot sends states under the name of this vehicle: give each robot a name of its own"},
 }
 
-// String returns the reason's name on the wire.
 func (r Reason) String() string {
 	if r >= Reasons {
 		return fmt.Sprintf("reason(%d)", uint8(r))
@@ -98,7 +97,6 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fail returns an *Error.
 func fail(r Reason, field, format string, args ...any) error {
 	return &Error{Reason: r, Field: field, Text: fmt.Sprintf(format, args...)}
 }

@@ -45,7 +45,6 @@ type cells struct {
 // mostCells bounds the windows that are fitted to: more change the third digit.
 const mostWindows = 2500
 
-// newCells gathers the errors of the folds.
 func newCells(frame *rows.Frame, folds []*heldErrors) *cells {
 	K := frame.K
 	c := &cells{K: K, T: len(folds[0].times), folds: len(folds), of: make([][]cell, K)}

@@ -119,7 +119,6 @@ func (p *Prior) Refit(ctx context.Context, flights []window.Flight, b *budget.Ad
 	return p.Stack.Spec(p.Stack.With(fitted)), nil
 }
 
-// chooseShape chooses the shape of the difference equation.
 func (p *Prior) chooseShape(ctx context.Context, known []window.Flight, b *budget.Adaptation) error {
 	b.Say("prior dynamics")
 	var err error
@@ -249,7 +248,6 @@ func MayChain(task window.Task) bool {
 	return len(task.States) > singleLink && manipulator.Links(task.States) > 0
 }
 
-// rollout returns a difference equation as a component.
 func rollout(m *equation.Model) model.Component {
 	return model.Component{Kind: model.Equation, Members: []equation.Model{*m}}
 }

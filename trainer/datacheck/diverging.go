@@ -118,7 +118,6 @@ func (d divergence) tail(t, x []float64) int {
 	return start
 }
 
-// diverges reports samples [i, j) of a track.
 func (s series) diverges(tr track, i, j int, end string) {
 	at := tr.span(i, j)
 	if s.turns(at) {

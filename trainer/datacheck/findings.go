@@ -58,7 +58,6 @@ func (r *recording) severity(k int) Severity {
 	return Exclude
 }
 
-// list gathers and sorts the problems.
 func (f *findings) list() []Problem {
 	out := gather(f.problems)
 	sortProblems(out)

@@ -166,7 +166,6 @@ func (sp span) from() float64 { return sp.seg.t[sp.first] }
 
 func (sp span) to() float64 { return sp.seg.t[sp.last-1] }
 
-// String prints when it is.
 func (sp span) String() string { return printSpan(sp.from(), sp.to()) }
 
 // mark sets the samples of channel k aside; those of all channels where k < 0.

@@ -36,7 +36,6 @@ type pace struct {
 	log []float64
 }
 
-// paces returns the pace of all pieces of the recording.
 func (r *recording) paces() []pace {
 	var out []pace
 	for _, s := range r.segs {

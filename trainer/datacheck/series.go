@@ -91,7 +91,6 @@ func atEnd(tracks []track, m int) bool {
 	return m+1 == len(tracks) || atStart(tracks, m+1)
 }
 
-// values returns all values of all tracks.
 func values(tracks []track) []float64 {
 	var out []float64
 	for _, tr := range tracks {

@@ -44,7 +44,6 @@ func were(n int) string {
 	return plural(n, "sample") + " are"
 }
 
-// value prints a value of channel k with its unit.
 func (r *recording) value(k int, v float64) string {
 	if u := r.channels[k].Unit; u != "" {
 		return num(v) + " " + u

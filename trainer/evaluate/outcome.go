@@ -123,7 +123,6 @@ func newComparer(m *model.Model, opt Options) (*comparer, error) {
 	return c, nil
 }
 
-// newOutcomes allocates n outcomes.
 func (c *comparer) newOutcomes(n int) []outcome {
 	size := len(c.Measured)
 	out := make([]outcome, n)

@@ -38,7 +38,6 @@ func baseNames(text string) string {
 	return strings.Join(words, " ")
 }
 
-// longest returns the longest horizon.
 func (t *Table) longest() float64 { return t.Horizons[len(t.Horizons)-1].T }
 
 // forecastChart draws one channel along the flight.

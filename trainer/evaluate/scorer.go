@@ -84,7 +84,6 @@ func Interpolate(m *model.Model, table []float64, k int, t float64) float64 {
 	return v
 }
 
-// add scores one window.
 func (s *scorer) add(o *outcome) error {
 	if !o.ok {
 		return errNotFinite
@@ -177,7 +176,6 @@ func (s *scorer) table(dt float64) (*Table, error) {
 	return out, nil
 }
 
-// horizon returns the scores at horizon i.
 func (s *scorer) horizon(i, block int, dt float64) (Horizon, error) {
 	K, n := s.m.K, 0
 	var cells []cell // of the scored states

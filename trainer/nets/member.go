@@ -77,7 +77,6 @@ func TrainMember(ctx context.Context, d Data, set Settings, seed uint64, progres
 	return net, nil
 }
 
-// newParams draws the starting point.
 func newParams(f *rows.Frame, set Settings, rng *rand.Rand) *objective.Params {
 	Q := len(f.NoiseKnots)
 	shape := matching.Shape{

@@ -95,7 +95,6 @@ func check(name string, lists ...[]float64) error {
 	return nil
 }
 
-// span returns all values.
 func (c Chart) span() (x, y []float64) {
 	for _, l := range c.Lines {
 		x, y = append(x, l.X...), append(y, l.Y...)

@@ -8,7 +8,6 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/plot"
 )
 
-// draw draws all charts.
 func (v *view) draw() error {
 	var err error // the first one
 	add := func(dst *[]svg, c plot.Chart) {

@@ -145,7 +145,6 @@ var baselinePhrase = map[string]string{
 
 const moreData = "Record more and more varied flights, four or more, in which every input and state moves."
 
-// comparison compares the model with the best baseline.
 func comparison(t *evaluate.Table) aspect {
 	name, ratio := t.Geo.Best()
 	a := aspect{level: Use}
@@ -341,7 +340,6 @@ func supported(t *evaluate.Table, partial string) aspect {
 	return aspect{Care, fmt.Sprintf("%s a horizon of %s, not more.", what, evaluate.Seconds(s)), fmt.Sprintf("Train again with --horizon %gs, or record more flights.", s)}
 }
 
-// calibrated compares distributions with those of the linear model.
 func calibrated(t *evaluate.Table) aspect {
 	c := t.Calibrated
 	if c == nil || c.Better() {

@@ -263,7 +263,6 @@ func (p *predictions) weigh(knots []float64) [][][]float64 {
 	return out
 }
 
-// outcomes returns those of channel k in a condition.
 func (p *predictions) outcomes(condition, k int) []outcome {
 	var out []outcome
 	for i := range p.windows {

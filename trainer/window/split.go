@@ -123,7 +123,6 @@ func holdOutStretches(flights []Flight, share, horizon float64, rng *rand.Rand) 
 	return s
 }
 
-// holdOutBlocks holds out blocks of time.
 func holdOutBlocks(flights []Flight, share, horizon float64, rng *rand.Rand) (s Split) {
 	for i := range flights {
 		fl := &flights[i]

@@ -120,7 +120,6 @@ func (r *Reader) Until(done <-chan struct{}) {
 	}
 }
 
-// Close closes the file.
 func (r *Reader) Close() error {
 	if r.file == nil {
 		return nil

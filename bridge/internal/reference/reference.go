@@ -99,7 +99,6 @@ func Ask(t *testing.T, module, script, path string, doc any) (columns []byte) {
 	return columns
 }
 
-// run runs a script.
 func run(t *testing.T, module, script, path string) (text, columns []byte) {
 	t.Helper()
 	python := os.Getenv("DGM_PYTHON")
@@ -201,7 +200,6 @@ func Compare(t *testing.T, open func(telemetry.Wants) (telemetry.Source, error),
 	return s, messages, values
 }
 
-// readAll reads all fields of a source.
 func readAll(t *testing.T, open func(telemetry.Wants) (telemetry.Source, error), text func(int64, string)) (telemetry.Source, map[key]*table) {
 	t.Helper()
 	all := map[key]*table{}
@@ -275,7 +273,6 @@ func sum(crc uint32, v float64) uint32 {
 	return crc32.Update(crc, castagnoli, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 }
 
-// contains reports whether all has each of some.
 func contains(all, some []string) bool {
 	for _, f := range some {
 		if !slices.Contains(all, f) {

@@ -29,7 +29,6 @@ type sender struct {
 	of *senders
 }
 
-// Close closes the connection.
 func (s *sender) Close() error {
 	s.of.mu.Lock()
 	s.of.open = slices.DeleteFunc(s.of.open, func(o *sender) bool { return o == s })

@@ -36,7 +36,6 @@ of the data, 100 points each; joint smoothers are scored on unseen starts too.`,
 	return s
 }
 
-// ablate trains the unit's model and puts its scores into the row.
 func (s *set) ablate(ctx context.Context, u *study.Unit, steps int) error {
 	d, unseen, err := s.both(u.Seed)
 	if err != nil {

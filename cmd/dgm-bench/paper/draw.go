@@ -13,7 +13,6 @@ import (
 // shown is how many trajectories of the data, and how many unseen ones, are drawn.
 const shown = 3
 
-// drawTrajectories draws the channels of a few trajectories of a forecast.
 func drawTrajectories(dir string, k study.Key, f forecast) error {
 	s := named(k.Set)
 	d, on, err := s.both(k.Seed)
@@ -102,7 +101,6 @@ func placement(s *set, on *trial) plot.Chart {
 	}
 }
 
-// drawRollouts draws sampled trajectories on the intervals of the closed form.
 func drawRollouts(file string, s *set, on *trial, closed []score.Trajectory, all [][]float64) error {
 	K := len(s.plant.States)
 	var rows [][]plot.Chart

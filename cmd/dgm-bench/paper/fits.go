@@ -19,7 +19,6 @@ import (
 // Studies of single fits: one smoother with its dynamics, trained by gradient matching, as
 // the paper trains it.
 
-// stepsFlag is the flag --steps of a training.
 func stepsFlag(steps *int) study.Flag {
 	return study.Flag{Name: "steps", Usage: "steps of the training", Value: steps, Least: 1, Changes: true}
 }
@@ -91,7 +90,6 @@ func (s *set) publishedFit(rate, decay float64) paper.Settings {
 	}
 }
 
-// publishedStudy compares the paper's settings of a single fit with this project's.
 func publishedStudy() *study.Study {
 	s := &study.Study{
 		Name: "published", Short: "A single fit with the settings of the paper's appendix, and with the defaults of this project",
@@ -170,7 +168,6 @@ var fitColumns = []study.Column{
 	study.MeanOf("coverage 95", "coverage95", 2), study.RangeOf("of seeds", "coverage95"), study.MeanOf("rmse / noise", "rmse_over_noise", 2), study.MeanOf("seconds", "seconds", 0),
 }
 
-// lambdaStudy is the appendix' figure on the weight of the matching term.
 func lambdaStudy() *study.Study {
 	s := &study.Study{
 		Name: "lambda", Seeds: 3, Sets: names(anySet), Usual: []string{"lv100"}, Side: true, Needs: []string{"loglik"}, Summary: fitSummary,

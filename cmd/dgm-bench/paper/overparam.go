@@ -26,7 +26,6 @@ var shapes = []string{"3-3", "3-3-3", "3-6-3", "3-6-6-3", "3-6-6-6-3", "3-6-6-6-
 
 var overparamMethods = []string{"dgm", "sgld", "sghmc"}
 
-// overparamStudy is the paper's figure on products of matrices.
 func overparamStudy() *study.Study {
 	c := newChains(5, 20000)
 	members := paper.DefaultRecipe(&paper.Data{Trajectories: make([]paper.Trajectory, 1)}).Members
@@ -111,7 +110,6 @@ func learnProduct(ctx context.Context, u *study.Unit, hidden []int, members int)
 	return err
 }
 
-// sampleProduct samples the matrices.
 func sampleProduct(ctx context.Context, u *study.Unit, hidden []int, method string, c *chains) error {
 	set := linearSet()
 	net, loss, err := set.pretrained(hidden, mlp.Linear, false, c.pretraining, 3e-8, u.Seed)

@@ -23,7 +23,6 @@ var exactly = map[string]string{"dp1": "g"}
 // hiddenResidual is the hidden layer of the net beside a known field.
 const hiddenResidual = 10
 
-// parametricStudy is the appendix' table of known fields.
 func parametricStudy() *study.Study {
 	members := 2
 	return &study.Study{
@@ -40,7 +39,6 @@ is beside what the Cramér-Rao bound lets one expect of it. Variant residual add
 	}
 }
 
-// learnKnown learns with the plant's own field and puts scores and parameters into the row.
 func (s *set) learnKnown(ctx context.Context, u *study.Unit, members int) error {
 	known := s.known(uint64(u.Seed))
 	m, err := s.follow(ctx, u, func(r *paper.Recipe) {

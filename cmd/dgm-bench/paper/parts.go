@@ -23,7 +23,6 @@ var withoutParts = []struct {
 	{"no-refits", "refits, which decide the width", func(r *paper.Recipe) { r.Refits = 0 }},
 }
 
-// partsStudy measures what each part of the recipe is worth.
 func partsStudy() *study.Study {
 	s := &study.Study{
 		Name: "recipe", Seeds: 5, From: unseen, Version: always, Needs: recipeNeeds, Summary: recipeSummary,
@@ -89,7 +88,6 @@ func meanMember(g study.Group) float64 {
 	return study.Mean(v)
 }
 
-// learningStudy is the paper's figure on the number of trajectories.
 func learningStudy() *study.Study {
 	members := paper.DefaultRecipe(&paper.Data{}).Members
 	grids := []int{2, 3, 4, 6, 8, 10, 12}

@@ -135,7 +135,6 @@ func (s *set) scaleRecipe(ctx context.Context, u *study.Unit) error {
 	return err
 }
 
-// timeStep puts the time of a step and the memory of a training into a row.
 func timeStep(r *study.Row, d *paper.Data, settings paper.Settings) error {
 	before := inUse()
 	step := paper.NewStep(d, settings, 1)

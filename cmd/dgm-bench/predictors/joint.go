@@ -92,7 +92,6 @@ func jointly(ctx context.Context, u *study.Unit, in Folders) error {
 	return pairScores(u, d, res.Model)
 }
 
-// tubeScores puts the coverage and the factors of the tubes into a row.
 func tubeScores(ctx context.Context, u *study.Unit, d *data, m *model.Model) error {
 	tubes, err := scoring.Joint(ctx, m, d.test, scoring.Options{})
 	if err != nil {
@@ -312,7 +311,6 @@ func energyScore(truth []float64, draws [][]float64, from int) float64 {
 	return first - second
 }
 
-// jointTables shows tubes and energy scores, and the ellipses, a line for each recording.
 func jointTables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	var lines []study.Group
 	for _, r := range recordings() {

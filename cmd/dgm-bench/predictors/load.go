@@ -77,7 +77,6 @@ func (d Folders) loadLess(ctx context.Context, r *recording, seed uint64, c *con
 	return out, nil
 }
 
-// read imports a selection.
 func (d Folders) read(ctx context.Context, r *recording, s *selection) (*flightlog.Log, error) {
 	m, err := importer.ReadMap(filepath.Join(d.Maps, r.mapFile))
 	if err != nil {

@@ -105,7 +105,6 @@ func baselines(d *data, readout model.Readout) ([]predictor, error) {
 	return out, nil
 }
 
-// rollOut fits the linear model.
 func rollOut(flights []window.Flight, task window.Task, times []float64, readout model.Readout) (point, error) {
 	m, err := baseline.Linear(flights, task)
 	if err != nil {

@@ -74,7 +74,6 @@ func errorOf(rows study.Group) string {
 	return text
 }
 
-// is reports whether a row is of a predictor.
 func is(predictor string) func(r *study.Row) bool {
 	return func(r *study.Row) bool { return r.Text("predictor") == predictor }
 }

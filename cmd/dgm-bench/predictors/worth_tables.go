@@ -71,7 +71,6 @@ var worst = study.Column{Head: "worst in 95 %", Cell: func(g study.Group) string
 	return fmt.Sprintf("%s (%s)", study.Fixed(g[0].Number("worst_coverage95"), 2), g[0].Text("worst"))
 }}
 
-// conditionOf returns the condition of a line.
 func conditionOf(g study.Group) *condition {
 	for _, r := range g {
 		name, _, less := strings.Cut(r.Variant, ":")

@@ -70,7 +70,6 @@ func (j *job) load(times []float64) (kb int, ms float64, err error) {
 	return (len(file) + 500) / 1000, math.Round(float64(l)/1e4) / 100, nil
 }
 
-// measure runs all in turns for a while, and puts the times into a row.
 func (j *job) measure(r *study.Row, duration time.Duration) error {
 	times := make([]float64, j.points)
 	for i := range times {

@@ -43,7 +43,6 @@ func standard(points []int) []job {
 	return jobs
 }
 
-// ofFile returns the rows of a model file.
 func ofFile(m *model.Model, points []int) []job {
 	if points == nil {
 		points = []int{m.Points}

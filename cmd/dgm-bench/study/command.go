@@ -132,7 +132,6 @@ func (s *Study) check(o *options) (err error) {
 	return nil
 }
 
-// execute runs the units and shows their tables.
 func (s *Study) execute(cmd *cobra.Command, o *options, units []Work) error {
 	store, err := Open(o.out)
 	if err != nil {
@@ -153,7 +152,6 @@ func (s *Study) execute(cmd *cobra.Command, o *options, units []Work) error {
 	return err
 }
 
-// show prints the tables of rows. Pictures are of all rows that are stored.
 func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
 	tables, err := s.tables(store, rows)
 	if err != nil {
@@ -178,7 +176,6 @@ func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
 	return nil
 }
 
-// document writes the values of rows as one JSON document.
 func (s *Study) document(w io.Writer, rows []*Row) error {
 	list := []any{}
 	for _, r := range rows {

@@ -83,7 +83,6 @@ func (r *Row) Texts(name string) []string { v, _ := r.values[name].([]string); r
 // Is reports whether a bool is true.
 func (r *Row) Is(name string) bool { v, _ := r.values[name].(bool); return v }
 
-// MarshalJSON returns one object of the key and the values.
 func (r *Row) MarshalJSON() ([]byte, error) {
 	key, err := json.Marshal(r.Key)
 	if err != nil || len(r.values) == 0 {

@@ -143,7 +143,6 @@ func (r *runner) one(ctx context.Context, w Work) error {
 	return nil
 }
 
-// keep stores the rows of a unit.
 func (r *runner) keep(u *Unit) error {
 	if err := r.study.complete(u.Row); err != nil {
 		return err

@@ -83,7 +83,6 @@ func (s *Study) tables(all *Results, rows []*Row) ([]Table, error) {
 	return tables, nil
 }
 
-// owns reports whether a row of its file is one of the study's.
 func (s *Study) owns(r *Row) bool {
 	if s.Sets != nil && !slices.Contains(s.Sets, r.Set) {
 		return false

@@ -205,7 +205,6 @@ func (t *Table) markdown() string {
 	return b.String()
 }
 
-// show prints tables and writes their pictures to a folder.
 func show(w io.Writer, dir string, all []Table) error {
 	for i := range all {
 		t := &all[i]

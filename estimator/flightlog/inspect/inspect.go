@@ -148,7 +148,6 @@ func (in *inspector) damage(d *flightlog.DamageError) {
 	}
 }
 
-// close ends the open segment.
 func (in *inspector) close() {
 	s := &in.open
 	if s.Samples > 0 {

@@ -61,7 +61,6 @@ func (s *steps) within(ns float64) (sum float64) {
 	return sum
 }
 
-// merge adds the steps of other.
 func (s *steps) merge(other *steps) {
 	for b := range other.count {
 		s.count[b] += other.count[b]

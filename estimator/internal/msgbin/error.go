@@ -12,7 +12,6 @@ type Error struct {
 	Short  bool   // the data ends within the value: with more bytes it may be whole
 }
 
-// Error returns the reason with its offset.
 func (e *Error) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Reason) }
 
 // Unwrap returns io.ErrUnexpectedEOF where the data ends too early, else nil.

@@ -139,7 +139,6 @@ func (w *Writer) field(f *Field) {
 
 const noType = "msgbin: a field has a value of another type"
 
-// written reports whether the field is written.
 func (f *Field) written() bool {
 	if f.rule != omitZero {
 		return true
@@ -273,7 +272,6 @@ func find(list []Field, key []byte, start int) int {
 	return -1
 }
 
-// field reads the value of a field.
 func (r *Reader) field(f *Field) (err error) {
 	if f.rule != required && r.Nil() {
 		f.clear()

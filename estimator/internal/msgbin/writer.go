@@ -82,7 +82,6 @@ func (w *Writer) Map(n int) { _ = w.enc.EncodeMapLen(size(n)) }
 // Array appends the header of an array of n elements.
 func (w *Writer) Array(n int) { _ = w.enc.EncodeArrayLen(size(n)) }
 
-// String appends a string.
 func (w *Writer) String(s string) {
 	size(len(s))
 	_ = w.enc.EncodeString(s)

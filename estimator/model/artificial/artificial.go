@@ -141,7 +141,6 @@ func identified(m *model.Model) *model.Model {
 	return m
 }
 
-// calibration has a coefficient for every covariate.
 func calibration(m *model.Model) model.Calibration {
 	c := model.Calibration{LogScale: make([]float64, m.K*len(m.NoiseKnots)), Centre: make([]float64, model.Covariates), Half50: model.Gaussian50}
 	for range model.Covariates {

@@ -52,7 +52,6 @@ func (p *Prediction) elements(number *uint64) [silent + 5 + len(Digested)]msgbin
 	return f
 }
 
-// read reads the payload.
 func (p *Prediction) read(r *msgbin.Reader, payload []byte) error {
 	*p = Prediction{Outcome: p.Outcome} // memory of its text
 	var number uint64
@@ -70,7 +69,6 @@ func encode(dst []byte, elements []msgbin.Field) []byte {
 	return msgbin.Append(dst[:0], func(w *msgbin.Writer) { w.Elements(elements) })
 }
 
-// appendRecord appends a whole record.
 func appendRecord(dst []byte, k Kind, payload []byte) []byte {
 	return msgbin.Append(dst, func(w *msgbin.Writer) { w.Record(uint8(k), payload) })
 }

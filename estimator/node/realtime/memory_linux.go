@@ -36,7 +36,6 @@ func Available() int64 {
 	return most
 }
 
-// number returns the number behind a name.
 func number(b []byte, name string) (int64, bool) {
 	_, after, _ := bytes.Cut(b, []byte(name))
 	fields := bytes.Fields(after)
@@ -47,7 +46,6 @@ func number(b []byte, name string) (int64, bool) {
 	return v, err == nil
 }
 
-// numberIn returns the number that a file holds.
 func numberIn(path string) (int64, bool) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -2,7 +2,6 @@ package simd
 
 import "math"
 
-// productGo is Product in Go.
 func productGo(dst []float32, panels int, parts []Part) {
 	for range panels {
 		for lane := 0; lane < Width; lane += 2 {
@@ -18,7 +17,6 @@ func productGo(dst []float32, panels int, parts []Part) {
 	}
 }
 
-// squaresGo is SumSquares in Go.
 func squaresGo(dst []float32, panels int, parts []Part) {
 	for range panels {
 		for lane := 0; lane < Width; lane += 2 {
@@ -58,7 +56,6 @@ func panelGo(parts []Part, lane int) (a [2 * Rows]float32) {
 	return [2 * Rows]float32{a0, a1, a2, a3, b0, b1, b2, b3}
 }
 
-// addScaledGo is AddScaled in Go.
 func addScaledGo(dst, scale, src []float32) {
 	for len(src) > 0 {
 		for lane, v := range scale[:Width] {
@@ -68,7 +65,6 @@ func addScaledGo(dst, scale, src []float32) {
 	}
 }
 
-// randomFeaturesGo is RandomFeatures in Go.
 func randomFeaturesGo(x, mean, omega, weights, z []float32, half, d int) {
 	for j := range half {
 		om := omega[j*d : (j+1)*d]
@@ -116,7 +112,6 @@ const (
 	cos5 = -0.0243959320976
 )
 
-// logisticGo is Logistic in Go.
 func logisticGo(x []float32, rate, gain, shift float32) {
 	for i, v := range x {
 		y := max(min(-rate*v, expMost), -expMost) // NaN stays so

@@ -13,7 +13,6 @@ const (
 	NEON               // arm64
 )
 
-// String returns the unit's name.
 func (u Unit) String() string {
 	switch u {
 	case AVX2:

@@ -96,7 +96,6 @@ type fit struct {
 	params []float64
 }
 
-// newFit returns a copy of c.
 func newFit(c priordynamics.Chain) fit {
 	f := fit{Chain: c}
 	lists := []*[]float64{&f.Mass, &f.Rotor, &f.Sine, &f.Cosine, &f.Viscous, &f.Dry, &f.Gain}

@@ -53,7 +53,6 @@ func (r *Reporter) Compose(steady int64) {
 	r.before = now
 }
 
-// addCounters fills in what was counted.
 func (r *Reporter) addCounters(steady int64) {
 	s, c := &r.Status, r.counters
 	c.mu.Lock()
