@@ -188,8 +188,12 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 		return err
 	}
 	for i := range states {
-		// What the map declares is final, "none" as well.
+		// What the map declares is final, "none" as well. A velocity in axes of the body is
+		// that of no position.
 		states[i].Derivative = j.plan.declared[states[i].Name].derivative
+		if claimed.InBody && states[i].Derivative == "" && slices.ContainsFunc(claimed.Position, func(name string) bool { plain, _ := channel.Signed(name); return plain == states[i].Name }) {
+			states[i].Derivative = "none"
+		}
 	}
 	d, checker := derivative.New(states), kinematics.New(claimed, states)
 	var ranges perRole[extrema]

@@ -79,3 +79,37 @@ func TestKinematicsOfWhatIsLeft(t *testing.T) {
 		t.Errorf("%+v, %d channels\n%s", log.Kinematics, len(log.Channels), remarks)
 	}
 }
+
+// A position has no derivative among velocities in axes of the body, though its rate
+// resembles one while the robot hardly turns.
+func TestVelocityOfTheBodyIsNoDerivativeOfAPosition(t *testing.T) {
+	text := strings.Replace(moving, "kinematics = \"quadrotor\"", "kinematics = \"quadrotor\"\nkinematics_optional = true", 1) + `
+[[channel]]
+names = ["roll", "pitch", "yaw"]
+topic = "s"
+fields = ["roll", "pitch", "yaw"]
+unit = "rad"
+period = 6.283185307179586
+role = "state"
+[[channel]]
+names = ["p", "q", "r"]
+topic = "s"
+fields = ["p", "q", "r"]
+unit = "rad/s"
+role = "state"
+[body]
+velocity = ["vx", "vy", "vz"]
+axes = "body"
+`
+	s := &invented{fields: map[string][]telemetry.Field{"s": names("x", "y", "z", "vx", "vy", "vz", "roll", "pitch", "yaw", "p", "q", "r")}}
+	for _, m := range circling(1).msgs {
+		a := 0.1 * math.Sin(0.002*float64(m.ms))
+		s.msgs = append(s.msgs, msg{"s", m.ms, append(m.values, a, -a, a, 0.2*math.Cos(0.002*float64(m.ms)), 0.1, 0.3)})
+	}
+	log, _ := run(t, s, text, false)
+	for _, c := range log.Channels[:3] {
+		if c.Derivative != "" {
+			t.Errorf("derivative of %s is %s", c.Name, c.Derivative)
+		}
+	}
+}

@@ -97,18 +97,22 @@ func (r *recording) otherUnit(k, d int, parts []unitStretch, a, b int, good unit
 		after = joined(after, parts[b+1].rows)
 	}
 	at := seg.whole()
-	if i := changeOfFactor(before, factor, 1); i > 0 {
+	i, j := changeOfFactor(before, factor, 1), changeOfFactor(after, factor, -1)
+	if i == len(before) || j == 0 {
+		return false // it is that of a jump: most rows are of one unit
+	}
+	if i > 0 {
 		at.first = before[i].first
 	}
-	if i := changeOfFactor(after, factor, -1); i < len(after) {
-		at.last = after[i].first
+	if j < len(after) {
+		at.last = after[j].first
 	}
-	if at.n() <= 0 {
+	if at.n() < unitRows {
 		return false
 	}
 	wrong := d // a sign shows nothing: the derivative
-	m, i := parts[a].moved/good.moved, parts[a].integral/good.integral
-	if math.Abs(math.Log(m)) > math.Abs(math.Log(i))+0.2 {
+	moved, integral := parts[a].moved/good.moved, parts[a].integral/good.integral
+	if math.Abs(math.Log(moved)) > math.Abs(math.Log(integral))+0.2 {
 		wrong = k
 	}
 	why := unitOf(factor)

@@ -126,3 +126,23 @@ func TestSlowSamplingIsNoted(t *testing.T) {
 		}
 	}
 }
+
+// Single rows in which a channel jumps, while it moves fast, are no other unit: those
+// around them are of one unit.
+func TestSingleJumpsAreNoOtherUnit(t *testing.T) {
+	log := swing(even(200, 3), 0.001, 1)
+	for at := 200; at < 320; at++ {
+		r := newRecording(log, Options{})
+		var rows []comparison
+		for i := range 500 {
+			row := comparison{r.segs[0], i, i + 2, 0.1 * math.Sin(float64(i)), 0.1 * math.Sin(float64(i))}
+			if i == at || i == at+1 {
+				row.moved, row.integral = 4, 1
+			}
+			rows = append(rows, row)
+		}
+		if r.units(0, 1, rows) {
+			t.Fatalf("a jump at row %d: %+v", at, r.found.problems)
+		}
+	}
+}
