@@ -119,7 +119,7 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 		log = func(line string) { common(name + ": " + line) }
 	}
 	cfg := v.node(m, log)
-	cfg.Accept, cfg.MaxMemory, cfg.Priority = accept, s.Models.MaxMemory<<20, s.Realtime.Priority
+	cfg.Accept, cfg.MaxMemory, cfg.Priority, cfg.SwapPermission = accept, s.Models.MaxMemory<<20, s.Realtime.Priority, s.Models.Swap == "permitted"
 	p := &served{settings: v, log: log}
 	if p.node, err = node.New(cfg, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)

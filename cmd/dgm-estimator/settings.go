@@ -65,6 +65,7 @@ type models struct {
 	Bucket    string `toml:"bucket"`
 	MaxMemory int64  `toml:"max_memory_mb"`
 	PublicKey string `toml:"public_key"`
+	Swap      string `toml:"swap"`
 
 	Fleet         string `toml:"fleet"`
 	LeastSequence uint64 `toml:"least_sequence"`
@@ -176,6 +177,9 @@ func (s *settings) check() error {
 	}
 	if s.Models.MaxMemory < 0 {
 		return fmt.Errorf("models: max_memory_mb is %d, and must not be negative", s.Models.MaxMemory)
+	}
+	if s.Models.Swap != "always" && s.Models.Swap != "permitted" {
+		return fmt.Errorf("models: swap is %q, and must be \"always\" or \"permitted\"", s.Models.Swap)
 	}
 	if err := s.realtime().Check(); err != nil {
 		return fmt.Errorf("realtime: %w", err)

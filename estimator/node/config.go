@@ -64,6 +64,10 @@ type Config struct {
 	Accept    model.Acceptance // (optional) with a key: the models and commands that are accepted, see Offer; its vehicle is that of the node
 	MaxMemory int64            // (optional) bytes that the predictors of a model may take; defaults to half of what is available
 
+	// SwapPermission asks for the vehicle's permission before a model that is offered replaces another one, see
+	// wire.SwapPermission; going back to the one before needs none.
+	SwapPermission bool
+
 	// Record names a file in which everything is recorded that is needed to make the
 	// same predictions again, see package journal. A file of that name is moved aside.
 	Record      string // (optional)

@@ -40,6 +40,10 @@ type models struct {
 	kind   string           // of what adaptation learns with the model in use
 	accept model.Acceptance // its least number is that of the newest statement
 
+	shadow     atomic.Pointer[shadowOf] // nil = none
+	since      atomic.Int64             // ns, unix, of the model in use
+	permission permission
+
 	mu              sync.Mutex
 	current, before *model.Model
 	times           []float64 // s, of current
@@ -111,6 +115,9 @@ func (s *models) swap(m *model.Model) error {
 	s.mu.Lock()
 	s.before, s.current, s.times = s.current, m, l.Times
 	s.mu.Unlock()
+	s.shadow.Store(nil) // it was compared with the last one
+	unix, _ := s.clock()
+	s.since.Store(unix)
 	s.next.Store(l)
 	s.swaps.Add(1)
 	s.refused.Store(nil)
@@ -119,7 +126,8 @@ func (s *models) swap(m *model.Model) error {
 
 // Offer swaps to the model in the bytes of a file, unless it is in use already. Where
 // the configuration has a public key they must be signed for this vehicle or its fleet, with
-// a sequence number that is not less than that of any statement accepted before.
+// a sequence number that is not less than that of any statement accepted before; and with
+// SwapPermission the vehicle must permit it.
 func (n *Node) Offer(file []byte) (id string, err error) {
 	s := &n.models
 	s.making.Lock()
@@ -132,12 +140,20 @@ func (n *Node) Offer(file []byte) (id string, err error) {
 		id, err = m.ID, m.Sealed()
 	}
 	if err == nil && id != n.Model() {
+		if err = s.admitSwap(id); err != nil {
+			return id, err
+		}
+		if s.before != nil && id == s.before.ID {
+			s.flown = id
+		}
 		err = s.swap(prediction.Private(m))
+		s.flown = ""
 	}
 	if err != nil {
 		n.Refuse(err)
 		return id, err
 	}
+	s.permission.held.Store(nil)
 	s.accept.Least = max(s.accept.Least, statement.Sequence)
 	return id, nil
 }

@@ -59,6 +59,9 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 		return nil, err
 	}
 	n.models.current, n.models.times, n.models.kind = m, l.Times, l.AdaptKind()
+	n.models.permission.needed = cfg.SwapPermission
+	unix, _ := cfg.Clock()
+	n.models.since.Store(unix)
 	hold := burst
 	if cfg.Rate > 0 { // ticks are for the newest, and for the history before it
 		hold += min(int(fastest/cfg.Rate), mostBetween)
@@ -161,6 +164,13 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 		return err
 	}
 	defer func() { _ = commands.Unsubscribe() }()
+	if n.cfg.SwapPermission {
+		permits, err := subscribe(nc, wire.SwapSubject(n.cfg.Vehicle), func(m *nats.Msg) { n.receivePermission(m.Data) })
+		if err != nil {
+			return err
+		}
+		defer func() { _ = permits.Unsubscribe() }()
+	}
 	if !n.cfg.NoQueries {
 		own, err := another(nc, "queries")
 		if err != nil {
@@ -180,6 +190,7 @@ func (n *Node) Run(ctx context.Context, nc *nats.Conn) (err error) {
 	stop := make(chan struct{})
 	var working sync.WaitGroup
 	working.Go(func() { w.run(nc, stop) })
+	working.Go(func() { n.scoreWindows(stop) })
 	err = n.reportUntil(ctx, nc)
 	drain(nc, states)
 	close(stop)

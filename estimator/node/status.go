@@ -122,6 +122,10 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	if text := n.models.refused.Load(); text != nil {
 		s.Refused = *text
 	}
+	if id := n.models.permission.held.Load(); id != nil {
+		s.Refused = fmt.Sprintf("model %s waits: %v", *id, errHeld)
+	}
+	n.reportModels(s)
 	s.Recording, s.Unrecorded = n.worker.recorder.Status()
 	s.Recording = reporting.Shorten(s.Recording)
 	known := n.status.snapshot.read()

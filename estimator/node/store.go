@@ -6,19 +6,27 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
-	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// store is where models come from while the node runs: one object of a JetStream
-// object store bucket.
+// store is where models come from while the node runs: an object of a JetStream
+// object store bucket with the model to use, and one with its shadow.
 type store struct {
 	bucket, object string
 	retry          time.Duration
 	digest         string // of what was offered last, accepted or not
+	shadow         string // the same of the shadow
+	beside         string // ID of the model that the shadow was offered beside
 }
+
+// shadowObject returns the object of the shadow: flight.shadow.dgm beside flight.dgm.
+func (s *store) shadowObject() string { return strings.TrimSuffix(s.object, ".dgm") + ".shadow.dgm" }
 
 // OfferFile offers the model in a file and logs what came of it.
 func (n *Node) OfferFile(path string) {
@@ -43,21 +51,25 @@ func readModel(r io.Reader) ([]byte, error) {
 }
 
 // offer offers the file that read returns and logs what came of it. once is true where a
-// file that was refused before is not tried again.
-func (n *Node) offer(source string, once bool, read func() ([]byte, error)) {
+// file that was refused before is not tried again. held is true for a model that waits for the
+// vehicle's permission.
+func (n *Node) offer(source string, once bool, read func() ([]byte, error)) (held bool) {
 	var id string
 	before := n.Model()
 	b, err := read()
 	if err == nil {
 		if err = n.models.refusals.of(source, b); err != nil && once {
 			n.Refuse(fmt.Errorf("%s: %w", source, err))
-			return
+			return false
 		}
-		if id, err = n.Offer(b); err != nil {
+		if id, err = n.Offer(b); err != nil && !errors.Is(err, errHeld) {
 			n.models.refusals.add(source, b, err)
 		}
 	}
 	switch {
+	case errors.Is(err, errHeld) && once:
+		n.log.limited(fmt.Sprintf("model %s waits: %v", id, err))
+		return true
 	case err != nil:
 		err = fmt.Errorf("%s: %w", source, err)
 		n.Refuse(err)
@@ -67,6 +79,7 @@ func (n *Node) offer(source string, once bool, read func() ([]byte, error)) {
 	default:
 		n.cfg.Log(fmt.Sprintf("model %s is in use, from %s", id, source))
 	}
+	return false
 }
 
 // Watch offers the node every model that is put into an object of a bucket, the
@@ -118,6 +131,7 @@ func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
 	every := time.NewTicker(s.retry)
 	defer every.Stop()
 	for {
+		// A watch can end without a message after a reconnect: it only makes this faster.
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -125,21 +139,66 @@ func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
 			if !open {
 				return errors.New("the server ended the watch")
 			}
-			if info != nil && !info.Deleted && info.Name == s.object && info.Digest != s.digest {
-				s.digest = info.Digest
-				n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, info.Bucket), true, func() ([]byte, error) {
-					o, err := bucket.Get(info.Name)
-					if err != nil {
-						return nil, err
-					}
-					defer o.Close()
-					return readModel(o)
-				})
+			if info == nil || info.Name != s.object && info.Name != s.shadowObject() {
+				continue
 			}
 		case <-every.C:
 			if epoch(nc) != since {
 				return nil
 			}
 		}
+		if err := s.poll(n, bucket); err != nil {
+			return err
+		}
 	}
+}
+
+// poll offers what has changed in the bucket.
+func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
+	// The shadow first: it ends before it becomes the model to use.
+	info, err := bucket.GetInfo(s.shadowObject())
+	switch {
+	case errors.Is(err, nats.ErrObjectNotFound):
+		n.EndShadow()
+		s.shadow = ""
+	case err != nil:
+		return err
+	case info.Digest != s.shadow || s.beside != n.Model():
+		s.shadow, s.beside = info.Digest, n.Model()
+		b, err := readObject(bucket, info.Name)
+		if err == nil {
+			_, err = n.OfferShadow(b)
+		}
+		if err != nil {
+			n.EndShadow()
+			n.log.limited(fmt.Sprintf("object %s of bucket %s: the shadow was refused: %v", info.Name, s.bucket, err))
+		}
+	}
+	info, err = bucket.GetInfo(s.object)
+	switch {
+	case errors.Is(err, nats.ErrObjectNotFound):
+		return nil
+	case err != nil:
+		return err
+	case info.Digest == s.digest:
+		return nil
+	}
+	// The header saves fetching a file again and again while it must wait.
+	if id := info.Headers.Get(wire.ModelHeader); id != "" && id != n.Model() && n.models.admitSwap(id) != nil {
+		return nil
+	}
+	held := n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, s.bucket), true, func() ([]byte, error) { return readObject(bucket, info.Name) })
+	if !held {
+		s.digest = info.Digest
+	}
+	return nil
+}
+
+func readObject(bucket nats.ObjectStore, name string) ([]byte, error) {
+	o, err := bucket.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return readModel(o)
 }

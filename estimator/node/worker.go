@@ -38,6 +38,7 @@ type worker struct {
 
 	requests chan request
 	learned  learned
+	windows  chan *prediction.Shadow // whose window is full
 }
 
 // request asks for something that must be done between two predictions.
@@ -52,7 +53,7 @@ func newWorker(n *Node, l *prediction.Loaded) *worker {
 		mailbox: n.intake.Mailbox, models: &n.models, counters: n.counters, peers: n.peers, snapshot: &snapshot{report: prediction.Report{Consistency: -1}},
 		engine: prediction.NewEngine(n.models.settings, l),
 	}
-	w.requests, w.task.Clock = make(chan request), n.cfg.Clock
+	w.requests, w.windows, w.task.Clock = make(chan request), make(chan *prediction.Shadow, 1), n.cfg.Clock
 	w.learned.publish(w.engine)
 	if n.cfg.RobotClock {
 		w.task.Clock = func() (unix, steady int64) {
@@ -185,7 +186,13 @@ func (w *worker) serve(nc *nats.Conn, began int64) (wire.Reason, error) {
 		reason, cause = w.publish(nc, m, began)
 	}
 	w.recorder.Task(t, m, made)
-	w.engine.Learn(t)
+	if w.engine.Learn(t) {
+		select {
+		case w.windows <- w.engine.Shadow:
+		default: // that of the shadow before is being scored
+			w.engine.Shadow.Drop()
+		}
+	}
 	w.learned.publish(w.engine)
 	w.snapshot.update(w.engine, w.clock)
 	return reason, cause
@@ -247,14 +254,18 @@ func (w *worker) publish(nc *nats.Conn, m *prediction.Message, began int64) (wir
 	return wire.OK, nil
 }
 
-// useNext uses the model that was made ready, if there is one.
+// useNext uses the model that was made ready, if there is one, and the shadow.
 func (w *worker) useNext() {
-	if w.models.next.Load() == nil {
-		return
+	if w.models.next.Load() != nil {
+		if l := w.models.next.Swap(nil); l != nil {
+			w.engine.Use(l)
+			w.recorder.Model(l)
+			w.learned.publish(w.engine)
+		}
 	}
-	if l := w.models.next.Swap(nil); l != nil {
-		w.engine.Use(l)
-		w.recorder.Model(l)
-		w.learned.publish(w.engine)
+	if s := w.models.shadow.Load(); s == nil {
+		w.engine.Shadow = nil
+	} else if s.of == w.engine.Loaded.Model.ID {
+		w.engine.Shadow = s.shadow
 	}
 }

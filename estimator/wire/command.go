@@ -57,3 +57,30 @@ func (o *Outcome) Decode(b []byte) error {
 	f := o.fields()
 	return decode(b, f[:])
 }
+
+// SwapPermission is what a vehicle publishes at least once in [PermissionHolds] while its model may be replaced.
+type SwapPermission struct {
+	Permitted bool
+}
+
+// PermissionHolds is the time, s, after which a permission has ended.
+const PermissionHolds = 5
+
+func (p *SwapPermission) fields() [2]msgbin.Field {
+	return [...]msgbin.Field{msgbin.Required("v", Version), msgbin.Required("permitted", &p.Permitted)}
+}
+
+// Append appends the message to dst.
+func (p *SwapPermission) Append(dst []byte) []byte {
+	f := p.fields()
+	return encode(dst, f[:])
+}
+
+// Decode reads a message into p.
+func (p *SwapPermission) Decode(b []byte) error {
+	f := p.fields()
+	return decode(b, f[:])
+}
+
+// ModelHeader is the header of an object that holds a model, with the ID of that.
+const ModelHeader = "Dgm-Model"

@@ -69,6 +69,10 @@ var (
 		s.InputReason, s.InputRefused, s.UnknownKeys, s.UnknownKey = "nan", 3, 4, "planz"
 		s.Adapt, s.AdaptNote, s.AdaptShare, s.Adapted = wire.AdaptOn, "states come without u", 0.75, 900
 		s.Amounts = []wire.Amount{{Name: "gain torque", Unit: "%", Value: -20, Std: 2.5}}
+		s.Models = []wire.LoadedModel{{Model: "a1b2c3d4e5f60718", Role: wire.RoleFlown, Since: 1772682400000000000}, {
+			Model: "b1b2c3d4e5f60718", Role: wire.RoleShadow, Since: 1772682400500000000, Windows: 40, Skipped: 2, Buckets: []float64{0.5, 1}, Coverage: []float64{0.95, 1, 0.9, 0.925}, FlownCoverage: []float64{0.5, 0.75, 1, 1},
+			CRPS: []float64{0.25, 0.5, 0.5, 1}, FlownCRPS: []float64{0.5, 1, 1, 2}, Difference: -0.5, DifferenceStd: 0.125,
+		}}
 		return s
 	}()
 )

@@ -95,6 +95,31 @@ type Status struct {
 	AdaptShare float64  // how much what was learned counts in mean and std, or would, 0 to 1
 	Adapted    uint64   // predictions with the flag Adapted
 	Amounts    []Amount // by which the robot differs from that of the training data
+
+	Models []LoadedModel // the one in use and its shadow, if there is one
+}
+
+// The roles of a model.
+const (
+	RoleFlown  = "flown"  // in use
+	RoleShadow = "shadow" // predicts beside the one in use and is not published
+)
+
+// LoadedModel is a model that predicts. The fields from Windows on are of a shadow: how it and the model in use compare
+// with what was measured over the same windows.
+type LoadedModel struct {
+	Model string
+	Role  string // RoleFlown or RoleShadow
+	Since int64  // ns, Unix time on the estimator's clock
+
+	Windows         uint64    // that were compared; none overlaps another
+	Skipped         uint64    // windows that were left out: a measurement or a prediction is missing
+	Buckets         []float64 // B, s, times after the start of a window
+	Coverage        []float64 // B×K row-major, share of measurements within mean ± 1.96 obs_std
+	FlownCoverage   []float64 // B×K, the same of the model in use
+	CRPS, FlownCRPS []float64 // B×K, mean continuous ranked probability score, in the unit of the channel
+	Difference      float64   // mean over windows of the shadow's score minus that of the model in use; less than 0 is better
+	DifferenceStd   float64   // standard deviation of it from window to window
 }
 
 // Whether an estimator learns in flight how the robot differs from that of the training data.
@@ -124,6 +149,16 @@ func (a *Amount) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s ± %.*f %s", a.Name, number, digits, a.Std, a.Unit))
 }
 
+// Shadow returns the shadow, nil where there is none.
+func (s *Status) Shadow() *LoadedModel {
+	for i := range s.Models {
+		if s.Models[i].Role == RoleShadow {
+			return &s.Models[i]
+		}
+	}
+	return nil
+}
+
 // Phase is a part of the time of a prediction.
 type Phase struct {
 	Name          string  // decode, predict, encode or publish
@@ -146,7 +181,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [62]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [63]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -210,11 +245,12 @@ func (s *Status) fields(lists *statusLists) [62]msgbin.Field {
 		msgbin.Optional("adapt_share", &s.AdaptShare),
 		msgbin.Optional("adapted", &s.Adapted),
 		msgbin.Optional("amounts", &lists.amounts),
+		msgbin.Optional("models", &lists.models),
 	}
 }
 
 // statusLists are the lists of a status, encoded.
-type statusLists struct{ reasons, others, silent, phases, amounts msgbin.Raw }
+type statusLists struct{ reasons, others, silent, phases, amounts, models msgbin.Raw }
 
 var noLists statusLists // of a status that is written
 
@@ -235,6 +271,8 @@ func (s *Status) Append(dst []byte) []byte {
 				appendList(w, "phases", s.Phases)
 			case "amounts":
 				appendList(w, "amounts", s.Amounts)
+			case "models":
+				appendList(w, "models", s.Models)
 			default:
 				w.Pairs(f[i : i+1])
 			}
@@ -248,7 +286,7 @@ func (s *Status) Map() map[string]any {
 	m := map[string]any{}
 	msgbin.Values(m, f[:])
 	m["reasons"], m["others"], m["silent"], m["phases"] = maps(s.Reasons), maps(s.Others), maps(s.Silent), maps(s.Phases)
-	m["amounts"] = maps(s.Amounts)
+	m["amounts"], m["models"] = maps(s.Amounts), maps(s.Models)
 	return m
 }
 
@@ -274,7 +312,10 @@ func (s *Status) Decode(b []byte) error {
 	if err := readList(r, lists.phases, "phases", &s.Phases); err != nil {
 		return err
 	}
-	return readList(r, lists.amounts, "amounts", &s.Amounts)
+	if err := readList(r, lists.amounts, "amounts", &s.Amounts); err != nil {
+		return err
+	}
+	return readList(r, lists.models, "models", &s.Models)
 }
 
 // entry is an element of a list of a status, which is a map. code writes it to w, reads it
@@ -311,6 +352,17 @@ func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error
 func (a *Amount) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{
 		msgbin.Optional("name", &a.Name), msgbin.Optional("unit", &a.Unit), msgbin.Optional("value", &a.Value), msgbin.Optional("std", &a.Std),
+	}
+	return code(w, r, m, f[:])
+}
+
+func (h *LoadedModel) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
+	f := [...]msgbin.Field{
+		msgbin.Optional("model", &h.Model), msgbin.Optional("role", &h.Role), msgbin.Optional("since", &h.Since), msgbin.Optional("windows", &h.Windows), msgbin.Optional("skipped", &h.Skipped),
+		msgbin.Optional("buckets", &h.Buckets).Limit(maxTrust),
+		msgbin.Optional("coverage", &h.Coverage).Limit(maxTrust), msgbin.Optional("flown_coverage", &h.FlownCoverage).Limit(maxTrust),
+		msgbin.Optional("crps", &h.CRPS).Limit(maxTrust), msgbin.Optional("flown_crps", &h.FlownCRPS).Limit(maxTrust),
+		msgbin.Optional("difference", &h.Difference), msgbin.Optional("difference_std", &h.DifferenceStd),
 	}
 	return code(w, r, m, f[:])
 }

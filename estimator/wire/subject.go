@@ -9,6 +9,7 @@ const (
 	statusPrefix  = "dgm.status."
 	queryPrefix   = "dgm.query."
 	modelPrefix   = "dgm.model."
+	swapPrefix    = "dgm.swap."
 
 	AllStates      = statePrefix + "*"
 	AllPredictions = predictPrefix + "*"
@@ -32,6 +33,9 @@ func QuerySubject(vehicle string) string { return queryPrefix + vehicle }
 
 // ModelSubject returns the subject of commands about a vehicle's model.
 func ModelSubject(vehicle string) string { return modelPrefix + vehicle }
+
+// SwapSubject returns the subject on which a vehicle permits swaps of its model.
+func SwapSubject(vehicle string) string { return swapPrefix + vehicle }
 
 // CheckVehicle returns nil if the name can be one token of a subject that
 // needs no escaping anywhere: 1 to 64 letters, digits, '-' and '_' of ASCII.

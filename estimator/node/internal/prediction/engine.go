@@ -53,6 +53,7 @@ type Message struct {
 // Engine predicts with one model at a time. It is for one goroutine.
 type Engine struct {
 	Loaded *Loaded
+	Shadow *Shadow // nil = none
 
 	settings *journal.Settings
 	monitor  *trust.Monitor // nil = switched off
@@ -78,14 +79,14 @@ func NewEngine(s *journal.Settings, l *Loaded) *Engine {
 
 // Use replaces the model, and what is known of the intervals of the last one by what
 // is known of this one's. The samples of the stream stay, where the last model read
-// history.
+// history; its shadow does not.
 func (e *Engine) Use(l *Loaded) {
 	if e.Loaded != nil {
 		l.adaptation.replace(e.Loaded.adaptation)
 		l.Ladder.Propagation = e.Loaded.Ladder.Propagation
 		l.past.stream.CopyFrom(e.Loaded.past.stream)
 	}
-	e.Loaded, e.propagated = l, false
+	e.Loaded, e.Shadow, e.propagated = l, nil, false // a shadow was compared with the last model
 	m := l.Model
 	o := &e.message.Prediction
 	o.Vehicle, o.Model, o.Instance = e.settings.Vehicle, m.ID, e.settings.Instance
@@ -113,6 +114,7 @@ func (e *Engine) Take(a *intake.Arrival) {
 	e.plans.take(&a.State, e.Loaded.Model.P)
 	e.resets[e.Loaded.past.add(&a.State)]++
 	e.Loaded.adaptation.take(a)
+	e.Shadow.take(a)
 }
 
 // CopyHistory copies the samples of the stream to dst, none where the model reads no
@@ -285,8 +287,8 @@ const checkEvery = 32
 // Learn adds the prediction that the last step made, and the state of its task, to
 // what is known of the intervals, and the states that were taken to what is known of the
 // robot. It is called after the message was published, so
-// that it delays none.
-func (e *Engine) Learn(t *Task) {
+// that it delays none. It reports whether the shadow has a full window, to be scored.
+func (e *Engine) Learn(t *Task) (full bool) {
 	if e.monitor != nil {
 		if d := e.made; d != nil {
 			e.monitor.Predicted(e.message.T, d.Mean, d.ObsStd, trust.Tube(d.Tube))
@@ -302,6 +304,7 @@ func (e *Engine) Learn(t *Task) {
 			c.check(&e.query)
 		}
 	}
+	return e.Shadow.learn(e, t)
 }
 
 // Report is what an engine knows beside the counters.
