@@ -11,7 +11,10 @@ import (
 )
 
 // findings gathers what the detectors report.
-type findings struct{ problems []Problem }
+type findings struct {
+	problems []Problem
+	remedy   string // for values that are not finite
+}
 
 // add reports samples of a segment. k < 0: no channel. The problem that it returns may be
 // changed until the next one is added.
@@ -61,6 +64,7 @@ func (r *recording) severity(k int) Severity {
 func (f *findings) list() []Problem {
 	out := gather(f.problems)
 	sortProblems(out)
+	out = acrossChannels(out)
 	for i := range out {
 		p := &out[i]
 		p.From, p.To = microseconds(p.From), microseconds(p.To)
@@ -97,6 +101,31 @@ func gather(all []Problem) []Problem {
 	}
 	for _, k := range order {
 		out = append(out, together(groups[k]))
+	}
+	return out
+}
+
+// acrossChannels makes one problem of those that differ by the channel alone, such as values
+// that are missing in the same places.
+func acrossChannels(all []Problem) []Problem {
+	out := all[:0]
+	first := map[string]int{} // by what they have in common
+	for _, p := range all {
+		text, ok := strings.CutPrefix(p.Text, p.Channel+" is ")
+		if ok = ok && p.Kind == NonFinite; ok {
+			common := fmt.Sprint(p.Severity, p.Index, p.From, p.To, text)
+			if i, seen := first[common]; seen {
+				q := &out[i]
+				if q.Channels == nil {
+					q.Channels = []string{q.Channel}
+				}
+				q.Channels = append(q.Channels, p.Channel)
+				q.Text = strings.Join(q.Channels, ", ") + " are " + text
+				continue
+			}
+			first[common] = len(out)
+		}
+		out = append(out, p)
 	}
 	return out
 }

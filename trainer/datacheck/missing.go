@@ -66,8 +66,8 @@ func (s series) missingIn(seg *segment) {
 				what = "Inf"
 			}
 			s.exclude(NonFinite, s.k, h, BadSpan,
-				"%s is %s for %s, %s. These samples are left out; if this is frequent, check the driver of the sensor and the import.",
-				s.Name, what, plural(h.n(), "sample"), h)
+				"%s is %s for %s, %s. These samples are left out; if this is frequent, %s.",
+				s.Name, what, plural(h.n(), "sample"), h, s.found.remedy)
 		}
 	}
 	if len(short) > 0 {
@@ -78,10 +78,16 @@ func (s series) missingIn(seg *segment) {
 // invalid reports the values that the importer left out because the robot's own estimator
 // declared them invalid.
 func (r *recording) invalid(notes []flightlog.Note) {
+	var texts []string
 	for _, n := range notes {
 		if text, ok := strings.CutPrefix(n.Text, flightlog.InvalidNote); ok {
-			r.addLog(Invalid, Note, -1, 0, "Left out of the import: %s. What was not known is not learned from; for more of it, record where the estimator has what it needs (position: a satellite fix, optical flow or motion capture).", text)
+			texts = append(texts, text)
 		}
+	}
+	r.found.remedy = "check the driver of the sensor and the import"
+	if len(texts) > 0 {
+		r.found.remedy = "see what the import left out as invalid, else " + r.found.remedy
+		r.addLog(Invalid, Note, -1, 0, "Left out of the import: %s. What was not known is not learned from; for more of it, record where the estimator has what it needs (position: a satellite fix, optical flow or motion capture).", strings.Join(texts, "; "))
 	}
 }
 

@@ -57,6 +57,28 @@ func TestFewMissingValuesAreNotMeasured(t *testing.T) {
 	}
 }
 
+// Channels without values in the same places are one finding, and so is all that an import
+// left out as invalid.
+func TestChannelsOfOneCauseAreOneFinding(t *testing.T) {
+	l := swing(even(60, 50), 0.01, 1)
+	s := &l.Segments[0]
+	for i := 1000; i < 1500; i++ {
+		s.X[2*i], s.X[2*i+1] = math.NaN(), math.NaN()
+	}
+	s.U[2000] = math.NaN() // another cause
+	for _, text := range []string{"theta: valid is not 1", "omega: v_valid is not 1"} {
+		l.Notes = append(l.Notes, flightlog.Note{Text: flightlog.InvalidNote + text})
+	}
+	r := Check(l, Options{})
+	if both := find(r, NonFinite); len(both) != 2 || !slices.Equal(both[0].Channels, []string{"omega", "theta"}) || both[0].Count != 500 ||
+		!strings.HasPrefix(both[0].Text, "omega, theta are NaN for 500 samples") || both[1].Channel != "torque" || both[1].Channels != nil {
+		t.Error(describe(r))
+	}
+	if all := find(r, Invalid); len(all) != 1 || !strings.Contains(all[0].Text, "theta: valid is not 1; omega: v_valid is not 1. ") {
+		t.Error(describe(r))
+	}
+}
+
 // A hole is brief for a long horizon and not for a short one.
 func TestHolesAreMeasuredByTheHorizon(t *testing.T) {
 	l := swing(even(60, 200), 0.01, 1)

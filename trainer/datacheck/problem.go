@@ -43,7 +43,8 @@ type Place struct {
 	Count   int     `json:"count"`
 }
 
-// Problem is one finding: of one cause in one channel. Where it occurs in several places the
+// Problem is one finding: of one cause in one channel, or in several that have no value in
+// the same places. Where it occurs in several places the
 // times are those of the longest one, the count is of all, and Places lists them. Times are seconds after the first sample of the segment; both
 // ends are samples that are affected, except for a gap, whose ends are the last sample
 // before it and the first one after it.
@@ -56,8 +57,9 @@ type Problem struct {
 	To       float64  `json:"to"`      // s
 	Count    int      `json:"count"`   // samples affected (for a gap: samples missing)
 	Severity Severity `json:"severity"`
-	Text     string   `json:"text"`             // cause, place and remedy, in one or two sentences
-	Places   []Place  `json:"places,omitempty"` // all, where there are several
+	Text     string   `json:"text"`               // cause, place and remedy, in one or two sentences
+	Places   []Place  `json:"places,omitempty"`   // all, where there are several
+	Channels []string `json:"channels,omitempty"` // all, where there are several, of which each is affected alike
 
 	cause string // what findings of one cause have in common; "" = it stands alone
 }
