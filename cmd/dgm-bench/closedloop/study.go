@@ -1,5 +1,5 @@
-// Package closedloop flies the planar quadrotor by plans that are made on models of it: the
-// attitude-tracking task of safe-control-gym, and fields of obstacles.
+// Package closedloop flies robots by plans that are made on models of them: the attitude-tracking
+// task of safe-control-gym, fields of obstacles, and the swing-up of a pendulum.
 package closedloop
 
 import (
@@ -56,6 +56,7 @@ func scenarios() []scenario {
 	return []scenario{
 		{figure8, tracking, inPlane, (*session).figureEight},
 		{figure8Flyable, tracking, inPlane, (*session).figureEight},
+		{swingUp, []string{onLearned, onLinear, onTruth}, pendulum(), (*session).swingsUp},
 		{obstacles, avoiding, inPlane, (*session).avoid},
 		{obstaclesLoaded, avoiding, inPlane, (*session).avoid},
 		{obstacles3D, []string{plain, wide, intervalsAdapting, onTruth}, inSpace, (*session).avoid},
@@ -65,7 +66,7 @@ func scenarios() []scenario {
 
 // session is the study's memory: what was trained.
 type session struct {
-	flights int // through fields; 0 = the vehicle's
+	flights int // through fields, and swing-ups; 0 = the vehicle's
 	trained map[string]*trained
 }
 
@@ -99,7 +100,7 @@ func Study() *study.Study {
 	chosenSets, chosenPlanners := slices.Clone(sets), slices.Clone(planners)
 	return &study.Study{
 		Name: "closed-loop", Summary: []string{"tracking_rmse_m", "generalisation_rmse_m", "violations", "solve_p50_ms"}, Tables: tables,
-		Short: "Plan on trained models in closed loop: a figure of eight, and fields of obstacles",
+		Short: "Plan on trained models in closed loop: a figure of eight, a swing-up, and fields of obstacles",
 		Long: `closed-loop trains quick models of the planar quadrotor on 660 samples of an exploring flight each, and flies it by
 plans of 0.4 s that are made 60 times a second, with the noise of safe-control-gym's attitude-tracking task on commands and
 measurements. The same planner plans on a linear model of the same samples, on constant velocity, and on the true
@@ -109,12 +110,15 @@ figure-8 is the task's reference, whose start no vehicle at rest can follow; fig
 without noise flies of it. Tracking is the root mean square distance of 11 s; generalisation that of the reference in
 15 s, of the flyable one the larger of those in 9 and 15 s. A violation is a flight that leaves the task's bounds.
 
+swing-up brings a pendulum up with two thirds of the torque that would hold it level; a violation is one that is not upright from
+8 to 10 s.
+
 obstacles are fields of eight gaps, each flight another; a violation is a collision, and planners with intervals promise
 at most 5 % of flights. In obstacles-payload a tenth of the mass is put on in flight. obstacles-3d are cylinders for
 quadrotor-flown, by a model of 8 flights of 20 s with random signals on all rotors. Solve times are the processor's.`,
 		Numbers: []study.Flag{
 			{Name: "seeds", Usage: "models and flights of each figure", Value: &seeds, Least: 1, Most: 100},
-			{Name: "flights", Usage: "flights through fields by each planner; 0 = 200, and 40 of the quadrotor in space", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
+			{Name: "flights", Usage: "flights through fields, and swing-ups, by each planner; 0 = 200, 40 of the quadrotor in space, 20 swing-ups", Value: &s.flights, Least: 0, Most: 10000, Changes: true},
 		},
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
@@ -185,20 +189,24 @@ func trains(planner string) bool { return planner != onTruth && planner != onHol
 // planner returns one of references.
 func (s *session) planner(v *vehicle, name string, seed int) (planner, error) {
 	c := v.config(rows)
+	m, err := s.predictor(v, name, seed)
+	if err == nil && name == byMPPI {
+		return newDraws(c, m.(*learned), uint64(seed))
+	}
+	return newDescent(c, m), err
+}
+
+// predictor returns what a planner of references plans on.
+func (s *session) predictor(v *vehicle, name string, seed int) (predictor, error) {
 	switch name {
 	case onLinear:
-		m, err := linear(s.of(v, seed).log, v.plant)
-		return newDescent(c, m), err
+		return linear(s.of(v, seed).log, v.plant)
 	case onHold:
-		return newDescent(c, holdVelocity(v.plant)), nil
+		return holdVelocity(v.plant), nil
 	case onTruth:
-		return newDescent(c, truth(v)), nil
+		return truth(v), nil
 	}
-	m, err := newLearned(s.of(v, seed).model, rows, false)
-	if err != nil || name == onLearned {
-		return newDescent(c, m), err
-	}
-	return newDraws(c, m, uint64(seed))
+	return newLearned(s.of(v, seed).model, rows, false)
 }
 
 // figureEight flies references of three lengths.
@@ -228,6 +236,31 @@ func (s *session) figureEight(v *vehicle, seed int, name string, r *study.Row) e
 	}
 	r.Put("tracking_rmse_m", rmse[usualLength]).Put("generalisation_rmse_m", other).Put("rmse_9_m", rmse[9]).Put("rmse_15_m", rmse[15])
 	r.Put("violations", left).Put("promised", 0)
+	put(r, v, name, solves)
+	return nil
+}
+
+// swingsUp flies a model's swing-ups.
+func (s *session) swingsUp(v *vehicle, seed int, name string, r *study.Row) error {
+	var seconds, held []float64
+	var solves []time.Duration
+	flights := cmp.Or(s.flights, v.flights)
+	for i := range flights {
+		m, err := s.predictor(v, name, seed)
+		if err != nil {
+			return err
+		}
+		late, off, times := swing(v, newDescent(v.config(rows), &swinging{predictor: m, plant: v.plant}), uint64(seed*flights+i))
+		solves = append(solves, times...)
+		if late <= swingTime-swingHeld {
+			seconds, held = append(seconds, late), append(held, off)
+		}
+	}
+	up := float64(len(seconds)) / float64(flights)
+	r.Put("violations", 1-up).Put("promised", 0).Put("upright", up).Put("swings", flights)
+	if up > 0 {
+		r.Put("seconds", study.Mean(seconds)).Put("held_rad", study.Mean(held))
+	}
 	put(r, v, name, solves)
 	return nil
 }
@@ -344,7 +377,7 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 	}
 	tracking := study.Table{
 		Name: "closed-loop", Title: "Closed loop: figure of eight",
-		Groups: study.GroupBy(all.Where(func(r *study.Row) bool { return !inField(r) }), study.BySet),
+		Groups: study.GroupBy(all.Where(func(r *study.Row) bool { return r.Has("tracking_rmse_m") }), study.BySet),
 		Columns: append([]study.Column{
 			study.TextOf("reference", "scenario"), study.TextOf("plans on", "planner"), spread("tracking RMSE, m", "tracking_rmse_m"), spread("generalisation RMSE, m", "generalisation_rmse_m"),
 			study.MeanOf("in 9 s", "rmse_9_m", 4), study.MeanOf("in 15 s", "rmse_15_m", 4), study.ShareOf("left the bounds", "violations"), study.Count("seeds"),
@@ -359,9 +392,20 @@ func tables(_ *study.Results, rows []*study.Row) ([]study.Table, error) {
 			study.MeanOf("arrived", "arrived", 3), study.MeanOf("seconds", "seconds", 2), study.MeanOf("flights", "flights", 0), study.MeanOf("factor", "factor", 2),
 		}, solve...),
 	}
+	swinging := study.Table{
+		Name: "closed-loop-swing-up", Title: "Closed loop: swing-up of a pendulum",
+		Groups: study.GroupBy(all.Where(func(r *study.Row) bool { return r.Set == swingUp }), study.BySet),
+		Columns: append([]study.Column{
+			study.TextOf("plans on", "planner"), study.ShareOf("upright", "upright"), study.MeanOf("after, s", "seconds", 2), study.MeanOf("then off by, rad", "held_rad", 4),
+			study.Count("seeds"), study.MeanOf("swing-ups each", "swings", 0),
+		}, solve...),
+	}
 	var out []study.Table
 	if len(tracking.Groups) > 0 {
 		out = append(out, tracking)
+	}
+	if len(swinging.Groups) > 0 {
+		out = append(out, swinging)
 	}
 	if len(avoiding.Groups) > 0 {
 		err := picture(&avoiding, fields.Where(func(r *study.Row) bool { return r.Set == obstaclesLoaded }))
