@@ -224,8 +224,7 @@ func (t *table) failed(err error) error {
 	}
 	var packed *input.PackError
 	e := &mapfile.Error{File: t.path, Reason: err.Error(), Err: err}
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
 		// A quote that is never closed is noticed at the end of the file: what is to
 		// be corrected is where its row begins.
 		e.Line, e.Reason, e.Remedy = parse.StartLine, parse.Err.Error(), "correct the quotes of the line or delete it"

@@ -44,8 +44,7 @@ func Parse(name string, data []byte, into any) error {
 	md, err := toml.Decode(string(data), into)
 	if err != nil {
 		e := &Error{File: name, Reason: err.Error(), Remedy: "correct it", Err: err}
-		var parse toml.ParseError
-		if errors.As(err, &parse) {
+		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			e.Line, e.Reason = parse.Position.Line, parse.Message
 			if e.Reason == "" {
 				e.Reason = strings.TrimPrefix(parse.Error(), "toml: ")

@@ -164,8 +164,7 @@ func (r *Reader) subscribe(at int64, b []byte) error {
 		}
 		var err error
 		if s, err = r.topic(key); err != nil {
-			var missing *telemetry.FieldError
-			if errors.As(err, &missing) {
+			if _, ok := errors.AsType[*telemetry.FieldError](err); ok {
 				return err
 			}
 			r.Report.Add(at, "subscription", "topic %q is not read: %v", clip(name), err)

@@ -88,8 +88,7 @@ func topics() *cobra.Command {
 // suggestMap writes a map to begin with.
 func suggestMap(cmd *cobra.Command, kind, path string) error {
 	f, err := formatOf(kind, path)
-	var unknown *unknownFormat
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*unknownFormat](err); ok {
 		f, err = &table, nil
 	}
 	if err != nil {

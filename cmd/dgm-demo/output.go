@@ -41,8 +41,7 @@ func openOutput(folder string) (*output, error) {
 		}
 	}
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
 			err = path.Err
 		}
 		return nil, fmt.Errorf("%s: nothing can be written there: %w; choose another folder with --out", folder, err)

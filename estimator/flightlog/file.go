@@ -114,8 +114,7 @@ func (f *File) Abort() { f.out.Abort() }
 
 // named puts the name of the file into an error of a Writer, which does not know it.
 func named(path string, err error) error {
-	var e *FormatError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*FormatError](err); ok {
 		e.Path = path
 	}
 	return err

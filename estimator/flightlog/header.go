@@ -229,8 +229,7 @@ func expectLog(r *msgbin.Reader) error {
 
 // notLog marks bytes that are no header at all, unless they may be the start of one.
 func notLog(err error) error {
-	var e *msgbin.Error
-	if errors.As(err, &e) && e.Short {
+	if e, ok := errors.AsType[*msgbin.Error](err); ok && e.Short {
 		return err
 	}
 	return fmt.Errorf("%w: %v", ErrNotLog, err)
@@ -238,8 +237,7 @@ func notLog(err error) error {
 
 // within puts the name of an outer field before that of an inner one.
 func within(field string, err error) error {
-	var inner *msgbin.FieldError
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*msgbin.FieldError](err); ok {
 		if inner.Field != "" {
 			field += "." + inner.Field
 		}

@@ -99,8 +99,7 @@ func (r *Reader) Next() (Record, error) {
 func (r *Reader) impossible(kind Kind, at int64, number int, err error) error {
 	e := &FormatError{Path: r.path, Offset: at, Record: number, Field: kind.String(), Err: err,
 		Remedy: "its checksum matches, so the program that wrote it must be corrected"}
-	var field *msgbin.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*msgbin.FieldError](err); ok {
 		e.Field, e.Err = kind.String()+" field "+cmp.Or(field.Field, "payload"), field.Err
 	}
 	return e
@@ -254,8 +253,7 @@ func (r *Reader) findCopy(from int) (at int, rec msgbin.Record, found bool) {
 // unreadable returns the error for the user of a header that has no intact copy.
 func (r *Reader) unreadable(err error) error {
 	e := &FormatError{Path: r.path, Record: -1, Field: "header", Err: err}
-	var in *msgbin.FieldError
-	if errors.As(err, &in) {
+	if in, ok := errors.AsType[*msgbin.FieldError](err); ok {
 		e.Field, e.Err = in.Field, in.Err
 	}
 	var b *msgbin.Error

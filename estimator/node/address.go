@@ -28,8 +28,7 @@ func checkAddress(a string) error {
 	}
 	u, err := url.Parse(a)
 	if err != nil {
-		var e *url.Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err // the address may hold a password
 		}
 		return err

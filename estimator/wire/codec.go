@@ -31,15 +31,13 @@ func message(r *msgbin.Reader, fields []msgbin.Field) error {
 // refused returns the *Error for an error of msgbin in a map, whose name goes before
 // that of a field.
 func refused(name string, err error) error {
-	var field *msgbin.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*msgbin.FieldError](err); ok {
 		if name != "" && field.Field != "" {
 			name += "."
 		}
 		name, err = name+field.Field, field.Err
 	}
-	var version *msgbin.ConstantError
-	if errors.As(err, &version) {
+	if version, ok := errors.AsType[*msgbin.ConstantError](err); ok {
 		return fail(WrongVersion, name, "version %d, this program reads %d", version.Got, version.Want)
 	}
 	return &Error{Reason: Malformed, Field: name, Err: err}

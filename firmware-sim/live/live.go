@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/dgm-robotics/dgm/estimator/node/realtime"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 	"github.com/dgm-robotics/dgm/firmware-sim/robot"
 )
@@ -56,17 +57,17 @@ func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) 
 	state := wire.State{Layout: wire.Layout(c.Robot.Channels(false))}
 	var message []byte
 
-	clk := newClock()
-	defer clk.close()
-	start := time.Now().UnixNano()
+	start := time.Now()
+	sleeper := realtime.NewSleeper(int64(time.Since(start)), 0)
+	defer sleeper.Close()
 	r.Start(0, 0)
 	for i := 0; ; i++ {
 		due := time.Duration(c.Robot.At(i))
 		if c.Duration > 0 && due >= c.Duration {
 			return sum, nil
 		}
-		for ctx.Err() == nil && clk.now() < due {
-			clk.until(min(due, clk.now()+maxSleep))
+		for ctx.Err() == nil && time.Since(start) < due {
+			sleeper.Until(int64(min(due, time.Since(start)+maxSleep)))
 		}
 		if ctx.Err() != nil {
 			return sum, nil
@@ -79,12 +80,12 @@ func Run(ctx context.Context, nc *nats.Conn, c Config) (sum Summary, err error) 
 		switch {
 		case s.Lost:
 			sum.Lost++
-		case clk.now()-due > maxDelay:
+		case time.Since(start)-due > maxDelay:
 			sum.Late++
 		case !nc.IsConnected():
 			sum.Unsent++
 		default:
-			state.T, state.X, state.U, state.Plan = start+s.Stamp, s.X, s.U, s.Plan
+			state.T, state.X, state.U, state.Plan = start.UnixNano()+s.Stamp, s.X, s.U, s.Plan
 			if s.Plan != nil {
 				state.PlanDt = c.Robot.PlanHorizon / float64(c.Robot.PlanRows)
 			}

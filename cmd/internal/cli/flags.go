@@ -63,8 +63,7 @@ func flagNames(cmd *cobra.Command) (names []string) {
 // flagError describes a wrong value of a flag in terms of the user, not of the library, and
 // names the flag that is most like one that does not exist.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
 		return Usage("%v%s", err, didYouMean(unknown.GetSpecifiedName(), "--", flagNames(cmd)))
 	}
 	var invalid *pflag.InvalidValueError

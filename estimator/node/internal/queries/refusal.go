@@ -39,11 +39,10 @@ func wrong(key, format string, args ...any) error {
 
 // refusalOf returns the refusal for any error.
 func refusalOf(err error) *refusal {
-	var r *refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
 	}
-	r = &refusal{code: codeWrong, text: err.Error()}
+	r := &refusal{code: codeWrong, text: err.Error()}
 	if e := new(estimator.QuestionError); errors.As(err, &e) {
 		r.key, r.text = e.Field, e.Text
 	}

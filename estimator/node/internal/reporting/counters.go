@@ -106,8 +106,7 @@ func (c *Counters) Refuse(r wire.Reason, cause error) {
 // RefuseFor counts a state that is not accepted, for the reason that its error has.
 func (c *Counters) RefuseFor(err error) {
 	r := wire.Malformed
-	var e *wire.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
 		r = e.Reason
 	}
 	c.update(func(n *Counts) {
