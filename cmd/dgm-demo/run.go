@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 	"github.com/dgm-robotics/dgm/trainer/report"
 )
 
@@ -17,14 +19,21 @@ func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := serve(o)
+	l, err := net.Listen("tcp", "127.0.0.1:0") // of the page
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	origin := "http://" + l.Addr().String()
+	s, err := serve(o, origin)
 	if err != nil {
 		return err
 	}
 	defer stop(s)
 	screen := newScreen(w)
 	if o.keep {
-		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C.\n", s.ClientURL())
+		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C; the page %s/ shows the flight.\n", s.ClientURL(), origin)
+		go func() { _ = page.Serve(ctx, l, page.Settings{Servers: []string{s.WebsocketURL()}}) }() // until the end of the demo
 	}
 	var verdict *report.Verdict // nil before there is one
 	defer func() {

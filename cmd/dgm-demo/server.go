@@ -9,23 +9,33 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 )
 
 // patience is how long is waited for what starts in this process.
 const patience = 10 * time.Second
 
 // serve starts a NATS server in this process. Nothing listens on a port unless
-// the demo keeps running for others; then it is one of the loopback.
-func serve(o options) (*server.Server, error) {
+// the demo keeps running for others; then it is one of the loopback, and the page that origin
+// serves may read by WebSocket.
+func serve(o options, origin string) (*server.Server, error) {
 	port := o.port
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	s, err := server.NewServer(&server.Options{
+	options := &server.Options{
 		ServerName: "dgm-demo", Host: "127.0.0.1", Port: port, DontListen: !o.keep,
 		NoLog: true, NoSigs: true,
 		NoFastProducerStall: true, // one slow subscriber must not slow the others
-	})
+	}
+	if o.keep {
+		viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Deny: []string{">"}}}
+		options.Users = []*server.User{{Username: "all"}, {Username: "viewer", Permissions: viewer}}
+		options.NoAuthUser = "all"
+		options.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: []string{origin}}
+	}
+	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("the NATS server: %w", err)
 	}

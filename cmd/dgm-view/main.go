@@ -1,0 +1,65 @@
+// Command dgm-view serves a page that shows vehicles and their predictions live.
+//
+//	dgm-view --nats ws://127.0.0.1:8222 --listen 127.0.0.1:8080
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+func main() { cli.Main(command()) }
+
+func command() *cobra.Command {
+	var servers, creds, listen string
+	var fleet bool
+	cmd := &cobra.Command{
+		Use:   "dgm-view",
+		Short: "Serve a page that shows vehicles and their predictions live",
+		Long: `dgm-view serves a page for browsers. The page connects to the NATS server by WebSocket, so the address must be one that
+the browser can reach, and shows what estimators publish. Nothing is stored.
+
+Who can load the page can read the credentials in it: give those of a user that may only read (see docs/view.md), and
+another address than the loopback only behind a server that asks who is there.`,
+		Example: `  dgm-view --nats ws://127.0.0.1:8222
+  dgm-view --nats wss://robots.example:8222 --creds viewer.creds`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := page.ParseServers(servers)
+			if err != nil {
+				return cli.Usage("--nats: %v", err)
+			}
+			s.Fleet = fleet
+			if creds != "" {
+				b, err := os.ReadFile(creds)
+				if err != nil {
+					return err
+				}
+				s.Creds = string(b)
+			}
+			return serve(cmd.Context(), listen, s, func(url string) { fmt.Fprintln(cmd.OutOrStdout(), "The page is at", url) })
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&servers, "nats", "ws://127.0.0.1:8222", "WebSocket of the NATS server, ws:// or wss://, or several separated by commas; ws://user:password@host:port")
+	f.StringVar(&creds, "creds", "", "credentials file of a user that may only read")
+	f.BoolVar(&fleet, "fleet", false, "show the training jobs and models of a fleet; the user must be permitted to read them")
+	f.StringVar(&listen, "listen", "127.0.0.1:8080", "address of the page")
+	return cmd
+}
+
+func serve(ctx context.Context, listen string, s page.Settings, ready func(url string)) error {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("%w; choose another --listen", err)
+	}
+	ready("http://" + l.Addr().String() + "/")
+	return page.Serve(ctx, l, s)
+}

@@ -1,0 +1,287 @@
+// The page: vehicles at a server, and one of them in detail.
+import "./page.css";
+import { Bands, colours } from "./bands.js";
+import { Above, planeOf } from "./above.js";
+import { showFleet } from "./fleet.js";
+import { Flight } from "./flight.js";
+import { duration, element, fixed, percent, put } from "./format.js";
+import { keepConnected } from "./link.js";
+import { drawScores, showAdaptation, showCalibration, showReasons } from "./panels.js";
+import * as wire from "./wire.js";
+
+const $ = (id) => document.getElementById(id);
+const mostVehicles = 500;
+const silent = 3500; // ms without a status after which an estimator counts as silent
+
+const settings = await (await fetch("settings.json")).json();
+const wanted = decodeURIComponent(location.hash.slice(1)); // vehicle
+const view = { window: 3, factor: false, ghost: true, hold: false, colour: colours() };
+const vehicles = new Map(); // name → {status, at, sample, box, ...}
+const flight = new Flight();
+let chosen = "";
+let connection = null;
+let watching = []; // subscriptions of the chosen vehicle
+let charts = [];
+let plane = null; // columns of the position
+let chartsOf = 0; // version of the flight that they show
+let dirty = false; // whether something is to be drawn
+let unreadable = 0; // messages
+let frames = 0;
+
+// ---- messages
+
+/** Calls use with a decoded message; one that cannot be read is counted. */
+const reading = (decode, use) => (error, message) => {
+  if (error) return;
+  try {
+    use(decode(message.data), message.subject.split(".")[2]);
+  } catch {
+    unreadable++;
+  }
+};
+
+function watch(subject, decode, use, options) {
+  const s = connection.subscribe(subject, { ...options, callback: reading(decode, use) });
+  s.closed.catch(() => {}); // not permitted: the link reports it
+  return s;
+}
+
+/** Subscribes to what is shown; a page that cannot be seen receives nothing. */
+function subscribe() {
+  unsubscribe();
+  if (!connection || connection.isClosed() || document.hidden) return;
+  watching.push(watch("dgm.status.*", wire.status, gotStatus));
+  if (!chosen) return;
+  watching.push(watch(`dgm.predict.${chosen}`, wire.prediction, (p) => {
+    vehicles.get(chosen).sample = p;
+    if (view.hold) return;
+    flight.addPrediction(p);
+    dirty = true;
+  }));
+  watching.push(watch(`dgm.state.${chosen}`, wire.state, (s) => {
+    if (view.hold) return;
+    flight.addState(s, view.window);
+    dirty = true;
+  }));
+}
+
+function unsubscribe() {
+  for (const s of watching) s.unsubscribe();
+  watching = [];
+}
+
+/** Reads one prediction of each of the other vehicles: for a summary, one a second is enough. */
+function sampleOthers() {
+  if (!connection || connection.isClosed() || document.hidden) return;
+  for (const [name, v] of vehicles) {
+    if (name === chosen || (v.sampling && !v.sampling.isClosed())) continue;
+    v.sampling = watch(`dgm.predict.${name}`, wire.prediction, (p) => (v.sample = p), { max: 1 });
+  }
+}
+
+function gotStatus(s, name) {
+  let v = vehicles.get(name);
+  if (!v) {
+    if (vehicles.size >= mostVehicles) return;
+    v = addVehicle(wire.text(name));
+    vehicles.set(name, v);
+    if (!chosen || name === wanted) choose(name);
+  }
+  v.status = s;
+  v.at = performance.now();
+}
+
+// ---- vehicles
+
+function addVehicle(name) {
+  const v = { name, state: element("span"), numbers: element("span", "numbers"), trust: element("span", "numbers") };
+  v.box = element("button", "", element("b", "", name), v.state, v.numbers, v.trust);
+  v.box.addEventListener("click", () => choose(name));
+  const after = [...vehicles.values()].filter((o) => o.name > name).sort((a, b) => (a.name < b.name ? -1 : 1))[0];
+  $("vehicles").insertBefore(v.box, after?.box ?? null);
+  return v;
+}
+
+function choose(name) {
+  if (chosen === name) return;
+  chosen = name;
+  flight.clear();
+  delete vehicles.get(name).written;
+  for (const v of vehicles.values()) v.box.setAttribute("aria-pressed", v.name === name);
+  vehicles.get(name)?.box.scrollIntoView({ block: "nearest", inline: "nearest" });
+  history.replaceState(null, "", `#${name}`);
+  subscribe();
+  dirty = true;
+}
+
+/** Least coverage of all channels and buckets; NaN where nothing was compared. */
+const least = (table) => table?.reduce((m, c) => (c >= 0 && !(c > m) ? c : m), NaN) ?? NaN;
+
+/** A vehicle's state in a word, with its class. */
+function stateOf(v) {
+  const s = v.status;
+  if (!s || performance.now() - v.at > silent) return ["silent", "bad"];
+  if (s.input !== "live") return [s.input === "stale" ? "stale" : "no states", "bad"];
+  const warnings = wire.flags(v.sample?.flags ?? 0).filter(([, warns]) => warns);
+  if (warnings.length) return [warnings[0][0], "warn"];
+  if (s.miscalibrated) return ["miscalibrated", "warn"];
+  return ["in order", "good"];
+}
+
+function writeVehicle(v) {
+  const [word, cls] = stateOf(v);
+  put(v.state, word);
+  v.state.className = cls;
+  const s = v.status;
+  put(v.numbers, `${fixed(s.predict_rate, 0)} Hz · ${duration(s.latency_p99)} · ood ${fixed(v.sample?.ood ?? NaN, 2)}`);
+  put(v.trust, `coverage ≥ ${percent(least(s.coverage))}${s.adapt === "on" ? " · adapting" : ""}`);
+}
+
+/** Facts of the chosen vehicle as [name, value, class]. */
+function facts(v) {
+  const s = v.status;
+  const p = flight.newest;
+  return [
+    ["model", s.model], ["states", `${fixed(s.state_rate, 1)} Hz`], ["predictions", `${fixed(s.predict_rate, 1)} Hz`],
+    ["latency p50 / p99", `${duration(s.latency_p50)} / ${duration(s.latency_p99)}`],
+    ["age of the state", s.input_age < 0 ? "–" : duration(s.input_age), s.input === "live" ? "" : "bad"],
+    ["late", fixed(s.late, 0)], ["missed", fixed(s.missed, 0)], ["horizon", duration(p?.h.at(-1))],
+    ["inputs", p?.inputs || "–"], ["running for", duration(s.uptime)], ["estimators", fixed(1 + s.others, 0), s.others ? "warn" : ""],
+    ["models loaded", `${fixed(s.swaps, 0)}${s.refused ? ", one refused" : ""}`, s.refused ? "warn" : ""],
+  ];
+}
+
+function writeFacts(v) {
+  const all = facts(v);
+  const list = $("facts");
+  while (list.children.length < all.length) list.append(element("div", "", element("dt"), element("dd")));
+  all.forEach(([name, value, cls], i) => {
+    const [dt, dd] = list.children[i].children;
+    put(dt, name);
+    put(dd, value);
+    dd.className = cls ?? "";
+    dd.title = value;
+  });
+  put($("name"), v.name);
+  const names = wire.flags(v.sample?.flags ?? 0);
+  const key = names.join();
+  if ($("flags").dataset.shown === key) return;
+  $("flags").dataset.shown = key;
+  $("flags").replaceChildren(...names.map(([n, warns]) => element("span", warns ? "warn" : "", n)));
+}
+
+// ---- charts
+
+const seen = new IntersectionObserver((all) => all.forEach((e) => ((e.target.chart ?? e.target).visible = e.isIntersecting)));
+const above = new Above($("above"), flight, view);
+for (const id of ["above", "scores"]) seen.observe($(id));
+const sizes = new ResizeObserver(() => {
+  for (const c of charts) c.resize();
+  dirty = true;
+});
+
+/** Makes the charts of the channels of the newest prediction. */
+function makeCharts() {
+  for (const c of charts) {
+    seen.unobserve(c.root);
+    c.remove();
+  }
+  charts = flight.newest.channels.map((_, k) => new Bands($("charts"), flight, k, view));
+  for (const c of charts) {
+    c.root.chart = c;
+    seen.observe(c.root);
+    c.resize();
+  }
+  plane = planeOf(flight.newest);
+  $("plane").hidden = !plane;
+  chartsOf = flight.version;
+}
+
+function frame(time) {
+  requestAnimationFrame(frame);
+  if (!dirty) return;
+  dirty = false;
+  if (!flight.newest) return;
+  if (chartsOf !== flight.version) makeCharts();
+  for (const c of charts) if (c.visible) c.draw(time);
+  if (plane && $("above").visible) above.draw(time, plane);
+  if ($("scores").visible) drawScores($("scores"), flight, view.colour);
+  frames++;
+}
+
+/** Writes all texts, a few times a second: more often nobody can read them. */
+function write() {
+  if (document.hidden) return;
+  for (const v of vehicles.values()) writeVehicle(v);
+  const v = vehicles.get(chosen);
+  $("empty").hidden = Boolean(v);
+  $("shown").hidden = !v;
+  if (!v) return;
+  writeFacts(v);
+  if (v.status !== v.written) { // once a second
+    v.written = v.status;
+    showCalibration($("dials"), $("horizons"), $("coverage"), v.status);
+    showAdaptation($("adaptation"), $("amounts"), v.status);
+    showReasons($("counts"), $("reasons"), v.status);
+  }
+  if (!flight.newest || chartsOf !== flight.version) return;
+  put($("score"), fixed(flight.newest.ood, 2));
+  $("score").className = flight.newest.ood > 1 ? "bad" : "good";
+  for (const c of charts) c.write();
+}
+
+async function readFleet() {
+  if (connection && !connection.isClosed() && !document.hidden && settings.fleet && (await showFleet(connection, $("jobs"), $("models")))) $("fleet").hidden = false;
+}
+
+// ---- hands
+
+const press = (id, on) => $(id).setAttribute("aria-pressed", on);
+const actions = {
+  ghost() { press("ghost", (view.ghost = !view.ghost)); },
+  factor() { press("factor", (view.factor = !view.factor)); },
+  hold() {
+    press("hold", (view.hold = !view.hold));
+    if (!view.hold) flight.clearTrack();
+  },
+  less() { view.window = Math.max(view.window / 2, 0.375); },
+  more() { view.window = Math.min(view.window * 2, 48); },
+};
+for (const [id, act] of Object.entries(actions)) $(id).addEventListener("click", () => { act(); dirty = true; });
+
+const keys = { g: "ghost", f: "factor", " ": "hold", "-": "less", "+": "more", "=": "more" };
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  if (keys[e.key] && !(e.key === " " && e.target instanceof HTMLButtonElement)) {
+    e.preventDefault();
+    $(keys[e.key]).click();
+    return;
+  }
+  const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key];
+  if (!step || !vehicles.size) return;
+  e.preventDefault();
+  const names = [...vehicles.keys()].sort();
+  const next = names[(names.indexOf(chosen) + step + names.length) % names.length];
+  choose(next);
+  vehicles.get(next).box.focus();
+});
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) flight.clear();
+  subscribe();
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  view.colour = colours();
+  dirty = true;
+});
+
+sizes.observe($("charts"));
+requestAnimationFrame(frame);
+setInterval(write, 200);
+setInterval(sampleOthers, 1000);
+setInterval(readFleet, 5000);
+globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length });
+keepConnected(settings, (nc) => { connection = nc; subscribe(); }, (text, ok) => {
+  put($("link"), `${text}${ok ? ` to ${settings.servers.map((s) => s.replace(/\/\/.*@/, "//")).join(", ")}` : ""}`);
+  $("link").className = ok ? "ok" : "";
+});

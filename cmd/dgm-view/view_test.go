@@ -1,0 +1,349 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// A site is a NATS server, a page for it, and a connection that publishes.
+type site struct {
+	t      *testing.T
+	server *server.Server
+	nc     *nats.Conn
+	url    string // of the page
+}
+
+func openSite(t *testing.T) *site {
+	t.Helper()
+	s := startServer(t, server.RANDOM_PORT)
+	settings, err := page.ParseServers(strings.Replace(s.WebsocketURL(), "//", "//viewer:w@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	urls, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- serve(ctx, "127.0.0.1:0", settings, func(url string) { urls <- url }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	st := &site{t: t, server: s, url: <-urls}
+	st.connect()
+	return st
+}
+
+// startServer starts a server whose WebSocket has a port, with a user that may only read.
+func startServer(t *testing.T, port int) *server.Server {
+	t.Helper()
+	viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Allow: page.Asks}}
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, NoFastProducerStall: true, NoAuthUser: "robot",
+		Users:     []*server.User{{Username: "robot", Password: "r"}, {Username: "viewer", Password: "w", Permissions: viewer}},
+		Websocket: server.WebsocketOpts{Host: "127.0.0.1", Port: port, NoTLS: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	return s
+}
+
+func (s *site) connect() {
+	s.t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(s.server), nats.Name("robots"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(nc.Close)
+	s.nc = nc
+}
+
+// A robot is what is published of one vehicle: K channels, a prediction of T points.
+type robot struct {
+	name       string
+	state      wire.State
+	prediction wire.Prediction
+	status     wire.Status
+}
+
+func newRobot(name string, channels, times int) *robot {
+	r := &robot{name: name}
+	p := &r.prediction
+	*p = wire.Prediction{Vehicle: name, Model: "0123456789abcdef", Instance: "one", Inputs: "plan", Tube: []float64{2, 3, 3.5}, OOD: 0.25}
+	for k := range channels {
+		p.Channels, p.Units = append(p.Channels, "q"+strconv.Itoa(k)), append(p.Units, "rad/s")
+	}
+	if channels > 2 {
+		p.Channels[0], p.Channels[1], p.Units[0], p.Units[1] = "x", "y", "m", "m"
+	}
+	for i := range times {
+		p.Horizon = append(p.Horizon, float64(i+1)/float64(times))
+	}
+	n := channels * times
+	p.Mean, p.Std, p.ObsStd, p.Factor = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	r.state.X = make([]float64, channels)
+	r.status = wire.Status{
+		Vehicle: name, Model: p.Model, Instance: "one", Input: wire.InputLive, StateRate: 100, PredictRate: 100, LatencyP50: 0.0002, LatencyP99: 0.0015,
+		Buckets: []float64{0.2, 1}, Channels: p.Channels, Adapt: wire.AdaptOn, AdaptShare: 0.75,
+		Amounts: []wire.Amount{{Name: "gain m1", Unit: "%", Value: -20, Std: 3}},
+		Reasons: []wire.ReasonCount{{Reason: "order", Count: 7, Text: "came late", Last: "seq 3 after 4"}}, Received: 1007, Published: 1000,
+	}
+	for range 2 * channels {
+		r.status.Coverage, r.status.Factor = append(r.status.Coverage, 0.94), append(r.status.Factor, 1.1)
+	}
+	return r
+}
+
+// fly moves the robot to a time, s.
+func (r *robot) fly(t float64, seq uint64) {
+	at := func(k int, t float64) float64 { return math.Sin(t*(1+0.1*float64(k)) + float64(k)) }
+	p := &r.prediction
+	K := len(p.Channels)
+	for i, h := range p.Horizon {
+		for k := range K {
+			j := i*K + k
+			p.Mean[j], p.Std[j], p.ObsStd[j], p.Factor[j] = at(k, t+h), 0.05*(0.2+h), 0.05*(0.3+h), 1.2
+		}
+	}
+	for k := range K {
+		r.state.X[k] = at(k, t)
+	}
+	r.state.Seq, r.state.T = seq, int64(t*1e9)
+	p.Seq, p.T, p.ValidUntil = seq, r.state.T, r.state.T+1e9
+	r.status.T = r.state.T
+}
+
+func (s *site) publish(subject string, message []byte) {
+	s.t.Helper()
+	if err := s.nc.Publish(subject, message); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// send publishes what the robot has; the status only where it is asked for.
+func (s *site) send(r *robot, status bool) {
+	s.publish(wire.StateSubject(r.name), r.state.Append(nil))
+	s.publish(wire.PredictSubject(r.name), r.prediction.Append(nil))
+	if status {
+		s.publish(wire.StatusSubject(r.name), r.status.Append(nil))
+	}
+}
+
+// flight lets robots fly at a rate, Hz, until the test ends.
+func (s *site) flight(rate int, robots ...*robot) {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	var flying sync.WaitGroup
+	s.t.Cleanup(func() { cancel(); flying.Wait() })
+	flying.Go(func() {
+		tick := time.NewTicker(time.Second / time.Duration(rate))
+		defer tick.Stop()
+		for n := uint64(0); ctx.Err() == nil; n++ {
+			for _, r := range robots {
+				r.fly(float64(n)/float64(rate), n)
+				s.send(r, n%uint64(rate) == 0)
+			}
+			<-tick.C
+		}
+	})
+}
+
+// What the page shows is what was sent.
+func TestShowsWhatIsSent(t *testing.T) {
+	b := openBrowser(t, 1280, 1400)
+	s := openSite(t)
+	b.open(s.url)
+	r := newRobot("one", 3, 50)
+	r.prediction.Flags = wire.Late | wire.Adapted
+	for n := uint64(0); n < 200; n++ { // two horizons, then it rests
+		r.fly(float64(n)/100, n)
+		s.send(r, n%100 == 99)
+		time.Sleep(5 * time.Millisecond)
+	}
+	r.fly(2, 200)
+	s.send(r, true)
+	last := 49*3 + 2
+	p := &r.prediction
+	minus := func(s string) string { return strings.ReplaceAll(s, "-", "−") }
+	want := minus(fmt.Sprintf("%.2f → %.2f ± %.2f", r.state.X[2], p.Mean[last], 1.96*p.ObsStd[last]))
+	reading := "#charts figure:nth-child(3) .reading"
+	b.await("the reading "+want, func() bool { return b.text(reading) == want })
+	for selector, want := range map[string]string{
+		"#name": "one", "#flags": "lateadapted", "#vehicles b": "one", "#vehicles .warn": "late",
+		"#vehicles .numbers": "100 Hz · 1.5 ms · ood 0.25", "#score": "0.25",
+		"#charts figure:nth-child(3) b": "q2", "#charts figure:nth-child(3) i": "rad/s",
+		".dial b": "94.0 %", "#coverage tr:nth-child(2) td:nth-child(3)": "94.0 %  ×1.10",
+		"#adaptation": "It corrects predictions, share 75.0 %", "#amounts": "gain m1−20.0 ± 3.0 %differs",
+		"#counts": "1007 received, 1000 answered, 0 missed", "#reasons": "7ordercame lateseq 3 after 4",
+	} {
+		if got := b.text(selector); got != want {
+			t.Errorf("%s shows %q, want %q", selector, got, want)
+		}
+	}
+	b.run("document.getElementById('factor').click()", nil)
+	want = minus(fmt.Sprintf("%.2f → %.2f ± %.2f", r.state.X[2], p.Mean[last], 1.96*1.2*p.ObsStd[last]))
+	b.await("the reading with the factor "+want, func() bool { return b.text(reading) == want })
+	b.picture("light", false)
+	b.colours("dark")
+	time.Sleep(time.Second)
+	b.picture("dark", false)
+}
+
+// Texts of others are shown as texts, and messages that are none are counted.
+func TestHostileTexts(t *testing.T) {
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	b.open(s.url)
+	const hostile = `<img src=x onerror="document.title='hit'"><script>document.title='hit'</script>`
+	r := newRobot("one", 2, 5)
+	for _, text := range []*string{
+		&r.prediction.Channels[0], &r.prediction.Units[1], &r.status.Model, &r.prediction.Inputs,
+		&r.status.Amounts[0].Name, &r.status.Reasons[0].Reason, &r.status.Reasons[0].Last, &r.status.Refused, &r.status.AdaptNote,
+	} {
+		*text = hostile
+	}
+	r.status.Reasons[0].Text = "before\u202eafter"
+	r.fly(1, 1)
+	b.await("the name", func() bool {
+		s.send(r, true)
+		return b.text("#charts b") == hostile && b.text("#reasons td:nth-child(2)") == hostile
+	})
+	if got := b.text("#reasons td:nth-child(3)"); got != "before\ufffdafter" {
+		t.Errorf("a change of direction is shown as %q", got)
+	}
+	var title string
+	var made int
+	b.run("document.title", &title)
+	b.run("document.querySelectorAll('main img, main script').length", &made)
+	if title != "DGM" || made != 0 {
+		t.Errorf("title %q, %d elements made", title, made)
+	}
+	var report struct{ Unreadable int }
+	b.run("dgmView()", &report)
+	before := report.Unreadable
+	short := r.prediction
+	short.Mean = short.Mean[:4]
+	for _, m := range [][]byte{nil, []byte("no message"), {0xdf, 0xff, 0xff, 0xff, 0xff}, short.Append(nil)} {
+		s.publish(wire.PredictSubject(r.name), m)
+	}
+	b.await("four unreadable messages", func() bool {
+		b.run("dgmView()", &report)
+		return report.Unreadable == before+4
+	})
+}
+
+// The page finds a server that restarts; what cannot be seen has no subscriptions.
+func TestReconnectsAndRests(t *testing.T) {
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	b.open(s.url)
+	s.flight(50, newRobot("one", 2, 5))
+	flying := func(atLeast int) func() bool {
+		return func() bool {
+			var report struct{ States int }
+			b.run("dgmView()", &report)
+			return report.States >= atLeast
+		}
+	}
+	b.await("states", flying(20))
+	for hidden, want := range map[bool]bool{true: false, false: true} { // in any order
+		b.run(fmt.Sprintf("Object.defineProperty(document, 'hidden', {value: %v, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))", hidden), nil)
+		b.await("the subscriptions", func() bool {
+			z, err := s.server.Subsz(&server.SubszOptions{Subscriptions: true, Test: wire.StateSubject("one")})
+			return err == nil && (z.Total > 0) == want
+		})
+	}
+	b.run("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))", nil)
+	b.await("states again", flying(20))
+	at, err := url.Parse(s.server.WebsocketURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := strconv.Atoi(at.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.server.Shutdown()
+	s.server.WaitForShutdown()
+	b.await("the loss of the link", func() bool { return strings.HasPrefix(b.text("#link"), "reconnecting") })
+	s.server = startServer(t, port)
+	s.connect()
+	b.await("the link", func() bool { return strings.HasPrefix(b.text("#link"), "connected") })
+	s.flight(50, newRobot("two", 2, 5))
+	b.await("the new vehicle", func() bool { return strings.Contains(b.text("#vehicles"), "two") })
+}
+
+// Ten vehicles at 100 Hz: frames, processor, memory. DGM_VIEW_MINUTES is how long (default a quarter).
+func TestTenVehicles(t *testing.T) {
+	if os.Getenv("DGM_SLOW") == "" {
+		t.Skip("takes a minute; DGM_SLOW=1 runs it")
+	}
+	minutes := 0.25
+	if text := os.Getenv("DGM_VIEW_MINUTES"); text != "" {
+		var err error
+		if minutes, err = strconv.ParseFloat(text, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	b.open(s.url)
+	robots := make([]*robot, 10)
+	for i := range robots {
+		robots[i] = newRobot(fmt.Sprintf("quad-%d", i), 12, 50)
+	}
+	s.flight(100, robots...)
+	var report struct{ Frames, Vehicles, Unreadable float64 }
+	b.await("all vehicles", func() bool {
+		b.run("dgmView()", &report)
+		return report.Vehicles == 10
+	})
+	time.Sleep(5 * time.Second) // the window is full
+	heap := b.heap()
+	length := time.Duration(minutes * float64(time.Minute))
+	var rate, cores float64
+	for try := range 4 { // other work on the machine takes frames
+		b.run("dgmView()", &report)
+		frames, used, begin := report.Frames, b.processor(), time.Now()
+		time.Sleep(length)
+		b.run("dgmView()", &report)
+		took := time.Since(begin).Seconds()
+		rate, cores = (report.Frames-frames)/took, (b.processor()-used).Seconds()/took
+		if t.Logf("try %d, %.0f s: %.1f frames/s, %.2f cores, heap %.2f MB", try, took, rate, cores, b.heap()/1e6); rate > 30 && cores < 1 {
+			break
+		}
+	}
+	if grown := b.heap() - heap; grown > 1e6 || report.Unreadable > 0 {
+		t.Errorf("the heap grew from %.2f MB by %.2f MB; %v unreadable messages", heap/1e6, grown/1e6, report.Unreadable)
+	}
+	if rate <= 30 || cores >= 1 {
+		load, err := os.ReadFile("/proc/loadavg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if busy, _ := strconv.ParseFloat(strings.Fields(string(load))[0], 64); busy > float64(runtime.NumCPU()) {
+			t.Skipf("the machine is busy (load %.1f): frames and processor were not judged", busy)
+		}
+		t.Errorf("%.1f frames/s, %.2f cores", rate, cores)
+	}
+}
