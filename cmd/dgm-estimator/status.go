@@ -134,6 +134,9 @@ func writeStatus(out io.Writer, s *wire.Status) {
 	if s.History > 0 {
 		fmt.Fprintf(w, "  history\t%d predictions without it, %d gaps\n", s.NoHistory, s.HistoryGaps)
 	}
+	for _, r := range slices.Concat(s.Reasons, s.Silent) {
+		fmt.Fprintf(w, "  not answered\t%d %s, the last %.0f s ago\n", r.Count, r.Reason, r.Age)
+	}
 	if text := adaptation(s); text != "" {
 		fmt.Fprintf(w, "  adaptation\t%s\n", text)
 	}

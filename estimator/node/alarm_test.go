@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -83,5 +84,43 @@ func TestUnknownKeysOfStatesAreNamed(t *testing.T) {
 	}
 	if len(logged.lines) != 1 || !strings.Contains(logged.lines[0], `"planz"`) {
 		t.Errorf("the console has %q", logged.lines)
+	}
+}
+
+// The alarm of a state that was refused ends a minute later, with the counts unchanged, and
+// begins again with the next one.
+func TestAlarmOfARefusedStateEnds(t *testing.T) {
+	var logged lines
+	n, c, _, _ := offline(t, Config{Log: logged.add})
+	seq := uint64(0)
+	alarms := func(seconds int, layout string) (names string) {
+		for range seconds {
+			c.pass(1000 * ms)
+			seq++
+			s := wire.State{Seq: seq, T: c.unix, X: []float64{0.1, 0.2}, Layout: layout}
+			layout = ""
+			n.intake.Receive(s.Append(nil), 0)
+			n.intake.Mailbox.Get()
+			status := n.compose(0)
+			n.logAlarms(status.Alarms())
+			names = ""
+			for _, a := range status.Alarms() {
+				names += a.Name
+			}
+		}
+		return names
+	}
+	const other, name = "0123456789abcdef", "reason_layout"
+	for i, want := range []string{name, name, ""} {
+		seconds := []int{1, 59, 2}[i]
+		if got := alarms(seconds, []string{other, "", ""}[i]); got != want {
+			t.Errorf("alarms %q, want %q", got, want)
+		}
+	}
+	if s := n.compose(0); len(s.Reasons) != 1 || s.Reasons[0].Count != 1 || math.Abs(s.Reasons[0].Age-61) > 1e-6 {
+		t.Errorf("%+v", s.Reasons)
+	}
+	if got := alarms(1, other); got != name || len(logged.lines) != 2 {
+		t.Errorf("alarms %q, the console has %q", got, logged.lines)
 	}
 }

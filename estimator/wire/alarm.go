@@ -23,12 +23,14 @@ const (
 	silentSeconds = 10   // without any state since the start
 	changedShare  = 0.5  // how much adaptation counts, beyond which a change is an alarm
 	mostChanges   = 4    // that are named
+	lastsSeconds  = 60   // after what was counted last, an alarm ends
 )
 
 // contestedAlarm is the name of the alarm that another estimator answers.
 const contestedAlarm = "contested"
 
-// Alarms returns what is wrong by a status, with what to do.
+// Alarms returns what is wrong by a status, with what to do. What is counted is an alarm
+// until a minute has passed without another.
 func (s *Status) Alarms() []Alarm {
 	var all []Alarm
 	add := func(on bool, name, format string, args ...any) {
@@ -38,6 +40,7 @@ func (s *Status) Alarms() []Alarm {
 	}
 	share := func(n uint64) float64 { return float64(n) / float64(max(s.Published, 1)) }
 	enough := s.Published >= fewPublished
+	lasts := func(count uint64, age float64) bool { return count > 0 && age <= lastsSeconds }
 	silent, age := s.Input == InputNone && s.Uptime > silentSeconds, s.InputAge
 	if s.Input == InputNone {
 		age = s.Uptime
@@ -53,19 +56,19 @@ func (s *Status) Alarms() []Alarm {
 	for _, o := range s.Others {
 		add(true, contestedAlarm, "another estimator, instance %.64q, answers for vehicle %s: stop one of them", o.Instance, s.Vehicle)
 	}
-	add(s.PlansUnused > 0, "plans_unused", "plans came without plan_dt and were not used (%d of %d predictions): send plan_dt, the seconds of each row, with every plan; "+
+	add(lasts(s.PlansUnused, s.age("plans_unused")), "plans_unused", "plans came without plan_dt and were not used (%d of %d predictions): send plan_dt, the seconds of each row, with every plan; "+
 		"or set untimed_plans, where every sender plans over the model's horizon", s.PlansUnused, s.Published)
-	add(s.PlansHeld > 0, "plans_held", "plans end before the horizon, and their last row is held (%d of %d predictions): plan for the whole horizon, or predict at shorter times", s.PlansHeld, s.Published)
-	add(s.PlansCut > 0, "plans_cut", "plans go on after the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
-	add(s.UnknownKeys > 0, "unknown_keys", "states have keys that this estimator does not know and skips (%d, the first %q): correct the name, or update the estimator", s.UnknownKeys, s.UnknownKey)
+	add(lasts(s.PlansHeld, s.age("plans_held")), "plans_held", "plans end before the horizon, and their last row is held (%d of %d predictions): plan for the whole horizon, or predict at shorter times", s.PlansHeld, s.Published)
+	add(lasts(s.PlansCut, s.age("plans_cut")), "plans_cut", "plans go on after the model's horizon, and that part is not read (%d of %d predictions): train for a longer horizon, or plan for this one", s.PlansCut, s.Published)
+	add(lasts(s.UnknownKeys, s.age("unknown_keys")), "unknown_keys", "states have keys that this estimator does not know and skips (%d, the first %q): correct the name, or update the estimator", s.UnknownKeys, s.UnknownKey)
 	for _, r := range s.Reasons {
-		if r.Reason != Replaced.String() || s.Mode != ModeRate {
+		if lasts(r.Count, r.Age) && (r.Reason != Replaced.String() || s.Mode != ModeRate) {
 			add(true, "reason_"+r.Reason, "states were not answered (%s, %d of %d): %s", r.Reason, r.Count, s.Received, describe(s.Reasons, r.Reason))
 			all[len(all)-1].Count = r.Count
 		}
 	}
 	for _, r := range s.Silent {
-		if r.Reason != NoInput.String() {
+		if lasts(r.Count, r.Age) && r.Reason != NoInput.String() {
 			add(true, "silent_"+r.Reason, "ticks were not answered (%s, %d of %d): %s", r.Reason, r.Count, s.Ticks, describe(s.Silent, r.Reason))
 			all[len(all)-1].Count = r.Count
 		}
@@ -77,8 +80,8 @@ func (s *Status) Alarms() []Alarm {
 			add(true, "changed", "the robot differs from that of the training data: %s. Look for the cause where nothing was changed (load, battery, propellers, friction), and train with flights like this one", text)
 		}
 	}
-	add(enough && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
-	add(enough && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions are without the history that the model reads: states come slower than those it was trained on, or are lost (%d gaps)",
+	add(enough && lasts(s.Late, s.age("late")) && share(s.Late) > lateShare, "late", "%d of %d predictions were late: predict at fewer points, at a lower rate, or on a less busy computer", s.Late, s.Published)
+	add(enough && lasts(s.NoHistory, s.age("no_history")) && share(s.NoHistory) > withoutShare, "no_history", "%d of %d predictions are without the history that the model reads: states come slower than those it was trained on, or are lost (%d gaps)",
 		s.NoHistory, s.Published, s.HistoryGaps)
 	add(s.Recording != "" && s.Recording != "on", "recording", "the recording has ended: %s", s.Recording)
 	add(s.Refused != "", "model", "the last model offered was refused: %s", s.Refused)

@@ -63,6 +63,15 @@ func TestAlarmsOfAStatus(t *testing.T) {
 			t.Errorf("alarms %q, want %q", got, want)
 		}
 	}
+	past := usual // all of it more than a minute ago
+	past.Published, past.Late, past.NoHistory, past.PlansUnused, past.PlansHeld, past.PlansCut, past.UnknownKeys = 300, 200, 250, 1, 1, 1, 1
+	past.Reasons, past.Silent = []wire.ReasonCount{{Reason: "nan", Count: 2, Age: 61}}, []wire.ReasonCount{{Reason: "overrun", Count: 2, Age: 61}}
+	for _, name := range []string{"late", "no_history", "plans_unused", "plans_held", "plans_cut", "unknown_keys"} {
+		past.Ages = append(past.Ages, wire.CounterAge{Name: name, Age: 61})
+	}
+	if a := past.Alarms(); len(a) > 0 {
+		t.Errorf("of what is past: %v", a)
+	}
 	few := usual
 	few.Published, few.Late, few.NoHistory = 100, 50, 100
 	if a := few.Alarms(); len(a) > 0 {

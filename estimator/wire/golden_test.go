@@ -56,7 +56,7 @@ var (
 	fullStatus = func() wire.Status {
 		s := goldenStatus
 		s.Mode, s.Rate, s.Ticks, s.Used, s.Shortened, s.Widened = wire.ModeRate, 500, 6000, 1247, 2, 3
-		s.Silent = []wire.ReasonCount{{Reason: "overrun", Count: 2, Text: wire.Overrun.Description()}}
+		s.Silent = []wire.ReasonCount{{Reason: "overrun", Count: 2, Text: wire.Overrun.Description(), Age: 1.5}}
 		s.Phases = []wire.Phase{{Name: "decode", P50: 1e-6, P99: 2e-6, Max: 3e-6}, {Name: "predict", P50: 1e-4, P99: 2e-4, Max: 3e-4}}
 		s.ClockOffset, s.Delay, s.Miscalibrated = -12.5, 0.001, 1
 		s.Buckets, s.Checks = []float64{0.5, 1}, []float64{10, 10, 5, 5}
@@ -67,6 +67,7 @@ var (
 		s.PlansUnused, s.PlansHeld, s.PlansCut = 5, 6, 7
 		s.Channels = []string{"theta", "omega"}
 		s.InputReason, s.InputRefused, s.UnknownKeys, s.UnknownKey = "nan", 3, 4, "planz"
+		s.Ages = []wire.CounterAge{{Name: "plans_unused", Age: 2}, {Name: "late", Age: 0.5}}
 		s.Adapt, s.AdaptNote, s.AdaptShare, s.Adapted = wire.AdaptOn, "states come without u", 0.75, 900
 		s.Amounts = []wire.Amount{{Name: "gain torque", Unit: "%", Value: -20, Std: 2.5}}
 		s.Models = []wire.LoadedModel{{Model: "a1b2c3d4e5f60718", Role: wire.RoleFlown, Since: 1772682400000000000}, {

@@ -96,6 +96,8 @@ type Status struct {
 	Adapted    uint64   // predictions with the flag Adapted
 	Amounts    []Amount // by which the robot differs from that of the training data
 
+	Ages []CounterAge // of the counters of predictions and keys that alarms are about
+
 	Models []LoadedModel // the one in use and its shadow, if there is one
 }
 
@@ -169,8 +171,25 @@ type Phase struct {
 type ReasonCount struct {
 	Reason string // name of a Reason
 	Count  uint64
-	Text   string // its meaning and remedy
-	Last   string // the last error
+	Text   string  // its meaning and remedy
+	Last   string  // the last error
+	Age    float64 // s since a status first had this count; 0 = unknown
+}
+
+// CounterAge is how long ago a counter grew.
+type CounterAge struct {
+	Name string  // of a field of the status: late, no_history, plans_unused, plans_held, plans_cut or unknown_keys
+	Age  float64 // s since a status first had its value
+}
+
+// age returns how long ago a counter grew, 0 where it is unknown.
+func (s *Status) age(name string) float64 {
+	for _, a := range s.Ages {
+		if a.Name == name {
+			return a.Age
+		}
+	}
+	return 0
 }
 
 // Other is a peer instance: another estimator that answers for the same vehicle.
@@ -181,7 +200,7 @@ type Other struct {
 }
 
 // fields are the fields of the message, in the order in which they are written.
-func (s *Status) fields(lists *statusLists) [63]msgbin.Field {
+func (s *Status) fields(lists *statusLists) [64]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Required("vehicle", &s.Vehicle),
@@ -246,11 +265,12 @@ func (s *Status) fields(lists *statusLists) [63]msgbin.Field {
 		msgbin.Optional("adapted", &s.Adapted),
 		msgbin.Optional("amounts", &lists.amounts),
 		msgbin.Optional("models", &lists.models),
+		msgbin.Optional("ages", &lists.ages),
 	}
 }
 
 // statusLists are the lists of a status, encoded.
-type statusLists struct{ reasons, others, silent, phases, amounts, models msgbin.Raw }
+type statusLists struct{ reasons, others, silent, phases, amounts, models, ages msgbin.Raw }
 
 var noLists statusLists // of a status that is written
 
@@ -273,6 +293,8 @@ func (s *Status) Append(dst []byte) []byte {
 				appendList(w, "amounts", s.Amounts)
 			case "models":
 				appendList(w, "models", s.Models)
+			case "ages":
+				appendList(w, "ages", s.Ages)
 			default:
 				w.Pairs(f[i : i+1])
 			}
@@ -287,6 +309,7 @@ func (s *Status) Map() map[string]any {
 	msgbin.Values(m, f[:])
 	m["reasons"], m["others"], m["silent"], m["phases"] = maps(s.Reasons), maps(s.Others), maps(s.Silent), maps(s.Phases)
 	m["amounts"], m["models"] = maps(s.Amounts), maps(s.Models)
+	m["ages"] = maps(s.Ages)
 	return m
 }
 
@@ -315,7 +338,10 @@ func (s *Status) Decode(b []byte) error {
 	if err := readList(r, lists.amounts, "amounts", &s.Amounts); err != nil {
 		return err
 	}
-	return readList(r, lists.models, "models", &s.Models)
+	if err := readList(r, lists.models, "models", &s.Models); err != nil {
+		return err
+	}
+	return readList(r, lists.ages, "ages", &s.Ages)
 }
 
 // entry is an element of a list of a status, which is a map. code writes it to w, reads it
@@ -329,7 +355,7 @@ type entry[E any] interface {
 func (c *ReasonCount) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
 	f := [...]msgbin.Field{
 		msgbin.Optional("reason", &c.Reason), msgbin.Optional("count", &c.Count),
-		msgbin.Optional("text", &c.Text), msgbin.Optional("last", &c.Last),
+		msgbin.Optional("text", &c.Text), msgbin.Optional("last", &c.Last), msgbin.Optional("age", &c.Age),
 	}
 	return code(w, r, m, f[:])
 }
@@ -346,6 +372,11 @@ func (o *Other) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error
 	f := [...]msgbin.Field{
 		msgbin.Optional("instance", &o.Instance), msgbin.Optional("model", &o.Model), msgbin.Optional("age", &o.Age),
 	}
+	return code(w, r, m, f[:])
+}
+
+func (a *CounterAge) code(w *msgbin.Writer, r *msgbin.Reader, m map[string]any) error {
+	f := [...]msgbin.Field{msgbin.Optional("name", &a.Name), msgbin.Optional("age", &a.Age)}
 	return code(w, r, m, f[:])
 }
 

@@ -59,7 +59,7 @@ func (f Field) Exactly(n int) Field {
 }
 
 // maxFields limits the pairs of a map, those of later versions included.
-const maxFields = 64
+const maxFields = 256
 
 // Fields appends a map of the fields, in their order.
 func (w *Writer) Fields(list []Field) {
@@ -178,7 +178,7 @@ func (r *Reader) fields(list []Field, only bool) error {
 	if err != nil {
 		return &FieldError{Err: err}
 	}
-	var seen uint64
+	var seen [maxFields / 64]uint64
 	next := 0 // writers keep the order, mostly: the field after the last one comes first
 	for range n {
 		key, err := r.StringBytes(defaultMax)
@@ -199,10 +199,10 @@ func (r *Reader) fields(list []Field, only bool) error {
 			continue
 		}
 		// Of a key that appears twice, two readers could use different values.
-		if seen&(1<<i) != 0 {
+		if seen[i/64]&(1<<(i%64)) != 0 {
 			return list[i].fail(errTwice)
 		}
-		seen |= 1 << i
+		seen[i/64] |= 1 << (i % 64)
 		next = i + 1
 		if err := r.field(&list[i]); err != nil {
 			return list[i].fail(err)
@@ -210,7 +210,7 @@ func (r *Reader) fields(list []Field, only bool) error {
 	}
 	for i := range list {
 		switch {
-		case seen&(1<<i) != 0:
+		case seen[i/64]&(1<<(i%64)) != 0:
 		case list[i].rule == required:
 			return list[i].fail(errMissing)
 		default:

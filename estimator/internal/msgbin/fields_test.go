@@ -1,7 +1,9 @@
 package msgbin_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -98,5 +100,34 @@ func TestElements(t *testing.T) {
 	r.Reset([]byte{0x93, 1, 0xc4, 0, 0x92, 1, 2})
 	if err := r.Elements(fields); err != nil || name != "" {
 		t.Errorf("an earlier writer: %v, name %q", err, name)
+	}
+}
+
+// A message may have more than 64 fields: each is read, required and refused twice.
+func TestMoreThan64Fields(t *testing.T) {
+	values := make([]float64, 80)
+	var list []msgbin.Field
+	for i := range values {
+		values[i] = float64(i)
+		list = append(list, msgbin.Required(fmt.Sprintf("f%d", i), &values[i]))
+	}
+	write := func(list []msgbin.Field) []byte {
+		return msgbin.Append(nil, func(w *msgbin.Writer) { w.Fields(list) })
+	}
+	read := func(b []byte) error {
+		clear(values)
+		r := msgbin.AcquireReader(b)
+		defer r.Release()
+		return r.Fields(list)
+	}
+	all, short, twice := write(list), write(list[:79]), write(append(list[:79:79], list[70]))
+	if err := read(all); err != nil || values[79] != 79 {
+		t.Errorf("%v, %v", err, values)
+	}
+	if err := read(short); err == nil || !strings.Contains(err.Error(), "f79") {
+		t.Errorf("one is missing: %v", err)
+	}
+	if err := read(twice); err == nil || !strings.Contains(err.Error(), "f70") {
+		t.Errorf("one is there twice: %v", err)
 	}
 }

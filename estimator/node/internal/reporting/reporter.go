@@ -15,6 +15,43 @@ type Reporter struct {
 	scratch  [4096]int64
 	began    int64 // ns, steady
 	before   interval
+	counted  map[string]growth // by the name of a counter
+}
+
+// growth is a count, and the steady time, ns, at which a status first had it.
+type growth struct {
+	count uint64
+	at    int64
+}
+
+// age returns for how long, s, a counter has not grown at a steady time, ns.
+func (r *Reporter) age(name string, count uint64, steady int64) float64 {
+	g := r.counted[name]
+	if g.count != count {
+		g = growth{count, steady}
+		r.counted[name] = g
+	}
+	return float64(steady-g.at) * 1e-9
+}
+
+// ages sets how long ago each counter grew.
+func (r *Reporter) ages(steady int64) {
+	s := &r.Status
+	s.Ages = s.Ages[:0]
+	for _, c := range [...]struct {
+		name  string
+		count uint64
+	}{{"late", s.Late}, {"no_history", s.NoHistory}, {"plans_unused", s.PlansUnused}, {"plans_held", s.PlansHeld}, {"plans_cut", s.PlansCut}, {"unknown_keys", s.UnknownKeys}} {
+		if c.count > 0 {
+			s.Ages = append(s.Ages, wire.CounterAge{Name: c.name, Age: r.age(c.name, c.count, steady)})
+		}
+	}
+	for i := range s.Reasons {
+		s.Reasons[i].Age = r.age("reason "+s.Reasons[i].Reason, s.Reasons[i].Count, steady)
+	}
+	for i := range s.Silent {
+		s.Silent[i].Age = r.age("silent "+s.Silent[i].Reason, s.Silent[i].Count, steady)
+	}
 }
 
 // interval is what was counted when the last status was made.
@@ -27,7 +64,7 @@ type interval struct {
 // New returns a reporter whose statuses have the fields of s that never change. Input
 // that is older than validity, s, is stale.
 func New(s wire.Status, validity float64, c *Counters, p *Peers) *Reporter {
-	return &Reporter{Status: s, validity: validity, counters: c, peers: p, process: newProcess()}
+	return &Reporter{Status: s, validity: validity, counters: c, peers: p, process: newProcess(), counted: map[string]growth{}}
 }
 
 // Begin sets the steady time from which the uptime counts, ns.
@@ -40,6 +77,7 @@ func (r *Reporter) Compose(steady int64) {
 	var allocs uint64
 	s.Memory, s.Goroutines, allocs = r.process.read()
 	r.addCounters(steady)
+	r.ages(steady)
 	s.Others = r.peers.report(s.Others[:0], steady)
 	now := interval{at: steady, received: s.Received, published: s.Published, allocs: allocs}
 	s.StateRate, s.PredictRate, s.Allocs = 0, 0, 0
