@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	w.Name = "hanging"
-	w.Train = func(ctx context.Context, _ Training) (string, HeldOut, error) {
+	w.Train = func(ctx context.Context, _ Training) (Model, error) {
 		fmt.Println("training")
 		select {}
 	}
@@ -99,7 +99,7 @@ func client(t *testing.T, ns *server.Server) *Worker {
 }
 
 // start runs a worker; the function returned stops it and waits.
-func start(t *testing.T, ns *server.Server, name string, train func(context.Context, Training) (string, HeldOut, error)) (stop func()) {
+func start(t *testing.T, ns *server.Server, name string, train func(context.Context, Training) (Model, error)) (stop func()) {
 	t.Helper()
 	w := client(t, ns)
 	w.Name, w.Train, w.Dir, w.Log = name, train, t.TempDir(), func(line string) { t.Log(line) }
@@ -168,13 +168,13 @@ func await(t *testing.T, q *Queue, id string, want State) JobStatus {
 }
 
 // copyLog is a training whose model are the bytes of the first log.
-func copyLog(_ context.Context, t Training) (string, HeldOut, error) {
+func copyLog(_ context.Context, t Training) (Model, error) {
 	b, err := os.ReadFile(t.Logs[0])
 	if err != nil {
-		return "", HeldOut{}, err
+		return Model{}, err
 	}
 	t.Log("read %d bytes", len(b))
-	return "m1", HeldOut{Verdict: "as good", Windows: 7}, os.WriteFile(t.Out, b, 0o666)
+	return Model{ID: "m1", HeldOut: HeldOut{Verdict: "as good", Windows: 7}}, os.WriteFile(t.Out, b, 0o666)
 }
 
 // queued returns how many messages are in the work queue.
@@ -208,7 +208,7 @@ func TestAJobIsDone(t *testing.T) {
 	if s.Tries != 1 || s.Worker != "a" || s.ModelID != "m1" || s.Progress != 1 || !slices.ContainsFunc(s.Lines, func(l string) bool { return strings.HasPrefix(l, "read ") }) {
 		t.Errorf("%+v", s)
 	}
-	st, err := ReadStatus(t.Context(), c.Logs, c.Queue, c.Models)
+	st, err := ReadStatus(t.Context(), c.Logs, c.Queue, installer(t, ns), nil)
 	if err != nil || len(st.Vehicles) != 1 || len(st.Jobs) != 1 {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -238,7 +238,7 @@ func TestDuplicateJobs(t *testing.T) {
 	}
 	var mu sync.Mutex
 	trained := 0
-	count := func(ctx context.Context, t Training) (string, HeldOut, error) {
+	count := func(ctx context.Context, t Training) (Model, error) {
 		mu.Lock()
 		trained++
 		mu.Unlock()
@@ -323,7 +323,7 @@ func TestALongTraining(t *testing.T) {
 	c := client(t, ns)
 	j := submitted(t, c, "drone-1")
 	var begun sync.Map
-	slow := func(ctx context.Context, tr Training) (string, HeldOut, error) {
+	slow := func(ctx context.Context, tr Training) (Model, error) {
 		if _, twice := begun.LoadOrStore(tr.Job.ID, true); twice {
 			t.Error("the job is begun twice")
 		}
@@ -331,7 +331,7 @@ func TestALongTraining(t *testing.T) {
 		for seen := 0; seen < 8; { // extensions: two leases
 			s, err := c.Queue.Get(ctx, j.ID)
 			if err != nil {
-				return "", HeldOut{}, err
+				return Model{}, err
 			}
 			if s.Progress == 0.5 {
 				seen++
@@ -354,7 +354,7 @@ func TestAPoisonousJob(t *testing.T) {
 	c := client(t, ns)
 	j := submitted(t, c, "drone-1")
 	good := submitted(t, c, "drone-2")
-	train := func(ctx context.Context, t Training) (string, HeldOut, error) {
+	train := func(ctx context.Context, t Training) (Model, error) {
 		if t.Job.Vehicle == "drone-1" {
 			panic("the log contains poison")
 		}
@@ -387,11 +387,11 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	begun, ended := make(chan bool), make(chan error, 1)
-	start(t, ns, "a", func(ctx context.Context, _ Training) (string, HeldOut, error) {
+	start(t, ns, "a", func(ctx context.Context, _ Training) (Model, error) {
 		close(begun)
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
-		return "m1", HeldOut{}, nil // as the trainer does: a partial model
+		return Model{ID: "m1"}, nil // as the trainer does: a partial model
 	})
 	j := submitted(t, c, "drone-2")
 	<-begun
@@ -413,10 +413,10 @@ func TestAStoppedWorker(t *testing.T) {
 	c := client(t, ns)
 	j := submitted(t, c, "drone-1")
 	begun := make(chan bool)
-	stop := start(t, ns, "a", func(ctx context.Context, _ Training) (string, HeldOut, error) {
+	stop := start(t, ns, "a", func(ctx context.Context, _ Training) (Model, error) {
 		close(begun)
 		<-ctx.Done()
-		return "", HeldOut{}, ctx.Err()
+		return Model{}, ctx.Err()
 	})
 	<-begun
 	stop()

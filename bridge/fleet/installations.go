@@ -58,10 +58,11 @@ func (i *Installation) signed(r Ref) *Ref {
 type Installer struct {
 	Models *Models
 
-	key    ed25519.PrivateKey
-	files  jetstream.ObjectStore
-	states jetstream.KeyValue
-	names  jetstream.KeyValue
+	key      ed25519.PrivateKey
+	files    jetstream.ObjectStore
+	states   jetstream.KeyValue
+	names    jetstream.KeyValue
+	rollouts jetstream.KeyValue
 }
 
 // OpenInstaller opens the installations of a fleet. Without a key they can be read only.
@@ -81,7 +82,10 @@ func OpenInstaller(ctx context.Context, nc *nats.Conn, key ed25519.PrivateKey) (
 	if in.states, err = bucket(ctx, js, installations); err != nil {
 		return nil, err
 	}
-	in.names, err = bucket(ctx, js, names)
+	if in.names, err = bucket(ctx, js, names); err != nil {
+		return nil, err
+	}
+	in.rollouts, err = bucket(ctx, js, rollouts)
 	return in, err
 }
 
@@ -189,7 +193,7 @@ func (in *Installer) Shadow(ctx context.Context, vehicle string, r *Ref) (Instal
 
 // Headers of the objects that vehicles read.
 const (
-	modelHeader    = "Dgm-Model"
+	modelHeader    = wire.ModelHeader
 	sequenceHeader = "Dgm-Sequence"
 )
 

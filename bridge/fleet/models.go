@@ -23,6 +23,7 @@ type Model struct {
 	Worker  string    `json:"worker"`
 	Trained time.Time `json:"trained"`
 	HeldOut HeldOut   `json:"held_out"`
+	Units   []string  `json:"units,omitempty"` // K, of its states: those of one unit are a group of channels
 }
 
 // key returns where the result of a job is in the index.

@@ -161,7 +161,7 @@ func TestForeignEntries(t *testing.T) {
 	for queued(t, c.Queue) != 0 {
 		time.Sleep(10 * time.Millisecond)
 	}
-	s, err := ReadStatus(t.Context(), c.Logs, c.Queue, c.Models)
+	s, err := ReadStatus(t.Context(), c.Logs, c.Queue, installer(t, ns), nil)
 	if err != nil || len(s.Unreadable) != 4 || len(s.Jobs) != 1 || len(s.Vehicles) != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -37,9 +37,9 @@ type Worker struct {
 	Dir     string            // (optional) for temporary files; defaults to that of the system
 	Log     func(line string) // for what an operator should read
 
-	// Train writes a model and returns its ID and its scores. When the context ends, its result is
+	// Train writes a model and returns ID, scores and units of its entry. When the context ends, its result is
 	// dropped.
-	Train func(ctx context.Context, t Training) (id string, scores HeldOut, err error)
+	Train func(ctx context.Context, t Training) (Model, error)
 }
 
 // Reasons why a training ends early that are no failure of the job.
@@ -226,11 +226,11 @@ func (w *Worker) work(ctx context.Context, h *hold) (model string, err error) {
 		}
 		t.Logs = append(t.Logs, path)
 	}
-	id, scores, err := w.train(ctx, t)
+	e, err := w.train(ctx, t)
 	if err != nil || ctx.Err() != nil {
 		return "", err
 	}
-	e := Model{ID: id, Job: job, Version: w.Version, Worker: w.Name, Trained: time.Now().UTC(), HeldOut: scores}
+	e.Job, e.Version, e.Worker, e.Trained = job, w.Version, w.Name, time.Now().UTC()
 	for tries := 1; ; tries++ {
 		first, err := w.Models.Put(ctx, e, t.Out)
 		if err == nil {
@@ -245,7 +245,7 @@ func (w *Worker) work(ctx context.Context, h *hold) (model string, err error) {
 }
 
 // train calls Train and returns a panic as an error.
-func (w *Worker) train(ctx context.Context, t Training) (id string, scores HeldOut, err error) {
+func (w *Worker) train(ctx context.Context, t Training) (e Model, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.Log(fmt.Sprintf("worker %s: job %s: panic: %v\n%s", w.Name, t.Job.ID, r, debug.Stack()))

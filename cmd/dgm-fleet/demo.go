@@ -175,7 +175,7 @@ func ended(ctx context.Context, q *fleet.Queue, ids []string) error {
 
 // conclude prints the status and fails where a vehicle has no model.
 func conclude(ctx context.Context, c client, out io.Writer) error {
-	s, err := fleet.ReadStatus(ctx, c.logs, c.queue, c.models)
+	s, err := readStatus(ctx, c, nil)
 	if err != nil {
 		return err
 	}

@@ -36,12 +36,14 @@ func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
 
 // client is all that a fleet has stored.
 type client struct {
+	nc     *nats.Conn
 	logs   *fleet.Logs
 	queue  *fleet.Queue
 	models *fleet.Models
 }
 
 func open(ctx context.Context, nc *nats.Conn) (c client, err error) {
+	c.nc = nc
 	if c.logs, err = fleet.OpenLogs(ctx, nc); err != nil {
 		return c, err
 	}

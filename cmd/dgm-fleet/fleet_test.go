@@ -63,9 +63,9 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 	if code, _, errs := call("setup", "--keep", "90d", "--nats", url); code != cli.Done {
 		t.Fatalf("exit %d, %s", code, errs)
 	}
-	code, out, errs := call("status", "--json", "--nats", url)
+	code, out, errs := call("status", "--json", "--wait", "1ms", "--nats", url)
 	var s fleet.Status
-	if err := json.Unmarshal([]byte(out), &s); code != cli.Done || err != nil || s.Vehicles == nil || s.Jobs == nil {
+	if err := json.Unmarshal([]byte(out), &s); code != cli.Done || err != nil || s.Vehicles == nil || s.Jobs == nil || s.Robots == nil || s.Rollouts == nil {
 		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
 	}
 	for _, c := range []struct {
@@ -80,6 +80,8 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 		{cli.Wrong, []string{"promote", "--group", "drone-1"}},
 		{cli.Wrong, []string{"promote", "--sign", "x.pem"}},
 		{cli.Failed, []string{"rollback", "--group", "drone-1", "--sign", "x.pem"}},
+		{cli.Wrong, []string{"rollout", "--group", "drone-1"}},
+		{cli.Failed, []string{"rollout", "--group", "drone-1", "--stop"}},
 		{cli.Wrong, []string{"pin", "--group", "drone-1", "--sign", "x.pem"}},
 		{cli.Failed, []string{"tag", "stable", "--model", "0123"}},
 		{cli.Done, []string{"group", "all", "drone-1", "drone-2"}},

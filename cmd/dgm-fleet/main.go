@@ -6,6 +6,7 @@
 //	dgm-fleet worker
 //	dgm-fleet status
 //	dgm-fleet fetch --vehicle drone-1 --out flight.dgm
+//	dgm-fleet rollout --group drones --model newest --sign private.pem
 //	dgm-fleet promote --group drone-1 --model newest --sign private.pem
 //	dgm-fleet rollback --group drone-1 --sign private.pem
 //	dgm-fleet demo
@@ -25,6 +26,6 @@ func root() *cobra.Command {
 		Short: "Train the models of many vehicles from the logs that they upload",
 	}
 	cmd.AddCommand(setupCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(),
-		promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand())
+		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand())
 	return cmd
 }

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,13 +23,23 @@ import (
 func statusCommand() *cobra.Command {
 	var server link.Flags
 	var asJSON bool
+	var wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "List vehicles with their logs and models, and the jobs with their state",
+		Short: "List what runs where, rollouts, logs and models, and the jobs with their state",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return with(cmd, &server, func(ctx context.Context, c client) error {
-				s, err := fleet.ReadStatus(ctx, c.logs, c.queue, c.models)
+				robots, err := fleet.Listen(c.nc)
+				if err != nil {
+					return err
+				}
+				defer robots.Close()
+				select { // vehicles report once a second
+				case <-ctx.Done():
+				case <-time.After(wait):
+				}
+				s, err := readStatus(ctx, c, robots)
 				if err != nil {
 					return err
 				}
@@ -40,20 +53,72 @@ func statusCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON document on standard output")
+	cmd.Flags().DurationVar(&wait, "wait", 2500*time.Millisecond, "how long to listen for the statuses of vehicles, which come once a second")
 	server.Add(cmd.Flags())
 	return cmd
 }
 
+// readStatus reads the status; robots may be nil.
+func readStatus(ctx context.Context, c client, robots *fleet.Robots) (fleet.Status, error) {
+	in, err := fleet.OpenInstaller(ctx, c.nc, nil)
+	if err != nil {
+		return fleet.Status{}, err
+	}
+	return fleet.ReadStatus(ctx, c.logs, c.queue, in, robots)
+}
+
+// printRobots prints what runs where.
+func printRobots(out io.Writer, s *fleet.Status) error {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ROBOT\tLINK\tMODEL\tSINCE\tCOVERAGE OF 95 %\tFACTOR\tALARMS\tLAST LOG\tSHADOW\tDECIDED")
+	for i := range s.Robots {
+		r := &s.Robots[i]
+		shadow, decided := "-", "-"
+		if t := r.Shadow; t != nil {
+			shadow = fmt.Sprintf("%.8s: %d windows, difference %.3g, coverage %.0f %%", t.Model, t.Windows, t.Difference, 100*t.Coverage)
+		}
+		if d := r.Decided; d != nil && d.Flown != nil {
+			if decided = fmt.Sprintf("%.8s", d.Flown.Model); d.Pin != "" {
+				decided += ", pinned to " + d.Pin
+			}
+		}
+		var covered []string
+		for _, u := range slices.Sorted(maps.Keys(r.Coverage)) {
+			covered = append(covered, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", 100*r.Coverage[u], u)))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.8s\t%s\t%s\t%.2g\t%q\t%s\t%s\t%s\n", r.Vehicle, r.Link, r.Model, moment(r.Since), strings.Join(covered, ", "), r.Factor, strings.Join(r.Alarms, ", "), moment(r.LastLog), shadow, decided)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range s.Rollouts {
+		fmt.Fprintf(w, "rollout of %.8s to %s: %s since %s: %q\n", r.Model.Model, r.Group, r.Stage, moment(&r.Since), r.Reason)
+		for _, v := range slices.Sorted(maps.Keys(r.LeftOut)) {
+			fmt.Fprintf(w, "  without %s: %q\n", v, r.LeftOut[v])
+		}
+	}
+	fmt.Fprintln(w)
+	return w.Flush()
+}
+
+// moment returns a time for people, "-" where it is not known.
+func moment(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.Local().Format(time.DateTime)
+}
+
 func printStatus(out io.Writer, s *fleet.Status) error {
+	if err := printRobots(out, s); err != nil {
+		return err
+	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "VEHICLE\tLOGS\tMB\tLAST LOG\tMODELS\tNEWEST\tTRAINED\tCOVERAGE OF 95 %")
 	for _, v := range s.Vehicles {
-		last, id, trained, coverage := "-", "-", "-", "-"
-		if v.LastLog != nil {
-			last = v.LastLog.Local().Format(time.DateTime)
-		}
+		last, id, trained, coverage := moment(v.LastLog), "-", "-", "-"
 		if m := v.Newest; m != nil {
-			id, trained = m.ID, m.Trained.Local().Format(time.DateTime)
+			id, trained = m.ID, moment(&m.Trained)
 			if m.HeldOut.Windows > 0 {
 				coverage = fmt.Sprintf("%.1f…%.1f %%", 100*m.HeldOut.Cover95[0], 100*m.HeldOut.Cover95[1])
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
@@ -57,19 +58,19 @@ func newWorker(c client, name string, log func(string)) *fleet.Worker {
 }
 
 // train trains the model of a job.
-func train(ctx context.Context, t fleet.Training) (id string, scores fleet.HeldOut, err error) {
+func train(ctx context.Context, t fleet.Training) (e fleet.Model, err error) {
 	cfg, err := trainer.Config{}.Parse(strings.NewReader(t.Job.Settings), "settings of the job")
 	if err != nil {
-		return "", scores, err
+		return e, err
 	}
 	var all []*flightlog.Log
 	for _, path := range t.Logs {
 		log, err := logs.Read(path)
 		if err != nil {
-			return "", scores, err
+			return e, err
 		}
 		if log.Vehicle != t.Job.Vehicle {
-			return "", scores, fmt.Errorf("%s is a log of %s, the job is of %s", path, log.Vehicle, t.Job.Vehicle)
+			return e, fmt.Errorf("%s is a log of %s, the job is of %s", path, log.Vehicle, t.Job.Vehicle)
 		}
 		if log.Damage != nil {
 			t.Log("%v", log.Damage)
@@ -81,22 +82,25 @@ func train(ctx context.Context, t fleet.Training) (id string, scores fleet.HeldO
 		t.Log("data check: %s", cli.Count(len(data.Problems), "finding"))
 	}
 	if err != nil {
-		return "", scores, err
+		return e, err
 	}
 	res, err := trainer.Train(ctx, data, cfg, func(p trainer.Progress) { t.Progress(p.Phase, p.Done) })
 	if err != nil || ctx.Err() != nil { // what an interrupted training returns is partial
-		return "", scores, err
+		return e, err
 	}
 	// It is signed when it is promoted, by the operator: a worker holds no key.
 	if err := model.WriteSigned(t.Out, res.Model, nil, model.Statement{}); err != nil {
-		return "", scores, err
+		return e, err
 	}
 	t.Log("trained in %v: %s", res.Elapsed.Round(time.Second), res.Verdict.Line())
-	scores = fleet.HeldOut{Verdict: res.Verdict.Line(), Partial: res.Partial}
+	e.ID, e.HeldOut = res.Model.ID, fleet.HeldOut{Verdict: res.Verdict.Line(), Partial: res.Partial}
 	if table := res.Table; table != nil && table.Windows > 0 {
-		scores.Windows, scores.LogLik = table.Windows, table.LogLik()
-		scores.Cover95[0], scores.Cover95[1] = table.CoverageRange()
-		scores.Table = json.RawMessage(res.Model.Provenance.Scores)
+		e.HeldOut.Windows, e.HeldOut.LogLik = table.Windows, table.LogLik()
+		e.HeldOut.Cover95[0], e.HeldOut.Cover95[1] = table.CoverageRange()
+		e.HeldOut.Table = json.RawMessage(res.Model.Provenance.Scores)
 	}
-	return res.Model.ID, scores, nil
+	for _, c := range res.Model.Channels[:res.Model.K] {
+		e.Units = append(e.Units, channel.CanonicalUnit(c.Unit))
+	}
+	return e, nil
 }

@@ -1,0 +1,319 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
+)
+
+// Robots keeps the newest status of every vehicle that it receives.
+type Robots struct {
+	mu  sync.Mutex
+	all map[string]Robot
+	sub *nats.Subscription
+}
+
+// Robot is the newest status of a vehicle.
+type Robot struct {
+	Status wire.Status
+	Came   time.Time
+}
+
+// silentAfter is the age of a status on which nothing is decided.
+const silentAfter = 10 * time.Second
+
+// Live reports whether the status is of now.
+func (r *Robot) Live() bool { return !r.Came.IsZero() && time.Since(r.Came) < silentAfter }
+
+// Listen receives the statuses of all vehicles until Close.
+func Listen(nc *nats.Conn) (*Robots, error) {
+	r := &Robots{all: map[string]Robot{}}
+	var err error
+	r.sub, err = nc.Subscribe(wire.AllStatuses, func(m *nats.Msg) {
+		var s wire.Status
+		if s.Decode(m.Data) != nil || m.Subject != wire.StatusSubject(s.Vehicle) {
+			return // foreign
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.all[s.Vehicle] = Robot{s, time.Now()}
+	})
+	return r, err
+}
+
+// Close ends receiving.
+func (r *Robots) Close() { _ = r.sub.Unsubscribe() }
+
+// Of returns the newest status of a vehicle, the zero value where none has come.
+func (r *Robots) Of(vehicle string) Robot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[vehicle]
+}
+
+// Vehicles lists those that were heard of.
+func (r *Robots) Vehicles() (all []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for v := range r.all {
+		all = append(all, v)
+	}
+	return all
+}
+
+// Controller carries rollouts on. All that it knows is in the stores and in the statuses of the vehicles: it can be
+// killed and started again at any time, and several may run.
+type Controller struct {
+	In     *Installer
+	Robots *Robots
+	Every  time.Duration // (optional) between two looks; defaults to 2 s
+	Log    func(line string)
+}
+
+// deliverEvery is how many looks pass between two checks of what vehicles read.
+const deliverEvery = 10
+
+// Run carries rollouts on until the context ends, or, with a group, until the rollout to that has
+// ended.
+func (c *Controller) Run(ctx context.Context, group string) error {
+	every := c.Every
+	if every == 0 {
+		every = 2 * time.Second
+	}
+	logged := ""
+	for look := 0; ; look++ {
+		err := c.look(ctx, look%deliverEvery == 0)
+		if err != nil && ctx.Err() == nil && err.Error() != logged {
+			c.Log(fmt.Sprintf("%v; trying again", err))
+		}
+		logged = ""
+		if err != nil {
+			logged = err.Error()
+		}
+		if group != "" && err == nil {
+			r, err := c.In.Rollout(ctx, group)
+			if err == nil && r.Stage.Ended() || errors.Is(err, jetstream.ErrKeyNotFound) {
+				return err
+			}
+		}
+		pause(ctx, every) // a watch could end without a message after a reconnect
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// look carries every rollout on as far as it goes now. What fails for one does not keep the others.
+func (c *Controller) look(ctx context.Context, deliver bool) error {
+	all, _, err := c.In.Rollouts(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for i := range all {
+		if !all[i].Stage.Ended() || deliver {
+			if err := c.carry(ctx, all[i].Group); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("rollout to %s: %w", all[i].Group, err))
+			}
+		}
+	}
+	if deliver {
+		failed = errors.Join(failed, c.deliverAll(ctx))
+	}
+	return failed
+}
+
+// deliverAll makes what vehicles read what was decided, after a client that was interrupted, and lets pins follow
+// their tags.
+func (c *Controller) deliverAll(ctx context.Context) error {
+	all, _, err := c.In.List(ctx)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for _, i := range all {
+		var err error
+		if i.Pin != "" {
+			var m Model
+			m, err = c.In.Find(ctx, i.Vehicle, i.Pin)
+			if r := m.Ref(); err == nil && !i.Flown.same(&r) {
+				_, err = c.In.Pin(ctx, i.Vehicle, i.Pin)
+			}
+		}
+		if err == nil {
+			_, err = c.In.Deliver(ctx, i.Vehicle)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// carry carries one rollout on. A decision is stored before it is carried out, and carried out again at every look.
+func (c *Controller) carry(ctx context.Context, group string) error {
+	now, revision, err := get[Rollout](ctx, c.In.rollouts, group)
+	if err != nil {
+		return explained(err)
+	}
+	r, was, left := &now, now.Stage, len(now.LeftOut)
+	installed := map[string]Installation{}
+	for _, v := range r.Vehicles {
+		if installed[v], err = c.In.Get(ctx, v); err != nil {
+			return err
+		}
+	}
+	if !was.Ended() {
+		c.decide(r, installed)
+	}
+	if r.Stage != was || len(r.LeftOut) != left {
+		if _, err := c.In.rollouts.Update(ctx, r.Group, encoded(r), revision); err != nil {
+			if errors.Is(explained(err), errReplaced) {
+				return nil // another controller, or an operator
+			}
+			return err
+		}
+		c.Log(fmt.Sprintf("rollout of model %s to %s: %s: %s", r.Model.Model, r.Group, r.Stage, r.Reason))
+	}
+	return c.act(ctx, r, installed)
+}
+
+// decide sets stage and vehicles left out by what the vehicles report.
+func (c *Controller) decide(r *Rollout, installed map[string]Installation) {
+	canary := r.Vehicles[0]
+	for _, v := range r.Vehicles {
+		if pin := installed[v].Pin; pin != "" && r.LeftOut[v] == "" {
+			r.leaveOut(v, "pinned to "+pin)
+		}
+	}
+	if r.LeftOut[canary] != "" {
+		r.to(StageStopped, fmt.Sprintf("%s, the canary, is %s", canary, r.LeftOut[canary]))
+		return
+	}
+	state := c.Robots.Of(canary)
+	if r.Stage == StageShadow {
+		c.decideTrial(r, &state)
+		return
+	}
+	flown := installed[canary].Flown
+	switch {
+	case !flown.same(&r.Model) && installed[canary].Changed.After(r.Since):
+		r.to(StageStopped, fmt.Sprintf("%s was given model %s: %s", canary, flown.Model, installed[canary].Reason))
+	case uses(&state, r) && left(&state.Status):
+		r.to(StageReturned, fmt.Sprintf("%s: %d series of the model's intervals cover too little", canary, state.Status.Miscalibrated))
+	case r.Stage == StageCanary && held(&state, r):
+		r.to(StageFollowing, fmt.Sprintf("%s has used it for %v within the band", canary, r.Rule.CanaryFor))
+	}
+	if r.Stage == StageFollowing {
+		c.decideFollowers(r)
+	}
+}
+
+// decideTrial decides on the canary's trial of the model as a shadow.
+func (c *Controller) decideTrial(r *Rollout, canary *Robot) {
+	if canary.Live() {
+		if s := canary.Status.Shadow(); s != nil && s.Model == r.Model.Model {
+			switch v, why := r.Rule.judge(s); v {
+			case better:
+				r.to(StageCanary, fmt.Sprintf("better as a shadow on %s: %s", canary.Status.Vehicle, why))
+				return
+			case worse:
+				r.to(StageStopped, fmt.Sprintf("worse as a shadow on %s: %s", canary.Status.Vehicle, why))
+				return
+			}
+		}
+	}
+	if time.Since(r.Since) > r.Rule.Longest {
+		r.to(StageStopped, fmt.Sprintf("not better beyond noise after %v as a shadow", r.Rule.Longest))
+	}
+}
+
+// decideFollowers decides which vehicles go back or do not get the model, and when all is done.
+func (c *Controller) decideFollowers(r *Rollout) {
+	done := true
+	for _, v := range r.Vehicles[1:] {
+		if r.LeftOut[v] != "" {
+			continue
+		}
+		state := c.Robots.Of(v)
+		if uses(&state, r) && left(&state.Status) {
+			r.leaveOut(v, "went back: its intervals cover too little")
+			continue
+		}
+		if s := state.Status.Shadow(); state.Live() && s != nil && s.Model == r.Model.Model {
+			if verdict, why := r.Rule.judge(s); verdict == worse {
+				r.leaveOut(v, "worse as a shadow: "+why)
+				continue
+			}
+		}
+		done = done && held(&state, r)
+	}
+	if done {
+		r.to(StageDone, fmt.Sprintf("%d of %d vehicles use it", len(r.Vehicles)-len(r.LeftOut), len(r.Vehicles)))
+	}
+}
+
+// uses reports whether a vehicle says now that it uses the model of a rollout.
+func uses(s *Robot, r *Rollout) bool { return s.Live() && s.Status.Model == r.Model.Model }
+
+// held reports whether a vehicle has used the model for long enough, with measurements to compare.
+func held(s *Robot, r *Rollout) bool {
+	if !uses(s, r) || len(s.Status.Models) == 0 || s.Status.Models[0].Model != r.Model.Model {
+		return false
+	}
+	checked := len(s.Status.Checks) == 0 // the trust monitor is switched off
+	for _, n := range s.Status.Checks {
+		checked = checked || n >= float64(r.Rule.Windows)
+	}
+	return checked && s.Status.T-s.Status.Models[0].Since >= int64(r.Rule.CanaryFor)
+}
+
+// act makes the installations what the stage asks for.
+func (c *Controller) act(ctx context.Context, r *Rollout, installed map[string]Installation) error {
+	var failed error
+	for n, v := range r.Vehicles {
+		i := installed[v]
+		flies, tries := i.Flown.same(&r.Model), i.Shadow.same(&r.Model)
+		var err error
+		switch {
+		case r.Stage == StageReturned || r.LeftOut[v] != "":
+			if why := r.LeftOut[v]; flies || tries {
+				err = c.back(ctx, v, r, cmp.Or(why, r.Reason))
+			}
+		case r.Stage.Ended():
+			if tries {
+				_, err = c.In.Shadow(ctx, v, nil)
+			}
+		case r.Stage == StageShadow || r.Stage == StageCanary && n > 0:
+			if !flies && !tries {
+				_, err = c.In.Shadow(ctx, v, &r.Model)
+			}
+		case !flies:
+			_, err = c.In.Promote(ctx, v, r.Model, fmt.Sprintf("rollout to %s: %s", r.Group, r.Stage))
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// back ends the trial of the model of a rollout, and lets a vehicle that was given the model by it go back. What an
+// operator has decided after the end stays.
+func (c *Controller) back(ctx context.Context, vehicle string, r *Rollout, reason string) error {
+	_, err := c.In.change(ctx, vehicle, func(i *Installation) error {
+		if i.Shadow.same(&r.Model) {
+			i.Shadow = nil
+		}
+		later := r.Stage.Ended() && i.Changed.After(r.Since)
+		if i.Flown.same(&r.Model) && i.Before != nil && i.Pin == "" && !later && i.Changed.After(r.Begun) {
+			i.fly(*i.Before, reason)
+		}
+		return nil
+	})
+	return err
+}

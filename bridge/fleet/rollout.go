@@ -1,0 +1,149 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Stage of a rollout.
+type Stage string
+
+// The stages. The last three are ends.
+const (
+	StageShadow    Stage = "shadow"    // all vehicles try the model beside their own
+	StageCanary    Stage = "canary"    // the first one uses it
+	StageFollowing Stage = "following" // the others use it, too
+	StageDone      Stage = "done"
+	StageReturned  Stage = "returned" // the canary went back
+	StageStopped   Stage = "stopped"  // not better, or an operator has decided otherwise
+)
+
+// Ended reports whether nothing more becomes of the rollout.
+func (s Stage) Ended() bool { return s == StageDone || s == StageReturned || s == StageStopped }
+
+// Rollout is a model on its way to the vehicles of a group.
+type Rollout struct {
+	Group    string            `json:"group"`
+	Vehicles []string          `json:"vehicles"` // the canary first
+	Model    Ref               `json:"model"`
+	Rule     Rule              `json:"rule"`
+	Stage    Stage             `json:"stage"`
+	Begun    time.Time         `json:"begun"`
+	Since    time.Time         `json:"since"`              // of the stage
+	Reason   string            `json:"reason"`             // for the stage
+	LeftOut  map[string]string `json:"left_out,omitempty"` // vehicles that do not get the model, or went back, and why
+}
+
+func (r Rollout) check(key string) error {
+	if r.Group != key {
+		return fmt.Errorf("it is the rollout to %.80q", r.Group)
+	}
+	if !slices.Contains([]Stage{StageShadow, StageCanary, StageFollowing, StageDone, StageReturned, StageStopped}, r.Stage) {
+		return fmt.Errorf("stage %.40q is not known", r.Stage)
+	}
+	if err := r.Rule.check(); err != nil {
+		return err
+	}
+	return Group{Name: r.Group, Vehicles: r.Vehicles}.check("group." + r.Group)
+}
+
+// to begins another stage.
+func (r *Rollout) to(s Stage, reason string) {
+	r.Stage, r.Since, r.Reason = s, time.Now().UTC(), reason
+}
+
+// leaveOut notes that a vehicle does not get the model.
+func (r *Rollout) leaveOut(vehicle, reason string) {
+	if r.LeftOut == nil {
+		r.LeftOut = map[string]string{}
+	}
+	r.LeftOut[vehicle] = reason
+}
+
+// Rollouts lists all rollouts, the last one of each group.
+func (in *Installer) Rollouts(ctx context.Context) (all []Rollout, unreadable []string, err error) {
+	return list[Rollout](ctx, in.rollouts, "*")
+}
+
+// Rollout returns the last rollout to a group.
+func (in *Installer) Rollout(ctx context.Context, group string) (Rollout, error) {
+	r, _, err := get[Rollout](ctx, in.rollouts, group)
+	return r, explained(err)
+}
+
+// Begin begins a rollout. One of the same model that has not ended goes on; one of another model is an error. Each
+// vehicle must have a model by the fleet, to which it can go back.
+func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Rollout, error) {
+	r := Rollout{Group: g.Name, Vehicles: g.Vehicles, Model: m, Rule: rule, Begun: time.Now().UTC()}
+	r.to(StageShadow, "begun")
+	if err := r.check(g.Name); err != nil {
+		return r, fmt.Errorf("rollout to %s: %w", g.Name, err)
+	}
+	for _, v := range g.Vehicles {
+		i, err := in.Get(ctx, v)
+		switch {
+		case err != nil:
+			return r, err
+		case i.Pin != "":
+			r.leaveOut(v, "pinned to "+i.Pin)
+		case i.Flown == nil:
+			return r, fmt.Errorf("%s has no model by the fleet to go back to: promote its present one first", v)
+		case v == g.Vehicles[0] && i.Flown.same(&m):
+			r.to(StageCanary, v+" uses it already")
+		}
+	}
+	if r.LeftOut[g.Vehicles[0]] != "" {
+		return r, fmt.Errorf("the canary %s is %s: release the pin, or make a group with another canary", g.Vehicles[0], r.LeftOut[g.Vehicles[0]])
+	}
+	was, revision, err := get[Rollout](ctx, in.rollouts, g.Name)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		_, err = in.rollouts.Create(ctx, g.Name, encoded(&r))
+	case err != nil && !errors.Is(err, errEntry):
+	case err == nil && !was.Stage.Ended() && was.Model.same(&m):
+		return was, nil
+	case err == nil && !was.Stage.Ended():
+		return was, fmt.Errorf("a rollout of model %s to %s is at stage %s: wait for its end, or end it by dgm-fleet rollout --stop", was.Model.Model, g.Name, was.Stage)
+	default:
+		_, err = in.rollouts.Update(ctx, g.Name, encoded(&r), revision)
+	}
+	if err != nil {
+		return r, fmt.Errorf("rollout to %s: %w", g.Name, explained(err))
+	}
+	return r, nil
+}
+
+// Stop ends a rollout: vehicles that use the model keep it.
+func (in *Installer) Stop(ctx context.Context, group string) (Rollout, error) {
+	for {
+		r, revision, err := get[Rollout](ctx, in.rollouts, group)
+		if err != nil {
+			return r, fmt.Errorf("rollout to %s: %w", group, explained(err))
+		}
+		if !r.Stage.Ended() {
+			r.to(StageStopped, "stopped by an operator")
+			if _, err = in.rollouts.Update(ctx, group, encoded(&r), revision); errors.Is(explained(err), errReplaced) {
+				continue
+			}
+		}
+		return r, errors.Join(explained(err), in.endTrials(ctx, &r))
+	}
+}
+
+// endTrials ends the trials of a rollout's model as a shadow.
+func (in *Installer) endTrials(ctx context.Context, r *Rollout) error {
+	var failed error
+	for _, v := range r.Vehicles {
+		i, err := in.Get(ctx, v)
+		if err == nil && i.Shadow.same(&r.Model) {
+			_, err = in.Shadow(ctx, v, nil)
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}

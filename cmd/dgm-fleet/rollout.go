@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+	"github.com/dgm-robotics/dgm/cmd/internal/keys"
+)
+
+func rolloutCommand() *cobra.Command {
+	var o operator
+	rule := fleet.UsualRule()
+	var stop bool
+	cmd := &cobra.Command{
+		Use:   "rollout --sign private.pem [--group vehicles --model ID]",
+		Short: "Try a model as shadow and canary, then let the group use it",
+		Long: `Without a group: carry all rollouts on until interrupted. With one: begin a rollout to it, or go on with it, until
+that has ended. All vehicles of the group try the model as a shadow: it predicts and is not published. Where it is better
+beyond noise and covers, the first vehicle, the canary, uses it; then the others do. A vehicle whose intervals cover too
+little with the model goes back to the one before. All is kept on the server: the command can be killed and started again.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if stop {
+				return o.with(cmd, func(ctx context.Context, in *fleet.Installer) error {
+					r, err := in.Stop(ctx, o.group)
+					if err != nil {
+						return err
+					}
+					return printRollout(cmd.OutOrStdout(), &r)
+				})
+			}
+			if o.sign == "" {
+				return cli.Usage("--sign, the operator's private key, is missing: vehicles use signed models only")
+			}
+			key, err := keys.Private(o.sign)
+			if err != nil {
+				return err
+			}
+			return with(cmd, &o.server, func(ctx context.Context, c client) error {
+				in, err := fleet.OpenInstaller(ctx, c.nc, key)
+				if err != nil {
+					return err
+				}
+				return rollOut(ctx, c, in, &o, rule, &lines{w: cmd.OutOrStdout()})
+			})
+		},
+	}
+	o.add(cmd)
+	o.addModel(cmd, fleet.Newest)
+	f := cmd.Flags()
+	f.BoolVar(&stop, "stop", false, "end the rollout to the group; vehicles that use the model keep it")
+	f.DurationVar(&rule.CanaryFor, "canary-for", rule.CanaryFor, "how long the canary uses the model before others do")
+	f.IntVar(&rule.Windows, "windows", rule.Windows, "least number of windows, each of one horizon, that a shadow is compared over")
+	f.DurationVar(&rule.Longest, "longest", rule.Longest, "how long a model is tried as a shadow")
+	return cmd
+}
+
+// rollOut begins a rollout, if there is a group, and carries rollouts on. The error reports one that did not reach its
+// end.
+func rollOut(ctx context.Context, c client, in *fleet.Installer, o *operator, rule fleet.Rule, out *lines) error {
+	if o.group != "" {
+		g, err := in.Group(ctx, o.group)
+		if err != nil {
+			return err
+		}
+		m, err := in.Find(ctx, g.Vehicles[0], o.model)
+		if err != nil {
+			return err
+		}
+		r, err := in.Begin(ctx, g, m.Ref(), rule)
+		if err != nil {
+			return err
+		}
+		if err := printRollout(out, &r); err != nil {
+			return err
+		}
+	}
+	robots, err := fleet.Listen(c.nc)
+	if err != nil {
+		return err
+	}
+	defer robots.Close()
+	controller := &fleet.Controller{In: in, Robots: robots, Log: out.print}
+	if err := controller.Run(ctx, o.group); err != nil || o.group == "" || ctx.Err() != nil {
+		return err
+	}
+	r, err := in.Rollout(ctx, o.group)
+	if err != nil {
+		return err
+	}
+	if r.Stage != fleet.StageDone {
+		return errors.New("the rollout has not reached its end: " + r.Reason)
+	}
+	return nil
+}
+
+func printRollout(out io.Writer, r *fleet.Rollout) error {
+	_, err := fmt.Fprintf(out, "rollout of model %s to %s: %s: %s\n", r.Model.Model, r.Group, r.Stage, r.Reason)
+	return err
+}
