@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -14,104 +15,13 @@ import (
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 )
 
-// tableHelp describes the map of tables.
-const tableHelp = `Turn tables of text (separated by commas, semicolons, tabs or spaces; .gz
-and .zst as well) into a flight log. Every file begins a segment. The map
-describes the columns, by their names in the first line or in a comment
-ahead (# or %), or by their numbers, as in column = "1":
-
-    vehicle = "pendulum"
-    [time]
-    column = "t"
-    unit = "s"                   # s, ms, us, ns
-    segment_column = "segment"   # optional: a new value starts a segment; or a list of columns
-    max_gap = "50ms"             # optional: a larger gap starts a segment
-    from = "5s"                  # optional: cut, relative to the file's first sample
-    to = "36s"
-    on_backwards = "error"       # optional: error, segment (start one) or keep
-    on_duplicate = "drop"        # optional: drop, error or keep
-    any_rate = false             # optional: accept the unit though the rate is implausible
-    [[channel]]
-    name = "theta"
-    column = "theta"
-    unit = "rad"
-    role = "state"               # state, input or aux
-    derivative = "omega"         # optional: the state that is this one's time derivative, or "none"; else detected
-    period = 6.283185307179586   # optional: an angle
-    invariant = true             # optional: the dynamics do not depend on it (a position)
-    noise = 0.01                 # optional: known std of the sensor
-    scale = 1.0                  # optional: value = scale * column * times + offset
-    offset = 0.0
-    frame = "ned"                # optional, free text
-    [[attitude]]                 # optional: a quaternion becomes roll, pitch and yaw
-    columns = ["qw", "qx", "qy", "qz"]
-    order = "wxyz"               # or xyzw
-    axes = "enu-flu"             # optional: those of the quaternion, or ned-frd
-    frames = "ned-frd"           # optional: those of the log
-
-    # Every key of a channel that is read from a topic can be used as well, with column in
-    # place of topic and field: see import ulog --help.
-    # A rigid body that flies: kinematics = "quadrotor", beside vehicle, declares that the states x, y, z
-    # move by vx, vy, vz, and roll, pitch, yaw by the body's rates p, q, r. What the data contradict is an
-    # error; with kinematics_optional = true it is left out.
-    # Other names, a sign that is turned, a velocity in axes of the body:
-    # [body]
-    # position = ["x", "y", "-z"]
-    # velocity = ["u", "v", "w"]
-    # axes = "body"
-    # attitude = ["phi", "theta", "psi"]
-    # rates = ["p", "q", "r"]`
-
-// topicHelp describes the map of logs of topics.
-const topicHelp = `
-
-A preset is a map for a robot that many people have; --print-map writes it to
-standard output, to be changed and given with --map. A map looks like this:
-
-    vehicle = "quad1"
-    frames = "enu-flu"           # optional: ned-frd or enu-flu, else the axes as recorded
-    kinematics = "quadrotor"     # optional: x, y, z move by vx, vy, vz; roll, pitch, yaw by p, q, r. [body] names others: import csv --help
-    kinematics_optional = true   # optional: what the data contradict is left out; else it is an error
-    [time]
-    base = "vehicle_attitude"    # optional: whose stamps are the rows'; else the slowest topic with a state
-    max_gap = "500ms"            # optional: a longer gap starts a segment; else five steps of the base
-    from = "5s"                  # optional: cut, from the file's first message
-    to = "36s"
-    [[phase]]                    # optional: keep what is in all phases; --all keeps everything
-    topic = "vehicle_land_detected"
-    field = "landed"
-    equals = [0]                 # or above = 0.5, or for events begins = [28] and ends = [18]; mask = 128 looks at some bits
-    [[valid]]                    # optional: the values of channels count only while all that is said of them holds
-    channels = ["vx", "vy"]
-    topic = "vehicle_local_position" # or type; a field that is not in a log has no effect
-    field = "v_xy_valid"
-    equals = [1]                 # or above = -0.5; mask = 128 looks at some bits
-    [[reset]]                    # optional: the estimator was set anew where a counter changes: a segment begins
-    topic = "vehicle_local_position"
-    fields = ["vxy_reset_counter"]   # or of events: fields = ["Id"] and equals = [60, 62]
-    [[channel]]
-    names = ["x", "y", "z"]      # or name = "x"
-    topic = "vehicle_local_position" # or type = "nav_msgs/msg/Odometry"
-    instance = 0                 # optional: else the lowest that does not have one value throughout
-    fields = ["x", "y", "z"]     # or field = "x", quaternion = [w, x, y, z], euler = [roll, pitch, yaw]
-    axes = "ned"                 # optional: ned, enu, frd, flu; of an attitude ned-frd or enu-flu
-    from = "m"                   # optional: the fields' unit, where it is not in the log
-    unit = "m"                   # optional: the unit in the flight log
-    role = "state"               # state, input or aux
-    derivatives = ["vx", "vy", "vz"] # optional: or "none"; else detected
-    invariant = true             # optional: the dynamics do not depend on it (a position)
-    noise = 0.01                 # optional: known std of the sensor
-    between = "linear"           # optional: linear, hold or exact; else hold for inputs and linear for others
-    max_age = "100ms"            # optional: over which it is interpolated or held; else five steps of its topic
-    scale = 1.0                  # optional: value = scale * field * times + offset
-    offset = 0.0
-    times = "voltage"            # optional: a field of the same topic, as a factor
-    optional = false             # optional: left out where it is not in the log
-    varies = false               # optional: left out where it has one value throughout
-    [[channel.or]]               # optional: where else to look; the first that is there counts
-    topic = "vehicle_odometry"
-    fields = ["position[0]", "position[1]", "position[2]"]
-    axes = "ned"`
+// tableHelp and topicHelp describe the maps of tables and of logs of topics.
+var (
+	//go:embed import-tables.txt
+	tableHelp string
+	//go:embed import-topics.txt
+	topicHelp string
+)
 
 // importOptions are the flags of an import.
 type importOptions struct {

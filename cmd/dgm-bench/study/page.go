@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -113,30 +114,10 @@ stored results, and writes the pictures to which a page links beside it.`,
 	return cmd
 }
 
-var report = template.Must(template.New("report").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{.Title}}</title>
-<style>
-body{font:16px/1.5 system-ui,sans-serif;max-width:80rem;margin:2rem auto;padding:0 1rem;color:#1f2933}
-p,nav{max-width:50rem}
-nav a{margin-right:1rem;white-space:nowrap;color:#0072b2}
-table{border-collapse:collapse;display:block;overflow-x:auto;font-size:.9rem;font-variant-numeric:tabular-nums;margin-bottom:1rem}
-th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #d8dee4;white-space:nowrap}
-th{white-space:normal;vertical-align:bottom;line-height:1.2}
-th:first-child,td:first-child{text-align:left}
-svg{max-width:100%;height:auto}
-h2{margin-top:3rem}
-</style></head><body>
-<h1>{{.Title}}</h1>
-<p>{{.Text}}</p>
-<nav>{{range $i, $s := .Tables}}<a href="#part{{$i}}">{{$s.Title}}</a> {{end}}</nav>
-{{range $i, $s := .Tables}}{{with $s}}<h2 id="part{{$i}}">{{.Title}}</h2><p>{{.Text}}</p>
-<table>
-{{range $j, $line := .Lines}}<tr>{{range $line}}{{if $j}}<td>{{.}}</td>{{else}}<th>{{.}}</th>{{end}}{{end}}</tr>
-{{end}}</table>
-{{range .Pictures}}{{.Inline}}
-{{end}}{{end}}{{end}}</body></html>
-`))
+//go:embed page.html
+var reportPage string
+
+var report = template.Must(template.New("report").Parse(reportPage))
 
 // ReportCommand returns the command that gathers all tables of studies into one HTML page.
 func ReportCommand(title, text string, studies []*Study) *cobra.Command {
