@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,7 +18,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
@@ -35,6 +40,7 @@ func openSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	settings.Fleet = true
 	ctx, cancel := context.WithCancel(t.Context())
 	urls, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- serve(ctx, "127.0.0.1:0", settings, func(url string) { urls <- url }) }()
@@ -54,7 +60,7 @@ func startServer(t *testing.T, port int) *server.Server {
 	t.Helper()
 	viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Allow: page.Asks}}
 	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, NoFastProducerStall: true, NoAuthUser: "robot",
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, NoFastProducerStall: true, NoAuthUser: "robot", JetStream: true, StoreDir: t.TempDir(),
 		Users:     []*server.User{{Username: "robot", Password: "r"}, {Username: "viewer", Password: "w", Permissions: viewer}},
 		Websocket: server.WebsocketOpts{Host: "127.0.0.1", Port: port, NoTLS: true},
 	})
@@ -175,6 +181,15 @@ func TestShowsWhatIsSent(t *testing.T) {
 	b.open(s.url)
 	r := newRobot("one", 3, 50)
 	r.prediction.Flags = wire.Late | wire.Adapted
+	soon := time.Now().Add(time.Hour).UnixNano()
+	r.status.Models = []wire.LoadedModel{
+		{Model: r.status.Model, Role: wire.RoleFlown, Since: soon},
+		{
+			Model: "fedcba9876543210", Role: wire.RoleShadow, Since: soon, Windows: 40, Buckets: []float64{1},
+			Coverage: []float64{0.95, 0.93, 0.94}, FlownCoverage: []float64{0.91, 0.92, 0.99}, CRPS: make([]float64, 3), FlownCRPS: make([]float64, 3),
+			Difference: -0.05, DifferenceStd: 0.02,
+		},
+	}
 	for n := uint64(0); n < 200; n++ { // two horizons, then it rests
 		r.fly(float64(n)/100, n)
 		s.send(r, n%100 == 99)
@@ -193,6 +208,7 @@ func TestShowsWhatIsSent(t *testing.T) {
 		"#vehicles .numbers": "100 Hz · 1.5 ms · ood 0.25", "#score": "0.25",
 		"#charts figure:nth-child(3) b": "q2", "#charts figure:nth-child(3) i": "rad/s",
 		".dial b": "94.0 %", "#coverage tr:nth-child(2) td:nth-child(3)": "94.0 %  ×1.10",
+		"#loaded":     "in use0123456789abcdeffor 0 sshadowfedcba9876543210for 0 s40 windows, coverage ≥ 93.0 % (in use 91.0 %), score −0.0500 ± 0.0062 against the one in use, less is better",
 		"#adaptation": "It corrects predictions, share 75.0 %", "#amounts": "gain m1−20.0 ± 3.0 %differs",
 		"#counts": "1007 received, 1000 answered, 0 missed", "#reasons": "7ordercame lateseq 3 after 4",
 	} {
@@ -250,6 +266,63 @@ func TestHostileTexts(t *testing.T) {
 		b.run("dgmView()", &report)
 		return report.Unreadable == before+4
 	})
+}
+
+// What a fleet has stored is shown, by credentials that can only read it.
+func TestShowsTheFleet(t *testing.T) {
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	if err := fleet.Setup(t.Context(), s.nc, fleet.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	queue, err := fleet.OpenQueue(t.Context(), s.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := fleet.NewJob("one", []string{"a"}, "", "v1")
+	if _, err := queue.Submit(t.Context(), job, false); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	s.keep("fleet-model-index", "one."+job.ID, fleet.Model{ID: "m2", Job: job, Trained: now, HeldOut: fleet.HeldOut{Verdict: "USE <b>", Cover95: [2]float64{0.93, 0.96}}})
+	s.keep("fleet-installations", "one", fleet.Installation{Vehicle: "one", Flown: &fleet.Ref{Model: "m1"}, Shadow: &fleet.Ref{Model: "m2"}, Changed: now, Reason: "promoted"})
+	s.keep("fleet-rollouts", "all", map[string]any{"group": "all", "vehicles": []string{"one", "two"}, "model": fleet.Ref{Model: "m2"}, "stage": "canary", "since": now, "reason": "better"})
+	s.keep("fleet-jobs", "foreign", "not a job")
+	b.open(s.url)
+	for table, want := range map[string]string{
+		"jobs": "one|queued|||0|T ago|", "models": "one|m2|T ago|1|93.0 % to 96.0 %|USE <b>",
+		"installations": "one|m1|T|m2|||promoted", "rollouts": "all|canary|m2|T|one|better",
+	} {
+		var got string
+		b.await(table+" to be "+want, func() bool {
+			b.run(fmt.Sprintf("[...document.querySelectorAll('#%s td')].map((e) => e.textContent).join('|')", table), &got)
+			return regexp.MustCompile(`[0-9.]+ (µs|ms|s)`).ReplaceAllString(got, "T") == want
+		})
+	}
+	b.picture("fleet", false)
+}
+
+// keep writes a value into a key-value store, which is made where it is missing.
+func (s *site) keep(bucket, key string, value any) {
+	s.t.Helper()
+	js, err := jetstream.New(s.nc)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	kv, err := js.KeyValue(s.t.Context(), bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		kv, err = js.CreateKeyValue(s.t.Context(), jetstream.KeyValueConfig{Bucket: bucket})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	content, err := json.Marshal(value)
+	if err == nil {
+		_, err = kv.Put(s.t.Context(), key, content)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // The page finds a server that restarts; what cannot be seen has no subscriptions.

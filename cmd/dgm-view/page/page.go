@@ -44,7 +44,10 @@ type Settings struct {
 // Settings.Fleet.
 var (
 	Reads = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "_INBOX_view.>"}
-	Asks  = []string{"$JS.API.DIRECT.GET.KV_fleet-jobs", "$JS.API.DIRECT.GET.KV_fleet-model-index"}
+	Asks  = []string{
+		"$JS.API.DIRECT.GET.KV_fleet-installations", "$JS.API.DIRECT.GET.KV_fleet-rollouts",
+		"$JS.API.DIRECT.GET.KV_fleet-jobs", "$JS.API.DIRECT.GET.KV_fleet-model-index",
+	}
 )
 
 // ParseServers returns the settings of a list of URLs separated by commas. User and password are those of the first.

@@ -10,6 +10,7 @@ export const percent = (v) => (v >= 0 ? `${fixed(100 * v, 1)} %` : "–");
 /** A duration, s. */
 export function duration(s) {
   if (!(s >= 0)) return "–";
+  if (s === 0) return "0 s";
   if (s < 0.001) return `${fixed(1e6 * s, 0)} µs`;
   if (s < 1) return `${fixed(1000 * s, s < 0.0095 ? 1 : 0)} ms`;
   if (s < 120) return `${fixed(s, s < 10 ? 1 : 0)} s`;

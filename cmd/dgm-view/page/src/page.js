@@ -6,7 +6,7 @@ import { showFleet } from "./fleet.js";
 import { Flight } from "./flight.js";
 import { duration, element, fixed, percent, put } from "./format.js";
 import { keepConnected } from "./link.js";
-import { drawScores, showAdaptation, showCalibration, showReasons } from "./panels.js";
+import { drawScores, showAdaptation, showCalibration, showModels, showReasons } from "./panels.js";
 import * as wire from "./wire.js";
 
 const $ = (id) => document.getElementById(id);
@@ -222,6 +222,7 @@ function write() {
     v.written = v.status;
     showCalibration($("dials"), $("horizons"), $("coverage"), v.status);
     showAdaptation($("adaptation"), $("amounts"), v.status);
+    showModels($("loaded"), v.status);
     showReasons($("counts"), $("reasons"), v.status);
   }
   if (!flight.newest || chartsOf !== flight.version) return;
@@ -230,8 +231,11 @@ function write() {
   for (const c of charts) c.write();
 }
 
+/** Reads what a fleet has stored, now and then again. */
 async function readFleet() {
-  if (connection && !connection.isClosed() && !document.hidden && settings.fleet && (await showFleet(connection, $("jobs"), $("models")))) $("fleet").hidden = false;
+  const tables = Object.fromEntries(["installations", "rollouts", "jobs", "models"].map((id) => [id, $(id)]));
+  if (connection && !connection.isClosed() && !document.hidden && (await showFleet(connection, tables))) $("fleet").hidden = false;
+  setTimeout(readFleet, 5000);
 }
 
 // ---- hands
@@ -279,7 +283,7 @@ sizes.observe($("charts"));
 requestAnimationFrame(frame);
 setInterval(write, 200);
 setInterval(sampleOthers, 1000);
-setInterval(readFleet, 5000);
+if (settings.fleet) setTimeout(readFleet, 500);
 globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length });
 keepConnected(settings, (nc) => { connection = nc; subscribe(); }, (text, ok) => {
   put($("link"), `${text}${ok ? ` to ${settings.servers.map((s) => s.replace(/\/\/.*@/, "//")).join(", ")}` : ""}`);

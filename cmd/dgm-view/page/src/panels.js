@@ -101,3 +101,14 @@ export function drawScores(canvas, flight, colour) {
   ctx.stroke();
   ctx.setLineDash([]);
 }
+
+/** Shows the model in use and, where there is one, how its shadow compares. */
+export function showModels(body, s) {
+  const roles = { flown: "in use", shadow: "shadow" };
+  const all = s.models.length ? s.models : [{ model: s.model, role: "flown", windows: 0 }];
+  rows(body, all.map((m) => [
+    roles[m.role] ?? m.role, m.model, m.since > 0 ? `for ${duration(Math.max(0, Date.now() / 1000 - m.since))}` : "",
+    m.role !== "shadow" ? "" : !m.windows ? "nothing was compared yet" :
+      `${fixed(m.windows, 0)} windows, coverage ≥ ${percent(m.coverage)} (in use ${percent(m.flownCoverage)}), score ${fixed(m.difference, 4)} ± ${fixed((1.96 * m.std) / Math.sqrt(m.windows), 4)} against the one in use, less is better`,
+  ]), (i, j) => (j === 3 ? "long" : ""));
+}

@@ -69,6 +69,15 @@ export function state(bytes) {
 
 const reasons = (v) => list(v).slice(0, 64).map((r) => ({ reason: text(r?.reason), count: count(r?.count), text: text(r?.text), last: text(r?.last) }));
 
+/** A loaded model; coverage is the least of a shadow and of the model in use over the same windows. */
+function model(m) {
+  const least = (v) => vector(v)?.reduce((a, c) => Math.min(a, c), 1) ?? NaN;
+  return {
+    model: text(m?.model), role: text(m?.role), since: seconds(m?.since), windows: count(m?.windows), skipped: count(m?.skipped),
+    coverage: least(m?.coverage), flownCoverage: least(m?.flown_coverage), difference: number(m?.difference), std: number(m?.difference_std),
+  };
+}
+
 /** A Status. Tables of B×K numbers are null where their shape is not that of buckets and channels. */
 export function status(bytes) {
   const m = map(bytes);
@@ -87,6 +96,7 @@ export function status(bytes) {
     refused: text(m.refused), recording: text(m.recording), adapt: text(m.adapt), adaptNote: text(m.adapt_note),
     coverage: table(m.coverage), recalibrated: table(m.recalibrated), factor: table(m.factor), checks: table(m.checks),
     reasons: reasons(m.reasons), silent: reasons(m.silent), others: list(m.others).length,
+    models: list(m.models).slice(0, 8).map(model),
     amounts: list(m.amounts).slice(0, 256).map((a) => ({ name: text(a?.name), unit: text(a?.unit), value: number(a?.value), std: number(a?.std) })),
   };
 }
