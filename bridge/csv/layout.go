@@ -34,7 +34,10 @@ func layoutOf(head []byte, wanted []string) layout {
 	for _, sep := range ",;\t " {
 		score := []int{found(split(rows[0], sep), wanted), numbers(rows[1:], sep), len(split(rows[0], sep))}
 		if sep == ' ' {
-			score[2] = 0 // texts hold spaces
+			score[2] = 0 // texts hold spaces, and names do before their units
+			if len(best) > 1 && score[1] < best[1] {
+				continue
+			}
 		}
 		for _, c := range comments {
 			score[0] = max(score[0], found(split(c, sep), wanted))
@@ -45,7 +48,23 @@ func layoutOf(head []byte, wanted []string) layout {
 	}
 	l.decimal = decimalCommas(rows, l.comma)
 	l.name(split(rows[0], l.comma), comments, wanted)
+	if l.mend == "" {
+		l.mend = l.remedy(rows, wanted)
+	}
 	return l
+}
+
+// remedy returns what may be wrong where a wanted column is not in the first row.
+func (l *layout) remedy(rows, wanted []string) string {
+	for _, row := range rows[1:] {
+		if n := found(split(row, l.comma), wanted); n > 0 && n == len(wanted) {
+			return "; a line after the first one has the names: delete the lines ahead of it, or begin them with #"
+		}
+	}
+	if len(split(rows[0], l.comma)) == 1 {
+		return "; cells are separated by commas, semicolons, tabs or spaces: replace another separator"
+	}
+	return ""
 }
 
 // lines returns the comments ahead of the first row, without what begins them, and the

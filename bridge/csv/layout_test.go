@@ -102,3 +102,21 @@ role = "input"
 		}
 	}
 }
+
+// What is wrong with a table that is not read is named, with its remedy: names with spaces in
+// them are no columns each, lines ahead of the names, another separator, separators of thousands.
+func TestTablesThatAreRefused(t *testing.T) {
+	const mapText = "vehicle = \"v\"\n[time]\ncolumn = \"t\"\nunit = \"s\"\n[[channel]]\nname = \"x\"\ncolumn = \"x\"\nrole = \"state\"\n"
+	rows := strings.Repeat("0.1, 2.5\n", 20)
+	for _, c := range []struct{ text, want string }{
+		{"t [s], x [rad]\n" + rows, `there are: t [s], x [rad]`},
+		{"made on monday\nt,x\n" + rows, "delete the lines ahead of it, or begin them with #"},
+		{"t|x\n" + strings.ReplaceAll(rows, ",", "|"), "replace another separator"},
+		{"t;x\n0,5;1,5\n0,6;1.001,5\n", "without separators of thousands"},
+	} {
+		inputs, out := files(t, c.text)
+		if _, err := importTables(context.Background(), parse(t, mapText), inputs, out, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.want, err)
+		}
+	}
+}

@@ -144,6 +144,8 @@ func (r *Reader) time(cell string) (int64, error) {
 	switch {
 	case errors.Is(err, errTooLarge):
 		remedy = "correct time.unit in the map"
+	case strings.ContainsRune(cell, ',') && r.decimal:
+		remedy = alike
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints
 	}
@@ -239,6 +241,8 @@ func (r *Reader) number(column, cell string) (float64, error) {
 		reason = "is infinite"
 	case err == nil:
 		return v, nil
+	case strings.ContainsRune(cell, ',') && r.decimal:
+		remedy = alike
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints
 	}
