@@ -25,6 +25,7 @@ sent again.`,
 		Example: "  dgm-bridge upload flight.msgpack --nats nats://fleet.example.org",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			server.Inbox = "_INBOX_estimator" // it uploads what its robot has recorded
 			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,12 @@ import (
 // patience is how long is waited for the server.
 const patience = 10 * time.Second
 
+// inboxes are the prefixes on which commands are answered; others are operators'.
+var inboxes = map[string]string{"worker": "_INBOX_worker", "status": "_INBOX_viewer"}
+
 // connect connects for a command and waits for the server.
 func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
+	server.Inbox = cmp.Or(inboxes[cmd.Name()], "_INBOX_operator")
 	nc, err := server.Link("dgm-fleet "+cmd.Name(), func(text string) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", text)
 	}).Connect()
