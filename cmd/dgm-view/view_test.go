@@ -364,6 +364,18 @@ func TestReconnectsAndRests(t *testing.T) {
 	b.await("the link", func() bool { return strings.HasPrefix(b.text("#link"), "connected") })
 	s.flight(50, newRobot("two", 2, 5))
 	b.await("the new vehicle", func() bool { return strings.Contains(b.text("#vehicles"), "two") })
+	for _, key := range []struct{ name, want string }{{"j", "two"}, {"ArrowDown", "one"}, {"k", "two"}} {
+		b.run(fmt.Sprintf("document.dispatchEvent(new KeyboardEvent('keydown', {key: %q}))", key.name), nil)
+		b.await("vehicle "+key.want, func() bool { return b.text("#name") == key.want })
+	}
+	b.await("its states", flying(20))
+	b.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: ' '}))", nil)
+	var before, after struct{ States int }
+	b.run("dgmView()", &before)
+	time.Sleep(300 * time.Millisecond)
+	if b.run("dgmView()", &after); before != after {
+		t.Errorf("a picture that is held changes: %v to %v", before, after)
+	}
 }
 
 // Ten vehicles at 100 Hz: frames, processor, memory. DGM_VIEW_MINUTES is how long (default a quarter).
@@ -405,6 +417,15 @@ func TestTenVehicles(t *testing.T) {
 		if t.Logf("try %d, %.0f s: %.1f frames/s, %.2f cores, heap %.2f MB", try, took, rate, cores, b.heap()/1e6); rate > 30 && cores < 1 {
 			break
 		}
+	}
+	var shift float64
+	b.run(`new Promise((done) => {
+		let sum = 0;
+		new PerformanceObserver((l) => l.getEntries().forEach((e) => (sum += e.value))).observe({ type: "layout-shift", buffered: true });
+		setTimeout(() => done(sum), 500);
+	})`, &shift)
+	if t.Logf("layout shift %.4f", shift); shift > 0.1 { // what is called good
+		t.Errorf("the layout shifts by %.3f", shift)
 	}
 	if grown := b.heap() - heap; grown > 1e6 || report.Unreadable > 0 {
 		t.Errorf("the heap grew from %.2f MB by %.2f MB; %v unreadable messages", heap/1e6, grown/1e6, report.Unreadable)
