@@ -32,6 +32,9 @@ import (
 	"github.com/dgm-robotics/dgm/trainer/window"
 )
 
+// slowRate is the rate, Hz, below which a state is listed as slow; 20 Hz with jitter is not.
+const slowRate = 19.2
+
 // Run replays the flights and scores every window. Flights that are too short for the
 // horizons are an error. A prediction that cannot be scored is an error that names the
 // window. Other errors are contradictions between options and model, found before work
@@ -77,6 +80,11 @@ func Run(ctx context.Context, m *model.Model, flights []window.Flight, opt Optio
 	table, err := s.table(spacing(flights, windows, opt.Stride))
 	if err != nil {
 		return nil, err
+	}
+	for k, c := range m.Channels[:m.K] {
+		if window.Rate(flights, k) < slowRate {
+			table.Slow = append(table.Slow, c.Name)
+		}
 	}
 	table.Joint, err = Joint(ctx, m, flights, opt)
 	return table, err

@@ -113,6 +113,9 @@ func Judge(t, hold *evaluate.Table, partial string) Verdict {
 		v.Next = "Evaluate it with dgm-eval on the next flight, and run it with dgm-estimator."
 		worst = compared
 	}
+	if v.Next == moreData && len(t.Slow) > 0 {
+		v.Next = fmt.Sprintf("Log %s at 50 Hz or more (less than 20 Hz were measured; dgm-bridge import names the setting), in four flights or more.", strings.Join(t.Slow, ", "))
+	}
 	for _, a := range all {
 		if a.sentence != "" && a != worst && !(v.Level == Use && a == covered) {
 			v.Details = append(v.Details, a.sentence)

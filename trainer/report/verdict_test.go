@@ -99,6 +99,17 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// What to record next names the states that were measured too slowly, where more flights like
+// these would not help.
+func TestVerdictOfSlowLogs(t *testing.T) {
+	for _, ratio := range []float64{0.2, 0.5} {
+		v := Judge(edited(table(ratio, 0.4, 0.95), func(t *evaluate.Table) { t.Slow = []string{"x", "vx"} }), nil, "")
+		if strings.HasPrefix(v.Next, "Log x, vx at 50 Hz or more") != (v.Level == No) {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
 // A channel whose intervals are too narrow is not hidden by the mean over channels; one that
 // is far behind a baseline is named.
 func TestVerdictOfOneChannel(t *testing.T) {

@@ -93,15 +93,7 @@ func rates(states []channel.Channel, flights []window.Flight) string {
 	var order []string
 	names := map[string][]string{}
 	for k := range flights[0].K {
-		n := -len(flights) // as many steps as samples but one of each
-		for i := range flights {
-			for j := range flights[i].N() {
-				if !math.IsNaN(flights[i].State(j)[k]) {
-					n++
-				}
-			}
-		}
-		rate := fmt.Sprintf("%.3g Hz", float64(n)/window.Duration(flights))
+		rate := fmt.Sprintf("%.3g Hz", window.Rate(flights, k))
 		if names[rate] == nil {
 			order = append(order, rate)
 		}

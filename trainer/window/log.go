@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/channel"
@@ -50,6 +51,19 @@ func Duration(flights []Flight) float64 {
 		sum += flights[i].Duration()
 	}
 	return sum
+}
+
+// Rate returns how often state k was measured, Hz.
+func Rate(flights []Flight, k int) float64 {
+	n := -len(flights) // as many steps as samples but one of each
+	for i := range flights {
+		for j := range flights[i].N() {
+			if !math.IsNaN(flights[i].State(j)[k]) {
+				n++
+			}
+		}
+	}
+	return float64(n) / Duration(flights)
 }
 
 // Longest returns the duration of the longest flight, s; 0 if there is none.
