@@ -149,14 +149,12 @@ type batchedDirect struct {
 	constants
 	factors []float32 // of the matrices behind the constant ones, at one block: [column][Width]
 
-	of                   *direct.Map
-	times, own           []float64 // N; K, a derivative
 	input                *inputWork
 	firstNumber, numbers int // of the last inputRun
 }
 
 func newBatchedDirect(m *direct.Map, K int, g *grid) *batchedDirect {
-	b := &batchedDirect{Batched: direct.NewBatched(m, g.points), of: m, times: g.points, own: make([]float64, K)}
+	b := &batchedDirect{Batched: direct.NewBatched(m, g.points)}
 	most := b.Matrices()
 	b.constants, b.factors = newConstants(m.Derivative(), g, most), make([]float32, most*simd.Width)
 	return b

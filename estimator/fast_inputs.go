@@ -3,7 +3,6 @@ package estimator
 import (
 	"github.com/tphakala/simd/f32"
 
-	"github.com/dgm-robotics/dgm/estimator/feature"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
@@ -15,7 +14,6 @@ type inputWork struct {
 	one               []float32 // [J·P, padded][Width]
 	sum, first, other []float32 // [K, padded][Width]
 	share             func(row int, from, to float64) float64
-	direction         feature.PlanRow
 }
 
 func newInputWork(p *Predictor, c *compiled, n int) inputWork {
@@ -24,7 +22,7 @@ func newInputWork(p *Predictor, c *compiled, n int) inputWork {
 	return inputWork{
 		knots: make([]float32, K*knots*n), one: make([]float32, knots*simd.Width),
 		sum: make([]float32, size), first: make([]float32, size), other: make([]float32, size),
-		share: p.plan.Share, direction: feature.PlanRow{Plan: &p.plan},
+		share: p.plan.Share,
 	}
 }
 
@@ -180,24 +178,12 @@ func (b *batchedVelocity) inputRun(*inputWork, int, int) {}
 
 func (b *batchedVelocity) inputAt([]float32, int) {}
 
-func (b *batchedDirect) linearise() {}
+func (b *batchedDirect) linearise() { b.Linearise() }
 
 func (b *batchedDirect) inputRun(w *inputWork, first, numbers int) {
 	b.input, b.firstNumber, b.numbers = w, first, numbers
 }
 
 func (b *batchedDirect) inputAt(dst []float32, lane int) {
-	if b.LinearInInput() {
-		b.InputAt(dst, lane, b.input.share, b.firstNumber, b.numbers)
-		return
-	}
-	d := &b.input.direction
-	for c := range min(simd.Width, b.numbers-b.firstNumber) {
-		d.Row, d.Input = (b.firstNumber+c)/d.Plan.P, (b.firstNumber+c)%d.Plan.P
-		b.of.InputJVP(d)
-		b.of.InputJVPAt(b.own, b.times[lane])
-		for k, v := range b.own {
-			dst[k*simd.Width+c] = simd.Single(v)
-		}
-	}
+	b.InputAt(dst, lane, b.input.share, b.firstNumber, b.numbers)
 }

@@ -24,12 +24,17 @@ type Batched struct {
 	next    []float64 // N×K: g, by the weights after each time
 	tangent []float64 // K × the most fixed columns
 	sums    []float64 // of the fixed columns and weights
+
+	byInput   []float64 // N × (plan+P)·K: derivatives of g by the plan's columns and those of the input at the start
+	nextInput []float64 // the same by the weights after each time
+	inputSums []float64 // T × (plan+P)·K, of the fixed columns
 }
 
 // batchedLevel is a level, its weights sorted by what their columns depend on.
 type batchedLevel struct {
 	*Level
 	T, K, V int
+	P       int
 	starts  int // columns of the start: L+P
 	plan    int // columns of the plan
 
@@ -37,6 +42,7 @@ type batchedLevel struct {
 	tangents []float64 // F' × T·K: the same of L + K + products, with the rows of history added up and negated
 	mixed    []float64 // starts × T·plan·K: weights of products of a start's and a plan's column; none of degree 1
 	own      []float64 // T·plan·K: weights of the plan's columns
+	second   []float64 // T × plan × (plan+P)·K: derivatives of byInput by the plan's columns; none of degree 1
 	G        []float64 // T × V × K, V = 1 + plan + products of the plan's columns
 	H        []float64 // T × (1 or 1+plan) × K·K: derivatives of G by x0
 
@@ -50,7 +56,7 @@ type batchedLevel struct {
 func NewBatched(d *Map, times []float64) *Batched {
 	m, N, K := d.m, len(times), len(d.x0)
 	b := &Batched{d: d, times: times, next: make([]float64, N*K)}
-	tangent, sums := 0, 0
+	tangent, sums, inputs, inputSums := 0, 0, 0, 0
 	for i := range m.Levels {
 		l := newBatchedLevel(m, &m.Levels[i], K, times)
 		b.levels = append(b.levels, l)
@@ -61,8 +67,11 @@ func NewBatched(d *Map, times []float64) *Batched {
 		b.work.Reserve(fixed, l.T*K)
 		b.work.Reserve(l.starts, l.T*l.plan*K)
 		b.work.Reserve(l.V, K)
+		b.work.Reserve(l.plan, l.inputs())
+		inputs, inputSums = max(inputs, l.inputs()), max(inputSums, l.T*l.inputs())
 	}
 	b.tangent, b.sums = make([]float64, tangent), make([]float64, sums)
+	b.byInput, b.nextInput, b.inputSums = make([]float64, N*inputs), make([]float64, N*inputs), make([]float64, inputSums)
 	return b
 }
 
@@ -73,6 +82,11 @@ func (m *Model) BatchedSize(times int) int64 {
 	for i := range m.Levels {
 		l := &m.Levels[i]
 		plan := m.linear(l) - m.Lift.Dim() - len(m.UMean)
+		inputs, rows := (plan+len(m.UMean))*K, 1
+		if l.Degree == 2 {
+			rows += plan
+		}
+		size += int64(2*times+len(l.Times)*rows) * int64(inputs)
 		size += int64(4*len(l.Weights)+K*m.Columns(l)) + int64(times)*int64(3+(plan+1)*(plan+2)/2) + int64(len(l.Times)*(1+plan))*int64(K*(2*K+1))
 	}
 	return size
@@ -83,13 +97,14 @@ func (l *batchedLevel) rows(weights []float64) int { return len(weights) / (l.T 
 
 func newBatchedLevel(m *Model, l *Level, K int, times []float64) *batchedLevel {
 	starts := m.Lift.Dim() + len(m.UMean)
-	b := &batchedLevel{Level: l, T: len(l.Times), K: K, starts: starts, plan: m.linear(l) - starts}
+	b := &batchedLevel{Level: l, T: len(l.Times), K: K, P: len(m.UMean), starts: starts, plan: m.linear(l) - starts}
 	b.V = 1 + b.plan
 	if l.Degree == 2 {
 		b.V += b.plan * (b.plan + 1) / 2
 	}
 	b.setFixed(m)
 	b.setPlan(m)
+	b.setSecond(m)
 	rows := 1
 	if len(b.mixed) > 0 {
 		rows += b.plan
@@ -192,6 +207,30 @@ func (l *batchedLevel) setPlan(m *Model) {
 		})
 	}
 }
+
+// setSecond sets second.
+func (l *batchedLevel) setSecond(m *Model) {
+	if len(l.mixed) == 0 {
+		return
+	}
+	C, n := m.Columns(l.Level), l.inputs()
+	l.second = make([]float64, l.T*l.plan*n)
+	for i := range l.T * l.K {
+		w, to := l.Weights[i*C:(i+1)*C], l.second[i/l.K*l.plan*n+i%l.K:]
+		l.products(m, func(c, a, o int) {
+			switch {
+			case a >= l.starts:
+				to[(a-l.starts)*n+(o-l.starts)*l.K] += w[c]
+				to[(o-l.starts)*n+(a-l.starts)*l.K] += w[c]
+			case a >= m.Lift.Dim() && o >= l.starts:
+				to[(o-l.starts)*n+(l.plan+a-m.Lift.Dim())*l.K] = w[c]
+			}
+		})
+	}
+}
+
+// inputs returns the numbers of a row of byInput.
+func (l *batchedLevel) inputs() int { return (l.plan + l.P) * l.K }
 
 // Evaluate writes the displacements of the last Run to dst: N×K.
 func (b *Batched) Evaluate(dst []float64) {

@@ -1,36 +1,105 @@
 package direct
 
-import "github.com/dgm-robotics/dgm/estimator/numeric/simd"
+import (
+	"github.com/tphakala/simd/f64"
 
-// LinearInInput reports whether the displacements of the last Run are linear in the input, as
-// InputAt presumes.
-func (b *Batched) LinearInInput() bool { return b.level().Degree == 1 }
+	"github.com/dgm-robotics/dgm/estimator/numeric/matmul"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
+)
 
-// InputAt adds the derivatives of the displacement at time i of the last Evaluate by Width
+// Linearise prepares InputAt, after Evaluate: g is differentiated by the columns of the plan and by
+// those of the input at the start, of which it is a polynomial of the level's degree.
+func (b *Batched) Linearise() {
+	l, n := b.level(), b.level().inputs()
+	b.sumInputs(l)
+	for j := range l.T {
+		from, to := l.first[j], l.first[j+1]
+		if from == to {
+			continue
+		}
+		low := b.byInput[from*n : to*n]
+		b.inputsBy(l, low, from, j)
+		if j+1 == l.T {
+			continue
+		}
+		high := b.nextInput[:len(low)]
+		b.inputsBy(l, high, from, j+1)
+		for i := from; i < to; i++ {
+			row := low[(i-from)*n : (i-from+1)*n]
+			for c, v := range high[(i-from)*n : (i-from+1)*n] {
+				row[c] += l.share[i] * (v - row[c])
+			}
+		}
+	}
+}
+
+// inputsBy sets rows of byInput, from a time on, by the weights of time j of the level.
+func (b *Batched) inputsBy(l *batchedLevel, dst []float64, from, j int) {
+	n := l.inputs()
+	constant := b.inputSums[j*n : (j+1)*n]
+	if len(l.second) == 0 {
+		for at := 0; at < len(dst); at += n {
+			copy(dst[at:], constant)
+		}
+		return
+	}
+	columns := matmul.Matrix(len(dst)/n, l.plan, l.columns[from*l.V+1:])
+	columns.Stride = l.V
+	b.work.Affine(matmul.Matrix(len(dst)/n, n, dst), columns, matmul.Matrix(l.plan, n, l.second[j*l.plan*n:]), constant)
+}
+
+// sumInputs sets what byInput has of the start, T rows.
+func (b *Batched) sumInputs(l *batchedLevel) {
+	TK, n, L := l.T*l.K, l.inputs(), b.d.m.Lift.Dim()
+	for j := range l.T {
+		copy(b.inputSums[j*n:], l.G[(j*l.V+1)*l.K:(j*l.V+1+l.plan)*l.K])
+	}
+	start := b.d.column[1 : 1+l.starts]
+	products := l.rows(l.fixed) - l.starts*(l.starts+1)/2
+	for p := range l.P {
+		sums := b.sums[:TK]
+		copy(sums, l.fixed[(1+L+p)*TK:])
+		for at, a := products, 0; l.Degree == 2 && a < l.starts; a++ {
+			for o := a; o < l.starts; o++ {
+				if a == L+p {
+					f64.AddScaled(sums, start[o], l.fixed[at*TK:(at+1)*TK])
+				}
+				if o == L+p {
+					f64.AddScaled(sums, start[a], l.fixed[at*TK:(at+1)*TK])
+				}
+				at++
+			}
+		}
+		for j := range l.T {
+			copy(b.inputSums[j*n+(l.plan+p)*l.K:], sums[j*l.K:(j+1)*l.K])
+		}
+	}
+}
+
+// InputAt adds the derivatives of the displacement at time i of the last Linearise by Width
 // numbers of a plan from first on, of so many, to dst (K × Width); share returns how much of a
 // time a row of the plan is held.
 func (b *Batched) InputAt(dst []float32, i int, share func(row int, from, to float64) float64, first, numbers int) {
-	l, m, t := b.level(), b.d.m, b.times[i]
-	P, L, TK := len(m.UMean), m.Lift.Dim(), l.T*l.K
-	// add adds the weights of an input's column (T·K, with so many numbers from time to time).
-	add := func(lane int, weights []float64, stride int, factor float64) {
+	l, m, t, n := b.level(), b.d.m, b.times[i], b.level().inputs()
+	by := b.byInput[i*n : (i+1)*n]
+	// add adds the derivatives by a column.
+	add := func(lane, column int, factor float64) {
 		if lane < 0 || lane >= simd.Width {
 			return
 		}
-		low, high := weights[l.at[i]*stride:], weights[min(l.at[i]+1, l.T-1)*stride:]
-		for k, w := range low[:l.K] {
-			dst[k*simd.Width+lane] += simd.Single(factor * (w + l.share[i]*(high[k]-w)))
+		for k, w := range by[column*l.K : (column+1)*l.K] {
+			dst[k*simd.Width+lane] += simd.Single(factor * w)
 		}
 	}
-	for row := first / P; row*P < min(first+simd.Width, numbers); row++ {
-		lane := row*P - first
+	for row := first / l.P; row*l.P < min(first+simd.Width, numbers); row++ {
+		lane := row*l.P - first
 		if row == 0 {
 			for p, std := range m.UStd {
-				add(lane+p, l.fixed[(1+L+p)*TK:], l.K, t/std)
+				add(lane+p, l.plan+p, t/std)
 			}
 		}
 		held := false
-		for block := range l.plan / P {
+		for block := range l.plan / l.P {
 			s := share(row, t*float64(block)/float64(m.Blocks), t*float64(block+1)/float64(m.Blocks))
 			if s == 0 && held {
 				break
@@ -39,7 +108,7 @@ func (b *Batched) InputAt(dst []float32, i int, share func(row int, from, to flo
 				continue
 			}
 			for p, std := range m.UStd {
-				add(lane+p, l.G[(1+block*P+p)*l.K:], l.V*l.K, t*s/std)
+				add(lane+p, block*l.P+p, t*s/std)
 			}
 		}
 	}

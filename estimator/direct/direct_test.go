@@ -287,6 +287,48 @@ func TestBatchedIsTheMap(t *testing.T) {
 	})
 }
 
+// The derivatives by the numbers of a plan are those along each of them, to single precision.
+func TestBatchedInputs(t *testing.T) {
+	times := []float64{0.02, 0.05, 0.13, 0.34, 0.5, 0.75, 0.99}
+	each(t, func(t *testing.T, m *Model, readout int, s start) {
+		d := New(m, K, horizon)
+		b := NewBatched(d, times)
+		one, got := make([]float64, K), make([]float32, K*simd.Width)
+		numbers := len(s.u.values) * P
+		along := make([]plan, numbers)
+		for n := range along {
+			for range s.u.values {
+				along[n].values = append(along[n].values, make([]float64, P))
+			}
+			along[n].values[n/P][n%P] = 1
+		}
+		mean := make([]float64, P)
+		share := func(row int, from, to float64) float64 {
+			along[row*P].Mean(mean, from, to)
+			return mean[0]
+		}
+		d.Run(s.x0, s.u, readout, s.history)
+		b.Evaluate(make([]float64, K*len(times)))
+		b.Linearise()
+		for i, at := range times {
+			for _, first := range []int{0, 5} {
+				clear(got)
+				b.InputAt(got, i, share, first, numbers)
+				for n := first; n < numbers; n++ {
+					d.InputJVP(along[n])
+					d.InputJVPAt(one, at)
+					for k, want := range one {
+						close(t, fmt.Sprintf("state %d at %v by number %d", k, at, n), float64(got[k*simd.Width+n-first]), want, 3e-6)
+					}
+				}
+			}
+		}
+		if n := testing.AllocsPerRun(3, func() { b.Linearise(); b.InputAt(got, 3, share, 0, numbers) }); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+	})
+}
+
 func TestLeverage(t *testing.T) {
 	each(t, func(t *testing.T, m *Model, readout int, s start) {
 		d, gradient := New(m, K, horizon), make([]float64, K)
