@@ -43,7 +43,7 @@ type Settings struct {
 // Reads and Asks are what the page's user subscribes and publishes to: nothing that it publishes changes anything. Asks is for
 // Settings.Fleet.
 var (
-	Reads = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "_INBOX_view.>"}
+	Reads = []string{"dgm.status.*", "dgm.predict.*", "dgm.state.*", "_INBOX_viewer.>"}
 	Asks  = []string{
 		"$JS.API.DIRECT.GET.KV_fleet-installations", "$JS.API.DIRECT.GET.KV_fleet-rollouts",
 		"$JS.API.DIRECT.GET.KV_fleet-jobs", "$JS.API.DIRECT.GET.KV_fleet-model-index",

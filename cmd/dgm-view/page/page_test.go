@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +69,21 @@ func TestSizeAndPolicy(t *testing.T) {
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, httptest.NewRequest("GET", path, nil)); w.Code == http.StatusOK {
 			t.Errorf("%s is served", path)
+		}
+	}
+}
+
+// The pages on the server's configuration permit the page's user what it needs.
+func TestPagesPermit(t *testing.T) {
+	for _, path := range []string{"../../../docs/view.md", "../../../docs/fleet.md"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range slices.Concat(page.Reads, page.Asks) {
+			if !regexp.MustCompile("[`\"]" + regexp.QuoteMeta(s) + "[`\"]").Match(text) {
+				t.Errorf("%s does not name %s", path, s)
+			}
 		}
 	}
 }

@@ -6,7 +6,7 @@ const pause = (ms) => new Promise((f) => setTimeout(f, ms));
 /** Connects until the page ends. opened(connection) is called after each new connection, report(text, ok) at every change. */
 export async function keepConnected(settings, opened, report) {
   const options = {
-    servers: settings.servers, name: "dgm-view", inboxPrefix: "_INBOX_view", noEcho: true,
+    servers: settings.servers, name: "dgm-view", inboxPrefix: "_INBOX_viewer", noEcho: true,
     user: settings.user, pass: settings.password, ignoreClusterUpdates: true,
     maxReconnectAttempts: -1, reconnectTimeWait: 500, reconnectJitter: 500, timeout: 5000, pingInterval: 5000, maxPingOut: 2,
   };
