@@ -35,7 +35,7 @@ export class Flight {
     if (K !== s.x.length) return;
     const last = this.t.at(-1);
     if (s.t < last || s.t > last + 4 * window + 10) this.clearTrack();
-    else if (s.t - last < this.thinned) return;
+    else if (s.t === last || s.t - last < this.thinned) return;
     const x = Float64Array.from(s.x);
     const before = this.x.at(-1);
     let shift = this.shifts.at(-1)?.[1];

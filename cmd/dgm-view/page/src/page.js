@@ -21,6 +21,8 @@ const flight = new Flight();
 let chosen = "";
 let connection = null;
 let watching = []; // subscriptions of the chosen vehicle
+let pausedUntil = 0; // until then no prediction is asked for
+let asked = null; // subscription to its next prediction
 let charts = [];
 let plane = null; // columns of the position
 let chartsOf = 0; // version of the flight that they show
@@ -32,7 +34,10 @@ let frames = 0;
 
 /** Calls use with a decoded message; one that cannot be read is counted. */
 const reading = (decode, use) => (error, message) => {
-  if (error) return;
+  if (error) {
+    pausedUntil = performance.now() + 3000; // not permitted: the link reports it
+    return;
+  }
   try {
     use(decode(message.data), message.subject.split(".")[2]);
   } catch {
@@ -46,18 +51,15 @@ function watch(subject, decode, use, options) {
   return s;
 }
 
+/** Whether messages can be asked for. */
+const open = () => connection && !connection.isClosed() && !document.hidden && performance.now() >= pausedUntil;
+
 /** Subscribes to what is shown; a page that cannot be seen receives nothing. */
 function subscribe() {
   unsubscribe();
   if (!connection || connection.isClosed() || document.hidden) return;
   watching.push(watch("dgm.status.*", wire.status, gotStatus));
   if (!chosen) return;
-  watching.push(watch(`dgm.predict.${chosen}`, wire.prediction, (p) => {
-    vehicles.get(chosen).sample = p;
-    if (view.hold) return;
-    flight.addPrediction(p);
-    dirty = true;
-  }));
   watching.push(watch(`dgm.state.${chosen}`, wire.state, (s) => {
     if (view.hold) return;
     flight.addState(s, view.window);
@@ -65,14 +67,28 @@ function subscribe() {
   }));
 }
 
+/** Asks for the next prediction of the chosen vehicle: one at a time, so that neither a slow link nor a fast estimator gets behind. */
+function nextPrediction() {
+  if (!open() || !chosen || (asked && !asked.isClosed())) return;
+  asked = watch(`dgm.predict.${chosen}`, wire.prediction, (p, name) => {
+    if (name !== chosen) return;
+    vehicles.get(name).sample = p;
+    if (view.hold) return;
+    flight.addPrediction(p);
+    dirty = true;
+  }, { max: 1 });
+}
+
 function unsubscribe() {
+  asked?.unsubscribe();
+  asked = null;
   for (const s of watching) s.unsubscribe();
   watching = [];
 }
 
 /** Reads one prediction of each of the other vehicles: for a summary, one a second is enough. */
 function sampleOthers() {
-  if (!connection || connection.isClosed() || document.hidden) return;
+  if (!open()) return;
   for (const [name, v] of vehicles) {
     if (name === chosen || (v.sampling && !v.sampling.isClosed())) continue;
     v.sampling = watch(`dgm.predict.${name}`, wire.prediction, (p) => (v.sample = p), { max: 1 });
@@ -199,6 +215,7 @@ function makeCharts() {
 
 function frame(time) {
   requestAnimationFrame(frame);
+  nextPrediction();
   if (!dirty) return;
   dirty = false;
   if (!flight.newest) return;
@@ -234,7 +251,7 @@ function write() {
 /** Reads what a fleet has stored, now and then again. */
 async function readFleet() {
   const tables = Object.fromEntries(["installations", "rollouts", "jobs", "models"].map((id) => [id, $(id)]));
-  if (connection && !connection.isClosed() && !document.hidden && (await showFleet(connection, tables))) $("fleet").hidden = false;
+  if (open() && (await showFleet(connection, tables))) $("fleet").hidden = false;
   setTimeout(readFleet, 5000);
 }
 
