@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -43,6 +44,27 @@ func permitted(t *testing.T) map[string]*server.Permissions {
 		all[who] = &server.Permissions{Publish: subjects(cells[2]), Subscribe: subjects(cells[3])}
 	}
 	return all
+}
+
+// The server reads the configurations of the page.
+func TestTheConfigurationsOfThePage(t *testing.T) {
+	b, err := os.ReadFile("../../docs/fleet.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```conf (\\w+)\n(.*?)```").FindAllStringSubmatch(string(b), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d configurations", len(blocks))
+	}
+	for _, block := range blocks {
+		path := filepath.Join(t.TempDir(), block[1]+".conf")
+		if err := os.WriteFile(path, []byte(block[2]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.ProcessConfigFile(path); err != nil {
+			t.Errorf("%s: %v", block[1], err)
+		}
+	}
 }
 
 // roles is a server with a fleet on which every role may do what the page says and nothing else.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/dgm-view/page"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/node"
@@ -30,16 +33,22 @@ type demo struct {
 	segments        int // of each log
 	samples         int // of each segment, at 100 Hz
 	training        trainer.Config
+	payload         float64 // mass over the robot's own that is put on the first one
+	after           float64 // s of its flight
+	rule            fleet.Rule
+	page            string // (optional) address of the page; then the robots go on until the context ends
 }
 
 func demoCommand() *cobra.Command {
-	d := demo{robots: 3, workers: 2, segments: 6, samples: 2001, training: trainer.Quick()}
+	d := demo{robots: 3, workers: 2, segments: 6, samples: 2001, training: trainer.Quick(), payload: 1, after: 8, rule: fleet.UsualRule()}
+	d.rule.CanaryFor = 15 * time.Second
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Show logs in and models out: a server, three simulated robots, two workers",
-		Long: `dgm-fleet demo starts a NATS server with JetStream in this process, simulates three pendulums, uploads a
-log of each, and lets two workers train their models with the quick preset. It prints the status of the fleet and fails
-if a robot has no model. Models are stored; nothing installs them on robots.`,
+		Short: "Show a fleet that learns: a server, three simulated robots, two workers, a payload",
+		Long: `dgm-fleet demo starts a NATS server with JetStream in this process and simulates three pendulums. Their logs
+are uploaded, two workers train their models with the quick preset, and the models are promoted to the robots, which run in
+real time with an estimator each. Then a payload is put on the first one. A log of it is uploaded and a model trained, which
+is tried as a shadow, used by the robot as the canary, and promoted. The command fails if that does not happen.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "dgm-fleet-demo-")
@@ -50,15 +59,27 @@ if a robot has no model. Models are stored; nothing installs them on robots.`,
 			return d.run(cmd.Context(), dir, cmd.OutOrStdout())
 		},
 	}
+	f := cmd.Flags()
+	f.DurationVar(&d.rule.CanaryFor, "canary-for", d.rule.CanaryFor, "how long the robot uses the new model before it counts as promoted")
+	f.StringVar(&d.page, "page", "", "serve the page of dgm-view at this address of the loopback, such as 127.0.0.1:8080, and go on until interrupted")
+	f.DurationVar(&d.rule.Longest, "longest", 10*time.Minute, "how long the new model is tried as a shadow")
 	return cmd
 }
 
-// serve starts a server that writes at once what it acknowledges.
-func serve(dir string) (*server.Server, error) {
-	s, err := server.NewServer(&server.Options{
+// serve starts a server that writes at once what it acknowledges. A page that an origin serves may read by
+// WebSocket; nothing else listens.
+func serve(dir, origin string) (*server.Server, error) {
+	o := &server.Options{
 		ServerName: "dgm-fleet", DontListen: true, NoLog: true, NoSigs: true, NoFastProducerStall: true,
 		JetStream: true, StoreDir: dir, SyncAlways: true,
-	})
+	}
+	if origin != "" {
+		viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Allow: page.Asks}}
+		o.Users = []*server.User{{Username: "all"}, {Username: "viewer", Permissions: viewer}}
+		o.NoAuthUser = "all"
+		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: []string{origin}}
+	}
+	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("the NATS server: %w", err)
 	}
@@ -70,86 +91,191 @@ func serve(dir string) (*server.Server, error) {
 	return s, nil
 }
 
+// serve starts the server, and the page where one is asked for.
+func (d *demo) serve(ctx context.Context, dir string, out io.Writer) (*server.Server, error) {
+	dir = filepath.Join(dir, "jetstream")
+	if d.page == "" {
+		return serve(dir, "")
+	}
+	l, err := net.Listen("tcp", d.page)
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose another --page", err)
+	}
+	url := "http://" + l.Addr().String()
+	s, err := serve(dir, url)
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	go func() { _ = page.Serve(ctx, l, page.Settings{Servers: []string{s.WebsocketURL()}, Fleet: true}) }() // until the end of the demo
+	_, err = fmt.Fprintln(out, "The page is at", url+"/")
+	return s, err
+}
+
 func (d *demo) run(ctx context.Context, dir string, out io.Writer) error {
-	s, err := serve(filepath.Join(dir, "jetstream"))
+	s, err := d.serve(ctx, dir, out)
 	if err != nil {
 		return err
 	}
 	defer func() { s.Shutdown(); s.WaitForShutdown() }()
 	connect := func(name string) (*nats.Conn, error) { return node.Link{Name: name, InProcess: s}.Connect() }
-	operator, err := connect("operator")
+	nc, err := connect("operator")
 	if err != nil {
 		return err
 	}
-	defer operator.Close()
-	if err := fleet.Setup(ctx, operator, fleet.Settings{}); err != nil {
+	defer nc.Close()
+	if err := fleet.Setup(ctx, nc, fleet.Settings{}); err != nil {
 		return err
 	}
-	c, err := open(ctx, operator)
+	c, err := open(ctx, nc)
 	if err != nil {
 		return err
 	}
 	screen := &lines{w: out}
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return err
+	}
+	in, err := fleet.OpenInstaller(ctx, nc, private)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	stage := func(text string) { screen.print(fmt.Sprintf("[%3.0f s] %s", time.Since(began).Seconds(), text)) }
+	stop, err := d.startWorkers(ctx, connect, dir, screen)
+	defer stop()
+	if err != nil {
+		return err
+	}
+	stage("the robots' logs are uploaded, and their models trained")
 	for i := range d.robots {
-		if err := d.upload(ctx, c, i, dir, screen); err != nil {
+		if _, err := d.upload(ctx, c, d.robot(i, 0), dir, screen); err != nil {
 			return err
 		}
 	}
 	ids, err := submit(ctx, c, choice{vehicle: "pendulum-*"}, d.training, screen)
+	if err == nil {
+		err = ended(ctx, c.queue, ids)
+	}
 	if err != nil {
 		return err
 	}
-	working, stop := context.WithCancel(ctx)
+	flying, land := context.WithCancel(ctx)
+	robots := &simulated{server: s, key: public, log: screen.print}
+	defer func() { land(); _ = robots.wait() }()
+	stage("the models are promoted, and the robots begin to move")
+	for i := range d.robots {
+		if err := d.begin(flying, c, in, robots, i); err != nil {
+			return err
+		}
+	}
+	stage(fmt.Sprintf("after %g s of its motion a payload of %g times its mass is on %s; a log of that is uploaded", d.after, d.payload, name(0)))
+	if err := d.retrain(ctx, c, dir, screen); err != nil {
+		return err
+	}
+	stage("its new model is tried: shadow, canary, promoted")
+	if err := rollOut(ctx, c, in, &operator{group: name(0), model: fleet.Newest}, d.rule, screen); err != nil {
+		return err
+	}
+	stage("promoted")
+	if err := conclude(ctx, c, screen); err != nil {
+		return err
+	}
+	if d.page != "" {
+		stage("the robots go on until Ctrl-C")
+		<-ctx.Done()
+	}
+	land()
+	return robots.wait()
+}
+
+// startWorkers starts the workers. stop ends them and waits.
+func (d *demo) startWorkers(ctx context.Context, connect func(string) (*nats.Conn, error), dir string, screen *lines) (stop func(), err error) {
+	working, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer stop()
+	stop = func() { cancel(); workers.Wait() }
 	for i := range d.workers {
 		nc, err := connect(fmt.Sprintf("worker %d", i+1))
 		if err != nil {
-			return err
+			return stop, err
 		}
-		defer func() { stop(); workers.Wait(); nc.Close() }()
 		own, err := open(ctx, nc)
 		if err != nil {
-			return err
+			nc.Close()
+			return stop, err
 		}
 		w := newWorker(own, fmt.Sprintf("w%d", i+1), screen.print)
 		w.Dir = dir
-		workers.Go(func() { _ = w.Run(working) })
+		workers.Go(func() { defer nc.Close(); _ = w.Run(working) })
 	}
-	if err := ended(ctx, c.queue, ids); err != nil {
-		return err
-	}
-	stop()
-	workers.Wait()
-	return conclude(ctx, c, screen)
+	return stop, nil
 }
 
-// upload simulates a robot, each with other noise, and uploads its log.
-func (d *demo) upload(ctx context.Context, c client, i int, dir string, out io.Writer) error {
-	o := record.Options{
-		Robot: robot.Typical(plant.Pendulum()), Vehicle: fmt.Sprintf("pendulum-%d", i+1),
-		Segments: d.segments, Samples: d.samples, Source: "dgm-fleet demo",
+// name returns that of robot i.
+func name(i int) string { return fmt.Sprintf("pendulum-%d", i+1) }
+
+// robot returns robot i, each with other noise, with a payload from a time, s, on.
+func (d *demo) robot(i int, payload float64) record.Options {
+	o := record.Options{Robot: robot.Typical(plant.Pendulum()), Vehicle: name(i), Segments: d.segments, Samples: d.samples, Source: "dgm-fleet demo"}
+	o.Robot.Rate, o.Robot.Seed, o.Robot.Payload.Mass = 100, uint64(i+1), payload
+	return o
+}
+
+// begin promotes the newest model of robot i and lets the robot move.
+func (d *demo) begin(ctx context.Context, c client, in *fleet.Installer, robots *simulated, i int) error {
+	m, err := in.Find(ctx, name(i), fleet.Newest)
+	if err != nil {
+		return err
 	}
-	o.Robot.Rate, o.Robot.Seed = 100, uint64(i+1)
+	if _, err := in.Promote(ctx, name(i), m.Ref(), "its first model"); err != nil {
+		return err
+	}
+	first, err := installed(ctx, c, in, name(i))
+	if err != nil {
+		return err
+	}
+	o := d.robot(i, 0)
+	if i == 0 {
+		o.Robot.Payload.Mass, o.Robot.Payload.At = d.payload, d.after
+	}
+	return robots.fly(ctx, name(i), o.Robot, first)
+}
+
+// retrain trains a model of the changed robot on a log of it.
+func (d *demo) retrain(ctx context.Context, c client, dir string, screen *lines) error {
+	o := d.robot(0, d.payload)
+	o.Robot.Seed += 100
+	log, err := d.upload(ctx, c, o, dir, screen)
+	if err != nil {
+		return err
+	}
+	s, err := c.queue.Submit(ctx, fleet.NewJob(log.Vehicle, []string{log.ID}, d.training.TOML(), cli.Version()), false)
+	if err != nil {
+		return err
+	}
+	return ended(ctx, c.queue, []string{s.ID})
+}
+
+// upload simulates a robot and uploads its log.
+func (d *demo) upload(ctx context.Context, c client, o record.Options, dir string, out io.Writer) (log fleet.Log, err error) {
 	path := filepath.Join(dir, o.Vehicle+".msgpack")
 	f, err := flightlog.CreateFile(path, o.Header(false))
 	if err != nil {
-		return err
+		return log, err
 	}
 	defer f.Abort()
 	if _, err := record.Run(ctx, o, f.Writer, nil); err != nil {
-		return err
+		return log, err
 	}
 	if err := f.Commit(); err != nil {
-		return err
+		return log, err
 	}
 	log, sent, err := c.logs.Upload(ctx, path, nil)
 	if err != nil {
-		return err
+		return log, err
 	}
 	_, err = fmt.Fprintf(out, "%s uploaded log %.12s: %s, %d bytes\n", log.Vehicle, log.ID, cli.Count(log.Samples, "sample"), sent.Bytes)
-	return err
+	return log, err
 }
 
 // ended waits until all jobs have ended.
@@ -173,35 +299,24 @@ func ended(ctx context.Context, q *fleet.Queue, ids []string) error {
 	return nil
 }
 
-// conclude prints the status and fails where a vehicle has no model.
+// conclude prints the status.
 func conclude(ctx context.Context, c client, out io.Writer) error {
-	s, err := readStatus(ctx, c, nil)
+	robots, err := fleet.Listen(c.nc)
+	if err != nil {
+		return err
+	}
+	defer robots.Close()
+	pause := time.NewTimer(1500 * time.Millisecond) // statuses come once a second
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-pause.C:
+	}
+	s, err := readStatus(ctx, c, robots)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(out)
-	if err := printStatus(out, &s); err != nil {
-		return err
-	}
-	for _, v := range s.Vehicles {
-		if v.Newest == nil {
-			return fmt.Errorf("%s has no model; the reason is beside its job", v.Vehicle)
-		}
-	}
-	return nil
+	return printStatus(out, &s)
 }
-
-// lines is an output of several goroutines.
-type lines struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-// Write implements io.Writer.
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(b)
-}
-
-func (l *lines) print(line string) { fmt.Fprintln(l, line) }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -72,6 +74,21 @@ func with(cmd *cobra.Command, server *link.Flags, do func(ctx context.Context, c
 	}
 	return do(cmd.Context(), c)
 }
+
+// lines is an output of several goroutines.
+type lines struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+func (l *lines) print(line string) { fmt.Fprintln(l, line) }
 
 // days is a flag of a duration that may be given in days: 7d, 36h.
 type days time.Duration

@@ -93,19 +93,23 @@ func TestCommandsWithoutAndWithAFleet(t *testing.T) {
 	}
 }
 
-// Logs become models by the trainer itself.
+// Logs become models by the trainer itself, and the changed robot's new model is promoted.
 func TestDemo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("trains: long under the race detector")
+		t.Skip("trains, and runs robots in real time: long under the race detector")
 	}
 	cfg := trainer.Quick()
 	cfg.Horizon, cfg.Members, cfg.Features, cfg.Basis = trainer.Duration(500*time.Millisecond), 1, 8, 2
 	cfg.Equation.Windows, cfg.Equation.Iterations = 50, 10
 	cfg.Training.Steps, cfg.Training.Batch, cfg.Training.Rows = 4, 8, 300
 	cfg.Folds.Temperature = 0.3
-	d := demo{robots: 2, workers: 2, segments: 5, samples: 501, training: cfg}
+	d := demo{
+		robots: 1, workers: 1, segments: 5, samples: 501, training: cfg, payload: 2, after: 0,
+		rule: fleet.Rule{Windows: 8, Alpha: 0.5, Band: 0.5, CanaryFor: 0, Longest: time.Hour},
+	}
 	var out bytes.Buffer
 	if err := d.run(t.Context(), t.TempDir(), &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
+	t.Log(out.String())
 }
