@@ -77,9 +77,9 @@ func (d *Map) planAdjoint(plan []float64, t float64, input func(bar []float64, f
 // BatchedAdjoint is the memory for gradients of a Batched.
 type BatchedAdjoint struct {
 	b     *Batched
-	sums  []float64 // T×V×K of the largest level: by G
+	sums  []float64 // T×(1+plan)×K of the largest level: by what of G depends on the start
 	fixed []float64 // of all fixed columns
-	plan  []float64 // V: by the plan's columns of one time and their products
+	plan  []float64 // by the plan's columns of one time
 	part  []float64 // T·plan·K, of sums
 }
 
@@ -88,7 +88,7 @@ func NewBatchedAdjoint(b *Batched) *BatchedAdjoint {
 	a := &BatchedAdjoint{b: b}
 	sums, fixed, plan, part := 0, 0, 0, 0
 	for _, l := range b.levels {
-		sums, plan, fixed, part = max(sums, len(l.G)), max(plan, l.V), max(fixed, l.rows(l.fixed)), max(part, len(l.own))
+		sums, plan, fixed, part = max(sums, l.T*(1+l.plan)*l.K), max(plan, l.plan), max(fixed, l.rows(l.fixed)), max(part, len(l.own))
 	}
 	a.sums, a.fixed, a.plan, a.part = make([]float64, sums), make([]float64, fixed), make([]float64, plan), make([]float64, part)
 	return a
@@ -97,56 +97,45 @@ func NewBatchedAdjoint(b *Batched) *BatchedAdjoint {
 // Run adds the gradient of Σ bars·displacement of the last Evaluate at all times by the start
 // state to xbar (K), and passes that by the input to input, see Map.Adjoint. Bars are N×K.
 func (a *BatchedAdjoint) Run(xbar, bars []float64, input func(bar []float64, from, to float64)) {
+	a.b.Linearise()
 	d, l := a.b.d, a.b.level()
-	K, V := l.K, l.V
-	sums := a.sums[:l.T*V*K]
+	K, W := l.K, (1+l.plan)*l.K
+	sums := a.sums[:l.T*W]
 	clear(sums)
 	for i, t := range a.b.times {
-		row, columns := bars[i*K:(i+1)*K], l.columns[i*V:(i+1)*V]
+		row, columns := bars[i*K:(i+1)*K], l.columns[i*l.V:i*l.V+1+l.plan]
 		for k, v := range d.m.Derivative {
 			if v >= 0 {
 				xbar[v] += t * row[k]
 			}
 		}
+		if len(l.mixed) == 0 {
+			columns = columns[:1]
+		}
 		at, share := l.at[i], l.share[i]
-		plan := a.plan[:V]
-		clear(plan)
-		a.addTime(sums[at*V*K:], l.G[at*V*K:], plan, columns, row, t*(1-share), len(l.mixed) > 0)
-		if share > 0 {
-			a.addTime(sums[(at+1)*V*K:], l.G[(at+1)*V*K:], plan, columns, row, t*share, len(l.mixed) > 0)
+		for c, v := range columns {
+			f64.AddScaled(sums[at*W+c*K:at*W+(c+1)*K], t*(1-share)*v, row)
+			if share > 0 {
+				f64.AddScaled(sums[(at+1)*W+c*K:(at+1)*W+(c+1)*K], t*share*v, row)
+			}
 		}
-		if l.plan == 0 {
-			continue
+		plan, by := a.plan[:l.plan], a.b.byInput[i*l.inputs():]
+		for c := range plan {
+			plan[c] = t * f64.DotProduct(by[c*K:(c+1)*K], row)
 		}
-		if l.Degree == 2 {
-			addProductAdjoint(plan[1:1+l.plan], plan[1+l.plan:], columns[1:1+l.plan])
-		}
-		d.planAdjoint(plan[1:1+l.plan], t, input)
+		d.planAdjoint(plan, t, input)
 	}
 	a.runStart(xbar, l, sums, input)
 }
 
-// addTime adds to the adjoints of G (V×K) and of the columns (V) what one time contributes by G
-// with a factor; those of the plan's part of G are needed where it is mixed with the start.
-func (a *BatchedAdjoint) addTime(sums, G, bar, columns, row []float64, factor float64, mixed bool) {
-	K := len(row)
-	f64.AddScaled(sums[:K], factor, row)
-	for v := 1; v < len(columns); v++ {
-		bar[v] += factor * f64.DotProduct(G[v*K:(v+1)*K], row)
-		if mixed {
-			f64.AddScaled(sums[v*K:(v+1)*K], factor*columns[v], row)
-		}
-	}
-}
-
 // runStart adds what the columns of start and history contribute, from the adjoints of G.
 func (a *BatchedAdjoint) runStart(xbar []float64, l *batchedLevel, sums []float64, input func(bar []float64, from, to float64)) {
-	d, K, V := a.b.d, l.K, l.V
+	d, K := a.b.d, l.K
 	TK, n := l.T*K, l.plan*K
 	// The constants' part of G, T·K, behind those of the plan, T·plan·K.
 	for j := range l.T {
-		copy(a.part[j*n:(j+1)*n], sums[(j*V+1)*K:])
-		copy(sums[j*K:(j+1)*K], sums[j*V*K:])
+		copy(a.part[j*n:(j+1)*n], sums[j*(n+K)+K:])
+		copy(sums[j*K:(j+1)*K], sums[j*(n+K):])
 	}
 	sums = sums[:TK]
 	fixed := a.fixed[:l.rows(l.fixed)]
