@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/model"
 	"github.com/dgm-robotics/dgm/trainer"
 	"github.com/dgm-robotics/dgm/trainer/evaluate"
@@ -17,7 +18,11 @@ import (
 func TestStateUncertaintyExcludesSensorNoise(t *testing.T) {
 	noise := [2]float64{0.02, 0.06}
 	learn := swings(11, 8, noise)
-	flights := window.FromLog(swings(12, 10, noise), window.Options{})
+	log := swings(12, 10, noise)
+	var flights []window.Flight
+	for i, s := range log.Segments {
+		flights = append(flights, window.Prepare(i, window.Series{Name: s.Name, T: s.T, X: s.X, U: s.U}, channel.Select(log.Channels, channel.State), len(channel.Select(log.Channels, channel.Input)), window.Options{})...)
+	}
 	if err := window.AddExact(flights, swings(12, 10, [2]float64{})); err != nil {
 		t.Fatal(err)
 	}

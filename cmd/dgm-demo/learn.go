@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/bar"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/estimator/flightlog"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -32,19 +33,18 @@ func learn(ctx context.Context, sc *scene, out *output, screen *screen) (*report
 	if err != nil {
 		return nil, err
 	}
-	bar := progress{w: screen, tty: screen.tty}
+	progress := bar.New(screen, screen.tty)
 	stopping := false
 	res, err := trainer.Train(ctx, data, cfg, func(p trainer.Progress) {
 		switch {
 		case ctx.Err() == nil:
-			bar.show(p)
+			progress.Show(p)
 		case !stopping: // the trainer completes what it has, as dgm-train needs it
 			stopping = true
-			bar.end()
-			fmt.Fprintln(screen, "Stopping the training; Ctrl-C once more ends at once.")
+			progress.Print("Stopping the training; Ctrl-C once more ends at once.")
 		}
 	})
-	bar.end()
+	progress.Clear()
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dgm-robotics/dgm/cmd/internal/bar"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/keys"
 	"github.com/dgm-robotics/dgm/cmd/internal/logs"
@@ -106,13 +107,13 @@ func train(ctx context.Context, data *trainer.Data, cfg trainer.Config, errs io.
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	bar := newBar(errs)
-	defer bar.clear()
+	progress := bar.New(errs, cli.Terminal(errs))
+	defer progress.Clear()
 	stop := context.AfterFunc(ctx, func() {
-		bar.print("Stopping: the model trained so far is completed and written; a second Ctrl-C ends at once and writes nothing.")
+		progress.Print("Stopping: the model trained so far is completed and written; a second Ctrl-C ends at once and writes nothing.")
 	})
 	defer stop()
-	return trainer.Train(ctx, data, cfg, bar.show)
+	return trainer.Train(ctx, data, cfg, progress.Show)
 }
 
 func printResult(out io.Writer, res *trainer.Result, files []string) error {

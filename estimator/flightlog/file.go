@@ -82,9 +82,6 @@ func continueLog(out *durable.File, h Header) (*Writer, error) {
 	return newWriter(out, old)
 }
 
-// Path returns the final name of the log.
-func (f *File) Path() string { return f.out.Path() }
-
 // Flush makes durable what was written so far.
 func (f *File) Flush() error {
 	if err := f.Writer.Flush(); err != nil {

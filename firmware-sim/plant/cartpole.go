@@ -19,7 +19,7 @@ func Cartpole() Plant {
 		Text: "a cart that balances a pole, 4 states, 1 input",
 		States: []channel.Channel{
 			derivative(position("pos", ""), "vel"), state("vel", "m/s", ""),
-			derivative(angle("theta", ""), "omega"), state("omega", "rad/s", ""),
+			derivative(angle("theta"), "omega"), state("omega", "rad/s", ""),
 		},
 		Inputs: []channel.Channel{input("force", "N")},
 		Params: []Param{

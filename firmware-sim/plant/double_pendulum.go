@@ -21,7 +21,7 @@ func DoublePendulum() Plant {
 		Name: "double-pendulum",
 		Text: "two rods, 4 states, no inputs (the paper's)",
 		States: []channel.Channel{
-			angle("theta1", ""), angle("theta2", ""),
+			angle("theta1"), angle("theta2"),
 			state("p1", "kg·m²/s", ""), state("p2", "kg·m²/s", ""),
 		},
 		Params:   []Param{{"g", "m/s²", 9.81}, {"m", "kg", 1}, {"l", "m", 1}},

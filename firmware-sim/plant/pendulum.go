@@ -16,7 +16,7 @@ func Pendulum() Plant {
 	return withNoise(Plant{
 		Name:     "pendulum",
 		Text:     "one rod driven by a torque, 2 states, 1 input",
-		States:   []channel.Channel{derivative(angle("theta", ""), "omega"), state("omega", "rad/s", "")},
+		States:   []channel.Channel{derivative(angle("theta"), "omega"), state("omega", "rad/s", "")},
 		Inputs:   []channel.Channel{input("torque", "N·m")},
 		Params:   []Param{{"g", "m/s²", 9.81}, {"m", "kg", 0.5}, {"l", "m", 0.5}, {"b", "N·m·s", 0.1}},
 		Noise:    []float64{0.01, 0.05},

@@ -83,8 +83,8 @@ func input(name, unit string) channel.Channel {
 }
 
 // angle describes a state channel with the period of a full turn.
-func angle(name, frame string) channel.Channel {
-	c := state(name, "rad", frame)
+func angle(name string) channel.Channel {
+	c := state(name, "rad", "")
 	c.Period = channel.Angle
 	return c
 }

@@ -33,7 +33,7 @@ func Quadrotor() Plant {
 		States: []channel.Channel{
 			state("u", "m/s", "body"), state("v", "m/s", "body"), state("w", "m/s", "body"),
 			state("p", "rad/s", "body"), state("q", "rad/s", "body"), state("r", "rad/s", "body"),
-			angle("phi", ""), angle("theta", ""), angle("psi", ""),
+			angle("phi"), angle("theta"), angle("psi"),
 			position("x", "world, z up"), position("y", "world, z up"), position("z", "world, z up"),
 		},
 		Kinematics: channel.Kinematics{

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -65,15 +66,7 @@ type weighted struct{ value, weight float64 }
 
 // quantile returns the quantile p of weighted values, which it sorts; 0 of nothing.
 func quantile(v []weighted, p float64) float64 {
-	slices.SortFunc(v, func(a, b weighted) int {
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(v, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
 	total := 0.0
 	for _, x := range v {
 		total += x.weight

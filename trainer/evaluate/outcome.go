@@ -75,12 +75,6 @@ type comparer struct {
 	state, slope  []float64 // K
 }
 
-// held is an input that stays at its value.
-type held struct{ u []float64 }
-
-// Mean implements linear.Signal.
-func (h held) Mean(dst []float64, _, _ float64) { copy(dst, h.u) }
-
 func newComparer(m *model.Model, opt Options) (*comparer, error) {
 	onboard, err := estimator.New(m, opt.Horizons)
 	if err != nil {
@@ -249,7 +243,7 @@ func (c *comparer) linearRollOut(byLinear []float64) {
 	}
 	var recorded linear.Signal = &c.Input
 	if c.query.Plan == nil {
-		recorded = held{c.query.U}
+		recorded = &replay.Held{Value: c.query.U}
 	}
 	if !c.linear.Predict(byLinear, c.query.X0, recorded) {
 		for i := range byLinear {

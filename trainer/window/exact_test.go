@@ -38,7 +38,7 @@ func twins() (measured, exact *flightlog.Log) {
 
 func TestExactStatesAreWhatIsComparedWith(t *testing.T) {
 	measured, exact := twins()
-	flights := FromLog(measured, Options{})
+	flights := fromLog(measured, Options{})
 	if err := AddExact(flights, exact); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestExactStatesBetweenSamples(t *testing.T) {
 			measured.Segments[s].T[i] += int64(4e6 * (rng.Float64() - 0.5))
 		}
 	}
-	flights := FromLog(measured, Options{})
+	flights := fromLog(measured, Options{})
 	if err := AddExact(flights, exact); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestExactLogMustFit(t *testing.T) {
 	} {
 		measured, exact := twins()
 		c.do(exact)
-		err := AddExact(FromLog(measured, Options{}), exact)
+		err := AddExact(fromLog(measured, Options{}), exact)
 		var e *ExactError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v", c.name, err)

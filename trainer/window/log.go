@@ -3,21 +3,7 @@ package window
 import (
 	"math"
 	"slices"
-
-	"github.com/dgm-robotics/dgm/estimator/channel"
-	"github.com/dgm-robotics/dgm/estimator/flightlog"
 )
-
-// FromLog makes the flights of all segments of a log.
-func FromLog(log *flightlog.Log, opt Options) []Flight {
-	states := channel.Select(log.Channels, channel.State)
-	inputs := len(channel.Select(log.Channels, channel.Input))
-	var out []Flight
-	for i, s := range log.Segments {
-		out = append(out, Prepare(i, Series{Name: s.Name, T: s.T, X: s.X, U: s.U, X0: s.X0}, states, inputs, opt)...)
-	}
-	return out
-}
 
 // Interval returns the median time from one sample to the next, s; 0 without any.
 func Interval(flights []Flight) float64 {

@@ -16,7 +16,7 @@ func TestFlightsOfALog(t *testing.T) {
 			Name: "hop", T: times(3, ms), X: []float64{1, 2, 3, 4, 5, 6}, U: []float64{7, 8, 9}, Aux: []float64{0, 0, 0},
 		})
 	}
-	f := FromLog(log, Options{})
+	f := fromLog(log, Options{})
 	if len(f) != 2 || f[1].Segment != 1 || f[1].Name != "hop" || f[1].K != 2 || f[1].P != 1 {
 		t.Fatalf("flights %+v", f)
 	}
@@ -29,4 +29,15 @@ func TestFlightsOfALog(t *testing.T) {
 	if d := Longest(nil); d != 0 {
 		t.Errorf("longest of none %v", d)
 	}
+}
+
+// fromLog makes the flights of all segments of a log.
+func fromLog(log *flightlog.Log, opt Options) []Flight {
+	states := channel.Select(log.Channels, channel.State)
+	inputs := len(channel.Select(log.Channels, channel.Input))
+	var out []Flight
+	for i, s := range log.Segments {
+		out = append(out, Prepare(i, Series{Name: s.Name, T: s.T, X: s.X, U: s.U, X0: s.X0}, states, inputs, opt)...)
+	}
+	return out
 }

@@ -250,7 +250,11 @@ func TestCoverageIsThatOfANormalDistribution(t *testing.T) {
 			j.Prediction(p, at(i, 0))
 		}
 		r := j.Result(true)
-		for _, got := range []float64{r.Coverage(), r.CoverageAt(0), r.CoverageAt(2), r.CoverageOf(0), r.CoverageOf(1)} {
+		var in, scored [2]int // by channel
+		for i, n := range r.Scored {
+			in[i%2], scored[i%2] = in[i%2]+r.Covered[i], scored[i%2]+n
+		}
+		for _, got := range []float64{r.Coverage(), r.CoverageAt(0), r.CoverageAt(2), share(in[:1], scored[:1]), share(in[1:], scored[1:])} {
 			if math.Abs(got-c.want) > 0.01 {
 				t.Errorf("factor %g: coverage %.3f, expected %.3f", c.factor, got, c.want)
 			}

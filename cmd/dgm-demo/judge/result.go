@@ -58,15 +58,6 @@ func (r *Result) CoverageAt(i int) float64 {
 	return share(r.Covered[i*r.K:(i+1)*r.K], r.Scored[i*r.K:(i+1)*r.K])
 }
 
-// CoverageOf is Coverage of channel k.
-func (r *Result) CoverageOf(k int) float64 {
-	in, of := 0, 0
-	for i := k; i < len(r.Scored); i += r.K {
-		in, of = in+r.Covered[i], of+r.Scored[i]
-	}
-	return share([]int{in}, []int{of})
-}
-
 // Lost returns how many states were not answered without a reason: in a free second, or
 // in a busy one without the estimator reporting that it had no time.
 func (r *Result) Lost() int { return r.Missing - min(r.Busy.Missing, r.Explained) }

@@ -33,30 +33,18 @@ type wants struct{ mean, std, cov, tube, samples, violation, jacobian, adjoint, 
 
 // wantsOf returns what a query asks for of a model.
 func wantsOf(q *wire.Query, m *model.Model) (w wants, err error) {
+	parts := map[string][]*bool{
+		"": {&w.mean, &w.std}, wire.WantPredict: {&w.mean, &w.std}, wire.WantMean: {&w.mean}, wire.WantStd: {&w.std}, wire.WantCov: {&w.cov},
+		wire.WantTube: {&w.tube}, wire.WantSamples: {&w.samples}, wire.WantViolation: {&w.violation},
+		wire.WantJacobian: {&w.jacobian}, wire.WantAdjoint: {&w.adjoint}, wire.WantDynamics: {&w.dynamics},
+	}
 	for name := range strings.SplitSeq(q.Want, ",") {
-		switch name {
-		case "", wire.WantPredict:
-			w.mean, w.std = true, true
-		case wire.WantMean:
-			w.mean = true
-		case wire.WantStd:
-			w.std = true
-		case wire.WantCov:
-			w.cov = true
-		case wire.WantTube:
-			w.tube = true
-		case wire.WantSamples:
-			w.samples = true
-		case wire.WantViolation:
-			w.violation = true
-		case wire.WantJacobian:
-			w.jacobian = true
-		case wire.WantAdjoint:
-			w.adjoint = true
-		case wire.WantDynamics:
-			w.dynamics = true
-		default:
+		asked, known := parts[name]
+		if !known {
 			return w, wrong("want", "must be predict, dynamics, samples or model, or a list of mean, std, cov, tube, samples, violation, jacobian, adjoint")
+		}
+		for _, part := range asked {
+			*part = true
 		}
 	}
 	switch {

@@ -1,4 +1,5 @@
-package main
+// Package bar shows how far a training is.
+package bar
 
 import (
 	"fmt"
@@ -7,13 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer"
 )
 
-// bar shows progress: one line that changes on a terminal, else a line every ten
+// Bar shows progress: one line that changes on a terminal, else a line every ten
 // seconds. It is safe for concurrent use.
-type bar struct {
+type Bar struct {
 	mu       sync.Mutex
 	w        io.Writer
 	terminal bool
@@ -21,9 +21,11 @@ type bar struct {
 	shown    bool
 }
 
-func newBar(w io.Writer) *bar { return &bar{w: w, terminal: cli.Terminal(w)} }
+// New returns a bar on w, which may be a terminal.
+func New(w io.Writer, terminal bool) *Bar { return &Bar{w: w, terminal: terminal} }
 
-func (b *bar) show(p trainer.Progress) {
+// Show shows p, unless the last one is too recent.
+func (b *Bar) Show(p trainer.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	pause := 10 * time.Second
@@ -50,21 +52,22 @@ func (b *bar) show(p trainer.Progress) {
 	fmt.Fprintln(b.w, line)
 }
 
-// print prints a line of its own, at once.
-func (b *bar) print(line string) {
+// Print prints a line of its own, at once.
+func (b *Bar) Print(line string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.erase()
 	fmt.Fprintln(b.w, line)
 }
 
-func (b *bar) clear() {
+// Clear removes the line.
+func (b *Bar) Clear() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.erase()
 }
 
-func (b *bar) erase() {
+func (b *Bar) erase() {
 	if b.shown {
 		fmt.Fprint(b.w, "\r\x1b[K")
 		b.shown = false
