@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -258,9 +259,11 @@ func TestHostileTexts(t *testing.T) {
 	}
 	var report struct{ Unreadable int }
 	b.run("dgmView()", &report)
-	short := r.prediction
+	short, vast, narrow := r.prediction, r.prediction, r.prediction
 	short.Mean = short.Mean[:4]
-	for _, m := range [][]byte{nil, []byte("no message"), {0xdf, 0xff, 0xff, 0xff, 0xff}, short.Append(nil)} {
+	vast.Mean = slices.Repeat([]float64{1e308, -1e308}, 5)
+	narrow.Horizon = []float64{1e-300, 2e-300, 3e-300, 4e-300, 5e-300}
+	for _, m := range [][]byte{nil, []byte("no message"), {0xdf, 0xff, 0xff, 0xff, 0xff}, short.Append(nil), vast.Append(nil), narrow.Append(nil)} {
 		before := report.Unreadable
 		b.await("an unreadable message", func() bool {
 			s.publish(wire.PredictSubject(r.name), m)
@@ -268,6 +271,12 @@ func TestHostileTexts(t *testing.T) {
 			return report.Unreadable > before
 		})
 	}
+	r.prediction.Mean = slices.Repeat([]float64{9e14, 9e14 + 1}, 5) // beside each other, far from zero
+	r.prediction.T += 1e9
+	b.await("far numbers", func() bool {
+		s.send(r, false)
+		return strings.Contains(b.text("#charts .reading"), "900000000000000")
+	})
 }
 
 // What a fleet has stored is shown, by credentials that can only read it.

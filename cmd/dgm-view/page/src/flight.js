@@ -4,6 +4,7 @@
 export const stripSpan = 60;
 export const stripBar = 0.25;
 
+const late = 1; // s; messages that come later than one of a later time are left out, up to this: beyond it the clock was set
 const mostStates = 4000; // of the window; beyond it every other one is dropped
 const mostPredictions = 128; // of one horizon
 
@@ -34,8 +35,8 @@ export class Flight {
     const K = this.newest?.channels.length;
     if (K !== s.x.length) return;
     const last = this.t.at(-1);
-    if (s.t < last || s.t > last + 4 * window + 10) this.clearTrack();
-    else if (s.t === last || s.t - last < this.thinned) return;
+    if (s.t < last - late || s.t > last + 4 * window + 10) this.clearTrack();
+    else if (s.t <= last || s.t - last < this.thinned) return;
     const x = Float64Array.from(s.x);
     const before = this.x.at(-1);
     let shift = this.shifts.at(-1)?.[1];
@@ -73,7 +74,8 @@ export class Flight {
 
   addPrediction(p) {
     const last = this.newest;
-    if (last && (last.channels.join() !== p.channels.join() || p.t < last.t || p.t > last.t + 60)) this.clear();
+    if (last && (last.channels.join() !== p.channels.join() || p.t < last.t - late || p.t > last.t + 60)) this.clear();
+    else if (p.t < last?.t) return;
     this.newest = p;
     const span = (this.span = Math.max(this.span, p.h.at(-1)));
     const ring = this.predictions;

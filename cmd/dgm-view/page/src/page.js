@@ -24,6 +24,7 @@ let watching = []; // subscriptions of the chosen vehicle
 let pausedUntil = 0; // until then no prediction is asked for
 let asked = null; // subscription to its next prediction
 let charts = [];
+let made = 0; // time when they were
 let plane = null; // columns of the position
 let chartsOf = 0; // version of the flight that they show
 let dirty = false; // whether something is to be drawn
@@ -98,8 +99,8 @@ function sampleOthers() {
 function gotStatus(s, name) {
   let v = vehicles.get(name);
   if (!v) {
-    if (vehicles.size >= mostVehicles) return;
-    v = addVehicle(wire.text(name));
+    if (vehicles.size >= mostVehicles || !/^[\w-]{1,64}$/.test(name)) return;
+    v = addVehicle(name);
     vehicles.set(name, v);
     if (!chosen || name === wanted) choose(name);
   }
@@ -219,7 +220,11 @@ function frame(time) {
   if (!dirty) return;
   dirty = false;
   if (!flight.newest) return;
-  if (chartsOf !== flight.version) makeCharts();
+  if (chartsOf !== flight.version) {
+    if (time < made + 300) return; // of two senders with other channels each
+    made = time;
+    makeCharts();
+  }
   for (const c of charts) if (c.visible) c.draw(time);
   if (plane && $("above").visible) above.draw(time, plane);
   if ($("scores").visible) drawScores($("scores"), flight, view.colour);

@@ -6,7 +6,8 @@ export class Range {
 
   update(low, high, time) {
     if (!(high >= low)) return;
-    const pad = 0.12 * (high - low) || 1e-3 * Math.abs(high) || 1e-6;
+    const size = Math.max(Math.abs(low), Math.abs(high));
+    const pad = Math.max(0.12 * (high - low), (high > low ? 1e-9 : 1e-3) * size, 1e-9);
     const needed = high - low + 2 * pad;
     const fits = low >= this.low && high <= this.high;
     if (!fits || needed > 0.5 * (this.high - this.low)) this.since = time;

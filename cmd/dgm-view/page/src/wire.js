@@ -36,6 +36,9 @@ function map(bytes) {
   return m;
 }
 
+/** Numbers beyond this are not drawn: differences of them are not finite. */
+const drawable = (v) => Math.abs(v) < 1e15;
+
 /** Most channels that are shown. */
 const mostChannels = 256;
 
@@ -51,8 +54,8 @@ export function prediction(bytes) {
   };
   const K = p.channels.length;
   must(K > 0 && K <= mostChannels && p.units.length === K, "channels and units");
-  must(p.h && p.h.length > 0 && p.h.every((h, i) => h > (i ? p.h[i - 1] : 0)), "horizon");
-  for (const v of [p.mean, p.std, p.obs]) must(v && v.length === K * p.h.length && v.every(Number.isFinite), "shape");
+  must(p.h && p.h.length > 0 && p.h.every((h, i) => h > (i ? p.h[i - 1] : 1e-6) && h < 1e6), "horizon");
+  for (const v of [p.mean, p.std, p.obs]) must(v && v.length === K * p.h.length && v.every(drawable), "shape");
   if (p.factor && p.factor.length !== K * p.h.length) p.factor = null;
   if (p.tube && p.tube.length !== 3) p.tube = null;
   must(Number.isFinite(p.t), "t");
@@ -63,7 +66,7 @@ export function prediction(bytes) {
 export function state(bytes) {
   const m = map(bytes);
   const s = { t: seconds(m.t), x: vector(m.x, m.dtype !== "f4") };
-  must(Number.isFinite(s.t) && s.x && s.x.length <= mostChannels, "t or x");
+  must(Number.isFinite(s.t) && s.x && s.x.length <= mostChannels && s.x.every(drawable), "t or x");
   return s;
 }
 
