@@ -26,6 +26,8 @@ type browser struct {
 	conn *websocket.Conn
 	last int
 	pid  int
+
+	target string // the tab of the page
 }
 
 // openBrowser starts Chromium; the test skips where none is installed.
@@ -62,7 +64,7 @@ func openBrowser(t *testing.T, width, height int) *browser {
 		return bytes.Contains(port, []byte("\n"))
 	})
 	first, _, _ := strings.Cut(string(port), "\n")
-	var pages []struct{ Type, WebSocketDebuggerURL string }
+	var pages []struct{ ID, Type, WebSocketDebuggerURL string }
 	b.await("a page", func() bool {
 		r, err := http.Get("http://127.0.0.1:" + first + "/json/list")
 		if err != nil {
@@ -77,7 +79,7 @@ func openBrowser(t *testing.T, width, height int) *browser {
 	}
 	conn.SetReadLimit(1 << 26)
 	t.Cleanup(func() { _ = conn.CloseNow() })
-	b.conn = conn
+	b.conn, b.target = conn, pages[0].ID
 	b.call("Runtime.enable", nil, nil)
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
 	return b
@@ -227,6 +229,19 @@ func (b *browser) heap() (bytes float64) {
 	var r struct{ UsedSize float64 }
 	b.call("Runtime.getHeapUsage", nil, &r)
 	return r.UsedSize
+}
+
+// hide puts another tab before the page; show puts the page back.
+func (b *browser) hide() {
+	b.t.Helper()
+	var other struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &other)
+	b.call("Target.activateTarget", map[string]any{"targetId": other.TargetID}, nil)
+}
+
+func (b *browser) show() {
+	b.t.Helper()
+	b.call("Target.activateTarget", map[string]any{"targetId": b.target}, nil)
 }
 
 // colours makes the page light or dark.
