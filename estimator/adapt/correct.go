@@ -85,8 +85,9 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 			mean[k] += moved
 			std[k] = math.Sqrt(std[k]*std[k] + added)
 			obsStd[k] = math.Sqrt(obs + added)
-			if ddelta != nil { // the weights change slowly
-				dst.DMean[i*K+k] += slope * ddelta[k]
+			if ddelta != nil {
+				onWay := p.shareRate * ((b.slope-a.slope)*delta + p.part*(b.shift-a.shift))
+				dst.DMean[i*K+k] += slope*ddelta[k] + (onWay+p.partRate*(a.shift+p.share*(b.shift-a.shift)))/c.m.Horizon
 			}
 		}
 	}
@@ -113,9 +114,10 @@ func (c *Corrector) signal(q *estimator.Query) channel.Signal {
 
 // place is where a time is between the ends of two buckets.
 type place struct {
-	before, bucket int
-	share          float64 // of the way from the one to the other
-	part           float64 // of the way from the start to the first end, at most 1
+	before, bucket      int
+	share               float64 // of the way from the one to the other
+	part                float64 // of the way from the start to the first end, at most 1
+	shareRate, partRate float64 // by the share of the horizon
 }
 
 // placeOf returns where a share of the horizon is.
@@ -125,7 +127,9 @@ func placeOf(tau float64) place {
 		b++
 	}
 	if b == 0 {
-		return place{0, 0, 0, tau / fractions[0]}
+		return place{part: tau / fractions[0], partRate: 1 / fractions[0]}
 	}
-	return place{b - 1, b, min((tau-fractions[b-1])/(fractions[b]-fractions[b-1]), 1), 1}
+	p := place{before: b - 1, bucket: b, part: 1, shareRate: 1 / (fractions[b] - fractions[b-1])}
+	p.share = min((tau-fractions[b-1])*p.shareRate, 1)
+	return p
 }

@@ -14,7 +14,9 @@
 // so it needs no net and no training, and kinematic relations take a change of a velocity
 // into the position. Without data θ follows an Ornstein-Uhlenbeck process:
 //
-//	θ ← a θ      P ← a² P + (1 − a²) P0      a = exp(−Δt/100 s)
+//	θ ← a θ      P ← a P a + (1 − a²) P0      a = exp(−Δt/τ)
+//
+// with τ = 100 s for biases, which wind and loads change, and 400 s for gains and dampings.
 //
 // # Learning
 //
@@ -28,8 +30,8 @@
 //	e = y − mean − Δ(θ)      R = obs² · 4 · max(1, h/interval) · max(1, z²/9)
 //
 // dropped where z² = e²/(obs² + S P Sᵀ) > 36; every such row adds a hundredth of P0 to the
-// diagonal of P, at most up to P0, because a change of the robot repeats itself. The covariance is updated in Joseph's form;
-// with the additions of the process it stays symmetric and positive.
+// diagonal of P, at most up to P0, because a change of the robot repeats itself. The covariance is
+// updated in Joseph's form; with the additions of the process it stays symmetric and positive.
 //
 // # History
 //
@@ -47,13 +49,13 @@
 // with the slow mean of its errors, with half of Δ, with Δ, and with Δ and the slow mean of what that
 // leaves. A slow mean follows an Ornstein-Uhlenbeck process of 400 s, and a Kalman filter learns
 // it from errors of variance 4 max(1, h/interval) obs². The experts are weighted by fixed share
-// (Herbster & Warmuth 1998) of tempered log scores, each by what it would have predicted when the
-// window began; a score counts 0.35 for the next longer bucket of its channel, 0.35² for that
-// after it. What windows that begin half as often score counts twice.
-// Published is the mixture's mean and variance:
+// (Herbster & Warmuth 1998) of the log scores of Student's distribution with 4 degrees of freedom,
+// each by what it would have predicted when the window began; a score counts 0.35 for the next
+// longer bucket of its channel, 0.35² for that after it. What windows that begin half as often score
+// counts twice. Published is the mixture's mean and variance:
 //
 //	mean + Σ w μ      obs² + wΔ min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²
 //
-// with wΔ the share of Δ in Σ w μ. So a prediction of a robot that has not changed stays what it
-// was.
+// with w the weights before fixed share, μ the experts less the unadapted mean, and wΔ the share of
+// Δ in Σ w μ. So a prediction of a robot that has not changed stays what it was.
 package adapt

@@ -15,22 +15,22 @@ import (
 
 // Constants of the prior of θ: an Ornstein-Uhlenbeck process.
 const (
-	memory    = 100. // s, its time constant
-	biasStd   = 0.3  // stationary standard deviations
-	factorStd = 0.2  // of gains and dampings
-	widest    = 4.   // θ is within so many of them
+	biasMemory = 100. // s, time constant of biases: wind and loads change faster than
+	memory     = 400. // s, gains and dampings, and the slow means of errors
+	biasStd    = 0.3  // stationary standard deviations
+	factorStd  = 0.2  // of gains and dampings
+	widest     = 4.   // θ is within so many of them
 )
 
 // Constants of learning.
 const (
-	perHorizon   = 8    // windows that begin in a horizon
-	mostNear     = 9.   // z² from which on a row counts less
-	mostFar      = 36   // z² from which on it is dropped
-	doubted      = 0.01 // of the prior's variance, for a row that is dropped
-	planRows     = 16   // rows of the recorded input in a bucket
-	offsetMemory = 400. // s, of the slow means: an Ornstein-Uhlenbeck process, too
-	offsetPrior  = 1.   // its stationary variance, over that of a measurement
-	offsetMore   = 4.   // variance of an error where windows do not overlap, over that of a measurement
+	perHorizon  = 8    // windows that begin in a horizon
+	mostNear    = 9.   // z² from which on a row counts less
+	mostFar     = 36   // z² from which on it is dropped
+	doubted     = 0.01 // of the prior's variance, for a row that is dropped
+	planRows    = 16   // rows of the recorded input in a bucket
+	offsetPrior = 1.   // stationary variance of the slow means, over that of a measurement
+	offsetMore  = 4.   // variance of an error where windows do not overlap, over that of a measurement
 )
 
 // Buckets is how many predictors New makes, of one time each.
@@ -53,6 +53,7 @@ type Filter struct {
 	before     *past
 	state      State
 	prior      []float64 // q, stationary variances
+	left       []float64 // q, of the parameters after a time
 
 	past    *history.Buffer
 	inputs  *inputs
@@ -115,6 +116,7 @@ func New(m *model.Model, predict func(times []float64) (Predictor, error)) (*Fil
 		}
 		f.prior = append(f.prior, std*std)
 	}
+	f.left = make([]float64, q)
 	for _, part := range fractions {
 		f.buckets = append(f.buckets, part*m.Horizon)
 		p, err := predict([]float64{part * m.Horizon})
@@ -237,18 +239,19 @@ func (f *Filter) rescale(s *State, i int) float64 {
 // age moves θ, the slow means and their variances on by dt s, towards those of which nothing is
 // known.
 func (f *Filter) age(dt float64) {
-	a := math.Exp(-dt / memory)
-	q := len(f.prior)
-	for i := range f.state.Theta {
-		f.state.Theta[i] *= a
+	q, bias, a := len(f.prior), math.Exp(-dt/biasMemory), math.Exp(-dt/memory)
+	for i := range f.left {
+		if f.left[i] = a; i < f.m.K {
+			f.left[i] = bias
+		}
 	}
-	for i := range f.state.Covariance {
-		f.state.Covariance[i] *= a * a
+	for i, left := range f.left {
+		f.state.Theta[i] *= left
+		for j, l := range f.left {
+			f.state.Covariance[i*q+j] *= left * l
+		}
+		f.state.Covariance[i*q+i] += (1 - left*left) * f.prior[i]
 	}
-	for i, v := range f.prior {
-		f.state.Covariance[i*q+i] += (1 - a*a) * v
-	}
-	a = math.Exp(-dt / offsetMemory)
 	for i := range f.state.Offsets {
 		f.state.Offsets[i] *= a
 		f.state.Rests[i] *= a

@@ -13,20 +13,21 @@ const (
 )
 
 // gate is how much each expert of a series counts: fixed share (Herbster & Warmuth 1998) of
-// log scores that are tempered, because errors of overlapping windows are alike.
+// log scores.
 const (
 	gateShare  = 0.007
-	gateTemper = 0.5
-	gateWorst  = 9.   // z² counts up to this
+	gateTail   = 4.   // degrees of freedom of Student's distribution
 	gateLonger = 0.35 // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.
 var gatePrior = [experts]float64{0.9, 0.03, 0.03, 0.015, 0.025}
 
-// scoreOf returns the log score of an error with a variance, but for constants.
+// scoreOf returns the score of an error with a variance, but for constants: that of Student's
+// distribution. Far errors differ still, but by the logarithm: after a change all are far, in
+// gusts too.
 func scoreOf(e, variance float64) float64 {
-	return 0.5*math.Min(e*e/variance, gateWorst) + 0.5*math.Log(variance)
+	return 0.5*(gateTail+1)*math.Log1p(e*e/(gateTail*variance)) + 0.5*math.Log(variance)
 }
 
 // updateWeights updates the weights of a series (experts) by the scores of its experts.
@@ -52,7 +53,13 @@ type mixture struct {
 	variance                           float64 // of what θ adds
 }
 
-func mixtureOf(w []float64, offset, rest, variance float64) mixture {
+// The weights are those before the share that an expert has been given back to compete: that is
+// no belief, and its part of the variance would be δ² of it.
+func mixtureOf(shared []float64, offset, rest, variance float64) mixture {
+	var w [experts]float64
+	for i, v := range shared {
+		w[i] = max(v-gateShare*gatePrior[i], 0) / (1 - gateShare)
+	}
 	a, b := w[shifted]*offset, w[adaptedShifted]*rest
 	whole := w[adapted] + w[adaptedShifted]
 	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*offset + b*rest, variance: variance}

@@ -100,14 +100,14 @@ func TestAdaptationAfterARestart(t *testing.T) {
 	r.fly(12)
 	learned := gainOf(t, r.status())
 	r.n.keepStates()
-	for passed, most := range map[int64]float64{0: 1, 100: 0.5, 3600: 0.01} {
+	for passed, most := range map[int64]float64{0: 1, 400: 0.5, 3600: 0.01} {
 		c := &clock{unix: r.c.unix + passed*1e9}
 		n, err := New(Config{Vehicle: "v1", Adapt: wire.AdaptOn, TrustFile: path, Clock: c.read}, artificial.Adaptable(3, adaptableStep))
 		if err != nil {
 			t.Fatal(err)
 		}
 		again := (&changed{n: n, c: c}).status()
-		if g := gainOf(t, again); math.Abs(g.Value-learned.Value*math.Exp(-float64(passed)/100)) > 0.1 || math.Abs(g.Value) > most*math.Abs(learned.Value)+1e-9 {
+		if g := gainOf(t, again); math.Abs(g.Value-learned.Value*math.Exp(-float64(passed)/400)) > 0.1 || math.Abs(g.Value) > most*math.Abs(learned.Value)+1e-9 {
 			t.Errorf("%d s later %v, learned %v", passed, g.String(), learned.String())
 		}
 	}
