@@ -103,7 +103,7 @@ func (b *PriorDynamics) StartLeverage() float64 {
 	if b.fade.direct == nil {
 		return 0
 	}
-	return b.fade.direct.StartLeverage(b.fade.byStart)
+	return b.fade.direct.StartLeverage()
 }
 
 // Condition returns that of the last Start.

@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -55,8 +56,10 @@ func (f *fade) start(x0 []float64) {
 	}
 	switch {
 	case f.direct != nil && f.fades:
-		leverage := f.direct.StartLeverage(f.byStart)
-		f.direct.StartLeverageByInput(f.byFirst)
+		leverage := f.direct.StartLeverage()
+		if slices.ContainsFunc(f.spec.Stack, func(c model.Component) bool { return leverage > c.Near && leverage < c.Far }) {
+			f.direct.StartLeverageGradient(f.byStart, f.byFirst)
+		}
 		for i := range f.factor {
 			c := &f.spec.Stack[i]
 			f.set(i, math.Log(leverage), math.Log(c.Near), math.Log(c.Far), 1/leverage)

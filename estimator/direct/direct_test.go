@@ -277,7 +277,8 @@ func TestBatchedIsTheMap(t *testing.T) {
 			d.JVP(s.x0)
 			d.JVPAt(one, 0.3)
 			d.Leverage()
-			d.StartLeverage(gradient)
+			d.StartLeverage()
+			d.StartLeverageGradient(gradient, gradient[:P])
 			b.Evaluate(all)
 			b.Jacobian(panels, b.Matrices(), 0)
 			b.Factors(factors, 16, simd.Width)
@@ -389,7 +390,8 @@ func TestLeverage(t *testing.T) {
 		}
 		want /= l.Rest * float64(n)
 		close(t, "leverage", whole, want, 1e-12)
-		held := d.StartLeverage(gradient)
+		held := d.StartLeverage()
+		d.StartLeverageGradient(gradient, make([]float64, P))
 		if readout == 0 && held == whole {
 			t.Error("the leverage of the start reads the plan")
 		}

@@ -23,9 +23,8 @@ func (d *Map) Leverage() float64 {
 }
 
 // StartLeverage is Leverage as if the input at the start were held: it depends on nothing
-// after the start. It writes its derivative by x0 to gradient (K).
-func (d *Map) StartLeverage(gradient []float64) float64 {
-	clear(gradient)
+// after the start.
+func (d *Map) StartLeverage() float64 {
 	if len(d.level.Mean) == 0 {
 		return 0
 	}
@@ -33,21 +32,21 @@ func (d *Map) StartLeverage(gradient []float64) float64 {
 	for plan := d.column[1+d.m.Lift.Dim()+P : 1+d.m.linear(d.level)]; len(plan) > 0; plan = plan[P:] {
 		d.standardise(plan[:P], d.u0)
 	}
-	leverage := d.leverage()
-	d.addLeverageGradient(gradient)
-	return leverage
+	return d.leverage()
 }
 
-// StartLeverageByInput writes the derivative of the last StartLeverage by the input at the
-// start to gradient (P). It is valid until the next leverage.
-func (d *Map) StartLeverageByInput(gradient []float64) {
-	clear(gradient)
-	P := len(gradient)
-	if len(d.level.Mean) == 0 || P == 0 {
+// StartLeverageGradient writes the derivatives of the last StartLeverage by x0 to byStart (K) and by
+// the input at the start to byInput (P). It is for once, before any other leverage.
+func (d *Map) StartLeverageGradient(byStart, byInput []float64) {
+	clear(byStart)
+	clear(byInput)
+	if len(d.level.Mean) == 0 {
 		return
 	}
+	d.addLeverageGradient(byStart)
+	P := len(byInput)
 	for i, bar := range d.adjoint[d.m.Lift.Dim():d.m.linear(d.level)] {
-		gradient[i%P] += bar / d.m.UStd[i%P]
+		byInput[i%P] += bar / d.m.UStd[i%P]
 	}
 }
 
