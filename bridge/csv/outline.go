@@ -32,12 +32,14 @@ type Column struct {
 	Others    int    // cells that are neither a number nor missing
 	Low, High float64
 	Turns     frames.Turns // whether its values wrap as those of an angle
+	Same      string       // an earlier column of which it is a copy, filtered, rounded or measured again; "" = none
 
 	rises bool // no cell is below the one before it
 	whole bool // all cells are whole numbers
 	new   int  // cells that differ from the one before them
 	last  float64
 	steps []float64
+	some  []float64 // a value of each sampledRows rows, NaN = none
 }
 
 // Look reads the start of a table: the column that looks like the time, its unit by
@@ -72,7 +74,21 @@ func Look(path string) (*Outline, error) {
 			return nil, err
 		}
 		for i := range o.Columns {
-			o.Columns[i].add(t.point(cells[i]))
+			c := &o.Columns[i]
+			before := c.Numbers
+			c.add(t.point(cells[i]))
+			if o.Rows%sampledRows == 0 {
+				v := math.NaN()
+				if c.Numbers > before {
+					v = c.last
+				}
+				c.some = append(c.some, v)
+			}
+		}
+	}
+	for i := range o.Columns {
+		if k := slices.IndexFunc(o.Columns[:i], func(c Column) bool { return c.Same == "" && o.Columns[i].copies(&c) }); k >= 0 {
+			o.Columns[i].Same = o.Columns[k].Column
 		}
 	}
 	if o.Time = timeOf(o.Columns); o.Rows == 0 || o.Time < 0 {
@@ -84,6 +100,23 @@ func Look(path string) (*Outline, error) {
 		o.Unit = unitOf(clock)
 	}
 	return o, nil
+}
+
+const (
+	sampledRows = 10  // each so many rows columns are compared
+	leastRows   = 50  // fewer do not show a copy
+	copyError   = 0.1 // of the standard deviation: a copy differs by less, rms
+)
+
+// copies reports whether a column has nearly the values of another one.
+func (c *Column) copies(of *Column) bool {
+	var n, sum, square, off float64
+	for i, v := range of.some {
+		if d := v - c.some[i]; !math.IsNaN(d) {
+			n, sum, square, off = n+1, sum+v, square+v*v, off+d*d
+		}
+	}
+	return n >= leastRows && off < copyError*copyError*(square-sum*sum/n)
 }
 
 func (c *Column) add(cell string) {

@@ -48,7 +48,8 @@ func TestSuggestedUnits(t *testing.T) {
 }
 
 // An angle is suggested where values wrap, in the unit by which they jump, and nowhere else;
-// units are those that names end in; what drives the robot is an input.
+// units are those that names end in; what drives the robot is an input. Copies and
+// accelerations are proposed as no states.
 func TestSuggestedAnglesAndInputs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	const rows = 3000
@@ -60,12 +61,14 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 	}{
 		{"angle_deg", func(s float64) float64 { return turn(300*math.Sin(s)+90*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
 		{"rate_dps", func(s float64) float64 { return 300*math.Cos(s) + 90 }, "unit = \"deg/s\"\nrole = \"state\"\n\n"},
-		{"a", func(s float64) float64 { return turn(300*math.Sin(s)+90*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
+		{"a", func(s float64) float64 { return turn(300*math.Sin(s)+80*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
 		{"b", func(s float64) float64 { return 390*math.Cos(s) + 5*rng.NormFloat64() }, "role = \"state\"\n\n"},
 		{"yaw", func(s float64) float64 { return turn(2*math.Sin(s)+s, 2*math.Pi) }, "unit = \"rad\"\nrole = \"state\"\nperiod = 6.283185307179586 "},
 		{"heading", func(s float64) float64 { return 180 + turn(90*s, 360) }, "unit = \"deg\"\nrole = \"state\"\nperiod = 360 "},
 		{"wheel_rad", func(s float64) float64 { return 3 * s }, "unit = \"rad\"\nrole = \"state\"\n\n"},
-		{"acc", func(float64) float64 { return 9.8 + 4*rng.NormFloat64() }, "role = \"state\"\n\n"},
+		{"lift", func(float64) float64 { return 9.8 + 4*rng.NormFloat64() }, "role = \"state\"\n\n"},
+		{"acc", func(float64) float64 { return 9.8 + 4*rng.NormFloat64() }, "# role = \"state\"\n\n"},
+		{"rate_filtered", func(s float64) float64 { return 301*math.Cos(s) + 91 }, "# role = \"state\"\n\n"},
 		{"volt", func(float64) float64 { return 20 * rng.NormFloat64() }, "role = \"state\"\n\n"},
 		{"noise", func(float64) float64 { return 3 * rng.NormFloat64() }, "role = \"state\"\n\n"},
 		{"noise (rad)", func(float64) float64 { return 3 * rng.NormFloat64() }, "unit = \"rad\"\nrole = \"state\"\n\n"},
@@ -74,11 +77,11 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 		{"force_x (N)", math.Sin, "unit = \"N\"\nrole = \"input\"\n"},
 		{"torque_nm", math.Sin, "unit = \"N m\"\nrole = \"input\"\n"},
 		{"u1", math.Sin, "role = \"input\"\n"},
-		{"u [m/s]", math.Sin, "unit = \"m/s\"\nrole = \"state\"\n"},
+		{"u [m/s]", math.Exp, "unit = \"m/s\"\nrole = \"state\"\n"},
 		{"Throttle", math.Sin, "role = \"input\"\n"},
 		{"motor_pwm", math.Sin, "role = \"input\"\n"},
-		{"battery_volt", math.Sin, "unit = \"V\"\nrole = \"state\"\n"},
-		{"residual", math.Sin, "role = \"state\"\n"},
+		{"battery_volt", math.Sin, "unit = \"V\"\nrole = \"aux\"\n"},
+		{"residual", math.Sqrt, "role = \"state\"\n"},
 	}
 	var table strings.Builder
 	table.WriteString("time_ms")
@@ -101,7 +104,11 @@ func TestSuggestedAnglesAndInputs(t *testing.T) {
 	}
 	b.WriteString("\n")
 	for _, c := range columns {
-		if want := fmt.Sprintf("column = %q\n%s", c.name, c.want); !strings.Contains(b.String(), want) {
+		hash := ""
+		if strings.HasPrefix(c.want, "# ") {
+			hash = "# "
+		}
+		if want := fmt.Sprintf("\n%scolumn = %q\n%s", hash, c.name, c.want); !strings.Contains(b.String(), want) {
 			t.Errorf("no %q", want)
 		}
 	}

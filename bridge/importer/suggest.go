@@ -198,6 +198,8 @@ func (x *seen) varies(k int) bool {
 type suggestion struct {
 	text    strings.Builder
 	periods []string // of the channels whose values wrap: "yaw: 360 deg"
+	states  int      // of a table, so far
+	angled  bool     // it has roll, pitch and yaw
 }
 
 // angles is the comment ahead of a map about the periods in it.
@@ -257,7 +259,7 @@ func containsAny(name string, words ...string) bool {
 }
 
 // suggestTable writes a map of a table: its time, and a channel for each column of
-// numbers that vary.
+// numbers that vary; those that look like no state of their own are commented out.
 func suggestTable(w io.Writer, path string) error {
 	o, err := csv.Look(path)
 	if err != nil {
@@ -267,7 +269,7 @@ func suggestTable(w io.Writer, path string) error {
 	if o.Named {
 		how = "from the name of the column"
 	}
-	var channels suggestion
+	channels := suggestion{angled: hasAngles(o.Columns)}
 	for i := range o.Columns {
 		if i != o.Time {
 			channels.column(&o.Columns[i])
@@ -295,11 +297,41 @@ func (s *suggestion) column(c *csv.Column) {
 		hash, remark = "# ", remark+": perhaps segment_column of [time]"
 	}
 	role := channel.State
-	if drives(c.Name, c.Unit) {
+	switch why := s.noState(c); {
+	case drives(c.Name, c.Unit):
 		role = channel.Input
+	case containsAny(c.Name, "bat", "temp"):
+		role = channel.Aux
+	case hash == "" && why != "":
+		hash, remark = "# ", remark+": "+why
+	case hash == "":
+		s.states++
 	}
 	s.text.WriteString("\n")
 	s.channel(hash, " # "+remark, c.Name, fmt.Sprintf("column = %q", c.Column), c.Unit, role, c.Turns)
+}
+
+// noState returns why a column is proposed as no state, though it varies; "" = it is.
+func (s *suggestion) noState(c *csv.Column) string {
+	name := strings.ToLower(c.Name)
+	switch {
+	case c.Same != "":
+		return "nearly the values of " + c.Same
+	case containsAny(name, "acc") || channel.SameUnit(c.Unit, "m/s^2") || slices.ContainsFunc([]string{"_ax", "_ay", "_az"}, func(end string) bool { return strings.HasSuffix(name, end) }):
+		return "an acceleration, which follows from states and inputs"
+	case s.angled && c.Low >= -1.01 && c.High <= 1.01 && len(name) > 1 && slices.Contains([]string{"qw", "qx", "qy", "qz"}, name[len(name)-2:]):
+		return "of a quaternion; there are roll, pitch and yaw"
+	case s.states >= suggestStates:
+		return fmt.Sprintf("the first %d states are proposed", suggestStates)
+	}
+	return ""
+}
+
+// hasAngles reports whether a table has columns of roll, pitch and yaw.
+func hasAngles(columns []csv.Column) bool {
+	return !slices.ContainsFunc([]string{"roll", "pitch", "yaw"}, func(angle string) bool {
+		return !slices.ContainsFunc(columns, func(c csv.Column) bool { return strings.HasSuffix(strings.ToLower(c.Name), angle) })
+	})
 }
 
 // drives reports whether a column is called as what drives a robot is. A measured voltage or
