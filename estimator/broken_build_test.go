@@ -23,7 +23,7 @@ var brokenBuilds = []struct{ file, old, new string }{
 	{"channel/lift.go", "d = -l.Omega[i] * math.Sin(l.Omega[i]*x[k])", "d = l.Omega[i] * math.Sin(l.Omega[i]*x[k])"},
 
 	// Scores.
-	{"ood.go", "dst.Distance = r.Nearest(p.white)", "dst.Distance = r.Nearest(p.white) / 100"},
+	{"ood.go", "p.distance = r.Nearest(p.white)", "p.distance = r.Nearest(p.white) / 100"},
 	{"ood.go", "dst.OOD = dst.Distance / r.Distance", "dst.OOD = dst.Distance / r.Distance / 100"},
 	{"ood.go", "dst.InputScore/math.Max(r.Input, 1)", "dst.InputScore/math.Max(2*r.Input, 1)"},
 	{"ood.go", "ratio := p.ratio / float64(p.variances*m.K)", "ratio := p.ratio / 50 / float64(p.variances*m.K)"},

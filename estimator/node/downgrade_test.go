@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -130,5 +131,21 @@ func TestRollbackIsASignedStatement(t *testing.T) {
 	}
 	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: 3})); err == nil {
 		t.Error("what was rolled back comes again by its old signature")
+	}
+}
+
+// Past the largest sequence number nothing begins again at 0.
+func TestNoRollbackAfterTheLargestSequence(t *testing.T) {
+	s := newSigner(t)
+	a, b := pendulum(), otherPendulum(2)
+	n, err := New(Config{Vehicle: "v1", Accept: s.accept()}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Offer(s.file(b, model.Statement{Vehicle: "v1", Sequence: math.MaxUint64})); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.command(s.rollback(model.Statement{Model: a.ID, Vehicle: "v1", Sequence: 4})); err == nil || n.Model() != b.ID {
+		t.Errorf("%v, model %s", err, n.Model())
 	}
 }

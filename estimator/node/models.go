@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -201,6 +202,9 @@ func (n *Node) rollbackBy(c *wire.Command) (id string, err error) {
 	statement, err := model.VerifyRollback(c.Statement, c.Signature, s.accept.Key)
 	if err != nil {
 		return "", err
+	}
+	if s.accept.Least == math.MaxUint64 {
+		return "", fmt.Errorf("the model in use has the largest sequence number, %d, and a statement needs a larger one: start the estimator with another key", s.accept.Least)
 	}
 	next := s.accept
 	next.Least, next.Unnumbered = s.accept.Least+1, false

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -75,7 +76,7 @@ the recipe learns from a few times as many. Time of a step is of one core; that 
 				}
 			}
 		}
-		slices.SortFunc(all, func(a, b string) int { return sideOf(a) - sideOf(b) }) // what is short comes first
+		slices.SortFunc(all, func(a, b string) int { return cmp.Or(sideOf(a)-sideOf(b), strings.Compare(a, b)) }) // what is short comes first
 		return all
 	}
 	s.Whole = func(_ string, r *study.Row) bool { return r.Has("scores.loglik") || !most.scores(r) }
