@@ -388,6 +388,12 @@ func TestReconnectsAndRests(t *testing.T) {
 	for _, key := range []struct{ name, want string }{{"j", "two"}, {"ArrowDown", "one"}, {"k", "two"}} {
 		b.run(fmt.Sprintf("document.dispatchEvent(new KeyboardEvent('keydown', {key: %q}))", key.name), nil)
 		b.await("vehicle "+key.want, func() bool { return b.text("#name") == key.want })
+		silent := key.want == "one"
+		b.await("its charts, none of a silent vehicle", func() bool {
+			var shown string
+			b.run("getComputedStyle(document.querySelector('#charts figure')).visibility", &shown)
+			return shown == map[bool]string{true: "hidden", false: "visible"}[silent]
+		})
 	}
 	b.await("its states", flying(20))
 	b.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: ' '}))", nil)

@@ -14,7 +14,7 @@ const mostVehicles = 500;
 const silent = 3500; // ms without a status after which an estimator counts as silent
 
 const settings = await (await fetch("settings.json")).json();
-const wanted = decodeURIComponent(location.hash.slice(1)); // vehicle
+const wanted = location.hash.slice(1); // vehicle
 const view = { window: 3, factor: false, ghost: true, hold: false, colour: colours() };
 const vehicles = new Map(); // name → {status, at, sample, box, ...}
 const flight = new Flight();
@@ -123,6 +123,7 @@ function choose(name) {
   if (chosen === name) return;
   chosen = name;
   flight.clear();
+  document.body.classList.add("waiting"); // the charts are those of another vehicle until its first prediction
   delete vehicles.get(name).written;
   for (const v of vehicles.values()) v.box.setAttribute("aria-pressed", v.name === name);
   vehicles.get(name)?.box.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -137,7 +138,7 @@ const least = (table) => table?.reduce((m, c) => (c >= 0 && !(c > m) ? c : m), N
 /** A vehicle's state in a word, with its class. */
 function stateOf(v) {
   const s = v.status;
-  if (!s || performance.now() - v.at > silent) return ["silent", "bad"];
+  if (performance.now() - v.at > silent) return ["silent", "bad"];
   if (s.input !== "live") return [s.input === "stale" ? "stale" : "no states", "bad"];
   const warnings = wire.flags(v.sample?.flags ?? 0).filter(([, warns]) => warns);
   if (warnings.length) return [warnings[0][0], "warn"];
@@ -150,7 +151,8 @@ function writeVehicle(v) {
   put(v.state, word);
   v.state.className = cls;
   const s = v.status;
-  put(v.numbers, `${fixed(s.predict_rate, 0)} Hz · ${duration(s.latency_p99)} · ood ${fixed(v.sample?.ood ?? NaN, 2)}`);
+  if (word === "silent") put(v.numbers, `last status ${duration(Math.floor((performance.now() - v.at) / 1000))} ago`);
+  else put(v.numbers, `${fixed(s.predict_rate, 0)} Hz · ${duration(s.latency_p99)} · ood ${fixed(v.sample?.ood ?? NaN, 2)}`);
   put(v.trust, `coverage ≥ ${percent(least(s.coverage))}${s.adapt === "on" ? " · adapting" : ""}`);
 }
 
@@ -212,6 +214,7 @@ function makeCharts() {
   plane = planeOf(flight.newest);
   $("plane").hidden = !plane;
   chartsOf = flight.version;
+  document.body.classList.remove("waiting");
 }
 
 function frame(time) {
@@ -240,6 +243,7 @@ function write() {
   $("shown").hidden = !v;
   if (!v) return;
   writeFacts(v);
+  $("facts").classList.toggle("past", stateOf(v)[0] === "silent");
   if (v.status !== v.written) { // once a second
     v.written = v.status;
     showCalibration($("dials"), $("horizons"), $("coverage"), v.status);
@@ -308,6 +312,6 @@ setInterval(sampleOthers, 1000);
 if (settings.fleet) setTimeout(readFleet, 500);
 globalThis.dgmView = () => ({ frames, unreadable, vehicles: vehicles.size, states: flight.t.length, predictions: flight.predictions.length });
 keepConnected(settings, (nc) => { connection = nc; subscribe(); }, (text, ok) => {
-  put($("link"), `${text}${ok ? ` to ${settings.servers.map((s) => s.replace(/\/\/.*@/, "//")).join(", ")}` : ""}`);
+  put($("link"), `${text}${ok ? ` to ${settings.servers.join(", ")}` : ""}`);
   $("link").className = ok ? "ok" : "";
 });
