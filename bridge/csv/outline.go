@@ -74,23 +74,10 @@ func Look(path string) (*Outline, error) {
 			return nil, err
 		}
 		for i := range o.Columns {
-			c := &o.Columns[i]
-			before := c.Numbers
-			c.add(t.point(cells[i]))
-			if o.Rows%sampledRows == 0 {
-				v := math.NaN()
-				if c.Numbers > before {
-					v = c.last
-				}
-				c.some = append(c.some, v)
-			}
+			o.Columns[i].add(t.point(cells[i]), o.Rows%sampledRows == 0)
 		}
 	}
-	for i := range o.Columns {
-		if k := slices.IndexFunc(o.Columns[:i], func(c Column) bool { return c.Same == "" && o.Columns[i].copies(&c) }); k >= 0 {
-			o.Columns[i].Same = o.Columns[k].Column
-		}
-	}
+	o.findCopies()
 	if o.Time = timeOf(o.Columns); o.Rows == 0 || o.Time < 0 {
 		return nil, t.fail(0, "", "no column of it looks like a time", "add a column whose values rise, or write the map by hand")
 	}
@@ -119,11 +106,26 @@ func (c *Column) copies(of *Column) bool {
 	return n >= leastRows && off < copyError*copyError*(square-sum*sum/n)
 }
 
-func (c *Column) add(cell string) {
+// findCopies names the columns that are copies of an earlier one.
+func (o *Outline) findCopies() {
+	for i := range o.Columns {
+		if k := slices.IndexFunc(o.Columns[:i], func(c Column) bool { return c.Same == "" && o.Columns[i].copies(&c) }); k >= 0 {
+			o.Columns[i].Same = o.Columns[k].Column
+		}
+	}
+}
+
+func (c *Column) add(cell string, sampled bool) {
+	v, err := strconv.ParseFloat(cell, 64)
+	if sampled {
+		c.some = append(c.some, v)
+		if err != nil {
+			c.some[len(c.some)-1] = math.NaN()
+		}
+	}
 	if missing(cell) {
 		return
 	}
-	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil || math.IsInf(v, 0) {
 		c.Others++
 		return
