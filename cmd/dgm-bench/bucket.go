@@ -20,8 +20,11 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
-// bucket makes an object store that a node watches.
-func (s *rig) bucket(n *node.Node) nats.ObjectStore {
+// bucket is the usual rig with an object store that its estimator watches.
+func (s *rig) bucket(cfg node.Config) (*node.Node, nats.ObjectStore) {
+	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
+	n := s.estimate(s.url(), cfg)
+	s.fly()
 	js, err := s.link(s.url(), "operator").JetStream()
 	s.must(err)
 	b, err := js.CreateObjectStore(&nats.ObjectStoreConfig{Bucket: "models", Storage: nats.MemoryStorage})
@@ -31,16 +34,13 @@ func (s *rig) bucket(n *node.Node) nats.ObjectStore {
 	done := make(chan struct{})
 	go func() { defer close(done); n.Watch(ctx, link, "models", "flight.dgm") }()
 	s.later(func() error { cancel(); <-done; return nil })
-	return b
+	return n, b
 }
 
 // corruptModel: files that are cut, flipped, no model, and at last a good one are put into
 // the bucket.
 func corruptModel(s *rig) {
-	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
-	n := s.estimate(s.url(), node.Config{})
-	s.fly()
-	b := s.bucket(n)
+	n, b := s.bucket(node.Config{})
 	good := smallModel(2)
 	file, err := good.Encode()
 	s.must(err)
@@ -61,10 +61,7 @@ func corruptModel(s *rig) {
 
 // heavyModel: a valid model of 16 MB that needs 1.7 GB, and half a second for a prediction.
 func heavyModel(s *rig) {
-	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
-	n := s.estimate(s.url(), node.Config{})
-	s.fly()
-	b := s.bucket(n)
+	n, b := s.bucket(node.Config{})
 	heavy := artificial.New(artificial.Size{K: 2, P: 1, Features: 20, Basis: 1, Points: 10000, Horizon: 1, Core: []int{2000, 1000}}, 1)
 	file, err := heavy.Encode()
 	s.must(err)
@@ -82,10 +79,7 @@ func heavyModel(s *rig) {
 // that nobody signed, all else signed by the trusted key.
 func downgrade(s *rig) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
-	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
-	n := s.estimate(s.url(), node.Config{Accept: model.Acceptance{Key: key.Public().(ed25519.PublicKey)}})
-	s.fly()
-	b := s.bucket(n)
+	n, b := s.bucket(node.Config{Accept: model.Acceptance{Key: key.Public().(ed25519.PublicKey)}})
 	put := func(m *model.Model, statement model.Statement) {
 		file, err := m.Encode()
 		s.must(err)
@@ -113,12 +107,9 @@ func downgrade(s *rig) {
 
 // lyingBucket: the metadata of an object state a kilobyte, and it has 200 MB.
 func lyingBucket(s *rig) {
-	s.serve(func(o *server.Options) { o.JetStream, o.StoreDir = true, s.path("jetstream") })
-	n := s.estimate(s.url(), node.Config{})
-	s.fly()
+	n, b := s.bucket(node.Config{})
 	js, err := s.link(s.url(), "liar").JetStream()
 	s.must(err)
-	b := s.bucket(n)
 	const content = 200 << 20
 	info, err := b.PutBytes("other.dgm", make([]byte, content))
 	s.must(err)

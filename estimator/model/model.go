@@ -5,6 +5,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -91,12 +93,7 @@ func (m *Member) At(r Readout) *Posterior {
 // GivesVariance reports whether the member has an InverseFactor in all readouts; else
 // only its mean counts.
 func (m *Member) GivesVariance() bool {
-	for i := range m.Posterior {
-		if len(m.Posterior[i].InverseFactor) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Posterior, func(p Posterior) bool { return len(p.InverseFactor) > 0 })
 }
 
 // Posterior is the closed-form posterior of every channel.

@@ -1,5 +1,7 @@
 package datacheck
 
+import "slices"
+
 // short reports segments that hold no window of the horizon, after all that is left out.
 func (r *recording) short(usual float64) {
 	h := r.horizon
@@ -29,12 +31,7 @@ func (r *recording) short(usual float64) {
 func (r *recording) longestUsable(s *segment) (longest float64) {
 	used := r.used()
 	excluded := func(i int) bool {
-		for _, k := range used {
-			if s.mask[k][i]&BadSpan != 0 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(used, func(k int) bool { return s.mask[k][i]&BadSpan != 0 })
 	}
 	for _, piece := range s.pieces() {
 		for i, j := range where(0, len(piece), func(i int) bool { return !excluded(piece[i]) }) {

@@ -174,12 +174,7 @@ func ridgeName(n int) string {
 
 // ridges fits the direct ridge regression once, for all lengths of history.
 func ridges(ctx context.Context, d *data, readout model.Readout) ([]predictor, error) {
-	return directMaps(ctx, d, baseline.RidgeConfig(d.train.Flights, d.of.horizons, earlier, d.of.stride, readout), ridgeName)
-}
-
-// directMaps fits direct linear maps, one predictor for each amount of history.
-func directMaps(ctx context.Context, d *data, cfg ridge.Config, name func(rows int) string) ([]predictor, error) {
-	began := time.Now()
+	cfg, began := baseline.RidgeConfig(d.train.Flights, d.of.horizons, earlier, d.of.stride, readout), time.Now()
 	split := window.Folds(d.train.Flights, d.task.Horizon, folds)
 	m, err := ridge.Fit(ctx, d.train.Flights, split, d.task, cfg)
 	if err != nil {
@@ -197,7 +192,7 @@ func directMaps(ctx context.Context, d *data, cfg ridge.Config, name func(rows i
 			return nil, err
 		}
 		whole := directPoint(&m.Model, cfg, level)
-		out = append(out, predictor{name: name(level.Rows), seconds: seconds, predict: func(mean, s []float64, w *replay.Window) error {
+		out = append(out, predictor{name: ridgeName(level.Rows), seconds: seconds, predict: func(mean, s []float64, w *replay.Window) error {
 			whole(mean, w)
 			copy(s, std)
 			return nil
