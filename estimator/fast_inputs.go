@@ -97,9 +97,9 @@ func (f *Fast) addKnots(condition model.Condition, lane, first, numbers int) {
 				if column < 0 || column >= simd.Width {
 					continue
 				}
-				gradient := w.knots[block*size+(knot*P+p)*simd.Width+lane%simd.Width:]
+				gradient, factor := w.knots[block*size+(knot*P+p)*simd.Width+lane%simd.Width:], share/in.InputStd[p]
 				for k := range K {
-					w.sum[k*simd.Width+column] += simd.Single(share / in.InputStd[p] * weights[k*n] * float64(gradient[k*len(g.blocks)*size]))
+					w.sum[k*simd.Width+column] += simd.Single(factor * weights[k*n] * float64(gradient[k*len(g.blocks)*size]))
 				}
 			}
 		}

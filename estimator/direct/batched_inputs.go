@@ -12,40 +12,39 @@ import (
 func (b *Batched) Linearise() {
 	l, n := b.level(), b.level().inputs()
 	b.sumInputs(l)
+	if len(l.second) == 0 {
+		for i, at := range l.at {
+			row, low := b.byInput[i*n:(i+1)*n], b.inputSums[at*n:(at+1)*n]
+			f64.Sub(row, b.inputSums[min(at+1, l.T-1)*n:], low)
+			f64.Scale(row, row, l.share[i])
+			f64.Add(row, row, low)
+		}
+		return
+	}
 	for j := range l.T {
 		from, to := l.first[j], l.first[j+1]
 		if from == to {
 			continue
 		}
-		low := b.byInput[from*n : to*n]
-		b.inputsBy(l, low, from, j)
+		b.inputsBy(l, b.byInput[from*n:to*n], from, j)
 		if j+1 == l.T {
 			continue
 		}
-		high := b.nextInput[:len(low)]
-		b.inputsBy(l, high, from, j+1)
+		b.inputsBy(l, b.nextInput[from*n:to*n], from, j+1)
 		for i := from; i < to; i++ {
-			row := low[(i-from)*n : (i-from+1)*n]
-			for c, v := range high[(i-from)*n : (i-from+1)*n] {
-				row[c] += l.share[i] * (v - row[c])
-			}
+			row, next := b.byInput[i*n:(i+1)*n], b.nextInput[i*n:(i+1)*n]
+			f64.Sub(next, next, row)
+			f64.AddScaled(row, l.share[i], next)
 		}
 	}
 }
 
-// inputsBy sets rows of byInput, from a time on, by the weights of time j of the level.
+// inputsBy sets rows of byInput, from a time on, by the weights of time j of a level of degree 2.
 func (b *Batched) inputsBy(l *batchedLevel, dst []float64, from, j int) {
 	n := l.inputs()
-	constant := b.inputSums[j*n : (j+1)*n]
-	if len(l.second) == 0 {
-		for at := 0; at < len(dst); at += n {
-			copy(dst[at:], constant)
-		}
-		return
-	}
 	columns := matmul.Matrix(len(dst)/n, l.plan, l.columns[from*l.V+1:])
 	columns.Stride = l.V
-	b.work.Affine(matmul.Matrix(len(dst)/n, n, dst), columns, matmul.Matrix(l.plan, n, l.second[j*l.plan*n:]), constant)
+	b.work.Affine(matmul.Matrix(len(dst)/n, n, dst), columns, matmul.Matrix(l.plan, n, l.second[j*l.plan*n:]), b.inputSums[j*n:(j+1)*n])
 }
 
 // sumInputs sets what byInput has of the start, T rows.
