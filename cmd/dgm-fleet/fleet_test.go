@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/cmd/dgm-fleet/chaos"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/trainer"
 )
@@ -112,4 +114,39 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	t.Log(out.String())
+}
+
+// A fleet of processes that are killed loses nothing.
+func TestChaos(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := chaos.Options{Program: program, Robots: 3, Workers: 2, Duration: 5 * time.Second, Scenarios: []string{"kill"}, Log: func(l string) { t.Log(l) }}
+	if os.Getenv("DGM_SLOW") != "" {
+		o.Scenarios = nil // all
+	}
+	all, err := chaos.Run(t.Context(), o)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for _, r := range all {
+		if !r.OK || r.Jobs == 0 || r.Logs == 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// The test's program is also that of the processes of TestChaos.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == chaos.Command {
+		if err := chaos.RunPart(context.Background(), os.Args[2]); err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
 }

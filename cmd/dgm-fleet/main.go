@@ -26,6 +26,6 @@ func root() *cobra.Command {
 		Short: "Train the models of many vehicles from the logs that they upload",
 	}
 	cmd.AddCommand(setupCommand(), trainCommand(), workerCommand(), statusCommand(), cancelCommand(), fetchCommand(),
-		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand())
+		rolloutCommand(), promoteCommand(), rollbackCommand(), pinCommand(), tagCommand(), groupCommand(), demoCommand(), chaosCommand(), chaosPartCommand())
 	return cmd
 }

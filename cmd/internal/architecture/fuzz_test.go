@@ -20,6 +20,7 @@ var decodedElsewhere = map[string]string{
 	"bridge/internal/reference": "only tests may read values of other implementations with it",
 	"cmd/dgm-bench/study":       "rows are written by this program and kept in the repository",
 	"cmd/dgm-bridge":            "the scores in a model that was decoded: what is wrong in them is left out",
+	"cmd/dgm-fleet/chaos":       "the description of a process, by its parent",
 	"cmd/dgm-eval":              "the scores in a model that was decoded: what is wrong in them is left out",
 	"estimator":                 "answers to the reference models, which are part of the program",
 	"trainer":                   "settings of a training: see the target of cmd/dgm-train, which reads them",

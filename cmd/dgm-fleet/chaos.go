@@ -1,0 +1,74 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dgm-robotics/dgm/cmd/dgm-fleet/chaos"
+	"github.com/dgm-robotics/dgm/cmd/internal/cli"
+)
+
+func chaosCommand() *cobra.Command {
+	o := chaos.Options{Robots: 20, Workers: 3, Duration: time.Minute}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "chaos",
+		Short: "Kill, partition and fill a simulated fleet, and count what is lost",
+		Long: `Start three servers in a cluster, a controller, workers and robots on the loopback, each a process of its own, and disturb
+them: any of them is killed at random; a leaf node with a quarter of the robots is cut off; the servers' stores are full. Robots upload
+logs, made-up models are trained and promoted, and files of other vehicles and unsigned ones are put in the place of models. After
+each scenario everything that was acknowledged is looked for.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Robots < 1 || o.Robots > 99 || o.Workers < 1 || o.Duration < time.Second {
+				return cli.Usage("--robots must be within 1 … 99, --workers at least 1, --duration at least 1s")
+			}
+			var err error
+			if o.Program, err = os.Executable(); err != nil {
+				return err
+			}
+			o.Log = func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "dgm-fleet: %s\n", line) }
+			all, err := chaos.Run(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"chaos": all})
+			} else {
+				w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
+				fmt.Fprintln(w, "SCENARIO\tOK\tDISTURBANCES\tJOBS\tLOST\tRESULTS TWICE\tLOGS\tLOST\tPROMOTIONS\tWRONG MODELS\tROBOTS BEHIND\tERROR")
+				for _, r := range all {
+					fmt.Fprintf(w, "%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%q\n", r.Scenario, r.OK, r.Kills, r.Jobs, r.JobsLost, r.ResultsTwice, r.Logs, r.LogsLost, r.Models, r.WrongModels, r.Behind, r.Error)
+				}
+				err = w.Flush()
+			}
+			for _, r := range all {
+				if !r.OK {
+					err = errors.Join(err, errors.New("scenario "+r.Scenario+" has failed"))
+				}
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.DurationVar(&o.Duration, "duration", o.Duration, "how long each scenario disturbs")
+	f.StringSliceVar(&o.Scenarios, "scenario", nil, "kill, partition or full (default: all)")
+	f.IntVar(&o.Robots, "robots", o.Robots, "simulated robots")
+	f.IntVar(&o.Workers, "workers", o.Workers, "workers")
+	f.BoolVar(&asJSON, "json", false, "one JSON document on standard output")
+	return cmd
+}
+
+// chaosPartCommand is a process of dgm-fleet chaos.
+func chaosPartCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: chaos.Command + " DESCRIPTION", Hidden: true, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return chaos.RunPart(cmd.Context(), args[0]) },
+	}
+}

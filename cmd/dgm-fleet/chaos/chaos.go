@@ -1,0 +1,366 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/estimator/model/artificial"
+)
+
+// Options of Run.
+type Options struct {
+	Program         string // this one, whose command Command calls RunPart
+	Robots, Workers int
+	Duration        time.Duration // of each scenario
+	Scenarios       []string      // (optional) names; defaults to all
+	Log             func(line string)
+}
+
+// Outcome is what was counted in one scenario.
+type Outcome struct {
+	Scenario     string `json:"scenario"`
+	OK           bool   `json:"ok"`
+	JobsLost     int    `json:"jobs_lost"`     // acknowledged and not ended
+	ResultsTwice int    `json:"results_twice"` // jobs with another result than the first
+	LogsLost     int    `json:"logs_lost"`     // acknowledged and not readable
+	WrongModels  int    `json:"wrong_models"`  // seen in use, and not promoted to the vehicle
+	Behind       int    `json:"behind"`        // robots that do not use the promoted model at the end
+
+	Jobs   int    `json:"jobs"`
+	Logs   int    `json:"logs"`
+	Kills  int    `json:"kills"`
+	Models int    `json:"promotions"`
+	Error  string `json:"error,omitempty"`
+
+	Settled float64 `json:"settled"` // s from the end of the disturbance until all was well
+}
+
+// scenario disturbs a simulation until the context ends, and then heals it.
+type scenario struct {
+	name    string
+	leaf    bool
+	disturb func(ctx context.Context, w *simulation, o *Outcome) error
+}
+
+var scenarios = []scenario{{"kill", false, killAny}, {"partition", true, cutLeaf}, {"full", false, fill}}
+
+// Run runs all scenarios, one after the other, each with processes of its own.
+func Run(ctx context.Context, o Options) (all []Outcome, err error) {
+	for _, s := range scenarios {
+		if len(o.Scenarios) > 0 && !slices.Contains(o.Scenarios, s.name) {
+			continue
+		}
+		r, err := run(ctx, o, s)
+		if ctx.Err() != nil {
+			return all, context.Cause(ctx)
+		}
+		if err != nil {
+			r.Error = err.Error()
+		}
+		r.OK = err == nil && r.JobsLost+r.ResultsTwice+r.LogsLost+r.WrongModels+r.Behind == 0
+		all = append(all, r)
+		o.Log(fmt.Sprintf("%+v", r))
+	}
+	return all, nil
+}
+
+func run(ctx context.Context, o Options, s scenario) (r Outcome, err error) {
+	r.Scenario = s.name
+	dir, err := os.MkdirTemp("", "dgm-chaos-")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	o.Log("scenario " + s.name)
+	w, err := begin(ctx, o, dir, s.leaf)
+	defer w.end()
+	if err != nil {
+		return r, fmt.Errorf("starting: %w", err)
+	}
+	b := &records{simulation: w, jobs: map[string]bool{}, results: map[string]string{}, promoted: map[string]map[string]bool{}, wrong: map[string]bool{}}
+	b.first = artificial.New(size, 0).ID
+	working, stop := context.WithCancel(ctx)
+	kept := make(chan struct{})
+	go func() { defer close(kept); b.keep(working) }()
+	disturbing, calm := context.WithTimeout(ctx, o.Duration)
+	err = s.disturb(disturbing, w, &r)
+	calm()
+	stop()
+	<-kept
+	if err != nil {
+		return r, err
+	}
+	o.Log("healed; waiting for the end of all jobs")
+	return r, b.settle(ctx, &r)
+}
+
+// killAny kills a process at random, again and again, and starts it again.
+func killAny(ctx context.Context, w *simulation, o *Outcome) error {
+	for ctx.Err() == nil {
+		all := append(append([]*process{}, w.servers...), w.others[:min(len(w.others), 4)]...) // servers, controller and workers as often as all robots
+		p := all[rand.N(len(all))]
+		if rand.N(2) == 0 {
+			p = w.others[rand.N(len(w.others))]
+		}
+		p.kill()
+		o.Kills++
+		wait(ctx, rand.N(1500*time.Millisecond))
+		if err := p.start(w.program); err != nil {
+			return err
+		}
+		wait(ctx, 500*time.Millisecond+rand.N(2*time.Second))
+	}
+	return nil
+}
+
+// cutLeaf lets nothing pass to and from the leaf for half of the time.
+func cutLeaf(ctx context.Context, w *simulation, o *Outcome) error {
+	defer w.proxy.cut(false)
+	for ctx.Err() == nil {
+		w.proxy.cut(true)
+		o.Kills++
+		wait(ctx, 5*time.Second)
+		w.proxy.cut(false)
+		wait(ctx, 5*time.Second)
+	}
+	return nil
+}
+
+// fill leaves little room to the servers' stores, and then enough.
+func fill(ctx context.Context, w *simulation, o *Outcome) error {
+	wait(ctx, 3*time.Second)
+	again := func(most func(dir string) int64) error {
+		for _, s := range w.servers {
+			s.kill()
+			o.Kills++
+			s.part.Most = most(s.part.Dir)
+			if err := s.start(w.program); err != nil {
+				return err
+			}
+			wait(context.WithoutCancel(ctx), 3*time.Second) // the others carry on
+		}
+		return nil
+	}
+	if err := again(func(dir string) int64 { return stored(dir) + 256<<10 }); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return again(func(string) int64 { return 0 })
+}
+
+// stored returns the size of all files in a folder.
+func stored(dir string) (sum int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if info, err := d.Info(); err == nil {
+				sum += info.Size()
+			}
+		}
+		return nil // files come and go
+	})
+	return sum
+}
+
+// records are what was acknowledged and decided.
+type records struct {
+	*simulation
+	first    string                     // model that robots begin with
+	jobs     map[string]bool            // acknowledged
+	results  map[string]string          // model by job, as first seen
+	promoted map[string]map[string]bool // models that were promoted, by vehicle
+	wrong    map[string]bool            // vehicle and model that was seen and not promoted
+	twice    int
+	n        int // promotions
+}
+
+// keep submits jobs, promotes models and watches, until the context ends.
+func (b *records) keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		_ = b.once(ctx) // the servers may be down: what is not acknowledged does not count
+		b.watch()
+		wait(ctx, 500*time.Millisecond)
+	}
+}
+
+func (b *records) once(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	logs, _, err := b.logs.List(ctx)
+	if err != nil {
+		return err
+	}
+	newest := map[string]fleet.Log{}
+	for _, l := range logs {
+		if l.Uploaded.After(newest[l.Vehicle].Uploaded) {
+			newest[l.Vehicle] = l
+		}
+	}
+	for range 2 { // no more than the workers do
+		l, any := newest[b.vehicles[rand.N(len(b.vehicles))]]
+		j := fleet.NewJob(l.Vehicle, []string{l.ID}, "", "chaos")
+		if !any || b.jobs[j.ID] {
+			continue
+		}
+		if _, err := b.queue.Submit(ctx, j, false); err != nil {
+			return err
+		}
+		b.jobs[j.ID] = true
+	}
+	if err := b.note(ctx); err != nil {
+		return err
+	}
+	v, other := b.vehicles[rand.N(len(b.vehicles))], b.vehicles[rand.N(len(b.vehicles))]
+	if err := b.swapFiles(ctx, v, other); err != nil {
+		return err
+	}
+	return b.promote(ctx, b.vehicles[rand.N(len(b.vehicles))])
+}
+
+// swapFiles gives a vehicle the model that is signed for another one, or one that is not signed, as an intruder might.
+func (b *records) swapFiles(ctx context.Context, vehicle, other string) error {
+	js, err := jetstream.New(b.nc)
+	if err != nil {
+		return err
+	}
+	files, err := js.ObjectStore(ctx, fleet.FlownObjects)
+	if err != nil {
+		return err
+	}
+	file, err := artificial.New(size, rand.Uint64()).Encode()
+	if vehicle != other {
+		file, err = files.GetBytes(ctx, fleet.FlownObject(other))
+	}
+	if err != nil || rand.N(4) > 0 {
+		return nil // now and then
+	}
+	_, err = files.PutBytes(ctx, fleet.FlownObject(vehicle), file)
+	return err
+}
+
+// note compares results with those that were seen before.
+func (b *records) note(ctx context.Context) error {
+	models, _, err := b.in.Models.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range models {
+		if was, known := b.results[m.Job.ID]; known && was != m.ID {
+			b.twice++
+		}
+		b.results[m.Job.ID] = m.ID
+	}
+	return nil
+}
+
+// promote promotes the newest model of a vehicle, if it has one.
+func (b *records) promote(ctx context.Context, v string) error {
+	m, err := b.in.Find(ctx, v, fleet.Newest)
+	if err != nil {
+		return nil // none yet
+	}
+	if b.promoted[v] == nil {
+		b.promoted[v] = map[string]bool{}
+	}
+	b.promoted[v][m.ID] = true // though it may not be acknowledged
+	if _, err = b.in.Promote(ctx, v, m.Ref(), "chaos"); err == nil {
+		b.n++
+	}
+	return err
+}
+
+// watch notes models in use that were not promoted.
+func (b *records) watch() {
+	for _, v := range b.vehicles {
+		if m := b.robots.Of(v).Status.Model; m != "" && m != b.first && !b.promoted[v][m] {
+			b.wrong[v+" "+m] = true
+		}
+	}
+}
+
+// settled is how long is waited for the end of all jobs and for all robots.
+const settled = 3 * time.Minute
+
+// settle promotes to every robot, waits until all jobs have ended and all robots use what was promoted, and counts.
+func (b *records) settle(ctx context.Context, o *Outcome) error {
+	var err error
+	for _, v := range b.vehicles {
+		err = errors.Join(err, b.retry(ctx, time.Minute, func(ctx context.Context) error { return b.promote(ctx, v) }))
+	}
+	if err != nil {
+		return fmt.Errorf("promoting after the disturbance: %w", err)
+	}
+	began := time.Now()
+	for ; ; wait(ctx, time.Second) {
+		b.watch()
+		if err = b.count(ctx, o); err == nil && o.JobsLost+o.Behind == 0 || time.Since(began) > settled || ctx.Err() != nil {
+			break
+		}
+	}
+	o.Settled = time.Since(began).Seconds()
+	if err != nil {
+		return err
+	}
+	return b.countLogs(ctx, o)
+}
+
+func (b *records) count(ctx context.Context, o *Outcome) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := b.note(ctx); err != nil {
+		return err
+	}
+	jobs, _, err := b.queue.List(ctx)
+	if err != nil {
+		return err
+	}
+	o.Jobs, o.JobsLost, o.ResultsTwice, o.WrongModels, o.Models = len(b.jobs), len(b.jobs), b.twice, len(b.wrong), b.n
+	for _, j := range jobs {
+		if b.jobs[j.ID] && j.State.Ended() {
+			o.JobsLost--
+		}
+		if j.State == fleet.Done && j.ModelID != b.results[j.ID] {
+			o.ResultsTwice++
+		}
+	}
+	o.Behind = 0
+	for _, v := range b.vehicles {
+		i, err := b.in.Get(ctx, v)
+		if err != nil {
+			return err
+		}
+		if r := b.robots.Of(v); i.Flown != nil && (!r.Live() || r.Status.Model != i.Flown.Model) {
+			o.Behind++
+		}
+	}
+	return nil
+}
+
+// countLogs reads every log whose upload was acknowledged.
+func (b *records) countLogs(ctx context.Context, o *Outcome) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o.Logs, o.LogsLost = len(b.sent), 0
+	for id, v := range b.sent {
+		err := b.retry(ctx, 20*time.Second, func(ctx context.Context) error {
+			path, err := b.logs.Fetch(ctx, v, id, b.dir)
+			if err == nil {
+				err = os.Remove(path)
+			}
+			return err
+		})
+		if err != nil {
+			o.LogsLost++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,291 @@
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/dgm-robotics/dgm/bridge/fleet"
+	"github.com/dgm-robotics/dgm/estimator/node"
+)
+
+// process is a part that runs.
+type process struct {
+	part  part
+	cmd   *exec.Cmd
+	stdin io.Closer
+	lines func(string)
+	done  chan struct{}
+}
+
+// start starts a process, or starts it again after stop.
+func (p *process) start(program string) error {
+	described, err := json.Marshal(&p.part)
+	if err != nil {
+		return err
+	}
+	p.cmd = exec.Command(program, Command, string(described))
+	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=50")
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.done = make(chan struct{})
+	go func() {
+		defer close(p.done)
+		s := bufio.NewScanner(out)
+		for s.Scan() {
+			p.lines(s.Text())
+		}
+		_ = p.cmd.Wait() // it was killed
+	}()
+	return nil
+}
+
+// kill ends the process as kill -9 does.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.done
+	_ = p.stdin.Close()
+}
+
+// Command is the hidden command of the program that calls RunPart.
+const Command = "chaos-part"
+
+// simulation is a fleet of processes on the loopback.
+type simulation struct {
+	program, dir string
+	url          string // of the three servers
+	servers      []*process
+	leaf         *process
+	others       []*process // workers, robots and the controller
+	vehicles     []string
+	proxy        *proxy
+
+	nc     *nats.Conn
+	logs   *fleet.Logs
+	queue  *fleet.Queue
+	in     *fleet.Installer
+	robots *fleet.Robots
+
+	mu   sync.Mutex
+	sent map[string]string // acknowledged logs: vehicle by ID
+}
+
+// ports returns free ports of the loopback.
+func ports(n int) (all []int, err error) {
+	var open []net.Listener
+	for range n {
+		l, e := net.Listen("tcp", "127.0.0.1:0")
+		if e != nil {
+			err = e
+			break
+		}
+		open = append(open, l)
+		all = append(all, l.Addr().(*net.TCPAddr).Port)
+	}
+	for _, l := range open {
+		err = errors.Join(err, l.Close())
+	}
+	return all, err
+}
+
+// begin starts a simulation: with a leaf, a quarter of the robots is behind it.
+func begin(ctx context.Context, o Options, dir string, withLeaf bool) (w *simulation, err error) {
+	w = &simulation{program: o.Program, dir: dir, sent: map[string]string{}}
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return w, err
+	}
+	free, err := ports(10)
+	if err != nil {
+		return w, err
+	}
+	var urls []string
+	for i := range 3 {
+		urls = append(urls, fmt.Sprintf("nats://127.0.0.1:%d", free[i]))
+		name := fmt.Sprintf("n%d", i+1)
+		s := part{Kind: "server", Name: name, Dir: filepath.Join(dir, name), Port: free[i], Routes: free[3+i], Leafs: free[6+i], Cluster: free[3:6]}
+		w.servers = append(w.servers, &process{part: s, lines: func(string) {}})
+	}
+	w.url = strings.Join(urls, ",")
+	for _, s := range w.servers {
+		if err := s.start(w.program); err != nil {
+			return w, err
+		}
+	}
+	leafURL := w.url
+	if withLeaf {
+		if w.proxy, err = newProxy(fmt.Sprintf("127.0.0.1:%d", free[6])); err != nil {
+			return w, err
+		}
+		leafURL = fmt.Sprintf("nats://127.0.0.1:%d", free[9])
+		w.leaf = &process{part: part{Kind: "server", Name: "leaf", Port: free[9], Remote: "nats-leaf://" + w.proxy.address()}, lines: func(string) {}}
+		if err := w.leaf.start(w.program); err != nil {
+			return w, err
+		}
+	}
+	if err := w.open(ctx, private); err != nil {
+		return w, err
+	}
+	add := func(p part, lines func(string)) {
+		p.Dir = dir
+		w.others = append(w.others, &process{part: p, lines: lines})
+	}
+	add(part{Kind: "controller", Name: "controller", URL: w.url, Key: private}, func(string) {})
+	for i := range o.Workers {
+		add(part{Kind: "worker", Name: fmt.Sprintf("w%d", i+1), URL: w.url}, func(string) {})
+	}
+	for i := range o.Robots {
+		v, url := fmt.Sprintf("robot-%02d", i+1), w.url
+		if withLeaf && i%4 == 0 {
+			url = leafURL
+		}
+		w.vehicles = append(w.vehicles, v)
+		add(part{Kind: "robot", Name: v, URL: url, Key: public}, func(id string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.sent[id] = v
+		})
+	}
+	for _, p := range w.others {
+		if err := p.start(w.program); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// open connects the operator, and sets the fleet up when the cluster is ready.
+func (w *simulation) open(ctx context.Context, key ed25519.PrivateKey) (err error) {
+	link := node.Link{URL: w.url, Name: "operator"}
+	if w.nc, err = link.Connect(); err != nil {
+		return err
+	}
+	if w.robots, err = fleet.Listen(w.nc); err != nil {
+		return err
+	}
+	settings := fleet.Settings{Replicas: 3, Lease: 5 * time.Second}
+	return w.retry(ctx, time.Minute, func(ctx context.Context) error {
+		err := fleet.Setup(ctx, w.nc, settings)
+		if err == nil {
+			w.logs, err = fleet.OpenLogs(ctx, w.nc)
+		}
+		if err == nil {
+			w.queue, err = fleet.OpenQueue(ctx, w.nc)
+		}
+		if err == nil {
+			w.in, err = fleet.OpenInstaller(ctx, w.nc, key)
+		}
+		return err
+	})
+}
+
+// retry does something until it succeeds, or for a time.
+func (w *simulation) retry(ctx context.Context, long time.Duration, do func(ctx context.Context) error) error {
+	began := time.Now()
+	for {
+		limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+		err := do(limited)
+		cancel()
+		if err == nil || ctx.Err() != nil || time.Since(began) > long {
+			return err
+		}
+		wait(ctx, 300*time.Millisecond)
+	}
+}
+
+// end kills everything.
+func (w *simulation) end() {
+	for _, p := range append(append(w.others, w.servers...), w.leaf) {
+		if p != nil && p.done != nil {
+			p.kill()
+		}
+	}
+	if w.proxy != nil {
+		w.proxy.close()
+	}
+	if w.nc != nil {
+		w.nc.Close()
+	}
+}
+
+// proxy passes connections on to an address, or does not.
+type proxy struct {
+	l  net.Listener
+	to string
+
+	mu     sync.Mutex
+	closed bool // nothing passes
+	conns  []net.Conn
+}
+
+func newProxy(to string) (*proxy, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w := &proxy{l: l, to: to}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go w.pass(c)
+		}
+	}()
+	return w, nil
+}
+
+func (w *proxy) address() string { return w.l.Addr().String() }
+
+func (w *proxy) pass(c net.Conn) {
+	defer c.Close()
+	d, err := net.Dial("tcp", w.to)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return
+	}
+	w.conns = append(w.conns, c, d)
+	w.mu.Unlock()
+	go func() { _, _ = io.Copy(d, c); d.Close() }()
+	_, _ = io.Copy(c, d)
+}
+
+// cut lets nothing pass, or everything.
+func (w *proxy) cut(closed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = closed
+	for _, c := range w.conns {
+		_ = c.Close()
+	}
+	w.conns = nil
+}
+
+func (w *proxy) close() { w.cut(true); _ = w.l.Close() }
