@@ -46,7 +46,10 @@ func openBrowser(t *testing.T, width, height int) *browser {
 	if program == "" {
 		t.Skip("no Chromium is installed: the page was not tried in a browser")
 	}
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "dgm-view-")
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--disable-dev-shm-usage",
 		"--hide-scrollbars", "--remote-debugging-port=0", "--user-data-dir="+dir, fmt.Sprintf("--window-size=%d,%d", width, height), "about:blank")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -56,6 +59,12 @@ func openBrowser(t *testing.T, width, height int) *browser {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // with its children
 		_ = cmd.Wait()
+		for range 50 { // children may write until they end
+			if os.RemoveAll(dir) == nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
 	})
 	b := &browser{t: t, ctx: t.Context(), pid: cmd.Process.Pid}
 	var port []byte
@@ -196,30 +205,38 @@ func (b *browser) picture(name string, whole bool) {
 // processor returns how much time of processors Chromium has used, all its processes together.
 func (b *browser) processor() time.Duration {
 	b.t.Helper()
+	return time.Duration(b.sum(11)+b.sum(12)) * 10 * time.Millisecond // utime and stime, hundredths of a second
+}
+
+// resident returns the bytes of memory of all processes of Chromium; what they share counts several times.
+func (b *browser) resident() float64 {
+	b.t.Helper()
+	return float64(b.sum(21) * os.Getpagesize())
+}
+
+// sum returns the sum of a field of /proc/PID/stat over all processes of Chromium. Fields count from the one behind the name.
+func (b *browser) sum(field int) (total int) {
+	b.t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ticks := 0
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			continue // it has ended
 		}
-		// pid (name) state ppid pgrp … utime stime, counted from behind the name
 		f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		if group, _ := strconv.Atoi(f[2]); group != b.pid {
 			continue
 		}
-		for _, n := range f[11:13] {
-			v, err := strconv.Atoi(n)
-			if err != nil {
-				b.t.Fatal(err)
-			}
-			ticks += v
+		v, err := strconv.Atoi(f[field])
+		if err != nil {
+			b.t.Fatal(err)
 		}
+		total += v
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond // of a hundredth of a second
+	return total
 }
 
 // heap returns the bytes of the page's objects after a collection.

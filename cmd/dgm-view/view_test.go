@@ -157,11 +157,12 @@ func (s *site) send(r *robot, status bool) {
 	}
 }
 
-// flight lets robots fly at a rate, Hz, until the test ends.
-func (s *site) flight(rate int, robots ...*robot) {
+// flight lets robots fly at a rate, Hz, until the test ends or land.
+func (s *site) flight(rate int, robots ...*robot) (land func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	var flying sync.WaitGroup
-	s.t.Cleanup(func() { cancel(); flying.Wait() })
+	land = func() { cancel(); flying.Wait() }
+	s.t.Cleanup(land)
 	flying.Go(func() {
 		tick := time.NewTicker(time.Second / time.Duration(rate))
 		defer tick.Stop()
@@ -173,6 +174,7 @@ func (s *site) flight(rate int, robots ...*robot) {
 			<-tick.C
 		}
 	})
+	return land
 }
 
 // What the page shows is what was sent.
@@ -341,7 +343,7 @@ func TestReconnectsAndRests(t *testing.T) {
 	b := openBrowser(t, 1280, 900)
 	s := openSite(t)
 	b.open(s.url)
-	s.flight(50, newRobot("one", 2, 5))
+	land := s.flight(50, newRobot("one", 2, 5))
 	flying := func(atLeast int) func() bool {
 		return func() bool {
 			var report struct{ States int }
@@ -359,13 +361,13 @@ func TestReconnectsAndRests(t *testing.T) {
 	b.await("the subscriptions", subscribed(true))
 	b.hide()
 	b.await("the end of the subscriptions", subscribed(false))
-	time.Sleep(3 * time.Second) // the other tab has started
-	used, begin := b.processor(), time.Now()
-	time.Sleep(2 * time.Second)
-	cores := (b.processor() - used).Seconds() / time.Since(begin).Seconds()
-	if t.Logf("hidden, the browser uses %.3f cores", cores); cores > 0.25 {
-		t.Errorf("hidden, the browser uses %.2f cores", cores)
-	}
+	b.await("a hidden page to cost nothing", func() bool { // once the other tab has started
+		used, begin := b.processor(), time.Now()
+		time.Sleep(time.Second)
+		cores := (b.processor() - used).Seconds() / time.Since(begin).Seconds()
+		t.Logf("hidden, the browser uses %.3f cores", cores)
+		return cores < 0.05
+	})
 	b.show()
 	b.await("the subscriptions", subscribed(true))
 	b.await("states again", flying(20))
@@ -377,6 +379,7 @@ func TestReconnectsAndRests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	land()
 	s.server.Shutdown()
 	s.server.WaitForShutdown()
 	b.await("the loss of the link", func() bool { return strings.HasPrefix(b.text("#link"), "reconnecting") })
@@ -431,7 +434,7 @@ func TestTenVehicles(t *testing.T) {
 		return report.Vehicles == 10
 	})
 	time.Sleep(5 * time.Second) // the window is full
-	heap := b.heap()
+	heap, resident := b.heap(), b.resident()
 	length := time.Duration(minutes * float64(time.Minute))
 	var rate, cores float64
 	for try := range 4 { // other work on the machine takes frames
@@ -445,6 +448,7 @@ func TestTenVehicles(t *testing.T) {
 			break
 		}
 	}
+	t.Logf("heap %+.2f MB, resident memory of all processes %.0f MB and %+.1f MB", (b.heap()-heap)/1e6, resident/1e6, (b.resident()-resident)/1e6)
 	var shift float64
 	b.run(`new Promise((done) => {
 		let sum = 0;
