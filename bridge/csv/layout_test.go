@@ -82,6 +82,7 @@ role = "input"
 		{"decimal commas, spaces", byName, commas(table, " ")},
 		{"decimal commas, no header", byNumber, commas(rows, ";")},
 		{"UTF-8 with its mark, Windows", byName, "\xef\xbb\xbf" + strings.ReplaceAll(table, "\n", "\r\n")},
+		{"the separator in a line of its own", byName, "sep=;\r\n" + commas(table, ";")},
 		{"UTF-16, low byte first", byName, utf16Text("t,x,c,u,ü 𝛼\n"+strings.ReplaceAll(rows, "\n", ",0\n"), false)},
 		{"UTF-16, high byte first", byName, utf16Text(strings.ReplaceAll(table, "\n", "\r\n"), true)},
 	} {
@@ -112,6 +113,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"t [s], x [rad]\n" + rows, `there are: t [s], x [rad]`},
 		{"made on monday\nt,x\n" + rows, "delete the lines ahead of it, or begin them with #"},
 		{"t|x\n" + strings.ReplaceAll(rows, ",", "|"), "replace another separator"},
+		{"t,x\n12:00:01.5,1\n12:00:02.0,2\n", "write times as numbers: seconds"},
 		{"t;x\n0,5;1,5\n0,6;1.001,5\n", "without separators of thousands"},
 	} {
 		inputs, out := files(t, c.text)

@@ -79,7 +79,7 @@ func Look(path string) (*Outline, error) {
 	}
 	o.findCopies()
 	if o.Time = timeOf(o.Columns); o.Rows == 0 || o.Time < 0 {
-		return nil, t.fail(0, "", "no column of it looks like a time", "add a column whose values rise, or write the map by hand")
+		return nil, t.fail(0, "", "no column of it looks like a time", "add a column of numbers that rise, such as the seconds since the start, or write the map by hand")
 	}
 	clock := &o.Columns[o.Time]
 	o.Unit = clock.Unit

@@ -148,6 +148,8 @@ func (r *Reader) time(cell string) (int64, error) {
 		remedy = alike
 	case strings.ContainsRune(cell, ','):
 		remedy = withPoints
+	case strings.ContainsRune(cell, ':'):
+		remedy = "write times as numbers: seconds, or ms, us or ns, from any moment on (time.unit in the map)"
 	}
 	return 0, r.fail(r.line, field, quote(cell)+" "+err.Error(), remedy)
 }

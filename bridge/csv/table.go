@@ -77,6 +77,12 @@ func (t *table) start(wanted []string) error {
 			return t.failed(err)
 		}
 	}
+	if end := bytes.IndexByte(head, '\n'); end > 0 && bytes.HasPrefix(head, []byte("sep=")) { // spreadsheets write it
+		head = head[end:]
+		if _, err := text.Discard(end); err != nil {
+			return t.failed(err)
+		}
+	}
 	t.layout = layoutOf(head, wanted)
 	t.lines = &lines{r: text, spaces: t.comma == ' ', comment: byte(t.comment)}
 	t.records = csv.NewReader(t.lines)
