@@ -139,7 +139,7 @@ func TestFieldsOfObstacles(t *testing.T) {
 	collided := func(v *vehicle, flights int, margin, loadAt float64) (n int) {
 		for seed := range uint64(flights) {
 			c := v.config(rows)
-			c.Steps, c.Penalty, c.Most = 2, v.penalty, 1.2
+			c.Steps, c.Penalty, c.Most, c.Blind = 2, v.penalty, 1.2, v.blind
 			c.Obstacles = field(v, seed)
 			for i := range c.Obstacles {
 				c.Obstacles[i].Margin = margin

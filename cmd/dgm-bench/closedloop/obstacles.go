@@ -10,7 +10,6 @@ import (
 
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/planning"
 	"github.com/dgm-robotics/dgm/cmd/dgm-bench/study"
-	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/firmware-sim/plant"
 )
 
@@ -43,17 +42,12 @@ func field(v *vehicle, seed uint64) (all []planning.Obstacle) {
 	return all
 }
 
-// factor returns the number of standard deviations that plans on a model keep free of an
-// obstacle: that of its tube, which a whole trajectory stays in with the promised probability; of
-// a model without a tube the one with which as many independent one-sided violations as the
-// flight has ticks have it together.
-func factor(l *learned) float64 {
-	const level = 2 // of model.TubeLevels: 0.95
-	if l.fast.Predict(l.bare, &estimator.Query{X0: make([]float64, l.fast.Model().K)}) && l.bare.Tube[level] > 0 {
-		return l.bare.Tube[level]
-	}
-	return distuv.UnitNormal.Quantile(1 - promised*fieldSpeed*tick/fieldEnd)
-}
+// factor is the number of standard deviations that planners with intervals keep free of each disc:
+// a flight passes all of them, and the probabilities of their half-planes add up to what is promised.
+var factor = distuv.UnitNormal.Quantile(1 - promised/(2*discs))
+
+// reacts is after how many times of a prediction, 0.2 s, plans made anew have corrected errors.
+const reacts = 6
 
 // passage is how a flight through a field went.
 type passage struct {

@@ -296,7 +296,7 @@ func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Ob
 			return nil, 0, err
 		}
 		if name == intervals || name == intervalsAdapting {
-			deviations = factor(l)
+			deviations = factor
 		}
 		m = l
 	}
@@ -308,7 +308,7 @@ func (s *session) avoider(v *vehicle, seed int, name string, field []planning.Ob
 		margin += 0.07
 	}
 	c := v.config(rows)
-	c.Steps, c.Penalty, c.Most = 2, v.penalty, 1.2
+	c.Steps, c.Penalty, c.Most, c.Blind, c.Reacts = 2, v.penalty, 1.2, v.blind, reacts
 	c.Obstacles = slices.Clone(field)
 	for i := range c.Obstacles {
 		c.Obstacles[i].Margin, c.Obstacles[i].Factor = margin, deviations

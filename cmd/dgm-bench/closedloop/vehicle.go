@@ -26,6 +26,7 @@ type vehicle struct {
 	body          float64   // m, radius
 	flights       int
 	penalty       float64 // of the square of what a plan enters
+	blind         int     // times of a prediction by whose end no plan moves the vehicle
 	slack         float64 // m, that every planner keeps free: how far the way between two times of a prediction cuts into a disc at 2 m/s, and what the penalty lets in
 }
 
@@ -59,7 +60,7 @@ func flownQuadrotor() *vehicle {
 	return &vehicle{
 		plant: p, start: make([]float64, 12), substeps: 4, tilts: []int{6, 7},
 		segments: 8, samples: 1200, shake: []float64{0.02, 0.02, 0.02, 0.02},
-		along: 9, across: 10, velocity: 0, still: p.X0, middle: 0, body: 0.15, flights: 40, penalty: 1e3, slack: 0.04,
+		along: 9, across: 10, velocity: 0, still: p.X0, middle: 0, body: 0.15, flights: 40, penalty: 1e4, slack: 0.01, blind: 3,
 		config: func(rows int) planning.Config {
 			c := planning.Config{
 				K: 12, P: 4, T: rows, R: rows,
