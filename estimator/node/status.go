@@ -15,6 +15,7 @@ import (
 	"github.com/dgm-robotics/dgm/estimator/history"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/queries"
 	"github.com/dgm-robotics/dgm/estimator/node/internal/reporting"
+	"github.com/dgm-robotics/dgm/estimator/trust"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -130,6 +131,9 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	s.Recording = reporting.Shorten(s.Recording)
 	known := n.status.snapshot.read()
 	t := &known.Trust
+	if known.Model != s.Model {
+		*t = trust.Report{} // of the model before: the one in use now has not answered for it
+	}
 	s.Health, s.Miscalibrated = known.Consistency, uint64(t.Alarms)
 	s.History, s.HistoryGaps, s.HistoryBackward = uint64(known.HistoryRows), known.Resets[history.Gap], known.Resets[history.Backward]
 	s.Adapt = n.cfg.Adapt

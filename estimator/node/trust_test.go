@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/node/internal/prediction"
+	"github.com/dgm-robotics/dgm/estimator/trust"
 	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
@@ -71,5 +72,24 @@ func TestTrustStateIsRestoredAfterARestart(t *testing.T) {
 	}
 	if len(logged.lines) != 1 || !strings.Contains(logged.lines[0], "are not saved") {
 		t.Errorf("logged %q", logged.lines)
+	}
+}
+
+// The alarms of a model are not reported under the name of the next one.
+func TestTrustIsOfTheModelInUse(t *testing.T) {
+	n, err := New(Config{Vehicle: "v1"}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.worker.snapshot.report.Model = n.Model()
+	n.worker.snapshot.report.Trust = trust.Report{Alarms: 3, Checks: []float64{7}}
+	if s := n.compose(0); s.Miscalibrated != 3 || len(s.Checks) != 1 {
+		t.Errorf("%d alarms", s.Miscalibrated)
+	}
+	if err := n.Swap(otherPendulum(2)); err != nil {
+		t.Fatal(err)
+	}
+	if s := n.compose(0); s.Miscalibrated != 0 || len(s.Checks) != 0 {
+		t.Errorf("%d alarms of the model before", s.Miscalibrated)
 	}
 }

@@ -309,6 +309,7 @@ func (e *Engine) Learn(t *Task) (full bool) {
 
 // Report is what an engine knows beside the counters.
 type Report struct {
+	Model       string // ID of the model that Trust is about
 	Trust       trust.Report
 	Consistency float64 // score of the early consistency check, −1 = none yet
 	HistoryRows int     // that the model reads
@@ -318,6 +319,7 @@ type Report struct {
 
 // Report writes what is known to r.
 func (e *Engine) Report(r *Report) {
+	r.Model = e.Loaded.Model.ID
 	if e.monitor != nil {
 		e.monitor.Report(&r.Trust)
 	}
