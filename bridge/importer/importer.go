@@ -200,7 +200,9 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	for _, c := range j.plan.header {
 		ranges.of(c.Role).grow()
 	}
+	rows := 0
 	_, err = j.rows(ctx, nil, func(r *row) error {
+		rows++
 		if r.begins {
 			d.Break()
 			checker.Break()
@@ -218,6 +220,12 @@ func (j *job) learn(ctx context.Context, s *Summary) error {
 	still, unknown := j.plan.leaveOut(&ranges)
 	if len(still) > 0 {
 		j.plan.leftOut = append(j.plan.leftOut, strings.Join(still, ", ")+" left out: one value throughout")
+	}
+	if len(unknown) > 0 && rows > 0 && len(channel.Select(j.plan.header, channel.State)) == 0 {
+		return &mapfile.Error{
+			File: j.Map.file, Field: "valid", Reason: "no state is left: never valid in the rows that are kept: " + strings.Join(j.plan.whyUnknown(unknown), "; "),
+			Remedy: "record where the estimator of the robot has what it needs; if the values are right in spite of that, use the map without its [[valid]] (--print-map)",
+		}
 	}
 	if len(unknown) > 0 {
 		j.plan.unknown = append(j.plan.unknown, fmt.Sprintf("%s left out, never valid in the rows that are kept: %s", strings.Join(unknown, ", "), strings.Join(j.plan.whyUnknown(unknown), "; ")))

@@ -132,7 +132,7 @@ func (p *plan) leaveOut(ranges *perRole[extrema]) (still, unknown []string) {
 		header = append(header, c)
 	}
 	// Where nothing at all varies, the log is as it is.
-	if len(still)+len(unknown) == 0 || len(channel.Select(header, channel.State)) == 0 {
+	if len(still)+len(unknown) == 0 || len(unknown) == 0 && len(channel.Select(header, channel.State)) == 0 {
 		return nil, nil
 	}
 	p.keep, p.header = &keep, header

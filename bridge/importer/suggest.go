@@ -59,7 +59,10 @@ func Suggest(ctx context.Context, w io.Writer, path string, open telemetry.Opene
 		if err != nil {
 			return err
 		}
-		if unknown := neverValid(m, all); len(unknown) > 0 {
+		unknown := neverValid(m, all)
+		if left := m.states(unknown); left == 0 {
+			fmt.Fprintf(&b, "# No preset can use this log: all states of %s are never valid in it. It is:\n\n%s", name, text)
+		} else if len(unknown) > 0 {
 			fmt.Fprintf(&b, "# The preset %s fits this log but for %s, which are never valid in it: an\n# import leaves them out. It is:\n\n%s", name, strings.Join(unknown, ", "), text)
 		} else {
 			fmt.Fprintf(&b, "# The preset %s fits this log. It is:\n\n%s", name, text)
@@ -136,6 +139,19 @@ func fitting(f *survey) (*Map, string) {
 		}
 	}
 	return nil, ""
+}
+
+// states counts the states of a map but for some.
+func (m *Map) states(without []string) (n int) {
+	for i := range m.Channels {
+		c := &m.Channels[i]
+		for _, name := range append(c.Names, c.Name) {
+			if name != "" && c.Role == channel.State && !slices.Contains(without, name) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // neverValid returns the channels of a map whose values a condition declares invalid

@@ -122,6 +122,16 @@ func TestValidity(t *testing.T) {
 	}
 }
 
+// A log of which no state is ever valid is refused with the reason.
+func TestNothingIsValid(t *testing.T) {
+	text, _, _ := strings.Cut(judged, "[[channel]]\nname = \"w\"")
+	text = strings.ReplaceAll(text, "[\"x\"]", "[\"x\", \"y\", \"z\"]")
+	_, _, err := try(t, judgedLog(func(_ int64, p []float64) (float64, int) { p[3] = 0; return 2, 0 }), text, false)
+	if err == nil || !strings.Contains(err.Error(), "no state is left: never valid in the rows that are kept: xy_valid of pos is not 1 (x, y, z)") {
+		t.Errorf("%v", err)
+	}
+}
+
 // A counter that changes, or an event, begins a segment; nothing is interpolated across it.
 func TestResets(t *testing.T) {
 	log, sum := run(t, judgedLog(func(ms int64, p []float64) (float64, int) {
