@@ -156,10 +156,21 @@ func (m *Model) inputs(v, u []float64) {
 // apply writes Wᵀ·psi to dst (K).
 func (m *Model) apply(dst, psi []float64) {
 	clear(dst)
-	k := len(dst)
-	for j, c := range psi {
+	k, j := len(dst), 0
+	for ; j+4 <= len(psi); j += 4 { // the same sums, with a quarter of the loads
+		w, c := m.Weights[j*k:(j+4)*k], (*[4]float64)(psi[j:])
+		w0, w1, w2, w3 := w[:k], w[k:2*k], w[2*k:3*k], w[3*k:]
+		for i, d := range dst {
+			d += w0[i] * c[0]
+			d += w1[i] * c[1]
+			d += w2[i] * c[2]
+			d += w3[i] * c[3]
+			dst[i] = d
+		}
+	}
+	for ; j < len(psi); j++ {
 		for i, w := range m.Weights[j*k : (j+1)*k] {
-			dst[i] += w * c
+			dst[i] += w * psi[j]
 		}
 	}
 }
