@@ -44,7 +44,7 @@ type HeldOut struct {
 	Cover95 [2]float64 `json:"cover95"` // coverage of 95 % intervals, least and most over the horizon
 	Partial string     `json:"partial,omitempty"`
 
-	Table json.RawMessage `json:"table,omitempty"` // all of it, as in the report
+	Table json.RawMessage `json:"table,omitempty"` // all of it, as in the report; a large one is in the model file only
 }
 
 // Ref names a model of the registry, and as a part of an [Installation] the statement that was signed for it.

@@ -57,6 +57,9 @@ func newWorker(c client, name string, log func(string)) *fleet.Worker {
 	}
 }
 
+// mostTable is the size of a table of scores that an entry of the registry holds, bytes.
+const mostTable = 64 << 10
+
 // train trains the model of a job.
 func train(ctx context.Context, t fleet.Training) (e fleet.Model, err error) {
 	cfg, err := trainer.Config{}.Parse(strings.NewReader(t.Job.Settings), "settings of the job")
@@ -97,7 +100,9 @@ func train(ctx context.Context, t fleet.Training) (e fleet.Model, err error) {
 	if table := res.Table; table != nil && table.Windows > 0 {
 		e.HeldOut.Windows, e.HeldOut.LogLik = table.Windows, table.LogLik()
 		e.HeldOut.Cover95[0], e.HeldOut.Cover95[1] = table.CoverageRange()
-		e.HeldOut.Table = json.RawMessage(res.Model.Provenance.Scores)
+		if text := res.Model.Provenance.Scores; len(text) <= mostTable {
+			e.HeldOut.Table = json.RawMessage(text)
+		}
 	}
 	for _, c := range res.Model.Channels[:res.Model.K] {
 		e.Units = append(e.Units, channel.CanonicalUnit(c.Unit))

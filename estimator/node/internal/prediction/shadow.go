@@ -28,8 +28,10 @@ type Shadow struct {
 	Model *model.Model
 
 	until   []float64 // B, s: ends of the buckets of the horizon
-	from    []float64 // B, s: a little before them, where measurements begin that count
-	rollout *rollout  // at from and until of each bucket
+	places  []section // B, of the buckets
+	rows    []int     // R, ascending: rows of what is published that the places use
+	total   int       // rows that are published
+	rollout *rollout  // at the times of the rows
 	dst     *estimator.Prediction
 	past    *past
 	period  []float64 // K, of channels that are angles
@@ -40,8 +42,7 @@ type Shadow struct {
 	begin     int64 // ns
 	query     estimator.Query
 	memory    estimator.Query // of the query
-	mean, std []float64       // T×K, as published
-	times     []float64       // T, s
+	mean, std []float64       // R×K, as published
 	ages      []float64       // B, s, of the last measurement in each bucket; 0 = none
 	measured  []float64       // B×K
 	off       [2][]float64    // B×K, errors of what was published and of the shadow
@@ -50,6 +51,13 @@ type Shadow struct {
 	mu         sync.Mutex
 	comparison *trust.Comparison
 	skipped    uint64 // windows without a score
+}
+
+// section is a part of the horizon, at the end of a bucket, in which a measurement counts. Both
+// predictions are interpolated in it alike.
+type section struct {
+	first, last int     // of rows; −1 = the start
+	from, until float64 // s
 }
 
 // Stages of a window.
@@ -84,20 +92,8 @@ func NewShadow(s *journal.Settings, m, flown *model.Model, flownTimes []float64,
 	if m.Horizon < last/2 {
 		return nil, fmt.Errorf("%w: %g s, and predictions reach %g s", errHorizon, m.Horizon, last)
 	}
-	last = min(last, m.Horizon)
-	r := &Shadow{Model: m, past: newPast(m), times: flownTimes, period: make([]float64, m.K)}
-	var times []float64
-	before := 0.0
-	for _, f := range fractions {
-		end := f * last
-		begin := (before + end) / 2
-		if period > 0 {
-			begin = max(end-1.5*seconds(period), begin)
-		}
-		r.until, r.from = append(r.until, end), append(r.from, begin)
-		times = append(times, begin, end)
-		before = end
-	}
+	r := &Shadow{Model: m, past: newPast(m), total: len(flownTimes), period: make([]float64, m.K)}
+	times := r.divide(flownTimes, min(last, m.Horizon*(1+1e-9)), 1.5*seconds(period))
 	var err error
 	if r.rollout, err = newRollout(&Predictors{Model: m, Plain: !s.Fast}, times, false); err == nil {
 		err = r.rollout.verify()
@@ -109,7 +105,7 @@ func NewShadow(s *journal.Settings, m, flown *model.Model, flownTimes []float64,
 	for k, c := range m.Channels[:m.K] {
 		r.period[k] = c.Period
 	}
-	T, n := len(r.times)*m.K, len(r.until)*m.K
+	T, n := len(r.rows)*m.K, len(r.until)*m.K
 	r.mean, r.std, r.ages, r.measured = make([]float64, T), make([]float64, T), make([]float64, len(r.until)), make([]float64, n)
 	for i := range r.off {
 		r.off[i], r.deviation[i] = make([]float64, n), make([]float64, n)
@@ -119,6 +115,46 @@ func NewShadow(s *journal.Settings, m, flown *model.Model, flownTimes []float64,
 	q := estimator.Query{X0: r.memory.X0, History: r.past.still(r.memory.X0)}
 	r.rollout.predict(r.dst, &q) // finds its memory
 	return r, nil
+}
+
+// divide sets buckets and rows by the times, s, of what is published up to last, with room for a
+// measurement before the end of each bucket, and returns the times of the rows.
+func (r *Shadow) divide(published []float64, last, room float64) (times []float64) {
+	for len(published) > 1 && published[len(published)-1] > last {
+		published = published[:len(published)-1]
+	}
+	end := 0
+	for _, f := range fractions {
+		for published[end] < f*published[len(published)-1]*(1-1e-9) {
+			end++
+		}
+		if n := len(r.places); n > 0 && r.places[n-1].last == end {
+			continue
+		}
+		s := section{first: end - 1, last: end, until: published[end]}
+		for s.first >= 0 && published[s.first] > s.until-room {
+			s.first--
+		}
+		if s.first >= 0 {
+			s.from = published[s.first]
+		}
+		r.places, r.until = append(r.places, s), append(r.until, s.until)
+		r.rows = append(r.rows, s.last)
+		if s.first >= 0 {
+			r.rows = append(r.rows, s.first)
+		}
+	}
+	slices.Sort(r.rows)
+	r.rows = slices.Compact(r.rows)
+	for i := range r.places {
+		s := &r.places[i]
+		s.last = slices.Index(r.rows, s.last)
+		s.first = slices.Index(r.rows, s.first) // −1 stays
+	}
+	for _, row := range r.rows {
+		times = append(times, published[row])
+	}
+	return times
 }
 
 // ShadowMemory returns about how many bytes NewShadow allocates for predictors of a model.
@@ -143,7 +179,7 @@ func (r *Shadow) learn(e *Engine, t *Task) (ready bool) {
 			return true
 		}
 	}
-	if d := e.made; d != nil && t.Level == 0 && len(d.Times) == len(r.times) && r.stage.Load() == idle && e.message.Ready >= r.next.Load() {
+	if d := e.made; d != nil && t.Level == 0 && len(d.Times) == r.total && r.stage.Load() == idle && e.message.Ready >= r.next.Load() {
 		r.start(e, d)
 	}
 	return false
@@ -160,8 +196,11 @@ func (r *Shadow) start(e *Engine, d *estimator.Prediction) {
 	r.query.X0, r.query.P0 = copied(m.X0, q.X0), copied(m.P0, q.P0)
 	r.query.U, r.query.Plan = copied(m.U, q.U), copied(m.Plan, q.Plan)
 	r.query.History = r.past.fill(r.past.stream, r.begin, r.query.X0)
-	copy(r.mean, d.Mean)
-	copy(r.std, d.ObsStd)
+	K := r.Model.K
+	for i, row := range r.rows {
+		copy(r.mean[i*K:], d.Mean[row*K:][:K])
+		copy(r.std[i*K:], d.ObsStd[row*K:][:K])
+	}
 	clear(r.ages)
 	r.stage.Store(open)
 }
@@ -182,8 +221,8 @@ func (r *Shadow) observe(t int64, x []float64) {
 		r.stage.Store(idle)
 		return
 	}
-	for b, end := range r.until {
-		if age >= r.from[b] && age <= end*(1+slack) {
+	for b, s := range r.places {
+		if age > s.from && age <= s.until*(1+slack) {
 			r.ages[b] = age
 			copy(r.measured[b*len(x):], x)
 		}
@@ -221,33 +260,30 @@ func (r *Shadow) compare() (ok bool) {
 	}
 	K := r.Model.K
 	for b, age := range r.ages {
+		s := r.places[b]
+		share := min((age-s.from)/(s.until-s.from), 1)
 		for k := range K {
 			i := b*K + k
-			for j, p := range [...]struct{ times, mean, std []float64 }{{r.times, r.mean, r.std}, {r.dst.Times, r.dst.Mean, r.dst.ObsStd}} {
-				row, share := between(p.times, age)
-				before := max(row-1, 0)
-				at := func(v []float64) float64 { return v[before*K+k] + share*(v[row*K+k]-v[before*K+k]) }
-				off := r.measured[i] - at(p.mean)
-				if turn := r.period[k]; turn > 0 {
-					off -= turn * math.Round(off/turn)
+			for j, p := range [...]struct{ mean, std []float64 }{{r.mean, r.std}, {r.dst.Mean, r.dst.ObsStd}} {
+				mean, std := p.mean[s.last*K+k], p.std[s.last*K+k]
+				before, stdBefore := r.query.X0[k], std
+				if s.first >= 0 {
+					before, stdBefore = p.mean[s.first*K+k], p.std[s.first*K+k]
 				}
-				r.off[j][i], r.deviation[j][i] = off, at(p.std)
+				r.off[j][i] = r.wrapped(k, r.measured[i]-before-share*r.wrapped(k, mean-before))
+				r.deviation[j][i] = stdBefore + share*(std-stdBefore)
 			}
 		}
 	}
 	return true
 }
 
-// between returns the row of the first time that is not before an age, and how far the age is from
-// the row before to that one, 0 to 1.
-func between(times []float64, age float64) (row int, share float64) {
-	for row < len(times)-1 && times[row] < age {
-		row++
+// wrapped returns a difference of channel k, of an angle the shorter way round.
+func (r *Shadow) wrapped(k int, d float64) float64 {
+	if turn := r.period[k]; turn > 0 {
+		d -= turn * math.Round(d/turn)
 	}
-	if row == 0 {
-		return 0, 1
-	}
-	return row, min((age-times[row-1])/(times[row]-times[row-1]), 1)
+	return d
 }
 
 // Report writes what was found to dst, in its memory. It may be called from any goroutine.

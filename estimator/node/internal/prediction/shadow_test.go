@@ -71,7 +71,7 @@ func TestTheShadowOfTheSameModel(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for i := range r.CRPS {
-		if math.Abs(r.CRPS[i]-r.FlownCRPS[i]) > 2e-3*r.FlownCRPS[i] || r.CRPS[i] <= 0 {
+		if math.Abs(r.CRPS[i]-r.FlownCRPS[i]) > 1e-6*r.FlownCRPS[i] || r.CRPS[i] <= 0 {
 			t.Errorf("series %d: %v and %v", i, r.CRPS[i], r.FlownCRPS[i])
 		}
 	}
@@ -79,6 +79,45 @@ func TestTheShadowOfTheSameModel(t *testing.T) {
 	s.e.Shadow = nil
 	if without := testing.AllocsPerRun(300, step); with != without {
 		t.Errorf("%v allocations with a shadow, %v without", with, without)
+	}
+}
+
+// At a fixed rate windows begin at ticks, with the state propagated to them.
+func TestAShadowAtAFixedRate(t *testing.T) {
+	settings := &journal.Settings{Fast: true, Validity: 1e9, AgeLimit: 250e6, Rate: 100, NoTrust: true}
+	flown, err := Load(settings, pendulum(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := NewEngine(settings, flown)
+	if e.Shadow, err = NewShadow(settings, pendulum(), flown.Model, flown.Times, 20e6); err != nil {
+		t.Fatal(err)
+	}
+	var a *intake.Arrival
+	now := int64(1e9)
+	clock := func() (unix, steady int64) { return now, now }
+	for i := range 420 {
+		if now += 10e6; i%2 == 0 {
+			at := float64(i) * 0.1
+			a = &intake.Arrival{At: now, State: wire.State{Seq: uint64(i + 1), T: now, X: []float64{0.1 * math.Sin(at), 0.1 * math.Cos(at)}, U: []float64{0.3}}}
+			e.Take(a)
+		}
+		task := Task{Arrival: a, Tick: uint64(i + 1), Due: now, Fresh: i%2 == 0, Clock: clock}
+		if _, r := e.Step(&task); r != wire.OK {
+			t.Fatal(r)
+		}
+		if e.Learn(&task) {
+			e.Shadow.Score(clock)
+		}
+	}
+	var r wire.LoadedModel
+	if e.Shadow.Report(&r); r.Windows < 3 || r.Skipped != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for i := range r.CRPS {
+		if math.Abs(r.CRPS[i]-r.FlownCRPS[i]) > 1e-6*r.FlownCRPS[i] {
+			t.Errorf("series %d: %v and %v", i, r.CRPS[i], r.FlownCRPS[i])
+		}
 	}
 }
 
