@@ -76,6 +76,7 @@ role = "input"
 		{"no header", byNumber, rows},
 		{"no header, spaces", byNumber, spaced(rows)},
 		{"by number beside a header", byNumber, table},
+		{"lines of spaces", byName, strings.Replace(table, "\n0.1", "\n   \n \t\n0.1", 1)},
 		{"no line end", byName, strings.TrimSuffix(table, "\n")},
 		{"decimal commas", byName, commas(table, ";")},
 		{"decimal commas, tabs", byName, commas(table, "\t")},

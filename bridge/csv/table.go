@@ -198,6 +198,9 @@ func (t *table) fields() (out []telemetry.Field) {
 // until the next call, or io.EOF.
 func (t *table) next() ([]string, error) {
 	cells, err := t.records.Read()
+	for err == nil && len(cells) == 1 && strings.TrimSpace(cells[0]) == "" && len(t.columns) > 1 {
+		cells, err = t.records.Read() // after a line of spaces
+	}
 	if errors.Is(err, io.EOF) {
 		return nil, io.EOF
 	}
