@@ -76,6 +76,8 @@ type Controller struct {
 	Robots *Robots
 	Every  time.Duration // (optional) between two looks; defaults to 2 s
 	Log    func(line string)
+
+	busy map[string]string // group of the rollout that has not ended, by vehicle
 }
 
 // deliverEvery is how many looks pass between two checks of what vehicles read.
@@ -116,6 +118,14 @@ func (c *Controller) look(ctx context.Context, deliver bool) error {
 	all, _, err := c.In.Rollouts(ctx)
 	if err != nil {
 		return err
+	}
+	c.busy = map[string]string{}
+	for _, r := range all {
+		for _, v := range r.Vehicles {
+			if !r.Stage.Ended() {
+				c.busy[v] = r.Group
+			}
+		}
 	}
 	var failed error
 	for i := range all {
@@ -278,6 +288,9 @@ func held(s *Robot, r *Rollout) bool {
 func (c *Controller) act(ctx context.Context, r *Rollout, installed map[string]Installation) error {
 	var failed error
 	for n, v := range r.Vehicles {
+		if g := c.busy[v]; r.Stage.Ended() && g != "" && g != r.Group {
+			continue // it takes part in another one
+		}
 		i := installed[v]
 		flies, tries := i.Flown.same(&r.Model), i.Shadow.same(&r.Model)
 		var err error

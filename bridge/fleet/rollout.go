@@ -100,6 +100,9 @@ func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Roll
 	if r.LeftOut[g.Vehicles[0]] != "" {
 		return r, fmt.Errorf("the canary %s is %s: release the pin, or make a group with another canary", g.Vehicles[0], r.LeftOut[g.Vehicles[0]])
 	}
+	if err := in.alone(ctx, g); err != nil {
+		return r, err
+	}
 	was, revision, err := get[Rollout](ctx, in.rollouts, g.Name)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
@@ -116,6 +119,22 @@ func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Roll
 		return r, fmt.Errorf("rollout to %s: %w", g.Name, explained(err))
 	}
 	return r, nil
+}
+
+// alone returns an error where a rollout to another group has a vehicle of this one.
+func (in *Installer) alone(ctx context.Context, g Group) error {
+	all, _, err := in.Rollouts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		for _, v := range r.Vehicles {
+			if r.Group != g.Name && !r.Stage.Ended() && slices.Contains(g.Vehicles, v) {
+				return fmt.Errorf("%s takes part in a rollout to %s: wait for its end, or end it by dgm-fleet rollout --stop", v, r.Group)
+			}
+		}
+	}
+	return nil
 }
 
 // Stop ends a rollout: vehicles that use the model keep it.

@@ -215,6 +215,9 @@ func TestRolloutsAndOperators(t *testing.T) {
 	if _, err := s.c.In.Begin(t.Context(), Group{Name: "g", Vehicles: []string{"a"}}, old.Ref(), UsualRule()); err == nil {
 		t.Error("two rollouts at a time")
 	}
+	if _, err := s.c.In.Begin(t.Context(), Group{Name: "h", Vehicles: []string{"c"}}, next.Ref(), UsualRule()); err == nil {
+		t.Error("two rollouts to one vehicle")
+	}
 	if _, err := s.c.In.Pin(t.Context(), "b", old.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -234,6 +237,14 @@ func TestRolloutsAndOperators(t *testing.T) {
 	s.wants("c", old.ID, "")
 	if r, err := s.c.In.Stop(t.Context(), "g"); err != nil || r.Stage != StageStopped {
 		t.Errorf("%+v, %v", r, err)
+	}
+	// The rollout that has ended leaves alone who takes part in another one.
+	if _, err := s.c.In.Begin(t.Context(), Group{Name: "h", Vehicles: []string{"c"}}, next.Ref(), UsualRule()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.look("h")
+		s.wants("c", old.ID, next.ID)
 	}
 }
 
