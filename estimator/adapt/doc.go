@@ -56,6 +56,6 @@
 //
 //	mean + Σ w μ      obs² + wΔ min(S P Sᵀ, obs²) + Σ w (μ − Σ w μ)²
 //
-// with w the weights before fixed share, μ the experts less the unadapted mean, and wΔ the share of
+// with w the weights by the last score, before fixed share, μ the experts less the unadapted mean, and wΔ the share of
 // Δ in Σ w μ. So a prediction of a robot that has not changed stays what it was.
 package adapt

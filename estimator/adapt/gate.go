@@ -16,8 +16,10 @@ const (
 // log scores.
 const (
 	gateShare  = 0.007
-	gateTail   = 4.   // degrees of freedom of Student's distribution
-	gateLonger = 0.35 // what a score counts for the next longer bucket of its channel, and again for that after it
+	gateTail   = 4.    // degrees of freedom of Student's distribution
+	gateWorst  = 1e30  // z² counts up to this
+	gateLeast  = 1e-12 // weight
+	gateLonger = 0.35  // what a score counts for the next longer bucket of its channel, and again for that after it
 )
 
 // gatePrior is the share of each expert at the start, to which fixed share returns.
@@ -27,7 +29,15 @@ var gatePrior = [experts]float64{0.9, 0.03, 0.03, 0.015, 0.025}
 // distribution. Far errors differ still, but by the logarithm: after a change all are far, in
 // gusts too.
 func scoreOf(e, variance float64) float64 {
-	return 0.5*(gateTail+1)*math.Log1p(e*e/(gateTail*variance)) + 0.5*math.Log(variance)
+	return 0.5*(gateTail+1)*math.Log1p(math.Min(e*e/(gateTail*variance), gateWorst)) + 0.5*math.Log(variance)
+}
+
+// share gives the experts of a series their fixed share of its weights back, so that they
+// compete again.
+func share(w []float64) {
+	for i := range w {
+		w[i] = (1-gateShare)*w[i] + gateShare*gatePrior[i]
+	}
 }
 
 // updateWeights updates the weights of a series (experts) by the scores of its experts.
@@ -42,7 +52,7 @@ func updateWeights(w []float64, scores *[experts]float64, temper float64) {
 		sum += w[i]
 	}
 	for i := range w {
-		w[i] = (1-gateShare)*w[i]/sum + gateShare*gatePrior[i]
+		w[i] = math.Max(w[i]/sum, gateLeast)
 	}
 }
 
@@ -53,13 +63,7 @@ type mixture struct {
 	variance                           float64 // of what θ adds
 }
 
-// The weights are those before the share that an expert has been given back to compete: that is
-// no belief, and its part of the variance would be δ² of it.
-func mixtureOf(shared []float64, offset, rest, variance float64) mixture {
-	var w [experts]float64
-	for i, v := range shared {
-		w[i] = max(v-gateShare*gatePrior[i], 0) / (1 - gateShare)
-	}
+func mixtureOf(w []float64, offset, rest, variance float64) mixture {
 	a, b := w[shifted]*offset, w[adaptedShifted]*rest
 	whole := w[adapted] + w[adaptedShifted]
 	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*offset + b*rest, variance: variance}

@@ -11,6 +11,7 @@ func TestAnExpertThatIsRightIsPublishedAlone(t *testing.T) {
 	copy(w, gatePrior[:])
 	scores := [experts]float64{unadapted: 50, shifted: 50, half: 40, adapted: 0, adaptedShifted: 50}
 	for range 20 {
+		share(w)
 		updateWeights(w, &scores, 1)
 	}
 	const delta = 30. // deviations
@@ -19,7 +20,14 @@ func TestAnExpertThatIsRightIsPublishedAlone(t *testing.T) {
 	if math.Abs(mean-delta) > 1e-6 || math.Abs(square-mean*mean) > 1e-6 {
 		t.Errorf("mean %v of %v, variance %v", mean, delta, square-mean*mean)
 	}
-	if w[unadapted] < gateShare*gatePrior[unadapted] {
+	before := w[unadapted]
+	for range 4 { // scores of shorter buckets
+		updateWeights(w, &[experts]float64{}, 1)
+	}
+	if w[unadapted] > 2*before {
+		t.Errorf("weight %v of the mean without adaptation became %v without a score for it", before, w[unadapted])
+	}
+	if share(w); w[unadapted] < gateShare*gatePrior[unadapted] {
 		t.Errorf("weight %v of the mean without adaptation cannot recover", w[unadapted])
 	}
 }
@@ -69,5 +77,30 @@ func TestForgetting(t *testing.T) {
 	}
 	if err := checkPositive(f.state.Covariance, q); err != nil {
 		t.Error(err)
+	}
+}
+
+// Whatever the errors are, weights are positive and add up to one.
+func TestWeightsStaySound(t *testing.T) {
+	w := make([]float64, experts)
+	copy(w, gatePrior[:])
+	for i, e := range []float64{0, 1e200, 1e-200, 1e100, 0, 1e308, 3} {
+		var scores [experts]float64
+		for j := range scores {
+			scores[j] = scoreOf(e*float64((i+j)%experts), 1e-3)
+		}
+		for range 50 {
+			updateWeights(w, &scores, 2)
+		}
+		sum := 0.0
+		for _, v := range w {
+			sum += v
+			if !(v > 0) {
+				t.Fatalf("errors about %v: weights %v", e, w)
+			}
+		}
+		if math.Abs(sum-1) > 1e-6 {
+			t.Fatalf("errors about %v: weights %v add up to %v", e, w, sum)
+		}
 	}
 }

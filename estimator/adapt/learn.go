@@ -99,6 +99,7 @@ func (f *Filter) judge(w *window, b, k int, e float64, s []float64, obs, slow fl
 	scores := [experts]float64{
 		unadapted: scoreOf(e, obs), shifted: scoreOf(e-w.offsets[at], obs), half: scoreOf(e-0.5*delta, wide), adapted: scoreOf(e-delta, wide), adaptedShifted: scoreOf(e-delta-w.rests[at], wide),
 	}
+	share(st.Weights[at*experts : (at+1)*experts])
 	temper := math.Min(2, float64(every[b])) // windows apart are less alike
 	for at := at; at < len(st.Offsets); at += f.m.K {
 		updateWeights(st.Weights[at*experts:(at+1)*experts], &scores, temper)
