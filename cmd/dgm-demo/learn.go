@@ -38,6 +38,7 @@ func learn(ctx context.Context, sc *scene, out *output, screen *screen) (*report
 	res, err := trainer.Train(ctx, data, cfg, func(p trainer.Progress) {
 		switch {
 		case ctx.Err() == nil:
+			p.Phase = "training, " + p.Phase
 			progress.Show(p)
 		case !stopping: // the trainer completes what it has, as dgm-train needs it
 			stopping = true
