@@ -24,15 +24,15 @@ func run(ctx context.Context, o options, sc *scene, w io.Writer) (err error) {
 		return err
 	}
 	defer l.Close()
-	origin := "http://" + l.Addr().String()
-	s, err := serve(o, origin)
+	origins := page.Origins(l.Addr())
+	s, err := serve(o, origins)
 	if err != nil {
 		return err
 	}
 	defer stop(s)
 	screen := newScreen(w)
 	if o.keep {
-		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C; the page %s/ shows the flight.\n", s.ClientURL(), origin)
+		fmt.Fprintf(screen, "A NATS server listens at %s from now on, until Ctrl-C; the page %s/ shows the flight.\n", s.ClientURL(), origins[0])
 		go func() { _ = page.Serve(ctx, l, page.Settings{Servers: []string{s.WebsocketURL()}}) }() // until the end of the demo
 	}
 	var verdict *report.Verdict // nil before there is one

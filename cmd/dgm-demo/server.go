@@ -17,9 +17,9 @@ import (
 const patience = 10 * time.Second
 
 // serve starts a NATS server in this process. Nothing listens on a port unless
-// the demo keeps running for others; then it is one of the loopback, and the page that origin
-// serves may read by WebSocket.
-func serve(o options, origin string) (*server.Server, error) {
+// the demo keeps running for others; then it is one of the loopback, and a page of one of
+// the origins may read by WebSocket.
+func serve(o options, origins []string) (*server.Server, error) {
 	port := o.port
 	if port == 0 {
 		port = server.RANDOM_PORT
@@ -33,7 +33,7 @@ func serve(o options, origin string) (*server.Server, error) {
 		viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Deny: []string{">"}}}
 		options.Users = []*server.User{{Username: "all"}, {Username: "viewer", Permissions: viewer}}
 		options.NoAuthUser = "all"
-		options.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: []string{origin}}
+		options.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: origins}
 	}
 	s, err := server.NewServer(options)
 	if err != nil {

@@ -23,7 +23,7 @@ func TestACanaryGoesBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs an estimator in real time")
 	}
-	s, err := serve(t.TempDir(), "")
+	s, err := serve(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,18 +66,18 @@ is tried as a shadow, used by the robot as the canary, and promoted. The command
 	return cmd
 }
 
-// serve starts a server that writes at once what it acknowledges. A page that an origin serves may read by
+// serve starts a server that writes at once what it acknowledges. A page of one of the origins may read by
 // WebSocket; nothing else listens.
-func serve(dir, origin string) (*server.Server, error) {
+func serve(dir string, origins []string) (*server.Server, error) {
 	o := &server.Options{
 		ServerName: "dgm-fleet", DontListen: true, NoLog: true, NoSigs: true, NoFastProducerStall: true,
 		JetStream: true, StoreDir: dir, SyncAlways: true,
 	}
-	if origin != "" {
+	if len(origins) > 0 {
 		viewer := &server.Permissions{Subscribe: &server.SubjectPermission{Allow: page.Reads}, Publish: &server.SubjectPermission{Allow: page.Asks}}
 		o.Users = []*server.User{{Username: "all"}, {Username: "viewer", Permissions: viewer}}
 		o.NoAuthUser = "all"
-		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: []string{origin}}
+		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true, NoAuthUser: "viewer", AllowedOrigins: origins}
 	}
 	s, err := server.NewServer(o)
 	if err != nil {
@@ -95,14 +95,14 @@ func serve(dir, origin string) (*server.Server, error) {
 func (d *demo) serve(ctx context.Context, dir string, out io.Writer) (*server.Server, error) {
 	dir = filepath.Join(dir, "jetstream")
 	if d.page == "" {
-		return serve(dir, "")
+		return serve(dir, nil)
 	}
 	l, err := net.Listen("tcp", d.page)
 	if err != nil {
 		return nil, fmt.Errorf("%w; choose another --page", err)
 	}
 	url := "http://" + l.Addr().String()
-	s, err := serve(dir, url)
+	s, err := serve(dir, page.Origins(l.Addr()))
 	if err != nil {
 		_ = l.Close()
 		return nil, err

@@ -154,3 +154,10 @@ func onlyLoopback(h http.Handler) http.Handler {
 		h.ServeHTTP(w, r)
 	})
 }
+
+// Origins returns the origins of a page that is served at the address a of the loopback: it can be opened by
+// either of its names.
+func Origins(a net.Addr) []string {
+	_, port, _ := net.SplitHostPort(a.String())
+	return []string{"http://127.0.0.1:" + port, "http://localhost:" + port}
+}
