@@ -251,7 +251,7 @@ func TestDuplicateJobs(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// The state is lost, the result is not.
-	if err := c.Queue.states.Purge(t.Context(), j.ID); err != nil {
+	if err := c.Queue.states.Delete(t.Context(), j.ID); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -434,7 +434,7 @@ func TestALogThatIsGone(t *testing.T) {
 	ns := serve(t, Settings{})
 	c := client(t, ns)
 	j := submitted(t, c, "drone-1")
-	if err := c.Logs.index.Purge(t.Context(), "drone-1."+j.Logs[0]); err != nil {
+	if err := c.Logs.index.Delete(t.Context(), "drone-1."+j.Logs[0]); err != nil {
 		t.Fatal(err)
 	}
 	start(t, ns, "a", copyLog)

@@ -183,7 +183,7 @@ func TestAChangedModelIsNotSigned(t *testing.T) {
 	if err := in.Models.Fetch(t.Context(), b, &other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Models.objects.PutBytes(t.Context(), a.Job.ID+"/"+a.ID, other.Bytes()); err != nil {
+	if _, err := putObject(t.Context(), in.Models.js, modelObjects, a.Job.ID+"/"+a.ID, "", &other); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := in.Promote(t.Context(), "drone-1", a.Ref(), ""); err == nil || !strings.Contains(err.Error(), "changed on the server") {

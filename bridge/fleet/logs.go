@@ -66,6 +66,7 @@ const (
 
 // Logs are the flight logs of a fleet.
 type Logs struct {
+	js      jetstream.JetStream
 	objects jetstream.ObjectStore
 	index   jetstream.KeyValue
 	part    int64 // bytes
@@ -77,7 +78,7 @@ func OpenLogs(ctx context.Context, nc *nats.Conn) (*Logs, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Logs{part: partBytes}
+	l := &Logs{js: js, part: partBytes}
 	if l.objects, err = objects(ctx, js, logObjects); err != nil {
 		return nil, err
 	}
@@ -147,13 +148,8 @@ func (l *Logs) send(ctx context.Context, name string, p Part, from io.Reader) (h
 	case err != nil && !errors.Is(err, jetstream.ErrObjectNotFound):
 		return false, err
 	}
-	if info, err = l.objects.Put(ctx, jetstream.ObjectMeta{Name: name}, from); err != nil {
-		return false, err
-	}
-	if info.Digest != want {
-		return false, errors.Join(errors.New("the file changed during the upload: upload it when its recording has ended"), l.objects.Delete(ctx, name))
-	}
-	return false, nil
+	_, err = putObject(ctx, l.js, logObjects, name, want, from)
+	return false, err
 }
 
 // digest returns a SHA-256 as object stores write it.

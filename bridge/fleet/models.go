@@ -68,6 +68,7 @@ func (r *Ref) same(o *Ref) bool {
 
 // Models are the models of a fleet.
 type Models struct {
+	js      jetstream.JetStream
 	objects jetstream.ObjectStore
 	index   jetstream.KeyValue
 }
@@ -78,7 +79,7 @@ func OpenModels(ctx context.Context, nc *nats.Conn) (*Models, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Models{}
+	m := &Models{js: js}
 	if m.objects, err = objects(ctx, js, modelObjects); err != nil {
 		return nil, err
 	}
@@ -103,26 +104,25 @@ func (m *Models) Of(ctx context.Context, j *Job) (model Model, ok bool, err erro
 // Put stores the file of a model as the result of its job. The first result of a job
 // stays: it is returned in place of any later one.
 func (m *Models) Put(ctx context.Context, e Model, path string) (Model, error) {
+	if first, ok, err := m.Of(ctx, &e.Job); ok || err != nil {
+		return first, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return e, err
 	}
 	defer f.Close()
-	name := e.Job.ID + "/" + e.ID
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
-	info, err := m.objects.Put(ctx, jetstream.ObjectMeta{Name: name}, f)
+	info, err := putObject(ctx, m.js, modelObjects, e.Job.ID+"/"+e.ID, "", f)
 	if err != nil {
 		return e, fmt.Errorf("storing model %s: %w", e.ID, explained(err))
 	}
 	e.Bytes, e.Digest = int64(info.Size), info.Digest
 	_, err = m.index.Create(ctx, e.Job.key(), encoded(&e))
 	if errors.Is(err, jetstream.ErrKeyExists) {
-		first, ok, err := m.Of(ctx, &e.Job)
-		if ok && first.ID != e.ID {
-			err = m.objects.Delete(ctx, name)
-		}
-		return first, explained(err)
+		first, _, err := m.Of(ctx, &e.Job)
+		return first, err
 	}
 	if err != nil {
 		return e, fmt.Errorf("entering model %s into the index: %w", e.ID, explained(err))

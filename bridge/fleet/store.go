@@ -2,9 +2,13 @@ package fleet
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -64,7 +68,11 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		{Bucket: FlownObjects, Description: "signed models, as vehicles use them"},
 	} {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
-		if _, err := js.CreateOrUpdateObjectStore(ctx, c); err != nil {
+		_, err := js.CreateOrUpdateObjectStore(ctx, c)
+		if err == nil && c.Bucket != FlownObjects { // which operators alone write, by jetstream.ObjectStore
+			err = withoutRollup(ctx, js, "OBJ_"+c.Bucket)
+		}
+		if err != nil {
 			return fmt.Errorf("object store %s: %w", c.Bucket, explained(err))
 		}
 	}
@@ -77,7 +85,11 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		{Bucket: rollouts, Description: "states of rollouts"},
 	} {
 		c.Replicas, c.Storage = s.Replicas, jetstream.FileStorage
-		if _, err := js.CreateOrUpdateKeyValue(ctx, c); err != nil {
+		_, err := js.CreateOrUpdateKeyValue(ctx, c)
+		if err == nil {
+			err = withoutRollup(ctx, js, "KV_"+c.Bucket)
+		}
+		if err != nil {
 			return fmt.Errorf("key-value store %s: %w", c.Bucket, explained(err))
 		}
 	}
@@ -99,6 +111,67 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	}
 	return nil
 }
+
+// withoutRollup lets a stream refuse the header Nats-Rollup: with it who may write one subject of the stream removes
+// the messages of all others.
+func withoutRollup(ctx context.Context, js jetstream.JetStream, name string) error {
+	stream, err := js.Stream(ctx, name)
+	if err != nil {
+		return err
+	}
+	c := stream.CachedInfo().Config
+	c.AllowRollup = false
+	_, err = js.UpdateStream(ctx, c)
+	return err
+}
+
+// chunkBytes is the size of the messages of an object.
+const chunkBytes = 128 << 10
+
+// putObject stores an object as jetstream.ObjectStore.Put does, but without the header Nats-Rollup. One whose digest is not
+// the one wanted, "" = any, is not stored. What is replaced stays until the store removes it by its age.
+func putObject(ctx context.Context, js jetstream.JetStream, store, name, want string, from io.Reader) (*jetstream.ObjectInfo, error) {
+	info := &jetstream.ObjectInfo{Bucket: store, NUID: rand.Text(), ObjectMeta: jetstream.ObjectMeta{
+		Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkBytes},
+	}}
+	sum := sha256.New()
+	var sent []jetstream.PubAckFuture
+	for {
+		chunk := make([]byte, chunkBytes)
+		n, err := io.ReadFull(from, chunk)
+		if n > 0 {
+			sum.Write(chunk[:n])
+			f, err := js.PublishAsync("$O."+store+".C."+info.NUID, chunk[:n])
+			if err != nil {
+				return nil, err
+			}
+			sent, info.Size, info.Chunks = append(sent, f), info.Size+uint64(n), info.Chunks+1
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range sent {
+		select {
+		case <-f.Ok():
+		case err := <-f.Err():
+			return nil, err
+		case <-ctx.Done():
+			return nil, nats.ErrTimeout
+		}
+	}
+	if info.Digest = jetstream.GetObjectDigestValue(sum); want != "" && info.Digest != want {
+		return nil, errChanged
+	}
+	_, err := js.Publish(ctx, "$O."+store+".M."+base64.URLEncoding.EncodeToString([]byte(name)), encoded(info))
+	return info, err
+}
+
+// errChanged is that a file changed while it was sent.
+var errChanged = errors.New("the file changed during the upload: upload it when its recording has ended")
 
 // explained adds the remedy to an error of JetStream.
 func explained(err error) error {

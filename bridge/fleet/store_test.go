@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"os"
 	"path/filepath"
@@ -44,14 +45,18 @@ func TestUploadAndFetch(t *testing.T) {
 		t.Errorf("the same log again: %+v, %v", sent, err)
 	}
 	// What was changed or is missing on the server is not returned as a log.
-	if _, err := c.Logs.objects.PutString(t.Context(), log.object(1), "other bytes"); err != nil {
+	if _, err := putObject(t.Context(), c.Logs.js, logObjects, log.object(1), "", strings.NewReader("other bytes")); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, dir); err == nil {
 		t.Error("a changed part is accepted")
 	}
-	if err := c.Logs.objects.Delete(t.Context(), log.object(1)); err != nil {
+	stored, err := c.Logs.js.Stream(t.Context(), "OBJ_"+logObjects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stored.Purge(t.Context(), jetstream.WithPurgeSubject("$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(1))))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Logs.Fetch(t.Context(), "drone-1", log.ID, dir); !errors.Is(err, jetstream.ErrObjectNotFound) {
