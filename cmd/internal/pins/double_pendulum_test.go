@@ -17,7 +17,7 @@ import (
 func drivenDoublePendulum(t *testing.T) []byte {
 	const (
 		m, l, g, friction = 0.5, 0.3, 9.81, 0.05
-		dt, samples       = 0.01, 501
+		dt, samples       = 0.01, 251
 	)
 	r := rand.New(rand.NewPCG(7, 11))
 	var b bytes.Buffer

@@ -61,7 +61,7 @@ func TestTrainedModels(t *testing.T) {
 		t.Skip("trains models by the default recipe")
 	}
 	// The default recipe; the time limit is out of reach, so that what is trained does not
-	// depend on the machine's speed. The slow ones have a quarter of the steps of nets in the equation.
+	// depend on the machine's speed, with an eighth of the steps of nets in the equation.
 	for _, robot := range []struct {
 		name    string
 		log     func(*testing.T) []byte
@@ -79,9 +79,7 @@ func TestTrainedModels(t *testing.T) {
 			t.Parallel()
 			log := robot.log(t)
 			cfg := trainer.Default()
-			if robot.slow {
-				cfg.Dynamics.Match, cfg.Dynamics.Shoot = cfg.Dynamics.Match/4, cfg.Dynamics.Shoot/4
-			}
+			cfg.Dynamics.Match, cfg.Dynamics.Shoot = cfg.Dynamics.Match/8, cfg.Dynamics.Shoot/8
 			cfg.Horizon, cfg.Budget = trainer.Duration(robot.horizon), trainer.Duration(1000*time.Hour)
 			compare(t, filepath.Join("testdata", robot.name+".json"), trained(t, log, cfg))
 		})
@@ -141,12 +139,12 @@ func predictions(t *testing.T, m *model.Model, log *flightlog.Log) []prediction 
 	}
 	queries := map[string]estimator.Query{
 		"hold":       {X0: x0(100), U: s.U[100*m.P : 101*m.P]},
-		"covariance": {X0: x0(200), U: s.U[200*m.P : 201*m.P], P0: covariance},
+		"covariance": {X0: x0(170), U: s.U[170*m.P : 171*m.P], P0: covariance},
 		"outside":    {X0: outside, U: s.U[100*m.P : 101*m.P]},
 	}
 	names := []string{"hold", "covariance", "outside"}
 	if m.P > 0 {
-		queries["plan"] = estimator.Query{X0: x0(300), U: s.U[300*m.P : 301*m.P], Plan: s.U[300*m.P : 320*m.P]}
+		queries["plan"] = estimator.Query{X0: x0(150), U: s.U[150*m.P : 151*m.P], Plan: s.U[150*m.P : 170*m.P]}
 		names = append(names, "plan")
 	}
 	var rows []prediction
@@ -245,8 +243,8 @@ func sum(b []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-func pendulum(t *testing.T) []byte  { return simulated(t, plant.Pendulum(), 5, 8*time.Second) }
-func quadrotor(t *testing.T) []byte { return simulated(t, plant.QuadrotorFlown(), 5, 4*time.Second) }
+func pendulum(t *testing.T) []byte  { return simulated(t, plant.Pendulum(), 5, 4*time.Second) }
+func quadrotor(t *testing.T) []byte { return simulated(t, plant.QuadrotorFlown(), 5, 2*time.Second) }
 
 func simulated(t *testing.T, p plant.Plant, segments int, length time.Duration) []byte {
 	o := record.Options{Robot: robot.Typical(p), Vehicle: "pinned", Segments: segments, Samples: int(length.Seconds()*100) + 1}
