@@ -42,7 +42,7 @@ type models struct {
 	accept model.Acceptance // its least number is that of the newest statement
 
 	shadow     atomic.Pointer[shadowOf] // nil = none
-	since      atomic.Int64             // ns, unix, of the model in use
+	since      atomic.Int64             // ns, steady, of the model in use
 	permission permission
 
 	mu              sync.Mutex
@@ -117,8 +117,8 @@ func (s *models) swap(m *model.Model) error {
 	s.before, s.current, s.times = s.current, m, l.Times
 	s.mu.Unlock()
 	s.shadow.Store(nil) // it was compared with the last one
-	unix, _ := s.clock()
-	s.since.Store(unix)
+	_, steady := s.clock()
+	s.since.Store(steady)
 	s.next.Store(l)
 	s.swaps.Add(1)
 	s.refused.Store(nil)

@@ -60,8 +60,8 @@ func New(cfg Config, m *model.Model) (*Node, error) {
 	}
 	n.models.current, n.models.times, n.models.kind = m, l.Times, l.AdaptKind()
 	n.models.permission.needed = cfg.SwapPermission
-	unix, _ := cfg.Clock()
-	n.models.since.Store(unix)
+	_, steady := cfg.Clock()
+	n.models.since.Store(steady)
 	hold := burst
 	if cfg.Rate > 0 { // ticks are for the newest, and for the history before it
 		hold += min(int(fastest/cfg.Rate), mostBetween)

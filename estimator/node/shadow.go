@@ -12,7 +12,7 @@ import (
 type shadowOf struct {
 	shadow *prediction.Shadow
 	of     string
-	since  int64 // ns, unix
+	since  int64 // ns, steady
 }
 
 // OfferShadow lets the model in the bytes of a file predict beside the one in use, in place of another shadow,
@@ -20,8 +20,6 @@ type shadowOf struct {
 // how both compare with what is measured. The file must be signed as for Offer.
 func (n *Node) OfferShadow(file []byte) (id string, err error) {
 	s := &n.models
-	s.making.Lock()
-	defer s.making.Unlock()
 	defer func() {
 		if err != nil {
 			n.Refuse(fmt.Errorf("shadow: %w", err))
@@ -29,7 +27,9 @@ func (n *Node) OfferShadow(file []byte) (id string, err error) {
 	}()
 	m, statement, err := model.DecodeSigned(file, s.accept.Key)
 	if err == nil {
+		s.making.Lock()
 		err = s.accept.Check(statement)
+		s.making.Unlock()
 	}
 	if err == nil {
 		id, err = m.ID, m.Sealed()
@@ -40,12 +40,18 @@ func (n *Node) OfferShadow(file []byte) (id string, err error) {
 	if most, need := s.memory(), prediction.ShadowMemory(m); need > most {
 		return id, fmt.Errorf("model %s needs %d MB of memory as a shadow, and this computer has %d MB for it", m.ID, need>>20, most>>20)
 	}
-	r, err := prediction.NewShadow(s.settings, m, s.current, s.times, s.period.Load())
+	// Making it may take long: a rollback does not wait for that.
+	flown, times := s.inUse()
+	r, err := prediction.NewShadow(s.settings, m, flown, times, s.period.Load())
 	if err != nil {
 		return id, err
 	}
-	unix, _ := s.clock()
-	s.shadow.Store(&shadowOf{r, s.current.ID, unix})
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.current == flown { // else it is offered again, beside the model that is in use now
+		_, steady := s.clock()
+		s.shadow.Store(&shadowOf{r, flown.ID, steady})
+	}
 	return id, nil
 }
 
@@ -64,12 +70,13 @@ func (n *Node) scoreWindows(stop <-chan struct{}) {
 	}
 }
 
-// reportModels writes the model in use and its shadow to the status.
-func (n *Node) reportModels(s *wire.Status) {
-	flown := wire.LoadedModel{Model: s.Model, Role: wire.RoleFlown, Since: n.models.since.Load()}
+// reportModels writes the model in use and its shadow to the status. epoch is the Unix time, ns, at which the steady
+// clock showed 0: what is T − Since does not jump with the Unix time.
+func (n *Node) reportModels(s *wire.Status, epoch int64) {
+	flown := wire.LoadedModel{Model: s.Model, Role: wire.RoleFlown, Since: epoch + n.models.since.Load()}
 	s.Models = append(s.Models[:0], flown)
 	if r := n.models.shadow.Load(); r != nil {
-		shadow := wire.LoadedModel{Role: wire.RoleShadow, Since: r.since}
+		shadow := wire.LoadedModel{Role: wire.RoleShadow, Since: epoch + r.since}
 		r.shadow.Report(&shadow)
 		s.Models = append(s.Models, shadow)
 	}

@@ -103,3 +103,16 @@ func TestSwapsNeedPermission(t *testing.T) {
 	put(a)
 	statuses.status("back without permission", func(s *wire.Status) bool { return s.Model == a.ID })
 }
+
+// How long a model is in use does not jump with the clock.
+func TestSinceDoesNotJump(t *testing.T) {
+	unix, steady := int64(1e9), int64(5e9)
+	n, err := New(Config{Vehicle: "v1", Clock: func() (int64, int64) { return unix, steady }}, pendulum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix, steady = 1.7e18, steady+3e9
+	if s := n.compose(0); s.T != unix || s.T-s.Models[0].Since != 3e9 {
+		t.Errorf("%d ns in use at %d", s.T-s.Models[0].Since, s.T)
+	}
+}

@@ -126,7 +126,7 @@ func (n *Node) compose(reconnects uint64) *wire.Status {
 	if id := n.models.permission.held.Load(); id != nil {
 		s.Refused = fmt.Sprintf("model %s waits: %v", *id, errHeld)
 	}
-	n.reportModels(s)
+	n.reportModels(s, unix-steady)
 	s.Recording, s.Unrecorded = n.worker.recorder.Status()
 	s.Recording = reporting.Shorten(s.Recording)
 	known := n.status.snapshot.read()

@@ -20,9 +20,10 @@ import (
 type store struct {
 	bucket, object string
 	retry          time.Duration
-	digest         string // of what was offered last, accepted or not
-	shadow         string // the same of the shadow
-	beside         string // ID of the model that the shadow was offered beside
+	digest         string               // of what was offered last, accepted or not
+	shadow         string               // the same of the shadow
+	beside         string               // ID of the model that the shadow was offered beside
+	again          map[string]time.Time // when an object that could not be read is tried again
 }
 
 // shadowObject returns the object of the shadow: flight.shadow.dgm beside flight.dgm.
@@ -45,7 +46,7 @@ func (n *Node) OfferFile(path string) {
 func readModel(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, model.MaxFile+1))
 	if err == nil && len(b) > model.MaxFile {
-		return nil, fmt.Errorf("it has more than %d MiB, the most of a model", model.MaxFile>>20)
+		return nil, errLarge
 	}
 	return b, err
 }
@@ -115,6 +116,7 @@ func (n *Node) watch(ctx context.Context, nc *nats.Conn, s *store) {
 // watch watches until ctx is done, the link came back (nil) or something fails.
 func (s *store) watch(ctx context.Context, nc *nats.Conn, n *Node) error {
 	since := epoch(nc)
+	s.again = map[string]time.Time{}
 	js, err := nc.JetStream(nats.MaxWait(2 * time.Second))
 	if err != nil {
 		return err
@@ -163,11 +165,14 @@ func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
 		s.shadow = ""
 	case err != nil:
 		return err
-	case info.Digest != s.shadow || s.beside != n.Model():
-		s.shadow, s.beside = info.Digest, n.Model()
-		b, err := readObject(bucket, info.Name)
+	case (info.Digest != s.shadow || s.beside != n.Model()) && !s.waits(info):
+		beside := n.Model()
+		b, err := s.read(bucket, info)
 		if err == nil {
 			_, err = n.OfferShadow(b)
+		}
+		if !errors.Is(err, errUnread) {
+			s.shadow, s.beside = info.Digest, beside
 		}
 		if err != nil {
 			n.EndShadow()
@@ -180,25 +185,50 @@ func (s *store) poll(n *Node, bucket nats.ObjectStore) error {
 		return nil
 	case err != nil:
 		return err
-	case info.Digest == s.digest:
+	case info.Digest == s.digest || s.waits(info):
 		return nil
 	}
 	// The header saves fetching a file again and again while it must wait.
 	if id := info.Headers.Get(wire.ModelHeader); id != "" && id != n.Model() && n.models.admitSwap(id) != nil {
 		return nil
 	}
-	held := n.offer(fmt.Sprintf("object %s of bucket %s", info.Name, s.bucket), true, func() ([]byte, error) { return readObject(bucket, info.Name) })
-	if !held {
+	source := fmt.Sprintf("object %s of bucket %s", info.Name, s.bucket)
+	b, err := s.read(bucket, info)
+	if errors.Is(err, errUnread) {
+		err = fmt.Errorf("%s: %w", source, err)
+		n.Refuse(err)
+		n.log.limited(err.Error())
+		return nil
+	}
+	if held := n.offer(source, true, func() ([]byte, error) { return b, err }); !held {
 		s.digest = info.Digest
 	}
 	return nil
 }
 
-func readObject(bucket nats.ObjectStore, name string) ([]byte, error) {
-	o, err := bucket.Get(name)
-	if err != nil {
-		return nil, err
+var (
+	errUnread = errors.New("it could not be read; trying again")
+	errLink   = errors.New("it is a link to another object")
+	errLarge  = fmt.Errorf("it has more than %d MiB, the most of a model", model.MaxFile>>20)
+)
+
+// waits reports whether an object could not be read a short while ago.
+func (s *store) waits(info *nats.ObjectInfo) bool { return time.Now().Before(s.again[info.Name]) }
+
+// read reads an object. The error is errUnread where the object may be all right, and then the object is not tried again for a
+// while: each time can leave a subscription behind.
+func (s *store) read(bucket nats.ObjectStore, info *nats.ObjectInfo) (b []byte, err error) {
+	if info.Opts != nil && info.Opts.Link != nil { // some lead in a circle
+		return nil, errLink
 	}
-	defer o.Close()
-	return readModel(o)
+	o, err := bucket.Get(info.Name)
+	if err == nil {
+		defer o.Close()
+		b, err = readModel(o)
+	}
+	if err != nil && !errors.Is(err, errLarge) && !errors.Is(err, nats.ErrDigestMismatch) {
+		s.again[info.Name] = time.Now().Add(15 * s.retry)
+		err = fmt.Errorf("%w: %w", errUnread, err)
+	}
+	return b, err
 }

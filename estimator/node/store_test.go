@@ -138,3 +138,59 @@ func TestTheSizeThatABucketStatesIsNotTrusted(t *testing.T) {
 		t.Errorf("model %s is in use", n.Model())
 	}
 }
+
+// breaking is a bucket of which reading an object fails a number of times.
+type breaking struct {
+	nats.ObjectStore
+	fails int
+}
+
+func (b *breaking) Get(name string, o ...nats.GetObjectOpt) (nats.ObjectResult, error) {
+	if b.fails--; b.fails >= 0 {
+		return nil, nats.ErrTimeout
+	}
+	return b.ObjectStore.Get(name, o...)
+}
+
+// A model and a shadow whose reading broke off are read again; what a link leads to is not read.
+func TestAModelIsReadAgainAfterTheLinkBroke(t *testing.T) {
+	url := start(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir()}).ClientURL()
+	_, bucket := modelBucket(t, connect(t, url, nil))
+	a, b, c := pendulum(), otherPendulum(2), otherPendulum(3)
+	n, err := New(Config{Vehicle: "v1"}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.PutBytes("v1.dgm", signedFile(t, b, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.PutBytes("v1.shadow.dgm", signedFile(t, c, nil)); err != nil {
+		t.Fatal(err)
+	}
+	s := &store{bucket: "models", object: "v1.dgm", again: map[string]time.Time{}}
+	broken := &breaking{bucket, 4}
+	for range 2 {
+		if err := s.poll(n, broken); err != nil || n.Model() != a.ID || n.models.shadow.Load() != nil {
+			t.Fatalf("model %s, %v", n.Model(), err)
+		}
+	}
+	for range 2 { // the shadow is offered before the model, and beside that one, too
+		if err := s.poll(n, broken); err != nil || n.Model() != b.ID {
+			t.Fatalf("model %s, %v", n.Model(), err)
+		}
+	}
+	if sh := n.models.shadow.Load(); sh == nil || sh.of != b.ID {
+		t.Errorf("shadow %+v", sh)
+	}
+	info, err := bucket.PutBytes("target", signedFile(t, c, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.AddLink("v1.link.dgm", info); err != nil {
+		t.Fatal(err)
+	}
+	s.object = "v1.link.dgm"
+	if err := s.poll(n, bucket); err != nil || n.Model() != b.ID || !strings.Contains(*n.models.refused.Load(), errLink.Error()) {
+		t.Errorf("model %s, %v", n.Model(), err)
+	}
+}
