@@ -1,10 +1,18 @@
 package fleet
 
 import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Whoever may write one entry or one part cannot remove all others by the header that replaces a whole stream.
@@ -43,5 +51,230 @@ func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 		t.Errorf("%d models, %v", len(all), err)
 	} else if _, err := models.objects.GetInfo(t.Context(), m.Job.ID+"/"+m.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// Numbers that are none prove nothing, and do not keep the status of the others from being read.
+func TestUntrustedNumbersOfAStatus(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	good := wire.LoadedModel{Role: wire.RoleShadow, Windows: math.MaxUint64, Difference: -1, DifferenceStd: 1, Buckets: []float64{1}, Coverage: []float64{0.95}}
+	lies := map[string]func(*wire.LoadedModel){
+		"NaN coverage":       func(s *wire.LoadedModel) { s.Coverage = []float64{nan} },
+		"coverage above 1":   func(s *wire.LoadedModel) { s.Coverage = []float64{7} },
+		"no coverage":        func(s *wire.LoadedModel) { s.Coverage = nil },
+		"no buckets":         func(s *wire.LoadedModel) { s.Buckets = nil },
+		"many buckets":       func(s *wire.LoadedModel) { s.Buckets = make([]float64, 9) },
+		"infinite":           func(s *wire.LoadedModel) { s.Difference = -inf },
+		"NaN":                func(s *wire.LoadedModel) { s.Difference = nan },
+		"negative deviation": func(s *wire.LoadedModel) { s.DifferenceStd = -100 },
+		"NaN deviation":      func(s *wire.LoadedModel) { s.DifferenceStd = nan },
+	}
+	if v, why := UsualRule().judge(&good); v != better {
+		t.Fatal(why)
+	}
+	sim, old, next := begun(t)
+	c, err := open(t.Context(), sim.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, lie := range lies {
+		s := good
+		s.Model = next.ID
+		lie(&s)
+		if v, why := UsualRule().judge(&s); v == better {
+			t.Errorf("%s: %s", name, why)
+		}
+		sim.reports("a", old.ID, time.Hour, func(st *wire.Status) {
+			st.Models = append(st.Models, s)
+			st.Channels, st.Checks, st.Coverage, st.Factor = []string{"x"}, []float64{inf, -inf, nan, 1}, []float64{nan, 1, 1, inf}, []float64{nan, inf}
+		})
+		st, err := ReadStatus(t.Context(), c.Logs, c.Queue, sim.c.In, sim.c.Robots)
+		if err == nil {
+			_, err = json.Marshal(&st)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	st := wire.Status{Vehicle: "\x1b[2J"}
+	if err := sim.nc.Publish(wire.StatusSubject(st.Vehicle), st.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	sim.reports("b", old.ID, time.Hour, nil)
+	if all := sim.c.Robots.Vehicles(); len(all) != 2 {
+		t.Errorf("%q", all)
+	}
+}
+
+// following returns a rollout whose canary a is done, and whose follower b uses the model.
+func following(t *testing.T) (s *simulated, old, next Model) {
+	t.Helper()
+	s, old, next = begun(t)
+	s.look("g")
+	s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+	s.look("g")
+	s.reports("a", next.ID, time.Hour, nil)
+	if r := s.look("g"); r.Stage != StageFollowing {
+		t.Fatalf("%+v", r)
+	}
+	s.wants("b", next.ID, "")
+	return s, old, next
+}
+
+// A follower that an operator lets go back stays there.
+func TestAnOperatorOverrulesARollout(t *testing.T) {
+	s, old, next := following(t)
+	if _, err := s.c.In.Rollback(t.Context(), "b", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.look("g"); !strings.Contains(r.LeftOut["b"], "by hand") {
+		t.Errorf("%+v", r)
+	}
+	s.look("g")
+	s.wants("b", old.ID, "")
+	s.wants("c", next.ID, "")
+	if _, err := s.c.In.Promote(t.Context(), "b", next.Ref(), "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	s.look("g")
+	s.wants("b", next.ID, "")
+}
+
+// Neither going back nor what an operator decides depends on the clocks of those who decide.
+func TestClocksOfOperators(t *testing.T) {
+	for _, skew := range []time.Duration{-time.Hour, time.Hour} {
+		skewed := func(s *simulated) {
+			r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Begun, r.Since = r.Begun.Add(skew), r.Since.Add(skew)
+			if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, old, next := begun(t)
+		skewed(s)
+		s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+		s.look("g")
+		s.wants("a", next.ID, "")
+		skewed(s)
+		s.reports("a", next.ID, time.Minute, alarmed)
+		if r := s.look("g"); r.Stage != StageReturned {
+			t.Errorf("%+v", r)
+		}
+		s.wants("a", old.ID, "")
+		if _, err := s.c.In.Begin(t.Context(), Group{Name: "g", Vehicles: []string{"a", "b"}}, next.Ref(), UsualRule()); err != nil {
+			t.Fatal(err)
+		}
+		s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+		s.look("g")
+		skewed(s)
+		if _, err := s.c.In.Rollback(t.Context(), "a", "by hand"); err != nil {
+			t.Fatal(err)
+		}
+		s.look("g")
+		s.wants("a", old.ID, "")
+	}
+}
+
+// Two rollouts that began at the same moment do not take a vehicle from each other.
+func TestRolloutsThatBeganAtOnce(t *testing.T) {
+	s, old, next := begun(t)
+	r, _, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := registered(t, s.c.In.Models, "a", 3)
+	r.Group, r.Vehicles, r.Model = "f", []string{"c", "b"}, third.Ref()
+	r.Begun = r.Begun.Add(time.Millisecond)
+	if _, err := s.c.In.rollouts.Create(t.Context(), "f", encoded(&r)); err != nil {
+		t.Fatal(err)
+	}
+	s.look("g")
+	if r := s.look("f"); r.Stage != StageStopped || !strings.Contains(r.Reason, "rollout to g") {
+		t.Errorf("%+v", r)
+	}
+	for _, v := range []string{"a", "b", "c"} {
+		s.wants(v, old.ID, next.ID)
+	}
+}
+
+// A controller that was held up does not install what was taken back meanwhile.
+func TestAControllerThatWasHeldUp(t *testing.T) {
+	s, old, next := begun(t)
+	s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+	r := s.look("g")
+	s.reports("a", next.ID, time.Minute, alarmed)
+	s.look("g")
+	if err := s.c.promote(t.Context(), "a", &r); err != nil {
+		t.Fatal(err)
+	}
+	s.wants("a", old.ID, "")
+}
+
+// Scores that are no numbers, an entry that is none in the place of the model, and a message that names no job end with
+// their reason.
+func TestPoison(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	nc := connect(t, ns)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"a$b", "=?"} {
+		if _, err := js.Publish(t.Context(), jobPrefix+id, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := submitted(t, c, "drone-1")
+	foreign := submitted(t, c, "drone-2")
+	if _, err := c.Models.index.Put(t.Context(), foreign.key(), []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	start(t, ns, "a", func(ctx context.Context, tr Training) (Model, error) {
+		tr.Progress("x", math.NaN())
+		m, err := copyLog(ctx, tr)
+		m.HeldOut.LogLik = math.Inf(-1)
+		return m, err
+	})
+	if s := await(t, c.Queue, j.ID, Failed); !strings.Contains(s.Reason, "cannot be stored") {
+		t.Errorf("%+v", s)
+	}
+	if s := await(t, c.Queue, foreign.ID, Failed); !strings.Contains(s.Reason, "cannot be read") {
+		t.Errorf("%+v", s)
+	}
+	for end := time.Now().Add(10 * time.Second); queued(t, c.Queue) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d messages stay", queued(t, c.Queue))
+		}
+	}
+}
+
+// A part that is a link, here one in a circle, is not followed.
+func TestALogOfLinks(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	log, _, err := c.Logs.Upload(t.Context(), writeLog(t, "drone-1", 50, 1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := c.Logs.objects.GetInfo(t.Context(), log.object(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info.Opts = &jetstream.ObjectMetaOptions{Link: &jetstream.ObjectLink{Bucket: logObjects, Name: log.object(0)}}
+	if _, err := c.Logs.js.Publish(t.Context(), "$O."+logObjects+".M."+base64.URLEncoding.EncodeToString([]byte(log.object(0))), encoded(info)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := c.Logs.Fetch(ctx, "drone-1", log.ID, t.TempDir()); err == nil || !strings.Contains(err.Error(), "changed on the server") {
+		t.Error(err)
+	}
+	log.Parts = append(log.Parts, Part{Bytes: math.MaxInt64}, Part{Bytes: math.MaxInt64})
+	if _, err := decode[Log](encoded(&log), log.key()); err == nil {
+		t.Error("a log of many exabytes")
 	}
 }

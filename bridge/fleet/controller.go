@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +32,9 @@ type Robot struct {
 // silentAfter is the age of a status on which nothing is decided.
 const silentAfter = 10 * time.Second
 
+// mostRobots is how many vehicles are kept: of more, those that are live.
+const mostRobots = 20000
+
 // Live reports whether the status is of now.
 func (r *Robot) Live() bool { return !r.Came.IsZero() && time.Since(r.Came) < silentAfter }
 
@@ -39,11 +44,17 @@ func Listen(nc *nats.Conn) (*Robots, error) {
 	var err error
 	r.sub, err = nc.Subscribe(wire.AllStatuses, func(m *nats.Msg) {
 		var s wire.Status
-		if s.Decode(m.Data) != nil || m.Subject != wire.StatusSubject(s.Vehicle) {
+		if s.Decode(m.Data) != nil || m.Subject != wire.StatusSubject(s.Vehicle) || wire.CheckVehicle(s.Vehicle) != nil {
 			return // foreign
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		if _, known := r.all[s.Vehicle]; !known && len(r.all) >= mostRobots {
+			maps.DeleteFunc(r.all, func(_ string, old Robot) bool { return !old.Live() })
+			if len(r.all) >= mostRobots {
+				return
+			}
+		}
 		r.all[s.Vehicle] = Robot{s, time.Now()}
 	})
 	return r, err
@@ -119,10 +130,12 @@ func (c *Controller) look(ctx context.Context, deliver bool) error {
 	if err != nil {
 		return err
 	}
+	// Of two that began at the same moment the first one has the vehicle.
+	slices.SortFunc(all, func(a, b Rollout) int { return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(a.Group, b.Group)) })
 	c.busy = map[string]string{}
 	for _, r := range all {
 		for _, v := range r.Vehicles {
-			if !r.Stage.Ended() {
+			if !r.Stage.Ended() && c.busy[v] == "" {
 				c.busy[v] = r.Group
 			}
 		}
@@ -181,6 +194,7 @@ func (c *Controller) carry(ctx context.Context, group string) error {
 	}
 	if !was.Ended() {
 		c.decide(r, installed)
+		r.note(was, installed)
 	}
 	if r.Stage != was || len(r.LeftOut) != left {
 		if _, err := c.In.rollouts.Update(ctx, r.Group, encoded(r), revision); err != nil {
@@ -198,6 +212,10 @@ func (c *Controller) carry(ctx context.Context, group string) error {
 func (c *Controller) decide(r *Rollout, installed map[string]Installation) {
 	canary := r.Vehicles[0]
 	for _, v := range r.Vehicles {
+		if g := c.busy[v]; g != "" && g != r.Group {
+			r.to(StageStopped, fmt.Sprintf("%s takes part in a rollout to %s that began before", v, g))
+			return
+		}
 		if pin := installed[v].Pin; pin != "" && r.LeftOut[v] == "" {
 			r.leaveOut(v, "pinned to "+pin)
 		}
@@ -211,17 +229,17 @@ func (c *Controller) decide(r *Rollout, installed map[string]Installation) {
 		c.decideTrial(r, &state)
 		return
 	}
-	flown := installed[canary].Flown
+	now := installed[canary]
 	switch {
-	case !flown.same(&r.Model) && installed[canary].Changed.After(r.Since):
-		r.to(StageStopped, fmt.Sprintf("%s was given model %s: %s", canary, flown.Model, installed[canary].Reason))
+	case r.overruled(&now):
+		r.to(StageStopped, fmt.Sprintf("%s was given model %s: %s", canary, now.Flown.Model, now.Reason))
 	case uses(&state, r) && left(&state.Status):
 		r.to(StageReturned, fmt.Sprintf("%s: %d series of the model's intervals cover too little", canary, state.Status.Miscalibrated))
 	case r.Stage == StageCanary && held(&state, r):
 		r.to(StageFollowing, fmt.Sprintf("%s has used it for %v within the band", canary, r.Rule.CanaryFor))
 	}
 	if r.Stage == StageFollowing {
-		c.decideFollowers(r)
+		c.decideFollowers(r, installed)
 	}
 }
 
@@ -245,10 +263,14 @@ func (c *Controller) decideTrial(r *Rollout, canary *Robot) {
 }
 
 // decideFollowers decides which vehicles go back or do not get the model, and when all is done.
-func (c *Controller) decideFollowers(r *Rollout) {
+func (c *Controller) decideFollowers(r *Rollout, installed map[string]Installation) {
 	done := true
 	for _, v := range r.Vehicles[1:] {
 		if r.LeftOut[v] != "" {
+			continue
+		}
+		if i := installed[v]; r.overruled(&i) {
+			r.leaveOut(v, fmt.Sprintf("was given model %s: %s", i.Flown.Model, i.Reason))
 			continue
 		}
 		state := c.Robots.Of(v)
@@ -308,11 +330,22 @@ func (c *Controller) act(ctx context.Context, r *Rollout, installed map[string]I
 				_, err = c.In.Shadow(ctx, v, &r.Model)
 			}
 		case !flies:
-			_, err = c.In.Promote(ctx, v, r.Model, fmt.Sprintf("rollout to %s: %s", r.Group, r.Stage))
+			err = c.promote(ctx, v, r)
 		}
 		failed = errors.Join(failed, err)
 	}
 	return failed
+}
+
+// promote lets a vehicle use the model of a rollout, unless it was given another one since the stage began.
+func (c *Controller) promote(ctx context.Context, vehicle string, r *Rollout) error {
+	_, err := c.In.change(ctx, vehicle, func(i *Installation) error {
+		if i.Pin == "" && !r.overruled(i) {
+			i.fly(r.Model, fmt.Sprintf("rollout to %s: %s", r.Group, r.Stage))
+		}
+		return nil
+	})
+	return err
 }
 
 // back ends the trial of the model of a rollout, and lets a vehicle that was given the model by it go back. What an
@@ -322,8 +355,7 @@ func (c *Controller) back(ctx context.Context, vehicle string, r *Rollout, reaso
 		if i.Shadow.same(&r.Model) {
 			i.Shadow = nil
 		}
-		later := r.Stage.Ended() && i.Changed.After(r.Since)
-		if i.Flown.same(&r.Model) && i.Before != nil && i.Pin == "" && !later && i.Changed.After(r.Begun) {
+		if i.Flown.same(&r.Model) && i.Before != nil && i.Before.Sequence == r.Before[vehicle] && i.Pin == "" {
 			i.fly(*i.Before, reason)
 		}
 		return nil

@@ -53,6 +53,16 @@ func (l Log) check(key string) error {
 	if l.key() != key {
 		return fmt.Errorf("it is the entry of %s", l.key())
 	}
+	sum := int64(0)
+	for i, p := range l.Parts {
+		if p.Bytes <= 0 || p.Bytes > mostLog || sum+p.Bytes > mostLog {
+			return fmt.Errorf("part %d has %d bytes: a log has at most %d GiB", i+1, p.Bytes, mostLog>>30)
+		}
+		sum += p.Bytes
+	}
+	if sum != l.Bytes {
+		return fmt.Errorf("its parts have %d bytes, and it has %d", sum, l.Bytes)
+	}
 	return nil
 }
 
@@ -61,6 +71,7 @@ func (l *Log) object(part int) string { return fmt.Sprintf("%s/%d", l.ID, part) 
 
 const (
 	partBytes = 2 << 20         // of a part, by default
+	mostLog   = 16 << 30        // bytes; one that is fetched must fit on the disk of its worker
 	partLimit = 2 * time.Minute // to send one part: 17 kB/s
 )
 
@@ -105,6 +116,9 @@ func (l *Logs) Upload(ctx context.Context, path string, progress func(Sent)) (Lo
 	log, err := l.describe(f, path)
 	if err != nil {
 		return Log{}, sent, err
+	}
+	if err := log.check(log.key()); err != nil {
+		return log, sent, fmt.Errorf("%s: %w", path, err)
 	}
 	there, _, err := get[Log](ctx, l.index, log.key())
 	if err == nil {
@@ -240,7 +254,7 @@ func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string,
 	}()
 	whole := sha256.New()
 	for i := range log.Parts {
-		if err := l.fetchPart(ctx, log.object(i), io.MultiWriter(f, whole)); err != nil {
+		if err := l.fetchPart(ctx, log.object(i), &log.Parts[i], io.MultiWriter(f, whole)); err != nil {
 			return path, fmt.Errorf("log %.12s of %s, part %d of %d: %w; it may be older than logs are kept", id, vehicle, i+1, len(log.Parts), explained(err))
 		}
 	}
@@ -250,13 +264,21 @@ func (l *Logs) Fetch(ctx context.Context, vehicle, id, dir string) (path string,
 	return path, nil
 }
 
-func (l *Logs) fetchPart(ctx context.Context, name string, to io.Writer) error {
+// fetchPart writes a part. Robots write the store: what is not the part, or is a link, of which some lead in a circle, is not read.
+func (l *Logs) fetchPart(ctx context.Context, name string, p *Part, to io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
+	info, err := l.objects.GetInfo(ctx, name)
+	if err != nil {
+		return err
+	}
+	if info.Opts != nil && info.Opts.Link != nil || info.Digest != digest(p.SHA256) || info.Size != uint64(p.Bytes) {
+		return errors.New("it was changed on the server; upload it again")
+	}
 	r, err := l.objects.Get(ctx, name)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, r)
+	_, err = io.Copy(to, io.LimitReader(r, p.Bytes+1))
 	return errors.Join(err, r.Close())
 }

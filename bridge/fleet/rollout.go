@@ -36,6 +36,7 @@ type Rollout struct {
 	Begun    time.Time         `json:"begun"`
 	Since    time.Time         `json:"since"`              // of the stage
 	Reason   string            `json:"reason"`             // for the stage
+	Before   map[string]uint64 `json:"before"`             // sequence numbers of the models that vehicles used before they got this one by it
 	LeftOut  map[string]string `json:"left_out,omitempty"` // vehicles that do not get the model, or went back, and why
 }
 
@@ -55,6 +56,30 @@ func (r Rollout) check(key string) error {
 // to begins another stage.
 func (r *Rollout) to(s Stage, reason string) {
 	r.Stage, r.Since, r.Reason = s, time.Now().UTC(), reason
+}
+
+// note notes what the vehicles that do not use the model use when another stage begins, and forgets those that
+// do not get it any more. No clocks are compared: those of operators and controllers differ.
+func (r *Rollout) note(was Stage, installed map[string]Installation) {
+	begins := r.Stage != was || r.Before == nil
+	if r.Before == nil {
+		r.Before = map[string]uint64{}
+	}
+	for _, v := range r.Vehicles {
+		i := installed[v]
+		switch {
+		case i.Flown == nil || i.Flown.same(&r.Model):
+		case r.Stage.Ended() || r.LeftOut[v] != "":
+			delete(r.Before, v)
+		case begins:
+			r.Before[v] = i.Flown.Sequence
+		}
+	}
+}
+
+// overruled reports whether somebody has given a vehicle another model since the stage began.
+func (r *Rollout) overruled(i *Installation) bool {
+	return r.Before != nil && i.Flown != nil && !i.Flown.same(&r.Model) && i.Flown.Sequence != r.Before[i.Vehicle]
 }
 
 // leaveOut notes that a vehicle does not get the model.
@@ -84,8 +109,10 @@ func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Roll
 	if err := r.check(g.Name); err != nil {
 		return r, fmt.Errorf("rollout to %s: %w", g.Name, err)
 	}
+	installed := map[string]Installation{}
 	for _, v := range g.Vehicles {
 		i, err := in.Get(ctx, v)
+		installed[v] = i
 		switch {
 		case err != nil:
 			return r, err
@@ -100,6 +127,7 @@ func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Roll
 	if r.LeftOut[g.Vehicles[0]] != "" {
 		return r, fmt.Errorf("the canary %s is %s: release the pin, or make a group with another canary", g.Vehicles[0], r.LeftOut[g.Vehicles[0]])
 	}
+	r.note("", installed)
 	if err := in.alone(ctx, g); err != nil {
 		return r, err
 	}

@@ -70,6 +70,9 @@ func (r Rule) judge(s *wire.LoadedModel) (verdict, string) {
 	if s.Windows < uint64(r.Windows) {
 		return undecided, fmt.Sprintf("%d of at least %d windows", s.Windows, r.Windows)
 	}
+	if !finite(s.Difference) || !(s.DifferenceStd >= 0) || !finite(s.DifferenceStd) {
+		return undecided, fmt.Sprintf("difference of scores %v, standard deviation %v", s.Difference, s.DifferenceStd)
+	}
 	half := r.interval(float64(s.Windows)) * s.DifferenceStd
 	text := fmt.Sprintf("%d windows, difference of scores %.3g ± %.2g", s.Windows, s.Difference, half)
 	if s.Difference-half > 0 {
@@ -84,22 +87,27 @@ func (r Rule) judge(s *wire.LoadedModel) (verdict, string) {
 	return undecided, text
 }
 
-// least returns the least mean over channels of coverage (B×K) at any of B times, 1 where there is none.
+// least returns the least mean over channels of coverage (B×K) at any of B times, 0 where there is none or it is no share.
 func least(coverage []float64, buckets int) float64 {
-	least := 1.0
 	if buckets == 0 {
-		return least
+		return 0
 	}
-	K := len(coverage) / buckets
+	least, K := 1.0, len(coverage)/buckets
 	for b := range buckets {
 		sum := 0.0
 		for _, c := range coverage[b*K:][:K] {
+			if !(c >= 0 && c <= 1) {
+				return 0
+			}
 			sum += c / float64(K)
 		}
 		least = min(least, sum)
 	}
 	return least
 }
+
+// finite reports whether a number that a vehicle has sent is one.
+func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
 // left reports whether a model in use has left the band, by the status of its vehicle.
 func left(s *wire.Status) bool { return s.Miscalibrated > 0 }

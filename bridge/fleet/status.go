@@ -72,7 +72,9 @@ func (s *RobotStatus) report(r *Robot, units map[string][]string) {
 	st := &r.Status
 	s.Model, s.Refused = st.Model, st.Refused
 	for _, f := range st.Factor {
-		s.Factor = max(s.Factor, f)
+		if finite(f) {
+			s.Factor = max(s.Factor, f)
+		}
 	}
 	for _, a := range st.Alarms() {
 		s.Alarms = append(s.Alarms, a.Name)
@@ -82,10 +84,16 @@ func (s *RobotStatus) report(r *Robot, units map[string][]string) {
 		s.Since = &since
 	}
 	if t := st.Shadow(); t != nil {
-		s.Shadow = &Trial{t.Model, t.Windows, least(t.Coverage, len(t.Buckets)), t.Difference, t.DifferenceStd}
+		s.Shadow = &Trial{Model: t.Model, Windows: t.Windows, Coverage: least(t.Coverage, len(t.Buckets))}
+		if finite(t.Difference) && finite(t.DifferenceStd) {
+			s.Shadow.Difference, s.Shadow.Std = t.Difference, t.DifferenceStd
+		}
 	}
 	s.Coverage = coverage(st, units[st.Model])
 }
+
+// mostChecks is a number of comparisons that no vehicle makes.
+const mostChecks = 1e15
 
 // coverage returns the coverage over the whole horizon by unit of the channels.
 func coverage(s *wire.Status, units []string) map[string]float64 {
@@ -98,7 +106,7 @@ func coverage(s *wire.Status, units []string) map[string]float64 {
 	}
 	covered, checks := map[string]float64{}, map[string]float64{}
 	for i, n := range s.Checks {
-		if n > 0 {
+		if c := s.Coverage[i]; n > 0 && n <= mostChecks && c >= 0 && c <= 1 {
 			covered[units[i%K]] += n * s.Coverage[i]
 			checks[units[i%K]] += n
 		}

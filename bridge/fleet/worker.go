@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -92,7 +93,7 @@ func (w *Worker) next(ctx context.Context) error {
 func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	id := strings.TrimPrefix(msg.Subject(), jobPrefix)
 	s, revision, err := w.Queue.get(ctx, id)
-	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, errEntry) {
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) || errors.Is(err, errEntry) {
 		w.Log(fmt.Sprintf("worker %s: dropped from the queue: %v", w.Name, err))
 		return msg.TermWithReason("the job has no state that can be read")
 	}
@@ -115,6 +116,9 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	}
 	result, ok, err := w.Models.Of(ctx, &s.Job)
 	switch {
+	case errors.Is(err, errEntry): // no try mends that
+		s.Tries = MostTries
+		return w.conclude(ctx, msg, &s, revision, "", fmt.Errorf("the entry of its model cannot be read: %w", err))
 	case err != nil:
 		return err
 	case ok:
@@ -252,7 +256,13 @@ func (w *Worker) train(ctx context.Context, t Training) (e Model, err error) {
 			err = fmt.Errorf("the training panicked: %v", r)
 		}
 	}()
-	return w.Train(ctx, t)
+	if e, err = w.Train(ctx, t); err != nil {
+		return e, err
+	}
+	if _, err := json.Marshal(&e); err != nil {
+		return e, fmt.Errorf("the scores of the model cannot be stored: %w", err)
+	}
+	return e, nil
 }
 
 // hold is a job in the hands of a worker. Its fields belong to extend until that has ended,
@@ -269,7 +279,9 @@ type hold struct {
 func (h *hold) progress(phase string, share float64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.status.Phase, h.status.Progress = phase, share
+	if h.status.Phase = phase; share >= 0 && share <= 1 {
+		h.status.Progress = share
+	}
 }
 
 func (h *hold) log(format string, values ...any) {
