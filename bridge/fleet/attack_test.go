@@ -278,3 +278,29 @@ func TestALogOfLinks(t *testing.T) {
 		t.Error("a log of many exabytes")
 	}
 }
+
+// A rollout that an earlier version has begun goes back, too.
+func TestARolloutThatNotedNothing(t *testing.T) {
+	for _, looks := range []int{0, 1} {
+		s, old, next := begun(t)
+		r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Before = nil
+		r.to(StageCanary, "by an earlier version")
+		if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
+			t.Fatal(err)
+		}
+		if looks == 0 {
+			if _, err := s.c.In.Promote(t.Context(), "a", next.Ref(), "rollout"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.look("g")
+		s.wants("a", next.ID, "")
+		s.reports("a", next.ID, time.Minute, alarmed)
+		s.look("g")
+		s.wants("a", old.ID, "")
+	}
+}

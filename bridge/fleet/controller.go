@@ -192,11 +192,13 @@ func (c *Controller) carry(ctx context.Context, group string) error {
 			return err
 		}
 	}
+	changed := false
 	if !was.Ended() {
 		c.decide(r, installed)
+		changed = r.Stage != was || len(r.LeftOut) != left || r.Before == nil
 		r.note(was, installed)
 	}
-	if r.Stage != was || len(r.LeftOut) != left {
+	if changed {
 		if _, err := c.In.rollouts.Update(ctx, r.Group, encoded(r), revision); err != nil {
 			if errors.Is(explained(err), errReplaced) {
 				return nil // another controller, or an operator

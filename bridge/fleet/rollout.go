@@ -61,17 +61,19 @@ func (r *Rollout) to(s Stage, reason string) {
 // note notes what the vehicles that do not use the model use when another stage begins, and forgets those that
 // do not get it any more. No clocks are compared: those of operators and controllers differ.
 func (r *Rollout) note(was Stage, installed map[string]Installation) {
-	begins := r.Stage != was || r.Before == nil
-	if r.Before == nil {
+	unnoted := r.Before == nil
+	if unnoted {
 		r.Before = map[string]uint64{}
 	}
 	for _, v := range r.Vehicles {
 		i := installed[v]
 		switch {
+		case unnoted && i.Flown.same(&r.Model) && i.Before != nil: // it was begun by a version that noted nothing
+			r.Before[v] = i.Before.Sequence
 		case i.Flown == nil || i.Flown.same(&r.Model):
 		case r.Stage.Ended() || r.LeftOut[v] != "":
 			delete(r.Before, v)
-		case begins:
+		case r.Stage != was || unnoted:
 			r.Before[v] = i.Flown.Sequence
 		}
 	}
@@ -104,7 +106,7 @@ func (in *Installer) Rollout(ctx context.Context, group string) (Rollout, error)
 // Begin begins a rollout. One of the same model that has not ended goes on; one of another model is an error. Each
 // vehicle must have a model by the fleet, to which it can go back.
 func (in *Installer) Begin(ctx context.Context, g Group, m Ref, rule Rule) (Rollout, error) {
-	r := Rollout{Group: g.Name, Vehicles: g.Vehicles, Model: m, Rule: rule, Begun: time.Now().UTC()}
+	r := Rollout{Group: g.Name, Vehicles: g.Vehicles, Model: m, Rule: rule, Begun: time.Now().UTC(), Before: map[string]uint64{}}
 	r.to(StageShadow, "begun")
 	if err := r.check(g.Name); err != nil {
 		return r, fmt.Errorf("rollout to %s: %w", g.Name, err)
