@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -149,4 +150,27 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// What robots and workers have sent is shown, and not carried out by the terminal.
+func TestTheStatusHoldsNoControlCharacters(t *testing.T) {
+	hostile := "\x1b[2J\u009b1m\u202e\t\r\n"
+	s := fleet.Status{
+		Robots: []fleet.RobotStatus{{
+			Vehicle: "v", Model: hostile, Coverage: map[string]float64{hostile: 1}, Alarms: []string{hostile}, Shadow: &fleet.Trial{Model: hostile},
+			Decided: &fleet.Installation{Flown: &fleet.Ref{Model: hostile}, Pin: hostile},
+		}},
+		Vehicles: []fleet.VehicleStatus{{Vehicle: "v", Newest: &fleet.Model{ID: hostile}}},
+		Jobs:     []fleet.JobStatus{{Worker: hostile, State: fleet.State(hostile)}},
+	}
+	var out bytes.Buffer
+	if err := printStatus(&out, &s); err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 8 {
+		t.Errorf("%d lines", n)
+	}
+	if i := bytes.IndexFunc(out.Bytes(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' || r == 0x202e }); i >= 0 {
+		t.Errorf("%q", out.Bytes()[i:])
+	}
 }

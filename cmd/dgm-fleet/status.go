@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -75,24 +76,24 @@ func printRobots(out io.Writer, s *fleet.Status) error {
 		r := &s.Robots[i]
 		shadow, decided := "-", "-"
 		if t := r.Shadow; t != nil {
-			shadow = fmt.Sprintf("%.8s: %d windows, difference %.3g, coverage %.0f %%", t.Model, t.Windows, t.Difference, 100*t.Coverage)
+			shadow = fmt.Sprintf("%.8s: %d windows, difference %.3g, coverage %.0f %%", shown(t.Model), t.Windows, t.Difference, 100*t.Coverage)
 		}
 		if d := r.Decided; d != nil && d.Flown != nil {
-			if decided = fmt.Sprintf("%.8s", d.Flown.Model); d.Pin != "" {
-				decided += ", pinned to " + d.Pin
+			if decided = fmt.Sprintf("%.8s", shown(d.Flown.Model)); d.Pin != "" {
+				decided += ", pinned to " + shown(d.Pin)
 			}
 		}
 		var covered []string
 		for _, u := range slices.Sorted(maps.Keys(r.Coverage)) {
-			covered = append(covered, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", 100*r.Coverage[u], u)))
+			covered = append(covered, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", 100*r.Coverage[u], shown(u))))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.8s\t%s\t%s\t%.2g\t%q\t%s\t%s\t%s\n", r.Vehicle, r.Link, r.Model, moment(r.Since), strings.Join(covered, ", "), r.Factor, strings.Join(r.Alarms, ", "), moment(r.LastLog), shadow, decided)
+		fmt.Fprintf(w, "%s\t%s\t%.8s\t%s\t%s\t%.2g\t%q\t%s\t%s\t%s\n", r.Vehicle, r.Link, shown(r.Model), moment(r.Since), strings.Join(covered, ", "), r.Factor, strings.Join(r.Alarms, ", "), moment(r.LastLog), shadow, decided)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	for _, r := range s.Rollouts {
-		fmt.Fprintf(w, "rollout of %.8s to %s: %s since %s: %q\n", r.Model.Model, r.Group, r.Stage, moment(&r.Since), r.Reason)
+		fmt.Fprintf(w, "rollout of %.8s to %s: %s since %s: %q\n", shown(r.Model.Model), r.Group, r.Stage, moment(&r.Since), r.Reason)
 		for _, v := range slices.Sorted(maps.Keys(r.LeftOut)) {
 			fmt.Fprintf(w, "  without %s: %q\n", v, r.LeftOut[v])
 		}
@@ -109,6 +110,16 @@ func moment(t *time.Time) string {
 	return t.Local().Format(time.DateTime)
 }
 
+// shown returns a text that a robot or worker has sent, on one line and without what a terminal carries out.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
 func printStatus(out io.Writer, s *fleet.Status) error {
 	if err := printRobots(out, s); err != nil {
 		return err
@@ -118,7 +129,7 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	for _, v := range s.Vehicles {
 		last, id, trained, coverage := moment(v.LastLog), "-", "-", "-"
 		if m := v.Newest; m != nil {
-			id, trained = m.ID, moment(&m.Trained)
+			id, trained = shown(m.ID), moment(&m.Trained)
 			if m.HeldOut.Windows > 0 {
 				coverage = fmt.Sprintf("%.1f…%.1f %%", 100*m.HeldOut.Cover95[0], 100*m.HeldOut.Cover95[1])
 			}
@@ -130,7 +141,7 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	}
 	fmt.Fprintln(w, "\nJOB\tVEHICLE\tLOGS\tSTATE\tPROGRESS\tTRIES\tWORKER\tUPDATED\tREASON")
 	for _, j := range s.Jobs {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Vehicle, len(j.Logs), j.State, 100*j.Progress, j.Tries, j.Worker, j.Updated.Local().Format(time.DateTime), j.Reason)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Vehicle, len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), j.Reason)
 	}
 	for _, u := range s.Unreadable {
 		fmt.Fprintf(w, "skipped: %q\n", u)
@@ -161,7 +172,7 @@ func fetchCommand() *cobra.Command {
 				if err := durable.WriteFile(out, file.Bytes()); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s: model %s of %s, trained %s: %s\n", out, newest.ID, vehicle, newest.Trained.Local().Format(time.DateTime), newest.HeldOut.Verdict)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s: model %s of %s, trained %s: %s\n", out, shown(newest.ID), vehicle, newest.Trained.Local().Format(time.DateTime), shown(newest.HeldOut.Verdict))
 				return err
 			})
 		},

@@ -71,6 +71,11 @@ func FuzzOutcome(f *testing.F) {
 	f.Fuzz(stays[wire.Outcome])
 }
 
+func FuzzSwapPermission(f *testing.F) {
+	f.Add((&wire.SwapPermission{Permitted: true}).Append(nil))
+	f.Fuzz(stays[wire.SwapPermission])
+}
+
 func FuzzModelInfo(f *testing.F) {
 	f.Add(goldenInfo.Append(nil))
 	f.Fuzz(stays[wire.ModelInfo])
