@@ -165,11 +165,22 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Name, w.Train, w.Dir = "w", copyLog, t.TempDir()
+	unit := NewStudyJob(Unit{Study: "s", Set: "a", Seed: 1}, "", "v1")
+	if _, err := queue.Submit(t.Context(), unit, false); err != nil {
+		t.Fatal(err)
+	}
+	w.Name, w.Dir = "w", t.TempDir()
+	w.Train = func(ctx context.Context, of Training) (Model, error) {
+		if of.Job.Study != nil {
+			return Model{}, os.WriteFile(of.Out, []byte("{}\n"), 0o666)
+		}
+		return copyLog(ctx, of)
+	}
 	working, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(working) }()
 	await(t, queue, j.ID, Done)
+	await(t, queue, unit.ID, Done)
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -210,7 +221,7 @@ func TestThePermissionsOfThePageSuffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ReadStatus(t.Context(), seen.Logs, seen.Queue, reader, robots); err != nil || len(s.Robots) != 1 || len(s.Jobs) != 1 || len(s.Rollouts) != 1 || s.Vehicles[0].Logs != 1 {
+	if s, err := ReadStatus(t.Context(), seen.Logs, seen.Queue, reader, robots); err != nil || len(s.Robots) != 1 || len(s.Jobs) != 2 || len(s.Rollouts) != 1 || s.Vehicles[0].Logs != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if len(r.violations) > 0 {
@@ -245,10 +256,10 @@ func TestWhatIsNotPermitted(t *testing.T) {
 			"$JS.API.CONSUMER.CREATE.OBJ_fleet-logs.c." + chunk, "$JS.API.CONSUMER.CREATE.OBJ_fleet-logs", "$JS.API.CONSUMER.DURABLE.CREATE.OBJ_fleet-logs.c",
 			"$JS.API.STREAM.CREATE.mirror", "$JS.API.STREAM.PURGE.OBJ_fleet-logs", "$JS.API.STREAM.DELETE.OBJ_fleet-logs", "$JS.API.STREAM.SNAPSHOT.OBJ_fleet-logs",
 			"$JS.API.DIRECT.GET.KV_fleet-log-index.$KV.fleet-log-index.drone-2." + other.ID, "$KV.fleet-log-index.drone-2." + other.ID,
-			"$KV.fleet-jobs.x", "dgm.job.x", "dgm.model.drone-1", "dgm.model.drone-2", "dgm.state.drone-2", "dgm.status.drone-2", "dgm.swap.drone-2",
+			"$KV.fleet-jobs.x", "$KV.fleet-study-rows.x", "dgm.job.x", "dgm.model.drone-1", "dgm.model.drone-2", "dgm.state.drone-2", "dgm.status.drone-2", "dgm.swap.drone-2",
 		}, promotes...),
 		"worker": append([]string{"$JS.API.STREAM.PURGE.OBJ_fleet-models", "$JS.API.STREAM.CREATE.mirror", "dgm.model.drone-1", "dgm.job.x", "$KV.fleet-log-index.drone-1.x"}, promotes[:5]...),
-		"viewer": append([]string{"$KV.fleet-jobs.x", "dgm.job.x", "dgm.model.drone-1", "dgm.state.drone-1", "$JS.API.STREAM.DELETE.KV_fleet-jobs", "$JS.API.CONSUMER.CREATE.OBJ_fleet-logs.c." + chunk}, promotes...),
+		"viewer": append([]string{"$KV.fleet-jobs.x", "$KV.fleet-study-rows.x", "dgm.job.x", "dgm.model.drone-1", "dgm.state.drone-1", "$JS.API.STREAM.DELETE.KV_fleet-jobs", "$JS.API.CONSUMER.CREATE.OBJ_fleet-logs.c." + chunk}, promotes...),
 	} {
 		nc := r.as(role)
 		for _, s := range subjects {

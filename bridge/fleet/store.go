@@ -24,6 +24,7 @@ const (
 	jobStates    = "fleet-jobs"
 	modelObjects = "fleet-models"
 	modelIndex   = "fleet-model-index"
+	studyRows    = "fleet-study-rows"
 
 	installations = "fleet-installations"
 	names         = "fleet-names"
@@ -80,6 +81,7 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep},
 		{Bucket: jobStates, Description: "states of training jobs"},
 		{Bucket: modelIndex, Description: "models with their lineage"},
+		{Bucket: studyRows, Description: "results of studies"},
 		{Bucket: installations, Description: "which vehicle uses which model"},
 		{Bucket: names, Description: "tags of models, groups of vehicles"},
 		{Bucket: rollouts, Description: "states of rollouts"},

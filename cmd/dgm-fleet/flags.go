@@ -43,10 +43,11 @@ func connect(cmd *cobra.Command, server *link.Flags) (*nats.Conn, error) {
 
 // client is all that a fleet has stored.
 type client struct {
-	nc     *nats.Conn
-	logs   *fleet.Logs
-	queue  *fleet.Queue
-	models *fleet.Models
+	nc      *nats.Conn
+	logs    *fleet.Logs
+	queue   *fleet.Queue
+	models  *fleet.Models
+	studies *fleet.Studies
 }
 
 func open(ctx context.Context, nc *nats.Conn) (c client, err error) {
@@ -57,7 +58,10 @@ func open(ctx context.Context, nc *nats.Conn) (c client, err error) {
 	if c.queue, err = fleet.OpenQueue(ctx, nc); err != nil {
 		return c, err
 	}
-	c.models, err = fleet.OpenModels(ctx, nc)
+	if c.models, err = fleet.OpenModels(ctx, nc); err != nil {
+		return c, err
+	}
+	c.studies, err = fleet.OpenStudies(ctx, nc)
 	return c, err
 }
 

@@ -139,9 +139,9 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nJOB\tVEHICLE\tLOGS\tSTATE\tPROGRESS\tTRIES\tWORKER\tUPDATED\tREASON")
+	fmt.Fprintln(w, "\nJOB\tOF\tLOGS\tSTATE\tPROGRESS\tTRIES\tWORKER\tUPDATED\tREASON")
 	for _, j := range s.Jobs {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Vehicle, len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), j.Reason)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Title(), len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), j.Reason)
 	}
 	for _, u := range s.Unreadable {
 		fmt.Fprintf(w, "skipped: %q\n", u)
@@ -151,12 +151,16 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 
 func fetchCommand() *cobra.Command {
 	var server link.Flags
-	var vehicle, out string
+	var vehicle, study, out string
 	cmd := &cobra.Command{
-		Use:   "fetch --vehicle v1 --out flight.dgm",
-		Short: "Write the newest model of a vehicle to a file",
-		Args:  cobra.NoArgs,
+		Use:     "fetch",
+		Short:   "Write the newest model of a vehicle to a file, or the rows of a study into a folder of results",
+		Example: "  dgm-fleet fetch --vehicle drone-1 --out flight.dgm\n  dgm-fleet fetch --study single --out results",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if study != "" {
+				return with(cmd, &server, func(ctx context.Context, c client) error { return fetchRows(ctx, c, study, out, cmd.OutOrStdout()) })
+			}
 			if err := wire.CheckVehicle(vehicle); err != nil {
 				return err
 			}
@@ -179,12 +183,13 @@ func fetchCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&vehicle, "vehicle", "", "whose model")
-	f.StringVar(&out, "out", "", "model file to write")
+	f.StringVar(&study, "study", "", "whose rows, by the name of the study")
+	f.StringVar(&out, "out", "", "model file to write, or folder of results, which dgm-bench reads")
 	server.Add(f)
-	for _, name := range []string{"vehicle", "out"} {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err)
-		}
+	cmd.MarkFlagsOneRequired("vehicle", "study")
+	cmd.MarkFlagsMutuallyExclusive("vehicle", "study")
+	if err := cmd.MarkFlagRequired("out"); err != nil {
+		panic(err)
 	}
 	return cmd
 }

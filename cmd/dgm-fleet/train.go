@@ -101,7 +101,7 @@ func cancelCommand() *cobra.Command {
 	var server link.Flags
 	cmd := &cobra.Command{
 		Use:   "cancel JOB",
-		Short: "Cancel a training job; its worker stops within seconds",
+		Short: "Cancel a job; its worker stops within seconds",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(cmd, &server, func(ctx context.Context, c client) error {
@@ -109,7 +109,7 @@ func cancelCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s of %s: %s\n", s.ID, s.Vehicle, s.State)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "job %s of %s: %s\n", s.ID, s.Title(), s.State)
 				return err
 			})
 		},

@@ -26,8 +26,8 @@ func workerCommand() *cobra.Command {
 	var name, dir string
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "Train the jobs of a fleet, one at a time, until interrupted",
-		Long: `Train the jobs of a fleet, one at a time, until interrupted; then the job in hand goes back into the
+		Short: "Do the jobs of a fleet, one at a time, until interrupted",
+		Long: `Do the jobs of a fleet, trainings and units of studies, one at a time, until interrupted; then the job in hand goes back into the
 queue. Any number of workers may run on any machines. The job of a worker that disappears is taken up by another one
 within two minutes. A job that fails is tried three times.`,
 		Args: cobra.NoArgs,
@@ -52,7 +52,7 @@ func newWorker(c client, name string, log func(string)) *fleet.Worker {
 	unique := nats.NewInbox()
 	return &fleet.Worker{
 		Name: name + "-" + unique[len(unique)-6:], Version: cli.Version(),
-		Logs: c.logs, Queue: c.queue, Models: c.models, Log: log,
+		Logs: c.logs, Queue: c.queue, Models: c.models, Studies: c.studies, Log: log,
 		Train: train,
 	}
 }
@@ -60,8 +60,11 @@ func newWorker(c client, name string, log func(string)) *fleet.Worker {
 // mostTable is the size of a table of scores that an entry of the registry holds, bytes.
 const mostTable = 64 << 10
 
-// train trains the model of a job.
+// train trains the model of a job, or runs its unit of a study.
 func train(ctx context.Context, t fleet.Training) (e fleet.Model, err error) {
+	if t.Job.Study != nil {
+		return e, runStudy(ctx, t)
+	}
 	cfg, err := trainer.Config{}.Parse(strings.NewReader(t.Job.Settings), "settings of the job")
 	if err != nil {
 		return e, err
