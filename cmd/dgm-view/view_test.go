@@ -315,6 +315,52 @@ func TestShowsTheFleet(t *testing.T) {
 	b.picture("fleet", false)
 }
 
+// Of a store with many entries the newest are shown.
+func TestShowsTheNewestOfManyJobs(t *testing.T) {
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	if err := fleet.Setup(t.Context(), s.nc, fleet.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	const jobs = 1100 // more than the server returns by one request for the last of each key
+	now := time.Now().UTC()
+	for i := range jobs {
+		s.keep("fleet-jobs", fmt.Sprintf("j%d", i), map[string]any{"vehicle": fmt.Sprintf("v%d", i), "submitted": now.Add(time.Duration(i-jobs) * time.Minute)})
+	}
+	b.open(s.url)
+	for _, want := range []string{"v1099", "late"} {
+		b.await(want+" to be the first", func() bool { return b.text("#jobs td") == want })
+		s.keep("fleet-jobs", "late", map[string]any{"vehicle": "late", "submitted": now})
+	}
+}
+
+// Of very many vehicles the page keeps the first, and forgets the silent.
+func TestVeryManyVehicles(t *testing.T) {
+	b := openBrowser(t, 1280, 900)
+	s := openSite(t)
+	b.open(s.url)
+	status := newRobot("one", 2, 5).status
+	all := func(prefix string, n int) {
+		for i := range n {
+			status.Vehicle = fmt.Sprintf("%s%d", prefix, i)
+			s.publish(wire.StatusSubject(status.Vehicle), status.Append(nil))
+		}
+	}
+	var report struct{ Vehicles int }
+	b.await("500 vehicles", func() bool {
+		all("v", 10000)
+		b.run("dgmView()", &report)
+		return report.Vehicles == 500 && b.text("#more") != ""
+	})
+	b.await("another one", func() bool {
+		b.run("(() => { const now = performance.now.bind(performance); performance.now = () => now() + 61000; return true })()", new(bool))
+		all("w", 1)
+		var there bool
+		b.run("[...document.querySelectorAll('#vehicles b')].some((e) => e.textContent === 'w0')", &there)
+		return there
+	})
+}
+
 // keep writes a value into a key-value store, which is made where it is missing.
 func (s *site) keep(bucket, key string, value any) {
 	s.t.Helper()

@@ -99,7 +99,11 @@ function sampleOthers() {
 function gotStatus(s, name) {
   let v = vehicles.get(name);
   if (!v) {
-    if (vehicles.size >= mostVehicles || !/^[\w-]{1,64}$/.test(name)) return;
+    if (!/^[\w-]{1,64}$/.test(name)) return;
+    if (vehicles.size >= mostVehicles && name !== wanted && !forget()) {
+      $("more").hidden = false;
+      return;
+    }
     v = addVehicle(name);
     vehicles.set(name, v);
     if (!chosen || name === wanted) choose(name);
@@ -109,6 +113,18 @@ function gotStatus(s, name) {
 }
 
 // ---- vehicles
+
+/** Forgets the vehicles that have been silent for a minute, but for the chosen one; reports whether there was any. */
+function forget() {
+  const before = vehicles.size;
+  for (const [name, v] of vehicles) {
+    if (name === chosen || performance.now() - v.at < 60000) continue;
+    v.sampling?.unsubscribe();
+    v.box.remove();
+    vehicles.delete(name);
+  }
+  return vehicles.size < before;
+}
 
 function addVehicle(name) {
   const v = { name, state: element("span"), numbers: element("span", "numbers"), trust: element("span", "numbers") };
