@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/model"
@@ -75,8 +76,11 @@ const (
 	shadowShare = 20   // a shadow predicts for at most one part in so many of the time
 )
 
-// errHorizon is the reason why a model is no shadow.
-var errHorizon = errors.New("the shadow's horizon is shorter than half of what is predicted")
+// The reasons why a model is no shadow.
+var (
+	errHorizon = errors.New("the shadow's horizon is shorter than half of what is predicted")
+	errSlow    = errors.New("a prediction of the shadow takes longer than its horizon: train a smaller model")
+)
 
 // NewShadow makes a shadow of what the model in use predicts at its times, s, where states come
 // every period, ns, 0 = not known.
@@ -114,6 +118,11 @@ func NewShadow(s *journal.Settings, m, flown *model.Model, flownTimes []float64,
 	r.comparison = trust.NewComparison(n)
 	q := estimator.Query{X0: r.memory.X0, History: r.past.still(r.memory.X0)}
 	r.rollout.predict(r.dst, &q) // finds its memory
+	began := time.Now()
+	r.rollout.predict(r.dst, &q)
+	if took := time.Since(began).Seconds(); took > last {
+		return nil, fmt.Errorf("%w: %.3g s for a horizon of %.3g s", errSlow, took, last)
+	}
 	return r, nil
 }
 

@@ -1,6 +1,7 @@
 package prediction
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -151,6 +152,9 @@ func TestShadowsRefused(t *testing.T) {
 	short.Horizon = 0.4
 	if _, err := NewShadow(settings, short, m, []float64{0.5, 1}, 0); err == nil {
 		t.Error("a short horizon")
+	}
+	if _, err := NewShadow(settings, m, m, []float64{5e-10, 1e-9}, 0); !errors.Is(err, errSlow) {
+		t.Errorf("a model that does not predict in a nanosecond: %v", err)
 	}
 	swapped := pendulum()
 	swapped.Channels[0], swapped.Channels[1] = swapped.Channels[1], swapped.Channels[0]
