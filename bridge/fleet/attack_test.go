@@ -304,3 +304,23 @@ func TestARolloutThatNotedNothing(t *testing.T) {
 		s.wants("a", old.ID, "")
 	}
 }
+
+// A canary that refuses the model does not keep its group for ever.
+func TestACanaryThatRefuses(t *testing.T) {
+	s, old, next := begun(t)
+	s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+	s.look("g")
+	r, revision, err := get[Rollout](t.Context(), s.c.In.rollouts, "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Since = r.Since.Add(-r.Rule.Longest)
+	if _, err := s.c.In.rollouts.Update(t.Context(), "g", encoded(&r), revision); err != nil {
+		t.Fatal(err)
+	}
+	s.reports("a", old.ID, time.Hour, func(st *wire.Status) { st.Refused = "it is too slow" })
+	if r := s.look("g"); r.Stage != StageReturned || !strings.Contains(r.Reason, "it is too slow") {
+		t.Errorf("%+v", r)
+	}
+	s.wants("a", old.ID, "")
+}

@@ -237,6 +237,8 @@ func (c *Controller) decide(r *Rollout, installed map[string]Installation) {
 		r.to(StageStopped, fmt.Sprintf("%s was given model %s: %s", canary, now.Flown.Model, now.Reason))
 	case uses(&state, r) && left(&state.Status):
 		r.to(StageReturned, fmt.Sprintf("%s: %d series of the model's intervals cover too little", canary, state.Status.Miscalibrated))
+	case r.Stage == StageCanary && !uses(&state, r) && time.Since(r.Since) > r.Rule.Longest:
+		r.to(StageReturned, fmt.Sprintf("%s has not used it for %v: %s", canary, r.Rule.Longest, cmp.Or(state.Status.Refused, "it gives no reason")))
 	case r.Stage == StageCanary && held(&state, r):
 		r.to(StageFollowing, fmt.Sprintf("%s has used it for %v within the band", canary, r.Rule.CanaryFor))
 	}
