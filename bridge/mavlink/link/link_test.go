@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"testing"
@@ -39,15 +40,26 @@ func serve(t *testing.T) *nats.Conn {
 	return nc
 }
 
-// free returns a port that nothing listens on.
+// free returns a port that nothing uses, and that no connection is given by itself: those of Linux begin at 32768.
 func free(t *testing.T) int {
 	t.Helper()
-	l, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		u, err := net.ListenPacket("udp4", address)
+		if err != nil {
+			continue
+		}
+		_ = u.Close()
+		l, err := net.Listen("tcp4", address)
+		if err != nil {
+			continue
+		}
+		_ = l.Close()
+		return port
 	}
-	defer l.Close()
-	return l.LocalAddr().(*net.UDPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // pilot is an autopilot that sends attitudes and positions, answers TIMESYNC, and

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,6 +90,11 @@ func run(ctx context.Context, o Options, s scenario) (r Outcome, err error) {
 	}
 	b := &records{simulation: w, jobs: map[string]bool{}, results: map[string]string{}, promoted: map[string]map[string]bool{}, wrong: map[string]bool{}}
 	b.first = artificial.New(size, 0).ID
+	for began := time.Now(); len(b.jobs) == 0; wait(ctx, 100*time.Millisecond) { // on a slow computer later than the disturbance
+		if err = b.once(ctx); time.Since(began) > settled || ctx.Err() != nil {
+			return r, fmt.Errorf("no job was taken in the first %v: %w", settled, cmp.Or(err, ctx.Err(), errors.New("no robot has sent a log")))
+		}
+	}
 	working, stop := context.WithCancel(ctx)
 	kept := make(chan struct{})
 	go func() { defer close(kept); b.keep(working) }()
