@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -18,6 +19,9 @@ import (
 // Whoever may write one entry or one part cannot remove all others by the header that replaces a whole stream.
 func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 	r := secured(t)
+	if err := Setup(t.Context(), r.as("operator"), Settings{Lease: lease, Keep: time.Hour}); err != nil { // again
+		t.Fatal(err)
+	}
 	logs, err := OpenLogs(t.Context(), r.as("operator"))
 	if err != nil {
 		t.Fatal(err)
@@ -323,4 +327,70 @@ func TestACanaryThatRefuses(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.wants("a", old.ID, "")
+}
+
+// breaking are stores that accept a number of writes and then no more, as for a process that is killed.
+type breaking struct {
+	jetstream.KeyValue
+	left *int
+}
+
+func (b breaking) Update(ctx context.Context, key string, value []byte, last uint64) (uint64, error) {
+	if *b.left--; *b.left < 0 {
+		return 0, nats.ErrTimeout
+	}
+	return b.KeyValue.Update(ctx, key, value, last)
+}
+
+type breakingObjects struct {
+	jetstream.ObjectStore
+	left *int
+}
+
+func (b breakingObjects) Put(ctx context.Context, meta jetstream.ObjectMeta, r io.Reader) (*jetstream.ObjectInfo, error) {
+	if *b.left--; *b.left < 0 {
+		return nil, nats.ErrTimeout
+	}
+	return b.ObjectStore.Put(ctx, meta, r)
+}
+
+func (b breakingObjects) Delete(ctx context.Context, name string) error {
+	if *b.left--; *b.left < 0 {
+		return nats.ErrTimeout
+	}
+	return b.ObjectStore.Delete(ctx, name)
+}
+
+// A controller that is killed after any of its writes leaves what another one finishes.
+func TestAControllerKilledAtEveryStep(t *testing.T) {
+	for writes := range 10 {
+		s, old, next := begun(t)
+		killed := func() {
+			in, left := *s.c.In, writes
+			in.states, in.rollouts, in.files = breaking{in.states, &left}, breaking{in.rollouts, &left}, breakingObjects{in.files, &left}
+			_ = (&Controller{In: &in, Robots: s.c.Robots, Log: func(string) {}}).look(t.Context(), true)
+		}
+		killed()
+		s.look("g")
+		s.reports("a", old.ID, time.Hour, tries(next.ID, -1))
+		killed()
+		if r := s.look("g"); r.Stage != StageCanary {
+			t.Fatalf("%d writes: %+v", writes, r)
+		}
+		s.wants("a", next.ID, "")
+		s.wants("b", old.ID, next.ID)
+		s.reports("a", next.ID, time.Hour, nil)
+		killed()
+		s.look("g")
+		s.wants("b", next.ID, "")
+		s.wants("c", next.ID, "")
+		s.reports("a", next.ID, time.Hour, alarmed)
+		killed()
+		if r := s.look("g"); r.Stage != StageReturned {
+			t.Errorf("%d writes: %+v", writes, r)
+		}
+		for _, v := range []string{"a", "b", "c"} {
+			s.wants(v, old.ID, "")
+		}
+	}
 }
