@@ -12,6 +12,7 @@
 //	dgm-bridge mavlink --link udp:14550 --vehicle v1 --model flight.dgm
 //	dgm-bridge foxglove --vehicle v1
 //	dgm-bridge upload flight.msgpack
+//	dgm-bridge upload --when alarm --vehicle v1 --dir flights
 //	dgm-bridge info flight.msgpack
 package main
 

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"github.com/dgm-robotics/dgm/bridge/fleet"
 	"github.com/dgm-robotics/dgm/cmd/internal/cli"
 	"github.com/dgm-robotics/dgm/cmd/internal/link"
 )
@@ -16,21 +13,37 @@ import (
 func uploadCommand() *cobra.Command {
 	var server link.Flags
 	var wait time.Duration
+	var k keeper
+	var names channelNames
 	cmd := &cobra.Command{
-		Use:   "upload flight.msgpack …",
+		Use:   "upload [flight.msgpack …]",
 		Short: "Store finished flight logs for the workers of a fleet",
 		Long: `Store finished flight logs on NATS, for dgm-fleet. A log is sent in parts with SHA-256; after the link
 was lost, or the program was started again, only what is missing is sent. A log that is stored already is not
-sent again.`,
-		Example: "  dgm-bridge upload flight.msgpack --nats nats://fleet.example.org",
-		Args:    cobra.MinimumNArgs(1),
+sent again.
+
+With --when, as a service on a robot: record the states of a vehicle in logs as long as --around until interrupted, and store all of them
+(always), or those that were recorded up to so long before and after an alarm of the vehicle's estimator (alarm). Logs wait in
+--dir while the link is lost, and over restarts.`,
+		Example: "  dgm-bridge upload flight.msgpack --nats nats://fleet.example.org\n  dgm-bridge upload --when alarm --vehicle v1 --dir /var/lib/flights --model flight.dgm",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := k.check(args); err != nil {
+				return err
+			}
+			channels, err := names.channels()
+			if err != nil {
+				return err
+			}
 			server.Inbox = "_INBOX_estimator" // it uploads what its robot has recorded
 			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
 			}
 			defer nc.Close()
+			if k.when != "" {
+				k.nc, k.channels, k.wait, k.log = nc, channels, wait, notice(cmd)
+				return k.run(cmd.Context())
+			}
 			for _, path := range args {
 				log, sent, err := upload(cmd.Context(), nc, path, wait, notice(cmd))
 				if err != nil {
@@ -45,32 +58,8 @@ sent again.`,
 		},
 	}
 	cmd.Flags().DurationVar(&wait, "wait", 24*time.Hour, "give up after so long without a part that was sent")
+	k.flags(cmd)
+	names.add(cmd)
 	server.Add(cmd.Flags())
 	return cmd
-}
-
-// upload stores a log, beginning again after errors of the link until it has waited for too long
-// without progress.
-func upload(ctx context.Context, nc *nats.Conn, path string, wait time.Duration, log func(string)) (l fleet.Log, sent fleet.Sent, err error) {
-	const pause = 2 * time.Second
-	last := time.Now()
-	for {
-		var logs *fleet.Logs
-		if logs, err = fleet.OpenLogs(ctx, nc); err == nil {
-			l, sent, err = logs.Upload(ctx, path, func(s fleet.Sent) {
-				if s.Bytes > 0 {
-					last = time.Now()
-				}
-			})
-		}
-		if err == nil || !fleet.Transient(err) || ctx.Err() != nil || time.Since(last) > wait {
-			return l, sent, err
-		}
-		log(fmt.Sprintf("%v; trying again", err))
-		select {
-		case <-ctx.Done():
-			return l, sent, context.Cause(ctx)
-		case <-time.After(pause):
-		}
-	}
 }
