@@ -51,7 +51,7 @@ func (k *keeper) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&k.when, "when", "", "record a vehicle and upload: always, or alarm (around alarms of its estimator)")
 	f.StringVar(&k.vehicle, "vehicle", "", "with --when: states come from dgm.state.<vehicle>, alarms from dgm.status.<vehicle>")
-	f.StringVar(&k.dir, "dir", "", "with --when: folder in which logs wait")
+	f.StringVar(&k.dir, "dir", "", "with --when: folder of this service alone in which logs wait")
 	f.DurationVar(&k.around, "around", 2*time.Minute, "with --when: length of a log, and how long before and after an alarm is uploaded")
 	f.Int64Var(&k.megabyte, "most-mb", 10_000, "with --when: most MB that wait in the folder; the oldest logs beyond it are removed")
 }
@@ -101,6 +101,10 @@ func (k *keeper) run(ctx context.Context) error {
 	// What an earlier run has left was not decided on, and may have ended with the alarm.
 	left, err := filepath.Glob(filepath.Join(k.dir, "*.msgpack"))
 	for _, path := range left {
+		if _, e := logHeader(path); e != nil { // such as one that the loss of power left empty
+			k.log(fmt.Sprintf("%v; it stays where it is", e))
+			continue
+		}
 		err = errors.Join(err, k.keep(path))
 	}
 	if err != nil {

@@ -117,11 +117,18 @@ func TestUploadAroundAlarms(t *testing.T) {
 	if len(left) == 0 {
 		t.Fatal("the stop has left no log")
 	}
+	empty := filepath.Join(dir, "v1.msgpack")
+	if err := os.WriteFile(empty, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	end = begin(&keeper{when: alarm, dir: dir})
 	for stored() < before+len(left) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	end()
+	if _, err := os.Stat(empty); err != nil {
+		t.Error(err)
+	}
 }
 
 // What was stored is removed from the folder; a file that is no log keeps nothing else.
