@@ -32,6 +32,7 @@ type robot struct {
 	x, u    []float64
 	t       int64
 	rng     *rand.Rand
+	every   int // states from one that comes to the next while it flies, 0 = 1; the others are lost
 }
 
 type held []float64
@@ -75,8 +76,10 @@ func (r *robot) measured() []float64 {
 
 // fly feeds a filter for so many seconds.
 func (r *robot) fly(f *Filter, s float64) {
-	for range int(s * 1e9 / period) {
-		f.Observed(r.t, r.measured(), r.u)
+	for i := range int(s * 1e9 / period) {
+		if i%max(r.every, 1) == 0 {
+			f.Observed(r.t, r.measured(), r.u)
+		}
 		r.step()
 	}
 }
