@@ -59,6 +59,7 @@ func small() trainer.Config {
 	c := trainer.Quick()
 	c.Horizon = trainer.Duration(500 * time.Millisecond)
 	c.Points, c.Features = 10, 40
+	c.Equation.Windows, c.Equation.Iterations = 150, 20
 	c.Net.Core, c.Net.Dynamics = []int{16, 16}, []int{10}
 	c.Training.Steps, c.Training.Batch, c.Training.Rows = 60, 40, 2000
 	return c
