@@ -69,7 +69,7 @@ export async function showFleet(nc, tables) {
   ]), (i, c) => (c === 1 ? classes[rollouts[i].stage] ?? "" : c === 5 ? "long" : ""));
   const jobs = known(stores[2], "submitted", newest("submitted"));
   rows(tables.jobs, jobs.map((e) => [
-    clean(e.vehicle), clean(e.state), e.state === "running" ? percent(number(e.progress)) : "", clean(e.worker), fixed(number(e.tries), 0),
+    clean(e.study ? `${e.study.study} ${e.study.set} ${e.study.seed}` : e.vehicle), clean(e.state), e.state === "running" ? percent(number(e.progress)) : "", clean(e.worker), fixed(number(e.tries), 0),
     `${since(e.submitted)} ago`, clean(e.reason || e.phase || (Array.isArray(e.lines) ? e.lines.at(-1) : "")),
   ]), (i, c) => (c === 1 ? classes[jobs[i].state] ?? "" : c === 6 ? "long" : ""));
   const models = known(stores[3], "trained", newest("trained"));
