@@ -54,8 +54,11 @@ func (o *operator) with(cmd *cobra.Command, do func(ctx context.Context, in *fle
 	return do(cmd.Context(), in)
 }
 
-// each changes the installation of every vehicle of the group. One that fails does not keep the others.
-func (o *operator) each(cmd *cobra.Command, change func(ctx context.Context, in *fleet.Installer, g fleet.Group, vehicle string) (fleet.Installation, error)) error {
+// change changes what a vehicle uses.
+type change func(ctx context.Context, vehicle string) (fleet.Installation, error)
+
+// each changes the installation of every vehicle of the group, as prepare says for all of them. One that fails does not keep the others.
+func (o *operator) each(cmd *cobra.Command, prepare func(ctx context.Context, in *fleet.Installer, g fleet.Group) (change, error)) error {
 	if o.group == "" {
 		return cli.Usage("--group, a group of vehicles or one vehicle, is missing")
 	}
@@ -67,9 +70,13 @@ func (o *operator) each(cmd *cobra.Command, change func(ctx context.Context, in 
 		if err != nil {
 			return err
 		}
+		change, err := prepare(ctx, in, g)
+		if err != nil {
+			return err
+		}
 		var failed error
 		for _, v := range g.Vehicles {
-			i, err := change(ctx, in, g, v)
+			i, err := change(ctx, v)
 			if err != nil {
 				failed = errors.Join(failed, err)
 				continue
@@ -103,12 +110,14 @@ func promoteCommand() *cobra.Command {
 dgm-fleet rollout for that. A vehicle takes it when it may: see swap in the settings of dgm-estimator.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.each(cmd, func(ctx context.Context, in *fleet.Installer, g fleet.Group, v string) (fleet.Installation, error) {
-				m, err := in.Find(ctx, g.Vehicles[0], o.model)
+			return o.each(cmd, func(ctx context.Context, in *fleet.Installer, g fleet.Group) (change, error) {
+				m, err := in.Find(ctx, g.Vehicles[0], o.model) // once: a newer one may be trained meanwhile
 				if err != nil {
-					return fleet.Installation{}, err
+					return nil, err
 				}
-				return in.Promote(ctx, v, m.Ref(), "promoted by an operator")
+				return func(ctx context.Context, v string) (fleet.Installation, error) {
+					return in.Promote(ctx, v, m.Ref(), "promoted by an operator")
+				}, nil
 			})
 		},
 	}
@@ -124,8 +133,10 @@ func rollbackCommand() *cobra.Command {
 		Short: "Let vehicles go back to the model before; again undoes it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.each(cmd, func(ctx context.Context, in *fleet.Installer, _ fleet.Group, v string) (fleet.Installation, error) {
-				return in.Rollback(ctx, v, "rolled back by an operator")
+			return o.each(cmd, func(_ context.Context, in *fleet.Installer, _ fleet.Group) (change, error) {
+				return func(ctx context.Context, v string) (fleet.Installation, error) {
+					return in.Rollback(ctx, v, "rolled back by an operator")
+				}, nil
 			})
 		},
 	}
@@ -144,8 +155,8 @@ func pinCommand() *cobra.Command {
 			if none == (o.model != "") || o.model == fleet.Newest {
 				return cli.Usage("give --model, an ID or a tag, or --none")
 			}
-			return o.each(cmd, func(ctx context.Context, in *fleet.Installer, _ fleet.Group, v string) (fleet.Installation, error) {
-				return in.Pin(ctx, v, o.model)
+			return o.each(cmd, func(_ context.Context, in *fleet.Installer, _ fleet.Group) (change, error) {
+				return func(ctx context.Context, v string) (fleet.Installation, error) { return in.Pin(ctx, v, o.model) }, nil
 			})
 		},
 	}
