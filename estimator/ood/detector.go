@@ -51,8 +51,14 @@ func (r *Detector) Whiten(dst, lifted []float64) {
 // Nearest returns the distance of a whitened state from the nearest reference
 // point; 0 if there is none.
 func (r *Detector) Nearest(white []float64) float64 {
+	distance, _ := r.nearest(white)
+	return distance
+}
+
+// nearest returns the nearest reference point as well, nil if there is none.
+func (r *Detector) nearest(white []float64) (distance float64, at []float64) {
 	if len(r.Points) == 0 {
-		return 0
+		return 0, nil
 	}
 	best := math.Inf(1)
 	for _, p := range r.Points {
@@ -61,9 +67,11 @@ func (r *Detector) Nearest(white []float64) float64 {
 			d := white[i] - v
 			sum += d * d
 		}
-		best = math.Min(best, sum)
+		if !(sum >= best) { // a state that is not finite has such a distance
+			best, at = sum, p
+		}
 	}
-	return math.Sqrt(best)
+	return math.Sqrt(best), at
 }
 
 // DistanceFactor returns the factor of an interval at a distance over one near the
@@ -102,22 +110,7 @@ func dot(x, y []float64) float64 {
 // standardised state to dst (L): 0 on a reference point, and where there is none.
 func (r *Detector) NearestGradient(dst, white []float64) (distance float64) {
 	clear(dst)
-	var nearest []float64
-	best := math.Inf(1)
-	for _, p := range r.Points {
-		sum := 0.0
-		for i, v := range p {
-			d := white[i] - v
-			sum += d * d
-		}
-		if sum < best {
-			best, nearest = sum, p
-		}
-	}
-	if nearest == nil {
-		return 0
-	}
-	distance = math.Sqrt(best)
+	distance, nearest := r.nearest(white)
 	if distance == 0 {
 		return 0
 	}
