@@ -22,14 +22,7 @@ func TestOneWriterDoesNotReplaceAStream(t *testing.T) {
 	if err := Setup(t.Context(), r.as("operator"), Settings{Lease: lease, Keep: time.Hour}); err != nil { // again
 		t.Fatal(err)
 	}
-	logs, err := OpenLogs(t.Context(), r.as("operator"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, _, err := logs.Upload(t.Context(), writeLog(t, "drone-2", 50, 1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	logs, other := r.uploaded("drone-2")
 	models, err := OpenModels(t.Context(), r.as("operator"))
 	if err != nil {
 		t.Fatal(err)

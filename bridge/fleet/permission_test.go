@@ -103,6 +103,20 @@ func secured(t *testing.T) *roles {
 	return r
 }
 
+// uploaded uploads a log of a vehicle, and returns it in the store.
+func (r *roles) uploaded(vehicle string) (*Logs, Log) {
+	r.t.Helper()
+	logs, err := OpenLogs(r.t.Context(), r.as("operator"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	l, _, err := logs.Upload(r.t.Context(), writeLog(r.t, vehicle, 50, 1), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return logs, l
+}
+
 // as connects in a role.
 func (r *roles) as(role string) *nats.Conn {
 	r.t.Helper()
@@ -236,14 +250,7 @@ func TestWhatIsNotPermitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logs, err := OpenLogs(t.Context(), r.as("operator"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, _, err := logs.Upload(t.Context(), writeLog(t, "drone-2", 50, 1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	logs, other := r.uploaded("drone-2")
 	info, err := logs.objects.GetInfo(t.Context(), other.object(0))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,309 @@
+package fleet
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// await returns the status of a job when it has a state.
+func await(t *testing.T, q *Queue, id string, want State) JobStatus {
+	t.Helper()
+	for {
+		s, err := q.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.State == want {
+			return s
+		}
+		if s.State.Ended() {
+			t.Fatalf("the job is %s, expected %s: %s", s.State, want, strings.Join(s.Lines, "; "))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// copyLog is a training whose model are the bytes of the first log.
+func copyLog(_ context.Context, t Training) (Model, error) {
+	b, err := os.ReadFile(t.Logs[0])
+	if err != nil {
+		return Model{}, err
+	}
+	t.Log("read %d bytes", len(b))
+	return Model{ID: "m1", HeldOut: HeldOut{Verdict: "as good", Windows: 7}}, os.WriteFile(t.Out, b, 0o666)
+}
+
+// queued returns how many messages are in the work queue.
+func queued(t *testing.T, q *Queue) uint64 {
+	t.Helper()
+	info, err := q.stream.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.State.Msgs
+}
+
+func TestJobID(t *testing.T) {
+	a := NewJob("v", []string{"1", "2"}, "s", "x")
+	if b := NewJob("v", []string{"2", "1", "2"}, "s", "x"); b.ID != a.ID {
+		t.Errorf("%+v and %+v", a, b)
+	}
+	for _, b := range []Job{NewJob("w", []string{"1", "2"}, "s", "x"), NewJob("v", []string{"1"}, "s", "x"), NewJob("v", []string{"1", "2"}, "t", "x"), NewJob("v", []string{"1", "2"}, "s", "y")} {
+		if b.ID == a.ID {
+			t.Errorf("%+v and %+v", a, b)
+		}
+	}
+}
+
+func TestAJobIsDone(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	start(t, ns, "a", copyLog)
+	s := await(t, c.Queue, j.ID, Done)
+	if s.Tries != 1 || s.Worker != "a" || s.ModelID != "m1" || s.Progress != 1 || !slices.ContainsFunc(s.Lines, func(l string) bool { return strings.HasPrefix(l, "read ") }) {
+		t.Errorf("%+v", s)
+	}
+	st, err := ReadStatus(t.Context(), c.Logs, c.Queue, installer(t, ns), nil)
+	if err != nil || len(st.Vehicles) != 1 || len(st.Jobs) != 1 {
+		t.Fatalf("%+v, %v", st, err)
+	}
+	v := st.Vehicles[0]
+	if v.Logs != 1 || v.Models != 1 || v.Newest.ID != "m1" || v.Newest.Job.ID != j.ID || v.Newest.HeldOut.Windows != 7 {
+		t.Errorf("%+v", v)
+	}
+	var file bytes.Buffer
+	if err := c.Models.Fetch(t.Context(), *v.Newest, &file); err != nil || int64(file.Len()) != v.Bytes {
+		t.Errorf("%d bytes, %v", file.Len(), err)
+	}
+}
+
+// A job that is submitted many times is in the queue once and is trained once, before and
+// after it is done.
+func TestDuplicateJobs(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	for range 5 {
+		if s, err := c.Queue.Submit(t.Context(), j, false); err != nil || s.State != Queued {
+			t.Fatalf("%+v, %v", s, err)
+		}
+	}
+	if n := queued(t, c.Queue); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	var mu sync.Mutex
+	trained := 0
+	count := func(ctx context.Context, t Training) (Model, error) {
+		mu.Lock()
+		trained++
+		mu.Unlock()
+		return copyLog(ctx, t)
+	}
+	start(t, ns, "a", count)
+	start(t, ns, "b", count)
+	await(t, c.Queue, j.ID, Done)
+	if s, err := c.Queue.Submit(t.Context(), j, true); err != nil || s.State != Done {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// The state is lost, the result is not.
+	if err := c.Queue.states.Delete(t.Context(), j.ID); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := c.Queue.Submit(t.Context(), j, false); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.Queue.Get(t.Context(), j.ID); err == nil && s.State == Done {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if models, _, err := c.Models.List(t.Context()); err != nil || trained != 1 || len(models) != 1 {
+		t.Errorf("trained %d times, %d models, %v", trained, len(models), err)
+	}
+}
+
+// Of two results of one job the first stays.
+func TestTheFirstResultStays(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	path := writeLog(t, "drone-1", 5, 1)
+	j := NewJob("drone-1", []string{"1"}, "", "v1")
+	for _, id := range []string{"m1", "m2", "m1"} {
+		if m, err := c.Models.Put(t.Context(), Model{ID: id, Job: j}, path); err != nil || m.ID != "m1" {
+			t.Errorf("%s: %+v, %v", id, m, err)
+		}
+	}
+	all, err := c.Models.objects.List(t.Context())
+	if err != nil || len(all) != 1 || all[0].Name != j.ID+"/m1" {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A worker whose process is killed while it trains: another one does the job, once.
+func TestAKilledWorker(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	victim := exec.Command(os.Args[0])
+	victim.Env = append(os.Environ(), hangs+"="+ns.ClientURL())
+	out, err := victim.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if lines := bufio.NewScanner(out); !lines.Scan() || lines.Text() != "training" {
+		t.Errorf("%q", lines.Text())
+	}
+	if err := errors.Join(victim.Process.Kill(), func() error { _ = victim.Wait(); return nil }()); err != nil {
+		t.Fatal(err)
+	}
+	start(t, ns, "b", copyLog)
+	s := await(t, c.Queue, j.ID, Done)
+	if s.Worker != "b" || s.Tries != 2 || !slices.Contains(s.Lines, "worker hanging ended during try 1") {
+		t.Errorf("%+v", s)
+	}
+	if models, _, err := c.Models.List(t.Context()); err != nil || len(models) != 1 {
+		t.Errorf("%+v, %v", models, err)
+	}
+}
+
+// While a worker extends its lease, its job stays with it for longer than the lease.
+func TestALongTraining(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	var begun sync.Map
+	slow := func(ctx context.Context, tr Training) (Model, error) {
+		if _, twice := begun.LoadOrStore(tr.Job.ID, true); twice {
+			t.Error("the job is begun twice")
+		}
+		tr.Progress("nets", 0.5)
+		for seen := 0; seen < 8; { // extensions: two leases
+			s, err := c.Queue.Get(ctx, j.ID)
+			if err != nil {
+				return Model{}, err
+			}
+			if s.Progress == 0.5 {
+				seen++
+			}
+			pause(ctx, lease/4)
+		}
+		return copyLog(ctx, tr)
+	}
+	start(t, ns, "a", slow)
+	start(t, ns, "b", slow)
+	if s := await(t, c.Queue, j.ID, Done); s.Tries != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A job that cannot be trained ends after three tries, and its reason is kept; the queue
+// goes on.
+func TestAPoisonousJob(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	good := submitted(t, c, "drone-2")
+	train := func(ctx context.Context, t Training) (Model, error) {
+		if t.Job.Vehicle == "drone-1" {
+			panic("the log contains poison")
+		}
+		return copyLog(ctx, t)
+	}
+	start(t, ns, "a", train)
+	start(t, ns, "b", train)
+	s := await(t, c.Queue, j.ID, Failed)
+	if s.Tries != MostTries || s.Reason != "the training panicked: the log contains poison" {
+		t.Errorf("%+v", s)
+	}
+	await(t, c.Queue, good.ID, Done)
+	for queued(t, c.Queue) != 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if s, err := c.Queue.Submit(t.Context(), j, false); err != nil || s.State != Failed {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := c.Queue.Submit(t.Context(), j, true); err != nil || s.State != Queued || s.Tries != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	await(t, c.Queue, j.ID, Failed)
+}
+
+func TestCancel(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	waiting := submitted(t, c, "drone-1")
+	if s, err := c.Queue.Cancel(t.Context(), waiting.ID); err != nil || s.State != Cancelled || queued(t, c.Queue) != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	begun, ended := make(chan bool), make(chan error, 1)
+	start(t, ns, "a", func(ctx context.Context, _ Training) (Model, error) {
+		close(begun)
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return Model{ID: "m1"}, nil // as the trainer does: a partial model
+	})
+	j := submitted(t, c, "drone-2")
+	<-begun
+	if _, err := c.Queue.Cancel(t.Context(), j.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, errReleased) {
+		t.Errorf("%v", err)
+	}
+	await(t, c.Queue, j.ID, Cancelled)
+	if models, _, err := c.Models.List(t.Context()); err != nil || len(models) != 0 || queued(t, c.Queue) != 0 {
+		t.Errorf("%+v, %v", models, err)
+	}
+}
+
+// A worker that is stopped returns its job at once and uncounted.
+func TestAStoppedWorker(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	begun := make(chan bool)
+	stop := start(t, ns, "a", func(ctx context.Context, _ Training) (Model, error) {
+		close(begun)
+		<-ctx.Done()
+		return Model{}, ctx.Err()
+	})
+	<-begun
+	stop()
+	if s, err := c.Queue.Get(t.Context(), j.ID); err != nil || s.State != Queued || s.Tries != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	start(t, ns, "b", copyLog)
+	if s := await(t, c.Queue, j.ID, Done); s.Tries != 1 || s.Worker != "b" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A job whose log has expired fails with that reason.
+func TestALogThatIsGone(t *testing.T) {
+	ns := serve(t, Settings{})
+	c := client(t, ns)
+	j := submitted(t, c, "drone-1")
+	if err := c.Logs.index.Delete(t.Context(), "drone-1."+j.Logs[0]); err != nil {
+		t.Fatal(err)
+	}
+	start(t, ns, "a", copyLog)
+	if s := await(t, c.Queue, j.ID, Failed); !strings.Contains(s.Reason, "older than logs are kept") {
+		t.Errorf("%+v", s)
+	}
+}
