@@ -95,9 +95,9 @@ func (q *Query) vectors() [12]struct {
 	}
 }
 
-// fields are the fields of the message, in the order in which they are written; want is where
-// that is stored, and vector returns where those of the vectors are stored, in the order of vectors.
-func (q *Query) fields(want any, vector func(i int) any) [23]msgbin.Field {
+// fields are the fields of the message, in the order in which they are written; want, planDt and samples
+// are where these are stored, and vector returns where those of the vectors are stored, in the order of vectors.
+func (q *Query) fields(want, planDt, samples any, vector func(i int) any) [23]msgbin.Field {
 	return [...]msgbin.Field{
 		msgbin.Required("v", Version),
 		msgbin.Optional("want", want),
@@ -106,9 +106,9 @@ func (q *Query) fields(want any, vector func(i int) any) [23]msgbin.Field {
 		msgbin.Optional("u", vector(2)),
 		msgbin.Optional("plans", vector(3)),
 		msgbin.Optional("rows", &q.Rows),
-		msgbin.OmitZero("plan_dt", &q.PlanDt),
+		msgbin.OmitZero("plan_dt", planDt),
 		msgbin.Optional("times", vector(4)),
-		msgbin.Optional("samples", &q.Samples),
+		msgbin.OmitZero("samples", samples),
 		msgbin.Optional("seed", &q.Seed),
 		msgbin.Optional("timeout", &q.Timeout),
 		msgbin.Optional("dtype", &q.Dtype),
@@ -133,7 +133,7 @@ func (q *Query) Append(dst []byte) []byte {
 		list := strings.Split(q.Want, ",")
 		want = &list
 	}
-	f := q.fields(want, func(i int) any { return v[i].dst })
+	f := q.fields(want, &q.PlanDt, &q.Samples, func(i int) any { return v[i].dst })
 	if q.RequestDtype != float32s {
 		return encode(dst, f[:])
 	}
@@ -160,8 +160,8 @@ func (q *Query) Append(dst []byte) []byte {
 func (q *Query) Decode(b []byte) error {
 	v := q.vectors()
 	var raw [len(v)]msgbin.Raw
-	var want msgbin.Raw
-	f := q.fields(&want, func(i int) any { return &raw[i] })
+	var want, planDt, samples msgbin.Raw
+	f := q.fields(&want, &planDt, &samples, func(i int) any { return &raw[i] })
 	r := msgbin.AcquireReader(b)
 	defer r.Release()
 	if err := r.OnlyFields(f[:]); err != nil {
@@ -177,6 +177,9 @@ func (q *Query) Decode(b []byte) error {
 		return fail(WrongSize, "rows", "%d, expected 0 to %d", q.Rows, MaxPlan)
 	}
 	if err := q.decodeWant(r, want); err != nil {
+		return err
+	}
+	if err := q.decodeAboveZero(r, planDt, samples); err != nil {
 		return err
 	}
 	read := vectorsOf(r)
@@ -204,6 +207,9 @@ func (q *Query) decodeWant(r *msgbin.Reader, want msgbin.Raw) error {
 	}
 	r.ResetRaw(want)
 	n, err := r.Array(mostWants)
+	if err == nil && n == 0 {
+		return fail(Malformed, "want", "is an empty list: name what is wanted, or leave it out for predict")
+	}
 	for i := 0; err == nil && i < n; i++ {
 		var name []byte
 		if name, err = r.StringBytes(mostWant); err == nil && i > 0 {
@@ -213,6 +219,31 @@ func (q *Query) decodeWant(r *msgbin.Reader, want msgbin.Raw) error {
 	}
 	if err != nil {
 		return &Error{Reason: Malformed, Field: "want", Err: err}
+	}
+	return nil
+}
+
+// decodeAboveZero reads what is not the same where it is 0 and where it is absent. Writers of
+// earlier releases put a samples of 0 into queries that read none.
+func (q *Query) decodeAboveZero(r *msgbin.Reader, planDt, samples msgbin.Raw) (err error) {
+	q.PlanDt, q.Samples = 0, 0
+	if len(planDt.Bytes) > 0 {
+		r.ResetRaw(planDt)
+		if q.PlanDt, err = r.Float64(); err != nil {
+			return refused("plan_dt", err)
+		}
+		if q.PlanDt == 0 {
+			return fail(Malformed, "plan_dt", "is 0, must be seconds above 0")
+		}
+	}
+	if len(samples.Bytes) > 0 {
+		r.ResetRaw(samples)
+		if q.Samples, err = r.Uint64(); err != nil {
+			return refused("samples", err)
+		}
+		if q.Samples == 0 && (strings.Contains(q.Want, WantSamples) || strings.Contains(q.Want, WantViolation)) {
+			return fail(Malformed, "samples", "is 0, must be 1 or more, or be absent")
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -153,6 +154,41 @@ func TestQueryFields(t *testing.T) {
 	var e *wire.Error
 	if err := q.Decode(message(t, map[string]any{"v": 1, "states": []any{1}, "plan": []any{1}})); !errors.As(err, &e) || e.Field != "plan" || !strings.Contains(e.Text, "plans") {
 		t.Errorf("an unknown key: %v", err)
+	}
+}
+
+// A value of 0 is refused by the name of its key where an absent one has another meaning.
+func TestQueryOfZero(t *testing.T) {
+	plans := map[string]any{"plans": []any{1, 2}, "rows": 2}
+	for _, c := range []struct {
+		m    map[string]any
+		with map[string]any
+		key  string // refused; empty: read
+	}{
+		{map[string]any{"plan_dt": 0}, plans, "plan_dt"},
+		{map[string]any{"plan_dt": 0.0}, nil, "plan_dt"},
+		{map[string]any{"plan_dt": nil}, nil, ""},
+		{map[string]any{"plan_dt": 0.25}, plans, ""},
+		{map[string]any{"want": "samples", "samples": 0}, nil, "samples"},
+		{map[string]any{"want": []any{"mean", "violation"}, "samples": 0}, nil, "samples"},
+		{map[string]any{"want": "samples", "samples": nil}, nil, ""},
+		{map[string]any{"want": "samples"}, nil, ""},
+		{map[string]any{"samples": 0}, nil, ""}, // as releases before wrote every query
+		{map[string]any{"want": []any{}}, nil, "want"},
+	} {
+		m := map[string]any{"v": 1, "states": []any{1}}
+		maps.Copy(m, c.m)
+		maps.Copy(m, c.with)
+		q := wire.Query{PlanDt: 3, Samples: 3}
+		err := q.Decode(message(t, m))
+		var e *wire.Error
+		if c.key == "" {
+			if err != nil || q.PlanDt == 3 || q.Samples == 3 {
+				t.Errorf("%v: %+v, %v", m, q, err)
+			}
+		} else if !errors.As(err, &e) || e.Field != c.key {
+			t.Errorf("%v: %v, want a refusal of %s", m, err, c.key)
+		}
 	}
 }
 
