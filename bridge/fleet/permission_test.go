@@ -122,7 +122,7 @@ func (r *roles) as(role string) *nats.Conn {
 	r.t.Helper()
 	inbox := role
 	if role == "robot" {
-		inbox = "estimator"
+		inbox = "estimator.drone-1"
 	}
 	nc, err := nats.Connect(r.url, nats.UserInfo(role, "pw"), nats.CustomInboxPrefix("_INBOX_"+inbox), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		r.mu.Lock()
@@ -283,7 +283,7 @@ func TestWhatIsNotPermitted(t *testing.T) {
 				}
 			}
 		}
-		for _, s := range []string{"$KV.>", "$O.>", "_INBOX_operator.>", ">", "dgm.job.*"} {
+		for _, s := range []string{"$KV.>", "$O.>", "_INBOX_operator.>", "_INBOX_estimator.>", "_INBOX_estimator.drone-2.>", "_INBOX.>", ">", "dgm.job.*"} {
 			if _, err := nc.SubscribeSync(s); err != nil {
 				t.Fatal(err)
 			}

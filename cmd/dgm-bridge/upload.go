@@ -34,8 +34,15 @@ With --when, as a service on a robot: record the states of a vehicle in logs as 
 			if err != nil {
 				return err
 			}
-			server.Inbox = "_INBOX_estimator" // it uploads what its robot has recorded
-			nc, err := connect(cmd, &server)
+			vehicle := k.vehicle
+			if vehicle == "" {
+				h, err := logHeader(args[0])
+				if err != nil {
+					return err
+				}
+				vehicle = h.Vehicle
+			}
+			nc, err := connect(cmd, server.For(vehicle))
 			if err != nil {
 				return err
 			}

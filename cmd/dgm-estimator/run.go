@@ -124,7 +124,7 @@ func (v vehicle) prepare(s *settings, key ed25519.PublicKey, log func(string)) (
 	if p.node, err = node.New(cfg, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", v.Model, err)
 	}
-	if p.nc, err = n.Link("dgm-estimator "+p.node.Vehicle(), log).Connect(); err != nil {
+	if p.nc, err = n.For(p.node.Vehicle()).Link("dgm-estimator "+p.node.Vehicle(), log).Connect(); err != nil {
 		return nil, err
 	}
 	times := p.node.Times()
@@ -150,7 +150,7 @@ func serve(ctx context.Context, s *settings, all []*served, out io.Writer, log f
 			continue
 		}
 		// Models are large: they come over a link of their own.
-		nc, err := s.NATS.Link("dgm-estimator models "+v.node.Vehicle(), nil).Connect()
+		nc, err := s.NATS.For(v.node.Vehicle()).Link("dgm-estimator models "+v.node.Vehicle(), nil).Connect()
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,9 @@ func PredictSubject(vehicle string) string { return predictPrefix + vehicle }
 // StatusSubject returns the subject of a vehicle's status.
 func StatusSubject(vehicle string) string { return statusPrefix + vehicle }
 
+// EstimatorInbox returns the prefix of the subjects on which what runs on a vehicle is answered.
+func EstimatorInbox(vehicle string) string { return "_INBOX_estimator." + vehicle }
+
 // QuerySubject returns the subject of questions about a vehicle.
 func QuerySubject(vehicle string) string { return queryPrefix + vehicle }
 

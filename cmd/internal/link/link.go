@@ -4,6 +4,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dgm-robotics/dgm/estimator/node"
+	"github.com/dgm-robotics/dgm/estimator/wire"
 )
 
 // Flags are the values of the flags.
@@ -33,6 +35,13 @@ func (f *Flags) Add(set *pflag.FlagSet) {
 	set.StringVar(&f.CA, "tls-ca", "", "PEM file of the authorities to trust")
 	set.StringVar(&f.Cert, "tls-cert", "", "PEM file of this program's certificate")
 	set.StringVar(&f.Key, "tls-key", "", "PEM file of its private key")
+}
+
+// For returns the flags of a connection on behalf of a vehicle, which is answered on inboxes of its own.
+func (f *Flags) For(vehicle string) *Flags {
+	own := *f
+	own.Inbox = cmp.Or(f.Inbox, wire.EstimatorInbox(vehicle))
+	return &own
 }
 
 // Link returns the connection's settings under a name. Events of the connection go to
