@@ -149,6 +149,7 @@ type Queue struct {
 	stream   jetstream.Stream
 	consumer jetstream.Consumer
 	states   jetstream.KeyValue
+	keep     time.Duration // of states after the end of their jobs; 0 = without limit
 }
 
 // OpenQueue opens the jobs of a fleet.
@@ -164,8 +165,15 @@ func OpenQueue(ctx context.Context, nc *nats.Conn) (*Queue, error) {
 	if q.consumer, err = q.stream.Consumer(ctx, jobConsumer); err != nil {
 		return nil, fmt.Errorf("consumer %s of stream %s: %w", jobConsumer, jobStream, explained(err))
 	}
-	q.states, err = bucket(ctx, js, jobStates)
-	return q, err
+	if q.states, err = bucket(ctx, js, jobStates); err != nil {
+		return nil, err
+	}
+	s, err := q.states.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("key-value store %s: %w", jobStates, explained(err))
+	}
+	q.keep, _ = time.ParseDuration(s.Metadata()[keepJobs]) // of a server that was set up before there was the setting: without limit
+	return q, nil
 }
 
 // lease returns for how long a job is held without an extension.
@@ -191,15 +199,20 @@ func (q *Queue) get(ctx context.Context, id string) (JobStatus, uint64, error) {
 	return s, revision, nil
 }
 
-// put replaces a status if nobody has replaced it since the revision, else the error is errReplaced.
+// put replaces a status if nobody has replaced it since the revision, else the error is errReplaced. The server removes
+// that of a job that has ended.
 func (q *Queue) put(ctx context.Context, s *JobStatus, revision uint64) (uint64, error) {
 	s.Updated = time.Now().UTC()
 	s.Reason = shortened(s.Reason)
-	revision, err := q.states.Update(ctx, s.ID, encoded(s), revision)
+	options := []jetstream.PublishOpt{jetstream.WithExpectLastSequencePerSubject(revision)}
+	if s.State.Ended() && q.keep > 0 {
+		options = append(options, jetstream.WithMsgTTL(q.keep))
+	}
+	ack, err := q.js.Publish(ctx, "$KV."+jobStates+"."+s.ID, encoded(s), options...)
 	if err != nil {
 		return 0, fmt.Errorf("job %s: %w", s.ID, explained(err))
 	}
-	return revision, nil
+	return ack.Sequence, nil
 }
 
 // putHeld is put by the worker that holds the job. A revision that is not known here may be its own:

@@ -307,3 +307,33 @@ func TestALogThatIsGone(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// The server removes the state of a job some time after its end, and of no other; the job can be submitted again.
+func TestStatesOfEndedJobsAreRemoved(t *testing.T) {
+	ns := serve(t, Settings{KeepJobs: time.Second})
+	c := client(t, ns)
+	ended, waits := submitted(t, c, "drone-1"), submitted(t, c, "drone-2")
+	if _, err := c.Queue.Cancel(t.Context(), ended.ID); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		all, _, err := c.Queue.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == 1 && all[0].ID == waits.ID {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if s, err := c.Queue.Submit(t.Context(), ended, false); err != nil || s.State != Queued || queued(t, c.Queue) != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	// Another setting holds from then on.
+	if err := Setup(t.Context(), connect(t, ns), Settings{KeepJobs: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if q, err := OpenQueue(t.Context(), connect(t, ns)); err != nil || q.keep != time.Hour {
+		t.Errorf("%v", err)
+	}
+}

@@ -17,6 +17,8 @@ type Status struct {
 	Vehicles []VehicleStatus `json:"vehicles"` // by name
 	Jobs     []JobStatus     `json:"jobs"`     // the newest first
 
+	KeepJobs float64 `json:"keep_jobs"` // s after their end for which jobs are listed; 0 = without limit
+
 	Unreadable []string `json:"unreadable,omitempty"` // entries that are skipped, and what is wrong with them
 }
 
@@ -164,6 +166,7 @@ func ReadStatus(ctx context.Context, l *Logs, q *Queue, in *Installer, robots *R
 	}
 	s := Status{
 		Robots: []RobotStatus{}, Rollouts: append([]Rollout{}, rollouts...), Vehicles: []VehicleStatus{}, Jobs: append([]JobStatus{}, jobs...),
+		KeepJobs:   q.keep.Seconds(),
 		Unreadable: slices.Concat(badLogs, badModels, badJobs, badInstalled, badRollouts),
 	}
 	s.addRobots(robots, installed, models, by)

@@ -39,16 +39,22 @@ const (
 // Settings of Setup.
 type Settings struct {
 	Keep     time.Duration // (optional) how long a log is kept; 0 = without limit
+	KeepJobs time.Duration // (optional) how long the state of a job is kept after its end; at least 1 s; defaults to 30 days
 	LogBytes int64         // (optional) most bytes of logs, after which uploads are refused; 0 = without limit
 	Replicas int           // (optional) of everything that is stored: 1, 3 or 5; defaults to 1
 	Lease    time.Duration // (optional) after which the job of a silent worker is given to another one; defaults to 1 min
 }
 
-// usualLease of a job: it is taken up again within one and a half of it.
-const usualLease = time.Minute
+const (
+	usualLease    = time.Minute // of a job: it is taken up again within one and a half of it
+	usualKeepJobs = 30 * 24 * time.Hour
+)
+
+// keepJobs is the name of Settings.KeepJobs in the metadata of the states of jobs.
+const keepJobs = "dgm-keep-jobs"
 
 // Setup makes everything that a fleet stores, or changes what is there to the settings.
-// Nothing stored is removed, except logs that are older than Keep.
+// Nothing stored is removed, except logs that are older than Keep, and in time the states of jobs that have ended.
 func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	js, err := jetstream.New(nc)
 	if err != nil {
@@ -59,6 +65,9 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	}
 	if s.Lease == 0 {
 		s.Lease = usualLease
+	}
+	if s.KeepJobs == 0 {
+		s.KeepJobs = usualKeepJobs
 	}
 	if s.LogBytes <= 0 {
 		s.LogBytes = -1
@@ -79,7 +88,7 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 	}
 	for _, c := range []jetstream.KeyValueConfig{
 		{Bucket: logIndex, Description: "what is in the flight logs", TTL: s.Keep},
-		{Bucket: jobStates, Description: "states of training jobs"},
+		{Bucket: jobStates, Description: "states of training jobs", LimitMarkerTTL: time.Second, Metadata: map[string]string{keepJobs: s.KeepJobs.String()}},
 		{Bucket: modelIndex, Description: "models with their lineage"},
 		{Bucket: studyRows, Description: "results of studies"},
 		{Bucket: installations, Description: "which vehicle uses which model"},
@@ -115,14 +124,14 @@ func Setup(ctx context.Context, nc *nats.Conn, s Settings) error {
 }
 
 // withoutRollup lets a stream refuse the header Nats-Rollup: with it who may write one subject of the stream removes
-// the messages of all others.
+// the messages of all others. Messages with a time to live leave no marker, which needs it.
 func withoutRollup(ctx context.Context, js jetstream.JetStream, name string) error {
 	stream, err := js.Stream(ctx, name)
 	if err != nil {
 		return err
 	}
 	c := stream.CachedInfo().Config
-	c.AllowRollup = false
+	c.AllowRollup, c.SubjectDeleteMarkerTTL = false, 0
 	_, err = js.UpdateStream(ctx, c)
 	return err
 }

@@ -130,11 +130,12 @@ func setupCommand() *cobra.Command {
 	var server link.Flags
 	var s fleet.Settings
 	var keep days
+	keepJobs := days(30 * 24 * time.Hour)
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Make what a fleet stores on a NATS server with JetStream, or change its limits",
 		Long: `Make the streams and stores of a fleet on a NATS server with JetStream, or change their limits. What is
-stored stays, except logs that are older than --keep.
+stored stays, except logs that are older than --keep, and the states of jobs that ended longer ago than --keep-jobs.
 
 A server writes to disk every two minutes by default, and loses what it has acknowledged since when its power
 fails: with one replica, set sync_interval: always in its jetstream block; in a cluster, use --replicas 3.`,
@@ -147,7 +148,10 @@ fails: with one replica, set sync_interval: always in its jetstream block; in a 
 			case s.LogBytes < 0:
 				return cli.Usage("--log-bytes %d is negative", s.LogBytes)
 			}
-			s.Keep = time.Duration(keep)
+			if time.Duration(keepJobs) < time.Second {
+				return cli.Usage("--keep-jobs %v must be at least 1s", time.Duration(keepJobs))
+			}
+			s.Keep, s.KeepJobs = time.Duration(keep), time.Duration(keepJobs)
 			nc, err := connect(cmd, &server)
 			if err != nil {
 				return err
@@ -165,6 +169,7 @@ fails: with one replica, set sync_interval: always in its jetstream block; in a 
 	}
 	f := cmd.Flags()
 	f.Var(&keep, "keep", "how long logs are kept, such as 90d (default: without limit)")
+	f.Var(&keepJobs, "keep-jobs", "how long states of jobs are kept after their end")
 	f.Int64Var(&s.LogBytes, "log-bytes", 0, "most bytes of logs; uploads beyond it are refused (default: without limit)")
 	f.IntVar(&s.Replicas, "replicas", 1, "copies of everything, on as many servers of a cluster")
 	server.Add(f)

@@ -143,6 +143,9 @@ func printStatus(out io.Writer, s *fleet.Status) error {
 	for _, j := range s.Jobs {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.0f %%\t%d\t%s\t%s\t%q\n", j.ID, j.Title(), len(j.Logs), shown(string(j.State)), 100*j.Progress, j.Tries, shown(j.Worker), j.Updated.Local().Format(time.DateTime), j.Reason)
 	}
+	if s.KeepJobs > 0 {
+		fmt.Fprintf(w, "jobs are listed for %.3g days after their end\n", s.KeepJobs/86400)
+	}
 	for _, u := range s.Unreadable {
 		fmt.Fprintf(w, "skipped: %q\n", u)
 	}
