@@ -3,6 +3,8 @@ package adapt
 import (
 	"math"
 
+	"github.com/tphakala/simd/f64"
+
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/channel"
 	"github.com/dgm-robotics/dgm/estimator/feature"
@@ -19,7 +21,7 @@ type Corrector struct {
 	plan          feature.Plan
 	delta, ddelta []float64 // K
 	work          []float64 // K
-	ends          []mixture // B×K
+	ends          []end     // B×K
 }
 
 // NewCorrector takes all memory for a model that can adapt, see Parameters.
@@ -28,7 +30,7 @@ func NewCorrector(m *model.Model) *Corrector {
 	if err != nil {
 		return nil
 	}
-	return &Corrector{m: m, before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]mixture, len(fractions)*m.K)}
+	return &Corrector{m: m, before: newPast(m, e, a, nil), rollout: priordynamics.NewAdapted(e, m.K, a, m.Horizon), plan: feature.Plan{P: m.P}, delta: make([]float64, m.K), ddelta: make([]float64, m.K), work: make([]float64, m.K), ends: make([]end, len(fractions)*m.K)}
 }
 
 // Correct applies what the filter has learned to a prediction of its model.
@@ -55,7 +57,10 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		ddelta = c.ddelta
 	}
 	for j := range c.ends {
-		c.ends[j] = mixtureOf(s.Weights[j*experts:(j+1)*experts], s.Offsets[j], s.Rests[j], s.Variances[j])
+		c.ends[j].mixture = mixtureOf(s.Weights[j*experts:(j+1)*experts], s.Offsets[j], s.Rests[j], s.Variances[j])
+	}
+	for j := range c.ends[K:] {
+		c.ends[j].rise = c.ends[j+K].less(&c.ends[j].mixture)
 	}
 	for i, t := range dst.Times {
 		c.rollout.At(c.delta, ddelta, t)
@@ -64,33 +69,14 @@ func (c *Corrector) Correct(dst *estimator.Prediction, q *estimator.Query, s *St
 		}
 		c.before.subtract(c.delta, t)
 		p := placeOf(t / c.m.Horizon)
-		before, at := c.ends[p.before*K:(p.before+1)*K], c.ends[p.bucket*K:(p.bucket+1)*K]
-		mean, std, obsStd := dst.Mean[i*K:(i+1)*K], dst.Std[i*K:(i+1)*K], dst.ObsStd[i*K:(i+1)*K]
-		for k, delta := range c.delta[:K] {
-			a, b := &before[k], &at[k]
-			slope := a.slope + p.share*(b.slope-a.slope)
-			shift := p.part * (a.shift + p.share*(b.shift-a.shift))
-			square := p.part * p.part * (a.square + p.share*(b.square-a.square))
-			moved := slope*delta + shift
-			cross := p.part * (a.cross + p.share*(b.cross-a.cross))
-			added := (a.curve+p.share*(b.curve-a.curve))*delta*delta + 2*cross*delta + square - moved*moved
-			if added < 0 { // rounding
-				added = 0
-			}
-			variance, obs := p.part*p.part*(a.variance+p.share*(b.variance-a.variance)), obsStd[k]*obsStd[k]
-			if variance > obs {
-				variance = obs
-			}
-			added += slope * variance
-			mean[k] += moved
-			std[k] = math.Sqrt(std[k]*std[k] + added)
-			obsStd[k] = math.Sqrt(obs + added)
-			if ddelta != nil {
-				onWay := p.shareRate * ((b.slope-a.slope)*delta + p.part*(b.shift-a.shift))
-				dst.DMean[i*K+k] += slope*ddelta[k] + (onWay+p.partRate*(a.shift+p.share*(b.shift-a.shift)))/c.m.Horizon
-			}
+		ends := c.ends[p.before*K : (p.before+1)*K]
+		if ddelta != nil {
+			p.addRates(dst.DMean[i*K:(i+1)*K], ends, c.delta, ddelta, c.m.Horizon)
 		}
+		p.add(dst.Mean[i*K:(i+1)*K], dst.Std[i*K:(i+1)*K], dst.ObsStd[i*K:(i+1)*K], ends, c.delta)
 	}
+	f64.Sqrt(dst.Std, dst.Std)
+	f64.Sqrt(dst.ObsStd, dst.ObsStd)
 	return true
 }
 
@@ -114,10 +100,49 @@ func (c *Corrector) signal(q *estimator.Query) channel.Signal {
 
 // place is where a time is between the ends of two buckets.
 type place struct {
-	before, bucket      int
-	share               float64 // of the way from the one to the other
+	before              int     // the end before it
+	share               float64 // of the way from it to the next
 	part                float64 // of the way from the start to the first end, at most 1
 	shareRate, partRate float64 // by the share of the horizon
+}
+
+// add adds to the means of one time (K) what the mixtures at the end before it (K) make of delta,
+// and replaces the deviations by the squares of what they become.
+func (p *place) add(mean, std, obsStd []float64, ends []end, delta []float64) {
+	share, part := p.share, p.part
+	mean, std, obsStd, ends = mean[:len(delta)], std[:len(delta)], obsStd[:len(delta)], ends[:len(delta)]
+	for k, d := range delta {
+		a, b := &ends[k].mixture, &ends[k].rise
+		slope := a.slope + share*b.slope
+		moved := slope*d + part*(a.shift+share*b.shift)
+		added := ((a.curve+share*b.curve)*d+2*part*(a.cross+share*b.cross))*d + part*part*(a.square+share*b.square) - moved*moved
+		if added < 0 { // rounding
+			added = 0
+		}
+		variance, obs := part*part*(a.variance+share*b.variance), obsStd[k]*obsStd[k]
+		if variance > obs {
+			variance = obs
+		}
+		added += slope * variance
+		mean[k] += moved
+		std[k] = std[k]*std[k] + added
+		obsStd[k] = obs + added
+	}
+}
+
+// addRates adds what add does to the mean to its derivative by time (K).
+func (p *place) addRates(dst []float64, ends []end, delta, ddelta []float64, horizon float64) {
+	for k, d := range delta {
+		a, b := &ends[k].mixture, &ends[k].rise
+		onWay := p.shareRate * (b.slope*d + p.part*b.shift)
+		dst[k] += (a.slope+p.share*b.slope)*ddelta[k] + (onWay+p.partRate*(a.shift+p.share*b.shift))/horizon
+	}
+}
+
+// end is the mixture of a channel at the end of a bucket, and how it rises to that of the next.
+type end struct {
+	mixture
+	rise mixture
 }
 
 // placeOf returns where a share of the horizon is.
@@ -129,7 +154,7 @@ func placeOf(tau float64) place {
 	if b == 0 {
 		return place{part: tau / fractions[0], partRate: 1 / fractions[0]}
 	}
-	p := place{before: b - 1, bucket: b, part: 1, shareRate: 1 / (fractions[b] - fractions[b-1])}
+	p := place{before: b - 1, part: 1, shareRate: 1 / (fractions[b] - fractions[b-1])}
 	p.share = min((tau-fractions[b-1])*p.shareRate, 1)
 	return p
 }

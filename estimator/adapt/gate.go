@@ -68,3 +68,8 @@ func mixtureOf(w []float64, offset, rest, variance float64) mixture {
 	whole := w[adapted] + w[adaptedShifted]
 	return mixture{slope: 0.5*w[half] + whole, shift: a + b, curve: 0.25*w[half] + whole, cross: b, square: a*offset + b*rest, variance: variance}
 }
+
+// less returns the mixture less another.
+func (m *mixture) less(o *mixture) mixture {
+	return mixture{m.slope - o.slope, m.shift - o.shift, m.curve - o.curve, m.cross - o.cross, m.square - o.square, m.variance - o.variance}
+}

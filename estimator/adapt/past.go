@@ -1,6 +1,8 @@
 package adapt
 
 import (
+	"github.com/tphakala/simd/f64"
+
 	"github.com/dgm-robotics/dgm/estimator"
 	"github.com/dgm-robotics/dgm/estimator/direct"
 	"github.com/dgm-robotics/dgm/estimator/history"
@@ -66,8 +68,24 @@ func newPast(m *model.Model, e *priordynamics.Model, a priordynamics.Adaptation,
 			p.levels = append(p.levels, pastLevel{component: c, level: l, times: at, matrices: matrices(m, c, l, rollout, at), g: make([]float64, len(at)*K), byKnot: make([]float64, len(m.NoiseKnots)*K)})
 		}
 	}
+	if p.rollout != nil {
+		p.leave()
+	}
 	p.read = make([]bool, len(p.levels))
 	return p
+}
+
+// leave leaves out the nodes that no map reads.
+func (p *past) leave() {
+	last, K := 0, p.m.K
+	for i := range p.levels {
+		for j, w := range p.levels[i].matrices {
+			if node := j / K % p.rollout.Nodes(); w != 0 {
+				last = max(last, node)
+			}
+		}
+	}
+	p.rollout.Leave(last)
 }
 
 // matrices returns those of g of a level at times by the nodes of a roll-out: the weights of the
@@ -125,7 +143,7 @@ func (p *past) start(x0, rows []float64, condition model.Condition, theta []floa
 			continue
 		}
 		for j := range l.g {
-			l.g[j] = dot(moved, l.matrices[j*len(moved):(j+1)*len(moved)])
+			l.g[j] = f64.DotProduct(moved, l.matrices[j*len(moved):(j+1)*len(moved)])
 		}
 		for j, w := range l.weights {
 			l.byKnot[j%len(p.knots)*K+j/len(p.knots)] = w
@@ -136,7 +154,7 @@ func (p *past) start(x0, rows []float64, condition model.Condition, theta []floa
 // subtract takes what θ has changed in the history's part of the displacement at t seconds
 // after the last start from delta (K).
 func (p *past) subtract(delta []float64, t float64) {
-	K, known := len(delta), false
+	known, K := false, len(delta)
 	for i := range p.levels {
 		l := &p.levels[i]
 		if !p.read[i] {
@@ -156,8 +174,8 @@ func (p *past) subtract(delta []float64, t float64) {
 		if next > q {
 			b = p.knots[next] * t
 		}
-		wa, wb := l.byKnot[q*K:(q+1)*K], l.byKnot[next*K:(next+1)*K]
-		g0, g1 := l.g[at*K:(at+1)*K], l.g[min(at+1, len(l.times)-1)*K:][:K]
+		wa, wb := l.byKnot[q*K:][:K], l.byKnot[next*K:][:K]
+		g0, g1 := l.g[at*K:][:K], l.g[min(at+1, len(l.times)-1)*K:][:K]
 		for k := range delta {
 			delta[k] -= (a*wa[k] + b*wb[k]) * (g0[k] + share*(g1[k]-g0[k]))
 		}

@@ -39,6 +39,7 @@ type Adapted struct {
 	of      Adaptation
 	k, q    int
 	nodes   int       // at most
+	last    int       // that a Run sets
 	sign    float64   // 1, or −1: against time
 	unit    []float64 // K, Rate·Step
 	own     []int     // of Damped: the coordinate
@@ -65,7 +66,7 @@ func NewAdapted(m *Model, k int, a Adaptation, horizon float64) *Adapted {
 	horizon *= sign
 	n, L, P, q := int(horizon/m.Step+1e-9)+3, m.Lift.Dim(), len(m.UMean), a.Parameters(m)
 	out := &Adapted{
-		m: m, of: a, k: k, q: q, nodes: n, sign: sign, unit: make([]float64, k),
+		m: m, of: a, k: k, q: q, nodes: n, last: n - 1, sign: sign, unit: make([]float64, k),
 		plain: make([]float64, n*k), moved: make([]float64, n*k), added: make([]float64, n*k), by: make([]float64, n*q*k),
 		input: make([]float64, P), gained: make([]float64, P), chain: make([]float64, k*(k+P)), now: make([]float64, k), inc: make([]float64, k),
 		v: make([]float64, L+P), slope: make([]float64, L), psi: make([]float64, m.Terms()), partial: make([]float64, (L+P)*k), matrix: make([]float64, k*k),
@@ -88,7 +89,7 @@ func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon f
 	clear(a.plain[:K])
 	clear(a.moved[:K])
 	clear(a.by[:a.q*K])
-	for i := range n + 1 { // the last node is one beyond the step in which the horizon ends
+	for i := range min(n+1, a.last) { // the last node is one beyond the step in which the horizon ends
 		if i < n && len(a.input) > 0 {
 			u.Mean(a.input, float64(i)*h, float64(i+1)*h)
 		}
@@ -102,7 +103,7 @@ func (a *Adapted) Run(x0 []float64, u channel.Signal, theta []float64, horizon f
 		}
 		a.step(a.moved[i*K:], x0, a.gained, theta, by)
 	}
-	for i, v := range a.moved[:(n+2)*K] {
+	for i, v := range a.moved[:(min(n+1, a.last)+1)*K] {
 		a.added[i] = v - a.plain[i]
 	}
 }
@@ -229,6 +230,9 @@ func addScaled(dst []float64, s float64, v []float64) {
 // Nodes returns the number of nodes.
 func (a *Adapted) Nodes() int { return a.nodes }
 
+// Leave leaves out all nodes behind the last that is needed.
+func (a *Adapted) Leave(last int) { a.last = min(a.last, last) }
+
 // Parabola returns the first of three nodes around t and the weights at t of the parabola
 // through them.
 func (a *Adapted) Parabola(t float64) (node int, weights [3]float64) {
@@ -272,9 +276,9 @@ func (a *Adapted) At(dst, ddst []float64, t float64) {
 	node, w, dw := a.place(t)
 	K := a.k
 	d := a.added[node*K : (node+3)*K]
-	d0, d1, d2 := d[:K], d[K:2*K], d[2*K:]
-	for k := range dst {
-		dst[k] = w[0]*d0[k] + w[1]*d1[k] + w[2]*d2[k]
+	d0, d1, d2, dst := d[:K], d[K:][:K], d[2*K:][:K], dst[:K]
+	for k, v := range d0 {
+		dst[k] = w[0]*v + w[1]*d1[k] + w[2]*d2[k]
 	}
 	for k := range ddst {
 		ddst[k] = dw[0]*d0[k] + dw[1]*d1[k] + dw[2]*d2[k]
