@@ -34,7 +34,7 @@ func fly(ctx context.Context, o options, sc *scene, s *server.Server, out *outpu
 	}
 	duration, subscribe := sc.flight, ""
 	if o.keep {
-		duration, subscribe = 0, howToSubscribe(s.ClientURL(), sc)
+		duration, subscribe = 0, howToSubscribe(s.ClientURL(), out.path(modelName), sc)
 		fmt.Fprint(screen, subscribe)
 	}
 	fmt.Fprintln(screen)

@@ -56,12 +56,14 @@ Next, with a log of your own: go run ./cmd/dgm-bridge topics FILE
 `, v.Line(), page)
 }
 
-// howToSubscribe returns how other programs receive the predictions.
-func howToSubscribe(url string, sc *scene) string {
+// howToSubscribe returns how other programs receive the predictions, and plan.
+func howToSubscribe(url, model string, sc *scene) string {
 	return fmt.Sprintf(`
 The NATS server listens on %[1]s. In another terminal:
   go run ./examples/planner-go %[1]s
   python3 examples/planner-python/planner.py %[1]s
+  go run ./examples/mpc-go %[4]s %[1]s
+  python3 examples/mppi-python/mppi.py %[5]s
 States are on %[2]s, predictions on %[3]s.
-`, url, wire.StateSubject(sc.vehicle), wire.PredictSubject(sc.vehicle))
+`, url, wire.StateSubject(sc.vehicle), wire.PredictSubject(sc.vehicle), sc.vehicle, model)
 }
