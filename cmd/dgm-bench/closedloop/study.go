@@ -98,7 +98,7 @@ func Study() *study.Study {
 	}
 	chosenSets, chosenPlanners := slices.Clone(sets), slices.Clone(planners)
 	return &study.Study{
-		Name: "closed-loop", Summary: []string{"tracking_rmse_m", "generalisation_rmse_m", "violations", "solve_p50_ms"}, Tables: tables,
+		Name: "closed-loop", Keys: []string{"tracking_rmse_m", "generalisation_rmse_m"}, Summary: []string{"tracking_rmse_m", "generalisation_rmse_m", "violations", "solve_p50_ms"}, Tables: tables,
 		Short: "Plan on trained models in closed loop: a figure of eight, a swing-up, and fields of obstacles",
 		Long: `closed-loop trains quick models of the planar quadrotor on 660 samples of an exploring flight each, and flies it by
 plans of 0.4 s that are made 60 times a second, with the noise of safe-control-gym's attitude-tracking task on commands and

@@ -179,7 +179,13 @@ func (s *Study) show(cmd *cobra.Command, store *Results, rows []*Row) error {
 func (s *Study) document(w io.Writer, rows []*Row) error {
 	list := []any{}
 	for _, r := range rows {
-		list = append(list, r.document())
+		row := r.document()
+		for _, key := range s.Keys {
+			if _, ok := row[key]; !ok {
+				row[key] = nil
+			}
+		}
+		list = append(list, row)
 	}
 	doc := map[string]any{strings.ReplaceAll(s.Name, "-", "_"): list}
 	if s.Document != nil {

@@ -47,6 +47,7 @@ type Study struct {
 	List     func() []string         // (optional) lines that are printed instead of running, where there are any
 	Failed   func(rows []*Row) error // (optional) the error that makes the command fail
 	Document func() map[string]any   // (optional) further values of the JSON document
+	Keys     []string                // (optional) of the JSON document that each row has, null where it has no such value
 
 	usual []string // values of Numbers without flags
 }

@@ -287,6 +287,7 @@ func TestMeasurement(t *testing.T) {
 				return nil
 			},
 			Document: func() map[string]any { return map[string]any{"cores": 4} },
+			Keys:     []string{"v", "w"},
 			Failed: func(rows []*Row) error {
 				if len(rows) != 2 {
 					return errors.New("rows are missing")
@@ -299,7 +300,7 @@ func TestMeasurement(t *testing.T) {
 		}
 		return s
 	}
-	if code, out, errs := command(measure(), "--json"); code != cli.Done || out != `{"cores":4,"measure":[{"v":1},{"v":2}]}`+"\n" {
+	if code, out, errs := command(measure(), "--json"); code != cli.Done || out != `{"cores":4,"measure":[{"v":1,"w":null},{"v":2,"w":null}]}`+"\n" {
 		t.Errorf("code %d: %s%s", code, out, errs)
 	}
 	for range 2 {
