@@ -136,7 +136,7 @@ func TestAPredictionThatIsOverIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seq, pass := range []func(){func() { steady += 1001 * ms }, func() { unix += 1001 * ms }} {
-		s := wire.State{Seq: uint64(seq), T: unix, X: []float64{0, 0}}
+		s := wire.State{Seq: uint64(seq), T: unix + int64(seq), X: []float64{0, 0}}
 		n.intake.Receive(s.Append(nil), epoch(nc))
 		pass()
 		n.worker.answer(nc, n.intake.Mailbox.Get())

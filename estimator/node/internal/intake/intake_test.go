@@ -2,6 +2,7 @@ package intake
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/dgm-robotics/dgm/estimator/model/artificial"
@@ -98,6 +99,48 @@ func TestABurstThatComesAgainIsRefused(t *testing.T) {
 			_, after := s.fly(20, uint64(101+c.later+c.silence), 0)
 			if again != 0 || after != 20 {
 				t.Errorf("%s: %d of 20 states are taken twice, and %d of the 20 after them once", name, again, after)
+			}
+		}
+	})
+}
+
+// At 1 kHz and with a long horizon, 200 states of two seconds ago come again while the sender is
+// silent, and while it sends again: none is answered again, and all that it sends are.
+func TestABurstOfLongAgoIsRefusedAtAKilohertz(t *testing.T) {
+	bothClocks(t, func(t *testing.T, robot bool) {
+		for _, silence := range []int64{0, 490 * ms, 510 * ms, 2000 * ms} {
+			for _, reversed := range []bool{false, true} {
+				s := newStream(robot)
+				s.cfg.MaxAge, s.cfg.Oldest, s.order.age = 4000*ms, 4000*ms, 4000*ms
+				var sent [][]byte
+				next := func() {
+					s.now += ms
+					sent = append(sent, s.message(uint64(s.now/ms), 0))
+				}
+				for range 5000 {
+					if next(); !s.arrive(sent[len(sent)-1]) {
+						t.Fatalf("state %d is refused", len(sent))
+					}
+				}
+				s.now += silence
+				burst := slices.Clone(sent[2800:3000])
+				if reversed {
+					slices.Reverse(burst)
+				}
+				again, lost := 0, 0
+				for i, m := range burst {
+					if i < 100 {
+						s.now += ms
+					} else if next(); !s.arrive(sent[len(sent)-1]) {
+						lost++
+					}
+					if s.arrive(m) {
+						again++
+					}
+				}
+				if again > 0 || lost > 0 {
+					t.Errorf("after %d ms, reversed %v: %d of 200 are taken again, %d of 100 live ones are lost", silence/ms, reversed, again, lost)
+				}
 			}
 		}
 	})

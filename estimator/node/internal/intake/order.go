@@ -74,17 +74,19 @@ func (o *order) check(m moment, unix int64) error {
 		o.restart, o.run = true, 0
 		return nil
 	}
-	again := o.taken.sums.has(m.sum) || m.seq == o.last.seq && m.t == o.last.t
+	// A time that came already comes again only after this computer's clock was set back.
+	came := o.shared && m.t <= o.floor && unix >= o.floor
+	again := o.taken.has(&m) || m.seq == o.last.seq && m.t == o.last.t
 	silent := m.at-o.last.at > o.resync
 	switch {
-	case again:
+	case again, came:
 	case silent && (o.shared || m.t > o.last.t):
 		o.restart, o.run = true, 0
 		return nil
 	case o.follows(&m, &o.last):
 		return nil
 	}
-	if o.restarts(&m, again, silent) {
+	if !came && o.restarts(&m, again, silent) {
 		o.restart = true
 		return nil
 	}
@@ -127,7 +129,7 @@ func (o *order) restarts(m *moment, again, silent bool) bool {
 // late reports whether a refused state is one of the accepted sequence that was
 // missing in it.
 func (o *order) late(m *moment) bool {
-	if m.seq >= o.last.seq || m.t >= o.last.t || o.taken.seqs.has(m.seq) {
+	if m.seq >= o.last.seq || m.t >= o.last.t || o.taken.numbered(m) {
 		return false
 	}
 	n := float64(o.last.seq - m.seq)
@@ -162,7 +164,7 @@ func (o *order) accept(m moment, unix int64) {
 			o.missed -= min(o.gap, o.missed) // the last one accepted was the wrong one
 		}
 		if o.repeats {
-			o.taken.reset()
+			o.taken = taken{}
 		}
 	}
 	o.gap = 0
