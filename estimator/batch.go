@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dgm-robotics/dgm/estimator/model"
+	"github.com/dgm-robotics/dgm/estimator/numeric/simd"
 )
 
 // Batch answers many questions at the same times on several processors. It allocates nothing
@@ -18,12 +19,14 @@ type Batch struct {
 	n       int
 	q       *Questions
 	dst     *Predictions
+	blocks  bool // means alone, of questions that differ in nothing but their plans
 }
 
 // batchWorker answers questions on a goroutine of its own.
 type batchWorker struct {
 	of     *Batch
 	fast   *Fast
+	block  *planBlock  // nil = the questions differ in more than their plans
 	own    *Prediction // memory for what is not asked for
 	bars   *Gradient   // nil = none was asked for
 	answer Prediction  // in the caller's memory
@@ -34,7 +37,9 @@ type batchWorker struct {
 
 // Predictions are the answers to N questions. The caller has the memory; a nil field is not
 // written. Where Mean, OOD and NoHistory alone are not nil no variance is computed, and OOD
-// is that of Fast.Means.
+// is that of Fast.Means; where then the questions differ in their plans alone, sixteen are
+// evaluated at once, and their means differ from those of a Fast by about 10⁻⁵ standard
+// deviations.
 type Predictions struct {
 	Mean          []float64 // N×T×K
 	Std, ObsStd   []float64 // N×T×K
@@ -106,6 +111,9 @@ func (b *Batch) Predict(dst *Predictions, q *Questions) error {
 	}
 	workers := b.workers[:min(len(b.workers), n)]
 	b.chunk = max(1, n/(16*len(workers)))
+	if b.setBlocks(); b.blocks {
+		b.chunk = (b.chunk + simd.Width - 1) / simd.Width * simd.Width
+	}
 	b.next <- 0
 	for i := range workers[1:] {
 		go workers[i+1].run()
@@ -168,6 +176,30 @@ func (b *Batch) adjoints() error {
 	return nil
 }
 
+// setBlocks sets blocks, and takes the workers' memory for them.
+func (b *Batch) setBlocks() {
+	q, first := b.q, b.workers[0].fast
+	b.blocks = b.n >= simd.Width && q.States.Same() && q.History.Same() && !q.Plans.Same() && first.c != nil && b.m.Displacement
+	if b.blocks = b.blocks && b.dst.Mean != nil && b.dst.meansAlone() && !b.gradients(); !b.blocks {
+		return
+	}
+	rows, step := q.Plans.Size/b.m.P, q.PlanStep
+	if step == 0 {
+		step = b.m.Horizon / float64(rows)
+	}
+	for i := range b.workers {
+		w := &b.workers[i]
+		if w.block == nil || len(w.block.plan.Values) != q.Plans.Size || w.block.plan.Step != step {
+			w.block = newPlanBlock(w.fast, rows, step)
+		}
+	}
+}
+
+// meansAlone reports whether nothing is asked for that needs variances.
+func (d *Predictions) meansAlone() bool {
+	return d.Std == nil && d.ObsStd == nil && d.Jacobian == nil && d.InputJacobian == nil && d.Half50 == nil && d.Covariance == nil && d.Tube == nil
+}
+
 // gradients reports whether any is asked for.
 func (b *Batch) gradients() bool { return b.dst.StartGradient != nil || b.dst.PlanGradient != nil }
 
@@ -176,6 +208,10 @@ func (w *batchWorker) ask() {
 	defer func() { w.of.done <- recover() }()
 	b := w.of
 	w.failed = math.MaxInt
+	if b.blocks {
+		w.query = b.q.At(0)
+		w.block.start(&w.query)
+	}
 	for {
 		first := <-b.next
 		last := min(first+b.chunk, b.n)
@@ -183,7 +219,13 @@ func (w *batchWorker) ask() {
 		if first >= b.n {
 			return
 		}
-		for i := first; i < last; i++ {
+		for i := first; i < last && b.blocks; i += simd.Width {
+			n := min(simd.Width, last-i)
+			if failed := w.block.run(b.dst, b.q, i, n); failed < n {
+				w.failed = min(w.failed, i+failed)
+			}
+		}
+		for i := first; i < last && !b.blocks; i++ {
 			if !w.askOne(i) {
 				w.failed = min(w.failed, i)
 			}
@@ -203,7 +245,7 @@ func (w *batchWorker) askOne(i int) (ok bool) {
 			*f.to = (*f.from)[i*size : (i+1)*size]
 		}
 	}
-	if dst.Std == nil && dst.ObsStd == nil && dst.Jacobian == nil && dst.InputJacobian == nil && dst.Half50 == nil && dst.Covariance == nil && dst.Tube == nil {
+	if dst.meansAlone() {
 		ok = w.fast.Means(p, &w.query)
 	} else {
 		ok = w.fast.Predict(p, &w.query)

@@ -102,6 +102,53 @@ func TestBatchAnswersAsFast(t *testing.T) {
 	}
 }
 
+// Means of many plans from one start are those of a Fast but for rounding: in blocks of
+// sixteen, the last of which is not full.
+func TestBatchOfPlans(t *testing.T) {
+	for name, m := range fastModels(t) {
+		if !m.Displacement || m.P == 0 {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(65, 1))
+		n := 37
+		for _, step := range []float64{0, 0.37 * m.Horizon} {
+			q := questions(rng, m, n)
+			q.States.X, q.PlanStep = q.States.X[:m.K], step
+			b := newBatch(t, m, mixed(m, 19), 2)
+			d := &estimator.Predictions{Mean: make([]float64, n*19*m.K), OOD: make([]float64, n), NoHistory: make([]bool, n)}
+			f, err := estimator.NewFast(m, mixed(m, 19))
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := f.NewPrediction()
+			if a := testing.AllocsPerRun(3, func() {
+				if err := b.Predict(d, &q); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}); a >= 1 {
+				t.Errorf("%s: %v allocations", name, a)
+			}
+			worst := 0.0
+			for i := range n {
+				query := q.At(i)
+				if !f.Predict(one, &query) {
+					t.Fatalf("%s: question %d: not finite", name, i)
+				}
+				for j, want := range one.Mean {
+					worst = math.Max(worst, math.Abs(d.Mean[i*len(one.Mean)+j]-want)/one.ObsStd[j])
+				}
+				if f.Means(one, &query); math.Abs(d.OOD[i]-one.OOD) > 1e-9*one.OOD || d.NoHistory[i] != one.NoHistory {
+					t.Fatalf("%s: question %d: score %v, expected %v", name, i, d.OOD[i], one.OOD)
+				}
+			}
+			if worst > 1e-4 {
+				t.Errorf("%s, rows of %g s: means differ by %.2g standard deviations", name, step, worst)
+			}
+			t.Logf("%s: %.2g", name, worst)
+		}
+	}
+}
+
 func TestBatchRefuses(t *testing.T) {
 	m, rng := make1("windows", 63)
 	b := newBatch(t, m, nil, 2)

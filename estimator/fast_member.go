@@ -41,7 +41,7 @@ func (f *Fast) evaluate(e *fastMember, post *fastReadout, p *places, means []flo
 func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32, a asked) {
 	c, w, u, K, n := f.c, &f.w, f.c.unit, f.plain.m.K, len(p.times)
 	D := e.e.Map.D
-	width, basis := e.first.layer.Out, w.basis[:e.terms*K]
+	width := e.first.layer.Out
 	f.firstFixed(&e.first)
 	f.basisFixed(e, post)
 	over := 0 // knots that no longer vary
@@ -69,18 +69,7 @@ func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32,
 			x = y
 		}
 		// Means: head and basis together.
-		terms := max(e.terms, 1)
-		fixed := w.fixedPart(K, terms, func(row, power int) float64 {
-			v := 0.0
-			if power < e.terms {
-				v = basis[power*K+row]
-			}
-			if power == 0 {
-				v += float64(e.mu.B[row])
-			}
-			return v
-		})
-		parts = append(w.parts[:0], simd.Part{L: fixed, X: powers, K: terms}, simd.Part{L: e.mu.W, X: x, K: e.mu.In})
+		parts = append(w.parts[:0], simd.Part{L: f.fixedMeans(e), X: powers, K: max(e.terms, 1)}, simd.Part{L: e.mu.W, X: x, K: e.mu.In})
 		for term, v := range post.varying {
 			parts = p.part(parts, v, b, term, 0)
 		}
@@ -94,6 +83,24 @@ func (f *Fast) net(e *fastMember, post *fastReadout, p *places, means []float32,
 			f.activationDerivatives(e, w.hidden[i*w.room:(i+1)*w.room])
 		}
 	}
+}
+
+// fixedMeans returns the panels of the means' part that does not vary, K × powers, from basis
+// and the bias. They are valid until the next.
+func (f *Fast) fixedMeans(e *fastMember) []float32 {
+	w, K, powers := &f.w, f.plain.m.K, max(e.terms, 1)
+	out := w.single[:simd.Padded(K)*powers]
+	simd.Pack(out, K, powers, func(row, power int) float64 {
+		v := 0.0
+		if power < e.terms {
+			v = w.basis[power*K+row]
+		}
+		if power == 0 {
+			v += float64(e.mu.B[row])
+		}
+		return v
+	})
+	return out
 }
 
 // firstFixed sets first to the part of the first layer that does not vary, without knots.
@@ -149,14 +156,6 @@ func (w *fastWork) packFirst(time []float32) {
 		}
 		copy(panel[simd.Rows:], time[at:at+simd.Rows])
 	}
-}
-
-// fixedPart returns the panels of rows × columns numbers, rounded. They are valid
-// until the next.
-func (w *fastWork) fixedPart(rows, columns int, at func(row, column int) float64) []float32 {
-	out := w.single[:simd.Padded(rows)*columns]
-	simd.Pack(out, rows, columns, at)
-	return out
 }
 
 // channel adds the random features of a channel to its means, and evaluates, if asked for,

@@ -91,6 +91,7 @@ func (b *PriorDynamics) Start(x0 []float64, u channel.Signal, r model.Readout, h
 			c.start(x0, u, r, history)
 		}
 	}
+	b.fade.leverage = b.fade.whole()
 	b.fade.start(x0)
 }
 

@@ -48,12 +48,18 @@ func newFade(spec *PriorDynamicsSpec, components []component, K, P int) fade {
 
 func fades(c *model.Component) bool { return c.Far > 0 }
 
-// start sets leverage, factors and gradients at x0 (K), after the components' start. The
-// factors depend on no input after it.
-func (f *fade) start(x0 []float64) {
-	if f.direct != nil {
-		f.leverage = f.direct.Leverage()
+// whole returns the leverage with the input over the horizon, after the components' start; 0
+// without a direct map.
+func (f *fade) whole() float64 {
+	if f.direct == nil {
+		return 0
 	}
+	return f.direct.Leverage()
+}
+
+// start sets factors and gradients at x0 (K), after the components' start. They depend on no
+// input after it.
+func (f *fade) start(x0 []float64) {
 	switch {
 	case f.direct != nil && f.fades:
 		leverage := f.direct.StartLeverage()

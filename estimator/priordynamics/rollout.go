@@ -60,6 +60,9 @@ func New(m *Model, k int, horizon float64) *Rollout {
 	return p
 }
 
+// Model returns what is rolled out. It must not be changed.
+func (p *Rollout) Model() *Model { return p.m }
+
 // Run rolls the model out from x0 (K) under the input u (nil without inputs),
 // which must stay valid until the next Run.
 func (p *Rollout) Run(x0 []float64, u channel.Signal) {

@@ -167,9 +167,10 @@ static void right(setup *one)
 	CHECK(memcmp(many.answer.std, one->answer.std, one->size * sizeof(double)) == 0);
 	prepare(&again, PLANS, DGM_MEAN);
 	CHECK(ask(&again) == DGM_OK);
-	CHECK(one->info.inputs == 0 || memcmp(again.answer.mean, many.answer.mean, PLANS * one->size * sizeof(double)) == 0);
-	for (i = 0; i < PLANS * one->size; i++)
+	for (i = 0; i < PLANS * one->size; i++) {
 		CHECK(isfinite(many.answer.mean[i]) && many.answer.std[i] > 0);
+		CHECK(one->info.inputs == 0 || fabs(again.answer.mean[i] - many.answer.mean[i]) < 1e-4 * many.answer.std[i]);
+	}
 	release(&again);
 	violation(one);
 	prepare(&again, 1, DGM_SAMPLES | DGM_JACOBIAN | DGM_COVARIANCE);
