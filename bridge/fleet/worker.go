@@ -95,6 +95,9 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 	id := strings.TrimPrefix(msg.Subject(), jobPrefix)
 	s, revision, err := w.Queue.get(ctx, id)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrInvalidKey) || errors.Is(err, errEntry) {
+		if !settledReading(msg) {
+			return msg.NakWithDelay(w.Queue.lease() / 4)
+		}
 		w.Log(fmt.Sprintf("worker %s: dropped from the queue: %v", w.Name, err))
 		return msg.TermWithReason("the job has no state that can be read")
 	}
@@ -102,6 +105,9 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 		return err
 	}
 	if s.State.Ended() {
+		if !settledReading(msg) { // it may have been submitted again
+			return msg.NakWithDelay(w.Queue.lease() / 4)
+		}
 		return msg.DoubleAck(ctx)
 	}
 	if s.State == Running {
@@ -160,6 +166,13 @@ func (w *Worker) handle(ctx context.Context, msg jetstream.Msg) error {
 		return msg.Nak()
 	}
 	return w.conclude(ctx, msg, &s, revision, model, err)
+}
+
+// settledReading reports whether a message was delivered often enough to believe what was read for it: a server that is behind the
+// others answers with a state of before.
+func settledReading(msg jetstream.Msg) bool {
+	m, err := msg.Metadata()
+	return err != nil || m.NumDelivered > 2
 }
 
 // result returns the ID of the model of a job, "" of a unit of a study; ok is false where there is no result.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -88,7 +89,7 @@ func run(ctx context.Context, o Options, s scenario) (r Outcome, err error) {
 	if err != nil {
 		return r, fmt.Errorf("starting: %w", err)
 	}
-	b := &records{simulation: w, jobs: map[string]bool{}, results: map[string]string{}, promoted: map[string]map[string]bool{}, wrong: map[string]bool{}}
+	b := &records{simulation: w, log: o.Log, jobs: map[string]bool{}, results: map[string]string{}, promoted: map[string]map[string]bool{}, wrong: map[string]bool{}}
 	b.first = artificial.New(size, 0).ID
 	for began := time.Now(); len(b.jobs) == 0; wait(ctx, 100*time.Millisecond) { // on a slow computer later than the disturbance
 		if err = b.once(ctx); time.Since(began) > settled || ctx.Err() != nil {
@@ -180,11 +181,13 @@ func stored(dir string) (sum int64) {
 // records are what was acknowledged and decided.
 type records struct {
 	*simulation
+	log      func(line string)
 	first    string                     // model that robots begin with
 	jobs     map[string]bool            // acknowledged
 	results  map[string]string          // model by job, as first seen
 	promoted map[string]map[string]bool // models that were promoted, by vehicle
 	wrong    map[string]bool            // vehicle and model that was seen and not promoted
+	waiting  []fleet.JobStatus          // that have not ended, when they were counted last
 	twice    int
 	n        int // promotions
 }
@@ -293,7 +296,7 @@ func (b *records) watch() {
 	}
 }
 
-// settled is how long is waited for the end of all jobs and for all robots.
+// settled is how long is waited for the end of one more job, and for one more robot.
 const settled = 3 * time.Minute
 
 // settle promotes to every robot, waits until all jobs have ended and all robots use what was promoted, and counts.
@@ -306,13 +309,20 @@ func (b *records) settle(ctx context.Context, o *Outcome) error {
 		return fmt.Errorf("promoting after the disturbance: %w", err)
 	}
 	began := time.Now()
+	least, since := math.MaxInt, began
 	for ; ; wait(ctx, time.Second) {
 		b.watch()
-		if err = b.count(ctx, o); err == nil && o.JobsLost+o.Behind == 0 || time.Since(began) > settled || ctx.Err() != nil {
+		if err = b.count(ctx, o); err == nil && o.JobsLost+o.Behind < least {
+			least, since = o.JobsLost+o.Behind, time.Now()
+		}
+		if least == 0 || time.Since(since) > settled || ctx.Err() != nil {
 			break
 		}
 	}
 	o.Settled = time.Since(began).Seconds()
+	for _, j := range b.waiting {
+		b.log(fmt.Sprintf("job %s has not ended: %s, worker %s, try %d, updated %s: %q", j.ID, j.State, j.Worker, j.Tries, j.Updated.Format(time.TimeOnly), j.Lines))
+	}
 	if err != nil {
 		return err
 	}
@@ -329,10 +339,13 @@ func (b *records) count(ctx context.Context, o *Outcome) error {
 	if err != nil {
 		return err
 	}
+	b.waiting = nil
 	o.Jobs, o.JobsLost, o.ResultsTwice, o.WrongModels, o.Models = len(b.jobs), len(b.jobs), b.twice, len(b.wrong), b.n
 	for _, j := range jobs {
 		if b.jobs[j.ID] && j.State.Ended() {
 			o.JobsLost--
+		} else if b.jobs[j.ID] {
+			b.waiting = append(b.waiting, j)
 		}
 		if j.State == fleet.Done && j.ModelID != b.results[j.ID] {
 			o.ResultsTwice++
